@@ -1,0 +1,51 @@
+/* Analyses: what is computed from timelines, behind one registry. */
+#ifndef TMERGE_ANALYSIS_H
+#define TMERGE_ANALYSIS_H
+
+#include "tmerge/names.h"
+#include "tmerge/table.h"
+#include "tmerge/timeline.h"
+
+struct tm_busy;
+
+/** What an analysis sees of one rank. All borrowed. */
+typedef struct tm_rank_view {
+    const tm_timeline *timeline;
+    const tm_names *names;
+    const struct tm_busy *busy; /* the rank's GPU time as interval sets, computed once */
+} tm_rank_view;
+
+/** What an analysis sees of the job besides the rows of all ranks. */
+typedef struct tm_job {
+    size_t n_ranks;     /* ranks read */
+    int64_t world_size; /* the largest that a trace names, -1 unknown */
+} tm_job;
+
+/** One analysis: what it fills, and the two places where it computes. */
+typedef struct tm_analysis {
+    const char *name;    /* as typed after `tmerge show` */
+    const char *summary; /* one line for `tmerge list` */
+    const tm_table_def *const *tables;
+    size_t n_tables;
+
+    /** Adds one rank's rows. No communication. NULL where there is nothing to do. */
+    tm_status (*rank)(const tm_rank_view *view, tm_tables *out, tm_error *err);
+
+    /** Completes the rows of all ranks, sorted by their keys, and adds the job's. */
+    tm_status (*job)(const tm_job *job, tm_tables *out, tm_error *err);
+} tm_analysis;
+
+/** All analyses, in the order in which they are shown and their job parts run. */
+const tm_analysis *const *tm_analyses(size_t *n);
+
+/** Creates an empty table for every definition of every analysis. TM_OK; TM_ERR_FAULT. */
+tm_status tm_analysis_tables(tm_tables *out, tm_error *err) TM_MUST_CHECK;
+
+/** Runs every analysis on one rank's timeline. TM_OK; TM_ERR_FAULT. */
+tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm_tables *out,
+                          tm_error *err) TM_MUST_CHECK;
+
+/** Sorts the rows of all ranks, then runs every analysis on the job. TM_OK; TM_ERR_FAULT. */
+tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) TM_MUST_CHECK;
+
+#endif

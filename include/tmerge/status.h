@@ -1,0 +1,54 @@
+/* Status codes and the caller-owned error record that every fallible call fills. */
+#ifndef TMERGE_STATUS_H
+#define TMERGE_STATUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TM_MUST_CHECK __attribute__((warn_unused_result))
+#define TM_PRINTF(text, first) __attribute__((format(printf, text, first)))
+
+/** What came of a call. The value is also the exit status and is stored: never reuse one. */
+typedef enum tm_status {
+    TM_OK = 0,
+    TM_ERR_USAGE = 2,  /* the command line is wrong */
+    TM_ERR_INPUT = 3,  /* an input is missing, unreadable or malformed */
+    TM_ERR_OUTPUT = 4, /* an output could not be written */
+    TM_ERR_FAULT = 5   /* out of memory, or a fault of ours or of MPI */
+} tm_status;
+
+enum { TM_PATH_MAX = 1024, TM_MESSAGE_MAX = 512 };
+
+/** Where and why a call failed. Holds no pointer, so it can be sent between processes as bytes. */
+typedef struct tm_error {
+    tm_status status;
+    int64_t offset;               /* byte in the decoded content of path, -1 where there is none */
+    char path[TM_PATH_MAX];       /* "" where no file is concerned */
+    char message[TM_MESSAGE_MAX]; /* one line without a full stop */
+} tm_error;
+
+/**
+ * Fills @p err (which may be NULL) and returns @p status, so that it ends a function.
+ *
+ * @param path    file concerned, or NULL; an overlong one keeps its end
+ * @param offset  byte in the decoded content of the file, or -1
+ * @param format  printf format of the message
+ */
+tm_status tm_fail(tm_error *err, tm_status status, const char *path, int64_t offset,
+                  const char *format, ...) TM_PRINTF(5, 6);
+
+/** Shorthand for the one failure that can happen anywhere. */
+tm_status tm_fail_memory(tm_error *err);
+
+/** Writes "PATH: byte OFFSET: MESSAGE" (the parts that exist) into @p out, always terminated. */
+void tm_error_text(const tm_error *err, char *out, size_t size);
+
+/** Returns from the calling function when @p expression is not TM_OK. */
+#define TM_TRY(expression)                                                                         \
+    do {                                                                                           \
+        tm_status tm_try_status_ = (expression);                                                   \
+        if (tm_try_status_ != TM_OK)                                                               \
+            return tm_try_status_;                                                                 \
+    } while (0)
+
+#endif

@@ -1,0 +1,236 @@
+/* The store: one HDF5 file with the events of a job and every result table. Its schema, its serial
+ * writer and its reader; mpi/store_write.h writes one from many processes. */
+#ifndef TMERGE_STORE_H
+#define TMERGE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tmerge/names.h"
+#include "tmerge/status.h"
+#include "tmerge/table.h"
+#include "tmerge/timeline.h"
+
+enum {
+    TM_STORE_MAJOR = 1, /* raised when an older reader would misread a store */
+    TM_STORE_MINOR = 0, /* raised when something is added */
+    TM_STORE_CHUNK_ROWS = 65536,
+    TM_STORE_ZSTD_LEVEL = 1,
+    TM_STORE_ZSTD_FILTER = 32015 /* zstd's number in The HDF Group's registry */
+};
+
+/* Schema. Everything that a rank has is a record table: an HDF5 group of equally long
+ * one-dimensional datasets over the whole job, rank after rank. Rows refer to rows of other tables
+ * by their job-wide number. */
+
+/** What a column's numbers are, in memory and in the file. */
+typedef enum tm_element { TM_U8, TM_I32, TM_U32, TM_I64, TM_F32, TM_F64 } tm_element;
+
+/** Bytes of one number. */
+size_t tm_element_size(tm_element element);
+
+/** What the numbers of a u8 column stand for: v for words[v]. Stored as an HDF5 enumeration. */
+typedef struct tm_words {
+    const char *const *words;
+    int n;
+} tm_words;
+
+typedef enum tm_record {
+    TM_RECORD_RANKS,
+    TM_RECORD_CLOCK,
+    TM_RECORD_SPANS,
+    TM_RECORD_STEPS,
+    TM_RECORD_TRACKS,
+    TM_RECORD_EVENTS,
+    TM_RECORD_LAUNCHES,
+    TM_RECORD_KERNELS,
+    TM_RECORD_COPIES,
+    TM_RECORD_COLLECTIVES,
+    TM_RECORD_MEMORY,
+    TM_RECORD_COUNTERS,
+    TM_N_RECORDS
+} tm_record;
+
+/** The job-wide row at which one rank's rows begin, in each record table. */
+typedef struct tm_row_base {
+    int64_t first[TM_N_RECORDS];
+} tm_row_base;
+
+typedef struct tm_record_column tm_record_column;
+
+/** Writes rows [first, first + n) of a rank's part of a column to @p out, element after element.
+ * Cannot fail. */
+typedef void tm_fill_function(const tm_record_column *column, const tm_timeline *timeline,
+                              const tm_row_base *base, size_t first, size_t n, void *out);
+
+struct tm_record_column {
+    const char *name;
+    const char *unit;
+    const char *doc;
+    tm_element element;
+    const tm_words *words; /* NULL: the numbers mean themselves */
+    tm_fill_function *fill;
+    size_t array_at; /* where the fill finds its values: bytes to the array's pointer in
+                        tm_timeline, */
+    size_t stride;   /* bytes of a member of that array, */
+    size_t field_at; /* bytes to the value in that member */
+};
+
+typedef struct tm_record_table {
+    const char *path; /* of the group: "/events" */
+    const char *doc;  /* what a row is */
+    const tm_record_column *columns;
+    int n_columns;
+    bool one_row; /* a rank has one row, else as many as the size_t at rows_at in tm_timeline */
+    size_t rows_at;
+} tm_record_table;
+
+/** The record tables, by tm_record. */
+extern const tm_record_table tm_record_tables[TM_N_RECORDS];
+
+/** The number of rows that a rank has in a record table. */
+size_t tm_record_rows(const tm_record_table *table, const tm_timeline *timeline);
+
+/** Rows in each chunk of a column of @p n_rows: HDF5 refuses chunks longer than the dataset. */
+static inline size_t tm_store_chunk_rows(size_t chunk_rows, size_t n_rows) {
+    return chunk_rows < n_rows ? chunk_rows : n_rows;
+}
+
+/* Writer: one process, one file. The file is written under a temporary name in the same folder and
+ * appears under its own when tm_store_commit returns TM_OK. After a failure, in whatever call,
+ * tm_store_abandon leaves nothing behind; errors name the path of the complete file.
+ * All calls give TM_OK, TM_ERR_OUTPUT where the file cannot be written, TM_ERR_FAULT. */
+
+typedef struct tm_store_writer tm_store_writer;
+
+typedef struct tm_store_options {
+    const char *tool_version;
+    bool compress;     /* shuffle and zstd; else plain chunks */
+    size_t chunk_rows; /* 0: TM_STORE_CHUNK_ROWS; at most 2^24 */
+} tm_store_options;
+
+/**
+ * The name under which a store is written before it is complete: dot, base name, ".tmerge-tmp", in
+ * the same folder.
+ *
+ * @param size  of @p out; strlen(path) + 14 suffices
+ * @return      false where @p size is too small; @p out is "" then
+ */
+bool tm_store_temporary_path(const char *path, char *out, size_t size);
+
+/**
+ * Begins a store; an old temporary file of the same name is removed.
+ * @param out  set only on TM_OK; ended by tm_store_commit or tm_store_abandon
+ */
+tm_status tm_store_create(const char *path, const tm_store_options *options, tm_store_writer **out,
+                          tm_error *err) TM_MUST_CHECK;
+
+/** Makes the group of a record table, which its columns need. */
+tm_status tm_store_put_group(tm_store_writer *writer, const char *path, const char *doc,
+                             tm_error *err) TM_MUST_CHECK;
+
+/** Begins the dataset of a column; then come its chunks or its rows, then tm_store_end_column. */
+tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
+                                const tm_record_column *column, size_t n_rows,
+                                tm_error *err) TM_MUST_CHECK;
+
+/** Writes the next chunk of the column, as tm_pack_chunk made it. */
+tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t size,
+                             tm_error *err) TM_MUST_CHECK;
+
+/** The same for raw rows, which are gathered to chunks and packed here. */
+tm_status tm_store_put_rows(tm_store_writer *writer, const void *rows, size_t n,
+                            tm_error *err) TM_MUST_CHECK;
+
+/** Ends the column; TM_ERR_FAULT where it has not got all of its rows. */
+tm_status tm_store_end_column(tm_store_writer *writer, tm_error *err) TM_MUST_CHECK;
+
+/** The dictionary: /names/bytes, and /names/offsets with one number more than there are names. */
+tm_status tm_store_put_names(tm_store_writer *writer, const tm_names *names,
+                             tm_error *err) TM_MUST_CHECK;
+
+/**
+ * A result table "analysis.table" as /analysis/ANALYSIS/TABLE. Null is the smallest int64, NaN, ""
+ * or the int8 -1; a text of size 0 is therefore read back as null.
+ */
+tm_status tm_store_put_table(tm_store_writer *writer, const tm_table *table,
+                             tm_error *err) TM_MUST_CHECK;
+
+/** An attribute of the root: @p text, or @p number where it is NULL. */
+typedef struct tm_store_attribute {
+    const char *name;
+    const char *text;
+    int64_t number;
+} tm_store_attribute;
+
+tm_status tm_store_put_attribute(tm_store_writer *writer, const tm_store_attribute *attribute,
+                                 tm_error *err) TM_MUST_CHECK;
+
+/** Writes all to the disk (fsync) and gives the file its name. @p writer is gone, whatever comes
+ * of it; on a failure so is the file. */
+tm_status tm_store_commit(tm_store_writer *writer, tm_error *err) TM_MUST_CHECK;
+
+/** Gives up: removes the file. NULL is allowed. */
+void tm_store_abandon(tm_store_writer *writer);
+
+/* Reader. It never writes. A store that is damaged gives TM_ERR_INPUT. */
+
+typedef struct tm_store tm_store;
+
+/** Whether a file is a tmerge store of any version; false also where it cannot be read. */
+bool tm_store_is_store(const char *path);
+
+/**
+ * @param out  set only on TM_OK; closed by the caller
+ * @return     TM_OK; TM_ERR_INPUT: missing, not a store, damaged, or of a newer major version;
+ *             TM_ERR_FAULT
+ */
+tm_status tm_store_open(const char *path, tm_store **out, tm_error *err) TM_MUST_CHECK;
+void tm_store_close(tm_store *store);
+
+/** The names "analysis.table" of its result tables in the order of names; owned by the store. */
+const char *const *tm_store_tables(const tm_store *store, size_t *n);
+
+bool tm_store_has_table(const tm_store *store, const char *name);
+
+/**
+ * Appends the rows of the result table that @p table->def names. Columns are found by name: one
+ * that the store does not have is null, one that only the store has is passed over.
+ *
+ * @return  TM_OK; TM_ERR_INPUT: no such table, or a column of another type; TM_ERR_FAULT
+ */
+tm_status tm_store_read_table(const tm_store *store, tm_table *table, tm_error *err) TM_MUST_CHECK;
+
+/** A text attribute of the root. @param out malloc'ed, freed by the caller; NULL where there is
+ * none. */
+tm_status tm_store_read_text(const tm_store *store, const char *name, char **out,
+                             tm_error *err) TM_MUST_CHECK;
+
+/** A number of the root; @p fallback where there is none. */
+tm_status tm_store_read_number(const tm_store *store, const char *name, int64_t fallback,
+                               int64_t *out, tm_error *err) TM_MUST_CHECK;
+
+/** The dictionary, with the ids of the store. @param out destroyed by the caller */
+tm_status tm_store_read_names(const tm_store *store, tm_names **out, tm_error *err) TM_MUST_CHECK;
+
+/** A record column that is open to be read, with its last chunk unpacked. */
+typedef struct tm_store_column tm_store_column;
+
+/**
+ * @param path     "/events/begin_ns"
+ * @param element  what the rows are read as; TM_ERR_INPUT where the column is of another type
+ * @param out      closed by the caller, before the store is
+ */
+tm_status tm_store_open_column(const tm_store *store, const char *path, tm_element element,
+                               tm_store_column **out, tm_error *err) TM_MUST_CHECK;
+void tm_store_close_column(tm_store_column *column);
+
+size_t tm_store_column_rows(const tm_store_column *column);
+
+/** Reads rows [first, first + n), which must exist, to @p out. Ascending ranges unpack each chunk
+ * once. */
+tm_status tm_store_read_rows(tm_store_column *column, size_t first, size_t n, void *out,
+                             tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,170 @@
+/* Tables: typed columns with a unit and a doc string each. Every result is a table, and every
+ * output (store, terminal, JSON, CSV, report) is drawn from the table's definition. */
+#ifndef TMERGE_TABLE_H
+#define TMERGE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tmerge/status.h"
+
+typedef enum tm_type { TM_INT, TM_REAL, TM_TEXT, TM_BOOL } tm_type;
+
+/** "int", "real", "text" or "bool": the words of `--json` and `tmerge list`. */
+const char *tm_type_name(tm_type type);
+
+typedef struct tm_column {
+    const char *name;
+    tm_type type;
+    const char *unit; /* "ns", "%", "B", "GB/s", "ppb" or "" */
+    const char *doc;  /* one sentence, with the formula */
+} tm_column;
+
+typedef struct tm_table_def {
+    const char *name; /* "analysis.table" */
+    const char *doc;  /* what a row is */
+    const tm_column *columns;
+    int n_columns;
+    int n_keys; /* leading columns that name a row; rows are sorted by them */
+    int top;    /* the column by which `--top` ranks, largest first; -1 where there is none */
+} tm_table_def;
+
+/** One value. A value that does not exist is null: never NaN, never 0. */
+typedef struct tm_cell {
+    union {
+        int64_t i;        /* TM_INT; TM_BOOL as 0 or 1 */
+        double r;         /* TM_REAL, finite */
+        const char *text; /* TM_TEXT, terminated UTF-8, owned by the table */
+    } value;
+    bool null;
+} tm_cell;
+
+typedef struct tm_table {
+    const tm_table_def *def;
+    tm_cell *cells; /* [n_rows * def->n_columns], row after row, owned */
+    size_t n_rows;
+    size_t capacity;        /* rows allocated */
+    struct tm_arena *texts; /* what the text cells point to; owned, NULL until the first text */
+} tm_table;
+
+/** All tables of a run, one for each definition given at creation. */
+typedef struct tm_tables {
+    tm_table *tables; /* owned */
+    size_t n_tables;
+} tm_tables;
+
+/**
+ * Creates empty tables.
+ *
+ * @param defs  [n_defs] what they hold, each with one column at least; must outlive the tables
+ * @param out   destroyed by the caller; set only on TM_OK
+ * @return      TM_OK; TM_ERR_FAULT where memory is out
+ */
+tm_status tm_tables_create(const tm_table_def *const *defs, size_t n_defs, tm_tables *out,
+                           tm_error *err) TM_MUST_CHECK;
+
+/** Frees the tables with their rows and texts; NULL and tables already destroyed are fine. */
+void tm_tables_destroy(tm_tables *tables);
+
+/** The table of this name ("overlap.rank"), or NULL. */
+tm_table *tm_tables_find(const tm_tables *tables, const char *name);
+
+/**
+ * Appends a row whose cells are all null. It may move the table's cells: pointers to other rows
+ * are no longer valid after it.
+ *
+ * @return  the row's first cell, borrowed; NULL when memory is out
+ */
+tm_cell *tm_table_add_row(tm_table *table) TM_MUST_CHECK;
+
+/** The first cell of a row below n_rows; valid until rows are added, sorted or taken out. */
+tm_cell *tm_table_row(const tm_table *table, size_t row);
+
+/** The position of a column, or -1. */
+int tm_table_column(const tm_table_def *def, const char *name);
+
+/** Setters by position; a real that is not finite becomes null. */
+void tm_cell_set_int(tm_cell *cell, int64_t value);
+void tm_cell_set_bool(tm_cell *cell, bool value);
+void tm_cell_set_real(tm_cell *cell, double value);
+
+/** Null where the denominator is 0, else scale * numerator / denominator. */
+void tm_cell_set_ratio(tm_cell *cell, double scale, int64_t numerator, int64_t denominator);
+
+/**
+ * Copies a text into the table; NULL gives null. Each maximal subpart that is not UTF-8 becomes one
+ * U+FFFD; control characters stay, and the renderers deal with them.
+ *
+ * @param cell  of a text column, in a row of @p table; unchanged unless TM_OK
+ * @return      TM_OK; TM_ERR_FAULT where memory is out
+ */
+tm_status tm_table_set_text(tm_table *table, tm_cell *cell, const char *text,
+                            tm_error *err) TM_MUST_CHECK;
+
+/** The same for bytes without a terminator. A zero byte becomes U+FFFD too. */
+tm_status tm_table_set_bytes(tm_table *table, tm_cell *cell, const char *bytes, size_t size,
+                             tm_error *err) TM_MUST_CHECK;
+
+/** Sorts rows by the key columns (nulls last), stably. */
+void tm_table_sort(tm_table *table);
+
+/** Keeps only the rows for which @p keep says true, in order. */
+void tm_table_filter(tm_table *table, bool (*keep)(const tm_table *, const tm_cell *row, void *),
+                     void *context);
+
+/** Keeps the (at most) @p n rows with the largest values in the table's `top` column, largest
+ * first; equal ones in row order, nulls last. */
+void tm_table_top(tm_table *table, size_t n);
+
+/**
+ * Rows as bytes, to be sent to another process of the same program.
+ * @param bytes  malloc'ed, freed by the caller; set only on TM_OK, as is @p size
+ * @return       TM_OK; TM_ERR_FAULT where memory is out
+ */
+tm_status tm_table_pack(const tm_table *table, void **bytes, size_t *size,
+                        tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Appends the rows that tm_table_pack wrote.
+ *
+ * @param bytes  of any alignment; the texts in them are copied
+ * @return       TM_OK; TM_ERR_FAULT where memory is out or the bytes, cut short or damaged, do not
+ *               fit the table (the error's offset is into @p bytes); no row is appended then
+ */
+tm_status tm_table_unpack(tm_table *table, const void *bytes, size_t size,
+                          tm_error *err) TM_MUST_CHECK;
+
+/* Renderers. Each gives malloc'ed terminated UTF-8 text that the caller frees, set only on TM_OK;
+ * they fail with TM_ERR_FAULT, where memory is out, alone. Lines end in "\n" except in CSV. */
+
+/**
+ * The document of `--json`: {"tmerge": 1, "store": ..., "tables": {...}}. Integers are exact,
+ * reals have the fewest digits that give the same double again and always a point or an exponent
+ * ("2.0"). One row stands on one line.
+ *
+ * @param store  path as it is shown, in any bytes; NULL gives null
+ */
+tm_status tm_tables_json(const tm_table *const *tables, size_t n_tables, const char *store,
+                         char **out, tm_error *err) TM_MUST_CHECK;
+
+/** RFC 4180 (lines end in CR LF) with a header line. Null is an empty field, the empty text is "".
+ * Bools are true and false, numbers as in JSON. Several tables follow each other with a
+ * line "# name" before each and an empty line between them; one table has no such line. */
+tm_status tm_tables_csv(const tm_table *const *tables, size_t n_tables, char **out,
+                        tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Columns aligned for the eye: one unit for each column, named in its header (ns, us, ms or s for
+ * times), "-" for null. The table's name is not printed.
+ *
+ * @param width  columns of the terminal, 0 for no limit; what does not fit continues in a further
+ * block that repeats the key columns
+ */
+tm_status tm_table_text(const tm_table *table, int width, char **out, tm_error *err) TM_MUST_CHECK;
+
+/** What `tmerge list --doc` prints of the definitions: every column with type, unit and doc. */
+tm_status tm_table_defs_text(const tm_table_def *const *defs, size_t n_defs, char **out,
+                             tm_error *err) TM_MUST_CHECK;
+
+#endif

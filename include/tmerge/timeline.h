@@ -1,0 +1,267 @@
+/* A rank's timeline: its events as columns, grouped by track, ascending in begin time. */
+#ifndef TMERGE_TIMELINE_H
+#define TMERGE_TIMELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tmerge/names.h"
+#include "tmerge/status.h"
+
+/** What an event is. Values are stored. */
+typedef enum tm_event_kind { TM_DURATION = 0, TM_INSTANT = 1, TM_COUNTER = 2 } tm_event_kind;
+
+/* The `cat` of an event: value (stored), word in the store, and the older words that mean the
+ * same. Compared without case. */
+#define TM_CATEGORY_LIST(X)                                                                        \
+    X(TM_CAT_OTHER, 0, "other", NULL)                                                              \
+    X(TM_CAT_CPU_OP, 1, "cpu_op", "operator")                                                      \
+    X(TM_CAT_USER_ANNOTATION, 2, "user_annotation", NULL)                                          \
+    X(TM_CAT_PYTHON, 3, "python_function", "python")                                               \
+    X(TM_CAT_RUNTIME, 4, "cuda_runtime", "runtime")                                                \
+    X(TM_CAT_DRIVER, 5, "cuda_driver", NULL)                                                       \
+    X(TM_CAT_KERNEL, 6, "kernel", NULL)                                                            \
+    X(TM_CAT_MEMCPY, 7, "gpu_memcpy", "memcpy")                                                    \
+    X(TM_CAT_MEMSET, 8, "gpu_memset", "memset")                                                    \
+    X(TM_CAT_GPU_ANNOTATION, 9, "gpu_user_annotation", NULL)                                       \
+    X(TM_CAT_CUDA_SYNC, 10, "cuda_sync", NULL)                                                     \
+    X(TM_CAT_CUDA_EVENT, 11, "cuda_event", NULL)                                                   \
+    X(TM_CAT_OVERHEAD, 12, "overhead", NULL)                                                       \
+    X(TM_CAT_CPU_INSTANT, 13, "cpu_instant_event", NULL)                                           \
+    X(TM_CAT_TRACE, 14, "trace", NULL)                                                             \
+    X(TM_CAT_COLLECTIVE_COMM, 15, "collective_comm", NULL)                                         \
+    X(TM_CAT_NONE, 16, "none", "")
+
+typedef enum tm_category {
+#define TM_CATEGORY_ENUM(id, value, word, alias) id = value,
+    TM_CATEGORY_LIST(TM_CATEGORY_ENUM)
+#undef TM_CATEGORY_ENUM
+        TM_N_CATEGORIES = 17
+} tm_category;
+
+/** The store's word for a category. */
+const char *tm_category_word(tm_category category);
+
+/** The category of a `cat` text, without case; TM_CAT_OTHER for one that is not in the list. */
+tm_category tm_category_of(const char *bytes, size_t size);
+
+/** What a GPU event does. Values are stored. */
+typedef enum tm_role {
+    TM_ROLE_NONE = 0,          /* not a GPU event */
+    TM_ROLE_COMPUTE = 1,       /* P: a kernel that does not communicate */
+    TM_ROLE_COMMUNICATION = 2, /* C */
+    TM_ROLE_MEMORY = 3         /* M: copies and sets */
+} tm_role;
+
+/* Kinds of collective: value (stored) and word. */
+#define TM_COLLECTIVE_LIST(X)                                                                      \
+    X(TM_COLL_OTHER, 0, "other")                                                                   \
+    X(TM_COLL_ALLREDUCE, 1, "allreduce")                                                           \
+    X(TM_COLL_ALLGATHER, 2, "allgather")                                                           \
+    X(TM_COLL_REDUCESCATTER, 3, "reducescatter")                                                   \
+    X(TM_COLL_BROADCAST, 4, "broadcast")                                                           \
+    X(TM_COLL_REDUCE, 5, "reduce")                                                                 \
+    X(TM_COLL_ALLTOALL, 6, "alltoall")                                                             \
+    X(TM_COLL_GATHER, 7, "gather")                                                                 \
+    X(TM_COLL_SCATTER, 8, "scatter")                                                               \
+    X(TM_COLL_SEND, 9, "send")                                                                     \
+    X(TM_COLL_RECV, 10, "recv")                                                                    \
+    X(TM_COLL_SENDRECV, 11, "sendrecv")                                                            \
+    X(TM_COLL_BARRIER, 12, "barrier")                                                              \
+    X(TM_COLL_COALESCED, 13, "coalesced")
+
+typedef enum tm_collective_kind {
+#define TM_COLLECTIVE_ENUM(id, value, word) id = value,
+    TM_COLLECTIVE_LIST(TM_COLLECTIVE_ENUM)
+#undef TM_COLLECTIVE_ENUM
+        TM_N_COLLECTIVE_KINDS = 14
+} tm_collective_kind;
+
+const char *tm_collective_word(tm_collective_kind kind);
+
+/* What was read but not kept as an event, or kept with a remark: id, word, whether it counts as
+ * skipped, what it means. Every one is in the store's /ranks. */
+#define TM_COUNT_LIST(X)                                                                           \
+    X(TM_COUNT_NO_TIME, "no_time", true,                                                           \
+      "duration, instant or counter events without a valid ts or dur")                             \
+    X(TM_COUNT_OTHER_PHASE, "other_phase", true,                                                   \
+      "events of a ph that profilers of GPUs do not write")                                        \
+    X(TM_COUNT_NOT_OBJECT, "not_object", true, "entries of traceEvents that are no objects")       \
+    X(TM_COUNT_OVERLAPPING_TRACE, "overlapping_trace", true,                                       \
+      "events of a trace left out by --skip-bad because its time overlaps another of the rank")    \
+    X(TM_COUNT_NO_NAME, "no_name", false, "events kept without a name")                            \
+    X(TM_COUNT_OTHER_CATEGORY, "other_category", false,                                            \
+      "events kept as category other, its text is not known")                                      \
+    X(TM_COUNT_BAD_VALUE, "bad_value", false,                                                      \
+      "attributes left empty: not of the type that the field has")                                 \
+    X(TM_COUNT_FLOW, "flow", false, "flow records; launches are linked by correlation instead")    \
+    X(TM_COUNT_METADATA, "metadata", false, "metadata records: names of processes and threads")    \
+    X(TM_COUNT_UNLINKED, "unlinked", false, "GPU events whose launch is not in the trace")         \
+    X(TM_COUNT_DUPLICATE_CORRELATION, "duplicate_correlation", false,                              \
+      "launches that repeat a correlation id; the earliest counts")                                \
+    X(TM_COUNT_ODD_METADATA, "odd_metadata", false,                                                \
+      "top-level values not kept (over 16 MiB) or not understood")
+
+typedef enum tm_count {
+#define TM_COUNT_ENUM(id, word, skipped, doc) id,
+    TM_COUNT_LIST(TM_COUNT_ENUM)
+#undef TM_COUNT_ENUM
+        TM_N_COUNTS
+} tm_count;
+
+typedef struct tm_count_def {
+    const char *word;
+    bool skipped; /* counts into skipped_events */
+    const char *doc;
+} tm_count_def;
+
+const tm_count_def *tm_count_info(tm_count count);
+
+/** No launch, no step, no event. */
+#define TM_NO_EVENT UINT32_MAX
+enum { TM_NO_STEP = -1 };
+
+typedef enum tm_track_kind { TM_TRACK_GPU = 0, TM_TRACK_CPU = 1 } tm_track_kind;
+
+/** A CPU thread or a GPU stream. Text fields are name ids. */
+typedef struct tm_track {
+    uint8_t kind;          /* tm_track_kind */
+    int32_t device;        /* GPU: device number, -1 unknown; CPU: -1 */
+    int64_t stream;        /* GPU: stream number, -1 unknown; CPU: -1 */
+    uint32_t pid, tid;     /* as written in the trace */
+    uint32_t process_name; /* from metadata records */
+    uint32_t thread_name;
+    uint32_t first; /* its events are rows [first, first + count) of the timeline */
+    uint32_t count;
+} tm_track;
+
+/* Attributes that few events have: tables keyed by event row, ascending. An id field that is not
+ * in the trace is TM_NO_NAME, an integer -1 (correlation: 0), a real NaN. */
+
+/** A call of the CUDA or HIP runtime or driver. */
+typedef struct tm_launch_attr {
+    int64_t correlation;
+    uint32_t event;
+} tm_launch_attr;
+
+typedef struct tm_kernel_attr {
+    int64_t correlation;
+    uint32_t event;
+    int32_t grid[3], block[3];   /* blocks, threads */
+    int32_t registers;           /* per thread */
+    int32_t shared_memory_bytes; /* per block */
+    float blocks_per_sm, warps_per_sm;
+    float occupancy_pct; /* estimated achieved occupancy */
+} tm_kernel_attr;
+
+/** A copy or a set. */
+typedef struct tm_copy_attr {
+    int64_t correlation;
+    int64_t bytes;
+    float bandwidth_gbps; /* GB/s as the profiler computed it */
+    uint32_t event;
+} tm_copy_attr;
+
+/** A communication kernel, or the CPU operator that asked for it. */
+typedef struct tm_collective_attr {
+    int64_t comms_id; /* 0 where the trace has none */
+    int64_t seq;
+    int64_t in_elements, out_elements;
+    uint32_t event;
+    int32_t group_size;              /* ranks */
+    int32_t rank_start, rank_stride; /* global ranks of the group, where it is regular */
+    int32_t src_rank, dst_rank;
+    uint32_t name, dtype;              /* `Collective name`, `dtype` */
+    uint32_t group, group_description; /* `Process Group Name`, `... Description` */
+    uint32_t group_ranks;              /* `Process Group Ranks`, cut after 30 by the profiler */
+    uint32_t in_split, out_split;
+    uint8_t kind; /* tm_collective_kind */
+} tm_collective_attr;
+
+/** A [memory] instant: an allocation, or a release where bytes is negative. */
+typedef struct tm_memory_attr {
+    int64_t address; /* -1 where not recorded */
+    int64_t bytes;
+    int64_t allocated_bytes, reserved_bytes; /* totals after it, -1 where not recorded */
+    uint32_t event;
+    int32_t device_type; /* 0 CPU, 1 CUDA, ... */
+    int32_t device;      /* -1 CPU */
+} tm_memory_attr;
+
+/** One series of a counter event. */
+typedef struct tm_counter_attr {
+    double value;
+    uint32_t event;
+    uint32_t series; /* name id of the args key, which may be empty */
+} tm_counter_attr;
+
+typedef enum tm_attr {
+    TM_ATTR_LAUNCH,
+    TM_ATTR_KERNEL,
+    TM_ATTR_COPY,
+    TM_ATTR_COLLECTIVE,
+    TM_ATTR_MEMORY,
+    TM_ATTR_COUNTER,
+    TM_N_ATTRS
+} tm_attr;
+
+/** A step of the rank: the annotation on the CPU, and the window of metrics.md. */
+typedef struct tm_step {
+    int64_t number;           /* N of ProfilerStep#N; 0 where the whole trace is the step */
+    int64_t begin_ns, end_ns; /* the window, half open */
+    bool annotated;           /* false: the trace has no ProfilerStep */
+} tm_step;
+
+/** One trace of the rank: its path and the time that it covers. */
+typedef struct tm_span {
+    uint32_t source;                   /* name id of the path as given */
+    int64_t begin_ns, end_ns;          /* over its duration events except category trace */
+    int64_t gpu_begin_ns, gpu_end_ns;  /* over its GPU events */
+    int64_t n_durations, n_gpu_events; /* how many; a range of none is [0, 0) */
+} tm_span;
+
+/** One rank's events and all that is known of it. Arrays are owned. */
+typedef struct tm_timeline {
+    int64_t rank;
+    int64_t world_size; /* -1 unknown */
+    uint32_t host;      /* name id of what the trace itself says, TM_NO_NAME if nothing */
+    uint32_t metadata;  /* name id of the trace's top-level JSON without traceEvents */
+    uint32_t format;    /* name id of the reader's name */
+    int32_t device;     /* the device with most busy time, -1 without GPU events */
+    bool truncated;
+    int64_t counts[TM_N_COUNTS];
+
+    size_t n_events;
+    int64_t *begin_ns;    /* [n_events] since the epoch, as recorded */
+    int64_t *duration_ns; /* [n_events] 0 for instants and counters */
+    uint32_t *name;       /* [n_events] */
+    int32_t *step;        /* [n_events] index into steps, or TM_NO_STEP */
+    uint32_t *launch;     /* [n_events] row of the call that launched it, or TM_NO_EVENT */
+    uint8_t *category;    /* [n_events] tm_category */
+    uint8_t *kind;        /* [n_events] tm_event_kind */
+    uint8_t *role;        /* [n_events] tm_role */
+
+    tm_track *tracks; /* GPU streams first, then CPU threads */
+    size_t n_tracks;
+    tm_step *steps; /* ascending in begin */
+    size_t n_steps;
+    tm_span *spans; /* ascending in begin */
+    size_t n_spans;
+    void *attrs[TM_N_ATTRS]; /* arrays of tm_launch_attr, tm_kernel_attr, ... */
+    size_t n_attrs[TM_N_ATTRS];
+} tm_timeline;
+
+void tm_timeline_destroy(tm_timeline *timeline);
+
+/** Events that were read and not kept: the sum of the counts that say so. */
+int64_t tm_timeline_skipped(const tm_timeline *timeline);
+
+/** The range [ns] over its duration events except category trace; false where it has none. */
+bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *end_ns);
+
+/** The host that a file name of the form [rankN__]HOST_PID.TIME.pt.trace.json tells.
+ * @param out  [size] terminated; set only where there is one  @return false where there is none */
+bool tm_host_of_path(const char *path, char *out, size_t size);
+
+#endif

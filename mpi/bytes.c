@@ -1,0 +1,73 @@
+#include "bytes.h"
+
+#include <stdlib.h>
+
+#include "agree.h"
+
+enum { PIECE = 1 << 28 };
+
+/* The communicator's errors are fatal by default; where they return, they end up here. */
+static tm_status check(int code, tm_error *err) {
+    return code == MPI_SUCCESS
+               ? TM_OK
+               : tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI failed with error %d", code);
+}
+
+static int piece_of(size_t left) {
+    return left < PIECE ? (int)left : PIECE;
+}
+
+tm_status tm_mpi_send_bytes(MPI_Comm comm, int to, int tag, const void *bytes, size_t size,
+                            tm_error *err) {
+    uint64_t n = size;
+    const char *p = bytes;
+    TM_TRY(check(MPI_Send(&n, 1, MPI_UINT64_T, to, tag, comm), err));
+    for (size_t sent = 0; sent < size; sent += PIECE)
+        TM_TRY(check(MPI_Send(p + sent, piece_of(size - sent), MPI_BYTE, to, tag, comm), err));
+    return TM_OK;
+}
+
+tm_status tm_mpi_receive_bytes(MPI_Comm comm, int from, int tag, void **bytes, size_t *size,
+                               tm_error *err) {
+    uint64_t n = 0;
+    TM_TRY(check(MPI_Recv(&n, 1, MPI_UINT64_T, from, tag, comm, MPI_STATUS_IGNORE), err));
+    char *all = malloc(n ? n : 1), *drop = all ? NULL : malloc(PIECE);
+    tm_status status = all ? TM_OK : tm_fail_memory(err);
+    if (!all && !drop)
+        return status;
+    for (uint64_t got = 0; got < n; got += PIECE) {
+        tm_status received = check(MPI_Recv(all ? all + got : drop, piece_of(n - got), MPI_BYTE,
+                                            from, tag, comm, MPI_STATUS_IGNORE),
+                                   err);
+        status = status == TM_OK ? received : status;
+    }
+    free(drop);
+    if (status != TM_OK) {
+        free(all);
+        return status;
+    }
+    *bytes = all;
+    *size = (size_t)n;
+    return TM_OK;
+}
+
+tm_status tm_mpi_broadcast_bytes(MPI_Comm comm, void **bytes, size_t *size, tm_error *err) {
+    int self;
+    MPI_Comm_rank(comm, &self);
+    uint64_t n = *size;
+    tm_status status = check(MPI_Bcast(&n, 1, MPI_UINT64_T, 0, comm), err);
+    char *all = self == 0 ? *bytes : malloc(n ? n : 1);
+    if (!all && n > 0)
+        status = tm_fail_memory(err);
+    TM_TRY(tm_mpi_agree(comm, status, err));
+    for (uint64_t sent = 0; sent < n && status == TM_OK; sent += PIECE)
+        status = check(MPI_Bcast(all + sent, piece_of(n - sent), MPI_BYTE, 0, comm), err);
+    status = tm_mpi_agree(comm, status, err);
+    if (status != TM_OK && self != 0)
+        free(all);
+    if (status == TM_OK) {
+        *bytes = all;
+        *size = (size_t)n;
+    }
+    return status;
+}

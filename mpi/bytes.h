@@ -1,0 +1,31 @@
+/* Byte strings of any length between processes: MPI's counts are ints, so they go in pieces. */
+#ifndef TMERGE_MPI_BYTES_H
+#define TMERGE_MPI_BYTES_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#include "tmerge/status.h"
+
+/** Sends @p size bytes to @p to. Collective: no; meets tm_mpi_receive_bytes there.
+ * TM_OK; TM_ERR_FAULT. */
+tm_status tm_mpi_send_bytes(MPI_Comm comm, int to, int tag, const void *bytes, size_t size,
+                            tm_error *err) TM_MUST_CHECK;
+
+/** Receives what tm_mpi_send_bytes sent. @p bytes is malloc'ed and the caller's; set on TM_OK, and
+ * never NULL then. Out of memory, the bytes are received all the same and dropped: TM_ERR_FAULT.
+ * Collective: no. */
+tm_status tm_mpi_receive_bytes(MPI_Comm comm, int from, int tag, void **bytes, size_t *size,
+                               tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Gives every process the bytes of process 0.
+ *
+ * Collective: over comm.
+ * @param bytes  on process 0 the bytes, borrowed; elsewhere set to malloc'ed ones
+ * @return       TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_broadcast_bytes(MPI_Comm comm, void **bytes, size_t *size,
+                                 tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,292 @@
+#include "load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agree.h"
+#include "share.h"
+#include "timeline/build.h"
+#include "tmerge/reader.h"
+#include "tmerge/store.h"
+
+/* What all processes know of an input. Plain numbers, so that a sum over the processes, of which
+ * one alone fills an entry, spreads them. */
+typedef struct entry {
+    int64_t kind; /* tm_file_kind; ENTRY_BAD: it cannot be read */
+    int64_t weight;
+    int64_t rank; /* before reading: what is known; after it: what it is; -1 unknown */
+} entry;
+
+enum { ENTRY_BAD = 100, ENTRY_NUMBERS = sizeof(entry) / sizeof(int64_t) };
+
+typedef struct loader {
+    MPI_Comm comm;
+    int self, n_processes;
+    const tm_load_options *options;
+    tm_table *left_out;
+    entry *entries;       /* [n_inputs] */
+    tm_share_item *items; /* [n_inputs] */
+    tm_trace **traces;    /* [n_inputs] read here, NULL elsewhere */
+    tm_classifier *classifier;
+    tm_loaded *out;
+} loader;
+
+static tm_status leave_out(loader *l, const char *path, const char *reason, const char *message,
+                           tm_error *err) {
+    tm_cell *row = tm_table_add_row(l->left_out);
+    if (!row)
+        return tm_fail_memory(err);
+    TM_TRY(tm_table_set_text(l->left_out, &row[0], path, err));
+    TM_TRY(tm_table_set_text(l->left_out, &row[1], reason, err));
+    return tm_table_set_text(l->left_out, &row[2], message, err);
+}
+
+/* A file that cannot be used: an error, or a row where --skip-bad allows it. */
+static tm_status bad_input(loader *l, size_t i, tm_status status, tm_error *err) {
+    char text[TM_PATH_MAX + TM_MESSAGE_MAX + 64];
+    if (status != TM_ERR_INPUT || !l->options->skip_bad)
+        return status;
+    tm_error_text(err, text, sizeof text);
+    l->entries[i].kind = ENTRY_BAD;
+    return leave_out(l, l->options->inputs[i].path, "unreadable", text, err);
+}
+
+static tm_status sniff_one(loader *l, size_t i, tm_error *err) {
+    const tm_input *input = &l->options->inputs[i];
+    tm_file_info info;
+    tm_status status = tm_file_sniff(input->path, &info, err);
+    if (status != TM_OK)
+        return bad_input(l, i, status, err);
+    int64_t named = tm_rank_of_path(input->path);
+    l->entries[i] = (entry){
+        .kind = info.kind,
+        .weight = info.weight,
+        .rank = input->mapped_rank >= 0 ? input->mapped_rank
+                : info.rank >= 0        ? info.rank
+                                        : named,
+    };
+    if (info.kind == TM_FILE_STORE && tm_store_is_store(input->path))
+        return leave_out(l, input->path, "store", "a tmerge store", err);
+    if (info.kind == TM_FILE_PAGE)
+        return leave_out(l, input->path, "page", "a page that tmerge wrote", err);
+    if (info.kind == TM_FILE_TRACE)
+        return TM_OK;
+    l->entries[i].kind = TM_FILE_OTHER;
+    if (input->from_folder)
+        return leave_out(l, input->path, "other", "not a trace", err);
+    status = tm_fail(err, TM_ERR_INPUT, input->path, -1, "this is not a trace of a known format");
+    return bad_input(l, i, status, err);
+}
+
+static tm_status spread_entries(loader *l, tm_error *err) {
+    if (l->options->n_inputs > INT32_MAX / ENTRY_NUMBERS)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "more files than one run can take");
+    int n = (int)l->options->n_inputs * ENTRY_NUMBERS;
+    if (MPI_Allreduce(MPI_IN_PLACE, l->entries, n, MPI_INT64_T, MPI_SUM, l->comm) != MPI_SUCCESS)
+        return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI_Allreduce failed");
+    return TM_OK;
+}
+
+static tm_status sniff_all(loader *l, tm_error *err) {
+    tm_status status = TM_OK;
+    size_t n_traces = 0;
+    for (size_t i = (size_t)l->self; i < l->options->n_inputs && status == TM_OK;
+         i += (size_t)l->n_processes)
+        status = sniff_one(l, i, err);
+    TM_TRY(tm_mpi_agree(l->comm, status, err));
+    TM_TRY(spread_entries(l, err));
+    for (size_t i = 0; i < l->options->n_inputs; i++)
+        n_traces += l->entries[i].kind == TM_FILE_TRACE;
+    return n_traces > 0 ? TM_OK : tm_fail(err, TM_ERR_INPUT, NULL, -1, "there is no trace to read");
+}
+
+/* Shares out the traces by the ranks known so far; on what they know all processes agree. */
+static tm_status plan(loader *l, tm_error *err) {
+    for (size_t i = 0; i < l->options->n_inputs; i++) {
+        bool trace = l->entries[i].kind == TM_FILE_TRACE;
+        l->items[i] = (tm_share_item){.rank = trace ? l->entries[i].rank : -1,
+                                      .weight = trace ? l->entries[i].weight : 0};
+    }
+    return tm_share_plan(l->items, l->options->n_inputs, l->n_processes, err);
+}
+
+static void drop_trace(loader *l, size_t i) {
+    if (l->traces[i])
+        tm_trace_free(l->traces[i]);
+    free(l->traces[i]);
+    l->traces[i] = NULL;
+}
+
+static tm_status read_one(loader *l, size_t i, tm_error *err) {
+    l->traces[i] = malloc(sizeof *l->traces[i]);
+    if (!l->traces[i])
+        return tm_fail_memory(err);
+    tm_status status = tm_trace_read(l->options->inputs[i].path, l->out->names, l->traces[i], err);
+    if (status != TM_OK)
+        drop_trace(l, i);
+    return status == TM_OK ? TM_OK : bad_input(l, i, status, err);
+}
+
+/* Reads what is this process's by the plan and was not read yet, and drops what is not. */
+static tm_status read_own(loader *l, tm_error *err) {
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < l->options->n_inputs && status == TM_OK; i++) {
+        bool own = l->entries[i].kind == TM_FILE_TRACE && l->items[i].owner == l->self;
+        if (!own)
+            drop_trace(l, i);
+        else if (!l->traces[i])
+            status = read_one(l, i, err);
+    }
+    return tm_mpi_agree(l->comm, status, err);
+}
+
+/* The rank of each trace, now that all of its metadata was seen: the map, the metadata, the file's
+ * name, or its place among the traces. */
+static tm_status resolve_ranks(loader *l, tm_error *err) {
+    int64_t position = -1, by_position = 0;
+    for (size_t i = 0; i < l->options->n_inputs; i++) {
+        const tm_input *input = &l->options->inputs[i];
+        entry *e = &l->entries[i];
+        /* Only its owner knows that a trace turned out bad, so bad ones count on every process. */
+        position += e->kind == TM_FILE_TRACE || e->kind == ENTRY_BAD;
+        if (l->items[i].owner != l->self)
+            *e = (entry){0};
+        if (!l->traces[i])
+            continue;
+        int64_t named = tm_rank_of_path(input->path);
+        int64_t rank = input->mapped_rank >= 0   ? input->mapped_rank
+                       : l->traces[i]->rank >= 0 ? l->traces[i]->rank
+                                                 : named;
+        by_position += rank < 0;
+        e->rank = rank >= 0 ? rank : position;
+        if (l->traces[i]->world_size > l->out->world_size)
+            l->out->world_size = l->traces[i]->world_size;
+    }
+    TM_TRY(spread_entries(l, err));
+    MPI_Allreduce(MPI_IN_PLACE, &l->out->world_size, 1, MPI_INT64_T, MPI_MAX, l->comm);
+    MPI_Allreduce(&by_position, &l->out->n_by_position, 1, MPI_INT64_T, MPI_SUM, l->comm);
+    return TM_OK;
+}
+
+static int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static tm_status list_ranks(loader *l, tm_error *err) {
+    size_t n = 0;
+    l->out->ranks = malloc((l->options->n_inputs + 1) * sizeof *l->out->ranks);
+    if (!l->out->ranks)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < l->options->n_inputs; i++)
+        if (l->entries[i].kind == TM_FILE_TRACE)
+            l->out->ranks[n++] = l->entries[i].rank;
+    qsort(l->out->ranks, n, sizeof *l->out->ranks, by_value);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || l->out->ranks[i] != l->out->ranks[i - 1])
+            l->out->ranks[l->out->n_ranks++] = l->out->ranks[i];
+    return n > 0 ? TM_OK : tm_fail(err, TM_ERR_INPUT, NULL, -1, "no trace could be read");
+}
+
+/* Builds the timeline of one rank from its traces here, in the order of the arguments. */
+static tm_status build_rank(loader *l, int64_t rank, tm_error *err) {
+    const tm_build_context context = {l->out->names, l->classifier, l->options->skip_bad};
+    size_t n_inputs = l->options->n_inputs, n = 0;
+    tm_trace **own = malloc(n_inputs * sizeof *own);
+    bool *skipped = calloc(n_inputs, sizeof *skipped);
+    size_t *input = malloc(n_inputs * sizeof *input);
+    tm_status status = own && skipped && input ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < n_inputs && status == TM_OK; i++)
+        if (l->traces[i] && l->entries[i].rank == rank) {
+            input[n] = i;
+            own[n++] = l->traces[i];
+        }
+    if (status == TM_OK && n > 0) {
+        tm_timeline *timeline = &l->out->timelines[l->out->n_timelines];
+        status = tm_timeline_build(own, n, rank, &context, skipped, timeline, err);
+        l->out->n_timelines += status == TM_OK;
+    }
+    for (size_t k = 0; k < n && status == TM_OK; k++)
+        if (skipped[k])
+            status = leave_out(l, l->options->inputs[input[k]].path, "overlapping",
+                               "covers the same time as another trace of its rank", err);
+    free(own);
+    free(skipped);
+    free(input);
+    return status;
+}
+
+static tm_status build_all(loader *l, tm_error *err) {
+    tm_status status = TM_OK;
+    l->out->timelines = calloc(l->out->n_ranks, sizeof *l->out->timelines);
+    if (!l->out->timelines)
+        status = tm_fail_memory(err);
+    for (size_t r = 0; r < l->out->n_ranks && status == TM_OK; r++)
+        status = build_rank(l, l->out->ranks[r], err);
+    return tm_mpi_agree(l->comm, status, err);
+}
+
+static tm_status prepare(loader *l, tm_error *err) {
+    size_t n = l->options->n_inputs + 1;
+    l->entries = calloc(n, sizeof *l->entries);
+    l->items = calloc(n, sizeof *l->items);
+    l->traces = calloc(n, sizeof *l->traces);
+    l->out->names = tm_names_create();
+    tm_status status =
+        l->entries && l->items && l->traces && l->out->names ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK)
+        status = tm_classifier_create(l->options->comm_pattern, &l->classifier, err);
+    return tm_mpi_agree(l->comm, status, err);
+}
+
+/* Traces of one rank may have been read on several processes where the rank became known only
+ * behind the events; then the plan is made again with what is known now, and their new owner reads
+ * them once more. */
+static tm_status run(loader *l, tm_error *err) {
+    TM_TRY(prepare(l, err));
+    TM_TRY(sniff_all(l, err));
+    TM_TRY(tm_mpi_agree(l->comm, plan(l, err), err));
+    TM_TRY(read_own(l, err));
+    TM_TRY(tm_mpi_agree(l->comm, resolve_ranks(l, err), err));
+    bool split = false;
+    for (size_t i = 0; i < l->options->n_inputs; i++)
+        for (size_t k = 0; k < i && !split; k++)
+            split = l->entries[i].kind == TM_FILE_TRACE && l->entries[k].kind == TM_FILE_TRACE &&
+                    l->entries[i].rank == l->entries[k].rank &&
+                    l->items[i].owner != l->items[k].owner;
+    if (split) {
+        TM_TRY(tm_mpi_agree(l->comm, plan(l, err), err));
+        TM_TRY(read_own(l, err));
+    }
+    TM_TRY(tm_mpi_agree(l->comm, list_ranks(l, err), err));
+    return build_all(l, err);
+}
+
+tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *left_out,
+                      tm_loaded *out, tm_error *err) {
+    tm_loaded loaded = {.world_size = -1};
+    loader l = {.comm = comm, .options = options, .left_out = left_out, .out = &loaded};
+    MPI_Comm_rank(comm, &l.self);
+    MPI_Comm_size(comm, &l.n_processes);
+    tm_status status = run(&l, err);
+    for (size_t i = 0; l.traces && i < options->n_inputs; i++)
+        drop_trace(&l, i);
+    free(l.entries);
+    free(l.items);
+    free(l.traces);
+    tm_classifier_destroy(l.classifier);
+    if (status == TM_OK)
+        *out = loaded;
+    else
+        tm_loaded_free(&loaded);
+    return status;
+}
+
+void tm_loaded_free(tm_loaded *loaded) {
+    for (size_t i = 0; loaded->timelines && i < loaded->n_timelines; i++)
+        tm_timeline_destroy(&loaded->timelines[i]);
+    free(loaded->timelines);
+    free(loaded->ranks);
+    tm_names_destroy(loaded->names);
+    *loaded = (tm_loaded){.world_size = -1};
+}

@@ -1,0 +1,127 @@
+#include "store_layout.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "agree.h"
+
+/* What a process tells of each of its timelines: the rank, then its rows in each table. */
+enum { WORDS = 1 + TM_N_RECORDS };
+
+typedef struct exchange {
+    int n_processes, self;
+    int *counts;    /* owned; [n_processes] words that each process tells */
+    int *starts;    /* owned; [n_processes] where they stand in words */
+    int64_t *mine;  /* owned; [n][WORDS] */
+    int64_t *words; /* owned; [all ranks][WORDS] in the order of processes */
+} exchange;
+
+static void exchange_free(exchange *told) {
+    free(told->counts);
+    free(told->starts);
+    free(told->mine);
+    free(told->words);
+}
+
+static tm_status prepare(exchange *told, const tm_timeline *const *timelines, size_t n,
+                         tm_error *err) {
+    told->counts = calloc((size_t)told->n_processes, sizeof *told->counts);
+    told->starts = calloc((size_t)told->n_processes, sizeof *told->starts);
+    told->mine = n < INT_MAX / WORDS ? calloc(n + 1, WORDS * sizeof *told->mine) : NULL;
+    if (!told->counts || !told->starts || !told->mine)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        told->mine[i * WORDS] = timelines[i]->rank;
+        for (int t = 0; t < TM_N_RECORDS; t++)
+            told->mine[i * WORDS + 1 + (size_t)t] =
+                (int64_t)tm_record_rows(&tm_record_tables[t], timelines[i]);
+    }
+    return TM_OK;
+}
+
+static tm_status make_room(exchange *told, tm_store_layout *layout, tm_error *err) {
+    int total = 0;
+    for (int p = 0; p < told->n_processes; p++) {
+        if (told->counts[p] > INT_MAX - total)
+            return tm_fail(err, TM_ERR_FAULT, NULL, -1, "more ranks than MPI can count");
+        told->starts[p] = total;
+        total += told->counts[p];
+    }
+    layout->n_slots = (size_t)total / WORDS;
+    layout->slots = calloc(layout->n_slots + 1, sizeof *layout->slots);
+    told->words = calloc((size_t)total + 1, sizeof *told->words);
+    return layout->slots && told->words ? TM_OK : tm_fail_memory(err);
+}
+
+static int by_rank(const void *a, const void *b) {
+    int64_t left = ((const tm_store_slot *)a)->rank, right = ((const tm_store_slot *)b)->rank;
+    return (left > right) - (left < right);
+}
+
+static void list_slots(const exchange *told, const tm_timeline *const *timelines,
+                       tm_store_layout *layout) {
+    tm_store_slot *slot = layout->slots;
+    for (int p = 0; p < told->n_processes; p++) {
+        for (int i = 0; i < told->counts[p] / WORDS; i++, slot++) {
+            const int64_t *words = told->words + told->starts[p] + (size_t)i * WORDS;
+            slot->rank = words[0];
+            slot->process = p;
+            slot->timeline = p == told->self ? timelines[i] : NULL;
+            for (int t = 0; t < TM_N_RECORDS; t++)
+                slot->n_rows[t] = words[1 + t];
+        }
+    }
+    qsort(layout->slots, layout->n_slots, sizeof *layout->slots, by_rank);
+}
+
+/* Finds the same on every process, for all look at the same slots. */
+static tm_status place_slots(tm_store_layout *layout, tm_error *err) {
+    for (size_t i = 0; i < layout->n_slots; i++) {
+        tm_store_slot *slot = &layout->slots[i];
+        if (i > 0 && slot[-1].rank == slot->rank)
+            return tm_fail(err, TM_ERR_FAULT, NULL, -1, "rank %" PRId64 " is held twice",
+                           slot->rank);
+        for (int t = 0; t < TM_N_RECORDS; t++) {
+            slot->base.first[t] = layout->n_rows[t];
+            layout->n_rows[t] += slot->n_rows[t];
+        }
+    }
+    if (layout->n_rows[TM_RECORD_STEPS] > INT32_MAX) /* /events/step is an int32 */
+        return tm_fail(err, TM_ERR_FAULT, NULL, -1, "the job has 2^31 steps or more");
+    return TM_OK;
+}
+
+static tm_status fill(MPI_Comm comm, exchange *told, const tm_timeline *const *timelines, size_t n,
+                      tm_store_layout *layout, tm_error *err) {
+    TM_TRY(tm_mpi_agree(comm, prepare(told, timelines, n, err), err));
+    int mine = (int)n * WORDS;
+    MPI_Allgather(&mine, 1, MPI_INT, told->counts, 1, MPI_INT, comm);
+    TM_TRY(tm_mpi_agree(comm, make_room(told, layout, err), err));
+    MPI_Allgatherv(told->mine, mine, MPI_INT64_T, told->words, told->counts, told->starts,
+                   MPI_INT64_T, comm);
+    list_slots(told, timelines, layout);
+    return place_slots(layout, err);
+}
+
+tm_status tm_mpi_store_layout(MPI_Comm comm, const tm_timeline *const *timelines, size_t n,
+                              tm_store_layout *out, tm_error *err) {
+    exchange told = {0};
+    tm_store_layout layout = {0};
+    MPI_Comm_size(comm, &told.n_processes);
+    MPI_Comm_rank(comm, &told.self);
+    tm_status status = fill(comm, &told, timelines, n, &layout, err);
+    exchange_free(&told);
+    if (status != TM_OK) {
+        tm_store_layout_free(&layout);
+        return status;
+    }
+    *out = layout;
+    return TM_OK;
+}
+
+void tm_store_layout_free(tm_store_layout *layout) {
+    free(layout->slots);
+    layout->slots = NULL;
+    layout->n_slots = 0;
+}

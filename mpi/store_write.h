@@ -1,0 +1,41 @@
+/* Writes the store of a job whose timelines are spread over processes. */
+#ifndef TMERGE_MPI_STORE_WRITE_H
+#define TMERGE_MPI_STORE_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <mpi.h>
+
+#include "tmerge/store.h"
+
+typedef struct tm_store_plan {
+    const char *path;                    /* of the store; the same on all processes */
+    const tm_timeline *const *timelines; /* [n_timelines] this process's, ascending in rank */
+    size_t n_timelines;                  /* may be 0 */
+    bool compress;                       /* the same on all processes */
+    size_t chunk_rows;                   /* 0: TM_STORE_CHUNK_ROWS; the same on all processes */
+
+    /* read on process 0 alone */
+    const tm_names *names;   /* the dictionary that all timelines share */
+    const tm_tables *tables; /* the result tables, may be NULL */
+    const char *tool_version;
+    const tm_store_attribute *attributes; /* [n_attributes] of the root: command, options, ... */
+    size_t n_attributes;
+} tm_store_plan;
+
+/**
+ * Writes the store under its temporary name (tm_store_temporary_path), then renames it. Every
+ * process packs the chunks whose first row it holds, process 0 writes them in order, so the file
+ * is the same to the byte for any number of processes and any spread of the ranks over them.
+ *
+ * Collective: over comm. No process waits for one that failed.
+ * @param plan  each rank of the job is held by one process
+ * @param err   the same on all processes
+ * @return      the same on all processes: TM_OK; TM_ERR_OUTPUT: the file cannot be written, and
+ *              nothing is left of it while an older one of its name is untouched; TM_ERR_FAULT:
+ *              memory, a rank that is held twice, 2^31 steps or more
+ */
+tm_status tm_mpi_store_write(MPI_Comm comm, const tm_store_plan *plan, tm_error *err) TM_MUST_CHECK;
+
+#endif

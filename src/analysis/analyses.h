@@ -1,0 +1,11 @@
+/* The rows of the registry, one for each file of this folder that is an analysis. */
+#ifndef TMERGE_ANALYSES_H
+#define TMERGE_ANALYSES_H
+
+#include "tmerge/analysis.h"
+
+extern const tm_analysis tm_analysis_job;
+extern const tm_analysis tm_analysis_overlap;
+extern const tm_analysis tm_analysis_ratio;
+
+#endif

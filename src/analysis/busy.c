@@ -1,0 +1,103 @@
+#include "busy.h"
+
+static tm_intervals *sets_of(tm_busy *busy, size_t i) {
+    tm_intervals *sets[] = {&busy->compute, &busy->communication, &busy->memory,
+                            &busy->overlap, &busy->exposed_comm,  &busy->exposed_memory,
+                            &busy->window};
+    return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
+}
+
+static bool collect(const tm_timeline *timeline, tm_busy *out) {
+    tm_intervals *by_role[] = {
+        [TM_ROLE_NONE] = NULL,
+        [TM_ROLE_COMPUTE] = &out->compute,
+        [TM_ROLE_COMMUNICATION] = &out->communication,
+        [TM_ROLE_MEMORY] = &out->memory,
+    };
+    for (size_t row = 0; row < timeline->n_events; row++) {
+        tm_intervals *set = by_role[timeline->role[row]];
+        if (!set)
+            continue;
+        int64_t begin = timeline->begin_ns[row];
+        out->any = true;
+        if (!tm_intervals_add(set, begin, begin + timeline->duration_ns[row]))
+            return false;
+    }
+    for (size_t i = 0; i < timeline->n_spans; i++)
+        if (timeline->spans[i].n_gpu_events > 0 &&
+            !tm_intervals_add(&out->window, timeline->spans[i].gpu_begin_ns,
+                              timeline->spans[i].gpu_end_ns))
+            return false;
+    tm_intervals_normalise(&out->compute);
+    tm_intervals_normalise(&out->communication);
+    tm_intervals_normalise(&out->memory);
+    tm_intervals_normalise(&out->window);
+    return true;
+}
+
+tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *err) {
+    *out = (tm_busy){.any = false};
+    for (size_t i = 0; sets_of(out, i); i++)
+        *sets_of(out, i) = TM_INTERVALS();
+    tm_intervals memory_only = TM_INTERVALS();
+    bool ok = collect(timeline, out) &&
+              tm_intervals_intersect(&out->communication, &out->compute, &out->overlap) &&
+              tm_intervals_subtract(&out->communication, &out->compute, &out->exposed_comm) &&
+              tm_intervals_subtract(&out->memory, &out->compute, &memory_only) &&
+              tm_intervals_subtract(&memory_only, &out->communication, &out->exposed_memory);
+    tm_vec_free(&memory_only);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_busy_free(tm_busy *busy) {
+    for (size_t i = 0; sets_of(busy, i); i++)
+        tm_vec_free(sets_of(busy, i));
+}
+
+/* Busy time is the union of P, C and M, which P, C \ P and (M \ P) \ C make without overlap. */
+static void complete(tm_busy_times *t, int64_t window_ns) {
+    t->busy_ns = t->compute_ns + t->exposed_comm_ns + t->exposed_memory_ns;
+    t->window_ns = window_ns;
+    t->idle_ns = t->window_ns - t->busy_ns;
+}
+
+tm_busy_times tm_busy_rank(const tm_busy *busy) {
+    tm_busy_times t = {
+        .compute_ns = tm_intervals_length(&busy->compute),
+        .comm_ns = tm_intervals_length(&busy->communication),
+        .memory_ns = tm_intervals_length(&busy->memory),
+        .overlap_ns = tm_intervals_length(&busy->overlap),
+        .exposed_comm_ns = tm_intervals_length(&busy->exposed_comm),
+        .exposed_memory_ns = tm_intervals_length(&busy->exposed_memory),
+    };
+    complete(&t, tm_intervals_length(&busy->window));
+    return t;
+}
+
+/* The step's window without the time between spans, where nothing was recorded. */
+static int64_t step_window(const tm_timeline *timeline, const tm_step *step) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < timeline->n_spans; i++) {
+        const tm_span *span = &timeline->spans[i];
+        int64_t begin = span->begin_ns > step->begin_ns ? span->begin_ns : step->begin_ns;
+        int64_t end = span->end_ns < step->end_ns ? span->end_ns : step->end_ns;
+        sum += span->n_durations > 0 && end > begin ? end - begin : 0;
+    }
+    return sum;
+}
+
+tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step) {
+    int64_t begin = step->begin_ns, end = step->end_ns;
+    if (!busy->any)
+        return (tm_busy_times){0};
+    tm_busy_times t = {
+        .compute_ns = tm_intervals_length_in(&busy->compute, begin, end),
+        .comm_ns = tm_intervals_length_in(&busy->communication, begin, end),
+        .memory_ns = tm_intervals_length_in(&busy->memory, begin, end),
+        .overlap_ns = tm_intervals_length_in(&busy->overlap, begin, end),
+        .exposed_comm_ns = tm_intervals_length_in(&busy->exposed_comm, begin, end),
+        .exposed_memory_ns = tm_intervals_length_in(&busy->exposed_memory, begin, end),
+    };
+    complete(&t, step_window(timeline, step));
+    return t;
+}

@@ -1,0 +1,37 @@
+/* A rank's GPU time as interval sets: what every time-based analysis starts from. */
+#ifndef TMERGE_BUSY_H
+#define TMERGE_BUSY_H
+
+#include "base/intervals.h"
+#include "tmerge/analysis.h"
+
+/* C, P and M are the unions of communication, compute and memory; metrics.md, "GPU events". */
+typedef struct tm_busy {
+    tm_intervals compute;        /* P */
+    tm_intervals communication;  /* C */
+    tm_intervals memory;         /* M */
+    tm_intervals overlap;        /* C n P */
+    tm_intervals exposed_comm;   /* C \ P */
+    tm_intervals exposed_memory; /* (M \ P) \ C */
+    tm_intervals window;         /* the spans' windows: first begin to last end of GPU events */
+    bool any;                    /* the rank has GPU events */
+} tm_busy;
+
+/** Lengths of the sets in one window [ns]; compute + exposed_comm + exposed_memory + idle =
+ * window always. */
+typedef struct tm_busy_times {
+    int64_t window_ns, compute_ns, comm_ns, memory_ns, overlap_ns;
+    int64_t exposed_comm_ns, exposed_memory_ns, busy_ns, idle_ns;
+} tm_busy_times;
+
+/** Computes the sets of a timeline; release them with tm_busy_free whatever comes of it. */
+tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *err) TM_MUST_CHECK;
+void tm_busy_free(tm_busy *busy);
+
+/** The times of the whole rank; all 0 where it has no GPU events. */
+tm_busy_times tm_busy_rank(const tm_busy *busy);
+
+/** The times of one step, clipped to its window; time between two spans is in no window. */
+tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step);
+
+#endif

@@ -1,0 +1,56 @@
+#include "analyses.h"
+
+#include "base/vec.h"
+#include "busy.h"
+
+static const tm_analysis *const analyses[] = {
+    &tm_analysis_job,
+    &tm_analysis_overlap,
+    &tm_analysis_ratio,
+};
+
+enum { N_ANALYSES = sizeof analyses / sizeof *analyses };
+
+const tm_analysis *const *tm_analyses(size_t *n) {
+    *n = N_ANALYSES;
+    return analyses;
+}
+
+tm_status tm_analysis_tables(tm_tables *out, tm_error *err) {
+    tm_vec defs = TM_VEC(const tm_table_def *);
+    tm_status status = TM_OK;
+    for (size_t a = 0; a < N_ANALYSES && status == TM_OK; a++)
+        if (!tm_vec_append(&defs, analyses[a]->tables, analyses[a]->n_tables))
+            status = tm_fail_memory(err);
+    if (status == TM_OK)
+        status = tm_tables_create(defs.data, defs.n, out, err);
+    tm_vec_free(&defs);
+    return status;
+}
+
+static tm_status run_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    for (size_t a = 0; a < N_ANALYSES; a++)
+        if (analyses[a]->rank)
+            TM_TRY(analyses[a]->rank(view, out, err));
+    return TM_OK;
+}
+
+tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm_tables *out,
+                          tm_error *err) {
+    tm_busy busy;
+    tm_rank_view view = {.timeline = timeline, .names = names, .busy = &busy};
+    tm_status status = tm_busy_compute(timeline, &busy, err);
+    if (status == TM_OK)
+        status = run_rank(&view, out, err);
+    tm_busy_free(&busy);
+    return status;
+}
+
+tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    for (size_t t = 0; t < out->n_tables; t++)
+        tm_table_sort(&out->tables[t]);
+    for (size_t a = 0; a < N_ANALYSES; a++)
+        if (analyses[a]->job)
+            TM_TRY(analyses[a]->job(job, out, err));
+    return TM_OK;
+}

@@ -1,0 +1,124 @@
+#include "intervals.h"
+
+#include <stdlib.h>
+
+bool tm_intervals_add(tm_intervals *set, int64_t begin_ns, int64_t end_ns) {
+    if (end_ns <= begin_ns)
+        return true;
+    tm_interval *last = set->n > 0 ? (tm_interval *)set->data + (set->n - 1) : NULL;
+    if (last && begin_ns >= last->begin_ns && begin_ns <= last->end_ns) {
+        /* Events come mostly in order: joining here keeps the set short before it is sorted. */
+        last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
+        return true;
+    }
+    tm_interval *added = tm_vec_push(set);
+    if (added)
+        *added = (tm_interval){begin_ns, end_ns};
+    return added != NULL;
+}
+
+static int by_begin(const void *a, const void *b) {
+    const tm_interval *x = a, *y = b;
+    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+void tm_intervals_normalise(tm_intervals *set) {
+    tm_interval *v = set->data;
+    size_t n = 0;
+    bool sorted = true;
+    for (size_t i = 1; i < set->n && sorted; i++)
+        sorted = v[i - 1].begin_ns <= v[i].begin_ns;
+    if (!sorted)
+        qsort(v, set->n, sizeof *v, by_begin);
+    for (size_t i = 0; i < set->n; i++) {
+        if (n > 0 && v[i].begin_ns <= v[n - 1].end_ns) {
+            if (v[i].end_ns > v[n - 1].end_ns)
+                v[n - 1].end_ns = v[i].end_ns;
+        } else {
+            v[n++] = v[i];
+        }
+    }
+    set->n = n;
+}
+
+int64_t tm_intervals_length(const tm_intervals *set) {
+    const tm_interval *v = set->data;
+    int64_t sum = 0;
+    for (size_t i = 0; i < set->n; i++)
+        sum += v[i].end_ns - v[i].begin_ns;
+    return sum;
+}
+
+/* The first interval that ends behind `begin_ns`. */
+static size_t first_behind(const tm_intervals *set, int64_t begin_ns) {
+    const tm_interval *v = set->data;
+    size_t low = 0, high = set->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (v[middle].end_ns <= begin_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int64_t tm_intervals_length_in(const tm_intervals *set, int64_t begin_ns, int64_t end_ns) {
+    const tm_interval *v = set->data;
+    int64_t sum = 0;
+    for (size_t i = first_behind(set, begin_ns); i < set->n && v[i].begin_ns < end_ns; i++) {
+        int64_t begin = v[i].begin_ns > begin_ns ? v[i].begin_ns : begin_ns;
+        int64_t end = v[i].end_ns < end_ns ? v[i].end_ns : end_ns;
+        sum += end - begin;
+    }
+    return sum;
+}
+
+bool tm_intervals_intersect(const tm_intervals *a, const tm_intervals *b, tm_intervals *out) {
+    const tm_interval *x = a->data, *y = b->data;
+    size_t i = 0, j = 0;
+    out->n = 0;
+    while (i < a->n && j < b->n) {
+        int64_t begin = x[i].begin_ns > y[j].begin_ns ? x[i].begin_ns : y[j].begin_ns;
+        int64_t end = x[i].end_ns < y[j].end_ns ? x[i].end_ns : y[j].end_ns;
+        if (!tm_intervals_add(out, begin, end))
+            return false;
+        if (x[i].end_ns < y[j].end_ns)
+            i++;
+        else
+            j++;
+    }
+    return true;
+}
+
+bool tm_intervals_subtract(const tm_intervals *a, const tm_intervals *b, tm_intervals *out) {
+    const tm_interval *x = a->data, *y = b->data;
+    size_t j = 0;
+    out->n = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        int64_t begin = x[i].begin_ns;
+        while (j < b->n && y[j].end_ns <= begin)
+            j++;
+        for (size_t k = j; k < b->n && y[k].begin_ns < x[i].end_ns; k++) {
+            if (!tm_intervals_add(out, begin, y[k].begin_ns))
+                return false;
+            begin = y[k].end_ns;
+        }
+        if (!tm_intervals_add(out, begin, x[i].end_ns))
+            return false;
+    }
+    return true;
+}
+
+bool tm_intervals_unite(const tm_intervals *a, const tm_intervals *b, tm_intervals *out) {
+    const tm_interval *x = a->data, *y = b->data;
+    size_t i = 0, j = 0;
+    out->n = 0;
+    while (i < a->n || j < b->n) {
+        bool first = j == b->n || (i < a->n && x[i].begin_ns <= y[j].begin_ns);
+        const tm_interval *next = first ? &x[i++] : &y[j++];
+        if (!tm_intervals_add(out, next->begin_ns, next->end_ns))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,37 @@
+/* Sets of half-open time intervals, and the lengths of what they have in common. */
+#ifndef TMERGE_INTERVALS_H
+#define TMERGE_INTERVALS_H
+
+#include <stdint.h>
+
+#include "vec.h"
+
+typedef struct tm_interval {
+    int64_t begin_ns, end_ns; /* [begin, end) */
+} tm_interval;
+
+/** A vector of tm_interval. Every operation but the first two needs a normal set: ascending, none
+ * empty, none touching another. */
+typedef tm_vec tm_intervals;
+
+#define TM_INTERVALS() TM_VEC(tm_interval)
+
+/** Adds one interval; an empty or reversed one is left out. False when memory is out. */
+bool tm_intervals_add(tm_intervals *set, int64_t begin_ns, int64_t end_ns);
+
+/** Sorts and merges what was added into a normal set; touching intervals become one. */
+void tm_intervals_normalise(tm_intervals *set);
+
+/** Sum of the lengths [ns]. */
+int64_t tm_intervals_length(const tm_intervals *set);
+
+/** Length of the part inside [begin, end) [ns]. */
+int64_t tm_intervals_length_in(const tm_intervals *set, int64_t begin_ns, int64_t end_ns);
+
+/** out = a n b, a \ b, a u b; out is another set than a and b, and its old content is dropped.
+ * False when memory is out. */
+bool tm_intervals_intersect(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);
+bool tm_intervals_subtract(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);
+bool tm_intervals_unite(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);
+
+#endif

@@ -1,0 +1,124 @@
+#include "tmerge/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "vec.h"
+
+typedef struct entry {
+    const char *bytes; /* in the arena */
+    uint32_t size;
+    uint32_t hash;
+} entry;
+
+/* Open addressing with linear probing; a slot holds id + 1, 0 is free. */
+struct tm_names {
+    tm_arena arena;
+    tm_vec entries;  /* of entry, by id */
+    uint32_t *slots; /* owned */
+    size_t mask;     /* slots - 1, a power of two minus one */
+};
+
+static uint64_t load(const char *bytes, size_t size) {
+    uint64_t word = 0;
+    memcpy(&word, bytes, size);
+    return word;
+}
+
+/* Multiply-and-fold over 8-byte words; names are short, so start-up cost is what counts. */
+static uint32_t hash_of(const char *bytes, size_t size) {
+    const uint64_t k = 0x9E3779B97F4A7C15u;
+    uint64_t h = size * k;
+    while (size > 8) {
+        h = (h ^ load(bytes, 8)) * k;
+        h ^= h >> 29;
+        bytes += 8;
+        size -= 8;
+    }
+    h = (h ^ load(bytes, size)) * k;
+    return (uint32_t)(h >> 32) ^ (uint32_t)h;
+}
+
+tm_names *tm_names_create(void) {
+    tm_names *names = calloc(1, sizeof *names);
+    if (!names)
+        return NULL;
+    names->entries = TM_VEC(entry);
+    names->mask = 1023;
+    names->slots = calloc(names->mask + 1, sizeof *names->slots);
+    if (!names->slots || tm_names_intern(names, "", 0) != TM_NO_NAME) {
+        tm_names_destroy(names);
+        return NULL;
+    }
+    return names;
+}
+
+void tm_names_destroy(tm_names *names) {
+    if (!names)
+        return;
+    tm_arena_free(&names->arena);
+    tm_vec_free(&names->entries);
+    free(names->slots);
+    free(names);
+}
+
+static int grow(tm_names *names) {
+    size_t mask = names->mask * 2 + 1;
+    uint32_t *slots = calloc(mask + 1, sizeof *slots);
+    if (!slots)
+        return -1;
+    const entry *entries = names->entries.data;
+    for (size_t id = 0; id < names->entries.n; id++) {
+        size_t at = entries[id].hash & mask;
+        while (slots[at])
+            at = (at + 1) & mask;
+        slots[at] = (uint32_t)id + 1;
+    }
+    free(names->slots);
+    names->slots = slots;
+    names->mask = mask;
+    return 0;
+}
+
+static uint32_t add(tm_names *names, size_t slot, const char *bytes, size_t size, uint32_t hash) {
+    if (size > UINT32_MAX || names->entries.n >= UINT32_MAX - 1)
+        return TM_NAME_FAILED;
+    char *copy = tm_arena_copy(&names->arena, bytes, size);
+    entry *added = copy ? tm_vec_push(&names->entries) : NULL;
+    if (!added)
+        return TM_NAME_FAILED;
+    *added = (entry){.bytes = copy, .size = (uint32_t)size, .hash = hash};
+    uint32_t id = (uint32_t)(names->entries.n - 1);
+    names->slots[slot] = id + 1;
+    if (names->entries.n * 2 > names->mask && grow(names) != 0 &&
+        names->entries.n * 8 > names->mask * 7)
+        return TM_NAME_FAILED; /* a full table would never end a probe */
+    return id;
+}
+
+uint32_t tm_names_intern(tm_names *names, const char *bytes, size_t size) {
+    uint32_t hash = hash_of(bytes, size);
+    size_t at = hash & names->mask;
+    const entry *entries = names->entries.data;
+    while (names->slots[at]) {
+        const entry *known = &entries[names->slots[at] - 1];
+        if (known->hash == hash && known->size == size && memcmp(known->bytes, bytes, size) == 0)
+            return names->slots[at] - 1;
+        at = (at + 1) & names->mask;
+    }
+    return add(names, at, bytes, size, hash);
+}
+
+uint32_t tm_names_intern_string(tm_names *names, const char *string) {
+    return string ? tm_names_intern(names, string, strlen(string)) : TM_NO_NAME;
+}
+
+tm_text tm_names_text(const tm_names *names, uint32_t id) {
+    const entry *entries = names->entries.data;
+    return (tm_text){.bytes = entries[id].bytes, .size = entries[id].size};
+}
+
+size_t tm_names_count(const tm_names *names) {
+    return names->entries.n;
+}

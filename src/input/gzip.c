@@ -1,0 +1,173 @@
+#include "input/decoder.h"
+
+#include <isa-l/igzip_lib.h>
+#include <stdlib.h>
+
+/* ISA-L counts in 32 bits, signed in places. */
+static const uint32_t most_at_once = (uint32_t)1 << 30;
+
+/* Where in the file the next byte belongs. */
+typedef enum gzip_place { IN_HEADER, IN_MEMBER, BEHIND_MEMBER, IN_PADDING, AT_END } gzip_place;
+
+typedef struct gzip_decoder {
+    tm_decoder base;
+    gzip_place place;
+    bool no_more_input;
+    bool had_member;
+    struct isal_gzip_header header; /* kept, since a header may be split between two pieces */
+    struct inflate_state state;
+} gzip_decoder;
+
+static bool recognises(const uint8_t *head, size_t n) {
+    return n >= 2 && head[0] == 0x1f && head[1] == 0x8b;
+}
+
+/*
+ * The header is read by a call of its own and isal_inflate checks only the trailer: left to read
+ * headers itself (ISAL_GZIP), ISA-L 2.30 forgets a header's flags where a piece ends inside it and
+ * then rejects good files that carry a header checksum.
+ */
+static void begin_member(gzip_decoder *gzip) {
+    uint8_t *next = gzip->state.next_in;
+    uint32_t left = gzip->state.avail_in;
+    isal_inflate_reset(&gzip->state);
+    gzip->state.next_in = next;
+    gzip->state.avail_in = left;
+    gzip->state.crc_flag = ISAL_GZIP_NO_HDR_VER;
+    isal_gzip_header_init(&gzip->header);
+    gzip->place = IN_HEADER;
+}
+
+/* Fetches input where there is none left; none afterwards means the end of the file. */
+static tm_status refill(gzip_decoder *gzip, tm_error *err) {
+    if (gzip->state.avail_in > 0 || gzip->no_more_input)
+        return TM_OK;
+    const uint8_t *bytes = NULL;
+    size_t n = 0;
+    TM_TRY(tm_raw_next(gzip->base.raw, &bytes, &n, err));
+    gzip->no_more_input = n == 0;
+    gzip->state.next_in = (uint8_t *)(uintptr_t)bytes; /* ISA-L only reads, but forgot const */
+    gzip->state.avail_in = (uint32_t)n;                /* a piece is far below 4 GiB */
+    return TM_OK;
+}
+
+static tm_status fail_cut_short(gzip_decoder *gzip, tm_error *err) {
+    gzip->base.cut_short = true;
+    return tm_fail(err, TM_ERR_INPUT, NULL, -1,
+                   "gzip stream is cut short: the file ends inside a member");
+}
+
+static tm_status fail_damaged(gzip_decoder *gzip, int code, tm_error *err) {
+    const char *message = "gzip stream is damaged";
+    if (code == ISAL_INCORRECT_CHECKSUM)
+        message = gzip->place == IN_HEADER ? "gzip header checksum is wrong: the file is damaged"
+                                           : "gzip checksum is wrong: the file is damaged";
+    else if (code == ISAL_INVALID_WRAPPER && gzip->had_member)
+        message = "there is rubbish behind the gzip stream";
+    else if (code == ISAL_INVALID_WRAPPER)
+        message = "gzip header is damaged";
+    else if (code == ISAL_UNSUPPORTED_METHOD)
+        message = "gzip member has an unknown compression method";
+    return tm_fail(err, TM_ERR_INPUT, NULL, -1, "%s", message);
+}
+
+static tm_status read_header(gzip_decoder *gzip, tm_error *err) {
+    if (gzip->state.avail_in == 0)
+        return fail_cut_short(gzip, err);
+    int code = isal_read_gzip_header(&gzip->state, &gzip->header);
+    if (code == ISAL_DECOMP_OK)
+        gzip->place = IN_MEMBER;
+    else if (code != ISAL_END_INPUT)
+        return fail_damaged(gzip, code, err);
+    return TM_OK;
+}
+
+/* ISA-L never says that input is missing: it goes on returning OK and doing nothing. */
+static tm_status inflate_some(gzip_decoder *gzip, uint8_t *buffer, size_t capacity, size_t *n,
+                              tm_error *err) {
+    struct inflate_state *state = &gzip->state;
+    uint32_t room = capacity < most_at_once ? (uint32_t)capacity : most_at_once;
+    uint32_t input = state->avail_in;
+    state->next_out = buffer;
+    state->avail_out = room;
+    int code = isal_inflate(state);
+    *n = room - state->avail_out;
+    if (code < 0)
+        return fail_damaged(gzip, code, err);
+    if (state->block_state == ISAL_BLOCK_FINISH)
+        gzip->place = BEHIND_MEMBER;
+    else if (*n == 0 && state->avail_in == input)
+        return input == 0 ? fail_cut_short(gzip, err) : fail_damaged(gzip, code, err);
+    return TM_OK;
+}
+
+/*
+ * Behind a member comes another, or zeros as tapes and block devices append, or the end. Rubbish is
+ * told here, as ISA-L waits for a header's ten bytes before it looks at them.
+ */
+static tm_status look_behind(gzip_decoder *gzip, tm_error *err) {
+    const struct inflate_state *state = &gzip->state;
+    gzip->had_member = true;
+    if (state->avail_in == 0)
+        gzip->place = AT_END;
+    else if (state->next_in[0] == 0)
+        gzip->place = IN_PADDING;
+    else if (state->next_in[0] == 0x1f)
+        begin_member(gzip);
+    else
+        return fail_damaged(gzip, ISAL_INVALID_WRAPPER, err);
+    return TM_OK;
+}
+
+static tm_status skip_padding(gzip_decoder *gzip, tm_error *err) {
+    struct inflate_state *state = &gzip->state;
+    if (state->avail_in == 0)
+        gzip->place = AT_END;
+    for (; state->avail_in > 0; state->avail_in--)
+        if (*state->next_in++ != 0)
+            return fail_damaged(gzip, ISAL_INVALID_WRAPPER, err);
+    return TM_OK;
+}
+
+static tm_status read_gzip(tm_decoder *decoder, uint8_t *buffer, size_t capacity, size_t *n,
+                           tm_error *err) {
+    gzip_decoder *gzip = (gzip_decoder *)decoder;
+    tm_status status = TM_OK;
+    *n = 0;
+    while (status == TM_OK && *n < capacity && gzip->place != AT_END) {
+        size_t added = 0;
+        status = refill(gzip, err);
+        if (status != TM_OK)
+            break;
+        if (gzip->place == IN_HEADER)
+            status = read_header(gzip, err);
+        else if (gzip->place == IN_MEMBER)
+            status = inflate_some(gzip, buffer + *n, capacity - *n, &added, err);
+        else if (gzip->place == BEHIND_MEMBER)
+            status = look_behind(gzip, err);
+        else
+            status = skip_padding(gzip, err);
+        *n += added;
+    }
+    return status;
+}
+
+static void close_gzip(tm_decoder *decoder) {
+    free(decoder);
+}
+
+static tm_decoder *open_gzip(tm_raw *raw) {
+    gzip_decoder *gzip = malloc(sizeof *gzip); /* ISA-L's state is large and sets itself up */
+    if (!gzip)
+        return NULL;
+    gzip->base = (tm_decoder){.read = read_gzip, .close = close_gzip, .raw = raw};
+    gzip->no_more_input = false;
+    gzip->had_member = false;
+    isal_inflate_init(&gzip->state);
+    gzip->state.next_in = NULL;
+    gzip->state.avail_in = 0;
+    begin_member(gzip);
+    return &gzip->base;
+}
+
+const tm_encoding tm_encoding_gzip = {"gzip", recognises, open_gzip};

@@ -1,0 +1,123 @@
+#include "tmerge/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/decoder.h"
+
+struct tm_source {
+    tm_raw raw;
+    const tm_encoding *encoding;
+    tm_decoder *decoder; /* owned */
+    char *path;          /* owned */
+    int64_t offset;      /* decoded bytes delivered */
+    bool ended;          /* the decoder said so and is not asked again */
+    bool failed;         /* the failure was returned at least once */
+    tm_error failure;    /* its status is TM_OK as long as all is well */
+};
+
+/* Plain stands last: it takes whatever the others do not know. */
+static const tm_encoding *tell(const tm_raw *raw) {
+    static const tm_encoding *const known[] = {&tm_encoding_gzip, &tm_encoding_zstd,
+                                               &tm_encoding_plain};
+    size_t n = 0, i = 0;
+    const uint8_t *head = tm_raw_head(raw, &n);
+    while (!known[i]->recognises(head, n))
+        i++;
+    return known[i];
+}
+
+tm_status tm_source_wrap(tm_raw *raw, const char *name, tm_source **out, tm_error *err) {
+    tm_source *source = calloc(1, sizeof *source);
+    if (!source) {
+        tm_raw_close(raw);
+        return tm_fail_memory(err);
+    }
+    source->raw = *raw;
+    source->encoding = tell(&source->raw);
+    source->decoder = source->encoding->open(&source->raw);
+    size_t length = strlen(name) + 1;
+    source->path = malloc(length);
+    if (!source->decoder || !source->path) {
+        tm_source_close(source);
+        return tm_fail_memory(err);
+    }
+    memcpy(source->path, name, length);
+    *out = source;
+    return TM_OK;
+}
+
+tm_status tm_source_open(const char *path, tm_source **out, tm_error *err) {
+    tm_raw raw;
+    tm_error found;
+    tm_status status = tm_raw_open(&raw, path, &found);
+    if (status != TM_OK)
+        return tm_fail(err, status, path, -1, "%s", found.message);
+    return tm_source_wrap(&raw, path, out, err);
+}
+
+tm_status tm_source_open_memory(const void *bytes, size_t size, const char *name, tm_source **out,
+                                tm_error *err) {
+    if (size == 0)
+        return tm_fail(err, TM_ERR_INPUT, name, -1, "file is empty");
+    tm_raw raw;
+    tm_raw_open_memory(&raw, bytes, size);
+    return tm_source_wrap(&raw, name, out, err);
+}
+
+void tm_source_close(tm_source *source) {
+    if (!source)
+        return;
+    if (source->decoder)
+        source->decoder->close(source->decoder);
+    tm_raw_close(&source->raw);
+    free(source->path);
+    free(source);
+}
+
+static tm_status report_failure(tm_source *source, tm_error *err) {
+    source->failed = true;
+    return tm_fail(err, source->failure.status, source->path, source->offset, "%s",
+                   source->failure.message);
+}
+
+tm_status tm_source_read(tm_source *source, void *buffer, size_t capacity, size_t *n,
+                         tm_error *err) {
+    if (source->failure.status != TM_OK)
+        return report_failure(source, err);
+    size_t got = 0;
+    if (capacity > 0 && !source->ended) {
+        tm_status status =
+            source->decoder->read(source->decoder, buffer, capacity, &got, &source->failure);
+        source->offset += (int64_t)got;
+        if (status != TM_OK && got == 0)
+            return report_failure(source, err);
+        source->ended = status == TM_OK && got < capacity;
+    }
+    *n = got;
+    return TM_OK;
+}
+
+bool tm_source_cut_short(const tm_source *source) {
+    return source->failed && source->decoder->cut_short;
+}
+
+const char *tm_source_path(const tm_source *source) {
+    return source->path;
+}
+
+const char *tm_source_encoding(const tm_source *source) {
+    return source->encoding->name;
+}
+
+int64_t tm_source_offset(const tm_source *source) {
+    return source->offset;
+}
+
+int64_t tm_source_consumed(const tm_source *source) {
+    return source->raw.consumed;
+}
+
+int64_t tm_source_size(const tm_source *source) {
+    return source->raw.size;
+}

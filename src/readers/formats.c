@@ -1,0 +1,92 @@
+#include "tmerge/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "kineto.h"
+#include "timeline/trace.h"
+
+static const tm_format *const formats[] = {&tm_format_kineto};
+
+const tm_format *const *tm_formats(size_t *n) {
+    *n = sizeof formats / sizeof *formats;
+    return formats;
+}
+
+/* Reads up to `room` bytes; fewer only where the content ends. */
+static tm_status read_head(tm_source *source, char *head, size_t room, size_t *size,
+                           tm_error *err) {
+    size_t n;
+    *size = 0;
+    do {
+        TM_TRY(tm_source_read(source, head + *size, room - *size, &n, err));
+        *size += n;
+    } while (n > 0 && *size < room);
+    return TM_OK;
+}
+
+static bool starts_with(const char *head, size_t size, const char *start) {
+    return size >= strlen(start) && memcmp(head, start, strlen(start)) == 0;
+}
+
+static void tell(const char *head, size_t size, bool whole, tm_file_info *out) {
+    /* The page carries this mark in its first lines; the store is HDF5. */
+    if (starts_with(head, size, "\x89HDF\r\n\x1a\n"))
+        out->kind = TM_FILE_STORE;
+    else if (starts_with(head, size, "<!doctype html>") && strstr(head, "name=\"tmerge\""))
+        out->kind = TM_FILE_PAGE;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (formats[i]->sniff(head, size, whole)) {
+            out->kind = TM_FILE_TRACE;
+            out->format = formats[i];
+            out->rank = formats[i]->peek_rank(head, size);
+            return;
+        }
+}
+
+tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) {
+    /* Kineto's texts shrink to about a twelfth; sharing needs no more than a rough idea. */
+    enum { COMPRESSION_GUESS = 12 };
+    tm_source *source;
+    TM_TRY(tm_source_open(path, &source, err));
+    char *head = calloc(1, TM_SNIFF_BYTES + TM_JSON_PADDING);
+    size_t size = 0;
+    tm_status status =
+        head ? read_head(source, head, TM_SNIFF_BYTES, &size, err) : tm_fail_memory(err);
+    if (status == TM_OK) {
+        bool plain = strcmp(tm_source_encoding(source), "plain") == 0;
+        *out = (tm_file_info){.kind = TM_FILE_OTHER, .rank = -1};
+        out->size_bytes = tm_source_size(source);
+        out->weight = plain ? out->size_bytes : out->size_bytes * COMPRESSION_GUESS;
+        tell(head, size, size < TM_SNIFF_BYTES, out);
+    }
+    free(head);
+    tm_source_close(source);
+    return status;
+}
+
+tm_status tm_trace_read_source(const tm_format *format, tm_source *source, tm_names *names,
+                               tm_trace *out, tm_error *err) {
+    tm_trace_init(out);
+    out->source = tm_names_intern_string(names, tm_source_path(source));
+    out->format = tm_names_intern_string(names, format->name);
+    if (out->source == TM_NAME_FAILED || out->format == TM_NAME_FAILED)
+        return tm_fail_memory(err);
+    return format->read(source, names, out, err);
+}
+
+/* The format is told from bytes that the reader needs too; a source is read only once, so the file
+ * is opened twice. */
+tm_status tm_trace_read(const char *path, tm_names *names, tm_trace *out, tm_error *err) {
+    tm_file_info info = {.kind = TM_FILE_OTHER};
+    tm_source *source;
+    tm_trace_init(out);
+    TM_TRY(tm_file_sniff(path, &info, err));
+    if (info.kind != TM_FILE_TRACE)
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "this is not a trace of a known format");
+    TM_TRY(tm_source_open(path, &source, err));
+    tm_status status = tm_trace_read_source(info.format, source, names, out, err);
+    tm_source_close(source);
+    return status;
+}

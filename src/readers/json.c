@@ -1,0 +1,270 @@
+#include "json.h"
+
+enum { AT_VALUE, AT_FIRST_VALUE, AT_KEY, AT_FIRST_KEY, AFTER_VALUE };
+
+static bool is_continuation(unsigned char c) {
+    return (c & 0xC0) == 0x80;
+}
+
+/* Length of the valid sequence that starts here, 0 if there is none. Table 3-7 of Unicode. */
+static size_t sequence_length(const unsigned char *s, size_t left) {
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] >= 0xC2 && s[0] <= 0xDF)
+        return left >= 2 && is_continuation(s[1]) ? 2 : 0;
+    if (s[0] >= 0xE0 && s[0] <= 0xEF) {
+        unsigned char low = s[0] == 0xE0 ? 0xA0 : 0x80;
+        unsigned char high = s[0] == 0xED ? 0x9F : 0xBF;
+        return left >= 3 && s[1] >= low && s[1] <= high && is_continuation(s[2]) ? 3 : 0;
+    }
+    if (s[0] >= 0xF0 && s[0] <= 0xF4) {
+        unsigned char low = s[0] == 0xF0 ? 0x90 : 0x80;
+        unsigned char high = s[0] == 0xF4 ? 0x8F : 0xBF;
+        return left >= 4 && s[1] >= low && s[1] <= high && is_continuation(s[2]) &&
+                       is_continuation(s[3])
+                   ? 4
+                   : 0;
+    }
+    return 0;
+}
+
+bool tm_json_utf8_valid(const char *bytes, size_t size) {
+    const unsigned char *s = (const unsigned char *)bytes;
+    while (size > 0) {
+        size_t n = sequence_length(s, size);
+        if (n == 0)
+            return false;
+        s += n;
+        size -= n;
+    }
+    return true;
+}
+
+static bool is_hex(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* p stands behind the backslash. */
+static const char *escape(tm_json_cursor *cursor, const char *p) {
+    if (*p == 'u') {
+        for (int i = 1; i <= 4; i++)
+            if (!is_hex(p[i]))
+                return tm_json_fail(cursor, p + i, "\\u needs four hexadecimal digits");
+        return p + 5;
+    }
+    if (*p == '\0' || !strchr("\"\\/bfnrt", *p))
+        return tm_json_fail(cursor, p, "this escape is not known to JSON");
+    return p + 1;
+}
+
+const char *tm_json_string_rest(tm_json_cursor *cursor, const char *p, tm_json_text *out) {
+    bool escaped = false;
+    while (*p != '"') {
+        unsigned char c = (unsigned char)*p;
+        if (c == '\\') {
+            escaped = true;
+            p = escape(cursor, p + 1);
+            if (!p)
+                return NULL;
+        } else if (c < 0x20) {
+            return tm_json_fail(cursor, p, "a control character stands in a string");
+        } else if (c < 0x80) {
+            p++;
+        } else {
+            size_t n = sequence_length((const unsigned char *)p, (size_t)(cursor->end - p));
+            if (n == 0) { /* a sequence cut by the window's end is not wrong yet */
+                bool cut = !cursor->final && cursor->end - p < 4;
+                return tm_json_fail(cursor, cut ? cursor->end : p, "a string is not valid UTF-8");
+            }
+            p += n;
+        }
+    }
+    out->size = (size_t)(p - out->bytes);
+    out->escaped = escaped;
+    return p + 1;
+}
+
+const char *tm_json_literal(tm_json_cursor *cursor, const char *p) {
+    const char *word = *p == 't' ? "true" : *p == 'f' ? "false" : *p == 'n' ? "null" : NULL;
+    if (!word)
+        return tm_json_fail(cursor, p, "a value should stand here");
+    for (; *word; word++, p++)
+        if (*p != *word)
+            return tm_json_fail(cursor, p, "only true, false and null are words in JSON");
+    return p;
+}
+
+static bool in_object(const tm_json_skip_state *s) {
+    return s->objects[(s->depth - 1) / 64] >> ((s->depth - 1) % 64) & 1;
+}
+
+static const char *open_container(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s) {
+    if (s->depth == TM_JSON_DEPTH_MAX)
+        return tm_json_fail(cursor, p, "values are nested deeper than 512 levels");
+    uint64_t bit = (uint64_t)1 << (s->depth % 64);
+    if (*p == '{')
+        s->objects[s->depth / 64] |= bit;
+    else
+        s->objects[s->depth / 64] &= ~bit;
+    s->state = *p == '{' ? AT_FIRST_KEY : AT_FIRST_VALUE;
+    s->depth++;
+    return p + 1;
+}
+
+static const char *close_container(const char *p, tm_json_skip_state *s) {
+    s->depth--;
+    s->state = AFTER_VALUE;
+    return p + 1;
+}
+
+static const char *scalar(tm_json_cursor *cursor, const char *p) {
+    tm_json_text text;
+    if (*p == '"')
+        return tm_json_string(cursor, p + 1, &text);
+    if (*p == '-' || (*p >= '0' && *p <= '9')) {
+        p = tm_json_number(cursor, p);
+        if (p && p >= cursor->end && !cursor->final) /* more digits may follow */
+            return tm_json_fail(cursor, cursor->end, "a number is cut");
+        return p;
+    }
+    return tm_json_literal(cursor, p);
+}
+
+static const char *at_value(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s) {
+    if (*p == '{' || *p == '[')
+        return open_container(cursor, p, s);
+    if (*p == ']' && s->state == AT_FIRST_VALUE)
+        return close_container(p, s);
+    p = scalar(cursor, p);
+    if (p)
+        s->state = AFTER_VALUE;
+    return p;
+}
+
+static const char *at_key(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s) {
+    tm_json_text text;
+    if (*p == '}' && s->state == AT_FIRST_KEY)
+        return close_container(p, s);
+    if (*p != '"')
+        return tm_json_fail(cursor, p, "a key should stand here");
+    p = tm_json_string(cursor, p + 1, &text);
+    if (!p)
+        return NULL;
+    p = tm_json_space(p);
+    if (*p != ':')
+        return tm_json_fail(cursor, p, "a colon should follow the key");
+    s->state = AT_VALUE;
+    return p + 1;
+}
+
+static const char *after_value(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s) {
+    bool object = in_object(s);
+    if (*p == ',') {
+        s->state = object ? AT_KEY : AT_VALUE;
+        return p + 1;
+    }
+    if (*p == (object ? '}' : ']'))
+        return close_container(p, s);
+    return tm_json_fail(cursor, p,
+                        object ? "a comma or } should follow the value"
+                               : "a comma or ] should follow the value");
+}
+
+const char *tm_json_skip(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s,
+                         const char **resume) {
+    do {
+        p = tm_json_space(p);
+        *resume = p;
+        if (s->state == AFTER_VALUE)
+            p = after_value(cursor, p, s);
+        else if (s->state == AT_KEY || s->state == AT_FIRST_KEY)
+            p = at_key(cursor, p, s);
+        else
+            p = at_value(cursor, p, s);
+        if (!p)
+            return NULL;
+    } while (s->depth > 0);
+    return p;
+}
+
+const char *tm_json_skip_value(tm_json_cursor *cursor, const char *p) {
+    if (*p != '{' && *p != '[')
+        return scalar(cursor, p);
+    tm_json_skip_state state;
+    const char *resume;
+    state.state = AT_VALUE;
+    state.depth = 0;
+    return tm_json_skip(cursor, p, &state, &resume);
+}
+
+static unsigned hex4(const char *p) {
+    unsigned value = 0;
+    for (int i = 0; i < 4; i++) {
+        unsigned c = (unsigned char)p[i];
+        value = value * 16 + (c <= '9' ? c - '0' : (c | 0x20u) - 'a' + 10u);
+    }
+    return value;
+}
+
+static size_t put_utf8(unsigned code, char *out) {
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xC0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3F));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xE0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3F));
+        out[2] = (char)(0x80 | (code & 0x3F));
+        return 3;
+    }
+    out[0] = (char)(0xF0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3F));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3F));
+    out[3] = (char)(0x80 | (code & 0x3F));
+    return 4;
+}
+
+/* p stands behind "\u"; returns the bytes of the token that were used behind it. */
+static size_t decode_unicode(const char *p, const char *end, char *out, size_t *written) {
+    unsigned code = hex4(p);
+    size_t used = 4;
+    if (code >= 0xD800 && code < 0xDC00 && end - p >= 10 && p[4] == '\\' && p[5] == 'u') {
+        unsigned low = hex4(p + 6);
+        if (low >= 0xDC00 && low < 0xE000) {
+            code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+            used = 10;
+        }
+    }
+    if (code >= 0xD800 && code < 0xE000)
+        code = 0xFFFD;
+    *written = put_utf8(code, out);
+    return used;
+}
+
+size_t tm_json_decode(const tm_json_text *text, char *out) {
+    static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
+    const char *p = text->bytes, *end = p + text->size;
+    size_t n = 0;
+    while (p < end) {
+        if (*p != '\\') {
+            out[n++] = *p++;
+            continue;
+        }
+        p++;
+        if (*p == 'u') {
+            size_t written;
+            p += 1 + decode_unicode(p + 1, end, out + n, &written);
+            n += written;
+        } else {
+            const char *known = strchr(from, *p);
+            out[n++] = known ? to[known - from] : *p;
+            p++;
+        }
+    }
+    return n;
+}

@@ -1,0 +1,147 @@
+/* Strict JSON tokens over bytes in memory: the inner loop of every JSON reader.
+ *
+ * Bytes lie in [p, end) and TM_JSON_PADDING zero bytes follow end. No function looks at end before
+ * it reads: a zero byte is no part of any token, so each stops there by itself. A function returns
+ * the position behind what it read, or NULL after it has set cursor->fail and cursor->why; a
+ * failure at or behind end means that the text goes on beyond the window. */
+#ifndef TMERGE_JSON_H
+#define TMERGE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+enum { TM_JSON_PADDING = 64, TM_JSON_DEPTH_MAX = 512 };
+
+typedef struct tm_json_cursor {
+    const char *end;  /* behind the last byte of the window */
+    const char *fail; /* where the text stopped being JSON */
+    const char *why;  /* what was wrong there, static text */
+    bool final;       /* nothing follows the window: a number may end with it */
+} tm_json_cursor;
+
+/** A string token: the bytes between the quotes, escapes not yet decoded. */
+typedef struct tm_json_text {
+    const char *bytes;
+    size_t size;
+    bool escaped; /* holds a backslash: decode with tm_json_decode */
+} tm_json_text;
+
+static inline const char *tm_json_fail(tm_json_cursor *cursor, const char *at, const char *why) {
+    cursor->fail = at;
+    cursor->why = why;
+    return NULL;
+}
+
+/** Skips blanks, tabs and line ends. */
+static inline const char *tm_json_space(const char *p) {
+    while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
+        p++;
+    return p;
+}
+
+/** True where [bytes, bytes + size) is valid UTF-8 (RFC 3629: no surrogates, no overlong form). */
+bool tm_json_utf8_valid(const char *bytes, size_t size);
+
+/** Ends a string that holds a backslash or a byte that is no ASCII; @p p is in the string. */
+const char *tm_json_string_rest(tm_json_cursor *cursor, const char *p, tm_json_text *out);
+
+/** Reads a string; @p p stands behind the opening quote. */
+static inline const char *tm_json_string(tm_json_cursor *cursor, const char *p, tm_json_text *out) {
+    out->bytes = p;
+#if defined(__SSE2__)
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+    const __m128i control = _mm_set1_epi8(0x1f);
+    for (;;) {
+        /* The padding makes a load of 16 bytes from any position before end allowed. */
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+        __m128i stop = _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash));
+        stop = _mm_or_si128(stop, _mm_cmpeq_epi8(_mm_min_epu8(v, control), v));
+        stop = _mm_or_si128(stop, v); /* the top bit: bytes that are no ASCII */
+        unsigned mask = (unsigned)_mm_movemask_epi8(stop);
+        if (mask) {
+            p += __builtin_ctz(mask);
+            break;
+        }
+        p += 16;
+    }
+#else
+    while ((signed char)*p >= 0x20 && *p != '"' && *p != '\\')
+        p++;
+#endif
+    if (*p != '"')
+        return tm_json_string_rest(cursor, p, out);
+    out->size = (size_t)(p - out->bytes);
+    out->escaped = false;
+    return p + 1;
+}
+
+/** Reads a number; @p p stands at '-' or a digit. The token is [p, result). */
+static inline const char *tm_json_number(tm_json_cursor *cursor, const char *p) {
+    if (*p == '-')
+        p++;
+    if (*p == '0') {
+        p++;
+    } else {
+        const char *digits = p;
+        while (*p >= '0' && *p <= '9')
+            p++;
+        if (p == digits)
+            return tm_json_fail(cursor, p, "a number needs a digit here");
+    }
+    if (*p == '.') {
+        const char *digits = ++p;
+        while (*p >= '0' && *p <= '9')
+            p++;
+        if (p == digits)
+            return tm_json_fail(cursor, p, "a number needs a digit behind its point");
+    }
+    if (*p == 'e' || *p == 'E') {
+        p++;
+        if (*p == '+' || *p == '-')
+            p++;
+        const char *digits = p;
+        while (*p >= '0' && *p <= '9')
+            p++;
+        if (p == digits)
+            return tm_json_fail(cursor, p, "a number needs a digit in its exponent");
+    }
+    return p;
+}
+
+/** Reads true, false or null; @p p stands at its first letter. */
+const char *tm_json_literal(tm_json_cursor *cursor, const char *p);
+
+/** Where a skip stands between two calls; {0} before the first. */
+typedef struct tm_json_skip_state {
+    int state;                                /* 0 at the start of a value */
+    int depth;                                /* containers open */
+    uint64_t objects[TM_JSON_DEPTH_MAX / 64]; /* by depth: an object, else an array */
+} tm_json_skip_state;
+
+/**
+ * Skips one value of any kind, checking all of its grammar.
+ * On failure *resume is the start of the token that could not be read, and the call can be taken
+ * up there with the same state once more of the text is in the window.
+ */
+const char *tm_json_skip(tm_json_cursor *cursor, const char *p, tm_json_skip_state *state,
+                         const char **resume);
+
+/** Skips one value that lies wholly in the window; NULL as everywhere. */
+const char *tm_json_skip_value(tm_json_cursor *cursor, const char *p);
+
+/**
+ * Decodes the escapes of a string token that tm_json_string accepted into UTF-8; a surrogate
+ * without its partner becomes U+FFFD.
+ *
+ * @param out  [text->size] room for as many bytes as the token has
+ * @return     bytes written
+ */
+size_t tm_json_decode(const tm_json_text *text, char *out);
+
+#endif

@@ -1,0 +1,353 @@
+#include "kineto_emit.h"
+
+#include <math.h>
+
+#include "number.h"
+
+void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_trace *trace, tm_names *names) {
+    *emitter = (tm_kineto_emitter){
+        .trace = trace,
+        .names = names,
+        .labels = TM_VEC(tm_kineto_label),
+        .scratch = TM_VEC(char),
+    };
+    for (int i = 0; i < TM_KINETO_TRACK_CACHE; i++)
+        emitter->tracks[i].pid_size = UINT8_MAX;
+}
+
+void tm_kineto_emitter_free(tm_kineto_emitter *emitter) {
+    tm_vec_free(&emitter->labels);
+    tm_vec_free(&emitter->scratch);
+}
+
+uint32_t tm_kineto_intern(tm_kineto_emitter *emitter, const tm_json_text *text) {
+    if (!text->escaped)
+        return tm_names_intern(emitter->names, text->bytes, text->size);
+    if (!tm_vec_reserve(&emitter->scratch, text->size))
+        return TM_NAME_FAILED;
+    size_t size = tm_json_decode(text, emitter->scratch.data);
+    return tm_names_intern(emitter->names, emitter->scratch.data, size);
+}
+
+/* Interns a TEXT field, or gives TM_NO_NAME where it is absent. */
+static uint32_t text_field(tm_kineto_emitter *emitter, const tm_kineto_event *event,
+                           tm_kineto_field field, bool *ok) {
+    if (!tm_kineto_has(event, field))
+        return TM_NO_NAME;
+    uint32_t id = tm_kineto_intern(emitter, &event->fields[field].text);
+    *ok = *ok && id != TM_NAME_FAILED;
+    return id;
+}
+
+static int32_t narrow(int64_t value) {
+    return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
+}
+
+static float real_field(const tm_kineto_event *event, tm_kineto_field field) {
+    return tm_kineto_has(event, field) ? (float)event->fields[field].r : NAN;
+}
+
+static tm_category category_of(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
+    if (!event->has_category)
+        return TM_CAT_NONE;
+    const tm_json_text *text = &event->category;
+    if (text->size == 0 || text->size > TM_KINETO_KEY_MAX)
+        return tm_category_of(text->bytes, text->size);
+    unsigned at = (unsigned)text->size * 7u + (unsigned char)text->bytes[text->size - 1] +
+                  3u * (unsigned char)text->bytes[text->size / 2];
+    tm_kineto_category_cache *cache = &emitter->categories[at % TM_KINETO_CATEGORY_CACHE];
+    if (cache->size != text->size || memcmp(cache->bytes, text->bytes, text->size) != 0) {
+        cache->size = (uint8_t)text->size;
+        cache->category = (uint8_t)tm_category_of(text->bytes, text->size);
+        memcpy(cache->bytes, text->bytes, text->size);
+    }
+    return cache->category;
+}
+
+/* The number in "7", "stream 7" or "stream 7 "; -1 where there is none. */
+static int64_t number_in(const tm_json_text *text) {
+    size_t end = text->size;
+    while (end > 0 && text->bytes[end - 1] == ' ')
+        end--;
+    size_t start = end;
+    while (start > 0 && text->bytes[start - 1] >= '0' && text->bytes[start - 1] <= '9')
+        start--;
+    int64_t value;
+    return end > start && end - start < 19 &&
+                   tm_number_scaled(text->bytes + start, end - start, 0, &value)
+               ? value
+               : -1;
+}
+
+static uint32_t add_track(tm_kineto_emitter *emitter, const tm_kineto_event *event,
+                          tm_track_kind kind) {
+    uint32_t pid = tm_kineto_intern(emitter, &event->pid);
+    uint32_t tid = tm_kineto_intern(emitter, &event->tid);
+    if (pid == TM_NAME_FAILED || tid == TM_NAME_FAILED)
+        return UINT32_MAX;
+    size_t known = emitter->trace->tracks.n;
+    uint32_t index = tm_trace_track(emitter->trace, kind, pid, tid);
+    if (index == UINT32_MAX || emitter->trace->tracks.n == known || kind != TM_TRACK_GPU)
+        return index;
+    tm_track *track = (tm_track *)emitter->trace->tracks.data + index;
+    track->device = narrow(tm_kineto_int(event, F_DEVICE, number_in(&event->pid)));
+    track->stream = tm_kineto_int(event, F_STREAM, number_in(&event->tid));
+    return index;
+}
+
+static uint32_t track_of(tm_kineto_emitter *emitter, const tm_kineto_event *event,
+                         tm_track_kind kind) {
+    const tm_json_text *pid = &event->pid, *tid = &event->tid;
+    if (pid->size > TM_KINETO_KEY_MAX || tid->size > TM_KINETO_KEY_MAX)
+        return add_track(emitter, event, kind);
+    unsigned last = tid->size ? (unsigned char)tid->bytes[tid->size - 1] : 0;
+    tm_kineto_track_cache *cache =
+        &emitter->tracks[(last + 5u * (unsigned)tid->size + 11u * kind) % TM_KINETO_TRACK_CACHE];
+    if (cache->pid_size == pid->size && cache->tid_size == tid->size && cache->kind == kind &&
+        memcmp(cache->pid, pid->bytes, pid->size) == 0 &&
+        memcmp(cache->tid, tid->bytes, tid->size) == 0)
+        return cache->track;
+    uint32_t track = add_track(emitter, event, kind);
+    cache->pid_size = (uint8_t)pid->size;
+    cache->tid_size = (uint8_t)tid->size;
+    cache->kind = (uint8_t)kind;
+    cache->track = track;
+    memcpy(cache->pid, pid->bytes, pid->size);
+    memcpy(cache->tid, tid->bytes, tid->size);
+    return track;
+}
+
+static bool emit_kernel(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
+    tm_kernel_attr *attr = tm_vec_push(&emitter->trace->attrs[TM_ATTR_KERNEL]);
+    if (!attr)
+        return false;
+    *attr = (tm_kernel_attr){
+        .event = row,
+        .correlation = tm_kineto_int(event, F_CORRELATION, 0),
+        .grid = {-1, -1, -1},
+        .block = {-1, -1, -1},
+        .registers = narrow(tm_kineto_int(event, F_REGISTERS, -1)),
+        .shared_memory_bytes = narrow(tm_kineto_int(event, F_SHARED_MEMORY, -1)),
+        .blocks_per_sm = real_field(event, F_BLOCKS_PER_SM),
+        .warps_per_sm = real_field(event, F_WARPS_PER_SM),
+        .occupancy_pct =
+            real_field(event, tm_kineto_has(event, F_OCCUPANCY) ? F_OCCUPANCY : F_OCCUPANCY_2021),
+    };
+    if (tm_kineto_has(event, F_GRID))
+        memcpy(attr->grid, event->fields[F_GRID].triple, sizeof attr->grid);
+    if (tm_kineto_has(event, F_BLOCK))
+        memcpy(attr->block, event->fields[F_BLOCK].triple, sizeof attr->block);
+    return true;
+}
+
+static bool emit_copy(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
+    tm_copy_attr *attr = tm_vec_push(&emitter->trace->attrs[TM_ATTR_COPY]);
+    if (!attr)
+        return false;
+    *attr = (tm_copy_attr){
+        .event = row,
+        .correlation = tm_kineto_int(event, F_CORRELATION, 0),
+        .bytes = tm_kineto_int(event, F_BYTES, -1),
+        .bandwidth_gbps = real_field(event, F_BANDWIDTH),
+    };
+    return true;
+}
+
+static bool emit_launch(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
+    int64_t correlation = tm_kineto_int(event, F_CORRELATION, 0);
+    if (correlation == 0) /* ROCm's "none" */
+        return true;
+    tm_launch_attr *attr = tm_vec_push(&emitter->trace->attrs[TM_ATTR_LAUNCH]);
+    if (attr)
+        *attr = (tm_launch_attr){.correlation = correlation, .event = row};
+    return attr != NULL;
+}
+
+/* Comms Id is a 64-bit hash, written as a number or as text; what is no integer is folded. */
+static int64_t comms_id(const tm_kineto_event *event) {
+    if (!tm_kineto_has(event, F_COMMS_ID))
+        return 0;
+    const tm_json_text *text = &event->fields[F_COMMS_ID].text;
+    uint64_t value = 0, fold = 14695981039346656037u; /* FNV-1a */
+    bool decimal = text->size > 0 && text->size <= 20;
+    for (size_t i = text->size && *text->bytes == '-'; i < text->size; i++) {
+        unsigned char c = (unsigned char)text->bytes[i];
+        decimal = decimal && c >= '0' && c <= '9';
+        value = value * 10 + (unsigned)(c - '0');
+    }
+    for (size_t i = 0; i < text->size; i++)
+        fold = (fold ^ (unsigned char)text->bytes[i]) * 1099511628211u;
+    if (decimal && *text->bytes == '-')
+        value = 0 - value;
+    int64_t id;
+    memcpy(&id, decimal ? &value : &fold, sizeof id);
+    return id;
+}
+
+static bool emit_collective(tm_kineto_emitter *emitter, const tm_kineto_event *event,
+                            uint32_t row) {
+    bool ok = true;
+    tm_collective_attr attr = {
+        .event = row,
+        .comms_id = comms_id(event),
+        .seq = tm_kineto_int(event, F_SEQ, -1),
+        .in_elements = tm_kineto_int(event, F_IN_ELEMENTS, -1),
+        .out_elements = tm_kineto_int(event, F_OUT_ELEMENTS, -1),
+        .group_size = narrow(tm_kineto_int(event, F_GROUP_SIZE, -1)),
+        .rank_start = narrow(tm_kineto_int(event, F_RANK_START, -1)),
+        .rank_stride = narrow(tm_kineto_int(event, F_RANK_STRIDE, -1)),
+        .src_rank = narrow(tm_kineto_int(event, F_SRC_RANK, -1)),
+        .dst_rank = narrow(tm_kineto_int(event, F_DST_RANK, -1)),
+        .name = text_field(emitter, event, F_COLLECTIVE, &ok),
+        .dtype = text_field(emitter, event, F_DTYPE, &ok),
+        .group = text_field(emitter, event, F_GROUP, &ok),
+        .group_description = text_field(emitter, event, F_GROUP_DESCRIPTION, &ok),
+        .group_ranks = text_field(emitter, event, F_GROUP_RANKS, &ok),
+        .in_split = text_field(emitter, event, F_IN_SPLIT, &ok),
+        .out_split = text_field(emitter, event, F_OUT_SPLIT, &ok),
+    };
+    return ok && tm_vec_append(&emitter->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
+}
+
+static bool emit_memory(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
+    tm_memory_attr *attr = tm_vec_push(&emitter->trace->attrs[TM_ATTR_MEMORY]);
+    if (!attr)
+        return false;
+    *attr = (tm_memory_attr){
+        .event = row,
+        .address = tm_kineto_int(event, F_ADDRESS, -1),
+        .bytes = event->fields[F_MEMORY_BYTES].i,
+        .allocated_bytes = tm_kineto_int(event, F_ALLOCATED, -1),
+        .reserved_bytes = tm_kineto_int(event, F_RESERVED, -1),
+        .device_type = narrow(tm_kineto_int(event, F_DEVICE_TYPE, -1)),
+        .device = narrow(tm_kineto_int(event, F_DEVICE_ID, -1)),
+    };
+    return true;
+}
+
+typedef struct counter_context {
+    tm_kineto_emitter *emitter;
+    uint32_t row;
+} counter_context;
+
+static bool emit_counter(void *context, const tm_json_text *key, double value) {
+    const counter_context *c = context;
+    uint32_t series = tm_kineto_intern(c->emitter, key);
+    tm_counter_attr *attr = tm_vec_push(&c->emitter->trace->attrs[TM_ATTR_COUNTER]);
+    if (!attr || series == TM_NAME_FAILED)
+        return false;
+    *attr = (tm_counter_attr){.value = value, .event = c->row, .series = series};
+    return true;
+}
+
+static bool emit_attributes(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
+                            const tm_kineto_event *event, const tm_raw_event *raw, uint32_t row) {
+    bool ok = true;
+    if (raw->kind == TM_COUNTER && event->args) {
+        counter_context context = {emitter, row};
+        return tm_kineto_counters(cursor, event->args, emit_counter, &context) != NULL;
+    }
+    if (raw->category == TM_CAT_RUNTIME || raw->category == TM_CAT_DRIVER)
+        ok = emit_launch(emitter, event, row);
+    else if (raw->category == TM_CAT_KERNEL)
+        ok = emit_kernel(emitter, event, row);
+    else if (raw->category == TM_CAT_MEMCPY || raw->category == TM_CAT_MEMSET)
+        ok = emit_copy(emitter, event, row);
+    if (ok && tm_kineto_has(event, F_COLLECTIVE))
+        ok = emit_collective(emitter, event, row);
+    if (ok && raw->kind == TM_INSTANT && tm_kineto_has(event, F_MEMORY_BYTES))
+        ok = emit_memory(emitter, event, row);
+    return ok;
+}
+
+/* Process and thread names, the only metadata records that say more than an order of display. */
+static bool emit_label(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
+    const tm_json_text *name = &event->name;
+    bool process = event->has_name && name->size == 12 && !memcmp(name->bytes, "process_name", 12);
+    bool thread = event->has_name && name->size == 11 && !memcmp(name->bytes, "thread_name", 11);
+    emitter->trace->counts[TM_COUNT_METADATA]++;
+    if ((!process && !thread) || !tm_kineto_has(event, F_NAME))
+        return true;
+    tm_kineto_label label = {
+        .pid = tm_kineto_intern(emitter, &event->pid),
+        .tid = tm_kineto_intern(emitter, &event->tid),
+        .text = tm_kineto_intern(emitter, &event->fields[F_NAME].text),
+        .process = process,
+    };
+    return label.pid != TM_NAME_FAILED && label.tid != TM_NAME_FAILED &&
+           label.text != TM_NAME_FAILED && tm_vec_append(&emitter->labels, &label, 1);
+}
+
+/* Old profilers wrote negative durations: they say nothing about when the event ended. */
+static bool times_in_range(int64_t begin_ns, int64_t duration_ns) {
+    return begin_ns >= -TM_KINETO_DURATION_MAX_NS && begin_ns <= TM_KINETO_TIME_MAX_NS &&
+           duration_ns >= 0 && duration_ns <= TM_KINETO_DURATION_MAX_NS;
+}
+
+static bool emit_event(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
+                       const tm_kineto_event *event, tm_event_kind kind) {
+    tm_trace *trace = emitter->trace;
+    int64_t duration = kind == TM_DURATION ? event->duration_ns : 0;
+    if (!event->has_ts || (kind == TM_DURATION && !event->has_duration) ||
+        !times_in_range(event->ts_ns, duration)) {
+        trace->counts[TM_COUNT_NO_TIME]++;
+        return true;
+    }
+    tm_category category = category_of(emitter, event);
+    tm_raw_event raw = {
+        .begin_ns = event->ts_ns,
+        .duration_ns = duration,
+        .name = event->has_name ? tm_kineto_intern(emitter, &event->name) : TM_NO_NAME,
+        .track =
+            track_of(emitter, event, tm_category_is_gpu(category) ? TM_TRACK_GPU : TM_TRACK_CPU),
+        .category = (uint8_t)category,
+        .kind = (uint8_t)kind,
+    };
+    if (raw.name == TM_NAME_FAILED || raw.track == UINT32_MAX ||
+        trace->events.n >= TM_NO_EVENT - 1 || !tm_vec_append(&trace->events, &raw, 1))
+        return false;
+    trace->counts[TM_COUNT_NO_NAME] += !event->has_name;
+    trace->counts[TM_COUNT_OTHER_CATEGORY] += category == TM_CAT_OTHER;
+    trace->counts[TM_COUNT_BAD_VALUE] += event->bad_values;
+    return emit_attributes(emitter, cursor, event, &raw, (uint32_t)(trace->events.n - 1));
+}
+
+bool tm_kineto_emit(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
+                    const tm_kineto_event *event) {
+    switch (event->phase) {
+    case 'X':
+        return emit_event(emitter, cursor, event, TM_DURATION);
+    case 'i':
+    case 'I': /* the older letter of the Chrome format */
+        return emit_event(emitter, cursor, event, TM_INSTANT);
+    case 'C':
+        return emit_event(emitter, cursor, event, TM_COUNTER);
+    case 'M':
+        return emit_label(emitter, event);
+    case 's':
+    case 't':
+    case 'f':
+        emitter->trace->counts[TM_COUNT_FLOW]++;
+        return true;
+    default:
+        emitter->trace->counts[TM_COUNT_OTHER_PHASE]++;
+        return true;
+    }
+}
+
+void tm_kineto_emit_finish(tm_kineto_emitter *emitter, int64_t base_ns) {
+    tm_track *tracks = emitter->trace->tracks.data;
+    const tm_kineto_label *labels = emitter->labels.data;
+    for (size_t t = 0; t < emitter->trace->tracks.n; t++)
+        for (size_t l = 0; l < emitter->labels.n; l++) {
+            if (labels[l].pid != tracks[t].pid)
+                continue;
+            if (labels[l].process)
+                tracks[t].process_name = labels[l].text;
+            else if (labels[l].tid == tracks[t].tid)
+                tracks[t].thread_name = labels[l].text;
+        }
+    tm_raw_event *events = emitter->trace->events.data;
+    for (size_t i = 0; i < emitter->trace->events.n; i++)
+        events[i].begin_ns += base_ns;
+}

@@ -1,0 +1,103 @@
+#include "number.h"
+
+#include <stdlib.h>
+
+/* Exponents beyond this move every digit out of int64, and stay far from overflow in sums. */
+enum { EXPONENT_MAX = 1000000 };
+
+typedef struct decimal {
+    const char *digits, *digits_end; /* the mantissa, may hold one point */
+    long point;                      /* digits before the decimal point, exponent included */
+    bool negative;
+} decimal;
+
+static decimal split(const char *text, size_t size) {
+    const char *end = text + size;
+    decimal d = {.negative = *text == '-'};
+    d.digits = text + d.negative;
+    const char *p = d.digits;
+    while (p < end && *p >= '0' && *p <= '9')
+        p++;
+    d.point = (long)(p - d.digits);
+    while (p < end && *p != 'e' && *p != 'E')
+        p++;
+    d.digits_end = p;
+    if (p == end)
+        return d;
+    p++;
+    bool down = *p == '-';
+    if (*p == '-' || *p == '+')
+        p++;
+    long exponent = 0;
+    for (; p < end && exponent < EXPONENT_MAX; p++)
+        exponent = exponent * 10 + (*p - '0');
+    d.point += down ? -exponent : exponent;
+    return d;
+}
+
+static bool push_digit(uint64_t *value, unsigned digit) {
+    if (*value > (UINT64_MAX - digit) / 10)
+        return false;
+    *value = *value * 10 + digit;
+    return true;
+}
+
+static bool with_sign(uint64_t value, bool negative, int64_t *out) {
+    if (value > (uint64_t)INT64_MAX + negative)
+        return false;
+    *out = negative ? (int64_t)(0 - value) : (int64_t)value;
+    return true;
+}
+
+/* Reads the digits before the (shifted) point; *rest is the first digit behind it, -1 for none,
+ * *more says whether any digit behind is not 0. */
+static bool integer_part(const decimal *d, uint64_t *value, int *rest, bool *more) {
+    long at = 0;
+    const char *p = d->digits;
+    *value = 0;
+    *rest = d->point < 0 ? 0 : -1;
+    *more = false;
+    for (; p < d->digits_end; p++) {
+        if (*p == '.')
+            continue;
+        unsigned digit = (unsigned)(*p - '0');
+        if (at < d->point) {
+            if (!push_digit(value, digit))
+                return false;
+        } else {
+            if (at == d->point)
+                *rest = (int)digit;
+            *more |= digit != 0;
+        }
+        at++;
+    }
+    for (; at < d->point && *value != 0; at++)
+        if (!push_digit(value, 0))
+            return false;
+    return true;
+}
+
+bool tm_number_scaled(const char *text, size_t size, int scale, int64_t *out) {
+    decimal d = split(text, size);
+    d.point += scale;
+    uint64_t value;
+    int rest;
+    bool more;
+    if (!integer_part(&d, &value, &rest, &more))
+        return false;
+    if (rest >= 5 && value++ == UINT64_MAX)
+        return false;
+    return with_sign(value, d.negative, out);
+}
+
+bool tm_number_int(const char *text, size_t size, int64_t *out) {
+    decimal d = split(text, size);
+    uint64_t value;
+    int rest;
+    bool more;
+    return integer_part(&d, &value, &rest, &more) && !more && with_sign(value, d.negative, out);
+}
+
+double tm_number_real(const char *text) {
+    return strtod(text, NULL); /* the program never leaves the C locale */
+}

@@ -1,0 +1,96 @@
+#include "window.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+tm_status tm_window_fail(const tm_window *window, const char *at, const char *why, tm_error *err) {
+    return tm_fail(err, TM_ERR_INPUT, tm_source_path(window->source),
+                   window->buffer_offset + (at - window->buffer), "%s", why);
+}
+
+static tm_status grow(tm_window *window, size_t capacity, tm_error *err) {
+    char *buffer = realloc(window->buffer, capacity + TM_JSON_PADDING);
+    if (!buffer)
+        return tm_fail_memory(err);
+    window->buffer = buffer;
+    window->capacity = capacity;
+    return TM_OK;
+}
+
+/* Fills the buffer behind its first `held` bytes. */
+static tm_status fill(tm_window *window, size_t held, tm_error *err) {
+    size_t n = 0;
+    do {
+        TM_TRY(tm_source_read(window->source, window->buffer + held, window->capacity - held, &n,
+                              err));
+        held += n;
+    } while (n > 0 && held < window->capacity);
+    window->cursor.final = n == 0;
+    window->cursor.end = window->buffer + held;
+    memset(window->buffer + held, 0, TM_JSON_PADDING);
+    return TM_OK;
+}
+
+tm_status tm_window_open(tm_source *source, tm_window *out, tm_error *err) {
+    tm_window window = {.source = source};
+    TM_TRY(grow(&window, TM_WINDOW_BYTES, err));
+    window.p = window.buffer;
+    tm_status status = fill(&window, 0, err);
+    if (status != TM_OK)
+        tm_window_close(&window);
+    else
+        *out = window;
+    return status;
+}
+
+void tm_window_close(tm_window *window) {
+    free(window->buffer);
+    window->buffer = NULL;
+}
+
+tm_status tm_window_refill(tm_window *window, const char *keep, tm_error *err) {
+    size_t held = (size_t)(window->cursor.end - keep);
+    ptrdiff_t ahead = window->p - keep;
+    if (window->cursor.final)
+        return tm_window_fail(window, window->cursor.end, "the file ends in the middle of a value",
+                              err);
+    if (held > TM_WINDOW_ITEM_MAX)
+        return tm_window_fail(window, keep, "this event or value is larger than 64 MiB", err);
+    window->buffer_offset += keep - window->buffer;
+    memmove(window->buffer, keep, held);
+    window->p = window->buffer + ahead;
+    if (held > window->capacity / 2) {
+        TM_TRY(grow(window, window->capacity * 2, err));
+        window->p = window->buffer + ahead;
+    }
+    return fill(window, held, err);
+}
+
+tm_status tm_window_resume(tm_window *window, const char *keep, tm_error *err) {
+    window->p = keep;
+    if (window->cursor.fail < window->cursor.end)
+        return tm_window_fail(window, window->cursor.fail, window->cursor.why, err);
+    return tm_window_refill(window, keep, err);
+}
+
+tm_status tm_window_space(tm_window *window, tm_error *err) {
+    for (;;) {
+        window->p = tm_json_space(window->p);
+        if (window->p < window->cursor.end || window->cursor.final)
+            return TM_OK;
+        TM_TRY(tm_window_refill(window, window->p, err));
+    }
+}
+
+tm_status tm_window_skip_value(tm_window *window, tm_error *err) {
+    tm_json_skip_state state = {0};
+    for (;;) {
+        const char *resume = window->p;
+        const char *p = tm_json_skip(&window->cursor, window->p, &state, &resume);
+        if (p) {
+            window->p = p;
+            return TM_OK;
+        }
+        TM_TRY(tm_window_resume(window, resume, err));
+    }
+}

@@ -1,0 +1,33 @@
+/* How the columns of the record tables get their values from a rank's timeline. */
+#ifndef TMERGE_STORE_FILL_H
+#define TMERGE_STORE_FILL_H
+
+#include "tmerge/store.h"
+
+/** A field of the members of an array. */
+tm_fill_function tm_fill_field;
+
+/** A field of the timeline itself, for tables with one row for each rank. */
+tm_fill_function tm_fill_own;
+
+/** The rank, in every row. */
+tm_fill_function tm_fill_rank;
+
+/** A uint32_t field that names an event of the rank, as the job-wide row; -1 for TM_NO_EVENT. */
+tm_fill_function tm_fill_event;
+
+/** An int32_t field that names a step of the rank, as the job-wide row; -1 for TM_NO_STEP. */
+tm_fill_function tm_fill_step;
+
+/** The job-wide row of the rank's first event. */
+tm_fill_function tm_fill_first_event;
+
+tm_fill_function tm_fill_n_events;
+
+/** 0 in every row. */
+tm_fill_function tm_fill_zero;
+
+/** The middle of the time from the first begin to the last end of the rank's spans; 0 without. */
+tm_fill_function tm_fill_middle;
+
+#endif

@@ -1,0 +1,73 @@
+#include "h5.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "filter.h"
+
+bool tm_h5_start(void) {
+    return H5open() >= 0 && H5Eset_auto2(H5E_DEFAULT, NULL, NULL) >= 0 &&
+           H5Zregister(&tm_zstd_filter) >= 0;
+}
+
+void tm_h5_close(hid_t id) {
+    if (id >= 0)
+        H5Idec_ref(id);
+}
+
+hid_t tm_h5_element(tm_element element) {
+    switch (element) {
+    case TM_U8:
+        return H5T_STD_U8LE;
+    case TM_I32:
+        return H5T_STD_I32LE;
+    case TM_U32:
+        return H5T_STD_U32LE;
+    case TM_F32:
+        return H5T_IEEE_F32LE;
+    case TM_F64:
+        return H5T_IEEE_F64LE;
+    default:
+        return H5T_STD_I64LE;
+    }
+}
+
+bool tm_h5_put_text(hid_t object, const char *name, const char *text) {
+    hid_t attribute = H5I_INVALID_HID, space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
+    bool done = space >= 0 && type >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0 &&
+                H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
+    if (done)
+        attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    done = attribute >= 0 && H5Awrite(attribute, type, &text) >= 0;
+    tm_h5_close(attribute);
+    tm_h5_close(type);
+    tm_h5_close(space);
+    return done;
+}
+
+bool tm_h5_put_number(hid_t object, const char *name, hid_t type, const void *number) {
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool done = attribute >= 0 && H5Awrite(attribute, type, number) >= 0;
+    tm_h5_close(attribute);
+    tm_h5_close(space);
+    return done;
+}
+
+hid_t tm_h5_make_group(hid_t file, const char *path) {
+    hid_t group = H5I_INVALID_HID, how = H5Pcreate(H5P_GROUP_CREATE);
+    if (how >= 0 && H5Pset_obj_track_times(how, false) >= 0)
+        group = H5Gcreate2(file, path, H5P_DEFAULT, how, H5P_DEFAULT);
+    tm_h5_close(how);
+    return group;
+}
+
+size_t tm_h5_table_path(const char *name, char out[TM_TABLE_PATH_MAX]) {
+    const char *dot = strchr(name, '.');
+    int n = dot ? snprintf(out, TM_TABLE_PATH_MAX, "/analysis/%s", name) : -1;
+    if (n < 0 || n >= TM_TABLE_PATH_MAX || dot == name || dot[1] == '\0' || strchr(name, '/'))
+        return 0;
+    size_t group = strlen("/analysis/") + (size_t)(dot - name);
+    out[group] = '/';
+    return group;
+}

@@ -1,0 +1,13 @@
+/* The filter as a plugin, for the HDF5 tools and for h5py. h5py loads HDF5 where a plugin cannot
+ * see its symbols, so nothing here or in filter.c may refer to one. */
+#include <H5PLextern.h>
+
+#include "filter.h"
+
+H5PL_type_t H5PLget_plugin_type(void) {
+    return H5PL_TYPE_FILTER;
+}
+
+const void *H5PLget_plugin_info(void) {
+    return &tm_zstd_filter;
+}

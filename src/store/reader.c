@@ -1,0 +1,273 @@
+#include "reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "h5.h"
+
+enum { SIGNATURE_BYTES = 8 };
+
+tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *err) {
+    return tm_fail(err, TM_ERR_INPUT, store->path, -1, "the store is damaged: %s", what);
+}
+
+/* Looked at without HDF5, so that a pipe or a folder is never opened by it. 1: an HDF5 file, 0: not
+ * one, -1: errno says why it cannot be read. */
+static int has_signature(const char *path, size_t *file_bytes) {
+    static const char signature[SIGNATURE_BYTES] = {'\x89', 'H',  'D',    'F',
+                                                    '\r',   '\n', '\x1a', '\n'};
+    struct stat status;
+    char bytes[SIGNATURE_BYTES];
+    if (stat(path, &status) != 0)
+        return -1;
+    if (!S_ISREG(status.st_mode))
+        return 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t n = read(fd, bytes, sizeof bytes);
+    int error = errno;
+    close(fd);
+    errno = error;
+    *file_bytes = (size_t)status.st_size;
+    if (n < 0)
+        return -1;
+    return n == SIGNATURE_BYTES && memcmp(bytes, signature, SIGNATURE_BYTES) == 0;
+}
+
+/* Without locks: a store is complete when it has its name, and some file systems have none. */
+static hid_t open_file(const char *path) {
+    hid_t file = H5I_INVALID_HID, access = H5Pcreate(H5P_FILE_ACCESS);
+    if (access >= 0 && H5Pset_file_locking(access, false, true) >= 0 &&
+        H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0)
+        file = H5Fopen(path, H5F_ACC_RDONLY, access);
+    tm_h5_close(access);
+    return file;
+}
+
+/* An attribute that has one value of a class; H5I_INVALID_HID otherwise. */
+static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class) {
+    hid_t attribute =
+        H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : H5I_INVALID_HID;
+    hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    bool fits = attribute >= 0 && type >= 0 && space >= 0 && H5Tget_class(type) == class &&
+                H5Sget_simple_extent_npoints(space) == 1;
+    tm_h5_close(type);
+    tm_h5_close(space);
+    if (fits)
+        return attribute;
+    tm_h5_close(attribute);
+    return H5I_INVALID_HID;
+}
+
+/* The text of an attribute: of variable length as this program writes it, or of a fixed one as
+ * others may have written it again. NULL where it cannot be read. */
+static char *attribute_text(hid_t attribute) {
+    char *out = NULL, *text = NULL;
+    hid_t type = H5Aget_type(attribute);
+    hid_t memory = H5Tcopy(H5T_C_S1);
+    bool variable = H5Tis_variable_str(type) > 0;
+    size_t size = H5Tget_size(type);
+    if (H5Tset_size(memory, variable ? H5T_VARIABLE : size + 1) >= 0 &&
+        H5Tset_cset(memory, H5Tget_cset(type)) >= 0) {
+        if (variable && H5Aread(attribute, memory, &text) >= 0) {
+            out = calloc(1, text ? strlen(text) + 1 : 1);
+            if (out && text)
+                memcpy(out, text, strlen(text));
+            H5free_memory(text);
+        } else if (!variable && (out = calloc(1, size + 1)) &&
+                   H5Aread(attribute, memory, out) < 0) {
+            free(out);
+            out = NULL;
+        }
+    }
+    tm_h5_close(memory);
+    tm_h5_close(type);
+    return out;
+}
+
+static bool is_tmerge(hid_t file) {
+    hid_t attribute = open_attribute(file, "format", H5T_STRING);
+    char *text = attribute >= 0 ? attribute_text(attribute) : NULL;
+    bool is = text && strcmp(text, "tmerge") == 0;
+    free(text);
+    tm_h5_close(attribute);
+    return is;
+}
+
+bool tm_store_is_store(const char *path) {
+    size_t bytes;
+    if (has_signature(path, &bytes) != 1 || !tm_h5_start())
+        return false;
+    hid_t file = open_file(path);
+    bool is = file >= 0 && is_tmerge(file);
+    if (file >= 0)
+        H5Fclose(file);
+    return is;
+}
+
+tm_status tm_store_read_text(const tm_store *store, const char *name, char **out, tm_error *err) {
+    char *text = NULL;
+    if (H5Aexists(store->file, name) > 0) {
+        hid_t attribute = open_attribute(store->file, name, H5T_STRING);
+        text = attribute >= 0 ? attribute_text(attribute) : NULL;
+        tm_h5_close(attribute);
+        if (!text)
+            return tm_fail(err, TM_ERR_INPUT, store->path, -1,
+                           "the store's attribute '%s' cannot be read as text", name);
+    }
+    *out = text;
+    return TM_OK;
+}
+
+tm_status tm_store_read_number(const tm_store *store, const char *name, int64_t fallback,
+                               int64_t *out, tm_error *err) {
+    int64_t number = fallback;
+    if (H5Aexists(store->file, name) > 0) {
+        hid_t attribute = open_attribute(store->file, name, H5T_INTEGER);
+        bool done = attribute >= 0 && H5Aread(attribute, H5T_STD_I64LE, &number) >= 0;
+        tm_h5_close(attribute);
+        if (!done)
+            return tm_fail(err, TM_ERR_INPUT, store->path, -1,
+                           "the store's attribute '%s' cannot be read as a number", name);
+    }
+    *out = number;
+    return TM_OK;
+}
+
+hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *rows) {
+    hid_t dataset = H5Dopen2(store->file, path, H5P_DEFAULT);
+    hid_t space = dataset >= 0 ? H5Dget_space(dataset) : H5I_INVALID_HID;
+    hsize_t extent = 0;
+    bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
+                H5Sget_simple_extent_dims(space, &extent, NULL) == 1 && extent <= SIZE_MAX;
+    tm_h5_close(space);
+    if (!fits) {
+        tm_h5_close(dataset);
+        return H5I_INVALID_HID;
+    }
+    *rows = (size_t)extent;
+    return dataset;
+}
+
+static tm_status check_version(const tm_store *store, tm_error *err) {
+    int64_t major = 0, minor = 0;
+    TM_TRY(tm_store_read_number(store, "schema_major", -1, &major, err));
+    TM_TRY(tm_store_read_number(store, "schema_minor", 0, &minor, err));
+    if (major < 1)
+        return tm_store_damaged(store, "it has no schema version", err);
+    if (major > TM_STORE_MAJOR)
+        return tm_fail(err, TM_ERR_INPUT, store->path, -1,
+                       "the store has schema version %" PRId64 ".%" PRId64
+                       ", this tmerge reads %d.%d and older",
+                       major, minor, TM_STORE_MAJOR, TM_STORE_MINOR);
+    return TM_OK;
+}
+
+/* The names of a group's members, in order of name, appended as PREFIX + name. */
+static bool list_members(hid_t file, const char *path, const char *prefix, tm_arena *arena,
+                         tm_vec *out) {
+    hid_t group = H5Gopen2(file, path, H5P_DEFAULT);
+    H5G_info_t info = {0};
+    bool done = group >= 0 && H5Gget_info(group, &info) >= 0;
+    for (hsize_t i = 0; done && i < info.nlinks; i++) {
+        char name[TM_TABLE_PATH_MAX], full[2 * TM_TABLE_PATH_MAX];
+        ssize_t size = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name,
+                                          sizeof name, H5P_DEFAULT);
+        done = size > 0 && (size_t)size < sizeof name;
+        if (!done)
+            break;
+        int n = snprintf(full, sizeof full, "%s%s", prefix, name);
+        const char **added = tm_vec_push(out);
+        const char *kept = tm_arena_copy(arena, full, (size_t)n);
+        if (added)
+            *added = kept;
+        done = added && kept;
+    }
+    tm_h5_close(group);
+    return done;
+}
+
+static bool list_tables(tm_store *store) {
+    if (H5Lexists(store->file, "/analysis", H5P_DEFAULT) <= 0)
+        return true;
+    tm_vec groups = TM_VEC(const char *);
+    bool done = list_members(store->file, "/analysis", "", &store->arena, &groups);
+    for (size_t i = 0; done && i < groups.n; i++) {
+        char path[2 * TM_TABLE_PATH_MAX], prefix[2 * TM_TABLE_PATH_MAX];
+        const char *name = ((const char **)groups.data)[i];
+        snprintf(path, sizeof path, "/analysis/%s", name);
+        snprintf(prefix, sizeof prefix, "%s.", name);
+        done = list_members(store->file, path, prefix, &store->arena, &store->tables);
+    }
+    tm_vec_free(&groups);
+    return done;
+}
+
+static tm_status open_store(tm_store *store, tm_error *err) {
+    store->file = open_file(store->path);
+    if (store->file < 0)
+        return tm_store_damaged(store, "HDF5 cannot open it", err);
+    if (!is_tmerge(store->file))
+        return tm_fail(err, TM_ERR_INPUT, store->path, -1, "not a tmerge store");
+    TM_TRY(check_version(store, err));
+    return list_tables(store) ? TM_OK : tm_store_damaged(store, "its tables cannot be listed", err);
+}
+
+tm_status tm_store_open(const char *path, tm_store **out, tm_error *err) {
+    size_t file_bytes = 0;
+    int is_hdf5 = has_signature(path, &file_bytes);
+    if (is_hdf5 < 0)
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "cannot be read: %s", strerror(errno));
+    if (is_hdf5 == 0)
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "not a tmerge store");
+    tm_store *store = calloc(1, sizeof *store);
+    char *copy = malloc(strlen(path) + 1);
+    if (!store || !copy || !tm_h5_start()) {
+        free(store);
+        free(copy);
+        return tm_fail_memory(err);
+    }
+    memcpy(copy, path, strlen(path) + 1);
+    *store = (tm_store){.path = copy,
+                        .file = H5I_INVALID_HID,
+                        .file_bytes = file_bytes,
+                        .tables = TM_VEC(const char *)};
+    tm_status status = open_store(store, err);
+    if (status != TM_OK) {
+        tm_store_close(store);
+        return status;
+    }
+    *out = store;
+    return TM_OK;
+}
+
+void tm_store_close(tm_store *store) {
+    if (!store)
+        return;
+    if (store->file >= 0)
+        H5Fclose(store->file);
+    tm_vec_free(&store->tables);
+    tm_arena_free(&store->arena);
+    free(store->path);
+    free(store);
+}
+
+const char *const *tm_store_tables(const tm_store *store, size_t *n) {
+    *n = store->tables.n;
+    return store->tables.data;
+}
+
+bool tm_store_has_table(const tm_store *store, const char *name) {
+    const char *const *names = store->tables.data;
+    for (size_t i = 0; i < store->tables.n; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,25 @@
+/* What the files of the reader share. */
+#ifndef TMERGE_STORE_READER_H
+#define TMERGE_STORE_READER_H
+
+#include <hdf5.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "tmerge/store.h"
+
+struct tm_store {
+    char *path; /* owned */
+    hid_t file;
+    size_t file_bytes;
+    tm_arena arena;
+    tm_vec tables; /* of const char *, in the arena */
+};
+
+/** TM_ERR_INPUT with "the store is damaged: WHAT". */
+tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *err);
+
+/** Opens a dataset with one dimension and tells its rows; H5I_INVALID_HID where there is none. */
+hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *rows);
+
+#endif

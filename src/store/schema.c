@@ -1,0 +1,290 @@
+#include "tmerge/store.h"
+
+#include <string.h>
+
+#include "fill.h"
+
+/* Chunks are written as they lie in memory, under the little-endian types of HDF5. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store is little-endian");
+_Static_assert(sizeof(bool) == 1 && sizeof(float) == 4 && sizeof(double) == 8, "sizes are stored");
+
+#define WORDS(array)                                                                               \
+    { (array), (int)(sizeof(array) / sizeof *(array)) }
+
+static const char *const boolean_list[] = {"FALSE", "TRUE"}; /* h5py reads these two as bool */
+static const char *const kind_list[] = {"duration", "instant", "counter"};
+static const char *const role_list[] = {"none", "compute", "communication", "memory"};
+static const char *const track_kind_list[] = {"gpu", "cpu"};
+static const char *const category_list[] = {
+#define CATEGORY_WORD(id, value, word, alias) [value] = word,
+    TM_CATEGORY_LIST(CATEGORY_WORD)
+#undef CATEGORY_WORD
+};
+static const char *const collective_list[] = {
+#define COLLECTIVE_WORD(id, value, word) [value] = word,
+    TM_COLLECTIVE_LIST(COLLECTIVE_WORD)
+#undef COLLECTIVE_WORD
+};
+
+static const tm_words booleans = WORDS(boolean_list);
+static const tm_words kinds = WORDS(kind_list);
+static const tm_words roles = WORDS(role_list);
+static const tm_words track_kinds = WORDS(track_kind_list);
+static const tm_words categories = WORDS(category_list);
+static const tm_words collectives = WORDS(collective_list);
+
+/* The element follows from the type of the field, so a row cannot state a wrong one. */
+#define ELEMENT_OF(value)                                                                          \
+    _Generic((value), bool                                                                         \
+             : TM_U8, uint8_t                                                                      \
+             : TM_U8, int32_t                                                                      \
+             : TM_I32, uint32_t                                                                    \
+             : TM_U32, int64_t                                                                     \
+             : TM_I64, float                                                                       \
+             : TM_F32, double                                                                      \
+             : TM_F64)
+
+#define MEMBER(type, member) (((type *)0)->member)
+
+/* clang-format off: one line for each column */
+
+#define COLUMN(name_, unit_, doc_, element_, words_, fill_)                                        \
+    .name = name_, .unit = unit_, .doc = doc_, .element = element_, .words = words_, .fill = fill_
+
+#define IN_ARRAY(array, type, member)                                                              \
+    .array_at = offsetof(tm_timeline, array), .stride = sizeof(type),                              \
+    .field_at = offsetof(type, member)
+
+#define FIELD(array, type, member, name, unit, doc)                                                \
+    {                                                                                              \
+        COLUMN(name, unit, doc, ELEMENT_OF(MEMBER(type, member)), NULL, tm_fill_field),            \
+            IN_ARRAY(array, type, member)                                                          \
+    }
+#define WORD(array, type, member, words, doc)                                                      \
+    { COLUMN(#member, "", doc, TM_U8, words, tm_fill_field), IN_ARRAY(array, type, member) }
+#define EVENT(array, type, member, doc)                                                            \
+    { COLUMN(#member, "", doc, TM_I64, NULL, tm_fill_event), IN_ARRAY(array, type, member) }
+#define MADE(name, unit, doc, element, fill)                                                       \
+    { COLUMN(name, unit, doc, element, NULL, fill) }
+#define RANK(doc) MADE("rank", "", doc, TM_I64, tm_fill_rank)
+#define OWN(member, unit, doc, words)                                                              \
+    {                                                                                              \
+        COLUMN(#member, unit, doc, ELEMENT_OF(MEMBER(tm_timeline, member)), words, tm_fill_own),   \
+            .field_at = offsetof(tm_timeline, member)                                              \
+    }
+
+/* A column of /events is an array of its own. */
+#define ARRAY(member, unit, doc, element_, words, fill)                                            \
+    {                                                                                              \
+        COLUMN(#member, unit, doc, element_, words, fill),                                         \
+            .array_at = offsetof(tm_timeline, member),                                             \
+            .stride = sizeof *MEMBER(tm_timeline, member)                                          \
+    }
+#define VALUES(member, unit, doc, words)                                                           \
+    ARRAY(member, unit, doc, ELEMENT_OF(*MEMBER(tm_timeline, member)), words, tm_fill_field)
+
+static const tm_record_column rank_columns[] = {
+    OWN(rank, "", "global rank", NULL),
+    OWN(world_size, "", "ranks of the job as the trace says, -1 unknown", NULL),
+    OWN(host, "", "id in /names of the host that the trace names", NULL),
+    OWN(metadata, "", "id in /names of the trace's top-level JSON without its events", NULL),
+    OWN(format, "", "id in /names of the trace's format", NULL),
+    OWN(device, "", "number of the GPU with most busy time, -1 without GPU events", NULL),
+    OWN(truncated, "", "whether a trace of the rank was cut short", &booleans),
+    MADE("first_event", "", "row in /events of its first event", TM_I64, tm_fill_first_event),
+    MADE("n_events", "", "rows that it has in /events", TM_I64, tm_fill_n_events),
+#define COUNT_COLUMN(id, word, skipped, doc)                                                       \
+    {COLUMN("n_" word, "", doc, TM_I64, NULL, tm_fill_own),                                        \
+     .field_at = offsetof(tm_timeline, counts[id])},
+    TM_COUNT_LIST(COUNT_COLUMN)
+#undef COUNT_COLUMN
+};
+
+static const tm_record_column clock_columns[] = {
+    RANK("global rank"),
+    MADE("offset_ns", "ns", "aligned = begin + offset + drift_ppb * 1e-9 * (begin - middle)",
+         TM_I64, tm_fill_zero),
+    MADE("drift_ppb", "ppb", "parts in 1e9 by which its clock is slow", TM_F64, tm_fill_zero),
+    MADE("middle_ns", "ns", "recorded time at which the drift adds nothing", TM_I64,
+         tm_fill_middle),
+};
+
+#define SPAN(member, unit, doc) FIELD(spans, tm_span, member, #member, unit, doc)
+static const tm_record_column span_columns[] = {
+    RANK("global rank"),
+    SPAN(source, "", "id in /names of the trace's path as it was given"),
+    SPAN(begin_ns, "ns", "recorded begin of its first event"),
+    SPAN(end_ns, "ns", "recorded end of its last event"),
+    SPAN(gpu_begin_ns, "ns", "recorded begin of its first GPU event"),
+    SPAN(gpu_end_ns, "ns",
+         "recorded end of its last GPU event; equal to the begin where it has none"),
+};
+
+#define STEP(member, unit, doc) FIELD(steps, tm_step, member, #member, unit, doc)
+static const tm_record_column step_columns[] = {
+    RANK("global rank"),
+    STEP(number, "", "number of the step, 0 where the whole trace is the step"),
+    STEP(begin_ns, "ns", "recorded begin of its window"),
+    STEP(end_ns, "ns", "recorded end of its window, which is half open"),
+    WORD(steps, tm_step, annotated, &booleans, "whether the trace marks the step"),
+};
+
+#define TRACK(member, unit, doc) FIELD(tracks, tm_track, member, #member, unit, doc)
+static const tm_record_column track_columns[] = {
+    RANK("global rank"),
+    WORD(tracks, tm_track, kind, &track_kinds, "GPU stream or CPU thread"),
+    TRACK(device, "", "number of the GPU, -1 unknown or a CPU thread"),
+    TRACK(stream, "", "number of the stream, -1 unknown or a CPU thread"),
+    TRACK(pid, "", "process id as written in the trace"),
+    TRACK(tid, "", "thread id as written in the trace"),
+    TRACK(process_name, "", "id in /names"),
+    TRACK(thread_name, "", "id in /names"),
+    EVENT(tracks, tm_track, first, "row in /events of its first event"),
+    TRACK(count, "", "rows that it has in /events"),
+};
+
+static const tm_record_column event_columns[] = {
+    VALUES(begin_ns, "ns", "recorded begin since the epoch; /clock aligns it", NULL),
+    VALUES(duration_ns, "ns", "duration, 0 for instants and counters", NULL),
+    VALUES(name, "", "id in /names", NULL),
+    ARRAY(step, "", "row in /steps, -1 outside the steps", TM_I32, NULL, tm_fill_step),
+    ARRAY(launch, "", "row in /events of the call that launched it, -1 none", TM_I64, NULL,
+          tm_fill_event),
+    VALUES(category, "", "category that the profiler gave it", &categories),
+    VALUES(kind, "", "duration, instant or counter", &kinds),
+    VALUES(role, "", "what a GPU event does", &roles),
+};
+
+#define LAUNCH(member, unit, doc)                                                                  \
+    FIELD(attrs[TM_ATTR_LAUNCH], tm_launch_attr, member, #member, unit, doc)
+static const tm_record_column launch_columns[] = {
+    EVENT(attrs[TM_ATTR_LAUNCH], tm_launch_attr, event, "row in /events"),
+    LAUNCH(correlation, "", "number that the GPU event bears too, 0 none"),
+};
+
+#define KERNEL(member, name, unit, doc)                                                            \
+    FIELD(attrs[TM_ATTR_KERNEL], tm_kernel_attr, member, name, unit, doc)
+static const tm_record_column kernel_columns[] = {
+    EVENT(attrs[TM_ATTR_KERNEL], tm_kernel_attr, event, "row in /events"),
+    KERNEL(correlation, "correlation", "", "number that the launch bears too, 0 none"),
+    KERNEL(grid[0], "grid_x", "", "blocks, -1 not recorded"),
+    KERNEL(grid[1], "grid_y", "", "blocks, -1 not recorded"),
+    KERNEL(grid[2], "grid_z", "", "blocks, -1 not recorded"),
+    KERNEL(block[0], "block_x", "", "threads, -1 not recorded"),
+    KERNEL(block[1], "block_y", "", "threads, -1 not recorded"),
+    KERNEL(block[2], "block_z", "", "threads, -1 not recorded"),
+    KERNEL(registers, "registers", "", "registers of a thread, -1 not recorded"),
+    KERNEL(shared_memory_bytes, "shared_memory_bytes", "B",
+           "shared memory of a block, -1 not recorded"),
+    KERNEL(blocks_per_sm, "blocks_per_sm", "", "blocks for each multiprocessor, NaN not recorded"),
+    KERNEL(warps_per_sm, "warps_per_sm", "", "warps for each multiprocessor, NaN not recorded"),
+    KERNEL(occupancy_pct, "occupancy_pct", "%",
+           "achieved occupancy as the profiler estimates it, NaN not recorded"),
+};
+
+#define COPY(member, unit, doc) FIELD(attrs[TM_ATTR_COPY], tm_copy_attr, member, #member, unit, doc)
+static const tm_record_column copy_columns[] = {
+    EVENT(attrs[TM_ATTR_COPY], tm_copy_attr, event, "row in /events"),
+    COPY(correlation, "", "number that the launch bears too, 0 none"),
+    COPY(bytes, "B", "bytes copied or set, -1 not recorded"),
+    COPY(bandwidth_gbps, "GB/s", "bandwidth as the profiler computed it, NaN not recorded"),
+};
+
+#define COLLECTIVE(member, unit, doc)                                                              \
+    FIELD(attrs[TM_ATTR_COLLECTIVE], tm_collective_attr, member, #member, unit, doc)
+static const tm_record_column collective_columns[] = {
+    EVENT(attrs[TM_ATTR_COLLECTIVE], tm_collective_attr, event,
+          "row in /events: the kernel, or the CPU operator that asked for it"),
+    WORD(attrs[TM_ATTR_COLLECTIVE], tm_collective_attr, kind, &collectives, "kind of collective"),
+    COLLECTIVE(comms_id, "", "id of the communicator, 0 not recorded"),
+    COLLECTIVE(seq, "", "number of the operation in its group, -1 not recorded"),
+    COLLECTIVE(in_elements, "", "elements that go in, -1 not recorded"),
+    COLLECTIVE(out_elements, "", "elements that come out, -1 not recorded"),
+    COLLECTIVE(group_size, "", "ranks in the group, -1 not recorded"),
+    COLLECTIVE(rank_start, "", "lowest global rank of a regular group, -1 not recorded"),
+    COLLECTIVE(rank_stride, "", "distance of the ranks of a regular group, -1 not recorded"),
+    COLLECTIVE(src_rank, "", "rank that sends, -1 not recorded"),
+    COLLECTIVE(dst_rank, "", "rank that receives, -1 not recorded"),
+    COLLECTIVE(name, "", "id in /names of the collective's name"),
+    COLLECTIVE(dtype, "", "id in /names of the type of an element"),
+    COLLECTIVE(group, "", "id in /names of the process group's name"),
+    COLLECTIVE(group_description, "", "id in /names of the process group's description"),
+    COLLECTIVE(group_ranks, "", "id in /names of the list of the group's ranks"),
+    COLLECTIVE(in_split, "", "id in /names of the list of input sizes"),
+    COLLECTIVE(out_split, "", "id in /names of the list of output sizes"),
+};
+
+#define MEMORY(member, unit, doc)                                                                  \
+    FIELD(attrs[TM_ATTR_MEMORY], tm_memory_attr, member, #member, unit, doc)
+static const tm_record_column memory_columns[] = {
+    EVENT(attrs[TM_ATTR_MEMORY], tm_memory_attr, event, "row in /events"),
+    MEMORY(address, "", "address of the memory, -1 not recorded"),
+    MEMORY(bytes, "B", "bytes allocated, or released where negative"),
+    MEMORY(allocated_bytes, "B", "total allocated after it, -1 not recorded"),
+    MEMORY(reserved_bytes, "B", "total reserved after it, -1 not recorded"),
+    MEMORY(device_type, "", "0 CPU, 1 CUDA, others as the profiler numbers them"),
+    MEMORY(device, "", "number of the device, -1 for a CPU"),
+};
+
+#define SERIES(member, unit, doc)                                                                  \
+    FIELD(attrs[TM_ATTR_COUNTER], tm_counter_attr, member, #member, unit, doc)
+static const tm_record_column counter_columns[] = {
+    EVENT(attrs[TM_ATTR_COUNTER], tm_counter_attr, event, "row in /events"),
+    SERIES(series, "", "id in /names of the series' name"),
+    SERIES(value, "", "value of the series"),
+};
+
+#define TABLE(path_, columns_, doc_)                                                               \
+    .path = path_, .doc = doc_, .columns = columns_,                                               \
+    .n_columns = (int)(sizeof columns_ / sizeof *columns_)
+#define ROWS(member) .rows_at = offsetof(tm_timeline, member)
+#define EACH_RANK .one_row = true
+
+const tm_record_table tm_record_tables[TM_N_RECORDS] = {
+    [TM_RECORD_RANKS] = {TABLE("/ranks", rank_columns, "a rank of the job"), EACH_RANK},
+    [TM_RECORD_CLOCK] = {TABLE("/clock", clock_columns, "the clock of a rank"), EACH_RANK},
+    [TM_RECORD_SPANS] = {TABLE("/spans", span_columns, "a trace of a rank"), ROWS(n_spans)},
+    [TM_RECORD_STEPS] = {TABLE("/steps", step_columns, "a step of a rank"), ROWS(n_steps)},
+    [TM_RECORD_TRACKS] = {TABLE("/tracks", track_columns, "a GPU stream or CPU thread of a rank"),
+                          ROWS(n_tracks)},
+    [TM_RECORD_EVENTS] = {TABLE("/events", event_columns,
+                                "an event, track after track, ascending in begin"),
+                          ROWS(n_events)},
+    [TM_RECORD_LAUNCHES] = {TABLE("/launches", launch_columns,
+                                  "a call of the GPU runtime or driver"),
+                            ROWS(n_attrs[TM_ATTR_LAUNCH])},
+    [TM_RECORD_KERNELS] = {TABLE("/kernels", kernel_columns, "a kernel"),
+                           ROWS(n_attrs[TM_ATTR_KERNEL])},
+    [TM_RECORD_COPIES] = {TABLE("/copies", copy_columns, "a copy or a set of memory"),
+                          ROWS(n_attrs[TM_ATTR_COPY])},
+    [TM_RECORD_COLLECTIVES] = {TABLE("/collective_events", collective_columns,
+                                     "an event that belongs to a collective"),
+                               ROWS(n_attrs[TM_ATTR_COLLECTIVE])},
+    [TM_RECORD_MEMORY] = {TABLE("/memory", memory_columns, "an allocation or a release"),
+                          ROWS(n_attrs[TM_ATTR_MEMORY])},
+    [TM_RECORD_COUNTERS] = {TABLE("/counters", counter_columns, "a series of a counter event"),
+                            ROWS(n_attrs[TM_ATTR_COUNTER])},
+};
+
+/* clang-format on */
+
+size_t tm_element_size(tm_element element) {
+    switch (element) {
+    case TM_U8:
+        return 1;
+    case TM_I32:
+    case TM_U32:
+    case TM_F32:
+        return 4;
+    default:
+        return 8;
+    }
+}
+
+size_t tm_record_rows(const tm_record_table *table, const tm_timeline *timeline) {
+    if (table->one_row)
+        return 1;
+    size_t rows;
+    memcpy(&rows, (const char *)timeline + table->rows_at, sizeof rows);
+    return rows;
+}

@@ -1,0 +1,175 @@
+#include "sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What the property list carries: HDF5 copies it byte by byte. */
+typedef struct sink_info {
+    tm_sink *sink;
+} sink_info;
+
+typedef struct sink_file {
+    H5FD_t base; /* HDF5's part, first */
+    tm_sink *sink;
+    int fd;
+    haddr_t allocated; /* end of the addresses given out */
+    haddr_t end;       /* end of the file */
+} sink_file;
+
+static void keep_error(tm_sink *sink) {
+    if (sink->error == 0)
+        sink->error = errno != 0 ? errno : EIO;
+}
+
+static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t max) {
+    (void)max;
+    const sink_info *info = H5Pget_driver_info(access);
+    sink_file *file = info ? calloc(1, sizeof *file) : NULL;
+    if (!file)
+        return NULL;
+    int how = flags & H5F_ACC_RDWR ? O_RDWR : O_RDONLY;
+    how |= flags & H5F_ACC_CREAT ? O_CREAT : 0;
+    how |= flags & H5F_ACC_EXCL ? O_EXCL : 0;
+    how |= flags & H5F_ACC_TRUNC ? O_TRUNC : 0;
+    file->sink = info->sink;
+    file->fd = open(name, how | O_CLOEXEC, 0666);
+    struct stat status;
+    if (file->fd < 0 || fstat(file->fd, &status) != 0) {
+        file->sink->error = errno; /* the last one counts: HDF5 first tries to open what is there */
+        if (file->fd >= 0)
+            close(file->fd);
+        free(file);
+        return NULL;
+    }
+    file->sink->error = 0;
+    file->sink->created = true;
+    file->end = (haddr_t)status.st_size;
+    return &file->base;
+}
+
+static herr_t sink_close(H5FD_t *base) {
+    sink_file *file = (sink_file *)base;
+    tm_sink *sink = file->sink;
+    if (sink->sync && sink->error == 0 && fsync(file->fd) != 0 && errno != EINVAL)
+        keep_error(sink); /* EINVAL: a file that cannot be synchronised, such as a device */
+    if (close(file->fd) != 0)
+        keep_error(sink);
+    free(file);
+    return 0;
+}
+
+static herr_t sink_query(const H5FD_t *base, unsigned long *flags) {
+    (void)base;
+    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
+             H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+    return 0;
+}
+
+static haddr_t sink_get_allocated(const H5FD_t *base, H5FD_mem_t type) {
+    (void)type;
+    return ((const sink_file *)base)->allocated;
+}
+
+static herr_t sink_set_allocated(H5FD_t *base, H5FD_mem_t type, haddr_t address) {
+    (void)type;
+    ((sink_file *)base)->allocated = address;
+    return 0;
+}
+
+static haddr_t sink_get_end(const H5FD_t *base, H5FD_mem_t type) {
+    (void)type;
+    return ((const sink_file *)base)->end;
+}
+
+static herr_t sink_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address, size_t size,
+                        void *buffer) {
+    (void)type;
+    (void)transfer;
+    const sink_file *file = (const sink_file *)base;
+    char *at = buffer;
+    while (size > 0) {
+        ssize_t n = pread(file->fd, at, size, (off_t)address);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0) { /* behind the end there are zeros, as in HDF5's own driver */
+            memset(at, 0, size);
+            return 0;
+        }
+        at += n;
+        address += (haddr_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+static herr_t sink_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
+                         size_t size, const void *buffer) {
+    (void)type;
+    (void)transfer;
+    sink_file *file = (sink_file *)base;
+    const char *at = buffer;
+    while (size > 0 && file->sink->error == 0) {
+        ssize_t n = pwrite(file->fd, at, size, (off_t)address);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            keep_error(file->sink);
+            break;
+        }
+        at += n;
+        address += (haddr_t)n;
+        size -= (size_t)n;
+    }
+    if (address + size > file->end)
+        file->end = address + size;
+    return 0;
+}
+
+static herr_t sink_truncate(H5FD_t *base, hid_t transfer, hbool_t closing) {
+    (void)transfer;
+    (void)closing;
+    sink_file *file = (sink_file *)base;
+    if (file->allocated != file->end && file->sink->error == 0 &&
+        ftruncate(file->fd, (off_t)file->allocated) != 0)
+        keep_error(file->sink);
+    file->end = file->allocated;
+    return 0;
+}
+
+static const H5FD_class_t sink_class = {
+    .name = "tmerge_sink",
+    .maxaddr = ((haddr_t)1 << 62) - 1,
+    .fc_degree = H5F_CLOSE_STRONG,
+    .fapl_size = sizeof(sink_info),
+    .open = sink_open,
+    .close = sink_close,
+    .query = sink_query,
+    .get_eoa = sink_get_allocated,
+    .set_eoa = sink_set_allocated,
+    .get_eof = sink_get_end,
+    .read = sink_read,
+    .write = sink_write,
+    .truncate = sink_truncate,
+    .fl_map = H5FD_FLMAP_SINGLE,
+};
+
+hid_t tm_sink_driver(void) {
+    return H5FDregister(&sink_class);
+}
+
+hid_t tm_sink_access(hid_t driver, tm_sink *sink) {
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    sink_info info = {sink};
+    if (access >= 0 && (H5Pset_driver(access, driver, &info) < 0 ||
+                        H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) < 0)) {
+        H5Pclose(access);
+        access = H5I_INVALID_HID;
+    }
+    return access;
+}

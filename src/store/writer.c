@@ -1,0 +1,145 @@
+#include "writer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "h5.h"
+
+bool tm_store_temporary_path(const char *path, char *out, size_t size) {
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    int n = snprintf(out, size, "%.*s.%s.tmerge-tmp", folder, path, path + folder);
+    bool fits = n >= 0 && (size_t)n < size;
+    if (!fits && size > 0)
+        out[0] = '\0';
+    return fits;
+}
+
+tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err) {
+    if (writer->sink.error != 0)
+        return tm_fail(err, TM_ERR_OUTPUT, writer->path, -1, "cannot be written: %s",
+                       strerror(writer->sink.error));
+    if (!done)
+        return tm_fail(err, TM_ERR_OUTPUT, writer->path, -1, "cannot be written: HDF5 failed to %s",
+                       what);
+    return TM_OK;
+}
+
+static void destroy(tm_store_writer *writer) {
+    if (writer->driver >= 0)
+        H5FDunregister(writer->driver);
+    tm_packer_destroy(writer->packer);
+    free(writer->pending);
+    free(writer->temporary);
+    free(writer->path);
+    free(writer);
+}
+
+static tm_store_writer *create(const char *path, const tm_store_options *options) {
+    tm_store_writer *writer = calloc(1, sizeof *writer);
+    if (!writer)
+        return NULL;
+    writer->file = writer->column = writer->driver = H5I_INVALID_HID;
+    size_t size = strlen(path) + sizeof "..tmerge-tmp";
+    writer->path = malloc(size);
+    writer->temporary = malloc(size);
+    if (!writer->path || !writer->temporary ||
+        !tm_store_temporary_path(path, writer->temporary, size)) {
+        destroy(writer);
+        return NULL;
+    }
+    memcpy(writer->path, path, strlen(path) + 1);
+    writer->compress = options->compress;
+    writer->chunk_rows = options->chunk_rows ? options->chunk_rows : TM_STORE_CHUNK_ROWS;
+    return writer;
+}
+
+static bool create_file(tm_store_writer *writer) {
+    writer->driver = tm_sink_driver();
+    hid_t access = tm_sink_access(writer->driver, &writer->sink);
+    if (writer->driver < 0 || access < 0) {
+        tm_h5_close(access);
+        return false;
+    }
+    /* exclusive: never through a link that somebody else put there */
+    if (unlink(writer->temporary) == 0 || errno == ENOENT)
+        writer->file = H5Fcreate(writer->temporary, H5F_ACC_EXCL, H5P_DEFAULT, access);
+    else
+        writer->sink.error = errno;
+    tm_h5_close(access);
+    return writer->file >= 0;
+}
+
+static bool put_format(tm_store_writer *writer, const char *tool_version) {
+    int64_t major = TM_STORE_MAJOR, minor = TM_STORE_MINOR;
+    return tm_h5_put_text(writer->file, "format", "tmerge") &&
+           tm_h5_put_number(writer->file, "schema_major", H5T_STD_I64LE, &major) &&
+           tm_h5_put_number(writer->file, "schema_minor", H5T_STD_I64LE, &minor) &&
+           tm_h5_put_text(writer->file, "tool_version", tool_version);
+}
+
+tm_status tm_store_create(const char *path, const tm_store_options *options, tm_store_writer **out,
+                          tm_error *err) {
+    assert(options->chunk_rows <= (size_t)1 << 24);
+    tm_store_writer *writer = create(path, options);
+    if (!writer)
+        return tm_fail_memory(err);
+    bool done = tm_h5_start() && create_file(writer) && put_format(writer, options->tool_version);
+    tm_status status = tm_store_done(writer, done, "create the file", err);
+    if (status != TM_OK) {
+        tm_store_abandon(writer);
+        return status;
+    }
+    *out = writer;
+    return TM_OK;
+}
+
+tm_status tm_store_put_group(tm_store_writer *writer, const char *path, const char *doc,
+                             tm_error *err) {
+    hid_t group = tm_h5_make_group(writer->file, path);
+    bool done = group >= 0 && tm_h5_put_text(group, "doc", doc);
+    tm_h5_close(group);
+    return tm_store_done(writer, done, "make a group", err);
+}
+
+tm_status tm_store_put_attribute(tm_store_writer *writer, const tm_store_attribute *attribute,
+                                 tm_error *err) {
+    bool done = attribute->text ? tm_h5_put_text(writer->file, attribute->name, attribute->text)
+                                : tm_h5_put_number(writer->file, attribute->name, H5T_STD_I64LE,
+                                                   &attribute->number);
+    return tm_store_done(writer, done, "write an attribute", err);
+}
+
+/* Closes whatever of the file is still open; HDF5's own failures cannot be seen by the sink. */
+static bool close_file(tm_store_writer *writer) {
+    bool done = writer->file < 0 || H5Fclose(writer->file) >= 0;
+    writer->file = writer->column = H5I_INVALID_HID;
+    return done;
+}
+
+tm_status tm_store_commit(tm_store_writer *writer, tm_error *err) {
+    writer->sink.sync = true;
+    bool done = close_file(writer);
+    if (done && writer->sink.error == 0 && rename(writer->temporary, writer->path) != 0)
+        writer->sink.error = errno;
+    tm_status status = tm_store_done(writer, done, "close the file", err);
+    if (status != TM_OK)
+        unlink(writer->temporary);
+    destroy(writer);
+    return status;
+}
+
+void tm_store_abandon(tm_store_writer *writer) {
+    if (!writer)
+        return;
+    if (writer->sink.error == 0)
+        writer->sink.error = ECANCELED; /* what HDF5 still holds need not be written */
+    close_file(writer);
+    if (writer->sink.created)
+        unlink(writer->temporary);
+    destroy(writer);
+}

@@ -1,0 +1,36 @@
+/* What the files of the writer share. */
+#ifndef TMERGE_STORE_WRITER_H
+#define TMERGE_STORE_WRITER_H
+
+#include <hdf5.h>
+
+#include "pack.h"
+#include "sink.h"
+#include "tmerge/store.h"
+
+struct tm_store_writer {
+    char *path;      /* owned; of the complete file */
+    char *temporary; /* owned; of the file until then */
+    bool compress;
+    size_t chunk_rows;
+    tm_sink sink;
+    hid_t driver; /* owned; of the file */
+    hid_t file;
+
+    /* the open column */
+    hid_t column;
+    size_t n_rows;
+    size_t next_row; /* the first of the next chunk */
+    tm_chunk_shape shape;
+
+    /* for rows that are packed here */
+    tm_packer *packer; /* owned; NULL until it is needed */
+    char *pending;     /* owned; [a chunk] rows of the next chunk */
+    size_t n_pending;  /* rows in it */
+};
+
+/** Ends a call: TM_OK where all that it did was @p done and the file took it. @p what stands in
+ * the message where HDF5 failed without saying why. */
+tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err);
+
+#endif

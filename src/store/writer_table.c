@@ -1,0 +1,189 @@
+/* Result tables: one compound dataset each. */
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5.h"
+#include "writer.h"
+
+/* A result table as records: where each column stands in one, and how long. */
+typedef struct record {
+    size_t *at; /* owned; [n_columns + 1] the last is the record's size */
+    hid_t type;
+    char *rows; /* owned; [n_rows] records */
+} record;
+
+static size_t cell_size(const tm_table *table, int column) {
+    size_t longest = 1; /* HDF5 has no text of size 0 */
+    switch (table->def->columns[column].type) {
+    case TM_BOOL:
+        return 1;
+    case TM_TEXT:
+        for (size_t row = 0; row < table->n_rows; row++) {
+            const tm_cell *cell = tm_table_row(table, row) + column;
+            size_t size = cell->null ? 0 : strlen(cell->value.text);
+            longest = size > longest ? size : longest;
+        }
+        return longest;
+    default:
+        return 8;
+    }
+}
+
+static hid_t text_type(size_t size) {
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (type >= 0 && (H5Tset_size(type, size) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0 ||
+                      H5Tset_strpad(type, H5T_STR_NULLPAD) < 0)) {
+        tm_h5_close(type);
+        type = H5I_INVALID_HID;
+    }
+    return type;
+}
+
+static hid_t cell_type(tm_type type, size_t size) {
+    switch (type) {
+    case TM_INT:
+        return H5Tcopy(H5T_STD_I64LE);
+    case TM_REAL:
+        return H5Tcopy(H5T_IEEE_F64LE);
+    case TM_BOOL:
+        return H5Tcopy(H5T_STD_I8LE);
+    default:
+        return text_type(size);
+    }
+}
+
+static void put_cell(const tm_cell *cell, tm_type type, size_t size, char *out) {
+    int64_t number = cell->null ? TM_NULL_INT : cell->value.i;
+    double real = cell->null ? (double)NAN : cell->value.r;
+    switch (type) {
+    case TM_INT:
+        memcpy(out, &number, sizeof number);
+        break;
+    case TM_REAL:
+        memcpy(out, &real, sizeof real);
+        break;
+    case TM_BOOL:
+        *out = (char)(cell->null ? TM_NULL_BOOL : cell->value.i != 0);
+        break;
+    default:
+        memset(out, 0, size);
+        if (!cell->null)
+            memcpy(out, cell->value.text, strlen(cell->value.text));
+    }
+}
+
+static bool make_type(const tm_table_def *def, record *made) {
+    made->type = H5Tcreate(H5T_COMPOUND, made->at[def->n_columns]);
+    bool done = made->type >= 0;
+    for (int i = 0; done && i < def->n_columns; i++) {
+        hid_t type = cell_type(def->columns[i].type, made->at[i + 1] - made->at[i]);
+        done = type >= 0 && H5Tinsert(made->type, def->columns[i].name, made->at[i], type) >= 0;
+        tm_h5_close(type);
+    }
+    return done;
+}
+
+static bool make_rows(const tm_table *table, record *made) {
+    int n = table->def->n_columns;
+    size_t size = made->at[n];
+    if (table->n_rows > (SIZE_MAX - 1) / size)
+        return false;
+    made->rows = malloc(table->n_rows * size + 1);
+    for (size_t row = 0; made->rows && row < table->n_rows; row++) {
+        const tm_cell *cells = tm_table_row(table, row);
+        for (int i = 0; i < n; i++)
+            put_cell(&cells[i], table->def->columns[i].type, made->at[i + 1] - made->at[i],
+                     made->rows + row * size + made->at[i]);
+    }
+    return made->rows != NULL;
+}
+
+static bool make_record(const tm_table *table, record *made) {
+    int n = table->def->n_columns;
+    made->at = calloc((size_t)n + 1, sizeof *made->at);
+    if (!made->at)
+        return false;
+    for (int i = 0; i < n; i++)
+        made->at[i + 1] = made->at[i] + cell_size(table, i);
+    return make_rows(table, made);
+}
+
+/* The unit and the doc of every column; a dataset has no other place for them. */
+static bool put_docs(hid_t dataset, const tm_table_def *def) {
+    bool done = tm_h5_put_text(dataset, "doc", def->doc);
+    for (int i = 0; done && i < def->n_columns; i++) {
+        char name[TM_TABLE_PATH_MAX];
+        const tm_column *column = &def->columns[i];
+        snprintf(name, sizeof name, "%s.unit", column->name);
+        done = tm_h5_put_text(dataset, name, column->unit);
+        snprintf(name, sizeof name, "%s.doc", column->name);
+        done = done && tm_h5_put_text(dataset, name, column->doc);
+    }
+    return done;
+}
+
+static bool put_null_values(hid_t group) {
+    const int64_t null_int = TM_NULL_INT;
+    const double null_real = (double)NAN;
+    const int8_t null_bool = TM_NULL_BOOL;
+    return tm_h5_put_text(group, "doc", "result tables; the null_ attributes stand for no value") &&
+           tm_h5_put_number(group, "null_int", H5T_STD_I64LE, &null_int) &&
+           tm_h5_put_number(group, "null_real", H5T_IEEE_F64LE, &null_real) &&
+           tm_h5_put_number(group, "null_bool", H5T_STD_I8LE, &null_bool) &&
+           tm_h5_put_text(group, "null_text", "");
+}
+
+/* /analysis and the group of the analysis, which other tables may have made. */
+static bool need_groups(hid_t file, const char *group_path) {
+    const char *paths[] = {"/analysis", group_path};
+    bool done = true;
+    for (int i = 0; done && i < 2; i++) {
+        htri_t there = H5Lexists(file, paths[i], H5P_DEFAULT);
+        hid_t group = there == 0 ? tm_h5_make_group(file, paths[i]) : H5I_INVALID_HID;
+        done = there > 0 || (group >= 0 && (i > 0 || put_null_values(group)));
+        tm_h5_close(group);
+    }
+    return done;
+}
+
+static bool put_dataset(hid_t file, const char *path, const tm_table *table, const record *made) {
+    hsize_t rows = table->n_rows;
+    hid_t dataset = H5I_INVALID_HID, space = H5Screate_simple(1, &rows, NULL);
+    hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+    if (space >= 0 && layout >= 0 && H5Pset_obj_track_times(layout, false) >= 0 &&
+        H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER) >= 0)
+        dataset = H5Dcreate2(file, path, made->type, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    bool done = dataset >= 0 && put_docs(dataset, table->def);
+    if (done && rows > 0)
+        done = H5Dwrite(dataset, made->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, made->rows) >= 0;
+    tm_h5_close(dataset);
+    tm_h5_close(layout);
+    tm_h5_close(space);
+    return done;
+}
+
+tm_status tm_store_put_table(tm_store_writer *writer, const tm_table *table, tm_error *err) {
+    char path[TM_TABLE_PATH_MAX], group[TM_TABLE_PATH_MAX];
+    assert(table->def->n_columns > 0);
+    size_t length = tm_h5_table_path(table->def->name, path);
+    if (length == 0)
+        return tm_fail(err, TM_ERR_FAULT, writer->path, -1, "a result table has the bad name '%s'",
+                       table->def->name);
+    memcpy(group, path, length);
+    group[length] = '\0';
+    record made = {.type = H5I_INVALID_HID};
+    tm_status status = make_record(table, &made) ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK) {
+        bool done = need_groups(writer->file, group) && make_type(table->def, &made) &&
+                    put_dataset(writer->file, path, table, &made);
+        status = tm_store_done(writer, done, "write a result table", err);
+    }
+    tm_h5_close(made.type);
+    free(made.rows);
+    free(made.at);
+    return status;
+}

@@ -1,0 +1,89 @@
+#include "tmerge/table.h"
+
+#include <string.h>
+
+#include "table/out.h"
+#include "table/utf8.h"
+
+enum { WRAP_COLUMNS = 100, INDENT = 4, GAP = 2 };
+
+/* Widest name, type and unit of all columns of all tables, so that the whole list is aligned. */
+typedef struct widths {
+    size_t name;
+    size_t type;
+    size_t unit;
+} widths;
+
+static size_t wider(size_t width, const char *text) {
+    size_t length = tm_utf8_length(text, strlen(text));
+    return length > width ? length : width;
+}
+
+static widths measure(const tm_table_def *const *defs, size_t n_defs) {
+    widths w = {0};
+    for (size_t t = 0; t < n_defs; t++)
+        for (int c = 0; c < defs[t]->n_columns; c++) {
+            const tm_column *column = &defs[t]->columns[c];
+            w.name = wider(w.name, column->name);
+            w.type = wider(w.type, tm_type_name(column->type));
+            w.unit = wider(w.unit, column->unit);
+        }
+    return w;
+}
+
+/* Ends the line that has reached column @p indent with the words of @p text, going on in further
+ * lines with the same indent. A word is never broken. */
+static void put_wrapped(tm_out *out, const char *text, size_t indent) {
+    static const char blanks[] = " \n\t";
+    size_t column = indent;
+    for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {
+        size_t size = strcspn(text, blanks);
+        size_t length = tm_utf8_length(text, size);
+        if (column > indent && column + 1 + length > WRAP_COLUMNS) {
+            tm_out_char(out, '\n');
+            tm_out_spaces(out, indent);
+            column = indent;
+        }
+        if (column > indent) {
+            tm_out_char(out, ' ');
+            column++;
+        }
+        tm_out_bytes(out, text, size);
+        column += length;
+        text += size;
+    }
+    tm_out_char(out, '\n');
+}
+
+/* One field of a line, as wide as the widest of its kind in the whole list. */
+static void put_padded(tm_out *out, const char *text, size_t width) {
+    tm_out_string(out, text);
+    tm_out_spaces(out, width - tm_utf8_length(text, strlen(text)) + GAP);
+}
+
+/* The table's name stands alone on its line so that it can be searched for with ^name$. */
+static void put_def(tm_out *out, const tm_table_def *def, const widths *w) {
+    tm_out_string(out, def->name);
+    tm_out_char(out, '\n');
+    tm_out_spaces(out, INDENT);
+    put_wrapped(out, def->doc, INDENT);
+    for (int c = 0; c < def->n_columns; c++) {
+        const tm_column *column = &def->columns[c];
+        tm_out_spaces(out, INDENT);
+        put_padded(out, column->name, w->name);
+        put_padded(out, tm_type_name(column->type), w->type);
+        put_padded(out, column->unit, w->unit);
+        put_wrapped(out, column->doc, INDENT + w->name + w->type + w->unit + (size_t)3 * GAP);
+    }
+}
+
+tm_status tm_table_defs_text(const tm_table_def *const *defs, size_t n_defs, char **out,
+                             tm_error *err) {
+    tm_out text = TM_OUT();
+    const widths w = measure(defs, n_defs);
+    for (size_t t = 0; t < n_defs; t++) {
+        tm_out_string(&text, t == 0 ? "" : "\n");
+        put_def(&text, defs[t], &w);
+    }
+    return tm_out_take(&text, out, NULL, err);
+}

@@ -1,0 +1,116 @@
+#include "tmerge/table.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/digits.h"
+#include "table/out.h"
+#include "table/utf8.h"
+
+/* The document is laid out here, one row on a line, so that it can be read and searched by line and
+ * never stands in memory as a tree; cJSON builds and prints what stands on the lines. */
+
+/* Prints an item and frees it; NULL, which is what cJSON gives when memory is out, is noted. */
+static void put_item(tm_out *out, cJSON *item) {
+    char *text = item ? cJSON_PrintUnformatted(item) : NULL;
+    if (text)
+        tm_out_string(out, text);
+    else
+        out->failed = true;
+    cJSON_free(text);
+    cJSON_Delete(item);
+}
+
+/* Quoted and escaped; NULL gives null. */
+static void put_string(tm_out *out, const char *string) {
+    put_item(out, string ? cJSON_CreateString(string) : cJSON_CreateNull());
+}
+
+/* NULL where memory is out. */
+static cJSON *cell_item(tm_type type, const tm_cell *cell) {
+    char digits[TM_DIGITS_MAX];
+    if (cell->null)
+        return cJSON_CreateNull();
+    switch (type) {
+    case TM_TEXT:
+        return cJSON_CreateString(cell->value.text);
+    case TM_BOOL:
+        return cJSON_CreateBool(cell->value.i != 0);
+    case TM_REAL:
+        tm_digits_real(cell->value.r, digits);
+        break;
+    case TM_INT:
+        tm_digits_int(cell->value.i, digits);
+        break;
+    }
+    return cJSON_CreateRaw(digits); /* cJSON's own numbers are doubles */
+}
+
+/* {"rank":0,...} in the order of the columns; their names are borrowed, not copied. */
+static cJSON *row_item(const tm_table_def *def, const tm_cell *row) {
+    cJSON *object = cJSON_CreateObject();
+    for (int c = 0; object && c < def->n_columns; c++) {
+        cJSON *item = cell_item(def->columns[c].type, &row[c]);
+        if (!cJSON_AddItemToObjectCS(object, def->columns[c].name, item)) {
+            cJSON_Delete(item);
+            cJSON_Delete(object);
+            return NULL;
+        }
+    }
+    return object;
+}
+
+/* What a reader needs to take the rows for what they are. */
+static cJSON *column_item(const tm_column *column) {
+    cJSON *object = cJSON_CreateObject();
+    if (object && cJSON_AddStringToObject(object, "name", column->name) &&
+        cJSON_AddStringToObject(object, "type", tm_type_name(column->type)) &&
+        cJSON_AddStringToObject(object, "unit", column->unit))
+        return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
+static void put_table(tm_out *out, const tm_table *table) {
+    const tm_table_def *def = table->def;
+    put_string(out, def->name);
+    tm_out_string(out, ": {\n\"columns\": [");
+    for (int c = 0; c < def->n_columns; c++) {
+        tm_out_string(out, c == 0 ? "\n" : ",\n");
+        put_item(out, column_item(&def->columns[c]));
+    }
+    tm_out_string(out, "\n],\n\"rows\": [");
+    for (size_t r = 0; r < table->n_rows && !out->failed; r++) {
+        tm_out_string(out, r == 0 ? "\n" : ",\n");
+        put_item(out, row_item(def, tm_table_row(table, r)));
+    }
+    tm_out_string(out, table->n_rows > 0 ? "\n]}" : "]}");
+}
+
+/* A path may hold any bytes; NULL gives null. */
+static void put_store(tm_out *out, const char *store) {
+    size_t size = store ? strlen(store) : 0;
+    char *repaired = store ? malloc(tm_utf8_repair(store, size, NULL) + 1) : NULL;
+    if (repaired)
+        tm_utf8_repair(store, size, repaired);
+    if (store && !repaired)
+        out->failed = true;
+    else
+        put_string(out, repaired);
+    free(repaired);
+}
+
+tm_status tm_tables_json(const tm_table *const *tables, size_t n_tables, const char *store,
+                         char **out, tm_error *err) {
+    tm_out text = TM_OUT();
+    tm_out_string(&text, "{\"tmerge\": 1, \"store\": ");
+    put_store(&text, store);
+    tm_out_string(&text, ", \"tables\": {");
+    for (size_t t = 0; t < n_tables; t++) {
+        tm_out_string(&text, t == 0 ? "\n" : ",\n");
+        put_table(&text, tables[t]);
+    }
+    tm_out_string(&text, n_tables > 0 ? "\n}}\n" : "}}\n");
+    return tm_out_take(&text, out, NULL, err);
+}

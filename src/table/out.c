@@ -1,0 +1,38 @@
+#include "table/out.h"
+
+#include <string.h>
+
+void tm_out_bytes(tm_out *out, const void *bytes, size_t size) {
+    if (size > 0 && !out->failed && !tm_vec_append(&out->bytes, bytes, size))
+        out->failed = true;
+}
+
+void tm_out_string(tm_out *out, const char *string) {
+    tm_out_bytes(out, string, strlen(string));
+}
+
+void tm_out_char(tm_out *out, char c) {
+    tm_out_bytes(out, &c, 1);
+}
+
+void tm_out_spaces(tm_out *out, size_t n) {
+    static const char spaces[] = "                ";
+    for (size_t part; n > 0; n -= part) {
+        part = n < sizeof spaces - 1 ? n : sizeof spaces - 1;
+        tm_out_bytes(out, spaces, part);
+    }
+}
+
+tm_status tm_out_take(tm_out *out, char **text, size_t *size, tm_error *err) {
+    tm_out_char(out, '\0');
+    if (out->failed) {
+        tm_vec_free(&out->bytes);
+        return tm_fail_memory(err);
+    }
+    tm_vec_trim(&out->bytes);
+    *text = out->bytes.data;
+    if (size)
+        *size = out->bytes.n - 1;
+    *out = TM_OUT();
+    return TM_OK;
+}

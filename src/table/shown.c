@@ -1,0 +1,148 @@
+#include "table/shown.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "table/rows.h"
+#include "table/utf8.h"
+
+static const tm_shown_unit time_units[] = {
+    {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+enum { N_TIME_UNITS = sizeof time_units / sizeof *time_units };
+
+/* Works for INT64_MIN, which has no positive counterpart. */
+static uint64_t magnitude(int64_t value) {
+    return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+}
+
+/* Only to choose a unit by, where a double is exact enough. */
+static double nanoseconds(const tm_column *column, const tm_cell *cell) {
+    return column->type == TM_REAL ? fabs(cell->value.r) : (double)magnitude(cell->value.i);
+}
+
+tm_shown_unit tm_shown_choose(const tm_table *table, int column) {
+    const tm_column *shown = &table->def->columns[column];
+    if (strcmp(shown->unit, "ns") != 0)
+        return (tm_shown_unit){shown->unit, 0};
+    double largest = 0;
+    for (size_t r = 0; r < table->n_rows; r++) {
+        const tm_cell *cell = &tm_table_row(table, r)[column];
+        if (!cell->null)
+            largest = fmax(largest, nanoseconds(shown, cell));
+    }
+    size_t u = 0; /* the largest unit of which there is at least one */
+    while (u + 1 < N_TIME_UNITS && largest >= (double)time_units[u + 1].ns)
+        u++;
+    return time_units[u];
+}
+
+void tm_shown_header(const tm_column *column, tm_shown_unit unit, char out[TM_SHOWN_MAX]) {
+    static const char *const suffixes[][2] = {
+        {"ns", "_ns"}, {"%", "_pct"}, {"B", "_bytes"}, {"GB/s", "_gbps"}, {"ppb", "_ppb"}};
+    size_t length = strlen(column->name);
+    for (size_t s = 0; s < sizeof suffixes / sizeof *suffixes; s++) {
+        size_t size = strlen(suffixes[s][1]);
+        if (strcmp(column->unit, suffixes[s][0]) == 0 && length > size &&
+            strcmp(column->name + length - size, suffixes[s][1]) == 0) {
+            length -= size;
+            break;
+        }
+    }
+    snprintf(out, TM_SHOWN_MAX, "%.*s%s%s", (int)length, column->name, unit.name[0] ? " " : "",
+             unit.name);
+}
+
+/* Whole nanoseconds, or thousandths of the unit rounded half away from zero: in integers, for a
+ * time since the epoch has more digits than a double. */
+static void show_time(int64_t value, int64_t unit_ns, char out[TM_SHOWN_MAX]) {
+    if (unit_ns == 1) {
+        snprintf(out, TM_SHOWN_MAX, "%" PRId64, value);
+        return;
+    }
+    uint64_t step = (uint64_t)unit_ns / 1000;
+    uint64_t thousandths = (magnitude(value) + step / 2) / step;
+    snprintf(out, TM_SHOWN_MAX, "%s%" PRIu64 ".%03" PRIu64, value < 0 && thousandths ? "-" : "",
+             thousandths / 1000, thousandths % 1000);
+}
+
+/* A value that rounds to zero has no sign. */
+static void drop_sign_of_zero(char *digits) {
+    if (digits[0] == '-' && strspn(digits, "-0.") == strlen(digits))
+        memmove(digits, digits + 1, strlen(digits));
+}
+
+/* Decimals as the unit asks; -1 stands for four significant digits. From 1e15 on a double has no
+ * decimals worth printing, and the longest would not fit, so it goes over to exponents. */
+static void show_real(const tm_column *column, tm_shown_unit unit, double value,
+                      char out[TM_SHOWN_MAX]) {
+    double scaled = unit.ns > 1 ? value / (double)unit.ns : value;
+    int decimals = -1;
+    if (unit.ns > 0)
+        decimals = unit.ns > 1 ? 3 : 0;
+    else if (strcmp(column->unit, "%") == 0)
+        decimals = 1;
+    else if (fabs(scaled) >= 9999.5) /* %.4g would go over to exponents */
+        decimals = 0;
+    if (decimals < 0 || fabs(scaled) >= 1e15)
+        snprintf(out, TM_SHOWN_MAX, "%.4g", scaled);
+    else
+        snprintf(out, TM_SHOWN_MAX, "%.*f", decimals, scaled);
+    drop_sign_of_zero(out);
+}
+
+/* Appends code points [first, end) of the text and returns where the output goes on. */
+static char *copy_points(const char *text, size_t first, size_t end, char *out) {
+    size_t size = strlen(text);
+    bool valid = true;
+    for (size_t at = 0, point = 0; at < size && point < end; point++) {
+        size_t length = tm_utf8_sequence(text + at, size - at, &valid);
+        if (point >= first && length == 1) {
+            *out++ = valid && !tm_utf8_is_control(text + at, 1) ? text[at] : '?';
+        } else if (point >= first) {
+            bool plain = valid && !tm_utf8_is_control(text + at, length);
+            size_t written = plain ? length : 1;
+            memcpy(out, plain ? text + at : "?", written);
+            out += written;
+        }
+        at += length;
+    }
+    return out;
+}
+
+/* The middle is what goes: kernel names differ at both ends. */
+static void show_text(const char *text, char out[TM_SHOWN_MAX]) {
+    static const char gap[] = "...";
+    enum { GAP = sizeof gap - 1, TAIL = (TM_SHOWN_POINTS - GAP) / 2 };
+    size_t length = tm_utf8_length(text, strlen(text));
+    if (length <= TM_SHOWN_POINTS) {
+        *copy_points(text, 0, length, out) = '\0';
+        return;
+    }
+    out = copy_points(text, 0, TM_SHOWN_POINTS - GAP - TAIL, out);
+    memcpy(out, gap, GAP);
+    *copy_points(text, length - TAIL, length, out + GAP) = '\0';
+}
+
+void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *cell,
+                   char out[TM_SHOWN_MAX]) {
+    if (cell->null) {
+        snprintf(out, TM_SHOWN_MAX, "-");
+        return;
+    }
+    switch (column->type) {
+    case TM_TEXT:
+        show_text(cell->value.text, out);
+        break;
+    case TM_BOOL:
+        snprintf(out, TM_SHOWN_MAX, "%s", cell->value.i ? "yes" : "no");
+        break;
+    case TM_REAL:
+        show_real(column, unit, cell->value.r, out);
+        break;
+    case TM_INT:
+        show_time(cell->value.i, unit.ns > 0 ? unit.ns : 1, out);
+        break;
+    }
+}

@@ -1,0 +1,44 @@
+/* Headers and cells as a person reads them in a terminal: rounded, in a unit that suits them. */
+#ifndef TMERGE_TABLE_SHOWN_H
+#define TMERGE_TABLE_SHOWN_H
+
+#include "tmerge/table.h"
+
+/** Longest text shown, in code points; a longer one is cut in the middle. */
+enum { TM_SHOWN_POINTS = 48 };
+
+/** Room for anything below: every code point takes at most 4 bytes. */
+enum { TM_SHOWN_MAX = 4 * TM_SHOWN_POINTS + 1 };
+
+/** What the values of a column are divided by, and what that is called. */
+typedef struct tm_shown_unit {
+    const char *name; /* "" where there is none */
+    int64_t ns;       /* nanoseconds in one; 0 for columns that are not times */
+} tm_shown_unit;
+
+/**
+ * The one unit that a whole column is shown in, so that its numbers compare at a glance.
+ *
+ * @return  for a column of times the unit that suits its largest absolute value (ns where there
+ *          is none), else the column's own; the name is borrowed from the definition
+ */
+tm_shown_unit tm_shown_choose(const tm_table *table, int column);
+
+/**
+ * The column's name and unit, "compute ms". What the name says of the unit itself ("_ns", "_pct")
+ * is dropped, for the unit shown may be another one.
+ */
+void tm_shown_header(const tm_column *column, tm_shown_unit unit, char out[TM_SHOWN_MAX]);
+
+/**
+ * One value. Null is "-", bools are yes and no. Times have three decimals (none in ns), percents
+ * one, other reals four significant digits, and all before the point from 10000 on, since engineers
+ * do not read exponents. Control characters of texts are "?": a trace must not steer a terminal.
+ *
+ * @param unit  what tm_shown_choose said of the cell's column
+ * @param out   terminated
+ */
+void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *cell,
+                   char out[TM_SHOWN_MAX]);
+
+#endif

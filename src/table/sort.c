@@ -1,0 +1,146 @@
+#include "tmerge/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/rows.h"
+
+/* By which columns rows are ordered: [first, end). Nulls are last in either direction. */
+typedef struct order {
+    const tm_table_def *def;
+    int first;
+    int end;
+    bool descending;
+} order;
+
+/* Neither is null, and reals are finite, so that every two values have an order. */
+static int compare_values(tm_type type, const tm_cell *a, const tm_cell *b) {
+    switch (type) {
+    case TM_REAL:
+        return (a->value.r > b->value.r) - (a->value.r < b->value.r);
+    case TM_TEXT: /* the byte order of UTF-8 is that of its code points */
+        return strcmp(a->value.text, b->value.text);
+    case TM_INT:
+    case TM_BOOL:
+        break;
+    }
+    return (a->value.i > b->value.i) - (a->value.i < b->value.i);
+}
+
+static int compare_rows(const order *by, const tm_cell *a, const tm_cell *b) {
+    for (int c = by->first; c < by->end; c++) {
+        int result = a[c].null - b[c].null;
+        if (result == 0 && !a[c].null) {
+            result = compare_values(by->def->columns[c].type, &a[c], &b[c]);
+            result = by->descending ? -result : result;
+        }
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}
+
+static bool is_sorted(const tm_table *table, const order *by) {
+    for (size_t r = 1; r < table->n_rows; r++)
+        if (compare_rows(by, tm_table_row(table, r - 1), tm_table_row(table, r)) > 0)
+            return false;
+    return true;
+}
+
+static void swap_rows(const tm_table *table, size_t a, size_t b) {
+    tm_cell *x = tm_table_row(table, a);
+    tm_cell *y = tm_table_row(table, b);
+    for (size_t c = 0; c < tm_rows_width(table); c++) {
+        tm_cell kept = x[c];
+        x[c] = y[c];
+        y[c] = kept;
+    }
+}
+
+/* Quadratic, but needs no memory: for short tables, and for when there is none. */
+static void sort_by_insertion(const tm_table *table, const order *by) {
+    for (size_t end = 1; end < table->n_rows; end++)
+        for (size_t r = end; r > 0; r--) {
+            if (compare_rows(by, tm_table_row(table, r - 1), tm_table_row(table, r)) <= 0)
+                break;
+            swap_rows(table, r - 1, r);
+        }
+}
+
+/* Merges the row numbers from[low, middle) and from[middle, high) into to[low, high). Of equal
+ * rows the left ones come first, which is what makes the sort stable. */
+static void merge(const tm_table *table, const order *by, const size_t *from, size_t *to,
+                  const size_t range[3]) {
+    size_t left = range[0];
+    size_t right = range[1];
+    for (size_t at = range[0]; at < range[2]; at++) {
+        bool take_left = right == range[2] ||
+                         (left < range[1] && compare_rows(by, tm_table_row(table, from[left]),
+                                                          tm_table_row(table, from[right])) <= 0);
+        to[at] = from[take_left ? left++ : right++];
+    }
+}
+
+/* Sorts row numbers, from the bottom up; returns the one of the two arrays that has the result. */
+static size_t *merge_sort(const tm_table *table, const order *by, size_t *numbers, size_t *spare) {
+    size_t n = table->n_rows;
+    for (size_t r = 0; r < n; r++)
+        numbers[r] = r;
+    for (size_t run = 1; run < n; run *= 2) {
+        for (size_t low = 0; low < n; low += 2 * run) {
+            size_t middle = low + run < n ? low + run : n;
+            size_t high = middle + run < n ? middle + run : n;
+            merge(table, by, numbers, spare, (const size_t[3]){low, middle, high});
+        }
+        size_t *sorted = spare;
+        spare = numbers;
+        numbers = sorted;
+    }
+    return numbers;
+}
+
+/* Row numbers are sorted and the rows moved once, for a row may have twenty cells. False when
+ * memory is out; the table is unchanged then. */
+static bool sort_by_merging(tm_table *table, const order *by) {
+    size_t row_bytes = tm_rows_width(table) * sizeof(tm_cell);
+    size_t *numbers = malloc(table->n_rows * sizeof *numbers);
+    size_t *spare = malloc(table->n_rows * sizeof *spare);
+    tm_cell *cells = malloc(table->n_rows * row_bytes);
+    bool done = numbers && spare && cells;
+    if (done) {
+        const size_t *sorted = merge_sort(table, by, numbers, spare);
+        for (size_t r = 0; r < table->n_rows; r++)
+            memcpy(cells + r * tm_rows_width(table), tm_table_row(table, sorted[r]), row_bytes);
+        free(table->cells);
+        table->cells = cells;
+        table->capacity = table->n_rows;
+        cells = NULL;
+    }
+    free(cells);
+    free(spare);
+    free(numbers);
+    return done;
+}
+
+/* Cannot fail, as the contract says: without memory it is slow. */
+static void sort_rows(tm_table *table, const order *by) {
+    enum { SHORT_TABLE = 16 };
+    if (is_sorted(table, by)) /* the rule: rows are mostly appended in order */
+        return;
+    if (table->n_rows <= SHORT_TABLE || !sort_by_merging(table, by))
+        sort_by_insertion(table, by);
+}
+
+void tm_table_sort(tm_table *table) {
+    const order by = {.def = table->def, .first = 0, .end = table->def->n_keys};
+    sort_rows(table, &by);
+}
+
+void tm_table_top(tm_table *table, size_t n) {
+    int top = table->def->top;
+    const order by = {.def = table->def, .first = top, .end = top + 1, .descending = true};
+    if (top >= 0) /* a table that ranks by nothing keeps its order */
+        sort_rows(table, &by);
+    if (table->n_rows > n)
+        table->n_rows = n;
+}

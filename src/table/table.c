@@ -1,0 +1,152 @@
+#include "tmerge/table.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "table/rows.h"
+#include "table/utf8.h"
+
+const char *tm_type_name(tm_type type) {
+    static const char *const names[] = {
+        [TM_INT] = "int", [TM_REAL] = "real", [TM_TEXT] = "text", [TM_BOOL] = "bool"};
+    return names[type];
+}
+
+tm_status tm_tables_create(const tm_table_def *const *defs, size_t n_defs, tm_tables *out,
+                           tm_error *err) {
+    tm_table *tables = calloc(n_defs ? n_defs : 1, sizeof *tables);
+    if (!tables)
+        return tm_fail_memory(err);
+    for (size_t t = 0; t < n_defs; t++) {
+        const tm_table_def *def = defs[t];
+        assert(def->n_columns > 0 && def->n_keys >= 0 && def->n_keys <= def->n_columns);
+        assert(def->top < def->n_columns);
+        tables[t].def = def;
+    }
+    *out = (tm_tables){.tables = tables, .n_tables = n_defs};
+    return TM_OK;
+}
+
+/* Texts are freed with their table; filtered rows leave theirs behind until then. */
+static void free_table(tm_table *table) {
+    if (table->texts)
+        tm_arena_free(table->texts);
+    free(table->texts);
+    free(table->cells);
+}
+
+void tm_tables_destroy(tm_tables *tables) {
+    if (!tables)
+        return;
+    for (size_t t = 0; t < tables->n_tables; t++)
+        free_table(&tables->tables[t]);
+    free(tables->tables);
+    *tables = (tm_tables){0};
+}
+
+tm_table *tm_tables_find(const tm_tables *tables, const char *name) {
+    for (size_t t = 0; t < tables->n_tables; t++)
+        if (strcmp(tables->tables[t].def->name, name) == 0)
+            return &tables->tables[t];
+    return NULL;
+}
+
+int tm_table_column(const tm_table_def *def, const char *name) {
+    for (int c = 0; c < def->n_columns; c++)
+        if (strcmp(def->columns[c].name, name) == 0)
+            return c;
+    return -1;
+}
+
+bool tm_rows_reserve(tm_table *table, size_t n_rows) {
+    if (n_rows <= table->capacity)
+        return true;
+    size_t row_bytes = tm_rows_width(table) * sizeof(tm_cell);
+    /* Half as much again keeps adding a row at constant cost on average. */
+    size_t capacity = table->capacity + table->capacity / 2;
+    if (capacity < n_rows)
+        capacity = n_rows < 8 ? 8 : n_rows;
+    if (capacity > SIZE_MAX / row_bytes)
+        return false;
+    tm_cell *cells = realloc(table->cells, capacity * row_bytes);
+    if (!cells)
+        return false;
+    table->cells = cells;
+    table->capacity = capacity;
+    return true;
+}
+
+tm_cell *tm_table_add_row(tm_table *table) {
+    if (!tm_rows_reserve(table, table->n_rows + 1))
+        return NULL;
+    tm_cell *row = tm_table_row(table, table->n_rows++);
+    for (size_t c = 0; c < tm_rows_width(table); c++)
+        row[c] = (tm_cell){.value.i = 0, .null = true};
+    return row;
+}
+
+tm_cell *tm_table_row(const tm_table *table, size_t row) {
+    return table->cells + row * tm_rows_width(table);
+}
+
+void tm_cell_set_int(tm_cell *cell, int64_t value) {
+    *cell = (tm_cell){.value.i = value};
+}
+
+void tm_cell_set_bool(tm_cell *cell, bool value) {
+    *cell = (tm_cell){.value.i = value};
+}
+
+void tm_cell_set_real(tm_cell *cell, double value) {
+    if (isfinite(value))
+        *cell = (tm_cell){.value.r = value};
+    else
+        *cell = (tm_cell){.null = true};
+}
+
+void tm_cell_set_ratio(tm_cell *cell, double scale, int64_t numerator, int64_t denominator) {
+    /* Scaled first: 100 * 7 / 100 is 7, while 7 / 100 * 100 is not. */
+    if (denominator == 0)
+        *cell = (tm_cell){.null = true};
+    else
+        tm_cell_set_real(cell, scale * (double)numerator / (double)denominator);
+}
+
+tm_status tm_table_set_text(tm_table *table, tm_cell *cell, const char *text, tm_error *err) {
+    if (text)
+        return tm_table_set_bytes(table, cell, text, strlen(text), err);
+    *cell = (tm_cell){.null = true};
+    return TM_OK;
+}
+
+tm_status tm_table_set_bytes(tm_table *table, tm_cell *cell, const char *bytes, size_t size,
+                             tm_error *err) {
+    assert(table->def->columns[(cell - table->cells) % table->def->n_columns].type == TM_TEXT);
+    if (!table->texts)
+        table->texts = calloc(1, sizeof *table->texts);
+    char *copy = NULL;
+    if (table->texts && size < SIZE_MAX / 4)
+        copy = tm_arena_alloc(table->texts, tm_utf8_repair(bytes, size, NULL) + 1);
+    if (!copy)
+        return tm_fail_memory(err);
+    tm_utf8_repair(bytes, size, copy);
+    *cell = (tm_cell){.value.text = copy};
+    return TM_OK;
+}
+
+void tm_table_filter(tm_table *table, bool (*keep)(const tm_table *, const tm_cell *row, void *),
+                     void *context) {
+    size_t n = 0;
+    for (size_t r = 0; r < table->n_rows; r++) {
+        const tm_cell *row = tm_table_row(table, r);
+        if (!keep(table, row, context))
+            continue;
+        if (n < r)
+            memcpy(tm_table_row(table, n), row, tm_rows_width(table) * sizeof *row);
+        n++;
+    }
+    table->n_rows = n;
+}

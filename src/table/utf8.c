@@ -1,0 +1,98 @@
+#include "table/utf8.h"
+
+#include <string.h>
+
+static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
+enum { REPLACEMENT_BYTES = sizeof replacement - 1 };
+
+/* What may follow a lead byte: so many bytes, the first of them in a range of its own. */
+typedef struct tail {
+    size_t size;
+    unsigned char low;
+    unsigned char high;
+} tail;
+
+static tail tail_of(unsigned char lead) {
+    if (lead >= 0xC2 && lead <= 0xDF)
+        return (tail){1, 0x80, 0xBF};
+    if (lead == 0xE0) /* less would be overlong */
+        return (tail){2, 0xA0, 0xBF};
+    if (lead == 0xED) /* more would be a surrogate */
+        return (tail){2, 0x80, 0x9F};
+    if (lead >= 0xE1 && lead <= 0xEF)
+        return (tail){2, 0x80, 0xBF};
+    if (lead == 0xF0) /* less would be overlong */
+        return (tail){3, 0x90, 0xBF};
+    if (lead >= 0xF1 && lead <= 0xF3)
+        return (tail){3, 0x80, 0xBF};
+    if (lead == 0xF4) /* more would be past U+10FFFF */
+        return (tail){3, 0x80, 0x8F};
+    return (tail){0, 0, 0};
+}
+
+/* Nearly all text is, and a call for each byte would be most of the time. */
+static bool is_ascii(char byte) {
+    return (unsigned char)byte < 0x80;
+}
+
+size_t tm_utf8_sequence(const char *bytes, size_t size, bool *valid) {
+    unsigned char lead = (unsigned char)bytes[0];
+    *valid = lead < 0x80;
+    if (*valid)
+        return 1;
+    tail rest = tail_of(lead);
+    size_t length = 1;
+    while (length <= rest.size && length < size) {
+        unsigned char next = (unsigned char)bytes[length];
+        unsigned char low = length == 1 ? rest.low : 0x80;
+        unsigned char high = length == 1 ? rest.high : 0xBF;
+        if (next < low || next > high)
+            return length;
+        length++;
+    }
+    *valid = rest.size > 0 && length == rest.size + 1;
+    return length;
+}
+
+bool tm_utf8_is_control(const char *sequence, size_t size) {
+    unsigned char first = (unsigned char)sequence[0];
+    if (size == 1)
+        return first < 0x20 || first == 0x7F;
+    return size == 2 && first == 0xC2 && (unsigned char)sequence[1] < 0xA0;
+}
+
+size_t tm_utf8_length(const char *bytes, size_t size) {
+    size_t length = 0;
+    bool valid = true;
+    for (size_t at = 0; at < size; length++)
+        at += is_ascii(bytes[at]) ? 1 : tm_utf8_sequence(bytes + at, size - at, &valid);
+    return length;
+}
+
+/* Bytes at the front that are kept as they are without a closer look. */
+static size_t plain_run(const char *bytes, size_t size) {
+    size_t run = 0;
+    while (run < size && bytes[run] && is_ascii(bytes[run]))
+        run++;
+    return run;
+}
+
+size_t tm_utf8_repair(const char *bytes, size_t size, char *out) {
+    size_t written = 0;
+    for (size_t at = 0; at < size;) {
+        size_t length = plain_run(bytes + at, size - at);
+        bool kept = length > 0;
+        if (!kept) {
+            length = tm_utf8_sequence(bytes + at, size - at, &kept);
+            kept = kept && bytes[at];
+        }
+        size_t n = kept ? length : REPLACEMENT_BYTES;
+        if (out)
+            memcpy(out + written, kept ? bytes + at : replacement, n);
+        written += n;
+        at += length;
+    }
+    if (out)
+        out[written] = '\0';
+    return written;
+}

@@ -1,0 +1,403 @@
+#include "build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/intervals.h"
+#include "sort.h"
+
+/* The state between one trace's events and the finished columns. */
+typedef struct builder {
+    const tm_build_context *context;
+    tm_trace *all;    /* every event of the rank, in file order; launches linked */
+    uint32_t *order;  /* [n] row -> event index */
+    uint32_t *row_of; /* [n] event index -> row */
+    tm_timeline *out;
+} builder;
+
+static void widen(int64_t range[2], int64_t n, int64_t begin_ns, int64_t end_ns) {
+    if (n == 0 || begin_ns < range[0])
+        range[0] = begin_ns;
+    if (n == 0 || end_ns > range[1])
+        range[1] = end_ns;
+}
+
+void tm_trace_range(const tm_trace *trace, tm_span *out) {
+    const tm_raw_event *events = trace->events.data;
+    int64_t all[2] = {0, 0}, gpu[2] = {0, 0};
+    *out = (tm_span){.source = trace->source};
+    for (size_t i = 0; i < trace->events.n; i++) {
+        const tm_raw_event *e = &events[i];
+        if (e->kind != TM_DURATION || e->category == TM_CAT_TRACE)
+            continue;
+        int64_t end = e->begin_ns + e->duration_ns;
+        widen(all, out->n_durations++, e->begin_ns, end);
+        if (e->category == TM_CAT_KERNEL || e->category == TM_CAT_MEMCPY ||
+            e->category == TM_CAT_MEMSET)
+            widen(gpu, out->n_gpu_events++, e->begin_ns, end);
+    }
+    out->begin_ns = all[0];
+    out->end_ns = all[1];
+    out->gpu_begin_ns = gpu[0];
+    out->gpu_end_ns = gpu[1];
+}
+
+static bool overlap(const tm_span *a, const tm_span *b) {
+    return a->n_durations > 0 && b->n_durations > 0 && a->begin_ns < b->end_ns &&
+           b->begin_ns < a->end_ns;
+}
+
+static tm_status overlap_error(const builder *b, const tm_span *first, const tm_span *second,
+                               tm_error *err) {
+    char path[TM_PATH_MAX];
+    tm_text other = tm_names_text(b->context->names, first->source);
+    tm_text own = tm_names_text(b->context->names, second->source);
+    size_t size = own.size < sizeof path - 1 ? own.size : sizeof path - 1;
+    memcpy(path, own.bytes, size);
+    path[size] = '\0';
+    return tm_fail(err, TM_ERR_INPUT, path, -1,
+                   "covers the same time of rank %lld as %.*s; say which rank each is with "
+                   "--rank-map, or keep the first alone with --skip-bad",
+                   (long long)b->out->rank, (int)(other.size < 300 ? other.size : 300),
+                   other.bytes);
+}
+
+static int by_begin(const void *a, const void *b) {
+    const tm_span *x = a, *y = b;
+    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+/* Decides which traces are spans of the rank; those left out are emptied. */
+static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, bool *skipped,
+                            tm_error *err) {
+    tm_span *spans = calloc(n, sizeof *spans);
+    if (!spans)
+        return tm_fail_memory(err);
+    b->out->spans = spans;
+    for (size_t i = 0; i < n; i++) {
+        tm_span span;
+        tm_trace_range(traces[i], &span);
+        skipped[i] = false;
+        for (size_t k = 0; k < b->out->n_spans && !skipped[i]; k++) {
+            if (!overlap(&spans[k], &span))
+                continue;
+            if (!b->context->skip_overlapping)
+                return overlap_error(b, &spans[k], &span, err);
+            skipped[i] = true;
+            b->out->counts[TM_COUNT_OVERLAPPING_TRACE] += (int64_t)traces[i]->events.n;
+            tm_trace_free(traces[i]);
+        }
+        if (!skipped[i])
+            spans[b->out->n_spans++] = span;
+    }
+    qsort(spans, b->out->n_spans, sizeof *spans, by_begin);
+    return TM_OK;
+}
+
+static tm_status absorb_attrs(tm_trace *into, tm_trace *from, uint32_t first, tm_error *err) {
+    for (int a = 0; a < TM_N_ATTRS; a++) {
+        size_t size = tm_attr_size((tm_attr)a);
+        char *rows = tm_vec_append(&into->attrs[a], from->attrs[a].data, from->attrs[a].n);
+        if (!rows && from->attrs[a].n > 0)
+            return tm_fail_memory(err);
+        for (size_t i = 0; i < from->attrs[a].n; i++)
+            *tm_attr_event((tm_attr)a, rows + i * size) += first;
+    }
+    return TM_OK;
+}
+
+/* Moves the events of a further span behind those of the first. */
+static tm_status absorb(tm_trace *into, tm_trace *from, tm_error *err) {
+    uint32_t first = (uint32_t)into->events.n;
+    if (from->events.n >= TM_NO_EVENT - into->events.n)
+        return tm_fail(err, TM_ERR_FAULT, NULL, -1, "more than 2^32 - 2 events of one rank");
+    tm_raw_event *events = tm_vec_append(&into->events, from->events.data, from->events.n);
+    if (!events && from->events.n > 0)
+        return tm_fail_memory(err);
+    const tm_track *tracks = from->tracks.data;
+    uint32_t *track_of = calloc(from->tracks.n + 1, sizeof *track_of);
+    if (!track_of)
+        return tm_fail_memory(err);
+    bool ok = true;
+    for (size_t t = 0; t < from->tracks.n && ok; t++) {
+        size_t known = into->tracks.n;
+        track_of[t] =
+            tm_trace_track(into, (tm_track_kind)tracks[t].kind, tracks[t].pid, tracks[t].tid);
+        ok = track_of[t] != UINT32_MAX;
+        if (ok && into->tracks.n > known)
+            ((tm_track *)into->tracks.data)[track_of[t]] = tracks[t];
+    }
+    for (size_t i = 0; i < from->events.n && ok; i++) {
+        events[i].track = track_of[events[i].track];
+        events[i].launch += events[i].launch == TM_NO_EVENT ? 0 : first;
+    }
+    free(track_of);
+    return ok ? absorb_attrs(into, from, first, err) : tm_fail_memory(err);
+}
+
+/* Links and joins all spans into the first kept trace, which becomes b->all. */
+static tm_status join(builder *b, tm_trace *const *traces, size_t n, const bool *skipped,
+                      tm_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        if (skipped[i])
+            continue;
+        TM_TRY(tm_trace_link(traces[i], err));
+        for (int c = 0; c < TM_N_COUNTS; c++)
+            b->out->counts[c] += traces[i]->counts[c];
+        b->out->truncated |= traces[i]->truncated;
+        if (!b->all) {
+            b->all = traces[i];
+            continue;
+        }
+        TM_TRY(absorb(b->all, traces[i], err));
+        tm_trace_free(traces[i]);
+    }
+    b->out->world_size = b->all->world_size;
+    b->out->host = b->all->host;
+    b->out->metadata = b->all->metadata;
+    b->out->format = b->all->format;
+    return TM_OK;
+}
+
+static int compare_text(const tm_names *names, uint32_t a, uint32_t b) {
+    tm_text x = tm_names_text(names, a), y = tm_names_text(names, b);
+    size_t size = x.size < y.size ? x.size : y.size;
+    int order = size ? memcmp(x.bytes, y.bytes, size) : 0;
+    return order ? order : (x.size > y.size) - (x.size < y.size);
+}
+
+/* Shorter first, so that numbers of the same sign stand in numeric order. */
+static int compare_key(const tm_names *names, uint32_t a, uint32_t b) {
+    size_t x = tm_names_text(names, a).size, y = tm_names_text(names, b).size;
+    return x != y ? (x > y) - (x < y) : compare_text(names, a, b);
+}
+
+static int compare_tracks(const tm_names *names, const tm_track *a, const tm_track *b) {
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->stream != b->stream)
+        return a->stream < b->stream ? -1 : 1;
+    int order = compare_key(names, a->pid, b->pid);
+    return order ? order : compare_key(names, a->tid, b->tid);
+}
+
+/* Sorts the tracks (few) and renumbers them in the events. */
+static tm_status sort_tracks(builder *b, tm_error *err) {
+    size_t n = b->all->tracks.n;
+    const tm_track *tracks = b->all->tracks.data;
+    uint32_t *place = calloc(n + 1, sizeof *place);
+    b->out->tracks = calloc(n + 1, sizeof *b->out->tracks);
+    if (!place || !b->out->tracks) {
+        free(place);
+        return tm_fail_memory(err);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            place[i] += k != i && compare_tracks(b->context->names, &tracks[k], &tracks[i]) < 0;
+    for (size_t i = 0; i < n; i++)
+        b->out->tracks[place[i]] = tracks[i];
+    b->out->n_tracks = n;
+    tm_raw_event *events = b->all->events.data;
+    for (size_t i = 0; i < b->all->events.n; i++)
+        events[i].track = place[events[i].track];
+    free(place);
+    return TM_OK;
+}
+
+/* Rows: track after track, ascending in begin; the longer first, then the file's order. */
+static tm_status order_rows(builder *b, tm_error *err) {
+    size_t n = b->all->events.n;
+    const tm_raw_event *events = b->all->events.data;
+    b->order = malloc((n + 1) * sizeof *b->order);
+    b->row_of = malloc((n + 1) * sizeof *b->row_of);
+    if (!b->order || !b->row_of)
+        return tm_fail_memory(err);
+    tm_track *tracks = b->out->tracks;
+    for (size_t i = 0; i < n; i++)
+        tracks[events[i].track].count++;
+    uint32_t first = 0;
+    for (size_t t = 0; t < b->out->n_tracks; t++) {
+        tracks[t].first = first;
+        first += tracks[t].count;
+        tracks[t].count = 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        tm_track *track = &tracks[events[i].track];
+        b->order[track->first + track->count++] = (uint32_t)i;
+    }
+    for (size_t t = 0; t < b->out->n_tracks; t++)
+        if (!tm_sort_events(events, b->order + tracks[t].first, tracks[t].count, b->row_of))
+            return tm_fail_memory(err);
+    for (size_t row = 0; row < n; row++)
+        b->row_of[b->order[row]] = (uint32_t)row;
+    return TM_OK;
+}
+
+static bool allocate_columns(tm_timeline *out, size_t n) {
+    out->n_events = n;
+    n += n == 0;
+    out->begin_ns = malloc(n * sizeof *out->begin_ns);
+    out->duration_ns = malloc(n * sizeof *out->duration_ns);
+    out->name = malloc(n * sizeof *out->name);
+    out->step = malloc(n * sizeof *out->step);
+    out->launch = malloc(n * sizeof *out->launch);
+    out->category = malloc(n);
+    out->kind = malloc(n);
+    out->role = malloc(n);
+    return out->begin_ns && out->duration_ns && out->name && out->step && out->launch &&
+           out->category && out->kind && out->role;
+}
+
+static tm_role role_of(builder *b, const tm_raw_event *e) {
+    if (e->kind != TM_DURATION)
+        return TM_ROLE_NONE;
+    if (e->category == TM_CAT_MEMCPY || e->category == TM_CAT_MEMSET)
+        return TM_ROLE_MEMORY;
+    if (e->category != TM_CAT_KERNEL)
+        return TM_ROLE_NONE;
+    return tm_classifier_is_communication(b->context->classifier, b->context->names, e->name)
+               ? TM_ROLE_COMMUNICATION
+               : TM_ROLE_COMPUTE;
+}
+
+static tm_status fill_columns(builder *b, tm_error *err) {
+    tm_timeline *out = b->out;
+    if (!allocate_columns(out, b->all->events.n))
+        return tm_fail_memory(err);
+    const tm_raw_event *events = b->all->events.data;
+    for (size_t row = 0; row < out->n_events; row++) {
+        const tm_raw_event *e = &events[b->order[row]];
+        out->begin_ns[row] = e->begin_ns;
+        out->duration_ns[row] = e->duration_ns;
+        out->name[row] = e->name;
+        out->step[row] = TM_NO_STEP;
+        out->launch[row] = e->launch == TM_NO_EVENT ? TM_NO_EVENT : b->row_of[e->launch];
+        out->category[row] = e->category;
+        out->kind[row] = e->kind;
+        out->role[row] = (uint8_t)role_of(b, e);
+    }
+    return TM_OK;
+}
+
+/* Kernels that communicate by name or by metadata and have no attribute row yet get one. */
+static tm_status complete_collectives(builder *b, tm_error *err) {
+    tm_timeline *out = b->out;
+    tm_vec *rows = &b->all->attrs[TM_ATTR_COLLECTIVE];
+    tm_collective_attr *known = rows->data;
+    bool *has = calloc(out->n_events + 1, sizeof *has);
+    if (!has)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < rows->n; i++) {
+        tm_text name = tm_names_text(b->context->names, known[i].name);
+        known[i].kind = (uint8_t)tm_collective_kind_of_name(name.bytes, name.size);
+        has[known[i].event] = true;
+        if (out->role[known[i].event] == TM_ROLE_COMPUTE)
+            out->role[known[i].event] = TM_ROLE_COMMUNICATION;
+    }
+    tm_status status = TM_OK;
+    for (size_t row = 0; row < out->n_events && status == TM_OK; row++) {
+        if (out->role[row] != TM_ROLE_COMMUNICATION || has[row])
+            continue;
+        tm_text name = tm_names_text(b->context->names, out->name[row]);
+        tm_collective_attr added = {
+            .event = (uint32_t)row,
+            .seq = -1,
+            .in_elements = -1,
+            .out_elements = -1,
+            .group_size = -1,
+            .rank_start = -1,
+            .rank_stride = -1,
+            .src_rank = -1,
+            .dst_rank = -1,
+            .kind = (uint8_t)tm_collective_kind_of_kernel(name.bytes, name.size),
+        };
+        if (!tm_vec_append(rows, &added, 1))
+            status = tm_fail_memory(err);
+    }
+    free(has);
+    return status;
+}
+
+/* Attribute rows refer to rows of the timeline now, and are sorted by them. */
+static tm_status place_attrs(builder *b, tm_error *err) {
+    for (int a = 0; a < TM_N_ATTRS; a++) {
+        tm_vec *rows = &b->all->attrs[a];
+        for (size_t i = 0; i < rows->n; i++) {
+            uint32_t *event = tm_attr_event((tm_attr)a, (char *)rows->data + i * rows->size);
+            *event = b->row_of[*event];
+        }
+    }
+    TM_TRY(complete_collectives(b, err));
+    for (int a = 0; a < TM_N_ATTRS; a++) {
+        tm_vec *rows = &b->all->attrs[a];
+        if (!tm_sort_attrs((tm_attr)a, rows))
+            return tm_fail_memory(err);
+        tm_vec_trim(rows);
+        b->out->attrs[a] = rows->data;
+        b->out->n_attrs[a] = rows->n;
+        *rows = (tm_vec){.size = rows->size};
+    }
+    return TM_OK;
+}
+
+/* The device with the most busy time, the lowest where two are equal. */
+static tm_status find_device(tm_timeline *out, tm_error *err) {
+    int64_t most = -1;
+    out->device = -1;
+    for (size_t t = 0; t < out->n_tracks && out->tracks[t].kind == TM_TRACK_GPU;) {
+        tm_intervals busy = TM_INTERVALS();
+        int32_t device = out->tracks[t].device;
+        bool ok = true, any = false;
+        for (; t < out->n_tracks && out->tracks[t].kind == TM_TRACK_GPU &&
+               out->tracks[t].device == device;
+             t++)
+            for (size_t row = out->tracks[t].first;
+                 row < out->tracks[t].first + out->tracks[t].count && ok; row++) {
+                any |= out->role[row] != TM_ROLE_NONE;
+                ok = out->role[row] == TM_ROLE_NONE ||
+                     tm_intervals_add(&busy, out->begin_ns[row],
+                                      out->begin_ns[row] + out->duration_ns[row]);
+            }
+        tm_intervals_normalise(&busy);
+        int64_t length = any ? tm_intervals_length(&busy) : -1;
+        tm_vec_free(&busy);
+        if (!ok)
+            return tm_fail_memory(err);
+        if (length > most) {
+            most = length;
+            out->device = device;
+        }
+    }
+    return TM_OK;
+}
+
+static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, bool *skipped,
+                     tm_error *err) {
+    TM_TRY(find_spans(b, traces, n_traces, skipped, err));
+    TM_TRY(join(b, traces, n_traces, skipped, err));
+    TM_TRY(sort_tracks(b, err));
+    TM_TRY(order_rows(b, err));
+    TM_TRY(fill_columns(b, err));
+    TM_TRY(place_attrs(b, err));
+    TM_TRY(tm_timeline_find_steps(b->out, b->context->names, err));
+    return find_device(b->out, err);
+}
+
+tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t rank,
+                            const tm_build_context *context, bool *skipped, tm_timeline *out,
+                            tm_error *err) {
+    tm_timeline built = {.rank = rank, .world_size = -1};
+    builder b = {.context = context, .out = &built};
+    tm_status status = run(&b, traces, n_traces, skipped, err);
+    free(b.order);
+    free(b.row_of);
+    for (size_t i = 0; i < n_traces; i++)
+        tm_trace_free(traces[i]);
+    if (status == TM_OK)
+        *out = built;
+    else
+        tm_timeline_destroy(&built);
+    return status;
+}

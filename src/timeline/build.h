@@ -1,0 +1,35 @@
+/* From traces in file order to a rank's timeline. */
+#ifndef TMERGE_BUILD_H
+#define TMERGE_BUILD_H
+
+#include "classify.h"
+#include "trace.h"
+
+typedef struct tm_build_context {
+    tm_names *names;           /* texts of kernels and annotations */
+    tm_classifier *classifier; /* which kernels communicate */
+    bool skip_overlapping;     /* leave out a trace that overlaps an earlier one of the rank */
+} tm_build_context;
+
+/**
+ * Joins the traces of one rank (its spans), in the order in which they were given.
+ *
+ * @param traces   [n_traces] at least one; their content is taken over and they are left empty
+ * @param rank     the rank they are of
+ * @param skipped  [n_traces] set to true for those left out as overlapping
+ * @param out      set only on TM_OK; destroy it with tm_timeline_destroy
+ * @return         TM_OK; TM_ERR_INPUT where two traces cover the same time, naming both;
+ *                 TM_ERR_FAULT
+ */
+tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t rank,
+                            const tm_build_context *context, bool *skipped, tm_timeline *out,
+                            tm_error *err) TM_MUST_CHECK;
+
+/** Finds the steps and gives every event its step; part of tm_timeline_build. */
+tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
+                                 tm_error *err) TM_MUST_CHECK;
+
+/** Adds the duration events' range and the GPU events' range of a trace to a span. */
+void tm_trace_range(const tm_trace *trace, tm_span *out);
+
+#endif

@@ -1,0 +1,36 @@
+#include "idents.h"
+
+typedef void visitor(void *context, uint32_t *id);
+
+static void visit_collective(tm_collective_attr *attr, visitor *visit, void *context) {
+    visit(context, &attr->name);
+    visit(context, &attr->dtype);
+    visit(context, &attr->group);
+    visit(context, &attr->group_description);
+    visit(context, &attr->group_ranks);
+    visit(context, &attr->in_split);
+    visit(context, &attr->out_split);
+}
+
+void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, uint32_t *id),
+                           void *context) {
+    visit(context, &timeline->host);
+    visit(context, &timeline->metadata);
+    visit(context, &timeline->format);
+    for (size_t i = 0; i < timeline->n_events; i++)
+        visit(context, &timeline->name[i]);
+    for (size_t i = 0; i < timeline->n_tracks; i++) {
+        visit(context, &timeline->tracks[i].pid);
+        visit(context, &timeline->tracks[i].tid);
+        visit(context, &timeline->tracks[i].process_name);
+        visit(context, &timeline->tracks[i].thread_name);
+    }
+    for (size_t i = 0; i < timeline->n_spans; i++)
+        visit(context, &timeline->spans[i].source);
+    tm_collective_attr *collectives = timeline->attrs[TM_ATTR_COLLECTIVE];
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++)
+        visit_collective(&collectives[i], visit, context);
+    tm_counter_attr *counters = timeline->attrs[TM_ATTR_COUNTER];
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COUNTER]; i++)
+        visit(context, &counters[i].series);
+}

@@ -1,0 +1,11 @@
+/* Every name id of a timeline, to collect or to replace them. */
+#ifndef TMERGE_IDENTS_H
+#define TMERGE_IDENTS_H
+
+#include "tmerge/timeline.h"
+
+/** Calls @p visit for each field of the timeline that holds a name id; it may change the id. */
+void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, uint32_t *id),
+                           void *context);
+
+#endif

@@ -1,0 +1,70 @@
+#include "trace.h"
+
+#include <stdlib.h>
+
+typedef struct slot {
+    int64_t correlation; /* 0: free */
+    uint32_t event;
+} slot;
+
+typedef struct launch_map {
+    slot *slots; /* owned */
+    size_t mask;
+} launch_map;
+
+static slot *find(const launch_map *map, int64_t correlation) {
+    size_t at = (size_t)((uint64_t)correlation * 0x9E3779B97F4A7C15u >> 32) & map->mask;
+    while (map->slots[at].correlation != 0 && map->slots[at].correlation != correlation)
+        at = (at + 1) & map->mask;
+    return &map->slots[at];
+}
+
+static bool earlier(const tm_raw_event *events, uint32_t a, uint32_t b) {
+    return events[a].begin_ns != events[b].begin_ns ? events[a].begin_ns < events[b].begin_ns
+                                                    : a < b;
+}
+
+static tm_status fill_map(tm_trace *trace, launch_map *map, tm_error *err) {
+    const tm_vec *launches = &trace->attrs[TM_ATTR_LAUNCH];
+    const tm_raw_event *events = trace->events.data;
+    map->mask = 15;
+    while (map->mask < launches->n * 2)
+        map->mask = map->mask * 2 + 1;
+    map->slots = calloc(map->mask + 1, sizeof *map->slots);
+    if (!map->slots)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < launches->n; i++) {
+        const tm_launch_attr *launch = (const tm_launch_attr *)launches->data + i;
+        slot *s = find(map, launch->correlation);
+        if (s->correlation != 0)
+            trace->counts[TM_COUNT_DUPLICATE_CORRELATION]++;
+        if (s->correlation == 0 || earlier(events, launch->event, s->event))
+            *s = (slot){.correlation = launch->correlation, .event = launch->event};
+    }
+    return TM_OK;
+}
+
+static void link_event(tm_trace *trace, const launch_map *map, uint32_t event,
+                       int64_t correlation) {
+    const slot *s = correlation != 0 ? find(map, correlation) : NULL;
+    if (s && s->correlation != 0)
+        ((tm_raw_event *)trace->events.data)[event].launch = s->event;
+    else
+        trace->counts[TM_COUNT_UNLINKED]++;
+}
+
+tm_status tm_trace_link(tm_trace *trace, tm_error *err) {
+    launch_map map;
+    tm_raw_event *events = trace->events.data;
+    TM_TRY(fill_map(trace, &map, err));
+    for (size_t i = 0; i < trace->events.n; i++)
+        events[i].launch = TM_NO_EVENT;
+    const tm_kernel_attr *kernels = trace->attrs[TM_ATTR_KERNEL].data;
+    for (size_t i = 0; i < trace->attrs[TM_ATTR_KERNEL].n; i++)
+        link_event(trace, &map, kernels[i].event, kernels[i].correlation);
+    const tm_copy_attr *copies = trace->attrs[TM_ATTR_COPY].data;
+    for (size_t i = 0; i < trace->attrs[TM_ATTR_COPY].n; i++)
+        link_event(trace, &map, copies[i].event, copies[i].correlation);
+    free(map.slots);
+    return TM_OK;
+}

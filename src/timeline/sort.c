@@ -1,0 +1,97 @@
+#include "sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* True where a may stand before b: in order, or equal (then the lower index came first). */
+static bool in_order(const tm_raw_event *events, uint32_t a, uint32_t b) {
+    const tm_raw_event *x = &events[a], *y = &events[b];
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns;
+    if (x->duration_ns != y->duration_ns)
+        return x->duration_ns > y->duration_ns;
+    return a <= b;
+}
+
+static void merge(const tm_raw_event *events, const uint32_t *from, uint32_t *to,
+                  const size_t bounds[3]) {
+    size_t i = bounds[0], j = bounds[1], k = bounds[0];
+    while (i < bounds[1] && j < bounds[2])
+        to[k++] = in_order(events, from[i], from[j]) ? from[i++] : from[j++];
+    memcpy(to + k, from + i, (bounds[1] - i) * sizeof *to);
+    k += bounds[1] - i;
+    memcpy(to + k, from + j, (bounds[2] - j) * sizeof *to);
+}
+
+/* Natural merge sort: profilers write long ascending runs, so few passes are needed. */
+bool tm_sort_events(const tm_raw_event *events, uint32_t *order, size_t n, uint32_t *scratch) {
+    tm_vec runs = TM_VEC(size_t); /* starts of ascending runs, and n */
+    for (size_t i = 0; i <= n; i++) {
+        if (i > 0 && i < n && in_order(events, order[i - 1], order[i]))
+            continue;
+        if (!tm_vec_append(&runs, &i, 1)) {
+            tm_vec_free(&runs);
+            return false;
+        }
+    }
+    uint32_t *from = order, *to = scratch;
+    while (runs.n > 2) {
+        size_t *start = runs.data, kept = 0, r = 0;
+        for (; r + 2 < runs.n; r += 2) {
+            size_t bounds[3] = {start[r], start[r + 1], start[r + 2]};
+            merge(events, from, to, bounds);
+            start[kept++] = bounds[0];
+        }
+        if (r + 1 < runs.n) { /* an odd run is left over */
+            memcpy(to + start[r], from + start[r], (n - start[r]) * sizeof *to);
+            start[kept++] = start[r];
+        }
+        start[kept++] = n;
+        runs.n = kept;
+        uint32_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != order)
+        memcpy(order, from, n * sizeof *order);
+    tm_vec_free(&runs);
+    return true;
+}
+
+typedef struct key {
+    uint32_t event, index;
+} key;
+
+static int by_event(const void *a, const void *b) {
+    const key *x = a, *y = b;
+    if (x->event != y->event)
+        return x->event < y->event ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+bool tm_sort_attrs(tm_attr attr, tm_vec *rows) {
+    bool sorted = true;
+    char *data = rows->data;
+    for (size_t i = 1; i < rows->n && sorted; i++)
+        sorted = *tm_attr_event(attr, data + (i - 1) * rows->size) <=
+                 *tm_attr_event(attr, data + i * rows->size);
+    if (sorted)
+        return true;
+    key *keys = malloc(rows->n * sizeof *keys);
+    char *placed = malloc(rows->n * rows->size);
+    if (!keys || !placed) {
+        free(keys);
+        free(placed);
+        return false;
+    }
+    for (size_t i = 0; i < rows->n; i++)
+        keys[i] = (key){*tm_attr_event(attr, data + i * rows->size), (uint32_t)i};
+    qsort(keys, rows->n, sizeof *keys, by_event);
+    for (size_t i = 0; i < rows->n; i++)
+        memcpy(placed + i * rows->size, data + keys[i].index * rows->size, rows->size);
+    free(keys);
+    free(data);
+    rows->data = placed;
+    rows->cap = rows->n;
+    return true;
+}

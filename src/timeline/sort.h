@@ -1,0 +1,18 @@
+/* The two sorts of a timeline: events of a track, and attribute rows. */
+#ifndef TMERGE_SORT_H
+#define TMERGE_SORT_H
+
+#include "trace.h"
+
+/**
+ * Sorts event indices by begin, longer first, then index; fast where they are nearly in order.
+ * @param order    [n] indices into events, sorted in place
+ * @param scratch  [n] at least
+ * @return         false when memory is out
+ */
+bool tm_sort_events(const tm_raw_event *events, uint32_t *order, size_t n, uint32_t *scratch);
+
+/** Sorts attribute rows by event, stably. False when memory is out. */
+bool tm_sort_attrs(tm_attr attr, tm_vec *rows);
+
+#endif

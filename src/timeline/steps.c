@@ -1,0 +1,154 @@
+#include "build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A ProfilerStep#N annotation on the CPU. */
+typedef struct annotation {
+    int64_t number, begin_ns, end_ns;
+    int64_t reach_ns; /* the latest end of this one and all before it */
+} annotation;
+
+/* N of "ProfilerStep#N", -1 for another text. */
+static int64_t step_number(tm_text name) {
+    static const char prefix[] = "ProfilerStep#";
+    const size_t lead = sizeof prefix - 1;
+    if (name.size <= lead || name.size > lead + 18 || memcmp(name.bytes, prefix, lead) != 0)
+        return -1;
+    int64_t number = 0;
+    for (size_t i = lead; i < name.size; i++) {
+        if (name.bytes[i] < '0' || name.bytes[i] > '9')
+            return -1;
+        number = number * 10 + (name.bytes[i] - '0');
+    }
+    return number;
+}
+
+static int by_begin(const void *a, const void *b) {
+    const annotation *x = a, *y = b;
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static tm_status find_annotations(const tm_timeline *timeline, const tm_names *names, tm_vec *out,
+                                  tm_error *err) {
+    uint32_t known = TM_NO_NAME; /* a step's name is its own; most others repeat */
+    for (size_t t = 0; t < timeline->n_tracks; t++) {
+        const tm_track *track = &timeline->tracks[t];
+        if (track->kind != TM_TRACK_CPU)
+            continue;
+        for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
+            if (timeline->kind[row] != TM_DURATION || timeline->name[row] == known)
+                continue;
+            int64_t number = step_number(tm_names_text(names, timeline->name[row]));
+            if (number < 0) {
+                known = timeline->name[row];
+                continue;
+            }
+            int64_t begin = timeline->begin_ns[row];
+            annotation found = {number, begin, begin + timeline->duration_ns[row], 0};
+            if (!tm_vec_append(out, &found, 1))
+                return tm_fail_memory(err);
+        }
+    }
+    return TM_OK;
+}
+
+/* Ascending in begin; the same number on two threads at one time is one step. */
+static void order_annotations(tm_vec *found) {
+    annotation *v = found->data;
+    size_t n = 0;
+    if (found->n > 1)
+        qsort(v, found->n, sizeof *v, by_begin);
+    for (size_t i = 0; i < found->n; i++) {
+        if (n > 0 && v[n - 1].number == v[i].number && v[i].begin_ns < v[n - 1].end_ns) {
+            if (v[i].end_ns > v[n - 1].end_ns)
+                v[n - 1].end_ns = v[i].end_ns;
+        } else {
+            v[n++] = v[i];
+        }
+    }
+    found->n = n;
+    for (size_t i = 0; i < n; i++)
+        v[i].reach_ns = i > 0 && v[i - 1].reach_ns > v[i].end_ns ? v[i - 1].reach_ns : v[i].end_ns;
+}
+
+/* The annotation that holds a time; where they overlap, the one that began last. */
+static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (v[middle].begin_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low-- > 0 && time_ns < v[low].reach_ns)
+        if (time_ns < v[low].end_ns)
+            return (int32_t)low;
+    return TM_NO_STEP;
+}
+
+/* A GPU event belongs to the step of its launch, any other to the step that holds its begin. */
+static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) {
+    for (size_t t = 0; t < timeline->n_tracks; t++) {
+        const tm_track *track = &timeline->tracks[t];
+        for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
+            if (track->kind == TM_TRACK_CPU)
+                timeline->step[row] = step_at(v, n, timeline->begin_ns[row]);
+            else if (timeline->launch[row] != TM_NO_EVENT)
+                timeline->step[row] = step_at(v, n, timeline->begin_ns[timeline->launch[row]]);
+        }
+    }
+}
+
+/* Windows: a step begins where the one before it ended at the earliest, and ends with the last of
+ * its GPU events at the earliest. */
+static void set_windows(tm_timeline *timeline, const annotation *v) {
+    tm_step *steps = timeline->steps;
+    for (size_t i = 0; i < timeline->n_steps; i++)
+        steps[i] = (tm_step){v[i].number, v[i].begin_ns, v[i].end_ns, true};
+    for (size_t row = 0; row < timeline->n_events; row++) {
+        if (timeline->role[row] == TM_ROLE_NONE || timeline->step[row] == TM_NO_STEP)
+            continue;
+        int64_t end = timeline->begin_ns[row] + timeline->duration_ns[row];
+        tm_step *step = &steps[timeline->step[row]];
+        step->end_ns = end > step->end_ns ? end : step->end_ns;
+    }
+    for (size_t i = 0; i < timeline->n_steps; i++) {
+        if (i > 0 && steps[i - 1].end_ns > steps[i].begin_ns)
+            steps[i].begin_ns = steps[i - 1].end_ns;
+        if (steps[i].end_ns < steps[i].begin_ns)
+            steps[i].end_ns = steps[i].begin_ns;
+    }
+}
+
+/* Without annotations the whole trace is step 0; without duration events there is no step. */
+static void one_step(tm_timeline *timeline) {
+    tm_step *step = &timeline->steps[0];
+    *step = (tm_step){.number = 0, .annotated = false};
+    timeline->n_steps = tm_timeline_range(timeline, &step->begin_ns, &step->end_ns);
+    if (timeline->n_steps == 0)
+        return;
+    for (size_t row = 0; row < timeline->n_events; row++)
+        timeline->step[row] = 0;
+}
+
+tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names, tm_error *err) {
+    tm_vec found = TM_VEC(annotation);
+    tm_status status = find_annotations(timeline, names, &found, err);
+    order_annotations(&found);
+    timeline->steps = status == TM_OK ? calloc(found.n + 1, sizeof *timeline->steps) : NULL;
+    if (status == TM_OK && !timeline->steps)
+        status = tm_fail_memory(err);
+    if (status == TM_OK && found.n > 0) {
+        timeline->n_steps = found.n;
+        assign_events(timeline, found.data, found.n);
+        set_windows(timeline, found.data);
+    } else if (status == TM_OK) {
+        one_step(timeline);
+    }
+    tm_vec_free(&found);
+    return status;
+}

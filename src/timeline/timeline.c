@@ -1,0 +1,43 @@
+#include "tmerge/timeline.h"
+
+#include <stdlib.h>
+
+void tm_timeline_destroy(tm_timeline *timeline) {
+    if (!timeline)
+        return;
+    free(timeline->begin_ns);
+    free(timeline->duration_ns);
+    free(timeline->name);
+    free(timeline->step);
+    free(timeline->launch);
+    free(timeline->category);
+    free(timeline->kind);
+    free(timeline->role);
+    free(timeline->tracks);
+    free(timeline->steps);
+    free(timeline->spans);
+    for (int i = 0; i < TM_N_ATTRS; i++)
+        free(timeline->attrs[i]);
+    *timeline = (tm_timeline){.rank = -1};
+}
+
+int64_t tm_timeline_skipped(const tm_timeline *timeline) {
+    int64_t sum = 0;
+    for (int i = 0; i < TM_N_COUNTS; i++)
+        if (tm_count_info((tm_count)i)->skipped)
+            sum += timeline->counts[i];
+    return sum;
+}
+
+bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *end_ns) {
+    bool any = false;
+    for (size_t i = 0; i < timeline->n_spans; i++) {
+        const tm_span *span = &timeline->spans[i];
+        if (span->n_durations == 0)
+            continue;
+        *begin_ns = any && *begin_ns < span->begin_ns ? *begin_ns : span->begin_ns;
+        *end_ns = any && *end_ns > span->end_ns ? *end_ns : span->end_ns;
+        any = true;
+    }
+    return any;
+}

@@ -1,0 +1,56 @@
+#include "trace.h"
+
+static const struct {
+    size_t size, event; /* bytes of a row, offset of its event field */
+} layouts[TM_N_ATTRS] = {
+    [TM_ATTR_LAUNCH] = {sizeof(tm_launch_attr), offsetof(tm_launch_attr, event)},
+    [TM_ATTR_KERNEL] = {sizeof(tm_kernel_attr), offsetof(tm_kernel_attr, event)},
+    [TM_ATTR_COPY] = {sizeof(tm_copy_attr), offsetof(tm_copy_attr, event)},
+    [TM_ATTR_COLLECTIVE] = {sizeof(tm_collective_attr), offsetof(tm_collective_attr, event)},
+    [TM_ATTR_MEMORY] = {sizeof(tm_memory_attr), offsetof(tm_memory_attr, event)},
+    [TM_ATTR_COUNTER] = {sizeof(tm_counter_attr), offsetof(tm_counter_attr, event)},
+};
+
+size_t tm_attr_size(tm_attr attr) {
+    return layouts[attr].size;
+}
+
+uint32_t *tm_attr_event(tm_attr attr, void *row) {
+    return (uint32_t *)(void *)((char *)row + layouts[attr].event);
+}
+
+void tm_trace_init(tm_trace *trace) {
+    *trace = (tm_trace){
+        .rank = -1,
+        .world_size = -1,
+        .events = TM_VEC(tm_raw_event),
+        .tracks = TM_VEC(tm_track),
+    };
+    for (int i = 0; i < TM_N_ATTRS; i++)
+        trace->attrs[i] = (tm_vec){.size = layouts[i].size};
+}
+
+void tm_trace_free(tm_trace *trace) {
+    tm_vec_free(&trace->events);
+    tm_vec_free(&trace->tracks);
+    for (int i = 0; i < TM_N_ATTRS; i++)
+        tm_vec_free(&trace->attrs[i]);
+}
+
+bool tm_category_is_gpu(tm_category category) {
+    return category == TM_CAT_KERNEL || category == TM_CAT_MEMCPY || category == TM_CAT_MEMSET ||
+           category == TM_CAT_GPU_ANNOTATION || category == TM_CAT_CUDA_SYNC ||
+           category == TM_CAT_CUDA_EVENT;
+}
+
+uint32_t tm_trace_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid) {
+    tm_track *tracks = trace->tracks.data;
+    for (size_t i = trace->tracks.n; i-- > 0;)
+        if (tracks[i].pid == pid && tracks[i].tid == tid && tracks[i].kind == kind)
+            return (uint32_t)i;
+    tm_track *track = tm_vec_push(&trace->tracks);
+    if (!track)
+        return UINT32_MAX;
+    *track = (tm_track){.kind = (uint8_t)kind, .device = -1, .stream = -1, .pid = pid, .tid = tid};
+    return (uint32_t)(trace->tracks.n - 1);
+}

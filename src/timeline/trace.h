@@ -1,0 +1,64 @@
+/* What a reader makes of one input file: events in file order, before they are sorted by track. */
+#ifndef TMERGE_TRACE_H
+#define TMERGE_TRACE_H
+
+#include "base/vec.h"
+#include "tmerge/timeline.h"
+
+/** One event as read. begin_ns lacks the trace's base time until the reader has finished. */
+typedef struct tm_raw_event {
+    int64_t begin_ns, duration_ns;
+    uint32_t name;
+    uint32_t track;   /* index into the trace's tracks */
+    uint8_t category; /* tm_category */
+    uint8_t kind;     /* tm_event_kind */
+    uint32_t launch;  /* index of the call that launched it, set by tm_trace_link */
+} tm_raw_event;
+
+_Static_assert(sizeof(tm_raw_event) == 32, "an event in the making takes 32 bytes");
+
+/** The content of one file. Attribute rows refer to events by index; both are in file order. */
+typedef struct tm_trace {
+    uint32_t source;    /* name id of the path as given */
+    uint32_t format;    /* name id of the reader's name */
+    uint32_t host;      /* name id, TM_NO_NAME where the trace does not say */
+    uint32_t metadata;  /* name id of the top-level JSON without traceEvents */
+    int64_t rank;       /* -1 where the trace does not say */
+    int64_t world_size; /* -1 where the trace does not say */
+    bool truncated;
+    int64_t counts[TM_N_COUNTS];
+    tm_vec events;            /* of tm_raw_event */
+    tm_vec tracks;            /* of tm_track, without first and count */
+    tm_vec attrs[TM_N_ATTRS]; /* of tm_launch_attr, ... */
+} tm_trace;
+
+void tm_trace_init(tm_trace *trace);
+void tm_trace_free(tm_trace *trace);
+
+/** Bytes of one row of an attribute table. */
+size_t tm_attr_size(tm_attr attr);
+
+/** The event row of an attribute row; the field stands at another place in each type. */
+uint32_t *tm_attr_event(tm_attr attr, void *row);
+
+/**
+ * The track of these keys, new or known; for readers, which have most events in long runs of one
+ * track and should remember the last.
+ *
+ * @param gpu  a device's streams and a process's threads are never the same track, whatever the
+ *             numbers: in containers a process id can equal a device number
+ * @return     its index, or UINT32_MAX when memory is out
+ */
+uint32_t tm_trace_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid);
+
+/**
+ * Finds for every GPU event the call that launched it: the runtime or driver call with the same
+ * correlation id, the earliest where several have it. Ids are unique within one trace alone, so
+ * this comes before traces are joined. TM_OK; TM_ERR_FAULT.
+ */
+tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
+
+/** True for the categories whose events lie on a device's streams. */
+bool tm_category_is_gpu(tm_category category);
+
+#endif

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Every C and C++ file is as clang-format would write it.
+set -euo pipefail
+
+command -v clang-format >/dev/null || { echo "clang-format is missing"; exit 1; }
+mapfile -t files < <(find include src mpi tools tests -type d -name node_modules -prune -o \
+    -type f \( -name '*.[ch]' -o -name '*.cpp' \) -print | sort)
+[[ ${#files[@]} -gt 0 ]] || { echo "no files: the check itself is broken"; exit 1; }
+
+status=0
+reports=$(clang-format --dry-run --Werror "${files[@]}" 2>&1) || status=$?
+echo "${#files[@]} files"
+if [[ $status -ne 0 ]]; then
+    grep -v '^[^:]*:[0-9]\|^ \|^$' <<<"$reports" | head || true
+    mapfile -t wrong < <(sed -n 's/^\([^:]*\):[0-9].*/\1/p' <<<"$reports" | sort -u)
+    echo "to mend: clang-format -i ${wrong[*]}"
+    exit 1
+fi

@@ -1,0 +1,59 @@
+"""Every header compiles alone, says its purpose on its first line and is guarded.
+
+headers.py COMPILER FLAG...   in the root of the project
+"""
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from common import files, finish, prove
+
+FOLDERS = ("include", "src", "mpi", "tools", "tests")
+
+
+def compile_problem(compiler, source):
+    # A unit must declare something, and a header may hold macros alone.
+    done = subprocess.run(
+        [*compiler, "-fsyntax-only", "-x", "c", "-"],
+        input=source + "\ntypedef int tm_lint_unit;\n", capture_output=True, text=True, check=False,
+    )
+    return done.stderr if done.returncode else None
+
+
+def problems_of(compiler, path):
+    problem = compile_problem(compiler, f'#include "{path}"\n#include "{path}"\n')
+    if problem:
+        yield f"{path}: does not compile alone:\n{problem}"
+    text = path.read_text(encoding="utf-8")
+    if not re.match(r"/\* [A-Z].*", text):
+        yield f"{path}: the first line is no comment that says the purpose"
+    stem = re.sub(r"\W", "_", path.stem).upper()
+    guard = re.search(rf"^#ifndef (TMERGE_(?:\w+_)?{stem}_H)\n#define \1\n", text, re.M)
+    if not guard:
+        yield f"{path}: no guard TMERGE_{stem}_H"
+
+
+def shared_guards(paths):
+    owner = {}
+    for path in paths:
+        guard = re.search(r"^#ifndef (TMERGE_\w+_H)$", path.read_text(encoding="utf-8"), re.M)
+        first = owner.setdefault(guard[1], path) if guard else path
+        if first != path:
+            yield f"{path}: guard {guard[1]} is that of {first} too"
+
+
+def main():
+    compiler = sys.argv[1:]
+    broken = compile_problem(compiler, "size_t tm_lint_no_header;")
+    prove([broken] if broken else [], ["size_t"])
+    paths = files(Path(), FOLDERS, (".h",))
+    with ThreadPoolExecutor(2) as pool:
+        results = pool.map(lambda path: list(problems_of(compiler, path)), paths)
+        problems = [problem for result in results for problem in result]
+    finish(problems + list(shared_guards(paths)), "headers", len(paths))
+
+
+if __name__ == "__main__":
+    main()

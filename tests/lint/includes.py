@@ -1,0 +1,141 @@
+"""Who may include whom, and who may print: the directions of the architecture.
+
+tools -> mpi -> src -> include; within src by the table below. Runs in the root of the project.
+"""
+import re
+import tempfile
+from pathlib import Path
+
+from common import code_of, files, finish, prove
+
+ROOMS_OF_SRC = {
+    "base": {"base"},
+    "input": {"base", "input"},
+    "readers": {"base", "input", "timeline", "readers"},
+    "timeline": {"base", "timeline"},
+    "match": {"base", "timeline", "match"},
+    "clock": {"base", "timeline", "clock"},
+    "table": {"base", "table"},
+    "analysis": {"base", "timeline", "table", "analysis"},
+    "store": {"base", "timeline", "table", "store"},
+    "report": {"base", "table", "report"},
+    "export": {"base", "timeline", "table", "export"},
+}
+# Libraries whose headers are not for every room; a room of src by its name.
+HDF5_ROOMS = {"store", "mpi"}
+MPI_ROOMS = {"mpi", "tools"}
+CJSON_ROOMS = {"readers", "table", "store", "report", "export", "tools"}
+# A library that prints or exits takes the decision from its caller, and under MPI hangs the rest.
+ONLY_IN_TOOLS = re.compile(
+    r"\b(stdout|stderr|MPI_COMM_WORLD|(?:v?printf|puts|putchar|perror|exit|_exit|_Exit|quick_exit"
+    r"|abort|getopt\w*|MPI_Init|MPI_Init_thread|MPI_Finalize|MPI_Abort)(?=\s*\())\b"
+)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
+
+
+def room_of(path):
+    """src/base/vec.h -> base; mpi/agree.h -> mpi; include/... -> include; tools/... -> tools."""
+    return path.parts[1] if path.parts[0] == "src" and len(path.parts) > 2 else path.parts[0]
+
+
+def reachable(room):
+    """The rooms whose private headers a room may include."""
+    if room == "tools":
+        return {"tools", "mpi", *ROOMS_OF_SRC}
+    if room == "mpi":
+        return {"mpi", *ROOMS_OF_SRC}
+    return ROOMS_OF_SRC.get(room, set())
+
+
+def target_room(root, path, name):
+    """The room that an include in quotes leads to, or None where there is no such file."""
+    if name.startswith("tmerge/"):
+        return "include"
+    for folder in (path.parent, Path("src"), Path(), Path("mpi"), Path("tools")):
+        if Path(root, folder, name).is_file():
+            return room_of(folder / name)
+    return None
+
+
+def library_problem(room, name):
+    if re.fullmatch(r"(H5\w*|hdf5\w*)\.h", name) and room not in HDF5_ROOMS:
+        return "only src/store and mpi see HDF5"
+    if name == "mpi.h" and room not in MPI_ROOMS:
+        return "only mpi and tools see MPI"
+    if Path(name).name == "cJSON.h" and room not in CJSON_ROOMS:
+        return "cJSON is for documents, not for this room"
+    return None
+
+
+def own_header_problem(root, path, includes):
+    """A .c includes its own header first, so that the header is proven to stand alone."""
+    own = [path.stem + ".h"] if Path(root, path).with_suffix(".h").is_file() else []
+    if path.parts[0] == "src" and Path(root, "include/tmerge", path.stem + ".h").is_file():
+        own.append(f"tmerge/{path.stem}.h")
+    first = includes[0] if includes else ""
+    if path.suffix == ".c" and own and not any(first.endswith(name) for name in own):
+        return f"{path}: does not include {' or '.join(own)} first"
+    return None
+
+
+def problems_of(root, path):
+    text = Path(root, path).read_text(encoding="utf-8")
+    room = room_of(path)
+    # Only the literals of include lines count, so these are read from the text as it is.
+    includes = [(m[1], m[2]) for m in INCLUDE.finditer(re.sub(r"/\*.*?\*/", "", text, flags=re.S))]
+    for quote, name in includes:
+        target = target_room(root, path, name) if quote == '"' else None
+        problem = library_problem(room, name)
+        if quote == '"' and target is None:
+            problem = problem or "no such file of the project"
+        elif target and target != "include" and target not in reachable(room):
+            problem = f"{room} may not include {target}"
+        if problem:
+            yield f"{path}: {name}: {problem}"
+    own = own_header_problem(root, path, [name for _, name in includes])
+    if own:
+        yield own
+    if room not in {"tools"}:
+        for number, line in enumerate(code_of(text).splitlines(), 1):
+            for word in ONLY_IN_TOOLS.findall(line):
+                yield f"{path}:{number}: {word}: only tools print, exit and start MPI"
+    if path.parts[0] == "src" and room not in ROOMS_OF_SRC:
+        yield f"{path}: {room} is no room of src: add it to tests/lint/includes.py"
+
+
+def check(root):
+    paths = files(root)
+    return [problem for path in paths for problem in problems_of(root, path)], len(paths)
+
+
+def prove_that_it_fails():
+    bad = {
+        "include/tmerge/x.h": "#include <mpi.h>\n",
+        "src/table/t.h": "",
+        "src/base/a.c": '#include "table/t.h"\n/* printf( */ void f(void) { printf("exit"); }\n',
+        "src/base/a.h": "#include <cjson/cJSON.h>\n",
+        "src/input/i.c": '#include "gone.h"\n#include <hdf5.h>\n',
+        "mpi/m.c": '#include "table/t.h"\nint n = MPI_COMM_WORLD;\n',
+        "tools/t.c": '#include "mpi/m.h"\n#include "table/t.h"\nint n = MPI_COMM_WORLD;\n',
+        "mpi/m.h": "",
+    }
+    with tempfile.TemporaryDirectory() as root:
+        for name, text in bad.items():
+            Path(root, name).parent.mkdir(parents=True, exist_ok=True)
+            Path(root, name).write_text(text, encoding="utf-8")
+        prove(check(root)[0], [
+            "x.h: mpi.h: only mpi",
+            "a.c: table/t.h: base may not include table",
+            "a.c:2: printf",
+            "a.c: does not include a.h first",
+            "a.h: cjson/cJSON.h",
+            "i.c: gone.h: no such file",
+            "i.c: hdf5.h: only src/store",
+            "m.c: does not include m.h first",
+            "m.c:2: MPI_COMM_WORLD",
+        ])
+
+
+if __name__ == "__main__":
+    prove_that_it_fails()
+    finish(*(lambda result: (result[0], "files", result[1]))(check(".")))

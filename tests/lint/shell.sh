@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Every shell script parses, and shellcheck finds nothing in it.
+set -euo pipefail
+
+mapfile -t scripts < <(grep -rlIE '^#!.*\b(ba)?sh$' .ci tools tests --include='*' \
+    --exclude-dir=node_modules | sort)
+echo "${scripts[*]}"
+[[ ${#scripts[@]} -gt 0 ]]
+for script in "${scripts[@]}"; do
+    bash -n "$script"
+done
+shellcheck --severity=style "${scripts[@]}"

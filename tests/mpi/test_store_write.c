@@ -1,0 +1,305 @@
+/* The store written by several processes. Run with 1, 2, 3 and 4 of them. */
+#include "mpi/store_write.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "mpi/agree.h"
+
+/* Very uneven, and some ranks without events; with chunks of 64 rows many lie in one chunk, and
+ * one rank in many. */
+static const size_t event_counts[] = {0, 1, 1000, 37, 0, 0, 5000, 3, 64, 63};
+enum { N_RANKS = sizeof event_counts / sizeof *event_counts, N_SPREADS = 5, CHUNK_ROWS = 64 };
+
+typedef struct fixture {
+    int self, n_processes;
+    char folder[64];
+    tm_timeline ranks[N_RANKS];
+    tm_names *names;
+    tm_tables tables;
+} fixture;
+
+static const tm_column columns[] = {{"rank", TM_INT, "", "global rank"},
+                                    {"host", TM_TEXT, "", "host"}};
+static const tm_table_def def = {
+    .name = "overlap.rank", .doc = "a rank", .columns = columns, .n_columns = 2, .n_keys = 1};
+
+static void *filled(size_t n, size_t element, uint64_t seed) {
+    unsigned char *bytes = malloc(n * element + 1);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < n * element; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        bytes[i] = (unsigned char)(i % element < 2 ? seed >> 56 : 0);
+    }
+    return bytes;
+}
+
+static void make_rank(tm_timeline *t, int64_t rank, size_t n) {
+    uint64_t seed = (uint64_t)rank * 1000;
+    *t = (tm_timeline){.rank = rank * 3, .n_events = n, .n_tracks = n > 0, .n_steps = n / 10};
+    t->begin_ns = filled(n, 8, seed);
+    t->duration_ns = filled(n, 8, seed + 1);
+    t->name = filled(n, 4, seed + 2);
+    t->step = filled(n, 4, seed + 3);
+    t->launch = filled(n, 4, seed + 4);
+    t->category = calloc(n + 1, 1);
+    t->kind = calloc(n + 1, 1);
+    t->role = filled(n, 1, seed + 5);
+    for (size_t i = 0; i < n; i++)
+        t->role[i] %= 4;
+    t->tracks = calloc(1, sizeof *t->tracks);
+    t->steps = calloc(t->n_steps + 1, sizeof *t->steps);
+    for (size_t i = 0; i < t->n_steps; i++)
+        t->steps[i] = (tm_step){.number = (int64_t)i, .end_ns = rank};
+    t->n_attrs[TM_ATTR_KERNEL] = n / 3;
+    tm_kernel_attr *kernels = calloc(n / 3 + 1, sizeof *kernels);
+    for (size_t i = 0; i < n / 3; i++)
+        kernels[i] = (tm_kernel_attr){.event = (uint32_t)i, .correlation = rank, .grid = {1, 2, 3}};
+    t->attrs[TM_ATTR_KERNEL] = kernels;
+}
+
+static void free_rank(tm_timeline *t) {
+    free(t->begin_ns);
+    free(t->duration_ns);
+    free(t->name);
+    free(t->step);
+    free(t->launch);
+    free(t->category);
+    free(t->kind);
+    free(t->role);
+    free(t->tracks);
+    free(t->steps);
+    free(t->attrs[TM_ATTR_KERNEL]);
+}
+
+static int set_up(void **state) {
+    fixture *f = calloc(1, sizeof *f);
+    tm_error err;
+    const tm_table_def *defs[] = {&def};
+    MPI_Comm_rank(MPI_COMM_WORLD, &f->self);
+    MPI_Comm_size(MPI_COMM_WORLD, &f->n_processes);
+    snprintf(f->folder, sizeof f->folder, "/tmp/tmerge-mpi-XXXXXX");
+    if (f->self == 0 && !mkdtemp(f->folder))
+        return -1;
+    MPI_Bcast(f->folder, sizeof f->folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < N_RANKS; i++)
+        make_rank(&f->ranks[i], i, event_counts[i]);
+    f->names = tm_names_create();
+    tm_names_intern_string(f->names, "aten::mm");
+    if (tm_tables_create(defs, 1, &f->tables, &err) != TM_OK)
+        return -1;
+    tm_cell *cells = tm_table_add_row(&f->tables.tables[0]);
+    tm_cell_set_int(&cells[0], 1);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    fixture *f = *state;
+    for (int i = 0; i < N_RANKS; i++)
+        free_rank(&f->ranks[i]);
+    tm_names_destroy(f->names);
+    tm_tables_destroy(&f->tables);
+    int failed = f->self == 0 ? rmdir(f->folder) : 0;
+    free(f);
+    return failed;
+}
+
+/* The process that holds a rank. */
+static int holder(int spread, int rank, int n_processes) {
+    switch (spread) {
+    case 0:
+        return rank * n_processes / N_RANKS; /* blocks */
+    case 1:
+        return rank % n_processes;
+    case 2:
+        return n_processes - 1 - rank * n_processes / N_RANKS;
+    case 3:
+        return n_processes - 1; /* process 0 has none, except alone */
+    default:
+        return rank * 7 % 5 % n_processes;
+    }
+}
+
+static tm_status write_store(const fixture *f, MPI_Comm comm, int spread, const char *path,
+                             bool compress, tm_error *err) {
+    int self, n_processes;
+    const tm_timeline *mine[N_RANKS];
+    const tm_store_attribute attributes[] = {{.name = "command", .text = "tmerge x"}};
+    MPI_Comm_rank(comm, &self);
+    MPI_Comm_size(comm, &n_processes);
+    tm_store_plan plan = {
+        .path = path, .timelines = mine, .compress = compress, .chunk_rows = CHUNK_ROWS};
+    for (int i = 0; i < N_RANKS; i++)
+        if (holder(spread, i, n_processes) == self)
+            mine[plan.n_timelines++] = &f->ranks[i];
+    if (self == 0) { /* the others must get by without */
+        plan.names = f->names;
+        plan.tables = &f->tables;
+        plan.tool_version = "0.1.0";
+        plan.attributes = attributes;
+        plan.n_attributes = 1;
+    }
+    return tm_mpi_store_write(comm, &plan, err);
+}
+
+static char *read_file(const char *path, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    char *bytes = malloc(*size + 1);
+    assert_int_equal(fread(bytes, 1, *size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+static bool same_files(const char *a, const char *b) {
+    size_t a_size = 0, b_size = 0;
+    char *a_bytes = read_file(a, &a_size), *b_bytes = read_file(b, &b_size);
+    bool same = a_bytes && b_bytes && a_size == b_size && memcmp(a_bytes, b_bytes, a_size) == 0;
+    free(a_bytes);
+    free(b_bytes);
+    return same;
+}
+
+/* What process 0 found is what all assert, so that none goes on alone. */
+static void assert_on_all(bool good) {
+    int all = good;
+    MPI_Bcast(&all, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    assert_true(all);
+}
+
+static void the_file_does_not_depend_on_processes_or_spread(void **state) {
+    const fixture *f = *state;
+    char path[128], expected[128];
+    tm_error err = {0};
+    snprintf(path, sizeof path, "%s/a.h5", f->folder);
+    snprintf(expected, sizeof expected, "%s/expected.h5", f->folder);
+    for (int compress = 0; compress < 2; compress++) {
+        bool good = true;
+        if (f->self == 0) {
+            good = write_store(f, MPI_COMM_SELF, 0, expected, compress == 1, &err) == TM_OK;
+            good = good && tm_store_is_store(expected);
+        }
+        assert_on_all(good);
+        for (int spread = 0; spread < N_SPREADS; spread++) {
+            tm_status status = write_store(f, MPI_COMM_WORLD, spread, path, compress == 1, &err);
+            assert_int_equal(status, TM_OK);
+            assert_on_all(f->self != 0 || same_files(path, expected));
+            if (f->self == 0)
+                unlink(path);
+        }
+        if (f->self == 0)
+            unlink(expected);
+    }
+}
+
+static void a_job_without_ranks_gives_a_store(void **state) {
+    const fixture *f = *state;
+    char path[128];
+    tm_error err = {0};
+    snprintf(path, sizeof path, "%s/a.h5", f->folder);
+    tm_store_plan plan = {.path = path, .names = f->names, .tool_version = "0.1.0"};
+    assert_int_equal(tm_mpi_store_write(MPI_COMM_WORLD, &plan, &err), TM_OK);
+    assert_on_all(f->self != 0 || tm_store_is_store(path));
+    if (f->self == 0)
+        unlink(path);
+}
+
+static void limit_files(rlim_t limit) {
+    struct rlimit limits;
+    getrlimit(RLIMIT_FSIZE, &limits);
+    limits.rlim_cur = limit;
+    setrlimit(RLIMIT_FSIZE, &limits);
+}
+
+/* Only process 0 writes, so only its limit counts. */
+static void a_full_disk_stops_all_processes_alike(void **state) {
+    const fixture *f = *state;
+    char path[128], temporary[128];
+    signal(SIGXFSZ, SIG_IGN);
+    snprintf(path, sizeof path, "%s/a.h5", f->folder);
+    assert_true(tm_store_temporary_path(path, temporary, sizeof temporary));
+    for (rlim_t limit = 0; limit < 150000; limit += 30000) {
+        for (int spread = 0; spread < N_SPREADS; spread++) {
+            tm_error err = {0};
+            if (f->self == 0)
+                limit_files(limit);
+            tm_status status = write_store(f, MPI_COMM_WORLD, spread, path, true, &err);
+            if (f->self == 0)
+                limit_files(RLIM_INFINITY);
+            assert_int_equal(status, TM_ERR_OUTPUT);
+            assert_string_equal(err.path, path);
+            assert_string_equal(err.message, "cannot be written: File too large");
+            assert_int_not_equal(access(path, F_OK), 0);
+            assert_int_not_equal(access(temporary, F_OK), 0);
+        }
+    }
+    tm_error err = {0};
+    assert_int_equal(write_store(f, MPI_COMM_WORLD, 1, path, true, &err), TM_OK);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (f->self == 0)
+        assert_int_equal(unlink(path), 0);
+}
+
+static void a_rank_that_is_held_twice_is_refused_by_all(void **state) {
+    const fixture *f = *state;
+    char path[128];
+    tm_error err = {0};
+    snprintf(path, sizeof path, "%s/a.h5", f->folder);
+    const tm_timeline *mine[] = {&f->ranks[2], &f->ranks[2]};
+    tm_store_plan plan = {.path = path,
+                          .timelines = mine,
+                          .n_timelines = f->n_processes == 1 ? 2 : 1,
+                          .names = f->names,
+                          .tool_version = "0.1.0"};
+    assert_int_equal(tm_mpi_store_write(MPI_COMM_WORLD, &plan, &err), TM_ERR_FAULT);
+    assert_string_equal(err.message, "rank 6 is held twice");
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static void all_agree_on_the_error_of_the_lowest_failing_process(void **state) {
+    const fixture *f = *state;
+    tm_error err = {.message = "untouched"};
+    assert_int_equal(tm_mpi_agree(MPI_COMM_WORLD, TM_OK, &err), TM_OK);
+    assert_string_equal(err.message, "untouched");
+    /* process 1 fails, and all above it; alone, process 0 does */
+    int lowest = f->n_processes > 1 ? 1 : 0;
+    tm_status status = TM_OK;
+    if (f->self >= lowest)
+        status = tm_fail(&err, f->self == lowest ? TM_ERR_INPUT : TM_ERR_OUTPUT, "a.json", f->self,
+                         "process %d failed", f->self);
+    assert_int_equal(tm_mpi_agree(MPI_COMM_WORLD, status, &err), TM_ERR_INPUT);
+    assert_int_equal(err.status, TM_ERR_INPUT);
+    assert_int_equal(err.offset, lowest);
+    assert_string_equal(err.path, "a.json");
+    assert_string_equal(err.message, lowest == 1 ? "process 1 failed" : "process 0 failed");
+    assert_int_equal(tm_mpi_agree(MPI_COMM_WORLD, status, NULL), TM_ERR_INPUT);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_agree_on_the_error_of_the_lowest_failing_process),
+        cmocka_unit_test(the_file_does_not_depend_on_processes_or_spread),
+        cmocka_unit_test(a_job_without_ranks_gives_a_store),
+        cmocka_unit_test(a_full_disk_stops_all_processes_alike),
+        cmocka_unit_test(a_rank_that_is_held_twice_is_refused_by_all),
+    };
+    alarm(300); /* a hang is a failure, too */
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    MPI_Init(&argc, &argv);
+    int failed = cmocka_run_group_tests(tests, set_up, tear_down);
+    MPI_Finalize();
+    return failed;
+}

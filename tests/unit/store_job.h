@@ -1,0 +1,201 @@
+/* A job of three ranks, small enough to work out what its store holds, and how to write it. */
+#ifndef STORE_JOB_H
+#define STORE_JOB_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include <hdf5.h>
+
+#include "tmerge/store.h"
+
+/* Rank 0 has 3 events in 2 steps, rank 1 nothing at all, rank 4 has 5 events in 1 step. */
+typedef struct store_job {
+    tm_timeline ranks[3];
+    int64_t begin[2][5], duration[2][5];
+    uint32_t name[2][5], launch[2][5];
+    int32_t step[2][5];
+    uint8_t category[2][5], kind[2][5], role[2][5];
+    tm_track tracks[2][2];
+    tm_step steps[2][2];
+    tm_span spans[2][2];
+    tm_kernel_attr kernels[2][2];
+    tm_counter_attr counters[1];
+    tm_names *names;
+} store_job;
+
+static inline void store_job_rank(store_job *job, int at, int64_t rank, size_t n_events) {
+    static const int timeline_of[] = {0, 2};
+    tm_timeline *t = &job->ranks[timeline_of[at]];
+    for (size_t i = 0; i < n_events; i++) {
+        job->begin[at][i] = 1700000000000000000 + rank * 1000 + (int64_t)i;
+        job->duration[at][i] = 10 * (int64_t)i;
+        job->name[at][i] = (uint32_t)i % 3;
+        job->launch[at][i] = i == 2 ? 1 : TM_NO_EVENT;
+        job->step[at][i] = i == 0 ? TM_NO_STEP : at == 0 && i == 2;
+        job->category[at][i] = i == 2 ? TM_CAT_KERNEL : TM_CAT_CPU_OP;
+        job->role[at][i] = i == 2 ? TM_ROLE_COMPUTE : TM_ROLE_NONE;
+    }
+    *t = (tm_timeline){.rank = rank,
+                       .world_size = 8,
+                       .device = -1,
+                       .truncated = at == 1,
+                       .n_events = n_events,
+                       .begin_ns = job->begin[at],
+                       .duration_ns = job->duration[at],
+                       .name = job->name[at],
+                       .step = job->step[at],
+                       .launch = job->launch[at],
+                       .category = job->category[at],
+                       .kind = job->kind[at],
+                       .role = job->role[at],
+                       .tracks = job->tracks[at],
+                       .n_tracks = 2,
+                       .steps = job->steps[at],
+                       .n_steps = at == 0 ? 2 : 1,
+                       .spans = job->spans[at],
+                       .n_spans = at == 0 ? 2 : 1};
+    t->counts[TM_COUNT_FLOW] = 100 + rank;
+    job->tracks[at][0] = (tm_track){.kind = TM_TRACK_GPU, .stream = 7, .first = 0, .count = 1};
+    job->tracks[at][1] = (tm_track){.kind = TM_TRACK_CPU, .device = -1, .stream = -1, .first = 1};
+    job->steps[at][0] = (tm_step){.number = 40, .begin_ns = 1, .end_ns = 2, .annotated = true};
+    job->steps[at][1] = (tm_step){.number = 41, .begin_ns = 2, .end_ns = 5, .annotated = true};
+    job->spans[at][0] = (tm_span){.begin_ns = 1000, .end_ns = 1500};
+    job->spans[at][1] = (tm_span){.begin_ns = 1600, .end_ns = 2001};
+    job->kernels[at][0] = (tm_kernel_attr){.correlation = 9, .event = 2, .grid = {1, 2, 3}};
+    job->kernels[at][0].occupancy_pct = 37.5f;
+    t->attrs[TM_ATTR_KERNEL] = job->kernels[at];
+    t->n_attrs[TM_ATTR_KERNEL] = 1;
+}
+
+static inline void store_job_make(store_job *job) {
+    memset(job, 0, sizeof *job);
+    store_job_rank(job, 0, 0, 3);
+    job->ranks[1] = (tm_timeline){.rank = 1, .world_size = -1, .device = -1};
+    store_job_rank(job, 1, 4, 5);
+    job->counters[0] = (tm_counter_attr){.value = 0.5, .event = 4, .series = 2};
+    job->ranks[2].attrs[TM_ATTR_COUNTER] = job->counters;
+    job->ranks[2].n_attrs[TM_ATTR_COUNTER] = 1;
+    job->names = tm_names_create();
+    assert_non_null(job->names);
+    assert_int_equal(tm_names_intern_string(job->names, "aten::mm"), 1);
+    assert_int_equal(tm_names_intern_string(job->names, "gr\xc3\xb6\xc3\x9f"
+                                                        "e"),
+                     2);
+}
+
+static inline tm_status store_job_column(tm_store_writer *writer, const store_job *job, int table,
+                                         const tm_record_column *column, tm_error *err) {
+    const tm_record_table *record = &tm_record_tables[table];
+    size_t total = 0;
+    for (int r = 0; r < 3; r++)
+        total += tm_record_rows(record, &job->ranks[r]);
+    TM_TRY(tm_store_begin_column(writer, record->path, column, total, err));
+    tm_row_base base = {{0}};
+    for (int r = 0; r < 3; r++) {
+        char rows[8 * 8];
+        size_t n = tm_record_rows(record, &job->ranks[r]);
+        column->fill(column, &job->ranks[r], &base, 0, n, rows);
+        TM_TRY(tm_store_put_rows(writer, rows, n, err));
+        for (int t = 0; t < TM_N_RECORDS; t++)
+            base.first[t] += (int64_t)tm_record_rows(&tm_record_tables[t], &job->ranks[r]);
+    }
+    return tm_store_end_column(writer, err);
+}
+
+static inline tm_status store_job_put(tm_store_writer *writer, const store_job *job,
+                                      const tm_table *table, tm_error *err) {
+    for (int t = 0; t < TM_N_RECORDS; t++) {
+        const tm_record_table *record = &tm_record_tables[t];
+        TM_TRY(tm_store_put_group(writer, record->path, record->doc, err));
+        for (int i = 0; i < record->n_columns; i++)
+            TM_TRY(store_job_column(writer, job, t, &record->columns[i], err));
+    }
+    TM_TRY(tm_store_put_names(writer, job->names, err));
+    if (table)
+        TM_TRY(tm_store_put_table(writer, table, err));
+    const tm_store_attribute command = {.name = "command", .text = "tmerge a.json"};
+    const tm_store_attribute skipped = {.name = "skipped_events", .number = -12};
+    TM_TRY(tm_store_put_attribute(writer, &command, err));
+    return tm_store_put_attribute(writer, &skipped, err);
+}
+
+/* Chunks of two rows, so that they cross the ranks. */
+static inline tm_status store_job_write(const char *path, bool compress, const tm_table *table,
+                                        tm_error *err) {
+    store_job job;
+    tm_store_writer *writer;
+    tm_store_options options = {.tool_version = "0.1.0", .compress = compress, .chunk_rows = 2};
+    TM_TRY(tm_store_create(path, &options, &writer, err));
+    store_job_make(&job);
+    tm_status status = store_job_put(writer, &job, table, err);
+    tm_names_destroy(job.names);
+    if (status == TM_OK)
+        return tm_store_commit(writer, err);
+    tm_store_abandon(writer);
+    return status;
+}
+
+/* A folder for a test's files. */
+static inline int store_folder(void **state) {
+    char *folder = malloc(64);
+    if (!folder)
+        return -1;
+    snprintf(folder, 64, "/tmp/tmerge-store-XXXXXX");
+    *state = mkdtemp(folder);
+    return *state ? 0 : -1;
+}
+
+static inline int store_remove_folder(void **state) {
+    DIR *folder = opendir(*state);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", (const char *)*state, entry->d_name);
+        unlink(path);
+    }
+    closedir(folder);
+    int failed = rmdir(*state);
+    free(*state);
+    return failed;
+}
+
+#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, store_folder, store_remove_folder)
+
+static inline const char *store_file(void **state, const char *name, char path[128]) {
+    snprintf(path, 128, "%s/%s", (const char *)*state, name);
+    return path;
+}
+
+static inline char *store_bytes(const char *path, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    char *bytes = malloc(*size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+static inline void store_put_bytes(const char *path, const void *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+#endif

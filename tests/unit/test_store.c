@@ -1,0 +1,258 @@
+/* The store's record tables, attributes and names: written, then read back. */
+#include "store_job.h"
+
+#include <unistd.h>
+
+#include "store/filter.h"
+
+static tm_store *open_job(const char *path, bool compress) {
+    tm_error err = {0};
+    tm_store *store = NULL;
+    if (store_job_write(path, compress, NULL, &err) != TM_OK ||
+        tm_store_open(path, &store, &err) != TM_OK)
+        fail_msg("%s", err.message);
+    return store;
+}
+
+static void expect_integers(const tm_store *store, const char *path, const int64_t *expected,
+                            size_t n) {
+    tm_error err = {0};
+    tm_store_column *column = NULL;
+    int64_t rows[16] = {0};
+    if (tm_store_open_column(store, path, TM_I64, &column, &err) != TM_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(tm_store_column_rows(column), n);
+    assert_int_equal(tm_store_read_rows(column, 0, n, rows, &err), TM_OK);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i] != expected[i])
+            fail_msg("%s row %zu: %lld", path, i, (long long)rows[i]);
+    tm_store_close_column(column);
+}
+
+static void rows_refer_to_rows_of_the_whole_job(void **state) {
+    char path[128];
+    /* Rank 0 has events 0-2, rank 4 has 3-7; event 2 of each was launched by its event 1. */
+    const int64_t launch[] = {-1, -1, 1, -1, -1, 4, -1, -1};
+    const int64_t begin[] = {1700000000000000000, 1700000000000000001, 1700000000000000002,
+                             1700000000000004000, 1700000000000004001, 1700000000000004002,
+                             1700000000000004003, 1700000000000004004};
+    const int64_t first_event[] = {0, 3, 3}, n_events[] = {3, 0, 5}, rank[] = {0, 1, 4};
+    const int64_t tracks_first[] = {0, 1, 3, 4}, tracks_rank[] = {0, 0, 4, 4};
+    const int64_t kernel_event[] = {2, 5}, counter_event[] = {7}, flow[] = {100, 0, 104};
+    /* Rank 0: spans 1000-1500 and 1600-2001, middle 1000 + 1001 / 2; rank 1 has none; rank 4
+     * 1000-1500. */
+    const int64_t middle[] = {1500, 0, 1250};
+    for (int compress = 0; compress < 2; compress++) {
+        tm_store *store = open_job(store_file(state, "a.h5", path), compress == 1);
+        expect_integers(store, "/events/launch", launch, 8);
+        expect_integers(store, "/events/begin_ns", begin, 8);
+        expect_integers(store, "/ranks/first_event", first_event, 3);
+        expect_integers(store, "/ranks/n_events", n_events, 3);
+        expect_integers(store, "/ranks/rank", rank, 3);
+        expect_integers(store, "/ranks/n_flow", flow, 3);
+        expect_integers(store, "/tracks/first", tracks_first, 4);
+        expect_integers(store, "/tracks/rank", tracks_rank, 4);
+        expect_integers(store, "/kernels/event", kernel_event, 2);
+        expect_integers(store, "/counters/event", counter_event, 1);
+        expect_integers(store, "/clock/middle_ns", middle, 3);
+        expect_integers(store, "/launches/event", NULL, 0);
+        tm_store_close(store);
+    }
+}
+
+static void every_element_type_is_read_back(void **state) {
+    char path[128];
+    tm_store *store = open_job(store_file(state, "a.h5", path), true);
+    /* Steps 0 and 1 are rank 0's, 2 is rank 4's. */
+    const int32_t step[] = {-1, 0, 1, -1, 2, 2, 2, 2}, grid_z[] = {3, 3};
+    const uint32_t name[] = {0, 1, 2, 0, 1, 2, 0, 1};
+    const uint8_t category[] = {1, 1, 6, 1, 1, 6, 1, 1}, truncated[] = {0, 0, 1};
+    const float occupancy[] = {37.5f, 37.5f};
+    const double value[] = {0.5};
+    const struct {
+        const char *path;
+        tm_element element;
+        const void *rows;
+        size_t size;
+    } cases[] = {
+        {"/events/step", TM_I32, step, sizeof step},
+        {"/kernels/grid_z", TM_I32, grid_z, sizeof grid_z},
+        {"/events/name", TM_U32, name, sizeof name},
+        {"/events/category", TM_U8, category, sizeof category},
+        {"/ranks/truncated", TM_U8, truncated, sizeof truncated},
+        {"/kernels/occupancy_pct", TM_F32, occupancy, sizeof occupancy},
+        {"/counters/value", TM_F64, value, sizeof value},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tm_error err = {0};
+        tm_store_column *column = NULL;
+        char rows[64];
+        size_t n = cases[i].size / tm_element_size(cases[i].element);
+        assert_int_equal(
+            tm_store_open_column(store, cases[i].path, cases[i].element, &column, &err), TM_OK);
+        assert_int_equal(tm_store_column_rows(column), n);
+        assert_int_equal(tm_store_read_rows(column, 0, n, rows, &err), TM_OK);
+        assert_memory_equal(rows, cases[i].rows, cases[i].size);
+        tm_store_close_column(column);
+    }
+    tm_store_close(store);
+}
+
+static void any_range_of_a_column_can_be_read(void **state) {
+    char path[128];
+    for (int compress = 0; compress < 2; compress++) {
+        tm_store *store = open_job(store_file(state, "a.h5", path), compress == 1);
+        tm_error err = {0};
+        tm_store_column *column = NULL;
+        assert_int_equal(tm_store_open_column(store, "/events/duration_ns", TM_I64, &column, &err),
+                         TM_OK);
+        const int64_t all[] = {0, 10, 20, 0, 10, 20, 30, 40};
+        for (size_t first = 0; first <= 8; first++)
+            for (size_t n = 0; first + n <= 8; n++) {
+                int64_t rows[8];
+                assert_int_equal(tm_store_read_rows(column, first, n, rows, &err), TM_OK);
+                assert_memory_equal(rows, all + first, n * sizeof *rows);
+            }
+        int64_t row;
+        assert_int_equal(tm_store_read_rows(column, 8, 1, &row, &err), TM_ERR_INPUT);
+        assert_int_equal(tm_store_read_rows(column, SIZE_MAX, 2, &row, &err), TM_ERR_INPUT);
+        tm_store_close_column(column);
+        tm_store_close(store);
+    }
+}
+
+static void a_column_of_another_type_or_name_is_refused(void **state) {
+    char path[128];
+    tm_store *store = open_job(store_file(state, "a.h5", path), true);
+    tm_error err = {0};
+    tm_store_column *column = NULL;
+    assert_int_equal(tm_store_open_column(store, "/events/name", TM_I32, &column, &err),
+                     TM_ERR_INPUT);
+    assert_string_equal(err.message, "the store's column /events/name has an unexpected type");
+    assert_int_equal(tm_store_open_column(store, "/events/nothing", TM_I32, &column, &err),
+                     TM_ERR_INPUT);
+    assert_string_equal(err.message, "the store has no column /events/nothing");
+    assert_string_equal(err.path, path);
+    assert_int_equal(tm_store_open_column(store, "/events", TM_I32, &column, &err), TM_ERR_INPUT);
+    assert_null(column);
+    tm_store_close(store);
+}
+
+static void attributes_and_names_are_read_back(void **state) {
+    char path[128];
+    tm_store *store = open_job(store_file(state, "a.h5", path), true);
+    tm_error err = {0};
+    char *text = NULL;
+    int64_t number = 0;
+    assert_int_equal(tm_store_read_text(store, "command", &text, &err), TM_OK);
+    assert_string_equal(text, "tmerge a.json");
+    free(text);
+    assert_int_equal(tm_store_read_text(store, "tool_version", &text, &err), TM_OK);
+    assert_string_equal(text, "0.1.0");
+    free(text);
+    assert_int_equal(tm_store_read_text(store, "nothing", &text, &err), TM_OK);
+    assert_null(text);
+    assert_int_equal(tm_store_read_text(store, "schema_major", &text, &err), TM_ERR_INPUT);
+    assert_int_equal(tm_store_read_number(store, "skipped_events", 0, &number, &err), TM_OK);
+    assert_int_equal(number, -12);
+    assert_int_equal(tm_store_read_number(store, "nothing", 5, &number, &err), TM_OK);
+    assert_int_equal(number, 5);
+    assert_int_equal(tm_store_read_number(store, "command", 0, &number, &err), TM_ERR_INPUT);
+
+    tm_names *names = NULL;
+    assert_int_equal(tm_store_read_names(store, &names, &err), TM_OK);
+    assert_int_equal(tm_names_count(names), 3);
+    assert_int_equal(tm_names_text(names, 2).size, 7); /* "größe": two letters of two bytes */
+    assert_memory_equal(tm_names_text(names, 1).bytes, "aten::mm", 8);
+    tm_names_destroy(names);
+    tm_store_close(store);
+}
+
+/* With HDF5 alone, as any other program reads it. */
+static void hdf5_reads_the_chunks_through_the_registered_filter(void **state) {
+    char path[128];
+    tm_store_close(open_job(store_file(state, "a.h5", path), true));
+    assert_true(H5Zregister(&tm_zstd_filter) >= 0);
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t dataset = H5Dopen2(file, "/events/duration_ns", H5P_DEFAULT);
+    hid_t layout = H5Dget_create_plist(dataset);
+    const int64_t expected[] = {0, 10, 20, 0, 10, 20, 30, 40};
+    int64_t rows[8];
+    assert_int_equal(H5Pget_nfilters(layout), 2);
+    assert_true(H5Dread(dataset, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0);
+    assert_memory_equal(rows, expected, sizeof expected);
+    H5Pclose(layout);
+    H5Dclose(dataset);
+    dataset = H5Dopen2(file, "/events/role", H5P_DEFAULT);
+    hid_t type = H5Dget_type(dataset);
+    uint8_t compute = 0;
+    assert_int_equal(H5Tget_class(type), H5T_ENUM);
+    assert_true(H5Tenum_valueof(type, "compute", &compute) >= 0);
+    assert_int_equal(compute, 1);
+    H5Tclose(type);
+    H5Dclose(dataset);
+    H5Fclose(file);
+}
+
+static void without_compression_there_is_no_filter(void **state) {
+    char path[128];
+    tm_store_close(open_job(store_file(state, "a.h5", path), false));
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t dataset = H5Dopen2(file, "/events/duration_ns", H5P_DEFAULT);
+    hid_t layout = H5Dget_create_plist(dataset);
+    assert_int_equal(H5Pget_layout(layout), H5D_CHUNKED);
+    assert_int_equal(H5Pget_nfilters(layout), 0);
+    H5Pclose(layout);
+    H5Dclose(dataset);
+    H5Fclose(file);
+}
+
+static void the_same_job_gives_the_same_file(void **state) {
+    char a[128], b[128];
+    size_t a_size, b_size;
+    tm_error err;
+    assert_int_equal(store_job_write(store_file(state, "a.h5", a), true, NULL, &err), TM_OK);
+    sleep(1); /* times in the file would differ now */
+    assert_int_equal(store_job_write(store_file(state, "b.h5", b), true, NULL, &err), TM_OK);
+    char *a_bytes = store_bytes(a, &a_size), *b_bytes = store_bytes(b, &b_size);
+    assert_int_equal(a_size, b_size);
+    assert_memory_equal(a_bytes, b_bytes, a_size);
+    free(a_bytes);
+    free(b_bytes);
+}
+
+static void a_row_of_the_schema_is_complete(void **state) {
+    (void)state;
+    for (int t = 0; t < TM_N_RECORDS; t++) {
+        const tm_record_table *table = &tm_record_tables[t];
+        assert_int_equal(table->path[0], '/');
+        assert_true(table->doc[0] != '\0' && table->n_columns > 0);
+        for (int i = 0; i < table->n_columns; i++) {
+            const tm_record_column *column = &table->columns[i];
+            assert_true(column->name[0] != '\0' && column->doc[0] != '\0');
+            assert_non_null(column->unit);
+            assert_non_null(column->fill);
+            for (int j = 0; j < i; j++)
+                assert_string_not_equal(column->name, table->columns[j].name);
+            for (int w = 0; column->words && w < column->words->n; w++)
+                assert_non_null(column->words->words[w]);
+            if (column->words)
+                assert_int_equal(column->element, TM_U8);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_of_the_schema_is_complete),
+        WITH_FOLDER(rows_refer_to_rows_of_the_whole_job),
+        WITH_FOLDER(every_element_type_is_read_back),
+        WITH_FOLDER(any_range_of_a_column_can_be_read),
+        WITH_FOLDER(a_column_of_another_type_or_name_is_refused),
+        WITH_FOLDER(attributes_and_names_are_read_back),
+        WITH_FOLDER(hdf5_reads_the_chunks_through_the_registered_filter),
+        WITH_FOLDER(without_compression_there_is_no_filter),
+        WITH_FOLDER(the_same_job_gives_the_same_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* Rows as bytes between processes, and bytes that are no rows. */
+#include "tmerge/table.h"
+
+#include "table_fixture.h"
+
+static void packed_rows_unpack_to_the_same_rows(void **state) {
+    (void)state;
+    fixture from = make_sample();
+    fixture to = make(&sample);
+    add_full(&to, 77, 1, 1, "kept");
+    void *bytes = NULL;
+    size_t size = 0;
+    assert_int_equal(tm_table_pack(from.table, &bytes, &size, &from.err), TM_OK);
+    assert_int_equal(tm_table_unpack(to.table, bytes, size, &to.err), TM_OK);
+    free(bytes);
+    assert_int_equal(to.table->n_rows, 4);
+    assert_int_equal(tm_table_row(to.table, 0)[RANK].value.i, 77);
+    const tm_cell *row = tm_table_row(to.table, 1);
+    assert_true(row[RANK].value.i == INT64_MIN && row[COMPUTE].value.i == INT64_MAX);
+    assert_true(row[RATIO].value.r == 0.1 && row[PARTIAL].value.i == 1);
+    assert_string_equal(row[HOST].value.text, "a,\"b\"\nc");
+    tm_tables_destroy(&from.tables); /* the texts are copies */
+    assert_string_equal(row[HOST].value.text, "a,\"b\"\nc");
+    row = tm_table_row(to.table, 3);
+    assert_true(row[RANK].value.i == 2 && !row[RANK].null);
+    for (int c = COMPUTE; c < N_SAMPLE; c++)
+        assert_true(row[c].null);
+    tm_tables_destroy(&to.tables);
+}
+
+static void an_empty_table_packs_and_unpacks(void **state) {
+    (void)state;
+    fixture f = make(&sample);
+    void *bytes = NULL;
+    size_t size = 0;
+    assert_int_equal(tm_table_pack(f.table, &bytes, &size, &f.err), TM_OK);
+    assert_int_equal(size, 16);
+    assert_int_equal(tm_table_unpack(f.table, bytes, size, &f.err), TM_OK);
+    assert_int_equal(f.table->n_rows, 0);
+    free(bytes);
+    tm_tables_destroy(&f.tables);
+}
+
+/* One row {1, 2, 0.5, "ab", true}. Header 0..15 (signature, row count); rank: flag 16, value 17;
+ * compute_ns: 25, 26; ratio: 34, 35; host: 43, size 44, bytes 52; partial: flag 54, value 55. */
+enum { PACKED_SIZE = 56 };
+
+static void expect_refusal(const void *bytes, size_t size, int64_t offset, const char *why) {
+    fixture f = make(&sample);
+    add_full(&f, 9, 9, 9, "before");
+    assert_int_equal(tm_table_unpack(f.table, bytes, size, &f.err), TM_ERR_FAULT);
+    assert_int_equal(f.err.offset, offset);
+    if (why)
+        assert_string_equal(f.err.message, why);
+    assert_int_equal(f.table->n_rows, 1); /* none of the new rows stays */
+    tm_tables_destroy(&f.tables);
+}
+
+static void damaged_bytes_are_refused_where_they_are_damaged(void **state) {
+    (void)state;
+    static const struct {
+        size_t at, n;
+        const char *bytes; /* [n] what stands there instead */
+        int64_t offset;
+        const char *why;
+    } cases[] = {
+        {0, 1, "\x5A", 0, "packed rows: of another table"},
+        {15, 1, "\xFF", 8, "packed rows: more rows than bytes"},
+        {8, 1, "\x09", 8,
+         "packed rows: more rows than bytes"}, /* 9 rows are 45 cells, 40 bytes left */
+        {8, 1, "\x02", PACKED_SIZE, "packed rows: cut short"},
+        {8, 1, "\x00", 16, "packed rows: bytes after the last row"},
+        {16, 1, "\x02", 16, "packed rows: a flag that is neither 0 nor 1"},
+        {35, 8, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 35, "packed rows: a real that is not finite"},
+        {51, 1, "\xFF", 44, "packed rows: a text longer than what is left"},
+        {44, 1, "\x05", 44, "packed rows: a text longer than what is left"}, /* 4 are left */
+        {53, 1, "\xC3", 52, "packed rows: a text that is not UTF-8"},
+        {52, 1, "\x00", 52, "packed rows: a text that is not UTF-8"},
+        {52, 2, "\xEF\xBF", 52, "packed rows: a text that is not UTF-8"}, /* as U+FFFD begins */
+        {55, 1, "\x07", 55, "packed rows: a flag that is neither 0 nor 1"},
+    };
+    fixture f = make(&sample);
+    add_full(&f, 1, 2, 0.5, "ab");
+    void *bytes = NULL;
+    size_t size = 0;
+    assert_int_equal(tm_table_pack(f.table, &bytes, &size, &f.err), TM_OK);
+    assert_int_equal(size, PACKED_SIZE);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char damaged[PACKED_SIZE];
+        memcpy(damaged, bytes, size);
+        memcpy(damaged + cases[i].at, cases[i].bytes, cases[i].n);
+        expect_refusal(damaged, size, cases[i].offset, cases[i].why);
+    }
+    free(bytes);
+    tm_tables_destroy(&f.tables);
+}
+
+static void a_damaged_text_as_long_as_its_repair_is_refused(void **state) {
+    (void)state;
+    fixture f = make(&sample);
+    add_full(&f, 1, 2, 0.5, "abc");
+    void *bytes = NULL;
+    size_t size = 0;
+    assert_int_equal(tm_table_pack(f.table, &bytes, &size, &f.err), TM_OK);
+    /* Three of the four bytes of a code point become one U+FFFD, which has three bytes. */
+    memcpy((char *)bytes + 52, "\xF0\x9F\x98", 3);
+    expect_refusal(bytes, size, 52, "packed rows: a text that is not UTF-8");
+    free(bytes);
+    tm_tables_destroy(&f.tables);
+}
+
+static void bytes_of_any_other_length_are_refused(void **state) {
+    (void)state;
+    /* Where reading stops: at the last piece (see above) that begins before the cut. */
+    static const size_t pieces[] = {0, 16, 17, 25, 26, 34, 35, 43, 44, 54, 55};
+    fixture f = make(&sample);
+    add_full(&f, 1, 2, 0.5, "ab");
+    void *bytes = NULL;
+    size_t size = 0;
+    assert_int_equal(tm_table_pack(f.table, &bytes, &size, &f.err), TM_OK);
+    for (size_t cut = 0; cut < size; cut++) {
+        int64_t offset = 0;
+        for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++)
+            offset = pieces[p] <= cut ? (int64_t)pieces[p] : offset;
+        if (cut >= 16 && cut < 21) /* a row has five bytes at least */
+            offset = 8;
+        char *part = malloc(cut + 1); /* of its own, so that reading past it is found */
+        assert_non_null(part);
+        memcpy(part, bytes, cut);
+        char *exact = realloc(part, cut ? cut : 1);
+        expect_refusal(exact, cut, offset, NULL);
+        free(exact);
+    }
+    char longer[PACKED_SIZE + 1] = {0};
+    memcpy(longer, bytes, size);
+    expect_refusal(longer, size + 1, PACKED_SIZE, "packed rows: bytes after the last row");
+    free(bytes);
+    tm_tables_destroy(&f.tables);
+}
+
+static void rows_of_another_definition_are_refused(void **state) {
+    (void)state;
+    static const tm_column real_rank[] = {{"rank", TM_REAL, "", ""}};
+    static const tm_table_def defs[] = {
+        {"test.sample", "", real_rank, 1, 1, 0},      /* another type */
+        {"test.other", "", sample_columns, 1, 1, 0},  /* another table */
+        {"test.sample", "", sample_columns, 2, 1, 0}, /* more columns */
+    };
+    static const tm_table_def one = {"test.sample", "", sample_columns, 1, 1, 0};
+    for (size_t i = 0; i < sizeof defs / sizeof *defs; i++) {
+        fixture from = make(&one);
+        fixture to = make(&defs[i]);
+        tm_cell_set_int(add(&from), 1);
+        void *bytes = NULL;
+        size_t size = 0;
+        assert_int_equal(tm_table_pack(from.table, &bytes, &size, &from.err), TM_OK);
+        assert_int_equal(tm_table_unpack(to.table, bytes, size, &to.err), TM_ERR_FAULT);
+        assert_string_equal(to.err.message, "packed rows: of another table");
+        free(bytes);
+        tm_tables_destroy(&from.tables);
+        tm_tables_destroy(&to.tables);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packed_rows_unpack_to_the_same_rows),
+        cmocka_unit_test(an_empty_table_packs_and_unpacks),
+        cmocka_unit_test(damaged_bytes_are_refused_where_they_are_damaged),
+        cmocka_unit_test(a_damaged_text_as_long_as_its_repair_is_refused),
+        cmocka_unit_test(bytes_of_any_other_length_are_refused),
+        cmocka_unit_test(rows_of_another_definition_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,215 @@
+/* Tables and definitions as a person reads them in a terminal. */
+#include "tmerge/table.h"
+
+#include <stdio.h>
+
+#include "table_fixture.h"
+
+static char *text_of(const tm_table *table, int width) {
+    char *text = NULL;
+    tm_error err;
+    assert_int_equal(tm_table_text(table, width, &text, &err), TM_OK);
+    return text;
+}
+
+static void expect_text(const tm_table *table, int width, const char *expected) {
+    char *text = text_of(table, width);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void a_time_column_has_the_unit_of_its_largest_value(void **state) {
+    (void)state;
+    static const tm_column column = {"wait_ns", TM_INT, "ns", ""};
+    static const tm_table_def def = {"test.unit", "", &column, 1, 0, 0};
+    static const struct {
+        int64_t first, second;
+        const char *expected;
+    } cases[] = {
+        {0, 7, "wait ns\n      0\n      7\n"},
+        {999, -999, "wait ns\n    999\n   -999\n"},
+        {1000, 1, "wait us\n  1.000\n  0.001\n"},
+        {-1000, 0, "wait us\n -1.000\n  0.000\n"},
+        {999999, 1, "wait us\n999.999\n  0.001\n"},
+        /* 1499 ns is 0.001499 ms, 1500 ns is 0.0015: half away from zero */
+        {1000000, 1499, "wait ms\n  1.000\n  0.001\n"},
+        {1000000, -1500, "wait ms\n  1.000\n -0.002\n"},
+        {1000000, -499, "wait ms\n  1.000\n  0.000\n"}, /* no sign on a zero */
+        {1000000000, 1234567890, "wait s\n 1.000\n 1.235\n"},
+        /* the epoch has more digits than a double holds */
+        {1700000000123499999, 1700000000123500000,
+         "        wait s\n1700000000.123\n1700000000.124\n"},
+        {INT64_MIN, 0, "         wait s\n-9223372036.855\n          0.000\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture f = make(&def);
+        tm_cell_set_int(add(&f), cases[i].first);
+        tm_cell_set_int(add(&f), cases[i].second);
+        expect_text(f.table, 80, cases[i].expected);
+        tm_tables_destroy(&f.tables);
+    }
+}
+
+static void a_real_is_shown_as_its_unit_asks(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *unit;
+        double value;
+        const char *expected;
+    } cases[] = {
+        {"cov", "", 0.123456, "   cov\n0.1235\n"},
+        {"cov", "", 2.0, "cov\n  2\n"},
+        {"cov", "", 1234.4, " cov\n1234\n"},
+        {"cov", "", 9999.7, "  cov\n10000\n"},
+        {"cov", "", -1234567.0, "     cov\n-1234567\n"},
+        {"cov", "", 1.23456e20, "      cov\n1.235e+20\n"},
+        {"cov", "", 1.23456e-7, "      cov\n1.235e-07\n"},
+        {"overlap_pct", "%", 66.66, "overlap %\n     66.7\n"},
+        {"overlap_pct", "%", -0.04, "overlap %\n      0.0\n"},
+        {"overlap_pct", "%", 1e300, "overlap %\n   1e+300\n"},
+        {"busbw_gbps", "GB/s", 187.25, "busbw GB/s\n     187.2\n"}, /* a tie goes to even */
+        {"drift_ppb", "ppb", -0.5, "drift ppb\n     -0.5\n"},
+        {"lag_ns", "ns", 1500.4, "lag us\n 1.500\n"},
+        {"lag_ns", "ns", -1500.4, "lag us\n-1.500\n"},
+        {"lag_ns", "ns", 15.4, "lag ns\n    15\n"},
+        {"_ns", "ns", 1.0, "_ns ns\n     1\n"}, /* never an empty name */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const tm_column column = {cases[i].name, TM_REAL, cases[i].unit, ""};
+        const tm_table_def def = {"test.real", "", &column, 1, 0, 0};
+        fixture f = make(&def);
+        tm_cell_set_real(add(&f), cases[i].value);
+        expect_text(f.table, 80, cases[i].expected);
+        tm_tables_destroy(&f.tables);
+    }
+}
+
+static void text_aligns_numbers_right_and_words_left(void **state) {
+    (void)state;
+    fixture f = make(&sample);
+    add_full(&f, 0, 1234567, 0.5,
+             "n\xC3\xB6"
+             "de1"); /* 5 code points in 6 bytes */
+    add_full(&f, 10, -2000000, 12.0, "n");
+    (void)add(&f);
+    expect_text(f.table, 80,
+                "rank  compute ms  ratio  host   partial\n"
+                "   0       1.235    0.5  n\xC3\xB6"
+                "de1  yes\n"
+                "  10      -2.000     12  n      yes\n"
+                "   -           -      -  -      -\n");
+    tm_tables_destroy(&f.tables);
+}
+
+static void an_empty_table_is_its_header(void **state) {
+    (void)state;
+    fixture f = make(&sample);
+    tm_table_sort(f.table);
+    tm_table_top(f.table, 3);
+    expect_text(f.table, 80, "rank  compute ns  ratio  host  partial\n");
+    tm_tables_destroy(&f.tables);
+}
+
+static void what_does_not_fit_continues_below_with_the_keys(void **state) {
+    (void)state;
+    fixture f = make(&sample);
+    add_full(&f, 3, 5, 0.5, "node1");
+    /* rank 4, compute ns 10, ratio 5, host 5, partial 7, two spaces between: 39 in all. */
+    const char *const one = "rank  compute ns  ratio  host   partial\n"
+                            "   3           5    0.5  node1  yes\n";
+    const char *const three = "rank  compute ns  ratio\n"
+                              "   3           5    0.5\n"
+                              "\n"
+                              "rank  host   partial\n"
+                              "   3  node1  yes\n";
+    const char *const single = "rank  compute ns\n   3           5\n\n"
+                               "rank  ratio\n   3    0.5\n\n"
+                               "rank  host\n   3  node1\n\n"
+                               "rank  partial\n   3  yes\n";
+    expect_text(f.table, 39, one);
+    expect_text(f.table, 0, one); /* no limit */
+    expect_text(f.table, 29, three);
+    expect_text(f.table, 23, three); /* 4 + 2 + 10 + 2 + 5 */
+    expect_text(f.table, 16, single);
+    expect_text(f.table, 1, single); /* nothing fits: one column a block */
+    tm_tables_destroy(&f.tables);
+}
+
+static void texts_are_shown_without_control_characters_and_cut_in_the_middle(void **state) {
+    (void)state;
+    static const tm_column column = {"t", TM_TEXT, "", ""};
+    static const tm_table_def def = {"test.text", "", &column, 1, 1, 0};
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"a\n\x1B[31m\x7F", "a??[31m?"},
+        {"\xC2\x9B"
+         "31m",
+         "?31m"}, /* U+009B also begins an escape sequence */
+        {"\xC2\xA0x", "\xC2\xA0x"},
+        {"123456789012345678901234567890123456789012345678",
+         "123456789012345678901234567890123456789012345678"}, /* 48 */
+        /* 49: the first 23, "...", the last 22 */
+        {"12345678901234567890123abcd4567890123456789012345",
+         "12345678901234567890123...4567890123456789012345"},
+        {"\xC3\xA4"
+         "2345678901234567890123----567890123456789012345\xC3\xA4",
+         "\xC3\xA4"
+         "2345678901234567890123...567890123456789012345\xC3\xA4"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture f = make(&def);
+        set_text(&f, add(&f), cases[i].text);
+        char expected[128];
+        snprintf(expected, sizeof expected, "t\n%s\n", cases[i].expected);
+        expect_text(f.table, 80, expected);
+        tm_tables_destroy(&f.tables);
+    }
+}
+
+static void definitions_are_listed_aligned_and_wrapped_at_100_columns(void **state) {
+    (void)state;
+    static const tm_column columns[] = {
+        {"rank", TM_INT, "", /* one column more than fits */
+         "1234567 101234567 201234567 301234567 401234567 501234567 601234567 7012345"},
+        {"exposed_ns", TM_INT, "ns",
+         /* The doc begins in column 26 (4 + 10 + 2 + 4 + 2 + 2 + 2) and has 74 to its line. */
+         "1234567 101234567 201234567 301234567 401234567 501234567 601234567 701234 next"},
+    };
+    static const tm_table_def first = {"test.first", "One row for each rank.", columns, 2, 1, 1};
+    static const tm_table_def second = {"test.second", "One row.", sample_columns + HOST, 1, 0, 0};
+    const tm_table_def *const defs[] = {&first, &second};
+    char *text = NULL;
+    tm_error err;
+    assert_int_equal(tm_table_defs_text(defs, 2, &text, &err), TM_OK);
+    assert_string_equal(text,
+                        "test.first\n"
+                        "    One row for each rank.\n"
+                        "    rank        int       1234567 101234567 201234567 301234567 401234567 "
+                        "501234567 601234567\n"
+                        "                          7012345\n"
+                        "    exposed_ns  int   ns  1234567 101234567 201234567 301234567 401234567 "
+                        "501234567 601234567 701234\n"
+                        "                          next\n"
+                        "\n"
+                        "test.second\n"
+                        "    One row.\n"
+                        "    host        text      Where it ran.\n");
+    free(text);
+    assert_int_equal(tm_table_defs_text(defs, 0, &text, &err), TM_OK);
+    assert_string_equal(text, "");
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_time_column_has_the_unit_of_its_largest_value),
+        cmocka_unit_test(a_real_is_shown_as_its_unit_asks),
+        cmocka_unit_test(text_aligns_numbers_right_and_words_left),
+        cmocka_unit_test(an_empty_table_is_its_header),
+        cmocka_unit_test(what_does_not_fit_continues_below_with_the_keys),
+        cmocka_unit_test(texts_are_shown_without_control_characters_and_cut_in_the_middle),
+        cmocka_unit_test(definitions_are_listed_aligned_and_wrapped_at_100_columns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

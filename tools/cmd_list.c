@@ -1,0 +1,67 @@
+/* tmerge list: what there is to read, to compute and to show. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/vec.h"
+#include "command.h"
+#include "console.h"
+#include "tmerge/analysis.h"
+#include "tmerge/reader.h"
+#include "tmerge/table.h"
+
+static const tm_option options[] = {
+    {"doc", 0, NULL, "every column of every table with type, unit and definition"},
+    {"help", 0, NULL, "this text"},
+};
+
+static void print_overview(void) {
+    size_t n_formats, n_analyses;
+    const tm_format *const *formats = tm_formats(&n_formats);
+    const tm_analysis *const *analyses = tm_analyses(&n_analyses);
+    puts("Formats");
+    for (size_t i = 0; i < n_formats; i++)
+        printf("  %-10s %s\n", formats[i]->name, formats[i]->summary);
+    puts("\nAnalyses and their tables");
+    for (size_t i = 0; i < n_analyses; i++) {
+        printf("  %-10s %s\n", analyses[i]->name, analyses[i]->summary);
+        for (size_t t = 0; t < analyses[i]->n_tables; t++)
+            printf("    %-16s %s\n", analyses[i]->tables[t]->name, analyses[i]->tables[t]->doc);
+    }
+}
+
+static tm_status print_docs(tm_error *err) {
+    size_t n_analyses;
+    const tm_analysis *const *analyses = tm_analyses(&n_analyses);
+    tm_vec defs = TM_VEC(const tm_table_def *);
+    bool ok = true;
+    for (size_t i = 0; i < n_analyses && ok; i++)
+        ok = tm_vec_append(&defs, analyses[i]->tables, analyses[i]->n_tables) != NULL;
+    char *text = NULL;
+    tm_status status = ok ? tm_table_defs_text(defs.data, defs.n, &text, err) : tm_fail_memory(err);
+    if (status == TM_OK)
+        fputs(text, stdout);
+    free(text);
+    tm_vec_free(&defs);
+    return status;
+}
+
+static tm_status list_run(const tm_arguments *arguments, tm_error *err) {
+    if (arguments->n_operands > 0)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge list takes no operand, such as '%s'",
+                       arguments->operands[0]);
+    if (!tm_console_speaks())
+        return TM_OK;
+    if (tm_argument(arguments, "doc"))
+        return print_docs(err);
+    print_overview();
+    return TM_OK;
+}
+
+const tm_command tm_command_list = {
+    .name = "list",
+    .usage = "[--doc]",
+    .summary = "Lists the trace formats, the analyses and their tables",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .run = list_run,
+};

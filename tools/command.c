@@ -1,0 +1,126 @@
+#include "command.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int find_long(const tm_command *command, const char *name, size_t size) {
+    for (size_t i = 0; i < command->n_options; i++)
+        if (strlen(command->options[i].name) == size &&
+            memcmp(command->options[i].name, name, size) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int find_letter(const tm_command *command, char letter) {
+    for (size_t i = 0; i < command->n_options; i++)
+        if (command->options[i].letter == letter)
+            return (int)i;
+    return -1;
+}
+
+/* What follows an option: the text behind "=" or the letter, else the next argument. */
+static tm_status take_value(const tm_command *command, int option, const char *attached,
+                            char *const *next, tm_arguments *out, bool *used_next, tm_error *err) {
+    const tm_option *o = &command->options[option];
+    *used_next = false;
+    if (!o->argument) {
+        if (attached)
+            return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s takes no value", o->name);
+        out->values[option] = "";
+        return TM_OK;
+    }
+    if (!attached && !*next)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s needs a value: %s", o->name, o->argument);
+    *used_next = !attached;
+    out->values[option] = attached ? attached : *next;
+    return TM_OK;
+}
+
+static tm_status take_option(const tm_command *command, char *const *argument, tm_arguments *out,
+                             bool *used_next, tm_error *err) {
+    const char *text = *argument;
+    int option;
+    const char *attached = NULL;
+    if (text[1] == '-') {
+        const char *equals = strchr(text, '=');
+        size_t size = equals ? (size_t)(equals - text - 2) : strlen(text) - 2;
+        option = find_long(command, text + 2, size);
+        attached = equals ? equals + 1 : NULL;
+    } else {
+        option = find_letter(command, text[1]);
+        attached = text[2] ? text + 2 : NULL;
+    }
+    if (option < 0)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "%s is no option of tmerge %s; see tmerge %s --help", text, command->name,
+                       command->name);
+    return take_value(command, option, attached, argument + 1, out, used_next, err);
+}
+
+tm_status tm_arguments_parse(const tm_command *command, int argc, char **argv, tm_arguments *out,
+                             tm_error *err) {
+    size_t n_operands = 0;
+    bool only_operands = false;
+    *out = (tm_arguments){.command = command, .operands = argv};
+    for (int i = 0; i < argc; i++) {
+        bool used_next = false;
+        if (!only_operands && strcmp(argv[i], "--") == 0) {
+            only_operands = true;
+        } else if (!only_operands && argv[i][0] == '-' && argv[i][1] != '\0') {
+            TM_TRY(take_option(command, argv + i, out, &used_next, err));
+            i += used_next;
+        } else {
+            argv[n_operands++] = argv[i];
+        }
+    }
+    out->n_operands = n_operands;
+    return TM_OK;
+}
+
+const char *tm_argument(const tm_arguments *arguments, const char *name) {
+    int option = find_long(arguments->command, name, strlen(name));
+    return option < 0 ? NULL : arguments->values[option];
+}
+
+static bool read_number(const char **text, int64_t *out) {
+    const char *p = *text;
+    int64_t value = 0;
+    while (*p >= '0' && *p <= '9' && p - *text < 18)
+        value = value * 10 + (*p++ - '0');
+    *out = value;
+    bool any = p > *text;
+    *text = p;
+    return any;
+}
+
+tm_status tm_list_parse(const char *text, const char *option, tm_list *out, tm_error *err) {
+    out->n = 0;
+    if (!text)
+        return TM_OK;
+    for (const char *p = text;; p++) {
+        int64_t first, last;
+        if (out->n == sizeof out->ranges / sizeof *out->ranges)
+            return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s has too many parts", option);
+        bool ok = read_number(&p, &first);
+        last = first;
+        if (ok && *p == '-') {
+            p++;
+            ok = read_number(&p, &last);
+        }
+        if (!ok || last < first || (*p != ',' && *p != '\0'))
+            return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                           "--%s takes a list such as 0,3,8-15, not '%s'", option, text);
+        out->ranges[out->n].first = first;
+        out->ranges[out->n++].last = last;
+        if (*p == '\0')
+            return TM_OK;
+    }
+}
+
+int tm_list_has(const tm_list *list, int64_t value) {
+    for (size_t i = 0; i < list->n; i++)
+        if (value >= list->ranges[i].first && value <= list->ranges[i].last)
+            return 1;
+    return list->n == 0;
+}

@@ -1,0 +1,64 @@
+/* The command table, and the arguments of a command: one row makes parsing and --help. */
+#ifndef TMERGE_COMMAND_H
+#define TMERGE_COMMAND_H
+
+#include <stddef.h>
+
+#include "tmerge/status.h"
+
+enum { TM_OPTIONS_MAX = 24 };
+
+typedef struct tm_option {
+    const char *name;     /* without the dashes */
+    char letter;          /* 0 for none */
+    const char *argument; /* what stands for its value in --help, NULL for a flag */
+    const char *doc;
+} tm_option;
+
+struct tm_arguments;
+
+typedef struct tm_command {
+    const char *name;
+    const char *usage;   /* what follows the name */
+    const char *summary; /* one line */
+    const tm_option *options;
+    size_t n_options; /* at most TM_OPTIONS_MAX */
+    tm_status (*run)(const struct tm_arguments *arguments, tm_error *err);
+} tm_command;
+
+typedef struct tm_arguments {
+    const tm_command *command;
+    const char *values[TM_OPTIONS_MAX]; /* by option: its value, "" for a flag, NULL if absent */
+    char *const *operands;              /* [n_operands] what is no option, in order */
+    size_t n_operands;
+} tm_arguments;
+
+/** The subcommands; a file each, whose row stands here. */
+extern const tm_command tm_command_merge;
+extern const tm_command tm_command_show;
+extern const tm_command tm_command_list;
+
+/**
+ * Sorts arguments into options and operands.
+ * @param argv  [argc] operands are moved to its front
+ * @return      TM_OK; TM_ERR_USAGE
+ */
+tm_status tm_arguments_parse(const tm_command *command, int argc, char **argv, tm_arguments *out,
+                             tm_error *err) TM_MUST_CHECK;
+
+/** The value of an option by its name ("" for a flag), or NULL where it was not given. */
+const char *tm_argument(const tm_arguments *arguments, const char *name);
+
+/** A list of numbers, "0,3,8-15", as ranges. */
+typedef struct tm_list {
+    struct {
+        int64_t first, last;
+    } ranges[256];
+    size_t n; /* 0: no list was given, which holds everything */
+} tm_list;
+
+tm_status tm_list_parse(const char *text, const char *option, tm_list *out,
+                        tm_error *err) TM_MUST_CHECK;
+int tm_list_has(const tm_list *list, int64_t value);
+
+#endif

@@ -1,0 +1,36 @@
+/* What a person sees: messages on standard error, and whether standard output gets colours. */
+#ifndef TMERGE_CONSOLE_H
+#define TMERGE_CONSOLE_H
+
+#include <stdbool.h>
+
+#include "tmerge/status.h"
+
+/** Escape sequences, or empty strings where there is no colour. */
+typedef struct tm_colors {
+    const char *strong, *warning, *off;
+} tm_colors;
+
+/** True where this process speaks for the job: process 0, or the only one. Before MPI_Init. */
+bool tm_console_speaks(void);
+
+/** True under mpirun (or another launcher that sets Open MPI's variables). */
+bool tm_console_launched(void);
+
+/**
+ * Decides colours for a stream (1 or 2).
+ * @param choice  the value of --color: "always", "never", or NULL and "auto", which asks whether a
+ *                person looks on; NO_COLOR turns that off
+ * @return        TM_OK; TM_ERR_USAGE for another word
+ */
+tm_status tm_console_colors(const char *choice, int stream, tm_colors *out,
+                            tm_error *err) TM_MUST_CHECK;
+
+/** Columns of the terminal: COLUMNS, else 80. */
+int tm_console_width(void);
+
+/** Prints "tmerge: MESSAGE" to standard error. */
+void tm_console_error(const tm_error *err);
+void tm_console_warn(const char *format, ...) TM_PRINTF(1, 2);
+
+#endif

@@ -1,0 +1,30 @@
+/* The list of files that the command line means, made on process 0 and sent to all. */
+#ifndef TMERGE_INPUTS_H
+#define TMERGE_INPUTS_H
+
+#include <mpi.h>
+
+#include "base/vec.h"
+#include "command.h"
+#include "mpi/load.h"
+
+typedef struct tm_inputs {
+    tm_vec list; /* of tm_input; paths point into bytes */
+    void *bytes; /* owned */
+} tm_inputs;
+
+/**
+ * Expands files, folders and quoted globs, and reads the rank map. A folder's files come in
+ * natural order (9 before 10); names that begin with a dot are left out.
+ *
+ * Collective: over comm.
+ * @param rank_map  path of a file with lines "PATH RANK", or NULL
+ * @param out       the same on every process; free it with tm_inputs_free
+ * @return          TM_OK; TM_ERR_INPUT; TM_ERR_USAGE; TM_ERR_FAULT; the same on every process
+ */
+tm_status tm_inputs_list(MPI_Comm comm, const tm_arguments *arguments, const char *rank_map,
+                         tm_inputs *out, tm_error *err) TM_MUST_CHECK;
+
+void tm_inputs_free(tm_inputs *inputs);
+
+#endif

@@ -1,0 +1,120 @@
+/* tmerge: finds the subcommand, runs it, and turns its status into the exit status. */
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "console.h"
+
+static const tm_command *const commands[] = {
+    &tm_command_merge,
+    &tm_command_show,
+    &tm_command_list,
+};
+
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static const tm_command *find_command(const char *name) {
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static void print_usage(FILE *stream) {
+    fputs("Merges the profiler traces of a distributed job and says where its time goes.\n\n"
+          "  mpirun -n 8 tmerge profile_rank_*\n\n",
+          stream);
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(stream, "  tmerge %s %s\n      %s\n", commands[i]->name, commands[i]->usage,
+                commands[i]->summary);
+    fputs("\nWithout a command, merge is meant. tmerge COMMAND --help tells its options.\n"
+          "tmerge --version prints the version.\n",
+          stream);
+}
+
+static void print_command(const tm_command *command) {
+    printf("tmerge %s %s\n\n%s.\n", command->name, command->usage, command->summary);
+    if (command->n_options > 0)
+        puts("");
+    for (size_t i = 0; i < command->n_options; i++) {
+        const tm_option *o = &command->options[i];
+        char left[40];
+        snprintf(left, sizeof left, "%c%c%s--%s%s%s", o->letter ? '-' : ' ',
+                 o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name,
+                 o->argument ? " " : "", o->argument ? o->argument : "");
+        printf("  %-27s %s\n", left, o->doc);
+    }
+}
+
+static bool asks(int argc, char **argv, const char *option) {
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], option) == 0)
+            return true;
+    return false;
+}
+
+static tm_status run(int argc, char **argv, tm_error *err) {
+    const tm_command *command = find_command(argv[1]);
+    int skip = command ? 2 : 1;
+    command = command ? command : &tm_command_merge;
+    if (asks(argc, argv, "--help")) {
+        if (tm_console_speaks())
+            print_command(command);
+        return TM_OK;
+    }
+    tm_arguments arguments;
+    TM_TRY(tm_arguments_parse(command, argc - skip, argv + skip, &arguments, err));
+    return command->run(&arguments, err);
+}
+
+/* Asks for the program itself, not for a command, are answered here. */
+static bool answer(int argc, char **argv) {
+    bool help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    bool version = argc == 2 && strcmp(argv[1], "--version") == 0;
+    if (help && tm_console_speaks())
+        print_usage(stdout);
+    if (version && tm_console_speaks())
+        puts("tmerge " TMERGE_VERSION);
+    return help || version;
+}
+
+/* mpirun ends all processes when the first one leaves with an error, so none may before process 0
+ * has spoken: MPI_Finalize waits for it. Wrong usage is told before a command starts MPI, but by
+ * every process. */
+static void speak(const tm_error *err) {
+    int started = 0;
+    MPI_Initialized(&started);
+    if (!started && err->status == TM_ERR_USAGE && tm_console_launched())
+        MPI_Init(NULL, NULL);
+    if (err->status != TM_OK && tm_console_speaks())
+        tm_console_error(err);
+}
+
+static tm_status leave(tm_status status) {
+    int started = 0;
+    /* ferror too: what failed while the buffer overflowed is not told again. */
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == TM_OK) {
+        if (tm_console_speaks())
+            fputs("tmerge: standard output could not be written\n", stderr);
+        status = TM_ERR_OUTPUT;
+    }
+    MPI_Initialized(&started);
+    if (started)
+        MPI_Finalize();
+    return status;
+}
+
+int main(int argc, char **argv) {
+    tm_error err = {.status = TM_OK};
+    if (argc < 2) {
+        if (tm_console_speaks())
+            print_usage(stderr);
+        return TM_ERR_USAGE;
+    }
+    tm_status status = answer(argc, argv) ? TM_OK : run(argc, argv, &err);
+    err.status = status;
+    speak(&err);
+    return (int)leave(status);
+}

@@ -1,0 +1,164 @@
+/* The names, categories and constant attributes of everything that a simulated job records.
+ *
+ * Names and launch shapes are those of real traces (nanoGPT on eight H100), because readers tell
+ * events apart by them: communication by "nccl" in a kernel's name, copies by their category,
+ * steps by "ProfilerStep#". A new kind is a row here and a name in the header. */
+#include "catalogue.h"
+
+/* Shapes of a GPT-like model: 16,384 tokens, width 768; the same text on every event of a kind,
+ * as one model's layers give it. */
+#define DIMS_TOKENS                                                                                \
+    "\"Concrete Inputs\": [\"\"], \"Input type\": [\"c10::BFloat16\"], "                           \
+    "\"Input Strides\": [[768, 1]], \"Input Dims\": [[16384, 768]], "
+#define DIMS_LINEAR                                                                                \
+    "\"Concrete Inputs\": [\"\", \"\", \"\"], "                                                    \
+    "\"Input type\": [\"c10::BFloat16\", \"c10::BFloat16\", \"c10::BFloat16\"], "                  \
+    "\"Input Strides\": [[768, 1], [768, 1], [1]], "                                               \
+    "\"Input Dims\": [[16384, 768], [768, 768], [768]], "
+
+static const tms_kind_info kinds[TMS_KIND_COUNT] = {
+    /* The two spans that a reader counts steps and data loading by, then torch's own marks. */
+    [TMS_ANN_STEP] = {.name = "ProfilerStep#", .shape = TMS_SHAPE_ANNOTATION, .numbered = true},
+    [TMS_ANN_DATALOADER] = {.name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                            .shape = TMS_SHAPE_ANNOTATION},
+    [TMS_ANN_OPTIMIZER] = {.name = "Optimizer.step#AdamW.step", .shape = TMS_SHAPE_ANNOTATION},
+    [TMS_ANN_ZERO_GRAD] = {.name = "Optimizer.zero_grad#AdamW.zero_grad",
+                           .shape = TMS_SHAPE_ANNOTATION},
+    [TMS_ANN_ALL_REDUCE] = {.name = "nccl:all_reduce", .shape = TMS_SHAPE_ANNOTATION},
+
+    /* Forward operators come in pairs, an outer one and the inner one that launches: the arrow
+     * to the backward pass begins at the inner one. */
+    [TMS_OP_TO] = {.name = "aten::to", .args = DIMS_TOKENS},
+    [TMS_OP_COPY] = {.name = "aten::copy_", .args = DIMS_TOKENS},
+    [TMS_OP_LINEAR] = {.name = "aten::linear", .args = DIMS_LINEAR},
+    [TMS_OP_ADDMM] = {.name = "aten::addmm", .flow = TMS_FLOW_OUT, .args = DIMS_LINEAR},
+    [TMS_OP_NORM] = {.name = "aten::layer_norm", .args = DIMS_TOKENS},
+    [TMS_OP_NATIVE_NORM] = {.name = "aten::native_layer_norm",
+                            .flow = TMS_FLOW_OUT,
+                            .args = DIMS_TOKENS},
+    [TMS_OP_ATTENTION] = {.name = "aten::scaled_dot_product_attention", .args = DIMS_TOKENS},
+    [TMS_OP_FLASH] = {.name = "aten::_scaled_dot_product_flash_attention",
+                      .flow = TMS_FLOW_OUT,
+                      .args = DIMS_TOKENS},
+    [TMS_OP_LOSS] = {.name = "aten::cross_entropy_loss", .args = DIMS_TOKENS},
+    /* Backward: autograd's wrapper around the node of the graph, where the arrow ends. */
+    [TMS_OP_EVALUATE] = {.name = "autograd::engine::evaluate_function: AddmmBackward0"},
+    [TMS_OP_ADDMM_BACKWARD] = {.name = "AddmmBackward0", .flow = TMS_FLOW_IN, .args = DIMS_TOKENS},
+    [TMS_OP_EVALUATE_NORM] = {.name =
+                                  "autograd::engine::evaluate_function: NativeLayerNormBackward0"},
+    [TMS_OP_NORM_BACKWARD] = {.name = "NativeLayerNormBackward0",
+                              .flow = TMS_FLOW_IN,
+                              .args = DIMS_TOKENS},
+    [TMS_OP_EVALUATE_FLASH] = {.name = "autograd::engine::evaluate_function: "
+                                       "ScaledDotProductFlashAttentionBackward0"},
+    [TMS_OP_FLASH_BACKWARD] = {.name = "ScaledDotProductFlashAttentionBackward0",
+                               .flow = TMS_FLOW_IN,
+                               .args = DIMS_TOKENS},
+    /* Its collective arguments depend on the job: the writer adds them. */
+    [TMS_OP_COMMS] = {.name = "record_param_comms"},
+    [TMS_OP_ZERO] = {.name = "aten::zero_", .args = DIMS_TOKENS},
+    [TMS_OP_ADAMW] = {.name = "aten::_fused_adamw_"},
+    [TMS_INSTANT_MEMORY] = {.name = "[memory]", .shape = TMS_SHAPE_INSTANT},
+
+    /* Flows as real files have them: event records have an arrow's end that begins nowhere, and
+     * waits and synchronisations a beginning that ends nowhere. */
+    [TMS_RT_LAUNCH] = {"cudaLaunchKernel", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 211},
+    [TMS_RT_LAUNCH_EX] = {"cudaLaunchKernelExC", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 430},
+    [TMS_RT_MEMCPY] = {"cudaMemcpyAsync", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 41},
+    [TMS_RT_MEMSET] = {"cudaMemsetAsync", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 51},
+    [TMS_RT_EVENT_RECORD] = {"cudaEventRecord", TMS_SHAPE_RUNTIME, TMS_FLOW_IN, .cbid = 135},
+    [TMS_RT_WAIT_EVENT] = {"cudaStreamWaitEvent", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 147},
+    [TMS_RT_SYNCHRONIZE] = {"cudaDeviceSynchronize", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 165},
+
+    /* No name of a computation may match a reader's pattern for communication. Long template
+     * names are on purpose: they are most of the bytes of a real file. */
+    [TMS_GPU_NORM] = {"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<"
+                      "c10::BFloat16, float>(int, float, c10::BFloat16 const*, c10::BFloat16 "
+                      "const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)",
+                      TMS_SHAPE_KERNEL, TMS_FLOW_IN,
+                      .launch = {32, 24, {16384, 1, 1}, {32, 4, 1}, 100}},
+    [TMS_GPU_GEMM_QKV] = {"nvjet_tst_256x128_64x4_1x2_h_bz_coopA_TNT", TMS_SHAPE_KERNEL,
+                          TMS_FLOW_IN, .launch = {168, 213148, {2, 66, 1}, {384, 1, 1}, 0}},
+    [TMS_GPU_FLASH] = {"void pytorch_flash::flash_fwd_kernel<pytorch_flash::"
+                       "Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, "
+                       "cutlass::bfloat16_t>, false, true, false, false, true, true, false, "
+                       "false>(pytorch_flash::Flash_fwd_params)",
+                       TMS_SHAPE_KERNEL, TMS_FLOW_IN,
+                       .launch = {255, 49152, {8, 16, 12}, {128, 1, 1}, 13}},
+    [TMS_GPU_GEMM_MLP] = {"nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNN", TMS_SHAPE_KERNEL,
+                          TMS_FLOW_IN, .launch = {168, 213148, {2, 66, 1}, {384, 1, 1}, 0}},
+    [TMS_GPU_GELU] = {"void at::native::vectorized_elementwise_kernel<4, at::native::"
+                      "GeluCUDAKernelImpl(at::TensorIteratorBase&, at::native::GeluType)::"
+                      "{lambda()#2}::operator()() const::{lambda()#4}::operator()() const::"
+                      "{lambda(c10::BFloat16)#1}, std::array<char*, 2ul> >(int, at::native::"
+                      "GeluCUDAKernelImpl(at::TensorIteratorBase&, at::native::GeluType))",
+                      TMS_SHAPE_KERNEL, TMS_FLOW_IN,
+                      .launch = {32, 0, {98304, 1, 1}, {128, 1, 1}, 100}},
+    [TMS_GPU_LOSS] = {"void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, "
+                      "c10::BFloat16, float, c10::BFloat16, at::native::(anonymous namespace)::"
+                      "LogSoftMaxForwardEpilogue>(c10::BFloat16*, c10::BFloat16 const*, int)",
+                      TMS_SHAPE_KERNEL, TMS_FLOW_IN,
+                      .launch = {40, 128, {16384, 1, 1}, {1024, 1, 1}, 50}},
+    [TMS_GPU_GELU_BACKWARD] = {"void at::native::vectorized_elementwise_kernel<4, at::native::"
+                               "GeluBackwardCUDAKernelImpl(at::TensorIteratorBase&, at::native::"
+                               "GeluType)::{lambda()#2}, std::array<char*, 3ul> >(int)",
+                               TMS_SHAPE_KERNEL, TMS_FLOW_IN,
+                               .launch = {40, 0, {98304, 1, 1}, {128, 1, 1}, 75}},
+    [TMS_GPU_GEMM_DGRAD] = {"nvjet_tst_256x128_64x4_1x2_h_bz_coopA_NNT", TMS_SHAPE_KERNEL,
+                            TMS_FLOW_IN, .launch = {168, 213148, {2, 66, 1}, {384, 1, 1}, 0}},
+    [TMS_GPU_GEMM_WGRAD] = {"nvjet_tst_128x160_64x5_2x4_v_bz_NTT", TMS_SHAPE_KERNEL, TMS_FLOW_IN,
+                            .launch = {168, 221364, {8, 15, 1}, {384, 1, 1}, 0}},
+    [TMS_GPU_FLASH_BACKWARD] = {"void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<"
+                                "pytorch_flash::Flash_bwd_kernel_traits<64, 128, 128, 8, 4, 4, 4, "
+                                "false, false, cutlass::bfloat16_t>, false, true, false, false, "
+                                "true, true, false>(pytorch_flash::Flash_bwd_params)",
+                                TMS_SHAPE_KERNEL, TMS_FLOW_IN,
+                                .launch = {255, 147456, {8, 16, 12}, {256, 1, 1}, 13}},
+    [TMS_GPU_NORM_BACKWARD] = {"void at::native::(anonymous namespace)::layer_norm_grad_input_"
+                               "kernel_vectorized<c10::BFloat16, float>(c10::BFloat16 const*, "
+                               "c10::BFloat16 const*, float const*, float const*, int)",
+                               TMS_SHAPE_KERNEL, TMS_FLOW_IN,
+                               .launch = {38, 128, {16384, 1, 1}, {128, 1, 1}, 75}},
+    [TMS_GPU_ADAMW] = {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<"
+                       "at::native::(anonymous namespace)::FusedOptimizerTensorListMetadata<4>, "
+                       "at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4, "
+                       "(at::native::ADAM_MODE)1, false>, float const*, double, double>",
+                       TMS_SHAPE_KERNEL, TMS_FLOW_IN,
+                       .launch = {58, 0, {320, 1, 1}, {512, 1, 1}, 100}},
+    /* The only communication so far; name as NCCL 2.18 and later give it. */
+    [TMS_GPU_ALL_REDUCE] = {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL("
+                            "ncclDevKernelArgsStorage<4096ul>)",
+                            TMS_SHAPE_COMM, TMS_FLOW_IN,
+                            .launch = {96, 103808, {24, 1, 1}, {544, 1, 1}, 0}},
+    [TMS_GPU_MEMCPY] = {.name = "Memcpy HtoD (Pinned -> Device)",
+                        .shape = TMS_SHAPE_MEMCPY,
+                        .flow = TMS_FLOW_IN},
+    [TMS_GPU_MEMSET] = {.name = "Memset (Device)", .shape = TMS_SHAPE_MEMSET, .flow = TMS_FLOW_IN},
+
+    /* Copies of CPU spans on the GPU's rows: here to be ignored by whoever measures. */
+    [TMS_GPU_ANN_STEP] = {.name = "ProfilerStep#",
+                          .shape = TMS_SHAPE_GPU_ANNOTATION,
+                          .numbered = true},
+    [TMS_GPU_ANN_ALL_REDUCE] = {.name = "nccl:all_reduce", .shape = TMS_SHAPE_GPU_ANNOTATION},
+};
+
+/* Spelled as since 2022; older files write "Kernel" and "Memcpy". */
+static const char *const categories[TMS_SHAPE_COUNT] = {
+    [TMS_SHAPE_OP] = "cpu_op",
+    [TMS_SHAPE_ANNOTATION] = "user_annotation",
+    [TMS_SHAPE_INSTANT] = "cpu_instant_event",
+    [TMS_SHAPE_RUNTIME] = "cuda_runtime",
+    [TMS_SHAPE_KERNEL] = "kernel",
+    [TMS_SHAPE_COMM] = "kernel",
+    [TMS_SHAPE_MEMCPY] = "gpu_memcpy",
+    [TMS_SHAPE_MEMSET] = "gpu_memset",
+    [TMS_SHAPE_GPU_ANNOTATION] = "gpu_user_annotation",
+};
+
+const tms_kind_info *tms_kind_get(tms_kind kind) {
+    return &kinds[kind];
+}
+
+const char *tms_shape_category(tms_shape shape) {
+    return categories[shape];
+}

@@ -1,0 +1,107 @@
+/* Everything that a simulated job can record: names, categories and constant attributes. */
+#ifndef TMERGE_SYNTH_CATALOGUE_H
+#define TMERGE_SYNTH_CATALOGUE_H
+
+#include <stdbool.h>
+
+/* How an event is written and what it counts as. */
+typedef enum tms_shape {
+    TMS_SHAPE_OP,             /* cpu_op */
+    TMS_SHAPE_ANNOTATION,     /* user_annotation */
+    TMS_SHAPE_INSTANT,        /* cpu_instant_event: [memory] */
+    TMS_SHAPE_RUNTIME,        /* cuda_runtime */
+    TMS_SHAPE_KERNEL,         /* kernel: computation */
+    TMS_SHAPE_COMM,           /* kernel: communication */
+    TMS_SHAPE_MEMCPY,         /* gpu_memcpy */
+    TMS_SHAPE_MEMSET,         /* gpu_memset */
+    TMS_SHAPE_GPU_ANNOTATION, /* gpu_user_annotation: never counted as work */
+    TMS_SHAPE_COUNT
+} tms_shape;
+
+/* Flow arrow end that stands right behind an event. */
+typedef enum tms_flow {
+    TMS_FLOW_NONE,
+    TMS_FLOW_OUT, /* "s": a launch, or a forward operator */
+    TMS_FLOW_IN   /* "f": a kernel, or a backward operator */
+} tms_flow;
+
+/* Every event is of one kind; the order of the list is not stored anywhere. */
+typedef enum tms_kind {
+    TMS_ANN_STEP,
+    TMS_ANN_DATALOADER,
+    TMS_ANN_OPTIMIZER,
+    TMS_ANN_ZERO_GRAD,
+    TMS_ANN_ALL_REDUCE,
+    TMS_OP_TO,
+    TMS_OP_COPY,
+    TMS_OP_LINEAR,
+    TMS_OP_ADDMM,
+    TMS_OP_NORM,
+    TMS_OP_NATIVE_NORM,
+    TMS_OP_ATTENTION,
+    TMS_OP_FLASH,
+    TMS_OP_LOSS,
+    TMS_OP_EVALUATE,
+    TMS_OP_ADDMM_BACKWARD,
+    TMS_OP_EVALUATE_NORM,
+    TMS_OP_NORM_BACKWARD,
+    TMS_OP_EVALUATE_FLASH,
+    TMS_OP_FLASH_BACKWARD,
+    TMS_OP_COMMS,
+    TMS_OP_ZERO,
+    TMS_OP_ADAMW,
+    TMS_INSTANT_MEMORY,
+    TMS_RT_LAUNCH,
+    TMS_RT_LAUNCH_EX,
+    TMS_RT_MEMCPY,
+    TMS_RT_MEMSET,
+    TMS_RT_EVENT_RECORD,
+    TMS_RT_WAIT_EVENT,
+    TMS_RT_SYNCHRONIZE,
+    TMS_GPU_NORM,
+    TMS_GPU_GEMM_QKV,
+    TMS_GPU_FLASH,
+    TMS_GPU_GEMM_MLP,
+    TMS_GPU_GELU,
+    TMS_GPU_LOSS,
+    TMS_GPU_GELU_BACKWARD,
+    TMS_GPU_GEMM_DGRAD,
+    TMS_GPU_GEMM_WGRAD,
+    TMS_GPU_FLASH_BACKWARD,
+    TMS_GPU_NORM_BACKWARD,
+    TMS_GPU_ADAMW,
+    TMS_GPU_ALL_REDUCE,
+    TMS_GPU_MEMCPY,
+    TMS_GPU_MEMSET,
+    TMS_GPU_ANN_STEP,
+    TMS_GPU_ANN_ALL_REDUCE,
+    TMS_KIND_COUNT
+} tms_kind;
+
+/* How a kernel is launched; a real device's numbers (H100), so that readers see usual values. */
+typedef struct tms_launch {
+    int registers;    /* per thread */
+    int shared_bytes; /* per block */
+    int grid[3];
+    int block[3];
+    int occupancy; /* "est. achieved occupancy %" */
+} tms_launch;
+
+/* What is constant about a kind. */
+typedef struct tms_kind_info {
+    const char *name;
+    tms_shape shape;
+    tms_flow flow;
+    bool numbered;     /* the step's number follows the name */
+    int cbid;          /* CUPTI callback number of a runtime call */
+    const char *args;  /* further JSON members of an operator, ending in ", "; or NULL */
+    tms_launch launch; /* kernels only */
+} tms_kind_info;
+
+/* The row of one kind; static, never NULL. */
+const tms_kind_info *tms_kind_get(tms_kind kind);
+
+/* The value of "cat" that goes with a shape; static. */
+const char *tms_shape_category(tms_shape shape);
+
+#endif

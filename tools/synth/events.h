@@ -1,0 +1,71 @@
+/* The events of one rank's step, in the order in which a trace file lists them. */
+#ifndef TMERGE_SYNTH_EVENTS_H
+#define TMERGE_SYNTH_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalogue.h"
+#include "layout.h"
+
+/* Kineto writes thread by thread, then launches and GPU work mixed, then the GPU annotations. */
+typedef enum tms_section {
+    TMS_SECTION_AUTOGRAD,
+    TMS_SECTION_HOST,
+    TMS_SECTION_ACTIVITY,
+    TMS_SECTION_GPU_ANNOTATION,
+    TMS_SECTION_COUNT
+} tms_section;
+
+/* Sets of sections, one bit each. */
+#define TMS_SECTION_BIT(section) (1u << (unsigned)(section))
+#define TMS_NO_SECTIONS 0u
+#define TMS_ALL_SECTIONS (TMS_SECTION_BIT(TMS_SECTION_COUNT) - 1u)
+
+typedef struct tms_event {
+    int64_t begin_ns; /* since the epoch */
+    int64_t duration_ns;
+    int64_t launch_ns;   /* begin of the call that launched it; GPU work only */
+    int64_t correlation; /* links a launch to its GPU work; 0: none */
+    int64_t external_id; /* operator that it belongs to; 0: none */
+    int64_t value;       /* bytes of a copy or allocation, sequence of an operator, step number */
+    tms_kind kind;
+    tms_track track;
+} tms_event;
+
+/* A growing list; slot 0 is scratch for events that nobody wants, so that the simulation need
+ * not ask whether it is being recorded. */
+typedef struct tms_events {
+    tms_event *items; /* owned; the events are items[1] to items[count] */
+    size_t count;
+    size_t capacity;
+    unsigned sections;     /* which are kept */
+    bool out_of_memory;    /* sticky; checked once per step */
+    int64_t step;          /* number of the step that the list holds */
+    int64_t step_begin_ns; /* of its ProfilerStep annotation, kept whatever the sections */
+    int64_t step_end_ns;
+} tms_events;
+
+/**
+ * Makes an empty list that keeps the given sections.
+ * @return false when memory runs out
+ */
+bool tms_events_init(tms_events *events, unsigned sections);
+
+/* Gives the memory back; a zeroed list is fine. */
+void tms_events_free(tms_events *events);
+
+/* Forgets the events, keeps the memory. */
+void tms_events_clear(tms_events *events);
+
+/* The section that lists a kind on a track. */
+tms_section tms_events_section(tms_kind kind, tms_track track);
+
+/**
+ * Appends an event if its section is kept.
+ * @return its index, to be completed by way of items[index]; 0 (scratch) if it is not kept
+ */
+size_t tms_events_push(tms_events *events, const tms_event *event);
+
+#endif

@@ -1,0 +1,170 @@
+/* The parts of a trace file around its events, in the layout of Kineto from 2025-03 on, when
+ * baseTimeNanoseconds came to stand before the events. Blanks and line breaks are its own: some
+ * readers split files at them. */
+#include "frame.h"
+
+#include <stdio.h>
+
+#include "rng.h"
+
+/* Where Perfetto and chrome://tracing put the GPUs' rows: below all processes. */
+#define GPU_SORT_INDEX 5000000
+
+/* One card's numbers (H100 SXM), as Kineto prints them; the stray comma line is its own. */
+static const char device_properties[] =
+    ", \"name\": \"NVIDIA H100 80GB HBM3\", \"totalGlobalMem\": 85028372480,\n"
+    "      \"computeMajor\": 9, \"computeMinor\": 0,\n"
+    "      \"maxThreadsPerBlock\": 1024, \"maxThreadsPerMultiprocessor\": 2048,\n"
+    "      \"regsPerBlock\": 65536, \"warpSize\": 32,\n"
+    "      \"sharedMemPerBlock\": 49152, \"numSms\": 132\n"
+    "    , \"regsPerMultiprocessor\": 65536, \"sharedMemPerBlockOptin\": 232448, "
+    "\"sharedMemPerMultiprocessor\": 233472\n    }";
+
+/* Every process sees all cards of its host, not only its own. */
+static void devices(tms_out *out, const tms_config *config) {
+    tms_out_string(out, "    \"deviceProperties\": [\n");
+    for (int64_t i = 0; i < config->host_ranks; i++) {
+        tms_out_string(out, i > 0 ? ",\n    {\n      \"id\": " : "    {\n      \"id\": ");
+        tms_out_int(out, i);
+        tms_out_string(out, device_properties);
+    }
+    tms_out_string(out, "\n    ],\n");
+}
+
+/* What torch adds: the only reliable source of a trace's rank. pg_config lists all ranks, however
+ * many; it is the kernels' own list that is cut. */
+static void distributed_info(tms_out *out, const tms_config *config, const tms_layout *layout) {
+    tms_out_string(out, "      \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ");
+    tms_out_int(out, layout->rank);
+    tms_out_string(out, ", \"world_size\": ");
+    tms_out_int(out, config->ranks);
+    tms_out_string(out, ", \"pg_count\": 1, \"pg_config\": [{\"pg_name\": \"0\", "
+                        "\"pg_desc\": \"default_pg\", \"backend_config\": \"cuda:nccl\", "
+                        "\"pg_size\": ");
+    tms_out_int(out, config->ranks);
+    tms_out_string(out, ", \"ranks\": [");
+    for (int64_t i = 0; i < config->ranks; i++) {
+        tms_out_string(out, i > 0 ? ", " : "");
+        tms_out_int(out, i);
+    }
+    tms_out_string(out, "]}], \"nccl_version\": \"2.28.9\"},\n");
+}
+
+void tms_frame_header(tms_out *out, const tms_config *config, const tms_layout *layout) {
+    /* The second argument keeps the number apart from all that steps draw. */
+    tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)layout->rank, UINT64_MAX - 1);
+    uint64_t high = tms_rng_next(&rng);
+    uint64_t low = tms_rng_next(&rng);
+    char text[64];
+
+    /* Kineto's own odd beginning: readers have to skip white space. */
+    tms_out_string(out, "\n  {\n    \"schemaVersion\": 1,\n");
+    devices(out, config);
+    tms_out_string(out, "      \"cupti_version\": 24,\n"
+                        "      \"cuda_runtime_version\": 12060,\n"
+                        "      \"cuda_driver_version\": 12080,\n");
+    distributed_info(out, config, layout);
+    tms_out_string(out, "      \"host_name\": \"host");
+    tms_out_int(out, layout->host);
+    (void)snprintf(text, sizeof text, "%016llX%016llX", (unsigned long long)high,
+                   (unsigned long long)low);
+    /* Options of the profiler that was simulated: shapes and allocations were recorded. */
+    tms_out_string(out, "\",\n      \"record_shapes\": 1,\n      \"profile_memory\": 1,\n"
+                        "      \"trace_id\": \"");
+    tms_out_string(out, text);
+    tms_out_string(out, "\",\n  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": ");
+    tms_out_int(out, TMS_BASE_NS);
+    tms_out_string(out, ",\n  \"traceEvents\": [\n");
+}
+
+/* Writes an 'M' event up to its argument's value. */
+static void metadata(tms_out *out, const char *name, int64_t ts_ns, int64_t pid, int64_t tid) {
+    tms_out_string(out, "  {\n    \"name\": \"");
+    tms_out_string(out, name);
+    tms_out_string(out, "\", \"ph\": \"M\", \"ts\": ");
+    tms_out_us(out, ts_ns);
+    tms_out_string(out, ", \"pid\": ");
+    tms_out_int(out, pid);
+    tms_out_string(out, ", \"tid\": ");
+    tms_out_int(out, tid);
+    tms_out_string(out, ",\n    \"args\": {\n      ");
+}
+
+/* Closes what metadata() began. */
+static void end_metadata(tms_out *out) {
+    tms_out_string(out, "\n    }\n  },\n");
+}
+
+/* A process, or a GPU, which has a process's place in the format. */
+static void process(tms_out *out, int64_t ts_ns, int64_t pid, bool gpu) {
+    metadata(out, "process_name", ts_ns, pid, 0);
+    tms_out_string(out, "\"name\": \"python\"");
+    end_metadata(out);
+    metadata(out, "process_labels", ts_ns, pid, 0);
+    tms_out_string(out, gpu ? "\"labels\": \"GPU " : "\"labels\": \"CPU");
+    if (gpu) {
+        tms_out_int(out, pid);
+    }
+    tms_out_string(out, "\"");
+    end_metadata(out);
+    metadata(out, "process_sort_index", ts_ns, pid, 0);
+    tms_out_string(out, "\"sort_index\": ");
+    tms_out_int(out, gpu ? GPU_SORT_INDEX + pid : pid);
+    end_metadata(out);
+}
+
+/* A thread or a stream: the format does not tell them apart but by their names. */
+static void thread(tms_out *out, int64_t ts_ns, const tms_layout *layout, tms_track track) {
+    bool gpu = track == TMS_TRACK_COMPUTE || track == TMS_TRACK_COMM;
+    int64_t pid = layout->pid[track];
+    int64_t tid = layout->tid[track];
+
+    metadata(out, "thread_name", ts_ns, pid, tid);
+    tms_out_string(out, gpu ? "\"name\": \"stream " : "\"name\": \"thread ");
+    tms_out_int(out, tid);
+    tms_out_string(out, track == TMS_TRACK_HOST       ? " (python)\""
+                        : track == TMS_TRACK_AUTOGRAD ? " (pt_autograd_0)\""
+                                                      : " \"");
+    end_metadata(out);
+    metadata(out, "thread_sort_index", ts_ns, pid, tid);
+    tms_out_string(out, "\"sort_index\": ");
+    tms_out_int(out, tid);
+    end_metadata(out);
+}
+
+int64_t tms_frame_footer(tms_out *out, const tms_config *config, const tms_layout *layout,
+                         int64_t begin_ns, int64_t end_ns, const char *name) {
+    process(out, begin_ns, layout->pid[TMS_TRACK_HOST], false);
+    /* Kineto names all GPUs of the host, those included that this process never used. */
+    for (int64_t i = 0; i < config->host_ranks; i++) {
+        process(out, begin_ns, i, true);
+    }
+    for (int i = 0; i < TMS_TRACK_COUNT; i++) {
+        thread(out, begin_ns, layout, (tms_track)i);
+    }
+    /* The profiler's own span has words where others have numbers: readers have to cope. */
+    tms_out_string(out, "  {\n    \"ph\": \"X\", \"cat\": \"Trace\", \"ts\": ");
+    tms_out_us(out, begin_ns);
+    tms_out_string(out, ", \"dur\": ");
+    tms_out_us(out, end_ns - begin_ns);
+    tms_out_string(out, ",\n    \"pid\": \"Spans\", \"tid\": \"PyTorch Profiler\",\n"
+                        "    \"name\": \"PyTorch Profiler (0)\",\n    \"args\": {\n"
+                        "      \"Op count\": 0\n    }\n  },\n"
+                        "  {\n    \"name\": \"process_sort_index\", \"ph\": \"M\", \"ts\": ");
+    tms_out_us(out, begin_ns);
+    tms_out_string(out, ",\n    \"pid\": \"Spans\", \"tid\": 0,\n    \"args\": {\n"
+                        "      \"sort_index\": 536870912\n    }\n  },\n"
+                        "  {\n    \"name\": \"Iteration Start: PyTorch Profiler\", "
+                        "\"ph\": \"i\", \"s\": \"g\",\n    \"pid\": \"Traces\", "
+                        "\"tid\": \"Trace PyTorch Profiler\", \"ts\": ");
+    tms_out_us(out, begin_ns);
+    tms_out_string(out, "\n  },\n  {\n    \"name\": \"Record Window End\", \"ph\": \"i\", "
+                        "\"s\": \"g\",\n    \"pid\": \"\", \"tid\": \"\", \"ts\": ");
+    /* Collecting the records takes the profiler a while after the last step: 20 ms here. */
+    tms_out_us(out, end_ns + 20000000);
+    tms_out_string(out, "\n  }\n  ],\n  \"traceName\": \"");
+    tms_out_string(out, name);
+    tms_out_string(out, "\"\n}");
+    /* The span, "Iteration Start" and "Record Window End". */
+    return 3;
+}

@@ -1,0 +1,25 @@
+/* What stands before and after the events of a Kineto trace. */
+#ifndef TMERGE_SYNTH_FRAME_H
+#define TMERGE_SYNTH_FRAME_H
+
+#include <stdint.h>
+
+#include "config.h"
+#include "layout.h"
+#include "out.h"
+
+/* Writes the job's description up to the opening bracket of the events. */
+void tms_frame_header(tms_out *out, const tms_config *config, const tms_layout *layout);
+
+/**
+ * Writes the metadata events, the profiler's span and marks, and closes the file.
+ *
+ * @param begin_ns  when the profiler started [ns after TMS_BASE_NS]
+ * @param end_ns    when it stopped [ns after TMS_BASE_NS]
+ * @param name      of the trace
+ * @return          how many duration and instant events were among them
+ */
+int64_t tms_frame_footer(tms_out *out, const tms_config *config, const tms_layout *layout,
+                         int64_t begin_ns, int64_t end_ns, const char *name);
+
+#endif

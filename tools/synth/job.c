@@ -1,0 +1,167 @@
+/* The whole run: plan first, then rank after rank, each file complete before the next begins. Ranks
+ * share nothing but the plan, so that several could be written at once. */
+#include "job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "kineto.h"
+#include "replay.h"
+#include "sink.h"
+#include "truth.h"
+
+/* Writes one section of a rank's file; the section with the GPU work is measured too. Stops early
+ * on a full disk, which tms_sink_commit then reports. */
+static tms_status write_section(tms_kineto *kineto, tms_replay *replay, tms_section section,
+                                const tms_sink *sink, tms_tally *tally, tms_error *err) {
+    bool more = true;
+    tms_status status = tms_replay_next(replay, &more, err);
+
+    while (status == TMS_OK && more && !tms_sink_failed(sink)) {
+        tms_kineto_events(kineto, &replay->events, section);
+        if (section == TMS_SECTION_ACTIVITY) {
+            status = tms_tally_add_events(tally, &replay->events, err);
+        }
+        if (status == TMS_OK) {
+            status = tms_replay_next(replay, &more, err);
+        }
+    }
+    return status;
+}
+
+tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, const char *name, tms_out *out,
+                              tms_tally *tally, tms_error *err) {
+    tms_kineto *kineto = NULL;
+    tms_status status = tms_kineto_begin(&kineto, plan->config, rank, out, err);
+    int64_t end_ns = 0;
+
+    /* A file lists thread after thread: simulating again for each section costs little, holding
+     * all events of a long job in memory would not. */
+    for (int i = 0; i < TMS_SECTION_COUNT && status == TMS_OK; i++) {
+        tms_section section = (tms_section)i;
+        tms_replay replay;
+
+        status = tms_replay_init(&replay, plan, rank, TMS_SECTION_BIT(section), err);
+        if (status == TMS_OK) {
+            status = write_section(kineto, &replay, section, out->sink, tally, err);
+        }
+        end_ns = replay.sim.cpu_ns;
+        tms_replay_free(&replay);
+    }
+    if (status == TMS_OK) {
+        tms_kineto_end(kineto, end_ns, name);
+        tms_tally_finish(tally);
+        tally->n_recorded = tms_kineto_count(kineto);
+    }
+    tms_kineto_free(kineto);
+    return status;
+}
+
+/* DIR/NAME; owned by the caller, NULL when memory runs out. */
+static char *join_path(const char *dir, const char *name) {
+    size_t size = strlen(dir) + strlen(name) + 2;
+    char *path = malloc(size);
+
+    if (path != NULL) {
+        (void)snprintf(path, size, "%s/%s", dir, name);
+    }
+    return path;
+}
+
+/* Opens DIR/NAME. */
+static tms_status open_output(const tms_config *config, const char *name, tms_compression compress,
+                              tms_sink **sink, tms_error *err) {
+    char *path = join_path(config->dir, name);
+    tms_status status;
+
+    if (path == NULL) {
+        return tms_fail(err, TMS_ERR_FAULT, "out of memory for a file name");
+    }
+    status = tms_sink_open(sink, path, compress, err);
+    free(path);
+    return status;
+}
+
+/* Writes one rank's file and its part of the truth. */
+static tms_status write_rank(const tms_plan *plan, int64_t rank, tms_out *truth, tms_error *err) {
+    static const char *const endings[TMS_COMPRESSION_COUNT] = {"", ".gz", ".zst"};
+    const tms_config *config = plan->config;
+    tms_out out = {0};
+    tms_sink *sink = NULL;
+    tms_tally tally;
+    char name[64];
+    tms_status status;
+
+    tms_tally_init(&tally);
+    (void)snprintf(name, sizeof name, "profile_rank_%lld.json%s", (long long)rank,
+                   endings[config->compress]);
+    status = open_output(config, name, config->compress, &sink, err);
+    if (status == TMS_OK && !tms_out_init(&out, sink)) {
+        status = tms_fail(err, TMS_ERR_FAULT, "out of memory for an output buffer");
+    }
+    if (status == TMS_OK) {
+        status = tms_job_write_rank(plan, rank, name, &out, &tally, err);
+    }
+    if (status == TMS_OK) {
+        tms_out_flush(&out);
+        /* Should the commit fail, the truth is thrown away as a whole. */
+        tms_truth_rank(truth, config, rank, &tally);
+        status = tms_sink_commit(sink, err);
+    } else {
+        tms_sink_abandon(sink);
+    }
+    tms_out_free(&out);
+    tms_tally_free(&tally);
+    return status;
+}
+
+/* Truth is opened first, so that a folder that cannot be written to is found at once, and renamed
+ * last, so that its presence says that all traces are there. */
+static tms_status write_files(const tms_plan *plan, tms_error *err) {
+    const tms_config *config = plan->config;
+    tms_sink *sink = NULL;
+    tms_out truth = {0};
+    tms_status status = open_output(config, "truth.json", TMS_COMPRESS_NONE, &sink, err);
+
+    if (status != TMS_OK) {
+        return status;
+    }
+    if (!tms_out_init(&truth, sink)) {
+        tms_sink_abandon(sink);
+        return tms_fail(err, TMS_ERR_FAULT, "out of memory for an output buffer");
+    }
+    tms_truth_begin(&truth, config);
+    for (int64_t r = 0; r < config->ranks && status == TMS_OK; r++) {
+        status = write_rank(plan, r, &truth, err);
+    }
+    if (status == TMS_OK) {
+        tms_truth_end(&truth, plan);
+        tms_out_flush(&truth);
+        status = tms_sink_commit(sink, err);
+    } else {
+        tms_sink_abandon(sink);
+    }
+    tms_out_free(&truth);
+    return status;
+}
+
+tms_status tms_job_run(const tms_config *config, tms_error *err) {
+    tms_plan plan;
+    tms_status status;
+
+    /* If what exists is no folder, opening the first file says so. */
+    if (mkdir(config->dir, 0777) != 0 && errno != EEXIST) {
+        return tms_fail(err, TMS_ERR_OUTPUT, "cannot create the folder '%s': %s", config->dir,
+                        strerror(errno));
+    }
+    status = tms_plan_build(&plan, config, err);
+    if (status != TMS_OK) {
+        return status;
+    }
+    status = write_files(&plan, err);
+    tms_plan_free(&plan);
+    return status;
+}

@@ -1,0 +1,30 @@
+/* Simulates a job and writes its folder: one trace per rank, and the truth. */
+#ifndef TMERGE_SYNTH_JOB_H
+#define TMERGE_SYNTH_JOB_H
+
+#include "config.h"
+#include "error.h"
+#include "out.h"
+#include "plan.h"
+#include "tally.h"
+
+/**
+ * Writes one rank's trace and measures it on the way.
+ *
+ * @param name    file name that the trace shows as its own
+ * @param out     takes the text; the caller flushes it
+ * @param tally   empty before; finished on TMS_OK, and n_recorded set
+ * @return        TMS_OK; TMS_ERR_FAULT out of memory
+ */
+tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, const char *name, tms_out *out,
+                              tms_tally *tally, tms_error *err) __attribute__((warn_unused_result));
+
+/**
+ * Does the whole run. Each file appears under its name when it is complete, truth.json last.
+ *
+ * @param config  checked, with `dir` set
+ * @return        TMS_OK; TMS_ERR_OUTPUT; TMS_ERR_FAULT
+ */
+tms_status tms_job_run(const tms_config *config, tms_error *err);
+
+#endif

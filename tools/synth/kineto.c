@@ -1,0 +1,200 @@
+/* Writes events: constant text from texts.c with numbers in between. This is the inner loop of the
+ * program; it formats no text that could be made once per file. */
+#include "kineto.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+#include "sim.h"
+#include "texts.h"
+
+/* What the allocator holds when the recording begins: weights and optimizer state [B]. */
+#define ALLOCATED_BYTES INT64_C(8589934592)
+
+/* Appends a literal without counting its length at run time. */
+#define LITERAL(out, text) tms_out_text((out), (text), sizeof(text) - 1)
+
+struct tms_kineto {
+    const tms_config *config; /* borrowed */
+    tms_out *out;             /* borrowed */
+    tms_layout layout;
+    tms_texts texts;
+    int64_t begin_ns;        /* of the recording, after the base */
+    int64_t count;           /* events that a reader has to count */
+    int64_t op_index;        /* the next "Ev Idx" */
+    int64_t allocated_bytes; /* as of the last [memory] event */
+};
+
+tms_status tms_kineto_begin(tms_kineto **kineto, const tms_config *config, int64_t rank,
+                            tms_out *out, tms_error *err) {
+    tms_kineto *made = calloc(1, sizeof *made);
+
+    if (made == NULL) {
+        return tms_fail(err, TMS_ERR_FAULT, "out of memory for a trace");
+    }
+    made->config = config;
+    made->out = out;
+    made->layout = tms_layout_of(config, rank);
+    made->begin_ns = tms_sim_profiler_begin_ns(config, rank) - TMS_BASE_NS;
+    made->allocated_bytes = ALLOCATED_BYTES;
+    if (!tms_texts_make(&made->texts, config, &made->layout)) {
+        tms_kineto_free(made);
+        return tms_fail(err, TMS_ERR_FAULT, "out of memory for the texts of a trace");
+    }
+    tms_frame_header(out, config, &made->layout);
+    *kineto = made;
+    return TMS_OK;
+}
+
+/* The end of an arrow that belongs to the event just written. */
+static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kind_info *info) {
+    tms_out *out = kineto->out;
+    bool op = info->shape == TMS_SHAPE_OP;
+
+    LITERAL(out, "  {\n    \"ph\": \"");
+    tms_out_text(out, info->flow == TMS_FLOW_OUT ? "s" : "f", 1);
+    LITERAL(out, "\", \"id\": ");
+    /* Kineto writes the arrow's place and time again, equal to its event's to the digit: viewers
+     * look for the event under that point. An operator's arrow is named by its sequence number, a
+     * launch's by its correlation. */
+    tms_out_int(out, op ? event->value : event->correlation);
+    LITERAL(out, ", \"pid\": ");
+    tms_out_int(out, kineto->layout.pid[event->track]);
+    LITERAL(out, ", \"tid\": ");
+    tms_out_int(out, kineto->layout.tid[event->track]);
+    LITERAL(out, ", \"ts\": ");
+    tms_out_us(out, event->begin_ns - TMS_BASE_NS);
+    /* Readers must key arrows by category and number: both kinds count from 1. */
+    if (op) {
+        LITERAL(out, ",\n    \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\"");
+    } else {
+        LITERAL(out, ",\n    \"cat\": \"ac2g\", \"name\": \"ac2g\"");
+    }
+    if (info->flow == TMS_FLOW_IN) {
+        LITERAL(out, ", \"bp\": \"e\"");
+    }
+    LITERAL(out, "\n  },\n");
+}
+
+/* Bytes, and bytes per nanosecond, which are GB/s, with six decimals. Whole number and fraction
+ * apart: a double would print the same, at ten times the cost. */
+static void write_copy(tms_out *out, const tms_event *event) {
+    int64_t micro = event->value * 1000000 / event->duration_ns;
+    char fraction[7] = {'.'};
+
+    LITERAL(out, ",      \"bytes\": ");
+    tms_out_int(out, event->value);
+    LITERAL(out, ", \"memory bandwidth (GB/s)\": ");
+    tms_out_int(out, micro / 1000000);
+    for (int i = 6; i > 0; i--, micro /= 10) {
+        fraction[i] = (char)('0' + micro % 10);
+    }
+    tms_out_text(out, fraction, sizeof fraction);
+}
+
+/* The number that an event's arguments are about, and what goes with it. */
+static void write_numbers(tms_kineto *kineto, const tms_event *event, tms_shape shape) {
+    tms_out *out = kineto->out;
+
+    switch (shape) {
+    case TMS_SHAPE_OP:
+    case TMS_SHAPE_ANNOTATION:
+        tms_out_int(out, kineto->op_index++);
+        if (shape == TMS_SHAPE_OP && event->value != 0) {
+            LITERAL(out, ", \"Sequence number\": ");
+            tms_out_int(out, event->value);
+            LITERAL(out, ", \"Fwd thread id\": ");
+            /* Torch numbers threads from 0; 1 on the backward thread means the Python thread. */
+            tms_out_int(out, event->track == TMS_TRACK_AUTOGRAD);
+        }
+        break;
+    case TMS_SHAPE_INSTANT:
+        /* A running sum over the file, so that the curve of memory use is whole. */
+        kineto->allocated_bytes += event->value;
+        tms_out_int(out, event->value);
+        LITERAL(out, ", \"Total Allocated\": ");
+        tms_out_int(out, kineto->allocated_bytes);
+        break;
+    case TMS_SHAPE_RUNTIME:
+    case TMS_SHAPE_KERNEL:
+    case TMS_SHAPE_COMM:
+        tms_out_int(out, event->correlation);
+        break;
+    case TMS_SHAPE_MEMCPY:
+    case TMS_SHAPE_MEMSET:
+        tms_out_int(out, event->correlation);
+        write_copy(out, event);
+        break;
+    case TMS_SHAPE_GPU_ANNOTATION:
+    case TMS_SHAPE_COUNT:
+        break;
+    }
+}
+
+/* One event and, right behind it as in real files, the end of its arrow. */
+static void write_event(tms_kineto *kineto, const tms_event *event) {
+    const tms_kind_info *info = tms_kind_get(event->kind);
+    const tms_text *text = &kineto->texts.of[event->kind][event->track];
+    const char *p = text->text;
+    tms_out *out = kineto->out;
+    /* Kineto widens the GPU copies of annotations by 1 ns on each side. */
+    int64_t wider_ns = info->shape == TMS_SHAPE_GPU_ANNOTATION;
+
+    tms_out_text(out, p, text->head);
+    p += text->head;
+    if (info->numbered) {
+        tms_out_int(out, event->value);
+    }
+    tms_out_text(out, p, text->place);
+    p += text->place;
+    tms_out_us(out, event->begin_ns - wider_ns - TMS_BASE_NS);
+    if (info->shape != TMS_SHAPE_INSTANT) {
+        LITERAL(out, ", \"dur\": ");
+        tms_out_us(out, event->duration_ns + 2 * wider_ns);
+    }
+    tms_out_text(out, p, text->open);
+    p += text->open;
+    if (event->external_id != 0) {
+        LITERAL(out, "\"External id\": ");
+        tms_out_int(out, event->external_id);
+        /* A GPU annotation has no further argument. */
+        tms_out_text(out, ",", wider_ns != 0 ? 0 : 1);
+    }
+    tms_out_text(out, p, text->middle);
+    p += text->middle;
+    write_numbers(kineto, event, info->shape);
+    tms_out_text(out, p, text->tail);
+    if (info->flow != TMS_FLOW_NONE) {
+        write_flow(kineto, event, info);
+    }
+}
+
+void tms_kineto_events(tms_kineto *kineto, const tms_events *events, tms_section section) {
+    for (size_t i = 1; i <= events->count; i++) {
+        const tms_event *event = &events->items[i];
+
+        if (tms_events_section(event->kind, event->track) == section) {
+            write_event(kineto, event);
+            kineto->count++;
+        }
+    }
+}
+
+void tms_kineto_end(tms_kineto *kineto, int64_t end_ns, const char *name) {
+    kineto->count += tms_frame_footer(kineto->out, kineto->config, &kineto->layout,
+                                      kineto->begin_ns, end_ns - TMS_BASE_NS, name);
+}
+
+int64_t tms_kineto_count(const tms_kineto *kineto) {
+    return kineto->count;
+}
+
+void tms_kineto_free(tms_kineto *kineto) {
+    if (kineto == NULL) {
+        return;
+    }
+    tms_texts_free(&kineto->texts);
+    free(kineto);
+}

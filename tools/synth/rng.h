@@ -1,0 +1,81 @@
+/* Random numbers that give the same bytes on every machine: integers only, no libm. */
+#ifndef TMERGE_SYNTH_RNG_H
+#define TMERGE_SYNTH_RNG_H
+
+#include <stdint.h>
+
+/* State of one xoshiro256** stream (Blackman and Vigna, public domain algorithm). */
+typedef struct tms_rng {
+    uint64_t s[4];
+} tms_rng;
+
+/* One step of splitmix64: spreads close seeds over the whole state space. */
+static inline uint64_t tms_splitmix64(uint64_t *state) {
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/**
+ * Starts the stream of one (seed, a, b) triple. Each rank and step has a stream of its own, so
+ * that a rank can be replayed alone and a change in one step does not shift all later ones.
+ */
+static inline tms_rng tms_rng_start(uint64_t seed, uint64_t a, uint64_t b) {
+    tms_rng rng;
+    uint64_t state = seed;
+
+    state = tms_splitmix64(&state) ^ a;
+    state = tms_splitmix64(&state) ^ b;
+    for (int i = 0; i < 4; i++) {
+        rng.s[i] = tms_splitmix64(&state);
+    }
+    return rng;
+}
+
+/* The next 64 random bits. */
+static inline uint64_t tms_rng_next(tms_rng *rng) {
+    uint64_t *s = rng->s;
+    uint64_t x5 = s[1] * 5u;
+    uint64_t result = ((x5 << 7) | (x5 >> 57)) * 9u;
+    uint64_t t = s[1] << 17;
+
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = (s[3] << 45) | (s[3] >> 19);
+    return result;
+}
+
+/* A number in [low, high); the span must be under 2^31. Bias is below 2^-1 of a unit: no matter. */
+static inline int64_t tms_rng_range(tms_rng *rng, int64_t low, int64_t high) {
+    uint64_t span = (uint64_t)(high - low);
+
+    return low + (int64_t)(((tms_rng_next(rng) >> 32) * span) >> 32);
+}
+
+/* value * ppm / 1e6 without overflow for values up to 1e17 and ppm up to 1e8 each in reason. */
+static inline int64_t tms_scale_ppm(int64_t value, int64_t ppm) {
+    return value / 1000000 * ppm + value % 1000000 * ppm / 1000000;
+}
+
+/**
+ * A duration spread around @p mean_ns with standard deviation @p sigma_ppm (parts per million of
+ * the mean): the sum of four uniform 16-bit numbers, which is close to normal and ends at 3.46
+ * sigma. Never below a tenth of the mean, never below 1 ns.
+ */
+static inline int64_t tms_rng_around(tms_rng *rng, int64_t mean_ns, int64_t sigma_ppm) {
+    uint64_t bits = tms_rng_next(rng);
+    uint64_t sum = (bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff);
+    int64_t deviation = (int64_t)(sum + (bits >> 48)) - 131070;
+    /* Four uniforms of width 65536 have a standard deviation of 65536/sqrt(3) = 37837. */
+    int64_t value = mean_ns + tms_scale_ppm(mean_ns, deviation * sigma_ppm / 37837);
+    int64_t least = mean_ns / 10 > 1 ? mean_ns / 10 : 1;
+
+    return value > least ? value : least;
+}
+
+#endif

@@ -1,0 +1,210 @@
+/* Measures one rank by a sweep over the begins and ends of its GPU work: between two neighbouring
+ * edges nothing changes, so each such stretch is counted once, whole, in the rank's window and in
+ * the steps that it meets. O(n log n) for the sort, O(n) for the rest. */
+#include "tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void tms_tally_init(tms_tally *tally) {
+    memset(tally, 0, sizeof *tally);
+}
+
+void tms_tally_free(tms_tally *tally) {
+    free(tally->steps);
+    free(tally->edges);
+    memset(tally, 0, sizeof *tally);
+}
+
+/* Makes room for `more` further items; the array stays as it is when memory runs out. */
+static void *reserve(void *items, size_t count, size_t more, size_t *capacity, size_t item_size) {
+    size_t wanted = *capacity * 2 + 64;
+    void *grown;
+
+    if (*capacity - count >= more) {
+        return items;
+    }
+    if (wanted > SIZE_MAX / item_size) {
+        return NULL;
+    }
+    grown = realloc(items, wanted * item_size);
+    if (grown != NULL) {
+        *capacity = wanted;
+    }
+    return grown;
+}
+
+tms_status tms_tally_add_step(tms_tally *tally, int64_t step, int64_t begin_ns, int64_t end_ns,
+                              tms_error *err) {
+    tms_step_times *steps =
+        reserve(tally->steps, tally->n_steps, 1, &tally->steps_capacity, sizeof *steps);
+
+    if (steps == NULL) {
+        return tms_fail(err, TMS_ERR_FAULT, "out of memory for steps");
+    }
+    tally->steps = steps;
+    steps[tally->n_steps++] = (tms_step_times){
+        .step = step, .annotation_begin_ns = begin_ns, .annotation_end_ns = end_ns};
+    return TMS_OK;
+}
+
+/* Notes the end of GPU work with the step whose annotation holds its launch. */
+static void note_end(tms_tally *tally, int64_t launch_ns, int64_t end_ns) {
+    /* From the back: work comes in step by step, so the first look nearly always finds it. */
+    for (size_t i = tally->n_steps; i > 0; i--) {
+        tms_step_times *step = &tally->steps[i - 1];
+
+        if (launch_ns >= step->annotation_begin_ns && launch_ns < step->annotation_end_ns) {
+            step->work_end_ns = end_ns > step->work_end_ns ? end_ns : step->work_end_ns;
+            return;
+        }
+    }
+}
+
+tms_status tms_tally_add_work(tms_tally *tally, tms_work work, int64_t launch_ns, int64_t begin_ns,
+                              int64_t end_ns, tms_error *err) {
+    tms_edge *edges =
+        reserve(tally->edges, tally->n_edges, 2, &tally->edges_capacity, sizeof *edges);
+
+    if (edges == NULL) {
+        return tms_fail(err, TMS_ERR_FAULT, "out of memory for GPU events");
+    }
+    tally->edges = edges;
+    edges[tally->n_edges++] = (tms_edge){begin_ns, work, 1};
+    edges[tally->n_edges++] = (tms_edge){end_ns, work, -1};
+    note_end(tally, launch_ns, end_ns);
+    return TMS_OK;
+}
+
+/* Which kind of GPU work an event is; TMS_WORK_COUNT where it is none. */
+static tms_work work_of(tms_kind kind) {
+    switch (tms_kind_get(kind)->shape) {
+    case TMS_SHAPE_KERNEL:
+        return TMS_WORK_COMPUTE;
+    case TMS_SHAPE_COMM:
+        return TMS_WORK_COMM;
+    case TMS_SHAPE_MEMCPY:
+    case TMS_SHAPE_MEMSET:
+        return TMS_WORK_MEMORY;
+    case TMS_SHAPE_OP:
+    case TMS_SHAPE_ANNOTATION:
+    case TMS_SHAPE_INSTANT:
+    case TMS_SHAPE_RUNTIME:
+    case TMS_SHAPE_GPU_ANNOTATION:
+    case TMS_SHAPE_COUNT:
+        break;
+    }
+    return TMS_WORK_COUNT;
+}
+
+tms_status tms_tally_add_events(tms_tally *tally, const tms_events *events, tms_error *err) {
+    tms_status status =
+        tms_tally_add_step(tally, events->step, events->step_begin_ns, events->step_end_ns, err);
+
+    for (size_t i = 1; i <= events->count && status == TMS_OK; i++) {
+        const tms_event *event = &events->items[i];
+        tms_work work = work_of(event->kind);
+
+        if (work != TMS_WORK_COUNT) {
+            status = tms_tally_add_work(tally, work, event->launch_ns, event->begin_ns,
+                                        event->begin_ns + event->duration_ns, err);
+        }
+    }
+    return status;
+}
+
+/* A step begins no earlier than the one before it has ended, and lasts until its work is done:
+ * known only when all work has been added. */
+static void set_windows(tms_tally *tally) {
+    int64_t previous_end_ns = INT64_MIN;
+
+    for (size_t i = 0; i < tally->n_steps; i++) {
+        tms_step_times *step = &tally->steps[i];
+
+        step->begin_ns = step->annotation_begin_ns;
+        if (previous_end_ns > step->begin_ns) {
+            step->begin_ns = previous_end_ns;
+        }
+        step->end_ns = step->begin_ns;
+        if (step->annotation_end_ns > step->end_ns) {
+            step->end_ns = step->annotation_end_ns;
+        }
+        if (step->work_end_ns > step->end_ns) {
+            step->end_ns = step->work_end_ns;
+        }
+        step->times.window_ns = step->end_ns - step->begin_ns;
+        previous_end_ns = step->end_ns;
+    }
+}
+
+/* By time alone; qsort need not keep the order of equals, see tms_tally_finish. */
+static int compare_edges(const void *a, const void *b) {
+    int64_t left = ((const tms_edge *)a)->time_ns;
+    int64_t right = ((const tms_edge *)b)->time_ns;
+
+    return (left > right) - (left < right);
+}
+
+/* Counts a stretch of time during which `running` of each kind of work are under way. */
+static void count(tms_times *times, const int64_t running[TMS_WORK_COUNT], int64_t length_ns) {
+    bool compute = running[TMS_WORK_COMPUTE] > 0;
+    bool comm = running[TMS_WORK_COMM] > 0;
+    bool memory = running[TMS_WORK_MEMORY] > 0;
+
+    /* Every definition is a union of such stretches, hence a sum of their lengths. */
+    times->work_ns[TMS_WORK_COMPUTE] += compute ? length_ns : 0;
+    times->work_ns[TMS_WORK_COMM] += comm ? length_ns : 0;
+    times->work_ns[TMS_WORK_MEMORY] += memory ? length_ns : 0;
+    times->overlap_ns += comm && compute ? length_ns : 0;
+    times->exposed_comm_ns += comm && !compute ? length_ns : 0;
+    times->exposed_memory_ns += memory && !compute && !comm ? length_ns : 0;
+    times->busy_ns += compute || comm || memory ? length_ns : 0;
+}
+
+/* Counts the stretch [begin_ns, end_ns) in every step that it meets. Stretches come in order, so
+ * steps that end before it are done with: *first moves past them. */
+static void count_steps(tms_tally *tally, size_t *first, const int64_t running[TMS_WORK_COUNT],
+                        int64_t begin_ns, int64_t end_ns) {
+    while (*first < tally->n_steps && tally->steps[*first].end_ns <= begin_ns) {
+        (*first)++;
+    }
+    /* Nearly always one step; two where a stretch spans the moment between them. */
+    for (size_t i = *first; i < tally->n_steps && tally->steps[i].begin_ns < end_ns; i++) {
+        tms_step_times *step = &tally->steps[i];
+        int64_t from_ns = begin_ns > step->begin_ns ? begin_ns : step->begin_ns;
+        int64_t to_ns = end_ns < step->end_ns ? end_ns : step->end_ns;
+
+        if (from_ns < to_ns) {
+            count(&step->times, running, to_ns - from_ns);
+        }
+    }
+}
+
+void tms_tally_finish(tms_tally *tally) {
+    int64_t running[TMS_WORK_COUNT] = {0};
+    size_t first = 0;
+
+    set_windows(tally);
+    if (tally->n_edges > 0) {
+        qsort(tally->edges, tally->n_edges, sizeof *tally->edges, compare_edges);
+        tally->total.window_ns = tally->edges[tally->n_edges - 1].time_ns - tally->edges[0].time_ns;
+    }
+    for (size_t i = 0; i + 1 < tally->n_edges; i++) {
+        const tms_edge *edge = &tally->edges[i];
+
+        /* Edges at one time may come in any order: between them no time passes. */
+        running[edge->work] += edge->change;
+        if (edge[1].time_ns > edge->time_ns) {
+            count(&tally->total, running, edge[1].time_ns - edge->time_ns);
+            count_steps(tally, &first, running, edge->time_ns, edge[1].time_ns);
+        }
+    }
+    /* Idle is what is left, so that the parts add up to the window whatever the rounding: there is
+     * none. */
+    tally->total.idle_ns = tally->total.window_ns - tally->total.busy_ns;
+    for (size_t i = 0; i < tally->n_steps; i++) {
+        tms_times *times = &tally->steps[i].times;
+
+        times->idle_ns = times->window_ns - times->busy_ns;
+    }
+}

@@ -1,0 +1,197 @@
+/* Makes the constant texts of a file. It runs once per file, so it may use printf and memory
+ * streams; what it makes is what the writing loop copies. */
+#include "texts.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Streaming multiprocessors of the card that the header describes. */
+#define DEVICE_SMS 132
+
+/* Torch lists this many members of a group and then writes "...". */
+#define LISTED_RANKS 30
+
+/* Any address and size do: torch's caching allocator reserves memory in large pieces. */
+#define HEAP_ADDRESS 139926520725504LL
+#define RESERVED_BYTES 34359738368LL
+
+/* What the texts of one file have in common. */
+typedef struct maker {
+    tms_texts *texts;
+    const tms_config *config;
+    const tms_layout *layout;
+} maker;
+
+/* Ends a memory stream; false when memory ran out while it was written. */
+static bool close_text(FILE *stream) {
+    bool good = !ferror(stream);
+
+    return fclose(stream) == 0 && good;
+}
+
+/* The members that NCCL kernels and record_param_comms share; made before the texts that hold
+ * them. */
+static bool make_collective(const maker *m) {
+    size_t size;
+    FILE *stream = open_memstream(&m->texts->collective, &size);
+    /* bfloat16 has two bytes; an odd byte would be padding. */
+    long long elements = (long long)(m->config->bucket_bytes / 2);
+    int64_t ranks = m->config->ranks;
+
+    if (stream == NULL) {
+        return false;
+    }
+    fprintf(stream,
+            "\"Collective name\": \"allreduce\", \"In msg nelems\": %lld, "
+            "\"Out msg nelems\": %lld, \"Group size\": %lld, \"dtype\": \"BFloat16\", "
+            "\"In split size\": \"[]\", \"Out split size\": \"[]\", "
+            "\"Process Group Name\": \"0\", \"Process Group Description\": \"default_pg\", "
+            "\"Process Group Ranks\": \"[",
+            elements, elements, (long long)ranks);
+    for (int64_t i = 0; i < ranks && i < LISTED_RANKS; i++) {
+        fprintf(stream, "%s%lld", i > 0 ? ", " : "", (long long)i);
+    }
+    fprintf(stream, "%s]\"", ranks > LISTED_RANKS ? ", ..." : "");
+    return close_text(stream);
+}
+
+/* The launch's members of a kernel: constant per kind. */
+static void print_launch(FILE *stream, const tms_launch *launch) {
+    const int *grid = launch->grid;
+    const int *block = launch->block;
+    double blocks = (double)grid[0] * grid[1] * grid[2] / DEVICE_SMS;
+    /* A block is given whole warps of 32 threads. */
+    int block_warps = (block[0] * block[1] * block[2] + 31) / 32;
+
+    fprintf(stream,
+            ",      \"registers per thread\": %d,      \"shared memory\": %d,"
+            "      \"blocks per SM\": %f,      \"warps per SM\": %f,"
+            "      \"grid\": [%d, %d, %d],      \"block\": [%d, %d, %d],"
+            "      \"est. achieved occupancy %%\": %d",
+            launch->registers, launch->shared_bytes, blocks, blocks * block_warps, grid[0], grid[1],
+            grid[2], block[0], block[1], block[2], launch->occupancy);
+}
+
+/* Where GPU work runs, up to the number that links it to its launch. */
+static void print_place(FILE *stream, const tms_layout *layout, tms_track track) {
+    fprintf(stream, "\"device\": %lld, \"context\": 1,      \"stream\": %lld, \"correlation\": ",
+            (long long)layout->device, (long long)layout->tid[track]);
+}
+
+/* What stands between the External id and the event's own number. The runs of blanks are
+ * Kineto's: it indents each member that it appends. */
+static void print_middle(FILE *stream, const maker *m, const tms_kind_info *info, tms_track track) {
+    /* Each case ends in a member's name: the number comes from the event. */
+    switch (info->shape) {
+    case TMS_SHAPE_OP:
+    case TMS_SHAPE_ANNOTATION:
+        fprintf(stream,
+                "\"Record function id\": 0, %s\"Ev Idx\": ", info->args != NULL ? info->args : "");
+        break;
+    case TMS_SHAPE_INSTANT:
+        fprintf(stream, "\"Device Type\": 1, \"Device Id\": %lld, \"Addr\": %lld, \"Bytes\": ",
+                (long long)m->layout->device, HEAP_ADDRESS);
+        break;
+    case TMS_SHAPE_RUNTIME:
+        fprintf(stream, "      \"cbid\": %d, \"correlation\": ", info->cbid);
+        break;
+    case TMS_SHAPE_KERNEL:
+    case TMS_SHAPE_COMM:
+        fprintf(stream, "      \"queued\": 0, ");
+        print_place(stream, m->layout, track);
+        break;
+    case TMS_SHAPE_MEMCPY:
+    case TMS_SHAPE_MEMSET:
+        fprintf(stream, "      ");
+        print_place(stream, m->layout, track);
+        break;
+    case TMS_SHAPE_GPU_ANNOTATION:
+    case TMS_SHAPE_COUNT:
+        break;
+    }
+}
+
+/* What follows the event's own number, and any further ones. */
+static void print_tail(FILE *stream, const maker *m, tms_kind kind) {
+    const tms_kind_info *info = tms_kind_get(kind);
+
+    if (kind == TMS_OP_COMMS) {
+        fprintf(stream, ", \"Rank\": %lld, \"Global rank start\": 0, \"Global rank stride\": 1, %s",
+                (long long)m->layout->rank, m->texts->collective);
+    } else if (info->shape == TMS_SHAPE_KERNEL) {
+        print_launch(stream, &info->launch);
+    } else if (info->shape == TMS_SHAPE_COMM) {
+        /* As the profiler copies them from record_param_comms; "Seq" came in 2026 only. */
+        print_launch(stream, &info->launch);
+        fprintf(stream, ", %s", m->texts->collective);
+    } else if (info->shape == TMS_SHAPE_INSTANT) {
+        fprintf(stream, ", \"Total Reserved\": %lld", RESERVED_BYTES);
+    }
+    fprintf(stream, "\n    }\n  },\n");
+}
+
+/* Length of what was written since the last mark. */
+static size_t mark(FILE *stream, size_t *before) {
+    long at = ftell(stream);
+    size_t length = at < 0 ? 0 : (size_t)at - *before;
+
+    *before += length;
+    return length;
+}
+
+/* Prints all parts into one string and notes their lengths. */
+static bool make_text(const maker *m, tms_kind kind, tms_track track) {
+    const tms_kind_info *info = tms_kind_get(kind);
+    tms_text *made = &m->texts->of[kind][track];
+    bool instant = info->shape == TMS_SHAPE_INSTANT;
+    size_t size;
+    size_t before = 0;
+    FILE *stream = open_memstream(&made->text, &size);
+
+    if (stream == NULL) {
+        return false;
+    }
+    fprintf(stream, "  {\n    \"ph\": \"%s\", \"cat\": \"%s\",%s \"name\": \"%s",
+            instant ? "i" : "X", tms_shape_category(info->shape), instant ? " \"s\": \"t\"," : "",
+            info->name);
+    made->head = mark(stream, &before);
+    fprintf(stream, "\",%s\"pid\": %lld, \"tid\": %lld,\n    \"ts\": ", instant ? "\n    " : " ",
+            (long long)m->layout->pid[track], (long long)m->layout->tid[track]);
+    made->place = mark(stream, &before);
+    fprintf(stream, ",\n    \"args\": {\n      ");
+    made->open = mark(stream, &before);
+    print_middle(stream, m, info, track);
+    made->middle = mark(stream, &before);
+    print_tail(stream, m, kind);
+    made->tail = mark(stream, &before);
+    return close_text(stream);
+}
+
+bool tms_texts_make(tms_texts *texts, const tms_config *config, const tms_layout *layout) {
+    maker m = {texts, config, layout};
+
+    if (!make_collective(&m)) {
+        return false;
+    }
+    /* Some pairs of kind and track never occur; their texts are cheaper than a list of those. */
+    for (int kind = 0; kind < TMS_KIND_COUNT; kind++) {
+        for (int track = 0; track < TMS_TRACK_COUNT; track++) {
+            if (!make_text(&m, (tms_kind)kind, (tms_track)track)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void tms_texts_free(tms_texts *texts) {
+    for (int kind = 0; kind < TMS_KIND_COUNT; kind++) {
+        for (int track = 0; track < TMS_TRACK_COUNT; track++) {
+            free(texts->of[kind][track].text);
+        }
+    }
+    free(texts->collective);
+    memset(texts, 0, sizeof *texts);
+}

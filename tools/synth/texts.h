@@ -1,0 +1,38 @@
+/* The constant text around the numbers of each kind of event, made once per file: what makes
+ * writing an event a few copies. */
+#ifndef TMERGE_SYNTH_TEXTS_H
+#define TMERGE_SYNTH_TEXTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "catalogue.h"
+#include "config.h"
+#include "layout.h"
+
+/* The text of a kind on a track. Its parts stand one behind another and are written as
+ *   head [step number] place ts ["dur"] open [External id] middle number [more] tail */
+typedef struct tms_text {
+    char *text;  /* owned */
+    size_t head; /* lengths of the parts [bytes] */
+    size_t place;
+    size_t open;
+    size_t middle;
+    size_t tail;
+} tms_text;
+
+typedef struct tms_texts {
+    tms_text of[TMS_KIND_COUNT][TMS_TRACK_COUNT];
+    char *collective; /* owned: JSON members that describe the all-reduce */
+} tms_texts;
+
+/**
+ * Makes the texts of one rank's file.
+ * @param texts  zeroed before; to be freed whatever the result
+ * @return       false when memory runs out
+ */
+bool tms_texts_make(tms_texts *texts, const tms_config *config, const tms_layout *layout);
+
+void tms_texts_free(tms_texts *texts);
+
+#endif
