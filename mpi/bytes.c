@@ -56,18 +56,21 @@ tm_status tm_mpi_broadcast_bytes(MPI_Comm comm, void **bytes, size_t *size, tm_e
     MPI_Comm_rank(comm, &self);
     uint64_t n = *size;
     tm_status status = check(MPI_Bcast(&n, 1, MPI_UINT64_T, 0, comm), err);
-    char *all = self == 0 ? *bytes : malloc(n ? n : 1);
-    if (!all && n > 0)
+    char *received = self == 0 ? NULL : malloc(n ? n : 1);
+    char *all = self == 0 ? *bytes : received;
+    if (self != 0 && !received)
         status = tm_fail_memory(err);
-    TM_TRY(tm_mpi_agree(comm, status, err));
-    for (uint64_t sent = 0; sent < n && status == TM_OK; sent += PIECE)
-        status = check(MPI_Bcast(all + sent, piece_of(n - sent), MPI_BYTE, 0, comm), err);
     status = tm_mpi_agree(comm, status, err);
-    if (status != TM_OK && self != 0)
-        free(all);
     if (status == TM_OK) {
-        *bytes = all;
-        *size = (size_t)n;
+        for (uint64_t sent = 0; sent < n && status == TM_OK; sent += PIECE)
+            status = check(MPI_Bcast(all + sent, piece_of(n - sent), MPI_BYTE, 0, comm), err);
+        status = tm_mpi_agree(comm, status, err);
     }
-    return status;
+    if (status != TM_OK) {
+        free(received);
+        return status;
+    }
+    *bytes = all;
+    *size = (size_t)n;
+    return TM_OK;
 }

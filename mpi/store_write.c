@@ -186,7 +186,8 @@ static tm_status write_rest(const write_job *job) {
     const tm_store_plan *plan = job->plan;
     TM_TRY(tm_store_put_names(job->writer, plan->names, job->err));
     for (size_t i = 0; plan->tables && i < plan->tables->n_tables; i++)
-        TM_TRY(tm_store_put_table(job->writer, &plan->tables->tables[i], job->err));
+        if (!plan->tables->tables[i].def->internal)
+            TM_TRY(tm_store_put_table(job->writer, &plan->tables->tables[i], job->err));
     for (size_t i = 0; i < plan->n_attributes; i++)
         TM_TRY(tm_store_put_attribute(job->writer, &plan->attributes[i], job->err));
     return TM_OK;

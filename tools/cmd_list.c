@@ -25,7 +25,8 @@ static void print_overview(void) {
     for (size_t i = 0; i < n_analyses; i++) {
         printf("  %-10s %s\n", analyses[i]->name, analyses[i]->summary);
         for (size_t t = 0; t < analyses[i]->n_tables; t++)
-            printf("    %-16s %s\n", analyses[i]->tables[t]->name, analyses[i]->tables[t]->doc);
+            if (!analyses[i]->tables[t]->internal)
+                printf("    %-20s %s\n", analyses[i]->tables[t]->name, analyses[i]->tables[t]->doc);
     }
 }
 
@@ -35,7 +36,9 @@ static tm_status print_docs(tm_error *err) {
     tm_vec defs = TM_VEC(const tm_table_def *);
     bool ok = true;
     for (size_t i = 0; i < n_analyses && ok; i++)
-        ok = tm_vec_append(&defs, analyses[i]->tables, analyses[i]->n_tables) != NULL;
+        for (size_t t = 0; t < analyses[i]->n_tables && ok; t++)
+            ok = analyses[i]->tables[t]->internal ||
+                 tm_vec_append(&defs, &analyses[i]->tables[t], 1) != NULL;
     char *text = NULL;
     tm_status status = ok ? tm_table_defs_text(defs.data, defs.n, &text, err) : tm_fail_memory(err);
     if (status == TM_OK)

@@ -12,6 +12,7 @@
 #include "inputs.h"
 #include "mpi/agree.h"
 #include "mpi/load.h"
+#include "mpi/match.h"
 #include "mpi/names.h"
 #include "mpi/store_write.h"
 #include "mpi/tables.h"
@@ -25,6 +26,7 @@ static const tm_option options[] = {
     {"rank-map", 0, "FILE", "lines PATH RANK: which rank a trace is of"},
     {"comm-pattern", 0, "REGEX",
      "kernels that communicate, besides the known ones (POSIX extended)"},
+    {"align", 0, "HOW", "clocks: utc (as recorded), or none for no number between ranks"},
     {"skip-bad", 0, NULL,
      "leave out traces that cannot be read, or that overlap one of their rank"},
     {"no-compress", 0, NULL, "plain chunks in the store: larger and faster"},
@@ -48,6 +50,8 @@ typedef struct merge {
     tm_tables tables;
     tm_loaded loaded;
     tm_names *names; /* the job's dictionary */
+    tm_align align;
+    tm_collectives collectives;
 } merge;
 
 /* The temporary file, for the handler of a signal that ends the run. */
@@ -65,29 +69,31 @@ static void watch_signals(const char *output) {
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+    /* Over the file size limit a write shall fail, and be told, instead of ending the process. */
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &action, NULL);
 }
 
 /* Found before anything is read: an output that is not ours, or a folder that takes no file. */
 static tm_status check_output(const merge *m, tm_error *err) {
     struct stat info;
-    char folder[TM_PATH_MAX];
+    char folder[TM_PATH_MAX + 1];
     if (strlen(m->output) >= TM_PATH_MAX)
         return tm_fail(err, TM_ERR_OUTPUT, m->output, -1, "this path is too long");
+    if (m->output[0] == '\0')
+        return tm_fail(err, TM_ERR_OUTPUT, NULL, -1, "the name of the output is empty");
     if (stat(m->output, &info) == 0) {
         if (S_ISDIR(info.st_mode))
             return tm_fail(err, TM_ERR_OUTPUT, m->output, -1, "this is a folder");
+        if (!S_ISREG(info.st_mode)) /* a device would be replaced, not written to */
+            return tm_fail(err, TM_ERR_OUTPUT, m->output, -1, "this is no regular file");
         if (!tm_argument(m->arguments, "force") && !tm_store_is_store(m->output))
             return tm_fail(err, TM_ERR_OUTPUT, m->output, -1,
                            "this file is no tmerge store; --force overwrites it");
     }
-    snprintf(folder, sizeof folder, "%s", m->output);
-    char *slash = strrchr(folder, '/');
-    if (!slash)
-        snprintf(folder, sizeof folder, ".");
-    else if (slash == folder)
-        folder[1] = '\0';
-    else
-        *slash = '\0';
+    /* The dot asks for a folder: a file in its place would only be found when it is too late. */
+    const char *slash = strrchr(m->output, '/');
+    snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash - m->output) + 1 : 0, m->output);
     if (access(folder, W_OK | X_OK) != 0)
         return tm_fail(err, TM_ERR_OUTPUT, m->output, -1, "its folder takes no file: %s",
                        strerror(errno));
@@ -121,13 +127,26 @@ static tm_status read_traces(merge *m, tm_error *err) {
     return tm_mpi_load(m->comm, &load, left_out, &m->loaded, err);
 }
 
+static tm_status match_ranks(merge *m, tm_error *err) {
+    int64_t n_ranks = (int64_t)m->loaded.n_ranks, world = m->loaded.world_size;
+    const tm_match_options match = {
+        .world_size = world > n_ranks ? world : n_ranks,
+        .n_ranks = n_ranks,
+        .align = m->align,
+    };
+    return tm_mpi_match(m->comm, &match, m->loaded.timelines, m->loaded.n_timelines, m->names,
+                        &m->collectives, err);
+}
+
 static tm_status analyse(merge *m, tm_error *err) {
-    tm_status status = TM_OK;
+    tm_status status = tm_analyse_collectives(&m->collectives, &m->tables, err);
     for (size_t i = 0; i < m->loaded.n_timelines && status == TM_OK; i++)
         status = tm_analyse_rank(&m->loaded.timelines[i], m->names, &m->tables, err);
     TM_TRY(tm_mpi_agree(m->comm, status, err));
     TM_TRY(tm_mpi_gather_tables(m->comm, &m->tables, err));
-    const tm_job job = {.n_ranks = m->loaded.n_ranks, .world_size = m->loaded.world_size};
+    const tm_job job = {.n_ranks = m->loaded.n_ranks,
+                        .world_size = m->loaded.world_size,
+                        .aligned = m->align != TM_ALIGN_NONE};
     if (m->self == 0)
         status = tm_analyse_job(&job, &m->tables, err);
     return tm_mpi_agree(m->comm, status, err);
@@ -198,6 +217,7 @@ static tm_status run_phases(merge *m, tm_error *err) {
     TM_TRY(read_traces(m, err));
     TM_TRY(tm_mpi_unify_names(m->comm, m->loaded.names, m->loaded.timelines, m->loaded.n_timelines,
                               &m->names, err));
+    TM_TRY(match_ranks(m, err));
     TM_TRY(analyse(m, err));
     if (m->self == 0)
         warn_inputs(m);
@@ -221,12 +241,23 @@ static void prepare_environment(void) {
     }
 }
 
+static tm_status parse_align(const char *text, tm_align *out, tm_error *err) {
+    if (text && strcmp(text, "none") == 0)
+        *out = TM_ALIGN_NONE;
+    else if (!text || strcmp(text, "utc") == 0)
+        *out = TM_ALIGN_UTC;
+    else
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--align takes utc or none, not '%s'", text);
+    return TM_OK;
+}
+
 static tm_status merge_run(const tm_arguments *arguments, tm_error *err) {
     const char *output = tm_argument(arguments, "output");
     merge m = {.arguments = arguments, .output = output ? output : "tmerge.h5"};
     if (arguments->n_operands == 0)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge merge needs traces; see --help");
     TM_TRY(tm_console_colors(tm_argument(arguments, "color"), 1, &m.colors, err));
+    TM_TRY(parse_align(tm_argument(arguments, "align"), &m.align, err));
     prepare_environment();
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI could not be started");
@@ -236,6 +267,7 @@ static tm_status merge_run(const tm_arguments *arguments, tm_error *err) {
     if (m.self == 0)
         watch_signals(m.output);
     tm_status status = run_phases(&m, err);
+    tm_collectives_free(&m.collectives);
     tm_names_destroy(m.names);
     tm_loaded_free(&m.loaded);
     tm_inputs_free(&m.inputs);

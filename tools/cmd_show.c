@@ -37,7 +37,8 @@ static tm_status check_operands(const tm_arguments *arguments, const tm_tables *
     for (size_t o = 1; o < arguments->n_operands; o++) {
         bool known = false;
         for (size_t t = 0; t < tables->n_tables && !known; t++)
-            known = names_table(arguments->operands[o], tables->tables[t].def->name);
+            known = !tables->tables[t].def->internal &&
+                    names_table(arguments->operands[o], tables->tables[t].def->name);
         if (!known)
             return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                            "'%s' is no analysis and no table; tmerge list names them",
@@ -125,7 +126,7 @@ static tm_status show_tables(const tm_arguments *arguments, const tm_store *stor
     for (size_t t = 0; t < all->n_tables && status == TM_OK; t++) {
         tm_table *table = &all->tables[t];
         /* A store that an older tmerge wrote may lack a table; one asked for by name is missed. */
-        if (!wanted(arguments, table->def->name) ||
+        if (table->def->internal || !wanted(arguments, table->def->name) ||
             (arguments->n_operands == 1 && !tm_store_has_table(store, table->def->name)))
             continue;
         status = tm_store_read_table(store, table, err);

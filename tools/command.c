@@ -20,9 +20,9 @@ static int find_letter(const tm_command *command, char letter) {
 }
 
 /* What follows an option: the text behind "=" or the letter, else the next argument. */
-static tm_status take_value(const tm_command *command, int option, const char *attached,
-                            char *const *next, tm_arguments *out, bool *used_next, tm_error *err) {
-    const tm_option *o = &command->options[option];
+static tm_status take_value(tm_arguments *out, int option, const char *attached, char *const *next,
+                            bool *used_next, tm_error *err) {
+    const tm_option *o = &out->command->options[option];
     *used_next = false;
     if (!o->argument) {
         if (attached)
@@ -37,8 +37,9 @@ static tm_status take_value(const tm_command *command, int option, const char *a
     return TM_OK;
 }
 
-static tm_status take_option(const tm_command *command, char *const *argument, tm_arguments *out,
-                             bool *used_next, tm_error *err) {
+static tm_status take_option(tm_arguments *out, char *const *argument, bool *used_next,
+                             tm_error *err) {
+    const tm_command *command = out->command;
     const char *text = *argument;
     int option;
     const char *attached = NULL;
@@ -55,7 +56,7 @@ static tm_status take_option(const tm_command *command, char *const *argument, t
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "%s is no option of tmerge %s; see tmerge %s --help", text, command->name,
                        command->name);
-    return take_value(command, option, attached, argument + 1, out, used_next, err);
+    return take_value(out, option, attached, argument + 1, used_next, err);
 }
 
 tm_status tm_arguments_parse(const tm_command *command, int argc, char **argv, tm_arguments *out,
@@ -68,7 +69,7 @@ tm_status tm_arguments_parse(const tm_command *command, int argc, char **argv, t
         if (!only_operands && strcmp(argv[i], "--") == 0) {
             only_operands = true;
         } else if (!only_operands && argv[i][0] == '-' && argv[i][1] != '\0') {
-            TM_TRY(take_option(command, argv + i, out, &used_next, err));
+            TM_TRY(take_option(out, argv + i, &used_next, err));
             i += used_next;
         } else {
             argv[n_operands++] = argv[i];

@@ -103,6 +103,12 @@ static tm_status add_folder(tm_vec *out, const char *folder, tm_error *err) {
     return status;
 }
 
+static tm_status add_path(tm_vec *out, const char *path, tm_error *err) {
+    struct stat info;
+    bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    return folder ? add_folder(out, path, err) : add_input(out, path, false, err);
+}
+
 static tm_status add_glob(tm_vec *out, const char *pattern, tm_error *err) {
     glob_t found;
     int code = glob(pattern, 0, NULL, &found);
@@ -113,7 +119,7 @@ static tm_status add_glob(tm_vec *out, const char *pattern, tm_error *err) {
     tm_status status = TM_OK;
     qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, by_name);
     for (size_t i = 0; i < found.gl_pathc && status == TM_OK; i++)
-        status = add_input(out, found.gl_pathv[i], false, err);
+        status = add_path(out, found.gl_pathv[i], err);
     globfree(&found);
     return status;
 }
@@ -121,8 +127,7 @@ static tm_status add_glob(tm_vec *out, const char *pattern, tm_error *err) {
 static tm_status add_operand(tm_vec *out, const char *operand, tm_error *err) {
     struct stat info;
     if (stat(operand, &info) == 0)
-        return S_ISDIR(info.st_mode) ? add_folder(out, operand, err)
-                                     : add_input(out, operand, false, err);
+        return add_path(out, operand, err);
     int error = errno;
     if (strpbrk(operand, "*?["))
         return add_glob(out, operand, err);

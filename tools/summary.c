@@ -2,161 +2,246 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { RANKS_SHOWN = 16, RANKS_OF_MANY = 8, MISSING_SHOWN = 8 };
-
-/* What the first screen shows of a rank: the heading, and the table and column that it is from. */
-static const struct {
-    const char *table, *column;
-} sources[] = {
-    {"overlap.rank", "rank"},        {"overlap.rank", "window_ns"},
-    {"overlap.rank", "compute_ns"},  {"overlap.rank", "comm_ns"},
-    {"overlap.rank", "overlap_pct"}, {"overlap.rank", "exposed_comm_ns"},
-    {"overlap.rank", "idle_ns"},     {"ratio.rank", "comm_to_compute"},
-};
-
-static const tm_column columns[] = {
-    {"rank", TM_INT, "", ""},          {"window_ns", TM_INT, "ns", ""},
-    {"compute_ns", TM_INT, "ns", ""},  {"comm_ns", TM_INT, "ns", ""},
-    {"overlap_pct", TM_REAL, "%", ""}, {"exposed_ns", TM_INT, "ns", ""},
-    {"idle_ns", TM_INT, "ns", ""},     {"comm/comp", TM_REAL, "", ""},
-};
-
-enum { N_COLUMNS = sizeof columns / sizeof *columns, COST = 5 };
-
-_Static_assert(sizeof sources / sizeof *sources == N_COLUMNS, "each column has its source");
-
-static const tm_table_def summary_def = {
-    .name = "summary.rank",
-    .doc = "",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
-    .n_keys = 1,
-    .top = COST,
-};
-
-static const tm_cell *cell(const tm_table *table, size_t row, const char *column) {
-    return &tm_table_row(table, row)[tm_table_column(table->def, column)];
-}
+enum { LIST_SHOWN = 8 };
 
 static int64_t number(const tm_table *table, size_t row, const char *column) {
-    const tm_cell *c = cell(table, row, column);
-    return c->null ? 0 : c->value.i;
+    const tm_cell *cell = tm_table_cell(table, row, column);
+    return cell->null ? 0 : cell->value.i;
 }
 
-/* One row for each rank; the tables that it comes from have one each, in the same order. */
-static tm_status fill(const tm_tables *tables, tm_table *out, tm_error *err) {
-    size_t n = tm_tables_find(tables, "overlap.rank")->n_rows;
-    for (size_t i = 0; i < n; i++) {
-        tm_cell *row = tm_table_add_row(out);
-        if (!row)
-            return tm_fail_memory(err);
-        for (int c = 0; c < N_COLUMNS; c++)
-            row[c] = *cell(tm_tables_find(tables, sources[c].table), i, sources[c].column);
-    }
-    return TM_OK;
-}
-
+/* A time for prose, as in the evidence: two decimals below 10, one below 1,000, rounded first. */
 static void print_time(int64_t ns) {
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    double value = (double)ns;
+    int unit = 0;
+    while (unit < 3 && value >= 999.95) {
+        value /= 1000.0;
+        unit++;
+    }
+    printf(unit == 0 ? "%.0f %s" : value < 9.995 ? "%.2f %s" : "%.1f %s", value, units[unit]);
+}
+
+static void print_date(int64_t ns) {
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm utc;
     char text[32];
     /* A time near 1970 is no time of day: hand-made traces begin at 0. */
     if (seconds > 86400 * 366 && gmtime_r(&seconds, &utc) &&
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc) > 0)
-        printf(", from %s UTC", text);
+        printf(" from %s UTC", text);
 }
 
-static void print_duration(int64_t ns) {
-    static const struct {
-        int64_t ns;
-        const char *unit;
-    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
-    size_t u = 0;
-    while (u < 3 && ns < units[u].ns)
-        u++;
-    printf("%.4g %s", (double)ns / (double)units[u].ns, units[u].unit);
+static void print_counted(int64_t n, const char *what, const char *behind) {
+    printf("%" PRId64 " %s%s%s", n, what, n == 1 ? "" : "s", behind);
 }
 
 static void print_heading(const tm_table *job, const tm_colors *colors) {
-    int64_t ranks = number(job, 0, "ranks"), hosts = number(job, 0, "hosts");
-    int64_t steps = number(job, 0, "steps"), events = number(job, 0, "events");
-    printf("%s%" PRId64 " rank%s on %" PRId64 " host%s, %" PRId64 " step%s, %" PRId64 " events%s\n",
-           colors->strong, ranks, ranks == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s", steps,
-           steps == 1 ? "" : "s", events, colors->off);
-    if (cell(job, 0, "begin_ns")->null)
-        return;
-    print_duration(number(job, 0, "duration_ns"));
-    print_time(number(job, 0, "begin_ns"));
+    fputs(colors->strong, stdout);
+    print_counted(number(job, 0, "ranks"), "rank", " on ");
+    print_counted(number(job, 0, "hosts"), "host", ", ");
+    print_counted(number(job, 0, "steps"), "step", ", ");
+    print_counted(number(job, 0, "events"), "event", "");
+    fputs(colors->off, stdout);
+    if (!tm_table_cell(job, 0, "begin_ns")->null) {
+        fputs(", ", stdout);
+        print_time(number(job, 0, "duration_ns"));
+        print_date(number(job, 0, "begin_ns"));
+    }
+    puts("\n");
+}
+
+/* Breaks a text at blanks; every line begins with two blanks. */
+static void print_wrapped(const char *text, int width) {
+    int column = 0;
+    while (*text) {
+        int size = (int)strcspn(text, " ");
+        if (column > 0 && column + 1 + size > width) {
+            puts("");
+            column = 0;
+        }
+        printf("%s%.*s", column ? " " : "  ", size, text);
+        column += size + (column ? 1 : 2);
+        text += size;
+        text += *text == ' ';
+    }
     puts("");
+}
+
+static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
+    const tm_table *job = tm_tables_find(tables, "stragglers.job");
+    const tm_cell *verdict = tm_table_cell(job, 0, "verdict");
+    const tm_cell *evidence = tm_table_cell(job, 0, "evidence");
+    const char *word = verdict->null ? "" : verdict->value.text;
+    fputs(colors->strong, stdout);
+    if (strcmp(word, "persistent") == 0)
+        printf("Rank %" PRId64 " makes the other ranks wait", number(job, 0, "rank"));
+    else if (strcmp(word, "rotating") == 0)
+        fputs("A different rank is late in each step", stdout);
+    else if (strcmp(word, "none") == 0)
+        fputs("No rank holds the job up", stdout);
+    else if (strcmp(word, "inconclusive") == 0)
+        fputs("The traces cannot tell who is late", stdout);
+    else
+        fputs("No verdict: there is nothing to compare between ranks", stdout);
+    puts(colors->off);
+    if (!evidence->null)
+        print_wrapped(evidence->value.text, tm_console_width());
+    puts("");
+}
+
+static int64_t sum_column(const tm_table *table, const char *column) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < table->n_rows; i++)
+        sum += number(table, i, column);
+    return sum;
+}
+
+static double percent(int64_t part, int64_t whole) {
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+/* AllReduce above all: its row of overlap.kind, over all ranks. */
+static void print_allreduce(const tm_table *kinds) {
+    int64_t comm = 0, overlap = 0;
+    for (size_t i = 0; i < kinds->n_rows; i++)
+        if (strcmp(tm_table_cell(kinds, i, "kind")->value.text, "allreduce") == 0) {
+            comm += number(kinds, i, "comm_ns");
+            overlap += number(kinds, i, "overlap_ns");
+        }
+    if (comm > 0)
+        printf(", of AllReduce %.1f %%", percent(overlap, comm));
+}
+
+static void print_totals(const tm_tables *tables) {
+    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
+    int64_t window = sum_column(overlap, "window_ns");
+    int64_t comm = sum_column(overlap, "comm_ns");
+    if (window == 0) {
+        puts("No GPU events: there is nothing to overlap.");
+        return;
+    }
+    printf(
+        "GPU time: compute %.1f %%, exposed comm %.1f %%, copies %.1f %%, idle %.1f %%\n",
+        percent(sum_column(overlap, "compute_ns"), window),
+        percent(sum_column(overlap, "exposed_comm_ns"), window),
+        percent(sum_column(overlap, "exposed_memory_ns"), window),
+        percent(sum_column(overlap, "idle_ns"), window));
+    if (comm > 0) {
+        printf("Overlap: %.1f %% of the communication hides behind computation",
+               percent(sum_column(overlap, "overlap_ns"), comm));
+        print_allreduce(tm_tables_find(tables, "overlap.kind"));
+        puts("");
+    }
+}
+
+static void print_imbalance(const tm_tables *tables) {
+    const tm_table *job = tm_tables_find(tables, "imbalance.job");
+    if (tm_tables_find(tables, "job.rank")->n_rows < 2 || job->n_rows == 0 ||
+        tm_table_cell(job, 0, "imbalance_pct")->null)
+        return;
+    printf("Imbalance: rank %" PRId64 " computes ", number(job, 0, "max_rank"));
+    print_time(number(job, 0, "imbalance_ns"));
+    printf(" (%.1f %%) longer than the mean of the ranks\n",
+           tm_table_cell(job, 0, "imbalance_pct")->value.r);
+}
+
+static void print_clocks(const tm_tables *tables, const tm_colors *colors) {
+    const tm_table *check = tm_tables_find(tables, "clock.check");
+    const tm_table *ranks = tm_tables_find(tables, "clock.rank");
+    int64_t found = number(check, 0, "collectives"), incomplete = number(check, 0, "incomplete");
+    int64_t unmatched = number(check, 0, "unmatched"), suspect = number(check, 0, "suspect");
+    bool wall =
+        ranks->n_rows > 0 && strcmp(tm_table_cell(ranks, 0, "method")->value.text, "wall") == 0;
+    printf("Clocks: %s; ", wall ? "as recorded, not aligned" : "not compared (--align=none)");
+    print_counted(number(check, 0, "matched"), "collective", " matched");
+    if (found > 0 && incomplete > 0)
+        printf(", %" PRId64 " lack ranks", incomplete);
+    if (unmatched > 0)
+        printf(", %" PRId64 " kernels left out", unmatched);
+    if (suspect > 0)
+        printf(", %" PRId64 " contradict themselves", suspect);
+    puts("");
+    if (number(check, 0, "violations_before") > 0) {
+        printf("%s! in %" PRId64 " collectives a rank ended before another began, by up to ",
+               colors->warning, number(check, 0, "violations_before"));
+        print_time(number(check, 0, "worst_before_ns"));
+        printf(": clocks disagree%s\n", colors->off);
+    }
 }
 
 static void print_missing(const tm_loaded *loaded, const tm_colors *colors) {
     if (loaded->world_size <= (int64_t)loaded->n_ranks)
         return;
     int64_t missing = loaded->world_size - (int64_t)loaded->n_ranks, shown = 0;
-    printf("%smissing%s: %" PRId64 " of %" PRId64 " ranks have no trace here:", colors->warning,
-           colors->off, missing, loaded->world_size);
+    printf("%s! %" PRId64 " of %" PRId64 " ranks have no trace here:", colors->warning, missing,
+           loaded->world_size);
     size_t next = 0;
-    for (int64_t rank = 0; rank < loaded->world_size && shown < MISSING_SHOWN; rank++) {
+    for (int64_t rank = 0; rank < loaded->world_size && shown < LIST_SHOWN; rank++) {
         if (next < loaded->n_ranks && loaded->ranks[next] == rank) {
             next++;
             continue;
         }
         printf("%s %" PRId64, shown++ ? "," : "", rank);
     }
-    puts(missing > shown ? ", ..." : "");
+    printf("%s%s\n", missing > shown ? ", ..." : "", colors->off);
+}
+
+/* The steps of the rank whose first row is `row`, as a hash that their order decides. */
+static uint64_t steps_hash(const tm_table *steps, size_t *row) {
+    int64_t rank = number(steps, *row, "rank");
+    uint64_t hash = 0;
+    for (; *row < steps->n_rows && number(steps, *row, "rank") == rank; ++*row)
+        hash = (hash ^ (uint64_t)number(steps, *row, "step")) * 0x9E3779B97F4A7C15u + 1;
+    return hash;
+}
+
+/* A rank whose set of steps differs from the first rank's is named. */
+static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
+    uint64_t usual = 0;
+    int odd = 0;
+    for (size_t row = 0; row < steps->n_rows;) {
+        size_t first = row;
+        uint64_t hash = steps_hash(steps, &row);
+        usual = first == 0 ? hash : usual;
+        if (hash == usual)
+            continue;
+        if (odd == 0)
+            printf("%s! other steps than rank %" PRId64 " have ranks", colors->warning,
+                   number(steps, 0, "rank"));
+        if (odd < LIST_SHOWN)
+            printf("%s %" PRId64, odd ? "," : "", number(steps, first, "rank"));
+        odd++;
+    }
+    if (odd > 0)
+        printf("%s%s\n", odd > LIST_SHOWN ? ", ..." : "", colors->off);
 }
 
 static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *left = tm_tables_find(tables, "job.left_out");
-    const tm_table *ranks = tm_tables_find(tables, "job.rank");
-    int64_t skipped = 0;
-    for (size_t i = 0; i < ranks->n_rows; i++)
-        skipped += number(ranks, i, "skipped_events");
+    int64_t skipped = sum_column(tm_tables_find(tables, "job.rank"), "skipped_events");
     if (skipped > 0)
-        printf("%sskipped%s: %" PRId64 " events; tmerge show job.rank says of which rank\n",
-               colors->warning, colors->off, skipped);
+        printf("%s! %" PRId64 " events skipped%s; show job.rank says of which rank\n",
+               colors->warning, skipped, colors->off);
     if (left->n_rows > 0)
-        printf("%sleft out%s: %zu file%s; tmerge show job.left_out says which and why\n",
-               colors->warning, colors->off, left->n_rows, left->n_rows == 1 ? "" : "s");
-}
-
-/* Over 16 ranks: the 8 with the most exposed communication, and a line for the rest. */
-static tm_status print_ranks(tm_table *rows, const tm_colors *colors, tm_error *err) {
-    size_t n = rows->n_rows;
-    char *text;
-    if (n > RANKS_SHOWN) {
-        tm_table_top(rows, RANKS_OF_MANY);
-        printf("\n%sThe %d ranks with the most exposed communication%s\n", colors->strong,
-               RANKS_OF_MANY, colors->off);
-    } else {
-        puts("");
-    }
-    TM_TRY(tm_table_text(rows, tm_console_width(), &text, err));
-    fputs(text, stdout);
-    free(text);
-    if (n > RANKS_SHOWN)
-        printf("and %zu more: tmerge show overlap.rank\n", n - RANKS_OF_MANY);
-    return TM_OK;
+        printf("%s! %zu file%s left out%s; show job.left_out says which and why\n", colors->warning,
+               left->n_rows, left->n_rows == 1 ? "" : "s", colors->off);
 }
 
 tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,
                            const tm_colors *colors, tm_error *err) {
-    const tm_table_def *defs[] = {&summary_def};
-    tm_tables own;
-    TM_TRY(tm_tables_create(defs, 1, &own, err));
-    tm_status status = fill(tables, &own.tables[0], err);
-    if (status == TM_OK) {
-        print_heading(tm_tables_find(tables, "job.job"), colors);
-        print_missing(loaded, colors);
-        print_left_out(tables, colors);
-        status = print_ranks(&own.tables[0], colors, err);
-        printf("\nStored in %s; tmerge show %s prints every table.\n", store, store);
-    }
-    tm_tables_destroy(&own);
-    return status;
+    print_heading(tm_tables_find(tables, "job.job"), colors);
+    print_verdict(tables, colors);
+    TM_TRY(tm_summary_ranks(tables, colors, err));
+    puts("");
+    print_totals(tables);
+    print_imbalance(tables);
+    print_clocks(tables, colors);
+    print_missing(loaded, colors);
+    print_odd_steps(tm_tables_find(tables, "overlap.step"), colors);
+    print_left_out(tables, colors);
+    printf("Stored in %s; tmerge show %s prints every table.\n", store, store);
+    return TM_OK;
 }

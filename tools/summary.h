@@ -1,4 +1,4 @@
-/* The first screen after a merge. */
+/* The first screen after a merge: the conclusion first, then the ranks, then what to know. */
 #ifndef TMERGE_SUMMARY_H
 #define TMERGE_SUMMARY_H
 
@@ -9,5 +9,10 @@
 /** Prints the summary of a job to standard output. @p store is the path of the store. */
 tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,
                            const tm_colors *colors, tm_error *err) TM_MUST_CHECK;
+
+/** Its table by rank: up to 16 ranks all of them, else the 8 that cost most and a line for the
+ * rest. */
+tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
+                           tm_error *err) TM_MUST_CHECK;
 
 #endif

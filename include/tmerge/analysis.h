@@ -7,6 +7,7 @@
 #include "tmerge/timeline.h"
 
 struct tm_busy;
+struct tm_collectives;
 
 /** What an analysis sees of one rank. All borrowed. */
 typedef struct tm_rank_view {
@@ -19,6 +20,7 @@ typedef struct tm_rank_view {
 typedef struct tm_job {
     size_t n_ranks;     /* ranks read */
     int64_t world_size; /* the largest that a trace names, -1 unknown */
+    bool aligned;       /* cross-rank numbers exist: clocks are trusted as recorded */
 } tm_job;
 
 /** One analysis: what it fills, and the two places where it computes. */
@@ -30,6 +32,10 @@ typedef struct tm_analysis {
 
     /** Adds one rank's rows. No communication. NULL where there is nothing to do. */
     tm_status (*rank)(const tm_rank_view *view, tm_tables *out, tm_error *err);
+
+    /** Adds rows of the operations that this process matched. No communication. NULL where there is
+     * nothing to do. */
+    tm_status (*collectives)(const struct tm_collectives *own, tm_tables *out, tm_error *err);
 
     /** Completes the rows of all ranks, sorted by their keys, and adds the job's. */
     tm_status (*job)(const tm_job *job, tm_tables *out, tm_error *err);
@@ -44,6 +50,10 @@ tm_status tm_analysis_tables(tm_tables *out, tm_error *err) TM_MUST_CHECK;
 /** Runs every analysis on one rank's timeline. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm_tables *out,
                           tm_error *err) TM_MUST_CHECK;
+
+/** Runs every analysis on the operations that this process matched. TM_OK; TM_ERR_FAULT. */
+tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *out,
+                                 tm_error *err) TM_MUST_CHECK;
 
 /** Sorts the rows of all ranks, then runs every analysis on the job. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) TM_MUST_CHECK;

@@ -26,8 +26,9 @@ typedef struct tm_table_def {
     const char *doc;  /* what a row is */
     const tm_column *columns;
     int n_columns;
-    int n_keys; /* leading columns that name a row; rows are sorted by them */
-    int top;    /* the column by which `--top` ranks, largest first; -1 where there is none */
+    int n_keys;    /* leading columns that name a row; rows are sorted by them */
+    int top;       /* the column by which `--top` ranks, largest first; -1 where there is none */
+    bool internal; /* only on the way to another table: neither stored nor shown */
 } tm_table_def;
 
 /** One value. A value that does not exist is null: never NaN, never 0. */
@@ -83,6 +84,9 @@ tm_cell *tm_table_row(const tm_table *table, size_t row);
 
 /** The position of a column, or -1. */
 int tm_table_column(const tm_table_def *def, const char *name);
+
+/** The cell of a column by its name, which the table must have. */
+const tm_cell *tm_table_cell(const tm_table *table, size_t row, const char *column);
 
 /** Setters by position; a real that is not finite becomes null. */
 void tm_cell_set_int(tm_cell *cell, int64_t value);

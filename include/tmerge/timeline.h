@@ -221,6 +221,18 @@ typedef struct tm_span {
     int64_t n_durations, n_gpu_events; /* how many; a range of none is [0, 0) */
 } tm_span;
 
+/** What matching says of one communication kernel. */
+typedef struct tm_comm_answer {
+    int64_t wait_ns;          /* -1 where its operation has no wait */
+    int64_t lateness_ns;      /* L minus the runner-up's begin, where it came last alone */
+    int64_t caused_ns;        /* the wait of others that it caused: whole nanoseconds, and */
+    uint64_t caused_fraction; /* 2^-40 ns, below 2^40 */
+    int64_t step;             /* of the operation, -1 for none */
+    int32_t group_size;
+    bool matched;    /* it belongs to an operation, complete or not */
+    bool last, tied; /* it came last alone; it shares the last begin with another */
+} tm_comm_answer;
+
 /** One rank's events and all that is known of it. Arrays are owned. */
 typedef struct tm_timeline {
     int64_t rank;
@@ -250,6 +262,7 @@ typedef struct tm_timeline {
     size_t n_spans;
     void *attrs[TM_N_ATTRS]; /* arrays of tm_launch_attr, tm_kernel_attr, ... */
     size_t n_attrs[TM_N_ATTRS];
+    tm_comm_answer *answers; /* [n_attrs[TM_ATTR_COLLECTIVE]], NULL before matching */
 } tm_timeline;
 
 void tm_timeline_destroy(tm_timeline *timeline);

@@ -7,5 +7,9 @@
 extern const tm_analysis tm_analysis_job;
 extern const tm_analysis tm_analysis_overlap;
 extern const tm_analysis tm_analysis_ratio;
+extern const tm_analysis tm_analysis_imbalance;
+extern const tm_analysis tm_analysis_stragglers;
+extern const tm_analysis tm_analysis_collectives;
+extern const tm_analysis tm_analysis_clock;
 
 #endif

@@ -1,9 +1,11 @@
 #include "busy.h"
 
 static tm_intervals *sets_of(tm_busy *busy, size_t i) {
-    tm_intervals *sets[] = {&busy->compute, &busy->communication, &busy->memory,
-                            &busy->overlap, &busy->exposed_comm,  &busy->exposed_memory,
-                            &busy->window};
+    tm_intervals *sets[] = {
+        &busy->compute,      &busy->communication, &busy->memory,
+        &busy->overlap,      &busy->exposed_comm,  &busy->exposed_memory,
+        &busy->exposed_wait, &busy->window,        &busy->exposed_transfer,
+    };
     return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
 }
 
@@ -35,6 +37,39 @@ static bool collect(const tm_timeline *timeline, tm_busy *out) {
     return true;
 }
 
+/* A waiting kernel waits first and transfers then, on its rank's own clock. */
+static bool collect_waits(const tm_timeline *timeline, tm_intervals *wait, tm_intervals *transfer,
+                          bool *any) {
+    const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    size_t n = timeline->answers ? timeline->n_attrs[TM_ATTR_COLLECTIVE] : 0;
+    for (size_t i = 0; i < n; i++) {
+        int64_t waited = timeline->answers[i].wait_ns;
+        if (waited < 0)
+            continue;
+        int64_t begin = timeline->begin_ns[attrs[i].event];
+        int64_t end = begin + timeline->duration_ns[attrs[i].event];
+        *any = true;
+        if (!tm_intervals_add(wait, begin, begin + waited) ||
+            !tm_intervals_add(transfer, begin + waited, end))
+            return false;
+    }
+    tm_intervals_normalise(wait);
+    tm_intervals_normalise(transfer);
+    return true;
+}
+
+static bool split_exposed(const tm_timeline *timeline, tm_busy *out) {
+    tm_intervals wait = TM_INTERVALS(), transfer = TM_INTERVALS(), shown = TM_INTERVALS();
+    bool ok = collect_waits(timeline, &wait, &transfer, &out->any_wait) &&
+              tm_intervals_subtract(&transfer, &out->compute, &out->exposed_transfer) &&
+              tm_intervals_subtract(&wait, &out->compute, &shown) &&
+              tm_intervals_subtract(&shown, &transfer, &out->exposed_wait);
+    tm_vec_free(&wait);
+    tm_vec_free(&transfer);
+    tm_vec_free(&shown);
+    return ok;
+}
+
 tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *err) {
     *out = (tm_busy){.any = false};
     for (size_t i = 0; sets_of(out, i); i++)
@@ -44,7 +79,8 @@ tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *e
               tm_intervals_intersect(&out->communication, &out->compute, &out->overlap) &&
               tm_intervals_subtract(&out->communication, &out->compute, &out->exposed_comm) &&
               tm_intervals_subtract(&out->memory, &out->compute, &memory_only) &&
-              tm_intervals_subtract(&memory_only, &out->communication, &out->exposed_memory);
+              tm_intervals_subtract(&memory_only, &out->communication, &out->exposed_memory) &&
+              split_exposed(timeline, out);
     tm_vec_free(&memory_only);
     return ok ? TM_OK : tm_fail_memory(err);
 }
@@ -69,6 +105,8 @@ tm_busy_times tm_busy_rank(const tm_busy *busy) {
         .overlap_ns = tm_intervals_length(&busy->overlap),
         .exposed_comm_ns = tm_intervals_length(&busy->exposed_comm),
         .exposed_memory_ns = tm_intervals_length(&busy->exposed_memory),
+        .exposed_wait_ns = tm_intervals_length(&busy->exposed_wait),
+        .exposed_transfer_ns = tm_intervals_length(&busy->exposed_transfer),
     };
     complete(&t, tm_intervals_length(&busy->window));
     return t;
@@ -97,6 +135,8 @@ tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, con
         .overlap_ns = tm_intervals_length_in(&busy->overlap, begin, end),
         .exposed_comm_ns = tm_intervals_length_in(&busy->exposed_comm, begin, end),
         .exposed_memory_ns = tm_intervals_length_in(&busy->exposed_memory, begin, end),
+        .exposed_wait_ns = tm_intervals_length_in(&busy->exposed_wait, begin, end),
+        .exposed_transfer_ns = tm_intervals_length_in(&busy->exposed_transfer, begin, end),
     };
     complete(&t, step_window(timeline, step));
     return t;

@@ -7,14 +7,17 @@
 
 /* C, P and M are the unions of communication, compute and memory; metrics.md, "GPU events". */
 typedef struct tm_busy {
-    tm_intervals compute;        /* P */
-    tm_intervals communication;  /* C */
-    tm_intervals memory;         /* M */
-    tm_intervals overlap;        /* C n P */
-    tm_intervals exposed_comm;   /* C \ P */
-    tm_intervals exposed_memory; /* (M \ P) \ C */
-    tm_intervals window;         /* the spans' windows: first begin to last end of GPU events */
-    bool any;                    /* the rank has GPU events */
+    tm_intervals compute;          /* P */
+    tm_intervals communication;    /* C */
+    tm_intervals memory;           /* M */
+    tm_intervals overlap;          /* C n P */
+    tm_intervals exposed_comm;     /* C \ P */
+    tm_intervals exposed_memory;   /* (M \ P) \ C */
+    tm_intervals window;           /* the spans' windows: first begin to last end of GPU events */
+    tm_intervals exposed_transfer; /* C_transfer \ P */
+    tm_intervals exposed_wait;     /* (C_wait \ P) \ C_transfer */
+    bool any;                      /* the rank has GPU events */
+    bool any_wait;                 /* it has operations with wait and transfer */
 } tm_busy;
 
 /** Lengths of the sets in one window [ns]; compute + exposed_comm + exposed_memory + idle =
@@ -22,6 +25,7 @@ typedef struct tm_busy {
 typedef struct tm_busy_times {
     int64_t window_ns, compute_ns, comm_ns, memory_ns, overlap_ns;
     int64_t exposed_comm_ns, exposed_memory_ns, busy_ns, idle_ns;
+    int64_t exposed_wait_ns, exposed_transfer_ns; /* 0 where the rank has no such operation */
 } tm_busy_times;
 
 /** Computes the sets of a timeline; release them with tm_busy_free whatever comes of it. */

@@ -91,7 +91,7 @@ static const tm_table_def left_out_def = {
     .columns = left_out_columns,
     .n_columns = 3,
     .n_keys = 1,
-    .top = 0,
+    .top = -1,
 };
 
 static const tm_table_def *const defs[] = {&job_def, &rank_def, &left_out_def};
@@ -175,12 +175,12 @@ static tm_status name_hosts(tm_table *ranks, tm_error *err) {
             continue;
         int64_t device = row[DEVICE].null ? -1 : row[DEVICE].value.i;
         bool consecutive = host >= 0 && row[RANK].value.i == last_rank + 1;
-        if (!consecutive || (device <= last_device && device >= 0))
-            host++;
+        bool next = !consecutive || (device <= last_device && device >= 0);
+        host += next;
         char name[32];
         snprintf(name, sizeof name, "host%d", host);
         TM_TRY(tm_table_set_text(ranks, &row[HOST], name, err));
-        last_device = device;
+        last_device = next || device >= 0 ? device : last_device;
         last_rank = row[RANK].value.i;
     }
     return TM_OK;
@@ -241,6 +241,12 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_cell_set_int(&row[J_HOSTS], n_hosts);
     tm_cell_set_int(&row[J_STEPS], n_steps);
     tm_cell_set_int(&row[J_EVENTS], events);
+    const tm_table *matched = tm_tables_find(out, "clock.part");
+    int64_t collectives = 0;
+    for (size_t i = 0; i < matched->n_rows; i++)
+        collectives += tm_table_cell(matched, i, "collectives")->value.i;
+    if (matched->n_rows > 0)
+        tm_cell_set_int(&row[J_COLLECTIVES], collectives);
     if (begin <= end) {
         tm_cell_set_int(&row[J_BEGIN], begin);
         tm_cell_set_int(&row[J_DURATION], end - begin);

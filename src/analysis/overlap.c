@@ -125,6 +125,36 @@ static void set_times(tm_cell *cells, const tm_busy_times *t) {
     tm_cell_set_int(&cells[T_IDLE], t->idle_ns);
 }
 
+/* Sums over the rank's waiting kernels: all, or those of operations of one step. Null where there
+ * are none, and where ranks were not matched at all. */
+static void set_waits(tm_cell *cells, const tm_rank_view *view, const tm_step *step,
+                      const tm_busy_times *t) {
+    const tm_timeline *timeline = view->timeline;
+    const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    int64_t wait_ns = 0, kernel_ns = 0;
+    bool any = false;
+    if (!timeline->answers)
+        return;
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
+        const tm_comm_answer *answer = &timeline->answers[i];
+        if (answer->wait_ns < 0 || (step && answer->step != step->number))
+            continue;
+        any = true;
+        wait_ns += answer->wait_ns;
+        kernel_ns += timeline->duration_ns[attrs[i].event];
+    }
+    if (any) {
+        tm_cell_set_int(&cells[T_WAIT], wait_ns);
+        tm_cell_set_int(&cells[T_TRANSFER], kernel_ns - wait_ns);
+    }
+    if (view->busy->any_wait) {
+        tm_cell_set_int(&cells[T_EXPOSED_WAIT], t->exposed_wait_ns);
+        tm_cell_set_int(&cells[T_EXPOSED_TRANSFER], t->exposed_transfer_ns);
+    }
+    tm_cell_set_int(&cells[T_EXPOSED_UNMATCHED],
+                    t->exposed_comm_ns - t->exposed_wait_ns - t->exposed_transfer_ns);
+}
+
 static tm_status overlap_steps(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, step_def.name);
@@ -138,6 +168,7 @@ static tm_status overlap_steps(const tm_rank_view *view, tm_tables *out, tm_erro
         tm_cell_set_int(&row[S_STEP], step->number);
         tm_cell_set_int(&row[S_BEGIN], step->begin_ns);
         set_times(row + S_TIMES, &t);
+        set_waits(row + S_TIMES, view, step, &t);
     }
     return TM_OK;
 }
@@ -203,6 +234,7 @@ static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error
     tm_busy_times t = tm_busy_rank(view->busy);
     tm_cell_set_int(&row[0], view->timeline->rank);
     set_times(row + 1, &t);
+    set_waits(row + 1, view, NULL, &t);
     TM_TRY(overlap_steps(view, out, err));
     return overlap_kinds(view, out, err);
 }

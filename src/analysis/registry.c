@@ -4,9 +4,8 @@
 #include "busy.h"
 
 static const tm_analysis *const analyses[] = {
-    &tm_analysis_job,
-    &tm_analysis_overlap,
-    &tm_analysis_ratio,
+    &tm_analysis_job,   &tm_analysis_overlap,    &tm_analysis_ratio,       &tm_analysis_imbalance,
+    &tm_analysis_clock, &tm_analysis_stragglers, &tm_analysis_collectives,
 };
 
 enum { N_ANALYSES = sizeof analyses / sizeof *analyses };
@@ -44,6 +43,13 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm
         status = run_rank(&view, out, err);
     tm_busy_free(&busy);
     return status;
+}
+
+tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *out, tm_error *err) {
+    for (size_t a = 0; a < N_ANALYSES; a++)
+        if (analyses[a]->collectives)
+            TM_TRY(analyses[a]->collectives(own, out, err));
+    return TM_OK;
 }
 
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) {

@@ -57,6 +57,18 @@ static const char *escape(tm_json_cursor *cursor, const char *p) {
     return p + 1;
 }
 
+/* True where the bytes up to the window's end begin a valid sequence: not wrong yet. Whatever may
+ * follow its lead byte, 0x80 or 0xBF may. */
+static bool is_cut(const char *p, const char *end) {
+    unsigned char low[] = {0x80, 0x80, 0x80, 0x80}, high[] = {0xBF, 0xBF, 0xBF, 0xBF};
+    size_t left = (size_t)(end - p);
+    if (left >= sizeof low)
+        return false;
+    memcpy(low, p, left);
+    memcpy(high, p, left);
+    return sequence_length(low, sizeof low) > left || sequence_length(high, sizeof high) > left;
+}
+
 const char *tm_json_string_rest(tm_json_cursor *cursor, const char *p, tm_json_text *out) {
     bool escaped = false;
     while (*p != '"') {
@@ -72,10 +84,9 @@ const char *tm_json_string_rest(tm_json_cursor *cursor, const char *p, tm_json_t
             p++;
         } else {
             size_t n = sequence_length((const unsigned char *)p, (size_t)(cursor->end - p));
-            if (n == 0) { /* a sequence cut by the window's end is not wrong yet */
-                bool cut = !cursor->final && cursor->end - p < 4;
-                return tm_json_fail(cursor, cut ? cursor->end : p, "a string is not valid UTF-8");
-            }
+            if (n == 0)
+                return tm_json_fail(cursor, is_cut(p, cursor->end) ? cursor->end : p,
+                                    "a string is not valid UTF-8");
             p += n;
         }
     }
@@ -190,10 +201,8 @@ const char *tm_json_skip(tm_json_cursor *cursor, const char *p, tm_json_skip_sta
 const char *tm_json_skip_value(tm_json_cursor *cursor, const char *p) {
     if (*p != '{' && *p != '[')
         return scalar(cursor, p);
-    tm_json_skip_state state;
+    tm_json_skip_state state = {.state = AT_VALUE};
     const char *resume;
-    state.state = AT_VALUE;
-    state.depth = 0;
     return tm_json_skip(cursor, p, &state, &resume);
 }
 

@@ -146,7 +146,7 @@ static tm_status read_object(kineto_reader *reader, tm_error *err) {
         return TM_OK;
     }
     for (;;) {
-        tm_json_text key;
+        tm_json_text key = {0};
         TM_TRY(read_key(window, &key, err));
         if (*window->p == '[' && key.size == 11 && memcmp(key.bytes, "traceEvents", 11) == 0) {
             window->p++;

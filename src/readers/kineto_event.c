@@ -191,6 +191,7 @@ static const char *field_value(tm_json_cursor *cursor, const char *p, int field,
     tm_kineto_value *value = &event->fields[field];
     bool valid = false;
     char first = *p;
+    event->present &= ~((uint64_t)1 << field); /* of a key that repeats, the last value counts */
     switch (fields[field].type) {
     case INT:
         p = int_value(cursor, p, &value->i, &valid);
@@ -216,6 +217,7 @@ static const char *parse_args(tm_json_cursor *cursor, const tm_kineto_keys *keys
                               tm_kineto_event *event) {
     bool more;
     event->args = p;
+    event->present = 0;
     if (*p != '{') {
         event->args = NULL;
         return tm_json_skip_value(cursor, p);

@@ -54,12 +54,12 @@ tm_status tm_window_refill(tm_window *window, const char *keep, tm_error *err) {
     if (window->cursor.final)
         return tm_window_fail(window, window->cursor.end, "the file ends in the middle of a value",
                               err);
-    if (held > TM_WINDOW_ITEM_MAX)
+    if (held >= TM_WINDOW_ITEM_MAX)
         return tm_window_fail(window, keep, "this event or value is larger than 64 MiB", err);
     window->buffer_offset += keep - window->buffer;
     memmove(window->buffer, keep, held);
     window->p = window->buffer + ahead;
-    if (held > window->capacity / 2) {
+    if (held > window->capacity / 2 && window->capacity < TM_WINDOW_ITEM_MAX) {
         TM_TRY(grow(window, window->capacity * 2, err));
         window->p = window->buffer + ahead;
     }

@@ -54,6 +54,10 @@ tm_table *tm_tables_find(const tm_tables *tables, const char *name) {
     return NULL;
 }
 
+const tm_cell *tm_table_cell(const tm_table *table, size_t row, const char *column) {
+    return &tm_table_row(table, row)[tm_table_column(table->def, column)];
+}
+
 int tm_table_column(const tm_table_def *def, const char *name) {
     for (int c = 0; c < def->n_columns; c++)
         if (strcmp(def->columns[c].name, name) == 0)

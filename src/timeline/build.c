@@ -64,6 +64,8 @@ static tm_status overlap_error(const builder *b, const tm_span *first, const tm_
 
 static int by_begin(const void *a, const void *b) {
     const tm_span *x = a, *y = b;
+    if ((x->n_durations == 0) != (y->n_durations == 0)) /* those that cover no time come last */
+        return x->n_durations == 0 ? 1 : -1;
     return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 

@@ -136,3 +136,14 @@ tm_collective_kind tm_collective_kind_of_kernel(const char *bytes, size_t size) 
         return TM_COLL_ALLTOALL;
     return kind_in(letters);
 }
+
+bool tm_kernel_is_one_sided(const char *bytes, size_t size) {
+    char letters[256];
+    letters_of(bytes, size, letters, sizeof letters);
+    if (strstr(letters, "nvshmem") || strstr(letters, "mscclpp") || strstr(letters, "deepep"))
+        return true;
+    for (size_t i = 0; i + 6 <= size; i++)
+        if (memcmp(bytes + i, "::ep::", 6) == 0)
+            return true;
+    return false;
+}

@@ -8,7 +8,7 @@
 /** The names that are communication whatever the user adds; metrics.md, "GPU events". */
 #define TM_COMM_PATTERN                                                                            \
     "nccl|rccl|hccl|oneccl|cross_device_reduce|multimem_all_reduce|all_?reduce_(one|two)_?shot|"   \
-    "(deep_|::)ep::|nvshmem|mscclpp|allreduce_fusion"
+    "(one|two)_?shot_?all_?reduce|(deep_|::)ep::|nvshmem|mscclpp|mscclkernel|allreduce_fusion"
 
 typedef struct tm_classifier tm_classifier;
 
@@ -30,5 +30,9 @@ tm_collective_kind tm_collective_kind_of_name(const char *bytes, size_t size);
 
 /** The kind that a communication kernel's name means. */
 tm_collective_kind tm_collective_kind_of_kernel(const char *bytes, size_t size);
+
+/** True for kernels of deep_ep, nvshmem and mscclpp: they move data without all ranks taking part
+ * in one operation, so nothing of them is matched. */
+bool tm_kernel_is_one_sided(const char *bytes, size_t size);
 
 #endif

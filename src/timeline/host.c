@@ -9,13 +9,31 @@ static size_t digits_before(const char *start, const char *end) {
     return (size_t)(end - p);
 }
 
-/* "rank3", "worker0", "tp-1" in a name say which rank it is, so it is no host's name. */
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_letter(char c) {
+    return lower(c) >= 'a' && lower(c) <= 'z';
+}
+
+static bool is_word(const char *text, const char *word) {
+    while (*word && lower(*text) == *word) {
+        text++;
+        word++;
+    }
+    return *word == '\0';
+}
+
+/* "rank3", "Worker0", "tp-1" in a name say which rank it is, so it is no host's name; "http1" is
+ * one. */
 static bool names_a_rank(const char *start, size_t size) {
     static const char *const words[] = {"rank", "worker", "tp"};
     for (size_t i = 0; i < size; i++)
         for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
             size_t n = strlen(words[w]);
-            if (size - i <= n || memcmp(start + i, words[w], n) != 0)
+            if (size - i <= n || (i > 0 && is_letter(start[i - 1])) ||
+                !is_word(start + i, words[w]))
                 continue;
             size_t at = i + n + (start[i + n] == '-' || start[i + n] == '_');
             if (at < size && start[at] >= '0' && start[at] <= '9')

@@ -25,7 +25,7 @@ static const tm_column sample_columns[N_SAMPLE] = {
     {"partial", TM_BOOL, "", "Whether the recording began or ended inside."},
 };
 static const tm_table_def sample = {
-    "test.sample", "One row for each rank.", sample_columns, N_SAMPLE, 1, COMPUTE};
+    "test.sample", "One row for each rank.", sample_columns, N_SAMPLE, 1, COMPUTE, false};
 
 /* One table of a definition. */
 typedef struct fixture {

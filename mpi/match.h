@@ -1,0 +1,44 @@
+/* Matching over all processes: records to the owners of their operation, answers back. */
+#ifndef TMERGE_MPI_MATCH_H
+#define TMERGE_MPI_MATCH_H
+
+#include <mpi.h>
+
+#include "timeline/collectives.h"
+#include "tmerge/names.h"
+
+/** Which clocks cross-rank numbers are based on. */
+typedef enum tm_align {
+    TM_ALIGN_UTC, /* as recorded */
+    TM_ALIGN_NONE /* no cross-rank number */
+} tm_align;
+
+typedef struct tm_match_options {
+    int64_t world_size; /* ranks of the job: the largest that a trace names, or all there are */
+    int64_t n_ranks;    /* ranks read */
+    tm_align align;
+} tm_match_options;
+
+enum {
+    TM_WORST_MAX = 100,      /* operations whose arrivals are kept one by one */
+    TM_PAIR_RANKS_MAX = 1024 /* pairs of ranks are kept in jobs of at most so many ranks */
+};
+
+/**
+ * Matches the communication kernels of all ranks. Each operation is matched by one process, chosen
+ * by hash, so that neither memory nor work of one process grows with the job.
+ *
+ * Collective: over comm.
+ * @param timelines  [n] this process's; their answers are set
+ * @param names      the texts they refer to
+ * @param out        what this process knows of the operations; set only on TM_OK, free it with
+ *                   tm_collectives_free
+ * @return           TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_match(MPI_Comm comm, const tm_match_options *options, tm_timeline *timelines,
+                       size_t n, const tm_names *names, tm_collectives *out,
+                       tm_error *err) TM_MUST_CHECK;
+
+void tm_collectives_free(tm_collectives *collectives);
+
+#endif

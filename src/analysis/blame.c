@@ -1,0 +1,171 @@
+#include "blame.h"
+
+#include <stdlib.h>
+
+enum { FRACTION_BITS = 40 };
+
+static const uint64_t fraction_one = (uint64_t)1 << FRACTION_BITS;
+
+void tm_share_add(tm_share *sum, tm_share share) {
+    sum->whole_ns += share.whole_ns;
+    sum->fraction += share.fraction;
+    if (sum->fraction >= fraction_one) {
+        sum->fraction -= fraction_one;
+        sum->whole_ns++;
+    }
+}
+
+tm_share tm_share_of(int64_t numerator, int64_t denominator) {
+    uint64_t rest = (uint64_t)(numerator % denominator);
+    return (tm_share){numerator / denominator, (rest << FRACTION_BITS) / (uint64_t)denominator};
+}
+
+int64_t tm_share_round(tm_share share) {
+    return share.whole_ns + (share.fraction >= fraction_one / 2);
+}
+
+static size_t slot_of(const tm_pair_map *map, int64_t rank, int64_t for_rank) {
+    uint64_t h =
+        ((uint64_t)rank * 0x9E3779B97F4A7C15u) ^ ((uint64_t)for_rank * 0xC2B2AE3D27D4EB4Fu);
+    size_t at = (size_t)(h ^ h >> 31) & map->mask;
+    while (map->slots[at].rank >= 0 &&
+           (map->slots[at].rank != rank || map->slots[at].for_rank != for_rank))
+        at = (at + 1) & map->mask;
+    return at;
+}
+
+static bool grow(tm_pair_map *map) {
+    tm_pair_map larger = {.mask = map->slots ? map->mask * 2 + 1 : 63};
+    larger.slots = malloc((larger.mask + 1) * sizeof *larger.slots);
+    if (!larger.slots)
+        return false;
+    for (size_t i = 0; i <= larger.mask; i++)
+        larger.slots[i].rank = -1;
+    for (size_t i = 0; map->slots && i <= map->mask; i++)
+        if (map->slots[i].rank >= 0)
+            larger.slots[slot_of(&larger, map->slots[i].rank, map->slots[i].for_rank)] =
+                map->slots[i];
+    larger.n = map->n;
+    free(map->slots);
+    *map = larger;
+    return true;
+}
+
+bool tm_pair_map_add(tm_pair_map *map, int64_t rank, int64_t for_rank, tm_share share) {
+    if ((!map->slots || map->n * 2 > map->mask) && !grow(map))
+        return false;
+    tm_pair *pair = &map->slots[slot_of(map, rank, for_rank)];
+    if (pair->rank < 0) {
+        *pair = (tm_pair){.rank = rank, .for_rank = for_rank};
+        map->n++;
+    }
+    tm_share sum = {pair->whole_ns, pair->fraction};
+    tm_share_add(&sum, share);
+    pair->whole_ns = sum.whole_ns;
+    pair->fraction = sum.fraction;
+    return true;
+}
+
+bool tm_pair_map_drain(tm_pair_map *map, tm_vec *out) {
+    bool ok = true;
+    for (size_t i = 0; map->slots && i <= map->mask && ok; i++)
+        ok = map->slots[i].rank < 0 || tm_vec_append(out, &map->slots[i], 1);
+    tm_pair_map_free(map);
+    return ok;
+}
+
+void tm_pair_map_free(tm_pair_map *map) {
+    free(map->slots);
+    *map = (tm_pair_map){0};
+}
+
+typedef struct arrival {
+    int64_t begin_ns, end_ns;
+    int64_t rank;
+    size_t member;
+} arrival;
+
+static int by_begin(const void *a, const void *b) {
+    const arrival *x = a, *y = b;
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* How long an early arrival waits in the gap [from, to). */
+static int64_t wait_in(const arrival *early, int64_t from, int64_t to) {
+    int64_t end = early->end_ns < to ? early->end_ns : to;
+    return end > from ? end - from : 0;
+}
+
+/* The wait of all who came before gap j, which is between arrivals j and j + 1. */
+static int64_t wait_of_gap(const arrival *a, size_t j, bool any_cut) {
+    int64_t gap = a[j + 1].begin_ns - a[j].begin_ns, sum = 0;
+    if (!any_cut)
+        return gap * (int64_t)(j + 1);
+    for (size_t i = 0; i <= j; i++)
+        sum += wait_in(&a[i], a[j].begin_ns, a[j + 1].begin_ns);
+    return sum;
+}
+
+static void split_gaps(const arrival *a, size_t n, bool any_cut, tm_comm_answer *answers) {
+    tm_share caused = {0, 0};
+    for (size_t j = 0; j + 1 < n; j++) {
+        int64_t wait = wait_of_gap(a, j, any_cut);
+        tm_share_add(&caused, tm_share_of(wait, (int64_t)(n - j - 1)));
+        answers[a[j + 1].member].caused_ns = caused.whole_ns;
+        answers[a[j + 1].member].caused_fraction = caused.fraction;
+    }
+}
+
+static bool split_pairs(const arrival *a, size_t n, tm_pair_map *pairs) {
+    for (size_t i = 0; i + 1 < n; i++) {
+        tm_share sum = {0, 0};
+        for (size_t j = i; j + 1 < n; j++) {
+            int64_t wait = wait_in(&a[i], a[j].begin_ns, a[j + 1].begin_ns);
+            tm_share_add(&sum, tm_share_of(wait, (int64_t)(n - j - 1)));
+            if ((sum.whole_ns > 0 || sum.fraction > 0) &&
+                !tm_pair_map_add(pairs, a[j + 1].rank, a[i].rank, sum))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Under recorded clocks only equal begins tie. */
+static void find_last(const arrival *a, size_t n, int64_t last_ns, tm_comm_answer *answers) {
+    bool alone = a[n - 2].begin_ns < last_ns;
+    if (alone) {
+        answers[a[n - 1].member].last = true;
+        answers[a[n - 1].member].lateness_ns = last_ns - a[n - 2].begin_ns;
+    }
+    for (size_t i = 0; i < n && !alone; i++)
+        answers[a[i].member].tied = a[i].begin_ns == last_ns;
+}
+
+tm_status tm_blame_instance(const tm_comm_record *members, const tm_instance *instance,
+                            tm_comm_answer *answers, tm_pair_map *pairs, tm_error *err) {
+    size_t n = instance->n;
+    bool any_cut = false, ok = true;
+    arrival *a = malloc(n * sizeof *a);
+    if (!a)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        a[i] = (arrival){members[i].begin_ns, members[i].end_ns, members[i].rank, i};
+        any_cut = any_cut || members[i].end_ns < instance->last_ns;
+        answers[i] = (tm_comm_answer){
+            .wait_ns = instance->waits ? tm_member_wait(&members[i], instance->last_ns) : -1,
+            .step = members[0].step,
+            .group_size = members[0].group_size,
+            .matched = true,
+        };
+    }
+    if (instance->waits) {
+        qsort(a, n, sizeof *a, by_begin);
+        split_gaps(a, n, any_cut, answers);
+        find_last(a, n, instance->last_ns, answers);
+        ok = !pairs || split_pairs(a, n, pairs);
+    }
+    free(a);
+    return ok ? TM_OK : tm_fail_memory(err);
+}

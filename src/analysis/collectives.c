@@ -1,0 +1,281 @@
+/* Analysis `collectives`: how fast each kind and group is, and the operations that waited most. */
+#include "analyses.h"
+
+#include <stdlib.h>
+
+#include "median.h"
+#include "timeline/collectives.h"
+
+enum {
+    K_KIND,
+    K_GROUP,
+    K_RANKS,
+    K_SIZE_CLASS,
+    K_COUNT,
+    K_BYTES,
+    K_TRANSFER,
+    K_P95,
+    K_SKEW,
+    K_ALGBW,
+    K_BUSBW,
+    N_KIND_COLUMNS
+};
+
+static const tm_column kind_columns[N_KIND_COLUMNS] = {
+    [K_KIND] = {"kind", TM_TEXT, "", "Kind of collective: allreduce, allgather, ..."},
+    [K_GROUP] = {"group", TM_TEXT, "", "Name of the process group, else its sorted ranks."},
+    [K_RANKS] = {"ranks", TM_INT, "", "Ranks of the group."},
+    [K_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B",
+                      "The power of two at or below bytes; null without metadata."},
+    [K_COUNT] = {"count", TM_INT, "", "Complete operations."},
+    [K_BYTES] = {"bytes", TM_INT, "B",
+                 "Median size by nccl-tests: all-reduce, broadcast, reduce, reduce-scatter and "
+                 "all-to-all: input; all-gather: output; null without metadata."},
+    [K_TRANSFER] = {"median_transfer_ns", TM_INT, "ns",
+                    "Median of latest end minus L, the begin of the last rank; null for kinds that "
+                    "do not synchronise."},
+    [K_P95] = {"p95_transfer_ns", TM_INT, "ns", "95th percentile of the same, by nearest rank."},
+    [K_SKEW] = {"median_skew_ns", TM_INT, "ns", "Median of L minus the earliest begin."},
+    [K_ALGBW] = {"algbw_gbps", TM_REAL, "GB/s",
+                 "Median of bytes / (latest end - L) over operations with latest end > L; 1 GB = "
+                 "1e9 bytes."},
+    [K_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
+                 "algbw x f: 2(n-1)/n for all-reduce, (n-1)/n for all-gather, reduce-scatter and "
+                 "all-to-all, 1 otherwise."},
+};
+
+static const tm_table_def kind_def = {
+    .name = "collectives.kind",
+    .doc = "A row for each kind, process group and size class of complete operations.",
+    .columns = kind_columns,
+    .n_columns = N_KIND_COLUMNS,
+    .n_keys = 4,
+    .top = K_COUNT,
+};
+
+enum {
+    W_INSTANCE,
+    W_KIND,
+    W_GROUP,
+    W_SEQ,
+    W_STEP,
+    W_BYTES,
+    W_BEGIN,
+    W_SKEW,
+    W_WAIT,
+    W_LAST_RANK,
+    W_TRANSFER,
+    N_WORST_COLUMNS
+};
+
+static const tm_column worst_columns[N_WORST_COLUMNS] = {
+    [W_INSTANCE] = {"instance", TM_INT, "", "Place in this table; 0 waited most."},
+    [W_KIND] = {"kind", TM_TEXT, "", "Kind of collective."},
+    [W_GROUP] = {"group", TM_TEXT, "", "Name of the process group, else its sorted ranks."},
+    [W_SEQ] = {"seq", TM_INT, "", "`Seq` of the operation; null where the trace has none."},
+    [W_STEP] = {"step", TM_INT, "", "Step of its lowest rank; null for none."},
+    [W_BYTES] = {"bytes", TM_INT, "B", "Size on its lowest rank; null without metadata."},
+    [W_BEGIN] = {"begin_ns", TM_INT, "ns", "Earliest begin of its kernels since the epoch."},
+    [W_SKEW] = {"skew_ns", TM_INT, "ns", "L minus the earliest begin."},
+    [W_WAIT] = {"wait_ns", TM_INT, "ns", "Sum of its ranks' waits."},
+    [W_LAST_RANK] = {"last_rank", TM_INT, "", "The rank that came last; null where it is tied."},
+    [W_TRANSFER] = {"transfer_ns", TM_INT, "ns", "Latest end minus L."},
+};
+
+static const tm_table_def worst_def = {
+    .name = "collectives.worst",
+    .doc = "A row for each of the 100 operations whose ranks waited most, then by begin.",
+    .columns = worst_columns,
+    .n_columns = N_WORST_COLUMNS,
+    .n_keys = 1,
+    .top = W_WAIT,
+};
+
+static const tm_column arrival_columns[] = {
+    {"instance", TM_INT, "", "Its row in collectives.worst."},
+    {"rank", TM_INT, "", "Global rank."},
+    {"begin_ns", TM_INT, "ns", "Begin of the rank's kernel since the epoch."},
+    {"end_ns", TM_INT, "ns", "End of the rank's kernel since the epoch."},
+};
+
+static const tm_table_def arrival_def = {
+    .name = "collectives.arrival",
+    .doc = "A row for each rank of each operation in collectives.worst.",
+    .columns = arrival_columns,
+    .n_columns = 4,
+    .n_keys = 2,
+    .top = -1,
+};
+
+static const tm_table_def *const defs[] = {&kind_def, &worst_def, &arrival_def};
+
+/* The power of two at or below; -1 for an unknown size, 0 for none. */
+static int64_t size_class(int64_t bytes) {
+    int64_t power = 1;
+    if (bytes <= 0)
+        return bytes;
+    while (power <= bytes / 2)
+        power *= 2;
+    return power;
+}
+
+static double bus_factor(uint8_t kind, int32_t n) {
+    double ranks = n;
+    if (kind == TM_COLL_ALLREDUCE)
+        return 2.0 * (ranks - 1.0) / ranks;
+    if (kind == TM_COLL_ALLGATHER || kind == TM_COLL_REDUCESCATTER || kind == TM_COLL_ALLTOALL)
+        return (ranks - 1.0) / ranks;
+    return 1.0;
+}
+
+static int by_class(const void *a, const void *b) {
+    const tm_instance_value *x = a, *y = b;
+    int64_t p = size_class(x->bytes), q = size_class(y->bytes);
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return (p > q) - (p < q);
+}
+
+/* Medians over the values of one class; `scratch` has room for them as int64_t or double. */
+static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void *scratch) {
+    int64_t *values = scratch;
+    double *rates = scratch;
+    for (size_t i = 0; i < n; i++)
+        values[i] = v[i].bytes;
+    tm_sort_values(values, n);
+    if (v->bytes >= 0)
+        tm_cell_set_int(&row[K_BYTES], tm_median(values, n));
+    if (v->transfer_ns < 0)
+        return;
+    for (size_t i = 0; i < n; i++)
+        values[i] = v[i].transfer_ns;
+    tm_sort_values(values, n);
+    tm_cell_set_int(&row[K_TRANSFER], tm_median(values, n));
+    tm_cell_set_int(&row[K_P95], tm_percentile_95(values, n));
+    for (size_t i = 0; i < n; i++)
+        values[i] = v[i].skew_ns;
+    tm_sort_values(values, n);
+    tm_cell_set_int(&row[K_SKEW], tm_median(values, n));
+    size_t n_rates = 0;
+    for (size_t i = 0; i < n; i++)
+        if (v[i].transfer_ns > 0 && v[i].bytes >= 0)
+            rates[n_rates++] = (double)v[i].bytes / (double)v[i].transfer_ns;
+    if (n_rates > 0) {
+        double rate = tm_median_real(rates, n_rates);
+        tm_cell_set_real(&row[K_ALGBW], rate);
+        tm_cell_set_real(&row[K_BUSBW], rate * bus_factor(v->kind, v->group_size));
+    }
+}
+
+static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n, tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    int64_t *scratch = malloc(n * sizeof *scratch);
+    if (!row || !scratch) {
+        free(scratch);
+        return tm_fail_memory(err);
+    }
+    tm_cell_set_int(&row[K_RANKS], v->group_size);
+    tm_cell_set_int(&row[K_COUNT], (int64_t)n);
+    if (v->bytes >= 0)
+        tm_cell_set_int(&row[K_SIZE_CLASS], size_class(v->bytes));
+    set_medians(row, v, n, scratch);
+    free(scratch);
+    TM_TRY(tm_table_set_text(table, &row[K_KIND], tm_collective_word((tm_collective_kind)v->kind),
+                             err));
+    return tm_table_set_text(table, &row[K_GROUP], v->group_text, err);
+}
+
+static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, kind_def.name);
+    tm_instance_value *v = own->values.data;
+    size_t n = own->values.n;
+    if (n > 1)
+        qsort(v, n, sizeof *v, by_class);
+    for (size_t first = 0, i = 0; first < n; first = i) {
+        for (i = first + 1; i < n && by_class(&v[first], &v[i]) == 0; i++)
+            ;
+        TM_TRY(add_class(table, v + first, i - first, err));
+    }
+    return TM_OK;
+}
+
+static tm_status add_arrivals(const tm_comm_record *members, const tm_instance *instance,
+                              int64_t place, tm_table *table, tm_error *err) {
+    for (size_t i = 0; i < instance->n; i++) {
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[0], place);
+        tm_cell_set_int(&row[1], members[i].rank);
+        tm_cell_set_int(&row[2], members[i].begin_ns);
+        tm_cell_set_int(&row[3], members[i].end_ns);
+    }
+    return TM_OK;
+}
+
+/* The rank that came last, -1 where two did. */
+static int64_t last_rank(const tm_comm_record *members, const tm_instance *instance) {
+    int64_t rank = -1;
+    int n = 0;
+    for (size_t i = 0; i < instance->n; i++)
+        if (members[i].begin_ns == instance->last_ns) {
+            rank = members[i].rank;
+            n++;
+        }
+    return n == 1 ? rank : -1;
+}
+
+static tm_status add_worst(const tm_comm_record *members, const tm_instance *instance,
+                           int64_t place, tm_table *table, tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    int64_t begin = members->begin_ns, end = members->end_ns, wait = 0;
+    for (size_t i = 0; i < instance->n; i++) {
+        begin = members[i].begin_ns < begin ? members[i].begin_ns : begin;
+        end = members[i].end_ns > end ? members[i].end_ns : end;
+        wait += tm_member_wait(&members[i], instance->last_ns);
+    }
+    tm_cell_set_int(&row[W_INSTANCE], place);
+    if (members->seq >= 0)
+        tm_cell_set_int(&row[W_SEQ], members->seq);
+    if (members->step >= 0)
+        tm_cell_set_int(&row[W_STEP], members->step);
+    if (members->bytes >= 0)
+        tm_cell_set_int(&row[W_BYTES], members->bytes);
+    tm_cell_set_int(&row[W_BEGIN], begin);
+    tm_cell_set_int(&row[W_SKEW], instance->last_ns - begin);
+    tm_cell_set_int(&row[W_WAIT], wait);
+    int64_t last = last_rank(members, instance);
+    if (last >= 0)
+        tm_cell_set_int(&row[W_LAST_RANK], last);
+    tm_cell_set_int(&row[W_TRANSFER], end > instance->last_ns ? end - instance->last_ns : 0);
+    TM_TRY(tm_table_set_text(table, &row[W_KIND],
+                             tm_collective_word((tm_collective_kind)members->kind), err));
+    return tm_table_set_text(table, &row[W_GROUP], members->group_text, err);
+}
+
+static tm_status collectives_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
+    const tm_comm_record *records = own->records.data;
+    const tm_instance *instances = own->instances.data;
+    const tm_worst *worst = own->worst.data;
+    for (size_t i = 0; i < own->worst.n; i++) {
+        const tm_instance *instance = &instances[worst[i].instance];
+        const tm_comm_record *members = records + instance->first;
+        TM_TRY(
+            add_worst(members, instance, worst[i].place, tm_tables_find(out, worst_def.name), err));
+        TM_TRY(add_arrivals(members, instance, worst[i].place,
+                            tm_tables_find(out, arrival_def.name), err));
+    }
+    return add_classes(own, out, err);
+}
+
+const tm_analysis tm_analysis_collectives = {
+    .name = "collectives",
+    .summary = "how fast each kind of collective and group is, and which operations waited most",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .collectives = collectives_own,
+};

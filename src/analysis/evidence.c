@@ -1,0 +1,208 @@
+#include "evidence.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "median.h"
+
+/* A rank's compute time in one step. */
+typedef struct sample {
+    int64_t step, rank, compute_ns;
+    double speed;
+} sample;
+
+static int by_step(const void *a, const void *b) {
+    const sample *x = a, *y = b;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return (x->compute_ns > y->compute_ns) - (x->compute_ns < y->compute_ns);
+}
+
+static int by_rank(const void *a, const void *b) {
+    const sample *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->speed > y->speed) - (x->speed < y->speed);
+}
+
+static tm_status read_samples(const tm_tables *tables, tm_vec *out, tm_error *err) {
+    const tm_table *steps = tm_tables_find(tables, "overlap.step");
+    for (size_t i = 0; i < steps->n_rows; i++) {
+        sample s = {tm_table_cell(steps, i, "step")->value.i,
+                    tm_table_cell(steps, i, "rank")->value.i,
+                    tm_table_cell(steps, i, "compute_ns")->value.i, 0.0};
+        bool has_gpu = tm_table_cell(steps, i, "window_ns")->value.i > 0;
+        if (has_gpu && !tm_vec_append(out, &s, 1))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+/* Speeds against the median of each step; steps without compute time of a rank are left out. */
+static size_t set_speeds(sample *v, size_t n) {
+    size_t kept = 0;
+    if (n > 1)
+        qsort(v, n, sizeof *v, by_step);
+    for (size_t first = 0, i = 0; first < n; first = i) {
+        for (i = first + 1; i < n && v[i].step == v[first].step; i++)
+            ;
+        size_t m = i - first;
+        double median = (double)(v[first + (m - 1) / 2].compute_ns + v[first + m / 2].compute_ns);
+        median /= 2.0;
+        for (size_t k = first; k < i; k++)
+            if (v[k].compute_ns > 0) {
+                v[kept] = v[k];
+                v[kept++].speed = median / (double)v[k].compute_ns;
+            }
+    }
+    return kept;
+}
+
+tm_status tm_evidence_speeds(const tm_tables *tables, tm_table *ranks, int column, tm_error *err) {
+    tm_vec samples = TM_VEC(sample);
+    tm_status status = read_samples(tables, &samples, err);
+    if (status == TM_OK && samples.n > 0) {
+        sample *v = samples.data;
+        size_t n = set_speeds(v, samples.n), at = 0;
+        if (n > 1)
+            qsort(v, n, sizeof *v, by_rank);
+        for (size_t r = 0; r < ranks->n_rows; r++) {
+            tm_cell *row = tm_table_row(ranks, r);
+            size_t first = at;
+            while (at < n && v[at].rank == row[0].value.i)
+                at++;
+            if (at > first)
+                tm_cell_set_real(&row[column], (v[first + (at - first - 1) / 2].speed +
+                                                v[first + (at - first) / 2].speed) /
+                                                   2.0);
+        }
+    }
+    tm_vec_free(&samples);
+    return status;
+}
+
+void tm_evidence_time(int64_t ns, char *out, size_t size) {
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    double value = (double)ns;
+    int unit = 0;
+    if (ns < 1000) {
+        snprintf(out, size, "%" PRId64 " ns", ns);
+        return;
+    }
+    /* Round to what is shown before the unit is chosen: 999.96 us is 1.00 ms. */
+    while (unit < 3 && value >= 999.95) {
+        value /= 1000.0;
+        unit++;
+    }
+    snprintf(out, size, value < 9.995 ? "%.2f %s" : "%.1f %s", value, units[unit]);
+}
+
+static void share_text(double share, char *out, size_t size) {
+    double percent = 100.0 * share;
+    snprintf(out, size, percent > 0.0 && percent < 0.1 ? "< 0.1 %%" : "%.0f %%", percent);
+}
+
+/* The row of a rank; every table by rank has one for each. */
+static size_t row_of(const tm_table *table, int64_t rank) {
+    size_t row = 0;
+    while (row + 1 < table->n_rows && tm_table_cell(table, row, "rank")->value.i != rank)
+        row++;
+    return row;
+}
+
+/* The median idle time of the ranks with GPU events. */
+static int64_t median_idle(const tm_table *overlap) {
+    int64_t *idle = malloc((overlap->n_rows + 1) * sizeof *idle);
+    size_t n = 0;
+    if (!idle)
+        return 0;
+    for (size_t i = 0; i < overlap->n_rows; i++)
+        if (tm_table_cell(overlap, i, "window_ns")->value.i > 0)
+            idle[n++] = tm_table_cell(overlap, i, "idle_ns")->value.i;
+    tm_sort_values(idle, n);
+    int64_t median = n > 0 ? tm_median(idle, n) : 0;
+    free(idle);
+    return median;
+}
+
+/* Why a rank comes late, as far as its kernels and its idle time tell. */
+static void cause_text(const tm_tables *tables, int64_t rank, char *out, size_t size) {
+    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
+    const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
+    const tm_cell *speed = tm_table_cell(ranks, row_of(ranks, rank), "relative_speed");
+    int64_t idle = tm_table_cell(overlap, row_of(overlap, rank), "idle_ns")->value.i;
+    int64_t median = median_idle(overlap);
+    char own[32], others[32];
+    tm_evidence_time(idle, own, sizeof own);
+    tm_evidence_time(median, others, sizeof others);
+    if (!speed->null && speed->value.r < 0.95)
+        snprintf(out, size,
+                 "it computes at %.2fx the median speed: look at its GPU (clock, heat, neighbours) "
+                 "or its share of the work",
+                 speed->value.r);
+    else if (!speed->null && speed->value.r >= 0.97 && idle > 2 * median)
+        snprintf(out, size,
+                 "its kernels run at normal speed (%.2fx) while its GPU idles %s against a median "
+                 "of %s: look at its host, not at its GPU",
+                 speed->value.r, own, others);
+    else if (!speed->null)
+        snprintf(out, size, "its speed is %.2fx the median, its GPU idles %s against %s",
+                 speed->value.r, own, others);
+    else
+        snprintf(out, size, "its GPU idles %s against %s", own, others);
+}
+
+static void unmatched_text(const tm_tables *tables, bool aligned, char out[TM_EVIDENCE_MAX]) {
+    const tm_table *check = tm_tables_find(tables, "clock.check");
+    int64_t found = check->n_rows ? tm_table_cell(check, 0, "collectives")->value.i : 0;
+    int64_t incomplete = check->n_rows ? tm_table_cell(check, 0, "incomplete")->value.i : 0;
+    int64_t unmatched = check->n_rows ? tm_table_cell(check, 0, "unmatched")->value.i : 0;
+    if (!aligned)
+        snprintf(out, TM_EVIDENCE_MAX, "Clocks are not compared (--align=none)");
+    else if (found == 0 && unmatched == 0)
+        snprintf(out, TM_EVIDENCE_MAX, "The traces hold no communication kernels");
+    else
+        snprintf(out, TM_EVIDENCE_MAX,
+                 "No collective is complete: %" PRId64 " lack ranks, %" PRId64
+                 " kernels could not be matched",
+                 incomplete, unmatched);
+}
+
+void tm_evidence_sentence(const tm_tables *tables, const tm_verdict *v, bool aligned,
+                          char out[TM_EVIDENCE_MAX]) {
+    const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
+    int64_t collectives = 0;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        collectives += tm_table_cell(ranks, i, "collectives")->value.i;
+    if (collectives == 0) {
+        unmatched_text(tables, aligned, out);
+        return;
+    }
+    if (v->rank < 0) {
+        snprintf(out, TM_EVIDENCE_MAX, "No rank waited for another");
+        return;
+    }
+    size_t row = row_of(ranks, v->rank);
+    char total[32], caused[32], share[32], cause[256] = "";
+    tm_evidence_time(v->wait_ns, total, sizeof total);
+    tm_evidence_time(tm_table_cell(ranks, row, "caused_wait_ns")->value.i, caused, sizeof caused);
+    share_text(tm_table_cell(ranks, row, "caused_share")->value.r, share, sizeof share);
+    if (v->kind == TM_VERDICT_PERSISTENT)
+        cause_text(tables, v->rank, cause, sizeof cause);
+    else if (v->kind == TM_VERDICT_ROTATING)
+        snprintf(cause, sizeof cause,
+                 "a different rank leads in each step: data or chance, not "
+                 "hardware");
+    else if (v->kind == TM_VERDICT_NONE)
+        snprintf(cause, sizeof cause, "an even share is %.1f %%", 100.0 / (double)ranks->n_rows);
+    else
+        snprintf(cause, sizeof cause, "too few steps or no clear lead to tell chance from cause");
+    snprintf(out, TM_EVIDENCE_MAX,
+             "Rank %" PRId64 " causes %s of all waiting (%s of %s GPU time), comes last in %" PRId64
+             " of %" PRId64 " collectives and leads %" PRId64 " of %" PRId64 " steps; %s",
+             v->rank, share, caused, total, tm_table_cell(ranks, row, "last_arrivals")->value.i,
+             tm_table_cell(ranks, row, "collectives")->value.i, v->led, v->steps, cause);
+}

@@ -1,0 +1,26 @@
+/* Means and medians of whole numbers, rounded half away from zero. */
+#ifndef TMERGE_MEDIAN_H
+#define TMERGE_MEDIAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** The nearest integer to numerator / denominator (above 0), half away from zero. */
+int64_t tm_round_ratio(int64_t numerator, int64_t denominator);
+
+/** Sorts [n] values ascending. */
+void tm_sort_values(int64_t *values, size_t n);
+
+/** Twice the median of [n >= 1] ascending values, which is exact: the middle two added. */
+int64_t tm_twice_median(const int64_t *sorted, size_t n);
+
+/** The median of [n >= 1] ascending values; of an even number, the mean of the middle two. */
+int64_t tm_median(const int64_t *sorted, size_t n);
+
+/** The 95th percentile of [n >= 1] ascending values, by nearest rank. */
+int64_t tm_percentile_95(const int64_t *sorted, size_t n);
+
+/** The median of [n >= 1] reals, which are sorted by the call. */
+double tm_median_real(double *values, size_t n);
+
+#endif

@@ -1,0 +1,85 @@
+#include "analysis/verdict.h"
+
+#include <math.h>
+#include <stddef.h>
+
+const char *tm_verdict_word(tm_verdict_kind kind) {
+    static const char *const words[] = {
+        [TM_VERDICT_NONE] = "none",
+        [TM_VERDICT_INCONCLUSIVE] = "inconclusive",
+        [TM_VERDICT_PERSISTENT] = "persistent",
+        [TM_VERDICT_ROTATING] = "rotating",
+    };
+    return words[kind];
+}
+
+void tm_toll_add(tm_toll *sum, const tm_toll *toll) {
+    sum->collectives += toll->collectives;
+    sum->last += toll->last;
+    sum->tied += toll->tied;
+    sum->wait_ns += toll->wait_ns;
+    sum->lateness_ns += toll->lateness_ns;
+    tm_share_add(&sum->caused, toll->caused);
+    sum->expected += toll->expected;
+    sum->variance += toll->variance;
+}
+
+static bool caused_more(const tm_share *a, const tm_share *b) {
+    return a->whole_ns != b->whole_ns ? a->whole_ns > b->whole_ns : a->fraction > b->fraction;
+}
+
+static bool caused_any(const tm_share *share) {
+    return share->whole_ns > 0 || share->fraction > 0;
+}
+
+size_t tm_verdict_leaders(const tm_toll *tolls, size_t n, tm_leader *leaders) {
+    size_t found = 0;
+    for (size_t first = 0, i = 0; first < n; first = i) {
+        const tm_toll *most = &tolls[first];
+        for (i = first + 1; i < n && tolls[i].step == tolls[first].step; i++)
+            most = caused_more(&tolls[i].caused, &most->caused) ? &tolls[i] : most;
+        if (most->step >= 0 && caused_any(&most->caused))
+            leaders[found++] = (tm_leader){most->step, most->rank, tm_share_round(most->caused),
+                                           most->lateness_ns};
+    }
+    return found;
+}
+
+static int64_t steps_led(const tm_leader *leaders, size_t n, int64_t rank) {
+    int64_t led = 0;
+    for (size_t i = 0; i < n; i++)
+        led += leaders[i].rank == rank;
+    return led;
+}
+
+tm_verdict tm_verdict_decide(const tm_toll *ranks, size_t n_ranks, const tm_leader *leaders,
+                             size_t n_leaders, int64_t window_ns) {
+    tm_verdict v = {.kind = TM_VERDICT_NONE, .rank = -1, .steps = (int64_t)n_leaders};
+    const tm_toll *most = NULL;
+    for (size_t i = 0; i < n_ranks; i++) {
+        v.wait_ns += ranks[i].wait_ns;
+        if (caused_any(&ranks[i].caused) && (!most || caused_more(&ranks[i].caused, &most->caused)))
+            most = &ranks[i];
+    }
+    for (size_t i = 0; i < n_leaders; i++) {
+        int64_t led = steps_led(leaders, n_leaders, leaders[i].rank);
+        v.most_led = led > v.most_led ? led : v.most_led;
+    }
+    if (most) {
+        v.rank = most->rank;
+        v.led = steps_led(leaders, n_leaders, most->rank);
+        double excess = (double)most->last - most->expected;
+        v.z = most->variance > 0.0 ? excess / sqrt(most->variance) : 0.0;
+    }
+    if (v.wait_ns < window_ns / 100 || !most)
+        v.kind = TM_VERDICT_NONE;
+    else if (n_leaders < 3)
+        v.kind = TM_VERDICT_INCONCLUSIVE;
+    else if (2 * v.led >= v.steps && v.z > 3.0)
+        v.kind = TM_VERDICT_PERSISTENT;
+    else if (2 * v.most_led < v.steps)
+        v.kind = TM_VERDICT_ROTATING;
+    else
+        v.kind = TM_VERDICT_INCONCLUSIVE;
+    return v;
+}

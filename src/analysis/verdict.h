@@ -1,0 +1,64 @@
+/* From every rank's waits to one sentence: who holds the job up, and whether it lasts. */
+#ifndef TMERGE_VERDICT_H
+#define TMERGE_VERDICT_H
+
+#include "analysis/blame.h"
+
+/** What one rank waited and caused, in one step or in all. */
+typedef struct tm_toll {
+    int64_t rank, step;  /* step -1: outside of every step */
+    int64_t collectives; /* with wait */
+    int64_t last, tied;  /* in how many it came last alone; last with another */
+    int64_t wait_ns, lateness_ns;
+    tm_share caused;
+    double expected, variance; /* sums of 1/n and (1/n)(1 - 1/n) over its untied ones */
+} tm_toll;
+
+typedef enum tm_verdict_kind {
+    TM_VERDICT_NONE,
+    TM_VERDICT_INCONCLUSIVE,
+    TM_VERDICT_PERSISTENT,
+    TM_VERDICT_ROTATING
+} tm_verdict_kind;
+
+/** "none", "inconclusive", "persistent" or "rotating". */
+const char *tm_verdict_word(tm_verdict_kind kind);
+
+/** The leader of one step: the rank with the largest caused wait, the lowest of equals. */
+typedef struct tm_leader {
+    int64_t step, rank, caused_ns, lateness_ns;
+} tm_leader;
+
+typedef struct tm_verdict {
+    tm_verdict_kind kind;
+    int64_t rank;       /* with the largest caused wait of all; -1 where no rank waited */
+    int64_t steps, led; /* steps with waits; of them, led by that rank */
+    int64_t most_led;   /* steps led by whoever led most */
+    int64_t wait_ns;    /* of all ranks */
+    double z;           /* of that rank's last arrivals against chance */
+} tm_verdict;
+
+/** Adds one toll to another of the same rank; the step stays. */
+void tm_toll_add(tm_toll *sum, const tm_toll *toll);
+
+/**
+ * Finds the leader of every step with waits.
+ * @param tolls    [n] by step: ascending in step, then rank; those outside of steps are passed over
+ * @param leaders  [n] at least as many as there are steps
+ * @return         how many there are
+ */
+size_t tm_verdict_leaders(const tm_toll *tolls, size_t n, tm_leader *leaders);
+
+/**
+ * Decides by metrics.md: none where all waits are under 1 % of all windows; inconclusive with fewer
+ * than 3 steps with waits; persistent where the rank with the largest caused wait leads at least
+ * half of the steps and comes last more often than chance (z > 3); rotating where no rank leads
+ * half of them; else inconclusive.
+ *
+ * @param ranks      [n_ranks] each rank's sum, ascending in rank
+ * @param window_ns  sum of all ranks' windows
+ */
+tm_verdict tm_verdict_decide(const tm_toll *ranks, size_t n_ranks, const tm_leader *leaders,
+                             size_t n_leaders, int64_t window_ns);
+
+#endif

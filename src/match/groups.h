@@ -1,0 +1,43 @@
+/* Process groups: which ranks a communication kernel's group has, told the same way on every
+ * rank. */
+#ifndef TMERGE_GROUPS_H
+#define TMERGE_GROUPS_H
+
+#include "timeline/collectives.h"
+#include "tmerge/names.h"
+
+/** A process group as one rank sees it. */
+typedef struct tm_group {
+    uint64_t id; /* of its sorted ranks and its name; equal on all members */
+    int32_t n_ranks;
+    char text[TM_GROUP_TEXT_MAX]; /* its name, else its ranks as a list ("0-7"); terminated */
+} tm_group;
+
+typedef struct tm_group_finder tm_group_finder;
+
+/**
+ * Prepares to find groups of one rank; its metadata's pg_config is read once.
+ * @param names  the texts of the timeline; borrowed, as is the timeline
+ */
+tm_status tm_group_finder_create(const tm_timeline *timeline, const tm_names *names,
+                                 tm_group_finder **out, tm_error *err) TM_MUST_CHECK;
+void tm_group_finder_destroy(tm_group_finder *finder);
+
+/**
+ * The group of a kernel that carries metadata. Its ranks come from `Process Group Ranks`; where the
+ * profiler cut that list (over 30), from pg_config, else from start and stride of the operator that
+ * asked for it; where nothing tells them, name and size stand for the ranks.
+ *
+ * @param attr  the kernel's attribute row
+ * @param out   set only on TM_OK
+ */
+tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr, tm_group *out,
+                        tm_error *err) TM_MUST_CHECK;
+
+/** The group of all ranks of the job, for kernels of traces without metadata. */
+tm_group tm_group_world(int64_t world_size);
+
+/** A 64-bit hash of bytes, going on from @p hash (begin with 0). */
+uint64_t tm_group_hash(uint64_t hash, const void *bytes, size_t size);
+
+#endif

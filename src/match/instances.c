@@ -1,0 +1,62 @@
+#include "instances.h"
+
+#include <stdlib.h>
+
+static int compare_u64(uint64_t a, uint64_t b) {
+    return (a > b) - (a < b);
+}
+
+static int by_operation(const void *a, const void *b) {
+    const tm_comm_record *x = a, *y = b;
+    int order = compare_u64(x->group, y->group);
+    order = order ? order : (x->way > y->way) - (x->way < y->way);
+    order = order ? order : compare_u64(x->key, y->key);
+    order = order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+    return order ? order : (x->event > y->event) - (x->event < y->event);
+}
+
+static bool same_operation(const tm_comm_record *a, const tm_comm_record *b) {
+    return a->group == b->group && a->way == b->way && a->key == b->key;
+}
+
+static bool contradicts(const tm_comm_record *a, const tm_comm_record *b) {
+    if (a->rank == b->rank || a->group_size != b->group_size)
+        return true;
+    bool pair = a->way == TM_MATCH_PAIR;
+    if (pair ? a->kind == b->kind : a->kind != b->kind)
+        return true;
+    return a->kind != TM_COLL_ALLTOALL && a->bytes != b->bytes;
+}
+
+static tm_instance make_instance(const tm_comm_record *records, size_t first, size_t n) {
+    tm_instance instance = {.first = first, .n = n, .last_ns = records[first].begin_ns};
+    bool suspect = false;
+    for (size_t i = first + 1; i < first + n; i++) {
+        if (records[i].begin_ns > instance.last_ns)
+            instance.last_ns = records[i].begin_ns;
+        suspect = suspect || contradicts(&records[i - 1], &records[i]);
+    }
+    bool complete = (int64_t)n == records[first].group_size;
+    suspect = suspect || (int64_t)n > records[first].group_size;
+    instance.state = suspect    ? TM_INSTANCE_SUSPECT
+                     : complete ? TM_INSTANCE_COMPLETE
+                                : TM_INSTANCE_INCOMPLETE;
+    instance.waits = instance.state == TM_INSTANCE_COMPLETE && n > 1 &&
+                     tm_collective_synchronises(records[first].kind);
+    return instance;
+}
+
+tm_status tm_match_instances(tm_collectives *collectives, tm_error *err) {
+    tm_comm_record *records = collectives->records.data;
+    size_t n = collectives->records.n;
+    if (n > 1)
+        qsort(records, n, sizeof *records, by_operation);
+    for (size_t first = 0, i = 0; first < n; first = i) {
+        for (i = first + 1; i < n && same_operation(&records[first], &records[i]); i++)
+            ;
+        tm_instance instance = make_instance(records, first, i - first);
+        if (!tm_vec_append(&collectives->instances, &instance, 1))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}

@@ -1,0 +1,18 @@
+/* Records of one operation brought together. */
+#ifndef TMERGE_INSTANCES_H
+#define TMERGE_INSTANCES_H
+
+#include "timeline/collectives.h"
+
+/**
+ * Sorts the records and makes an instance of all that share group, way and key. An operation is
+ * complete when every member of its group gave one kernel, and suspect when members contradict one
+ * another in kind or size, or one gave two; all-to-alls may differ in size, the two ends of a
+ * transfer in kind.
+ *
+ * @param collectives  its records; instances are added
+ * @return             TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_match_instances(tm_collectives *collectives, tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,282 @@
+#include "records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "groups.h"
+#include "timeline/classify.h"
+
+/* A lane of a group on this rank, and how far its sequence has come. */
+typedef struct lane {
+    uint64_t group;
+    uint64_t lane;
+    uint32_t track;  /* the stream, for lanes that are streams */
+    size_t sequence; /* index into the sequences */
+} lane;
+
+typedef struct collector {
+    const tm_timeline *timeline;
+    const tm_names *names;
+    int64_t world_size;
+    int origin;
+    tm_group_finder *groups;
+    tm_match_input *out;
+    tm_vec lanes;      /* of lane */
+    bool any_metadata; /* some kernel of the rank carries it */
+} collector;
+
+void tm_match_input_init(tm_match_input *input) {
+    *input = (tm_match_input){
+        .records = TM_VEC(tm_comm_record),
+        .sequences = TM_VEC(tm_sequence),
+    };
+}
+
+void tm_match_input_free(tm_match_input *input) {
+    tm_vec_free(&input->records);
+    tm_vec_free(&input->sequences);
+}
+
+/* Bytes of an element as torch spells its type; 0 for an unknown one. */
+static int64_t element_bytes(tm_text dtype) {
+    static const struct {
+        const char *name;
+        int64_t bytes;
+    } types[] = {
+        {"Float", 4},        {"BFloat16", 2},       {"Half", 2},   {"Double", 8}, {"Int", 4},
+        {"Long", 8},         {"Byte", 1},           {"Char", 1},   {"Bool", 1},   {"Short", 2},
+        {"ComplexFloat", 8}, {"ComplexDouble", 16}, {"UInt16", 2}, {"UInt32", 4}, {"UInt64", 8},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strlen(types[i].name) == dtype.size &&
+            memcmp(types[i].name, dtype.bytes, dtype.size) == 0)
+            return types[i].bytes;
+    return dtype.size > 6 && memcmp(dtype.bytes, "Float8", 6) == 0 ? 1 : 0;
+}
+
+/* nccl-tests' size: what an all-gather puts out, else what goes in (a receiver has only an out). */
+static int64_t bytes_of(const tm_names *names, const tm_collective_attr *attr) {
+    int64_t elements = attr->kind == TM_COLL_ALLGATHER || attr->kind == TM_COLL_RECV
+                           ? attr->out_elements
+                           : attr->in_elements;
+    int64_t size = element_bytes(tm_names_text(names, attr->dtype));
+    return elements >= 0 && size > 0 && elements <= INT64_MAX / 16 ? elements * size : -1;
+}
+
+/* The step of its launch, else the window that holds its begin, else none. */
+static int64_t step_of(const tm_timeline *timeline, uint32_t row) {
+    if (timeline->step[row] != TM_NO_STEP)
+        return timeline->steps[timeline->step[row]].number;
+    for (size_t i = 0; i < timeline->n_steps; i++)
+        if (timeline->begin_ns[row] >= timeline->steps[i].begin_ns &&
+            timeline->begin_ns[row] < timeline->steps[i].end_ns)
+            return timeline->steps[i].number;
+    return -1;
+}
+
+static uint32_t track_of(const tm_timeline *timeline, uint32_t row) {
+    uint32_t track = 0;
+    while (row >= timeline->tracks[track].first + timeline->tracks[track].count)
+        track++;
+    return track;
+}
+
+/* The lane's sequence, begun where it is new. Stream lanes are numbered as they first appear. */
+static tm_sequence *sequence_of(collector *c, const tm_comm_record *record, bool by_stream,
+                                uint64_t number) {
+    lane *lanes = c->lanes.data;
+    uint32_t track = by_stream ? track_of(c->timeline, record->event) : 0;
+    uint64_t next = 0;
+    for (size_t i = 0; i < c->lanes.n; i++) {
+        if (lanes[i].group != record->group)
+            continue;
+        if (by_stream ? lanes[i].track == track : lanes[i].lane == number)
+            return (tm_sequence *)c->out->sequences.data + lanes[i].sequence;
+        next++;
+    }
+    lane added = {record->group, by_stream ? next : number, track, c->out->sequences.n};
+    tm_sequence sequence = {.group = record->group,
+                            .lane = added.lane,
+                            .rank = record->rank,
+                            .group_size = record->group_size,
+                            .origin = record->origin};
+    if (!tm_vec_append(&c->lanes, &added, 1))
+        return NULL;
+    return tm_vec_append(&c->out->sequences, &sequence, 1);
+}
+
+/* Gives a record its place in a sequence. All-to-alls may differ in size from rank to rank. */
+static bool place(collector *c, tm_comm_record *record, bool by_stream, uint64_t number) {
+    tm_sequence *sequence = sequence_of(c, record, by_stream, number);
+    if (!sequence)
+        return false;
+    int64_t token[2] = {by_stream ? record->kind : -1,
+                        record->kind == TM_COLL_ALLTOALL ? -1 : record->bytes};
+    record->key = sequence->lane << TM_LANE_SHIFT | (uint64_t)sequence->n;
+    sequence->digest = tm_group_hash(sequence->digest, token, sizeof token);
+    sequence->n++;
+    return true;
+}
+
+/* A send or a receive belongs to a pair; where it does not say with whom, to nothing. */
+static bool place_pair(collector *c, tm_comm_record *record, const tm_collective_attr *attr,
+                       bool *matched) {
+    int64_t own = record->rank;
+    int64_t from = record->kind == TM_COLL_SEND ? own : attr->src_rank;
+    int64_t to = record->kind == TM_COLL_SEND ? attr->dst_rank : own;
+    *matched = from >= 0 && to >= 0 && from != to;
+    if (!*matched)
+        return true;
+    int64_t ends[2] = {from, to};
+    record->group = tm_group_hash(record->group, ends, sizeof ends);
+    record->group_size = 2;
+    record->way = TM_MATCH_PAIR;
+    return place(c, record, false, 0);
+}
+
+/* Decides how a kernel is matched; *matched is false where it cannot be. */
+static bool place_record(collector *c, tm_comm_record *record, const tm_collective_attr *attr,
+                         bool *matched) {
+    bool pair = record->kind == TM_COLL_SEND || record->kind == TM_COLL_RECV;
+    *matched = true;
+    if (attr->comms_id != 0) {
+        record->way = TM_MATCH_COMMS_ID;
+        memcpy(&record->key, &attr->comms_id, sizeof record->key);
+        return true;
+    }
+    if (pair)
+        return place_pair(c, record, attr, matched);
+    if (attr->seq >= 0) {
+        record->way = TM_MATCH_SEQ;
+        record->key = (uint64_t)attr->seq;
+        return true;
+    }
+    record->way = TM_MATCH_ORDER;
+    return place(c, record, true, 0);
+}
+
+static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_error *err) {
+    const tm_timeline *timeline = c->timeline;
+    bool metadata = attr->name != TM_NO_NAME, matched = false;
+    tm_text kernel = tm_names_text(c->names, timeline->name[attr->event]);
+    if (metadata != c->any_metadata ||
+        (!metadata && tm_kernel_is_one_sided(kernel.bytes, kernel.size))) {
+        c->out->n_unmatched++;
+        return TM_OK;
+    }
+    tm_group group = tm_group_world(c->world_size);
+    if (metadata)
+        TM_TRY(tm_group_find(c->groups, attr, &group, err));
+    int64_t begin = timeline->begin_ns[attr->event];
+    tm_comm_record record = {
+        .group = group.id,
+        .begin_ns = begin,
+        .end_ns = begin + timeline->duration_ns[attr->event],
+        .bytes = metadata ? bytes_of(c->names, attr) : -1,
+        .step = step_of(timeline, attr->event),
+        .seq = attr->seq,
+        .rank = timeline->rank,
+        .event = attr->event,
+        .group_size = group.n_ranks,
+        .origin = c->origin,
+        .kind = attr->kind,
+    };
+    memcpy(record.group_text, group.text, sizeof record.group_text);
+    if (!place_record(c, &record, attr, &matched))
+        return tm_fail_memory(err);
+    c->out->n_unmatched += !matched;
+    if (matched && !tm_vec_append(&c->out->records, &record, 1))
+        return tm_fail_memory(err);
+    return TM_OK;
+}
+
+typedef struct ordered {
+    int64_t begin_ns;
+    uint32_t attr; /* index: ties keep the order of rows */
+} ordered;
+
+static int by_begin(const void *a, const void *b) {
+    const ordered *x = a, *y = b;
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    return (x->attr > y->attr) - (x->attr < y->attr);
+}
+
+/* The rank's communication kernels as they began. */
+static tm_status order_kernels(collector *c, tm_vec *out, tm_error *err) {
+    const tm_timeline *timeline = c->timeline;
+    const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
+        if (timeline->role[attrs[i].event] != TM_ROLE_COMMUNICATION)
+            continue; /* the operator on the CPU */
+        c->any_metadata |= attrs[i].name != TM_NO_NAME;
+        ordered kernel = {timeline->begin_ns[attrs[i].event], (uint32_t)i};
+        if (!tm_vec_append(out, &kernel, 1))
+            return tm_fail_memory(err);
+    }
+    if (out->n > 1)
+        qsort(out->data, out->n, out->size, by_begin);
+    return TM_OK;
+}
+
+tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, int64_t world_size,
+                            int origin, tm_match_input *out, tm_error *err) {
+    collector c = {timeline, names, world_size, origin, NULL, out, TM_VEC(lane), false};
+    tm_vec kernels = TM_VEC(ordered);
+    const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    tm_status status = tm_group_finder_create(timeline, names, &c.groups, err);
+    if (status == TM_OK)
+        status = order_kernels(&c, &kernels, err);
+    for (size_t i = 0; i < kernels.n && status == TM_OK; i++)
+        status = add_kernel(&c, &attrs[((const ordered *)kernels.data)[i].attr], err);
+    tm_group_finder_destroy(c.groups);
+    tm_vec_free(&c.lanes);
+    tm_vec_free(&kernels);
+    return status;
+}
+
+/* The same run on all ranks stands together, in the order of the ranks. */
+static int by_run(const void *a, const void *b) {
+    const tm_sequence *x = a, *y = b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->lane != y->lane)
+        return x->lane < y->lane ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+void tm_match_compare(tm_sequence *sequences, size_t n) {
+    if (n > 1)
+        qsort(sequences, n, sizeof *sequences, by_run);
+    for (size_t first = 0, i = 0; first < n; first = i) {
+        bool agrees = true;
+        for (i = first; i < n && sequences[i].group == sequences[first].group &&
+                        sequences[i].lane == sequences[first].lane;
+             i++)
+            agrees = agrees && sequences[i].n == sequences[first].n &&
+                     sequences[i].digest == sequences[first].digest &&
+                     (i == first || sequences[i].rank != sequences[i - 1].rank);
+        for (size_t k = first; k < i; k++)
+            sequences[k].agrees = agrees;
+    }
+}
+
+void tm_match_drop(tm_match_input *input, tm_sequence *answers, size_t n) {
+    tm_comm_record *records = input->records.data;
+    size_t kept = 0;
+    if (n > 1)
+        qsort(answers, n, sizeof *answers, by_run);
+    for (size_t i = 0; i < input->records.n; i++) {
+        tm_sequence wanted = {.group = records[i].group,
+                              .lane = records[i].key >> TM_LANE_SHIFT,
+                              .rank = records[i].rank};
+        bool ordered_way = records[i].way == TM_MATCH_ORDER || records[i].way == TM_MATCH_PAIR;
+        const tm_sequence *found =
+            ordered_way && n > 0 ? bsearch(&wanted, answers, n, sizeof *answers, by_run) : NULL;
+        if (!ordered_way || (found && found->agrees))
+            records[kept++] = records[i];
+        else
+            input->n_unmatched++;
+    }
+    input->records.n = kept;
+}

@@ -1,0 +1,97 @@
+/* Collectives as data: what matching makes, and what the clock fit and the analyses read. */
+#ifndef TMERGE_COLLECTIVES_H
+#define TMERGE_COLLECTIVES_H
+
+#include "base/vec.h"
+#include "tmerge/timeline.h"
+
+enum { TM_GROUP_TEXT_MAX = 64 };
+
+/** How the kernels that belong together are found. Ordered by trust. */
+typedef enum tm_match_way {
+    TM_MATCH_COMMS_ID, /* `Comms Id` */
+    TM_MATCH_SEQ,      /* process group and `Seq` */
+    TM_MATCH_PAIR,     /* order between one sender and one receiver */
+    TM_MATCH_ORDER     /* order inside the process group */
+} tm_match_way;
+
+/** One communication kernel of one rank, as it goes to the process that matches it. No pointers:
+ * it is sent as bytes. */
+typedef struct tm_comm_record {
+    uint64_t group;                     /* id of its process group, the same on every rank */
+    uint64_t key;                       /* within the group and way: the same on every rank */
+    int64_t begin_ns, end_ns;           /* on the job's clock: aligned begin, plus its duration */
+    int64_t bytes;                      /* as nccl-tests counts them; -1 without metadata */
+    int64_t step;                       /* number of its step; -1 for none */
+    int64_t seq;                        /* -1 where the trace has none */
+    int64_t rank;                       /* global */
+    uint32_t event;                     /* its row in the rank's timeline */
+    int32_t group_size;                 /* ranks of the group */
+    int32_t origin;                     /* the process that holds the rank: the answer goes there */
+    uint8_t kind;                       /* tm_collective_kind */
+    uint8_t way;                        /* tm_match_way */
+    char group_text[TM_GROUP_TEXT_MAX]; /* name of the group, else its ranks; terminated */
+} tm_comm_record;
+
+/** What became of a matched operation. */
+typedef enum tm_instance_state {
+    TM_INSTANCE_COMPLETE,   /* every member of its group gave a kernel */
+    TM_INSTANCE_INCOMPLETE, /* some did not */
+    TM_INSTANCE_SUSPECT     /* members contradict one another: kind, size, or one rank twice */
+} tm_instance_state;
+
+/** One communication operation with the kernels that made it: members [first, first + n). */
+typedef struct tm_instance {
+    size_t first, n; /* records in tm_collectives, ascending in rank */
+    int64_t last_ns; /* L: the latest begin */
+    bool waits;      /* complete, of a kind that synchronises, of more than one rank */
+    uint8_t state;   /* tm_instance_state */
+} tm_instance;
+
+/** What the tables by kind and group need of a complete operation; lies with the group's owner. */
+typedef struct tm_instance_value {
+    uint64_t group;
+    int64_t bytes;       /* median over its members; -1 without metadata */
+    int64_t transfer_ns; /* latest end minus L; -1 where it has no wait */
+    int64_t skew_ns;     /* L minus the earliest begin; -1 where it has no wait */
+    int32_t group_size;
+    uint8_t kind;
+    char group_text[TM_GROUP_TEXT_MAX];
+} tm_instance_value;
+
+/** One of the operations with the most wait. */
+typedef struct tm_worst {
+    size_t instance; /* index into instances */
+    int64_t place;   /* 0 for the worst of the job */
+} tm_worst;
+
+/** A part of a wait laid at the door of a late rank, summed over operations. */
+typedef struct tm_pair {
+    int64_t rank, for_rank;
+    int64_t whole_ns;  /* and */
+    uint64_t fraction; /* 2^-40 ns, below 2^40 */
+} tm_pair;
+
+/** What one process knows of the matched operations. */
+typedef struct tm_collectives {
+    tm_vec records;      /* of tm_comm_record, instance after instance */
+    tm_vec instances;    /* of tm_instance: those that this process matched */
+    tm_vec values;       /* of tm_instance_value: of the groups that it owns */
+    tm_vec worst;        /* of tm_worst: those of the job's worst that it matched */
+    tm_vec pairs;        /* of tm_pair: of the causing ranks that it owns */
+    int64_t n_unmatched; /* its ranks' kernels that belong to no operation */
+} tm_collectives;
+
+/** Kinds for which the last rank to come holds all others up. */
+static inline bool tm_collective_synchronises(uint8_t kind) {
+    return kind == TM_COLL_ALLREDUCE || kind == TM_COLL_ALLGATHER ||
+           kind == TM_COLL_REDUCESCATTER || kind == TM_COLL_ALLTOALL || kind == TM_COLL_BARRIER;
+}
+
+/** The time [ns] that a member waited for the last one: max(0, min(end, L) - begin). */
+static inline int64_t tm_member_wait(const tm_comm_record *record, int64_t last_ns) {
+    int64_t end = record->end_ns < last_ns ? record->end_ns : last_ns;
+    return end > record->begin_ns ? end - record->begin_ns : 0;
+}
+
+#endif

@@ -1,0 +1,177 @@
+#include "summary.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A job of up to so many ranks is shown whole; of a larger one the ranks that cost most. */
+enum { RANKS_SHOWN = 16, RANKS_OF_MANY = 8, CELL_MAX = 24 };
+
+typedef enum value_kind { VALUE_RANK, VALUE_TIME, VALUE_PERCENT, VALUE_RATIO } value_kind;
+
+/* A column of the first screen: two lines of heading, and where its values are from. */
+static const struct {
+    const char *heading, *below; /* below: NULL stands for the unit of times */
+    value_kind kind;
+    const char *table, *column;
+} columns[] = {
+    {"", "rank", VALUE_RANK, "overlap.rank", "rank"},
+    {"window", NULL, VALUE_TIME, "overlap.rank", "window_ns"},
+    {"compute", NULL, VALUE_TIME, "overlap.rank", "compute_ns"},
+    {"comm", NULL, VALUE_TIME, "overlap.rank", "comm_ns"},
+    {"overlap", "%", VALUE_PERCENT, "overlap.rank", "overlap_pct"},
+    {"exposed", NULL, VALUE_TIME, "overlap.rank", "exposed_comm_ns"},
+    {"idle", NULL, VALUE_TIME, "overlap.rank", "idle_ns"},
+    {"comm/", "compute", VALUE_RATIO, "ratio.rank", "comm_to_compute"},
+    {"waited", NULL, VALUE_TIME, "stragglers.rank", "wait_ns"},
+    {"caused", NULL, VALUE_TIME, "stragglers.rank", "caused_wait_ns"},
+};
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
+typedef struct time_unit {
+    double ns;
+    const char *name;
+} time_unit;
+
+/* One unit for all times, from the largest. */
+static time_unit unit_for(const tm_tables *tables, const size_t *rows, size_t n) {
+    static const time_unit units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1.0, "ns"}};
+    int64_t most = 0;
+    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
+    for (size_t i = 0; i < n; i++) {
+        int64_t window = tm_table_cell(overlap, rows[i], "window_ns")->value.i;
+        most = window > most ? window : most;
+    }
+    size_t u = 0;
+    while (u < 3 && (double)most < 2.0 * units[u].ns)
+        u++;
+    return units[u];
+}
+
+static void print_cell(const tm_tables *tables, size_t row, int c, time_unit unit,
+                       char out[CELL_MAX]) {
+    const tm_cell *cell =
+        tm_table_cell(tm_tables_find(tables, columns[c].table), row, columns[c].column);
+    if (cell->null)
+        snprintf(out, CELL_MAX, "-");
+    else if (columns[c].kind == VALUE_RANK)
+        snprintf(out, CELL_MAX, "%" PRId64, cell->value.i);
+    else if (columns[c].kind == VALUE_TIME)
+        snprintf(out, CELL_MAX, unit.ns > 1.0 ? "%.2f" : "%.0f", (double)cell->value.i / unit.ns);
+    else
+        snprintf(out, CELL_MAX, columns[c].kind == VALUE_PERCENT ? "%.1f" : "%.2f", cell->value.r);
+}
+
+/* What a rank costs: the wait it caused, and where nothing was matched what it shows of its
+ * communication. */
+typedef struct cost {
+    size_t row;
+    int64_t ns;
+} cost;
+
+static int by_cost(const void *a, const void *b) {
+    const cost *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns > y->ns ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static bool any_wait(const tm_table *ranks) {
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (!tm_table_cell(ranks, i, "wait_ns")->null)
+            return true;
+    return false;
+}
+
+/* The rows to be shown, [n] of them; those that cost most come first where not all are. */
+static size_t choose_rows(const tm_tables *tables, size_t *rows, cost *costs) {
+    const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
+    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
+    bool waits = any_wait(ranks);
+    size_t n = overlap->n_rows;
+    for (size_t i = 0; i < n; i++) {
+        const tm_cell *cell = waits ? tm_table_cell(ranks, i, "caused_wait_ns")
+                                    : tm_table_cell(overlap, i, "exposed_comm_ns");
+        costs[i] = (cost){i, cell->null ? -1 : cell->value.i};
+    }
+    if (n > RANKS_SHOWN) {
+        qsort(costs, n, sizeof *costs, by_cost);
+        n = RANKS_OF_MANY;
+    }
+    for (size_t i = 0; i < n; i++)
+        rows[i] = costs[i].row;
+    return n;
+}
+
+static void print_rows(const tm_tables *tables, const size_t *rows, size_t n, time_unit unit) {
+    char cell[CELL_MAX];
+    int width[N_COLUMNS];
+    for (int c = 0; c < N_COLUMNS; c++) {
+        const char *below = columns[c].below ? columns[c].below : unit.name;
+        size_t most = strlen(columns[c].heading);
+        most = strlen(below) > most ? strlen(below) : most;
+        for (size_t i = 0; i < n; i++) {
+            print_cell(tables, rows[i], c, unit, cell);
+            most = strlen(cell) > most ? strlen(cell) : most;
+        }
+        width[c] = (int)most;
+    }
+    for (int c = 0; c < N_COLUMNS; c++)
+        printf("%s%*s", c ? " " : "", width[c], columns[c].heading);
+    puts("");
+    for (int c = 0; c < N_COLUMNS; c++)
+        printf("%s%*s", c ? " " : "", width[c], columns[c].below ? columns[c].below : unit.name);
+    puts("");
+    for (size_t i = 0; i < n; i++) {
+        for (int c = 0; c < N_COLUMNS; c++) {
+            print_cell(tables, rows[i], c, unit, cell);
+            printf("%s%*s", c ? " " : "", width[c], cell);
+        }
+        puts("");
+    }
+}
+
+static int64_t sum_over(const cost *costs, size_t from, size_t n, const tm_table *table,
+                        const char *column) {
+    int64_t sum = 0;
+    for (size_t i = from; i < n; i++) {
+        const tm_cell *cell = tm_table_cell(table, costs[i].row, column);
+        sum += cell->null ? 0 : cell->value.i;
+    }
+    return sum;
+}
+
+/* One line for the ranks that are not shown: their means. */
+static void print_rest(const tm_tables *tables, const cost *costs, size_t shown, time_unit unit) {
+    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
+    size_t n = overlap->n_rows;
+    double rest = (double)(n - shown) * unit.ns;
+    printf("and %zu more, each on average: compute %.2f, comm %.2f, exposed %.2f, idle %.2f %s\n",
+           n - shown, (double)sum_over(costs, shown, n, overlap, "compute_ns") / rest,
+           (double)sum_over(costs, shown, n, overlap, "comm_ns") / rest,
+           (double)sum_over(costs, shown, n, overlap, "exposed_comm_ns") / rest,
+           (double)sum_over(costs, shown, n, overlap, "idle_ns") / rest, unit.name);
+}
+
+tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors, tm_error *err) {
+    size_t n = tm_tables_find(tables, "overlap.rank")->n_rows;
+    size_t *rows = calloc(n + 1, sizeof *rows);
+    cost *costs = calloc(n + 1, sizeof *costs);
+    if (!rows || !costs) {
+        free(rows);
+        free(costs);
+        return tm_fail_memory(err);
+    }
+    size_t shown = choose_rows(tables, rows, costs);
+    time_unit unit = unit_for(tables, rows, shown);
+    if (shown < n)
+        printf("%sThe %zu ranks that cost most%s\n", colors->strong, shown, colors->off);
+    print_rows(tables, rows, shown, unit);
+    if (shown < n)
+        print_rest(tables, costs, shown, unit);
+    free(rows);
+    free(costs);
+    return TM_OK;
+}
