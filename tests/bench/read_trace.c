@@ -1,0 +1,134 @@
+/* Times tmerge's reader on one trace: file to events, then events to a timeline.
+ *
+ *   read_trace PATH
+ *
+ * Prints bytes (decoded), records (all entries of traceEvents), events (those kept), read_s, user_s
+ * and system_s (of the process after reading), build_s (on top of read_s), read_kb and build_kb
+ * (peak resident memory after each), held_kb (resident with the timeline alone) and names. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "timeline/build.h"
+#include "timeline/trace.h"
+#include "tmerge/reader.h"
+
+typedef struct result {
+    double read_s, build_s, user_s, system_s;
+    long read_kb, build_kb, held_kb;
+    int64_t records, events;
+} result;
+
+static double now_s(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double seconds_of(struct timeval time) {
+    return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
+}
+
+static long peak_kb(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : -1;
+}
+
+/* Linux alone tells what is resident now; -1 elsewhere. */
+static long held_kb(void) {
+    long pages = -1;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file)
+        return -1;
+    if (fscanf(file, "%*s %ld", &pages) != 1)
+        pages = -1;
+    fclose(file);
+    return pages < 0 ? -1 : pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static tm_status measure(const char *path, tm_names *names, tm_classifier *classifier, result *out,
+                         tm_error *err) {
+    static const tm_count not_kept[] = {TM_COUNT_NO_TIME, TM_COUNT_OTHER_PHASE, TM_COUNT_NOT_OBJECT,
+                                        TM_COUNT_FLOW, TM_COUNT_METADATA};
+    const tm_build_context context = {.names = names, .classifier = classifier};
+    tm_trace trace, *traces[] = {&trace};
+    tm_timeline timeline;
+    bool skipped[1];
+    double start = now_s();
+    tm_status status = tm_trace_read(path, names, &trace, err);
+    out->read_s = now_s() - start;
+    struct rusage usage;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    out->user_s = seconds_of(usage.ru_utime);
+    out->system_s = seconds_of(usage.ru_stime);
+    out->read_kb = usage.ru_maxrss;
+    if (status != TM_OK) {
+        tm_trace_free(&trace);
+        return status;
+    }
+    out->events = out->records = (int64_t)trace.events.n;
+    for (size_t i = 0; i < sizeof not_kept / sizeof *not_kept; i++)
+        out->records += trace.counts[not_kept[i]];
+    start = now_s();
+    status = tm_timeline_build(traces, 1, 0, &context, skipped, &timeline, err);
+    out->build_s = now_s() - start;
+    out->build_kb = peak_kb();
+    out->held_kb = held_kb();
+    if (status == TM_OK)
+        tm_timeline_destroy(&timeline);
+    return status;
+}
+
+/* Decoded bytes; after the measurement, for a compressed file is read once more. */
+static tm_status count_bytes(const char *path, int64_t *bytes, tm_error *err) {
+    enum { PIECE = 1 << 18 };
+    static char piece[PIECE];
+    tm_source *source;
+    size_t n = 1;
+    TM_TRY(tm_source_open(path, &source, err));
+    tm_status status = TM_OK;
+    while (status == TM_OK && n > 0)
+        status = tm_source_read(source, piece, sizeof piece, &n, err);
+    *bytes = tm_source_offset(source);
+    tm_source_close(source);
+    return status;
+}
+
+static tm_status run(const char *path, tm_error *err) {
+    result r = {0};
+    int64_t bytes = 0;
+    tm_classifier *classifier = NULL;
+    tm_names *names = tm_names_create();
+    tm_status status = names ? tm_classifier_create(NULL, &classifier, err) : tm_fail_memory(err);
+    if (status == TM_OK)
+        status = measure(path, names, classifier, &r, err);
+    if (status == TM_OK)
+        status = count_bytes(path, &bytes, err);
+    if (status == TM_OK)
+        printf("bytes=%" PRId64 " records=%" PRId64 " events=%" PRId64
+               " read_s=%.6f user_s=%.6f system_s=%.6f build_s=%.6f read_kb=%ld build_kb=%ld "
+               "held_kb=%ld names=%zu\n",
+               bytes, r.records, r.events, r.read_s, r.user_s, r.system_s, r.build_s, r.read_kb,
+               r.build_kb, r.held_kb, tm_names_count(names));
+    tm_classifier_destroy(classifier);
+    tm_names_destroy(names);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) {
+        fputs("usage: read_trace PATH\n", stderr);
+        return TM_ERR_USAGE;
+    }
+    tm_error err;
+    tm_status status = run(argv[1], &err);
+    if (status != TM_OK) {
+        char text[2048];
+        tm_error_text(&err, text, sizeof text);
+        fprintf(stderr, "read_trace: %s\n", text);
+    }
+    return (int)status;
+}

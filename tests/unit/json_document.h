@@ -1,0 +1,61 @@
+/* What the tests of the JSON scanner share: one document through a window of a chosen size. */
+#ifndef TMERGE_JSON_DOCUMENT_H
+#define TMERGE_JSON_DOCUMENT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "readers/window.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static inline tm_source *open_bytes(const char *bytes, size_t n) {
+    tm_source *source = NULL;
+    assert_int_equal(tm_source_open_memory(bytes, n, "document.json", &source, NULL), TM_OK);
+    return source;
+}
+
+/* An empty window that will read so few bytes at once: then its end falls into every token, as the
+ * end of a real one does once in a megabyte. Size 0 opens one of the usual size. */
+static inline tm_window open_window(tm_source *source, size_t capacity) {
+    tm_window window = {.source = source, .capacity = capacity};
+    if (capacity == 0) {
+        assert_int_equal(tm_window_open(source, &window, NULL), TM_OK);
+        return window;
+    }
+    window.buffer = calloc(1, capacity + TM_JSON_PADDING);
+    assert_non_null(window.buffer);
+    window.p = window.cursor.end = window.buffer;
+    return window;
+}
+
+/* One value and nothing else. */
+static inline tm_status read_document(tm_window *window, tm_error *err) {
+    TM_TRY(tm_window_space(window, err));
+    TM_TRY(tm_window_skip_value(window, err));
+    TM_TRY(tm_window_space(window, err));
+    if (window->p < window->cursor.end)
+        return tm_window_fail(window, window->p, "something follows the value", err);
+    return TM_OK;
+}
+
+static inline tm_status check_document(const char *bytes, size_t n, size_t capacity,
+                                       tm_error *err) {
+    tm_source *source = open_bytes(bytes, n);
+    tm_window window = open_window(source, capacity);
+    tm_status status = read_document(&window, err);
+    if (status == TM_OK)
+        assert_int_equal(tm_source_offset(source), n);
+    tm_window_close(&window);
+    tm_source_close(source);
+    return status;
+}
+
+#endif

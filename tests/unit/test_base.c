@@ -1,0 +1,240 @@
+/* Vectors, the arena and the error record. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "tmerge/status.h"
+
+static void a_vector_keeps_its_elements_while_it_grows(void **state) {
+    (void)state;
+    tm_vec vec = TM_VEC(uint32_t);
+    for (uint32_t i = 0; i < 10000; i++) {
+        uint32_t *added = tm_vec_push(&vec);
+        assert_non_null(added);
+        *added = i * 7;
+    }
+    assert_int_equal(vec.n, 10000);
+    for (uint32_t i = 0; i < 10000; i++)
+        assert_int_equal(((uint32_t *)vec.data)[i], i * 7);
+    tm_vec_free(&vec);
+    assert_null(vec.data);
+    assert_int_equal(vec.n, 0);
+    assert_int_equal(vec.cap, 0);
+    assert_int_equal(vec.size, sizeof(uint32_t)); /* it can be filled again */
+}
+
+static void appending_copies_many_or_makes_room_for_them(void **state) {
+    (void)state;
+    tm_vec vec = TM_VEC(uint16_t);
+    const uint16_t some[] = {1, 2, 3};
+    assert_non_null(tm_vec_append(&vec, some, 3));
+    uint16_t *room = tm_vec_append(&vec, NULL, 2);
+    assert_ptr_equal(room, (uint16_t *)vec.data + 3);
+    room[0] = 4;
+    room[1] = 5;
+    assert_int_equal(vec.n, 5);
+    const uint16_t expected[] = {1, 2, 3, 4, 5};
+    assert_memory_equal(vec.data, expected, sizeof expected);
+    tm_vec_free(&vec);
+}
+
+static void appending_nothing_succeeds_on_an_empty_vector_too(void **state) {
+    (void)state;
+    tm_vec vec = TM_VEC(char);
+    assert_non_null(tm_vec_append(&vec, NULL, 0));
+    assert_non_null(tm_vec_append(&vec, "", 0));
+    assert_int_equal(vec.n, 0);
+    tm_vec_free(&vec);
+}
+
+static void a_vector_that_cannot_grow_stays_as_it_was(void **state) {
+    (void)state;
+    tm_vec vec = TM_VEC(uint64_t);
+    const uint64_t value = 42;
+    assert_non_null(tm_vec_append(&vec, &value, 1));
+    const tm_vec before = vec;
+    const size_t impossible[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 8 + 1}; /* of 8 bytes each */
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+        assert_false(tm_vec_reserve(&vec, impossible[i]));
+        assert_null(tm_vec_append(&vec, NULL, impossible[i]));
+        assert_memory_equal(&vec, &before, sizeof vec);
+    }
+    assert_int_equal(*(uint64_t *)vec.data, 42);
+    tm_vec_free(&vec);
+}
+
+static void trimming_gives_back_what_is_not_used(void **state) {
+    (void)state;
+    tm_vec vec = TM_VEC(uint32_t);
+    assert_true(tm_vec_reserve(&vec, 1000));
+    const uint32_t some[] = {5, 6, 7};
+    assert_non_null(tm_vec_append(&vec, some, 3));
+    tm_vec_trim(&vec);
+    assert_int_equal(vec.cap, 3);
+    assert_memory_equal(vec.data, some, sizeof some);
+    vec.n = 0;
+    tm_vec_trim(&vec);
+    assert_null(vec.data);
+    assert_int_equal(vec.cap, 0);
+    tm_vec_trim(&vec);
+    tm_vec_free(&vec);
+}
+
+static void pieces_of_an_arena_are_aligned_and_apart(void **state) {
+    (void)state;
+    enum { N = 3000 };
+    tm_arena arena = {0};
+    unsigned char *pieces[N];
+    for (size_t i = 0; i < N; i++) {
+        size_t size = i * 37 % 400; /* 0 to 399 bytes, about 600 KB: several blocks */
+        pieces[i] = tm_arena_alloc(&arena, size);
+        assert_non_null(pieces[i]);
+        assert_int_equal((uintptr_t)pieces[i] % _Alignof(max_align_t), 0);
+        if (size > 0)
+            memset(pieces[i], (int)(i % 251), size);
+    }
+    for (size_t i = 0; i < N; i++)
+        for (size_t k = 0; k < i * 37 % 400; k++)
+            assert_int_equal(pieces[i][k], i % 251);
+    tm_arena_free(&arena);
+    assert_null(arena.blocks);
+}
+
+static void a_large_piece_does_not_end_the_block_of_small_ones(void **state) {
+    (void)state;
+    tm_arena arena = {0};
+    char *first = tm_arena_alloc(&arena, 16);
+    char *large = tm_arena_alloc(&arena, 1 << 20);
+    char *second = tm_arena_alloc(&arena, 16);
+    assert_non_null(first);
+    assert_non_null(large);
+    memset(large, 1, 1 << 20);
+    assert_ptr_equal(second, first + 16);
+    tm_arena_free(&arena);
+}
+
+static void an_arena_copies_bytes_and_terminates_them(void **state) {
+    (void)state;
+    tm_arena arena = {0};
+    char *copy = tm_arena_copy(&arena, "a\0bcd", 4);
+    assert_memory_equal(copy, "a\0bc", 5);
+    assert_string_equal(tm_arena_copy(&arena, NULL, 0), "");
+    tm_arena_free(&arena);
+    assert_string_equal(tm_arena_copy(&arena, "again", 5), "again");
+    tm_arena_free(&arena);
+}
+
+static void an_arena_refuses_sizes_that_wrap_round(void **state) {
+    (void)state;
+    tm_arena arena = {0};
+    for (size_t less = 0; less < 40; less++) {
+        assert_null(tm_arena_alloc(&arena, SIZE_MAX - less));
+        assert_null(tm_arena_copy(&arena, "", SIZE_MAX - less));
+    }
+    tm_arena_free(&arena);
+}
+
+static void a_failure_fills_the_record_and_is_returned(void **state) {
+    (void)state;
+    tm_error err;
+    memset(&err, 'x', sizeof err);
+    assert_int_equal(tm_fail(&err, TM_ERR_INPUT, "a/b.json", 12, "bad %s at %d", "byte", 7),
+                     TM_ERR_INPUT);
+    assert_int_equal(err.status, TM_ERR_INPUT);
+    assert_int_equal(err.offset, 12);
+    assert_string_equal(err.path, "a/b.json");
+    assert_string_equal(err.message, "bad byte at 7");
+    assert_int_equal(tm_fail(NULL, TM_ERR_USAGE, "a", 1, "nobody asks"), TM_ERR_USAGE);
+    assert_int_equal(tm_fail_memory(&err), TM_ERR_FAULT);
+    assert_int_equal(err.status, TM_ERR_FAULT);
+    assert_int_equal(err.offset, -1);
+    assert_string_equal(err.path, "");
+    assert_string_equal(err.message, "out of memory");
+    assert_int_equal(tm_fail_memory(NULL), TM_ERR_FAULT);
+}
+
+static void an_overlong_path_keeps_its_end_and_a_message_its_start(void **state) {
+    (void)state;
+    tm_error err;
+    char path[TM_PATH_MAX + 100], message[TM_MESSAGE_MAX + 100];
+    memset(path, 'p', sizeof path);
+    memcpy(path + sizeof path - 10, "last.json", 10);
+    memset(message, 'm', sizeof message);
+    message[sizeof message - 1] = '\0';
+    (void)tm_fail(&err, TM_ERR_INPUT, path, -1, "%s", message);
+    assert_int_equal(strlen(err.path), TM_PATH_MAX - 1);
+    assert_string_equal(err.path, path + sizeof path - TM_PATH_MAX);
+    assert_int_equal(strlen(err.message), TM_MESSAGE_MAX - 1);
+    path[TM_PATH_MAX - 1] = '\0'; /* the longest that fits stays whole */
+    (void)tm_fail(&err, TM_ERR_INPUT, path, -1, "short");
+    assert_string_equal(err.path, path);
+}
+
+static void an_error_is_told_with_the_parts_that_it_has(void **state) {
+    (void)state;
+    static const struct {
+        const char *path;
+        int64_t offset;
+        const char *expected;
+    } cases[] = {
+        {"t.json", 5000000000, "t.json: byte 5000000000: it broke"},
+        {"t.json", 0, "t.json: byte 0: it broke"},
+        {"t.json", -1, "t.json: it broke"},
+        {NULL, -1, "it broke"},
+        {NULL, 7, "it broke"}, /* a position in no file says nothing */
+        {"", 7, "it broke"},
+    };
+    char text[64], small[9];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tm_error err;
+        (void)tm_fail(&err, TM_ERR_INPUT, cases[i].path, cases[i].offset, "it broke");
+        tm_error_text(&err, text, sizeof text);
+        assert_string_equal(text, cases[i].expected);
+        memset(small, 'x', sizeof small);
+        tm_error_text(&err, small, 5);
+        assert_memory_equal(small, cases[i].expected, 4);
+        assert_memory_equal(small + 4, "\0xxxx", 5);
+    }
+}
+
+static tm_status give(tm_status status, int *reached) {
+    TM_TRY(status);
+    ++*reached;
+    return TM_OK;
+}
+
+static void trying_returns_from_the_caller_on_failure_alone(void **state) {
+    (void)state;
+    int reached = 0;
+    assert_int_equal(give(TM_ERR_OUTPUT, &reached), TM_ERR_OUTPUT);
+    assert_int_equal(reached, 0);
+    assert_int_equal(give(TM_OK, &reached), TM_OK);
+    assert_int_equal(reached, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_vector_keeps_its_elements_while_it_grows),
+        cmocka_unit_test(appending_copies_many_or_makes_room_for_them),
+        cmocka_unit_test(appending_nothing_succeeds_on_an_empty_vector_too),
+        cmocka_unit_test(a_vector_that_cannot_grow_stays_as_it_was),
+        cmocka_unit_test(trimming_gives_back_what_is_not_used),
+        cmocka_unit_test(pieces_of_an_arena_are_aligned_and_apart),
+        cmocka_unit_test(a_large_piece_does_not_end_the_block_of_small_ones),
+        cmocka_unit_test(an_arena_copies_bytes_and_terminates_them),
+        cmocka_unit_test(an_arena_refuses_sizes_that_wrap_round),
+        cmocka_unit_test(a_failure_fills_the_record_and_is_returned),
+        cmocka_unit_test(an_overlong_path_keeps_its_end_and_a_message_its_start),
+        cmocka_unit_test(an_error_is_told_with_the_parts_that_it_has),
+        cmocka_unit_test(trying_returns_from_the_caller_on_failure_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,465 @@
+/* From traces to a timeline: tracks, order, spans, roles, collectives, the device. */
+#include "timeline_fixture.h"
+
+#include "timeline/idents.h"
+
+/* Category, name, begin, duration, correlation, thread or stream, process or device. */
+#define OP(name, begin, duration, tid, pid)                                                        \
+    { TM_CAT_CPU_OP, name, begin, duration, 0, tid, pid, NULL, TM_DURATION }
+#define CALL(name, begin, correlation)                                                             \
+    { TM_CAT_RUNTIME, name, begin, 1, correlation, 1, 1, NULL, TM_DURATION }
+#define KERNEL(name, begin, duration, correlation, stream, device)                                 \
+    { TM_CAT_KERNEL, name, begin, duration, correlation, stream, device, NULL, TM_DURATION }
+#define COLLECTIVE(category, name, begin, collective)                                              \
+    { category, name, begin, 5, 0, 7, 0, collective, TM_DURATION }
+
+static void gpu_streams_come_first_and_tracks_are_in_order_of_their_numbers(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        OP("p10 t3", 0, 1, 3, 10),        OP("p9 t20", 0, 1, 20, 9),
+        KERNEL("d1 s7", 0, 1, 0, 7, 1),   KERNEL("d0 s100", 0, 1, 0, 100, 0),
+        OP("p9 t3", 0, 1, 3, 9),          KERNEL("d0 s20", 0, 1, 0, 20, 0),
+        KERNEL("d10 s0", 0, 1, 0, 0, 10), OP("p0 t20, as the stream", 0, 1, 20, 0),
+        KERNEL("d2 s7", 0, 1, 0, 7, 2),
+    };
+    static const struct {
+        const char *name;
+        int kind, device;
+        int64_t stream;
+    } expected[] = {
+        {"d0 s20", TM_TRACK_GPU, 0, 20},  {"d0 s100", TM_TRACK_GPU, 0, 100},
+        {"d1 s7", TM_TRACK_GPU, 1, 7},    {"d2 s7", TM_TRACK_GPU, 2, 7},
+        {"d10 s0", TM_TRACK_GPU, 10, 0},  {"p0 t20, as the stream", TM_TRACK_CPU, -1, -1},
+        {"p9 t3", TM_TRACK_CPU, -1, -1},  {"p9 t20", TM_TRACK_CPU, -1, -1},
+        {"p10 t3", TM_TRACK_CPU, -1, -1},
+    };
+    ground g = open_ground();
+    tm_timeline t = build_one(&g, 0, events, COUNT(events));
+    assert_int_equal(t.n_tracks, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        assert_int_equal(t.tracks[i].kind, expected[i].kind);
+        assert_int_equal(t.tracks[i].device, expected[i].device);
+        assert_int_equal(t.tracks[i].stream, expected[i].stream);
+        assert_int_equal(t.tracks[i].first, i);
+        assert_int_equal(t.tracks[i].count, 1);
+        assert_name(&g, t.name[t.tracks[i].first], expected[i].name);
+    }
+    tm_timeline_destroy(&t);
+    close_ground(&g);
+}
+
+static void a_track_ascends_in_begin_with_parents_before_their_children(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        OP("other", 3, 1, 2, 1),
+        OP("leaf", 10, 2, 1, 1),
+        OP("child", 10, 20, 1, 1),
+        OP("parent", 10, 90, 1, 1),
+        OP("twin 1", 50, 5, 1, 1),
+        OP("twin 2", 50, 5, 1, 1),
+        OP("first", -7, 3, 1, 1),
+        {TM_CAT_CPU_INSTANT, "instant", 50, 0, 0, 1, 1, NULL, TM_INSTANT},
+    };
+    static const char *const expected[] = {"first",  "parent", "child",   "leaf",
+                                           "twin 1", "twin 2", "instant", "other"};
+    ground g = open_ground();
+    tm_timeline t = build_one(&g, 0, events, COUNT(events));
+    assert_int_equal(t.n_events, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++)
+        assert_name(&g, t.name[i], expected[i]);
+    assert_int_equal(t.begin_ns[0], -7);
+    assert_int_equal(t.duration_ns[1], 90);
+    assert_int_equal(t.category[6], TM_CAT_CPU_INSTANT);
+    assert_int_equal(t.kind[6], TM_INSTANT);
+    assert_int_equal(t.kind[7], TM_DURATION);
+    assert_int_equal(t.tracks[0].count, 7);
+    assert_int_equal(t.tracks[1].first, 7);
+    assert_int_equal(t.tracks[1].count, 1);
+    tm_timeline_destroy(&t);
+    close_ground(&g);
+}
+
+static void launches_and_attributes_follow_their_events_to_their_rows(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        CALL("c2", 20, 2),
+        KERNEL("k2", 50, 5, 2, 7, 0),
+        CALL("c1", 10, 1),
+        KERNEL("k1", 40, 5, 1, 7, 0),
+        {TM_CAT_MEMCPY, "copy", 30, 5, 2, 7, 0, NULL, TM_DURATION},
+    };
+    /* rows: copy, k1, k2 of the stream, then c1, c2 of the thread */
+    ground g = open_ground();
+    tm_timeline t = build_one(&g, 0, events, COUNT(events));
+    static const uint32_t launches[] = {4, 3, 4, TM_NO_EVENT, TM_NO_EVENT};
+    assert_memory_equal(t.launch, launches, sizeof launches);
+    const tm_kernel_attr *kernels = t.attrs[TM_ATTR_KERNEL];
+    const tm_launch_attr *calls = t.attrs[TM_ATTR_LAUNCH];
+    const tm_copy_attr *copies = t.attrs[TM_ATTR_COPY];
+    assert_int_equal(t.n_attrs[TM_ATTR_KERNEL], 2);
+    assert_int_equal(kernels[0].event, 1);
+    assert_int_equal(kernels[0].correlation, 1);
+    assert_int_equal(kernels[1].event, 2);
+    assert_int_equal(kernels[1].correlation, 2);
+    assert_int_equal(t.n_attrs[TM_ATTR_LAUNCH], 2);
+    assert_int_equal(calls[0].event, 3);
+    assert_int_equal(calls[0].correlation, 1);
+    assert_int_equal(calls[1].event, 4);
+    assert_int_equal(t.n_attrs[TM_ATTR_COPY], 1);
+    assert_int_equal(copies[0].event, 0);
+    assert_int_equal(t.n_attrs[TM_ATTR_MEMORY], 0);
+    tm_timeline_destroy(&t);
+    close_ground(&g);
+}
+
+/* Two spans of one rank: the same correlation ids, threads in another order. */
+static const event_spec early_events[] = {CALL("c1", 10, 1), KERNEL("k1", 20, 80, 1, 7, 0),
+                                          OP("op", 0, 100, 2, 1)};
+static const event_spec late_events[] = {OP("op", 200, 100, 2, 1), OP("new thread", 210, 5, 3, 1),
+                                         KERNEL("k1", 220, 50, 1, 7, 0), CALL("c1 again", 212, 1),
+                                         KERNEL("k2", 280, 30, 2, 7, 0)};
+
+static void check_joined(ground *g, const tm_timeline *t) {
+    /* rows: k1, k1, k2 | c1, c1 again | op, op | new thread */
+    static const int64_t begins[] = {20, 220, 280, 10, 212, 0, 200, 210};
+    static const uint32_t launches[] = {3,           4,           TM_NO_EVENT, TM_NO_EVENT,
+                                        TM_NO_EVENT, TM_NO_EVENT, TM_NO_EVENT, TM_NO_EVENT};
+    assert_int_equal(t->n_events, 8);
+    assert_int_equal(t->n_tracks, 4);
+    assert_memory_equal(t->begin_ns, begins, sizeof begins);
+    assert_memory_equal(t->launch, launches, sizeof launches);
+    const tm_kernel_attr *kernels = t->attrs[TM_ATTR_KERNEL];
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(kernels[i].event, i);
+    assert_int_equal(kernels[2].correlation, 2);
+    assert_int_equal(t->counts[TM_COUNT_UNLINKED], 1);
+    assert_int_equal(t->counts[TM_COUNT_DUPLICATE_CORRELATION], 0);
+    assert_int_equal(t->n_spans, 2);
+    assert_name(g, t->spans[0].source, "early.json");
+    assert_int_equal(t->spans[0].begin_ns, 0);
+    assert_int_equal(t->spans[0].end_ns, 100);
+    assert_int_equal(t->spans[0].gpu_begin_ns, 20);
+    assert_int_equal(t->spans[0].gpu_end_ns, 100);
+    assert_int_equal(t->spans[0].n_durations, 3);
+    assert_int_equal(t->spans[0].n_gpu_events, 1);
+    assert_name(g, t->spans[1].source, "late.json");
+    assert_int_equal(t->spans[1].begin_ns, 200);
+    assert_int_equal(t->spans[1].end_ns, 310);
+    assert_int_equal(t->spans[1].gpu_begin_ns, 220);
+    assert_int_equal(t->spans[1].gpu_end_ns, 310);
+    int64_t begin = 0, end = 0;
+    assert_true(tm_timeline_range(t, &begin, &end));
+    assert_int_equal(begin, 0);
+    assert_int_equal(end, 310);
+}
+
+static void spans_are_joined_without_crossing_their_correlations(void **state) {
+    (void)state;
+    for (int given = 0; given < 2; given++) { /* in order of time, and the other way */
+        ground g = open_ground();
+        tm_trace early = make_trace(&g, "early.json", early_events, COUNT(early_events), 0);
+        tm_trace late = make_trace(&g, "late.json", late_events, COUNT(late_events), 0);
+        early.counts[TM_COUNT_NO_TIME] = 2;
+        late.counts[TM_COUNT_NO_TIME] = 3;
+        late.counts[TM_COUNT_FLOW] = 40;
+        late.truncated = true;
+        tm_trace *traces[] = {given ? &late : &early, given ? &early : &late};
+        tm_timeline t;
+        bool skipped[2] = {true, true};
+        assert_int_equal(tm_timeline_build(traces, 2, 5, &g.context, skipped, &t, &g.err), TM_OK);
+        assert_false(skipped[0] || skipped[1]);
+        check_joined(&g, &t);
+        assert_int_equal(t.rank, 5);
+        assert_true(t.truncated);
+        assert_int_equal(t.counts[TM_COUNT_NO_TIME], 5);
+        assert_int_equal(t.counts[TM_COUNT_FLOW], 40);
+        assert_int_equal(tm_timeline_skipped(&t), 5);        /* flows are not events left out */
+        assert_int_equal(early.events.n + late.events.n, 0); /* taken over */
+        tm_timeline_destroy(&t);
+        close_ground(&g);
+    }
+}
+
+static void what_the_trace_says_of_itself_is_kept(void **state) {
+    (void)state;
+    ground g = open_ground();
+    tm_trace trace = make_trace(&g, "a.json", early_events, COUNT(early_events), 0);
+    trace.host = name_of(&g, "node7");
+    trace.metadata = name_of(&g, "{\"schemaVersion\":1}");
+    trace.world_size = 16;
+    trace.rank = 3; /* the caller decides, for a rank map may say otherwise */
+    tm_trace *traces[] = {&trace};
+    tm_timeline t;
+    bool skipped;
+    assert_int_equal(tm_timeline_build(traces, 1, 12, &g.context, &skipped, &t, &g.err), TM_OK);
+    assert_int_equal(t.rank, 12);
+    assert_int_equal(t.world_size, 16);
+    assert_name(&g, t.host, "node7");
+    assert_name(&g, t.metadata, "{\"schemaVersion\":1}");
+    assert_name(&g, t.format, "kineto");
+    assert_false(t.truncated);
+    tm_timeline_destroy(&t);
+    close_ground(&g);
+}
+
+static void traces_that_cover_one_time_stop_the_run_and_both_are_named(void **state) {
+    (void)state;
+    static const event_spec first[] = {OP("a", 0, 100, 1, 1)}, second[] = {OP("b", 99, 50, 1, 1)};
+    ground g = open_ground();
+    tm_trace a = make_trace(&g, "first.json", first, 1, 0);
+    tm_trace b = make_trace(&g, "second.json", second, 1, 0);
+    tm_trace *traces[] = {&a, &b};
+    tm_timeline t = {.rank = 77};
+    bool skipped[2];
+    assert_int_equal(tm_timeline_build(traces, 2, 4, &g.context, skipped, &t, &g.err),
+                     TM_ERR_INPUT);
+    assert_int_equal(t.rank, 77); /* set only on success */
+    assert_int_equal(g.err.status, TM_ERR_INPUT);
+    assert_int_equal(g.err.offset, -1);
+    assert_string_equal(g.err.path, "second.json");
+    assert_string_equal(g.err.message,
+                        "covers the same time of rank 4 as first.json; say which rank each is "
+                        "with --rank-map, or keep the first alone with --skip-bad");
+    assert_int_equal(a.events.n + b.events.n, 0);
+    close_ground(&g);
+}
+
+static void an_overlapping_trace_can_be_left_out_and_its_events_are_counted(void **state) {
+    (void)state;
+    static const event_spec first[] = {OP("a", 0, 100, 1, 1)},
+                            second[] = {OP("b", 50, 10, 1, 1), OP("c", 60, 10, 1, 1)},
+                            third[] = {OP("d", 100, 10, 1, 1)}, /* touching is no overlap */
+        fourth[] = {OP("e", -9, 9, 1, 1)};
+    ground g = open_ground();
+    g.context.skip_overlapping = true;
+    tm_trace a = make_trace(&g, "a", first, 1, 0), b = make_trace(&g, "b", second, 2, 0),
+             c = make_trace(&g, "c", third, 1, 0), d = make_trace(&g, "d", fourth, 1, 0);
+    b.counts[TM_COUNT_NO_NAME] = 9; /* nothing of it counts but that it is not there */
+    tm_trace *traces[] = {&a, &b, &c, &d};
+    tm_timeline t;
+    bool skipped[4] = {true, false, true, true};
+    assert_int_equal(tm_timeline_build(traces, 4, 0, &g.context, skipped, &t, &g.err), TM_OK);
+    assert_false(skipped[0]);
+    assert_true(skipped[1]);
+    assert_false(skipped[2] || skipped[3]);
+    assert_int_equal(t.n_spans, 3);
+    assert_int_equal(t.n_events, 3);
+    assert_name(&g, t.name[0], "e");
+    assert_name(&g, t.name[1], "a");
+    assert_name(&g, t.name[2], "d");
+    assert_int_equal(t.counts[TM_COUNT_OVERLAPPING_TRACE], 2);
+    assert_int_equal(t.counts[TM_COUNT_NO_NAME], 0);
+    assert_int_equal(tm_timeline_skipped(&t), 2);
+    tm_timeline_destroy(&t);
+    close_ground(&g);
+}
+
+static void traces_without_durations_overlap_nothing(void **state) {
+    (void)state;
+    static const event_spec first[] = {OP("a", -50, 100, 1, 1)},
+                            second[] = {{TM_CAT_CPU_INSTANT, "i", 10, 0, 0, 1, 1, NULL, TM_INSTANT},
+                                        {TM_CAT_TRACE, "Trace", 0, 99, 0, 1, 2, NULL, TM_DURATION}};
+    ground g = open_ground();
+    tm_trace a = make_trace(&g, "a", first, 1, 0), b = make_trace(&g, "b", second, 2, 0),
+             c = make_trace(&g, "c", NULL, 0, 0);
+    tm_trace *traces[] = {&a, &b, &c};
+    tm_timeline t;
+    bool skipped[3];
+    assert_int_equal(tm_timeline_build(traces, 3, 0, &g.context, skipped, &t, &g.err), TM_OK);
+    assert_int_equal(t.n_spans, 3);
+    assert_int_equal(t.n_events, 3);
+    int64_t begin = 0, end = 0;
+    assert_true(tm_timeline_range(&t, &begin, &end));
+    assert_int_equal(begin, -50);
+    assert_int_equal(end, 50);
+    tm_timeline_destroy(&t);
+    t = build_one(&g, 0, NULL, 0);
+    assert_int_equal(t.n_tracks, 0);
+    assert_int_equal(t.device, -1);
+    assert_false(tm_timeline_range(&t, &begin, &end));
+    tm_timeline_destroy(&t);
+    close_ground(&g);
+}
+
+static void every_gpu_event_has_its_role(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        KERNEL("gemm", 0, 5, 0, 7, 0),
+        KERNEL("ncclDevKernel_AllReduce", 10, 5, 0, 7, 0),
+        COLLECTIVE(TM_CAT_KERNEL, "my kernel", 20, "_allgather_base"), /* by metadata alone */
+        {TM_CAT_MEMCPY, "Memcpy", 30, 5, 0, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_MEMSET, "nccl memset", 40, 5, 0, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_GPU_ANNOTATION, "nccl annotation", 50, 5, 0, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_CUDA_SYNC, "sync", 60, 5, 0, 7, 0, NULL, TM_DURATION},
+        COLLECTIVE(TM_CAT_CPU_OP, "record_param_comms", 70, "allreduce"),
+        {TM_CAT_KERNEL, "nccl instant", 80, 0, 0, 7, 0, NULL, TM_INSTANT},
+        COLLECTIVE(TM_CAT_MEMCPY, "Memcpy of a group", 90, "allreduce"),
+    };
+    static const tm_role expected[] = {
+        TM_ROLE_COMPUTE, TM_ROLE_COMMUNICATION, TM_ROLE_COMMUNICATION, TM_ROLE_MEMORY,
+        TM_ROLE_MEMORY,  TM_ROLE_NONE,          TM_ROLE_NONE,          TM_ROLE_NONE,
+        TM_ROLE_NONE,    TM_ROLE_MEMORY};
+    ground g = open_ground();
+    tm_timeline t = build_one(&g, 0, events, COUNT(events));
+    for (size_t i = 0; i < COUNT(events); i++)
+        assert_int_equal(t.role[row_named(&g, &t, events[i].name)], expected[i]);
+    tm_timeline_destroy(&t);
+    close_ground(&g);
+}
+
+static void every_communication_kernel_has_one_collective_row(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        COLLECTIVE(TM_CAT_KERNEL, "ncclDevKernel_Generic", 40, "reduce_scatter_tensor"),
+        KERNEL("ncclDevKernel_Broadcast", 30, 5, 0, 7, 0),
+        KERNEL("gemm", 20, 5, 0, 7, 0),
+        KERNEL("cross_device_reduce_1stage", 10, 5, 0, 7, 0),
+        COLLECTIVE(TM_CAT_KERNEL, "ncclDevKernel_AllReduce", 50, "unheard_of"),
+        COLLECTIVE(TM_CAT_CPU_OP, "record_param_comms", 0, "nccl:all_to_all"),
+    };
+    static const struct {
+        const char *event;
+        tm_collective_kind kind;
+        bool metadata;
+    } expected[] = {
+        /* by row: the stream, then the thread; the kind by `Collective name` where there is one */
+        {"cross_device_reduce_1stage", TM_COLL_ALLREDUCE, false},
+        {"ncclDevKernel_Broadcast", TM_COLL_BROADCAST, false},
+        {"ncclDevKernel_Generic", TM_COLL_REDUCESCATTER, true},
+        {"ncclDevKernel_AllReduce", TM_COLL_OTHER, true},
+        {"record_param_comms", TM_COLL_ALLTOALL, true},
+    };
+    ground g = open_ground();
+    tm_timeline t = build_one(&g, 0, events, COUNT(events));
+    const tm_collective_attr *rows = t.attrs[TM_ATTR_COLLECTIVE];
+    assert_int_equal(t.n_attrs[TM_ATTR_COLLECTIVE], COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        assert_int_equal(rows[i].event, row_named(&g, &t, expected[i].event));
+        assert_int_equal(rows[i].kind, expected[i].kind);
+        assert_int_equal(rows[i].name != TM_NO_NAME, expected[i].metadata);
+    }
+    /* What the trace does not say is missing, not 0: rank 0 and a group of 0 would say something.*/
+    const tm_collective_attr *added = &rows[0];
+    assert_int_equal(added->comms_id, 0);
+    assert_int_equal(added->seq, -1);
+    assert_int_equal(added->in_elements, -1);
+    assert_int_equal(added->out_elements, -1);
+    assert_int_equal(added->group_size, -1);
+    assert_int_equal(added->rank_start, -1);
+    assert_int_equal(added->rank_stride, -1);
+    assert_int_equal(added->src_rank, -1);
+    assert_int_equal(added->dst_rank, -1);
+    assert_int_equal(added->dtype, TM_NO_NAME);
+    assert_int_equal(added->group, TM_NO_NAME);
+    tm_timeline_destroy(&t);
+    close_ground(&g);
+}
+
+static void the_device_is_the_one_with_most_busy_time(void **state) {
+    (void)state;
+    static const struct {
+        event_spec events[4];
+        int32_t device;
+    } cases[] = {
+        /* 50 ns on two streams at once are 50, not 100 */
+        {{KERNEL("a", 0, 50, 0, 7, 0), KERNEL("b", 0, 50, 0, 8, 0), KERNEL("c", 0, 60, 0, 7, 1)},
+         1},
+        /* communication and copies are busy time, annotations and synchronisation are not */
+        {{KERNEL("nccl", 0, 30, 0, 7, 3),
+          {TM_CAT_MEMCPY, "copy", 30, 30, 0, 8, 3, NULL, TM_DURATION},
+          KERNEL("a", 0, 50, 0, 7, 2),
+          {TM_CAT_CUDA_SYNC, "sync", 0, 90, 0, 8, 2, NULL, TM_DURATION}},
+         3},
+        /* the lowest where they are equal */
+        {{KERNEL("a", 0, 50, 0, 7, 5), KERNEL("b", 100, 50, 0, 7, 4)}, 4},
+        /* an event of no length is an event */
+        {{KERNEL("a", 0, 0, 0, 7, 6)}, 6},
+        {{{TM_CAT_CUDA_SYNC, "sync", 0, 90, 0, 8, 2, NULL, TM_DURATION}}, -1},
+        {{OP("a", 0, 50, 1, 1)}, -1},
+    };
+    ground g = open_ground();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        size_t n = 0;
+        while (n < 4 && cases[i].events[n].name)
+            n++;
+        tm_timeline t = build_one(&g, 0, cases[i].events, n);
+        assert_int_equal(t.device, cases[i].device);
+        tm_timeline_destroy(&t);
+    }
+    close_ground(&g);
+}
+
+static void add_row(tm_trace *trace, tm_attr attr, const void *row) {
+    assert_non_null(tm_vec_append(&trace->attrs[attr], row, 1));
+}
+
+typedef struct visits {
+    size_t n;
+    bool seen[64]; /* by id */
+} visits;
+
+static void see(void *context, uint32_t *id) {
+    visits *v = context;
+    v->n++;
+    assert_true(*id < COUNT(v->seen));
+    v->seen[*id] = true;
+    *id += 1000;
+}
+
+static void every_name_of_a_timeline_is_visited_and_can_be_replaced(void **state) {
+    (void)state;
+    static const event_spec events[] = {OP("event", 0, 1, 2, 1)};
+    ground g = open_ground();
+    tm_trace trace = make_trace(&g, "source", events, 1, 0);
+    trace.host = name_of(&g, "host");
+    trace.metadata = name_of(&g, "metadata");
+    tm_track *track = trace.tracks.data;
+    track->process_name = name_of(&g, "process");
+    track->thread_name = name_of(&g, "thread");
+    const tm_collective_attr collective = {
+        .name = name_of(&g, "name"),
+        .dtype = name_of(&g, "dtype"),
+        .group = name_of(&g, "group"),
+        .group_description = name_of(&g, "description"),
+        .group_ranks = name_of(&g, "ranks"),
+        .in_split = name_of(&g, "in"),
+        .out_split = name_of(&g, "out"),
+    };
+    const tm_counter_attr counter = {.series = name_of(&g, "series")};
+    add_row(&trace, TM_ATTR_COLLECTIVE, &collective);
+    add_row(&trace, TM_ATTR_COUNTER, &counter);
+    tm_trace *traces[] = {&trace};
+    tm_timeline t;
+    bool skipped;
+    assert_int_equal(tm_timeline_build(traces, 1, 0, &g.context, &skipped, &t, &g.err), TM_OK);
+    visits v = {0};
+    tm_timeline_each_name(&t, see, &v);
+    /* each name but the empty one is in one field of the timeline: 1 to the last */
+    assert_int_equal(v.n, tm_names_count(g.names) - 1);
+    assert_false(v.seen[TM_NO_NAME]);
+    for (size_t id = 1; id < tm_names_count(g.names); id++)
+        assert_true(v.seen[id]);
+    assert_int_equal(t.name[0], name_of(&g, "event") + 1000);
+    assert_int_equal(t.spans[0].source, name_of(&g, "source") + 1000);
+    assert_int_equal(((tm_counter_attr *)t.attrs[TM_ATTR_COUNTER])->series, counter.series + 1000);
+    tm_timeline_destroy(&t);
+    close_ground(&g);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gpu_streams_come_first_and_tracks_are_in_order_of_their_numbers),
+        cmocka_unit_test(a_track_ascends_in_begin_with_parents_before_their_children),
+        cmocka_unit_test(launches_and_attributes_follow_their_events_to_their_rows),
+        cmocka_unit_test(spans_are_joined_without_crossing_their_correlations),
+        cmocka_unit_test(what_the_trace_says_of_itself_is_kept),
+        cmocka_unit_test(traces_that_cover_one_time_stop_the_run_and_both_are_named),
+        cmocka_unit_test(an_overlapping_trace_can_be_left_out_and_its_events_are_counted),
+        cmocka_unit_test(traces_without_durations_overlap_nothing),
+        cmocka_unit_test(every_gpu_event_has_its_role),
+        cmocka_unit_test(every_communication_kernel_has_one_collective_row),
+        cmocka_unit_test(the_device_is_the_one_with_most_busy_time),
+        cmocka_unit_test(every_name_of_a_timeline_is_visited_and_can_be_replaced),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/* The host that a file name tells. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tmerge/timeline.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void a_host_is_told_by_the_profilers_own_form_alone(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *host; /* NULL: the name tells none */
+    } cases[] = {
+        /* real names */
+        {"rank0__10-116-218-90_3536897.1743427996115775873.pt.trace.json", "10-116-218-90"},
+        {"/t/megatron2/rank1__9c44bd29b3f0_1376.1724066820237002797.pt.trace.json", "9c44bd29b3f0"},
+        {"worker0.1623143089861.pt.trace.json.gz", NULL},
+        {"worker0_step_12.1694128201545.pt.trace.json", NULL},
+        {"worker6_step_12.1694128201553.pt.trace.json.zst", NULL},
+        {"rank0-chrome-trace.json.gz", NULL},
+        {"sampled_rank-0.json.gz", NULL},
+        /* the form HOST_PID.TIME.pt.trace.json */
+        {"node7_1234.5678.pt.trace.json", "node7"},
+        {"node7_1234.5678.pt.trace.json.gz", "node7"},
+        {"my_host_name_77.1.pt.trace.json", "my_host_name"},
+        {"gpu-a.example.org_77.1.pt.trace.json", "gpu-a.example.org"},
+        {"a/rank3__b_1.2/node7_1234.5678.pt.trace.json", "node7"},
+        {"rank12__node7_1234.5678.pt.trace.json", "node7"},
+        {"rank12__worker_1234.5678.pt.trace.json", "worker"},
+        {"h_1.2.pt.trace.json", "h"},
+        /* words that only look like a rank's: a letter stands before them, or no digit behind */
+        {"http1_1234.5678.pt.trace.json", "http1"},
+        {"crank3_1234.5678.pt.trace.json", "crank3"},
+        {"ranking_1234.5678.pt.trace.json", "ranking"},
+        {"rank__node7_1234.5678.pt.trace.json", "rank__node7"},
+        /* parts of the form are missing */
+        {"node7_1234.pt.trace.json", NULL},
+        {"node7.5678.pt.trace.json", NULL},
+        {"node7_.5678.pt.trace.json", NULL},
+        {"node7_1234..pt.trace.json", NULL},
+        {"node7-1234.5678.pt.trace.json", NULL},
+        {"node7_1234.5678.trace.json", NULL},
+        {"node7_1234.5678.json", NULL},
+        {"node7_12x4.5678.pt.trace.json", NULL},
+        {"_1234.5678.pt.trace.json", NULL},
+        {"1234.5678.pt.trace.json", NULL},
+        {".5678.pt.trace.json", NULL},
+        {"5678.pt.trace.json", NULL},
+        {".pt.trace.json", NULL},
+        {"node7_1234.5678.pt.trace.json/", NULL},
+        {"rank0___1234.5678.pt.trace.json", NULL}, /* behind rank0__ no host is left */
+        {"", NULL},
+        {"/", NULL},
+        /* a rank in the place of the host: as many hosts as ranks would come of it */
+        {"rank3_1234.5678.pt.trace.json", NULL},
+        {"Rank3_1234.5678.pt.trace.json", NULL},
+        {"RANK-3_1234.5678.pt.trace.json", NULL},
+        {"job_rank_3_1234.5678.pt.trace.json", NULL},
+        {"profile_rank3_1234.5678.pt.trace.json", NULL},
+        {"worker-0_1234.5678.pt.trace.json", NULL},
+        {"tp1_1234.5678.pt.trace.json", NULL},
+        {"x-TP-1_1234.5678.pt.trace.json", NULL},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char host[64] = "unchanged";
+        bool found = tm_host_of_path(cases[i].path, host, sizeof host);
+        if (found != (cases[i].host != NULL))
+            print_message("the path is %s\n", cases[i].path);
+        assert_int_equal(found, cases[i].host != NULL);
+        assert_string_equal(host, found ? cases[i].host : "unchanged");
+    }
+}
+
+static void a_host_that_does_not_fit_is_not_cut(void **state) {
+    (void)state;
+    static const char path[] = "node7_1234.5678.pt.trace.json";
+    char host[8];
+    for (size_t size = 0; size <= 6; size++) {
+        memset(host, 'x', sizeof host);
+        assert_int_equal(tm_host_of_path(path, host, size), size == 6);
+        assert_memory_equal(host, size == 6 ? "node7\0xx" : "xxxxxxxx", sizeof host);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_host_is_told_by_the_profilers_own_form_alone),
+        cmocka_unit_test(a_host_that_does_not_fit_is_not_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,304 @@
+/* JSON: what is taken and what is refused, and where, wherever the window's end falls. */
+#include "readers/json.h"
+
+#include "json_cases.h"
+#include "json_document.h"
+
+/* In memory of exactly its size, so that a sanitizer sees a read beyond it. */
+static char *join(const json_case *c) {
+    char *text = malloc(c->n_good + c->n_rest + 1);
+    assert_non_null(text);
+    memcpy(text, c->good, c->n_good);
+    if (c->n_rest > 0)
+        memcpy(text + c->n_good, c->rest, c->n_rest);
+    return text;
+}
+
+/* Offset -1: accepted. */
+static void expect(const json_case *c, size_t capacity, int64_t offset) {
+    char *text = join(c);
+    tm_error err = {.offset = -1};
+    tm_status status = check_document(text, c->n_good + c->n_rest, capacity, &err);
+    free(text);
+    if (status != (offset < 0 ? TM_OK : TM_ERR_INPUT) || err.offset != offset)
+        fail_msg("%s, window of %zu: status %d at byte %lld, expected byte %lld (%s)", c->name,
+                 capacity, (int)status, (long long)err.offset, (long long)offset, err.message);
+}
+
+static void expect_all(const json_case *cases, size_t n, bool accepted) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t capacity = 0; capacity <= cases[i].n_good + cases[i].n_rest + 1; capacity++)
+            expect(&cases[i], capacity, accepted ? -1 : (int64_t)cases[i].n_good);
+}
+
+static void json_is_accepted(void **state) {
+    (void)state;
+    expect_all(accepted_cases, COUNT(accepted_cases), true);
+}
+
+static void what_is_no_json_is_refused_at_the_byte_that_is_wrong(void **state) {
+    (void)state;
+    expect_all(wrong_cases, COUNT(wrong_cases), false);
+}
+
+static void what_the_standard_leaves_open_is_decided(void **state) {
+    (void)state;
+    expect_all(taken_cases, COUNT(taken_cases), true);
+    expect_all(refused_cases, COUNT(refused_cases), false);
+}
+
+static void an_empty_document_is_no_source(void **state) {
+    (void)state;
+    tm_source *source = NULL;
+    tm_error err;
+    assert_int_equal(tm_source_open_memory("", 0, "document.json", &source, &err), TM_ERR_INPUT);
+}
+
+/* `n` times open, then `middle`, then `n` times close. */
+static char *nested(size_t n, const char *open, const char *middle, const char *close) {
+    size_t size = n * (strlen(open) + strlen(close)) + strlen(middle) + 1;
+    char *text = malloc(size), *p = text;
+    assert_non_null(text);
+    for (size_t i = 0; i < n; i++, p += strlen(open))
+        memcpy(p, open, strlen(open));
+    memcpy(p, middle, strlen(middle));
+    p += strlen(middle);
+    for (size_t i = 0; i < n; i++, p += strlen(close))
+        memcpy(p, close, strlen(close));
+    *p = '\0';
+    return text;
+}
+
+static void nesting_ends_at_512_levels(void **state) {
+    (void)state;
+    static const struct {
+        size_t n;
+        const char *open, *middle, *close;
+        int64_t offset; /* -1: accepted */
+    } cases[] = {
+        {500, "[", "", "]", -1},           {512, "[", "", "]", -1},
+        {512, "{\"a\":", "[]", "}", 2560}, /* the array is level 513; 5 bytes a level */
+        {512, "{\"a\":", "1", "}", -1},    {256, "[{\"\":", "1", "}]", -1}, /* two levels each */
+        {257, "[{\"\":", "1", "}]", 1280}, {513, "[", "", "]", 512},
+        {100000, "[", "", "", 512},        {50000, "[{\"\":", "", "", 1280},
+    };
+    static const size_t capacities[] = {0, 1, 3, 511, 512, 513};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char *text = nested(cases[i].n, cases[i].open, cases[i].middle, cases[i].close);
+        for (size_t k = 0; k < COUNT(capacities); k++) {
+            tm_error err = {.offset = -1};
+            tm_status status = check_document(text, strlen(text), capacities[k], &err);
+            assert_int_equal(status, cases[i].offset < 0 ? TM_OK : TM_ERR_INPUT);
+            assert_int_equal(err.offset, cases[i].offset);
+            if (status != TM_OK)
+                assert_string_equal(err.message, "values are nested deeper than 512 levels");
+        }
+        free(text);
+    }
+}
+
+/* Objects and arrays by turns in every pattern of 12 levels: each must be closed by its own kind,
+ * whatever stood at that level before. */
+static void every_container_is_closed_by_its_own_kind(void **state) {
+    (void)state;
+    static const char objects[] = /* in front: they leave their marks at every level */
+        "{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":0}}}}}}}}}}}},";
+    for (unsigned pattern = 0; pattern < 4096; pattern++) {
+        char text[192], document[224];
+        size_t n = sizeof objects - 1, wrong;
+        memcpy(text, objects, n);
+        for (int level = 0; level < 12; level++) {
+            bool object = pattern >> level & 1;
+            memcpy(text + n, object ? "{\"\":" : "[", object ? 4 : 1);
+            n += object ? 4 : 1;
+        }
+        text[n++] = '1';
+        wrong = n + pattern % 12; /* the bracket to exchange */
+        for (int level = 11; level >= 0; level--)
+            text[n++] = pattern >> level & 1 ? '}' : ']';
+        document[0] = '[';
+        memcpy(document + 1, text, n);
+        document[n + 1] = ']';
+        assert_int_equal(check_document(document, n + 2, 1 + pattern % 40, NULL), TM_OK);
+        document[wrong + 1] = document[wrong + 1] == '}' ? ']' : '}';
+        tm_error err;
+        assert_int_equal(check_document(document, n + 2, 1 + pattern % 40, &err), TM_ERR_INPUT);
+        assert_int_equal(err.offset, wrong + 1);
+    }
+}
+
+/* The scanner looks at 16 bytes at once: every special byte at every place of them. */
+static void a_string_ends_at_its_first_special_byte_wherever_it_stands(void **state) {
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t n;
+        int64_t wrong; /* the byte in error, -1 where the piece is good */
+    } pieces[] = {
+        {"\\\"", 2, -1},        {"\\\\", 2, -1},        {"\x7F", 1, -1},
+        {" !", 2, -1},          {"\xC3\xA9", 2, -1},    {"\xF0\x9F\x98\x80", 4, -1},
+        {"\\u00e9", 6, -1},     {"\\u00e", 5, 5}, /* the byte behind it is no digit */
+        {"\\x", 2, 1},          {"\0", 1, 0},           {"\x01", 1, 0},
+        {"\n", 1, 0},           {"\x1F", 1, 0},         {"\xFF", 1, 0},
+        {"\xF0\x9F\x98", 3, 0}, {"\xED\xA0\x80", 3, 0},
+    };
+    static const char behind[] = "zz zz zz zz zz zz\"";
+    for (size_t before = 0; before < 50; before++)
+        for (size_t i = 0; i < COUNT(pieces); i++) {
+            char text[160] = "\"";
+            size_t n = 1 + before + pieces[i].n;
+            memset(text + 1, 'a', before);
+            memcpy(text + 1 + before, pieces[i].bytes, pieces[i].n);
+            memcpy(text + n, behind, sizeof behind);
+            n += sizeof behind - 1;
+            bool good = pieces[i].wrong < 0;
+            tm_error err = {.offset = -1};
+            tm_status status = check_document(text, n, before % 3 * 16, &err);
+            assert_int_equal(status, good ? TM_OK : TM_ERR_INPUT);
+            assert_int_equal(err.offset, good ? -1 : (int64_t)(1 + before) + pieces[i].wrong);
+        }
+}
+
+static void escapes_are_decoded(void **state) {
+    (void)state;
+    static const struct {
+        const char *token, *text;
+        size_t n;
+    } cases[] = {
+#define DECODED(token, text) {token, text, sizeof(text) - 1}
+        DECODED("\\\"\\\\\\/\\b\\f\\n\\r\\t", "\"\\/\b\f\n\r\t"),
+        DECODED("a\\nb", "a\nb"),
+        DECODED("\\u0041\\u007f", "A\x7F"),
+        DECODED("\\u0000", "\0"),
+        /* U+0080 is the first of two bytes: 110 00010, 10 000000 */
+        DECODED("\\u0080", "\xC2\x80"),
+        DECODED("\\u07ff", "\xDF\xBF"),
+        DECODED("\\u0800", "\xE0\xA0\x80"),
+        DECODED("\\u20AC\\u20ac", "\xE2\x82\xAC\xE2\x82\xAC"),
+        DECODED("\\ud7ff\\ue000\\uffff", "\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF"),
+        /* 0x10000 + (0x3D << 10) + 0x200 = 0x1F600 */
+        DECODED("\\ud83d\\ude00", "\xF0\x9F\x98\x80"),
+        DECODED("\\uD800\\uDC00\\uDBFF\\uDFFF", "\xF0\x90\x80\x80\xF4\x8F\xBF\xBF"),
+        /* a surrogate alone becomes U+FFFD, and what follows stays */
+        DECODED("\\ud83d", "\xEF\xBF\xBD"),
+        DECODED("\\ude00x", "\xEF\xBF\xBDx"),
+        DECODED("\\ud83dx", "\xEF\xBF\xBDx"),
+        DECODED("\\ud83d\\n", "\xEF\xBF\xBD\n"),
+        DECODED("\\ud83d\\u0041", "\xEF\xBF\xBD"
+                                  "A"),
+        DECODED("\\ud83d\\ud83d\\ude00", "\xEF\xBF\xBD\xF0\x9F\x98\x80"),
+        DECODED("\\ud83d\\ue000\\ud83d\\uffff", "\xEF\xBF\xBD\xEE\x80\x80\xEF\xBF\xBD\xEF\xBF\xBF"),
+        DECODED("\\ud800\\udbff\\udc00x\\udfff", "\xEF\xBF\xBD\xF4\x8F\xB0\x80x\xEF\xBF\xBD"),
+        DECODED("\\ude00\\ud83d", "\xEF\xBF\xBD\xEF\xBF\xBD"),
+        DECODED("\xC3\xA9\\t\xC3\xA9", "\xC3\xA9\t\xC3\xA9"),
+        DECODED("\\\\u0041", "\\u0041"),
+#undef DECODED
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[128] = {0}, out[64];
+        size_t n = strlen(cases[i].token);
+        memcpy(text, cases[i].token, n);
+        text[n] = '"';
+        tm_json_cursor cursor = {.end = text + n + 1, .final = true};
+        tm_json_text token;
+        assert_ptr_equal(tm_json_string(&cursor, text, &token), text + n + 1);
+        assert_ptr_equal(token.bytes, text);
+        assert_int_equal(token.size, n);
+        assert_true(token.escaped);
+        assert_int_equal(tm_json_decode(&token, out), cases[i].n);
+        assert_memory_equal(out, cases[i].text, cases[i].n);
+    }
+}
+
+static void a_string_without_a_backslash_needs_no_decoding(void **state) {
+    (void)state;
+    static const char *const tokens[] = {"", "abc", "caf\xC3\xA9", "a string of over 16 bytes"};
+    for (size_t i = 0; i < COUNT(tokens); i++) {
+        char text[128] = {0};
+        size_t n = strlen(tokens[i]);
+        memcpy(text, tokens[i], n);
+        text[n] = '"';
+        tm_json_cursor cursor = {.end = text + n + 1, .final = true};
+        tm_json_text token = {.escaped = true};
+        assert_ptr_equal(tm_json_string(&cursor, text, &token), text + n + 1);
+        assert_int_equal(token.size, n);
+        assert_false(token.escaped);
+    }
+}
+
+static size_t encode(uint32_t code, size_t length, char out[4]) {
+    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    for (size_t i = length; i-- > 1; code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3F));
+    out[0] = (char)(lead[length] | code);
+    return length;
+}
+
+/* Every code point in every length that can hold it: right only in the shortest, and never for a
+ * surrogate. */
+static void utf8_is_valid_in_its_shortest_form_alone(void **state) {
+    (void)state;
+    static const uint32_t ends[] = {0x80, 0x80, 0x800, 0x10000, 0x200000}; /* by length */
+    for (size_t length = 1; length <= 4; length++)
+        for (uint32_t code = 0; code < ends[length]; code++) {
+            char bytes[4];
+            size_t n = encode(code, length, bytes);
+            bool shortest = length == 1 || code >= ends[length - 1];
+            bool valid = shortest && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
+            if (tm_json_utf8_valid(bytes, n) != valid)
+                fail_msg("U+%X in %zu bytes", (unsigned)code, length);
+            if (length > 1 &&
+                (tm_json_utf8_valid(bytes, n - 1) || tm_json_utf8_valid(bytes + 1, n - 1)))
+                fail_msg("a part of U+%X in %zu bytes", (unsigned)code, length);
+        }
+    assert_true(tm_json_utf8_valid("", 0));
+    assert_true(tm_json_utf8_valid("a\xE2\x82\xAC", 4));
+    assert_false(tm_json_utf8_valid("\xE2\x82\xAC\x80", 4));
+}
+
+static void a_failure_says_what_is_wrong(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {"[1 2]", "a comma or ] should follow the value"},
+        {"{\"a\":1 2}", "a comma or } should follow the value"},
+        {"{1:2}", "a key should stand here"},
+        {"{\"a\" 2}", "a colon should follow the key"},
+        {"[,]", "a value should stand here"},
+        {"[nil]", "only true, false and null are words in JSON"},
+        {"[-]", "a number needs a digit here"},
+        {"[1.]", "a number needs a digit behind its point"},
+        {"[1e]", "a number needs a digit in its exponent"},
+        {"[\"\\q\"]", "this escape is not known to JSON"},
+        {"[\"\\u12\"]", "\\u needs four hexadecimal digits"},
+        {"[\"\t\"]", "a control character stands in a string"},
+        {"[\"\xFF\"]", "a string is not valid UTF-8"},
+        {"[\"a\"", "the file ends in the middle of a value"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (size_t capacity = 0; capacity < 10; capacity++) {
+            tm_error err;
+            assert_int_equal(check_document(cases[i].text, strlen(cases[i].text), capacity, &err),
+                             TM_ERR_INPUT);
+            assert_string_equal(err.message, cases[i].why);
+            assert_string_equal(err.path, "document.json");
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_is_accepted),
+        cmocka_unit_test(what_is_no_json_is_refused_at_the_byte_that_is_wrong),
+        cmocka_unit_test(what_the_standard_leaves_open_is_decided),
+        cmocka_unit_test(an_empty_document_is_no_source),
+        cmocka_unit_test(nesting_ends_at_512_levels),
+        cmocka_unit_test(every_container_is_closed_by_its_own_kind),
+        cmocka_unit_test(a_string_ends_at_its_first_special_byte_wherever_it_stands),
+        cmocka_unit_test(escapes_are_decoded),
+        cmocka_unit_test(a_string_without_a_backslash_needs_no_decoding),
+        cmocka_unit_test(utf8_is_valid_in_its_shortest_form_alone),
+        cmocka_unit_test(a_failure_says_what_is_wrong),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,450 @@
+/* The Kineto reader on what real profilers wrote: every era's times and layouts. */
+#include "kineto_fixture.h"
+
+static void times_of_every_era_are_exact_to_the_nanosecond(void **state) {
+    (void)state;
+    static const struct {
+        const char *before, *ts, *dur, *behind; /* top-level members around traceEvents */
+        int64_t begin_ns, duration_ns;
+    } cases[] = {
+        /* to 2024-03: integer microseconds since the epoch */
+        {"", "1610500000123457", "25", "", 1610500000123457000, 25000},
+        {"", "0", "0", "", 0, 0},
+        /* 2024-04: with three digits behind the point; a double holds 0.25 us of these */
+        {"", "1712000000123456.789", "0.001", "", 1712000000123456789, 1},
+        {"", "1712000000123456.001", "12.345", "", 1712000000123456001, 12345},
+        {"", "999999999999999.999", "1.000", "", 999999999999999999, 1000}, /* 15 digits, */
+        {"", "1000000000000000.001", "1.0", "", 1000000000000000001, 1000}, /* then 16 */
+        /* 2024-05 on: behind the file's own base, which stands behind or in front */
+        {"", "4692357.101", "3.5", ",\"baseTimeNanoseconds\":1711964646000000000",
+         1711964650692357101, 3500},
+        {"\"baseTimeNanoseconds\": 1775078550000000000,", "4692357.101", "3.5", "",
+         1775078554692357101, 3500},
+        {"\"baseTimeNanoseconds\":0,", "7.000", "1", "", 7000, 1000},
+        {"\"baseTimeNanoseconds\":1.711964646e18,", "0.000", "0.000", "", 1711964646000000000, 0},
+        /* negative times are kept */
+        {"", "-3.500", "1", "", -3500, 1000},
+        {"\"baseTimeNanoseconds\":1000000,", "-0.001", "1", "", 999999, 1000},
+        /* more digits than nanoseconds are rounded half away from zero, each by itself */
+        {"", "1.0005", "1.0004", "", 1001, 1000},
+        {"", "-1.0005", "0.0005", "", -1001, 1},
+        {"", "-1.0004", "0.0004", "", -1000, 0},
+        {"", "2.49999", "0.99951", "", 2500, 1000},
+        {"", "1712000000123456.7894999", "1", "", 1712000000123456789, 1000},
+        {"", "1712000000123456.7895", "1", "", 1712000000123456790, 1000},
+        /* other spellings of numbers that are valid JSON */
+        {"", "1.7e3", "25e-1", "", 1700000, 2500},
+        {"", "123.5", "1E+2", "", 123500, 100000}, /* one digit is tenths */
+        {"", "0.0", "-0.0", "", 0, 0},
+        {"", "17120000001234567.890e-1", "1", "", 1712000000123456789, 1000},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[512];
+        snprintf(text, sizeof text, "{%s\"traceEvents\":[" OP("\"ts\":%s,\"dur\":%s") "]%s}",
+                 cases[i].before, cases[i].ts, cases[i].dur, cases[i].behind);
+        reading r = read_text(text);
+        if (r.trace.events.n != 1)
+            print_message("the times are %s and %s\n", cases[i].ts, cases[i].dur);
+        assert_int_equal(r.trace.events.n, 1);
+        assert_int_equal(event_at(&r, 0)->begin_ns, cases[i].begin_ns);
+        assert_int_equal(event_at(&r, 0)->duration_ns, cases[i].duration_ns);
+        ASSERT_NOTHING_COUNTED(&r);
+        close_reading(&r);
+    }
+}
+
+static void the_document_may_be_an_object_or_a_bare_array(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t n_events;
+    } cases[] = {
+        {"[" OP("\"ts\":1,\"dur\":2") "]", 1},
+        {" \n[\t" OP("\"ts\":1,\"dur\":2") " ,\r\n" OP("\"ts\":1,\"dur\":2") " ] \n", 2},
+        {"[]", 0},
+        {"\xEF\xBB\xBF[" OP("\"ts\":1,\"dur\":2") "]", 1}, /* a byte order mark */
+        {TRACE(OP("\"ts\":1,\"dur\":2")), 1},
+        {"\xEF\xBB\xBF " TRACE(OP("\"ts\":1,\"dur\":2")), 1},
+        {"{\"traceEvents\":[]}", 0},
+        {"{ \"traceEvents\" : [ ] }\n", 0},
+        {"{\"traceEvents\":[" OP("\"ts\":1,\"dur\":2") "],\"WARNING\":[\"a\",\"b\"],"
+                                                       "\"traceName\":\"x\"}",
+         1},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reading r = read_text(cases[i].text);
+        assert_int_equal(r.trace.events.n, cases[i].n_events);
+        assert_name(&r.ground, r.trace.source, "some.json");
+        assert_name(&r.ground, r.trace.format, "kineto");
+        assert_false(r.trace.truncated);
+        ASSERT_NOTHING_COUNTED(&r);
+        close_reading(&r);
+    }
+}
+
+static void every_phase_is_kept_or_counted(void **state) {
+    (void)state;
+    static const char *const events[] = {
+        "{'ph':'X','cat':'cpu_op','name':'op','pid':1,'tid':2,'ts':1,'dur':2}",
+        "{'ph':'i','s':'g','name':'Record Window End','pid':'','tid':'','ts':9}",
+        "{'ph':'I','name':'old instant','pid':1,'tid':2,'ts':4,'dur':7}",
+        "{'ph':'C','name':'counter','pid':1,'ts':5,'args':{'v':1}}",
+        "{'ph':'M','name':'process_labels','pid':1,'args':{'labels':'CPU'}}",
+        "{'ph':'s','id':4,'pid':1,'tid':2,'ts':1,'cat':'ac2g','name':'ac2g'}",
+        "{'ph':'t','id':4,'pid':1,'tid':2,'ts':1}",
+        "{'ph':'f','id':4,'pid':1,'tid':2,'ts':1,'bp':'e'}",
+        "{'ph':'B','name':'b','ts':1}",
+        "{'ph':'E','ts':2}",
+        "{'ph':'XX','ts':2}",
+        "{'ph':7}",
+        "{'ph':null}",
+        "{'name':'no ph','ts':1,'dur':1}",
+        "{}",
+        "17",
+        "'text'",
+        "null",
+        "[{'ph':'X'}]",
+        "true",
+    };
+    reading r = READ_EVENTS(events);
+    static const struct {
+        const char *name;
+        int kind, category;
+        int64_t begin_ns, duration_ns;
+    } expected[] = {
+        {"op", TM_DURATION, TM_CAT_CPU_OP, 1000, 2000},
+        {"Record Window End", TM_INSTANT, TM_CAT_NONE, 9000, 0},
+        {"old instant", TM_INSTANT, TM_CAT_NONE, 4000, 0}, /* an instant has no duration */
+        {"counter", TM_COUNTER, TM_CAT_NONE, 5000, 0},
+    };
+    assert_int_equal(r.trace.events.n, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        assert_name(&r.ground, event_at(&r, i)->name, expected[i].name);
+        assert_int_equal(event_at(&r, i)->kind, expected[i].kind);
+        assert_int_equal(event_at(&r, i)->category, expected[i].category);
+        assert_int_equal(event_at(&r, i)->begin_ns, expected[i].begin_ns);
+        assert_int_equal(event_at(&r, i)->duration_ns, expected[i].duration_ns);
+    }
+    ASSERT_COUNTS(&r, TM_COUNT_METADATA, 1, TM_COUNT_FLOW, 3, TM_COUNT_OTHER_PHASE, 7,
+                  TM_COUNT_NOT_OBJECT, 5);
+    close_reading(&r);
+}
+
+static void an_event_without_a_valid_time_is_counted_and_left_out(void **state) {
+    (void)state;
+    static const char *const bad[] = {
+        OP("\"dur\":2"),
+        OP("\"ts\":1"),
+        OP("\"ts\":\"1\",\"dur\":2"),
+        OP("\"ts\":1,\"dur\":\"2\""),
+        OP("\"ts\":null,\"dur\":2"),
+        OP("\"ts\":1,\"dur\":null"),
+        OP("\"ts\":[1],\"dur\":2"),
+        OP("\"ts\":1,\"dur\":-2.5"), /* to 2022 profilers wrote them */
+        OP("\"ts\":1e30,\"dur\":2"),
+        OP("\"ts\":1,\"dur\":1e30"),
+        OP("\"ts\":1e999999,\"dur\":2"),
+        "{\"ph\":\"i\",\"name\":\"instant\"}",
+        "{\"ph\":\"C\",\"name\":\"c\",\"args\":{\"v\":1}}",
+    };
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        char text[512];
+        snprintf(text, sizeof text, TRACE("%s,%s"), bad[i], OP("\"ts\":1,\"dur\":2"));
+        reading r = read_text(text);
+        assert_int_equal(r.trace.events.n, 1);
+        assert_int_equal(r.trace.attrs[TM_ATTR_COUNTER].n, 0);
+        ASSERT_COUNTS(&r, TM_COUNT_NO_TIME, 1);
+        close_reading(&r);
+    }
+}
+
+static void an_event_without_a_name_or_of_an_unknown_category_is_kept_and_counted(void **state) {
+    (void)state;
+    static const char *const events[] = {
+        "{'ph':'X','cat':'cpu_op','pid':1,'tid':2,'ts':1,'dur':2}",
+        "{'ph':'X','cat':'cpu_op','name':null,'ts':1,'dur':2}",
+        "{'ph':'X','cat':'cpu_op','name':'','ts':1,'dur':2}",
+        "{'ph':'X','cat':'hpu_op','name':'a','ts':1,'dur':2}",
+        "{'ph':'X','cat':'','name':'a','ts':1,'dur':2}",
+        "{'ph':'X','name':'a','ts':1,'dur':2}",
+        "{'ph':'X','cat':'a category of more than thirty-two bytes','name':'a','ts':1,'dur':2}",
+    };
+    reading r = READ_EVENTS(events);
+    static const uint8_t categories[] = {TM_CAT_CPU_OP, TM_CAT_CPU_OP, TM_CAT_CPU_OP, TM_CAT_OTHER,
+                                         TM_CAT_NONE,   TM_CAT_NONE,   TM_CAT_OTHER};
+    assert_int_equal(r.trace.events.n, COUNT(categories));
+    for (size_t i = 0; i < COUNT(categories); i++)
+        assert_int_equal(event_at(&r, i)->category, categories[i]);
+    assert_int_equal(event_at(&r, 0)->name, TM_NO_NAME);
+    assert_int_equal(event_at(&r, 1)->name, TM_NO_NAME);
+    ASSERT_COUNTS(&r, TM_COUNT_NO_NAME, 2, TM_COUNT_OTHER_CATEGORY, 2);
+    close_reading(&r);
+}
+
+static void older_words_of_categories_mean_the_same(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        tm_category category;
+        tm_track_kind kind;
+    } cases[] = {
+        {"cpu_op", TM_CAT_CPU_OP, TM_TRACK_CPU},
+        {"Operator", TM_CAT_CPU_OP, TM_TRACK_CPU},
+        {"user_annotation", TM_CAT_USER_ANNOTATION, TM_TRACK_CPU},
+        {"python_function", TM_CAT_PYTHON, TM_TRACK_CPU},
+        {"Python", TM_CAT_PYTHON, TM_TRACK_CPU},
+        {"cuda_runtime", TM_CAT_RUNTIME, TM_TRACK_CPU},
+        {"Runtime", TM_CAT_RUNTIME, TM_TRACK_CPU},
+        {"cuda_driver", TM_CAT_DRIVER, TM_TRACK_CPU},
+        {"kernel", TM_CAT_KERNEL, TM_TRACK_GPU},
+        {"Kernel", TM_CAT_KERNEL, TM_TRACK_GPU},
+        {"KERNEL", TM_CAT_KERNEL, TM_TRACK_GPU},
+        {"gpu_memcpy", TM_CAT_MEMCPY, TM_TRACK_GPU},
+        {"Memcpy", TM_CAT_MEMCPY, TM_TRACK_GPU},
+        {"Memset", TM_CAT_MEMSET, TM_TRACK_GPU},
+        {"gpu_user_annotation", TM_CAT_GPU_ANNOTATION, TM_TRACK_GPU},
+        {"cuda_sync", TM_CAT_CUDA_SYNC, TM_TRACK_GPU},
+        {"cuda_event", TM_CAT_CUDA_EVENT, TM_TRACK_GPU},
+        {"overhead", TM_CAT_OVERHEAD, TM_TRACK_CPU},
+        {"Trace", TM_CAT_TRACE, TM_TRACK_CPU},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 TRACE("{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"a\",\"pid\":0,\"tid\":7,\"ts\":1,"
+                       "\"dur\":2}"),
+                 cases[i].text);
+        reading r = read_text(text);
+        assert_int_equal(event_at(&r, 0)->category, cases[i].category);
+        assert_int_equal(track_at(&r, 0)->kind, cases[i].kind);
+        ASSERT_NOTHING_COUNTED(&r);
+        close_reading(&r);
+    }
+}
+
+static void of_a_key_that_is_repeated_the_last_value_wins(void **state) {
+    (void)state;
+    static const char *const events[] = {
+        ("{'ph':'i','ph':'X','cat':'cpu_op','cat':'kernel','name':'a','name':'b','pid':8,"
+         "'pid':0,'tid':9,'tid':7,'ts':99,'ts':1,'dur':99,'dur':2,'args':{'correlation':1,"
+         "'grid':[1,1,1],'correlation':2,'grid':[2,3,4]}}"),
+    };
+    reading r = READ_EVENTS(events);
+    assert_int_equal(r.trace.events.n, 1);
+    assert_int_equal(event_at(&r, 0)->kind, TM_DURATION);
+    assert_int_equal(event_at(&r, 0)->category, TM_CAT_KERNEL);
+    assert_name(&r.ground, event_at(&r, 0)->name, "b");
+    assert_int_equal(event_at(&r, 0)->begin_ns, 1000);
+    assert_int_equal(event_at(&r, 0)->duration_ns, 2000);
+    assert_name(&r.ground, track_at(&r, 0)->pid, "0");
+    assert_name(&r.ground, track_at(&r, 0)->tid, "7");
+    const tm_kernel_attr *a = attr_at(&r, TM_ATTR_KERNEL, 0);
+    assert_int_equal(a->correlation, 2);
+    assert_int_equal(a->grid[0], 2);
+    assert_int_equal(a->grid[2], 4);
+    ASSERT_NOTHING_COUNTED(&r);
+    close_reading(&r);
+}
+
+static void keys_may_stand_in_any_order_and_on_any_lines(void **state) {
+    (void)state;
+    static const char *const members[] = {
+        "\"args\":{\"stream\":27,\"Collective name\":\"allreduce\",\"correlation\":5,\"device\":3}",
+        "\"ph\":\"X\"",
+        "\"cat\":\"kernel\"",
+        "\"name\":\"k\"",
+        "\"pid\":3",
+        "\"tid\":27",
+        "\"ts\":12.345",
+        "\"dur\":1.5",
+    };
+    enum { N = COUNT(members) };
+    for (size_t first = 0; first < N; first++)
+        for (size_t stride = 1; stride < N; stride += 2) { /* odd: each member once */
+            char event[512] = "", text[768];
+            for (size_t i = 0; i < N; i++) {
+                strcat(event, i ? (i % 2 ? ",\r\n\r\n    " : ",") : "");
+                strcat(event, members[(first + i * stride) % N]);
+            }
+            snprintf(text, sizeof text, TRACE("\n {\t%s\n}\n"), event);
+            reading r = read_text(text);
+            assert_int_equal(r.trace.events.n, 1);
+            assert_int_equal(event_at(&r, 0)->category, TM_CAT_KERNEL);
+            assert_int_equal(event_at(&r, 0)->begin_ns, 12345);
+            assert_int_equal(event_at(&r, 0)->duration_ns, 1500);
+            assert_int_equal(track_at(&r, 0)->stream, 27);
+            assert_int_equal(((tm_kernel_attr *)attr_at(&r, TM_ATTR_KERNEL, 0))->correlation, 5);
+            assert_name(&r.ground, ((tm_collective_attr *)attr_at(&r, TM_ATTR_COLLECTIVE, 0))->name,
+                        "allreduce");
+            ASSERT_NOTHING_COUNTED(&r);
+            close_reading(&r);
+        }
+}
+
+static void names_are_kept_with_their_escapes_decoded(void **state) {
+    (void)state;
+    static const struct {
+        const char *json, *name;
+    } cases[] = {
+        {"aten::mm", "aten::mm"},
+        {"void k<int, (T)1>(int*)::{lambda()#1}", "void k<int, (T)1>(int*)::{lambda()#1}"},
+        {"Library(\\\"a\\\", \\\"IMPL\\\")", "Library(\"a\", \"IMPL\")"},
+        {"torch\\\\cuda\\/x", "torch\\cuda/x"},
+        {"\\b\\f\\n\\r\\t", "\b\f\n\r\t"},
+        {"\\u0041\\u00e9\\u20ac", "A\xc3\xa9\xe2\x82\xac"},
+        {"\\ud83d\\ude00!", "\xf0\x9f\x98\x80!"}, /* a pair of surrogates: U+1F600 */
+        {"\\ud83dx", "\xef\xbf\xbdx"},            /* one alone: U+FFFD */
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 TRACE("{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"%s\",\"ts\":1,\"dur\":2}"),
+                 cases[i].json);
+        reading r = read_text(text);
+        assert_name(&r.ground, event_at(&r, 0)->name, cases[i].name);
+        ASSERT_NOTHING_COUNTED(&r);
+        close_reading(&r);
+    }
+}
+
+static void metadata_is_kept_without_its_white_space_and_without_the_events(void **state) {
+    (void)state;
+    reading r =
+        read_text("{\n  \"schemaVersion\": 1,\n  \"note\": \"a  b // c\",\n"
+                  "  \"deviceProperties\": [\n    { \"id\": 0 , \"name\": \"H 100\" }\n  ],\n"
+                  "  \"traceEvents\": [],\n  \"traceName\": \"x\"\n}\n");
+    assert_name(&r.ground, r.trace.metadata,
+                "{\"schemaVersion\":1,\"note\":\"a  b // c\",\"deviceProperties\":[{\"id\":0,"
+                "\"name\":\"H 100\"}],\"traceName\":\"x\"}");
+    close_reading(&r);
+    r = read_text("[]");
+    assert_int_equal(r.trace.metadata, TM_NO_NAME);
+    close_reading(&r);
+}
+
+static void rank_world_size_and_host_come_from_the_metadata(void **state) {
+    (void)state;
+    static const struct {
+        const char *before, *behind, *host;
+        int64_t rank, world_size;
+    } cases[] = {
+        {"", "", "", -1, -1},
+        {"\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":3,\"world_size\":16},", "", "", 3, 16},
+        {"", ",\"distributedInfo\":{\"rank\":1023,\"world_size\":1024,\"nccl_version\":\"\"}", "",
+         1023, 1024},
+        {"\"distributedInfo\":{\"rank\":0},", "", "", 0, -1},
+        {"\"distributedInfo\":{\"world_size\":8},", "", "", -1, 8},
+        {"\"distributedInfo\":{\"rank\":-1,\"world_size\":\"8\"},", "", "", -1, -1},
+        {"\"distributedInfo\":[1],", "", "", -1, -1},
+        {"\"distributedInfo\":null,", "", "", -1, -1},
+        {"\"other\":{\"distributedInfo\":{\"rank\":5}},\"rank\":6,", "", "", -1, -1},
+        {"\"host_name\":\"node7\",", "", "node7", -1, -1},
+        {"", ",\"hostname\":\"node\\u0038\"", "node8", -1, -1},
+        {"\"host_name\":7,", "", "", -1, -1},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[512];
+        snprintf(text, sizeof text, "{%s\"traceEvents\":[]%s}", cases[i].before, cases[i].behind);
+        reading r = read_text(text);
+        assert_int_equal(r.trace.rank, cases[i].rank);
+        assert_int_equal(r.trace.world_size, cases[i].world_size);
+        assert_name(&r.ground, r.trace.host, cases[i].host);
+        close_reading(&r);
+    }
+}
+
+/* "[[1,2],[1,2],...]" of about this size. */
+static char *make_dims(size_t size) {
+    char *text = malloc(size + 16);
+    assert_non_null(text);
+    size_t n = 0;
+    text[n++] = '[';
+    while (n < size) {
+        memcpy(text + n, "[1,2],", 6);
+        n += 6;
+    }
+    memcpy(text + n - 1, "]", 2);
+    return text;
+}
+
+static void an_event_larger_than_the_window_is_read(void **state) {
+    (void)state;
+    static const size_t sizes[] = {1 << 19, 1 << 20, (1 << 20) + 4096, 3 << 20, 9 << 20};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        char *dims = make_dims(sizes[i]);
+        size_t room = sizes[i] + 1024;
+        char *text = malloc(room);
+        assert_non_null(text);
+        int n = snprintf(
+            text, room,
+            "{\"traceEvents\":[" OP(
+                "\"ts\":1,\"dur\":2") ","
+                                      "{\"args\":{\"Input "
+                                      "Dims\":%s,\"Bytes\":5},\"ph\":\"i\",\"name\":\"large\","
+                                      "\"ts\":7}," OP(
+                                          "\"ts\":3,\"dur\":4") "],\"baseTimeNanoseconds\":"
+                                                                "1000000}",
+            dims);
+        assert_true(n > 0 && (size_t)n < room);
+        reading r = read_bytes(text, (size_t)n);
+        assert_int_equal(r.trace.events.n, 3);
+        assert_name(&r.ground, event_at(&r, 1)->name, "large");
+        assert_int_equal(event_at(&r, 1)->begin_ns, 1007000);
+        assert_int_equal(((tm_memory_attr *)attr_at(&r, TM_ATTR_MEMORY, 0))->bytes, 5);
+        assert_int_equal(event_at(&r, 2)->begin_ns, 1003000);
+        ASSERT_NOTHING_COUNTED(&r);
+        close_reading(&r);
+        free(text);
+        free(dims);
+    }
+}
+
+static void events_are_read_wherever_the_window_ends(void **state) {
+    (void)state;
+    enum { N = 30000, LINE = 160 };
+    char *text = malloc((size_t)N * LINE + 64);
+    assert_non_null(text);
+    size_t n = (size_t)sprintf(text, "{\"traceEvents\":[\n");
+    for (int i = 0; i < N; i++) /* about 3.5 MB: several windows; lines of different length */
+        n += (size_t)sprintf(
+            text + n,
+            "%s {\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"kernel \\\"%d\\\"\",\"pid\":0,"
+            "\"tid\":%d,\"ts\":%d.%03d,\"dur\":1.5,\"args\":{\"correlation\":%d}}",
+            i ? ",\n" : "", i % 1000, i % 40, i * 7, i % 1000, i + 1);
+    n += (size_t)sprintf(text + n, "]}");
+    reading r = read_bytes(text, n);
+    assert_int_equal(r.trace.events.n, N);
+    assert_int_equal(r.trace.tracks.n, 40);
+    for (int i = 0; i < N; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "kernel \"%d\"", i % 1000);
+        assert_int_equal(event_at(&r, (size_t)i)->begin_ns, (int64_t)i * 7000 + i % 1000);
+        assert_int_equal(track_at(&r, (size_t)i)->stream, i % 40);
+        assert_name(&r.ground, event_at(&r, (size_t)i)->name, name);
+        assert_int_equal(((tm_kernel_attr *)attr_at(&r, TM_ATTR_KERNEL, (size_t)i))->correlation,
+                         i + 1);
+    }
+    ASSERT_NOTHING_COUNTED(&r);
+    close_reading(&r);
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_of_every_era_are_exact_to_the_nanosecond),
+        cmocka_unit_test(the_document_may_be_an_object_or_a_bare_array),
+        cmocka_unit_test(every_phase_is_kept_or_counted),
+        cmocka_unit_test(an_event_without_a_valid_time_is_counted_and_left_out),
+        cmocka_unit_test(an_event_without_a_name_or_of_an_unknown_category_is_kept_and_counted),
+        cmocka_unit_test(older_words_of_categories_mean_the_same),
+        cmocka_unit_test(of_a_key_that_is_repeated_the_last_value_wins),
+        cmocka_unit_test(keys_may_stand_in_any_order_and_on_any_lines),
+        cmocka_unit_test(names_are_kept_with_their_escapes_decoded),
+        cmocka_unit_test(metadata_is_kept_without_its_white_space_and_without_the_events),
+        cmocka_unit_test(rank_world_size_and_host_come_from_the_metadata),
+        cmocka_unit_test(an_event_larger_than_the_window_is_read),
+        cmocka_unit_test(events_are_read_wherever_the_window_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

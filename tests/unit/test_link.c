@@ -1,0 +1,124 @@
+/* From GPU events to the calls that launched them. */
+#include "timeline_fixture.h"
+
+/* The launch of every event, by its place in the file; TM_NO_EVENT is written as NONE. */
+#define NONE TM_NO_EVENT
+
+static void check_links(const event_spec *events, size_t n, const uint32_t *expected,
+                        int64_t unlinked, int64_t duplicates) {
+    ground g = open_ground();
+    tm_trace trace = make_trace(&g, "t", events, n, 0);
+    assert_int_equal(tm_trace_link(&trace, &g.err), TM_OK);
+    const tm_raw_event *raw = trace.events.data;
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(raw[i].launch, expected[i]);
+    assert_int_equal(trace.counts[TM_COUNT_UNLINKED], unlinked);
+    assert_int_equal(trace.counts[TM_COUNT_DUPLICATE_CORRELATION], duplicates);
+    tm_trace_free(&trace);
+    close_ground(&g);
+}
+
+static void kernels_copies_and_sets_find_their_call_by_correlation(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        {TM_CAT_KERNEL, "k", 50, 5, 7, 7, 0, NULL, TM_DURATION}, /* stands before its call */
+        {TM_CAT_RUNTIME, "cudaLaunchKernel", 10, 1, 7, 100, 1, NULL, TM_DURATION},
+        {TM_CAT_DRIVER, "cuLaunchKernel", 12, 1, 8, 100, 1, NULL, TM_DURATION},
+        {TM_CAT_RUNTIME, "hipMemcpyAsync", 14, 1, -9, 200, 1, NULL, TM_DURATION},
+        {TM_CAT_RUNTIME, "cudaMemsetAsync", 16, 1, INT64_MAX, 200, 1, NULL, TM_DURATION},
+        {TM_CAT_KERNEL, "k", 60, 5, 8, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_MEMCPY, "c", 70, 5, -9, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_MEMSET, "s", 80, 5, INT64_MAX, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_CPU_OP, "aten::mm", 9, 9, 7, 100, 1, NULL, TM_DURATION},
+    };
+    static const uint32_t expected[] = {1, NONE, NONE, NONE, NONE, 2, 3, 4, NONE};
+    check_links(events, COUNT(events), expected, 0, 0);
+}
+
+static void several_kernels_may_have_one_call(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        {TM_CAT_RUNTIME, "cudaGraphLaunch", 10, 1, 3, 100, 1, NULL, TM_DURATION},
+        {TM_CAT_KERNEL, "a", 50, 5, 3, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_KERNEL, "b", 60, 5, 3, 7, 0, NULL, TM_DURATION},
+    };
+    static const uint32_t expected[] = {NONE, 0, 0};
+    check_links(events, COUNT(events), expected, 0, 0);
+}
+
+static void of_calls_with_one_correlation_the_earliest_counts(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        {TM_CAT_RUNTIME, "late", 30, 1, 5, 100, 1, NULL, TM_DURATION},
+        {TM_CAT_RUNTIME, "early", 10, 1, 5, 100, 1, NULL, TM_DURATION},
+        {TM_CAT_DRIVER, "middle", 20, 1, 5, 100, 1, NULL, TM_DURATION},
+        {TM_CAT_RUNTIME, "first of equals", 10, 9, 6, 100, 1, NULL, TM_DURATION},
+        {TM_CAT_RUNTIME, "second of equals", 10, 1, 6, 100, 1, NULL, TM_DURATION},
+        {TM_CAT_KERNEL, "k", 50, 5, 5, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_KERNEL, "k", 60, 5, 6, 7, 0, NULL, TM_DURATION},
+    };
+    static const uint32_t expected[] = {NONE, NONE, NONE, NONE, NONE, 1, 3};
+    check_links(events, COUNT(events), expected, 0, 3); /* two repeats of 5, one of 6 */
+}
+
+static void without_a_call_an_event_is_counted_as_unlinked(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        {TM_CAT_RUNTIME, "cudaLaunchKernel", 10, 1, 5, 100, 1, NULL, TM_DURATION},
+        {TM_CAT_RUNTIME, "hipLaunchKernel", 11, 1, 0, 100, 1, NULL, TM_DURATION},
+        {TM_CAT_KERNEL, "zero means none", 50, 5, 0, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_KERNEL, "nobody has 6", 60, 5, 6, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_MEMCPY, "zero", 70, 5, 0, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_CUDA_SYNC, "no busy time, not counted", 80, 5, 0, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_GPU_ANNOTATION, "neither", 80, 5, 5, 7, 0, NULL, TM_DURATION},
+    };
+    static const uint32_t expected[] = {NONE, NONE, NONE, NONE, NONE, NONE, NONE};
+    check_links(events, COUNT(events), expected, 3, 0);
+}
+
+static void a_trace_without_events_or_calls_links_nothing(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        {TM_CAT_KERNEL, "k", 50, 5, 1, 7, 0, NULL, TM_DURATION},
+    };
+    static const uint32_t expected[] = {NONE};
+    check_links(NULL, 0, NULL, 0, 0);
+    check_links(events, 1, expected, 1, 0);
+}
+
+static void many_correlations_all_find_their_own(void **state) {
+    (void)state;
+    enum { N = 3000 };
+    ground g = open_ground();
+    event_spec *events = calloc(2 * N, sizeof *events);
+    assert_non_null(events);
+    for (int i = 0; i < N; i++) {
+        /* Odd strides, and ids that agree in their low 32 bits. */
+        int64_t id = i % 2 ? (int64_t)i << 32 : 1 + (int64_t)i * 4096;
+        events[i] = (event_spec){.category = TM_CAT_RUNTIME, .name = "c", .correlation = id};
+        events[2 * N - 1 - i] =
+            (event_spec){.category = TM_CAT_KERNEL, .name = "k", .correlation = id};
+    }
+    tm_trace trace = make_trace(&g, "t", events, 2 * N, 0);
+    assert_int_equal(tm_trace_link(&trace, &g.err), TM_OK);
+    const tm_raw_event *raw = trace.events.data;
+    for (uint32_t i = 0; i < N; i++)
+        assert_int_equal(raw[2 * N - 1 - i].launch, i);
+    assert_int_equal(trace.counts[TM_COUNT_UNLINKED], 0);
+    assert_int_equal(trace.counts[TM_COUNT_DUPLICATE_CORRELATION], 0);
+    tm_trace_free(&trace);
+    free(events);
+    close_ground(&g);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_copies_and_sets_find_their_call_by_correlation),
+        cmocka_unit_test(several_kernels_may_have_one_call),
+        cmocka_unit_test(of_calls_with_one_correlation_the_earliest_counts),
+        cmocka_unit_test(without_a_call_an_event_is_counted_as_unlinked),
+        cmocka_unit_test(a_trace_without_events_or_calls_links_nothing),
+        cmocka_unit_test(many_correlations_all_find_their_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

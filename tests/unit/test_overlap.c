@@ -1,0 +1,437 @@
+/* The tables of overlap, ratio and job: every cell of small jobs, worked out by hand. */
+#include "timeline_fixture.h"
+
+#include <stdio.h>
+
+#include "tmerge/analysis.h"
+
+#define STEP(name, begin, duration)                                                                \
+    { TM_CAT_USER_ANNOTATION, name, begin, duration, 0, 1, 1, NULL, TM_DURATION }
+#define CALL(begin, correlation)                                                                   \
+    { TM_CAT_RUNTIME, "cudaLaunchKernel", begin, 1, correlation, 1, 1, NULL, TM_DURATION }
+#define KERNEL(name, begin, duration, correlation, stream)                                         \
+    { TM_CAT_KERNEL, name, begin, duration, correlation, stream, 0, NULL, TM_DURATION }
+#define OP(begin, duration)                                                                        \
+    { TM_CAT_CPU_OP, "op", begin, duration, 0, 1, 1, NULL, TM_DURATION }
+
+static const int64_t epoch = 1700000000000000000; /* beyond what a double holds exactly */
+
+/* A job in the making: ranks are added, then its tables are looked at. */
+typedef struct bench {
+    ground ground;
+    tm_tables tables;
+    tm_job job;
+} bench;
+
+static bench open_bench(void) {
+    bench b = {.ground = open_ground(), .job = {.world_size = -1}};
+    assert_int_equal(tm_analysis_tables(&b.tables, &b.ground.err), TM_OK);
+    return b;
+}
+
+static void close_bench(bench *b) {
+    tm_tables_destroy(&b->tables);
+    close_ground(&b->ground);
+}
+
+static void add_rank(bench *b, int64_t rank, tm_trace *const *traces, size_t n) {
+    tm_timeline timeline;
+    bool skipped[2];
+    assert_true(n <= COUNT(skipped));
+    assert_int_equal(
+        tm_timeline_build(traces, n, rank, &b->ground.context, skipped, &timeline, &b->ground.err),
+        TM_OK);
+    assert_int_equal(tm_analyse_rank(&timeline, b->ground.names, &b->tables, &b->ground.err),
+                     TM_OK);
+    tm_timeline_destroy(&timeline);
+    b->job.n_ranks++;
+}
+
+static void finish(bench *b) {
+    assert_int_equal(tm_analyse_job(&b->job, &b->tables, &b->ground.err), TM_OK);
+}
+
+static void check_table(const bench *b, const char *name, const char *const *rows, size_t n) {
+    const tm_table *table = tm_tables_find(&b->tables, name);
+    assert_non_null(table);
+    for (size_t i = 0; i < n && i < table->n_rows; i++)
+        assert_row(table, i, rows[i]);
+    assert_int_equal(table->n_rows, n);
+}
+#define CHECK_TABLE(b, name, rows) check_table(b, name, rows, COUNT(rows))
+
+#define NO_WAITS                                                                                   \
+    " wait_ns=null transfer_ns=null exposed_wait_ns=null exposed_transfer_ns=null "                \
+    "exposed_unmatched_ns=null"
+#define NO_TIMES                                                                                   \
+    "window_ns=0 compute_ns=0 comm_ns=0 memory_ns=0 overlap_ns=0 overlap_pct=null "                \
+    "exposed_comm_ns=0 exposed_memory_ns=0 busy_ns=0 idle_ns=0" NO_WAITS
+
+/* Rank 0, in ns behind the epoch:
+ *
+ *   ProfilerStep  #1 [0, 100)                                #2 [100, 200)
+ *   P             gemm [20, 60)                              gemm [120, 150)
+ *   C             allreduce [40, 90), allreduce [80, 90)     allgather [135, 175)
+ *   M             set [22, 30), copy [50, 100)
+ *
+ *   whole:   |P| 40 + 30 = 70, |C| 50 + 40 = 90, |M| 58, C n P [40, 60) [135, 150): 20 + 15 = 35,
+ *            C \ P 30 + 25 = 55, (M \ P) \ C [60, 100) \ [40, 90) = [90, 100): 10,
+ *            busy [20, 100) [120, 175): 80 + 55 = 135, window [20, 175): 155, idle 20;
+ *            70 + 55 + 10 + 20 = 155. 100 * 35 / 90 = 38.888..., 90 / 70 = 1.2857142857...,
+ *            55 / 155 = 0.35483870967...
+ *   step 1:  [0, 100): P 40, C 50, M 58, overlap 20 (40 %), C \ P 30, 10, busy 80, idle 20;
+ *            50 / 40 = 1.25, 30 / 100 = 0.3
+ *   step 2:  [100, 200): P 30, C 40, M 0, overlap 15 (37.5 %), C \ P 25, busy 55, idle 45;
+ *            40 / 30 = 1.333..., 0.25
+ *   kinds:   allgather 1, 40, 15, 37.5, 25; allreduce 2 kernels, 50, 20, 40, 30 */
+static const event_spec rank_0[] = {
+    STEP("ProfilerStep#1", 0, 100),
+    STEP("ProfilerStep#2", 100, 100),
+    CALL(10, 1),
+    KERNEL("gemm", 20, 40, 1, 7),
+    CALL(12, 2),
+    KERNEL("ncclDevKernel_AllReduce_Sum_f32", 40, 50, 2, 20),
+    CALL(13, 3),
+    KERNEL("ncclDevKernel_AllReduce_Sum_f32", 80, 10, 3, 21),
+    CALL(14, 4),
+    {TM_CAT_MEMCPY, "Memcpy HtoD", 50, 50, 4, 22, 0, NULL, TM_DURATION},
+    {TM_CAT_MEMSET, "Memset", 22, 8, 4, 23, 0, NULL, TM_DURATION},
+    CALL(110, 5),
+    KERNEL("gemm", 120, 30, 5, 7),
+    CALL(112, 6),
+    KERNEL("ncclDevKernel_AllGather", 135, 40, 6, 20),
+    {TM_CAT_CPU_INSTANT, "[memory]", 15, 0, 0, 1, 1, NULL, TM_INSTANT},
+};
+
+/* Rank 1 ran on the CPU alone: ProfilerStep#1 [0, 80) and #3 [80, 90). */
+static const event_spec rank_1[] = {STEP("ProfilerStep#1", 0, 80), STEP("ProfilerStep#3", 80, 10),
+                                    OP(5, 10)};
+
+static void make_job(bench *b) {
+    ground *g = &b->ground;
+    tm_trace one = make_trace(g, "t/node7_12.34.pt.trace.json", rank_1, COUNT(rank_1), epoch);
+    tm_trace zero = make_trace(g, "t/rank0.json", rank_0, COUNT(rank_0), epoch);
+    zero.host = name_of(g, "nodeA");
+    zero.counts[TM_COUNT_NO_TIME] = 2;
+    zero.counts[TM_COUNT_FLOW] = 9;
+    one.truncated = true;
+    tm_trace *traces[] = {&one, &zero};
+    add_rank(b, 1, &traces[0], 1); /* processes finish in any order */
+    add_rank(b, 0, &traces[1], 1);
+    finish(b);
+}
+
+static void overlap_is_as_worked_out_by_hand(void **state) {
+    (void)state;
+    static const char *const ranks[] = {
+        "rank=0 window_ns=155 compute_ns=70 comm_ns=90 memory_ns=58 overlap_ns=35 "
+        "overlap_pct=38.88888889 exposed_comm_ns=55 exposed_memory_ns=10 busy_ns=135 "
+        "idle_ns=20" NO_WAITS,
+        "rank=1 " NO_TIMES,
+    };
+    static const char *const steps[] = {
+        "rank=0 step=1 begin_ns=1700000000000000000 partial=false window_ns=100 compute_ns=40 "
+        "comm_ns=50 memory_ns=58 overlap_ns=20 overlap_pct=40 exposed_comm_ns=30 "
+        "exposed_memory_ns=10 busy_ns=80 idle_ns=20" NO_WAITS,
+        "rank=0 step=2 begin_ns=1700000000000000100 partial=false window_ns=100 compute_ns=30 "
+        "comm_ns=40 memory_ns=0 overlap_ns=15 overlap_pct=37.5 exposed_comm_ns=25 "
+        "exposed_memory_ns=0 busy_ns=55 idle_ns=45" NO_WAITS,
+        "rank=1 step=1 begin_ns=1700000000000000000 partial=false " NO_TIMES,
+        "rank=1 step=3 begin_ns=1700000000000000080 partial=false " NO_TIMES,
+    };
+    static const char *const kinds[] = {
+        "rank=0 kind=allgather count=1 comm_ns=40 overlap_ns=15 overlap_pct=37.5 "
+        "exposed_comm_ns=25",
+        "rank=0 kind=allreduce count=2 comm_ns=50 overlap_ns=20 overlap_pct=40 exposed_comm_ns=30",
+    };
+    bench b = open_bench();
+    make_job(&b);
+    CHECK_TABLE(&b, "overlap.rank", ranks);
+    CHECK_TABLE(&b, "overlap.step", steps);
+    CHECK_TABLE(&b, "overlap.kind", kinds);
+    close_bench(&b);
+}
+
+static void ratios_are_as_worked_out_by_hand(void **state) {
+    (void)state;
+    static const char *const ranks[] = {
+        "rank=0 comm_ns=90 compute_ns=70 comm_to_compute=1.285714286 "
+        "exposed_to_window=0.3548387097",
+        "rank=1 comm_ns=0 compute_ns=0 comm_to_compute=null exposed_to_window=null",
+    };
+    static const char *const steps[] = {
+        "rank=0 step=1 comm_ns=50 compute_ns=40 comm_to_compute=1.25 exposed_to_window=0.3",
+        ("rank=0 step=2 comm_ns=40 compute_ns=30 comm_to_compute=1.333333333 "
+         "exposed_to_window=0.25"),
+        "rank=1 step=1 comm_ns=0 compute_ns=0 comm_to_compute=null exposed_to_window=null",
+        "rank=1 step=3 comm_ns=0 compute_ns=0 comm_to_compute=null exposed_to_window=null",
+    };
+    bench b = open_bench();
+    make_job(&b);
+    CHECK_TABLE(&b, "ratio.rank", ranks);
+    CHECK_TABLE(&b, "ratio.step", steps);
+    close_bench(&b);
+}
+
+static void the_job_is_as_worked_out_by_hand(void **state) {
+    (void)state;
+    /* Rank 0 keeps 16 events, rank 1 three; the steps are 1, 2 and 3; all lies in [0, 200). */
+    static const char *const jobs[] = {
+        "ranks=2 hosts=2 steps=3 events=19 collectives=null begin_ns=1700000000000000000 "
+        "duration_ns=200"};
+    static const char *const ranks[] = {
+        "rank=0 host=nodeA device=0 source=t/rank0.json format=kineto events=16 "
+        "begin_ns=1700000000000000000 end_ns=1700000000000000200 skipped_events=2 "
+        "repaired_events=0 truncated=false",
+        "rank=1 host=node7 device=null source=t/node7_12.34.pt.trace.json format=kineto events=3 "
+        "begin_ns=1700000000000000000 end_ns=1700000000000000090 skipped_events=0 "
+        "repaired_events=0 truncated=true",
+    };
+    bench b = open_bench();
+    make_job(&b);
+    CHECK_TABLE(&b, "job.job", jobs);
+    CHECK_TABLE(&b, "job.rank", ranks);
+    check_table(&b, "job.left_out", NULL, 0); /* filled while files are read */
+    close_bench(&b);
+}
+
+static void the_window_of_two_spans_is_the_sum_of_theirs(void **state) {
+    (void)state;
+    /* a: op [0, 100), gemm [10, 60), nccl [40, 70); b, 1000 later: op [0, 100), gemm [20, 90).
+     * Rank: window 60 + 70 = 130, P 50 + 70 = 120, C 30, overlap 20, C \ P 10, busy 130, idle 0.
+     * Step 0 is the whole trace without the 900 between: window 200, idle 200 - 130 = 70. */
+    static const event_spec first[] = {OP(0, 100), KERNEL("gemm", 10, 50, 0, 7),
+                                       KERNEL("ncclDevKernel_SendRecv", 40, 30, 0, 20)};
+    static const event_spec second[] = {OP(0, 100), KERNEL("gemm", 20, 70, 0, 7)};
+    static const char *const ranks[] = {
+        "rank=3 window_ns=130 compute_ns=120 comm_ns=30 memory_ns=0 overlap_ns=20 "
+        "overlap_pct=66.66666667 exposed_comm_ns=10 exposed_memory_ns=0 busy_ns=130 "
+        "idle_ns=0" NO_WAITS};
+    static const char *const steps[] = {
+        "rank=3 step=0 begin_ns=0 partial=false window_ns=200 compute_ns=120 comm_ns=30 "
+        "memory_ns=0 overlap_ns=20 overlap_pct=66.66666667 exposed_comm_ns=10 "
+        "exposed_memory_ns=0 busy_ns=130 idle_ns=70" NO_WAITS};
+    static const char *const kinds[] = {"rank=3 kind=sendrecv count=1 comm_ns=30 overlap_ns=20 "
+                                        "overlap_pct=66.66666667 exposed_comm_ns=10"};
+    static const char *const ratios[] = {
+        "rank=3 step=0 comm_ns=30 compute_ns=120 comm_to_compute=0.25 exposed_to_window=0.05"};
+    static const char *const jobs[] = {
+        "rank=3 host=host0 device=0 source=a.json,b.json format=kineto events=5 begin_ns=0 "
+        "end_ns=1100 skipped_events=0 repaired_events=0 truncated=false"};
+    bench b = open_bench();
+    tm_trace early = make_trace(&b.ground, "a.json", first, COUNT(first), 0);
+    tm_trace late = make_trace(&b.ground, "b.json", second, COUNT(second), 1000);
+    tm_trace *traces[] = {&late, &early};
+    add_rank(&b, 3, traces, 2);
+    finish(&b);
+    CHECK_TABLE(&b, "overlap.rank", ranks);
+    CHECK_TABLE(&b, "overlap.step", steps);
+    CHECK_TABLE(&b, "overlap.kind", kinds);
+    CHECK_TABLE(&b, "ratio.step", ratios);
+    CHECK_TABLE(&b, "job.rank", jobs);
+    close_bench(&b);
+}
+
+static void a_step_has_the_time_of_its_own_span_alone(void **state) {
+    (void)state;
+    /* Step 1 [0, 50) lies in a, whose op ends at 60; step 2, in b, begins 1000 later. */
+    static const event_spec first[] = {STEP("ProfilerStep#1", 0, 50), CALL(1, 1), OP(55, 5),
+                                       KERNEL("gemm", 10, 20, 1, 7)};
+    static const event_spec second[] = {STEP("ProfilerStep#2", 0, 100), CALL(1, 1),
+                                        KERNEL("gemm", 40, 20, 1, 7)};
+    static const char *const ratios[] = {
+        "rank=0 step=1 comm_ns=0 compute_ns=20 comm_to_compute=0 exposed_to_window=0",
+        "rank=0 step=2 comm_ns=0 compute_ns=20 comm_to_compute=0 exposed_to_window=0",
+    };
+    static const int64_t windows[] = {50, 100};
+    bench b = open_bench();
+    tm_trace a = make_trace(&b.ground, "a", first, COUNT(first), 0);
+    tm_trace z = make_trace(&b.ground, "z", second, COUNT(second), 1000);
+    tm_trace *traces[] = {&a, &z};
+    add_rank(&b, 0, traces, 2);
+    finish(&b);
+    CHECK_TABLE(&b, "ratio.step", ratios);
+    const tm_table *table = tm_tables_find(&b.tables, "overlap.step");
+    int window = tm_table_column(table->def, "window_ns");
+    assert_int_equal(table->n_rows, COUNT(windows));
+    for (size_t i = 0; i < COUNT(windows); i++)
+        assert_int_equal(tm_table_row(table, i)[window].value.i, windows[i]);
+    close_bench(&b);
+}
+
+static void a_ratio_without_a_denominator_is_null(void **state) {
+    (void)state;
+    /* 0 computes alone, 1 communicates alone, 2 has one kernel of no length (W = 0, yet a kind) */
+    static const event_spec computes[] = {KERNEL("gemm", 0, 10, 0, 7)};
+    static const event_spec communicates[] = {KERNEL("ncclDevKernel_AllReduce", 0, 10, 0, 7)};
+    static const event_spec instant[] = {KERNEL("ncclDevKernel_AllReduce", 5, 0, 0, 7)};
+    static const char *const ratios[] = {
+        "rank=0 comm_ns=0 compute_ns=10 comm_to_compute=0 exposed_to_window=0",
+        "rank=1 comm_ns=10 compute_ns=0 comm_to_compute=null exposed_to_window=1",
+        "rank=2 comm_ns=0 compute_ns=0 comm_to_compute=null exposed_to_window=null",
+    };
+    static const char *const kinds[] = {
+        "rank=1 kind=allreduce count=1 comm_ns=10 overlap_ns=0 overlap_pct=0 exposed_comm_ns=10",
+        "rank=2 kind=allreduce count=1 comm_ns=0 overlap_ns=0 overlap_pct=null exposed_comm_ns=0",
+    };
+    static const char *const ranks[] = {
+        "rank=0 window_ns=10 compute_ns=10 comm_ns=0 memory_ns=0 overlap_ns=0 overlap_pct=null "
+        "exposed_comm_ns=0 exposed_memory_ns=0 busy_ns=10 idle_ns=0" NO_WAITS,
+        "rank=1 window_ns=10 compute_ns=0 comm_ns=10 memory_ns=0 overlap_ns=0 overlap_pct=0 "
+        "exposed_comm_ns=10 exposed_memory_ns=0 busy_ns=10 idle_ns=0" NO_WAITS,
+        "rank=2 " NO_TIMES,
+    };
+    bench b = open_bench();
+    tm_trace t[] = {make_trace(&b.ground, "a", computes, 1, 0),
+                    make_trace(&b.ground, "b", communicates, 1, 0),
+                    make_trace(&b.ground, "c", instant, 1, 0)};
+    for (int rank = 0; rank < 3; rank++) {
+        tm_trace *traces[] = {&t[rank]};
+        add_rank(&b, rank, traces, 1);
+    }
+    finish(&b);
+    CHECK_TABLE(&b, "ratio.rank", ratios);
+    CHECK_TABLE(&b, "overlap.kind", kinds);
+    CHECK_TABLE(&b, "overlap.rank", ranks);
+    close_bench(&b);
+}
+
+enum { N_STEPS = 7, N_RANKS = 4 };
+
+/* A rank whose step s begins at 1000 s and lasts so long; 0: it does not have the step. */
+static tm_trace make_steps(const bench *b, const int64_t lengths[N_STEPS], bool gpu) {
+    event_spec events[3 * N_STEPS];
+    char names[N_STEPS][32];
+    size_t n = 0;
+    for (int s = 0; s < N_STEPS; s++) {
+        int64_t begin = 1000 * s;
+        if (lengths[s] == 0)
+            continue;
+        snprintf(names[s], sizeof names[s], "ProfilerStep#%d", s);
+        events[n++] = (event_spec)STEP(names[s], begin, lengths[s]);
+        events[n++] = (event_spec)CALL(begin + 1, s + 1);
+        if (gpu)
+            events[n++] = (event_spec)KERNEL("gemm", begin + 2, 5, s + 1, 7);
+    }
+    return make_trace(&b->ground, "t", events, n, 0);
+}
+
+static void a_step_is_partial_under_four_fifths_of_the_median(void **state) {
+    (void)state;
+    static const struct {
+        int64_t length[N_RANKS]; /* of ranks 0, 1, 2, and of 3, which has no GPU events */
+        bool partial[N_RANKS];
+    } cases[N_STEPS] = {
+        /* median 100, the limit is 80: at it, one below, one above */
+        {{100, 80, 100, 500}, {false, false, false, false}},
+        {{100, 79, 100, 500}, {false, true, false, false}},
+        {{100, 81, 100, 500}, {false, false, false, false}},
+        /* median of two (150 + 100) / 2 = 125, the limit is 100; then 124.5, it is 99.6 */
+        {{150, 100, 0, 500}, {false, false, false, false}},
+        {{150, 99, 0, 500}, {false, true, false, false}},
+        /* median 101, the limit is 80.8: nothing is rounded */
+        {{101, 80, 300, 500}, {false, true, false, false}},
+        /* alone */
+        {{0, 0, 7, 1}, {false, false, false, false}},
+    };
+    bench b = open_bench();
+    for (int rank = N_RANKS - 1; rank >= 0; rank--) {
+        int64_t lengths[N_STEPS];
+        for (int s = 0; s < N_STEPS; s++)
+            lengths[s] = cases[s].length[rank];
+        tm_trace trace = make_steps(&b, lengths, rank < 3);
+        tm_trace *traces[] = {&trace};
+        add_rank(&b, rank, traces, 1);
+    }
+    finish(&b);
+    const tm_table *table = tm_tables_find(&b.tables, "overlap.step");
+    int step = tm_table_column(table->def, "step"),
+        partial = tm_table_column(table->def, "partial");
+    size_t row = 0;
+    for (int rank = 0; rank < N_RANKS; rank++)
+        for (int s = 0; s < N_STEPS; s++) {
+            if (cases[s].length[rank] == 0)
+                continue;
+            const tm_cell *cells = tm_table_row(table, row++);
+            assert_int_equal(cells[0].value.i, rank);
+            assert_int_equal(cells[step].value.i, s);
+            assert_false(cells[partial].null);
+            assert_int_equal(cells[partial].value.i, cases[s].partial[rank]);
+        }
+    assert_int_equal(row, table->n_rows);
+    close_bench(&b);
+}
+
+static void hosts_that_nobody_tells_are_told_by_their_devices(void **state) {
+    (void)state;
+    static const struct {
+        int64_t rank;
+        int device;
+        const char *told, *path, *expected;
+    } cases[] = {
+        {0, 0, NULL, "t", "host0"},
+        {1, 1, NULL, "t", "host0"},
+        {2, 3, NULL, "t", "host0"}, /* increasing is enough */
+        {3, 0, NULL, "t", "host1"},
+        {4, 0, NULL, "t", "host2"}, /* one device each */
+        {5, 1, "mars", "t", "mars"},
+        {6, 2, NULL, "t", "host3"}, /* 5 stands between 4 and 6 */
+        {8, 3, NULL, "t", "host4"}, /* 7 is missing */
+        {9, 4, NULL, "rank9__venus_1.2.pt.trace.json", "venus"},
+        {10, 4, "venus", "rank10__mars_1.2.pt.trace.json", "venus"}, /* what the trace says */
+    };
+    static const char *const jobs[] = {
+        "ranks=10 hosts=7 steps=1 events=10 collectives=null begin_ns=0 duration_ns=10"};
+    bench b = open_bench();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const event_spec events[] = {
+            {TM_CAT_KERNEL, "gemm", 0, 10, 0, 7, cases[i].device, NULL, TM_DURATION}};
+        tm_trace trace = make_trace(&b.ground, cases[i].path, events, 1, 0);
+        trace.host = cases[i].told ? name_of(&b.ground, cases[i].told) : TM_NO_NAME;
+        tm_trace *traces[] = {&trace};
+        add_rank(&b, cases[i].rank, traces, 1);
+    }
+    finish(&b);
+    const tm_table *table = tm_tables_find(&b.tables, "job.rank");
+    int host = tm_table_column(table->def, "host");
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_string_equal(tm_table_row(table, i)[host].value.text, cases[i].expected);
+    CHECK_TABLE(&b, "job.job", jobs);
+    close_bench(&b);
+}
+
+static void a_job_without_duration_events_has_no_time(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        {TM_CAT_CPU_INSTANT, "[memory]", 5, 0, 0, 1, 1, NULL, TM_INSTANT}};
+    static const char *const jobs[] = {
+        "ranks=1 hosts=1 steps=0 events=1 collectives=null begin_ns=null duration_ns=null"};
+    static const char *const ranks[] = {
+        "rank=0 host=host0 device=null source=t format=kineto events=1 begin_ns=null end_ns=null "
+        "skipped_events=0 repaired_events=0 truncated=false"};
+    bench b = open_bench();
+    tm_trace trace = make_trace(&b.ground, "t", events, 1, 0);
+    tm_trace *traces[] = {&trace};
+    add_rank(&b, 0, traces, 1);
+    finish(&b);
+    CHECK_TABLE(&b, "job.job", jobs);
+    CHECK_TABLE(&b, "job.rank", ranks);
+    check_table(&b, "overlap.step", NULL, 0);
+    check_table(&b, "overlap.kind", NULL, 0);
+    close_bench(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(overlap_is_as_worked_out_by_hand),
+        cmocka_unit_test(ratios_are_as_worked_out_by_hand),
+        cmocka_unit_test(the_job_is_as_worked_out_by_hand),
+        cmocka_unit_test(the_window_of_two_spans_is_the_sum_of_theirs),
+        cmocka_unit_test(a_step_has_the_time_of_its_own_span_alone),
+        cmocka_unit_test(a_ratio_without_a_denominator_is_null),
+        cmocka_unit_test(a_step_is_partial_under_four_fifths_of_the_median),
+        cmocka_unit_test(hosts_that_nobody_tells_are_told_by_their_devices),
+        cmocka_unit_test(a_job_without_duration_events_has_no_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+/* What holds for every analysis and every table: walked, not listed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tmerge/analysis.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void each_table(void (*check)(const tm_analysis *, const tm_table_def *)) {
+    size_t n;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    assert_true(n > 0);
+    for (size_t a = 0; a < n; a++)
+        for (size_t t = 0; t < analyses[a]->n_tables; t++)
+            check(analyses[a], analyses[a]->tables[t]);
+}
+
+static void analyses_have_a_summary_tables_and_something_to_do(void **state) {
+    (void)state;
+    size_t n;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    for (size_t a = 0; a < n; a++) {
+        assert_true(strlen(analyses[a]->name) > 0);
+        assert_int_equal(strspn(analyses[a]->name, "abcdefghijklmnopqrstuvwxyz_"),
+                         strlen(analyses[a]->name));
+        assert_true(strlen(analyses[a]->summary) > 0);
+        assert_true(analyses[a]->n_tables > 0);
+        assert_true(analyses[a]->rank || analyses[a]->collectives || analyses[a]->job);
+        for (size_t b = 0; b < a; b++)
+            assert_string_not_equal(analyses[a]->name, analyses[b]->name);
+    }
+}
+
+static void check_name(const tm_analysis *analysis, const tm_table_def *def) {
+    size_t prefix = strlen(analysis->name);
+    assert_int_equal(strncmp(def->name, analysis->name, prefix), 0);
+    assert_int_equal(def->name[prefix], '.');
+    const char *own = def->name + prefix + 1;
+    assert_true(strlen(own) > 0);
+    assert_int_equal(strspn(own, "abcdefghijklmnopqrstuvwxyz_"), strlen(own));
+    assert_true(strlen(def->doc) > 0);
+    assert_int_equal(def->doc[strlen(def->doc) - 1], '.');
+}
+
+static void tables_are_named_for_their_analysis_and_say_what_a_row_is(void **state) {
+    (void)state;
+    each_table(check_name);
+}
+
+static void check_range(const tm_analysis *analysis, const tm_table_def *def) {
+    (void)analysis;
+    assert_true(def->n_columns > 0);
+    assert_in_range(def->n_keys, 0, def->n_columns);
+    assert_true(def->top >= -1 && def->top < def->n_columns);
+    if (def->top < 0)
+        return;
+    /* `--top` shows the largest: of a number, and not of what names the row. */
+    tm_type type = def->columns[def->top].type;
+    assert_true(type == TM_INT || type == TM_REAL);
+    assert_true(def->top >= def->n_keys);
+}
+
+static void keys_and_the_ranking_column_are_in_range(void **state) {
+    (void)state;
+    each_table(check_range);
+}
+
+static bool ends_in(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static void check_column(const tm_table_def *def, int at) {
+    static const char *const units[] = {"ns", "%", "B", "GB/s", "ppb", ""};
+    static const char *const suffixes[] = {"_ns", "_pct", "bytes", "bw_gbps", "_ppb", NULL};
+    const tm_column *column = &def->columns[at];
+    assert_true(strlen(column->name) > 0);
+    assert_int_equal(strspn(column->name, "abcdefghijklmnopqrstuvwxyz_0123456789"),
+                     strlen(column->name));
+    for (int c = 0; c < at; c++)
+        assert_string_not_equal(column->name, def->columns[c].name);
+    if (!ends_in(column->doc, "."))
+        fail_msg("the doc of %s in %s is no sentence", column->name, def->name);
+    assert_in_range(column->type, TM_INT, TM_BOOL);
+    size_t unit = 0;
+    while (unit < COUNT(units) && strcmp(column->unit, units[unit]) != 0)
+        unit++;
+    assert_true(unit < COUNT(units));
+    for (size_t u = 0; suffixes[u]; u++) /* the name carries the unit, and no other name does */
+        if ((u == unit) != ends_in(column->name, suffixes[u]))
+            fail_msg("%s in %s has the unit '%s'", column->name, def->name, column->unit);
+    if (strcmp(column->unit, "ns") == 0)
+        assert_int_equal(column->type, TM_INT);
+    if (column->type == TM_TEXT || column->type == TM_BOOL)
+        assert_string_equal(column->unit, "");
+}
+
+static void check_columns(const tm_analysis *analysis, const tm_table_def *def) {
+    (void)analysis;
+    for (int c = 0; c < def->n_columns; c++)
+        check_column(def, c);
+}
+
+static void every_column_has_a_doc_and_its_name_carries_its_unit(void **state) {
+    (void)state;
+    each_table(check_columns);
+}
+
+/* The tables and columns of metrics.md, in any order. */
+static const struct {
+    const char *name, *columns;
+} contract[] = {
+    {"job.job", " ranks hosts steps events collectives begin_ns duration_ns "},
+    {"job.rank", " rank host device source format events begin_ns end_ns skipped_events "
+                 "repaired_events truncated "},
+    {"overlap.rank", " rank window_ns compute_ns comm_ns memory_ns overlap_ns overlap_pct "
+                     "exposed_comm_ns exposed_memory_ns busy_ns idle_ns wait_ns transfer_ns "
+                     "exposed_wait_ns exposed_transfer_ns exposed_unmatched_ns "},
+    {"overlap.step", " rank step begin_ns partial window_ns compute_ns comm_ns memory_ns "
+                     "overlap_ns overlap_pct exposed_comm_ns exposed_memory_ns busy_ns idle_ns "
+                     "wait_ns transfer_ns exposed_wait_ns exposed_transfer_ns "
+                     "exposed_unmatched_ns "},
+    {"overlap.kind", " rank kind count comm_ns overlap_ns overlap_pct exposed_comm_ns "},
+    {"ratio.rank", " rank comm_ns compute_ns comm_to_compute exposed_to_window "},
+    {"ratio.step", " rank step comm_ns compute_ns comm_to_compute exposed_to_window "},
+    {"imbalance.step", " step mean_compute_ns max_compute_ns max_rank imbalance_pct imbalance_ns "
+                       "load_balance cov gini step_ns parallel_efficiency "
+                       "communication_efficiency "},
+    {"imbalance.job", " mean_compute_ns max_compute_ns max_rank imbalance_pct imbalance_ns "
+                      "load_balance cov gini step_ns parallel_efficiency "
+                      "communication_efficiency "},
+    {"stragglers.rank", " rank host collectives last_arrivals last_share tied wait_ns "
+                        "caused_wait_ns caused_share relative_speed steps_led verdict "},
+    {"stragglers.pair", " rank for_rank wait_ns "},
+    {"stragglers.step", " step rank caused_wait_ns lateness_ns "},
+    {"stragglers.job", " verdict rank host level evidence "},
+    {"collectives.kind", " kind group ranks count size_class_bytes bytes median_transfer_ns "
+                         "p95_transfer_ns median_skew_ns algbw_gbps busbw_gbps "},
+    {"collectives.worst", " instance kind group seq step bytes begin_ns skew_ns wait_ns last_rank "
+                          "transfer_ns "},
+    {"collectives.arrival", " instance rank begin_ns end_ns "},
+    {"clock.rank", " rank host offset_ns drift_ppb uncertainty_ns low_ns high_ns residual_ns "
+                   "early_kernels component method anchors "},
+    {"clock.check", " collectives matched incomplete unmatched suspect violations_before "
+                    "violations_after worst_before_ns worst_after_ns "},
+};
+
+/* True where the analysis of this table is in the registry. */
+static bool is_registered(const char *table) {
+    size_t n;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    for (size_t a = 0; a < n; a++)
+        if (strncmp(table, analyses[a]->name, strlen(analyses[a]->name)) == 0 &&
+            table[strlen(analyses[a]->name)] == '.')
+            return true;
+    return false;
+}
+
+static void the_tables_have_the_columns_that_their_definition_promises(void **state) {
+    (void)state;
+    tm_tables tables = {0};
+    tm_error err;
+    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    for (size_t i = 0; i < COUNT(contract); i++) {
+        const tm_table *table = tm_tables_find(&tables, contract[i].name);
+        if (!is_registered(contract[i].name))
+            continue;
+        if (!table)
+            fail_msg("there is no table %s", contract[i].name);
+        int promised = -1; /* one blank more than columns */
+        for (const char *p = contract[i].columns; *p; p++)
+            promised += *p == ' ';
+        for (int c = 0; c < table->def->n_columns; c++) {
+            char column[64];
+            snprintf(column, sizeof column, " %s ", table->def->columns[c].name);
+            if (!strstr(contract[i].columns, column))
+                fail_msg("%s has a column %s", contract[i].name, column);
+        }
+        assert_int_equal(table->def->n_columns, promised); /* and none is missing */
+    }
+    tm_tables_destroy(&tables);
+}
+
+static void every_table_is_created_once_and_empty(void **state) {
+    (void)state;
+    tm_tables tables = {0};
+    tm_error err;
+    size_t n, expected = 0;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    for (size_t a = 0; a < n; a++)
+        for (size_t t = 0; t < analyses[a]->n_tables; t++, expected++) {
+            const tm_table *table = tm_tables_find(&tables, analyses[a]->tables[t]->name);
+            assert_non_null(table);
+            assert_ptr_equal(table->def, analyses[a]->tables[t]); /* so names are unique */
+            assert_int_equal(table->n_rows, 0);
+        }
+    assert_int_equal(tables.n_tables, expected);
+    tm_tables_destroy(&tables);
+}
+
+static void every_count_of_a_trace_has_a_word_and_a_doc_of_its_own(void **state) {
+    (void)state;
+    for (int i = 0; i < TM_N_COUNTS; i++) {
+        const tm_count_def *def = tm_count_info((tm_count)i);
+        assert_true(strlen(def->word) > 0 && strlen(def->doc) > 0);
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(def->word, tm_count_info((tm_count)k)->word);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(analyses_have_a_summary_tables_and_something_to_do),
+        cmocka_unit_test(tables_are_named_for_their_analysis_and_say_what_a_row_is),
+        cmocka_unit_test(keys_and_the_ranking_column_are_in_range),
+        cmocka_unit_test(every_column_has_a_doc_and_its_name_carries_its_unit),
+        cmocka_unit_test(the_tables_have_the_columns_that_their_definition_promises),
+        cmocka_unit_test(every_table_is_created_once_and_empty),
+        cmocka_unit_test(every_count_of_a_trace_has_a_word_and_a_doc_of_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

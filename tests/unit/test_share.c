@@ -1,0 +1,207 @@
+/* Which rank a file name tells, and who reads what. */
+#include "mpi/share.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void a_file_name_tells_its_rank(void **state) {
+    (void)state;
+    /* The numbers are those of Python's re with the expression of share.h and IGNORECASE, in a
+     * lookahead, so that a match may begin with the byte that ends the one before it. */
+    static const struct {
+        const char *path;
+        int64_t rank;
+    } cases[] = {
+        {"rank0__10-116-218-90_3536897.1743427996115775873.pt.trace.json", 0},
+        {"worker7_step_12.1694128201553.pt.trace.json.zst", 7},
+        {"sampled_rank-1.json.gz", 1},
+        {"rank3-chrome-trace.json.gz", 3},
+        {"1734567890.12-TP-5.trace.json.gz", 5},
+        {"1734567890-TP-3-DP-0-EP-0.trace.json.gz", 3},
+        {"profile_rank_12", 12},
+        {"profile_rank12.json", 12},
+        {"profile_rank-7", 7},
+        {"myprofile_rank3", 3},
+        {"node_worker_10_of_rank_x", 10},
+        {"tp_2", 2},
+        {"3rank4", 4},
+        {"_rank5", 5},
+        {".tp6", 6},
+        {"-worker8", 8},
+        {"\xc3\xa9rank3", 3},
+        /* the base name alone */
+        {"/rank9/trace.json", -1},
+        {"/rank9/rank2.json", 2},
+        {"rank1/", -1},
+        /* without case */
+        {"RANK4.json", 4},
+        {"Rank_4.json", 4},
+        /* at most one separator, then digits */
+        {"rank.json", -1},
+        {"rank-.json", -1},
+        {"rank_x3.json", -1},
+        {"rank--3.json", -1},
+        {"rank_-3.json", -1},
+        {"rank 3", -1},
+        {"rank3", 3},
+        {"rank003.json", 3},
+        {"rank0", 0},
+        /* a word, not its end */
+        {"crank3.json", -1},
+        {"http1.json", -1},
+        {"Xrank3.json", -1},
+        {"ranking3", -1},
+        {"prank3_rank", -1},
+        /* the last match */
+        {"rank1_rank2.json", 2},
+        {"rank1rank2.json", 2},
+        {"rank1_worker2_tp3.json", 3},
+        {"rank7_frank8.json", 7},
+        {"rank7_rank.json", 7},
+        /* 10^9 at most: larger numbers are times and process ids */
+        {"rank1000000000", 1000000000},
+        {"rank1000000001", -1},
+        {"rank1743427996115775873.json", -1},
+        {"rank99999999999999999999999999.json", -1},
+        {"", -1},
+        {"json", -1},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        int64_t rank = tm_rank_of_path(cases[i].path);
+        if (rank != cases[i].rank)
+            print_message("the path is %s\n", cases[i].path);
+        assert_int_equal(rank, cases[i].rank);
+    }
+}
+
+static void plan(tm_share_item *items, size_t n, int n_processes) {
+    tm_error err;
+    for (size_t i = 0; i < n; i++)
+        items[i].owner = -7;
+    assert_int_equal(tm_share_plan(items, n, n_processes, &err), TM_OK);
+}
+
+static void the_largest_goes_first_to_the_least_loaded(void **state) {
+    (void)state;
+    /* Each load counts one more than the weight. Two processes:
+     * 100 -> 0 (101), 60 -> 1 (61), 50 -> 1 (112), 40 -> 0 (142), 30 -> 1 (143), 20 -> 0 */
+    tm_share_item items[] = {{0, 20, 0}, {1, 50, 0}, {2, 100, 0},
+                             {3, 30, 0}, {4, 60, 0}, {5, 40, 0}};
+    const int expected[] = {0, 1, 0, 1, 1, 0};
+    plan(items, COUNT(items), 2);
+    for (size_t i = 0; i < COUNT(items); i++)
+        assert_int_equal(items[i].owner, expected[i]);
+}
+
+static void the_traces_of_one_rank_stay_together_wherever_they_stand(void **state) {
+    (void)state;
+    /* Rank 1 weighs 30 + 30 + 30 = 90, more than the 80 of rank 0: it is given out first. */
+    tm_share_item items[] = {{1, 30, 0}, {0, 80, 0}, {1, 30, 0}, {2, 5, 0}, {1, 30, 0}};
+    const int expected[] = {0, 1, 0, 1, 0};
+    plan(items, COUNT(items), 2);
+    for (size_t i = 0; i < COUNT(items); i++)
+        assert_int_equal(items[i].owner, expected[i]);
+}
+
+static void traces_of_unknown_rank_go_alone(void **state) {
+    (void)state;
+    tm_share_item items[] = {{-1, 10, 0}, {-1, 10, 0}, {-1, 10, 0}};
+    plan(items, COUNT(items), 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(items[i].owner, i);
+}
+
+static void equal_weights_are_given_out_in_the_order_of_the_arguments(void **state) {
+    (void)state;
+    /* Also where the ranks descend: the argument's place breaks ties, not the rank. */
+    tm_share_item items[] = {{9, 4, 0}, {8, 4, 0}, {7, 4, 0}, {6, 4, 0}, {5, 4, 0}};
+    const int expected[] = {0, 1, 2, 0, 1};
+    plan(items, COUNT(items), 3);
+    for (size_t i = 0; i < COUNT(items); i++)
+        assert_int_equal(items[i].owner, expected[i]);
+}
+
+static void empty_traces_are_spread_too(void **state) {
+    (void)state;
+    tm_share_item items[] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}};
+    const int expected[] = {0, 1, 0, 1};
+    plan(items, COUNT(items), 2);
+    for (size_t i = 0; i < COUNT(items); i++)
+        assert_int_equal(items[i].owner, expected[i]);
+}
+
+static void there_may_be_fewer_traces_than_processes_or_none(void **state) {
+    (void)state;
+    tm_share_item items[] = {{0, 5, 0}, {1, 9, 0}};
+    plan(items, 2, 8);
+    assert_int_equal(items[0].owner, 1);
+    assert_int_equal(items[1].owner, 0);
+    plan(items, 2, 1);
+    assert_int_equal(items[0].owner, 0);
+    assert_int_equal(items[1].owner, 0);
+    plan(items, 0, 4);
+}
+
+static uint32_t next(uint32_t *seed) {
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 16;
+}
+
+/* What greedy sharing guarantees: no process has more than the mean and one group on top. */
+static void check_plan(const tm_share_item *items, size_t n, int n_processes) {
+    int64_t load[8] = {0}, sum = 0, largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        assert_in_range(items[i].owner, 0, n_processes - 1);
+        load[items[i].owner] += items[i].weight + 1;
+        sum += items[i].weight + 1;
+        int64_t group = 0;
+        for (size_t k = 0; k < n; k++) {
+            bool same = k == i || (items[i].rank >= 0 && items[k].rank == items[i].rank);
+            group += same ? items[k].weight + 1 : 0;
+            if (same)
+                assert_int_equal(items[k].owner, items[i].owner);
+        }
+        largest = group > largest ? group : largest;
+    }
+    for (int p = 0; p < n_processes; p++)
+        assert_true(load[p] <= sum / n_processes + largest + 1);
+}
+
+static void any_plan_is_even_keeps_ranks_together_and_comes_out_again(void **state) {
+    (void)state;
+    enum { MOST = 40 };
+    uint32_t seed = 99;
+    for (int round = 0; round < 500; round++) {
+        tm_share_item items[MOST], again[MOST];
+        size_t n = next(&seed) % (MOST + 1);
+        int n_processes = 1 + (int)(next(&seed) % 8);
+        for (size_t i = 0; i < n; i++)
+            items[i] = (tm_share_item){(int64_t)(next(&seed) % 20) - 1, next(&seed) % 1000, 0};
+        memcpy(again, items, n * sizeof *items);
+        plan(items, n, n_processes);
+        check_plan(items, n, n_processes);
+        plan(again, n, n_processes); /* each process runs it for itself */
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(again[i].owner, items[i].owner);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_name_tells_its_rank),
+        cmocka_unit_test(the_largest_goes_first_to_the_least_loaded),
+        cmocka_unit_test(the_traces_of_one_rank_stay_together_wherever_they_stand),
+        cmocka_unit_test(traces_of_unknown_rank_go_alone),
+        cmocka_unit_test(equal_weights_are_given_out_in_the_order_of_the_arguments),
+        cmocka_unit_test(empty_traces_are_spread_too),
+        cmocka_unit_test(there_may_be_fewer_traces_than_processes_or_none),
+        cmocka_unit_test(any_plan_is_even_keeps_ranks_together_and_comes_out_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

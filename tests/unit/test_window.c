@@ -1,0 +1,231 @@
+/* The window over a source: what it keeps, how it grows, and where it says that something is. */
+#include "readers/window.h"
+
+#include "json_document.h"
+
+static const size_t MIB = 1 << 20;
+
+/* `lead` blanks and then a text; freed by the caller. */
+static char *behind_blanks(size_t lead, const char *text) {
+    size_t n = strlen(text);
+    char *bytes = malloc(lead + n);
+    assert_non_null(bytes);
+    memset(bytes, ' ', lead);
+    for (size_t i = 0; i < n; i++)
+        bytes[lead + i] = text[i];
+    return bytes;
+}
+
+/* Every token of this text has the end of the first megabyte in it once. */
+static void tokens_across_the_end_of_a_window_are_read_whole(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"key\": [true, false, null, -12.5e+3, \"a\\n\\u00e9\xE2\x82\xAC\"]}";
+    for (size_t before = 0; before < sizeof text; before++) {
+        size_t lead = MIB - before;
+        char *bytes = behind_blanks(lead, text);
+        assert_int_equal(check_document(bytes, lead + sizeof text - 1, 0, NULL), TM_OK);
+        free(bytes);
+    }
+}
+
+static void an_offset_counts_from_the_start_of_the_content(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t wrong;
+    } cases[] = {
+        {"[1, 2 3]", 6},  {"[\"abc\x01\"]", 5}, {"[truE]", 4},
+        {"[1.e5]", 3},    {"{\"a\" 1}", 5},     {"[\"\xFF\"]", 2},
+        {"[\"\\x\"]", 3}, {"[\"\\u12_4\"]", 6}, {"[\"abc", 5},
+        {"[1", 2},        {"[1] x", 4},         {"[[[", 3},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (size_t before = 0; before <= strlen(cases[i].text); before++) {
+            size_t lead = 2 * MIB - before;
+            char *bytes = behind_blanks(lead, cases[i].text);
+            tm_error err;
+            assert_int_equal(check_document(bytes, lead + strlen(cases[i].text), 0, &err),
+                             TM_ERR_INPUT);
+            assert_int_equal(err.offset, (int64_t)lead + cases[i].wrong);
+            free(bytes);
+        }
+}
+
+static void what_is_kept_moves_to_the_front_and_the_rest_is_read(void **state) {
+    (void)state;
+    tm_source *source = open_bytes("0123456789abcdef", 16);
+    tm_window window = open_window(source, 8);
+    assert_int_equal(tm_window_refill(&window, window.p, NULL), TM_OK);
+    assert_string_equal(window.buffer, "01234567"); /* the zeros behind it are the padding */
+    assert_int_equal(window.cursor.end - window.buffer, 8);
+    assert_false(window.cursor.final);
+    window.p += 7;
+    assert_int_equal(tm_window_refill(&window, window.buffer + 5, NULL), TM_OK);
+    assert_string_equal(window.buffer, "56789abc");
+    assert_int_equal(window.buffer_offset, 5);
+    assert_int_equal(*window.p, '7'); /* moved along */
+    assert_int_equal(window.capacity, 8);
+    /* Over half of it is kept: it grows, for else it would read ever less. */
+    assert_int_equal(tm_window_refill(&window, window.buffer + 3, NULL), TM_OK);
+    assert_int_equal(window.capacity, 16);
+    assert_string_equal(window.buffer, "89abcdef");
+    assert_true(window.cursor.final); /* 8 of 16 bytes: nothing follows */
+    tm_error err;
+    assert_int_equal(tm_window_refill(&window, window.p, &err), TM_ERR_INPUT);
+    assert_string_equal(err.message, "the file ends in the middle of a value");
+    assert_int_equal(err.offset, 16);
+    tm_window_close(&window);
+    tm_source_close(source);
+}
+
+/* A window that the content fills exactly does not know yet that nothing follows. */
+static void the_end_is_found_behind_a_full_window(void **state) {
+    (void)state;
+    for (size_t n = MIB - 1; n <= MIB + 1; n++) {
+        char *bytes = behind_blanks(n - 1, "7");
+        tm_source *source = open_bytes(bytes, n);
+        tm_window window = open_window(source, 0);
+        assert_int_equal(window.cursor.final, n < MIB);
+        assert_int_equal(tm_window_space(&window, NULL), TM_OK);
+        assert_int_equal(tm_window_skip_value(&window, NULL), TM_OK);
+        assert_int_equal(tm_window_space(&window, NULL), TM_OK);
+        assert_true(window.cursor.final);
+        assert_ptr_equal(window.p, window.cursor.end);
+        assert_int_equal(*window.p, 0);
+        tm_window_close(&window);
+        tm_source_close(source);
+        free(bytes);
+    }
+}
+
+static void white_space_goes_on_to_the_end_of_the_content(void **state) {
+    (void)state;
+    size_t n = 3 * MIB + 5;
+    char *bytes = behind_blanks(n - 4, " \t\r\n");
+    tm_source *source = open_bytes(bytes, n);
+    tm_window window = open_window(source, 0);
+    assert_int_equal(tm_window_space(&window, NULL), TM_OK);
+    assert_true(window.cursor.final);
+    assert_int_equal(window.buffer_offset + (window.p - window.buffer), n);
+    assert_int_equal(window.capacity, MIB);
+    tm_window_close(&window);
+    tm_source_close(source);
+    free(bytes);
+}
+
+/* A large value of small tokens needs no more than the window. */
+static void a_value_is_skipped_without_keeping_it(void **state) {
+    (void)state;
+    size_t n = 5 * MIB;
+    char *bytes = malloc(n);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = "\"ab\",12345,"[i % 11]; /* 11 does not divide the window's size */
+    bytes[0] = '[';
+    bytes[1] = '"';
+    n -= n % 11;
+    bytes[n - 1] = ']';
+    tm_source *source = open_bytes(bytes, n);
+    tm_window window = open_window(source, 0);
+    /* [1] is now a quote: the first string is "b". */
+    assert_int_equal(tm_window_skip_value(&window, NULL), TM_OK);
+    assert_int_equal(window.capacity, MIB);
+    assert_int_equal(window.buffer_offset + (window.p - window.buffer), n);
+    tm_window_close(&window);
+    tm_source_close(source);
+    free(bytes);
+}
+
+static void a_long_token_makes_the_window_grow_up_to_a_limit(void **state) {
+    (void)state;
+    static const struct {
+        size_t n; /* bytes of the string with its quotes */
+        tm_status status;
+    } cases[] = {
+        {1 << 20, TM_OK},
+        {(1 << 20) + 1, TM_OK},
+        {5 << 20, TM_OK},
+        {TM_WINDOW_ITEM_MAX, TM_OK},
+        {TM_WINDOW_ITEM_MAX + 1, TM_ERR_INPUT},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char *bytes = malloc(cases[i].n + 1);
+        assert_non_null(bytes);
+        memset(bytes, 'x', cases[i].n + 1);
+        bytes[0] = ' ';
+        bytes[1] = bytes[cases[i].n] = '"';
+        tm_error err = {.offset = -1};
+        assert_int_equal(check_document(bytes, cases[i].n + 1, 0, &err), cases[i].status);
+        if (cases[i].status != TM_OK) {
+            assert_int_equal(err.offset, 1); /* where the string begins */
+            assert_string_equal(err.message, "this event or value is larger than 64 MiB");
+        }
+        free(bytes);
+    }
+}
+
+/* gzip 1.12 -9n of "tick tock tick tock\n", and the same without its last bytes. */
+static const char gzip[] = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\xc9\x4c\xce\x56\x28\xc9"
+                           "\x07\x11\x30\x16\x17\x00\x3a\x53\x65\x41\x14\x00\x00";
+
+static void a_failure_of_the_source_is_passed_on(void **state) {
+    (void)state;
+    tm_source *source = open_bytes(gzip, sizeof gzip - 1);
+    tm_window window = {0};
+    tm_error err;
+    assert_int_equal(tm_window_open(source, &window, &err), TM_ERR_INPUT);
+    assert_null(window.buffer); /* set only on success */
+    assert_int_equal(err.offset, 20);
+    assert_true(tm_source_cut_short(source));
+    tm_source_close(source);
+}
+
+static void a_later_failure_of_the_source_is_passed_on_by_every_call(void **state) {
+    (void)state;
+    for (int call = 0; call < 3; call++) {
+        tm_source *source = open_bytes(gzip, sizeof gzip - 1);
+        tm_window window = open_window(source, 4);
+        tm_error err;
+        assert_int_equal(tm_window_refill(&window, window.p, &err), TM_OK);
+        assert_string_equal(window.buffer, "tick");
+        tm_status status = TM_OK;
+        for (int k = 0; k < 6 && status == TM_OK; k++) {
+            window.p = window.cursor.end;
+            window.cursor.fail = window.p;
+            status = call == 0   ? tm_window_space(&window, &err)
+                     : call == 1 ? tm_window_resume(&window, window.p, &err)
+                                 : tm_window_refill(&window, window.p, &err);
+        }
+        assert_int_equal(status, TM_ERR_INPUT);
+        assert_int_equal(err.offset, 20);
+        assert_true(tm_source_cut_short(source));
+        tm_window_close(&window);
+        tm_source_close(source);
+    }
+}
+
+static void closing_a_window_twice_is_harmless(void **state) {
+    (void)state;
+    tm_source *source = open_bytes("1", 1);
+    tm_window window = open_window(source, 0);
+    tm_window_close(&window);
+    tm_window_close(&window);
+    tm_source_close(source);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tokens_across_the_end_of_a_window_are_read_whole),
+        cmocka_unit_test(an_offset_counts_from_the_start_of_the_content),
+        cmocka_unit_test(what_is_kept_moves_to_the_front_and_the_rest_is_read),
+        cmocka_unit_test(the_end_is_found_behind_a_full_window),
+        cmocka_unit_test(white_space_goes_on_to_the_end_of_the_content),
+        cmocka_unit_test(a_value_is_skipped_without_keeping_it),
+        cmocka_unit_test(a_long_token_makes_the_window_grow_up_to_a_limit),
+        cmocka_unit_test(a_failure_of_the_source_is_passed_on),
+        cmocka_unit_test(a_later_failure_of_the_source_is_passed_on_by_every_call),
+        cmocka_unit_test(closing_a_window_twice_is_harmless),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

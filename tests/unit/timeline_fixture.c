@@ -1,0 +1,136 @@
+/* Traces, timelines and tables from a few lines, for the tests of what is made of them. */
+#include "timeline_fixture.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+ground open_ground(void) {
+    ground g = {.names = tm_names_create()};
+    assert_non_null(g.names);
+    g.context.names = g.names;
+    assert_int_equal(tm_classifier_create(NULL, &g.context.classifier, &g.err), TM_OK);
+    return g;
+}
+
+void close_ground(ground *g) {
+    tm_classifier_destroy(g->context.classifier);
+    tm_names_destroy(g->names);
+}
+
+uint32_t name_of(const ground *g, const char *text) {
+    uint32_t id = tm_names_intern_string(g->names, text);
+    assert_int_not_equal(id, TM_NAME_FAILED);
+    return id;
+}
+
+void assert_name(const ground *g, uint32_t id, const char *text) {
+    tm_text found = tm_names_text(g->names, id);
+    assert_int_equal(found.size, strlen(text));
+    assert_memory_equal(found.bytes, text, found.size);
+}
+
+static uint32_t track_of(const ground *g, tm_trace *trace, const event_spec *e) {
+    char pid[16], tid[16];
+    bool gpu = tm_category_is_gpu(e->category);
+    snprintf(pid, sizeof pid, "%d", e->device);
+    snprintf(tid, sizeof tid, "%d", e->where);
+    uint32_t track =
+        tm_trace_track(trace, gpu ? TM_TRACK_GPU : TM_TRACK_CPU, name_of(g, pid), name_of(g, tid));
+    assert_int_not_equal(track, UINT32_MAX);
+    if (gpu) {
+        ((tm_track *)trace->tracks.data)[track].device = e->device;
+        ((tm_track *)trace->tracks.data)[track].stream = e->where;
+    }
+    return track;
+}
+
+static void add_attr(tm_trace *trace, tm_attr attr, const void *row) {
+    assert_non_null(tm_vec_append(&trace->attrs[attr], row, 1));
+}
+
+static void add_attrs(const ground *g, tm_trace *trace, const event_spec *e, uint32_t event) {
+    const tm_launch_attr launch = {.correlation = e->correlation, .event = event};
+    const tm_kernel_attr kernel = {.correlation = e->correlation, .event = event};
+    const tm_copy_attr copy = {.correlation = e->correlation, .event = event};
+    if ((e->category == TM_CAT_RUNTIME || e->category == TM_CAT_DRIVER) && e->correlation != 0)
+        add_attr(trace, TM_ATTR_LAUNCH, &launch);
+    if (e->category == TM_CAT_KERNEL)
+        add_attr(trace, TM_ATTR_KERNEL, &kernel);
+    if (e->category == TM_CAT_MEMCPY || e->category == TM_CAT_MEMSET)
+        add_attr(trace, TM_ATTR_COPY, &copy);
+    if (e->collective) {
+        tm_collective_attr collective = {.event = event, .name = name_of(g, e->collective)};
+        add_attr(trace, TM_ATTR_COLLECTIVE, &collective);
+    }
+}
+
+tm_trace make_trace(const ground *g, const char *path, const event_spec *events, size_t n,
+                    int64_t origin_ns) {
+    tm_trace trace;
+    tm_trace_init(&trace);
+    trace.source = name_of(g, path);
+    trace.format = name_of(g, "kineto");
+    for (size_t i = 0; i < n; i++) {
+        const tm_raw_event raw = {
+            .begin_ns = origin_ns + events[i].begin_ns,
+            .duration_ns = events[i].duration_ns,
+            .name = name_of(g, events[i].name),
+            .track = track_of(g, &trace, &events[i]),
+            .category = (uint8_t)events[i].category,
+            .kind = (uint8_t)events[i].kind,
+        };
+        assert_non_null(tm_vec_append(&trace.events, &raw, 1));
+        add_attrs(g, &trace, &events[i], (uint32_t)i);
+    }
+    return trace;
+}
+
+tm_timeline build_one(ground *g, int64_t rank, const event_spec *events, size_t n) {
+    tm_trace trace = make_trace(g, "one.json", events, n, 0);
+    tm_trace *traces[] = {&trace};
+    tm_timeline timeline;
+    bool skipped;
+    assert_int_equal(tm_timeline_build(traces, 1, rank, &g->context, &skipped, &timeline, &g->err),
+                     TM_OK);
+    assert_false(skipped);
+    return timeline;
+}
+
+uint32_t row_named(const ground *g, const tm_timeline *timeline, const char *name) {
+    for (size_t row = 0; row < timeline->n_events; row++) {
+        tm_text text = tm_names_text(g->names, timeline->name[row]);
+        if (text.size == strlen(name) && memcmp(text.bytes, name, text.size) == 0)
+            return (uint32_t)row;
+    }
+    fail_msg("no event is called %s", name);
+    return TM_NO_EVENT;
+}
+
+static void print_cell(const tm_column *column, const tm_cell *cell, char *out, size_t size) {
+    if (cell->null)
+        snprintf(out, size, "null");
+    else if (column->type == TM_INT)
+        snprintf(out, size, "%" PRId64, cell->value.i);
+    else if (column->type == TM_REAL)
+        snprintf(out, size, "%.10g", cell->value.r);
+    else if (column->type == TM_TEXT)
+        snprintf(out, size, "%s", cell->value.text);
+    else
+        snprintf(out, size, "%s", cell->value.i ? "true" : "false");
+}
+
+void assert_row(const tm_table *table, size_t row, const char *expected) {
+    char text[2048], value[512];
+    size_t used = 0;
+    assert_true(row < table->n_rows);
+    const tm_cell *cells = tm_table_row(table, row);
+    for (int c = 0; c < table->def->n_columns; c++) {
+        print_cell(&table->def->columns[c], &cells[c], value, sizeof value);
+        int n = snprintf(text + used, sizeof text - used, "%s%s=%s", c ? " " : "",
+                         table->def->columns[c].name, value);
+        used += (size_t)n;
+        assert_true(used < sizeof text);
+    }
+    assert_string_equal(text, expected);
+}
