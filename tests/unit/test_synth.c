@@ -8,13 +8,13 @@
 
 #include <cmocka.h>
 
+#include "synth/blame.h"
 #include "synth/config.h"
 #include "synth/job.h"
 #include "synth/plan.h"
 #include "synth/replay.h"
 #include "synth/sink.h"
 #include "synth/tally.h"
-#include "synth/truth.h"
 
 static tms_config small_job(void) {
     tms_config config;
@@ -95,8 +95,8 @@ static void wait_and_transfer_add_up_to_the_kernel(void **state) {
     plan = plan_of(&config);
     for (int64_t i = 0; i < n_parts(&config); i++) {
         int64_t first = i - i % config.ranks;
-        int64_t last = first + tms_truth_last_rank(plan.begin_ns + first, config.ranks);
-        tms_part part = tms_truth_split(plan.begin_ns[i], plan.end_ns[i], plan.begin_ns[last]);
+        int64_t last = first + tms_blame_last(plan.begin_ns + first, config.ranks);
+        tms_part part = tms_blame_split(plan.begin_ns[i], plan.end_ns[i], plan.begin_ns[last]);
 
         assert_int_equal(part.wait_ns + part.transfer_ns, plan.end_ns[i] - plan.begin_ns[i]);
         /* Without jitter a transfer takes what bytes and bandwidth say. */
@@ -114,7 +114,7 @@ static void wait_ends_with_the_kernel_where_clocks_disagree(void **state) {
     (void)state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        tms_part part = tms_truth_split(10, 40, cases[i].last);
+        tms_part part = tms_blame_split(10, 40, cases[i].last);
 
         assert_int_equal(part.wait_ns, cases[i].wait);
         assert_int_equal(part.transfer_ns, cases[i].transfer);
@@ -278,7 +278,7 @@ static void slow_rank_comes_last_in_nearly_all_collectives(void **state) {
     config.slow_ppm = 1100000;
     plan = plan_of(&config);
     for (int64_t i = 0; i < n_parts(&config); i += config.ranks) {
-        last += tms_truth_last_rank(plan.begin_ns + i, config.ranks) == config.slow_rank;
+        last += tms_blame_last(plan.begin_ns + i, config.ranks) == config.slow_rank;
     }
     assert_true(last * 10 >= config.steps * config.buckets * 9);
     tms_plan_free(&plan);
@@ -397,6 +397,22 @@ static void decimal_options_are_read_exactly(void **state) {
     assert_int_equal(config.ranks, 8);
 }
 
+static void words_flags_and_ranges_are_read(void **state) {
+    tms_config config;
+    (void)state;
+
+    assert_int_equal(parse("--slow-kind", "host", &config), TMS_OK);
+    assert_int_equal(config.slow_kind, TMS_SLOW_HOST);
+    assert_int_equal(parse("--slow-steps", "4-6", &config), TMS_OK);
+    assert_int_equal(config.slow_from, 4);
+    assert_int_equal(config.slow_to, 6);
+    assert_int_equal(parse("--seq", "", &config), TMS_OK);
+    assert_int_equal(config.seq, 1);
+    assert_int_equal(config.slow_to, -1);
+    assert_int_equal(parse("--fault", "leak", &config), TMS_OK);
+    assert_true(tms_config_has(&config, TMS_FAULT_LEAK));
+}
+
 static void wrong_options_are_a_wrong_usage(void **state) {
     static const char *const cases[][2] = {
         {"--ranks", "0"},
@@ -414,6 +430,16 @@ static void wrong_options_are_a_wrong_usage(void **state) {
         {"--seed", "9223372036854775808"},
         {"more", "words"},
         {"--steps", "1000000000000000000000000"},
+        {"--tp", "3"},
+        {"--pp", "16"},
+        {"--sequence-parallel", ""},
+        {"--slow-kind", "cpu"},
+        {"--slow-steps", "4"},
+        {"--slow-steps", "5-4"},
+        {"--slow-steps", "-4"},
+        {"--window-skew", "5"},
+        {"--fault", "fire"},
+        {"--seq=2", ""},
     };
     tms_config config;
     (void)state;
@@ -462,6 +488,7 @@ int main(void) {
         cmocka_unit_test(trace_holds_as_many_events_as_the_truth_says),
         cmocka_unit_test(numbers_are_written_digit_by_digit),
         cmocka_unit_test(decimal_options_are_read_exactly),
+        cmocka_unit_test(words_flags_and_ranges_are_read),
         cmocka_unit_test(wrong_options_are_a_wrong_usage),
         cmocka_unit_test(job_that_outlasts_its_clock_is_refused),
         cmocka_unit_test(file_that_cannot_be_written_is_named),

@@ -18,13 +18,24 @@
 
 static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     /* The two spans that a reader counts steps and data loading by, then torch's own marks. */
-    [TMS_ANN_STEP] = {.name = "ProfilerStep#", .shape = TMS_SHAPE_ANNOTATION, .numbered = true},
+    [TMS_ANN_STEP] = {.name = "ProfilerStep#",
+                      .shape = TMS_SHAPE_ANNOTATION,
+                      .number = TMS_NUMBER_STEP},
     [TMS_ANN_DATALOADER] = {.name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
                             .shape = TMS_SHAPE_ANNOTATION},
     [TMS_ANN_OPTIMIZER] = {.name = "Optimizer.step#AdamW.step", .shape = TMS_SHAPE_ANNOTATION},
     [TMS_ANN_ZERO_GRAD] = {.name = "Optimizer.zero_grad#AdamW.zero_grad",
                            .shape = TMS_SHAPE_ANNOTATION},
     [TMS_ANN_ALL_REDUCE] = {.name = "nccl:all_reduce", .shape = TMS_SHAPE_ANNOTATION},
+    [TMS_ANN_ALL_GATHER] = {.name = "nccl:_all_gather_base", .shape = TMS_SHAPE_ANNOTATION},
+    [TMS_ANN_REDUCE_SCATTER] = {.name = "nccl:_reduce_scatter_base", .shape = TMS_SHAPE_ANNOTATION},
+    [TMS_ANN_BROADCAST] = {.name = "nccl:broadcast", .shape = TMS_SHAPE_ANNOTATION},
+    [TMS_ANN_SEND] = {.name = "nccl:send ",
+                      .shape = TMS_SHAPE_ANNOTATION,
+                      .number = TMS_NUMBER_PEER},
+    [TMS_ANN_RECV] = {.name = "nccl:recv ",
+                      .shape = TMS_SHAPE_ANNOTATION,
+                      .number = TMS_NUMBER_PEER},
 
     /* Forward operators come in pairs, an outer one and the inner one that launches: the arrow
      * to the backward pass begins at the inner one. */
@@ -69,6 +80,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     [TMS_RT_EVENT_RECORD] = {"cudaEventRecord", TMS_SHAPE_RUNTIME, TMS_FLOW_IN, .cbid = 135},
     [TMS_RT_WAIT_EVENT] = {"cudaStreamWaitEvent", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 147},
     [TMS_RT_SYNCHRONIZE] = {"cudaDeviceSynchronize", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 165},
+    [TMS_RT_STREAM_SYNCHRONIZE] = {"cudaStreamSynchronize", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT,
+                                   .cbid = 131},
 
     /* No name of a computation may match a reader's pattern for communication. Long template
      * names are on purpose: they are most of the bytes of a real file. */
@@ -125,21 +138,73 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                        "(at::native::ADAM_MODE)1, false>, float const*, double, double>",
                        TMS_SHAPE_KERNEL, TMS_FLOW_IN,
                        .launch = {58, 0, {320, 1, 1}, {512, 1, 1}, 100}},
-    /* The only communication so far; name as NCCL 2.18 and later give it. */
-    [TMS_GPU_ALL_REDUCE] = {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL("
-                            "ncclDevKernelArgsStorage<4096ul>)",
-                            TMS_SHAPE_COMM, TMS_FLOW_IN,
-                            .launch = {96, 103808, {24, 1, 1}, {544, 1, 1}, 0}},
+    [TMS_GPU_SQUARES] = {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<"
+                         "at::native::(anonymous namespace)::TensorListMetadata<1>, at::native::"
+                         "(anonymous namespace)::LpNormFunctor<float, (at::native::NormType)1, "
+                         "float, 1, 1, 0>, float*, int>",
+                         TMS_SHAPE_KERNEL, TMS_FLOW_IN,
+                         .launch = {32, 2048, {320, 1, 1}, {512, 1, 1}, 100}},
+    /* So small that its launch takes longer. */
+    [TMS_GPU_SMALL] = {"void at::native::unrolled_elementwise_kernel<at::native::CUDAFunctor_add<"
+                       "float>, std::array<char*, 3ul>, 4, TrivialOffsetCalculator<2, unsigned int>"
+                       ", TrivialOffsetCalculator<1, unsigned int> >(int)",
+                       TMS_SHAPE_KERNEL, TMS_FLOW_IN, .launch = {24, 0, {8, 1, 1}, {128, 1, 1}, 3}},
+/* Names as NCCL 2.18 and later give them. */
+#define NCCL_KERNEL(what)                                                                          \
+    {                                                                                              \
+        "ncclDevKernel_" what "(ncclDevKernelArgsStorage<4096ul>)", TMS_SHAPE_COMM, TMS_FLOW_IN,   \
+            .launch = {                                                                            \
+                96,                                                                                \
+                103808,                                                                            \
+                {24, 1, 1},                                                                        \
+                {544, 1, 1},                                                                       \
+                0                                                                                  \
+            }                                                                                      \
+    }
+    [TMS_GPU_ALL_REDUCE] = NCCL_KERNEL("AllReduce_Sum_bf16_RING_LL"),
+    [TMS_GPU_ALL_REDUCE_FLOAT] = NCCL_KERNEL("AllReduce_Sum_f32_RING_LL"),
+    [TMS_GPU_ALL_GATHER] = NCCL_KERNEL("AllGather_RING_LL"),
+    [TMS_GPU_REDUCE_SCATTER] = NCCL_KERNEL("ReduceScatter_Sum_bf16_RING_LL"),
+    [TMS_GPU_BROADCAST] = NCCL_KERNEL("Broadcast_RING_LL"),
+    [TMS_GPU_SEND_RECV] = NCCL_KERNEL("SendRecv"),
     [TMS_GPU_MEMCPY] = {.name = "Memcpy HtoD (Pinned -> Device)",
                         .shape = TMS_SHAPE_MEMCPY,
                         .flow = TMS_FLOW_IN},
+    [TMS_GPU_MEMCPY_PAGEABLE] = {.name = "Memcpy HtoD (Pageable -> Device)",
+                                 .shape = TMS_SHAPE_MEMCPY,
+                                 .flow = TMS_FLOW_IN},
     [TMS_GPU_MEMSET] = {.name = "Memset (Device)", .shape = TMS_SHAPE_MEMSET, .flow = TMS_FLOW_IN},
 
     /* Copies of CPU spans on the GPU's rows: here to be ignored by whoever measures. */
     [TMS_GPU_ANN_STEP] = {.name = "ProfilerStep#",
                           .shape = TMS_SHAPE_GPU_ANNOTATION,
-                          .numbered = true},
+                          .number = TMS_NUMBER_STEP},
     [TMS_GPU_ANN_ALL_REDUCE] = {.name = "nccl:all_reduce", .shape = TMS_SHAPE_GPU_ANNOTATION},
+    [TMS_GPU_ANN_ALL_GATHER] = {.name = "nccl:_all_gather_base", .shape = TMS_SHAPE_GPU_ANNOTATION},
+    [TMS_GPU_ANN_REDUCE_SCATTER] = {.name = "nccl:_reduce_scatter_base",
+                                    .shape = TMS_SHAPE_GPU_ANNOTATION},
+    [TMS_GPU_ANN_BROADCAST] = {.name = "nccl:broadcast", .shape = TMS_SHAPE_GPU_ANNOTATION},
+    [TMS_GPU_ANN_SEND] = {.name = "nccl:send ",
+                          .shape = TMS_SHAPE_GPU_ANNOTATION,
+                          .number = TMS_NUMBER_PEER},
+    [TMS_GPU_ANN_RECV] = {.name = "nccl:recv ",
+                          .shape = TMS_SHAPE_GPU_ANNOTATION,
+                          .number = TMS_NUMBER_PEER},
+};
+
+/* A send and a receive are one kernel in NCCL. The two wait for each other, which the tables do not
+ * count as wait, nor a broadcast's: its root may leave early. */
+static const tms_collective_info collectives[TMS_COLLECTIVE_COUNT] = {
+    [TMS_ALL_REDUCE] = {"allreduce", "allreduce", TMS_ANN_ALL_REDUCE, TMS_GPU_ANN_ALL_REDUCE,
+                        TMS_GPU_ALL_REDUCE, 2, true},
+    [TMS_ALL_GATHER] = {"_allgather_base", "allgather", TMS_ANN_ALL_GATHER, TMS_GPU_ANN_ALL_GATHER,
+                        TMS_GPU_ALL_GATHER, 1, true},
+    [TMS_REDUCE_SCATTER] = {"_reduce_scatter_base", "reducescatter", TMS_ANN_REDUCE_SCATTER,
+                            TMS_GPU_ANN_REDUCE_SCATTER, TMS_GPU_REDUCE_SCATTER, 1, true},
+    [TMS_BROADCAST] = {"broadcast", "broadcast", TMS_ANN_BROADCAST, TMS_GPU_ANN_BROADCAST,
+                       TMS_GPU_BROADCAST, 0, false},
+    [TMS_SEND] = {"send", "send", TMS_ANN_SEND, TMS_GPU_ANN_SEND, TMS_GPU_SEND_RECV, 0, false},
+    [TMS_RECV] = {"recv", "recv", TMS_ANN_RECV, TMS_GPU_ANN_RECV, TMS_GPU_SEND_RECV, 0, false},
 };
 
 /* Spelled as since 2022; older files write "Kernel" and "Memcpy". */
@@ -157,6 +222,10 @@ static const char *const categories[TMS_SHAPE_COUNT] = {
 
 const tms_kind_info *tms_kind_get(tms_kind kind) {
     return &kinds[kind];
+}
+
+const tms_collective_info *tms_collective_get(tms_collective what) {
+    return &collectives[what];
 }
 
 const char *tms_shape_category(tms_shape shape) {

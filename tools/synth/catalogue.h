@@ -32,6 +32,11 @@ typedef enum tms_kind {
     TMS_ANN_OPTIMIZER,
     TMS_ANN_ZERO_GRAD,
     TMS_ANN_ALL_REDUCE,
+    TMS_ANN_ALL_GATHER,
+    TMS_ANN_REDUCE_SCATTER,
+    TMS_ANN_BROADCAST,
+    TMS_ANN_SEND,
+    TMS_ANN_RECV,
     TMS_OP_TO,
     TMS_OP_COPY,
     TMS_OP_LINEAR,
@@ -58,6 +63,7 @@ typedef enum tms_kind {
     TMS_RT_EVENT_RECORD,
     TMS_RT_WAIT_EVENT,
     TMS_RT_SYNCHRONIZE,
+    TMS_RT_STREAM_SYNCHRONIZE,
     TMS_GPU_NORM,
     TMS_GPU_GEMM_QKV,
     TMS_GPU_FLASH,
@@ -70,13 +76,57 @@ typedef enum tms_kind {
     TMS_GPU_FLASH_BACKWARD,
     TMS_GPU_NORM_BACKWARD,
     TMS_GPU_ADAMW,
+    TMS_GPU_SQUARES,
+    TMS_GPU_SMALL,
     TMS_GPU_ALL_REDUCE,
+    TMS_GPU_ALL_REDUCE_FLOAT,
+    TMS_GPU_ALL_GATHER,
+    TMS_GPU_REDUCE_SCATTER,
+    TMS_GPU_BROADCAST,
+    TMS_GPU_SEND_RECV,
     TMS_GPU_MEMCPY,
+    TMS_GPU_MEMCPY_PAGEABLE,
     TMS_GPU_MEMSET,
     TMS_GPU_ANN_STEP,
     TMS_GPU_ANN_ALL_REDUCE,
+    TMS_GPU_ANN_ALL_GATHER,
+    TMS_GPU_ANN_REDUCE_SCATTER,
+    TMS_GPU_ANN_BROADCAST,
+    TMS_GPU_ANN_SEND,
+    TMS_GPU_ANN_RECV,
     TMS_KIND_COUNT
 } tms_kind;
+
+/* What several ranks do together. */
+typedef enum tms_collective {
+    TMS_ALL_REDUCE,
+    TMS_ALL_GATHER,
+    TMS_REDUCE_SCATTER,
+    TMS_BROADCAST,
+    TMS_SEND,
+    TMS_RECV,
+    TMS_COLLECTIVE_COUNT
+} tms_collective;
+
+typedef struct tms_collective_info {
+    const char *name; /* as torch's "Collective name" has it */
+    const char *kind; /* as the tables have it */
+    tms_kind annotation;
+    tms_kind gpu_annotation;
+    tms_kind kernel;
+    int passes;        /* see tms_config_move_ns */
+    bool synchronises; /* no rank leaves before all have come */
+} tms_collective_info;
+
+/* The row of one collective; static, never NULL. */
+const tms_collective_info *tms_collective_get(tms_collective what);
+
+/* What follows a name. */
+typedef enum tms_number {
+    TMS_NUMBER_NONE,
+    TMS_NUMBER_STEP, /* the step's number */
+    TMS_NUMBER_PEER  /* sender and receiver within their group, as "0->1" */
+} tms_number;
 
 /* How a kernel is launched; a real device's numbers (H100), so that readers see usual values. */
 typedef struct tms_launch {
@@ -92,7 +142,7 @@ typedef struct tms_kind_info {
     const char *name;
     tms_shape shape;
     tms_flow flow;
-    bool numbered;     /* the step's number follows the name */
+    tms_number number;
     int cbid;          /* CUPTI callback number of a runtime call */
     const char *args;  /* further JSON members of an operator, ending in ", "; or NULL */
     tms_launch launch; /* kernels only */

@@ -1,4 +1,4 @@
-/* The option table and the parser over it.
+/* The parser over the option table, and what follows from several options together.
  *
  * Every number is a scaled integer (microseconds become nanoseconds, percent parts per million),
  * read digit by digit: the simulation must not depend on how a machine rounds. getopt_long is no
@@ -8,44 +8,6 @@
 #include <limits.h>
 #include <string.h>
 
-/* Two names would be needed for a value below zero, so "none" is what -1 is called. */
-#define NO_RANK (-1)
-
-/* The table finds its fields by offset, so that no option needs code of its own. */
-#define FIELD(name) offsetof(tms_config, name)
-
-/* Name, unit, help, field, decimals, default, least, greatest. Limits keep every product of two
- * fields below 2^63; what several options could exceed together tms_config_check refuses. */
-static const tms_option options[] = {
-    {"ranks", "N", "ranks of the job, one GPU each", FIELD(ranks), 0, 8, 1, 65536},
-    {"ranks-per-host", "N", "ranks (and GPUs) on each host", FIELD(host_ranks), 0, 8, 1, 1024},
-    {"steps", "N", "training steps that are recorded", FIELD(steps), 0, 5, 1, 1000000},
-    {"first-step", "N", "number of the first ProfilerStep", FIELD(first_step), 0, 3, 0, INT_MAX},
-    {"layers", "N", "layers of the model", FIELD(layers), 0, 12, 1, 100000},
-    {"buckets", "N", "gradient buckets (all-reduces) per step, up to one a layer", FIELD(buckets),
-     0, 4, 0, 100000},
-    {"bytes-per-bucket", "B", "size of a gradient bucket in bytes", FIELD(bucket_bytes), 0,
-     26214400, 2, (int64_t)1 << 40},
-    {"compute-us", "US", "mean GPU time of a layer's forward pass in us; backward: twice",
-     FIELD(compute_ns), 3, 400000, 1000, 1000000000},
-    {"jitter", "PCT", "standard deviation of each duration in percent of its mean",
-     FIELD(jitter_ppm), 4, 20000, 0, 1000000},
-    {"bandwidth-gbps", "GBPS", "bus bandwidth of an all-reduce in GB/s (1e9 bytes)",
-     FIELD(bandwidth_mbps), 3, 100000, 1, 100000000},
-    {"latency-us", "US", "fixed part of an all-reduce's transfer time in us", FIELD(latency_ns), 3,
-     20000, 0, 1000000000},
-    {"end-jitter-ns", "NS", "greatest lag of one rank's end of an all-reduce in ns",
-     FIELD(end_jitter_ns), 0, 0, 0, 1000000},
-    {"slow-rank", "R", "rank whose compute kernels are slow", FIELD(slow_rank), 0, NO_RANK, 0,
-     65535},
-    {"slow-factor", "F", "time of the slow rank's compute kernels as a multiple", FIELD(slow_ppm),
-     6, 1500000, 10000, 100000000},
-    {"cpu-ops", "N", "CPU operator events per layer and direction", FIELD(cpu_ops), 0, 4, 0,
-     100000},
-    {"seed", "N", "seed; same seed and options give the same bytes", FIELD(seed), 0, 1, 0,
-     INT64_MAX},
-};
-
 /* As typed, and as written to the truth file. */
 static const char *const compression_names[TMS_COMPRESSION_COUNT] = {
     [TMS_COMPRESS_NONE] = "none",
@@ -53,54 +15,25 @@ static const char *const compression_names[TMS_COMPRESSION_COUNT] = {
     [TMS_COMPRESS_ZSTD] = "zstd",
 };
 
-const tms_option *tms_config_options(size_t *count) {
-    *count = sizeof options / sizeof options[0];
-    return options;
-}
-
-int64_t tms_config_value(const tms_config *config, const tms_option *option) {
-    int64_t value;
-
-    /* memcpy, for the table knows fields by offset alone. */
-    memcpy(&value, (const char *)config + option->offset, sizeof value);
-    return value;
-}
-
-/* The other direction of tms_config_value. */
-static void set_value(tms_config *config, const tms_option *option, int64_t value) {
-    memcpy((char *)config + option->offset, &value, sizeof value);
+/* The other direction of tms_config_value; `index` counts fields from the option's own. */
+static void set_value(tms_config *config, const tms_option *option, int64_t value, size_t index) {
+    memcpy((char *)config + option->offset + index * sizeof value, &value, sizeof value);
 }
 
 const char *tms_config_compression_name(tms_compression compress) {
     return compression_names[compress];
 }
 
-void tms_config_format(char text[32], int64_t value, int digits) {
-    int64_t unit = 1;
-    int n;
-
-    if (value == NO_RANK) {
-        (void)snprintf(text, 32, "none");
-        return;
-    }
-    for (int i = 0; i < digits; i++) {
-        unit *= 10;
-    }
-    n = snprintf(text, 32, "%lld", (long long)(value / unit));
-    if (value % unit == 0) {
-        return;
-    }
-    n += snprintf(text + n, 32 - (size_t)n, ".%0*lld", digits, (long long)(value % unit));
-    /* "400" rather than "400.000": what was typed is what is read back. */
-    while (text[n - 1] == '0') {
-        text[--n] = '\0';
-    }
-}
-
 void tms_config_init(tms_config *config) {
+    size_t count;
+    const tms_option *options = tms_config_options(&count);
+
     memset(config, 0, sizeof *config);
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        set_value(config, &options[i], options[i].initial);
+    for (size_t i = 0; i < count; i++) {
+        set_value(config, &options[i], options[i].initial, 0);
+        if (options[i].type == TMS_OPTION_RANGE) {
+            set_value(config, &options[i], options[i].initial, 1);
+        }
     }
 }
 
@@ -114,9 +47,9 @@ static bool push_digit(int64_t *value, int digit) {
 }
 
 /* Parses "12.5" as 12500 for three digits: exact, where strtod would depend on rounding. */
-static bool parse_decimal(const char *text, int digits, int64_t *value) {
+static bool parse_decimal(const char *text, int64_t digits, int64_t *value) {
     const char *p = text;
-    int decimals = -1; /* digits seen after the point; -1 before it */
+    int64_t decimals = -1; /* digits seen after the point; -1 before it */
 
     *value = 0;
     for (; *p != '\0'; p++) {
@@ -130,7 +63,7 @@ static bool parse_decimal(const char *text, int digits, int64_t *value) {
         /* Counts only once the point has been seen. */
         decimals += decimals >= 0;
     }
-    for (int i = decimals < 0 ? 0 : decimals; i < digits; i++) {
+    for (int64_t i = decimals < 0 ? 0 : decimals; i < digits; i++) {
         if (!push_digit(value, 0)) {
             return false;
         }
@@ -147,17 +80,55 @@ static tms_status parse_number(tms_config *config, const tms_option *option, con
 
     if (parse_decimal(text, option->digits, &value) && value >= option->low &&
         value <= option->high) {
-        set_value(config, option, value);
+        set_value(config, option, value, 0);
         return TMS_OK;
     }
     tms_config_format(low, option->low, option->digits);
     tms_config_format(high, option->high, option->digits);
     return tms_fail(err, TMS_ERR_USAGE,
-                    "--%s takes a number from %s to %s with at most %d decimals, not '%s'",
-                    option->name, low, high, option->digits, text);
+                    "--%s takes a number from %s to %s with at most %lld decimals, not '%s'",
+                    option->name, low, high, (long long)option->digits, text);
 }
 
-/* The one option whose value is a word. */
+/* Reads one word: its index, or one more member of a set. */
+static tms_status parse_word(tms_config *config, const tms_option *option, const char *text,
+                             tms_error *err) {
+    for (int64_t i = 0; option->words[i] != NULL; i++) {
+        if (strcmp(text, option->words[i]) == 0) {
+            bool set = option->type == TMS_OPTION_WORDS;
+            int64_t others = tms_config_value(config, option);
+
+            set_value(config, option, set ? others | INT64_C(1) << i : i, 0);
+            return TMS_OK;
+        }
+    }
+    return tms_fail(err, TMS_ERR_USAGE, "--%s does not know the word '%s' (%s)", option->name, text,
+                    option->help);
+}
+
+/* Reads FROM-TO, both included. */
+static tms_status parse_range(tms_config *config, const tms_option *option, const char *text,
+                              tms_error *err) {
+    const char *dash = strchr(text, '-');
+    size_t length = dash != NULL ? (size_t)(dash - text) : 0;
+    char from[32] = "";
+    int64_t low;
+    int64_t high;
+
+    if (length < sizeof from) {
+        memcpy(from, text, length);
+    }
+    if (dash == NULL || !parse_decimal(from, 0, &low) || !parse_decimal(dash + 1, 0, &high) ||
+        low > high || high > option->high) {
+        return tms_fail(err, TMS_ERR_USAGE, "--%s takes two numbers FROM-TO, not '%s'",
+                        option->name, text);
+    }
+    set_value(config, option, low, 0);
+    set_value(config, option, high, 1);
+    return TMS_OK;
+}
+
+/* The one option that the table does not hold: its field is an enumeration. */
 static tms_status parse_compression(tms_config *config, const char *text, tms_error *err) {
     for (int i = 0; i < TMS_COMPRESSION_COUNT; i++) {
         if (strcmp(text, compression_names[i]) == 0) {
@@ -168,10 +139,15 @@ static tms_status parse_compression(tms_config *config, const char *text, tms_er
     return tms_fail(err, TMS_ERR_USAGE, "--compress takes none, gzip or zstd, not '%s'", text);
 }
 
-/* A row by its name without the dashes; the name may end at an "=", hence the length. */
-static const tms_option *find_option(const char *name, size_t length) {
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        if (strlen(options[i].name) == length && strncmp(options[i].name, name, length) == 0) {
+/* A row by its name with the dashes; the name may end at an "=". */
+static const tms_option *find_option(const char *name) {
+    size_t count;
+    const tms_option *options = tms_config_options(&count);
+    size_t length = strcspn(name, "=");
+
+    for (size_t i = 0; i < count && strncmp(name, "--", 2) == 0; i++) {
+        if (strlen(options[i].name) == length - 2 &&
+            strncmp(options[i].name, name + 2, length - 2) == 0) {
             return &options[i];
         }
     }
@@ -182,7 +158,7 @@ static const tms_option *find_option(const char *name, size_t length) {
 static tms_status parse_option(tms_config *config, const char *name, const char *value,
                                tms_error *err) {
     size_t length = strcspn(name, "=");
-    const tms_option *option = NULL;
+    const tms_option *option = find_option(name);
 
     if (strcmp(name, "-o") == 0 || (length == 8 && strncmp(name, "--output", 8) == 0)) {
         config->dir = value;
@@ -191,21 +167,43 @@ static tms_status parse_option(tms_config *config, const char *name, const char 
     if (length == 10 && strncmp(name, "--compress", 10) == 0) {
         return parse_compression(config, value, err);
     }
-    if (length > 2 && strncmp(name, "--", 2) == 0) {
-        option = find_option(name + 2, length - 2);
-    }
     if (option == NULL) {
         return tms_fail(err, TMS_ERR_USAGE, "unknown option '%s'; --help lists them", name);
     }
+    switch (option->type) {
+    case TMS_OPTION_WORD:
+    case TMS_OPTION_WORDS:
+        return parse_word(config, option, value, err);
+    case TMS_OPTION_RANGE:
+        return parse_range(config, option, value, err);
+    case TMS_OPTION_FLAG:
+    case TMS_OPTION_NUMBER:
+        break;
+    }
     return parse_number(config, option, value, err);
+}
+
+/* The value that belongs to argv[*i], and moves to the last argument that it takes; NULL where
+ * there is none. --name=value and --name value are the same. */
+static const char *value_of(int argc, char **argv, int *i) {
+    const char *name = argv[*i];
+    const char *equals = strncmp(name, "--", 2) == 0 ? strchr(name, '=') : NULL;
+    const tms_option *option = find_option(name);
+
+    if (equals != NULL) {
+        return equals + 1;
+    }
+    if (option != NULL && option->type == TMS_OPTION_FLAG) {
+        return "1";
+    }
+    return *i + 1 < argc ? argv[++*i] : NULL;
 }
 
 tms_status tms_config_parse(tms_config *config, int argc, char **argv, tms_error *err) {
     tms_config_init(config);
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i];
-        /* --name=value and --name value are the same. */
-        const char *value = strncmp(name, "--", 2) == 0 ? strchr(name, '=') : NULL;
+        const char *value;
         tms_status status;
 
         if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
@@ -216,11 +214,8 @@ tms_status tms_config_parse(tms_config *config, int argc, char **argv, tms_error
             return tms_fail(err, TMS_ERR_USAGE, "'%s' is not an option; the folder goes to -o",
                             name);
         }
-        if (value != NULL) {
-            value++;
-        } else if (i + 1 < argc) {
-            value = argv[++i];
-        } else {
+        value = value_of(argc, argv, &i);
+        if (value == NULL) {
             return tms_fail(err, TMS_ERR_USAGE, "option '%s' is unknown or lacks its value", name);
         }
         status = parse_option(config, name, value, err);
@@ -234,52 +229,139 @@ tms_status tms_config_parse(tms_config *config, int argc, char **argv, tms_error
     return tms_config_check(config, err);
 }
 
-tms_status tms_config_check(const tms_config *config, tms_error *err) {
-    /* Only an estimate that guards against overflow, hence in floating point: a layer takes its
-     * forward time three times and a share of the optimizer, an operator well under 20 us. */
-    double layer_ns = 4.0 * (double)config->compute_ns * (1.0 + (double)config->slow_ppm * 1e-6) +
-                      20e3 * (double)config->cpu_ops;
-    double bucket_ns = 5.0 * (double)tms_config_transfer_ns(config) + (double)config->end_jitter_ns;
-    double step_ns = layer_ns * (double)config->layers + bucket_ns * (double)config->buckets;
-
+/* How the job is spread over its ranks. */
+static tms_status check_parallelism(const tms_config *config, tms_error *err) {
+    if (config->ranks % (config->tp * config->pp) != 0) {
+        return tms_fail(err, TMS_ERR_USAGE, "--ranks %lld is no multiple of --tp %lld x --pp %lld",
+                        (long long)config->ranks, (long long)config->tp, (long long)config->pp);
+    }
+    if (config->pp > config->layers) {
+        return tms_fail(err, TMS_ERR_USAGE, "--pp %lld is more than --layers %lld",
+                        (long long)config->pp, (long long)config->layers);
+    }
+    if (config->sequence_parallel != 0 && config->tp == 1) {
+        return tms_fail(err, TMS_ERR_USAGE, "--sequence-parallel needs --tp 2 or more");
+    }
     if (config->buckets > config->layers) {
         return tms_fail(err, TMS_ERR_USAGE, "--buckets %lld is more than --layers %lld",
                         (long long)config->buckets, (long long)config->layers);
     }
+    return TMS_OK;
+}
+
+/* Who is slow, and when. */
+static tms_status check_slowness(const tms_config *config, tms_error *err) {
     if (config->slow_rank >= config->ranks) {
         return tms_fail(err, TMS_ERR_USAGE, "--slow-rank %lld is not below --ranks %lld",
                         (long long)config->slow_rank, (long long)config->ranks);
     }
-    if (step_ns * (double)config->steps > 1e17) {
-        return tms_fail(err, TMS_ERR_USAGE, "the simulated job would last longer than 3 years");
+    if (config->rotating != 0 && config->slow_rank >= 0) {
+        return tms_fail(err, TMS_ERR_USAGE, "--rotating chooses the slow rank: no --slow-rank");
+    }
+    if (config->slow_kind == TMS_SLOW_HOST && config->slow_ppm < 1000000) {
+        return tms_fail(err, TMS_ERR_USAGE, "--slow-kind host needs --slow-factor 1 or more");
+    }
+    if (config->window_skew >= config->steps && config->target_mb == 0) {
+        return tms_fail(err, TMS_ERR_USAGE, "--window-skew %lld is not below --steps %lld",
+                        (long long)config->window_skew, (long long)config->steps);
     }
     return TMS_OK;
 }
 
+/* Only an estimate that guards against overflow, hence in floating point: a layer takes its forward
+ * time three times and a share of the optimizer, an operator well under 20 us. */
+static double step_estimate_ns(const tms_config *config) {
+    double slow = 1.0 + (double)config->slow_ppm * 1e-6;
+    double layer_ns = 4.0 * (double)config->compute_ns * slow + 20e3 * (double)config->cpu_ops +
+                      (tms_config_has(config, TMS_FAULT_SMALL_KERNELS) ? 1e6 * slow : 0.0);
+    double bucket_ns = 5.0 * (double)tms_config_transfer_ns(config) + (double)config->end_jitter_ns;
+    double activation_ns =
+        config->tp == 1 && config->pp == 1
+            ? 0.0
+            : 40.0 * (double)tms_config_move_ns(config, 16 * config->activation_bytes, 2, 0);
+    double scale = config->sizes == TMS_SIZES_FIXED ? 1.0 : 16.0;
+
+    return (layer_ns + activation_ns) * (double)config->layers * (double)config->microbatches +
+           2.0 * scale * bucket_ns * (double)config->buckets;
+}
+
+tms_status tms_config_check(const tms_config *config, tms_error *err) {
+    tms_status status = check_parallelism(config, err);
+
+    if (status == TMS_OK) {
+        status = check_slowness(config, err);
+    }
+    if (status == TMS_OK && step_estimate_ns(config) * (double)config->steps > 2e17) {
+        status = tms_fail(err, TMS_ERR_USAGE, "the simulated job would last longer than 3 years");
+    }
+    return status;
+}
+
 void tms_config_help(FILE *to) {
+    size_t count;
+    const tms_option *options = tms_config_options(&count);
+
     fprintf(to, "usage: tmerge-synth -o DIR [options]\n\n"
-                "Writes the PyTorch profiler traces of a simulated data-parallel training job,\n"
+                "Writes the PyTorch profiler traces of a simulated training job,\n"
                 "DIR/profile_rank_0.json and so on, and DIR/truth.json: what any analysis of\n"
                 "them has to find, in whole nanoseconds.\n\n"
                 "  -o, --output DIR         folder to write to, created when missing\n");
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
         char left[64];
         char initial[32];
 
         (void)snprintf(left, sizeof left, "--%s %s", options[i].name, options[i].unit);
-        tms_config_format(initial, options[i].initial, options[i].digits);
-        fprintf(to, "      %-24s %s (default %s)\n", left, options[i].help, initial);
+        fprintf(to, "      %-24s %s", left, options[i].help);
+        if (options[i].type == TMS_OPTION_NUMBER) {
+            tms_config_format(initial, options[i].initial, options[i].digits);
+            fprintf(to, " (default %s)", initial);
+        } else if (options[i].type == TMS_OPTION_WORD) {
+            fprintf(to, " (default %s)", options[i].words[0]);
+        }
+        fprintf(to, "\n");
     }
     fprintf(to, "      %-24s none, gzip or zstd (default none)\n", "--compress WHICH");
     fprintf(to, "  -h, %-24s this text\n", "--help");
 }
 
-/* Worked out in integers from the whole and the rest of bytes / ranks, so that no product passes
- * 2^63 with the largest bucket and the most ranks. */
-int64_t tms_config_transfer_ns(const tms_config *config) {
-    /* nccl-tests: a ring moves 2(n-1)/n of the bytes; B / (1e6 B/s) = us, hence the 1000. */
-    int64_t moved = config->bucket_bytes / config->ranks * 2 * (config->ranks - 1) +
-                    config->bucket_bytes % config->ranks * 2 * (config->ranks - 1) / config->ranks;
+/* Worked out in integers from the whole and the rest of bytes / n, so that no product passes 2^63
+ * with the largest message and the most ranks. */
+int64_t tms_config_move_ns(const tms_config *config, int64_t bytes, int64_t n, int64_t passes) {
+    int64_t moved = bytes;
 
+    if (passes > 0) {
+        moved = bytes / n * passes * (n - 1) + bytes % n * passes * (n - 1) / n;
+    }
+    /* B / (1e6 B/s) = us, hence the 1000. */
     return moved * 1000 / config->bandwidth_mbps + config->latency_ns;
+}
+
+int64_t tms_config_transfer_ns(const tms_config *config) {
+    /* nccl-tests: a ring moves 2(n-1)/n of the bytes. */
+    return tms_config_move_ns(config, config->bucket_bytes, config->ranks, 2);
+}
+
+int64_t tms_config_stage_layers(const tms_config *config, int64_t stage) {
+    return (stage + 1) * config->layers / config->pp - stage * config->layers / config->pp;
+}
+
+int64_t tms_config_stage_buckets(const tms_config *config, int64_t stage) {
+    int64_t layers = tms_config_stage_layers(config, stage);
+
+    return config->buckets < layers ? config->buckets : layers;
+}
+
+int64_t tms_config_scaled_bytes(const tms_config *config, int64_t bytes, int64_t index) {
+    /* As multiples of 1/64 in turns. */
+    static const int64_t mixed[] = {1, 8, 64, 256};
+    int64_t scaled = bytes;
+
+    if (config->sizes == TMS_SIZES_SMALL) {
+        scaled = bytes / 256;
+    } else if (config->sizes == TMS_SIZES_MIXED) {
+        scaled = bytes / 64 * mixed[index % 4];
+    } else if (config->sizes == TMS_SIZES_LARGE) {
+        scaled = bytes * 16;
+    }
+    return scaled > 2 ? scaled : 2;
 }

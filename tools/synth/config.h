@@ -37,21 +37,83 @@ typedef struct tms_config {
     int64_t slow_ppm;       /* the slow rank's compute time [1e-6 of a normal one] */
     int64_t cpu_ops;        /* operator events per layer and direction */
     int64_t seed;
+    int64_t tp; /* ranks of a tensor-parallel group; rank order is tp fastest, then dp, then pp */
+    int64_t pp; /* stages of the pipeline */
+    int64_t microbatches;
+    int64_t sequence_parallel; /* flags are 0 or 1 */
+    int64_t sharded;
+    int64_t grad_norm;
+    int64_t activation_bytes; /* of one layer and microbatch [B] */
+    int64_t sizes;            /* a tms_sizes */
+    int64_t slow_kind;        /* a tms_slow_kind */
+    int64_t slow_from;        /* first and last slow step by their numbers; -1: all steps */
+    int64_t slow_to;
+    int64_t rotating;
+    int64_t offset_ns;    /* standard deviation of the hosts' clock offsets [ns] */
+    int64_t drift_ppb;    /* standard deviation of the hosts' drifts [ns per s] */
+    int64_t ntp_step_ns;  /* the last host's clock is set forward by this in the middle [ns] */
+    int64_t gpu_error_ns; /* greatest error of a GPU's clock against its host's [ns] */
+    int64_t end_bias_ns;  /* lag of the last member's end behind the first's [ns] */
+    int64_t lost_ppm;     /* communication kernels missing in the files [1e-6] */
+    int64_t window_skew;  /* greatest number of steps that a rank's recording begins late */
+    int64_t no_metadata;
+    int64_t seq;
+    int64_t comms_id;
+    int64_t faults; /* set of TMS_FAULT_BIT */
+    int64_t no_instances;
+    int64_t target_mb; /* all traces together [1e6 B]; 0: --steps says how long the job is */
 } tms_config;
 
-/* One numeric option; the table drives parsing, --help and the truth file alike. */
+/* Sizes of messages, in the order of the words of --sizes. */
+typedef enum tms_sizes {
+    TMS_SIZES_FIXED, /* as the options say */
+    TMS_SIZES_SMALL, /* 1/256 of that */
+    TMS_SIZES_MIXED, /* 1/64, 1/8, 1 and 4 times that, in turns */
+    TMS_SIZES_LARGE  /* 16 times that */
+} tms_sizes;
+
+/* What is slow about the slow rank, in the order of the words of --slow-kind. */
+typedef enum tms_slow_kind { TMS_SLOW_GPU, TMS_SLOW_HOST } tms_slow_kind;
+
+/* Faults of a job, in the order of the words of --fault. */
+typedef enum tms_fault {
+    TMS_FAULT_SLOW_LOADER,   /* the GPU idles while the next batch is made */
+    TMS_FAULT_SMALL_KERNELS, /* many kernels are shorter than their launches */
+    TMS_FAULT_NO_OVERLAP,    /* gradients are reduced only after the backward pass */
+    TMS_FAULT_LEAK,          /* each step frees less than it allocated */
+    TMS_FAULT_PAGEABLE       /* batches are copied from pageable memory, one by one */
+} tms_fault;
+
+#define TMS_FAULT_BIT(fault) (INT64_C(1) << (int)(fault))
+
+static inline bool tms_config_has(const tms_config *config, tms_fault fault) {
+    return (config->faults & TMS_FAULT_BIT(fault)) != 0;
+}
+
+/* How an option's value is typed. */
+typedef enum tms_option_type {
+    TMS_OPTION_NUMBER,
+    TMS_OPTION_FLAG,  /* no value, or =1 or =0 */
+    TMS_OPTION_WORD,  /* one of `words`: its index */
+    TMS_OPTION_WORDS, /* one of `words`, repeatable: a set of bits */
+    TMS_OPTION_RANGE  /* FROM-TO: this field and the next */
+} tms_option_type;
+
+/* One option; the table drives parsing, --help and the truth file alike. */
 typedef struct tms_option {
     const char *name;  /* without the leading dashes */
-    const char *unit;  /* stands for the value in --help */
+    const char *unit;  /* stands for the value in --help; empty for a flag */
     const char *help;  /* one line */
     size_t offset;     /* of its int64_t in tms_config */
-    int digits;        /* decimals kept: the field holds value * 10^digits */
+    int64_t digits;    /* decimals kept: the field holds value * 10^digits */
     int64_t initial;   /* default, scaled as the field is */
     int64_t low, high; /* allowed range, scaled as the field is */
+    tms_option_type type;
+    const char *const *words; /* ended by NULL; NULL for other types */
 } tms_option;
 
 /**
- * All numeric options in the order of --help.
+ * All options that the table knows, in the order of --help.
  *
  * @param count  set to the number of rows
  * @return       the table; static
@@ -62,7 +124,7 @@ const tms_option *tms_config_options(size_t *count);
 int64_t tms_config_value(const tms_config *config, const tms_option *option);
 
 /* Writes a value scaled by 10^digits as a plain decimal number without trailing zeros. */
-void tms_config_format(char text[32], int64_t value, int digits);
+void tms_config_format(char text[32], int64_t value, int64_t digits);
 
 /* "none", "gzip" or "zstd"; static. */
 const char *tms_config_compression_name(tms_compression compress);
@@ -88,7 +150,43 @@ tms_status tms_config_check(const tms_config *config, tms_error *err);
 /* Prints the text of --help. */
 void tms_config_help(FILE *to);
 
-/* Time that one all-reduce of a bucket takes once its last rank has come, without jitter [ns]. */
+/* Time that one all-reduce of a bucket over all ranks takes once the last has come, without jitter
+ * [ns]. */
 int64_t tms_config_transfer_ns(const tms_config *config);
+
+/**
+ * Time that a message takes at the job's bandwidth.
+ *
+ * @param bytes   of the message by the convention of nccl-tests [B], at most 2^45
+ * @param n       ranks in the group, at least 1
+ * @param passes  how often (n-1)/n of the bytes move: all-reduce 2, gather or scatter 1; 0: all of
+ *                them move once
+ * @return        [ns], latency included
+ */
+int64_t tms_config_move_ns(const tms_config *config, int64_t bytes, int64_t n, int64_t passes);
+
+/* Layers of one pipeline stage; as even as they can be. */
+int64_t tms_config_stage_layers(const tms_config *config, int64_t stage);
+
+/* Gradient buckets of one pipeline stage: at most one a layer. */
+int64_t tms_config_stage_buckets(const tms_config *config, int64_t stage);
+
+/* Size of the index-th message of a kind whose option says @p bytes, as --sizes has it [B]. */
+int64_t tms_config_scaled_bytes(const tms_config *config, int64_t bytes, int64_t index);
+
+/* Data-parallel copies of the model. */
+static inline int64_t tms_config_dp(const tms_config *config) {
+    return config->ranks / (config->tp * config->pp);
+}
+
+/* Whether nothing but data parallelism is simulated: its group is the whole job then. */
+static inline bool tms_config_plain(const tms_config *config) {
+    return config->tp == 1 && config->pp == 1;
+}
+
+/* Whether each step ends with two small collectives of the whole job. */
+static inline bool tms_config_world(const tms_config *config) {
+    return config->grad_norm != 0 || !tms_config_plain(config) || config->sharded != 0;
+}
 
 #endif

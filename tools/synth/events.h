@@ -8,6 +8,7 @@
 
 #include "catalogue.h"
 #include "layout.h"
+#include "topo.h"
 
 /* Kineto writes thread by thread, then launches and GPU work mixed, then the GPU annotations. */
 typedef enum tms_section {
@@ -23,6 +24,30 @@ typedef enum tms_section {
 #define TMS_NO_SECTIONS 0u
 #define TMS_ALL_SECTIONS (TMS_SECTION_BIT(TMS_SECTION_COUNT) - 1u)
 
+typedef enum tms_dtype { TMS_DTYPE_BFLOAT16, TMS_DTYPE_FLOAT, TMS_DTYPE_LONG } tms_dtype;
+
+/* One rank's part in a collective. */
+typedef struct tms_comm {
+    tms_collective what;
+    tms_dtype dtype;
+    tms_role role;
+    int64_t bytes;    /* whole message, by the convention of nccl-tests */
+    int64_t index;    /* among the collectives of its channel in this step */
+    int64_t instance; /* among all of the step */
+    int64_t part;     /* see tms_channel_part */
+    int64_t seq;      /* counted from the job's begin, as torch does */
+    int64_t peer;     /* the other rank of a send or receive */
+    int64_t launch_ns;
+    int64_t correlation;
+    int64_t comms_id;      /* External id of its record_param_comms */
+    int64_t annotation_id; /* External id of its nccl:... span */
+    int64_t begin_ns;      /* of the kernel */
+    int64_t end_ns;        /* 0: not known yet */
+    size_t kernel_event;   /* indices in the list of events */
+    size_t annotation_event;
+    size_t previous; /* index + 1 of the one before on the same stream; 0: none in this step */
+} tms_comm;
+
 typedef struct tms_event {
     int64_t begin_ns; /* since the epoch */
     int64_t duration_ns;
@@ -30,6 +55,7 @@ typedef struct tms_event {
     int64_t correlation; /* links a launch to its GPU work; 0: none */
     int64_t external_id; /* operator that it belongs to; 0: none */
     int64_t value;       /* bytes of a copy or allocation, sequence of an operator, step number */
+    size_t comm;         /* index + 1 of the collective that it belongs to; 0: none */
     tms_kind kind;
     tms_track track;
 } tms_event;
@@ -45,6 +71,7 @@ typedef struct tms_events {
     int64_t step;          /* number of the step that the list holds */
     int64_t step_begin_ns; /* of its ProfilerStep annotation, kept whatever the sections */
     int64_t step_end_ns;
+    const tms_comm *comms; /* of the step; borrowed from who made the events */
 } tms_events;
 
 /**

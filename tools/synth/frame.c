@@ -31,26 +31,53 @@ static void devices(tms_out *out, const tms_config *config) {
     tms_out_string(out, "\n    ],\n");
 }
 
-/* What torch adds: the only reliable source of a trace's rank. pg_config lists all ranks, however
- * many; it is the kernels' own list that is cut. */
-static void distributed_info(tms_out *out, const tms_config *config, const tms_layout *layout) {
+/* One group of the list that torch adds: all its ranks, however many; it is the kernels' own list
+ * that is cut. */
+static void group(tms_out *out, const tms_channel *channel, bool first) {
+    tms_out_string(out, first ? "{\"pg_name\": \"" : ", {\"pg_name\": \"");
+    tms_out_int(out, channel->name);
+    tms_out_string(out, "\", \"pg_desc\": \"");
+    tms_out_string(out, channel->description);
+    tms_out_string(out, "\", \"backend_config\": \"cuda:nccl\", \"pg_size\": ");
+    tms_out_int(out, channel->group.size);
+    tms_out_string(out, ", \"ranks\": [");
+    for (int64_t i = 0; i < channel->group.size; i++) {
+        tms_out_string(out, i > 0 ? ", " : "");
+        tms_out_int(out, tms_ranks_at(&channel->group, i));
+    }
+    tms_out_string(out, "]}");
+}
+
+/* What torch adds: the only reliable source of a trace's rank, and the groups that the rank is a
+ * member of. Both neighbours of a stage belong to one group. */
+static void distributed_info(tms_out *out, const tms_topo *topo, const tms_layout *layout) {
+    static const tms_role order[] = {TMS_ROLE_WORLD, TMS_ROLE_DATA, TMS_ROLE_TENSOR,
+                                     TMS_ROLE_PREVIOUS, TMS_ROLE_NEXT};
+    const tms_channel *channels[TMS_ROLE_COUNT] = {NULL};
+    int64_t count = 0;
+
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        const tms_channel *channel = tms_topo_channel(topo, layout, order[i]);
+
+        if (channel != NULL && (count == 0 || channels[count - 1]->name != channel->name)) {
+            channels[count++] = channel;
+        }
+    }
     tms_out_string(out, "      \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ");
     tms_out_int(out, layout->rank);
     tms_out_string(out, ", \"world_size\": ");
-    tms_out_int(out, config->ranks);
-    tms_out_string(out, ", \"pg_count\": 1, \"pg_config\": [{\"pg_name\": \"0\", "
-                        "\"pg_desc\": \"default_pg\", \"backend_config\": \"cuda:nccl\", "
-                        "\"pg_size\": ");
-    tms_out_int(out, config->ranks);
-    tms_out_string(out, ", \"ranks\": [");
-    for (int64_t i = 0; i < config->ranks; i++) {
-        tms_out_string(out, i > 0 ? ", " : "");
-        tms_out_int(out, i);
+    tms_out_int(out, topo->config->ranks);
+    tms_out_string(out, ", \"pg_count\": ");
+    tms_out_int(out, count);
+    tms_out_string(out, ", \"pg_config\": [");
+    for (int64_t i = 0; i < count; i++) {
+        group(out, channels[i], i == 0);
     }
-    tms_out_string(out, "]}], \"nccl_version\": \"2.28.9\"},\n");
+    tms_out_string(out, "], \"nccl_version\": \"2.28.9\"},\n");
 }
 
-void tms_frame_header(tms_out *out, const tms_config *config, const tms_layout *layout) {
+void tms_frame_header(tms_out *out, const tms_topo *topo, const tms_layout *layout) {
+    const tms_config *config = topo->config;
     /* The second argument keeps the number apart from all that steps draw. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)layout->rank, UINT64_MAX - 1);
     uint64_t high = tms_rng_next(&rng);
@@ -63,7 +90,7 @@ void tms_frame_header(tms_out *out, const tms_config *config, const tms_layout *
     tms_out_string(out, "      \"cupti_version\": 24,\n"
                         "      \"cuda_runtime_version\": 12060,\n"
                         "      \"cuda_driver_version\": 12080,\n");
-    distributed_info(out, config, layout);
+    distributed_info(out, topo, layout);
     tms_out_string(out, "      \"host_name\": \"host");
     tms_out_int(out, layout->host);
     (void)snprintf(text, sizeof text, "%016llX%016llX", (unsigned long long)high,
@@ -115,7 +142,7 @@ static void process(tms_out *out, int64_t ts_ns, int64_t pid, bool gpu) {
 
 /* A thread or a stream: the format does not tell them apart but by their names. */
 static void thread(tms_out *out, int64_t ts_ns, const tms_layout *layout, tms_track track) {
-    bool gpu = track == TMS_TRACK_COMPUTE || track == TMS_TRACK_COMM;
+    bool gpu = tms_track_gpu(track);
     int64_t pid = layout->pid[track];
     int64_t tid = layout->tid[track];
 
@@ -133,14 +160,19 @@ static void thread(tms_out *out, int64_t ts_ns, const tms_layout *layout, tms_tr
 }
 
 int64_t tms_frame_footer(tms_out *out, const tms_config *config, const tms_layout *layout,
-                         int64_t begin_ns, int64_t end_ns, const char *name) {
+                         tms_window window, const char *name) {
+    int64_t begin_ns = window.begin_ns;
+    int64_t end_ns = window.end_ns;
+
     process(out, begin_ns, layout->pid[TMS_TRACK_HOST], false);
     /* Kineto names all GPUs of the host, those included that this process never used. */
     for (int64_t i = 0; i < config->host_ranks; i++) {
         process(out, begin_ns, i, true);
     }
     for (int i = 0; i < TMS_TRACK_COUNT; i++) {
-        thread(out, begin_ns, layout, (tms_track)i);
+        if (tms_layout_used(config, layout, (tms_track)i)) {
+            thread(out, begin_ns, layout, (tms_track)i);
+        }
     }
     /* The profiler's own span has words where others have numbers: readers have to cope. */
     tms_out_string(out, "  {\n    \"ph\": \"X\", \"cat\": \"Trace\", \"ts\": ");

@@ -7,19 +7,24 @@
 #include "config.h"
 #include "layout.h"
 #include "out.h"
+#include "topo.h"
+
+/* When the profiler starts and stops [ns after TMS_BASE_NS]. */
+typedef struct tms_window {
+    int64_t begin_ns;
+    int64_t end_ns;
+} tms_window;
 
 /* Writes the job's description up to the opening bracket of the events. */
-void tms_frame_header(tms_out *out, const tms_config *config, const tms_layout *layout);
+void tms_frame_header(tms_out *out, const tms_topo *topo, const tms_layout *layout);
 
 /**
  * Writes the metadata events, the profiler's span and marks, and closes the file.
  *
- * @param begin_ns  when the profiler started [ns after TMS_BASE_NS]
- * @param end_ns    when it stopped [ns after TMS_BASE_NS]
- * @param name      of the trace
- * @return          how many duration and instant events were among them
+ * @param name  of the trace
+ * @return      how many duration and instant events were among them
  */
 int64_t tms_frame_footer(tms_out *out, const tms_config *config, const tms_layout *layout,
-                         int64_t begin_ns, int64_t end_ns, const char *name);
+                         tms_window window, const char *name);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "blame.h"
 #include "kineto.h"
 #include "replay.h"
 #include "sink.h"
@@ -35,7 +36,8 @@ static tms_status write_section(tms_kineto *kineto, tms_replay *replay, tms_sect
 tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, const char *name, tms_out *out,
                               tms_tally *tally, tms_error *err) {
     tms_kineto *kineto = NULL;
-    tms_status status = tms_kineto_begin(&kineto, plan->config, rank, out, err);
+    tms_status status = tms_kineto_begin(&kineto, &plan->topo, rank, out, err);
+    int64_t begin_ns = 0;
     int64_t end_ns = 0;
 
     /* A file lists thread after thread: simulating again for each section costs little, holding
@@ -48,11 +50,12 @@ tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, const char *na
         if (status == TMS_OK) {
             status = write_section(kineto, &replay, section, out->sink, tally, err);
         }
-        end_ns = replay.sim.cpu_ns;
+        begin_ns = replay.begin_ns;
+        end_ns = replay.end_ns;
         tms_replay_free(&replay);
     }
     if (status == TMS_OK) {
-        tms_kineto_end(kineto, end_ns, name);
+        tms_kineto_end(kineto, begin_ns, end_ns, name);
         tms_tally_finish(tally);
         tally->n_recorded = tms_kineto_count(kineto);
     }
@@ -86,7 +89,8 @@ static tms_status open_output(const tms_config *config, const char *name, tms_co
 }
 
 /* Writes one rank's file and its part of the truth. */
-static tms_status write_rank(const tms_plan *plan, int64_t rank, tms_out *truth, tms_error *err) {
+static tms_status write_rank(const tms_plan *plan, int64_t rank, tms_out *truth, tms_blame *blame,
+                             tms_error *err) {
     static const char *const endings[TMS_COMPRESSION_COUNT] = {"", ".gz", ".zst"};
     const tms_config *config = plan->config;
     tms_out out = {0};
@@ -108,7 +112,7 @@ static tms_status write_rank(const tms_plan *plan, int64_t rank, tms_out *truth,
     if (status == TMS_OK) {
         tms_out_flush(&out);
         /* Should the commit fail, the truth is thrown away as a whole. */
-        tms_truth_rank(truth, config, rank, &tally);
+        tms_truth_rank(truth, plan, rank, &tally, blame);
         status = tms_sink_commit(sink, err);
     } else {
         tms_sink_abandon(sink);
@@ -120,7 +124,7 @@ static tms_status write_rank(const tms_plan *plan, int64_t rank, tms_out *truth,
 
 /* Truth is opened first, so that a folder that cannot be written to is found at once, and renamed
  * last, so that its presence says that all traces are there. */
-static tms_status write_files(const tms_plan *plan, tms_error *err) {
+static tms_status write_files(const tms_plan *plan, tms_blame *blame, tms_error *err) {
     const tms_config *config = plan->config;
     tms_sink *sink = NULL;
     tms_out truth = {0};
@@ -133,12 +137,12 @@ static tms_status write_files(const tms_plan *plan, tms_error *err) {
         tms_sink_abandon(sink);
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for an output buffer");
     }
-    tms_truth_begin(&truth, config);
+    tms_truth_begin(&truth, plan);
     for (int64_t r = 0; r < config->ranks && status == TMS_OK; r++) {
-        status = write_rank(plan, r, &truth, err);
+        status = write_rank(plan, r, &truth, blame, err);
     }
     if (status == TMS_OK) {
-        tms_truth_end(&truth, plan);
+        tms_truth_end(&truth, plan, blame);
         tms_out_flush(&truth);
         status = tms_sink_commit(sink, err);
     } else {
@@ -148,20 +152,87 @@ static tms_status write_files(const tms_plan *plan, tms_error *err) {
     return status;
 }
 
-tms_status tms_job_run(const tms_config *config, tms_error *err) {
+/* Bytes of rank 0's plain trace with this many steps. */
+static tms_status pilot(const tms_config *config, int64_t steps, int64_t *bytes, tms_error *err) {
+    tms_config shorter = *config;
     tms_plan plan;
+    tms_tally tally;
+    tms_out out = {0};
+    tms_sink *sink = NULL;
     tms_status status;
 
-    /* If what exists is no folder, opening the first file says so. */
-    if (mkdir(config->dir, 0777) != 0 && errno != EEXIST) {
-        return tms_fail(err, TMS_ERR_OUTPUT, "cannot create the folder '%s': %s", config->dir,
-                        strerror(errno));
-    }
-    status = tms_plan_build(&plan, config, err);
+    shorter.steps = steps;
+    shorter.window_skew = 0;
+    status = tms_plan_build(&plan, &shorter, err);
     if (status != TMS_OK) {
         return status;
     }
-    status = write_files(&plan, err);
+    tms_tally_init(&tally);
+    status = tms_sink_open_memory(&sink, err);
+    if (status == TMS_OK && !tms_out_init(&out, sink)) {
+        status = tms_fail(err, TMS_ERR_FAULT, "out of memory for an output buffer");
+    }
+    if (status == TMS_OK) {
+        status = tms_job_write_rank(&plan, 0, "", &out, &tally, err);
+    }
+    if (status == TMS_OK) {
+        size_t size;
+
+        tms_out_flush(&out);
+        (void)tms_sink_bytes(sink, &size);
+        *bytes = (int64_t)size;
+    }
+    tms_sink_abandon(sink);
+    tms_out_free(&out);
+    tms_tally_free(&tally);
+    tms_plan_free(&plan);
+    return status;
+}
+
+/* As many steps as make the traces about as large as they should be, before compression. */
+static tms_status choose_steps(tms_config *config, tms_error *err) {
+    int64_t one = 0;
+    int64_t two = 0;
+    int64_t rank_bytes = config->target_mb * 1000000 / config->ranks;
+    tms_status status = pilot(config, 1, &one, err);
+
+    if (status == TMS_OK) {
+        status = pilot(config, 2, &two, err);
+    }
+    if (status == TMS_OK) {
+        int64_t steps = 1 + (rank_bytes - one + (two - one) / 2) / (two - one);
+
+        config->steps = steps < config->window_skew + 1 ? config->window_skew + 1 : steps;
+        status = tms_config_check(config, err);
+    }
+    return status;
+}
+
+tms_status tms_job_run(const tms_config *wanted, tms_error *err) {
+    tms_config config = *wanted;
+    tms_plan plan;
+    tms_blame blame;
+    tms_status status = TMS_OK;
+
+    /* If what exists is no folder, opening the first file says so. */
+    if (mkdir(config.dir, 0777) != 0 && errno != EEXIST) {
+        return tms_fail(err, TMS_ERR_OUTPUT, "cannot create the folder '%s': %s", config.dir,
+                        strerror(errno));
+    }
+    if (config.target_mb > 0) {
+        status = choose_steps(&config, err);
+    }
+    if (status == TMS_OK) {
+        status = tms_plan_build(&plan, &config, err);
+    }
+    if (status != TMS_OK) {
+        return status;
+    }
+    status = tms_blame_build(&blame, &plan, err);
+    if (status == TMS_OK) {
+        status = write_files(&plan, &blame, err);
+        tms_blame_free(&blame);
+    }
     tms_plan_free(&plan);
     return status;
 }

@@ -22,9 +22,9 @@ tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, const char *na
 /**
  * Does the whole run. Each file appears under its name when it is complete, truth.json last.
  *
- * @param config  checked, with `dir` set
+ * @param wanted  checked, with `dir` set; with a target, its number of steps is not used
  * @return        TMS_OK; TMS_ERR_OUTPUT; TMS_ERR_FAULT
  */
-tms_status tms_job_run(const tms_config *config, tms_error *err);
+tms_status tms_job_run(const tms_config *wanted, tms_error *err);
 
 #endif

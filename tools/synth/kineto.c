@@ -2,12 +2,11 @@
  * program; it formats no text that could be made once per file. */
 #include "kineto.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "frame.h"
-#include "sim.h"
+#include "rng.h"
 #include "texts.h"
 
 /* What the allocator holds when the recording begins: weights and optimizer state [B]. */
@@ -17,33 +16,33 @@
 #define LITERAL(out, text) tms_out_text((out), (text), sizeof(text) - 1)
 
 struct tms_kineto {
+    const tms_topo *topo;     /* borrowed */
     const tms_config *config; /* borrowed */
     tms_out *out;             /* borrowed */
     tms_layout layout;
     tms_texts texts;
-    int64_t begin_ns;        /* of the recording, after the base */
     int64_t count;           /* events that a reader has to count */
     int64_t op_index;        /* the next "Ev Idx" */
     int64_t allocated_bytes; /* as of the last [memory] event */
 };
 
-tms_status tms_kineto_begin(tms_kineto **kineto, const tms_config *config, int64_t rank,
-                            tms_out *out, tms_error *err) {
+tms_status tms_kineto_begin(tms_kineto **kineto, const tms_topo *topo, int64_t rank, tms_out *out,
+                            tms_error *err) {
     tms_kineto *made = calloc(1, sizeof *made);
 
     if (made == NULL) {
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for a trace");
     }
-    made->config = config;
+    made->topo = topo;
+    made->config = topo->config;
     made->out = out;
-    made->layout = tms_layout_of(config, rank);
-    made->begin_ns = tms_sim_profiler_begin_ns(config, rank) - TMS_BASE_NS;
+    made->layout = tms_layout_of(topo->config, rank);
     made->allocated_bytes = ALLOCATED_BYTES;
-    if (!tms_texts_make(&made->texts, config, &made->layout)) {
+    if (!tms_texts_make(&made->texts, topo, &made->layout)) {
         tms_kineto_free(made);
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for the texts of a trace");
     }
-    tms_frame_header(out, config, &made->layout);
+    tms_frame_header(out, topo, &made->layout);
     *kineto = made;
     return TMS_OK;
 }
@@ -133,8 +132,112 @@ static void write_numbers(tms_kineto *kineto, const tms_event *event, tms_shape 
     }
 }
 
-/* One event and, right behind it as in real files, the end of its arrow. */
-static void write_event(tms_kineto *kineto, const tms_event *event) {
+/* Bytes of an element, and torch's name of its type. */
+static const struct dtype {
+    int64_t bytes;
+    const char *name;
+} dtypes[] = {[TMS_DTYPE_BFLOAT16] = {2, "BFloat16"},
+              [TMS_DTYPE_FLOAT] = {4, "Float"},
+              [TMS_DTYPE_LONG] = {8, "Long"}};
+
+/* Writes ', "name": value'. */
+static void member(tms_out *out, const char *name, int64_t value) {
+    LITERAL(out, ", \"");
+    tms_out_string(out, name);
+    LITERAL(out, "\": ");
+    tms_out_int(out, value);
+}
+
+/* The same on all members: a hash of the group's name and form, and of the sequence number. */
+static uint64_t comms_id(const tms_channel *channel, const tms_comm *comm) {
+    bool message = comm->what == TMS_SEND || comm->what == TMS_RECV;
+    uint64_t state = (uint64_t)channel->name << 1 | (message ? 1 : 0);
+
+    state = tms_splitmix64(&state) ^ (uint64_t)comm->seq;
+    state = tms_splitmix64(&state) ^ (uint64_t)channel->group.start;
+    state = tms_splitmix64(&state) ^ (uint64_t)channel->group.stride;
+    state = tms_splitmix64(&state) ^ (uint64_t)channel->group.size;
+    return tms_splitmix64(&state);
+}
+
+/* The numbers of a collective that came to traces in 2026 only. */
+static void write_identity(tms_kineto *kineto, const tms_channel *channel, const tms_comm *comm) {
+    tms_out *out = kineto->out;
+
+    if (kineto->config->seq != 0) {
+        member(out, "Seq", comm->seq);
+    }
+    if (kineto->config->comms_id != 0) {
+        char field[20];
+        char *end = field + sizeof field;
+        char *digits = tms_out_digits(end, comms_id(channel, comm));
+
+        LITERAL(out, ", \"Comms Id\": ");
+        tms_out_text(out, digits, (size_t)(end - digits));
+    }
+}
+
+/* What the profiler notes of a collective, on the operator and again on its kernel. */
+static void write_collective(tms_kineto *kineto, const tms_channel *channel, const tms_comm *comm) {
+    tms_out *out = kineto->out;
+    const struct dtype *dtype = &dtypes[comm->dtype];
+    int64_t whole = comm->bytes / dtype->bytes;
+    int64_t piece = whole / channel->ranks.size;
+
+    LITERAL(out, ", \"Collective name\": \"");
+    tms_out_string(out, tms_collective_get(comm->what)->name);
+    LITERAL(out, "\"");
+    member(out, "In msg nelems", comm->what == TMS_ALL_GATHER ? piece : whole);
+    member(out, "Out msg nelems", comm->what == TMS_REDUCE_SCATTER ? piece : whole);
+    member(out, "Group size", channel->group.size);
+    LITERAL(out, ", \"dtype\": \"");
+    tms_out_string(out, dtype->name);
+    tms_out_string(out, kineto->texts.group[comm->role]);
+    if (comm->what == TMS_SEND) {
+        member(out, "Dst Rank", comm->peer);
+    } else if (comm->what == TMS_RECV) {
+        member(out, "Src Rank", comm->peer);
+    }
+    write_identity(kineto, channel, comm);
+}
+
+/* The arguments of an event that belongs to a collective, and its end. */
+static void write_comm(tms_kineto *kineto, const tms_event *event, const tms_comm *comm) {
+    const tms_channel *channel = tms_topo_channel(kineto->topo, &kineto->layout, comm->role);
+    tms_out *out = kineto->out;
+    bool message = comm->what == TMS_SEND || comm->what == TMS_RECV;
+    int64_t rank = message ? comm->peer : kineto->layout.rank;
+
+    if (event->kind == TMS_OP_COMMS) {
+        /* Torch notes the rank within the group; of a message, that of the other side. */
+        member(out, "Rank", tms_ranks_position(&channel->group, rank));
+        member(out, "Global rank start", channel->group.start);
+        member(out, "Global rank stride", channel->group.stride);
+        write_collective(kineto, channel, comm);
+    } else if (kineto->config->no_metadata == 0) {
+        write_collective(kineto, channel, comm);
+    }
+    LITERAL(out, "\n    }\n  },\n");
+}
+
+/* What follows the name of some kinds. */
+static void write_name_number(tms_kineto *kineto, const tms_event *event, const tms_comm *comm) {
+    tms_number number = tms_kind_get(event->kind)->number;
+
+    if (number == TMS_NUMBER_STEP) {
+        tms_out_int(kineto->out, event->value);
+    } else if (number == TMS_NUMBER_PEER && comm != NULL) {
+        const tms_channel *channel = tms_topo_channel(kineto->topo, &kineto->layout, comm->role);
+
+        tms_out_int(kineto->out, tms_ranks_position(&channel->group, kineto->layout.rank));
+        tms_out_text(kineto->out, comm->what == TMS_SEND ? "->" : "<-", 2);
+        tms_out_int(kineto->out, tms_ranks_position(&channel->group, comm->peer));
+    }
+}
+
+/* One event and, right behind it as in real files, the end of its arrow. `comm` is the collective
+ * that it belongs to, NULL for most. */
+static void write_event(tms_kineto *kineto, const tms_event *event, const tms_comm *comm) {
     const tms_kind_info *info = tms_kind_get(event->kind);
     const tms_text *text = &kineto->texts.of[event->kind][event->track];
     const char *p = text->text;
@@ -144,8 +247,8 @@ static void write_event(tms_kineto *kineto, const tms_event *event) {
 
     tms_out_text(out, p, text->head);
     p += text->head;
-    if (info->numbered) {
-        tms_out_int(out, event->value);
+    if (info->number != TMS_NUMBER_NONE) {
+        write_name_number(kineto, event, comm);
     }
     tms_out_text(out, p, text->place);
     p += text->place;
@@ -166,6 +269,9 @@ static void write_event(tms_kineto *kineto, const tms_event *event) {
     p += text->middle;
     write_numbers(kineto, event, info->shape);
     tms_out_text(out, p, text->tail);
+    if (comm != NULL && (event->kind == TMS_OP_COMMS || info->shape == TMS_SHAPE_COMM)) {
+        write_comm(kineto, event, comm);
+    }
     if (info->flow != TMS_FLOW_NONE) {
         write_flow(kineto, event, info);
     }
@@ -176,15 +282,16 @@ void tms_kineto_events(tms_kineto *kineto, const tms_events *events, tms_section
         const tms_event *event = &events->items[i];
 
         if (tms_events_section(event->kind, event->track) == section) {
-            write_event(kineto, event);
+            write_event(kineto, event, event->comm > 0 ? &events->comms[event->comm - 1] : NULL);
             kineto->count++;
         }
     }
 }
 
-void tms_kineto_end(tms_kineto *kineto, int64_t end_ns, const char *name) {
-    kineto->count += tms_frame_footer(kineto->out, kineto->config, &kineto->layout,
-                                      kineto->begin_ns, end_ns - TMS_BASE_NS, name);
+void tms_kineto_end(tms_kineto *kineto, int64_t begin_ns, int64_t end_ns, const char *name) {
+    tms_window window = {begin_ns - TMS_BASE_NS, end_ns - TMS_BASE_NS};
+
+    kineto->count += tms_frame_footer(kineto->out, kineto->config, &kineto->layout, window, name);
 }
 
 int64_t tms_kineto_count(const tms_kineto *kineto) {

@@ -10,19 +10,20 @@
 #include "events.h"
 #include "layout.h"
 #include "out.h"
+#include "topo.h"
 
 typedef struct tms_kineto tms_kineto;
 
 /**
  * Starts a trace: writes everything up to its list of events.
  *
- * @param config  kept by reference until tms_kineto_end
+ * @param topo    kept by reference until tms_kineto_end, as is its configuration
  * @param out     kept by reference until tms_kineto_end
  * @param kineto  set only on TMS_OK; free with tms_kineto_free
  * @return        TMS_OK; TMS_ERR_FAULT out of memory
  */
-tms_status tms_kineto_begin(tms_kineto **kineto, const tms_config *config, int64_t rank,
-                            tms_out *out, tms_error *err);
+tms_status tms_kineto_begin(tms_kineto **kineto, const tms_topo *topo, int64_t rank, tms_out *out,
+                            tms_error *err);
 
 /**
  * Writes the events of one section. Sections come in the order of tms_section, each from the
@@ -33,10 +34,11 @@ void tms_kineto_events(tms_kineto *kineto, const tms_events *events, tms_section
 /**
  * Ends the trace: names of threads, the profiler's own span, the closing brackets.
  *
- * @param end_ns  when the profiler stops [ns since the epoch]
- * @param name    file name that the trace shows as its own
+ * @param begin_ns  when the profiler starts, as recorded [ns since the epoch]
+ * @param end_ns    when it stops
+ * @param name      file name that the trace shows as its own
  */
-void tms_kineto_end(tms_kineto *kineto, int64_t end_ns, const char *name);
+void tms_kineto_end(tms_kineto *kineto, int64_t begin_ns, int64_t end_ns, const char *name);
 
 /* Duration and instant events written so far: what a reader has to count. */
 int64_t tms_kineto_count(const tms_kineto *kineto);

@@ -2,6 +2,7 @@
 #ifndef TMERGE_SYNTH_LAYOUT_H
 #define TMERGE_SYNTH_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "config.h"
@@ -11,7 +12,11 @@ typedef enum tms_track {
     TMS_TRACK_HOST,     /* the Python thread */
     TMS_TRACK_AUTOGRAD, /* torch's backward thread */
     TMS_TRACK_COMPUTE,  /* the stream of computation and copies */
-    TMS_TRACK_COMM,     /* NCCL's stream */
+    TMS_TRACK_COMM,     /* NCCL's stream of the data-parallel group */
+    TMS_TRACK_TENSOR,   /* of the tensor-parallel group */
+    TMS_TRACK_PREVIOUS, /* of the pair with the pipeline's stage before */
+    TMS_TRACK_NEXT,     /* of the pair with the stage behind */
+    TMS_TRACK_WORLD,    /* of the whole job's group, where it is not the data-parallel one */
     TMS_TRACK_COUNT
 } tms_track;
 
@@ -29,26 +34,63 @@ typedef struct tms_layout {
     int64_t rank;
     int64_t host;
     int64_t device;
+    int64_t tp; /* index in the tensor-parallel group */
+    int64_t dp; /* the same for data */
+    int64_t pp; /* stage of the pipeline */
     int64_t pid[TMS_TRACK_COUNT];
     int64_t tid[TMS_TRACK_COUNT];
 } tms_layout;
 
+/* Whether a track is a row of the GPU. */
+static inline bool tms_track_gpu(tms_track track) {
+    return track >= TMS_TRACK_COMPUTE;
+}
+
 /* The place of a rank: ranks fill one host after another. */
 static inline tms_layout tms_layout_of(const tms_config *config, int64_t rank) {
-    tms_layout layout = {
-        .rank = rank, .host = rank / config->host_ranks, .device = rank % config->host_ranks};
+    int64_t dp = tms_config_dp(config);
+    tms_layout layout = {.rank = rank,
+                         .host = rank / config->host_ranks,
+                         .device = rank % config->host_ranks,
+                         .tp = rank % config->tp,
+                         .dp = rank / config->tp % dp,
+                         .pp = rank / (config->tp * dp)};
     int64_t pid = 1000 + rank;
 
-    layout.pid[TMS_TRACK_HOST] = pid;
-    layout.pid[TMS_TRACK_AUTOGRAD] = pid;
-    layout.pid[TMS_TRACK_COMPUTE] = layout.device;
-    layout.pid[TMS_TRACK_COMM] = layout.device;
+    for (int track = 0; track < TMS_TRACK_COUNT; track++) {
+        layout.pid[track] = tms_track_gpu((tms_track)track) ? layout.device : pid;
+        /* Streams differ on purpose: a reader that matches collectives by stream number must
+         * fail. */
+        layout.tid[track] = 20 + 8 * (track - TMS_TRACK_COMM) + 4 * (rank % 2);
+    }
     layout.tid[TMS_TRACK_HOST] = pid;
     layout.tid[TMS_TRACK_AUTOGRAD] = pid + 100000;
     layout.tid[TMS_TRACK_COMPUTE] = 7;
-    /* Differs on purpose: a reader that matches collectives by stream number must fail. */
-    layout.tid[TMS_TRACK_COMM] = 20 + 4 * (rank % 2);
     return layout;
+}
+
+/* Whether a rank has the track at all. The data-parallel stream is there even where nothing is
+ * reduced, as the job of one group has always had it. */
+static inline bool tms_layout_used(const tms_config *config, const tms_layout *layout,
+                                   tms_track track) {
+    switch (track) {
+    case TMS_TRACK_COMM:
+        return tms_config_plain(config) || tms_config_dp(config) > 1;
+    case TMS_TRACK_TENSOR:
+        return config->tp > 1;
+    case TMS_TRACK_PREVIOUS:
+        return layout->pp > 0;
+    case TMS_TRACK_NEXT:
+        return layout->pp < config->pp - 1;
+    case TMS_TRACK_WORLD:
+        return !tms_config_plain(config);
+    case TMS_TRACK_HOST:
+    case TMS_TRACK_AUTOGRAD:
+    case TMS_TRACK_COMPUTE:
+    case TMS_TRACK_COUNT:
+        break;
+    }
+    return true;
 }
 
 #endif

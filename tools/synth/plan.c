@@ -1,103 +1,261 @@
 /* First pass: all ranks step by step, with nothing recorded.
  *
- * In data-parallel training nothing but the all-reduces couples the ranks, and their kernels wait
- * on the GPU, not on the CPU: so each rank can run its head alone, and one look at all of them
- * decides the collectives of the step. Sends between pipeline stages will need a finer order. */
+ * Each rank's CPU runs its step alone, for it waits for the GPU at the end only. Then the ranks go
+ * through their operations in turns: one that needs the end of a collective to which not all have
+ * come is laid aside, and taken up again by the last one to come. Since all members of a group
+ * launch its collectives in one order, and no operation needs a later one, somebody can always go
+ * on; the order of turns has no influence on any time. */
 #include "plan.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow.h"
 #include "rng.h"
 #include "sim.h"
 
 /* Rank number of the random stream that the network draws from: no rank has it. */
 #define NETWORK_STREAM UINT64_MAX
 
-/* Decides one all-reduce: everyone spins until the last rank has come, then the data moves. */
-static void resolve(tms_plan *plan, tms_sim *sims, int64_t step, int64_t index, tms_rng *rng) {
-    const tms_config *config = plan->config;
-    size_t at = tms_plan_index(config, step, index);
-    int64_t transfer_ns = tms_rng_around(rng, tms_config_transfer_ns(config), config->jitter_ppm);
-    int64_t last_ns = 0;
+/* A job on its way through one step. */
+typedef struct run {
+    tms_plan *plan;
+    tms_sim *sims; /* [ranks] */
+    int64_t step;
+    int64_t *transfer_ns; /* [instances] of this step */
+    int64_t *missing;     /* [instances] members that have not come yet */
+    int64_t *last_ns;     /* [instances] begin of the last one so far */
+    int64_t *waiting;     /* [ranks] instance that a rank waits for; -1: none */
+    int64_t *ready;       /* [n_ready] ranks that can go on; at most all */
+    int64_t n_ready;
+} run;
 
-    for (int64_t r = 0; r < config->ranks; r++) {
-        tms_bucket *bucket = &sims[r].buckets[index];
+/* The network's share of an instance: all drawn before the step, so that it does not depend on the
+ * order in which ranks come. Gaps and lags stand in the plan until times take their place. */
+static void draw(run *r, int64_t i, tms_rng *rng) {
+    tms_plan *plan = r->plan;
+    const tms_config *config = plan->config;
+    const tms_instance *instance = &plan->instances[i];
+    const tms_channel *channel = &plan->topo.channels[instance->channel];
+    int64_t n = channel->ranks.size;
+    size_t at = tms_plan_first(plan, r->step, i);
+    int64_t mean_ns =
+        tms_config_move_ns(config, instance->bytes, n, tms_collective_get(instance->what)->passes);
+
+    r->transfer_ns[i] = tms_rng_around(rng, mean_ns, config->jitter_ppm);
+    r->missing[i] = n;
+    r->last_ns[i] = 0;
+    for (int64_t p = 0; p < n; p++) {
         /* NCCL's stream takes its kernels in order; a following one needs a moment, which
          * differs from rank to rank, or all ranks of a slow network would come at once. */
-        int64_t gap_ns = tms_rng_range(rng, 600, 1400);
-        int64_t free_ns = (index > 0 ? bucket[-1].end_ns : sims[r].comm_free_ns) + gap_ns;
-
-        bucket->begin_ns = bucket->ready_ns > free_ns ? bucket->ready_ns : free_ns;
-        last_ns = bucket->begin_ns > last_ns ? bucket->begin_ns : last_ns;
+        plan->begin_ns[at + (size_t)p] = tms_rng_range(rng, 600, 1400);
     }
     /* All leave together, but for what their clocks and the last packets differ by. */
-    for (int64_t r = 0; r < config->ranks; r++) {
-        tms_bucket *bucket = &sims[r].buckets[index];
-
-        bucket->end_ns = last_ns + transfer_ns + tms_rng_range(rng, 0, config->end_jitter_ns + 1);
-        plan->begin_ns[at + (size_t)r] = bucket->begin_ns;
-        plan->end_ns[at + (size_t)r] = bucket->end_ns;
-    }
-}
-
-/* Step by step over all ranks; the random numbers of the network are a stream of their own, so that
- * a change in the model leaves them as they are. */
-static void run_steps(tms_plan *plan, tms_sim *sims, tms_events *unused) {
-    const tms_config *config = plan->config;
-
-    for (int64_t step = 0; step < config->steps; step++) {
-        tms_rng rng = tms_rng_start((uint64_t)config->seed, NETWORK_STREAM, (uint64_t)step);
-
-        for (int64_t r = 0; r < config->ranks; r++) {
-            tms_sim_head(&sims[r], unused);
-        }
-        for (int64_t b = 0; b < config->buckets; b++) {
-            resolve(plan, sims, step, b, &rng);
-        }
-        for (int64_t r = 0; r < config->ranks; r++) {
-            tms_sim_tail(&sims[r], unused);
+    for (int64_t p = 0; p < n; p++) {
+        plan->end_ns[at + (size_t)p] = tms_rng_range(rng, 0, config->end_jitter_ns + 1);
+        if (n > 1) {
+            plan->end_ns[at + (size_t)p] += config->end_bias_ns * p / (n - 1);
         }
     }
 }
 
-/* Sets up all ranks, runs them and takes them down again. */
-static tms_status run(tms_plan *plan, tms_error *err) {
+/* Everyone spins until the last member has come, then the data moves. A broadcast's root need not
+ * wait, nor need a receiver wait for the others. */
+static void resolve(run *r, int64_t i) {
+    tms_plan *plan = r->plan;
+    const tms_instance *instance = &plan->instances[i];
+    const tms_channel *channel = &plan->topo.channels[instance->channel];
+    size_t at = tms_plan_first(plan, r->step, i);
+    int64_t root_ns = plan->begin_ns[at];
+
+    for (int64_t p = 0; p < channel->ranks.size; p++) {
+        int64_t rank = tms_ranks_at(&channel->ranks, p);
+        int64_t begin_ns = plan->begin_ns[at + (size_t)p];
+        int64_t from_ns = r->last_ns[i];
+
+        if (instance->what == TMS_BROADCAST) {
+            from_ns = begin_ns > root_ns ? begin_ns : root_ns;
+        }
+        plan->end_ns[at + (size_t)p] += from_ns + r->transfer_ns[i];
+        if (r->waiting[rank] == i) {
+            r->waiting[rank] = -1;
+            r->ready[r->n_ready++] = rank;
+        }
+    }
+}
+
+/* A rank comes to a collective; see tms_network. */
+static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t ready_ns,
+                   int64_t free_ns) {
+    run *r = context;
+    int64_t *begin_ns = &r->plan->begin_ns[tms_plan_index(r->plan, sim->step, comm->part)];
+
+    free_ns += *begin_ns; /* the gap that was drawn */
+    comm->begin_ns = ready_ns > free_ns ? ready_ns : free_ns;
+    *begin_ns = comm->begin_ns;
+    if (comm->begin_ns > r->last_ns[comm->instance]) {
+        r->last_ns[comm->instance] = comm->begin_ns;
+    }
+    if (--r->missing[comm->instance] == 0) {
+        resolve(r, comm->instance);
+    }
+}
+
+/* See tms_network; a rank that has to wait is noted. */
+static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
+    run *r = context;
+
+    if (r->missing[comm->instance] > 0) {
+        r->waiting[sim->layout.rank] = comm->instance;
+        return false;
+    }
+    comm->end_ns = r->plan->end_ns[tms_plan_index(r->plan, sim->step, comm->part)];
+    return true;
+}
+
+/* Learns from the first step's launches what each instance is; all members must agree. */
+static void learn(tms_plan *plan, const tms_sim *sim) {
+    for (size_t i = 0; i < sim->n_comms; i++) {
+        const tms_comm *comm = &sim->comms[i];
+        const tms_channel *channel = sim->channels[comm->role];
+        tms_instance *instance = &plan->instances[comm->instance];
+        tms_collective what = comm->what == TMS_RECV ? TMS_SEND : comm->what;
+
+        assert(!instance->known || (instance->what == what && instance->bytes == comm->bytes &&
+                                    instance->dtype == comm->dtype));
+        instance->what = what;
+        instance->dtype = comm->dtype;
+        instance->bytes = comm->bytes;
+        instance->channel = channel - plan->topo.channels;
+        instance->known = true;
+        if (comm->what == TMS_SEND) {
+            instance->sender = tms_ranks_position(&channel->ranks, sim->layout.rank);
+        }
+    }
+    for (int role = 0; role < TMS_ROLE_COUNT; role++) {
+        assert(sim->channels[role] == NULL ||
+               sim->role_count[role] == sim->channels[role]->n_instances);
+    }
+}
+
+/* The CPUs of all ranks, one after another. */
+static bool run_heads(run *r, tms_events *unused) {
+    for (int64_t rank = 0; rank < r->plan->config->ranks; rank++) {
+        tms_sim *sim = &r->sims[rank];
+
+        tms_sim_head(sim, unused);
+        if (sim->out_of_memory) {
+            return false;
+        }
+        if (r->step == 0) {
+            learn(r->plan, sim);
+        }
+        r->waiting[rank] = -1;
+        r->ready[rank] = r->plan->config->ranks - 1 - rank; /* taken from the back */
+    }
+    r->n_ready = r->plan->config->ranks;
+    return true;
+}
+
+/* One step of all ranks. */
+static tms_status run_step(run *r, tms_events *unused, tms_error *err) {
+    tms_plan *plan = r->plan;
     const tms_config *config = plan->config;
-    tms_sim *sims = calloc((size_t)config->ranks, sizeof *sims);
-    tms_status status = TMS_OK;
+    tms_network network = {.context = r, .arrive = arrive, .ended = ended};
+    /* The random numbers of the network are a stream of their own, so that a change in the model
+     * leaves them as they are. */
+    tms_rng rng = tms_rng_start((uint64_t)config->seed, NETWORK_STREAM, (uint64_t)r->step);
+    int64_t done = 0;
+
+    if (!run_heads(r, unused)) {
+        return tms_fail(err, TMS_ERR_FAULT, "out of memory for the operations of one step");
+    }
+    for (int64_t i = 0; i < plan->topo.n_instances; i++) {
+        draw(r, i, &rng);
+    }
+    while (r->n_ready > 0) {
+        done += tms_flow_advance(&r->sims[r->ready[--r->n_ready]], &network);
+    }
+    if (done < config->ranks) {
+        return tms_fail(err, TMS_ERR_FAULT, "the simulated ranks wait for one another");
+    }
+    for (int64_t rank = 0; rank < config->ranks; rank++) {
+        tms_sim_tail(&r->sims[rank]);
+        if (r->sims[rank].cpu_ns > plan->job_end_ns) {
+            plan->job_end_ns = r->sims[rank].cpu_ns;
+        }
+    }
+    return TMS_OK;
+}
+
+/* All steps of all ranks, which are at the job's begin. */
+static tms_status run_steps(run *r, tms_error *err) {
     tms_events unused;
+    tms_status status = TMS_OK;
 
-    if (!tms_events_init(&unused, TMS_NO_SECTIONS) || sims == NULL) {
-        status =
-            tms_fail(err, TMS_ERR_FAULT, "out of memory for %lld ranks", (long long)config->ranks);
+    if (!tms_events_init(&unused, TMS_NO_SECTIONS)) {
+        status = tms_fail(err, TMS_ERR_FAULT, "out of memory for events");
     }
-    for (int64_t r = 0; r < config->ranks && status == TMS_OK; r++) {
-        status = tms_sim_init(&sims[r], config, r, err);
+    for (; r->step < r->plan->config->steps && status == TMS_OK; r->step++) {
+        status = run_step(r, &unused, err);
     }
-    if (status == TMS_OK) {
-        run_steps(plan, sims, &unused);
-    }
-    for (int64_t r = 0; r < config->ranks && sims != NULL; r++) {
-        tms_sim_free(&sims[r]);
-    }
-    free(sims);
     tms_events_free(&unused);
     return status;
 }
 
-tms_status tms_plan_build(tms_plan *plan, const tms_config *config, tms_error *err) {
-    /* The largest product of the options' limits is under 2^63; calloc checks the rest. */
-    size_t count = tms_plan_index(config, config->steps, 0) + 1;
-    tms_plan built = {.config = config};
+/* Sets up all ranks, runs them and takes them down again. */
+static tms_status simulate(tms_plan *plan, tms_error *err) {
+    const tms_config *config = plan->config;
+    size_t ranks = (size_t)config->ranks;
+    size_t instances = (size_t)plan->topo.n_instances + 1; /* a job without any needs no case */
+    run r = {.plan = plan};
     tms_status status;
 
-    built.begin_ns = calloc(count, sizeof *built.begin_ns);
-    built.end_ns = calloc(count, sizeof *built.end_ns);
-    if (built.begin_ns == NULL || built.end_ns == NULL) {
-        status = tms_fail(err, TMS_ERR_FAULT, "out of memory for %zu arrivals", count);
+    r.sims = calloc(ranks, sizeof *r.sims);
+    r.transfer_ns = calloc(instances, sizeof *r.transfer_ns);
+    r.missing = calloc(instances, sizeof *r.missing);
+    r.last_ns = calloc(instances, sizeof *r.last_ns);
+    r.waiting = calloc(ranks, sizeof *r.waiting);
+    r.ready = calloc(ranks, sizeof *r.ready);
+    if (r.sims == NULL || r.transfer_ns == NULL || r.missing == NULL || r.last_ns == NULL ||
+        r.waiting == NULL || r.ready == NULL) {
+        status = tms_fail(err, TMS_ERR_FAULT, "out of memory for %zu ranks", ranks);
     } else {
-        status = run(&built, err);
+        for (size_t i = 0; i < ranks; i++) {
+            tms_sim_init(&r.sims[i], &plan->topo, (int64_t)i);
+        }
+        status = run_steps(&r, err);
+    }
+    for (size_t i = 0; i < ranks && r.sims != NULL; i++) {
+        tms_sim_free(&r.sims[i]);
+    }
+    free(r.sims);
+    free(r.transfer_ns);
+    free(r.missing);
+    free(r.last_ns);
+    free(r.waiting);
+    free(r.ready);
+    return status;
+}
+
+tms_status tms_plan_build(tms_plan *plan, const tms_config *config, tms_error *err) {
+    tms_plan built = {.config = config};
+    tms_status status = tms_topo_init(&built.topo, config, err);
+    size_t parts;
+
+    if (status != TMS_OK) {
+        return status;
+    }
+    /* The largest product of the options' limits is under 2^63; calloc checks the rest. */
+    parts = tms_plan_index(&built, config->steps, 0) + 1;
+    built.instances = calloc((size_t)built.topo.n_instances + 1, sizeof *built.instances);
+    built.begin_ns = calloc(parts, sizeof *built.begin_ns);
+    built.end_ns = calloc(parts, sizeof *built.end_ns);
+    if (built.instances == NULL || built.begin_ns == NULL || built.end_ns == NULL) {
+        status = tms_fail(err, TMS_ERR_FAULT, "out of memory for %zu arrivals", parts);
+    } else {
+        status = simulate(&built, err);
     }
     if (status != TMS_OK) {
         tms_plan_free(&built);
@@ -108,7 +266,28 @@ tms_status tms_plan_build(tms_plan *plan, const tms_config *config, tms_error *e
 }
 
 void tms_plan_free(tms_plan *plan) {
+    tms_topo_free(&plan->topo);
+    free(plan->instances);
     free(plan->begin_ns);
     free(plan->end_ns);
     memset(plan, 0, sizeof *plan);
+}
+
+bool tms_plan_complete(const tms_plan *plan, int64_t step, int64_t instance) {
+    const tms_config *config = plan->config;
+    const tms_channel *channel = &plan->topo.channels[plan->instances[instance].channel];
+    int64_t index = instance - channel->first_instance;
+
+    if (config->lost_ppm == 0 && config->window_skew == 0) {
+        return true;
+    }
+    for (int64_t p = 0; p < channel->ranks.size; p++) {
+        int64_t rank = tms_ranks_at(&channel->ranks, p);
+
+        if (step < tms_sim_skipped(config, rank) ||
+            tms_sim_lost(config, step, tms_channel_part(channel, index, rank))) {
+            return false;
+        }
+    }
+    return true;
 }

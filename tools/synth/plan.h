@@ -1,4 +1,4 @@
-/* When every all-reduce begins and ends on every rank: the part of a simulation that couples the
+/* When every collective begins and ends on every rank: the part of a simulation that couples the
  * ranks. With it, each rank can be replayed alone, as often as its file has sections. */
 #ifndef TMERGE_SYNTH_PLAN_H
 #define TMERGE_SYNTH_PLAN_H
@@ -6,17 +6,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "catalogue.h"
 #include "config.h"
 #include "error.h"
+#include "events.h"
+#include "topo.h"
+
+/* One collective of a step, or one message from stage to stage; the same in all steps. */
+typedef struct tms_instance {
+    tms_collective what; /* TMS_SEND stands for both sides of a message */
+    tms_dtype dtype;
+    int64_t bytes;
+    int64_t channel; /* index in the list of communicators */
+    int64_t sender;  /* position of the rank that sends; of messages only */
+    bool known;
+} tms_instance;
 
 typedef struct tms_plan {
     const tms_config *config; /* borrowed */
-    int64_t *begin_ns;        /* owned; see tms_plan_index */
+    tms_topo topo;            /* owned */
+    tms_instance *instances;  /* [topo.n_instances], owned */
+    int64_t *begin_ns;        /* owned; see tms_plan_index. All in true time */
     int64_t *end_ns;
+    int64_t job_end_ns; /* when the last rank is through */
 } tms_plan;
 
 /**
- * Simulates the whole job, keeping nothing but the all-reduces.
+ * Simulates the whole job, keeping nothing but the collectives: 16 bytes for each kernel, whose
+ * text in a file is a hundred times that.
  *
  * @param config  kept by reference; must outlive the plan
  * @param plan    set only on TMS_OK; free with tms_plan_free
@@ -26,10 +43,20 @@ tms_status tms_plan_build(tms_plan *plan, const tms_config *config, tms_error *e
 
 void tms_plan_free(tms_plan *plan);
 
-/* Where rank 0's times of one all-reduce stand; those of rank r follow at + r. `step` counts
- * from 0. */
-static inline size_t tms_plan_index(const tms_config *config, int64_t step, int64_t bucket) {
-    return (size_t)((step * config->buckets + bucket) * config->ranks);
+/* Where the times of a part (see tms_channel_part) stand; `step` counts from 0. */
+static inline size_t tms_plan_index(const tms_plan *plan, int64_t step, int64_t part) {
+    return (size_t)(step * plan->topo.n_parts + part);
 }
+
+/* Where the first member's times of an instance stand; those of the others follow. */
+static inline size_t tms_plan_first(const tms_plan *plan, int64_t step, int64_t instance) {
+    const tms_channel *channel = &plan->topo.channels[plan->instances[instance].channel];
+
+    return tms_plan_index(
+        plan, step, channel->base + (instance - channel->first_instance) * channel->ranks.size);
+}
+
+/* Whether the traces hold a kernel of every member; `step` counts from 0. */
+bool tms_plan_complete(const tms_plan *plan, int64_t step, int64_t instance);
 
 #endif

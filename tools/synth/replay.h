@@ -1,21 +1,26 @@
-/* Walks over one rank's steps again, now that the plan says when its all-reduces run. */
+/* Walks over one rank's steps again, now that the plan says when its collectives run. */
 #ifndef TMERGE_SYNTH_REPLAY_H
 #define TMERGE_SYNTH_REPLAY_H
 
 #include <stdbool.h>
 
+#include "clock.h"
 #include "events.h"
 #include "plan.h"
 #include "sim.h"
 
 typedef struct tms_replay {
     const tms_plan *plan; /* borrowed */
+    tms_clock clock;
     tms_sim sim;
-    tms_events events; /* of the step that tms_replay_next came to */
+    tms_events events; /* of the step that tms_replay_next came to, in recorded time */
+    unsigned sections; /* that are kept */
+    int64_t begin_ns;  /* when the recording begins and ends, in recorded time */
+    int64_t end_ns;
 } tms_replay;
 
 /**
- * Stands before the rank's first step.
+ * Stands before the rank's first recorded step.
  *
  * @param plan      kept by reference; must outlive @p replay
  * @param sections  which events to keep, a set of TMS_SECTION_BIT

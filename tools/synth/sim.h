@@ -1,11 +1,13 @@
 /* One rank's training steps in integer nanoseconds: what its CPU does, launches and computes.
  *
- * A step has two halves, for an all-reduce ends when the last rank has come to it: the head runs
- * up to the backward pass and says when each bucket is ready; somebody who sees all ranks decides
- * when the all-reduces begin and end; the tail runs from there. */
+ * A step has three parts, for a kernel may wait for kernels of other ranks. The head runs the CPU
+ * up to the moment where it waits for the GPU, and queues operations for the streams on the way;
+ * flow.h works through that queue, as far as other ranks let it; the tail runs from there. */
 #ifndef TMERGE_SYNTH_SIM_H
 #define TMERGE_SYNTH_SIM_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "config.h"
@@ -13,32 +15,50 @@
 #include "events.h"
 #include "layout.h"
 #include "rng.h"
+#include "topo.h"
 
-/* One rank's part in one bucket's all-reduce. */
-typedef struct tms_bucket {
-    int64_t ready_ns; /* gradients computed and kernel launched; set by the head */
-    int64_t launch_ns;
-    int64_t correlation;
-    int64_t comms_id;      /* External id of its record_param_comms */
-    int64_t annotation_id; /* External id of its nccl:all_reduce span */
-    int64_t begin_ns;      /* of the kernel; set by the caller between head and tail */
-    int64_t end_ns;
-} tms_bucket;
+typedef enum tms_op_kind {
+    TMS_DO_WORK,   /* a kernel or copy on the compute stream */
+    TMS_DO_ARRIVE, /* a collective's kernel, behind the compute stream's work so far */
+    TMS_DO_WAIT,   /* the compute stream waits for a collective to end */
+    TMS_DO_DRAIN   /* the CPU does, at the end of the step */
+} tms_op_kind;
 
-/* A rank between two steps, or between the halves of one. */
+/* What a stream has to do, in the order of launches. */
+typedef struct tms_op {
+    tms_op_kind kind;
+    int64_t reached_ns;  /* when its launch has reached the GPU */
+    int64_t gap_ns;      /* least distance behind what it follows */
+    int64_t duration_ns; /* of work */
+    size_t index;        /* of its event, or of its collective */
+} tms_op;
+
+/* A rank between two steps, or between the parts of one. */
 typedef struct tms_sim {
-    const tms_config *config; /* borrowed */
+    const tms_config *config;                    /* borrowed */
+    const tms_channel *channels[TMS_ROLE_COUNT]; /* borrowed; NULL where there is none */
     tms_layout layout;
     tms_rng rng;
-    tms_events *out;         /* where events go; borrowed for one half */
-    tms_bucket *buckets;     /* [n_buckets], owned */
+    tms_events *out; /* where events go; borrowed for one step */
+    tms_op *ops;     /* [n_ops] of this step, owned */
+    tms_comm *comms; /* [n_comms] of this step, owned */
+    size_t n_ops;
+    size_t ops_capacity;
+    size_t n_comms;
+    size_t comms_capacity;
+    size_t n_pushed;         /* collectives whose GPU events are in the list */
+    size_t next_op;          /* the first that flow.h has not done yet */
+    bool out_of_memory;      /* sticky; looked at after each head */
     int64_t step;            /* index of the step, from 0 */
     int64_t cpu_ns;          /* time of the thread that runs: one waits while the other works */
     int64_t compute_free_ns; /* when the compute stream has done all it was given */
-    int64_t comm_free_ns;    /* the same for NCCL's stream */
-    int64_t gpu_begin_ns;    /* begin of the step's first event on the compute stream; 0: none */
-    int64_t compute_ppm;     /* this rank's compute time [1e-6 of a normal rank's] */
-    int64_t correlation;     /* last ones given out */
+    int64_t comm_free_ns[TMS_ROLE_COUNT]; /* the same for NCCL's streams */
+    int64_t role_count[TMS_ROLE_COUNT];   /* collectives of this step so far */
+    size_t role_last[TMS_ROLE_COUNT];     /* index + 1 of the last of them; 0: none */
+    int64_t gpu_begin_ns; /* begin of the step's first event on the compute stream; 0: none */
+    int64_t compute_ppm;  /* this step's compute time [1e-6 of a normal rank's] */
+    int64_t host_ppm;     /* distance of launches [1e-6 of their kernels]; 0: as fast as it can */
+    int64_t correlation;  /* last ones given out */
     int64_t external_id;
     int64_t op_id;     /* External id of the operator that runs; 0: none */
     int64_t step_id;   /* External id of the step's annotation */
@@ -47,13 +67,9 @@ typedef struct tms_sim {
     tms_track thread; /* that runs */
 } tms_sim;
 
-/**
- * Puts a rank at the job's begin.
- *
- * @param config  kept by reference; must outlive @p sim
- * @return        TMS_OK; TMS_ERR_FAULT out of memory
+/* Puts a rank at the job's begin. The list of groups, and its configuration, are kept by reference.
  */
-tms_status tms_sim_init(tms_sim *sim, const tms_config *config, int64_t rank, tms_error *err);
+void tms_sim_init(tms_sim *sim, const tms_topo *topo, int64_t rank);
 
 /* Gives the memory back; a zeroed one is fine. */
 void tms_sim_free(tms_sim *sim);
@@ -61,18 +77,25 @@ void tms_sim_free(tms_sim *sim);
 /* When the profiler starts on this rank [ns since the epoch]. */
 int64_t tms_sim_profiler_begin_ns(const tms_config *config, int64_t rank);
 
+/* Whether the record of a communication kernel is missing in its rank's file; `step` counts from 0.
+ */
+bool tms_sim_lost(const tms_config *config, int64_t step, int64_t part);
+
+/* Steps that a rank's profiler comes too late for. */
+int64_t tms_sim_skipped(const tms_config *config, int64_t rank);
+
+/* The rank that is slow in the step with this index; -1: none. */
+int64_t tms_sim_slow_rank(const tms_config *config, int64_t step);
+
 /**
- * Runs the next step up to the last launch of its backward pass.
+ * Runs the CPU of the next step up to where it waits for the GPU.
  *
- * @param out  events are appended; the caller clears it before, and looks for out_of_memory
- *             after the tail
+ * @param out  events are appended, those of the GPU without their times; the caller clears it
+ *             before, and looks for out_of_memory after the tail
  */
 void tms_sim_head(tms_sim *sim, tms_events *out);
 
-/**
- * Runs the rest of the step. Each bucket's begin_ns (no earlier than its ready_ns, nor than the
- * stream is free) and end_ns must have been set.
- */
-void tms_sim_tail(tms_sim *sim, tms_events *out);
+/* Completes the step's events and runs its rest. All operations must have been done. */
+void tms_sim_tail(tms_sim *sim);
 
 #endif

@@ -20,7 +20,7 @@
 /* What the texts of one file have in common. */
 typedef struct maker {
     tms_texts *texts;
-    const tms_config *config;
+    const tms_topo *topo;
     const tms_layout *layout;
 } maker;
 
@@ -31,27 +31,28 @@ static bool close_text(FILE *stream) {
     return fclose(stream) == 0 && good;
 }
 
-/* The members that NCCL kernels and record_param_comms share; made before the texts that hold
- * them. */
-static bool make_collective(const maker *m) {
+/* The members that NCCL kernels and record_param_comms share, from the group's on. */
+static bool make_group(const maker *m, tms_role role) {
+    const tms_channel *channel = tms_topo_channel(m->topo, m->layout, role);
+    int64_t ranks;
     size_t size;
-    FILE *stream = open_memstream(&m->texts->collective, &size);
-    /* bfloat16 has two bytes; an odd byte would be padding. */
-    long long elements = (long long)(m->config->bucket_bytes / 2);
-    int64_t ranks = m->config->ranks;
+    FILE *stream;
 
+    if (channel == NULL) {
+        return true;
+    }
+    stream = open_memstream(&m->texts->group[role], &size);
     if (stream == NULL) {
         return false;
     }
+    ranks = channel->group.size;
     fprintf(stream,
-            "\"Collective name\": \"allreduce\", \"In msg nelems\": %lld, "
-            "\"Out msg nelems\": %lld, \"Group size\": %lld, \"dtype\": \"BFloat16\", "
-            "\"In split size\": \"[]\", \"Out split size\": \"[]\", "
-            "\"Process Group Name\": \"0\", \"Process Group Description\": \"default_pg\", "
+            "\", \"In split size\": \"[]\", \"Out split size\": \"[]\", "
+            "\"Process Group Name\": \"%lld\", \"Process Group Description\": \"%s\", "
             "\"Process Group Ranks\": \"[",
-            elements, elements, (long long)ranks);
+            (long long)channel->name, channel->description);
     for (int64_t i = 0; i < ranks && i < LISTED_RANKS; i++) {
-        fprintf(stream, "%s%lld", i > 0 ? ", " : "", (long long)i);
+        fprintf(stream, "%s%lld", i > 0 ? ", " : "", (long long)tms_ranks_at(&channel->group, i));
     }
     fprintf(stream, "%s]\"", ranks > LISTED_RANKS ? ", ..." : "");
     return close_text(stream);
@@ -114,22 +115,18 @@ static void print_middle(FILE *stream, const maker *m, const tms_kind_info *info
 }
 
 /* What follows the event's own number, and any further ones. */
-static void print_tail(FILE *stream, const maker *m, tms_kind kind) {
+static void print_tail(FILE *stream, tms_kind kind) {
     const tms_kind_info *info = tms_kind_get(kind);
 
-    if (kind == TMS_OP_COMMS) {
-        fprintf(stream, ", \"Rank\": %lld, \"Global rank start\": 0, \"Global rank stride\": 1, %s",
-                (long long)m->layout->rank, m->texts->collective);
-    } else if (info->shape == TMS_SHAPE_KERNEL) {
+    if (info->shape == TMS_SHAPE_KERNEL || info->shape == TMS_SHAPE_COMM) {
         print_launch(stream, &info->launch);
-    } else if (info->shape == TMS_SHAPE_COMM) {
-        /* As the profiler copies them from record_param_comms; "Seq" came in 2026 only. */
-        print_launch(stream, &info->launch);
-        fprintf(stream, ", %s", m->texts->collective);
     } else if (info->shape == TMS_SHAPE_INSTANT) {
         fprintf(stream, ", \"Total Reserved\": %lld", RESERVED_BYTES);
     }
-    fprintf(stream, "\n    }\n  },\n");
+    /* The arguments of a collective differ from one to the next: the writer adds them. */
+    if (kind != TMS_OP_COMMS && info->shape != TMS_SHAPE_COMM) {
+        fprintf(stream, "\n    }\n  },\n");
+    }
 }
 
 /* Length of what was written since the last mark. */
@@ -164,21 +161,46 @@ static bool make_text(const maker *m, tms_kind kind, tms_track track) {
     made->open = mark(stream, &before);
     print_middle(stream, m, info, track);
     made->middle = mark(stream, &before);
-    print_tail(stream, m, kind);
+    print_tail(stream, kind);
     made->tail = mark(stream, &before);
     return close_text(stream);
 }
 
-bool tms_texts_make(tms_texts *texts, const tms_config *config, const tms_layout *layout) {
-    maker m = {texts, config, layout};
+/* Whether a kind can stand on a track: most pairs cannot, and their texts would be most of the work
+ * for a small file. */
+static bool possible(const maker *m, tms_kind kind, tms_track track) {
+    bool gpu = false;
 
-    if (!make_collective(&m)) {
-        return false;
+    switch (tms_kind_get(kind)->shape) {
+    case TMS_SHAPE_KERNEL:
+    case TMS_SHAPE_COMM:
+    case TMS_SHAPE_MEMCPY:
+    case TMS_SHAPE_MEMSET:
+    case TMS_SHAPE_GPU_ANNOTATION:
+        gpu = true;
+        break;
+    case TMS_SHAPE_OP:
+    case TMS_SHAPE_ANNOTATION:
+    case TMS_SHAPE_INSTANT:
+    case TMS_SHAPE_RUNTIME:
+    case TMS_SHAPE_COUNT:
+        break;
     }
-    /* Some pairs of kind and track never occur; their texts are cheaper than a list of those. */
+    return gpu == tms_track_gpu(track) && tms_layout_used(m->topo->config, m->layout, track);
+}
+
+bool tms_texts_make(tms_texts *texts, const tms_topo *topo, const tms_layout *layout) {
+    maker m = {texts, topo, layout};
+
+    for (int role = 0; role < TMS_ROLE_COUNT; role++) {
+        if (!make_group(&m, (tms_role)role)) {
+            return false;
+        }
+    }
     for (int kind = 0; kind < TMS_KIND_COUNT; kind++) {
         for (int track = 0; track < TMS_TRACK_COUNT; track++) {
-            if (!make_text(&m, (tms_kind)kind, (tms_track)track)) {
+            if (possible(&m, (tms_kind)kind, (tms_track)track) &&
+                !make_text(&m, (tms_kind)kind, (tms_track)track)) {
                 return false;
             }
         }
@@ -192,6 +214,8 @@ void tms_texts_free(tms_texts *texts) {
             free(texts->of[kind][track].text);
         }
     }
-    free(texts->collective);
+    for (int role = 0; role < TMS_ROLE_COUNT; role++) {
+        free(texts->group[role]);
+    }
     memset(texts, 0, sizeof *texts);
 }

@@ -9,9 +9,11 @@
 #include "catalogue.h"
 #include "config.h"
 #include "layout.h"
+#include "topo.h"
 
 /* The text of a kind on a track. Its parts stand one behind another and are written as
- *   head [step number] place ts ["dur"] open [External id] middle number [more] tail */
+ *   head [step number] place ts ["dur"] open [External id] middle number [more] tail
+ * and, where it belongs to a collective, that one's members and the closing brackets. */
 typedef struct tms_text {
     char *text;  /* owned */
     size_t head; /* lengths of the parts [bytes] */
@@ -23,7 +25,8 @@ typedef struct tms_text {
 
 typedef struct tms_texts {
     tms_text of[TMS_KIND_COUNT][TMS_TRACK_COUNT];
-    char *collective; /* owned: JSON members that describe the all-reduce */
+    char *group[TMS_ROLE_COUNT]; /* owned: JSON members that describe a process group; NULL where
+                                    the rank has none */
 } tms_texts;
 
 /**
@@ -31,7 +34,7 @@ typedef struct tms_texts {
  * @param texts  zeroed before; to be freed whatever the result
  * @return       false when memory runs out
  */
-bool tms_texts_make(tms_texts *texts, const tms_config *config, const tms_layout *layout);
+bool tms_texts_make(tms_texts *texts, const tms_topo *topo, const tms_layout *layout);
 
 void tms_texts_free(tms_texts *texts);
 

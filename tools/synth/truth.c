@@ -2,12 +2,81 @@
  * exactly. One rank at a time, so that nothing is held but the plan. */
 #include "truth.h"
 
+#include "clock.h"
+#include "sim.h"
+
+/* Instances and arrivals beyond which their list is left out: it would be larger than anyone
+ * reads, and take longer than the traces. */
+#define MOST_INSTANCES 200000
+#define MOST_ARRIVALS 4000000
+
 /* Writes ', "name": value'; the first member of an object is written by hand. */
 static void member(tms_out *out, const char *name, int64_t value) {
     tms_out_text(out, ", \"", 3);
     tms_out_string(out, name);
     tms_out_text(out, "\": ", 3);
     tms_out_int(out, value);
+}
+
+/* The same for a word. */
+static void text_member(tms_out *out, const char *name, const char *value) {
+    tms_out_text(out, ", \"", 3);
+    tms_out_string(out, name);
+    tms_out_text(out, "\": \"", 4);
+    tms_out_string(out, value);
+    tms_out_text(out, "\"", 1);
+}
+
+/* A set of words as a list. */
+static void words(tms_out *out, const tms_option *option, int64_t set) {
+    bool first = true;
+
+    tms_out_text(out, "[", 1);
+    for (int i = 0; option->words[i] != NULL; i++) {
+        if ((set >> i & 1) != 0) {
+            tms_out_string(out, first ? "\"" : ", \"");
+            tms_out_string(out, option->words[i]);
+            tms_out_text(out, "\"", 1);
+            first = false;
+        }
+    }
+    tms_out_text(out, "]", 1);
+}
+
+/* An option's value as JSON. */
+static void option_value(tms_out *out, const tms_config *config, const tms_option *option) {
+    int64_t value = tms_config_value(config, option);
+    char text[32];
+
+    switch (option->type) {
+    case TMS_OPTION_NUMBER:
+        tms_config_format(text, value, option->digits);
+        /* An option that was left out, like --slow-rank, is below zero and has no value. */
+        tms_out_string(out, value < 0 ? "null" : text);
+        break;
+    case TMS_OPTION_FLAG:
+        tms_out_string(out, value != 0 ? "true" : "false");
+        break;
+    case TMS_OPTION_WORD:
+        tms_out_text(out, "\"", 1);
+        tms_out_string(out, option->words[value]);
+        tms_out_text(out, "\"", 1);
+        break;
+    case TMS_OPTION_WORDS:
+        words(out, option, value);
+        break;
+    case TMS_OPTION_RANGE: /* --slow-steps is the only one */
+        if (value < 0) {
+            tms_out_string(out, "null");
+        } else {
+            tms_out_text(out, "[", 1);
+            tms_out_int(out, config->slow_from);
+            tms_out_text(out, ", ", 2);
+            tms_out_int(out, config->slow_to);
+            tms_out_text(out, "]", 1);
+        }
+        break;
+    }
 }
 
 /* All options, so that a truth file says how to make its traces again. */
@@ -17,17 +86,12 @@ static void config_members(tms_out *out, const tms_config *config) {
 
     /* Options as they would be typed; "-" in a name becomes "_" as in all other keys. */
     for (size_t i = 0; i < count; i++) {
-        int64_t value = tms_config_value(config, &options[i]);
-        char text[32];
-
-        tms_config_format(text, value, options[i].digits);
         tms_out_text(out, "\"", 1);
         for (const char *p = options[i].name; *p != '\0'; p++) {
             tms_out_text(out, *p == '-' ? "_" : p, 1);
         }
         tms_out_text(out, "\": ", 3);
-        /* An option that was left out, like --slow-rank, is below zero and has no value. */
-        tms_out_string(out, value < 0 ? "null" : text);
+        option_value(out, config, &options[i]);
         tms_out_text(out, ", ", 2);
     }
     tms_out_string(out, "\"compress\": \"");
@@ -35,12 +99,62 @@ static void config_members(tms_out *out, const tms_config *config) {
     tms_out_text(out, "\"", 1);
 }
 
-void tms_truth_begin(tms_out *out, const tms_config *config) {
+/* The clock of each host; see clock.h for the formula. */
+static void hosts(tms_out *out, const tms_plan *plan) {
+    const tms_config *config = plan->config;
+
+    tms_out_string(out, "\"epoch_ns\": ");
+    tms_out_int(out, TMS_EPOCH_NS);
+    tms_out_string(out, ",\n \"hosts\": [");
+    for (int64_t rank = 0; rank < config->ranks; rank += config->host_ranks) {
+        tms_layout layout = tms_layout_of(config, rank);
+        tms_clock clock = tms_clock_of(plan, &layout);
+
+        tms_out_string(out, rank > 0 ? ",\n  {\"host\": \"host" : "\n  {\"host\": \"host");
+        tms_out_int(out, layout.host);
+        tms_out_text(out, "\"", 1);
+        member(out, "offset_ns", clock.offset_ns);
+        member(out, "drift_ppb", clock.drift_ppb);
+        member(out, "ntp_step_ns", clock.step_ns);
+        member(out, "ntp_step_at_ns", clock.step_at_ns);
+        tms_out_text(out, "}", 1);
+    }
+    tms_out_text(out, "]", 1);
+}
+
+/* Who was made slow on purpose. */
+static void straggler(tms_out *out, const tms_config *config) {
+    tms_out_string(out, "\"straggler\": ");
+    if (config->slow_rank < 0 && config->rotating == 0) {
+        tms_out_string(out, "null");
+        return;
+    }
+    tms_out_string(out, config->slow_kind == TMS_SLOW_HOST ? "{\"kind\": \"host\", \"rank\": "
+                                                           : "{\"kind\": \"gpu\", \"rank\": ");
+    if (config->rotating != 0) {
+        tms_out_string(out, "null");
+    } else {
+        tms_out_int(out, config->slow_rank);
+    }
+    /* Of each step; -1 where none is slow. */
+    tms_out_string(out, ", \"by_step\": [");
+    for (int64_t step = 0; step < config->steps; step++) {
+        tms_out_string(out, step > 0 ? ", " : "");
+        tms_out_int(out, tms_sim_slow_rank(config, step));
+    }
+    tms_out_string(out, "]}");
+}
+
+void tms_truth_begin(tms_out *out, const tms_plan *plan) {
     tms_out_string(out, "{\"seed\": ");
-    tms_out_int(out, config->seed);
+    tms_out_int(out, plan->config->seed);
     tms_out_string(out, ",\n \"config\": {");
-    config_members(out, config);
-    tms_out_string(out, "},\n \"ranks\": [");
+    config_members(out, plan->config);
+    tms_out_string(out, "},\n ");
+    straggler(out, plan->config);
+    tms_out_string(out, ",\n ");
+    hosts(out, plan);
+    tms_out_string(out, ",\n \"ranks\": [");
 }
 
 /* The same members for a rank and for a step, named as the columns of the tables. */
@@ -56,8 +170,33 @@ static void times_members(tms_out *out, const tms_times *times) {
     member(out, "idle_ns", times->idle_ns);
 }
 
-void tms_truth_rank(tms_out *out, const tms_config *config, int64_t rank, const tms_tally *tally) {
-    tms_layout layout = tms_layout_of(config, rank);
+void tms_truth_share(tms_out *out, tms_share share) {
+    int64_t micro = (share.rest + TMS_SHARE_UNIT / 2000000) / (TMS_SHARE_UNIT / 1000000);
+    char digits[7] = {'.'};
+
+    tms_out_int(out, share.whole_ns + micro / 1000000);
+    for (int i = 6; i > 0; i--, micro /= 10) {
+        digits[i] = (char)('0' + micro % 10);
+    }
+    tms_out_text(out, digits, sizeof digits);
+}
+
+/* What a rank waited and made others wait; its shares are no whole numbers, hence a string. */
+static void blame_members(tms_out *out, const tms_rank_blame *blame) {
+    member(out, "collectives", blame->collectives);
+    member(out, "last_arrivals", blame->last_arrivals);
+    member(out, "tied", blame->tied);
+    member(out, "wait_ns", blame->wait_ns);
+    member(out, "transfer_ns", blame->transfer_ns);
+    tms_out_string(out, ", \"caused_wait_ns\": \"");
+    tms_truth_share(out, blame->caused);
+    tms_out_text(out, "\"", 1);
+    member(out, "steps_led", blame->steps_led);
+}
+
+void tms_truth_rank(tms_out *out, const tms_plan *plan, int64_t rank, const tms_tally *tally,
+                    tms_blame *blame) {
+    tms_layout layout = tms_layout_of(plan->config, rank);
 
     tms_out_string(out, rank > 0 ? ",\n  {\"rank\": " : "\n  {\"rank\": ");
     tms_out_int(out, rank);
@@ -67,6 +206,8 @@ void tms_truth_rank(tms_out *out, const tms_config *config, int64_t rank, const 
     member(out, "device", layout.device);
     times_members(out, &tally->total);
     member(out, "events", tally->n_recorded);
+    blame_members(out, &blame->ranks[rank]);
+    member(out, "gpu_error_ns", tms_clock_of(plan, &layout).gpu_error_ns);
     tms_out_string(out, ",\n   \"steps\": [");
     /* Window and times of each step, begins and ends included: those can be read off no table. */
     for (size_t i = 0; i < tally->n_steps; i++) {
@@ -80,33 +221,10 @@ void tms_truth_rank(tms_out *out, const tms_config *config, int64_t rank, const 
         tms_out_text(out, "}", 1);
     }
     tms_out_string(out, "]}");
+    blame->windows_ns += tally->total.window_ns;
 }
 
-/* A kernel that ends before the last rank has come has no transfer, and waits for as long as it
- * runs: that cannot be for a real all-reduce, but clocks that disagree may show it. */
-tms_part tms_truth_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns) {
-    int64_t until_ns = end_ns < last_ns ? end_ns : last_ns;
-    tms_part part = {0, 0};
-
-    if (until_ns > begin_ns) {
-        part.wait_ns = until_ns - begin_ns;
-    }
-    if (end_ns > last_ns) {
-        part.transfer_ns = end_ns - last_ns;
-    }
-    return part;
-}
-
-int64_t tms_truth_last_rank(const int64_t *begin_ns, int64_t n_ranks) {
-    int64_t last = 0;
-
-    for (int64_t r = 1; r < n_ranks; r++) {
-        last = begin_ns[r] > begin_ns[last] ? r : last;
-    }
-    return last;
-}
-
-/* One number per rank, in order of rank. */
+/* One number per member, in order of rank. */
 static void number_list(tms_out *out, const char *name, const int64_t *values, int64_t count) {
     tms_out_string(out, ", \"");
     tms_out_string(out, name);
@@ -118,19 +236,17 @@ static void number_list(tms_out *out, const char *name, const int64_t *values, i
     tms_out_text(out, "]", 1);
 }
 
-/* Writes each rank's wait, or each rank's transfer. */
 /* A kernel's two parts go to two lists, for a reader takes each for a column. */
-static void part_list(tms_out *out, const char *name, const tms_plan *plan, size_t at) {
-    int64_t ranks = plan->config->ranks;
-    int64_t last_ns = plan->begin_ns[at + (size_t)tms_truth_last_rank(plan->begin_ns + at, ranks)];
+static void part_list(tms_out *out, const char *name, const tms_plan *plan, size_t at, int64_t n) {
+    int64_t last_ns = plan->begin_ns[at + (size_t)tms_blame_last(plan->begin_ns + at, n)];
     bool wait = name[0] == 'w';
 
     tms_out_string(out, ", \"");
     tms_out_string(out, name);
     tms_out_string(out, "\": [");
-    for (int64_t r = 0; r < ranks; r++) {
+    for (int64_t r = 0; r < n; r++) {
         size_t i = at + (size_t)r;
-        tms_part part = tms_truth_split(plan->begin_ns[i], plan->end_ns[i], last_ns);
+        tms_part part = tms_blame_split(plan->begin_ns[i], plan->end_ns[i], last_ns);
 
         tms_out_string(out, r > 0 ? ", " : "");
         tms_out_int(out, wait ? part.wait_ns : part.transfer_ns);
@@ -138,26 +254,96 @@ static void part_list(tms_out *out, const char *name, const tms_plan *plan, size
     tms_out_text(out, "]", 1);
 }
 
-/* One all-reduce: all its arrivals, and what they mean. */
-static void collective(tms_out *out, const tms_plan *plan, int64_t step, int64_t index) {
-    const tms_config *config = plan->config;
-    size_t at = tms_plan_index(config, step, index);
+/* What an instance is, and who takes part. */
+static void instance_members(tms_out *out, const tms_plan *plan, int64_t step, int64_t i) {
+    const tms_instance *instance = &plan->instances[i];
+    const tms_channel *channel = &plan->topo.channels[instance->channel];
+    const tms_ranks *ranks = &channel->ranks;
 
-    tms_out_string(out, step + index > 0 ? ",\n  {\"step\": " : "\n  {\"step\": ");
-    tms_out_int(out, config->first_step + step);
-    member(out, "index", index);
-    number_list(out, "begin_ns", plan->begin_ns + at, config->ranks);
-    number_list(out, "end_ns", plan->end_ns + at, config->ranks);
-    member(out, "last_rank", tms_truth_last_rank(plan->begin_ns + at, config->ranks));
-    part_list(out, "wait_ns", plan, at);
-    part_list(out, "transfer_ns", plan, at);
+    member(out, "index", i - channel->first_instance);
+    text_member(out, "kind", tms_collective_get(instance->what)->kind);
+    tms_out_string(out, ", \"group\": \"");
+    tms_out_int(out, channel->name);
+    tms_out_text(out, "\"", 1);
+    member(out, "bytes", instance->bytes);
+    if (instance->what == TMS_SEND) {
+        member(out, "src", tms_ranks_at(ranks, instance->sender));
+        member(out, "dst", tms_ranks_at(ranks, 1 - instance->sender));
+    }
+    tms_out_string(out, ", \"ranks\": [");
+    for (int64_t p = 0; p < ranks->size; p++) {
+        tms_out_string(out, p > 0 ? ", " : "");
+        tms_out_int(out, tms_ranks_at(ranks, p));
+    }
+    tms_out_string(out, tms_plan_complete(plan, step, i) ? "], \"complete\": true"
+                                                         : "], \"complete\": false");
+}
+
+/* One collective of one step: all its arrivals, and what they mean. */
+static void collective(tms_out *out, const tms_plan *plan, int64_t step, int64_t i) {
+    const tms_instance *instance = &plan->instances[i];
+    const tms_ranks *ranks = &plan->topo.channels[instance->channel].ranks;
+    size_t at = tms_plan_first(plan, step, i);
+
+    tms_out_string(out, step + i > 0 ? ",\n  {\"step\": " : "\n  {\"step\": ");
+    tms_out_int(out, plan->config->first_step + step);
+    instance_members(out, plan, step, i);
+    number_list(out, "begin_ns", plan->begin_ns + at, ranks->size);
+    number_list(out, "end_ns", plan->end_ns + at, ranks->size);
+    if (tms_collective_get(instance->what)->synchronises) {
+        member(out, "last_rank",
+               tms_ranks_at(ranks, tms_blame_last(plan->begin_ns + at, ranks->size)));
+        part_list(out, "wait_ns", plan, at, ranks->size);
+        part_list(out, "transfer_ns", plan, at, ranks->size);
+    }
     tms_out_text(out, "}", 1);
 }
 
-void tms_truth_end(tms_out *out, const tms_plan *plan) {
-    tms_out_string(out, "],\n \"collectives\": [");
+/* The straggler as the tables' rules find it in true times. */
+static void verdict(tms_out *out, const tms_plan *plan, const tms_blame *blame) {
+    const tms_config *config = plan->config;
+    const char *word = tms_blame_verdict(blame, config);
+    int64_t rank = word[0] == 'n' ? -1 : tms_blame_rank(blame, config); /* null for "none" */
+
+    tms_out_string(out, "],\n \"expected\": {\"verdict\": \"");
+    tms_out_string(out, word);
+    tms_out_string(out, "\", \"rank\": ");
+    if (rank < 0) {
+        tms_out_string(out, "null");
+    } else {
+        tms_out_int(out, rank);
+    }
+    member(out, "wait_ns", blame->wait_ns);
+    member(out, "windows_ns", blame->windows_ns);
+    tms_out_string(out, ", \"steps\": [");
+    for (int64_t step = 0; step < config->steps; step++) {
+        const tms_step_blame *row = &blame->steps[step];
+
+        tms_out_string(out, step > 0 ? ",\n  {\"step\": " : "\n  {\"step\": ");
+        tms_out_int(out, config->first_step + step);
+        member(out, "rank", row->leader);
+        member(out, "wait_ns", row->wait_ns);
+        tms_out_string(out, ", \"caused_wait_ns\": \"");
+        tms_truth_share(out, row->caused);
+        tms_out_string(out, "\"}");
+    }
+    tms_out_string(out, "]}");
+}
+
+void tms_truth_end(tms_out *out, const tms_plan *plan, const tms_blame *blame) {
+    int64_t instances = plan->topo.n_instances * plan->config->steps;
+    int64_t arrivals = plan->topo.n_parts * plan->config->steps;
+
+    verdict(out, plan, blame);
+    tms_out_string(out, ",\n \"instances\": ");
+    tms_out_int(out, instances);
+    if (plan->config->no_instances != 0 || instances > MOST_INSTANCES || arrivals > MOST_ARRIVALS) {
+        tms_out_string(out, ",\n \"collectives\": null}\n");
+        return;
+    }
+    tms_out_string(out, ",\n \"collectives\": [");
     for (int64_t step = 0; step < plan->config->steps; step++) {
-        for (int64_t i = 0; i < plan->config->buckets; i++) {
+        for (int64_t i = 0; i < plan->topo.n_instances; i++) {
             collective(out, plan, step, i);
         }
     }

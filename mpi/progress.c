@@ -1,0 +1,138 @@
+#include "progress.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "agree.h"
+
+enum { TAG_PROGRESS = 13 };
+
+/* Seconds between two messages of a process, and between two pictures. */
+static const double interval = 0.2;
+
+/* What a process did since its last message. */
+typedef struct step {
+    int64_t bytes, events, done;
+} step;
+
+struct tm_progress {
+    MPI_Comm comm;
+    int self, n_processes;
+    int n_done; /* on process 0: others that have ended */
+    tm_progress_sink sink;
+    tm_progress_state state;
+    step pending, sent; /* sent must not change while the request is under way */
+    MPI_Request request;
+    double began, last;
+};
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+tm_status tm_progress_begin(MPI_Comm comm, const tm_progress_sink *sink, const char *phase,
+                            int64_t total, tm_progress **out, tm_error *err) {
+    *out = NULL;
+    if (!sink || !sink->show)
+        return TM_OK;
+    tm_progress *progress = calloc(1, sizeof *progress);
+    tm_status status = tm_mpi_agree(comm, progress ? TM_OK : tm_fail_memory(err), err);
+    if (status != TM_OK || !progress) {
+        free(progress);
+        return status;
+    }
+    *progress = (tm_progress){.comm = comm, .sink = *sink, .request = MPI_REQUEST_NULL};
+    progress->state.phase = phase;
+    progress->state.total = total;
+    MPI_Comm_rank(comm, &progress->self);
+    MPI_Comm_size(comm, &progress->n_processes);
+    progress->began = now();
+    *out = progress;
+    return TM_OK;
+}
+
+static void take(tm_progress *progress, const step *made) {
+    progress->state.bytes += made->bytes;
+    progress->state.events += made->events;
+    progress->n_done += made->done != 0;
+}
+
+/* Takes in what others have sent so far. */
+static void drain(tm_progress *progress) {
+    for (;;) {
+        int there = 0;
+        MPI_Status from;
+        step made;
+        MPI_Iprobe(MPI_ANY_SOURCE, TAG_PROGRESS, progress->comm, &there, &from);
+        if (!there)
+            return;
+        MPI_Recv(&made, sizeof made, MPI_BYTE, from.MPI_SOURCE, TAG_PROGRESS, progress->comm,
+                 MPI_STATUS_IGNORE);
+        take(progress, &made);
+    }
+}
+
+static void show(tm_progress *progress, double time) {
+    progress->last = time;
+    progress->state.seconds = time - progress->began;
+    progress->sink.show(progress->sink.context, &progress->state);
+}
+
+/* Sends what is pending, unless the message before is still under way. */
+static void send_pending(tm_progress *progress) {
+    int arrived = 1;
+    MPI_Test(&progress->request, &arrived, MPI_STATUS_IGNORE);
+    if (!arrived)
+        return;
+    progress->sent = progress->pending;
+    progress->pending = (step){0};
+    MPI_Isend(&progress->sent, sizeof progress->sent, MPI_BYTE, 0, TAG_PROGRESS, progress->comm,
+              &progress->request);
+}
+
+void tm_progress_add(tm_progress *progress, int64_t bytes, int64_t events) {
+    if (!progress)
+        return;
+    progress->pending.bytes += bytes;
+    progress->pending.events += events;
+    double time = now();
+    if (time - progress->last < interval)
+        return;
+    if (progress->self != 0) {
+        progress->last = time;
+        send_pending(progress);
+        return;
+    }
+    take(progress, &progress->pending);
+    progress->pending = (step){0};
+    drain(progress);
+    show(progress, time);
+}
+
+void tm_progress_end(tm_progress *progress) {
+    if (!progress)
+        return;
+    if (progress->self != 0) {
+        MPI_Wait(&progress->request, MPI_STATUS_IGNORE);
+        progress->pending.done = 1;
+        MPI_Send(&progress->pending, sizeof progress->pending, MPI_BYTE, 0, TAG_PROGRESS,
+                 progress->comm);
+        free(progress);
+        return;
+    }
+    take(progress, &progress->pending);
+    for (;;) {
+        const struct timespec pause = {0, 20000000}; /* 20 ms: waiting should cost nothing */
+        drain(progress);
+        if (progress->n_done == progress->n_processes - 1)
+            break;
+        if (now() - progress->last >= interval)
+            show(progress, now());
+        nanosleep(&pause, NULL);
+    }
+    progress->state.ended = true;
+    show(progress, now());
+    free(progress);
+}

@@ -1,0 +1,82 @@
+/* What the tests of the job generator share: jobs of all shapes, run and written to memory. */
+#ifndef TMERGE_TESTS_SYNTH_JOBS_H
+#define TMERGE_TESTS_SYNTH_JOBS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "synth/config.h"
+#include "synth/job.h"
+#include "synth/plan.h"
+#include "synth/sink.h"
+#include "synth/tally.h"
+
+/* Ranks, tensor and pipeline lengths, microbatches, sequence parallelism, sharding. */
+typedef struct shape {
+    int64_t ranks, tp, pp, microbatches, sequence, sharded;
+} shape;
+
+static const shape shapes[] = {
+    {8, 1, 1, 1, 0, 0},  {8, 2, 1, 1, 0, 0},  {8, 1, 2, 3, 0, 0},  {8, 2, 2, 2, 1, 1},
+    {8, 8, 1, 2, 1, 0},  {8, 1, 8, 8, 0, 0},  {8, 1, 1, 2, 0, 1},  {16, 4, 2, 1, 0, 1},
+    {24, 2, 3, 4, 0, 0}, {64, 4, 4, 4, 1, 1}, {64, 2, 1, 1, 0, 0},
+};
+
+static inline tms_config job_of(const shape *s) {
+    tms_config config;
+
+    tms_config_init(&config);
+    config.ranks = s->ranks;
+    config.host_ranks = 4;
+    config.tp = s->tp;
+    config.pp = s->pp;
+    config.microbatches = s->microbatches;
+    config.sequence_parallel = s->sequence;
+    config.sharded = s->sharded;
+    config.steps = 3;
+    config.layers = 8;
+    config.compute_ns = 100000;
+    config.cpu_ops = 1;
+    return config;
+}
+
+static inline tms_plan plan_of(const tms_config *config) {
+    tms_plan plan;
+    tms_error err;
+
+    assert_int_equal(tms_config_check(config, &err), TMS_OK);
+    assert_int_equal(tms_plan_build(&plan, config, &err), TMS_OK);
+    return plan;
+}
+
+/* One rank's file as a string; to be freed with tms_sink_abandon. */
+static inline tms_sink *trace_of(const tms_plan *plan, int64_t rank, tms_tally *tally) {
+    tms_sink *sink = NULL;
+    tms_out out;
+    tms_error err;
+
+    assert_int_equal(tms_sink_open_memory(&sink, &err), TMS_OK);
+    assert_true(tms_out_init(&out, sink));
+    tms_tally_init(tally);
+    assert_int_equal(tms_job_write_rank(plan, rank, "a.json", &out, tally, &err), TMS_OK);
+    tms_out_text(&out, "", 1); /* ends the string */
+    tms_out_flush(&out);
+    tms_out_free(&out);
+    return sink;
+}
+
+static inline int64_t occurrences(const char *text, const char *part) {
+    int64_t n = 0;
+
+    for (const char *p = strstr(text, part); p != NULL; p = strstr(p + 1, part)) {
+        n++;
+    }
+    return n;
+}
+
+#endif

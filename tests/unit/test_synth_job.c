@@ -1,0 +1,328 @@
+/* The job generator with all kinds of parallelism: groups, order, and what a trace says. */
+#include "synth_jobs.h"
+
+#include "synth/blame.h"
+#include "synth/replay.h"
+
+static void groups_of_a_grid_are_those_of_megatron(void **state) {
+    /* 16 ranks, tp 2, dp 4, pp 2. Rank 11 = 1 + 2 * (1 + 4 * 1): tp 1, dp 1, stage 1. */
+    static const shape s = {16, 2, 2, 1, 0, 0};
+    tms_config config = job_of(&s);
+    tms_layout layout = tms_layout_of(&config, 11);
+    static const struct {
+        tms_role role;
+        int64_t name, start, stride, size;
+    } cases[] = {
+        {TMS_ROLE_DATA, 4, 9, 2, 4},      /* 9 11 13 15, the last of four */
+        {TMS_ROLE_TENSOR, 10, 10, 1, 2},  /* the sixth of eight, behind four */
+        {TMS_ROLE_PREVIOUS, 16, 3, 8, 2}, /* 3 11, the fourth of eight, behind twelve */
+        {TMS_ROLE_WORLD, 0, 0, 1, 16},
+    };
+    tms_topo topo;
+    tms_error err;
+    (void)state;
+
+    assert_int_equal(tms_topo_init(&topo, &config, &err), TMS_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const tms_channel *channel = tms_topo_channel(&topo, &layout, cases[i].role);
+
+        assert_int_equal(channel->name, cases[i].name);
+        assert_int_equal(channel->group.start, cases[i].start);
+        assert_int_equal(channel->group.stride, cases[i].stride);
+        assert_int_equal(channel->group.size, cases[i].size);
+    }
+    assert_null(tms_topo_channel(&topo, &layout, TMS_ROLE_NEXT));
+    tms_topo_free(&topo);
+}
+
+/* All ends of one instance; nobody leaves before the last one came. */
+static void check_instance(const tms_plan *plan, int64_t step, int64_t i) {
+    const tms_instance *instance = &plan->instances[i];
+    int64_t n = plan->topo.channels[instance->channel].ranks.size;
+    size_t at = tms_plan_first(plan, step, i);
+    int64_t last_ns = plan->begin_ns[at + (size_t)tms_blame_last(plan->begin_ns + at, n)];
+
+    assert_true(instance->known);
+    for (int64_t p = 0; p < n; p++) {
+        size_t k = at + (size_t)p;
+
+        assert_true(plan->end_ns[k] > plan->begin_ns[k]);
+        if (instance->what != TMS_BROADCAST) {
+            assert_true(plan->end_ns[k] > last_ns);
+            assert_int_equal(plan->end_ns[k], plan->end_ns[at]);
+        }
+    }
+}
+
+static void collectives_and_messages_end_together_in_all_shapes(void **state) {
+    (void)state;
+
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+        tms_config config = job_of(&shapes[s]);
+        tms_plan plan = plan_of(&config);
+
+        assert_true(plan.topo.n_instances > 0);
+        for (int64_t step = 0; step < config.steps; step++) {
+            for (int64_t i = 0; i < plan.topo.n_instances; i++) {
+                check_instance(&plan, step, i);
+            }
+        }
+        tms_plan_free(&plan);
+    }
+}
+
+/* GPU work of one step: after its launch, inside the step, in order on its stream. */
+static void check_order(const tms_events *events) {
+    int64_t free_ns[TMS_TRACK_COUNT] = {0};
+
+    for (size_t i = 1; i <= events->count; i++) {
+        const tms_event *event = &events->items[i];
+        bool annotation = tms_kind_get(event->kind)->shape == TMS_SHAPE_GPU_ANNOTATION;
+
+        assert_true(event->duration_ns > 0 || event->kind == TMS_INSTANT_MEMORY);
+        assert_true(event->begin_ns >= events->step_begin_ns);
+        assert_true(event->begin_ns + event->duration_ns <= events->step_end_ns);
+        if (tms_track_gpu(event->track) && !annotation) {
+            assert_true(event->launch_ns > 0 && event->launch_ns < event->begin_ns);
+            assert_true(event->begin_ns >= free_ns[event->track]);
+            free_ns[event->track] = event->begin_ns + event->duration_ns;
+        }
+    }
+}
+
+static void launches_precede_kernels_and_streams_keep_order_in_all_shapes(void **state) {
+    (void)state;
+
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+        tms_config config = job_of(&shapes[s]);
+        tms_plan plan = plan_of(&config);
+
+        for (int64_t r = 0; r < config.ranks; r += 3) {
+            tms_replay replay;
+            tms_error err;
+            bool more = false;
+
+            assert_int_equal(tms_replay_init(&replay, &plan, r, TMS_ALL_SECTIONS, &err), TMS_OK);
+            assert_int_equal(tms_replay_next(&replay, &more, &err), TMS_OK);
+            for (; more; assert_int_equal(tms_replay_next(&replay, &more, &err), TMS_OK)) {
+                check_order(&replay.events);
+            }
+            tms_replay_free(&replay);
+        }
+        tms_plan_free(&plan);
+    }
+}
+
+/* Whether two events overlap in time. */
+static bool meet(const tms_event *a, const tms_event *b) {
+    return a->begin_ns < b->begin_ns + b->duration_ns && b->begin_ns < a->begin_ns + a->duration_ns;
+}
+
+static void nothing_is_computed_while_the_tensor_group_communicates(void **state) {
+    static const shape s = {8, 4, 1, 1, 1, 0};
+    tms_config config = job_of(&s);
+    tms_plan plan = plan_of(&config);
+    tms_replay replay;
+    tms_error err;
+    bool more = false;
+    int64_t kernels = 0;
+    (void)state;
+
+    assert_int_equal(tms_replay_init(&replay, &plan, 5, TMS_ALL_SECTIONS, &err), TMS_OK);
+    assert_int_equal(tms_replay_next(&replay, &more, &err), TMS_OK);
+    for (size_t i = 1; i <= replay.events.count; i++) {
+        const tms_event *a = &replay.events.items[i];
+
+        if (a->track != TMS_TRACK_TENSOR) {
+            continue;
+        }
+        kernels += tms_kind_get(a->kind)->shape == TMS_SHAPE_COMM;
+        for (size_t k = 1; k <= replay.events.count; k++) {
+            const tms_event *b = &replay.events.items[k];
+
+            assert_false(b->track == TMS_TRACK_COMPUTE && b->kind != TMS_GPU_ANN_STEP &&
+                         meet(a, b));
+        }
+    }
+    /* Eight layers, two directions, a gather and a scatter each; and the batch handed round. */
+    assert_int_equal(kernels, 8 * 2 * 2 + 1);
+    tms_replay_free(&replay);
+    tms_plan_free(&plan);
+}
+
+static void check_times(const tms_times *times) {
+    assert_true(times->idle_ns >= 0);
+    assert_int_equal(times->work_ns[TMS_WORK_COMPUTE] + times->exposed_comm_ns +
+                         times->exposed_memory_ns + times->idle_ns,
+                     times->window_ns);
+    assert_int_equal(times->overlap_ns + times->exposed_comm_ns, times->work_ns[TMS_WORK_COMM]);
+}
+
+static void times_and_events_add_up_in_all_shapes(void **state) {
+    (void)state;
+
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+        tms_config config = job_of(&shapes[s]);
+        tms_plan plan = plan_of(&config);
+        int64_t rank = config.ranks - 3;
+        tms_tally tally;
+        tms_sink *sink = trace_of(&plan, rank, &tally);
+        size_t size;
+        const char *text = tms_sink_bytes(sink, &size);
+
+        check_times(&tally.total);
+        for (size_t i = 0; i < tally.n_steps; i++) {
+            check_times(&tally.steps[i].times);
+        }
+        assert_int_equal(occurrences(text, "\"ph\": \"X\"") + occurrences(text, "\"ph\": \"i\""),
+                         tally.n_recorded);
+        assert_int_equal(occurrences(text, "\"name\": \"record_param_comms\""),
+                         occurrences(text, "\"cat\": \"kernel\", \"name\": \"nccl"));
+        tms_tally_free(&tally);
+        tms_sink_abandon(sink);
+        tms_plan_free(&plan);
+    }
+}
+
+static void collectives_carry_what_the_options_say(void **state) {
+    static const struct {
+        int64_t seq, comms_id, no_metadata, on_kernels, seqs, ids;
+    } cases[] = {{0, 0, 0, 1, 0, 0}, {1, 0, 0, 1, 2, 0}, {1, 1, 1, 0, 1, 1}};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tms_config config;
+        tms_tally tally;
+        tms_sink *sink;
+        tms_plan plan;
+        const char *text;
+        size_t size;
+        int64_t n;
+
+        tms_config_init(&config);
+        config.ranks = 40;
+        config.seq = cases[i].seq;
+        config.comms_id = cases[i].comms_id;
+        config.no_metadata = cases[i].no_metadata;
+        plan = plan_of(&config);
+        sink = trace_of(&plan, 33, &tally);
+        text = tms_sink_bytes(sink, &size);
+        n = config.steps * config.buckets;
+        assert_int_equal(occurrences(text, "\"Collective name\": \"allreduce\""),
+                         n * (1 + cases[i].on_kernels));
+        assert_int_equal(occurrences(text, "\"Seq\": "), n * cases[i].seqs);
+        assert_int_equal(occurrences(text, "\"Comms Id\": "), n * cases[i].ids);
+        /* Thirty ranks of forty are listed; the operator says the rest in three numbers. */
+        assert_int_equal(occurrences(text, ", 28, 29, ...]\""), n * (1 + cases[i].on_kernels));
+        assert_int_equal(occurrences(text, "\"Rank\": 33, \"Global rank start\": 0, "
+                                           "\"Global rank stride\": 1, "),
+                         n);
+        /* Four a step, counted from the job's begin, three steps before the recording. */
+        assert_true(config.seq == 0 || strstr(text, "\"Seq\": 13") != NULL);
+        tms_tally_free(&tally);
+        tms_sink_abandon(sink);
+        tms_plan_free(&plan);
+    }
+}
+
+static void messages_name_the_rank_on_the_other_side(void **state) {
+    static const shape s = {8, 2, 2, 1, 0, 0};
+    tms_config config = job_of(&s);
+    tms_plan plan = plan_of(&config);
+    tms_tally tally;
+    tms_sink *sink = trace_of(&plan, 6, &tally);
+    size_t size;
+    const char *text = tms_sink_bytes(sink, &size);
+    (void)state;
+
+    /* Stage 1 of two: activations come from rank 2, gradients go back to it. */
+    assert_int_equal(occurrences(text, "\"name\": \"ncclDevKernel_SendRecv("), 2 * config.steps);
+    assert_int_equal(occurrences(text, ", \"Src Rank\": 2"), 2 * config.steps);
+    assert_int_equal(occurrences(text, ", \"Dst Rank\": 2"), 2 * config.steps);
+    assert_int_equal(occurrences(text, "\"name\": \"nccl:recv 1<-0\""), 2 * config.steps);
+    assert_int_equal(occurrences(text, "\"name\": \"nccl:send 1->0\""), 2 * config.steps);
+    assert_int_equal(occurrences(text, "{\"pg_name\": "), 4);
+    tms_tally_free(&tally);
+    tms_sink_abandon(sink);
+    tms_plan_free(&plan);
+}
+
+static void faults_show_in_times_and_names(void **state) {
+    static const shape s = {8, 1, 1, 1, 0, 0};
+    tms_tally tallies[1 + TMS_FAULT_PAGEABLE + 1];
+    int64_t small = 0;
+    int64_t pageable = 0;
+    (void)state;
+
+    for (int i = 0; i <= TMS_FAULT_PAGEABLE + 1; i++) {
+        tms_config config = job_of(&s);
+        tms_plan plan;
+        tms_sink *sink;
+        const char *text;
+        size_t size;
+
+        config.faults = i == 0 ? 0 : TMS_FAULT_BIT(i - 1);
+        plan = plan_of(&config);
+        sink = trace_of(&plan, 0, &tallies[i]);
+        text = tms_sink_bytes(sink, &size);
+        small += occurrences(text, "unrolled_elementwise_kernel") * (i == 2);
+        pageable += occurrences(text, "Memcpy HtoD (Pageable -> Device)") * (i == 5);
+        /* 48 batches of memory are given back, or an eighth of them less: 5.5 MB each step. */
+        assert_int_equal(occurrences(text, "\"Bytes\": -6291456"), i == 4 ? 0 : config.steps);
+        assert_int_equal(occurrences(text, "\"Bytes\": -5505024"), i == 4 ? config.steps : 0);
+        tms_sink_abandon(sink);
+        tms_plan_free(&plan);
+    }
+    assert_int_equal(small, 3 * 8 * 2 * 20);
+    assert_int_equal(pageable, 3 * 2);
+    /* Loading adds half of the layers' 8 * 3 * 100 us, but for the first step's, which is before
+     * the window: 2.4 ms in all, with 2 % of jitter. */
+    assert_in_range(tallies[1].total.idle_ns - tallies[0].total.idle_ns, 2200000, 2600000);
+    /* Nothing but the memset and what follows the gradients is beside communication. */
+    assert_true(tallies[0].total.overlap_ns > tallies[0].total.work_ns[TMS_WORK_COMM] / 2);
+    assert_true(tallies[3].total.overlap_ns < tallies[3].total.work_ns[TMS_WORK_COMM] / 20);
+    for (int i = 0; i <= TMS_FAULT_PAGEABLE + 1; i++) {
+        tms_tally_free(&tallies[i]);
+    }
+}
+
+static void same_seed_gives_the_same_bytes_in_all_shapes(void **state) {
+    (void)state;
+
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+        tms_sink *sinks[2];
+        size_t sizes[2];
+
+        for (int i = 0; i < 2; i++) {
+            tms_config config = job_of(&shapes[s]);
+            tms_plan plan = plan_of(&config);
+            tms_tally tally;
+
+            sinks[i] = trace_of(&plan, config.ranks - 1, &tally);
+            tms_tally_free(&tally);
+            tms_plan_free(&plan);
+        }
+        assert_true(tms_sink_bytes(sinks[0], &sizes[0]) != NULL);
+        assert_memory_equal(tms_sink_bytes(sinks[0], &sizes[0]),
+                            tms_sink_bytes(sinks[1], &sizes[1]), sizes[0]);
+        assert_int_equal(sizes[0], sizes[1]);
+        tms_sink_abandon(sinks[0]);
+        tms_sink_abandon(sinks[1]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(groups_of_a_grid_are_those_of_megatron),
+        cmocka_unit_test(collectives_and_messages_end_together_in_all_shapes),
+        cmocka_unit_test(launches_precede_kernels_and_streams_keep_order_in_all_shapes),
+        cmocka_unit_test(nothing_is_computed_while_the_tensor_group_communicates),
+        cmocka_unit_test(times_and_events_add_up_in_all_shapes),
+        cmocka_unit_test(collectives_carry_what_the_options_say),
+        cmocka_unit_test(messages_name_the_rank_on_the_other_side),
+        cmocka_unit_test(faults_show_in_times_and_names),
+        cmocka_unit_test(same_seed_gives_the_same_bytes_in_all_shapes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

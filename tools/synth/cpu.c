@@ -1,0 +1,272 @@
+/* The CPU's side of a step, one act at a time.
+ *
+ * Two clocks run: that of the CPU, which works through its operators and queues kernels ahead, and
+ * that of each stream, which takes a kernel when it is free and the launch has reached it. The
+ * figures are typical of a fast host with an H100: about 5 us for a launch, 1 us from its return to
+ * the kernel, 1 us between two queued kernels. All draws come from the rank's own stream of random
+ * numbers, and always in the same order, whether or not the events are kept: never two draws in
+ * one expression, whose order is the compiler's choice. */
+#include "cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Copies over PCIe run at about 20 GB/s, that is 20 B/ns, after a start of 1.2 us; from pageable
+ * memory at a fourth of it, for the driver copies first. */
+#define COPY_START_NS 1200
+#define COPY_BYTES_PER_NS 20
+#define PAGEABLE_BYTES_PER_NS 5
+
+/* What one launch costs the CPU with all around it, about. */
+#define LAUNCH_NS 6000
+
+void tms_cpu_spend(tms_sim *sim, int64_t low_ns, int64_t high_ns) {
+    sim->cpu_ns += tms_rng_range(&sim->rng, low_ns, high_ns);
+}
+
+tms_span tms_cpu_open(tms_sim *sim, tms_kind kind, int64_t value) {
+    tms_event event = {.begin_ns = sim->cpu_ns,
+                       .external_id = ++sim->external_id,
+                       .value = value,
+                       .kind = kind,
+                       .track = sim->thread};
+    tms_span result = {.begin_ns = sim->cpu_ns, .parent_id = sim->op_id};
+
+    result.event = tms_events_push(sim->out, &event);
+    /* GPU work links to operators: annotations in between do not change the link. */
+    if (tms_kind_get(kind)->shape == TMS_SHAPE_OP) {
+        sim->op_id = event.external_id;
+    }
+    tms_cpu_spend(sim, 500, 1300);
+    return result;
+}
+
+void tms_cpu_close(tms_sim *sim, tms_span opened) {
+    tms_cpu_spend(sim, 300, 700);
+    sim->out->items[opened.event].duration_ns = sim->cpu_ns - opened.begin_ns;
+    sim->op_id = opened.parent_id;
+}
+
+int64_t tms_cpu_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t high_ns) {
+    tms_event event = {.begin_ns = sim->cpu_ns,
+                       .correlation = ++sim->correlation,
+                       .external_id = sim->op_id,
+                       .kind = kind,
+                       .track = sim->thread};
+
+    tms_cpu_spend(sim, low_ns, high_ns);
+    event.duration_ns = sim->cpu_ns - event.begin_ns;
+    (void)tms_events_push(sim->out, &event);
+    tms_cpu_spend(sim, 200, 500);
+    return event.begin_ns;
+}
+
+/* Makes room for one more item in a growing array; NULL when memory runs out. */
+static void *grow(tms_sim *sim, void *items, size_t count, size_t *capacity, size_t item_size) {
+    size_t wanted = *capacity * 2 + 64;
+    void *grown;
+
+    if (count < *capacity) {
+        return items;
+    }
+    grown = wanted > SIZE_MAX / item_size ? NULL : realloc(items, wanted * item_size);
+    if (grown == NULL) {
+        sim->out_of_memory = true;
+        return NULL;
+    }
+    *capacity = wanted;
+    return grown;
+}
+
+/* Once memory has run out nothing counts any more. */
+void tms_cpu_queue(tms_sim *sim, const tms_op *op) {
+    tms_op *ops = grow(sim, sim->ops, sim->n_ops, &sim->ops_capacity, sizeof *ops);
+
+    if (ops != NULL) {
+        sim->ops = ops;
+        ops[sim->n_ops++] = *op;
+    }
+}
+
+/* Queues work on the compute stream, with the call that launches it. */
+static void launch(tms_sim *sim, tms_kind kind, int64_t duration_ns, int64_t bytes) {
+    tms_shape shape = tms_kind_get(kind)->shape;
+    tms_kind caller = shape == TMS_SHAPE_MEMCPY   ? TMS_RT_MEMCPY
+                      : shape == TMS_SHAPE_MEMSET ? TMS_RT_MEMSET
+                                                  : TMS_RT_LAUNCH;
+    tms_event event = {
+        .duration_ns = duration_ns, .value = bytes, .kind = kind, .track = TMS_TRACK_COMPUTE};
+    tms_op op = {.kind = TMS_DO_WORK, .duration_ns = duration_ns};
+
+    event.launch_ns = tms_cpu_call(sim, caller, 3500, 6500);
+    event.correlation = sim->correlation;
+    event.external_id = sim->op_id;
+    /* A launch takes about 1 us to reach an idle GPU; kernels in a queue follow with a gap. */
+    op.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
+    op.gap_ns = tms_rng_range(&sim->rng, 600, 1400);
+    op.index = tms_events_push(sim->out, &event);
+    tms_cpu_queue(sim, &op);
+}
+
+void tms_cpu_compute(tms_sim *sim, tms_kind kind, int64_t ppm) {
+    const tms_config *config = sim->config;
+    int64_t normal_ns = tms_scale_ppm(config->compute_ns, ppm);
+    int64_t mean_ns = tms_scale_ppm(normal_ns, sim->compute_ppm);
+    int64_t late_ns;
+
+    launch(sim, kind, tms_rng_around(&sim->rng, mean_ns, config->jitter_ppm), 0);
+    if (sim->host_ppm == 0) {
+        return;
+    }
+    /* A slow host: the next launch comes so late that the GPU has nothing to do. Where launches
+     * are what takes the time anyway, they take a multiple of it. */
+    late_ns = tms_scale_ppm(normal_ns, sim->host_ppm) - LAUNCH_NS;
+    if (late_ns < tms_scale_ppm(LAUNCH_NS, sim->host_ppm - 1000000)) {
+        late_ns = tms_scale_ppm(LAUNCH_NS, sim->host_ppm - 1000000);
+    }
+    if (late_ns > 0) {
+        sim->cpu_ns += tms_rng_around(&sim->rng, late_ns, config->jitter_ppm);
+    }
+}
+
+void tms_cpu_kernel(tms_sim *sim, tms_kind kind, int64_t mean_ns) {
+    launch(sim, kind, tms_rng_around(&sim->rng, mean_ns, sim->config->jitter_ppm), 0);
+}
+
+void tms_cpu_copy(tms_sim *sim, tms_kind kind, int64_t bytes) {
+    int64_t rate = kind == TMS_GPU_MEMCPY_PAGEABLE ? PAGEABLE_BYTES_PER_NS : COPY_BYTES_PER_NS;
+    int64_t mean_ns = COPY_START_NS + bytes / rate;
+
+    launch(sim, kind, tms_rng_around(&sim->rng, mean_ns, sim->config->jitter_ppm), bytes);
+}
+
+void tms_cpu_allocate(tms_sim *sim, int64_t bytes) {
+    tms_event event = {
+        .begin_ns = sim->cpu_ns, .value = bytes, .kind = TMS_INSTANT_MEMORY, .track = sim->thread};
+
+    (void)tms_events_push(sim->out, &event);
+}
+
+/* Torch counts collectives per group, sends and receives per rank and group. */
+static int64_t sequence(const tms_sim *sim, const tms_channel *channel, int64_t index) {
+    const int64_t *counts = sim->role_count;
+    int64_t steps = sim->config->first_step + sim->step;
+    int64_t per_step = channel->n_instances;
+    const tms_channel *before = sim->channels[TMS_ROLE_PREVIOUS];
+    const tms_channel *behind = sim->channels[TMS_ROLE_NEXT];
+
+    if (channel == before || channel == behind) {
+        per_step =
+            (before != NULL ? before->n_instances : 0) + (behind != NULL ? behind->n_instances : 0);
+        /* The present one is counted already, hence the 1. */
+        index = counts[TMS_ROLE_PREVIOUS] + counts[TMS_ROLE_NEXT] - 1;
+    }
+    return steps * per_step + index + 1;
+}
+
+/* Adds the rank's part to the step's list; its index there, 0 when memory has run out. */
+static size_t add_comm(tms_sim *sim, tms_role role, tms_message message) {
+    tms_comm *comms = grow(sim, sim->comms, sim->n_comms, &sim->comms_capacity, sizeof *comms);
+    const tms_channel *channel = sim->channels[role];
+    tms_comm *comm;
+    int64_t rank = sim->layout.rank;
+
+    if (comms == NULL) {
+        return 0;
+    }
+    sim->comms = comms;
+    comm = &comms[sim->n_comms];
+    *comm = (tms_comm){.what = message.what,
+                       .dtype = message.dtype,
+                       .role = role,
+                       .bytes = message.bytes,
+                       .index = sim->role_count[role]++,
+                       .previous = sim->role_last[role]};
+    comm->instance = channel->first_instance + comm->index;
+    comm->part = tms_channel_part(channel, comm->index, rank);
+    comm->seq = sequence(sim, channel, comm->index);
+    comm->peer = tms_ranks_at(&channel->ranks, role == TMS_ROLE_NEXT);
+    sim->role_last[role] = ++sim->n_comms;
+    return sim->n_comms - 1;
+}
+
+/* Notes for the writer to which collective an operator or annotation belongs. */
+static void mark(tms_sim *sim, size_t event, size_t index) {
+    sim->out->items[event].comm = index + 1;
+}
+
+size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
+    const tms_collective_info *info = tms_collective_get(message.what);
+    size_t index;
+    tms_span comms;
+    tms_span annotation;
+    tms_op op = {.kind = TMS_DO_ARRIVE};
+    tms_comm part = {0};
+
+    /* Where nothing but data parallelism is, the job's group is the data-parallel one. */
+    role = sim->channels[role] == NULL ? TMS_ROLE_DATA : role;
+    index = add_comm(sim, role, message);
+    /* The order is torch's: the operator that carries the arguments, the hand-over between the two
+     * streams by an event, then the launch inside the annotation. */
+    comms = tms_cpu_open(sim, TMS_OP_COMMS, 0);
+    mark(sim, comms.event, index);
+    part.comms_id = sim->external_id;
+    (void)tms_cpu_call(sim, TMS_RT_EVENT_RECORD, 1500, 3000);
+    (void)tms_cpu_call(sim, TMS_RT_WAIT_EVENT, 1500, 3000);
+    annotation = tms_cpu_open(sim, info->annotation, 0);
+    mark(sim, annotation.event, index);
+    part.annotation_id = sim->external_id;
+    part.launch_ns = tms_cpu_call(sim, TMS_RT_LAUNCH_EX, 6000, 9000);
+    part.correlation = sim->correlation;
+    op.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
+    /* NCCL's stream sees the event of the compute stream a little later than it happens. */
+    op.gap_ns = tms_rng_range(&sim->rng, 1200, 2400);
+    op.index = index;
+    tms_cpu_queue(sim, &op);
+    tms_cpu_close(sim, annotation);
+    tms_cpu_close(sim, comms);
+    if (index < sim->n_comms) {
+        sim->comms[index].comms_id = part.comms_id;
+        sim->comms[index].annotation_id = part.annotation_id;
+        sim->comms[index].launch_ns = part.launch_ns;
+        sim->comms[index].correlation = part.correlation;
+    }
+    return index;
+}
+
+void tms_cpu_depend(tms_sim *sim, size_t comm) {
+    tms_op op = {.kind = TMS_DO_WAIT, .index = comm};
+
+    tms_cpu_queue(sim, &op);
+}
+
+void tms_cpu_await(tms_sim *sim, size_t comm) {
+    (void)tms_cpu_call(sim, TMS_RT_WAIT_EVENT, 1500, 3000);
+    tms_cpu_depend(sim, comm);
+}
+
+void tms_cpu_push_comms(tms_sim *sim) {
+    for (; sim->n_pushed < sim->n_comms; sim->n_pushed++) {
+        tms_comm *comm = &sim->comms[sim->n_pushed];
+        const tms_collective_info *info = tms_collective_get(comm->what);
+        tms_event event = {.launch_ns = comm->launch_ns,
+                           .correlation = comm->correlation,
+                           .external_id = comm->comms_id,
+                           .comm = sim->n_pushed + 1,
+                           .kind = info->kernel,
+                           .track = tms_role_track(comm->role)};
+
+        /* A kernel's record may be lost; then the profiler draws no annotation over it either. */
+        if (tms_sim_lost(sim->config, sim->step, comm->part)) {
+            continue;
+        }
+        if (comm->what == TMS_ALL_REDUCE && comm->dtype == TMS_DTYPE_FLOAT) {
+            event.kind = TMS_GPU_ALL_REDUCE_FLOAT;
+        }
+        comm->kernel_event = tms_events_push(sim->out, &event);
+        /* The annotation's copy on the GPU has the same times, before the writer widens it. */
+        event.kind = info->gpu_annotation;
+        event.external_id = comm->annotation_id;
+        comm->annotation_event = tms_events_push(sim->out, &event);
+    }
+}

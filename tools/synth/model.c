@@ -1,0 +1,394 @@
+/* A GPT-like model under tensor, data and pipeline parallelism. The pipeline runs all forward
+ * passes before all backward ones (GPipe), so that each pair of stages sends one way first and the
+ * other way then: with one stream per pair nobody can wait for himself. */
+#include "model.h"
+
+#include "cpu.h"
+#include "flow.h"
+
+/* Kernels that a layer has too many with --fault small-kernels, and how long they run. */
+#define SMALL_KERNELS 20
+#define SMALL_KERNEL_NS 1500
+
+/* A batch of pageable memory is that much larger, or nobody would notice. */
+#define PAGEABLE_FACTOR 16
+
+/* A kernel and its share of a layer's forward time. */
+typedef struct share {
+    tms_kind kind;
+    int64_t ppm;
+} share;
+
+/* A pass over a layer: its kernels, and the operators around them, which come in pairs. */
+typedef struct pass {
+    const share *kernels;
+    int n_kernels;
+    tms_kind outer[3];
+    tms_kind inner[3];
+    bool backward;
+} pass;
+
+/* Adds up to a whole forward time. */
+static const share forward_kernels[] = {
+    {TMS_GPU_NORM, 40000},      {TMS_GPU_GEMM_QKV, 260000}, {TMS_GPU_FLASH, 200000},
+    {TMS_GPU_GEMM_MLP, 440000}, {TMS_GPU_GELU, 60000},
+};
+
+/* Twice the forward time: each product needs the gradient of its input and of its weights. */
+static const share backward_kernels[] = {
+    {TMS_GPU_GELU_BACKWARD, 90000}, {TMS_GPU_GEMM_DGRAD, 440000},     {TMS_GPU_GEMM_WGRAD, 430000},
+    {TMS_GPU_GEMM_DGRAD, 260000},   {TMS_GPU_FLASH_BACKWARD, 450000}, {TMS_GPU_GEMM_WGRAD, 260000},
+    {TMS_GPU_NORM_BACKWARD, 70000},
+};
+
+/* Operators take turns in threes; backward has the partners at the same places. */
+static const pass forward_pass = {
+    forward_kernels,
+    sizeof forward_kernels / sizeof forward_kernels[0],
+    {TMS_OP_LINEAR, TMS_OP_ATTENTION, TMS_OP_NORM},
+    {TMS_OP_ADDMM, TMS_OP_FLASH, TMS_OP_NATIVE_NORM},
+    false,
+};
+
+static const pass backward_pass = {
+    backward_kernels,
+    sizeof backward_kernels / sizeof backward_kernels[0],
+    {TMS_OP_EVALUATE, TMS_OP_EVALUATE_FLASH, TMS_OP_EVALUATE_NORM},
+    {TMS_OP_ADDMM_BACKWARD, TMS_OP_FLASH_BACKWARD, TMS_OP_NORM_BACKWARD},
+    true,
+};
+
+static int64_t stage_layers(const tms_sim *sim) {
+    return tms_config_stage_layers(sim->config, sim->layout.pp);
+}
+
+/* None where there is nobody to reduce with. */
+static int64_t stage_buckets(const tms_sim *sim) {
+    return sim->channels[TMS_ROLE_DATA] == NULL
+               ? 0
+               : tms_config_stage_buckets(sim->config, sim->layout.pp);
+}
+
+/* The first stage needs a batch's tokens, the last one its targets. */
+static bool loads(const tms_sim *sim) {
+    return sim->channels[TMS_ROLE_PREVIOUS] == NULL || sim->channels[TMS_ROLE_NEXT] == NULL;
+}
+
+/* A message that can be cut into one piece per member. */
+static int64_t divisible(const tms_sim *sim, tms_role role, int64_t bytes) {
+    int64_t unit = 2 * sim->channels[role]->ranks.size;
+
+    return bytes < unit ? unit : bytes / unit * unit;
+}
+
+/* Sends over the tensor-parallel group and waits: nothing can be computed meanwhile. */
+static void tensor(tms_sim *sim, tms_collective what, int64_t layer) {
+    int64_t bytes = tms_config_scaled_bytes(sim->config, sim->config->activation_bytes, layer);
+    tms_message message = {what, TMS_DTYPE_BFLOAT16, bytes};
+
+    if (what != TMS_ALL_REDUCE) {
+        message.bytes = divisible(sim, TMS_ROLE_TENSOR, bytes);
+    }
+    tms_cpu_await(sim, tms_cpu_communicate(sim, TMS_ROLE_TENSOR, message));
+    tms_cpu_push_comms(sim);
+}
+
+/* The operators and kernels of a layer: pairs of nested operators with the kernels spread over
+ * them. `index` counts layers over all microbatches of the job, for the sequence numbers. */
+static void operators(tms_sim *sim, const pass *what, int64_t index) {
+    int64_t ops = sim->config->cpu_ops;
+    int64_t pairs = ops > 0 ? (ops + 1) / 2 : 1;
+    int64_t first = index * pairs + 1;
+    int64_t k = 0;
+
+    /* Kernels are dealt out evenly; with many operators most of them launch nothing, as views and
+     * reshapes in real models. */
+    for (int64_t i = 0; i < pairs; i++) {
+        /* Backward meets forward's operators in reverse: each pair has its partner's number. */
+        int64_t pair = what->backward ? pairs - 1 - i : i;
+        bool nested = 2 * pair + 1 < ops; /* an odd number leaves one operator alone */
+        tms_span outer = {0};
+        tms_span inner = {0};
+
+        if (ops > 0) {
+            outer = tms_cpu_open(sim, what->outer[pair % 3], first + pair);
+        }
+        if (nested) {
+            inner = tms_cpu_open(sim, what->inner[pair % 3], first + pair);
+        }
+        for (; k < (i + 1) * what->n_kernels / pairs; k++) {
+            tms_cpu_compute(sim, what->kernels[k].kind, what->kernels[k].ppm);
+        }
+        if (nested) {
+            tms_cpu_close(sim, inner);
+        }
+        if (ops > 0) {
+            tms_cpu_close(sim, outer);
+        }
+    }
+}
+
+/* One layer of one microbatch, with what its tensor-parallel group has to exchange. */
+static void layer(tms_sim *sim, const pass *what, int64_t microbatch, int64_t index) {
+    const tms_config *config = sim->config;
+    int64_t batches = sim->step * config->microbatches + microbatch;
+
+    if (config->sequence_parallel != 0) {
+        tensor(sim, TMS_ALL_GATHER, index);
+    }
+    operators(sim, what, batches * stage_layers(sim) + index);
+    if (tms_config_has(config, TMS_FAULT_SMALL_KERNELS)) {
+        for (int i = 0; i < SMALL_KERNELS; i++) {
+            tms_cpu_kernel(sim, TMS_GPU_SMALL, SMALL_KERNEL_NS);
+        }
+    }
+    if (config->tp > 1) {
+        tensor(sim, config->sequence_parallel != 0 ? TMS_REDUCE_SCATTER : TMS_ALL_REDUCE, index);
+    }
+}
+
+/* A copy from pageable memory: the CPU goes on when the last byte has gone. Nothing but copies has
+ * been queued in this step so far, so the GPU's time is known. */
+static void copy_pageable(tms_sim *sim) {
+    tms_event event = {.kind = TMS_RT_STREAM_SYNCHRONIZE, .track = sim->thread};
+
+    tms_cpu_copy(sim, TMS_GPU_MEMCPY_PAGEABLE, PAGEABLE_FACTOR * TMS_BATCH_BYTES);
+    (void)tms_flow_advance(sim, NULL);
+    event.begin_ns = sim->cpu_ns;
+    event.correlation = ++sim->correlation;
+    event.external_id = sim->op_id;
+    tms_cpu_spend(sim, 2000, 4000);
+    if (sim->cpu_ns < sim->compute_free_ns) {
+        sim->cpu_ns = sim->compute_free_ns;
+    }
+    tms_cpu_spend(sim, 1000, 2000);
+    event.duration_ns = sim->cpu_ns - event.begin_ns;
+    (void)tms_events_push(sim->out, &event);
+}
+
+/* The host prepares a batch and sends it to the GPU. */
+static void load_batch(tms_sim *sim) {
+    const tms_config *config = sim->config;
+    tms_span loader = tms_cpu_open(sim, TMS_ANN_DATALOADER, 0);
+    tms_span to;
+
+    tms_cpu_spend(sim, 60000, 140000);
+    if (tms_config_has(config, TMS_FAULT_SLOW_LOADER)) {
+        /* Half of what the step computes. */
+        int64_t late_ns = config->compute_ns * stage_layers(sim) * 3 / 2;
+
+        sim->cpu_ns += tms_rng_around(&sim->rng, late_ns, config->jitter_ppm);
+    }
+    tms_cpu_close(sim, loader);
+    to = tms_cpu_open(sim, TMS_OP_TO, 0);
+    tms_cpu_allocate(sim, 2 * TMS_BATCH_BYTES);
+    for (int i = 0; i < 2; i++) { /* tokens and targets */
+        tms_span copying = tms_cpu_open(sim, TMS_OP_COPY, 0);
+
+        if (tms_config_has(config, TMS_FAULT_PAGEABLE)) {
+            copy_pageable(sim);
+        } else {
+            tms_cpu_copy(sim, TMS_GPU_MEMCPY, TMS_BATCH_BYTES);
+        }
+        tms_cpu_close(sim, copying);
+    }
+    tms_cpu_close(sim, to);
+}
+
+/* All batches of the step; each is handed round in the tensor-parallel group. */
+static void load(tms_sim *sim) {
+    tms_message message = {TMS_BROADCAST, TMS_DTYPE_LONG, TMS_BATCH_BYTES};
+
+    for (int64_t i = 0; i < sim->config->microbatches && loads(sim); i++) {
+        load_batch(sim);
+    }
+    for (int64_t i = 0; i < sim->config->microbatches && loads(sim) && sim->config->tp > 1; i++) {
+        tms_cpu_await(sim, tms_cpu_communicate(sim, TMS_ROLE_TENSOR, message));
+        tms_cpu_push_comms(sim);
+    }
+}
+
+/* Activations of a microbatch, or their gradients. */
+static size_t pass_on(tms_sim *sim, tms_role role, tms_collective what, int64_t microbatch) {
+    const tms_config *config = sim->config;
+    tms_message message = {what, TMS_DTYPE_BFLOAT16,
+                           tms_config_scaled_bytes(config, config->activation_bytes, microbatch)};
+    size_t comm = tms_cpu_communicate(sim, role, message);
+
+    tms_cpu_push_comms(sim);
+    return comm;
+}
+
+/* A bucket of gradients, or the parameters that go with it. */
+static size_t bucket(tms_sim *sim, tms_collective what, int64_t index) {
+    int64_t bytes = tms_config_scaled_bytes(sim->config, sim->config->bucket_bytes, index);
+    tms_message message = {what, TMS_DTYPE_BFLOAT16, bytes};
+
+    if (what != TMS_ALL_REDUCE) {
+        message.bytes = divisible(sim, TMS_ROLE_DATA, bytes);
+    }
+    return tms_cpu_communicate(sim, TMS_ROLE_DATA, message);
+}
+
+/* Sharded parameters are gathered one part ahead of the layers that need them; the parts are the
+ * gradients' buckets in reverse. */
+static void gather(tms_sim *sim, int64_t index, size_t *gathered) {
+    int64_t buckets = stage_buckets(sim);
+    int64_t layers = stage_layers(sim);
+
+    for (int64_t part = 0; part < buckets; part++) {
+        if (part * layers / buckets != index) {
+            continue;
+        }
+        if (part == 0) {
+            *gathered = bucket(sim, TMS_ALL_GATHER, buckets - 1);
+        }
+        tms_cpu_await(sim, *gathered);
+        if (part + 1 < buckets) {
+            *gathered = bucket(sim, TMS_ALL_GATHER, buckets - 2 - part);
+        }
+        tms_cpu_push_comms(sim);
+    }
+}
+
+/* One microbatch forward. */
+static void forward(tms_sim *sim, int64_t microbatch) {
+    const tms_config *config = sim->config;
+    size_t gathered = 0;
+    tms_span loss;
+
+    tms_cpu_allocate(sim, stage_layers(sim) * 6 * TMS_BATCH_BYTES);
+    if (sim->channels[TMS_ROLE_PREVIOUS] != NULL) {
+        tms_cpu_await(sim, pass_on(sim, TMS_ROLE_PREVIOUS, TMS_RECV, microbatch));
+    }
+    for (int64_t i = 0; i < stage_layers(sim); i++) {
+        if (config->sharded != 0 && microbatch == 0) {
+            gather(sim, i, &gathered);
+        }
+        layer(sim, &forward_pass, microbatch, i);
+    }
+    if (sim->channels[TMS_ROLE_NEXT] != NULL) {
+        (void)pass_on(sim, TMS_ROLE_NEXT, TMS_SEND, microbatch);
+    } else {
+        loss = tms_cpu_open(sim, TMS_OP_LOSS, 0);
+        tms_cpu_compute(sim, TMS_GPU_LOSS, 100000);
+        tms_cpu_close(sim, loss);
+    }
+}
+
+/* The layers in reverse; in the last microbatch a bucket is reduced as soon as its last layer is
+ * done, while the rest goes on. */
+static void backward_layers(tms_sim *sim, int64_t microbatch) {
+    const tms_config *config = sim->config;
+    tms_collective what = config->sharded != 0 ? TMS_REDUCE_SCATTER : TMS_ALL_REDUCE;
+    int64_t layers = stage_layers(sim);
+    int64_t buckets = microbatch == config->microbatches - 1 ? stage_buckets(sim) : 0;
+    int64_t next = 0;
+
+    for (int64_t done = 1; done <= layers; done++) {
+        layer(sim, &backward_pass, microbatch, layers - done);
+        if (tms_config_has(config, TMS_FAULT_NO_OVERLAP) && done < layers) {
+            continue;
+        }
+        /* The layers are split as evenly as they can be; each bucket has at least one. */
+        while (next < buckets && (next + 1) * layers / buckets <= done) {
+            (void)bucket(sim, what, next++);
+        }
+    }
+}
+
+/* loss.backward() hands over to torch's own thread and waits for it. */
+static void backward(tms_sim *sim, int64_t microbatch) {
+    if (sim->channels[TMS_ROLE_NEXT] != NULL) {
+        tms_cpu_await(sim, pass_on(sim, TMS_ROLE_NEXT, TMS_RECV, microbatch));
+    }
+    tms_cpu_spend(sim, 20000, 40000);
+    sim->thread = TMS_TRACK_AUTOGRAD;
+    sim->op_id = 0;
+    backward_layers(sim, microbatch);
+    tms_cpu_push_comms(sim);
+    sim->thread = TMS_TRACK_HOST;
+    sim->op_id = 0;
+    if (sim->channels[TMS_ROLE_PREVIOUS] != NULL) {
+        (void)pass_on(sim, TMS_ROLE_PREVIOUS, TMS_SEND, microbatch);
+    }
+}
+
+/* Lets the compute stream wait for all gradients. */
+static void depend_on_gradients(tms_sim *sim) {
+    if (sim->role_last[TMS_ROLE_DATA] != 0) {
+        tms_cpu_depend(sim, sim->role_last[TMS_ROLE_DATA] - 1);
+    }
+}
+
+/* The norm of all gradients, and a few bytes from everyone for the log: where the whole job meets.
+ */
+static void grad_norm(tms_sim *sim) {
+    tms_message norm = {TMS_ALL_REDUCE, TMS_DTYPE_FLOAT, 4};
+    tms_message log = {TMS_ALL_GATHER, TMS_DTYPE_FLOAT, 4 * sim->config->ranks};
+
+    (void)tms_cpu_call(sim, TMS_RT_WAIT_EVENT, 1500, 3000);
+    depend_on_gradients(sim);
+    tms_cpu_compute(sim, TMS_GPU_SQUARES, stage_layers(sim) * 5000);
+    tms_cpu_await(sim, tms_cpu_communicate(sim, TMS_ROLE_WORLD, norm));
+    tms_cpu_await(sim, tms_cpu_communicate(sim, TMS_ROLE_WORLD, log));
+    tms_cpu_push_comms(sim);
+}
+
+/* Waits (on the GPU) for all buckets, then updates the weights; the CPU itself does not wait here.
+ */
+static void optimizer(tms_sim *sim) {
+    tms_span annotation = tms_cpu_open(sim, TMS_ANN_OPTIMIZER, 0);
+    tms_span adamw;
+
+    (void)tms_cpu_call(sim, TMS_RT_WAIT_EVENT, 1500, 3000);
+    /* Gradients are complete when the last bucket is: this is where slow networks are felt. */
+    depend_on_gradients(sim);
+    adamw = tms_cpu_open(sim, TMS_OP_ADAMW, 0);
+    /* Four launches that together take a twentieth of the forward pass. */
+    for (int i = 0; i < 4; i++) {
+        tms_cpu_compute(sim, TMS_GPU_ADAMW, stage_layers(sim) * 12500);
+    }
+    tms_cpu_close(sim, adamw);
+    tms_cpu_close(sim, annotation);
+    annotation = tms_cpu_open(sim, TMS_ANN_ZERO_GRAD, 0);
+    tms_cpu_spend(sim, 5000, 15000);
+    tms_cpu_close(sim, annotation);
+}
+
+/* What the step allocated; one that leaks keeps an eighth of it. */
+static void free_memory(tms_sim *sim) {
+    const tms_config *config = sim->config;
+    int64_t bytes = stage_layers(sim) * 6 * TMS_BATCH_BYTES * config->microbatches;
+
+    if (tms_config_has(config, TMS_FAULT_LEAK)) {
+        bytes -= bytes / 8;
+    }
+    tms_cpu_allocate(sim, -bytes);
+    if (loads(sim)) {
+        tms_cpu_allocate(sim, -2 * TMS_BATCH_BYTES * config->microbatches);
+    }
+}
+
+void tms_model_step(tms_sim *sim) {
+    const tms_config *config = sim->config;
+    tms_span zero;
+
+    load(sim);
+    for (int64_t i = 0; i < config->microbatches; i++) {
+        forward(sim, i);
+    }
+    for (int64_t i = 0; i < config->microbatches; i++) {
+        backward(sim, i);
+    }
+    tms_cpu_spend(sim, 15000, 30000);
+    /* Queued right behind the backward pass: runs while the last bucket is still reduced. */
+    zero = tms_cpu_open(sim, TMS_OP_ZERO, 0);
+    tms_cpu_copy(sim, TMS_GPU_MEMSET, 2 * TMS_BATCH_BYTES);
+    tms_cpu_close(sim, zero);
+    if (tms_config_world(config)) {
+        grad_norm(sim);
+    }
+    optimizer(sim);
+    free_memory(sim);
+}

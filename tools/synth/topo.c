@@ -1,0 +1,155 @@
+/* Groups of a grid, in the order in which Megatron makes them. Ranks go through the grid with the
+ * tensor index fastest, then data, then the pipeline's stage, so that a tensor-parallel group stays
+ * on its host. */
+#include "topo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The grid's three lengths. */
+typedef struct grid {
+    int64_t tp;
+    int64_t dp;
+    int64_t pp;
+} grid;
+
+static grid grid_of(const tms_config *config) {
+    return (grid){config->tp, tms_config_dp(config), config->pp};
+}
+
+/* Data-parallel groups of one rank are left out, but for the job of one rank: it has always reduced
+ * with itself. */
+static int64_t n_data(const tms_config *config) {
+    grid g = grid_of(config);
+
+    return g.dp > 1 || tms_config_plain(config) ? g.tp * g.pp : 0;
+}
+
+static int64_t n_tensor(const tms_config *config) {
+    grid g = grid_of(config);
+
+    return g.tp > 1 ? g.dp * g.pp : 0;
+}
+
+/* Pairs of neighbouring stages. */
+static int64_t n_pairs(const tms_config *config) {
+    grid g = grid_of(config);
+
+    return g.tp * g.dp * (g.pp - 1);
+}
+
+/* Gradients are reduced once a step; sharded parameters are gathered as often. */
+static void set_data(tms_channel *channel, const tms_config *config, int64_t i) {
+    grid g = grid_of(config);
+    int64_t stage = i / g.tp;
+
+    channel->group = (tms_ranks){i % g.tp + g.tp * g.dp * stage, g.tp, g.dp};
+    channel->ranks = channel->group;
+    channel->name = tms_config_plain(config) ? 0 : 1 + i;
+    channel->description = tms_config_plain(config) ? "default_pg" : "DATA_PARALLEL_GROUP";
+    channel->n_instances =
+        tms_config_stage_buckets(config, stage) * (config->sharded != 0 ? 2 : 1) +
+        (tms_config_plain(config) && tms_config_world(config) ? 2 : 0);
+}
+
+/* One collective per layer, direction and microbatch, two with sequence parallelism; and stages
+ * that load a batch hand it round. */
+static void set_tensor(tms_channel *channel, const tms_config *config, int64_t i) {
+    grid g = grid_of(config);
+    int64_t stage = i / g.dp;
+    int64_t per_layer = config->sequence_parallel != 0 ? 4 : 2;
+    int64_t batches = stage == 0 || stage == g.pp - 1 ? 1 : 0;
+
+    channel->group = (tms_ranks){i * g.tp, 1, g.tp};
+    channel->ranks = channel->group;
+    channel->name = 1 + n_data(config) + i;
+    channel->description = "TENSOR_MODEL_PARALLEL_GROUP";
+    channel->n_instances =
+        (tms_config_stage_layers(config, stage) * per_layer + batches) * config->microbatches;
+}
+
+/* Activations to the next stage, gradients back; the group is the whole pipeline. */
+static void set_pair(tms_channel *channel, const tms_config *config, int64_t i) {
+    grid g = grid_of(config);
+    int64_t plane = g.tp * g.dp;
+
+    channel->group = (tms_ranks){i % plane, plane, g.pp};
+    channel->ranks = (tms_ranks){i, plane, 2};
+    channel->name = 1 + n_data(config) + n_tensor(config) + i % plane;
+    channel->description = "PIPELINE_MODEL_PARALLEL_GROUP";
+    channel->n_instances = 2 * config->microbatches;
+}
+
+static void set_world(tms_channel *channel, const tms_config *config) {
+    channel->group = (tms_ranks){0, 1, config->ranks};
+    channel->ranks = channel->group;
+    channel->name = 0;
+    channel->description = "default_pg";
+    channel->n_instances = 2;
+}
+
+tms_status tms_topo_init(tms_topo *topo, const tms_config *config, tms_error *err) {
+    int64_t data = n_data(config);
+    int64_t tensor = n_tensor(config);
+    int64_t pairs = n_pairs(config);
+    tms_topo made = {.config = config};
+
+    made.n_channels = data + tensor + pairs + (tms_config_plain(config) ? 0 : 1);
+    made.channels = calloc((size_t)made.n_channels, sizeof *made.channels);
+    if (made.channels == NULL) {
+        return tms_fail(err, TMS_ERR_FAULT, "out of memory for process groups");
+    }
+    for (int64_t i = 0; i < made.n_channels; i++) {
+        tms_channel *channel = &made.channels[i];
+
+        if (i < data) {
+            set_data(channel, config, i);
+        } else if (i < data + tensor) {
+            set_tensor(channel, config, i - data);
+        } else if (i < data + tensor + pairs) {
+            set_pair(channel, config, i - data - tensor);
+        } else {
+            set_world(channel, config);
+        }
+        channel->first_instance = made.n_instances;
+        channel->base = made.n_parts;
+        made.n_instances += channel->n_instances;
+        made.n_parts += channel->n_instances * channel->ranks.size;
+    }
+    *topo = made;
+    return TMS_OK;
+}
+
+void tms_topo_free(tms_topo *topo) {
+    free(topo->channels);
+    memset(topo, 0, sizeof *topo);
+}
+
+const tms_channel *tms_topo_channel(const tms_topo *topo, const tms_layout *layout, tms_role role) {
+    const tms_config *config = topo->config;
+    grid g = grid_of(config);
+    int64_t tensor = n_data(config);
+    int64_t pairs = tensor + n_tensor(config);
+    int64_t i = -1;
+
+    switch (role) {
+    case TMS_ROLE_DATA:
+        i = tensor > 0 ? layout->tp + g.tp * layout->pp : -1;
+        break;
+    case TMS_ROLE_TENSOR:
+        i = g.tp > 1 ? tensor + layout->dp + g.dp * layout->pp : -1;
+        break;
+    case TMS_ROLE_PREVIOUS:
+        i = layout->pp > 0 ? pairs + layout->rank - g.tp * g.dp : -1;
+        break;
+    case TMS_ROLE_NEXT:
+        i = layout->pp < g.pp - 1 ? pairs + layout->rank : -1;
+        break;
+    case TMS_ROLE_WORLD:
+        i = tms_config_plain(config) ? -1 : topo->n_channels - 1;
+        break;
+    case TMS_ROLE_COUNT:
+        break;
+    }
+    return i < 0 ? NULL : &topo->channels[i];
+}
