@@ -1,0 +1,248 @@
+"""Options and operands, what is printed on which stream with which status, and colours."""
+import os
+import pty
+import re
+import select
+import subprocess
+import time
+
+from common import (TMERGE, contains, equal, files, gzipped, holds, lacks, launcher, main, merged,
+                    put, run, small_trace, tables, tmerge)
+
+ESCAPE = '\033['
+NO_TABLE = ' is no analysis and no table; tmerge list names them'
+
+# Arguments and the one message that they get, with status 2.
+WRONG = [
+    (['--bogus', 'x.json'], '--bogus is no option of tmerge merge; see tmerge merge --help'),
+    (['x.json', '-z'], '-z is no option of tmerge merge; see tmerge merge --help'),
+    (['merge', '--json', 'x.json'], '--json is no option of tmerge merge; see tmerge merge --help'),
+    (['show', 'x.h5', '--force'], '--force is no option of tmerge show; see tmerge show --help'),
+    (['list', '--json'], '--json is no option of tmerge list; see tmerge list --help'),
+    (['merge'], 'tmerge merge needs traces; see --help'),
+    (['--skip-bad'], 'tmerge merge needs traces; see --help'),
+    (['x.json', '-o'], '--output needs a value: FILE.h5'),
+    (['x.json', '--output'], '--output needs a value: FILE.h5'),
+    (['x.json', '--rank-map'], '--rank-map needs a value: FILE'),
+    (['x.json', '--force=yes'], '--force takes no value'),
+    (['x.json', '--color=maybe'], "--color takes auto, always or never, not 'maybe'"),
+    (['x.json', '--color='], "--color takes auto, always or never, not ''"),
+    (['show'], 'tmerge show needs a store; see --help'),
+    (['show', 'x.h5', '--json', '--csv'], '--json and --csv exclude each other'),
+    (['show', 'x.h5', '--rank', '5-3'], "--rank takes a list such as 0,3,8-15, not '5-3'"),
+    (['show', 'x.h5', '--rank', ''], "--rank takes a list such as 0,3,8-15, not ''"),
+    (['show', 'x.h5', '--rank=1,'], "--rank takes a list such as 0,3,8-15, not '1,'"),
+    (['show', 'x.h5', '--rank=-1'], "--rank takes a list such as 0,3,8-15, not '-1'"),
+    (['show', 'x.h5', '--rank=0 1'], "--rank takes a list such as 0,3,8-15, not '0 1'"),
+    (['show', 'x.h5', '--step', 'all'], "--step takes a list such as 0,3,8-15, not 'all'"),
+    (['show', 'x.h5', '--step=1-'], "--step takes a list such as 0,3,8-15, not '1-'"),
+    (['show', 'x.h5', '--top', 'x'], "--top takes one number, not 'x'"),
+    (['show', 'x.h5', '--top', '1-3'], "--top takes one number, not '1-3'"),
+    (['show', 'x.h5', '--top', '1,3'], "--top takes one number, not '1,3'"),
+    (['show', 'x.h5', '--top=-1'], "--top takes one number, not '-1'"),
+    (['show', 'x.h5', 'nothing'], "'nothing'" + NO_TABLE),
+    (['show', 'x.h5', 'overlap.'], "'overlap.'" + NO_TABLE),
+    (['show', 'x.h5', 'over'], "'over'" + NO_TABLE),
+    (['list', 'x'], "tmerge list takes no operand, such as 'x'"),
+]
+
+
+def both_statuses(processes, *arguments):
+    """The status with which each process of an mpirun leaves."""
+    script = '"$@"; echo $? >status.$OMPI_COMM_WORLD_RANK'
+    run(launcher(processes) + ['sh', '-c', script, 'sh', TMERGE, *arguments])
+    return [int(open(f'status.{i}').read()) for i in range(processes)]
+
+
+def on_terminal(command, env=None):
+    """What a command prints where standard output and error are a terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=theirs,
+                          stderr=theirs, env=dict(os.environ, **(env or {}))) as process:
+        os.close(theirs)
+        text, deadline = b'', time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if not select.select([ours], [], [], 1)[0]:
+                continue
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # Linux's way to say that the other end was closed
+                break
+            if not piece:
+                break
+            text += piece
+        os.close(ours)
+        equal(process.wait(timeout=10), 0, 'status on a terminal')
+    return text.decode()
+
+
+def test_no_arguments_print_the_usage_on_standard_error_and_give_2():
+    done = tmerge().expect(2)
+    equal(done.out, '')
+    contains(done.err, 'mpirun -n 8 tmerge profile_rank_*')
+    for command in ('merge', 'show', 'list'):
+        contains(done.err, f'\n  tmerge {command} ')
+
+
+def test_help_prints_the_same_usage_on_standard_output_and_gives_0():
+    usage = tmerge().err
+    for option in ('--help', '-h'):
+        done = tmerge(option).expect(0)
+        equal((done.out, done.err), (usage, ''))
+
+
+def test_help_of_each_command_names_its_options():
+    for command, options in (('merge', ('-o, --output FILE.h5', '--rank-map FILE', '--skip-bad')),
+                             ('show', ('--json', '--csv', '--rank LIST', '--top N')),
+                             ('list', ('--doc',))):
+        done = tmerge(command, '--help').expect(0)
+        equal(done.err, '')
+        holds(done.out.startswith(f'tmerge {command} '), done.out)
+        for option in options + ('--help',):
+            contains(done.out, f' {option} ')
+
+
+def test_help_wins_over_wrong_arguments_and_reads_nothing():
+    equal(tmerge('missing.json', '--bogus', '--help').expect(0).out, tmerge('merge', '--help').out)
+    equal(files(), [])
+
+
+def test_version_is_one_line_on_standard_output():
+    done = tmerge('--version').expect(0)
+    holds(re.fullmatch(r'tmerge \d+\.\d+\.\d+\n', done.out), done.out)
+    equal(done.err, '')
+
+
+def test_wrong_arguments_get_one_message_and_status_2():
+    for arguments, message in WRONG:
+        done = tmerge(*arguments).fails(2, message)
+        equal(done.err, f'tmerge: {message}\n', 'standard error')
+    equal(files(), [], 'files left')
+
+
+def test_a_wrong_regular_expression_is_a_wrong_argument():
+    put('rank0.json', small_trace(0))
+    done = tmerge('rank0.json', '--comm-pattern', '(')
+    holds(done.expect(2).err.startswith("tmerge: '(' is no regular expression: "), done.err)
+    equal(files(), ['rank0.json'])
+
+
+def test_under_mpirun_wrong_arguments_get_one_message_too():
+    for arguments, message in (WRONG[0], WRONG[5], WRONG[26]):
+        tmerge(*arguments, n=2).fails(2, message)
+    tmerge('--version', n=2).expect(0)
+    equal(tmerge('--version', n=2).out, tmerge('--version').out)
+    equal(tmerge('list', n=3).out, tmerge('list').out)
+
+
+def test_under_mpirun_every_process_leaves_with_the_same_status():
+    put('rank0.json', small_trace(0))
+    merged('rank0.json')
+    for status, arguments in ((2, WRONG[0][0]), (2, ['show', 'tmerge.h5', 'nothing']),
+                              (2, ['list', 'x']), (3, ['show', 'missing.h5']),
+                              (0, ['show', 'tmerge.h5'])):
+        equal(both_statuses(2, *arguments), [status, status], ' '.join(arguments))
+
+
+def test_options_may_stand_anywhere_and_be_joined_to_their_values():
+    put('rank0.json', small_trace(0))
+    for output, arguments in (('a.h5', ['rank0.json', '-o', 'a.h5']),
+                              ('b.h5', ['-ob.h5', 'rank0.json']),
+                              ('c.h5', ['merge', '--output=c.h5', 'rank0.json']),
+                              ('d.h5', ['--output', 'd.h5', '--', 'rank0.json']),
+                              ('f.h5', ['-o', 'e.h5', 'rank0.json', '-o', 'f.h5'])):
+        contains(merged(*arguments).out, f'Stored in {output};')
+        holds(os.path.exists(output), f'{output} is missing')
+    holds(not os.path.exists('e.h5'), 'the last -o does not count')
+
+
+def test_behind_two_dashes_and_in_a_folder_names_may_look_like_options():
+    put('-o', small_trace(0))
+    tmerge('-o').fails(2, '--output needs a value: FILE.h5')
+    merged('--', '-o')
+    equal(tables('tmerge.h5', 'job.rank')['job.rank'][0]['source'], '-o')
+
+
+def test_an_operand_named_like_a_command_needs_only_the_command_before_it():
+    put('show', small_trace(0))
+    merged('merge', 'show')
+    contains(tmerge('show', 'tmerge.h5', 'job.rank', '--csv').expect(0).out, ',show,kineto,')
+
+
+def test_list_names_every_table_and_doc_defines_every_column():
+    put('rank0.json', small_trace(0))
+    merged('rank0.json')
+    listed = re.findall(r'^    (\w+\.\w+) ', tmerge('list').expect(0).out, re.M)
+    equal(sorted(listed), sorted(tables('tmerge.h5')))
+    shown = tmerge('show', 'tmerge.h5', '--csv', *listed).expect(0).out
+    doc = tmerge('list', '--doc').expect(0).out
+    for table in doc.split('\n\n'):
+        lines = table.splitlines()
+        holds(lines[0] in listed, lines[0])
+        columns = re.findall(r'^    (\w+) +(?:int|real|text|bool)\b', table, re.M)
+        contains(shown, ','.join(columns))
+    equal(len(doc.split('\n\n')), len(listed))
+
+
+def test_nothing_is_coloured_into_a_pipe_or_a_file_also_under_mpirun():
+    put('rank0.json', small_trace(0, world=4))
+    for n in (0, 2):
+        lacks(merged('rank0.json', n=n).out, ESCAPE)
+        with open('out.txt', 'w') as out:
+            subprocess.run(launcher(n) + [TMERGE, 'rank0.json'], stdout=out, check=True,
+                           stdin=subprocess.DEVNULL)
+        text = open('out.txt').read()
+        contains(text, '1 rank on 1 host')
+        lacks(text, ESCAPE)
+    lacks(tmerge('show', 'tmerge.h5').expect(0).out, ESCAPE)
+
+
+def test_color_always_and_never_decide_over_no_color():
+    put('rank0.json', small_trace(0))
+    merged('rank0.json')
+    for command in (['rank0.json'], ['show', 'tmerge.h5', 'job']):
+        plain = merged(*command, '--color=never', env={'NO_COLOR': '1'}).out
+        coloured = merged(*command, '--color=always', env={'NO_COLOR': '1'}).out
+        contains(coloured, ESCAPE + '1m')
+        equal(re.sub(r'\033\[\d*m', '', coloured), plain, 'text without colours')
+        equal(merged(*command, '--color', 'auto').out, plain)
+    contains(merged('rank0.json', '--color=always', n=2).out, ESCAPE)
+
+
+def test_json_and_csv_are_never_coloured():
+    put('rank0.json', small_trace(0))
+    merged('rank0.json')
+    for form in ('--json', '--csv'):
+        lacks(tmerge('show', 'tmerge.h5', form, '--color=always').expect(0).out, ESCAPE)
+
+
+def test_a_terminal_gets_colours_unless_they_are_turned_off():
+    put('rank0.json', small_trace(0))
+    merged('rank0.json')
+    show = [TMERGE, 'show', 'tmerge.h5', 'job.job']
+    contains(on_terminal(show), ESCAPE + '1m')
+    contains(on_terminal(show, {'NO_COLOR': ''}), ESCAPE)  # an empty one does not count
+    lacks(on_terminal(show, {'NO_COLOR': '1'}), ESCAPE)
+    lacks(on_terminal(show + ['--color=never']), ESCAPE)
+
+
+def test_under_mpirun_the_launchers_terminal_decides():
+    put('rank0.json', small_trace(0))
+    merge = launcher(2) + [TMERGE, 'rank0.json']
+    contains(on_terminal(merge), ESCAPE + '1m')
+    lacks(on_terminal(merge, {'NO_COLOR': '1'}), ESCAPE)
+    lacks(on_terminal(merge + ['--color=never']), ESCAPE)
+
+
+def test_a_full_standard_output_gives_4():
+    put('rank0.json.gz', gzipped(small_trace(0)))
+    merged('rank0.json.gz')
+    for command in (['list'], ['show', 'tmerge.h5', '--json'], ['--version'], ['rank0.json.gz']):
+        with open('/dev/full', 'w') as full:
+            done = subprocess.run([TMERGE, *command], stdout=full, stderr=subprocess.PIPE,
+                                  check=False)
+        equal((done.returncode, done.stderr.decode()),
+              (4, 'tmerge: standard output could not be written\n'), ' '.join(command))
+
+
+main()

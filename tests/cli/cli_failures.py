@@ -1,0 +1,436 @@
+"""What cannot be read or written, and what ends a run in its middle: one message, the right
+status, nothing left behind, and a store that was there before as it was."""
+import contextlib
+import os
+import re
+import resource
+import signal
+import subprocess
+import time
+import zlib
+
+from common import (TMERGE, content, contains, equal, files, gzipped, has_line, holds, kernel,
+                    launcher, main, merged, permissions_count, put, rows, run, same_bytes,
+                    small_trace, synth, tmerge, trace, without_dac_override, zstd_framed)
+
+TEMPORARY = '.tmerge.h5.tmerge-tmp'
+
+# Malformed traces: @ stands before the byte at which the text stops being a trace.
+MALFORMED = [
+    ('{"traceEvents": [{"ph": "X" @"ts": 1}]}', 'a comma or } should follow the value'),
+    ('{"traceEvents": [{"ph": "X", @}]}', 'a key should stand here'),
+    ('{"traceEvents": [{"ph" @"X"}]}', 'a colon should follow the key'),
+    ('{"traceEvents": [{} @{}]}', 'a comma or ] should follow the event'),
+    ('{"traceEvents": [{}, @]}', 'a value should stand here'),
+    ('{"traceEvents": []} @x', 'something follows the end of the document'),
+    ('{"traceEvents": []@]', 'a comma or } should follow the value'),
+    ('{"traceEvents": [{"a": nul@}]}', 'only true, false and null are words in JSON'),
+    ('{"traceEvents": [{"ts": -@x}]}', 'a number needs a digit here'),
+    ('{"traceEvents": [{"dur": 1.@}]}', 'a number needs a digit behind its point'),
+    ('{"traceEvents": [{"a": 0@1}]}', 'a comma or } should follow the value'),
+    ('{"traceEvents": [{"name": "a@\n"}]}', 'a control character stands in a string'),
+    ('{"traceEvents": [{"name": "\\@x"}]}', 'this escape is not known to JSON'),
+    ('{"traceEvents": [{"name": "\\u12@g4"}]}', '\\u needs four hexadecimal digits'),
+    ('{"traceEvents": [{"name": "a@\udcff and more"}]}', 'a string is not valid UTF-8'),
+    ('{"traceEvents": [], "baseTimeNanoseconds": @"x"}', 'baseTimeNanoseconds is no time'),
+    ('{"schemaVersion": 1}@', 'the document has no traceEvents'),
+]
+ENDS = r'the file ends (in the middle of a value|inside traceEvents|inside its outermost object)'
+
+
+def big_trace(rank=0, events=40000):
+    """About 5 MB, which is more than is looked at at once."""
+    return trace([kernel(f'kernel {i % 50}', 10 * i, 9) for i in range(events)], rank)
+
+
+def stops(bad, message, processes=(0, 3), status=3, **more):
+    """Runs tmerge on a bad file beside good ones, with and without a store from before; the
+    message may be a regular expression. Returns the last run."""
+    for rank in (1, 2):
+        put(f'rank{rank}.json', small_trace(rank, at=50))
+    for n in processes:
+        before, store = set(files()), n > 0
+        if store:
+            merged('rank1.json')
+            old, was = content('tmerge.h5'), os.stat('tmerge.h5')
+        done = tmerge('rank1.json', bad, 'rank2.json', n=n, **more).expect(status)
+        equal((len(done.errors), done.warnings, done.out), (1, [], ''), done.err)
+        said = done.errors[0][len('tmerge: '):]
+        holds(said == message or re.fullmatch(message, said), f'{said!r}\n is not {message!r}')
+        if store:
+            equal((content('tmerge.h5'), os.stat('tmerge.h5').st_mtime_ns), (old, was.st_mtime_ns))
+            os.unlink('tmerge.h5')
+        equal(set(files()), before, 'files left')
+    return done
+
+
+def offset_in(done):
+    return int(re.search(r': byte (\d+): ', done.err).group(1))
+
+
+# Inputs -------------------------------------------------------------------------------------------
+
+
+def test_a_missing_file_is_named():
+    stops('rank0.json', 'rank0.json: No such file or directory')
+    stops('none/rank0.json', 'none/rank0.json: No such file or directory')
+
+
+def test_an_unreadable_file_is_named():
+    permissions_count()
+    put('rank0.json', small_trace(0))
+    os.chmod('rank0.json', 0)
+    stops('rank0.json', 'rank0.json: cannot be opened: Permission denied',
+          before=without_dac_override)
+
+
+def test_an_empty_file_is_named():
+    put('rank0.json', '')
+    stops('rank0.json', 'rank0.json: file is empty')
+
+
+def test_a_folder_without_traces_is_an_error():
+    os.makedirs('job/deeper')
+    put('job/notes', 'text')
+    for n in (0, 3):
+        tmerge('job', n=n).fails(3, 'there is no trace to read')
+    equal(files(), ['job'])
+
+
+def test_malformed_json_is_told_with_its_byte():
+    for i, (text, why) in enumerate(MALFORMED):
+        bad = text.replace('@', '', 1).encode('utf-8', 'surrogateescape')
+        at = len(text[:text.index('@')].encode('utf-8', 'surrogateescape'))
+        put('rank0.json', bad)
+        stops('rank0.json', f'rank0.json: byte {at}: {why}', processes=(0, 3) if i < 2 else (0,))
+
+
+def test_the_byte_is_exact_far_behind_the_start_and_in_what_was_compressed():
+    good = big_trace()
+    at = good.index(b'"name"', 4000000)
+    bad = good[:at] + b'!' + good[at:]
+    for name, packed in (('plain', bad), ('gzip', gzipped(bad)), ('zstd', zstd_framed(bad))):
+        put(name, packed)
+        stops(name, f'{name}: byte {at}: a key should stand here')
+
+
+def test_a_truncated_plain_trace_is_told_with_its_end():
+    for good, cuts in ((small_trace(0), (18, 60, 100, 200, 300, -1)), (big_trace(), (4000000, -2))):
+        for cut in cuts:
+            put('rank0.json', good[:cut])
+            size = len(good[:cut])
+            stops('rank0.json', f'rank0.json: byte {size}: {ENDS}',
+                  processes=(0,) if cut in (60, 100, 200) else (0, 3))
+
+
+def test_a_truncated_gzip_stream_is_told_with_what_could_be_decoded():
+    plain = big_trace(events=20000)
+    packed = gzipped(plain)
+    for cut in (5, 11, 1000, len(packed) // 2, -9, -4, -1):
+        put('rank0.json.gz', packed[:cut])
+        done = stops('rank0.json.gz', r'rank0.json.gz: byte \d+: gzip stream is cut short: the '
+                     'file ends inside a member', processes=(0, 3) if cut in (11, -1) else (0,))
+        # Decoders may differ in the last symbol, which stands for at most 258 bytes.
+        whole = len(zlib.decompressobj(31).decompress(packed[:cut]))
+        holds(whole - 258 <= offset_in(done) <= whole + 258, f'cut {cut}: {whole}\n{done.err}')
+
+
+def test_a_truncated_zstd_stream_is_told_with_what_could_be_decoded():
+    plain = big_trace(events=20000)
+    packed = zstd_framed(plain)  # 9 bytes, then blocks of 3 and 65536 bytes
+    for cut, blocks in ((3, 0), (9, 0), (9 + 65539 - 1, 0), (9 + 65539, 1), (9 + 65539 * 3 + 2, 3)):
+        put('rank0.json.zst', packed[:cut])
+        done = stops('rank0.json.zst', r'rank0.json.zst: byte \d+: zstd stream is cut short: the '
+                     'file ends inside a frame', processes=(0, 3) if cut == 9 else (0,))
+        holds(blocks * 65536 <= offset_in(done) <= (blocks + 1) * 65536, f'cut {cut}: {done.err}')
+
+
+def test_a_truncated_compressed_trace_of_the_generator_is_told():
+    for compress, suffix in (('gzip', 'gz'), ('zstd', 'zst')):
+        synth('job', ranks=1, compress=compress)
+        path, = (f'job/{name}' for name in files('job') if name.endswith(suffix))
+        packed = content(path)
+        put('rank0.json', packed[:len(packed) * 2 // 3])
+        stops('rank0.json', rf'rank0.json: byte \d+: {compress} stream is cut short: .*')
+
+
+def test_a_wrong_checksum_is_told_though_all_bytes_were_read():
+    plain = big_trace(events=2000)
+    packed = bytearray(gzipped(plain))
+    packed[-8] ^= 1
+    put('rank0.json.gz', bytes(packed))
+    stops('rank0.json.gz', f'rank0.json.gz: byte {len(plain)}: gzip checksum is wrong: the file is '
+          'damaged')
+    put('rank0.json.gz', gzipped(plain) + b'rubbish')
+    stops('rank0.json.gz', f'rank0.json.gz: byte {len(plain)}: there is rubbish behind the gzip '
+          'stream', processes=(0,))
+
+
+def test_of_two_bad_files_one_is_told():
+    put('rank0.json', '{"traceEvents": [x')
+    put('rank3.json', '{"traceEvents": [y')
+    for n in (2, 4):
+        done = tmerge('.', n=n).expect(3)
+        equal(len(done.errors), 1, done.err)
+
+
+def test_skip_bad_leaves_out_every_kind_of_bad_file_and_says_so():
+    put('rank0.json', small_trace(0))
+    put('rank1.json', '')
+    put('rank2.json', '{"traceEvents": [x')
+    put('rank3.json.gz', gzipped(small_trace(3))[:-5])
+    texts = ['rank1.json: file is empty', 'rank2.json: byte 17: a value should stand here']
+    for n in (0, 3):
+        done = tmerge('.', '--skip-bad', '-o', f'../store{n}.h5', n=n).expect(0)
+        equal((len(done.warnings), done.errors), (3, []), done.err)
+        for text in texts:
+            contains(done.err, f'tmerge: warning: left out ./{text.split(":")[0]}: ./{text}\n')
+        contains(done.out, '1 rank on 1 host')
+        has_line(done.out, 'left out', r'\b3 files\b')
+        found = rows(f'../store{n}.h5', 'job.left_out')
+        equal([row['reason'] for row in found], ['unreadable'] * 3)
+        equal([row['message'] for row in found][:2], ['./' + text for text in texts])
+    same_bytes('../store0.h5', '../store3.h5')
+    os.unlink('../store0.h5')
+    os.unlink('../store3.h5')
+
+
+# Outputs ------------------------------------------------------------------------------------------
+
+
+def cannot_write(output, why, *options, **more):
+    """The output is refused before anything is read: a malformed trace beside it is not told."""
+    put('bad_rank0.json', '{"traceEvents": [x')
+    before = files()
+    message = f'{output}: {why}' if output else why
+    for n in (0, 3):
+        tmerge('bad_rank0.json', '-o', output, *options, n=n, **more).fails(4, message)
+    tmerge('missing.json', '-o', output, *options, **more).fails(4, message)
+    equal(files(), before, 'files left')
+
+
+def test_an_output_in_a_missing_folder_is_refused_first():
+    cannot_write('none/x.h5', 'its folder takes no file: No such file or directory')
+
+
+def test_an_output_in_a_folder_that_takes_no_file_is_refused_first():
+    permissions_count()
+    os.mkdir('closed', 0o555)
+    cannot_write('closed/x.h5', 'its folder takes no file: Permission denied',
+                 before=without_dac_override)
+
+
+def test_an_output_that_is_a_folder_a_device_or_nameless_is_refused_first():
+    os.mkdir('folder.h5')
+    os.mkfifo('fifo.h5')
+    cannot_write('folder.h5', 'this is a folder')
+    cannot_write('folder.h5', 'this is a folder', '--force')
+    cannot_write('fifo.h5', 'this is no regular file', '--force')
+    cannot_write('', 'the name of the output is empty')
+    os.chmod(put('program', 'x'), 0o777)
+    cannot_write('program/x.h5', 'its folder takes no file: Not a directory')
+
+
+def test_what_is_no_store_is_overwritten_only_with_force():
+    for text in ('my thesis', b'\x89HDF\r\n\x1a\n of somebody else', ''):
+        put('thesis.h5', text)
+        cannot_write('thesis.h5', 'this file is no tmerge store; --force overwrites it')
+    put('rank1.json', small_trace(1))
+    tmerge('rank1.json', '-o', 'rank1.json').fails(
+        4, 'rank1.json: this file is no tmerge store; --force overwrites it')
+    merged('rank1.json', '-o', 'thesis.h5', '--force')
+    merged('rank1.json', '-o', 'thesis.h5')  # now it is a store
+    equal(rows('thesis.h5', 'job.job')[0]['events'], 2)
+
+
+def limited(size):
+    """Run before a command: no file of it may become larger."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def test_a_full_disk_is_told_and_leaves_nothing():
+    put('rank0.json', big_trace(events=3000))
+    merged('rank0.json', '-o', 'whole.h5')
+    merged('rank0.json', '-o', 'plain.h5', '--no-compress')
+    why = 'tmerge.h5: cannot be written: File too large'
+    for option, whole in ((), 'whole.h5'), (('--no-compress',), 'plain.h5'):
+        size = os.stat(whole).st_size
+        for limit in (0, 100, 4096, size // 2, size - 1):
+            tmerge('rank0.json', *option, before=limited(limit)).fails(4, why)
+            equal(files(), ['plain.h5', 'rank0.json', 'whole.h5'], f'limit {limit}')
+        tmerge('rank0.json', *option, before=limited(size)).expect(0)
+        old = content('tmerge.h5')
+        tmerge('rank0.json', *option, before=limited(size - 1)).fails(4, why)
+        equal(content('tmerge.h5'), old, 'the store that was there')
+        os.unlink('tmerge.h5')
+
+
+def test_a_full_disk_is_told_once_under_mpirun():
+    for rank in range(3):
+        put(f'rank{rank}.json', big_trace(rank, events=3000))
+    merged('.')
+    old = content('tmerge.h5')
+    # Open MPI's shared memory would need room in files too.
+    done = run(launcher(3) + ['sh', '-c', 'ulimit -f 40; exec "$@"', 'sh', TMERGE, 'rank0.json',
+                              'rank1.json', 'rank2.json'], env={'OMPI_MCA_btl': 'self,tcp'})
+    done.fails(4, 'tmerge.h5: cannot be written: File too large')
+    equal(files(), ['rank0.json', 'rank1.json', 'rank2.json', 'tmerge.h5'])
+    equal(content('tmerge.h5'), old, 'the store that was there')
+
+
+# The end in the middle ----------------------------------------------------------------------------
+
+
+def processes_of(launched, n):
+    """The ids of tmerge's processes, by rank, below a launcher's process."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        found = {}
+        for pid in filter(str.isdigit, os.listdir('/proc')):
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                with open(f'/proc/{pid}/stat') as file:
+                    parent = int(file.read().rsplit(')', 1)[1].split()[1])
+                environ = content(f'/proc/{pid}/environ').split(b'\0')
+                program = os.path.realpath(f'/proc/{pid}/exe')
+                if parent == launched.pid and program == os.path.realpath(TMERGE):
+                    rank, = (e for e in environ if e.startswith(b'OMPI_COMM_WORLD_RANK='))
+                    found[int(rank.split(b'=')[1])] = int(pid)
+        if len(found) == n:
+            return [found[rank] for rank in range(n)]
+        time.sleep(0.01)
+    raise AssertionError('the processes did not start')
+
+
+@contextlib.contextmanager
+def started(n, *arguments, grace=0):
+    """tmerge under mpirun, running; what is left of it is ended. grace: seconds that mpirun gives
+    the other processes after it told them to end."""
+    env = dict(os.environ, OMPI_MCA_odls_base_sigkill_timeout=str(grace))
+    with subprocess.Popen(launcher(n) + [TMERGE, *arguments], env=env, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as launched:
+        try:
+            yield launched, processes_of(launched, n)
+        finally:
+            if launched.poll() is None:
+                launched.kill()
+
+
+def ends(launched):
+    """Waits for the end of a launcher; it must come soon and with a status."""
+    try:
+        out = launched.communicate(timeout=20)[0]
+    except subprocess.TimeoutExpired:
+        raise AssertionError('the run hangs') from None
+    holds(launched.returncode != 0, 'a run that was ended gives status 0')
+    return out.decode()
+
+
+def wait_until(condition, what):
+    deadline = time.monotonic() + 20
+    while not condition():
+        holds(time.monotonic() < deadline, f'waited in vain: {what}')
+        time.sleep(0.001)
+
+
+def is_open(path, pid):
+    with contextlib.suppress(OSError):
+        return any(os.path.realpath(f'/proc/{pid}/fd/{fd}') == os.path.realpath(path)
+                   for fd in os.listdir(f'/proc/{pid}/fd'))
+    return False
+
+
+def end_while_reading(number, whose):
+    """Ends a process while another reads what never comes: a pipe that nobody writes to."""
+    merged('rank0.json')
+    old = content('tmerge.h5')
+    with started(3, 'rank0.json', 'rank1.json', 'rank2.json') as (launched, pids):
+        wait_until(lambda: is_open('rank1.json', pids[1]), 'the pipe to be opened')
+        os.kill(launched.pid if whose is None else pids[whose], number)
+        ends(launched)
+    equal(content('tmerge.h5'), old, 'the store that was there')
+    equal(files(), ['rank0.json', 'rank1.json', 'rank2.json', 'tmerge.h5'])
+
+
+def test_a_signal_while_reading_ends_all_and_leaves_the_store():
+    put('rank0.json', small_trace(0))
+    put('rank2.json', small_trace(2))
+    os.mkfifo('rank1.json')
+    pipe = os.open('rank1.json', os.O_RDWR)  # so that it can be opened and never ends
+    try:
+        for number, whose in ((signal.SIGTERM, 0), (signal.SIGTERM, 1), (signal.SIGKILL, 2),
+                              (signal.SIGKILL, 0), (signal.SIGTERM, None)):
+            end_while_reading(number, whose)
+    finally:
+        os.close(pipe)
+
+
+def caught_writing(pid):
+    """Stops a process while its temporary file is there; False where it was too quick."""
+    deadline = time.monotonic() + 20
+    while not os.path.exists(TEMPORARY):
+        if time.monotonic() > deadline or not os.path.exists(f'/proc/{pid}/fd/0'):
+            return False
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(0.02)
+    return os.path.exists(TEMPORARY)
+
+
+def end_while_writing(number, whose):
+    """Ends a process while process 0 writes. whose: None stands for mpirun itself."""
+    for _ in range(10):
+        with started(3, 'job', grace=1) as (launched, pids):
+            if not caught_writing(pids[0]):
+                continue
+            old = content('tmerge.h5')
+            os.kill(launched.pid if whose is None else pids[whose], number)
+            os.kill(pids[0], signal.SIGCONT)
+            ends(launched)
+            equal(content('tmerge.h5'), old, 'the store that was there')
+            return
+    raise AssertionError('no run was caught while it wrote')
+
+
+def test_a_signal_while_writing_leaves_no_temporary_file_and_the_old_store():
+    synth('job', ranks=4, steps=40)
+    merged('job')
+    for number, whose in ((signal.SIGTERM, 0), (signal.SIGKILL, 1), (signal.SIGTERM, None),
+                          (signal.SIGINT, None)):
+        end_while_writing(number, whose)
+        equal(files(), ['job', 'tmerge.h5'], f'files left by signal {number} to {whose}')
+
+
+def test_the_next_run_clears_what_a_killed_one_left():
+    synth('job', ranks=4, steps=40)
+    merged('job')
+    end_while_writing(signal.SIGKILL, 0)
+    equal(files(), [TEMPORARY, 'job', 'tmerge.h5'])
+    merged('job', n=2)
+    equal(files(), ['job', 'tmerge.h5'])
+    put(TEMPORARY, 'anything')
+    merged('job')
+    equal(files(), ['job', 'tmerge.h5'])
+
+
+def test_a_temporary_name_is_never_followed_through_a_link():
+    put('rank0.json', small_trace(0))
+    put('precious', 'keep me')
+    os.symlink('precious', TEMPORARY)
+    merged('rank0.json')
+    equal((content('precious'), files()), (b'keep me', ['precious', 'rank0.json', 'tmerge.h5']))
+
+
+def test_a_signal_to_a_lone_process_removes_its_temporary_file():
+    synth('job', ranks=4, steps=40)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for _ in range(10):
+            with subprocess.Popen([TMERGE, 'job'], stdout=subprocess.DEVNULL) as process:
+                caught = caught_writing(process.pid)
+                process.send_signal(number)
+                process.send_signal(signal.SIGCONT)
+            if caught:
+                break
+        holds(caught, 'no run was caught while it wrote')
+        equal((process.returncode, files()), (128 + number, ['job']))
+
+
+main()

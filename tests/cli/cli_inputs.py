@@ -1,0 +1,336 @@
+"""Which files are read, in which order, and which rank each trace is of."""
+import os
+
+from common import (BASE_NS, contains, equal, event, files, gzipped, has_line, holds, kernel,
+                    lacks, main, merged, put, rows, same_bytes, small_trace, synth, tables, tmerge,
+                    trace, zstd_framed)
+
+OTHER = 'this is not a trace of a known format'
+POSITION = ('tmerge: warning: {} of {} files tell{} no rank: their place among the arguments '
+            'counts (--rank-map FILE says it)')
+OVERLAP = ('{}: covers the same time of rank {} as {}; say which rank each is with --rank-map, or '
+           'keep the first alone with --skip-bad')
+
+
+def sources(store='tmerge.h5'):
+    """Which rank each file became."""
+    return {row['source']: row['rank'] for row in rows(store, 'job.rank')}
+
+
+def left_out(store='tmerge.h5'):
+    return {row['source']: (row['reason'], row['message'])
+            for row in rows(store, 'job.left_out')}
+
+
+def test_several_files_are_the_ranks_of_one_job():
+    for rank in range(3):
+        put(f'rank{rank}.json', small_trace(rank))
+    done = merged('rank0.json', 'rank1.json', 'rank2.json')
+    has_line(done.out, '^3 ranks on 3 hosts, 1 step, 6 events')
+    equal(sources(), {'rank0.json': 0, 'rank1.json': 1, 'rank2.json': 2})
+
+
+def test_in_a_folder_what_is_no_trace_is_passed_over_and_counted():
+    synth('job', ranks=2, steps=1)  # writes a truth.json too
+    put('job/notes.txt', 'no trace')
+    put('job/page.html', '<!doctype html><html></html>')
+    put('job/other.h5', b'\x89HDF\r\n\x1a\n no store of ours')
+    put('job/list.json', '[1, 2, 3]')
+    put('job/.hidden.json', small_trace(7))
+    put('job/deeper/rank9.json', small_trace(9))
+    has_line(merged('job').out, 'left out', r'\b5 files\b', 'show job.left_out')
+    equal(sources(), {'job/profile_rank_0.json': 0, 'job/profile_rank_1.json': 1})
+    names = ('list.json', 'notes.txt', 'other.h5', 'page.html', 'truth.json')
+    equal(left_out(), {f'job/{name}': ('other', 'not a trace') for name in names})
+
+
+def test_a_folder_may_end_with_a_slash_and_stand_beside_files():
+    put('a/rank0.json', small_trace(0))
+    put('b/rank1.json', small_trace(1))
+    put('rank2.json', small_trace(2))
+    merged('a/', 'rank2.json', './b')
+    equal(sources(), {'a/rank0.json': 0, './b/rank1.json': 1, 'rank2.json': 2})
+
+
+def test_a_quoted_glob_is_expanded_also_to_folders():
+    for rank in range(3):
+        put(f'run{rank}/rank{rank}.json', small_trace(rank))
+    merged('run[01]/*.json')
+    equal(sources(), {'run0/rank0.json': 0, 'run1/rank1.json': 1})
+    merged('run*')
+    equal(len(sources()), 3)
+    tmerge('none*.json').fails(3, 'none*.json: no file matches this pattern')
+
+
+def test_a_file_whose_name_holds_glob_letters_is_meant_itself():
+    put('rank0[1].json', small_trace(0))
+    put('rank01.json', small_trace(1))
+    merged('rank0[1].json')
+    equal(sources(), {'rank0[1].json': 0})
+
+
+def test_files_of_a_folder_come_in_natural_order():
+    for name in ('part9', 'part10', 'part1', 'part02', 'Part3'):
+        put(f'job/{name}.json', small_trace())
+    done = tmerge('job').expect(0)
+    equal(done.ours, [POSITION.format(5, 5, '')])
+    equal(sources(), {f'job/{name}.json': rank for rank, name in enumerate(
+        ('Part3', 'part1', 'part02', 'part9', 'part10'))})
+    tmerge('job/p*.json').expect(0)
+    equal(sources(), {f'job/{name}.json': rank for rank, name in enumerate(
+        ('part1', 'part02', 'part9', 'part10'))})
+
+
+def test_the_rank_is_from_the_metadata_before_the_name():
+    put('profile_rank_5.json', small_trace(3))
+    put('behind_rank_6.json', small_trace(4, behind=True))
+    merged('profile_rank_5.json', 'behind_rank_6.json')
+    equal(sources(), {'profile_rank_5.json': 3, 'behind_rank_6.json': 4})
+
+
+def test_the_rank_is_from_the_file_name_without_metadata():
+    # The last match of (^|[^a-z])(profile_rank|rank|worker|tp)[-_]?([0-9]+)([^0-9]|$) counts.
+    names = {'profile_rank_4.json': 4, 'RANK-7.json': 7, 'worker12.1623143089861.pt.trace.json': 12,
+             'x_tp3_rank009.json': 9, 'rank1.rank2.json': 2, 'run.worker_05': 5}
+    for name in names:
+        put(name, small_trace())
+    merged(*names)
+    equal(sources(), names)
+
+
+def test_a_name_without_such_a_match_counts_by_its_position_with_a_warning():
+    names = ['frank1.json', 'httpd8', 'rank.json', 'ranks3.json', 'dir_rank9/plain.json']
+    for name in names:
+        put(name, small_trace())
+    done = tmerge(*names).expect(0)
+    equal(done.ours, [POSITION.format(5, 5, '')])
+    equal(sources(), {name: i for i, name in enumerate(names)})
+    put('b_rank1.json', small_trace())
+    done = tmerge('rank.json', 'b_rank1.json').expect(0)
+    equal(done.ours, [POSITION.format(1, 2, 's')])
+    equal(sources(), {'rank.json': 0, 'b_rank1.json': 1})
+
+
+def test_the_position_does_not_depend_on_the_number_of_processes():
+    for i, name in enumerate('edcba'):
+        put(f'{name}.json', small_trace(at=100 + i))
+    names = [f'{name}.json' for name in 'edcba']
+    put('store.txt', 'no trace')
+    stores = []
+    for n in (0, 2, 3):
+        stores.append(f'store{n}.h5')
+        done = tmerge('e.json', 'store.txt', *names[1:], '--skip-bad', '-o', stores[-1], n=n)
+        equal(len(done.expect(0).warnings), 2, 'warnings')
+        same_bytes(stores[0], stores[-1])
+    # A bad file keeps its place, for it may be the trace of that rank.
+    equal(sources(stores[0]), {'e.json': 0, 'd.json': 2, 'c.json': 3, 'b.json': 4, 'a.json': 5})
+
+
+def test_a_rank_map_decides_over_everything():
+    put('profile_rank_0.json', small_trace(0))
+    put('my trace 1.json', small_trace())
+    put('map', '# who is who\n\nprofile_rank_0.json 12\r\n./my trace 1.json \t 3  \n')
+    merged('.', '--rank-map=map')
+    equal(sources(), {'./profile_rank_0.json': 12, './my trace 1.json': 3})
+    merged('profile_rank_0.json', 'my trace 1.json', '--rank-map', 'map')
+    equal(sources(), {'profile_rank_0.json': 12, 'my trace 1.json': 3})
+
+
+def test_a_bad_rank_map_is_an_error_with_the_offset_of_its_line():
+    put('rank0.json', small_trace(0))
+    shape = 'a line should be PATH RANK'
+    for text, offset, why in (('rank0.json\n', 0, shape), ('rank0.json 1\nrank0.json\n', 13, shape),
+                              ('# x\nrank0.json one', 4, shape), ('rank0.json -1', 0, shape),
+                              ('rank0.json 1.5', 0, shape), (' 5', 0, shape),
+                              ('rank0.json 1234567890', 0, shape),
+                              ('rank0.json 1\nrank9.json 2', 13,
+                               'rank9.json is not among the inputs')):
+        put('map', text)
+        tmerge('rank0.json', '--rank-map', 'map').fails(3, f'map: byte {offset}: {why}')
+    tmerge('rank0.json', '--rank-map', 'none').fails(3, 'none: No such file or directory')
+    tmerge('rank0.json', '--rank-map', 'map', n=2).expect(3)
+    equal(files(), ['map', 'rank0.json'])
+
+
+def test_two_spans_of_a_rank_are_one_row_whose_window_is_the_sum():
+    # The first runs from 100 to 160 us, the second from 1000 to 1035 us: 60 + 35 us.
+    put('b.json', small_trace(0, at=1000, dur=25))
+    put('a.json', small_trace(0, at=100, dur=50))
+    contains(merged('b.json', 'a.json').out, '1 rank on 1 host, ')
+    row, = rows('tmerge.h5', 'overlap.rank')
+    equal({k: row[k] for k in ('window_ns', 'compute_ns', 'comm_ns', 'busy_ns', 'idle_ns')},
+          {'window_ns': 95000, 'compute_ns': 75000, 'comm_ns': 20000, 'busy_ns': 95000,
+           'idle_ns': 0})
+    row, = rows('tmerge.h5', 'job.rank')
+    equal((row['source'], row['events'], row['begin_ns'], row['end_ns']),
+          ('a.json,b.json', 4, BASE_NS + 100000, BASE_NS + 1035000))
+
+
+def test_spans_that_touch_do_not_overlap():
+    put('a.json', small_trace(0, at=100, dur=50))
+    put('b.json', small_trace(0, at=160, dur=50))
+    merged('a.json', 'b.json')
+    equal(rows('tmerge.h5', 'overlap.rank')[0]['window_ns'], 120000)
+
+
+def test_overlapping_traces_of_a_rank_are_an_error_that_names_both():
+    put('a.json', small_trace(2, at=100, dur=50))
+    put('b.json', small_trace(2, at=150, dur=50))
+    put('c.json', small_trace(1))
+    for n in (0, 3):
+        tmerge('a.json', 'c.json', 'b.json', n=n).fails(3, OVERLAP.format('b.json', 2, 'a.json'))
+    equal(files(), ['a.json', 'b.json', 'c.json'])
+    put('map', 'b.json 0')
+    merged('a.json', 'b.json', 'c.json', '--rank-map', 'map')
+    equal(sources(), {'a.json': 2, 'b.json': 0, 'c.json': 1})
+
+
+def test_skip_bad_keeps_the_first_of_overlapping_traces():
+    put('a.json', small_trace(2, at=100, dur=50))
+    put('b.json', small_trace(2, at=150, dur=77))
+    put('c.json', small_trace(2, at=900, dur=5))
+    why = 'covers the same time as another trace of its rank'
+    for n in (0, 2):
+        done = tmerge('b.json', 'a.json', 'c.json', '--skip-bad', n=n).expect(0)
+        equal(done.ours, [f'tmerge: warning: left out a.json: {why}'])
+        has_line(done.out, 'left out', r'\b1 file\b')
+        has_line(done.out, 'skipped', r'\b2 events\b', 'show job.rank')
+        equal(sources(), {'b.json,c.json': 2})
+        equal(left_out(), {'a.json': ('overlapping', why)})
+        equal(rows('tmerge.h5', 'overlap.rank')[0]['compute_ns'], 82000)
+
+
+def test_a_file_given_twice_is_an_error_not_twice_the_events():
+    put('a.json', small_trace(0))
+    os.symlink('a.json', 'b.json')
+    tmerge('a.json', 'a.json').fails(3, OVERLAP.format('a.json', 0, 'a.json'))
+    tmerge('a.json', '.').expect(3)
+    tmerge('a.json', 'b.json', n=2).fails(3, OVERLAP.format('b.json', 0, 'a.json'))
+    tmerge('a.json', 'a.json', '--skip-bad').expect(0)
+    equal(rows('tmerge.h5', 'job.job')[0]['events'], 2)
+
+
+def test_spans_whose_rank_stands_behind_the_events_meet_on_one_process():
+    # Nothing in the names or the first bytes tells the ranks, so they are first shared out blindly.
+    lead = 'x' * 70000
+    at = {'a': (1, 100), 'b': (0, 300), 'c': (1, 500), 'd': (0, 700), 'e': (2, 100), 'f': (0, 900)}
+    for name, (rank, begin) in at.items():
+        events = [kernel(f'only in {name}', begin, 50), kernel('ncclDevKernel_AllReduce', begin, 9)]
+        put(name, trace(events, rank, world=3, behind=True, lead=lead))
+    for n in (0, 2, 3):
+        equal(merged(*at, '-o', f'{n}.h5', n=n).ours, [])
+        same_bytes('0.h5', f'{n}.h5')
+    equal(sources('3.h5'), {'b,d,f': 0, 'a,c': 1, 'e': 2})
+    equal([row['window_ns'] for row in rows('3.h5', 'overlap.rank')], [150000, 100000, 50000])
+
+
+def test_missing_ranks_of_a_known_world_size_are_said():
+    for rank in (1, 4):
+        put(f'job/rank{rank}.json', small_trace(rank, world=6))
+    has_line(merged('job').out, r'\b4 of 6 ranks have no trace here: 0, 2, 3, 5$')
+    put('job/rank0.json', small_trace(0, world=128))
+    has_line(merged('job', n=2).out,
+             r'\b125 of 128 ranks have no trace here: 2, 3, 5, 6, 7, 8, 9, 10, \.\.\.$')
+    put('all/rank0.json', small_trace(0, world=1))
+    lacks(merged('all').out, 'have no trace')
+
+
+def test_there_may_be_more_processes_than_traces_and_fewer():
+    for rank in range(5):
+        put(f'rank{rank}.json', small_trace(rank, at=100 + rank))
+    for n in (0, 2, 8):
+        merged('rank*.json', '-o', f'{n}.h5', n=n)
+        same_bytes('0.h5', f'{n}.h5')
+    merged('rank0.json', '-o', 'one.h5', n=4)
+    equal(sources('one.h5'), {'rank0.json': 0})
+
+
+def test_the_second_run_over_everything_in_the_folder_works():
+    for rank in range(2):
+        put(f'rank{rank}.json', small_trace(rank))
+    merged(*files())
+    first = tables('tmerge.h5')
+    put('tmerge.html', '<!doctype html><meta name="tmerge" content="1"><title>x</title>')
+    for n in (0, 2):
+        done = tmerge(*files(), n=n).expect(0)
+        equal(done.ours, ['tmerge: warning: left out tmerge.h5: a tmerge store',
+                          'tmerge: warning: left out tmerge.html: a page that tmerge wrote'])
+        second = tables('tmerge.h5')
+        equal(second['overlap.rank'], first['overlap.rank'])
+        equal({name: reason for name, (reason, _) in left_out().items()},
+              {'tmerge.h5': 'store', 'tmerge.html': 'page'})
+    equal(files(), ['rank0.json', 'rank1.json', 'tmerge.h5', 'tmerge.html'])
+
+
+def test_a_named_file_that_is_no_trace_is_an_error():
+    put('rank0.json', small_trace(0))
+    for name, content in (('truth.json', '{"seed": 1, "ranks": []}'), ('notes', 'text'),
+                          ('x.h5', b'\x89HDF\r\n\x1a\n'), ('list.json', '[]'), ('n.json', 'null'),
+                          ('page.html', '<!doctype html><p>of somebody else')):
+        put(name, content)
+        tmerge('rank0.json', name).fails(3, f'{name}: {OTHER}')
+        holds(not os.path.exists('tmerge.h5'), 'a store was written')
+    tmerge('rank0.json', 'notes', 'truth.json', n=3).expect(3)
+    done = tmerge('rank0.json', 'notes', '--skip-bad').expect(0)
+    equal(done.ours, [f'tmerge: warning: left out notes: notes: {OTHER}'])
+    has_line(done.out, 'left out', r'\b1 file\b')
+    equal(left_out(), {'notes': ('unreadable', f'notes: {OTHER}')})
+
+
+def test_nothing_to_read_is_an_error_also_with_skip_bad():
+    put('notes', 'text')
+    os.mkdir('empty')
+    put('some/notes', 'text')
+    for arguments in (['empty'], ['some'], ['empty', 'some/']):
+        tmerge(*arguments).fails(3, 'there is no trace to read')
+        tmerge(*arguments, '--skip-bad', n=2).fails(3, 'there is no trace to read')
+    done = tmerge('notes', '--skip-bad').expect(3)
+    equal(done.errors, ['tmerge: there is no trace to read'])
+
+
+def test_compression_is_told_by_content_whatever_the_name():
+    plain = small_trace(0, lead='x' * 200000)
+    put('plain.gz', plain)
+    put('gzip.zst', gzipped(plain))
+    put('members.json', gzipped(plain[:100]) + gzipped(plain[100:]))
+    put('zstd', zstd_framed(plain))
+    put('frames.json.gz', zstd_framed(plain[:9]) + zstd_framed(plain[9:]))
+    expected = None
+    for name in ('plain.gz', 'gzip.zst', 'members.json', 'zstd', 'frames.json.gz'):
+        equal(tmerge(name).expect(0).errors, [], name)
+        found = tables('tmerge.h5', 'overlap', 'ratio')
+        expected = expected or found
+        equal(found, expected, name)
+    equal(expected['overlap.rank'][0]['comm_ns'], 10000)
+
+
+def test_a_byte_order_mark_and_a_bare_array_are_read():
+    put('rank0.json', b'\xef\xbb\xbf' + small_trace(0))
+    put('rank1.json', b'\n [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 2.5}]\n')
+    merged('rank0.json', 'rank1.json')
+    equal([row['compute_ns'] for row in rows('tmerge.h5', 'overlap.rank')], [50000, 2500])
+
+
+def test_comm_pattern_adds_kernels_that_communicate():
+    put('rank0.json', trace([kernel('gemm', 0, 50), kernel('my_Ring_v2', 50, 8),
+                             kernel('ncclDevKernel_AllReduce', 60, 1),
+                             event('my_ring', 'cpu_op', 0, 100)], 0))
+    for arguments, comm, compute in (([], 1000, 58000),
+                                     (['--comm-pattern', '^my_(ring|tree)'], 9000, 50000),
+                                     (['--comm-pattern=RING_V[0-9]+$'], 9000, 50000),
+                                     (['--comm-pattern', 'ring$'], 1000, 58000)):
+        merged('rank0.json', *arguments)
+        row, = rows('tmerge.h5', 'overlap.rank')
+        equal((row['comm_ns'], row['compute_ns']), (comm, compute), str(arguments))
+
+
+def test_a_rank_without_gpu_events_has_zeros_and_nulls():
+    put('rank0.json', trace([event('aten::mm', 'cpu_op', 0, 5)], 0))
+    put('rank1.json', trace([], 1))
+    contains(merged('.').out, '2 ranks on ')
+    for row in rows('tmerge.h5', 'overlap.rank'):
+        equal((row['window_ns'], row['busy_ns'], row['overlap_pct']), (0, 0, None))
+    equal([row['device'] for row in rows('tmerge.h5', 'job.rank')], [None, None])
+
+
+main()

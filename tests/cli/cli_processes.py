@@ -1,0 +1,143 @@
+"""The number of processes, the time and the place of the output leave no mark on the store."""
+import os
+import time
+
+from common import (Skip, contains, equal, files, holds, lacks, main, merged, nanogpt, put,
+                    run, same_bytes, small_trace, synth, tables, tmerge)
+import h5py
+
+COUNTS = (1, 2, 3, 4, 8)
+
+
+def h5diff(a, b):
+    """What h5diff says of two stores; its status alone would not tell an unread dataset. Of empty
+    datasets it says that they cannot be compared."""
+    done = run(['h5diff', '-c', a, b])
+    lines = (done.out + done.err).splitlines(keepends=True)
+    return done.status, ''.join(x for x in lines if not x.endswith(' is an empty dataset\n'))
+
+
+def same_with_any_count(*arguments):
+    """Merges without mpirun and with each number of processes; all stores must be the same."""
+    out = merged(*arguments, '-o', 'alone.h5').out
+    for n in COUNTS:
+        name = f'with{n}.h5'
+        equal(merged(*arguments, '-o', name, n=n).out.replace(name, 'alone.h5'), out,
+              f'the summary of {n} processes')
+        same_bytes('alone.h5', name)
+        equal(h5diff('alone.h5', name), (0, ''), f'h5diff for {n} processes')
+
+
+def all_attributes(path):
+    """Every attribute of a file as (object, name, value)."""
+    found = []
+
+    def collect(name, thing):
+        found.extend((name, key, value) for key, value in thing.attrs.items())
+
+    with h5py.File(path) as store:
+        collect('/', store)
+        store.visititems(collect)
+    return found
+
+
+def test_any_number_of_processes_gives_the_same_store():
+    synth('job', ranks=8, steps=2)
+    same_with_any_count('job')
+
+
+def test_any_number_of_processes_gives_the_same_store_of_a_real_job():
+    folder = nanogpt()
+    if not folder:
+        raise Skip('the real traces are not here')
+    same_with_any_count(folder)
+
+
+def test_what_was_left_out_is_the_same_with_any_number_of_processes():
+    synth('job', ranks=5, steps=1)
+    put('job/rank_6.json', '{"traceEvents": [{"ph": "X", "name": "only here", "ts": 1, "dur"')
+    put('job/rank_7.json', small_trace(0))
+    put('job/rank_8.json', small_trace(0, at=120))
+    put('job/rank_9.json', '')
+    stores = []
+    for n in (0, 2, 3, 4):
+        stores.append(f'{n}.h5')
+        equal(tmerge('job', '--skip-bad', '-o', stores[-1], n=n).expect(0).errors, [])
+        same_bytes(stores[0], stores[-1])
+    reasons = [row['reason'] for row in tables('0.h5')['job.left_out']]
+    equal(sorted(reasons), ['other', 'overlapping', 'unreadable', 'unreadable'])
+
+
+def test_h5diff_would_find_a_difference():
+    put('a.json', small_trace(0))
+    put('b.json', small_trace(0, dur=51))
+    merged('a.json', '-o', 'a.h5')
+    merged('b.json', '-o', 'b.h5')
+    status, said = h5diff('a.h5', 'b.h5')
+    equal(status, 1)
+    for path in ('/events/duration_ns', '/analysis/overlap/rank', '/spans/end_ns'):
+        contains(said, f'<{path}>')
+
+
+def test_neither_time_nor_place_of_the_output_changes_a_byte():
+    synth('job', ranks=3, steps=1)
+    os.makedirs('deep/er')
+    merged('job', '-o', 'first.h5')
+    time.sleep(1.1)  # HDF5 counts in seconds
+    for output, n in (('second.h5', 0), ('deep/er/x', 2), (os.path.abspath('deep/abs.h5'), 3)):
+        merged('job', '-o', output, n=n, env={'TZ': 'Asia/Tokyo', 'LC_ALL': 'C'})
+        same_bytes('first.h5', output)
+    equal(files('deep/er'), ['x'])
+
+
+def test_no_attribute_tells_processes_time_or_output():
+    synth('job', ranks=3, steps=1)
+    before = int(time.time())
+    merged('job', '--force', '--color=never', '-o', 'remarkable_name.h5', n=7)
+    found = all_attributes('remarkable_name.h5')
+    equal({key for thing, key, _ in found if thing == '/'},
+          {'command', 'format', 'ranks', 'schema_major', 'schema_minor', 'tool_version',
+           'world_size'})
+    for thing, key, value in found:
+        lacks(str(value), 'remarkable_name')
+        lacks(str(value), os.getcwd())
+        if not isinstance(value, (str, bytes)):
+            holds(value != 7, f'{thing} {key} is the number of processes')
+            holds(not before - 10 < value < before + 100, f'{thing} {key} is the time')
+    command, = (value for thing, key, value in found if (thing, key) == ('/', 'command'))
+    equal(command, 'tmerge merge job')
+
+
+def test_the_command_in_the_store_holds_what_changes_results():
+    put('rank0.json', small_trace(0))
+    put('map', 'rank0.json 4')
+    merged('rank0.json', '--rank-map', 'map', '-o', 'x.h5', '--comm-pattern=a b', '--skip-bad',
+           '--no-compress')
+    with h5py.File('x.h5') as store:
+        equal(store.attrs['command'],
+              'tmerge merge --rank-map=map --comm-pattern=a b --skip-bad rank0.json')
+    many = [put(f'rank{i}.json', small_trace(i)) for i in range(70)]
+    merged(*many, '-o', 'x.h5')
+    with h5py.File('x.h5') as store:
+        equal(store.attrs['command'], 'tmerge merge ' + ' '.join(many[:64]) + ' ... (6 more)')
+
+
+def test_the_order_of_files_with_known_ranks_changes_only_the_command():
+    synth('job', ranks=4, steps=1)
+    names = [f'job/profile_rank_{i}.json' for i in range(4)]
+    merged(*names, '-o', 'a.h5')
+    merged(*(names[i] for i in (2, 0, 3, 1)), '-o', 'b.h5', n=3)
+    equal(tables('a.h5'), tables('b.h5'))
+    one, two = {}, {}
+    for path, into in (('a.h5', one), ('b.h5', two)):
+        with h5py.File(path) as store:
+            store.visititems(lambda name, thing, into=into: into.update(
+                {name: thing[()].tobytes() if isinstance(thing, h5py.Dataset) else None}))
+    for name in set(one) | set(two):
+        holds(one[name] == two[name], f'/{name} differs')
+    a, b = (dict(((thing, key), str(value)) for thing, key, value in all_attributes(path))
+            for path in ('a.h5', 'b.h5'))
+    equal({key for key in a if a[key] != b.get(key)}, {('/', 'command')})
+
+
+main()

@@ -1,0 +1,321 @@
+"""What tmerge show prints: JSON, CSV and text, and what is chosen of a table; the summary."""
+import csv
+import io
+import json
+import os
+import re
+
+from common import (Skip, contains, equal, has_line, holds, kernel, lacks, main, merged, nanogpt,
+                    put, rows, small_trace, synth, tables, tmerge, trace)
+
+TIMES = ('window_ns', 'compute_ns', 'comm_ns', 'memory_ns', 'overlap_ns', 'exposed_comm_ns',
+         'exposed_memory_ns', 'busy_ns', 'idle_ns')
+TYPES = {'int': int, 'real': float, 'text': str, 'bool': bool}
+UNITS = {'ns', '%', 'B', 'GB/s', 'ppb', ''}
+
+
+def show(*arguments, **more):
+    done = tmerge('show', 'tmerge.h5', *arguments, **more).expect(0)
+    equal(done.err, '', 'standard error')
+    return done.out
+
+
+def worked_out_job():
+    """Two ranks whose numbers can be worked out by hand; the second has no communication."""
+    put('rank0.json', trace([kernel('gemm', 100, 50), kernel('ncclDevKernel_AllReduce', 140, 30),
+                             dict(kernel('Memcpy HtoD', 171, 4), cat='gpu_memcpy')], 0))
+    put('rank1.json', trace([kernel('gemm', 100, 0.001)], 1))
+    merged('rank0.json', 'rank1.json')
+
+
+def test_the_numbers_of_a_small_job_are_those_worked_out_by_hand():
+    # Rank 0: P = [100, 150), C = [140, 170), M = [171, 175) us; the window is [100, 175).
+    worked_out_job()
+    first, second = rows('tmerge.h5', 'overlap.rank')
+    equal({k: first[k] for k in TIMES},
+          {'window_ns': 75000, 'compute_ns': 50000, 'comm_ns': 30000, 'memory_ns': 4000,
+           'overlap_ns': 10000, 'exposed_comm_ns': 20000, 'exposed_memory_ns': 4000,
+           'busy_ns': 74000, 'idle_ns': 1000})
+    equal(first['overlap_pct'], 100 * 10000 / 30000)
+    equal({k: second[k] for k in TIMES}, {k: 1 if k in ('window_ns', 'compute_ns', 'busy_ns') else 0
+                                          for k in TIMES})
+    equal(second['overlap_pct'], None)
+    equal([(row['comm_to_compute'], row['exposed_to_window'])
+           for row in rows('tmerge.h5', 'ratio.rank')], [(0.6, 20 / 75), (0.0, 0.0)])
+    equal([(row['rank'], row['kind'], row['count'], row['comm_ns'], row['overlap_ns'])
+           for row in rows('tmerge.h5', 'overlap.kind')], [(0, 'allreduce', 1, 30000, 10000)])
+
+
+def test_json_is_one_document_whose_columns_say_type_and_unit():
+    worked_out_job()
+    document = json.loads(show('--json'))
+    equal((document['tmerge'], document['store']), (1, 'tmerge.h5'))
+    equal(set(document), {'tmerge', 'store', 'tables'})
+    holds(len(document['tables']) >= 8, 'tables')
+    for name, table in document['tables'].items():
+        equal(set(table), {'columns', 'rows'}, name)
+        names = [column['name'] for column in table['columns']]
+        for column in table['columns']:
+            equal(set(column), {'name', 'type', 'unit'}, name)
+            holds(column['type'] in TYPES and column['unit'] in UNITS, f'{name}: {column}')
+            equal(column['unit'] == 'ns', column['name'].endswith('_ns'), column['name'])
+        for row in table['rows']:
+            equal(list(row), names, f'the order of the columns in {name}')
+            for column in table['columns']:
+                value = row[column['name']]
+                holds(value is None or type(value) is TYPES[column['type']]
+                      or (type(value), column['type']) == (int, 'real'),
+                      f'{name}: {column} {value}')
+
+
+def test_integers_are_exact_and_what_does_not_exist_is_null():
+    # 2^53 ns is April 1970: later times in nanoseconds are past what a double can hold.
+    put('rank0.json', trace([kernel('gemm', 0.001, 1)], 0, base=1700000000123456788))
+    merged('rank0.json')
+    text = show('job.rank', 'overlap.rank', 'job.job', '--json')
+    contains(text, '"begin_ns":1700000000123456789,')
+    contains(text, '"end_ns":1700000000123457789,')
+    contains(text, '"overlap_pct":null,')
+    for word in ('nan', 'NaN', 'inf', '-9223372036854775808'):
+        lacks(text, word)
+    contains(show('overlap.rank', '--csv'), ',0,,0,')
+
+
+def test_json_is_the_same_every_time_and_on_every_store_of_the_job():
+    synth('job', ranks=3, steps=2)
+    merged('job')
+    first = show('--json')
+    equal(show('--json'), first)
+    merged('job', n=3)
+    equal(show('--json', env={'COLUMNS': '40', 'LC_ALL': 'de_DE.UTF-8', 'TZ': 'Asia/Tokyo'}), first)
+    # Under mpirun one process prints.
+    equal(tmerge('show', 'tmerge.h5', '--json', n=2).expect(0).out, first)
+
+
+def test_reals_read_back_as_they_were():
+    synth('job', ranks=3, steps=2)
+    merged('job')
+    for row, times in zip(rows('tmerge.h5', 'ratio.step'), rows('tmerge.h5', 'overlap.step')):
+        equal(row['comm_to_compute'], times['comm_ns'] / times['compute_ns'])
+        equal(row['exposed_to_window'], times['exposed_comm_ns'] / times['window_ns'])
+
+
+def test_csv_has_the_same_values_as_json():
+    put('a,"b".json', small_trace(0))
+    put('rank1.json', small_trace(1))
+    merged('a,"b".json', 'rank1.json')
+    for name, expected in tables('tmerge.h5').items():
+        read = list(csv.DictReader(io.StringIO(show(name, '--csv'), newline='')))
+        equal(len(read), len(expected), name)
+        for found, row in zip(read, expected):
+            for column, value in row.items():
+                word = ('' if value is None else str(value).lower() if isinstance(value, bool)
+                        else value)
+                equal(type(word)(found[column]), word, f'{name} {column}')
+    contains(show('job.rank', '--csv'), ',"a,""b"".json",kineto,')
+
+
+def test_several_csv_tables_are_told_apart():
+    worked_out_job()
+    parts = [show(name, '--csv') for name in ('overlap.rank', 'ratio.rank')]
+    text = show('overlap.rank', 'ratio.rank', '--csv')
+    for part in parts:
+        contains(text, part)
+
+
+def test_rank_and_step_choose_rows():
+    synth('job', ranks=6, steps=4, first_step=10)
+    merged('job')
+    all_rows = tables('tmerge.h5')
+    for option, column, text, numbers in (
+            ('--rank', 'rank', '0,2-3', {0, 2, 3}), ('--rank', 'rank', '5', {5}),
+            ('--rank', 'rank', '3-99,3', {3, 4, 5}), ('--rank', 'rank', '77', set()),
+            ('--step', 'step', '11,13', {11, 13})):
+        for name, shown in tables('tmerge.h5', option, text).items():
+            expected = all_rows[name]
+            if expected and column in expected[0]:
+                expected = [row for row in expected if row[column] in numbers]
+            equal(shown, expected, f'{name} with {option} {text}')
+    equal([(row['rank'], row['step']) for row in
+           tables('tmerge.h5', 'overlap.step', '--rank=1,4', '--step=12-13')['overlap.step']],
+          [(1, 12), (1, 13), (4, 12), (4, 13)])
+
+
+def test_top_takes_the_rows_that_cost_most():
+    synth('job', ranks=6, steps=3, slow_rank=2)
+    merged('job')
+    for name in ('overlap.rank', 'overlap.step', 'overlap.kind'):
+        every = rows('tmerge.h5', name)
+        costs = sorted((row['exposed_comm_ns'] for row in every), reverse=True)
+        for n in (0, 1, 3, 1000):
+            found = tables('tmerge.h5', name, '--top', str(n))[name]
+            equal([row['exposed_comm_ns'] for row in found], costs[:n], f'{name} --top {n}')
+            holds(all(row in every for row in found), f'{name} --top {n}')
+    # What is chosen by --rank is counted first.
+    found = tables('tmerge.h5', 'overlap.step', '--rank=2', '--top=2')['overlap.step']
+    equal([row['rank'] for row in found], [2, 2])
+
+
+def test_tables_are_chosen_by_name_and_by_analysis():
+    worked_out_job()
+    everything = list(tables('tmerge.h5'))
+    equal(list(tables('tmerge.h5', 'overlap')), ['overlap.rank', 'overlap.step', 'overlap.kind'])
+    equal(set(tables('tmerge.h5', 'ratio.rank', 'job')),
+          {name for name in everything if name.startswith('job.')} | {'ratio.rank'})
+    # Twice is once, and the order is always the same.
+    equal(list(tables('tmerge.h5', 'overlap.kind', 'overlap.rank', 'overlap.kind')),
+          ['overlap.rank', 'overlap.kind'])
+    equal(re.findall(r'^\w+\.\w+$', show(), re.M), everything)
+
+
+def words_of(text):
+    """A printed table's blocks as one: a list of its columns, each with all of its words."""
+    columns = []
+    for block in text.rstrip('\n').split('\n\n'):
+        lines = block.split('\n')
+        if re.fullmatch(r'\w+\.\w+', lines[0]):
+            lines = lines[1:]
+        cells = [re.split(r'  +', line.strip()) for line in lines]
+        holds(len({len(row) for row in cells}) == 1, f'ragged:\n{block}')
+        columns += [column for column in zip(*cells) if column not in columns]
+    return columns
+
+
+def test_text_keeps_to_the_width_of_the_terminal():
+    synth('job', ranks=3, steps=2)
+    merged('job')
+    for name in ('overlap.rank', 'overlap.step', 'ratio.rank'):
+        whole = words_of(show(name, env={'COLUMNS': '1000'}))
+        for width in (60, 80, 200):
+            text = show(name, env={'COLUMNS': str(width)})
+            widest = max(len(line) for line in text.splitlines())
+            holds(widest <= width, f'{name}: a line of {widest} at {width}')
+            holds(not re.search(r' $', text, re.M), f'{name}: blanks at the end of a line')
+            equal(words_of(text), whole, f'{name} at {width}')
+        blocks = [len(show(name, env={'COLUMNS': str(width)}).split('\n\n'))
+                  for width in (60, 80, 1000)]
+        holds(blocks[0] >= blocks[1] >= blocks[2] == 1, f'{name}: {blocks} blocks')
+    holds(len(show('overlap.step', env={'COLUMNS': '60'}).split('\n\n')) > 2, 'nothing was wrapped')
+
+
+def test_without_a_sound_width_it_is_80():
+    worked_out_job()
+    expected = show(env={'COLUMNS': '80'})
+    for columns in ('', '0', '-5', 'wide', '5', '99999999999'):
+        equal(show(env={'COLUMNS': columns}), expected, columns)
+    equal(show(), expected)
+
+
+def test_text_scales_times_and_shows_no_value_as_a_dash():
+    worked_out_job()
+    text = show('overlap.rank', env={'COLUMNS': '1000'})
+    lines = [re.split(r'  +', line.strip()) for line in text.splitlines()]
+    equal(lines[0], ['overlap.rank'])
+    equal(lines[1][:7], ['rank', 'window us', 'compute us', 'comm us', 'memory us', 'overlap us',
+                         'overlap %'])
+    equal(lines[2][:7], ['0', '75.000', '50.000', '30.000', '4.000', '10.000', '33.3'])
+    equal(lines[3][:7], ['1', '0.001', '0.001', '0.000', '0.000', '0.000', '-'])
+
+
+def test_text_from_outside_leaves_as_valid_utf8():
+    name = os.fsdecode(b'r\xc3\xa9_rank0_\xff\x1b[31m.json')
+    put(name, small_trace(0))
+    done = tmerge(name).expect(0)
+    lacks(done.out, '\x1b[31m')
+    source = rows('tmerge.h5', 'job.rank')[0]['source']
+    equal(source, 'r\u00e9_rank0_\ufffd\x1b[31m.json')
+    lacks(show('job.rank'), '\x1b')
+    contains(show('job.rank', env={'COLUMNS': '200'}), 'r\u00e9_rank0_\ufffd?[31m.json')
+
+
+def check_identities(store):
+    """What metrics.md says of all rows."""
+    shown = tables(store)
+    for name in ('overlap.rank', 'overlap.step'):
+        for row in shown[name]:
+            where = f'{name} {row}'
+            equal(row['compute_ns'] + row['exposed_comm_ns'] + row['exposed_memory_ns']
+                  + row['idle_ns'], row['window_ns'], where)
+            equal(row['overlap_ns'] + row['exposed_comm_ns'], row['comm_ns'], where)
+            equal(row['busy_ns'] + row['idle_ns'], row['window_ns'], where)
+            holds(all(row[column] >= 0 for column in TIMES), where)
+            holds(row['exposed_memory_ns'] <= row['memory_ns'], where)
+            equal(row['overlap_pct'], 100 * row['overlap_ns'] / row['comm_ns']
+                  if row['comm_ns'] else None, where)
+            if row['exposed_wait_ns'] is not None:
+                equal(row['exposed_wait_ns'] + row['exposed_transfer_ns']
+                      + row['exposed_unmatched_ns'], row['exposed_comm_ns'], where)
+    for row in shown['overlap.kind']:
+        equal(row['overlap_ns'] + row['exposed_comm_ns'], row['comm_ns'], str(row))
+        holds(row['count'] > 0, str(row))
+    for name, times in (('ratio.rank', 'overlap.rank'), ('ratio.step', 'overlap.step')):
+        for row, source in zip(shown[name], shown[times]):
+            shared = row.keys() & source.keys()
+            equal({k: row[k] for k in shared}, {k: source[k] for k in shared}, name)
+            equal(row['comm_to_compute'], source['comm_ns'] / source['compute_ns']
+                  if source['compute_ns'] else None, str(row))
+            equal(row['exposed_to_window'], source['exposed_comm_ns'] / source['window_ns']
+                  if source['window_ns'] else None, str(row))
+        equal(len(shown[name]), len(shown[times]))
+    for rank in shown['overlap.rank']:
+        kinds = [row for row in shown['overlap.kind'] if row['rank'] == rank['rank']]
+        holds(max([row['comm_ns'] for row in kinds], default=0) <= rank['comm_ns']
+              <= sum(row['comm_ns'] for row in kinds), f'kinds of {rank}')
+        steps = [row for row in shown['overlap.step'] if row['rank'] == rank['rank']]
+        for a, b in zip(steps, steps[1:]):
+            holds(a['begin_ns'] + a['window_ns'] <= b['begin_ns'], f'steps overlap: {a} {b}')
+    return len(shown['overlap.step'])
+
+
+def test_the_identities_hold_on_all_rows_of_a_synthetic_job():
+    synth('job', ranks=5, steps=7, slow_rank=3, end_jitter_ns=500, jitter=30)
+    merged('job')
+    equal(check_identities('tmerge.h5'), 35)
+
+
+def test_the_identities_hold_on_all_rows_of_real_jobs():
+    folder = nanogpt()
+    if not folder:
+        raise Skip('the real traces are not here')
+    for job in ('nanogpt8', 'hta2', 'megatron2', 'single/mi210_gpu_only.json.gz'):
+        tmerge(os.path.join(os.path.dirname(folder), job)).expect(0)
+        check_identities('tmerge.h5')
+
+
+def summary_rows(text):
+    """The ranks of a summary: rank, window, compute, comm, overlap in %, exposed, idle, ratio."""
+    found = [line.split()[:8] for line in text.splitlines()
+             if re.match(r' *\d+( +(\d[\d.]*|-)){7,}$', line)]
+    return [[None if word == '-' else float(word) for word in row] for row in found]
+
+
+def test_the_summary_says_ranks_hosts_steps_time_and_files():
+    worked_out_job()
+    text = merged('rank0.json', 'rank1.json', '-o', 'x.h5').out
+    has_line(text, '^2 ranks on 2 hosts, 1 step, 4 events')
+    has_line(text, r'\b75(\.0+)? us\b', 'from 2023-11-14 22:13:20 UTC$')
+    has_line(text, r'^Stored in x\.h5;', r'tmerge show x\.h5')
+    expected = [[0, 75, 50, 30, 33.3, 20, 1, 0.6], [1, 0.001, 0.001, 0, None, 0, 0, 0]]
+    found = summary_rows(text)
+    equal(len(found), 2, text)
+    for row, right in zip(found, expected):
+        for value, true in zip(row, right):
+            holds(value == true or (None not in (value, true) and abs(value - true) <= 0.05),
+                  f'{row} is not {right}')
+
+
+def test_over_16_ranks_the_summary_shows_the_8_that_cost_most():
+    for rank in range(17):
+        put(f'job/rank{rank}.json', small_trace(rank, at=100, dur=50 + rank % 3))
+    text = merged('job').out
+    has_line(text, '^The 8 ranks .*most')
+    has_line(text, '^and 9 more')
+    equal(len(summary_rows(text)), 8, text)
+    holds(max(map(len, text.splitlines())) <= 80, 'a line over 80 columns')
+    os.unlink('job/rank16.json')
+    text = merged('job').out
+    equal(len(summary_rows(text)), 16, text)
+    lacks(text, '\nand ')
+
+
+main()

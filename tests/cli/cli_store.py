@@ -1,0 +1,358 @@
+"""The store as others read it: the HDF5 tools with the plugin, h5py, and Python's json module as
+the judge of what should be in it."""
+import glob
+import gzip
+import json
+import os
+import re
+import shutil
+from decimal import ROUND_HALF_UP, Decimal
+
+from common import (BASE_NS, SHARED, Skip, content, contains, equal, event, files, holds, kernel,
+                    lacks, main, merged, nanogpt, put, rows, run, small_trace, synth, tmerge, trace)
+import h5py
+import numpy
+
+RECORDS = {'ranks', 'clock', 'spans', 'steps', 'tracks', 'events', 'launches', 'kernels', 'copies',
+           'collective_events', 'memory', 'counters', 'names'}
+ALIASES = {'operator': 'cpu_op', 'python': 'python_function', 'runtime': 'cuda_runtime',
+           'memcpy': 'gpu_memcpy', 'memset': 'gpu_memset', '': 'none'}
+KINDS = {'X': 'duration', 'i': 'instant', 'I': 'instant', 'C': 'counter'}
+
+# Times that only exact decimals survive: 1/2 ns is rounded away from zero.
+ODD_EVENTS = r'''[
+ {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": "1", "ts": 1.0005, "dur": 0.0005},
+ {"ph": "X", "cat": "cpu_op", "name": "b", "pid": 1, "tid": 1, "ts": 0.0004999, "dur": 1e3},
+ {"ph": "X", "cat": "CPU_OP", "name": "c", "pid": 1, "tid": 2, "ts": -0.0005, "dur": 2.5E-1},
+ {"ph": "X", "cat": "Kernel", "name": "d", "pid": 0, "tid": 7, "ts": 1503599627370497.001,
+  "dur": 1},
+ {"ph": "X", "cat": "gpu_memset", "name": "e", "pid": 0, "tid": 7, "ts": 0, "dur": 0},
+ {"ph": "X", "cat": "strange", "name": "f\u00e9\ud83d\ude00\"\\\/", "pid": "x", "tid": "y z",
+  "ts": 12345678901.23456789, "dur": 99999.999499999},
+ {"ph": "X", "name": "no category", "pid": 1, "tid": 1, "ts": 3, "dur": 0.001},
+ {"ph": "X", "cat": "", "pid": 1, "tid": 1, "ts": 5, "dur": 6},
+ {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 7.25,
+  "s": "t"},
+ {"ph": "I", "cat": "cpu_op", "name": "old instant", "pid": 1, "tid": 1, "ts": 8},
+ {"ph": "C", "name": "GPU 0 Utilization", "pid": 0, "ts": 9.125, "args": {"u": 0.5, "v": 2}},
+ {"ph": "X", "cat": "cpu_op", "name": "no dur", "pid": 1, "tid": 1, "ts": 3},
+ {"ph": "X", "cat": "cpu_op", "name": "no ts", "pid": 1, "tid": 1, "dur": 3},
+ {"ph": "X", "cat": "cpu_op", "name": "text ts", "pid": 1, "tid": 1, "ts": "3", "dur": 3},
+ {"ph": "X", "cat": "cpu_op", "name": "negative", "pid": 1, "tid": 1, "ts": 3, "dur": -0.001},
+ {"ph": "s", "cat": "ac2g", "name": "flow", "pid": 1, "tid": 1, "ts": 3, "id": 1},
+ {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "python"}},
+ {"ph": "B", "cat": "cpu_op", "name": "begin", "pid": 1, "tid": 1, "ts": 3}
+]'''
+
+
+# Reading ------------------------------------------------------------------------------------------
+
+
+def names_of(store):
+    """All names, by id."""
+    text, at = store['names/bytes'][()].tobytes(), store['names/offsets'][()]
+    return [text[a:b].decode() for a, b in zip(at[:-1], at[1:])]
+
+
+def words_of(dataset):
+    """What the numbers of a column stand for."""
+    words = {value: word for word, value in h5py.check_enum_dtype(dataset.dtype).items()}
+    return [words[value] for value in dataset[()]]
+
+
+def stored_events(path):
+    """(process, thread, name, category, kind, begin, duration) of every event."""
+    with h5py.File(path) as store:
+        names, events = names_of(store), store['events']
+        found = []
+        tracks = zip(*(store['tracks'][column][()] for column in ('first', 'count', 'pid', 'tid')))
+        columns = list(zip([names[i] for i in events['name'][()]], words_of(events['category']),
+                           words_of(events['kind']), events['begin_ns'][()].tolist(),
+                           events['duration_ns'][()].tolist()))
+        for first, count, pid, tid in tracks:
+            found += [(names[pid], names[tid], *row) for row in columns[first:first + count]]
+        return sorted(found)
+
+
+def nanoseconds(value):
+    """Microseconds as exact nanoseconds, half away from zero; None for what is no number."""
+    if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
+        return None
+    return int((Decimal(value) * 1000).quantize(Decimal(1), ROUND_HALF_UP))
+
+
+def expected_events(path, known):
+    """The same, as Python's json module reads a trace. known: the categories of the store."""
+    opened = gzip.open if content(path)[:2] == b'\x1f\x8b' else open
+    with opened(path, 'rt', encoding='utf-8') as file:
+        document = json.load(file, parse_float=Decimal)
+    events = document if isinstance(document, list) else document['traceEvents']
+    base = 0 if isinstance(document, list) else document.get('baseTimeNanoseconds', 0)
+    found = []
+    for e in events:
+        begin, duration = nanoseconds(e.get('ts')), nanoseconds(e.get('dur'))
+        kind = KINDS.get(e.get('ph'))
+        if kind is None or begin is None or (
+                kind == 'duration' and (duration is None or duration < 0)):
+            continue
+        category = e['cat'].lower() if 'cat' in e else ''
+        category = ALIASES.get(category, category)
+        found.append((str(e.get('pid', '')), str(e.get('tid', '')), e.get('name', ''),
+                      category if category in known else 'other', kind, begin + base,
+                      duration if kind == 'duration' else 0))
+    return sorted(found)
+
+
+def same_events(path):
+    """Merges one trace and compares it with what json reads, event by event."""
+    tmerge(path, '-o', 'one.h5').expect(0)
+    with h5py.File('one.h5') as store:
+        known = set(h5py.check_enum_dtype(store['events/category'].dtype)) - {'other'}
+    found, expected = stored_events('one.h5'), expected_events(path, known)
+    for a, b in zip(found, expected):
+        equal(a, b, f'an event of {path}')
+    equal(len(found), len(expected), f'events of {path}')
+    return len(found)
+
+
+# Tests --------------------------------------------------------------------------------------------
+
+
+def test_every_event_of_an_odd_trace_is_what_json_reads():
+    put('odd_rank0.json', '{"baseTimeNanoseconds": 1700000000000000001, "traceEvents": '
+        + ODD_EVENTS + '}')
+    equal(same_events('odd_rank0.json'), 11)
+    begins = {e[2]: e[5] - 1700000000000000001 for e in stored_events('one.h5')}
+    equal((begins['a'], begins['b'], begins['c'], begins['d']), (1001, 0, -1, 1503599627370497001))
+    with h5py.File('one.h5') as store:
+        counts = {k: int(store['ranks/n_' + k][0]) for k in
+                  ('no_time', 'other_phase', 'flow', 'metadata', 'no_name', 'other_category')}
+    equal(counts, {'no_time': 4, 'other_phase': 1, 'flow': 1, 'metadata': 1, 'no_name': 1,
+                   'other_category': 1})
+    equal(rows('one.h5', 'job.rank')[0]['skipped_events'], 5)
+
+
+def test_every_event_of_real_traces_is_what_json_reads():
+    found = sorted(glob.glob(os.path.join(SHARED, 'traces/kineto-tests/*/worker0.pt.trace.json')))
+    for name in ('single/amd_mi250', 'single/mi210', 'single/cpu_only', 'single/rank_not_found',
+                 'hta2/'):
+        found += glob.glob(os.path.join(SHARED, 'traces', name + '*'))
+    if not found:
+        raise Skip('the real traces are not here')
+    holds(sum(same_events(path) for path in found) > 1000, 'too few events')
+
+
+def test_h5dump_lists_the_groups():
+    put('rank0.json', small_trace(0))
+    merged('rank0.json')
+    done = run(['h5dump', '-H', 'tmerge.h5']).expect(0)
+    groups = re.findall(r'^   GROUP "(\w+)"', done.out, re.M)
+    equal(set(groups), RECORDS | {'analysis'})
+    tables = re.findall(r'^ {6}GROUP "(\w+)"', done.out[done.out.index('"analysis"'):], re.M)
+    holds({'job', 'overlap', 'ratio'} <= set(tables), str(tables))
+
+
+def test_h5dump_prints_values_with_the_plugin_and_not_without():
+    for rank in (3, 5):
+        put(f'rank{rank}.json', small_trace(rank))
+    merged('rank3.json', 'rank5.json')
+    dump = ['h5dump', '-d', '/ranks/rank', '-d', '/events/duration_ns', 'tmerge.h5']
+    done = run(dump)  # what it says counts, its status is 0 also where it could not read
+    contains(done.out, '(0): 3, 5\n')
+    contains(done.out, '(0): 50000, 10000, 50000, 10000\n')
+    os.mkdir('nothing')
+    lacks(run(dump, env={'HDF5_PLUGIN_PATH': os.path.abspath('nothing')}).out, '50000')
+
+
+def test_h5py_reads_events_names_and_tracks():
+    put('rank4.json', trace([kernel('gemm', 100, 50),
+                             event('aten::mm', 'cpu_op', 90, 20, pid=77, tid=78),
+                             {'ph': 'M', 'name': 'thread_name', 'pid': 77, 'tid': 78,
+                              'args': {'name': 'main'}}], 4, world=9))
+    merged('rank4.json')
+    with h5py.File('tmerge.h5') as store:
+        names, events, tracks = names_of(store), store['events'], store['tracks']
+        equal(names[0], '')
+        equal([names[i] for i in events['name'][()]], ['gemm', 'aten::mm'])
+        equal(events['begin_ns'][()].tolist(), [BASE_NS + 100000, BASE_NS + 90000])
+        equal(events['duration_ns'][()].tolist(), [50000, 20000])
+        equal((words_of(events['category']), words_of(events['role'])),
+              (['kernel', 'cpu_op'], ['compute', 'none']))
+        equal(words_of(tracks['kind']), ['gpu', 'cpu'])
+        equal(tracks['rank'][()].tolist(), [4, 4])
+        equal((tracks['device'][()].tolist(), tracks['stream'][()].tolist()), ([0, -1], [7, -1]))
+        equal([names[i] for i in tracks['tid'][()]], ['7', '78'])
+        equal([names[i] for i in tracks['thread_name'][()]], ['', 'main'])
+        equal((store['ranks/rank'][0], store['ranks/world_size'][0]), (4, 9))
+        metadata = json.loads(names[store['ranks/metadata'][0]])
+        equal(metadata['distributedInfo'], {'rank': 4, 'world_size': 9})
+
+
+def test_three_lines_align_all_events():
+    synth('job', ranks=3, steps=2)
+    merged('job')
+    with h5py.File('tmerge.h5') as store:
+        clock = {name: column[()] for name, column in store['clock'].items()}
+        begin = store['events/begin_ns'][()]
+        row = numpy.repeat(numpy.arange(len(clock['rank'])), store['ranks/n_events'][()])
+        drift = numpy.rint(clock['drift_ppb'][row] * 1e-9 * (begin - clock['middle_ns'][row]))
+        aligned = begin + clock['offset_ns'][row] + drift.astype(numpy.int64)
+        equal(clock['rank'].tolist(), store['ranks/rank'][()].tolist())
+        # The middle of each rank's own trace lies in it, and there the drift adds nothing.
+        for i in range(3):
+            own = begin[row == i]
+            holds(own.min() <= clock['middle_ns'][i] <= own.max() + 10**9, 'middle_ns')
+        # An hour of recording at 1000 ppm would be 3.6 s; this lasts milliseconds.
+        holds(abs(aligned - begin - clock['offset_ns'][row]).max() < 10**6, 'the drift is too much')
+        equal(aligned.dtype, numpy.int64)
+
+
+def check_structure(path):
+    """What holds in every store: tracks, order, launches and counts."""
+    with h5py.File(path) as store:
+        names, events, tracks = names_of(store), store['events'], store['tracks']
+        begin, duration = events['begin_ns'][()], events['duration_ns'][()]
+        n, n_ranks = len(begin), len(store['ranks/rank'])
+        for group in store.values():
+            lengths = {name: len(column) for name, column in group.items()
+                       if isinstance(column, h5py.Dataset) and group.name != '/names'}
+            holds(len(set(lengths.values())) <= 1, f'{group.name}: {lengths}')
+        # Tracks: rank after rank, each event in exactly one.
+        first, count = tracks['first'][()], tracks['count'][()].astype(numpy.int64)
+        equal(first.tolist(), [0, *numpy.cumsum(count)[:-1].tolist()], 'first rows of the tracks')
+        equal(count.sum(), n, 'events of all tracks')
+        for a, size in zip(first, count):
+            own = begin[a:a + size]
+            holds((own[1:] >= own[:-1]).all(), 'a track is not ascending in begin')
+            longer = duration[a:a + size][:-1] >= duration[a:a + size][1:]
+            holds(longer[own[1:] == own[:-1]].all(), 'of equal begins the longer is not first')
+        # Ranks.
+        ranks = store['ranks/rank'][()]
+        holds((ranks[1:] > ranks[:-1]).all(), 'ranks are not ascending')
+        per_rank = [int(count[tracks['rank'][()] == rank].sum()) for rank in ranks]
+        equal(store['ranks/n_events'][()].tolist(), per_rank)
+        equal(store['ranks/first_event'][()].tolist(), [sum(per_rank[:i]) for i in range(n_ranks)])
+        equal([row['events'] for row in rows(path, 'job.rank')], per_rank)
+        equal(rows(path, 'job.job')[0]['events'], n)
+        # Launches: a runtime event of the same rank, no later than what it launched.
+        launch, category = events['launch'][()], numpy.array(words_of(events['category']))
+        linked = numpy.flatnonzero(launch >= 0)
+        owner = numpy.repeat(numpy.arange(n_ranks), per_rank)
+        holds((owner[linked] == owner[launch[linked]]).all(), 'a launch is of another rank')
+        holds(set(category[launch[linked]]) <= {'cuda_runtime', 'cuda_driver'}, 'no runtime event')
+        early = int((begin[launch[linked]] > begin[linked]).sum())
+        correlation = numpy.zeros(n, numpy.int64)
+        for table in ('launches', 'kernels', 'copies'):
+            correlation[store[table]['event'][()]] = store[table]['correlation'][()]
+        gpu = linked[numpy.isin(category[linked], ('kernel', 'gpu_memcpy', 'gpu_memset'))]
+        holds((correlation[gpu] == correlation[launch[gpu]]).all(), 'correlations differ')
+        # References stay inside, and into the same rank.
+        for table in ('launches', 'kernels', 'copies', 'collective_events', 'memory', 'counters'):
+            rows_of = store[table]['event'][()]
+            holds((rows_of[1:] >= rows_of[:-1]).all(), f'/{table} is not ascending')
+            holds(((rows_of >= 0) & (rows_of < n)).all(), f'/{table} points outside')
+        step = events['step'][()]
+        holds(((step >= -1) & (step < len(store['steps/number']))).all(), 'a step is outside')
+        inside = numpy.flatnonzero(step >= 0)
+        holds((ranks[owner[inside]] == store['steps/rank'][()][step[inside]]).all(), 'steps')
+        holds(events['name'][()].max() < len(names), 'a name is outside')
+        equal(len(set(names)), len(names), 'different names')
+        return {'linked': len(linked), 'early': early, 'names': len(names)}
+
+
+def test_tracks_launches_and_counts_of_a_synthetic_job_agree():
+    synth('job', ranks=4, steps=3)
+    merged('job', n=3)
+    found = check_structure('tmerge.h5')
+    equal(found['early'], 0, 'kernels before their launch')
+    holds(found['linked'] > 1000, 'too few launches')
+
+
+def test_tracks_launches_and_counts_of_a_real_job_agree():
+    folder = nanogpt()
+    if not folder:
+        raise Skip('the real traces are not here')
+    tmerge(folder, n=2).expect(0)
+    found = check_structure('tmerge.h5')
+    holds(found['linked'] > 1000 and found['early'] * 100 < found['linked'], str(found))
+
+
+def test_a_store_without_compression_has_the_same_values():
+    synth('job', ranks=2, steps=2)
+    merged('job', '-o', 'packed.h5')
+    merged('job', '-o', 'plain.h5', '--no-compress')
+    with h5py.File('packed.h5') as packed, h5py.File('plain.h5') as plain:
+        values = {}
+        for store in (packed, plain):
+            store.visititems(lambda name, thing: values.setdefault(name, []).append(
+                thing[()].tobytes() if isinstance(thing, h5py.Dataset) else ''))
+        for name, pair in values.items():
+            holds(len(pair) == 2 and pair[0] == pair[1], f'/{name} differs')
+        for store, filters in ((packed, [2, 32015]), (plain, [])):
+            made = store['events/begin_ns'].id.get_create_plist()
+            equal([made.get_filter(i)[0] for i in range(made.get_nfilters())], filters)
+        equal(dict(packed.attrs), dict(plain.attrs))
+    holds(os.stat('packed.h5').st_size < os.stat('plain.h5').st_size, 'nothing was compressed')
+
+
+def test_the_schema_says_what_everything_is():
+    put('rank0.json', small_trace(0, world=2))
+    merged('rank0.json')
+    version = tmerge('--version').out.split()[1]
+    with h5py.File('tmerge.h5') as store:
+        attributes = dict(store.attrs)
+        equal((attributes['format'], attributes['schema_major'], attributes['tool_version'],
+               attributes['ranks'], attributes['world_size']), ('tmerge', 1, version, 1, 2))
+        contains(attributes['command'], 'rank0.json')
+        nulls = dict(store['analysis'].attrs)
+        equal((nulls['null_int'], nulls['null_bool'], nulls['null_text']), (-2**63, -1, ''))
+        holds(numpy.isnan(nulls['null_real']), 'null_real')
+        for group in RECORDS:
+            holds(store[group].attrs['doc'], f'/{group} has no doc')
+            for name, column in store[group].items():
+                holds(column.attrs['doc'], f'/{group}/{name} has no doc')
+                equal(column.attrs['unit'], 'ns' if name.endswith('_ns') else
+                      column.attrs['unit'], f'unit of /{group}/{name}')
+        for analysis in store['analysis'].values():
+            for table in analysis.values():
+                for column in table.dtype.names:
+                    holds(table.attrs[column + '.doc'], f'{table.name} {column} has no doc')
+                    equal(table.attrs[column + '.unit'] == 'ns', column.endswith('_ns'), column)
+
+
+def test_result_tables_in_the_store_are_what_show_tells():
+    synth('job', ranks=3, steps=2)
+    merged('job')
+    with h5py.File('tmerge.h5') as store:
+        for name in ('overlap.rank', 'overlap.step', 'ratio.step', 'job.rank'):
+            table = store['analysis/' + name.replace('.', '/')][()]
+            shown = rows('tmerge.h5', name)
+            equal(len(table), len(shown), name)
+            for column in table.dtype.names:
+                for value, row in zip(table[column].tolist(), shown):
+                    null = value in (-2**63, b'') or value != value
+                    expected = None if null else value.decode() if isinstance(
+                        value, bytes) else bool(value) if isinstance(row[column], bool) else value
+                    equal(row[column], expected, f'{name} {column}')
+
+
+def test_a_newer_or_damaged_store_is_refused_by_name():
+    put('rank0.json', small_trace(0))
+    merged('rank0.json')
+    shutil.copy('tmerge.h5', 'newer.h5')
+    with h5py.File('newer.h5', 'r+') as store:
+        store.attrs.modify('schema_major', 2)
+    tmerge('show', 'newer.h5').fails(
+        3, 'newer.h5: the store has schema version 2.0, this tmerge reads 1.0 and older')
+    put('cut.h5', content('tmerge.h5')[:10000])
+    holds(tmerge('show', 'cut.h5').expect(3).errors[0].startswith(
+        'tmerge: cut.h5: the store is damaged: '), 'message')
+    put('text.h5', 'no store')
+    tmerge('show', 'text.h5').fails(3, 'text.h5: not a tmerge store')
+    tmerge('show', 'missing.h5').fails(3, 'missing.h5: cannot be read: No such file or directory')
+    tmerge('show', '.').fails(3, '.: not a tmerge store')
+    tmerge('rank0.json', '-o', 'newer.h5').expect(0)  # a newer store may be replaced
+    equal(files(), ['cut.h5', 'newer.h5', 'rank0.json', 'text.h5', 'tmerge.h5'])
+
+
+main()

@@ -1,0 +1,278 @@
+"""What the command-line tests share: running tmerge, making traces, and a small runner.
+
+A test is a function test_SENTENCE() that starts in an empty folder of its own and raises where
+something is wrong. A script ends with `common.main()`; it exits with 1 if a test failed, with 77 if
+all of them were skipped.
+"""
+import ctypes
+import gzip
+import inspect
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import time
+import traceback
+
+TMERGE = os.environ.get('TMERGE', 'tmerge')
+SYNTH = os.environ.get('TMERGE_SYNTH', 'tmerge-synth')
+PLUGIN = os.environ.get('TMERGE_PLUGIN', '')
+SOURCE = os.environ.get('TMERGE_SOURCE') or os.path.normpath(
+    os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
+SHARED = os.environ.get('TMERGE_SHARED') or os.path.join(SOURCE, '..', 'shared')
+MPIRUN = os.environ.get('MPIRUN', 'mpirun')
+SKIPPED = 77
+SECONDS = 60  # after which a command counts as hanging
+
+os.environ.update(OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
+                  OMPI_MCA_rmaps_base_oversubscribe='1', LC_ALL='C.UTF-8', TZ='UTC')
+# Once a process has left with an error mpirun ends the rest without waiting: faster, and stricter.
+os.environ.setdefault('OMPI_MCA_odls_base_sigkill_timeout', '0')
+# HDF5 looks at this when it is loaded, so h5py may be imported only after this module.
+os.environ.setdefault('HDF5_PLUGIN_PATH', PLUGIN)
+for name in ('NO_COLOR', 'COLUMNS'):
+    os.environ.pop(name, None)
+
+
+class Skip(Exception):
+    """Raised by a test that cannot run here."""
+
+
+# Checks -------------------------------------------------------------------------------------------
+
+
+def equal(found, expected, what=''):
+    """Fails, showing both, unless they are the same."""
+    if found != expected:
+        raise AssertionError(f'{what or "value"}\n   found {found!r}\nexpected {expected!r}')
+
+
+def holds(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def contains(text, part):
+    holds(part in text, f'{part!r} is not in:\n{text}')
+
+
+def has_line(text, *patterns):
+    """Fails unless some line of the text matches all of the patterns."""
+    holds(any(all(re.search(p, line) for p in patterns) for line in text.splitlines()),
+          f'no line with {patterns} in:\n{text}')
+
+
+def lacks(text, part):
+    holds(part not in text, f'{part!r} is in:\n{text}')
+
+
+# Running ------------------------------------------------------------------------------------------
+
+
+class Run:
+    """A finished command: status, out and err; ours are the lines of err that tmerge wrote."""
+
+    def __init__(self, command, status, out, err):
+        self.command, self.status, self.out, self.err = command, status, out, err
+        self.ours = [line for line in err.splitlines() if line.startswith('tmerge: ')]
+        self.errors = [line for line in self.ours if not line.startswith('tmerge: warning: ')]
+        self.warnings = [line for line in self.ours if line.startswith('tmerge: warning: ')]
+
+    def expect(self, status):
+        if self.status != status:
+            raise AssertionError(f'{" ".join(self.command)}: status {self.status}, not {status}\n'
+                                 f'{self.out}{self.err}')
+        return self
+
+    def fails(self, status, message):
+        """Expects a status, exactly one message of ours, and nothing on standard output."""
+        self.expect(status)
+        equal(self.errors, ['tmerge: ' + message], ' '.join(self.command))
+        equal(self.out, '', 'standard output of ' + ' '.join(self.command))
+        return self
+
+
+def launcher(processes):
+    return [MPIRUN, '--stdin', 'none', '-n', str(processes)] if processes else []
+
+
+def run(command, env=None, before=None, **more):
+    """Runs a command to its end. before: called in the new process. A hang is a failure."""
+    command = [str(part) for part in command]
+    environment = dict(os.environ, **{k: str(v) for k, v in (env or {}).items()})
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, env=environment, preexec_fn=before,
+                          **more) as process:
+        try:
+            out, err = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise AssertionError(f'{" ".join(command)} hangs') from None
+    return Run(command, process.returncode, out.decode('utf-8', 'replace'),
+               err.decode('utf-8', 'replace'))
+
+
+def tmerge(*arguments, n=0, **more):
+    """Runs tmerge; n processes under mpirun, or 0 for none of that."""
+    return run(launcher(n) + [TMERGE, *arguments], **more)
+
+
+def merged(*arguments, n=0, **more):
+    """Runs tmerge, which must succeed without a message."""
+    done = tmerge(*arguments, n=n, **more).expect(0)
+    equal(done.ours, [], 'messages')
+    return done
+
+
+def synth(folder, **options):
+    """Writes a job with tmerge-synth; slow_rank=3 stands for --slow-rank=3. Returns its truth."""
+    flags = [f'--{name.replace("_", "-")}={value}' for name, value in options.items()]
+    run([SYNTH, '-o', folder, *flags]).expect(0)
+    with open(os.path.join(folder, 'truth.json'), encoding='utf-8') as file:
+        return json.load(file)
+
+
+def without_dac_override():
+    """Run before a command: makes file permissions count for root too."""
+    for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH; PR_CAPBSET_DROP is 24
+        if os.geteuid() == 0 and ctypes.CDLL(None).prctl(24, capability, 0, 0, 0) != 0:
+            os._exit(SKIPPED)
+
+
+def permissions_count():
+    """Skips the test where root keeps every right."""
+    if run(['true'], before=without_dac_override).status == SKIPPED:
+        raise Skip('root cannot give up its rights here')
+
+
+def tables(store, *names, **more):
+    """The rows of tables of a store by their names, as tmerge show --json tells them."""
+    shown = json.loads(tmerge('show', store, *names, '--json', **more).expect(0).out)
+    return {name: table['rows'] for name, table in shown['tables'].items()}
+
+
+def rows(store, name):
+    return tables(store, name)[name]
+
+
+# Traces -------------------------------------------------------------------------------------------
+
+BASE_NS = 1700000000_000000000  # the epoch of hand-made traces: a November day in 2023
+
+
+def event(name, cat, ts, dur, pid=0, tid=7, **args):
+    """A duration event; times in us, as text where they must be exact."""
+    return {'ph': 'X', 'cat': cat, 'name': name, 'pid': pid, 'tid': tid, 'ts': ts, 'dur': dur,
+            'args': args}
+
+
+def kernel(name, ts, dur, **args):
+    return event(name, 'kernel', ts, dur, **{'device': 0, 'stream': 7, **args})
+
+
+def trace(events, rank=None, world=None, behind=False, base=BASE_NS, lead=''):
+    """The bytes of a Kineto trace. behind: its metadata follows the events; lead: a text in front
+    of them, to fill up the bytes that are looked at first."""
+    info = {} if rank is None else {'rank': rank}
+    if world is not None:
+        info['world_size'] = world
+    metadata = {'baseTimeNanoseconds': base}
+    if info:
+        metadata['distributedInfo'] = info
+    parts = [('schemaVersion', 1)] + ([('traceName', lead)] if lead else [])
+    middle = [('traceEvents', events)]
+    parts += middle + list(metadata.items()) if behind else list(metadata.items()) + middle
+    return json.dumps(dict(parts)).encode()
+
+
+def small_trace(rank=None, at=100, dur=50, **more):
+    """One compute kernel of dur us beginning at `at` us, and an all-reduce behind it of 10 us."""
+    return trace([kernel('gemm', at, dur), kernel('ncclDevKernel_AllReduce_Sum', at + dur, 10)],
+                 rank=rank, **more)
+
+
+def put(path, content):
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    with open(path, 'wb') as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def gzipped(content):
+    return gzip.compress(content, mtime=0)
+
+
+def zstd_framed(content, size=65536):
+    """A valid zstd frame of raw blocks: no compressor is needed to make one."""
+    pieces = [content[i:i + size] for i in range(0, len(content), size)] or [b'']
+    frame = b'\x28\xb5\x2f\xfd\xa0' + struct.pack('<I', len(content))
+    for i, piece in enumerate(pieces):
+        last = i == len(pieces) - 1
+        frame += struct.pack('<I', last | len(piece) << 3)[:3] + piece
+    return frame
+
+
+def files(folder='.'):
+    """The names in a folder, hidden ones too."""
+    return sorted(os.listdir(folder))
+
+
+def content(path):
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+def same_bytes(a, b):
+    holds(content(a) == content(b), f'{a} and {b} differ')
+
+
+def nanogpt():
+    folder = os.path.join(SHARED, 'traces', 'nanogpt8')
+    return folder if os.path.isdir(folder) else None
+
+
+# Runner -------------------------------------------------------------------------------------------
+
+
+def run_one(name, function, folder):
+    """Runs a test in a new folder. Returns 'ok', 'skipped' or 'FAILED'."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    os.chdir(folder)
+    began = time.monotonic()
+    try:
+        function()
+        word, why = 'ok', ''
+    except Skip as skip:
+        word, why = 'skipped', f': {skip}'
+    except Exception:
+        word, why = 'FAILED', '\n' + re.sub('^', '    ', traceback.format_exc(), flags=re.M)
+    print(f'{word:8} {name.replace("_", " ")} ({time.monotonic() - began:.1f} s){why}', flush=True)
+    return word
+
+
+def main():
+    """Runs the tests of the script that calls it, or those whose names hold one of its arguments.
+    The folder of a failed test is kept."""
+    script = inspect.stack()[1].frame.f_globals
+    tests = [(name[5:], value) for name, value in script.items()
+             if name.startswith('test_') and callable(value)]
+    wanted = sys.argv[1:]
+    place = os.path.join(os.getcwd(), os.path.splitext(os.path.basename(script['__file__']))[0])
+    words = []
+    for name, function in tests:
+        if wanted and not any(part in name for part in wanted):
+            continue
+        folder = os.path.join(place, name)
+        words.append(run_one(name, function, folder))
+        os.chdir(os.path.dirname(place))
+        if words[-1] != 'FAILED':
+            shutil.rmtree(folder, ignore_errors=True)
+    failed = words.count('FAILED')
+    print(f'{len(words)} tests, {failed} failed, {words.count("skipped")} skipped')
+    sys.exit(1 if failed or not words else SKIPPED if 'ok' not in words else 0)
