@@ -13,7 +13,7 @@
  * one alone fills an entry, spreads them. */
 typedef struct entry {
     int64_t kind; /* tm_file_kind; ENTRY_BAD: it cannot be read */
-    int64_t weight;
+    int64_t weight, size;
     int64_t rank; /* before reading: what is known; after it: what it is; -1 unknown */
 } entry;
 
@@ -61,6 +61,7 @@ static tm_status sniff_one(loader *l, size_t i, tm_error *err) {
     l->entries[i] = (entry){
         .kind = info.kind,
         .weight = info.weight,
+        .size = info.size_bytes,
         .rank = input->mapped_rank >= 0 ? input->mapped_rank
                 : info.rank >= 0        ? info.rank
                                         : named,
@@ -117,26 +118,56 @@ static void drop_trace(loader *l, size_t i) {
     l->traces[i] = NULL;
 }
 
-static tm_status read_one(loader *l, size_t i, tm_error *err) {
-    l->traces[i] = malloc(sizeof *l->traces[i]);
-    if (!l->traces[i])
+/* A trace in the reading, and how much of it was told of. */
+typedef struct reading {
+    tm_progress *progress;
+    const tm_trace *trace;
+    int64_t bytes, events;
+} reading;
+
+static void tell_progress(void *context, int64_t consumed_bytes) {
+    reading *r = context;
+    int64_t events = (int64_t)r->trace->events.n;
+    tm_progress_add(r->progress, consumed_bytes - r->bytes, events - r->events);
+    r->bytes = consumed_bytes;
+    r->events = events;
+}
+
+static tm_status read_one(loader *l, size_t i, tm_progress *progress, tm_error *err) {
+    tm_trace *trace = malloc(sizeof *trace);
+    if (!trace)
         return tm_fail_memory(err);
-    tm_status status = tm_trace_read(l->options->inputs[i].path, l->out->names, l->traces[i], err);
+    reading context = {.progress = progress, .trace = trace};
+    const tm_source_watch watch = {tell_progress, &context};
+    l->traces[i] = trace;
+    tm_status status = tm_trace_read(l->options->inputs[i].path, l->out->names,
+                                     progress ? &watch : NULL, trace, err);
     if (status != TM_OK)
         drop_trace(l, i);
     return status == TM_OK ? TM_OK : bad_input(l, i, status, err);
 }
 
+static int64_t total_bytes(const loader *l) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < l->options->n_inputs; i++)
+        sum += l->entries[i].kind == TM_FILE_TRACE ? l->entries[i].size : 0;
+    return sum;
+}
+
 /* Reads what is this process's by the plan and was not read yet, and drops what is not. */
 static tm_status read_own(loader *l, tm_error *err) {
+    tm_progress *progress;
+    TM_TRY(tm_progress_begin(l->comm, l->options->progress, "reading", total_bytes(l), &progress,
+                             err));
     tm_status status = TM_OK;
     for (size_t i = 0; i < l->options->n_inputs && status == TM_OK; i++) {
         bool own = l->entries[i].kind == TM_FILE_TRACE && l->items[i].owner == l->self;
         if (!own)
             drop_trace(l, i);
         else if (!l->traces[i])
-            status = read_one(l, i, err);
+            status = read_one(l, i, progress, err);
     }
+    tm_progress_end(progress);
     return tm_mpi_agree(l->comm, status, err);
 }
 
@@ -193,9 +224,8 @@ static tm_status build_rank(loader *l, int64_t rank, tm_error *err) {
     const tm_build_context context = {l->out->names, l->classifier, l->options->skip_bad};
     size_t n_inputs = l->options->n_inputs, n = 0;
     tm_trace **own = malloc(n_inputs * sizeof *own);
-    bool *skipped = calloc(n_inputs, sizeof *skipped);
     size_t *input = malloc(n_inputs * sizeof *input);
-    tm_status status = own && skipped && input ? TM_OK : tm_fail_memory(err);
+    tm_status status = own && input ? TM_OK : tm_fail_memory(err);
     for (size_t i = 0; i < n_inputs && status == TM_OK; i++)
         if (l->traces[i] && l->entries[i].rank == rank) {
             input[n] = i;
@@ -203,15 +233,14 @@ static tm_status build_rank(loader *l, int64_t rank, tm_error *err) {
         }
     if (status == TM_OK && n > 0) {
         tm_timeline *timeline = &l->out->timelines[l->out->n_timelines];
-        status = tm_timeline_build(own, n, rank, &context, skipped, timeline, err);
+        status = tm_timeline_build(own, n, rank, &context, timeline, err);
         l->out->n_timelines += status == TM_OK;
     }
     for (size_t k = 0; k < n && status == TM_OK; k++)
-        if (skipped[k])
+        if (own[k]->left_out)
             status = leave_out(l, l->options->inputs[input[k]].path, "overlapping",
                                "covers the same time as another trace of its rank", err);
     free(own);
-    free(skipped);
     free(input);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include "mpi/progress.h"
 #include "tmerge/names.h"
 #include "tmerge/table.h"
 #include "tmerge/timeline.h"
@@ -18,8 +19,9 @@ typedef struct tm_input {
 typedef struct tm_load_options {
     const tm_input *inputs; /* [n_inputs] the same on every process */
     size_t n_inputs;
-    const char *comm_pattern; /* or NULL */
-    bool skip_bad;            /* leave out what cannot be read, or overlaps */
+    const char *comm_pattern;         /* or NULL */
+    bool skip_bad;                    /* leave out what cannot be read, or overlaps */
+    const tm_progress_sink *progress; /* or NULL */
 } tm_load_options;
 
 /** What one process holds afterwards. */

@@ -5,6 +5,7 @@
 
 #include "agree.h"
 #include "analysis/blame.h"
+#include "analysis/median.h"
 #include "match/groups.h"
 #include "match/instances.h"
 #include "match/records.h"
@@ -24,7 +25,6 @@ typedef struct matcher {
     const tm_match_options *options;
     tm_timeline *timelines;
     size_t n;
-    const tm_names *names;
     tm_collectives *out;
 } matcher;
 
@@ -52,8 +52,11 @@ static int reply_origin(const void *record, int n_processes) {
     return ((const reply *)record)->origin;
 }
 
+/* By text: groups that share a name make rows with the same keys, whose order is kept only inside
+ * one process. */
 static int value_owner(const void *record, int n_processes) {
-    return owner_of(((const tm_instance_value *)record)->group, n_processes);
+    const char *text = ((const tm_instance_value *)record)->group_text;
+    return owner_of(tm_group_hash(0, text, strlen(text)), n_processes);
 }
 
 static int pair_owner(const void *record, int n_processes) {
@@ -78,8 +81,8 @@ static tm_status compare_sequences(matcher *m, tm_match_input *input, tm_error *
 static tm_status collect(matcher *m, tm_match_input *input, tm_error *err) {
     tm_status status = TM_OK;
     for (size_t i = 0; i < m->n && status == TM_OK; i++)
-        status = tm_match_add_rank(&m->timelines[i], m->names, m->options->world_size, m->self,
-                                   input, err);
+        status = tm_match_add_rank(&m->timelines[i], m->options->names, m->options->world_size,
+                                   m->self, input, err);
     return tm_mpi_agree(m->comm, status, err);
 }
 
@@ -183,11 +186,6 @@ static tm_status answer(matcher *m, tm_error *err) {
     return status;
 }
 
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median of the members' bytes: they are the same but for all-to-alls. -1 where one is
  * unknown. */
 static int64_t median_bytes(const tm_comm_record *members, size_t n, int64_t *scratch) {
@@ -196,8 +194,8 @@ static int64_t median_bytes(const tm_comm_record *members, size_t n, int64_t *sc
             return -1;
         scratch[i] = members[i].bytes;
     }
-    qsort(scratch, n, sizeof *scratch, by_value);
-    return scratch[(n - 1) / 2] + (scratch[n / 2] - scratch[(n - 1) / 2] + 1) / 2;
+    tm_sort_values(scratch, n);
+    return tm_median(scratch, n);
 }
 
 static tm_status add_value(matcher *m, const tm_instance *instance, tm_vec *values, tm_error *err) {
@@ -323,7 +321,7 @@ static tm_status select_worst(matcher *m, tm_error *err) {
 }
 
 tm_status tm_mpi_match(MPI_Comm comm, const tm_match_options *options, tm_timeline *timelines,
-                       size_t n, const tm_names *names, tm_collectives *out, tm_error *err) {
+                       size_t n, tm_collectives *out, tm_error *err) {
     tm_collectives made = {
         .records = TM_VEC(tm_comm_record),
         .instances = TM_VEC(tm_instance),
@@ -331,7 +329,7 @@ tm_status tm_mpi_match(MPI_Comm comm, const tm_match_options *options, tm_timeli
         .worst = TM_VEC(tm_worst),
         .pairs = TM_VEC(tm_pair),
     };
-    matcher m = {comm, 0, options, timelines, n, names, &made};
+    matcher m = {comm, 0, options, timelines, n, &made};
     MPI_Comm_rank(comm, &m.self);
     tm_status status = match(&m, err);
     if (status == TM_OK)

@@ -14,8 +14,9 @@ typedef enum tm_align {
 } tm_align;
 
 typedef struct tm_match_options {
-    int64_t world_size; /* ranks of the job: the largest that a trace names, or all there are */
-    int64_t n_ranks;    /* ranks read */
+    const tm_names *names; /* the texts that the timelines refer to */
+    int64_t world_size;    /* ranks of the job: the largest that a trace names, or all there are */
+    int64_t n_ranks;       /* ranks read */
     tm_align align;
 } tm_match_options;
 
@@ -30,14 +31,12 @@ enum {
  *
  * Collective: over comm.
  * @param timelines  [n] this process's; their answers are set
- * @param names      the texts they refer to
  * @param out        what this process knows of the operations; set only on TM_OK, free it with
  *                   tm_collectives_free
  * @return           TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_match(MPI_Comm comm, const tm_match_options *options, tm_timeline *timelines,
-                       size_t n, const tm_names *names, tm_collectives *out,
-                       tm_error *err) TM_MUST_CHECK;
+                       size_t n, tm_collectives *out, tm_error *err) TM_MUST_CHECK;
 
 void tm_collectives_free(tm_collectives *collectives);
 

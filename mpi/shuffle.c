@@ -8,13 +8,14 @@
 
 /* Counts and places, by process, in records. */
 typedef struct exchange {
+    MPI_Comm comm;
     int n_processes;
+    int (*owner)(const void *record, int n_processes);
     int *send_n, *send_at, *receive_n, *receive_at;
 } exchange;
 
-static bool prepare(exchange *x, int n_processes) {
-    size_t n = (size_t)n_processes;
-    x->n_processes = n_processes;
+static bool prepare(exchange *x) {
+    size_t n = (size_t)x->n_processes;
     x->send_n = calloc(4 * n, sizeof(int));
     x->send_at = x->send_n ? x->send_n + n : NULL;
     x->receive_n = x->send_n ? x->send_n + 2 * n : NULL;
@@ -35,14 +36,13 @@ static long places(const int *n, int *at, int n_processes) {
 }
 
 /* The records sorted by owner, in their order for each. */
-static char *by_owner(const tm_vec *records, exchange *x,
-                      int (*owner)(const void *record, int n_processes)) {
+static char *by_owner(const tm_vec *records, exchange *x) {
     const char *data = records->data;
     char *sorted = malloc(records->n * records->size + 1);
     if (!sorted)
         return NULL;
     for (size_t i = 0; i < records->n; i++) {
-        int *at = &x->send_at[owner(data + i * records->size, x->n_processes)];
+        int *at = &x->send_at[x->owner(data + i * records->size, x->n_processes)];
         memcpy(sorted + (size_t)(*at)++ * records->size, data + i * records->size, records->size);
     }
     for (int p = 0; p < x->n_processes; p++)
@@ -50,41 +50,38 @@ static char *by_owner(const tm_vec *records, exchange *x,
     return sorted;
 }
 
-static tm_status count(const tm_vec *records, exchange *x,
-                       int (*owner)(const void *record, int n_processes), tm_error *err) {
+static tm_status count(const tm_vec *records, exchange *x, tm_error *err) {
     const char *data = records->data;
     if (records->n > INT_MAX)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "more than 2^31 records on one process");
     for (size_t i = 0; i < records->n; i++)
-        x->send_n[owner(data + i * records->size, x->n_processes)]++;
+        x->send_n[x->owner(data + i * records->size, x->n_processes)]++;
     (void)places(x->send_n, x->send_at, x->n_processes);
     return TM_OK;
 }
 
-static tm_status exchange_records(MPI_Comm comm, tm_vec *records, exchange *x,
-                                  int (*owner)(const void *record, int n_processes), tm_vec *out,
-                                  tm_error *err) {
-    TM_TRY(tm_mpi_agree(comm, count(records, x, owner, err), err));
-    MPI_Alltoall(x->send_n, 1, MPI_INT, x->receive_n, 1, MPI_INT, comm);
+static tm_status exchange_records(exchange *x, const tm_vec *records, tm_vec *out, tm_error *err) {
+    TM_TRY(tm_mpi_agree(x->comm, count(records, x, err), err));
+    MPI_Alltoall(x->send_n, 1, MPI_INT, x->receive_n, 1, MPI_INT, x->comm);
     long n = places(x->receive_n, x->receive_at, x->n_processes);
-    char *sorted = by_owner(records, x, owner);
+    char *sorted = by_owner(records, x);
     tm_status status = TM_OK;
     out->n = 0;
     if (n < 0)
         status = tm_fail(err, TM_ERR_FAULT, NULL, -1, "more than 2^31 records for one process");
     else if (!sorted || !tm_vec_append(out, NULL, (size_t)n))
         status = tm_fail_memory(err);
-    status = tm_mpi_agree(comm, status, err);
+    status = tm_mpi_agree(x->comm, status, err);
     if (status == TM_OK) {
         MPI_Datatype type;
         MPI_Type_contiguous((int)records->size, MPI_BYTE, &type);
         MPI_Type_commit(&type);
         int code = MPI_Alltoallv(sorted, x->send_n, x->send_at, type, out->data, x->receive_n,
-                                 x->receive_at, type, comm);
+                                 x->receive_at, type, x->comm);
         MPI_Type_free(&type);
         if (code != MPI_SUCCESS)
             status = tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI_Alltoallv failed");
-        status = tm_mpi_agree(comm, status, err);
+        status = tm_mpi_agree(x->comm, status, err);
     }
     free(sorted);
     return status;
@@ -93,13 +90,12 @@ static tm_status exchange_records(MPI_Comm comm, tm_vec *records, exchange *x,
 tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,
                          int (*owner)(const void *record, int n_processes), tm_vec *out,
                          tm_error *err) {
-    exchange x = {0};
-    int n_processes;
-    MPI_Comm_size(comm, &n_processes);
-    tm_status status = prepare(&x, n_processes) ? TM_OK : tm_fail_memory(err);
+    exchange x = {.comm = comm, .owner = owner};
+    MPI_Comm_size(comm, &x.n_processes);
+    tm_status status = prepare(&x) ? TM_OK : tm_fail_memory(err);
     status = tm_mpi_agree(comm, status, err);
     if (status == TM_OK)
-        status = exchange_records(comm, records, &x, owner, out, err);
+        status = exchange_records(&x, records, out, err);
     tm_vec_free(records);
     free(x.send_n);
     return status;

@@ -31,12 +31,15 @@ static const tm_option options[] = {
      "leave out traces that cannot be read, or that overlap one of their rank"},
     {"no-compress", 0, NULL, "plain chunks in the store: larger and faster"},
     {"force", 0, NULL, "overwrite the output even where it is no tmerge store"},
+    {"quiet", 'q', NULL, "show no progress"},
+    {"progress", 0, "WHEN", "auto (where a person looks on), always or never"},
     {"color", 0, "WHEN", "auto, always or never"},
     {"help", 0, NULL, "this text"},
 };
 
 /* Options that change no result, and so are not part of the command that the store keeps. */
-static const char *const not_stored[] = {"output", "no-html", "no-compress", "force", "color"};
+static const char *const not_stored[] = {"output", "no-html",  "no-compress", "force",
+                                         "quiet",  "progress", "color"};
 
 enum { COMMAND_INPUTS_MAX = 64 };
 
@@ -51,6 +54,8 @@ typedef struct merge {
     tm_loaded loaded;
     tm_names *names; /* the job's dictionary */
     tm_align align;
+    bool shows_progress;
+    tm_bar bar;
     tm_collectives collectives;
 } merge;
 
@@ -117,11 +122,13 @@ static void warn_inputs(const merge *m) {
 static tm_status read_traces(merge *m, tm_error *err) {
     const char *map = tm_argument(m->arguments, "rank-map");
     TM_TRY(tm_inputs_list(m->comm, m->arguments, map, &m->inputs, err));
+    const tm_progress_sink sink = {tm_console_bar, &m->bar};
     const tm_load_options load = {
         .inputs = m->inputs.list.data,
         .n_inputs = m->inputs.list.n,
         .comm_pattern = tm_argument(m->arguments, "comm-pattern"),
         .skip_bad = tm_argument(m->arguments, "skip-bad") != NULL,
+        .progress = m->shows_progress ? &sink : NULL,
     };
     tm_table *left_out = tm_tables_find(&m->tables, "job.left_out");
     return tm_mpi_load(m->comm, &load, left_out, &m->loaded, err);
@@ -130,11 +137,12 @@ static tm_status read_traces(merge *m, tm_error *err) {
 static tm_status match_ranks(merge *m, tm_error *err) {
     int64_t n_ranks = (int64_t)m->loaded.n_ranks, world = m->loaded.world_size;
     const tm_match_options match = {
+        .names = m->names,
         .world_size = world > n_ranks ? world : n_ranks,
         .n_ranks = n_ranks,
         .align = m->align,
     };
-    return tm_mpi_match(m->comm, &match, m->loaded.timelines, m->loaded.n_timelines, m->names,
+    return tm_mpi_match(m->comm, &match, m->loaded.timelines, m->loaded.n_timelines,
                         &m->collectives, err);
 }
 
@@ -211,17 +219,33 @@ static tm_status write_store(merge *m, tm_error *err) {
     return status;
 }
 
+/* Process 0 decides for all: only its launcher's streams tell whether a person looks on. */
+static void share_progress(merge *m) {
+    int shows = m->shows_progress;
+    MPI_Bcast(&shows, 1, MPI_INT, 0, m->comm);
+    m->shows_progress = shows != 0;
+    m->bar = tm_console_bar_create();
+}
+
+static void say(merge *m, const char *what) {
+    if (m->self == 0 && m->shows_progress)
+        tm_console_phase(&m->bar, what);
+}
+
 static tm_status run_phases(merge *m, tm_error *err) {
     TM_TRY(tm_mpi_agree(m->comm, m->self == 0 ? check_output(m, err) : TM_OK, err));
     TM_TRY(tm_mpi_agree(m->comm, tm_analysis_tables(&m->tables, err), err));
     TM_TRY(read_traces(m, err));
+    say(m, "matching and analysing ...");
     TM_TRY(tm_mpi_unify_names(m->comm, m->loaded.names, m->loaded.timelines, m->loaded.n_timelines,
                               &m->names, err));
     TM_TRY(match_ranks(m, err));
     TM_TRY(analyse(m, err));
+    say(m, "writing the store ...");
+    TM_TRY(write_store(m, err));
+    say(m, NULL);
     if (m->self == 0)
         warn_inputs(m);
-    TM_TRY(write_store(m, err));
     return m->self == 0 ? tm_summary_print(&m->tables, &m->loaded, m->output, &m->colors, err)
                         : TM_OK;
 }
@@ -258,6 +282,8 @@ static tm_status merge_run(const tm_arguments *arguments, tm_error *err) {
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge merge needs traces; see --help");
     TM_TRY(tm_console_colors(tm_argument(arguments, "color"), 1, &m.colors, err));
     TM_TRY(parse_align(tm_argument(arguments, "align"), &m.align, err));
+    TM_TRY(tm_console_progress(tm_argument(arguments, "progress"),
+                               tm_argument(arguments, "quiet") != NULL, &m.shows_progress, err));
     prepare_environment();
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI could not be started");
@@ -266,7 +292,10 @@ static tm_status merge_run(const tm_arguments *arguments, tm_error *err) {
     MPI_Comm_rank(m.comm, &m.self);
     if (m.self == 0)
         watch_signals(m.output);
+    share_progress(&m);
     tm_status status = run_phases(&m, err);
+    if (status != TM_OK)
+        say(&m, NULL);
     tm_collectives_free(&m.collectives);
     tm_names_destroy(m.names);
     tm_loaded_free(&m.loaded);

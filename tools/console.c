@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpi/progress.h"
+
 bool tm_console_launched(void) {
     return getenv("OMPI_COMM_WORLD_SIZE") != NULL;
 }
@@ -45,6 +47,86 @@ tm_status tm_console_colors(const char *choice, int stream, tm_colors *out, tm_e
                        choice);
     *out = on ? ansi : none;
     return TM_OK;
+}
+
+tm_status tm_console_progress(const char *choice, bool quiet, bool *out, tm_error *err) {
+    if (!choice || strcmp(choice, "auto") == 0)
+        *out = person_looks_on(2);
+    else if (strcmp(choice, "always") == 0 || strcmp(choice, "never") == 0)
+        *out = *choice == 'a';
+    else
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--progress takes auto, always or never, not '%s'", choice);
+    *out = *out && !quiet;
+    return TM_OK;
+}
+
+tm_bar tm_console_bar_create(void) {
+    return (tm_bar){.redraws = person_looks_on(2)};
+}
+
+/* With blanks, so that no escape sequence reaches a terminal that wants none. */
+static void clear_line(tm_bar *bar) {
+    if (bar->drawn > 0)
+        fprintf(stderr, "\r%*s\r", bar->drawn, "");
+    bar->drawn = 0;
+}
+
+/* "1.2 G": a number with two or three digits. */
+static void print_scaled(double value, char *out, size_t size) {
+    static const char *const prefixes[] = {"", "k", "M", "G", "T"};
+    int p = 0;
+    while (p < 4 && value >= 999.5) {
+        value /= 1000.0;
+        p++;
+    }
+    snprintf(out, size, value < 9.95 && p > 0 ? "%.1f %s" : "%.0f %s", value, prefixes[p]);
+}
+
+/* Returns the characters printed. */
+static int print_state(const tm_progress_state *state) {
+    enum { CELLS = 20 };
+    char bytes[16], events[16], rate[16], bar[CELLS + 1], left[32] = "";
+    double seconds = state->seconds > 0.0 ? state->seconds : 1e-9;
+    double share = state->total > 0 ? (double)state->bytes / (double)state->total : 0.0;
+    share = share > 1.0 ? 1.0 : share;
+    int full = (int)(share * CELLS);
+    for (int i = 0; i < CELLS; i++)
+        bar[i] = i < full ? '=' : ' ';
+    bar[CELLS] = '\0';
+    print_scaled((double)state->bytes, bytes, sizeof bytes);
+    print_scaled((double)state->events, events, sizeof events);
+    print_scaled((double)state->bytes / seconds, rate, sizeof rate);
+    if (share > 0.0 && share < 1.0)
+        snprintf(left, sizeof left, ", %.0f s left", seconds * (1.0 - share) / share);
+    const char *gap = events[strlen(events) - 1] == ' ' ? "" : " ";
+    return fprintf(stderr, "%s [%s] %3.0f %%, %sB, %s%sevents, %sB/s%s", state->phase, bar,
+                   100.0 * share, bytes, events, gap, rate, left);
+}
+
+void tm_console_bar(void *context, const tm_progress_state *state) {
+    tm_bar *bar = context;
+    if (bar->redraws) {
+        clear_line(bar);
+        if (!state->ended)
+            bar->drawn = print_state(state);
+        fflush(stderr);
+        return;
+    }
+    if (!state->ended && state->seconds - bar->printed < 2.0)
+        return;
+    bar->printed = state->ended ? 0.0 : state->seconds;
+    print_state(state);
+    fputc('\n', stderr);
+}
+
+void tm_console_phase(tm_bar *bar, const char *what) {
+    if (!bar->redraws)
+        return;
+    clear_line(bar);
+    if (what)
+        bar->drawn = fprintf(stderr, "%s", what);
+    fflush(stderr);
 }
 
 int tm_console_width(void) {

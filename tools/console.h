@@ -6,6 +6,8 @@
 
 #include "tmerge/status.h"
 
+struct tm_progress_state;
+
 /** Escape sequences, or empty strings where there is no colour. */
 typedef struct tm_colors {
     const char *strong, *warning, *off;
@@ -25,6 +27,30 @@ bool tm_console_launched(void);
  */
 tm_status tm_console_colors(const char *choice, int stream, tm_colors *out,
                             tm_error *err) TM_MUST_CHECK;
+
+/** Whether progress is shown.
+ * @param choice  the value of --progress: "always", "never", or NULL and "auto": where a person
+ * looks on at standard error
+ * @param quiet   -q was given: never, whatever the choice
+ * @return        TM_OK; TM_ERR_USAGE for another word */
+tm_status tm_console_progress(const char *choice, bool quiet, bool *out,
+                              tm_error *err) TM_MUST_CHECK;
+
+/** A line on standard error that shows how far a phase has come. */
+typedef struct tm_bar {
+    bool redraws;   /* a person looks on: drawn over itself */
+    int drawn;      /* characters that stand on the line */
+    double printed; /* seconds into the phase at which the last line was printed */
+} tm_bar;
+
+tm_bar tm_console_bar_create(void);
+
+/** Shows a bar for @p state on standard error: drawn over itself where a person looks on, else a
+ * line every two seconds. */
+void tm_console_bar(void *bar, const struct tm_progress_state *state);
+
+/** Shows what is being done where a bar redraws itself; @p what NULL: nothing any more. */
+void tm_console_phase(tm_bar *bar, const char *what);
 
 /** Columns of the terminal: COLUMNS, else 80. */
 int tm_console_width(void);

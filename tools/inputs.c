@@ -64,6 +64,7 @@ static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_err
     const struct dirent *item;
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
     errno = 0;
+    /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
     while ((item = readdir(dir))) {
         if (item->d_name[0] == '.')
             continue;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/evidence.h"
+
 enum { LIST_SHOWN = 8 };
 
 static int64_t number(const tm_table *table, size_t row, const char *column) {
@@ -12,24 +14,19 @@ static int64_t number(const tm_table *table, size_t row, const char *column) {
     return cell->null ? 0 : cell->value.i;
 }
 
-/* A time for prose, as in the evidence: two decimals below 10, one below 1,000, rounded first. */
 static void print_time(int64_t ns) {
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    double value = (double)ns;
-    int unit = 0;
-    while (unit < 3 && value >= 999.95) {
-        value /= 1000.0;
-        unit++;
-    }
-    printf(unit == 0 ? "%.0f %s" : value < 9.995 ? "%.2f %s" : "%.1f %s", value, units[unit]);
+    char text[32];
+    tm_evidence_time(ns, text, sizeof text);
+    fputs(text, stdout);
 }
 
 static void print_date(int64_t ns) {
+    const int64_t year_s = INT64_C(86400) * 366;
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm utc;
     char text[32];
     /* A time near 1970 is no time of day: hand-made traces begin at 0. */
-    if (seconds > 86400 * 366 && gmtime_r(&seconds, &utc) &&
+    if (seconds > year_s && gmtime_r(&seconds, &utc) &&
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc) > 0)
         printf(" from %s UTC", text);
 }
@@ -123,12 +120,11 @@ static void print_totals(const tm_tables *tables) {
         puts("No GPU events: there is nothing to overlap.");
         return;
     }
-    printf(
-        "GPU time: compute %.1f %%, exposed comm %.1f %%, copies %.1f %%, idle %.1f %%\n",
-        percent(sum_column(overlap, "compute_ns"), window),
-        percent(sum_column(overlap, "exposed_comm_ns"), window),
-        percent(sum_column(overlap, "exposed_memory_ns"), window),
-        percent(sum_column(overlap, "idle_ns"), window));
+    printf("GPU time: compute %.1f %%, exposed comm %.1f %%, copies %.1f %%, idle %.1f %%\n",
+           percent(sum_column(overlap, "compute_ns"), window),
+           percent(sum_column(overlap, "exposed_comm_ns"), window),
+           percent(sum_column(overlap, "exposed_memory_ns"), window),
+           percent(sum_column(overlap, "idle_ns"), window));
     if (comm > 0) {
         printf("Overlap: %.1f %% of the communication hides behind computation",
                percent(sum_column(overlap, "overlap_ns"), comm));

@@ -148,8 +148,8 @@ static void print_rest(const tm_tables *tables, const cost *costs, size_t shown,
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     size_t n = overlap->n_rows;
     double rest = (double)(n - shown) * unit.ns;
-    printf("and %zu more, each on average: compute %.2f, comm %.2f, exposed %.2f, idle %.2f %s\n",
-           n - shown, (double)sum_over(costs, shown, n, overlap, "compute_ns") / rest,
+    printf("and %zu more: mean compute %.2f, comm %.2f, exposed %.2f, idle %.2f %s\n", n - shown,
+           (double)sum_over(costs, shown, n, overlap, "compute_ns") / rest,
            (double)sum_over(costs, shown, n, overlap, "comm_ns") / rest,
            (double)sum_over(costs, shown, n, overlap, "exposed_comm_ns") / rest,
            (double)sum_over(costs, shown, n, overlap, "idle_ns") / rest, unit.name);

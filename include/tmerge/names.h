@@ -16,8 +16,8 @@ enum { TM_NO_NAME = 0 };
 typedef struct tm_names tm_names;
 
 typedef struct tm_text {
-    const char *bytes; /* not terminated; borrowed from the table, valid until it is destroyed */
-    size_t size;       /* bytes */
+    const char *bytes; /* borrowed */
+    size_t size;       /* bytes; they may hold zeros */
 } tm_text;
 
 /** Creates a table that holds the empty string as id 0. NULL when memory is out. */
@@ -30,7 +30,8 @@ uint32_t tm_names_intern(tm_names *names, const char *bytes, size_t size);
 /** The same for a terminated string; NULL gives TM_NO_NAME. */
 uint32_t tm_names_intern_string(tm_names *names, const char *string);
 
-/** The text of an id that this table gave out. */
+/** The text of an id that this table gave out, valid until the table is destroyed. A zero that size
+ * does not count stands behind it. */
 tm_text tm_names_text(const tm_names *names, uint32_t id);
 
 /** Number of ids given out, the empty string included. */

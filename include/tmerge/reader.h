@@ -59,9 +59,10 @@ typedef struct tm_file_info {
 tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) TM_MUST_CHECK;
 
 /** Reads one trace with its format. @p out is initialised by the call and needs tm_trace_free
- * whatever comes of it. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
-tm_status tm_trace_read(const char *path, tm_names *names, struct tm_trace *out,
-                        tm_error *err) TM_MUST_CHECK;
+ * whatever comes of it; @p watch is told how far the reading has come (NULL: nobody).
+ * TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+tm_status tm_trace_read(const char *path, tm_names *names, const tm_source_watch *watch,
+                        struct tm_trace *out, tm_error *err) TM_MUST_CHECK;
 
 /** The same for an open source of which nothing was read, with a known format. */
 tm_status tm_trace_read_source(const tm_format *format, tm_source *source, tm_names *names,

@@ -52,6 +52,15 @@ tm_status tm_source_read(tm_source *source, void *buffer, size_t capacity, size_
  */
 bool tm_source_cut_short(const tm_source *source);
 
+/** Told how far a source has come, after each read: for progress. */
+typedef struct tm_source_watch {
+    void (*moved)(void *context, int64_t consumed_bytes); /* of the file itself, so far */
+    void *context;
+} tm_source_watch;
+
+/** Sets who is told; a watch without function ends that. */
+void tm_source_set_watch(tm_source *source, tm_source_watch watch);
+
 /** The path or name it was opened with; borrowed. */
 const char *tm_source_path(const tm_source *source);
 

@@ -231,6 +231,7 @@ typedef struct tm_comm_answer {
     int32_t group_size;
     bool matched;    /* it belongs to an operation, complete or not */
     bool last, tied; /* it came last alone; it shares the last begin with another */
+    bool untied;     /* one of the operation's ranks came last alone */
 } tm_comm_answer;
 
 /** One rank's events and all that is known of it. Arrays are owned. */

@@ -8,21 +8,22 @@
 struct tm_source {
     tm_raw raw;
     const tm_encoding *encoding;
-    tm_decoder *decoder; /* owned */
-    char *path;          /* owned */
-    int64_t offset;      /* decoded bytes delivered */
-    bool ended;          /* the decoder said so and is not asked again */
-    bool failed;         /* the failure was returned at least once */
-    tm_error failure;    /* its status is TM_OK as long as all is well */
+    tm_decoder *decoder;   /* owned */
+    char *path;            /* owned */
+    int64_t offset;        /* decoded bytes delivered */
+    tm_source_watch watch; /* its function may be NULL */
+    bool ended;            /* the decoder said so and is not asked again */
+    bool failed;           /* the failure was returned at least once */
+    tm_error failure;      /* its status is TM_OK as long as all is well */
 };
 
 /* Plain stands last: it takes whatever the others do not know. */
 static const tm_encoding *tell(const tm_raw *raw) {
     static const tm_encoding *const known[] = {&tm_encoding_gzip, &tm_encoding_zstd,
                                                &tm_encoding_plain};
-    size_t n = 0, i = 0;
+    size_t n = 0, i = 0, last = sizeof known / sizeof *known - 1;
     const uint8_t *head = tm_raw_head(raw, &n);
-    while (!known[i]->recognises(head, n))
+    while (i < last && !known[i]->recognises(head, n))
         i++;
     return known[i];
 }
@@ -93,9 +94,15 @@ tm_status tm_source_read(tm_source *source, void *buffer, size_t capacity, size_
         if (status != TM_OK && got == 0)
             return report_failure(source, err);
         source->ended = status == TM_OK && got < capacity;
+        if (source->watch.moved)
+            source->watch.moved(source->watch.context, source->raw.consumed);
     }
     *n = got;
     return TM_OK;
+}
+
+void tm_source_set_watch(tm_source *source, tm_source_watch watch) {
+    source->watch = watch;
 }
 
 bool tm_source_cut_short(const tm_source *source) {

@@ -78,7 +78,8 @@ tm_status tm_trace_read_source(const tm_format *format, tm_source *source, tm_na
 
 /* The format is told from bytes that the reader needs too; a source is read only once, so the file
  * is opened twice. */
-tm_status tm_trace_read(const char *path, tm_names *names, tm_trace *out, tm_error *err) {
+tm_status tm_trace_read(const char *path, tm_names *names, const tm_source_watch *watch,
+                        tm_trace *out, tm_error *err) {
     tm_file_info info = {.kind = TM_FILE_OTHER};
     tm_source *source;
     tm_trace_init(out);
@@ -86,6 +87,8 @@ tm_status tm_trace_read(const char *path, tm_names *names, tm_trace *out, tm_err
     if (info.kind != TM_FILE_TRACE)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "this is not a trace of a known format");
     TM_TRY(tm_source_open(path, &source, err));
+    if (watch)
+        tm_source_set_watch(source, *watch);
     tm_status status = tm_trace_read_source(info.format, source, names, out, err);
     tm_source_close(source);
     return status;
