@@ -36,7 +36,7 @@ static size_t slot_of(const tm_pair_map *map, int64_t rank, int64_t for_rank) {
 
 static bool grow(tm_pair_map *map) {
     tm_pair_map larger = {.mask = map->slots ? map->mask * 2 + 1 : 63};
-    larger.slots = malloc((larger.mask + 1) * sizeof *larger.slots);
+    larger.slots = calloc(larger.mask + 1, sizeof *larger.slots);
     if (!larger.slots)
         return false;
     for (size_t i = 0; i <= larger.mask; i++)
@@ -139,8 +139,10 @@ static void find_last(const arrival *a, size_t n, int64_t last_ns, tm_comm_answe
         answers[a[n - 1].member].last = true;
         answers[a[n - 1].member].lateness_ns = last_ns - a[n - 2].begin_ns;
     }
-    for (size_t i = 0; i < n && !alone; i++)
-        answers[a[i].member].tied = a[i].begin_ns == last_ns;
+    for (size_t i = 0; i < n; i++) {
+        answers[a[i].member].tied = !alone && a[i].begin_ns == last_ns;
+        answers[a[i].member].untied = alone;
+    }
 }
 
 tm_status tm_blame_instance(const tm_comm_record *members, const tm_instance *instance,

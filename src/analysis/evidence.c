@@ -50,8 +50,8 @@ static size_t set_speeds(sample *v, size_t n) {
         for (i = first + 1; i < n && v[i].step == v[first].step; i++)
             ;
         size_t m = i - first;
-        double median = (double)(v[first + (m - 1) / 2].compute_ns + v[first + m / 2].compute_ns);
-        median /= 2.0;
+        int64_t twice = v[first + (m - 1) / 2].compute_ns + v[first + m / 2].compute_ns;
+        double median = (double)twice / 2.0;
         for (size_t k = first; k < i; k++)
             if (v[k].compute_ns > 0) {
                 v[kept] = v[k];
@@ -159,11 +159,15 @@ static void unmatched_text(const tm_tables *tables, bool aligned, char out[TM_EV
     const tm_table *check = tm_tables_find(tables, "clock.check");
     int64_t found = check->n_rows ? tm_table_cell(check, 0, "collectives")->value.i : 0;
     int64_t incomplete = check->n_rows ? tm_table_cell(check, 0, "incomplete")->value.i : 0;
+    int64_t matched = check->n_rows ? tm_table_cell(check, 0, "matched")->value.i : 0;
     int64_t unmatched = check->n_rows ? tm_table_cell(check, 0, "unmatched")->value.i : 0;
     if (!aligned)
         snprintf(out, TM_EVIDENCE_MAX, "Clocks are not compared (--align=none)");
     else if (found == 0 && unmatched == 0)
         snprintf(out, TM_EVIDENCE_MAX, "The traces hold no communication kernels");
+    else if (matched > 0)
+        snprintf(out, TM_EVIDENCE_MAX,
+                 "The complete collectives are of one rank each, or of kinds that wait for nobody");
     else
         snprintf(out, TM_EVIDENCE_MAX,
                  "No collective is complete: %" PRId64 " lack ranks, %" PRId64

@@ -187,7 +187,7 @@ static size_t sum_ranks(load *common, size_t n) {
 }
 
 static tm_status add_steps(const tm_vec *loads, tm_tables *out, tm_error *err) {
-    const load *v = loads->data;
+    load *v = loads->data;
     tm_vec common = TM_VEC(load); /* of the steps that all ranks have */
     size_t n_ranks = 0;
     tm_status status = total_ranks(loads, &n_ranks, err);
@@ -201,7 +201,7 @@ static tm_status add_steps(const tm_vec *loads, tm_tables *out, tm_error *err) {
             break;
         }
         tm_cell_set_int(&row[0], v[first].step);
-        status = set_loads(row + 1, v + first, i - first, err);
+        status = set_loads(row + 1, v + first, sum_ranks(v + first, i - first), err);
     }
     if (status == TM_OK && common.n > 0) {
         tm_cell *row = tm_table_add_row(tm_tables_find(out, job_def.name));

@@ -102,17 +102,6 @@ static tm_status set_name(tm_table *table, tm_cell *cell, const tm_names *names,
     return text.size ? tm_table_set_bytes(table, cell, text.bytes, text.size, err) : TM_OK;
 }
 
-/* A terminated copy of a name, for functions that take strings; NULL when memory is out. */
-static char *copy_text(const tm_names *names, uint32_t id) {
-    tm_text text = tm_names_text(names, id);
-    char *copy = malloc(text.size + 1);
-    if (copy) {
-        memcpy(copy, text.bytes, text.size);
-        copy[text.size] = '\0';
-    }
-    return copy;
-}
-
 static tm_status set_source(const tm_rank_view *view, tm_table *table, tm_cell *row,
                             tm_error *err) {
     const tm_timeline *timeline = view->timeline;
@@ -134,11 +123,8 @@ static tm_status set_host(const tm_rank_view *view, tm_table *table, tm_cell *ro
     if (timeline->host != TM_NO_NAME)
         return set_name(table, &row[HOST], view->names, timeline->host, err);
     char host[256];
-    char *path = copy_text(view->names, timeline->spans[0].source);
-    if (!path)
-        return tm_fail_memory(err);
-    bool found = tm_host_of_path(path, host, sizeof host);
-    free(path);
+    tm_text path = tm_names_text(view->names, timeline->spans[0].source);
+    bool found = tm_host_of_path(path.bytes, host, sizeof host);
     return found ? tm_table_set_text(table, &row[HOST], host, err) : TM_OK;
 }
 

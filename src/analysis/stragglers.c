@@ -32,7 +32,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_COLLECTIVES] = {"collectives", TM_INT, "",
                        "Complete synchronising collectives that it took part in."},
     [R_LAST] = {"last_arrivals", TM_INT, "", "In how many of them it came last alone."},
-    [R_LAST_SHARE] = {"last_share", TM_REAL, "", "last_arrivals / untied collectives."},
+    [R_LAST_SHARE] = {"last_share", TM_REAL, "",
+                      "last_arrivals / those of its collectives in which one rank came last "
+                      "alone."},
     [R_TIED] = {"tied", TM_INT, "", "In how many it shared the last place within uncertainty."},
     [R_WAIT] =
         {"wait_ns", TM_INT, "ns",
@@ -119,6 +121,7 @@ enum {
     P_COLLECTIVES,
     P_LAST,
     P_TIED,
+    P_UNTIED,
     P_WAIT,
     P_LATENESS,
     P_CAUSED,
@@ -134,6 +137,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_COLLECTIVES] = {"collectives", TM_INT, "", "As in stragglers.rank."},
     [P_LAST] = {"last_arrivals", TM_INT, "", "As in stragglers.rank."},
     [P_TIED] = {"tied", TM_INT, "", "As in stragglers.rank."},
+    [P_UNTIED] = {"untied", TM_INT, "", "Operations in which one rank came last alone."},
     [P_WAIT] = {"wait_ns", TM_INT, "ns", "As in stragglers.rank."},
     [P_LATENESS] = {"lateness_ns", TM_INT, "ns", "As in stragglers.step."},
     [P_CAUSED] = {"caused_wait_ns", TM_INT, "ns", "Whole nanoseconds of the caused wait."},
@@ -162,11 +166,12 @@ static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
         .collectives = 1,
         .last = answer->last,
         .tied = answer->tied,
+        .untied = answer->untied,
         .wait_ns = answer->wait_ns,
         .lateness_ns = answer->lateness_ns,
         .caused = {answer->caused_ns, answer->caused_fraction},
-        .expected = answer->tied ? 0.0 : share,
-        .variance = answer->tied ? 0.0 : share * (1.0 - share),
+        .expected = answer->untied ? share : 0.0,
+        .variance = answer->untied ? share * (1.0 - share) : 0.0,
     };
 }
 
@@ -189,6 +194,7 @@ static tm_status add_part(tm_table *table, const tm_toll *toll, tm_error *err) {
     tm_cell_set_int(&row[P_COLLECTIVES], toll->collectives);
     tm_cell_set_int(&row[P_LAST], toll->last);
     tm_cell_set_int(&row[P_TIED], toll->tied);
+    tm_cell_set_int(&row[P_UNTIED], toll->untied);
     tm_cell_set_int(&row[P_WAIT], toll->wait_ns);
     tm_cell_set_int(&row[P_LATENESS], toll->lateness_ns);
     tm_cell_set_int(&row[P_CAUSED], toll->caused.whole_ns);
@@ -205,6 +211,7 @@ static tm_toll read_part(const tm_cell *row) {
         .collectives = row[P_COLLECTIVES].value.i,
         .last = row[P_LAST].value.i,
         .tied = row[P_TIED].value.i,
+        .untied = row[P_UNTIED].value.i,
         .wait_ns = row[P_WAIT].value.i,
         .lateness_ns = row[P_LATENESS].value.i,
         .caused = {row[P_CAUSED].value.i, (uint64_t)row[P_FRACTION].value.i},
@@ -330,7 +337,7 @@ static tm_status add_ranks(const trial *t, tm_error *err) {
         for (size_t k = 0; k < t->n_leaders; k++)
             led += t->leaders[k].rank == r->rank;
         tm_cell_set_int(&row[R_LAST], r->last);
-        tm_cell_set_ratio(&row[R_LAST_SHARE], 1.0, r->last, r->collectives - r->tied);
+        tm_cell_set_ratio(&row[R_LAST_SHARE], 1.0, r->last, r->untied);
         tm_cell_set_int(&row[R_TIED], r->tied);
         tm_cell_set_int(&row[R_WAIT], r->wait_ns);
         tm_cell_set_int(&row[R_CAUSED], tm_share_round(r->caused));

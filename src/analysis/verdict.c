@@ -17,6 +17,7 @@ void tm_toll_add(tm_toll *sum, const tm_toll *toll) {
     sum->collectives += toll->collectives;
     sum->last += toll->last;
     sum->tied += toll->tied;
+    sum->untied += toll->untied;
     sum->wait_ns += toll->wait_ns;
     sum->lateness_ns += toll->lateness_ns;
     tm_share_add(&sum->caused, toll->caused);
@@ -71,15 +72,13 @@ tm_verdict tm_verdict_decide(const tm_toll *ranks, size_t n_ranks, const tm_lead
         double excess = (double)most->last - most->expected;
         v.z = most->variance > 0.0 ? excess / sqrt(most->variance) : 0.0;
     }
-    if (v.wait_ns < window_ns / 100 || !most)
+    v.kind = TM_VERDICT_INCONCLUSIVE;
+    /* Under 1 %, without the product, which may not fit: below the hundredth part rounded up. */
+    if (v.wait_ns < window_ns / 100 + (window_ns % 100 > 0) || !most)
         v.kind = TM_VERDICT_NONE;
-    else if (n_leaders < 3)
-        v.kind = TM_VERDICT_INCONCLUSIVE;
-    else if (2 * v.led >= v.steps && v.z > 3.0)
+    else if (n_leaders >= 3 && 2 * v.led >= v.steps && v.z > 3.0)
         v.kind = TM_VERDICT_PERSISTENT;
-    else if (2 * v.most_led < v.steps)
+    else if (n_leaders >= 3 && 2 * v.most_led < v.steps)
         v.kind = TM_VERDICT_ROTATING;
-    else
-        v.kind = TM_VERDICT_INCONCLUSIVE;
     return v;
 }

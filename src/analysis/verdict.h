@@ -9,6 +9,7 @@ typedef struct tm_toll {
     int64_t rank, step;  /* step -1: outside of every step */
     int64_t collectives; /* with wait */
     int64_t last, tied;  /* in how many it came last alone; last with another */
+    int64_t untied;      /* in how many one rank came last alone */
     int64_t wait_ns, lateness_ns;
     tm_share caused;
     double expected, variance; /* sums of 1/n and (1/n)(1 - 1/n) over its untied ones */

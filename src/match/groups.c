@@ -31,29 +31,16 @@ uint64_t tm_group_hash(uint64_t hash, const void *bytes, size_t size) {
     return hash ^ hash >> 29;
 }
 
-static char *terminated(const tm_names *names, uint32_t id) {
-    tm_text text = tm_names_text(names, id);
-    char *copy = malloc(text.size + 1);
-    if (copy) {
-        memcpy(copy, text.bytes, text.size);
-        copy[text.size] = '\0';
-    }
-    return copy;
-}
-
 tm_status tm_group_finder_create(const tm_timeline *timeline, const tm_names *names,
                                  tm_group_finder **out, tm_error *err) {
     tm_group_finder *finder = calloc(1, sizeof *finder);
-    char *text = finder ? terminated(names, timeline->metadata) : NULL;
-    if (!text) {
-        free(finder);
+    if (!finder)
         return tm_fail_memory(err);
-    }
     *finder = (tm_group_finder){.timeline = timeline, .names = names};
     finder->known = TM_VEC(known_group);
     finder->ranks = TM_VEC(int64_t);
-    finder->metadata = *text ? cJSON_Parse(text) : NULL;
-    free(text);
+    tm_text text = tm_names_text(names, timeline->metadata);
+    finder->metadata = text.size > 0 ? cJSON_Parse(text.bytes) : NULL;
     *out = finder;
     return TM_OK;
 }
@@ -112,6 +99,13 @@ static bool configured_ranks(tm_group_finder *finder, tm_text name) {
     return false;
 }
 
+static uint32_t first_on_thread(const tm_timeline *timeline, uint32_t row) {
+    const tm_track *track = timeline->tracks;
+    while (row >= track->first + track->count)
+        track++;
+    return track->first;
+}
+
 /* The operator whose call launched the kernel carries start and stride, which kernels lack: the
  * last one on the thread of the launch that holds the launch's begin. */
 static const tm_collective_attr *asking_operator(const tm_timeline *timeline, uint32_t kernel) {
@@ -127,14 +121,11 @@ static const tm_collective_attr *asking_operator(const tm_timeline *timeline, ui
         else
             high = middle;
     }
-    while (low-- > 0 && timeline->role[attrs[low].event] == TM_ROLE_NONE) {
+    uint32_t first = first_on_thread(timeline, launch);
+    while (low-- > 0 && attrs[low].event >= first) {
         uint32_t row = attrs[low].event;
-        int64_t end = timeline->begin_ns[row] + timeline->duration_ns[row];
-        if (timeline->begin_ns[row] <= timeline->begin_ns[launch] &&
-            timeline->begin_ns[launch] <= end)
+        if (timeline->begin_ns[launch] <= timeline->begin_ns[row] + timeline->duration_ns[row])
             return &attrs[low];
-        if (end < timeline->begin_ns[launch])
-            return NULL;
     }
     return NULL;
 }

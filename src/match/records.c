@@ -54,13 +54,14 @@ static int64_t element_bytes(tm_text dtype) {
     return dtype.size > 6 && memcmp(dtype.bytes, "Float8", 6) == 0 ? 1 : 0;
 }
 
-/* nccl-tests' size: what an all-gather puts out, else what goes in (a receiver has only an out). */
+/* nccl-tests' size: what an all-gather puts out, else what goes in (a receiver has only an out).
+ * Any two of them can be added, for their median. */
 static int64_t bytes_of(const tm_names *names, const tm_collective_attr *attr) {
     int64_t elements = attr->kind == TM_COLL_ALLGATHER || attr->kind == TM_COLL_RECV
                            ? attr->out_elements
                            : attr->in_elements;
     int64_t size = element_bytes(tm_names_text(names, attr->dtype));
-    return elements >= 0 && size > 0 && elements <= INT64_MAX / 16 ? elements * size : -1;
+    return elements >= 0 && size > 0 && elements <= INT64_MAX / 32 ? elements * size : -1;
 }
 
 /* The step of its launch, else the window that holds its begin, else none. */
@@ -139,13 +140,14 @@ static bool place_record(collector *c, tm_comm_record *record, const tm_collecti
                          bool *matched) {
     bool pair = record->kind == TM_COLL_SEND || record->kind == TM_COLL_RECV;
     *matched = true;
+    /* Transfers first: what torch makes their ids of counts per rank and group, not per pair. */
+    if (pair)
+        return place_pair(c, record, attr, matched);
     if (attr->comms_id != 0) {
         record->way = TM_MATCH_COMMS_ID;
         memcpy(&record->key, &attr->comms_id, sizeof record->key);
         return true;
     }
-    if (pair)
-        return place_pair(c, record, attr, matched);
     if (attr->seq >= 0) {
         record->way = TM_MATCH_SEQ;
         record->key = (uint64_t)attr->seq;

@@ -31,10 +31,10 @@ typedef struct tm_match_input {
 enum { TM_LANE_SHIFT = 40 };
 
 /**
- * Adds a rank's kernels: by `Comms Id`, by process group and `Seq`, by sender and receiver, by
- * order inside the group among the kernels that carry metadata; only where no kernel of the rank
- * carries any, by order among all. Streams are never compared by number: they correspond by the
- * order of their first kernel.
+ * Adds a rank's kernels: sends and receives by sender and receiver, others by `Comms Id`, by
+ * process group and `Seq`, by order inside the group among the kernels that carry metadata; only
+ * where no kernel of the rank carries any, by order among all. Streams are never compared by
+ * number: they correspond by the order of their first kernel.
  *
  * @param world_size  ranks of the job
  * @param origin      this process

@@ -32,6 +32,19 @@ hid_t tm_h5_element(tm_element element) {
     }
 }
 
+hid_t tm_h5_cell(tm_type type) {
+    switch (type) {
+    case TM_INT:
+        return H5T_STD_I64LE;
+    case TM_REAL:
+        return H5T_IEEE_F64LE;
+    case TM_BOOL:
+        return H5T_STD_I8LE;
+    default:
+        return H5I_INVALID_HID;
+    }
+}
+
 bool tm_h5_put_text(hid_t object, const char *name, const char *text) {
     hid_t attribute = H5I_INVALID_HID, space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
     bool done = space >= 0 && type >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0 &&

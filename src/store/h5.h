@@ -17,6 +17,10 @@ void tm_h5_close(hid_t id);
 /** The type of an element in the file, which is also the one in memory. Never closed. */
 hid_t tm_h5_element(tm_element element);
 
+/** The type of a cell in the file, which is also the one in memory; a text's depends on its size
+ * and is H5I_INVALID_HID here. Never closed. */
+hid_t tm_h5_cell(tm_type type);
+
 /** An attribute with a UTF-8 text of variable length, which h5py shows as str. */
 bool tm_h5_put_text(hid_t object, const char *name, const char *text);
 

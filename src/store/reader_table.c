@@ -29,16 +29,7 @@ static H5T_class_t stored_class(tm_type type) {
 static hid_t member_type(hid_t stored, tm_type type) {
     if (H5Tget_class(stored) != stored_class(type) || H5Tis_variable_str(stored) > 0)
         return H5I_INVALID_HID;
-    switch (type) {
-    case TM_INT:
-        return H5Tcopy(H5T_STD_I64LE);
-    case TM_REAL:
-        return H5Tcopy(H5T_IEEE_F64LE);
-    case TM_BOOL:
-        return H5Tcopy(H5T_STD_I8LE);
-    default:
-        return H5Tcopy(stored);
-    }
+    return H5Tcopy(type == TM_TEXT ? stored : tm_h5_cell(type));
 }
 
 /* Places every column; returns the first one whose type does not fit, or -1. */
@@ -153,7 +144,7 @@ static tm_status read_rows(const tm_store *store, hid_t dataset, size_t n, const
     if (stored_bytes == 0 || (!packed && n > store->file_bytes / stored_bytes) ||
         (made->bytes > 0 && n > (SIZE_MAX - 1) / made->bytes))
         return tm_store_damaged(store, table->def->name, err);
-    char *rows = malloc(n * made->bytes + 1);
+    char *rows = calloc(n * made->bytes + 1, 1);
     if (!rows)
         return tm_fail_memory(err);
     tm_status status = TM_OK;

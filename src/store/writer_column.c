@@ -87,10 +87,12 @@ static tm_status put_pending(tm_store_writer *writer, tm_error *err) {
 
 /* All chunks of a store are at most chunk_rows elements of 8 bytes. */
 static bool make_room(tm_store_writer *writer) {
+    enum { ELEMENT_MAX = 8 };
+    assert(writer->chunk_rows > 0);
     if (!writer->packer)
         writer->packer = tm_packer_create(writer->compress);
     if (!writer->pending)
-        writer->pending = malloc(writer->chunk_rows * sizeof(int64_t));
+        writer->pending = malloc(writer->chunk_rows * ELEMENT_MAX);
     return writer->packer && writer->pending;
 }
 

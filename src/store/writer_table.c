@@ -44,16 +44,7 @@ static hid_t text_type(size_t size) {
 }
 
 static hid_t cell_type(tm_type type, size_t size) {
-    switch (type) {
-    case TM_INT:
-        return H5Tcopy(H5T_STD_I64LE);
-    case TM_REAL:
-        return H5Tcopy(H5T_IEEE_F64LE);
-    case TM_BOOL:
-        return H5Tcopy(H5T_STD_I8LE);
-    default:
-        return text_type(size);
-    }
+    return type == TM_TEXT ? text_type(size) : H5Tcopy(tm_h5_cell(type));
 }
 
 static void put_cell(const tm_cell *cell, tm_type type, size_t size, char *out) {

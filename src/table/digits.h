@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/** Room for any number below: 17 digits, sign, point and exponent, or 20 characters of an int64; the
- * rest is for the compiler, which cannot know how few digits are asked for. */
+/** Room for any number below: 17 digits, sign, point and exponent, or 20 characters of an int64;
+ * the rest is for the compiler, which cannot know how few digits are asked for. */
 enum { TM_DIGITS_MAX = 40 };
 
 /** All digits of an integer, exact. */

@@ -49,17 +49,12 @@ static bool overlap(const tm_span *a, const tm_span *b) {
 
 static tm_status overlap_error(const builder *b, const tm_span *first, const tm_span *second,
                                tm_error *err) {
-    char path[TM_PATH_MAX];
     tm_text other = tm_names_text(b->context->names, first->source);
     tm_text own = tm_names_text(b->context->names, second->source);
-    size_t size = own.size < sizeof path - 1 ? own.size : sizeof path - 1;
-    memcpy(path, own.bytes, size);
-    path[size] = '\0';
-    return tm_fail(err, TM_ERR_INPUT, path, -1,
-                   "covers the same time of rank %lld as %.*s; say which rank each is with "
+    return tm_fail(err, TM_ERR_INPUT, own.bytes, -1,
+                   "covers the same time of rank %lld as %.300s; say which rank each is with "
                    "--rank-map, or keep the first alone with --skip-bad",
-                   (long long)b->out->rank, (int)(other.size < 300 ? other.size : 300),
-                   other.bytes);
+                   (long long)b->out->rank, other.bytes);
 }
 
 static int by_begin(const void *a, const void *b) {
@@ -70,8 +65,7 @@ static int by_begin(const void *a, const void *b) {
 }
 
 /* Decides which traces are spans of the rank; those left out are emptied. */
-static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, bool *skipped,
-                            tm_error *err) {
+static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
     tm_span *spans = calloc(n, sizeof *spans);
     if (!spans)
         return tm_fail_memory(err);
@@ -79,17 +73,17 @@ static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, bool 
     for (size_t i = 0; i < n; i++) {
         tm_span span;
         tm_trace_range(traces[i], &span);
-        skipped[i] = false;
-        for (size_t k = 0; k < b->out->n_spans && !skipped[i]; k++) {
+        traces[i]->left_out = false;
+        for (size_t k = 0; k < b->out->n_spans && !traces[i]->left_out; k++) {
             if (!overlap(&spans[k], &span))
                 continue;
             if (!b->context->skip_overlapping)
                 return overlap_error(b, &spans[k], &span, err);
-            skipped[i] = true;
+            traces[i]->left_out = true;
             b->out->counts[TM_COUNT_OVERLAPPING_TRACE] += (int64_t)traces[i]->events.n;
             tm_trace_free(traces[i]);
         }
-        if (!skipped[i])
+        if (!traces[i]->left_out)
             spans[b->out->n_spans++] = span;
     }
     qsort(spans, b->out->n_spans, sizeof *spans, by_begin);
@@ -138,10 +132,9 @@ static tm_status absorb(tm_trace *into, tm_trace *from, tm_error *err) {
 }
 
 /* Links and joins all spans into the first kept trace, which becomes b->all. */
-static tm_status join(builder *b, tm_trace *const *traces, size_t n, const bool *skipped,
-                      tm_error *err) {
+static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
-        if (skipped[i])
+        if (traces[i]->left_out)
             continue;
         TM_TRY(tm_trace_link(traces[i], err));
         for (int c = 0; c < TM_N_COUNTS; c++)
@@ -212,7 +205,7 @@ static tm_status sort_tracks(builder *b, tm_error *err) {
 static tm_status order_rows(builder *b, tm_error *err) {
     size_t n = b->all->events.n;
     const tm_raw_event *events = b->all->events.data;
-    b->order = malloc((n + 1) * sizeof *b->order);
+    b->order = calloc(n + 1, sizeof *b->order);
     b->row_of = malloc((n + 1) * sizeof *b->row_of);
     if (!b->order || !b->row_of)
         return tm_fail_memory(err);
@@ -375,10 +368,9 @@ static tm_status find_device(tm_timeline *out, tm_error *err) {
     return TM_OK;
 }
 
-static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, bool *skipped,
-                     tm_error *err) {
-    TM_TRY(find_spans(b, traces, n_traces, skipped, err));
-    TM_TRY(join(b, traces, n_traces, skipped, err));
+static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, tm_error *err) {
+    TM_TRY(find_spans(b, traces, n_traces, err));
+    TM_TRY(join(b, traces, n_traces, err));
     TM_TRY(sort_tracks(b, err));
     TM_TRY(order_rows(b, err));
     TM_TRY(fill_columns(b, err));
@@ -388,11 +380,10 @@ static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, bool 
 }
 
 tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t rank,
-                            const tm_build_context *context, bool *skipped, tm_timeline *out,
-                            tm_error *err) {
+                            const tm_build_context *context, tm_timeline *out, tm_error *err) {
     tm_timeline built = {.rank = rank, .world_size = -1};
     builder b = {.context = context, .out = &built};
-    tm_status status = run(&b, traces, n_traces, skipped, err);
+    tm_status status = run(&b, traces, n_traces, err);
     free(b.order);
     free(b.row_of);
     for (size_t i = 0; i < n_traces; i++)

@@ -14,15 +14,15 @@ typedef struct tm_build_context {
 /**
  * Joins the traces of one rank (its spans), in the order in which they were given.
  *
- * @param traces   [n_traces] at least one; their content is taken over and they are left empty
+ * @param traces   [n_traces] at least one; their content is taken over and they are left empty,
+ * with left_out true in those that overlap an earlier one, false in all others
  * @param rank     the rank they are of
- * @param skipped  [n_traces] set to true for those left out as overlapping
  * @param out      set only on TM_OK; destroy it with tm_timeline_destroy
  * @return         TM_OK; TM_ERR_INPUT where two traces cover the same time, naming both;
  *                 TM_ERR_FAULT
  */
 tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t rank,
-                            const tm_build_context *context, bool *skipped, tm_timeline *out,
+                            const tm_build_context *context, tm_timeline *out,
                             tm_error *err) TM_MUST_CHECK;
 
 /** Finds the steps and gives every event its step; part of tm_timeline_build. */

@@ -26,6 +26,7 @@ typedef struct tm_trace {
     int64_t rank;       /* -1 where the trace does not say */
     int64_t world_size; /* -1 where the trace does not say */
     bool truncated;
+    bool left_out; /* by tm_timeline_build: it overlaps an earlier one of its rank */
     int64_t counts[TM_N_COUNTS];
     tm_vec events;            /* of tm_raw_event */
     tm_vec tracks;            /* of tm_track, without first and count */
@@ -33,6 +34,8 @@ typedef struct tm_trace {
 } tm_trace;
 
 void tm_trace_init(tm_trace *trace);
+
+/** Frees the rows; what the trace says of itself stays readable. */
 void tm_trace_free(tm_trace *trace);
 
 /** Bytes of one row of an attribute table. */

@@ -39,14 +39,15 @@ static long peak_kb(void) {
 
 /* Linux alone tells what is resident now; -1 elsewhere. */
 static long held_kb(void) {
-    long pages = -1;
+    char line[256], *end = line;
     FILE *file = fopen("/proc/self/statm", "r");
     if (!file)
         return -1;
-    if (fscanf(file, "%*s %ld", &pages) != 1)
-        pages = -1;
+    if (fgets(line, sizeof line, file))
+        (void)strtol(line, &end, 10); /* the size of all that is mapped stands first */
     fclose(file);
-    return pages < 0 ? -1 : pages * (sysconf(_SC_PAGESIZE) / 1024);
+    long pages = end > line ? strtol(end, NULL, 10) : 0;
+    return pages > 0 ? pages * (sysconf(_SC_PAGESIZE) / 1024) : -1;
 }
 
 static tm_status measure(const char *path, tm_names *names, tm_classifier *classifier, result *out,
@@ -56,9 +57,8 @@ static tm_status measure(const char *path, tm_names *names, tm_classifier *class
     const tm_build_context context = {.names = names, .classifier = classifier};
     tm_trace trace, *traces[] = {&trace};
     tm_timeline timeline;
-    bool skipped[1];
     double start = now_s();
-    tm_status status = tm_trace_read(path, names, &trace, err);
+    tm_status status = tm_trace_read(path, names, NULL, &trace, err);
     out->read_s = now_s() - start;
     struct rusage usage;
     (void)getrusage(RUSAGE_SELF, &usage);
@@ -73,7 +73,7 @@ static tm_status measure(const char *path, tm_names *names, tm_classifier *class
     for (size_t i = 0; i < sizeof not_kept / sizeof *not_kept; i++)
         out->records += trace.counts[not_kept[i]];
     start = now_s();
-    status = tm_timeline_build(traces, 1, 0, &context, skipped, &timeline, err);
+    status = tm_timeline_build(traces, 1, 0, &context, &timeline, err);
     out->build_s = now_s() - start;
     out->build_kb = peak_kb();
     out->held_kb = held_kb();

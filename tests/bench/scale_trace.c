@@ -197,6 +197,8 @@ static void read_events(trace *t) {
     }
     if (t->text[p] != ']' || t->n_events < 2)
         die("traceEvents does not hold two events or more");
+    if (!t->edits)
+        die("no event has a time");
 }
 
 static void put(const char *bytes, size_t size) {

@@ -101,10 +101,9 @@ static void check_timeline(const tm_timeline *t, const tm_names *names) {
 static void build(tm_trace *trace, tm_names *names) {
     tm_build_context context = {.names = names};
     tm_timeline timeline;
-    bool skipped;
     tm_error err;
     require(tm_classifier_create(NULL, &context.classifier, &err) == TM_OK);
-    tm_status status = tm_timeline_build(&trace, 1, 0, &context, &skipped, &timeline, &err);
+    tm_status status = tm_timeline_build(&trace, 1, 0, &context, &timeline, &err);
     require(status == TM_OK);
     check_timeline(&timeline, names);
     tm_timeline_destroy(&timeline);

@@ -16,10 +16,12 @@
 #if __has_include(<mpi.h>)
 #include "../../mpi/agree.h"
 
-static inline tm_status tm_lint_agreed(tm_status own, tm_status all) {
+/* A function, for a macro would evaluate the status twice, and with it the call that gives it. */
+static inline tm_status tm_lint_agree(MPI_Comm comm, tm_status own, tm_error *err) {
+    tm_status all = tm_mpi_agree(comm, own, err);
     return own == TM_OK ? all : own;
 }
-#define tm_mpi_agree(comm, status, err) tm_lint_agreed(status, tm_mpi_agree(comm, status, err))
+#define tm_mpi_agree(comm, status, err) tm_lint_agree(comm, status, err)
 #endif
 
 #endif

@@ -1,6 +1,6 @@
 /* A job of three ranks, small enough to work out what its store holds, and how to write it. */
-#ifndef STORE_JOB_H
-#define STORE_JOB_H
+#ifndef TMERGE_STORE_JOB_H
+#define TMERGE_STORE_JOB_H
 
 #include <stdarg.h>
 #include <stddef.h>

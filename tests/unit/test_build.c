@@ -162,12 +162,11 @@ static void spans_are_joined_without_crossing_their_correlations(void **state) {
         early.counts[TM_COUNT_NO_TIME] = 2;
         late.counts[TM_COUNT_NO_TIME] = 3;
         late.counts[TM_COUNT_FLOW] = 40;
-        late.truncated = true;
+        late.truncated = early.left_out = late.left_out = true;
         tm_trace *traces[] = {given ? &late : &early, given ? &early : &late};
         tm_timeline t;
-        bool skipped[2] = {true, true};
-        assert_int_equal(tm_timeline_build(traces, 2, 5, &g.context, skipped, &t, &g.err), TM_OK);
-        assert_false(skipped[0] || skipped[1]);
+        assert_int_equal(tm_timeline_build(traces, 2, 5, &g.context, &t, &g.err), TM_OK);
+        assert_false(early.left_out || late.left_out);
         check_joined(&g, &t);
         assert_int_equal(t.rank, 5);
         assert_true(t.truncated);
@@ -190,8 +189,7 @@ static void what_the_trace_says_of_itself_is_kept(void **state) {
     trace.rank = 3; /* the caller decides, for a rank map may say otherwise */
     tm_trace *traces[] = {&trace};
     tm_timeline t;
-    bool skipped;
-    assert_int_equal(tm_timeline_build(traces, 1, 12, &g.context, &skipped, &t, &g.err), TM_OK);
+    assert_int_equal(tm_timeline_build(traces, 1, 12, &g.context, &t, &g.err), TM_OK);
     assert_int_equal(t.rank, 12);
     assert_int_equal(t.world_size, 16);
     assert_name(&g, t.host, "node7");
@@ -210,9 +208,7 @@ static void traces_that_cover_one_time_stop_the_run_and_both_are_named(void **st
     tm_trace b = make_trace(&g, "second.json", second, 1, 0);
     tm_trace *traces[] = {&a, &b};
     tm_timeline t = {.rank = 77};
-    bool skipped[2];
-    assert_int_equal(tm_timeline_build(traces, 2, 4, &g.context, skipped, &t, &g.err),
-                     TM_ERR_INPUT);
+    assert_int_equal(tm_timeline_build(traces, 2, 4, &g.context, &t, &g.err), TM_ERR_INPUT);
     assert_int_equal(t.rank, 77); /* set only on success */
     assert_int_equal(g.err.status, TM_ERR_INPUT);
     assert_int_equal(g.err.offset, -1);
@@ -237,11 +233,11 @@ static void an_overlapping_trace_can_be_left_out_and_its_events_are_counted(void
     b.counts[TM_COUNT_NO_NAME] = 9; /* nothing of it counts but that it is not there */
     tm_trace *traces[] = {&a, &b, &c, &d};
     tm_timeline t;
-    bool skipped[4] = {true, false, true, true};
-    assert_int_equal(tm_timeline_build(traces, 4, 0, &g.context, skipped, &t, &g.err), TM_OK);
-    assert_false(skipped[0]);
-    assert_true(skipped[1]);
-    assert_false(skipped[2] || skipped[3]);
+    a.left_out = c.left_out = d.left_out = true;
+    assert_int_equal(tm_timeline_build(traces, 4, 0, &g.context, &t, &g.err), TM_OK);
+    assert_false(a.left_out);
+    assert_true(b.left_out);
+    assert_false(c.left_out || d.left_out);
     assert_int_equal(t.n_spans, 3);
     assert_int_equal(t.n_events, 3);
     assert_name(&g, t.name[0], "e");
@@ -264,8 +260,7 @@ static void traces_without_durations_overlap_nothing(void **state) {
              c = make_trace(&g, "c", NULL, 0, 0);
     tm_trace *traces[] = {&a, &b, &c};
     tm_timeline t;
-    bool skipped[3];
-    assert_int_equal(tm_timeline_build(traces, 3, 0, &g.context, skipped, &t, &g.err), TM_OK);
+    assert_int_equal(tm_timeline_build(traces, 3, 0, &g.context, &t, &g.err), TM_OK);
     assert_int_equal(t.n_spans, 3);
     assert_int_equal(t.n_events, 3);
     int64_t begin = 0, end = 0;
@@ -430,8 +425,7 @@ static void every_name_of_a_timeline_is_visited_and_can_be_replaced(void **state
     add_row(&trace, TM_ATTR_COUNTER, &counter);
     tm_trace *traces[] = {&trace};
     tm_timeline t;
-    bool skipped;
-    assert_int_equal(tm_timeline_build(traces, 1, 0, &g.context, &skipped, &t, &g.err), TM_OK);
+    assert_int_equal(tm_timeline_build(traces, 1, 0, &g.context, &t, &g.err), TM_OK);
     visits v = {0};
     tm_timeline_each_name(&t, see, &v);
     /* each name but the empty one is in one field of the timeline: 1 to the last */

@@ -360,10 +360,8 @@ static char *make_dims(size_t size) {
     assert_non_null(text);
     size_t n = 0;
     text[n++] = '[';
-    while (n < size) {
-        memcpy(text + n, "[1,2],", 6);
-        n += 6;
-    }
+    while (n < size)
+        n += (size_t)snprintf(text + n, sizeof "[1,2],", "[1,2],");
     memcpy(text + n - 1, "]", 2);
     return text;
 }

@@ -88,22 +88,22 @@ static void a_trace_without_events_or_calls_links_nothing(void **state) {
 
 static void many_correlations_all_find_their_own(void **state) {
     (void)state;
-    enum { N = 3000 };
+    static const size_t n = 3000;
     ground g = open_ground();
-    event_spec *events = calloc(2 * N, sizeof *events);
+    event_spec *events = calloc(2 * n, sizeof *events);
     assert_non_null(events);
-    for (int i = 0; i < N; i++) {
+    for (size_t i = 0; i < n; i++) {
         /* Odd strides, and ids that agree in their low 32 bits. */
         int64_t id = i % 2 ? (int64_t)i << 32 : 1 + (int64_t)i * 4096;
         events[i] = (event_spec){.category = TM_CAT_RUNTIME, .name = "c", .correlation = id};
-        events[2 * N - 1 - i] =
+        events[2 * n - 1 - i] =
             (event_spec){.category = TM_CAT_KERNEL, .name = "k", .correlation = id};
     }
-    tm_trace trace = make_trace(&g, "t", events, 2 * N, 0);
+    tm_trace trace = make_trace(&g, "t", events, 2 * n, 0);
     assert_int_equal(tm_trace_link(&trace, &g.err), TM_OK);
     const tm_raw_event *raw = trace.events.data;
-    for (uint32_t i = 0; i < N; i++)
-        assert_int_equal(raw[2 * N - 1 - i].launch, i);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(raw[2 * n - 1 - i].launch, i);
     assert_int_equal(trace.counts[TM_COUNT_UNLINKED], 0);
     assert_int_equal(trace.counts[TM_COUNT_DUPLICATE_CORRELATION], 0);
     tm_trace_free(&trace);

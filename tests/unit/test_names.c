@@ -15,6 +15,7 @@ static void check_text(const tm_names *names, uint32_t id, const char *bytes, si
     assert_int_equal(text.size, size);
     if (size > 0)
         assert_memory_equal(text.bytes, bytes, size);
+    assert_int_equal(text.bytes[size], '\0');
 }
 
 static void the_empty_string_is_id_0_from_the_start(void **state) {

@@ -1,0 +1,312 @@
+/* Process groups: their ranks, their text, and one id on every rank. */
+#include "match/groups.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "comm_fixture.h"
+
+enum { MANY = 32 };
+
+/* The group of a kernel as a rank with this pg_config sees it. */
+static tm_group group_in(ground *g, const char *metadata, const comm_spec *kernel) {
+    tm_timeline timeline = build_comm(g, 0, kernel, 1, NULL, 0);
+    tm_group_finder *finder;
+    tm_group group;
+    timeline.metadata = name_of(g, metadata);
+    assert_int_equal(tm_group_finder_create(&timeline, g->names, &finder, &g->err), TM_OK);
+    const tm_collective_attr *attr = attr_at(&timeline, kernel->begin_ns, kernel->stream);
+    assert_int_equal(tm_group_find(finder, attr, &group, &g->err), TM_OK);
+    tm_group_finder_destroy(finder);
+    tm_timeline_destroy(&timeline);
+    return group;
+}
+
+static tm_group group_of(ground *g, const char *name, const char *ranks, int32_t size) {
+    const comm_spec kernel = {.name = "allreduce", .group = name, .ranks = ranks, .size = size};
+    return group_in(g, NULL, &kernel);
+}
+
+static void a_group_is_its_name_and_its_sorted_ranks(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *ranks;
+        int32_t size, n_ranks;
+        const char *text;
+        int same; /* groups of one number have one id, of others another */
+    } cases[] = {
+        {"0", "[0, 1, 2, 3]", 4, 4, "0", 0},
+        {"0", "[3, 1, 0, 2]", 4, 4, "0", 0},
+        {"0", "[0,1,2,3]", 4, 4, "0", 0},
+        {"0", "[0, 1, 2, 3]", 9, 4, "0", 0}, /* the list decides */
+        {"0", "[0, 1, 2, 4]", 4, 4, "0", 1},
+        {"0", "[0, 1, 2]", 4, 3, "0", 2},
+        {"1", "[0, 1, 2, 3]", 4, 4, "1", 3},
+        {"", "[0, 1, 2, 3]", 4, 4, "0-3", 4},
+        {"", "[0, 1, 2, 3, 4, 5, 6, 7]", 8, 8, "0-7", 5},
+        {"", "[4, 0, 2]", 3, 3, "0,2,4", 6},
+        {"", "[8, 10, 11, 0, 1, 2, 3]", 7, 7, "0-3,8,10-11", 7},
+        {"", "[5]", 1, 1, "5", 8},
+        {"", "[100, 99]", 2, 2, "99-100", 9},
+    };
+    ground g = open_ground();
+    uint64_t ids[COUNT(cases)];
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_group group = group_of(&g, cases[i].name, cases[i].ranks, cases[i].size);
+        assert_int_equal(group.n_ranks, cases[i].n_ranks);
+        assert_string_equal(group.text, cases[i].text);
+        ids[i] = group.id;
+    }
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (size_t k = 0; k < i; k++)
+            assert_int_equal(ids[i] == ids[k], cases[i].same == cases[k].same);
+    close_ground(&g);
+}
+
+static void what_is_no_list_leaves_name_and_size(void **state) {
+    (void)state;
+    static const char *const lists[] = {
+        "",     "[",      "[]",  "[0, 1",  "[0; 1]",  "[a]",
+        "0, 1", "[0, 1,]", "[,]", "[0, -1]", "[0, 1, ..., 29, ...]", "[0, 1, ...",
+    };
+    ground g = open_ground();
+    tm_group four = group_of(&g, "tp", lists[0], 4);
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        tm_group group = group_of(&g, "tp", lists[i], 4);
+        assert_int_equal(group.n_ranks, 4);
+        assert_string_equal(group.text, "tp");
+        assert_true(group.id == four.id);
+    }
+    assert_true(group_of(&g, "tp", "", 5).id != four.id);
+    assert_true(group_of(&g, "dp", "", 4).id != four.id);
+    assert_true(group_of(&g, "tp", "[0, 1, 2, 3]", 4).id != four.id);
+    assert_string_equal(group_of(&g, "", "", 4).text, "");
+    close_ground(&g);
+}
+
+/* "[0, s, 2s, ...]" with MANY ranks. */
+static void print_list(int stride, char *out, size_t size) {
+    size_t used = 0;
+    for (int i = 0; i < MANY; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%d", i ? ", " : "[", i * stride);
+    snprintf(out + used, size - used, "]");
+}
+
+static void a_list_that_was_cut_is_looked_up_in_the_configuration(void **state) {
+    (void)state;
+    char list[256], odd[256], metadata[4096];
+    print_list(1, list, sizeof list);
+    print_list(2, odd, sizeof odd);
+    snprintf(metadata, sizeof metadata,
+             "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 3, \"pg_config\": ["
+             "{\"pg_name\": \"list\", \"pg_desc\": \"x\", \"ranks\": %s},"
+             "{\"pg_desc\": \"nameless\", \"ranks\": [7]},"
+             "{\"pg_name\": 5, \"ranks\": [7]},"
+             "{\"pg_name\": \"text\", \"ranks\": \"%s\"},"
+             "{\"pg_name\": \"cut\", \"ranks\": \"[0, 1, ..., 29, ...]\"},"
+             "{\"pg_name\": \"empty\", \"ranks\": []},"
+             "{\"pg_name\": \"none\"},"
+             "{\"pg_name\": \"listed\", \"ranks\": %s}]}}",
+             list, odd, odd);
+    const struct {
+        const char *name, *ranks; /* what it is the same as; NULL: its name and size alone */
+    } cases[] = {{"list", list}, {"text", odd}, {"cut", NULL}, {"empty", NULL},
+                 {"none", NULL}, {"lis", NULL}, {"", NULL}};
+    ground g = open_ground(), other = open_ground(); /* where texts have other numbers */
+    name_of(&other, "something else");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const comm_spec kernel = {.name = "allreduce",
+                                  .group = cases[i].name,
+                                  .ranks = "[0, 1, ..., 29, ...]",
+                                  .size = MANY};
+        tm_group found = group_in(&g, metadata, &kernel);
+        tm_group same = group_of(&other, cases[i].name, cases[i].ranks, MANY);
+        assert_true(found.id == same.id);
+        assert_int_equal(found.n_ranks, MANY);
+        assert_string_equal(found.text, cases[i].name);
+    }
+    close_ground(&g);
+    close_ground(&other);
+}
+
+static void metadata_that_say_nothing_are_passed_over(void **state) {
+    (void)state;
+    static const char *const metadata[] = {
+        "", "{", "[]", "{}", "{\"distributedInfo\": 1}", "{\"distributedInfo\": {}}",
+        "{\"distributedInfo\": {\"pg_config\": 3}}", "{\"distributedInfo\": {\"pg_config\": [3]}}"};
+    const comm_spec kernel = {.name = "allreduce", .group = "g", .ranks = "[0, ...", .size = 2};
+    ground g = open_ground();
+    tm_group expected = group_of(&g, "g", NULL, 2);
+    for (size_t i = 0; i < COUNT(metadata); i++)
+        assert_true(group_in(&g, metadata[i], &kernel).id == expected.id);
+    close_ground(&g);
+}
+
+/* Operators on threads 1 and 2 of the CPU, and the call that launches the kernel, on thread 2. */
+typedef struct operator_case {
+    event_spec operators[3];
+    int32_t start[3], stride[3];
+    const char *ranks; /* of the kernel's group; NULL: nothing tells them */
+} operator_case;
+
+#define OPERATOR(begin, duration, thread)                                                          \
+    { TM_CAT_CPU_OP, "record_param_comms", begin, duration, 0, thread, 1, "allreduce", TM_DURATION }
+
+static void set_operators(tm_timeline *timeline, const operator_case *c) {
+    for (size_t i = 0; i < COUNT(c->operators) && c->operators[i].name; i++) {
+        tm_collective_attr *attr = attr_at(timeline, c->operators[i].begin_ns, -1);
+        attr->rank_start = c->start[i];
+        attr->rank_stride = c->stride[i];
+    }
+}
+
+static tm_group group_asked_by(ground *g, const operator_case *c) {
+    const comm_spec kernel = {.name = "allreduce",
+                              .begin_ns = 500,
+                              .duration_ns = 10,
+                              .correlation = 9,
+                              .group = "g",
+                              .size = 3};
+    event_spec others[COUNT(c->operators) + 1];
+    size_t n = 0;
+    for (; n < COUNT(c->operators) && c->operators[n].name; n++)
+        others[n] = c->operators[n];
+    others[n] = (event_spec){
+        TM_CAT_RUNTIME, "cudaLaunchKernel", 50, 5, 9, 2, 1, NULL, TM_DURATION};
+    tm_timeline timeline = build_comm(g, 0, &kernel, 1, others, n + 1);
+    tm_group_finder *finder;
+    tm_group group;
+    set_operators(&timeline, c);
+    assert_int_equal(tm_group_finder_create(&timeline, g->names, &finder, &g->err), TM_OK);
+    assert_int_equal(tm_group_find(finder, attr_at(&timeline, 500, 0), &group, &g->err), TM_OK);
+    tm_group_finder_destroy(finder);
+    tm_timeline_destroy(&timeline);
+    return group;
+}
+
+static void start_and_stride_come_from_the_operator_around_the_launch(void **state) {
+    (void)state;
+    static const operator_case cases[] = {
+        /* the launch is at 50 */
+        {{OPERATOR(0, 100, 2)}, {1}, {2}, "[1, 3, 5]"},
+        {{OPERATOR(0, 50, 2)}, {0}, {1}, "[0, 1, 2]"},
+        {{OPERATOR(0, 49, 2)}, {0}, {1}, NULL},   /* it has ended */
+        {{OPERATOR(51, 100, 2)}, {0}, {1}, NULL}, /* it has not begun */
+        /* the inner one */
+        {{OPERATOR(0, 100, 2), OPERATOR(40, 20, 2)}, {0, 4}, {1, 8}, "[4, 12, 20]"},
+        /* one that ended inside the one that holds the launch */
+        {{OPERATOR(0, 100, 2), OPERATOR(10, 20, 2)}, {3, 0}, {3, 1}, "[3, 6, 9]"},
+        /* on another thread, alone or beside the right one */
+        {{OPERATOR(0, 100, 1)}, {1}, {2}, NULL},
+        {{OPERATOR(5, 90, 1), OPERATOR(0, 100, 2)}, {1, 2}, {1, 1}, "[2, 3, 4]"},
+        /* it does not tell them, or cannot mean them */
+        {{OPERATOR(0, 100, 2)}, {-1}, {2}, NULL},
+        {{OPERATOR(0, 100, 2)}, {1}, {0}, NULL},
+        {{OPERATOR(0, 100, 2)}, {1}, {-1}, NULL},
+    };
+    ground g = open_ground();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_group found = group_asked_by(&g, &cases[i]);
+        assert_true(found.id == group_of(&g, "g", cases[i].ranks, 3).id);
+        assert_int_equal(found.n_ranks, 3);
+    }
+    close_ground(&g);
+}
+
+static void every_kernel_of_a_rank_gets_its_own_group(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *ranks;
+        int32_t size;
+    } cases[] = {
+        {"a", "[0, 1]", 2}, {"b", "[0, 1]", 2}, {"a", "[0, 2]", 2}, {"c", "", 2}, {"c", "", 3},
+        {"a", "[0, 1]", 2}, {"c", "", 2},
+    };
+    comm_spec kernels[COUNT(cases)];
+    for (size_t i = 0; i < COUNT(cases); i++)
+        kernels[i] = (comm_spec){.name = "allreduce",
+                                 .begin_ns = (int64_t)i * 10,
+                                 .group = cases[i].name,
+                                 .ranks = cases[i].ranks,
+                                 .size = cases[i].size};
+    ground g = open_ground();
+    tm_timeline timeline = build_comm(&g, 0, kernels, COUNT(kernels), NULL, 0);
+    tm_group_finder *finder;
+    assert_int_equal(tm_group_finder_create(&timeline, g.names, &finder, &g.err), TM_OK);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_group found, alone = group_of(&g, cases[i].name, cases[i].ranks, cases[i].size);
+        const tm_collective_attr *attr = attr_at(&timeline, (int64_t)i * 10, 0);
+        assert_int_equal(tm_group_find(finder, attr, &found, &g.err), TM_OK);
+        assert_true(found.id == alone.id);
+        assert_string_equal(found.text, alone.text);
+        assert_int_equal(found.n_ranks, alone.n_ranks);
+    }
+    tm_group_finder_destroy(finder);
+    tm_timeline_destroy(&timeline);
+    close_ground(&g);
+}
+
+static void long_texts_are_cut(void **state) {
+    (void)state;
+    char list[512], name[80];
+    ground g = open_ground();
+    /* 0,2,4,6,8 are 9 bytes, every number from 10 on takes 3 more. With 4 kept for the dots there
+     * is room in 64 for 16 of these, 10 to 40: 9 + 48 + 3 = 60 bytes. */
+    print_list(2, list, sizeof list);
+    assert_string_equal(group_of(&g, "", list, MANY).text,
+                        "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,40...");
+    /* 63 bytes have room; the 63rd is the first of two of one character */
+    memset(name, 'a', sizeof name);
+    memcpy(name + 62, "\xC3\xA9", 2);
+    name[70] = '\0';
+    tm_group group = group_of(&g, name, "[0]", 1);
+    assert_int_equal(strlen(group.text), 62);
+    assert_memory_equal(group.text, name, 62);
+    memcpy(name + 61, "\xC3\xA9", 2);
+    name[63] = 'b';
+    group = group_of(&g, name, "[0]", 1);
+    assert_int_equal(strlen(group.text), 63);
+    assert_memory_equal(group.text, name, 63);
+    name[63] = '\0';
+    assert_string_equal(group_of(&g, name, "[0]", 1).text, name);
+    close_ground(&g);
+}
+
+static void the_world_is_a_group_of_its_size(void **state) {
+    (void)state;
+    assert_string_equal(tm_group_world(1).text, "0");
+    assert_string_equal(tm_group_world(8).text, "0-7");
+    assert_int_equal(tm_group_world(8).n_ranks, 8);
+    assert_true(tm_group_world(8).id == tm_group_world(8).id);
+    assert_true(tm_group_world(8).id != tm_group_world(9).id);
+}
+
+static void a_hash_goes_on_from_another(void **state) {
+    (void)state;
+    uint64_t ab = tm_group_hash(0, "ab", 2), a = tm_group_hash(0, "a", 1);
+    assert_true(ab != a);
+    assert_true(tm_group_hash(a, "b", 1) != tm_group_hash(0, "b", 1));
+    assert_true(tm_group_hash(a, "b", 1) == tm_group_hash(a, "b", 1));
+    assert_true(tm_group_hash(0, "ba", 2) != ab);
+}
+
+static void no_finder_is_destroyed_without_harm(void **state) {
+    (void)state;
+    tm_group_finder_destroy(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_group_is_its_name_and_its_sorted_ranks),
+        cmocka_unit_test(what_is_no_list_leaves_name_and_size),
+        cmocka_unit_test(a_list_that_was_cut_is_looked_up_in_the_configuration),
+        cmocka_unit_test(metadata_that_say_nothing_are_passed_over),
+        cmocka_unit_test(start_and_stride_come_from_the_operator_around_the_launch),
+        cmocka_unit_test(every_kernel_of_a_rank_gets_its_own_group),
+        cmocka_unit_test(long_texts_are_cut),
+        cmocka_unit_test(the_world_is_a_group_of_its_size),
+        cmocka_unit_test(a_hash_goes_on_from_another),
+        cmocka_unit_test(no_finder_is_destroyed_without_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

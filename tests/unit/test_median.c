@@ -1,0 +1,110 @@
+/* Means, medians and percentiles of whole numbers. */
+#include "analysis/median.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void ratios_are_rounded_half_away_from_zero(void **state) {
+    (void)state;
+    static const struct {
+        int64_t numerator, denominator, expected;
+    } cases[] = {
+        {0, 5, 0},
+        {1, 2, 1},   /* 0.5 */
+        {-1, 2, -1}, /* -0.5 */
+        {3, 2, 2},   /* 1.5 */
+        {-3, 2, -2}, /* -1.5 */
+        {5, 2, 3},   /* 2.5: not to even */
+        {4, 3, 1},   /* 1.33 */
+        {-4, 3, -1}, /* -1.33 */
+        {5, 3, 2},   /* 1.67 */
+        {-5, 3, -2}, /* -1.67 */
+        {7, 7, 1},
+        {INT64_MAX, 1, INT64_MAX},
+        {INT64_MIN, 1, INT64_MIN},
+        {INT64_MAX, INT64_MAX, 1},
+        {INT64_MAX / 2, INT64_MAX, 0},      /* (2^62 - 1) / (2^63 - 1) is under a half */
+        {INT64_MAX / 2 + 1, INT64_MAX, 1},  /* 2^62 / (2^63 - 1) is over it */
+        {INT64_MAX, 2, INT64_MAX / 2 + 1},  /* 2^62 - 0.5 */
+        {-INT64_MAX, 2, -INT64_MAX / 2 - 1} /* -(2^62 - 0.5) */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(tm_round_ratio(cases[i].numerator, cases[i].denominator),
+                         cases[i].expected);
+}
+
+static void the_median_of_an_even_number_is_the_mean_of_the_middle_two(void **state) {
+    (void)state;
+    static const struct {
+        int64_t values[5];
+        size_t n;
+        int64_t twice, median;
+    } cases[] = {
+        {{7}, 1, 14, 7},
+        {{4, 1}, 2, 5, 3}, /* 2.5 */
+        {{-4, -1}, 2, -5, -3},
+        {{-1, 0}, 2, -1, -1},
+        {{9, 1, 5}, 3, 10, 5},
+        {{3, 1, 100, 2}, 4, 5, 3}, /* (2 + 3) / 2 */
+        {{5, 5, 5, 5}, 4, 10, 5},
+        {{50, 10, 40, 20, 30}, 5, 60, 30},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        int64_t values[5];
+        for (size_t k = 0; k < cases[i].n; k++)
+            values[k] = cases[i].values[k];
+        tm_sort_values(values, cases[i].n);
+        for (size_t k = 1; k < cases[i].n; k++)
+            assert_true(values[k - 1] <= values[k]);
+        assert_int_equal(tm_twice_median(values, cases[i].n), cases[i].twice);
+        assert_int_equal(tm_median(values, cases[i].n), cases[i].median);
+    }
+}
+
+static void the_95th_percentile_is_by_nearest_rank(void **state) {
+    (void)state;
+    /* Of 1, 2, ..., n it is the number ceil(0.95 n). */
+    static const struct {
+        size_t n;
+        int64_t expected;
+    } cases[] = {{1, 1},   {2, 2},   {19, 19},   {20, 19},   {21, 20},
+                 {40, 38}, {41, 39}, {100, 95}, {101, 96}, {200, 190}};
+    int64_t values[200];
+    for (size_t i = 0; i < COUNT(values); i++)
+        values[i] = (int64_t)i + 1;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(tm_percentile_95(values, cases[i].n), cases[i].expected);
+}
+
+static void reals_have_the_same_median(void **state) {
+    (void)state;
+    double odd[] = {3.5, -1.0, 0.25}, even[] = {8.0, 1.0, 2.0, 0.5}, one[] = {0.125};
+    assert_true(tm_median_real(odd, 3) == 0.25);
+    assert_true(tm_median_real(even, 4) == 1.5); /* (1 + 2) / 2 */
+    assert_true(tm_median_real(one, 1) == 0.125);
+}
+
+static void sorting_nothing_is_fine(void **state) {
+    (void)state;
+    int64_t one[] = {3};
+    tm_sort_values(NULL, 0);
+    tm_sort_values(one, 1);
+    assert_int_equal(one[0], 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ratios_are_rounded_half_away_from_zero),
+        cmocka_unit_test(the_median_of_an_even_number_is_the_mean_of_the_middle_two),
+        cmocka_unit_test(the_95th_percentile_is_by_nearest_rank),
+        cmocka_unit_test(reals_have_the_same_median),
+        cmocka_unit_test(sorting_nothing_is_fine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
