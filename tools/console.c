@@ -17,18 +17,47 @@ bool tm_console_speaks(void) {
     return !rank || strcmp(rank, "0") == 0;
 }
 
+/* Where a stream of a process leads; false where that cannot be seen. */
+static bool stream_target(long pid, int stream, char *out, size_t size) {
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%ld/fd/%d", pid, stream);
+    ssize_t n = readlink(link, out, size - 1);
+    out[n < 0 ? 0 : n] = '\0';
+    return n >= 0;
+}
+
+/* The parent of a process, from the field behind its name, which ends with the last ")". */
+static long parent_of(long pid) {
+    char path[64], stat[512];
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    size_t n = fread(stat, 1, sizeof stat - 1, file);
+    fclose(file);
+    stat[n] = '\0';
+    const char *end = strrchr(stat, ')');
+    return end && strlen(end) > 4 ? strtol(end + 4, NULL, 10) : 0;
+}
+
 /* Under mpirun a process's own streams are pipes and pseudo terminals of the launcher, so what
- * counts is where the launcher's stream leads. */
+ * counts is where the launcher's stream leads: that of the first process above whose stream is not
+ * the same as our own, for a wrapper may stand between. */
 static bool person_looks_on(int stream) {
+    enum { WRAPPERS_MAX = 8 };
+    char own[256], target[256];
     if (!tm_console_launched())
         return isatty(stream);
-    char link[64], target[256];
-    snprintf(link, sizeof link, "/proc/%ld/fd/%d", (long)getppid(), stream);
-    ssize_t n = readlink(link, target, sizeof target - 1);
-    if (n < 0)
+    if (!stream_target((long)getpid(), stream, own, sizeof own))
         return false;
-    target[n] = '\0';
-    return strncmp(target, "/dev/pts/", 9) == 0 || strncmp(target, "/dev/tty", 8) == 0;
+    long pid = (long)getppid();
+    for (int i = 0; i < WRAPPERS_MAX && pid > 0; i++, pid = parent_of(pid)) {
+        if (!stream_target(pid, stream, target, sizeof target))
+            return false;
+        if (strcmp(own, target) != 0)
+            return strncmp(target, "/dev/pts/", 9) == 0 || strncmp(target, "/dev/tty", 8) == 0;
+    }
+    return false;
 }
 
 tm_status tm_console_colors(const char *choice, int stream, tm_colors *out, tm_error *err) {
