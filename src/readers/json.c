@@ -141,7 +141,34 @@ static const char *scalar(tm_json_cursor *cursor, const char *p) {
     return tm_json_literal(cursor, p);
 }
 
+/* An array of strings and whole numbers, the usual one, without keeping a state; NULL where it is
+ * none, or is wrong, or does not end in the window: then the general way deals with it. */
+static const char *flat_array(tm_json_cursor *cursor, const char *p) {
+    do {
+        p = tm_json_space(p + 1);
+        if (*p == '"') {
+            tm_json_text text;
+            p = tm_json_string(cursor, p + 1, &text);
+            if (!p)
+                return NULL;
+        } else {
+            const char *digits = p;
+            while (*p >= '0' && *p <= '9')
+                p++;
+            if (p == digits || (*digits == '0' && p != digits + 1))
+                return NULL;
+        }
+        p = tm_json_space(p);
+    } while (*p == ',');
+    return *p == ']' ? p + 1 : NULL;
+}
+
 static const char *at_value(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s) {
+    const char *end = *p == '[' ? flat_array(cursor, p) : NULL;
+    if (end) {
+        s->state = AFTER_VALUE;
+        return end;
+    }
     if (*p == '{' || *p == '[')
         return open_container(cursor, p, s);
     if (*p == ']' && s->state == AT_FIRST_VALUE)

@@ -213,31 +213,107 @@ static const char *field_value(tm_json_cursor *cursor, const char *p, int field,
     return p;
 }
 
-static const char *parse_args(tm_json_cursor *cursor, const tm_kineto_keys *keys, const char *p,
+/* The members of an event, and what stands for every other key. */
+enum { M_OTHER, M_PHASE, M_CATEGORY, M_NAME, M_PID, M_TID, M_TS, M_DURATION, M_ARGS };
+enum { UNKNOWN_FIELD = N_FIELDS };
+
+/* A walk over the members of an event or of its args. */
+typedef struct walk {
+    tm_kineto_keys *keys;
+    tm_kineto_gap *gaps;
+    bool args, first, more; /* more: a value follows, else the object is at its end */
+    unsigned at;            /* the gap expected next: decided by the members so far */
+    int member;             /* whose value follows */
+} walk;
+
+static bool key_is(const tm_json_text *key, const char *word, size_t size) {
+    return key->size == size && memcmp(key->bytes, word, size) == 0;
+}
+
+static int member_of(const tm_json_text *key) {
+    static const struct {
+        const char *word;
+        uint8_t size, member;
+    } members[] = {
+        {"ts", 2, M_TS},     {"dur", 3, M_DURATION}, {"ph", 2, M_PHASE}, {"cat", 3, M_CATEGORY},
+        {"name", 4, M_NAME}, {"pid", 3, M_PID},      {"tid", 3, M_TID},  {"args", 4, M_ARGS},
+    };
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (key_is(key, members[i].word, members[i].size))
+            return members[i].member;
+    return M_OTHER;
+}
+
+/* True where the gap's bytes stand at p and a value follows them without more white space. What
+ * lies behind the window reads as zeros, which no gap holds, and the padding is longer than a gap.
+ */
+static inline bool gap_is(const tm_kineto_gap *gap, const char *p) {
+#if defined(__SSE2__)
+    const __m128i *known = (const __m128i *)(const void *)gap->bytes;
+    const __m128i *here = (const __m128i *)(const void *)p;
+    __m128i low = _mm_cmpeq_epi8(_mm_loadu_si128(here), _mm_loadu_si128(known));
+    __m128i high = _mm_cmpeq_epi8(_mm_loadu_si128(here + 1), _mm_loadu_si128(known + 1));
+    uint32_t same = (uint32_t)_mm_movemask_epi8(low) | (uint32_t)_mm_movemask_epi8(high) << 16;
+    uint64_t wanted = ((uint64_t)1 << gap->size) - 1;
+    return gap->size > 0 && (~same & wanted) == 0 && (unsigned char)p[gap->size] > ' ';
+#else
+    return gap->size > 0 && memcmp(gap->bytes, p, gap->size) == 0 &&
+           (unsigned char)p[gap->size] > ' ';
+#endif
+}
+
+static void learn_gap(tm_kineto_gap *gap, const char *from, const char *value, int member) {
+    size_t size = (size_t)(value - from);
+    if (size > sizeof gap->bytes || (unsigned char)*value <= ' ')
+        return;
+    memcpy(gap->bytes, from, size);
+    gap->size = (uint8_t)size;
+    gap->member = (uint8_t)member;
+}
+
+/* From the opening brace, or from behind a value, to the next value or behind the closing brace. */
+static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char *p) {
+    tm_kineto_gap *gap = &w->gaps[w->at];
+    if (gap_is(gap, p)) {
+        p += gap->size;
+        w->member = gap->member;
+    } else {
+        tm_json_text key;
+        const char *from = p;
+        p = w->first ? first_member(cursor, p, &w->more) : next_member(cursor, p, &w->more);
+        if (!p || !w->more)
+            return p;
+        p = key_colon(cursor, p, &key);
+        if (!p)
+            return NULL;
+        int field = w->args ? field_of(w->keys, &key) : member_of(&key);
+        w->member = field < 0 ? UNKNOWN_FIELD : field;
+        learn_gap(gap, from, p, w->member);
+    }
+    w->first = false;
+    w->at = w->args ? 1 + (w->at * 5 + (unsigned)w->member) % (TM_KINETO_ARGS_GAPS - 1)
+                    : 1 + (unsigned)w->member;
+    return p;
+}
+
+static const char *parse_args(tm_json_cursor *cursor, tm_kineto_keys *keys, const char *p,
                               tm_kineto_event *event) {
-    bool more;
+    walk w = {.keys = keys, .gaps = keys->args_gaps, .args = true, .first = true, .more = true};
     event->args = p;
     event->present = 0;
     if (*p != '{') {
         event->args = NULL;
         return tm_json_skip_value(cursor, p);
     }
-    p = first_member(cursor, p, &more);
-    while (p && more) {
-        tm_json_text key;
-        p = key_colon(cursor, p, &key);
+    for (;;) {
+        p = next_value(cursor, &w, p);
+        if (!p || !w.more)
+            return p;
+        p = w.member == UNKNOWN_FIELD ? tm_json_skip_value(cursor, p)
+                                      : field_value(cursor, p, w.member, event);
         if (!p)
             return NULL;
-        int field = field_of(keys, &key);
-        p = field < 0 ? tm_json_skip_value(cursor, p) : field_value(cursor, p, field, event);
-        if (p)
-            p = next_member(cursor, p, &more);
     }
-    return p;
-}
-
-static bool key_is(const tm_json_text *key, const char *word, size_t size) {
-    return key->size == size && memcmp(key->bytes, word, size) == 0;
 }
 
 static const char *phase_value(tm_json_cursor *cursor, const char *p, tm_kineto_event *event) {
@@ -248,47 +324,48 @@ static const char *phase_value(tm_json_cursor *cursor, const char *p, tm_kineto_
     return p;
 }
 
-static const char *member_value(tm_json_cursor *cursor, const tm_kineto_keys *keys, const char *p,
-                                const tm_json_text *key, tm_kineto_event *event) {
+static const char *member_value(tm_json_cursor *cursor, const walk *w, const char *p,
+                                tm_kineto_event *event) {
     bool valid;
-    if (key_is(key, "ph", 2))
+    switch (w->member) {
+    case M_PHASE:
         return phase_value(cursor, p, event);
-    if (key_is(key, "cat", 3))
+    case M_CATEGORY:
         return text_value(cursor, p, &event->category, &event->has_category);
-    if (key_is(key, "name", 4))
+    case M_NAME:
         return text_value(cursor, p, &event->name, &event->has_name);
-    if (key_is(key, "pid", 3))
+    case M_PID:
         return text_value(cursor, p, &event->pid, &valid);
-    if (key_is(key, "tid", 3))
+    case M_TID:
         return text_value(cursor, p, &event->tid, &valid);
-    if (key_is(key, "ts", 2))
+    case M_TS:
         return time_value(cursor, p, &event->ts_ns, &event->has_ts);
-    if (key_is(key, "dur", 3))
+    case M_DURATION:
         return time_value(cursor, p, &event->duration_ns, &event->has_duration);
-    if (key_is(key, "args", 4))
-        return parse_args(cursor, keys, p, event);
-    return tm_json_skip_value(cursor, p);
+    case M_ARGS:
+        return parse_args(cursor, w->keys, p, event);
+    default:
+        return tm_json_skip_value(cursor, p);
+    }
 }
 
-const char *tm_kineto_event_parse(tm_json_cursor *cursor, const tm_kineto_keys *keys, const char *p,
+const char *tm_kineto_event_parse(tm_json_cursor *cursor, tm_kineto_keys *keys, const char *p,
                                   tm_kineto_event *out) {
-    bool more;
+    walk w = {.keys = keys, .gaps = keys->event_gaps, .first = true, .more = true};
     out->phase = '\0';
     out->has_name = out->has_category = out->has_ts = out->has_duration = false;
     out->bad_values = 0;
     out->pid = out->tid = (tm_json_text){.bytes = ""};
     out->args = NULL;
     out->present = 0;
-    p = first_member(cursor, p, &more);
-    while (p && more) {
-        tm_json_text key;
-        p = key_colon(cursor, p, &key);
-        if (p)
-            p = member_value(cursor, keys, p, &key, out);
-        if (p)
-            p = next_member(cursor, p, &more);
+    for (;;) {
+        p = next_value(cursor, &w, p);
+        if (!p || !w.more)
+            return p;
+        p = member_value(cursor, &w, p, out);
+        if (!p)
+            return NULL;
     }
-    return p;
 }
 
 const char *tm_kineto_counters(tm_json_cursor *cursor, const char *p,

@@ -70,9 +70,23 @@ typedef struct tm_kineto_event {
     tm_kineto_value fields[N_FIELDS];
 } tm_kineto_event;
 
-/** The keys above, by hash. Filled once for each reader. */
+enum { TM_KINETO_GAP_MAX = 32, TM_KINETO_EVENT_GAPS = 16, TM_KINETO_ARGS_GAPS = 256 };
+
+/** What stood between two values: from the comma or the opening brace, over the key, to the value.
+ * Profilers write the members of their events in few orders and always with the same white space,
+ * so the same bytes lead to the same member nearly always. */
+typedef struct tm_kineto_gap {
+    char bytes[TM_KINETO_GAP_MAX];
+    uint8_t size;   /* 0: nothing is known yet */
+    uint8_t member; /* whose value follows */
+} tm_kineto_gap;
+
+/** The keys above by hash, and the gaps last seen, by what came before them. One for each reader.
+ */
 typedef struct tm_kineto_keys {
     uint8_t slots[256]; /* field + 1, 0 is free */
+    tm_kineto_gap event_gaps[TM_KINETO_EVENT_GAPS];
+    tm_kineto_gap args_gaps[TM_KINETO_ARGS_GAPS];
 } tm_kineto_keys;
 
 void tm_kineto_keys_init(tm_kineto_keys *keys);
@@ -81,7 +95,7 @@ void tm_kineto_keys_init(tm_kineto_keys *keys);
  * Parses the object at @p p (its opening brace), which must lie in the window.
  * Texts point into the window.
  */
-const char *tm_kineto_event_parse(tm_json_cursor *cursor, const tm_kineto_keys *keys, const char *p,
+const char *tm_kineto_event_parse(tm_json_cursor *cursor, tm_kineto_keys *keys, const char *p,
                                   tm_kineto_event *out);
 
 /** Calls @p each for every number in the args object at @p p: the series of a counter event. */

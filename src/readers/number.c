@@ -98,6 +98,21 @@ bool tm_number_int(const char *text, size_t size, int64_t *out) {
     return integer_part(&d, &value, &rest, &more) && !more && with_sign(value, d.negative, out);
 }
 
+/* Up to 15 digits and a power of ten up to 10^15 are both exact doubles, so that their quotient is
+ * rounded once: the nearest double. Longer texts and exponents are strtod's. */
 double tm_number_real(const char *text) {
-    return strtod(text, NULL); /* the program never leaves the C locale */
+    static const double power[] = {1.0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const char *p = text + (*text == '-');
+    uint64_t digits = 0;
+    int n = 0, behind = 0;
+    for (; *p >= '0' && *p <= '9' && n < 16; p++, n++)
+        digits = digits * 10 + (unsigned)(*p - '0');
+    if (*p == '.')
+        for (p++; *p >= '0' && *p <= '9' && n < 16; p++, n++, behind++)
+            digits = digits * 10 + (unsigned)(*p - '0');
+    if (n > 15 || *p == 'e' || *p == 'E')
+        return strtod(text, NULL); /* the program never leaves the C locale */
+    double value = (double)digits / power[behind];
+    return *text == '-' ? -value : value;
 }
