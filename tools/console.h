@@ -47,7 +47,7 @@ tm_bar tm_console_bar_create(void);
 
 /** Shows a bar for @p state on standard error: drawn over itself where a person looks on, else a
  * line every two seconds. */
-void tm_console_bar(void *bar, const struct tm_progress_state *state);
+void tm_console_bar(void *context, const struct tm_progress_state *state);
 
 /** Shows what is being done where a bar redraws itself; @p what NULL: nothing any more. */
 void tm_console_phase(tm_bar *bar, const char *what);

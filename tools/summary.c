@@ -43,7 +43,7 @@ static void print_heading(const tm_table *job, const tm_colors *colors) {
     print_counted(number(job, 0, "events"), "event", "");
     fputs(colors->off, stdout);
     if (!tm_table_cell(job, 0, "begin_ns")->null) {
-        fputs(", ", stdout);
+        puts("");
         print_time(number(job, 0, "duration_ns"));
         print_date(number(job, 0, "begin_ns"));
     }
@@ -126,7 +126,7 @@ static void print_totals(const tm_tables *tables) {
            percent(sum_column(overlap, "exposed_memory_ns"), window),
            percent(sum_column(overlap, "idle_ns"), window));
     if (comm > 0) {
-        printf("Overlap: %.1f %% of the communication hides behind computation",
+        printf("Overlap: %.1f %% of communication hides behind computation",
                percent(sum_column(overlap, "overlap_ns"), comm));
         print_allreduce(tm_tables_find(tables, "overlap.kind"));
         puts("");
@@ -138,6 +138,10 @@ static void print_imbalance(const tm_tables *tables) {
     if (tm_tables_find(tables, "job.rank")->n_rows < 2 || job->n_rows == 0 ||
         tm_table_cell(job, 0, "imbalance_pct")->null)
         return;
+    if (tm_table_cell(job, 0, "imbalance_pct")->value.r < 0.1) {
+        puts("Imbalance: no rank computes 0.1 % longer than the mean of the ranks");
+        return;
+    }
     printf("Imbalance: rank %" PRId64 " computes ", number(job, 0, "max_rank"));
     print_time(number(job, 0, "imbalance_ns"));
     printf(" (%.1f %%) longer than the mean of the ranks\n",
