@@ -212,6 +212,8 @@ static tm_status add_value(matcher *m, const tm_instance *instance, tm_vec *valu
                                                                      : members->kind};
     free(scratch);
     memcpy(value.group_text, members->group_text, sizeof value.group_text);
+    if (members->way == TM_MATCH_PAIR) /* all pairs of a group are one row */
+        value.group = tm_group_hash(0, value.group_text, strlen(value.group_text));
     int64_t end = members->end_ns, begin = members->begin_ns;
     for (size_t i = 1; i < instance->n; i++) {
         end = members[i].end_ns > end ? members[i].end_ns : end;

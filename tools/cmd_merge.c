@@ -119,9 +119,23 @@ static void warn_inputs(const merge *m) {
                         m->loaded.n_by_position == 1 ? "s" : "");
 }
 
+/* With --force too: a trace is never written over. */
+static tm_status check_inputs(const merge *m, tm_error *err) {
+    struct stat output, input;
+    const tm_input *inputs = m->inputs.list.data;
+    if (stat(m->output, &output) != 0 || tm_store_is_store(m->output))
+        return TM_OK;
+    for (size_t i = 0; i < m->inputs.list.n; i++)
+        if (stat(inputs[i].path, &input) == 0 && input.st_dev == output.st_dev &&
+            input.st_ino == output.st_ino)
+            return tm_fail(err, TM_ERR_OUTPUT, m->output, -1, "this file is one of the inputs");
+    return TM_OK;
+}
+
 static tm_status read_traces(merge *m, tm_error *err) {
     const char *map = tm_argument(m->arguments, "rank-map");
     TM_TRY(tm_inputs_list(m->comm, m->arguments, map, &m->inputs, err));
+    TM_TRY(tm_mpi_agree(m->comm, m->self == 0 ? check_inputs(m, err) : TM_OK, err));
     const tm_progress_sink sink = {tm_console_bar, &m->bar};
     const tm_load_options load = {
         .inputs = m->inputs.list.data,

@@ -63,9 +63,12 @@ static bool is_file(const char *path) {
 static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_error *err) {
     const struct dirent *item;
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
-    errno = 0;
-    /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
-    while ((item = readdir(dir))) {
+    for (;;) {
+        errno = 0; /* is_file may have set it */
+        /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
+        item = readdir(dir);
+        if (!item)
+            break;
         if (item->d_name[0] == '.')
             continue;
         size_t size = strlen(folder) + strlen(item->d_name) + 2;

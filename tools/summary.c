@@ -139,12 +139,12 @@ static void print_imbalance(const tm_tables *tables) {
         tm_table_cell(job, 0, "imbalance_pct")->null)
         return;
     if (tm_table_cell(job, 0, "imbalance_pct")->value.r < 0.1) {
-        puts("Imbalance: no rank computes 0.1 % longer than the mean of the ranks");
+        puts("Imbalance: no rank computes 0.1 % over the mean in the common steps");
         return;
     }
     printf("Imbalance: rank %" PRId64 " computes ", number(job, 0, "max_rank"));
     print_time(number(job, 0, "imbalance_ns"));
-    printf(" (%.1f %%) longer than the mean of the ranks\n",
+    printf(" (%.1f %%) over the mean in the common steps\n",
            tm_table_cell(job, 0, "imbalance_pct")->value.r);
 }
 
@@ -157,18 +157,22 @@ static void print_clocks(const tm_tables *tables, const tm_colors *colors) {
         ranks->n_rows > 0 && strcmp(tm_table_cell(ranks, 0, "method")->value.text, "wall") == 0;
     printf("Clocks: %s; ", wall ? "as recorded, not aligned" : "not compared (--align=none)");
     print_counted(number(check, 0, "matched"), "collective", " matched");
-    if (found > 0 && incomplete > 0)
-        printf(", %" PRId64 " lack ranks", incomplete);
-    if (unmatched > 0)
-        printf(", %" PRId64 " kernels left out", unmatched);
-    if (suspect > 0)
-        printf(", %" PRId64 " contradict themselves", suspect);
     puts("");
+    if (found > 0 && incomplete > 0)
+        printf("%s! %" PRId64 " of %" PRId64 " collectives lack ranks%s\n", colors->warning,
+               incomplete, found, colors->off);
+    if (suspect > 0)
+        printf("%s! %" PRId64 " of %" PRId64 " collectives contradict themselves%s\n",
+               colors->warning, suspect, found, colors->off);
+    if (unmatched > 0)
+        printf("%s! %" PRId64 " of %" PRId64 " communication kernels could not be matched%s\n",
+               colors->warning, unmatched,
+               sum_column(tm_tables_find(tables, "overlap.kind"), "count"), colors->off);
     if (number(check, 0, "violations_before") > 0) {
-        printf("%s! in %" PRId64 " collectives a rank ended before another began, by up to ",
+        printf("%s! clocks disagree: in %" PRId64 " collectives one rank ended up to ",
                colors->warning, number(check, 0, "violations_before"));
         print_time(number(check, 0, "worst_before_ns"));
-        printf(": clocks disagree%s\n", colors->off);
+        printf("\n  before another began%s\n", colors->off);
     }
 }
 
@@ -198,19 +202,28 @@ static uint64_t steps_hash(const tm_table *steps, size_t *row) {
     return hash;
 }
 
-/* A rank whose set of steps differs from the first rank's is named. */
-static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
+/* The set of steps that most ranks have: where a majority has one, it is left over. */
+static uint64_t usual_steps(const tm_table *steps) {
     uint64_t usual = 0;
+    int64_t votes = 0;
+    for (size_t row = 0; row < steps->n_rows;) {
+        uint64_t hash = steps_hash(steps, &row);
+        usual = votes == 0 ? hash : usual;
+        votes += hash == usual ? 1 : -1;
+    }
+    return usual;
+}
+
+/* A rank whose set of steps differs from the others' is named. */
+static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
+    uint64_t usual = usual_steps(steps);
     int odd = 0;
     for (size_t row = 0; row < steps->n_rows;) {
         size_t first = row;
-        uint64_t hash = steps_hash(steps, &row);
-        usual = first == 0 ? hash : usual;
-        if (hash == usual)
+        if (steps_hash(steps, &row) == usual)
             continue;
         if (odd == 0)
-            printf("%s! other steps than rank %" PRId64 " have ranks", colors->warning,
-                   number(steps, 0, "rank"));
+            printf("%s! other steps than most ranks have:", colors->warning);
         if (odd < LIST_SHOWN)
             printf("%s %" PRId64, odd ? "," : "", number(steps, first, "rank"));
         odd++;
@@ -223,8 +236,8 @@ static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *left = tm_tables_find(tables, "job.left_out");
     int64_t skipped = sum_column(tm_tables_find(tables, "job.rank"), "skipped_events");
     if (skipped > 0)
-        printf("%s! %" PRId64 " events skipped%s; show job.rank says of which rank\n",
-               colors->warning, skipped, colors->off);
+        printf("%s! %" PRId64 " event%s skipped%s; show job.rank says of which rank\n",
+               colors->warning, skipped, skipped == 1 ? "" : "s", colors->off);
     if (left->n_rows > 0)
         printf("%s! %zu file%s left out%s; show job.left_out says which and why\n", colors->warning,
                left->n_rows, left->n_rows == 1 ? "" : "s", colors->off);

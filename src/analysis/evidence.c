@@ -149,10 +149,11 @@ static void cause_text(const tm_tables *tables, int64_t rank, char *out, size_t 
                  "of %s: look at its host, not at its GPU",
                  speed->value.r, own, others);
     else if (!speed->null)
-        snprintf(out, size, "its speed is %.2fx the median, its GPU idles %s against %s",
+        snprintf(out, size,
+                 "its speed is %.2fx the median, its GPU idles %s against a median of %s",
                  speed->value.r, own, others);
     else
-        snprintf(out, size, "its GPU idles %s against %s", own, others);
+        snprintf(out, size, "its GPU idles %s against a median of %s", own, others);
 }
 
 static void unmatched_text(const tm_tables *tables, bool aligned, char out[TM_EVIDENCE_MAX]) {
@@ -160,6 +161,7 @@ static void unmatched_text(const tm_tables *tables, bool aligned, char out[TM_EV
     int64_t found = check->n_rows ? tm_table_cell(check, 0, "collectives")->value.i : 0;
     int64_t incomplete = check->n_rows ? tm_table_cell(check, 0, "incomplete")->value.i : 0;
     int64_t matched = check->n_rows ? tm_table_cell(check, 0, "matched")->value.i : 0;
+    int64_t suspect = check->n_rows ? tm_table_cell(check, 0, "suspect")->value.i : 0;
     int64_t unmatched = check->n_rows ? tm_table_cell(check, 0, "unmatched")->value.i : 0;
     if (!aligned)
         snprintf(out, TM_EVIDENCE_MAX, "Clocks are not compared (--align=none)");
@@ -171,8 +173,8 @@ static void unmatched_text(const tm_tables *tables, bool aligned, char out[TM_EV
     else
         snprintf(out, TM_EVIDENCE_MAX,
                  "No collective is complete: %" PRId64 " lack ranks, %" PRId64
-                 " kernels could not be matched",
-                 incomplete, unmatched);
+                 " contradict themselves, %" PRId64 " communication kernels could not be matched",
+                 incomplete, suspect, unmatched);
 }
 
 void tm_evidence_sentence(const tm_tables *tables, const tm_verdict *v, bool aligned,
@@ -201,7 +203,9 @@ void tm_evidence_sentence(const tm_tables *tables, const tm_verdict *v, bool ali
                  "a different rank leads in each step: data or chance, not "
                  "hardware");
     else if (v->kind == TM_VERDICT_NONE)
-        snprintf(cause, sizeof cause, "an even share is %.1f %%", 100.0 / (double)ranks->n_rows);
+        snprintf(cause, sizeof cause,
+                 "but all waiting is under 1 %% of the ranks' windows (an even share is %.1f %%)",
+                 100.0 / (double)ranks->n_rows);
     else
         snprintf(cause, sizeof cause, "too few steps or no clear lead to tell chance from cause");
     snprintf(out, TM_EVIDENCE_MAX,

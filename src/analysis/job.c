@@ -60,9 +60,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_HOSTS] = {"hosts", TM_INT, "", "Hosts that they ran on."},
     [J_STEPS] = {"steps", TM_INT, "", "Different step numbers over all ranks."},
     [J_EVENTS] = {"events", TM_INT, "", "Events kept of all ranks."},
-    [J_COLLECTIVES] =
-        {"collectives", TM_INT, "",
-         "Collective operations, complete or not; null where ranks were not matched."},
+    [J_COLLECTIVES] = {"collectives", TM_INT, "", "Collective operations found, complete or not."},
     [J_BEGIN] = {"begin_ns", TM_INT, "ns", "First begin over all ranks, since the epoch."},
     [J_DURATION] = {"duration_ns", TM_INT, "ns", "Last end over all ranks minus begin_ns."},
 };

@@ -24,12 +24,12 @@ void tm_sort_values(int64_t *values, size_t n) {
         qsort(values, n, sizeof *values, by_value);
 }
 
-int64_t tm_twice_median(const int64_t *sorted, size_t n) {
-    return sorted[(n - 1) / 2] + sorted[n / 2];
-}
-
 int64_t tm_median(const int64_t *sorted, size_t n) {
-    return tm_round_ratio(tm_twice_median(sorted, n), 2);
+    int64_t low = sorted[(n - 1) / 2], high = sorted[n / 2];
+    if ((low < 0) != (high < 0))
+        return tm_round_ratio(low + high, 2);
+    /* of one sign: their sum may not fit, their difference does */
+    return low + (high - low) / 2 + (low < 0 ? 0 : (high - low) % 2);
 }
 
 int64_t tm_percentile_95(const int64_t *sorted, size_t n) {

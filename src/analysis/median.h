@@ -11,9 +11,6 @@ int64_t tm_round_ratio(int64_t numerator, int64_t denominator);
 /** Sorts [n] values ascending. */
 void tm_sort_values(int64_t *values, size_t n);
 
-/** Twice the median of [n >= 1] ascending values, which is exact: the middle two added. */
-int64_t tm_twice_median(const int64_t *sorted, size_t n);
-
 /** The median of [n >= 1] ascending values; of an even number, the mean of the middle two. */
 int64_t tm_median(const int64_t *sorted, size_t n);
 

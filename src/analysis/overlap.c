@@ -47,8 +47,11 @@ enum {
         {"transfer_ns", TM_INT, "ns",                                                              \
          "Sum over the same collectives of the time after the last rank came; null where it has "  \
          "none."},                                                                                 \
-        {"exposed_wait_ns", TM_INT, "ns", "|(C_wait \\ P) \\ C_transfer|."},                       \
-        {"exposed_transfer_ns", TM_INT, "ns", "|C_transfer \\ P|."}, {                             \
+        {"exposed_wait_ns", TM_INT, "ns",                                                          \
+         "|(C_wait \\ P) \\ C_transfer|; null where it has no such collective."},                  \
+        {"exposed_transfer_ns", TM_INT, "ns",                                                      \
+         "|C_transfer \\ P|; null where it has no such collective."},                              \
+    {                                                                                              \
         "exposed_unmatched_ns", TM_INT, "ns",                                                      \
             "The rest of exposed_comm_ns: communication without wait and transfer."                \
     }

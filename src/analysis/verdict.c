@@ -53,6 +53,26 @@ static int64_t steps_led(const tm_leader *leaders, size_t n, int64_t rank) {
     return led;
 }
 
+/* How far a rank's last arrivals exceed chance, in standard deviations. */
+static double z_of(const tm_toll *rank) {
+    double excess = (double)rank->last - rank->expected;
+    return rank->variance > 0.0 ? excess / sqrt(rank->variance) : 0.0;
+}
+
+/* The rank that leads at least half of the steps and comes last more often than chance; of two, the
+ * one that caused more. */
+static const tm_toll *find_lasting(const tm_toll *ranks, size_t n_ranks, const tm_leader *leaders,
+                                   size_t n_leaders) {
+    const tm_toll *found = NULL;
+    for (size_t i = 0; i < n_ranks; i++) {
+        bool lasting = 2 * steps_led(leaders, n_leaders, ranks[i].rank) >= (int64_t)n_leaders &&
+                       n_leaders > 0 && z_of(&ranks[i]) > 3.0;
+        if (lasting && (!found || caused_more(&ranks[i].caused, &found->caused)))
+            found = &ranks[i];
+    }
+    return found;
+}
+
 tm_verdict tm_verdict_decide(const tm_toll *ranks, size_t n_ranks, const tm_leader *leaders,
                              size_t n_leaders, int64_t window_ns) {
     tm_verdict v = {.kind = TM_VERDICT_NONE, .rank = -1, .steps = (int64_t)n_leaders};
@@ -66,17 +86,19 @@ tm_verdict tm_verdict_decide(const tm_toll *ranks, size_t n_ranks, const tm_lead
         int64_t led = steps_led(leaders, n_leaders, leaders[i].rank);
         v.most_led = led > v.most_led ? led : v.most_led;
     }
+    /* One hiccup may cost more than a rank that is always late: that rank is the straggler. */
+    const tm_toll *lasting = find_lasting(ranks, n_ranks, leaders, n_leaders);
+    most = lasting ? lasting : most;
     if (most) {
         v.rank = most->rank;
         v.led = steps_led(leaders, n_leaders, most->rank);
-        double excess = (double)most->last - most->expected;
-        v.z = most->variance > 0.0 ? excess / sqrt(most->variance) : 0.0;
+        v.z = z_of(most);
     }
     v.kind = TM_VERDICT_INCONCLUSIVE;
     /* Under 1 %, without the product, which may not fit: below the hundredth part rounded up. */
     if (v.wait_ns < window_ns / 100 + (window_ns % 100 > 0) || !most)
         v.kind = TM_VERDICT_NONE;
-    else if (n_leaders >= 3 && 2 * v.led >= v.steps && v.z > 3.0)
+    else if (n_leaders >= 3 && lasting)
         v.kind = TM_VERDICT_PERSISTENT;
     else if (n_leaders >= 3 && 2 * v.most_led < v.steps)
         v.kind = TM_VERDICT_ROTATING;

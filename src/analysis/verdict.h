@@ -32,7 +32,7 @@ typedef struct tm_leader {
 
 typedef struct tm_verdict {
     tm_verdict_kind kind;
-    int64_t rank;       /* with the largest caused wait of all; -1 where no rank waited */
+    int64_t rank;       /* the persistent one, else the one that caused most; -1: nobody waited */
     int64_t steps, led; /* steps with waits; of them, led by that rank */
     int64_t most_led;   /* steps led by whoever led most */
     int64_t wait_ns;    /* of all ranks */
@@ -52,9 +52,9 @@ size_t tm_verdict_leaders(const tm_toll *tolls, size_t n, tm_leader *leaders);
 
 /**
  * Decides by metrics.md: none where all waits are under 1 % of all windows; inconclusive with fewer
- * than 3 steps with waits; persistent where the rank with the largest caused wait leads at least
- * half of the steps and comes last more often than chance (z > 3); rotating where no rank leads
- * half of them; else inconclusive.
+ * than 3 steps with waits; persistent where one rank leads at least half of the steps and comes
+ * last more often than chance (z > 3), be it that another's single hiccup cost more; rotating where
+ * no rank leads half of them; else inconclusive.
  *
  * @param ranks      [n_ranks] each rank's sum, ascending in rank
  * @param window_ns  sum of all ranks' windows

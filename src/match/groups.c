@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* No job has more ranks; what claims to is not believed. */
+enum { GROUP_MAX = 1 << 20 };
+
 /* Groups repeat over the kernels of a rank; the fields that tell one are remembered. */
 typedef struct known_group {
     uint32_t name, ranks;
@@ -16,6 +19,7 @@ typedef struct known_group {
 struct tm_group_finder {
     const tm_timeline *timeline;
     const tm_names *names;
+    int64_t world_size;
     cJSON *metadata; /* owned, NULL where the trace has none */
     tm_vec known;    /* of known_group */
     tm_vec ranks;    /* of int64_t: the group at hand */
@@ -32,11 +36,11 @@ uint64_t tm_group_hash(uint64_t hash, const void *bytes, size_t size) {
 }
 
 tm_status tm_group_finder_create(const tm_timeline *timeline, const tm_names *names,
-                                 tm_group_finder **out, tm_error *err) {
+                                 int64_t world_size, tm_group_finder **out, tm_error *err) {
     tm_group_finder *finder = calloc(1, sizeof *finder);
     if (!finder)
         return tm_fail_memory(err);
-    *finder = (tm_group_finder){.timeline = timeline, .names = names};
+    *finder = (tm_group_finder){.timeline = timeline, .names = names, .world_size = world_size};
     finder->known = TM_VEC(known_group);
     finder->ranks = TM_VEC(int64_t);
     tm_text text = tm_names_text(names, timeline->metadata);
@@ -133,7 +137,8 @@ static const tm_collective_attr *asking_operator(const tm_timeline *timeline, ui
 static bool regular_ranks(tm_group_finder *finder, const tm_collective_attr *attr) {
     const tm_collective_attr *asked =
         attr->rank_start >= 0 ? attr : asking_operator(finder->timeline, attr->event);
-    if (!asked || asked->rank_start < 0 || asked->rank_stride < 1 || attr->group_size < 1)
+    if (!asked || asked->rank_start < 0 || asked->rank_stride < 1 || attr->group_size < 1 ||
+        attr->group_size > GROUP_MAX)
         return false;
     finder->ranks.n = 0;
     for (int32_t i = 0; i < attr->group_size; i++) {
@@ -142,6 +147,26 @@ static bool regular_ranks(tm_group_finder *finder, const tm_collective_attr *att
             return false;
     }
     return true;
+}
+
+/* A group of the size of the job has all of its ranks. */
+static bool all_ranks(tm_group_finder *finder, const tm_collective_attr *attr) {
+    if (attr->group_size < 1 || attr->group_size > GROUP_MAX ||
+        attr->group_size != finder->world_size)
+        return false;
+    finder->ranks.n = 0;
+    for (int64_t rank = 0; rank < finder->world_size; rank++)
+        if (!tm_vec_append(&finder->ranks, &rank, 1))
+            return false;
+    return true;
+}
+
+static bool has_rank(const tm_vec *ranks, int64_t rank) {
+    const int64_t *v = ranks->data;
+    for (size_t i = 0; i < ranks->n; i++)
+        if (v[i] == rank)
+            return true;
+    return false;
 }
 
 static int by_value(const void *a, const void *b) {
@@ -184,7 +209,9 @@ static tm_group make_group(tm_group_finder *finder, const tm_collective_attr *at
     tm_text list = tm_names_text(finder->names, attr->group_ranks);
     tm_group group = {.n_ranks = attr->group_size};
     bool known = parse_ranks(list.bytes, list.bytes + list.size, &finder->ranks) ||
-                 (name.size > 0 && configured_ranks(finder, name)) || regular_ranks(finder, attr);
+                 (name.size > 0 && configured_ranks(finder, name)) || regular_ranks(finder, attr) ||
+                 all_ranks(finder, attr);
+    group.known = known && has_rank(&finder->ranks, finder->timeline->rank);
     group.id = tm_group_hash(0, name.bytes, name.size);
     if (known) {
         qsort(finder->ranks.data, finder->ranks.n, sizeof(int64_t), by_value);
@@ -220,7 +247,8 @@ tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr,
 }
 
 tm_group tm_group_world(int64_t world_size) {
-    tm_group group = {.id = tm_group_hash(0, "world", 5), .n_ranks = (int32_t)world_size};
+    tm_group group = {
+        .id = tm_group_hash(0, "world", 5), .n_ranks = (int32_t)world_size, .known = true};
     group.id = tm_group_hash(group.id, &world_size, sizeof world_size);
     if (world_size > 1)
         snprintf(group.text, sizeof group.text, "0-%" PRId64, world_size - 1);

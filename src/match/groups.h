@@ -10,6 +10,7 @@
 typedef struct tm_group {
     uint64_t id; /* of its sorted ranks and its name; equal on all members */
     int32_t n_ranks;
+    bool known;                   /* its ranks are, and this one is among them */
     char text[TM_GROUP_TEXT_MAX]; /* its name, else its ranks as a list ("0-7"); terminated */
 } tm_group;
 
@@ -17,16 +18,19 @@ typedef struct tm_group_finder tm_group_finder;
 
 /**
  * Prepares to find groups of one rank; its metadata's pg_config is read once.
- * @param names  the texts of the timeline; borrowed, as is the timeline
+ * @param names       the texts of the timeline; borrowed, as is the timeline
+ * @param world_size  ranks of the job
  */
 tm_status tm_group_finder_create(const tm_timeline *timeline, const tm_names *names,
-                                 tm_group_finder **out, tm_error *err) TM_MUST_CHECK;
+                                 int64_t world_size, tm_group_finder **out,
+                                 tm_error *err) TM_MUST_CHECK;
 void tm_group_finder_destroy(tm_group_finder *finder);
 
 /**
  * The group of a kernel that carries metadata. Its ranks come from `Process Group Ranks`; where the
  * profiler cut that list (over 30), from pg_config, else from start and stride of the operator that
- * asked for it; where nothing tells them, name and size stand for the ranks.
+ * asked for it, else from its size where that is the job's. Where nothing tells them, name and size
+ * stand for them, which other groups may share: such a group is not known, and not to be matched.
  *
  * @param attr  the kernel's attribute row
  * @param out   set only on TM_OK

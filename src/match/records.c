@@ -169,6 +169,10 @@ static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_err
     tm_group group = tm_group_world(c->world_size);
     if (metadata)
         TM_TRY(tm_group_find(c->groups, attr, &group, err));
+    if (!group.known) {
+        c->out->n_unmatched++;
+        return TM_OK;
+    }
     int64_t begin = timeline->begin_ns[attr->event];
     tm_comm_record record = {
         .group = group.id,
@@ -192,19 +196,24 @@ static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_err
     return TM_OK;
 }
 
+/* Every rank launches the operations of a communicator in the same order, while kernels on two
+ * streams may begin in either; so the launch comes first. */
 typedef struct ordered {
+    int64_t launch_ns; /* its own begin where the launch is not known */
     int64_t begin_ns;
     uint32_t attr; /* index: ties keep the order of rows */
 } ordered;
 
 static int by_begin(const void *a, const void *b) {
     const ordered *x = a, *y = b;
+    if (x->launch_ns != y->launch_ns)
+        return x->launch_ns < y->launch_ns ? -1 : 1;
     if (x->begin_ns != y->begin_ns)
         return x->begin_ns < y->begin_ns ? -1 : 1;
     return (x->attr > y->attr) - (x->attr < y->attr);
 }
 
-/* The rank's communication kernels as they began. */
+/* The rank's communication kernels as they were launched. */
 static tm_status order_kernels(collector *c, tm_vec *out, tm_error *err) {
     const tm_timeline *timeline = c->timeline;
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
@@ -212,7 +221,10 @@ static tm_status order_kernels(collector *c, tm_vec *out, tm_error *err) {
         if (timeline->role[attrs[i].event] != TM_ROLE_COMMUNICATION)
             continue; /* the operator on the CPU */
         c->any_metadata |= attrs[i].name != TM_NO_NAME;
-        ordered kernel = {timeline->begin_ns[attrs[i].event], (uint32_t)i};
+        uint32_t event = attrs[i].event, launch = timeline->launch[event];
+        int64_t begin = timeline->begin_ns[event];
+        ordered kernel = {launch == TM_NO_EVENT ? begin : timeline->begin_ns[launch], begin,
+                          (uint32_t)i};
         if (!tm_vec_append(out, &kernel, 1))
             return tm_fail_memory(err);
     }
@@ -226,7 +238,7 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
     collector c = {timeline, names, world_size, origin, NULL, out, TM_VEC(lane), false};
     tm_vec kernels = TM_VEC(ordered);
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
-    tm_status status = tm_group_finder_create(timeline, names, &c.groups, err);
+    tm_status status = tm_group_finder_create(timeline, names, world_size, &c.groups, err);
     if (status == TM_OK)
         status = order_kernels(&c, &kernels, err);
     for (size_t i = 0; i < kernels.n && status == TM_OK; i++)

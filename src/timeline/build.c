@@ -51,6 +51,8 @@ static tm_status overlap_error(const builder *b, const tm_span *first, const tm_
                                tm_error *err) {
     tm_text other = tm_names_text(b->context->names, first->source);
     tm_text own = tm_names_text(b->context->names, second->source);
+    if (first->source == second->source)
+        return tm_fail(err, TM_ERR_INPUT, own.bytes, -1, "this file was given twice");
     return tm_fail(err, TM_ERR_INPUT, own.bytes, -1,
                    "covers the same time of rank %lld as %.300s; say which rank each is with "
                    "--rank-map, or keep the first alone with --skip-bad",

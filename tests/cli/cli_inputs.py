@@ -203,7 +203,7 @@ def test_skip_bad_keeps_the_first_of_overlapping_traces():
 def test_a_file_given_twice_is_an_error_not_twice_the_events():
     put('a.json', small_trace(0))
     os.symlink('a.json', 'b.json')
-    tmerge('a.json', 'a.json').fails(3, OVERLAP.format('a.json', 0, 'a.json'))
+    tmerge('a.json', 'a.json').fails(3, 'a.json: this file was given twice')
     tmerge('a.json', '.').expect(3)
     tmerge('a.json', 'b.json', n=2).fails(3, OVERLAP.format('b.json', 0, 'a.json'))
     tmerge('a.json', 'a.json', '--skip-bad').expect(0)

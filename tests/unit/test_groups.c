@@ -14,7 +14,7 @@ static tm_group group_in(ground *g, const char *metadata, const comm_spec *kerne
     tm_group_finder *finder;
     tm_group group;
     timeline.metadata = name_of(g, metadata);
-    assert_int_equal(tm_group_finder_create(&timeline, g->names, &finder, &g->err), TM_OK);
+    assert_int_equal(tm_group_finder_create(&timeline, g->names, 1000, &finder, &g->err), TM_OK);
     const tm_collective_attr *attr = attr_at(&timeline, kernel->begin_ns, kernel->stream);
     assert_int_equal(tm_group_find(finder, attr, &group, &g->err), TM_OK);
     tm_group_finder_destroy(finder);
@@ -25,6 +25,23 @@ static tm_group group_in(ground *g, const char *metadata, const comm_spec *kerne
 static tm_group group_of(ground *g, const char *name, const char *ranks, int32_t size) {
     const comm_spec kernel = {.name = "allreduce", .group = name, .ranks = ranks, .size = size};
     return group_in(g, NULL, &kernel);
+}
+
+static void a_group_is_known_where_its_ranks_are_and_this_one_is_among_them(void **state) {
+    (void)state;
+    static const struct {
+        const char *ranks;
+        int32_t size;
+        bool known;
+    } cases[] = {
+        {"[0, 1]", 2, true}, {"[1, 2]", 2, false}, /* the kernel is rank 0's */
+        {"", 2, false},      {"[0, 1, ...", 32, false}, {"[0, 1, ...", 1000, true},
+        {"", 1000, true}, /* the size of the job: all ranks */
+    };
+    ground g = open_ground();
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(group_of(&g, "g", cases[i].ranks, cases[i].size).known, cases[i].known);
+    close_ground(&g);
 }
 
 static void a_group_is_its_name_and_its_sorted_ranks(void **state) {
@@ -66,8 +83,18 @@ static void a_group_is_its_name_and_its_sorted_ranks(void **state) {
 static void what_is_no_list_leaves_name_and_size(void **state) {
     (void)state;
     static const char *const lists[] = {
-        "",     "[",      "[]",  "[0, 1",  "[0; 1]",  "[a]",
-        "0, 1", "[0, 1,]", "[,]", "[0, -1]", "[0, 1, ..., 29, ...]", "[0, 1, ...",
+        "",
+        "[",
+        "[]",
+        "[0, 1",
+        "[0; 1]",
+        "[a]",
+        "0, 1",
+        "[0, 1,]",
+        "[,]",
+        "[0, -1]",
+        "[0, 1, ..., 29, ...]",
+        "[0, 1, ...",
     };
     ground g = open_ground();
     tm_group four = group_of(&g, "tp", lists[0], 4);
@@ -131,9 +158,14 @@ static void a_list_that_was_cut_is_looked_up_in_the_configuration(void **state) 
 
 static void metadata_that_say_nothing_are_passed_over(void **state) {
     (void)state;
-    static const char *const metadata[] = {
-        "", "{", "[]", "{}", "{\"distributedInfo\": 1}", "{\"distributedInfo\": {}}",
-        "{\"distributedInfo\": {\"pg_config\": 3}}", "{\"distributedInfo\": {\"pg_config\": [3]}}"};
+    static const char *const metadata[] = {"",
+                                           "{",
+                                           "[]",
+                                           "{}",
+                                           "{\"distributedInfo\": 1}",
+                                           "{\"distributedInfo\": {}}",
+                                           "{\"distributedInfo\": {\"pg_config\": 3}}",
+                                           "{\"distributedInfo\": {\"pg_config\": [3]}}"};
     const comm_spec kernel = {.name = "allreduce", .group = "g", .ranks = "[0, ...", .size = 2};
     ground g = open_ground();
     tm_group expected = group_of(&g, "g", NULL, 2);
@@ -171,13 +203,12 @@ static tm_group group_asked_by(ground *g, const operator_case *c) {
     size_t n = 0;
     for (; n < COUNT(c->operators) && c->operators[n].name; n++)
         others[n] = c->operators[n];
-    others[n] = (event_spec){
-        TM_CAT_RUNTIME, "cudaLaunchKernel", 50, 5, 9, 2, 1, NULL, TM_DURATION};
+    others[n] = (event_spec){TM_CAT_RUNTIME, "cudaLaunchKernel", 50, 5, 9, 2, 1, NULL, TM_DURATION};
     tm_timeline timeline = build_comm(g, 0, &kernel, 1, others, n + 1);
     tm_group_finder *finder;
     tm_group group;
     set_operators(&timeline, c);
-    assert_int_equal(tm_group_finder_create(&timeline, g->names, &finder, &g->err), TM_OK);
+    assert_int_equal(tm_group_finder_create(&timeline, g->names, 1000, &finder, &g->err), TM_OK);
     assert_int_equal(tm_group_find(finder, attr_at(&timeline, 500, 0), &group, &g->err), TM_OK);
     tm_group_finder_destroy(finder);
     tm_timeline_destroy(&timeline);
@@ -219,8 +250,8 @@ static void every_kernel_of_a_rank_gets_its_own_group(void **state) {
         const char *name, *ranks;
         int32_t size;
     } cases[] = {
-        {"a", "[0, 1]", 2}, {"b", "[0, 1]", 2}, {"a", "[0, 2]", 2}, {"c", "", 2}, {"c", "", 3},
-        {"a", "[0, 1]", 2}, {"c", "", 2},
+        {"a", "[0, 1]", 2}, {"b", "[0, 1]", 2}, {"a", "[0, 2]", 2}, {"c", "", 2},
+        {"c", "", 3},       {"a", "[0, 1]", 2}, {"c", "", 2},
     };
     comm_spec kernels[COUNT(cases)];
     for (size_t i = 0; i < COUNT(cases); i++)
@@ -232,7 +263,7 @@ static void every_kernel_of_a_rank_gets_its_own_group(void **state) {
     ground g = open_ground();
     tm_timeline timeline = build_comm(&g, 0, kernels, COUNT(kernels), NULL, 0);
     tm_group_finder *finder;
-    assert_int_equal(tm_group_finder_create(&timeline, g.names, &finder, &g.err), TM_OK);
+    assert_int_equal(tm_group_finder_create(&timeline, g.names, 1000, &finder, &g.err), TM_OK);
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_group found, alone = group_of(&g, cases[i].name, cases[i].ranks, cases[i].size);
         const tm_collective_attr *attr = attr_at(&timeline, (int64_t)i * 10, 0);
@@ -297,6 +328,7 @@ static void no_finder_is_destroyed_without_harm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_group_is_known_where_its_ranks_are_and_this_one_is_among_them),
         cmocka_unit_test(a_group_is_its_name_and_its_sorted_ranks),
         cmocka_unit_test(what_is_no_list_leaves_name_and_size),
         cmocka_unit_test(a_list_that_was_cut_is_looked_up_in_the_configuration),

@@ -1,0 +1,536 @@
+/* Matching over processes: the tables are worked out by hand, and the same for any number of
+ * processes. Run with 1, 2, 3 and 4 of them. */
+#include "mpi/match.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "../unit/comm_fixture.h"
+#include "mpi/tables.h"
+#include "tmerge/analysis.h"
+
+/* A job: what each of its ranks did. */
+typedef struct job_def {
+    int64_t n_ranks;
+    tm_timeline (*build)(ground *g, int64_t rank);
+    tm_align align;
+    int64_t n_ranks_told; /* what matching is told; 0: n_ranks */
+} job_def;
+
+/* Who holds which rank. */
+enum { BLOCKS, ROUND_ROBIN, ALL_ON_LAST, N_SPREADS };
+
+static int holder(int spread, int64_t rank, int64_t n_ranks, int n_processes) {
+    if (spread == BLOCKS)
+        return (int)(rank * n_processes / n_ranks);
+    return spread == ROUND_ROBIN ? (int)(rank % n_processes) : n_processes - 1;
+}
+
+/* One process's part of a run. */
+typedef struct share {
+    ground ground;
+    tm_timeline *timelines;
+    size_t n;
+    tm_collectives collectives;
+    tm_tables tables;
+} share;
+
+static void build_share(share *s, MPI_Comm comm, const job_def *def, int spread) {
+    int self, n_processes;
+    MPI_Comm_rank(comm, &self);
+    MPI_Comm_size(comm, &n_processes);
+    *s = (share){.ground = open_ground()};
+    s->timelines = calloc((size_t)def->n_ranks, sizeof *s->timelines);
+    assert_non_null(s->timelines);
+    for (int64_t rank = 0; rank < def->n_ranks; rank++)
+        if (holder(spread, rank, def->n_ranks, n_processes) == self)
+            s->timelines[s->n++] = def->build(&s->ground, rank);
+}
+
+/* Matches and analyses the job; process 0 has all tables afterwards. */
+static share run_job(MPI_Comm comm, const job_def *def, int spread) {
+    share s;
+    int self;
+    MPI_Comm_rank(comm, &self);
+    build_share(&s, comm, def, spread);
+    const tm_match_options options = {
+        .world_size = def->n_ranks,
+        .n_ranks = def->n_ranks_told ? def->n_ranks_told : def->n_ranks,
+        .align = def->align,
+        .names = s.ground.names,
+    };
+    const tm_job job = {.n_ranks = (size_t)def->n_ranks,
+                        .world_size = def->n_ranks,
+                        .aligned = def->align == TM_ALIGN_UTC};
+    tm_error *err = &s.ground.err;
+    assert_int_equal(tm_mpi_match(comm, &options, s.timelines, s.n, &s.collectives, err), TM_OK);
+    assert_int_equal(tm_analysis_tables(&s.tables, err), TM_OK);
+    for (size_t i = 0; i < s.n; i++)
+        assert_int_equal(tm_analyse_rank(&s.timelines[i], s.ground.names, &s.tables, err), TM_OK);
+    assert_int_equal(tm_analyse_collectives(&s.collectives, &s.tables, err), TM_OK);
+    assert_int_equal(tm_mpi_gather_tables(comm, &s.tables, err), TM_OK);
+    if (self == 0)
+        assert_int_equal(tm_analyse_job(&job, &s.tables, err), TM_OK);
+    return s;
+}
+
+static void close_share(share *s) {
+    for (size_t i = 0; i < s->n; i++)
+        tm_timeline_destroy(&s->timelines[i]);
+    free(s->timelines);
+    tm_collectives_free(&s->collectives);
+    tm_tables_destroy(&s->tables);
+    close_ground(&s->ground);
+}
+
+static bool is_first(void) {
+    int self;
+    MPI_Comm_rank(MPI_COMM_WORLD, &self);
+    return self == 0;
+}
+
+static const tm_table *find(const share *s, const char *name) {
+    const tm_table *table = tm_tables_find(&s->tables, name);
+    assert_non_null(table);
+    return table;
+}
+
+static int64_t int_at(const tm_table *table, size_t row, const char *column) {
+    const tm_cell *cell = tm_table_cell(table, row, column);
+    assert_false(cell->null);
+    return cell->value.i;
+}
+
+static void check_rows(const share *s, const char *name, const char *const *rows, size_t n) {
+    const tm_table *table = find(s, name);
+    for (size_t i = 0; i < n; i++)
+        assert_row(table, i, rows[i]);
+    assert_int_equal(table->n_rows, n);
+}
+#define CHECK_ROWS(s, name, rows) check_rows(s, name, rows, COUNT(rows))
+
+/* Three ranks, and steps 1 to 5, step s in [1000 s, 1000 s + 900). In each, rank r computes 40, 50,
+ * 100 ns and comes to an all-reduce of 8 floats at 100, 160, 200 behind the step's begin, which
+ * ends at 300 on all. In step 5 they come to another at 400, 400, 350, which ends at 500.
+ *
+ *   each step:    0 waits 100, 1 waits 40. Gap [100, 160): 60 of 0, 30 each for 1 and 2. Gap [160,
+ *                 200): 40 each of 0 and 1, 80 for 2. 1 causes 30, 2 causes 110; 2 is 40 late.
+ *   the tie:      2 waits 50, 25 each for 0 and 1
+ *   waits:        0: 500, 1: 200, 2: 50, in all 750; transfers 5 x 100 + 100 = 600 on all
+ *   caused:       0: 25, 1: 150 + 25, 2: 550; shares of 750: 1/30, 7/30, 11/15
+ *   pairs:        (1, 0) 5 x 30, (2, 0) 5 x (30 + 40), (2, 1) 5 x 40, (0, 2) and (1, 2) 25
+ *   last:         2 in 5 of 5 untied; by chance 5/3, variance 5 x 2/9: z = (10/3) / 1.054 = 3.16
+ *   speeds:       the median of 40, 50, 100 is 50
+ *   sizes:        32 bytes in 100 ns: 0.32 GB/s, x 2 x 2 / 3 = 0.4266666667 */
+static tm_timeline build_straggler(ground *g, int64_t rank) {
+    static const int64_t computes[] = {40, 50, 100}, begins[] = {100, 160, 200},
+                         tied[] = {400, 400, 350};
+    comm_spec kernels[6];
+    event_spec others[10];
+    char names[5][40];
+    for (int64_t s = 1; s <= 6; s++) {
+        int64_t begin = s < 6 ? 1000 * s + begins[rank] : 5000 + tied[rank];
+        int64_t end = s < 6 ? 1000 * s + 300 : 5500;
+        kernels[s - 1] = (comm_spec){.name = "allreduce",
+                                     .begin_ns = begin,
+                                     .duration_ns = end - begin,
+                                     .stream = 20,
+                                     .group = "dp",
+                                     .ranks = "[0, 1, 2]",
+                                     .dtype = "Float",
+                                     .size = 3,
+                                     .seq = GIVEN(s - 1),
+                                     .in = GIVEN(8)};
+    }
+    for (int64_t s = 1; s <= 5; s++) {
+        snprintf(names[s - 1], sizeof names[s - 1], "ProfilerStep#%" PRId64, s);
+        others[2 * s - 2] = (event_spec){
+            TM_CAT_USER_ANNOTATION, names[s - 1], 1000 * s, 900, 0, 1, 1, NULL, TM_DURATION};
+        others[2 * s - 1] = (event_spec){
+            TM_CAT_KERNEL, "gemm", 1000 * s, computes[rank], 0, 7, 0, NULL, TM_DURATION};
+    }
+    return build_comm(g, rank, kernels, COUNT(kernels), others, COUNT(others));
+}
+
+static const job_def straggler = {.n_ranks = 3, .build = build_straggler};
+
+static void check_straggler(const share *s) {
+    static const char *const ranks[] = {
+        "rank=0 host=host0 collectives=6 last_arrivals=0 last_share=0 tied=1 wait_ns=500 "
+        "caused_wait_ns=25 caused_share=0.03333333333 relative_speed=1.25 steps_led=0 verdict=ok",
+        "rank=1 host=host1 collectives=6 last_arrivals=0 last_share=0 tied=1 wait_ns=200 "
+        "caused_wait_ns=175 caused_share=0.2333333333 relative_speed=1 steps_led=0 verdict=ok",
+        "rank=2 host=host2 collectives=6 last_arrivals=5 last_share=1 tied=0 wait_ns=50 "
+        "caused_wait_ns=550 caused_share=0.7333333333 relative_speed=0.5 steps_led=5 "
+        "verdict=straggler",
+    };
+    static const char *const pairs[] = {
+        "rank=0 for_rank=2 wait_ns=25",  "rank=1 for_rank=0 wait_ns=150",
+        "rank=1 for_rank=2 wait_ns=25",  "rank=2 for_rank=0 wait_ns=350",
+        "rank=2 for_rank=1 wait_ns=200",
+    };
+    static const char *const steps[] = {
+        "step=1 rank=2 caused_wait_ns=110 lateness_ns=40",
+        "step=2 rank=2 caused_wait_ns=110 lateness_ns=40",
+        "step=3 rank=2 caused_wait_ns=110 lateness_ns=40",
+        "step=4 rank=2 caused_wait_ns=110 lateness_ns=40",
+        "step=5 rank=2 caused_wait_ns=110 lateness_ns=40",
+    };
+    static const char *const job[] = {
+        "verdict=persistent rank=2 host=host2 level=rank evidence=Rank 2 causes 73 % of all "
+        "waiting (550 ns of 750 ns GPU time), comes last in 5 of 6 collectives and leads 5 of 5 "
+        "steps; it computes at 0.50x the median speed: look at its GPU (clock, heat, neighbours) "
+        "or its share of the work"};
+    static const char *const kinds[] = {
+        "kind=allreduce group=dp ranks=3 size_class_bytes=32 count=6 bytes=32 "
+        "median_transfer_ns=100 p95_transfer_ns=100 median_skew_ns=100 algbw_gbps=0.32 "
+        "busbw_gbps=0.4266666667"};
+    static const char *const check[] = {
+        "collectives=6 matched=6 incomplete=0 unmatched=0 suspect=0 violations_before=0 "
+        "violations_after=0 worst_before_ns=null worst_after_ns=null"};
+    CHECK_ROWS(s, "stragglers.rank", ranks);
+    CHECK_ROWS(s, "stragglers.pair", pairs);
+    CHECK_ROWS(s, "stragglers.step", steps);
+    CHECK_ROWS(s, "stragglers.job", job);
+    CHECK_ROWS(s, "collectives.kind", kinds);
+    CHECK_ROWS(s, "clock.check", check);
+    const tm_table *worst = find(s, "collectives.worst");
+    assert_int_equal(worst->n_rows, 6);
+    assert_row(worst, 1,
+               "instance=1 kind=allreduce group=dp seq=1 step=2 bytes=32 begin_ns=2100 "
+               "skew_ns=100 wait_ns=140 last_rank=2 transfer_ns=100");
+    assert_row(worst, 5,
+               "instance=5 kind=allreduce group=dp seq=5 step=5 bytes=32 begin_ns=5350 "
+               "skew_ns=50 wait_ns=50 last_rank=null transfer_ns=100");
+}
+
+static void a_straggler_is_found_as_worked_out_by_hand(void **state) {
+    (void)state;
+    static const int64_t waits[] = {500, 200, 50};
+    for (int spread = 0; spread < N_SPREADS; spread++) {
+        share s = run_job(MPI_COMM_WORLD, &straggler, spread);
+        if (is_first()) {
+            check_straggler(&s);
+            const tm_table *overlap = find(&s, "overlap.rank");
+            for (size_t r = 0; r < 3; r++) {
+                assert_int_equal(int_at(overlap, r, "wait_ns"), waits[r]);
+                assert_int_equal(int_at(overlap, r, "transfer_ns"), 600);
+            }
+            assert_int_equal(int_at(find(&s, "job.job"), 0, "collectives"), 6);
+        }
+        close_share(&s);
+    }
+}
+
+static void without_clocks_nothing_waits_but_all_is_matched(void **state) {
+    (void)state;
+    job_def def = straggler;
+    def.align = TM_ALIGN_NONE;
+    share s = run_job(MPI_COMM_WORLD, &def, BLOCKS);
+    for (size_t i = 0; i < s.n; i++)
+        for (size_t k = 0; k < s.timelines[i].n_attrs[TM_ATTR_COLLECTIVE]; k++) {
+            assert_int_equal(s.timelines[i].answers[k].wait_ns, -1);
+            assert_true(s.timelines[i].answers[k].matched);
+        }
+    if (is_first()) {
+        assert_row(find(&s, "stragglers.job"), 0,
+                   "verdict=null rank=null host=null level=null evidence=Clocks are not compared "
+                   "(--align=none)");
+        assert_int_equal(find(&s, "stragglers.pair")->n_rows, 0);
+        assert_int_equal(find(&s, "collectives.worst")->n_rows, 0);
+        assert_int_equal(int_at(find(&s, "clock.check"), 0, "matched"), 6);
+        assert_true(tm_table_cell(find(&s, "collectives.kind"), 0, "median_transfer_ns")->null);
+    }
+    close_share(&s);
+}
+
+static void large_jobs_have_no_pairs(void **state) {
+    (void)state;
+    for (int over = 0; over < 2; over++) {
+        job_def def = straggler;
+        def.n_ranks_told = TM_PAIR_RANKS_MAX + over;
+        share s = run_job(MPI_COMM_WORLD, &def, ROUND_ROBIN);
+        if (is_first()) {
+            assert_int_equal(find(&s, "stragglers.pair")->n_rows, over ? 0 : 5);
+            assert_int_equal(int_at(find(&s, "stragglers.rank"), 2, "caused_wait_ns"), 550);
+        }
+        close_share(&s);
+    }
+}
+
+/* Four times rank 0 comes 5 ns before the other three, which share that: 4 x 5/3 = 6.67 each. */
+static tm_timeline build_thirds(ground *g, int64_t rank) {
+    comm_spec kernels[4];
+    for (int64_t k = 0; k < 4; k++) {
+        int64_t late = rank == 0 ? 0 : 5;
+        kernels[k] = (comm_spec){.name = "allreduce",
+                                 .begin_ns = 1000 * k + late,
+                                 .duration_ns = 50 - late,
+                                 .ranks = "[0, 1, 2, 3]",
+                                 .size = 4,
+                                 .seq = GIVEN(k)};
+    }
+    return build_comm(g, rank, kernels, COUNT(kernels), NULL, 0);
+}
+
+static void shares_are_rounded_when_all_are_added(void **state) {
+    (void)state;
+    static const job_def def = {.n_ranks = 4, .build = build_thirds};
+    static const char *const pairs[] = {"rank=1 for_rank=0 wait_ns=7",
+                                        "rank=2 for_rank=0 wait_ns=7",
+                                        "rank=3 for_rank=0 wait_ns=7"};
+    for (int spread = 0; spread < N_SPREADS; spread++) {
+        share s = run_job(MPI_COMM_WORLD, &def, spread);
+        if (is_first()) {
+            CHECK_ROWS(&s, "stragglers.pair", pairs);
+            assert_int_equal(int_at(find(&s, "stragglers.rank"), 0, "wait_ns"), 20);
+            for (size_t r = 1; r < 4; r++) {
+                assert_int_equal(int_at(find(&s, "stragglers.rank"), r, "caused_wait_ns"), 7);
+                assert_int_equal(int_at(find(&s, "stragglers.rank"), r, "tied"), 4);
+            }
+        }
+        close_share(&s);
+    }
+}
+
+/* Two pairs of ranks, {0, 1} and {2, 3}, with the same 75 all-reduces each: the k-th begins at
+ * 1000 k and the second rank comes (7 k) % 30 later. */
+enum { WORST_OPERATIONS = 75, WORST_WAITS = 30 };
+
+static tm_timeline build_worst(ground *g, int64_t rank) {
+    comm_spec kernels[WORST_OPERATIONS];
+    for (int64_t k = 0; k < WORST_OPERATIONS; k++) {
+        int64_t late = rank % 2 == 1 ? 7 * k % WORST_WAITS : 0;
+        kernels[k] = (comm_spec){.name = "allreduce",
+                                 .begin_ns = 1000 * k + late,
+                                 .duration_ns = 100 - late,
+                                 .stream = 20,
+                                 .ranks = rank < 2 ? "[0, 1]" : "[2, 3]",
+                                 .size = 2,
+                                 .seq = GIVEN(k)};
+    }
+    return build_comm(g, rank, kernels, COUNT(kernels), NULL, 0);
+}
+
+static void check_worst(const share *s) {
+    const tm_table *worst = find(s, "collectives.worst"),
+                   *arrivals = find(s, "collectives.arrival");
+    size_t row = 0;
+    assert_int_equal(worst->n_rows, TM_WORST_MAX);
+    assert_int_equal(arrivals->n_rows, 2 * TM_WORST_MAX);
+    /* by wait, then begin, then the lowest rank */
+    for (int64_t wait = WORST_WAITS - 1; wait >= 0; wait--)
+        for (int64_t k = 0; k < WORST_OPERATIONS; k++)
+            for (int64_t lowest = 0; lowest < 4 && 7 * k % WORST_WAITS == wait;
+                 lowest += 2, row++) {
+                if (row >= TM_WORST_MAX)
+                    continue;
+                assert_int_equal(int_at(worst, row, "instance"), row);
+                assert_int_equal(int_at(worst, row, "wait_ns"), wait);
+                assert_int_equal(int_at(worst, row, "begin_ns"), 1000 * k);
+                assert_int_equal(int_at(arrivals, 2 * row, "rank"), lowest);
+                assert_int_equal(int_at(arrivals, 2 * row + 1, "rank"), lowest + 1);
+            }
+    assert_int_equal(row, 2 * WORST_OPERATIONS);
+}
+
+static void the_worst_are_by_wait_then_begin_then_rank(void **state) {
+    (void)state;
+    static const job_def def = {.n_ranks = 4, .build = build_worst};
+    for (int spread = 0; spread < N_SPREADS; spread++) {
+        share s = run_job(MPI_COMM_WORLD, &def, spread);
+        if (is_first())
+            check_worst(&s);
+        close_share(&s);
+    }
+}
+
+/* A number below `limit` that depends on what is given alone. */
+static int64_t chance(int64_t a, int64_t b, int64_t limit) {
+    uint64_t x = (uint64_t)(a * 1000003 + b) * 6364136223846793005u + 1442695040888963407u;
+    x ^= x >> 29;
+    x *= 0xBF58476D1CE4E5B9u;
+    return (int64_t)(x >> 33) % limit;
+}
+
+enum { MIXED_KERNELS = 120 };
+
+/* One of many kernels of eight ranks: matched in every way, or in none. */
+static comm_spec mixed_kernel(int64_t rank, int64_t k) {
+    static const char *const names[] = {"allreduce",  "_allgather_base", "broadcast",
+                                        "all_to_all", "reduce_scatter",  "barrier"};
+    int64_t late = chance(rank, k, 40), lasts = 20 + chance(k, rank, 60);
+    comm_spec spec = {.name = names[k % 6],
+                      .begin_ns = 1000 * k + late,
+                      .duration_ns = k % 11 == 0 ? 10 : lasts, /* some end before the last begins */
+                      .stream = 20 + (int)(k % 3),
+                      .group = k % 4 == 0 ? "tp" : "dp",
+                      .ranks = "[0, 1, 2, 3, 4, 5, 6, 7]",
+                      .dtype = "Half",
+                      .in = GIVEN(k % 6 == 3 ? 100 + rank : 64 + k),
+                      .out = GIVEN(512),
+                      .size = 8};
+    if (k % 4 == 0) /* two groups of one name */
+        spec.ranks = rank < 4 ? "[0, 1, 2, 3]" : "[4, 5, 6, 7]";
+    if (k % 5 == 0)
+        spec.seq = GIVEN(k);
+    if (k % 5 == 1)
+        spec.comms_id = -k;
+    if (k % 13 == 7 && rank == 5) /* suspect where a number tells it, else the run is dropped */
+        spec.name = "gather";
+    return spec;
+}
+
+static comm_spec transfer(int64_t rank, int64_t k) {
+    comm_spec spec = {.name = k % 2 == rank % 2 ? "send" : "recv",
+                      .begin_ns = 1000 * k + 500 + rank,
+                      .duration_ns = 7,
+                      .stream = 30,
+                      .ranks = "[0, 1, 2, 3, 4, 5, 6, 7]",
+                      .dtype = "Int",
+                      .in = GIVEN(k),
+                      .out = GIVEN(k),
+                      .size = 8};
+    int32_t other = GIVEN((int32_t)(rank ^ 1));
+    *(k % 2 == rank % 2 ? &spec.dst : &spec.src) = other;
+    return spec;
+}
+
+/* Rank 6 carries no metadata, rank 7 has no kernels. */
+static tm_timeline build_mixed(ground *g, int64_t rank) {
+    comm_spec kernels[2 * MIXED_KERNELS];
+    event_spec steps[4];
+    char names[4][40];
+    for (int64_t k = 0; k < MIXED_KERNELS; k++) {
+        kernels[2 * k] = mixed_kernel(rank, k);
+        kernels[2 * k + 1] = transfer(rank, k);
+        if (rank == 6)
+            kernels[2 * k].name = kernels[2 * k + 1].name = NULL;
+    }
+    for (int64_t s = 0; s < 4; s++) {
+        snprintf(names[s], sizeof names[s], "ProfilerStep#%" PRId64, s);
+        steps[s] = (event_spec){
+            TM_CAT_USER_ANNOTATION, names[s], 30000 * s, 29000, 0, 1, 1, NULL, TM_DURATION};
+    }
+    return build_comm(g, rank, kernels, rank == 7 ? 0 : COUNT(kernels), steps, COUNT(steps));
+}
+
+/* As many ranks as have pairs, in groups of 8 that share a name, in groups of 32 whose lists are
+ * cut, and in one group of all. */
+enum { TINY_RANKS = 1024 };
+
+static tm_timeline build_tiny(ground *g, int64_t rank) {
+    char list[256];
+    size_t used = 0;
+    for (int64_t r = rank / 8 * 8; r < rank / 8 * 8 + 8; r++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%" PRId64,
+                                 used > 0 ? ", " : "[", r);
+    snprintf(list + used, sizeof list - used, "]");
+    char name[32];
+    snprintf(name, sizeof name, "dp%" PRId64, rank % 32);
+    const comm_spec kernels[] = {
+        {.name = "allreduce",
+         .begin_ns = chance(rank, 1, 500),
+         .duration_ns = 900,
+         .stream = 7,
+         .group = "tp",
+         .ranks = list,
+         .dtype = "Float",
+         .in = GIVEN(256),
+         .size = 8,
+         .seq = GIVEN(1)},
+        {.name = "allgather",
+         .begin_ns = 2000 + chance(rank, 2, 500),
+         .duration_ns = 600,
+         .stream = 8,
+         .group = name,
+         .ranks = "[0, 32, ...",
+         .dtype = "Float",
+         .out = GIVEN(64),
+         .size = 32,
+         .seq = GIVEN(0)},
+        {.name = "barrier",
+         .begin_ns = 4000 + chance(rank, 3, 900),
+         .duration_ns = 1000,
+         .stream = 9,
+         .group = "world",
+         .ranks = "[0, 1, ...",
+         .size = TINY_RANKS},
+    };
+    return build_comm(g, rank, kernels, COUNT(kernels), NULL, 0);
+}
+
+static void assert_same_bytes(const tm_table *a, const tm_table *b) {
+    void *bytes[2];
+    size_t sizes[2];
+    tm_error err;
+    assert_int_equal(tm_table_pack(a, &bytes[0], &sizes[0], &err), TM_OK);
+    assert_int_equal(tm_table_pack(b, &bytes[1], &sizes[1], &err), TM_OK);
+    if (sizes[0] != sizes[1] || memcmp(bytes[0], bytes[1], sizes[0]) != 0)
+        fail_msg("%s depends on the processes", a->def->name);
+    free(bytes[0]);
+    free(bytes[1]);
+}
+
+static void check_same(const job_def *def, const share *alone, int spread) {
+    share s = run_job(MPI_COMM_WORLD, def, spread);
+    for (size_t t = 0; is_first() && t < s.tables.n_tables; t++)
+        if (!s.tables.tables[t].def->internal)
+            assert_same_bytes(&s.tables.tables[t], &alone->tables.tables[t]);
+    close_share(&s);
+}
+
+static void a_mixed_job_is_the_same_on_any_number_of_processes(void **state) {
+    (void)state;
+    static const job_def def = {.n_ranks = 8, .build = build_mixed};
+    share alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
+    for (int spread = 0; spread < N_SPREADS; spread++)
+        check_same(&def, &alone, spread);
+    /* that the job is as mixed as it claims to be */
+    const tm_table *check = find(&alone, "clock.check");
+    assert_true(int_at(check, 0, "matched") > 100);
+    assert_true(int_at(check, 0, "incomplete") > 10);
+    assert_true(int_at(check, 0, "suspect") > 0);
+    assert_true(int_at(check, 0, "unmatched") > 0);
+    assert_true(int_at(check, 0, "violations_before") > 0);
+    close_share(&alone);
+}
+
+static void many_tiny_ranks_are_the_same_on_any_number_of_processes(void **state) {
+    (void)state;
+    static const job_def def = {.n_ranks = TINY_RANKS, .build = build_tiny};
+    share alone = {.n = 0};
+    if (is_first()) {
+        alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
+        /* 128 groups of 8 and the world, each with one operation; the ranks of the groups of 32 are
+         * cut and told nowhere else, so nothing of them is matched */
+        assert_int_equal(int_at(find(&alone, "clock.check"), 0, "matched"), 128 + 1);
+        assert_int_equal(int_at(find(&alone, "clock.check"), 0, "unmatched"), TINY_RANKS);
+        assert_int_equal(find(&alone, "collectives.worst")->n_rows, TM_WORST_MAX);
+        /* a row for each of the groups, though 128 share their name */
+        assert_int_equal(find(&alone, "collectives.kind")->n_rows, 128 + 1);
+        assert_true(find(&alone, "stragglers.pair")->n_rows > 400000);
+    }
+    check_same(&def, &alone, ROUND_ROBIN);
+    if (is_first())
+        close_share(&alone);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_straggler_is_found_as_worked_out_by_hand),
+        cmocka_unit_test(without_clocks_nothing_waits_but_all_is_matched),
+        cmocka_unit_test(large_jobs_have_no_pairs),
+        cmocka_unit_test(shares_are_rounded_when_all_are_added),
+        cmocka_unit_test(the_worst_are_by_wait_then_begin_then_rank),
+        cmocka_unit_test(a_mixed_job_is_the_same_on_any_number_of_processes),
+        cmocka_unit_test(many_tiny_ranks_are_the_same_on_any_number_of_processes),
+    };
+    alarm(300); /* a hang is a failure, too */
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    MPI_Init(&argc, &argv);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    MPI_Finalize();
+    return failed;
+}

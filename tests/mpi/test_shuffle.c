@@ -1,0 +1,120 @@
+/* Records sent to their owners. Run with 1, 2, 3 and 4 processes. */
+#include "mpi/shuffle.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { N_JOBS = 6 };
+
+/* A record that says where it comes from, and is large and odd in size. */
+typedef struct parcel {
+    int32_t from, place, to;
+    char rest[41];
+} parcel;
+
+static int owner_of(const void *record, int n_processes) {
+    const parcel *p = record;
+    return p->to % n_processes;
+}
+
+/* How many records a process has in a job. */
+static int count_of(int job, int process, int n_processes) {
+    switch (job) {
+    case 0:
+        return 200; /* even */
+    case 1:
+        return process * 37 + 5; /* uneven */
+    case 2:
+        return process == n_processes - 1 ? 1000 : 0; /* one has all */
+    case 3:
+        return process == 0 ? 0 : 1; /* one has none */
+    case 4:
+        return 300; /* all go to one */
+    default:
+        return 0;
+    }
+}
+
+static parcel make_parcel(int job, int process, int place) {
+    uint32_t mixed = (uint32_t)(process * 7919 + place) * 2654435761u;
+    parcel p = {.from = process, .place = place, .to = (int32_t)(mixed >> 20)};
+    memset(p.rest, process * 31 + place, sizeof p.rest);
+    p.to = job == 4 ? 0 : p.to;
+    return p;
+}
+
+static tm_vec make_parcels(int job, int process, int n_processes) {
+    tm_vec parcels = TM_VEC(parcel);
+    for (int i = 0; i < count_of(job, process, n_processes); i++) {
+        parcel p = make_parcel(job, process, i);
+        assert_non_null(tm_vec_append(&parcels, &p, 1));
+    }
+    return parcels;
+}
+
+/* Every record that is meant for this process, in the order of senders and of their records. */
+static void check_received(int job, const tm_vec *received, int self, int n_processes) {
+    const parcel *found = received->data;
+    size_t n = 0;
+    for (int from = 0; from < n_processes; from++)
+        for (int i = 0; i < count_of(job, from, n_processes); i++) {
+            parcel p = make_parcel(job, from, i);
+            if (p.to % n_processes != self)
+                continue;
+            assert_true(n < received->n);
+            assert_int_equal(found[n].from, from);
+            assert_int_equal(found[n].place, i);
+            assert_int_equal(found[n].to, p.to);
+            assert_memory_equal(found[n].rest, p.rest, sizeof p.rest);
+            n++;
+        }
+    assert_int_equal(received->n, n);
+}
+
+static void records_come_in_order_and_none_is_lost(void **state) {
+    (void)state;
+    int self, n_processes;
+    tm_error err;
+    MPI_Comm_rank(MPI_COMM_WORLD, &self);
+    MPI_Comm_size(MPI_COMM_WORLD, &n_processes);
+    for (int job = 0; job < N_JOBS; job++) {
+        tm_vec sent = make_parcels(job, self, n_processes), received = TM_VEC(parcel);
+        assert_int_equal(tm_mpi_shuffle(MPI_COMM_WORLD, &sent, owner_of, &received, &err), TM_OK);
+        check_received(job, &received, self, n_processes);
+        assert_int_equal(sent.n, 0);
+        assert_null(sent.data);
+        tm_vec_free(&received);
+    }
+}
+
+static void what_was_in_the_vector_is_replaced(void **state) {
+    (void)state;
+    int self, n_processes;
+    tm_error err;
+    MPI_Comm_rank(MPI_COMM_WORLD, &self);
+    MPI_Comm_size(MPI_COMM_WORLD, &n_processes);
+    tm_vec received = make_parcels(0, self + 50, n_processes);
+    tm_vec sent = make_parcels(1, self, n_processes);
+    assert_int_equal(tm_mpi_shuffle(MPI_COMM_WORLD, &sent, owner_of, &received, &err), TM_OK);
+    check_received(1, &received, self, n_processes);
+    tm_vec_free(&received);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_come_in_order_and_none_is_lost),
+        cmocka_unit_test(what_was_in_the_vector_is_replaced),
+    };
+    alarm(300); /* a hang is a failure, too */
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    MPI_Init(&argc, &argv);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    MPI_Finalize();
+    return failed;
+}

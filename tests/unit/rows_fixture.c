@@ -1,0 +1,46 @@
+/* Rows of tables written as text, for the tests of what is made of them. */
+#include "rows_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void set_cell(tm_table *table, tm_cell *row, const char *name, const char *value) {
+    int column = tm_table_column(table->def, name);
+    tm_error err;
+    if (column < 0)
+        fail_msg("%s has no column %s", table->def->name, name);
+    switch (table->def->columns[column].type) {
+    case TM_INT:
+        tm_cell_set_int(&row[column], strtoll(value, NULL, 10));
+        break;
+    case TM_REAL:
+        tm_cell_set_real(&row[column], strtod(value, NULL));
+        break;
+    case TM_BOOL:
+        tm_cell_set_bool(&row[column], strcmp(value, "true") == 0);
+        break;
+    case TM_TEXT:
+        assert_int_equal(tm_table_set_text(table, &row[column], value, &err), TM_OK);
+        break;
+    }
+}
+
+void add_row(tm_tables *tables, const char *name, const char *cells) {
+    tm_table *table = tm_tables_find(tables, name);
+    char text[512];
+    assert_non_null(table);
+    tm_cell *row = tm_table_add_row(table);
+    assert_non_null(row);
+    assert_true(strlen(cells) < sizeof text);
+    memcpy(text, cells, strlen(cells) + 1);
+    for (char *rest = text, *part; (part = strtok_r(rest, " ", &rest)) != NULL;) {
+        char *value = strchr(part, '=');
+        assert_non_null(value);
+        *value = '\0';
+        set_cell(table, row, part, value + 1);
+    }
+}

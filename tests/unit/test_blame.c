@@ -1,0 +1,384 @@
+/* Who came last to an operation, and whose wait that was: splits worked out by hand. */
+#include "analysis/blame.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define ONE (INT64_C(1) << 40) /* a nanosecond in the unit of shares */
+
+enum { MEMBERS = 9 };
+
+/* An operation, what becomes of it, and its pairs by rank. */
+typedef struct outcome {
+    tm_comm_record members[MEMBERS];
+    tm_comm_answer answers[MEMBERS];
+    int64_t pairs[MEMBERS][MEMBERS]; /* [late][waiting] in 2^-40 ns */
+    size_t n, n_pairs;
+} outcome;
+
+static int64_t units(int64_t whole_ns, uint64_t fraction) {
+    assert_true(fraction < (uint64_t)ONE);
+    return whole_ns * ONE + (int64_t)fraction;
+}
+
+static void read_pairs(outcome *o, tm_pair_map *map) {
+    tm_vec pairs = TM_VEC(tm_pair);
+    assert_true(tm_pair_map_drain(map, &pairs));
+    o->n_pairs = pairs.n;
+    for (size_t i = 0; i < pairs.n; i++) {
+        const tm_pair *pair = (const tm_pair *)pairs.data + i;
+        assert_int_equal(o->pairs[pair->rank][pair->for_rank], 0);
+        o->pairs[pair->rank][pair->for_rank] = units(pair->whole_ns, pair->fraction);
+    }
+    tm_vec_free(&pairs);
+}
+
+/* Rank i is in [begin[i], end[i]); the operation's members stand in the order of ranks. */
+static outcome blame(const int64_t *begin, const int64_t *end, size_t n, bool waits) {
+    outcome o = {.n = n};
+    tm_instance instance = {.n = n, .last_ns = begin[0], .waits = waits};
+    tm_pair_map map = {0};
+    tm_error err;
+    for (size_t i = 0; i < n; i++) {
+        o.members[i] = (tm_comm_record){.rank = (int64_t)i,
+                                        .begin_ns = begin[i],
+                                        .end_ns = end[i],
+                                        .step = 40 + (int64_t)i,
+                                        .group_size = (int32_t)n};
+        instance.last_ns = begin[i] > instance.last_ns ? begin[i] : instance.last_ns;
+    }
+    assert_int_equal(tm_blame_instance(o.members, &instance, o.answers, &map, &err), TM_OK);
+    read_pairs(&o, &map);
+    return o;
+}
+
+static int64_t caused_units(const outcome *o, size_t member) {
+    return units(o->answers[member].caused_ns, o->answers[member].caused_fraction);
+}
+
+/* A split whose shares are whole nanoseconds. */
+typedef struct split {
+    size_t n;
+    int64_t begin[5], end[5];
+    int64_t wait[5], caused[5];
+    int64_t pairs[5][5]; /* [late][waiting] */
+    int last;            /* the rank that came last alone; -1 where there is a tie */
+    int64_t lateness;    /* of that one */
+    const char *tied;    /* 'x' for each rank in the tie */
+} split;
+
+static const split splits[] = {
+    /* two ranks: 0 waits 10 for 1 */
+    {2, {0, 10}, {20, 20}, {10, 0}, {0, 10}, {{0}, {10}}, 1, 10, ".."},
+    {2, {15, 10}, {20, 20}, {0, 5}, {5, 0}, {{0, 5}}, 0, 5, ".."},
+    {2, {10, 10}, {20, 20}, {0, 0}, {0, 0}, {{0}}, -1, 0, "xx"},
+    /* 0 ends at 4, before 1 begins */
+    {2, {0, 10}, {4, 20}, {4, 0}, {0, 4}, {{0}, {4}}, 1, 10, ".."},
+    /* three: gap [0, 6): 0 waits 6, shared by 1 and 2, 3 each; gap [6, 10): 0 and 1 wait 4 each,
+     * 8 by 2 */
+    {3, {0, 6, 10}, {20, 20, 20}, {10, 4, 0}, {0, 3, 11}, {{0}, {3}, {7, 4}}, 2, 4, "..."},
+    /* the same, arriving 2, 0, 1 */
+    {3, {6, 10, 0}, {20, 20, 20}, {4, 0, 10}, {3, 11, 0}, {{0, 0, 3}, {4, 0, 7}}, 1, 4, "..."},
+    /* 1 and 2 come together: 0 waits 10, 5 for each */
+    {3, {0, 10, 10}, {20, 20, 20}, {10, 0, 0}, {0, 5, 5}, {{0}, {5}, {5}}, -1, 0, ".xx"},
+    /* 0 and 1 come together: both wait 10 for 2 */
+    {3, {0, 0, 10}, {20, 20, 20}, {10, 10, 0}, {0, 0, 20}, {{0}, {0}, {10, 10}}, 2, 10, "..."},
+    {3, {7, 7, 7}, {20, 20, 20}, {0}, {0}, {{0}}, -1, 0, "xxx"},
+    /* 0 ends at 4: of its 4, 2 each for 1 and 2; 1 waits 4 for 2 */
+    {3, {0, 6, 10}, {4, 20, 20}, {4, 4, 0}, {0, 2, 6}, {{0}, {2}, {2, 4}}, 2, 4, "..."},
+    /* 0 ends at 8: 6 in the first gap, 3 each; 2 in the second, and 4 of rank 1 */
+    {3, {0, 6, 10}, {8, 20, 20}, {8, 4, 0}, {0, 3, 9}, {{0}, {3}, {5, 4}}, 2, 4, "..."},
+    /* 0 ends at 6, where 1 begins; 1 ends at 10, where 2 begins: nothing is cut off but 0's rest */
+    {3, {0, 6, 10}, {6, 10, 20}, {6, 4, 0}, {0, 3, 7}, {{0}, {3}, {3, 4}}, 2, 4, "..."},
+    /* five: gaps of 12, 12, 12, 12 with 1, 2, 3, 4 waiting for 4, 3, 2, 1: shares of 3, 8, 18, 48;
+     * pairs: of a rank's wait 12/4 = 3, 12/3 = 4, 12/2 = 6, 12 in the gaps that it waits */
+    {5,
+     {0, 12, 24, 36, 48},
+     {60, 60, 60, 60, 60},
+     {48, 36, 24, 12, 0},
+     {0, 3, 11, 29, 77},
+     {{0}, {3}, {7, 4}, {13, 10, 6}, {25, 22, 18, 12}},
+     4,
+     12,
+     "....."},
+    /* five, 3 and 4 in a tie behind 1 and 2, which come together: gap 12 of 0 alone for 4 ranks,
+     * 3 each; then 10 of 0, 1 and 2, 30 for 2 ranks, 15 each */
+    {5,
+     {0, 12, 12, 22, 22},
+     {60, 60, 60, 60, 60},
+     {22, 10, 10, 0, 0},
+     {0, 3, 3, 18, 18},
+     {{0}, {3}, {3}, {8, 5, 5}, {8, 5, 5}},
+     -1,
+     0,
+     "...xx"},
+};
+
+static void check_split(const split *s, const outcome *o) {
+    size_t n_pairs = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const tm_comm_answer *a = &o->answers[i];
+        bool last = s->last == (int)i;
+        assert_int_equal(a->wait_ns, s->wait[i]);
+        assert_int_equal(caused_units(o, i), s->caused[i] * ONE);
+        assert_int_equal(a->last, last);
+        assert_int_equal(a->lateness_ns, last ? s->lateness : 0);
+        assert_int_equal(a->tied, s->tied[i] == 'x');
+        assert_int_equal(a->untied, s->last >= 0);
+        assert_true(a->matched);
+        assert_int_equal(a->group_size, s->n);
+        assert_int_equal(a->step, 40); /* of the lowest rank */
+        for (size_t k = 0; k < s->n; k++) {
+            assert_int_equal(o->pairs[i][k], s->pairs[i][k] * ONE);
+            n_pairs += s->pairs[i][k] > 0;
+        }
+    }
+    assert_int_equal(o->n_pairs, n_pairs); /* those with a share only */
+}
+
+static void waits_are_split_in_layers(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(splits); i++) {
+        outcome o = blame(splits[i].begin, splits[i].end, splits[i].n, true);
+        check_split(&splits[i], &o);
+    }
+}
+
+static void a_split_by_hand_adds_up(void **state) {
+    (void)state;
+    /* caused = waited = the pairs, and the rows and columns of these are the ranks' */
+    for (size_t c = 0; c < COUNT(splits); c++) {
+        const split *s = &splits[c];
+        for (size_t i = 0; i < s->n; i++) {
+            int64_t row = 0, column = 0;
+            for (size_t k = 0; k < s->n; k++) {
+                row += s->pairs[i][k];
+                column += s->pairs[k][i];
+            }
+            assert_int_equal(row, s->caused[i]);
+            assert_int_equal(column, s->wait[i]);
+        }
+    }
+}
+
+static void shares_are_rounded_down_to_2_to_the_minus_40(void **state) {
+    (void)state;
+    /* Five ranks, 1 ns apart: shares of 1/4, 2/3, 3/2 and 4. In 2^-40 ns 1/4 is 274877906944,
+     * 2/3 = 2199023255552 / 3 is 733007751850 2/3, 3/2 is 1649267441664, 4 is 4398046511104. */
+    static const int64_t begin[] = {0, 1, 2, 3, 4}, end[] = {9, 9, 9, 9, 9};
+    static const int64_t caused[] = {0, 274877906944, 1007885658794, 2657153100458, 7055199611562};
+    /* A pair has 1/4, 1/3, 1/2 and 1 of the gaps in which its rank waits; 1/3 is
+     * 366503875925 1/3: (4, 0) = 274877906944 + 366503875925 + 549755813888 + 1099511627776 */
+    static const int64_t for_zero[] = {0, 274877906944, 641381782869, 1191137596757, 2290649224533};
+    outcome o = blame(begin, end, 5, true);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(caused_units(&o, i), caused[i]);
+        assert_int_equal(o.pairs[i][0], for_zero[i]);
+    }
+}
+
+static void an_operation_without_wait_has_no_blame(void **state) {
+    (void)state;
+    static const int64_t begin[] = {0, 5, 9}, end[] = {20, 20, 20};
+    outcome o = blame(begin, end, 3, false);
+    assert_int_equal(o.n_pairs, 0);
+    for (size_t i = 0; i < 3; i++) {
+        const tm_comm_answer *a = &o.answers[i];
+        assert_int_equal(a->wait_ns, -1);
+        assert_int_equal(caused_units(&o, i), 0);
+        assert_int_equal(a->lateness_ns, 0);
+        assert_false(a->last || a->tied || a->untied);
+        assert_true(a->matched);
+        assert_int_equal(a->step, 40);
+    }
+}
+
+static void pairs_are_only_kept_where_they_are_wanted(void **state) {
+    (void)state;
+    const tm_comm_record members[] = {{.begin_ns = 0, .end_ns = 9},
+                                      {.begin_ns = 4, .end_ns = 9, .rank = 1}};
+    const tm_instance instance = {.n = 2, .last_ns = 4, .waits = true};
+    tm_comm_answer answers[2];
+    tm_error err;
+    assert_int_equal(tm_blame_instance(members, &instance, answers, NULL, &err), TM_OK);
+    assert_int_equal(answers[1].caused_ns, 4);
+}
+
+/* The truth by another way: nanosecond by nanosecond, in 1/840 ns, which 1 to 8 divide. */
+typedef struct truth {
+    int64_t caused[MEMBERS], wait[MEMBERS], pairs[MEMBERS][MEMBERS];
+} truth;
+
+enum { UNIT = 840, RANGE = 40 };
+
+static truth find_truth(const int64_t *begin, const int64_t *end, size_t n) {
+    truth t = {{0}, {0}, {{0}}};
+    for (int64_t now = 0; now < RANGE; now++) {
+        int64_t late = 0;
+        for (size_t i = 0; i < n; i++)
+            late += begin[i] > now;
+        for (size_t i = 0; i < n && late > 0; i++) {
+            if (begin[i] > now || end[i] <= now)
+                continue;
+            t.wait[i]++;
+            for (size_t k = 0; k < n; k++)
+                if (begin[k] > now) {
+                    t.caused[k] += UNIT / late;
+                    t.pairs[k][i] += UNIT / late;
+                }
+        }
+    }
+    return t;
+}
+
+/* found [2^-40 ns] is exact [1/840 ns] less up to `roundings` times 2^-40 ns. */
+static void assert_share(int64_t found, int64_t exact, int64_t roundings) {
+    assert_true(UNIT * found <= exact * ONE);
+    assert_true(roundings == 0 ? UNIT * found == exact * ONE
+                               : UNIT * (found + roundings) > exact * ONE);
+}
+
+static void check_truth(const outcome *o, const truth *t) {
+    int64_t n = (int64_t)o->n, caused = 0, waited = 0, all_pairs = 0;
+    for (size_t i = 0; i < o->n; i++) {
+        int64_t row = 0, column = 0;
+        assert_int_equal(o->answers[i].wait_ns, t->wait[i]);
+        assert_share(caused_units(o, i), t->caused[i], n);
+        for (size_t k = 0; k < o->n; k++) {
+            assert_share(o->pairs[i][k], t->pairs[i][k], n);
+            row += o->pairs[i][k];
+            column += o->pairs[k][i];
+        }
+        assert_share(row, t->caused[i], n * n);
+        assert_share(column, t->wait[i] * UNIT, n * n);
+        caused += caused_units(o, i);
+        waited += t->wait[i];
+        all_pairs += row;
+    }
+    assert_share(caused, waited * UNIT, n * n);
+    assert_share(all_pairs, waited * UNIT, n * n * n);
+}
+
+static int64_t next_below(uint64_t *seed, int64_t limit) {
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)(*seed >> 33) % limit;
+}
+
+static void what_ranks_cause_is_what_ranks_wait(void **state) {
+    (void)state;
+    uint64_t seed = 12;
+    for (int round = 0; round < 2000; round++) {
+        int64_t begin[MEMBERS], end[MEMBERS];
+        size_t n = 2 + (size_t)next_below(&seed, MEMBERS - 1);
+        int64_t range = 1 + next_below(&seed, RANGE); /* small ones make ties */
+        bool cut = next_below(&seed, 2) == 0;
+        for (size_t i = 0; i < n; i++) {
+            begin[i] = next_below(&seed, range);
+            end[i] = cut ? begin[i] + next_below(&seed, RANGE) : RANGE + 5;
+        }
+        outcome o = blame(begin, end, n, true);
+        truth t = find_truth(begin, end, n);
+        check_truth(&o, &t);
+    }
+}
+
+static void shares_add_with_carry_and_round_half_up(void **state) {
+    (void)state;
+    tm_share sum = {1, (uint64_t)ONE - 1};
+    tm_share_add(&sum, (tm_share){2, 1});
+    assert_int_equal(sum.whole_ns, 4);
+    assert_int_equal(sum.fraction, 0);
+    tm_share_add(&sum, (tm_share){0, (uint64_t)ONE - 1});
+    tm_share_add(&sum, (tm_share){0, (uint64_t)ONE - 1});
+    assert_int_equal(units(sum.whole_ns, sum.fraction), 6 * ONE - 2);
+    assert_int_equal(tm_share_round((tm_share){3, (uint64_t)ONE / 2}), 4);
+    assert_int_equal(tm_share_round((tm_share){3, (uint64_t)ONE / 2 - 1}), 3);
+    assert_int_equal(tm_share_round((tm_share){3, 0}), 3);
+}
+
+static void a_share_is_a_quotient(void **state) {
+    (void)state;
+    static const struct {
+        int64_t numerator, denominator, whole_ns;
+        uint64_t fraction;
+    } cases[] = {
+        {0, 3, 0, 0},
+        {7, 2, 3, 549755813888}, /* 2^39 */
+        {9, 3, 3, 0},
+        {1, 3, 0, 366503875925}, /* 2^40 / 3 = 366503875925.33 */
+        {5, 1, 5, 0},
+        {INT64_MAX, 1, INT64_MAX, 0},
+        /* 2^23 - 2 over 2^23 - 1, the largest that is allowed: 2^40 - 2^40 / (2^23 - 1), which is
+         * 131072.0156..., is 1099511496703.98 */
+        {8388606, 8388607, 0, 1099511496703},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_share share = tm_share_of(cases[i].numerator, cases[i].denominator);
+        assert_int_equal(share.whole_ns, cases[i].whole_ns);
+        assert_int_equal(share.fraction, cases[i].fraction);
+    }
+}
+
+static int by_pair(const void *a, const void *b) {
+    const tm_pair *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->for_rank > y->for_rank) - (x->for_rank < y->for_rank);
+}
+
+static void a_map_sums_every_pair_by_itself(void **state) {
+    (void)state;
+    enum { RANKS = 60 };
+    tm_pair_map map = {0};
+    tm_vec out = TM_VEC(tm_pair);
+    /* pair (a, b) is given a + 1 and then b + 1/2 */
+    for (int64_t a = 0; a < RANKS; a++)
+        for (int64_t b = 0; b < RANKS; b++)
+            assert_true(tm_pair_map_add(&map, a, b, (tm_share){a + 1, 0}));
+    for (int64_t b = RANKS; b-- > 0;)
+        for (int64_t a = 0; a < RANKS; a++)
+            assert_true(tm_pair_map_add(&map, a, b, (tm_share){b, (uint64_t)ONE / 2}));
+    assert_true(tm_pair_map_drain(&map, &out));
+    assert_int_equal(out.n, RANKS * RANKS);
+    assert_null(map.slots);
+    assert_int_equal(map.n, 0);
+    qsort(out.data, out.n, out.size, by_pair);
+    for (int64_t i = 0; i < (int64_t)RANKS * RANKS; i++) {
+        const tm_pair *pair = (const tm_pair *)out.data + i;
+        assert_int_equal(pair->rank, i / RANKS);
+        assert_int_equal(pair->for_rank, i % RANKS);
+        assert_int_equal(pair->whole_ns, i / RANKS + 1 + i % RANKS);
+        assert_int_equal(pair->fraction, ONE / 2);
+    }
+    tm_vec_free(&out);
+}
+
+static void an_empty_map_gives_no_pairs(void **state) {
+    (void)state;
+    tm_pair_map map = {0};
+    tm_vec out = TM_VEC(tm_pair);
+    assert_true(tm_pair_map_drain(&map, &out));
+    assert_int_equal(out.n, 0);
+    tm_pair_map_free(&map);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_are_split_in_layers),
+        cmocka_unit_test(a_split_by_hand_adds_up),
+        cmocka_unit_test(shares_are_rounded_down_to_2_to_the_minus_40),
+        cmocka_unit_test(an_operation_without_wait_has_no_blame),
+        cmocka_unit_test(pairs_are_only_kept_where_they_are_wanted),
+        cmocka_unit_test(what_ranks_cause_is_what_ranks_wait),
+        cmocka_unit_test(shares_add_with_carry_and_round_half_up),
+        cmocka_unit_test(a_share_is_a_quotient),
+        cmocka_unit_test(a_map_sums_every_pair_by_itself),
+        cmocka_unit_test(an_empty_map_gives_no_pairs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

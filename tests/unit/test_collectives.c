@@ -1,0 +1,271 @@
+/* The tables of collectives: bandwidths by the formulas of nccl-tests, classes, medians. */
+#include "analysis/analyses.h"
+#include "timeline/collectives.h"
+#include "timeline_fixture.h"
+
+#include <math.h>
+
+/* What one process knows, and the tables made of it. */
+typedef struct bench {
+    tm_collectives own;
+    tm_tables tables;
+    tm_error err;
+} bench;
+
+static bench open_bench(void) {
+    bench b = {.own = {.records = TM_VEC(tm_comm_record),
+                       .instances = TM_VEC(tm_instance),
+                       .values = TM_VEC(tm_instance_value),
+                       .worst = TM_VEC(tm_worst),
+                       .pairs = TM_VEC(tm_pair)}};
+    assert_int_equal(tm_analysis_tables(&b.tables, &b.err), TM_OK);
+    return b;
+}
+
+static void close_bench(bench *b) {
+    tm_vec_free(&b->own.records);
+    tm_vec_free(&b->own.instances);
+    tm_vec_free(&b->own.values);
+    tm_vec_free(&b->own.worst);
+    tm_tables_destroy(&b->tables);
+}
+
+static void finish(bench *b) {
+    assert_int_equal(tm_analysis_collectives.collectives(&b->own, &b->tables, &b->err), TM_OK);
+    for (size_t i = 0; i < b->tables.n_tables; i++)
+        tm_table_sort(&b->tables.tables[i]);
+}
+
+static const tm_table *find(const bench *b, const char *name) {
+    const tm_table *table = tm_tables_find(&b->tables, name);
+    assert_non_null(table);
+    return table;
+}
+
+static void add_value(bench *b, tm_collective_kind kind, int32_t n, int64_t bytes,
+                      int64_t transfer_ns) {
+    tm_instance_value value = {.group = 5,
+                               .bytes = bytes,
+                               .transfer_ns = transfer_ns,
+                               .skew_ns = transfer_ns < 0 ? -1 : 3,
+                               .group_size = n,
+                               .kind = (uint8_t)kind,
+                               .group_text = "g"};
+    assert_non_null(tm_vec_append(&b->own.values, &value, 1));
+}
+
+static void bandwidths_are_those_of_nccl_tests(void **state) {
+    (void)state;
+    /* busbw = algbw x numerator / denominator, algbw = bytes / ns */
+    static const struct {
+        tm_collective_kind kind;
+        int32_t n;
+        int64_t numerator, denominator;
+    } kinds[] = {
+        {TM_COLL_ALLREDUCE, 2, 1, 1},    /* 2 (2 - 1) / 2 */
+        {TM_COLL_ALLREDUCE, 8, 7, 4},    /* 14 / 8 */
+        {TM_COLL_ALLREDUCE, 64, 63, 32}, /* 126 / 64 */
+        {TM_COLL_ALLGATHER, 2, 1, 2},    /* (n - 1) / n */
+        {TM_COLL_ALLGATHER, 8, 7, 8},        {TM_COLL_ALLGATHER, 64, 63, 64},
+        {TM_COLL_REDUCESCATTER, 2, 1, 2},    {TM_COLL_REDUCESCATTER, 8, 7, 8},
+        {TM_COLL_REDUCESCATTER, 64, 63, 64}, {TM_COLL_ALLTOALL, 2, 1, 2},
+        {TM_COLL_ALLTOALL, 8, 7, 8},         {TM_COLL_ALLTOALL, 64, 63, 64},
+        {TM_COLL_BARRIER, 8, 1, 1},          {TM_COLL_BROADCAST, 8, 1, 1},
+        {TM_COLL_REDUCE, 8, 1, 1},           {TM_COLL_SENDRECV, 2, 1, 1},
+        {TM_COLL_GATHER, 8, 1, 1},           {TM_COLL_OTHER, 8, 1, 1},
+    };
+    static const struct {
+        int64_t bytes, ns;
+        double algbw; /* GB/s: bytes / ns */
+    } sizes[] = {{4, 2000, 0.002},
+                 {1000000, 3, 1000000.0 / 3.0},
+                 {1073741824, 10000000, 107.3741824},
+                 {0, 50, 0.0}};
+    for (size_t k = 0; k < COUNT(kinds); k++)
+        for (size_t s = 0; s < COUNT(sizes); s++) {
+            bench b = open_bench();
+            add_value(&b, kinds[k].kind, kinds[k].n, sizes[s].bytes, sizes[s].ns);
+            finish(&b);
+            double algbw = tm_table_cell(find(&b, "collectives.kind"), 0, "algbw_gbps")->value.r;
+            double busbw = tm_table_cell(find(&b, "collectives.kind"), 0, "busbw_gbps")->value.r;
+            double expected =
+                sizes[s].algbw * (double)kinds[k].numerator / (double)kinds[k].denominator;
+            assert_true(fabs(algbw - sizes[s].algbw) <= 1e-12 * sizes[s].algbw);
+            assert_true(fabs(busbw - expected) <= 1e-12 * expected);
+            close_bench(&b);
+        }
+}
+
+static void a_size_class_is_the_power_of_two_at_or_below(void **state) {
+    (void)state;
+    static const struct {
+        int64_t bytes, size_class;
+    } cases[] = {{0, 0},
+                 {1, 1},
+                 {2, 2},
+                 {3, 2},
+                 {4, 4},
+                 {1023, 512},
+                 {1024, 1024},
+                 {1025, 1024},
+                 {INT64_MAX, INT64_C(1) << 62},
+                 {INT64_C(1) << 62, INT64_C(1) << 62},
+                 {(INT64_C(1) << 62) - 1, INT64_C(1) << 61}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        bench b = open_bench();
+        add_value(&b, TM_COLL_ALLREDUCE, 2, cases[i].bytes, 5);
+        finish(&b);
+        const tm_table *table = find(&b, "collectives.kind");
+        assert_int_equal(tm_table_cell(table, 0, "size_class_bytes")->value.i, cases[i].size_class);
+        assert_int_equal(tm_table_cell(table, 0, "bytes")->value.i, cases[i].bytes);
+        close_bench(&b);
+    }
+}
+
+/* Values of {kind, group, group's text, ranks, bytes, transfer, skew}, in any order. */
+static const tm_instance_value values[] = {
+    /* all-reduces of group a, class 1024: bytes 1024, 1500, 2000, 2047: median (1500 + 2000) / 2;
+     * transfers 0, 10, 20, 1000: median 15, p95 the 4th; skews 4, 7, 9, 30: median 8; rates without
+     * the first: 1500/10 = 150, 2000/20 = 100, 2047/1000 = 2.047: median 100; x 2 x 3 / 4 = 150 */
+    {1, 2000, 20, 4, 4, TM_COLL_ALLREDUCE, "a"},
+    {1, 1024, 0, 9, 4, TM_COLL_ALLREDUCE, "a"},
+    {1, 2047, 1000, 7, 4, TM_COLL_ALLREDUCE, "a"},
+    {1, 1500, 10, 30, 4, TM_COLL_ALLREDUCE, "a"},
+    /* another class, at its lower end; another group; another kind */
+    {1, 2048, 2, 1, 4, TM_COLL_ALLREDUCE, "a"},
+    {2, 1024, 4, 2, 2, TM_COLL_ALLREDUCE, "b"},
+    {1, 1024, 8, 0, 4, TM_COLL_ALLGATHER, "a"},
+    /* no size: neither class nor rate. Transfers 1, 2: median 1.5 */
+    {3, -1, 1, 5, 8, TM_COLL_ALLREDUCE, "0-7"},
+    {3, -1, 2, 6, 8, TM_COLL_ALLREDUCE, "0-7"},
+    /* no wait: sizes alone, median of 10 and 11 */
+    {1, 10, -1, -1, 4, TM_COLL_BROADCAST, "a"},
+    {1, 11, -1, -1, 4, TM_COLL_BROADCAST, "a"},
+    /* all ended before the last began: no rate */
+    {1, 16, 0, 3, 4, TM_COLL_BARRIER, "a"},
+};
+
+static void classes_have_their_medians(void **state) {
+    (void)state;
+    static const char *const rows[] = {
+        "kind=allgather group=a ranks=4 size_class_bytes=1024 count=1 bytes=1024 "
+        "median_transfer_ns=8 p95_transfer_ns=8 median_skew_ns=0 algbw_gbps=128 busbw_gbps=96",
+        "kind=allreduce group=0-7 ranks=8 size_class_bytes=null count=2 bytes=null "
+        "median_transfer_ns=2 p95_transfer_ns=2 median_skew_ns=6 algbw_gbps=null busbw_gbps=null",
+        "kind=allreduce group=a ranks=4 size_class_bytes=1024 count=4 bytes=1750 "
+        "median_transfer_ns=15 p95_transfer_ns=1000 median_skew_ns=8 algbw_gbps=100 "
+        "busbw_gbps=150",
+        "kind=allreduce group=a ranks=4 size_class_bytes=2048 count=1 bytes=2048 "
+        "median_transfer_ns=2 p95_transfer_ns=2 median_skew_ns=1 algbw_gbps=1024 busbw_gbps=1536",
+        "kind=allreduce group=b ranks=2 size_class_bytes=1024 count=1 bytes=1024 "
+        "median_transfer_ns=4 p95_transfer_ns=4 median_skew_ns=2 algbw_gbps=256 busbw_gbps=256",
+        "kind=barrier group=a ranks=4 size_class_bytes=16 count=1 bytes=16 median_transfer_ns=0 "
+        "p95_transfer_ns=0 median_skew_ns=3 algbw_gbps=null busbw_gbps=null",
+        "kind=broadcast group=a ranks=4 size_class_bytes=8 count=2 bytes=11 "
+        "median_transfer_ns=null p95_transfer_ns=null median_skew_ns=null algbw_gbps=null "
+        "busbw_gbps=null",
+    };
+    bench b = open_bench();
+    assert_non_null(tm_vec_append(&b.own.values, values, COUNT(values)));
+    finish(&b);
+    const tm_table *table = find(&b, "collectives.kind");
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_row(table, i, rows[i]);
+    assert_int_equal(table->n_rows, COUNT(rows));
+    close_bench(&b);
+}
+
+static void the_95th_percentile_of_many_is_by_nearest_rank(void **state) {
+    (void)state;
+    /* transfers 1 to 40 in some order: 0.95 x 40 = 38; median 20.5 */
+    bench b = open_bench();
+    for (int64_t i = 0; i < 40; i++)
+        add_value(&b, TM_COLL_ALLREDUCE, 2, 64, (i * 7) % 40 + 1);
+    finish(&b);
+    const tm_table *table = find(&b, "collectives.kind");
+    assert_int_equal(tm_table_cell(table, 0, "p95_transfer_ns")->value.i, 38);
+    assert_int_equal(tm_table_cell(table, 0, "median_transfer_ns")->value.i, 21);
+    assert_int_equal(tm_table_cell(table, 0, "count")->value.i, 40);
+    close_bench(&b);
+}
+
+static void add_instance(bench *b, const tm_comm_record *members, size_t n, int64_t last_ns) {
+    tm_instance instance = {.first = b->own.records.n, .n = n, .last_ns = last_ns, .waits = true};
+    assert_non_null(tm_vec_append(&b->own.records, members, n));
+    assert_non_null(tm_vec_append(&b->own.instances, &instance, 1));
+}
+
+static void the_worst_are_shown_with_their_arrivals(void **state) {
+    (void)state;
+    /* place 1: begins 10, 4, 7: L 10, skew 6; ends 20, 8, 21: waits 0, 4 (cut), 3: 7; transfer 11.
+     * place 0: 5 and 5, tied, and nothing is known of it; ends 5 and 3, before L: transfer 0. */
+    static const tm_comm_record known[] = {
+        {.begin_ns = 10,
+         .end_ns = 20,
+         .rank = 1,
+         .bytes = 96,
+         .seq = 3,
+         .step = 8,
+         .kind = TM_COLL_ALLREDUCE,
+         .group_text = "dp"},
+        {.begin_ns = 4, .end_ns = 8, .rank = 2, .bytes = 97, .seq = 4, .step = 9},
+        {.begin_ns = 7, .end_ns = 21, .rank = 6, .bytes = 98, .seq = 5, .step = 10},
+    };
+    static const tm_comm_record unknown[] = {
+        {.begin_ns = 5,
+         .end_ns = 5,
+         .bytes = -1,
+         .seq = -1,
+         .step = -1,
+         .kind = TM_COLL_ALLTOALL,
+         .group_text = "0-1"},
+        {.begin_ns = 5, .end_ns = 3, .rank = 1, .bytes = -1, .seq = -1, .step = -1},
+    };
+    static const char *const worst[] = {
+        "instance=0 kind=alltoall group=0-1 seq=null step=null bytes=null begin_ns=5 skew_ns=0 "
+        "wait_ns=0 last_rank=null transfer_ns=0",
+        "instance=1 kind=allreduce group=dp seq=3 step=8 bytes=96 begin_ns=4 skew_ns=6 wait_ns=7 "
+        "last_rank=1 transfer_ns=11",
+    };
+    static const char *const arrivals[] = {
+        "instance=0 rank=0 begin_ns=5 end_ns=5",   "instance=0 rank=1 begin_ns=5 end_ns=3",
+        "instance=1 rank=1 begin_ns=10 end_ns=20", "instance=1 rank=2 begin_ns=4 end_ns=8",
+        "instance=1 rank=6 begin_ns=7 end_ns=21",
+    };
+    bench b = open_bench();
+    const tm_worst places[] = {{2, 1}, {0, 0}};
+    add_instance(&b, unknown, COUNT(unknown), 5);
+    add_instance(&b, known, 1, 10); /* not among the worst */
+    add_instance(&b, known, COUNT(known), 10);
+    assert_non_null(tm_vec_append(&b.own.worst, places, COUNT(places)));
+    finish(&b);
+    for (size_t i = 0; i < COUNT(worst); i++)
+        assert_row(find(&b, "collectives.worst"), i, worst[i]);
+    assert_int_equal(find(&b, "collectives.worst")->n_rows, COUNT(worst));
+    for (size_t i = 0; i < COUNT(arrivals); i++)
+        assert_row(find(&b, "collectives.arrival"), i, arrivals[i]);
+    assert_int_equal(find(&b, "collectives.arrival")->n_rows, COUNT(arrivals));
+    close_bench(&b);
+}
+
+static void no_operations_make_no_rows(void **state) {
+    (void)state;
+    bench b = open_bench();
+    finish(&b);
+    assert_int_equal(find(&b, "collectives.kind")->n_rows, 0);
+    assert_int_equal(find(&b, "collectives.worst")->n_rows, 0);
+    assert_int_equal(find(&b, "collectives.arrival")->n_rows, 0);
+    close_bench(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bandwidths_are_those_of_nccl_tests),
+        cmocka_unit_test(a_size_class_is_the_power_of_two_at_or_below),
+        cmocka_unit_test(classes_have_their_medians),
+        cmocka_unit_test(the_95th_percentile_of_many_is_by_nearest_rank),
+        cmocka_unit_test(the_worst_are_shown_with_their_arrivals),
+        cmocka_unit_test(no_operations_make_no_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

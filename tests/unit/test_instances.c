@@ -1,0 +1,243 @@
+/* Records brought together: what is complete, what is suspect, and what has a wait. */
+#include "match/instances.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { MEMBERS = 4 };
+
+/* One operation: its members, and what is to become of it. */
+typedef struct operation {
+    struct {
+        int64_t rank, begin_ns, bytes;
+        uint8_t kind;
+        int32_t group_size;
+    } members[MEMBERS];
+    size_t n;
+    uint8_t way;
+    uint8_t state;
+    bool waits;
+    int64_t last_ns;
+} operation;
+
+static tm_collectives open_collectives(void) {
+    return (tm_collectives){.records = TM_VEC(tm_comm_record), .instances = TM_VEC(tm_instance)};
+}
+
+static void close_collectives(tm_collectives *c) {
+    tm_vec_free(&c->records);
+    tm_vec_free(&c->instances);
+}
+
+static void add_members(tm_collectives *c, const operation *o, uint64_t key) {
+    for (size_t i = 0; i < o->n; i++) {
+        tm_comm_record record = {.group = 1,
+                                 .key = key,
+                                 .begin_ns = o->members[i].begin_ns,
+                                 .end_ns = o->members[i].begin_ns + 1,
+                                 .bytes = o->members[i].bytes,
+                                 .rank = o->members[i].rank,
+                                 .event = (uint32_t)i,
+                                 .group_size = o->members[i].group_size,
+                                 .kind = o->members[i].kind,
+                                 .way = o->way};
+        assert_non_null(tm_vec_append(&c->records, &record, 1));
+    }
+}
+
+#define AR TM_COLL_ALLREDUCE
+#define COMPLETE TM_INSTANCE_COMPLETE
+#define INCOMPLETE TM_INSTANCE_INCOMPLETE
+#define SUSPECT TM_INSTANCE_SUSPECT
+#define SEQ TM_MATCH_SEQ
+#define PAIR TM_MATCH_PAIR
+
+static const operation operations[] = {
+    /* members {rank, begin, bytes, kind, group size} */
+    {{{1, 30, 8, AR, 2}, {0, 20, 8, AR, 2}}, 2, SEQ, COMPLETE, true, 30},
+    {{{1, 20, 8, AR, 2}, {0, 30, 8, AR, 2}}, 2, SEQ, COMPLETE, true, 30},
+    {{{2, -5, 8, AR, 3}, {0, -9, 8, AR, 3}, {1, -7, 8, AR, 3}}, 3, SEQ, COMPLETE, true, -5},
+    /* some members are missing */
+    {{{1, 30, 8, AR, 3}, {0, 20, 8, AR, 3}}, 2, SEQ, INCOMPLETE, false, 30},
+    {{{1, 30, 8, AR, 2}}, 1, SEQ, INCOMPLETE, false, 30},
+    /* a group of one has no wait */
+    {{{1, 30, 8, AR, 1}}, 1, SEQ, COMPLETE, false, 30},
+    /* kinds that do not synchronise have none */
+    {{{0, 20, 8, TM_COLL_BROADCAST, 2}, {1, 30, 8, TM_COLL_BROADCAST, 2}},
+     2,
+     SEQ,
+     COMPLETE,
+     false,
+     30},
+    {{{0, 20, 8, TM_COLL_REDUCE, 2}, {1, 30, 8, TM_COLL_REDUCE, 2}}, 2, SEQ, COMPLETE, false, 30},
+    {{{0, 2, -1, TM_COLL_SENDRECV, 2}, {1, 3, -1, TM_COLL_SENDRECV, 2}},
+     2,
+     TM_MATCH_ORDER,
+     COMPLETE,
+     false,
+     3},
+    {{{0, 20, 8, TM_COLL_COALESCED, 2}, {1, 30, 8, TM_COLL_COALESCED, 2}},
+     2,
+     SEQ,
+     COMPLETE,
+     false,
+     30},
+    {{{0, 20, 8, TM_COLL_BARRIER, 2}, {1, 30, 8, TM_COLL_BARRIER, 2}}, 2, SEQ, COMPLETE, true, 30},
+    {{{0, 20, 8, TM_COLL_ALLGATHER, 2}, {1, 30, 8, TM_COLL_ALLGATHER, 2}},
+     2,
+     SEQ,
+     COMPLETE,
+     true,
+     30},
+    {{{0, 2, 8, TM_COLL_REDUCESCATTER, 2}, {1, 3, 8, TM_COLL_REDUCESCATTER, 2}},
+     2,
+     SEQ,
+     COMPLETE,
+     true,
+     3},
+    /* the sizes of an all-to-all may differ, those of others may not */
+    {{{0, 20, 8, TM_COLL_ALLTOALL, 2}, {1, 30, 9, TM_COLL_ALLTOALL, 2}},
+     2,
+     SEQ,
+     COMPLETE,
+     true,
+     30},
+    {{{0, 20, 8, AR, 2}, {1, 30, 9, AR, 2}}, 2, SEQ, SUSPECT, false, 30},
+    {{{0, 20, -1, AR, 2}, {1, 30, 9, AR, 2}}, 2, SEQ, SUSPECT, false, 30},
+    {{{0, 1, 8, AR, 3}, {1, 2, 8, AR, 3}, {2, 3, 9, AR, 3}}, 3, SEQ, SUSPECT, false, 3},
+    {{{0, 1, 9, AR, 3}, {1, 2, 8, AR, 3}, {2, 3, 8, AR, 3}}, 3, SEQ, SUSPECT, false, 3},
+    /* kinds */
+    {{{0, 20, 8, AR, 2}, {1, 30, 8, TM_COLL_ALLGATHER, 2}}, 2, SEQ, SUSPECT, false, 30},
+    {{{0, 2, 8, TM_COLL_ALLTOALL, 2}, {1, 3, 8, AR, 2}}, 2, SEQ, SUSPECT, false, 3},
+    /* also where members are missing */
+    {{{0, 20, 8, AR, 3}, {1, 30, 9, AR, 3}}, 2, SEQ, SUSPECT, false, 30},
+    /* a rank twice: with all others, and in place of one */
+    {{{0, 1, 8, AR, 2}, {1, 2, 8, AR, 2}, {1, 3, 8, AR, 2}}, 3, SEQ, SUSPECT, false, 3},
+    {{{1, 2, 8, AR, 2}, {1, 3, 8, AR, 2}}, 2, SEQ, SUSPECT, false, 3},
+    /* more members than the group has, or another group size */
+    {{{0, 1, 8, AR, 2}, {1, 2, 8, AR, 2}, {2, 3, 8, AR, 2}}, 3, SEQ, SUSPECT, false, 3},
+    {{{0, 1, 8, AR, 1}, {1, 2, 8, AR, 1}}, 2, SEQ, SUSPECT, false, 2},
+    {{{0, 1, 8, AR, 2}, {1, 2, 8, AR, 3}}, 2, SEQ, SUSPECT, false, 2},
+    /* transfers: a send and a receive of one size */
+    {{{0, 1, 8, TM_COLL_SEND, 2}, {1, 2, 8, TM_COLL_RECV, 2}}, 2, PAIR, COMPLETE, false, 2},
+    {{{0, 1, 8, TM_COLL_RECV, 2}, {1, 2, 8, TM_COLL_SEND, 2}}, 2, PAIR, COMPLETE, false, 2},
+    {{{0, 1, 8, TM_COLL_SEND, 2}, {1, 2, 8, TM_COLL_SEND, 2}}, 2, PAIR, SUSPECT, false, 2},
+    {{{0, 1, 8, TM_COLL_SEND, 2}, {1, 2, 9, TM_COLL_RECV, 2}}, 2, PAIR, SUSPECT, false, 2},
+    {{{0, 1, 8, TM_COLL_SEND, 2}}, 1, PAIR, INCOMPLETE, false, 1},
+};
+
+static void check(const tm_collectives *c, size_t at, const operation *o) {
+    const tm_instance *instance = (const tm_instance *)c->instances.data + at;
+    const tm_comm_record *members = (const tm_comm_record *)c->records.data + instance->first;
+    assert_int_equal(instance->n, o->n);
+    assert_int_equal(instance->state, o->state);
+    assert_int_equal(instance->waits, o->waits);
+    assert_int_equal(instance->last_ns, o->last_ns);
+    for (size_t i = 1; i < instance->n; i++)
+        assert_true(members[i].rank >= members[i - 1].rank);
+}
+
+static void an_operation_is_complete_incomplete_or_suspect(void **state) {
+    (void)state;
+    tm_error err;
+    for (size_t i = 0; i < COUNT(operations); i++) {
+        tm_collectives c = open_collectives();
+        add_members(&c, &operations[i], 3);
+        assert_int_equal(tm_match_instances(&c, &err), TM_OK);
+        assert_int_equal(c.instances.n, 1);
+        check(&c, 0, &operations[i]);
+        close_collectives(&c);
+    }
+}
+
+static void operations_lie_one_after_the_other(void **state) {
+    (void)state;
+    tm_error err;
+    tm_collectives c = open_collectives();
+    size_t n_seq = 0, at = 0;
+    for (size_t i = COUNT(operations); i-- > 0;) /* the last key first */
+        if (operations[i].way == SEQ)
+            add_members(&c, &operations[i], i);
+    assert_int_equal(tm_match_instances(&c, &err), TM_OK);
+    const tm_instance *instances = c.instances.data;
+    for (size_t i = 0; i < COUNT(operations); i++) {
+        if (operations[i].way != SEQ)
+            continue;
+        assert_int_equal(instances[n_seq].first, at);
+        check(&c, n_seq, &operations[i]);
+        at += instances[n_seq++].n;
+    }
+    assert_int_equal(c.instances.n, n_seq);
+    assert_int_equal(c.records.n, at);
+    close_collectives(&c);
+}
+
+static void group_way_and_key_tell_operations_apart(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t group, key;
+        uint8_t way;
+    } names[] = {{1, 1, SEQ},
+                 {1, 2, SEQ},
+                 {2, 1, SEQ},
+                 {1, 1, TM_MATCH_ORDER},
+                 {1, 1, TM_MATCH_COMMS_ID},
+                 {UINT64_MAX, 1, SEQ},
+                 {1, UINT64_MAX, SEQ}};
+    tm_error err;
+    tm_collectives c = open_collectives();
+    for (int64_t rank = 0; rank < 2; rank++)
+        for (size_t i = 0; i < COUNT(names); i++) {
+            tm_comm_record record = {.group = names[i].group,
+                                     .key = names[i].key,
+                                     .way = names[i].way,
+                                     .rank = rank,
+                                     .group_size = 2,
+                                     .kind = AR};
+            assert_non_null(tm_vec_append(&c.records, &record, 1));
+        }
+    assert_int_equal(tm_match_instances(&c, &err), TM_OK);
+    assert_int_equal(c.instances.n, COUNT(names));
+    for (size_t i = 0; i < COUNT(names); i++)
+        assert_int_equal(((const tm_instance *)c.instances.data)[i].state, COMPLETE);
+    close_collectives(&c);
+}
+
+static void no_records_make_no_instance(void **state) {
+    (void)state;
+    tm_error err;
+    tm_collectives c = open_collectives();
+    assert_int_equal(tm_match_instances(&c, &err), TM_OK);
+    assert_int_equal(c.instances.n, 0);
+    close_collectives(&c);
+}
+
+static void a_member_waits_until_the_last_begin_or_its_own_end(void **state) {
+    (void)state;
+    static const struct {
+        int64_t begin_ns, end_ns, last_ns, wait_ns;
+    } cases[] = {
+        {10, 50, 30, 20}, {30, 50, 30, 0}, {10, 25, 30, 15},
+        {10, 30, 30, 20}, {10, 10, 30, 0}, {-10, 50, -5, 5},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_comm_record record = {.begin_ns = cases[i].begin_ns, .end_ns = cases[i].end_ns};
+        assert_int_equal(tm_member_wait(&record, cases[i].last_ns), cases[i].wait_ns);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_operation_is_complete_incomplete_or_suspect),
+        cmocka_unit_test(operations_lie_one_after_the_other),
+        cmocka_unit_test(group_way_and_key_tell_operations_apart),
+        cmocka_unit_test(no_records_make_no_instance),
+        cmocka_unit_test(a_member_waits_until_the_last_begin_or_its_own_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,592 @@
+/* From a rank's communication kernels to records, and which runs of them agree. */
+#include "match/records.h"
+
+#include "comm_fixture.h"
+#include "match/groups.h"
+
+enum { ORIGIN = 7, WORLD = 4 };
+
+static const char *const pair_ranks = "[0, 1]";
+
+static const tm_comm_record *record_at(const tm_match_input *input, size_t i) {
+    assert_true(i < input->records.n);
+    return (const tm_comm_record *)input->records.data + i;
+}
+
+static void every_kernel_is_matched_in_its_surest_way(void **state) {
+    (void)state;
+    static const struct {
+        comm_spec kernel;
+        int way; /* -1: unmatched */
+        uint64_t key;
+        int32_t group_size;
+    } cases[] = {
+        {{.name = "allreduce", .comms_id = 77, .seq = GIVEN(3)}, TM_MATCH_COMMS_ID, 77, 4},
+        {{.name = "allreduce", .comms_id = -1}, TM_MATCH_COMMS_ID, UINT64_MAX, 4},
+        {{.name = "allreduce", .seq = GIVEN(3)}, TM_MATCH_SEQ, 3, 4},
+        {{.name = "allreduce", .seq = GIVEN(0)}, TM_MATCH_SEQ, 0, 4},
+        {{.name = "allreduce"}, TM_MATCH_ORDER, 0, 4},
+        {{.name = "broadcast", .seq = GIVEN(9), .src = GIVEN(0)}, TM_MATCH_SEQ, 9, 4},
+        {{.name = "send", .dst = GIVEN(2)}, TM_MATCH_PAIR, 0, 2},
+        {{.name = "recv", .src = GIVEN(0)}, TM_MATCH_PAIR, 0, 2},
+        /* ids and numbers of transfers count per rank, not per pair */
+        {{.name = "send", .dst = GIVEN(2), .seq = GIVEN(5), .comms_id = 8}, TM_MATCH_PAIR, 0, 2},
+        {{.name = "recv", .src = GIVEN(2), .seq = GIVEN(5), .comms_id = 8}, TM_MATCH_PAIR, 0, 2},
+        /* the other end is not told, or is the rank itself */
+        {{.name = "send", .src = GIVEN(2)}, -1, 0, 0},
+        {{.name = "recv", .dst = GIVEN(2)}, -1, 0, 0},
+        {{.name = "send", .dst = GIVEN(1)}, -1, 0, 0},
+        {{.name = "recv", .src = GIVEN(1)}, -1, 0, 0},
+    };
+    ground g = open_ground();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        comm_spec kernel = cases[i].kernel;
+        kernel.group = "tp";
+        kernel.ranks = "[0, 1, 2, 3]";
+        tm_match_input input = collect_rank(&g, 1, &kernel, 1, WORLD);
+        assert_int_equal(input.records.n, cases[i].way >= 0);
+        assert_int_equal(input.n_unmatched, cases[i].way < 0);
+        bool in_order = cases[i].way == TM_MATCH_PAIR || cases[i].way == TM_MATCH_ORDER;
+        assert_int_equal(input.sequences.n, in_order);
+        if (cases[i].way >= 0) {
+            assert_int_equal(record_at(&input, 0)->way, cases[i].way);
+            assert_true(record_at(&input, 0)->key == cases[i].key);
+            assert_int_equal(record_at(&input, 0)->group_size, cases[i].group_size);
+        }
+        tm_match_input_free(&input);
+    }
+    close_ground(&g);
+}
+
+static void a_record_holds_all_that_matching_needs(void **state) {
+    (void)state;
+    static const comm_spec kernels[] = {{.name = "_allgather_base",
+                                         .begin_ns = 100,
+                                         .duration_ns = 30,
+                                         .stream = 20,
+                                         .group = "dp",
+                                         .ranks = "[1, 3, 5]",
+                                         .dtype = "BFloat16",
+                                         .size = 3,
+                                         .seq = GIVEN(6),
+                                         .in = GIVEN(10),
+                                         .out = GIVEN(30)}};
+    static const event_spec others[] = {
+        {TM_CAT_KERNEL, "gemm", 0, 10, 0, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_USER_ANNOTATION, "ProfilerStep#12", 50, 60, 0, 1, 1, NULL, TM_DURATION},
+    };
+    ground g = open_ground();
+    tm_timeline timeline = build_comm(&g, 3, kernels, 1, others, COUNT(others));
+    tm_match_input input;
+    tm_match_input_init(&input);
+    assert_int_equal(tm_match_add_rank(&timeline, g.names, WORLD, ORIGIN, &input, &g.err), TM_OK);
+    assert_int_equal(input.records.n, 1);
+    const tm_comm_record *r = record_at(&input, 0);
+    assert_int_equal(r->begin_ns, 100);
+    assert_int_equal(r->end_ns, 130);
+    assert_int_equal(r->bytes, 60); /* 30 x 2 */
+    assert_int_equal(r->step, 12);
+    assert_int_equal(r->seq, 6);
+    assert_int_equal(r->rank, 3);
+    assert_int_equal(r->event, row_named(&g, &timeline, "ncclDevKernel_X"));
+    assert_int_equal(r->group_size, 3);
+    assert_int_equal(r->origin, ORIGIN);
+    assert_int_equal(r->kind, TM_COLL_ALLGATHER);
+    assert_string_equal(r->group_text, "dp");
+    tm_match_input_free(&input);
+    tm_timeline_destroy(&timeline);
+    close_ground(&g);
+}
+
+static void kernels_without_metadata_beside_others_with_it_are_unmatched(void **state) {
+    (void)state;
+    static const comm_spec kernels[] = {
+        {.begin_ns = 0, .kernel = "ncclDevKernel_AllReduce"},
+        {.name = "allreduce", .begin_ns = 10, .ranks = "[0, 1]", .seq = GIVEN(1)},
+        {.begin_ns = 20, .kernel = "ncclDevKernel_AllReduce"},
+        {.begin_ns = 30, .kernel = "nvshmem_put"},
+    };
+    ground g = open_ground();
+    tm_match_input input = collect_rank(&g, 0, kernels, COUNT(kernels), WORLD);
+    assert_int_equal(input.n_unmatched, 3);
+    assert_int_equal(input.records.n, 1);
+    assert_int_equal(record_at(&input, 0)->begin_ns, 10);
+    tm_match_input_free(&input);
+    close_ground(&g);
+}
+
+static void a_trace_without_metadata_is_matched_by_order(void **state) {
+    (void)state;
+    /* Two of the streams, in the order of their first kernel: 9 is lane 0, 5 is lane 1. */
+    static const comm_spec kernels[] = {
+        {.begin_ns = 30, .stream = 9, .kernel = "ncclDevKernel_SendRecv"},
+        {.begin_ns = 20, .stream = 5, .kernel = "ncclDevKernel_AllGather"},
+        {.begin_ns = 10, .stream = 9, .kernel = "ncclDevKernel_AllReduce"},
+    };
+    static const struct {
+        int64_t begin_ns;
+        int kind;
+        uint64_t key;
+    } expected[] = {
+        {10, TM_COLL_ALLREDUCE, 0},
+        {20, TM_COLL_ALLGATHER, (uint64_t)1 << TM_LANE_SHIFT},
+        {30, TM_COLL_SENDRECV, 1},
+    };
+    ground g = open_ground();
+    tm_match_input input = collect_rank(&g, 2, kernels, COUNT(kernels), 16);
+    assert_int_equal(input.n_unmatched, 0);
+    assert_int_equal(input.records.n, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const tm_comm_record *r = record_at(&input, i);
+        assert_int_equal(r->begin_ns, expected[i].begin_ns);
+        assert_int_equal(r->kind, expected[i].kind);
+        assert_int_equal(r->way, TM_MATCH_ORDER);
+        assert_true(r->key == expected[i].key);
+        assert_true(r->group == tm_group_world(16).id);
+        assert_string_equal(r->group_text, "0-15");
+        assert_int_equal(r->group_size, 16);
+        assert_int_equal(r->bytes, -1);
+        assert_int_equal(r->seq, -1);
+    }
+    tm_match_input_free(&input);
+    close_ground(&g);
+}
+
+static void one_sided_kernels_are_unmatched(void **state) {
+    (void)state;
+    static const char *const names[] = {"void deep_ep::internode::dispatch<8>(int4*)",
+                                        "void moe::ep::combine<4>()", "nvshmemi_transfer_rma",
+                                        "mscclpp_allreduce_kernel", "NVSHMEM_barrier_all"};
+    comm_spec kernels[COUNT(names) + 1] = {{.kernel = "ncclDevKernel_AllReduce"}};
+    for (size_t i = 0; i < COUNT(names); i++)
+        kernels[i + 1] = (comm_spec){.kernel = names[i], .begin_ns = 10 + (int64_t)i};
+    ground g = open_ground();
+    tm_match_input input = collect_rank(&g, 0, kernels, COUNT(kernels), WORLD);
+    assert_int_equal(input.n_unmatched, COUNT(names));
+    assert_int_equal(input.records.n, 1);
+    assert_int_equal(input.sequences.n, 1);
+    tm_match_input_free(&input);
+    close_ground(&g);
+}
+
+static void streams_correspond_by_their_first_kernel(void **state) {
+    (void)state;
+    static const comm_spec zero[] = {
+        {.name = "allreduce", .begin_ns = 10, .stream = 20, .group = "a", .ranks = "[0, 1]"},
+        {.name = "allreduce", .begin_ns = 20, .stream = 30, .group = "a", .ranks = "[0, 1]"},
+        {.name = "allreduce", .begin_ns = 30, .stream = 30, .group = "b", .ranks = "[0, 1]"},
+        {.name = "allreduce", .begin_ns = 40, .stream = 20, .group = "a", .ranks = "[0, 1]"},
+    };
+    static const comm_spec one[] = {
+        {.name = "allreduce", .begin_ns = 10, .stream = 99, .group = "a", .ranks = "[0, 1]"},
+        {.name = "allreduce", .begin_ns = 20, .stream = 5, .group = "a", .ranks = "[0, 1]"},
+        {.name = "allreduce", .begin_ns = 30, .stream = 7, .group = "b", .ranks = "[0, 1]"},
+        {.name = "allreduce", .begin_ns = 40, .stream = 99, .group = "a", .ranks = "[0, 1]"},
+    };
+    /* the first lane of group a, the second, the first of b, the first of a again */
+    static const uint64_t keys[] = {0, (uint64_t)1 << TM_LANE_SHIFT, 0, 1};
+    ground g = open_ground();
+    tm_match_input inputs[] = {collect_rank(&g, 0, zero, COUNT(zero), 2),
+                               collect_rank(&g, 1, one, COUNT(one), 2)};
+    for (size_t r = 0; r < COUNT(inputs); r++)
+        for (size_t i = 0; i < COUNT(keys); i++)
+            assert_true(record_at(&inputs[r], i)->key == keys[i]);
+    for (size_t i = 0; i < COUNT(keys); i++)
+        assert_true(record_at(&inputs[0], i)->group == record_at(&inputs[1], i)->group);
+    assert_int_equal(inputs[0].sequences.n, 3);
+    tm_match_input_free(&inputs[0]);
+    tm_match_input_free(&inputs[1]);
+    close_ground(&g);
+}
+
+static void kernels_that_begin_together_keep_the_order_of_rows(void **state) {
+    (void)state;
+    static const comm_spec kernels[] = {
+        {.kernel = "ncclDevKernel_AllGather", .begin_ns = 10, .stream = 1},
+        {.kernel = "ncclDevKernel_AllReduce", .begin_ns = 10, .stream = 2},
+        {.kernel = "ncclDevKernel_ReduceScatter", .begin_ns = 10, .stream = 3},
+    };
+    ground g = open_ground();
+    tm_match_input input = collect_rank(&g, 0, kernels, COUNT(kernels), 2);
+    for (size_t i = 0; i < COUNT(kernels); i++) {
+        assert_int_equal(record_at(&input, i)->key >> TM_LANE_SHIFT, i);
+        assert_true(i == 0 || record_at(&input, i)->event > record_at(&input, i - 1)->event);
+    }
+    tm_match_input_free(&input);
+    close_ground(&g);
+}
+
+static int64_t bytes_of(ground *g, const char *name, const char *dtype, int64_t in, int64_t out) {
+    const comm_spec kernel = {.name = name,
+                              .dtype = dtype,
+                              .in = GIVEN(in),
+                              .out = GIVEN(out),
+                              .ranks = "[0, 1]",
+                              .src = GIVEN(1),
+                              .dst = GIVEN(1)};
+    tm_match_input input = collect_rank(g, 0, &kernel, 1, 2);
+    int64_t bytes = record_at(&input, 0)->bytes;
+    tm_match_input_free(&input);
+    return bytes;
+}
+
+static void the_bytes_of_a_kind_are_those_of_nccl_tests(void **state) {
+    (void)state;
+    /* 3 floats in, 5 out: an all-gather counts what comes out, as a receive, the others in */
+    static const struct {
+        const char *name;
+        int64_t bytes;
+    } cases[] = {
+        {"allreduce", 12},
+        {"allgather", 20},
+        {"_allgather_base", 20},
+        {"reduce_scatter", 12},
+        {"broadcast", 12},
+        {"reduce", 12},
+        {"all_to_all", 12},
+        {"gather", 12},
+        {"scatter", 12},
+        {"send", 12},
+        {"recv", 20},
+        {"barrier", 12},
+        {"coalesced", 12},
+        {"all_gather_into_tensor_coalesced", 20},
+    };
+    ground g = open_ground();
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(bytes_of(&g, cases[i].name, "Float", 3, 5), cases[i].bytes);
+    close_ground(&g);
+}
+
+static void an_element_has_the_size_of_its_type(void **state) {
+    (void)state;
+    static const struct {
+        const char *dtype;
+        int64_t bytes; /* of three elements; -1 for a type that is not known */
+    } cases[] = {
+        {"Float", 12},
+        {"BFloat16", 6},
+        {"Half", 6},
+        {"Double", 24},
+        {"Int", 12},
+        {"Long", 24},
+        {"Byte", 3},
+        {"Char", 3},
+        {"Bool", 3},
+        {"Short", 6},
+        {"ComplexFloat", 24},
+        {"ComplexDouble", 48},
+        {"UInt16", 6},
+        {"UInt32", 12},
+        {"UInt64", 24},
+        {"Float8_e4m3fn", 3},
+        {"Float8_e5m2fnuz", 3},
+        {"", -1},
+        {"Float8", -1},
+        {"Floa", -1},
+        {"Floats", -1},
+        {"float", -1},
+        {"Unknown", -1},
+    };
+    ground g = open_ground();
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(bytes_of(&g, "allreduce", cases[i].dtype, 3, 9), cases[i].bytes);
+    close_ground(&g);
+}
+
+static void a_size_that_is_missing_or_does_not_fit_is_unknown(void **state) {
+    (void)state;
+    ground g = open_ground();
+    assert_int_equal(bytes_of(&g, "allreduce", "Float", -1, 5), -1);
+    assert_int_equal(bytes_of(&g, "allgather", "Float", 5, -1), -1);
+    assert_int_equal(bytes_of(&g, "allreduce", "Float", 0, 5), 0);
+    /* (2^63 - 1) / 32 = 288230376151711743 elements are taken, of 16 bytes at most, one more is
+     * not: the sum of two such sizes fits */
+    assert_int_equal(bytes_of(&g, "allreduce", "ComplexDouble", 288230376151711743, 0),
+                     4611686018427387888);
+    assert_int_equal(bytes_of(&g, "allreduce", "ComplexDouble", 288230376151711744, 0), -1);
+    close_ground(&g);
+}
+
+/* Steps 3 [0, 100) and 4 [200, 300); what launches 2 lies in step 3, 3 lies in none. */
+static void the_step_is_that_of_the_launch_or_of_the_window(void **state) {
+    (void)state;
+    static const struct {
+        int64_t begin_ns, correlation, step;
+    } cases[] = {
+        {220, 2, 3},  /* launched in 3 though it begins in 4, which so begins at its end, 221 */
+        {50, 0, 3},   /* no launch: the window */
+        {0, 0, 3},    /* the begin is in it */
+        {299, 0, 4},  /* so is the last nanosecond */
+        {300, 0, -1}, /* the end is not */
+        {400, 0, -1}, {250, 3, 4}, /* launched in none: the window */
+        {500, 3, -1},
+    };
+    static const event_spec others[] = {
+        {TM_CAT_USER_ANNOTATION, "ProfilerStep#3", 0, 100, 0, 1, 1, NULL, TM_DURATION},
+        {TM_CAT_USER_ANNOTATION, "ProfilerStep#4", 200, 100, 0, 1, 1, NULL, TM_DURATION},
+        {TM_CAT_RUNTIME, "cudaLaunchKernel", 90, 1, 2, 1, 1, NULL, TM_DURATION},
+        {TM_CAT_RUNTIME, "cudaLaunchKernel", 150, 1, 3, 1, 1, NULL, TM_DURATION},
+    };
+    ground g = open_ground();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const comm_spec kernel = {.kernel = "ncclDevKernel_AllReduce",
+                                  .begin_ns = cases[i].begin_ns,
+                                  .duration_ns = 1,
+                                  .correlation = cases[i].correlation};
+        tm_timeline timeline = build_comm(&g, 0, &kernel, 1, others, COUNT(others));
+        tm_match_input input;
+        tm_match_input_init(&input);
+        assert_int_equal(tm_match_add_rank(&timeline, g.names, 2, ORIGIN, &input, &g.err), TM_OK);
+        assert_int_equal(record_at(&input, 0)->step, cases[i].step);
+        tm_match_input_free(&input);
+        tm_timeline_destroy(&timeline);
+    }
+    close_ground(&g);
+}
+
+static void operators_on_the_cpu_are_no_records(void **state) {
+    (void)state;
+    static const event_spec others[] = {
+        {TM_CAT_CPU_OP, "record_param_comms", 0, 10, 0, 1, 1, "allreduce", TM_DURATION}};
+    static const comm_spec kernel = {.kernel = "ncclDevKernel_AllReduce", .begin_ns = 5};
+    ground g = open_ground();
+    tm_timeline timeline = build_comm(&g, 0, &kernel, 1, others, COUNT(others));
+    tm_match_input input;
+    tm_match_input_init(&input);
+    assert_int_equal(tm_match_add_rank(&timeline, g.names, 2, ORIGIN, &input, &g.err), TM_OK);
+    /* the operator's metadata are no kernel's: the kernel is still matched, by order */
+    assert_int_equal(input.records.n, 1);
+    assert_int_equal(record_at(&input, 0)->way, TM_MATCH_ORDER);
+    tm_match_input_free(&input);
+    tm_timeline_destroy(&timeline);
+    close_ground(&g);
+}
+
+static void a_run_agrees_where_counts_and_digests_are_equal(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t group, lane, digest;
+        int64_t n, rank;
+        int agrees;
+    } rows[] = {
+        {2, 0, 5, 3, 1, 1},          {1, 0, 5, 3, 0, 1},
+        {1, 0, 5, 3, 1, 1},                              /* equal, whatever beside */
+        {1, 1, 5, 3, 0, 0},          {1, 1, 5, 2, 1, 0}, /* another count */
+        {2, 0, 5, 3, 0, 1},                              /* with the first row */
+        {2, 1, 5, 3, 0, 0},          {2, 1, 5, 3, 1, 0},
+        {2, 1, 6, 3, 2, 0},                              /* another digest */
+        {3, 0, 5, 3, 4, 0},          {3, 0, 5, 3, 4, 0}, /* a rank twice */
+        {4, 0, 5, 3, 0, 1},                              /* alone */
+        {5, 0, 5, 2, 0, 0},          {5, 0, 5, 3, 1, 0},
+        {5, 0, 5, 3, 2, 0}, /* the first differs */
+        {UINT64_MAX, 0, 1, 1, 0, 1}, {UINT64_MAX, 0, 1, 1, 1, 1},
+    };
+    tm_sequence sequences[COUNT(rows)];
+    for (size_t i = 0; i < COUNT(rows); i++)
+        sequences[i] = (tm_sequence){.group = rows[i].group,
+                                     .lane = rows[i].lane,
+                                     .digest = rows[i].digest,
+                                     .n = rows[i].n,
+                                     .rank = rows[i].rank,
+                                     .origin = (int32_t)i,
+                                     .agrees = 9};
+    tm_match_compare(sequences, COUNT(rows));
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_int_equal(sequences[i].agrees, rows[sequences[i].origin].agrees);
+    tm_match_compare(NULL, 0);
+}
+
+/* Compares what ranks 0 and 1 have, and drops what does not agree; records and unmatched are
+ * checked on both. */
+static void check_pair(ground *g, const comm_spec *zero, size_t n_zero, const comm_spec *one,
+                       size_t n_one, bool agree) {
+    tm_match_input inputs[] = {collect_rank(g, 0, zero, n_zero, 2),
+                               collect_rank(g, 1, one, n_one, 2)};
+    tm_vec all = TM_VEC(tm_sequence);
+    for (size_t r = 0; r < 2; r++)
+        assert_non_null(tm_vec_append(&all, inputs[r].sequences.data, inputs[r].sequences.n));
+    tm_match_compare(all.data, all.n);
+    for (size_t r = 0; r < 2; r++) {
+        size_t n = r == 0 ? n_zero : n_one;
+        tm_match_drop(&inputs[r], all.data, all.n);
+        assert_int_equal(inputs[r].records.n, agree ? n : 0);
+        assert_int_equal(inputs[r].n_unmatched, agree ? 0 : n);
+        tm_match_input_free(&inputs[r]);
+    }
+    tm_vec_free(&all);
+}
+
+static void ranks_whose_runs_differ_are_unmatched(void **state) {
+    (void)state;
+    static const struct {
+        comm_spec zero[2], one[2];
+        size_t n_one;
+        bool agree;
+    } cases[] = {
+        {{{.name = "allreduce"}, {.name = "allgather"}},
+         {{.name = "allreduce"}, {.name = "allgather"}},
+         2,
+         true},
+        /* another count, kinds or order */
+        {{{.name = "allreduce"}, {.name = "allgather"}}, {{.name = "allreduce"}}, 1, false},
+        {{{.name = "allreduce"}, {.name = "allgather"}},
+         {{.name = "allreduce"}, {.name = "allreduce"}},
+         2,
+         false},
+        {{{.name = "allreduce"}, {.name = "allgather"}},
+         {{.name = "allgather"}, {.name = "allreduce"}},
+         2,
+         false},
+        /* sizes: in elements of 4 and 2 bytes, 8 are 8 and 8 are not 6; all-to-alls may differ */
+        {{{.name = "allreduce", .in = GIVEN(2), .dtype = "Int"}, {.name = "barrier"}},
+         {{.name = "allreduce", .in = GIVEN(4), .dtype = "Half"}, {.name = "barrier"}},
+         2,
+         true},
+        {{{.name = "allreduce", .in = GIVEN(2), .dtype = "Int"}, {.name = "barrier"}},
+         {{.name = "allreduce", .in = GIVEN(3), .dtype = "Half"}, {.name = "barrier"}},
+         2,
+         false},
+        {{{.name = "all_to_all", .in = GIVEN(2), .dtype = "Int"}, {.name = "barrier"}},
+         {{.name = "all_to_all", .in = GIVEN(3), .dtype = "Int"}, {.name = "barrier"}},
+         2,
+         true},
+    };
+    ground g = open_ground();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        comm_spec specs[2][2];
+        for (size_t k = 0; k < 2; k++) {
+            specs[0][k] = cases[i].zero[k];
+            specs[1][k] = cases[i].one[k];
+            specs[0][k].ranks = specs[1][k].ranks = pair_ranks;
+            specs[0][k].begin_ns = specs[1][k].begin_ns = (int64_t)k * 10;
+        }
+        check_pair(&g, specs[0], 2, specs[1], cases[i].n_one, cases[i].agree);
+    }
+    close_ground(&g);
+}
+
+static comm_spec transfer(const char *name, int64_t begin_ns, int stream, int64_t elements) {
+    comm_spec spec = {
+        .name = name, .begin_ns = begin_ns, .stream = stream, .ranks = pair_ranks, .dtype = "Int"};
+    bool send = strcmp(name, "send") == 0;
+    *(send ? &spec.in : &spec.out) = GIVEN(elements);
+    spec.src = spec.dst = GIVEN(-1);
+    return spec;
+}
+
+/* The other end of rank 0's transfers is 1, of rank 1's it is 0. */
+static void set_ends(comm_spec *specs, size_t n, int32_t other) {
+    for (size_t i = 0; i < n; i++)
+        *(strcmp(specs[i].name, "send") == 0 ? &specs[i].dst : &specs[i].src) = GIVEN(other);
+}
+
+static void transfers_go_first_in_first_out_for_each_direction(void **state) {
+    (void)state;
+    /* 0 sends 3, 5, 7 elements and receives 2; 1 receives on two streams and sends between */
+    comm_spec zero[] = {transfer("send", 10, 1, 3), transfer("recv", 20, 1, 2),
+                        transfer("send", 30, 1, 5), transfer("send", 40, 2, 7)};
+    comm_spec one[] = {transfer("send", 5, 1, 2), transfer("recv", 50, 2, 3),
+                       transfer("recv", 60, 1, 5), transfer("recv", 70, 2, 7)};
+    static const uint64_t keys[2][4] = {{0, 0, 1, 2}, {0, 0, 1, 2}};
+    static const int partner[4] = {1, 0, 2, 3}; /* of rank 0's records among rank 1's */
+    ground g = open_ground();
+    set_ends(zero, COUNT(zero), 1);
+    set_ends(one, COUNT(one), 0);
+    tm_match_input inputs[] = {collect_rank(&g, 0, zero, COUNT(zero), 2),
+                               collect_rank(&g, 1, one, COUNT(one), 2)};
+    for (size_t i = 0; i < 4; i++) {
+        const tm_comm_record *a = record_at(&inputs[0], i);
+        const tm_comm_record *b = record_at(&inputs[1], (size_t)partner[i]);
+        assert_true(a->key == keys[0][i]);
+        assert_true(record_at(&inputs[1], i)->key == keys[1][i]);
+        assert_true(a->group == b->group && a->key == b->key);
+        assert_int_equal(a->bytes, b->bytes);
+    }
+    assert_true(record_at(&inputs[0], 0)->group != record_at(&inputs[0], 1)->group);
+    tm_match_input_free(&inputs[0]);
+    tm_match_input_free(&inputs[1]);
+    check_pair(&g, zero, COUNT(zero), one, COUNT(one), true);
+    close_ground(&g);
+}
+
+static void transfers_whose_ends_differ_are_unmatched(void **state) {
+    (void)state;
+    comm_spec sends[] = {transfer("send", 10, 1, 3), transfer("send", 20, 1, 4)};
+    comm_spec receives[] = {transfer("recv", 10, 1, 3), transfer("recv", 20, 1, 5)};
+    comm_spec both_send[] = {transfer("send", 10, 1, 3), transfer("send", 20, 1, 4)};
+    ground g = open_ground();
+    set_ends(sends, 2, 1);
+    set_ends(receives, 2, 0);
+    set_ends(both_send, 2, 0);
+    check_pair(&g, sends, 2, receives, 2, false); /* 4 elements went, 5 came */
+    check_pair(&g, sends, 2, receives, 1, false); /* two went, one came */
+    check_pair(&g, sends, 1, receives, 1, true);
+    check_pair(&g, sends, 2, both_send, 2, true); /* two directions, each with one end seen */
+    close_ground(&g);
+}
+
+static void dropping_leaves_what_needs_no_order(void **state) {
+    (void)state;
+    static const comm_spec kernels[] = {
+        {.name = "allreduce", .begin_ns = 10, .ranks = "[0, 1]", .comms_id = 5},
+        {.name = "allreduce", .begin_ns = 20, .ranks = "[0, 1]"},
+        {.name = "allreduce", .begin_ns = 30, .ranks = "[0, 1]", .seq = GIVEN(5)},
+        {.name = "allreduce", .begin_ns = 40, .ranks = "[0, 1]"},
+        {.name = "send", .begin_ns = 50, .ranks = "[0, 1]", .dst = GIVEN(1)},
+    };
+    ground g = open_ground();
+    tm_match_input input = collect_rank(&g, 0, kernels, COUNT(kernels), 2);
+    assert_int_equal(input.records.n, 5);
+    tm_match_drop(&input, NULL, 0); /* nobody answered */
+    assert_int_equal(input.records.n, 2);
+    assert_int_equal(record_at(&input, 0)->way, TM_MATCH_COMMS_ID);
+    assert_int_equal(record_at(&input, 1)->way, TM_MATCH_SEQ);
+    assert_int_equal(input.n_unmatched, 3);
+    tm_match_input_free(&input);
+    close_ground(&g);
+}
+
+static void a_rank_is_answered_by_its_own_sequence(void **state) {
+    (void)state;
+    static const comm_spec kernel = {.name = "allreduce", .ranks = "[0, 1]"};
+    ground g = open_ground();
+    for (int agrees = 0; agrees < 2; agrees++) {
+        tm_match_input input = collect_rank(&g, 1, &kernel, 1, 2);
+        tm_sequence own = *(const tm_sequence *)input.sequences.data;
+        tm_sequence answers[] = {own, own, own};
+        answers[0].rank = 2; /* of others: they say the opposite */
+        answers[1].lane = 1;
+        answers[0].agrees = answers[1].agrees = !agrees;
+        answers[2].agrees = (uint8_t)agrees;
+        tm_match_drop(&input, answers, COUNT(answers));
+        assert_int_equal(input.records.n, agrees);
+        assert_int_equal(input.n_unmatched, !agrees);
+        tm_match_input_free(&input);
+    }
+    close_ground(&g);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kernel_is_matched_in_its_surest_way),
+        cmocka_unit_test(a_record_holds_all_that_matching_needs),
+        cmocka_unit_test(kernels_without_metadata_beside_others_with_it_are_unmatched),
+        cmocka_unit_test(a_trace_without_metadata_is_matched_by_order),
+        cmocka_unit_test(one_sided_kernels_are_unmatched),
+        cmocka_unit_test(streams_correspond_by_their_first_kernel),
+        cmocka_unit_test(kernels_that_begin_together_keep_the_order_of_rows),
+        cmocka_unit_test(the_bytes_of_a_kind_are_those_of_nccl_tests),
+        cmocka_unit_test(an_element_has_the_size_of_its_type),
+        cmocka_unit_test(a_size_that_is_missing_or_does_not_fit_is_unknown),
+        cmocka_unit_test(the_step_is_that_of_the_launch_or_of_the_window),
+        cmocka_unit_test(operators_on_the_cpu_are_no_records),
+        cmocka_unit_test(a_run_agrees_where_counts_and_digests_are_equal),
+        cmocka_unit_test(ranks_whose_runs_differ_are_unmatched),
+        cmocka_unit_test(transfers_go_first_in_first_out_for_each_direction),
+        cmocka_unit_test(transfers_whose_ends_differ_are_unmatched),
+        cmocka_unit_test(dropping_leaves_what_needs_no_order),
+        cmocka_unit_test(a_rank_is_answered_by_its_own_sequence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
