@@ -20,10 +20,10 @@ static void print_overview(void) {
     const tm_analysis *const *analyses = tm_analyses(&n_analyses);
     puts("Formats");
     for (size_t i = 0; i < n_formats; i++)
-        printf("  %-10s %s\n", formats[i]->name, formats[i]->summary);
+        printf("  %-11s %s\n", formats[i]->name, formats[i]->summary);
     puts("\nAnalyses and their tables");
     for (size_t i = 0; i < n_analyses; i++) {
-        printf("  %-10s %s\n", analyses[i]->name, analyses[i]->summary);
+        printf("  %-11s %s\n", analyses[i]->name, analyses[i]->summary);
         for (size_t t = 0; t < analyses[i]->n_tables; t++)
             if (!analyses[i]->tables[t]->internal)
                 printf("    %-20s %s\n", analyses[i]->tables[t]->name, analyses[i]->tables[t]->doc);
