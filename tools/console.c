@@ -60,32 +60,31 @@ static bool person_looks_on(int stream) {
     return false;
 }
 
+/* "always", "never", or "auto" and nothing, for which @p automatic stands. */
+static tm_status choose(const char *option, const char *choice, bool automatic, bool *out,
+                        tm_error *err) {
+    if (!choice || strcmp(choice, "auto") == 0)
+        *out = automatic;
+    else if (strcmp(choice, "always") == 0 || strcmp(choice, "never") == 0)
+        *out = *choice == 'a';
+    else
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s takes auto, always or never, not '%s'",
+                       option, choice);
+    return TM_OK;
+}
+
 tm_status tm_console_colors(const char *choice, int stream, tm_colors *out, tm_error *err) {
     static const tm_colors none = {"", "", ""};
     static const tm_colors ansi = {"\033[1m", "\033[33m", "\033[0m"};
     const char *no_color = getenv("NO_COLOR");
-    bool on;
-    if (!choice || strcmp(choice, "auto") == 0)
-        on = !(no_color && *no_color) && person_looks_on(stream);
-    else if (strcmp(choice, "always") == 0)
-        on = true;
-    else if (strcmp(choice, "never") == 0)
-        on = false;
-    else
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--color takes auto, always or never, not '%s'",
-                       choice);
+    bool on, automatic = !(no_color && *no_color) && person_looks_on(stream);
+    TM_TRY(choose("color", choice, automatic, &on, err));
     *out = on ? ansi : none;
     return TM_OK;
 }
 
 tm_status tm_console_progress(const char *choice, bool quiet, bool *out, tm_error *err) {
-    if (!choice || strcmp(choice, "auto") == 0)
-        *out = person_looks_on(2);
-    else if (strcmp(choice, "always") == 0 || strcmp(choice, "never") == 0)
-        *out = *choice == 'a';
-    else
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--progress takes auto, always or never, not '%s'", choice);
+    TM_TRY(choose("progress", choice, person_looks_on(2), out, err));
     *out = *out && !quiet;
     return TM_OK;
 }

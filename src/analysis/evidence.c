@@ -156,25 +156,26 @@ static void cause_text(const tm_tables *tables, int64_t rank, char *out, size_t 
         snprintf(out, size, "its GPU idles %s against a median of %s", own, others);
 }
 
+/* A count of clock.check; 0 where there is no row. */
+static int64_t count_of(const tm_table *check, const char *column) {
+    return check->n_rows > 0 ? tm_table_cell(check, 0, column)->value.i : 0;
+}
+
 static void unmatched_text(const tm_tables *tables, bool aligned, char out[TM_EVIDENCE_MAX]) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
-    int64_t found = check->n_rows ? tm_table_cell(check, 0, "collectives")->value.i : 0;
-    int64_t incomplete = check->n_rows ? tm_table_cell(check, 0, "incomplete")->value.i : 0;
-    int64_t matched = check->n_rows ? tm_table_cell(check, 0, "matched")->value.i : 0;
-    int64_t suspect = check->n_rows ? tm_table_cell(check, 0, "suspect")->value.i : 0;
-    int64_t unmatched = check->n_rows ? tm_table_cell(check, 0, "unmatched")->value.i : 0;
+    int64_t unmatched = count_of(check, "unmatched");
     if (!aligned)
         snprintf(out, TM_EVIDENCE_MAX, "Clocks are not compared (--align=none)");
-    else if (found == 0 && unmatched == 0)
+    else if (count_of(check, "collectives") == 0 && unmatched == 0)
         snprintf(out, TM_EVIDENCE_MAX, "The traces hold no communication kernels");
-    else if (matched > 0)
+    else if (count_of(check, "matched") > 0)
         snprintf(out, TM_EVIDENCE_MAX,
                  "The complete collectives are of one rank each, or of kinds that wait for nobody");
     else
         snprintf(out, TM_EVIDENCE_MAX,
                  "No collective is complete: %" PRId64 " lack ranks, %" PRId64
                  " contradict themselves, %" PRId64 " communication kernels could not be matched",
-                 incomplete, suspect, unmatched);
+                 count_of(check, "incomplete"), count_of(check, "suspect"), unmatched);
 }
 
 void tm_evidence_sentence(const tm_tables *tables, const tm_verdict *v, bool aligned,

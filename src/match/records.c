@@ -10,14 +10,14 @@
 typedef struct lane {
     uint64_t group;
     uint64_t lane;
-    uint32_t track;  /* the stream, for lanes that are streams */
+    uint32_t track;  /* the stream; 0 for a pair */
     size_t sequence; /* index into the sequences */
 } lane;
 
 typedef struct collector {
     const tm_timeline *timeline;
     const tm_names *names;
-    int64_t world_size;
+    tm_group world; /* of kernels without metadata */
     int origin;
     tm_group_finder *groups;
     tm_match_input *out;
@@ -83,19 +83,19 @@ static uint32_t track_of(const tm_timeline *timeline, uint32_t row) {
 }
 
 /* The lane's sequence, begun where it is new. Stream lanes are numbered as they first appear. */
-static tm_sequence *sequence_of(collector *c, const tm_comm_record *record, bool by_stream,
-                                uint64_t number) {
+static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
     lane *lanes = c->lanes.data;
+    bool by_stream = record->way == TM_MATCH_ORDER; /* a pair has one lane */
     uint32_t track = by_stream ? track_of(c->timeline, record->event) : 0;
     uint64_t next = 0;
     for (size_t i = 0; i < c->lanes.n; i++) {
         if (lanes[i].group != record->group)
             continue;
-        if (by_stream ? lanes[i].track == track : lanes[i].lane == number)
+        if (lanes[i].track == track)
             return (tm_sequence *)c->out->sequences.data + lanes[i].sequence;
         next++;
     }
-    lane added = {record->group, by_stream ? next : number, track, c->out->sequences.n};
+    lane added = {record->group, next, track, c->out->sequences.n};
     tm_sequence sequence = {.group = record->group,
                             .lane = added.lane,
                             .rank = record->rank,
@@ -107,11 +107,11 @@ static tm_sequence *sequence_of(collector *c, const tm_comm_record *record, bool
 }
 
 /* Gives a record its place in a sequence. All-to-alls may differ in size from rank to rank. */
-static bool place(collector *c, tm_comm_record *record, bool by_stream, uint64_t number) {
-    tm_sequence *sequence = sequence_of(c, record, by_stream, number);
+static bool place(collector *c, tm_comm_record *record) {
+    tm_sequence *sequence = sequence_of(c, record);
     if (!sequence)
         return false;
-    int64_t token[2] = {by_stream ? record->kind : -1,
+    int64_t token[2] = {record->way == TM_MATCH_ORDER ? record->kind : -1,
                         record->kind == TM_COLL_ALLTOALL ? -1 : record->bytes};
     record->key = sequence->lane << TM_LANE_SHIFT | (uint64_t)sequence->n;
     sequence->digest = tm_group_hash(sequence->digest, token, sizeof token);
@@ -132,7 +132,7 @@ static bool place_pair(collector *c, tm_comm_record *record, const tm_collective
     record->group = tm_group_hash(record->group, ends, sizeof ends);
     record->group_size = 2;
     record->way = TM_MATCH_PAIR;
-    return place(c, record, false, 0);
+    return place(c, record);
 }
 
 /* Decides how a kernel is matched; *matched is false where it cannot be. */
@@ -154,7 +154,7 @@ static bool place_record(collector *c, tm_comm_record *record, const tm_collecti
         return true;
     }
     record->way = TM_MATCH_ORDER;
-    return place(c, record, true, 0);
+    return place(c, record);
 }
 
 static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_error *err) {
@@ -166,9 +166,11 @@ static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_err
         c->out->n_unmatched++;
         return TM_OK;
     }
-    tm_group group = tm_group_world(c->world_size);
+    tm_group group;
     if (metadata)
         TM_TRY(tm_group_find(c->groups, attr, &group, err));
+    else
+        group = c->world;
     if (!group.known) {
         c->out->n_unmatched++;
         return TM_OK;
@@ -235,7 +237,12 @@ static tm_status order_kernels(collector *c, tm_vec *out, tm_error *err) {
 
 tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, int64_t world_size,
                             int origin, tm_match_input *out, tm_error *err) {
-    collector c = {timeline, names, world_size, origin, NULL, out, TM_VEC(lane), false};
+    collector c = {.timeline = timeline,
+                   .names = names,
+                   .world = tm_group_world(world_size),
+                   .origin = origin,
+                   .out = out,
+                   .lanes = TM_VEC(lane)};
     tm_vec kernels = TM_VEC(ordered);
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     tm_status status = tm_group_finder_create(timeline, names, world_size, &c.groups, err);

@@ -1,20 +1,10 @@
 /* The job generator: what it simulates keeps the rules that tmerge's analyses rest on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
+#include "synth_jobs.h"
 
-#include <cmocka.h>
+#include <stdio.h>
 
 #include "synth/blame.h"
-#include "synth/config.h"
-#include "synth/job.h"
-#include "synth/plan.h"
 #include "synth/replay.h"
-#include "synth/sink.h"
-#include "synth/tally.h"
 
 static tms_config small_job(void) {
     tms_config config;
@@ -24,30 +14,6 @@ static tms_config small_job(void) {
     config.host_ranks = 2;
     config.steps = 3;
     return config;
-}
-
-static tms_plan plan_of(const tms_config *config) {
-    tms_plan plan;
-    tms_error err;
-
-    assert_int_equal(tms_plan_build(&plan, config, &err), TMS_OK);
-    return plan;
-}
-
-/* One rank's file as a string; to be freed with tms_sink_abandon. */
-static tms_sink *trace_of(const tms_plan *plan, int64_t rank, tms_tally *tally) {
-    tms_sink *sink = NULL;
-    tms_out out;
-    tms_error err;
-
-    assert_int_equal(tms_sink_open_memory(&sink, &err), TMS_OK);
-    assert_true(tms_out_init(&out, sink));
-    tms_tally_init(tally);
-    assert_int_equal(tms_job_write_rank(plan, rank, "a.json", &out, tally, &err), TMS_OK);
-    tms_out_text(&out, "", 1); /* ends the string */
-    tms_out_flush(&out);
-    tms_out_free(&out);
-    return sink;
 }
 
 static int64_t n_parts(const tms_config *config) {
@@ -308,15 +274,6 @@ static void same_seed_gives_the_same_bytes_and_another_seed_others(void **state)
     for (int i = 0; i < 3; i++) {
         tms_sink_abandon(sinks[i]);
     }
-}
-
-static int64_t occurrences(const char *text, const char *part) {
-    int64_t n = 0;
-
-    for (const char *p = strstr(text, part); p != NULL; p = strstr(p + 1, part)) {
-        n++;
-    }
-    return n;
 }
 
 static void trace_holds_as_many_events_as_the_truth_says(void **state) {
