@@ -80,31 +80,71 @@ typedef enum tm_collective_kind {
 
 const char *tm_collective_word(tm_collective_kind kind);
 
-/* What was read but not kept as an event, or kept with a remark: id, word, whether it counts as
- * skipped, what it means. Every one is in the store's /ranks. */
+/** What a count says of the events or values that it counts. */
+typedef enum tm_remark {
+    TM_REMARK_NOTE,     /* as it should be: nothing to tell the user */
+    TM_REMARK_ODD,      /* kept as it is, and may be wrong */
+    TM_REMARK_REPAIRED, /* malformed text, mended: the values or strings that needed it */
+    TM_REMARK_SKIPPED   /* events read and not kept */
+} tm_remark;
+
+/* What is counted while a trace is read and its timeline built: id, word, remark, what it means.
+ * All are in the store's /ranks, and by trace in /spans. */
 #define TM_COUNT_LIST(X)                                                                           \
-    X(TM_COUNT_NO_TIME, "no_time", true,                                                           \
+    X(TM_COUNT_NO_TIME, "no_time", TM_REMARK_SKIPPED,                                              \
       "duration, instant or counter events without a valid ts or dur")                             \
-    X(TM_COUNT_OTHER_PHASE, "other_phase", true,                                                   \
+    X(TM_COUNT_NEGATIVE_DURATION, "negative_duration", TM_REMARK_SKIPPED,                          \
+      "duration events with a dur below 0: when they ended is not known")                          \
+    X(TM_COUNT_ABSURD_DURATION, "absurd_duration", TM_REMARK_SKIPPED,                              \
+      "duration events over 24 hours: no profiler records that long")                              \
+    X(TM_COUNT_OTHER_PHASE, "other_phase", TM_REMARK_SKIPPED,                                      \
       "events of a ph that profilers of GPUs do not write")                                        \
-    X(TM_COUNT_NOT_OBJECT, "not_object", true, "entries of traceEvents that are no objects")       \
-    X(TM_COUNT_OVERLAPPING_TRACE, "overlapping_trace", true,                                       \
+    X(TM_COUNT_NOT_OBJECT, "not_object", TM_REMARK_SKIPPED,                                        \
+      "entries of traceEvents that are no objects")                                                \
+    X(TM_COUNT_CUT_EVENT, "cut_event", TM_REMARK_SKIPPED,                                          \
+      "events in whose middle a truncated trace ends")                                             \
+    X(TM_COUNT_OVERLAPPING_TRACE, "overlapping_trace", TM_REMARK_SKIPPED,                          \
       "events of a trace left out by --skip-bad because its time overlaps another of the rank")    \
-    X(TM_COUNT_NO_NAME, "no_name", false, "events kept without a name")                            \
-    X(TM_COUNT_OTHER_CATEGORY, "other_category", false,                                            \
+    X(TM_COUNT_REPAIRED_EVENT, "repaired_event", TM_REMARK_NOTE,                                   \
+      "events kept after at least one repair")                                                     \
+    X(TM_COUNT_NON_FINITE, "non_finite", TM_REMARK_REPAIRED, "bare inf, NaN or N/A, read as null") \
+    X(TM_COUNT_CONTROL_CHARACTER, "control_character", TM_REMARK_REPAIRED,                         \
+      "strings with raw control characters, kept")                                                 \
+    X(TM_COUNT_INVALID_UTF8, "invalid_utf8", TM_REMARK_REPAIRED,                                   \
+      "strings with bytes that are not UTF-8, read as U+FFFD")                                     \
+    X(TM_COUNT_BACKSLASH, "backslash", TM_REMARK_REPAIRED,                                         \
+      "strings with backslashes that escape nothing, read as they stand")                          \
+    X(TM_COUNT_UNESCAPED_QUOTE, "unescaped_quote", TM_REMARK_REPAIRED,                             \
+      "strings with quotes that are not escaped, kept")                                            \
+    X(TM_COUNT_TRAILING_COMMA, "trailing_comma", TM_REMARK_REPAIRED,                               \
+      "commas before a closing brace or bracket, passed over")                                     \
+    X(TM_COUNT_SIGNED_FRACTION, "signed_fraction", TM_REMARK_REPAIRED,                             \
+      "negative numbers written like -1.-500, read as -1.500")                                     \
+    X(TM_COUNT_NO_NAME, "no_name", TM_REMARK_ODD, "events kept without a name")                    \
+    X(TM_COUNT_NO_CATEGORY, "no_category", TM_REMARK_ODD, "duration events kept without a cat")    \
+    X(TM_COUNT_OTHER_CATEGORY, "other_category", TM_REMARK_ODD,                                    \
       "events kept as category other, its text is not known")                                      \
-    X(TM_COUNT_BAD_VALUE, "bad_value", false,                                                      \
+    X(TM_COUNT_BAD_VALUE, "bad_value", TM_REMARK_ODD,                                              \
       "attributes left empty: not of the type that the field has")                                 \
-    X(TM_COUNT_FLOW, "flow", false, "flow records; launches are linked by correlation instead")    \
-    X(TM_COUNT_METADATA, "metadata", false, "metadata records: names of processes and threads")    \
-    X(TM_COUNT_UNLINKED, "unlinked", false, "GPU events whose launch is not in the trace")         \
-    X(TM_COUNT_DUPLICATE_CORRELATION, "duplicate_correlation", false,                              \
+    X(TM_COUNT_ZERO_TIME, "zero_time", TM_REMARK_ODD,                                              \
+      "events at ts 0: where many are, the profiler clamped times before its base")                \
+    X(TM_COUNT_FAR_TIME, "far_time", TM_REMARK_ODD,                                                \
+      "events that begin over 24 hours from the median begin of the trace's events")               \
+    X(TM_COUNT_STREAM_OVERLAP, "stream_overlap", TM_REMARK_ODD,                                    \
+      "kernels that begin before an earlier one of their stream has ended")                        \
+    X(TM_COUNT_DUPLICATE_CORRELATION, "duplicate_correlation", TM_REMARK_ODD,                      \
       "launches that repeat a correlation id; the earliest counts")                                \
-    X(TM_COUNT_ODD_METADATA, "odd_metadata", false,                                                \
+    X(TM_COUNT_UNLINKED, "unlinked", TM_REMARK_NOTE,                                               \
+      "GPU events whose launch is not in the trace")                                               \
+    X(TM_COUNT_FLOW, "flow", TM_REMARK_NOTE,                                                       \
+      "flow records; launches are linked by correlation instead")                                  \
+    X(TM_COUNT_METADATA, "metadata", TM_REMARK_NOTE,                                               \
+      "metadata records: names of processes and threads")                                          \
+    X(TM_COUNT_ODD_METADATA, "odd_metadata", TM_REMARK_ODD,                                        \
       "top-level values not kept (over 16 MiB) or not understood")
 
 typedef enum tm_count {
-#define TM_COUNT_ENUM(id, word, skipped, doc) id,
+#define TM_COUNT_ENUM(id, word, remark, doc) id,
     TM_COUNT_LIST(TM_COUNT_ENUM)
 #undef TM_COUNT_ENUM
         TM_N_COUNTS
@@ -112,7 +152,7 @@ typedef enum tm_count {
 
 typedef struct tm_count_def {
     const char *word;
-    bool skipped; /* counts into skipped_events */
+    tm_remark remark;
     const char *doc;
 } tm_count_def;
 
@@ -219,6 +259,8 @@ typedef struct tm_span {
     int64_t begin_ns, end_ns;          /* over its duration events except category trace */
     int64_t gpu_begin_ns, gpu_end_ns;  /* over its GPU events */
     int64_t n_durations, n_gpu_events; /* how many; a range of none is [0, 0) */
+    int64_t counts[TM_N_COUNTS];       /* of this trace alone */
+    bool truncated;                    /* it ends before its end */
 } tm_span;
 
 /** What matching says of one communication kernel. */
@@ -237,13 +279,13 @@ typedef struct tm_comm_answer {
 /** One rank's events and all that is known of it. Arrays are owned. */
 typedef struct tm_timeline {
     int64_t rank;
-    int64_t world_size; /* -1 unknown */
-    uint32_t host;      /* name id of what the trace itself says, TM_NO_NAME if nothing */
-    uint32_t metadata;  /* name id of the trace's top-level JSON without traceEvents */
-    uint32_t format;    /* name id of the reader's name */
-    int32_t device;     /* the device with most busy time, -1 without GPU events */
-    bool truncated;
-    int64_t counts[TM_N_COUNTS];
+    int64_t world_size;          /* -1 unknown */
+    uint32_t host;               /* name id of what the trace itself says, TM_NO_NAME if nothing */
+    uint32_t metadata;           /* name id of the trace's top-level JSON without traceEvents */
+    uint32_t format;             /* name id of the reader's name */
+    int32_t device;              /* the device with most busy time, -1 without GPU events */
+    bool truncated;              /* one of its traces is */
+    int64_t counts[TM_N_COUNTS]; /* over its traces */
 
     size_t n_events;
     int64_t *begin_ns;    /* [n_events] since the epoch, as recorded */
@@ -268,8 +310,8 @@ typedef struct tm_timeline {
 
 void tm_timeline_destroy(tm_timeline *timeline);
 
-/** Events that were read and not kept: the sum of the counts that say so. */
-int64_t tm_timeline_skipped(const tm_timeline *timeline);
+/** The sum of the counts with this remark: TM_REMARK_SKIPPED gives the events not kept. */
+int64_t tm_timeline_count(const tm_timeline *timeline, tm_remark remark);
 
 /** The range [ns] over its duration events except category trace; false where it has none. */
 bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *end_ns);

@@ -141,7 +141,7 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
         tm_cell_set_int(&row[BEGIN], begin);
         tm_cell_set_int(&row[END], end);
     }
-    tm_cell_set_int(&row[SKIPPED], tm_timeline_skipped(timeline));
+    tm_cell_set_int(&row[SKIPPED], tm_timeline_count(timeline, TM_REMARK_SKIPPED));
     tm_cell_set_int(&row[REPAIRED], 0); /* reading is strict: what is malformed stops the run */
     tm_cell_set_bool(&row[TRUNCATED], timeline->truncated);
     TM_TRY(set_name(table, &row[FORMAT], view->names, timeline->format, err));

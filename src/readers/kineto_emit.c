@@ -278,25 +278,32 @@ static bool emit_label(tm_kineto_emitter *emitter, const tm_kineto_event *event)
            label.text != TM_NAME_FAILED && tm_vec_append(&emitter->labels, &label, 1);
 }
 
-/* Old profilers wrote negative durations: they say nothing about when the event ended. */
-static bool times_in_range(int64_t begin_ns, int64_t duration_ns) {
-    return begin_ns >= -TM_KINETO_DURATION_MAX_NS && begin_ns <= TM_KINETO_TIME_MAX_NS &&
-           duration_ns >= 0 && duration_ns <= TM_KINETO_DURATION_MAX_NS;
+/* Why the times of an event cannot be used; TM_N_COUNTS where they can. */
+static tm_count wrong_times(const tm_kineto_event *event, tm_event_kind kind) {
+    if (!event->has_ts || event->ts_ns < TM_KINETO_TIME_MIN_NS ||
+        event->ts_ns > TM_KINETO_TIME_MAX_NS)
+        return TM_COUNT_NO_TIME;
+    if (kind != TM_DURATION)
+        return TM_N_COUNTS;
+    if (!event->has_duration)
+        return TM_COUNT_NO_TIME;
+    if (event->duration_ns < 0) /* old profilers wrote these */
+        return TM_COUNT_NEGATIVE_DURATION;
+    return event->duration_ns > TM_DAY_NS ? TM_COUNT_ABSURD_DURATION : TM_N_COUNTS;
 }
 
 static bool emit_event(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
                        const tm_kineto_event *event, tm_event_kind kind) {
     tm_trace *trace = emitter->trace;
-    int64_t duration = kind == TM_DURATION ? event->duration_ns : 0;
-    if (!event->has_ts || (kind == TM_DURATION && !event->has_duration) ||
-        !times_in_range(event->ts_ns, duration)) {
-        trace->counts[TM_COUNT_NO_TIME]++;
+    tm_count wrong = wrong_times(event, kind);
+    if (wrong != TM_N_COUNTS) {
+        trace->counts[wrong]++;
         return true;
     }
     tm_category category = category_of(emitter, event);
     tm_raw_event raw = {
         .begin_ns = event->ts_ns,
-        .duration_ns = duration,
+        .duration_ns = kind == TM_DURATION ? event->duration_ns : 0,
         .name = event->has_name ? tm_kineto_intern(emitter, &event->name) : TM_NO_NAME,
         .track =
             track_of(emitter, event, tm_category_is_gpu(category) ? TM_TRACK_GPU : TM_TRACK_CPU),
@@ -307,6 +314,8 @@ static bool emit_event(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
         trace->events.n >= TM_NO_EVENT - 1 || !tm_vec_append(&trace->events, &raw, 1))
         return false;
     trace->counts[TM_COUNT_NO_NAME] += !event->has_name;
+    trace->counts[TM_COUNT_NO_CATEGORY] += !event->has_category && kind == TM_DURATION;
+    trace->counts[TM_COUNT_ZERO_TIME] += event->ts_ns == 0;
     trace->counts[TM_COUNT_OTHER_CATEGORY] += category == TM_CAT_OTHER;
     trace->counts[TM_COUNT_BAD_VALUE] += event->bad_values;
     return emit_attributes(emitter, cursor, event, &raw, (uint32_t)(trace->events.n - 1));

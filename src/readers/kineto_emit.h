@@ -6,10 +6,10 @@
 #include "timeline/trace.h"
 #include "tmerge/names.h"
 
-/* Begins lie in [-1e18, 3e18] ns (to the year 2065), durations in [0, 1e18] and base times in
+/* Begins lie in [-1e18, 3e18] ns (to the year 2065), durations in [0, TM_DAY_NS] and base times in
  * [0, 3e18]: then no end and no distance between two times leaves int64. */
 #define TM_KINETO_TIME_MAX_NS INT64_C(3000000000000000000)
-#define TM_KINETO_DURATION_MAX_NS INT64_C(1000000000000000000)
+#define TM_KINETO_TIME_MIN_NS (-INT64_C(1000000000000000000))
 
 enum { TM_KINETO_KEY_MAX = 32, TM_KINETO_TRACK_CACHE = 16, TM_KINETO_CATEGORY_CACHE = 64 };
 

@@ -93,7 +93,7 @@ static const tm_record_column rank_columns[] = {
     OWN(truncated, "", "whether a trace of the rank was cut short", &booleans),
     MADE("first_event", "", "row in /events of its first event", TM_I64, tm_fill_first_event),
     MADE("n_events", "", "rows that it has in /events", TM_I64, tm_fill_n_events),
-#define COUNT_COLUMN(id, word, skipped, doc)                                                       \
+#define COUNT_COLUMN(id, word, remark, doc)                                                        \
     {COLUMN("n_" word, "", doc, TM_I64, NULL, tm_fill_own),                                        \
      .field_at = offsetof(tm_timeline, counts[id])},
     TM_COUNT_LIST(COUNT_COLUMN)
@@ -118,6 +118,12 @@ static const tm_record_column span_columns[] = {
     SPAN(gpu_begin_ns, "ns", "recorded begin of its first GPU event"),
     SPAN(gpu_end_ns, "ns",
          "recorded end of its last GPU event; equal to the begin where it has none"),
+    SPAN(n_durations, "", "duration events that the begin and end are of"),
+    SPAN(n_gpu_events, "", "GPU events that the GPU begin and end are of"),
+    WORD(spans, tm_span, truncated, &booleans, "whether the trace was cut short"),
+#define SPAN_COUNT(id, word, remark, doc) FIELD(spans, tm_span, counts[id], "n_" word, "", doc),
+    TM_COUNT_LIST(SPAN_COUNT)
+#undef SPAN_COUNT
 };
 
 #define STEP(member, unit, doc) FIELD(steps, tm_step, member, #member, unit, doc)

@@ -42,6 +42,29 @@ void tm_trace_range(const tm_trace *trace, tm_span *out) {
     out->gpu_end_ns = gpu[1];
 }
 
+static int compare_times(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Events far from where the recording took place: a clock of zero, a number mangled on its way. The
+ * median of up to 1,023 begins, evenly spread over the file, tells where that is. */
+static void count_far_times(tm_trace *trace) {
+    enum { SAMPLES = 1023 };
+    int64_t sample[SAMPLES];
+    const tm_raw_event *events = trace->events.data;
+    size_t n = trace->events.n < SAMPLES ? trace->events.n : SAMPLES;
+    for (size_t i = 0; i < n; i++)
+        sample[i] = events[trace->events.n / n * i].begin_ns;
+    if (n == 0)
+        return;
+    qsort(sample, n, sizeof *sample, compare_times);
+    int64_t median = sample[n / 2];
+    for (size_t i = 0; i < trace->events.n; i++)
+        trace->counts[TM_COUNT_FAR_TIME] +=
+            events[i].begin_ns > median + TM_DAY_NS || events[i].begin_ns < median - TM_DAY_NS;
+}
+
 static bool overlap(const tm_span *a, const tm_span *b) {
     return a->n_durations > 0 && b->n_durations > 0 && a->begin_ns < b->end_ns &&
            b->begin_ns < a->end_ns;
@@ -66,7 +89,7 @@ static int by_begin(const void *a, const void *b) {
     return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* Decides which traces are spans of the rank; those left out are emptied. */
+/* Decides which traces are spans of the rank, and links those; the others are emptied. */
 static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
     tm_span *spans = calloc(n, sizeof *spans);
     if (!spans)
@@ -85,8 +108,13 @@ static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_er
             b->out->counts[TM_COUNT_OVERLAPPING_TRACE] += (int64_t)traces[i]->events.n;
             tm_trace_free(traces[i]);
         }
-        if (!traces[i]->left_out)
-            spans[b->out->n_spans++] = span;
+        if (traces[i]->left_out)
+            continue;
+        TM_TRY(tm_trace_link(traces[i], err));
+        count_far_times(traces[i]);
+        memcpy(span.counts, traces[i]->counts, sizeof span.counts);
+        span.truncated = traces[i]->truncated;
+        spans[b->out->n_spans++] = span;
     }
     qsort(spans, b->out->n_spans, sizeof *spans, by_begin);
     return TM_OK;
@@ -133,12 +161,11 @@ static tm_status absorb(tm_trace *into, tm_trace *from, tm_error *err) {
     return ok ? absorb_attrs(into, from, first, err) : tm_fail_memory(err);
 }
 
-/* Links and joins all spans into the first kept trace, which becomes b->all. */
+/* Joins all spans into the first kept trace, which becomes b->all. */
 static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
         if (traces[i]->left_out)
             continue;
-        TM_TRY(tm_trace_link(traces[i], err));
         for (int c = 0; c < TM_N_COUNTS; c++)
             b->out->counts[c] += traces[i]->counts[c];
         b->out->truncated |= traces[i]->truncated;
@@ -278,6 +305,31 @@ static tm_status fill_columns(builder *b, tm_error *err) {
     return TM_OK;
 }
 
+static void count_overlap(tm_timeline *out, int64_t begin_ns) {
+    out->counts[TM_COUNT_STREAM_OVERLAP]++;
+    for (size_t i = 0; i < out->n_spans; i++)
+        if (begin_ns >= out->spans[i].begin_ns && begin_ns < out->spans[i].end_ns) {
+            out->spans[i].counts[TM_COUNT_STREAM_OVERLAP]++;
+            return;
+        }
+}
+
+/* A stream runs one kernel after another, save where one asks for the next to begin early. */
+static void count_stream_overlaps(tm_timeline *out) {
+    for (size_t t = 0; t < out->n_tracks && out->tracks[t].kind == TM_TRACK_GPU; t++) {
+        int64_t latest_end = INT64_MIN;
+        const tm_track *track = &out->tracks[t];
+        for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
+            int64_t begin = out->begin_ns[row], end = begin + out->duration_ns[row];
+            if (out->category[row] != TM_CAT_KERNEL || end == begin)
+                continue;
+            if (begin < latest_end)
+                count_overlap(out, begin);
+            latest_end = end > latest_end ? end : latest_end;
+        }
+    }
+}
+
 /* Kernels that communicate by name or by metadata and have no attribute row yet get one. */
 static tm_status complete_collectives(builder *b, tm_error *err) {
     tm_timeline *out = b->out;
@@ -376,6 +428,7 @@ static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, tm_er
     TM_TRY(sort_tracks(b, err));
     TM_TRY(order_rows(b, err));
     TM_TRY(fill_columns(b, err));
+    count_stream_overlaps(b->out);
     TM_TRY(place_attrs(b, err));
     TM_TRY(tm_timeline_find_steps(b->out, b->context->names, err));
     return find_device(b->out, err);

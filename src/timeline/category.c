@@ -17,7 +17,7 @@ static const char *const collectives[TM_N_COLLECTIVE_KINDS] = {
 };
 
 static const tm_count_def counts[TM_N_COUNTS] = {
-#define COUNT_ROW(id, word, skipped, doc) [id] = {word, skipped, doc},
+#define COUNT_ROW(id, word, remark, doc) [id] = {word, remark, doc},
     TM_COUNT_LIST(COUNT_ROW)
 #undef COUNT_ROW
 };

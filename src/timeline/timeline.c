@@ -22,10 +22,10 @@ void tm_timeline_destroy(tm_timeline *timeline) {
     *timeline = (tm_timeline){.rank = -1};
 }
 
-int64_t tm_timeline_skipped(const tm_timeline *timeline) {
+int64_t tm_timeline_count(const tm_timeline *timeline, tm_remark remark) {
     int64_t sum = 0;
     for (int i = 0; i < TM_N_COUNTS; i++)
-        if (tm_count_info((tm_count)i)->skipped)
+        if (tm_count_info((tm_count)i)->remark == remark)
             sum += timeline->counts[i];
     return sum;
 }

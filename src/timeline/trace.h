@@ -5,6 +5,10 @@
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
+/** No recording is as long: durations beyond it are mistakes, and so are begins that are farther
+ * than this from the others of their trace. */
+#define TM_DAY_NS INT64_C(86400000000000)
+
 /** One event as read. begin_ns lacks the trace's base time until the reader has finished. */
 typedef struct tm_raw_event {
     int64_t begin_ns, duration_ns;
