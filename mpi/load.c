@@ -199,6 +199,19 @@ static tm_status resolve_ranks(loader *l, tm_error *err) {
     return TM_OK;
 }
 
+/* Truncated traces that lost their base time take that of the others, which are of the same job;
+ * the latest, where those differ. */
+static void adopt_bases(loader *l) {
+    int64_t base_ns = -1;
+    for (size_t i = 0; i < l->options->n_inputs; i++)
+        if (l->traces[i] && l->traces[i]->base_ns > base_ns)
+            base_ns = l->traces[i]->base_ns;
+    MPI_Allreduce(MPI_IN_PLACE, &base_ns, 1, MPI_INT64_T, MPI_MAX, l->comm);
+    for (size_t i = 0; i < l->options->n_inputs && base_ns >= 0; i++)
+        if (l->traces[i] && tm_trace_lacks_base(l->traces[i]))
+            tm_trace_adopt_base(l->traces[i], base_ns);
+}
+
 static int by_value(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
@@ -287,6 +300,7 @@ static tm_status run(loader *l, tm_error *err) {
         TM_TRY(tm_mpi_agree(l->comm, plan(l, err), err));
         TM_TRY(read_own(l, err));
     }
+    adopt_bases(l);
     TM_TRY(tm_mpi_agree(l->comm, list_ranks(l, err), err));
     return build_all(l, err);
 }

@@ -232,12 +232,57 @@ static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
         printf("%s%s\n", odd > LIST_SHOWN ? ", ..." : "", colors->off);
 }
 
+/* The remarks of one class with their counts over all ranks, each once. */
+static bool print_remarks_of(const tm_table *remarks, const char *class, const char *what,
+                             const tm_colors *colors) {
+    int n_shown = 0;
+    for (size_t i = 0; i < remarks->n_rows; i++) {
+        const char *word = tm_table_cell(remarks, i, "remark")->value.text;
+        int64_t count = 0;
+        bool first = strcmp(tm_table_cell(remarks, i, "class")->value.text, class) == 0;
+        for (size_t k = 0; k < remarks->n_rows && first; k++)
+            if (strcmp(tm_table_cell(remarks, k, "remark")->value.text, word) == 0) {
+                first = k >= i;
+                count += number(remarks, k, "count");
+            }
+        if (!first)
+            continue;
+        printf("%s%s %" PRId64 " %s", n_shown ? "," : colors->warning, n_shown ? "" : what, count,
+               word);
+        n_shown++;
+    }
+    if (n_shown > 0)
+        puts(colors->off);
+    return n_shown > 0;
+}
+
+static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
+    int n = 0;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        if (!tm_table_cell(ranks, i, "truncated")->value.i)
+            continue;
+        if (n == 0)
+            printf("%s! truncated, gave what they hold: the traces of rank", colors->warning);
+        if (n < LIST_SHOWN)
+            printf("%s %" PRId64, n ? "," : "", number(ranks, i, "rank"));
+        n++;
+    }
+    if (n > 0)
+        printf("%s%s\n", n > LIST_SHOWN ? ", ..." : "", colors->off);
+}
+
+static void print_remarks(const tm_tables *tables, const tm_colors *colors) {
+    const tm_table *remarks = tm_tables_find(tables, "job.remark");
+    print_truncated(tm_tables_find(tables, "job.rank"), colors);
+    bool any = print_remarks_of(remarks, "repaired", "! repaired:", colors);
+    any = print_remarks_of(remarks, "skipped", "! events skipped:", colors) || any;
+    any = print_remarks_of(remarks, "odd", "! odd, kept as it is:", colors) || any;
+    if (any)
+        puts("  (show job.remark says in which traces, and what it means)");
+}
+
 static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *left = tm_tables_find(tables, "job.left_out");
-    int64_t skipped = sum_column(tm_tables_find(tables, "job.rank"), "skipped_events");
-    if (skipped > 0)
-        printf("%s! %" PRId64 " event%s skipped%s; show job.rank says of which rank\n",
-               colors->warning, skipped, skipped == 1 ? "" : "s", colors->off);
     if (left->n_rows > 0)
         printf("%s! %zu file%s left out%s; show job.left_out says which and why\n", colors->warning,
                left->n_rows, left->n_rows == 1 ? "" : "s", colors->off);
@@ -254,6 +299,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     print_clocks(tables, colors);
     print_missing(loaded, colors);
     print_odd_steps(tm_tables_find(tables, "overlap.step"), colors);
+    print_remarks(tables, colors);
     print_left_out(tables, colors);
     printf("Stored in %s; tmerge show %s prints every table.\n", store, store);
     return TM_OK;

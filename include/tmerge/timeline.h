@@ -106,7 +106,7 @@ typedef enum tm_remark {
     X(TM_COUNT_OVERLAPPING_TRACE, "overlapping_trace", TM_REMARK_SKIPPED,                          \
       "events of a trace left out by --skip-bad because its time overlaps another of the rank")    \
     X(TM_COUNT_REPAIRED_EVENT, "repaired_event", TM_REMARK_NOTE,                                   \
-      "events kept after at least one repair")                                                     \
+      "events with at least one repair")                                                           \
     X(TM_COUNT_NON_FINITE, "non_finite", TM_REMARK_REPAIRED, "bare inf, NaN or N/A, read as null") \
     X(TM_COUNT_CONTROL_CHARACTER, "control_character", TM_REMARK_REPAIRED,                         \
       "strings with raw control characters, kept")                                                 \
@@ -122,7 +122,7 @@ typedef enum tm_remark {
       "negative numbers written like -1.-500, read as -1.500")                                     \
     X(TM_COUNT_NO_NAME, "no_name", TM_REMARK_ODD, "events kept without a name")                    \
     X(TM_COUNT_NO_CATEGORY, "no_category", TM_REMARK_ODD, "duration events kept without a cat")    \
-    X(TM_COUNT_OTHER_CATEGORY, "other_category", TM_REMARK_ODD,                                    \
+    X(TM_COUNT_OTHER_CATEGORY, "other_category", TM_REMARK_NOTE,                                   \
       "events kept as category other, its text is not known")                                      \
     X(TM_COUNT_BAD_VALUE, "bad_value", TM_REMARK_ODD,                                              \
       "attributes left empty: not of the type that the field has")                                 \
@@ -130,6 +130,8 @@ typedef enum tm_remark {
       "events at ts 0: where many are, the profiler clamped times before its base")                \
     X(TM_COUNT_FAR_TIME, "far_time", TM_REMARK_ODD,                                                \
       "events that begin over 24 hours from the median begin of the trace's events")               \
+    X(TM_COUNT_ADOPTED_BASE, "adopted_base", TM_REMARK_ODD,                                        \
+      "events of a truncated trace whose base time is cut off: that of other traces is taken")     \
     X(TM_COUNT_STREAM_OVERLAP, "stream_overlap", TM_REMARK_ODD,                                    \
       "kernels that begin before an earlier one of their stream has ended")                        \
     X(TM_COUNT_DUPLICATE_CORRELATION, "duplicate_correlation", TM_REMARK_ODD,                      \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "remarks.h"
 
 enum {
     RANK,
@@ -19,6 +20,7 @@ enum {
     SKIPPED,
     REPAIRED,
     TRUNCATED,
+    REMARKS,
     N_RANK_COLUMNS
 };
 
@@ -39,9 +41,16 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [BEGIN] = {"begin_ns", TM_INT, "ns",
                "First begin of its duration events, category Trace left out, since the epoch."},
     [END] = {"end_ns", TM_INT, "ns", "Last end of the same events, since the epoch."},
-    [SKIPPED] = {"skipped_events", TM_INT, "", "Events read and not kept; /ranks has the reasons."},
-    [REPAIRED] = {"repaired_events", TM_INT, "", "Events kept after a repair."},
-    [TRUNCATED] = {"truncated", TM_BOOL, "", "A trace ended before its end."},
+    [SKIPPED] = {"skipped_events", TM_INT, "",
+                 "Events read and not kept; /ranks and /spans have the reasons."},
+    [REPAIRED] = {"repaired_events", TM_INT, "",
+                  "Events with at least one repair; /ranks and /spans have the repairs by class."},
+    [TRUNCATED] = {"truncated", TM_BOOL, "",
+                   "A trace ended before its end: it gave what it holds."},
+    [REMARKS] =
+        {"remarks", TM_TEXT, "",
+         "What was repaired, skipped or odd, with its count; job.remark says in which trace, "
+         "and what it means."},
 };
 
 static const tm_table_def rank_def = {
@@ -92,7 +101,7 @@ static const tm_table_def left_out_def = {
     .top = -1,
 };
 
-static const tm_table_def *const defs[] = {&job_def, &rank_def, &left_out_def};
+static const tm_table_def *const defs[] = {&job_def, &rank_def, &tm_remark_table, &left_out_def};
 
 static tm_status set_name(tm_table *table, tm_cell *cell, const tm_names *names, uint32_t id,
                           tm_error *err) {
@@ -142,11 +151,13 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
         tm_cell_set_int(&row[END], end);
     }
     tm_cell_set_int(&row[SKIPPED], tm_timeline_count(timeline, TM_REMARK_SKIPPED));
-    tm_cell_set_int(&row[REPAIRED], 0); /* reading is strict: what is malformed stops the run */
+    tm_cell_set_int(&row[REPAIRED], timeline->counts[TM_COUNT_REPAIRED_EVENT]);
     tm_cell_set_bool(&row[TRUNCATED], timeline->truncated);
     TM_TRY(set_name(table, &row[FORMAT], view->names, timeline->format, err));
     TM_TRY(set_host(view, table, row, err));
-    return set_source(view, table, row, err);
+    TM_TRY(set_source(view, table, row, err));
+    TM_TRY(tm_remark_text(timeline, table, &row[REMARKS], err));
+    return tm_remark_rows(view, out, err);
 }
 
 /* Ranks whose host nobody tells: devices of one host are numbered upwards. */

@@ -14,13 +14,15 @@ const tm_format *const *tm_formats(size_t *n) {
     return formats;
 }
 
-/* Reads up to `room` bytes; fewer only where the content ends. */
+/* Reads up to `room` bytes; fewer only where the content ends, or a compressed stream is cut. */
 static tm_status read_head(tm_source *source, char *head, size_t room, size_t *size,
                            tm_error *err) {
     size_t n;
     *size = 0;
     do {
-        TM_TRY(tm_source_read(source, head + *size, room - *size, &n, err));
+        tm_status status = tm_source_read(source, head + *size, room - *size, &n, err);
+        if (status != TM_OK)
+            return *size > 0 && tm_source_cut_short(source) ? TM_OK : status;
         *size += n;
     } while (n > 0 && *size < room);
     return TM_OK;

@@ -1,43 +1,14 @@
 #include "json.h"
 
+#include "base/utf8.h"
+
 enum { AT_VALUE, AT_FIRST_VALUE, AT_KEY, AT_FIRST_KEY, AFTER_VALUE };
 
-static bool is_continuation(unsigned char c) {
-    return (c & 0xC0) == 0x80;
-}
-
-/* Length of the valid sequence that starts here, 0 if there is none. Table 3-7 of Unicode. */
-static size_t sequence_length(const unsigned char *s, size_t left) {
-    if (s[0] < 0x80)
-        return 1;
-    if (s[0] >= 0xC2 && s[0] <= 0xDF)
-        return left >= 2 && is_continuation(s[1]) ? 2 : 0;
-    if (s[0] >= 0xE0 && s[0] <= 0xEF) {
-        unsigned char low = s[0] == 0xE0 ? 0xA0 : 0x80;
-        unsigned char high = s[0] == 0xED ? 0x9F : 0xBF;
-        return left >= 3 && s[1] >= low && s[1] <= high && is_continuation(s[2]) ? 3 : 0;
-    }
-    if (s[0] >= 0xF0 && s[0] <= 0xF4) {
-        unsigned char low = s[0] == 0xF0 ? 0x90 : 0x80;
-        unsigned char high = s[0] == 0xF4 ? 0x8F : 0xBF;
-        return left >= 4 && s[1] >= low && s[1] <= high && is_continuation(s[2]) &&
-                       is_continuation(s[3])
-                   ? 4
-                   : 0;
-    }
-    return 0;
-}
-
 bool tm_json_utf8_valid(const char *bytes, size_t size) {
-    const unsigned char *s = (const unsigned char *)bytes;
-    while (size > 0) {
-        size_t n = sequence_length(s, size);
-        if (n == 0)
-            return false;
-        s += n;
-        size -= n;
-    }
-    return true;
+    bool valid = true;
+    for (size_t at = 0; at < size && valid;)
+        at += tm_utf8_sequence(bytes + at, size - at, &valid);
+    return valid;
 }
 
 static bool is_hex(char c) {
@@ -57,18 +28,6 @@ static const char *escape(tm_json_cursor *cursor, const char *p) {
     return p + 1;
 }
 
-/* True where the bytes up to the window's end begin a valid sequence: not wrong yet. Whatever may
- * follow its lead byte, 0x80 or 0xBF may. */
-static bool is_cut(const char *p, const char *end) {
-    unsigned char low[] = {0x80, 0x80, 0x80, 0x80}, high[] = {0xBF, 0xBF, 0xBF, 0xBF};
-    size_t left = (size_t)(end - p);
-    if (left >= sizeof low)
-        return false;
-    memcpy(low, p, left);
-    memcpy(high, p, left);
-    return sequence_length(low, sizeof low) > left || sequence_length(high, sizeof high) > left;
-}
-
 const char *tm_json_string_rest(tm_json_cursor *cursor, const char *p, tm_json_text *out) {
     bool escaped = false;
     while (*p != '"') {
@@ -83,9 +42,10 @@ const char *tm_json_string_rest(tm_json_cursor *cursor, const char *p, tm_json_t
         } else if (c < 0x80) {
             p++;
         } else {
-            size_t n = sequence_length((const unsigned char *)p, (size_t)(cursor->end - p));
-            if (n == 0)
-                return tm_json_fail(cursor, is_cut(p, cursor->end) ? cursor->end : p,
+            bool valid;
+            size_t n = tm_utf8_sequence(p, (size_t)(cursor->end - p), &valid);
+            if (!valid) /* one that the window's end cuts may go on behind it */
+                return tm_json_fail(cursor, p + n == cursor->end ? p + n : p,
                                     "a string is not valid UTF-8");
             p += n;
         }

@@ -6,6 +6,7 @@
 
 #include "kineto_emit.h"
 #include "number.h"
+#include "repair.h"
 #include "window.h"
 
 /* A top-level value beyond this is checked but not kept: only traceEvents is ever that large. */
@@ -19,24 +20,76 @@ typedef struct kineto_reader {
     tm_kineto_keys keys;
     tm_kineto_emitter emitter;
     tm_kineto_event event;
-    tm_vec metadata; /* of char: {"key":value,...} as it stood, without the events */
+    tm_repair repair; /* the event or value that was malformed last */
+    tm_vec metadata;  /* of char: {"key":value,...} as it stood, without the events */
     int64_t base_ns;
-    bool has_events;
+    bool has_events, has_base;
 } kineto_reader;
+
+static void count_repairs(kineto_reader *reader) {
+    for (int c = 0; c < TM_N_COUNTS; c++)
+        reader->emitter.trace->counts[c] += reader->repair.counts[c];
+}
+
+/* Mends the value at p that could not be parsed. NULL where that cannot be done: then the cursor
+ * says why the parse failed, or that more of the text is needed to tell. */
+static const char *mend(kineto_reader *reader, const char *p) {
+    tm_json_cursor *cursor = &reader->window.cursor, strict = *cursor;
+    if (cursor->fail >= cursor->end)
+        return NULL;
+    const char *end = tm_json_repair(cursor, p, &reader->repair);
+    if (!end && cursor->fail < cursor->end)
+        *cursor = strict;
+    return end;
+}
+
+/* Mends the event at window->p and parses it again; *text is the cursor over the mended text. */
+static const char *parse_mended(kineto_reader *reader, tm_json_cursor *text) {
+    tm_json_cursor strict = reader->window.cursor;
+    const char *end = mend(reader, reader->window.p), *mended = reader->repair.text.data;
+    if (!end)
+        return NULL;
+    *text = (tm_json_cursor){.end = mended + reader->repair.size, .final = true};
+    if (!tm_kineto_event_parse(text, &reader->keys, mended, &reader->event)) {
+        reader->window.cursor = strict;
+        return NULL;
+    }
+    count_repairs(reader);
+    reader->emitter.trace->counts[TM_COUNT_REPAIRED_EVENT]++;
+    return end;
+}
 
 static tm_status read_event(kineto_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     for (;;) {
-        const char *end =
-            tm_kineto_event_parse(&window->cursor, &reader->keys, window->p, &reader->event);
+        tm_json_cursor mended, *cursor = &window->cursor;
+        const char *end = tm_kineto_event_parse(cursor, &reader->keys, window->p, &reader->event);
+        if (!end) {
+            end = parse_mended(reader, &mended);
+            cursor = &mended;
+        }
         if (end) {
-            if (!tm_kineto_emit(&reader->emitter, &window->cursor, &reader->event))
+            if (!tm_kineto_emit(&reader->emitter, cursor, &reader->event))
                 return tm_fail_memory(err);
             window->p = end;
             return TM_OK;
         }
-        TM_TRY(tm_window_resume(window, window->p, err)); /* an event is read again as a whole */
+        if (reader->repair.no_memory)
+            return tm_fail_memory(err);
+        tm_status status = tm_window_resume(window, window->p, err);
+        reader->emitter.trace->counts[TM_COUNT_CUT_EVENT] += window->ended;
+        TM_TRY(status); /* else the event is read again as a whole */
     }
+}
+
+/* Where the next member of an array or object should stand: true where the bracket that closes it
+ * does, behind a comma too many. */
+static bool is_closed(kineto_reader *reader, char bracket) {
+    if (*reader->window.p != bracket)
+        return false;
+    reader->window.p++;
+    reader->emitter.trace->counts[TM_COUNT_TRAILING_COMMA]++;
+    return true;
 }
 
 /* The elements of traceEvents, or of a bare array; window->p stands behind the bracket. */
@@ -66,6 +119,8 @@ static tm_status read_events(kineto_reader *reader, tm_error *err) {
         if (c == ']')
             return TM_OK;
         TM_TRY(tm_window_space(window, err));
+        if (is_closed(reader, ']'))
+            return TM_OK;
     }
 }
 
@@ -80,6 +135,13 @@ static tm_status keep_metadata(kineto_reader *reader, const tm_json_text *key, c
     return TM_OK;
 }
 
+static bool read_base_time(kineto_reader *reader, const char *text, size_t size) {
+    bool number = *text == '-' || (*text >= '0' && *text <= '9');
+    reader->has_base = true;
+    return number && tm_number_int(text, size, &reader->base_ns) && reader->base_ns >= 0 &&
+           reader->base_ns <= TM_KINETO_TIME_MAX_NS;
+}
+
 /* A top-level value: [key->bytes, window->p) stays in the window while it is read. `key` is moved
  * along. Over METADATA_VALUE_MAX the value is only checked. */
 static tm_status read_metadata(kineto_reader *reader, tm_json_text *key, tm_error *err) {
@@ -87,13 +149,23 @@ static tm_status read_metadata(kineto_reader *reader, tm_json_text *key, tm_erro
     tm_json_skip_state state = {0};
     const char *keep = key->bytes;
     ptrdiff_t value = window->p - keep;
+    bool mended = false;
     for (;;) {
         const char *resume = window->p;
         const char *end = tm_json_skip(&window->cursor, window->p, &state, &resume);
+        if (!end && keep && window->cursor.fail < window->cursor.end) {
+            end = mend(reader, keep + value);
+            mended = end != NULL;
+            /* Where more of the text is needed, the value is read again as a whole. */
+            state = (tm_json_skip_state){0};
+            resume = keep + value;
+        }
         if (end) {
             window->p = end;
             break;
         }
+        if (reader->repair.no_memory)
+            return tm_fail_memory(err);
         if (keep && resume - keep > METADATA_VALUE_MAX)
             keep = NULL;
         ptrdiff_t ahead = keep ? resume - keep : 0;
@@ -106,13 +178,14 @@ static tm_status read_metadata(kineto_reader *reader, tm_json_text *key, tm_erro
         return TM_OK;
     }
     key->bytes = keep;
-    size_t size = (size_t)(window->p - (keep + value));
+    const char *text = mended ? reader->repair.text.data : keep + value;
+    size_t size = mended ? reader->repair.size : (size_t)(window->p - text);
+    if (mended)
+        count_repairs(reader);
     if (key->size == 19 && memcmp(key->bytes, "baseTimeNanoseconds", 19) == 0 &&
-        ((keep[value] != '-' && (keep[value] < '0' || keep[value] > '9')) ||
-         !tm_number_int(keep + value, size, &reader->base_ns) || reader->base_ns < 0 ||
-         reader->base_ns > TM_KINETO_TIME_MAX_NS))
+        !read_base_time(reader, text, size))
         return tm_window_fail(window, keep + value, "baseTimeNanoseconds is no time", err);
-    return keep_metadata(reader, key, keep + value, size, err);
+    return keep_metadata(reader, key, text, size, err);
 }
 
 /* A key, its colon and the start of its value; *key points into the window. */
@@ -169,6 +242,8 @@ static tm_status read_object(kineto_reader *reader, tm_error *err) {
         if (c == '}')
             return TM_OK;
         TM_TRY(tm_window_space(window, err));
+        if (is_closed(reader, '}'))
+            return TM_OK;
     }
 }
 
@@ -209,7 +284,7 @@ static tm_status finish_metadata(kineto_reader *reader, tm_trace *trace, tm_erro
     return TM_OK;
 }
 
-static tm_status read_document(kineto_reader *reader, tm_trace *trace, tm_error *err) {
+static tm_status read_content(kineto_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     if (memcmp(window->p, "\xEF\xBB\xBF", 3) == 0)
         window->p += 3; /* a byte order mark: no part of the text */
@@ -227,8 +302,18 @@ static tm_status read_document(kineto_reader *reader, tm_trace *trace, tm_error 
         return tm_window_fail(window, window->p, "something follows the end of the document", err);
     if (!reader->has_events)
         return tm_window_fail(window, window->p, "the document has no traceEvents", err);
+    return TM_OK;
+}
+
+/* A text that ends too early gives what it holds, unless that is nothing. */
+static tm_status read_document(kineto_reader *reader, tm_trace *trace, tm_error *err) {
+    tm_status status = read_content(reader, err);
+    trace->truncated = reader->window.cut || (status != TM_OK && reader->window.ended);
+    if (!trace->truncated || trace->events.n == 0)
+        TM_TRY(status);
     TM_TRY(finish_metadata(reader, trace, err));
     tm_kineto_emit_finish(&reader->emitter, reader->base_ns);
+    trace->base_ns = reader->has_base ? reader->base_ns : -1;
     return TM_OK;
 }
 
@@ -245,6 +330,7 @@ static tm_status kineto_read(tm_source *source, tm_names *names, tm_trace *out, 
         tm_window_close(&reader->window);
     }
     tm_kineto_emitter_free(&reader->emitter);
+    tm_repair_free(&reader->repair);
     tm_vec_free(&reader->metadata);
     free(reader);
     return status;
@@ -289,8 +375,8 @@ static bool kineto_sniff(const char *head, size_t size, bool whole) {
     tm_json_cursor cursor = {.end = head + size, .final = whole};
     const char *p = size >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? head + 3 : head;
     p = tm_json_space(p);
-    if (*p == '{')
-        return has_key(&cursor, p, NULL);
+    if (*p == '{') /* a malformed value before the first known key is for the reader to judge */
+        return has_key(&cursor, p, NULL) || strstr(head, "\"traceEvents\"");
     if (*p != '[')
         return false;
     p = tm_json_space(p + 1);

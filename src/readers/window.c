@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-tm_status tm_window_fail(const tm_window *window, const char *at, const char *why, tm_error *err) {
+tm_status tm_window_fail(tm_window *window, const char *at, const char *why, tm_error *err) {
+    window->ended = window->cursor.final && at >= window->cursor.end;
     return tm_fail(err, TM_ERR_INPUT, tm_source_path(window->source),
                    window->buffer_offset + (at - window->buffer), "%s", why);
 }
@@ -21,8 +22,18 @@ static tm_status grow(tm_window *window, size_t capacity, tm_error *err) {
 static tm_status fill(tm_window *window, size_t held, tm_error *err) {
     size_t n = 0;
     do {
-        TM_TRY(tm_source_read(window->source, window->buffer + held, window->capacity - held, &n,
-                              err));
+        tm_error failure;
+        tm_status status = tm_source_read(window->source, window->buffer + held,
+                                          window->capacity - held, &n, &failure);
+        if (status != TM_OK) {
+            window->cut = tm_source_cut_short(window->source);
+            n = 0;
+        }
+        if (status != TM_OK && !window->cut) {
+            if (err)
+                *err = failure;
+            return status;
+        }
         held += n;
     } while (n > 0 && held < window->capacity);
     window->cursor.final = n == 0;

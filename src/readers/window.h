@@ -18,6 +18,8 @@ typedef struct tm_window {
     int64_t buffer_offset; /* of buffer[0] in the decoded content */
     const char *p;         /* the next byte to look at */
     tm_json_cursor cursor; /* cursor.end: behind the last byte held */
+    bool cut;              /* the compressed stream was cut short: the content ends where it was */
+    bool ended; /* a failure is the content's end in the middle of the text, nothing else */
 } tm_window;
 
 /** Starts a window and reads its first bytes. Needs a source that was not read yet. */
@@ -29,8 +31,9 @@ void tm_window_close(tm_window *window);
  * with them and every other pointer into the window becomes invalid.
  *
  * @param keep  in [buffer, cursor.end]; the window grows where they fill it
- * @return      TM_OK, with cursor.final set where the content ends; TM_ERR_INPUT, also where the
- *              bytes to keep exceed TM_WINDOW_ITEM_MAX or nothing follows any more; TM_ERR_FAULT
+ * @return      TM_OK, with cursor.final set where the content ends, be it cut short or not;
+ * TM_ERR_INPUT, also where the bytes to keep exceed TM_WINDOW_ITEM_MAX or nothing follows any more;
+ * TM_ERR_FAULT
  */
 tm_status tm_window_refill(tm_window *window, const char *keep, tm_error *err) TM_MUST_CHECK;
 
@@ -49,7 +52,8 @@ tm_status tm_window_space(tm_window *window, tm_error *err) TM_MUST_CHECK;
 /** Skips one value of any size at window->p, checking its grammar. */
 tm_status tm_window_skip_value(tm_window *window, tm_error *err) TM_MUST_CHECK;
 
-/** Fails with the position @p at, which lies in the window. */
-tm_status tm_window_fail(const tm_window *window, const char *at, const char *why, tm_error *err);
+/** Fails with the position @p at, which lies in the window; sets window->ended where that is the
+ * end of the content. */
+tm_status tm_window_fail(tm_window *window, const char *at, const char *why, tm_error *err);
 
 #endif

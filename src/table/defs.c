@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "table/out.h"
-#include "table/utf8.h"
 
 enum { WRAP_COLUMNS = 100, INDENT = 4, GAP = 2 };
 

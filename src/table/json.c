@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "table/digits.h"
 #include "table/out.h"
-#include "table/utf8.h"
 
 /* The document is laid out here, one row on a line, so that it can be read and searched by line and
  * never stands in memory as a tree; cJSON builds and prints what stands on the lines. */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/utf8.h"
 #include "table/rows.h"
-#include "table/utf8.h"
 
 const char *tm_type_name(tm_type type) {
     static const char *const names[] = {

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "table/out.h"
 #include "table/rows.h"
 #include "table/shown.h"
-#include "table/utf8.h"
 
 enum { GAP = 2 }; /* spaces between columns */
 

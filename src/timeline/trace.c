@@ -23,11 +23,27 @@ void tm_trace_init(tm_trace *trace) {
     *trace = (tm_trace){
         .rank = -1,
         .world_size = -1,
+        .base_ns = -1,
         .events = TM_VEC(tm_raw_event),
         .tracks = TM_VEC(tm_track),
     };
     for (int i = 0; i < TM_N_ATTRS; i++)
         trace->attrs[i] = (tm_vec){.size = layouts[i].size};
+}
+
+bool tm_trace_lacks_base(const tm_trace *trace) {
+    /* Relative times are below three months, absolute ones are of this century. */
+    const int64_t relative_max_ns = INT64_C(100000000000000000);
+    return trace->truncated && trace->base_ns < 0 && trace->events.n > 0 &&
+           ((const tm_raw_event *)trace->events.data)->begin_ns < relative_max_ns;
+}
+
+void tm_trace_adopt_base(tm_trace *trace, int64_t base_ns) {
+    tm_raw_event *events = trace->events.data;
+    for (size_t i = 0; i < trace->events.n; i++)
+        events[i].begin_ns += base_ns;
+    trace->base_ns = base_ns;
+    trace->counts[TM_COUNT_ADOPTED_BASE] = (int64_t)trace->events.n;
 }
 
 void tm_trace_free(tm_trace *trace) {

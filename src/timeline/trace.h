@@ -29,6 +29,7 @@ typedef struct tm_trace {
     uint32_t metadata;  /* name id of the top-level JSON without traceEvents */
     int64_t rank;       /* -1 where the trace does not say */
     int64_t world_size; /* -1 where the trace does not say */
+    int64_t base_ns; /* what its times are relative to, already added; -1 where it does not say */
     bool truncated;
     bool left_out; /* by tm_timeline_build: it overlaps an earlier one of its rank */
     int64_t counts[TM_N_COUNTS];
@@ -38,6 +39,15 @@ typedef struct tm_trace {
 } tm_trace;
 
 void tm_trace_init(tm_trace *trace);
+
+/**
+ * Whether the times are relative to a base that was cut off: until 2025 profilers wrote it behind
+ * the events. Its processes of one job start in the same three months and so share their base.
+ */
+bool tm_trace_lacks_base(const tm_trace *trace);
+
+/** Moves every begin by @p base_ns, in [0, 3e18], and counts the events. */
+void tm_trace_adopt_base(tm_trace *trace, int64_t base_ns);
 
 /** Frees the rows; what the trace says of itself stays readable. */
 void tm_trace_free(tm_trace *trace);

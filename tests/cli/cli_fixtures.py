@@ -6,6 +6,24 @@ from common import SOURCE, equal, holds, main, tmerge
 FOLDER = os.path.join(SOURCE, 'testdata')
 # Counts of /ranks that every trace may have: they are no remark on it.
 USUAL = {'n_flow', 'n_metadata', 'n_unlinked', 'n_other_category', 'n_events'}
+# What is to be counted in each odd fixture, by looking at it.
+ODD = {
+    'odd_backslashes.json': {'n_backslash': 2, 'n_repaired_event': 1},  # one is in traceName
+    'odd_bare_inf.json': {'n_non_finite': 4, 'n_repaired_event': 3},
+    'odd_control_characters.json': {'n_control_character': 2, 'n_repaired_event': 2},
+    'odd_cut_in_a_character.json': {'n_cut_event': 1, 'truncated': 1},
+    'odd_extreme_times.json': {'n_absurd_duration': 1, 'n_far_time': 1},
+    'odd_latin_1.json': {'n_invalid_utf8': 1, 'n_repaired_event': 1},
+    'odd_negative_duration.json': {'n_negative_duration': 2},
+    'odd_no_ids.json': {'n_no_name': 1},
+    'odd_shapes.json': {'n_negative_duration': 1, 'n_no_time': 2, 'n_not_object': 3,
+                        'n_other_phase': 2, 'n_bad_value': 4},
+    'odd_signed_fraction.json': {'n_signed_fraction': 2, 'n_repaired_event': 2,
+                                 'n_negative_duration': 1},
+    'odd_trailing_commas.json': {'n_trailing_comma': 4, 'n_repaired_event': 1},
+    'odd_truncated.json': {'n_cut_event': 1, 'truncated': 1},
+    'odd_unescaped_quotes.json': {'n_unescaped_quote': 3, 'n_repaired_event': 2},
+}
 
 
 def fixtures(verdict):
@@ -18,7 +36,8 @@ def remarks(store):
     import h5py  # behind common, which sets the folder of its plugins
     with h5py.File(store) as f:
         return {name: int(f['ranks'][name][0]) for name in f['ranks']
-                if name.startswith('n_') and name not in USUAL and f['ranks'][name][0] > 0}
+                if (name.startswith('n_') and name not in USUAL or name == 'truncated')
+                and f['ranks'][name][0] > 0}
 
 
 def test_ok_fixtures_are_read_without_a_remark():
@@ -27,10 +46,11 @@ def test_ok_fixtures_are_read_without_a_remark():
         equal((path, remarks('ok.h5')), (path, {}))
 
 
-def test_odd_fixtures_are_read_and_something_is_counted():
+def test_odd_fixtures_are_read_and_what_is_odd_is_counted():
+    equal(sorted(os.path.basename(path) for path in fixtures('odd_')), sorted(ODD))
     for path in fixtures('odd_'):
         tmerge(path, '-o', 'odd.h5').expect(0)
-        holds(remarks('odd.h5'), path)
+        equal((path, remarks('odd.h5')), (path, ODD[os.path.basename(path)]))
 
 
 def test_bad_fixtures_are_refused_with_a_byte():

@@ -55,7 +55,7 @@ def test_any_number_of_processes_gives_the_same_store_of_a_real_job():
 
 def test_what_was_left_out_is_the_same_with_any_number_of_processes():
     synth('job', ranks=5, steps=1)
-    put('job/rank_6.json', '{"traceEvents": [{"ph": "X", "name": "only here", "ts": 1, "dur"')
+    put('job/rank_6.json', '{"traceEvents": [{"ph": "X", "name": "only here", "ts": 1 "dur"')
     put('job/rank_7.json', small_trace(0))
     put('job/rank_8.json', small_trace(0, at=120))
     put('job/rank_9.json', '')

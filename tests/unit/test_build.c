@@ -172,7 +172,8 @@ static void spans_are_joined_without_crossing_their_correlations(void **state) {
         assert_true(t.truncated);
         assert_int_equal(t.counts[TM_COUNT_NO_TIME], 5);
         assert_int_equal(t.counts[TM_COUNT_FLOW], 40);
-        assert_int_equal(tm_timeline_count(&t, TM_REMARK_SKIPPED), 5);        /* flows are not events left out */
+        assert_int_equal(tm_timeline_count(&t, TM_REMARK_SKIPPED),
+                         5);                                 /* flows are not events left out */
         assert_int_equal(early.events.n + late.events.n, 0); /* taken over */
         tm_timeline_destroy(&t);
         close_ground(&g);

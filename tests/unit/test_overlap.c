@@ -179,7 +179,7 @@ static void the_job_is_as_worked_out_by_hand(void **state) {
     static const char *const ranks[] = {
         "rank=0 host=nodeA device=0 source=t/rank0.json format=kineto events=16 "
         "begin_ns=1700000000000000000 end_ns=1700000000000000200 skipped_events=2 "
-        "repaired_events=0 truncated=false",
+        "repaired_events=0 truncated=false remarks=2 no_time",
         "rank=1 host=node7 device=null source=t/node7_12.34.pt.trace.json format=kineto events=3 "
         "begin_ns=1700000000000000000 end_ns=1700000000000000090 skipped_events=0 "
         "repaired_events=0 truncated=true",
@@ -214,7 +214,7 @@ static void the_window_of_two_spans_is_the_sum_of_theirs(void **state) {
         "rank=3 step=0 comm_ns=30 compute_ns=120 comm_to_compute=0.25 exposed_to_window=0.05"};
     static const char *const jobs[] = {
         "rank=3 host=host0 device=0 source=a.json,b.json format=kineto events=5 begin_ns=0 "
-        "end_ns=1100 skipped_events=0 repaired_events=0 truncated=false"};
+        "end_ns=1100 skipped_events=0 repaired_events=0 truncated=false remarks=null"};
     bench b = open_bench();
     tm_trace early = make_trace(&b.ground, "a.json", first, COUNT(first), 0);
     tm_trace late = make_trace(&b.ground, "b.json", second, COUNT(second), 1000);
@@ -405,7 +405,7 @@ static void a_job_without_duration_events_has_no_time(void **state) {
         "ranks=1 hosts=1 steps=0 events=1 collectives=null begin_ns=null duration_ns=null"};
     static const char *const ranks[] = {
         "rank=0 host=host0 device=null source=t format=kineto events=1 begin_ns=null end_ns=null "
-        "skipped_events=0 repaired_events=0 truncated=false"};
+        "skipped_events=0 repaired_events=0 truncated=false remarks=null"};
     bench b = open_bench();
     tm_trace trace = make_trace(&b.ground, "t", events, 1, 0);
     tm_trace *traces[] = {&trace};

@@ -169,22 +169,25 @@ static void a_long_token_makes_the_window_grow_up_to_a_limit(void **state) {
 static const char gzip[] = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\xc9\x4c\xce\x56\x28\xc9"
                            "\x07\x11\x30\x16\x17\x00\x3a\x53\x65\x41\x14\x00\x00";
 
+/* The same with a wrong checksum, whose last byte is A. */
+static const char wrong[] = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\xc9\x4c\xce\x56\x28\xc9"
+                            "\x07\x11\x30\x16\x17\x00\x3a\x53\x65\x42\x14\x00\x00\x00";
+
 static void a_failure_of_the_source_is_passed_on(void **state) {
     (void)state;
-    tm_source *source = open_bytes(gzip, sizeof gzip - 1);
+    tm_source *source = open_bytes(wrong, sizeof wrong - 1);
     tm_window window = {0};
     tm_error err;
     assert_int_equal(tm_window_open(source, &window, &err), TM_ERR_INPUT);
     assert_null(window.buffer); /* set only on success */
     assert_int_equal(err.offset, 20);
-    assert_true(tm_source_cut_short(source));
     tm_source_close(source);
 }
 
 static void a_later_failure_of_the_source_is_passed_on_by_every_call(void **state) {
     (void)state;
     for (int call = 0; call < 3; call++) {
-        tm_source *source = open_bytes(gzip, sizeof gzip - 1);
+        tm_source *source = open_bytes(wrong, sizeof wrong - 1);
         tm_window window = open_window(source, 4);
         tm_error err;
         assert_int_equal(tm_window_refill(&window, window.p, &err), TM_OK);
@@ -199,10 +202,26 @@ static void a_later_failure_of_the_source_is_passed_on_by_every_call(void **stat
         }
         assert_int_equal(status, TM_ERR_INPUT);
         assert_int_equal(err.offset, 20);
-        assert_true(tm_source_cut_short(source));
+        assert_false(window.cut || window.ended);
         tm_window_close(&window);
         tm_source_close(source);
     }
+}
+
+static void a_source_that_is_cut_short_is_the_end_of_the_content(void **state) {
+    (void)state;
+    tm_source *source = open_bytes(gzip, sizeof gzip - 1);
+    tm_window window = {0};
+    tm_error err;
+    assert_int_equal(tm_window_open(source, &window, &err), TM_OK);
+    assert_string_equal(window.buffer, "tick tock tick tock\n");
+    assert_true(window.cut && window.cursor.final && !window.ended);
+    window.p = window.cursor.fail = window.cursor.end;
+    assert_int_equal(tm_window_resume(&window, window.p, &err), TM_ERR_INPUT);
+    assert_int_equal(err.offset, 20);
+    assert_true(window.ended);
+    tm_window_close(&window);
+    tm_source_close(source);
 }
 
 static void closing_a_window_twice_is_harmless(void **state) {
@@ -225,6 +244,7 @@ int main(void) {
         cmocka_unit_test(a_long_token_makes_the_window_grow_up_to_a_limit),
         cmocka_unit_test(a_failure_of_the_source_is_passed_on),
         cmocka_unit_test(a_later_failure_of_the_source_is_passed_on_by_every_call),
+        cmocka_unit_test(a_source_that_is_cut_short_is_the_end_of_the_content),
         cmocka_unit_test(closing_a_window_twice_is_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "table/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* UTF-8 as the Unicode standard defines it (table 3-7): no surrogates, nothing overlong. */
-#ifndef TMERGE_TABLE_UTF8_H
-#define TMERGE_TABLE_UTF8_H
+#ifndef TMERGE_UTF8_H
+#define TMERGE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,250 @@
+#include "repair_string.h"
+
+#include <stdio.h>
+
+#include "base/utf8.h"
+
+/* A key looked ahead for, and a string with quotes in it; longer ones are not believed. */
+enum { KEY_MAX = 256, QUOTED_MAX = 65536 };
+
+/* What a look ahead tells; CUT: the window ends before it is known. */
+typedef enum verdict { NO, YES, CUT } verdict;
+
+static verdict at_end(const tm_json_cursor *cursor, const char *p) {
+    return p >= cursor->end ? CUT : NO;
+}
+
+/* Whether a key and its colon stand at p; *behind is where its value would begin. */
+static verdict is_key(const tm_json_cursor *cursor, const char *p, const char **behind) {
+    if (*p != '"')
+        return at_end(cursor, p);
+    const char *start = ++p;
+    while (*p != '"' && p < cursor->end && p - start < KEY_MAX)
+        p += *p == '\\' && p + 1 < cursor->end ? 2 : 1;
+    if (*p != '"')
+        return at_end(cursor, p);
+    p = tm_json_space(p + 1);
+    *behind = p + 1;
+    return *p == ':' ? YES : at_end(cursor, p);
+}
+
+static bool begins_value(char c) {
+    return c == '"' || c == '-' || c == '{' || c == '[' || (c >= '0' && c <= '9');
+}
+
+/* Whether the closing bracket at p is one: something that goes on, or the end, must follow it. */
+static verdict closes(const tm_json_cursor *cursor, const char *p) {
+    p = tm_json_space(p + 1);
+    if (*p == ',' || *p == '}' || *p == ']')
+        return YES;
+    if (p < cursor->end)
+        return NO;
+    return cursor->final ? YES : CUT;
+}
+
+/* Whether what stands at p, behind a quote, goes on with the object or array. */
+static verdict goes_on(const tm_json_cursor *cursor, const char *p, tm_string_place place) {
+    const char *behind;
+    if (place == TM_STRING_KEY)
+        return YES;
+    p = tm_json_space(p);
+    if (p >= cursor->end)
+        return CUT;
+    char close = place == TM_STRING_IN_OBJECT ? '}' : ']';
+    if (*p == close)
+        return closes(cursor, p);
+    if (*p != ',')
+        return NO;
+    p = tm_json_space(p + 1);
+    if (*p == close) /* a trailing comma */
+        return closes(cursor, p);
+    if (p >= cursor->end)
+        return CUT;
+    if (place == TM_STRING_IN_OBJECT)
+        return is_key(cursor, p, &behind);
+    return begins_value(*p) || strchr("tfnNiI", *p) ? YES : NO;
+}
+
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* Whether [p, p + size) is the key of a member that events have. */
+static bool is_member(const char *p, size_t size) {
+    static const char *const members[] = {"ph", "cat", "name", "pid", "tid",
+                                          "ts", "dur", "args", "id",  "bp"};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (strlen(members[i]) == size && memcmp(members[i], p, size) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the quote at p would belong to the key of an event that lacks its other quote, or to one
+ * behind a string that lacks its own: NAME": or "NAME: or "NAME": for a known NAME. */
+static bool touches_member(const char *start, const char *p) {
+    const char *from = p, *to = p + 1;
+    while (from > start && is_word(from[-1]))
+        from--;
+    if (is_member(from, (size_t)(p - from)) && *tm_json_space(p + 1) == ':')
+        return true;
+    while (is_word(*to))
+        to++;
+    size_t size = (size_t)(to - (p + 1));
+    return is_member(p + 1, size) && *tm_json_space(to + (*to == '"')) == ':';
+}
+
+/* Whether a look ahead decides; what the end of the content cuts is no structure. */
+static bool told(const tm_json_cursor *cursor, verdict v) {
+    return v == YES || (v == CUT && !cursor->final);
+}
+
+/* Whether the inner quote at p looks like structure that something is missing of: a comma between
+ * a string and a key, a colon behind a key, or the quote that closed the string before a key; or
+ * like a string before the wrong bracket. */
+static verdict is_structure(const tm_json_cursor *cursor, const char *start, const char *p,
+                            tm_string_place place) {
+    const char *behind = NULL, *before = p;
+    const char *next = tm_json_space(p + 1);
+    while (before > start && (before[-1] == ' ' || before[-1] == '\n'))
+        before--;
+    verdict key = is_key(cursor, next, &behind); /* "a" "key": */
+    if (told(cursor, key))
+        return key;
+    if (before > start && before[-1] == ',') { /* "a, "key": */
+        key = is_key(cursor, p, &behind);
+        if (told(cursor, key))
+            return key;
+    }
+    if (*next == '}' || *next == ']') { /* the wrong one */
+        key = goes_on(cursor, next + 1, place);
+        if (told(cursor, key))
+            return key;
+    }
+    if (*next == ',') { /* "a", "key" 1 */
+        next = tm_json_space(next + 1);
+        key = is_key(cursor, next, &behind);
+        if (*next == '"' && key == NO && behind && begins_value(behind[-1]))
+            return YES;
+    }
+    return touches_member(start, p) ? YES : NO;
+}
+
+static bool is_escape(const char *p) {
+    if (*p != 'u')
+        return *p != '\0' && strchr("\"\\/bfnrt", *p);
+    return strspn(p + 1, "0123456789abcdefABCDEF") >= 4;
+}
+
+/* Steps over what is no quote, noting what is wrong; NULL where the window ends in its middle. */
+static const char *step(const tm_json_cursor *cursor, const char *p, tm_string_faults *faults) {
+    unsigned char c = (unsigned char)*p;
+    if (c == '\\') {
+        if (p + 6 > cursor->end && !cursor->final)
+            return NULL;
+        bool known = is_escape(p + 1);
+        faults->backslash |= !known;
+        return p + (known ? 2 : 1);
+    }
+    if (c >= 0x80) {
+        bool valid;
+        size_t n = tm_utf8_sequence(p, (size_t)(cursor->end - p), &valid);
+        if (!valid && p + n == cursor->end)
+            return NULL;
+        faults->invalid_utf8 |= !valid;
+        return p + n;
+    }
+    faults->control_character |= c < 0x20;
+    return p + 1;
+}
+
+/* The text goes on beyond the window. At its very end only a string without inner quotes was cut
+ * there: with them it is more likely that something else is wrong. */
+static const char *cut(tm_json_cursor *cursor, const char *start, const tm_string_faults *faults) {
+    bool wrong = cursor->final && faults->unescaped_quote;
+    return tm_json_fail(cursor, wrong ? start : cursor->end, "a string does not end");
+}
+
+static const char *lenient_end(tm_json_cursor *cursor, const char *start, tm_string_place place,
+                               tm_string_faults *faults) {
+    const char *p = start;
+    while (p && p < cursor->end) {
+        /* A backslash before a quote that closes is the last letter of a path. */
+        bool escaped = *p == '\\' && p[1] == '"';
+        if (*p != '"' && !escaped) {
+            p = step(cursor, p, faults);
+            continue;
+        }
+        verdict v = goes_on(cursor, p + escaped + 1, place);
+        if (v == YES) {
+            faults->backslash |= escaped;
+            return p + escaped + 1;
+        }
+        faults->unescaped_quote |= !escaped && v == NO;
+        if (v == NO && !escaped)
+            v = is_structure(cursor, start, p, place);
+        if (v == CUT)
+            break;
+        if (v == YES || (faults->unescaped_quote && p - start > QUOTED_MAX))
+            return tm_json_fail(cursor, p, "this quote fits nothing");
+        p += 1 + escaped;
+    }
+    return cut(cursor, start, faults);
+}
+
+const char *tm_repair_string_end(tm_json_cursor *cursor, const char *p, tm_string_place place,
+                                 tm_string_faults *faults) {
+    tm_json_text text;
+    *faults = (tm_string_faults){false, false, false, false};
+    const char *end = tm_json_string(cursor, p, &text);
+    if (!end && cursor->fail >= cursor->end && !cursor->final)
+        return NULL;
+    if (end) {
+        verdict v = goes_on(cursor, end, place);
+        if (v == YES)
+            return end;
+        if (v == CUT)
+            return tm_json_fail(cursor, cursor->end, "the text is cut");
+    }
+    return lenient_end(cursor, p, place, faults);
+}
+
+/* The bytes of the escape at p that stay as they are; 0 for a backslash that stands for itself. In
+ * a string with one of those, a path, \b and \t are no escapes either. */
+static size_t kept_escape(const char *p, const char *end, bool path) {
+    if (p + 1 == end || !is_escape(p + 1))
+        return 0;
+    return !path || strchr("\"\\/", p[1]) ? 2 : 0;
+}
+
+/* Writes what stands for the character at p, and returns the bytes of it that were used. */
+static size_t mended(const char *p, const char *end, const tm_string_faults *faults, char out[8]) {
+    unsigned char c = (unsigned char)*p;
+    size_t used = 1;
+    bool valid = true;
+    if (c == '\\') {
+        used = kept_escape(p, end, faults->backslash);
+        snprintf(out, 8, used ? "\\%c" : "\\\\", p[1]);
+        return used ? used : 1;
+    }
+    if (c == '"')
+        snprintf(out, 8, "\\\"");
+    else if (c < 0x20)
+        snprintf(out, 8, "\\u%04x", c);
+    else
+        used = tm_utf8_sequence(p, (size_t)(end - p), &valid);
+    if (c >= 0x20 && c != '"')
+        snprintf(out, 8, "%.*s", valid ? (int)used : 3, valid ? p : "\xEF\xBF\xBD");
+    return used;
+}
+
+bool tm_repair_string_copy(const char *p, size_t size, const tm_string_faults *faults,
+                           tm_vec *out) {
+    const char *end = p + size;
+    char text[8];
+    while (p < end) {
+        p += mended(p, end, faults, text);
+        if (!tm_vec_append(out, text, strlen(text)))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,40 @@
+/* The strings of malformed JSON: where they end, and what is wrong in them. Private to the repair.
+ */
+#ifndef TMERGE_REPAIR_STRING_H
+#define TMERGE_REPAIR_STRING_H
+
+#include "base/vec.h"
+#include "json.h"
+
+/** What a string is, and so what may follow it. */
+typedef enum tm_string_place {
+    TM_STRING_KEY,       /* a colon */
+    TM_STRING_IN_OBJECT, /* a comma, a key and a colon, or } */
+    TM_STRING_IN_ARRAY   /* a comma and a value, or ] */
+} tm_string_place;
+
+typedef struct tm_string_faults {
+    bool control_character, invalid_utf8, backslash, unescaped_quote;
+} tm_string_faults;
+
+static inline bool tm_string_is_faulty(const tm_string_faults *faults) {
+    return faults->control_character || faults->invalid_utf8 || faults->backslash ||
+           faults->unescaped_quote;
+}
+
+/**
+ * Finds the end of the string whose first byte is @p p. A correct string before a correct
+ * continuation is taken as it is; else a quote closes the string only where what follows goes on
+ * with the object or array. A key's first quote closes it always.
+ *
+ * @param faults  set on success; none where the string is correct
+ * @return        behind the closing quote, or NULL as in json.h; also where the quotes look like
+ *                those of a missing comma, colon or quote, which nobody can mend
+ */
+const char *tm_repair_string_end(tm_json_cursor *cursor, const char *p, tm_string_place place,
+                                 tm_string_faults *faults);
+
+/** Appends the string [p, p + size) with @p faults as correct JSON. False when memory is out. */
+bool tm_repair_string_copy(const char *p, size_t size, const tm_string_faults *faults, tm_vec *out);
+
+#endif

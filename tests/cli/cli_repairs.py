@@ -1,0 +1,190 @@
+"""Malformed and truncated traces: what is mended, how it is told, and that nothing else changes."""
+import json
+import os
+import re
+import zlib
+
+from common import (content, contains, equal, files, gzipped, has_line, holds, kernel, lacks, main,
+                    merged, put, rows, same_bytes, synth, tables, tmerge, trace, zstd_framed)
+
+GOOD = {'ph': 'X', 'cat': 'cpu_op', 'name': 'good', 'pid': 1, 'tid': 1, 'ts': 1, 'dur': 2}
+
+
+def event(ts, **members):
+    return json.dumps({**GOOD, 'ts': ts, **members})
+
+
+def big_trace(events=20000):
+    return trace([kernel(f'kernel {i % 50}', 10 * i + 1, 9) for i in range(events)], 0)
+
+
+def names(store):
+    import h5py  # behind common, which sets the folder of its plugins
+    with h5py.File(store) as f:
+        at, text = f['names/offsets'][()], f['names/bytes'][()].tobytes()
+        return [text[at[i]:at[i + 1]].decode() for i in f['events/name'][()]]
+
+
+def counted(store):
+    return {row['remark']: row['count'] for row in rows(store, 'job.remark')}
+
+
+# One event of each class: the text, the class, and the name that the event has then.
+CLASSES = [
+    (event(5, args={'x': 7}).replace('7', 'inf'), 'non_finite', 'good'),
+    (event(5, args={'x': 7}).replace('7', 'NaN'), 'non_finite', 'good'),
+    (event(5, args={'x': 7}).replace('7', 'N/A'), 'non_finite', 'good'),
+    (event(5, name='a@b').replace('@', '\n'), 'control_character', 'a\nb'),
+    (event(5, name='a@b').replace('@', '\udcff'), 'invalid_utf8', 'a\ufffdb'),
+    (event(5, name='a@cuda').replace('@', '\\'), 'backslash', 'a\\cuda'),
+    (event(5, name='f(@x@, @y@)').replace('@', '"'), 'unescaped_quote', 'f("x", "y")'),
+    (event(5, args={'x': 7}).replace('7', '7,'), 'trailing_comma', 'good'),
+    (event(5, x=7).replace('7', '-1.-500'), 'signed_fraction', 'good'),
+]
+
+
+def test_each_class_is_mended_counted_and_told():
+    for text, word, name in CLASSES:
+        body = '{"traceEvents": [' + ', '.join([event(1), text, event(9)]) + ']}'
+        put('rank0.json', body.encode('utf-8', 'surrogateescape'))
+        done = merged('rank0.json')
+        equal(names('tmerge.h5'), ['good', name, 'good'], text)
+        equal(counted('tmerge.h5'), {word: 1}, text)
+        has_line(done.out, '! repaired:', rf'\b1 {word}\b')
+        rank, = rows('tmerge.h5', 'job.rank')
+        equal((rank['events'], rank['repaired_events'], rank['skipped_events'], rank['remarks'],
+               rank['truncated']), (3, 1, 0, f'1 {word}', False))
+
+
+def test_a_negative_time_with_two_signs_is_exact():
+    put('rank0.json', '[' + event(1).replace('"ts": 1', '"ts": -3.-25') + ']')
+    merged('rank0.json')
+    equal(rows('tmerge.h5', 'job.rank')[0]['begin_ns'], -3025)
+
+
+def test_correct_traces_are_not_changed_by_the_malformed_one_beside_them():
+    put('a/rank0.json', '[' + ', '.join(event(10 * i, name=f'say "{i}", "x": \\n') for i in
+                                        range(1, 50)) + ']')
+    put('b/rank0.json', content('a/rank0.json')[:-1] + b', ' + CLASSES[6][0].encode() + b']')
+    merged('a/rank0.json', '-o', 'a.h5')
+    merged('b/rank0.json', '-o', 'b.h5')
+    equal(sorted(names('b.h5')), sorted(names('a.h5') + ['f("x", "y")']))
+    equal(counted('a.h5'), {})
+
+
+def test_repairs_are_counted_by_trace():
+    put('rank0.json', '[' + event(1) + ',]')
+    put('rank0_later.json', '[' + event(100) + ',' + CLASSES[0][0].replace('"ts": 5', '"ts": 105')
+        + ',' + CLASSES[4][0].replace('"ts": 5', '"ts": 108').replace('\udcff', '\x01') + ']')
+    put('map', 'rank0.json 0\nrank0_later.json 0\n')
+    done = merged('rank0.json', 'rank0_later.json', '--rank-map', 'map')
+    equal([(row['source'], row['remark'], row['class'], row['count'])
+           for row in rows('tmerge.h5', 'job.remark')],
+          [('rank0.json', 'trailing_comma', 'repaired', 1),
+           ('rank0_later.json', 'control_character', 'repaired', 1),
+           ('rank0_later.json', 'non_finite', 'repaired', 1)])
+    has_line(done.out, '! repaired:', '1 non_finite', '1 control_character', '1 trailing_comma')
+    shown = tmerge('show', 'tmerge.h5', 'job.remark').expect(0).out
+    contains(shown, 'bare inf, NaN or N/A, read as null')
+
+
+def test_what_looks_wrong_is_counted_and_told():
+    gpu = {'cat': 'kernel', 'pid': 0, 'tid': 7}
+    put('rank0.json', '[' + ', '.join([
+        event(0),                                   # at ts 0
+        event(1, dur=-1), event(2, dur=86400e6 + 1),
+        event(3, **gpu, dur=10), event(12, **gpu),  # 12 is before 3 + 10
+        event(13, **gpu, dur=1), event(14, **gpu),  # 13 is before 12 + 2; 14 touches
+        event(86400e6 + 100), *(event(20 + i) for i in range(20)),
+        json.dumps({k: v for k, v in GOOD.items() if k != 'name'}),
+        json.dumps({k: v for k, v in GOOD.items() if k != 'cat'}),
+        *(event(50 + i, cat='cuda_runtime', args={'correlation': 3}) for i in range(3))]) + ']')
+    done = merged('rank0.json')
+    equal(counted('tmerge.h5'), {'negative_duration': 1, 'absurd_duration': 1, 'no_name': 1,
+                                 'no_category': 1, 'zero_time': 1, 'far_time': 1,
+                                 'stream_overlap': 2, 'duplicate_correlation': 2})
+    has_line(done.out, '! events skipped:', '1 negative_duration', '1 absurd_duration')
+    has_line(done.out, '! odd, kept as it is:', '2 stream_overlap', '2 duplicate_correlation')
+
+
+# Truncated traces ---------------------------------------------------------------------------------
+
+
+def is_truncated(n_events, cut_event=1):
+    """The store of a truncated trace: flagged, with so many events."""
+    rank, = rows('tmerge.h5', 'job.rank')
+    equal((rank['truncated'], rank['events'], rank['skipped_events']),
+          (True, n_events, cut_event))
+
+
+def test_a_truncated_plain_trace_gives_what_it_holds():
+    good = big_trace()
+    for cut in (len(good) // 3, len(good) - 40, len(good) - 1):
+        text = good[:cut]
+        put('rank0.json', text)
+        done = merged('rank0.json')
+        has_line(done.out, '! truncated, gave what they hold: the traces of rank 0')
+        whole = len(re.findall(rb'"ph": "X"[^{}]*(\{[^{}]*\})?[^{}]*\}', text))
+        is_truncated(whole, cut_event=int(cut < len(good) - 30))
+
+
+def test_a_truncated_compressed_stream_gives_what_could_be_decoded():
+    good = big_trace()
+    packed = gzipped(good)
+    for cut in (1000, len(packed) // 2, -9, -4, -1):
+        put('rank0.json', packed[:cut])
+        merged('rank0.json')
+        # Decoders may differ in the last symbol, which stands for at most 258 bytes.
+        text = zlib.decompressobj(31).decompress(packed[:cut])
+        found = rows('tmerge.h5', 'job.rank')[0]
+        holds(found['truncated'], cut)
+        n = text.count(b'"ph": "X"')
+        holds(n - 4 <= found['events'] <= n + 3, f'{found["events"]} of {n}')
+    packed = zstd_framed(good)  # 9 bytes, then blocks of 3 and 65536 bytes
+    for cut, blocks in ((9 + 65539, 1), (9 + 65539 * 3 + 2, 3)):
+        put('rank0.json', packed[:cut])
+        merged('rank0.json')
+        found = rows('tmerge.h5', 'job.rank')[0]
+        least, most = (good[:65536 * b].count(b'"ph": "X"') for b in (blocks, blocks + 1))
+        holds(found['truncated'] and least - 1 <= found['events'] <= most, found['events'])
+
+
+def test_a_truncated_trace_of_the_generator_is_flagged_among_the_others():
+    for compress in ('none', 'gzip', 'zstd'):
+        job = f'job_{compress}'
+        synth(job, ranks=4, compress=compress)
+        path, = (f'{job}/{name}' for name in files(job) if 'profile_rank_2' in name)
+        put(path, content(path)[:os.path.getsize(path) * 2 // 3])
+        stores = [f'{compress}{n}.h5' for n in (0, 1, 2, 3)]
+        for n, store in enumerate(stores):
+            done = tmerge(job, '-o', store, n=n).expect(0)
+            has_line(done.out, '! truncated, gave what they hold: the traces of rank 2')
+            same_bytes(stores[0], store)
+        equal([row['truncated'] for row in tables(stores[0])['job.rank']],
+              [False, False, True, False])
+
+
+def test_a_truncated_trace_takes_the_base_time_of_the_others():
+    """Until 2025 it stood behind the events; cut off, its times would be of 1970."""
+    base = 1711964646000000000
+    for rank in (0, 1, 2):
+        text = ('{"distributedInfo": {"rank": %d}, "traceEvents": [' % rank + event(1000 + rank)
+                + ', ' + event(2000) + '], "baseTimeNanoseconds": ' + str(base) + '}')
+        put(f'rank{rank}.json', text if rank != 1 else text[:-30])
+    for n in (0, 2):
+        merged('rank0.json', 'rank1.json', 'rank2.json', n=n)
+        begins = [row['begin_ns'] for row in rows('tmerge.h5', 'job.rank')]
+        equal(begins, [base + 1000000, base + 1001000, base + 1002000])
+        equal([(row['rank'], row['remark'], row['count'])
+               for row in rows('tmerge.h5', 'job.remark')], [(1, 'adopted_base', 2)])
+
+
+def test_a_correct_trace_says_nothing_of_repairs():
+    put('rank0.json', '[' + event(1) + ']')
+    done = merged('rank0.json')
+    for word in ('repaired', 'truncated', 'skipped', 'odd'):
+        lacks(done.out, word)
+    equal(rows('tmerge.h5', 'job.rank')[0]['remarks'], None)
+
+
+main()

@@ -1,0 +1,214 @@
+/* Malformed JSON of the known classes is mended; correct JSON never changes; anything else stays an
+ * error. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "readers/repair.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+typedef struct repair_case {
+    const char *text, *mended;
+    tm_count count; /* TM_N_COUNTS: nothing is wrong */
+    int64_t n;
+} repair_case;
+
+static const repair_case cases[] = {
+    /* correct: not a byte is changed */
+    {"{}", "{}", TM_N_COUNTS, 0},
+    {"{ \"a\" : [ 1 , -2.5e3 , true , null ] }", "{ \"a\" : [ 1 , -2.5e3 , true , null ] }",
+     TM_N_COUNTS, 0},
+    {"{\"a\": \"\\\"b\\\", \\\"c\\\": 1\"}", "{\"a\": \"\\\"b\\\", \\\"c\\\": 1\"}", TM_N_COUNTS,
+     0},
+    {"{\"a\": \"C:\\\\new\\\\x\\n\\u00e9\\/\"}", "{\"a\": \"C:\\\\new\\\\x\\n\\u00e9\\/\"}",
+     TM_N_COUNTS, 0},
+    {"[\"\", \"\xC3\xA9\xF0\x9F\x98\x80\"]", "[\"\", \"\xC3\xA9\xF0\x9F\x98\x80\"]", TM_N_COUNTS,
+     0},
+    /* what is no number */
+    {"{\"a\": inf}", "{\"a\": null}", TM_COUNT_NON_FINITE, 1},
+    {"{\"a\": -inf, \"b\": nan }", "{\"a\": null, \"b\": null }", TM_COUNT_NON_FINITE, 2},
+    {"[NaN,Infinity,-Infinity,N/A,-nan,-nan(ind),INF]", "[null,null,null,null,null,null,null]",
+     TM_COUNT_NON_FINITE, 7},
+    /* control characters: kept, as escapes */
+    {"{\"a\": \"b\nc\"}", "{\"a\": \"b\\u000ac\"}", TM_COUNT_CONTROL_CHARACTER, 1},
+    {"{\"a\": \"\x01\t\x1f\", \"b\": \"\n\"}",
+     "{\"a\": \"\\u0001\\u0009\\u001f\", \"b\": \"\\u000a\"}", TM_COUNT_CONTROL_CHARACTER, 2},
+    {"{\"a\nb\": 1}", "{\"a\\u000ab\": 1}", TM_COUNT_CONTROL_CHARACTER, 1},
+    /* bytes that are not UTF-8: U+FFFD for each maximal subpart, as Unicode 3.9 has it */
+    {"{\"a\": \"\xE9t\xE9\"}", "{\"a\": \"\xEF\xBF\xBDt\xEF\xBF\xBD\"}", TM_COUNT_INVALID_UTF8, 1},
+    {"[\"\xFF\", \"\xE2\x82\"]", "[\"\xEF\xBF\xBD\", \"\xEF\xBF\xBD\"]", TM_COUNT_INVALID_UTF8, 2},
+    {"[\"\xED\xA0\x80\"]", "[\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"]", TM_COUNT_INVALID_UTF8, 1},
+    /* backslashes: in a path none of them is an escape */
+    {"{\"a\": \"torch\\cuda\"}", "{\"a\": \"torch\\\\cuda\"}", TM_COUNT_BACKSLASH, 1},
+    {"{\"a\": \"C:\\new\\_x\\\\y\"}", "{\"a\": \"C:\\\\new\\\\_x\\\\y\"}", TM_COUNT_BACKSLASH, 1},
+    {"{\"a\": \"C:\\dir\\\", \"b\": 1}", "{\"a\": \"C:\\\\dir\\\\\", \"b\": 1}", TM_COUNT_BACKSLASH,
+     1},
+    {"{\"a\": \"C:\\new\\\"}", "{\"a\": \"C:\\\\new\\\\\"}", TM_COUNT_BACKSLASH, 1},
+    {"{\"a\": \"\\u12\", \"b\": \"\\x\"}", "{\"a\": \"\\\\u12\", \"b\": \"\\\\x\"}",
+     TM_COUNT_BACKSLASH, 2},
+    {"{\"a\": \"say \\\"x\\\" at c:\\dir\"}", "{\"a\": \"say \\\"x\\\" at c:\\\\dir\"}",
+     TM_COUNT_BACKSLASH, 1},
+    /* quotes: the issue that pytorch#113001 shows, and others */
+    {"{\"name\": \"Library(\"_inductor_test\", \"IMPL\")\", \"pid\": 1}",
+     "{\"name\": \"Library(\\\"_inductor_test\\\", \\\"IMPL\\\")\", \"pid\": 1}",
+     TM_COUNT_UNESCAPED_QUOTE, 1},
+    {"{\"name\": \"\"a\" and \"b\"\"}", "{\"name\": \"\\\"a\\\" and \\\"b\\\"\"}",
+     TM_COUNT_UNESCAPED_QUOTE, 1},
+    {"{\"name\": \"f({\"k\": 1})\", \"x\": \"y\"}",
+     "{\"name\": \"f({\\\"k\\\": 1})\", \"x\": \"y\"}", TM_COUNT_UNESCAPED_QUOTE, 1},
+    {"{\"name\": \"f([\"k\"], 1)\", \"x\": {}}", "{\"name\": \"f([\\\"k\\\"], 1)\", \"x\": {}}",
+     TM_COUNT_UNESCAPED_QUOTE, 1},
+    {"{\"name\": \"{\"k\"}\"}", "{\"name\": \"{\\\"k\\\"}\"}", TM_COUNT_UNESCAPED_QUOTE, 1},
+    {"{\"name\": \"a \"quoted\" word\"\n}", "{\"name\": \"a \\\"quoted\\\" word\"\n}",
+     TM_COUNT_UNESCAPED_QUOTE, 1},
+    {"{\"name\": \"12\" disk\", \"b\": [\"x \"y\" z\", \"w\"]}",
+     "{\"name\": \"12\\\" disk\", \"b\": [\"x \\\"y\\\" z\", \"w\"]}", TM_COUNT_UNESCAPED_QUOTE, 2},
+    {"{\"args\": {\"name\": \"a\"b\"}, \"x\": 1}", "{\"args\": {\"name\": \"a\\\"b\"}, \"x\": 1}",
+     TM_COUNT_UNESCAPED_QUOTE, 1},
+    /* commas */
+    {"{\"a\": 1,}", "{\"a\": 1}", TM_COUNT_TRAILING_COMMA, 1},
+    {"{\"a\": {\"b\": \"c\" , }, \"d\": [1, 2,\n], }",
+     "{\"a\": {\"b\": \"c\"  }, \"d\": [1, 2\n] }", TM_COUNT_TRAILING_COMMA, 3},
+    /* -1.-500 is whole and fraction, each with its sign: printf("%ld.%03ld", -1, -500) */
+    {"{\"a\": -1.-500}", "{\"a\": -1.500}", TM_COUNT_SIGNED_FRACTION, 1},
+    {"[0.-05,-12.-5, 0.-007]", "[-0.005,-12.005, -0.007]", TM_COUNT_SIGNED_FRACTION, 3},
+};
+
+/* The cursor over a copy with its padding, which is the caller's to free. */
+static char *padded(const char *text, size_t n, bool final, tm_json_cursor *cursor) {
+    char *copy = calloc(1, n + TM_JSON_PADDING);
+    assert_non_null(copy);
+    memcpy(copy, text, n);
+    *cursor = (tm_json_cursor){.end = copy + n, .final = final};
+    return copy;
+}
+
+static void expect_mended(const repair_case *c, const char *copy, const char *end,
+                          const tm_repair *repair) {
+    if (!end || repair->size != strlen(c->mended) ||
+        memcmp(repair->text.data, c->mended, repair->size) != 0)
+        fail_msg("%s became %.*s", c->text, end ? (int)repair->size : 0, (char *)repair->text.data);
+    assert_int_equal(end - copy, strlen(c->text));
+    for (int k = 0; k < TM_N_COUNTS; k++)
+        if (repair->counts[k] != (k == (int)c->count ? c->n : 0))
+            fail_msg("%s: %s is %" PRId64, c->text, tm_count_info((tm_count)k)->word,
+                     repair->counts[k]);
+}
+
+static void what_profilers_write_wrongly_is_mended(void **state) {
+    (void)state;
+    tm_repair repair = {0};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_json_cursor cursor;
+        char *copy = padded(cases[i].text, strlen(cases[i].text), true, &cursor);
+        expect_mended(&cases[i], copy, tm_json_repair(&cursor, copy, &repair), &repair);
+        /* What comes of it is correct. */
+        cursor = (tm_json_cursor){.end = (char *)repair.text.data + repair.size, .final = true};
+        assert_ptr_equal(tm_json_skip_value(&cursor, repair.text.data), cursor.end);
+        free(copy);
+    }
+    tm_repair_free(&repair);
+}
+
+/* At every place where the window can end, more is asked for, until the text can be told. */
+static void a_text_that_goes_on_behind_the_window_is_not_judged(void **state) {
+    (void)state;
+    tm_repair repair = {0};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[256];
+        snprintf(text, sizeof text, "%s, {\"ph\": \"X\"}", cases[i].text);
+        bool done = false;
+        for (size_t n = 0; n <= strlen(text); n++) {
+            tm_json_cursor cursor;
+            char *copy = padded(text, n, false, &cursor);
+            const char *end = tm_json_repair(&cursor, copy, &repair);
+            if (end)
+                expect_mended(&cases[i], copy, end, &repair);
+            else if (cursor.fail < cursor.end)
+                fail_msg("%.*s: %s", (int)n, text, cursor.why);
+            assert_false(done && !end);
+            done = end != NULL;
+            free(copy);
+        }
+        assert_true(done);
+    }
+    tm_repair_free(&repair);
+}
+
+static void what_is_wrong_in_another_way_is_not_mended(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "{\"a\" 1}",
+        "{\"a\": 1 \"b\": 2}",
+        "{a: 1}",
+        "{'a': 1}",
+        "{\"a\": }",
+        "{,\"a\": 1}",
+        "{\"a\": 1,,\"b\": 2}",
+        "[,1]",
+        "[1 2]",
+        "[1,,2]",
+        "[1}",
+        "{\"a\": 1]",
+        "{\"a\": infinite}",
+        "{\"a\": none}",
+        "{\"a\": .5}",
+        "{\"a\": +1}",
+        "{\"a\": 01}",
+        "{\"a\": 1.-}",
+        "{\"a\": 1.-5000}",
+        "{\"a\": 1.-5e3}",
+        "{\"a\": --1.-5}",
+        "{\"a\": 0x10}",
+        "{\"a\": \"b\" \"c\": 1}",
+        "{\"a\": \"b\", \"c\" \"d\"}",
+        "{\"a\": \"b\" c}",
+        "nul",
+        "{\"name\": \"a\", ph\": \"X\"}",
+        "{\"name\": \"a, \"ph\": \"X\"}",
+    };
+    tm_repair repair = {0};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        char text[256];
+        tm_json_cursor cursor;
+        snprintf(text, sizeof text, "%s, {\"ph\": \"X\", \"x\": \"y\"}]}", texts[i]);
+        char *copy = padded(text, strlen(text), true, &cursor);
+        const char *end = tm_json_repair(&cursor, copy, &repair);
+        if (end)
+            fail_msg("%s became %.*s", text, (int)repair.size, (char *)repair.text.data);
+        assert_true(cursor.fail < cursor.end);
+        free(copy);
+    }
+    tm_repair_free(&repair);
+}
+
+static void values_nested_too_deep_are_refused(void **state) {
+    (void)state;
+    char text[TM_JSON_DEPTH_MAX + 2];
+    tm_repair repair = {0};
+    tm_json_cursor cursor;
+    memset(text, '[', sizeof text);
+    char *copy = padded(text, sizeof text, true, &cursor);
+    assert_null(tm_json_repair(&cursor, copy, &repair));
+    assert_int_equal(cursor.fail - copy, TM_JSON_DEPTH_MAX);
+    free(copy);
+    tm_repair_free(&repair);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_profilers_write_wrongly_is_mended),
+        cmocka_unit_test(a_text_that_goes_on_behind_the_window_is_not_judged),
+        cmocka_unit_test(what_is_wrong_in_another_way_is_not_mended),
+        cmocka_unit_test(values_nested_too_deep_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
