@@ -182,7 +182,7 @@ static void the_job_is_as_worked_out_by_hand(void **state) {
         "repaired_events=0 truncated=false remarks=2 no_time",
         "rank=1 host=node7 device=null source=t/node7_12.34.pt.trace.json format=kineto events=3 "
         "begin_ns=1700000000000000000 end_ns=1700000000000000090 skipped_events=0 "
-        "repaired_events=0 truncated=true",
+        "repaired_events=0 truncated=true remarks=null",
     };
     bench b = open_bench();
     make_job(&b);
