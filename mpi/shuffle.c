@@ -60,12 +60,13 @@ static tm_status count(const tm_vec *records, exchange *x, tm_error *err) {
     return TM_OK;
 }
 
-static tm_status exchange_records(exchange *x, const tm_vec *records, tm_vec *out, tm_error *err) {
+static tm_status exchange_records(exchange *x, tm_vec *records, tm_vec *out, tm_error *err) {
     TM_TRY(tm_mpi_agree(x->comm, count(records, x, err), err));
     MPI_Alltoall(x->send_n, 1, MPI_INT, x->receive_n, 1, MPI_INT, x->comm);
     long n = places(x->receive_n, x->receive_at, x->n_processes);
     char *sorted = by_owner(records, x);
     tm_status status = TM_OK;
+    tm_vec_free(records); /* before their like is received: three copies would be too many */
     out->n = 0;
     if (n < 0)
         status = tm_fail(err, TM_ERR_FAULT, NULL, -1, "more than 2^31 records for one process");

@@ -77,7 +77,7 @@ tm_status tm_console_colors(const char *choice, int stream, tm_colors *out, tm_e
     static const tm_colors none = {"", "", ""};
     static const tm_colors ansi = {"\033[1m", "\033[33m", "\033[0m"};
     const char *no_color = getenv("NO_COLOR");
-    bool on, automatic = !(no_color && *no_color) && person_looks_on(stream);
+    bool on = false, automatic = !(no_color && *no_color) && person_looks_on(stream);
     TM_TRY(choose("color", choice, automatic, &on, err));
     *out = on ? ansi : none;
     return TM_OK;

@@ -64,7 +64,7 @@ static const tm_column pair_columns[] = {
     {"for_rank", TM_INT, "", "The rank that waited."},
     {"wait_ns", TM_INT, "ns",
      "The part of its wait that the late rank caused; pairs with a share only, and none in jobs of "
-     "over 1,024 ranks."},
+     "over 512 ranks."},
 };
 
 static const tm_table_def pair_def = {

@@ -75,7 +75,9 @@ tm_status tm_trace_read_source(const tm_format *format, tm_source *source, tm_na
     out->format = tm_names_intern_string(names, format->name);
     if (out->source == TM_NAME_FAILED || out->format == TM_NAME_FAILED)
         return tm_fail_memory(err);
-    return format->read(source, names, out, err);
+    tm_status status = format->read(source, names, out, err);
+    tm_trace_trim(out);
+    return status;
 }
 
 /* The format is told from bytes that the reader needs too; a source is read only once, so the file

@@ -46,6 +46,13 @@ void tm_trace_adopt_base(tm_trace *trace, int64_t base_ns) {
     trace->counts[TM_COUNT_ADOPTED_BASE] = (int64_t)trace->events.n;
 }
 
+void tm_trace_trim(tm_trace *trace) {
+    tm_vec_trim(&trace->events);
+    tm_vec_trim(&trace->tracks);
+    for (int i = 0; i < TM_N_ATTRS; i++)
+        tm_vec_trim(&trace->attrs[i]);
+}
+
 void tm_trace_free(tm_trace *trace) {
     tm_vec_free(&trace->events);
     tm_vec_free(&trace->tracks);

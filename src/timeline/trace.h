@@ -49,6 +49,9 @@ bool tm_trace_lacks_base(const tm_trace *trace);
 /** Moves every begin by @p base_ns, in [0, 3e18], and counts the events. */
 void tm_trace_adopt_base(tm_trace *trace, int64_t base_ns);
 
+/** Gives back the room that growing left over: a third, in the worst case. */
+void tm_trace_trim(tm_trace *trace);
+
 /** Frees the rows; what the trace says of itself stays readable. */
 void tm_trace_free(tm_trace *trace);
 

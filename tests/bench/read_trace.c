@@ -52,8 +52,6 @@ static long held_kb(void) {
 
 static tm_status measure(const char *path, tm_names *names, tm_classifier *classifier, result *out,
                          tm_error *err) {
-    static const tm_count not_kept[] = {TM_COUNT_NO_TIME, TM_COUNT_OTHER_PHASE, TM_COUNT_NOT_OBJECT,
-                                        TM_COUNT_FLOW, TM_COUNT_METADATA};
     const tm_build_context context = {.names = names, .classifier = classifier};
     tm_trace trace, *traces[] = {&trace};
     tm_timeline timeline;
@@ -70,8 +68,10 @@ static tm_status measure(const char *path, tm_names *names, tm_classifier *class
         return status;
     }
     out->events = out->records = (int64_t)trace.events.n;
-    for (size_t i = 0; i < sizeof not_kept / sizeof *not_kept; i++)
-        out->records += trace.counts[not_kept[i]];
+    out->records += trace.counts[TM_COUNT_FLOW] + trace.counts[TM_COUNT_METADATA];
+    for (int c = 0; c < TM_N_COUNTS; c++)
+        out->records +=
+            tm_count_info((tm_count)c)->remark == TM_REMARK_SKIPPED ? trace.counts[c] : 0;
     start = now_s();
     status = tm_timeline_build(traces, 1, 0, &context, &timeline, err);
     out->build_s = now_s() - start;

@@ -1,0 +1,65 @@
+"""Peak memory: at most 128 MiB and 96 bytes for each event held, in every process."""
+import os
+import re
+import sys
+
+from common import TMERGE, Skip, holds, launcher, main, put, rows, run, synth
+
+# Runs a command and tells the peak of its resident memory [KiB] on standard error.
+WRAPPER = '''import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
+sys.stderr.write(f"peak={resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}\\n")
+sys.exit(done.returncode)
+'''
+
+
+def peaks(n, *arguments):
+    """Bytes at the peak of each process."""
+    put('wrapper.py', WRAPPER)
+    done = run(launcher(n) + [sys.executable, 'wrapper.py', TMERGE, *arguments]).expect(0)
+    return [int(kb) * 1024 for kb in re.findall(r'peak=(\d+)', done.err)]
+
+
+def is_bounded(found, n_events):
+    limit = (128 << 20) + 96 * n_events
+    holds(found and max(found) <= limit,
+          f'{[f >> 20 for f in found]} MiB at {n_events} events, allowed {limit >> 20}')
+
+
+def skip_under_sanitizers():
+    with open(TMERGE, 'rb') as program:
+        if b'__asan_init' in program.read():
+            raise Skip('a sanitizer takes memory of its own')
+
+
+def test_one_large_trace_takes_memory_for_its_events_alone():
+    skip_under_sanitizers()
+    n_events, launch = 600000, 300
+    with open('rank0.json', 'w', encoding='ascii') as out:
+        out.write('{"traceEvents": [\n')
+        for i in range(n_events // 2):  # a launch and its kernel, with arguments nobody keeps
+            out.write(f'{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, '
+                      f'"tid": 1, "ts": {10 * i + 1}, "dur": 2, "args": {{"correlation": {i + 1}, '
+                      f'"Call stack": "{"f;" * launch}"}}}},\n'
+                      f'{{"ph": "X", "cat": "kernel", "name": "kernel {i % 100}", "pid": 0, '
+                      f'"tid": 7, "ts": {10 * i + 3}, "dur": 5, "args": {{"correlation": {i + 1}, '
+                      f'"grid": [1, 2, 3]}}}},\n')
+        out.write('{"ph": "M", "name": "x"}]}')
+    holds(os.path.getsize('rank0.json') > 250e6, 'a text much larger than the memory')
+    found = peaks(0, 'rank0.json', '-q')
+    is_bounded(found, n_events)
+    # The text is three hundred megabytes; without it the bound is 185.
+    holds(max(found) < os.path.getsize('rank0.json') / 2, f'{max(found)} bytes')
+
+
+def test_a_job_of_many_ranks_takes_memory_for_its_events_in_every_process():
+    skip_under_sanitizers()
+    synth('job', ranks=256, steps=2)
+    for n in (1, 2):
+        found = peaks(n, 'job', '-q')
+        events = [row['events'] for row in rows('tmerge.h5', 'job.rank')]
+        holds(len(found) == n and len(events) == 256, found)
+        is_bounded(found, sum(events) // n)
+
+
+main()
