@@ -101,30 +101,50 @@ static const char *scalar(tm_json_cursor *cursor, const char *p) {
     return tm_json_literal(cursor, p);
 }
 
-/* An array of strings and whole numbers, the usual one, without keeping a state; NULL where it is
- * none, or is wrong, or does not end in the window: then the general way deals with it. */
-static const char *flat_array(tm_json_cursor *cursor, const char *p) {
+/* Skips a string or a whole number, the usual elements; NULL where it is neither, or wrong. */
+static inline const char *usual_element(tm_json_cursor *cursor, const char *p) {
+    const char *digits = p;
+    if (*p == '"') {
+        tm_json_text text;
+        return tm_json_string(cursor, p + 1, &text);
+    }
+    while (*p >= '0' && *p <= '9')
+        p++;
+    return p == digits || (*digits == '0' && p != digits + 1) ? NULL : p;
+}
+
+/* An array of strings, whole numbers and arrays of them, the usual one, without keeping a state;
+ * NULL where it is none, or is wrong, or does not end in the window: then the general way deals
+ * with it. */
+static const char *usual_array(tm_json_cursor *cursor, const char *p) {
+    int depth = 0;
     do {
-        p = tm_json_space(p + 1);
-        if (*p == '"') {
-            tm_json_text text;
-            p = tm_json_string(cursor, p + 1, &text);
+        p = tm_json_space(p);
+        if (*p == '[' && depth < TM_JSON_DEPTH_MAX / 2) {
+            depth++;
+            p = tm_json_space(p + 1);
+            if (*p != ']')
+                continue;
+        } else {
+            p = usual_element(cursor, p);
             if (!p)
                 return NULL;
-        } else {
-            const char *digits = p;
-            while (*p >= '0' && *p <= '9')
-                p++;
-            if (p == digits || (*digits == '0' && p != digits + 1))
-                return NULL;
+            p = tm_json_space(p);
         }
-        p = tm_json_space(p);
-    } while (*p == ',');
-    return *p == ']' ? p + 1 : NULL;
+        while (*p == ']') {
+            p++;
+            if (--depth == 0)
+                return p;
+            p = tm_json_space(p);
+        }
+        if (*p != ',')
+            return NULL;
+        p++;
+    } while (true);
 }
 
 static const char *at_value(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s) {
-    const char *end = *p == '[' ? flat_array(cursor, p) : NULL;
+    const char *end = *p == '[' && s->depth == 0 ? usual_array(cursor, p) : NULL;
     if (end) {
         s->state = AFTER_VALUE;
         return end;

@@ -12,8 +12,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#include "simd.h"
+
+#if TM_SIMD
+#include <immintrin.h>
 #endif
 
 enum { TM_JSON_PADDING = 64, TM_JSON_DEPTH_MAX = 512 };
@@ -54,15 +56,30 @@ const char *tm_json_string_rest(tm_json_cursor *cursor, const char *p, tm_json_t
 /** Reads a string; @p p stands behind the opening quote. */
 static inline const char *tm_json_string(tm_json_cursor *cursor, const char *p, tm_json_text *out) {
     out->bytes = p;
-#if defined(__SSE2__)
+#if TM_SIMD == TM_SIMD_AVX2
+    const __m256i quote = _mm256_set1_epi8('"'), slash = _mm256_set1_epi8('\\');
+    const __m256i control = _mm256_set1_epi8(0x1f);
+    for (;;) {
+        /* The padding makes a load of 32 bytes from any position before end allowed. */
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
+        __m256i stop = _mm256_or_si256(_mm256_cmpeq_epi8(v, quote), _mm256_cmpeq_epi8(v, slash));
+        stop = _mm256_or_si256(stop, _mm256_cmpeq_epi8(_mm256_min_epu8(v, control), v));
+        stop = _mm256_or_si256(stop, v); /* the top bit: bytes that are no ASCII */
+        unsigned mask = (unsigned)_mm256_movemask_epi8(stop);
+        if (mask) {
+            p += __builtin_ctz(mask);
+            break;
+        }
+        p += 32;
+    }
+#elif TM_SIMD == TM_SIMD_SSE2
     const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
     const __m128i control = _mm_set1_epi8(0x1f);
-    for (;;) {
-        /* The padding makes a load of 16 bytes from any position before end allowed. */
+    for (;;) { /* the same, 16 bytes at a time */
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
         __m128i stop = _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash));
         stop = _mm_or_si128(stop, _mm_cmpeq_epi8(_mm_min_epu8(v, control), v));
-        stop = _mm_or_si128(stop, v); /* the top bit: bytes that are no ASCII */
+        stop = _mm_or_si128(stop, v);
         unsigned mask = (unsigned)_mm_movemask_epi8(stop);
         if (mask) {
             p += __builtin_ctz(mask);

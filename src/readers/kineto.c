@@ -7,6 +7,7 @@
 #include "kineto_emit.h"
 #include "number.h"
 #include "repair.h"
+#include "scanner.h"
 #include "window.h"
 
 /* A top-level value beyond this is checked but not kept: only traceEvents is ever that large. */
@@ -17,6 +18,7 @@ enum { RANK_MAX = 1000000000 };
 
 typedef struct kineto_reader {
     tm_window window;
+    const tm_scanner *scanner;
     tm_kineto_keys keys;
     tm_kineto_emitter emitter;
     tm_kineto_event event;
@@ -50,7 +52,7 @@ static const char *parse_mended(kineto_reader *reader, tm_json_cursor *text) {
     if (!end)
         return NULL;
     *text = (tm_json_cursor){.end = mended + reader->repair.size, .final = true};
-    if (!tm_kineto_event_parse(text, &reader->keys, mended, &reader->event)) {
+    if (!reader->scanner->event_parse(text, &reader->keys, mended, &reader->event)) {
         reader->window.cursor = strict;
         return NULL;
     }
@@ -63,7 +65,8 @@ static tm_status read_event(kineto_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     for (;;) {
         tm_json_cursor mended, *cursor = &window->cursor;
-        const char *end = tm_kineto_event_parse(cursor, &reader->keys, window->p, &reader->event);
+        const char *end =
+            reader->scanner->event_parse(cursor, &reader->keys, window->p, &reader->event);
         if (!end) {
             end = parse_mended(reader, &mended);
             cursor = &mended;
@@ -322,6 +325,9 @@ static tm_status kineto_read(tm_source *source, tm_names *names, tm_trace *out, 
     if (!reader)
         return tm_fail_memory(err);
     reader->metadata = TM_VEC(char);
+    size_t n_scanners;
+    const tm_scanner *scanners = tm_scanners(&n_scanners);
+    reader->scanner = &scanners[n_scanners - 1];
     tm_kineto_keys_init(&reader->keys);
     tm_kineto_emitter_init(&reader->emitter, out, names);
     tm_status status = tm_window_open(source, &reader->window, err);

@@ -1,5 +1,6 @@
 #include "kineto_event.h"
 
+#include "digits.h"
 #include "number.h"
 
 typedef enum field_type { INT, REAL, TEXT, TRIPLE } field_type;
@@ -89,19 +90,15 @@ static const char *first_member(tm_json_cursor *cursor, const char *p, bool *mor
  * then at most three behind the point. */
 static const char *time_value(tm_json_cursor *cursor, const char *p, int64_t *ns, bool *valid) {
     const char *start = p;
-    int64_t whole = 0, fraction = 0;
-    if (*p >= '1' && *p <= '9') {
-        while (*p >= '0' && *p <= '9' && p - start < 15)
-            whole = whole * 10 + (*p++ - '0');
-        if (*p == '.' && p[1] >= '0' && p[1] <= '9') {
-            static const int scale[] = {0, 100, 10, 1};
-            const char *point = ++p;
-            while (*p >= '0' && *p <= '9' && p - point < 3)
-                fraction = fraction * 10 + (*p++ - '0');
-            fraction *= scale[p - point];
-        }
-        if (!(*p >= '0' && *p <= '9') && *p != '.' && *p != 'e' && *p != 'E') {
-            *ns = whole * 1000 + fraction;
+    tm_digits whole = tm_digits_at(p), fraction = {0, 0};
+    if (whole.n > 0 && whole.n < TM_DIGITS_MAX && (*p != '0' || whole.n == 1)) {
+        static const int scale[] = {0, 100, 10, 1};
+        p += whole.n;
+        if (*p == '.')
+            fraction = tm_digits_at(p + 1);
+        p += fraction.n > 0 ? 1 + fraction.n : 0;
+        if (fraction.n <= 3 && *p != '.' && *p != 'e' && *p != 'E') {
+            *ns = (int64_t)whole.value * 1000 + (int64_t)fraction.value * scale[fraction.n];
             *valid = true;
             return p;
         }
@@ -128,17 +125,29 @@ static const char *text_value(tm_json_cursor *cursor, const char *p, tm_json_tex
     return p;
 }
 
+/* Whether the digits at p are a whole number by themselves. */
+static inline bool is_whole(const char *p, const tm_digits *digits) {
+    char next = p[digits->n];
+    return digits->n > 0 && (next == ',' || next == '}' || next == '\n' || next == ' ') &&
+           (*p != '0' || digits->n == 1);
+}
+
+/* A value that nobody wants: most are whole numbers. */
+static inline const char *skip_value(tm_json_cursor *cursor, const char *p) {
+    tm_digits digits = {0, 0};
+    while (digits.n < TM_DIGITS_MAX && p[digits.n] >= '0' && p[digits.n] <= '9')
+        digits.n++;
+    return is_whole(p, &digits) ? p + digits.n : tm_json_skip_value(cursor, p);
+}
+
 /* An integer, also one in a string: ROCm writes "stream": "7". */
 static const char *int_value(tm_json_cursor *cursor, const char *p, int64_t *out, bool *valid) {
     const char *start = p;
-    int64_t value = 0;
-    while (*p >= '0' && *p <= '9' && p - start < 18)
-        value = value * 10 + (*p++ - '0');
-    if (p > start && (*p == ',' || *p == '}' || *p == '\n' || *p == ' ') &&
-        (*start != '0' || p == start + 1)) {
-        *out = value;
+    tm_digits digits = tm_digits_at(p);
+    if (is_whole(p, &digits)) {
+        *out = (int64_t)digits.value;
         *valid = true;
-        return p;
+        return p + digits.n;
     }
     tm_json_text text;
     p = text_value(cursor, start, &text, valid);
@@ -248,17 +257,28 @@ static int member_of(const tm_json_text *key) {
  * lies behind the window reads as zeros, which no gap holds, and the padding is longer than a gap.
  */
 static inline bool gap_is(const tm_kineto_gap *gap, const char *p) {
-#if defined(__SSE2__)
-    const __m128i *known = (const __m128i *)(const void *)gap->bytes;
-    const __m128i *here = (const __m128i *)(const void *)p;
-    __m128i low = _mm_cmpeq_epi8(_mm_loadu_si128(here), _mm_loadu_si128(known));
-    __m128i high = _mm_cmpeq_epi8(_mm_loadu_si128(here + 1), _mm_loadu_si128(known + 1));
-    uint32_t same = (uint32_t)_mm_movemask_epi8(low) | (uint32_t)_mm_movemask_epi8(high) << 16;
-    uint64_t wanted = ((uint64_t)1 << gap->size) - 1;
-    return gap->size > 0 && (~same & wanted) == 0 && (unsigned char)p[gap->size] > ' ';
+    if (gap->size == 0 || (unsigned char)p[gap->size] <= ' ')
+        return false;
+#if TM_SIMD == TM_SIMD_AVX2
+    const __m256i *known = (const __m256i *)(const void *)gap->bytes;
+    const __m256i *here = (const __m256i *)(const void *)p;
+    __m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256(known), _mm256_loadu_si256(here));
+    __m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256(known + 1), _mm256_loadu_si256(here + 1));
+    uint64_t same =
+        (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
+    return ~same << (64 - gap->size) == 0;
+#elif TM_SIMD == TM_SIMD_SSE2
+    for (unsigned at = 0; at < gap->size; at += 16) {
+        __m128i known = _mm_loadu_si128((const __m128i *)(const void *)(gap->bytes + at));
+        __m128i here = _mm_loadu_si128((const __m128i *)(const void *)(p + at));
+        uint32_t other = ~(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(known, here));
+        unsigned left = gap->size - at < 16 ? gap->size - at : 16;
+        if (other << (32 - left)) /* the upper half is all ones: of 32 bits the lowest count */
+            return false;
+    }
+    return true;
 #else
-    return gap->size > 0 && memcmp(gap->bytes, p, gap->size) == 0 &&
-           (unsigned char)p[gap->size] > ' ';
+    return memcmp(gap->bytes, p, gap->size) == 0;
 #endif
 }
 
@@ -269,6 +289,11 @@ static void learn_gap(tm_kineto_gap *gap, const char *from, const char *value, i
     memcpy(gap->bytes, from, size);
     gap->size = (uint8_t)size;
     gap->member = (uint8_t)member;
+}
+
+/* What was met on the way decides which gap is expected: members, the phase, the category. */
+static inline void turn(walk *w, unsigned met) {
+    w->at = (w->at * 37 + met + 1) & (TM_KINETO_GAPS - 1);
 }
 
 /* From the opening brace, or from behind a value, to the next value or behind the closing brace. */
@@ -291,14 +316,15 @@ static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char
         learn_gap(gap, from, p, w->member);
     }
     w->first = false;
-    w->at = w->args ? 1 + (w->at * 5 + (unsigned)w->member) % (TM_KINETO_ARGS_GAPS - 1)
-                    : 1 + (unsigned)w->member;
+    turn(w, (unsigned)w->member);
     return p;
 }
 
 static const char *parse_args(tm_json_cursor *cursor, tm_kineto_keys *keys, const char *p,
                               tm_kineto_event *event) {
     walk w = {.keys = keys, .gaps = keys->args_gaps, .args = true, .first = true, .more = true};
+    if (event->has_category && event->category.size > 0)
+        turn(&w, (unsigned)event->category.size * 8 + (*event->category.bytes & 7));
     event->args = p;
     event->present = 0;
     if (*p != '{') {
@@ -309,7 +335,7 @@ static const char *parse_args(tm_json_cursor *cursor, tm_kineto_keys *keys, cons
         p = next_value(cursor, &w, p);
         if (!p || !w.more)
             return p;
-        p = w.member == UNKNOWN_FIELD ? tm_json_skip_value(cursor, p)
+        p = w.member == UNKNOWN_FIELD ? skip_value(cursor, p)
                                       : field_value(cursor, p, w.member, event);
         if (!p)
             return NULL;
@@ -324,12 +350,14 @@ static const char *phase_value(tm_json_cursor *cursor, const char *p, tm_kineto_
     return p;
 }
 
-static const char *member_value(tm_json_cursor *cursor, const walk *w, const char *p,
+static const char *member_value(tm_json_cursor *cursor, walk *w, const char *p,
                                 tm_kineto_event *event) {
     bool valid;
     switch (w->member) {
     case M_PHASE:
-        return phase_value(cursor, p, event);
+        p = phase_value(cursor, p, event);
+        turn(w, (unsigned char)event->phase);
+        return p;
     case M_CATEGORY:
         return text_value(cursor, p, &event->category, &event->has_category);
     case M_NAME:
@@ -345,7 +373,7 @@ static const char *member_value(tm_json_cursor *cursor, const walk *w, const cha
     case M_ARGS:
         return parse_args(cursor, w->keys, p, event);
     default:
-        return tm_json_skip_value(cursor, p);
+        return skip_value(cursor, p);
     }
 }
 

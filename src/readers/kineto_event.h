@@ -70,13 +70,13 @@ typedef struct tm_kineto_event {
     tm_kineto_value fields[N_FIELDS];
 } tm_kineto_event;
 
-enum { TM_KINETO_GAP_MAX = 32, TM_KINETO_EVENT_GAPS = 16, TM_KINETO_ARGS_GAPS = 256 };
+enum { TM_KINETO_GAP_MAX = 63, TM_KINETO_GAPS = 512 };
 
 /** What stood between two values: from the comma or the opening brace, over the key, to the value.
  * Profilers write the members of their events in few orders and always with the same white space,
  * so the same bytes lead to the same member nearly always. */
 typedef struct tm_kineto_gap {
-    char bytes[TM_KINETO_GAP_MAX];
+    char bytes[64];
     uint8_t size;   /* 0: nothing is known yet */
     uint8_t member; /* whose value follows */
 } tm_kineto_gap;
@@ -85,8 +85,8 @@ typedef struct tm_kineto_gap {
  */
 typedef struct tm_kineto_keys {
     uint8_t slots[256]; /* field + 1, 0 is free */
-    tm_kineto_gap event_gaps[TM_KINETO_EVENT_GAPS];
-    tm_kineto_gap args_gaps[TM_KINETO_ARGS_GAPS];
+    tm_kineto_gap event_gaps[TM_KINETO_GAPS];
+    tm_kineto_gap args_gaps[TM_KINETO_GAPS];
 } tm_kineto_keys;
 
 void tm_kineto_keys_init(tm_kineto_keys *keys);

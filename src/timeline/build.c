@@ -48,9 +48,9 @@ static int compare_times(const void *a, const void *b) {
 }
 
 /* Events far from where the recording took place: a clock of zero, a number mangled on its way. The
- * median of up to 1,023 begins, evenly spread over the file, tells where that is. */
+ * median of up to 127 begins, evenly spread over the file, tells where that is. */
 static void count_far_times(tm_trace *trace) {
-    enum { SAMPLES = 1023 };
+    enum { SAMPLES = 127 };
     int64_t sample[SAMPLES];
     const tm_raw_event *events = trace->events.data;
     size_t n = trace->events.n < SAMPLES ? trace->events.n : SAMPLES;
@@ -381,7 +381,7 @@ static tm_status place_attrs(builder *b, tm_error *err) {
     TM_TRY(complete_collectives(b, err));
     for (int a = 0; a < TM_N_ATTRS; a++) {
         tm_vec *rows = &b->all->attrs[a];
-        if (!tm_sort_attrs((tm_attr)a, rows))
+        if (!tm_sort_attrs((tm_attr)a, rows, b->out->n_events))
             return tm_fail_memory(err);
         tm_vec_trim(rows);
         b->out->attrs[a] = rows->data;

@@ -58,18 +58,18 @@ bool tm_sort_events(const tm_raw_event *events, uint32_t *order, size_t n, uint3
     return true;
 }
 
-typedef struct key {
-    uint32_t event, index;
-} key;
-
-static int by_event(const void *a, const void *b) {
-    const key *x = a, *y = b;
-    if (x->event != y->event)
-        return x->event < y->event ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+/* Places for n_events + 1 rows: how many attribute rows come before those of each event. */
+static uint32_t *count_before(tm_attr attr, const tm_vec *rows, size_t n_events) {
+    char *data = rows->data;
+    uint32_t *before = calloc(n_events + 1, sizeof *before);
+    for (size_t i = 0; before && i < rows->n; i++)
+        before[*tm_attr_event(attr, data + i * rows->size) + 1]++;
+    for (size_t row = 0; before && row < n_events; row++)
+        before[row + 1] += before[row];
+    return before;
 }
 
-bool tm_sort_attrs(tm_attr attr, tm_vec *rows) {
+bool tm_sort_attrs(tm_attr attr, tm_vec *rows, size_t n_events) {
     bool sorted = true;
     char *data = rows->data;
     for (size_t i = 1; i < rows->n && sorted; i++)
@@ -77,19 +77,19 @@ bool tm_sort_attrs(tm_attr attr, tm_vec *rows) {
                  *tm_attr_event(attr, data + i * rows->size);
     if (sorted)
         return true;
-    key *keys = malloc(rows->n * sizeof *keys);
+    uint32_t *place = count_before(attr, rows, n_events);
     char *placed = malloc(rows->n * rows->size);
-    if (!keys || !placed) {
-        free(keys);
+    if (!place || !placed) {
+        free(place);
         free(placed);
         return false;
     }
-    for (size_t i = 0; i < rows->n; i++)
-        keys[i] = (key){*tm_attr_event(attr, data + i * rows->size), (uint32_t)i};
-    qsort(keys, rows->n, sizeof *keys, by_event);
-    for (size_t i = 0; i < rows->n; i++)
-        memcpy(placed + i * rows->size, data + keys[i].index * rows->size, rows->size);
-    free(keys);
+    for (size_t i = 0; i < rows->n; i++) {
+        const char *row = data + i * rows->size;
+        memcpy(placed + (size_t)place[*tm_attr_event(attr, data + i * rows->size)]++ * rows->size,
+               row, rows->size);
+    }
+    free(place);
     free(data);
     rows->data = placed;
     rows->cap = rows->n;

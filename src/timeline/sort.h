@@ -12,7 +12,7 @@
  */
 bool tm_sort_events(const tm_raw_event *events, uint32_t *order, size_t n, uint32_t *scratch);
 
-/** Sorts attribute rows by event, stably. False when memory is out. */
-bool tm_sort_attrs(tm_attr attr, tm_vec *rows);
+/** Sorts attribute rows by event, which is below @p n_events, stably. False when memory is out. */
+bool tm_sort_attrs(tm_attr attr, tm_vec *rows, size_t n_events);
 
 #endif

@@ -90,15 +90,25 @@ static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
     return TM_NO_STEP;
 }
 
+/* Whether an annotation holds a time alone: it ends before the next begins, behind all before. */
+static bool holds(const annotation *v, size_t n, int32_t i, int64_t time_ns) {
+    return i != TM_NO_STEP && v[i].begin_ns <= time_ns && time_ns < v[i].end_ns &&
+           ((size_t)i + 1 == n || time_ns < v[i + 1].begin_ns);
+}
+
 /* A GPU event belongs to the step of its launch, any other to the step that holds its begin. */
 static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
+        int32_t step = TM_NO_STEP; /* of the event before: mostly this one's too */
         for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
-            if (track->kind == TM_TRACK_CPU)
-                timeline->step[row] = step_at(v, n, timeline->begin_ns[row]);
-            else if (timeline->launch[row] != TM_NO_EVENT)
-                timeline->step[row] = step_at(v, n, timeline->begin_ns[timeline->launch[row]]);
+            bool cpu = track->kind == TM_TRACK_CPU;
+            if (!cpu && timeline->launch[row] == TM_NO_EVENT)
+                continue;
+            int64_t time_ns = timeline->begin_ns[cpu ? row : timeline->launch[row]];
+            if (!holds(v, n, step, time_ns))
+                step = step_at(v, n, time_ns);
+            timeline->step[row] = step;
         }
     }
 }

@@ -1,0 +1,56 @@
+/* Runs of decimal digits, eight at a time in one word. Private to the readers.
+ *
+ * Up to 16 bytes are looked at from any position before the end of a window, which its padding
+ * allows. */
+#ifndef TMERGE_DIGITS_H
+#define TMERGE_DIGITS_H
+
+#include <stdint.h>
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is the lowest byte");
+
+enum { TM_DIGITS_MAX = 16 };
+
+/** A run of digits: how many, and the number that they are. */
+typedef struct tm_digits {
+    unsigned n; /* at most TM_DIGITS_MAX: then there may be more */
+    uint64_t value;
+} tm_digits;
+
+/* The number of digits at the start of eight bytes. A byte that is no digit sets its top bit; what
+ * the sum carries over goes to bytes behind it. */
+static inline unsigned tm_digits_in_word(uint64_t word) {
+    uint64_t low = word ^ UINT64_C(0x3030303030303030);
+    uint64_t other = ((low + UINT64_C(0x7676767676767676)) | low) & UINT64_C(0x8080808080808080);
+    return other ? (unsigned)__builtin_ctzll(other) >> 3 : 8;
+}
+
+/* The number that the first n digits of a word are, n in [1, 8]: pairs, fours, then all eight. */
+static inline uint64_t tm_digits_of_word(uint64_t word, unsigned n) {
+    word <<= 64 - 8 * n; /* zero bytes count as leading zeros */
+    word = (word & UINT64_C(0x0F0F0F0F0F0F0F0F)) * 2561 >> 8;
+    word = (word & UINT64_C(0x00FF00FF00FF00FF)) * 6553601 >> 16;
+    return (word & UINT64_C(0x0000FFFF0000FFFF)) * UINT64_C(42949672960001) >> 32;
+}
+
+static inline tm_digits tm_digits_at(const char *p) {
+    static const uint64_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    unsigned n = tm_digits_in_word(word);
+    if (n == 0)
+        return (tm_digits){0, 0};
+    tm_digits found = {n, tm_digits_of_word(word, n)};
+    if (n < 8)
+        return found;
+    memcpy(&word, p + 8, sizeof word);
+    n = tm_digits_in_word(word);
+    if (n > 0) {
+        found.value = found.value * power[n] + tm_digits_of_word(word, n);
+        found.n += n;
+    }
+    return found;
+}
+
+#endif

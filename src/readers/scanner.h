@@ -1,0 +1,17 @@
+/* The builds of the scanner for this processor. */
+#ifndef TMERGE_SCANNER_H
+#define TMERGE_SCANNER_H
+
+#include "kineto_event.h"
+
+/** One build: tm_kineto_event_parse with the instructions of one set. All give the same results. */
+typedef struct tm_scanner {
+    const char *name; /* "portable", "sse2", "avx2" */
+    const char *(*event_parse)(tm_json_cursor *cursor, tm_kineto_keys *keys, const char *p,
+                               tm_kineto_event *out);
+} tm_scanner;
+
+/** The builds that this processor can run, the best last. @param n  set to their number */
+const tm_scanner *tm_scanners(size_t *n);
+
+#endif
