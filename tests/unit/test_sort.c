@@ -108,11 +108,9 @@ static void attribute_rows_of_every_kind_are_sorted_by_event_and_stay_in_order(v
         uint32_t events[6];
         uint8_t places[6]; /* which of the given rows stands there */
     } cases[] = {
-        {{0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5}},
-        {{5, 4, 3, 2, 1, 0}, {5, 4, 3, 2, 1, 0}},
+        {{0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5}}, {{5, 4, 3, 2, 1, 0}, {5, 4, 3, 2, 1, 0}},
         {{7, 7, 3, 7, 3, 3}, {2, 4, 5, 0, 1, 3}}, /* the series of one counter stay in order */
-        {{1, 1, 1, 1, 1, 0}, {5, 0, 1, 2, 3, 4}},
-        {{99, 0, 2, 2, 2, 1}, {1, 5, 2, 3, 4, 0}},
+        {{1, 1, 1, 1, 1, 0}, {5, 0, 1, 2, 3, 4}}, {{99, 0, 2, 2, 2, 1}, {1, 5, 2, 3, 4, 0}},
     };
     for (int a = 0; a < TM_N_ATTRS; a++)
         for (size_t c = 0; c < COUNT(cases); c++) {
