@@ -21,7 +21,7 @@ typedef struct tm_match_options {
 } tm_match_options;
 
 enum {
-    TM_WORST_MAX = 100,      /* operations whose arrivals are kept one by one */
+    TM_WORST_MAX = 100,     /* operations whose arrivals are kept one by one */
     TM_PAIR_RANKS_MAX = 512 /* pairs of ranks are kept in jobs of at most so many ranks */
 };
 
