@@ -16,6 +16,7 @@ enum {
     TM_STORE_MAJOR = 1, /* raised when an older reader would misread a store */
     TM_STORE_MINOR = 0, /* raised when something is added */
     TM_STORE_CHUNK_ROWS = 65536,
+    TM_STORE_CHUNK_MAX = 1 << 24, /* rows; a reader needs the memory for one chunk */
     TM_STORE_ZSTD_LEVEL = 1,
     TM_STORE_ZSTD_FILTER = 32015 /* zstd's number in The HDF Group's registry */
 };
@@ -107,7 +108,7 @@ typedef struct tm_store_writer tm_store_writer;
 typedef struct tm_store_options {
     const char *tool_version;
     bool compress;     /* shuffle and zstd; else plain chunks */
-    size_t chunk_rows; /* 0: TM_STORE_CHUNK_ROWS; at most 2^24 */
+    size_t chunk_rows; /* 0: TM_STORE_CHUNK_ROWS; at most TM_STORE_CHUNK_MAX */
 } tm_store_options;
 
 /**
@@ -174,11 +175,14 @@ tm_status tm_store_commit(tm_store_writer *writer, tm_error *err) TM_MUST_CHECK;
 /** Gives up: removes the file. NULL is allowed. */
 void tm_store_abandon(tm_store_writer *writer);
 
-/* Reader. It never writes. A store that is damaged gives TM_ERR_INPUT. */
+/* Reader. It never writes. Every byte of a store is under a sum that is verified before the byte is
+ * believed: a store that was cut short, damaged or changed by another program gives TM_ERR_INPUT,
+ * when it is opened or when what is damaged is read. */
 
 typedef struct tm_store tm_store;
 
-/** Whether a file is a tmerge store of any version; false also where it cannot be read. */
+/** Whether a file ends as a complete tmerge store of any version does; false also where it cannot be
+ * read. Quick: the rest of it is not looked at. */
 bool tm_store_is_store(const char *path);
 
 /**

@@ -1,54 +1,14 @@
 #include "reader.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "h5.h"
 
-enum { SIGNATURE_BYTES = 8 };
-
 tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *err) {
     return tm_fail(err, TM_ERR_INPUT, store->path, -1, "the store is damaged: %s", what);
-}
-
-/* Looked at without HDF5, so that a pipe or a folder is never opened by it. 1: an HDF5 file, 0: not
- * one, -1: errno says why it cannot be read. */
-static int has_signature(const char *path, size_t *file_bytes) {
-    static const char signature[SIGNATURE_BYTES] = {'\x89', 'H',  'D',    'F',
-                                                    '\r',   '\n', '\x1a', '\n'};
-    struct stat status;
-    char bytes[SIGNATURE_BYTES];
-    if (stat(path, &status) != 0)
-        return -1;
-    if (!S_ISREG(status.st_mode))
-        return 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    ssize_t n = read(fd, bytes, sizeof bytes);
-    int error = errno;
-    close(fd);
-    errno = error;
-    *file_bytes = (size_t)status.st_size;
-    if (n < 0)
-        return -1;
-    return n == SIGNATURE_BYTES && memcmp(bytes, signature, SIGNATURE_BYTES) == 0;
-}
-
-/* Without locks: a store is complete when it has its name, and some file systems have none. */
-static hid_t open_file(const char *path) {
-    hid_t file = H5I_INVALID_HID, access = H5Pcreate(H5P_FILE_ACCESS);
-    if (access >= 0 && H5Pset_file_locking(access, false, true) >= 0 &&
-        H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0)
-        file = H5Fopen(path, H5F_ACC_RDONLY, access);
-    tm_h5_close(access);
-    return file;
 }
 
 /* An attribute that has one value of a class; H5I_INVALID_HID otherwise. */
@@ -102,14 +62,7 @@ static bool is_tmerge(hid_t file) {
 }
 
 bool tm_store_is_store(const char *path) {
-    size_t bytes;
-    if (has_signature(path, &bytes) != 1 || !tm_h5_start())
-        return false;
-    hid_t file = open_file(path);
-    bool is = file >= 0 && is_tmerge(file);
-    if (file >= 0)
-        H5Fclose(file);
-    return is;
+    return tm_intake_is_store(path);
 }
 
 tm_status tm_store_read_text(const tm_store *store, const char *name, char **out, tm_error *err) {
@@ -141,12 +94,31 @@ tm_status tm_store_read_number(const tm_store *store, const char *name, int64_t 
     return TM_OK;
 }
 
+/* Whether a file of this size can hold so many rows: memory is allocated by their number. Each
+ * chunk has an extent of its own at least. */
+static bool rows_fit(const tm_store *store, hid_t dataset, uint64_t n_rows) {
+    uint64_t bytes = tm_intake_content_bytes(store->intake);
+    hid_t type = H5Dget_type(dataset), layout = H5Dget_create_plist(dataset);
+    size_t row_bytes = H5Tget_size(type);
+    hsize_t chunk = 0;
+    bool fits = layout >= 0 && row_bytes > 0;
+    if (fits && H5Pget_layout(layout) == H5D_CHUNKED)
+        fits = H5Pget_chunk(layout, 1, &chunk) == 1 && chunk > 0 && chunk <= TM_STORE_CHUNK_MAX &&
+               n_rows / chunk + (n_rows % chunk > 0) <= tm_intake_extents(store->intake);
+    else
+        fits = fits && H5Pget_layout(layout) == H5D_CONTIGUOUS && n_rows <= bytes / row_bytes;
+    tm_h5_close(layout);
+    tm_h5_close(type);
+    return fits;
+}
+
 hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *rows) {
     hid_t dataset = H5Dopen2(store->file, path, H5P_DEFAULT);
     hid_t space = dataset >= 0 ? H5Dget_space(dataset) : H5I_INVALID_HID;
     hsize_t extent = 0;
     bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
-                H5Sget_simple_extent_dims(space, &extent, NULL) == 1 && extent <= SIZE_MAX;
+                H5Sget_simple_extent_dims(space, &extent, NULL) == 1 &&
+                rows_fit(store, dataset, extent);
     tm_h5_close(space);
     if (!fits) {
         tm_h5_close(dataset);
@@ -211,7 +183,7 @@ static bool list_tables(tm_store *store) {
 }
 
 static tm_status open_store(tm_store *store, tm_error *err) {
-    store->file = open_file(store->path);
+    store->file = tm_intake_file(store->intake, store->path);
     if (store->file < 0)
         return tm_store_damaged(store, "HDF5 cannot open it", err);
     if (!is_tmerge(store->file))
@@ -221,25 +193,16 @@ static tm_status open_store(tm_store *store, tm_error *err) {
 }
 
 tm_status tm_store_open(const char *path, tm_store **out, tm_error *err) {
-    size_t file_bytes = 0;
-    int is_hdf5 = has_signature(path, &file_bytes);
-    if (is_hdf5 < 0)
-        return tm_fail(err, TM_ERR_INPUT, path, -1, "cannot be read: %s", strerror(errno));
-    if (is_hdf5 == 0)
-        return tm_fail(err, TM_ERR_INPUT, path, -1, "not a tmerge store");
     tm_store *store = calloc(1, sizeof *store);
-    char *copy = malloc(strlen(path) + 1);
-    if (!store || !copy || !tm_h5_start()) {
-        free(store);
-        free(copy);
+    if (!store)
         return tm_fail_memory(err);
-    }
-    memcpy(copy, path, strlen(path) + 1);
-    *store = (tm_store){.path = copy,
-                        .file = H5I_INVALID_HID,
-                        .file_bytes = file_bytes,
-                        .tables = TM_VEC(const char *)};
-    tm_status status = open_store(store, err);
+    *store = (tm_store){.file = H5I_INVALID_HID, .tables = TM_VEC(const char *)};
+    tm_status status = tm_intake_open(path, &store->intake, err);
+    if (status == TM_OK &&
+        !((store->path = tm_arena_copy(&store->arena, path, strlen(path))) && tm_h5_start()))
+        status = tm_fail_memory(err);
+    if (status == TM_OK)
+        status = open_store(store, err);
     if (status != TM_OK) {
         tm_store_close(store);
         return status;
@@ -253,9 +216,9 @@ void tm_store_close(tm_store *store) {
         return;
     if (store->file >= 0)
         H5Fclose(store->file);
+    tm_intake_close(store->intake);
     tm_vec_free(&store->tables);
     tm_arena_free(&store->arena);
-    free(store->path);
     free(store);
 }
 

@@ -6,12 +6,13 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "intake.h"
 #include "tmerge/store.h"
 
 struct tm_store {
-    char *path; /* owned */
+    char *path;        /* in the arena */
+    tm_intake *intake; /* owned */
     hid_t file;
-    size_t file_bytes;
     tm_arena arena;
     tm_vec tables; /* of const char *, in the arena */
 };
@@ -19,7 +20,8 @@ struct tm_store {
 /** TM_ERR_INPUT with "the store is damaged: WHAT". */
 tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *err);
 
-/** Opens a dataset with one dimension and tells its rows; H5I_INVALID_HID where there is none. */
+/** Opens a dataset with one dimension and tells its rows; H5I_INVALID_HID where there is none, or
+ * where it claims more rows than the file can hold. */
 hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *rows);
 
 #endif

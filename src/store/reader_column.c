@@ -47,8 +47,6 @@ static bool make_chunk_room(tm_store_column *column) {
     size_t rows = column->shape.chunk_rows, bytes = column->shape.element_bytes;
     if (rows == 0)
         return true;
-    if (rows > UINT32_MAX / bytes) /* HDF5's chunks are smaller than 4 GiB */
-        return false;
     column->packed_bytes = tm_pack_bound(rows * bytes);
     column->packed = malloc(column->packed_bytes);
     column->scratch = malloc(rows * bytes);

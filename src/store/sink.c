@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "seal.h"
+
 /* What the property list carries: HDF5 copies it byte by byte. */
 typedef struct sink_info {
     tm_sink *sink;
@@ -18,6 +20,7 @@ typedef struct sink_file {
     int fd;
     haddr_t allocated; /* end of the addresses given out */
     haddr_t end;       /* end of the file */
+    tm_vec data;       /* of tm_extent; what was written of datasets */
 } sink_file;
 
 static void keep_error(tm_sink *sink) {
@@ -48,16 +51,20 @@ static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t
     file->sink->error = 0;
     file->sink->created = true;
     file->end = (haddr_t)status.st_size;
+    file->data = TM_VEC(tm_extent);
     return &file->base;
 }
 
 static herr_t sink_close(H5FD_t *base) {
     sink_file *file = (sink_file *)base;
     tm_sink *sink = file->sink;
+    if (sink->error == 0)
+        sink->error = tm_seal_write(file->fd, file->end, &file->data);
     if (sink->sync && sink->error == 0 && fsync(file->fd) != 0 && errno != EINVAL)
         keep_error(sink); /* EINVAL: a file that cannot be synchronised, such as a device */
     if (close(file->fd) != 0)
         keep_error(sink);
+    tm_vec_free(&file->data);
     free(file);
     return 0;
 }
@@ -110,10 +117,12 @@ static herr_t sink_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t a
 
 static herr_t sink_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
                          size_t size, const void *buffer) {
-    (void)type;
     (void)transfer;
     sink_file *file = (sink_file *)base;
     const char *at = buffer;
+    if (type == H5FD_MEM_DRAW && file->sink->error == 0 &&
+        !tm_seal_add(&file->data, address, buffer, size))
+        file->sink->error = ENOMEM;
     while (size > 0 && file->sink->error == 0) {
         ssize_t n = pwrite(file->fd, at, size, (off_t)address);
         if (n < 0 && errno == EINTR)

@@ -1,4 +1,5 @@
-/* The HDF5 driver of the file that is being written: HDF5's default one, but for failures. */
+/* The HDF5 driver of the file that is being written: HDF5's default one, but for failures, and for
+ * the seal that it puts behind the file when that is closed. */
 #ifndef TMERGE_STORE_SINK_H
 #define TMERGE_STORE_SINK_H
 

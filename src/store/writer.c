@@ -84,7 +84,7 @@ static bool put_format(tm_store_writer *writer, const char *tool_version) {
 
 tm_status tm_store_create(const char *path, const tm_store_options *options, tm_store_writer **out,
                           tm_error *err) {
-    assert(options->chunk_rows <= (size_t)1 << 24);
+    assert(options->chunk_rows <= TM_STORE_CHUNK_MAX);
     tm_store_writer *writer = create(path, options);
     if (!writer)
         return tm_fail_memory(err);

@@ -9,7 +9,8 @@ import shutil
 from decimal import ROUND_HALF_UP, Decimal
 
 from common import (BASE_NS, SHARED, Skip, content, contains, equal, event, files, holds, kernel,
-                    lacks, main, merged, nanogpt, put, rows, run, small_trace, synth, tmerge, trace)
+                    lacks, main, merged, nanogpt, put, rows, run, seal, small_trace, synth, tmerge,
+                    trace)
 import h5py
 import numpy
 
@@ -345,11 +346,11 @@ def test_a_newer_or_damaged_store_is_refused_by_name():
     shutil.copy('tmerge.h5', 'newer.h5')
     with h5py.File('newer.h5', 'r+') as store:
         store.attrs.modify('schema_major', 2)
+    seal('newer.h5')
     tmerge('show', 'newer.h5').fails(
         3, 'newer.h5: the store has schema version 2.0, this tmerge reads 1.0 and older')
     put('cut.h5', content('tmerge.h5')[:10000])
-    holds(tmerge('show', 'cut.h5').expect(3).errors[0].startswith(
-        'tmerge: cut.h5: the store is damaged: '), 'message')
+    tmerge('show', 'cut.h5').fails(3, 'cut.h5: the file is damaged: it was cut short')
     put('text.h5', 'no store')
     tmerge('show', 'text.h5').fails(3, 'text.h5: not a tmerge store')
     tmerge('show', 'missing.h5').fails(3, 'missing.h5: cannot be read: No such file or directory')

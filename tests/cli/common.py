@@ -158,6 +158,45 @@ def rows(store, name):
     return tables(store, name)[name]
 
 
+# Stores -------------------------------------------------------------------------------------------
+
+
+def crc64(data):
+    """CRC-64/XZ, from its definition (polynomial 42F0E1EBA9EA3693, reflected)."""
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0xC96C5795D7870F42 if byte & 1 else 0)
+        table.append(byte)
+    crc = 2**64 - 1
+    for byte in data:
+        crc = crc >> 8 ^ table[(crc ^ byte) & 255]
+    return crc ^ (2**64 - 1)
+
+
+class Seal:
+    """The end of a store: size of the HDF5 file proper, and (offset, size, sum) of its data."""
+
+    def __init__(self, data):
+        magic, self.content, n, self.structure_sum, self.sum = struct.unpack('<8s4Q', data[-40:])
+        equal(magic, b'tmerge\r\1', 'magic')
+        equal(self.content + 24 * n + 40, len(data), 'bytes of the store')
+        self.extents = [struct.unpack_from('<3Q', data, self.content + 24 * i) for i in range(n)]
+
+    def structure(self, data):
+        """The bytes that are no data."""
+        starts = [0] + [offset + size for offset, size, _ in self.extents]
+        ends = [offset for offset, _, _ in self.extents] + [self.content]
+        return b''.join(data[a:b] for a, b in zip(starts, ends))
+
+
+def seal(path):
+    """Puts a seal behind a store that h5py has written to, which took the old one away."""
+    data = content(path)
+    head = struct.pack('<8s3Q', b'tmerge\r\1', len(data), 0, crc64(data))
+    put(path, data + head + struct.pack('<Q', crc64(head)))
+
+
 # Traces -------------------------------------------------------------------------------------------
 
 BASE_NS = 1700000000_000000000  # the epoch of hand-made traces: a November day in 2023

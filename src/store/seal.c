@@ -1,0 +1,226 @@
+#include "seal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <isa-l/crc64.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "stored as it lies in memory");
+_Static_assert(sizeof(tm_extent) == 24, "stored");
+
+static const char magic[8] = "tmerge\r\1"; /* the last byte is the version of the layout */
+
+typedef struct footer {
+    char magic[8];
+    uint64_t content_bytes, n_extents, structure_sum;
+    uint64_t sum; /* of the extents, then of all above */
+} footer;
+
+_Static_assert(sizeof(footer) == 40, "stored");
+
+bool tm_seal_read_at(int fd, uint64_t offset, void *out, size_t size) {
+    char *at = out;
+    while (size > 0) {
+        ssize_t n = pread(fd, at, size, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            errno = n == 0 ? 0 : errno;
+            return false;
+        }
+        at += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static int write_at(int fd, uint64_t offset, const void *bytes, size_t size) {
+    const char *at = bytes;
+    while (size > 0) {
+        ssize_t n = pwrite(fd, at, size, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : EIO;
+        at += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+static uint64_t sum_more(uint64_t sum, const void *bytes, size_t size) {
+    return crc64_ecma_refl(sum, bytes, size);
+}
+
+uint64_t tm_seal_sum(const void *bytes, size_t size) {
+    return sum_more(0, bytes, size);
+}
+
+static uint64_t end_sum(const tm_extent *extents, const footer *end) {
+    uint64_t sum = tm_seal_sum(extents, end->n_extents * sizeof *extents);
+    return sum_more(sum, end, offsetof(footer, sum));
+}
+
+bool tm_seal_add(tm_vec *extents, uint64_t offset, const void *bytes, size_t size) {
+    const char *from = bytes;
+    while (size > 0) {
+        size_t n = size < TM_EXTENT_MAX ? size : TM_EXTENT_MAX;
+        tm_extent *added = tm_vec_push(extents);
+        if (!added)
+            return false;
+        *added = (tm_extent){offset, n, tm_seal_sum(from, n)};
+        from += n;
+        offset += n;
+        size -= n;
+    }
+    return true;
+}
+
+static int by_offset(const void *a, const void *b) {
+    uint64_t left = ((const tm_extent *)a)->offset, right = ((const tm_extent *)b)->offset;
+    return (left > right) - (left < right);
+}
+
+/* Ascending, apart, inside the content, and none longer than a reader makes room for. */
+static bool are_in_order(const tm_vec *extents, uint64_t content_bytes) {
+    const tm_extent *e = extents->data;
+    uint64_t end = 0;
+    for (size_t i = 0; i < extents->n; i++) {
+        if (e[i].offset < end || e[i].offset > content_bytes || e[i].size == 0 ||
+            e[i].size > TM_EXTENT_MAX || e[i].size > content_bytes - e[i].offset)
+            return false;
+        end = e[i].offset + e[i].size;
+    }
+    return true;
+}
+
+/* What stands between the extents. Returns 0 or an errno; -1: the file ends before. */
+static int read_structure(int fd, tm_seal *seal) {
+    const tm_extent *e = seal->extents.data;
+    size_t n = seal->extents.n;
+    uint64_t data = 0, at = 0;
+    seal->data_before = malloc((n + 1) * sizeof *seal->data_before);
+    for (size_t i = 0; seal->data_before && i <= n; i++) {
+        seal->data_before[i] = data;
+        data += i < n ? e[i].size : 0;
+    }
+    seal->structure = malloc(seal->content_bytes - data + 1);
+    if (!seal->data_before || !seal->structure)
+        return ENOMEM;
+    for (size_t i = 0; i <= n; i++) {
+        uint64_t end = i < n ? e[i].offset : seal->content_bytes;
+        if (!tm_seal_read_at(fd, at, seal->structure + at - seal->data_before[i],
+                             (size_t)(end - at)))
+            return errno ? errno : -1;
+        at = i < n ? end + e[i].size : end;
+    }
+    return 0;
+}
+
+static uint64_t structure_sum(const tm_seal *seal) {
+    return tm_seal_sum(seal->structure, seal->content_bytes - seal->data_before[seal->extents.n]);
+}
+
+int tm_seal_write(int fd, uint64_t content_bytes, tm_vec *extents) {
+    tm_seal seal = {.content_bytes = content_bytes, .extents = *extents};
+    size_t bytes = extents->n * sizeof(tm_extent);
+    if (extents->n > 0)
+        qsort(extents->data, extents->n, sizeof(tm_extent), by_offset);
+    int error = are_in_order(extents, content_bytes) ? read_structure(fd, &seal) : EINVAL;
+    if (error == 0) {
+        footer end = {.content_bytes = content_bytes,
+                      .n_extents = extents->n,
+                      .structure_sum = structure_sum(&seal)};
+        memcpy(end.magic, magic, sizeof magic);
+        end.sum = end_sum(extents->data, &end);
+        error = write_at(fd, content_bytes, extents->data, bytes);
+        error = error ? error : write_at(fd, content_bytes + bytes, &end, sizeof end);
+    }
+    seal.extents = TM_VEC(tm_extent); /* the caller's */
+    tm_seal_free(&seal);
+    return error < 0 ? EIO : error;
+}
+
+/* The footer, where the file ends with one that fits its size. */
+static bool read_footer(int fd, uint64_t file_bytes, footer *end) {
+    if (file_bytes < sizeof *end ||
+        !tm_seal_read_at(fd, file_bytes - sizeof *end, end, sizeof *end) ||
+        memcmp(end->magic, magic, sizeof magic) != 0)
+        return false;
+    uint64_t before = file_bytes - sizeof *end;
+    return end->content_bytes <= before && (before - end->content_bytes) % sizeof(tm_extent) == 0 &&
+           (before - end->content_bytes) / sizeof(tm_extent) == end->n_extents;
+}
+
+static tm_status read_end(int fd, const footer *end, const char *path, tm_vec *extents,
+                          tm_error *err) {
+    size_t bytes = end->n_extents * sizeof(tm_extent);
+    if (end->n_extents > 0 && !tm_vec_append(extents, NULL, end->n_extents))
+        return tm_fail_memory(err);
+    if (!tm_seal_read_at(fd, end->content_bytes, extents->data, bytes) ||
+        end_sum(extents->data, end) != end->sum || !are_in_order(extents, end->content_bytes))
+        return tm_fail(err, TM_ERR_INPUT, path, -1,
+                       "the store is damaged: the sums at its end are not as they were written");
+    return TM_OK;
+}
+
+bool tm_seal_is_there(int fd, uint64_t file_bytes) {
+    footer end;
+    tm_vec extents = TM_VEC(tm_extent);
+    bool there =
+        read_footer(fd, file_bytes, &end) && read_end(fd, &end, "", &extents, NULL) == TM_OK;
+    tm_vec_free(&extents);
+    return there;
+}
+
+/* The end that HDF5's superblock states (version 0, which is what the writer makes); 0 where there
+ * is none. */
+static uint64_t stated_end(int fd) {
+    enum { VERSION_AT = 8, ADDRESS_SIZE_AT = 13, END_AT = 40, HEAD = 48 };
+    unsigned char head[HEAD];
+    uint64_t end = 0;
+    if (tm_seal_read_at(fd, 0, head, sizeof head) && head[VERSION_AT] == 0 &&
+        head[ADDRESS_SIZE_AT] == sizeof end)
+        memcpy(&end, head + END_AT, sizeof end);
+    return end;
+}
+
+static tm_status explain_no_footer(int fd, uint64_t file_bytes, const char *path, tm_error *err) {
+    if (stated_end(fd) > file_bytes)
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "the file is damaged: it was cut short");
+    return tm_fail(err, TM_ERR_INPUT, path, -1,
+                   "not a tmerge store, or one that was changed since it was written");
+}
+
+tm_status tm_seal_read(int fd, uint64_t file_bytes, const char *path, tm_seal *out, tm_error *err) {
+    footer end;
+    if (!read_footer(fd, file_bytes, &end))
+        return explain_no_footer(fd, file_bytes, path, err);
+    tm_seal seal = {.content_bytes = end.content_bytes, .extents = TM_VEC(tm_extent)};
+    tm_status status = read_end(fd, &end, path, &seal.extents, err);
+    int error = status == TM_OK ? read_structure(fd, &seal) : 0;
+    if (error == ENOMEM)
+        status = tm_fail_memory(err);
+    else if (error > 0)
+        status = tm_fail(err, TM_ERR_INPUT, path, -1, "cannot be read: %s", strerror(error));
+    else if (status == TM_OK && (error < 0 || structure_sum(&seal) != end.structure_sum))
+        status = tm_fail(err, TM_ERR_INPUT, path, -1,
+                         "the store is damaged: its structure is not as it was written");
+    if (status != TM_OK) {
+        tm_seal_free(&seal);
+        return status;
+    }
+    *out = seal;
+    return TM_OK;
+}
+
+void tm_seal_free(tm_seal *seal) {
+    tm_vec_free(&seal->extents);
+    free(seal->data_before);
+    free(seal->structure);
+    *seal = (tm_seal){.extents = TM_VEC(tm_extent)};
+}
