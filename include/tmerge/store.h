@@ -37,6 +37,15 @@ typedef struct tm_words {
     int n;
 } tm_words;
 
+/** What the numbers of a column point at; -1 points at nothing where that is allowed. */
+typedef enum tm_refers {
+    TM_REFERS_NOTHING,
+    TM_REFERS_NAME,   /* an id in /names */
+    TM_REFERS_EVENT,  /* a row in /events; ascending */
+    TM_REFERS_LAUNCH, /* a row in /events or -1 */
+    TM_REFERS_STEP    /* a row in /steps or -1 */
+} tm_refers;
+
 typedef enum tm_record {
     TM_RECORD_RANKS,
     TM_RECORD_CLOCK,
@@ -71,6 +80,7 @@ struct tm_record_column {
     const char *doc;
     tm_element element;
     const tm_words *words; /* NULL: the numbers mean themselves */
+    tm_refers refers;
     tm_fill_function *fill;
     size_t array_at; /* where the fill finds its values: bytes to the array's pointer in
                         tm_timeline, */
@@ -181,8 +191,8 @@ void tm_store_abandon(tm_store_writer *writer);
 
 typedef struct tm_store tm_store;
 
-/** Whether a file ends as a complete tmerge store of any version does; false also where it cannot be
- * read. Quick: the rest of it is not looked at. */
+/** Whether a file ends as a complete tmerge store of any version does; false also where it cannot
+ * be read. Quick: the rest of it is not looked at. */
 bool tm_store_is_store(const char *path);
 
 /**

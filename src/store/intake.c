@@ -83,7 +83,9 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-static bool take(tm_intake *intake, uint64_t address, size_t size, char *out) {
+/* HDF5 reads structure in advance, so that it may get some of the data behind, which it passes
+ * over: zeros serve, and damaged data does not stand in the way of the structure. */
+static bool take(tm_intake *intake, bool data, uint64_t address, size_t size, char *out) {
     const tm_seal *seal = &intake->seal;
     const tm_extent *e = seal->extents.data;
     size_t i = find_extent(&seal->extents, address);
@@ -92,8 +94,11 @@ static bool take(tm_intake *intake, uint64_t address, size_t size, char *out) {
         if (i < seal->extents.n && address >= e[i].offset) {
             uint64_t inside = address - e[i].offset;
             n = (size_t)least(size, e[i].size - inside);
-            if (!take_data(intake, i++, (size_t)inside, n, out))
+            if (!data)
+                memset(out, 0, n);
+            else if (!take_data(intake, i, (size_t)inside, n, out))
                 return false;
+            i++;
         } else if (address < seal->content_bytes) {
             uint64_t end = i < seal->extents.n ? e[i].offset : seal->content_bytes;
             n = (size_t)least(size, end - address);
@@ -149,9 +154,9 @@ static haddr_t intake_get_end(const H5FD_t *base, H5FD_mem_t type) {
 
 static herr_t intake_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
                           size_t size, void *buffer) {
-    (void)type;
     (void)transfer;
-    return take(((intake_file *)base)->intake, address, size, buffer) ? 0 : -1;
+    tm_intake *intake = ((intake_file *)base)->intake;
+    return take(intake, type == H5FD_MEM_DRAW, address, size, buffer) ? 0 : -1;
 }
 
 static herr_t intake_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,

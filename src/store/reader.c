@@ -52,12 +52,17 @@ static char *attribute_text(hid_t attribute) {
     return out;
 }
 
-static bool is_tmerge(hid_t file) {
-    hid_t attribute = open_attribute(file, "format", H5T_STRING);
+char *tm_store_text_of(hid_t object, const char *name) {
+    hid_t attribute = open_attribute(object, name, H5T_STRING);
     char *text = attribute >= 0 ? attribute_text(attribute) : NULL;
+    tm_h5_close(attribute);
+    return text;
+}
+
+static bool is_tmerge(hid_t file) {
+    char *text = tm_store_text_of(file, "format");
     bool is = text && strcmp(text, "tmerge") == 0;
     free(text);
-    tm_h5_close(attribute);
     return is;
 }
 
@@ -68,9 +73,7 @@ bool tm_store_is_store(const char *path) {
 tm_status tm_store_read_text(const tm_store *store, const char *name, char **out, tm_error *err) {
     char *text = NULL;
     if (H5Aexists(store->file, name) > 0) {
-        hid_t attribute = open_attribute(store->file, name, H5T_STRING);
-        text = attribute >= 0 ? attribute_text(attribute) : NULL;
-        tm_h5_close(attribute);
+        text = tm_store_text_of(store->file, name);
         if (!text)
             return tm_fail(err, TM_ERR_INPUT, store->path, -1,
                            "the store's attribute '%s' cannot be read as text", name);

@@ -24,4 +24,11 @@ tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *er
  * where it claims more rows than the file can hold. */
 hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *rows);
 
+/** A text attribute of an object, freed by the caller; NULL where there is none. */
+char *tm_store_text_of(hid_t object, const char *name);
+
+/** A whole column, which must be small enough for memory. @param out [n] freed by the caller */
+tm_status tm_store_read_all(const tm_store *store, const char *path, tm_element element, void **out,
+                            size_t *n, tm_error *err) TM_MUST_CHECK;
+
 #endif

@@ -155,9 +155,8 @@ tm_status tm_store_read_rows(tm_store_column *column, size_t first, size_t n, vo
                           "the store is damaged: column %s cannot be read", column->path);
 }
 
-/* A whole column, which must be small enough for memory. */
-static tm_status read_all(const tm_store *store, const char *path, tm_element element, void **out,
-                          size_t *n, tm_error *err) {
+tm_status tm_store_read_all(const tm_store *store, const char *path, tm_element element, void **out,
+                            size_t *n, tm_error *err) {
     tm_store_column *column = NULL;
     TM_TRY(tm_store_open_column(store, path, element, &column, err));
     *n = tm_store_column_rows(column);
@@ -194,9 +193,9 @@ tm_status tm_store_read_names(const tm_store *store, tm_names **out, tm_error *e
     tm_names *names = tm_names_create();
     tm_status status = names ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
-        status = read_all(store, "/names/bytes", TM_U8, &bytes, &n_bytes, err);
+        status = tm_store_read_all(store, "/names/bytes", TM_U8, &bytes, &n_bytes, err);
     if (status == TM_OK)
-        status = read_all(store, "/names/offsets", TM_I64, &offsets, &n_offsets, err);
+        status = tm_store_read_all(store, "/names/offsets", TM_I64, &offsets, &n_offsets, err);
     if (status == TM_OK) {
         tm_text text = {.bytes = bytes, .size = n_bytes};
         status = intern_all(store, names, &text, offsets, n_offsets, err);

@@ -62,35 +62,47 @@ static const tm_words collectives = WORDS(collective_list);
     }
 #define WORD(array, type, member, words, doc)                                                      \
     { COLUMN(#member, "", doc, TM_U8, words, tm_fill_field), IN_ARRAY(array, type, member) }
+#define NAME(array, type, member, doc)                                                             \
+    {                                                                                              \
+        COLUMN(#member, "", doc, ELEMENT_OF(MEMBER(type, member)), NULL, tm_fill_field),           \
+            IN_ARRAY(array, type, member), .refers = TM_REFERS_NAME                                \
+    }
 #define EVENT(array, type, member, doc)                                                            \
-    { COLUMN(#member, "", doc, TM_I64, NULL, tm_fill_event), IN_ARRAY(array, type, member) }
+    {                                                                                              \
+        COLUMN(#member, "", doc, TM_I64, NULL, tm_fill_event), IN_ARRAY(array, type, member),      \
+            .refers = TM_REFERS_EVENT                                                              \
+    }
 #define MADE(name, unit, doc, element, fill)                                                       \
     { COLUMN(name, unit, doc, element, NULL, fill) }
 #define RANK(doc) MADE("rank", "", doc, TM_I64, tm_fill_rank)
-#define OWN(member, unit, doc, words)                                                              \
+#define OWN(member, doc, words_, refers_)                                                          \
     {                                                                                              \
-        COLUMN(#member, unit, doc, ELEMENT_OF(MEMBER(tm_timeline, member)), words, tm_fill_own),   \
-            .field_at = offsetof(tm_timeline, member)                                              \
+        COLUMN(#member, "", doc, ELEMENT_OF(MEMBER(tm_timeline, member)), words_, tm_fill_own),    \
+            .field_at = offsetof(tm_timeline, member), .refers = refers_                           \
     }
 
 /* A column of /events is an array of its own. */
-#define ARRAY(member, unit, doc, element_, words, fill)                                            \
-    {                                                                                              \
-        COLUMN(#member, unit, doc, element_, words, fill),                                         \
-            .array_at = offsetof(tm_timeline, member),                                             \
-            .stride = sizeof *MEMBER(tm_timeline, member)                                          \
-    }
+#define ARRAY(member, doc, element_, fill, refers_)                                                \
+    { COLUMN(#member, "", doc, element_, NULL, fill), VALUE_OF(member), .refers = refers_ }
 #define VALUES(member, unit, doc, words)                                                           \
-    ARRAY(member, unit, doc, ELEMENT_OF(*MEMBER(tm_timeline, member)), words, tm_fill_field)
+    {                                                                                              \
+        COLUMN(#member, unit, doc, ELEMENT_OF(*MEMBER(tm_timeline, member)), words,                \
+               tm_fill_field),                                                                     \
+            VALUE_OF(member)                                                                       \
+    }
+#define VALUE_OF(member)                                                                           \
+    .array_at = offsetof(tm_timeline, member), .stride = sizeof *MEMBER(tm_timeline, member)
 
 static const tm_record_column rank_columns[] = {
-    OWN(rank, "", "global rank", NULL),
-    OWN(world_size, "", "ranks of the job as the trace says, -1 unknown", NULL),
-    OWN(host, "", "id in /names of the host that the trace names", NULL),
-    OWN(metadata, "", "id in /names of the trace's top-level JSON without its events", NULL),
-    OWN(format, "", "id in /names of the trace's format", NULL),
-    OWN(device, "", "number of the GPU with most busy time, -1 without GPU events", NULL),
-    OWN(truncated, "", "whether a trace of the rank was cut short", &booleans),
+    OWN(rank, "global rank", NULL, TM_REFERS_NOTHING),
+    OWN(world_size, "ranks of the job as the trace says, -1 unknown", NULL, TM_REFERS_NOTHING),
+    OWN(host, "id in /names of the host that the trace names", NULL, TM_REFERS_NAME),
+    OWN(metadata, "id in /names of the trace's top-level JSON without its events", NULL,
+        TM_REFERS_NAME),
+    OWN(format, "id in /names of the trace's format", NULL, TM_REFERS_NAME),
+    OWN(device, "number of the GPU with most busy time, -1 without GPU events", NULL,
+        TM_REFERS_NOTHING),
+    OWN(truncated, "whether a trace of the rank was cut short", &booleans, TM_REFERS_NOTHING),
     MADE("first_event", "", "row in /events of its first event", TM_I64, tm_fill_first_event),
     MADE("n_events", "", "rows that it has in /events", TM_I64, tm_fill_n_events),
 #define COUNT_COLUMN(id, word, remark, doc)                                                        \
@@ -112,7 +124,7 @@ static const tm_record_column clock_columns[] = {
 #define SPAN(member, unit, doc) FIELD(spans, tm_span, member, #member, unit, doc)
 static const tm_record_column span_columns[] = {
     RANK("global rank"),
-    SPAN(source, "", "id in /names of the trace's path as it was given"),
+    NAME(spans, tm_span, source, "id in /names of the trace's path as it was given"),
     SPAN(begin_ns, "ns", "recorded begin of its first event"),
     SPAN(end_ns, "ns", "recorded end of its last event"),
     SPAN(gpu_begin_ns, "ns", "recorded begin of its first GPU event"),
@@ -141,21 +153,22 @@ static const tm_record_column track_columns[] = {
     WORD(tracks, tm_track, kind, &track_kinds, "GPU stream or CPU thread"),
     TRACK(device, "", "number of the GPU, -1 unknown or a CPU thread"),
     TRACK(stream, "", "number of the stream, -1 unknown or a CPU thread"),
-    TRACK(pid, "", "process id as written in the trace"),
-    TRACK(tid, "", "thread id as written in the trace"),
-    TRACK(process_name, "", "id in /names"),
-    TRACK(thread_name, "", "id in /names"),
-    EVENT(tracks, tm_track, first, "row in /events of its first event"),
+    NAME(tracks, tm_track, pid, "process id as written in the trace"),
+    NAME(tracks, tm_track, tid, "thread id as written in the trace"),
+    NAME(tracks, tm_track, process_name, "id in /names"),
+    NAME(tracks, tm_track, thread_name, "id in /names"),
+    {COLUMN("first", "", "row in /events of its first event", TM_I64, NULL, tm_fill_event),
+     IN_ARRAY(tracks, tm_track, first)},
     TRACK(count, "", "rows that it has in /events"),
 };
 
 static const tm_record_column event_columns[] = {
     VALUES(begin_ns, "ns", "recorded begin since the epoch; /clock aligns it", NULL),
     VALUES(duration_ns, "ns", "duration, 0 for instants and counters", NULL),
-    VALUES(name, "", "id in /names", NULL),
-    ARRAY(step, "", "row in /steps, -1 outside the steps", TM_I32, NULL, tm_fill_step),
-    ARRAY(launch, "", "row in /events of the call that launched it, -1 none", TM_I64, NULL,
-          tm_fill_event),
+    ARRAY(name, "id in /names", TM_U32, tm_fill_field, TM_REFERS_NAME),
+    ARRAY(step, "row in /steps, -1 outside the steps", TM_I32, tm_fill_step, TM_REFERS_STEP),
+    ARRAY(launch, "row in /events of the call that launched it, -1 none", TM_I64, tm_fill_event,
+          TM_REFERS_LAUNCH),
     VALUES(category, "", "category that the profiler gave it", &categories),
     VALUES(kind, "", "duration, instant or counter", &kinds),
     VALUES(role, "", "what a GPU event does", &roles),
@@ -198,6 +211,8 @@ static const tm_record_column copy_columns[] = {
 
 #define COLLECTIVE(member, unit, doc)                                                              \
     FIELD(attrs[TM_ATTR_COLLECTIVE], tm_collective_attr, member, #member, unit, doc)
+#define COLLECTIVE_NAME(member, doc)                                                               \
+    NAME(attrs[TM_ATTR_COLLECTIVE], tm_collective_attr, member, doc)
 static const tm_record_column collective_columns[] = {
     EVENT(attrs[TM_ATTR_COLLECTIVE], tm_collective_attr, event,
           "row in /events: the kernel, or the CPU operator that asked for it"),
@@ -211,13 +226,13 @@ static const tm_record_column collective_columns[] = {
     COLLECTIVE(rank_stride, "", "distance of the ranks of a regular group, -1 not recorded"),
     COLLECTIVE(src_rank, "", "rank that sends, -1 not recorded"),
     COLLECTIVE(dst_rank, "", "rank that receives, -1 not recorded"),
-    COLLECTIVE(name, "", "id in /names of the collective's name"),
-    COLLECTIVE(dtype, "", "id in /names of the type of an element"),
-    COLLECTIVE(group, "", "id in /names of the process group's name"),
-    COLLECTIVE(group_description, "", "id in /names of the process group's description"),
-    COLLECTIVE(group_ranks, "", "id in /names of the list of the group's ranks"),
-    COLLECTIVE(in_split, "", "id in /names of the list of input sizes"),
-    COLLECTIVE(out_split, "", "id in /names of the list of output sizes"),
+    COLLECTIVE_NAME(name, "id in /names of the collective's name"),
+    COLLECTIVE_NAME(dtype, "id in /names of the type of an element"),
+    COLLECTIVE_NAME(group, "id in /names of the process group's name"),
+    COLLECTIVE_NAME(group_description, "id in /names of the process group's description"),
+    COLLECTIVE_NAME(group_ranks, "id in /names of the list of the group's ranks"),
+    COLLECTIVE_NAME(in_split, "id in /names of the list of input sizes"),
+    COLLECTIVE_NAME(out_split, "id in /names of the list of output sizes"),
 };
 
 #define MEMORY(member, unit, doc)                                                                  \
@@ -236,7 +251,7 @@ static const tm_record_column memory_columns[] = {
     FIELD(attrs[TM_ATTR_COUNTER], tm_counter_attr, member, #member, unit, doc)
 static const tm_record_column counter_columns[] = {
     EVENT(attrs[TM_ATTR_COUNTER], tm_counter_attr, event, "row in /events"),
-    SERIES(series, "", "id in /names of the series' name"),
+    NAME(attrs[TM_ATTR_COUNTER], tm_counter_attr, series, "id in /names of the series' name"),
     SERIES(value, "", "value of the series"),
 };
 

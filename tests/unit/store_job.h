@@ -72,6 +72,7 @@ static inline void store_job_rank(store_job *job, int at, int64_t rank, size_t n
     t->counts[TM_COUNT_FLOW] = 100 + rank;
     job->tracks[at][0] = (tm_track){.kind = TM_TRACK_GPU, .stream = 7, .first = 0, .count = 1};
     job->tracks[at][1] = (tm_track){.kind = TM_TRACK_CPU, .device = -1, .stream = -1, .first = 1};
+    job->tracks[at][1].count = (uint32_t)n_events - 1;
     job->steps[at][0] = (tm_step){.number = 40, .begin_ns = 1, .end_ns = 2, .annotated = true};
     job->steps[at][1] = (tm_step){.number = 41, .begin_ns = 2, .end_ns = 5, .annotated = true};
     job->spans[at][0] = (tm_span){.begin_ns = 1000, .end_ns = 1500};
@@ -135,18 +136,24 @@ static inline tm_status store_job_put(tm_store_writer *writer, const store_job *
 }
 
 /* Chunks of two rows, so that they cross the ranks. */
-static inline tm_status store_job_write(const char *path, bool compress, const tm_table *table,
-                                        tm_error *err) {
-    store_job job;
+static inline tm_status store_job_write_as(const char *path, bool compress, const store_job *job,
+                                           const tm_table *table, tm_error *err) {
     tm_store_writer *writer;
     tm_store_options options = {.tool_version = "0.1.0", .compress = compress, .chunk_rows = 2};
     TM_TRY(tm_store_create(path, &options, &writer, err));
-    store_job_make(&job);
-    tm_status status = store_job_put(writer, &job, table, err);
-    tm_names_destroy(job.names);
+    tm_status status = store_job_put(writer, job, table, err);
     if (status == TM_OK)
         return tm_store_commit(writer, err);
     tm_store_abandon(writer);
+    return status;
+}
+
+static inline tm_status store_job_write(const char *path, bool compress, const tm_table *table,
+                                        tm_error *err) {
+    store_job job;
+    store_job_make(&job);
+    tm_status status = store_job_write_as(path, compress, &job, table, err);
+    tm_names_destroy(job.names);
     return status;
 }
 

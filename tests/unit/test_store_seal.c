@@ -188,7 +188,7 @@ static void a_damaged_result_table_is_an_error(void **state) {
     flip(path, last_byte_of(path, "/analysis/test/sample"));
     assert_int_equal(tm_store_open(path, &store, &read.err), TM_OK);
     assert_int_equal(tm_store_read_table(store, read.table, &read.err), TM_ERR_INPUT);
-    assert_string_equal(read.err.message, "the store is damaged: test.sample");
+    assert_string_equal(read.err.message, "the store is damaged: table test.sample cannot be read");
     tm_store_close(store);
     tm_tables_destroy(&made.tables);
     tm_tables_destroy(&read.tables);

@@ -1,0 +1,176 @@
+#include "tmerge/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_rows.h"
+#include "h5.h"
+
+void tm_check_fault(tm_check *check, const char *format, ...) {
+    char message[TM_MESSAGE_MAX];
+    tm_error fault;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    (void)tm_fail(&fault, TM_ERR_INPUT, check->store->path, -1, "%s", message);
+    check->n_faults++;
+    check->sink->hear(check->sink->context, &fault);
+}
+
+bool tm_check_call(tm_check *check, tm_status status, const tm_error *err) {
+    if (status == TM_ERR_INPUT) {
+        check->n_faults++;
+        check->sink->hear(check->sink->context, err);
+    } else if (status != TM_OK && check->status == TM_OK) {
+        check->status = status;
+        if (check->err)
+            *check->err = *err;
+    }
+    return status == TM_OK;
+}
+
+static bool has_text(hid_t object, const char *name, const char *expected) {
+    char *text = tm_store_text_of(object, name);
+    bool has = text && strcmp(text, expected) == 0;
+    free(text);
+    return has;
+}
+
+/* Whether a type says the words of a column, and no others. */
+static bool has_words(hid_t type, const tm_words *words) {
+    if (!words)
+        return H5Tget_class(type) != H5T_ENUM;
+    bool same = H5Tget_class(type) == H5T_ENUM && H5Tget_nmembers(type) == words->n;
+    for (int i = 0; same && i < words->n; i++) {
+        uint8_t value = 0;
+        same = H5Tenum_valueof(type, words->words[i], &value) >= 0 && value == i;
+    }
+    return same;
+}
+
+/* Whether the column can be read, and its rows checked. */
+static bool check_column(tm_check *check, tm_record table, const tm_record_column *column) {
+    char path[TM_TABLE_PATH_MAX];
+    size_t n_rows = 0;
+    tm_store_column *open = NULL;
+    tm_error err = {0};
+    snprintf(path, sizeof path, "%s/%s", tm_record_tables[table].path, column->name);
+    if (!tm_check_call(
+            check, tm_store_open_column(check->store, path, column->element, &open, &err), &err))
+        return false;
+    tm_store_close_column(open);
+    check->n_datasets++;
+    hid_t dataset = tm_store_open_dataset(check->store, path, &n_rows);
+    hid_t type = H5Dget_type(dataset);
+    size_t before = check->n_faults;
+    if (column == tm_record_tables[table].columns)
+        check->n_rows[table] = n_rows;
+    if (n_rows != check->n_rows[table])
+        tm_check_fault(check, "%s has %zu rows, its table %zu", path, n_rows, check->n_rows[table]);
+    else if (!has_words(type, column->words))
+        tm_check_fault(check, "%s has an unexpected type", path);
+    else if (!has_text(dataset, "unit", column->unit))
+        tm_check_fault(check, "%s has not the unit '%s'", path, column->unit);
+    tm_h5_close(type);
+    tm_h5_close(dataset);
+    return check->n_faults == before;
+}
+
+/* True where every column of every table is there, so that rows can be counted on. */
+static bool check_columns(tm_check *check) {
+    bool good = true;
+    for (int t = 0; t < TM_N_RECORDS; t++)
+        for (int i = 0; i < tm_record_tables[t].n_columns; i++)
+            good &= check_column(check, (tm_record)t, &tm_record_tables[t].columns[i]);
+    return good;
+}
+
+static bool check_names(tm_check *check) {
+    tm_names *names = NULL;
+    tm_error err = {0};
+    if (!tm_check_call(check, tm_store_read_names(check->store, &names, &err), &err))
+        return false;
+    check->n_datasets += 2;
+    check->n_names = tm_names_count(names);
+    tm_names_destroy(names);
+    return true;
+}
+
+static void check_rows(tm_check *check) {
+    tm_check_tracks(check);
+    for (int t = 0; t < TM_N_RECORDS; t++)
+        for (int i = 0; i < tm_record_tables[t].n_columns && check->status == TM_OK; i++)
+            tm_check_column_rows(check, (tm_record)t, &tm_record_tables[t].columns[i]);
+}
+
+static void check_units(tm_check *check, hid_t dataset, const tm_table_def *def) {
+    for (int i = 0; i < def->n_columns; i++) {
+        char name[TM_TABLE_PATH_MAX];
+        snprintf(name, sizeof name, "%s.unit", def->columns[i].name);
+        if (H5Aexists(dataset, name) > 0 && !has_text(dataset, name, def->columns[i].unit))
+            tm_check_fault(check, "table %s: column %s has not the unit '%s'", def->name,
+                           def->columns[i].name, def->columns[i].unit);
+    }
+}
+
+static void check_table(tm_check *check, const tm_tables *known, const char *name) {
+    char path[TM_TABLE_PATH_MAX];
+    size_t n_rows = 0;
+    tm_error err = {0};
+    tm_tables read = {0};
+    const tm_table *table = tm_tables_find(known, name);
+    hid_t dataset = tm_h5_table_path(name, path) > 0
+                        ? tm_store_open_dataset(check->store, path, &n_rows)
+                        : H5I_INVALID_HID;
+    check->n_datasets++;
+    if (dataset < 0)
+        tm_check_fault(check, "table %s cannot be opened", name);
+    else if (table && tm_check_call(check, tm_tables_create(&table->def, 1, &read, &err), &err) &&
+             tm_check_call(check, tm_store_read_table(check->store, &read.tables[0], &err), &err))
+        check_units(check, dataset, table->def);
+    tm_tables_destroy(&read);
+    tm_h5_close(dataset);
+}
+
+static void check_all(tm_check *check, const tm_tables *known) {
+    size_t n_tables;
+    uint64_t bad = 0;
+    const char *const *tables = tm_store_tables(check->store, &n_tables);
+    bool columns = check_columns(check), names = check_names(check);
+    if (columns && names) /* else what rows point at is not known */
+        check_rows(check);
+    for (size_t i = 0; i < n_tables && check->status == TM_OK; i++)
+        check_table(check, known, tables[i]);
+    if (check->status == TM_OK && check->n_faults == 0 &&
+        !tm_intake_verify_rest(check->store->intake, &bad))
+        tm_check_fault(check, "the store is damaged at byte %llu, in a dataset that is not known",
+                       (unsigned long long)bad);
+}
+
+tm_status tm_store_check(const char *path, const tm_tables *known, const tm_fault_sink *sink,
+                         tm_store_contents *out, tm_error *err) {
+    tm_store *store = NULL;
+    tm_error fault = {0};
+    tm_check check = {.sink = sink, .err = err};
+    if (!tm_check_call(&check, tm_store_open(path, &store, &fault), &fault))
+        return check.status == TM_OK ? TM_ERR_INPUT : check.status;
+    check.store = store;
+    check.rows = malloc((size_t)TM_CHECK_ROWS * TM_CHECK_ELEMENT_MAX);
+    if (check.rows)
+        check_all(&check, known);
+    else
+        check.status = tm_fail_memory(err);
+    if (check.status == TM_OK && check.n_faults == 0)
+        *out = (tm_store_contents){
+            .n_datasets = check.n_datasets,
+            .n_events = (int64_t)check.n_rows[TM_RECORD_EVENTS],
+            .bytes = (int64_t)tm_intake_file_bytes(store->intake),
+        };
+    tm_store_close(store);
+    free(check.track_ends);
+    free(check.rows);
+    return check.status == TM_OK && check.n_faults > 0 ? TM_ERR_INPUT : check.status;
+}

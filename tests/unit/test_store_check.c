@@ -1,0 +1,265 @@
+/* Good stores pass the check; each fault that a store can have is told. */
+#include "store_job.h"
+
+#include "table_fixture.h"
+#include "tmerge/check.h"
+
+typedef struct heard {
+    int n;
+    char last[TM_MESSAGE_MAX];
+    char path[TM_PATH_MAX];
+} heard;
+
+static void hear(void *context, const tm_error *fault) {
+    heard *h = context;
+    h->n++;
+    memcpy(h->last, fault->message, sizeof h->last);
+    memcpy(h->path, fault->path, sizeof h->path);
+}
+
+static tm_status check(const char *path, const tm_tables *known, heard *h, tm_store_contents *out) {
+    static const tm_tables nothing = {0};
+    tm_error err = {0};
+    *h = (heard){0};
+    const tm_fault_sink sink = {hear, h};
+    return tm_store_check(path, known ? known : &nothing, &sink, out, &err);
+}
+
+static int64_t schema_datasets(void) {
+    int64_t n = 2; /* of names */
+    for (int t = 0; t < TM_N_RECORDS; t++)
+        n += tm_record_tables[t].n_columns;
+    return n;
+}
+
+static void a_good_store_is_counted(void **state) {
+    for (int compress = 0; compress < 2; compress++) {
+        char path[128];
+        heard h;
+        tm_store_contents found = {0};
+        size_t size = 0;
+        fixture f = make_sample();
+        store_file(state, "a.h5", path);
+        assert_int_equal(store_job_write(path, compress == 1, f.table, &f.err), TM_OK);
+        free(store_bytes(path, &size));
+        for (int known = 0; known < 2; known++) {
+            assert_int_equal(check(path, known ? &f.tables : NULL, &h, &found), TM_OK);
+            assert_int_equal(h.n, 0);
+            assert_int_equal(found.n_datasets, schema_datasets() + 1);
+            assert_int_equal(found.n_events, 3 + 0 + 5);
+            assert_int_equal(found.bytes, size);
+        }
+        assert_int_equal(f.table->n_rows, 3);
+        tm_tables_destroy(&f.tables);
+    }
+}
+
+static void a_store_without_ranks_is_good(void **state) {
+    char path[128];
+    heard h;
+    tm_error err = {0};
+    store_job job;
+    tm_store_contents found = {.n_events = -1};
+    store_job_make(&job);
+    for (int r = 0; r < 3; r += 2) /* nothing of them but a row in /ranks and one in /clock */
+        job.ranks[r] = (tm_timeline){.rank = job.ranks[r].rank};
+    store_file(state, "a.h5", path);
+    assert_int_equal(store_job_write_as(path, true, &job, NULL, &err), TM_OK);
+    assert_int_equal(check(path, NULL, &h, &found), TM_OK);
+    assert_int_equal(found.n_events, 0);
+    tm_names_destroy(job.names);
+}
+
+/* The job has ranks 0, 1 and 4 with events 0 to 2, none, and 3 to 7. Each of them has two tracks,
+ * of one event and of the rest, so the tracks begin at 0, 1, 3 and 4. There are three names and
+ * three steps. */
+static void name(store_job *job) {
+    job->name[0][1] = 3;
+}
+static void other_name(store_job *job) {
+    job->tracks[0][1].thread_name = 7;
+}
+static void launch(store_job *job) {
+    job->launch[1][2] = 100;
+}
+static void step(store_job *job) {
+    job->step[1][1] = 5;
+}
+static void category(store_job *job) {
+    job->category[0][0] = 250;
+}
+static void boolean(store_job *job) {
+    job->steps[0][0].annotated = true;
+    memset(&job->steps[0][0].annotated, 2, 1);
+}
+static void begin(store_job *job) {
+    job->begin[1][3] = 5;
+}
+static void attribute(store_job *job) {
+    job->kernels[0][0].event = TM_NO_EVENT;
+}
+static void attribute_order(store_job *job) {
+    job->kernels[1][1].event = 1;
+    job->ranks[2].n_attrs[TM_ATTR_KERNEL] = 2;
+}
+static void short_track(store_job *job) {
+    job->tracks[1][1].count--;
+}
+static void gap_of_tracks(store_job *job) {
+    job->tracks[0][1].first = 2;
+}
+static void long_track(store_job *job) {
+    job->tracks[1][1].count = 100;
+}
+static void order_of_ranks(store_job *job) {
+    job->ranks[2].rank = 1;
+}
+static void lost_tracks(store_job *job) {
+    job->ranks[0].n_tracks = 0;
+}
+
+static void a_row_that_is_wrong_is_told(void **state) {
+    static const struct {
+        void (*spoil)(store_job *);
+        const char *message;
+    } cases[] = {
+        {name, "/events/name: row 1 is 3, which is no name"},
+        {other_name, "/tracks/thread_name: row 1 is 7, which is no name"},
+        {launch, "/events/launch: row 5 is 103, which is no event"},
+        {step, "/events/step: row 4 is 7, which is no step"},
+        {category, "/events/category: row 0 is 250, which is no word"},
+        {boolean, "/steps/annotated: row 0 is 2, which is no word"},
+        {begin, "/events/begin_ns: row 6 is less than the one before"},
+        {attribute, "/kernels/event: row 0 is -1, which is no event"},
+        {attribute_order, "/kernels/event: row 2 is less than the one before"},
+        {short_track, "/ranks: row 2 has other events than its tracks"},
+        {gap_of_tracks,
+         "/tracks: row 1 does not begin where the one before ends, or ends behind the events"},
+        {long_track,
+         "/tracks: row 3 does not begin where the one before ends, or ends behind the events"},
+        {order_of_ranks, "/ranks/rank: row 2 is not more than the one before"},
+        {lost_tracks, "/ranks: row 0 has other events than its tracks"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[128];
+        heard h;
+        tm_error err = {0};
+        tm_store_contents found;
+        store_job job;
+        store_job_make(&job);
+        cases[i].spoil(&job);
+        store_file(state, "a.h5", path);
+        assert_int_equal(store_job_write_as(path, i % 2 == 0, &job, NULL, &err), TM_OK);
+        assert_int_equal(check(path, NULL, &h, &found), TM_ERR_INPUT);
+        assert_string_equal(h.last, cases[i].message);
+        assert_string_equal(h.path, path);
+        assert_int_equal(h.n, 1);
+        tm_names_destroy(job.names);
+    }
+}
+
+static void every_fault_is_told(void **state) {
+    char path[128];
+    heard h;
+    tm_error err = {0};
+    tm_store_contents found;
+    store_job job;
+    store_job_make(&job);
+    name(&job);
+    launch(&job);
+    short_track(&job);
+    store_file(state, "a.h5", path);
+    assert_int_equal(store_job_write_as(path, true, &job, NULL, &err), TM_OK);
+    assert_int_equal(check(path, NULL, &h, &found), TM_ERR_INPUT);
+    assert_int_equal(h.n, 3);
+    tm_names_destroy(job.names);
+}
+
+/* Later tracks may begin before earlier ones end. */
+static void tracks_overlap_in_time(void **state) {
+    char path[128];
+    heard h;
+    tm_error err = {0};
+    tm_store_contents found;
+    store_job job;
+    store_job_make(&job);
+    job.begin[0][0] = INT64_MAX;
+    job.begin[1][0] = INT64_MAX;
+    store_file(state, "a.h5", path);
+    assert_int_equal(store_job_write_as(path, true, &job, NULL, &err), TM_OK);
+    assert_int_equal(check(path, NULL, &h, &found), TM_OK);
+    tm_names_destroy(job.names);
+}
+
+static void a_known_table_must_have_its_types_and_units(void **state) {
+    char path[128];
+    heard h;
+    tm_store_contents found;
+    fixture f = make_sample();
+    tm_column columns[N_SAMPLE];
+    tm_table_def def = sample;
+    store_file(state, "a.h5", path);
+    assert_int_equal(store_job_write(path, true, f.table, &f.err), TM_OK);
+    memcpy(columns, sample_columns, sizeof columns);
+    def.columns = columns;
+    columns[COMPUTE].unit = "us";
+    fixture known = make(&def);
+    assert_int_equal(check(path, &known.tables, &h, &found), TM_ERR_INPUT);
+    assert_string_equal(h.last, "table test.sample: column compute_ns has not the unit 'us'");
+    columns[COMPUTE].type = TM_TEXT;
+    assert_int_equal(check(path, &known.tables, &h, &found), TM_ERR_INPUT);
+    assert_string_equal(h.last, "the store's table test.sample has an unexpected type in column "
+                                "compute_ns");
+    assert_int_equal(h.n, 1);
+    tm_tables_destroy(&known.tables);
+    tm_tables_destroy(&f.tables);
+}
+
+static void expect_damage(const char *path, char *bytes, size_t size, size_t at) {
+    heard h;
+    tm_store_contents found;
+    bytes[at] ^= 4;
+    store_put_bytes(path, bytes, size);
+    assert_int_equal(check(path, NULL, &h, &found), TM_ERR_INPUT);
+    assert_int_equal(h.n, 1);
+    bytes[at] ^= 4;
+}
+
+/* One fault for one flipped bit: damaged data hides nothing else. */
+static void a_flipped_bit_in_any_piece_of_a_store_is_told(void **state) {
+    for (int compress = 0; compress < 2; compress++) {
+        char path[128];
+        size_t size = 0;
+        uint64_t end[5]; /* magic, bytes of the content, number of extents, two sums */
+        tm_extent extent;
+        fixture f = make_sample();
+        store_file(state, "a.h5", path);
+        assert_int_equal(store_job_write(path, compress == 1, f.table, &f.err), TM_OK);
+        char *bytes = store_bytes(path, &size);
+        memcpy(end, bytes + size - sizeof end, sizeof end);
+        assert_true(end[2] > 100);
+        for (size_t i = (size_t)compress; i < end[2]; i += 3) { /* all would last 10 s */
+            memcpy(&extent, bytes + end[1] + i * sizeof extent, sizeof extent);
+            expect_damage(path, bytes, size, extent.offset + i % extent.size);
+        }
+        for (size_t at = 0; at < end[1]; at += 997)
+            expect_damage(path, bytes, size, at);
+        for (size_t at = end[1]; at < size; at += 17)
+            expect_damage(path, bytes, size, at);
+        free(bytes);
+        tm_tables_destroy(&f.tables);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        WITH_FOLDER(a_good_store_is_counted),
+        WITH_FOLDER(a_store_without_ranks_is_good),
+        WITH_FOLDER(a_row_that_is_wrong_is_told),
+        WITH_FOLDER(every_fault_is_told),
+        WITH_FOLDER(tracks_overlap_in_time),
+        WITH_FOLDER(a_known_table_must_have_its_types_and_units),
+        WITH_FOLDER(a_flipped_bit_in_any_piece_of_a_store_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
