@@ -82,12 +82,13 @@ static bool answer(int argc, char **argv) {
 }
 
 /* mpirun ends all processes when the first one leaves with an error, so none may before process 0
- * has spoken: MPI_Finalize waits for it. Wrong usage is told before a command starts MPI, but by
- * every process. */
+ * has spoken: MPI_Finalize waits for it. Wrong usage, and what show and check find, is told without
+ * MPI, by every process. */
 static void speak(const tm_error *err) {
     int started = 0;
     MPI_Initialized(&started);
-    if (!started && err->status == TM_ERR_USAGE && tm_console_launched())
+    bool told_by_all = err->status == TM_ERR_USAGE || err->status == TM_ERR_INPUT;
+    if (!started && told_by_all && tm_console_launched())
         MPI_Init(NULL, NULL);
     if (err->status != TM_OK && tm_console_speaks())
         tm_console_error(err);

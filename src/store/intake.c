@@ -275,10 +275,6 @@ uint64_t tm_intake_file_bytes(const tm_intake *intake) {
     return intake->file_bytes;
 }
 
-size_t tm_intake_extents(const tm_intake *intake) {
-    return intake->seal.extents.n;
-}
-
 bool tm_intake_verify_rest(tm_intake *intake, uint64_t *bad) {
     const tm_extent *e = intake->seal.extents.data;
     for (size_t i = 0; i < intake->seal.extents.n; i++) {

@@ -31,9 +31,6 @@ uint64_t tm_intake_content_bytes(const tm_intake *intake);
 /** Bytes of the whole store. */
 uint64_t tm_intake_file_bytes(const tm_intake *intake);
 
-/** Pieces of data, of which a chunk has one at least. */
-size_t tm_intake_extents(const tm_intake *intake);
-
 /** Verifies the data that was not read until now; false where it is damaged, at byte @p bad. */
 bool tm_intake_verify_rest(tm_intake *intake, uint64_t *bad);
 

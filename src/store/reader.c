@@ -97,17 +97,17 @@ tm_status tm_store_read_number(const tm_store *store, const char *name, int64_t 
     return TM_OK;
 }
 
-/* Whether a file of this size can hold so many rows: memory is allocated by their number. Each
- * chunk has an extent of its own at least. */
-static bool rows_fit(const tm_store *store, hid_t dataset, uint64_t n_rows) {
+/* Whether the rows that are claimed are in the file: memory is allocated by their number. */
+static bool rows_fit(const tm_store *store, hid_t dataset, hid_t space, uint64_t n_rows) {
     uint64_t bytes = tm_intake_content_bytes(store->intake);
     hid_t type = H5Dget_type(dataset), layout = H5Dget_create_plist(dataset);
     size_t row_bytes = H5Tget_size(type);
-    hsize_t chunk = 0;
+    hsize_t chunk = 0, n_chunks = 0;
     bool fits = layout >= 0 && row_bytes > 0;
     if (fits && H5Pget_layout(layout) == H5D_CHUNKED)
         fits = H5Pget_chunk(layout, 1, &chunk) == 1 && chunk > 0 && chunk <= TM_STORE_CHUNK_MAX &&
-               n_rows / chunk + (n_rows % chunk > 0) <= tm_intake_extents(store->intake);
+               H5Dget_num_chunks(dataset, space, &n_chunks) >= 0 &&
+               n_rows / chunk + (n_rows % chunk > 0) == n_chunks;
     else
         fits = fits && H5Pget_layout(layout) == H5D_CONTIGUOUS && n_rows <= bytes / row_bytes;
     tm_h5_close(layout);
@@ -121,7 +121,7 @@ hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *row
     hsize_t extent = 0;
     bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
                 H5Sget_simple_extent_dims(space, &extent, NULL) == 1 &&
-                rows_fit(store, dataset, extent);
+                rows_fit(store, dataset, space, extent);
     tm_h5_close(space);
     if (!fits) {
         tm_h5_close(dataset);

@@ -18,6 +18,7 @@ WRONG = [
     (['x.json', '-z'], '-z is no option of tmerge merge; see tmerge merge --help'),
     (['merge', '--json', 'x.json'], '--json is no option of tmerge merge; see tmerge merge --help'),
     (['show', 'x.h5', '--force'], '--force is no option of tmerge show; see tmerge show --help'),
+    (['check', 'x.h5', '--json'], '--json is no option of tmerge check; see tmerge check --help'),
     (['list', '--json'], '--json is no option of tmerge list; see tmerge list --help'),
     (['merge'], 'tmerge merge needs traces; see --help'),
     (['--skip-bad'], 'tmerge merge needs traces; see --help'),
@@ -43,6 +44,7 @@ WRONG = [
     (['show', 'x.h5', 'nothing'], "'nothing'" + NO_TABLE),
     (['show', 'x.h5', 'overlap.'], "'overlap.'" + NO_TABLE),
     (['show', 'x.h5', 'over'], "'over'" + NO_TABLE),
+    (['check'], 'tmerge check needs a store; see --help'),
     (['list', 'x'], "tmerge list takes no operand, such as 'x'"),
 ]
 
@@ -83,7 +85,7 @@ def test_no_arguments_print_the_usage_on_standard_error_and_give_2():
     done = tmerge().expect(2)
     equal(done.out, '')
     contains(done.err, 'mpirun -n 8 tmerge profile_rank_*')
-    for command in ('merge', 'show', 'list'):
+    for command in ('merge', 'show', 'check', 'list'):
         contains(done.err, f'\n  tmerge {command} ')
 
 
@@ -97,7 +99,7 @@ def test_help_prints_the_same_usage_on_standard_output_and_gives_0():
 def test_help_of_each_command_names_its_options():
     for command, options in (('merge', ('-o, --output FILE.h5', '--rank-map FILE', '--skip-bad')),
                              ('show', ('--json', '--csv', '--rank LIST', '--top N')),
-                             ('list', ('--doc',))):
+                             ('check', ('-q, --quiet',)), ('list', ('--doc',))):
         done = tmerge(command, '--help').expect(0)
         equal(done.err, '')
         holds(done.out.startswith(f'tmerge {command} '), done.out)
@@ -144,6 +146,7 @@ def test_under_mpirun_every_process_leaves_with_the_same_status():
     merged('rank0.json')
     for status, arguments in ((2, WRONG[0][0]), (2, ['show', 'tmerge.h5', 'nothing']),
                               (2, ['list', 'x']), (3, ['show', 'missing.h5']),
+                              (3, ['check', 'missing.h5']), (0, ['check', 'tmerge.h5']),
                               (0, ['show', 'tmerge.h5'])):
         equal(both_statuses(2, *arguments), [status, status], ' '.join(arguments))
 
@@ -241,7 +244,8 @@ def test_under_mpirun_the_launchers_terminal_decides():
 def test_a_full_standard_output_gives_4():
     put('rank0.json.gz', gzipped(small_trace(0)))
     merged('rank0.json.gz')
-    for command in (['list'], ['show', 'tmerge.h5', '--json'], ['--version'], ['rank0.json.gz']):
+    for command in (['list'], ['show', 'tmerge.h5', '--json'], ['check', 'tmerge.h5'], ['--version'],
+                    ['rank0.json.gz']):
         with open('/dev/full', 'w') as full:
             done = subprocess.run([TMERGE, *command], stdout=full, stderr=subprocess.PIPE,
                                   check=False)
