@@ -1,5 +1,6 @@
 #include "build.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,6 +177,7 @@ static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *e
         TM_TRY(absorb(b->all, traces[i], err));
         tm_trace_free(traces[i]);
     }
+    assert(b->all); /* the first overlaps none before it */
     b->out->world_size = b->all->world_size;
     b->out->host = b->all->host;
     b->out->metadata = b->all->metadata;
@@ -274,18 +276,6 @@ static bool allocate_columns(tm_timeline *out, size_t n) {
            out->category && out->kind && out->role;
 }
 
-static tm_role role_of(builder *b, const tm_raw_event *e) {
-    if (e->kind != TM_DURATION)
-        return TM_ROLE_NONE;
-    if (e->category == TM_CAT_MEMCPY || e->category == TM_CAT_MEMSET)
-        return TM_ROLE_MEMORY;
-    if (e->category != TM_CAT_KERNEL)
-        return TM_ROLE_NONE;
-    return tm_classifier_is_communication(b->context->classifier, b->context->names, e->name)
-               ? TM_ROLE_COMMUNICATION
-               : TM_ROLE_COMPUTE;
-}
-
 static tm_status fill_columns(builder *b, tm_error *err) {
     tm_timeline *out = b->out;
     if (!allocate_columns(out, b->all->events.n))
@@ -300,7 +290,6 @@ static tm_status fill_columns(builder *b, tm_error *err) {
         out->launch[row] = e->launch == TM_NO_EVENT ? TM_NO_EVENT : b->row_of[e->launch];
         out->category[row] = e->category;
         out->kind[row] = e->kind;
-        out->role[row] = (uint8_t)role_of(b, e);
     }
     return TM_OK;
 }
@@ -330,45 +319,6 @@ static void count_stream_overlaps(tm_timeline *out) {
     }
 }
 
-/* Kernels that communicate by name or by metadata and have no attribute row yet get one. */
-static tm_status complete_collectives(builder *b, tm_error *err) {
-    tm_timeline *out = b->out;
-    tm_vec *rows = &b->all->attrs[TM_ATTR_COLLECTIVE];
-    tm_collective_attr *known = rows->data;
-    bool *has = calloc(out->n_events + 1, sizeof *has);
-    if (!has)
-        return tm_fail_memory(err);
-    for (size_t i = 0; i < rows->n; i++) {
-        tm_text name = tm_names_text(b->context->names, known[i].name);
-        known[i].kind = (uint8_t)tm_collective_kind_of_name(name.bytes, name.size);
-        has[known[i].event] = true;
-        if (out->role[known[i].event] == TM_ROLE_COMPUTE)
-            out->role[known[i].event] = TM_ROLE_COMMUNICATION;
-    }
-    tm_status status = TM_OK;
-    for (size_t row = 0; row < out->n_events && status == TM_OK; row++) {
-        if (out->role[row] != TM_ROLE_COMMUNICATION || has[row])
-            continue;
-        tm_text name = tm_names_text(b->context->names, out->name[row]);
-        tm_collective_attr added = {
-            .event = (uint32_t)row,
-            .seq = -1,
-            .in_elements = -1,
-            .out_elements = -1,
-            .group_size = -1,
-            .rank_start = -1,
-            .rank_stride = -1,
-            .src_rank = -1,
-            .dst_rank = -1,
-            .kind = (uint8_t)tm_collective_kind_of_kernel(name.bytes, name.size),
-        };
-        if (!tm_vec_append(rows, &added, 1))
-            status = tm_fail_memory(err);
-    }
-    free(has);
-    return status;
-}
-
 /* Attribute rows refer to rows of the timeline now, and are sorted by them. */
 static tm_status place_attrs(builder *b, tm_error *err) {
     for (int a = 0; a < TM_N_ATTRS; a++) {
@@ -378,7 +328,6 @@ static tm_status place_attrs(builder *b, tm_error *err) {
             *event = b->row_of[*event];
         }
     }
-    TM_TRY(complete_collectives(b, err));
     for (int a = 0; a < TM_N_ATTRS; a++) {
         tm_vec *rows = &b->all->attrs[a];
         if (!tm_sort_attrs((tm_attr)a, rows, b->out->n_events))
@@ -430,6 +379,7 @@ static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, tm_er
     TM_TRY(fill_columns(b, err));
     count_stream_overlaps(b->out);
     TM_TRY(place_attrs(b, err));
+    TM_TRY(tm_timeline_find_roles(b->out, b->context->names, b->context->classifier, err));
     TM_TRY(tm_timeline_find_steps(b->out, b->context->names, err));
     return find_device(b->out, err);
 }

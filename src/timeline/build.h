@@ -25,6 +25,18 @@ tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t ra
                             const tm_build_context *context, tm_timeline *out,
                             tm_error *err) TM_MUST_CHECK;
 
+/**
+ * Gives every event its role and every communication kernel a row of TM_ATTR_COLLECTIVE; part of
+ * tm_timeline_build. Found again with another classifier, they are what building with that one
+ * gives.
+ *
+ * @param timeline  its attribute rows are sorted by event; nothing else of it depends on the
+ *                  classifier
+ * @return          TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
+                                 tm_classifier *classifier, tm_error *err) TM_MUST_CHECK;
+
 /** Finds the steps and gives every event its step; part of tm_timeline_build. */
 tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
                                  tm_error *err) TM_MUST_CHECK;

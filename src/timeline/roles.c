@@ -1,0 +1,94 @@
+#include "build.h"
+
+#include <stdlib.h>
+
+/* What a kernel gets that communicates by its name alone: a row in which nothing is recorded. */
+static tm_collective_attr bare_row(const tm_timeline *timeline, const tm_names *names, size_t row) {
+    tm_text kernel = tm_names_text(names, timeline->name[row]);
+    return (tm_collective_attr){
+        .event = (uint32_t)row,
+        .seq = -1,
+        .in_elements = -1,
+        .out_elements = -1,
+        .group_size = -1,
+        .rank_start = -1,
+        .rank_stride = -1,
+        .src_rank = -1,
+        .dst_rank = -1,
+        .kind = (uint8_t)tm_collective_kind_of_kernel(kernel.bytes, kernel.size),
+    };
+}
+
+static bool is_bare(const tm_collective_attr *a) {
+    bool no_text = a->name == TM_NO_NAME && a->dtype == TM_NO_NAME && a->group == TM_NO_NAME &&
+                   a->group_description == TM_NO_NAME && a->group_ranks == TM_NO_NAME &&
+                   a->in_split == TM_NO_NAME && a->out_split == TM_NO_NAME;
+    return no_text && a->comms_id == 0 && a->seq == -1 && a->in_elements == -1 &&
+           a->out_elements == -1 && a->group_size == -1 && a->rank_start == -1 &&
+           a->rank_stride == -1 && a->src_rank == -1 && a->dst_rank == -1;
+}
+
+/* Bare rows come from an earlier classification (or say as little in the trace), so they are made
+ * again: then the roles depend on what was recorded alone. Returns how many rows stay. */
+static size_t keep_recorded(tm_collective_attr *rows, size_t n, const tm_names *names) {
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (is_bare(&rows[i]))
+            continue;
+        tm_text name = tm_names_text(names, rows[i].name);
+        rows[kept] = rows[i];
+        rows[kept++].kind = (uint8_t)tm_collective_kind_of_name(name.bytes, name.size);
+    }
+    return kept;
+}
+
+static bool is_kernel(const tm_timeline *timeline, size_t row) {
+    return timeline->kind[row] == TM_DURATION && timeline->category[row] == TM_CAT_KERNEL;
+}
+
+static tm_role role_of(const tm_timeline *timeline, size_t row, bool communicates) {
+    if (is_kernel(timeline, row))
+        return communicates ? TM_ROLE_COMMUNICATION : TM_ROLE_COMPUTE;
+    bool memory = timeline->kind[row] == TM_DURATION && (timeline->category[row] == TM_CAT_MEMCPY ||
+                                                         timeline->category[row] == TM_CAT_MEMSET);
+    return memory ? TM_ROLE_MEMORY : TM_ROLE_NONE;
+}
+
+/* Puts a bare row for each communication kernel that has no row between the n others, from the end
+ * so that none is overwritten before it was moved. */
+static void add_missing(const tm_timeline *timeline, const tm_names *names,
+                        tm_collective_attr *rows, size_t n, size_t n_missing) {
+    size_t to = n + n_missing;
+    for (size_t row = timeline->n_events; row-- > 0 && to > n;) {
+        while (n > 0 && rows[n - 1].event > row)
+            rows[--to] = rows[--n];
+        bool has = n > 0 && rows[n - 1].event == row;
+        if (timeline->role[row] == TM_ROLE_COMMUNICATION && !has)
+            rows[--to] = bare_row(timeline, names, row);
+    }
+}
+
+tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
+                                 tm_classifier *classifier, tm_error *err) {
+    tm_collective_attr *rows = timeline->attrs[TM_ATTR_COLLECTIVE];
+    size_t n = keep_recorded(rows, timeline->n_attrs[TM_ATTR_COLLECTIVE], names);
+    size_t next = 0, n_missing = 0;
+    for (size_t row = 0; row < timeline->n_events; row++) {
+        while (next < n && rows[next].event < row)
+            next++;
+        bool has = next < n && rows[next].event == row;
+        bool communicates =
+            has || (is_kernel(timeline, row) &&
+                    tm_classifier_is_communication(classifier, names, timeline->name[row]));
+        timeline->role[row] = (uint8_t)role_of(timeline, row, communicates);
+        n_missing += timeline->role[row] == TM_ROLE_COMMUNICATION && !has;
+    }
+    timeline->n_attrs[TM_ATTR_COLLECTIVE] = n;
+    rows = realloc(rows, (n + n_missing + 1) * sizeof *rows);
+    if (!rows)
+        return tm_fail_memory(err);
+    add_missing(timeline, names, rows, n, n_missing);
+    timeline->attrs[TM_ATTR_COLLECTIVE] = rows;
+    timeline->n_attrs[TM_ATTR_COLLECTIVE] = n + n_missing;
+    return TM_OK;
+}
