@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tmerge/timeline.h"
+
 static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -28,9 +30,9 @@ static int64_t number_behind(const char *p) {
         digits += *digits == '-' || *digits == '_';
         int64_t value = 0;
         const char *end = digits;
-        while (*end >= '0' && *end <= '9' && value <= 1000000000)
+        while (*end >= '0' && *end <= '9' && value <= TM_RANK_MAX)
             value = value * 10 + (*end++ - '0');
-        if (end > digits && value <= 1000000000)
+        if (end > digits && value <= TM_RANK_MAX)
             return value;
     }
     return -1;

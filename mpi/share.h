@@ -12,7 +12,7 @@
  * The rank that a file name tells: the last match in its base name, without case, of
  * (^|[^a-z])(profile_rank|rank|worker|tp)[-_]?([0-9]+)([^0-9]|$).
  * Collective: no.
- * @return  the rank, or -1 where nothing matches or the number exceeds 10^9
+ * @return  the rank, or -1 where nothing matches or the number exceeds TM_RANK_MAX
  */
 int64_t tm_rank_of_path(const char *path);
 

@@ -74,6 +74,12 @@ typedef struct tm_record_column tm_record_column;
 typedef void tm_fill_function(const tm_record_column *column, const tm_timeline *timeline,
                               const tm_row_base *base, size_t first, size_t n, void *out);
 
+/** The way back: takes rows [first, first + n) of a rank's part of a column from @p rows into the
+ * timeline, whose arrays and numbers of rows are there. False where a row has a value that no
+ * timeline gives. */
+typedef bool tm_take_function(const tm_record_column *column, tm_timeline *timeline,
+                              const tm_row_base *base, size_t first, size_t n, const void *rows);
+
 struct tm_record_column {
     const char *name;
     const char *unit;
@@ -82,10 +88,11 @@ struct tm_record_column {
     const tm_words *words; /* NULL: the numbers mean themselves */
     tm_refers refers;
     tm_fill_function *fill;
-    size_t array_at; /* where the fill finds its values: bytes to the array's pointer in
-                        tm_timeline, */
-    size_t stride;   /* bytes of a member of that array, */
-    size_t field_at; /* bytes to the value in that member */
+    tm_take_function *take; /* NULL: the column follows from others */
+    size_t array_at;        /* where the fill finds its values: bytes to the array's pointer in
+                               tm_timeline, */
+    size_t stride;          /* bytes of a member of that array, */
+    size_t field_at;        /* bytes to the value in that member */
 };
 
 typedef struct tm_record_table {
@@ -246,5 +253,30 @@ size_t tm_store_column_rows(const tm_store_column *column);
  * once. */
 tm_status tm_store_read_rows(tm_store_column *column, size_t first, size_t n, void *out,
                              tm_error *err) TM_MUST_CHECK;
+
+/* Timelines, as they were before they were written. */
+
+/**
+ * The ranks of the job, with what /ranks says of each: all fields of the timeline that are no
+ * array, and so how long the arrays are.
+ *
+ * @param out  [n] ascending in rank, the arrays NULL; malloc'ed, freed by the caller, n > 0
+ * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *n,
+                              tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Reads the arrays of some ranks, but for what matching answers. Every number is checked, so that
+ * no later code meets a row, an id or a time that cannot be.
+ *
+ * @param names   the store's, with which the ids are checked
+ * @param ranks   [n] as tm_store_read_ranks gave them; the wanted ones get their arrays, which
+ *                tm_timeline_destroy frees, also those that a failed call leaves
+ * @param wanted  [n]
+ * @return        TM_OK; TM_ERR_INPUT: a column is missing, or damaged; TM_ERR_FAULT
+ */
+tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, tm_timeline *ranks,
+                                  const bool *wanted, size_t n, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -160,6 +160,9 @@ typedef struct tm_count_def {
 
 const tm_count_def *tm_count_info(tm_count count);
 
+/** No rank is larger, and no job has more ranks. */
+#define TM_RANK_MAX INT64_C(1000000000)
+
 /** No launch, no step, no event. */
 #define TM_NO_EVENT UINT32_MAX
 enum { TM_NO_STEP = -1 };

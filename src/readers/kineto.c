@@ -13,9 +13,6 @@
 /* A top-level value beyond this is checked but not kept: only traceEvents is ever that large. */
 enum { METADATA_VALUE_MAX = 16 << 20 };
 
-/* No job has more ranks; what claims to is not believed. */
-enum { RANK_MAX = 1000000000 };
-
 typedef struct kineto_reader {
     tm_window window;
     const tm_scanner *scanner;
@@ -272,9 +269,9 @@ static tm_status finish_metadata(kineto_reader *reader, tm_trace *trace, tm_erro
     const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo");
     trace->rank = int_member(info, "rank");
     trace->world_size = int_member(info, "world_size");
-    if (trace->rank > RANK_MAX || trace->world_size > RANK_MAX) {
-        trace->rank = trace->rank > RANK_MAX ? -1 : trace->rank;
-        trace->world_size = trace->world_size > RANK_MAX ? -1 : trace->world_size;
+    if (trace->rank > TM_RANK_MAX || trace->world_size > TM_RANK_MAX) {
+        trace->rank = trace->rank > TM_RANK_MAX ? -1 : trace->rank;
+        trace->world_size = trace->world_size > TM_RANK_MAX ? -1 : trace->world_size;
         trace->counts[TM_COUNT_ODD_METADATA]++;
     }
     const cJSON *host = cJSON_GetObjectItemCaseSensitive(root, "host_name");

@@ -4,17 +4,29 @@
 
 /* The values are in arrays of many types behind pointers of many types; reading the pointer's
  * bytes is what keeps one function enough for all of them. */
-static const char *values(const tm_record_column *column, const tm_timeline *timeline,
-                          size_t first) {
-    const char *array;
+static char *values(const tm_record_column *column, const tm_timeline *timeline, size_t first) {
+    char *array;
     memcpy(&array, (const char *)timeline + column->array_at, sizeof array);
     return array + first * column->stride + column->field_at;
 }
 
 /* Called with a constant size, which makes each copy one load and one store. */
-static inline void copy_strided(const char *from, size_t stride, size_t n, size_t size, char *out) {
+static inline void copy_each(const char *from, size_t from_stride, size_t n, size_t size, char *to,
+                             size_t to_stride) {
     for (size_t i = 0; i < n; i++)
-        memcpy(out + i * size, from + i * stride, size);
+        memcpy(to + i * to_stride, from + i * from_stride, size);
+}
+
+static void copy_strided(const char *from, size_t from_stride, size_t n, size_t size, char *to,
+                         size_t to_stride) {
+    if (from_stride == size && to_stride == size)
+        memcpy(to, from, n * size);
+    else if (size == 8)
+        copy_each(from, from_stride, n, 8, to, to_stride);
+    else if (size == 4)
+        copy_each(from, from_stride, n, 4, to, to_stride);
+    else
+        copy_each(from, from_stride, n, 1, to, to_stride);
 }
 
 void tm_fill_field(const tm_record_column *column, const tm_timeline *timeline,
@@ -23,15 +35,26 @@ void tm_fill_field(const tm_record_column *column, const tm_timeline *timeline,
     if (n == 0)
         return;
     size_t size = tm_element_size(column->element);
-    const char *from = values(column, timeline, first);
-    if (column->stride == size)
-        memcpy(out, from, n * size);
-    else if (size == 8)
-        copy_strided(from, column->stride, n, 8, out);
-    else if (size == 4)
-        copy_strided(from, column->stride, n, 4, out);
-    else
-        copy_strided(from, column->stride, n, 1, out);
+    copy_strided(values(column, timeline, first), column->stride, n, size, out, size);
+}
+
+/* Every number of a column with words stands for one of them. */
+static bool has_words(const tm_record_column *column, const void *rows, size_t n) {
+    const uint8_t *numbers = rows;
+    for (size_t i = 0; column->words && i < n; i++)
+        if (numbers[i] >= column->words->n)
+            return false;
+    return true;
+}
+
+bool tm_take_field(const tm_record_column *column, tm_timeline *timeline, const tm_row_base *base,
+                   size_t first, size_t n, const void *rows) {
+    (void)base;
+    if (n == 0 || !has_words(column, rows, n))
+        return n == 0;
+    size_t size = tm_element_size(column->element);
+    copy_strided(rows, size, n, size, values(column, timeline, first), column->stride);
+    return true;
 }
 
 void tm_fill_own(const tm_record_column *column, const tm_timeline *timeline,
@@ -40,6 +63,16 @@ void tm_fill_own(const tm_record_column *column, const tm_timeline *timeline,
     (void)first;
     if (n > 0)
         memcpy(out, (const char *)timeline + column->field_at, tm_element_size(column->element));
+}
+
+bool tm_take_own(const tm_record_column *column, tm_timeline *timeline, const tm_row_base *base,
+                 size_t first, size_t n, const void *rows) {
+    (void)base;
+    (void)first;
+    if (n == 0 || !has_words(column, rows, n))
+        return n == 0;
+    memcpy((char *)timeline + column->field_at, rows, tm_element_size(column->element));
+    return true;
 }
 
 static void fill_number(int64_t number, size_t n, void *out) {
@@ -55,6 +88,18 @@ void tm_fill_rank(const tm_record_column *column, const tm_timeline *timeline,
     fill_number(timeline->rank, n, out);
 }
 
+bool tm_take_rank(const tm_record_column *column, tm_timeline *timeline, const tm_row_base *base,
+                  size_t first, size_t n, const void *rows) {
+    (void)column;
+    (void)base;
+    (void)first;
+    for (size_t i = 0; i < n; i++)
+        if (memcmp((const char *)rows + i * sizeof timeline->rank, &timeline->rank,
+                   sizeof timeline->rank) != 0)
+            return false;
+    return true;
+}
+
 void tm_fill_event(const tm_record_column *column, const tm_timeline *timeline,
                    const tm_row_base *base, size_t first, size_t n, void *out) {
     const char *from = n > 0 ? values(column, timeline, first) : NULL;
@@ -64,6 +109,22 @@ void tm_fill_event(const tm_record_column *column, const tm_timeline *timeline,
         int64_t row = event == TM_NO_EVENT ? -1 : base->first[TM_RECORD_EVENTS] + event;
         memcpy((char *)out + i * sizeof row, &row, sizeof row);
     }
+}
+
+/* Up to the row behind the last event, where a track without events may begin. */
+bool tm_take_event(const tm_record_column *column, tm_timeline *timeline, const tm_row_base *base,
+                   size_t first, size_t n, const void *rows) {
+    char *to = n > 0 ? values(column, timeline, first) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        int64_t row;
+        memcpy(&row, (const char *)rows + i * sizeof row, sizeof row);
+        uint64_t local = (uint64_t)row - (uint64_t)base->first[TM_RECORD_EVENTS];
+        if (row != -1 && (row < 0 || local > timeline->n_events))
+            return false;
+        uint32_t event = row == -1 ? TM_NO_EVENT : (uint32_t)local;
+        memcpy(to + i * column->stride, &event, sizeof event);
+    }
+    return true;
 }
 
 void tm_fill_step(const tm_record_column *column, const tm_timeline *timeline,
@@ -78,20 +139,27 @@ void tm_fill_step(const tm_record_column *column, const tm_timeline *timeline,
     }
 }
 
+bool tm_take_step(const tm_record_column *column, tm_timeline *timeline, const tm_row_base *base,
+                  size_t first, size_t n, const void *rows) {
+    char *to = n > 0 ? values(column, timeline, first) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        int32_t row;
+        memcpy(&row, (const char *)rows + i * sizeof row, sizeof row);
+        int64_t local = row - base->first[TM_RECORD_STEPS];
+        if (row != -1 && (local < 0 || (uint64_t)local >= timeline->n_steps))
+            return false;
+        int32_t step = row == -1 ? TM_NO_STEP : (int32_t)local;
+        memcpy(to + i * column->stride, &step, sizeof step);
+    }
+    return true;
+}
+
 void tm_fill_first_event(const tm_record_column *column, const tm_timeline *timeline,
                          const tm_row_base *base, size_t first, size_t n, void *out) {
     (void)column;
     (void)timeline;
     (void)first;
     fill_number(base->first[TM_RECORD_EVENTS], n, out);
-}
-
-void tm_fill_n_events(const tm_record_column *column, const tm_timeline *timeline,
-                      const tm_row_base *base, size_t first, size_t n, void *out) {
-    (void)column;
-    (void)base;
-    (void)first;
-    fill_number((int64_t)timeline->n_events, n, out);
 }
 
 void tm_fill_zero(const tm_record_column *column, const tm_timeline *timeline,

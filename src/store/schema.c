@@ -7,6 +7,7 @@
 /* Chunks are written as they lie in memory, under the little-endian types of HDF5. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store is little-endian");
 _Static_assert(sizeof(bool) == 1 && sizeof(float) == 4 && sizeof(double) == 8, "sizes are stored");
+_Static_assert(sizeof(size_t) == 8, "numbers of rows are stored as int64");
 
 #define WORDS(array)                                                                               \
     { (array), (int)(sizeof(array) / sizeof *(array)) }
@@ -40,6 +41,7 @@ static const tm_words collectives = WORDS(collective_list);
              : TM_U8, int32_t                                                                      \
              : TM_I32, uint32_t                                                                    \
              : TM_U32, int64_t                                                                     \
+             : TM_I64, size_t                                                                      \
              : TM_I64, float                                                                       \
              : TM_F32, double                                                                      \
              : TM_F64)
@@ -48,8 +50,10 @@ static const tm_words collectives = WORDS(collective_list);
 
 /* clang-format off: one line for each column */
 
-#define COLUMN(name_, unit_, doc_, element_, words_, fill_)                                        \
-    .name = name_, .unit = unit_, .doc = doc_, .element = element_, .words = words_, .fill = fill_
+/* How a column is filled, and read back: tm_fill_WAY and tm_take_WAY. */
+#define COLUMN(name_, unit_, doc_, element_, words_, way)                                          \
+    .name = name_, .unit = unit_, .doc = doc_, .element = element_, .words = words_,               \
+    .fill = tm_fill_##way, .take = tm_take_##way
 
 #define IN_ARRAY(array, type, member)                                                              \
     .array_at = offsetof(tm_timeline, array), .stride = sizeof(type),                              \
@@ -57,37 +61,42 @@ static const tm_words collectives = WORDS(collective_list);
 
 #define FIELD(array, type, member, name, unit, doc)                                                \
     {                                                                                              \
-        COLUMN(name, unit, doc, ELEMENT_OF(MEMBER(type, member)), NULL, tm_fill_field),            \
+        COLUMN(name, unit, doc, ELEMENT_OF(MEMBER(type, member)), NULL, field),                    \
             IN_ARRAY(array, type, member)                                                          \
     }
 #define WORD(array, type, member, words, doc)                                                      \
-    { COLUMN(#member, "", doc, TM_U8, words, tm_fill_field), IN_ARRAY(array, type, member) }
+    { COLUMN(#member, "", doc, TM_U8, words, field), IN_ARRAY(array, type, member) }
 #define NAME(array, type, member, doc)                                                             \
     {                                                                                              \
-        COLUMN(#member, "", doc, ELEMENT_OF(MEMBER(type, member)), NULL, tm_fill_field),           \
+        COLUMN(#member, "", doc, ELEMENT_OF(MEMBER(type, member)), NULL, field),                   \
             IN_ARRAY(array, type, member), .refers = TM_REFERS_NAME                                \
     }
 #define EVENT(array, type, member, doc)                                                            \
     {                                                                                              \
-        COLUMN(#member, "", doc, TM_I64, NULL, tm_fill_event), IN_ARRAY(array, type, member),      \
+        COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_EVENT                                                              \
     }
-#define MADE(name, unit, doc, element, fill)                                                       \
-    { COLUMN(name, unit, doc, element, NULL, fill) }
-#define RANK(doc) MADE("rank", "", doc, TM_I64, tm_fill_rank)
-#define OWN(member, doc, words_, refers_)                                                          \
+#define RANK(doc)                                                                                  \
+    { COLUMN("rank", "", doc, TM_I64, NULL, rank) }
+#define OWN_AS(name, member, doc, words_, refers_)                                                 \
     {                                                                                              \
-        COLUMN(#member, "", doc, ELEMENT_OF(MEMBER(tm_timeline, member)), words_, tm_fill_own),    \
+        COLUMN(name, "", doc, ELEMENT_OF(MEMBER(tm_timeline, member)), words_, own),               \
             .field_at = offsetof(tm_timeline, member), .refers = refers_                           \
     }
+#define OWN(member, doc, words, refers) OWN_AS(#member, member, doc, words, refers)
+#define N_ROWS(table, member)                                                                      \
+    OWN_AS("n_" table, member, "rows that it has in /" table, NULL, TM_REFERS_NOTHING)
+
+/* Follows from the others, and so is not read back. */
+#define MADE(name_, unit_, doc_, element_, fill_)                                                  \
+    { .name = name_, .unit = unit_, .doc = doc_, .element = element_, .fill = fill_ }
 
 /* A column of /events is an array of its own. */
-#define ARRAY(member, doc, element_, fill, refers_)                                                \
-    { COLUMN(#member, "", doc, element_, NULL, fill), VALUE_OF(member), .refers = refers_ }
+#define ARRAY(member, doc, element_, way, refers_)                                                 \
+    { COLUMN(#member, "", doc, element_, NULL, way), VALUE_OF(member), .refers = refers_ }
 #define VALUES(member, unit, doc, words)                                                           \
     {                                                                                              \
-        COLUMN(#member, unit, doc, ELEMENT_OF(*MEMBER(tm_timeline, member)), words,                \
-               tm_fill_field),                                                                     \
+        COLUMN(#member, unit, doc, ELEMENT_OF(*MEMBER(tm_timeline, member)), words, field),        \
             VALUE_OF(member)                                                                       \
     }
 #define VALUE_OF(member)                                                                           \
@@ -104,10 +113,18 @@ static const tm_record_column rank_columns[] = {
         TM_REFERS_NOTHING),
     OWN(truncated, "whether a trace of the rank was cut short", &booleans, TM_REFERS_NOTHING),
     MADE("first_event", "", "row in /events of its first event", TM_I64, tm_fill_first_event),
-    MADE("n_events", "", "rows that it has in /events", TM_I64, tm_fill_n_events),
+    N_ROWS("events", n_events),
+    N_ROWS("spans", n_spans),
+    N_ROWS("steps", n_steps),
+    N_ROWS("tracks", n_tracks),
+    N_ROWS("launches", n_attrs[TM_ATTR_LAUNCH]),
+    N_ROWS("kernels", n_attrs[TM_ATTR_KERNEL]),
+    N_ROWS("copies", n_attrs[TM_ATTR_COPY]),
+    N_ROWS("collective_events", n_attrs[TM_ATTR_COLLECTIVE]),
+    N_ROWS("memory", n_attrs[TM_ATTR_MEMORY]),
+    N_ROWS("counters", n_attrs[TM_ATTR_COUNTER]),
 #define COUNT_COLUMN(id, word, remark, doc)                                                        \
-    {COLUMN("n_" word, "", doc, TM_I64, NULL, tm_fill_own),                                        \
-     .field_at = offsetof(tm_timeline, counts[id])},
+    OWN_AS("n_" word, counts[id], doc, NULL, TM_REFERS_NOTHING),
     TM_COUNT_LIST(COUNT_COLUMN)
 #undef COUNT_COLUMN
 };
@@ -157,7 +174,7 @@ static const tm_record_column track_columns[] = {
     NAME(tracks, tm_track, tid, "thread id as written in the trace"),
     NAME(tracks, tm_track, process_name, "id in /names"),
     NAME(tracks, tm_track, thread_name, "id in /names"),
-    {COLUMN("first", "", "row in /events of its first event", TM_I64, NULL, tm_fill_event),
+    {COLUMN("first", "", "row in /events of its first event", TM_I64, NULL, event),
      IN_ARRAY(tracks, tm_track, first)},
     TRACK(count, "", "rows that it has in /events"),
 };
@@ -165,9 +182,9 @@ static const tm_record_column track_columns[] = {
 static const tm_record_column event_columns[] = {
     VALUES(begin_ns, "ns", "recorded begin since the epoch; /clock aligns it", NULL),
     VALUES(duration_ns, "ns", "duration, 0 for instants and counters", NULL),
-    ARRAY(name, "id in /names", TM_U32, tm_fill_field, TM_REFERS_NAME),
-    ARRAY(step, "row in /steps, -1 outside the steps", TM_I32, tm_fill_step, TM_REFERS_STEP),
-    ARRAY(launch, "row in /events of the call that launched it, -1 none", TM_I64, tm_fill_event,
+    ARRAY(name, "id in /names", TM_U32, field, TM_REFERS_NAME),
+    ARRAY(step, "row in /steps, -1 outside the steps", TM_I32, step, TM_REFERS_STEP),
+    ARRAY(launch, "row in /events of the call that launched it, -1 none", TM_I64, event,
           TM_REFERS_LAUNCH),
     VALUES(category, "", "category that the profiler gave it", &categories),
     VALUES(kind, "", "duration, instant or counter", &kinds),

@@ -1,0 +1,172 @@
+/* Timelines, read back from the record tables that they were written to. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5.h"
+#include "reader.h"
+#include "timeline/sound.h"
+
+/* No element is longer than PIECE_ELEMENT bytes. */
+enum { PIECE_ROWS = TM_STORE_CHUNK_ROWS, PIECE_ELEMENT = sizeof(int64_t) };
+
+typedef struct restorer {
+    const tm_store *store;
+    tm_timeline *ranks;
+    size_t n;
+    const bool *wanted; /* [n] whose rows are read; NULL: all */
+    tm_row_base *bases; /* owned; [n] */
+    size_t n_rows[TM_N_RECORDS];
+    char *rows; /* owned; a piece of a column */
+    tm_error *err;
+} restorer;
+
+/* Where the rows of each rank begin, from the numbers that /ranks tells. */
+static tm_status lay_out(restorer *r) {
+    for (size_t i = 0; i < r->n; i++)
+        for (int t = 0; t < TM_N_RECORDS; t++) {
+            size_t rows = tm_record_rows(&tm_record_tables[t], &r->ranks[i]);
+            if (rows >= TM_NO_EVENT)
+                return tm_store_damaged(r->store, "/ranks counts rows that cannot be", r->err);
+            r->bases[i].first[t] = (int64_t)r->n_rows[t];
+            r->n_rows[t] += rows;
+        }
+    return TM_OK;
+}
+
+static tm_status begin(restorer *r) {
+    r->bases = calloc(r->n, sizeof *r->bases);
+    r->rows = malloc((size_t)PIECE_ROWS * PIECE_ELEMENT);
+    return r->bases && r->rows ? lay_out(r) : tm_fail_memory(r->err);
+}
+
+static void end(restorer *r) {
+    free(r->bases);
+    free(r->rows);
+}
+
+/* The pointers are of many types, so their bytes are copied; NULL is set where memory is out. */
+static bool set_array(const tm_record_column *column, tm_timeline *timeline, void *array) {
+    memcpy((char *)timeline + column->array_at, &array, sizeof array);
+    return array != NULL;
+}
+
+/* The array that a column's values go to, made by the first of its columns. */
+static tm_status make_array(const restorer *r, const tm_record_column *column,
+                            tm_timeline *timeline, size_t n) {
+    void *array = NULL;
+    if (column->stride > 0)
+        memcpy(&array, (const char *)timeline + column->array_at, sizeof array);
+    if (column->stride == 0 || array)
+        return TM_OK;
+    return set_array(column, timeline, calloc(n + 1, column->stride)) ? TM_OK
+                                                                      : tm_fail_memory(r->err);
+}
+
+/* One rank's part of a column, piece by piece. */
+static tm_status read_part(const restorer *r, int table, const tm_record_column *column,
+                           tm_store_column *opened, size_t i) {
+    size_t n_rows = tm_record_rows(&tm_record_tables[table], &r->ranks[i]);
+    TM_TRY(make_array(r, column, &r->ranks[i], n_rows));
+    for (size_t first = 0; first < n_rows; first += PIECE_ROWS) {
+        size_t n = n_rows - first < PIECE_ROWS ? n_rows - first : PIECE_ROWS;
+        size_t from = (size_t)r->bases[i].first[table] + first;
+        TM_TRY(tm_store_read_rows(opened, from, n, r->rows, r->err));
+        if (!column->take(column, &r->ranks[i], &r->bases[i], first, n, r->rows))
+            return tm_fail(r->err, TM_ERR_INPUT, r->store->path, -1,
+                           "the store is damaged: column %s/%s has a value that cannot be",
+                           tm_record_tables[table].path, column->name);
+    }
+    return TM_OK;
+}
+
+static tm_status open_column(const restorer *r, int table, const tm_record_column *column,
+                             tm_store_column **out) {
+    char path[TM_TABLE_PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", tm_record_tables[table].path, column->name);
+    return tm_store_open_column(r->store, path, column->element, out, r->err);
+}
+
+static tm_status read_column(const restorer *r, int table, const tm_record_column *column) {
+    tm_store_column *opened = NULL;
+    TM_TRY(open_column(r, table, column, &opened));
+    tm_status status = TM_OK;
+    if (tm_store_column_rows(opened) != r->n_rows[table])
+        status = tm_fail(r->err, TM_ERR_INPUT, r->store->path, -1,
+                         "the store is damaged: column %s/%s has %zu rows, not %zu",
+                         tm_record_tables[table].path, column->name, tm_store_column_rows(opened),
+                         r->n_rows[table]);
+    for (size_t i = 0; i < r->n && status == TM_OK; i++)
+        if (!r->wanted || r->wanted[i])
+            status = read_part(r, table, column, opened, i);
+    tm_store_close_column(opened);
+    return status;
+}
+
+static tm_status read_columns(const restorer *r, int table) {
+    const tm_record_table *record = &tm_record_tables[table];
+    for (int c = 0; c < record->n_columns; c++)
+        if (record->columns[c].take)
+            TM_TRY(read_column(r, table, &record->columns[c]));
+    return TM_OK;
+}
+
+static tm_status count_ranks(restorer *r) {
+    tm_store_column *column = NULL;
+    TM_TRY(open_column(r, TM_RECORD_RANKS, &tm_record_tables[TM_RECORD_RANKS].columns[0], &column));
+    r->n = tm_store_column_rows(column);
+    tm_store_close_column(column);
+    return r->n > 0 && r->n <= TM_RANK_MAX
+               ? TM_OK
+               : tm_store_damaged(r->store, "its number of ranks cannot be", r->err);
+}
+
+static tm_status read_ranks(restorer *r) {
+    TM_TRY(count_ranks(r));
+    r->ranks = calloc(r->n, sizeof *r->ranks);
+    if (!r->ranks)
+        return tm_fail_memory(r->err);
+    TM_TRY(begin(r));
+    TM_TRY(read_columns(r, TM_RECORD_RANKS));
+    for (size_t i = 1; i < r->n; i++)
+        if (r->ranks[i].rank <= r->ranks[i - 1].rank)
+            return tm_store_damaged(r->store, "/ranks/rank is not ascending", r->err);
+    return TM_OK;
+}
+
+tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *n, tm_error *err) {
+    restorer r = {.store = store, .err = err};
+    tm_status status = read_ranks(&r);
+    end(&r);
+    if (status != TM_OK) {
+        free(r.ranks);
+        return status;
+    }
+    *out = r.ranks;
+    *n = r.n;
+    return TM_OK;
+}
+
+static tm_status check(const restorer *r, size_t n_names) {
+    for (size_t i = 0; i < r->n; i++) {
+        const char *fault = r->wanted[i] ? tm_timeline_fault(&r->ranks[i], n_names) : NULL;
+        if (fault)
+            return tm_fail(r->err, TM_ERR_INPUT, r->store->path, -1,
+                           "the store is damaged: rank %" PRId64 ": %s", r->ranks[i].rank, fault);
+    }
+    return TM_OK;
+}
+
+tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, tm_timeline *ranks,
+                                  const bool *wanted, size_t n, tm_error *err) {
+    restorer r = {.store = store, .ranks = ranks, .n = n, .wanted = wanted, .err = err};
+    tm_status status = begin(&r);
+    for (int t = 0; t < TM_N_RECORDS && status == TM_OK; t++)
+        if (t != TM_RECORD_RANKS)
+            status = read_columns(&r, t);
+    if (status == TM_OK)
+        status = check(&r, tm_names_count(names));
+    end(&r);
+    return status;
+}

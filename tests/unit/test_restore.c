@@ -1,0 +1,397 @@
+/* Timelines written to a store and read back; and stores with numbers that cannot be. */
+#include "store_job.h"
+
+#include "timeline/trace.h"
+
+/* The fields of everything that a rank has many of, but for references: X(field). */
+/* clang-format off */
+#define SPAN_FIELDS(X)                                                                             \
+    X(source) X(begin_ns) X(end_ns) X(gpu_begin_ns) X(gpu_end_ns) X(n_durations) X(n_gpu_events)   \
+    X(counts[0]) X(counts[TM_COUNT_FLOW]) X(counts[TM_N_COUNTS - 1]) X(truncated)
+#define STEP_FIELDS(X) X(number) X(begin_ns) X(end_ns) X(annotated)
+#define TRACK_FIELDS(X)                                                                            \
+    X(kind) X(device) X(stream) X(pid) X(tid) X(process_name) X(thread_name) X(first) X(count)
+#define LAUNCH_FIELDS(X) X(correlation)
+#define KERNEL_FIELDS(X)                                                                           \
+    X(correlation) X(grid[0]) X(grid[1]) X(grid[2]) X(block[0]) X(block[1]) X(block[2])            \
+    X(registers) X(shared_memory_bytes) X(blocks_per_sm) X(warps_per_sm) X(occupancy_pct)
+#define COPY_FIELDS(X) X(correlation) X(bytes) X(bandwidth_gbps)
+#define COLLECTIVE_FIELDS(X)                                                                       \
+    X(comms_id) X(seq) X(in_elements) X(out_elements) X(group_size) X(rank_start) X(rank_stride)   \
+    X(src_rank) X(dst_rank) X(name) X(dtype) X(group) X(group_description) X(group_ranks)          \
+    X(in_split) X(out_split) X(kind)
+#define MEMORY_FIELDS(X)                                                                           \
+    X(address) X(bytes) X(allocated_bytes) X(reserved_bytes) X(device_type) X(device)
+#define COUNTER_FIELDS(X) X(value) X(series)
+/* clang-format on */
+
+/* type, fields, the array and how many rows it has */
+#define ROW_TYPES(X)                                                                               \
+    X(tm_span, SPAN_FIELDS, spans, n_spans)                                                        \
+    X(tm_step, STEP_FIELDS, steps, n_steps)                                                        \
+    X(tm_track, TRACK_FIELDS, tracks, n_tracks)                                                    \
+    X(tm_launch_attr, LAUNCH_FIELDS, attrs[TM_ATTR_LAUNCH], n_attrs[TM_ATTR_LAUNCH])               \
+    X(tm_kernel_attr, KERNEL_FIELDS, attrs[TM_ATTR_KERNEL], n_attrs[TM_ATTR_KERNEL])               \
+    X(tm_copy_attr, COPY_FIELDS, attrs[TM_ATTR_COPY], n_attrs[TM_ATTR_COPY])                       \
+    X(tm_collective_attr, COLLECTIVE_FIELDS, attrs[TM_ATTR_COLLECTIVE],                            \
+      n_attrs[TM_ATTR_COLLECTIVE])                                                                 \
+    X(tm_memory_attr, MEMORY_FIELDS, attrs[TM_ATTR_MEMORY], n_attrs[TM_ATTR_MEMORY])               \
+    X(tm_counter_attr, COUNTER_FIELDS, attrs[TM_ATTR_COUNTER], n_attrs[TM_ATTR_COUNTER])
+
+enum { N_RANKS = 3, N_ATTR_ROWS = 3, N_NAMES = 120 };
+
+/* The job of store_job.h made sound, with three rows of every attribute on ranks 0 and 4; the
+ * numbers of different fields differ. */
+typedef struct full_job {
+    store_job job;
+    tm_span span; /* of rank 1, which has nothing else */
+    tm_launch_attr launches[2][N_ATTR_ROWS];
+    tm_kernel_attr kernels[2][N_ATTR_ROWS];
+    tm_copy_attr copies[2][N_ATTR_ROWS];
+    tm_collective_attr collectives[2][N_ATTR_ROWS];
+    tm_memory_attr memory[2][N_ATTR_ROWS];
+    tm_counter_attr counters[2][N_ATTR_ROWS];
+} full_job;
+
+static void add_rows(tm_timeline *t, tm_attr attr, void *rows) {
+    t->attrs[attr] = rows;
+    t->n_attrs[attr] = N_ATTR_ROWS;
+    for (size_t i = 0; i < N_ATTR_ROWS; i++) /* a counter event may have several series */
+        *tm_attr_event(attr, (char *)rows + i * tm_attr_size(attr)) =
+            i == 2 ? 2 : (uint32_t)attr % 2;
+}
+
+static void fill_rank(full_job *full, int at) {
+    int seed = at;
+    tm_timeline *t = &full->job.ranks[at == 0 ? 0 : 2];
+#define FILL_FIELD(field) row->field = (uint8_t)(seed = (seed + 7) % N_NAMES);
+#define FILL(type, fields, array, n)                                                               \
+    for (size_t i = 0; i < t->n; i++) {                                                            \
+        type *row = (type *)t->array + i;                                                          \
+        fields(FILL_FIELD)                                                                         \
+    }
+    ROW_TYPES(FILL)
+#undef FILL
+#undef FILL_FIELD
+    for (size_t i = 0; i < t->n_spans; i++) {
+        t->spans[i].end_ns += t->spans[i].begin_ns;
+        t->spans[i].gpu_end_ns += t->spans[i].gpu_begin_ns;
+        t->spans[i].truncated = i == 0;
+    }
+    for (size_t i = 0; i < t->n_steps; i++) {
+        t->steps[i].end_ns += t->steps[i].begin_ns;
+        t->steps[i].annotated = i == 0;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        t->tracks[i].kind = i == 0 ? TM_TRACK_GPU : TM_TRACK_CPU;
+        t->tracks[i].first = i;
+        t->tracks[i].count = i == 0 ? 1 : (uint32_t)t->n_events - 1;
+    }
+    for (int i = 0; i < N_ATTR_ROWS; i++)
+        full->collectives[at][i].kind = (uint8_t)(at * 3 + i + 1);
+}
+
+static void full_job_make(full_job *full) {
+    memset(full, 0, sizeof *full);
+    store_job_make(&full->job);
+    for (int i = 0; tm_names_count(full->job.names) < N_NAMES; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "name %d", i);
+        tm_names_intern_string(full->job.names, text);
+    }
+    for (int at = 0; at < 2; at++) {
+        tm_timeline *t = &full->job.ranks[at == 0 ? 0 : 2];
+        t->host = 11 + (uint32_t)at;
+        t->metadata = 21 + (uint32_t)at;
+        t->format = 31 + (uint32_t)at;
+        t->device = at;
+        for (int c = 0; c < TM_N_COUNTS; c++)
+            t->counts[c] = 1000 * at + c;
+        add_rows(t, TM_ATTR_LAUNCH, full->launches[at]);
+        add_rows(t, TM_ATTR_KERNEL, full->kernels[at]);
+        add_rows(t, TM_ATTR_COPY, full->copies[at]);
+        add_rows(t, TM_ATTR_COLLECTIVE, full->collectives[at]);
+        add_rows(t, TM_ATTR_MEMORY, full->memory[at]);
+        add_rows(t, TM_ATTR_COUNTER, full->counters[at]);
+        fill_rank(full, at);
+    }
+    full->job.ranks[1].spans = &full->span;
+    full->job.ranks[1].n_spans = 1;
+}
+
+static void full_job_write(const full_job *full, const char *path, bool compress) {
+    tm_error err = {0};
+    if (store_job_write_as(path, compress, &full->job, NULL, &err) != TM_OK)
+        fail_msg("%s", err.message);
+}
+
+static void assert_same_rows(const tm_timeline *a, const tm_timeline *b) {
+#define SAME_FIELD(field) assert_true(x->field == y->field);
+#define SAME(type, fields, array, n)                                                               \
+    assert_int_equal(a->n, b->n);                                                                  \
+    for (size_t i = 0; i < a->n; i++) {                                                            \
+        const type *x = (const type *)a->array + i, *y = (const type *)b->array + i;               \
+        fields(SAME_FIELD)                                                                         \
+    }
+    ROW_TYPES(SAME)
+#undef SAME
+#undef SAME_FIELD
+    for (int attr = 0; attr < TM_N_ATTRS; attr++)
+        for (size_t i = 0; i < a->n_attrs[attr]; i++) {
+            size_t at = i * tm_attr_size((tm_attr)attr);
+            assert_int_equal(*tm_attr_event((tm_attr)attr, (char *)a->attrs[attr] + at),
+                             *tm_attr_event((tm_attr)attr, (char *)b->attrs[attr] + at));
+        }
+}
+
+static void assert_same_timeline(const tm_timeline *a, const tm_timeline *b) {
+    size_t n = a->n_events;
+    assert_int_equal(a->rank, b->rank);
+    assert_int_equal(a->world_size, b->world_size);
+    assert_int_equal(a->host, b->host);
+    assert_int_equal(a->metadata, b->metadata);
+    assert_int_equal(a->format, b->format);
+    assert_int_equal(a->device, b->device);
+    assert_int_equal(a->truncated, b->truncated);
+    assert_memory_equal(a->counts, b->counts, sizeof a->counts);
+    assert_int_equal(n, b->n_events);
+    if (n > 0) {
+        assert_memory_equal(a->begin_ns, b->begin_ns, n * sizeof *a->begin_ns);
+        assert_memory_equal(a->duration_ns, b->duration_ns, n * sizeof *a->duration_ns);
+        assert_memory_equal(a->name, b->name, n * sizeof *a->name);
+        assert_memory_equal(a->step, b->step, n * sizeof *a->step);
+        assert_memory_equal(a->launch, b->launch, n * sizeof *a->launch);
+        assert_memory_equal(a->category, b->category, n);
+        assert_memory_equal(a->kind, b->kind, n);
+        assert_memory_equal(a->role, b->role, n);
+    }
+    assert_same_rows(a, b);
+}
+
+/* A store that is open, and what was read of it. */
+typedef struct read_job {
+    tm_store *store;
+    tm_names *names;
+    tm_timeline *ranks;
+    size_t n;
+} read_job;
+
+/* Reads the ranks whose place has a bit in `wanted`. */
+static tm_status read_store(const char *path, unsigned wanted, read_job *out, tm_error *err) {
+    bool asked[N_RANKS];
+    for (int i = 0; i < N_RANKS; i++)
+        asked[i] = wanted >> i & 1;
+    *out = (read_job){0};
+    TM_TRY(tm_store_open(path, &out->store, err));
+    TM_TRY(tm_store_read_names(out->store, &out->names, err));
+    TM_TRY(tm_store_read_ranks(out->store, &out->ranks, &out->n, err));
+    assert_int_equal(out->n, N_RANKS);
+    return tm_store_read_timelines(out->store, out->names, out->ranks, asked, out->n, err);
+}
+
+static void read_job_free(read_job *job) {
+    for (size_t i = 0; i < job->n; i++)
+        tm_timeline_destroy(&job->ranks[i]);
+    free(job->ranks);
+    tm_names_destroy(job->names);
+    tm_store_close(job->store);
+}
+
+static void timelines_are_read_back_as_they_were_written(void **state) {
+    char path[128];
+    full_job full;
+    full_job_make(&full);
+    for (int compress = 0; compress < 2; compress++) {
+        tm_error err = {0};
+        read_job found;
+        full_job_write(&full, store_file(state, "a.h5", path), compress == 1);
+        if (read_store(path, 7, &found, &err) != TM_OK)
+            fail_msg("%s", err.message);
+        for (size_t i = 0; i < N_RANKS; i++)
+            assert_same_timeline(&found.ranks[i], &full.job.ranks[i]);
+        read_job_free(&found);
+    }
+    tm_names_destroy(full.job.names);
+}
+
+static void only_the_wanted_ranks_are_read(void **state) {
+    char path[128];
+    full_job full;
+    tm_error err = {0};
+    read_job found;
+    full_job_make(&full);
+    full_job_write(&full, store_file(state, "a.h5", path), true);
+    assert_int_equal(read_store(path, 4, &found, &err), TM_OK);
+    assert_null(found.ranks[0].begin_ns);
+    assert_null(found.ranks[0].spans);
+    assert_int_equal(found.ranks[0].n_events, 3);
+    assert_same_timeline(&found.ranks[2], &full.job.ranks[2]);
+    read_job_free(&found);
+    tm_names_destroy(full.job.names);
+}
+
+/* Puts a number into a row of a column. */
+static void damage(const char *path, const char *column, size_t row, int64_t value) {
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t dataset = H5Dopen2(file, column, H5P_DEFAULT), type = H5Dget_type(dataset);
+    hid_t space = H5Dget_space(dataset);
+    hsize_t at = row, one = 1;
+    hid_t memory = H5Screate_simple(1, &one, NULL);
+    /* little-endian: the value's first bytes are the shorter number */
+    assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &one, NULL) >= 0);
+    assert_true(H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, &value) >= 0);
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Dclose(dataset);
+    H5Fclose(file);
+    store_seal(path);
+}
+
+/* Ranks 0, 1 and 4 with events 0-2, none, 3-7; tracks 0-1 and 2-3; steps 0-1 and 2; spans 0-1, 2,
+ * 3-4; three rows in each table of attributes for ranks 0 and 4: 0-2 and 3-5. */
+static const struct {
+    const char *column;
+    size_t row;
+    int64_t value;
+    const char *message; /* behind "the store is damaged: " */
+} damages[] = {
+    {"/ranks/rank", 1, 0, "/ranks/rank is not ascending"},
+    {"/ranks/rank", 0, -1, "column /clock/rank has a value that cannot be"},
+    {"/ranks/truncated", 0, 2, "column /ranks/truncated has a value that cannot be"},
+    {"/ranks/world_size", 2, 1000000001, "rank 4: no job has as many ranks"},
+    {"/ranks/n_events", 0, -1, "/ranks counts rows that cannot be"},
+    {"/ranks/n_events", 0, INT64_C(1) << 32, "/ranks counts rows that cannot be"},
+    {"/ranks/n_events", 2, 6, "column /events/begin_ns has 8 rows, not 9"},
+    {"/ranks/n_steps", 2, 0, "column /steps/rank has 3 rows, not 2"},
+    {"/ranks/n_counters", 1, 1, "column /counters/event has 6 rows, not 7"},
+    {"/ranks/n_flow", 0, -1, "rank 0: what is told of its traces cannot be"},
+    {"/ranks/host", 0, N_NAMES, "rank 0: a text is not among the names"},
+    {"/spans/rank", 3, 1, "column /spans/rank has a value that cannot be"},
+    {"/spans/begin_ns", 3, INT64_MAX, "rank 4: what is told of its traces cannot be"},
+    {"/spans/n_durations", 0, -1, "rank 0: what is told of its traces cannot be"},
+    {"/spans/source", 2, N_NAMES, "rank 1: a text is not among the names"},
+    {"/steps/end_ns", 2, -1, "rank 4: a step has a number or a time that cannot be"},
+    {"/steps/number", 0, -1, "rank 0: a step has a number or a time that cannot be"},
+    {"/tracks/kind", 0, 2, "column /tracks/kind has a value that cannot be"},
+    {"/tracks/first", 1, 0, "rank 0: its tracks do not hold its events in order"},
+    {"/tracks/first", 1, -1, "rank 0: its tracks do not hold its events in order"},
+    {"/tracks/first", 2, 1, "column /tracks/first has a value that cannot be"},
+    {"/tracks/count", 3, 3, "rank 4: its tracks do not hold its events in order"},
+    {"/tracks/count", 3, UINT32_MAX, "rank 4: its tracks do not hold its events in order"},
+    {"/events/begin_ns", 4, INT64_MAX, "rank 4: an event has a time that cannot be"},
+    {"/events/begin_ns", 4, INT64_MIN, "rank 4: an event has a time that cannot be"},
+    {"/events/begin_ns", 4, 1800000000000000000,
+     "rank 4: its tracks do not hold its events in order"},
+    {"/events/duration_ns", 0, -1, "rank 0: an event has a time that cannot be"},
+    {"/events/name", 7, N_NAMES, "rank 4: a text is not among the names"},
+    {"/events/step", 0, 2, "column /events/step has a value that cannot be"},
+    {"/events/step", 3, 1, "column /events/step has a value that cannot be"},
+    {"/events/step", 3, -2, "column /events/step has a value that cannot be"},
+    {"/events/launch", 0, 4, "column /events/launch has a value that cannot be"},
+    {"/events/launch", 3, 2, "column /events/launch has a value that cannot be"},
+    {"/events/launch", 3, -2, "column /events/launch has a value that cannot be"},
+    {"/events/launch", 7, 8, "rank 4: an event refers to a launch or a step that it does not have"},
+    {"/events/category", 0, TM_N_CATEGORIES, "column /events/category has a value that cannot be"},
+    {"/events/kind", 0, 3, "column /events/kind has a value that cannot be"},
+    {"/events/role", 0, 255, "column /events/role has a value that cannot be"},
+    {"/launches/event", 3, 2, "column /launches/event has a value that cannot be"},
+    {"/kernels/event", 2, 3, "rank 0: attributes are not in the order of its events"},
+    {"/kernels/event", 2, -1, "rank 0: attributes are not in the order of its events"},
+    {"/memory/event", 5, 2, "column /memory/event has a value that cannot be"},
+    {"/collective_events/kind", 0, TM_N_COLLECTIVE_KINDS,
+     "column /collective_events/kind has a value that cannot be"},
+    {"/collective_events/out_split", 5, UINT32_MAX, "rank 4: a text is not among the names"},
+    {"/counters/series", 0, N_NAMES, "rank 0: a text is not among the names"},
+};
+
+/* The bytes of the job's store, freed by the caller: a copy costs less than writing again. */
+static char *whole_store(const char *path, bool compress, size_t *size) {
+    full_job full;
+    full_job_make(&full);
+    full_job_write(&full, path, compress);
+    tm_names_destroy(full.job.names);
+    char *bytes = store_bytes(path, size);
+    assert_non_null(bytes);
+    return bytes;
+}
+
+static void a_number_that_cannot_be_is_refused(void **state) {
+    char path[128], expected[256];
+    size_t size;
+    char *whole = whole_store(store_file(state, "a.h5", path), false, &size);
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        tm_error err = {0};
+        read_job found;
+        store_put_bytes(path, whole, size);
+        damage(path, damages[i].column, damages[i].row, damages[i].value);
+        tm_status status = read_store(path, 7, &found, &err);
+        snprintf(expected, sizeof expected, "the store is damaged: %s", damages[i].message);
+        if (status != TM_ERR_INPUT || strcmp(err.message, expected) != 0)
+            fail_msg("%s row %zu: %s", damages[i].column, damages[i].row, err.message);
+        assert_string_equal(err.path, path);
+        read_job_free(&found);
+    }
+    free(whole);
+}
+
+static void a_column_that_is_missing_is_named(void **state) {
+    char path[128], expected[256];
+    size_t size;
+    char *whole = whole_store(store_file(state, "a.h5", path), true, &size);
+    for (int t = 0; t < TM_N_RECORDS; t++) {
+        const tm_record_table *table = &tm_record_tables[t];
+        for (int c = 0; c < table->n_columns; c++) {
+            tm_error err = {0};
+            read_job found;
+            char column[128];
+            store_put_bytes(path, whole, size);
+            snprintf(column, sizeof column, "%s/%s", table->path, table->columns[c].name);
+            hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+            assert_true(H5Ldelete(file, column, H5P_DEFAULT) >= 0);
+            H5Fclose(file);
+            store_seal(path);
+            tm_status status = read_store(path, 7, &found, &err);
+            assert_int_equal(status, table->columns[c].take ? TM_ERR_INPUT : TM_OK);
+            snprintf(expected, sizeof expected, "the store has no column %s", column);
+            if (status != TM_OK)
+                assert_string_equal(err.message, expected);
+            read_job_free(&found);
+        }
+    }
+    free(whole);
+}
+
+static void a_store_without_ranks_is_refused(void **state) {
+    char path[128];
+    tm_error err = {0};
+    tm_store_writer *writer;
+    tm_store *store;
+    tm_timeline *ranks;
+    size_t n;
+    tm_store_options options = {.tool_version = "0.1.0"};
+    store_file(state, "a.h5", path);
+    assert_int_equal(tm_store_create(path, &options, &writer, &err), TM_OK);
+    const tm_record_table *table = &tm_record_tables[TM_RECORD_RANKS];
+    assert_int_equal(tm_store_put_group(writer, table->path, table->doc, &err), TM_OK);
+    assert_int_equal(tm_store_begin_column(writer, table->path, &table->columns[0], 0, &err),
+                     TM_OK);
+    assert_int_equal(tm_store_end_column(writer, &err), TM_OK);
+    assert_int_equal(tm_store_commit(writer, &err), TM_OK);
+    assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
+    assert_int_equal(tm_store_read_ranks(store, &ranks, &n, &err), TM_ERR_INPUT);
+    assert_string_equal(err.message, "the store is damaged: its number of ranks cannot be");
+    tm_store_close(store);
+}
+
+int main(void) {
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        WITH_FOLDER(timelines_are_read_back_as_they_were_written),
+        WITH_FOLDER(only_the_wanted_ranks_are_read),
+        WITH_FOLDER(a_number_that_cannot_be_is_refused),
+        WITH_FOLDER(a_column_that_is_missing_is_named),
+        WITH_FOLDER(a_store_without_ranks_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
