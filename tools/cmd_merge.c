@@ -1,23 +1,13 @@
 /* tmerge merge: the main job, from traces to a store and the summary. */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "command.h"
-#include "console.h"
 #include "inputs.h"
 #include "mpi/agree.h"
-#include "mpi/load.h"
-#include "mpi/match.h"
-#include "mpi/names.h"
-#include "mpi/store_write.h"
-#include "mpi/tables.h"
-#include "summary.h"
-#include "tmerge/analysis.h"
+#include "pipeline.h"
 #include "tmerge/store.h"
 
 static const tm_option options[] = {
@@ -37,151 +27,53 @@ static const tm_option options[] = {
     {"help", 0, NULL, "this text"},
 };
 
-/* Options that change no result, and so are not part of the command that the store keeps. */
-static const char *const not_stored[] = {"output", "no-html",  "no-compress", "force",
-                                         "quiet",  "progress", "color"};
+/* Options that decide which traces are read and how: with the traces, the command that the store
+ * keeps. The others change no result, or are settings of the store, which can be analysed again
+ * with other ones. */
+static const char *const stored[] = {"rank-map", "skip-bad"};
 
 enum { COMMAND_INPUTS_MAX = 64 };
 
 typedef struct merge {
-    MPI_Comm comm;
-    int self;
-    const tm_arguments *arguments;
-    const char *output;
-    tm_colors colors;
     tm_inputs inputs;
-    tm_tables tables;
-    tm_loaded loaded;
-    tm_names *names; /* the job's dictionary */
-    tm_align align;
-    bool shows_progress;
-    tm_bar bar;
-    tm_collectives collectives;
+    tm_vec command; /* of char; the text that the store keeps */
 } merge;
 
-/* The temporary file, for the handler of a signal that ends the run. */
-static char temporary_path[TM_PATH_MAX + 32];
-
-static void remove_and_leave(int signal_number) {
-    unlink(temporary_path);
-    _exit(128 + signal_number);
-}
-
-static void watch_signals(const char *output) {
-    struct sigaction action = {.sa_handler = remove_and_leave};
-    if (!tm_store_temporary_path(output, temporary_path, sizeof temporary_path))
-        return;
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    /* Over the file size limit a write shall fail, and be told, instead of ending the process. */
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGXFSZ, &action, NULL);
-}
-
-/* Found before anything is read: an output that is not ours, or a folder that takes no file. */
-static tm_status check_output(const merge *m, tm_error *err) {
-    struct stat info;
-    char folder[TM_PATH_MAX + 1];
-    if (strlen(m->output) >= TM_PATH_MAX)
-        return tm_fail(err, TM_ERR_OUTPUT, m->output, -1, "this path is too long");
-    if (m->output[0] == '\0')
-        return tm_fail(err, TM_ERR_OUTPUT, NULL, -1, "the name of the output is empty");
-    if (stat(m->output, &info) == 0) {
-        if (S_ISDIR(info.st_mode))
-            return tm_fail(err, TM_ERR_OUTPUT, m->output, -1, "this is a folder");
-        if (!S_ISREG(info.st_mode)) /* a device would be replaced, not written to */
-            return tm_fail(err, TM_ERR_OUTPUT, m->output, -1, "this is no regular file");
-        if (!tm_argument(m->arguments, "force") && !tm_store_is_store(m->output))
-            return tm_fail(err, TM_ERR_OUTPUT, m->output, -1,
-                           "this file is no tmerge store; --force overwrites it");
-    }
-    /* The dot asks for a folder: a file in its place would only be found when it is too late. */
-    const char *slash = strrchr(m->output, '/');
-    snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash - m->output) + 1 : 0, m->output);
-    if (access(folder, W_OK | X_OK) != 0)
-        return tm_fail(err, TM_ERR_OUTPUT, m->output, -1, "its folder takes no file: %s",
-                       strerror(errno));
-    return TM_OK;
-}
-
-static void warn_inputs(const merge *m) {
-    const tm_table *left = tm_tables_find(&m->tables, "job.left_out");
+static void warn_inputs(const tm_pipeline *p, const void *context) {
+    const merge *m = context;
+    const tm_table *left = tm_tables_find(&p->tables, "job.left_out");
     for (size_t i = 0; i < left->n_rows; i++) {
         const tm_cell *row = tm_table_row(left, i);
         if (strcmp(row[1].value.text, "other") != 0)
             tm_console_warn("left out %s: %s", row[0].value.text, row[2].value.text);
     }
-    if (m->loaded.n_by_position > 0)
+    if (p->loaded.n_by_position > 0)
         tm_console_warn("%lld of %zu files tell%s no rank: their place among the arguments counts "
                         "(--rank-map FILE says it)",
-                        (long long)m->loaded.n_by_position, m->inputs.list.n,
-                        m->loaded.n_by_position == 1 ? "s" : "");
+                        (long long)p->loaded.n_by_position, m->inputs.list.n,
+                        p->loaded.n_by_position == 1 ? "s" : "");
 }
 
 /* With --force too: a trace is never written over. */
-static tm_status check_inputs(const merge *m, tm_error *err) {
+static tm_status check_inputs(const merge *m, const char *path, tm_error *err) {
     struct stat output, input;
     const tm_input *inputs = m->inputs.list.data;
-    if (stat(m->output, &output) != 0 || tm_store_is_store(m->output))
+    if (stat(path, &output) != 0 || tm_store_is_store(path))
         return TM_OK;
     for (size_t i = 0; i < m->inputs.list.n; i++)
         if (stat(inputs[i].path, &input) == 0 && input.st_dev == output.st_dev &&
             input.st_ino == output.st_ino)
-            return tm_fail(err, TM_ERR_OUTPUT, m->output, -1, "this file is one of the inputs");
+            return tm_fail(err, TM_ERR_OUTPUT, path, -1, "this file is one of the inputs");
     return TM_OK;
 }
 
-static tm_status read_traces(merge *m, tm_error *err) {
-    const char *map = tm_argument(m->arguments, "rank-map");
-    TM_TRY(tm_inputs_list(m->comm, m->arguments, map, &m->inputs, err));
-    TM_TRY(tm_mpi_agree(m->comm, m->self == 0 ? check_inputs(m, err) : TM_OK, err));
-    const tm_progress_sink sink = {tm_console_bar, &m->bar};
-    const tm_load_options load = {
-        .inputs = m->inputs.list.data,
-        .n_inputs = m->inputs.list.n,
-        .comm_pattern = tm_argument(m->arguments, "comm-pattern"),
-        .skip_bad = tm_argument(m->arguments, "skip-bad") != NULL,
-        .progress = m->shows_progress ? &sink : NULL,
-    };
-    tm_table *left_out = tm_tables_find(&m->tables, "job.left_out");
-    return tm_mpi_load(m->comm, &load, left_out, &m->loaded, err);
-}
-
-static tm_status match_ranks(merge *m, tm_error *err) {
-    int64_t n_ranks = (int64_t)m->loaded.n_ranks, world = m->loaded.world_size;
-    const tm_match_options match = {
-        .names = m->names,
-        .world_size = world > n_ranks ? world : n_ranks,
-        .n_ranks = n_ranks,
-        .align = m->align,
-    };
-    return tm_mpi_match(m->comm, &match, m->loaded.timelines, m->loaded.n_timelines,
-                        &m->collectives, err);
-}
-
-static tm_status analyse(merge *m, tm_error *err) {
-    tm_status status = tm_analyse_collectives(&m->collectives, &m->tables, err);
-    for (size_t i = 0; i < m->loaded.n_timelines && status == TM_OK; i++)
-        status = tm_analyse_rank(&m->loaded.timelines[i], m->names, &m->tables, err);
-    TM_TRY(tm_mpi_agree(m->comm, status, err));
-    TM_TRY(tm_mpi_gather_tables(m->comm, &m->tables, err));
-    const tm_job job = {.n_ranks = m->loaded.n_ranks,
-                        .world_size = m->loaded.world_size,
-                        .aligned = m->align != TM_ALIGN_NONE};
-    if (m->self == 0)
-        status = tm_analyse_job(&job, &m->tables, err);
-    return tm_mpi_agree(m->comm, status, err);
-}
-
 static bool is_stored(const char *option) {
-    for (size_t i = 0; i < sizeof not_stored / sizeof *not_stored; i++)
-        if (strcmp(not_stored[i], option) == 0)
-            return false;
-    return true;
+    for (size_t i = 0; i < sizeof stored / sizeof *stored; i++)
+        if (strcmp(stored[i], option) == 0)
+            return true;
+    return false;
 }
 
-/* The command as the store keeps it: what decides the results, and no more. */
 static tm_status command_text(const tm_arguments *arguments, tm_vec *out, tm_error *err) {
     bool ok = tm_vec_append(out, "tmerge merge", 12) != NULL;
     for (size_t i = 0; i < arguments->command->n_options && ok; i++) {
@@ -202,121 +94,37 @@ static tm_status command_text(const tm_arguments *arguments, tm_vec *out, tm_err
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static tm_status write_store(merge *m, tm_error *err) {
-    tm_vec command = TM_VEC(char);
-    const tm_timeline **timelines = calloc(m->loaded.n_timelines + 1, sizeof *timelines);
-    tm_status status = timelines ? command_text(m->arguments, &command, err) : tm_fail_memory(err);
-    status = tm_mpi_agree(m->comm, status, err);
-    if (status == TM_OK) {
-        for (size_t i = 0; i < m->loaded.n_timelines; i++)
-            timelines[i] = &m->loaded.timelines[i];
-        const tm_store_attribute attributes[] = {
-            {"command", command.data, 0},
-            {"ranks", NULL, (int64_t)m->loaded.n_ranks},
-            {"world_size", NULL, m->loaded.world_size},
-        };
-        const tm_store_plan plan = {
-            .path = m->output,
-            .timelines = timelines,
-            .n_timelines = m->loaded.n_timelines,
-            .compress = !tm_argument(m->arguments, "no-compress"),
-            .names = m->names,
-            .tables = &m->tables,
-            .tool_version = TMERGE_VERSION,
-            .attributes = attributes,
-            .n_attributes = sizeof attributes / sizeof *attributes,
-        };
-        status = tm_mpi_store_write(m->comm, &plan, err);
-    }
-    free(timelines);
-    tm_vec_free(&command);
-    return status;
-}
-
-/* Process 0 decides for all: only its launcher's streams tell whether a person looks on. */
-static void share_progress(merge *m) {
-    int shows = m->shows_progress;
-    MPI_Bcast(&shows, 1, MPI_INT, 0, m->comm);
-    m->shows_progress = shows != 0;
-    m->bar = tm_console_bar_create();
-}
-
-static void say(merge *m, const char *what) {
-    if (m->self == 0 && m->shows_progress)
-        tm_console_phase(&m->bar, what);
-}
-
-static tm_status run_phases(merge *m, tm_error *err) {
-    TM_TRY(tm_mpi_agree(m->comm, m->self == 0 ? check_output(m, err) : TM_OK, err));
-    TM_TRY(tm_mpi_agree(m->comm, tm_analysis_tables(&m->tables, err), err));
-    TM_TRY(read_traces(m, err));
-    say(m, "matching and analysing ...");
-    TM_TRY(tm_mpi_unify_names(m->comm, m->loaded.names, m->loaded.timelines, m->loaded.n_timelines,
-                              &m->names, err));
-    TM_TRY(match_ranks(m, err));
-    TM_TRY(analyse(m, err));
-    say(m, "writing the store ...");
-    TM_TRY(write_store(m, err));
-    say(m, NULL);
-    if (m->self == 0)
-        warn_inputs(m);
-    return m->self == 0 ? tm_summary_print(&m->tables, &m->loaded, m->output, &m->colors, err)
-                        : TM_OK;
-}
-
-/* Open MPI's settings that this job is better off with, where the user has not said otherwise:
- * waiting processes give way, no single-copy probing, and on one node shared memory alone. */
-static void prepare_environment(void) {
-    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-    setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
-    const char *world = getenv("OMPI_COMM_WORLD_SIZE");
-    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-    if (!world)
-        setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-    if (!world || (local && strcmp(world, local) == 0)) {
-        setenv("OMPI_MCA_pml", "ob1", 0);
-        setenv("OMPI_MCA_btl", "self,vader", 0);
-    }
-}
-
-static tm_status parse_align(const char *text, tm_align *out, tm_error *err) {
-    if (text && strcmp(text, "none") == 0)
-        *out = TM_ALIGN_NONE;
-    else if (!text || strcmp(text, "utc") == 0)
-        *out = TM_ALIGN_UTC;
-    else
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--align takes utc or none, not '%s'", text);
-    return TM_OK;
+static tm_status read_traces(tm_pipeline *p, void *context, tm_error *err) {
+    merge *m = context;
+    const tm_arguments *arguments = p->arguments;
+    TM_TRY(tm_pipeline_check_output(p, err));
+    TM_TRY(tm_inputs_list(p->comm, arguments, tm_argument(arguments, "rank-map"), &m->inputs, err));
+    tm_status status = p->self == 0 ? check_inputs(m, p->output, err) : TM_OK;
+    if (status == TM_OK)
+        status = command_text(arguments, &m->command, err);
+    TM_TRY(tm_mpi_agree(p->comm, status, err));
+    p->command = m->command.data;
+    const tm_progress_sink sink = {tm_console_bar, &p->bar};
+    const tm_load_options load = {
+        .inputs = m->inputs.list.data,
+        .n_inputs = m->inputs.list.n,
+        .comm_pattern = p->comm_pattern,
+        .skip_bad = tm_argument(arguments, "skip-bad") != NULL,
+        .progress = p->shows_progress ? &sink : NULL,
+    };
+    tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
+    return tm_mpi_load(p->comm, &load, left_out, &p->loaded, err);
 }
 
 static tm_status merge_run(const tm_arguments *arguments, tm_error *err) {
-    const char *output = tm_argument(arguments, "output");
-    merge m = {.arguments = arguments, .output = output ? output : "tmerge.h5"};
+    merge m = {.command = TM_VEC(char)};
+    const tm_pipeline_input input = {read_traces, warn_inputs, &m};
     if (arguments->n_operands == 0)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge merge needs traces; see --help");
-    TM_TRY(tm_console_colors(tm_argument(arguments, "color"), 1, &m.colors, err));
-    TM_TRY(parse_align(tm_argument(arguments, "align"), &m.align, err));
-    TM_TRY(tm_console_progress(tm_argument(arguments, "progress"),
-                               tm_argument(arguments, "quiet") != NULL, &m.shows_progress, err));
-    prepare_environment();
-    if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
-        return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI could not be started");
-    MPI_Comm_dup(MPI_COMM_WORLD, &m.comm);
-    MPI_Comm_set_errhandler(m.comm, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(m.comm, &m.self);
-    if (m.self == 0)
-        watch_signals(m.output);
-    share_progress(&m);
-    tm_status status = run_phases(&m, err);
-    if (status != TM_OK)
-        say(&m, NULL);
-    tm_collectives_free(&m.collectives);
-    tm_names_destroy(m.names);
-    tm_loaded_free(&m.loaded);
+    tm_status status = tm_pipeline_run(arguments, "tmerge.h5", &input, err);
     tm_inputs_free(&m.inputs);
-    tm_tables_destroy(&m.tables);
-    MPI_Comm_free(&m.comm);
-    return status; /* main ends MPI, when the error is told */
+    tm_vec_free(&m.command);
+    return status;
 }
 
 const tm_command tm_command_merge = {

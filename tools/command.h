@@ -36,6 +36,7 @@ typedef struct tm_arguments {
 /** The subcommands; a file each, whose row stands here. */
 extern const tm_command tm_command_merge;
 extern const tm_command tm_command_show;
+extern const tm_command tm_command_analyze;
 extern const tm_command tm_command_check;
 extern const tm_command tm_command_list;
 

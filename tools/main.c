@@ -10,6 +10,7 @@
 static const tm_command *const commands[] = {
     &tm_command_merge,
     &tm_command_show,
+    &tm_command_analyze,
     &tm_command_check,
     &tm_command_list,
 };

@@ -223,6 +223,9 @@ bool tm_store_has_table(const tm_store *store, const char *name);
  */
 tm_status tm_store_read_table(const tm_store *store, tm_table *table, tm_error *err) TM_MUST_CHECK;
 
+/** Whether its columns are compressed: false for a store that --no-compress made. */
+bool tm_store_is_compressed(const tm_store *store);
+
 /** A text attribute of the root. @param out malloc'ed, freed by the caller; NULL where there is
  * none. */
 tm_status tm_store_read_text(const tm_store *store, const char *name, char **out,

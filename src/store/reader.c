@@ -131,6 +131,16 @@ hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *row
     return dataset;
 }
 
+bool tm_store_is_compressed(const tm_store *store) {
+    size_t rows;
+    hid_t dataset = tm_store_open_dataset(store, "/ranks/rank", &rows);
+    hid_t layout = dataset >= 0 ? H5Dget_create_plist(dataset) : H5I_INVALID_HID;
+    bool compressed = layout >= 0 && H5Pget_nfilters(layout) > 0;
+    tm_h5_close(layout);
+    tm_h5_close(dataset);
+    return compressed;
+}
+
 static tm_status check_version(const tm_store *store, tm_error *err) {
     int64_t major = 0, minor = 0;
     TM_TRY(tm_store_read_number(store, "schema_major", -1, &major, err));

@@ -44,6 +44,11 @@ WRONG = [
     (['show', 'x.h5', 'nothing'], "'nothing'" + NO_TABLE),
     (['show', 'x.h5', 'overlap.'], "'overlap.'" + NO_TABLE),
     (['show', 'x.h5', 'over'], "'over'" + NO_TABLE),
+    (['analyze'], 'tmerge analyze needs one store; see --help'),
+    (['analyze', 'a.h5', 'b.h5'], 'tmerge analyze needs one store; see --help'),
+    (['analyze', 'x.h5', '--align=best'], "--align takes utc or none, not 'best'"),
+    (['analyze', 'x.h5', '--skip-bad'],
+     '--skip-bad is no option of tmerge analyze; see tmerge analyze --help'),
     (['check'], 'tmerge check needs a store; see --help'),
     (['list', 'x'], "tmerge list takes no operand, such as 'x'"),
 ]
@@ -85,7 +90,7 @@ def test_no_arguments_print_the_usage_on_standard_error_and_give_2():
     done = tmerge().expect(2)
     equal(done.out, '')
     contains(done.err, 'mpirun -n 8 tmerge profile_rank_*')
-    for command in ('merge', 'show', 'check', 'list'):
+    for command in ('merge', 'show', 'analyze', 'check', 'list'):
         contains(done.err, f'\n  tmerge {command} ')
 
 
@@ -99,6 +104,7 @@ def test_help_prints_the_same_usage_on_standard_output_and_gives_0():
 def test_help_of_each_command_names_its_options():
     for command, options in (('merge', ('-o, --output FILE.h5', '--rank-map FILE', '--skip-bad')),
                              ('show', ('--json', '--csv', '--rank LIST', '--top N')),
+                             ('analyze', ('-o, --output FILE.h5', '--align HOW', '-q, --quiet')),
                              ('check', ('-q, --quiet',)), ('list', ('--doc',))):
         done = tmerge(command, '--help').expect(0)
         equal(done.err, '')

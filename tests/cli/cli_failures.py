@@ -3,14 +3,13 @@ status, nothing left behind, and a store that was there before as it was."""
 import contextlib
 import os
 import re
-import resource
 import signal
 import subprocess
 import time
 import zlib
 
-from common import (TMERGE, content, contains, equal, files, gzipped, has_line, holds, kernel,
-                    launcher, main, merged, permissions_count, put, rows, run, same_bytes,
+from common import (TMERGE, big_trace, content, contains, equal, files, gzipped, has_line, holds,
+                    launcher, limited, main, merged, permissions_count, put, rows, run, same_bytes,
                     small_trace, synth, tmerge, trace, without_dac_override, zstd_framed)
 
 TEMPORARY = '.tmerge.h5.tmerge-tmp'
@@ -33,11 +32,6 @@ MALFORMED = [
     ('{"schemaVersion": 1}@', 'the document has no traceEvents'),
 ]
 ENDS = r'the file ends (in the middle of a value|inside traceEvents|inside its outermost object)'
-
-
-def big_trace(rank=0, events=40000):
-    """About 5 MB, which is more than is looked at at once."""
-    return trace([kernel(f'kernel {i % 50}', 10 * i, 9) for i in range(events)], rank)
 
 
 def stops(bad, message, processes=(0, 3), status=3, **more):
@@ -212,11 +206,6 @@ def test_what_is_no_store_is_overwritten_only_with_force():
     merged('rank1.json', '-o', 'thesis.h5', '--force')
     merged('rank1.json', '-o', 'thesis.h5')  # now it is a store
     equal(rows('thesis.h5', 'job.job')[0]['events'], 2)
-
-
-def limited(size):
-    """Run before a command: no file of it may become larger."""
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 def test_a_full_disk_is_told_and_leaves_nothing():

@@ -50,6 +50,7 @@ def test_one_large_trace_takes_memory_for_its_events_alone():
     is_bounded(found, n_events)
     # The text is three hundred megabytes; without it the bound is 185.
     holds(max(found) < os.path.getsize('rank0.json') / 2, f'{max(found)} bytes')
+    is_bounded(peaks(0, 'analyze', 'tmerge.h5', '-q'), n_events)
 
 
 def test_a_job_of_many_ranks_takes_memory_for_its_events_in_every_process():
@@ -60,6 +61,7 @@ def test_a_job_of_many_ranks_takes_memory_for_its_events_in_every_process():
         events = [row['events'] for row in rows('tmerge.h5', 'job.rank')]
         holds(len(found) == n and len(events) == 256, found)
         is_bounded(found, sum(events) // n)
+        is_bounded(peaks(n, 'analyze', 'tmerge.h5', '-q'), sum(events) // n)
 
 
 main()

@@ -96,7 +96,7 @@ def test_no_attribute_tells_processes_time_or_output():
     merged('job', '--force', '--color=never', '-o', 'remarkable_name.h5', n=7)
     found = all_attributes('remarkable_name.h5')
     equal({key for thing, key, _ in found if thing == '/'},
-          {'command', 'format', 'ranks', 'schema_major', 'schema_minor', 'tool_version',
+          {'align', 'command', 'format', 'ranks', 'schema_major', 'schema_minor', 'tool_version',
            'world_size'})
     for thing, key, value in found:
         lacks(str(value), 'remarkable_name')
@@ -108,14 +108,15 @@ def test_no_attribute_tells_processes_time_or_output():
     equal(command, 'tmerge merge job')
 
 
-def test_the_command_in_the_store_holds_what_changes_results():
+def test_the_store_holds_the_command_and_the_settings_that_change_results():
     put('rank0.json', small_trace(0))
     put('map', 'rank0.json 4')
     merged('rank0.json', '--rank-map', 'map', '-o', 'x.h5', '--comm-pattern=a b', '--skip-bad',
            '--no-compress')
     with h5py.File('x.h5') as store:
         equal(store.attrs['command'],
-              'tmerge merge --rank-map=map --comm-pattern=a b --skip-bad rank0.json')
+              'tmerge merge --rank-map=map --skip-bad rank0.json')
+        equal((store.attrs['comm_pattern'], store.attrs['align']), ('a b', 'utc'))
     many = [put(f'rank{i}.json', small_trace(i)) for i in range(70)]
     merged(*many, '-o', 'x.h5')
     with h5py.File('x.h5') as store:

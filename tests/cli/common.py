@@ -10,6 +10,7 @@ import inspect
 import json
 import os
 import re
+import resource
 import shutil
 import struct
 import subprocess
@@ -148,6 +149,11 @@ def permissions_count():
         raise Skip('root cannot give up its rights here')
 
 
+def limited(size):
+    """Run before a command: no file of it may become larger."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
 def tables(store, *names, **more):
     """The rows of tables of a store by their names, as tmerge show --json tells them."""
     shown = json.loads(tmerge('show', store, *names, '--json', **more).expect(0).out)
@@ -231,6 +237,11 @@ def small_trace(rank=None, at=100, dur=50, **more):
     """One compute kernel of dur us beginning at `at` us, and an all-reduce behind it of 10 us."""
     return trace([kernel('gemm', at, dur), kernel('ncclDevKernel_AllReduce_Sum', at + dur, 10)],
                  rank=rank, **more)
+
+
+def big_trace(rank=0, events=40000):
+    """About 5 MB, which is more than is looked at at once."""
+    return trace([kernel(f'kernel {i % 50}', 10 * i, 9) for i in range(events)], rank)
 
 
 def put(path, content):

@@ -1,0 +1,83 @@
+/* tmerge analyze: all results again, from a store alone. */
+#include <stdlib.h>
+
+#include "mpi/agree.h"
+#include "mpi/restore.h"
+#include "pipeline.h"
+#include "tmerge/store.h"
+
+static const tm_option options[] = {
+    {"output", 'o', "FILE.h5", "write another store (the store itself)"},
+    {"comm-pattern", 0, "REGEX",
+     "kernels that communicate, besides the known ones; '' for no others"},
+    {"align", 0, "HOW", "clocks: utc (as recorded), or none for no number between ranks"},
+    {"no-compress", 0, NULL, "plain chunks in the store: larger and faster"},
+    {"force", 0, NULL, "overwrite the output even where it is no tmerge store"},
+    {"quiet", 'q', NULL, "show no progress"},
+    {"progress", 0, "WHEN", "auto (where a person looks on), always or never"},
+    {"color", 0, "WHEN", "auto, always or never"},
+    {"help", 0, NULL, "this text"},
+};
+
+/* What was read of the store, on each process. */
+typedef struct analyze {
+    const char *path;
+    tm_store *store;
+    char *command, *align, *comm_pattern; /* owned; NULL where it has none */
+} analyze;
+
+/* What the store was made with counts, where no option says otherwise. */
+static tm_status read_settings(tm_pipeline *p, analyze *a, tm_error *err) {
+    TM_TRY(tm_store_open(a->path, &a->store, err));
+    TM_TRY(tm_store_read_text(a->store, "command", &a->command, err));
+    TM_TRY(tm_store_read_text(a->store, "align", &a->align, err));
+    TM_TRY(tm_store_read_text(a->store, "comm_pattern", &a->comm_pattern, err));
+    p->command = a->command;
+    p->compress = p->compress && tm_store_is_compressed(a->store);
+    if (!tm_argument(p->arguments, "comm-pattern"))
+        p->comm_pattern = a->comm_pattern;
+    if (!tm_argument(p->arguments, "align") && a->align && !tm_align_parse(a->align, &p->align))
+        return tm_fail(err, TM_ERR_INPUT, a->path, -1,
+                       "the store was aligned by '%.40s', which this tmerge does not know",
+                       a->align);
+    return TM_OK;
+}
+
+static tm_status read_store(tm_pipeline *p, void *context, tm_error *err) {
+    analyze *a = context;
+    TM_TRY(tm_mpi_agree(p->comm, read_settings(p, a, err), err));
+    TM_TRY(tm_pipeline_check_output(p, err));
+    tm_pipeline_say(p, "reading the store ...");
+    tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
+    tm_status status =
+        tm_mpi_restore(p->comm, a->store, p->comm_pattern, left_out, &p->loaded, err);
+    tm_store_close(a->store); /* before another takes its place */
+    a->store = NULL;
+    /* A pattern that nobody typed is no wrong usage. */
+    if (status == TM_ERR_USAGE && p->comm_pattern == a->comm_pattern)
+        status = tm_fail(err, TM_ERR_INPUT, a->path, -1,
+                         "the store is damaged: its comm_pattern is no regular expression");
+    return status;
+}
+
+static tm_status analyze_run(const tm_arguments *arguments, tm_error *err) {
+    if (arguments->n_operands != 1)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge analyze needs one store; see --help");
+    analyze a = {.path = arguments->operands[0]};
+    const tm_pipeline_input input = {read_store, NULL, &a};
+    tm_status status = tm_pipeline_run(arguments, a.path, &input, err);
+    tm_store_close(a.store);
+    free(a.command);
+    free(a.align);
+    free(a.comm_pattern);
+    return status;
+}
+
+const tm_command tm_command_analyze = {
+    .name = "analyze",
+    .usage = "STORE [-o FILE.h5] [options]",
+    .summary = "Computes all results again from a store, without its traces",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .run = analyze_run,
+};

@@ -1,0 +1,224 @@
+#include "pipeline.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mpi/agree.h"
+#include "mpi/names.h"
+#include "mpi/store_write.h"
+#include "mpi/tables.h"
+#include "summary.h"
+#include "tmerge/analysis.h"
+#include "tmerge/store.h"
+
+/* By tm_align: the word of --align, and of the store. */
+static const char *const align_words[] = {[TM_ALIGN_UTC] = "utc", [TM_ALIGN_NONE] = "none"};
+
+/* The temporary file, for the handler of a signal that ends the run. */
+static char temporary_path[TM_PATH_MAX + 32];
+
+static void remove_and_leave(int signal_number) {
+    unlink(temporary_path);
+    _exit(128 + signal_number);
+}
+
+static void watch_signals(const char *output) {
+    struct sigaction action = {.sa_handler = remove_and_leave};
+    if (!tm_store_temporary_path(output, temporary_path, sizeof temporary_path))
+        return;
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    /* Over the file size limit a write shall fail, and be told, instead of ending the process. */
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &action, NULL);
+}
+
+static tm_status check_path(const tm_pipeline *p, tm_error *err) {
+    struct stat info;
+    char folder[TM_PATH_MAX + 1];
+    if (strlen(p->output) >= TM_PATH_MAX)
+        return tm_fail(err, TM_ERR_OUTPUT, p->output, -1, "this path is too long");
+    if (p->output[0] == '\0')
+        return tm_fail(err, TM_ERR_OUTPUT, NULL, -1, "the name of the output is empty");
+    if (stat(p->output, &info) == 0) {
+        if (S_ISDIR(info.st_mode))
+            return tm_fail(err, TM_ERR_OUTPUT, p->output, -1, "this is a folder");
+        if (!S_ISREG(info.st_mode)) /* a device would be replaced, not written to */
+            return tm_fail(err, TM_ERR_OUTPUT, p->output, -1, "this is no regular file");
+        if (!tm_argument(p->arguments, "force") && !tm_store_is_store(p->output))
+            return tm_fail(err, TM_ERR_OUTPUT, p->output, -1,
+                           "this file is no tmerge store; --force overwrites it");
+    }
+    /* The dot asks for a folder: a file in its place would only be found when it is too late. */
+    const char *slash = strrchr(p->output, '/');
+    snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash - p->output) + 1 : 0, p->output);
+    if (access(folder, W_OK | X_OK) != 0)
+        return tm_fail(err, TM_ERR_OUTPUT, p->output, -1, "its folder takes no file: %s",
+                       strerror(errno));
+    return TM_OK;
+}
+
+tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) {
+    return tm_mpi_agree(p->comm, p->self == 0 ? check_path(p, err) : TM_OK, err);
+}
+
+static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
+    int64_t n_ranks = (int64_t)p->loaded.n_ranks, world = p->loaded.world_size;
+    const tm_match_options match = {
+        .names = p->names,
+        .world_size = world > n_ranks ? world : n_ranks,
+        .n_ranks = n_ranks,
+        .align = p->align,
+    };
+    return tm_mpi_match(p->comm, &match, p->loaded.timelines, p->loaded.n_timelines,
+                        &p->collectives, err);
+}
+
+static tm_status analyse(tm_pipeline *p, tm_error *err) {
+    tm_status status = tm_analyse_collectives(&p->collectives, &p->tables, err);
+    for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++)
+        status = tm_analyse_rank(&p->loaded.timelines[i], p->names, &p->tables, err);
+    TM_TRY(tm_mpi_agree(p->comm, status, err));
+    TM_TRY(tm_mpi_gather_tables(p->comm, &p->tables, err));
+    const tm_job job = {.n_ranks = p->loaded.n_ranks,
+                        .world_size = p->loaded.world_size,
+                        .aligned = p->align != TM_ALIGN_NONE};
+    if (p->self == 0)
+        status = tm_analyse_job(&job, &p->tables, err);
+    return tm_mpi_agree(p->comm, status, err);
+}
+
+static tm_status write_timelines(tm_pipeline *p, const tm_timeline **timelines, tm_error *err) {
+    for (size_t i = 0; i < p->loaded.n_timelines; i++)
+        timelines[i] = &p->loaded.timelines[i];
+    enum { ALWAYS = 3, SOMETIMES = 2 };
+    tm_store_attribute attributes[ALWAYS + SOMETIMES] = {
+        {"align", align_words[p->align], 0},
+        {"ranks", NULL, (int64_t)p->loaded.n_ranks},
+        {"world_size", NULL, p->loaded.world_size},
+    };
+    size_t n = ALWAYS;
+    if (p->command)
+        attributes[n++] = (tm_store_attribute){"command", p->command, 0};
+    if (p->comm_pattern)
+        attributes[n++] = (tm_store_attribute){"comm_pattern", p->comm_pattern, 0};
+    const tm_store_plan plan = {
+        .path = p->output,
+        .timelines = timelines,
+        .n_timelines = p->loaded.n_timelines,
+        .compress = p->compress,
+        .names = p->names,
+        .tables = &p->tables,
+        .tool_version = TMERGE_VERSION,
+        .attributes = attributes,
+        .n_attributes = n,
+    };
+    return tm_mpi_store_write(p->comm, &plan, err);
+}
+
+static tm_status write_store(tm_pipeline *p, tm_error *err) {
+    const tm_timeline **timelines = calloc(p->loaded.n_timelines + 1, sizeof *timelines);
+    tm_status status = tm_mpi_agree(p->comm, timelines ? TM_OK : tm_fail_memory(err), err);
+    if (status == TM_OK)
+        status = write_timelines(p, timelines, err);
+    free(timelines);
+    return status;
+}
+
+/* Process 0 decides for all: only its launcher's streams tell whether a person looks on. */
+static void share_progress(tm_pipeline *p) {
+    int shows = p->shows_progress;
+    MPI_Bcast(&shows, 1, MPI_INT, 0, p->comm);
+    p->shows_progress = shows != 0;
+    p->bar = tm_console_bar_create();
+}
+
+void tm_pipeline_say(tm_pipeline *p, const char *what) {
+    if (p->self == 0 && p->shows_progress)
+        tm_console_phase(&p->bar, what);
+}
+
+static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_error *err) {
+    TM_TRY(tm_mpi_agree(p->comm, tm_analysis_tables(&p->tables, err), err));
+    TM_TRY(input->read(p, input->context, err));
+    tm_pipeline_say(p, "matching and analysing ...");
+    TM_TRY(tm_mpi_unify_names(p->comm, p->loaded.names, p->loaded.timelines, p->loaded.n_timelines,
+                              &p->names, err));
+    TM_TRY(match_ranks(p, err));
+    TM_TRY(analyse(p, err));
+    tm_pipeline_say(p, "writing the store ...");
+    TM_TRY(write_store(p, err));
+    tm_pipeline_say(p, NULL);
+    if (p->self != 0)
+        return TM_OK;
+    if (input->warn)
+        input->warn(p, input->context);
+    return tm_summary_print(&p->tables, &p->loaded, p->output, &p->colors, err);
+}
+
+/* Open MPI's settings that this job is better off with, where the user has not said otherwise:
+ * waiting processes give way, no single-copy probing, and on one node shared memory alone. */
+static void prepare_environment(void) {
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+    const char *world = getenv("OMPI_COMM_WORLD_SIZE");
+    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    if (!world)
+        setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    if (!world || (local && strcmp(world, local) == 0)) {
+        setenv("OMPI_MCA_pml", "ob1", 0);
+        setenv("OMPI_MCA_btl", "self,vader", 0);
+    }
+}
+
+bool tm_align_parse(const char *word, tm_align *out) {
+    for (size_t i = 0; i < sizeof align_words / sizeof *align_words; i++)
+        if (strcmp(word, align_words[i]) == 0) {
+            *out = (tm_align)i;
+            return true;
+        }
+    return false;
+}
+
+static tm_status parse_options(tm_pipeline *p, tm_error *err) {
+    const char *align = tm_argument(p->arguments, "align");
+    const char *pattern = tm_argument(p->arguments, "comm-pattern");
+    if (align && !tm_align_parse(align, &p->align))
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--align takes utc or none, not '%s'", align);
+    p->comm_pattern = pattern && *pattern ? pattern : NULL;
+    p->compress = !tm_argument(p->arguments, "no-compress");
+    TM_TRY(tm_console_colors(tm_argument(p->arguments, "color"), 1, &p->colors, err));
+    return tm_console_progress(tm_argument(p->arguments, "progress"),
+                               tm_argument(p->arguments, "quiet") != NULL, &p->shows_progress, err);
+}
+
+tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
+                          const tm_pipeline_input *input, tm_error *err) {
+    const char *chosen = tm_argument(arguments, "output");
+    tm_pipeline p = {.arguments = arguments, .output = chosen ? chosen : output};
+    TM_TRY(parse_options(&p, err));
+    prepare_environment();
+    if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
+        return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI could not be started");
+    MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
+    MPI_Comm_set_errhandler(p.comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(p.comm, &p.self);
+    if (p.self == 0)
+        watch_signals(p.output);
+    share_progress(&p);
+    tm_status status = run_phases(&p, input, err);
+    if (status != TM_OK)
+        tm_pipeline_say(&p, NULL);
+    tm_collectives_free(&p.collectives);
+    tm_names_destroy(p.names);
+    tm_loaded_free(&p.loaded);
+    tm_tables_destroy(&p.tables);
+    MPI_Comm_free(&p.comm);
+    return status; /* main ends MPI, when the error is told */
+}

@@ -1,0 +1,71 @@
+/* What merge and analyze share: from the timelines of all ranks to the store and the summary. */
+#ifndef TMERGE_PIPELINE_H
+#define TMERGE_PIPELINE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "command.h"
+#include "console.h"
+#include "mpi/load.h"
+#include "mpi/match.h"
+#include "tmerge/table.h"
+
+/** One run of the job, on each process. */
+typedef struct tm_pipeline {
+    MPI_Comm comm;
+    int self;
+    const tm_arguments *arguments;
+    const char *output; /* path of the store to write */
+    tm_colors colors;
+    bool shows_progress;
+    tm_bar bar;
+
+    /* What decides results besides the traces, and is stored with them: the options, where the
+     * input does not change them. */
+    tm_align align;
+    const char *comm_pattern; /* NULL for none */
+    const char *command;      /* which traces were read and how; set by the input, may be NULL */
+    bool compress;
+
+    tm_tables tables; /* empty until the input has read */
+    tm_loaded loaded; /* set by the input */
+    tm_names *names;  /* the job's dictionary */
+    tm_collectives collectives;
+} tm_pipeline;
+
+/** Where the timelines come from. */
+typedef struct tm_pipeline_input {
+    /** Sets loaded and the settings, and adds to the table job.left_out; begins with
+     * tm_pipeline_check_output. Collective: over p->comm. */
+    tm_status (*read)(tm_pipeline *p, void *context, tm_error *err);
+
+    /** Warns of what was read, on process 0 before the summary; NULL where there is nothing. */
+    void (*warn)(const tm_pipeline *p, const void *context);
+    void *context;
+} tm_pipeline_input;
+
+/**
+ * Starts MPI, reads the input, matches, analyses, writes the store and prints the summary. Knows
+ * the options output, force, align, comm-pattern, no-compress, quiet, progress and color of the
+ * command.
+ *
+ * @param output  the store to write where no option says it
+ * @return        what main ends with: the same on every process, told by none yet
+ */
+tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
+                          const tm_pipeline_input *input, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Finds what keeps the store from being written: an output that is not ours, or a folder that takes
+ * no file. TM_OK; TM_ERR_OUTPUT. Collective: over p->comm.
+ */
+tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) TM_MUST_CHECK;
+
+/** Shows what is being done; @p what NULL: nothing any more. */
+void tm_pipeline_say(tm_pipeline *p, const char *what);
+
+/** The word of --align as a value; false for a word that it is not. */
+bool tm_align_parse(const char *word, tm_align *out);
+
+#endif
