@@ -47,6 +47,14 @@ tm_status tm_source_read(tm_source *source, void *buffer, size_t capacity, size_
                          tm_error *err) TM_MUST_CHECK;
 
 /**
+ * Moves a plain source on to byte @p offset, before anything was read of it. Offsets stay those of
+ * the whole content; what was passed over does not count as consumed.
+ *
+ * @return  TM_OK; TM_ERR_INPUT (compressed, a pipe, shorter than that)
+ */
+tm_status tm_source_skip(tm_source *source, int64_t offset, tm_error *err) TM_MUST_CHECK;
+
+/**
  * True after a read failed because the compressed stream ends before its end mark: all bytes
  * delivered are good as far as they go. False after any other failure, and before one.
  */
@@ -67,7 +75,7 @@ const char *tm_source_path(const tm_source *source);
 /** How it is encoded: "plain", "gzip" or "zstd". */
 const char *tm_source_encoding(const tm_source *source);
 
-/** Decoded bytes delivered so far. */
+/** Decoded bytes delivered or skipped so far: where the next read begins. */
 int64_t tm_source_offset(const tm_source *source);
 
 /** Bytes of the file itself consumed so far, for progress; runs ahead of the decoding by a piece.

@@ -25,7 +25,7 @@ typedef struct tm_raw {
     size_t piece_bytes; /* most that tm_raw_next gives; a test may lower it before the first call */
     bool ended;         /* the file gave its last byte: a terminal would wait for more */
     int64_t size;       /* bytes in all, -1 where unknown */
-    int64_t consumed;   /* bytes handed out */
+    int64_t consumed;   /* bytes handed out, not those skipped */
 } tm_raw;
 
 /**
@@ -42,6 +42,9 @@ void tm_raw_close(tm_raw *raw);
 
 /** The first bytes, at most TM_RAW_HEAD, without taking them; asked for before any read. */
 const uint8_t *tm_raw_head(const tm_raw *raw, size_t *n);
+
+/** Moves on to a byte of the file, before any read. TM_ERR_INPUT where that cannot be done. */
+tm_status tm_raw_skip(tm_raw *raw, int64_t offset, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Reads straight into @p buffer until it is full or the end is reached.

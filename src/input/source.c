@@ -101,6 +101,18 @@ tm_status tm_source_read(tm_source *source, void *buffer, size_t capacity, size_
     return TM_OK;
 }
 
+tm_status tm_source_skip(tm_source *source, int64_t offset, tm_error *err) {
+    tm_error found;
+    tm_status status =
+        source->encoding == &tm_encoding_plain
+            ? tm_raw_skip(&source->raw, offset, &found)
+            : tm_fail(&found, TM_ERR_INPUT, NULL, -1, "is compressed: it can only be read whole");
+    if (status != TM_OK)
+        return tm_fail(err, status, source->path, -1, "%s", found.message);
+    source->offset = offset;
+    return TM_OK;
+}
+
 void tm_source_set_watch(tm_source *source, tm_source_watch watch) {
     source->watch = watch;
 }

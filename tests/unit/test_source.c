@@ -327,6 +327,46 @@ static void a_read_error_comes_after_what_was_read(void **state) {
     tm_vec_free(&got.bytes);
 }
 
+static void a_plain_source_can_be_read_from_any_byte(void **state) {
+    (void)state;
+    const size_t size = SPAN(TICK).n;
+    for (size_t i = 0; i < 2 * (size + 1); i++) {
+        size_t offset = i / 2, n = 0;
+        char buffer[64];
+        tm_source *source = i % 2 == 0 ? open_pieces(SPAN(TICK), 0) : open_file(SPAN(TICK));
+        assert_int_equal(tm_source_skip(source, (int64_t)offset, NULL), TM_OK);
+        assert_int_equal(tm_source_offset(source), offset);
+        assert_int_equal(tm_source_read(source, buffer, sizeof buffer, &n, NULL), TM_OK);
+        assert_int_equal(n, size - offset);
+        assert_memory_equal(buffer, &TICK[offset], n);
+        assert_int_equal(tm_source_offset(source), size);
+        assert_int_equal(tm_source_consumed(source), n);
+        tm_source_close(source);
+    }
+}
+
+static void what_cannot_be_skipped_is_said(void **state) {
+    (void)state;
+    static const struct {
+        span content;
+        int64_t offset;
+        const char *message;
+    } cases[] = {
+        {INIT(TICK), 21, "ends before byte 21"}, /* the line has 20 */
+        {INIT(TICK), -1, "ends before byte -1"},
+        {INIT(GZIP), 1, "is compressed: it can only be read whole"},
+        {INIT(ZSTD), 1, "is compressed: it can only be read whole"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_error err;
+        tm_source *source = open_file(cases[i].content);
+        assert_int_equal(tm_source_skip(source, cases[i].offset, &err), TM_ERR_INPUT);
+        assert_string_equal(err.message, cases[i].message);
+        assert_string_equal(err.path, tm_source_path(source));
+        tm_source_close(source);
+    }
+}
+
 static void ignore_signal(int number) {
     (void)number;
 }
@@ -380,6 +420,8 @@ int main(void) {
         cmocka_unit_test(what_cannot_be_read_is_refused_on_opening),
         cmocka_unit_test(a_file_without_permission_is_refused),
         cmocka_unit_test(a_read_error_comes_after_what_was_read),
+        cmocka_unit_test(a_plain_source_can_be_read_from_any_byte),
+        cmocka_unit_test(what_cannot_be_skipped_is_said),
         cmocka_unit_test(a_slow_pipe_and_a_signal_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
