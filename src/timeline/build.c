@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/intervals.h"
+#include "join.h"
 #include "sort.h"
 
 /* The state between one trace's events and the finished columns. */
@@ -121,59 +122,29 @@ static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_er
     return TM_OK;
 }
 
-static tm_status absorb_attrs(tm_trace *into, tm_trace *from, uint32_t first, tm_error *err) {
-    for (int a = 0; a < TM_N_ATTRS; a++) {
-        size_t size = tm_attr_size((tm_attr)a);
-        char *rows = tm_vec_append(&into->attrs[a], from->attrs[a].data, from->attrs[a].n);
-        if (!rows && from->attrs[a].n > 0)
-            return tm_fail_memory(err);
-        for (size_t i = 0; i < from->attrs[a].n; i++)
-            *tm_attr_event((tm_attr)a, rows + i * size) += first;
-    }
-    return TM_OK;
-}
-
 /* Moves the events of a further span behind those of the first. */
-static tm_status absorb(tm_trace *into, tm_trace *from, tm_error *err) {
-    uint32_t first = (uint32_t)into->events.n;
-    if (from->events.n >= TM_NO_EVENT - into->events.n)
-        return tm_fail(err, TM_ERR_FAULT, NULL, -1, "more than 2^32 - 2 events of one rank");
-    tm_raw_event *events = tm_vec_append(&into->events, from->events.data, from->events.n);
-    if (!events && from->events.n > 0)
-        return tm_fail_memory(err);
-    const tm_track *tracks = from->tracks.data;
-    uint32_t *track_of = calloc(from->tracks.n + 1, sizeof *track_of);
-    if (!track_of)
-        return tm_fail_memory(err);
-    bool ok = true;
-    for (size_t t = 0; t < from->tracks.n && ok; t++) {
-        size_t known = into->tracks.n;
-        track_of[t] =
-            tm_trace_track(into, (tm_track_kind)tracks[t].kind, tracks[t].pid, tracks[t].tid);
-        ok = track_of[t] != UINT32_MAX;
-        if (ok && into->tracks.n > known)
-            ((tm_track *)into->tracks.data)[track_of[t]] = tracks[t];
-    }
-    for (size_t i = 0; i < from->events.n && ok; i++) {
-        events[i].track = track_of[events[i].track];
-        events[i].launch += events[i].launch == TM_NO_EVENT ? 0 : first;
-    }
-    free(track_of);
-    return ok ? absorb_attrs(into, from, first, err) : tm_fail_memory(err);
+static tm_status absorb(tm_trace *into, const tm_trace *from, tm_error *err) {
+    tm_join join;
+    tm_status status = tm_join_begin(&join, into, from->tracks.data, from->tracks.n, NULL, err);
+    if (status == TM_OK)
+        status = tm_join_events(&join, from->events.data, from->events.n, err);
+    for (int a = 0; a < TM_N_ATTRS && status == TM_OK; a++)
+        status = tm_join_attrs(&join, (tm_attr)a, from->attrs[a].data, from->attrs[a].n, err);
+    tm_join_end(&join);
+    return status;
 }
 
-/* Joins all spans into the first kept trace, which becomes b->all. */
+/* Joins all spans into the first, which becomes b->all. */
 static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
+    b->all = traces[0]; /* never left out: nothing before it overlaps */
     for (size_t i = 0; i < n; i++) {
         if (traces[i]->left_out)
             continue;
         for (int c = 0; c < TM_N_COUNTS; c++)
             b->out->counts[c] += traces[i]->counts[c];
         b->out->truncated |= traces[i]->truncated;
-        if (!b->all) {
-            b->all = traces[i];
+        if (i == 0)
             continue;
-        }
         TM_TRY(absorb(b->all, traces[i], err));
         tm_trace_free(traces[i]);
     }

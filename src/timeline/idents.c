@@ -12,6 +12,15 @@ static void visit_collective(tm_collective_attr *attr, visitor *visit, void *con
     visit(context, &attr->out_split);
 }
 
+void tm_attr_each_name(tm_attr attr, void *rows, size_t n, visitor *visit, void *context) {
+    tm_collective_attr *collectives = attr == TM_ATTR_COLLECTIVE ? rows : NULL;
+    for (size_t i = 0; collectives && i < n; i++)
+        visit_collective(&collectives[i], visit, context);
+    tm_counter_attr *counters = attr == TM_ATTR_COUNTER ? rows : NULL;
+    for (size_t i = 0; counters && i < n; i++)
+        visit(context, &counters[i].series);
+}
+
 void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, uint32_t *id),
                            void *context) {
     visit(context, &timeline->host);
@@ -27,10 +36,6 @@ void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, u
     }
     for (size_t i = 0; i < timeline->n_spans; i++)
         visit(context, &timeline->spans[i].source);
-    tm_collective_attr *collectives = timeline->attrs[TM_ATTR_COLLECTIVE];
-    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++)
-        visit_collective(&collectives[i], visit, context);
-    tm_counter_attr *counters = timeline->attrs[TM_ATTR_COUNTER];
-    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COUNTER]; i++)
-        visit(context, &counters[i].series);
+    for (int a = 0; a < TM_N_ATTRS; a++)
+        tm_attr_each_name((tm_attr)a, timeline->attrs[a], timeline->n_attrs[a], visit, context);
 }

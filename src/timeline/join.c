@@ -1,0 +1,77 @@
+#include "join.h"
+
+#include <stdlib.h>
+
+#include "idents.h"
+
+static void replace(void *context, uint32_t *id) {
+    const tm_join *join = context;
+    *id = join->name_of[*id];
+}
+
+/* A copy of `track` with the names of the other dictionary. */
+static tm_track renamed(const tm_join *join, const tm_track *track) {
+    tm_track copy = *track;
+    if (join->name_of) {
+        copy.pid = join->name_of[track->pid];
+        copy.tid = join->name_of[track->tid];
+        copy.process_name = join->name_of[track->process_name];
+        copy.thread_name = join->name_of[track->thread_name];
+    }
+    return copy;
+}
+
+tm_status tm_join_begin(tm_join *out, tm_trace *into, const tm_track *tracks, size_t n,
+                        const uint32_t *name_of, tm_error *err) {
+    *out = (tm_join){.into = into, .name_of = name_of, .first = (uint32_t)into->events.n};
+    out->track_of = calloc(n + 1, sizeof *out->track_of);
+    if (!out->track_of)
+        return tm_fail_memory(err);
+    for (size_t t = 0; t < n; t++) {
+        tm_track track = renamed(out, &tracks[t]);
+        size_t known = into->tracks.n;
+        uint32_t index = tm_trace_track(into, (tm_track_kind)track.kind, track.pid, track.tid);
+        if (index == UINT32_MAX)
+            return tm_fail_memory(err);
+        if (into->tracks.n > known)
+            ((tm_track *)into->tracks.data)[index] = track;
+        out->track_of[t] = index;
+    }
+    return TM_OK;
+}
+
+tm_status tm_join_events(tm_join *join, const tm_raw_event *events, size_t n, tm_error *err) {
+    if (n == 0)
+        return TM_OK;
+    if (n >= TM_NO_EVENT - join->into->events.n)
+        return tm_fail(err, TM_ERR_FAULT, NULL, -1, "more than 2^32 - 2 events of one rank");
+    tm_raw_event *rows = tm_vec_append(&join->into->events, events, n);
+    if (!rows)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        rows[i].track = join->track_of[rows[i].track];
+        rows[i].launch += rows[i].launch == TM_NO_EVENT ? 0 : join->first;
+        if (join->name_of)
+            rows[i].name = join->name_of[rows[i].name];
+    }
+    return TM_OK;
+}
+
+tm_status tm_join_attrs(tm_join *join, tm_attr attr, const void *rows, size_t n, tm_error *err) {
+    if (n == 0)
+        return TM_OK;
+    size_t size = tm_attr_size(attr);
+    char *added = tm_vec_append(&join->into->attrs[attr], rows, n);
+    if (!added)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        *tm_attr_event(attr, added + i * size) += join->first;
+    if (join->name_of)
+        tm_attr_each_name(attr, added, n, replace, join);
+    return TM_OK;
+}
+
+void tm_join_end(tm_join *join) {
+    free(join->track_of);
+    join->track_of = NULL;
+}
