@@ -8,6 +8,7 @@
 #include "tmerge/source.h"
 #include "tmerge/status.h"
 
+struct tm_part;
 struct tm_trace;
 
 /** One trace format: one file in src/readers, one row in the registry. */
@@ -26,6 +27,29 @@ typedef struct tm_format {
      * @return       TM_OK; TM_ERR_INPUT with path and decoded byte offset; TM_ERR_FAULT
      */
     tm_status (*read)(tm_source *source, tm_names *names, struct tm_trace *out, tm_error *err);
+
+    /**
+     * Looks for an event at or soon behind the place where a source stands that was not read yet.
+     * The answer may be wrong: only tm_part_read's parts, if they fit, show that it is right.
+     * NULL, as the next two, where a format cannot be read in parts.
+     *
+     * @param offset  the event's first byte; -1 where none is seen
+     * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+     */
+    tm_status (*find_event)(tm_source *source, int64_t *offset, tm_error *err);
+
+    /**
+     * Reads a source from where it stands, its start or an event, to the event that begins at byte
+     * @p stop; to the end of the content where that is -1.
+     * @param out  initialised by the caller; its content counts only on TM_OK
+     * @return     TM_OK; TM_ERR_INPUT, also where it does not arrive exactly at the stop between
+     *             two events, or is truncated; TM_ERR_FAULT
+     */
+    tm_status (*read_part)(tm_source *source, int64_t stop, tm_names *names, struct tm_part *out,
+                           tm_error *err);
+
+    /** Makes of all parts, joined, what `read` makes of the whole. TM_OK; TM_ERR_FAULT. */
+    tm_status (*finish)(struct tm_part *whole, tm_names *names, tm_error *err);
 
     /**
      * The rank that the first decoded bytes name, -1 where they do not: a hint for sharing only.
@@ -52,6 +76,7 @@ typedef struct tm_file_info {
     int64_t size_bytes;      /* of the file as it lies on disk */
     int64_t weight;          /* estimated decoded bytes: what reading it costs */
     int64_t rank;            /* what its first bytes say, -1 if nothing */
+    bool has_parts;          /* it can be read in parts: plain text, of a format that allows it */
 } tm_file_info;
 
 /** Opens a file, looks at its first decoded bytes and closes it. TM_OK also for TM_FILE_OTHER;
@@ -64,7 +89,28 @@ tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) TM_M
 tm_status tm_trace_read(const char *path, tm_names *names, const tm_source_watch *watch,
                         struct tm_trace *out, tm_error *err) TM_MUST_CHECK;
 
-/** The same for an open source of which nothing was read, with a known format. */
+/** The first byte at which part @p index of @p n may begin in a file of @p size bytes: its cut.
+ * Part n would begin at the end. */
+int64_t tm_part_cut(int64_t size, int index, int n);
+
+/**
+ * Reads one part of a trace that can be read in parts, independent of the others: it begins with
+ * the first event that is seen behind its cut, and ends where the next part does so.
+ * The parts are the trace where all were read with TM_OK and tm_parts_fit says so.
+ *
+ * @param watch  is told of the bytes consumed of this part (NULL: nobody)
+ * @param out    initialised by the caller, which part it is too; the call initialises its trace
+ * @return       TM_OK; TM_ERR_INPUT: read the trace as a whole, which tells what is wrong, if
+ *               anything is; TM_ERR_FAULT
+ */
+tm_status tm_part_read(const char *path, tm_names *names, const tm_source_watch *watch,
+                       struct tm_part *out, tm_error *err) TM_MUST_CHECK;
+
+/** Makes a trace of all its parts, joined into the first, which was read in this process.
+ * TM_OK; TM_ERR_FAULT. */
+tm_status tm_parts_finish(struct tm_part *whole, tm_names *names, tm_error *err) TM_MUST_CHECK;
+
+/** tm_trace_read for an open source of which nothing was read, with a known format. */
 tm_status tm_trace_read_source(const tm_format *format, tm_source *source, tm_names *names,
                                struct tm_trace *out, tm_error *err) TM_MUST_CHECK;
 

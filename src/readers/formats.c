@@ -5,7 +5,7 @@
 
 #include "json.h"
 #include "kineto.h"
-#include "timeline/trace.h"
+#include "timeline/part.h"
 
 static const tm_format *const formats[] = {&tm_format_kineto};
 
@@ -62,19 +62,26 @@ tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) {
         out->size_bytes = tm_source_size(source);
         out->weight = plain ? out->size_bytes : out->size_bytes * COMPRESSION_GUESS;
         tell(head, size, size < TM_SNIFF_BYTES, out);
+        out->has_parts = plain && out->size_bytes > 0 && out->format && out->format->read_part;
     }
     free(head);
     tm_source_close(source);
     return status;
 }
 
-tm_status tm_trace_read_source(const tm_format *format, tm_source *source, tm_names *names,
-                               tm_trace *out, tm_error *err) {
+static tm_status start_trace(const tm_format *format, const tm_source *source, tm_names *names,
+                             tm_trace *out, tm_error *err) {
     tm_trace_init(out);
     out->source = tm_names_intern_string(names, tm_source_path(source));
     out->format = tm_names_intern_string(names, format->name);
     if (out->source == TM_NAME_FAILED || out->format == TM_NAME_FAILED)
         return tm_fail_memory(err);
+    return TM_OK;
+}
+
+tm_status tm_trace_read_source(const tm_format *format, tm_source *source, tm_names *names,
+                               tm_trace *out, tm_error *err) {
+    TM_TRY(start_trace(format, source, names, out, err));
     tm_status status = format->read(source, names, out, err);
     tm_trace_trim(out);
     return status;
@@ -96,4 +103,65 @@ tm_status tm_trace_read(const char *path, tm_names *names, const tm_source_watch
     tm_status status = tm_trace_read_source(info.format, source, names, out, err);
     tm_source_close(source);
     return status;
+}
+
+int64_t tm_part_cut(int64_t size, int index, int n) {
+    return size / n * index + size % n * index / n;
+}
+
+static tm_status open_at(const char *path, int64_t offset, tm_source **out, tm_error *err) {
+    tm_source *source;
+    TM_TRY(tm_source_open(path, &source, err));
+    tm_status status = offset > 0 ? tm_source_skip(source, offset, err) : TM_OK;
+    if (status == TM_OK)
+        *out = source;
+    else
+        tm_source_close(source);
+    return status;
+}
+
+/* Where part `index` begins. Part n is the end. */
+static tm_status find_begin(const char *path, const tm_file_info *info, int index, int n,
+                            int64_t *begin, tm_error *err) {
+    tm_source *source;
+    int64_t cut = tm_part_cut(info->size_bytes, index, n);
+    *begin = index == 0 ? 0 : -1;
+    if (index == 0 || index == n)
+        return TM_OK;
+    TM_TRY(open_at(path, cut, &source, err));
+    tm_status status = info->format->find_event(source, begin, err);
+    tm_source_close(source);
+    if (status == TM_OK && *begin < 0)
+        return tm_fail(err, TM_ERR_INPUT, path, cut, "no event is seen to begin here");
+    return status;
+}
+
+tm_status tm_part_read(const char *path, tm_names *names, const tm_source_watch *watch,
+                       tm_part *out, tm_error *err) {
+    tm_file_info info = {.kind = TM_FILE_OTHER};
+    tm_source *source;
+    int64_t begin, stop;
+    tm_trace_init(out->trace);
+    TM_TRY(tm_file_sniff(path, &info, err));
+    if (!info.has_parts)
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "this cannot be read in parts");
+    TM_TRY(find_begin(path, &info, out->index, out->n, &begin, err));
+    TM_TRY(find_begin(path, &info, out->index + 1, out->n, &stop, err));
+    TM_TRY(open_at(path, begin, &source, err));
+    if (watch)
+        tm_source_set_watch(source, *watch);
+    tm_status status = start_trace(info.format, source, names, out->trace, err);
+    if (status == TM_OK)
+        status = info.format->read_part(source, stop, names, out, err);
+    tm_trace_trim(out->trace);
+    tm_source_close(source);
+    return status;
+}
+
+tm_status tm_parts_finish(tm_part *whole, tm_names *names, tm_error *err) {
+    const char *name = tm_names_text(names, whole->trace->format).bytes;
+    size_t i = 0, last = sizeof formats / sizeof *formats - 1;
+    while (i < last && strcmp(formats[i]->name, name) != 0)
+        i++;
+    return formats[i]->finish(whole, names, err);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "kineto_emit.h"
+#include "kineto_sniff.h"
 #include "number.h"
 #include "repair.h"
 #include "scanner.h"
@@ -20,9 +21,10 @@ typedef struct kineto_reader {
     tm_kineto_emitter emitter;
     tm_kineto_event event;
     tm_repair repair; /* the event or value that was malformed last */
-    tm_vec metadata;  /* of char: {"key":value,...} as it stood, without the events */
-    int64_t base_ns;
-    bool has_events, has_base;
+    tm_part *part;    /* borrowed: what is read */
+    int64_t stop;     /* the byte at which the next part's first event begins; -1: none */
+    bool has_events;
+    bool arrived; /* exactly at the stop, between two elements of traceEvents */
 } kineto_reader;
 
 static void count_repairs(kineto_reader *reader) {
@@ -92,16 +94,26 @@ static bool is_closed(kineto_reader *reader, char bracket) {
     return true;
 }
 
-/* The elements of traceEvents, or of a bare array; window->p stands behind the bracket. */
-static tm_status read_events(kineto_reader *reader, tm_error *err) {
-    tm_window *window = &reader->window;
-    reader->has_events = true;
-    TM_TRY(tm_window_space(window, err));
-    if (*window->p == ']') {
-        window->p++;
+/* True where this part ends, at the start of an element. What begins behind the stop shows that
+ * the stop is no element's start: then nothing that was read from there on counts. */
+static tm_status check_stop(kineto_reader *reader, tm_error *err) {
+    const tm_window *window = &reader->window;
+    int64_t at = window->buffer_offset + (window->p - window->buffer);
+    if (reader->stop < 0 || at < reader->stop)
         return TM_OK;
-    }
+    reader->arrived = at == reader->stop;
+    return reader->arrived ? TM_OK
+                           : tm_window_fail(&reader->window, window->p,
+                                            "the next part does not begin with an event", err);
+}
+
+/* Elements of traceEvents, or of a bare array; window->p stands at the first. */
+static tm_status read_elements(kineto_reader *reader, tm_error *err) {
+    tm_window *window = &reader->window;
     for (;;) {
+        TM_TRY(check_stop(reader, err));
+        if (reader->arrived)
+            return TM_OK;
         if (*window->p == '{') {
             TM_TRY(read_event(reader, err));
         } else {
@@ -124,12 +136,23 @@ static tm_status read_events(kineto_reader *reader, tm_error *err) {
     }
 }
 
-/* Adds "key":value to the metadata text; both lie in the window. */
+/* All of traceEvents; window->p stands behind the bracket. */
+static tm_status read_events(kineto_reader *reader, tm_error *err) {
+    tm_window *window = &reader->window;
+    reader->has_events = true;
+    TM_TRY(tm_window_space(window, err));
+    if (*window->p == ']') {
+        window->p++;
+        return TM_OK;
+    }
+    return read_elements(reader, err);
+}
+
+/* Adds ,"key":value to the metadata text; both lie in the window. */
 static tm_status keep_metadata(kineto_reader *reader, const tm_json_text *key, const char *value,
                                size_t size, tm_error *err) {
-    tm_vec *metadata = &reader->metadata;
-    const char *lead = metadata->n == 0 ? "{\"" : ",\"";
-    if (!tm_vec_append(metadata, lead, 2) || !tm_vec_append(metadata, key->bytes, key->size) ||
+    tm_vec *metadata = &reader->part->metadata;
+    if (!tm_vec_append(metadata, ",\"", 2) || !tm_vec_append(metadata, key->bytes, key->size) ||
         !tm_vec_append(metadata, "\":", 2) || !tm_vec_append(metadata, value, size))
         return tm_fail_memory(err);
     return TM_OK;
@@ -137,9 +160,9 @@ static tm_status keep_metadata(kineto_reader *reader, const tm_json_text *key, c
 
 static bool read_base_time(kineto_reader *reader, const char *text, size_t size) {
     bool number = *text == '-' || (*text >= '0' && *text <= '9');
-    reader->has_base = true;
-    return number && tm_number_int(text, size, &reader->base_ns) && reader->base_ns >= 0 &&
-           reader->base_ns <= TM_KINETO_TIME_MAX_NS;
+    int64_t *base_ns = &reader->part->base_ns;
+    return number && tm_number_int(text, size, base_ns) && *base_ns >= 0 &&
+           *base_ns <= TM_KINETO_TIME_MAX_NS;
 }
 
 /* A top-level value: [key->bytes, window->p) stays in the window while it is read. `key` is moved
@@ -213,38 +236,53 @@ static tm_status read_key(tm_window *window, tm_json_text *key, tm_error *err) {
     }
 }
 
-static tm_status read_object(kineto_reader *reader, tm_error *err) {
+/* Behind a member of the outermost object: at the next one (*more), or behind the closing brace. */
+static tm_status end_member(kineto_reader *reader, bool *more, tm_error *err) {
     tm_window *window = &reader->window;
-    window->p++;
     TM_TRY(tm_window_space(window, err));
-    if (*window->p == '}') {
-        window->p++;
+    char c = *window->p;
+    if (c != ',' && c != '}')
+        return tm_window_fail(window, window->p,
+                              window->p < window->cursor.end
+                                  ? "a comma or } should follow the value"
+                                  : "the file ends inside its outermost object",
+                              err);
+    window->p++;
+    *more = c == ',';
+    if (!*more)
         return TM_OK;
-    }
-    for (;;) {
+    TM_TRY(tm_window_space(window, err));
+    *more = !is_closed(reader, '}');
+    return TM_OK;
+}
+
+/* Members of the outermost object; window->p stands at the first key where there are more. */
+static tm_status read_members(kineto_reader *reader, bool more, tm_error *err) {
+    tm_window *window = &reader->window;
+    while (more) {
         tm_json_text key = {0};
         TM_TRY(read_key(window, &key, err));
         if (*window->p == '[' && key.size == 11 && memcmp(key.bytes, "traceEvents", 11) == 0) {
             window->p++;
             TM_TRY(read_events(reader, err));
+            if (reader->arrived)
+                return TM_OK;
         } else {
             TM_TRY(read_metadata(reader, &key, err));
         }
-        TM_TRY(tm_window_space(window, err));
-        char c = *window->p;
-        if (c != ',' && c != '}')
-            return tm_window_fail(window, window->p,
-                                  window->p < window->cursor.end
-                                      ? "a comma or } should follow the value"
-                                      : "the file ends inside its outermost object",
-                                  err);
-        window->p++;
-        if (c == '}')
-            return TM_OK;
-        TM_TRY(tm_window_space(window, err));
-        if (is_closed(reader, '}'))
-            return TM_OK;
+        TM_TRY(end_member(reader, &more, err));
     }
+    return TM_OK;
+}
+
+static tm_status read_object(kineto_reader *reader, tm_error *err) {
+    tm_window *window = &reader->window;
+    reader->part->in_object = true;
+    window->p++;
+    TM_TRY(tm_window_space(window, err));
+    bool empty = *window->p == '}';
+    window->p += empty;
+    return read_members(reader, !empty, err);
 }
 
 static int64_t int_member(const cJSON *object, const char *key) {
@@ -256,14 +294,16 @@ static int64_t int_member(const cJSON *object, const char *key) {
 }
 
 /* Keeps the metadata text without its white space, and takes rank, world size and host from it. */
-static tm_status finish_metadata(kineto_reader *reader, tm_trace *trace, tm_error *err) {
-    tm_names *names = reader->emitter.names;
-    if (reader->metadata.n == 0)
+static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err) {
+    tm_trace *trace = whole->trace;
+    if (whole->metadata.n == 0)
         return TM_OK;
-    if (!tm_vec_append(&reader->metadata, "}", 2))
+    if (!tm_vec_append(&whole->metadata, "}", 2))
         return tm_fail_memory(err);
-    cJSON_Minify(reader->metadata.data);
-    cJSON *root = cJSON_Parse(reader->metadata.data);
+    char *text = whole->metadata.data;
+    *text = '{'; /* in the place of the first comma */
+    cJSON_Minify(text);
+    cJSON *root = cJSON_Parse(text);
     if (!root) /* its grammar was checked, but cJSON takes no lone surrogates */
         trace->counts[TM_COUNT_ODD_METADATA]++;
     const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo");
@@ -278,25 +318,14 @@ static tm_status finish_metadata(kineto_reader *reader, tm_trace *trace, tm_erro
     host = host ? host : cJSON_GetObjectItemCaseSensitive(root, "hostname");
     trace->host = tm_names_intern_string(names, cJSON_GetStringValue(host));
     cJSON_Delete(root);
-    trace->metadata = tm_names_intern_string(names, reader->metadata.data);
+    trace->metadata = tm_names_intern_string(names, text);
     if (trace->host == TM_NAME_FAILED || trace->metadata == TM_NAME_FAILED)
         return tm_fail_memory(err);
     return TM_OK;
 }
 
-static tm_status read_content(kineto_reader *reader, tm_error *err) {
+static tm_status end_document(kineto_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
-    if (memcmp(window->p, "\xEF\xBB\xBF", 3) == 0)
-        window->p += 3; /* a byte order mark: no part of the text */
-    TM_TRY(tm_window_space(window, err));
-    if (*window->p == '[') {
-        window->p++;
-        TM_TRY(read_events(reader, err));
-    } else if (*window->p == '{') {
-        TM_TRY(read_object(reader, err));
-    } else {
-        return tm_window_fail(window, window->p, "a trace begins with { or [", err);
-    }
     TM_TRY(tm_window_space(window, err));
     if (window->p < window->cursor.end || !window->cursor.final)
         return tm_window_fail(window, window->p, "something follows the end of the document", err);
@@ -305,23 +334,57 @@ static tm_status read_content(kineto_reader *reader, tm_error *err) {
     return TM_OK;
 }
 
-/* A text that ends too early gives what it holds, unless that is nothing. */
-static tm_status read_document(kineto_reader *reader, tm_trace *trace, tm_error *err) {
-    tm_status status = read_content(reader, err);
-    trace->truncated = reader->window.cut || (status != TM_OK && reader->window.ended);
-    if (!trace->truncated || trace->events.n == 0)
-        TM_TRY(status);
-    TM_TRY(finish_metadata(reader, trace, err));
-    tm_kineto_emit_finish(&reader->emitter, reader->base_ns);
-    trace->base_ns = reader->has_base ? reader->base_ns : -1;
+/* From the start of the document. */
+static tm_status read_start(kineto_reader *reader, tm_error *err) {
+    tm_window *window = &reader->window;
+    if (memcmp(window->p, "\xEF\xBB\xBF", 3) == 0)
+        window->p += 3; /* a byte order mark: no part of the text */
+    TM_TRY(tm_window_space(window, err));
+    if (*window->p == '[') {
+        window->p++;
+        return read_events(reader, err);
+    }
+    if (*window->p == '{')
+        return read_object(reader, err);
+    return tm_window_fail(window, window->p, "a trace begins with { or [", err);
+}
+
+/* From an event on. Whether traceEvents stand in an object is only known from what follows them:
+ * where that is not what the first part found, the parts do not fit together. */
+static tm_status read_rest(kineto_reader *reader, tm_error *err) {
+    tm_window *window = &reader->window;
+    bool more = false;
+    reader->has_events = true;
+    TM_TRY(read_elements(reader, err));
+    if (reader->stop >= 0)
+        return TM_OK;
+    TM_TRY(tm_window_space(window, err));
+    if (window->p == window->cursor.end && window->cursor.final)
+        return TM_OK;
+    reader->part->in_object = true;
+    TM_TRY(end_member(reader, &more, err));
+    return read_members(reader, more, err);
+}
+
+static tm_status read_content(kineto_reader *reader, tm_error *err) {
+    tm_window *window = &reader->window;
+    reader->part->begin = window->buffer_offset;
+    TM_TRY(window->buffer_offset == 0 ? read_start(reader, err) : read_rest(reader, err));
+    if (reader->stop < 0)
+        TM_TRY(end_document(reader, err));
+    else if (!reader->arrived)
+        return tm_window_fail(window, window->p, "the events end before the next part begins", err);
+    reader->part->end = reader->stop;
     return TM_OK;
 }
 
-static tm_status kineto_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
+static tm_status kineto_read_part(tm_source *source, int64_t stop, tm_names *names, tm_part *out,
+                                  tm_error *err) {
     kineto_reader *reader = calloc(1, sizeof *reader);
     if (!reader)
         return tm_fail_memory(err);
-    reader->metadata = TM_VEC(char);
+    reader->part = out;
+    reader->stop = stop;
     size_t n_scanners;
     const tm_scanner *scanners = tm_scanners(&n_scanners);
     reader->scanner = &scanners[n_scanners - 1];
@@ -329,82 +392,42 @@ static tm_status kineto_read(tm_source *source, tm_names *names, tm_trace *out, 
     tm_kineto_emitter_init(&reader->emitter, out, names);
     tm_status status = tm_window_open(source, &reader->window, err);
     if (status == TM_OK) {
-        status = read_document(reader, out, err);
+        status = read_content(reader, err);
+        out->trace->truncated = reader->window.cut || (status != TM_OK && reader->window.ended);
         tm_window_close(&reader->window);
     }
     tm_kineto_emitter_free(&reader->emitter);
     tm_repair_free(&reader->repair);
-    tm_vec_free(&reader->metadata);
     free(reader);
     return status;
 }
 
-static bool known_key(const tm_json_text *key) {
-    static const char *const known[] = {
-        "schemaVersion",       "traceEvents",      "deviceProperties", "distributedInfo",
-        "baseTimeNanoseconds", "displayTimeUnit",  "trace_id",         "traceName",
-        "cupti_version",       "computeProperties"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strlen(known[i]) == key->size && memcmp(known[i], key->bytes, key->size) == 0)
-            return true;
-    return false;
+static tm_status kineto_finish(tm_part *whole, tm_names *names, tm_error *err) {
+    TM_TRY(finish_metadata(whole, names, err));
+    tm_part_finish(whole);
+    return TM_OK;
 }
 
-/* Walks the keys of the object at p until one is known, or equals `wanted` where that is given. */
-static bool has_key(tm_json_cursor *cursor, const char *p, const char *wanted) {
-    tm_json_text key;
-    p = tm_json_space(p + 1);
-    while (p && *p == '"') {
-        p = tm_json_string(cursor, p + 1, &key);
-        if (!p)
-            return false;
-        if (wanted ? key.size == strlen(wanted) && memcmp(key.bytes, wanted, key.size) == 0
-                   : known_key(&key))
-            return true;
-        p = tm_json_space(p);
-        if (*p != ':')
-            return false;
-        p = tm_json_skip_value(cursor, tm_json_space(p + 1));
-        if (!p)
-            return false;
-        p = tm_json_space(p);
-        p = *p == ',' ? tm_json_space(p + 1) : NULL;
-    }
-    return false;
-}
-
-/* `head` is followed by TM_JSON_PADDING zero bytes, as tm_file_sniff reads it. */
-static bool kineto_sniff(const char *head, size_t size, bool whole) {
-    tm_json_cursor cursor = {.end = head + size, .final = whole};
-    const char *p = size >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? head + 3 : head;
-    p = tm_json_space(p);
-    if (*p == '{') /* a malformed value before the first known key is for the reader to judge */
-        return has_key(&cursor, p, NULL) || strstr(head, "\"traceEvents\"");
-    if (*p != '[')
-        return false;
-    p = tm_json_space(p + 1);
-    return *p == '{' && has_key(&cursor, p, "ph");
-}
-
-static int64_t kineto_peek_rank(const char *head, size_t size) {
-    static const char info[] = "\"distributedInfo\"", rank[] = "\"rank\"";
-    const char *p = strstr(head, info); /* the zero bytes behind the head end it */
-    p = p ? strstr(p, rank) : NULL;
-    if (!p || p >= head + size)
-        return -1;
-    p = tm_json_space(p + sizeof rank - 1);
-    if (*p != ':')
-        return -1;
-    p = tm_json_space(p + 1);
-    size_t digits = strspn(p, "0123456789");
-    int64_t value;
-    return digits > 0 && digits < 16 && tm_number_int(p, digits, &value) ? value : -1;
+/* A text that ends too early gives what it holds, unless that is nothing. */
+static tm_status kineto_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
+    tm_part whole;
+    tm_part_init(&whole, out);
+    tm_status status = kineto_read_part(source, -1, names, &whole, err);
+    if (out->truncated && out->events.n > 0)
+        status = TM_OK;
+    if (status == TM_OK)
+        status = kineto_finish(&whole, names, err);
+    tm_part_free(&whole);
+    return status;
 }
 
 const tm_format tm_format_kineto = {
     .name = "kineto",
     .summary = "PyTorch profiler traces (Kineto JSON), plain, gzip or zstd",
-    .sniff = kineto_sniff,
+    .sniff = tm_kineto_sniff,
     .read = kineto_read,
-    .peek_rank = kineto_peek_rank,
+    .find_event = tm_kineto_find_event,
+    .read_part = kineto_read_part,
+    .finish = kineto_finish,
+    .peek_rank = tm_kineto_peek_rank,
 };

@@ -4,11 +4,11 @@
 
 #include "number.h"
 
-void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_trace *trace, tm_names *names) {
+void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_part *part, tm_names *names) {
     *emitter = (tm_kineto_emitter){
-        .trace = trace,
+        .trace = part->trace,
+        .labels = &part->labels,
         .names = names,
-        .labels = TM_VEC(tm_kineto_label),
         .scratch = TM_VEC(char),
     };
     for (int i = 0; i < TM_KINETO_TRACK_CACHE; i++)
@@ -16,7 +16,6 @@ void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_trace *trace, tm_name
 }
 
 void tm_kineto_emitter_free(tm_kineto_emitter *emitter) {
-    tm_vec_free(&emitter->labels);
     tm_vec_free(&emitter->scratch);
 }
 
@@ -268,14 +267,14 @@ static bool emit_label(tm_kineto_emitter *emitter, const tm_kineto_event *event)
     emitter->trace->counts[TM_COUNT_METADATA]++;
     if ((!process && !thread) || !tm_kineto_has(event, F_NAME))
         return true;
-    tm_kineto_label label = {
+    tm_label label = {
         .pid = tm_kineto_intern(emitter, &event->pid),
         .tid = tm_kineto_intern(emitter, &event->tid),
         .text = tm_kineto_intern(emitter, &event->fields[F_NAME].text),
         .process = process,
     };
     return label.pid != TM_NAME_FAILED && label.tid != TM_NAME_FAILED &&
-           label.text != TM_NAME_FAILED && tm_vec_append(&emitter->labels, &label, 1);
+           label.text != TM_NAME_FAILED && tm_vec_append(emitter->labels, &label, 1);
 }
 
 /* Why the times of an event cannot be used; TM_N_COUNTS where they can. */
@@ -309,6 +308,7 @@ static bool emit_event(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
             track_of(emitter, event, tm_category_is_gpu(category) ? TM_TRACK_GPU : TM_TRACK_CPU),
         .category = (uint8_t)category,
         .kind = (uint8_t)kind,
+        .launch = TM_NO_EVENT,
     };
     if (raw.name == TM_NAME_FAILED || raw.track == UINT32_MAX ||
         trace->events.n >= TM_NO_EVENT - 1 || !tm_vec_append(&trace->events, &raw, 1))
@@ -342,21 +342,4 @@ bool tm_kineto_emit(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
         emitter->trace->counts[TM_COUNT_OTHER_PHASE]++;
         return true;
     }
-}
-
-void tm_kineto_emit_finish(tm_kineto_emitter *emitter, int64_t base_ns) {
-    tm_track *tracks = emitter->trace->tracks.data;
-    const tm_kineto_label *labels = emitter->labels.data;
-    for (size_t t = 0; t < emitter->trace->tracks.n; t++)
-        for (size_t l = 0; l < emitter->labels.n; l++) {
-            if (labels[l].pid != tracks[t].pid)
-                continue;
-            if (labels[l].process)
-                tracks[t].process_name = labels[l].text;
-            else if (labels[l].tid == tracks[t].tid)
-                tracks[t].thread_name = labels[l].text;
-        }
-    tm_raw_event *events = emitter->trace->events.data;
-    for (size_t i = 0; i < emitter->trace->events.n; i++)
-        events[i].begin_ns += base_ns;
 }

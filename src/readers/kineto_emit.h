@@ -1,9 +1,9 @@
-/* From parsed Kineto events to the rows of a trace. Private to the Kineto reader. */
+/* From parsed Kineto events to the rows of a part. Private to the Kineto reader. */
 #ifndef TMERGE_KINETO_EMIT_H
 #define TMERGE_KINETO_EMIT_H
 
 #include "kineto_event.h"
-#include "timeline/trace.h"
+#include "timeline/part.h"
 #include "tmerge/names.h"
 
 /* Begins lie in [-1e18, 3e18] ns (to the year 2065), durations in [0, TM_DAY_NS] and base times in
@@ -27,22 +27,16 @@ typedef struct tm_kineto_category_cache {
     char bytes[TM_KINETO_KEY_MAX];
 } tm_kineto_category_cache;
 
-/* A metadata record, applied to the tracks once all of them are known. */
-typedef struct tm_kineto_label {
-    uint32_t pid, tid, text;
-    bool process; /* names all tracks of a process */
-} tm_kineto_label;
-
 typedef struct tm_kineto_emitter {
-    tm_trace *trace; /* borrowed */
+    tm_trace *trace; /* borrowed: of the part */
+    tm_vec *labels;  /* borrowed: of the part */
     tm_names *names; /* borrowed */
-    tm_vec labels;   /* of tm_kineto_label */
     tm_vec scratch;  /* of char: decoded strings */
     tm_kineto_track_cache tracks[TM_KINETO_TRACK_CACHE];
     tm_kineto_category_cache categories[TM_KINETO_CATEGORY_CACHE];
 } tm_kineto_emitter;
 
-void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_trace *trace, tm_names *names);
+void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_part *part, tm_names *names);
 void tm_kineto_emitter_free(tm_kineto_emitter *emitter);
 
 /** Interns a string token, decoding it where it is escaped; TM_NAME_FAILED when memory is out. */
@@ -51,9 +45,5 @@ uint32_t tm_kineto_intern(tm_kineto_emitter *emitter, const tm_json_text *text);
 /** Adds one event with its attributes, or counts why not. False when memory is out. */
 bool tm_kineto_emit(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
                     const tm_kineto_event *event);
-
-/** Names the tracks from the metadata records, and moves every begin by the trace's base time, in
- * [0, TM_KINETO_TIME_MAX_NS]. */
-void tm_kineto_emit_finish(tm_kineto_emitter *emitter, int64_t base_ns);
 
 #endif

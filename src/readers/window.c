@@ -43,7 +43,7 @@ static tm_status fill(tm_window *window, size_t held, tm_error *err) {
 }
 
 tm_status tm_window_open(tm_source *source, tm_window *out, tm_error *err) {
-    tm_window window = {.source = source};
+    tm_window window = {.source = source, .buffer_offset = tm_source_offset(source)};
     TM_TRY(grow(&window, TM_WINDOW_BYTES, err));
     window.p = window.buffer;
     tm_status status = fill(&window, 0, err);

@@ -1,0 +1,110 @@
+#include "kineto_sniff.h"
+
+#include <stdlib.h>
+
+#include "number.h"
+#include "scanner.h"
+#include "window.h"
+
+static bool known_key(const tm_json_text *key) {
+    static const char *const known[] = {
+        "schemaVersion",       "traceEvents",      "deviceProperties", "distributedInfo",
+        "baseTimeNanoseconds", "displayTimeUnit",  "trace_id",         "traceName",
+        "cupti_version",       "computeProperties"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i]) == key->size && memcmp(known[i], key->bytes, key->size) == 0)
+            return true;
+    return false;
+}
+
+/* Walks the keys of the object at p until one is known, or equals `wanted` where that is given. */
+static bool has_key(tm_json_cursor *cursor, const char *p, const char *wanted) {
+    tm_json_text key;
+    p = tm_json_space(p + 1);
+    while (p && *p == '"') {
+        p = tm_json_string(cursor, p + 1, &key);
+        if (!p)
+            return false;
+        if (wanted ? key.size == strlen(wanted) && memcmp(key.bytes, wanted, key.size) == 0
+                   : known_key(&key))
+            return true;
+        p = tm_json_space(p);
+        if (*p != ':')
+            return false;
+        p = tm_json_skip_value(cursor, tm_json_space(p + 1));
+        if (!p)
+            return false;
+        p = tm_json_space(p);
+        p = *p == ',' ? tm_json_space(p + 1) : NULL;
+    }
+    return false;
+}
+
+/* `head` is followed by TM_JSON_PADDING zero bytes, as tm_file_sniff reads it. */
+bool tm_kineto_sniff(const char *head, size_t size, bool whole) {
+    tm_json_cursor cursor = {.end = head + size, .final = whole};
+    const char *p = size >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? head + 3 : head;
+    p = tm_json_space(p);
+    if (*p == '{') /* a malformed value before the first known key is for the reader to judge */
+        return has_key(&cursor, p, NULL) || strstr(head, "\"traceEvents\"");
+    if (*p != '[')
+        return false;
+    p = tm_json_space(p + 1);
+    return *p == '{' && has_key(&cursor, p, "ph");
+}
+
+int64_t tm_kineto_peek_rank(const char *head, size_t size) {
+    static const char info[] = "\"distributedInfo\"", rank[] = "\"rank\"";
+    const char *p = strstr(head, info); /* the zero bytes behind the head end it */
+    p = p ? strstr(p, rank) : NULL;
+    if (!p || p >= head + size)
+        return -1;
+    p = tm_json_space(p + sizeof rank - 1);
+    if (*p != ':')
+        return -1;
+    p = tm_json_space(p + 1);
+    size_t digits = strspn(p, "0123456789");
+    int64_t value;
+    return digits > 0 && digits < 16 && tm_number_int(p, digits, &value) ? value : -1;
+}
+
+/* Whether the object at p stands where an element of an array may, as far as the window tells. */
+static bool follows_comma(const tm_window *window, const char *p) {
+    while (p > window->buffer && (p[-1] == ' ' || p[-1] == '\n' || p[-1] == '\r' || p[-1] == '\t'))
+        p--;
+    return p == window->buffer || p[-1] == ',' || p[-1] == '[';
+}
+
+/* What is seen of an event here is a guess: it may stand in a string, or in another's arguments. */
+static int64_t find_event(tm_window *window, tm_kineto_keys *keys) {
+    size_t n;
+    const tm_scanner *scanner = tm_scanners(&n); /* whichever: all find the same */
+    tm_kineto_event event;
+    const char *p = window->p, *end = window->cursor.end;
+    while ((p = memchr(p, '{', (size_t)(end - p)))) {
+        const char *behind = NULL;
+        if (follows_comma(window, p))
+            behind = scanner->event_parse(&window->cursor, keys, p, &event);
+        if (behind && event.phase && event.has_ts) {
+            behind = tm_json_space(behind);
+            if (*behind == ',' || *behind == ']')
+                return window->buffer_offset + (p - window->buffer);
+        }
+        p++;
+    }
+    return -1;
+}
+
+/* Looks no further than one window: where no event begins in that, this is no trace to cut here. */
+tm_status tm_kineto_find_event(tm_source *source, int64_t *offset, tm_error *err) {
+    tm_window window;
+    tm_kineto_keys *keys = malloc(sizeof *keys);
+    tm_status status = keys ? tm_window_open(source, &window, err) : tm_fail_memory(err);
+    if (status == TM_OK) {
+        tm_kineto_keys_init(keys);
+        *offset = find_event(&window, keys);
+        tm_window_close(&window);
+    }
+    free(keys);
+    return status;
+}

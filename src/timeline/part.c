@@ -1,0 +1,139 @@
+#include "part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a packed part begins with; then its tracks, labels and metadata as they are, then each text
+ * of its dictionary as length (uint32_t) and bytes, in the order of their ids. */
+typedef struct head {
+    size_t n_tracks, n_labels, metadata_size, n_names;
+    int64_t base_ns;
+    int64_t counts[TM_N_COUNTS];
+} head;
+
+_Static_assert(sizeof(head) % _Alignof(tm_track) == 0, "the tracks behind it are aligned");
+
+void tm_part_init(tm_part *part, tm_trace *trace) {
+    *part = (tm_part){
+        .n = 1,
+        .trace = trace,
+        .labels = TM_VEC(tm_label),
+        .metadata = TM_VEC(char),
+        .base_ns = -1,
+        .end = -1,
+    };
+}
+
+void tm_part_free(tm_part *part) {
+    tm_vec_free(&part->labels);
+    tm_vec_free(&part->metadata);
+}
+
+/* The reading of a text is decided by its state, and between two events of traceEvents that is the
+ * same everywhere but for what they stand in. Part 0 begins in the right state, so it ends in it;
+ * then the part that begins there does, and so on. */
+bool tm_parts_fit(const tm_part *parts, int n) {
+    bool fit = parts[0].begin == 0 && parts[n - 1].end < 0;
+    for (int k = 1; k < n; k++)
+        fit = fit && parts[k].begin == parts[k - 1].end;
+    return fit && parts[0].in_object == parts[n - 1].in_object;
+}
+
+void tm_part_finish(tm_part *whole) {
+    tm_trace *trace = whole->trace;
+    tm_track *tracks = trace->tracks.data;
+    const tm_label *labels = whole->labels.data;
+    for (size_t t = 0; t < trace->tracks.n; t++)
+        for (size_t l = 0; l < whole->labels.n; l++) {
+            if (labels[l].pid != tracks[t].pid)
+                continue;
+            if (labels[l].process)
+                tracks[t].process_name = labels[l].text;
+            else if (labels[l].tid == tracks[t].tid)
+                tracks[t].thread_name = labels[l].text;
+        }
+    trace->base_ns = whole->base_ns;
+    tm_raw_event *events = trace->events.data;
+    for (size_t i = 0; i < trace->events.n && whole->base_ns > 0; i++)
+        events[i].begin_ns += whole->base_ns;
+}
+
+tm_status tm_part_pack(const tm_part *part, const tm_names *names, tm_vec *out, tm_error *err) {
+    const tm_vec *tracks = &part->trace->tracks, *labels = &part->labels;
+    head h = {
+        .n_tracks = tracks->n,
+        .n_labels = labels->n,
+        .metadata_size = part->metadata.n,
+        .n_names = tm_names_count(names),
+        .base_ns = part->base_ns,
+    };
+    memcpy(h.counts, part->trace->counts, sizeof h.counts);
+    bool ok = tm_vec_append(out, (const char *)&h, sizeof h) &&
+              tm_vec_append(out, tracks->data, tracks->n * tracks->size) &&
+              tm_vec_append(out, labels->data, labels->n * labels->size) &&
+              tm_vec_append(out, part->metadata.data, part->metadata.n);
+    for (size_t id = 0; id < h.n_names && ok; id++) {
+        tm_text text = tm_names_text(names, (uint32_t)id);
+        uint32_t size = (uint32_t)text.size;
+        ok = tm_vec_append(out, (const char *)&size, sizeof size) &&
+             tm_vec_append(out, text.bytes, text.size);
+    }
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* The ids in `names` of the n texts at p; NULL when memory is out. */
+static uint32_t *intern_all(tm_names *names, const char *p, size_t n) {
+    uint32_t *name_of = malloc((n + 1) * sizeof *name_of);
+    bool ok = name_of != NULL;
+    for (size_t i = 0; i < n && ok; i++) {
+        uint32_t size;
+        memcpy(&size, p, sizeof size);
+        name_of[i] = tm_names_intern(names, p + sizeof size, size);
+        ok = name_of[i] != TM_NAME_FAILED;
+        p += sizeof size + size;
+    }
+    if (ok)
+        return name_of;
+    free(name_of);
+    return NULL;
+}
+
+static bool add_labels(tm_part *into, const char *p, size_t n, const uint32_t *name_of) {
+    size_t known = into->labels.n;
+    if (!tm_vec_append(&into->labels, p, n))
+        return false;
+    tm_label *labels = (tm_label *)into->labels.data + known;
+    for (size_t i = 0; i < n; i++) {
+        labels[i].pid = name_of[labels[i].pid];
+        labels[i].tid = name_of[labels[i].tid];
+        labels[i].text = name_of[labels[i].text];
+    }
+    return true;
+}
+
+tm_status tm_part_join_begin(tm_part_join *out, tm_part *into, tm_names *names, const void *bytes,
+                             tm_error *err) {
+    *out = (tm_part_join){0};
+    head h;
+    memcpy(&h, bytes, sizeof h);
+    const char *tracks = (const char *)bytes + sizeof h;
+    const char *labels = tracks + h.n_tracks * sizeof(tm_track);
+    const char *metadata = labels + h.n_labels * sizeof(tm_label);
+    out->name_of = intern_all(names, metadata + h.metadata_size, h.n_names);
+    if (!out->name_of || !add_labels(into, labels, h.n_labels, out->name_of) ||
+        !tm_vec_append(&into->metadata, metadata, h.metadata_size))
+        return tm_fail_memory(err);
+    TM_TRY(tm_join_begin(&out->rows, into->trace, (const void *)tracks, h.n_tracks, out->name_of,
+                         err));
+    for (int c = 0; c < TM_N_COUNTS; c++)
+        into->trace->counts[c] += h.counts[c];
+    if (h.base_ns >= 0) /* of a key that repeats, the last value counts */
+        into->base_ns = h.base_ns;
+    return TM_OK;
+}
+
+void tm_part_join_end(tm_part_join *join) {
+    tm_join_end(&join->rows);
+    free(join->name_of);
+    join->name_of = NULL;
+}

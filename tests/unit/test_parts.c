@@ -1,0 +1,395 @@
+/* A trace cut into parts at any byte: the parts are the whole, or they say that they are not. */
+#include "timeline/part.h"
+
+#include "kineto_fixture.h"
+
+/* Everything that a trace holds, as text: two of one dictionary are equal where the texts are. */
+typedef struct dump {
+    tm_vec text; /* of char */
+} dump;
+
+#define PUT(d, ...)                                                                                \
+    do {                                                                                           \
+        char line[512];                                                                            \
+        int size = snprintf(line, sizeof line, __VA_ARGS__);                                       \
+        assert_non_null(tm_vec_append(&(d)->text, line, (size_t)size));                            \
+    } while (0)
+
+static void put_kernel(dump *d, const tm_kernel_attr *a) {
+    PUT(d, "kernel %u: %lld (%d %d %d) (%d %d %d) %d %d %g %g %g\n", a->event,
+        (long long)a->correlation, a->grid[0], a->grid[1], a->grid[2], a->block[0], a->block[1],
+        a->block[2], a->registers, a->shared_memory_bytes, (double)a->blocks_per_sm,
+        (double)a->warps_per_sm, (double)a->occupancy_pct);
+}
+
+static void put_collective(dump *d, const tm_collective_attr *a) {
+    PUT(d, "collective %u: %lld %lld %lld %lld %d %d %d %d %d\n", a->event, (long long)a->comms_id,
+        (long long)a->seq, (long long)a->in_elements, (long long)a->out_elements, a->group_size,
+        a->rank_start, a->rank_stride, a->src_rank, a->dst_rank);
+    PUT(d, "  %u %u %u %u %u %u %u\n", a->name, a->dtype, a->group, a->group_description,
+        a->group_ranks, a->in_split, a->out_split);
+}
+
+static void put_attrs(dump *d, const tm_trace *trace) {
+    const tm_vec *attrs = trace->attrs;
+    for (size_t i = 0; i < attrs[TM_ATTR_LAUNCH].n; i++) {
+        const tm_launch_attr *a = (const tm_launch_attr *)attrs[TM_ATTR_LAUNCH].data + i;
+        PUT(d, "launch %u: %lld\n", a->event, (long long)a->correlation);
+    }
+    for (size_t i = 0; i < attrs[TM_ATTR_KERNEL].n; i++)
+        put_kernel(d, (const tm_kernel_attr *)attrs[TM_ATTR_KERNEL].data + i);
+    for (size_t i = 0; i < attrs[TM_ATTR_COPY].n; i++) {
+        const tm_copy_attr *a = (const tm_copy_attr *)attrs[TM_ATTR_COPY].data + i;
+        PUT(d, "copy %u: %lld %lld %g\n", a->event, (long long)a->correlation, (long long)a->bytes,
+            (double)a->bandwidth_gbps);
+    }
+    for (size_t i = 0; i < attrs[TM_ATTR_COLLECTIVE].n; i++)
+        put_collective(d, (const tm_collective_attr *)attrs[TM_ATTR_COLLECTIVE].data + i);
+    for (size_t i = 0; i < attrs[TM_ATTR_MEMORY].n; i++) {
+        const tm_memory_attr *a = (const tm_memory_attr *)attrs[TM_ATTR_MEMORY].data + i;
+        PUT(d, "memory %u: %lld %lld %lld %lld %d %d\n", a->event, (long long)a->address,
+            (long long)a->bytes, (long long)a->allocated_bytes, (long long)a->reserved_bytes,
+            a->device_type, a->device);
+    }
+    for (size_t i = 0; i < attrs[TM_ATTR_COUNTER].n; i++) {
+        const tm_counter_attr *a = (const tm_counter_attr *)attrs[TM_ATTR_COUNTER].data + i;
+        PUT(d, "counter %u: %u %g\n", a->event, a->series, a->value);
+    }
+}
+
+static char *text_of(const tm_trace *trace) {
+    dump d = {TM_VEC(char)};
+    PUT(&d, "source %u format %u host %u metadata %u rank %lld world %lld base %lld%s\n",
+        trace->source, trace->format, trace->host, trace->metadata, (long long)trace->rank,
+        (long long)trace->world_size, (long long)trace->base_ns,
+        trace->truncated ? " truncated" : "");
+    for (int c = 0; c < TM_N_COUNTS; c++)
+        if (trace->counts[c] != 0)
+            PUT(&d, "%s %lld\n", tm_count_info((tm_count)c)->word, (long long)trace->counts[c]);
+    for (size_t i = 0; i < trace->tracks.n; i++) {
+        const tm_track *t = (const tm_track *)trace->tracks.data + i;
+        PUT(&d, "track %d %d %lld: %u %u %u %u\n", t->kind, t->device, (long long)t->stream, t->pid,
+            t->tid, t->process_name, t->thread_name);
+    }
+    for (size_t i = 0; i < trace->events.n; i++) {
+        const tm_raw_event *e = (const tm_raw_event *)trace->events.data + i;
+        PUT(&d, "event %lld %lld: %u on %u, %d %d %u\n", (long long)e->begin_ns,
+            (long long)e->duration_ns, e->name, e->track, e->category, e->kind, e->launch);
+    }
+    put_attrs(&d, trace);
+    PUT(&d, "end%c", '\0');
+    return d.text.data;
+}
+
+enum { PARTS_MAX = 3 };
+
+/* A document, and the reading of all of it. */
+typedef struct document {
+    const char *text;
+    size_t size;
+    reading whole;
+    char *expected;
+} document;
+
+static document open_document(const char *text) {
+    document d = {.text = text, .size = strlen(text), .whole = read_text(text)};
+    d.expected = text_of(&d.whole.trace);
+    return d;
+}
+
+static void close_document(document *d) {
+    free(d->expected);
+    close_reading(&d->whole);
+}
+
+static tm_source *source_at(const document *d, int64_t offset) {
+    tm_source *source;
+    assert_int_equal(tm_source_open_memory(d->text, d->size, "some.json", &source, NULL), TM_OK);
+    if (offset > 0)
+        assert_int_equal(tm_source_skip(source, offset, NULL), TM_OK);
+    return source;
+}
+
+static const tm_format *format_of(const reading *r) {
+    size_t n;
+    const tm_format *const *formats = tm_formats(&n);
+    assert_string_equal(tm_names_text(r->ground.names, r->trace.format).bytes, formats[0]->name);
+    return formats[0];
+}
+
+static int64_t event_behind(const document *d, int64_t cut) {
+    int64_t begin;
+    tm_source *source = source_at(d, cut);
+    assert_int_equal(format_of(&d->whole)->find_event(source, &begin, NULL), TM_OK);
+    tm_source_close(source);
+    return begin;
+}
+
+/* One part, as the process has it that reads it: with a dictionary of its own. */
+typedef struct piece {
+    tm_trace trace;
+    tm_names *names;
+} piece;
+
+static bool read_piece(const document *d, int64_t begin, int64_t stop, piece *out, tm_part *part) {
+    tm_source *source = source_at(d, begin);
+    tm_trace_init(&out->trace);
+    tm_part_init(part, &out->trace);
+    tm_status status =
+        format_of(&d->whole)->read_part(source, stop, out->names, part, &(tm_error){0});
+    assert_true(status == TM_OK || status == TM_ERR_INPUT);
+    tm_source_close(source);
+    return status == TM_OK;
+}
+
+static void join_piece(const document *d, tm_part *into, const tm_part *part,
+                       const tm_names *names) {
+    tm_vec bytes = TM_VEC(char);
+    tm_part_join join;
+    const tm_trace *trace = part->trace;
+    assert_int_equal(tm_part_pack(part, names, &bytes, NULL), TM_OK);
+    assert_int_equal(tm_part_join_begin(&join, into, d->whole.ground.names, bytes.data, NULL),
+                     TM_OK);
+    for (size_t i = 0; i < trace->events.n; i++) /* in the smallest steps */
+        assert_int_equal(
+            tm_join_events(&join.rows, (const tm_raw_event *)trace->events.data + i, 1, NULL),
+            TM_OK);
+    for (int a = 0; a < TM_N_ATTRS; a++)
+        assert_int_equal(
+            tm_join_attrs(&join.rows, (tm_attr)a, trace->attrs[a].data, trace->attrs[a].n, NULL),
+            TM_OK);
+    tm_part_join_end(&join);
+    tm_vec_free(&bytes);
+}
+
+/* Cuts the document at n - 1 bytes. True where the parts fit: then their trace is the whole's. */
+static bool cut_at(const document *d, const int64_t *cuts, int n) {
+    piece pieces[PARTS_MAX] = {0};
+    tm_part parts[PARTS_MAX] = {0};
+    int64_t begins[PARTS_MAX + 1] = {0};
+    bool good = true;
+    for (int k = 1; k < n; k++) {
+        begins[k] = event_behind(d, cuts[k - 1]);
+        good = good && begins[k] >= cuts[k - 1];
+    }
+    begins[n] = -1;
+    if (!good)
+        return false;
+    for (int k = 0; k < n; k++) {
+        pieces[k].names = k == 0 ? d->whole.ground.names : tm_names_create();
+        good = read_piece(d, begins[k], begins[k + 1], &pieces[k], &parts[k]) && good;
+    }
+    good = good && tm_parts_fit(parts, n);
+    if (good) {
+        pieces[0].trace.source = d->whole.trace.source;
+        pieces[0].trace.format = d->whole.trace.format;
+        for (int k = 1; k < n; k++)
+            join_piece(d, &parts[0], &parts[k], pieces[k].names);
+        assert_int_equal(tm_parts_finish(&parts[0], d->whole.ground.names, NULL), TM_OK);
+        char *found = text_of(&pieces[0].trace);
+        if (strcmp(found, d->expected) != 0)
+            print_message("cut at %lld\n", (long long)cuts[0]);
+        assert_string_equal(found, d->expected);
+        free(found);
+    }
+    for (int k = 0; k < n; k++) {
+        tm_part_free(&parts[k]);
+        tm_trace_free(&pieces[k].trace);
+        if (k > 0)
+            tm_names_destroy(pieces[k].names);
+    }
+    return good;
+}
+
+/* The number of bytes at which the document can be cut in two. */
+static int64_t count_cuts(const char *text) {
+    document d = open_document(text);
+    int64_t n = 0;
+    for (int64_t cut = 1; cut < (int64_t)d.size; cut++)
+        n += cut_at(&d, &cut, 2);
+    close_document(&d);
+    return n;
+}
+
+/* Where the last occurrence of `part` stands in the text. */
+static int64_t last_of(const char *text, const char *part) {
+    const char *found = NULL;
+    for (const char *p = text; (p = strstr(p, part)); p++)
+        found = p;
+    assert_non_null(found);
+    return found - text;
+}
+
+#define X "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"pid\": 7, \"tid\": 8, "
+#define K "{\"ph\":\"X\",\"cat\":\"kernel\",\"pid\":0,\"tid\":7,"
+
+/* Events of every kind and attribute, and metadata records for tracks of other places. */
+static const char rich[] =
+    "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 3, \"world_size\": 4},\n"
+    "\"baseTimeNanoseconds\": 1700000000000000000, \"traceEvents\": [\n"
+    "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 7, \"ts\": 1, \"args\": {\"name\": "
+    "\"py\"}}," X "\"name\": \"first\", \"ts\": 10.5, \"dur\": 3},\n" X
+    "\"name\": \"escaped }, {\\\"ph\\\": \\\"X\\\", \\\"ts\\\": 1, \\\"dur\\\": 2}, {\", \"ts\": "
+    "11,\n"
+    " \"dur\": 3, \"args\": {\"a\": {\"b\": [1, {\"c\": \"}, {\"}], \"d\": {}}, \"e\": null}},"
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"pid\":7,\"tid\":9,\"name\":\"cudaLaunchKernel\","
+    "\"ts\":12,"
+    "\"dur\":1,\"args\":{\"correlation\":31}}\n,\n" K
+    "\"name\":\"ncclDevKernel\",\"ts\":13,\"dur\":4,\"args\":{\"correlation\":31,\"device\":0,"
+    "\"stream\":7,\"grid\":[1,2,3],\"block\":[4,5,6],\"registers per thread\":16,"
+    "\"Collective name\":\"allreduce\",\"dtype\":\"Float\",\"Process Group Name\":\"pg\"}},"
+    "5, null, \"text\",\t[{}],\r\n"
+    "{\"ph\":\"C\",\"name\":\"c\",\"pid\":7,\"ts\":14,\"args\":{\"x\":1,\"y\":2.5}},"
+    "{\"ph\":\"i\",\"name\":\"[memory]\",\"pid\":7,\"tid\":8,\"ts\":15,\"args\":{\"Bytes\":64,"
+    "\"Addr\":1}},"
+    "{\"ph\":\"s\",\"name\":\"flow\",\"id\":1,\"pid\":7,\"tid\":8,\"ts\":15},"
+    "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"copy\",\"pid\":0,\"tid\":20,\"ts\":16,\"dur\":"
+    "1,"
+    "\"args\":{\"correlation\":32,\"bytes\":100,\"memory bandwidth (GB/s)\":1.5}}," X
+    "\"name\": \"no dur\", \"ts\": 17}," X "\"name\": \"back\", \"ts\": 5, \"dur\": -1},"
+    "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":7,\"tid\":8,\"ts\":1,\"args\":{\"name\":"
+    "\"main\"}}," K "\"name\":\"last\",\"ts\":18,\"dur\":2,\"args\":{\"correlation\":33}}\n"
+    "], \"host_name\": \"node1\", \"displayTimeUnit\": \"ms\"}\n";
+
+static void parts_of_a_cut_anywhere_are_the_whole(void **state) {
+    (void)state;
+    /* Nothing here looks like an event and is none, so only a cut behind the last event's first
+     * byte finds no event to begin with. */
+    assert_int_equal(count_cuts(rich), last_of(rich, K));
+}
+
+static void three_parts_are_the_whole_also_where_one_is_empty(void **state) {
+    (void)state;
+    document d = open_document(rich);
+    int64_t last = last_of(rich, K), n = 0, fit = 0;
+    for (int64_t first = 1; first <= last; first += 17)
+        for (int64_t second = first; second <= last; second += 13) {
+            fit += cut_at(&d, (int64_t[]){first, second}, 3);
+            n++;
+        }
+    assert_int_equal(fit, n);
+    close_document(&d);
+}
+
+static void a_base_time_counts_wherever_it_stands(void **state) {
+    (void)state;
+    static const char behind[] = "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP(
+        "\"ts\":2,\"dur\":1") "],"
+                              "\"baseTimeNanoseconds\":1700000000000000000}";
+    static const char twice[] = "{\"baseTimeNanoseconds\":1600000000000000000,\"traceEvents\":[" OP(
+        "\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1") "],"
+                                                           "\"baseTimeNanoseconds\":"
+                                                           "1700000000000000000}";
+    assert_int_equal(count_cuts(behind), last_of(behind, "{\"ph\""));
+    assert_int_equal(count_cuts(twice), last_of(twice, "{\"ph\""));
+}
+
+static void other_forms_of_a_document_can_be_cut(void **state) {
+    (void)state;
+    static const char array[] =
+        "\xEF\xBB\xBF [ " OP("\"ts\":1,\"dur\":1") " ,\n" OP("\"ts\":2,\"dur\":1") ",]\n ";
+    static const char two_lists[] =
+        "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "],\"a\":[1],\"traceEvents\":[" OP(
+            "\"ts\":2,\"dur\":1") "," OP("\"ts\":3,\"dur\":1") ",],}";
+    assert_int_equal(count_cuts(array), last_of(array, "{\"ph\""));
+    /* A part in the middle never ends traceEvents, but the first may. */
+    assert_int_equal(count_cuts(two_lists), last_of(two_lists, "{\"ph\""));
+}
+
+static void repairs_are_counted_once_wherever_the_seam_is(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1,\"args\":{\"a\":inf}") "," OP(
+            "\"ts\":"
+            "2,"
+            "\"dur\":"
+            "1") "," OP("\"ts\":3,\"dur\":1,\"args\":{\"a\":\"x\ty\",}") "," X
+                                                                         "\"name\":\"an \"odd\" "
+                                                                         "one\",\"ts\":4,\"dur\":1}"
+                                                                         "," OP(
+                                                                             "\"ts\":5,\"dur\":-1.-"
+                                                                             "500") "," OP("\"ts\":"
+                                                                                           "6,"
+                                                                                           "\"dur\""
+                                                                                           ":1") "]"
+                                                                                                 "}";
+    /* A malformed event is never begun with: the part before it goes on over it. */
+    assert_int_equal(count_cuts(text), last_of(text, "{\"ph\""));
+}
+
+static void what_only_looks_like_an_event_is_found_out(void **state) {
+    (void)state;
+#define FALSE_EVENT "{\"ph\":\"X\",\"ts\":7,\"dur\":1}"
+    static const char in_args[] =
+        "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1,\"args\":{\"l\":[" FALSE_EVENT "," FALSE_EVENT
+                                "]}") "," OP("\"ts\":2,\"dur\":1") "]}";
+    static const char in_metadata[] = "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP(
+        "\"ts\":2,\"dur\":1") "],"
+                              "\"l\":[" FALSE_EVENT "," FALSE_EVENT "]}";
+    int64_t first = (int64_t)strlen("{\"traceEvents\":[");
+    /* Cuts up to the first event begin with that; behind it up to the last false event with a
+     * false one; behind that up to the last event with the last event. */
+    assert_int_equal(count_cuts(in_args), first + last_of(in_args, "{\"ph\":\"X\",\"cat") -
+                                              last_of(in_args, FALSE_EVENT));
+    assert_int_equal(count_cuts(in_metadata), last_of(in_metadata, "{\"ph\":\"X\",\"cat"));
+}
+
+static void a_text_that_is_no_whole_document_has_no_parts(void **state) {
+    (void)state;
+    static const char *const cut_short[] = {
+        "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1") ",",
+        "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1"),
+        "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1") ",{\"ph\":",
+        "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1") "]",
+        "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1") "],\"a\":",
+    };
+    for (size_t i = 0; i < COUNT(cut_short); i++)
+        assert_int_equal(count_cuts(cut_short[i]), 0);
+}
+
+static void malformed_text_fails_in_some_part(void **state) {
+    (void)state;
+    static const char *const malformed[] = {
+        "{\"traceEvents\":[" OP("\"ts\":1 \"dur\":1") "," OP("\"ts\":2,\"dur\":1") "]}",
+        "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2 \"dur\":1") "]}",
+        "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1") "]} x",
+        "[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1") "]}",
+        /* quotes that cannot be mended: what looks like an event there is none */
+        "[" X "\"ts\":1,\"name\":\"a, {\"ts\":7,\"ph\":7}, b\"}," OP("\"ts\":2,\"dur\":1") "]",
+        "[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1") "],\"a\":1}",
+        "[" OP("\"ts\":1,\"dur\":1") "],\"traceEvents\":[" OP("\"ts\":2,\"dur\":1") "]}",
+    };
+    document d = {.whole = read_text(TRACE(OP("\"ts\":1,\"dur\":1")))};
+    for (size_t i = 0; i < COUNT(malformed); i++) {
+        d.text = malformed[i];
+        d.size = strlen(d.text);
+        for (int64_t cut = 1; cut < (int64_t)d.size; cut++)
+            assert_false(cut_at(&d, &cut, 2));
+    }
+    close_document(&d);
+}
+
+static void cuts_are_even_and_do_not_overflow(void **state) {
+    (void)state;
+    assert_int_equal(tm_part_cut(10, 0, 3), 0);
+    assert_int_equal(tm_part_cut(10, 1, 3), 3);
+    assert_int_equal(tm_part_cut(10, 2, 3), 6);
+    assert_int_equal(tm_part_cut(10, 3, 3), 10);
+    assert_true(tm_part_cut(INT64_MAX, 999, 1000) > INT64_MAX / 1000 * 998);
+    assert_true(tm_part_cut(INT64_MAX, 1000, 1000) == INT64_MAX);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_of_a_cut_anywhere_are_the_whole),
+        cmocka_unit_test(three_parts_are_the_whole_also_where_one_is_empty),
+        cmocka_unit_test(a_base_time_counts_wherever_it_stands),
+        cmocka_unit_test(other_forms_of_a_document_can_be_cut),
+        cmocka_unit_test(repairs_are_counted_once_wherever_the_seam_is),
+        cmocka_unit_test(what_only_looks_like_an_event_is_found_out),
+        cmocka_unit_test(a_text_that_is_no_whole_document_has_no_parts),
+        cmocka_unit_test(malformed_text_fails_in_some_part),
+        cmocka_unit_test(cuts_are_even_and_do_not_overflow),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
