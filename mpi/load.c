@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agree.h"
+#include "parts.h"
 #include "share.h"
 #include "timeline/build.h"
 #include "tmerge/reader.h"
@@ -12,8 +13,8 @@
 /* What all processes know of an input. Plain numbers, so that a sum over the processes, of which
  * one alone fills an entry, spreads them. */
 typedef struct entry {
-    int64_t kind; /* tm_file_kind; ENTRY_BAD: it cannot be read */
-    int64_t weight, size;
+    int64_t kind;                    /* tm_file_kind; ENTRY_BAD: it cannot be read */
+    int64_t weight, size, has_parts; /* as in tm_file_info */
     int64_t rank; /* before reading: what is known; after it: what it is; -1 unknown */
 } entry;
 
@@ -25,7 +26,8 @@ typedef struct loader {
     const tm_load_options *options;
     tm_table *left_out;
     entry *entries;       /* [n_inputs] */
-    tm_share_item *items; /* [n_inputs] */
+    tm_share_item *items; /* [n_inputs + parts.n] */
+    tm_vec parts;         /* of tm_mpi_part: of the traces that several processes read */
     tm_trace **traces;    /* [n_inputs] read here, NULL elsewhere */
     tm_classifier *classifier;
     tm_loaded *out;
@@ -62,6 +64,7 @@ static tm_status sniff_one(loader *l, size_t i, tm_error *err) {
         .kind = info.kind,
         .weight = info.weight,
         .size = info.size_bytes,
+        .has_parts = info.has_parts,
         .rank = input->mapped_rank >= 0 ? input->mapped_rank
                 : info.rank >= 0        ? info.rank
                                         : named,
@@ -101,14 +104,57 @@ static tm_status sniff_all(loader *l, tm_error *err) {
     return n_traces > 0 ? TM_OK : tm_fail(err, TM_ERR_INPUT, NULL, -1, "there is no trace to read");
 }
 
-/* Shares out the traces by the ranks known so far; on what they know all processes agree. */
-static tm_status plan(loader *l, tm_error *err) {
+/* Cuts what is too large for one process. */
+static tm_status list_parts(loader *l, tm_error *err) {
+    int64_t least = l->options->split_min_bytes, total = 0;
+    least = least > 0 ? least : TM_SPLIT_MIN_BYTES;
+    for (size_t i = 0; i < l->options->n_inputs; i++)
+        total += l->entries[i].kind == TM_FILE_TRACE ? l->entries[i].weight : 0;
     for (size_t i = 0; i < l->options->n_inputs; i++) {
-        bool trace = l->entries[i].kind == TM_FILE_TRACE;
-        l->items[i] = (tm_share_item){.rank = trace ? l->entries[i].rank : -1,
-                                      .weight = trace ? l->entries[i].weight : 0};
+        const entry *e = &l->entries[i];
+        if (e->kind != TM_FILE_TRACE || !e->has_parts || e->size < least)
+            continue;
+        int n = tm_share_parts(e->weight, total, l->n_processes);
+        tm_mpi_part *parts = n > 1 ? tm_vec_append(&l->parts, NULL, (size_t)n) : NULL;
+        if (n > 1 && !parts)
+            return tm_fail_memory(err);
+        for (int k = 0; k < n && parts; k++)
+            tm_mpi_part_init(&parts[k], i, k, n);
     }
-    return tm_share_plan(l->items, l->options->n_inputs, l->n_processes, err);
+    return TM_OK;
+}
+
+/* Bytes of the file that a part stands for. */
+static int64_t part_size(const loader *l, const tm_mpi_part *part) {
+    int64_t size = l->entries[part->input].size;
+    int index = part->part.index, n = part->part.n;
+    return tm_part_cut(size, index + 1, n) - tm_part_cut(size, index, n);
+}
+
+/* Shares out the traces by the ranks known so far; on what they know all processes agree. The
+ * first part of a trace stands for it: its reader owns the trace. The others go to anyone. */
+static tm_status plan(loader *l, tm_error *err) {
+    size_t n = l->options->n_inputs, n_parts = l->parts.n;
+    tm_mpi_part *parts = l->parts.data;
+    tm_share_item *items = realloc(l->items, (n + n_parts + 1) * sizeof *items);
+    if (!items)
+        return tm_fail_memory(err);
+    l->items = items;
+    for (size_t i = 0; i < n; i++) {
+        bool trace = l->entries[i].kind == TM_FILE_TRACE;
+        items[i] = (tm_share_item){.rank = trace ? l->entries[i].rank : -1,
+                                   .weight = trace ? l->entries[i].weight : 0};
+    }
+    for (size_t k = 0; k < n_parts; k++) {
+        bool first = parts[k].part.index == 0;
+        items[n + k] = (tm_share_item){.rank = -1, .weight = first ? 0 : part_size(l, &parts[k])};
+        if (first)
+            items[parts[k].input].weight = part_size(l, &parts[k]);
+    }
+    TM_TRY(tm_share_plan(items, n + n_parts, l->n_processes, err));
+    for (size_t k = 0; k < n_parts; k++)
+        parts[k].reader = items[parts[k].part.index == 0 ? parts[k].input : n + k].owner;
+    return TM_OK;
 }
 
 static void drop_trace(loader *l, size_t i) {
@@ -118,16 +164,18 @@ static void drop_trace(loader *l, size_t i) {
     l->traces[i] = NULL;
 }
 
-/* A trace in the reading, and how much of it was told of. */
+/* A trace or part in the reading, and how much of it was told of. */
 typedef struct reading {
     tm_progress *progress;
-    const tm_trace *trace;
+    tm_trace *const *trace;
+    int64_t most; /* bytes in all: a part reads a little further */
     int64_t bytes, events;
 } reading;
 
 static void tell_progress(void *context, int64_t consumed_bytes) {
     reading *r = context;
-    int64_t events = (int64_t)r->trace->events.n;
+    int64_t events = (int64_t)(*r->trace)->events.n;
+    consumed_bytes = consumed_bytes < r->most ? consumed_bytes : r->most;
     tm_progress_add(r->progress, consumed_bytes - r->bytes, events - r->events);
     r->bytes = consumed_bytes;
     r->events = events;
@@ -137,7 +185,7 @@ static tm_status read_one(loader *l, size_t i, tm_progress *progress, tm_error *
     tm_trace *trace = malloc(sizeof *trace);
     if (!trace)
         return tm_fail_memory(err);
-    reading context = {.progress = progress, .trace = trace};
+    reading context = {.progress = progress, .trace = &l->traces[i], .most = INT64_MAX};
     const tm_source_watch watch = {tell_progress, &context};
     l->traces[i] = trace;
     tm_status status = tm_trace_read(l->options->inputs[i].path, l->out->names,
@@ -147,28 +195,73 @@ static tm_status read_one(loader *l, size_t i, tm_progress *progress, tm_error *
     return status == TM_OK ? TM_OK : bad_input(l, i, status, err);
 }
 
-static int64_t total_bytes(const loader *l) {
-    int64_t sum = 0;
-    for (size_t i = 0; i < l->options->n_inputs; i++)
-        sum += l->entries[i].kind == TM_FILE_TRACE ? l->entries[i].size : 0;
-    return sum;
+static tm_status read_part(loader *l, tm_mpi_part *part, tm_progress *progress, tm_error *err) {
+    reading context = {progress, &part->part.trace, part_size(l, part), 0, 0};
+    const tm_source_watch watch = {tell_progress, &context};
+    const char *path = l->options->inputs[part->input].path;
+    TM_TRY(tm_mpi_part_read(part, path, l->out->names, progress ? &watch : NULL, err));
+    if (part->read) /* the part before it read what lies between the cut and the first event */
+        tell_progress(&context, context.most);
+    return TM_OK;
+}
+
+static bool is_in_parts(const loader *l, size_t i) {
+    const tm_mpi_part *parts = l->parts.data;
+    for (size_t k = 0; k < l->parts.n; k++)
+        if (parts[k].input == i)
+            return true;
+    return false;
 }
 
 /* Reads what is this process's by the plan and was not read yet, and drops what is not. */
-static tm_status read_own(loader *l, tm_error *err) {
+static tm_status read_own(loader *l, int64_t total_bytes, tm_error *err) {
     tm_progress *progress;
-    TM_TRY(tm_progress_begin(l->comm, l->options->progress, "reading", total_bytes(l), &progress,
-                             err));
+    TM_TRY(
+        tm_progress_begin(l->comm, l->options->progress, "reading", total_bytes, &progress, err));
     tm_status status = TM_OK;
     for (size_t i = 0; i < l->options->n_inputs && status == TM_OK; i++) {
         bool own = l->entries[i].kind == TM_FILE_TRACE && l->items[i].owner == l->self;
         if (!own)
             drop_trace(l, i);
-        else if (!l->traces[i])
+        else if (!l->traces[i] && !is_in_parts(l, i))
             status = read_one(l, i, progress, err);
     }
+    tm_mpi_part *parts = l->parts.data;
+    for (size_t k = 0; k < l->parts.n && status == TM_OK; k++)
+        if (parts[k].reader == l->self)
+            status = read_part(l, &parts[k], progress, err);
     tm_progress_end(progress);
     return tm_mpi_agree(l->comm, status, err);
+}
+
+static void drop_parts(loader *l) {
+    tm_mpi_part *parts = l->parts.data;
+    for (size_t k = 0; k < l->parts.n; k++)
+        tm_mpi_part_free(&parts[k]);
+    tm_vec_free(&l->parts);
+}
+
+/* Joins what was read in parts. A trace whose parts are not the whole is read again by its owner:
+ * it is malformed, truncated, or was cut where no event begins, and one reading tells which. */
+static tm_status join_parts(loader *l, tm_error *err) {
+    const tm_mpi_part *parts = l->parts.data;
+    int64_t again = 0;
+    if (l->parts.n == 0)
+        return TM_OK;
+    TM_TRY(tm_mpi_parts_join(l->comm, l->parts.data, l->parts.n, l->out->names, l->traces, err));
+    for (size_t k = 0; k < l->parts.n; k += (size_t)parts[k].part.n) {
+        l->out->n_in_parts += parts[k].joined;
+        again += parts[k].joined ? 0 : l->entries[parts[k].input].size;
+    }
+    drop_parts(l);
+    return again > 0 ? read_own(l, again, err) : TM_OK;
+}
+
+static int64_t size_of_all(const loader *l) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < l->options->n_inputs; i++)
+        sum += l->entries[i].kind == TM_FILE_TRACE ? l->entries[i].size : 0;
+    return sum;
 }
 
 /* The rank of each trace, now that all of its metadata was seen: the map, the metadata, the file's
@@ -271,11 +364,9 @@ static tm_status build_all(loader *l, tm_error *err) {
 static tm_status prepare(loader *l, tm_error *err) {
     size_t n = l->options->n_inputs + 1;
     l->entries = calloc(n, sizeof *l->entries);
-    l->items = calloc(n, sizeof *l->items);
     l->traces = calloc(n, sizeof *l->traces);
     l->out->names = tm_names_create();
-    tm_status status =
-        l->entries && l->items && l->traces && l->out->names ? TM_OK : tm_fail_memory(err);
+    tm_status status = l->entries && l->traces && l->out->names ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         status = tm_classifier_create(l->options->comm_pattern, &l->classifier, err);
     return tm_mpi_agree(l->comm, status, err);
@@ -287,8 +378,10 @@ static tm_status prepare(loader *l, tm_error *err) {
 static tm_status run(loader *l, tm_error *err) {
     TM_TRY(prepare(l, err));
     TM_TRY(sniff_all(l, err));
-    TM_TRY(tm_mpi_agree(l->comm, plan(l, err), err));
-    TM_TRY(read_own(l, err));
+    tm_status status = list_parts(l, err);
+    TM_TRY(tm_mpi_agree(l->comm, status == TM_OK ? plan(l, err) : status, err));
+    TM_TRY(read_own(l, size_of_all(l), err));
+    TM_TRY(join_parts(l, err));
     TM_TRY(tm_mpi_agree(l->comm, resolve_ranks(l, err), err));
     bool split = false;
     for (size_t i = 0; i < l->options->n_inputs; i++)
@@ -298,7 +391,7 @@ static tm_status run(loader *l, tm_error *err) {
                     l->items[i].owner != l->items[k].owner;
     if (split) {
         TM_TRY(tm_mpi_agree(l->comm, plan(l, err), err));
-        TM_TRY(read_own(l, err));
+        TM_TRY(read_own(l, size_of_all(l), err));
     }
     adopt_bases(l);
     TM_TRY(tm_mpi_agree(l->comm, list_ranks(l, err), err));
@@ -309,11 +402,13 @@ tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *l
                       tm_loaded *out, tm_error *err) {
     tm_loaded loaded = {.world_size = -1};
     loader l = {.comm = comm, .options = options, .left_out = left_out, .out = &loaded};
+    l.parts = TM_VEC(tm_mpi_part);
     MPI_Comm_rank(comm, &l.self);
     MPI_Comm_size(comm, &l.n_processes);
     tm_status status = run(&l, err);
     for (size_t i = 0; l.traces && i < options->n_inputs; i++)
         drop_trace(&l, i);
+    drop_parts(&l);
     free(l.entries);
     free(l.items);
     free(l.traces);

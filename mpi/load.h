@@ -9,6 +9,9 @@
 #include "tmerge/table.h"
 #include "tmerge/timeline.h"
 
+/** Smaller traces are never read in parts: there is too little to gain. */
+#define TM_SPLIT_MIN_BYTES (INT64_C(32) << 20)
+
 /** A file to be read, as the command line names it. */
 typedef struct tm_input {
     const char *path;
@@ -22,6 +25,7 @@ typedef struct tm_load_options {
     const char *comm_pattern;         /* or NULL */
     bool skip_bad;                    /* leave out what cannot be read, or overlaps */
     const tm_progress_sink *progress; /* or NULL */
+    int64_t split_min_bytes;          /* 0: TM_SPLIT_MIN_BYTES; for tests */
 } tm_load_options;
 
 /** What one process holds afterwards. */
@@ -33,10 +37,12 @@ typedef struct tm_loaded {
     size_t n_ranks;
     int64_t world_size;    /* the largest that a trace names, -1 where none does */
     int64_t n_by_position; /* traces whose rank is only their place among the arguments */
+    size_t n_in_parts;     /* traces that several processes read */
 } tm_loaded;
 
 /**
- * Reads every trace on some process and builds the timeline of each rank where it was read.
+ * Reads every trace on some process and builds the timeline of each rank where it was read. A plain
+ * trace of more than a process's fair share is read by several, each a part of it (mpi/parts.h).
  *
  * Collective: over comm.
  * @param left_out  a table of the form of job.left_out: this process adds the files that it leaves

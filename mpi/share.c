@@ -49,6 +49,14 @@ int64_t tm_rank_of_path(const char *path) {
     return rank;
 }
 
+int tm_share_parts(int64_t weight, int64_t total, int n_processes) {
+    int64_t fair = total / n_processes;
+    if (weight <= fair || fair == 0)
+        return 1;
+    int64_t n = weight / fair + (weight % fair >= fair - fair / 4 * 3);
+    return n < n_processes ? (int)n : n_processes;
+}
+
 /* All traces of one rank, or one trace of an unknown rank. */
 typedef struct group {
     int64_t rank;

@@ -16,7 +16,16 @@
  */
 int64_t tm_rank_of_path(const char *path);
 
-/** A trace to be shared out. */
+/**
+ * Into how many parts a trace is cut: as many as it has fair shares of the whole, a quarter of one
+ * counting as one; at most one for each process. 1: it is read as a whole.
+ * Collective: no.
+ * @param weight  of the trace, not above @p total
+ * @param total   of all traces
+ */
+int tm_share_parts(int64_t weight, int64_t total, int n_processes);
+
+/** A trace, or a part of one, to be shared out. */
 typedef struct tm_share_item {
     int64_t rank;   /* traces of one rank go to one process; -1: not known, goes alone */
     int64_t weight; /* what reading it costs */

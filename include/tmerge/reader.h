@@ -96,7 +96,7 @@ int64_t tm_part_cut(int64_t size, int index, int n);
 /**
  * Reads one part of a trace that can be read in parts, independent of the others: it begins with
  * the first event that is seen behind its cut, and ends where the next part does so.
- * The parts are the trace where all were read with TM_OK and tm_parts_fit says so.
+ * The parts are the trace where all were read with TM_OK and each follows (tm_part_follows).
  *
  * @param watch  is told of the bytes consumed of this part (NULL: nobody)
  * @param out    initialised by the caller, which part it is too; the call initialises its trace

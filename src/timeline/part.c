@@ -29,14 +29,12 @@ void tm_part_free(tm_part *part) {
     tm_vec_free(&part->metadata);
 }
 
-/* The reading of a text is decided by its state, and between two events of traceEvents that is the
- * same everywhere but for what they stand in. Part 0 begins in the right state, so it ends in it;
- * then the part that begins there does, and so on. */
-bool tm_parts_fit(const tm_part *parts, int n) {
-    bool fit = parts[0].begin == 0 && parts[n - 1].end < 0;
-    for (int k = 1; k < n; k++)
-        fit = fit && parts[k].begin == parts[k - 1].end;
-    return fit && parts[0].in_object == parts[n - 1].in_object;
+/* What is read of a text follows from the state at its start alone, and between two events of
+ * traceEvents that is always the same but for what they stand in, which only the last part meets.
+ */
+bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part *part) {
+    bool last = part->index == part->n - 1;
+    return part->begin == before->end && (!last || part->in_object == first->in_object);
 }
 
 void tm_part_finish(tm_part *whole) {

@@ -32,9 +32,11 @@ void tm_part_init(tm_part *part, tm_trace *trace);
 /** Frees all but the trace. */
 void tm_part_free(tm_part *part);
 
-/** Whether the parts of one file, of which only begin, end and in_object are looked at, are the
- * whole of it. */
-bool tm_parts_fit(const tm_part *parts, int n);
+/**
+ * Whether a part goes on where the one before it ended, in what the first part says the events
+ * stand in: then, if those before it read rightly, so did this one.
+ */
+bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part *part);
 
 /** Names the tracks and moves every begin by the base time: then the trace is as it should be. */
 void tm_part_finish(tm_part *whole);

@@ -131,12 +131,12 @@ typedef struct piece {
     tm_names *names;
 } piece;
 
-static bool read_piece(const document *d, int64_t begin, int64_t stop, piece *out, tm_part *part) {
-    tm_source *source = source_at(d, begin);
+static bool read_piece(const document *d, const int64_t range[2], piece *out, tm_part *part) {
+    tm_source *source = source_at(d, range[0]);
     tm_trace_init(&out->trace);
-    tm_part_init(part, &out->trace);
+    part->trace = &out->trace;
     tm_status status =
-        format_of(&d->whole)->read_part(source, stop, out->names, part, &(tm_error){0});
+        format_of(&d->whole)->read_part(source, range[1], out->names, part, &(tm_error){0});
     assert_true(status == TM_OK || status == TM_ERR_INPUT);
     tm_source_close(source);
     return status == TM_OK;
@@ -177,9 +177,13 @@ static bool cut_at(const document *d, const int64_t *cuts, int n) {
         return false;
     for (int k = 0; k < n; k++) {
         pieces[k].names = k == 0 ? d->whole.ground.names : tm_names_create();
-        good = read_piece(d, begins[k], begins[k + 1], &pieces[k], &parts[k]) && good;
+        tm_part_init(&parts[k], NULL);
+        parts[k].index = k;
+        parts[k].n = n;
+        good = read_piece(d, &begins[k], &pieces[k], &parts[k]) && good;
     }
-    good = good && tm_parts_fit(parts, n);
+    for (int k = 1; k < n; k++)
+        good = good && tm_part_follows(&parts[0], &parts[k - 1], &parts[k]);
     if (good) {
         pieces[0].trace.source = d->whole.trace.source;
         pieces[0].trace.format = d->whole.trace.format;

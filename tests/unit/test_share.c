@@ -87,6 +87,33 @@ static void plan(tm_share_item *items, size_t n, int n_processes) {
     assert_int_equal(tm_share_plan(items, n, n_processes, &err), TM_OK);
 }
 
+static void a_trace_is_cut_into_its_fair_shares(void **state) {
+    (void)state;
+    static const struct {
+        int64_t weight, total;
+        int n_processes, parts;
+    } cases[] = {
+        {100, 100, 1, 1}, /* alone */
+        {100, 100, 2, 2},
+        {100, 100, 7, 7},
+        {25, 100, 4, 1}, /* exactly its share */
+        {26, 100, 4, 1}, /* 1.04 shares: not worth it */
+        {31, 100, 4, 1}, /* 1.24 */
+        {32, 100, 4, 2}, /* 1.28 */
+        {50, 100, 4, 2},
+        {60, 100, 4, 3}, /* 2.4 */
+        {99, 100, 4, 4}, /* 3.96: never more than processes */
+        {99, 99, 98, 98},
+        {3, 3, 8, 1}, /* less than a byte each */
+        {0, 0, 8, 1},
+        {INT64_MAX, INT64_MAX, 1000, 1000},
+        {INT64_MAX / 2, INT64_MAX, 1000, 500},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(tm_share_parts(cases[i].weight, cases[i].total, cases[i].n_processes),
+                         cases[i].parts);
+}
+
 static void the_largest_goes_first_to_the_least_loaded(void **state) {
     (void)state;
     /* Each load counts one more than the weight. Two processes:
@@ -195,6 +222,7 @@ static void any_plan_is_even_keeps_ranks_together_and_comes_out_again(void **sta
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_name_tells_its_rank),
+        cmocka_unit_test(a_trace_is_cut_into_its_fair_shares),
         cmocka_unit_test(the_largest_goes_first_to_the_least_loaded),
         cmocka_unit_test(the_traces_of_one_rank_stay_together_wherever_they_stand),
         cmocka_unit_test(traces_of_unknown_rank_go_alone),

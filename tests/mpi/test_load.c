@@ -1,0 +1,371 @@
+/* Traces read by several processes: one much larger than the others is read in parts, and nothing
+ * else shows that. Run with 1, 2, 3, 4 and 8 processes. */
+#include "mpi/load.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/vec.h"
+#include "mpi/names.h"
+#include "mpi/store_write.h"
+#include "source_ways.h"
+#include "tmerge/analysis.h"
+
+enum { FILES_MAX = 6, N_LARGE = 3000 };
+
+/* The traces of one job, as files of one folder. */
+typedef struct job {
+    int self, n_processes;
+    char folder[64];
+    char paths[FILES_MAX][128];
+    size_t n;
+} job;
+
+/* What came of loading it. */
+typedef struct outcome_of_load {
+    tm_status status;
+    tm_error err;
+    size_t n_in_parts, n_left_out;
+} outcome_of_load;
+
+static job open_job(void) {
+    job j = {.folder = "/tmp/tmerge-mpi-XXXXXX"};
+    MPI_Comm_rank(MPI_COMM_WORLD, &j.self);
+    MPI_Comm_size(MPI_COMM_WORLD, &j.n_processes);
+    if (j.self == 0)
+        assert_non_null(mkdtemp(j.folder));
+    MPI_Bcast(j.folder, sizeof j.folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    return j;
+}
+
+static void close_job(const job *j) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (size_t i = 0; i < j->n && j->self == 0; i++)
+        unlink(j->paths[i]);
+    if (j->self == 0)
+        assert_int_equal(rmdir(j->folder), 0);
+}
+
+/* Adds a file; takes the content over. */
+static void add_file(job *j, const char *name, tm_vec content) {
+    assert_true(j->n < FILES_MAX);
+    char *path = j->paths[j->n++];
+    snprintf(path, sizeof j->paths[0], "%s/%s", j->folder, name);
+    if (j->self == 0) {
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        assert_int_equal(fwrite(content.data, 1, content.n, file), content.n);
+        assert_int_equal(fclose(file), 0);
+    }
+    tm_vec_free(&content);
+}
+
+static TM_PRINTF(2, 3) void put(tm_vec *text, const char *format, ...) {
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    assert_non_null(tm_vec_append(text, line, (size_t)size));
+}
+
+/* Event i of a trace: every kind of row, texts that look like events, and text to be mended. */
+static void put_event(tm_vec *text, int i, int at) {
+    switch (i % 6) {
+    case 0:
+        put(text,
+            "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"launch\", \"pid\": 7, \"tid\": "
+            "%d,"
+            " \"ts\": %d, \"dur\": 1, \"args\": {\"correlation\": %d}}",
+            i / 1000, at, i + 1);
+        break;
+    case 1:
+        put(text,
+            "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"kernel "
+            "%d\",\"pid\":0,\"tid\":%d,\"ts\":%d,"
+            "\"dur\":2,\"args\":{\"correlation\":%d,\"device\":0,\"stream\":%d,\"grid\":[1,2,%d],"
+            "\"Collective name\":\"allreduce\",\"dtype\":\"dtype %d\"}}",
+            i % 37, 7 + i / 1500, at, i, 7 + i / 1500, i % 5 + 1, i % 11);
+        break;
+    case 2:
+        put(text,
+            "{\"ph\":\"X\",\"name\":\"}, {\\\"ph\\\": \\\"X\\\", \\\"ts\\\": 1}, "
+            "{\",\"pid\":7,\"tid\":8,"
+            "\"ts\":%d,\"dur\":1,\"args\":{\"list\":[1,[],{\"a\":\"}, {\"}]}}",
+            at);
+        break;
+    case 3:
+        put(text,
+            "\n{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"copy\",\"pid\":0,\"tid\":20,\"ts\":%"
+            "d,"
+            "\"dur\":1,\"args\":{\"bytes\":%d,\"memory bandwidth (GB/s)\":inf}}",
+            at, i);
+        break;
+    case 4:
+        put(text, "{\"ph\":\"C\",\"name\":\"c\",\"pid\":7,\"ts\":%d,\"args\":{\"x%d\":%d}}", at,
+            i % 3, i);
+        break;
+    default:
+        put(text,
+            "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":7,\"tid\":%d,\"ts\":1,"
+            "\"args\":{\"name\":\"thread %d\"}}",
+            i / 1000, i);
+    }
+}
+
+/* A trace of n events from `at` on; its rank stands behind them. */
+static tm_vec make_trace(int rank, int n, int at) {
+    tm_vec text = TM_VEC(char);
+    put(&text, "{\"schemaVersion\": 1,\n \"traceEvents\": [\n");
+    for (int i = 0; i < n; i++) {
+        put(&text, "%s", i > 0 ? "," : "");
+        put_event(&text, i, at + 3 * i);
+    }
+    put(&text,
+        "\n], \"baseTimeNanoseconds\": 1700000000000000000, \"distributedInfo\": {\"rank\": %d,"
+        " \"world_size\": 4}}\n",
+        rank);
+    return text;
+}
+
+static tm_status write_job(MPI_Comm comm, tm_loaded *loaded, const char *path, tm_error *err) {
+    tm_names *names = NULL;
+    const tm_timeline *timelines[FILES_MAX];
+    tm_status status = tm_mpi_unify_names(comm, loaded->names, loaded->timelines,
+                                          loaded->n_timelines, &names, err);
+    for (size_t i = 0; i < loaded->n_timelines; i++)
+        timelines[i] = &loaded->timelines[i];
+    const tm_store_plan plan = {
+        .path = path,
+        .timelines = timelines,
+        .n_timelines = loaded->n_timelines,
+        .names = names,
+        .tool_version = "0.1.0",
+    };
+    if (status == TM_OK)
+        status = tm_mpi_store_write(comm, &plan, err);
+    tm_names_destroy(names);
+    return status;
+}
+
+/* Loads the job and writes its store, where it could be loaded. */
+static outcome_of_load load(const job *j, MPI_Comm comm, bool skip_bad, const char *path) {
+    outcome_of_load got = {0};
+    tm_tables tables;
+    tm_loaded loaded = {0};
+    tm_input inputs[FILES_MAX];
+    for (size_t i = 0; i < j->n; i++)
+        inputs[i] = (tm_input){.path = j->paths[i], .mapped_rank = -1};
+    assert_int_equal(tm_analysis_tables(&tables, NULL), TM_OK);
+    const tm_load_options options = {
+        .inputs = inputs, .n_inputs = j->n, .skip_bad = skip_bad, .split_min_bytes = 1};
+    tm_table *left_out = tm_tables_find(&tables, "job.left_out");
+    got.status = tm_mpi_load(comm, &options, left_out, &loaded, &got.err);
+    uint64_t n_left_out = left_out->n_rows;
+    MPI_Allreduce(MPI_IN_PLACE, &n_left_out, 1, MPI_UINT64_T, MPI_SUM, comm);
+    got.n_left_out = (size_t)n_left_out;
+    got.n_in_parts = loaded.n_in_parts;
+    if (got.status == TM_OK) {
+        assert_int_equal(write_job(comm, &loaded, path, &got.err), TM_OK);
+        tm_loaded_free(&loaded);
+    }
+    tm_tables_destroy(&tables);
+    return got;
+}
+
+static tm_vec read_file(const char *path) {
+    char piece[4096];
+    size_t n;
+    tm_vec bytes = TM_VEC(char);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    while ((n = fread(piece, 1, sizeof piece, file)) > 0)
+        assert_non_null(tm_vec_append(&bytes, piece, n));
+    fclose(file);
+    unlink(path);
+    return bytes;
+}
+
+/* Loads the job with all processes, and with one alone, which must come to the same. */
+static outcome_of_load load_both_ways(const job *j, bool skip_bad) {
+    char path[80], expected_path[80];
+    int same = 1;
+    snprintf(path, sizeof path, "%s/all.h5", j->folder);
+    snprintf(expected_path, sizeof expected_path, "%s/one.h5", j->folder);
+    MPI_Barrier(MPI_COMM_WORLD);
+    outcome_of_load got = load(j, MPI_COMM_WORLD, skip_bad, path);
+    if (j->self == 0) {
+        outcome_of_load expected = load(j, MPI_COMM_SELF, skip_bad, expected_path);
+        assert_int_equal(expected.n_in_parts, 0);
+        same = got.status == expected.status && got.n_left_out == expected.n_left_out;
+        if (same && got.status == TM_OK) {
+            tm_vec a = read_file(path), b = read_file(expected_path);
+            same = a.n == b.n && memcmp(a.data, b.data, a.n) == 0;
+            tm_vec_free(&a);
+            tm_vec_free(&b);
+        } else if (same) {
+            same = got.err.offset == expected.err.offset &&
+                   strcmp(got.err.path, expected.err.path) == 0 &&
+                   strcmp(got.err.message, expected.err.message) == 0;
+        }
+    }
+    MPI_Bcast(&same, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    assert_true(same);
+    return got;
+}
+
+/* A large trace of rank 2, and small ones of the ranks 0, 1 and 3. */
+static job open_uneven_job(tm_vec large) {
+    job j = open_job();
+    for (int rank = 0; rank < 4; rank++) {
+        char name[16];
+        snprintf(name, sizeof name, "rank%d.json", rank);
+        add_file(&j, name, rank == 2 ? large : make_trace(rank, 12, 1000));
+    }
+    return j;
+}
+
+static void one_large_trace_is_read_in_parts(void **state) {
+    (void)state;
+    job j = open_uneven_job(make_trace(2, N_LARGE, 0));
+    outcome_of_load got = load_both_ways(&j, false);
+    assert_int_equal(got.status, TM_OK);
+    assert_int_equal(got.n_in_parts, j.n_processes > 1);
+    close_job(&j);
+}
+
+static void a_trace_alone_is_read_in_parts(void **state) {
+    (void)state;
+    job j = open_job();
+    add_file(&j, "x.json", make_trace(0, N_LARGE, 0));
+    outcome_of_load got = load_both_ways(&j, false);
+    assert_int_equal(got.status, TM_OK);
+    assert_int_equal(got.n_in_parts, j.n_processes > 1);
+    close_job(&j);
+}
+
+/* 60 % and 40 % of the whole: both more than their share where there are four processes. */
+static void several_large_traces_are_read_in_parts(void **state) {
+    (void)state;
+    job j = open_job();
+    add_file(&j, "rank0.json", make_trace(0, N_LARGE / 2, 0));
+    add_file(&j, "rank1.json", make_trace(1, N_LARGE / 3, 0));
+    outcome_of_load got = load_both_ways(&j, false);
+    assert_int_equal(got.status, TM_OK);
+    if (j.n_processes >= 4)
+        assert_int_equal(got.n_in_parts, 2);
+    close_job(&j);
+}
+
+/* That they are of one rank is told behind the events of the large one. */
+static void a_trace_in_parts_can_be_a_span_of_its_rank(void **state) {
+    (void)state;
+    job j = open_job();
+    add_file(&j, "early.json", make_trace(1, 12, 0));
+    add_file(&j, "large.json", make_trace(1, N_LARGE, 1000));
+    add_file(&j, "late.json", make_trace(1, 12, 1000 + 4 * N_LARGE));
+    add_file(&j, "other.json", make_trace(0, 12, 0));
+    outcome_of_load got = load_both_ways(&j, false);
+    assert_int_equal(got.status, TM_OK);
+    assert_int_equal(got.n_in_parts, j.n_processes > 1);
+    close_job(&j);
+}
+
+static void the_error_in_a_large_trace_is_that_of_reading_it_whole(void **state) {
+    (void)state;
+    for (int skip_bad = 0; skip_bad < 2; skip_bad++) {
+        tm_vec text = make_trace(2, N_LARGE, 0);
+        char *late = (char *)text.data + text.n * 9 / 10, *comma = strstr(late, ",\"ts\":");
+        assert_non_null(comma);
+        *comma = ' '; /* found where the key begins that should follow a comma */
+        int64_t offset = comma + 1 - (char *)text.data;
+        job j = open_uneven_job(text);
+        outcome_of_load got = load_both_ways(&j, skip_bad != 0);
+        assert_int_equal(got.n_in_parts, 0);
+        if (skip_bad) {
+            assert_int_equal(got.status, TM_OK);
+            assert_int_equal(got.n_left_out, 1);
+        } else {
+            assert_int_equal(got.status, TM_ERR_INPUT);
+            assert_int_equal(got.err.offset, offset);
+            assert_string_equal(got.err.path, j.paths[2]);
+        }
+        close_job(&j);
+    }
+}
+
+static void a_truncated_large_trace_gives_what_it_holds(void **state) {
+    (void)state;
+    tm_vec text = make_trace(2, N_LARGE, 0);
+    text.n -= text.n / 20;
+    job j = open_uneven_job(text);
+    outcome_of_load got = load_both_ways(&j, false);
+    assert_int_equal(got.status, TM_OK);
+    assert_int_equal(got.n_in_parts, 0);
+    close_job(&j);
+}
+
+/* Every event that is seen in the middle of the file stands in the arguments of another. */
+static void a_trace_cut_at_what_is_no_event_is_read_whole(void **state) {
+    (void)state;
+    tm_vec text = TM_VEC(char);
+    put(&text, "{\"traceEvents\": [{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1},"
+               "{\"ph\":\"X\",\"name\":\"b\",\"ts\":2,\"dur\":1,\"args\":{\"list\":[");
+    for (int i = 0; i < 2 * N_LARGE; i++)
+        put(&text, "{\"ph\":\"X\",\"name\":\"false\",\"ts\":%d,\"dur\":1},", i);
+    put(&text, "{}]}},{\"ph\":\"X\",\"name\":\"c\",\"ts\":3,\"dur\":1}]}");
+    job j = open_uneven_job(text);
+    outcome_of_load got = load_both_ways(&j, false);
+    assert_int_equal(got.status, TM_OK);
+    assert_int_equal(got.n_in_parts, 0);
+    close_job(&j);
+}
+
+static void a_compressed_trace_is_never_read_in_parts(void **state) {
+    (void)state;
+    tm_vec text = make_trace(2, N_LARGE, 0), packed = TM_VEC(uint8_t);
+    append_gzip(&packed, all_of(&text));
+    tm_vec_free(&text);
+    job j = open_uneven_job(packed);
+    outcome_of_load got = load_both_ways(&j, false);
+    assert_int_equal(got.status, TM_OK);
+    assert_int_equal(got.n_in_parts, 0);
+    close_job(&j);
+}
+
+/* Each share of a small trace is smaller than an event: most parts are empty, or find none. */
+static void a_trace_of_a_few_events_can_be_cut_too(void **state) {
+    (void)state;
+    for (int n = 1; n < 12; n++) {
+        job j = open_job();
+        add_file(&j, "x.json", make_trace(0, n, 0));
+        assert_int_equal(load_both_ways(&j, false).status, TM_OK);
+        close_job(&j);
+    }
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_large_trace_is_read_in_parts),
+        cmocka_unit_test(a_trace_alone_is_read_in_parts),
+        cmocka_unit_test(several_large_traces_are_read_in_parts),
+        cmocka_unit_test(a_trace_in_parts_can_be_a_span_of_its_rank),
+        cmocka_unit_test(the_error_in_a_large_trace_is_that_of_reading_it_whole),
+        cmocka_unit_test(a_truncated_large_trace_gives_what_it_holds),
+        cmocka_unit_test(a_trace_cut_at_what_is_no_event_is_read_whole),
+        cmocka_unit_test(a_compressed_trace_is_never_read_in_parts),
+        cmocka_unit_test(a_trace_of_a_few_events_can_be_cut_too),
+    };
+    alarm(300); /* a hang is a failure, too */
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    MPI_Init(&argc, &argv);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    MPI_Finalize();
+    return failed;
+}
