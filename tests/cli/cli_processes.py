@@ -53,6 +53,37 @@ def test_any_number_of_processes_gives_the_same_store_of_a_real_job():
     same_with_any_count(folder)
 
 
+def large_trace(path, rank, n):
+    """A trace of n events of about 170 bytes, which begins when the small ones do."""
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('{"schemaVersion": 1, "traceEvents": [\n')
+        for i in range(n):
+            file.write('{"ph": "X", "cat": "cpu_op", "name": "aten::op%d }, {\\"ph\\": \\"X\\"", '
+                       '"pid": 7, "tid": %d, "ts": %d.125, "dur": 1.5, '
+                       '"args": {"External id": %d, "Input Dims": [[64, 3], [], [%d]]}},\n'
+                       % (i % 97, i // 50000, 100 + 2 * i, i, i % 7))
+        file.write('{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 110, "dur": 9,'
+                   ' "args": {"device": 0, "stream": 7}}], "distributedInfo": {"rank": %d}}' % rank)
+
+
+def test_any_number_of_processes_gives_the_same_store_of_one_large_trace_and_small_ones():
+    synth('job', ranks=3, steps=1)
+    large_trace('job/large.json', 3, 220000)
+    # From 32 MiB on a plain trace is read by several processes.
+    holds(os.path.getsize('job/large.json') > 32 << 20, 'the large trace is too small')
+    same_with_any_count('job')
+    with open('job/large.json', 'r+b') as file:
+        at = os.path.getsize('job/large.json') * 9 // 10
+        file.seek(at)
+        at += file.read(4096).index(b', "dur"')
+        file.seek(at)
+        file.write(b' ')
+    alone = tmerge('job', '-o', 'x.h5').expect(3)
+    contains(alone.err, f'job/large.json: byte {at + 2}: ')
+    for n in COUNTS:
+        tmerge('job', '-o', 'x.h5', n=n).fails(3, alone.errors[0].removeprefix('tmerge: '))
+
+
 def test_what_was_left_out_is_the_same_with_any_number_of_processes():
     synth('job', ranks=5, steps=1)
     put('job/rank_6.json', '{"traceEvents": [{"ph": "X", "name": "only here", "ts": 1 "dur"')

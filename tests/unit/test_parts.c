@@ -358,6 +358,9 @@ static void malformed_text_fails_in_some_part(void **state) {
         "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2 \"dur\":1") "]}",
         "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1") "]} x",
         "[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1") "]}",
+        /* a part in the middle would find its way from the one list into the other */
+        "[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1") "],\"traceEvents\":[" OP(
+            "\"ts\":3,\"dur\":1") "]",
         /* quotes that cannot be mended: what looks like an event there is none */
         "[" X "\"ts\":1,\"name\":\"a, {\"ts\":7,\"ph\":7}, b\"}," OP("\"ts\":2,\"dur\":1") "]",
         "[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1") "],\"a\":1}",
@@ -367,10 +370,30 @@ static void malformed_text_fails_in_some_part(void **state) {
     for (size_t i = 0; i < COUNT(malformed); i++) {
         d.text = malformed[i];
         d.size = strlen(d.text);
-        for (int64_t cut = 1; cut < (int64_t)d.size; cut++)
+        for (int64_t cut = 1; cut < (int64_t)d.size; cut++) {
             assert_false(cut_at(&d, &cut, 2));
+            for (int64_t second = cut; second < (int64_t)d.size; second += 5)
+                assert_false(cut_at(&d, (int64_t[]){cut, second}, 3));
+        }
     }
     close_document(&d);
+}
+
+static void a_part_follows_only_where_the_one_before_it_ends(void **state) {
+    (void)state;
+    static const tm_part first = {.n = 3, .begin = 0, .end = 100, .in_object = true};
+    static const struct {
+        tm_part part;
+        bool follows;
+    } cases[] = {
+        {{.index = 1, .n = 3, .begin = 100, .end = 200}, true}, /* knows of no object */
+        {{.index = 1, .n = 3, .begin = 99, .end = 200}, false},
+        {{.index = 1, .n = 3, .begin = 101, .end = 200}, false},
+        {{.index = 2, .n = 3, .begin = 100, .end = -1, .in_object = true}, true},
+        {{.index = 2, .n = 3, .begin = 100, .end = -1, .in_object = false}, false},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(tm_part_follows(&first, &first, &cases[i].part), cases[i].follows);
 }
 
 static void cuts_are_even_and_do_not_overflow(void **state) {
@@ -393,6 +416,7 @@ int main(void) {
         cmocka_unit_test(what_only_looks_like_an_event_is_found_out),
         cmocka_unit_test(a_text_that_is_no_whole_document_has_no_parts),
         cmocka_unit_test(malformed_text_fails_in_some_part),
+        cmocka_unit_test(a_part_follows_only_where_the_one_before_it_ends),
         cmocka_unit_test(cuts_are_even_and_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
