@@ -85,8 +85,8 @@ struct tm_record_column {
     const char *unit;
     const char *doc;
     tm_element element;
-    const tm_words *words; /* NULL: the numbers mean themselves */
     tm_refers refers;
+    const tm_words *words; /* NULL: the numbers mean themselves */
     tm_fill_function *fill;
     tm_take_function *take; /* NULL: the column follows from others */
     size_t array_at;        /* where the fill finds its values: bytes to the array's pointer in
