@@ -22,6 +22,7 @@ static const tm_option options[] = {
     {"no-compress", 0, NULL, "plain chunks in the store: larger and faster"},
     {"force", 0, NULL, "overwrite the output even where it is no tmerge store"},
     {"quiet", 'q', NULL, "show no progress"},
+    {"times", 0, NULL, "say how long each phase took"},
     {"progress", 0, "WHEN", "auto (where a person looks on), always or never"},
     {"color", 0, "WHEN", "auto, always or never"},
     {"help", 0, NULL, "this text"},

@@ -147,14 +147,21 @@ void tm_pipeline_say(tm_pipeline *p, const char *what) {
 static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_error *err) {
     TM_TRY(tm_mpi_agree(p->comm, tm_analysis_tables(&p->tables, err), err));
     TM_TRY(input->read(p, input->context, err));
+    tm_times_end(&p->times, "reading");
     tm_pipeline_say(p, "matching and analysing ...");
     TM_TRY(tm_mpi_unify_names(p->comm, p->loaded.names, p->loaded.timelines, p->loaded.n_timelines,
                               &p->names, err));
+    tm_times_end(&p->times, "names");
     TM_TRY(match_ranks(p, err));
+    tm_times_end(&p->times, "matching");
     TM_TRY(analyse(p, err));
+    tm_times_end(&p->times, "analysing");
     tm_pipeline_say(p, "writing the store ...");
     TM_TRY(write_store(p, err));
+    tm_times_end(&p->times, "writing");
     tm_pipeline_say(p, NULL);
+    if (tm_argument(p->arguments, "times"))
+        tm_times_print(&p->times, p->comm);
     if (p->self != 0)
         return TM_OK;
     if (input->warn)
@@ -204,6 +211,7 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
     tm_pipeline p = {.arguments = arguments, .output = chosen ? chosen : output};
     TM_TRY(parse_options(&p, err));
     prepare_environment();
+    tm_times_begin(&p.times);
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI could not be started");
     MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
@@ -212,6 +220,7 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
     if (p.self == 0)
         watch_signals(p.output);
     share_progress(&p);
+    tm_times_end(&p.times, "starting");
     tm_status status = run_phases(&p, input, err);
     if (status != TM_OK)
         tm_pipeline_say(&p, NULL);

@@ -9,6 +9,7 @@
 #include "console.h"
 #include "mpi/load.h"
 #include "mpi/match.h"
+#include "times.h"
 #include "tmerge/table.h"
 
 /** One run of the job, on each process. */
@@ -20,6 +21,7 @@ typedef struct tm_pipeline {
     tm_colors colors;
     bool shows_progress;
     tm_bar bar;
+    tm_times times;
 
     /* What decides results besides the traces, and is stored with them: the options, where the
      * input does not change them. */

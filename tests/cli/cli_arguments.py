@@ -247,6 +247,20 @@ def test_under_mpirun_the_launchers_terminal_decides():
     lacks(on_terminal(merge + ['--color=never']), ESCAPE)
 
 
+def test_times_tells_the_phases_and_the_memory_on_standard_error():
+    put('rank0.json', small_trace(0))
+    for n in (0, 2):
+        done = tmerge('rank0.json', '--times', n=n).expect(0)
+        line, = (line for line in done.err.splitlines() if line.startswith('tmerge: times: '))
+        found = dict((name, float(s)) for name, s in re.findall(r'(\w+) (\d+\.\d{3}) s', line))
+        whole = found.pop('whole')
+        equal(sorted(found), ['analysing', 'matching', 'names', 'reading', 'starting', 'writing'])
+        holds(abs(sum(found.values()) - whole) < 0.01, line)
+        holds(5 < int(re.search(r'process (\d+) MiB', line).group(1)) < 1000, line)
+        lacks(tmerge('analyze', 'tmerge.h5', n=n).expect(0).err, 'times:')
+        contains(tmerge('analyze', 'tmerge.h5', '--times', n=n).expect(0).err, 'times: starting')
+
+
 def test_a_full_standard_output_gives_4():
     put('rank0.json.gz', gzipped(small_trace(0)))
     merged('rank0.json.gz')

@@ -1,0 +1,27 @@
+/* How long each phase of a run took, and the memory that it needed. */
+#ifndef TMERGE_TIMES_H
+#define TMERGE_TIMES_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+enum { TM_TIMES_MAX = 8 };
+
+/** The phases so far; begun with tm_times_begin. */
+typedef struct tm_times {
+    const char *names[TM_TIMES_MAX];
+    int64_t took_ns[TM_TIMES_MAX];
+    int n;
+    int64_t last_ns; /* when the last phase ended */
+} tm_times;
+
+void tm_times_begin(tm_times *times);
+
+/** Ends a phase, which began where the one before it ended. @param name  static text */
+void tm_times_end(tm_times *times, const char *name);
+
+/** Prints a line of the phases of process 0 on its standard error, with the highest peak of
+ * resident memory of all processes. Collective: over comm. */
+void tm_times_print(const tm_times *times, MPI_Comm comm);
+
+#endif
