@@ -278,7 +278,7 @@ static void print_remarks(const tm_tables *tables, const tm_colors *colors) {
     any = print_remarks_of(remarks, "skipped", "! events skipped:", colors) || any;
     any = print_remarks_of(remarks, "odd", "! odd, kept as it is:", colors) || any;
     if (any)
-        puts("  (show job.remark says in which traces, and what it means)");
+        puts("  (show job.remark says in which traces; with --csv, what each means)");
 }
 
 static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
