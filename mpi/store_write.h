@@ -25,7 +25,7 @@ typedef struct tm_store_plan {
 } tm_store_plan;
 
 /**
- * Writes the store under its temporary name (tm_store_temporary_path), then renames it. Every
+ * Writes the store, which appears under its name when it is complete. Every
  * process packs the chunks whose first row it holds, process 0 writes them in order, so the file
  * is the same to the byte for any number of processes and any spread of the ranks over them.
  *

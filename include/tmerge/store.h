@@ -115,9 +115,18 @@ static inline size_t tm_store_chunk_rows(size_t chunk_rows, size_t n_rows) {
     return chunk_rows < n_rows ? chunk_rows : n_rows;
 }
 
-/* Writer: one process, one file. The file is written under a temporary name in the same folder and
- * appears under its own when tm_store_commit returns TM_OK. After a failure, in whatever call,
- * tm_store_abandon leaves nothing behind; errors name the path of the complete file.
+/**
+ * Called by a program before MPI_Init, and before anything else here: HDF5 then does not end itself
+ * when MPI or the program ends, where it crashes after memory ran out. All that is opened here has
+ * to be closed, so there is nothing left to be done for it.
+ * @return  TM_OK; TM_ERR_FAULT: HDF5 cannot start
+ */
+tm_status tm_store_start(tm_error *err) TM_MUST_CHECK;
+
+/* Writer: one process, one file. The file is written without a name, or where the file system has
+ * no such files under a temporary one in the same folder, and appears under its own when
+ * tm_store_commit returns TM_OK. After a failure, in whatever call, tm_store_abandon leaves nothing
+ * behind; errors name the path of the complete file.
  * All calls give TM_OK, TM_ERR_OUTPUT where the file cannot be written, TM_ERR_FAULT. */
 
 typedef struct tm_store_writer tm_store_writer;
@@ -129,8 +138,8 @@ typedef struct tm_store_options {
 } tm_store_options;
 
 /**
- * The name under which a store is written before it is complete: dot, base name, ".tmerge-tmp", in
- * the same folder.
+ * The name that a store may have before it is complete: dot, base name, ".tmerge-tmp", in the same
+ * folder.
  *
  * @param size  of @p out; strlen(path) + 14 suffices
  * @return      false where @p size is too small; @p out is "" then

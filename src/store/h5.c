@@ -10,6 +10,12 @@ bool tm_h5_start(void) {
            H5Zregister(&tm_zstd_filter) >= 0;
 }
 
+tm_status tm_store_start(tm_error *err) {
+    if (H5dont_atexit() < 0 || !tm_h5_start())
+        return tm_fail(err, TM_ERR_FAULT, NULL, -1, "HDF5 could not be started");
+    return TM_OK;
+}
+
 void tm_h5_close(hid_t id) {
     if (id >= 0)
         H5Idec_ref(id);

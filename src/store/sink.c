@@ -1,10 +1,8 @@
 #include "sink.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "seal.h"
@@ -17,7 +15,6 @@ typedef struct sink_info {
 typedef struct sink_file {
     H5FD_t base; /* HDF5's part, first */
     tm_sink *sink;
-    int fd;
     haddr_t allocated; /* end of the addresses given out */
     haddr_t end;       /* end of the file */
     tm_vec data;       /* of tm_extent; what was written of datasets */
@@ -29,41 +26,22 @@ static void keep_error(tm_sink *sink) {
 }
 
 static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t max) {
+    (void)name;
+    (void)flags;
     (void)max;
     const sink_info *info = H5Pget_driver_info(access);
     sink_file *file = info ? calloc(1, sizeof *file) : NULL;
     if (!file)
         return NULL;
-    int how = flags & H5F_ACC_RDWR ? O_RDWR : O_RDONLY;
-    how |= flags & H5F_ACC_CREAT ? O_CREAT : 0;
-    how |= flags & H5F_ACC_EXCL ? O_EXCL : 0;
-    how |= flags & H5F_ACC_TRUNC ? O_TRUNC : 0;
     file->sink = info->sink;
-    file->fd = open(name, how | O_CLOEXEC, 0666);
-    struct stat status;
-    if (file->fd < 0 || fstat(file->fd, &status) != 0) {
-        file->sink->error = errno; /* the last one counts: HDF5 first tries to open what is there */
-        if (file->fd >= 0)
-            close(file->fd);
-        free(file);
-        return NULL;
-    }
-    file->sink->error = 0;
-    file->sink->created = true;
-    file->end = (haddr_t)status.st_size;
     file->data = TM_VEC(tm_extent);
     return &file->base;
 }
 
 static herr_t sink_close(H5FD_t *base) {
     sink_file *file = (sink_file *)base;
-    tm_sink *sink = file->sink;
-    if (sink->error == 0)
-        sink->error = tm_seal_write(file->fd, file->end, &file->data);
-    if (sink->sync && sink->error == 0 && fsync(file->fd) != 0 && errno != EINVAL)
-        keep_error(sink); /* EINVAL: a file that cannot be synchronised, such as a device */
-    if (close(file->fd) != 0)
-        keep_error(sink);
+    if (file->sink->error == 0)
+        file->sink->error = tm_seal_write(file->sink->fd, file->end, &file->data);
     tm_vec_free(&file->data);
     free(file);
     return 0;
@@ -99,7 +77,7 @@ static herr_t sink_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t a
     const sink_file *file = (const sink_file *)base;
     char *at = buffer;
     while (size > 0) {
-        ssize_t n = pread(file->fd, at, size, (off_t)address);
+        ssize_t n = pread(file->sink->fd, at, size, (off_t)address);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -130,7 +108,7 @@ static herr_t sink_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
         !tm_seal_add(&file->data, address, buffer, size))
         file->sink->error = ENOMEM;
     while (size > 0 && file->sink->error == 0) {
-        ssize_t n = pwrite(file->fd, at, size, (off_t)address);
+        ssize_t n = pwrite(file->sink->fd, at, size, (off_t)address);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
@@ -151,7 +129,7 @@ static herr_t sink_truncate(H5FD_t *base, hid_t transfer, hbool_t closing) {
     (void)closing;
     sink_file *file = (sink_file *)base;
     if (file->allocated != file->end && file->sink->error == 0 &&
-        ftruncate(file->fd, (off_t)file->allocated) != 0)
+        ftruncate(file->sink->fd, (off_t)file->allocated) != 0)
         keep_error(file->sink);
     file->end = file->allocated;
     return 0;

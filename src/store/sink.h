@@ -3,15 +3,12 @@
 #ifndef TMERGE_STORE_SINK_H
 #define TMERGE_STORE_SINK_H
 
-#include <stdbool.h>
-
 #include <hdf5.h>
 
 /** What became of the file; shared by the writer and the driver. */
 typedef struct tm_sink {
-    int error;    /* errno of the first failure, 0 while there is none */
-    bool created; /* the file was there for a moment at least */
-    bool sync;    /* fsync when it is closed */
+    int fd;    /* borrowed; of the file, which is empty at first */
+    int error; /* errno of the first failure, 0 while there is none */
 } tm_sink;
 
 /** Makes the driver known to HDF5; negative where that fails. To be kept until its files are closed
@@ -20,9 +17,10 @@ typedef struct tm_sink {
 hid_t tm_sink_driver(void);
 
 /**
- * A property list for H5Fcreate. Once a write has failed, every later one is left out and said to
- * be done: HDF5 1.10 cannot close a file whose last writes fail, and crashes when the program
- * ends. So whoever writes must look at sink->error after each call.
+ * A property list for H5Fcreate, whose name of the file counts for nothing. Once a write has
+ * failed, every later one is left out and said to be done: HDF5 1.10 cannot close a file whose last
+ * writes fail, and crashes when the program ends. So whoever writes must look at sink->error after
+ * each call.
  *
  * @param driver  of tm_sink_driver
  * @param sink    outlives the file

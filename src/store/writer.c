@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "h5.h"
 
@@ -21,21 +20,20 @@ bool tm_store_temporary_path(const char *path, char *out, size_t size) {
 
 tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err) {
     if (writer->sink.error != 0)
-        return tm_fail(err, TM_ERR_OUTPUT, writer->path, -1, "cannot be written: %s",
+        return tm_fail(err, TM_ERR_OUTPUT, writer->draft.path, -1, "cannot be written: %s",
                        strerror(writer->sink.error));
     if (!done)
-        return tm_fail(err, TM_ERR_OUTPUT, writer->path, -1, "cannot be written: HDF5 failed to %s",
-                       what);
+        return tm_fail(err, TM_ERR_OUTPUT, writer->draft.path, -1,
+                       "cannot be written: HDF5 failed to %s", what);
     return TM_OK;
 }
 
 static void destroy(tm_store_writer *writer) {
     if (writer->driver >= 0)
         H5FDunregister(writer->driver);
+    tm_draft_discard(&writer->draft);
     tm_packer_destroy(writer->packer);
     free(writer->pending);
-    free(writer->temporary);
-    free(writer->path);
     free(writer);
 }
 
@@ -44,32 +42,24 @@ static tm_store_writer *create(const char *path, const tm_store_options *options
     if (!writer)
         return NULL;
     writer->file = writer->column = writer->driver = H5I_INVALID_HID;
-    size_t size = strlen(path) + sizeof "..tmerge-tmp";
-    writer->path = malloc(size);
-    writer->temporary = malloc(size);
-    if (!writer->path || !writer->temporary ||
-        !tm_store_temporary_path(path, writer->temporary, size)) {
+    if (!tm_draft_create(&writer->draft, path)) {
         destroy(writer);
         return NULL;
     }
-    memcpy(writer->path, path, strlen(path) + 1);
     writer->compress = options->compress;
     writer->chunk_rows = options->chunk_rows ? options->chunk_rows : TM_STORE_CHUNK_ROWS;
     return writer;
 }
 
 static bool create_file(tm_store_writer *writer) {
+    writer->sink.error = tm_draft_open(&writer->draft);
+    writer->sink.fd = writer->draft.fd;
+    if (writer->sink.error != 0)
+        return false;
     writer->driver = tm_sink_driver();
     hid_t access = tm_sink_access(writer->driver, &writer->sink);
-    if (writer->driver < 0 || access < 0) {
-        tm_h5_close(access);
-        return false;
-    }
-    /* exclusive: never through a link that somebody else put there */
-    if (unlink(writer->temporary) == 0 || errno == ENOENT)
-        writer->file = H5Fcreate(writer->temporary, H5F_ACC_EXCL, H5P_DEFAULT, access);
-    else
-        writer->sink.error = errno;
+    if (writer->driver >= 0 && access >= 0)
+        writer->file = H5Fcreate(writer->draft.path, H5F_ACC_EXCL, H5P_DEFAULT, access);
     tm_h5_close(access);
     return writer->file >= 0;
 }
@@ -122,13 +112,10 @@ static bool close_file(tm_store_writer *writer) {
 }
 
 tm_status tm_store_commit(tm_store_writer *writer, tm_error *err) {
-    writer->sink.sync = true;
     bool done = close_file(writer);
-    if (done && writer->sink.error == 0 && rename(writer->temporary, writer->path) != 0)
-        writer->sink.error = errno;
+    if (done && writer->sink.error == 0)
+        writer->sink.error = tm_draft_publish(&writer->draft);
     tm_status status = tm_store_done(writer, done, "close the file", err);
-    if (status != TM_OK)
-        unlink(writer->temporary);
     destroy(writer);
     return status;
 }
@@ -139,7 +126,5 @@ void tm_store_abandon(tm_store_writer *writer) {
     if (writer->sink.error == 0)
         writer->sink.error = ECANCELED; /* what HDF5 still holds need not be written */
     close_file(writer);
-    if (writer->sink.created)
-        unlink(writer->temporary);
     destroy(writer);
 }

@@ -4,13 +4,13 @@
 
 #include <hdf5.h>
 
+#include "draft.h"
 #include "pack.h"
 #include "sink.h"
 #include "tmerge/store.h"
 
 struct tm_store_writer {
-    char *path;      /* owned; of the complete file */
-    char *temporary; /* owned; of the file until then */
+    tm_draft draft;
     bool compress;
     size_t chunk_rows;
     tm_sink sink;

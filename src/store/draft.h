@@ -1,0 +1,34 @@
+/* A file that is being written: it has no name, or a temporary one, until it is complete. */
+#ifndef TMERGE_STORE_DRAFT_H
+#define TMERGE_STORE_DRAFT_H
+
+#include <stdbool.h>
+
+typedef struct tm_draft {
+    char *path;      /* owned; the name that it will have */
+    char *temporary; /* owned; the one before that, tm_store_temporary_path */
+    int fd;          /* owned, -1 where none is open */
+    bool named;      /* it lies under the temporary name */
+} tm_draft;
+
+/** Copies the path. False where memory is out; then too tm_draft_discard is to be called. */
+bool tm_draft_create(tm_draft *draft, const char *path);
+
+/**
+ * Opens the file, empty, to be read and written. It has no name where the file system and /proc
+ * allow that: then nothing is left of it, however the process ends. An old file of the temporary
+ * name is removed.
+ * @return  0 or the errno of the failure
+ */
+int tm_draft_open(tm_draft *draft);
+
+/**
+ * Writes the file to the disk (fsync) and gives it its name, in place of a file that had it.
+ * @return  0 or the errno of the failure; tm_draft_discard is to be called in either case
+ */
+int tm_draft_publish(tm_draft *draft);
+
+/** Closes the file, which is gone where it was not published, and frees what is owned. */
+void tm_draft_discard(tm_draft *draft);
+
+#endif
