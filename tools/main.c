@@ -3,9 +3,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "command.h"
 #include "console.h"
+#include "signals.h"
+#include "tmerge/store.h"
 
 static const tm_command *const commands[] = {
     &tm_command_merge, &tm_command_show, &tm_command_analyze, &tm_command_check, &tm_command_list,
@@ -53,7 +56,22 @@ static bool asks(int argc, char **argv, const char *option) {
     return false;
 }
 
+/* Below such a limit on addresses (ulimit -v) MPI and HDF5 crash, or leave with a status and a
+ * message of their own, before there is anything that we could do about it. */
+static tm_status check_memory(tm_error *err) {
+    enum { LEAST_MIB = 256 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur >> 20 < LEAST_MIB)
+        return tm_fail(err, TM_ERR_FAULT, NULL, -1,
+                       "memory is limited to %lld MiB (ulimit -v); tmerge needs %d",
+                       (long long)(limit.rlim_cur >> 20), LEAST_MIB);
+    return TM_OK;
+}
+
 static tm_status run(int argc, char **argv, tm_error *err) {
+    TM_TRY(check_memory(err));
+    TM_TRY(tm_store_start(err));
     const tm_command *command = find_command(argv[1]);
     int skip = command ? 2 : 1;
     command = command ? command : &tm_command_merge;
@@ -79,15 +97,15 @@ static bool answer(int argc, char **argv) {
 }
 
 /* mpirun ends all processes when the first one leaves with an error, so none may before process 0
- * has spoken: MPI_Finalize waits for it. Wrong usage, and what show and check find, is told without
- * MPI, by every process. */
+ * has spoken: with MPI, MPI_Finalize waits for it. */
 static void speak(const tm_error *err) {
     int started = 0;
+    if (err->status == TM_OK)
+        return;
     MPI_Initialized(&started);
-    bool told_by_all = err->status == TM_ERR_USAGE || err->status == TM_ERR_INPUT;
-    if (!started && told_by_all && tm_console_launched())
-        MPI_Init(NULL, NULL);
-    if (err->status != TM_OK && tm_console_speaks())
+    if (!started)
+        tm_signals_let_first_speak();
+    if (!started || tm_console_speaks())
         tm_console_error(err);
 }
 
@@ -107,9 +125,11 @@ static tm_status leave(tm_status status) {
 
 int main(int argc, char **argv) {
     tm_error err = {.status = TM_OK};
+    tm_signals_prepare();
     if (argc < 2) {
         if (tm_console_speaks())
             print_usage(stderr);
+        tm_signals_let_first_speak();
         return TM_ERR_USAGE;
     }
     tm_status status = answer(argc, argv) ? TM_OK : run(argc, argv, &err);

@@ -1,7 +1,6 @@
 #include "pipeline.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "mpi/names.h"
 #include "mpi/store_write.h"
 #include "mpi/tables.h"
+#include "signals.h"
 #include "summary.h"
 #include "tmerge/analysis.h"
 #include "tmerge/store.h"
@@ -19,24 +19,10 @@
 /* By tm_align: the word of --align, and of the store. */
 static const char *const align_words[] = {[TM_ALIGN_UTC] = "utc", [TM_ALIGN_NONE] = "none"};
 
-/* The temporary file, for the handler of a signal that ends the run. */
-static char temporary_path[TM_PATH_MAX + 32];
-
-static void remove_and_leave(int signal_number) {
-    unlink(temporary_path);
-    _exit(128 + signal_number);
-}
-
 static void watch_signals(const char *output) {
-    struct sigaction action = {.sa_handler = remove_and_leave};
-    if (!tm_store_temporary_path(output, temporary_path, sizeof temporary_path))
-        return;
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    /* Over the file size limit a write shall fail, and be told, instead of ending the process. */
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGXFSZ, &action, NULL);
+    char temporary[TM_PATH_MAX + 32];
+    if (tm_store_temporary_path(output, temporary, sizeof temporary))
+        tm_signals_remove(temporary);
 }
 
 static tm_status check_path(const tm_pipeline *p, tm_error *err) {
@@ -214,8 +200,8 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
     tm_times_begin(&p.times);
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI could not be started");
+    tm_signals_watch_mpi(MPI_COMM_WORLD);
     MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
-    MPI_Comm_set_errhandler(p.comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(p.comm, &p.self);
     if (p.self == 0)
         watch_signals(p.output);

@@ -19,10 +19,12 @@ static tm_status compile(const char *pattern, regex_t *out, tm_error *err) {
     int code = regcomp(out, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB);
     if (code == 0)
         return TM_OK;
+    if (code == REG_ESPACE)
+        return tm_fail_memory(err);
     char reason[128];
     regerror(code, out, reason, sizeof reason);
-    return tm_fail(err, code == REG_ESPACE ? TM_ERR_FAULT : TM_ERR_USAGE, NULL, -1,
-                   "'%s' is no regular expression: %s", pattern, reason);
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1, "'%s' is no regular expression: %s", pattern,
+                   reason);
 }
 
 tm_status tm_classifier_create(const char *extra, tm_classifier **out, tm_error *err) {

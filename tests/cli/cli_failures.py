@@ -1,18 +1,12 @@
-"""What cannot be read or written, and what ends a run in its middle: one message, the right
-status, nothing left behind, and a store that was there before as it was."""
-import contextlib
+"""What cannot be read or written: one message, the right status, nothing left behind, and a store
+that was there before as it was."""
 import os
 import re
-import signal
-import subprocess
-import time
 import zlib
 
 from common import (TMERGE, big_trace, content, contains, equal, files, gzipped, has_line, holds,
                     launcher, limited, main, merged, permissions_count, put, rows, run, same_bytes,
                     small_trace, synth, tmerge, trace, without_dac_override, zstd_framed)
-
-TEMPORARY = '.tmerge.h5.tmerge-tmp'
 
 # Malformed traces: @ stands before the byte at which the text stops being a trace.
 MALFORMED = [
@@ -236,161 +230,6 @@ def test_a_full_disk_is_told_once_under_mpirun():
     done.fails(4, 'tmerge.h5: cannot be written: File too large')
     equal(files(), ['rank0.json', 'rank1.json', 'rank2.json', 'tmerge.h5'])
     equal(content('tmerge.h5'), old, 'the store that was there')
-
-
-# The end in the middle ----------------------------------------------------------------------------
-
-
-def processes_of(launched, n):
-    """The ids of tmerge's processes, by rank, below a launcher's process."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        found = {}
-        for pid in filter(str.isdigit, os.listdir('/proc')):
-            with contextlib.suppress(OSError, IndexError, ValueError):
-                with open(f'/proc/{pid}/stat') as file:
-                    parent = int(file.read().rsplit(')', 1)[1].split()[1])
-                environ = content(f'/proc/{pid}/environ').split(b'\0')
-                program = os.path.realpath(f'/proc/{pid}/exe')
-                if parent == launched.pid and program == os.path.realpath(TMERGE):
-                    rank, = (e for e in environ if e.startswith(b'OMPI_COMM_WORLD_RANK='))
-                    found[int(rank.split(b'=')[1])] = int(pid)
-        if len(found) == n:
-            return [found[rank] for rank in range(n)]
-        time.sleep(0.01)
-    raise AssertionError('the processes did not start')
-
-
-@contextlib.contextmanager
-def started(n, *arguments, grace=0):
-    """tmerge under mpirun, running; what is left of it is ended. grace: seconds that mpirun gives
-    the other processes after it told them to end."""
-    env = dict(os.environ, OMPI_MCA_odls_base_sigkill_timeout=str(grace))
-    with subprocess.Popen(launcher(n) + [TMERGE, *arguments], env=env, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as launched:
-        try:
-            yield launched, processes_of(launched, n)
-        finally:
-            if launched.poll() is None:
-                launched.kill()
-
-
-def ends(launched):
-    """Waits for the end of a launcher; it must come soon and with a status."""
-    try:
-        out = launched.communicate(timeout=20)[0]
-    except subprocess.TimeoutExpired:
-        raise AssertionError('the run hangs') from None
-    holds(launched.returncode != 0, 'a run that was ended gives status 0')
-    return out.decode()
-
-
-def wait_until(condition, what):
-    deadline = time.monotonic() + 20
-    while not condition():
-        holds(time.monotonic() < deadline, f'waited in vain: {what}')
-        time.sleep(0.001)
-
-
-def is_open(path, pid):
-    with contextlib.suppress(OSError):
-        return any(os.path.realpath(f'/proc/{pid}/fd/{fd}') == os.path.realpath(path)
-                   for fd in os.listdir(f'/proc/{pid}/fd'))
-    return False
-
-
-def end_while_reading(number, whose):
-    """Ends a process while another reads what never comes: a pipe that nobody writes to."""
-    merged('rank0.json')
-    old = content('tmerge.h5')
-    with started(3, 'rank0.json', 'rank1.json', 'rank2.json') as (launched, pids):
-        wait_until(lambda: is_open('rank1.json', pids[1]), 'the pipe to be opened')
-        os.kill(launched.pid if whose is None else pids[whose], number)
-        ends(launched)
-    equal(content('tmerge.h5'), old, 'the store that was there')
-    equal(files(), ['rank0.json', 'rank1.json', 'rank2.json', 'tmerge.h5'])
-
-
-def test_a_signal_while_reading_ends_all_and_leaves_the_store():
-    put('rank0.json', small_trace(0))
-    put('rank2.json', small_trace(2))
-    os.mkfifo('rank1.json')
-    pipe = os.open('rank1.json', os.O_RDWR)  # so that it can be opened and never ends
-    try:
-        for number, whose in ((signal.SIGTERM, 0), (signal.SIGTERM, 1), (signal.SIGKILL, 2),
-                              (signal.SIGKILL, 0), (signal.SIGTERM, None)):
-            end_while_reading(number, whose)
-    finally:
-        os.close(pipe)
-
-
-def caught_writing(pid):
-    """Stops a process while its temporary file is there; False where it was too quick."""
-    deadline = time.monotonic() + 20
-    while not os.path.exists(TEMPORARY):
-        if time.monotonic() > deadline or not os.path.exists(f'/proc/{pid}/fd/0'):
-            return False
-    os.kill(pid, signal.SIGSTOP)
-    time.sleep(0.02)
-    return os.path.exists(TEMPORARY)
-
-
-def end_while_writing(number, whose):
-    """Ends a process while process 0 writes. whose: None stands for mpirun itself."""
-    for _ in range(10):
-        with started(3, 'job', grace=1) as (launched, pids):
-            if not caught_writing(pids[0]):
-                continue
-            old = content('tmerge.h5')
-            os.kill(launched.pid if whose is None else pids[whose], number)
-            os.kill(pids[0], signal.SIGCONT)
-            ends(launched)
-            equal(content('tmerge.h5'), old, 'the store that was there')
-            return
-    raise AssertionError('no run was caught while it wrote')
-
-
-def test_a_signal_while_writing_leaves_no_temporary_file_and_the_old_store():
-    synth('job', ranks=4, steps=40)
-    merged('job')
-    for number, whose in ((signal.SIGTERM, 0), (signal.SIGKILL, 1), (signal.SIGTERM, None),
-                          (signal.SIGINT, None)):
-        end_while_writing(number, whose)
-        equal(files(), ['job', 'tmerge.h5'], f'files left by signal {number} to {whose}')
-
-
-def test_the_next_run_clears_what_a_killed_one_left():
-    synth('job', ranks=4, steps=40)
-    merged('job')
-    end_while_writing(signal.SIGKILL, 0)
-    equal(files(), [TEMPORARY, 'job', 'tmerge.h5'])
-    merged('job', n=2)
-    equal(files(), ['job', 'tmerge.h5'])
-    put(TEMPORARY, 'anything')
-    merged('job')
-    equal(files(), ['job', 'tmerge.h5'])
-
-
-def test_a_temporary_name_is_never_followed_through_a_link():
-    put('rank0.json', small_trace(0))
-    put('precious', 'keep me')
-    os.symlink('precious', TEMPORARY)
-    merged('rank0.json')
-    equal((content('precious'), files()), (b'keep me', ['precious', 'rank0.json', 'tmerge.h5']))
-
-
-def test_a_signal_to_a_lone_process_removes_its_temporary_file():
-    synth('job', ranks=4, steps=40)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        for _ in range(10):
-            with subprocess.Popen([TMERGE, 'job'], stdout=subprocess.DEVNULL) as process:
-                caught = caught_writing(process.pid)
-                process.send_signal(number)
-                process.send_signal(signal.SIGCONT)
-            if caught:
-                break
-        holds(caught, 'no run was caught while it wrote')
-        equal((process.returncode, files()), (128 + number, ['job']))
 
 
 main()

@@ -1,0 +1,267 @@
+"""What goes wrong outside of a run while it runs: inputs and outputs that vanish, a disk and a
+memory that are too small, streams that are full or closed. One message, the right status, nothing
+left behind, and a store that was there before as it was."""
+import contextlib
+import os
+import re
+import shutil
+import signal
+import time
+
+from common import (TMERGE, Skip, content, contains, equal, files, holds, launcher, main, merged,
+                    put, run, small_trace, synth, tmerge)
+from watching import (NAMED, NAMELESS, ends, exists, is_open, ours, started, wait_until,
+                      while_writing)
+
+# Inputs that vanish --------------------------------------------------------------------------------
+
+
+def feed(path, pid, text, change=lambda: None):
+    """Once a process has opened a pipe, changes something, and gives it a text to its end."""
+    pipe = []
+
+    def opened():
+        with contextlib.suppress(OSError):
+            pipe.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+        return pipe
+
+    wait_until(opened, f'{path} to be opened')
+    wait_until(lambda: is_open(path, pid), f'{path} to be open')
+    change()
+    os.write(pipe[0], text)
+    os.close(pipe[0])
+    wait_until(lambda: not is_open(path, pid), f'{path} to be closed')
+
+
+def vanishes(n, opening, change, message):
+    """Runs tmerge on a pipe and two files. The pipe is opened to look at its begin (0), then again
+    (1) and once more (2) to read it; at that opening, while the run waits for it, a file changes
+    that comes behind it."""
+    for rank in (1, 2):
+        put(f'rank{rank}.json', small_trace(rank))
+    os.mkfifo('rank0.json')
+    with started(n, 'rank0.json', 'rank1.json', 'rank2.json') as (launched, pids):
+        for i in range(3 if opening else 1):
+            feed('rank0.json', pids[0], small_trace(0), change if i == opening else lambda: None)
+        said = ends(launched, 3)
+    equal(len(ours(said)), 1, said)
+    holds(re.fullmatch('tmerge: ' + message, ours(said)[0]), said)
+    os.unlink('rank0.json')
+    equal([name for name in files() if not name.startswith('rank')], [])
+
+
+def test_a_file_that_is_deleted_before_it_is_looked_at_is_named():
+    for n in (0, 1):
+        vanishes(n, 0, lambda: os.unlink('rank1.json'),
+                 'rank1.json: cannot be opened: No such file or directory')
+    # Process 0 waits for the pipe and then looks at rank2.json; the other has done its part.
+    vanishes(2, 0, lambda: os.unlink('rank2.json'),
+             'rank2.json: cannot be opened: No such file or directory')
+
+
+def test_a_file_that_is_deleted_before_it_is_read_is_named():
+    for n in (0, 1):
+        vanishes(n, 1, lambda: os.unlink('rank2.json'),
+                 'rank2.json: cannot be opened: No such file or directory')
+
+
+def test_a_file_that_is_cut_before_it_is_read_is_named_with_its_end():
+    for n in (0, 1):
+        vanishes(n, 1, lambda: os.truncate('rank2.json', 60),
+                 'rank2.json: byte 60: the file ends .*')
+        vanishes(n, 1, lambda: os.truncate('rank2.json', 0), 'rank2.json: file is empty')
+
+
+def test_a_folder_that_disappears_is_told_by_a_file_of_it():
+    for n in (0, 2):
+        os.makedirs('job')
+        for rank in (1, 2):
+            put(f'job/rank{rank}.json', small_trace(rank))
+        os.mkfifo('rank0.json')
+        with started(n, 'rank0.json', 'job') as (launched, pids):
+            feed('rank0.json', pids[0], small_trace(0), lambda: shutil.rmtree('job'))
+            said = ends(launched, 3)
+        equal(len(ours(said)), 1, said)
+        contains(ours(said)[0], 'cannot be opened: No such file or directory')
+        os.unlink('rank0.json')
+        equal(files(), [])
+
+
+def position(path, pid):
+    """How far a process has read a file; 0 where it has not opened it."""
+    with contextlib.suppress(OSError):
+        for fd in os.listdir(f'/proc/{pid}/fd'):
+            if os.path.realpath(f'/proc/{pid}/fd/{fd}') == os.path.realpath(path):
+                with open(f'/proc/{pid}/fdinfo/{fd}', encoding='utf-8') as file:
+                    return int(file.readline().split()[1])
+    return 0
+
+
+def many_events(rank, n):
+    """A trace of n events in few bytes: 96 bytes of memory for 27 of text."""
+    lead = b'{"distributedInfo": {"rank": %d}, "traceEvents": [' % rank
+    return lead + b'{"ph":"X","ts":1,"dur":1},\n' * (n - 1) + b'{"ph":"X","ts":1,"dur":1}]}'
+
+
+def test_a_file_that_is_cut_while_it_is_read_is_told_with_its_end():
+    text = many_events(0, 2000000)
+    for n in (0, 2):
+        for _ in range(10):
+            put('rank0.json', text)
+            put('rank1.json', small_trace(1))
+            with started(n, 'rank0.json', 'rank1.json') as (launched, pids):
+                def reader():
+                    return next((p for p in pids if position('rank0.json', p) > 1 << 20), None)
+                wait_until(lambda: reader() or not any(map(exists, pids)), 'the reading')
+                pid = reader()
+                if pid is None:
+                    continue
+                os.kill(pid, signal.SIGSTOP)
+                time.sleep(0.02)
+                caught = 0 < position('rank0.json', pid) < len(text) // 2
+                os.truncate('rank0.json', len(text) // 2)
+                os.kill(pid, signal.SIGCONT)
+                if not caught:
+                    continue
+                said = ends(launched, 3)
+            equal(len(ours(said)), 1, said)
+            holds(re.match(rf'tmerge: rank0.json: byte {len(text) // 2}: the file ends',
+                           ours(said)[0]), said)
+            break
+        else:
+            raise AssertionError('no run was caught while it read')
+    equal(files(), ['rank0.json', 'rank1.json'])
+
+
+# Outputs -------------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_vanishes_while_a_store_is_written_to_it_is_told():
+    synth('job', ranks=4, steps=40)
+    for n in (0, 3):
+        for env in (NAMELESS, NAMED):
+            os.mkdir('out')
+            launched, said = while_writing(n, lambda *_: shutil.rmtree('out'), 'job', '-o',
+                                           'out/tmerge.h5', folder='out', env=env)
+            equal(launched.returncode, 4, said)
+            equal(ours(said),
+                  ['tmerge: out/tmerge.h5: cannot be written: No such file or directory'])
+            equal(files(), ['job'])
+
+
+def on_small_disk(script, kilobytes):
+    """Runs a shell script where `disk` is a file system of its own of that size."""
+    put('script', f'mkdir -p disk\nmount -t tmpfs -o size={kilobytes}k none disk || exit 77\n'
+        + script)
+    unshare = ['unshare', '--mount'] + ([] if os.geteuid() == 0 else ['--map-root-user'])
+    try:
+        done = run([*unshare, 'sh', 'script'])
+    except FileNotFoundError:
+        raise Skip('there is no unshare here') from None
+    if done.status == 77 or 'unshare failed' in done.err:
+        raise Skip('file systems cannot be mounted here')
+    return done
+
+
+def test_a_full_file_system_is_told_and_left_as_it_was():
+    synth('job', ranks=4, steps=40)
+    merged('job', '-o', 'whole.h5')
+    size = os.stat('whole.h5').st_size // 1024
+    put('rank0.json', small_trace(0))
+    merged('rank0.json', '-o', 'old.h5')
+    old = os.stat('old.h5').st_size // 1024 + 4
+    for n in (0, 3):
+        for env in (NAMELESS, NAMED):
+            for room in (0, 8, size // 2, size - 8):
+                command = ' '.join(launcher(n) + [TMERGE, 'job', '-o', 'disk/tmerge.h5'])
+                more = ' '.join(f'{k}={v}' for k, v in env.items())
+                done = on_small_disk(
+                    f'cp old.h5 disk/tmerge.h5\nenv {more} {command}\nstatus=$?\n'
+                    'cmp old.h5 disk/tmerge.h5 || echo changed\n'
+                    '[ "$(ls -A disk)" = tmerge.h5 ] || ls -A disk\nexit $status\n', old + room)
+                done.fails(4, 'disk/tmerge.h5: cannot be written: No space left on device')
+
+
+# Memory --------------------------------------------------------------------------------------------
+
+
+def short_of_memory(n, mebibytes, *arguments):
+    limited = f'ulimit -v {mebibytes << 10}; exec "$@"'
+    return run(launcher(n) + ['sh', '-c', limited, 'sh', TMERGE, *arguments])
+
+
+def test_memory_that_cannot_be_had_is_told():
+    if short_of_memory(0, 1024, '--version').status != 0:
+        raise Skip('sanitizers want all addresses')
+    for rank in (0, 1):  # 190 MB of events each
+        put(f'rank{rank}.json', many_events(rank, 2000000))
+    for n in (0, 2):
+        for size in (60, 90, 130, 255):
+            short_of_memory(n, size, 'rank0.json', 'rank1.json').fails(
+                5, f'memory is limited to {size} MiB (ulimit -v); tmerge needs 256')
+        for size in (256, 290):
+            short_of_memory(n, size, 'rank0.json', 'rank1.json').fails(5, 'out of memory')
+    equal(files(), ['rank0.json', 'rank1.json'])
+    short_of_memory(2, 256, 'rank0.json', '-o', 'x.h5').fails(5, 'out of memory')
+    put('rank0.json', small_trace(0))
+    short_of_memory(2, 256, 'rank0.json', '-o', 'x.h5').expect(0)
+
+
+# Streams -------------------------------------------------------------------------------------------
+
+
+def shell(line):
+    return run(['bash', '-c', line.replace('tmerge ', f'{TMERGE} ', 1)])
+
+
+def test_a_reader_that_leaves_ends_a_run_as_shells_expect():
+    synth('job', ranks=8, steps=40)
+    merged('job')
+    done = shell('tmerge show tmerge.h5 --csv | head -1; echo ${PIPESTATUS[0]}')
+    equal((done.out.splitlines()[1:], done.err), (['141'], ''))
+    done = shell('tmerge job -o x.h5 --progress=always 2> >(exec true) > /dev/null; echo $?')
+    holds(done.out in ('141\n', '0\n'), done.out)  # 0: it wrote before the reader had left
+    equal([name for name in files() if name != 'x.h5'], ['job', 'tmerge.h5'])
+
+
+def test_a_summary_that_nobody_reads_comes_with_a_store():
+    put('rank0.json', small_trace(0))
+    merged('rank0.json')
+    good = content('tmerge.h5')
+    os.unlink('tmerge.h5')
+    shell('tmerge rank0.json | exec true')
+    equal(content('tmerge.h5'), good)
+
+
+def test_an_output_that_is_full_or_closed_is_told():
+    put('rank0.json', small_trace(0))
+    merged('rank0.json')
+    for arguments in ('rank0.json', 'show tmerge.h5', 'list', 'list --doc', '--help', '--version'):
+        for stream in ('>/dev/full', '>&-'):
+            done = shell(f'tmerge {arguments} {stream}').expect(4)
+            equal(done.err, 'tmerge: standard output could not be written\n', arguments)
+    equal(files(), ['rank0.json', 'tmerge.h5'])
+
+
+def test_a_file_size_limit_is_told_by_every_command():
+    put('rank0.json', small_trace(0))
+    merged('rank0.json')
+    for arguments in ('show tmerge.h5 --json', 'list --doc'):
+        done = shell(f'ulimit -f 1; exec tmerge {arguments} > out').expect(4)
+        equal(done.err, 'tmerge: standard output could not be written\n')
+
+
+def test_closed_streams_change_no_store():
+    put('trace.json', small_trace())
+    tmerge('trace.json').expect(0)  # with a warning, which goes to standard error
+    good = content('tmerge.h5')
+    for streams, status in (('2>&-', 0), ('<&- 2>&-', 0), ('>&- 2>&-', 4), ('<&- >&- 2>&-', 4)):
+        shell(f'tmerge trace.json --progress=always {streams}').expect(status)
+        equal(content('tmerge.h5'), good, streams)
+        shell(f'tmerge show tmerge.h5 {streams}').expect(status)
+        shell(f'tmerge missing.json {streams}').expect(3)
+    shell('tmerge trace.json 2>/dev/full').expect(0)
+    equal(files(), ['tmerge.h5', 'trace.json'])
+
+
+main()

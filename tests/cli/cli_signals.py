@@ -1,0 +1,188 @@
+"""What ends a run in its middle: signals, processes that are killed, crashes. One message at most, a
+status as shells expect it, nothing left behind, no hang, and a store that was there as it was."""
+import contextlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+from common import (TMERGE, Skip, content, equal, files, holds, launcher, main, merged,
+                    put, small_trace, synth, tmerge)
+from watching import (NAMED, NAMELESS, TEMPORARY, caught_writing, children_of, ends, fault, is_open,
+                      ours, over, sends, started, strays, wait_until, while_writing)
+import h5py
+
+CRASHED = ('tmerge: crashed, which it should not: a fault of tmerge, of MPI or of HDF5, or too '
+           'little memory')
+
+
+def end_while_reading(number, whose):
+    """Ends a process while another reads what never comes: a pipe that nobody writes to."""
+    merged('rank0.json')
+    old = content('tmerge.h5')
+    with started(3, 'rank0.json', 'rank1.json', 'rank2.json') as (launched, pids):
+        wait_until(lambda: is_open('rank1.json', pids[1]), 'the pipe to be opened')
+        sends(number, whose)(launched, pids)
+        ends(launched)
+    equal(content('tmerge.h5'), old, 'the store that was there')
+    equal(files(), ['rank0.json', 'rank1.json', 'rank2.json', 'tmerge.h5'])
+
+
+def test_a_signal_while_reading_ends_all_and_leaves_the_store():
+    put('rank0.json', small_trace(0))
+    put('rank2.json', small_trace(2))
+    os.mkfifo('rank1.json')
+    pipe = os.open('rank1.json', os.O_RDWR)  # so that it can be opened and never ends
+    try:
+        for number, whose in ((signal.SIGTERM, 0), (signal.SIGTERM, 1), (signal.SIGKILL, 2),
+                              (signal.SIGKILL, 0), (signal.SIGTERM, None), (signal.SIGKILL, None)):
+            end_while_reading(number, whose)
+    finally:
+        os.close(pipe)
+
+
+def while_writing_over(n, act, surely, **more):
+    """The same over an older store, which must be left, and nothing else; where process 0 is not
+    ended `surely`, but by others, it may have been quicker, and the store be the new one."""
+    merged('job', '-o', '../new.h5')
+    merged('job', '--align=none', '-o', 'tmerge.h5')
+    good = [content('tmerge.h5')] + ([] if surely else [content('../new.h5')])
+    while_writing(n, act, 'job', **more)
+    equal(files(), ['job', 'tmerge.h5'])
+    holds(content('tmerge.h5') in good, 'the store is not the one that was there')
+    os.unlink('../new.h5')
+
+
+def test_a_signal_while_writing_leaves_no_file_and_the_old_store():
+    synth('job', ranks=4, steps=40)
+    for number, whose in ((signal.SIGTERM, 0), (signal.SIGKILL, 1), (signal.SIGTERM, None),
+                          (signal.SIGINT, None)):
+        for env in (NAMELESS, NAMED):
+            while_writing_over(3, sends(number, whose), whose == 0, env=env)
+
+
+def test_a_signal_to_a_lone_process_leaves_no_file():
+    synth('job', ranks=4, steps=40)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+        for env in (NAMELESS, NAMED):
+            launched, said = while_writing(0, sends(number, 0), 'job', env=env)
+            equal((launched.returncode, said, files()), (128 + number, '', ['job']))
+
+
+def test_a_signal_that_the_caller_ignores_stays_ignored():
+    synth('job', ranks=4, steps=40)
+    for number in (signal.SIGHUP, signal.SIGINT):
+        with started(0, 'job', preexec_fn=lambda n=number: signal.signal(n, signal.SIG_IGN)) as (
+                launched, pids):
+            if caught_writing(pids[0]):
+                os.kill(pids[0], number)
+                os.kill(pids[0], signal.SIGCONT)
+            equal(launched.wait(20), 0)
+        equal(files(), ['job', 'tmerge.h5'])
+
+
+def test_nothing_is_left_where_the_writer_or_all_are_killed_outright():
+    synth('job', ranks=4, steps=40)
+    for n, whose in ((0, 0), (1, 0), (3, 0), (3, None)):
+        while_writing_over(n, sends(signal.SIGKILL, whose), whose == 0)
+
+
+def test_the_next_run_clears_what_a_killed_one_left_where_files_need_names():
+    synth('job', ranks=4, steps=40)
+    while_writing(3, sends(signal.SIGKILL, 0), 'job', env=NAMED)
+    equal(files(), [TEMPORARY, 'job'])
+    merged('job', n=2)
+    equal(files(), ['job', 'tmerge.h5'])
+    put(TEMPORARY, 'anything')
+    merged('job')
+    equal(files(), ['job', 'tmerge.h5'])
+
+
+def test_a_temporary_name_is_never_followed_through_a_link():
+    put('rank0.json', small_trace(0))
+    put('precious', 'keep me')
+    for env in (NAMELESS, NAMED):
+        os.symlink('precious', TEMPORARY)
+        merged('rank0.json', env=env)
+        equal((content('precious'), files()), (b'keep me', ['precious', 'rank0.json', 'tmerge.h5']))
+
+
+def test_a_crash_is_told_once_and_leaves_nothing():
+    synth('job', ranks=4, steps=40)
+    for n, whose in ((0, 0), (3, 0), (3, 2)):
+        for number in (signal.SIGSEGV, signal.SIGABRT):
+            launched, said = while_writing(n, sends(number, whose), 'job', env=NAMED)
+            if 'Sanitizer' in said:
+                raise Skip('sanitizers tell a crash themselves')
+            equal((launched.returncode, ours(said), files()), (5, [CRASHED], ['job']), said)
+
+
+def test_a_failure_inside_mpi_ends_the_run_with_one_message():
+    for rank in range(3):
+        put(f'rank{rank}.json', small_trace(rank))
+    done = tmerge('rank0.json', 'rank1.json', 'rank2.json', n=3, env=fault('mpi')).expect(5)
+    equal(done.errors, ['tmerge: MPI failed: MPI_ERR_INTERN: internal error'])
+    equal(files(), ['rank0.json', 'rank1.json', 'rank2.json'])
+
+
+# Kills at any moment -------------------------------------------------------------------------------
+
+
+def is_good_store(path):
+    """By `tmerge check` where this tmerge has it, and in any case by reading all of it."""
+    if 'tmerge check ' in tmerge('--help').expect(0).out:
+        tmerge('check', path).expect(0)
+    with h5py.File(path) as store:
+        store.visititems(lambda _, thing: thing[()] if isinstance(thing, h5py.Dataset) else None)
+
+
+def kill_one(dice, seconds):
+    """Starts a run and kills one of its processes at a random moment; says what it did."""
+    n, moment = dice.randint(2, 4), dice.uniform(0.2, 1) * seconds
+    with subprocess.Popen(launcher(n) + [TMERGE, 'job'], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as launched:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            launched.wait(moment)
+        running = children_of(launched)
+        victim = dice.choice(sorted(running)) if running else None
+        with contextlib.suppress(OSError, KeyError):
+            os.kill(running[victim], signal.SIGKILL)
+        over(launched)
+    return f'process {victim} of {n} killed after {moment:.3f} s'
+
+
+def test_a_process_killed_at_any_moment_leaves_no_store_or_a_good_one():
+    kills = int(os.environ.get('TMERGE_KILLS', '15'))
+    seed = int(os.environ.get('TMERGE_SEED', random.randrange(1 << 30)))
+    dice = random.Random(seed)
+    synth('job', ranks=4, steps=20)
+    began = time.monotonic()
+    merged('job', '-o', '../new.h5', n=4)
+    seconds = time.monotonic() - began
+    merged('job', '--align=none', '-o', '../old.h5')
+    ends_in = {None: 0, 'old': 0, 'new': 0}
+    stores = {content('../new.h5'): 'new', content('../old.h5'): 'old'}
+    n_killed = 0
+    for i in range(kills):
+        before = 'old' if i % 2 else None
+        if before:
+            shutil.copy('../old.h5', 'tmerge.h5')
+        did = f'seed {seed}, run {i}: {kill_one(dice, seconds)}'
+        found = None
+        if os.path.exists('tmerge.h5'):
+            is_good_store('tmerge.h5')
+            found = stores.get(content('tmerge.h5'), 'another')
+            os.unlink('tmerge.h5')
+        holds(found in ('new', before), f'{did}: {found} store, before it {before}')
+        equal(files(), ['job'], did)
+        ends_in[found] += 1
+        n_killed += 'None' not in did
+    print(f'         {n_killed} kills in {kills} runs of {seconds:.2f} s, with seed {seed}, left '
+          f'{ends_in["new"]} new stores, {ends_in["old"]} old, {ends_in[None]} none')
+    for name in ('../new.h5', '../old.h5'):
+        os.unlink(name)
+
+
+main()

@@ -1,0 +1,107 @@
+#include "signals.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tmerge/status.h"
+
+/* For the handlers, which get no argument of ours. */
+static char doomed_path[TM_PATH_MAX + 32];
+static int rank_under_mpirun; /* 0 without it */
+
+static void remove_file(void) {
+    if (doomed_path[0] != '\0')
+        unlink(doomed_path);
+}
+
+static void remove_and_leave(int number) {
+    remove_file();
+    _exit(128 + number);
+}
+
+/* Also called by handlers. */
+void tm_signals_let_first_speak(void) {
+    if (rank_under_mpirun > 0)
+        sleep(rank_under_mpirun < 4 ? 1 + (unsigned)rank_under_mpirun : 5);
+}
+
+static void say_and_leave(const char *message, size_t size) {
+    remove_file();
+    tm_signals_let_first_speak();
+    ssize_t written = write(STDERR_FILENO, message, size);
+    (void)written;
+    _exit(TM_ERR_FAULT);
+}
+
+/* Malloc may be what crashed, so nothing here may allocate; Open MPI's own handler, which shows a
+ * stack, does and then hangs. */
+static void tell_crash(int number) {
+    static const char crash[] =
+        "tmerge: crashed, which it should not: a fault of tmerge, of MPI or "
+        "of HDF5, or too little memory\n";
+    (void)number;
+    say_and_leave(crash, sizeof crash - 1);
+}
+
+/* Sanitizers have their own handlers by now, which tell more. */
+static void watch_crash(int number) {
+    struct sigaction action = {.sa_handler = tell_crash}, old;
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        sigaction(number, &action, NULL);
+}
+
+static void watch_end(int number) {
+    struct sigaction action = {.sa_handler = remove_and_leave}, old;
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+/* Opened the wrong way round, so that using it still fails, and is told. */
+static void open_if_closed(int fd) {
+    if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+        _exit(TM_ERR_FAULT);
+}
+
+void tm_signals_prepare(void) {
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    rank_under_mpirun = rank ? (int)strtol(rank, NULL, 10) : 0;
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        open_if_closed(fd);
+    sigaction(SIGXFSZ, &ignore, NULL);
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        watch_crash(crashes[i]);
+}
+
+void tm_signals_remove(const char *path) {
+    static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE};
+    if (strlen(path) >= sizeof doomed_path)
+        return;
+    memcpy(doomed_path, path, strlen(path) + 1);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        watch_end(ends[i]);
+}
+
+/* Without the last parameters it would not be what MPI calls. */
+static void tell_mpi_failure(MPI_Comm *comm, int *code, ...) {
+    char reason[MPI_MAX_ERROR_STRING] = "";
+    int size = 0;
+    (void)comm;
+    remove_file();
+    tm_signals_let_first_speak();
+    MPI_Error_string(*code, reason, &size);
+    fprintf(stderr, "tmerge: MPI failed: %s\n", reason);
+    MPI_Abort(MPI_COMM_WORLD, TM_ERR_FAULT);
+}
+
+void tm_signals_watch_mpi(MPI_Comm comm) {
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(tell_mpi_failure, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Errhandler_free(&handler);
+}

@@ -1,0 +1,37 @@
+/* What ends a process from outside, or from inside at the wrong place: nothing is left behind, and
+ * the end has a status and, where nobody else can tell it, a message. */
+#ifndef TMERGE_SIGNALS_H
+#define TMERGE_SIGNALS_H
+
+#include <mpi.h>
+
+/**
+ * Called first in main. A file of descriptor 0, 1 or 2 that is closed would take what is written to
+ * the stream, so these are opened: to nothing that could be read or written. Over the file size
+ * limit (ulimit -f) a write fails, instead of ending the process. Should a library or we crash,
+ * that is told, and the status is 5.
+ */
+void tm_signals_prepare(void);
+
+/**
+ * From now on a signal that asks for the end (SIGINT, SIGTERM, SIGHUP, SIGPIPE) removes this file
+ * before it ends the process with 128 + its number, as shells count. Signals that the caller
+ * ignores (nohup) stay ignored.
+ * @param path  copied; one that is too long is not removed
+ */
+void tm_signals_remove(const char *path);
+
+/**
+ * A failure in MPI itself on this communicator, or on one that is made from it, is told and ends
+ * the run with status 5: processes that no longer reach one another cannot agree on anything.
+ */
+void tm_signals_watch_mpi(MPI_Comm comm);
+
+/**
+ * Waits, in all processes but the first, for what the first has to say: when it leaves with an
+ * error mpirun ends the others. For processes that fail alike and have no MPI to agree by; whoever
+ * is still there behind this is the only one that failed, or nearly so, and may speak.
+ */
+void tm_signals_let_first_speak(void);
+
+#endif
