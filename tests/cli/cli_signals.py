@@ -158,9 +158,12 @@ def test_a_process_killed_at_any_moment_leaves_no_store_or_a_good_one():
     seed = int(os.environ.get('TMERGE_SEED', random.randrange(1 << 30)))
     dice = random.Random(seed)
     synth('job', ranks=4, steps=20)
-    began = time.monotonic()
-    merged('job', '-o', '../new.h5', n=4)
-    seconds = time.monotonic() - began
+    times = []
+    for _ in range(3):
+        times.append(-time.monotonic())
+        merged('job', '-o', '../new.h5', n=4)
+        times[-1] += time.monotonic()
+    seconds = min(times)
     merged('job', '--align=none', '-o', '../old.h5')
     ends_in = {None: 0, 'old': 0, 'new': 0}
     stores = {content('../new.h5'): 'new', content('../old.h5'): 'old'}
