@@ -74,11 +74,19 @@ static int give_name(tm_draft *draft) {
     return 0;
 }
 
+static int synchronise(int fd) {
+    int failed;
+    do
+        failed = fsync(fd);
+    while (failed && errno == EINTR);
+    return failed && errno != EINVAL ? errno : 0; /* EINVAL: a file that cannot be synchronised */
+}
+
 int tm_draft_publish(tm_draft *draft) {
-    /* EINVAL: a file that cannot be synchronised */
-    if (fsync(draft->fd) != 0 && errno != EINVAL)
-        return errno;
-    int failed = draft->named ? 0 : give_name(draft);
+    int failed = synchronise(draft->fd);
+    if (failed)
+        return failed;
+    failed = draft->named ? 0 : give_name(draft);
     if (failed)
         return failed;
     if (rename(draft->temporary, draft->path) != 0)

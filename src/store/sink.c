@@ -31,8 +31,11 @@ static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t
     (void)max;
     const sink_info *info = H5Pget_driver_info(access);
     sink_file *file = info ? calloc(1, sizeof *file) : NULL;
-    if (!file)
+    if (!file) {
+        if (info)
+            info->sink->error = ENOMEM;
         return NULL;
+    }
     file->sink = info->sink;
     file->data = TM_VEC(tm_extent);
     return &file->base;

@@ -19,6 +19,8 @@ bool tm_store_temporary_path(const char *path, char *out, size_t size) {
 }
 
 tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err) {
+    if (writer->sink.error == ENOMEM)
+        return tm_fail_memory(err);
     if (writer->sink.error != 0)
         return tm_fail(err, TM_ERR_OUTPUT, writer->draft.path, -1, "cannot be written: %s",
                        strerror(writer->sink.error));

@@ -1,0 +1,393 @@
+/* Memory that cannot be had and calls of the system that fail, at every place in turn: from traces
+ * to a store and its tables, and back. Such a run gives a status and says why, or the same results
+ * as one without a failure; nothing is leaked, and nothing but a whole store is left. */
+#include "store_job.h"
+
+#include "analysis/blame.h"
+#include "injector.h"
+#include "match/groups.h"
+#include "match/instances.h"
+#include "match/records.h"
+#include "timeline/build.h"
+#include "tmerge/analysis.h"
+#include "tmerge/reader.h"
+#include "tmerge/source.h"
+
+enum { RANKS = 4, MORE_THAN_ENOUGH = 20000 };
+
+/* A job of four small traces: two ranks that communicate, in plain text, and two in the encodings.
+ */
+typedef struct job {
+    char paths[RANKS][512];
+    char store[160];
+    char *good;       /* what a run without a failure gave: all tables as text, JSON and CSV, .. */
+    size_t good_size; /* .. and then the store, byte after byte */
+} job;
+
+typedef struct run {
+    const job *job;
+    tm_names *names;
+    tm_classifier *classifier;
+    tm_tables tables;
+    tm_timeline timelines[RANKS];
+    size_t n;
+    tm_collectives collectives;
+    tm_vec text; /* of char: the tables, rendered */
+    tm_error *err;
+} run;
+
+static tm_status append(tm_vec *to, char *text, tm_error *err) {
+    bool ok = tm_vec_append(to, text, strlen(text)) != NULL;
+    free(text);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status prepare(run *r) {
+    r->names = tm_names_create();
+    if (!r->names)
+        return tm_fail_memory(r->err);
+    TM_TRY(tm_classifier_create("my_reduce", &r->classifier, r->err));
+    return tm_analysis_tables(&r->tables, r->err);
+}
+
+static tm_status read_rank(run *r, int rank) {
+    tm_trace trace, *own = &trace;
+    const tm_build_context context = {r->names, r->classifier, false};
+    tm_status status = tm_trace_read(r->job->paths[rank], r->names, NULL, &trace, r->err);
+    if (status == TM_OK)
+        status = tm_timeline_build(&own, 1, rank, &context, &r->timelines[rank], r->err);
+    r->n += status == TM_OK;
+    tm_trace_free(&trace);
+    return status;
+}
+
+static tm_status blame_instance(const run *r, const tm_instance *instance, tm_pair_map *pairs) {
+    const tm_comm_record *records = r->collectives.records.data;
+    tm_comm_answer answers[2 * RANKS];
+    assert_in_range(instance->n, 1, 2 * RANKS);
+    return tm_blame_instance(records + instance->first, instance, answers, pairs, r->err);
+}
+
+/* As mpi/match.c does it, in one process. */
+static tm_status match(run *r) {
+    tm_match_input input;
+    tm_pair_map pairs = {0};
+    tm_status status = TM_OK;
+    tm_match_input_init(&input);
+    for (size_t i = 0; i < r->n && status == TM_OK; i++)
+        status = tm_match_add_rank(&r->timelines[i], r->names, RANKS, 0, &input, r->err);
+    if (status == TM_OK) {
+        tm_match_compare(input.sequences.data, input.sequences.n);
+        tm_match_drop(&input, input.sequences.data, input.sequences.n);
+        tm_vec unused = r->collectives.records;
+        r->collectives.records = input.records;
+        input.records = unused;
+        status = tm_match_instances(&r->collectives, r->err);
+    }
+    tm_match_input_free(&input);
+    const tm_instance *instances = r->collectives.instances.data;
+    for (size_t i = 0; i < r->collectives.instances.n && status == TM_OK; i++)
+        status = blame_instance(r, &instances[i], &pairs);
+    if (status == TM_OK && !tm_pair_map_drain(&pairs, &r->collectives.pairs))
+        status = tm_fail_memory(r->err);
+    tm_pair_map_free(&pairs);
+    return status;
+}
+
+static tm_status analyse(run *r) {
+    const tm_job whole = {.n_ranks = RANKS, .world_size = RANKS, .aligned = true};
+    TM_TRY(tm_analyse_collectives(&r->collectives, &r->tables, r->err));
+    for (size_t i = 0; i < r->n; i++)
+        TM_TRY(tm_analyse_rank(&r->timelines[i], r->names, &r->tables, r->err));
+    return tm_analyse_job(&whole, &r->tables, r->err);
+}
+
+/* Sent to nobody, but as if. */
+static tm_status pack_tables(run *r) {
+    tm_tables other;
+    TM_TRY(tm_analysis_tables(&other, r->err));
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < r->tables.n_tables && status == TM_OK; i++) {
+        void *bytes = NULL;
+        size_t size = 0;
+        status = tm_table_pack(&r->tables.tables[i], &bytes, &size, r->err);
+        if (status == TM_OK)
+            status = tm_table_unpack(&other.tables[i], bytes, size, r->err);
+        free(bytes);
+    }
+    tm_tables_destroy(&other);
+    return status;
+}
+
+static tm_status render(run *r) {
+    const tm_table *shown[64];
+    size_t n = 0;
+    char *text = NULL;
+    for (size_t i = 0; i < r->tables.n_tables; i++) {
+        assert_in_range(n, 0, 63);
+        shown[n] = &r->tables.tables[i];
+        TM_TRY(tm_table_text(shown[n++], 80, &text, r->err));
+        TM_TRY(append(&r->text, text, r->err));
+    }
+    TM_TRY(tm_tables_json(shown, n, "x.h5", &text, r->err));
+    TM_TRY(append(&r->text, text, r->err));
+    TM_TRY(tm_tables_csv(shown, n, &text, r->err));
+    TM_TRY(append(&r->text, text, r->err));
+    return pack_tables(r);
+}
+
+static tm_status put_column(tm_store_writer *writer, const run *r, int table,
+                            const tm_record_column *column) {
+    const tm_record_table *record = &tm_record_tables[table];
+    size_t total = 0;
+    for (size_t i = 0; i < r->n; i++)
+        total += tm_record_rows(record, &r->timelines[i]);
+    TM_TRY(tm_store_begin_column(writer, record->path, column, total, r->err));
+    tm_row_base base = {{0}};
+    for (size_t i = 0; i < r->n; i++) {
+        char rows[8 * 256];
+        size_t n = tm_record_rows(record, &r->timelines[i]);
+        assert_in_range(n, 0, 256);
+        column->fill(column, &r->timelines[i], &base, 0, n, rows);
+        TM_TRY(tm_store_put_rows(writer, rows, n, r->err));
+        for (int t = 0; t < TM_N_RECORDS; t++)
+            base.first[t] += (int64_t)tm_record_rows(&tm_record_tables[t], &r->timelines[i]);
+    }
+    return tm_store_end_column(writer, r->err);
+}
+
+static tm_status put_all(tm_store_writer *writer, const run *r) {
+    for (int t = 0; t < TM_N_RECORDS; t++) {
+        const tm_record_table *record = &tm_record_tables[t];
+        TM_TRY(tm_store_put_group(writer, record->path, record->doc, r->err));
+        for (int i = 0; i < record->n_columns; i++)
+            TM_TRY(put_column(writer, r, t, &record->columns[i]));
+    }
+    TM_TRY(tm_store_put_names(writer, r->names, r->err));
+    for (size_t i = 0; i < r->tables.n_tables; i++)
+        TM_TRY(tm_store_put_table(writer, &r->tables.tables[i], r->err));
+    const tm_store_attribute command = {.name = "command", .text = "tmerge"};
+    return tm_store_put_attribute(writer, &command, r->err);
+}
+
+static tm_status write_store(const run *r) {
+    tm_store_writer *writer;
+    const tm_store_options options = {.tool_version = "1", .compress = true, .chunk_rows = 16};
+    TM_TRY(tm_store_create(r->job->store, &options, &writer, r->err));
+    tm_status status = put_all(writer, r);
+    if (status == TM_OK)
+        return tm_store_commit(writer, r->err);
+    tm_store_abandon(writer);
+    return status;
+}
+
+static tm_status read_columns(const run *r, const tm_store *store) {
+    static const char *const paths[] = {"/events/begin_ns", "/events/duration_ns"};
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < 2 && status == TM_OK; i++) {
+        tm_store_column *column;
+        TM_TRY(tm_store_open_column(store, paths[i], TM_I64, &column, r->err));
+        size_t n = tm_store_column_rows(column);
+        for (size_t row = 0; row < n && status == TM_OK; row++) {
+            int64_t value;
+            status = tm_store_read_rows(column, row, 1, &value, r->err);
+        }
+        tm_store_close_column(column);
+    }
+    return status;
+}
+
+static tm_status read_all(const run *r, const tm_store *store, tm_tables *tables) {
+    tm_names *names = NULL;
+    char *command = NULL;
+    int64_t number;
+    TM_TRY(tm_store_read_names(store, &names, r->err));
+    tm_names_destroy(names);
+    TM_TRY(tm_store_read_text(store, "command", &command, r->err));
+    free(command);
+    TM_TRY(tm_store_read_number(store, "ranks", 7, &number, r->err));
+    for (size_t i = 0; i < tables->n_tables; i++)
+        TM_TRY(tm_store_read_table(store, &tables->tables[i], r->err));
+    return read_columns(r, store);
+}
+
+static tm_status read_store(const run *r) {
+    tm_store *store;
+    tm_tables tables;
+    TM_TRY(tm_store_open(r->job->store, &store, r->err));
+    tm_status status = tm_analysis_tables(&tables, r->err);
+    if (status == TM_OK) {
+        status = read_all(r, store, &tables);
+        tm_tables_destroy(&tables);
+    }
+    tm_store_close(store);
+    return status;
+}
+
+static tm_status run_phases(run *r) {
+    TM_TRY(prepare(r));
+    for (int i = 0; i < RANKS; i++)
+        TM_TRY(read_rank(r, i));
+    TM_TRY(match(r));
+    TM_TRY(analyse(r));
+    TM_TRY(render(r));
+    TM_TRY(write_store(r));
+    return read_store(r);
+}
+
+/* Runs it all. On TM_OK the rendered tables are the caller's. */
+static tm_status run_job(const job *j, tm_vec *text, tm_error *err) {
+    run r = {.job = j, .text = TM_VEC(char), .err = err};
+    r.collectives = (tm_collectives){.records = TM_VEC(tm_comm_record),
+                                     .instances = TM_VEC(tm_instance),
+                                     .values = TM_VEC(tm_instance_value),
+                                     .worst = TM_VEC(tm_worst),
+                                     .pairs = TM_VEC(tm_pair)};
+    tm_status status = run_phases(&r);
+    for (size_t i = 0; i < r.n; i++)
+        tm_timeline_destroy(&r.timelines[i]);
+    tm_vec_free(&r.collectives.records);
+    tm_vec_free(&r.collectives.instances);
+    tm_vec_free(&r.collectives.pairs);
+    tm_tables_destroy(&r.tables);
+    tm_classifier_destroy(r.classifier);
+    tm_names_destroy(r.names);
+    if (status == TM_OK)
+        *text = r.text;
+    else
+        tm_vec_free(&r.text);
+    return status;
+}
+
+/* Two ranks with steps, launches, copies, collectives that are matched in each way, and a value
+ * that is mended; and one trace in each encoding. */
+static int make_job(void **state) {
+    static const char *const traces[RANKS] = {"odd_job_rank_0.json", "odd_job_rank_1.json",
+                                              "ok_gzip.json.gz", "ok_zstd_frames.json.zst"};
+    job *j = calloc(1, sizeof *j);
+    if (!j || store_folder(state) != 0)
+        return -1;
+    for (int i = 0; i < RANKS; i++)
+        snprintf(j->paths[i], sizeof j->paths[i], TMERGE_TESTDATA "/%s", traces[i]);
+    snprintf(j->store, sizeof j->store, "%s/x.h5", (char *)*state);
+    free(*state);
+    *state = j;
+    return 0;
+}
+
+static int remove_job(void **state) {
+    job *j = *state;
+    *strrchr(j->store, '/') = '\0';
+    void *folder = malloc(strlen(j->store) + 1);
+    strcpy(folder, j->store);
+    free(j->good);
+    free(j);
+    return store_remove_folder(&folder);
+}
+
+/* All that a run made: the tables and the store. Frees the tables. */
+static char *made(const job *j, tm_vec *text, size_t *size) {
+    char *store = store_bytes(j->store, size);
+    assert_non_null(store);
+    char *all = malloc(text->n + *size);
+    assert_non_null(all);
+    memcpy(all, text->data, text->n);
+    memcpy(all + text->n, store, *size);
+    *size += text->n;
+    free(store);
+    tm_vec_free(text);
+    return all;
+}
+
+/* Files in the folder besides the store. */
+static int others_in_folder(const job *j) {
+    char folder[160];
+    int n = 0;
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(j->store, '/') - j->store), j->store);
+    DIR *open_folder = opendir(folder);
+    assert_non_null(open_folder);
+    for (const struct dirent *entry; (entry = readdir(open_folder));)
+        n += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
+    closedir(open_folder);
+    return n - (access(j->store, F_OK) == 0);
+}
+
+static void run_without_failure(job *j) {
+    tm_error err = {0};
+    tm_vec text;
+    assert_int_equal(run_job(j, &text, &err), TM_OK);
+    j->good = made(j, &text, &j->good_size);
+    assert_non_null(strstr(j->good, "allreduce"));
+}
+
+/* Where a failure did no harm, everything is as it would have been. */
+static void same_as_good(const job *j, tm_vec *text) {
+    size_t size = 0;
+    char *all = made(j, text, &size);
+    assert_int_equal(size, j->good_size);
+    assert_memory_equal(all, j->good, size);
+    free(all);
+}
+
+/* Lets the n-th call fail. Returns false when there is none. */
+static bool survives(const job *j, injection what, int n) {
+    tm_error err = {0};
+    tm_vec text;
+    long blocks = live_blocks(), files = live_files();
+    unlink(j->store);
+    inject(what, n);
+    tm_status status = run_job(j, &text, &err);
+    bool failed = inject_end();
+    if (getenv("TMERGE_INJECTION"))
+        printf("%d %d %s: %d %s %s\n", what, n, injected_into(), status, err.path, err.message);
+    if (status == TM_OK) /* only a file without a name, spare room, a name that is not there ... */
+        same_as_good(j, &text);
+    else
+        assert_true(failed && err.status == status && err.message[0] != '\0');
+    if (what == INJECT_MEMORY || what == INJECT_NO_MEMORY)
+        assert_true(status == TM_OK || status == TM_ERR_FAULT);
+    assert_false(what == INJECT_INTERRUPTION && status != TM_OK);
+    if (live_blocks() != blocks || live_files() != files)
+        fail_msg("%ld blocks and %ld files leak when call %d, of %s, fails", live_blocks() - blocks,
+                 live_files() - files, n, injected_into());
+    assert_int_equal(others_in_folder(j), 0);
+    assert_true(access(j->store, F_OK) != 0 || tm_store_is_store(j->store));
+    return failed;
+}
+
+static void survives_every(void **state, injection what, int at_least) {
+    int n = 1;
+    run_without_failure(*state);
+    while (n < MORE_THAN_ENOUGH && survives(*state, what, n))
+        n++;
+    printf("%d calls\n", n - 1);
+    assert_in_range(n - 1, at_least, MORE_THAN_ENOUGH - 2);
+}
+
+static void every_request_for_memory_may_fail(void **state) {
+    survives_every(state, INJECT_MEMORY, 500);
+}
+
+static void memory_may_be_out_from_any_moment_on(void **state) {
+    survives_every(state, INJECT_NO_MEMORY, 500);
+}
+
+static void every_call_of_the_system_may_fail(void **state) {
+    survives_every(state, INJECT_FAILURE, 100);
+}
+
+static void every_call_that_waits_may_be_interrupted(void **state) {
+    survives_every(state, INJECT_INTERRUPTION, 100);
+}
+
+#define WITH_JOB(test) cmocka_unit_test_setup_teardown(test, make_job, remove_job)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        WITH_JOB(every_request_for_memory_may_fail),
+        WITH_JOB(memory_may_be_out_from_any_moment_on),
+        WITH_JOB(every_call_of_the_system_may_fail),
+        WITH_JOB(every_call_that_waits_may_be_interrupted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
