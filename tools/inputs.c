@@ -10,6 +10,7 @@
 
 #include "mpi/agree.h"
 #include "mpi/bytes.h"
+#include "rank_map.h"
 
 /* An input as it goes between processes: this, then its path with the terminating zero. */
 typedef struct input_head {
@@ -160,27 +161,20 @@ static bool map_input(tm_vec *inputs, const char *path, int64_t rank) {
     return found;
 }
 
-/* A line is PATH, blanks, RANK; the path may hold blanks itself. Empty lines and # are skipped. */
 static tm_status map_line(tm_vec *inputs, char *line, const char *map, int64_t offset,
                           tm_error *err) {
-    size_t size = strcspn(line, "\r\n");
-    while (size > 0 && (line[size - 1] == ' ' || line[size - 1] == '\t'))
-        size--;
-    line[size] = '\0';
-    if (size == 0 || *line == '#')
+    const char *path;
+    int64_t rank;
+    switch (tm_rank_map_line(line, &path, &rank)) {
+    case TM_RANK_MAP_NOTHING:
         return TM_OK;
-    char *digits = line + size;
-    while (digits > line && digits[-1] >= '0' && digits[-1] <= '9')
-        digits--;
-    char *end = digits;
-    while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
-        end--;
-    if (*digits == '\0' || strlen(digits) > 9 || end == digits || end == line)
+    case TM_RANK_MAP_ENTRY:
+        return map_input(inputs, path, rank) ? TM_OK
+                                             : tm_fail(err, TM_ERR_INPUT, map, offset,
+                                                       "%.300s is not among the inputs", path);
+    default:
         return tm_fail(err, TM_ERR_INPUT, map, offset, "a line should be PATH RANK");
-    *end = '\0';
-    return map_input(inputs, line, strtol(digits, NULL, 10))
-               ? TM_OK
-               : tm_fail(err, TM_ERR_INPUT, map, offset, "%.300s is not among the inputs", line);
+    }
 }
 
 static tm_status apply_map(tm_vec *inputs, const char *map, tm_error *err) {

@@ -157,12 +157,11 @@ static void close_gzip(tm_decoder *decoder) {
 }
 
 static tm_decoder *open_gzip(tm_raw *raw) {
-    gzip_decoder *gzip = malloc(sizeof *gzip); /* ISA-L's state is large and sets itself up */
+    /* Zeros, for ISA-L copies from what was never decoded where a damaged stream says so. */
+    gzip_decoder *gzip = calloc(1, sizeof *gzip);
     if (!gzip)
         return NULL;
     gzip->base = (tm_decoder){.read = read_gzip, .close = close_gzip, .raw = raw};
-    gzip->no_more_input = false;
-    gzip->had_member = false;
     isal_inflate_init(&gzip->state);
     gzip->state.next_in = NULL;
     gzip->state.avail_in = 0;

@@ -70,6 +70,12 @@ static tm_status decode_some(zstd_decoder *zstd, ZSTD_outBuffer *output, bool *d
     *done = empty && zstd->between_frames && zstd->had_frame;
     if (*done)
         return TM_OK;
+    /* libzstd would go on with its formats from before 1.0, whose decoders do not bear any bytes.
+     */
+    if (zstd->between_frames && zstd->had_frame &&
+        !begins_frame((const uint8_t *)zstd->input.src + zstd->input.pos,
+                      zstd->input.size - zstd->input.pos))
+        return tm_fail(err, TM_ERR_INPUT, NULL, -1, "there is rubbish behind the zstd stream");
     size_t before = output->pos;
     size_t code = ZSTD_decompressStream(zstd->context, output, &zstd->input);
     if (ZSTD_isError(code))

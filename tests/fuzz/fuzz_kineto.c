@@ -1,24 +1,12 @@
 /* Arbitrary bytes as a trace: told, decoded, read, linked and built to a timeline. Whatever they
  * are, the outcome is an error inside the content or a timeline that keeps its promises. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "readers/json.h"
 #include "readers/kineto.h"
+#include "require.h"
 #include "timeline/build.h"
 #include "tmerge/reader.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Not assert: the release build, where asserts are gone, replays the corpus too. */
-#define require(holds) ((holds) ? (void)0 : broken(__LINE__, #holds))
-
-static void broken(int line, const char *promise) {
-    (void)fprintf(stderr, "fuzz_kineto.c:%d: broken: %s\n", line, promise);
-    abort();
-}
 
 static void check_track(const tm_timeline *t, const tm_track *track) {
     for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {

@@ -1,0 +1,137 @@
+/* Arbitrary bytes as a source, in whatever encoding they claim: what is decoded is the same for any
+ * size of the pieces and of the reads, and what zlib or zstd's one-shot decoding makes of them. */
+#include <stdbool.h>
+#include <string.h>
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include "input/decoder.h"
+#include "require.h"
+
+/* Behind this many decoded bytes nobody looks: a bomb is not what this is about. */
+enum { MOST_BYTES = 1 << 17 };
+
+typedef struct decoded {
+    uint8_t *bytes; /* [n] borrowed */
+    size_t n;
+    tm_status status;
+    bool cut_short;
+    bool too_much; /* there is more */
+    const char *encoding;
+} decoded;
+
+static decoded decode(const uint8_t *data, size_t size, size_t piece, size_t capacity,
+                      uint8_t *to) {
+    decoded out = {.bytes = to};
+    tm_raw raw;
+    tm_source *source;
+    tm_error err = {.status = TM_OK};
+    size_t n = 1;
+    tm_raw_open_memory(&raw, data, size);
+    raw.piece_bytes = piece;
+    require(tm_source_wrap(&raw, "fuzz", &source, &err) == TM_OK);
+    while (out.status == TM_OK && n > 0 && out.n <= MOST_BYTES) {
+        size_t room = MOST_BYTES + 1 - out.n;
+        size_t wanted = capacity < room ? capacity : room;
+        out.status = tm_source_read(source, out.bytes + out.n, wanted, &n, &err);
+        n = out.status == TM_OK ? n : 0;
+        require(n <= wanted);
+        out.n += n;
+        require(tm_source_offset(source) == (int64_t)out.n);
+    }
+    if (out.status != TM_OK)
+        require(out.status == TM_ERR_INPUT && err.status == TM_ERR_INPUT &&
+                err.offset == (int64_t)out.n && err.message[0] != '\0');
+    out.too_much = out.n > MOST_BYTES;
+    out.cut_short = tm_source_cut_short(source);
+    out.encoding = tm_source_encoding(source);
+    tm_source_close(source);
+    return out;
+}
+
+/* gzip's members, one after the other, by zlib; zeros may follow. Returns false where it refuses.
+ */
+static bool by_zlib(const uint8_t *data, size_t size, uint8_t *out, size_t *n, bool *too_much) {
+    z_stream z = {.next_in = (z_const Bytef *)(uintptr_t)data,
+                  .avail_in = (uInt)size,
+                  .next_out = out,
+                  .avail_out = MOST_BYTES + 1};
+    require(inflateInit2(&z, 15 + 16) == Z_OK);
+    int code = Z_OK;
+    while (code == Z_OK) {
+        code = inflate(&z, Z_NO_FLUSH);
+        if (code == Z_STREAM_END && z.avail_in > 0 && *z.next_in == 0x1f)
+            code = inflateReset(&z);
+    }
+    *n = (size_t)(z.next_out - out);
+    *too_much = z.avail_out == 0;
+    bool accepts = code == Z_STREAM_END;
+    while (accepts && z.avail_in > 0 && *z.next_in == 0) {
+        z.next_in++;
+        z.avail_in--;
+    }
+    accepts = accepts && z.avail_in == 0;
+    inflateEnd(&z);
+    return accepts;
+}
+
+static bool by_zstd(const uint8_t *data, size_t size, uint8_t *out, size_t *n) {
+    *n = ZSTD_decompress(out, MOST_BYTES + 1, data, size);
+    return !ZSTD_isError(*n);
+}
+
+static void compare(const decoded *a, const uint8_t *data, size_t size) {
+    static uint8_t reference[MOST_BYTES + 1];
+    size_t n = 0;
+    bool too_much = false, accepts;
+    if (strcmp(a->encoding, "plain") == 0)
+        require(a->status == TM_OK && (a->too_much || a->n == size) &&
+                memcmp(a->bytes, data, a->n) == 0);
+    if (strcmp(a->encoding, "gzip") == 0) {
+        accepts = by_zlib(data, size, reference, &n, &too_much);
+        /* What zlib accepts is accepted; the reverse not always: ISA-L passes over reserved flags.
+         */
+        if (accepts && !too_much)
+            require(a->status == TM_OK && a->n == n);
+        size_t common = a->n < n ? a->n : n;
+        require(memcmp(a->bytes, reference, common) == 0);
+    }
+    if (strcmp(a->encoding, "zstd") == 0 && by_zstd(data, size, reference, &n) &&
+        a->status == TM_OK && !a->too_much)
+        require(a->n == n && memcmp(a->bytes, reference, n) == 0);
+}
+
+/* How far a damaged stream is decoded depends on how much is asked for at once. libzstd 1.5 sees in
+ * a frame that is there as a whole, but not in pieces, that an empty last block makes it shorter
+ * than its header says. */
+static void same(const decoded *a, const decoded *b) {
+    size_t common = a->n < b->n ? a->n : b->n;
+    require(memcmp(a->bytes, b->bytes, common) == 0);
+    require(a->status == b->status || strcmp(a->encoding, "zstd") == 0);
+    require(a->status != TM_OK || b->status != TM_OK || a->n == b->n);
+    if (a->status == TM_OK || a->too_much)
+        require(!a->cut_short);
+}
+
+/* Such a zstd window finds nothing that a small one does not, but takes memory, and so time. */
+static bool wants_large_window(const uint8_t *data, size_t size) {
+    static const uint8_t magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
+    if (size < 10 || memcmp(data, magic, sizeof magic) != 0)
+        return false;
+    bool single_segment = data[4] & 0x20; /* the content, whose size follows, is the window */
+    return single_segment ? data[4] >> 6 >= 2 && (data[7] > 0 || data[8] > 0) : data[5] >> 3 > 8;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static uint8_t buffers[2][MOST_BYTES + 1]; /* new ones each time take most of it */
+    if (size == 0 || wants_large_window(data, size))
+        return 0;
+    decoded whole = decode(data, size, TM_RAW_PIECE, MOST_BYTES, buffers[0]);
+    compare(&whole, data, size);
+    /* Single bytes take long, and what they find is found in the first thousands. */
+    bool small = size < 1024 && whole.n < 8192;
+    decoded pieces = decode(data, size, small ? 1 : 509, small ? 7 : 4099, buffers[1]);
+    same(&whole, &pieces);
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* The lines of --rank-map FILE. */
+#ifndef TMERGE_RANK_MAP_H
+#define TMERGE_RANK_MAP_H
+
+#include <stdint.h>
+
+typedef enum tm_rank_map_kind {
+    TM_RANK_MAP_NOTHING, /* an empty line, or one that begins with # */
+    TM_RANK_MAP_ENTRY,
+    TM_RANK_MAP_BAD
+} tm_rank_map_kind;
+
+/**
+ * Reads a line: PATH, blanks, RANK (at most 9 digits); the path may hold blanks itself.
+ * @param line  is cut behind the path
+ * @param path  points into the line; set for an entry, as is @p rank
+ */
+tm_rank_map_kind tm_rank_map_line(char *line, const char **path, int64_t *rank);
+
+#endif
