@@ -33,8 +33,8 @@ bool tm_check_call(tm_check *check, tm_status status, const tm_error *err) {
 }
 
 static bool has_text(hid_t object, const char *name, const char *expected) {
-    char *text = tm_store_text_of(object, name);
-    bool has = text && strcmp(text, expected) == 0;
+    char *text;
+    bool has = tm_store_text_of(object, name, &text) && text && strcmp(text, expected) == 0;
     free(text);
     return has;
 }

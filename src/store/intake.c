@@ -18,6 +18,7 @@ struct tm_intake {
     bool *seen;           /* owned; [extents] verified once */
     unsigned char *piece; /* owned; [TM_EXTENT_MAX] the extent that was last read in part */
     size_t piece_at;      /* number of that extent, SIZE_MAX: none */
+    bool memory_out;      /* HDF5 was told of a failure that is none of the file's */
 };
 
 /* What the property list carries: HDF5 copies it byte by byte. */
@@ -48,6 +49,7 @@ static bool hold_extent(tm_intake *intake, size_t i) {
     intake->piece_at = SIZE_MAX;
     if (!intake->piece)
         intake->piece = malloc(TM_EXTENT_MAX);
+    intake->memory_out = !intake->piece;
     if (!intake->piece || !take_extent(intake, i, intake->piece))
         return false;
     intake->piece_at = i;
@@ -119,8 +121,11 @@ static H5FD_t *intake_open(const char *name, unsigned flags, hid_t access, haddr
     (void)max;
     const intake_info *info = H5Pget_driver_info(access);
     intake_file *file = info && flags == H5F_ACC_RDONLY ? calloc(1, sizeof *file) : NULL;
-    if (!file)
+    if (!file) {
+        if (info)
+            info->intake->memory_out = true;
         return NULL;
+    }
     file->intake = info->intake;
     return &file->base;
 }
@@ -194,8 +199,11 @@ static int open_hdf5(const char *path, uint64_t *file_bytes) {
     char bytes[sizeof signature];
     if (stat(path, &status) != 0)
         return -1;
-    errno = 0;
-    int fd = S_ISREG(status.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = -1;
+    do
+        errno = 0;
+    while (S_ISREG(status.st_mode) && (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0 &&
+           errno == EINTR);
     if (fd < 0)
         return -1;
     if (fstat(fd, &status) == 0 && tm_seal_read_at(fd, 0, bytes, sizeof bytes)) {
@@ -265,6 +273,10 @@ hid_t tm_intake_file(tm_intake *intake, const char *path) {
         file = H5Fopen(path, H5F_ACC_RDONLY, access);
     tm_h5_close(access);
     return file;
+}
+
+bool tm_intake_memory_out(const tm_intake *intake) {
+    return intake->memory_out;
 }
 
 uint64_t tm_intake_content_bytes(const tm_intake *intake) {

@@ -25,6 +25,9 @@ void tm_intake_close(tm_intake *intake);
 /** Opens the HDF5 file; negative where HDF5 fails. */
 hid_t tm_intake_file(tm_intake *intake, const char *path);
 
+/** Whether HDF5 failed to read something for want of memory alone. */
+bool tm_intake_memory_out(const tm_intake *intake);
+
 /** Bytes of the HDF5 file. */
 uint64_t tm_intake_content_bytes(const tm_intake *intake);
 

@@ -8,6 +8,8 @@
 #include "h5.h"
 
 tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *err) {
+    if (tm_intake_memory_out(store->intake)) /* what failed in HDF5 is not the store's fault */
+        return tm_fail_memory(err);
     return tm_fail(err, TM_ERR_INPUT, store->path, -1, "the store is damaged: %s", what);
 }
 
@@ -27,9 +29,10 @@ static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class) {
 }
 
 /* The text of an attribute: of variable length as this program writes it, or of a fixed one as
- * others may have written it again. NULL where it cannot be read. */
-static char *attribute_text(hid_t attribute) {
-    char *out = NULL, *text = NULL;
+ * others may have written it again; NULL where it cannot be read. False where memory is out. */
+static bool attribute_text(hid_t attribute, char **out) {
+    char *copy = NULL, *text = NULL;
+    bool memory_out = false, done = false;
     hid_t type = H5Aget_type(attribute);
     hid_t memory = H5Tcopy(H5T_C_S1);
     bool variable = H5Tis_variable_str(type) > 0;
@@ -37,33 +40,41 @@ static char *attribute_text(hid_t attribute) {
     if (H5Tset_size(memory, variable ? H5T_VARIABLE : size + 1) >= 0 &&
         H5Tset_cset(memory, H5Tget_cset(type)) >= 0) {
         if (variable && H5Aread(attribute, memory, &text) >= 0) {
-            out = calloc(1, text ? strlen(text) + 1 : 1);
-            if (out && text)
-                memcpy(out, text, strlen(text));
+            copy = calloc(1, text ? strlen(text) + 1 : 1);
+            if (copy && text)
+                memcpy(copy, text, strlen(text));
+            memory_out = !copy;
+            done = !memory_out;
             H5free_memory(text);
-        } else if (!variable && (out = calloc(1, size + 1)) &&
-                   H5Aread(attribute, memory, out) < 0) {
-            free(out);
-            out = NULL;
+        } else if (!variable) {
+            copy = calloc(1, size + 1);
+            memory_out = !copy;
+            done = copy && H5Aread(attribute, memory, copy) >= 0;
         }
     }
     tm_h5_close(memory);
     tm_h5_close(type);
-    return out;
+    if (!done)
+        free(copy);
+    *out = done ? copy : NULL;
+    return !memory_out;
 }
 
-char *tm_store_text_of(hid_t object, const char *name) {
+bool tm_store_text_of(hid_t object, const char *name, char **out) {
     hid_t attribute = open_attribute(object, name, H5T_STRING);
-    char *text = attribute >= 0 ? attribute_text(attribute) : NULL;
+    *out = NULL;
+    bool done = attribute < 0 || attribute_text(attribute, out);
     tm_h5_close(attribute);
-    return text;
+    return done;
 }
 
-static bool is_tmerge(hid_t file) {
-    char *text = tm_store_text_of(file, "format");
+static tm_status check_format(const tm_store *store, tm_error *err) {
+    char *text = NULL;
+    if (!tm_store_text_of(store->file, "format", &text))
+        return tm_fail_memory(err);
     bool is = text && strcmp(text, "tmerge") == 0;
     free(text);
-    return is;
+    return is ? TM_OK : tm_fail(err, TM_ERR_INPUT, store->path, -1, "not a tmerge store");
 }
 
 bool tm_store_is_store(const char *path) {
@@ -73,7 +84,8 @@ bool tm_store_is_store(const char *path) {
 tm_status tm_store_read_text(const tm_store *store, const char *name, char **out, tm_error *err) {
     char *text = NULL;
     if (H5Aexists(store->file, name) > 0) {
-        text = tm_store_text_of(store->file, name);
+        if (!tm_store_text_of(store->file, name, &text))
+            return tm_fail_memory(err);
         if (!text)
             return tm_fail(err, TM_ERR_INPUT, store->path, -1,
                            "the store's attribute '%s' cannot be read as text", name);
@@ -155,54 +167,58 @@ static tm_status check_version(const tm_store *store, tm_error *err) {
     return TM_OK;
 }
 
-/* The names of a group's members, in order of name, appended as PREFIX + name. */
-static bool list_members(hid_t file, const char *path, const char *prefix, tm_arena *arena,
-                         tm_vec *out) {
+/* The names of a group's members, in order of name, appended as PREFIX + name. TM_ERR_INPUT where
+ * the group is damaged, TM_ERR_FAULT where memory is out. */
+static tm_status list_members(hid_t file, const char *path, const char *prefix, tm_arena *arena,
+                              tm_vec *out) {
     hid_t group = H5Gopen2(file, path, H5P_DEFAULT);
     H5G_info_t info = {0};
-    bool done = group >= 0 && H5Gget_info(group, &info) >= 0;
-    for (hsize_t i = 0; done && i < info.nlinks; i++) {
+    tm_status status = group >= 0 && H5Gget_info(group, &info) >= 0 ? TM_OK : TM_ERR_INPUT;
+    for (hsize_t i = 0; status == TM_OK && i < info.nlinks; i++) {
         char name[TM_TABLE_PATH_MAX], full[2 * TM_TABLE_PATH_MAX];
         ssize_t size = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name,
                                           sizeof name, H5P_DEFAULT);
-        done = size > 0 && (size_t)size < sizeof name;
-        if (!done)
+        if (size <= 0 || (size_t)size >= sizeof name) {
+            status = TM_ERR_INPUT;
             break;
+        }
         int n = snprintf(full, sizeof full, "%s%s", prefix, name);
         const char **added = tm_vec_push(out);
         const char *kept = tm_arena_copy(arena, full, (size_t)n);
         if (added)
             *added = kept;
-        done = added && kept;
+        status = added && kept ? TM_OK : TM_ERR_FAULT;
     }
     tm_h5_close(group);
-    return done;
+    return status;
 }
 
-static bool list_tables(tm_store *store) {
+static tm_status list_tables(tm_store *store) {
     if (H5Lexists(store->file, "/analysis", H5P_DEFAULT) <= 0)
-        return true;
+        return TM_OK;
     tm_vec groups = TM_VEC(const char *);
-    bool done = list_members(store->file, "/analysis", "", &store->arena, &groups);
-    for (size_t i = 0; done && i < groups.n; i++) {
+    tm_status status = list_members(store->file, "/analysis", "", &store->arena, &groups);
+    for (size_t i = 0; status == TM_OK && i < groups.n; i++) {
         char path[2 * TM_TABLE_PATH_MAX], prefix[2 * TM_TABLE_PATH_MAX];
         const char *name = ((const char **)groups.data)[i];
         snprintf(path, sizeof path, "/analysis/%s", name);
         snprintf(prefix, sizeof prefix, "%s.", name);
-        done = list_members(store->file, path, prefix, &store->arena, &store->tables);
+        status = list_members(store->file, path, prefix, &store->arena, &store->tables);
     }
     tm_vec_free(&groups);
-    return done;
+    return status;
 }
 
 static tm_status open_store(tm_store *store, tm_error *err) {
     store->file = tm_intake_file(store->intake, store->path);
     if (store->file < 0)
         return tm_store_damaged(store, "HDF5 cannot open it", err);
-    if (!is_tmerge(store->file))
-        return tm_fail(err, TM_ERR_INPUT, store->path, -1, "not a tmerge store");
+    TM_TRY(check_format(store, err));
     TM_TRY(check_version(store, err));
-    return list_tables(store) ? TM_OK : tm_store_damaged(store, "its tables cannot be listed", err);
+    tm_status status = list_tables(store);
+    if (status == TM_ERR_FAULT)
+        return tm_fail_memory(err);
+    return status == TM_OK ? TM_OK : tm_store_damaged(store, "its tables cannot be listed", err);
 }
 
 tm_status tm_store_open(const char *path, tm_store **out, tm_error *err) {

@@ -17,15 +17,16 @@ struct tm_store {
     tm_vec tables; /* of const char *, in the arena */
 };
 
-/** TM_ERR_INPUT with "the store is damaged: WHAT". */
+/** TM_ERR_INPUT with "the store is damaged: WHAT", or TM_ERR_FAULT where memory is out. */
 tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *err);
 
 /** Opens a dataset with one dimension and tells its rows; H5I_INVALID_HID where there is none, or
  * where it claims more rows than the file can hold. */
 hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *rows);
 
-/** A text attribute of an object, freed by the caller; NULL where there is none. */
-char *tm_store_text_of(hid_t object, const char *name);
+/** A text attribute of an object, freed by the caller; NULL where there is none. False where memory
+ * is out. */
+bool tm_store_text_of(hid_t object, const char *name, char **out);
 
 /** A whole column, which must be small enough for memory. @param out [n] freed by the caller */
 tm_status tm_store_read_all(const tm_store *store, const char *path, tm_element element, void **out,

@@ -142,8 +142,10 @@ static tm_status read_rows(const tm_store *store, hid_t dataset, size_t n, const
     tm_status status = TM_OK;
     if (n > 0 && made->bytes > 0 &&
         H5Dread(dataset, made->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) < 0)
-        status = tm_fail(err, TM_ERR_INPUT, store->path, -1,
-                         "the store is damaged: table %s cannot be read", table->def->name);
+        status = tm_intake_memory_out(store->intake)
+                     ? tm_fail_memory(err)
+                     : tm_fail(err, TM_ERR_INPUT, store->path, -1,
+                               "the store is damaged: table %s cannot be read", table->def->name);
     if (status == TM_OK)
         status = add_rows(table, made, rows, n, err);
     free(rows);
