@@ -4,7 +4,8 @@
 
 #include "agree.h"
 
-enum { PIECE = 1 << 28 };
+/* Small enough that there is room to drop one even where memory is out. */
+enum { PIECE = 1 << 18 };
 
 /* The communicator's errors are fatal by default; where they return, they end up here. */
 static tm_status check(int code, tm_error *err) {
@@ -31,17 +32,14 @@ tm_status tm_mpi_receive_bytes(MPI_Comm comm, int from, int tag, void **bytes, s
                                tm_error *err) {
     uint64_t n = 0;
     TM_TRY(check(MPI_Recv(&n, 1, MPI_UINT64_T, from, tag, comm, MPI_STATUS_IGNORE), err));
-    char *all = malloc(n ? n : 1), *drop = all ? NULL : malloc(PIECE);
+    char drop[PIECE], *all = malloc(n ? n : 1);
     tm_status status = all ? TM_OK : tm_fail_memory(err);
-    if (!all && !drop)
-        return status;
     for (uint64_t got = 0; got < n; got += PIECE) {
         tm_status received = check(MPI_Recv(all ? all + got : drop, piece_of(n - got), MPI_BYTE,
                                             from, tag, comm, MPI_STATUS_IGNORE),
                                    err);
         status = status == TM_OK ? received : status;
     }
-    free(drop);
     if (status != TM_OK) {
         free(all);
         return status;
