@@ -129,7 +129,9 @@ def test_a_file_that_is_cut_while_it_is_read_gives_what_it_held():
     # An event is whole where its 25 bytes lie before the cut; with ",\n" each takes 27.
     events = (cut - text.index(b'{"ph"') - 25) // 27 + 1
     for n in (0, 2):
-        done = next(filter(None, (cut_while_read(n, text, cut) for _ in range(30))), None)
+        done = next(filter(None, (cut_while_read(n, text, cut) for _ in range(60))), None)
+        if done is None:
+            raise Skip('the reading was never caught in its middle')
         equal(done, (0, []))
         found = rows('tmerge.h5', 'job.rank')
         equal([(row['truncated'], row['events']) for row in found], [(True, events), (False, 2)])
