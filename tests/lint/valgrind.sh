@@ -7,7 +7,7 @@ command -v valgrind >/dev/null || { echo "valgrind is missing: skipped"; exit 77
 
 # Each tries some thousand small changes, or calls, in a row, which takes minutes here; they run
 # under the address sanitizer in the asan preset.
-left_out=(test_injection test_kineto_errors test_source)
+left_out=(test_injection test_kineto_errors test_source test_store_check)
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
