@@ -1,6 +1,3 @@
-/* Files without a name (O_TMPFILE) are Linux's, not POSIX's; elsewhere all have the temporary one.
- */
-#define _GNU_SOURCE
 #include "draft.h"
 
 #include <errno.h>
@@ -28,7 +25,8 @@ bool tm_draft_create(tm_draft *draft, const char *path) {
     return tm_store_temporary_path(path, draft->temporary, size);
 }
 
-/* Returns -1 where that cannot be had; why does not matter. */
+/* Returns -1 where that cannot be had; why does not matter. Such files are Linux's, not POSIX's
+ * (the build defines _GNU_SOURCE for this file); elsewhere all have the temporary name. */
 static int open_nameless(const tm_draft *draft) {
     int fd = -1;
 #ifdef O_TMPFILE
@@ -44,6 +42,8 @@ static int open_nameless(const tm_draft *draft) {
         close(fd);
         fd = -1;
     }
+#else
+    (void)draft;
 #endif
     return fd;
 }

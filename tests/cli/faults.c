@@ -1,7 +1,6 @@
 /* Loaded into tmerge in front of its libraries (LD_PRELOAD) to make one thing fail that seldom
  * does. TMERGE_FAULT says which: "tmpfile": the file system has no files without a name; "mpi":
  * the third MPI_Allreduce of the process with rank 1 meets a failure inside of MPI. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +17,7 @@ static bool wanted(const char *fault) {
 }
 
 /* Where glibc has 64-bit file offsets by default this is what every caller gets. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 int open(const char *path, int flags, ...) {
     static int (*next)(const char *, int, ...);
     va_list more;
