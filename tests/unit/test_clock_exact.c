@@ -1,0 +1,209 @@
+/* Sums and medians that no order changes, and the normal equations made of them. */
+#include "clock/solve.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static uint64_t next_random(uint64_t *random) {
+    return *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void scales_are_powers_of_two_that_leave_room(void **state) {
+    (void)state;
+    assert_true(tm_exact_scale(1.0) == 0x1p50); /* 1 < 2^1: 2^(51 - 1) */
+    assert_true(tm_exact_scale(0.75) == 0x1p51);
+    assert_true(tm_exact_scale(3e-9) == 0x1p79); /* 3e-9 < 2^-28 = 3.7e-9 */
+    assert_true(tm_exact_scale(0.0) == 1.0);
+}
+
+static void fixed_point_rounds_to_the_nearest(void **state) {
+    (void)state;
+    assert_int_equal(tm_exact_fixed(1.25, 1.0), 1);
+    assert_int_equal(tm_exact_fixed(-1.75, 1.0), -2);
+    assert_int_equal(tm_exact_fixed(-0.3, 16.0), -5); /* -4.8 */
+    assert_int_equal(tm_exact_fixed(0x1p51, 1.0), INT64_C(1) << 51);
+    assert_int_equal(tm_exact_fixed(-0x1p51, 1.0), -(INT64_C(1) << 51));
+    assert_true(tm_exact_real(-5, 16.0) == -0.3125);
+}
+
+/* In doubles 1 + 2^-60 - 1 is 0 from the left and 2^-60 from the right. */
+static void sums_do_not_depend_on_the_order(void **state) {
+    (void)state;
+    enum { N = 1000 };
+    double values[N], scale = tm_exact_scale(N * 1e6);
+    uint64_t random = 7;
+    int64_t up = 0, down = 0;
+    for (int i = 0; i < N; i++)
+        values[i] = (double)(int64_t)next_random(&random) * 0x1p-63 *
+                    pow(10.0, (double)(next_random(&random) >> 60) - 9.0);
+    for (int i = 0; i < N; i++) {
+        up += tm_exact_fixed(values[i], scale);
+        down += tm_exact_fixed(values[N - 1 - i], scale);
+    }
+    double plain = 0.0;
+    for (int i = 0; i < N; i++)
+        plain += values[i];
+    assert_true(up == down);
+    assert_true(fabs(tm_exact_real(up, scale) - plain) < 1e-3);
+}
+
+static void the_kth_value_is_that_of_a_sorted_array(void **state) {
+    (void)state;
+    double values[41], sorted[41];
+    uint64_t random = 3;
+    for (size_t n = 1; n <= COUNT(values); n++) {
+        for (size_t k = 0; k < n; k++) {
+            for (size_t i = 0; i < n; i++) /* few different ones, so that many are equal */
+                values[i] = sorted[i] = (double)(next_random(&random) >> 59) - 15.0;
+            qsort(sorted, n, sizeof *sorted, by_value);
+            assert_true(tm_kth(values, n, k) == sorted[k]);
+        }
+    }
+}
+
+static tm_status select_all(tm_select *select, const double *values, size_t n, tm_error *err) {
+    tm_select_begin(select);
+    for (int pass = 0; pass < TM_SELECT_PASSES; pass++) {
+        for (size_t i = 0; i < n; i++)
+            tm_select_add(select, i % 3, values[i]);
+        TM_TRY(tm_select_next(select, &tm_clock_serial, err));
+    }
+    return TM_OK;
+}
+
+/* Lists are the values in turn: {-5e15, 7, 2}, {0, 0}, {-1, -3, -2}; the fourth is empty. Lower
+ * medians: 2, 0, -2. */
+static void medians_are_found_a_byte_at_a_time(void **state) {
+    (void)state;
+    const double values[] = {7, 0, -1, -5e15, 0, -3, 2, 1, -2};
+    tm_error err;
+    tm_select select;
+    assert_true(tm_select_create(&select, 4));
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(select_all(&select, values, COUNT(values) - 2, &err), TM_OK);
+        assert_true(tm_select_median(&select, 0) == 2.0);
+        assert_true(tm_select_median(&select, 1) == 0.0);
+        assert_true(tm_select_median(&select, 2) == -3.0);
+        assert_int_equal(select_all(&select, values, COUNT(values), &err), TM_OK);
+        assert_true(tm_select_median(&select, 1) == 0.0);
+        assert_true(tm_select_median(&select, 2) == -2.0);
+        assert_true(tm_select_median(&select, 3) == 0.0);
+    }
+    tm_select_free(&select);
+}
+
+/* Sixteenths of an octave are 4.4 to 6.3 % wide, and the median is put within its own. */
+static void spreads_are_counted_to_three_percent(void **state) {
+    (void)state;
+    for (int k = 0; k < 36; k++) {
+        double middle = 40.0 * pow(1.7, k);
+        int64_t counts[TM_SPREAD_BINS] = {0};
+        for (int i = 0; i < 1001; i++)
+            tm_spread_add(counts, middle * (0.5 + i / 1000.0));
+        assert_true(fabs(tm_spread_median(counts) / middle - 1.0) < 0.03);
+    }
+    int64_t none[TM_SPREAD_BINS] = {0}, small[TM_SPREAD_BINS] = {0};
+    assert_true(tm_spread_median(none) == 0.0);
+    tm_spread_add(small, 0.0);
+    tm_spread_add(small, 1e300);
+    assert_true(tm_spread_median(small) <= 16.0);
+}
+
+/* Two domains, one event, both at x = 0, weights 1/4 each, ends at 3 and 7: with the common end
+ * eliminated the matrix is (1/4 - 1/8, -1/8; -1/8, 1/8) and the right side 1/4 (5 - 3), 1/4 (5 -
+ * 7). With 1/8 more on both diagonals: (1/4, -1/8; -1/8, 1/4) (8/6, -8/6) = (1/2, -1/2), whose
+ * inverse is (16/3, 8/3; 8/3, 16/3). The rates have nothing but the 4 they are given: variance 1/4.
+ */
+static void a_system_of_two_is_solved_as_by_hand(void **state) {
+    (void)state;
+    const tm_anchor anchors[] = {{.domain = 0, .y = 3.0, .weight = 0.25},
+                                 {.domain = 1, .y = 7.0, .weight = 0.25}};
+    const double scales[] = {tm_exact_scale(0.5), tm_exact_scale(1.0)};
+    double shift, both, rate;
+    tm_normal normal;
+    assert_true(tm_normal_create(&normal, 2));
+    tm_normal_clear(&normal);
+    tm_normal_add(&normal, anchors, 2, scales);
+    tm_normal_expand(&normal, scales);
+    assert_true(*tm_normal_at(&normal, 0, 0) == 0.125);
+    assert_true(*tm_normal_at(&normal, 2, 0) == -0.125);
+    assert_true(normal.right[0] == 0.5 && normal.right[2] == -0.5);
+    for (size_t r = 0; r < 4; r++)
+        *tm_normal_at(&normal, r, r) += r % 2 ? 4.0 : 0.125;
+    tm_normal_factor(&normal);
+    tm_normal_solve(&normal);
+    assert_true(fabs(normal.right[0] - 8.0 / 6.0) < 1e-12);
+    assert_true(fabs(normal.right[2] + 8.0 / 6.0) < 1e-12);
+    tm_normal_covariance(&normal, 0, &shift, &both, &rate);
+    assert_true(fabs(shift - 16.0 / 3.0) < 1e-12 && both == 0.0 && fabs(rate - 0.25) < 1e-12);
+    tm_normal_free(&normal);
+}
+
+/* One event of three domains at x = 1, -1, 1/2 with weights 1, 2, 1: sum 4, sum of w x = -1/2, so
+ * for the first domain 1 - 1/4 = 3/4 throughout; for second with first -2/4 (1, 1; -1, -1). */
+static void times_stand_in_the_second_unknown(void **state) {
+    (void)state;
+    const tm_anchor anchors[] = {{.domain = 0, .x = 1.0, .y = 4.0, .weight = 1.0},
+                                 {.domain = 2, .x = -1.0, .y = 0.0, .weight = 2.0},
+                                 {.domain = 3, .x = 0.5, .y = 4.0, .weight = 1.0}};
+    const double scales[] = {tm_exact_scale(4.0), tm_exact_scale(16.0)};
+    tm_normal normal;
+    assert_true(tm_normal_create(&normal, 4));
+    tm_normal_add(&normal, anchors, 3, scales);
+    tm_normal_expand(&normal, scales);
+    assert_true(*tm_normal_at(&normal, 0, 0) == 0.75 && *tm_normal_at(&normal, 1, 0) == 0.75);
+    assert_true(*tm_normal_at(&normal, 1, 1) == 0.75);
+    assert_true(*tm_normal_at(&normal, 4, 0) == -0.5 && *tm_normal_at(&normal, 4, 1) == -0.5);
+    assert_true(*tm_normal_at(&normal, 5, 0) == 0.5 && *tm_normal_at(&normal, 5, 1) == 0.5);
+    assert_true(*tm_normal_at(&normal, 7, 5) == 0.25); /* -2/4 x -1 x 1/2 */
+    assert_true(*tm_normal_at(&normal, 2, 2) == 0.0);  /* not in the event */
+    /* The mean is 2: w (mean - y) = -2, 4, -2, and times x. */
+    assert_true(normal.right[0] == -2.0 && normal.right[1] == -2.0);
+    assert_true(normal.right[4] == 4.0 && normal.right[5] == -4.0);
+    assert_true(normal.right[6] == -2.0 && normal.right[7] == -1.0);
+    tm_normal_free(&normal);
+}
+
+static void what_nothing_determines_is_not_moved(void **state) {
+    (void)state;
+    const tm_anchor anchors[] = {{.domain = 0, .y = 3.0, .weight = 0.25},
+                                 {.domain = 1, .y = 7.0, .weight = 0.25}};
+    const double scales[] = {tm_exact_scale(0.5), tm_exact_scale(1.0)};
+    tm_normal normal;
+    assert_true(tm_normal_create(&normal, 2));
+    tm_normal_add(&normal, anchors, 2, scales);
+    tm_normal_expand(&normal, scales);
+    tm_normal_pin(&normal, 1);
+    tm_normal_factor(&normal); /* the common shift, and the second rate */
+    tm_normal_solve(&normal);
+    assert_true(fabs(normal.right[0] - normal.right[2] - 4.0) < 1e-12);
+    assert_true(normal.right[1] == 0.0 && normal.right[3] == 0.0);
+    tm_normal_free(&normal);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scales_are_powers_of_two_that_leave_room),
+        cmocka_unit_test(fixed_point_rounds_to_the_nearest),
+        cmocka_unit_test(sums_do_not_depend_on_the_order),
+        cmocka_unit_test(the_kth_value_is_that_of_a_sorted_array),
+        cmocka_unit_test(medians_are_found_a_byte_at_a_time),
+        cmocka_unit_test(spreads_are_counted_to_three_percent),
+        cmocka_unit_test(a_system_of_two_is_solved_as_by_hand),
+        cmocka_unit_test(times_stand_in_the_second_unknown),
+        cmocka_unit_test(what_nothing_determines_is_not_moved),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
