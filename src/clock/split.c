@@ -1,0 +1,62 @@
+/* Do the ranks of a host share a clock? */
+#include <stdlib.h>
+
+#include "clock/exact.h"
+#include "clock/fit.h"
+
+enum { SPLIT_EVENTS = 8 };
+#define SPLIT_NOISES 5.0
+#define LEAST_SPLIT_NOISE_NS 3000.0 /* two GPUs of one host differ by some microseconds */
+#define MAD_TO_SIGMA 1.4826
+
+static double median(double *values, size_t n) {
+    double upper = tm_kth(values, n, n / 2);
+    return n % 2 ? upper : (upper + tm_kth(values, n, n / 2 - 1)) / 2.0;
+}
+
+/* The middle of a host's ranks (lower half of the scratch), and their spread around it. */
+static double middle_of(const tm_clock_rank_end *ranks, size_t n, bool late, double *values) {
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (ranks[i].n > 0)
+            values[m++] = late ? ranks[i].late_ns : ranks[i].early_ns;
+    return m ? median(values, m) : 0.0;
+}
+
+static double spread_of(const tm_clock_rank_end *ranks, size_t n, const double middle[2],
+                        double *values) {
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (ranks[i].n > 0)
+            values[m++] =
+                fabs((ranks[i].early_ns - middle[0] + ranks[i].late_ns - middle[1]) / 2.0);
+    return m ? MAD_TO_SIGMA * median(values, m) : 0.0;
+}
+
+static tm_clock_host judge(const tm_clock_rank_end *ranks, size_t n, double limit, double *values) {
+    double middle[2] = {middle_of(ranks, n, false, values), middle_of(ranks, n, true, values)};
+    tm_clock_host host = {.shared = true, .spread_ns = spread_of(ranks, n, middle, values)};
+    for (size_t i = 0; i < n; i++)
+        if (ranks[i].n >= SPLIT_EVENTS && (fabs(ranks[i].early_ns - middle[0]) > limit ||
+                                           fabs(ranks[i].late_ns - middle[1]) > limit))
+            host.shared = false;
+    return host;
+}
+
+tm_status tm_clock_split(const tm_clock_rank_end *ranks, size_t n_ranks, double noise_ns,
+                         tm_clock_host *hosts, int32_t n_hosts, tm_error *err) {
+    double limit = SPLIT_NOISES * fmax(noise_ns, LEAST_SPLIT_NOISE_NS);
+    double *values = calloc(n_ranks + 1, sizeof *values);
+    if (!values)
+        return tm_fail_memory(err);
+    for (int32_t h = 0; h < n_hosts; h++)
+        hosts[h] = (tm_clock_host){.shared = true};
+    for (size_t i = 0, n; i < n_ranks; i += n) {
+        for (n = 1; i + n < n_ranks && ranks[i + n].host == ranks[i].host; n++)
+            ;
+        assert(ranks[i].host >= 0 && ranks[i].host < n_hosts);
+        hosts[ranks[i].host] = judge(ranks + i, n, limit, values);
+    }
+    free(values);
+    return TM_OK;
+}

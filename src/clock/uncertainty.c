@@ -1,0 +1,121 @@
+/* How far each clock can be off: what the noise leaves open, and what no averaging takes away. */
+#include "clock/work.h"
+
+/* Distances from the events' middles by domain and stratum. Ends of one kind in one group are
+ * biased always alike (place in the ring, slow rail, the GPU's own clock); groups and kinds are
+ * biased each in its way. So their disagreement tells the size of the bias, which is then taken
+ * whole, because what is common to all of them cannot be seen. */
+typedef struct strata {
+    int64_t *pull;    /* [n_domains * TM_CLOCK_STRATA] sum of weight times distance */
+    int64_t *weight;  /* the same of weights */
+    int64_t *anchors; /* [n_domains] events */
+    double scales[2]; /* of weight, of pull */
+} strata;
+
+static strata find_strata(tm_work *work) {
+    size_t cells = (size_t)work->n_domains * TM_CLOCK_STRATA;
+    strata out = {
+        .pull = work->counts, .weight = work->counts + cells, .anchors = work->counts + 2 * cells};
+    tm_work_scales(work, out.scales);
+    return out;
+}
+
+static tm_status sum_strata(tm_work *work, const strata *sums, tm_error *err) {
+    size_t n = (size_t)work->n_domains * (2 * TM_CLOCK_STRATA + 1);
+    memset(work->counts, 0, n * sizeof *work->counts);
+    for (size_t k = 0; k < work->n_events; k++) {
+        double middle = 0.0;
+        size_t m = work->events[k].suspect ? 0 : tm_work_gather(work, work->events + k, &middle);
+        for (size_t i = 0; i < m && m > 1; i++) {
+            const tm_anchor *anchor = work->anchors + i;
+            const tm_work_row *row = work->rows + anchor->row;
+            double distance = tm_work_distance(work, anchor, middle, m);
+            double weight = tm_work_weight(work, anchor, distance, true);
+            size_t cell = (size_t)row->domain * TM_CLOCK_STRATA + row->stratum;
+            if (weight == 0.0)
+                continue;
+            sums->pull[cell] += tm_exact_fixed(weight * (anchor->y - middle), sums->scales[1]);
+            sums->weight[cell] += tm_exact_fixed(weight, sums->scales[0]);
+            sums->anchors[row->domain]++;
+        }
+    }
+    return tm_work_sum(work, work->counts, n, err);
+}
+
+/* Sum of squares [ns^2] of a domain's strata around their mean, less what noise alone gives, and
+ * how many of them are free. */
+static double spread_of(const strata *sums, int32_t domain, double *n_free) {
+    size_t cell = (size_t)domain * TM_CLOCK_STRATA;
+    double means[TM_CLOCK_STRATA], mean = 0.0, squares = 0.0, noise = 0.0, n = 0.0;
+    for (size_t s = 0; s < TM_CLOCK_STRATA; s++) {
+        double weight = tm_exact_real(sums->weight[cell + s], sums->scales[0]);
+        if (!(weight > 0.0))
+            continue;
+        means[(size_t)n] = tm_exact_real(sums->pull[cell + s], sums->scales[1]) / weight;
+        mean += means[(size_t)n];
+        noise += 1.0 / weight;
+        n += 1.0;
+    }
+    *n_free = n > 1.0 ? n - 1.0 : 0.0;
+    for (size_t s = 0; s < (size_t)n; s++)
+        squares += (means[s] - mean / n) * (means[s] - mean / n);
+    squares -= n > 0.0 ? noise * (n - 1.0) / n : 0.0;
+    return n > 1.0 && squares > 0.0 ? squares : 0.0;
+}
+
+/* Where single strata hide their bias, the least noise stands for it. */
+static double common_bias(const tm_work *work, const strata *sums) {
+    double squares = 0.0, n_free = 0.0, n;
+    for (int32_t h = 0; h < work->n_domains; h++) {
+        squares += spread_of(sums, h, &n);
+        n_free += n;
+    }
+    double least = tm_work_least_noise(work);
+    return n_free > 0.0 ? squares / n_free : least * least;
+}
+
+/* At a time from the middle, over the reach. A drift that is not estimated is as open as it was. */
+static double at_time(const double covariance[3], double x, double floor) {
+    double variance = covariance[0] + 2.0 * x * covariance[1] + x * x * covariance[2];
+    return sqrt((variance > 0.0 ? variance : 0.0) + floor);
+}
+
+/**
+ * Sets method, anchors and uncertainties.
+ * @param models  [n_domains]
+ */
+tm_status tm_work_uncertain(tm_work *work, tm_clock_model *models, tm_error *err) {
+    TM_TRY(tm_work_normal(work, true, err));
+    strata sums = find_strata(work);
+    TM_TRY(sum_strata(work, &sums, err));
+    double common = common_bias(work, &sums);
+    for (int32_t h = 0; h < work->n_domains; h++)
+        if (work->component[h] != h) /* of a component of two or more, mark its lowest too */
+            models[work->component[h]].method = models[h].method = TM_CLOCK_FIT;
+    for (int32_t h = 0; h < work->n_domains; h++) {
+        const tm_clock_domain *domain = work->input->domains + h;
+        tm_clock_model *model = models + h;
+        double drift = domain->drift_ppb * 1e-9 * work->reach, n_free, covariance[3];
+        double x = (double)domain->length_ns / 2.0 / work->reach;
+        double own = spread_of(&sums, h, &n_free);
+        double bias = n_free > 0.0 ? fmax(own / n_free, common) : common;
+        double floor = bias + domain->gpu_ns * domain->gpu_ns + work->tied[h] * work->tied[h];
+        tm_normal_covariance(&work->normal, h, &covariance[0], &covariance[1], &covariance[2]);
+        if (work->strong[h] == h && sums.anchors[h] == 0)
+            covariance[0] = 0.0; /* one clock alone, which `tied` tells about */
+        if (work->steady[h] || sums.anchors[h] == 0) {
+            covariance[1] = 0.0;
+            covariance[2] = isfinite(drift) ? drift * drift : 0.0;
+        }
+        model->anchors = sums.anchors[h];
+        if (model->method != TM_CLOCK_FIT) {
+            model->method = isfinite(work->sigma[h]) ? TM_CLOCK_WALL : TM_CLOCK_NONE;
+            covariance[0] = 0.0;
+            floor = work->sigma[h] * work->sigma[h];
+        }
+        model->begin_uncertainty_ns = at_time(covariance, -x, floor);
+        model->uncertainty_ns = at_time(covariance, 0.0, floor);
+        model->end_uncertainty_ns = at_time(covariance, x, floor);
+    }
+    return TM_OK;
+}
