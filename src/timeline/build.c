@@ -348,6 +348,9 @@ static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, tm_er
     TM_TRY(sort_tracks(b, err));
     TM_TRY(order_rows(b, err));
     TM_TRY(fill_columns(b, err));
+    tm_vec_free(&b->all->events); /* the columns have them: room for what is to come */
+    free(b->order);
+    b->order = NULL;
     count_stream_overlaps(b->out);
     TM_TRY(place_attrs(b, err));
     TM_TRY(tm_timeline_find_roles(b->out, b->context->names, b->context->classifier, err));
