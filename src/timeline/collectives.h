@@ -15,6 +15,27 @@ typedef enum tm_match_way {
     TM_MATCH_ORDER     /* order inside the process group */
 } tm_match_way;
 
+/** Why a kernel belongs to no operation, each with its word. */
+#define TM_UNMATCHED_REASONS(X)                                                                    \
+    X(METADATA, "no metadata")       /* beside kernels of its rank that carry it */                \
+    X(ONE_SIDED, "one-sided")        /* of a library whose kernels do not correspond */            \
+    X(GROUP, "group unknown")        /* nothing tells the ranks of its group */                    \
+    X(PEER, "peer unknown")          /* a transfer that does not say with whom */                  \
+    X(TRANSFERS, "transfers differ") /* between sender and receiver, in number or size */          \
+    X(TOO_FEW, "too few")            /* kernels, to tell a correspondence from chance */           \
+    X(TOKENS, "tokens differ")       /* no correspondence has the same kinds, sizes and steps */   \
+    X(INCOHERENT, "incoherent")      /* none has ends that are the same time apart */              \
+    X(AMBIGUOUS, "ambiguous")        /* several have */                                            \
+    X(ALONE, "no counterpart")       /* ends when nothing ends on the other ranks */
+
+typedef enum tm_unmatched {
+    TM_UNMATCHED_NOT, /* it is matched */
+#define TM_UNMATCHED_ENUM(name, word) TM_UNMATCHED_##name,
+    TM_UNMATCHED_REASONS(TM_UNMATCHED_ENUM)
+#undef TM_UNMATCHED_ENUM
+        TM_N_UNMATCHED
+} tm_unmatched;
+
 /** One communication kernel of one rank, as it goes to the process that matches it. No pointers:
  * it is sent as bytes. */
 typedef struct tm_comm_record {

@@ -1,0 +1,129 @@
+#include "band.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Marks after which the offset is measured anew, and the fewest pairs that can tell it. */
+enum { BLOCK = 64, BLOCK_LEAST = 4 };
+
+typedef struct band {
+    const tm_run *ref, *other;
+    int64_t *partners;
+    int64_t offset_ns; /* as it was measured last */
+    int64_t at_ns;     /* at this end of the reference's */
+    double drift;
+    size_t n_pairs;
+    size_t n_expected; /* marks of the reference while the other recorded */
+    size_t n_wrong;    /* that meet another operation */
+} band;
+
+/* Whether two marks whose ends are off_ns apart can be of one operation. */
+static bool belong(const tm_mark *a, const tm_mark *b, int64_t offset_ns) {
+    if (!a->synchronises)
+        return llabs(b->end_ns - a->end_ns - offset_ns) <= tm_mark_noise(a, b);
+    int64_t begin = a->begin_ns + offset_ns, end = a->end_ns + offset_ns;
+    int64_t first = begin > b->begin_ns ? begin : b->begin_ns;
+    int64_t last = end < b->end_ns ? end : b->end_ns;
+    int64_t x = a->end_ns - a->begin_ns, y = b->end_ns - b->begin_ns;
+    return 2 * (last - first) >= (x < y ? x : y);
+}
+
+static int64_t offset_at(const band *b, int64_t end_ns) {
+    return b->offset_ns + llround(b->drift * (double)(end_ns - b->at_ns));
+}
+
+static bool is_recorded(const tm_run *run, int64_t at_ns) {
+    return at_ns >= run->marks[0].end_ns && at_ns <= run->marks[run->n - 1].end_ns;
+}
+
+/* Pairs the marks [from, to); gives how far each pair's ends are from where the offset says. */
+static size_t pair_block(band *b, size_t from, size_t to, int64_t *errors) {
+    size_t n = 0, partner;
+    for (size_t i = from; i < to; i++) {
+        const tm_mark *mark = &b->ref->marks[i];
+        int64_t offset = offset_at(b, mark->end_ns), at = mark->end_ns + offset;
+        if (tm_run_partner(b->ref, i, b->other, offset, &partner) &&
+            belong(mark, &b->other->marks[partner], offset)) {
+            b->partners[i] = (int64_t)partner;
+            errors[n++] = b->other->marks[partner].end_ns - at;
+        } else if (is_recorded(b->other, at)) {
+            b->n_wrong += tm_run_meet(b->ref, i, b->other, offset, 0) == TM_ANOTHER;
+        }
+        b->n_expected += is_recorded(b->other, at);
+    }
+    return n;
+}
+
+/* Pairs a block and moves the offset to what it measures. False where the block is not coherent
+ * with what was measured before; it is left unpaired then. */
+static bool follow_block(band *b, size_t from, size_t to) {
+    int64_t errors[BLOCK];
+    size_t expected = b->n_expected, wrong = b->n_wrong, n = pair_block(b, from, to, errors);
+    const tm_mark *middle = &b->ref->marks[from + (to - from) / 2];
+    int64_t error = tm_run_median(errors, n);
+    size_t due = b->n_expected - expected;
+    bool few = due / 2 >= BLOCK_LEAST && n < due / 2;
+    bool jumps = n >= BLOCK_LEAST && llabs(error) > tm_mark_noise(middle, middle);
+    if (few || jumps) {
+        for (size_t i = from; i < to; i++)
+            b->partners[i] = -1;
+        b->n_wrong = wrong; /* its marks are still expected, and lacking */
+        return false;
+    }
+    if (n >= BLOCK_LEAST) {
+        b->offset_ns = offset_at(b, middle->end_ns) + error;
+        b->at_ns = middle->end_ns;
+    }
+    b->n_pairs += n;
+    return true;
+}
+
+static void begin_at(band *b, const tm_shift *shift) {
+    b->offset_ns = shift->offset_ns;
+    b->at_ns = b->ref->marks[shift->centre].end_ns;
+    b->drift = shift->drift;
+}
+
+/* Whatever pairs cross would be paired wrongly by one of them. */
+static void drop_crossings(band *b) {
+    int64_t last = -1;
+    for (size_t i = 0; i < b->ref->n; i++) {
+        if (b->partners[i] < 0)
+            continue;
+        if (b->partners[i] <= last) {
+            b->partners[i] = -1;
+            b->n_pairs--;
+        } else {
+            last = b->partners[i];
+        }
+    }
+}
+
+tm_unmatched tm_band_pair(const tm_run *ref, const tm_run *other, const tm_shift *shift,
+                          int64_t *partners) {
+    band b = {.ref = ref, .other = other, .partners = partners};
+    for (size_t i = 0; i < ref->n; i++)
+        partners[i] = -1;
+    begin_at(&b, shift);
+    for (size_t from = shift->centre; from < ref->n;) {
+        size_t to = ref->n - from > BLOCK ? from + BLOCK : ref->n;
+        if (!follow_block(&b, from, to))
+            break;
+        from = to;
+    }
+    begin_at(&b, shift);
+    for (size_t to = shift->centre; to > 0;) {
+        size_t from = to > BLOCK ? to - BLOCK : 0;
+        if (!follow_block(&b, from, to))
+            break;
+        to = from;
+    }
+    drop_crossings(&b);
+    tm_unmatched reason = b.n_wrong > 1 && b.n_wrong * 50 > b.n_pairs ? TM_UNMATCHED_TOKENS
+                          : b.n_pairs * 2 < b.n_expected              ? TM_UNMATCHED_INCOHERENT
+                          : b.n_pairs < tm_shift_least(ref, other)    ? TM_UNMATCHED_TOO_FEW
+                                                                      : TM_UNMATCHED_NOT;
+    for (size_t i = 0; i < ref->n && reason != TM_UNMATCHED_NOT; i++)
+        partners[i] = -1;
+    return reason;
+}

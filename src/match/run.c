@@ -1,0 +1,125 @@
+#include "run.h"
+
+#include <stdlib.h>
+
+/* A partner is looked for among so many marks before and behind the one nearest in end. */
+enum { BESIDE = 4 };
+
+/* So few values are sorted by insertion: medians of them are what most time goes to. */
+enum { INSERTED = 64 };
+
+/* Further than any two ends, and twice that still fits. */
+static const int64_t far_ns = INT64_MAX / 4;
+
+static int by_token(const void *a, const void *b) {
+    const tm_mark *x = *(tm_mark *const *)a, *y = *(tm_mark *const *)b;
+    if (x->token != y->token)
+        return x->token < y->token ? -1 : 1;
+    return (x > y) - (x < y); /* marks lie ascending in end */
+}
+
+tm_status tm_run_prepare(tm_run *run, tm_error *err) {
+    tm_mark **order = calloc(run->n + 1, sizeof *order);
+    if (!order)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < run->n; i++) {
+        order[i] = &run->marks[i];
+        order[i]->apart_ns = far_ns;
+    }
+    qsort(order, run->n, sizeof(tm_mark *), by_token);
+    for (size_t i = 1; i < run->n; i++) {
+        tm_mark *a = order[i - 1], *b = order[i];
+        int64_t apart = a->token == b->token ? b->end_ns - a->end_ns : far_ns;
+        a->apart_ns = apart < a->apart_ns ? apart : a->apart_ns;
+        b->apart_ns = apart;
+    }
+    free(order);
+    return TM_OK;
+}
+
+size_t tm_run_nearest(const tm_run *run, int64_t end_ns) {
+    size_t low = 0, high = run->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (run->marks[middle].end_ns < end_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == run->n)
+        return low - 1;
+    if (low > 0 && end_ns - run->marks[low - 1].end_ns <= run->marks[low].end_ns - end_ns)
+        return low - 1;
+    return low;
+}
+
+bool tm_mark_fits(const tm_mark *a, const tm_mark *b) {
+    return a->token == b->token && (a->step < 0 || b->step < 0 || a->step == b->step);
+}
+
+int64_t tm_mark_noise(const tm_mark *a, const tm_mark *b) {
+    int64_t x = a->end_ns - a->begin_ns, y = b->end_ns - b->begin_ns;
+    return 5 * (5000 + (x < y ? x : y) / 50 * 3);
+}
+
+bool tm_run_partner(const tm_run *run, size_t i, const tm_run *other, int64_t offset_ns,
+                    size_t *out) {
+    const tm_mark *mark = &run->marks[i];
+    int64_t at = mark->end_ns + offset_ns, best = far_ns;
+    size_t nearest = tm_run_nearest(other, at);
+    size_t from = nearest > BESIDE ? nearest - BESIDE : 0;
+    for (size_t j = from; j <= nearest + BESIDE && j < other->n; j++) {
+        int64_t off = llabs(other->marks[j].end_ns - at);
+        if (off >= best || !tm_mark_fits(mark, &other->marks[j]))
+            continue;
+        best = off;
+        *out = j;
+    }
+    return best < far_ns && 2 * best < mark->apart_ns && 2 * best < other->marks[*out].apart_ns;
+}
+
+static bool is_near(const tm_run *run, size_t i, const tm_run *other, size_t j, int64_t offset_ns,
+                    int64_t slack_ns) {
+    const tm_mark *a = &run->marks[i], *b = &other->marks[j];
+    return llabs(b->end_ns - a->end_ns - offset_ns) <= tm_mark_noise(a, b) + slack_ns;
+}
+
+tm_meeting tm_run_meet(const tm_run *run, size_t i, const tm_run *other, int64_t offset_ns,
+                       int64_t slack_ns) {
+    size_t partner, own;
+    if (tm_run_partner(run, i, other, offset_ns, &partner) &&
+        is_near(run, i, other, partner, offset_ns, slack_ns))
+        return TM_MEETS;
+    size_t found = tm_run_nearest(other, run->marks[i].end_ns + offset_ns);
+    if (tm_mark_fits(&run->marks[i], &other->marks[found]) ||
+        !is_near(run, i, other, found, offset_ns, slack_ns))
+        return TM_NOTHING;
+    bool has_own = tm_run_partner(other, found, run, -offset_ns, &own) &&
+                   is_near(other, found, run, own, -offset_ns, slack_ns);
+    return has_own ? TM_NOTHING : TM_ANOTHER;
+}
+
+size_t tm_run_sample(size_t k, size_t n) {
+    uint32_t turned = ((uint32_t)k + 1) * 2654435769u; /* 2^32 over the golden ratio */
+    return (size_t)((uint64_t)turned * n >> 32);
+}
+
+static int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+int64_t tm_run_median(int64_t *values, size_t n) {
+    if (n == 0)
+        return 0;
+    if (n > INSERTED)
+        qsort(values, n, sizeof *values, by_value);
+    for (size_t i = 1; i < n && n <= INSERTED; i++) {
+        int64_t value = values[i];
+        size_t k = i;
+        for (; k > 0 && values[k - 1] > value; k--)
+            values[k] = values[k - 1];
+        values[k] = value;
+    }
+    return values[(n - 1) / 2];
+}

@@ -1,0 +1,73 @@
+/* Runs of kernels of a simulated group, for the tests of alignment: what happened is known. */
+#include "run_fixture.h"
+
+#include <stdlib.h>
+
+int64_t draw(uint64_t *state, int64_t limit) {
+    *state += 0x9E3779B97F4A7C15u; /* splitmix64 */
+    uint64_t x = *state;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return limit > 0 ? (int64_t)((x ^ x >> 31) % (uint64_t)limit) : 0;
+}
+
+static rank_run allocate(size_t n) {
+    rank_run made = {{calloc(n + 1, sizeof(tm_mark)), 0}, calloc(n + 1, sizeof(int64_t))};
+    assert_non_null(made.run.marks);
+    assert_non_null(made.truth);
+    return made;
+}
+
+static void prepare(rank_run *r) {
+    tm_error err;
+    assert_int_equal(tm_run_prepare(&r->run, &err), TM_OK);
+}
+
+rank_run simulate(const group_spec *spec, uint64_t seed, int64_t r, int *seen) {
+    uint64_t shared = seed, own = seed * 1000003 + (uint64_t)r + 1;
+    int64_t n = spec->steps * spec->per_step, at = 1700 * INT64_C(1000000000);
+    rank_run made = allocate((size_t)n);
+    int64_t offset = draw(&own, 2 * spec->offset_ns + 1) - spec->offset_ns;
+    int64_t drift = draw(&own, 2 * spec->drift_ppm + 1) - spec->drift_ppm;
+    int64_t skipped = draw(&own, spec->skipped_steps + 1);
+    for (int64_t k = 0, origin = at; k < n; k++) {
+        int64_t waited = draw(&own, 100 * US), noise = draw(&own, spec->noise_ns + 1);
+        bool lost = draw(&own, 1000) < spec->lost_permille;
+        bool late = draw(&own, 1000) < spec->late_permille;
+        bool ends_step = k % spec->per_step == spec->per_step - 1;
+        at += spec->gap_ns + draw(&shared, spec->jitter_ns + 1);
+        int64_t own_at = at + offset + (at - origin) / MS * drift; /* 1 ppm is 1 ns in a ms */
+        at += ends_step ? spec->step_gap_ns + draw(&shared, spec->jitter_ns + 1) : 0;
+        if (lost || k / spec->per_step < skipped)
+            continue;
+        made.truth[made.run.n] = k;
+        made.run.marks[made.run.n++] =
+            (tm_mark){.begin_ns = own_at - 20 * US - waited,
+                      .end_ns = own_at + noise + (late ? spec->late_ns : 0),
+                      .step = spec->knows_steps ? k / spec->per_step + 7 : -1,
+                      .token = spec->last_differs && ends_step ? 2 : 1,
+                      .synchronises = true};
+        if (seen)
+            seen[k]++;
+    }
+    prepare(&made);
+    return made;
+}
+
+rank_run run_of(const int64_t *ends_us, size_t n) {
+    rank_run made = allocate(n);
+    made.run.n = n;
+    for (size_t i = 0; i < n; i++)
+        made.run.marks[i] = (tm_mark){.begin_ns = (ends_us[i] - 10) * US,
+                                      .end_ns = ends_us[i] * US,
+                                      .step = -1,
+                                      .token = 1,
+                                      .synchronises = true};
+    prepare(&made);
+    return made;
+}
+
+void free_run(rank_run *r) {
+    free(r->run.marks);
+    free(r->truth);
+}

@@ -1,0 +1,158 @@
+/* Kernels of two ranks brought together along an offset: small cases worked out by hand. */
+#include "match/band.h"
+
+#include "run_fixture.h"
+
+enum { N = 16 };
+static const int64_t ends_us[N] = {1000, 1400, 1830, 2350, 2660, 3300, 3650, 4390,
+                                   4670, 5260, 5930, 6250, 7020, 7480, 8040, 8870};
+
+/* Pairs the reference with another run that is 50 us ahead in the middle. */
+static tm_unmatched pair_drifting(const rank_run *ref, const rank_run *other, double drift,
+                                  int64_t *partners) {
+    const tm_shift shift = {.centre = ref->run.n / 2, .offset_ns = 50 * US, .drift = drift};
+    return tm_band_pair(&ref->run, &other->run, &shift, partners);
+}
+
+static tm_unmatched pair(const rank_run *ref, const rank_run *other, int64_t *partners) {
+    return pair_drifting(ref, other, 0.0, partners);
+}
+
+/* The other's ends: `ends_us` without those in the two masks' bits, 50 us ahead. */
+static rank_run without(unsigned mask, int64_t ahead_us) {
+    int64_t ends[N];
+    size_t n = 0;
+    for (size_t i = 0; i < N; i++)
+        if (!(mask >> i & 1))
+            ends[n++] = ends_us[i] + ahead_us;
+    return run_of(ends, n);
+}
+
+static void kernels_that_either_rank_lacks_are_passed_over(void **state) {
+    (void)state;
+    static const struct {
+        unsigned ref, other; /* what they lack */
+    } cases[] = {{0, 0},           {0, 1},      {0, 0x8000}, {0, 0x0180},     {0x0042, 0},
+                 {0x0002, 0x2000}, {0, 0x5050}, {3, 0xC000}, {0x0010, 0x0020}};
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        rank_run ref = without(cases[c].ref, 0), other = without(cases[c].other, 50);
+        int64_t partners[N];
+        assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
+        for (size_t k = 0, i = 0, j = 0; k < N; k++) {
+            bool in_ref = !(cases[c].ref >> k & 1), in_other = !(cases[c].other >> k & 1);
+            if (in_ref)
+                assert_int_equal(partners[i], in_other ? (int64_t)j : -1);
+            i += in_ref;
+            j += in_other;
+        }
+        free_run(&ref);
+        free_run(&other);
+    }
+}
+
+/* The reference lacks B of a pair A, B that lies close together, and the other A; both would be the
+ * nearest. A runs from 3290 to 3300, B from 3310 to 3320: nobody can have been in both. */
+static void of_two_close_ones_the_other_is_no_partner(void **state) {
+    (void)state;
+    int64_t partners[N], shifted[N];
+    for (size_t i = 0; i < N; i++)
+        shifted[i] = ends_us[i] + 50 + (i == 5 ? 20 : 0);
+    rank_run ref = run_of(ends_us, N), other = run_of(shifted, N);
+    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(partners[i], i == 5 ? -1 : (int64_t)i);
+    /* what need not run together may end 25 us apart */
+    ref.run.marks[5].synchronises = other.run.marks[5].synchronises = false;
+    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
+    assert_int_equal(partners[5], 5);
+    other.run.marks[5].end_ns += 10 * US; /* noise of 5 us and 6 % of 10 us, five times: 28 us */
+    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
+    assert_int_equal(partners[5], -1);
+    free_run(&ref);
+    free_run(&other);
+}
+
+/* An end that is 100 us late; the kernel ran at the same time for all of the shorter one's 10 us.
+ */
+static void a_late_end_is_still_a_partner(void **state) {
+    (void)state;
+    int64_t partners[N];
+    rank_run ref = run_of(ends_us, N), other = without(0, 50);
+    other.run.marks[5].end_ns += 100 * US;
+    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
+    assert_int_equal(partners[5], 5);
+    other.run.marks[5].end_ns += 100 * US; /* over half of the 310 us to the one before: */
+    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
+    assert_int_equal(partners[5], -1); /* nothing tells any more */
+    free_run(&ref);
+    free_run(&other);
+}
+
+/* 300 kernels about 10 ms apart on clocks that drift apart by 100 ppm: 300 us in all. The drift is
+ * known to 3 ppm; over 64 kernels, of 10 us each, that is 2 us, over all 9 us. */
+static void the_offset_follows_the_drift(void **state) {
+    (void)state;
+    enum { MANY = 300 };
+    int64_t a[MANY], b[MANY], partners[MANY];
+    uint64_t own = 3;
+    for (int64_t k = 0; k < MANY; k++) {
+        a[k] = 10000 * k + draw(&own, 5000);
+        b[k] = a[k] + 50 + (a[k] - 1502500) / 10000; /* the 150th ends at about 1.5 s */
+    }
+    rank_run ref = run_of(a, MANY), other = run_of(b, MANY);
+    assert_int_equal(pair_drifting(&ref, &other, 97e-6, partners), TM_UNMATCHED_NOT);
+    for (int64_t k = 0; k < MANY; k++)
+        assert_int_equal(partners[k], k);
+    free_run(&ref);
+    free_run(&other);
+}
+
+/* From the 200th kernel on the other's clock is a second ahead: what is behind stays unpaired. */
+static void pairing_ends_where_the_clock_was_set(void **state) {
+    (void)state;
+    enum { MANY = 300 };
+    int64_t a[MANY], b[MANY], partners[MANY];
+    uint64_t own = 3;
+    for (int64_t k = 0; k < MANY; k++) {
+        a[k] = 10000 * k + draw(&own, 5000);
+        b[k] = a[k] + 50 + (k >= 200 ? 1000000 : 0);
+    }
+    rank_run ref = run_of(a, MANY), other = run_of(b, MANY);
+    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
+    for (int64_t k = 0; k < MANY; k++)
+        assert_int_equal(partners[k], k < 150 ? k : k < 214 && partners[k] >= 0 ? k : -1);
+    free_run(&ref);
+    free_run(&other);
+}
+
+static void what_does_not_correspond_is_refused(void **state) {
+    (void)state;
+    int64_t partners[N];
+    rank_run ref = run_of(ends_us, N), other = without(0, 50), far = without(0, 50000);
+    assert_int_equal(pair(&ref, &far, partners), TM_UNMATCHED_TOO_FEW); /* at no common time */
+    for (size_t i = 0; i < N; i++)
+        other.run.marks[i].token = i < 2 ? 2 : 1; /* two of 16 are other operations */
+    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_TOKENS);
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(partners[i], -1);
+        other.run.marks[i].token = 1;
+        other.run.marks[i].end_ns += (int64_t)(i * i * 13 % 17) * 40 * US;
+        other.run.marks[i].begin_ns = other.run.marks[i].end_ns - 10 * US;
+    }
+    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_INCOHERENT);
+    free_run(&ref);
+    free_run(&other);
+    free_run(&far);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_that_either_rank_lacks_are_passed_over),
+        cmocka_unit_test(of_two_close_ones_the_other_is_no_partner),
+        cmocka_unit_test(a_late_end_is_still_a_partner),
+        cmocka_unit_test(the_offset_follows_the_drift),
+        cmocka_unit_test(pairing_ends_where_the_clock_was_set),
+        cmocka_unit_test(what_does_not_correspond_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

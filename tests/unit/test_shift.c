@@ -1,0 +1,168 @@
+/* How far two clocks are apart, by the ends of kernels: small cases worked out by hand, and wrong
+ * offsets that must be refused. */
+#include "match/shift.h"
+
+#include "run_fixture.h"
+
+/* 16 ends [us] whose gaps are all different: 400, 430, 520, ... */
+enum { N = 16 };
+static const int64_t ends_us[N] = {1000, 1400, 1830, 2350, 2660, 3300, 3650, 4390,
+                                   4670, 5260, 5930, 6250, 7020, 7480, 8040, 8870};
+
+static tm_unmatched find(const rank_run *ref, const rank_run *other, int64_t *offset_us) {
+    tm_shift shift = {.offset_ns = -1};
+    tm_unmatched reason = tm_shift_find(&ref->run, &other->run, &shift);
+    assert_true(reason != TM_UNMATCHED_NOT || shift.centre < ref->run.n);
+    *offset_us = shift.offset_ns / US;
+    return reason;
+}
+
+/* The other's clock is ahead by `ahead` us; it lacks the first `skipped`, and every `lost`-th. */
+static rank_run other_of(int64_t ahead, size_t skipped, size_t lost) {
+    int64_t ends[N];
+    size_t n = 0;
+    for (size_t i = skipped; i < N; i++)
+        if (lost == 0 || i % lost != 1)
+            ends[n++] = ends_us[i] + ahead;
+    return run_of(ends, n);
+}
+
+static void the_offset_is_found_wherever_the_recordings_begin(void **state) {
+    (void)state;
+    static const struct {
+        int64_t ahead_us;
+        size_t skipped, lost;
+    } cases[] = {{0, 0, 0},        {7, 0, 0},          {-3000, 0, 0}, {5000000, 0, 0},
+                 {-5000000, 3, 0}, {5000000, 0, 8},    {430, 0, 0}, /* the distance of two ends */
+                 {-430, 2, 0},     {86400000000, 4, 0}};
+    rank_run ref = run_of(ends_us, N);
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        int64_t offset;
+        rank_run other = other_of(cases[c].ahead_us, cases[c].skipped, cases[c].lost);
+        assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_NOT);
+        assert_int_equal(offset, cases[c].ahead_us);
+        free_run(&other);
+    }
+    free_run(&ref);
+}
+
+/* Drift of 50 ppm: the clock is 100 ahead in the middle, and 20 us less or more where the 40 ends
+ * of 20 ms each begin and cease. */
+static void drift_is_no_spread(void **state) {
+    (void)state;
+    int64_t a[40], b[40], offset;
+    uint64_t own = 1;
+    for (int64_t k = 0; k < 40; k++) {
+        a[k] = 20000 * k + draw(&own, 3000);
+        b[k] = a[k] + 100 + (a[k] - 400000) / 20000;
+    }
+    rank_run ref = run_of(a, 40), other = run_of(b, 40);
+    assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_NOT);
+    assert_in_range(offset, 99, 101);
+    free_run(&ref);
+    free_run(&other);
+}
+
+static void wrong_offsets_are_refused(void **state) {
+    (void)state;
+    int64_t even[N], alike[N], odd[N], offset;
+    for (int64_t k = 0; k < N; k++) {
+        even[k] = 500 * k;
+        alike[k] = 500 * k + (k * 7 % 5);           /* jitter of 2 us: no more than noise */
+        odd[k] = 300 * k + (k * k * 37 % 41) * 100; /* no gap that the others have */
+    }
+    for (int64_t k = 1; k < N; k++)
+        odd[k] = odd[k] > odd[k - 1] ? odd[k] : odd[k - 1] + 150;
+    rank_run ref = run_of(ends_us, N), periodic = run_of(even, N), jitter = run_of(alike, N),
+             random = run_of(odd, N), few = run_of(ends_us, 11);
+    assert_int_equal(find(&periodic, &periodic, &offset), TM_UNMATCHED_AMBIGUOUS);
+    assert_int_equal(find(&periodic, &jitter, &offset), TM_UNMATCHED_AMBIGUOUS);
+    assert_int_equal(find(&ref, &random, &offset), TM_UNMATCHED_INCOHERENT);
+    assert_int_equal(find(&ref, &few, &offset), TM_UNMATCHED_TOO_FEW);
+    for (size_t i = 0; i < N; i++)
+        few.run.marks[i % 11].token = 9;
+    assert_int_equal(find(&few, &few, &offset), TM_UNMATCHED_TOO_FEW);
+    for (size_t i = 0; i < N; i++)
+        random.run.marks[i].token = 9;
+    assert_int_equal(find(&ref, &random, &offset), TM_UNMATCHED_TOKENS);
+    free_run(&ref);
+    free_run(&periodic);
+    free_run(&jitter);
+    free_run(&random);
+    free_run(&few);
+}
+
+/* Two of 16 are more than 2 in 100: the one offset that is coherent is refused for them. */
+static void other_kernels_at_the_same_times_are_refused(void **state) {
+    (void)state;
+    int64_t offset;
+    rank_run ref = run_of(ends_us, N), other = other_of(7, 0, 0);
+    assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_NOT);
+    other.run.marks[4].token = 9;
+    assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_NOT);
+    other.run.marks[11].token = 9;
+    assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_INCOHERENT);
+    free_run(&ref);
+    free_run(&other);
+}
+
+static void set_steps(rank_run *r, int64_t first) {
+    for (size_t i = 0; i < r->run.n; i++)
+        r->run.marks[i].step = first + (int64_t)i / 4;
+}
+
+/* Of 16 equal gaps every shift is as good; numbers of steps, four kernels each, leave those of a
+ * whole step, and equal ones but one. */
+static void steps_decide_what_ends_do_not(void **state) {
+    (void)state;
+    int64_t even[N], offset;
+    for (int64_t k = 0; k < N; k++)
+        even[k] = 500 * k;
+    rank_run ref = run_of(even, N), other = run_of(even, N);
+    set_steps(&ref, 3);
+    set_steps(&other, 3);
+    assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_NOT);
+    assert_int_equal(offset, 0);
+    set_steps(&other, 4); /* it began a step later */
+    assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_NOT);
+    assert_int_equal(offset, -2000);
+    set_steps(&other, 40); /* nothing in common */
+    assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_TOKENS);
+    free_run(&ref);
+    free_run(&other);
+}
+
+/* Equal gaps, but a few kernels are of a size of their own, at uneven distances: no other shift has
+ * them all meet, or none in the overlap. */
+static void rare_kernels_decide_what_ends_do_not(void **state) {
+    (void)state;
+    enum { MANY = 48 };
+    tm_error err;
+    int64_t even[MANY], offset;
+    for (int64_t k = 0; k < MANY; k++)
+        even[k] = 500 * k;
+    rank_run ref = run_of(even, MANY), other = run_of(even, MANY - 5);
+    static const size_t rare[] = {7, 15, 28, 44};
+    for (size_t k = 0; k < COUNT(rare); k++) {
+        ref.run.marks[rare[k]].token = 2;
+        other.run.marks[rare[k] - 5].token = 2; /* it began five later */
+    }
+    assert_int_equal(tm_run_prepare(&ref.run, &err), TM_OK);
+    assert_int_equal(tm_run_prepare(&other.run, &err), TM_OK);
+    assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_NOT);
+    assert_int_equal(offset, -2500);
+    free_run(&ref);
+    free_run(&other);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_offset_is_found_wherever_the_recordings_begin),
+        cmocka_unit_test(drift_is_no_spread),
+        cmocka_unit_test(wrong_offsets_are_refused),
+        cmocka_unit_test(other_kernels_at_the_same_times_are_refused),
+        cmocka_unit_test(steps_decide_what_ends_do_not),
+        cmocka_unit_test(rare_kernels_decide_what_ends_do_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
