@@ -6,8 +6,9 @@
 #include <time.h>
 
 #include "analysis/evidence.h"
+#include "timeline/collectives.h"
 
-enum { LIST_SHOWN = 8 };
+enum { LIST_SHOWN = 8, REASONS_SHOWN = 4 };
 
 static int64_t number(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
@@ -148,6 +149,33 @@ static void print_imbalance(const tm_tables *tables) {
            tm_table_cell(job, 0, "imbalance_pct")->value.r);
 }
 
+/* How many kernels are unmatched, and for which reasons, the most frequent first. */
+static void print_unmatched(const tm_tables *tables, int64_t unmatched, const tm_colors *colors) {
+    static const char *const words[] = {
+#define REASON_WORD(name, word) word,
+        TM_UNMATCHED_REASONS(REASON_WORD)
+#undef REASON_WORD
+    };
+    enum { N_WORDS = sizeof words / sizeof *words };
+    const tm_table *table = tm_tables_find(tables, "collectives.unmatched");
+    int64_t counts[N_WORDS] = {0};
+    for (size_t row = 0; row < table->n_rows; row++)
+        for (size_t w = 0; w < N_WORDS; w++)
+            if (strcmp(tm_table_cell(table, row, "reason")->value.text, words[w]) == 0)
+                counts[w] += number(table, row, "count");
+    printf("%s! %" PRId64 " of %" PRId64 " communication kernels could not be matched:",
+           colors->warning, unmatched, sum_column(tm_tables_find(tables, "overlap.kind"), "count"));
+    for (size_t shown = 0; shown < REASONS_SHOWN; shown++) {
+        size_t most = 0;
+        for (size_t w = 1; w < N_WORDS; w++)
+            most = counts[w] > counts[most] ? w : most;
+        if (counts[most] > 0)
+            printf("%s%s %" PRId64, shown > 0 ? ", " : "\n  ", words[most], counts[most]);
+        counts[most] = 0;
+    }
+    printf("%s\n", colors->off);
+}
+
 static void print_clocks(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
     const tm_table *ranks = tm_tables_find(tables, "clock.rank");
@@ -165,9 +193,7 @@ static void print_clocks(const tm_tables *tables, const tm_colors *colors) {
         printf("%s! %" PRId64 " of %" PRId64 " collectives contradict themselves%s\n",
                colors->warning, suspect, found, colors->off);
     if (unmatched > 0)
-        printf("%s! %" PRId64 " of %" PRId64 " communication kernels could not be matched%s\n",
-               colors->warning, unmatched,
-               sum_column(tm_tables_find(tables, "overlap.kind"), "count"), colors->off);
+        print_unmatched(tables, unmatched, colors);
     if (number(check, 0, "violations_before") > 0) {
         printf("%s! clocks disagree: in %" PRId64 " collectives one rank ended up to ",
                colors->warning, number(check, 0, "violations_before"));

@@ -65,9 +65,8 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
     [C_MATCHED] = {"matched", TM_INT, "", "Operations of which every member gave a kernel."},
     [C_INCOMPLETE] = {"incomplete", TM_INT, "", "Operations of which some members gave none."},
     [C_UNMATCHED] = {"unmatched", TM_INT, "",
-                     "Communication kernels that belong to no operation: without metadata beside "
-                     "others that have it, one-sided, or of a group whose ranks differ in number, "
-                     "kinds or sizes."},
+                     "Communication kernels that belong to no operation; why stands in "
+                     "collectives.unmatched."},
     [C_SUSPECT] = {"suspect", TM_INT, "",
                    "Operations whose members contradict one another: kind, size, a rank twice."},
     [C_BEFORE] = {"violations_before", TM_INT, "",
@@ -126,7 +125,10 @@ static int64_t lead_of(const tm_comm_record *members, const tm_instance *instanc
 static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_comm_record *records = own->records.data;
     const tm_instance *instances = own->instances.data;
-    int64_t states[3] = {0}, violations = 0, worst = 0;
+    const tm_left_out *left_out = own->left_out.data;
+    int64_t states[3] = {0}, violations = 0, worst = 0, unmatched = 0;
+    for (size_t i = 0; i < own->left_out.n; i++)
+        unmatched += left_out[i].count;
     for (size_t i = 0; i < own->instances.n; i++) {
         states[instances[i].state]++;
         int64_t lead =
@@ -141,7 +143,7 @@ static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *
     tm_cell_set_int(&row[C_MATCHED], states[TM_INSTANCE_COMPLETE]);
     tm_cell_set_int(&row[C_INCOMPLETE], states[TM_INSTANCE_INCOMPLETE]);
     tm_cell_set_int(&row[C_SUSPECT], states[TM_INSTANCE_SUSPECT]);
-    tm_cell_set_int(&row[C_UNMATCHED], own->n_unmatched);
+    tm_cell_set_int(&row[C_UNMATCHED], unmatched);
     tm_cell_set_int(&row[C_BEFORE], violations);
     tm_cell_set_int(&row[C_WORST_BEFORE], worst);
     return TM_OK;

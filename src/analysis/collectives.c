@@ -2,6 +2,7 @@
 #include "analyses.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "median.h"
 #include "timeline/collectives.h"
@@ -107,7 +108,45 @@ static const tm_table_def arrival_def = {
     .top = -1,
 };
 
-static const tm_table_def *const defs[] = {&kind_def, &worst_def, &arrival_def};
+enum { U_GROUP, U_RANKS, U_REASON, U_COUNT, N_UNMATCHED_COLUMNS };
+
+static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
+    [U_GROUP] = {"group", TM_TEXT, "",
+                 "Name of the process group, else its sorted ranks; null where there is none."},
+    [U_RANKS] = {"ranks", TM_INT, "", "Ranks of the group; null where nothing tells them."},
+    [U_REASON] =
+        {"reason", TM_TEXT, "",
+         "no metadata (beside kernels that carry it); one-sided; group unknown; peer unknown; "
+         "transfers differ (between sender and receiver). Of kernels that have no number, and "
+         "on whose order the ranks of the group do not agree: too few (to tell a correspondence "
+         "from chance), tokens differ (no correspondence has the same kinds, sizes and steps), "
+         "incoherent (in none do ends lie the same time apart), ambiguous (in several they do), "
+         "no counterpart (nothing ends then on other ranks)."},
+    [U_COUNT] = {"count", TM_INT, "", "Communication kernels."},
+};
+
+static const tm_table_def unmatched_def = {
+    .name = "collectives.unmatched",
+    .doc = "A row for each process group and reason: kernels that belong to no operation, and why.",
+    .columns = unmatched_columns,
+    .n_columns = N_UNMATCHED_COLUMNS,
+    .n_keys = 3,
+    .top = U_COUNT,
+};
+
+/* What each process left out; equal rows of the job are added up. */
+static const tm_table_def unmatched_part_def = {
+    .name = "collectives.unmatched_part",
+    .doc = "A row for each process, group and reason: its part of collectives.unmatched.",
+    .columns = unmatched_columns,
+    .n_columns = N_UNMATCHED_COLUMNS,
+    .n_keys = 3,
+    .top = -1,
+    .internal = true,
+};
+
+static const tm_table_def *const defs[] = {&kind_def, &worst_def, &arrival_def, &unmatched_def,
+                                           &unmatched_part_def};
 
 /* The power of two at or below; -1 for an unknown size, 0 for none. */
 static int64_t size_class(int64_t bytes) {
@@ -257,6 +296,31 @@ static tm_status add_worst(const tm_comm_record *members, const tm_instance *ins
     return tm_table_set_text(table, &row[W_GROUP], members->group_text, err);
 }
 
+static const char *reason_word(uint8_t reason) {
+    static const char *const words[] = {"",
+#define REASON_WORD(name, word) word,
+                                        TM_UNMATCHED_REASONS(REASON_WORD)
+#undef REASON_WORD
+    };
+    return words[reason];
+}
+
+static tm_status add_left_out(const tm_collectives *own, tm_table *table, tm_error *err) {
+    const tm_left_out *left_out = own->left_out.data;
+    for (size_t i = 0; i < own->left_out.n; i++) {
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        const char *group = left_out[i].group_text;
+        if (left_out[i].group_size >= 0)
+            tm_cell_set_int(&row[U_RANKS], left_out[i].group_size);
+        tm_cell_set_int(&row[U_COUNT], left_out[i].count);
+        TM_TRY(tm_table_set_text(table, &row[U_GROUP], group[0] ? group : NULL, err));
+        TM_TRY(tm_table_set_text(table, &row[U_REASON], reason_word(left_out[i].reason), err));
+    }
+    return TM_OK;
+}
+
 static tm_status collectives_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_comm_record *records = own->records.data;
     const tm_instance *instances = own->instances.data;
@@ -269,7 +333,45 @@ static tm_status collectives_own(const tm_collectives *own, tm_tables *out, tm_e
         TM_TRY(add_arrivals(members, instance, worst[i].place,
                             tm_tables_find(out, arrival_def.name), err));
     }
+    TM_TRY(add_left_out(own, tm_tables_find(out, unmatched_part_def.name), err));
     return add_classes(own, out, err);
+}
+
+static bool same_text(const tm_cell *a, const tm_cell *b) {
+    return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
+}
+
+static bool same_row(const tm_cell *a, const tm_cell *b) {
+    return same_text(&a[U_GROUP], &b[U_GROUP]) && a[U_RANKS].null == b[U_RANKS].null &&
+           (a[U_RANKS].null || a[U_RANKS].value.i == b[U_RANKS].value.i) &&
+           same_text(&a[U_REASON], &b[U_REASON]);
+}
+
+static tm_status add_unmatched(const tm_cell *from, int64_t count, tm_table *table, tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    if (!from[U_RANKS].null)
+        tm_cell_set_int(&row[U_RANKS], from[U_RANKS].value.i);
+    tm_cell_set_int(&row[U_COUNT], count);
+    TM_TRY(tm_table_set_text(table, &row[U_GROUP],
+                             from[U_GROUP].null ? NULL : from[U_GROUP].value.text, err));
+    return tm_table_set_text(table, &row[U_REASON], from[U_REASON].value.text, err);
+}
+
+/* The parts are sorted, so that those of one row stand together. */
+static tm_status collectives_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    const tm_table *parts = tm_tables_find(out, unmatched_part_def.name);
+    tm_table *table = tm_tables_find(out, unmatched_def.name);
+    for (size_t first = 0, i = 0; first < parts->n_rows; first = i) {
+        int64_t count = 0;
+        for (i = first;
+             i < parts->n_rows && same_row(tm_table_row(parts, first), tm_table_row(parts, i)); i++)
+            count += tm_table_row(parts, i)[U_COUNT].value.i;
+        TM_TRY(add_unmatched(tm_table_row(parts, first), count, table, err));
+    }
+    return TM_OK;
 }
 
 const tm_analysis tm_analysis_collectives = {
@@ -278,4 +380,5 @@ const tm_analysis tm_analysis_collectives = {
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .collectives = collectives_own,
+    .job = collectives_job,
 };

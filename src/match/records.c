@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "groups.h"
+#include "left_out.h"
+#include "loose.h"
 #include "timeline/classify.h"
 
 /* A lane of a group on this rank, and how far its sequence has come. */
@@ -29,12 +31,18 @@ void tm_match_input_init(tm_match_input *input) {
     *input = (tm_match_input){
         .records = TM_VEC(tm_comm_record),
         .sequences = TM_VEC(tm_sequence),
+        .ends = TM_VEC(tm_end),
+        .loose = TM_VEC(tm_comm_record),
+        .left_out = TM_VEC(tm_left_out),
     };
 }
 
 void tm_match_input_free(tm_match_input *input) {
     tm_vec_free(&input->records);
     tm_vec_free(&input->sequences);
+    tm_vec_free(&input->ends);
+    tm_vec_free(&input->loose);
+    tm_vec_free(&input->left_out);
 }
 
 /* Bytes of an element as torch spells its type; 0 for an unknown one. */
@@ -100,23 +108,27 @@ static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
                             .lane = added.lane,
                             .rank = record->rank,
                             .group_size = record->group_size,
-                            .origin = record->origin};
+                            .first_step = record->step,
+                            .origin = record->origin,
+                            .way = record->way};
     if (!tm_vec_append(&c->lanes, &added, 1))
         return NULL;
     return tm_vec_append(&c->out->sequences, &sequence, 1);
 }
 
-/* Gives a record its place in a sequence. All-to-alls may differ in size from rank to rank. */
+/* Gives a record its place in a sequence. */
 static bool place(collector *c, tm_comm_record *record) {
     tm_sequence *sequence = sequence_of(c, record);
     if (!sequence)
         return false;
-    int64_t token[2] = {record->way == TM_MATCH_ORDER ? record->kind : -1,
-                        record->kind == TM_COLL_ALLTOALL ? -1 : record->bytes};
+    uint64_t token = tm_record_token(record);
     record->key = sequence->lane << TM_LANE_SHIFT | (uint64_t)sequence->n;
-    sequence->digest = tm_group_hash(sequence->digest, token, sizeof token);
+    sequence->digest = tm_group_hash(sequence->digest, &token, sizeof token);
     sequence->n++;
-    return true;
+    sequence->last_step = record->step;
+    tm_end end = {record->group,    record->key,    record->rank,
+                  record->begin_ns, record->end_ns, tm_record_synchronises(record)};
+    return record->way != TM_MATCH_ORDER || tm_vec_append(&c->out->ends, &end, 1);
 }
 
 /* A send or a receive belongs to a pair; where it does not say with whom, to nothing. */
@@ -157,45 +169,53 @@ static bool place_record(collector *c, tm_comm_record *record, const tm_collecti
     return place(c, record);
 }
 
-static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_error *err) {
+/* Why a kernel cannot be matched whatever the other ranks have, as far as it tells by itself. */
+static tm_unmatched exclusion(const collector *c, const tm_collective_attr *attr) {
+    bool metadata = attr->name != TM_NO_NAME;
+    tm_text kernel = tm_names_text(c->names, c->timeline->name[attr->event]);
+    if (!metadata && tm_kernel_is_one_sided(kernel.bytes, kernel.size))
+        return TM_UNMATCHED_ONE_SIDED;
+    return metadata != c->any_metadata ? TM_UNMATCHED_METADATA : TM_UNMATCHED_NOT;
+}
+
+static tm_comm_record make_record(const collector *c, const tm_collective_attr *attr,
+                                  const tm_group *group) {
     const tm_timeline *timeline = c->timeline;
-    bool metadata = attr->name != TM_NO_NAME, matched = false;
-    tm_text kernel = tm_names_text(c->names, timeline->name[attr->event]);
-    if (metadata != c->any_metadata ||
-        (!metadata && tm_kernel_is_one_sided(kernel.bytes, kernel.size))) {
-        c->out->n_unmatched++;
-        return TM_OK;
-    }
-    tm_group group;
-    if (metadata)
-        TM_TRY(tm_group_find(c->groups, attr, &group, err));
-    else
-        group = c->world;
-    if (!group.known) {
-        c->out->n_unmatched++;
-        return TM_OK;
-    }
     int64_t begin = timeline->begin_ns[attr->event];
     tm_comm_record record = {
-        .group = group.id,
+        .group = group->id,
         .begin_ns = begin,
         .end_ns = begin + timeline->duration_ns[attr->event],
-        .bytes = metadata ? bytes_of(c->names, attr) : -1,
+        .bytes = attr->name != TM_NO_NAME ? bytes_of(c->names, attr) : -1,
         .step = step_of(timeline, attr->event),
         .seq = attr->seq,
         .rank = timeline->rank,
         .event = attr->event,
-        .group_size = group.n_ranks,
+        .group_size = group->n_ranks,
         .origin = c->origin,
         .kind = attr->kind,
     };
-    memcpy(record.group_text, group.text, sizeof record.group_text);
+    memcpy(record.group_text, group->text, sizeof record.group_text);
+    return record;
+}
+
+static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_error *err) {
+    tm_vec *left_out = &c->out->left_out;
+    tm_unmatched reason = exclusion(c, attr);
+    if (reason != TM_UNMATCHED_NOT)
+        return tm_left_out_add(left_out, "", -1, reason, err);
+    tm_group group = c->world;
+    if (attr->name != TM_NO_NAME)
+        TM_TRY(tm_group_find(c->groups, attr, &group, err));
+    if (!group.known)
+        return tm_left_out_add(left_out, group.text, group.n_ranks, TM_UNMATCHED_GROUP, err);
+    tm_comm_record record = make_record(c, attr, &group);
+    bool matched = false;
     if (!place_record(c, &record, attr, &matched))
         return tm_fail_memory(err);
-    c->out->n_unmatched += !matched;
-    if (matched && !tm_vec_append(&c->out->records, &record, 1))
-        return tm_fail_memory(err);
-    return TM_OK;
+    if (!matched)
+        return tm_left_out_add(left_out, group.text, group.n_ranks, TM_UNMATCHED_PEER, err);
+    return tm_vec_append(&c->out->records, &record, 1) ? TM_OK : tm_fail_memory(err);
 }
 
 /* Every rank launches the operations of a communicator in the same order, while kernels on two
@@ -254,50 +274,4 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
     tm_vec_free(&c.lanes);
     tm_vec_free(&kernels);
     return status;
-}
-
-/* The same run on all ranks stands together, in the order of the ranks. */
-static int by_run(const void *a, const void *b) {
-    const tm_sequence *x = a, *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->lane != y->lane)
-        return x->lane < y->lane ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-void tm_match_compare(tm_sequence *sequences, size_t n) {
-    if (n > 1)
-        qsort(sequences, n, sizeof *sequences, by_run);
-    for (size_t first = 0, i = 0; first < n; first = i) {
-        bool agrees = true;
-        for (i = first; i < n && sequences[i].group == sequences[first].group &&
-                        sequences[i].lane == sequences[first].lane;
-             i++)
-            agrees = agrees && sequences[i].n == sequences[first].n &&
-                     sequences[i].digest == sequences[first].digest &&
-                     (i == first || sequences[i].rank != sequences[i - 1].rank);
-        for (size_t k = first; k < i; k++)
-            sequences[k].agrees = agrees;
-    }
-}
-
-void tm_match_drop(tm_match_input *input, tm_sequence *answers, size_t n) {
-    tm_comm_record *records = input->records.data;
-    size_t kept = 0;
-    if (n > 1)
-        qsort(answers, n, sizeof *answers, by_run);
-    for (size_t i = 0; i < input->records.n; i++) {
-        tm_sequence wanted = {.group = records[i].group,
-                              .lane = records[i].key >> TM_LANE_SHIFT,
-                              .rank = records[i].rank};
-        bool ordered_way = records[i].way == TM_MATCH_ORDER || records[i].way == TM_MATCH_PAIR;
-        const tm_sequence *found =
-            ordered_way && n > 0 ? bsearch(&wanted, answers, n, sizeof *answers, by_run) : NULL;
-        if (!ordered_way || (found && found->agrees))
-            records[kept++] = records[i];
-        else
-            input->n_unmatched++;
-    }
-    input->records.n = kept;
 }

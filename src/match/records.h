@@ -15,16 +15,29 @@ typedef struct tm_sequence {
     uint64_t digest; /* of its kinds and sizes, in order */
     int64_t n;       /* kernels */
     int64_t rank;
+    int64_t first_step, last_step; /* of its first and last kernel; -1 unknown */
     int32_t group_size;
     int32_t origin; /* the process that asks */
-    uint8_t agrees; /* answer: every member seen has the same n and digest */
+    uint8_t way;    /* tm_match_way: PAIR or ORDER */
+    uint8_t agrees; /* answer: see tm_match_compare */
 } tm_sequence;
+
+/** When a kernel that its order is to match ran, for comparison with the other ranks. */
+typedef struct tm_end {
+    uint64_t group;
+    uint64_t key; /* lane, and place in the sequence */
+    int64_t rank;
+    int64_t begin_ns, end_ns;
+    bool synchronises;
+} tm_end;
 
 /** What a rank gives to matching. */
 typedef struct tm_match_input {
-    tm_vec records;      /* of tm_comm_record */
-    tm_vec sequences;    /* of tm_sequence: those that records of way PAIR and ORDER need */
-    int64_t n_unmatched; /* kernels that can be matched in no way */
+    tm_vec records;   /* of tm_comm_record */
+    tm_vec sequences; /* of tm_sequence: those that records of way PAIR and ORDER need */
+    tm_vec ends;      /* of tm_end: of the records of way ORDER */
+    tm_vec loose;     /* of tm_comm_record: on whose order the ranks do not agree */
+    tm_vec left_out;  /* of tm_left_out: kernels that can be matched in no way */
 } tm_match_input;
 
 /** Bits of a record's key above the place in its sequence: the lane. */
@@ -47,12 +60,25 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
 void tm_match_input_init(tm_match_input *input);
 void tm_match_input_free(tm_match_input *input);
 
-/** Sets `agrees` of each sequence, which lie in any order: the sequences of one group and lane
- * agree where every rank's count and digest are the same. */
-void tm_match_compare(tm_sequence *sequences, size_t n);
+/**
+ * Sets `agrees` of each sequence. The sequences of one group and lane agree where every rank's
+ * count and digest are the same, and of a group every rank is there or one alone: a part of the
+ * ranks may have recorded different operations of equal kinds. They do not where their first and
+ * last steps have different numbers, nor where ends show that equal counts hide a shift: see
+ * tm_order_holds.
+ *
+ * @param sequences  [n] in any order; all that any rank has of their groups
+ * @param ends       [n_ends] in any order; of the same
+ */
+void tm_match_compare(tm_sequence *sequences, size_t n, tm_end *ends, size_t n_ends);
 
-/** Drops the records whose sequence does not agree, and counts them as unmatched.
- * @param answers  [n] this process's sequences with `agrees` set, in any order */
-void tm_match_drop(tm_match_input *input, tm_sequence *answers, size_t n);
+/**
+ * Takes out the records whose sequence does not agree: transfers are left out, others go to
+ * `loose`.
+ * @param answers  [n] this process's sequences with `agrees` set, in any order
+ * @return         TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_match_drop(tm_match_input *input, tm_sequence *answers, size_t n,
+                        tm_error *err) TM_MUST_CHECK;
 
 #endif

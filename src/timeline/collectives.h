@@ -36,6 +36,14 @@ typedef enum tm_unmatched {
         TM_N_UNMATCHED
 } tm_unmatched;
 
+/** Kernels that belong to no operation, of one group and reason. Sums of one process. */
+typedef struct tm_left_out {
+    int64_t count;
+    int32_t group_size; /* -1 where the group is not known */
+    uint8_t reason;     /* tm_unmatched */
+    char group_text[TM_GROUP_TEXT_MAX];
+} tm_left_out;
+
 /** One communication kernel of one rank, as it goes to the process that matches it. No pointers:
  * it is sent as bytes. */
 typedef struct tm_comm_record {
@@ -95,12 +103,12 @@ typedef struct tm_pair {
 
 /** What one process knows of the matched operations. */
 typedef struct tm_collectives {
-    tm_vec records;      /* of tm_comm_record, instance after instance */
-    tm_vec instances;    /* of tm_instance: those that this process matched */
-    tm_vec values;       /* of tm_instance_value: of the groups that it owns */
-    tm_vec worst;        /* of tm_worst: those of the job's worst that it matched */
-    tm_vec pairs;        /* of tm_pair: of the causing ranks that it owns */
-    int64_t n_unmatched; /* its ranks' kernels that belong to no operation */
+    tm_vec records;   /* of tm_comm_record, instance after instance */
+    tm_vec instances; /* of tm_instance: those that this process matched */
+    tm_vec values;    /* of tm_instance_value: of the groups that it owns */
+    tm_vec worst;     /* of tm_worst: those of the job's worst that it matched */
+    tm_vec pairs;     /* of tm_pair: of the causing ranks that it owns */
+    tm_vec left_out;  /* of tm_left_out: kernels that it found to belong to no operation */
 } tm_collectives;
 
 /** Kinds for which the last rank to come holds all others up. */

@@ -416,6 +416,99 @@ static tm_timeline build_mixed(ground *g, int64_t rank) {
     return build_comm(g, rank, kernels, rank == 7 ? 0 : COUNT(kernels), steps, COUNT(steps));
 }
 
+static void assert_same_bytes(const tm_table *a, const tm_table *b) {
+    void *bytes[2];
+    size_t sizes[2];
+    tm_error err;
+    assert_int_equal(tm_table_pack(a, &bytes[0], &sizes[0], &err), TM_OK);
+    assert_int_equal(tm_table_pack(b, &bytes[1], &sizes[1], &err), TM_OK);
+    if (sizes[0] != sizes[1] || memcmp(bytes[0], bytes[1], sizes[0]) != 0)
+        fail_msg("%s depends on the processes", a->def->name);
+    free(bytes[0]);
+    free(bytes[1]);
+}
+
+static void check_same(const job_def *def, const share *alone, int spread) {
+    share s = run_job(MPI_COMM_WORLD, def, spread);
+    for (size_t t = 0; is_first() && t < s.tables.n_tables; t++)
+        if (!s.tables.tables[t].def->internal)
+            assert_same_bytes(&s.tables.tables[t], &alone->tables.tables[t]);
+    close_share(&s);
+}
+
+/* Four ranks with clocks 5 s apart and no numbers. Of the 40 all-reduces of "dp" rank 1 lacks one,
+ * rank 2 begins three late and lacks one, rank 3 lacks two; of the 40 of "tp", at equal times, rank
+ * 1 lacks the first. 40 - {0, 1, 2, 5, 20, 30} = 34 of "dp" are complete; nothing tells which of
+ * "tp" belong together: 40 + 39 kernels. */
+enum { LOSSY_OPERATIONS = 40, LOSSY_COMPLETE = 34 };
+
+static const int64_t second_ns = 1000000000;
+
+static bool is_lost(int64_t rank, int64_t k) {
+    return (rank == 1 && k == 5) || (rank == 2 && (k < 3 || k == 20)) ||
+           (rank == 3 && (k == 5 || k == 30));
+}
+
+/* The begin of rank 0's kernel; ends are 100 us behind, up to a noise of 3 us. */
+static int64_t lossy_begin(int64_t k) {
+    return 10000000 * k + chance(k, 0, 4000000);
+}
+
+static tm_timeline build_lossy(ground *g, int64_t rank) {
+    comm_spec kernels[2 * LOSSY_OPERATIONS];
+    size_t n = 0;
+    for (int64_t k = 0; k < LOSSY_OPERATIONS; k++) {
+        int64_t begin = lossy_begin(k) + 5 * second_ns * rank + 10000 * rank;
+        comm_spec kernel = {.name = "allreduce",
+                            .begin_ns = begin,
+                            .duration_ns = 100000 - 10000 * rank + chance(rank, k, 3000),
+                            .stream = 20,
+                            .group = "dp",
+                            .ranks = "[0, 1, 2, 3]",
+                            .dtype = "Float",
+                            .size = 4,
+                            .in = GIVEN(8)};
+        if (!is_lost(rank, k))
+            kernels[n++] = kernel;
+        kernel.begin_ns = 10000000 * k + 5000000 + 5 * second_ns * rank;
+        kernel.stream = 21;
+        kernel.group = "tp";
+        kernel.ranks = "[0, 1]";
+        if (rank == 0 || (rank == 1 && k > 0))
+            kernels[n++] = kernel;
+    }
+    return build_comm(g, rank, kernels, n, NULL, 0);
+}
+
+static void check_lossy(const share *s) {
+    static const char *const unmatched[] = {"group=tp ranks=2 reason=ambiguous count=79"};
+    const tm_table *check = find(s, "clock.check");
+    assert_int_equal(int_at(check, 0, "matched"), LOSSY_COMPLETE);
+    assert_int_equal(int_at(check, 0, "incomplete"), LOSSY_OPERATIONS - LOSSY_COMPLETE);
+    assert_int_equal(int_at(check, 0, "unmatched"), 2 * LOSSY_OPERATIONS - 1);
+    CHECK_ROWS(s, "collectives.unmatched", unmatched);
+    const tm_table *arrivals = find(s, "collectives.arrival");
+    assert_int_equal(arrivals->n_rows, 4 * LOSSY_COMPLETE);
+    for (size_t row = 0; row < arrivals->n_rows; row++) {
+        int64_t rank = int_at(arrivals, row, "rank");
+        int64_t first = int_at(arrivals, row - row % 4, "begin_ns");
+        assert_int_equal(rank, row % 4);
+        assert_int_equal(int_at(arrivals, row, "begin_ns"),
+                         first + 5 * second_ns * rank + 10000 * rank);
+    }
+}
+
+static void ranks_that_lack_kernels_are_aligned(void **state) {
+    (void)state;
+    static const job_def def = {.n_ranks = 4, .build = build_lossy};
+    share alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
+    _Static_assert((int)LOSSY_OPERATIONS <= (int)TM_WORST_MAX, "not all are kept");
+    check_lossy(&alone);
+    for (int spread = 0; spread < N_SPREADS; spread++)
+        check_same(&def, &alone, spread);
+    close_share(&alone);
+}
+
 /* As many ranks as have pairs, in groups of 8 that share a name, in groups of 32 whose lists are
  * cut, and in one group of all. */
 enum { TINY_RANKS = 1024 };
@@ -459,26 +552,6 @@ static tm_timeline build_tiny(ground *g, int64_t rank) {
          .size = TINY_RANKS},
     };
     return build_comm(g, rank, kernels, COUNT(kernels), NULL, 0);
-}
-
-static void assert_same_bytes(const tm_table *a, const tm_table *b) {
-    void *bytes[2];
-    size_t sizes[2];
-    tm_error err;
-    assert_int_equal(tm_table_pack(a, &bytes[0], &sizes[0], &err), TM_OK);
-    assert_int_equal(tm_table_pack(b, &bytes[1], &sizes[1], &err), TM_OK);
-    if (sizes[0] != sizes[1] || memcmp(bytes[0], bytes[1], sizes[0]) != 0)
-        fail_msg("%s depends on the processes", a->def->name);
-    free(bytes[0]);
-    free(bytes[1]);
-}
-
-static void check_same(const job_def *def, const share *alone, int spread) {
-    share s = run_job(MPI_COMM_WORLD, def, spread);
-    for (size_t t = 0; is_first() && t < s.tables.n_tables; t++)
-        if (!s.tables.tables[t].def->internal)
-            assert_same_bytes(&s.tables.tables[t], &alone->tables.tables[t]);
-    close_share(&s);
 }
 
 static void a_mixed_job_is_the_same_on_any_number_of_processes(void **state) {
@@ -525,6 +598,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(large_jobs_have_no_pairs),
         cmocka_unit_test(shares_are_rounded_when_all_are_added),
         cmocka_unit_test(the_worst_are_by_wait_then_begin_then_rank),
+        cmocka_unit_test(ranks_that_lack_kernels_are_aligned),
         cmocka_unit_test(a_mixed_job_is_the_same_on_any_number_of_processes),
         cmocka_unit_test(many_tiny_ranks_are_the_same_on_any_number_of_processes),
     };

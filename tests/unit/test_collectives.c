@@ -17,7 +17,8 @@ static bench open_bench(void) {
                        .instances = TM_VEC(tm_instance),
                        .values = TM_VEC(tm_instance_value),
                        .worst = TM_VEC(tm_worst),
-                       .pairs = TM_VEC(tm_pair)}};
+                       .pairs = TM_VEC(tm_pair),
+                       .left_out = TM_VEC(tm_left_out)}};
     assert_int_equal(tm_analysis_tables(&b.tables, &b.err), TM_OK);
     return b;
 }
@@ -27,6 +28,7 @@ static void close_bench(bench *b) {
     tm_vec_free(&b->own.instances);
     tm_vec_free(&b->own.values);
     tm_vec_free(&b->own.worst);
+    tm_vec_free(&b->own.left_out);
     tm_tables_destroy(&b->tables);
 }
 
@@ -258,6 +260,36 @@ static void no_operations_make_no_rows(void **state) {
     close_bench(&b);
 }
 
+/* Two processes, the second with what the first has and one more. */
+static void reasons_of_all_processes_are_added_up(void **state) {
+    (void)state;
+    static const tm_left_out left_out[] = {
+        {3, 8, TM_UNMATCHED_TOO_FEW, "tp"},    {4, 8, TM_UNMATCHED_AMBIGUOUS, "dp"},
+        {5, -1, TM_UNMATCHED_METADATA, ""},    {7, 16, TM_UNMATCHED_AMBIGUOUS, "dp"},
+        {1, 8, TM_UNMATCHED_INCOHERENT, "dp"},
+    };
+    static const char *const rows[] = {
+        "group=dp ranks=8 reason=ambiguous count=8",
+        "group=dp ranks=8 reason=incoherent count=1",
+        "group=dp ranks=16 reason=ambiguous count=14",
+        "group=tp ranks=8 reason=too few count=6",
+        "group=null ranks=null reason=no metadata count=10",
+    };
+    const tm_job job = {.n_ranks = 8};
+    bench b = open_bench();
+    for (size_t process = 0; process < 2; process++) {
+        b.own.left_out.n = 0;
+        assert_non_null(tm_vec_append(&b.own.left_out, left_out, 4 + process));
+        finish(&b);
+    }
+    assert_int_equal(tm_analysis_collectives.job(&job, &b.tables, &b.err), TM_OK);
+    const tm_table *table = find(&b, "collectives.unmatched");
+    assert_int_equal(table->n_rows, COUNT(rows));
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_row(table, i, rows[i]);
+    close_bench(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bandwidths_are_those_of_nccl_tests),
@@ -266,6 +298,7 @@ int main(void) {
         cmocka_unit_test(the_95th_percentile_of_many_is_by_nearest_rank),
         cmocka_unit_test(the_worst_are_shown_with_their_arrivals),
         cmocka_unit_test(no_operations_make_no_rows),
+        cmocka_unit_test(reasons_of_all_processes_are_added_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "injector.h"
 #include "match/groups.h"
 #include "match/instances.h"
+#include "match/loose.h"
 #include "match/records.h"
 #include "timeline/build.h"
 #include "tmerge/analysis.h"
@@ -68,6 +69,12 @@ static tm_status blame_instance(const run *r, const tm_instance *instance, tm_pa
     return tm_blame_instance(records + instance->first, instance, answers, pairs, r->err);
 }
 
+static void take(tm_vec *to, tm_vec *from) {
+    tm_vec unused = *to;
+    *to = *from;
+    *from = unused;
+}
+
 /* As mpi/match.c does it, in one process. */
 static tm_status match(run *r) {
     tm_match_input input;
@@ -77,14 +84,18 @@ static tm_status match(run *r) {
     for (size_t i = 0; i < r->n && status == TM_OK; i++)
         status = tm_match_add_rank(&r->timelines[i], r->names, RANKS, 0, &input, r->err);
     if (status == TM_OK) {
-        tm_match_compare(input.sequences.data, input.sequences.n);
-        tm_match_drop(&input, input.sequences.data, input.sequences.n);
-        tm_vec unused = r->collectives.records;
-        r->collectives.records = input.records;
-        input.records = unused;
-        status = tm_match_instances(&r->collectives, r->err);
+        tm_match_compare(input.sequences.data, input.sequences.n, input.ends.data, input.ends.n);
+        status = tm_match_drop(&input, input.sequences.data, input.sequences.n, r->err);
     }
+    if (status == TM_OK)
+        status = tm_match_loose(&input.loose, &input.left_out, r->err);
+    if (status == TM_OK && !tm_vec_append(&input.records, input.loose.data, input.loose.n))
+        status = tm_fail_memory(r->err);
+    take(&r->collectives.records, &input.records);
+    take(&r->collectives.left_out, &input.left_out);
     tm_match_input_free(&input);
+    if (status == TM_OK)
+        status = tm_match_instances(&r->collectives, r->err);
     const tm_instance *instances = r->collectives.instances.data;
     for (size_t i = 0; i < r->collectives.instances.n && status == TM_OK; i++)
         status = blame_instance(r, &instances[i], &pairs);
@@ -242,13 +253,15 @@ static tm_status run_job(const job *j, tm_vec *text, tm_error *err) {
                                      .instances = TM_VEC(tm_instance),
                                      .values = TM_VEC(tm_instance_value),
                                      .worst = TM_VEC(tm_worst),
-                                     .pairs = TM_VEC(tm_pair)};
+                                     .pairs = TM_VEC(tm_pair),
+                                     .left_out = TM_VEC(tm_left_out)};
     tm_status status = run_phases(&r);
     for (size_t i = 0; i < r.n; i++)
         tm_timeline_destroy(&r.timelines[i]);
     tm_vec_free(&r.collectives.records);
     tm_vec_free(&r.collectives.instances);
     tm_vec_free(&r.collectives.pairs);
+    tm_vec_free(&r.collectives.left_out);
     tm_tables_destroy(&r.tables);
     tm_classifier_destroy(r.classifier);
     tm_names_destroy(r.names);

@@ -13,6 +13,14 @@ static const tm_comm_record *record_at(const tm_match_input *input, size_t i) {
     return (const tm_comm_record *)input->records.data + i;
 }
 
+static size_t n_left_out(const tm_match_input *input) {
+    const tm_left_out *rows = input->left_out.data;
+    int64_t n = 0;
+    for (size_t i = 0; i < input->left_out.n; i++)
+        n += rows[i].count;
+    return (size_t)n;
+}
+
 static void every_kernel_is_matched_in_its_surest_way(void **state) {
     (void)state;
     static const struct {
@@ -45,7 +53,7 @@ static void every_kernel_is_matched_in_its_surest_way(void **state) {
         kernel.ranks = "[0, 1, 2, 3]";
         tm_match_input input = collect_rank(&g, 1, &kernel, 1, WORLD);
         assert_int_equal(input.records.n, cases[i].way >= 0);
-        assert_int_equal(input.n_unmatched, cases[i].way < 0);
+        assert_int_equal(n_left_out(&input), cases[i].way < 0);
         bool in_order = cases[i].way == TM_MATCH_PAIR || cases[i].way == TM_MATCH_ORDER;
         assert_int_equal(input.sequences.n, in_order);
         if (cases[i].way >= 0) {
@@ -108,7 +116,7 @@ static void kernels_without_metadata_beside_others_with_it_are_unmatched(void **
     };
     ground g = open_ground();
     tm_match_input input = collect_rank(&g, 0, kernels, COUNT(kernels), WORLD);
-    assert_int_equal(input.n_unmatched, 3);
+    assert_int_equal(n_left_out(&input), 3);
     assert_int_equal(input.records.n, 1);
     assert_int_equal(record_at(&input, 0)->begin_ns, 10);
     tm_match_input_free(&input);
@@ -134,7 +142,7 @@ static void a_trace_without_metadata_is_matched_by_order(void **state) {
     };
     ground g = open_ground();
     tm_match_input input = collect_rank(&g, 2, kernels, COUNT(kernels), 16);
-    assert_int_equal(input.n_unmatched, 0);
+    assert_int_equal(n_left_out(&input), 0);
     assert_int_equal(input.records.n, COUNT(expected));
     for (size_t i = 0; i < COUNT(expected); i++) {
         const tm_comm_record *r = record_at(&input, i);
@@ -152,6 +160,29 @@ static void a_trace_without_metadata_is_matched_by_order(void **state) {
     close_ground(&g);
 }
 
+static void reasons_are_counted_by_group(void **state) {
+    (void)state;
+    static const comm_spec kernels[] = {
+        {.begin_ns = 0, .kernel = "ncclDevKernel_AllReduce"},
+        {.begin_ns = 10, .kernel = "nvshmem_put"},
+        {.name = "allreduce", .begin_ns = 20, .group = "far", .ranks = "[2, 3]"},
+        {.name = "allreduce", .begin_ns = 30, .group = "cut", .ranks = "[0, ...", .size = 31},
+        {.name = "send", .begin_ns = 40, .group = "pp", .ranks = "[0, 1]"},
+        {.name = "allreduce", .begin_ns = 50, .group = "far", .ranks = "[2, 3]"},
+    };
+    static const tm_left_out expected[] = {
+        {1, -1, TM_UNMATCHED_METADATA, ""}, {1, -1, TM_UNMATCHED_ONE_SIDED, ""},
+        {2, 2, TM_UNMATCHED_GROUP, "far"}, /* this rank is not among its ranks */
+        {1, 31, TM_UNMATCHED_GROUP, "cut"}, {1, 2, TM_UNMATCHED_PEER, "pp"},
+    };
+    ground g = open_ground();
+    tm_match_input input = collect_rank(&g, 0, kernels, COUNT(kernels), WORLD);
+    assert_int_equal(input.left_out.n, COUNT(expected));
+    assert_memory_equal(input.left_out.data, expected, sizeof expected);
+    tm_match_input_free(&input);
+    close_ground(&g);
+}
+
 static void one_sided_kernels_are_unmatched(void **state) {
     (void)state;
     static const char *const names[] = {"void deep_ep::internode::dispatch<8>(int4*)",
@@ -162,7 +193,7 @@ static void one_sided_kernels_are_unmatched(void **state) {
         kernels[i + 1] = (comm_spec){.kernel = names[i], .begin_ns = 10 + (int64_t)i};
     ground g = open_ground();
     tm_match_input input = collect_rank(&g, 0, kernels, COUNT(kernels), WORLD);
-    assert_int_equal(input.n_unmatched, COUNT(names));
+    assert_int_equal(n_left_out(&input), COUNT(names));
     assert_int_equal(input.records.n, 1);
     assert_int_equal(input.sequences.n, 1);
     tm_match_input_free(&input);
@@ -390,11 +421,75 @@ static void a_run_agrees_where_counts_and_digests_are_equal(void **state) {
                                      .n = rows[i].n,
                                      .rank = rows[i].rank,
                                      .origin = (int32_t)i,
+                                     .way = TM_MATCH_PAIR,
                                      .agrees = 9};
-    tm_match_compare(sequences, COUNT(rows));
+    tm_match_compare(sequences, COUNT(rows), NULL, 0);
     for (size_t i = 0; i < COUNT(rows); i++)
         assert_int_equal(sequences[i].agrees, rows[sequences[i].origin].agrees);
-    tm_match_compare(NULL, 0);
+    tm_match_compare(NULL, 0, NULL, 0);
+}
+
+/* Runs of two kernels of ranks 0 and 1, lane 1 of group 7. */
+static void only_whole_groups_of_the_same_steps_agree(void **state) {
+    (void)state;
+    static const struct {
+        int32_t group_size;
+        int64_t first_step, last_step; /* of rank 1; those of rank 0 are 3 and 4 */
+        int way, agrees;
+    } cases[] = {
+        {2, 3, 4, TM_MATCH_ORDER, 1}, {3, 3, 4, TM_MATCH_ORDER, 0}, /* a member is missing */
+        {3, 3, 4, TM_MATCH_PAIR, 1},  {2, 4, 5, TM_MATCH_ORDER, 0}, /* a step later */
+        {2, 3, 5, TM_MATCH_ORDER, 1}, /* one kernel beside the boundary */
+        {2, 2, 4, TM_MATCH_ORDER, 1}, {2, -1, 5, TM_MATCH_ORDER, 1}, /* not known */
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        tm_sequence runs[2];
+        for (int r = 0; r < 2; r++)
+            runs[r] = (tm_sequence){.group = 7,
+                                    .lane = 1,
+                                    .n = 2,
+                                    .rank = r,
+                                    .first_step = r == 0 ? 3 : cases[c].first_step,
+                                    .last_step = r == 0 ? 4 : cases[c].last_step,
+                                    .group_size = cases[c].group_size,
+                                    .way = (uint8_t)cases[c].way};
+        tm_match_compare(runs, 2, NULL, 0);
+        assert_int_equal(runs[0].agrees, cases[c].agrees);
+        assert_int_equal(runs[1].agrees, cases[c].agrees);
+        tm_match_compare(runs, 1, NULL, 0); /* alone */
+        assert_int_equal(runs[0].agrees, 1);
+    }
+}
+
+/* Three kernels each in two lanes. In lane 1 rank 0 lacks the second of four and rank 1 the third;
+ * ends come in any order. */
+static void ends_tell_a_shift_that_counts_hide(void **state) {
+    (void)state;
+    static const int64_t ends_ms[2][2][3] = {{{10, 20, 40}, {50, 70, 80}},
+                                             {{10, 20, 40}, {50, 60, 80}}};
+    tm_sequence runs[4];
+    tm_end ends[12];
+    for (size_t i = 0; i < 12; i++) {
+        size_t k = (i * 5 + 3) % 12, rank = k / 6, lane = k / 3 % 2, place = k % 3;
+        ends[i] = (tm_end){.group = 7,
+                           .key = lane << TM_LANE_SHIFT | place,
+                           .rank = (int64_t)rank,
+                           .begin_ns = ends_ms[rank][lane][place] * 1000000 - 1000,
+                           .end_ns = ends_ms[rank][lane][place] * 1000000,
+                           .synchronises = true};
+    }
+    for (size_t i = 0; i < 4; i++)
+        runs[i] = (tm_sequence){.group = 7,
+                                .lane = i % 2,
+                                .n = 3,
+                                .rank = (int64_t)i / 2,
+                                .first_step = -1,
+                                .last_step = -1,
+                                .group_size = 2,
+                                .way = TM_MATCH_ORDER};
+    tm_match_compare(runs, 4, ends, 12);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(runs[i].agrees, runs[i].lane == 0);
 }
 
 /* Compares what ranks 0 and 1 have, and drops what does not agree; records and unmatched are
@@ -406,12 +501,12 @@ static void check_pair(ground *g, const comm_spec *zero, size_t n_zero, const co
     tm_vec all = TM_VEC(tm_sequence);
     for (size_t r = 0; r < 2; r++)
         assert_non_null(tm_vec_append(&all, inputs[r].sequences.data, inputs[r].sequences.n));
-    tm_match_compare(all.data, all.n);
+    tm_match_compare(all.data, all.n, NULL, 0);
     for (size_t r = 0; r < 2; r++) {
         size_t n = r == 0 ? n_zero : n_one;
-        tm_match_drop(&inputs[r], all.data, all.n);
+        assert_int_equal(tm_match_drop(&inputs[r], all.data, all.n, &g->err), TM_OK);
         assert_int_equal(inputs[r].records.n, agree ? n : 0);
-        assert_int_equal(inputs[r].n_unmatched, agree ? 0 : n);
+        assert_int_equal(n_left_out(&inputs[r]) + inputs[r].loose.n, agree ? 0 : n);
         tm_match_input_free(&inputs[r]);
     }
     tm_vec_free(&all);
@@ -538,11 +633,14 @@ static void dropping_leaves_what_needs_no_order(void **state) {
     ground g = open_ground();
     tm_match_input input = collect_rank(&g, 0, kernels, COUNT(kernels), 2);
     assert_int_equal(input.records.n, 5);
-    tm_match_drop(&input, NULL, 0); /* nobody answered */
+    /* nobody answered */
+    assert_int_equal(tm_match_drop(&input, NULL, 0, &g.err), TM_OK);
     assert_int_equal(input.records.n, 2);
     assert_int_equal(record_at(&input, 0)->way, TM_MATCH_COMMS_ID);
     assert_int_equal(record_at(&input, 1)->way, TM_MATCH_SEQ);
-    assert_int_equal(input.n_unmatched, 3);
+    assert_int_equal(input.loose.n, 2); /* those of no number, for alignment */
+    assert_int_equal(n_left_out(&input), 1);
+    assert_int_equal(((tm_left_out *)input.left_out.data)->reason, TM_UNMATCHED_TRANSFERS);
     tm_match_input_free(&input);
     close_ground(&g);
 }
@@ -559,9 +657,9 @@ static void a_rank_is_answered_by_its_own_sequence(void **state) {
         answers[1].lane = 1;
         answers[0].agrees = answers[1].agrees = !agrees;
         answers[2].agrees = (uint8_t)agrees;
-        tm_match_drop(&input, answers, COUNT(answers));
+        assert_int_equal(tm_match_drop(&input, answers, COUNT(answers), &g.err), TM_OK);
         assert_int_equal(input.records.n, agrees);
-        assert_int_equal(input.n_unmatched, !agrees);
+        assert_int_equal(input.loose.n, !agrees);
         tm_match_input_free(&input);
     }
     close_ground(&g);
@@ -582,6 +680,9 @@ int main(void) {
         cmocka_unit_test(the_step_is_that_of_the_launch_or_of_the_window),
         cmocka_unit_test(operators_on_the_cpu_are_no_records),
         cmocka_unit_test(a_run_agrees_where_counts_and_digests_are_equal),
+        cmocka_unit_test(only_whole_groups_of_the_same_steps_agree),
+        cmocka_unit_test(ends_tell_a_shift_that_counts_hide),
+        cmocka_unit_test(reasons_are_counted_by_group),
         cmocka_unit_test(ranks_whose_runs_differ_are_unmatched),
         cmocka_unit_test(transfers_go_first_in_first_out_for_each_direction),
         cmocka_unit_test(transfers_whose_ends_differ_are_unmatched),

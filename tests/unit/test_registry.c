@@ -146,6 +146,7 @@ static const struct {
     {"collectives.worst", " instance kind group seq step bytes begin_ns skew_ns wait_ns last_rank "
                           "transfer_ns "},
     {"collectives.arrival", " instance rank begin_ns end_ns "},
+    {"collectives.unmatched", " group ranks reason count "},
     {"clock.rank", " rank host offset_ns drift_ppb uncertainty_ns low_ns high_ns residual_ns "
                    "early_kernels component method anchors "},
     {"clock.check", " collectives matched incomplete unmatched suspect violations_before "

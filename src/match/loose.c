@@ -1,0 +1,130 @@
+#include "loose.h"
+
+#include <stdlib.h>
+
+#include "align.h"
+#include "groups.h"
+#include "left_out.h"
+#include "records.h"
+
+/* The kernels of one group and lane. */
+typedef struct assembly {
+    tm_comm_record *records; /* rank after rank, ascending in end */
+    size_t n;
+    tm_mark *marks;      /* [n] */
+    int64_t *operations; /* [n] */
+    tm_member *members;
+    size_t n_members;
+} assembly;
+
+uint64_t tm_record_token(const tm_comm_record *record) {
+    int64_t token[2] = {record->way == TM_MATCH_ORDER ? record->kind : -1,
+                        record->kind == TM_COLL_ALLTOALL ? -1 : record->bytes};
+    return tm_group_hash(0, token, sizeof token);
+}
+
+static uint64_t lane_of(const tm_comm_record *record) {
+    return record->key >> TM_LANE_SHIFT;
+}
+
+static bool same_run(const tm_comm_record *a, const tm_comm_record *b) {
+    return a->group == b->group && lane_of(a) == lane_of(b);
+}
+
+static int by_run(const void *a, const void *b) {
+    const tm_comm_record *x = a, *y = b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (lane_of(x) != lane_of(y))
+        return lane_of(x) < lane_of(y) ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns < y->end_ns ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+bool tm_record_synchronises(const tm_comm_record *record) {
+    return tm_collective_synchronises(record->kind) &&
+           (record->bytes != 0 || record->kind == TM_COLL_BARRIER);
+}
+
+static tm_mark mark_of(const tm_comm_record *record) {
+    return (tm_mark){
+        .begin_ns = record->begin_ns,
+        .end_ns = record->end_ns,
+        .step = record->step,
+        .token = tm_record_token(record),
+        .synchronises = tm_record_synchronises(record),
+    };
+}
+
+static void assemble(assembly *a) {
+    a->n_members = 0;
+    for (size_t first = 0, i = 0; first < a->n; first = i) {
+        for (i = first; i < a->n && a->records[i].rank == a->records[first].rank; i++)
+            a->marks[i] = mark_of(&a->records[i]);
+        a->members[a->n_members++] =
+            (tm_member){.run = {a->marks + first, i - first}, .operations = a->operations + first};
+    }
+}
+
+/* Sets the keys of what is matched, and moves it to the front; *n_kept is their number. */
+static tm_status take_answers(assembly *a, size_t *n_kept, tm_vec *left_out, tm_error *err) {
+    size_t kept = 0, i = 0;
+    for (size_t r = 0; r < a->n_members; r++) {
+        const tm_member *member = &a->members[r];
+        for (size_t k = 0; k < member->run.n; k++, i++) {
+            tm_comm_record *record = &a->records[i];
+            if (member->operations[k] < 0) {
+                tm_unmatched reason = member->reason ? member->reason : TM_UNMATCHED_ALONE;
+                TM_TRY(
+                    tm_left_out_add(left_out, record->group_text, record->group_size, reason, err));
+                continue;
+            }
+            record->key = lane_of(record) << TM_LANE_SHIFT | (uint64_t)member->operations[k];
+            a->records[kept++] = *record;
+        }
+    }
+    *n_kept = kept;
+    return TM_OK;
+}
+
+static tm_status align_run(tm_comm_record *records, size_t n, size_t *n_kept, tm_vec *left_out,
+                           tm_error *err) {
+    assembly a = {.records = records, .n = n};
+    size_t n_ranks = 1;
+    for (size_t i = 1; i < n; i++)
+        n_ranks += records[i].rank != records[i - 1].rank;
+    a.marks = calloc(n, sizeof *a.marks);
+    a.operations = calloc(n, sizeof *a.operations);
+    a.members = calloc(n_ranks, sizeof *a.members);
+    tm_status status = a.marks && a.operations && a.members ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK) {
+        assemble(&a);
+        status = tm_match_align(a.members, a.n_members, err);
+    }
+    if (status == TM_OK)
+        status = take_answers(&a, n_kept, left_out, err);
+    free(a.marks);
+    free(a.operations);
+    free(a.members);
+    return status;
+}
+
+tm_status tm_match_loose(tm_vec *records, tm_vec *left_out, tm_error *err) {
+    tm_comm_record *v = records->data;
+    size_t kept = 0;
+    if (records->n > 1)
+        qsort(v, records->n, sizeof *v, by_run);
+    for (size_t first = 0, i = 0; first < records->n; first = i) {
+        size_t n = 0;
+        for (i = first + 1; i < records->n && same_run(&v[first], &v[i]); i++)
+            ;
+        TM_TRY(align_run(v + first, i - first, &n, left_out, err));
+        for (size_t k = 0; k < n; k++)
+            v[kept++] = v[first + k];
+    }
+    records->n = kept;
+    return TM_OK;
+}

@@ -1,0 +1,79 @@
+/* Whether ends contradict an order: sequences of equal counts, worked out by hand. */
+#include "match/order.h"
+
+#include "run_fixture.h"
+
+enum { N = 12 };
+/* Ends [us] of 13 operations of 50 us each. */
+static const int64_t ends_us[N + 1] = {1000, 1400, 1830, 2350, 2660, 3300, 3650,
+                                       4390, 4670, 5260, 5930, 6250, 7020};
+
+/* 12 of the 13, on a clock that is ahead_us ahead. */
+static void make(tm_end *out, size_t lacking, int64_t ahead_us) {
+    for (size_t i = 0; i < N; i++) {
+        int64_t end = (ends_us[i + (i >= lacking)] + ahead_us) * US;
+        out[i] = (tm_end){.begin_ns = end - 50 * US, .end_ns = end, .synchronises = true};
+    }
+}
+
+static void each_may_lack_the_same_but_not_another(void **state) {
+    (void)state;
+    for (size_t x = 0; x <= N; x++)
+        for (size_t y = 0; y <= N; y++) {
+            tm_end a[N], b[N];
+            make(a, x, 0);
+            make(b, y, 5000000);
+            assert_int_equal(tm_order_holds(a, b, N), x == y);
+            assert_int_equal(tm_order_holds(b, a, N), x == y);
+        }
+}
+
+static void noise_late_ends_drift_and_set_clocks_leave_an_order(void **state) {
+    (void)state;
+    tm_end a[N], b[N];
+    make(a, N, 0);
+    make(b, N, 300);
+    for (size_t i = 0; i < N; i++) /* up to 8 us */
+        b[i].end_ns += (int64_t)(i * 5 % 9) * US;
+    assert_true(tm_order_holds(a, b, N));
+    b[4].end_ns += 700 * US; /* later than the end behind it: it ran all the while */
+    assert_true(tm_order_holds(a, b, N));
+    for (size_t i = 7; i < N; i++) { /* set by 3 ms */
+        b[i].begin_ns += 3000 * US;
+        b[i].end_ns += 3000 * US;
+    }
+    assert_true(tm_order_holds(a, b, N));
+    make(b, N, 300);
+    for (size_t i = 0; i < N; i++) {
+        a[i].end_ns *= 1000; /* ends a second apart, and a drift of 100 ppm */
+        a[i].begin_ns = a[i].end_ns - 50 * US;
+        b[i].end_ns = a[i].end_ns + a[i].end_ns / 10000;
+        b[i].begin_ns = b[i].end_ns - 50 * US;
+    }
+    assert_true(tm_order_holds(a, b, N));
+}
+
+/* The 5th ends 310 us behind the 4th and 640 us before the 6th; on the other rank it is 250 us late
+ * as a whole, so that the two did not run together. */
+static void what_did_not_run_together_is_another(void **state) {
+    (void)state;
+    tm_end a[N], b[N];
+    make(a, N, 0);
+    make(b, N, 300);
+    b[4].begin_ns += 250 * US;
+    b[4].end_ns += 250 * US;
+    assert_false(tm_order_holds(a, b, N));
+    a[4].synchronises = false; /* a broadcast's root may leave early */
+    assert_true(tm_order_holds(a, b, N));
+    assert_true(tm_order_holds(a, b, 1));
+    assert_true(tm_order_holds(a, b, 0));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_may_lack_the_same_but_not_another),
+        cmocka_unit_test(noise_late_ends_drift_and_set_clocks_leave_an_order),
+        cmocka_unit_test(what_did_not_run_together_is_another),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
