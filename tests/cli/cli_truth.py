@@ -1,9 +1,10 @@
 """Synthetic jobs whose truth is known: who came last, who waited, who is to blame."""
+import glob
 import json
 import resource
 from decimal import Decimal
 
-from common import equal, holds, main, synth, tmerge
+from common import equal, holds, main, put, synth, tmerge
 
 # Name: options of tmerge-synth, the verdict, and the straggler that was put in.
 JOBS = {
@@ -89,6 +90,79 @@ def test_a_thousand_ranks_on_two_processes_take_bounded_memory():
         holds(one.read() == two.read(), 'the store depends on the number of processes')
 
 
+# Name: options of tmerge-synth for jobs without `Seq`, and whether traces keep the numbers of their
+# steps. At most 100 operations are complete, so that the store names the ranks of each.
+SMALL = dict(ranks=8, ranks_per_host=2, steps=5)
+LAYERS = dict(ranks=4, ranks_per_host=2, tp=4, steps=8, layers=4)
+UNNUMBERED = {
+    'equal counts on clocks 5 s apart': (dict(SMALL, offset_us=5000000), True),
+    'kernels are lost': (dict(SMALL, steps=12, lost_percent=7.5, offset_us=5000), True),
+    'kernels are lost in small groups': (
+        dict(ranks=4, tp=2, steps=10, layers=1, buckets=1, lost_percent=7.5), True),
+    'recordings begin at different steps': (
+        dict(SMALL, window_skew=3, offset_us=5000000), True),
+    'recordings begin at different steps that have no numbers': (
+        dict(SMALL, steps=8, window_skew=3, jitter=10, offset_us=5000000), False),
+    'equal layers with kernels lost': (
+        dict(LAYERS, lost_percent=7.5, window_skew=2, offset_us=5000000), True),
+    'equal layers whose steps have no numbers': (
+        dict(LAYERS, steps=10, jitter=10, lost_percent=7.5, offset_us=5000000), False),
+    'ends are biased and clocks of GPUs err': (
+        dict(SMALL, steps=12, lost_percent=7.5, end_bias_ns=8000, gpu_error_ns=3000,
+             end_jitter_ns=3000, offset_us=5000), True),
+    'kernels carry no metadata': (
+        dict(SMALL, steps=12, no_metadata=1, lost_percent=7.5, offset_us=5000), True),
+}
+
+
+def forget_steps(folder):
+    for path in glob.glob(f'{folder}/*.json'):
+        with open(path) as f:
+            trace = json.load(f)
+        if 'traceEvents' in trace:
+            trace['traceEvents'] = [e for e in trace['traceEvents']
+                                    if not e.get('name', '').startswith('ProfilerStep')]
+            put(path, json.dumps(trace))
+
+
+def check_pairing(truth, result):
+    """Every operation that tmerge shows is a true one. Gives the numbers of those."""
+    offsets = {host['host']: host['offset_ns'] for host in truth['hosts']}
+    clocks = {r['rank']: offsets[r['host']] + r['gpu_error_ns'] for r in truth['ranks']}
+    of_kernel = {(rank, begin + clocks[rank]): i
+                 for i, c in enumerate(truth['collectives'])
+                 for rank, begin in zip(c['ranks'], c['begin_ns'])}
+    shown = {}
+    for a in result['collectives.arrival']:
+        shown.setdefault(a['instance'], set()).add(of_kernel[a['rank'], a['begin_ns']])
+    holds(all(len(found) == 1 for found in shown.values()), shown)
+    return set().union(*shown.values())
+
+
+def check_unnumbered(options, knows_steps):
+    truth = synth('job', **options)
+    if not knows_steps:
+        forget_steps('job')
+    tmerge('job', '-o', 'job.h5', '--align=utc', n=3).expect(0)
+    result = tables('job.h5')
+    whole = {i for i, c in enumerate(truth['collectives']) if c['complete'] and 'last_rank' in c}
+    holds(0 < len(whole) <= 100, len(whole))
+    found = check_pairing(truth, result)
+    holds(found <= whole, found - whole)
+    holds(len(found) >= 0.99 * len(whole), f'{len(found)} of {len(whole)} found')
+    unmatched = sum(row['count'] for row in result['collectives.unmatched'])
+    equal(unmatched, result['clock.check'][0]['unmatched'])
+
+
+def make_unnumbered(name):
+    def test():
+        check_unnumbered(*UNNUMBERED[name])
+    test.__name__ = 'test_matched_where_' + name.replace(' ', '_')
+    return test
+
+
+for job_name in UNNUMBERED:
+    globals()[f"test_matched_where_{job_name.replace(' ', '_')}"] = make_unnumbered(job_name)
 for job_name in JOBS:
     globals()[f"test_{job_name.replace(' ', '_').replace(',', '')}"] = make(job_name)
 
