@@ -1,4 +1,4 @@
-/* Matching over all processes: records to the owners of their operation, answers back. */
+/* Matching over all processes: records to the owners of their operation. */
 #ifndef TMERGE_MPI_MATCH_H
 #define TMERGE_MPI_MATCH_H
 
@@ -16,21 +16,15 @@ typedef enum tm_align {
 typedef struct tm_match_options {
     const tm_names *names; /* the texts that the timelines refer to */
     int64_t world_size;    /* ranks of the job: the largest that a trace names, or all there are */
-    int64_t n_ranks;       /* ranks read */
     tm_align align;
 } tm_match_options;
-
-enum {
-    TM_WORST_MAX = 100,     /* operations whose arrivals are kept one by one */
-    TM_PAIR_RANKS_MAX = 512 /* pairs of ranks are kept in jobs of at most so many ranks */
-};
 
 /**
  * Matches the communication kernels of all ranks. Each operation is matched by one process, chosen
  * by hash, so that neither memory nor work of one process grows with the job.
  *
  * Collective: over comm.
- * @param timelines  [n] this process's; their answers are set
+ * @param timelines  [n] this process's
  * @param out        what this process knows of the operations; set only on TM_OK, free it with
  *                   tm_collectives_free
  * @return           TM_OK or TM_ERR_FAULT, the same on every process

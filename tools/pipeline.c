@@ -11,6 +11,7 @@
 #include "mpi/names.h"
 #include "mpi/store_write.h"
 #include "mpi/tables.h"
+#include "mpi/wait.h"
 #include "signals.h"
 #include "summary.h"
 #include "tmerge/analysis.h"
@@ -59,11 +60,12 @@ static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
     const tm_match_options match = {
         .names = p->names,
         .world_size = world > n_ranks ? world : n_ranks,
-        .n_ranks = n_ranks,
         .align = p->align,
     };
-    return tm_mpi_match(p->comm, &match, p->loaded.timelines, p->loaded.n_timelines,
-                        &p->collectives, err);
+    TM_TRY(tm_mpi_match(p->comm, &match, p->loaded.timelines, p->loaded.n_timelines,
+                        &p->collectives, err));
+    return tm_mpi_wait(p->comm, n_ranks, p->loaded.timelines, p->loaded.n_timelines,
+                       &p->collectives, err);
 }
 
 static tm_status analyse(tm_pipeline *p, tm_error *err) {

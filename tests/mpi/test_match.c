@@ -8,6 +8,7 @@
 
 #include "../unit/comm_fixture.h"
 #include "mpi/tables.h"
+#include "mpi/wait.h"
 #include "tmerge/analysis.h"
 
 /* A job: what each of its ranks did. */
@@ -15,7 +16,7 @@ typedef struct job_def {
     int64_t n_ranks;
     tm_timeline (*build)(ground *g, int64_t rank);
     tm_align align;
-    int64_t n_ranks_told; /* what matching is told; 0: n_ranks */
+    int64_t n_ranks_told; /* what the split of waits is told; 0: n_ranks */
 } job_def;
 
 /* Who holds which rank. */
@@ -56,7 +57,6 @@ static share run_job(MPI_Comm comm, const job_def *def, int spread) {
     build_share(&s, comm, def, spread);
     const tm_match_options options = {
         .world_size = def->n_ranks,
-        .n_ranks = def->n_ranks_told ? def->n_ranks_told : def->n_ranks,
         .align = def->align,
         .names = s.ground.names,
     };
@@ -65,6 +65,8 @@ static share run_job(MPI_Comm comm, const job_def *def, int spread) {
                         .aligned = def->align == TM_ALIGN_UTC};
     tm_error *err = &s.ground.err;
     assert_int_equal(tm_mpi_match(comm, &options, s.timelines, s.n, &s.collectives, err), TM_OK);
+    int64_t told = def->n_ranks_told ? def->n_ranks_told : def->n_ranks;
+    assert_int_equal(tm_mpi_wait(comm, told, s.timelines, s.n, &s.collectives, err), TM_OK);
     assert_int_equal(tm_analysis_tables(&s.tables, err), TM_OK);
     for (size_t i = 0; i < s.n; i++)
         assert_int_equal(tm_analyse_rank(&s.timelines[i], s.ground.names, &s.tables, err), TM_OK);

@@ -1,0 +1,26 @@
+/* Who waited for whom, over all processes: from matched operations to answers for each kernel. */
+#ifndef TMERGE_MPI_WAIT_H
+#define TMERGE_MPI_WAIT_H
+
+#include <mpi.h>
+
+#include "timeline/collectives.h"
+
+enum {
+    TM_WORST_MAX = 100,     /* operations whose arrivals are kept one by one */
+    TM_PAIR_RANKS_MAX = 512 /* pairs of ranks are kept in jobs of at most so many ranks */
+};
+
+/**
+ * Splits the waits of all operations and tells the ranks. Records must be on the job's clock.
+ *
+ * Collective: over comm.
+ * @param n_ranks      ranks read, of all processes
+ * @param timelines    [n] this process's; their answers are set
+ * @param collectives  what this process matched; values, worst and pairs are added
+ * @return             TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_wait(MPI_Comm comm, int64_t n_ranks, tm_timeline *timelines, size_t n,
+                      tm_collectives *collectives, tm_error *err) TM_MUST_CHECK;
+
+#endif
