@@ -105,9 +105,6 @@ static tm_status match(matcher *m, tm_error *err) {
     tm_match_input_free(&input);
     TM_TRY(status);
     status = tm_match_instances(m->out, err);
-    tm_instance *instances = m->out->instances.data;
-    for (size_t i = 0; i < m->out->instances.n && m->options->align == TM_ALIGN_NONE; i++)
-        instances[i].waits = false;
     return tm_mpi_agree(m->comm, status, err);
 }
 

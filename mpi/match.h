@@ -7,16 +7,9 @@
 #include "timeline/collectives.h"
 #include "tmerge/names.h"
 
-/** Which clocks cross-rank numbers are based on. */
-typedef enum tm_align {
-    TM_ALIGN_UTC, /* as recorded */
-    TM_ALIGN_NONE /* no cross-rank number */
-} tm_align;
-
 typedef struct tm_match_options {
     const tm_names *names; /* the texts that the timelines refer to */
     int64_t world_size;    /* ranks of the job: the largest that a trace names, or all there are */
-    tm_align align;
 } tm_match_options;
 
 /**

@@ -10,7 +10,11 @@ static const tm_option options[] = {
     {"output", 'o', "FILE.h5", "write another store (the store itself)"},
     {"comm-pattern", 0, "REGEX",
      "kernels that communicate, besides the known ones; '' for no others"},
-    {"align", 0, "HOW", "clocks: utc (as recorded), or none for no number between ranks"},
+    {"align", 0, "HOW",
+     "clocks: auto (from the ends of collectives), utc (as recorded), or none for no number "
+     "between ranks"},
+    {"wall-uncertainty", 0, "TIME", "how far hosts' clocks may be off, as set (5ms)"},
+    {"host-map", 0, "FILE", "lines RANK HOST: which host a rank ran on"},
     {"no-compress", 0, NULL, "plain chunks in the store: larger and faster"},
     {"force", 0, NULL, "overwrite the output even where it is no tmerge store"},
     {"quiet", 'q', NULL, "show no progress"},
@@ -33,6 +37,10 @@ static tm_status read_settings(tm_pipeline *p, analyze *a, tm_error *err) {
     TM_TRY(tm_store_read_text(a->store, "command", &a->command, err));
     TM_TRY(tm_store_read_text(a->store, "align", &a->align, err));
     TM_TRY(tm_store_read_text(a->store, "comm_pattern", &a->comm_pattern, err));
+    int64_t wall = p->wall_uncertainty_ns;
+    TM_TRY(tm_store_read_number(a->store, "wall_uncertainty_ns", wall, &wall, err));
+    if (!tm_argument(p->arguments, "wall-uncertainty") && wall > 0)
+        p->wall_uncertainty_ns = wall;
     p->command = a->command;
     p->compress = p->compress && tm_store_is_compressed(a->store);
     if (!tm_argument(p->arguments, "comm-pattern"))

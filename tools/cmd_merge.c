@@ -16,7 +16,11 @@ static const tm_option options[] = {
     {"rank-map", 0, "FILE", "lines PATH RANK: which rank a trace is of"},
     {"comm-pattern", 0, "REGEX",
      "kernels that communicate, besides the known ones (POSIX extended)"},
-    {"align", 0, "HOW", "clocks: utc (as recorded), or none for no number between ranks"},
+    {"align", 0, "HOW",
+     "clocks: auto (from the ends of collectives), utc (as recorded), or none for no number "
+     "between ranks"},
+    {"wall-uncertainty", 0, "TIME", "how far hosts' clocks may be off, as set (5ms)"},
+    {"host-map", 0, "FILE", "lines RANK HOST: which host a rank ran on"},
     {"skip-bad", 0, NULL,
      "leave out traces that cannot be read, or that overlap one of their rank"},
     {"no-compress", 0, NULL, "plain chunks in the store: larger and faster"},
@@ -31,7 +35,7 @@ static const tm_option options[] = {
 /* Options that decide which traces are read and how: with the traces, the command that the store
  * keeps. The others change no result, or are settings of the store, which can be analysed again
  * with other ones. */
-static const char *const stored[] = {"rank-map", "skip-bad"};
+static const char *const stored[] = {"rank-map", "host-map", "skip-bad"};
 
 enum { COMMAND_INPUTS_MAX = 64 };
 

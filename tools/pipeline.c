@@ -1,12 +1,14 @@
 #include "pipeline.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host_map.h"
 #include "mpi/agree.h"
 #include "mpi/names.h"
 #include "mpi/store_write.h"
@@ -18,7 +20,8 @@
 #include "tmerge/store.h"
 
 /* By tm_align: the word of --align, and of the store. */
-static const char *const align_words[] = {[TM_ALIGN_UTC] = "utc", [TM_ALIGN_NONE] = "none"};
+static const char *const align_words[] = {
+    [TM_ALIGN_AUTO] = "auto", [TM_ALIGN_UTC] = "utc", [TM_ALIGN_NONE] = "none"};
 
 static void watch_signals(const char *output) {
     char temporary[TM_PATH_MAX + 32];
@@ -60,12 +63,18 @@ static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
     const tm_match_options match = {
         .names = p->names,
         .world_size = world > n_ranks ? world : n_ranks,
-        .align = p->align,
     };
+    const tm_align_options align = {p->align, p->wall_uncertainty_ns, p->names};
     TM_TRY(tm_mpi_match(p->comm, &match, p->loaded.timelines, p->loaded.n_timelines,
                         &p->collectives, err));
-    return tm_mpi_wait(p->comm, n_ranks, p->loaded.timelines, p->loaded.n_timelines,
-                       &p->collectives, err);
+    tm_times_end(&p->times, "matching");
+    TM_TRY(tm_mpi_align(p->comm, &align, p->loaded.timelines, p->loaded.n_timelines,
+                        &p->collectives, err));
+    tm_times_end(&p->times, "clocks");
+    TM_TRY(tm_mpi_wait(p->comm, n_ranks, p->loaded.timelines, p->loaded.n_timelines,
+                       &p->collectives, err));
+    tm_times_end(&p->times, "waits");
+    return TM_OK;
 }
 
 static tm_status analyse(tm_pipeline *p, tm_error *err) {
@@ -76,7 +85,8 @@ static tm_status analyse(tm_pipeline *p, tm_error *err) {
     TM_TRY(tm_mpi_gather_tables(p->comm, &p->tables, err));
     const tm_job job = {.n_ranks = p->loaded.n_ranks,
                         .world_size = p->loaded.world_size,
-                        .aligned = p->align != TM_ALIGN_NONE};
+                        .aligned = p->align != TM_ALIGN_NONE,
+                        .align = align_words[p->align]};
     if (p->self == 0)
         status = tm_analyse_job(&job, &p->tables, err);
     return tm_mpi_agree(p->comm, status, err);
@@ -85,11 +95,12 @@ static tm_status analyse(tm_pipeline *p, tm_error *err) {
 static tm_status write_timelines(tm_pipeline *p, const tm_timeline **timelines, tm_error *err) {
     for (size_t i = 0; i < p->loaded.n_timelines; i++)
         timelines[i] = &p->loaded.timelines[i];
-    enum { ALWAYS = 3, SOMETIMES = 2 };
+    enum { ALWAYS = 4, SOMETIMES = 2 };
     tm_store_attribute attributes[ALWAYS + SOMETIMES] = {
         {"align", align_words[p->align], 0},
         {"ranks", NULL, (int64_t)p->loaded.n_ranks},
         {"world_size", NULL, p->loaded.world_size},
+        {"wall_uncertainty_ns", NULL, p->wall_uncertainty_ns},
     };
     size_t n = ALWAYS;
     if (p->command)
@@ -137,11 +148,11 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
     TM_TRY(input->read(p, input->context, err));
     tm_times_end(&p->times, "reading");
     tm_pipeline_say(p, "matching and analysing ...");
+    TM_TRY(tm_host_names(p->comm, tm_argument(p->arguments, "host-map"), &p->loaded, err));
     TM_TRY(tm_mpi_unify_names(p->comm, p->loaded.names, p->loaded.timelines, p->loaded.n_timelines,
                               &p->names, err));
     tm_times_end(&p->times, "names");
     TM_TRY(match_ranks(p, err));
-    tm_times_end(&p->times, "matching");
     TM_TRY(analyse(p, err));
     tm_times_end(&p->times, "analysing");
     tm_pipeline_say(p, "writing the store ...");
@@ -181,11 +192,35 @@ bool tm_align_parse(const char *word, tm_align *out) {
     return false;
 }
 
+bool tm_duration_parse(const char *text, int64_t *out) {
+    static const struct {
+        const char *word;
+        double ns;
+    } units[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || !(value > 0.0))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].word) == 0) {
+            double ns = value * units[i].ns;
+            *out = ns >= 1.0 && ns <= 1e15 ? llround(ns) : 0;
+            return *out > 0;
+        }
+    return false;
+}
+
 static tm_status parse_options(tm_pipeline *p, tm_error *err) {
     const char *align = tm_argument(p->arguments, "align");
     const char *pattern = tm_argument(p->arguments, "comm-pattern");
+    const char *wall = tm_argument(p->arguments, "wall-uncertainty");
     if (align && !tm_align_parse(align, &p->align))
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--align takes utc or none, not '%s'", align);
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--align takes auto, utc or none, not '%s'",
+                       align);
+    p->wall_uncertainty_ns = TM_WALL_UNCERTAINTY_NS;
+    if (wall && !tm_duration_parse(wall, &p->wall_uncertainty_ns))
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--wall-uncertainty takes a time like 5ms or 200us, not '%s'", wall);
     p->comm_pattern = pattern && *pattern ? pattern : NULL;
     p->compress = !tm_argument(p->arguments, "no-compress");
     TM_TRY(tm_console_colors(tm_argument(p->arguments, "color"), 1, &p->colors, err));

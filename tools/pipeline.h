@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "console.h"
+#include "mpi/align.h"
 #include "mpi/load.h"
 #include "mpi/match.h"
 #include "times.h"
@@ -26,6 +27,7 @@ typedef struct tm_pipeline {
     /* What decides results besides the traces, and is stored with them: the options, where the
      * input does not change them. */
     tm_align align;
+    int64_t wall_uncertainty_ns;
     const char *comm_pattern; /* NULL for none */
     const char *command;      /* which traces were read and how; set by the input, may be NULL */
     bool compress;
@@ -49,8 +51,8 @@ typedef struct tm_pipeline_input {
 
 /**
  * Starts MPI, reads the input, matches, analyses, writes the store and prints the summary. Knows
- * the options output, force, align, comm-pattern, no-compress, quiet, progress and color of the
- * command.
+ * the options output, force, align, wall-uncertainty, host-map, comm-pattern, no-compress, quiet,
+ * progress and color of the command.
  *
  * @param output  the store to write where no option says it
  * @return        what main ends with: the same on every process, told by none yet
@@ -66,6 +68,9 @@ tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) TM_MUST_
 
 /** Shows what is being done; @p what NULL: nothing any more. */
 void tm_pipeline_say(tm_pipeline *p, const char *what);
+
+/** Reads a time like "5ms" (ns, us, ms or s) as nanoseconds above 0; false for anything else. */
+bool tm_duration_parse(const char *text, int64_t *out);
 
 /** The word of --align as a value; false for a word that it is not. */
 bool tm_align_parse(const char *word, tm_align *out);

@@ -5,21 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/evidence.h"
-#include "timeline/collectives.h"
+#include "summary_text.h"
 
-enum { LIST_SHOWN = 8, REASONS_SHOWN = 4 };
-
-static int64_t number(const tm_table *table, size_t row, const char *column) {
-    const tm_cell *cell = tm_table_cell(table, row, column);
-    return cell->null ? 0 : cell->value.i;
-}
-
-static void print_time(int64_t ns) {
-    char text[32];
-    tm_evidence_time(ns, text, sizeof text);
-    fputs(text, stdout);
-}
+enum { LIST_SHOWN = 8 };
 
 static void print_date(int64_t ns) {
     const int64_t year_s = INT64_C(86400) * 366;
@@ -30,10 +18,6 @@ static void print_date(int64_t ns) {
     if (seconds > year_s && gmtime_r(&seconds, &utc) &&
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc) > 0)
         printf(" from %s UTC", text);
-}
-
-static void print_counted(int64_t n, const char *what, const char *behind) {
-    printf("%" PRId64 " %s%s%s", n, what, n == 1 ? "" : "s", behind);
 }
 
 static void print_heading(const tm_table *job, const tm_colors *colors) {
@@ -90,13 +74,6 @@ static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
     puts("");
 }
 
-static int64_t sum_column(const tm_table *table, const char *column) {
-    int64_t sum = 0;
-    for (size_t i = 0; i < table->n_rows; i++)
-        sum += number(table, i, column);
-    return sum;
-}
-
 static double percent(int64_t part, int64_t whole) {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
 }
@@ -147,59 +124,6 @@ static void print_imbalance(const tm_tables *tables) {
     print_time(number(job, 0, "imbalance_ns"));
     printf(" (%.1f %%) over the mean in the common steps\n",
            tm_table_cell(job, 0, "imbalance_pct")->value.r);
-}
-
-/* How many kernels are unmatched, and for which reasons, the most frequent first. */
-static void print_unmatched(const tm_tables *tables, int64_t unmatched, const tm_colors *colors) {
-    static const char *const words[] = {
-#define REASON_WORD(name, word) word,
-        TM_UNMATCHED_REASONS(REASON_WORD)
-#undef REASON_WORD
-    };
-    enum { N_WORDS = sizeof words / sizeof *words };
-    const tm_table *table = tm_tables_find(tables, "collectives.unmatched");
-    int64_t counts[N_WORDS] = {0};
-    for (size_t row = 0; row < table->n_rows; row++)
-        for (size_t w = 0; w < N_WORDS; w++)
-            if (strcmp(tm_table_cell(table, row, "reason")->value.text, words[w]) == 0)
-                counts[w] += number(table, row, "count");
-    printf("%s! %" PRId64 " of %" PRId64 " communication kernels could not be matched:",
-           colors->warning, unmatched, sum_column(tm_tables_find(tables, "overlap.kind"), "count"));
-    for (size_t shown = 0; shown < REASONS_SHOWN; shown++) {
-        size_t most = 0;
-        for (size_t w = 1; w < N_WORDS; w++)
-            most = counts[w] > counts[most] ? w : most;
-        if (counts[most] > 0)
-            printf("%s%s %" PRId64, shown > 0 ? ", " : "\n  ", words[most], counts[most]);
-        counts[most] = 0;
-    }
-    printf("%s\n", colors->off);
-}
-
-static void print_clocks(const tm_tables *tables, const tm_colors *colors) {
-    const tm_table *check = tm_tables_find(tables, "clock.check");
-    const tm_table *ranks = tm_tables_find(tables, "clock.rank");
-    int64_t found = number(check, 0, "collectives"), incomplete = number(check, 0, "incomplete");
-    int64_t unmatched = number(check, 0, "unmatched"), suspect = number(check, 0, "suspect");
-    bool wall =
-        ranks->n_rows > 0 && strcmp(tm_table_cell(ranks, 0, "method")->value.text, "wall") == 0;
-    printf("Clocks: %s; ", wall ? "as recorded, not aligned" : "not compared (--align=none)");
-    print_counted(number(check, 0, "matched"), "collective", " matched");
-    puts("");
-    if (found > 0 && incomplete > 0)
-        printf("%s! %" PRId64 " of %" PRId64 " collectives lack ranks%s\n", colors->warning,
-               incomplete, found, colors->off);
-    if (suspect > 0)
-        printf("%s! %" PRId64 " of %" PRId64 " collectives contradict themselves%s\n",
-               colors->warning, suspect, found, colors->off);
-    if (unmatched > 0)
-        print_unmatched(tables, unmatched, colors);
-    if (number(check, 0, "violations_before") > 0) {
-        printf("%s! clocks disagree: in %" PRId64 " collectives one rank ended up to ",
-               colors->warning, number(check, 0, "violations_before"));
-        print_time(number(check, 0, "worst_before_ns"));
-        printf("\n  before another began%s\n", colors->off);
-    }
 }
 
 static void print_missing(const tm_loaded *loaded, const tm_colors *colors) {
@@ -322,7 +246,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     puts("");
     print_totals(tables);
     print_imbalance(tables);
-    print_clocks(tables, colors);
+    tm_summary_clocks(tables, colors);
     print_missing(loaded, colors);
     print_odd_steps(tm_tables_find(tables, "overlap.step"), colors);
     print_remarks(tables, colors);

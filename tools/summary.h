@@ -15,4 +15,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
                            tm_error *err) TM_MUST_CHECK;
 
+/** What to know of clocks and matching: one line where all is well, and warnings. */
+void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors);
+
 #endif

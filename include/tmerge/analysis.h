@@ -20,7 +20,8 @@ typedef struct tm_rank_view {
 typedef struct tm_job {
     size_t n_ranks;     /* ranks read */
     int64_t world_size; /* the largest that a trace names, -1 unknown */
-    bool aligned;       /* cross-rank numbers exist: clocks are trusted as recorded */
+    bool aligned;       /* cross-rank numbers exist */
+    const char *align;  /* how clocks were brought together: the word of --align, or NULL */
 } tm_job;
 
 /** One analysis: what it fills, and the two places where it computes. */

@@ -2,6 +2,7 @@
 #ifndef TMERGE_TIMELINE_H
 #define TMERGE_TIMELINE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -274,18 +275,52 @@ typedef struct tm_comm_answer {
     int64_t lateness_ns;      /* L minus the runner-up's begin, where it came last alone */
     int64_t caused_ns;        /* the wait of others that it caused: whole nanoseconds, and */
     uint64_t caused_fraction; /* 2^-40 ns, below 2^40 */
+    int64_t doubt_ns;         /* of what it caused: what its clock may be wrong by, for each rank
+                                 that was early */
     int64_t step;             /* of the operation, -1 for none */
     int32_t group_size;
     bool matched;    /* it belongs to an operation, complete or not */
-    bool last, tied; /* it came last alone; it shares the last begin with another */
+    bool last, tied; /* it came last alone; it shares the last place with another */
     bool untied;     /* one of the operation's ranks came last alone */
 } tm_comm_answer;
+
+/** How a rank's clock was brought to the job's. */
+typedef enum tm_clock_way {
+    TM_CLOCK_AS_RECORDED, /* by its wall clock alone */
+    TM_CLOCK_FITTED,      /* by the ends of collectives */
+    TM_CLOCK_UNKNOWN      /* it cannot be compared with others */
+} tm_clock_way;
+
+/** A rank's clock: true time = t + offset + drift x (t - middle). All 0 where it is as recorded. */
+typedef struct tm_rank_clock {
+    int64_t offset_ns; /* at the middle of the rank's trace */
+    int64_t middle_ns; /* recorded */
+    double drift_ppb;
+    int64_t uncertainty_ns;    /* standard deviation of the offset, the largest over the trace */
+    int64_t spread_ns;         /* robust spread of the clocks of the GPUs of its domain */
+    int64_t low_ns, high_ns;   /* where bounded: the offset's guaranteed interval */
+    int64_t residual_ns;       /* where n_residuals > 0: median of its ends against the others' */
+    int64_t n_residuals;       /* matched ends that this is of */
+    int64_t anchors;           /* collectives whose ends had weight in the fit of its domain */
+    int64_t step_ns;           /* how far the clock was set within the trace; 0: was not */
+    int32_t domain, component; /* ranks of one domain share a clock; those of one component have
+                                  clocks that can be compared */
+    bool bounded;
+    uint8_t way; /* tm_clock_way */
+} tm_rank_clock;
+
+/** True time [ns] of a recorded one. */
+static inline int64_t tm_rank_clock_true(const tm_rank_clock *clock, int64_t recorded_ns) {
+    double since = (double)(recorded_ns - clock->middle_ns);
+    return recorded_ns + clock->offset_ns + llround(since * (clock->drift_ppb * 1e-9));
+}
 
 /** One rank's events and all that is known of it. Arrays are owned. */
 typedef struct tm_timeline {
     int64_t rank;
     int64_t world_size;          /* -1 unknown */
-    uint32_t host;               /* name id of what the trace itself says, TM_NO_NAME if nothing */
+    uint32_t host;               /* name id of what trace, file name or user say, TM_NO_NAME if
+                                    nothing does */
     uint32_t metadata;           /* name id of the trace's top-level JSON without traceEvents */
     uint32_t format;             /* name id of the reader's name */
     int32_t device;              /* the device with most busy time, -1 without GPU events */
@@ -310,6 +345,7 @@ typedef struct tm_timeline {
     size_t n_spans;
     void *attrs[TM_N_ATTRS]; /* arrays of tm_launch_attr, tm_kernel_attr, ... */
     size_t n_attrs[TM_N_ATTRS];
+    tm_rank_clock clock;
     tm_comm_answer *answers; /* [n_attrs[TM_ATTR_COLLECTIVE]], NULL before matching */
 } tm_timeline;
 
@@ -321,8 +357,21 @@ int64_t tm_timeline_count(const tm_timeline *timeline, tm_remark remark);
 /** The range [ns] over its duration events except category trace; false where it has none. */
 bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *end_ns);
 
+/** The middle [ns] of the time from the first begin to the last end of its spans; 0 without. */
+int64_t tm_timeline_middle(const tm_timeline *timeline);
+
 /** The host that a file name of the form [rankN__]HOST_PID.TIME.pt.trace.json tells.
  * @param out  [size] terminated; set only where there is one  @return false where there is none */
 bool tm_host_of_path(const char *path, char *out, size_t size);
+
+/** Numbers the hosts of ranks whose host nobody tells: devices of one host are numbered upwards. */
+typedef struct tm_host_rule {
+    int64_t rank, device; /* the last ones; begin with rank -2 */
+    int32_t host;         /* the last number; begin with -1 */
+} tm_host_rule;
+
+/** The number, from 0, of the host of the next such rank.
+ * @param device  its device number, -1 unknown */
+int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device);
 
 #endif

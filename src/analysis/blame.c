@@ -132,17 +132,33 @@ static bool split_pairs(const arrival *a, size_t n, tm_pair_map *pairs) {
     return true;
 }
 
-/* Under recorded clocks only equal begins tie. */
-static void find_last(const arrival *a, size_t n, int64_t last_ns, tm_comm_answer *answers) {
-    bool alone = a[n - 2].begin_ns < last_ns;
-    if (alone) {
-        answers[a[n - 1].member].last = true;
-        answers[a[n - 1].member].lateness_ns = last_ns - a[n - 2].begin_ns;
+/* All who may have come as late as the last one, as far as clocks tell, share its place. */
+static void find_last(const arrival *a, size_t n, const tm_comm_record *members,
+                      tm_comm_answer *answers) {
+    const tm_comm_record *last = &members[a[n - 1].member];
+    bool alone = true;
+    for (size_t i = 0; i + 1 < n; i++) {
+        const tm_comm_record *other = &members[a[i].member];
+        bool tied = last->begin_ns - other->begin_ns <= tm_joint_uncertainty(last, other);
+        answers[a[i].member].tied = tied;
+        alone = alone && !tied;
     }
-    for (size_t i = 0; i < n; i++) {
-        answers[a[i].member].tied = !alone && a[i].begin_ns == last_ns;
+    answers[a[n - 1].member].tied = !alone;
+    answers[a[n - 1].member].last = alone;
+    if (alone)
+        answers[a[n - 1].member].lateness_ns = last->begin_ns - a[n - 2].begin_ns;
+    for (size_t i = 0; i < n; i++)
         answers[a[i].member].untied = alone;
-    }
+}
+
+/* What each late rank's clock may be wrong by, for each of the ranks that came before it. */
+static void find_doubt(const arrival *a, size_t n, const tm_comm_record *members,
+                       tm_comm_answer *answers) {
+    const tm_comm_record *first = &members[a[0].member];
+    for (size_t i = 1; i < n; i++)
+        if (answers[a[i].member].caused_ns > 0)
+            answers[a[i].member].doubt_ns =
+                (int64_t)i * tm_joint_uncertainty(&members[a[i].member], first);
 }
 
 tm_status tm_blame_instance(const tm_comm_record *members, const tm_instance *instance,
@@ -165,7 +181,8 @@ tm_status tm_blame_instance(const tm_comm_record *members, const tm_instance *in
     if (instance->waits) {
         qsort(a, n, sizeof *a, by_begin);
         split_gaps(a, n, any_cut, answers);
-        find_last(a, n, instance->last_ns, answers);
+        find_last(a, n, members, answers);
+        find_doubt(a, n, members, answers);
         ok = !pairs || split_pairs(a, n, pairs);
     }
     free(a);

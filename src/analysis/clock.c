@@ -16,6 +16,8 @@ enum {
     R_COMPONENT,
     R_METHOD,
     R_ANCHORS,
+    R_DOMAIN,
+    R_SET,
     N_RANK_COLUMNS
 };
 
@@ -25,17 +27,33 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_OFFSET] = {"offset_ns", TM_INT, "ns",
                   "Aligned minus recorded time at the middle of the rank's own trace."},
     [R_DRIFT] = {"drift_ppb", TM_REAL, "ppb", "Its change per second of recorded time."},
-    [R_UNCERTAINTY] = {"uncertainty_ns", TM_INT, "ns", "Of the offset; 0 for clocks as recorded."},
+    [R_UNCERTAINTY] =
+        {"uncertainty_ns", TM_INT, "ns",
+         "Standard deviation of the aligned time against the clocks of its component (method wall: "
+         "against them all), the largest over the trace; 0 for clocks taken as recorded."},
     [R_LOW] = {"low_ns", TM_INT, "ns",
-               "Lower end of the offset's guaranteed interval; null where there is none."},
+               "Lower end of the interval in which the offset must lie, were the clock of the "
+               "component with the most anchors right: no collective can end on one rank before "
+               "it began on another. Null where nothing bounds it."},
     [R_HIGH] = {"high_ns", TM_INT, "ns", "Upper end of the same."},
-    [R_RESIDUAL] = {"residual_ns", TM_INT, "ns",
-                    "Median of the rank's matched ends against the fit; null without a fit."},
+    [R_RESIDUAL] =
+        {"residual_ns", TM_INT, "ns",
+         "Median, over its matched collectives, of the aligned end minus the median end of all "
+         "ranks: the error of its GPU's clock, and its place in rings and trees."},
     [R_EARLY] = {"early_kernels", TM_INT, "", "GPU events that begin before their launch."},
     [R_COMPONENT] = {"component", TM_INT, "",
                      "Ranks of one component have clocks that can be compared."},
-    [R_METHOD] = {"method", TM_TEXT, "", "fit, wall (as recorded) or none."},
-    [R_ANCHORS] = {"anchors", TM_INT, "", "Collectives used for the fit."},
+    [R_METHOD] = {"method", TM_TEXT, "",
+                  "fit: by the ends of collectives between hosts; wall: as recorded; none: not "
+                  "comparable."},
+    [R_ANCHORS] = {"anchors", TM_INT, "",
+                   "Collectives between hosts whose ends the fit of its clock rests on."},
+    [R_DOMAIN] = {"domain", TM_INT, "",
+                  "Ranks of one domain share a clock: those of a host, unless their ends show that "
+                  "they do not."},
+    [R_SET] = {"set_ns", TM_INT, "ns",
+               "How far its clock was set within the recording, roughly; null where it was not. "
+               "Its aligned times are wrong by up to that."},
 };
 
 static const tm_table_def rank_def = {
@@ -57,6 +75,7 @@ enum {
     C_AFTER,
     C_WORST_BEFORE,
     C_WORST_AFTER,
+    C_ALIGN,
     N_CHECK_COLUMNS
 };
 
@@ -67,8 +86,10 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
     [C_UNMATCHED] = {"unmatched", TM_INT, "",
                      "Communication kernels that belong to no operation; why stands in "
                      "collectives.unmatched."},
-    [C_SUSPECT] = {"suspect", TM_INT, "",
-                   "Operations whose members contradict one another: kind, size, a rank twice."},
+    [C_SUSPECT] =
+        {"suspect", TM_INT, "",
+         "Operations whose members contradict one another: kind, size, a rank twice; or that "
+         "break causality on aligned clocks far beyond their uncertainty."},
     [C_BEFORE] = {"violations_before", TM_INT, "",
                   "Synchronising operations in which a rank ended before another began, on clocks "
                   "as recorded."},
@@ -76,6 +97,8 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
     [C_WORST_BEFORE] = {"worst_before_ns", TM_INT, "ns",
                         "The largest such lead, on clocks as recorded; null without violation."},
     [C_WORST_AFTER] = {"worst_after_ns", TM_INT, "ns", "The same on aligned clocks."},
+    [C_ALIGN] = {"align", TM_TEXT, "",
+                 "auto: by the ends of collectives; utc: clocks as recorded; none: not compared."},
 };
 
 static const tm_table_def check_def = {
@@ -100,6 +123,28 @@ static const tm_table_def part_def = {
 
 static const tm_table_def *const defs[] = {&rank_def, &check_def, &part_def};
 
+static const char *const method_words[] = {
+    [TM_CLOCK_AS_RECORDED] = "wall", [TM_CLOCK_FITTED] = "fit", [TM_CLOCK_UNKNOWN] = "none"};
+
+static void set_clock(tm_cell *row, const tm_rank_clock *clock) {
+    tm_cell_set_int(&row[R_DOMAIN], clock->domain);
+    if (clock->step_ns != 0)
+        tm_cell_set_int(&row[R_SET], clock->step_ns);
+    if (clock->n_residuals > 0)
+        tm_cell_set_int(&row[R_RESIDUAL], clock->residual_ns);
+    if (clock->way == TM_CLOCK_UNKNOWN)
+        return;
+    tm_cell_set_int(&row[R_OFFSET], clock->offset_ns);
+    tm_cell_set_real(&row[R_DRIFT], clock->drift_ppb);
+    tm_cell_set_int(&row[R_UNCERTAINTY], clock->uncertainty_ns);
+    tm_cell_set_int(&row[R_COMPONENT], clock->component);
+    tm_cell_set_int(&row[R_ANCHORS], clock->anchors);
+    if (clock->bounded) {
+        tm_cell_set_int(&row[R_LOW], clock->low_ns);
+        tm_cell_set_int(&row[R_HIGH], clock->high_ns);
+    }
+}
+
 static tm_status clock_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     int64_t early = 0;
@@ -111,7 +156,9 @@ static tm_status clock_rank(const tm_rank_view *view, tm_tables *out, tm_error *
         return tm_fail_memory(err);
     tm_cell_set_int(&row[R_RANK], timeline->rank);
     tm_cell_set_int(&row[R_EARLY], early);
-    return TM_OK;
+    set_clock(row, &timeline->clock);
+    return tm_table_set_text(tm_tables_find(out, rank_def.name), &row[R_METHOD],
+                             method_words[timeline->clock.way], err);
 }
 
 /* How far the first end lies before the last begin: nobody can leave before all have come. */
@@ -144,35 +191,36 @@ static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *
     tm_cell_set_int(&row[C_INCOMPLETE], states[TM_INSTANCE_INCOMPLETE]);
     tm_cell_set_int(&row[C_SUSPECT], states[TM_INSTANCE_SUSPECT]);
     tm_cell_set_int(&row[C_UNMATCHED], unmatched);
-    tm_cell_set_int(&row[C_BEFORE], violations);
-    tm_cell_set_int(&row[C_WORST_BEFORE], worst);
+    tm_cell_set_int(&row[C_BEFORE], own->violations_before);
+    tm_cell_set_int(&row[C_AFTER], violations);
+    tm_cell_set_int(&row[C_WORST_BEFORE], own->worst_before_ns);
+    tm_cell_set_int(&row[C_WORST_AFTER], worst);
     return TM_OK;
 }
 
-static tm_status sum_parts(const tm_table *parts, tm_table *check, bool aligned, tm_error *err) {
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job *job,
+                           tm_error *err) {
     int64_t sums[N_CHECK_COLUMNS] = {0};
     for (size_t i = 0; i < parts->n_rows; i++) {
         const tm_cell *part = tm_table_row(parts, i);
-        for (int c = C_COLLECTIVES; c <= C_BEFORE; c++)
+        for (int c = C_COLLECTIVES; c <= C_AFTER; c++)
             sums[c] += part[c].value.i;
-        if (part[C_WORST_BEFORE].value.i > sums[C_WORST_BEFORE])
-            sums[C_WORST_BEFORE] = part[C_WORST_BEFORE].value.i;
+        for (int c = C_WORST_BEFORE; c <= C_WORST_AFTER; c++)
+            sums[c] = larger(sums[c], part[c].value.i);
     }
     tm_cell *row = tm_table_add_row(check);
     if (!row)
         return tm_fail_memory(err);
-    for (int c = C_COLLECTIVES; c <= C_SUSPECT; c++)
+    for (int c = C_COLLECTIVES; c <= (job->aligned ? C_AFTER : C_SUSPECT); c++)
         tm_cell_set_int(&row[c], sums[c]);
-    if (!aligned)
-        return TM_OK;
-    /* Clocks are taken as recorded, so that after is before. */
-    tm_cell_set_int(&row[C_BEFORE], sums[C_BEFORE]);
-    tm_cell_set_int(&row[C_AFTER], sums[C_BEFORE]);
-    if (sums[C_BEFORE] > 0) {
-        tm_cell_set_int(&row[C_WORST_BEFORE], sums[C_WORST_BEFORE]);
-        tm_cell_set_int(&row[C_WORST_AFTER], sums[C_WORST_BEFORE]);
-    }
-    return TM_OK;
+    for (int c = C_WORST_BEFORE; c <= C_WORST_AFTER; c++)
+        if (job->aligned && sums[c] > 0)
+            tm_cell_set_int(&row[c], sums[c]);
+    return tm_table_set_text(check, &row[C_ALIGN], job->align, err);
 }
 
 static tm_status clock_job(const tm_job *job, tm_tables *out, tm_error *err) {
@@ -180,20 +228,12 @@ static tm_status clock_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const tm_table *ranks = tm_tables_find(out, "job.rank");
     int host = tm_table_column(ranks->def, "host");
     for (size_t i = 0; i < table->n_rows; i++) {
-        tm_cell *row = tm_table_row(table, i);
         const tm_cell *from = &tm_table_row(ranks, i)[host];
-        if (job->aligned) {
-            tm_cell_set_int(&row[R_OFFSET], 0);
-            tm_cell_set_real(&row[R_DRIFT], 0.0);
-            tm_cell_set_int(&row[R_UNCERTAINTY], 0);
-            tm_cell_set_int(&row[R_COMPONENT], 0);
-            tm_cell_set_int(&row[R_ANCHORS], 0);
-        }
-        TM_TRY(tm_table_set_text(table, &row[R_METHOD], job->aligned ? "wall" : "none", err));
-        TM_TRY(tm_table_set_text(table, &row[R_HOST], from->null ? NULL : from->value.text, err));
+        TM_TRY(tm_table_set_text(table, &tm_table_row(table, i)[R_HOST],
+                                 from->null ? NULL : from->value.text, err));
     }
-    return sum_parts(tm_tables_find(out, part_def.name), tm_tables_find(out, check_def.name),
-                     job->aligned, err);
+    return sum_parts(tm_tables_find(out, part_def.name), tm_tables_find(out, check_def.name), job,
+                     err);
 }
 
 const tm_analysis tm_analysis_clock = {

@@ -26,10 +26,10 @@ enum {
 
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HOST] =
-        {"host", TM_TEXT, "",
-         "Host as the trace or its file name tells it; else host0, host1, ...: a new one begins "
-         "where the device number does not increase over consecutive ranks."},
+    [HOST] = {"host", TM_TEXT, "",
+              "Host as --host-map, the trace or its file name tells it; else host0, host1, ...: a "
+              "new one begins "
+              "where the device number does not increase over consecutive ranks."},
     [DEVICE] =
         {"device", TM_INT, "",
          "Number of the device with the most busy time on its host; null without GPU events."},
@@ -125,16 +125,6 @@ static tm_status set_source(const tm_rank_view *view, tm_table *table, tm_cell *
     return status;
 }
 
-static tm_status set_host(const tm_rank_view *view, tm_table *table, tm_cell *row, tm_error *err) {
-    const tm_timeline *timeline = view->timeline;
-    if (timeline->host != TM_NO_NAME)
-        return set_name(table, &row[HOST], view->names, timeline->host, err);
-    char host[256];
-    tm_text path = tm_names_text(view->names, timeline->spans[0].source);
-    bool found = tm_host_of_path(path.bytes, host, sizeof host);
-    return found ? tm_table_set_text(table, &row[HOST], host, err) : TM_OK;
-}
-
 static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, rank_def.name);
@@ -147,36 +137,30 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
         tm_cell_set_int(&row[DEVICE], timeline->device);
     tm_cell_set_int(&row[EVENTS], (int64_t)timeline->n_events);
     if (tm_timeline_range(timeline, &begin, &end)) {
-        tm_cell_set_int(&row[BEGIN], begin);
-        tm_cell_set_int(&row[END], end);
+        int64_t aligned = tm_rank_clock_true(&timeline->clock, begin);
+        tm_cell_set_int(&row[BEGIN], aligned);
+        tm_cell_set_int(&row[END], aligned + (end - begin));
     }
     tm_cell_set_int(&row[SKIPPED], tm_timeline_count(timeline, TM_REMARK_SKIPPED));
     tm_cell_set_int(&row[REPAIRED], timeline->counts[TM_COUNT_REPAIRED_EVENT]);
     tm_cell_set_bool(&row[TRUNCATED], timeline->truncated);
     TM_TRY(set_name(table, &row[FORMAT], view->names, timeline->format, err));
-    TM_TRY(set_host(view, table, row, err));
+    TM_TRY(set_name(table, &row[HOST], view->names, timeline->host, err));
     TM_TRY(set_source(view, table, row, err));
     TM_TRY(tm_remark_text(timeline, table, &row[REMARKS], err));
     return tm_remark_rows(view, out, err);
 }
 
-/* Ranks whose host nobody tells: devices of one host are numbered upwards. */
 static tm_status name_hosts(tm_table *ranks, tm_error *err) {
-    int64_t last_device = -1, last_rank = -1;
-    int host = -1;
+    tm_host_rule rule = {.rank = -2, .host = -1};
     for (size_t i = 0; i < ranks->n_rows; i++) {
         tm_cell *row = tm_table_row(ranks, i);
         if (!row[HOST].null)
             continue;
         int64_t device = row[DEVICE].null ? -1 : row[DEVICE].value.i;
-        bool consecutive = host >= 0 && row[RANK].value.i == last_rank + 1;
-        bool next = !consecutive || (device <= last_device && device >= 0);
-        host += next;
         char name[32];
-        snprintf(name, sizeof name, "host%d", host);
+        snprintf(name, sizeof name, "host%d", tm_host_rule_next(&rule, row[RANK].value.i, device));
         TM_TRY(tm_table_set_text(ranks, &row[HOST], name, err));
-        last_device = next || device >= 0 ? device : last_device;
-        last_rank = row[RANK].value.i;
     }
     return TM_OK;
 }

@@ -169,7 +169,7 @@ static tm_status overlap_steps(const tm_rank_view *view, tm_tables *out, tm_erro
             return tm_fail_memory(err);
         tm_cell_set_int(&row[S_RANK], timeline->rank);
         tm_cell_set_int(&row[S_STEP], step->number);
-        tm_cell_set_int(&row[S_BEGIN], step->begin_ns);
+        tm_cell_set_int(&row[S_BEGIN], tm_rank_clock_true(&timeline->clock, step->begin_ns));
         set_times(row + S_TIMES, &t);
         set_waits(row + S_TIMES, view, step, &t);
     }

@@ -44,11 +44,6 @@ static int by_run(const void *a, const void *b) {
     return (x->event > y->event) - (x->event < y->event);
 }
 
-bool tm_record_synchronises(const tm_comm_record *record) {
-    return tm_collective_synchronises(record->kind) &&
-           (record->bytes != 0 || record->kind == TM_COLL_BARRIER);
-}
-
 static tm_mark mark_of(const tm_comm_record *record) {
     return (tm_mark){
         .begin_ns = record->begin_ns,

@@ -8,10 +8,6 @@
  * differ in size from rank to rank. */
 uint64_t tm_record_token(const tm_comm_record *record);
 
-/** Whether no rank can leave a kernel's operation before all have come. What moves no byte holds
- * nobody up, a barrier apart. */
-bool tm_record_synchronises(const tm_comm_record *record);
-
 /**
  * Gives the kernels of whole groups the key of their operation. Those that belong to none are taken
  * out and counted.

@@ -178,6 +178,13 @@ static tm_unmatched exclusion(const collector *c, const tm_collective_attr *attr
     return metadata != c->any_metadata ? TM_UNMATCHED_METADATA : TM_UNMATCHED_NOT;
 }
 
+/* No kernel begins before it is launched. Clocks of GPUs are wrong by microseconds, no more. */
+static bool begins_too_early(const tm_timeline *timeline, uint32_t row) {
+    enum { EARLY_NS = 1000000 };
+    uint32_t launch = timeline->launch[row];
+    return launch != TM_NO_EVENT && timeline->begin_ns[row] + EARLY_NS < timeline->begin_ns[launch];
+}
+
 static tm_comm_record make_record(const collector *c, const tm_collective_attr *attr,
                                   const tm_group *group) {
     const tm_timeline *timeline = c->timeline;
@@ -194,6 +201,7 @@ static tm_comm_record make_record(const collector *c, const tm_collective_attr *
         .group_size = group->n_ranks,
         .origin = c->origin,
         .kind = attr->kind,
+        .wrong_clock = begins_too_early(timeline, attr->event),
     };
     memcpy(record.group_text, group->text, sizeof record.group_text);
     return record;

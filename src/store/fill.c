@@ -162,26 +162,10 @@ void tm_fill_first_event(const tm_record_column *column, const tm_timeline *time
     fill_number(base->first[TM_RECORD_EVENTS], n, out);
 }
 
-void tm_fill_zero(const tm_record_column *column, const tm_timeline *timeline,
-                  const tm_row_base *base, size_t first, size_t n, void *out) {
-    (void)timeline;
-    (void)base;
-    (void)first;
-    memset(out, 0, n * tm_element_size(column->element));
-}
-
 void tm_fill_middle(const tm_record_column *column, const tm_timeline *timeline,
                     const tm_row_base *base, size_t first, size_t n, void *out) {
     (void)column;
     (void)base;
     (void)first;
-    int64_t begin = 0, end = 0;
-    for (size_t i = 0; i < timeline->n_spans; i++) {
-        const tm_span *span = &timeline->spans[i];
-        begin = i == 0 || span->begin_ns < begin ? span->begin_ns : begin;
-        end = i == 0 || span->end_ns > end ? span->end_ns : end;
-    }
-    /* unsigned: the distance of two int64 may be more than an int64 holds */
-    uint64_t half = end > begin ? ((uint64_t)end - (uint64_t)begin) / 2 : 0;
-    fill_number((int64_t)((uint64_t)begin + half), n, out);
+    fill_number(tm_timeline_middle(timeline), n, out);
 }

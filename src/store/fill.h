@@ -28,10 +28,7 @@ tm_take_function tm_take_step;
 /** The job-wide row of the rank's first event. */
 tm_fill_function tm_fill_first_event;
 
-/** 0 in every row. */
-tm_fill_function tm_fill_zero;
-
-/** The middle of the time from the first begin to the last end of the rank's spans; 0 without. */
+/** tm_timeline_middle. */
 tm_fill_function tm_fill_middle;
 
 #endif

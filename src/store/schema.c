@@ -83,6 +83,11 @@ static const tm_words collectives = WORDS(collective_list);
         COLUMN(name, "", doc, ELEMENT_OF(MEMBER(tm_timeline, member)), words_, own),               \
             .field_at = offsetof(tm_timeline, member), .refers = refers_                           \
     }
+#define OWN_CLOCK(member, unit, doc)                                                               \
+    {                                                                                              \
+        COLUMN(#member, unit, doc, ELEMENT_OF(MEMBER(tm_rank_clock, member)), NULL, own),          \
+            .field_at = offsetof(tm_timeline, clock) + offsetof(tm_rank_clock, member)             \
+    }
 #define OWN(member, doc, words, refers) OWN_AS(#member, member, doc, words, refers)
 #define N_ROWS(table, member)                                                                      \
     OWN_AS("n_" table, member, "rows that it has in /" table, NULL, TM_REFERS_NOTHING)
@@ -131,9 +136,8 @@ static const tm_record_column rank_columns[] = {
 
 static const tm_record_column clock_columns[] = {
     RANK("global rank"),
-    MADE("offset_ns", "ns", "aligned = begin + offset + drift_ppb * 1e-9 * (begin - middle)",
-         TM_I64, tm_fill_zero),
-    MADE("drift_ppb", "ppb", "parts in 1e9 by which its clock is slow", TM_F64, tm_fill_zero),
+    OWN_CLOCK(offset_ns, "ns", "aligned = begin + offset + drift_ppb * 1e-9 * (begin - middle)"),
+    OWN_CLOCK(drift_ppb, "ppb", "parts in 1e9 by which its clock is slow"),
     MADE("middle_ns", "ns", "recorded time at which the drift adds nothing", TM_I64,
          tm_fill_middle),
 };

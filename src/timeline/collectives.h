@@ -49,7 +49,8 @@ typedef struct tm_left_out {
 typedef struct tm_comm_record {
     uint64_t group;                     /* id of its process group, the same on every rank */
     uint64_t key;                       /* within the group and way: the same on every rank */
-    int64_t begin_ns, end_ns;           /* on the job's clock: aligned begin, plus its duration */
+    int64_t begin_ns, end_ns;           /* recorded; after alignment on the job's clock, where the
+                                           end is the aligned begin plus the duration */
     int64_t bytes;                      /* as nccl-tests counts them; -1 without metadata */
     int64_t step;                       /* number of its step; -1 for none */
     int64_t seq;                        /* -1 where the trace has none */
@@ -57,8 +58,12 @@ typedef struct tm_comm_record {
     uint32_t event;                     /* its row in the rank's timeline */
     int32_t group_size;                 /* ranks of the group */
     int32_t origin;                     /* the process that holds the rank: the answer goes there */
+    int32_t domain;                     /* clock domain of its rank; set by alignment, as are */
+    uint32_t uncertainty_ns;            /* its clock's against other domains, and */
+    uint32_t spread_ns;                 /* that inside its domain */
     uint8_t kind;                       /* tm_collective_kind */
     uint8_t way;                        /* tm_match_way */
+    bool wrong_clock;                   /* it begins long before its launch */
     char group_text[TM_GROUP_TEXT_MAX]; /* name of the group, else its ranks; terminated */
 } tm_comm_record;
 
@@ -103,18 +108,36 @@ typedef struct tm_pair {
 
 /** What one process knows of the matched operations. */
 typedef struct tm_collectives {
-    tm_vec records;   /* of tm_comm_record, instance after instance */
-    tm_vec instances; /* of tm_instance: those that this process matched */
-    tm_vec values;    /* of tm_instance_value: of the groups that it owns */
-    tm_vec worst;     /* of tm_worst: those of the job's worst that it matched */
-    tm_vec pairs;     /* of tm_pair: of the causing ranks that it owns */
-    tm_vec left_out;  /* of tm_left_out: kernels that it found to belong to no operation */
+    tm_vec records;            /* of tm_comm_record, instance after instance */
+    tm_vec instances;          /* of tm_instance: those that this process matched */
+    tm_vec values;             /* of tm_instance_value: of the groups that it owns */
+    tm_vec worst;              /* of tm_worst: those of the job's worst that it matched */
+    tm_vec pairs;              /* of tm_pair: of the causing ranks that it owns */
+    tm_vec left_out;           /* of tm_left_out: kernels that it found to belong to no operation */
+    int64_t violations_before; /* operations in which one rank ended before another began, on
+                                  clocks as recorded; set by alignment */
+    int64_t worst_before_ns;   /* the largest such lead */
 } tm_collectives;
 
 /** Kinds for which the last rank to come holds all others up. */
 static inline bool tm_collective_synchronises(uint8_t kind) {
     return kind == TM_COLL_ALLREDUCE || kind == TM_COLL_ALLGATHER ||
            kind == TM_COLL_REDUCESCATTER || kind == TM_COLL_ALLTOALL || kind == TM_COLL_BARRIER;
+}
+
+/** Whether no rank can leave a kernel's operation before all have come. What moves no byte holds
+ * nobody up, a barrier apart. */
+static inline bool tm_record_synchronises(const tm_comm_record *record) {
+    return tm_collective_synchronises(record->kind) &&
+           (record->bytes != 0 || record->kind == TM_COLL_BARRIER);
+}
+
+/** How far apart [ns] the begins of two kernels must be to tell which was first: 2 sqrt(u^2 + u^2)
+ * of their clocks, inside one domain twice its spread. 0 for clocks that are taken as recorded. */
+static inline int64_t tm_joint_uncertainty(const tm_comm_record *a, const tm_comm_record *b) {
+    if (a->domain == b->domain)
+        return 2 * (int64_t)a->spread_ns;
+    return llround(2.0 * hypot((double)a->uncertainty_ns, (double)b->uncertainty_ns));
 }
 
 /** The time [ns] that a member waited for the last one: max(0, min(end, L) - begin). */

@@ -67,3 +67,12 @@ bool tm_host_of_path(const char *path, char *out, size_t size) {
     out[end - base] = '\0';
     return true;
 }
+
+int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device) {
+    bool consecutive = rank == rule->rank + 1;
+    bool next = !consecutive || (device <= rule->device && device >= 0);
+    rule->host += next;
+    rule->device = next || device >= 0 ? device : rule->device;
+    rule->rank = rank;
+    return rule->host;
+}

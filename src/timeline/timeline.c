@@ -42,3 +42,15 @@ bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *
     }
     return any;
 }
+
+int64_t tm_timeline_middle(const tm_timeline *timeline) {
+    int64_t begin = 0, end = 0;
+    for (size_t i = 0; i < timeline->n_spans; i++) {
+        const tm_span *span = &timeline->spans[i];
+        begin = i == 0 || span->begin_ns < begin ? span->begin_ns : begin;
+        end = i == 0 || span->end_ns > end ? span->end_ns : end;
+    }
+    /* unsigned: the distance of two int64 may be more than an int64 holds */
+    uint64_t half = end > begin ? ((uint64_t)end - (uint64_t)begin) / 2 : 0;
+    return (int64_t)((uint64_t)begin + half);
+}

@@ -46,7 +46,7 @@ WRONG = [
     (['show', 'x.h5', 'over'], "'over'" + NO_TABLE),
     (['analyze'], 'tmerge analyze needs one store; see --help'),
     (['analyze', 'a.h5', 'b.h5'], 'tmerge analyze needs one store; see --help'),
-    (['analyze', 'x.h5', '--align=best'], "--align takes utc or none, not 'best'"),
+    (['analyze', 'x.h5', '--align=best'], "--align takes auto, utc or none, not 'best'"),
     (['analyze', 'x.h5', '--skip-bad'],
      '--skip-bad is no option of tmerge analyze; see tmerge analyze --help'),
     (['check'], 'tmerge check needs a store; see --help'),
@@ -254,7 +254,8 @@ def test_times_tells_the_phases_and_the_memory_on_standard_error():
         line, = (line for line in done.err.splitlines() if line.startswith('tmerge: times: '))
         found = dict((name, float(s)) for name, s in re.findall(r'(\w+) (\d+\.\d{3}) s', line))
         whole = found.pop('whole')
-        equal(sorted(found), ['analysing', 'matching', 'names', 'reading', 'starting', 'writing'])
+        equal(sorted(found), ['analysing', 'clocks', 'matching', 'names', 'reading', 'starting',
+                          'waits', 'writing'])
         holds(abs(sum(found.values()) - whole) < 0.01, line)
         holds(5 < int(re.search(r'process (\d+) MiB', line).group(1)) < 1000, line)
         lacks(tmerge('analyze', 'tmerge.h5', n=n).expect(0).err, 'times:')

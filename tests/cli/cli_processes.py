@@ -128,7 +128,7 @@ def test_no_attribute_tells_processes_time_or_output():
     found = all_attributes('remarkable_name.h5')
     equal({key for thing, key, _ in found if thing == '/'},
           {'align', 'command', 'format', 'ranks', 'schema_major', 'schema_minor', 'tool_version',
-           'world_size'})
+           'wall_uncertainty_ns', 'world_size'})
     for thing, key, value in found:
         lacks(str(value), 'remarkable_name')
         lacks(str(value), os.getcwd())
@@ -147,7 +147,7 @@ def test_the_store_holds_the_command_and_the_settings_that_change_results():
     with h5py.File('x.h5') as store:
         equal(store.attrs['command'],
               'tmerge merge --rank-map=map --skip-bad rank0.json')
-        equal((store.attrs['comm_pattern'], store.attrs['align']), ('a b', 'utc'))
+        equal((store.attrs['comm_pattern'], store.attrs['align']), ('a b', 'auto'))
     many = [put(f'rank{i}.json', small_trace(i)) for i in range(70)]
     merged(*many, '-o', 'x.h5')
     with h5py.File('x.h5') as store:

@@ -21,7 +21,7 @@ COMPUTE, COMMUNICATION, MEMORY = 1, 2, 3
 
 
 def merge(paths, store="reference.h5"):
-    subprocess.run([TMERGE, "-o", store, *paths], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([TMERGE, "-o", store, "--align=utc", *paths], check=True, stdout=subprocess.DEVNULL)
     return store
 
 

@@ -15,7 +15,7 @@ def ratio(a, b):
 def finds_the_truth(n, **options):
     """Merges a job of the generator with n processes and compares every number of the truth."""
     truth = synth('job', **options)
-    merged('job', n=n)
+    merged('job', '--align=utc', n=n)
     found = tables('tmerge.h5')
     ranks = truth['ranks']
     steps = [dict(step, rank=rank['rank']) for rank in ranks for step in rank['steps']]

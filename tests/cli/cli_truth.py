@@ -54,7 +54,7 @@ def check_sums(result):
 def check_job(name, options, verdict, straggler):
     folder = f'job{sorted(JOBS).index(name)}'
     synth(folder, **options)
-    tmerge(folder, '-o', f'{folder}.h5', n=3).expect(0)
+    tmerge(folder, '-o', f'{folder}.h5', '--align=utc', n=3).expect(0)
     result = tables(f'{folder}.h5')
     with open(f'{folder}/truth.json') as f:
         truth = json.load(f)

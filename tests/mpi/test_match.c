@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../unit/comm_fixture.h"
+#include "mpi/align.h"
 #include "mpi/tables.h"
 #include "mpi/wait.h"
 #include "tmerge/analysis.h"
@@ -15,7 +16,7 @@
 typedef struct job_def {
     int64_t n_ranks;
     tm_timeline (*build)(ground *g, int64_t rank);
-    tm_align align;
+    bool apart;           /* clocks are not compared */
     int64_t n_ranks_told; /* what the split of waits is told; 0: n_ranks */
 } job_def;
 
@@ -57,14 +58,17 @@ static share run_job(MPI_Comm comm, const job_def *def, int spread) {
     build_share(&s, comm, def, spread);
     const tm_match_options options = {
         .world_size = def->n_ranks,
-        .align = def->align,
         .names = s.ground.names,
     };
     const tm_job job = {.n_ranks = (size_t)def->n_ranks,
                         .world_size = def->n_ranks,
-                        .aligned = def->align == TM_ALIGN_UTC};
+                        .aligned = !def->apart,
+                        .align = def->apart ? "none" : "utc"};
     tm_error *err = &s.ground.err;
     assert_int_equal(tm_mpi_match(comm, &options, s.timelines, s.n, &s.collectives, err), TM_OK);
+    const tm_align_options align = {def->apart ? TM_ALIGN_NONE : TM_ALIGN_UTC,
+                                    TM_WALL_UNCERTAINTY_NS, s.ground.names};
+    assert_int_equal(tm_mpi_align(comm, &align, s.timelines, s.n, &s.collectives, err), TM_OK);
     int64_t told = def->n_ranks_told ? def->n_ranks_told : def->n_ranks;
     assert_int_equal(tm_mpi_wait(comm, told, s.timelines, s.n, &s.collectives, err), TM_OK);
     assert_int_equal(tm_analysis_tables(&s.tables, err), TM_OK);
@@ -190,7 +194,7 @@ static void check_straggler(const share *s) {
         "busbw_gbps=0.4266666667"};
     static const char *const check[] = {
         "collectives=6 matched=6 incomplete=0 unmatched=0 suspect=0 violations_before=0 "
-        "violations_after=0 worst_before_ns=null worst_after_ns=null"};
+        "violations_after=0 worst_before_ns=null worst_after_ns=null align=utc"};
     CHECK_ROWS(s, "stragglers.rank", ranks);
     CHECK_ROWS(s, "stragglers.pair", pairs);
     CHECK_ROWS(s, "stragglers.step", steps);
@@ -228,7 +232,7 @@ static void a_straggler_is_found_as_worked_out_by_hand(void **state) {
 static void without_clocks_nothing_waits_but_all_is_matched(void **state) {
     (void)state;
     job_def def = straggler;
-    def.align = TM_ALIGN_NONE;
+    def.apart = true;
     share s = run_job(MPI_COMM_WORLD, &def, BLOCKS);
     for (size_t i = 0; i < s.n; i++)
         for (size_t k = 0; k < s.timelines[i].n_attrs[TM_ATTR_COLLECTIVE]; k++) {

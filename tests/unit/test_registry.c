@@ -148,9 +148,9 @@ static const struct {
     {"collectives.arrival", " instance rank begin_ns end_ns "},
     {"collectives.unmatched", " group ranks reason count "},
     {"clock.rank", " rank host offset_ns drift_ppb uncertainty_ns low_ns high_ns residual_ns "
-                   "early_kernels component method anchors "},
+                   "early_kernels component method anchors domain set_ns "},
     {"clock.check", " collectives matched incomplete unmatched suspect violations_before "
-                    "violations_after worst_before_ns worst_after_ns "},
+                    "violations_after worst_before_ns worst_after_ns align "},
 };
 
 /* True where the analysis of this table is in the registry. */

@@ -1,0 +1,160 @@
+/* The lines of the summary on clocks and on matching. */
+#include <math.h>
+#include <string.h>
+
+#include "summary.h"
+#include "summary_text.h"
+#include "timeline/collectives.h"
+
+enum { REASONS_SHOWN = 4 };
+
+/* How many kernels are unmatched, and for which reasons, the most frequent first. */
+static void print_unmatched(const tm_tables *tables, int64_t unmatched, const tm_colors *colors) {
+    static const char *const words[] = {
+#define REASON_WORD(name, word) word,
+        TM_UNMATCHED_REASONS(REASON_WORD)
+#undef REASON_WORD
+    };
+    enum { N_WORDS = sizeof words / sizeof *words };
+    const tm_table *table = tm_tables_find(tables, "collectives.unmatched");
+    int64_t counts[N_WORDS] = {0};
+    for (size_t row = 0; row < table->n_rows; row++)
+        for (size_t w = 0; w < N_WORDS; w++)
+            if (strcmp(tm_table_cell(table, row, "reason")->value.text, words[w]) == 0)
+                counts[w] += number(table, row, "count");
+    printf("%s! %" PRId64 " of %" PRId64 " communication kernels could not be matched:",
+           colors->warning, unmatched, sum_column(tm_tables_find(tables, "overlap.kind"), "count"));
+    for (size_t shown = 0; shown < REASONS_SHOWN; shown++) {
+        size_t most = 0;
+        for (size_t w = 1; w < N_WORDS; w++)
+            most = counts[w] > counts[most] ? w : most;
+        if (counts[most] > 0)
+            printf("%s%s %" PRId64, shown > 0 ? ", " : "\n  ", words[most], counts[most]);
+        counts[most] = 0;
+    }
+    printf("%s\n", colors->off);
+}
+
+/* What clock.rank says of all clocks together. */
+typedef struct clocks {
+    int64_t domains, components, worst_ns; /* uncertainty */
+    int64_t low_ns, high_ns;               /* of the offsets */
+    int64_t early, alone;                  /* early kernels; ranks whose clock nothing tells */
+    const char *split, *set; /* a host whose ranks do not share a clock; that was set */
+    int64_t set_ns;
+} clocks;
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static clocks look_at(const tm_table *ranks) {
+    clocks c = {.low_ns = INT64_MAX, .high_ns = INT64_MIN};
+    const char *host = NULL;
+    int64_t domain = -1;
+    for (size_t row = 0; row < ranks->n_rows; row++) {
+        const tm_cell *name = tm_table_cell(ranks, row, "host");
+        bool same = host && !name->null && strcmp(host, name->value.text) == 0;
+        c.split = same && number(ranks, row, "domain") != domain ? host : c.split;
+        host = name->null ? NULL : name->value.text;
+        domain = number(ranks, row, "domain");
+        c.domains = larger(c.domains, domain + 1);
+        c.early += number(ranks, row, "early_kernels");
+        if (tm_table_cell(ranks, row, "offset_ns")->null) {
+            c.alone++;
+            continue;
+        }
+        c.components = larger(c.components, number(ranks, row, "component") + 1);
+        c.worst_ns = larger(c.worst_ns, number(ranks, row, "uncertainty_ns"));
+        c.high_ns = larger(c.high_ns, number(ranks, row, "offset_ns"));
+        c.low_ns = -larger(-c.low_ns, -number(ranks, row, "offset_ns"));
+        if (number(ranks, row, "set_ns") != 0) {
+            c.set = host;
+            c.set_ns = number(ranks, row, "set_ns");
+        }
+    }
+    return c;
+}
+
+static void print_state(const clocks *c, const char *align) {
+    if (strcmp(align, "none") == 0) {
+        printf("not compared (--align=none)");
+    } else if (strcmp(align, "utc") == 0) {
+        printf("as recorded, not aligned (--align=utc)");
+    } else if (c->domains <= 1) {
+        printf("all ranks share one");
+    } else if (c->components > 1 || c->alone > 0) {
+        printf("only partly aligned");
+    } else {
+        print_counted(c->domains, "clock", " aligned to ");
+        print_time(c->worst_ns);
+        printf(", were up to ");
+        print_time(c->high_ns - c->low_ns);
+        printf(" apart");
+    }
+}
+
+static void warn_components(const clocks *c, const tm_colors *colors) {
+    if (c->components > 1) {
+        printf("%s! the hosts fall into %" PRId64 " parts that no collective links: between them "
+               "only the wall\n  clocks tell, to ",
+               colors->warning, c->components);
+        print_time(c->worst_ns);
+        printf(" or so (clock.rank component)%s\n", colors->off);
+    }
+    if (c->alone > 0)
+        printf("%s! the clocks of %" PRId64 " ranks cannot be compared with the others: neither "
+               "their times nor a\n  collective tells (clock.rank method none)%s\n",
+               colors->warning, c->alone, colors->off);
+}
+
+static void warn_clocks(const clocks *c, const tm_colors *colors) {
+    warn_components(c, colors);
+    if (c->split)
+        printf("%s! the ranks of %s do not share a clock: each is aligned by itself%s\n",
+               colors->warning, c->split, colors->off);
+    if (c->set) {
+        printf("%s! the clock of %s was set by about ", colors->warning, c->set);
+        print_time(c->set_ns < 0 ? -c->set_ns : c->set_ns);
+        printf(" while it recorded: its times are that wrong%s\n", colors->off);
+    }
+    if (c->early > 0)
+        printf("%s! %" PRId64 " kernels begin before their launch: a GPU's clock is wrong "
+               "(clock.rank early_kernels)%s\n",
+               colors->warning, c->early, colors->off);
+}
+
+static void warn_causality(const tm_table *check, bool fitted, const tm_colors *colors) {
+    int64_t violations = number(check, 0, "violations_after");
+    if (violations == 0)
+        return;
+    printf("%s! clocks %sdisagree: in ", colors->warning, fitted ? "still " : "");
+    print_counted(violations, "collective", " one rank ended up to ");
+    print_time(number(check, 0, "worst_after_ns"));
+    printf("\n  before another began%s\n", colors->off);
+}
+
+void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
+    const tm_table *check = tm_tables_find(tables, "clock.check");
+    const tm_cell *align = tm_table_cell(check, 0, "align");
+    const char *word = align->null ? "utc" : align->value.text;
+    clocks c = look_at(tm_tables_find(tables, "clock.rank"));
+    int64_t found = number(check, 0, "collectives"), incomplete = number(check, 0, "incomplete");
+    int64_t unmatched = number(check, 0, "unmatched"), suspect = number(check, 0, "suspect");
+    printf("Clocks: ");
+    print_state(&c, word);
+    printf("; ");
+    print_counted(number(check, 0, "matched"), "collective", " matched");
+    puts("");
+    if (strcmp(word, "auto") == 0)
+        warn_clocks(&c, colors);
+    warn_causality(check, strcmp(word, "auto") == 0, colors);
+    if (found > 0 && incomplete > 0)
+        printf("%s! %" PRId64 " of %" PRId64 " collectives lack ranks%s\n", colors->warning,
+               incomplete, found, colors->off);
+    if (suspect > 0)
+        printf("%s! %" PRId64 " of %" PRId64 " collectives contradict themselves%s\n",
+               colors->warning, suspect, found, colors->off);
+    if (unmatched > 0)
+        print_unmatched(tables, unmatched, colors);
+}

@@ -1,0 +1,33 @@
+/* Words that the parts of the summary share. */
+#ifndef TMERGE_SUMMARY_TEXT_H
+#define TMERGE_SUMMARY_TEXT_H
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/evidence.h"
+
+/** An integer of a table, 0 where it is null. */
+static inline int64_t number(const tm_table *table, size_t row, const char *column) {
+    const tm_cell *cell = tm_table_cell(table, row, column);
+    return cell->null ? 0 : cell->value.i;
+}
+
+static inline void print_time(int64_t ns) {
+    char text[32];
+    tm_evidence_time(ns, text, sizeof text);
+    fputs(text, stdout);
+}
+
+static inline void print_counted(int64_t n, const char *what, const char *behind) {
+    printf("%" PRId64 " %s%s%s", n, what, n == 1 ? "" : "s", behind);
+}
+
+static inline int64_t sum_column(const tm_table *table, const char *column) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < table->n_rows; i++)
+        sum += number(table, i, column);
+    return sum;
+}
+
+#endif
