@@ -1,9 +1,12 @@
 #include "tables.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agree.h"
 #include "bytes.h"
+#include "shuffle.h"
 
 enum { TAG_ROWS = 11 };
 
@@ -50,4 +53,78 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
         }
     }
     return tm_mpi_agree(comm, status, err);
+}
+
+/* A row on its way: the hash of its key, a bit for each null, then 8 bytes for each column. */
+enum { R_HASH, R_NULLS, R_CELLS };
+
+static uint64_t hash_key(const tm_table_def *def, const tm_cell *row) {
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (int c = 0; c < def->n_merged; c++) {
+        hash = (hash ^ (row[c].null ? 0 : (uint64_t)row[c].value.i)) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static int owner_of(const void *record, int n_processes) {
+    uint64_t hash;
+    memcpy(&hash, record, sizeof hash);
+    return (int)(hash % (uint64_t)n_processes);
+}
+
+static bool write_rows(const tm_table *table, tm_vec *records) {
+    for (size_t r = 0; r < table->n_rows; r++) {
+        const tm_cell *row = tm_table_row(table, r);
+        uint64_t *record = tm_vec_push(records);
+        if (!record)
+            return false;
+        record[R_HASH] = hash_key(table->def, row);
+        record[R_NULLS] = 0;
+        for (int c = 0; c < table->def->n_columns; c++) {
+            record[R_NULLS] |= (uint64_t)row[c].null << c;
+            memcpy(&record[R_CELLS + c], &row[c].value, sizeof *record);
+        }
+    }
+    return true;
+}
+
+static bool read_rows(const tm_vec *records, tm_table *table) {
+    size_t width = records->size / sizeof(uint64_t);
+    const uint64_t *record = records->data;
+    for (size_t r = 0; r < records->n; r++, record += width) {
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return false;
+        for (int c = 0; c < table->def->n_columns; c++) {
+            row[c].null = record[R_NULLS] >> c & 1;
+            memcpy(&row[c].value, &record[R_CELLS + c], sizeof *record);
+        }
+    }
+    return true;
+}
+
+static tm_status join_table(MPI_Comm comm, tm_table *table, tm_error *err) {
+    size_t size = ((size_t)table->def->n_columns + R_CELLS) * sizeof(uint64_t);
+    assert(table->def->n_columns <= 64); /* a word of nulls */
+    tm_vec records = {.size = size}, joined = {.size = size};
+    bool ok = write_rows(table, &records);
+    tm_status status = tm_mpi_agree(comm, ok ? TM_OK : tm_fail_memory(err), err);
+    table->n_rows = 0;
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(comm, &records, owner_of, &joined, err);
+    if (status == TM_OK && !read_rows(&joined, table))
+        status = tm_fail_memory(err);
+    tm_vec_free(&records);
+    tm_vec_free(&joined);
+    return tm_mpi_agree(comm, status, err);
+}
+
+tm_status tm_mpi_join_keys(MPI_Comm comm, tm_tables *tables, tm_error *err) {
+    int n_processes;
+    MPI_Comm_size(comm, &n_processes);
+    for (size_t t = 0; t < tables->n_tables && n_processes > 1; t++)
+        if (tables->tables[t].def->n_merged > 0)
+            TM_TRY(join_table(comm, &tables->tables[t], err));
+    return TM_OK;
 }

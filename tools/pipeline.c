@@ -82,6 +82,8 @@ static tm_status analyse(tm_pipeline *p, tm_error *err) {
     for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++)
         status = tm_analyse_rank(&p->loaded.timelines[i], p->names, &p->tables, err);
     TM_TRY(tm_mpi_agree(p->comm, status, err));
+    TM_TRY(tm_mpi_join_keys(p->comm, &p->tables, err));
+    TM_TRY(tm_mpi_agree(p->comm, tm_analyse_merged(p->names, &p->tables, err), err));
     TM_TRY(tm_mpi_gather_tables(p->comm, &p->tables, err));
     const tm_job job = {.n_ranks = p->loaded.n_ranks,
                         .world_size = p->loaded.world_size,

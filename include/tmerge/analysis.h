@@ -38,6 +38,16 @@ typedef struct tm_analysis {
      * nothing to do. */
     tm_status (*collectives)(const struct tm_collectives *own, tm_tables *out, tm_error *err);
 
+    /**
+     * Makes one row of the rows of all ranks that have a key in common: reads its internal tables
+     * with n_merged, which are sorted by their keys and hold every row of some of the keys, and
+     * adds to the tables that are shown. So neither messages nor process 0 hold ranks x names rows.
+     * No communication. NULL where there is nothing to do.
+     *
+     * @param names  the dictionary of the job: its ids are the same on every process
+     */
+    tm_status (*merge)(const tm_names *names, tm_tables *tables, tm_error *err);
+
     /** Completes the rows of all ranks, sorted by their keys, and adds the job's. */
     tm_status (*job)(const tm_job *job, tm_tables *out, tm_error *err);
 } tm_analysis;
@@ -55,6 +65,10 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm
 /** Runs every analysis on the operations that this process matched. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *out,
                                  tm_error *err) TM_MUST_CHECK;
+
+/** Sorts the tables with n_merged, whose rows of one key are together by now, runs the merge part
+ * of every analysis, and empties them. TM_OK; TM_ERR_FAULT. */
+tm_status tm_analyse_merged(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Sorts the rows of all ranks, then runs every analysis on the job. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) TM_MUST_CHECK;

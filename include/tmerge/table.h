@@ -29,6 +29,8 @@ typedef struct tm_table_def {
     int n_keys;    /* leading columns that name a row; rows are sorted by them */
     int top;       /* the column by which `--top` ranks, largest first; -1 where there is none */
     bool internal; /* only on the way to another table: neither stored nor shown */
+    int n_merged;  /* of an internal table without texts: the leading keys; rows of all ranks that
+                    * are equal in them come together on one process, to be merged; 0: not merged */
 } tm_table_def;
 
 /** One value. A value that does not exist is null: never NaN, never 0. */

@@ -52,6 +52,19 @@ tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *ou
     return TM_OK;
 }
 
+tm_status tm_analyse_merged(const tm_names *names, tm_tables *tables, tm_error *err) {
+    for (size_t t = 0; t < tables->n_tables; t++)
+        if (tables->tables[t].def->n_merged > 0)
+            tm_table_sort(&tables->tables[t]);
+    for (size_t a = 0; a < N_ANALYSES; a++)
+        if (analyses[a]->merge)
+            TM_TRY(analyses[a]->merge(names, tables, err));
+    for (size_t t = 0; t < tables->n_tables; t++)
+        if (tables->tables[t].def->n_merged > 0)
+            tables->tables[t].n_rows = 0;
+    return TM_OK;
+}
+
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) {
     for (size_t t = 0; t < out->n_tables; t++)
         tm_table_sort(&out->tables[t]);

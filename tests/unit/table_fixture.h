@@ -24,8 +24,12 @@ static const tm_column sample_columns[N_SAMPLE] = {
     {"host", TM_TEXT, "", "Where it ran."},
     {"partial", TM_BOOL, "", "Whether the recording began or ended inside."},
 };
-static const tm_table_def sample = {
-    "test.sample", "One row for each rank.", sample_columns, N_SAMPLE, 1, COMPUTE, false};
+static const tm_table_def sample = {.name = "test.sample",
+                                    .doc = "One row for each rank.",
+                                    .columns = sample_columns,
+                                    .n_columns = N_SAMPLE,
+                                    .n_keys = 1,
+                                    .top = COMPUTE};
 
 /* One table of a definition. */
 typedef struct fixture {

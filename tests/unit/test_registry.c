@@ -54,10 +54,17 @@ static void tables_are_named_for_their_analysis_and_say_what_a_row_is(void **sta
 }
 
 static void check_range(const tm_analysis *analysis, const tm_table_def *def) {
-    (void)analysis;
     assert_true(def->n_columns > 0);
     assert_in_range(def->n_keys, 0, def->n_columns);
     assert_true(def->top >= -1 && def->top < def->n_columns);
+    assert_in_range(def->n_merged, 0, def->n_keys);
+    if (def->n_merged > 0) { /* rows that travel as numbers, and are gone after the merging */
+        assert_true(def->internal);
+        assert_non_null(analysis->merge);
+        assert_in_range(def->n_columns, 1, 64);
+        for (int c = 0; c < def->n_columns; c++)
+            assert_int_not_equal(def->columns[c].type, TM_TEXT);
+    }
     if (def->top < 0)
         return;
     /* `--top` shows the largest: of a number, and not of what names the row. */

@@ -1,0 +1,59 @@
+#include "merged.h"
+
+#include <stdlib.h>
+
+#include "median.h"
+
+static bool same_key(const tm_table *part, size_t a, size_t b) {
+    const tm_cell *x = tm_table_row(part, a), *y = tm_table_row(part, b);
+    for (int c = 0; c < part->def->n_merged; c++)
+        if (x[c].null != y[c].null || (!x[c].null && x[c].value.i != y[c].value.i))
+            return false;
+    return true;
+}
+
+size_t tm_merged_end(const tm_table *part, size_t first) {
+    size_t end = first + 1;
+    while (end < part->n_rows && same_key(part, first, end))
+        end++;
+    return end;
+}
+
+int64_t tm_merged_sum(const tm_table *part, size_t first, size_t end, int column) {
+    int64_t sum = 0;
+    for (size_t r = first; r < end; r++) {
+        const tm_cell *cell = &tm_table_row(part, r)[column];
+        sum += cell->null ? 0 : cell->value.i;
+    }
+    return sum;
+}
+
+tm_status tm_merged_column(const tm_table *part, size_t first, size_t end, int rank, int column,
+                           tm_merged *out, tm_error *err) {
+    tm_merged found = {0};
+    int64_t *values = malloc((end - first + 1) * sizeof *values);
+    size_t n = 0;
+    if (!values)
+        return tm_fail_memory(err);
+    for (size_t r = first; r < end; r++) {
+        const tm_cell *row = tm_table_row(part, r);
+        if (row[column].null)
+            continue;
+        int64_t value = row[column].value.i;
+        if (n == 0 || value > found.max) {
+            found.max = value;
+            found.max_rank = row[rank].value.i;
+        }
+        found.sum += value;
+        values[n++] = value;
+    }
+    tm_sort_values(values, n);
+    if (n > 0) {
+        found.min = values[0];
+        found.median = tm_median(values, n);
+    }
+    found.ranks = (int64_t)n;
+    free(values);
+    *out = found;
+    return TM_OK;
+}

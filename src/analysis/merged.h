@@ -1,0 +1,31 @@
+/* What is made of the rows of all ranks that have one key: sums, and how far the ranks differ. */
+#ifndef TMERGE_MERGED_H
+#define TMERGE_MERGED_H
+
+#include "tmerge/table.h"
+
+/** One column over the ranks that have a value in it. */
+typedef struct tm_merged {
+    int64_t ranks; /* 0: no rank has a value, the others are 0 then */
+    int64_t sum, min, median, max;
+    int64_t max_rank; /* that has the largest, the lowest of equals */
+} tm_merged;
+
+/** Behind the last row that is equal to row @p first in the n_merged leading keys. */
+size_t tm_merged_end(const tm_table *part, size_t first);
+
+/** The sum of a column over rows [first, end); nulls count as 0. */
+int64_t tm_merged_sum(const tm_table *part, size_t first, size_t end, int column);
+
+/**
+ * One column of rows [first, end), which are ascending in their rank, one row for each.
+ *
+ * @param rank    the column of the rank
+ * @param column  of integers
+ * @param out     set only on TM_OK
+ * @return        TM_OK; TM_ERR_FAULT where memory is out
+ */
+tm_status tm_merged_column(const tm_table *part, size_t first, size_t end, int rank, int column,
+                           tm_merged *out, tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,115 @@
+/* Rows of one key brought together, and all rows to process 0. With 1, 2, 3 and 4 processes. */
+#include "mpi/tables.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { N_KEYS = 500, KEY = 0, RANK, VALUE, REAL, FLAG };
+
+static const tm_column columns[] = {
+    {"key", TM_INT, "", "Key."},      {"rank", TM_INT, "", "Rank."},
+    {"value", TM_INT, "", "Value."},  {"real", TM_REAL, "", "A real."},
+    {"flag", TM_BOOL, "", "A flag."},
+};
+static const tm_table_def part_def = {
+    .name = "x.part", .columns = columns, .n_columns = 5, .n_keys = 2, .top = -1, .n_merged = 1};
+static const tm_table_def other_def = {
+    .name = "x.other", .columns = columns, .n_columns = 5, .n_keys = 2, .top = -1};
+static const tm_table_def *const defs[] = {&part_def, &other_def};
+
+/* Process p has every key that p + 1 does not divide, and every third without a value. */
+static void fill(tm_table *table, int self) {
+    for (int key = 0; key < N_KEYS; key++) {
+        if (self > 0 && key % (self + 1) == 0)
+            continue;
+        tm_cell *row = tm_table_add_row(table);
+        assert_non_null(row);
+        tm_cell_set_int(&row[KEY], key);
+        tm_cell_set_int(&row[RANK], self);
+        if (key % 3 != 0)
+            tm_cell_set_int(&row[VALUE], -1000 * self - key);
+        tm_cell_set_real(&row[REAL], key / 8.0);
+        tm_cell_set_bool(&row[FLAG], key % 2 == 1);
+    }
+}
+
+/* The row of a key and rank as fill made it. */
+static void check_row(const tm_cell *row, int64_t key, int64_t rank) {
+    assert_int_equal(row[KEY].value.i, key);
+    assert_int_equal(row[RANK].value.i, rank);
+    assert_int_equal(row[VALUE].null, key % 3 == 0);
+    if (!row[VALUE].null)
+        assert_int_equal(row[VALUE].value.i, -1000 * rank - key);
+    assert_true(row[REAL].value.r == (double)key / 8.0);
+    assert_int_equal(row[FLAG].value.i, key % 2);
+}
+
+/* Each key is here with all of its ranks or not at all; returns how many are. */
+static int check_keys(const tm_table *table, int n_processes) {
+    size_t at = 0;
+    int n_keys = 0;
+    while (at < table->n_rows) {
+        int64_t key = tm_table_row(table, at)[KEY].value.i;
+        for (int p = 0; p < n_processes; p++) {
+            if (p > 0 && key % (p + 1) == 0)
+                continue;
+            assert_true(at < table->n_rows);
+            check_row(tm_table_row(table, at++), key, p);
+        }
+        n_keys++;
+    }
+    return n_keys;
+}
+
+static void rows_of_one_key_come_together(void **state) {
+    (void)state;
+    int self, n_processes, n_all = 0;
+    tm_tables tables;
+    tm_error err;
+    MPI_Comm_rank(MPI_COMM_WORLD, &self);
+    MPI_Comm_size(MPI_COMM_WORLD, &n_processes);
+    assert_int_equal(tm_tables_create(defs, 2, &tables, &err), TM_OK);
+    fill(&tables.tables[0], self);
+    fill(&tables.tables[1], self);
+    size_t n_others = tables.tables[1].n_rows;
+    assert_int_equal(tm_mpi_join_keys(MPI_COMM_WORLD, &tables, &err), TM_OK);
+    tm_table_sort(&tables.tables[0]);
+    int n_keys = check_keys(&tables.tables[0], n_processes);
+    MPI_Allreduce(&n_keys, &n_all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    assert_int_equal(n_all, N_KEYS);
+    assert_true(n_keys > N_KEYS / n_processes / 2); /* each process has its share */
+    assert_int_equal(tables.tables[1].n_rows, n_others);
+    tm_tables_destroy(&tables);
+}
+
+static void all_rows_come_to_process_0(void **state) {
+    (void)state;
+    int self, n_processes;
+    tm_tables tables;
+    tm_error err;
+    MPI_Comm_rank(MPI_COMM_WORLD, &self);
+    MPI_Comm_size(MPI_COMM_WORLD, &n_processes);
+    assert_int_equal(tm_tables_create(defs, 2, &tables, &err), TM_OK);
+    fill(&tables.tables[1], self);
+    assert_int_equal(tm_mpi_gather_tables(MPI_COMM_WORLD, &tables, &err), TM_OK);
+    tm_table_sort(&tables.tables[1]);
+    assert_int_equal(check_keys(&tables.tables[1], n_processes), self == 0 ? N_KEYS : 0);
+    tm_tables_destroy(&tables);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_of_one_key_come_together),
+        cmocka_unit_test(all_rows_come_to_process_0),
+    };
+    alarm(300); /* a hang is a failure, too */
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    MPI_Init(&argc, &argv);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    MPI_Finalize();
+    return failed;
+}
