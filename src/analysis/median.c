@@ -32,6 +32,51 @@ int64_t tm_median(const int64_t *sorted, size_t n) {
     return low + (high - low) / 2 + (low < 0 ? 0 : (high - low) % 2);
 }
 
+static int64_t middle_of(int64_t a, int64_t b, int64_t c) {
+    int64_t low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/* Hoare's. The number of rounds is bounded, for an order can be found that takes one for each
+ * value; then the rest is sorted. */
+int64_t tm_select(int64_t *values, size_t n, size_t k) {
+    ptrdiff_t low = 0, high = (ptrdiff_t)n - 1, at = (ptrdiff_t)k;
+    for (int round = 0; low < high && round < 128; round++) {
+        int64_t pivot = middle_of(values[low], values[low + (high - low) / 2], values[high]);
+        ptrdiff_t i = low, j = high;
+        while (i <= j) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i > j)
+                break;
+            int64_t kept = values[i];
+            values[i++] = values[j];
+            values[j--] = kept;
+        }
+        /* What lies between j and i is the pivot. */
+        if (at <= j)
+            high = j;
+        else if (at >= i)
+            low = i;
+        else
+            return values[k];
+    }
+    if (low < high)
+        tm_sort_values(values + low, (size_t)(high - low) + 1);
+    return values[k];
+}
+
+int64_t tm_median_any(int64_t *values, size_t n) {
+    int64_t middle[2];
+    middle[1] = tm_select(values, n, n / 2);
+    middle[0] = n % 2 ? middle[1] : values[0];
+    for (size_t i = 1; n % 2 == 0 && i < n / 2; i++)
+        middle[0] = values[i] > middle[0] ? values[i] : middle[0];
+    return tm_median(middle, 2);
+}
+
 int64_t tm_percentile_95(const int64_t *sorted, size_t n) {
     return sorted[(n * 95 + 99) / 100 - 1];
 }

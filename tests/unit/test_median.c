@@ -105,6 +105,32 @@ static void sorting_nothing_is_fine(void **state) {
     assert_int_equal(one[0], 3);
 }
 
+/* Against sorting, on orders that are hard for partitioning: equal values, rows of a saw, an organ
+ * pipe, ascending, descending, and mixed by a small generator. */
+static void selecting_finds_what_sorting_finds(void **state) {
+    (void)state;
+    enum { N = 61 };
+    uint64_t random = 1;
+    for (int order = 0; order < 6; order++)
+        for (size_t n = 1; n <= N; n++)
+            for (size_t k = 0; k < n; k++) {
+                int64_t values[N], sorted[N];
+                for (size_t i = 0; i < n; i++) {
+                    random = random * 6364136223846793005u + 1442695040888963407u;
+                    const int64_t orders[] = {
+                        7,          (int64_t)(i % 3), (int64_t)(i < n / 2 ? i : n - i),
+                        (int64_t)i, -(int64_t)i,      (int64_t)(random >> 60)};
+                    values[i] = sorted[i] = orders[order];
+                }
+                tm_sort_values(sorted, n);
+                assert_int_equal(tm_select(values, n, k), sorted[k]);
+                assert_int_equal(values[k], sorted[k]);
+                for (size_t i = 0; i < n; i++)
+                    assert_true(i < k ? values[i] <= values[k] : values[i] >= values[k]);
+                assert_int_equal(tm_median_any(values, n), tm_median(sorted, n));
+            }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ratios_are_rounded_half_away_from_zero),
@@ -112,6 +138,7 @@ int main(void) {
         cmocka_unit_test(the_95th_percentile_is_by_nearest_rank),
         cmocka_unit_test(reals_have_the_same_median),
         cmocka_unit_test(sorting_nothing_is_fine),
+        cmocka_unit_test(selecting_finds_what_sorting_finds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,53 @@
+#include "keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Multiply and fold, a word at a time: keys are a few words. */
+static size_t hash_of(const char *key, size_t size) {
+    uint64_t hash = size;
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, key + at, size - at < sizeof word ? size - at : sizeof word);
+        hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
+    return (size_t)(hash ^ hash >> 32);
+}
+
+static bool grow(tm_keys *keys) {
+    size_t mask = keys->slots ? keys->mask * 2 + 1 : 63;
+    uint32_t *slots = calloc(mask + 1, sizeof *slots);
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < keys->keys.n; i++) {
+        const char *key = (const char *)keys->keys.data + i * keys->keys.size;
+        size_t at = hash_of(key, keys->keys.size) & mask;
+        while (slots[at])
+            at = (at + 1) & mask;
+        slots[at] = (uint32_t)i + 1;
+    }
+    free(keys->slots);
+    keys->slots = slots;
+    keys->mask = mask;
+    return true;
+}
+
+uint32_t tm_keys_add(tm_keys *keys, const void *key) {
+    if (keys->keys.n * 2 >= (keys->slots ? keys->mask + 1 : 0) && !grow(keys))
+        return TM_NO_KEY;
+    size_t size = keys->keys.size, at = hash_of(key, size) & keys->mask;
+    for (; keys->slots[at]; at = (at + 1) & keys->mask)
+        if (memcmp((const char *)keys->keys.data + (keys->slots[at] - 1) * size, key, size) == 0)
+            return keys->slots[at] - 1;
+    if (keys->keys.n >= TM_NO_KEY - 1 || !tm_vec_append(&keys->keys, key, 1))
+        return TM_NO_KEY;
+    return (keys->slots[at] = (uint32_t)keys->keys.n) - 1;
+}
+
+void tm_keys_free(tm_keys *keys) {
+    tm_vec_free(&keys->keys);
+    free(keys->slots);
+    keys->slots = NULL;
+    keys->mask = 0;
+}

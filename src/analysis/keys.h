@@ -1,0 +1,26 @@
+/* Things told apart by a key of a few bytes: each different key gets the next number. */
+#ifndef TMERGE_KEYS_H
+#define TMERGE_KEYS_H
+
+#include <stdint.h>
+
+#include "base/vec.h"
+
+/** Keys have no padding, for all of their bytes count. */
+typedef struct tm_keys {
+    tm_vec keys;     /* by number; elements have the size of a key */
+    uint32_t *slots; /* owned; number + 1, 0 is free */
+    size_t mask;     /* slots - 1, a power of two minus one */
+} tm_keys;
+
+#define TM_KEYS(type) ((tm_keys){.keys = TM_VEC(type)})
+
+/** Never the number of a key. */
+#define TM_NO_KEY UINT32_MAX
+
+/** The number of a key, new or known; new ones count from 0. TM_NO_KEY when memory is out. */
+uint32_t tm_keys_add(tm_keys *keys, const void *key);
+
+void tm_keys_free(tm_keys *keys);
+
+#endif
