@@ -158,6 +158,10 @@ static const struct {
                    "early_kernels component method anchors domain set_ns "},
     {"clock.check", " collectives matched incomplete unmatched suspect violations_before "
                     "violations_after worst_before_ns worst_after_ns align "},
+    {"launches.rank", " rank events unlinked launches launches_per_event call_ns mean_call_ns "
+                      "mean_latency_ns median_latency_ns p95_latency_ns max_latency_ns mean_queue "
+                      "max_queue host_bound_events host_bound_pct short_events short_pct "
+                      "graph_launches graph_events "},
 };
 
 /* True where the analysis of this table is in the registry. */

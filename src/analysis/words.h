@@ -1,0 +1,38 @@
+/* What the name of a call on the host tells of it. */
+#ifndef TMERGE_WORDS_H
+#define TMERGE_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tmerge/names.h"
+
+typedef enum tm_word {
+    TM_WORD_OTHER = 1,
+    TM_WORD_GRAPH,      /* launches a whole graph */
+    TM_WORD_SYNC,       /* waits for the GPU */
+    TM_WORD_COPY,       /* copies or sets memory; may wait for it */
+    TM_WORD_ALLOCATION, /* takes or gives back memory of the device, or pinned memory */
+    TM_WORD_INPUT,      /* waits for the next batch */
+    TM_WORD_COMMUNICATION
+} tm_word;
+
+tm_word tm_word_of(tm_text name);
+
+/** The words of a dictionary's names, each looked at when it is first asked for. */
+typedef struct tm_words {
+    const tm_names *names; /* borrowed */
+    uint8_t *known;        /* owned; by name id, 0 where nobody asked yet */
+} tm_words;
+
+/** False when memory is out; free it in either case. No name may be added while it is in use. */
+bool tm_words_init(tm_words *words, const tm_names *names);
+void tm_words_free(tm_words *words);
+
+static inline tm_word tm_words_at(tm_words *words, uint32_t name) {
+    if (words->known[name] == 0)
+        words->known[name] = (uint8_t)tm_word_of(tm_names_text(words->names, name));
+    return (tm_word)words->known[name];
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* The tables of a small job: ranks are given as events, then rows are looked at. */
+#include "analysis_fixture.h"
+
+small_job open_job(void) {
+    small_job j = {.ground = open_ground(), .job = {.world_size = -1}};
+    assert_int_equal(tm_analysis_tables(&j.tables, &j.ground.err), TM_OK);
+    return j;
+}
+
+void close_job(small_job *j) {
+    tm_tables_destroy(&j->tables);
+    close_ground(&j->ground);
+}
+
+void add_trace(small_job *j, int64_t rank, tm_trace *trace) {
+    ground *g = &j->ground;
+    tm_timeline timeline;
+    assert_int_equal(tm_timeline_build(&trace, 1, rank, &g->context, &timeline, &g->err), TM_OK);
+    assert_int_equal(tm_analyse_rank(&timeline, g->names, &j->tables, &g->err), TM_OK);
+    tm_timeline_destroy(&timeline);
+    j->job.n_ranks++;
+}
+
+void add_rank(small_job *j, int64_t rank, const event_spec *events, size_t n) {
+    tm_trace trace = make_trace(&j->ground, "one.json", events, n, 0);
+    add_trace(j, rank, &trace);
+}
+
+void finish_job(small_job *j) {
+    assert_int_equal(tm_analyse_job(&j->job, &j->tables, &j->ground.err), TM_OK);
+}
+
+void check_rows(const small_job *j, const char *name, const char *const *rows, size_t n) {
+    const tm_table *table = tm_tables_find(&j->tables, name);
+    assert_non_null(table);
+    for (size_t i = 0; i < n && i < table->n_rows; i++)
+        assert_row(table, i, rows[i]);
+    assert_int_equal(table->n_rows, n);
+}

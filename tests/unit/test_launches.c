@@ -1,0 +1,79 @@
+/* The tables of launches: every cell of small jobs, worked out by hand. */
+#include "analysis_fixture.h"
+
+#define CALL(name, begin, duration, correlation)                                                   \
+    { TM_CAT_RUNTIME, name, begin, duration, correlation, 1, 1, NULL, TM_DURATION }
+#define KERNEL(begin, duration, correlation, stream)                                               \
+    { TM_CAT_KERNEL, "gemm", begin, duration, correlation, stream, 0, NULL, TM_DURATION }
+
+/* Three calls on the host, a graph of two kernels, and one kernel of which no call is known:
+ *
+ *   call    1 [0, 10)  2 [12, 20)  3 [22, 60)  graph 4 [80, 90)
+ *   7       1 [15, 35)  2 [40, 44)  3 [50, 70)  4 [95, 97)  4 [97, 100)
+ *   8       unknown [96, 98)
+ *
+ *   calls:    10 + 8 + 38 + 10 = 66, 4 calls of 5 events: 0.8; mean 16.5, rounded 17
+ *   latency:  5, 20, 0 (it began inside its call), 5, 7: mean 37 / 5 = 7.4, median 5, p95 (nearest
+ *             rank: the 5th) 20
+ *   queue:    15 + 28 + 28 + 15 + 17 = 103 over the window [15, 100) = 85: 1.2117647...
+ *             At 12, calls 1 and 2 have come and nothing has begun: 2. At 80, two of the graph come
+ *             and 1, 2 and 3 have begun: 2.
+ *   bound:    2's call comes before 1 ends, 3's too; the graph's at 80 after 70, but its second
+ *             kernel's before 97: 1 of 5. The first has nothing before it.
+ *   short:    1: 20 < 10 no; 2: 4 < 8 yes; 3: 20 < 38 yes; those of the graph do not count: 2 */
+static const event_spec rank_0[] = {
+    CALL("cudaLaunchKernel", 0, 10, 1),
+    CALL("cudaLaunchKernel", 12, 8, 2),
+    CALL("cudaMemcpyAsync", 22, 38, 3),
+    CALL("cudaGraphLaunch", 80, 10, 4),
+    CALL("cudaEventQuery", 92, 1, 5), /* launches nothing */
+    KERNEL(15, 20, 1, 7),
+    KERNEL(40, 4, 2, 7),
+    {TM_CAT_MEMCPY, "Memcpy HtoD", 50, 20, 3, 7, 0, NULL, TM_DURATION},
+    KERNEL(95, 2, 4, 7),
+    KERNEL(97, 3, 4, 7),
+    KERNEL(96, 2, 9, 8),
+};
+
+/* Two threads launch to one stream, so calls do not come in the order of their kernels: at 8 both
+ * are queued. */
+static const event_spec rank_1[] = {
+    CALL("cudaLaunchKernel", 8, 1, 2),
+    {TM_CAT_RUNTIME, "cudaLaunchKernel", 4, 1, 1, 2, 1, NULL, TM_DURATION},
+    KERNEL(10, 1, 2, 7),
+    KERNEL(11, 1, 1, 7),
+};
+
+static void launches_are_as_worked_out_by_hand(void **state) {
+    (void)state;
+    static const char *const rows[] = {
+        "rank=0 events=5 unlinked=1 launches=4 launches_per_event=0.8 call_ns=66 mean_call_ns=17 "
+        "mean_latency_ns=7 median_latency_ns=5 p95_latency_ns=20 max_latency_ns=20 "
+        "mean_queue=1.211764706 max_queue=2 host_bound_events=1 host_bound_pct=20 short_events=2 "
+        "short_pct=40 graph_launches=1 graph_events=2",
+        /* latencies 10 - 9 and 11 - 5; queued 2 + 7 of a window of 2; 11 > 10 is not queued long:
+         * its call came at 4 */
+        "rank=1 events=2 unlinked=0 launches=2 launches_per_event=1 call_ns=2 mean_call_ns=1 "
+        "mean_latency_ns=4 median_latency_ns=4 p95_latency_ns=6 max_latency_ns=6 mean_queue=4.5 "
+        "max_queue=2 host_bound_events=0 host_bound_pct=0 short_events=0 short_pct=0 "
+        "graph_launches=0 graph_events=0",
+        "rank=2 events=0 unlinked=0 launches=0 launches_per_event=null call_ns=0 "
+        "mean_call_ns=null mean_latency_ns=null median_latency_ns=null p95_latency_ns=null "
+        "max_latency_ns=null mean_queue=null max_queue=0 host_bound_events=0 host_bound_pct=null "
+        "short_events=0 short_pct=null graph_launches=0 graph_events=0",
+    };
+    small_job j = open_job();
+    add_rank(&j, 0, rank_0, COUNT(rank_0));
+    add_rank(&j, 1, rank_1, COUNT(rank_1));
+    add_rank(&j, 2, rank_0, 1); /* a call and no GPU event */
+    finish_job(&j);
+    CHECK_ROWS(&j, "launches.rank", rows);
+    close_job(&j);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launches_are_as_worked_out_by_hand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
