@@ -162,6 +162,10 @@ static const struct {
                       "mean_latency_ns median_latency_ns p95_latency_ns max_latency_ns mean_queue "
                       "max_queue host_bound_events host_bound_pct short_events short_pct "
                       "graph_launches graph_events "},
+    {"idle.rank", " rank idle_ns idle_pct host_wait_ns kernel_wait_ns other_ns input_ns "
+                  "host_comm_ns sync_ns host_work_ns gaps longest_ns "},
+    {"idle.stream", " rank device stream events idle_ns host_wait_ns kernel_wait_ns other_ns "},
+    {"idle.gap", " rank begin_ns duration_ns step cause after before host host_ns unrecorded_ns "},
 };
 
 /* True where the analysis of this table is in the registry. */

@@ -1,0 +1,188 @@
+#include "gap_host.h"
+
+#include <string.h>
+
+#include "keys.h"
+
+/* Stands for a thread that is in no recorded call. */
+#define NOWHERE UINT32_MAX
+
+/* A call that has begun on a thread and not ended. */
+typedef struct open_call {
+    int64_t end_ns;
+    uint32_t name;
+} open_call;
+
+/* Time of one name within one gap. */
+typedef struct part_key {
+    uint32_t gap, name;
+} part_key;
+
+/* A thread that is gone through from its begin on. */
+typedef struct walk {
+    const tm_gap *gaps; /* [n] */
+    const bool *wanted; /* [n] of this thread */
+    size_t n, gap;      /* the first that ends behind at_ns */
+    int64_t at_ns;
+    tm_vec open;   /* of open_call, innermost last */
+    tm_keys parts; /* of part_key, and */
+    tm_vec times;  /* of int64_t, their time */
+} walk;
+
+static bool add_part(walk *w, uint32_t gap, uint32_t name, int64_t time_ns) {
+    const part_key key = {gap, name};
+    uint32_t number = tm_keys_add(&w->parts, &key);
+    if (number == TM_NO_KEY)
+        return false;
+    if (number == w->times.n) {
+        int64_t *time = tm_vec_push(&w->times);
+        if (!time)
+            return false;
+        *time = 0;
+    }
+    ((int64_t *)w->times.data)[number] += time_ns;
+    return true;
+}
+
+/* The thread is in one call, or in none, until this time. */
+static bool stay(walk *w, uint32_t name, int64_t until_ns) {
+    bool ok = true;
+    while (w->gap < w->n && w->gaps[w->gap].end_ns <= w->at_ns)
+        w->gap++;
+    for (size_t i = w->gap; ok && i < w->n && w->gaps[i].begin_ns < until_ns; i++) {
+        const tm_gap *gap = &w->gaps[i];
+        int64_t begin = gap->begin_ns > w->at_ns ? gap->begin_ns : w->at_ns;
+        int64_t end = gap->end_ns < until_ns ? gap->end_ns : until_ns;
+        if (w->wanted[i] && end > begin)
+            ok = add_part(w, (uint32_t)i, name, end - begin);
+    }
+    w->at_ns = until_ns > w->at_ns ? until_ns : w->at_ns;
+    return ok;
+}
+
+/* Ends the calls that end by then. */
+static bool advance(walk *w, int64_t until_ns) {
+    bool ok = true;
+    while (ok && w->open.n > 0) {
+        const open_call *top = (const open_call *)w->open.data + w->open.n - 1;
+        if (top->end_ns > until_ns)
+            break;
+        ok = stay(w, top->name, top->end_ns);
+        w->open.n--;
+    }
+    uint32_t inside =
+        w->open.n > 0 ? ((const open_call *)w->open.data)[w->open.n - 1].name : NOWHERE;
+    return ok && stay(w, inside, until_ns);
+}
+
+/* Steps and the profiler's own spans enclose everything and tell nothing. */
+static bool tells(const tm_rank_view *view, uint32_t row) {
+    static const char step[] = "ProfilerStep#";
+    const tm_timeline *timeline = view->timeline;
+    if (timeline->kind[row] != TM_DURATION || timeline->category[row] == TM_CAT_TRACE ||
+        timeline->category[row] == TM_CAT_OVERHEAD)
+        return false;
+    tm_text name = tm_names_text(view->names, timeline->name[row]);
+    return name.size < sizeof step - 1 || memcmp(name.bytes, step, sizeof step - 1) != 0;
+}
+
+static bool walk_thread(const tm_rank_view *view, const tm_track *track, walk *w) {
+    const tm_timeline *timeline = view->timeline;
+    int64_t last_ns = w->gaps[w->n - 1].end_ns;
+    bool ok = true;
+    w->at_ns = INT64_MIN;
+    for (uint32_t row = track->first; ok && row < track->first + track->count; row++) {
+        int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
+        if (begin >= last_ns)
+            break;
+        if (end <= w->gaps[0].begin_ns || !tells(view, row))
+            continue;
+        const open_call call = {end, timeline->name[row]};
+        ok = advance(w, begin) && tm_vec_append(&w->open, &call, 1);
+    }
+    return ok && advance(w, last_ns);
+}
+
+/* Parts of one gap come in the order of time, so of equals the first is kept. */
+static void collect(const walk *w, tm_gap_host *out) {
+    const part_key *keys = w->parts.keys.data;
+    const int64_t *times = w->times.data;
+    for (size_t i = 0; i < w->times.n; i++) {
+        tm_gap_host *host = &out[keys[i].gap];
+        if (keys[i].name == NOWHERE) {
+            host->unrecorded_ns = times[i];
+        } else if (times[i] > host->longest_ns) {
+            host->longest = keys[i].name;
+            host->longest_ns = times[i];
+        }
+    }
+}
+
+static const tm_track *thread_of(const tm_timeline *timeline, const tm_gap *gap) {
+    uint32_t call = gap->next == TM_NO_EVENT ? TM_NO_EVENT : timeline->launch[gap->next];
+    for (size_t t = 0; t < timeline->n_tracks && call != TM_NO_EVENT; t++)
+        if (call - timeline->tracks[t].first < timeline->tracks[t].count)
+            return &timeline->tracks[t];
+    return NULL;
+}
+
+tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, tm_gap_host *out,
+                       tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    tm_vec wanted = TM_VEC(bool);
+    if (!tm_vec_append(&wanted, NULL, n + 1))
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (tm_gap_host){.known = thread_of(timeline, &gaps[i]) != NULL};
+    bool ok = true;
+    for (size_t t = 0; t < timeline->n_tracks && ok; t++) {
+        bool any = false;
+        for (size_t i = 0; i < n; i++) {
+            bool its = thread_of(timeline, &gaps[i]) == &timeline->tracks[t];
+            ((bool *)wanted.data)[i] = its;
+            any = any || its;
+        }
+        if (!any)
+            continue;
+        walk w = {.gaps = gaps, .wanted = wanted.data, .n = n, .open = TM_VEC(open_call)};
+        w.parts = TM_KEYS(part_key);
+        w.times = TM_VEC(int64_t);
+        ok = walk_thread(view, &timeline->tracks[t], &w);
+        if (ok)
+            collect(&w, out);
+        tm_vec_free(&w.open);
+        tm_keys_free(&w.parts);
+        tm_vec_free(&w.times);
+    }
+    tm_vec_free(&wanted);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* The last row of a stream that begins before this time, by halving; TM_NO_EVENT for none. */
+static uint32_t last_before(const tm_timeline *timeline, const tm_track *track, int64_t time_ns) {
+    uint32_t low = track->first, high = track->first + track->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (timeline->begin_ns[middle] < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low-- > track->first)
+        if (timeline->role[low] != TM_ROLE_NONE)
+            return low;
+    return TM_NO_EVENT;
+}
+
+uint32_t tm_gap_last_event(const tm_timeline *timeline, const tm_gap *gap) {
+    uint32_t found = TM_NO_EVENT;
+    for (size_t t = 0; t < timeline->n_tracks; t++) {
+        if (timeline->tracks[t].kind != TM_TRACK_GPU)
+            continue;
+        uint32_t row = last_before(timeline, &timeline->tracks[t], gap->begin_ns);
+        if (row != TM_NO_EVENT &&
+            timeline->begin_ns[row] + timeline->duration_ns[row] == gap->begin_ns)
+            found = row;
+    }
+    return found;
+}

@@ -1,0 +1,27 @@
+/* What the host did while the GPU did nothing. */
+#ifndef TMERGE_GAP_HOST_H
+#define TMERGE_GAP_HOST_H
+
+#include "gaps.h"
+
+/** What the thread that ended a gap did in it. */
+typedef struct tm_gap_host {
+    uint32_t longest;      /* name id of the innermost calls that took longest */
+    int64_t longest_ns;    /* 0: it was in no recorded call */
+    int64_t unrecorded_ns; /* in no recorded call */
+    bool known;            /* the call that launched the next event, and so the thread, is known */
+} tm_gap_host;
+
+/**
+ * Looks at the threads that launched the events which end these gaps, each thread once.
+ * @param gaps  [n] ascending, without overlap
+ * @param out   [n] set only on TM_OK
+ * @return      TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, tm_gap_host *out,
+                       tm_error *err) TM_MUST_CHECK;
+
+/** Row of the event whose end is the gap's begin; TM_NO_EVENT where there is none. */
+uint32_t tm_gap_last_event(const tm_timeline *timeline, const tm_gap *gap);
+
+#endif

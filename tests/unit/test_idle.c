@@ -1,0 +1,140 @@
+/* The tables of idle: every cell of a small job, worked out by hand. */
+#include "analysis_fixture.h"
+
+#define CALL(name, begin, duration, correlation)                                                   \
+    { TM_CAT_RUNTIME, name, begin, duration, correlation, 1, 1, NULL, TM_DURATION }
+#define KERNEL(name, begin, duration, correlation, stream)                                         \
+    { TM_CAT_KERNEL, name, begin, duration, correlation, stream, 0, NULL, TM_DURATION }
+#define MARK(name, begin, duration, thread)                                                        \
+    { TM_CAT_USER_ANNOTATION, name, begin, duration, 0, thread, 1, NULL, TM_DURATION }
+#define OP(name, begin, duration)                                                                  \
+    { TM_CAT_CPU_OP, name, begin, duration, 0, 1, 1, NULL, TM_DURATION }
+
+/* Rank 0. Calls 1 to 4 are early, so what is late of A to D is not the host's fault. Gaps:
+ *
+ *   [30, 50) us    20   before C, queued, under 30 us: kernel wait
+ *   [60, 100)      40   before D, queued: other
+ *   [110, 200)     90   before E, launched at 195. Thread 1 was in Synchronize when it began; for
+ *                       30 us the host loaded, for [140, 170) it was in gloo, 20 of them behind
+ *                       that; the remaining 40 are sync. Thread 1 itself: Synchronize 5, loading
+ * 30, E's call 1, nowhere 54. [210, 240)     30   before F, launched at 235: the host's work.
+ * Thread 1: aten::foo [205, 232) without aten::bar in it [212, 220): 2 + 12 = 14, bar 8, nowhere 3,
+ * call 5. [250, 251)      1   before G, whose launch is not known: kernel wait [252, 300)     48
+ * before H, of length 0 and not known: other
+ *
+ *   window [10, 300) = 290, idle 229, host 120, kernel 21, other 88; 100 * 229 / 290 = 78.9655...
+ *   Stream 7: A ends at 20, so C comes 30 later: other, as D's 40 and H's 48; E's 90 and F's 30 are
+ *   the host's, G's 1 kernel wait. */
+static const event_spec rank_0[] = {
+    MARK("ProfilerStep#4", 0, 210000, 1),
+    CALL("cudaLaunchKernel", 0, 500, 1),
+    CALL("cudaLaunchKernel", 1000, 500, 2),
+    CALL("cudaLaunchKernel", 2000, 500, 3),
+    CALL("cudaLaunchKernel", 3000, 500, 4),
+    CALL("cudaStreamSynchronize", 105000, 10000, 9),
+    MARK("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 120000, 30000, 1),
+    MARK("gloo:all_reduce", 140000, 30000, 2),
+    CALL("cudaLaunchKernel", 195000, 1000, 5),
+    OP("aten::foo", 205000, 27000),
+    OP("aten::bar", 212000, 8000),
+    CALL("cudaLaunchKernel", 235000, 6000, 6),
+    KERNEL("A", 10000, 10000, 1, 7),
+    KERNEL("B", 15000, 15000, 2, 8),
+    KERNEL("C", 50000, 10000, 3, 7),
+    KERNEL("D", 100000, 10000, 4, 7),
+    KERNEL("E", 200000, 10000, 5, 7),
+    KERNEL("F", 240000, 10000, 6, 7),
+    KERNEL("G", 251000, 1000, 99, 7),
+    KERNEL("H", 300000, 0, 98, 7),
+};
+
+static void idle_time_is_as_worked_out_by_hand(void **state) {
+    (void)state;
+    static const char *const ranks[] = {
+        "rank=0 idle_ns=229000 idle_pct=78.96551724 host_wait_ns=120000 kernel_wait_ns=21000 "
+        "other_ns=88000 input_ns=30000 host_comm_ns=20000 sync_ns=40000 host_work_ns=30000 gaps=6 "
+        "longest_ns=90000",
+        "rank=1 idle_ns=0 idle_pct=null host_wait_ns=0 kernel_wait_ns=0 other_ns=0 input_ns=0 "
+        "host_comm_ns=0 sync_ns=0 host_work_ns=0 gaps=0 longest_ns=null",
+    };
+    static const char *const streams[] = {
+        "rank=0 device=0 stream=7 events=7 idle_ns=239000 host_wait_ns=120000 kernel_wait_ns=1000 "
+        "other_ns=118000",
+        "rank=0 device=0 stream=8 events=1 idle_ns=0 host_wait_ns=0 kernel_wait_ns=0 other_ns=0",
+    };
+    static const char *const gaps[] = {
+        "rank=0 begin_ns=110000 duration_ns=90000 step=4 cause=sync after=D before=E "
+        "host=enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ host_ns=30000 "
+        "unrecorded_ns=54000",
+        "rank=0 begin_ns=252000 duration_ns=48000 step=null cause=other after=G before=H host=null "
+        "host_ns=null unrecorded_ns=null",
+        "rank=0 begin_ns=60000 duration_ns=40000 step=4 cause=other after=C before=D host=null "
+        "host_ns=null unrecorded_ns=40000",
+        "rank=0 begin_ns=210000 duration_ns=30000 step=null cause=host_work after=E before=F "
+        "host=aten::foo host_ns=14000 unrecorded_ns=3000",
+        "rank=0 begin_ns=30000 duration_ns=20000 step=4 cause=kernel_wait after=B before=C "
+        "host=null host_ns=null unrecorded_ns=20000",
+        "rank=0 begin_ns=250000 duration_ns=1000 step=null cause=kernel_wait after=F before=G "
+        "host=null host_ns=null unrecorded_ns=null",
+    };
+    small_job j = open_job();
+    add_rank(&j, 1, rank_0, 5); /* no GPU event */
+    add_rank(&j, 0, rank_0, COUNT(rank_0));
+    finish_job(&j);
+    CHECK_ROWS(&j, "idle.rank", ranks);
+    CHECK_ROWS(&j, "idle.stream", streams);
+    CHECK_ROWS(&j, "idle.gap", gaps);
+    close_job(&j);
+}
+
+/* Two events end the gap [10, 30) at once. That of stream 8 was launched before it began, and so
+ * was not the host's fault. */
+static void the_event_that_was_launched_first_ends_a_gap(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        CALL("cudaLaunchKernel", 1, 1, 1),  CALL("cudaLaunchKernel", 2, 1, 2),
+        CALL("cudaLaunchKernel", 20, 1, 3), KERNEL("a", 5, 5, 1, 7),
+        KERNEL("late", 30, 5, 3, 7),        KERNEL("early", 30, 5, 2, 8),
+    };
+    static const char *const gaps[] = {
+        "rank=0 begin_ns=10 duration_ns=20 step=0 cause=kernel_wait after=a before=early host="
+        "cudaLaunchKernel host_ns=1 unrecorded_ns=19"};
+    small_job j = open_job();
+    add_rank(&j, 0, events, COUNT(events));
+    finish_job(&j);
+    CHECK_ROWS(&j, "idle.gap", gaps);
+    close_job(&j);
+}
+
+/* Kernels of length 1 at 0, 11, 24, 39, ...: gaps of 10, 12, 14, ..., 34. A rank keeps the longest
+ * 10 of its 13, 16 to 34. The job keeps 100: of 11 ranks those over 16 are 99, and the first of 16.
+ */
+static void the_longest_gaps_are_kept(void **state) {
+    (void)state;
+    event_spec events[14] = {KERNEL("k", 0, 1, 0, 7)};
+    for (size_t i = 1; i < COUNT(events); i++) {
+        events[i] = events[0];
+        events[i].begin_ns = events[i - 1].begin_ns + 9 + 2 * (int64_t)i;
+    }
+    small_job j = open_job();
+    for (int64_t rank = 0; rank < 11; rank++)
+        add_rank(&j, rank, events, COUNT(events));
+    const tm_table *table = tm_tables_find(&j.tables, "idle.gap");
+    assert_int_equal(table->n_rows, 110);
+    finish_job(&j);
+    assert_int_equal(table->n_rows, 100);
+    assert_int_equal(tm_table_cell(table, 0, "duration_ns")->value.i, 34);
+    assert_int_equal(tm_table_cell(table, 98, "duration_ns")->value.i, 18);
+    assert_int_equal(tm_table_cell(table, 99, "duration_ns")->value.i, 16);
+    assert_int_equal(tm_table_cell(table, 99, "rank")->value.i, 0);
+    close_job(&j);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(idle_time_is_as_worked_out_by_hand),
+        cmocka_unit_test(the_event_that_was_launched_first_ends_a_gap),
+        cmocka_unit_test(the_longest_gaps_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
