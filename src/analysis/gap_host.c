@@ -31,17 +31,10 @@ typedef struct walk {
 
 static bool add_part(walk *w, uint32_t gap, uint32_t name, int64_t time_ns) {
     const part_key key = {gap, name};
-    uint32_t number = tm_keys_add(&w->parts, &key);
-    if (number == TM_NO_KEY)
-        return false;
-    if (number == w->times.n) {
-        int64_t *time = tm_vec_push(&w->times);
-        if (!time)
-            return false;
-        *time = 0;
-    }
-    ((int64_t *)w->times.data)[number] += time_ns;
-    return true;
+    int64_t *sum = tm_keys_value(&w->parts, &w->times, &key);
+    if (sum)
+        *sum += time_ns;
+    return sum != NULL;
 }
 
 /* The thread is in one call, or in none, until this time. */

@@ -45,6 +45,16 @@ uint32_t tm_keys_add(tm_keys *keys, const void *key) {
     return (keys->slots[at] = (uint32_t)keys->keys.n) - 1;
 }
 
+void *tm_keys_value(tm_keys *keys, tm_vec *values, const void *key) {
+    uint32_t number = tm_keys_add(keys, key);
+    if (number == TM_NO_KEY)
+        return NULL;
+    if (number < values->n)
+        return (char *)values->data + number * values->size;
+    void *value = tm_vec_push(values);
+    return value ? memset(value, 0, values->size) : NULL;
+}
+
 void tm_keys_free(tm_keys *keys) {
     tm_vec_free(&keys->keys);
     free(keys->slots);

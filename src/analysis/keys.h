@@ -21,6 +21,13 @@ typedef struct tm_keys {
 /** The number of a key, new or known; new ones count from 0. TM_NO_KEY when memory is out. */
 uint32_t tm_keys_add(tm_keys *keys, const void *key);
 
+/**
+ * The value of a key, all zeros where the key is new.
+ * @param values  one for each key, in their order; of one type, freed by the caller
+ * @return        borrowed, until the next key is added; NULL when memory is out
+ */
+void *tm_keys_value(tm_keys *keys, tm_vec *values, const void *key);
+
 void tm_keys_free(tm_keys *keys);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "api_calls.h"
 #include "base/sums.h"
 #include "busy.h"
 #include "median.h"
@@ -74,7 +75,7 @@ static const tm_table_def rank_def = {
     .top = HOST_BOUND_PCT,
 };
 
-static const tm_table_def *const defs[] = {&rank_def};
+static const tm_table_def *const defs[] = {&rank_def, &tm_api_table, &tm_api_part_table};
 
 /* What is known of a rank so far. */
 typedef struct tally {
@@ -209,7 +210,14 @@ static tm_status launches_rank(const tm_rank_view *view, tm_tables *out, tm_erro
     tm_words_free(&t.words);
     free(t.called);
     free(t.latencies);
-    return status;
+    return status == TM_OK ? tm_api_rank(view, out, err) : status;
+}
+
+static tm_status launches_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    (void)err;
+    tm_table_top(tm_tables_find(out, tm_api_table.name), SIZE_MAX); /* the largest first */
+    return TM_OK;
 }
 
 const tm_analysis tm_analysis_launches = {
@@ -218,4 +226,6 @@ const tm_analysis tm_analysis_launches = {
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = launches_rank,
+    .merge = tm_api_merge,
+    .job = launches_job,
 };

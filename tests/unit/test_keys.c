@@ -39,10 +39,30 @@ static void all_bytes_of_a_key_count_and_numbers_stay_when_the_table_grows(void 
     assert_null(keys.slots);
 }
 
+static void every_key_has_a_value_that_begins_at_zero(void **state) {
+    (void)state;
+    tm_keys keys = TM_KEYS(uint32_t);
+    tm_vec sums = TM_VEC(int64_t);
+    for (int64_t i = 1; i <= 1000; i++) {
+        const uint32_t key = (uint32_t)(i % 3);
+        int64_t *sum = tm_keys_value(&keys, &sums, &key);
+        assert_non_null(sum);
+        *sum += i;
+    }
+    /* in the order of the keys 1, 2, 0: 1 + 4 + ... + 1000, 2 + ... + 998, 3 + ... + 999 */
+    const int64_t expected[] = {334 * 1001 / 2, 333 * 1000 / 2, 333 * 1002 / 2};
+    assert_int_equal(sums.n, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(((const int64_t *)sums.data)[i], expected[i]);
+    tm_vec_free(&sums);
+    tm_keys_free(&keys);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_are_numbered_in_the_order_in_which_they_come),
         cmocka_unit_test(all_bytes_of_a_key_count_and_numbers_stay_when_the_table_grows),
+        cmocka_unit_test(every_key_has_a_value_that_begins_at_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

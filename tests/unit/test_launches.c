@@ -71,9 +71,33 @@ static void launches_are_as_worked_out_by_hand(void **state) {
     close_job(&j);
 }
 
+/* Rank 0: launches of 10 and 8; rank 1: of 1 and 1, by two threads; rank 2: of 10.
+ *   18 + 2 + 10 = 30 in 5 calls, by rank 18, 2, 10: median 10, rank 0 the most. */
+static void calls_of_one_name_are_one_row_the_costliest_first(void **state) {
+    (void)state;
+    static const char *const rows[] = {
+        "name=cudaMemcpyAsync calls=1 total_ns=38 mean_ns=38 max_ns=38 ranks=1 median_rank_ns=38 "
+        "max_rank_ns=38 max_rank=0",
+        "name=cudaLaunchKernel calls=5 total_ns=30 mean_ns=6 max_ns=10 ranks=3 median_rank_ns=10 "
+        "max_rank_ns=18 max_rank=0",
+        "name=cudaGraphLaunch calls=1 total_ns=10 mean_ns=10 max_ns=10 ranks=1 median_rank_ns=10 "
+        "max_rank_ns=10 max_rank=0",
+        "name=cudaEventQuery calls=1 total_ns=1 mean_ns=1 max_ns=1 ranks=1 median_rank_ns=1 "
+        "max_rank_ns=1 max_rank=0",
+    };
+    small_job j = open_job();
+    add_rank(&j, 2, rank_0, 1);
+    add_rank(&j, 0, rank_0, COUNT(rank_0));
+    add_rank(&j, 1, rank_1, COUNT(rank_1));
+    finish_job(&j);
+    CHECK_ROWS(&j, "launches.api", rows);
+    close_job(&j);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_are_as_worked_out_by_hand),
+        cmocka_unit_test(calls_of_one_name_are_one_row_the_costliest_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

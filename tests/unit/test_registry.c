@@ -162,6 +162,8 @@ static const struct {
                       "mean_latency_ns median_latency_ns p95_latency_ns max_latency_ns mean_queue "
                       "max_queue host_bound_events host_bound_pct short_events short_pct "
                       "graph_launches graph_events "},
+    {"launches.api", " name calls total_ns mean_ns max_ns ranks median_rank_ns max_rank_ns "
+                     "max_rank "},
     {"idle.rank", " rank idle_ns idle_pct host_wait_ns kernel_wait_ns other_ns input_ns "
                   "host_comm_ns sync_ns host_work_ns gaps longest_ns "},
     {"idle.stream", " rank device stream events idle_ns host_wait_ns kernel_wait_ns other_ns "},
