@@ -13,5 +13,6 @@ extern const tm_analysis tm_analysis_collectives;
 extern const tm_analysis tm_analysis_clock;
 extern const tm_analysis tm_analysis_launches;
 extern const tm_analysis tm_analysis_idle;
+extern const tm_analysis tm_analysis_transfers;
 
 #endif
