@@ -14,5 +14,6 @@ extern const tm_analysis tm_analysis_clock;
 extern const tm_analysis tm_analysis_launches;
 extern const tm_analysis tm_analysis_idle;
 extern const tm_analysis tm_analysis_transfers;
+extern const tm_analysis tm_analysis_memory;
 
 #endif

@@ -24,7 +24,7 @@ ROOMS_OF_SRC = {
 # Libraries whose headers are not for every room; a room of src by its name.
 HDF5_ROOMS = {"store", "mpi"}
 MPI_ROOMS = {"mpi", "tools"}
-CJSON_ROOMS = {"readers", "match", "table", "store", "report", "export", "tools"}
+CJSON_ROOMS = {"readers", "match", "analysis", "table", "store", "report", "export", "tools"}
 # A library that prints or exits takes the decision from its caller, and under MPI hangs the rest.
 ONLY_IN_TOOLS = re.compile(
     r"\b(stdout|stderr|MPI_COMM_WORLD|(?:v?printf|puts|putchar|perror|exit|_exit|_Exit|quick_exit"

@@ -172,6 +172,14 @@ static const struct {
                        "overlap_pct sync_count sync_ns "},
     {"transfers.size", " kind host_memory size_class_bytes count bytes total_ns bw_gbps "},
     {"transfers.allocation", " rank call calls step_calls total_ns max_ns "},
+    {"memory.device", " rank device allocations releases relative begin_bytes end_bytes peak_bytes "
+                      "peak_time_ns peak_step peak_operator peak_reserved_bytes fragmentation_pct "
+                      "capacity_bytes capacity_pct growth_bytes growing_steps "},
+    {"memory.curve", " rank device time_ns allocated_bytes reserved_bytes "},
+    {"memory.step", " rank device step allocated_bytes peak_bytes peak_reserved_bytes end_bytes "
+                    "growth_bytes "},
+    {"memory.operator", " operator device ranks calls self_allocations self_bytes "
+                        "self_increase_bytes allocations bytes increase_bytes "},
 };
 
 /* True where the analysis of this table is in the registry. */

@@ -1,0 +1,195 @@
+/* The tables of memory: every cell of a small job, worked out by hand. */
+#include "analysis_fixture.h"
+
+#include "analysis/devices.h"
+#include "analysis/memory_levels.h"
+
+#define MARK(name, begin)                                                                          \
+    { TM_CAT_USER_ANNOTATION, name, begin, 100, 0, 1, 1, NULL, TM_DURATION }
+#define OP(name, begin, duration, thread)                                                          \
+    { TM_CAT_CPU_OP, name, begin, duration, 0, thread, 1, NULL, TM_DURATION }
+#define RECORD(begin, thread)                                                                      \
+    { TM_CAT_CPU_INSTANT, "[memory]", begin, 0, 0, thread, 1, NULL, TM_INSTANT }
+
+/* foo [10, 50) calls bar [20, 40), which calls foo again [22, 30). Bytes, and the totals behind:
+ *
+ *   25   +1000  6000 of 8000  in foo, in bar, in foo
+ *   35    +500  6500 of 8000  in bar
+ *   60   -1000  5500 of 8000
+ *  120   +2000  7500 of 9000  on another thread, in back [110, 150)
+ *  130    -500  7000 of 9000
+ *  220    +100  7100 of 9000
+ *
+ * and on the CPU, without totals, 26: +64 in foo, 70: -64. */
+static const event_spec events[] = {
+    MARK("ProfilerStep#1", 0),
+    MARK("ProfilerStep#2", 100),
+    MARK("ProfilerStep#3", 200),
+    OP("foo", 10, 40, 1),
+    OP("bar", 20, 20, 1),
+    OP("foo", 22, 8, 1),
+    OP("back", 110, 40, 2),
+    RECORD(25, 1),
+    RECORD(26, 1),
+    RECORD(35, 1),
+    RECORD(60, 1),
+    RECORD(70, 1),
+    RECORD(120, 2),
+    RECORD(130, 1),
+    RECORD(220, 1),
+};
+enum { FIRST_RECORD = 7 };
+static const tm_memory_attr records[] = {
+    {.bytes = 1000, .allocated_bytes = 6000, .reserved_bytes = 8000, .device_type = 1},
+    {.bytes = 64, .allocated_bytes = -1, .reserved_bytes = -1, .device_type = 0, .device = -1},
+    {.bytes = 500, .allocated_bytes = 6500, .reserved_bytes = 8000, .device_type = 1},
+    {.bytes = -1000, .allocated_bytes = 5500, .reserved_bytes = 8000, .device_type = 1},
+    {.bytes = -64, .allocated_bytes = -1, .reserved_bytes = -1, .device_type = 0, .device = -1},
+    {.bytes = 2000, .allocated_bytes = 7500, .reserved_bytes = 9000, .device_type = 1},
+    {.bytes = -500, .allocated_bytes = 7000, .reserved_bytes = 9000, .device_type = 1},
+    {.bytes = 100, .allocated_bytes = 7100, .reserved_bytes = 9000, .device_type = 1},
+};
+
+static void add_records(small_job *j, int64_t rank) {
+    tm_trace trace = make_trace(&j->ground, "one.json", events, COUNT(events), 0);
+    trace.metadata = name_of(&j->ground, "{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":"
+                                         "18000},{\"id\":1,\"totalGlobalMem\":7}]}");
+    for (size_t i = 0; i < COUNT(records); i++) {
+        tm_memory_attr record = records[i];
+        record.event = (uint32_t)(FIRST_RECORD + i);
+        assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_MEMORY], &record, 1));
+    }
+    add_trace(j, rank, &trace);
+}
+
+static void levels_are_as_worked_out_by_hand(void **state) {
+    (void)state;
+    static const char *const devices[] = {
+        "rank=0 device=cpu allocations=1 releases=1 relative=true begin_bytes=0 end_bytes=0 "
+        "peak_bytes=64 peak_time_ns=26 peak_step=1 peak_operator=foo peak_reserved_bytes=null "
+        "fragmentation_pct=null capacity_bytes=null capacity_pct=null growth_bytes=null "
+        "growing_steps=null",
+        /* 1500 of 9000 were never used; steps 2 and 3 grew by 1500 and 100 */
+        "rank=0 device=cuda:0 allocations=4 releases=2 relative=false begin_bytes=5000 "
+        "end_bytes=7100 peak_bytes=7500 peak_time_ns=120 peak_step=2 peak_operator=back "
+        "peak_reserved_bytes=9000 fragmentation_pct=16.66666667 capacity_bytes=18000 "
+        "capacity_pct=50 growth_bytes=800 growing_steps=2",
+    };
+    static const char *const steps[] = {
+        "rank=0 device=cpu step=1 allocated_bytes=64 peak_bytes=64 peak_reserved_bytes=null "
+        "end_bytes=0 growth_bytes=0",
+        "rank=0 device=cuda:0 step=1 allocated_bytes=1500 peak_bytes=6500 peak_reserved_bytes=8000 "
+        "end_bytes=5500 growth_bytes=500",
+        "rank=0 device=cuda:0 step=2 allocated_bytes=2000 peak_bytes=7500 peak_reserved_bytes=9000 "
+        "end_bytes=7000 growth_bytes=1500",
+        "rank=0 device=cuda:0 step=3 allocated_bytes=100 peak_bytes=7100 peak_reserved_bytes=9000 "
+        "end_bytes=7100 growth_bytes=100",
+    };
+    static const char *const curve[] = {
+        "rank=0 device=cpu time_ns=26 allocated_bytes=64 reserved_bytes=null",
+        "rank=0 device=cpu time_ns=70 allocated_bytes=0 reserved_bytes=null",
+        "rank=0 device=cuda:0 time_ns=25 allocated_bytes=6000 reserved_bytes=8000",
+        "rank=0 device=cuda:0 time_ns=35 allocated_bytes=6500 reserved_bytes=8000",
+        "rank=0 device=cuda:0 time_ns=60 allocated_bytes=5500 reserved_bytes=8000",
+        "rank=0 device=cuda:0 time_ns=120 allocated_bytes=7500 reserved_bytes=9000",
+        "rank=0 device=cuda:0 time_ns=130 allocated_bytes=7000 reserved_bytes=9000",
+        "rank=0 device=cuda:0 time_ns=220 allocated_bytes=7100 reserved_bytes=9000",
+    };
+    small_job j = open_job();
+    add_records(&j, 0);
+    add_rank(&j, 1, events, FIRST_RECORD); /* no record */
+    finish_job(&j);
+    CHECK_ROWS(&j, "memory.device", devices);
+    CHECK_ROWS(&j, "memory.step", steps);
+    CHECK_ROWS(&j, "memory.curve", curve);
+    close_job(&j);
+}
+
+/* Of one rank: foo, called twice, has 1000 itself and 500 through bar, each counted once. Outside
+ * of all: 100 taken, 1500 given back. Here every number twice. */
+static void operators_have_what_they_took_alone_and_with_what_they_called(void **state) {
+    (void)state;
+    static const char *const rows[] = {
+        "operator=back device=cuda ranks=2 calls=2 self_allocations=2 self_bytes=4000 "
+        "self_increase_bytes=4000 allocations=2 bytes=4000 increase_bytes=4000",
+        "operator=foo device=cuda ranks=2 calls=4 self_allocations=2 self_bytes=2000 "
+        "self_increase_bytes=2000 allocations=4 bytes=3000 increase_bytes=3000",
+        "operator=bar device=cuda ranks=2 calls=2 self_allocations=2 self_bytes=1000 "
+        "self_increase_bytes=1000 allocations=4 bytes=3000 increase_bytes=3000",
+        "operator=null device=cuda ranks=2 calls=0 self_allocations=2 self_bytes=200 "
+        "self_increase_bytes=-2800 allocations=2 bytes=200 increase_bytes=-2800",
+        "operator=foo device=cpu ranks=2 calls=4 self_allocations=2 self_bytes=128 "
+        "self_increase_bytes=128 allocations=2 bytes=128 increase_bytes=128",
+        "operator=bar device=cpu ranks=2 calls=2 self_allocations=0 self_bytes=0 "
+        "self_increase_bytes=0 allocations=2 bytes=128 increase_bytes=128",
+        "operator=null device=cpu ranks=2 calls=0 self_allocations=0 self_bytes=0 "
+        "self_increase_bytes=-128 allocations=0 bytes=0 increase_bytes=-128",
+    };
+    small_job j = open_job();
+    add_records(&j, 0);
+    add_records(&j, 5);
+    finish_job(&j);
+    CHECK_ROWS(&j, "memory.operator", rows);
+    close_job(&j);
+}
+
+/* 5000 levels, one for each ns: a saw of 50 ns with one peak, one trough and one reserve alone. */
+static void a_thinned_curve_keeps_its_peaks(void **state) {
+    (void)state;
+    enum { N = 5000, PEAK = 1234, TROUGH = 2345, RESERVE = 3456 };
+    tm_vec levels = TM_VEC(tm_level);
+    for (int64_t i = 0; i < N; i++) {
+        tm_level level = {i, 100 + i % 50, 500};
+        level.allocated_bytes = i == PEAK ? 999 : i == TROUGH ? 1 : level.allocated_bytes;
+        level.reserved_bytes = i == RESERVE ? 777 : 500;
+        assert_non_null(tm_vec_append(&levels, &level, 1));
+    }
+    tm_levels_thin(&levels);
+    assert_in_range(levels.n, 128, 384);
+    const tm_level *v = levels.data;
+    int found = 0;
+    for (size_t i = 0; i < levels.n; i++) {
+        assert_true(i == 0 || v[i].time_ns > v[i - 1].time_ns);
+        found += v[i].time_ns == PEAK && v[i].allocated_bytes == 999;
+        found += v[i].time_ns == TROUGH && v[i].allocated_bytes == 1;
+        found += v[i].time_ns == RESERVE && v[i].reserved_bytes == 777;
+    }
+    assert_int_equal(found, 3);
+    size_t n = levels.n = 384;
+    tm_levels_thin(&levels); /* few enough: nothing is left out */
+    assert_int_equal(levels.n, n);
+    tm_vec_free(&levels);
+}
+
+static void the_memory_of_a_device_is_in_the_metadata(void **state) {
+    (void)state;
+    static const struct {
+        const char *metadata;
+        int32_t device;
+        int64_t expected;
+    } cases[] = {
+        {"", 0, -1},
+        {"{}", 0, -1},
+        {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":85018279936}]}", 0, 85018279936},
+        {"{\"computeProperties\":[{\"id\":3,\"totalGlobalMem\":5}]}", 3, 5},
+        {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":5}]}", 1, -1},
+        {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":\"5\"}]}", 0, -1},
+        {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":1e300}]}", 0, -1},
+        {"{\"deviceProperties\":7}", 0, -1},
+        {"no JSON", 0, -1},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_text text = {cases[i].metadata, strlen(cases[i].metadata)};
+        assert_int_equal(tm_device_memory(text, cases[i].device), cases[i].expected);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels_are_as_worked_out_by_hand),
+        cmocka_unit_test(operators_have_what_they_took_alone_and_with_what_they_called),
+        cmocka_unit_test(a_thinned_curve_keeps_its_peaks),
+        cmocka_unit_test(the_memory_of_a_device_is_in_the_metadata),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
