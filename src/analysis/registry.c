@@ -6,7 +6,7 @@
 static const tm_analysis *const analyses[] = {
     &tm_analysis_job,   &tm_analysis_overlap,    &tm_analysis_ratio,       &tm_analysis_imbalance,
     &tm_analysis_clock, &tm_analysis_stragglers, &tm_analysis_collectives, &tm_analysis_launches,
-    &tm_analysis_idle,  &tm_analysis_transfers,  &tm_analysis_memory,
+    &tm_analysis_idle,  &tm_analysis_transfers,  &tm_analysis_memory,      &tm_analysis_kernels,
 };
 
 enum { N_ANALYSES = sizeof analyses / sizeof *analyses };

@@ -172,6 +172,12 @@ static const struct {
                        "overlap_pct sync_count sync_ns "},
     {"transfers.size", " kind host_memory size_class_bytes count bytes total_ns bw_gbps "},
     {"transfers.allocation", " rank call calls step_calls total_ns max_ns "},
+    {"kernels.kernel",
+     " name calls total_ns mean_ns min_ns max_ns blocks_per_sm occupancy_pct share_pct "
+     "communication tensor_cores registers shared_memory_bytes short_calls short_pct ranks "
+     "median_rank_ns slowest_rank_ns slowest_rank spread "},
+    {"kernels.launch_shape", " name grid block registers shared_memory_bytes calls total_ns "
+                             "mean_ns min_ns max_ns blocks_per_sm occupancy_pct "},
     {"memory.device", " rank device allocations releases relative begin_bytes end_bytes peak_bytes "
                       "peak_time_ns peak_step peak_operator peak_reserved_bytes fragmentation_pct "
                       "capacity_bytes capacity_pct growth_bytes growing_steps "},
