@@ -178,6 +178,8 @@ static const struct {
      "median_rank_ns slowest_rank_ns slowest_rank spread "},
     {"kernels.launch_shape", " name grid block registers shared_memory_bytes calls total_ns "
                              "mean_ns min_ns max_ns blocks_per_sm occupancy_pct "},
+    {"contention.kernel", " name grid block ranks beside_calls alone_calls beside_ns alone_ns "
+                          "slowdown extra_ns "},
     {"memory.device", " rank device allocations releases relative begin_bytes end_bytes peak_bytes "
                       "peak_time_ns peak_step peak_operator peak_reserved_bytes fragmentation_pct "
                       "capacity_bytes capacity_pct growth_bytes growing_steps "},
