@@ -57,14 +57,18 @@ typedef struct tally {
 
 /* Tallies by name, in the order of the keys; false when memory is out. */
 static bool count_calls(const tm_timeline *timeline, tm_keys *keys, tm_vec *tallies) {
+    tally *t = NULL; /* of the call before: mostly this one's too */
+    uint32_t name = TM_NO_NAME;
     for (size_t row = 0; row < timeline->n_events; row++) {
         uint8_t category = timeline->category[row];
         if ((category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER) ||
             timeline->kind[row] != TM_DURATION)
             continue;
-        tally *t = tm_keys_value(keys, tallies, &timeline->name[row]);
+        if (!t || timeline->name[row] != name)
+            t = tm_keys_value(keys, tallies, &timeline->name[row]);
         if (!t)
             return false;
+        name = timeline->name[row];
         int64_t duration = timeline->duration_ns[row];
         t->calls++;
         t->total_ns = tm_sum(t->total_ns, duration);

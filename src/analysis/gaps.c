@@ -92,8 +92,10 @@ static void mark_gaps(const tm_timeline *timeline, const tm_intervals *sync, tm_
     }
 }
 
-/* The parts of a gap by cause; they add up to its length. */
-static void split(const tm_gaps *gaps, const tm_gap *gap, int64_t parts[TM_N_IDLE_CAUSES]) {
+/* The parts of a gap by cause, given how long the host was loading and communicating within it;
+ * they add up to its length. */
+static void split(const tm_gap *gap, int64_t input_ns, int64_t comm_ns,
+                  int64_t parts[TM_N_IDLE_CAUSES]) {
     int64_t length = gap->end_ns - gap->begin_ns;
     for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
         parts[cause] = 0;
@@ -101,19 +103,45 @@ static void split(const tm_gaps *gaps, const tm_gap *gap, int64_t parts[TM_N_IDL
         parts[length < TM_SHORT_GAP_NS ? TM_IDLE_KERNEL : TM_IDLE_OTHER] = length;
         return;
     }
-    parts[TM_IDLE_INPUT] = tm_intervals_length_in(&gaps->input, gap->begin_ns, gap->end_ns);
-    parts[TM_IDLE_COMMUNICATION] = tm_intervals_length_in(&gaps->comm, gap->begin_ns, gap->end_ns);
-    parts[gap->synced ? TM_IDLE_SYNC : TM_IDLE_HOST] =
-        length - parts[TM_IDLE_INPUT] - parts[TM_IDLE_COMMUNICATION];
+    parts[TM_IDLE_INPUT] = input_ns;
+    parts[TM_IDLE_COMMUNICATION] = comm_ns;
+    parts[gap->synced ? TM_IDLE_SYNC : TM_IDLE_HOST] = length - input_ns - comm_ns;
 }
 
 tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     int64_t parts[TM_N_IDLE_CAUSES];
     int most = 0;
-    split(gaps, gap, parts);
+    split(gap, tm_intervals_length_in(&gaps->input, gap->begin_ns, gap->end_ns),
+          tm_intervals_length_in(&gaps->comm, gap->begin_ns, gap->end_ns), parts);
     for (int cause = 1; cause < TM_N_IDLE_CAUSES; cause++)
         most = parts[cause] > parts[most] ? cause : most;
     return (tm_idle_cause)most;
+}
+
+/* The length of a set within a gap; gaps come in order, and @p next is the first interval that may
+ * matter. */
+static int64_t length_in(const tm_intervals *set, const tm_gap *gap, size_t *next) {
+    const tm_interval *v = set->data;
+    int64_t sum = 0;
+    while (*next < set->n && v[*next].end_ns <= gap->begin_ns)
+        ++*next;
+    for (size_t i = *next; i < set->n && v[i].begin_ns < gap->end_ns; i++) {
+        int64_t begin = v[i].begin_ns > gap->begin_ns ? v[i].begin_ns : gap->begin_ns;
+        sum += (v[i].end_ns < gap->end_ns ? v[i].end_ns : gap->end_ns) - begin;
+    }
+    return sum;
+}
+
+static void sum_up(tm_gaps *gaps) {
+    size_t next_input = 0, next_comm = 0;
+    for (size_t i = 0; i < gaps->gaps.n; i++) {
+        const tm_gap *gap = (const tm_gap *)gaps->gaps.data + i;
+        int64_t parts[TM_N_IDLE_CAUSES];
+        split(gap, length_in(&gaps->input, gap, &next_input),
+              length_in(&gaps->comm, gap, &next_comm), parts);
+        for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
+            gaps->sums[cause] += parts[cause];
+    }
 }
 
 tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) {
@@ -128,12 +156,7 @@ tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) {
             if (timeline->tracks[t].kind == TM_TRACK_GPU)
                 find_next_events(timeline, &timeline->tracks[t], &out->gaps);
         mark_gaps(timeline, &sync, &out->gaps);
-        for (size_t i = 0; i < out->gaps.n; i++) {
-            int64_t parts[TM_N_IDLE_CAUSES];
-            split(out, (const tm_gap *)out->gaps.data + i, parts);
-            for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
-                out->sums[cause] += parts[cause];
-        }
+        sum_up(out);
     }
     tm_vec_free(&sync);
     tm_vec_free(&comm);

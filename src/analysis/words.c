@@ -34,6 +34,7 @@ static const rule rules[] = {
     {"cu", "Memset", TM_WORD_COPY},
     {"hip", "Memcpy", TM_WORD_COPY},
     {"hip", "Memset", TM_WORD_COPY},
+    {"ProfilerStep#", "", TM_WORD_STEP},
     {"enumerate(DataLoader)#", "__next__", TM_WORD_INPUT},
     {"enumerate(DataPipe)#", "", TM_WORD_INPUT},
     {"record_param_comms", "", TM_WORD_COMMUNICATION},

@@ -13,6 +13,7 @@ typedef enum tm_word {
     TM_WORD_SYNC,       /* waits for the GPU */
     TM_WORD_COPY,       /* copies or sets memory; may wait for it */
     TM_WORD_ALLOCATION, /* takes or gives back memory of the device, or pinned memory */
+    TM_WORD_STEP,       /* a step of the profiler, which holds everything */
     TM_WORD_INPUT,      /* waits for the next batch */
     TM_WORD_COMMUNICATION
 } tm_word;

@@ -36,6 +36,7 @@ static const struct {
     {"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", TM_WORD_INPUT},
     {"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__init__", TM_WORD_OTHER},
     {"enumerate(DataPipe)#ShufflerIterDataPipe", TM_WORD_INPUT},
+    {"ProfilerStep#12", TM_WORD_STEP},
     {"gloo:all_reduce", TM_WORD_COMMUNICATION},
     {"c10d::barrier", TM_WORD_COMMUNICATION},
     {"nccl:_all_gather_base", TM_WORD_COMMUNICATION},
