@@ -1,0 +1,311 @@
+"""Tables about the GPU against sums in Python and what other programs say: cli_reference_gpu.py WHICH
+
+sums         kernels, calls and copies of every real trace against plain sums over its JSON
+tensorboard  TensorBoard's kernel and memory views
+hta          HolisticTraceAnalysis: launches, queues, idle time of streams, copies
+"""
+import collections
+import glob
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+from cli_reference import SHARED, US, merge, tables
+
+RUNTIME = {"cuda_runtime", "cuda_driver", "runtime"}
+
+
+def read(path):
+    """A trace as Python reads it, as an object also where it is a bare array."""
+    opened = ["zstd", "-dc", path] if path.endswith(".zst") else ["cat", path]
+    data = subprocess.run(opened, check=True, capture_output=True).stdout
+    loaded = json.loads(gzip.decompress(data) if path.endswith(".gz") else data)
+    return {"traceEvents": loaded} if isinstance(loaded, list) else loaded
+
+
+def durations(trace, categories):
+    """(name, category, ns, args) of the duration events of these categories."""
+    for e in trace["traceEvents"]:
+        category = e.get("cat", "").lower()
+        if e.get("ph") == "X" and category in categories and "dur" in e:
+            yield e["name"], category, round(e["dur"] * US), e.get("args", {})
+
+
+def by_name(traces, categories):
+    found = collections.defaultdict(list)
+    for trace in traces:
+        for name, _, ns, _ in durations(trace, categories):
+            found[name].append(ns)
+    return found
+
+
+class Problems(list):
+    """What differs; counts what was compared."""
+
+    checked = 0
+
+    def same(self, what, found, expected, slack=0.0):
+        self.checked += 1
+        right = found == expected if not slack or None in (found, expected) \
+            else abs(found - expected) <= slack
+        if not right:
+            self.append(f"{what} is {found}, not {expected}")
+
+
+def check_job(name, paths, problems):
+    """Every total of a job's tables against the sum over its traces."""
+    traces = [read(path) for path in paths]
+    result = tables(merge(paths))
+    kernels = by_name(traces, {"kernel"})
+    rows = {r["name"]: r for r in result["kernels.kernel"]}
+    problems.same(f"{name}: kernel names", sorted(rows), sorted(kernels))
+    for kernel, found in kernels.items():
+        row = rows.get(kernel, {})
+        values = (len(found), sum(found), min(found), max(found), sum(d < 100000 for d in found))
+        columns = ("calls", "total_ns", "min_ns", "max_ns", "short_calls")
+        problems.same(f"{name}: {kernel[:60]}", tuple(row.get(c) for c in columns), values)
+    shapes = collections.Counter()
+    for row in result["kernels.launch_shape"]:
+        shapes[row["name"]] += row["calls"]
+    problems.same(f"{name}: calls by shape", dict(shapes), {k: len(v) for k, v in kernels.items()})
+    calls = by_name(traces, RUNTIME)
+    api = {r["name"]: (r["calls"], r["total_ns"], r["max_ns"]) for r in result["launches.api"]}
+    problems.same(f"{name}: calls", api, {k: (len(v), sum(v), max(v)) for k, v in calls.items()})
+    copies = [c for trace in traces
+              for c in durations(trace, {"gpu_memcpy", "memcpy", "gpu_memset", "memset"})]
+    for table in ("transfers.kind", "transfers.size"):
+        problems.same(f"{name}: {table}",
+                      tuple(sum(r[c] for r in result[table]) for c in ("count", "bytes", "total_ns")),
+                      (len(copies), sum(c[3].get("bytes", 0) for c in copies),
+                       sum(c[2] for c in copies)))
+    gpu = sum(len(v) for v in kernels.values()) + len(copies)
+    problems.same(f"{name}: GPU events", gpu,
+                  sum(r["events"] + r["unlinked"] for r in result["launches.rank"]))
+    problems.same(f"{name}: events of streams", gpu, sum(r["events"] for r in result["idle.stream"]))
+    check_identities(name, result, problems)
+
+
+def check_identities(name, result, problems):
+    whole = {r["rank"]: r["idle_ns"] for r in result["overlap.rank"]}
+    for r in result["idle.rank"]:
+        what = f"{name} rank {r['rank']}: idle"
+        problems.same(what, r["idle_ns"], whole[r["rank"]])
+        problems.same(what, r["host_wait_ns"] + r["kernel_wait_ns"] + r["other_ns"], r["idle_ns"])
+        parts = ("input_ns", "host_comm_ns", "sync_ns", "host_work_ns")
+        problems.same(what, sum(r[p] for p in parts), r["host_wait_ns"])
+    for r in result["idle.stream"]:
+        problems.same(f"{name}: stream", r["host_wait_ns"] + r["kernel_wait_ns"] + r["other_ns"],
+                      r["idle_ns"])
+
+
+def sums():
+    problems = Problems()
+    jobs = {name: sorted(glob.glob(f"{SHARED}/traces/{name}/*"))
+            for name in ("nanogpt8", "lightllm8", "dlrm8", "megatron2", "hta2")}
+    for path in sorted(glob.glob(f"{SHARED}/traces/single/*")
+                       + glob.glob(f"{SHARED}/traces/kineto-samples/*")):
+        jobs[os.path.basename(path)] = [path]
+    for name, paths in jobs.items():
+        check_job(name, paths, problems)
+    print(f"{problems.checked} values of {len(jobs)} jobs compared")
+    return problems
+
+
+# TensorBoard's memory view of test_memory_view: self increase, self allocated, self allocations,
+# increase, allocated, allocations, calls.
+MEMORY = {
+    "cuda": {"aten::to": [104, 104, 2, 104, 204, 3, 4],
+             "aten::nll_loss_backward": [0, 10, 1, 0, 10, 1, 1],
+             "aten::copy_": [0, 100, 1, 0, 100, 1, 1], "aten::addmm": [0, 30, 1, 0, 30, 1, 1],
+             "aten::tranas_stride": [0, 50, 1, 0, 50, 1, 1],
+             "aten::transpose": [0, 50, 1, 0, 100, 2, 1], "aten::t": [0, 100, 1, 0, 200, 3, 1],
+             "aten::liner": [20, 130, 3, 20, 360, 7, 1]},
+    "cpu": {"aten::to": [4, 4, 1, 4, 4, 1, 4], "aten::liner": [0, 100, 1, 50, 150, 2, 1],
+            "aten::tranas_stride": [50, 50, 1, 50, 50, 1, 1],
+            "aten::transpose": [0, 0, 0, 50, 50, 1, 1], "aten::t": [0, 0, 0, 50, 50, 1, 1]},
+}
+MEMORY_COLUMNS = ("self_increase_bytes", "self_bytes", "self_allocations", "increase_bytes",
+                  "bytes", "allocations", "calls")
+
+
+# (grid, block, registers, shared memory): durations in us. TensorBoard also groups by operator: its
+# op1 and op2 have 13 and 17 us of the second shape of the first test.
+SHAPES = {
+    "test_group_by_kernel_columns": {("16,1,1", "16,16,16", 18, 0): (10, 15),
+                                     ("16,1,1", "16,16,64", 18, 0): (13, 17)},
+    "test_group_by_kernel_columns_invalid_input": {
+        (None, "16,16,16", 18, 0): (1,), ("16,1,1", None, 18, 0): (2,),
+        ("16,1,1", "16,16,16", None, 0): (3,), ("16,1,1", "16,16,16", 18, None): (4,),
+        (None, None, None, None): (5,)},
+}
+
+
+def check_shapes(problems):
+    for test, shapes in SHAPES.items():
+        found = {(r["grid"], r["block"], r["registers"], r["shared_memory_bytes"]):
+                 (r["calls"], r["total_ns"], r["mean_ns"], r["min_ns"], r["max_ns"])
+                 for r in hand_made(test)["kernels.launch_shape"]}
+        problems.same(test, found, {
+            key: (len(us), sum(us) * US, sum(us) * US / len(us), min(us) * US, max(us) * US)
+            for key, us in shapes.items()})
+
+
+def hand_made(test):
+    return tables(merge(glob.glob(f"{SHARED}/traces/kineto-tests/{test}/worker0.pt.trace.json")))
+
+
+def check_memory(problems):
+    rows = {(r["device"], r["operator"]): r for r in hand_made("test_memory_view")["memory.operator"]}
+    for device, operators in MEMORY.items():
+        for name, values in operators.items():
+            found = [rows[device, name][column] for column in MEMORY_COLUMNS]
+            problems.same(f"memory of {name} on {device}", found, values)
+    test = "test_memory_curve_no_step_plot"
+    trace = read(f"{SHARED}/traces/kineto-tests/{test}/worker0.pt.trace.json")
+    points = collections.defaultdict(list)  # TensorBoard's curve: every record as it is
+    for e in trace["traceEvents"]:
+        args = e.get("args", {})
+        if e["name"] == "[memory]":
+            device = f"cuda:{args['Device Id']}" if args["Device Type"] else "cpu"
+            points[device].append((e["ts"] * US, args["Total Allocated"], args["Total Reserved"]))
+    problems.same("points of the curve", (len(points["cpu"]), len(points["cuda:0"])), (12, 10))
+    curve = collections.defaultdict(list)
+    for r in hand_made(test)["memory.curve"]:
+        curve[r["device"]].append((r["time_ns"], r["allocated_bytes"], r["reserved_bytes"]))
+    problems.same("memory curve", dict(curve), dict(points))
+
+
+def check_samples(problems):
+    """The kernel tables that TensorBoard's own end-to-end test expects of the two samples; the
+    first is here. Its means are rounded."""
+    with open(f"{SHARED}/traces/kineto-tests/result_check_file.txt") as f:
+        view = json.loads(f.read().splitlines()[3])["data"]
+    columns = [c["name"] for c in view["columns"]]
+    names = {"Calls": ("calls", 1, 0), "Total Duration (us)": ("total_ns", US, 0),
+             "Max Duration (us)": ("max_ns", US, 0), "Min Duration (us)": ("min_ns", US, 0),
+             "Mean Duration (us)": ("mean_ns", US, 500),
+             "Mean Blocks Per SM": ("blocks_per_sm", 1, 0.0051),
+             "Mean Est. Achieved Occupancy (%)": ("occupancy_pct", 1, 0.0051)}
+    expected = {row[0]: dict(zip(columns, row)) for row in view["rows"]}
+    total = sum(row["Total Duration (us)"] for row in expected.values())
+    for path in sorted(glob.glob(f"{SHARED}/traces/kineto-samples/worker0.*")):
+        rows = {r["name"]: r for r in tables(merge([path]))["kernels.kernel"]}
+        if sum(r["total_ns"] for r in rows.values()) != total * US:
+            continue
+        problems.same("kernels of the sample", sorted(rows), sorted(expected))
+        for name, row in expected.items():
+            for column, (ours, unit, slack) in names.items():
+                problems.same(f"{name[:60]}: {ours}", rows[name][ours], row[column] * unit, slack)
+            tensor = {"Yes": True, "No": False}[row["Tensor Cores Used"]]
+            problems.same(f"{name[:60]}: tensor cores", rows[name]["tensor_cores"], tensor)
+        return
+    problems.append("no sample has TensorBoard's kernels")
+
+
+def tensorboard():
+    problems = Problems()
+    check_memory(problems)
+    check_shapes(problems)
+    tensor = {r["name"]: r for r in hand_made("test_tensor_core")["kernels.kernel"]}
+    on = sum(r["total_ns"] for r in tensor.values() if r["tensor_cores"])
+    problems.same("tensor cores", (on, sum(r["total_ns"] for r in tensor.values())), (15000, 25000))
+    row, = hand_made("test_gpu_utilization_kernel_out_of_step")["kernels.kernel"]
+    problems.same("blocks per SM", row["blocks_per_sm"], (20 * .5 + 25 * 10.5) / 45, 1e-6)
+    # occupancy is a fraction in this hand-made trace; profilers write percent
+    problems.same("occupancy", row["occupancy_pct"], (20 * .6 + 25 * .3) / 45, 1e-6)
+    for test in ("test_runtime_called_by_profilerstep", "test_top_level_runtime"):
+        row, = hand_made(test)["kernels.kernel"]
+        problems.same(test, row["calls"], 1)
+    several = hand_made("test_runtime_launch_multipe_kernels")
+    problems.same("kernels of one call", several["kernels.kernel"][0]["calls"], 2)
+    problems.same("calls", several["launches.rank"][0]["launches"], 1)
+    check_samples(problems)
+    print(f"{problems.checked} values compared")
+    return problems
+
+
+def only_steps(path, steps, out):
+    """Writes the trace without the GPU events that HTA leaves out: those not launched in the steps
+    that it keeps."""
+    trace = read(path)
+    launched, windows = {}, []
+    for e in trace["traceEvents"]:
+        if e.get("cat", "") in RUNTIME and "correlation" in e.get("args", {}):
+            launched[e["args"]["correlation"]] = e["ts"]
+        number = e.get("name", "").partition("ProfilerStep#")[2]
+        if number and int(number) in steps and e.get("cat") != "gpu_user_annotation":
+            windows.append((e["ts"], e["ts"] + e["dur"]))
+
+    def keeps(e):
+        if e.get("cat") not in ("kernel", "gpu_memcpy", "gpu_memset"):
+            return True
+        ts = launched.get(e["args"].get("correlation"))
+        return ts is not None and any(a <= ts < b for a, b in windows)
+
+    trace["traceEvents"] = [e for e in trace["traceEvents"] if keeps(e)]
+    with open(out, "w") as f:
+        json.dump(trace, f)
+    return out
+
+
+def check_hta(name, rank, expected, result, problems):
+    what = f"{name} rank {rank}"
+    stats = expected["cuda_kernel_launch_stats"][str(rank)]
+    row = next(r for r in result["launches.rank"] if r["rank"] == rank)
+    n = stats["n"]
+    problems.same(f"{what}: events", row["events"], n)
+    problems.same(f"{what}: calls", row["call_ns"], stats["sum_cpu"] * US)
+    problems.same(f"{what}: latency", row["mean_latency_ns"], stats["sum_delay"] * US / n, 0.5)
+    problems.same(f"{what}: latency", row["median_latency_ns"], stats["median_delay"] * US)
+    problems.same(f"{what}: latency", row["max_latency_ns"], stats["max_delay"] * US)
+    # HTA leaves out events of calls over 50 us; at most so many are short besides.
+    short = stats["n_short_gpu (cpu<=50 & gpu<cpu)"]
+    problems.same(f"{what}: short", short <= row["short_events"] <= short
+                  + stats["n_runtime_outliers (cpu>50)"], True)
+    queue = expected["queue_length"]["series"][str(rank)]["max"]
+    problems.same(f"{what}: queue", row["max_queue"], queue)
+    streams = {r["stream"]: r for r in result["idle.stream"] if r["rank"] == rank}
+    for r, stream, category, idle, _ in expected["idle_time_breakdown"]["breakdown"]["rows"]:
+        if r == rank:
+            problems.same(f"{what} stream {stream}: {category}",
+                          streams[stream][f"{category}_ns"], idle * US)
+    words = {"htod": "Memcpy HtoD", "dtoh": "Memcpy DtoH", "dtod": "Memcpy DtoD", "set": "Memset"}
+    counts = collections.Counter()
+    for r in result["transfers.kind"]:
+        counts[f"{rank}|{words[r['kind']]}"] += r["count"] * (r["rank"] == rank)
+    problems.same(f"{what}: copies", {k: v for k, v in counts.items() if v},
+                  {k: v["count"] for k, v in expected["memory_bw_summary"].items()
+                   if k.startswith(f"{rank}|")})
+
+
+def hta():
+    """Only traces in whole us: HTA rounds begins up and ends down, which moves gaps."""
+    jobs = {"df_index_resolver": ["single/df_index_resolver.json.gz"],
+            "trace_filter_2rank": ["hta2/sampled_rank-0.json.gz", "hta2/sampled_rank-1.json.gz"]}
+    problems = Problems()
+    for name, paths in jobs.items():
+        with open(f"{SHARED}/expected/hta/{name}.json") as f:
+            expected = json.load(f)
+        steps = set(expected["profiler_steps"])
+        cut = [only_steps(f"{SHARED}/traces/{path}", steps, f"rank{i}.json")
+               for i, path in enumerate(paths)]
+        result = tables(merge(cut))
+        for row in result["launches.rank"]:
+            check_hta(name, row["rank"], expected, result, problems)
+    print(f"{problems.checked} values of {len(jobs)} jobs compared")
+    return problems
+
+
+def main():
+    if not os.path.isdir(f"{SHARED}/traces"):
+        print("skipped: there are no real traces beside the project")
+        sys.exit(77)
+    problems = {"sums": sums, "tensorboard": tensorboard, "hta": hta}[sys.argv[1]]()
+    print("\n".join(problems))
+    sys.exit(1 if problems or not problems.checked else 0)
+
+
+if __name__ == "__main__":
+    main()
