@@ -106,6 +106,30 @@ static void the_event_that_was_launched_first_ends_a_gap(void **state) {
     close_job(&j);
 }
 
+/* Gaps [10, 30009), 29999 long: short; [30010, 60010), 30000 long: not; [60011, 60021), whose call
+ * begins as it does: queued; [60022, 60032), whose call begins 1 ns later: the host's. */
+static void limits_of_causes_are_exact(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        CALL("c", 0, 1, 1),          CALL("c", 1, 1, 2),          CALL("c", 2, 1, 3),
+        CALL("c", 60011, 1, 4),      CALL("c", 60023, 1, 5),      KERNEL("k", 9, 1, 1, 7),
+        KERNEL("k", 30009, 1, 2, 7), KERNEL("k", 60010, 1, 3, 7), KERNEL("k", 60021, 1, 4, 7),
+        KERNEL("k", 60032, 1, 5, 7),
+    };
+    static const char *const ranks[] = {
+        "rank=0 idle_ns=60019 idle_pct=99.99167 host_wait_ns=10 kernel_wait_ns=30009 "
+        "other_ns=30000 input_ns=0 host_comm_ns=0 sync_ns=0 host_work_ns=10 gaps=4 "
+        "longest_ns=30000"};
+    static const char *const streams[] = {"rank=0 device=0 stream=7 events=5 idle_ns=60019 "
+                                          "host_wait_ns=10 kernel_wait_ns=30009 other_ns=30000"};
+    small_job j = open_job();
+    add_rank(&j, 0, events, COUNT(events));
+    finish_job(&j);
+    CHECK_ROWS(&j, "idle.rank", ranks);
+    CHECK_ROWS(&j, "idle.stream", streams);
+    close_job(&j);
+}
+
 /* Kernels of length 1 at 0, 11, 24, 39, ...: gaps of 10, 12, 14, ..., 34. A rank keeps the longest
  * 10 of its 13, 16 to 34. The job keeps 100: of 11 ranks those over 16 are 99, and the first of 16.
  */
@@ -134,6 +158,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_time_is_as_worked_out_by_hand),
         cmocka_unit_test(the_event_that_was_launched_first_ends_a_gap),
+        cmocka_unit_test(limits_of_causes_are_exact),
         cmocka_unit_test(the_longest_gaps_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@
  *
  *   25   +1000  6000 of 8000  in foo, in bar, in foo
  *   35    +500  6500 of 8000  in bar
- *   60   -1000  5500 of 8000
+ *   50   -1000  5500 of 8000  as foo ends
  *  120   +2000  7500 of 9000  on another thread, in back [110, 150)
  *  130    -500  7000 of 9000
  *  220    +100  7100 of 9000
@@ -32,7 +32,7 @@ static const event_spec events[] = {
     RECORD(25, 1),
     RECORD(26, 1),
     RECORD(35, 1),
-    RECORD(60, 1),
+    RECORD(50, 1),
     RECORD(70, 1),
     RECORD(120, 2),
     RECORD(130, 1),
@@ -90,7 +90,7 @@ static void levels_are_as_worked_out_by_hand(void **state) {
         "rank=0 device=cpu time_ns=70 allocated_bytes=0 reserved_bytes=null",
         "rank=0 device=cuda:0 time_ns=25 allocated_bytes=6000 reserved_bytes=8000",
         "rank=0 device=cuda:0 time_ns=35 allocated_bytes=6500 reserved_bytes=8000",
-        "rank=0 device=cuda:0 time_ns=60 allocated_bytes=5500 reserved_bytes=8000",
+        "rank=0 device=cuda:0 time_ns=50 allocated_bytes=5500 reserved_bytes=8000",
         "rank=0 device=cuda:0 time_ns=120 allocated_bytes=7500 reserved_bytes=9000",
         "rank=0 device=cuda:0 time_ns=130 allocated_bytes=7000 reserved_bytes=9000",
         "rank=0 device=cuda:0 time_ns=220 allocated_bytes=7100 reserved_bytes=9000",
