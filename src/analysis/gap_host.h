@@ -6,9 +6,9 @@
 
 /** What the thread that ended a gap did in it. */
 typedef struct tm_gap_host {
-    uint32_t longest;      /* name id of the innermost calls that took longest */
     int64_t longest_ns;    /* 0: it was in no recorded call */
     int64_t unrecorded_ns; /* in no recorded call */
+    uint32_t longest;      /* name id of the innermost calls that took longest */
     bool known;            /* the call that launched the next event, and so the thread, is known */
 } tm_gap_host;
 

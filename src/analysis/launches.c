@@ -196,16 +196,17 @@ static tm_status launches_rank(const tm_rank_view *view, tm_tables *out, tm_erro
             n_gpu += view->timeline->tracks[i].count;
     tally t = {.timeline = view->timeline, .called = calloc(n + 1, 1)};
     t.latencies = malloc((3 * n_gpu + 1) * sizeof *t.latencies);
+    bool ok = tm_words_init(&t.words, view->names) && t.called && t.latencies;
     tm_status status = TM_OK;
-    if (!tm_words_init(&t.words, view->names) || !t.called || !t.latencies)
-        status = tm_fail_memory(err);
-    if (status == TM_OK) {
+    if (ok) {
         t.launched = t.latencies + n_gpu;
         t.begun = t.launched + n_gpu;
         for (size_t i = 0; i < view->timeline->n_tracks; i++)
             if (view->timeline->tracks[i].kind == TM_TRACK_GPU)
                 count_stream(&t, &view->timeline->tracks[i]);
         status = add_row(view, &t, tm_tables_find(out, rank_def.name), err);
+    } else {
+        status = tm_fail_memory(err);
     }
     tm_words_free(&t.words);
     free(t.called);

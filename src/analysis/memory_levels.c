@@ -132,7 +132,7 @@ static size_t choose(const tm_level *v, size_t first, size_t end, size_t kept[PE
 
 void tm_levels_thin(tm_vec *levels) {
     tm_level *v = levels->data;
-    if (levels->n <= SLOTS * PER_SLOT)
+    if (levels->n <= (size_t)SLOTS * PER_SLOT)
         return;
     int64_t begin = v[0].time_ns, width = (v[levels->n - 1].time_ns - begin) / SLOTS + 1;
     size_t n = 0;

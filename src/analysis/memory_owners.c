@@ -124,7 +124,8 @@ tm_status tm_owners_find(const tm_rank_view *view, tm_owners *out, tm_error *err
     const tm_timeline *timeline = view->timeline;
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     size_t n = timeline->n_attrs[TM_ATTR_MEMORY];
-    *out = (tm_owners){.of = calloc(n + 1, sizeof *out->of), .keys = TM_KEYS(tm_owner_key)};
+    *out = (tm_owners){.of = calloc(n + 1, sizeof *out->of)};
+    out->keys = TM_KEYS(tm_owner_key);
     out->owners = TM_VEC(tm_owner);
     walk w = {.view = view, .owners = out, .open = TM_VEC(open_op)};
     bool ok = tm_words_init(&w.words, view->names) && out->of;

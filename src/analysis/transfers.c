@@ -136,6 +136,7 @@ enum { HTOD, DTOH, DTOD, PTOP, HTOH, SET, OTHER_KIND, N_KINDS };
 static const char *const kind_words[] = {"htod", "dtoh", "dtod", "ptop", "htoh", "set", "other"};
 
 enum { DEVICE, PINNED, PAGEABLE, UNKNOWN, N_MEMORIES };
+#define N_CLASSES ((int)N_KINDS * (int)N_MEMORIES)
 static const char *const memory_words[] = {"device", "pinned", "pageable", "unknown"};
 
 static bool holds(tm_text name, const char *part) {
@@ -197,7 +198,7 @@ typedef struct account {
     const tm_timeline *timeline;
     tm_words words;
     uint8_t *classes; /* owned; by name id: 1 + kind * N_MEMORIES + memory, 0 not known yet */
-    tally tallies[N_KINDS * N_MEMORIES];
+    tally tallies[N_CLASSES];
     tm_keys sizes; /* of size_key, and */
     tm_vec size_tallies;
 } account;
@@ -299,7 +300,7 @@ static tm_status account_copies(const tm_rank_view *view, account *a, tm_tables 
         ok = count_copy(a, &copies[i]);
     if (!ok)
         return tm_fail_memory(err);
-    for (int class = 0; class < N_KINDS * N_MEMORIES && status == TM_OK; class ++)
+    for (int class = 0; class < N_CLASSES && status == TM_OK; class ++)
         if (a->tallies[class].count > 0)
             status = add_kind(view, class, &a->tallies[class], kinds, err);
     return status == TM_OK ? add_sizes(a, tm_tables_find(out, part_def.name), err) : status;
@@ -367,7 +368,7 @@ static tm_status transfers_rank(const tm_rank_view *view, tm_tables *out, tm_err
     account a = {.timeline = view->timeline, .sizes = TM_KEYS(size_key)};
     a.size_tallies = TM_VEC(size_tally);
     a.classes = calloc(tm_names_count(view->names), 1);
-    for (size_t i = 0; i < N_KINDS * N_MEMORIES; i++)
+    for (int i = 0; i < N_CLASSES; i++)
         a.tallies[i].set = TM_INTERVALS();
     tm_status status = TM_OK;
     if (!tm_words_init(&a.words, view->names))
@@ -376,7 +377,7 @@ static tm_status transfers_rank(const tm_rank_view *view, tm_tables *out, tm_err
         status = account_copies(view, &a, out, err);
     if (status == TM_OK)
         status = account_allocations(view, &a, out, err);
-    for (size_t i = 0; i < N_KINDS * N_MEMORIES; i++)
+    for (int i = 0; i < N_CLASSES; i++)
         tm_vec_free(&a.tallies[i].set);
     tm_keys_free(&a.sizes);
     tm_vec_free(&a.size_tallies);

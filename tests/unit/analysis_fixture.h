@@ -25,7 +25,7 @@ void add_trace(small_job *j, int64_t rank, tm_trace *trace);
 void finish_job(small_job *j);
 
 /* These rows and no others, as assert_row has them. */
-void check_rows(const small_job *j, const char *table, const char *const *rows, size_t n);
+void check_rows(const small_job *j, const char *name, const char *const *rows, size_t n);
 #define CHECK_ROWS(j, table, rows) check_rows(j, table, rows, COUNT(rows))
 
 #endif
