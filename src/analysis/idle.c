@@ -112,7 +112,7 @@ enum {
 
 static const tm_column gap_columns[N_GAP_COLUMNS] = {
     [G_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [G_BEGIN] = {"begin_ns", TM_INT, "ns", "Begin since the epoch, on the rank's own clock."},
+    [G_BEGIN] = {"begin_ns", TM_INT, "ns", "Aligned begin since the epoch."},
     [G_DURATION] = {"duration_ns", TM_INT, "ns", "How long nothing ran on the GPU."},
     [G_STEP] = {"step", TM_INT, "", "Step of the event that ended it; null for none."},
     [G_CAUSE] = {"cause", TM_TEXT, "",
@@ -245,7 +245,7 @@ static tm_status add_gap(const tm_rank_view *view, const tm_gaps *gaps, const tm
     if (!row)
         return tm_fail_memory(err);
     tm_cell_set_int(&row[G_RANK], timeline->rank);
-    tm_cell_set_int(&row[G_BEGIN], gap->begin_ns);
+    tm_cell_set_int(&row[G_BEGIN], tm_rank_clock_true(&timeline->clock, gap->begin_ns));
     tm_cell_set_int(&row[G_DURATION], gap->end_ns - gap->begin_ns);
     if (gap->next != TM_NO_EVENT && timeline->step[gap->next] != TM_NO_STEP)
         tm_cell_set_int(&row[G_STEP], timeline->steps[timeline->step[gap->next]].number);

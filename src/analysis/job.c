@@ -38,9 +38,11 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [FORMAT] = {"format", TM_TEXT, "", "Format of the traces."},
     [EVENTS] = {"events", TM_INT, "",
                 "Duration, instant and counter events kept; no flows, no metadata."},
-    [BEGIN] = {"begin_ns", TM_INT, "ns",
-               "First begin of its duration events, category Trace left out, since the epoch."},
-    [END] = {"end_ns", TM_INT, "ns", "Last end of the same events, since the epoch."},
+    [BEGIN] =
+        {"begin_ns", TM_INT, "ns",
+         "Aligned first begin of its duration events, category Trace left out, since the epoch."},
+    [END] = {"end_ns", TM_INT, "ns",
+             "begin_ns plus the recorded time to the last end of the same events."},
     [SKIPPED] = {"skipped_events", TM_INT, "",
                  "Events read and not kept; /ranks and /spans have the reasons."},
     [REPAIRED] = {"repaired_events", TM_INT, "",
@@ -70,7 +72,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_STEPS] = {"steps", TM_INT, "", "Different step numbers over all ranks."},
     [J_EVENTS] = {"events", TM_INT, "", "Events kept of all ranks."},
     [J_COLLECTIVES] = {"collectives", TM_INT, "", "Collective operations found, complete or not."},
-    [J_BEGIN] = {"begin_ns", TM_INT, "ns", "First begin over all ranks, since the epoch."},
+    [J_BEGIN] = {"begin_ns", TM_INT, "ns", "First aligned begin over all ranks, since the epoch."},
     [J_DURATION] = {"duration_ns", TM_INT, "ns", "Last end over all ranks minus begin_ns."},
 };
 

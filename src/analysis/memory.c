@@ -77,7 +77,7 @@ enum { C_RANK, C_DEVICE, C_TIME, C_ALLOCATED, C_RESERVED, N_CURVE_COLUMNS };
 static const tm_column curve_columns[N_CURVE_COLUMNS] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
     [C_DEVICE] = {"device", TM_TEXT, "", DEVICE_DOC},
-    [C_TIME] = {"time_ns", TM_INT, "ns", "Since the epoch, on the rank's own clock."},
+    [C_TIME] = {"time_ns", TM_INT, "ns", "Aligned time since the epoch."},
     [C_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Allocated from then on."},
     [C_RESERVED] = {"reserved_bytes", TM_INT, "B", "Held by the allocator from then on."},
 };
@@ -283,7 +283,7 @@ static tm_status add_curve(const tm_timeline *timeline, tm_device_levels *d, tm_
         if (!row)
             return tm_fail_memory(err);
         tm_cell_set_int(&row[C_RANK], timeline->rank);
-        tm_cell_set_int(&row[C_TIME], level->time_ns);
+        tm_cell_set_int(&row[C_TIME], tm_rank_clock_true(&timeline->clock, level->time_ns));
         tm_cell_set_int(&row[C_ALLOCATED], level->allocated_bytes);
         if (level->reserved_bytes >= 0)
             tm_cell_set_int(&row[C_RESERVED], level->reserved_bytes);
