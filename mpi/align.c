@@ -184,9 +184,8 @@ static const tm_clock_late *late_of(const aligner *a, int64_t rank) {
                       : NULL;
 }
 
-/* The classes whose ends inside hosts are the steadiest, and how steady they are. */
-static tm_status find_quiet(aligner *a, bool classes[TM_CLOCK_CLASSES], double *noise_ns,
-                            tm_error *err) {
+/* The classes whose ends inside hosts are the steadiest. */
+static tm_status find_quiet(aligner *a, bool classes[TM_CLOCK_CLASSES], tm_error *err) {
     const tm_clock_seats seats = {a->seats, a->facts.n};
     const tm_clock_compared all = {.by_host = true};
     int64_t *counts = calloc((size_t)TM_CLOCK_CLASSES * TM_SPREAD_BINS, sizeof *counts);
@@ -196,17 +195,29 @@ static tm_status find_quiet(aligner *a, bool classes[TM_CLOCK_CLASSES], double *
     if (status == TM_OK) {
         MPI_Allreduce(MPI_IN_PLACE, counts, TM_CLOCK_CLASSES * TM_SPREAD_BINS, MPI_INT64_T, MPI_SUM,
                       a->comm);
-        *noise_ns = tm_clock_quiet(counts, classes);
+        tm_clock_quiet(counts, classes);
     }
     free(counts);
     return status;
 }
 
+/* How steady a rank's ends are: the median over ranks. False when memory is out. */
+static bool usual_noise(const aligner *a, double *out) {
+    const tm_clock_late *lates = a->lates.data;
+    double *spreads = malloc((a->lates.n + 1) * sizeof *spreads);
+    for (size_t i = 0; i < a->lates.n && spreads; i++)
+        spreads[i] = lates[i].spread_ns;
+    if (spreads && a->lates.n > 0)
+        *out = tm_kth(spreads, a->lates.n, a->lates.n / 2);
+    bool ok = spreads != NULL;
+    free(spreads);
+    return ok;
+}
+
 /* Which ranks share a clock: those of a host, unless their ends show that they do not. */
 static tm_status split_hosts(aligner *a, tm_error *err) {
     bool classes[TM_CLOCK_CLASSES];
-    double noise = 0.0;
-    TM_TRY(find_quiet(a, classes, &noise, err));
+    TM_TRY(find_quiet(a, classes, err));
     const tm_clock_compared quiet = {.by_host = true, .classes = classes};
     TM_TRY(compare(a, &quiet, err));
     tm_vec ends = TM_VEC(tm_clock_rank_end);
@@ -221,6 +232,8 @@ static tm_status split_hosts(aligner *a, tm_error *err) {
                 end = (tm_clock_rank_end){host, late->n, late->early_ns, late->late_ns};
             ok = tm_vec_append(&ends, &end, 1);
         }
+    double noise = 0.0;
+    ok = ok && usual_noise(a, &noise);
     tm_status status = ok ? tm_clock_split(ends.data, ends.n, noise, a->hosts, a->n_hosts, err)
                           : tm_fail_memory(err);
     tm_vec_free(&ends);

@@ -209,7 +209,7 @@ tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_sea
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-double tm_clock_quiet(const int64_t *counts, bool *classes) {
+void tm_clock_quiet(const int64_t *counts, bool *classes) {
     double noise[TM_CLOCK_CLASSES], least = 0.0;
     int64_t most = 0;
     for (int class = 0; class < TM_CLOCK_CLASSES; class ++) {
@@ -224,7 +224,6 @@ double tm_clock_quiet(const int64_t *counts, bool *classes) {
     }
     for (int class = 0; class < TM_CLOCK_CLASSES; class ++)
         classes[class] = noise[class] <= 2.0 * least;
-    return least;
 }
 
 static int by_rank_and_end(const void *a, const void *b) {
@@ -236,11 +235,21 @@ static int by_rank_and_end(const void *a, const void *b) {
     return (x->late_ns > y->late_ns) - (x->late_ns < y->late_ns);
 }
 
+static double median_of(double *values, size_t n) {
+    double upper = tm_kth(values, n, n / 2);
+    return n % 2 ? upper : (upper + tm_kth(values, n, n / 2 - 1)) / 2.0;
+}
+
 static double median(const tm_clock_difference *from, size_t n, double *values) {
     for (size_t i = 0; i < n; i++)
         values[i] = (double)from[i].late_ns;
-    double upper = tm_kth(values, n, n / 2);
-    return n % 2 ? upper : (upper + tm_kth(values, n, n / 2 - 1)) / 2.0;
+    return median_of(values, n);
+}
+
+static double spread(const tm_clock_difference *from, size_t n, double middle, double *values) {
+    for (size_t i = 0; i < n; i++)
+        values[i] = fabs((double)from[i].late_ns - middle);
+    return MAD_TO_SIGMA * median_of(values, n);
 }
 
 tm_status tm_clock_summarise(tm_clock_difference *differences, size_t n, tm_vec *out,
@@ -261,6 +270,7 @@ tm_status tm_clock_summarise(tm_clock_difference *differences, size_t n, tm_vec 
             .late_ns = median(own + m - half, half, values),
             .all_ns = median(own, m, values),
         };
+        late.spread_ns = spread(own, m, late.all_ns, values);
         ok = tm_vec_append(out, &late, 1);
     }
     free(values);

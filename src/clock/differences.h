@@ -64,16 +64,16 @@ tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_sea
 /**
  * Chooses the classes with the steadiest ends: those at most twice as noisy as the least noisy of
  * at least 64 ends.
- * @param classes  [TM_CLOCK_CLASSES] set
- * @return         their noise [ns]; 0 where no end was compared, and all classes are set
+ * @param classes  [TM_CLOCK_CLASSES] set; all of them where no end was compared
  */
-double tm_clock_quiet(const int64_t *counts, bool *classes);
+void tm_clock_quiet(const int64_t *counts, bool *classes);
 
 /** A rank's differences summed up. */
 typedef struct tm_clock_late {
     int64_t rank, n;
     double early_ns, late_ns; /* medians over the first half of its ends, and over the second */
     double all_ns;            /* over all */
+    double spread_ns;         /* robust standard deviation around that */
 } tm_clock_late;
 
 /**

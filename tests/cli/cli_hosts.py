@@ -1,0 +1,84 @@
+"""Which host a rank ran on, whose clocks it shares, and what the options of alignment refuse."""
+from common import contains, equal, holds, lacks, main, merged, put, synth, tables, tmerge
+
+import h5py
+
+JOB = dict(ranks=4, ranks_per_host=1, steps=6, cpu_ops=0)
+
+
+def hosts(store):
+    return [row['host'] for row in tables(store, 'job')['job.rank']]
+
+
+def test_a_map_decides_over_what_traces_say():
+    synth('job', **JOB)
+    put('map', '# rank host\n0 mars\n\n2\tvenus  \n1 mars\n')
+    merged('job', '--host-map=map', n=2)
+    equal(hosts('tmerge.h5'), ['mars', 'mars', 'venus', 'host3'])  # its trace says host3
+    equal(tables('tmerge.h5', 'job')['job.job'][0]['hosts'], 3)
+    with h5py.File('tmerge.h5') as store:
+        contains(store.attrs['command'], '--host-map=map')
+    # The store knows them by itself, until another map says otherwise.
+    tmerge('analyze', 'tmerge.h5', '-o', 'same.h5').expect(0)
+    equal(hosts('same.h5'), hosts('tmerge.h5'))
+    put('other', '3 pluto')
+    tmerge('analyze', 'tmerge.h5', '-o', 'other.h5', '--host-map', 'other').expect(0)
+    equal(hosts('other.h5'), ['mars', 'mars', 'venus', 'pluto'])
+
+
+def test_a_wrong_map_is_told_with_its_place():
+    synth('job', **JOB)
+    for text, message in (('0 mars\nvenus 1\n', 'map: byte 7: a line should be RANK HOST'),
+                          ('0 mars venus\n', 'map: byte 0: a line should be RANK HOST'),
+                          ('-1 mars\n', 'map: byte 0: a line should be RANK HOST'),
+                          ('0\n', 'map: byte 0: a line should be RANK HOST'),
+                          ('1 a\n0 b\n1 a\n', 'map: rank 1 stands there twice')):
+        put('map', text)
+        tmerge('job', '--host-map=map', n=2).fails(3, message)
+    tmerge('job', '--host-map=none').fails(3, 'none: No such file or directory')
+
+
+def test_ranks_of_one_host_whose_clocks_differ_are_told_apart():
+    synth('job', offset_us=5000, **JOB)
+    put('map', ''.join(f'{rank} box\n' for rank in range(4)))
+    done = tmerge('job', '--host-map=map', n=2).expect(0)
+    contains(done.out, 'the ranks of box do not share a clock: each is aligned by itself')
+    rows = tables('tmerge.h5', 'clock')['clock.rank']
+    equal([row['domain'] for row in rows], [0, 1, 2, 3])
+    equal({row['method'] for row in rows}, {'fit'})
+    holds(max(row['offset_ns'] for row in rows) > 1000000, 'no offset is found')
+    equal(tables('tmerge.h5', 'clock')['clock.check'][0]['violations_after'], 0)
+
+
+def test_ranks_of_one_host_that_agree_share_their_clock():
+    synth('job', gpu_error_ns=3000, **JOB)
+    put('map', ''.join(f'{rank} box\n' for rank in range(4)))
+    done = tmerge('job', '--host-map=map', n=3).expect(0)
+    contains(done.out, 'Clocks: all ranks share one;')
+    lacks(done.out, 'do not share')
+    rows = tables('tmerge.h5', 'clock')['clock.rank']
+    equal([(row['domain'], row['offset_ns'], row['method']) for row in rows], [(0, 0, 'wall')] * 4)
+    # Errors of GPUs are not put right, but they are shown, and decide what is a tie.
+    holds(0 < rows[0]['uncertainty_ns'] < 6000, rows[0])
+    holds(any(abs(row['residual_ns']) > 200 for row in rows), rows)
+
+
+def test_the_uncertainty_of_wall_clocks_is_an_option_that_is_stored():
+    synth('job', **dict(JOB, buckets=0))
+    for option, stated in ((None, 5000000), ('250us', 250000), ('1.5s', 1500000000)):
+        merged('job', *([f'--wall-uncertainty={option}'] if option else []))
+        rows = tables('tmerge.h5', 'clock')['clock.rank']
+        equal([row['method'] for row in rows], ['wall'] * 4)
+        # No collective links these hosts: wall clocks, the GPU's error, drift.
+        holds(stated <= rows[1]['uncertainty_ns'] <= stated * 1.1 + 10000, rows[1])
+        equal([row['component'] for row in rows], [0, 1, 2, 3])
+    tmerge('analyze', 'tmerge.h5', '-o', 'again.h5').expect(0)
+    with h5py.File('again.h5') as store:
+        equal(store.attrs['wall_uncertainty_ns'], 1500000000)
+    for wrong in ('5', 'ms', '-1ms', '0s', '5 ms', '1e99s', 'nan', '5mss'):
+        tmerge('job', f'--wall-uncertainty={wrong}').fails(
+            2, f"--wall-uncertainty takes a time like 5ms or 200us, not '{wrong}'")
+
+
+if __name__ == '__main__':
+    main()
