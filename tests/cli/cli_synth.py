@@ -82,6 +82,7 @@ def test_the_same_options_give_the_same_bytes_and_another_seed_does_not():
 
 def test_wrong_options_get_one_message_and_status_2():
     for arguments in ([], ['-o'], ['-o', 'x', '--ranks=0'], ['-o', 'x', '--bogus=1'],
+                      ['-o', 'x', '--no-world', '--grad-norm'],
                       ['-o', 'x', '--ranks=2', '--slow-rank=2'], ['-o', 'x', '--compress=lz4'],
                       ['-o', 'x', '--jitter=1.23456'], ['job']):
         done = run([SYNTH, *arguments]).expect(2)

@@ -395,6 +395,8 @@ static void wrong_options_are_a_wrong_usage(void **state) {
         {"--slow-steps", "5-4"},
         {"--slow-steps", "-4"},
         {"--window-skew", "5"},
+        {"--components", "3"},
+        {"--components", "2"}, /* of one host */
         {"--fault", "fire"},
         {"--seq=2", ""},
     };

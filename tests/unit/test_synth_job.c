@@ -35,6 +35,77 @@ static void groups_of_a_grid_are_those_of_megatron(void **state) {
     tms_topo_free(&topo);
 }
 
+static void components_are_grids_with_nothing_in_common(void **state) {
+    /* 32 ranks, tp 2, dp 4, pp 2, twice. Rank 27 = 16 + 11, so all is as above, 16 further on. */
+    static const shape s = {32, 2, 2, 1, 0, 0};
+    tms_config config = job_of(&s);
+    static const struct {
+        tms_role role;
+        int64_t name, start, stride, size;
+    } cases[] = {
+        {TMS_ROLE_DATA, 8, 25, 2, 4},      /* 25 27 29 31, the last of eight */
+        {TMS_ROLE_TENSOR, 22, 26, 1, 2},   /* the 14th of 16, behind eight */
+        {TMS_ROLE_PREVIOUS, 36, 19, 8, 2}, /* 19 27, the 12th of 16, behind 24 */
+    };
+    tms_layout layout;
+    tms_plan plan;
+    (void)state;
+
+    config.components = 2;
+    layout = tms_layout_of(&config, 27);
+    plan = plan_of(&config);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const tms_channel *channel = tms_topo_channel(&plan.topo, &layout, cases[i].role);
+
+        assert_int_equal(channel->name, cases[i].name);
+        assert_int_equal(channel->ranks.start, cases[i].start);
+        assert_int_equal(channel->ranks.stride, cases[i].stride);
+        assert_int_equal(channel->ranks.size, cases[i].size);
+    }
+    assert_int_equal(layout.pp, 1);
+    assert_null(tms_topo_channel(&plan.topo, &layout, TMS_ROLE_NEXT));
+    for (int64_t i = 0; i < plan.topo.n_channels; i++) {
+        const tms_ranks *ranks = &plan.topo.channels[i].ranks;
+
+        assert_true(plan.topo.channels[i].n_instances == 0 ||
+                    ranks->start / 16 == tms_ranks_at(ranks, ranks->size - 1) / 16);
+    }
+    tms_plan_free(&plan);
+}
+
+/* Kernels of rank 3 with a name like this. */
+static int64_t kernels_of(const tms_plan *plan, const char *name) {
+    tms_tally tally;
+    tms_sink *sink = trace_of(plan, 3, &tally);
+    size_t size;
+    int64_t n = occurrences(tms_sink_bytes(sink, &size), name);
+
+    tms_tally_free(&tally);
+    tms_sink_abandon(sink);
+    return n;
+}
+
+static void job_without_a_world_lacks_but_its_two_collectives(void **state) {
+    static const shape of[] = {{8, 2, 2, 1, 0, 0}, {8, 1, 1, 1, 0, 1}};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        tms_config config = job_of(&of[i]);
+        tms_config bare = config;
+        tms_plan with = plan_of(&config);
+        tms_plan without;
+
+        bare.no_world = 1;
+        without = plan_of(&bare);
+        assert_int_equal(with.topo.n_instances - without.topo.n_instances, 2);
+        /* The norm of the gradients is the one all-reduce of single precision. */
+        assert_int_equal(kernels_of(&with, "AllReduce_Sum_f32"), config.steps);
+        assert_int_equal(kernels_of(&without, "AllReduce_Sum_f32"), 0);
+        tms_plan_free(&with);
+        tms_plan_free(&without);
+    }
+}
+
 /* All ends of one instance; nobody leaves before the last one came. */
 static void check_instance(const tms_plan *plan, int64_t step, int64_t i) {
     const tms_instance *instance = &plan->instances[i];
@@ -314,6 +385,8 @@ static void same_seed_gives_the_same_bytes_in_all_shapes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_of_a_grid_are_those_of_megatron),
+        cmocka_unit_test(components_are_grids_with_nothing_in_common),
+        cmocka_unit_test(job_without_a_world_lacks_but_its_two_collectives),
         cmocka_unit_test(collectives_and_messages_end_together_in_all_shapes),
         cmocka_unit_test(launches_precede_kernels_and_streams_keep_order_in_all_shapes),
         cmocka_unit_test(nothing_is_computed_while_the_tensor_group_communicates),

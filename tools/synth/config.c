@@ -231,9 +231,20 @@ tms_status tms_config_parse(tms_config *config, int argc, char **argv, tms_error
 
 /* How the job is spread over its ranks. */
 static tms_status check_parallelism(const tms_config *config, tms_error *err) {
-    if (config->ranks % (config->tp * config->pp) != 0) {
-        return tms_fail(err, TMS_ERR_USAGE, "--ranks %lld is no multiple of --tp %lld x --pp %lld",
-                        (long long)config->ranks, (long long)config->tp, (long long)config->pp);
+    if (config->ranks % (config->tp * config->pp * config->components) != 0) {
+        return tms_fail(err, TMS_ERR_USAGE,
+                        "--ranks %lld is no multiple of --tp %lld x --pp %lld x --components %lld",
+                        (long long)config->ranks, (long long)config->tp, (long long)config->pp,
+                        (long long)config->components);
+    }
+    /* What shares a host shares a clock: components with nothing in common share none. */
+    if (config->components > 1 && config->ranks / config->components % config->host_ranks != 0) {
+        return tms_fail(err, TMS_ERR_USAGE, "--components %lld does not divide the hosts",
+                        (long long)config->components);
+    }
+    if (config->grad_norm != 0 && (config->no_world != 0 || config->components > 1)) {
+        return tms_fail(err, TMS_ERR_USAGE,
+                        "--grad-norm needs all ranks: no --no-world, no --components");
     }
     if (config->pp > config->layers) {
         return tms_fail(err, TMS_ERR_USAGE, "--pp %lld is more than --layers %lld",

@@ -39,10 +39,12 @@ typedef struct tms_config {
     int64_t seed;
     int64_t tp; /* ranks of a tensor-parallel group; rank order is tp fastest, then dp, then pp */
     int64_t pp; /* stages of the pipeline */
+    int64_t components; /* equal parts of the job that have no group in common */
     int64_t microbatches;
     int64_t sequence_parallel; /* flags are 0 or 1 */
     int64_t sharded;
     int64_t grad_norm;
+    int64_t no_world;
     int64_t activation_bytes; /* of one layer and microbatch [B] */
     int64_t sizes;            /* a tms_sizes */
     int64_t slow_kind;        /* a tms_slow_kind */
@@ -174,18 +176,21 @@ int64_t tms_config_stage_buckets(const tms_config *config, int64_t stage);
 /* Size of the index-th message of a kind whose option says @p bytes, as --sizes has it [B]. */
 int64_t tms_config_scaled_bytes(const tms_config *config, int64_t bytes, int64_t index);
 
-/* Data-parallel copies of the model. */
+/* Data-parallel copies of the model, of one component. */
 static inline int64_t tms_config_dp(const tms_config *config) {
-    return config->ranks / (config->tp * config->pp);
+    return config->ranks / (config->tp * config->pp * config->components);
 }
 
 /* Whether nothing but data parallelism is simulated: its group is the whole job then. */
 static inline bool tms_config_plain(const tms_config *config) {
-    return config->tp == 1 && config->pp == 1;
+    return config->tp == 1 && config->pp == 1 && config->components == 1;
 }
 
 /* Whether each step ends with two small collectives of the whole job. */
 static inline bool tms_config_world(const tms_config *config) {
+    if (config->no_world != 0 || config->components > 1) {
+        return false;
+    }
     return config->grad_norm != 0 || !tms_config_plain(config) || config->sharded != 0;
 }
 

@@ -36,7 +36,7 @@ typedef struct tms_layout {
     int64_t device;
     int64_t tp; /* index in the tensor-parallel group */
     int64_t dp; /* the same for data */
-    int64_t pp; /* stage of the pipeline */
+    int64_t pp; /* stage of its component's pipeline */
     int64_t pid[TMS_TRACK_COUNT];
     int64_t tid[TMS_TRACK_COUNT];
 } tms_layout;
@@ -54,7 +54,7 @@ static inline tms_layout tms_layout_of(const tms_config *config, int64_t rank) {
                          .device = rank % config->host_ranks,
                          .tp = rank % config->tp,
                          .dp = rank / config->tp % dp,
-                         .pp = rank / (config->tp * dp)};
+                         .pp = rank / (config->tp * dp) % config->pp};
     int64_t pid = 1000 + rank;
 
     for (int track = 0; track < TMS_TRACK_COUNT; track++) {
@@ -83,7 +83,7 @@ static inline bool tms_layout_used(const tms_config *config, const tms_layout *l
     case TMS_TRACK_NEXT:
         return layout->pp < config->pp - 1;
     case TMS_TRACK_WORLD:
-        return !tms_config_plain(config);
+        return !tms_config_plain(config) && tms_config_world(config);
     case TMS_TRACK_HOST:
     case TMS_TRACK_AUTOGRAD:
     case TMS_TRACK_COMPUTE:

@@ -1,20 +1,21 @@
 /* Groups of a grid, in the order in which Megatron makes them. Ranks go through the grid with the
  * tensor index fastest, then data, then the pipeline's stage, so that a tensor-parallel group stays
- * on its host. */
+ * on its host. Where the job has several components each is such a grid, one behind the other. */
 #include "topo.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The grid's three lengths. */
+/* The grid's three lengths, and how many there are. */
 typedef struct grid {
     int64_t tp;
     int64_t dp;
     int64_t pp;
+    int64_t count;
 } grid;
 
 static grid grid_of(const tms_config *config) {
-    return (grid){config->tp, tms_config_dp(config), config->pp};
+    return (grid){config->tp, tms_config_dp(config), config->pp, config->components};
 }
 
 /* Data-parallel groups of one rank are left out, but for the job of one rank: it has always reduced
@@ -22,28 +23,28 @@ static grid grid_of(const tms_config *config) {
 static int64_t n_data(const tms_config *config) {
     grid g = grid_of(config);
 
-    return g.dp > 1 || tms_config_plain(config) ? g.tp * g.pp : 0;
+    return g.dp > 1 || tms_config_plain(config) ? g.tp * g.pp * g.count : 0;
 }
 
 static int64_t n_tensor(const tms_config *config) {
     grid g = grid_of(config);
 
-    return g.tp > 1 ? g.dp * g.pp : 0;
+    return g.tp > 1 ? g.dp * g.pp * g.count : 0;
 }
 
 /* Pairs of neighbouring stages. */
 static int64_t n_pairs(const tms_config *config) {
     grid g = grid_of(config);
 
-    return g.tp * g.dp * (g.pp - 1);
+    return g.tp * g.dp * (g.pp - 1) * g.count;
 }
 
 /* Gradients are reduced once a step; sharded parameters are gathered as often. */
 static void set_data(tms_channel *channel, const tms_config *config, int64_t i) {
     grid g = grid_of(config);
-    int64_t stage = i / g.tp;
+    int64_t stage = i / g.tp % g.pp;
 
-    channel->group = (tms_ranks){i % g.tp + g.tp * g.dp * stage, g.tp, g.dp};
+    channel->group = (tms_ranks){i % g.tp + i / g.tp * g.tp * g.dp, g.tp, g.dp};
     channel->ranks = channel->group;
     channel->name = tms_config_plain(config) ? 0 : 1 + i;
     channel->description = tms_config_plain(config) ? "default_pg" : "DATA_PARALLEL_GROUP";
@@ -56,7 +57,7 @@ static void set_data(tms_channel *channel, const tms_config *config, int64_t i) 
  * that load a batch hand it round. */
 static void set_tensor(tms_channel *channel, const tms_config *config, int64_t i) {
     grid g = grid_of(config);
-    int64_t stage = i / g.dp;
+    int64_t stage = i / g.dp % g.pp;
     int64_t per_layer = config->sequence_parallel != 0 ? 4 : 2;
     int64_t batches = stage == 0 || stage == g.pp - 1 ? 1 : 0;
 
@@ -72,10 +73,12 @@ static void set_tensor(tms_channel *channel, const tms_config *config, int64_t i
 static void set_pair(tms_channel *channel, const tms_config *config, int64_t i) {
     grid g = grid_of(config);
     int64_t plane = g.tp * g.dp;
+    int64_t component = i / (plane * (g.pp - 1));
 
-    channel->group = (tms_ranks){i % plane, plane, g.pp};
-    channel->ranks = (tms_ranks){i, plane, 2};
-    channel->name = 1 + n_data(config) + n_tensor(config) + i % plane;
+    /* Every component has one plane more than it has planes of pairs. */
+    channel->group = (tms_ranks){component * plane * g.pp + i % plane, plane, g.pp};
+    channel->ranks = (tms_ranks){i + component * plane, plane, 2};
+    channel->name = 1 + n_data(config) + n_tensor(config) + component * plane + i % plane;
     channel->description = "PIPELINE_MODEL_PARALLEL_GROUP";
     channel->n_instances = 2 * config->microbatches;
 }
@@ -85,7 +88,7 @@ static void set_world(tms_channel *channel, const tms_config *config) {
     channel->ranks = channel->group;
     channel->name = 0;
     channel->description = "default_pg";
-    channel->n_instances = 2;
+    channel->n_instances = tms_config_world(config) ? 2 : 0;
 }
 
 tms_status tms_topo_init(tms_topo *topo, const tms_config *config, tms_error *err) {
@@ -129,21 +132,24 @@ const tms_channel *tms_topo_channel(const tms_topo *topo, const tms_layout *layo
     const tms_config *config = topo->config;
     grid g = grid_of(config);
     int64_t tensor = n_data(config);
-    int64_t pairs = tensor + n_tensor(config);
+    int64_t plane = g.tp * g.dp;
+    int64_t component = layout->rank / (plane * g.pp);
+    /* The pair with the next stage; see set_pair. */
+    int64_t pair = tensor + n_tensor(config) + layout->rank - component * plane;
     int64_t i = -1;
 
     switch (role) {
     case TMS_ROLE_DATA:
-        i = tensor > 0 ? layout->tp + g.tp * layout->pp : -1;
+        i = tensor > 0 ? layout->tp + g.tp * (layout->rank / plane) : -1;
         break;
     case TMS_ROLE_TENSOR:
-        i = g.tp > 1 ? tensor + layout->dp + g.dp * layout->pp : -1;
+        i = g.tp > 1 ? tensor + layout->rank / g.tp : -1;
         break;
     case TMS_ROLE_PREVIOUS:
-        i = layout->pp > 0 ? pairs + layout->rank - g.tp * g.dp : -1;
+        i = layout->pp > 0 ? pair - plane : -1;
         break;
     case TMS_ROLE_NEXT:
-        i = layout->pp < g.pp - 1 ? pairs + layout->rank : -1;
+        i = layout->pp < g.pp - 1 ? pair : -1;
         break;
     case TMS_ROLE_WORLD:
         i = tms_config_plain(config) ? -1 : topo->n_channels - 1;
