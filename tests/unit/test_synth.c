@@ -397,6 +397,7 @@ static void wrong_options_are_a_wrong_usage(void **state) {
         {"--window-skew", "5"},
         {"--components", "3"},
         {"--components", "2"}, /* of one host */
+        {"--late-percent", "101"},
         {"--fault", "fire"},
         {"--seq=2", ""},
     };

@@ -315,6 +315,42 @@ static void wrong_clocks_change_no_truth_between_ranks(void **state) {
     tms_plan_free(&wrong);
 }
 
+static void late_ends_are_as_many_as_asked_for_and_single(void **state) {
+    static const shape s = {64, 2, 1, 1, 0, 0};
+    tms_config config = job_of(&s);
+    int64_t n = 0;
+    int64_t late = 0;
+    int64_t sum_ns = 0;
+    tms_plan plan;
+    (void)state;
+
+    config.late_ppm = 150000;
+    plan = plan_of(&config);
+    for (int64_t i = 0; i < config.steps * plan.topo.n_instances; i++) {
+        int64_t instance = i % plan.topo.n_instances;
+        int64_t size = plan.topo.channels[plan.instances[instance].channel].ranks.size;
+        const int64_t *end_ns =
+            plan.end_ns + tms_plan_first(&plan, i / plan.topo.n_instances, instance);
+        int64_t first_ns = end_ns[0];
+
+        /* In large groups somebody is in time; without late ends all are. */
+        for (int64_t p = 0; p < size; p++) {
+            first_ns = end_ns[p] < first_ns ? end_ns[p] : first_ns;
+        }
+        for (int64_t p = 0; p < size && size == 32; p++) {
+            late += end_ns[p] > first_ns;
+            sum_ns += end_ns[p] - first_ns;
+            n++;
+        }
+    }
+    /* 3 steps of 2 groups of 32 with 4 buckets: 768 ends, a binomial deviation of 1.3 %. */
+    assert_int_equal(n, 768);
+    assert_in_range(late * 1000, 110 * n, 190 * n);
+    /* Even from 0 to 2 ms: a deviation of 0.58 ms over the root of 115. */
+    assert_in_range(sum_ns, 840000 * late, 1160000 * late);
+    tms_plan_free(&plan);
+}
+
 static void lost_kernels_and_late_windows_leave_collectives_incomplete(void **state) {
     static const shape s = {8, 2, 1, 1, 0, 0};
     tms_config config = job_of(&s);
@@ -361,6 +397,7 @@ int main(void) {
         cmocka_unit_test(clocks_shift_and_stretch_what_is_recorded),
         cmocka_unit_test(hosts_share_a_clock_and_the_first_is_right),
         cmocka_unit_test(wrong_clocks_change_no_truth_between_ranks),
+        cmocka_unit_test(late_ends_are_as_many_as_asked_for_and_single),
         cmocka_unit_test(lost_kernels_and_late_windows_leave_collectives_incomplete),
     };
 

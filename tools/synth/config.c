@@ -291,8 +291,11 @@ static double step_estimate_ns(const tms_config *config) {
             ? 0.0
             : 40.0 * (double)tms_config_move_ns(config, 16 * config->activation_bytes, 2, 0);
     double scale = config->sizes == TMS_SIZES_FIXED ? 1.0 : 16.0;
+    /* Nine collectives a layer at most, of any role. */
+    double late_ns = config->late_ppm > 0 ? 9.0 * (double)TMS_LATE_NS : 0.0;
 
-    return (layer_ns + activation_ns) * (double)config->layers * (double)config->microbatches +
+    return (layer_ns + activation_ns + late_ns) * (double)config->layers *
+               (double)config->microbatches +
            2.0 * scale * bucket_ns * (double)config->buckets;
 }
 

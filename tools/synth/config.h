@@ -56,6 +56,7 @@ typedef struct tms_config {
     int64_t ntp_step_ns;  /* the last host's clock is set forward by this in the middle [ns] */
     int64_t gpu_error_ns; /* greatest error of a GPU's clock against its host's [ns] */
     int64_t end_bias_ns;  /* lag of the last member's end behind the first's [ns] */
+    int64_t late_ppm;     /* communication kernels that end late on their rank [1e-6] */
     int64_t lost_ppm;     /* communication kernels missing in the files [1e-6] */
     int64_t window_skew;  /* greatest number of steps that a rank's recording begins late */
     int64_t no_metadata;
@@ -85,6 +86,9 @@ typedef enum tms_fault {
     TMS_FAULT_LEAK,          /* each step frees less than it allocated */
     TMS_FAULT_PAGEABLE       /* batches are copied from pageable memory, one by one */
 } tms_fault;
+
+/* Most by which --late-percent delays an end [ns]. */
+#define TMS_LATE_NS INT64_C(2000000)
 
 #define TMS_FAULT_BIT(fault) (INT64_C(1) << (int)(fault))
 

@@ -87,6 +87,8 @@ static const tms_option options[] = {
      FIELD(gpu_error_ns), 0, 0, 0, 1000000, NUMBER},
     {"end-bias-ns", "NS", "lag of a group's last member's ends behind the first's in ns",
      FIELD(end_bias_ns), 0, 0, 0, 1000000, NUMBER},
+    {"late-percent", "PCT", "communication kernels that end up to 2 ms late on their rank alone",
+     FIELD(late_ppm), 4, 0, 0, 1000000, NUMBER},
     {"lost-percent", "PCT", "communication kernels missing in the traces", FIELD(lost_ppm), 4, 0, 0,
      1000000, NUMBER},
     {"window-skew", "N", "recordings begin up to this many steps late", FIELD(window_skew), 0, 0, 0,

@@ -53,7 +53,10 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
     }
     /* All leave together, but for what their clocks and the last packets differ by. */
     for (int64_t p = 0; p < n; p++) {
-        plan->end_ns[at + (size_t)p] = tms_rng_range(rng, 0, config->end_jitter_ns + 1);
+        int64_t part = (int64_t)at + p - r->step * plan->topo.n_parts;
+
+        plan->end_ns[at + (size_t)p] = tms_rng_range(rng, 0, config->end_jitter_ns + 1) +
+                                       tms_sim_late_ns(config, r->step, part);
         if (n > 1) {
             plan->end_ns[at + (size_t)p] += config->end_bias_ns * p / (n - 1);
         }

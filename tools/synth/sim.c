@@ -10,6 +10,7 @@
 /* Streams of random numbers that no rank has: see also plan.c. */
 #define ROTATION_STREAM (UINT64_MAX - 1)
 #define LOSS_STREAM (UINT64_MAX - 2)
+#define LATE_STREAM (UINT64_MAX - 5)
 
 /* In the place of a step's number; two more are taken, see frame.c. */
 #define SKEW_STREAM (UINT64_MAX - 2)
@@ -168,6 +169,18 @@ bool tms_sim_lost(const tms_config *config, int64_t step, int64_t part) {
     }
     rng = tms_rng_start((uint64_t)config->seed ^ LOSS_STREAM, (uint64_t)step, (uint64_t)part);
     return tms_rng_range(&rng, 0, 1000000) < config->lost_ppm;
+}
+
+int64_t tms_sim_late_ns(const tms_config *config, int64_t step, int64_t part) {
+    tms_rng rng;
+
+    if (config->late_ppm == 0) {
+        return 0;
+    }
+    rng = tms_rng_start((uint64_t)config->seed ^ LATE_STREAM, (uint64_t)step, (uint64_t)part);
+    return tms_rng_range(&rng, 0, 1000000) < config->late_ppm
+               ? tms_rng_range(&rng, 0, TMS_LATE_NS + 1)
+               : 0;
 }
 
 void tms_sim_init(tms_sim *sim, const tms_topo *topo, int64_t rank) {

@@ -81,6 +81,10 @@ int64_t tms_sim_profiler_begin_ns(const tms_config *config, int64_t rank);
  */
 bool tms_sim_lost(const tms_config *config, int64_t step, int64_t part);
 
+/* By how much a rank lags behind at the end of a collective, for a reason of its own [ns]; `step`
+ * counts from 0. */
+int64_t tms_sim_late_ns(const tms_config *config, int64_t step, int64_t part);
+
 /* Steps that a rank's profiler comes too late for. */
 int64_t tms_sim_skipped(const tms_config *config, int64_t rank);
 
