@@ -41,6 +41,7 @@ typedef struct search {
     size_t from, n; /* the section: marks [from, from + n) of the reference */
     size_t centre;
     size_t least;            /* kernels that must meet */
+    bool synchronises;       /* so do some of the samples */
     sample samples[SAMPLES]; /* ascending */
     size_t n_samples;
     int64_t tried[GUESSES * (2 * SHIFTS + 1)]; /* [n_tried] offsets that the first anchor guessed */
@@ -130,6 +131,8 @@ static void choose_samples(search *s) {
     for (size_t i = 0; i < s->n && s->n_samples < SAMPLES; i++)
         if (chosen[i] != 0)
             s->samples[s->n_samples++] = (sample){s->from + i, (sort_of_sample)(chosen[i] - 1)};
+    for (size_t i = 0; i < s->n_samples; i++)
+        s->synchronises = s->synchronises || s->ref->marks[s->samples[i].mark].synchronises;
 }
 
 /* Time [ns, the reference's clock] from the centre to a sample. */
@@ -235,11 +238,17 @@ static bool measure(const search *s, candidate *c, bool with_drift) {
     return true;
 }
 
+/* Whether a sample's ends should meet. From a broadcast each rank leaves when it likes; it says
+ * something only where the group has nothing better. */
+static bool is_telling(const search *s, size_t i) {
+    return !s->synchronises || s->ref->marks[s->samples[i].mark].synchronises;
+}
+
 /* Whether the samples agree with an offset: NOT (it may be), TOKENS or INCOHERENT. */
 static tm_unmatched judge(const search *s, candidate *c) {
     size_t n_in[N_SORTS] = {0}, n_meet[N_SORTS] = {0}, n = 0, all = 0, wrong = 0;
     for (size_t i = 0; i < s->n_samples; i++) {
-        if (!in_range(s, c, i))
+        if (!in_range(s, c, i) || !is_telling(s, i))
             continue;
         tm_meeting found = tm_run_meet(s->ref, s->samples[i].mark, s->other, offset_at(s, c, i),
                                        drift_slack(s, c, i));

@@ -155,6 +155,34 @@ static void rare_kernels_decide_what_ends_do_not(void **state) {
     free_run(&other);
 }
 
+/* Three steps of 16 kernels, each after a broadcast which this rank leaves 200 us after the other:
+ * neither edges of steps nor rare kernels have to meet where nobody waits for all. */
+static void broadcasts_need_not_end_together(void **state) {
+    (void)state;
+    enum { MANY = 48 };
+    tm_error err;
+    int64_t a[MANY], b[MANY], offset;
+    uint64_t shared = 1;
+    for (int64_t k = 0; k < MANY; k++) {
+        a[k] = 1000 * k + draw(&shared, 500);
+        b[k] = a[k] + 700 + (k % 16 == 0 ? 200 : 0);
+    }
+    rank_run runs[] = {run_of(a, MANY), run_of(b, MANY)};
+    for (size_t r = 0; r < 2; r++) {
+        for (size_t k = 0; k < MANY; k++) {
+            tm_mark *mark = &runs[r].run.marks[k];
+            mark->step = (int64_t)k / 16;
+            mark->token = k % 16 == 0 ? 2 : 1;
+            mark->synchronises = k % 16 != 0;
+        }
+        assert_int_equal(tm_run_prepare(&runs[r].run, &err), TM_OK);
+    }
+    assert_int_equal(find(&runs[0], &runs[1], &offset), TM_UNMATCHED_NOT);
+    assert_int_equal(offset, 700);
+    free_run(&runs[0]);
+    free_run(&runs[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_offset_is_found_wherever_the_recordings_begin),
@@ -163,6 +191,7 @@ int main(void) {
         cmocka_unit_test(other_kernels_at_the_same_times_are_refused),
         cmocka_unit_test(steps_decide_what_ends_do_not),
         cmocka_unit_test(rare_kernels_decide_what_ends_do_not),
+        cmocka_unit_test(broadcasts_need_not_end_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
