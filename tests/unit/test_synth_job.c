@@ -142,6 +142,42 @@ static void collectives_and_messages_end_together_in_all_shapes(void **state) {
     }
 }
 
+static void ends_lag_by_position_and_in_pairs_either_way(void **state) {
+    static const shape s = {16, 4, 2, 1, 0, 0};
+    tms_config config = job_of(&s);
+    int64_t lag_ns[64] = {0};
+    int64_t turned = 0;
+    int64_t pairs = 0;
+    tms_plan plan;
+    (void)state;
+
+    config.end_bias_ns = 900;
+    plan = plan_of(&config);
+    assert_true(plan.topo.n_channels <= 64);
+    for (int64_t k = 0; k < config.steps * plan.topo.n_instances; k++) {
+        int64_t i = k % plan.topo.n_instances;
+        int64_t channel = plan.instances[i].channel;
+        int64_t n = plan.topo.channels[channel].ranks.size;
+        const int64_t *end_ns = plan.end_ns + tms_plan_first(&plan, k / plan.topo.n_instances, i);
+
+        for (int64_t p = 0; p < n && n > 2 && plan.instances[i].what != TMS_BROADCAST; p++) {
+            assert_int_equal(end_ns[p] - end_ns[0], 900 * p / (n - 1));
+        }
+        if (n > 2) {
+            continue;
+        }
+        pairs += lag_ns[channel] == 0;
+        turned += lag_ns[channel] == 0 && end_ns[1] < end_ns[0];
+        assert_true(lag_ns[channel] == 0 || lag_ns[channel] == end_ns[1] - end_ns[0]);
+        lag_ns[channel] = end_ns[1] - end_ns[0];
+        assert_int_equal(lag_ns[channel] * lag_ns[channel], 900 * 900);
+    }
+    /* Eight data-parallel groups of two, and eight pairs of neighbouring stages. */
+    assert_int_equal(pairs, 16);
+    assert_in_range(turned, 3, 13);
+    tms_plan_free(&plan);
+}
+
 /* GPU work of one step: after its launch, inside the step, in order on its stream. */
 static void check_order(const tms_events *events) {
     int64_t free_ns[TMS_TRACK_COUNT] = {0};
@@ -388,6 +424,7 @@ int main(void) {
         cmocka_unit_test(components_are_grids_with_nothing_in_common),
         cmocka_unit_test(job_without_a_world_lacks_but_its_two_collectives),
         cmocka_unit_test(collectives_and_messages_end_together_in_all_shapes),
+        cmocka_unit_test(ends_lag_by_position_and_in_pairs_either_way),
         cmocka_unit_test(launches_precede_kernels_and_streams_keep_order_in_all_shapes),
         cmocka_unit_test(nothing_is_computed_while_the_tensor_group_communicates),
         cmocka_unit_test(times_and_events_add_up_in_all_shapes),

@@ -18,6 +18,9 @@
 /* Rank number of the random stream that the network draws from: no rank has it. */
 #define NETWORK_STREAM UINT64_MAX
 
+/* The same for who lags behind in a pair; for others see sim.c and clock.c. */
+#define PAIR_STREAM (UINT64_MAX - 6)
+
 /* A job on its way through one step. */
 typedef struct run {
     tms_plan *plan;
@@ -30,6 +33,15 @@ typedef struct run {
     int64_t *ready;       /* [n_ready] ranks that can go on; at most all */
     int64_t n_ready;
 } run;
+
+/* How far a member stands behind the first whose data is complete. A ring goes through the ranks in
+ * order, in all groups alike; of two ranks either can be the first, always the same in one pair. */
+static int64_t place_of(const tms_plan *plan, int64_t channel, int64_t position) {
+    tms_rng rng = tms_rng_start((uint64_t)plan->config->seed, PAIR_STREAM, (uint64_t)channel);
+    bool turned = plan->topo.channels[channel].ranks.size == 2 && tms_rng_range(&rng, 0, 2) == 1;
+
+    return turned ? 1 - position : position;
+}
 
 /* The network's share of an instance: all drawn before the step, so that it does not depend on the
  * order in which ranks come. Gaps and lags stand in the plan until times take their place. */
@@ -58,7 +70,8 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
         plan->end_ns[at + (size_t)p] = tms_rng_range(rng, 0, config->end_jitter_ns + 1) +
                                        tms_sim_late_ns(config, r->step, part);
         if (n > 1) {
-            plan->end_ns[at + (size_t)p] += config->end_bias_ns * p / (n - 1);
+            plan->end_ns[at + (size_t)p] +=
+                config->end_bias_ns * place_of(plan, instance->channel, p) / (n - 1);
         }
     }
 }
