@@ -127,9 +127,12 @@ static void add_priors(tm_work *work) {
             *tm_normal_at(&work->normal, shift, shift) += wall;
             work->normal.right[shift] -= wall * off;
         }
+        /* The same for a clock that is not kept as steadily as its kind is. */
         if (!work->steady[h] && isfinite(drift)) {
-            *tm_normal_at(&work->normal, rate, rate) += 1.0 / (drift * drift);
-            work->normal.right[rate] -= work->rate[h] * work->reach / (drift * drift);
+            double gained = work->rate[h] * work->reach;
+            double steady = 1.0 / (drift * drift + gained * gained);
+            *tm_normal_at(&work->normal, rate, rate) += steady;
+            work->normal.right[rate] -= steady * gained;
         }
     }
 }

@@ -224,7 +224,7 @@ clock_job make_clock_job(const clock_plan *plan) {
             .middle_ns = MIDDLE_NS - offset,
             .length_ns = llround(plan->steps * SECOND_NS),
             .wall_ns = plan->wall_ns > 0.0 ? plan->wall_ns : fmax(plan->offset_ns, 1.0),
-            .drift_ppb = fmax(plan->drift_ppb, 1.0),
+            .drift_ppb = plan->steady_ppb > 0.0 ? plan->steady_ppb : fmax(plan->drift_ppb, 1.0),
             .gpu_ns = plan->gpu_ns};
     }
     for (size_t r = 0; r < ranks; r++)

@@ -21,7 +21,8 @@ typedef struct clock_plan {
     double noise_share; /* and by so much of the transfer's length */
     double late;        /* share of ends that are late by half a millisecond or so */
     double mismatched;  /* share of events in which one host's record is another operation's */
-    double wall_ns;     /* what the domains say of themselves; 0: offset_ns, and drift_ppb */
+    double wall_ns;     /* what the domains say of their offset; 0: offset_ns, */
+    double steady_ppb;  /* and of their drift; 0: drift_ppb */
     int set_host;       /* whose clock is set in the middle of the window by */
     double set_ns;      /* so much; 0: none is */
 } clock_plan;
