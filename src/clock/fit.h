@@ -137,7 +137,8 @@ typedef struct tm_clock_rank_end {
 /** Whether ranks of one host share a clock. */
 typedef struct tm_clock_host {
     bool shared;      /* else each rank is a domain of its own */
-    double spread_ns; /* robust standard deviation over its ranks, for tm_clock_domain.gpu_ns */
+    double spread_ns; /* robust standard deviation over its ranks, for tm_clock_domain.gpu_ns: at
+                         least the usual one of the job's hosts */
 } tm_clock_host;
 
 /**

@@ -43,10 +43,22 @@ static tm_clock_host judge(const tm_clock_rank_end *ranks, size_t n, double limi
     return host;
 }
 
+/* The spread of few ranks is itself uncertain: that of no host is less than the usual one. */
+static void share_spreads(tm_clock_host *hosts, int32_t n_hosts, double *values) {
+    size_t n = 0;
+    for (int32_t h = 0; h < n_hosts; h++)
+        if (hosts[h].shared && hosts[h].spread_ns > 0.0)
+            values[n++] = hosts[h].spread_ns;
+    double usual = n > 0 ? median(values, n) : 0.0;
+    for (int32_t h = 0; h < n_hosts; h++)
+        if (hosts[h].spread_ns > 0.0)
+            hosts[h].spread_ns = fmax(hosts[h].spread_ns, usual);
+}
+
 tm_status tm_clock_split(const tm_clock_rank_end *ranks, size_t n_ranks, double noise_ns,
                          tm_clock_host *hosts, int32_t n_hosts, tm_error *err) {
     double limit = SPLIT_NOISES * fmax(noise_ns, LEAST_SPLIT_NOISE_NS);
-    double *values = calloc(n_ranks + 1, sizeof *values);
+    double *values = calloc(n_ranks + (size_t)n_hosts + 1, sizeof *values);
     if (!values)
         return tm_fail_memory(err);
     for (int32_t h = 0; h < n_hosts; h++)
@@ -57,6 +69,7 @@ tm_status tm_clock_split(const tm_clock_rank_end *ranks, size_t n_ranks, double 
         assert(ranks[i].host >= 0 && ranks[i].host < n_hosts);
         hosts[ranks[i].host] = judge(ranks + i, n, limit, values);
     }
+    share_spreads(hosts, n_hosts, values);
     free(values);
     return TM_OK;
 }

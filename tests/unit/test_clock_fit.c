@@ -432,6 +432,22 @@ static void ranks_share_a_clock_unless_one_is_off(void **state) {
     assert_true(hosts[1].shared);
 }
 
+/* Spreads of 1, 4 and 2 us, times 1.4826. Three ranks tell little: no spread is less than the
+ * middle one. A host without ranks has none. */
+static void no_host_is_taken_for_better_than_the_usual_one(void **state) {
+    (void)state;
+    const tm_clock_rank_end ranks[] = {
+        {0, 9, -1e3, -1e3}, {0, 9, 0, 0},       {0, 9, 1e3, 1e3}, {1, 9, -4e3, -4e3}, {1, 9, 0, 0},
+        {1, 9, 4e3, 4e3},   {2, 9, -2e3, -2e3}, {2, 9, 0, 0},     {2, 9, 2e3, 2e3},
+    };
+    const double spreads_ns[HOSTS] = {2e3, 4e3, 2e3, 0.0};
+    tm_clock_host hosts[HOSTS];
+    tm_error err;
+    assert_int_equal(tm_clock_split(ranks, COUNT(ranks), 1e3, hosts, HOSTS, &err), TM_OK);
+    for (size_t h = 0; h < HOSTS; h++)
+        assert_near(hosts[h].spread_ns, 1.4826 * spreads_ns[h], 1e-6);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_hosts_and_three_events_as_by_hand),
@@ -451,6 +467,7 @@ int main(void) {
         cmocka_unit_test(drift_is_fitted_where_it_can_be_seen),
         cmocka_unit_test(times_far_from_every_window_are_left_out),
         cmocka_unit_test(ranks_share_a_clock_unless_one_is_off),
+        cmocka_unit_test(no_host_is_taken_for_better_than_the_usual_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
