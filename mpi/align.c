@@ -19,16 +19,9 @@ static tm_status reduce_max(void *context, int64_t *values, size_t n, tm_error *
     return TM_OK;
 }
 
-/* How far the first end lies before the last begin: nobody can leave before all have come. */
 static int64_t lead_of(const tm_collectives *collectives, const tm_instance *instance) {
-    const tm_comm_record *members =
-        (const tm_comm_record *)collectives->records.data + instance->first;
-    int64_t first_end = members->end_ns, last_begin = members->begin_ns;
-    for (size_t i = 1; i < instance->n; i++) {
-        first_end = members[i].end_ns < first_end ? members[i].end_ns : first_end;
-        last_begin = members[i].begin_ns > last_begin ? members[i].begin_ns : last_begin;
-    }
-    return last_begin - first_end;
+    const tm_comm_record *records = collectives->records.data;
+    return tm_members_lead(records + instance->first, instance->n);
 }
 
 static int64_t nanoseconds(double value) {
@@ -83,9 +76,10 @@ static void apply(tm_aligner *a) {
     for (size_t i = 0; i < a->out->records.n; i++) {
         tm_comm_record *r = &records[i];
         const tm_rank_clock *clock = &a->clocks[tm_clock_seat_of(&seats, r->rank) - a->seats];
-        int64_t duration = r->end_ns - r->begin_ns;
+        int64_t duration = r->end_ns - r->begin_ns, end = tm_rank_clock_true(clock, r->end_ns);
         r->begin_ns = tm_rank_clock_true(clock, r->begin_ns);
         r->end_ns = r->begin_ns + duration;
+        r->gained_ns = end - r->end_ns;
         r->domain = clock->domain;
         r->uncertainty_ns = narrow(clock->uncertainty_ns);
         r->spread_ns = narrow(clock->spread_ns);

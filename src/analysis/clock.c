@@ -161,14 +161,6 @@ static tm_status clock_rank(const tm_rank_view *view, tm_tables *out, tm_error *
                              method_words[timeline->clock.way], err);
 }
 
-/* How far the first end lies before the last begin: nobody can leave before all have come. */
-static int64_t lead_of(const tm_comm_record *members, const tm_instance *instance) {
-    int64_t first_end = members->end_ns;
-    for (size_t i = 1; i < instance->n; i++)
-        first_end = members[i].end_ns < first_end ? members[i].end_ns : first_end;
-    return instance->last_ns - first_end;
-}
-
 static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_comm_record *records = own->records.data;
     const tm_instance *instances = own->instances.data;
@@ -179,7 +171,7 @@ static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *
     for (size_t i = 0; i < own->instances.n; i++) {
         states[instances[i].state]++;
         int64_t lead =
-            instances[i].waits ? lead_of(records + instances[i].first, &instances[i]) : 0;
+            instances[i].waits ? tm_members_lead(records + instances[i].first, instances[i].n) : 0;
         violations += lead > 0;
         worst = lead > worst ? lead : worst;
     }

@@ -51,6 +51,7 @@ typedef struct tm_comm_record {
     uint64_t key;                       /* within the group and way: the same on every rank */
     int64_t begin_ns, end_ns;           /* recorded; after alignment on the job's clock, where the
                                            end is the aligned begin plus the duration */
+    int64_t gained_ns;                  /* what drift adds to that duration; 0 before alignment */
     int64_t bytes;                      /* as nccl-tests counts them; -1 without metadata */
     int64_t step;                       /* number of its step; -1 for none */
     int64_t seq;                        /* -1 where the trace has none */
@@ -138,6 +139,18 @@ static inline int64_t tm_joint_uncertainty(const tm_comm_record *a, const tm_com
     if (a->domain == b->domain)
         return 2 * (int64_t)a->spread_ns;
     return llround(2.0 * hypot((double)a->uncertainty_ns, (double)b->uncertainty_ns));
+}
+
+/** How far [ns] the first end of an operation lies before its last begin by the clocks of its
+ * members, @p n > 0: above 0 it cannot be so, for nobody leaves before all have come. */
+static inline int64_t tm_members_lead(const tm_comm_record *members, size_t n) {
+    int64_t first_end = INT64_MAX, last_begin = INT64_MIN;
+    for (size_t i = 0; i < n; i++) {
+        int64_t end = members[i].end_ns + members[i].gained_ns;
+        first_end = end < first_end ? end : first_end;
+        last_begin = members[i].begin_ns > last_begin ? members[i].begin_ns : last_begin;
+    }
+    return last_begin - first_end;
 }
 
 /** The time [ns] that a member waited for the last one: max(0, min(end, L) - begin). */
