@@ -159,7 +159,8 @@ tm_status tm_work_steps(tm_work *work, tm_clock_model *models, tm_error *err) {
         const tm_clock_domain *domain = work->input->domains + h;
         double early = tm_select_median(&work->select, 2 * (size_t)h);
         double step = tm_select_median(&work->select, 2 * (size_t)h + 1) - early;
-        if (work->step_bin[h] == 0)
+        /* What drew the means apart were late ends, where the medians lie together. */
+        if (work->step_bin[h] == 0 || fabs(step) < STEP_NOISES * models[h].uncertainty_ns)
             continue;
         models[h].step_ns = (int64_t)step;
         models[h].step_at_ns =
