@@ -59,6 +59,7 @@ typedef enum tm_record {
     TM_RECORD_COLLECTIVES,
     TM_RECORD_MEMORY,
     TM_RECORD_COUNTERS,
+    TM_RECORD_SHAPES,
     TM_N_RECORDS
 } tm_record;
 

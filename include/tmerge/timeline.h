@@ -242,6 +242,12 @@ typedef struct tm_counter_attr {
     uint32_t series; /* name id of the args key, which may be empty */
 } tm_counter_attr;
 
+/** What a CPU operator was called with, where the profiler recorded it. */
+typedef struct tm_shapes_attr {
+    uint32_t event;
+    uint32_t shapes; /* name id of its `Input Dims` on one line: [[8, 16], [16], []] */
+} tm_shapes_attr;
+
 typedef enum tm_attr {
     TM_ATTR_LAUNCH,
     TM_ATTR_KERNEL,
@@ -249,6 +255,7 @@ typedef enum tm_attr {
     TM_ATTR_COLLECTIVE,
     TM_ATTR_MEMORY,
     TM_ATTR_COUNTER,
+    TM_ATTR_SHAPES,
     TM_N_ATTRS
 } tm_attr;
 

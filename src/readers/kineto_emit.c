@@ -224,6 +224,41 @@ static bool emit_memory(tm_kineto_emitter *emitter, const tm_kineto_event *event
     return true;
 }
 
+/* The text on one line with the white space that Python's writer has: ", " and nothing else. */
+static tm_json_text on_one_line(const tm_json_text *text, char *into, size_t room) {
+    size_t n = 0;
+    for (size_t i = 0; i < text->size && n + 2 < room; i++) {
+        if ((unsigned char)text->bytes[i] <= ' ')
+            continue;
+        into[n++] = text->bytes[i];
+        if (text->bytes[i] == ',')
+            into[n++] = ' ';
+    }
+    return (tm_json_text){.bytes = into, .size = n};
+}
+
+/* Texts over SHAPES_MAX bytes, of operators on hundreds of tensors, are cut: shapes are there to be
+ * told apart and read. */
+static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
+    enum { SHAPES_MAX = 512 };
+    char line[SHAPES_MAX + 8];
+    tm_json_text text =
+        event->fields[tm_kineto_has(event, F_INPUT_DIMS) ? F_INPUT_DIMS : F_INPUT_DIMS_2021].text;
+    if (memchr(text.bytes, '\n', text.size))
+        text = on_one_line(&text, line, sizeof line);
+    if (text.size <= 2) /* no inputs, or none recorded */
+        return true;
+    if (text.size > SHAPES_MAX) {
+        memmove(line, text.bytes, SHAPES_MAX - 3);
+        memcpy(line + SHAPES_MAX - 3, "...", 3);
+        text = (tm_json_text){.bytes = line, .size = SHAPES_MAX};
+    }
+    tm_shapes_attr attr = {.event = row,
+                           .shapes = tm_names_intern(emitter->names, text.bytes, text.size)};
+    return attr.shapes != TM_NAME_FAILED &&
+           tm_vec_append(&emitter->trace->attrs[TM_ATTR_SHAPES], &attr, 1);
+}
+
 typedef struct counter_context {
     tm_kineto_emitter *emitter;
     uint32_t row;
@@ -252,6 +287,9 @@ static bool emit_attributes(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
         ok = emit_kernel(emitter, event, row);
     else if (raw->category == TM_CAT_MEMCPY || raw->category == TM_CAT_MEMSET)
         ok = emit_copy(emitter, event, row);
+    else if (raw->category == TM_CAT_CPU_OP &&
+             (tm_kineto_has(event, F_INPUT_DIMS) || tm_kineto_has(event, F_INPUT_DIMS_2021)))
+        ok = emit_shapes(emitter, event, row);
     if (ok && tm_kineto_has(event, F_COLLECTIVE))
         ok = emit_collective(emitter, event, row);
     if (ok && raw->kind == TM_INSTANT && tm_kineto_has(event, F_MEMORY_BYTES))

@@ -3,7 +3,7 @@
 #include "digits.h"
 #include "number.h"
 
-typedef enum field_type { INT, REAL, TEXT, TRIPLE } field_type;
+typedef enum field_type { INT, REAL, TEXT, TRIPLE, ARRAY } field_type;
 
 static const struct {
     field_type type;
@@ -184,6 +184,16 @@ static const char *triple_value(tm_json_cursor *cursor, const char *p, int32_t o
     return *valid ? p + 1 : tm_json_skip_value(cursor, start);
 }
 
+/* An array of any depth, as it stands. */
+static const char *array_value(tm_json_cursor *cursor, const char *p, tm_json_text *out,
+                               bool *valid) {
+    const char *start = p;
+    p = tm_json_skip_value(cursor, p);
+    *valid = *start == '[';
+    *out = (tm_json_text){.bytes = start, .size = p ? (size_t)(p - start) : 0};
+    return p;
+}
+
 static const char *real_value(tm_json_cursor *cursor, const char *p, double *out, bool *valid) {
     *valid = is_number(*p);
     if (!*valid)
@@ -213,6 +223,9 @@ static const char *field_value(tm_json_cursor *cursor, const char *p, int field,
         break;
     case TRIPLE:
         p = triple_value(cursor, p, value->triple, &valid);
+        break;
+    case ARRAY:
+        p = array_value(cursor, p, &value->text, &valid);
         break;
     }
     if (valid)

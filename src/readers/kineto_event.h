@@ -41,6 +41,8 @@
     X(F_ADDRESS, INT, "Addr")                                                                      \
     X(F_ALLOCATED, INT, "Total Allocated")                                                         \
     X(F_RESERVED, INT, "Total Reserved")                                                           \
+    X(F_INPUT_DIMS, ARRAY, "Input Dims")                                                           \
+    X(F_INPUT_DIMS_2021, ARRAY, "Input dims")                                                      \
     X(F_NAME, TEXT, "name")
 
 typedef enum tm_kineto_field {
@@ -53,7 +55,8 @@ typedef enum tm_kineto_field {
 typedef union tm_kineto_value {
     int64_t i;
     double r;
-    tm_json_text text; /* a number or string where a TEXT is wanted: Comms Id is either */
+    tm_json_text text; /* a number or string where a TEXT is wanted: Comms Id is either; the
+                        * brackets and what is between them where an ARRAY is */
     int32_t triple[3];
 } tm_kineto_value;
 

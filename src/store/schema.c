@@ -128,6 +128,7 @@ static const tm_record_column rank_columns[] = {
     N_ROWS("collective_events", n_attrs[TM_ATTR_COLLECTIVE]),
     N_ROWS("memory", n_attrs[TM_ATTR_MEMORY]),
     N_ROWS("counters", n_attrs[TM_ATTR_COUNTER]),
+    N_ROWS("shapes", n_attrs[TM_ATTR_SHAPES]),
 #define COUNT_COLUMN(id, word, remark, doc)                                                        \
     OWN_AS("n_" word, counts[id], doc, NULL, TM_REFERS_NOTHING),
     TM_COUNT_LIST(COUNT_COLUMN)
@@ -276,6 +277,11 @@ static const tm_record_column counter_columns[] = {
     SERIES(value, "", "value of the series"),
 };
 
+static const tm_record_column shapes_columns[] = {
+    EVENT(attrs[TM_ATTR_SHAPES], tm_shapes_attr, event, "row in /events: a CPU operator"),
+    NAME(attrs[TM_ATTR_SHAPES], tm_shapes_attr, shapes, "id in /names of its input dimensions"),
+};
+
 #define TABLE(path_, columns_, doc_)                                                               \
     .path = path_, .doc = doc_, .columns = columns_,                                               \
     .n_columns = (int)(sizeof columns_ / sizeof *columns_)
@@ -306,6 +312,8 @@ const tm_record_table tm_record_tables[TM_N_RECORDS] = {
                           ROWS(n_attrs[TM_ATTR_MEMORY])},
     [TM_RECORD_COUNTERS] = {TABLE("/counters", counter_columns, "a series of a counter event"),
                             ROWS(n_attrs[TM_ATTR_COUNTER])},
+    [TM_RECORD_SHAPES] = {TABLE("/shapes", shapes_columns, "an operator with known inputs"),
+                          ROWS(n_attrs[TM_ATTR_SHAPES])},
 };
 
 /* clang-format on */

@@ -19,6 +19,9 @@ void tm_attr_each_name(tm_attr attr, void *rows, size_t n, visitor *visit, void 
     tm_counter_attr *counters = attr == TM_ATTR_COUNTER ? rows : NULL;
     for (size_t i = 0; counters && i < n; i++)
         visit(context, &counters[i].series);
+    tm_shapes_attr *shapes = attr == TM_ATTR_SHAPES ? rows : NULL;
+    for (size_t i = 0; shapes && i < n; i++)
+        visit(context, &shapes[i].shapes);
 }
 
 void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, uint32_t *id),

@@ -9,6 +9,7 @@ static const struct {
     [TM_ATTR_COLLECTIVE] = {sizeof(tm_collective_attr), offsetof(tm_collective_attr, event)},
     [TM_ATTR_MEMORY] = {sizeof(tm_memory_attr), offsetof(tm_memory_attr, event)},
     [TM_ATTR_COUNTER] = {sizeof(tm_counter_attr), offsetof(tm_counter_attr, event)},
+    [TM_ATTR_SHAPES] = {sizeof(tm_shapes_attr), offsetof(tm_shapes_attr, event)},
 };
 
 size_t tm_attr_size(tm_attr attr) {

@@ -337,6 +337,61 @@ static void an_attribute_of_another_type_is_left_empty_and_counted(void **state)
     close_reading(&r);
 }
 
+static void input_dimensions_of_operators_are_kept_on_one_line(void **state) {
+    (void)state;
+    static const char *const events[] = {
+        "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[[8, 16], []]}}",
+        ("{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[\n [8,16] ,\n"
+         "  []]\n}}"),
+        "{'ph':'X','cat':'Operator','name':'e','ts':1,'dur':2,'args':{'Input dims':[[[4]], []]}}",
+        "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[\n ]}}",
+        "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[]}}",
+        "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':null}}",
+        "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':7}}",
+        "{'ph':'X','cat':'kernel','name':'e','ts':1,'dur':2,'args':{'Input Dims':[[1]]}}",
+        "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[['a b',1.5]]}}",
+    };
+    static const struct {
+        uint32_t event;
+        const char *shapes;
+    } expected[] = {
+        {0, "[[8, 16], []]"}, {1, "[[8, 16], []]"}, {2, "[[[4]], []]"}, {8, "[[\"a b\",1.5]]"}};
+    reading r = READ_EVENTS(events);
+    assert_int_equal(r.trace.attrs[TM_ATTR_SHAPES].n, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const tm_shapes_attr *row = attr_at(&r, TM_ATTR_SHAPES, i);
+        assert_int_equal(row->event, expected[i].event);
+        assert_name(&r.ground, row->shapes, expected[i].shapes);
+    }
+    assert_int_equal(r.trace.counts[TM_COUNT_BAD_VALUE], 1); /* the 7 */
+    close_reading(&r);
+}
+
+static void long_input_dimensions_are_cut_at_512_bytes(void **state) {
+    (void)state;
+    enum { LINES = 2 }; /* without and with a line break in them, the same is kept */
+    char event[LINES][4096], expected[1024] = "[";
+    const char *events[LINES] = {event[0], event[1]};
+    for (int line = 0; line < LINES; line++) {
+        strcpy(event[line],
+               "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[");
+        strcat(event[line], line == 0 ? "" : "\n");
+        for (int i = 0; i < 200; i++)
+            strcat(event[line], i > 0 ? ", [10, 2]" : "[10, 2]");
+        strcat(event[line], "]}}");
+    }
+    for (int i = 0; i < 80; i++) /* 9 bytes each but the first */
+        strcat(expected, i > 0 ? ", [10, 2]" : "[10, 2]");
+    memcpy(expected + 509, "...", 4);
+    reading r = READ_EVENTS(events);
+    assert_int_equal(r.trace.attrs[TM_ATTR_SHAPES].n, LINES);
+    for (size_t i = 0; i < LINES; i++) {
+        const tm_shapes_attr *row = attr_at(&r, TM_ATTR_SHAPES, i);
+        assert_name(&r.ground, row->shapes, expected);
+    }
+    close_reading(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_and_its_text_are_the_same_track),
@@ -349,6 +404,8 @@ int main(void) {
         cmocka_unit_test(a_memory_instant_has_bytes_and_what_its_age_recorded),
         cmocka_unit_test(a_counter_has_a_row_for_every_series_that_is_a_number),
         cmocka_unit_test(an_attribute_of_another_type_is_left_empty_and_counted),
+        cmocka_unit_test(input_dimensions_of_operators_are_kept_on_one_line),
+        cmocka_unit_test(long_input_dimensions_are_cut_at_512_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,7 @@
 #define MEMORY_FIELDS(X)                                                                           \
     X(address) X(bytes) X(allocated_bytes) X(reserved_bytes) X(device_type) X(device)
 #define COUNTER_FIELDS(X) X(value) X(series)
+#define SHAPES_FIELDS(X) X(shapes)
 /* clang-format on */
 
 /* type, fields, the array and how many rows it has */
@@ -36,7 +37,8 @@
     X(tm_collective_attr, COLLECTIVE_FIELDS, attrs[TM_ATTR_COLLECTIVE],                            \
       n_attrs[TM_ATTR_COLLECTIVE])                                                                 \
     X(tm_memory_attr, MEMORY_FIELDS, attrs[TM_ATTR_MEMORY], n_attrs[TM_ATTR_MEMORY])               \
-    X(tm_counter_attr, COUNTER_FIELDS, attrs[TM_ATTR_COUNTER], n_attrs[TM_ATTR_COUNTER])
+    X(tm_counter_attr, COUNTER_FIELDS, attrs[TM_ATTR_COUNTER], n_attrs[TM_ATTR_COUNTER])           \
+    X(tm_shapes_attr, SHAPES_FIELDS, attrs[TM_ATTR_SHAPES], n_attrs[TM_ATTR_SHAPES])
 
 enum { N_RANKS = 3, N_ATTR_ROWS = 3, N_NAMES = 120 };
 
@@ -51,6 +53,7 @@ typedef struct full_job {
     tm_collective_attr collectives[2][N_ATTR_ROWS];
     tm_memory_attr memory[2][N_ATTR_ROWS];
     tm_counter_attr counters[2][N_ATTR_ROWS];
+    tm_shapes_attr shapes[2][N_ATTR_ROWS];
 } full_job;
 
 static void add_rows(tm_timeline *t, tm_attr attr, void *rows) {
@@ -113,6 +116,7 @@ static void full_job_make(full_job *full) {
         add_rows(t, TM_ATTR_COLLECTIVE, full->collectives[at]);
         add_rows(t, TM_ATTR_MEMORY, full->memory[at]);
         add_rows(t, TM_ATTR_COUNTER, full->counters[at]);
+        add_rows(t, TM_ATTR_SHAPES, full->shapes[at]);
         fill_rank(full, at);
     }
     full->job.ranks[1].spans = &full->span;
@@ -303,6 +307,7 @@ static const struct {
      "column /collective_events/kind has a value that cannot be"},
     {"/collective_events/out_split", 5, UINT32_MAX, "rank 4: a text is not among the names"},
     {"/counters/series", 0, N_NAMES, "rank 0: a text is not among the names"},
+    {"/shapes/shapes", 0, N_NAMES, "rank 0: a text is not among the names"},
 };
 
 /* The bytes of the job's store, freed by the caller: a copy costs less than writing again. */
