@@ -7,13 +7,15 @@
 #include "tmerge/timeline.h"
 
 struct tm_busy;
+struct tm_calls;
 struct tm_collectives;
 
 /** What an analysis sees of one rank. All borrowed. */
 typedef struct tm_rank_view {
     const tm_timeline *timeline;
     const tm_names *names;
-    const struct tm_busy *busy; /* the rank's GPU time as interval sets, computed once */
+    const struct tm_busy *busy;       /* the rank's GPU time as interval sets, computed once */
+    const struct tm_calls *operators; /* how its operators lie in one another, computed once */
 } tm_rank_view;
 
 /** What an analysis sees of the job besides the rows of all ranks. */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/sums.h"
 #include "median.h"
 
 static bool same_key(const tm_table *part, size_t a, size_t b) {
@@ -23,7 +24,7 @@ int64_t tm_merged_sum(const tm_table *part, size_t first, size_t end, int column
     int64_t sum = 0;
     for (size_t r = first; r < end; r++) {
         const tm_cell *cell = &tm_table_row(part, r)[column];
-        sum += cell->null ? 0 : cell->value.i;
+        sum = tm_sum(sum, cell->null ? 0 : cell->value.i);
     }
     return sum;
 }
@@ -44,7 +45,7 @@ tm_status tm_merged_column(const tm_table *part, size_t first, size_t end, int r
             found.max = value;
             found.max_rank = row[rank].value.i;
         }
-        found.sum += value;
+        found.sum = tm_sum(found.sum, value);
         values[n++] = value;
     }
     tm_sort_values(values, n);

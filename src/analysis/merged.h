@@ -14,14 +14,15 @@ typedef struct tm_merged {
 /** Behind the last row that is equal to row @p first in the n_merged leading keys. */
 size_t tm_merged_end(const tm_table *part, size_t first);
 
-/** The sum of a column over rows [first, end); nulls count as 0. */
+/** The sum of a column over rows [first, end), none below 0; nulls count as 0. Sums stop at
+ * INT64_MAX. */
 int64_t tm_merged_sum(const tm_table *part, size_t first, size_t end, int column);
 
 /**
  * One column of rows [first, end), which are ascending in their rank, one row for each.
  *
  * @param rank    the column of the rank
- * @param column  of integers
+ * @param column  of integers that are not below 0
  * @param out     set only on TM_OK
  * @return        TM_OK; TM_ERR_FAULT where memory is out
  */

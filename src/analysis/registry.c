@@ -2,6 +2,7 @@
 
 #include "base/vec.h"
 #include "busy.h"
+#include "calls.h"
 
 static const tm_analysis *const analyses[] = {
     &tm_analysis_job,         &tm_analysis_overlap,  &tm_analysis_ratio,
@@ -40,10 +41,15 @@ static tm_status run_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
 tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm_tables *out,
                           tm_error *err) {
     tm_busy busy;
-    tm_rank_view view = {.timeline = timeline, .names = names, .busy = &busy};
+    tm_calls operators = {0};
+    tm_rank_view view = {
+        .timeline = timeline, .names = names, .busy = &busy, .operators = &operators};
     tm_status status = tm_busy_compute(timeline, &busy, err);
     if (status == TM_OK)
+        status = tm_calls_find_operators(timeline, &operators, err);
+    if (status == TM_OK)
         status = run_rank(&view, out, err);
+    tm_calls_free(&operators);
     tm_busy_free(&busy);
     return status;
 }

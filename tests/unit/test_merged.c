@@ -55,11 +55,14 @@ static void columns_are_as_worked_out_by_hand(void **state) {
     } cases[] = {
         {{"a=1 b=1 rank=3 value=7"}, 1, {1, 7, 7, 7, 7, 3}},
         /* 5 and 8 in the middle: 6.5, away from zero */
-        {{"rank=0 value=8", "rank=1 value=-2", "rank=2 value=9", "rank=5 value=5"},
+        {{"rank=0 value=8", "rank=1 value=2", "rank=2 value=9", "rank=5 value=5"},
          4,
-         {4, 20, -2, 7, 9, 2}},
+         {4, 24, 2, 7, 9, 2}},
         {{"rank=0 value=1", "rank=1 value=6", "rank=2 value=6"}, 3, {3, 13, 1, 6, 6, 1}},
-        {{"rank=0 value=-4", "rank=1", "rank=2 value=-9"}, 3, {2, -13, -9, -7, -4, 0}},
+        {{"rank=0 value=4", "rank=1", "rank=2 value=3"}, 3, {2, 7, 3, 4, 4, 0}},
+        {{"rank=0 value=9223372036854775807", "rank=1 value=1"},
+         2,
+         {2, INT64_MAX, 1, 4611686018427387904, INT64_MAX, 0}},
         {{"rank=4"}, 1, {0, 0, 0, 0, 0, 0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

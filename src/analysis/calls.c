@@ -1,0 +1,124 @@
+#include "calls.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+
+/* A call that has begun and not ended, on the thread that is gone through. */
+typedef struct open_call {
+    int64_t begin_ns, end_ns;
+    int64_t covered_ns; /* until there its time is its own or counted as held by another */
+    uint32_t call;
+} open_call;
+
+typedef struct walk {
+    const tm_timeline *timeline;
+    tm_vec calls; /* of tm_call */
+    tm_vec open;  /* of open_call, innermost last */
+    uint32_t *above;
+} walk;
+
+static open_call *innermost(walk *w) {
+    return w->open.n > 0 ? (open_call *)w->open.data + w->open.n - 1 : NULL;
+}
+
+/* Leaves the calls that are over. One without length holds what begins at the same time. */
+static void leave_ended(walk *w, int64_t begin_ns) {
+    for (open_call *top; (top = innermost(w)) != NULL; w->open.n--)
+        if (top->end_ns > begin_ns || (top->end_ns == begin_ns && top->begin_ns == begin_ns))
+            return;
+}
+
+/* Leaves the calls that a new one crosses. */
+static void leave_crossed(walk *w, int64_t end_ns) {
+    for (open_call *top; (top = innermost(w)) != NULL; w->open.n--)
+        if (top->end_ns >= end_ns)
+            return;
+}
+
+/* Takes [begin, end) from the own time of the innermost call, what is taken already left out. What
+ * comes to one call comes in order of begin. */
+static void cover(walk *w, int64_t begin_ns, int64_t end_ns) {
+    open_call *top = innermost(w);
+    if (!top)
+        return;
+    begin_ns = begin_ns > top->covered_ns ? begin_ns : top->covered_ns;
+    end_ns = end_ns < top->end_ns ? end_ns : top->end_ns;
+    if (end_ns <= begin_ns)
+        return;
+    ((tm_call *)w->calls.data)[top->call].self_ns -= end_ns - begin_ns;
+    top->covered_ns = end_ns;
+}
+
+static bool enter(walk *w, uint32_t row) {
+    int64_t begin = w->timeline->begin_ns[row], end = begin + w->timeline->duration_ns[row];
+    leave_crossed(w, end);
+    cover(w, begin, end);
+    const open_call *top = innermost(w);
+    const tm_call call = {row, top ? top->call : TM_NO_CALL, w->timeline->duration_ns[row]};
+    const open_call opened = {begin, end, begin, (uint32_t)w->calls.n};
+    w->above[row] = call.parent;
+    return tm_vec_append(&w->calls, &call, 1) && tm_vec_append(&w->open, &opened, 1);
+}
+
+static bool walk_thread(walk *w, const tm_track *track, tm_call_class *is_call,
+                        const void *context) {
+    const tm_timeline *timeline = w->timeline;
+    w->open.n = 0;
+    for (uint32_t row = track->first; row < track->first + track->count; row++) {
+        int64_t begin = timeline->begin_ns[row];
+        leave_ended(w, begin);
+        if (timeline->kind[row] == TM_DURATION && is_call(context, timeline, row)) {
+            if (!enter(w, row))
+                return false;
+            continue;
+        }
+        const open_call *top = innermost(w);
+        w->above[row] = top ? top->call : TM_NO_CALL;
+        if (timeline->category[row] == TM_CAT_RUNTIME || timeline->category[row] == TM_CAT_DRIVER)
+            cover(w, begin, begin + timeline->duration_ns[row]);
+    }
+    return true;
+}
+
+/* A GPU event's launch lies on a thread, which may come behind its stream or before. */
+static void place_gpu_events(const tm_timeline *timeline, uint32_t *above) {
+    for (size_t t = 0; t < timeline->n_tracks; t++) {
+        const tm_track *track = &timeline->tracks[t];
+        for (uint32_t row = track->first; row < track->first + track->count; row++)
+            if (track->kind == TM_TRACK_GPU)
+                above[row] = timeline->launch[row] == TM_NO_EVENT ? TM_NO_CALL
+                                                                  : above[timeline->launch[row]];
+    }
+}
+
+tm_status tm_calls_find(const tm_timeline *timeline, tm_call_class *is_call, const void *context,
+                        tm_calls *out, tm_error *err) {
+    walk w = {.timeline = timeline, .calls = TM_VEC(tm_call), .open = TM_VEC(open_call)};
+    w.above = malloc((timeline->n_events + 1) * sizeof *w.above);
+    bool ok = w.above != NULL;
+    for (size_t t = 0; t < timeline->n_tracks && ok; t++)
+        if (timeline->tracks[t].kind == TM_TRACK_CPU)
+            ok = walk_thread(&w, &timeline->tracks[t], is_call, context);
+    if (ok)
+        place_gpu_events(timeline, w.above);
+    tm_vec_free(&w.open);
+    tm_vec_trim(&w.calls);
+    *out = (tm_calls){.calls = w.calls.data, .n = w.calls.n, .above = w.above};
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_calls_free(tm_calls *calls) {
+    free(calls->calls);
+    free(calls->above);
+    *calls = (tm_calls){0};
+}
+
+static bool is_operator(const void *context, const tm_timeline *timeline, uint32_t row) {
+    (void)context;
+    return timeline->category[row] == TM_CAT_CPU_OP;
+}
+
+tm_status tm_calls_find_operators(const tm_timeline *timeline, tm_calls *out, tm_error *err) {
+    return tm_calls_find(timeline, is_operator, NULL, out, err);
+}

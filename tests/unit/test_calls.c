@@ -1,0 +1,149 @@
+/* How calls lie in one another, what is their own time and what they launched: by hand. */
+#include "timeline_fixture.h"
+
+#include "analysis/calls.h"
+
+#define OP(name, begin, duration, thread)                                                          \
+    { TM_CAT_CPU_OP, name, begin, duration, 0, thread, 1, NULL, TM_DURATION }
+#define CALL(begin, duration, correlation, thread)                                                 \
+    { TM_CAT_RUNTIME, "launch", begin, duration, correlation, thread, 1, NULL, TM_DURATION }
+#define PYTHON(name, begin, duration, thread)                                                      \
+    { TM_CAT_PYTHON, name, begin, duration, 0, thread, 1, NULL, TM_DURATION }
+#define KERNEL(name, begin, duration, correlation)                                                 \
+    { TM_CAT_KERNEL, name, begin, duration, correlation, 7, 0, NULL, TM_DURATION }
+
+/* What is expected of an operator; "" for no parent. */
+typedef struct expectation {
+    const char *name, *parent;
+    int64_t self_ns;
+} expectation;
+
+typedef struct setting {
+    ground ground;
+    tm_timeline timeline;
+    tm_calls calls;
+} setting;
+
+static setting find(const event_spec *events, size_t n) {
+    setting s = {.ground = open_ground()};
+    s.timeline = build_one(&s.ground, 0, events, n);
+    assert_int_equal(tm_calls_find_operators(&s.timeline, &s.calls, &s.ground.err), TM_OK);
+    return s;
+}
+
+static void done(setting *s) {
+    tm_calls_free(&s->calls);
+    tm_timeline_destroy(&s->timeline);
+    close_ground(&s->ground);
+}
+
+static void check_name(const setting *s, uint32_t call, const char *name) {
+    if (*name == '\0')
+        assert_int_equal(call, TM_NO_CALL);
+    else
+        assert_name(&s->ground, s->timeline.name[s->calls.calls[call].row], name);
+}
+
+/* The deepest operator that is open where the event of this name begins, or that launched it. */
+static void check_above(const setting *s, const char *name, const char *expected) {
+    check_name(s, s->calls.above[row_named(&s->ground, &s->timeline, name)], expected);
+}
+
+static void check_calls(const setting *s, const expectation *expected, size_t n) {
+    assert_int_equal(s->calls.n, n);
+    for (size_t i = 0; i < n; i++) {
+        const tm_call *call = &s->calls.calls[i];
+        check_name(s, (uint32_t)i, expected[i].name);
+        check_name(s, call->parent, expected[i].parent);
+        if (call->self_ns != expected[i].self_ns)
+            fail_msg("%s has %lld ns of its own", expected[i].name, (long long)call->self_ns);
+        assert_int_equal(s->calls.above[call->row], call->parent);
+    }
+}
+#define CHECK_CALLS(s, expected) check_calls(s, expected, COUNT(expected))
+
+/* linear [0, 100) holds t [10, 20) and addmm [30, 80), which calls the runtime in [40, 45), holds
+ * copy [50, 70) and calls once more in [72, 90), behind its end: that is its own until 80. The call
+ * in copy [55, 60) is not addmm's. Python inside linear is transparent: its mul [84, 94) is
+ * linear's. linear: 100 - 10 - 50 - 10 = 30; addmm: 50 - 5 - 20 - 8 = 17; copy 20 - 5 = 15. */
+static const event_spec nested[] = {
+    OP("linear", 0, 100, 1), OP("t", 10, 10, 1),          OP("addmm", 30, 50, 1),
+    CALL(40, 5, 1, 1),       OP("copy", 50, 20, 1),       CALL(55, 5, 2, 1),
+    CALL(72, 18, 3, 1),      PYTHON("forward", 82, 8, 1), OP("mul", 84, 10, 1),
+    OP("other", 40, 10, 2),  KERNEL("a", 200, 10, 1),     KERNEL("b", 210, 10, 2),
+    KERNEL("c", 220, 10, 3), KERNEL("lost", 230, 10, 9),
+};
+
+static void operators_lie_in_one_another_by_time(void **state) {
+    (void)state;
+    static const expectation expected[] = {
+        {"linear", "", 30},    {"t", "linear", 10},   {"addmm", "linear", 17},
+        {"copy", "addmm", 15}, {"mul", "linear", 10}, {"other", "", 10},
+    };
+    setting s = find(nested, COUNT(nested));
+    CHECK_CALLS(&s, expected);
+    check_above(&s, "forward", "linear");
+    check_above(&s, "a", "addmm");
+    check_above(&s, "b", "copy");
+    check_above(&s, "c", "addmm");
+    check_above(&s, "lost", "");
+    done(&s);
+}
+
+/* b begins in a and ends behind it: c, in both, is b's, and so is what comes until 15. Of p, a and b
+ * cover [0, 15) and e [15, 20): 10 are its own. */
+static void of_calls_that_cross_the_later_holds_what_comes(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        OP("p", 0, 30, 1), OP("a", 0, 10, 1), OP("b", 5, 10, 1),
+        OP("c", 7, 2, 1),  OP("d", 12, 2, 1), OP("e", 15, 5, 1),
+    };
+    static const expectation expected[] = {
+        {"p", "", 10}, {"a", "p", 10}, {"b", "p", 6}, {"c", "b", 2}, {"d", "b", 2}, {"e", "p", 5},
+    };
+    setting s = find(events, COUNT(events));
+    CHECK_CALLS(&s, expected);
+    done(&s);
+}
+
+/* Times rounded to microseconds: equal begins, ends and whole ranges, and no length at all. */
+static void rounded_times_nest_in_the_order_of_the_file(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        OP("outer", 10, 5, 1), OP("inner", 10, 5, 1), CALL(10, 5, 1, 1),     OP("next", 15, 5, 1),
+        CALL(15, 0, 2, 1),     OP("empty", 20, 0, 1), CALL(20, 0, 3, 1),     CALL(21, 1, 4, 1),
+        KERNEL("a", 30, 1, 1), KERNEL("b", 31, 1, 2), KERNEL("c", 32, 1, 3), KERNEL("d", 33, 1, 4),
+    };
+    static const expectation expected[] = {
+        {"outer", "", 0}, {"inner", "outer", 0}, {"next", "", 5}, {"empty", "", 0}};
+    setting s = find(events, COUNT(events));
+    CHECK_CALLS(&s, expected);
+    check_above(&s, "a", "inner");
+    check_above(&s, "b", "next");
+    check_above(&s, "c", "empty");
+    check_above(&s, "d", "");
+    done(&s);
+}
+
+static void a_rank_without_operators_has_none(void **state) {
+    (void)state;
+    static const event_spec events[] = {CALL(0, 5, 1, 1), KERNEL("a", 10, 1, 1)};
+    setting s = find(events, COUNT(events));
+    assert_int_equal(s.calls.n, 0);
+    check_above(&s, "a", "");
+    check_above(&s, "launch", "");
+    done(&s);
+    s = find(NULL, 0);
+    assert_int_equal(s.calls.n, 0);
+    done(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operators_lie_in_one_another_by_time),
+        cmocka_unit_test(of_calls_that_cross_the_later_holds_what_comes),
+        cmocka_unit_test(rounded_times_nest_in_the_order_of_the_file),
+        cmocka_unit_test(a_rank_without_operators_has_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
