@@ -119,6 +119,9 @@ void tm_table_sort(tm_table *table);
 void tm_table_filter(tm_table *table, bool (*keep)(const tm_table *, const tm_cell *row, void *),
                      void *context);
 
+/** Sorts rows by one column, largest first, nulls last; equal ones keep their order. */
+void tm_table_rank(tm_table *table, int column);
+
 /** Keeps the (at most) @p n rows with the largest values in the table's `top` column, largest
  * first; equal ones in row order, nulls last. */
 void tm_table_top(tm_table *table, size_t n);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "words.h"
 
 /* A call that has begun and not ended, on the thread that is gone through. */
 typedef struct open_call {
@@ -61,8 +62,7 @@ static bool enter(walk *w, uint32_t row) {
     return tm_vec_append(&w->calls, &call, 1) && tm_vec_append(&w->open, &opened, 1);
 }
 
-static bool walk_thread(walk *w, const tm_track *track, tm_call_class *is_call,
-                        const void *context) {
+static bool walk_thread(walk *w, const tm_track *track, tm_call_class *is_call, void *context) {
     const tm_timeline *timeline = w->timeline;
     w->open.n = 0;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
@@ -92,7 +92,7 @@ static void place_gpu_events(const tm_timeline *timeline, uint32_t *above) {
     }
 }
 
-tm_status tm_calls_find(const tm_timeline *timeline, tm_call_class *is_call, const void *context,
+tm_status tm_calls_find(const tm_timeline *timeline, tm_call_class *is_call, void *context,
                         tm_calls *out, tm_error *err) {
     walk w = {.timeline = timeline, .calls = TM_VEC(tm_call), .open = TM_VEC(open_call)};
     w.above = malloc((timeline->n_events + 1) * sizeof *w.above);
@@ -114,11 +114,18 @@ void tm_calls_free(tm_calls *calls) {
     *calls = (tm_calls){0};
 }
 
-static bool is_operator(const void *context, const tm_timeline *timeline, uint32_t row) {
-    (void)context;
-    return timeline->category[row] == TM_CAT_CPU_OP;
+static bool is_operator(void *context, const tm_timeline *timeline, uint32_t row) {
+    return timeline->category[row] == TM_CAT_CPU_OP &&
+           !tm_word_is_scope(tm_words_at(context, timeline->name[row]));
 }
 
-tm_status tm_calls_find_operators(const tm_timeline *timeline, tm_calls *out, tm_error *err) {
-    return tm_calls_find(timeline, is_operator, NULL, out, err);
+tm_status tm_calls_find_operators(const tm_timeline *timeline, const tm_names *names, tm_calls *out,
+                                  tm_error *err) {
+    tm_words words;
+    *out = (tm_calls){0};
+    tm_status status = tm_words_init(&words, names)
+                           ? tm_calls_find(timeline, is_operator, &words, out, err)
+                           : tm_fail_memory(err);
+    tm_words_free(&words);
+    return status;
 }

@@ -31,19 +31,20 @@ typedef struct tm_calls {
 } tm_calls;
 
 /** Whether a row, which is a duration event on a thread, is of the class. */
-typedef bool tm_call_class(const void *context, const tm_timeline *timeline, uint32_t row);
+typedef bool tm_call_class(void *context, const tm_timeline *timeline, uint32_t row);
 
 /**
  * Finds the calls of a class; release them with tm_calls_free whatever comes of it.
  * Four bytes for each event, and 16 for each call; O(n).
  * @return  TM_OK; TM_ERR_FAULT where memory is out
  */
-tm_status tm_calls_find(const tm_timeline *timeline, tm_call_class *is_call, const void *context,
+tm_status tm_calls_find(const tm_timeline *timeline, tm_call_class *is_call, void *context,
                         tm_calls *out, tm_error *err) TM_MUST_CHECK;
 void tm_calls_free(tm_calls *calls);
 
-/** Finds the operators: category cpu_op. What a rank view has. */
-tm_status tm_calls_find_operators(const tm_timeline *timeline, tm_calls *out,
+/** Finds the operators: category cpu_op without the spans that older profilers put there (steps,
+ * loading, optimizer). What a rank view has. */
+tm_status tm_calls_find_operators(const tm_timeline *timeline, const tm_names *names, tm_calls *out,
                                   tm_error *err) TM_MUST_CHECK;
 
 #endif

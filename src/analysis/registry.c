@@ -5,11 +5,11 @@
 #include "calls.h"
 
 static const tm_analysis *const analyses[] = {
-    &tm_analysis_job,         &tm_analysis_overlap,  &tm_analysis_ratio,
-    &tm_analysis_imbalance,   &tm_analysis_clock,    &tm_analysis_stragglers,
-    &tm_analysis_collectives, &tm_analysis_launches, &tm_analysis_idle,
-    &tm_analysis_transfers,   &tm_analysis_memory,   &tm_analysis_kernels,
-    &tm_analysis_contention,
+    &tm_analysis_job,         &tm_analysis_overlap,   &tm_analysis_ratio,
+    &tm_analysis_imbalance,   &tm_analysis_clock,     &tm_analysis_stragglers,
+    &tm_analysis_collectives, &tm_analysis_launches,  &tm_analysis_idle,
+    &tm_analysis_transfers,   &tm_analysis_memory,    &tm_analysis_kernels,
+    &tm_analysis_contention,  &tm_analysis_operators,
 };
 
 enum { N_ANALYSES = sizeof analyses / sizeof *analyses };
@@ -46,7 +46,7 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm
         .timeline = timeline, .names = names, .busy = &busy, .operators = &operators};
     tm_status status = tm_busy_compute(timeline, &busy, err);
     if (status == TM_OK)
-        status = tm_calls_find_operators(timeline, &operators, err);
+        status = tm_calls_find_operators(timeline, names, &operators, err);
     if (status == TM_OK)
         status = run_rank(&view, out, err);
     tm_calls_free(&operators);

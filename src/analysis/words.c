@@ -34,9 +34,17 @@ static const rule rules[] = {
     {"cu", "Memset", TM_WORD_COPY},
     {"hip", "Memcpy", TM_WORD_COPY},
     {"hip", "Memset", TM_WORD_COPY},
-    {"ProfilerStep#", "", TM_WORD_STEP},
+    {"autograd::engine::evaluate_function: ", "", TM_WORD_BACKWARD},
     {"enumerate(DataLoader)#", "__next__", TM_WORD_INPUT},
     {"enumerate(DataPipe)#", "", TM_WORD_INPUT},
+    {"enumerate(DataLoader)#", "", TM_WORD_SCOPE},
+    {"ProfilerStep#", "", TM_WORD_STEP},
+    {"Optimizer.step#", "", TM_WORD_OPTIMIZER},
+    {"Optimizer.zero_grad#", "", TM_WORD_OPTIMIZER},
+    {"nn.Module: ", "", TM_WORD_MODULE},
+    {"[pl]", "", TM_WORD_SCOPE},
+    {"DataParallel.forward", "", TM_WORD_SCOPE},
+    {"DistributedDataParallel.forward", "", TM_WORD_SCOPE},
     {"record_param_comms", "", TM_WORD_COMMUNICATION},
     {"c10d::", "", TM_WORD_COMMUNICATION},
     {"gloo:", "", TM_WORD_COMMUNICATION},
@@ -46,6 +54,8 @@ static const rule rules[] = {
     {"rccl:", "", TM_WORD_COMMUNICATION},
     {"xccl:", "", TM_WORD_COMMUNICATION},
     {"hccl:", "", TM_WORD_COMMUNICATION},
+    {"torch::autograd::", "", TM_WORD_BACKWARD},
+    {"", "Backward", TM_WORD_BACKWARD}, /* MmBackward0, CompiledFunctionBackward, ... */
 };
 
 tm_word tm_word_of(tm_text name) {

@@ -13,12 +13,21 @@ typedef enum tm_word {
     TM_WORD_SYNC,       /* waits for the GPU */
     TM_WORD_COPY,       /* copies or sets memory; may wait for it */
     TM_WORD_ALLOCATION, /* takes or gives back memory of the device, or pinned memory */
-    TM_WORD_STEP,       /* a step of the profiler, which holds everything */
     TM_WORD_INPUT,      /* waits for the next batch */
+    TM_WORD_STEP,       /* a step of the profiler */
+    TM_WORD_OPTIMIZER,  /* the optimizer's step, or its clearing of gradients */
+    TM_WORD_MODULE,     /* a module of the model */
+    TM_WORD_SCOPE,      /* another span that a framework marks as older profilers mark operators */
+    TM_WORD_BACKWARD,   /* computes gradients */
     TM_WORD_COMMUNICATION
 } tm_word;
 
 tm_word tm_word_of(tm_text name);
+
+/** True for what a framework or user marks with a span of its own, in whatever category. */
+static inline bool tm_word_is_scope(tm_word word) {
+    return word == TM_WORD_INPUT || (word >= TM_WORD_STEP && word <= TM_WORD_SCOPE);
+}
 
 /** The words of a dictionary's names, each looked at when it is first asked for. */
 typedef struct tm_words {

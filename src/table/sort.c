@@ -136,11 +136,14 @@ void tm_table_sort(tm_table *table) {
     sort_rows(table, &by);
 }
 
+void tm_table_rank(tm_table *table, int column) {
+    const order by = {.def = table->def, .first = column, .end = column + 1, .descending = true};
+    sort_rows(table, &by);
+}
+
 void tm_table_top(tm_table *table, size_t n) {
-    int top = table->def->top;
-    const order by = {.def = table->def, .first = top, .end = top + 1, .descending = true};
-    if (top >= 0) /* a table that ranks by nothing keeps its order */
-        sort_rows(table, &by);
+    if (table->def->top >= 0) /* a table that ranks by nothing keeps its order */
+        tm_table_rank(table, table->def->top);
     if (table->n_rows > n)
         table->n_rows = n;
 }

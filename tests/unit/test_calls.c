@@ -27,7 +27,8 @@ typedef struct setting {
 static setting find(const event_spec *events, size_t n) {
     setting s = {.ground = open_ground()};
     s.timeline = build_one(&s.ground, 0, events, n);
-    assert_int_equal(tm_calls_find_operators(&s.timeline, &s.calls, &s.ground.err), TM_OK);
+    assert_int_equal(tm_calls_find_operators(&s.timeline, s.ground.names, &s.calls, &s.ground.err),
+                     TM_OK);
     return s;
 }
 
@@ -67,11 +68,21 @@ static void check_calls(const setting *s, const expectation *expected, size_t n)
  * in copy [55, 60) is not addmm's. Python inside linear is transparent: its mul [84, 94) is
  * linear's. linear: 100 - 10 - 50 - 10 = 30; addmm: 50 - 5 - 20 - 8 = 17; copy 20 - 5 = 15. */
 static const event_spec nested[] = {
-    OP("linear", 0, 100, 1), OP("t", 10, 10, 1),          OP("addmm", 30, 50, 1),
-    CALL(40, 5, 1, 1),       OP("copy", 50, 20, 1),       CALL(55, 5, 2, 1),
-    CALL(72, 18, 3, 1),      PYTHON("forward", 82, 8, 1), OP("mul", 84, 10, 1),
-    OP("other", 40, 10, 2),  KERNEL("a", 200, 10, 1),     KERNEL("b", 210, 10, 2),
-    KERNEL("c", 220, 10, 3), KERNEL("lost", 230, 10, 9),
+    OP("ProfilerStep#1", 0, 200, 1),
+    OP("linear", 0, 100, 1),
+    OP("t", 10, 10, 1),
+    OP("addmm", 30, 50, 1),
+    CALL(40, 5, 1, 1),
+    OP("copy", 50, 20, 1),
+    CALL(55, 5, 2, 1),
+    CALL(72, 18, 3, 1),
+    PYTHON("forward", 82, 8, 1),
+    OP("mul", 84, 10, 1),
+    OP("other", 40, 10, 2),
+    KERNEL("a", 200, 10, 1),
+    KERNEL("b", 210, 10, 2),
+    KERNEL("c", 220, 10, 3),
+    KERNEL("lost", 230, 10, 9),
 };
 
 static void operators_lie_in_one_another_by_time(void **state) {
@@ -90,8 +101,8 @@ static void operators_lie_in_one_another_by_time(void **state) {
     done(&s);
 }
 
-/* b begins in a and ends behind it: c, in both, is b's, and so is what comes until 15. Of p, a and b
- * cover [0, 15) and e [15, 20): 10 are its own. */
+/* b begins in a and ends behind it: c, in both, is b's, and so is what comes until 15. Of p, a and
+ * b cover [0, 15) and e [15, 20): 10 are its own. */
 static void of_calls_that_cross_the_later_holds_what_comes(void **state) {
     (void)state;
     static const event_spec events[] = {

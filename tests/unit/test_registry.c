@@ -119,6 +119,13 @@ static void every_column_has_a_doc_and_its_name_carries_its_unit(void **state) {
     each_table(check_columns);
 }
 
+/* What the tables of calls share. */
+#define CALLS                                                                                      \
+    " name calls device_self_ns device_total_ns host_self_ns host_total_ns tensor_self_pct "       \
+    "tensor_total_pct ranks device_min_ns device_median_ns device_max_ns device_max_rank "         \
+    "host_min_ns host_median_ns host_max_ns host_max_rank "
+#define OPERATORS CALLS "tensor_cores_fit "
+
 /* The tables and columns of metrics.md, in any order. */
 static const struct {
     const char *name, *columns;
@@ -156,6 +163,8 @@ static const struct {
     {"collectives.unmatched", " group ranks reason count "},
     {"clock.rank", " rank host offset_ns drift_ppb uncertainty_ns low_ns high_ns residual_ns "
                    "early_kernels component method anchors domain set_ns "},
+    {"operators.op", OPERATORS},
+    {"operators.shape", " shapes" OPERATORS},
     {"clock.check", " collectives matched incomplete unmatched suspect violations_before "
                     "violations_after worst_before_ns worst_after_ns align "},
     {"launches.rank", " rank events unlinked launches launches_per_event call_ns mean_call_ns "

@@ -1,0 +1,187 @@
+/* The tables of operators: every cell of a small job, worked out by hand. */
+#include "analysis_fixture.h"
+
+#include <stdio.h>
+
+#include "analysis/call_tables.h"
+#include "timeline/build.h"
+
+#define OP(name, begin, duration)                                                                  \
+    { TM_CAT_CPU_OP, name, begin, duration, 0, 1, 1, NULL, TM_DURATION }
+#define CALL(begin, duration, correlation)                                                         \
+    { TM_CAT_RUNTIME, "launch", begin, duration, correlation, 1, 1, NULL, TM_DURATION }
+#define KERNEL(name, begin, duration, correlation)                                                 \
+    { TM_CAT_KERNEL, name, begin, duration, correlation, 7, 0, NULL, TM_DURATION }
+#define COPY(begin, duration, correlation)                                                         \
+    { TM_CAT_MEMCPY, "Memcpy", begin, duration, correlation, 7, 0, NULL, TM_DURATION }
+
+/* Rank 0. A step, which is no operator, holds
+ *   linear [0, 100)           launches nothing itself
+ *     mm [10, 50)             launches h884 for 40 [20, 30)
+ *       copy_ [35, 45)        launches a copy of 7 in [36, 38) and a kernel of 3 in [40, 41)
+ *     mm [60, 80)             launches sgemm for 10 in [61, 63)
+ *   my [200, 300)             an operator that calls itself
+ *     my [210, 250)           launches one of 5 in [220, 225)
+ * and a kernel whose launch is unknown. linear's own: 100 - 40 - 20 = 40; mm's 40 - 10 - 10 = 20
+ * and 20 - 2 = 18; copy_'s 10 - 2 - 1 = 7; my's 100 - 40 = 60 and 40 - 5 = 35. */
+static const event_spec rank_0[] = {
+    OP("ProfilerStep#1", 0, 400),
+    OP("linear", 0, 100),
+    OP("mm", 10, 40),
+    CALL(20, 10, 1),
+    OP("copy_", 35, 10),
+    CALL(36, 2, 2),
+    CALL(40, 1, 3),
+    OP("mm", 60, 20),
+    CALL(61, 2, 4),
+    OP("my", 200, 100),
+    OP("my", 210, 40),
+    CALL(220, 5, 5),
+    KERNEL("h884gemm", 500, 40, 1),
+    COPY(540, 7, 2),
+    KERNEL("cast", 547, 3, 3),
+    KERNEL("sgemm", 550, 10, 4),
+    KERNEL("x", 560, 5, 5),
+    KERNEL("lost", 565, 1, 9),
+};
+
+/* Rank 2: one mm [0, 30) that launches h884 for 60 in [10, 14). Rank 1 has no operators. */
+static const event_spec rank_2[] = {OP("mm", 0, 30), CALL(10, 4, 1), KERNEL("h884gemm", 50, 60, 1)};
+static const event_spec rank_1[] = {CALL(10, 4, 1), KERNEL("h884gemm", 50, 60, 1)};
+
+/* The shapes of events of a trace, in their order. */
+static void add_shapes(const small_job *j, tm_trace *trace, const char *const *shapes, size_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        tm_shapes_attr attr = {.event = i};
+        if (!shapes[i])
+            continue;
+        attr.shapes = name_of(&j->ground, shapes[i]);
+        assert_non_null(tm_vec_append(&trace->attrs[TM_ATTR_SHAPES], &attr, 1));
+    }
+}
+
+static void make_job(small_job *j) {
+    static const char *const shapes_0[] = {
+        [2] = "[8]", [4] = "[8]", [7] = "[16]", [9] = "[1]", [10] = "[2]"};
+    static const char *const shapes_2[] = {"[8]"};
+    tm_trace zero = make_trace(&j->ground, "0.json", rank_0, COUNT(rank_0), 0);
+    tm_trace two = make_trace(&j->ground, "2.json", rank_2, COUNT(rank_2), 0);
+    add_shapes(j, &zero, shapes_0, COUNT(shapes_0));
+    add_shapes(j, &two, shapes_2, COUNT(shapes_2));
+    add_trace(j, 2, &two); /* processes finish in any order */
+    add_trace(j, 0, &zero);
+    add_rank(j, 1, rank_1, COUNT(rank_1));
+    finish_job(j);
+}
+
+/* mm, both ranks: self 40 + 10 + 60 = 110, total 110 + copy_'s 10 = 120; of its kernels 100 of 110
+ * on tensor cores, of all kernels in it 100 of 113. Its rank 0 has 50 on the device and 38 of its
+ * own on the host, rank 2 60 and 26. linear: total 60, 40 of 53 in kernels. my: its total counts
+ * once, 5 and 100. */
+static void operators_are_as_worked_out_by_hand(void **state) {
+    (void)state;
+    static const char *const rows[] = {
+        "name=mm calls=3 device_self_ns=110 device_total_ns=120 host_self_ns=64 host_total_ns=90 "
+        "tensor_self_pct=90.90909091 tensor_total_pct=88.49557522 ranks=2 device_min_ns=50 "
+        "device_median_ns=55 device_max_ns=60 device_max_rank=2 host_min_ns=26 host_median_ns=32 "
+        "host_max_ns=38 host_max_rank=0 tensor_cores_fit=true",
+        "name=copy_ calls=1 device_self_ns=10 device_total_ns=10 host_self_ns=7 host_total_ns=10 "
+        "tensor_self_pct=0 tensor_total_pct=0 ranks=1 device_min_ns=10 device_median_ns=10 "
+        "device_max_ns=10 device_max_rank=0 host_min_ns=7 host_median_ns=7 host_max_ns=7 "
+        "host_max_rank=0 tensor_cores_fit=false",
+        "name=my calls=2 device_self_ns=5 device_total_ns=5 host_self_ns=95 host_total_ns=100 "
+        "tensor_self_pct=0 tensor_total_pct=0 ranks=1 device_min_ns=5 device_median_ns=5 "
+        "device_max_ns=5 device_max_rank=0 host_min_ns=95 host_median_ns=95 host_max_ns=95 "
+        "host_max_rank=0 tensor_cores_fit=false",
+        "name=linear calls=1 device_self_ns=0 device_total_ns=60 host_self_ns=40 host_total_ns=100 "
+        "tensor_self_pct=null tensor_total_pct=75.47169811 ranks=1 device_min_ns=0 "
+        "device_median_ns=0 device_max_ns=0 device_max_rank=0 host_min_ns=40 host_median_ns=40 "
+        "host_max_ns=40 host_max_rank=0 tensor_cores_fit=true",
+    };
+    small_job j = open_job();
+    make_job(&j);
+    CHECK_ROWS(&j, "operators.op", rows);
+    close_job(&j);
+}
+
+/* mm [8] on both ranks, [16] on rank 0; my [1] holds my [2], which is another key; linear's are not
+ * known. */
+static void shapes_are_as_worked_out_by_hand(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *shapes;
+        int64_t calls, device_self, device_total, host_self, host_total;
+    } expected[] = {
+        {"mm", "[8]", 2, 100, 110, 46, 70}, {"mm", "[16]", 1, 10, 10, 18, 20},
+        {"copy_", "[8]", 1, 10, 10, 7, 10}, {"my", "[2]", 1, 5, 5, 35, 40},
+        {"my", "[1]", 1, 0, 5, 60, 100},
+    };
+    small_job j = open_job();
+    make_job(&j);
+    const tm_table *table = tm_tables_find(&j.tables, "operators.shape");
+    assert_int_equal(table->n_rows, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        assert_string_equal(tm_table_cell(table, i, "name")->value.text, expected[i].name);
+        assert_string_equal(tm_table_cell(table, i, "shapes")->value.text, expected[i].shapes);
+        assert_int_equal(tm_table_cell(table, i, "calls")->value.i, expected[i].calls);
+        assert_int_equal(tm_table_cell(table, i, "device_self_ns")->value.i,
+                         expected[i].device_self);
+        assert_int_equal(tm_table_cell(table, i, "device_total_ns")->value.i,
+                         expected[i].device_total);
+        assert_int_equal(tm_table_cell(table, i, "host_self_ns")->value.i, expected[i].host_self);
+        assert_int_equal(tm_table_cell(table, i, "host_total_ns")->value.i, expected[i].host_total);
+    }
+    close_job(&j);
+}
+
+/* What could run on tensor cores is told by names, and by what an operator holds. */
+static void an_operator_fits_tensor_cores_where_one_inside_it_does(void **state) {
+    (void)state;
+    static const event_spec events[] = {OP("outer", 0, 100), OP("middle", 10, 50),
+                                        OP("aten::mm", 20, 10), OP("aten::add", 70, 10)};
+    static const struct {
+        const char *name;
+        bool fits;
+    } expected[] = {{"outer", true}, {"middle", true}, {"aten::add", false}, {"aten::mm", true}};
+    small_job j = open_job();
+    add_rank(&j, 0, events, COUNT(events));
+    finish_job(&j);
+    const tm_table *table = tm_tables_find(&j.tables, "operators.op");
+    assert_int_equal(table->n_rows, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++)
+        for (size_t row = 0; row < table->n_rows; row++)
+            if (!strcmp(tm_table_cell(table, row, "name")->value.text, expected[i].name))
+                assert_int_equal(tm_table_cell(table, row, "tensor_cores_fit")->value.i,
+                                 expected[i].fits);
+    close_job(&j);
+}
+
+/* 1200 names, op 0 with 1 ns and so on: the last 1000 stay, the longest first. */
+static void the_thousand_that_cost_most_are_kept(void **state) {
+    (void)state;
+    enum { N = 1200 };
+    static event_spec events[N];
+    static char names[N][16];
+    for (int i = 0; i < N; i++) {
+        snprintf(names[i], sizeof names[i], "op %d", i);
+        events[i] = (event_spec)OP(names[i], i * 10000, i + 1);
+    }
+    small_job j = open_job();
+    add_rank(&j, 0, events, N);
+    finish_job(&j);
+    const tm_table *table = tm_tables_find(&j.tables, "operators.op");
+    assert_int_equal(table->n_rows, TM_CALL_ROWS);
+    for (int i = 0; i < TM_CALL_ROWS; i++)
+        assert_int_equal(tm_table_cell(table, (size_t)i, "host_self_ns")->value.i, N - i);
+    close_job(&j);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operators_are_as_worked_out_by_hand),
+        cmocka_unit_test(shapes_are_as_worked_out_by_hand),
+        cmocka_unit_test(an_operator_fits_tensor_cores_where_one_inside_it_does),
+        cmocka_unit_test(the_thousand_that_cost_most_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
