@@ -255,8 +255,9 @@ tm_status tm_call_merge(const tm_names *names, const tm_table *part, tm_table *s
 }
 
 void tm_call_order(tm_table *shown) {
-    tm_table_rank(shown, shown->def->n_keys + TM_CALL_HOST_SELF);
-    tm_table_rank(shown, shown->def->n_keys + TM_CALL_DEVICE_SELF);
+    int top = shown->def->top; /* the device's column; the host's is its pair */
+    tm_table_rank(shown, top + TM_CALL_HOST_SELF - TM_CALL_DEVICE_SELF);
+    tm_table_rank(shown, top);
     if (shown->n_rows > TM_CALL_ROWS)
         shown->n_rows = TM_CALL_ROWS;
 }

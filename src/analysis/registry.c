@@ -9,7 +9,7 @@ static const tm_analysis *const analyses[] = {
     &tm_analysis_imbalance,   &tm_analysis_clock,     &tm_analysis_stragglers,
     &tm_analysis_collectives, &tm_analysis_launches,  &tm_analysis_idle,
     &tm_analysis_transfers,   &tm_analysis_memory,    &tm_analysis_kernels,
-    &tm_analysis_contention,  &tm_analysis_operators,
+    &tm_analysis_contention,  &tm_analysis_operators, &tm_analysis_modules,
 };
 
 enum { N_ANALYSES = sizeof analyses / sizeof *analyses };

@@ -73,5 +73,14 @@ def test_launches_belong_to_the_operator_that_they_lie_in():
     equal(times(found, 'aten::mm')[2:], [11, 11])
 
 
+def test_modules_nest_and_repeat_as_tensorboard_counts_them():
+    found = {row['name']: row for row in
+             shown('modules.module', fixture('test_build_module_hierarchy'))}
+    equal({name: (row['calls'], row['host_total_ns'] / US, row['host_self_ns'] / US)
+           for name, row in found.items()},
+          {'nn.Module: MyModule': (3, 3 * 211, 3 * (211 - 62)),
+           'nn.Module: Linear': (3, 3 * 62, 3 * 62), 'nn.Module: Conv2': (1, 211, 211)})
+
+
 if __name__ == '__main__':
     main()

@@ -163,6 +163,8 @@ static const struct {
     {"collectives.unmatched", " group ranks reason count "},
     {"clock.rank", " rank host offset_ns drift_ppb uncertainty_ns low_ns high_ns residual_ns "
                    "early_kernels component method anchors domain set_ns "},
+    {"modules.module", CALLS},
+    {"modules.annotation", CALLS},
     {"operators.op", OPERATORS},
     {"operators.shape", " shapes" OPERATORS},
     {"clock.check", " collectives matched incomplete unmatched suspect violations_before "

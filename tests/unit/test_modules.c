@@ -1,0 +1,87 @@
+/* The tables of modules and annotations: a small rank, worked out by hand. */
+#include "analysis_fixture.h"
+
+#define EVENT(category, name, begin, duration)                                                     \
+    { category, name, begin, duration, 0, 1, 1, NULL, TM_DURATION }
+#define CALL(begin, duration, correlation)                                                         \
+    { TM_CAT_RUNTIME, "launch", begin, duration, correlation, 1, 1, NULL, TM_DURATION }
+#define KERNEL(name, begin, duration, correlation)                                                 \
+    { TM_CAT_KERNEL, name, begin, duration, correlation, 7, 0, NULL, TM_DURATION }
+
+/* An annotation "train" [0, 300) holds
+ *   Net [10, 110), which launches 4 in [11, 13), and holds
+ *     Linear [20, 60): its operator launches 30 in [30, 40); Python in it counts as its own
+ *     Linear [70, 90): launches 20 in [75, 76)
+ *   Optimizer.step [200, 290), an operator in old traces: launches 6 in [250, 260)
+ * and ends; what "train" is copied to on the GPU is no annotation of the CPU. Net's own: 100 - 40 -
+ * 20 - 2 = 38; Linear's 40 - 10 and 20 - 1; train's 300 - 90, the modules' calls [11, 13), [30, 40)
+ * and [75, 76) taken off, too: 197; the optimizer's 80. */
+static const event_spec events[] = {
+    EVENT(TM_CAT_USER_ANNOTATION, "ProfilerStep#3", 0, 400),
+    EVENT(TM_CAT_USER_ANNOTATION, "train", 0, 300),
+    EVENT(TM_CAT_PYTHON, "nn.Module: Net_0", 10, 100),
+    CALL(11, 2, 1),
+    EVENT(TM_CAT_PYTHON, "nn.Module: Linear_0", 20, 40),
+    EVENT(TM_CAT_PYTHON, "linear.py(12): forward", 22, 30),
+    EVENT(TM_CAT_CPU_OP, "aten::mm", 25, 20),
+    CALL(30, 10, 2),
+    EVENT(TM_CAT_PYTHON, "nn.Module: Linear_0", 70, 20),
+    CALL(75, 1, 3),
+    EVENT(TM_CAT_CPU_OP, "Optimizer.step#SGD.step", 200, 90),
+    CALL(250, 10, 4),
+    KERNEL("set", 500, 4, 1),
+    KERNEL("h884gemm", 510, 30, 2),
+    KERNEL("sgemm", 540, 20, 3),
+    KERNEL("add", 560, 6, 4),
+    EVENT(TM_CAT_GPU_ANNOTATION, "train", 500, 66),
+};
+
+static void modules_and_annotations_are_as_worked_out_by_hand(void **state) {
+    (void)state;
+    static const char *const modules[] = {
+        "name=nn.Module: Linear_0 calls=2 device_self_ns=50 device_total_ns=50 host_self_ns=49 "
+        "host_total_ns=60 tensor_self_pct=60 tensor_total_pct=60 ranks=1 device_min_ns=50 "
+        "device_median_ns=50 device_max_ns=50 device_max_rank=5 host_min_ns=49 host_median_ns=49 "
+        "host_max_ns=49 host_max_rank=5",
+        "name=nn.Module: Net_0 calls=1 device_self_ns=4 device_total_ns=54 host_self_ns=38 "
+        "host_total_ns=100 tensor_self_pct=0 tensor_total_pct=55.55555556 ranks=1 device_min_ns=4 "
+        "device_median_ns=4 device_max_ns=4 device_max_rank=5 host_min_ns=38 host_median_ns=38 "
+        "host_max_ns=38 host_max_rank=5",
+    };
+    static const char *const annotations[] = {
+        "name=train calls=1 device_self_ns=54 device_total_ns=60 host_self_ns=197 "
+        "host_total_ns=300 tensor_self_pct=55.55555556 tensor_total_pct=50 ranks=1 "
+        "device_min_ns=54 device_median_ns=54 device_max_ns=54 device_max_rank=5 host_min_ns=197 "
+        "host_median_ns=197 host_max_ns=197 host_max_rank=5",
+        "name=Optimizer.step#SGD.step calls=1 device_self_ns=6 device_total_ns=6 host_self_ns=80 "
+        "host_total_ns=90 tensor_self_pct=0 tensor_total_pct=0 ranks=1 device_min_ns=6 "
+        "device_median_ns=6 device_max_ns=6 device_max_rank=5 host_min_ns=80 host_median_ns=80 "
+        "host_max_ns=80 host_max_rank=5",
+    };
+    small_job j = open_job();
+    add_rank(&j, 5, events, COUNT(events));
+    finish_job(&j);
+    CHECK_ROWS(&j, "modules.module", modules);
+    CHECK_ROWS(&j, "modules.annotation", annotations);
+    close_job(&j);
+}
+
+static void a_rank_without_them_has_no_rows(void **state) {
+    (void)state;
+    static const event_spec none[] = {EVENT(TM_CAT_USER_ANNOTATION, "ProfilerStep#3", 0, 400),
+                                      EVENT(TM_CAT_CPU_OP, "aten::mm", 25, 20)};
+    small_job j = open_job();
+    add_rank(&j, 0, none, COUNT(none));
+    finish_job(&j);
+    assert_int_equal(tm_tables_find(&j.tables, "modules.module")->n_rows, 0);
+    assert_int_equal(tm_tables_find(&j.tables, "modules.annotation")->n_rows, 0);
+    close_job(&j);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(modules_and_annotations_are_as_worked_out_by_hand),
+        cmocka_unit_test(a_rank_without_them_has_no_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
