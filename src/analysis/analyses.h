@@ -12,6 +12,8 @@ extern const tm_analysis tm_analysis_stragglers;
 extern const tm_analysis tm_analysis_collectives;
 extern const tm_analysis tm_analysis_clock;
 extern const tm_analysis tm_analysis_operators;
+extern const tm_analysis tm_analysis_phases;
+extern const tm_analysis tm_analysis_input;
 extern const tm_analysis tm_analysis_modules;
 extern const tm_analysis tm_analysis_launches;
 extern const tm_analysis tm_analysis_idle;

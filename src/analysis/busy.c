@@ -112,8 +112,7 @@ tm_busy_times tm_busy_rank(const tm_busy *busy) {
     return t;
 }
 
-/* The step's window without the time between spans, where nothing was recorded. */
-static int64_t step_window(const tm_timeline *timeline, const tm_step *step) {
+int64_t tm_step_window(const tm_timeline *timeline, const tm_step *step) {
     int64_t sum = 0;
     for (size_t i = 0; i < timeline->n_spans; i++) {
         const tm_span *span = &timeline->spans[i];
@@ -138,6 +137,6 @@ tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, con
         .exposed_wait_ns = tm_intervals_length_in(&busy->exposed_wait, begin, end),
         .exposed_transfer_ns = tm_intervals_length_in(&busy->exposed_transfer, begin, end),
     };
-    complete(&t, step_window(timeline, step));
+    complete(&t, tm_step_window(timeline, step));
     return t;
 }

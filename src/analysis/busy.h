@@ -38,4 +38,8 @@ tm_busy_times tm_busy_rank(const tm_busy *busy);
 /** The times of one step, clipped to its window; time between two spans is in no window. */
 tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step);
 
+/** The length [ns] of a step's window without the time between spans, where nothing was recorded.
+ */
+int64_t tm_step_window(const tm_timeline *timeline, const tm_step *step);
+
 #endif

@@ -103,7 +103,8 @@ tm_status tm_call_merge(const tm_names *names, const tm_table *part, tm_table *s
                         tm_error *err) TM_MUST_CHECK;
 
 /** Brings the rows that cost most to the front, by the table's top, device_self_ns or
- * device_total_ns, then its pair on the host, and leaves out what is behind TM_CALL_ROWS. Rows that are sorted by their keys come to one order always. */
+ * device_total_ns, then its pair on the host, and leaves out what is behind TM_CALL_ROWS. Rows that
+ * are sorted by their keys come to one order always. */
 void tm_call_order(tm_table *shown);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "busy.h"
 #include "calls.h"
+#include "host_time.h"
 
 static const tm_analysis *const analyses[] = {
     &tm_analysis_job,         &tm_analysis_overlap,   &tm_analysis_ratio,
@@ -10,6 +11,7 @@ static const tm_analysis *const analyses[] = {
     &tm_analysis_collectives, &tm_analysis_launches,  &tm_analysis_idle,
     &tm_analysis_transfers,   &tm_analysis_memory,    &tm_analysis_kernels,
     &tm_analysis_contention,  &tm_analysis_operators, &tm_analysis_modules,
+    &tm_analysis_phases,      &tm_analysis_input,
 };
 
 enum { N_ANALYSES = sizeof analyses / sizeof *analyses };
@@ -42,13 +44,16 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm
                           tm_error *err) {
     tm_busy busy;
     tm_calls operators = {0};
-    tm_rank_view view = {
-        .timeline = timeline, .names = names, .busy = &busy, .operators = &operators};
+    tm_host_time host = {0};
+    tm_rank_view view = {timeline, names, &busy, &operators, &host};
     tm_status status = tm_busy_compute(timeline, &busy, err);
     if (status == TM_OK)
         status = tm_calls_find_operators(timeline, names, &operators, err);
     if (status == TM_OK)
+        status = tm_host_time_find(timeline, names, &host, err);
+    if (status == TM_OK)
         status = run_rank(&view, out, err);
+    tm_host_time_free(&host);
     tm_calls_free(&operators);
     tm_busy_free(&busy);
     return status;

@@ -40,7 +40,7 @@ static const rule rules[] = {
     {"enumerate(DataLoader)#", "", TM_WORD_SCOPE},
     {"ProfilerStep#", "", TM_WORD_STEP},
     {"Optimizer.step#", "", TM_WORD_OPTIMIZER},
-    {"Optimizer.zero_grad#", "", TM_WORD_OPTIMIZER},
+    {"Optimizer.zero_grad#", "", TM_WORD_ZERO_GRAD},
     {"nn.Module: ", "", TM_WORD_MODULE},
     {"[pl]", "", TM_WORD_SCOPE},
     {"DataParallel.forward", "", TM_WORD_SCOPE},

@@ -15,7 +15,8 @@ typedef enum tm_word {
     TM_WORD_ALLOCATION, /* takes or gives back memory of the device, or pinned memory */
     TM_WORD_INPUT,      /* waits for the next batch */
     TM_WORD_STEP,       /* a step of the profiler */
-    TM_WORD_OPTIMIZER,  /* the optimizer's step, or its clearing of gradients */
+    TM_WORD_OPTIMIZER,  /* the optimizer's step */
+    TM_WORD_ZERO_GRAD,  /* its clearing of gradients */
     TM_WORD_MODULE,     /* a module of the model */
     TM_WORD_SCOPE,      /* another span that a framework marks as older profilers mark operators */
     TM_WORD_BACKWARD,   /* computes gradients */

@@ -163,6 +163,14 @@ static const struct {
     {"collectives.unmatched", " group ranks reason count "},
     {"clock.rank", " rank host offset_ns drift_ppb uncertainty_ns low_ns high_ns residual_ns "
                    "early_kernels component method anchors domain set_ns "},
+    {"phases.step", " rank step step_ns forward_ns backward_ns optimizer_ns data_ns other_ns "
+                    "forward_pct backward_pct optimizer_pct data_pct other_pct "
+                    "host_forward_ns host_backward_ns host_optimizer_ns host_data_ns host_other_ns "
+                    "gpu_forward_ns gpu_backward_ns gpu_optimizer_ns gpu_data_ns gpu_other_ns "
+                    "gpu_idle_ns "},
+    {"input.rank", " rank waits step_ns load_ns load_pct stall_ns stall_pct slowest_step "
+                   "slowest_step_load_ns slowest "},
+    {"input.step", " rank step step_ns load_ns load_pct stall_ns stall_pct "},
     {"modules.module", CALLS},
     {"modules.annotation", CALLS},
     {"operators.op", OPERATORS},

@@ -37,7 +37,7 @@ static const struct {
     {"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__init__", TM_WORD_SCOPE},
     {"ProfilerStep#12", TM_WORD_STEP},
     {"Optimizer.step#SGD.step", TM_WORD_OPTIMIZER},
-    {"Optimizer.zero_grad#AdamW.zero_grad", TM_WORD_OPTIMIZER},
+    {"Optimizer.zero_grad#AdamW.zero_grad", TM_WORD_ZERO_GRAD},
     {"nn.Module: Linear_0", TM_WORD_MODULE},
     {"[pl][profile]run_training_batch", TM_WORD_SCOPE},
     {"DistributedDataParallel.forward", TM_WORD_SCOPE},

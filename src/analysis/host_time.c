@@ -1,0 +1,67 @@
+#include "host_time.h"
+
+#include <string.h>
+
+#include "words.h"
+
+/* Libraries that communicate on the host: elsewhere such a span only asks the GPU to. */
+static bool is_host_communication(const tm_names *names, uint32_t name) {
+    tm_text text = tm_names_text(names, name);
+    return strncmp(text.bytes, "gloo:", 5) == 0 || strncmp(text.bytes, "mpi:", 4) == 0;
+}
+
+/* The set that a duration event belongs to, NULL for none. */
+static tm_intervals *set_of(tm_host_time *out, tm_words *words, uint8_t category, uint32_t name) {
+    if (category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER)
+        return &out->runtime;
+    if (category != TM_CAT_CPU_OP && category != TM_CAT_USER_ANNOTATION)
+        return NULL;
+    switch (tm_words_at(words, name)) {
+    case TM_WORD_STEP:
+        return NULL;
+    case TM_WORD_INPUT:
+        out->n_inputs++;
+        return &out->input;
+    case TM_WORD_COMMUNICATION:
+        return is_host_communication(words->names, name) ? &out->communication : &out->cpu;
+    default:
+        return &out->cpu;
+    }
+}
+
+static bool collect(const tm_timeline *timeline, tm_words *words, tm_host_time *out) {
+    for (size_t t = 0; t < timeline->n_tracks; t++) {
+        const tm_track *track = &timeline->tracks[t];
+        if (track->kind != TM_TRACK_CPU)
+            continue;
+        for (uint32_t row = track->first; row < track->first + track->count; row++) {
+            if (timeline->kind[row] != TM_DURATION)
+                continue;
+            tm_intervals *set = set_of(out, words, timeline->category[row], timeline->name[row]);
+            int64_t begin = timeline->begin_ns[row];
+            if (set && !tm_intervals_add(set, begin, begin + timeline->duration_ns[row]))
+                return false;
+        }
+    }
+    tm_intervals_normalise(&out->input);
+    tm_intervals_normalise(&out->communication);
+    tm_intervals_normalise(&out->runtime);
+    tm_intervals_normalise(&out->cpu);
+    return true;
+}
+
+tm_status tm_host_time_find(const tm_timeline *timeline, const tm_names *names, tm_host_time *out,
+                            tm_error *err) {
+    *out = (tm_host_time){TM_INTERVALS(), TM_INTERVALS(), TM_INTERVALS(), TM_INTERVALS(), 0};
+    tm_words words;
+    bool ok = tm_words_init(&words, names) && collect(timeline, &words, out);
+    tm_words_free(&words);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_host_time_free(tm_host_time *host) {
+    tm_vec_free(&host->input);
+    tm_vec_free(&host->communication);
+    tm_vec_free(&host->runtime);
+    tm_vec_free(&host->cpu);
+}
