@@ -5,7 +5,7 @@ Its times are whole microseconds. Where tmerge differs on purpose, the test says
 import json
 import os
 
-from common import SHARED, Skip, equal, main, rows, tmerge
+from common import SHARED, Skip, equal, holds, main, rows, tables, tmerge
 
 US = 1000
 
@@ -33,6 +33,148 @@ def times(operators, name):
     row = next(row for row in operators if row['name'] == name)
     return [row[f'{where}_{what}_ns'] / US for where in ('host', 'device')
             for what in ('total', 'self')]
+
+
+# The parts of the overview in TensorBoard's order.
+PARTS = ('kernel', 'memcpy', 'memset', 'comm', 'runtime', 'input', 'cpu', 'other')
+
+
+def costs(name, worker='worker0'):
+    """The parts and the whole of each step, in microseconds."""
+    return [[row[f'{part}_ns'] / US for part in (*PARTS, 'step')]
+            for row in shown('overview.step', fixture(name, worker))]
+
+
+def test_steps_of_made_traces_split_as_tensorboard_expects():
+    expected = {
+        'test_all_categories': [[15, 10, 5, 0, 30, 180, 35, 125, 400]],
+        'test_no_profilerstep': [[100, 0, 0, 0, 10, 0, 70, 140, 320]],
+        'test_multiple_profilersteps_no_overlap': [[0, 40, 0, 0, 5, 0, 55, 120, 220],
+                                                   [200, 0, 0, 0, 5, 0, 45, 10, 260]],
+        'test_pure_cpu': [[0, 0, 0, 0, 0, 0, 10, 190, 200], [0, 0, 0, 0, 0, 0, 40, 60, 100]],
+        'test_runtime_called_by_profilerstep': [[8, 0, 0, 0, 20, 0, 0, 272, 300]],
+        'test_distributed_gloo_gpu': [[101, 0, 0, 39, 0, 0, 16, 0, 156]],
+        'test_distributed_gloo_cpu': [[0, 0, 0, 109, 0, 0, 47, 0, 156]],
+    }
+    for name, steps in expected.items():
+        equal(costs(name), steps, name)
+    equal(costs('test_distributed_gloo_gpu', 'worker1'), [[70, 0, 0, 44, 0, 0, 20, 12, 146]])
+    equal(costs('test_distributed_gloo_cpu', 'worker1'), [[0, 0, 0, 98, 0, 0, 36, 12, 146]])
+
+
+def test_steps_that_tensorboard_cuts_are_whole():
+    """TensorBoard lets the first step begin behind the GPU's work from before it, which cuts 140 of
+    280 us off here, and 10 of 230; and it leaves out last steps without GPU work."""
+    first, second = costs('test_multiple_profilersteps_with_overlap')
+    equal(first, [90, 100, 0, 0, 5, 0, 15, 70, 280])
+    equal(second, [200, 0, 0, 0, 5, 0, 25, 0, 230])
+    equal([step[-1] for step in costs('test_last_steps_no_kernel')], [230, 70, 50])
+
+
+def test_a_job_without_steps_lasts_as_long_as_its_gpus_work():
+    """TensorBoard's step ends with the host (at 235 us), and it counts the host's request as
+    communication: 75 us where the kernels of 16 and 1556 us run, the latter until 1718."""
+    equal(costs('test_distributed_nccl'), [[161, 0, 0, 1443, 0, 0, 79, 35, 1718]])
+
+
+def use(*paths):
+    row = shown('overview.rank', *paths)[0]
+    return [row[f'{what}_pct'] for what in
+            ('gpu_utilization', 'sm_efficiency', 'occupancy', 'tensor_core')]
+
+
+def test_the_gpus_use_is_as_tensorboard_expects():
+    utilization, efficiency, occupancy, tensor = use(fixture('test_gpu_utilization'))
+    equal((utilization, tensor), (50, 0))
+    holds(abs(efficiency - 100 * (.5 * 5 + 5 + .6 * 5 + .9 * 5 + .3 * 20 + 20) / 120) < 1e-9,
+          'SM efficiency')
+    holds(abs(occupancy - (.6 * 10 + .1 * 15 + 1 * 25 + .3 * 20) / 70) < 1e-7, 'occupancy')
+    equal(use(fixture('test_gpu_utilization_kernel_out_of_step')), [0, None, None, None])
+    equal(use(fixture('test_tensor_core'))[3], 60)
+
+
+def test_steps_of_a_real_training_split_as_tensorboard_says():
+    trace, = traces('kineto-samples/worker0.1623143089861.pt.trace.json.gz')
+    reference, = traces('kineto-tests/result_check_file.txt')
+    with open(reference, encoding='utf-8') as f:
+        expected = json.loads(f.readline())
+    found = {row['step']: row for row in shown('overview.step', trace)}
+    equal(len(found), len(expected['steps']['rows']))
+    for row in expected['steps']['rows']: # each number has a text for the mouse behind it
+        parts = [found[int(row[0])][f'{part}_ns'] / US for part in PARTS if part != 'comm']
+        equal(parts, row[1::2], f'step {row[0]}')
+    job = rows('tb.h5', 'overview.job')[0]
+    average = expected['performance'][0]
+    equal(int(job['mean_step_ns'] / US), average['value'])
+    shares = [round(job[f'{part}_pct'], 2) for part in PARTS if part != 'comm']
+    equal(shares, [part['extra'] for part in average['children']])
+    equal([f'{value:.2f} %' for value in use(trace)[:3]],
+          [line['value'] for line in expected['gpu_metrics']['data'][4:7]])
+
+
+# Not TensorBoard's, but what must hold of these tables on every trace --------------------------
+
+
+def check_sums(store):
+    """Steps are the sums of their parts, in three tables that look at them in different ways."""
+    found = tables(store, 'overview', 'phases', 'input', 'overlap')
+    overlap = {(row['rank'], row['step']): row for row in found['overlap.step']}
+    for row in found['overview.step'] + found['overview.rank']:
+        equal(sum(row[f'{part}_ns'] for part in PARTS), row['step_ns'], str(row))
+    for row in found['overview.step']:
+        same = overlap[row['rank'], row['step']]
+        equal(row['kernel_ns'], same['compute_ns'])
+        equal(row['comm_ns'], same['exposed_comm_ns']) # none here communicates on the host
+        equal(row['memcpy_ns'] + row['memset_ns'], same['exposed_memory_ns'])
+        equal(row['step_ns'], same['window_ns'])
+    phases = ('forward', 'backward', 'optimizer', 'data', 'other')
+    for row in found['phases.step']:
+        equal(sum(row[f'{phase}_ns'] for phase in phases), row['step_ns'])
+        equal(sum(row[f'host_{phase}_ns'] for phase in phases), row['step_ns'])
+        equal(sum(row[f'gpu_{phase}_ns'] for phase in phases) + row['gpu_idle_ns'], row['step_ns'])
+        equal(row['gpu_idle_ns'], overlap[row['rank'], row['step']]['idle_ns'])
+    for row in found['input.step']:
+        holds(0 <= row['stall_ns'] <= row['load_ns'] <= row['step_ns'], str(row))
+    job = found['overview.job'][0]
+    for part in (*PARTS, 'step'):
+        equal(job[f'{part}_ns'], sum(row[f'{part}_ns'] for row in found['overview.rank']))
+
+
+def check_operators(store):
+    """GPU events are of one operator or of none, and no total is below its own part."""
+    import h5py # after common, which says where its plugins are
+    with h5py.File(store) as f:
+        duration, role = f['events/duration_ns'][()], f['events/role'][()]
+        launch = f['events/launch'][()]
+        linked = int(duration[(role != 0) & (launch >= 0)].sum())
+        n_operators = int((f['events/category'][()] == 1).sum())
+    found = tables(store, 'operators', 'modules')
+    operators = found['operators.op']
+    own = sum(row['device_self_ns'] for row in operators)
+    holds(own <= linked, f'{own} ns by operators of {linked} ns that were launched')
+    equal(sum(row['calls'] for row in operators), n_operators)
+    for row in operators + found['modules.annotation'] + found['modules.module']:
+        holds(0 <= row['host_self_ns'] <= row['host_total_ns'], str(row))
+        holds(row['device_self_ns'] <= row['device_total_ns'], str(row))
+        holds(row['device_min_ns'] <= row['device_median_ns'] <= row['device_max_ns'], str(row))
+    return own / linked
+
+
+def test_sums_hold_on_real_jobs():
+    for job, share in (('nanogpt8', .9), ('lightllm8', 0)):
+        folder, = traces(job)
+        tmerge(folder, '-o', 'job.h5', '--force', '-q').expect(0)
+        check_sums('job.h5')
+        holds(check_operators('job.h5') > share, 'operators launch too little of it')
+
+
+def test_any_number_of_processes_merges_the_same_rows():
+    folder, = traces('nanogpt8')
+    found = []
+    for n in (1, 3):
+        tmerge(folder, '-o', f'{n}.h5', '-q', n=n).expect(0)
+        found.append(tables(f'{n}.h5', 'operators', 'modules', 'overview', 'phases', 'input'))
+    equal(found[0], found[1])
 
 
 def test_every_operator_of_a_real_training_is_as_tensorboard_says():

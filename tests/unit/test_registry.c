@@ -119,6 +119,12 @@ static void every_column_has_a_doc_and_its_name_carries_its_unit(void **state) {
     each_table(check_columns);
 }
 
+/* What the tables of the overview share. */
+#define PARTS                                                                                      \
+    " step_ns kernel_ns comm_ns memcpy_ns memset_ns runtime_ns input_ns cpu_ns other_ns "          \
+    "gpu_utilization_pct "
+#define USES "sm_efficiency_pct occupancy_pct tensor_core_pct "
+
 /* What the tables of calls share. */
 #define CALLS                                                                                      \
     " name calls device_self_ns device_total_ns host_self_ns host_total_ns tensor_self_pct "       \
@@ -163,6 +169,11 @@ static const struct {
     {"collectives.unmatched", " group ranks reason count "},
     {"clock.rank", " rank host offset_ns drift_ppb uncertainty_ns low_ns high_ns residual_ns "
                    "early_kernels component method anchors domain set_ns "},
+    {"overview.step", " rank step" PARTS},
+    {"overview.rank", " rank steps" PARTS USES},
+    {"overview.job", " ranks steps mean_step_ns" PARTS USES
+                     "kernel_pct comm_pct memcpy_pct memset_pct runtime_pct input_pct cpu_pct "
+                     "other_pct "},
     {"phases.step", " rank step step_ns forward_ns backward_ns optimizer_ns data_ns other_ns "
                     "forward_pct backward_pct optimizer_pct data_pct other_pct "
                     "host_forward_ns host_backward_ns host_optimizer_ns host_data_ns host_other_ns "
