@@ -6,6 +6,7 @@
 #include "keys.h"
 #include "merged.h"
 #include "tensor_cores.h"
+#include "words.h"
 
 const tm_column tm_call_part_columns[TM_CALL_N_PART] = {
     [TM_CALL_P_NAME] = {"name", TM_INT, "", "Id of the name."},
@@ -46,7 +47,6 @@ typedef struct summing {
     tm_keys keys;   /* of call_key */
     tm_vec sums;    /* of call_sum, by key */
     uint32_t *slot; /* [calls->n] the key of each call, TM_NO_KEY where it is not summed */
-    uint8_t *uses;  /* by name id: 1 + whether it is a kernel on tensor cores; 0 not known yet */
 } summing;
 
 static call_sum *sum_at(const summing *s, uint32_t slot) {
@@ -109,14 +109,6 @@ static void add_time(device_time *to, int64_t duration_ns, bool kernel, bool ten
     to->tensor_ns = tm_sum(to->tensor_ns, tensor ? duration_ns : 0);
 }
 
-static bool on_tensor_cores(summing *s, uint32_t name) {
-    if (s->uses[name] == 0) {
-        tm_text text = tm_names_text(s->view->names, name);
-        s->uses[name] = 1 + tm_kernel_on_tensor_cores(text.bytes);
-    }
-    return s->uses[name] == 2;
-}
-
 /* A GPU event is its launcher's own, and in the total of every call around that. */
 static void sum_device(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
@@ -126,7 +118,7 @@ static void sum_device(summing *s) {
             continue;
         int64_t duration = timeline->duration_ns[row];
         bool kernel = timeline->category[row] == TM_CAT_KERNEL;
-        bool tensor = kernel && on_tensor_cores(s, timeline->name[row]);
+        bool tensor = kernel && tm_words_tensor(s->view->words, timeline->name[row]);
         if (s->slot[call] != TM_NO_KEY)
             add_time(&sum_at(s, s->slot[call])->self, duration, kernel, tensor);
         for (; call != TM_NO_CALL; call = s->calls->calls[call].parent) {
@@ -187,8 +179,7 @@ tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, bool by_
                        tm_table *part, tm_error *err) {
     summing s = {.view = view, .calls = calls, .keys = TM_KEYS(call_key), .sums = TM_VEC(call_sum)};
     s.slot = malloc((calls->n + 1) * sizeof *s.slot);
-    s.uses = calloc(tm_names_count(view->names), 1);
-    bool ok = s.slot && s.uses && find_keys(&s, by_shapes) && find_fitting(&s);
+    bool ok = s.slot && find_keys(&s, by_shapes) && find_fitting(&s);
     if (ok) {
         sum_host(&s);
         sum_device(&s);
@@ -197,7 +188,6 @@ tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, bool by_
     tm_keys_free(&s.keys);
     tm_vec_free(&s.sums);
     free(s.slot);
-    free(s.uses);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 

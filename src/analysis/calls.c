@@ -119,13 +119,7 @@ static bool is_operator(void *context, const tm_timeline *timeline, uint32_t row
            !tm_word_is_scope(tm_words_at(context, timeline->name[row]));
 }
 
-tm_status tm_calls_find_operators(const tm_timeline *timeline, const tm_names *names, tm_calls *out,
-                                  tm_error *err) {
-    tm_words words;
-    *out = (tm_calls){0};
-    tm_status status = tm_words_init(&words, names)
-                           ? tm_calls_find(timeline, is_operator, &words, out, err)
-                           : tm_fail_memory(err);
-    tm_words_free(&words);
-    return status;
+tm_status tm_calls_find_operators(const tm_timeline *timeline, struct tm_words *words,
+                                  tm_calls *out, tm_error *err) {
+    return tm_calls_find(timeline, is_operator, words, out, err);
 }

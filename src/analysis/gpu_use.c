@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/sums.h"
-#include "tensor_cores.h"
+#include "words.h"
 
 /* Where a kernel begins or ends: what it adds to the blocks per multiprocessor, in millionths, so
  * that what was added is taken away again to the last bit. */
@@ -16,15 +16,8 @@ typedef struct edge {
 typedef struct state {
     const tm_timeline *timeline;
     const tm_intervals *within;
-    tm_vec edges;  /* of edge */
-    uint8_t *uses; /* by name id: 1 + whether it is on tensor cores; 0 not known yet */
+    tm_vec edges; /* of edge */
 } state;
-
-static bool on_tensor_cores(state *s, const tm_names *names, uint32_t name) {
-    if (s->uses[name] == 0)
-        s->uses[name] = 1 + tm_kernel_on_tensor_cores(tm_names_text(names, name).bytes);
-    return s->uses[name] == 2;
-}
 
 static bool add_edges(state *s, const tm_kernel_attr *kernel) {
     /* A launch of more than a million blocks on each multiprocessor fills it no better. */
@@ -39,8 +32,7 @@ static bool add_edges(state *s, const tm_kernel_attr *kernel) {
     return added != NULL;
 }
 
-static bool add_kernel(state *s, const tm_names *names, const tm_kernel_attr *kernel,
-                       tm_gpu_use *out) {
+static bool add_kernel(state *s, tm_words *words, const tm_kernel_attr *kernel, tm_gpu_use *out) {
     const tm_timeline *timeline = s->timeline;
     int64_t begin = timeline->begin_ns[kernel->event];
     int64_t end = begin + timeline->duration_ns[kernel->event];
@@ -53,7 +45,7 @@ static bool add_kernel(state *s, const tm_names *names, const tm_kernel_attr *ke
     }
     if (timeline->role[kernel->event] == TM_ROLE_COMPUTE) {
         out->compute_ns = tm_sum(out->compute_ns, time_ns);
-        if (on_tensor_cores(s, names, timeline->name[kernel->event]))
+        if (tm_words_tensor(words, timeline->name[kernel->event]))
             out->tensor_ns = tm_sum(out->tensor_ns, time_ns);
     }
     if (!(kernel->blocks_per_sm >= 0)) /* NaN: not recorded */
@@ -115,15 +107,13 @@ bool tm_gpu_use_find(const tm_rank_view *view, const tm_intervals *within, tm_gp
     state s = {.timeline = view->timeline, .within = within, .edges = TM_VEC(edge)};
     const tm_kernel_attr *kernels = view->timeline->attrs[TM_ATTR_KERNEL];
     *out = (tm_gpu_use){0};
-    s.uses = calloc(tm_names_count(view->names), 1);
-    bool ok = s.uses != NULL;
+    bool ok = true;
     for (size_t i = 0; i < view->timeline->n_attrs[TM_ATTR_KERNEL] && ok; i++)
         if (view->timeline->role[kernels[i].event] != TM_ROLE_NONE)
-            ok = add_kernel(&s, view->names, &kernels[i], out);
+            ok = add_kernel(&s, view->words, &kernels[i], out);
     ok = ok && sort_edges(&s.edges);
     if (ok)
         out->filled_ns = fill_of(&s);
     tm_vec_free(&s.edges);
-    free(s.uses);
     return ok;
 }

@@ -50,13 +50,10 @@ static bool collect(const tm_timeline *timeline, tm_words *words, tm_host_time *
     return true;
 }
 
-tm_status tm_host_time_find(const tm_timeline *timeline, const tm_names *names, tm_host_time *out,
+tm_status tm_host_time_find(const tm_timeline *timeline, struct tm_words *words, tm_host_time *out,
                             tm_error *err) {
     *out = (tm_host_time){TM_INTERVALS(), TM_INTERVALS(), TM_INTERVALS(), TM_INTERVALS(), 0};
-    tm_words words;
-    bool ok = tm_words_init(&words, names) && collect(timeline, &words, out);
-    tm_words_free(&words);
-    return ok ? TM_OK : tm_fail_memory(err);
+    return collect(timeline, words, out) ? TM_OK : tm_fail_memory(err);
 }
 
 void tm_host_time_free(tm_host_time *host) {

@@ -87,6 +87,7 @@ static bool add_rows(const tm_rank_view *view, const tm_intervals *stalls, tm_ta
     const tm_timeline *timeline = view->timeline;
     load_times sum = {0}, slowest = {.load_ns = 0};
     int64_t slowest_step = 0;
+    tm_table *table = tm_tables_find(out, step_def.name);
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
         load_times t = {
@@ -94,7 +95,7 @@ static bool add_rows(const tm_rank_view *view, const tm_intervals *stalls, tm_ta
             .load_ns = tm_intervals_length_in(&view->host->input, step->begin_ns, step->end_ns),
             .stall_ns = tm_intervals_length_in(stalls, step->begin_ns, step->end_ns),
         };
-        tm_cell *row = tm_table_add_row(tm_tables_find(out, step_def.name));
+        tm_cell *row = tm_table_add_row(table);
         if (!row)
             return false;
         tm_cell_set_int(&row[S_RANK], timeline->rank);

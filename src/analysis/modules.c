@@ -55,10 +55,10 @@ static bool is_annotation(void *context, const tm_timeline *timeline, uint32_t r
     return word != TM_WORD_STEP && (category == TM_CAT_USER_ANNOTATION || tm_word_is_scope(word));
 }
 
-static tm_status add_class(const tm_rank_view *view, tm_call_class *is_call, tm_words *words,
-                           tm_table *part, tm_error *err) {
+static tm_status add_class(const tm_rank_view *view, tm_call_class *is_call, tm_table *part,
+                           tm_error *err) {
     tm_calls calls;
-    tm_status status = tm_calls_find(view->timeline, is_call, words, &calls, err);
+    tm_status status = tm_calls_find(view->timeline, is_call, view->words, &calls, err);
     if (status == TM_OK && calls.n > 0)
         status = tm_call_rows(view, &calls, false, part, err);
     tm_calls_free(&calls);
@@ -66,15 +66,8 @@ static tm_status add_class(const tm_rank_view *view, tm_call_class *is_call, tm_
 }
 
 static tm_status modules_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    tm_words words;
-    tm_status status = tm_words_init(&words, view->names) ? TM_OK : tm_fail_memory(err);
-    if (status == TM_OK)
-        status = add_class(view, is_module, &words, tm_tables_find(out, module_part.name), err);
-    if (status == TM_OK)
-        status =
-            add_class(view, is_annotation, &words, tm_tables_find(out, annotation_part.name), err);
-    tm_words_free(&words);
-    return status;
+    TM_TRY(add_class(view, is_module, tm_tables_find(out, module_part.name), err));
+    return add_class(view, is_annotation, tm_tables_find(out, annotation_part.name), err);
 }
 
 static tm_status modules_merge(const tm_names *names, tm_tables *tables, tm_error *err) {

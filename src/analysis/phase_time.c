@@ -8,7 +8,6 @@
 /* What threads do before it is told apart. */
 typedef struct raw_time {
     const tm_rank_view *view;
-    tm_words words;
     tm_intervals optimizer, updates; /* with and without the clearing of gradients */
     tm_intervals backward;
     tm_intervals calls; /* operators and calls of the runtime on the main threads */
@@ -33,7 +32,7 @@ static thread_kind look_at(raw_time *raw, const tm_track *track) {
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         if (!is_scoped(timeline, row))
             continue;
-        tm_word word = tm_words_at(&raw->words, timeline->name[row]);
+        tm_word word = tm_words_at(raw->view->words, timeline->name[row]);
         kind.n_operators += timeline->category[row] == TM_CAT_CPU_OP;
         kind.n_backward += word == TM_WORD_BACKWARD;
         kind.marks_steps |= word == TM_WORD_STEP;
@@ -54,7 +53,7 @@ static tm_intervals *set_of(raw_time *raw, uint32_t row, bool main_thread, bool 
     if (timeline->kind[row] != TM_DURATION)
         return NULL;
     if (is_scoped(timeline, row)) {
-        tm_word word = tm_words_at(&raw->words, timeline->name[row]);
+        tm_word word = tm_words_at(raw->view->words, timeline->name[row]);
         if (word == TM_WORD_OPTIMIZER || word == TM_WORD_ZERO_GRAD)
             return word == TM_WORD_OPTIMIZER ? &raw->updates : &raw->optimizer;
         if (word == TM_WORD_BACKWARD && category == TM_CAT_CPU_OP)
@@ -75,7 +74,7 @@ static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, b
         if (set && !tm_intervals_add(set, begin, begin + timeline->duration_ns[row]))
             return false;
         if (is_scoped(timeline, row) &&
-            tm_words_at(&raw->words, timeline->name[row]) == TM_WORD_STEP &&
+            tm_words_at(raw->view->words, timeline->name[row]) == TM_WORD_STEP &&
             !tm_vec_append(&raw->marks, &begin, 1))
             return false;
     }
@@ -272,9 +271,7 @@ tm_status tm_phase_time_find(const tm_rank_view *view, tm_phase_time *out, tm_er
                     .marks = TM_VEC(int64_t)};
     for (int p = 0; p < TM_N_PHASES; p++)
         out->host[p] = out->gpu[p] = TM_INTERVALS();
-    bool ok = tm_words_init(&raw.words, view->names) && collect(&raw) && split_host(&raw, out) &&
-              split_gpu(view, out);
-    tm_words_free(&raw.words);
+    bool ok = collect(&raw) && split_host(&raw, out) && split_gpu(view, out);
     tm_vec_free(&raw.optimizer);
     tm_vec_free(&raw.updates);
     tm_vec_free(&raw.backward);

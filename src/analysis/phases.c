@@ -113,8 +113,9 @@ static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int
 static tm_status add_steps(const tm_rank_view *view, const phase_sets *s, tm_tables *out,
                            tm_error *err) {
     const tm_timeline *timeline = view->timeline;
+    tm_table *table = tm_tables_find(out, step_def.name);
     for (size_t i = 0; i < timeline->n_steps; i++) {
-        tm_cell *row = tm_table_add_row(tm_tables_find(out, step_def.name));
+        tm_cell *row = tm_table_add_row(table);
         int64_t window = tm_step_window(timeline, &timeline->steps[i]);
         if (!row)
             return tm_fail_memory(err);

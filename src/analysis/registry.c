@@ -4,6 +4,7 @@
 #include "busy.h"
 #include "calls.h"
 #include "host_time.h"
+#include "words.h"
 
 static const tm_analysis *const analyses[] = {
     &tm_analysis_job,        &tm_analysis_overview,    &tm_analysis_overlap,
@@ -45,14 +46,18 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm
     tm_busy busy;
     tm_calls operators = {0};
     tm_host_time host = {0};
-    tm_rank_view view = {timeline, names, &busy, &operators, &host};
+    tm_words words;
+    tm_rank_view view = {timeline, names, &busy, &operators, &host, &words};
     tm_status status = tm_busy_compute(timeline, &busy, err);
+    if (!tm_words_init(&words, names) && status == TM_OK)
+        status = tm_fail_memory(err);
     if (status == TM_OK)
-        status = tm_calls_find_operators(timeline, names, &operators, err);
+        status = tm_calls_find_operators(timeline, &words, &operators, err);
     if (status == TM_OK)
-        status = tm_host_time_find(timeline, names, &host, err);
+        status = tm_host_time_find(timeline, &words, &host, err);
     if (status == TM_OK)
         status = run_rank(&view, out, err);
+    tm_words_free(&words);
     tm_host_time_free(&host);
     tm_calls_free(&operators);
     tm_busy_free(&busy);

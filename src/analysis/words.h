@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tensor_cores.h"
 #include "tmerge/names.h"
 
 typedef enum tm_word {
@@ -34,6 +35,7 @@ static inline bool tm_word_is_scope(tm_word word) {
 typedef struct tm_words {
     const tm_names *names; /* borrowed */
     uint8_t *known;        /* owned; by name id, 0 where nobody asked yet */
+    uint8_t *tensor;       /* likewise 1 + whether a kernel of this name is on tensor cores */
 } tm_words;
 
 /** False when memory is out; free it in either case. No name may be added while it is in use. */
@@ -44,6 +46,14 @@ static inline tm_word tm_words_at(tm_words *words, uint32_t name) {
     if (words->known[name] == 0)
         words->known[name] = (uint8_t)tm_word_of(tm_names_text(words->names, name));
     return (tm_word)words->known[name];
+}
+
+/** Whether a kernel of this name runs on tensor cores. */
+static inline bool tm_words_tensor(tm_words *words, uint32_t name) {
+    if (words->tensor[name] == 0)
+        words->tensor[name] =
+            (uint8_t)(1 + tm_kernel_on_tensor_cores(tm_names_text(words->names, name).bytes));
+    return words->tensor[name] == 2;
 }
 
 #endif

@@ -2,6 +2,7 @@
 #include "timeline_fixture.h"
 
 #include "analysis/calls.h"
+#include "analysis/words.h"
 
 #define OP(name, begin, duration, thread)                                                          \
     { TM_CAT_CPU_OP, name, begin, duration, 0, thread, 1, NULL, TM_DURATION }
@@ -27,8 +28,10 @@ typedef struct setting {
 static setting find(const event_spec *events, size_t n) {
     setting s = {.ground = open_ground()};
     s.timeline = build_one(&s.ground, 0, events, n);
-    assert_int_equal(tm_calls_find_operators(&s.timeline, s.ground.names, &s.calls, &s.ground.err),
-                     TM_OK);
+    tm_words words;
+    assert_true(tm_words_init(&words, s.ground.names));
+    assert_int_equal(tm_calls_find_operators(&s.timeline, &words, &s.calls, &s.ground.err), TM_OK);
+    tm_words_free(&words);
     return s;
 }
 
