@@ -53,32 +53,57 @@ static call_sum *sum_at(const summing *s, uint32_t slot) {
     return (call_sum *)s->sums.data + slot;
 }
 
-/* Gives every call its key, and counts it. */
-static bool find_keys(summing *s, bool by_shapes) {
+/* The key's number, new or known; TM_NO_KEY when memory is out. */
+static uint32_t add_key(summing *s, const call_key *key) {
+    const call_sum *sum = tm_keys_value(&s->keys, &s->sums, key);
+    return sum ? (uint32_t)(sum - (const call_sum *)s->sums.data) : TM_NO_KEY;
+}
+
+/* Gives every call the key of its name. */
+static bool key_by_name(summing *s) {
+    const tm_timeline *timeline = s->view->timeline;
+    uint32_t *known = calloc(tm_names_count(s->view->names), sizeof *known); /* 1 + key, by name */
+    bool ok = known != NULL;
+    for (size_t i = 0; i < s->calls->n && ok; i++) {
+        uint32_t name = timeline->name[s->calls->calls[i].row];
+        if (known[name] == 0)
+            known[name] = 1 + add_key(s, &(call_key){name, TM_NO_NAME});
+        s->slot[i] = known[name] - 1;
+        ok = s->slot[i] != TM_NO_KEY;
+    }
+    free(known);
+    return ok;
+}
+
+/* Gives every call with input shapes the key of its name and shapes. */
+static bool key_by_shapes(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_shapes_attr *shapes = timeline->attrs[TM_ATTR_SHAPES];
-    size_t n_shapes = timeline->n_attrs[TM_ATTR_SHAPES], next = 0;
+    size_t n = timeline->n_attrs[TM_ATTR_SHAPES], next = 0;
     for (size_t i = 0; i < s->calls->n; i++) {
         uint32_t row = s->calls->calls[i].row;
-        call_key key = {timeline->name[row], TM_NO_NAME};
-        while (by_shapes && next < n_shapes && shapes[next].event < row)
+        while (next < n && shapes[next].event < row)
             next++;
-        bool known = by_shapes && next < n_shapes && shapes[next].event == row;
         s->slot[i] = TM_NO_KEY;
-        if (by_shapes && !known)
+        if (next == n || shapes[next].event != row)
             continue;
-        key.shapes = known ? shapes[next].shapes : TM_NO_NAME;
-        call_sum *sum = tm_keys_value(&s->keys, &s->sums, &key);
-        if (!sum)
+        s->slot[i] = add_key(s, &(call_key){timeline->name[row], shapes[next].shapes});
+        if (s->slot[i] == TM_NO_KEY)
             return false;
-        s->slot[i] = (uint32_t)(sum - (call_sum *)s->sums.data);
-        if (sum->calls++ == 0) {
-            sum->counted = TM_NO_EVENT;
-            sum->fits =
-                tm_operator_fits_tensor_cores(tm_names_text(s->view->names, key.name).bytes);
-        }
     }
     return true;
+}
+
+/* Counts the calls of each key; what fits tensor cores is asked once for each. */
+static void count_calls(summing *s) {
+    for (size_t i = 0; i < s->calls->n; i++)
+        if (s->slot[i] != TM_NO_KEY)
+            sum_at(s, s->slot[i])->calls++;
+    for (uint32_t k = 0; k < s->sums.n; k++) {
+        tm_text name = tm_names_text(s->view->names, ((const call_key *)s->keys.keys.data)[k].name);
+        sum_at(s, k)->counted = TM_NO_EVENT;
+        sum_at(s, k)->fits = tm_operator_fits_tensor_cores(name.bytes);
+    }
 }
 
 /* Whether a call lies in another of its key. */
@@ -179,7 +204,11 @@ tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, bool by_
                        tm_table *part, tm_error *err) {
     summing s = {.view = view, .calls = calls, .keys = TM_KEYS(call_key), .sums = TM_VEC(call_sum)};
     s.slot = malloc((calls->n + 1) * sizeof *s.slot);
-    bool ok = s.slot && find_keys(&s, by_shapes) && find_fitting(&s);
+    bool ok = s.slot && (by_shapes ? key_by_shapes(&s) : key_by_name(&s));
+    if (ok) {
+        count_calls(&s);
+        ok = find_fitting(&s);
+    }
     if (ok) {
         sum_host(&s);
         sum_device(&s);

@@ -61,19 +61,17 @@ static bool collect_host(const tm_rank_view *view, tm_intervals *sync, tm_interv
         [TM_WORD_SYNC] = sync,   [TM_WORD_COPY] = sync,          [TM_WORD_ALLOCATION] = sync,
         [TM_WORD_INPUT] = input, [TM_WORD_COMMUNICATION] = comm,
     };
-    tm_words words;
-    bool ok = tm_words_init(&words, view->names);
+    bool ok = true;
     for (size_t row = 0; ok && row < timeline->n_events; row++) {
         uint8_t category = timeline->category[row];
         if (category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER && category != TM_CAT_CPU_OP &&
             category != TM_CAT_USER_ANNOTATION)
             continue;
-        tm_intervals *set = by_word[tm_words_at(&words, timeline->name[row])];
+        tm_intervals *set = by_word[tm_words_at(view->words, timeline->name[row])];
         if (set && timeline->kind[row] == TM_DURATION)
             ok = tm_intervals_add(set, timeline->begin_ns[row],
                                   timeline->begin_ns[row] + timeline->duration_ns[row]);
     }
-    tm_words_free(&words);
     tm_intervals_normalise(sync);
     tm_intervals_normalise(input);
     tm_intervals_normalise(comm);

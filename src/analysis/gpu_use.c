@@ -16,8 +16,23 @@ typedef struct edge {
 typedef struct state {
     const tm_timeline *timeline;
     const tm_intervals *within;
+    size_t last;  /* the interval of it that was met last: mostly the next event lies in it, too */
     tm_vec edges; /* of edge */
 } state;
+
+/* The part of [begin, end) that lies in the given time. */
+static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
+    const tm_interval *v = s->within->data;
+    for (size_t i = s->last; i < s->within->n && i < s->last + 2; i++)
+        if (v[i].begin_ns <= begin_ns && end_ns <= v[i].end_ns) {
+            s->last = i;
+            return end_ns - begin_ns;
+        }
+    s->last = 0;
+    while (s->last < s->within->n && v[s->last].end_ns <= begin_ns)
+        s->last++;
+    return tm_intervals_length_in(s->within, begin_ns, end_ns);
+}
 
 static bool add_edges(state *s, const tm_kernel_attr *kernel) {
     /* A launch of more than a million blocks on each multiprocessor fills it no better. */
@@ -36,7 +51,7 @@ static bool add_kernel(state *s, tm_words *words, const tm_kernel_attr *kernel, 
     const tm_timeline *timeline = s->timeline;
     int64_t begin = timeline->begin_ns[kernel->event];
     int64_t end = begin + timeline->duration_ns[kernel->event];
-    int64_t time_ns = tm_intervals_length_in(s->within, begin, end);
+    int64_t time_ns = inside(s, begin, end);
     if (time_ns == 0)
         return true;
     if (!isnan(kernel->occupancy_pct)) {
@@ -88,7 +103,7 @@ static bool sort_edges(tm_vec *edges) {
     return sorted;
 }
 
-static double fill_of(const state *s) {
+static double fill_of(state *s) {
     const edge *edges = s->edges.data;
     int64_t running = 0;
     double sum = 0;
@@ -97,8 +112,7 @@ static double fill_of(const state *s) {
         if (running == 0 || edges[i].time_ns == edges[i + 1].time_ns)
             continue;
         double filled = running < 1000000 ? (double)running / 1e6 : 1;
-        sum += filled *
-               (double)tm_intervals_length_in(s->within, edges[i].time_ns, edges[i + 1].time_ns);
+        sum += filled * (double)inside(s, edges[i].time_ns, edges[i + 1].time_ns);
     }
     return sum;
 }

@@ -4,8 +4,13 @@
 #include <string.h>
 
 /* Multiply and fold, a word at a time: keys are a few words. */
-static size_t hash_of(const char *key, size_t size) {
+static inline size_t hash_of(const char *key, size_t size) {
     uint64_t hash = size;
+    if (size == sizeof(uint64_t)) { /* as below, without a loop */
+        memcpy(&hash, key, sizeof hash);
+        hash *= 0x9E3779B97F4A7C15u;
+        return (size_t)(hash ^ hash >> 32);
+    }
     for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
         uint64_t word = 0;
         memcpy(&word, key + at, size - at < sizeof word ? size - at : sizeof word);
@@ -13,6 +18,15 @@ static size_t hash_of(const char *key, size_t size) {
         hash ^= hash >> 29;
     }
     return (size_t)(hash ^ hash >> 32);
+}
+
+/* The sizes that nearly all keys have are compared without a call. */
+static inline bool same_key(const char *a, const char *b, size_t size) {
+    if (size == sizeof(uint32_t))
+        return memcmp(a, b, sizeof(uint32_t)) == 0;
+    if (size == sizeof(uint64_t))
+        return memcmp(a, b, sizeof(uint64_t)) == 0;
+    return memcmp(a, b, size) == 0;
 }
 
 static bool grow(tm_keys *keys) {
@@ -38,7 +52,7 @@ uint32_t tm_keys_add(tm_keys *keys, const void *key) {
         return TM_NO_KEY;
     size_t size = keys->keys.size, at = hash_of(key, size) & keys->mask;
     for (; keys->slots[at]; at = (at + 1) & keys->mask)
-        if (memcmp((const char *)keys->keys.data + (keys->slots[at] - 1) * size, key, size) == 0)
+        if (same_key((const char *)keys->keys.data + (keys->slots[at] - 1) * size, key, size))
             return keys->slots[at] - 1;
     if (keys->keys.n >= TM_NO_KEY - 1 || !tm_vec_append(&keys->keys, key, 1))
         return TM_NO_KEY;

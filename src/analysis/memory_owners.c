@@ -16,7 +16,6 @@ typedef struct open_op {
 typedef struct walk {
     const tm_rank_view *view;
     tm_owners *owners;
-    tm_words words;
     size_t next; /* the next record */
     tm_vec open; /* of open_op, the innermost last */
 } walk;
@@ -27,7 +26,7 @@ static bool is_operator(walk *w, size_t row) {
     uint8_t category = timeline->category[row];
     return (category == TM_CAT_CPU_OP || category == TM_CAT_USER_ANNOTATION) &&
            timeline->kind[row] == TM_DURATION &&
-           tm_words_at(&w->words, timeline->name[row]) != TM_WORD_STEP;
+           tm_words_at(w->view->words, timeline->name[row]) != TM_WORD_STEP;
 }
 
 /* Each operator is looked up once for its records, which are mostly of one device. */
@@ -128,13 +127,12 @@ tm_status tm_owners_find(const tm_rank_view *view, tm_owners *out, tm_error *err
     out->keys = TM_KEYS(tm_owner_key);
     out->owners = TM_VEC(tm_owner);
     walk w = {.view = view, .owners = out, .open = TM_VEC(open_op)};
-    bool ok = tm_words_init(&w.words, view->names) && out->of;
+    bool ok = out->of != NULL;
     for (size_t t = 0; ok && t < timeline->n_tracks && w.next < n; t++) {
         const tm_track *track = &timeline->tracks[t];
         if (records[w.next].event - track->first < track->count)
             ok = walk_thread(&w, track);
     }
-    tm_words_free(&w.words);
     tm_vec_free(&w.open);
     return ok && count_calls(view, out) ? TM_OK : tm_fail_memory(err);
 }

@@ -1,6 +1,8 @@
 /* Analysis `modules`: where a model's modules and the user's annotations spend their time. */
 #include "analyses.h"
 
+#include <string.h>
+
 #include "call_tables.h"
 #include "words.h"
 
@@ -66,7 +68,9 @@ static tm_status add_class(const tm_rank_view *view, tm_call_class *is_call, tm_
 }
 
 static tm_status modules_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    TM_TRY(add_class(view, is_module, tm_tables_find(out, module_part.name), err));
+    const tm_timeline *timeline = view->timeline;
+    if (memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events))
+        TM_TRY(add_class(view, is_module, tm_tables_find(out, module_part.name), err));
     return add_class(view, is_annotation, tm_tables_find(out, annotation_part.name), err);
 }
 

@@ -119,22 +119,23 @@ static const tm_table_def job_def = {
 
 static const tm_table_def *const defs[] = {&job_def, &rank_def, &step_def};
 
-/* A rank's parts as sets without the parts before them, and its kernels and steps. */
+/* up_to[p] is the union of part p and those before it: the parts are differences of their lengths.
+ */
 typedef struct part_sets {
-    tm_intervals part[OTHER];
+    tm_intervals up_to[OTHER];
     tm_intervals kernels; /* P u C */
     tm_intervals steps;   /* their windows */
 } part_sets;
 
 static void open_sets(part_sets *s) {
     for (int p = 0; p < OTHER; p++)
-        s->part[p] = TM_INTERVALS();
+        s->up_to[p] = TM_INTERVALS();
     s->kernels = s->steps = TM_INTERVALS();
 }
 
 static void close_sets(part_sets *s) {
     for (int p = 0; p < OTHER; p++)
-        tm_vec_free(&s->part[p]);
+        tm_vec_free(&s->up_to[p]);
     tm_vec_free(&s->kernels);
     tm_vec_free(&s->steps);
 }
@@ -155,34 +156,20 @@ static bool split_memory(const tm_timeline *timeline, tm_intervals *copies, tm_i
     return true;
 }
 
-/* out[i] = raw[i] without all before it. */
-static bool take_in_order(const tm_intervals *const *raw, int n, tm_intervals *out) {
-    tm_intervals taken = TM_INTERVALS(), next = TM_INTERVALS();
-    bool ok = true;
-    for (int i = 0; i < n && ok; i++) {
-        ok = tm_intervals_subtract(raw[i], &taken, &out[i]) &&
-             tm_intervals_unite(&taken, raw[i], &next);
-        tm_intervals swap = taken;
-        taken = next;
-        next = swap;
-    }
-    tm_vec_free(&taken);
-    tm_vec_free(&next);
-    return ok;
-}
-
 static bool find_sets(const tm_rank_view *view, part_sets *s) {
     const tm_busy *busy = view->busy;
     const tm_host_time *host = view->host;
     tm_intervals copies = TM_INTERVALS(), sets = TM_INTERVALS(), comm = TM_INTERVALS();
+    const tm_intervals none = TM_INTERVALS();
     const tm_intervals *const raw[OTHER] = {
         [KERNEL] = &busy->compute,  [COMM] = &comm,         [MEMCPY] = &copies, [MEMSET] = &sets,
         [RUNTIME] = &host->runtime, [INPUT] = &host->input, [CPU] = &host->cpu,
     };
     bool ok = split_memory(view->timeline, &copies, &sets) &&
               tm_intervals_unite(&busy->communication, &host->communication, &comm) &&
-              take_in_order(raw, OTHER, s->part) &&
               tm_intervals_unite(&busy->compute, &busy->communication, &s->kernels);
+    for (int p = 0; p < OTHER && ok; p++)
+        ok = tm_intervals_unite(p > 0 ? &s->up_to[p - 1] : &none, raw[p], &s->up_to[p]);
     for (size_t i = 0; i < view->timeline->n_steps && ok; i++)
         ok = tm_intervals_add(&s->steps, view->timeline->steps[i].begin_ns,
                               view->timeline->steps[i].end_ns);
@@ -193,18 +180,18 @@ static bool find_sets(const tm_rank_view *view, part_sets *s) {
     return ok;
 }
 
-/* Adds a step's parts to the rank's; the step's own are set where there is a row for them. */
+/* Sets a step's parts, and adds them to the rank's. */
 static void add_parts(const part_sets *s, const tm_step *step, int64_t window_ns, int64_t *sums,
                       tm_cell *cells) {
-    int64_t rest = window_ns;
-    for (int p = 0; p < OTHER; p++) {
-        int64_t part = tm_intervals_length_in(&s->part[p], step->begin_ns, step->end_ns);
-        tm_cell_set_int(&cells[p], part);
-        sums[p] += part;
-        rest -= part;
+    int64_t before = 0;
+    for (int p = 0; p < N_PARTS; p++) {
+        int64_t up_to = p == OTHER
+                            ? window_ns
+                            : tm_intervals_length_in(&s->up_to[p], step->begin_ns, step->end_ns);
+        tm_cell_set_int(&cells[p], up_to - before);
+        sums[p] += up_to - before;
+        before = up_to;
     }
-    tm_cell_set_int(&cells[OTHER], rest);
-    sums[OTHER] += rest;
 }
 
 static bool add_steps(const tm_rank_view *view, const part_sets *s, tm_table *table, int64_t *sums,

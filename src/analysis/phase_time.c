@@ -213,20 +213,36 @@ static bool split_host(const raw_time *raw, tm_phase_time *out) {
     return ok;
 }
 
+/* The interval of a phase that a time lies in, NULL for none. */
+static const tm_interval *interval_at(const tm_intervals *set, int64_t time_ns) {
+    const tm_interval *v = set->data;
+    size_t low = 0, high = set->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (v[middle].end_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < set->n && v[low].begin_ns <= time_ns ? &v[low] : NULL;
+}
+
+/* Where the launch before was; the next is mostly there, too. */
+typedef struct place {
+    const tm_interval *interval;
+    int phase;
+} place;
+
 /* The phase of the host at a time; TM_N_PHASES for other. */
-static int phase_at(const tm_phase_time *phases, int64_t time_ns) {
+static int phase_at(const tm_phase_time *phases, place *last, int64_t time_ns) {
+    if (last->interval && last->interval->begin_ns <= time_ns && time_ns < last->interval->end_ns)
+        return last->phase;
     for (int p = 0; p < TM_N_PHASES; p++) {
-        const tm_interval *v = phases->host[p].data;
-        size_t low = 0, high = phases->host[p].n;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (v[middle].end_ns <= time_ns)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < phases->host[p].n && v[low].begin_ns <= time_ns)
+        const tm_interval *found = interval_at(&phases->host[p], time_ns);
+        if (found) {
+            *last = (place){found, p};
             return p;
+        }
     }
     return TM_N_PHASES;
 }
@@ -236,12 +252,13 @@ static bool split_gpu(const tm_rank_view *view, tm_phase_time *out) {
     tm_intervals raw[TM_N_PHASES];
     for (int p = 0; p < TM_N_PHASES; p++)
         raw[p] = TM_INTERVALS();
+    place last = {NULL, TM_N_PHASES};
     bool ok = true;
     for (size_t row = 0; row < timeline->n_events && ok; row++) {
         uint32_t launch = timeline->launch[row];
         if (timeline->role[row] == TM_ROLE_NONE || launch == TM_NO_EVENT)
             continue;
-        int phase = phase_at(out, timeline->begin_ns[launch]);
+        int phase = phase_at(out, &last, timeline->begin_ns[launch]);
         int64_t begin = timeline->begin_ns[row];
         if (phase < TM_N_PHASES)
             ok = tm_intervals_add(&raw[phase], begin, begin + timeline->duration_ns[row]);

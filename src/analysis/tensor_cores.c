@@ -1,6 +1,7 @@
 #include "tensor_cores.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Those of NVIDIA's PyProf, which TensorBoard has too, then what came after it. */
@@ -21,37 +22,105 @@ static const char *const kernels[] = {
 static const char *const others[] = {"simt", "ffma"};
 
 /* The first group by name; the second are the backward operators that launch such kernels. */
-static const char *const operators[] = {
-    "aten::_convolution", "aten::_convolution_nogroup", "aten::conv1d", "aten::conv2d",
-    "aten::conv3d", "aten::conv_tbc", "aten::conv_transpose1d", "aten::conv_transpose2d",
-    "aten::conv_transpose3d", "aten::convolution", "aten::cudnn_convolution",
-    "aten::cudnn_convolution_transpose", "aten::miopen_convolution", "aten::prelu", "aten::addmm",
-    "aten::addmm_", "aten::addmv", "aten::addr", "aten::matmul", "aten::mm", "aten::mv",
-    "aten::linear", "aten::addbmm", "aten::baddbmm", "aten::bmm", "aten::chain_matmul",
-    "aten::linalg_multi_dot", "aten::_thnn_fused_lstm_cell", "aten::_thnn_fused_gru_cell",
-    "aten::lstm_cell", "aten::gru_cell", "aten::rnn_tanh_cell", "aten::rnn_relu_cell",
-    "aten::_scaled_mm", "aten::_grouped_mm", "aten::scaled_dot_product_attention",
-    "aten::_scaled_dot_product_flash_attention", "aten::_scaled_dot_product_efficient_attention",
-    "aten::_scaled_dot_product_cudnn_attention", "aten::_flash_attention_forward",
-    "aten::_efficient_attention_forward", "aten::_cudnn_attention_forward",
+#define N(name)                                                                                    \
+    { name, sizeof(name) - 1 }
+static const struct {
+    const char *name;
+    size_t size;
+} operators[] = {
+    N("aten::_convolution"),
+    N("aten::_convolution_nogroup"),
+    N("aten::conv1d"),
+    N("aten::conv2d"),
+    N("aten::conv3d"),
+    N("aten::conv_tbc"),
+    N("aten::conv_transpose1d"),
+    N("aten::conv_transpose2d"),
+    N("aten::conv_transpose3d"),
+    N("aten::convolution"),
+    N("aten::cudnn_convolution"),
+    N("aten::cudnn_convolution_transpose"),
+    N("aten::miopen_convolution"),
+    N("aten::prelu"),
+    N("aten::addmm"),
+    N("aten::addmm_"),
+    N("aten::addmv"),
+    N("aten::addr"),
+    N("aten::matmul"),
+    N("aten::mm"),
+    N("aten::mv"),
+    N("aten::linear"),
+    N("aten::addbmm"),
+    N("aten::baddbmm"),
+    N("aten::bmm"),
+    N("aten::chain_matmul"),
+    N("aten::linalg_multi_dot"),
+    N("aten::_thnn_fused_lstm_cell"),
+    N("aten::_thnn_fused_gru_cell"),
+    N("aten::lstm_cell"),
+    N("aten::gru_cell"),
+    N("aten::rnn_tanh_cell"),
+    N("aten::rnn_relu_cell"),
+    N("aten::_scaled_mm"),
+    N("aten::_grouped_mm"),
+    N("aten::scaled_dot_product_attention"),
+    N("aten::_scaled_dot_product_flash_attention"),
+    N("aten::_scaled_dot_product_efficient_attention"),
+    N("aten::_scaled_dot_product_cudnn_attention"),
+    N("aten::_flash_attention_forward"),
+    N("aten::_efficient_attention_forward"),
+    N("aten::_cudnn_attention_forward"),
     /* backward */
-    "aten::convolution_backward", "aten::cudnn_convolution_backward",
-    "aten::cudnn_convolution_backward_weight", "aten::cudnn_convolution_backward_input",
-    "aten::cudnn_convolution_transpose_backward",
-    "aten::cudnn_convolution_transpose_backward_weight",
-    "aten::cudnn_convolution_transpose_backward_input", "aten::_flash_attention_backward",
-    "aten::_efficient_attention_backward", "aten::_cudnn_attention_backward",
-    "aten::_scaled_dot_product_flash_attention_backward",
-    "aten::_scaled_dot_product_efficient_attention_backward",
-    "aten::_scaled_dot_product_cudnn_attention_backward", "CudnnConvolutionBackward",
-    "CudnnConvolutionTransposeBackward", "ConvolutionBackward0", "MmBackward", "MmBackward0",
-    "MvBackward", "MvBackward0", "AddmmBackward", "AddmmBackward0", "AddmvBackward",
-    "AddmvBackward0", "AddbmmBackward", "AddbmmBackward0", "BmmBackward0", "BaddbmmBackward0"};
+    N("aten::convolution_backward"),
+    N("aten::cudnn_convolution_backward"),
+    N("aten::cudnn_convolution_backward_weight"),
+    N("aten::cudnn_convolution_backward_input"),
+    N("aten::cudnn_convolution_transpose_backward"),
+    N("aten::cudnn_convolution_transpose_backward_weight"),
+    N("aten::cudnn_convolution_transpose_backward_input"),
+    N("aten::_flash_attention_backward"),
+    N("aten::_efficient_attention_backward"),
+    N("aten::_cudnn_attention_backward"),
+    N("aten::_scaled_dot_product_flash_attention_backward"),
+    N("aten::_scaled_dot_product_efficient_attention_backward"),
+    N("aten::_scaled_dot_product_cudnn_attention_backward"),
+    N("CudnnConvolutionBackward"),
+    N("CudnnConvolutionTransposeBackward"),
+    N("ConvolutionBackward0"),
+    N("MmBackward"),
+    N("MmBackward0"),
+    N("MvBackward"),
+    N("MvBackward0"),
+    N("AddmmBackward"),
+    N("AddmmBackward0"),
+    N("AddmvBackward"),
+    N("AddmvBackward0"),
+    N("AddbmmBackward"),
+    N("AddbmmBackward0"),
+    N("BmmBackward0"),
+    N("BaddbmmBackward0"),
+};
+#undef N
 
+/* Words by their first byte: first[b] - 1 is one that starts with b, next[w] - 1 another. */
+enum { WORDS_MAX = 64 };
+typedef struct index {
+    uint8_t first[256], next[WORDS_MAX];
+} index;
+
+/* Names of kernels reach 2 KB, so they are gone through once and not once for each word. */
 static bool has_any(const char *name, const char *const *words, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (strstr(name, words[i]))
-            return true;
+    index by_byte = {{0}, {0}};
+    for (size_t w = 0; w < n; w++) {
+        uint8_t *first = &by_byte.first[(unsigned char)*words[w]];
+        by_byte.next[w] = *first;
+        *first = (uint8_t)(w + 1);
+    }
+    for (; *name; name++)
+        for (uint8_t w = by_byte.first[(unsigned char)*name]; w > 0; w = by_byte.next[w - 1])
+            if (words[w - 1][1] == name[1] &&
+                strncmp(name, words[w - 1], strlen(words[w - 1])) == 0)
+                return true;
     return false;
 }
 
@@ -67,8 +136,9 @@ bool tm_kernel_on_tensor_cores(const char *name) {
 }
 
 bool tm_operator_fits_tensor_cores(const char *name) {
+    size_t size = strlen(name);
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (strcmp(name, operators[i]) == 0)
+        if (size == operators[i].size && memcmp(name, operators[i].name, size) == 0)
             return true;
     return false;
 }

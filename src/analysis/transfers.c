@@ -196,7 +196,7 @@ typedef struct size_tally {
 /* What is known of a rank so far. */
 typedef struct account {
     const tm_timeline *timeline;
-    tm_words words;
+    tm_words *words;
     uint8_t *classes; /* owned; by name id: 1 + kind * N_MEMORIES + memory, 0 not known yet */
     tally tallies[N_CLASSES];
     tm_keys sizes; /* of size_key, and */
@@ -207,7 +207,7 @@ typedef struct account {
 static uint32_t call_of(account *a, uint32_t row) {
     uint32_t call = a->timeline->launch[row];
     bool graph =
-        call != TM_NO_EVENT && tm_words_at(&a->words, a->timeline->name[call]) == TM_WORD_GRAPH;
+        call != TM_NO_EVENT && tm_words_at(a->words, a->timeline->name[call]) == TM_WORD_GRAPH;
     return graph ? TM_NO_EVENT : call;
 }
 
@@ -229,7 +229,7 @@ static bool count_copy(account *a, const tm_copy_attr *copy) {
     if (timeline->role[row] != TM_ROLE_MEMORY)
         return true;
     if (a->classes[name] == 0) {
-        tm_text text = tm_names_text(a->words.names, name);
+        tm_text text = tm_names_text(a->words->names, name);
         int kind = kind_of(text, timeline->category[row]);
         a->classes[name] = (uint8_t)(1 + kind * N_MEMORIES + memory_of(text, kind));
     }
@@ -316,7 +316,7 @@ static bool count_allocations(account *a, tm_keys *keys, tm_vec *found) {
         uint8_t category = timeline->category[row];
         if ((category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER) ||
             timeline->kind[row] != TM_DURATION ||
-            tm_words_at(&a->words, timeline->name[row]) != TM_WORD_ALLOCATION)
+            tm_words_at(a->words, timeline->name[row]) != TM_WORD_ALLOCATION)
             continue;
         calls *c = tm_keys_value(keys, found, &timeline->name[row]);
         if (!c)
@@ -365,23 +365,18 @@ static tm_status account_allocations(const tm_rank_view *view, account *a, tm_ta
 }
 
 static tm_status transfers_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    account a = {.timeline = view->timeline, .sizes = TM_KEYS(size_key)};
+    account a = {.timeline = view->timeline, .words = view->words, .sizes = TM_KEYS(size_key)};
     a.size_tallies = TM_VEC(size_tally);
     a.classes = calloc(tm_names_count(view->names), 1);
     for (int i = 0; i < N_CLASSES; i++)
         a.tallies[i].set = TM_INTERVALS();
-    tm_status status = TM_OK;
-    if (!tm_words_init(&a.words, view->names))
-        status = tm_fail_memory(err);
-    if (status == TM_OK)
-        status = account_copies(view, &a, out, err);
+    tm_status status = account_copies(view, &a, out, err);
     if (status == TM_OK)
         status = account_allocations(view, &a, out, err);
     for (int i = 0; i < N_CLASSES; i++)
         tm_vec_free(&a.tallies[i].set);
     tm_keys_free(&a.sizes);
     tm_vec_free(&a.size_tallies);
-    tm_words_free(&a.words);
     free(a.classes);
     return status;
 }
