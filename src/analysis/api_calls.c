@@ -105,8 +105,8 @@ tm_status tm_api_merge(const tm_names *names, tm_tables *tables, tm_error *err) 
     for (size_t first = 0, end; first < part->n_rows; first = end) {
         tm_merged total, longest;
         end = tm_merged_end(part, first);
-        TM_TRY(tm_merged_column(part, first, end, P_RANK, P_TOTAL, &total, err));
-        TM_TRY(tm_merged_column(part, first, end, P_RANK, P_MAX, &longest, err));
+        TM_TRY(tm_merged_column(part, first, end, P_TOTAL, &total, err));
+        TM_TRY(tm_merged_column(part, first, end, P_MAX, &longest, err));
         int64_t calls = tm_merged_sum(part, first, end, P_CALLS);
         tm_cell *row = tm_table_add_row(table);
         if (!row)

@@ -238,8 +238,8 @@ static tm_status set_merged(const tm_table *part, size_t first, size_t end, tm_c
                             tm_error *err) {
     tm_merged device, host;
 #define SUM(column) tm_merged_sum(part, first, end, TM_CALL_P_##column)
-    TM_TRY(tm_merged_column(part, first, end, TM_CALL_P_RANK, TM_CALL_P_DEVICE_SELF, &device, err));
-    TM_TRY(tm_merged_column(part, first, end, TM_CALL_P_RANK, TM_CALL_P_HOST_SELF, &host, err));
+    TM_TRY(tm_merged_column(part, first, end, TM_CALL_P_DEVICE_SELF, &device, err));
+    TM_TRY(tm_merged_column(part, first, end, TM_CALL_P_HOST_SELF, &host, err));
     tm_cell_set_int(&cells[TM_CALL_CALLS], SUM(CALLS));
     tm_cell_set_int(&cells[TM_CALL_DEVICE_SELF], device.sum);
     tm_cell_set_int(&cells[TM_CALL_DEVICE_TOTAL], SUM(DEVICE_TOTAL));

@@ -254,8 +254,8 @@ static tm_status contention_merge(const tm_names *names, tm_tables *tables, tm_e
     for (size_t first = 0, end; first < part->n_rows; first = end) {
         tm_merged beside, alone;
         end = tm_merged_end(part, first);
-        TM_TRY(tm_merged_column(part, first, end, P_RANK, P_MEDIAN_BESIDE, &beside, err));
-        TM_TRY(tm_merged_column(part, first, end, P_RANK, P_MEDIAN_ALONE, &alone, err));
+        TM_TRY(tm_merged_column(part, first, end, P_MEDIAN_BESIDE, &beside, err));
+        TM_TRY(tm_merged_column(part, first, end, P_MEDIAN_ALONE, &alone, err));
         const tm_cell *key = tm_table_row(part, first);
         tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
         tm_cell *row = tm_table_add_row(table);

@@ -369,9 +369,9 @@ static void set_calls(tm_cell *cells, const tally *t) {
 static tm_status set_ranks(tm_cell *row, const tm_table *part, size_t first, size_t end,
                            tm_error *err) {
     tm_merged mean, registers, shared;
-    TM_TRY(tm_merged_column(part, first, end, KP_RANK, KP_MEAN, &mean, err));
-    TM_TRY(tm_merged_column(part, first, end, KP_RANK, KP_REGISTERS, &registers, err));
-    TM_TRY(tm_merged_column(part, first, end, KP_RANK, KP_SHARED, &shared, err));
+    TM_TRY(tm_merged_column(part, first, end, KP_MEAN, &mean, err));
+    TM_TRY(tm_merged_column(part, first, end, KP_REGISTERS, &registers, err));
+    TM_TRY(tm_merged_column(part, first, end, KP_SHARED, &shared, err));
     if (registers.ranks > 0)
         tm_cell_set_int(&row[K_REGISTERS], registers.max);
     if (shared.ranks > 0)

@@ -29,7 +29,7 @@ int64_t tm_merged_sum(const tm_table *part, size_t first, size_t end, int column
     return sum;
 }
 
-tm_status tm_merged_column(const tm_table *part, size_t first, size_t end, int rank, int column,
+tm_status tm_merged_column(const tm_table *part, size_t first, size_t end, int column,
                            tm_merged *out, tm_error *err) {
     tm_merged found = {0};
     int64_t *values = malloc((end - first + 1) * sizeof *values);
@@ -43,7 +43,7 @@ tm_status tm_merged_column(const tm_table *part, size_t first, size_t end, int r
         int64_t value = row[column].value.i;
         if (n == 0 || value > found.max) {
             found.max = value;
-            found.max_rank = row[rank].value.i;
+            found.max_rank = row[part->def->n_merged].value.i;
         }
         found.sum = tm_sum(found.sum, value);
         values[n++] = value;

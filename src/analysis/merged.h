@@ -19,14 +19,14 @@ size_t tm_merged_end(const tm_table *part, size_t first);
 int64_t tm_merged_sum(const tm_table *part, size_t first, size_t end, int column);
 
 /**
- * One column of rows [first, end), which are ascending in their rank, one row for each.
+ * One column of rows [first, end), which are ascending in their rank, one row for each: the rank is
+ * the column behind those of n_merged.
  *
- * @param rank    the column of the rank
  * @param column  of integers that are not below 0
  * @param out     set only on TM_OK
  * @return        TM_OK; TM_ERR_FAULT where memory is out
  */
-tm_status tm_merged_column(const tm_table *part, size_t first, size_t end, int rank, int column,
+tm_status tm_merged_column(const tm_table *part, size_t first, size_t end, int column,
                            tm_merged *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -250,7 +250,7 @@ static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event
         return true;
     if (text.size > SHAPES_MAX) {
         memmove(line, text.bytes, SHAPES_MAX - 3);
-        memcpy(line + SHAPES_MAX - 3, "...", 3);
+        memset(line + SHAPES_MAX - 3, '.', 3);
         text = (tm_json_text){.bytes = line, .size = SHAPES_MAX};
     }
     tm_shapes_attr attr = {.event = row,

@@ -164,7 +164,7 @@ static void the_thousand_that_cost_most_are_kept(void **state) {
     static char names[N][16];
     for (int i = 0; i < N; i++) {
         snprintf(names[i], sizeof names[i], "op %d", i);
-        events[i] = (event_spec)OP(names[i], i * 10000, i + 1);
+        events[i] = (event_spec)OP(names[i], (int64_t)i * 10000, i + 1);
     }
     small_job j = open_job();
     add_rank(&j, 0, events, N);
