@@ -1,6 +1,7 @@
 #include "intervals.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool tm_intervals_add(tm_intervals *set, int64_t begin_ns, int64_t end_ns) {
     if (end_ns <= begin_ns)
@@ -22,14 +23,50 @@ static int by_begin(const void *a, const void *b) {
     return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
+/* Behind the ascending run that begins at `at`. */
+static size_t run_end(const tm_interval *v, size_t at, size_t n) {
+    while (at + 1 < n && v[at].begin_ns <= v[at + 1].begin_ns)
+        at++;
+    return at < n ? at + 1 : n;
+}
+
+/* Merges runs two by two, [low, middle) and [middle, high); returns how many are left. */
+static size_t merge_runs(const tm_interval *from, tm_interval *to, size_t n) {
+    size_t runs = 0;
+    for (size_t low = 0; low < n; runs++) {
+        size_t middle = run_end(from, low, n), i = low, k = middle;
+        size_t high = middle < n ? run_end(from, middle, n) : n;
+        for (; low < high; low++)
+            to[low] = k == high || (i < middle && from[i].begin_ns <= from[k].begin_ns) ? from[i++]
+                                                                                        : from[k++];
+    }
+    return runs;
+}
+
+/* Natural merge sort: what threads and streams add comes in long ascending runs. */
+static void sort_intervals(tm_interval *v, size_t n) {
+    if (run_end(v, 0, n) == n)
+        return;
+    tm_interval *spare = malloc(n * sizeof *spare), *from = v, *to = spare;
+    if (!spare) {
+        qsort(v, n, sizeof *v, by_begin);
+        return;
+    }
+    for (size_t runs = 2; runs > 1;) {
+        runs = merge_runs(from, to, n);
+        tm_interval *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != v)
+        memcpy(v, from, n * sizeof *v);
+    free(spare);
+}
+
 void tm_intervals_normalise(tm_intervals *set) {
     tm_interval *v = set->data;
     size_t n = 0;
-    bool sorted = true;
-    for (size_t i = 1; i < set->n && sorted; i++)
-        sorted = v[i - 1].begin_ns <= v[i].begin_ns;
-    if (!sorted)
-        qsort(v, set->n, sizeof *v, by_begin);
+    sort_intervals(v, set->n);
     for (size_t i = 0; i < set->n; i++) {
         if (n > 0 && v[i].begin_ns <= v[n - 1].end_ns) {
             if (v[i].end_ns > v[n - 1].end_ns)
@@ -114,6 +151,12 @@ bool tm_intervals_unite(const tm_intervals *a, const tm_intervals *b, tm_interva
     const tm_interval *x = a->data, *y = b->data;
     size_t i = 0, j = 0;
     out->n = 0;
+    if (a->n == 0 || b->n == 0) {
+        const tm_intervals *whole = a->n > 0 ? a : b;
+        return tm_vec_append(out, whole->data, whole->n) || whole->n == 0;
+    }
+    if (!tm_vec_reserve(out, a->n + b->n))
+        return false;
     while (i < a->n || j < b->n) {
         bool first = j == b->n || (i < a->n && x[i].begin_ns <= y[j].begin_ns);
         const tm_interval *next = first ? &x[i++] : &y[j++];
