@@ -34,17 +34,27 @@ static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     return tm_intervals_length_in(s->within, begin_ns, end_ns);
 }
 
+/* Appends an edge, behind which few of the same stream may stand already: kernels that begin before
+ * the one before them has ended. */
+static bool add_edge(tm_vec *edges, int64_t time_ns, int64_t millionths) {
+    enum { NEAR = 4 };
+    if (!tm_vec_push(edges))
+        return false;
+    edge *e = edges->data;
+    size_t at = edges->n - 1, last = at > NEAR ? at - NEAR : 0;
+    for (; at > last && e[at - 1].time_ns > time_ns; at--)
+        e[at] = e[at - 1];
+    e[at] = (edge){time_ns, millionths};
+    return true;
+}
+
 static bool add_edges(state *s, const tm_kernel_attr *kernel) {
     /* A launch of more than a million blocks on each multiprocessor fills it no better. */
     double blocks = (double)kernel->blocks_per_sm;
     int64_t millionths = llround((blocks < 1e6 ? blocks : 1e6) * 1e6);
     int64_t begin = s->timeline->begin_ns[kernel->event];
-    edge *added = tm_vec_append(&s->edges, NULL, 2);
-    if (added) {
-        added[0] = (edge){begin, millionths};
-        added[1] = (edge){begin + s->timeline->duration_ns[kernel->event], -millionths};
-    }
-    return added != NULL;
+    int64_t end = begin + s->timeline->duration_ns[kernel->event];
+    return add_edge(&s->edges, begin, millionths) && add_edge(&s->edges, end, -millionths);
 }
 
 static bool add_kernel(state *s, tm_words *words, const tm_kernel_attr *kernel, tm_gpu_use *out) {
