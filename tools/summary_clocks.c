@@ -90,8 +90,10 @@ static void print_state(const clocks *c, const char *align) {
         print_time(c->worst_ns);
         printf(", were up to ");
         print_time(c->high_ns - c->low_ns);
-        printf(" apart");
+        printf(" apart;\n  ");
+        return;
     }
+    printf("; ");
 }
 
 static void warn_components(const clocks *c, const tm_colors *colors) {
@@ -117,8 +119,8 @@ static void warn_clocks(const clocks *c, const tm_colors *colors) {
         printf(" while it recorded: its times are that wrong%s\n", colors->off);
     }
     if (c->early > 0)
-        printf("%s! %" PRId64 " kernels begin before their launch: a GPU's clock is wrong "
-               "(clock.rank early_kernels)%s\n",
+        printf("%s! kernels that begin before their launch: %" PRId64
+               "\n  (clock.rank early_kernels tells whose GPU's clock is wrong)%s\n",
                colors->warning, c->early, colors->off);
 }
 
@@ -141,7 +143,6 @@ void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
     int64_t unmatched = number(check, 0, "unmatched"), suspect = number(check, 0, "suspect");
     printf("Clocks: ");
     print_state(&c, word);
-    printf("; ");
     print_counted(number(check, 0, "matched"), "collective", " matched");
     puts("");
     if (strcmp(word, "auto") == 0)
@@ -151,7 +152,8 @@ void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
         printf("%s! %" PRId64 " of %" PRId64 " collectives lack ranks%s\n", colors->warning,
                incomplete, found, colors->off);
     if (suspect > 0)
-        printf("%s! %" PRId64 " of %" PRId64 " collectives contradict themselves%s\n",
+        printf("%s! %" PRId64 " of %" PRId64
+               " collectives contradict themselves (kind, size or time)%s\n",
                colors->warning, suspect, found, colors->off);
     if (unmatched > 0)
         print_unmatched(tables, unmatched, colors);
