@@ -6,115 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../unit/comm_fixture.h"
-#include "mpi/align.h"
-#include "mpi/tables.h"
+#include "job_fixture.h"
 #include "mpi/wait.h"
-#include "tmerge/analysis.h"
-
-/* A job: what each of its ranks did. */
-typedef struct job_def {
-    int64_t n_ranks;
-    tm_timeline (*build)(ground *g, int64_t rank);
-    bool apart;           /* clocks are not compared */
-    int64_t n_ranks_told; /* what the split of waits is told; 0: n_ranks */
-} job_def;
-
-/* Who holds which rank. */
-enum { BLOCKS, ROUND_ROBIN, ALL_ON_LAST, N_SPREADS };
-
-static int holder(int spread, int64_t rank, int64_t n_ranks, int n_processes) {
-    if (spread == BLOCKS)
-        return (int)(rank * n_processes / n_ranks);
-    return spread == ROUND_ROBIN ? (int)(rank % n_processes) : n_processes - 1;
-}
-
-/* One process's part of a run. */
-typedef struct share {
-    ground ground;
-    tm_timeline *timelines;
-    size_t n;
-    tm_collectives collectives;
-    tm_tables tables;
-} share;
-
-static void build_share(share *s, MPI_Comm comm, const job_def *def, int spread) {
-    int self, n_processes;
-    MPI_Comm_rank(comm, &self);
-    MPI_Comm_size(comm, &n_processes);
-    *s = (share){.ground = open_ground()};
-    s->timelines = calloc((size_t)def->n_ranks, sizeof *s->timelines);
-    assert_non_null(s->timelines);
-    for (int64_t rank = 0; rank < def->n_ranks; rank++)
-        if (holder(spread, rank, def->n_ranks, n_processes) == self)
-            s->timelines[s->n++] = def->build(&s->ground, rank);
-}
-
-/* Matches and analyses the job; process 0 has all tables afterwards. */
-static share run_job(MPI_Comm comm, const job_def *def, int spread) {
-    share s;
-    int self;
-    MPI_Comm_rank(comm, &self);
-    build_share(&s, comm, def, spread);
-    const tm_match_options options = {
-        .world_size = def->n_ranks,
-        .names = s.ground.names,
-    };
-    const tm_job job = {.n_ranks = (size_t)def->n_ranks,
-                        .world_size = def->n_ranks,
-                        .aligned = !def->apart,
-                        .align = def->apart ? "none" : "utc"};
-    tm_error *err = &s.ground.err;
-    assert_int_equal(tm_mpi_match(comm, &options, s.timelines, s.n, &s.collectives, err), TM_OK);
-    const tm_align_options align = {def->apart ? TM_ALIGN_NONE : TM_ALIGN_UTC,
-                                    TM_WALL_UNCERTAINTY_NS, s.ground.names};
-    assert_int_equal(tm_mpi_align(comm, &align, s.timelines, s.n, &s.collectives, err), TM_OK);
-    int64_t told = def->n_ranks_told ? def->n_ranks_told : def->n_ranks;
-    assert_int_equal(tm_mpi_wait(comm, told, s.timelines, s.n, &s.collectives, err), TM_OK);
-    assert_int_equal(tm_analysis_tables(&s.tables, err), TM_OK);
-    for (size_t i = 0; i < s.n; i++)
-        assert_int_equal(tm_analyse_rank(&s.timelines[i], s.ground.names, &s.tables, err), TM_OK);
-    assert_int_equal(tm_analyse_collectives(&s.collectives, &s.tables, err), TM_OK);
-    assert_int_equal(tm_mpi_gather_tables(comm, &s.tables, err), TM_OK);
-    if (self == 0)
-        assert_int_equal(tm_analyse_job(&job, &s.tables, err), TM_OK);
-    return s;
-}
-
-static void close_share(share *s) {
-    for (size_t i = 0; i < s->n; i++)
-        tm_timeline_destroy(&s->timelines[i]);
-    free(s->timelines);
-    tm_collectives_free(&s->collectives);
-    tm_tables_destroy(&s->tables);
-    close_ground(&s->ground);
-}
-
-static bool is_first(void) {
-    int self;
-    MPI_Comm_rank(MPI_COMM_WORLD, &self);
-    return self == 0;
-}
-
-static const tm_table *find(const share *s, const char *name) {
-    const tm_table *table = tm_tables_find(&s->tables, name);
-    assert_non_null(table);
-    return table;
-}
-
-static int64_t int_at(const tm_table *table, size_t row, const char *column) {
-    const tm_cell *cell = tm_table_cell(table, row, column);
-    assert_false(cell->null);
-    return cell->value.i;
-}
-
-static void check_rows(const share *s, const char *name, const char *const *rows, size_t n) {
-    const tm_table *table = find(s, name);
-    for (size_t i = 0; i < n; i++)
-        assert_row(table, i, rows[i]);
-    assert_int_equal(table->n_rows, n);
-}
-#define CHECK_ROWS(s, name, rows) check_rows(s, name, rows, COUNT(rows))
 
 /* Three ranks, and steps 1 to 5, step s in [1000 s, 1000 s + 900). In each, rank r computes 40, 50,
  * 100 ns and comes to an all-reduce of 8 floats at 100, 160, 200 behind the step's begin, which
@@ -420,26 +313,6 @@ static tm_timeline build_mixed(ground *g, int64_t rank) {
             TM_CAT_USER_ANNOTATION, names[s], 30000 * s, 29000, 0, 1, 1, NULL, TM_DURATION};
     }
     return build_comm(g, rank, kernels, rank == 7 ? 0 : COUNT(kernels), steps, COUNT(steps));
-}
-
-static void assert_same_bytes(const tm_table *a, const tm_table *b) {
-    void *bytes[2];
-    size_t sizes[2];
-    tm_error err;
-    assert_int_equal(tm_table_pack(a, &bytes[0], &sizes[0], &err), TM_OK);
-    assert_int_equal(tm_table_pack(b, &bytes[1], &sizes[1], &err), TM_OK);
-    if (sizes[0] != sizes[1] || memcmp(bytes[0], bytes[1], sizes[0]) != 0)
-        fail_msg("%s depends on the processes", a->def->name);
-    free(bytes[0]);
-    free(bytes[1]);
-}
-
-static void check_same(const job_def *def, const share *alone, int spread) {
-    share s = run_job(MPI_COMM_WORLD, def, spread);
-    for (size_t t = 0; is_first() && t < s.tables.n_tables; t++)
-        if (!s.tables.tables[t].def->internal)
-            assert_same_bytes(&s.tables.tables[t], &alone->tables.tables[t]);
-    close_share(&s);
 }
 
 /* Four ranks with clocks 5 s apart and no numbers. Of the 40 all-reduces of "dp" rank 1 lacks one,
