@@ -113,8 +113,10 @@ static void judge_instances(tm_aligner *a) {
         for (size_t k = 1; k < instance->n; k++)
             if (members[k].begin_ns > instance->last_ns)
                 instance->last_ns = members[k].begin_ns;
-        instance->waits = instance->waits && a->options->align != TM_ALIGN_NONE &&
+        bool comparable = a->options->align != TM_ALIGN_NONE &&
                           (a->options->align == TM_ALIGN_UTC || is_comparable(a, instance));
+        instance->waits = instance->waits && comparable;
+        instance->transfers = instance->transfers && comparable;
         if (!instance->waits || a->leads[i] <= 0)
             continue;
         a->out->violations_before++;

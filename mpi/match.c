@@ -117,6 +117,8 @@ tm_status tm_mpi_match(MPI_Comm comm, const tm_match_options *options, tm_timeli
         .worst = TM_VEC(tm_worst),
         .pairs = TM_VEC(tm_pair),
         .left_out = TM_VEC(tm_left_out),
+        .costs = TM_VEC(tm_cost),
+        .members = TM_VEC(tm_group_member),
     };
     matcher m = {comm, 0, options, timelines, n, &made};
     MPI_Comm_rank(comm, &m.self);
@@ -135,4 +137,6 @@ void tm_collectives_free(tm_collectives *collectives) {
     tm_vec_free(&collectives->worst);
     tm_vec_free(&collectives->pairs);
     tm_vec_free(&collectives->left_out);
+    tm_vec_free(&collectives->costs);
+    tm_vec_free(&collectives->members);
 }

@@ -43,6 +43,8 @@ static tm_instance make_instance(const tm_comm_record *records, size_t first, si
                                 : TM_INSTANCE_INCOMPLETE;
     instance.waits = instance.state == TM_INSTANCE_COMPLETE && n > 1 &&
                      tm_collective_synchronises(records[first].kind);
+    instance.transfers =
+        instance.state == TM_INSTANCE_COMPLETE && n == 2 && records[first].way == TM_MATCH_PAIR;
     return instance;
 }
 

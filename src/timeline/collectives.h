@@ -80,6 +80,8 @@ typedef struct tm_instance {
     size_t first, n; /* records in tm_collectives, ascending in rank */
     int64_t last_ns; /* L: the latest begin */
     bool waits;      /* complete, of a kind that synchronises, of more than one rank */
+    bool transfers;  /* complete, from one sender to one receiver; after alignment, as waits, where
+                        their begins can be compared */
     uint8_t state;   /* tm_instance_state */
 } tm_instance;
 
@@ -107,6 +109,20 @@ typedef struct tm_pair {
     uint64_t fraction; /* 2^-40 ns, below 2^40 */
 } tm_pair;
 
+/** What delay propagation changes of a rank's cost in one step: of the wait that it caused in the
+ * step's operations, how much others had caused by keeping it waiting, and what it caused so
+ * through others. Sums, in whole nanoseconds. */
+typedef struct tm_cost {
+    int64_t rank, step; /* step -1: outside of every step */
+    int64_t passed_ns, indirect_ns;
+} tm_cost;
+
+/** A rank of a process group that has operations with waits. */
+typedef struct tm_group_member {
+    uint64_t group;
+    int64_t rank;
+} tm_group_member;
+
 /** What one process knows of the matched operations. */
 typedef struct tm_collectives {
     tm_vec records;            /* of tm_comm_record, instance after instance */
@@ -115,6 +131,8 @@ typedef struct tm_collectives {
     tm_vec worst;              /* of tm_worst: those of the job's worst that it matched */
     tm_vec pairs;              /* of tm_pair: of the causing ranks that it owns */
     tm_vec left_out;           /* of tm_left_out: kernels that it found to belong to no operation */
+    tm_vec costs;              /* of tm_cost: of some ranks, each by step */
+    tm_vec members;            /* of tm_group_member: of the ranks that it holds */
     int64_t violations_before; /* operations in which one rank ended before another began, on
                                   clocks as recorded; set by alignment */
     int64_t worst_before_ns;   /* the largest such lead */

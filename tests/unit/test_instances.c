@@ -137,6 +137,7 @@ static void check(const tm_collectives *c, size_t at, const operation *o) {
     assert_int_equal(instance->n, o->n);
     assert_int_equal(instance->state, o->state);
     assert_int_equal(instance->waits, o->waits);
+    assert_int_equal(instance->transfers, o->way == PAIR && o->state == COMPLETE);
     assert_int_equal(instance->last_ns, o->last_ns);
     for (size_t i = 1; i < instance->n; i++)
         assert_true(members[i].rank >= members[i - 1].rank);

@@ -1,0 +1,360 @@
+#include "delay.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A member in the order of arrival. */
+typedef struct arrival {
+    int64_t begin_ns, end_ns, rank;
+    size_t member; /* from the first of the operation */
+} arrival;
+
+/* An operation's arrivals, and room for what is computed of them: [n] each, in order of arrival. */
+typedef struct meeting {
+    arrival *arrivals;
+    size_t n;
+    bool any_cut;                  /* some kernel ends before the last begin */
+    double *weight, *gone, *part;  /* scratch of layer() and its input */
+    double *cost, *waited, *begun; /* results */
+} meeting;
+
+static bool carries(const tm_instance *instance) {
+    return instance->waits || instance->transfers;
+}
+
+tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *visits,
+                          tm_error *err) {
+    const tm_instance *instances = collectives->instances.data;
+    const tm_comm_record *records = collectives->records.data;
+    for (size_t i = 0; i < collectives->instances.n; i++) {
+        const tm_instance *instance = &instances[i];
+        if (!carries(instance))
+            continue;
+        for (size_t k = instance->first; k < instance->first + instance->n; k++) {
+            tm_visit visit = {
+                .group = records[k].group,
+                .rank = records[k].rank,
+                .wait_ns = tm_member_wait(&records[k], instance->last_ns),
+                .event = records[k].event,
+                .member = (uint32_t)k, /* no process has 2^31 records: tm_mpi_shuffle */
+                .owner = owner,
+                .origin = records[k].origin,
+                .transfer = !instance->waits,
+            };
+            if (!tm_vec_append(visits, &visit, 1))
+                return tm_fail_memory(err);
+        }
+    }
+    return TM_OK;
+}
+
+static int by_member(const void *a, const void *b) {
+    const tm_visit *x = a, *y = b;
+    return (x->member > y->member) - (x->member < y->member);
+}
+
+void tm_delay_sort(tm_vec *visits) {
+    if (visits->n > 1)
+        qsort(visits->data, visits->n, visits->size, by_member);
+}
+
+void tm_delay_together(const tm_collectives *collectives, tm_visit *visits) {
+    const tm_instance *instances = collectives->instances.data;
+    for (size_t i = 0; i < collectives->instances.n; i++) {
+        size_t n = instances[i].n, n_released = 0, n_waited = 0;
+        if (!carries(&instances[i]))
+            continue;
+        for (size_t k = 0; k < n; k++) {
+            n_released += visits[k].released;
+            n_waited += visits[k].released && visits[k].wait_ns > 0;
+        }
+        for (size_t k = 0; k < n; k++)
+            visits[k].together = visits[k].transfer ? n_waited > 0 : n_released == n;
+        visits += n;
+    }
+}
+
+static int by_begin(const void *a, const void *b) {
+    const arrival *x = a, *y = b;
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void close_meeting(meeting *m) {
+    free(m->arrivals);
+    free(m->weight);
+    *m = (meeting){0};
+}
+
+static bool open_meeting(meeting *m, const tm_comm_record *members, const tm_instance *instance) {
+    enum { N_COLUMNS = 6 };
+    size_t n = instance->n;
+    *m = (meeting){.n = n, .arrivals = malloc(n * sizeof *m->arrivals)};
+    m->weight = calloc(n, N_COLUMNS * sizeof(double));
+    if (!m->arrivals || !m->weight) {
+        close_meeting(m);
+        return false;
+    }
+    double **columns[N_COLUMNS - 1] = {&m->gone, &m->part, &m->cost, &m->waited, &m->begun};
+    for (size_t c = 1; c < N_COLUMNS; c++)
+        *columns[c - 1] = m->weight + c * n;
+    for (size_t i = 0; i < n; i++) {
+        m->arrivals[i] = (arrival){members[i].begin_ns, members[i].end_ns, members[i].rank, i};
+        m->any_cut = m->any_cut || members[i].end_ns < instance->last_ns;
+    }
+    qsort(m->arrivals, n, sizeof *m->arrivals, by_begin);
+    return true;
+}
+
+/* The gap before which all later ones are behind the kernel's end: gap j is from arrival j on. */
+static size_t gap_of_end(const meeting *m, size_t i) {
+    size_t low = i, high = m->n - 1;
+    while (low < high) {
+        size_t middle = low + (high - low + 1) / 2;
+        if (m->arrivals[middle].begin_ns <= m->arrivals[i].end_ns)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* Takes the weights of kernels that end early out of the gaps behind their ends. */
+static void cut_weights(meeting *m) {
+    for (size_t i = 0; i < m->n; i++)
+        m->gone[i] = m->part[i] = 0.0;
+    for (size_t i = 0; i + 1 < m->n && m->any_cut; i++) {
+        int64_t end = m->arrivals[i].end_ns;
+        size_t gap = gap_of_end(m, i);
+        m->gone[gap] += m->weight[i];
+        if (end > m->arrivals[gap].begin_ns)
+            m->part[gap] += m->weight[i] * (double)(end - m->arrivals[gap].begin_ns);
+    }
+}
+
+/* The layered split with a weight for each early rank's wait: in every gap between two arrivals
+ * the early ranks wait, and the late ones share it. One pass, whatever the number of ranks. */
+static void layer(meeting *m, double *late) {
+    double active = 0.0, sum = 0.0;
+    cut_weights(m);
+    late[0] = 0.0;
+    for (size_t j = 0; j + 1 < m->n; j++) {
+        int64_t gap = m->arrivals[j + 1].begin_ns - m->arrivals[j].begin_ns;
+        active += m->weight[j];
+        active -= m->gone[j];
+        sum += (active * (double)gap + m->part[j]) / (double)(m->n - j - 1);
+        late[j + 1] = sum;
+    }
+}
+
+/* Cost and its weighted means: see the head of delay.h. */
+static void set_means(meeting *m, const tm_visit *visits) {
+    for (size_t i = 0; i < m->n; i++)
+        m->weight[i] = 1.0;
+    layer(m, m->cost);
+    for (size_t i = 0; i < m->n; i++)
+        m->weight[i] = (double)visits[m->arrivals[i].member].all_ns;
+    layer(m, m->waited);
+    for (size_t i = 0; i < m->n; i++)
+        m->weight[i] = (double)(m->arrivals[i].begin_ns - m->arrivals[0].begin_ns);
+    layer(m, m->begun);
+}
+
+static double fraction_of(const meeting *m, size_t i, const tm_visit *visits) {
+    if (!(m->cost[i] > 0.0))
+        return 0.0;
+    double waited = (double)visits[m->arrivals[i].member].other_ns - m->waited[i] / m->cost[i];
+    double late =
+        (double)(m->arrivals[i].begin_ns - m->arrivals[0].begin_ns) - m->begun[i] / m->cost[i];
+    if (!(waited > 0.0))
+        return 0.0;
+    return waited < late ? waited / late : 1.0;
+}
+
+static bool add_debt(tm_delay_flow *flow, const tm_comm_record *member, int64_t step, int64_t ns) {
+    tm_debt debt = {member->rank, step, ns, member->event, member->origin};
+    return ns == 0 || tm_vec_append(&flow->debts, &debt, 1);
+}
+
+static bool add_cost(tm_delay_flow *flow, tm_cost cost) {
+    return (cost.passed_ns == 0 && cost.indirect_ns == 0) || tm_vec_append(&flow->costs, &cost, 1);
+}
+
+static bool begin_instance(const tm_comm_record *members, const tm_instance *instance,
+                           const tm_visit *visits, double *fractions, tm_delay_flow *flow) {
+    meeting m;
+    bool ok = open_meeting(&m, members, instance);
+    if (!ok)
+        return false;
+    set_means(&m, visits);
+    for (size_t i = 0; i < m.n && ok; i++) {
+        const tm_comm_record *member = &members[m.arrivals[i].member];
+        double fraction = fraction_of(&m, i, visits);
+        /* Rounded down: no more is passed on than was caused. A transfer caused no wait_ns. */
+        int64_t passed = instance->waits ? (int64_t)floor(fraction * m.cost[i]) : 0;
+        fractions[m.arrivals[i].member] = fraction;
+        ok = add_debt(flow, member, members->step, passed) &&
+             add_cost(flow, (tm_cost){member->rank, members->step, passed, 0});
+    }
+    close_meeting(&m);
+    return ok;
+}
+
+tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visits,
+                         double *fractions, tm_delay_flow *flow, tm_error *err) {
+    const tm_instance *instances = collectives->instances.data;
+    const tm_comm_record *records = collectives->records.data;
+    for (size_t i = 0; i < collectives->instances.n; i++) {
+        size_t first = instances[i].first;
+        if (!carries(&instances[i]))
+            continue;
+        if (!begin_instance(&records[first], &instances[i], visits, fractions + first, flow))
+            return tm_fail_memory(err);
+        visits += instances[i].n;
+    }
+    return TM_OK;
+}
+
+/* A rank's claims on one operation and step, added up. */
+typedef struct share {
+    const tm_instance *instance;
+    int64_t step, ns;
+    size_t member; /* from the first of the operation */
+} share;
+
+static int by_place(const void *a, const void *b) {
+    const share *x = a, *y = b;
+    if (x->instance != y->instance)
+        return x->instance < y->instance ? -1 : 1;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return (x->member > y->member) - (x->member < y->member);
+}
+
+static const tm_instance *instance_of(const tm_collectives *collectives, size_t member) {
+    const tm_instance *instances = collectives->instances.data;
+    size_t low = 0, high = collectives->instances.n - 1;
+    while (low < high) {
+        size_t middle = low + (high - low + 1) / 2;
+        if (instances[middle].first <= member)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return &instances[low];
+}
+
+/* The claims as shares, by operation, step and member. */
+static bool gather_shares(const tm_collectives *collectives, const tm_vec *claims, tm_vec *out) {
+    const tm_claim *v = claims->data;
+    for (size_t i = 0; i < claims->n; i++) {
+        const tm_instance *instance = instance_of(collectives, v[i].member);
+        share s = {instance, v[i].step, v[i].ns, v[i].member - instance->first};
+        if (!tm_vec_append(out, &s, 1))
+            return false;
+    }
+    share *shares = out->data;
+    size_t n = 0;
+    if (out->n > 1)
+        qsort(shares, out->n, sizeof *shares, by_place);
+    for (size_t i = 0; i < out->n; i++) {
+        if (n > 0 && by_place(&shares[n - 1], &shares[i]) == 0)
+            shares[n - 1].ns += shares[i].ns;
+        else
+            shares[n++] = shares[i];
+    }
+    out->n = n;
+    return true;
+}
+
+/* How much each late rank gets of the shares [n] of one operation and step: cost of m. */
+static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const share *shares,
+                            size_t n) {
+    int64_t total = 0;
+    for (size_t i = 0; i < m->n; i++)
+        m->begun[i] = 0.0; /* by member, before they are put in order of arrival */
+    for (size_t i = 0; i < n; i++) {
+        int64_t wait = tm_member_wait(&members[shares[i].member], shares[i].instance->last_ns);
+        m->begun[shares[i].member] = (double)shares[i].ns / (double)wait;
+        total += shares[i].ns;
+    }
+    for (size_t i = 0; i < m->n; i++)
+        m->weight[i] = m->begun[m->arrivals[i].member];
+    layer(m, m->cost);
+    return total;
+}
+
+/* Parts in whole nanoseconds that add up to the total: each is the step of the rounded sum. */
+static bool split_shares(const tm_comm_record *members, const share *shares, size_t n,
+                         const double *fractions, tm_delay_flow *flow) {
+    meeting m;
+    bool ok = open_meeting(&m, members, shares->instance);
+    if (!ok)
+        return false;
+    int64_t total = weigh_shares(&m, members, shares, n), given = 0;
+    double sum = 0.0;
+    for (size_t i = 0; i < m.n && ok; i++) {
+        const tm_comm_record *member = &members[m.arrivals[i].member];
+        sum += m.cost[i];
+        bool rest = i + 1 == m.n || sum >= (double)total;
+        int64_t part = (rest ? total : (int64_t)floor(sum + 0.5)) - given;
+        int64_t passed = (int64_t)floor(fractions[m.arrivals[i].member] * (double)part + 0.5);
+        passed = passed < part ? passed : part;
+        given += part;
+        ok = add_debt(flow, member, shares->step, passed) &&
+             add_cost(flow, (tm_cost){member->rank, shares->step, 0, part - passed});
+    }
+    close_meeting(&m);
+    return ok;
+}
+
+tm_status tm_delay_split(const tm_collectives *collectives, const double *fractions, tm_vec *claims,
+                         tm_delay_flow *flow, tm_error *err) {
+    const tm_comm_record *records = collectives->records.data;
+    tm_vec shares = TM_VEC(share);
+    bool ok = gather_shares(collectives, claims, &shares);
+    const share *v = shares.data;
+    tm_vec_free(claims);
+    for (size_t first = 0, i = 0; first < shares.n && ok; first = i) {
+        size_t member = v[first].instance->first;
+        for (i = first + 1;
+             i < shares.n && v[i].instance == v[first].instance && v[i].step == v[first].step; i++)
+            ;
+        ok = split_shares(&records[member], &v[first], i - first, fractions + member, flow);
+    }
+    tm_vec_free(&shares);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_delay_end(tm_delay_flow *flow, tm_error *err) {
+    const tm_debt *debts = flow->debts.data;
+    for (size_t i = 0; i < flow->debts.n; i++)
+        if (!add_cost(flow, (tm_cost){debts[i].rank, debts[i].step, 0, debts[i].ns}))
+            return tm_fail_memory(err);
+    flow->debts.n = 0;
+    return TM_OK;
+}
+
+static int by_rank(const void *a, const void *b) {
+    const tm_cost *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->step > y->step) - (x->step < y->step);
+}
+
+void tm_delay_settle(tm_vec *costs) {
+    tm_cost *v = costs->data;
+    size_t n = 0;
+    if (costs->n > 1)
+        qsort(v, costs->n, sizeof *v, by_rank);
+    for (size_t i = 0; i < costs->n; i++) {
+        if (n > 0 && by_rank(&v[n - 1], &v[i]) == 0) {
+            v[n - 1].passed_ns += v[i].passed_ns;
+            v[n - 1].indirect_ns += v[i].indirect_ns;
+        } else {
+            v[n++] = v[i];
+        }
+    }
+    costs->n = n;
+}

@@ -1,0 +1,402 @@
+#include "held.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/intervals.h"
+
+/* A kernel with its visit, on its rank's own clock. */
+typedef struct kernel {
+    int64_t rank, begin_ns, end_ns;
+    int64_t idle_ns;   /* when the rank last computed before its end */
+    int64_t other_ns;  /* as in its visit */
+    size_t first, end; /* the waits that it may be late by, those of its own group among them */
+    uint64_t group;
+    uint32_t event;
+    bool transfer;
+} kernel;
+
+/* A wait that kept a rank from computing for a while. */
+typedef struct wait {
+    int64_t rank, until_ns;
+    int64_t ns;
+    int64_t before_ns; /* sum of ns of the waits before it in the same list */
+    uint64_t group;
+    uint32_t event, member; /* as in its visit */
+    int32_t owner;
+} wait;
+
+tm_held tm_held_open(void) {
+    return (tm_held){TM_VEC(kernel), TM_VEC(wait)};
+}
+
+void tm_held_free(tm_held *held) {
+    tm_vec_free(&held->kernels);
+    tm_vec_free(&held->waits);
+}
+
+static int by_event(const void *a, const void *b) {
+    const tm_visit *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+void tm_held_sort(tm_vec *visits) {
+    if (visits->n > 1)
+        qsort(visits->data, visits->n, visits->size, by_event);
+}
+
+static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
+    for (size_t row = 0; row < timeline->n_events; row++) {
+        int64_t begin = timeline->begin_ns[row];
+        if (timeline->role[row] == TM_ROLE_COMPUTE &&
+            !tm_intervals_add(out, begin, begin + timeline->duration_ns[row]))
+            return false;
+    }
+    tm_intervals_normalise(out);
+    return true;
+}
+
+/* Not by member or owner, which depend on the number of processes. */
+static int by_until(const void *a, const void *b) {
+    const wait *x = a, *y = b;
+    if (x->until_ns != y->until_ns)
+        return x->until_ns < y->until_ns ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+static int by_group_until(const void *a, const void *b) {
+    const wait *x = a, *y = b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return by_until(a, b);
+}
+
+/* From when the rank computed last to when it computes next; empty where a compute kernel runs over
+ * the moment. One that ends or begins just then does not. */
+static tm_interval gap_at(const tm_intervals *compute, int64_t ns) {
+    const tm_interval *v = compute->data;
+    tm_interval gap = {INT64_MIN, INT64_MAX};
+    size_t low = 0, high = compute->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (v[middle].end_ns <= ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low > 0)
+        gap.begin_ns = v[low - 1].end_ns;
+    if (low < compute->n)
+        gap.end_ns = v[low].begin_ns < ns ? gap.begin_ns : v[low].begin_ns;
+    return gap;
+}
+
+static int by_end(const void *a, const void *b) {
+    const kernel *x = *(kernel *const *)a, *y = *(kernel *const *)b;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns < y->end_ns ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+/* Finds which kernels [n] of one rank release it, from the last to end back to the first: of those
+ * that end in one gap a later one releases it if it had begun by then. */
+static bool find_released(kernel *kernels, tm_visit *visits, size_t n,
+                          const tm_intervals *compute) {
+    kernel **order = malloc((n + 1) * sizeof *order);
+    int64_t gap_ns = INT64_MIN, begin_ns = INT64_MAX;
+    for (size_t i = 0; i < n && order; i++)
+        order[i] = &kernels[i];
+    if (order)
+        qsort(order, n, sizeof *order, by_end);
+    for (size_t i = n; i-- > 0 && order;) {
+        kernel *k = order[i];
+        tm_interval gap = gap_at(compute, k->end_ns);
+        begin_ns = gap.end_ns == gap_ns ? begin_ns : INT64_MAX;
+        gap_ns = gap.end_ns;
+        k->idle_ns = gap.begin_ns;
+        visits[k - kernels].released = gap.end_ns > gap.begin_ns && begin_ns >= k->end_ns;
+        begin_ns = k->begin_ns < begin_ns ? k->begin_ns : begin_ns;
+    }
+    free(order);
+    return order != NULL;
+}
+
+static void set_before(wait *waits, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        waits[i].before_ns = i == 0 ? 0 : waits[i - 1].before_ns + waits[i - 1].ns;
+}
+
+static bool add_kernels(tm_held *held, const tm_timeline *timeline, const tm_visit *visits,
+                        size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        int64_t begin = timeline->begin_ns[visits[i].event];
+        kernel k = {.rank = visits[i].rank,
+                    .begin_ns = begin,
+                    .end_ns = begin + timeline->duration_ns[visits[i].event],
+                    .group = visits[i].group,
+                    .event = visits[i].event,
+                    .transfer = visits[i].transfer};
+        if (!tm_vec_append(&held->kernels, &k, 1))
+            return false;
+    }
+    return true;
+}
+
+static bool add_waits(tm_held *held, const kernel *kernels, const tm_visit *visits, size_t n) {
+    size_t first = held->waits.n;
+    for (size_t i = 0; i < n; i++) {
+        int64_t from = kernels[i].begin_ns, until = from + visits[i].wait_ns;
+        from = kernels[i].idle_ns > from ? kernels[i].idle_ns : from;
+        wait w = {.rank = visits[i].rank,
+                  .until_ns = until,
+                  .ns = until - from,
+                  .group = visits[i].group,
+                  .event = visits[i].event,
+                  .member = visits[i].member,
+                  .owner = visits[i].owner};
+        if (visits[i].released && w.ns > 0 && !tm_vec_append(&held->waits, &w, 1))
+            return false;
+    }
+    wait *waits = held->waits.data;
+    if (held->waits.n > first) {
+        qsort(waits + first, held->waits.n - first, sizeof *waits, by_until);
+        set_before(waits + first, held->waits.n - first);
+    }
+    return true;
+}
+
+tm_status tm_held_add(tm_held *held, const tm_timeline *timeline, tm_visit *visits, size_t n,
+                      tm_error *err) {
+    tm_intervals compute = TM_INTERVALS();
+    size_t first = held->kernels.n;
+    bool ok = collect_compute(timeline, &compute) && add_kernels(held, timeline, visits, n) &&
+              find_released((kernel *)held->kernels.data + first, visits, n, &compute) &&
+              add_waits(held, (const kernel *)held->kernels.data + first, visits, n);
+    tm_vec_free(&compute);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* The first of sorted waits that ended behind a moment. */
+static size_t first_behind(const wait *waits, size_t n, int64_t ns) {
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (waits[middle].until_ns <= ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* How long the waits [first, end) were. */
+static int64_t length_of(const wait *waits, size_t first, size_t end) {
+    if (end <= first)
+        return 0;
+    return waits[end - 1].before_ns + waits[end - 1].ns - waits[first].before_ns;
+}
+
+/* What is known of one rank while the waits before its kernels are summed up. */
+typedef struct rank_view {
+    kernel *kernels;  /* [n] */
+    tm_visit *visits; /* [n] of the same */
+    size_t n;
+    const wait *waits; /* [n_waits], beginning with the first-th of all ranks */
+    size_t n_waits, first;
+    wait *by_group;       /* [n_waits] the same, sorted by group */
+    const kernel **order; /* [n] by group, then begin */
+} rank_view;
+
+static int by_group_begin(const void *a, const void *b) {
+    const kernel *x = *(const kernel *const *)a, *y = *(const kernel *const *)b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+/* The kernels [n] of one group, in order, with that group's own waits. */
+static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n, const wait *own,
+                      size_t n_own) {
+    int64_t together_ns = INT64_MIN;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = (size_t)(kernels[i] - v->kernels);
+        kernel *k = &v->kernels[at];
+        size_t first = first_behind(v->waits, v->n_waits, together_ns);
+        size_t end = first_behind(v->waits, v->n_waits, k->begin_ns);
+        int64_t all = length_of(v->waits, first, end);
+        k->other_ns = all - length_of(own, first_behind(own, n_own, together_ns),
+                                      first_behind(own, n_own, k->begin_ns));
+        k->first = v->first + first;
+        k->end = v->first + end;
+        v->visits[at].all_ns = all;
+        v->visits[at].other_ns = k->other_ns;
+        if (v->visits[at].together && k->end_ns > together_ns)
+            together_ns = k->end_ns;
+    }
+}
+
+static void sum_rank(const rank_view *v) {
+    for (size_t i = 0; i < v->n_waits; i++)
+        v->by_group[i] = v->waits[i];
+    for (size_t i = 0; i < v->n; i++)
+        v->order[i] = &v->kernels[i];
+    if (v->n_waits > 1)
+        qsort(v->by_group, v->n_waits, sizeof *v->by_group, by_group_until);
+    qsort(v->order, v->n, sizeof *v->order, by_group_begin);
+    for (size_t i = 0, end, w = 0; i < v->n; i = end) {
+        uint64_t group = v->order[i]->group;
+        for (end = i + 1; end < v->n && v->order[end]->group == group; end++)
+            ;
+        while (w < v->n_waits && v->by_group[w].group < group)
+            w++;
+        size_t own = w;
+        while (w < v->n_waits && v->by_group[w].group == group)
+            w++;
+        set_before(v->by_group + own, w - own);
+        sum_group(v, v->order + i, end - i, v->by_group + own, w - own);
+    }
+}
+
+tm_status tm_held_since(tm_held *held, tm_visit *visits, tm_error *err) {
+    kernel *kernels = held->kernels.data;
+    const wait *waits = held->waits.data;
+    rank_view v = {.by_group = malloc((held->waits.n + 1) * sizeof *v.by_group),
+                   .order = malloc((held->kernels.n + 1) * sizeof *v.order)};
+    bool ok = v.by_group && v.order;
+    for (size_t first = 0, i = 0, w = 0; first < held->kernels.n && ok; first = i) {
+        int64_t rank = kernels[first].rank;
+        for (i = first + 1; i < held->kernels.n && kernels[i].rank == rank; i++)
+            ;
+        v.first = w;
+        while (w < held->waits.n && waits[w].rank == rank)
+            w++;
+        v.kernels = kernels + first;
+        v.visits = visits + first;
+        v.n = i - first;
+        v.waits = waits + v.first;
+        v.n_waits = w - v.first;
+        sum_rank(&v);
+    }
+    free(v.by_group);
+    free(v.order);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* A debt with the kernel that it is of. */
+typedef struct owed {
+    const kernel *kernel;
+    int64_t step, ns;
+} owed;
+
+static int by_run(const void *a, const void *b) {
+    const owed *x = a, *y = b;
+    if (x->kernel->rank != y->kernel->rank)
+        return x->kernel->rank < y->kernel->rank ? -1 : 1;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return by_group_begin(&x->kernel, &y->kernel);
+}
+
+static bool same_run(const owed *a, const owed *b) {
+    return a->kernel->rank == b->kernel->rank && a->step == b->step &&
+           a->kernel->group == b->kernel->group;
+}
+
+static double rate_of(const owed *o) {
+    return (double)o->ns / (double)o->kernel->other_ns;
+}
+
+/* Lays debts [n] of one group and step on the waits behind them, all in one sweep: their spans
+ * begin and end in the order of their kernels. Each wait gets the step of the rounded sum. */
+static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *claims) {
+    int64_t total = 0, given = 0;
+    double rate = 0.0, sum = 0.0;
+    size_t in = 0, out = 0;
+    tm_claim *last = NULL;
+    for (size_t i = 0; i < n; i++)
+        total += run[i].ns;
+    for (size_t at = 0; out < n; at++) {
+        if (in == out)
+            at = run[in].kernel->first;
+        while (in < n && run[in].kernel->first <= at)
+            rate += rate_of(&run[in++]);
+        const wait *w = &waits[at];
+        sum += w->group == run->kernel->group ? 0.0 : rate * (double)w->ns;
+        int64_t part = (int64_t)floor(sum + 0.5) - given;
+        part = part < total - given ? part : total - given;
+        tm_claim claim = {run->step, part, w->member, w->owner};
+        if (part > 0 && !(last = tm_vec_append(claims, &claim, 1)))
+            return false;
+        given += part > 0 ? part : 0;
+        while (out < in && run[out].kernel->end <= at + 1)
+            rate -= rate_of(&run[out++]);
+        rate = in == out ? 0.0 : rate; /* exactly */
+    }
+    if (last)
+        last->ns += total - given; /* what a double cannot tell */
+    return true;
+}
+
+static const kernel *kernel_of(const tm_held *held, const tm_debt *debt) {
+    const kernel *kernels = held->kernels.data;
+    size_t low = 0, high = held->kernels.n - 1;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const kernel *k = &kernels[middle];
+        if (k->rank < debt->rank || (k->rank == debt->rank && k->event < debt->event))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &kernels[low];
+}
+
+tm_status tm_held_pass(const tm_held *held, tm_vec *debts, tm_vec *claims, tm_error *err) {
+    const tm_debt *v = debts->data;
+    owed *all = malloc((debts->n + 1) * sizeof *all);
+    size_t n = debts->n;
+    bool ok = all != NULL;
+    for (size_t i = 0; i < n && ok; i++)
+        all[i] = (owed){kernel_of(held, &v[i]), v[i].step, v[i].ns};
+    tm_vec_free(debts);
+    if (ok && n > 1)
+        qsort(all, n, sizeof *all, by_run);
+    for (size_t first = 0, i = 0; first < n && ok; first = i) {
+        for (i = first + 1; i < n && same_run(&all[first], &all[i]); i++)
+            ;
+        ok = sweep(held->waits.data, all + first, i - first, claims);
+    }
+    free(all);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static int by_group_rank(const void *a, const void *b) {
+    const tm_group_member *x = a, *y = b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+tm_status tm_held_members(const tm_held *held, tm_vec *members, tm_error *err) {
+    const kernel *kernels = held->kernels.data;
+    for (size_t i = 0; i < held->kernels.n; i++) {
+        tm_group_member member = {kernels[i].group, kernels[i].rank};
+        bool repeated =
+            i > 0 && kernels[i - 1].group == member.group && kernels[i - 1].rank == member.rank;
+        if (!kernels[i].transfer && !repeated && !tm_vec_append(members, &member, 1))
+            return tm_fail_memory(err);
+    }
+    tm_group_member *v = members->data;
+    size_t n = 0;
+    if (members->n > 1)
+        qsort(v, members->n, sizeof *v, by_group_rank);
+    for (size_t i = 0; i < members->n; i++)
+        if (n == 0 || by_group_rank(&v[n - 1], &v[i]) != 0)
+            v[n++] = v[i];
+    members->n = n;
+    return TM_OK;
+}

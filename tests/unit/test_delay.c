@@ -1,0 +1,280 @@
+/* How much of a rank's lateness is waiting of its own, and how cost is split that comes back. */
+#include "analysis/delay.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { RANKS = 3, STEP = 8, OWNER = 1 };
+
+/* One member of an operation of three; its visit's waits; what is expected of it. */
+typedef struct member {
+    int64_t begin_ns, end_ns, all_ns, other_ns;
+    double fraction;
+    int64_t passed_ns;
+} member;
+
+/* The parts of a job that propagation sees, with one operation for each trial. */
+typedef struct scene {
+    tm_collectives collectives;
+    tm_vec visits;
+    double fractions[2 * RANKS];
+    tm_delay_flow flow;
+} scene;
+
+static void add_operation(scene *s, const member *members, uint8_t way, uint8_t kind) {
+    size_t n = way == TM_MATCH_PAIR ? 2 : RANKS;
+    tm_instance instance = {.first = s->collectives.records.n, .n = n};
+    for (size_t i = 0; i < n; i++) {
+        tm_comm_record record = {.begin_ns = members[i].begin_ns,
+                                 .end_ns = members[i].end_ns,
+                                 .step = STEP,
+                                 .group = 7,
+                                 .rank = 10 + (int64_t)i,
+                                 .event = (uint32_t)(20 + i),
+                                 .group_size = (int32_t)n,
+                                 .origin = (int32_t)(30 + i),
+                                 .kind = way == TM_MATCH_PAIR && i == 1 ? TM_COLL_RECV : kind,
+                                 .way = way};
+        if (record.begin_ns > instance.last_ns)
+            instance.last_ns = record.begin_ns;
+        assert_non_null(tm_vec_append(&s->collectives.records, &record, 1));
+    }
+    instance.waits = way != TM_MATCH_PAIR;
+    instance.transfers = way == TM_MATCH_PAIR;
+    assert_non_null(tm_vec_append(&s->collectives.instances, &instance, 1));
+}
+
+static scene open_scene(void) {
+    return (scene){
+        .collectives = {.records = TM_VEC(tm_comm_record), .instances = TM_VEC(tm_instance)},
+        .visits = TM_VEC(tm_visit),
+        .flow = TM_DELAY_FLOW()};
+}
+
+static void close_scene(scene *s) {
+    tm_vec_free(&s->collectives.records);
+    tm_vec_free(&s->collectives.instances);
+    tm_vec_free(&s->visits);
+    tm_vec_free(&s->flow.debts);
+    tm_vec_free(&s->flow.costs);
+}
+
+static void begin(scene *s, const member *members) {
+    tm_error err;
+    assert_int_equal(tm_delay_visits(&s->collectives, OWNER, &s->visits, &err), TM_OK);
+    tm_visit *v = s->visits.data;
+    for (size_t i = 0; i < s->visits.n && members; i++) {
+        v[i].all_ns = members[i].all_ns;
+        v[i].other_ns = members[i].other_ns;
+    }
+    assert_int_equal(tm_delay_begin(&s->collectives, v, s->fractions, &s->flow, &err), TM_OK);
+}
+
+static const member trials[][RANKS] = {
+    /* Two wait 100 each for the third: 200. Their waits elsewhere, 10 and 30, are 20 in the mean,
+     * their begin is 0. Of 100 late (70 - 20) are waiting: a half. */
+    {{0, 200, 10, 10, 0.0, 0}, {0, 200, 30, 0, 0.0, 0}, {100, 200, 70, 70, 0.5, 100}},
+    /* The second ends at 50: it waits 50 of 150. Mean waits (100 x 10 + 50 x 40) / 150 = 20. */
+    {{0, 200, 10, 10, 0.0, 0}, {0, 50, 40, 0, 0.0, 0}, {100, 200, 70, 70, 0.5, 75}},
+    /* In layers: 60 of the first, 30 for each of the others; then 40 of each of two for the third.
+     * The second is 60 behind the first and waited 15 more: a quarter of 30 is 7.5. The third has
+     * 70 from the first and 40 from the second, which begins at 60: mean 2400 / 110, mean wait
+     * (70 x 0 + 40 x 15) / 110; 43 + 2/11 - 60/11 less is 37 + 8/11... all of it is own: waited 0.
+     */
+    {{0, 200, 0, 0, 0.0, 0}, {60, 200, 15, 15, 0.25, 7}, {100, 200, 0, 0, 0.0, 0}},
+    /* Waits beyond the lateness explain all of it, and no more. */
+    {{0, 200, 0, 0, 0.0, 0}, {0, 200, 0, 0, 0.0, 0}, {100, 200, 900, 900, 1.0, 200}},
+    /* Who waited less than those that it made wait was late by itself. */
+    {{0, 200, 80, 0, 0.0, 0}, {0, 200, 80, 0, 0.0, 0}, {100, 200, 79, 79, 0.0, 0}},
+    /* Waits in its own group excuse nobody. */
+    {{0, 200, 0, 0, 0.0, 0}, {0, 200, 0, 0, 0.0, 0}, {100, 200, 70, 0, 0.0, 0}},
+    /* Nobody is late. */
+    {{0, 200, 5, 5, 0.0, 0}, {0, 200, 9, 9, 0.0, 0}, {0, 200, 1, 1, 0.0, 0}},
+};
+
+static void a_fraction_is_waiting_beyond_that_of_the_early_ranks(void **state) {
+    (void)state;
+    for (size_t t = 0; t < COUNT(trials); t++) {
+        scene s = open_scene();
+        int64_t passed = 0, owed = 0, expected = 0;
+        add_operation(&s, trials[t], TM_MATCH_SEQ, TM_COLL_ALLREDUCE);
+        begin(&s, trials[t]);
+        for (size_t i = 0; i < RANKS; i++) {
+            assert_true(s.fractions[i] == trials[t][i].fraction);
+            expected += trials[t][i].passed_ns;
+        }
+        for (size_t i = 0; i < s.flow.costs.n; i++) {
+            const tm_cost *cost = (const tm_cost *)s.flow.costs.data + i;
+            assert_int_equal(cost->passed_ns, trials[t][cost->rank - 10].passed_ns);
+            assert_int_equal(cost->indirect_ns, 0);
+            assert_int_equal(cost->step, STEP);
+            passed += cost->passed_ns;
+        }
+        for (size_t i = 0; i < s.flow.debts.n; i++) {
+            const tm_debt *debt = (const tm_debt *)s.flow.debts.data + i;
+            assert_int_equal(debt->ns, trials[t][debt->rank - 10].passed_ns);
+            assert_int_equal(debt->event, debt->rank + 10);
+            assert_int_equal(debt->origin, debt->rank + 20);
+            assert_int_equal(debt->step, STEP);
+            owed += debt->ns;
+        }
+        assert_int_equal(passed, expected);
+        assert_int_equal(owed, expected);
+        close_scene(&s);
+    }
+}
+
+static void a_transfer_carries_cost_and_has_none(void **state) {
+    (void)state;
+    /* The sender comes 100 after the receiver, of which it waited 25. */
+    static const member members[] = {{100, 200, 25, 25, 0.25, 0}, {0, 200, 0, 0, 0.0, 0}};
+    scene s = open_scene();
+    add_operation(&s, members, TM_MATCH_PAIR, TM_COLL_SEND);
+    begin(&s, members);
+    const tm_visit *v = s.visits.data;
+    assert_int_equal(s.visits.n, 2);
+    assert_int_equal(v[0].wait_ns, 0);
+    assert_int_equal(v[1].wait_ns, 100);
+    assert_true(v[0].transfer && v[1].transfer);
+    assert_true(s.fractions[0] == 0.25 && s.fractions[1] == 0.0);
+    assert_int_equal(s.flow.debts.n, 0);
+    assert_int_equal(s.flow.costs.n, 0);
+    close_scene(&s);
+}
+
+static void operations_without_waits_have_no_visits(void **state) {
+    (void)state;
+    scene s = open_scene();
+    add_operation(&s, trials[0], TM_MATCH_SEQ, TM_COLL_ALLREDUCE);
+    add_operation(&s, trials[0], TM_MATCH_PAIR, TM_COLL_SEND);
+    tm_instance *instances = s.collectives.instances.data;
+    instances[0].waits = false;
+    instances[1].transfers = false;
+    begin(&s, NULL);
+    assert_int_equal(s.visits.n, 0);
+    assert_int_equal(s.flow.debts.n, 0);
+    close_scene(&s);
+}
+
+static void a_group_is_together_where_all_are_released(void **state) {
+    (void)state;
+    static const member late_sender[] = {{100, 200, 0, 0, 0, 0}, {0, 200, 0, 0, 0, 0}};
+    static const member late_receiver[] = {{0, 200, 0, 0, 0, 0}, {100, 200, 0, 0, 0, 0}};
+    static const struct {
+        const member *members;
+        bool transfer;
+        bool released[RANKS], together;
+    } cases[] = {
+        {trials[0], false, {true, true, true}, true},
+        {trials[0], false, {true, true, false}, false},
+        {trials[0], false, {false, true, true}, false},
+        /* of a transfer the one who waited */
+        {late_sender, true, {false, true}, true},
+        {late_sender, true, {true, false}, false},
+        {late_receiver, true, {true, false}, true},
+        {late_receiver, true, {false, true}, false},
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        scene s = open_scene();
+        tm_error err;
+        add_operation(&s, cases[c].members, cases[c].transfer ? TM_MATCH_PAIR : TM_MATCH_SEQ,
+                      cases[c].transfer ? TM_COLL_SEND : TM_COLL_ALLREDUCE);
+        assert_int_equal(tm_delay_visits(&s.collectives, OWNER, &s.visits, &err), TM_OK);
+        tm_visit *v = s.visits.data;
+        for (size_t i = 0; i < s.visits.n; i++)
+            v[i].released = cases[c].released[i];
+        tm_delay_together(&s.collectives, v);
+        for (size_t i = 0; i < s.visits.n; i++)
+            assert_int_equal(v[i].together, cases[c].together);
+        close_scene(&s);
+    }
+}
+
+/* Arrivals at 0, 60 and 100. The first waits 100: 30 of it are the second's, 70 the third's; the
+ * second waits 40 for the third. */
+static const member layers[] = {
+    {0, 200, 0, 0, 0.0, 0}, {60, 200, 0, 0, 0.0, 0}, {100, 200, 0, 0, 0.0, 0}};
+
+static const tm_cost *cost_at(const scene *s, size_t i) {
+    assert_true(i < s->flow.costs.n);
+    return (const tm_cost *)s->flow.costs.data + i;
+}
+
+static void claims_go_to_the_late_ranks_in_layers(void **state) {
+    (void)state;
+    /* Step 4: 50 + 50 of the first, 40 of the second: 30 for rank 11; 70 + 40 for rank 12, which
+     * passes on a half. Step 5: 10 of the first alone: 3 and 7; a half of 7 is rounded up. */
+    static const tm_claim given[] = {
+        {5, 10, 0, OWNER}, {4, 50, 0, OWNER}, {4, 40, 1, OWNER}, {4, 50, 0, OWNER}};
+    scene s = open_scene();
+    tm_vec claims = TM_VEC(tm_claim);
+    tm_error err;
+    add_operation(&s, layers, TM_MATCH_SEQ, TM_COLL_ALLREDUCE);
+    s.fractions[2] = 0.5;
+    assert_non_null(tm_vec_append(&claims, given, COUNT(given)));
+    assert_int_equal(tm_delay_split(&s.collectives, s.fractions, &claims, &s.flow, &err), TM_OK);
+    assert_int_equal(claims.n, 0);
+    tm_delay_settle(&s.flow.costs);
+    static const tm_cost costs[] = {{11, 4, 0, 30}, {11, 5, 0, 3}, {12, 4, 0, 55}, {12, 5, 0, 3}};
+    assert_int_equal(s.flow.costs.n, COUNT(costs));
+    for (size_t i = 0; i < COUNT(costs); i++)
+        assert_memory_equal(cost_at(&s, i), &costs[i], sizeof costs[i]);
+    static const tm_debt debts[] = {{12, 4, 55, 22, 32}, {12, 5, 4, 22, 32}};
+    assert_int_equal(s.flow.debts.n, COUNT(debts));
+    for (size_t i = 0; i < COUNT(debts); i++) {
+        const tm_debt *debt = (const tm_debt *)s.flow.debts.data + i;
+        assert_int_equal(debt->rank, debts[i].rank);
+        assert_int_equal(debt->step, debts[i].step);
+        assert_int_equal(debt->ns, debts[i].ns);
+        assert_int_equal(debt->event, debts[i].event);
+        assert_int_equal(debt->origin, debts[i].origin);
+    }
+    /* What is owed at the end stays. */
+    assert_int_equal(tm_delay_end(&s.flow, &err), TM_OK);
+    tm_delay_settle(&s.flow.costs);
+    assert_int_equal(s.flow.debts.n, 0);
+    assert_int_equal(cost_at(&s, 2)->indirect_ns, 110);
+    assert_int_equal(cost_at(&s, 3)->indirect_ns, 7);
+    close_scene(&s);
+}
+
+static void claims_find_their_operation(void **state) {
+    (void)state;
+    /* The second operation has members 3 to 5. Of 1 the third's 0.7 are rounded up. */
+    static const tm_claim given[] = {
+        {1, 1, 3, OWNER}, {1, 100, 0, OWNER}, {1, INT64_MAX / 4, 4, 1}};
+    scene s = open_scene();
+    tm_vec claims = TM_VEC(tm_claim);
+    tm_error err;
+    add_operation(&s, layers, TM_MATCH_SEQ, TM_COLL_ALLREDUCE);
+    add_operation(&s, layers, TM_MATCH_SEQ, TM_COLL_ALLREDUCE);
+    s.fractions[5] = 1.0;
+    assert_non_null(tm_vec_append(&claims, given, COUNT(given)));
+    assert_int_equal(tm_delay_split(&s.collectives, s.fractions, &claims, &s.flow, &err), TM_OK);
+    tm_delay_settle(&s.flow.costs);
+    assert_int_equal(s.flow.costs.n, 2);
+    assert_int_equal(cost_at(&s, 0)->indirect_ns, 30);
+    assert_int_equal(cost_at(&s, 1)->indirect_ns, 70);
+    const tm_debt *debt = s.flow.debts.data;
+    assert_int_equal(s.flow.debts.n, 1);
+    assert_true(debt->ns == INT64_MAX / 4 + 1);
+    close_scene(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fraction_is_waiting_beyond_that_of_the_early_ranks),
+        cmocka_unit_test(a_transfer_carries_cost_and_has_none),
+        cmocka_unit_test(operations_without_waits_have_no_visits),
+        cmocka_unit_test(a_group_is_together_where_all_are_released),
+        cmocka_unit_test(claims_go_to_the_late_ranks_in_layers),
+        cmocka_unit_test(claims_find_their_operation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,275 @@
+/* What held a rank up: which operations released it, how long it waited, and cost passed back. */
+#include "analysis/held.h"
+
+#include "timeline_fixture.h"
+
+enum { OWNER = 3, ORIGIN = 2, A = 1, B = 2, C = 3 };
+
+/* A kernel of an operation: its group decides its stream. */
+typedef struct op {
+    uint64_t group;
+    int64_t begin_ns, end_ns, wait_ns;
+    bool together;
+    bool released; /* expected, as are the waits since its group was together: */
+    int64_t all_ns, other_ns;
+} op;
+
+/* The rank computes in [0, 100), [200, 300), [400, 450).
+ *
+ * A [100, 200) waits to 180: computes next at 200. It releases the rank; 80.
+ * B [150, 250) waits to 190: the rank computes at 250. It does not.
+ * B [320, 400) waits to 380: computes next at 400. It releases the rank; 60.
+ * C [330, 390) waits to 380: computes next at 400 too, but B, in which it was by 390, ends later.
+ * A [410, 500) waits to 470: nothing computes any more. It releases the rank; computing till 450
+ *                            leaves 20.
+ * B [510, 520) does not wait, and had not begun at 500.
+ * C [530, 540) does not wait.
+ *
+ * Waits that count, by when they ended: A 80 (180), B 60 (380), A 20 (470).
+ *
+ * A: nobody was together before 100: nothing had ended. At 410: A's first was together, and ended
+ * at 200: B's 60, which is another group's. B: at 150 nothing had ended. At 320: together at no
+ * time, A's 80. At 510: together at 400: 20 of A. C: at 330: 80. At 530: never together: 80 + 60 +
+ * 20, none of its own. */
+static const op ops[] = {
+    {A, 100, 200, 80, true, true, 0, 0},    {B, 150, 250, 40, false, false, 0, 0},
+    {B, 320, 400, 60, true, true, 80, 80},  {C, 330, 390, 50, false, false, 80, 80},
+    {A, 410, 500, 60, false, true, 60, 60}, {B, 510, 520, 0, true, true, 20, 20},
+    {C, 530, 540, 0, true, true, 160, 160},
+};
+
+static const int64_t computes[][2] = {{0, 100}, {200, 300}, {400, 450}};
+
+/* The rank's timeline with an event for each operation, named by its letter. */
+static tm_timeline build_rank(ground *g, int64_t rank, const op *list, size_t n) {
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    event_spec events[COUNT(names) + COUNT(computes)];
+    assert_true(n <= COUNT(names));
+    for (size_t i = 0; i < n; i++)
+        events[i] = (event_spec){.category = TM_CAT_KERNEL,
+                                 .name = names[i],
+                                 .begin_ns = list[i].begin_ns,
+                                 .duration_ns = list[i].end_ns - list[i].begin_ns,
+                                 .where = 20 + (int)list[i].group,
+                                 .collective = "allreduce"};
+    for (size_t i = 0; i < COUNT(computes); i++)
+        events[n + i] = (event_spec){.category = TM_CAT_KERNEL,
+                                     .name = "gemm",
+                                     .begin_ns = computes[i][0],
+                                     .duration_ns = computes[i][1] - computes[i][0],
+                                     .where = 7};
+    return build_one(g, rank, events, n + COUNT(computes));
+}
+
+static uint32_t event_of(const ground *g, const tm_timeline *timeline, size_t i) {
+    const char name[] = {(char)('a' + i), '\0'};
+    return row_named(g, timeline, name);
+}
+
+/* Visits in the order of operations; member i is operation i. */
+static tm_vec visits_of(const ground *g, const tm_timeline *timeline, const op *list, size_t n) {
+    tm_vec visits = TM_VEC(tm_visit);
+    for (size_t i = 0; i < n; i++) {
+        tm_visit visit = {.group = list[i].group,
+                          .rank = timeline->rank,
+                          .wait_ns = list[i].wait_ns,
+                          .event = event_of(g, timeline, i),
+                          .member = (uint32_t)i,
+                          .owner = OWNER,
+                          .origin = ORIGIN,
+                          .transfer = list[i].group == C};
+        assert_non_null(tm_vec_append(&visits, &visit, 1));
+    }
+    tm_held_sort(&visits);
+    return visits;
+}
+
+/* A rank whose waits are known, and its visits. */
+typedef struct scene {
+    ground ground;
+    tm_timeline timeline;
+    tm_held held;
+    tm_vec visits;
+} scene;
+
+static scene open_scene(const op *list, size_t n) {
+    scene s = {.ground = open_ground(), .held = tm_held_open()};
+    s.timeline = build_rank(&s.ground, 5, list, n);
+    s.visits = visits_of(&s.ground, &s.timeline, list, n);
+    tm_visit *v = s.visits.data;
+    assert_int_equal(tm_held_add(&s.held, &s.timeline, v, n, &s.ground.err), TM_OK);
+    for (size_t i = 0; i < n; i++)
+        v[i].together = list[v[i].member].together;
+    assert_int_equal(tm_held_since(&s.held, v, &s.ground.err), TM_OK);
+    return s;
+}
+
+static void close_scene(scene *s) {
+    tm_vec_free(&s->visits);
+    tm_held_free(&s->held);
+    tm_timeline_destroy(&s->timeline);
+    close_ground(&s->ground);
+}
+
+static void waits_are_summed_since_the_group_was_together(void **state) {
+    (void)state;
+    scene s = open_scene(ops, COUNT(ops));
+    for (size_t i = 0; i < COUNT(ops); i++) {
+        const tm_visit *v = (const tm_visit *)s.visits.data + i;
+        const op *o = &ops[v->member];
+        assert_int_equal(v->released, o->released);
+        assert_int_equal(v->all_ns, o->all_ns);
+        assert_int_equal(v->other_ns, o->other_ns);
+    }
+    close_scene(&s);
+}
+
+static void own_waits_of_a_group_are_told_apart(void **state) {
+    (void)state;
+    /* As above, but A was never together: at 410 its own 80 are among the 140. */
+    op changed[COUNT(ops)];
+    memcpy(changed, ops, sizeof ops);
+    changed[0].together = false;
+    scene s = open_scene(changed, COUNT(changed));
+    for (size_t i = 0; i < COUNT(ops); i++) {
+        const tm_visit *v = (const tm_visit *)s.visits.data + i;
+        if (v->member != 4)
+            continue;
+        assert_int_equal(v->all_ns, 140);
+        assert_int_equal(v->other_ns, 60);
+    }
+    close_scene(&s);
+}
+
+/* A debt of the rank for operation i. */
+static void owe(scene *s, tm_vec *debts, size_t i, int64_t step, int64_t ns) {
+    tm_debt debt = {5, step, ns, event_of(&s->ground, &s->timeline, i), ORIGIN};
+    assert_non_null(tm_vec_append(debts, &debt, 1));
+}
+
+static int by_step(const void *a, const void *b) {
+    const tm_claim *x = a, *y = b;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return (x->member > y->member) - (x->member < y->member);
+}
+
+static void check_claims(scene *s, tm_vec *debts, const tm_claim *expected, size_t n) {
+    tm_vec claims = TM_VEC(tm_claim);
+    assert_int_equal(tm_held_pass(&s->held, debts, &claims, &s->ground.err), TM_OK);
+    assert_int_equal(claims.n, n);
+    tm_claim *v = claims.data;
+    qsort(v, n, sizeof *v, by_step);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(v[i].step, expected[i].step);
+        assert_int_equal(v[i].member, expected[i].member);
+        assert_int_equal(v[i].ns, expected[i].ns);
+        assert_int_equal(v[i].owner, OWNER);
+    }
+    tm_vec_free(&claims);
+}
+
+static void debts_go_to_the_waits_in_proportion(void **state) {
+    (void)state;
+    scene s = open_scene(ops, COUNT(ops));
+    tm_vec debts = TM_VEC(tm_debt);
+    /* C at 530 waited 80, 60 and 20 in operations 0, 2 and 4: 16 are 8, 6 and 2. C at 330 waited in
+     * 0 alone. They are one sum where their steps are the same. */
+    owe(&s, &debts, 6, 1, 16);
+    owe(&s, &debts, 3, 1, 5);
+    owe(&s, &debts, 3, 2, 7);
+    /* B at 320: 80 in operation 0; at 510: 20 in operation 4; between them nothing. */
+    owe(&s, &debts, 2, 3, 100);
+    owe(&s, &debts, 5, 3, 10);
+    static const tm_claim expected[] = {
+        {1, 13, 0, OWNER}, {1, 6, 2, OWNER},   {1, 2, 4, OWNER},
+        {2, 7, 0, OWNER},  {3, 100, 0, OWNER}, {3, 10, 4, OWNER},
+    };
+    check_claims(&s, &debts, expected, COUNT(expected));
+    close_scene(&s);
+}
+
+static void nothing_is_lost_to_rounding(void **state) {
+    (void)state;
+    scene s = open_scene(ops, COUNT(ops));
+    tm_vec debts = TM_VEC(tm_debt);
+    /* Sums of 80, 140 and 160 in 160 of 3: 1.5, 2.625 and 3, which round to 2, 3 and 3. Of 1: 0.5,
+     * 0.875 and 1 to 1, 1 and 1. */
+    owe(&s, &debts, 6, 1, 3);
+    owe(&s, &debts, 6, 2, 1);
+    static const tm_claim expected[] = {{1, 2, 0, OWNER}, {1, 1, 2, OWNER}, {2, 1, 0, OWNER}};
+    check_claims(&s, &debts, expected, COUNT(expected));
+    /* More than the bits of a double tell. */
+    owe(&s, &debts, 6, 1, INT64_MAX / 3);
+    tm_vec claims = TM_VEC(tm_claim);
+    assert_int_equal(tm_held_pass(&s.held, &debts, &claims, &s.ground.err), TM_OK);
+    int64_t sum = 0;
+    for (size_t i = 0; i < claims.n; i++)
+        sum += ((const tm_claim *)claims.data)[i].ns;
+    assert_true(sum == INT64_MAX / 3);
+    tm_vec_free(&claims);
+    close_scene(&s);
+}
+
+static void debts_pass_over_waits_of_their_own_group(void **state) {
+    (void)state;
+    op changed[COUNT(ops)];
+    memcpy(changed, ops, sizeof ops);
+    changed[0].together = false;
+    scene s = open_scene(changed, COUNT(changed));
+    tm_vec debts = TM_VEC(tm_debt);
+    owe(&s, &debts, 4, 1, 9);
+    static const tm_claim expected[] = {{1, 9, 2, OWNER}};
+    check_claims(&s, &debts, expected, COUNT(expected));
+    close_scene(&s);
+}
+
+static void each_rank_has_its_own_waits(void **state) {
+    (void)state;
+    /* Rank 5 as above; rank 6 with operations 2 to 6 alone, which has nothing of 0. */
+    scene s = open_scene(ops, COUNT(ops));
+    tm_timeline other = build_rank(&s.ground, 6, ops + 2, COUNT(ops) - 2);
+    tm_vec visits = visits_of(&s.ground, &other, ops + 2, COUNT(ops) - 2);
+    assert_int_equal(tm_held_add(&s.held, &other, visits.data, visits.n, &s.ground.err), TM_OK);
+    assert_non_null(tm_vec_append(&s.visits, visits.data, visits.n));
+    tm_visit *v = s.visits.data;
+    for (size_t i = 0; i < s.visits.n; i++)
+        v[i].together = false;
+    assert_int_equal(tm_held_since(&s.held, v, &s.ground.err), TM_OK);
+    for (size_t i = 0; i < s.visits.n; i++) {
+        if (v[i].rank == 5 && v[i].member == 6)
+            assert_int_equal(v[i].all_ns, 160);
+        if (v[i].rank == 6 && v[i].member == 4)
+            assert_int_equal(v[i].all_ns, 80);
+    }
+    tm_vec_free(&visits);
+    tm_timeline_destroy(&other);
+    close_scene(&s);
+}
+
+static void members_are_those_of_groups_that_wait(void **state) {
+    (void)state;
+    scene s = open_scene(ops, COUNT(ops)); /* C's are transfers */
+    tm_vec members = TM_VEC(tm_group_member);
+    assert_int_equal(tm_held_members(&s.held, &members, &s.ground.err), TM_OK);
+    const tm_group_member *m = members.data;
+    assert_int_equal(members.n, 2);
+    assert_int_equal(m[0].group, A);
+    assert_int_equal(m[1].group, B);
+    assert_int_equal(m[0].rank, 5);
+    tm_vec_free(&members);
+    close_scene(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_are_summed_since_the_group_was_together),
+        cmocka_unit_test(own_waits_of_a_group_are_told_apart),
+        cmocka_unit_test(debts_go_to_the_waits_in_proportion),
+        cmocka_unit_test(nothing_is_lost_to_rounding),
+        cmocka_unit_test(debts_pass_over_waits_of_their_own_group),
+        cmocka_unit_test(each_rank_has_its_own_waits),
+        cmocka_unit_test(members_are_those_of_groups_that_wait),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
