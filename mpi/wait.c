@@ -6,6 +6,7 @@
 #include "agree.h"
 #include "analysis/blame.h"
 #include "analysis/median.h"
+#include "delay.h"
 #include "match/groups.h"
 #include "shuffle.h"
 
@@ -266,6 +267,7 @@ tm_status tm_mpi_wait(MPI_Comm comm, int64_t n_ranks, tm_timeline *timelines, si
                       tm_collectives *collectives, tm_error *err) {
     waiter w = {comm, n_ranks <= TM_PAIR_RANKS_MAX, timelines, n, collectives};
     TM_TRY(answer(&w, err));
+    TM_TRY(tm_mpi_delay(comm, timelines, n, collectives, err));
     TM_TRY(spread_values(&w, err));
     return select_worst(&w, err);
 }

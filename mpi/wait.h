@@ -12,12 +12,14 @@ enum {
 };
 
 /**
- * Splits the waits of all operations and tells the ranks. Records must be on the job's clock.
+ * Splits the waits of all operations, passes their cost back to what made ranks late, and tells the
+ * ranks. Records must be on the job's clock.
  *
  * Collective: over comm.
  * @param n_ranks      ranks read, of all processes
  * @param timelines    [n] this process's; their answers are set
- * @param collectives  what this process matched; values, worst and pairs are added
+ * @param collectives  what this process matched; values, worst, pairs, costs and members
+ *                     are added
  * @return             TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_wait(MPI_Comm comm, int64_t n_ranks, tm_timeline *timelines, size_t n,

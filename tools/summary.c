@@ -58,7 +58,14 @@ static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
     const tm_cell *evidence = tm_table_cell(job, 0, "evidence");
     const char *word = verdict->null ? "" : verdict->value.text;
     fputs(colors->strong, stdout);
-    if (strcmp(word, "persistent") == 0)
+    const char *level =
+        tm_table_cell(job, 0, "level")->null ? "" : tm_table_cell(job, 0, "level")->value.text;
+    if (strcmp(word, "persistent") == 0 && strcmp(level, "host") == 0)
+        printf("The ranks of %s make the other ranks wait",
+               tm_table_cell(job, 0, "host")->value.text);
+    else if (strcmp(word, "persistent") == 0 && strcmp(level, "group") == 0)
+        fputs("The ranks of one process group make the other ranks wait", stdout);
+    else if (strcmp(word, "persistent") == 0)
         printf("Rank %" PRId64 " makes the other ranks wait", number(job, 0, "rank"));
     else if (strcmp(word, "rotating") == 0)
         fputs("A different rank is late in each step", stdout);

@@ -14,18 +14,18 @@ typedef enum value_kind { VALUE_RANK, VALUE_TIME, VALUE_PERCENT, VALUE_RATIO } v
 static const struct {
     const char *heading, *below; /* below: NULL stands for the unit of times */
     value_kind kind;
-    const char *table, *column;
+    const char *table, *column, *plus; /* plus: a column to be added, or NULL */
 } columns[] = {
-    {"", "rank", VALUE_RANK, "overlap.rank", "rank"},
-    {"window", NULL, VALUE_TIME, "overlap.rank", "window_ns"},
-    {"compute", NULL, VALUE_TIME, "overlap.rank", "compute_ns"},
-    {"comm", NULL, VALUE_TIME, "overlap.rank", "comm_ns"},
-    {"overlap", "%", VALUE_PERCENT, "overlap.rank", "overlap_pct"},
-    {"exposed", NULL, VALUE_TIME, "overlap.rank", "exposed_comm_ns"},
-    {"idle", NULL, VALUE_TIME, "overlap.rank", "idle_ns"},
-    {"comm/", "compute", VALUE_RATIO, "ratio.rank", "comm_to_compute"},
-    {"waited", NULL, VALUE_TIME, "stragglers.rank", "wait_ns"},
-    {"caused", NULL, VALUE_TIME, "stragglers.rank", "caused_wait_ns"},
+    {"", "rank", VALUE_RANK, "overlap.rank", "rank", NULL},
+    {"window", NULL, VALUE_TIME, "overlap.rank", "window_ns", NULL},
+    {"compute", NULL, VALUE_TIME, "overlap.rank", "compute_ns", NULL},
+    {"comm", NULL, VALUE_TIME, "overlap.rank", "comm_ns", NULL},
+    {"overlap", "%", VALUE_PERCENT, "overlap.rank", "overlap_pct", NULL},
+    {"exposed", NULL, VALUE_TIME, "overlap.rank", "exposed_comm_ns", NULL},
+    {"idle", NULL, VALUE_TIME, "overlap.rank", "idle_ns", NULL},
+    {"comm/", "compute", VALUE_RATIO, "ratio.rank", "comm_to_compute", NULL},
+    {"waited", NULL, VALUE_TIME, "stragglers.rank", "wait_ns", NULL},
+    {"caused", NULL, VALUE_TIME, "stragglers.rank", "direct_ns", "indirect_ns"},
 };
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
@@ -52,20 +52,22 @@ static time_unit unit_for(const tm_tables *tables, const size_t *rows, size_t n)
 
 static void print_cell(const tm_tables *tables, size_t row, int c, time_unit unit,
                        char out[CELL_MAX]) {
-    const tm_cell *cell =
-        tm_table_cell(tm_tables_find(tables, columns[c].table), row, columns[c].column);
+    const tm_table *table = tm_tables_find(tables, columns[c].table);
+    const tm_cell *cell = tm_table_cell(table, row, columns[c].column);
+    int64_t plus = columns[c].plus ? tm_table_cell(table, row, columns[c].plus)->value.i : 0;
     if (cell->null)
         snprintf(out, CELL_MAX, "-");
     else if (columns[c].kind == VALUE_RANK)
         snprintf(out, CELL_MAX, "%" PRId64, cell->value.i);
     else if (columns[c].kind == VALUE_TIME)
-        snprintf(out, CELL_MAX, unit.ns > 1.0 ? "%.2f" : "%.0f", (double)cell->value.i / unit.ns);
+        snprintf(out, CELL_MAX, unit.ns > 1.0 ? "%.2f" : "%.0f",
+                 (double)(cell->value.i + plus) / unit.ns);
     else
         snprintf(out, CELL_MAX, columns[c].kind == VALUE_PERCENT ? "%.1f" : "%.2f", cell->value.r);
 }
 
-/* What a rank costs: the wait it caused, and where nothing was matched what it shows of its
- * communication. */
+/* What a rank costs: the wait it caused, itself and through others, and where nothing was matched
+ * what it shows of its communication. */
 typedef struct cost {
     size_t row;
     int64_t ns;
@@ -92,9 +94,10 @@ static size_t choose_rows(const tm_tables *tables, size_t *rows, cost *costs) {
     bool waits = any_wait(ranks);
     size_t n = overlap->n_rows;
     for (size_t i = 0; i < n; i++) {
-        const tm_cell *cell = waits ? tm_table_cell(ranks, i, "caused_wait_ns")
+        const tm_cell *cell = waits ? tm_table_cell(ranks, i, "direct_ns")
                                     : tm_table_cell(overlap, i, "exposed_comm_ns");
-        costs[i] = (cost){i, cell->null ? -1 : cell->value.i};
+        int64_t plus = waits ? tm_table_cell(ranks, i, "indirect_ns")->value.i : 0;
+        costs[i] = (cost){i, cell->null ? -1 : cell->value.i + plus};
     }
     if (n > RANKS_SHOWN) {
         qsort(costs, n, sizeof *costs, by_cost);

@@ -178,40 +178,113 @@ static void unmatched_text(const tm_tables *tables, bool aligned, char out[TM_EV
                  count_of(check, "incomplete"), count_of(check, "suspect"), unmatched);
 }
 
-void tm_evidence_sentence(const tm_tables *tables, const tm_verdict *v, bool aligned,
+enum { WHO_MAX = 160, RANGES_MAX = 6 };
+
+static void append(char *text, size_t size, const char *more) {
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s", more);
+}
+
+/* The ranks that are meant: " 8-15", " 1, 4-6". */
+static void append_ranks(const tm_table *ranks, const bool *among, char who[WHO_MAX]) {
+    int n_ranges = 0;
+    for (size_t i = 0, end; i < ranks->n_rows; i = end) {
+        char range[64];
+        int64_t first = tm_table_row(ranks, i)[0].value.i, last = first;
+        for (end = i + 1; end < ranks->n_rows && among[i] && among[end] &&
+                          tm_table_row(ranks, end)[0].value.i == last + 1;
+             end++)
+            last++;
+        if (!among[i])
+            continue;
+        snprintf(range, sizeof range, last > first ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
+                 n_ranges > 0 ? ", " : " ", first, last);
+        append(who, WHO_MAX, n_ranges < RANGES_MAX ? range : ", ...");
+        if (n_ranges++ == RANGES_MAX)
+            break;
+    }
+}
+
+/* "Rank 5 (host1)", "Ranks 8-15 (host1)", "Ranks 1, 4-6 (one process group)". */
+static void who_text(const tm_table *ranks, const tm_evidence *e, char out[WHO_MAX]) {
+    const tm_verdict *v = e->verdict;
+    const char *where = v->level == TM_LEVEL_GROUP ? "one process group" : e->host;
+    snprintf(out, WHO_MAX, "Ranks");
+    if (v->level == TM_LEVEL_RANK)
+        snprintf(out, WHO_MAX, "Rank %" PRId64, v->rank);
+    else
+        append_ranks(ranks, e->among, out);
+    if (where && strlen(where) < WHO_MAX / 2) {
+        append(out, WHO_MAX, " (");
+        append(out, WHO_MAX, where);
+        append(out, WHO_MAX, ")");
+    }
+}
+
+/* What is to be concluded, by verdict. */
+static void conclusion_text(const tm_tables *tables, const tm_verdict *v, char *out, size_t size) {
+    double even = 100.0 / (double)tm_tables_find(tables, "stragglers.rank")->n_rows;
+    if (v->kind == TM_VERDICT_NONE)
+        snprintf(out, size,
+                 "but all waiting is under 1 %% of the ranks' windows (an even share is %.1f %%)",
+                 even);
+    else if (v->kind == TM_VERDICT_ROTATING)
+        snprintf(out, size, "a different rank leads in each step: data or chance, not hardware");
+    else if (v->kind == TM_VERDICT_INCONCLUSIVE)
+        snprintf(out, size, "too few steps or no clear lead to tell chance from cause");
+    else if (v->level == TM_LEVEL_HOST)
+        snprintf(out, size, "look at what these ranks share: their host and its network");
+    else if (v->level == TM_LEVEL_GROUP)
+        snprintf(out, size,
+                 "look at what these ranks share: their part of the model or of the "
+                 "work, and the links between them");
+    else
+        cause_text(tables, v->rank, out, size);
+}
+
+/* In how many steps and collectives. Those of several ranks are not counted: they share them. */
+static void persistence_text(const tm_verdict *v, char *out, size_t size) {
+    bool one = v->level == TM_LEVEL_RANK;
+    char last[64];
+    if (one)
+        snprintf(last, sizeof last, "in %" PRId64 " of %" PRId64 " collectives", v->toll.last,
+                 v->toll.collectives);
+    else
+        snprintf(last, sizeof last, "%" PRId64 " times", v->toll.last);
+    snprintf(out, size,
+             "%s %" PRId64 " of %" PRId64 " steps and came last %s (%.0f expected by chance)",
+             one ? "it leads" : "they lead", v->led, v->steps, last, v->toll.expected);
+}
+
+void tm_evidence_sentence(const tm_tables *tables, const tm_evidence *evidence,
                           char out[TM_EVIDENCE_MAX]) {
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
+    const tm_verdict *v = evidence->verdict;
     int64_t collectives = 0;
     for (size_t i = 0; i < ranks->n_rows; i++)
         collectives += tm_table_cell(ranks, i, "collectives")->value.i;
     if (collectives == 0) {
-        unmatched_text(tables, aligned, out);
+        unmatched_text(tables, evidence->aligned, out);
         return;
     }
     if (v->rank < 0) {
         snprintf(out, TM_EVIDENCE_MAX, "No rank waited for another");
         return;
     }
-    size_t row = row_of(ranks, v->rank);
-    char total[32], caused[32], share[32], cause[256] = "";
+    bool one = v->level == TM_LEVEL_RANK;
+    int64_t cost_ns = tm_share_round(tm_toll_cost(&v->toll));
+    char who[WHO_MAX], share[32], cost[32], total[32], through[96] = "", indirect[32];
+    char persistence[160], conclusion[256];
+    who_text(ranks, evidence, who);
+    share_text((double)cost_ns / (double)v->wait_ns, share, sizeof share);
+    tm_evidence_time(cost_ns, cost, sizeof cost);
     tm_evidence_time(v->wait_ns, total, sizeof total);
-    tm_evidence_time(tm_table_cell(ranks, row, "caused_wait_ns")->value.i, caused, sizeof caused);
-    share_text(tm_table_cell(ranks, row, "caused_share")->value.r, share, sizeof share);
-    if (v->kind == TM_VERDICT_PERSISTENT)
-        cause_text(tables, v->rank, cause, sizeof cause);
-    else if (v->kind == TM_VERDICT_ROTATING)
-        snprintf(cause, sizeof cause,
-                 "a different rank leads in each step: data or chance, not "
-                 "hardware");
-    else if (v->kind == TM_VERDICT_NONE)
-        snprintf(cause, sizeof cause,
-                 "but all waiting is under 1 %% of the ranks' windows (an even share is %.1f %%)",
-                 100.0 / (double)ranks->n_rows);
-    else
-        snprintf(cause, sizeof cause, "too few steps or no clear lead to tell chance from cause");
-    snprintf(out, TM_EVIDENCE_MAX,
-             "Rank %" PRId64 " causes %s of all waiting (%s of %s GPU time), comes last in %" PRId64
-             " of %" PRId64 " collectives and leads %" PRId64 " of %" PRId64 " steps; %s",
-             v->rank, share, caused, total, tm_table_cell(ranks, row, "last_arrivals")->value.i,
-             tm_table_cell(ranks, row, "collectives")->value.i, v->led, v->steps, cause);
+    tm_evidence_time(v->toll.indirect_ns, indirect, sizeof indirect);
+    if (v->toll.indirect_ns > 0)
+        snprintf(through, sizeof through, ", %s of it through other ranks that waited for %s",
+                 indirect, one ? "it" : "them");
+    persistence_text(v, persistence, sizeof persistence);
+    conclusion_text(tables, v, conclusion, sizeof conclusion);
+    snprintf(out, TM_EVIDENCE_MAX, "%s %s behind %s of all waiting: %s of %s of GPU time%s; %s; %s",
+             who, one ? "is" : "are", share, cost, total, through, persistence, conclusion);
 }

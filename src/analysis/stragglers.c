@@ -8,7 +8,7 @@
 #include "evidence.h"
 #include "median.h"
 #include "timeline/collectives.h"
-#include "verdict.h"
+#include "trial.h"
 
 enum {
     R_RANK,
@@ -20,6 +20,8 @@ enum {
     R_WAIT,
     R_CAUSED,
     R_CAUSED_SHARE,
+    R_DIRECT,
+    R_INDIRECT,
     R_SPEED,
     R_LED,
     R_VERDICT,
@@ -44,10 +46,21 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                   "Wait of others that it caused, in layers: the ranks before each gap between two "
                   "arrivals wait because of those behind it, who share that equally."},
     [R_CAUSED_SHARE] = {"caused_share", TM_REAL, "", "caused_wait_ns / the sum over all ranks."},
+    [R_DIRECT] =
+        {"direct_ns", TM_INT, "ns",
+         "Of its caused_wait_ns, what it caused by itself: without the part that is due to "
+         "its own waiting in other groups' operations, or for a sender, since its group was "
+         "together last."},
+    [R_INDIRECT] =
+        {"indirect_ns", TM_INT, "ns",
+         "What it caused through others: that part of their caused waits, passed back to "
+         "those who kept them waiting; over ranks direct_ns + indirect_ns sum to wait_ns."},
     [R_SPEED] = {"relative_speed", TM_REAL, "",
                  "Median over steps of the ranks' median compute_ns / its own: below 1 is slow."},
-    [R_LED] = {"steps_led", TM_INT, "", "Steps in which it caused more wait than any other rank."},
-    [R_VERDICT] = {"verdict", TM_TEXT, "", "straggler where it is persistent, else ok."},
+    [R_LED] = {"steps_led", TM_INT, "",
+               "Steps in which its direct_ns + indirect_ns are larger than any other rank's."},
+    [R_VERDICT] = {"verdict", TM_TEXT, "",
+                   "straggler where it, or what it shares the cost with, is persistent; else ok."},
 };
 
 static const tm_table_def rank_def = {
@@ -76,10 +89,16 @@ static const tm_table_def pair_def = {
     .top = 2,
 };
 
-static const tm_column step_columns[] = {
+enum { S_STEP, S_RANK, S_CAUSED, S_DIRECT, S_INDIRECT, S_LATENESS, N_STEP_COLUMNS };
+
+static const tm_column step_columns[N_STEP_COLUMNS] = {
     {"step", TM_INT, "", "N of ProfilerStep#N; steps with waits only."},
-    {"rank", TM_INT, "", "The step's leader: the largest caused wait, the lowest of equals."},
-    {"caused_wait_ns", TM_INT, "ns", "What it caused in this step."},
+    {"rank", TM_INT, "",
+     "The step's leader: the largest direct_ns + indirect_ns, the lowest of equals."},
+    {"caused_wait_ns", TM_INT, "ns", "What it caused in this step's operations."},
+    {"direct_ns", TM_INT, "ns", "Of it, what it caused by itself, as in stragglers.rank."},
+    {"indirect_ns", TM_INT, "ns",
+     "What it caused through others in this step's operations, as in stragglers.rank."},
     {"lateness_ns", TM_INT, "ns",
      "Sum of L minus the runner-up's begin over the collectives in which it came last."},
 };
@@ -88,7 +107,7 @@ static const tm_table_def step_def = {
     .name = "stragglers.step",
     .doc = "A row for each step: who held it up most.",
     .columns = step_columns,
-    .n_columns = 4,
+    .n_columns = N_STEP_COLUMNS,
     .n_keys = 1,
     .top = 2,
 };
@@ -100,9 +119,14 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
         {"verdict", TM_TEXT, "",
          "none (all waits under 1 % of all windows), inconclusive, persistent or rotating; "
          "null where nothing could be matched."},
-    [J_RANK] = {"rank", TM_INT, "", "The rank with the largest caused wait; null for none."},
+    [J_RANK] = {"rank", TM_INT, "",
+                "The persistent rank, else the one with the largest direct_ns + indirect_ns; null "
+                "for none."},
     [J_HOST] = {"host", TM_TEXT, "", "Its host."},
-    [J_LEVEL] = {"level", TM_TEXT, "", "What it is about: rank."},
+    [J_LEVEL] =
+        {"level", TM_TEXT, "",
+         "host or group where the ranks of one host or process group, at most half of all, hold "
+         "80 % of all cost and each at least half of their mean: the smallest such; else rank."},
     [J_EVIDENCE] = {"evidence", TM_TEXT, "", "A sentence that can be checked in these tables."},
 };
 
@@ -115,48 +139,8 @@ static const tm_table_def job_def = {
     .top = -1,
 };
 
-enum {
-    P_RANK,
-    P_STEP,
-    P_COLLECTIVES,
-    P_LAST,
-    P_TIED,
-    P_UNTIED,
-    P_WAIT,
-    P_LATENESS,
-    P_CAUSED,
-    P_FRACTION,
-    P_EXPECTED,
-    P_VARIANCE,
-    N_PART_COLUMNS
-};
-
-static const tm_column part_columns[N_PART_COLUMNS] = {
-    [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_STEP] = {"step", TM_INT, "", "Step of the operations; -1 for none."},
-    [P_COLLECTIVES] = {"collectives", TM_INT, "", "As in stragglers.rank."},
-    [P_LAST] = {"last_arrivals", TM_INT, "", "As in stragglers.rank."},
-    [P_TIED] = {"tied", TM_INT, "", "As in stragglers.rank."},
-    [P_UNTIED] = {"untied", TM_INT, "", "Operations in which one rank came last alone."},
-    [P_WAIT] = {"wait_ns", TM_INT, "ns", "As in stragglers.rank."},
-    [P_LATENESS] = {"lateness_ns", TM_INT, "ns", "As in stragglers.step."},
-    [P_CAUSED] = {"caused_wait_ns", TM_INT, "ns", "Whole nanoseconds of the caused wait."},
-    [P_FRACTION] = {"fraction", TM_INT, "", "What is to be added to caused_wait_ns, in 2^-40 ns."},
-    [P_EXPECTED] = {"expected", TM_REAL, "", "Sum of 1/n over untied operations."},
-    [P_VARIANCE] = {"variance", TM_REAL, "", "Sum of (1/n)(1 - 1/n) over the same."},
-};
-
-static const tm_table_def part_def = {
-    .name = "stragglers.part",
-    .doc = "A row for each rank and step: what the other tables are made of.",
-    .columns = part_columns,
-    .n_columns = N_PART_COLUMNS,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-};
-
-static const tm_table_def *const defs[] = {&job_def, &rank_def, &step_def, &pair_def, &part_def};
+static const tm_table_def *const defs[] = {
+    &job_def, &rank_def, &step_def, &pair_def, &tm_trial_part, &tm_trial_cost, &tm_trial_member};
 
 static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
     double share = 1.0 / (double)answer->group_size;
@@ -185,41 +169,6 @@ static tm_toll *toll_of_step(tm_vec *tolls, int64_t rank, int64_t step) {
     return tm_vec_append(tolls, &fresh, 1);
 }
 
-static tm_status add_part(tm_table *table, const tm_toll *toll, tm_error *err) {
-    tm_cell *row = tm_table_add_row(table);
-    if (!row)
-        return tm_fail_memory(err);
-    tm_cell_set_int(&row[P_RANK], toll->rank);
-    tm_cell_set_int(&row[P_STEP], toll->step);
-    tm_cell_set_int(&row[P_COLLECTIVES], toll->collectives);
-    tm_cell_set_int(&row[P_LAST], toll->last);
-    tm_cell_set_int(&row[P_TIED], toll->tied);
-    tm_cell_set_int(&row[P_UNTIED], toll->untied);
-    tm_cell_set_int(&row[P_WAIT], toll->wait_ns);
-    tm_cell_set_int(&row[P_LATENESS], toll->lateness_ns);
-    tm_cell_set_int(&row[P_CAUSED], toll->caused.whole_ns);
-    tm_cell_set_int(&row[P_FRACTION], (int64_t)toll->caused.fraction);
-    tm_cell_set_real(&row[P_EXPECTED], toll->expected);
-    tm_cell_set_real(&row[P_VARIANCE], toll->variance);
-    return TM_OK;
-}
-
-static tm_toll read_part(const tm_cell *row) {
-    return (tm_toll){
-        .rank = row[P_RANK].value.i,
-        .step = row[P_STEP].value.i,
-        .collectives = row[P_COLLECTIVES].value.i,
-        .last = row[P_LAST].value.i,
-        .tied = row[P_TIED].value.i,
-        .untied = row[P_UNTIED].value.i,
-        .wait_ns = row[P_WAIT].value.i,
-        .lateness_ns = row[P_LATENESS].value.i,
-        .caused = {row[P_CAUSED].value.i, (uint64_t)row[P_FRACTION].value.i},
-        .expected = row[P_EXPECTED].value.r,
-        .variance = row[P_VARIANCE].value.r,
-    };
-}
-
 static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_vec tolls = TM_VEC(tm_toll);
@@ -237,13 +186,13 @@ static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_er
             status = tm_fail_memory(err);
     }
     for (size_t i = 0; i < tolls.n && status == TM_OK; i++)
-        status = add_part(tm_tables_find(out, part_def.name), (const tm_toll *)tolls.data + i, err);
+        status = tm_trial_add_part(out, (const tm_toll *)tolls.data + i, err);
     tm_vec_free(&tolls);
     return status;
 }
 
 /* A causing rank's pairs came from several processes: they are added up before they are rounded. */
-static tm_status stragglers_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
+static tm_status add_pairs(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_pair *pairs = own->pairs.data;
     tm_table *table = tm_tables_find(out, pair_def.name);
     tm_pair_map map = {0};
@@ -269,107 +218,104 @@ static tm_status stragglers_own(const tm_collectives *own, tm_tables *out, tm_er
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static int by_step(const void *a, const void *b) {
-    const tm_toll *x = a, *y = b;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+static tm_status stragglers_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
+    TM_TRY(add_pairs(own, out, err));
+    return tm_trial_add_own(out, own, err);
 }
 
-/* Everything that the job's part works on. */
-typedef struct trial {
-    tm_tables *tables;
-    tm_toll *ranks; /* [n_ranks] one for each row of job.rank */
-    size_t n_ranks;
-    tm_toll *parts; /* [n_parts] by step, then rank */
-    size_t n_parts;
-    tm_leader *leaders;
-    size_t n_leaders;
-    tm_verdict verdict;
-} trial;
-
-static tm_status read_parts(trial *t, tm_error *err) {
-    const tm_table *parts = tm_tables_find(t->tables, part_def.name);
-    const tm_table *ranks = tm_tables_find(t->tables, "job.rank");
-    t->n_ranks = ranks->n_rows;
-    t->n_parts = parts->n_rows;
-    t->ranks = calloc(t->n_ranks + 1, sizeof *t->ranks);
-    t->parts = calloc(t->n_parts + 1, sizeof *t->parts);
-    t->leaders = calloc(t->n_parts + 1, sizeof *t->leaders);
-    if (!t->ranks || !t->parts || !t->leaders)
-        return tm_fail_memory(err);
-    for (size_t i = 0, p = 0; i < t->n_ranks; i++) {
-        t->ranks[i].rank = tm_table_cell(ranks, i, "rank")->value.i;
-        for (; p < t->n_parts && tm_table_row(parts, p)[P_RANK].value.i == t->ranks[i].rank; p++) {
-            t->parts[p] = read_part(tm_table_row(parts, p));
-            tm_toll_add(&t->ranks[i], &t->parts[p]);
-        }
-    }
-    if (t->n_parts > 1)
-        qsort(t->parts, t->n_parts, sizeof *t->parts, by_step);
-    return TM_OK;
+static int64_t steps_led(const tm_trial *t, int64_t rank) {
+    int64_t led = 0;
+    for (size_t i = 0; i < t->n_leaders; i++)
+        led += t->leaders[i].rank == rank;
+    return led;
 }
 
-static int64_t sum_windows(const tm_tables *tables) {
-    const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
-    int64_t sum = 0;
-    for (size_t i = 0; i < ranks->n_rows; i++)
-        sum += tm_table_cell(ranks, i, "window_ns")->value.i;
-    return sum;
-}
-
-static tm_status add_ranks(const trial *t, tm_error *err) {
-    tm_table *table = tm_tables_find(t->tables, rank_def.name);
-    const tm_table *ranks = tm_tables_find(t->tables, "job.rank");
-    for (size_t i = 0; i < t->n_ranks; i++) {
-        const tm_toll *r = &t->ranks[i];
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-        bool straggler = t->verdict.kind == TM_VERDICT_PERSISTENT && r->rank == t->verdict.rank;
-        const tm_cell *host = tm_table_cell(ranks, i, "host");
-        tm_cell_set_int(&row[R_RANK], r->rank);
-        tm_cell_set_int(&row[R_COLLECTIVES], r->collectives);
-        TM_TRY(tm_table_set_text(table, &row[R_HOST], host->null ? NULL : host->value.text, err));
-        if (r->collectives == 0)
-            continue;
-        int64_t led = 0;
-        for (size_t k = 0; k < t->n_leaders; k++)
-            led += t->leaders[k].rank == r->rank;
+/* A rank that only sends may have cost without collectives of its own. */
+static tm_status add_rank(const tm_trial *t, size_t i, tm_table *table, tm_cell *row,
+                          tm_error *err) {
+    const tm_toll *r = &t->ranks[i];
+    bool straggler = t->verdict.kind == TM_VERDICT_PERSISTENT && t->among[i];
+    if (r->collectives == 0 && r->indirect_ns == 0)
+        return TM_OK;
+    if (r->collectives > 0) {
         tm_cell_set_int(&row[R_LAST], r->last);
         tm_cell_set_ratio(&row[R_LAST_SHARE], 1.0, r->last, r->untied);
         tm_cell_set_int(&row[R_TIED], r->tied);
         tm_cell_set_int(&row[R_WAIT], r->wait_ns);
         tm_cell_set_int(&row[R_CAUSED], tm_share_round(r->caused));
         tm_cell_set_ratio(&row[R_CAUSED_SHARE], 1.0, tm_share_round(r->caused), t->verdict.wait_ns);
-        tm_cell_set_int(&row[R_LED], led);
-        TM_TRY(tm_table_set_text(table, &row[R_VERDICT], straggler ? "straggler" : "ok", err));
+    }
+    tm_cell_set_int(&row[R_DIRECT], tm_share_round(tm_toll_direct(r)));
+    tm_cell_set_int(&row[R_INDIRECT], r->indirect_ns);
+    tm_cell_set_int(&row[R_LED], steps_led(t, r->rank));
+    return tm_table_set_text(table, &row[R_VERDICT], straggler ? "straggler" : "ok", err);
+}
+
+static tm_status add_ranks(const tm_trial *t, tm_tables *tables, tm_error *err) {
+    tm_table *table = tm_tables_find(tables, rank_def.name);
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    for (size_t i = 0; i < t->n_ranks; i++) {
+        const tm_cell *host = tm_table_cell(ranks, i, "host");
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[R_RANK], t->ranks[i].rank);
+        tm_cell_set_int(&row[R_COLLECTIVES], t->ranks[i].collectives);
+        TM_TRY(tm_table_set_text(table, &row[R_HOST], host->null ? NULL : host->value.text, err));
+        TM_TRY(add_rank(t, i, table, row, err));
     }
     return TM_OK;
 }
 
-static tm_status add_steps(const trial *t, tm_error *err) {
-    tm_table *table = tm_tables_find(t->tables, step_def.name);
+static tm_status add_steps(const tm_trial *t, tm_tables *tables, tm_error *err) {
+    tm_table *table = tm_tables_find(tables, step_def.name);
     for (size_t i = 0; i < t->n_leaders; i++) {
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return tm_fail_memory(err);
-        tm_cell_set_int(&row[0], t->leaders[i].step);
-        tm_cell_set_int(&row[1], t->leaders[i].rank);
-        tm_cell_set_int(&row[2], t->leaders[i].caused_ns);
-        tm_cell_set_int(&row[3], t->leaders[i].lateness_ns);
+        tm_cell_set_int(&row[S_STEP], t->leaders[i].step);
+        tm_cell_set_int(&row[S_RANK], t->leaders[i].rank);
+        tm_cell_set_int(&row[S_CAUSED], t->leaders[i].caused_ns);
+        tm_cell_set_int(&row[S_DIRECT], t->leaders[i].direct_ns);
+        tm_cell_set_int(&row[S_INDIRECT], t->leaders[i].indirect_ns);
+        tm_cell_set_int(&row[S_LATENESS], t->leaders[i].lateness_ns);
     }
     return TM_OK;
 }
 
-static tm_status add_job(const trial *t, const tm_job *job, tm_error *err) {
-    tm_table *table = tm_tables_find(t->tables, job_def.name);
-    const tm_table *ranks = tm_tables_find(t->tables, "job.rank");
+/* Whether it tells anything to name a rank's host. */
+static bool several_hosts(const tm_tables *tables) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    for (size_t i = 1; i < ranks->n_rows; i++) {
+        const tm_cell *a = tm_table_cell(ranks, i - 1, "host");
+        const tm_cell *b = tm_table_cell(ranks, i, "host");
+        if (!a->null && !b->null && strcmp(a->value.text, b->value.text) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* The host of the verdict's rank, or NULL. */
+static const char *host_of(const tm_trial *t, const tm_tables *tables) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    for (size_t i = 0; i < t->n_ranks; i++)
+        if (t->ranks[i].rank == t->verdict.rank && !tm_table_cell(ranks, i, "host")->null)
+            return tm_table_cell(ranks, i, "host")->value.text;
+    return NULL;
+}
+
+static tm_status add_job(const tm_trial *t, const tm_job *job, tm_tables *tables, tm_error *err) {
+    tm_table *table = tm_tables_find(tables, job_def.name);
     tm_cell *row = tm_table_add_row(table);
     char sentence[TM_EVIDENCE_MAX];
+    const char *host = host_of(t, tables);
+    const tm_evidence evidence = {.verdict = &t->verdict,
+                                  .among = t->among,
+                                  .host = several_hosts(tables) ? host : NULL,
+                                  .aligned = job->aligned};
     if (!row)
         return tm_fail_memory(err);
-    tm_evidence_sentence(t->tables, &t->verdict, job->aligned, sentence);
+    tm_evidence_sentence(tables, &evidence, sentence);
     TM_TRY(tm_table_set_text(table, &row[J_EVIDENCE], sentence, err));
     if (t->n_parts == 0)
         return TM_OK; /* nothing was matched: there is nothing to judge */
@@ -377,31 +323,22 @@ static tm_status add_job(const trial *t, const tm_job *job, tm_error *err) {
     if (t->verdict.kind == TM_VERDICT_NONE || t->verdict.rank < 0)
         return TM_OK;
     tm_cell_set_int(&row[J_RANK], t->verdict.rank);
-    TM_TRY(tm_table_set_text(table, &row[J_LEVEL], "rank", err));
-    for (size_t i = 0; i < t->n_ranks; i++)
-        if (t->ranks[i].rank == t->verdict.rank && !tm_table_cell(ranks, i, "host")->null)
-            return tm_table_set_text(table, &row[J_HOST],
-                                     tm_table_cell(ranks, i, "host")->value.text, err);
-    return TM_OK;
+    TM_TRY(tm_table_set_text(table, &row[J_LEVEL], tm_level_word(t->verdict.level), err));
+    return tm_table_set_text(table, &row[J_HOST], host, err);
 }
 
 static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err) {
-    trial t = {.tables = out};
-    tm_status status = read_parts(&t, err);
-    if (status == TM_OK) {
-        t.n_leaders = tm_verdict_leaders(t.parts, t.n_parts, t.leaders);
-        t.verdict = tm_verdict_decide(t.ranks, t.n_ranks, t.leaders, t.n_leaders, sum_windows(out));
-        status = add_ranks(&t, err);
-    }
+    tm_trial t;
+    tm_status status = tm_trial_open(out, &t, err);
+    if (status == TM_OK)
+        status = add_ranks(&t, out, err);
     if (status == TM_OK)
         status = tm_evidence_speeds(out, tm_tables_find(out, rank_def.name), R_SPEED, err);
     if (status == TM_OK)
-        status = add_steps(&t, err);
+        status = add_steps(&t, out, err);
     if (status == TM_OK)
-        status = add_job(&t, job, err);
-    free(t.ranks);
-    free(t.parts);
-    free(t.leaders);
+        status = add_job(&t, job, out, err);
+    tm_trial_close(&t);
     return status;
 }
 

@@ -13,6 +13,22 @@ const char *tm_verdict_word(tm_verdict_kind kind) {
     return words[kind];
 }
 
+const char *tm_level_word(tm_level level) {
+    static const char *const words[] = {
+        [TM_LEVEL_RANK] = "rank", [TM_LEVEL_HOST] = "host", [TM_LEVEL_GROUP] = "group"};
+    return words[level];
+}
+
+tm_share tm_toll_direct(const tm_toll *toll) {
+    return (tm_share){toll->caused.whole_ns - toll->passed_ns, toll->caused.fraction};
+}
+
+tm_share tm_toll_cost(const tm_toll *toll) {
+    tm_share cost = tm_toll_direct(toll);
+    cost.whole_ns += toll->indirect_ns;
+    return cost;
+}
+
 void tm_toll_add(tm_toll *sum, const tm_toll *toll) {
     sum->collectives += toll->collectives;
     sum->last += toll->last;
@@ -21,16 +37,21 @@ void tm_toll_add(tm_toll *sum, const tm_toll *toll) {
     sum->wait_ns += toll->wait_ns;
     sum->lateness_ns += toll->lateness_ns;
     tm_share_add(&sum->caused, toll->caused);
+    sum->passed_ns += toll->passed_ns;
+    sum->indirect_ns += toll->indirect_ns;
     sum->expected += toll->expected;
     sum->variance += toll->variance;
 }
 
-static bool caused_more(const tm_share *a, const tm_share *b) {
-    return a->whole_ns != b->whole_ns ? a->whole_ns > b->whole_ns : a->fraction > b->fraction;
+static bool costs_more(const tm_toll *a, const tm_toll *b) {
+    tm_share x = tm_toll_cost(a), y = tm_toll_cost(b);
+    return x.whole_ns != y.whole_ns ? x.whole_ns > y.whole_ns : x.fraction > y.fraction;
 }
 
-static bool caused_any(const tm_share *share) {
-    return share->whole_ns > 0 || share->fraction > 0;
+/* Shares are rounded down, so that what was passed on may exceed what was caused by a fraction. */
+static bool costs_any(const tm_toll *toll) {
+    tm_share cost = tm_toll_cost(toll);
+    return cost.whole_ns > 0 || (cost.whole_ns == 0 && cost.fraction > 0);
 }
 
 size_t tm_verdict_leaders(const tm_toll *tolls, size_t n, tm_leader *leaders) {
@@ -38,10 +59,14 @@ size_t tm_verdict_leaders(const tm_toll *tolls, size_t n, tm_leader *leaders) {
     for (size_t first = 0, i = 0; first < n; first = i) {
         const tm_toll *most = &tolls[first];
         for (i = first + 1; i < n && tolls[i].step == tolls[first].step; i++)
-            most = caused_more(&tolls[i].caused, &most->caused) ? &tolls[i] : most;
-        if (most->step >= 0 && caused_any(&most->caused))
-            leaders[found++] = (tm_leader){most->step, most->rank, tm_share_round(most->caused),
-                                           most->lateness_ns};
+            most = costs_more(&tolls[i], most) ? &tolls[i] : most;
+        if (most->step >= 0 && costs_any(most))
+            leaders[found++] = (tm_leader){.step = most->step,
+                                           .rank = most->rank,
+                                           .caused_ns = tm_share_round(most->caused),
+                                           .direct_ns = tm_share_round(tm_toll_direct(most)),
+                                           .indirect_ns = most->indirect_ns,
+                                           .lateness_ns = most->lateness_ns};
     }
     return found;
 }
@@ -59,15 +84,24 @@ static double z_of(const tm_toll *rank) {
     return rank->variance > 0.0 ? excess / sqrt(rank->variance) : 0.0;
 }
 
-/* The rank that leads at least half of the steps and comes last more often than chance; of two, the
- * one that caused more. */
+/* The same of the steps that it leads, were each rank as likely to lead. */
+static double z_of_steps(int64_t led, size_t n_leaders, size_t n_ranks) {
+    double share = 1.0 / (double)n_ranks, steps = (double)n_leaders;
+    double variance = steps * share * (1.0 - share);
+    return variance > 0.0 ? ((double)led - steps * share) / sqrt(variance) : 0.0;
+}
+
+/* The rank that leads at least half of the steps and comes last more often than chance; of two the
+ * one of more cost. */
 static const tm_toll *find_lasting(const tm_toll *ranks, size_t n_ranks, const tm_leader *leaders,
                                    size_t n_leaders) {
     const tm_toll *found = NULL;
     for (size_t i = 0; i < n_ranks; i++) {
-        bool lasting = 2 * steps_led(leaders, n_leaders, ranks[i].rank) >= (int64_t)n_leaders &&
-                       n_leaders > 0 && z_of(&ranks[i]) > 3.0;
-        if (lasting && (!found || caused_more(&ranks[i].caused, &found->caused)))
+        int64_t led = steps_led(leaders, n_leaders, ranks[i].rank);
+        bool indirect = ranks[i].indirect_ns > tm_toll_direct(&ranks[i]).whole_ns;
+        double z = indirect ? z_of_steps(led, n_leaders, n_ranks) : z_of(&ranks[i]);
+        bool lasting = n_leaders > 0 && 2 * led >= (int64_t)n_leaders && z > 3.0;
+        if (lasting && (!found || costs_more(&ranks[i], found)))
             found = &ranks[i];
     }
     return found;
@@ -79,7 +113,7 @@ tm_verdict tm_verdict_decide(const tm_toll *ranks, size_t n_ranks, const tm_lead
     const tm_toll *most = NULL;
     for (size_t i = 0; i < n_ranks; i++) {
         v.wait_ns += ranks[i].wait_ns;
-        if (caused_any(&ranks[i].caused) && (!most || caused_more(&ranks[i].caused, &most->caused)))
+        if (costs_any(&ranks[i]) && (!most || costs_more(&ranks[i], most)))
             most = &ranks[i];
     }
     for (size_t i = 0; i < n_leaders; i++) {
@@ -93,6 +127,7 @@ tm_verdict tm_verdict_decide(const tm_toll *ranks, size_t n_ranks, const tm_lead
         v.rank = most->rank;
         v.led = steps_led(leaders, n_leaders, most->rank);
         v.z = z_of(most);
+        v.toll = *most;
     }
     v.kind = TM_VERDICT_INCONCLUSIVE;
     /* Under 1 %, without the product, which may not fit: below the hundredth part rounded up. */

@@ -12,6 +12,8 @@ typedef struct tm_toll {
     int64_t untied;      /* in how many one rank came last alone */
     int64_t wait_ns, lateness_ns;
     tm_share caused;
+    int64_t passed_ns;         /* of what it caused, by having been kept waiting itself */
+    int64_t indirect_ns;       /* what it caused through others that waited for it */
     double expected, variance; /* sums of 1/n and (1/n)(1 - 1/n) over its untied ones */
 } tm_toll;
 
@@ -25,18 +27,32 @@ typedef enum tm_verdict_kind {
 /** "none", "inconclusive", "persistent" or "rotating". */
 const char *tm_verdict_word(tm_verdict_kind kind);
 
-/** The leader of one step: the rank with the largest caused wait, the lowest of equals. */
+/** What the rank itself made others wait in the operation where it was late: caused - passed. */
+tm_share tm_toll_direct(const tm_toll *toll);
+
+/** Its cost, which verdicts are about: direct + indirect. */
+tm_share tm_toll_cost(const tm_toll *toll);
+
+/** The leader of one step: the rank with the largest cost, the lowest of equals. */
 typedef struct tm_leader {
-    int64_t step, rank, caused_ns, lateness_ns;
+    int64_t step, rank, caused_ns, direct_ns, indirect_ns, lateness_ns;
 } tm_leader;
+
+/** What a verdict is about, as far as the cost is concentrated. */
+typedef enum tm_level { TM_LEVEL_RANK, TM_LEVEL_HOST, TM_LEVEL_GROUP } tm_level;
+
+/** "rank", "host" or "group". */
+const char *tm_level_word(tm_level level);
 
 typedef struct tm_verdict {
     tm_verdict_kind kind;
-    int64_t rank;       /* the persistent one, else the one that caused most; -1: nobody waited */
+    tm_level level;     /* set by tm_level_decide; TM_LEVEL_RANK before */
+    int64_t rank;       /* the persistent one, else the one of most cost; -1: nobody waited */
     int64_t steps, led; /* steps with waits; of them, led by that rank */
     int64_t most_led;   /* steps led by whoever led most */
     int64_t wait_ns;    /* of all ranks */
     double z;           /* of that rank's last arrivals against chance */
+    tm_toll toll;       /* of that rank */
 } tm_verdict;
 
 /** Adds one toll to another of the same rank; the step stays. */
@@ -54,7 +70,8 @@ size_t tm_verdict_leaders(const tm_toll *tolls, size_t n, tm_leader *leaders);
  * Decides by metrics.md: none where all waits are under 1 % of all windows; inconclusive with fewer
  * than 3 steps with waits; persistent where one rank leads at least half of the steps and comes
  * last more often than chance (z > 3), be it that another's single hiccup cost more; rotating where
- * no rank leads half of them; else inconclusive.
+ * no rank leads half of them; else inconclusive. A rank whose cost is indirect for the most part
+ * need not come last itself: of it the steps that it leads are held against chance.
  *
  * @param ranks      [n_ranks] each rank's sum, ascending in rank
  * @param window_ns  sum of all ranks' windows

@@ -57,11 +57,14 @@ static const job_def straggler = {.n_ranks = 3, .build = build_straggler};
 static void check_straggler(const share *s) {
     static const char *const ranks[] = {
         "rank=0 host=host0 collectives=6 last_arrivals=0 last_share=0 tied=1 wait_ns=500 "
-        "caused_wait_ns=25 caused_share=0.03333333333 relative_speed=1.25 steps_led=0 verdict=ok",
+        "caused_wait_ns=25 caused_share=0.03333333333 direct_ns=25 indirect_ns=0 "
+        "relative_speed=1.25 steps_led=0 verdict=ok",
         "rank=1 host=host1 collectives=6 last_arrivals=0 last_share=0 tied=1 wait_ns=200 "
-        "caused_wait_ns=175 caused_share=0.2333333333 relative_speed=1 steps_led=0 verdict=ok",
+        "caused_wait_ns=175 caused_share=0.2333333333 direct_ns=175 indirect_ns=0 relative_speed=1 "
+        "steps_led=0 verdict=ok",
         "rank=2 host=host2 collectives=6 last_arrivals=5 last_share=1 tied=0 wait_ns=50 "
-        "caused_wait_ns=550 caused_share=0.7333333333 relative_speed=0.5 steps_led=5 "
+        "caused_wait_ns=550 caused_share=0.7333333333 direct_ns=550 indirect_ns=0 "
+        "relative_speed=0.5 steps_led=5 "
         "verdict=straggler",
     };
     static const char *const pairs[] = {
@@ -70,16 +73,17 @@ static void check_straggler(const share *s) {
         "rank=2 for_rank=1 wait_ns=200",
     };
     static const char *const steps[] = {
-        "step=1 rank=2 caused_wait_ns=110 lateness_ns=40",
-        "step=2 rank=2 caused_wait_ns=110 lateness_ns=40",
-        "step=3 rank=2 caused_wait_ns=110 lateness_ns=40",
-        "step=4 rank=2 caused_wait_ns=110 lateness_ns=40",
-        "step=5 rank=2 caused_wait_ns=110 lateness_ns=40",
+        "step=1 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
+        "step=2 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
+        "step=3 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
+        "step=4 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
+        "step=5 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
     };
     static const char *const job[] = {
-        "verdict=persistent rank=2 host=host2 level=rank evidence=Rank 2 causes 73 % of all "
-        "waiting (550 ns of 750 ns GPU time), comes last in 5 of 6 collectives and leads 5 of 5 "
-        "steps; it computes at 0.50x the median speed: look at its GPU (clock, heat, neighbours) "
+        "verdict=persistent rank=2 host=host2 level=rank evidence=Rank 2 (host2) is behind "
+        "73 % of all waiting: 550 ns of 750 ns of GPU time; it leads 5 of 5 steps and came last in "
+        "5 of 6 collectives (2 expected by chance); it computes at 0.50x the median speed: look at "
+        "its GPU (clock, heat, neighbours) "
         "or its share of the work"};
     static const char *const kinds[] = {
         "kind=allreduce group=dp ranks=3 size_class_bytes=32 count=6 bytes=32 "

@@ -115,72 +115,161 @@ typedef struct scene {
     tm_verdict_kind kind;
     const char *rank; /* of rank 3 in stragglers.rank */
     const char *idle; /* of rank 3 in overlap.rank */
+    tm_toll toll;
     int64_t wait_ns;
     const char *sentence;
 } scene;
 
+#define TOLL                                                                                       \
+    { .collectives = 10, .last = 9, .caused = {16000, 0}, .expected = 2.5 }
 #define LEAD                                                                                       \
-    "Rank 3 causes 80 % of all waiting (16.0 us of 20.0 us GPU time), comes last in 9 of 10 "      \
-    "collectives and leads 5 of 6 steps; "
-#define COUNTS "rank=3 collectives=10 last_arrivals=9 caused_wait_ns=16000 caused_share=0.8"
+    "Rank 3 is behind 80 % of all waiting: 16.0 us of 20.0 us of GPU time; it leads 5 of 6 steps " \
+    "and came last in 9 of 10 collectives (2 expected by chance); "
+#define COUNTS "rank=3 collectives=10"
 
 static const scene scenes[] = {
-    {TM_VERDICT_NONE, COUNTS, "idle_ns=20000", 20000,
+    {TM_VERDICT_NONE, COUNTS, "idle_ns=20000", TOLL, 20000,
      LEAD "but all waiting is under 1 % of the ranks' windows (an even share is 25.0 %)"},
-    {TM_VERDICT_INCONCLUSIVE, COUNTS, "idle_ns=20000", 20000,
+    {TM_VERDICT_INCONCLUSIVE, COUNTS, "idle_ns=20000", TOLL, 20000,
      LEAD "too few steps or no clear lead to tell chance from cause"},
-    {TM_VERDICT_ROTATING, COUNTS, "idle_ns=20000", 20000,
+    {TM_VERDICT_ROTATING, COUNTS, "idle_ns=20000", TOLL, 20000,
      LEAD "a different rank leads in each step: data or chance, not hardware"},
-    {TM_VERDICT_PERSISTENT, COUNTS " relative_speed=0.71", "idle_ns=20000", 20000,
+    {TM_VERDICT_PERSISTENT, COUNTS " relative_speed=0.71", "idle_ns=20000", TOLL, 20000,
      LEAD "it computes at 0.71x the median speed: look at its GPU (clock, heat, neighbours) or its "
           "share of the work"},
-    {TM_VERDICT_PERSISTENT, COUNTS " relative_speed=0.94", "idle_ns=99000", 20000,
+    {TM_VERDICT_PERSISTENT, COUNTS " relative_speed=0.94", "idle_ns=99000", TOLL, 20000,
      LEAD "it computes at 0.94x the median speed: look at its GPU (clock, heat, neighbours) or its "
           "share of the work"},
     /* the median of 10, 61 and 30 is 30: twice that is 60 */
-    {TM_VERDICT_PERSISTENT, COUNTS " relative_speed=0.97", "idle_ns=61000", 20000,
+    {TM_VERDICT_PERSISTENT, COUNTS " relative_speed=0.97", "idle_ns=61000", TOLL, 20000,
      LEAD "its kernels run at normal speed (0.97x) while its GPU idles 61.0 us against a median of "
           "30.0 us: look at its host, not at its GPU"},
-    {TM_VERDICT_PERSISTENT, COUNTS " relative_speed=0.97", "idle_ns=60000", 20000,
+    {TM_VERDICT_PERSISTENT, COUNTS " relative_speed=0.97", "idle_ns=60000", TOLL, 20000,
      LEAD "its speed is 0.97x the median, its GPU idles 60.0 us against a median of 30.0 us"},
-    {TM_VERDICT_PERSISTENT, COUNTS " relative_speed=0.96", "idle_ns=99000", 20000,
+    {TM_VERDICT_PERSISTENT, COUNTS " relative_speed=0.96", "idle_ns=99000", TOLL, 20000,
      LEAD "its speed is 0.96x the median, its GPU idles 99.0 us against a median of 30.0 us"},
-    {TM_VERDICT_PERSISTENT, COUNTS " relative_speed=0.95", "idle_ns=20000", 20000,
+    {TM_VERDICT_PERSISTENT, COUNTS " relative_speed=0.95", "idle_ns=20000", TOLL, 20000,
      LEAD "its speed is 0.95x the median, its GPU idles 20.0 us against a median of 20.0 us"},
-    {TM_VERDICT_PERSISTENT, COUNTS, "idle_ns=5000", 20000,
+    {TM_VERDICT_PERSISTENT, COUNTS, "idle_ns=5000", TOLL, 20000,
      LEAD "its GPU idles 5.00 us against a median of 10.0 us"},
+    /* 16 - 4 + 2 us */
+    {TM_VERDICT_ROTATING,
+     COUNTS,
+     "idle_ns=5000",
+     {.collectives = 10,
+      .last = 9,
+      .caused = {16000, 0},
+      .passed_ns = 4000,
+      .indirect_ns = 2000,
+      .expected = 2.6},
+     20000,
+     "Rank 3 is behind 70 % of all waiting: 14.0 us of 20.0 us of GPU time, 2.00 us of it through "
+     "other ranks that waited for it; it leads 5 of 6 steps and came last in 9 of 10 collectives "
+     "(3 expected by chance); a different rank leads in each step: data or chance, not hardware"},
     {TM_VERDICT_NONE,
-     "rank=3 collectives=1 last_arrivals=0 caused_wait_ns=999 caused_share=0.000999", "idle_ns=1",
+     COUNTS,
+     "idle_ns=1",
+     {.collectives = 1, .caused = {999, 0}},
      1000000,
-     "Rank 3 causes < 0.1 % of all waiting (999 ns of 1.00 ms GPU time), comes last in 0 of 1 "
-     "collectives and leads 5 of 6 steps; but all waiting is under 1 % of the ranks' windows "
-     "(an even share is 25.0 %)"},
-    {TM_VERDICT_NONE, "rank=3 collectives=1 last_arrivals=0 caused_wait_ns=0 caused_share=0",
-     "idle_ns=1", 1000,
-     "Rank 3 causes 0 % of all waiting (0 ns of 1.00 us GPU time), comes last in 0 of 1 "
-     "collectives and leads 5 of 6 steps; but all waiting is under 1 % of the ranks' windows "
-     "(an even share is 25.0 %)"},
+     "Rank 3 is behind < 0.1 % of all waiting: 999 ns of 1.00 ms of GPU time; it leads 5 of 6 "
+     "steps and came last in 0 of 1 collectives (0 expected by chance); but all waiting is under "
+     "1 % of the ranks' windows (an even share is 25.0 %)"},
+    {TM_VERDICT_NONE,
+     COUNTS,
+     "idle_ns=1",
+     {.collectives = 1},
+     1000,
+     "Rank 3 is behind 0 % of all waiting: 0 ns of 1.00 us of GPU time; it leads 5 of 6 steps and "
+     "came last in 0 of 1 collectives (0 expected by chance); but all waiting is under 1 % of the "
+     "ranks' windows (an even share is 25.0 %)"},
 };
+
+static tm_tables open_scene(const char *rank, const char *idle) {
+    char own[128];
+    tm_tables tables = open_tables();
+    snprintf(own, sizeof own, "rank=3 window_ns=100000 %s", idle);
+    add_row(&tables, "stragglers.rank", "rank=2 collectives=10 relative_speed=5");
+    add_row(&tables, "stragglers.rank", rank);
+    add_row(&tables, "stragglers.rank", "rank=6 collectives=10 relative_speed=6");
+    add_row(&tables, "stragglers.rank", "rank=8 collectives=0");
+    add_row(&tables, "overlap.rank", "rank=2 window_ns=100000 idle_ns=10000");
+    add_row(&tables, "overlap.rank", own);
+    add_row(&tables, "overlap.rank", "rank=6 window_ns=100000 idle_ns=30000");
+    add_row(&tables, "overlap.rank", "rank=8 window_ns=0 idle_ns=0");
+    return tables;
+}
 
 static void a_sentence_tells_share_time_persistence_and_cause(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(scenes); i++) {
         const scene *s = &scenes[i];
-        const tm_verdict verdict = {
-            .kind = s->kind, .rank = 3, .steps = 6, .led = 5, .wait_ns = s->wait_ns};
-        char sentence[TM_EVIDENCE_MAX], own[128];
-        tm_tables tables = open_tables();
-        snprintf(own, sizeof own, "rank=3 window_ns=100000 %s", s->idle);
-        add_row(&tables, "stragglers.rank", "rank=2 collectives=10 relative_speed=5");
-        add_row(&tables, "stragglers.rank", s->rank);
-        add_row(&tables, "stragglers.rank", "rank=6 collectives=10 relative_speed=6");
-        add_row(&tables, "stragglers.rank", "rank=8 collectives=0");
-        add_row(&tables, "overlap.rank", "rank=2 window_ns=100000 idle_ns=10000");
-        add_row(&tables, "overlap.rank", own);
-        add_row(&tables, "overlap.rank", "rank=6 window_ns=100000 idle_ns=30000");
-        add_row(&tables, "overlap.rank", "rank=8 window_ns=0 idle_ns=0");
-        tm_evidence_sentence(&tables, &verdict, true, sentence);
+        const tm_verdict verdict = {.kind = s->kind,
+                                    .rank = 3,
+                                    .steps = 6,
+                                    .led = 5,
+                                    .wait_ns = s->wait_ns,
+                                    .toll = s->toll};
+        const tm_evidence evidence = {.verdict = &verdict, .aligned = true};
+        char sentence[TM_EVIDENCE_MAX];
+        tm_tables tables = open_scene(s->rank, s->idle);
+        tm_evidence_sentence(&tables, &evidence, sentence);
         assert_string_equal(sentence, s->sentence);
+        tm_tables_destroy(&tables);
+    }
+}
+
+#define TOGETHER                                                                                   \
+    "behind 80 % of all waiting: 16.0 us of 20.0 us of GPU time; they lead 5 of 6 steps and came " \
+    "last 9 times (2 expected by chance); look at what these ranks share: "
+
+static void several_ranks_are_named_together(void **state) {
+    (void)state;
+    static const struct {
+        tm_level level;
+        const char *host;
+        bool among[15]; /* of ranks 2, 3, 6, 8, 10, 11, 12, 14, 16, 18, 20 */
+        const char *sentence;
+    } cases[] = {
+        {TM_LEVEL_RANK,
+         "node7",
+         {false, true},
+         "Rank 3 (node7) is behind 80 % of all waiting: 16.0 us of 20.0 us of GPU time; it leads 5 "
+         "of 6 steps and came last in 9 of 10 collectives (2 expected by chance); its GPU idles "
+         "5.00 us against a median of 10.0 us"},
+        {TM_LEVEL_HOST,
+         "node7",
+         {true, true, true},
+         "Ranks 2-3, 6 (node7) are " TOGETHER "their host and its network"},
+        {TM_LEVEL_GROUP,
+         "node7",
+         {false, true, true, false, true, true, true},
+         "Ranks 3, 6, 10-12 (one process group) are " TOGETHER
+         "their part of the model or of the work, and the links between them"},
+        {TM_LEVEL_GROUP,
+         NULL,
+         {true, false, true, true, true, false, true, true, true, true, true},
+         "Ranks 2, 6, 8, 10, 12, 14, ... (one process group) are " TOGETHER
+         "their part of the model or of the work, and the links between them"},
+    };
+    static const char *const more[] = {"rank=10 collectives=1", "rank=11 collectives=1",
+                                       "rank=12 collectives=1", "rank=14 collectives=1",
+                                       "rank=16 collectives=1", "rank=18 collectives=1",
+                                       "rank=20 collectives=1"};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const tm_verdict verdict = {.kind = TM_VERDICT_PERSISTENT,
+                                    .level = cases[i].level,
+                                    .rank = 3,
+                                    .steps = 6,
+                                    .led = 5,
+                                    .wait_ns = 20000,
+                                    .toll = TOLL};
+        const tm_evidence evidence = {&verdict, cases[i].among, cases[i].host, true};
+        char sentence[TM_EVIDENCE_MAX];
+        tm_tables tables = open_scene(COUNTS, "idle_ns=5000");
+        for (size_t k = 0; k < COUNT(more); k++)
+            add_row(&tables, "stragglers.rank", more[k]);
+        tm_evidence_sentence(&tables, &evidence, sentence);
+        assert_string_equal(sentence, cases[i].sentence);
         tm_tables_destroy(&tables);
     }
 }
@@ -212,7 +301,8 @@ static void nothing_matched_is_explained(void **state) {
         add_row(&tables, "stragglers.rank", "rank=0 collectives=0");
         if (cases[i].check)
             add_row(&tables, "clock.check", cases[i].check);
-        tm_evidence_sentence(&tables, &verdict, cases[i].aligned, sentence);
+        const tm_evidence evidence = {.verdict = &verdict, .aligned = cases[i].aligned};
+        tm_evidence_sentence(&tables, &evidence, sentence);
         assert_string_equal(sentence, cases[i].sentence);
         tm_tables_destroy(&tables);
     }
@@ -224,7 +314,8 @@ static void a_job_in_which_nobody_waited_says_so(void **state) {
     char sentence[TM_EVIDENCE_MAX];
     tm_tables tables = open_tables();
     add_row(&tables, "stragglers.rank", "rank=0 collectives=3");
-    tm_evidence_sentence(&tables, &verdict, true, sentence);
+    const tm_evidence evidence = {.verdict = &verdict, .aligned = true};
+    tm_evidence_sentence(&tables, &evidence, sentence);
     assert_string_equal(sentence, "No rank waited for another");
     tm_tables_destroy(&tables);
 }
@@ -235,6 +326,7 @@ int main(void) {
         cmocka_unit_test(a_speed_is_the_median_of_the_steps),
         cmocka_unit_test(without_steps_there_is_no_speed),
         cmocka_unit_test(a_sentence_tells_share_time_persistence_and_cause),
+        cmocka_unit_test(several_ranks_are_named_together),
         cmocka_unit_test(nothing_matched_is_explained),
         cmocka_unit_test(a_job_in_which_nobody_waited_says_so),
     };

@@ -157,9 +157,10 @@ static const struct {
                       "load_balance cov gini step_ns parallel_efficiency "
                       "communication_efficiency "},
     {"stragglers.rank", " rank host collectives last_arrivals last_share tied wait_ns "
-                        "caused_wait_ns caused_share relative_speed steps_led verdict "},
+                        "caused_wait_ns caused_share direct_ns indirect_ns relative_speed "
+                        "steps_led verdict "},
     {"stragglers.pair", " rank for_rank wait_ns "},
-    {"stragglers.step", " step rank caused_wait_ns lateness_ns "},
+    {"stragglers.step", " step rank caused_wait_ns direct_ns indirect_ns lateness_ns "},
     {"stragglers.job", " verdict rank host level evidence "},
     {"collectives.kind", " kind group ranks count size_class_bytes bytes median_transfer_ns "
                          "p95_transfer_ns median_skew_ns algbw_gbps busbw_gbps "},

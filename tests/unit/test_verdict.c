@@ -18,6 +18,9 @@ static void verdicts_have_words(void **state) {
     assert_string_equal(tm_verdict_word(TM_VERDICT_INCONCLUSIVE), "inconclusive");
     assert_string_equal(tm_verdict_word(TM_VERDICT_PERSISTENT), "persistent");
     assert_string_equal(tm_verdict_word(TM_VERDICT_ROTATING), "rotating");
+    assert_string_equal(tm_level_word(TM_LEVEL_RANK), "rank");
+    assert_string_equal(tm_level_word(TM_LEVEL_HOST), "host");
+    assert_string_equal(tm_level_word(TM_LEVEL_GROUP), "group");
 }
 
 static void tolls_of_a_rank_add_up(void **state) {
@@ -31,6 +34,8 @@ static void tolls_of_a_rank_add_up(void **state) {
                          .wait_ns = 16,
                          .lateness_ns = 32,
                          .caused = {64, (uint64_t)1 << 39},
+                         .passed_ns = 128,
+                         .indirect_ns = 256,
                          .expected = 0.5,
                          .variance = 0.25};
     tm_toll sum = {.rank = 3, .step = -1};
@@ -46,10 +51,22 @@ static void tolls_of_a_rank_add_up(void **state) {
     assert_int_equal(sum.lateness_ns, 64);
     assert_int_equal(sum.caused.whole_ns, 129); /* two halves carry */
     assert_int_equal(sum.caused.fraction, 0);
+    assert_int_equal(sum.passed_ns, 256);
+    assert_int_equal(sum.indirect_ns, 512);
     assert_true(sum.expected == 1.0 && sum.variance == 0.5);
 }
 
-static void the_leader_of_a_step_caused_the_most(void **state) {
+static void cost_is_what_was_caused_without_what_was_passed_on(void **state) {
+    (void)state;
+    /* 64.5 - 60 = 4.5, and 256 through others */
+    const tm_toll toll = {.caused = {64, (uint64_t)1 << 39}, .passed_ns = 60, .indirect_ns = 256};
+    assert_int_equal(tm_toll_direct(&toll).whole_ns, 4);
+    assert_int_equal(tm_toll_direct(&toll).fraction, (uint64_t)1 << 39);
+    assert_int_equal(tm_toll_cost(&toll).whole_ns, 260);
+    assert_int_equal(tm_toll_cost(&toll).fraction, (uint64_t)1 << 39);
+}
+
+static void the_leader_of_a_step_cost_the_most(void **state) {
     (void)state;
     static const tm_toll tolls[] = {
         /* outside of every step */
@@ -68,14 +85,27 @@ static void the_leader_of_a_step_caused_the_most(void **state) {
         /* step 8: a fraction is enough */
         {.step = 8, .rank = 1, .lateness_ns = 7},
         {.step = 8, .rank = 2, .caused = {0, 1}, .lateness_ns = 8},
+        /* step 9: 9 - 5 = 4, 1 + 4 = 5, and 0 + 2 */
+        {.step = 9, .rank = 0, .caused = {9, 0}, .passed_ns = 5, .lateness_ns = 9},
+        {.step = 9, .rank = 1, .caused = {1, 0}, .indirect_ns = 4, .lateness_ns = 10},
+        {.step = 9, .rank = 2, .indirect_ns = 2},
+        /* step 10: what was caused in parts is passed on whole, and rounds to nothing */
+        {.step = 10, .rank = 0, .caused = {4, ((uint64_t)1 << 40) - 1}, .passed_ns = 5},
+        {.step = 10, .rank = 1, .caused = {0, 0}, .indirect_ns = 5},
     };
-    static const tm_leader expected[] = {{2, 4, 7, 3}, {5, 2, 8, 5}, {8, 2, 0, 8}};
+    static const tm_leader expected[] = {{2, 4, 7, 7, 0, 3},
+                                         {5, 2, 8, 8, 0, 5},
+                                         {8, 2, 0, 0, 0, 8},
+                                         {9, 1, 1, 1, 4, 10},
+                                         {10, 1, 0, 0, 5, 0}};
     tm_leader leaders[COUNT(tolls)];
     assert_int_equal(tm_verdict_leaders(tolls, COUNT(tolls), leaders), COUNT(expected));
     for (size_t i = 0; i < COUNT(expected); i++) {
         assert_int_equal(leaders[i].step, expected[i].step);
         assert_int_equal(leaders[i].rank, expected[i].rank);
         assert_int_equal(leaders[i].caused_ns, expected[i].caused_ns);
+        assert_int_equal(leaders[i].direct_ns, expected[i].direct_ns);
+        assert_int_equal(leaders[i].indirect_ns, expected[i].indirect_ns);
         assert_int_equal(leaders[i].lateness_ns, expected[i].lateness_ns);
     }
     assert_int_equal(tm_verdict_leaders(NULL, 0, leaders), 0);
@@ -129,7 +159,7 @@ static const trial trials[] = {
     {50, 100, {0, 9, 0}, {0, 11, 0}, "012", ROTATING, 1, 1, 1},
     {50, 100, {0, 9, 0}, {0, 10, 0}, "1102", INCONCLUSIVE, 1, 2, 2},
     {50, 100, {0, 9, 0}, {0, 0, 0}, "012012", ROTATING, 1, 2, 2},
-    /* the rank with the largest caused wait is meant, even where another comes last more often;
+    /* the rank with the largest cost is meant, even where another comes last more often;
      * of equals the lowest */
     {50, 100, {8, 9, 0}, {16, 10, 0}, "1111", INCONCLUSIVE, 1, 4, 4},
     {50, 100, {9, 9, 9}, {16, 16, 16}, "000", PERSISTENT, 0, 3, 3},
@@ -187,6 +217,36 @@ static void z_counts_standard_deviations_above_chance(void **state) {
     }
 }
 
+/* Ten ranks, of which 3 leads all steps. It never comes last: as long as most of its cost is
+ * direct, that is no more than chance. Else the steps are held against chance: of n steps n/10 are
+ * expected with a variance of 0.09 n, so that z is 0.9 sqrt(n / 0.09) = 3 sqrt(n): 5.2 of 3 steps.
+ */
+static void a_rank_that_costs_through_others_need_not_come_last(void **state) {
+    (void)state;
+    static const tm_leader leaders[] = {{.rank = 3}, {.rank = 3}, {.rank = 3}};
+    static const struct {
+        int64_t caused, passed, indirect;
+        tm_verdict_kind kind;
+    } cases[] = {
+        {0, 0, 50, TM_VERDICT_PERSISTENT},
+        {50, 0, 50, TM_VERDICT_INCONCLUSIVE},
+        {50, 1, 50, TM_VERDICT_PERSISTENT},
+        {50, 0, 0, TM_VERDICT_INCONCLUSIVE},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_toll ranks[10];
+        for (int r = 0; r < 10; r++)
+            ranks[r] = (tm_toll){.rank = r, .wait_ns = 10, .expected = 4.0, .variance = 4.0};
+        ranks[3].caused.whole_ns = cases[i].caused;
+        ranks[3].passed_ns = cases[i].passed;
+        ranks[3].indirect_ns = cases[i].indirect;
+        tm_verdict v = tm_verdict_decide(ranks, 10, leaders, COUNT(leaders), 1000);
+        assert_int_equal(v.kind, cases[i].kind);
+        assert_int_equal(v.rank, 3);
+        assert_int_equal(v.toll.indirect_ns, cases[i].indirect);
+    }
+}
+
 static void waits_of_all_ranks_count(void **state) {
     (void)state;
     const tm_toll ranks[] = {{.rank = 4, .wait_ns = 3},
@@ -200,9 +260,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts_have_words),
         cmocka_unit_test(tolls_of_a_rank_add_up),
-        cmocka_unit_test(the_leader_of_a_step_caused_the_most),
+        cmocka_unit_test(cost_is_what_was_caused_without_what_was_passed_on),
+        cmocka_unit_test(the_leader_of_a_step_cost_the_most),
         cmocka_unit_test(a_verdict_follows_from_waits_leads_and_last_arrivals),
         cmocka_unit_test(z_counts_standard_deviations_above_chance),
+        cmocka_unit_test(a_rank_that_costs_through_others_need_not_come_last),
         cmocka_unit_test(waits_of_all_ranks_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,148 @@
+#include "delay.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "agree.h"
+#include "analysis/delay.h"
+#include "analysis/held.h"
+#include "shuffle.h"
+
+typedef struct propagation {
+    MPI_Comm comm;
+    const tm_timeline *timelines;
+    size_t n;
+    tm_collectives *collectives;
+    tm_held held;       /* of this process's ranks */
+    double *fractions;  /* [records] of this process's operations */
+    tm_vec visits;      /* on their way */
+    tm_delay_flow flow; /* of this process's operations */
+} propagation;
+
+static int visit_owner(const void *record, int n_processes) {
+    (void)n_processes;
+    return ((const tm_visit *)record)->owner;
+}
+
+static int visit_origin(const void *record, int n_processes) {
+    (void)n_processes;
+    return ((const tm_visit *)record)->origin;
+}
+
+static int debt_origin(const void *record, int n_processes) {
+    (void)n_processes;
+    return ((const tm_debt *)record)->origin;
+}
+
+static int claim_owner(const void *record, int n_processes) {
+    (void)n_processes;
+    return ((const tm_claim *)record)->owner;
+}
+
+static int cost_owner(const void *record, int n_processes) {
+    return (int)((uint64_t)((const tm_cost *)record)->rank % (uint64_t)n_processes);
+}
+
+/* Sends the visits to the other side, sorted as it wants them. */
+static tm_status send_visits(propagation *p, int (*owner)(const void *, int),
+                             void (*sort)(tm_vec *), tm_error *err) {
+    tm_vec there = TM_VEC(tm_visit);
+    TM_TRY(tm_mpi_shuffle(p->comm, &p->visits, owner, &there, err));
+    sort(&there);
+    p->visits = there;
+    return TM_OK;
+}
+
+static tm_status add_ranks(propagation *p, tm_error *err) {
+    tm_visit *visits = p->visits.data;
+    size_t first = 0, n = p->visits.n;
+    for (size_t i = 0; i < p->n; i++) {
+        size_t end = first;
+        while (end < n && visits[end].rank == p->timelines[i].rank)
+            end++;
+        if (end > first)
+            TM_TRY(tm_held_add(&p->held, &p->timelines[i], visits + first, end - first, err));
+        first = end;
+    }
+    return TM_OK;
+}
+
+/* Owners and holders tell each other what the fractions depend on. */
+static tm_status prepare(propagation *p, tm_error *err) {
+    int self;
+    MPI_Comm_rank(p->comm, &self);
+    p->fractions = calloc(p->collectives->records.n + 1, sizeof *p->fractions);
+    tm_status status = p->fractions ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK)
+        status = tm_delay_visits(p->collectives, self, &p->visits, err);
+    TM_TRY(tm_mpi_agree(p->comm, status, err));
+    TM_TRY(send_visits(p, visit_origin, tm_held_sort, err));
+    TM_TRY(tm_mpi_agree(p->comm, add_ranks(p, err), err));
+    TM_TRY(send_visits(p, visit_owner, tm_delay_sort, err));
+    tm_delay_together(p->collectives, p->visits.data);
+    TM_TRY(send_visits(p, visit_origin, tm_held_sort, err));
+    TM_TRY(tm_mpi_agree(p->comm, tm_held_since(&p->held, p->visits.data, err), err));
+    TM_TRY(send_visits(p, visit_owner, tm_delay_sort, err));
+    status = tm_delay_begin(p->collectives, p->visits.data, p->fractions, &p->flow, err);
+    tm_vec_free(&p->visits);
+    return tm_mpi_agree(p->comm, status, err);
+}
+
+/* Passes all debts on: to their ranks' holders, and from there to the operations' owners. */
+static tm_status pass(propagation *p, tm_error *err) {
+    tm_vec debts = TM_VEC(tm_debt), claims = TM_VEC(tm_claim), here = TM_VEC(tm_claim);
+    tm_status status = tm_mpi_shuffle(p->comm, &p->flow.debts, debt_origin, &debts, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(p->comm, tm_held_pass(&p->held, &debts, &claims, err), err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(p->comm, &claims, claim_owner, &here, err);
+    if (status == TM_OK) {
+        status = tm_delay_split(p->collectives, p->fractions, &here, &p->flow, err);
+        tm_delay_settle(&p->flow.costs);
+        status = tm_mpi_agree(p->comm, status, err);
+    }
+    tm_vec_free(&debts);
+    tm_vec_free(&claims);
+    tm_vec_free(&here);
+    return status;
+}
+
+static tm_status propagate(propagation *p, tm_error *err) {
+    tm_status status = prepare(p, err);
+    for (int i = 0; i < TM_DELAY_ROUNDS && status == TM_OK; i++) {
+        int any = p->flow.debts.n > 0;
+        MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, p->comm);
+        if (!any)
+            break;
+        status = pass(p, err);
+    }
+    TM_TRY(status);
+    status = tm_delay_end(&p->flow, err);
+    if (status == TM_OK)
+        status = tm_held_members(&p->held, &p->collectives->members, err);
+    TM_TRY(tm_mpi_agree(p->comm, status, err));
+    tm_delay_settle(&p->flow.costs);
+    TM_TRY(tm_mpi_shuffle(p->comm, &p->flow.costs, cost_owner, &p->collectives->costs, err));
+    tm_delay_settle(&p->collectives->costs);
+    return TM_OK;
+}
+
+tm_status tm_mpi_delay(MPI_Comm comm, const tm_timeline *timelines, size_t n,
+                       tm_collectives *collectives, tm_error *err) {
+    propagation p = {
+        .comm = comm,
+        .timelines = timelines,
+        .n = n,
+        .collectives = collectives,
+        .held = tm_held_open(),
+        .visits = TM_VEC(tm_visit),
+        .flow = TM_DELAY_FLOW(),
+    };
+    tm_status status = propagate(&p, err);
+    tm_held_free(&p.held);
+    free(p.fractions);
+    tm_vec_free(&p.visits);
+    tm_vec_free(&p.flow.debts);
+    tm_vec_free(&p.flow.costs);
+    return status;
+}

@@ -1,0 +1,270 @@
+#include "trial.h"
+
+#include <stdlib.h>
+
+#include "level.h"
+
+enum {
+    P_RANK,
+    P_STEP,
+    P_COLLECTIVES,
+    P_LAST,
+    P_TIED,
+    P_UNTIED,
+    P_WAIT,
+    P_LATENESS,
+    P_CAUSED,
+    P_FRACTION,
+    P_EXPECTED,
+    P_VARIANCE,
+    N_PART_COLUMNS
+};
+
+static const tm_column part_columns[N_PART_COLUMNS] = {
+    [P_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [P_STEP] = {"step", TM_INT, "", "Step of the operations; -1 for none."},
+    [P_COLLECTIVES] = {"collectives", TM_INT, "", "As in stragglers.rank."},
+    [P_LAST] = {"last_arrivals", TM_INT, "", "As in stragglers.rank."},
+    [P_TIED] = {"tied", TM_INT, "", "As in stragglers.rank."},
+    [P_UNTIED] = {"untied", TM_INT, "", "Operations in which one rank came last alone."},
+    [P_WAIT] = {"wait_ns", TM_INT, "ns", "As in stragglers.rank."},
+    [P_LATENESS] = {"lateness_ns", TM_INT, "ns", "As in stragglers.step."},
+    [P_CAUSED] = {"caused_wait_ns", TM_INT, "ns", "Whole nanoseconds of the caused wait."},
+    [P_FRACTION] = {"fraction", TM_INT, "", "What is to be added to caused_wait_ns, in 2^-40 ns."},
+    [P_EXPECTED] = {"expected", TM_REAL, "", "Sum of 1/n over untied operations."},
+    [P_VARIANCE] = {"variance", TM_REAL, "", "Sum of (1/n)(1 - 1/n) over the same."},
+};
+
+const tm_table_def tm_trial_part = {
+    .name = "stragglers.part",
+    .doc = "A row for each rank and step: what the other tables are made of.",
+    .columns = part_columns,
+    .n_columns = N_PART_COLUMNS,
+    .n_keys = 2,
+    .top = -1,
+    .internal = true,
+};
+
+enum { C_RANK, C_STEP, C_PASSED, C_INDIRECT, N_COST_COLUMNS };
+
+static const tm_column cost_columns[N_COST_COLUMNS] = {
+    [C_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [C_STEP] = {"step", TM_INT, "", "Step of the operations that waited; -1 for none."},
+    [C_PASSED] = {"passed_ns", TM_INT, "ns",
+                  "Of its caused wait, what others had caused by keeping it waiting."},
+    [C_INDIRECT] = {"indirect_ns", TM_INT, "ns", "As in stragglers.rank."},
+};
+
+const tm_table_def tm_trial_cost = {
+    .name = "stragglers.cost",
+    .doc = "A row for each rank and step whose cost is not what it caused.",
+    .columns = cost_columns,
+    .n_columns = N_COST_COLUMNS,
+    .n_keys = 2,
+    .top = -1,
+    .internal = true,
+};
+
+static const tm_column member_columns[] = {
+    {"group", TM_INT, "", "Identity of a process group with waits."},
+    {"rank", TM_INT, "", "Global rank of one of its members."},
+};
+
+const tm_table_def tm_trial_member = {
+    .name = "stragglers.member",
+    .doc = "A row for each process group and rank of it.",
+    .columns = member_columns,
+    .n_columns = 2,
+    .n_keys = 2,
+    .top = -1,
+    .internal = true,
+};
+
+tm_status tm_trial_add_part(tm_tables *tables, const tm_toll *toll, tm_error *err) {
+    tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_trial_part.name));
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[P_RANK], toll->rank);
+    tm_cell_set_int(&row[P_STEP], toll->step);
+    tm_cell_set_int(&row[P_COLLECTIVES], toll->collectives);
+    tm_cell_set_int(&row[P_LAST], toll->last);
+    tm_cell_set_int(&row[P_TIED], toll->tied);
+    tm_cell_set_int(&row[P_UNTIED], toll->untied);
+    tm_cell_set_int(&row[P_WAIT], toll->wait_ns);
+    tm_cell_set_int(&row[P_LATENESS], toll->lateness_ns);
+    tm_cell_set_int(&row[P_CAUSED], toll->caused.whole_ns);
+    tm_cell_set_int(&row[P_FRACTION], (int64_t)toll->caused.fraction);
+    tm_cell_set_real(&row[P_EXPECTED], toll->expected);
+    tm_cell_set_real(&row[P_VARIANCE], toll->variance);
+    return TM_OK;
+}
+
+tm_status tm_trial_add_own(tm_tables *tables, const tm_collectives *own, tm_error *err) {
+    tm_table *costs = tm_tables_find(tables, tm_trial_cost.name);
+    tm_table *members = tm_tables_find(tables, tm_trial_member.name);
+    for (size_t i = 0; i < own->costs.n; i++) {
+        const tm_cost *cost = (const tm_cost *)own->costs.data + i;
+        tm_cell *row = tm_table_add_row(costs);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[C_RANK], cost->rank);
+        tm_cell_set_int(&row[C_STEP], cost->step);
+        tm_cell_set_int(&row[C_PASSED], cost->passed_ns);
+        tm_cell_set_int(&row[C_INDIRECT], cost->indirect_ns);
+    }
+    for (size_t i = 0; i < own->members.n; i++) {
+        const tm_group_member *member = (const tm_group_member *)own->members.data + i;
+        tm_cell *row = tm_table_add_row(members);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[0], (int64_t)(member->group >> 1)); /* an identity, not a number */
+        tm_cell_set_int(&row[1], member->rank);
+    }
+    return TM_OK;
+}
+
+static tm_toll read_part(const tm_cell *row) {
+    return (tm_toll){
+        .rank = row[P_RANK].value.i,
+        .step = row[P_STEP].value.i,
+        .collectives = row[P_COLLECTIVES].value.i,
+        .last = row[P_LAST].value.i,
+        .tied = row[P_TIED].value.i,
+        .untied = row[P_UNTIED].value.i,
+        .wait_ns = row[P_WAIT].value.i,
+        .lateness_ns = row[P_LATENESS].value.i,
+        .caused = {row[P_CAUSED].value.i, (uint64_t)row[P_FRACTION].value.i},
+        .expected = row[P_EXPECTED].value.r,
+        .variance = row[P_VARIANCE].value.r,
+    };
+}
+
+static tm_toll read_cost(const tm_cell *row) {
+    return (tm_toll){
+        .rank = row[C_RANK].value.i,
+        .step = row[C_STEP].value.i,
+        .passed_ns = row[C_PASSED].value.i,
+        .indirect_ns = row[C_INDIRECT].value.i,
+    };
+}
+
+static int by_step(const void *a, const void *b) {
+    const tm_toll *x = a, *y = b;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* A rank may have cost in a step in which it took part in nothing that waits. */
+static void add_up_parts(tm_trial *t) {
+    size_t n = 0;
+    if (t->n_parts > 1)
+        qsort(t->parts, t->n_parts, sizeof *t->parts, by_step);
+    for (size_t i = 0; i < t->n_parts; i++) {
+        if (n > 0 && by_step(&t->parts[n - 1], &t->parts[i]) == 0)
+            tm_toll_add(&t->parts[n - 1], &t->parts[i]);
+        else
+            t->parts[n++] = t->parts[i];
+    }
+    t->n_parts = n;
+}
+
+static tm_status read_parts(const tm_tables *tables, tm_trial *t, tm_error *err) {
+    const tm_table *parts = tm_tables_find(tables, tm_trial_part.name);
+    const tm_table *costs = tm_tables_find(tables, tm_trial_cost.name);
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    size_t n = parts->n_rows + costs->n_rows;
+    t->n_ranks = ranks->n_rows;
+    t->ranks = calloc(t->n_ranks + 1, sizeof *t->ranks);
+    t->among = calloc(t->n_ranks + 1, sizeof *t->among);
+    t->parts = calloc(n + 1, sizeof *t->parts);
+    t->leaders = calloc(n + 1, sizeof *t->leaders);
+    if (!t->ranks || !t->among || !t->parts || !t->leaders)
+        return tm_fail_memory(err);
+    for (size_t i = 0, p = 0, c = 0; i < t->n_ranks; i++) {
+        int64_t rank = tm_table_cell(ranks, i, "rank")->value.i;
+        size_t first = t->n_parts;
+        for (; p < parts->n_rows && tm_table_row(parts, p)[P_RANK].value.i == rank; p++)
+            t->parts[t->n_parts++] = read_part(tm_table_row(parts, p));
+        for (; c < costs->n_rows && tm_table_row(costs, c)[C_RANK].value.i == rank; c++)
+            t->parts[t->n_parts++] = read_cost(tm_table_row(costs, c));
+        t->ranks[i].rank = rank;
+        for (size_t k = first; k < t->n_parts; k++)
+            tm_toll_add(&t->ranks[i], &t->parts[k]);
+    }
+    add_up_parts(t);
+    return TM_OK;
+}
+
+/* FNV-1a. */
+static uint64_t hash_text(const char *text) {
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001B3u;
+    return hash;
+}
+
+static size_t row_of(const tm_trial *t, int64_t rank) {
+    size_t low = 0, high = t->n_ranks;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->ranks[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The hosts and groups that every rank belongs to; NULL when memory is out. */
+static tm_place *read_places(const tm_tables *tables, const tm_trial *t, size_t *n) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    const tm_table *members = tm_tables_find(tables, tm_trial_member.name);
+    tm_place *places = calloc(ranks->n_rows + members->n_rows + 1, sizeof *places);
+    *n = 0;
+    for (size_t i = 0; i < ranks->n_rows && places; i++) {
+        const tm_cell *host = tm_table_cell(ranks, i, "host");
+        if (!host->null)
+            places[(*n)++] = (tm_place){TM_LEVEL_HOST, hash_text(host->value.text), i};
+    }
+    for (size_t i = 0; i < members->n_rows && places; i++) {
+        const tm_cell *row = tm_table_row(members, i);
+        size_t rank = row_of(t, row[1].value.i);
+        if (rank < t->n_ranks)
+            places[(*n)++] = (tm_place){TM_LEVEL_GROUP, (uint64_t)row[0].value.i, rank};
+    }
+    return places;
+}
+
+static int64_t sum_windows(const tm_tables *tables) {
+    const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
+    int64_t sum = 0;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        sum += tm_table_cell(ranks, i, "window_ns")->value.i;
+    return sum;
+}
+
+tm_status tm_trial_open(const tm_tables *tables, tm_trial *out, tm_error *err) {
+    *out = (tm_trial){.verdict = {.rank = -1}};
+    TM_TRY(read_parts(tables, out, err));
+    out->n_leaders = tm_verdict_leaders(out->parts, out->n_parts, out->leaders);
+    tm_level_input input = {.ranks = out->ranks,
+                            .n_ranks = out->n_ranks,
+                            .leaders = out->leaders,
+                            .n_leaders = out->n_leaders,
+                            .window_ns = sum_windows(tables)};
+    input.places = read_places(tables, out, &input.n_places);
+    if (!input.places)
+        return tm_fail_memory(err);
+    tm_status status = tm_level_decide(&input, out->among, &out->verdict, err);
+    free(input.places);
+    return status;
+}
+
+void tm_trial_close(tm_trial *trial) {
+    free(trial->ranks);
+    free(trial->among);
+    free(trial->parts);
+    free(trial->leaders);
+    *trial = (tm_trial){0};
+}

@@ -1,0 +1,354 @@
+/* Delay propagation over processes: cost goes back to what made a rank late, as worked out by hand,
+ * and the same for any number of processes. Run with 1, 2, 3 and 4 of them. */
+#include "mpi/delay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "job_fixture.h"
+
+enum { ACTS_MAX = 8 };
+
+static const int64_t step_ns = 1000, n_steps = 5;
+
+/* What a rank does in a step [ns from its begin]: computes (c), is in an all-reduce (a), sends (s)
+ * or receives (r). */
+typedef struct act {
+    char what;
+    int64_t begin_ns, end_ns;
+    const char *ranks;      /* of the group, or the pair: sender, receiver */
+    int stream;             /* of its kind */
+    int32_t size, from, to; /* of the group; of a transfer */
+} act;
+
+#define COMPUTE(begin, end)                                                                        \
+    { 'c', begin, end, NULL, 7, 0, 0, 0 }
+#define REDUCE(begin, end, ranks, stream)                                                          \
+    { 'a', begin, end, ranks, stream, 2, 0, 0 }
+#define SEND(begin, end, from, to)                                                                 \
+    { 's', begin, end, "[0, 1, 2, 3, 4, 5]", 30, 6, from, to }
+#define RECEIVE(begin, end, from, to)                                                              \
+    { 'r', begin, end, "[0, 1, 2, 3, 4, 5]", 31, 6, from, to }
+
+/* What is being built of one rank. */
+typedef struct script {
+    comm_spec kernels[64];
+    event_spec others[128];
+    char names[64][24];
+    size_t n_kernels, n_others, n_steps;
+    int64_t n_of_stream[32]; /* all-reduces: each stream has those of one group */
+} script;
+
+static void add_act(script *s, const act *a, int64_t begin_ns) {
+    if (a->what == 'c') {
+        s->others[s->n_others++] = (event_spec){.category = TM_CAT_KERNEL,
+                                                .name = "gemm",
+                                                .begin_ns = begin_ns + a->begin_ns,
+                                                .duration_ns = a->end_ns - a->begin_ns,
+                                                .where = a->stream};
+        return;
+    }
+    comm_spec spec = {.name = a->what == 'a'   ? "allreduce"
+                              : a->what == 's' ? "send"
+                                               : "recv",
+                      .begin_ns = begin_ns + a->begin_ns,
+                      .duration_ns = a->end_ns - a->begin_ns,
+                      .stream = a->stream,
+                      .ranks = a->ranks,
+                      .dtype = "Float",
+                      .in = GIVEN(8),
+                      .out = GIVEN(8),
+                      .size = a->size};
+    if (a->what == 'a')
+        spec.seq = GIVEN(s->n_of_stream[a->stream]++);
+    if (a->what == 's')
+        spec.dst = GIVEN(a->to);
+    if (a->what == 'r')
+        spec.src = GIVEN(a->from);
+    s->kernels[s->n_kernels++] = spec;
+}
+
+static void add_step(script *s, int64_t begin_ns, int64_t duration_ns) {
+    char *name = s->names[s->n_steps++];
+    snprintf(name, sizeof s->names[0], "ProfilerStep#%zu", s->n_steps);
+    s->others[s->n_others++] = (event_spec){
+        TM_CAT_USER_ANNOTATION, name, begin_ns, duration_ns, 0, 1, 1, NULL, TM_DURATION};
+}
+
+static tm_timeline build_script(ground *g, int64_t rank, const script *s) {
+    return build_comm(g, rank, s->kernels, s->n_kernels, s->others, s->n_others);
+}
+
+/* The same acts, up to the first that has no kind, in each of the steps. */
+static tm_timeline build_steps(ground *g, int64_t rank, const act *acts) {
+    script s = {.n_kernels = 0};
+    for (int64_t step = 1; step <= n_steps; step++) {
+        add_step(&s, step_ns * step, step_ns - 100);
+        for (size_t i = 0; i < ACTS_MAX && acts[i].what; i++)
+            add_act(&s, &acts[i], step_ns * step);
+    }
+    return build_script(g, rank, &s);
+}
+
+/* Tensor-parallel pairs {0, 1} and {2, 3}, data-parallel pairs {0, 2} and {1, 3}. In each of five
+ * steps all compute 100 but rank 3, which computes 200; then comes a tensor-parallel all-reduce;
+ * then they compute 50 but rank 2, which computes 110; then comes a data-parallel one.
+ *
+ *   {0, 1} at 100: nobody waits.                {2, 3} at 100 and 200: 2 waits 100 for 3.
+ *   {0, 2} at 160 and 320: 0 waits 160 for 2.   {1, 3} at 160 and 260: 1 waits 100 for 3.
+ *
+ * Rank 2 was kept waiting for 100 since its data-parallel pair was together, rank 0 for nothing: of
+ * its 160 of lateness 100 are not its own. They go back to where it waited: to rank 3, which has
+ * waited for nobody. Rank 2 keeps 60 of what it caused, and rank 3 has 100 + 100 and 100 more: 300
+ * of 360, that is 83 %. last arrivals: 2 in 5 of 10, 3 in 10 of 10; by chance 10/2, variance 10/4:
+ * z = 3.16 of 3 */
+static tm_timeline build_grid(ground *g, int64_t rank) {
+    static const act acts[][ACTS_MAX] = {
+        {COMPUTE(0, 100), REDUCE(100, 110, "[0, 1]", 20), COMPUTE(110, 160),
+         REDUCE(160, 330, "[0, 2]", 21), COMPUTE(330, 340)},
+        {COMPUTE(0, 100), REDUCE(100, 110, "[0, 1]", 20), COMPUTE(110, 160),
+         REDUCE(160, 270, "[1, 3]", 21), COMPUTE(270, 280)},
+        {COMPUTE(0, 100), REDUCE(100, 210, "[2, 3]", 20), COMPUTE(210, 320),
+         REDUCE(320, 330, "[0, 2]", 21), COMPUTE(330, 340)},
+        {COMPUTE(0, 200), REDUCE(200, 210, "[2, 3]", 20), COMPUTE(210, 260),
+         REDUCE(260, 270, "[1, 3]", 21), COMPUTE(270, 280)},
+    };
+    return build_steps(g, rank, acts[rank]);
+}
+
+static const job_def grid = {.n_ranks = 4, .build = build_grid};
+
+static void check_grid(const share *s) {
+    /* computes: 160, 160, 220, 260 in each step: the median is 190 */
+    static const char *const ranks[] = {
+        "rank=0 host=host0 collectives=10 last_arrivals=0 last_share=0 tied=5 wait_ns=800 "
+        "caused_wait_ns=0 caused_share=0 direct_ns=0 indirect_ns=0 relative_speed=1.1875 "
+        "steps_led=0 verdict=ok",
+        "rank=1 host=host1 collectives=10 last_arrivals=0 last_share=0 tied=5 wait_ns=500 "
+        "caused_wait_ns=0 caused_share=0 direct_ns=0 indirect_ns=0 relative_speed=1.1875 "
+        "steps_led=0 verdict=ok",
+        "rank=2 host=host2 collectives=10 last_arrivals=5 last_share=0.5 tied=0 wait_ns=500 "
+        "caused_wait_ns=800 caused_share=0.4444444444 direct_ns=300 indirect_ns=0 "
+        "relative_speed=0.8636363636 steps_led=0 verdict=ok",
+        "rank=3 host=host3 collectives=10 last_arrivals=10 last_share=1 tied=0 wait_ns=0 "
+        "caused_wait_ns=1000 caused_share=0.5555555556 direct_ns=1000 indirect_ns=500 "
+        "relative_speed=0.7307692308 steps_led=5 verdict=straggler",
+    };
+    static const char *const steps[] = {
+        "step=1 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
+        "step=2 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
+        "step=3 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
+        "step=4 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
+        "step=5 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
+    };
+    static const char *const job[] = {
+        "verdict=persistent rank=3 host=host3 level=rank evidence=Rank 3 (host3) is behind 83 % "
+        "of all waiting: 1.50 us of 1.80 us of GPU time, 500 ns of it through other ranks that "
+        "waited for it; it leads 5 of 5 steps and came last in 10 of 10 collectives (5 expected by "
+        "chance); it computes at 0.73x the median speed: look at its GPU (clock, heat, neighbours) "
+        "or its share of the work"};
+    CHECK_ROWS(s, "stragglers.rank", ranks);
+    CHECK_ROWS(s, "stragglers.step", steps);
+    CHECK_ROWS(s, "stragglers.job", job);
+}
+
+static void a_rank_that_was_kept_waiting_is_not_to_blame(void **state) {
+    (void)state;
+    for (int spread = 0; spread < N_SPREADS; spread++) {
+        share s = run_job(MPI_COMM_WORLD, &grid, spread);
+        if (is_first())
+            check_grid(&s);
+        close_share(&s);
+    }
+}
+
+static void without_clocks_there_is_no_cost(void **state) {
+    (void)state;
+    job_def def = grid;
+    def.apart = true;
+    share s = run_job(MPI_COMM_WORLD, &def, ROUND_ROBIN);
+    for (size_t r = 0; r < 4 && is_first(); r++) {
+        assert_true(tm_table_cell(find(&s, "stragglers.rank"), r, "direct_ns")->null);
+        assert_true(tm_table_cell(find(&s, "stragglers.rank"), r, "indirect_ns")->null);
+    }
+    close_share(&s);
+}
+
+/* Pipelines 0 -> 2 -> 4 and 1 -> 3 -> 5; each stage's two ranks are a data-parallel pair. Each rank
+ * receives, computes 100 but rank 2, which computes 200, sends in 10, and comes to its pair's
+ * all-reduce. Receives are posted when the step begins.
+ *
+ *   stage 0: both send at 100, and come to their all-reduce at 110.
+ *   stage 1: both have received at 110. 3 sends at 210 and comes at 220; 2 sends at 310 and comes
+ * at 320: 3 waits 100 for 2. stage 2: 5 has received at 220 and comes at 320; 4 at 320 and 420: 5
+ * waits 100 for 4.
+ *
+ * Stage 1: both have waited 100 to receive: 2 is late by itself. Stage 2: 4 has waited 310, 5 has
+ * waited 210: all of the 100 is not 4's own. It goes back to its receive, to the sender 2. Of the
+ * 310 that 2 was behind 4's receive it had waited 100 for 0: of the 100, 32.26 go on to rank 0,
+ * which had waited for nobody. */
+static tm_timeline build_pipeline(ground *g, int64_t rank) {
+    static const act acts[][ACTS_MAX] = {
+        {COMPUTE(0, 100), SEND(100, 110, 0, 2), REDUCE(110, 120, "[0, 1]", 21), COMPUTE(120, 130)},
+        {COMPUTE(0, 100), SEND(100, 110, 1, 3), REDUCE(110, 120, "[0, 1]", 21), COMPUTE(120, 130)},
+        {RECEIVE(0, 110, 0, 2), COMPUTE(110, 310), SEND(310, 320, 2, 4),
+         REDUCE(320, 330, "[2, 3]", 21), COMPUTE(330, 340)},
+        {RECEIVE(0, 110, 1, 3), COMPUTE(110, 210), SEND(210, 220, 3, 5),
+         REDUCE(220, 330, "[2, 3]", 21), COMPUTE(330, 340)},
+        {RECEIVE(0, 320, 2, 4), COMPUTE(320, 420), REDUCE(420, 430, "[4, 5]", 21),
+         COMPUTE(430, 440)},
+        {RECEIVE(0, 220, 3, 5), COMPUTE(220, 320), REDUCE(320, 430, "[4, 5]", 21),
+         COMPUTE(430, 440)},
+    };
+    return build_steps(g, rank, acts[rank]);
+}
+
+static void check_cost(const share *s, size_t row, int64_t caused_ns, int64_t direct_ns,
+                       int64_t indirect_ns) {
+    const tm_table *ranks = find(s, "stragglers.rank");
+    assert_int_equal(int_at(ranks, row, "caused_wait_ns"), caused_ns);
+    assert_int_equal(int_at(ranks, row, "direct_ns"), direct_ns);
+    assert_int_equal(int_at(ranks, row, "indirect_ns"), indirect_ns);
+}
+
+static void a_slow_stage_is_to_blame_for_its_successors(void **state) {
+    (void)state;
+    static const job_def def = {.n_ranks = 6, .build = build_pipeline};
+    for (int spread = 0; spread < N_SPREADS; spread++) {
+        share s = run_job(MPI_COMM_WORLD, &def, spread);
+        if (is_first()) {
+            assert_int_equal(int_at(find(&s, "clock.check"), 0, "matched"), 7 * n_steps);
+            check_cost(&s, 0, 0, 0, 32 * n_steps);
+            check_cost(&s, 1, 0, 0, 0);
+            check_cost(&s, 2, 100 * n_steps, 100 * n_steps, 68 * n_steps);
+            check_cost(&s, 3, 0, 0, 0);
+            check_cost(&s, 4, 100 * n_steps, 0, 0);
+            check_cost(&s, 5, 0, 0, 0);
+            assert_int_equal(int_at(find(&s, "stragglers.job"), 0, "rank"), 2);
+        }
+        close_share(&s);
+    }
+}
+
+/* Pairs {0, 1} and {1, 2}. In step 1 rank 2 is 1100 late, and rank 1 not before step 2 begins:
+ * there rank 0 waits 310 for rank 1, which had waited 1100 for rank 2. The wait of step 2 is rank
+ * 2's. */
+static tm_timeline build_carried(ground *g, int64_t rank) {
+    static const act acts[][ACTS_MAX] = {
+        {COMPUTE(0, 100), REDUCE(100, 110, "[0, 1]", 20), COMPUTE(110, 1100),
+         REDUCE(1100, 1420, "[0, 1]", 20), COMPUTE(1420, 1430)},
+        {COMPUTE(0, 100), REDUCE(100, 110, "[0, 1]", 20), COMPUTE(110, 200),
+         REDUCE(200, 1310, "[1, 2]", 21), COMPUTE(1310, 1410), REDUCE(1410, 1420, "[0, 1]", 20),
+         COMPUTE(1420, 1430)},
+        {COMPUTE(0, 1300), REDUCE(1300, 1310, "[1, 2]", 21), COMPUTE(1310, 1320)},
+    };
+    script s = {.n_kernels = 0};
+    add_step(&s, 1000, 900);
+    add_step(&s, 2000, 900);
+    for (size_t i = 0; i < ACTS_MAX && acts[rank][i].what; i++)
+        add_act(&s, &acts[rank][i], 1000);
+    return build_script(g, rank, &s);
+}
+
+static void cost_counts_in_the_step_of_the_wait(void **state) {
+    (void)state;
+    static const job_def def = {.n_ranks = 3, .build = build_carried};
+    static const char *const steps[] = {
+        "step=1 rank=2 caused_wait_ns=1100 direct_ns=1100 indirect_ns=0 lateness_ns=1100",
+        "step=2 rank=2 caused_wait_ns=0 direct_ns=0 indirect_ns=310 lateness_ns=0",
+    };
+    for (int spread = 0; spread < N_SPREADS; spread++) {
+        share s = run_job(MPI_COMM_WORLD, &def, spread);
+        if (is_first()) {
+            CHECK_ROWS(&s, "stragglers.step", steps);
+            check_cost(&s, 1, 310, 0, 0);
+            check_cost(&s, 2, 1100, 1100, 310);
+        }
+        close_share(&s);
+    }
+}
+
+/* Eight ranks in pairs and in groups of four across the pairs, whose compute times are by chance:
+ * all wait for all, again and again. */
+enum { MESH_RANKS = 8, MESH_ROUNDS = 40 };
+
+static int64_t chance(int64_t rank, int64_t k, int64_t below) {
+    uint64_t x = (uint64_t)rank * 0x9E3779B97F4A7C15u + (uint64_t)k * 0xC2B2AE3D27D4EB4Fu + 1;
+    x ^= x >> 29;
+    x *= 0xBF58476D1CE4E5B9u;
+    return (int64_t)((x ^ x >> 32) % (uint64_t)below);
+}
+
+static bool same_group(int64_t a, int64_t b, bool pairs) {
+    return pairs ? a / 2 == b / 2 : a % 2 == b % 2;
+}
+
+/* Lets all ranks compute and come to an all-reduce of 10 ns; adds the acts of one of them. */
+static void mesh_round(script *s, int64_t rank, int64_t now[MESH_RANKS], int64_t k) {
+    static const char *const lists[] = {"[0, 1]", "[2, 3]",       "[4, 5]",
+                                        "[6, 7]", "[0, 2, 4, 6]", "[1, 3, 5, 7]"};
+    bool pairs = k % 2 == 0;
+    int64_t come[MESH_RANKS];
+    for (int64_t r = 0; r < MESH_RANKS; r++)
+        come[r] = now[r] + 50 + chance(r, k, 100);
+    for (int64_t r = 0; r < MESH_RANKS; r++) {
+        int64_t last = 0, began = now[r];
+        for (int64_t o = 0; o < MESH_RANKS; o++)
+            last = same_group(r, o, pairs) && come[o] > last ? come[o] : last;
+        now[r] = last + 10;
+        if (r != rank)
+            continue;
+        const act compute = COMPUTE(began, come[r]);
+        const act reduce = {
+            'a',           come[r], now[r], lists[pairs ? r / 2 : 4 + r % 2], pairs ? 20 : 21,
+            pairs ? 2 : 4, 0,       0};
+        add_act(s, &compute, 0);
+        add_act(s, &reduce, 0);
+    }
+}
+
+static tm_timeline build_mesh(ground *g, int64_t rank) {
+    script s = {.n_kernels = 0};
+    int64_t now[MESH_RANKS] = {0};
+    for (int64_t k = 0; k < MESH_ROUNDS; k++) {
+        if (k % 2 == 0)
+            add_step(&s, now[rank], 1);
+        mesh_round(&s, rank, now, k);
+    }
+    return build_script(g, rank, &s);
+}
+
+static void cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes(void **state) {
+    (void)state;
+    static const job_def def = {.n_ranks = MESH_RANKS, .build = build_mesh};
+    share alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
+    const tm_table *ranks = find(&alone, "stragglers.rank");
+    int64_t waited = 0, cost = 0, indirect = 0;
+    for (size_t r = 0; r < MESH_RANKS; r++) {
+        waited += int_at(ranks, r, "wait_ns");
+        indirect += int_at(ranks, r, "indirect_ns");
+        cost += int_at(ranks, r, "direct_ns") + int_at(ranks, r, "indirect_ns");
+    }
+    assert_true(waited > 1000 && indirect > waited / 20 && indirect < waited);
+    assert_true(llabs(cost - waited) <= MESH_RANKS);
+    for (int spread = 0; spread < N_SPREADS; spread++)
+        check_same(&def, &alone, spread);
+    close_share(&alone);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rank_that_was_kept_waiting_is_not_to_blame),
+        cmocka_unit_test(without_clocks_there_is_no_cost),
+        cmocka_unit_test(a_slow_stage_is_to_blame_for_its_successors),
+        cmocka_unit_test(cost_counts_in_the_step_of_the_wait),
+        cmocka_unit_test(cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes),
+    };
+    alarm(300); /* a hang is a failure, too */
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    MPI_Init(&argc, &argv);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    MPI_Finalize();
+    return failed;
+}
