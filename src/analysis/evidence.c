@@ -230,6 +230,8 @@ static void conclusion_text(const tm_tables *tables, const tm_verdict *v, char *
                  even);
     else if (v->kind == TM_VERDICT_ROTATING)
         snprintf(out, size, "a different rank leads in each step: data or chance, not hardware");
+    else if (v->unsure)
+        snprintf(out, size, "that is no more than their clocks may be wrong by");
     else if (v->kind == TM_VERDICT_INCONCLUSIVE)
         snprintf(out, size, "too few steps or no clear lead to tell chance from cause");
     else if (v->level == TM_LEVEL_HOST)

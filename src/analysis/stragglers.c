@@ -153,6 +153,7 @@ static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
         .untied = answer->untied,
         .wait_ns = answer->wait_ns,
         .lateness_ns = answer->lateness_ns,
+        .doubt_ns = answer->doubt_ns,
         .caused = {answer->caused_ns, answer->caused_fraction},
         .expected = answer->untied ? share : 0.0,
         .variance = answer->untied ? share * (1.0 - share) : 0.0,

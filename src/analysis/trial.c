@@ -13,6 +13,7 @@ enum {
     P_UNTIED,
     P_WAIT,
     P_LATENESS,
+    P_DOUBT,
     P_CAUSED,
     P_FRACTION,
     P_EXPECTED,
@@ -29,6 +30,9 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_UNTIED] = {"untied", TM_INT, "", "Operations in which one rank came last alone."},
     [P_WAIT] = {"wait_ns", TM_INT, "ns", "As in stragglers.rank."},
     [P_LATENESS] = {"lateness_ns", TM_INT, "ns", "As in stragglers.step."},
+    [P_DOUBT] = {"doubt_ns", TM_INT, "ns",
+                 "By how much its caused wait would change, were its clock off by the joint "
+                 "uncertainty wherever it was late."},
     [P_CAUSED] = {"caused_wait_ns", TM_INT, "ns", "Whole nanoseconds of the caused wait."},
     [P_FRACTION] = {"fraction", TM_INT, "", "What is to be added to caused_wait_ns, in 2^-40 ns."},
     [P_EXPECTED] = {"expected", TM_REAL, "", "Sum of 1/n over untied operations."},
@@ -92,6 +96,7 @@ tm_status tm_trial_add_part(tm_tables *tables, const tm_toll *toll, tm_error *er
     tm_cell_set_int(&row[P_UNTIED], toll->untied);
     tm_cell_set_int(&row[P_WAIT], toll->wait_ns);
     tm_cell_set_int(&row[P_LATENESS], toll->lateness_ns);
+    tm_cell_set_int(&row[P_DOUBT], toll->doubt_ns);
     tm_cell_set_int(&row[P_CAUSED], toll->caused.whole_ns);
     tm_cell_set_int(&row[P_FRACTION], (int64_t)toll->caused.fraction);
     tm_cell_set_real(&row[P_EXPECTED], toll->expected);
@@ -133,6 +138,7 @@ static tm_toll read_part(const tm_cell *row) {
         .untied = row[P_UNTIED].value.i,
         .wait_ns = row[P_WAIT].value.i,
         .lateness_ns = row[P_LATENESS].value.i,
+        .doubt_ns = row[P_DOUBT].value.i,
         .caused = {row[P_CAUSED].value.i, (uint64_t)row[P_FRACTION].value.i},
         .expected = row[P_EXPECTED].value.r,
         .variance = row[P_VARIANCE].value.r,

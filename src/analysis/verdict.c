@@ -36,6 +36,7 @@ void tm_toll_add(tm_toll *sum, const tm_toll *toll) {
     sum->untied += toll->untied;
     sum->wait_ns += toll->wait_ns;
     sum->lateness_ns += toll->lateness_ns;
+    sum->doubt_ns += toll->doubt_ns;
     tm_share_add(&sum->caused, toll->caused);
     sum->passed_ns += toll->passed_ns;
     sum->indirect_ns += toll->indirect_ns;
@@ -133,6 +134,8 @@ tm_verdict tm_verdict_decide(const tm_toll *ranks, size_t n_ranks, const tm_lead
     /* Under 1 %, without the product, which may not fit: below the hundredth part rounded up. */
     if (v.wait_ns < window_ns / 100 + (window_ns % 100 > 0) || !most)
         v.kind = TM_VERDICT_NONE;
+    else if (most->doubt_ns > 0 && tm_toll_cost(most).whole_ns <= most->doubt_ns)
+        v.unsure = true;
     else if (n_leaders >= 3 && lasting)
         v.kind = TM_VERDICT_PERSISTENT;
     else if (n_leaders >= 3 && 2 * v.most_led < v.steps)

@@ -11,6 +11,8 @@ typedef struct tm_toll {
     int64_t last, tied;  /* in how many it came last alone; last with another */
     int64_t untied;      /* in how many one rank came last alone */
     int64_t wait_ns, lateness_ns;
+    int64_t doubt_ns; /* by how much `caused` would change, were its clock off by the joint
+                         uncertainty */
     tm_share caused;
     int64_t passed_ns;         /* of what it caused, by having been kept waiting itself */
     int64_t indirect_ns;       /* what it caused through others that waited for it */
@@ -51,6 +53,7 @@ typedef struct tm_verdict {
     int64_t steps, led; /* steps with waits; of them, led by that rank */
     int64_t most_led;   /* steps led by whoever led most */
     int64_t wait_ns;    /* of all ranks */
+    bool unsure;        /* its cost is no more than what clocks may be wrong by */
     double z;           /* of that rank's last arrivals against chance */
     tm_toll toll;       /* of that rank */
 } tm_verdict;
@@ -67,8 +70,9 @@ void tm_toll_add(tm_toll *sum, const tm_toll *toll);
 size_t tm_verdict_leaders(const tm_toll *tolls, size_t n, tm_leader *leaders);
 
 /**
- * Decides by metrics.md: none where all waits are under 1 % of all windows; inconclusive with fewer
- * than 3 steps with waits; persistent where one rank leads at least half of the steps and comes
+ * Decides by metrics.md: none where all waits are under 1 % of all windows; inconclusive where
+ * the cost of the one to name is within what clocks may be wrong by, and with fewer than 3 steps
+ * with waits; persistent where one rank leads at least half of the steps and comes
  * last more often than chance (z > 3), be it that another's single hiccup cost more; rotating where
  * no rank leads half of them; else inconclusive. A rank whose cost is indirect for the most part
  * need not come last itself: of it the steps that it leads are held against chance.

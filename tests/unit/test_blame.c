@@ -367,6 +367,68 @@ static void an_empty_map_gives_no_pairs(void **state) {
     tm_pair_map_free(&map);
 }
 
+/* Four ranks on two hosts (domains 0, 0, 1, 1) with uncertainties of 3 and 4 us: between hosts
+ * begins are told apart from 2 sqrt(9 + 16) = 10 us on, inside a host from twice its spread. */
+static void what_clocks_cannot_tell_is_a_tie(void **state) {
+    (void)state;
+    static const struct {
+        int64_t begin[4];
+        const char *tied; /* 'x' for each rank in the tie */
+        int last;         /* alone; -1 with a tie */
+    } cases[] = {
+        {{0, 90000, 90000, 100001}, "....", 3},  /* 10.001 us to both hosts */
+        {{0, 90000, 20000, 100000}, ".x.x", -1}, /* 10 us between hosts */
+        {{0, 89999, 20000, 100000}, "....", 3},  /* 10.001 us */
+        {{0, 20000, 99000, 100000}, "..xx", -1}, /* 1 us inside a host of spread 0.5 us */
+        {{0, 20000, 98999, 100000}, "....", 3},  /* 1.001 us: 90000 is left out */
+        {{0, 95000, 98999, 100000}, ".x.x", -1}, /* the runner-up is told apart, another is not */
+        {{100000, 20000, 91000, 50000}, "x.x.", -1},
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        tm_comm_record members[4];
+        tm_comm_answer answers[4];
+        tm_error err;
+        for (size_t i = 0; i < 4; i++)
+            members[i] = (tm_comm_record){.rank = (int64_t)i,
+                                          .begin_ns = cases[c].begin[i],
+                                          .end_ns = 300000,
+                                          .group_size = 4,
+                                          .domain = i < 2 ? 0 : 1,
+                                          .uncertainty_ns = i < 2 ? 3000 : 4000,
+                                          .spread_ns = 500};
+        const tm_instance instance = {.n = 4, .waits = true, .last_ns = c == 0 ? 100001 : 100000};
+        assert_int_equal(tm_blame_instance(members, &instance, answers, NULL, &err), TM_OK);
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(answers[i].tied, cases[c].tied[i] == 'x');
+            assert_int_equal(answers[i].last, i == cases[c].last);
+            assert_int_equal(answers[i].untied, cases[c].last >= 0);
+        }
+    }
+}
+
+/* Begins 0, 50000, 90000, 100000 of those ranks: each late one may be wrong, against the first, by
+ * 2 x 0.5 us inside its host or 10 us, once for each rank before it. */
+static void doubt_counts_the_ranks_that_came_before(void **state) {
+    (void)state;
+    static const int64_t begin[4] = {0, 50000, 90000, 100000};
+    static const int64_t doubt[4] = {0, 1000, 2 * 10000, 3 * 10000};
+    tm_comm_record members[4];
+    tm_comm_answer answers[4];
+    tm_error err;
+    for (size_t i = 0; i < 4; i++)
+        members[i] = (tm_comm_record){.rank = (int64_t)i,
+                                      .begin_ns = begin[i],
+                                      .end_ns = 300000,
+                                      .group_size = 4,
+                                      .domain = i < 2 ? 0 : 1,
+                                      .uncertainty_ns = i < 2 ? 3000 : 4000,
+                                      .spread_ns = 500};
+    const tm_instance instance = {.n = 4, .waits = true, .last_ns = 100000};
+    assert_int_equal(tm_blame_instance(members, &instance, answers, NULL, &err), TM_OK);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(answers[i].doubt_ns, doubt[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_are_split_in_layers),
@@ -379,6 +441,8 @@ int main(void) {
         cmocka_unit_test(a_share_is_a_quotient),
         cmocka_unit_test(a_map_sums_every_pair_by_itself),
         cmocka_unit_test(an_empty_map_gives_no_pairs),
+        cmocka_unit_test(what_clocks_cannot_tell_is_a_tie),
+        cmocka_unit_test(doubt_counts_the_ranks_that_came_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,7 @@ static void tolls_of_a_rank_add_up(void **state) {
                          .untied = 8,
                          .wait_ns = 16,
                          .lateness_ns = 32,
+                         .doubt_ns = 3,
                          .caused = {64, (uint64_t)1 << 39},
                          .passed_ns = 128,
                          .indirect_ns = 256,
@@ -49,6 +50,7 @@ static void tolls_of_a_rank_add_up(void **state) {
     assert_int_equal(sum.untied, 16);
     assert_int_equal(sum.wait_ns, 32);
     assert_int_equal(sum.lateness_ns, 64);
+    assert_int_equal(sum.doubt_ns, 6);
     assert_int_equal(sum.caused.whole_ns, 129); /* two halves carry */
     assert_int_equal(sum.caused.fraction, 0);
     assert_int_equal(sum.passed_ns, 256);
@@ -256,6 +258,28 @@ static void waits_of_all_ranks_count(void **state) {
     assert_int_equal(tm_verdict_decide(ranks, 2, NULL, 0, 701).wait_ns, 7);
 }
 
+/* Rank 1 leads all of 4 steps and comes last in 40 of 40 (13.3 by chance). It cost 5,004 ns in 4
+ * steps, 4 of them through others: its clock may be wrong by as much, or by 1 ns less. */
+static void nobody_is_named_within_what_clocks_may_be_wrong_by(void **state) {
+    (void)state;
+    for (int64_t doubt = 5003; doubt <= 5004; doubt++) {
+        tm_toll ranks[RANKS] = {{.rank = 0, .wait_ns = 3000}, {.rank = 1}, {.rank = 2}};
+        tm_leader leaders[4];
+        ranks[1].last = ranks[1].untied = 40;
+        ranks[1].expected = 40.0 / 3.0;
+        ranks[1].variance = 40.0 * 2.0 / 9.0;
+        ranks[1].caused.whole_ns = 5000;
+        ranks[1].indirect_ns = 4;
+        ranks[1].doubt_ns = doubt;
+        for (int64_t step = 0; step < 4; step++)
+            leaders[step] = (tm_leader){.step = step, .rank = 1, .caused_ns = 1250};
+        tm_verdict v = tm_verdict_decide(ranks, RANKS, leaders, 4, 100000);
+        assert_int_equal(v.rank, 1);
+        assert_int_equal(v.unsure, doubt == 5004);
+        assert_int_equal(v.kind, doubt == 5004 ? TM_VERDICT_INCONCLUSIVE : TM_VERDICT_PERSISTENT);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts_have_words),
@@ -266,6 +290,7 @@ int main(void) {
         cmocka_unit_test(z_counts_standard_deviations_above_chance),
         cmocka_unit_test(a_rank_that_costs_through_others_need_not_come_last),
         cmocka_unit_test(waits_of_all_ranks_count),
+        cmocka_unit_test(nobody_is_named_within_what_clocks_may_be_wrong_by),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
