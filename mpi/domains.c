@@ -220,8 +220,8 @@ static double gpu_error(const tm_clock_host *host) {
 static tm_status make_domains(tm_aligner *a, tm_error *err) {
     const tm_fact *facts = a->facts.data;
     int32_t *of_host = calloc((size_t)a->n_hosts + 1, sizeof *of_host); /* its domain, plus 1 */
-    TM_TRY(tm_mpi_agree(a->comm, of_host ? TM_OK : tm_fail_memory(err), err));
-    for (size_t i = 0; i < a->facts.n; i++) {
+    tm_status status = tm_mpi_agree(a->comm, of_host ? TM_OK : tm_fail_memory(err), err);
+    for (size_t i = 0; i < a->facts.n && status == TM_OK; i++) {
         tm_clock_seat *seat = &a->seats[i];
         const tm_clock_host *host = &a->hosts[seat->host];
         bool fresh = !host->shared || of_host[seat->host] == 0;
@@ -253,7 +253,7 @@ static tm_status make_domains(tm_aligner *a, tm_error *err) {
             domain->wall_ns = HUGE_VAL;
     }
     free(of_host);
-    return TM_OK;
+    return status;
 }
 
 tm_status tm_aligner_seat(tm_aligner *a, tm_error *err) {

@@ -119,7 +119,7 @@ static uint8_t flags_of(const operation *op, const part *p) {
 /* The row of the parts [from, to) of one domain, ascending in end. */
 static tm_clock_end row_of(const operation *op, size_t instance, size_t from, size_t to) {
     const part *first = &op->parts[from];
-    uint64_t identity = first->record->group + 31u * first->record->kind;
+    uint64_t identity = first->record->group + (uint64_t)31 * first->record->kind;
     tm_clock_end row = {.event = instance,
                         .begin_max_ns = first->record->begin_ns,
                         .end_min_ns = first->record->end_ns,
