@@ -92,16 +92,27 @@ static double z_of_steps(int64_t led, size_t n_leaders, size_t n_ranks) {
     return variance > 0.0 ? ((double)led - steps * share) / sqrt(variance) : 0.0;
 }
 
-/* The rank that leads at least half of the steps and comes last more often than chance; of two the
- * one of more cost. */
+/* Whether a rank's cost stands out: an even share of all, and 15 % of what the others have then. In
+ * a pipeline somebody always waits for the first stage. */
+static bool stands_out(const tm_toll *rank, int64_t cost_ns, size_t n_ranks) {
+    double even = 1.0 / (double)n_ranks;
+    return (double)tm_toll_cost(rank).whole_ns >= (even + 0.15 * (1.0 - even)) * (double)cost_ns;
+}
+
+/* The rank that leads at least half of the steps, comes last more often than chance and stands out;
+ * of two the one of more cost. */
 static const tm_toll *find_lasting(const tm_toll *ranks, size_t n_ranks, const tm_leader *leaders,
                                    size_t n_leaders) {
     const tm_toll *found = NULL;
+    int64_t cost_ns = 0;
+    for (size_t i = 0; i < n_ranks; i++)
+        cost_ns += tm_toll_cost(&ranks[i]).whole_ns;
     for (size_t i = 0; i < n_ranks; i++) {
         int64_t led = steps_led(leaders, n_leaders, ranks[i].rank);
         bool indirect = ranks[i].indirect_ns > tm_toll_direct(&ranks[i]).whole_ns;
         double z = indirect ? z_of_steps(led, n_leaders, n_ranks) : z_of(&ranks[i]);
-        bool lasting = n_leaders > 0 && 2 * led >= (int64_t)n_leaders && z > 3.0;
+        bool lasting = n_leaders > 0 && 2 * led >= (int64_t)n_leaders && z > 3.0 &&
+                       stands_out(&ranks[i], cost_ns, n_ranks);
         if (lasting && (!found || costs_more(&ranks[i], found)))
             found = &ranks[i];
     }

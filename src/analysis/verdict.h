@@ -73,9 +73,10 @@ size_t tm_verdict_leaders(const tm_toll *tolls, size_t n, tm_leader *leaders);
  * Decides by metrics.md: none where all waits are under 1 % of all windows; inconclusive where
  * the cost of the one to name is within what clocks may be wrong by, and with fewer than 3 steps
  * with waits; persistent where one rank leads at least half of the steps and comes
- * last more often than chance (z > 3), be it that another's single hiccup cost more; rotating where
- * no rank leads half of them; else inconclusive. A rank whose cost is indirect for the most part
- * need not come last itself: of it the steps that it leads are held against chance.
+ * last more often than chance (z > 3), with an even share of all cost and 15 % of the rest at
+ * least, be it that another's single hiccup cost more; rotating where no rank leads half of them;
+ * else inconclusive. A rank whose cost is indirect for the most part need not come last itself: of
+ * it the steps that it leads are held against chance.
  *
  * @param ranks      [n_ranks] each rank's sum, ascending in rank
  * @param window_ns  sum of all ranks' windows

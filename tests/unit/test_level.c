@@ -37,10 +37,17 @@ static const trial trials[] = {
     {{0, 0, 20, 0, 25, 23, 10, 22}, "aaaabbbb", "........", "4756", HOST, PERSISTENT, 4, "4567"},
     {{0, 0, 20, 0, 26, 23, 9, 22}, "aaaabbbb", "........", "4756", RANK, ROTATING, 4, "4"},
     {{0, 0, 21, 0, 25, 23, 10, 22}, "aaaabbbb", "........", "4756", RANK, ROTATING, 4, "4"},
-    /* leads that ranks share are the host's, where one of them alone would not lead half;
-     * another rank that lasts comes before them */
+    /* leads that ranks share are the host's, where one of them alone would not lead half; a rank
+     * that leads and costs little is none to name */
     {{0, 0, 0, 0, 25, 25, 25, 25}, "aaaabbbb", "........", "4500", HOST, PERSISTENT, 4, "4567"},
-    {{0, 0, 0, 0, 25, 25, 25, 25}, "aaaabbbb", "........", "4000", RANK, PERSISTENT, 0, "0"},
+    {{0, 0, 0, 0, 25, 25, 25, 25},
+     "aaaabbbb",
+     "........",
+     "4000",
+     HOST,
+     TM_VERDICT_INCONCLUSIVE,
+     4,
+     "4567"},
     /* the smaller of two: ranks 4 and 5 of a host of four */
     {{0, 0, 0, 0, 50, 50, 0, 0}, "aaaabbbb", "....gg..", "4545", GROUP, PERSISTENT, 4, "45"},
     {{0, 0, 0, 0, 25, 25, 25, 25}, "aaaabbbb", "....gggg", "4567", HOST, PERSISTENT, 4, "4567"},

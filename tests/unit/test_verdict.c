@@ -164,7 +164,10 @@ static const trial trials[] = {
     /* the rank with the largest cost is meant, even where another comes last more often;
      * of equals the lowest */
     {50, 100, {8, 9, 0}, {16, 10, 0}, "1111", INCONCLUSIVE, 1, 4, 4},
-    {50, 100, {9, 9, 9}, {16, 16, 16}, "000", PERSISTENT, 0, 3, 3},
+    {50, 100, {9, 9, 9}, {16, 16, 16}, "000", INCONCLUSIVE, 0, 3, 3},
+    /* an even share and 15 % of the rest is 1/3 + 0.1 = 13/30 of all */
+    {50, 100, {13, 12, 5}, {16, 16, 0}, "000", PERSISTENT, 0, 3, 3},
+    {50, 100, {129, 120, 51}, {16, 16, 0}, "000", INCONCLUSIVE, 0, 3, 3},
     {50, 100, {1, 9, 9}, {0, 16, 16}, "111", PERSISTENT, 1, 3, 3},
     {50, 100, {1, 1, 2}, {0, 0, 16}, "222", PERSISTENT, 2, 3, 3},
     /* a rank that lasts comes before one whose single hiccup cost more; of two that last, the one
