@@ -117,8 +117,12 @@ enum { J_VERDICT, J_RANK, J_HOST, J_LEVEL, J_EVIDENCE, N_JOB_COLUMNS };
 static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_VERDICT] =
         {"verdict", TM_TEXT, "",
-         "none (all waits under 1 % of all windows), inconclusive, persistent or rotating; "
-         "null where nothing could be matched."},
+         "none: all waits are under 1 % of all windows. persistent: one rank leads at least half "
+         "of 3 or more steps, comes last more often than chance (z > 3; if its cost is indirect "
+         "for "
+         "the most part, leads more often), costs an even share of all and 15 % of the rest at "
+         "least, and more than its clock may be wrong by. rotating: no rank leads half of the "
+         "steps. Else inconclusive. Null where nothing could be matched."},
     [J_RANK] = {"rank", TM_INT, "",
                 "The persistent rank, else the one with the largest direct_ns + indirect_ns; null "
                 "for none."},
