@@ -6,6 +6,7 @@
 #include "agree.h"
 #include "analysis/blame.h"
 #include "analysis/median.h"
+#include "base/sums.h"
 #include "delay.h"
 #include "match/groups.h"
 #include "shuffle.h"
@@ -139,31 +140,52 @@ static int64_t median_bytes(const tm_comm_record *members, size_t n, int64_t *sc
     return tm_median(scratch, n);
 }
 
+/* Times of the members: the earliest begin and latest end on the job's clock, and sums. */
+static void add_times(const tm_comm_record *members, const tm_instance *instance,
+                      tm_instance_value *value) {
+    int64_t end = members->end_ns, begin = members->begin_ns;
+    value->shortest_ns = end - begin;
+    for (size_t i = 0; i < instance->n; i++) {
+        int64_t duration = members[i].end_ns - members[i].begin_ns;
+        end = members[i].end_ns > end ? members[i].end_ns : end;
+        begin = members[i].begin_ns < begin ? members[i].begin_ns : begin;
+        value->shortest_ns = duration < value->shortest_ns ? duration : value->shortest_ns;
+        value->comm_ns = tm_sum(value->comm_ns, duration);
+        if (instance->waits)
+            value->waited_ns =
+                tm_sum(value->waited_ns, tm_member_wait(&members[i], instance->last_ns));
+    }
+    if (instance->waits) {
+        value->transfer_ns = end > instance->last_ns ? end - instance->last_ns : 0;
+        value->skew_ns = instance->last_ns - begin;
+    }
+}
+
 static tm_status add_value(waiter *w, const tm_instance *instance, tm_vec *values, tm_error *err) {
     const tm_comm_record *members = (tm_comm_record *)w->out->records.data + instance->first;
     int64_t *scratch = malloc(instance->n * sizeof *scratch);
     if (!scratch)
         return tm_fail_memory(err);
+    bool pair = members->way == TM_MATCH_PAIR;
     tm_instance_value value = {.group = members->group,
                                .bytes = median_bytes(members, instance->n, scratch),
                                .transfer_ns = -1,
                                .skew_ns = -1,
                                .group_size = members->group_size,
-                               .kind = members->way == TM_MATCH_PAIR ? TM_COLL_SENDRECV
-                                                                     : members->kind};
+                               .kind = pair ? TM_COLL_SENDRECV : members->kind,
+                               .state = instance->state,
+                               .process_group = members->process_group,
+                               .process_group_size = members->process_group_size,
+                               .description = members->description,
+                               .from = -1,
+                               .to = -1};
     free(scratch);
     memcpy(value.group_text, members->group_text, sizeof value.group_text);
-    if (members->way == TM_MATCH_PAIR) /* all pairs of a group are one row */
+    if (pair) /* all pairs of a group are one row */
         value.group = tm_group_hash(0, value.group_text, strlen(value.group_text));
-    int64_t end = members->end_ns, begin = members->begin_ns;
-    for (size_t i = 1; i < instance->n; i++) {
-        end = members[i].end_ns > end ? members[i].end_ns : end;
-        begin = members[i].begin_ns < begin ? members[i].begin_ns : begin;
-    }
-    if (instance->waits) {
-        value.transfer_ns = end > instance->last_ns ? end - instance->last_ns : 0;
-        value.skew_ns = instance->last_ns - begin;
-    }
+    for (size_t i = 0; i < instance->n && pair; i++)
+        *(members[i].kind == TM_COLL_SEND ? &value.from : &value.to) = (int32_t)members[i].rank;
+    add_times(members, instance, &value);
     return tm_vec_append(values, &value, 1) ? TM_OK : tm_fail_memory(err);
 }
 
@@ -172,8 +194,7 @@ static tm_status spread_values(waiter *w, tm_error *err) {
     const tm_instance *instances = w->out->instances.data;
     tm_status status = TM_OK;
     for (size_t i = 0; i < w->out->instances.n && status == TM_OK; i++)
-        if (instances[i].state == TM_INSTANCE_COMPLETE)
-            status = add_value(w, &instances[i], &values, err);
+        status = add_value(w, &instances[i], &values, err);
     status = tm_mpi_agree(w->comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(w->comm, &values, value_owner, &w->out->values, err);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bandwidth.h"
 #include "median.h"
 #include "timeline/collectives.h"
 
@@ -148,28 +149,12 @@ static const tm_table_def unmatched_part_def = {
 static const tm_table_def *const defs[] = {&kind_def, &worst_def, &arrival_def, &unmatched_def,
                                            &unmatched_part_def};
 
-/* The power of two at or below; -1 for an unknown size, 0 for none. */
-static int64_t size_class(int64_t bytes) {
-    int64_t power = 1;
-    if (bytes <= 0)
-        return bytes;
-    while (power <= bytes / 2)
-        power *= 2;
-    return power;
-}
-
-static double bus_factor(uint8_t kind, int32_t n) {
-    double ranks = n;
-    if (kind == TM_COLL_ALLREDUCE)
-        return 2.0 * (ranks - 1.0) / ranks;
-    if (kind == TM_COLL_ALLGATHER || kind == TM_COLL_REDUCESCATTER || kind == TM_COLL_ALLTOALL)
-        return (ranks - 1.0) / ranks;
-    return 1.0;
-}
-
+/* Complete operations first: they alone are shown. */
 static int by_class(const void *a, const void *b) {
     const tm_instance_value *x = a, *y = b;
-    int64_t p = size_class(x->bytes), q = size_class(y->bytes);
+    int64_t p = tm_size_class(x->bytes), q = tm_size_class(y->bytes);
+    if (x->state != y->state)
+        return x->state < y->state ? -1 : 1;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
     if (x->group != y->group)
@@ -204,7 +189,7 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
     if (n_rates > 0) {
         double rate = tm_median_real(rates, n_rates);
         tm_cell_set_real(&row[K_ALGBW], rate);
-        tm_cell_set_real(&row[K_BUSBW], rate * bus_factor(v->kind, v->group_size));
+        tm_cell_set_real(&row[K_BUSBW], rate * tm_bus_factor(v->kind, v->group_size));
     }
 }
 
@@ -218,7 +203,7 @@ static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n
     tm_cell_set_int(&row[K_RANKS], v->group_size);
     tm_cell_set_int(&row[K_COUNT], (int64_t)n);
     if (v->bytes >= 0)
-        tm_cell_set_int(&row[K_SIZE_CLASS], size_class(v->bytes));
+        tm_cell_set_int(&row[K_SIZE_CLASS], tm_size_class(v->bytes));
     set_medians(row, v, n, scratch);
     free(scratch);
     TM_TRY(tm_table_set_text(table, &row[K_KIND], tm_collective_word((tm_collective_kind)v->kind),
@@ -232,7 +217,7 @@ static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error
     size_t n = own->values.n;
     if (n > 1)
         qsort(v, n, sizeof *v, by_class);
-    for (size_t first = 0, i = 0; first < n; first = i) {
+    for (size_t first = 0, i = 0; first < n && v[first].state == TM_INSTANCE_COMPLETE; first = i) {
         for (i = first + 1; i < n && by_class(&v[first], &v[i]) == 0; i++)
             ;
         TM_TRY(add_class(table, v + first, i - first, err));

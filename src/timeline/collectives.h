@@ -47,7 +47,8 @@ typedef struct tm_left_out {
 /** One communication kernel of one rank, as it goes to the process that matches it. No pointers:
  * it is sent as bytes. */
 typedef struct tm_comm_record {
-    uint64_t group;                     /* id of its process group, the same on every rank */
+    uint64_t group;                     /* id of its process group, the same on every rank; of a
+                                           transfer, of its pair of ranks in that group */
     uint64_t key;                       /* within the group and way: the same on every rank */
     int64_t begin_ns, end_ns;           /* recorded; after alignment on the job's clock, where the
                                            end is the aligned begin plus the duration */
@@ -56,8 +57,11 @@ typedef struct tm_comm_record {
     int64_t step;                       /* number of its step; -1 for none */
     int64_t seq;                        /* -1 where the trace has none */
     int64_t rank;                       /* global */
+    uint64_t process_group;             /* id of its process group, a transfer's too */
+    int32_t process_group_size;         /* ranks of that */
+    uint32_t description;               /* name id of its description, TM_NO_NAME without */
     uint32_t event;                     /* its row in the rank's timeline */
-    int32_t group_size;                 /* ranks of the group */
+    int32_t group_size;                 /* ranks of the group; 2 for a transfer */
     int32_t origin;                     /* the process that holds the rank: the answer goes there */
     int32_t domain;                     /* clock domain of its rank; set by alignment, as are */
     uint32_t uncertainty_ns;            /* its clock's against other domains, and */
@@ -85,7 +89,7 @@ typedef struct tm_instance {
     uint8_t state;   /* tm_instance_state */
 } tm_instance;
 
-/** What the tables by kind and group need of a complete operation; lies with the group's owner. */
+/** What the tables by kind and group need of an operation; lies with the group's owner. */
 typedef struct tm_instance_value {
     uint64_t group;
     int64_t bytes;       /* median over its members; -1 without metadata */
@@ -93,7 +97,15 @@ typedef struct tm_instance_value {
     int64_t skew_ns;     /* L minus the earliest begin; -1 where it has no wait */
     int32_t group_size;
     uint8_t kind;
+    uint8_t state; /* tm_instance_state */
     char group_text[TM_GROUP_TEXT_MAX];
+    uint64_t process_group;     /* as in tm_comm_record */
+    int32_t process_group_size; /* likewise */
+    uint32_t description;       /* likewise */
+    int32_t from, to;           /* of a transfer: sender and receiver, else -1 */
+    int64_t shortest_ns;        /* its shortest kernel */
+    int64_t comm_ns;            /* sum of its kernels */
+    int64_t waited_ns;          /* sum of its members' waits; 0 where it has no wait */
 } tm_instance_value;
 
 /** One of the operations with the most wait. */

@@ -125,26 +125,34 @@ static void a_size_class_is_the_power_of_two_at_or_below(void **state) {
 }
 
 /* Values of {kind, group, group's text, ranks, bytes, transfer, skew}, in any order. */
+#define VALUE(id, size, transfer, skew, n, what, text)                                             \
+    {                                                                                              \
+        .group = (id), .bytes = (size), .transfer_ns = (transfer), .skew_ns = (skew),              \
+        .group_size = (n), .kind = (what), .group_text = text                                      \
+    }
 static const tm_instance_value values[] = {
     /* all-reduces of group a, class 1024: bytes 1024, 1500, 2000, 2047: median (1500 + 2000) / 2;
      * transfers 0, 10, 20, 1000: median 15, p95 the 4th; skews 4, 7, 9, 30: median 8; rates without
      * the first: 1500/10 = 150, 2000/20 = 100, 2047/1000 = 2.047: median 100; x 2 x 3 / 4 = 150 */
-    {1, 2000, 20, 4, 4, TM_COLL_ALLREDUCE, "a"},
-    {1, 1024, 0, 9, 4, TM_COLL_ALLREDUCE, "a"},
-    {1, 2047, 1000, 7, 4, TM_COLL_ALLREDUCE, "a"},
-    {1, 1500, 10, 30, 4, TM_COLL_ALLREDUCE, "a"},
+    VALUE(1, 2000, 20, 4, 4, TM_COLL_ALLREDUCE, "a"),
+    VALUE(1, 1024, 0, 9, 4, TM_COLL_ALLREDUCE, "a"),
+    VALUE(1, 2047, 1000, 7, 4, TM_COLL_ALLREDUCE, "a"),
+    VALUE(1, 1500, 10, 30, 4, TM_COLL_ALLREDUCE, "a"),
     /* another class, at its lower end; another group; another kind */
-    {1, 2048, 2, 1, 4, TM_COLL_ALLREDUCE, "a"},
-    {2, 1024, 4, 2, 2, TM_COLL_ALLREDUCE, "b"},
-    {1, 1024, 8, 0, 4, TM_COLL_ALLGATHER, "a"},
+    VALUE(1, 2048, 2, 1, 4, TM_COLL_ALLREDUCE, "a"),
+    VALUE(2, 1024, 4, 2, 2, TM_COLL_ALLREDUCE, "b"),
+    VALUE(1, 1024, 8, 0, 4, TM_COLL_ALLGATHER, "a"),
     /* no size: neither class nor rate. Transfers 1, 2: median 1.5 */
-    {3, -1, 1, 5, 8, TM_COLL_ALLREDUCE, "0-7"},
-    {3, -1, 2, 6, 8, TM_COLL_ALLREDUCE, "0-7"},
+    VALUE(3, -1, 1, 5, 8, TM_COLL_ALLREDUCE, "0-7"),
+    VALUE(3, -1, 2, 6, 8, TM_COLL_ALLREDUCE, "0-7"),
     /* no wait: sizes alone, median of 10 and 11 */
-    {1, 10, -1, -1, 4, TM_COLL_BROADCAST, "a"},
-    {1, 11, -1, -1, 4, TM_COLL_BROADCAST, "a"},
+    VALUE(1, 10, -1, -1, 4, TM_COLL_BROADCAST, "a"),
+    VALUE(1, 11, -1, -1, 4, TM_COLL_BROADCAST, "a"),
     /* all ended before the last began: no rate */
-    {1, 16, 0, 3, 4, TM_COLL_BARRIER, "a"},
+    VALUE(1, 16, 0, 3, 4, TM_COLL_BARRIER, "a"),
+    /* not complete: not shown */
+    {.group = 1, .bytes = 16, .group_size = 4, .state = TM_INSTANCE_INCOMPLETE, .group_text = "a"},
+    {.group = 9, .bytes = 16, .group_size = 4, .state = TM_INSTANCE_SUSPECT, .group_text = "c"},
 };
 
 static void classes_have_their_medians(void **state) {
