@@ -1,0 +1,88 @@
+#include "group_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "median.h"
+
+/* Sizes up to this times the smallest of a run are taken together. */
+#define RUN_RATIO 1.25
+
+/* From half a byte to 2^63 bytes there are fewer runs. */
+enum { RUNS_MAX = 208 };
+
+/* The largest size is at least this times the smallest. */
+#define SPAN_MIN 4.0
+
+typedef struct run {
+    double x, y;   /* medians of moved bytes and of time */
+    double weight; /* of its relative deviation */
+} run;
+
+static int by_size(const void *a, const void *b) {
+    const tm_transfer *x = a, *y = b;
+    if (x->moved_bytes != y->moved_bytes)
+        return x->moved_bytes < y->moved_bytes ? -1 : 1;
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {
+    run made = {.x = (transfers[(n - 1) / 2].moved_bytes + transfers[n / 2].moved_bytes) / 2.0,
+                .weight = sqrt((double)n)};
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = transfers[i].time_ns;
+    made.y = tm_median_real(scratch, n);
+    return made;
+}
+
+static double cost_of(const run *runs, size_t n, double latency, double slope) {
+    double cost = 0.0;
+    for (size_t i = 0; i < n; i++)
+        cost += runs[i].weight * fabs(runs[i].y - latency - slope * runs[i].x) / runs[i].y;
+    return cost;
+}
+
+/* The best line goes through two of the points: all are tried. */
+static tm_transfer_line best_line(const run *runs, size_t n) {
+    tm_transfer_line line = {0};
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++) {
+            double slope = (runs[k].y - runs[i].y) / (runs[k].x - runs[i].x);
+            double latency = runs[i].y - slope * runs[i].x;
+            if (slope <= 0.0 || latency < 0.0)
+                continue;
+            double cost = cost_of(runs, n, latency, slope);
+            if (cost < least) {
+                least = cost;
+                line = (tm_transfer_line){latency, 1.0 / slope, true, false, false};
+            }
+        }
+    return line;
+}
+
+tm_status tm_fit_transfers(tm_transfer *transfers, size_t n, tm_transfer_line *out, tm_error *err) {
+    run runs[RUNS_MAX];
+    size_t n_runs = 0;
+    tm_transfer_line line = {0};
+    double *scratch = malloc((n + 1) * sizeof *scratch);
+    if (!scratch)
+        return tm_fail_memory(err);
+    if (n > 1)
+        qsort(transfers, n, sizeof *transfers, by_size);
+    for (size_t first = 0, i = 0; first < n && n_runs < RUNS_MAX; first = i) {
+        for (i = first + 1;
+             i < n && transfers[i].moved_bytes <= RUN_RATIO * transfers[first].moved_bytes; i++)
+            ;
+        runs[n_runs++] = make_run(transfers + first, i - first, scratch);
+    }
+    free(scratch);
+    if (n_runs > 1 && runs[n_runs - 1].x >= SPAN_MIN * runs[0].x)
+        line = best_line(runs, n_runs);
+    if (line.found) {
+        line.tells_latency = line.latency_ns >= 0.1 * tm_line_at(&line, runs[0].x);
+        line.tells_bandwidth = line.latency_ns <= 0.5 * tm_line_at(&line, runs[n_runs - 1].x);
+    }
+    *out = line;
+    return TM_OK;
+}
