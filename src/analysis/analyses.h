@@ -10,6 +10,7 @@ extern const tm_analysis tm_analysis_ratio;
 extern const tm_analysis tm_analysis_imbalance;
 extern const tm_analysis tm_analysis_stragglers;
 extern const tm_analysis tm_analysis_collectives;
+extern const tm_analysis tm_analysis_groups;
 extern const tm_analysis tm_analysis_clock;
 extern const tm_analysis tm_analysis_overview;
 extern const tm_analysis tm_analysis_operators;

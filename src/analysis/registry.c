@@ -9,10 +9,11 @@
 static const tm_analysis *const analyses[] = {
     &tm_analysis_job,        &tm_analysis_overview,    &tm_analysis_overlap,
     &tm_analysis_ratio,      &tm_analysis_imbalance,   &tm_analysis_clock,
-    &tm_analysis_stragglers, &tm_analysis_collectives, &tm_analysis_launches,
-    &tm_analysis_idle,       &tm_analysis_transfers,   &tm_analysis_memory,
-    &tm_analysis_kernels,    &tm_analysis_contention,  &tm_analysis_operators,
-    &tm_analysis_modules,    &tm_analysis_phases,      &tm_analysis_input,
+    &tm_analysis_stragglers, &tm_analysis_collectives, &tm_analysis_groups,
+    &tm_analysis_launches,   &tm_analysis_idle,        &tm_analysis_transfers,
+    &tm_analysis_memory,     &tm_analysis_kernels,     &tm_analysis_contention,
+    &tm_analysis_operators,  &tm_analysis_modules,     &tm_analysis_phases,
+    &tm_analysis_input,
 };
 
 enum { N_ANALYSES = sizeof analyses / sizeof *analyses };

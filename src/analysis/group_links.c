@@ -1,0 +1,189 @@
+#include "group_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "group_parts.h"
+#include "median.h"
+#include "tmerge/timeline.h"
+
+enum {
+    L_GROUP,
+    L_MEMBERS,
+    L_FROM,
+    L_TO,
+    L_KIND,
+    L_SIZE_CLASS,
+    L_DIMENSION,
+    L_REACH,
+    L_COUNT,
+    L_BYTES,
+    L_TIME,
+    L_BUSBW,
+    L_FIT,
+    L_PEERS,
+    L_PEERS_TIME,
+    L_SLOWER,
+    L_SLOW,
+    N_LINK_COLUMNS
+};
+
+static const tm_column link_columns[N_LINK_COLUMNS] = {
+    [L_GROUP] = {"group", TM_TEXT, "", "As in groups.group."},
+    [L_MEMBERS] = {"members", TM_TEXT, "", "As in groups.group."},
+    [L_FROM] = {"from_rank", TM_INT, "", "Of a transfer between two ranks: the sender; else null."},
+    [L_TO] = {"to_rank", TM_INT, "", "The receiver; else null."},
+    [L_KIND] = {"kind", TM_TEXT, "", "Kind of collective; sendrecv for such transfers."},
+    [L_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B", "The power of two at or below the size."},
+    [L_DIMENSION] = {"dimension", TM_TEXT, "", "As in groups.group."},
+    [L_REACH] = {"reach", TM_TEXT, "", "intra: all on one host, else inter; null: not known."},
+    [L_COUNT] = {"count", TM_INT, "", "Complete operations."},
+    [L_BYTES] = {"bytes", TM_INT, "B", "Their median size."},
+    [L_TIME] = {"median_ns", TM_INT, "ns",
+                "Median from the begin of the last rank to the latest end; of transfers between "
+                "two ranks, of the shorter of the two kernels, which needs no clocks."},
+    [L_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s", "bytes x f / median_ns; f as in collectives.kind."},
+    [L_FIT] = {"times_fit", TM_REAL, "",
+               "median_ns / what the line of its group gives for bytes (see latency_ns in "
+               "groups.group); null where there is none."},
+    [L_PEERS] = {"peers", TM_INT, "",
+                 "Others with the same dimension, number of ranks, reach, kind and median size; of "
+                 "pairs in a group without dimension, those of this group."},
+    [L_PEERS_TIME] = {"peers_ns", TM_INT, "ns", "Median of the peers' median_ns, without its own."},
+    [L_SLOWER] = {"times_slower", TM_REAL, "", "median_ns / peers_ns."},
+    [L_SLOW] = {"slow", TM_BOOL, "",
+                "times_slower is over 1.2, median_ns over 10 us above peers_ns, and count at "
+                "least 3."},
+};
+
+const tm_table_def tm_group_link_def = {
+    .name = "groups.link",
+    .doc = "A row for each process group or pair of ranks, kind and size class that has two peers "
+           "or more to be compared with.",
+    .columns = link_columns,
+    .n_columns = N_LINK_COLUMNS,
+    .n_keys = L_SIZE_CLASS + 1,
+    .top = L_SLOWER,
+};
+
+enum { PEERS_MIN = 2, COUNT_MIN = 3 };
+
+typedef struct link {
+    tm_group_whole *group;
+    const tm_cell *class; /* its row of groups.class */
+    int64_t n_hosts;
+    size_t ranks;
+    bool pair;
+} link;
+
+static int order(int64_t a, int64_t b) {
+    return (a > b) - (a < b);
+}
+
+/* Peers side by side; 0 between peers. Groups without a dimension have none but their own pairs:
+ * what they are for may differ. */
+static int by_peers(const link *x, const link *y) {
+    const char *p = x->group->dimension, *q = y->group->dimension;
+    int found = strcmp(p ? p : "", q ? q : "");
+    found = found ? found : order(x->pair, y->pair);
+    if (!found && !p)
+        found = order(x->group->part[TM_GP_ID].value.i, y->group->part[TM_GP_ID].value.i);
+    found = found ? found : order((int64_t)x->ranks, (int64_t)y->ranks);
+    /* one host, several, unknown */
+    found = found ? found : order(x->n_hosts < 2 ? x->n_hosts : 2, y->n_hosts < 2 ? y->n_hosts : 2);
+    found = found ? found : order(x->class[TM_GC_KIND].value.i, y->class[TM_GC_KIND].value.i);
+    return found ? found : order(x->class[TM_GC_BYTES].value.i, y->class[TM_GC_BYTES].value.i);
+}
+
+/* Among peers by their time; the rest is an order for its own sake. */
+static int by_time(const void *a, const void *b) {
+    const link *x = a, *y = b;
+    int found = by_peers(x, y);
+    found = found ? found : order(x->class[TM_GC_TIME].value.i, y->class[TM_GC_TIME].value.i);
+    return found ? found : (x->class > y->class) - (x->class < y->class);
+}
+
+/* The median time of [n > 1] peers in order, the one at `own` left out. */
+static int64_t median_of_others(const link *peers, size_t n, size_t own) {
+    int64_t middle[2];
+    for (size_t k = 0; k < 2; k++) {
+        size_t at = (n - 2 + k) / 2;
+        middle[k] = peers[at < own ? at : at + 1].class[TM_GC_TIME].value.i;
+    }
+    return tm_median(middle, 2);
+}
+
+static void set_comparison(tm_cell *row, const link *peers, size_t n, size_t own) {
+    const tm_cell *class = peers[own].class;
+    int64_t time = class[TM_GC_TIME].value.i, usual = median_of_others(peers, n, own);
+    tm_cell_set_int(&row[L_PEERS], (int64_t)n - 1);
+    tm_cell_set_int(&row[L_PEERS_TIME], usual);
+    tm_cell_set_ratio(&row[L_SLOWER], 1.0, time, usual);
+    tm_cell_set_bool(&row[L_SLOW], (double)time > 1.2 * (double)usual &&
+                                       time - usual > TM_SLOW_NS &&
+                                       class[TM_GC_COUNT].value.i >= COUNT_MIN);
+}
+
+static tm_status add_link(const link *peers, size_t n, size_t own, tm_table *table, tm_error *err) {
+    const link *it = &peers[own];
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    if (it->pair) {
+        row[L_FROM] = it->class[TM_GC_FROM];
+        row[L_TO] = it->class[TM_GC_TO];
+    }
+    row[L_SIZE_CLASS] = it->class[TM_GC_SIZE_CLASS];
+    row[L_COUNT] = it->class[TM_GC_COUNT];
+    row[L_BYTES] = it->class[TM_GC_BYTES];
+    row[L_TIME] = it->class[TM_GC_TIME];
+    row[L_BUSBW] = it->class[TM_GC_BUSBW];
+    row[L_FIT] = it->class[TM_GC_FIT];
+    set_comparison(row, peers, n, own);
+    it->group->n_links++;
+    it->group->n_slow += row[L_SLOW].value.i;
+    const char *kind = tm_collective_word((tm_collective_kind)it->class[TM_GC_KIND].value.i);
+    TM_TRY(tm_table_set_text(table, &row[L_GROUP], it->group->part[TM_GP_GROUP].value.text, err));
+    TM_TRY(tm_table_set_text(table, &row[L_MEMBERS], it->group->members, err));
+    TM_TRY(tm_table_set_text(table, &row[L_KIND], kind, err));
+    TM_TRY(tm_table_set_text(table, &row[L_DIMENSION], it->group->dimension, err));
+    return tm_table_set_text(table, &row[L_REACH], tm_group_reach(it->n_hosts), err);
+}
+
+static size_t collect(const tm_group_survey *s, link *links) {
+    const tm_table *classes = tm_tables_find(s->tables, tm_group_class_def.name);
+    size_t n = 0;
+    for (size_t i = 0, g = 0; i < classes->n_rows && s->n_groups > 0; i++) {
+        const tm_cell *class = tm_table_row(classes, i);
+        int64_t ends[2] = {class[TM_GC_FROM].value.i, class[TM_GC_TO].value.i}, scratch[2];
+        while (s->groups[g].part[TM_GP_ID].value.i < class[TM_GC_ID].value.i)
+            g++;
+        link it = {&s->groups[g], class, s->groups[g].n_hosts, s->groups[g].n_ranks, ends[0] >= 0};
+        if (it.pair) {
+            it.ranks = 2;
+            it.n_hosts = tm_group_hosts(s, ends, 2, scratch);
+        }
+        links[n++] = it;
+    }
+    return n;
+}
+
+tm_status tm_group_links_add(tm_group_survey *survey, tm_error *err) {
+    const tm_table *classes = tm_tables_find(survey->tables, tm_group_class_def.name);
+    tm_table *table = tm_tables_find(survey->tables, tm_group_link_def.name);
+    link *links = malloc((classes->n_rows + 1) * sizeof *links);
+    if (!links)
+        return tm_fail_memory(err);
+    size_t n = collect(survey, links);
+    qsort(links, n, sizeof *links, by_time);
+    tm_status status = TM_OK;
+    for (size_t first = 0, i = 0; first < n; first = i) {
+        for (i = first + 1; i < n && by_peers(&links[first], &links[i]) == 0; i++)
+            ;
+        for (size_t k = first; k < i && i - first > PEERS_MIN && status == TM_OK; k++)
+            status = add_link(links + first, i - first, k - first, table, err);
+    }
+    free(links);
+    tm_table_sort(table);
+    return status;
+}

@@ -1,0 +1,64 @@
+/* What a process that holds the operations of whole process groups makes of them: the internal
+ * tables of analysis `groups`. */
+#ifndef TMERGE_GROUP_PARTS_H
+#define TMERGE_GROUP_PARTS_H
+
+#include "timeline/collectives.h"
+#include "tmerge/table.h"
+
+/** Columns of groups.part: a row for each process group. */
+enum {
+    TM_GP_ID,
+    TM_GP_GROUP,
+    TM_GP_DESCRIPTION_ID,
+    TM_GP_DESCRIPTION,
+    TM_GP_DIMENSION,
+    TM_GP_RANKS,
+    TM_GP_COMPLETE,
+    TM_GP_INCOMPLETE,
+    TM_GP_SUSPECT,
+    TM_GP_BYTES,
+    TM_GP_COMM,
+    TM_GP_WAIT,
+    TM_GP_TRANSFER,
+    TM_GP_BUSBW,
+    TM_GP_LATENCY,
+    TM_GP_BANDWIDTH,
+    TM_GP_SLOW,
+    TM_GP_PAIRS_ONLY,
+    TM_N_GP
+};
+
+/** Columns of groups.class: a row for each process group, pair, kind and size class. */
+enum {
+    TM_GC_ID,
+    TM_GC_FROM,
+    TM_GC_TO,
+    TM_GC_KIND,
+    TM_GC_SIZE_CLASS,
+    TM_GC_COUNT,
+    TM_GC_BYTES,
+    TM_GC_TIME,
+    TM_GC_BUSBW,
+    TM_GC_FIT,
+    TM_N_GC
+};
+
+extern const tm_table_def tm_group_part_def;
+extern const tm_table_def tm_group_class_def;
+
+/** An operation is large enough to tell a bandwidth from this size [bytes] on. */
+#define TM_LARGE_BYTES (INT64_C(1) << 20)
+
+/** A time is slow only if it is this much [ns] above what is usual: clocks are no better. */
+#define TM_SLOW_NS 10000
+
+/**
+ * Adds the rows of the groups that this process owns.
+ * @param own  its values are sorted
+ * @return     TM_OK; TM_ERR_FAULT where memory is out
+ */
+tm_status tm_group_parts_add(const tm_collectives *own, tm_tables *out,
+                             tm_error *err) TM_MUST_CHECK;
+
+#endif

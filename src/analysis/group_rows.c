@@ -1,0 +1,409 @@
+#include "group_rows.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sums.h"
+#include "group_parts.h"
+#include "median.h"
+
+enum {
+    G_GROUP,
+    G_MEMBERS,
+    G_RANKS,
+    G_DIMENSION,
+    G_DESCRIPTION,
+    G_HOSTS,
+    G_REACH,
+    G_COMPLETE,
+    G_INCOMPLETE,
+    G_SUSPECT,
+    G_BYTES,
+    G_COMM,
+    G_SHARE,
+    G_WAIT,
+    G_TRANSFER,
+    G_BUSBW,
+    G_LATENCY,
+    G_BANDWIDTH,
+    G_SLOW,
+    N_GROUP_COLUMNS
+};
+
+static const tm_column group_columns[N_GROUP_COLUMNS] = {
+    [G_GROUP] = {"group", TM_TEXT, "", "Name of the process group, else its sorted ranks."},
+    [G_MEMBERS] = {"members", TM_TEXT, "",
+                   "Ranks whose kernels are in its operations: 0-3 for 0 to 3, 0-24:8 for every "
+                   "eighth of them; cut with ... where there is no room."},
+    [G_RANKS] = {"ranks", TM_INT, "", "Ranks of the group, with or without kernels."},
+    [G_DIMENSION] =
+        {"dimension", TM_TEXT, "",
+         "data, tensor, pipeline, expert, context or sequence, where description, else group, "
+         "names it in a word (dp, TENSOR, ...), with + between where it names several. Else "
+         "pipeline where the group only sends and receives and its pairs of ranks close no ring. "
+         "Else null: kinds of collectives do not tell it, for experts, embeddings and sequences "
+         "are exchanged alike."},
+    [G_DESCRIPTION] = {"description", TM_TEXT, "", "Description of the process group."},
+    [G_HOSTS] = {"hosts", TM_INT, "", "Hosts of its members; null where one is not known."},
+    [G_REACH] = {"reach", TM_TEXT, "", "intra: all on one host, else inter."},
+    [G_COMPLETE] = {"complete", TM_INT, "", "Operations for which every rank gave a kernel."},
+    [G_INCOMPLETE] = {"incomplete", TM_INT, "", "Operations for which some did not."},
+    [G_SUSPECT] = {"suspect", TM_INT, "",
+                   "Operations whose kernels contradict one another in kind, size or time."},
+    [G_BYTES] = {"bytes", TM_INT, "B",
+                 "Sum of the sizes of complete operations, as in collectives.kind; null without "
+                 "metadata."},
+    [G_COMM] = {"comm_ns", TM_INT, "ns", "Sum of the durations of all kernels of its operations."},
+    [G_SHARE] = {"comm_share", TM_REAL, "",
+                 "comm_ns / the sum over all communication kernels of the job, matched or not."},
+    [G_WAIT] = {"wait_ns", TM_INT, "ns",
+                "Of that, the members' waits for the last one; null where no operation has one."},
+    [G_TRANSFER] = {"transfer_ns", TM_INT, "ns",
+                    "The rest of the kernels of operations that have a wait: the transfer."},
+    [G_BUSBW] =
+        {"busbw_gbps", TM_REAL, "GB/s",
+         "Median of bytes x f / time over complete operations of 1 MiB and more: f as in "
+         "collectives.kind, time from the begin of the last rank to the latest end; of sends, "
+         "where there is nothing else, the shorter of the two kernels."},
+    [G_LATENCY] = {"latency_ns", TM_INT, "ns",
+                   "Of the line time = latency + bytes x f / bandwidth with the least sum of "
+                   "relative deviations, sizes within a quarter of one another taken together; "
+                   "null where the largest size is not four times the smallest, times do not grow "
+                   "with size, or it is under a tenth of what the smallest takes."},
+    [G_BANDWIDTH] = {"bandwidth_gbps", TM_REAL, "GB/s",
+                     "Of the same line; null also where latency is over half of what the largest "
+                     "size takes."},
+    [G_SLOW] = {"slow_operations", TM_INT, "",
+                "Operations that took over 1.5 times, and over 10 us, longer than that line gives; "
+                "null where there is none."},
+};
+
+const tm_table_def tm_group_group_def = {
+    .name = "groups.group",
+    .doc = "A row for each process group.",
+    .columns = group_columns,
+    .n_columns = N_GROUP_COLUMNS,
+    .n_keys = 2,
+    .top = G_COMM,
+};
+
+enum {
+    D_DIMENSION,
+    D_REACH,
+    D_GROUPS,
+    D_COMPLETE,
+    D_BYTES,
+    D_COMM,
+    D_SHARE,
+    D_WAIT,
+    D_TRANSFER,
+    D_BUSBW,
+    D_LINKS,
+    D_SLOW,
+    N_DIMENSION_COLUMNS
+};
+
+static const tm_column dimension_columns[N_DIMENSION_COLUMNS] = {
+    [D_DIMENSION] = {"dimension", TM_TEXT, "", "As in groups.group; null where it is not told."},
+    [D_REACH] = {"reach", TM_TEXT, "", "As in groups.group."},
+    [D_GROUPS] = {"groups", TM_INT, "", "Its process groups."},
+    [D_COMPLETE] = {"complete", TM_INT, "", "Sum over these, as are the next."},
+    [D_BYTES] = {"bytes", TM_INT, "B", "Sum; null without metadata."},
+    [D_COMM] = {"comm_ns", TM_INT, "ns", "Sum."},
+    [D_SHARE] = {"comm_share", TM_REAL, "", "As in groups.group."},
+    [D_WAIT] = {"wait_ns", TM_INT, "ns", "Sum; null where no group has a wait."},
+    [D_TRANSFER] = {"transfer_ns", TM_INT, "ns", "Sum; null where no group has one."},
+    [D_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s", "Median over its groups."},
+    [D_LINKS] = {"links", TM_INT, "", "Their rows in groups.link."},
+    [D_SLOW] = {"slow_links", TM_INT, "", "Those that are slow."},
+};
+
+const tm_table_def tm_group_dimension_def = {
+    .name = "groups.dimension",
+    .doc = "A row for each parallel dimension, apart for groups inside one host and across hosts.",
+    .columns = dimension_columns,
+    .n_columns = N_DIMENSION_COLUMNS,
+    .n_keys = 2,
+    .top = D_COMM,
+};
+
+const char *tm_group_reach(int64_t n_hosts) {
+    return n_hosts == 0 ? NULL : n_hosts == 1 ? "intra" : "inter";
+}
+
+static int64_t host_of(const tm_group_survey *s, int64_t rank) {
+    const tm_table *ranks = tm_tables_find(s->tables, "job.rank");
+    int column = tm_table_column(ranks->def, "rank");
+    size_t low = 0, high = ranks->n_rows;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int64_t found = tm_table_row(ranks, middle)[column].value.i;
+        if (found == rank)
+            return s->hosts[middle];
+        if (found < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return -1;
+}
+
+int64_t tm_group_hosts(const tm_group_survey *s, const int64_t *ranks, size_t n, int64_t *scratch) {
+    int64_t count = n > 0;
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = host_of(s, ranks[i]);
+    tm_sort_values(scratch, n);
+    if (n == 0 || scratch[0] < 0)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        count += scratch[i] != scratch[i - 1];
+    return count;
+}
+
+typedef struct named {
+    const char *text;
+    size_t row;
+} named;
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(((const named *)a)->text, ((const named *)b)->text);
+}
+
+static tm_status number_hosts(tm_group_survey *s, tm_error *err) {
+    const tm_table *ranks = tm_tables_find(s->tables, "job.rank");
+    named *names = malloc((ranks->n_rows + 1) * sizeof *names);
+    s->hosts = malloc((ranks->n_rows + 1) * sizeof *s->hosts);
+    if (!names || !s->hosts) {
+        free(names);
+        return tm_fail_memory(err);
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const tm_cell *host = tm_table_cell(ranks, i, "host");
+        s->hosts[i] = -1;
+        if (!host->null)
+            names[n++] = (named){host->value.text, i};
+    }
+    qsort(names, n, sizeof *names, by_text);
+    int64_t number = 0;
+    for (size_t i = 0; i < n; i++) {
+        number += i > 0 && strcmp(names[i - 1].text, names[i].text) != 0;
+        s->hosts[names[i].row] = number;
+    }
+    free(names);
+    return TM_OK;
+}
+
+/* "0-3,8-24:8": progressions of three and more, and all that follow one another. */
+static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MAX]) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0, last = 0; i < n; i = last + 1) {
+        int64_t stride = i + 1 < n ? ranks[i + 1] - ranks[i] : 1;
+        for (last = i; last + 1 < n && ranks[last + 1] - ranks[last] == stride; last++)
+            ;
+        if (stride > 1 && last < i + 2)
+            last = i;
+        char part[80];
+        int size = snprintf(part, sizeof part, "%s%" PRId64, i ? "," : "", ranks[i]);
+        if (last > i)
+            size += snprintf(part + size, sizeof part - (size_t)size, "-%" PRId64, ranks[last]);
+        if (last > i && stride > 1)
+            size += snprintf(part + size, sizeof part - (size_t)size, ":%" PRId64, stride);
+        if (used + (size_t)size + 4 >= TM_MEMBERS_MAX) {
+            memcpy(out + used, "...", 4);
+            return;
+        }
+        memcpy(out + used, part, (size_t)size + 1);
+        used += (size_t)size;
+    }
+}
+
+/* Whether a group's pairs of ranks, in either direction, are fewer than its ranks: no path through
+ * them comes back. `scratch` has room for one number for each row of groups.class. */
+static bool closes_no_ring(const tm_group_survey *s, const tm_group_whole *group, int64_t *scratch,
+                           size_t *next) {
+    const tm_table *classes = tm_tables_find(s->tables, tm_group_class_def.name);
+    size_t n = 0, pairs = 0;
+    int64_t id = group->part[TM_GP_ID].value.i;
+    while (*next < classes->n_rows && tm_table_row(classes, *next)[TM_GC_ID].value.i < id)
+        (*next)++;
+    for (size_t i = *next; i < classes->n_rows; i++) {
+        const tm_cell *row = tm_table_row(classes, i);
+        int64_t from = row[TM_GC_FROM].value.i, to = row[TM_GC_TO].value.i;
+        if (row[TM_GC_ID].value.i != id)
+            break;
+        scratch[n++] = from < to ? from << 31 | to : to << 31 | from; /* TM_RANK_MAX < 2^31 */
+    }
+    tm_sort_values(scratch, n);
+    for (size_t i = 0; i < n; i++)
+        pairs += i == 0 || scratch[i] != scratch[i - 1];
+    return pairs > 0 && pairs < group->n_ranks;
+}
+
+static void find_dimensions(tm_group_survey *s, int64_t *scratch) {
+    size_t next = 0;
+    for (size_t g = 0; g < s->n_groups; g++) {
+        tm_group_whole *group = &s->groups[g];
+        if (!group->part[TM_GP_DIMENSION].null)
+            group->dimension = group->part[TM_GP_DIMENSION].value.text;
+        else if (group->part[TM_GP_PAIRS_ONLY].value.i && closes_no_ring(s, group, scratch, &next))
+            group->dimension = "pipeline";
+    }
+}
+
+/* Both tables are sorted by the group's id. */
+static tm_status find_groups(tm_group_survey *s, tm_error *err) {
+    const tm_table *parts = tm_tables_find(s->tables, tm_group_part_def.name);
+    const tm_table *members = tm_tables_find(s->tables, tm_group_member_def.name);
+    const tm_table *classes = tm_tables_find(s->tables, tm_group_class_def.name);
+    s->n_groups = parts->n_rows;
+    s->groups = calloc(parts->n_rows + 1, sizeof *s->groups);
+    s->members = malloc((members->n_rows + 1) * sizeof *s->members);
+    int64_t *scratch = malloc((members->n_rows + classes->n_rows + 1) * sizeof *scratch);
+    if (!s->groups || !s->members || !scratch) {
+        free(scratch);
+        return tm_fail_memory(err);
+    }
+    for (size_t g = 0, m = 0; g < s->n_groups; g++) {
+        tm_group_whole *group = &s->groups[g];
+        group->part = tm_table_row(parts, g);
+        group->ranks = s->members + m;
+        for (; m < members->n_rows; m++, group->n_ranks++) {
+            const tm_cell *row = tm_table_row(members, m);
+            if (row[0].value.i != group->part[TM_GP_ID].value.i)
+                break;
+            s->members[m] = row[1].value.i;
+        }
+        group->n_hosts = tm_group_hosts(s, group->ranks, group->n_ranks, scratch);
+        print_members(group->ranks, group->n_ranks, group->members);
+    }
+    find_dimensions(s, scratch);
+    free(scratch);
+    return TM_OK;
+}
+
+static int64_t all_communication(const tm_tables *tables) {
+    const tm_table *ranks = tm_tables_find(tables, tm_group_rank_def.name);
+    int64_t sum = 0;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        sum = tm_sum(sum, tm_table_row(ranks, i)[1].value.i);
+    return sum;
+}
+
+/* Columns that groups.group takes from groups.part as they are. */
+static const struct {
+    int to, from;
+} taken[] = {
+    {G_RANKS, TM_GP_RANKS},     {G_COMPLETE, TM_GP_COMPLETE},   {G_INCOMPLETE, TM_GP_INCOMPLETE},
+    {G_SUSPECT, TM_GP_SUSPECT}, {G_BYTES, TM_GP_BYTES},         {G_COMM, TM_GP_COMM},
+    {G_WAIT, TM_GP_WAIT},       {G_TRANSFER, TM_GP_TRANSFER},   {G_BUSBW, TM_GP_BUSBW},
+    {G_LATENCY, TM_GP_LATENCY}, {G_BANDWIDTH, TM_GP_BANDWIDTH}, {G_SLOW, TM_GP_SLOW},
+};
+
+static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *err) {
+    tm_table *table = tm_tables_find(s->tables, tm_group_group_def.name);
+    for (size_t g = 0; g < s->n_groups; g++) {
+        const tm_group_whole *group = &s->groups[g];
+        const tm_cell *part = group->part, *description = &part[TM_GP_DESCRIPTION];
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+            row[taken[i].to] = part[taken[i].from];
+        tm_cell_set_ratio(&row[G_SHARE], 1.0, part[TM_GP_COMM].value.i, all_ns);
+        if (group->n_hosts > 0)
+            tm_cell_set_int(&row[G_HOSTS], group->n_hosts);
+        TM_TRY(tm_table_set_text(table, &row[G_GROUP], part[TM_GP_GROUP].value.text, err));
+        TM_TRY(tm_table_set_text(table, &row[G_MEMBERS], group->members, err));
+        TM_TRY(tm_table_set_text(table, &row[G_DIMENSION], group->dimension, err));
+        TM_TRY(tm_table_set_text(table, &row[G_DESCRIPTION],
+                                 description->null ? NULL : description->value.text, err));
+        TM_TRY(tm_table_set_text(table, &row[G_REACH], tm_group_reach(group->n_hosts), err));
+    }
+    tm_table_sort(table);
+    return TM_OK;
+}
+
+static int by_dimension(const void *a, const void *b) {
+    const tm_group_whole *x = *(tm_group_whole *const *)a, *y = *(tm_group_whole *const *)b;
+    const char *p = tm_group_reach(x->n_hosts), *q = tm_group_reach(y->n_hosts);
+    int order = strcmp(x->dimension ? x->dimension : "", y->dimension ? y->dimension : "");
+    return order ? order : strcmp(p ? p : "", q ? q : "");
+}
+
+/* Adds a number that may be null to one that may be. */
+static void add_cell(tm_cell *sum, const tm_cell *cell) {
+    if (!cell->null)
+        tm_cell_set_int(sum, sum->null ? cell->value.i : tm_sum(sum->value.i, cell->value.i));
+}
+
+static tm_status add_dimension(const tm_group_survey *s, tm_group_whole *const *groups, size_t n,
+                               int64_t all_ns, double *rates, tm_error *err) {
+    tm_table *table = tm_tables_find(s->tables, tm_group_dimension_def.name);
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    int64_t links = 0, slow = 0;
+    size_t n_rates = 0;
+    for (size_t i = 0; i < n; i++) {
+        const tm_cell *part = groups[i]->part;
+        add_cell(&row[D_COMPLETE], &part[TM_GP_COMPLETE]);
+        add_cell(&row[D_BYTES], &part[TM_GP_BYTES]);
+        add_cell(&row[D_COMM], &part[TM_GP_COMM]);
+        add_cell(&row[D_WAIT], &part[TM_GP_WAIT]);
+        add_cell(&row[D_TRANSFER], &part[TM_GP_TRANSFER]);
+        if (!part[TM_GP_BUSBW].null)
+            rates[n_rates++] = part[TM_GP_BUSBW].value.r;
+        links += groups[i]->n_links;
+        slow += groups[i]->n_slow;
+    }
+    tm_cell_set_int(&row[D_GROUPS], (int64_t)n);
+    tm_cell_set_ratio(&row[D_SHARE], 1.0, row[D_COMM].value.i, all_ns);
+    if (n_rates > 0)
+        tm_cell_set_real(&row[D_BUSBW], tm_median_real(rates, n_rates));
+    tm_cell_set_int(&row[D_LINKS], links);
+    tm_cell_set_int(&row[D_SLOW], slow);
+    TM_TRY(tm_table_set_text(table, &row[D_DIMENSION], groups[0]->dimension, err));
+    return tm_table_set_text(table, &row[D_REACH], tm_group_reach(groups[0]->n_hosts), err);
+}
+
+static tm_status add_dimensions(const tm_group_survey *s, int64_t all_ns, tm_error *err) {
+    tm_group_whole **groups = malloc((s->n_groups + 1) * sizeof *groups);
+    double *rates = malloc((s->n_groups + 1) * sizeof *rates);
+    tm_status status = groups && rates ? TM_OK : tm_fail_memory(err);
+    for (size_t g = 0; g < s->n_groups && status == TM_OK; g++)
+        groups[g] = &s->groups[g];
+    if (status == TM_OK)
+        qsort(groups, s->n_groups, sizeof *groups, by_dimension);
+    for (size_t first = 0, i = 0; first < s->n_groups && status == TM_OK; first = i) {
+        for (i = first + 1; i < s->n_groups && by_dimension(&groups[first], &groups[i]) == 0; i++)
+            ;
+        status = add_dimension(s, groups + first, i - first, all_ns, rates, err);
+    }
+    free(groups);
+    free(rates);
+    if (status == TM_OK)
+        tm_table_sort(tm_tables_find(s->tables, tm_group_dimension_def.name));
+    return status;
+}
+
+tm_status tm_group_rows_add(tm_tables *tables, tm_error *err) {
+    tm_group_survey s = {.tables = tables};
+    int64_t all_ns = all_communication(tables);
+    tm_status status = number_hosts(&s, err);
+    if (status == TM_OK)
+        status = find_groups(&s, err);
+    if (status == TM_OK)
+        status = tm_group_links_add(&s, err);
+    if (status == TM_OK)
+        status = add_groups(&s, all_ns, err);
+    if (status == TM_OK)
+        status = add_dimensions(&s, all_ns, err);
+    free(s.groups);
+    free(s.members);
+    free(s.hosts);
+    return status;
+}

@@ -1,0 +1,178 @@
+"""Process groups of synthetic jobs, whose bandwidth and latency are known, and of a real one."""
+import glob
+import json
+
+from common import Skip, equal, holds, main, merged, nanogpt, same_bytes, synth, tables
+
+# A job of every dimension: 16 ranks on two hosts, groups of 2 for tensors, of 4 for data, of 2 for
+# the pipeline, whose second stage is the second host.
+SHAPE = dict(ranks=16, tp=2, pp=2, steps=6, bandwidth_gbps=50, latency_us=30)
+
+
+def by_dimension(rows):
+    found = {}
+    for row in rows:
+        found.setdefault(row['dimension'], []).append(row)
+    return found
+
+
+def near(found, expected, relative, what):
+    holds(found is not None and abs(found - expected) <= relative * expected,
+          f'{what} is {found}, not {expected}')
+
+
+def test_the_fit_finds_bandwidth_and_latency():
+    synth('job', sizes='mixed', **SHAPE)
+    merged('job', '-o', 'x.h5')
+    groups = by_dimension(tables('x.h5', 'groups.group')['groups.group'])
+    for row in groups['data'] + groups['tensor']:
+        near(row['latency_ns'], 30000, 0.04, f"latency of group {row['group']}")
+        near(row['bandwidth_gbps'], 50, 0.04, f"bandwidth of group {row['group']}")
+        equal(row['slow_operations'], 0, f"slow operations of group {row['group']}")
+    # All ranks share small sizes alone: they tell the latency.
+    world, = groups[None]
+    near(world['latency_ns'], 30000, 0.04, 'latency of all')
+    equal(world['bandwidth_gbps'], None)
+
+
+def test_the_fit_holds_where_clocks_differ():
+    synth('job', ranks=16, tp=4, steps=6, sizes='mixed', sharded=1, offset_us=800, drift_ppb=5000,
+          bandwidth_gbps=20, latency_us=50)
+    merged('job', '-o', 'x.h5')
+    groups = by_dimension(tables('x.h5', 'groups.group')['groups.group'])
+    equal(sorted(row['reach'] for row in groups['data']), ['inter'] * 4)
+    for row in groups['data'] + groups['tensor']:
+        near(row['latency_ns'], 50000, 0.05, f"latency of group {row['group']}")
+        near(row['bandwidth_gbps'], 20, 0.05, f"bandwidth of group {row['group']}")
+
+
+def test_dimensions_members_and_hosts_are_those_of_the_job():
+    synth('job', **SHAPE)
+    merged('job', '-o', 'x.h5')
+    result = tables('x.h5')
+    groups = by_dimension(result['groups.group'])
+    equal({(row['members'], row['reach']) for row in groups['tensor']},
+          {(f'{i}-{i + 1}', 'intra') for i in range(0, 16, 2)})
+    equal({(row['members'], row['reach']) for row in groups['data']},
+          {('0-6:2', 'intra'), ('1-7:2', 'intra'), ('8-14:2', 'intra'), ('9-15:2', 'intra')})
+    equal({(row['members'], row['reach']) for row in groups['pipeline']},
+          {(f'{i},{i + 8}', 'inter') for i in range(8)})
+    equal([(row['members'], row['reach'], row['hosts']) for row in groups[None]],
+          [('0-15', 'inter', 2)])
+    # 25 MiB: 26214400 x 1.5 / (26214400 x 1.5 / 50 + 30000) of data groups
+    data, = (row for row in result['groups.dimension'] if row['dimension'] == 'data')
+    near(data['busbw_gbps'], 48.16, 0.02, 'bandwidth of data groups')
+    # A pair sends 4 MiB: 4194304 / (4194304 / 50 + 30000).
+    for row in result['groups.link']:
+        if row['kind'] == 'sendrecv':
+            near(row['busbw_gbps'], 36.83, 0.05, f"bandwidth from {row['from_rank']}")
+    equal([row['slow'] for row in result['groups.link'] if row['slow']], [])
+
+
+def test_sums_over_groups_are_those_of_the_ranks():
+    synth('job', lost_percent=3, **SHAPE)
+    merged('job', '-o', 'x.h5')
+    result = tables('x.h5')
+    groups = result['groups.group']
+    equal(sum(row['wait_ns'] or 0 for row in groups),
+          sum(row['wait_ns'] for row in result['stragglers.rank']))
+    equal(sum(row['transfer_ns'] or 0 for row in groups),
+          sum(row['transfer_ns'] for row in result['overlap.rank']))
+    holds(sum(row['incomplete'] for row in groups) > 0, 'no operation is incomplete')
+    equal(sum(row['complete'] for row in groups),
+          result['clock.check'][0]['matched'], 'complete operations')
+    dimensions = result['groups.dimension']
+    for column in ('complete', 'comm_ns', 'bytes'):
+        equal(sum(row[column] for row in dimensions), sum(row[column] for row in groups), column)
+    equal(sum(row['groups'] for row in dimensions), len(groups))
+
+
+def test_all_communication_belongs_to_some_group():
+    synth('job', **SHAPE)
+    merged('job', '-o', 'x.h5')
+    kernels = 0
+    for path in glob.glob('job/profile_*'):
+        with open(path, encoding='utf-8') as file:
+            kernels += sum(round(event['dur'] * 1000) for event in json.load(file)['traceEvents']
+                           if event.get('cat') == 'kernel' and 'nccl' in event['name'])
+    groups = tables('x.h5', 'groups.group')['groups.group']
+    equal(sum(row['comm_ns'] for row in groups), kernels)
+    near(sum(row['comm_share'] for row in groups), 1, 1e-12, 'all shares')
+
+
+def receiver(trace, args):
+    if args['Collective name'] == 'send':
+        return args['Dst Rank']
+    return trace['distributedInfo']['rank']
+
+
+def slow_down(folder, group, more_us, to=None):
+    """Makes the kernels of a process group longer, all of one operation by the same time; of
+    transfers only those to a rank."""
+    for path in glob.glob(f'{folder}/profile_*'):
+        with open(path, encoding='utf-8') as file:
+            trace = json.load(file)
+        for event in trace['traceEvents']:
+            args = event.get('args', {})
+            own = args.get('Process Group Name') == group and event.get('cat') == 'kernel'
+            if own and (to is None or receiver(trace, args) == to):
+                event['dur'] += more_us
+        with open(path, 'w', encoding='utf-8') as file:
+            json.dump(trace, file)
+
+
+def test_a_slow_group_and_a_slow_pair_are_told_from_their_peers():
+    synth('job', **SHAPE)
+    # 5 to 12 are tensor groups of 113.9 us, 13 to 20 pipelines of the same.
+    slow_down('job', '8', 40)
+    slow_down('job', '17', 30, to=12)
+    merged('job', '-o', 'x.h5')
+    slow = [row for row in tables('x.h5', 'groups.link')['groups.link'] if row['slow']]
+    equal([(row['group'], row['from_rank'], row['to_rank']) for row in slow],
+          [('17', 4, 12), ('8', None, None)])
+    for row in slow:
+        expected = 1 + (40 if row['group'] == '8' else 30) / 113.9
+        near(row['times_slower'], expected, 0.05, f"how much slower {row['group']} is")
+    found = {(row['dimension'], row['slow_links'])
+             for row in tables('x.h5', 'groups.dimension')['groups.dimension']}
+    equal(found, {('data', 0), ('pipeline', 1), ('tensor', 1), (None, 0)})
+
+
+def test_without_clocks_pairs_alone_have_times():
+    synth('job', **SHAPE)
+    merged('job', '-o', 'x.h5', '--align=none')
+    result = tables('x.h5')
+    equal({row['kind'] for row in result['groups.link']}, {'sendrecv'})
+    for row in result['groups.group']:
+        equal((row['wait_ns'], row['transfer_ns'], row['latency_ns']), (None, None, None))
+        equal(row['busbw_gbps'] is not None, row['dimension'] == 'pipeline')
+
+
+def test_any_number_of_processes_gives_the_same_groups():
+    synth('job', sizes='mixed', lost_percent=2, offset_us=500, **dict(SHAPE, steps=3))
+    merged('job', '-o', '0.h5')
+    for n in (1, 2, 3, 4):
+        merged('job', '-o', f'{n}.h5', n=n)
+        same_bytes('0.h5', f'{n}.h5')
+
+
+def test_the_group_of_a_real_job_reads_true():
+    folder = nanogpt()
+    if not folder:
+        raise Skip('the real traces are not here')
+    merged(folder, '-o', 'x.h5')
+    result = tables('x.h5')
+    group, = result['groups.group']
+    equal([group[key] for key in ('group', 'members', 'description', 'dimension', 'reach',
+                                  'complete', 'incomplete', 'suspect')],
+          ['0', '0-7', 'default_pg', None, 'intra', 56, 0, 0])
+    equal(group['wait_ns'], sum(row['wait_ns'] for row in result['stragglers.rank']))
+    # Eight H100 on NVLink: 450 GB/s in theory, all-reduces of over 1 MiB at 250 to 400.
+    holds(250 < group['busbw_gbps'] < 400, group)
+    holds(group['busbw_gbps'] < group['bandwidth_gbps'] < 450, group)
+    holds(10000 < group['latency_ns'] < 50000, group)
+    equal(result['groups.link'], [])
+
+
+if __name__ == '__main__':
+    main()
