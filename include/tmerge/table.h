@@ -31,6 +31,8 @@ typedef struct tm_table_def {
     bool internal; /* only on the way to another table: neither stored nor shown */
     int n_merged;  /* of an internal table without texts: the leading keys; rows of all ranks that
                     * are equal in them come together on one process, to be merged; 0: not merged */
+    int n_prose;   /* trailing text columns that hold sentences: a terminal shows them whole, below
+                    * their row */
 } tm_table_def;
 
 /** One value. A value that does not exist is null: never NaN, never 0. */
@@ -165,7 +167,8 @@ tm_status tm_tables_csv(const tm_table *const *tables, size_t n_tables, char **o
 
 /**
  * Columns aligned for the eye: one unit for each column, named in its header (ns, us, ms or s for
- * times), "-" for null. The table's name is not printed.
+ * times), "-" for null. Columns of sentences follow below their row, each with its name, wrapped.
+ * The table's name is not printed.
  *
  * @param width  columns of the terminal, 0 for no limit; what does not fit continues in a further
  * block that repeats the key columns

@@ -141,6 +141,7 @@ static const tm_table_def job_def = {
     .n_columns = N_JOB_COLUMNS,
     .n_keys = 0,
     .top = -1,
+    .n_prose = 1,
 };
 
 static const tm_table_def *const defs[] = {

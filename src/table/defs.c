@@ -31,30 +31,6 @@ static widths measure(const tm_table_def *const *defs, size_t n_defs) {
     return w;
 }
 
-/* Ends the line that has reached column @p indent with the words of @p text, going on in further
- * lines with the same indent. A word is never broken. */
-static void put_wrapped(tm_out *out, const char *text, size_t indent) {
-    static const char blanks[] = " \n\t";
-    size_t column = indent;
-    for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {
-        size_t size = strcspn(text, blanks);
-        size_t length = tm_utf8_length(text, size);
-        if (column > indent && column + 1 + length > WRAP_COLUMNS) {
-            tm_out_char(out, '\n');
-            tm_out_spaces(out, indent);
-            column = indent;
-        }
-        if (column > indent) {
-            tm_out_char(out, ' ');
-            column++;
-        }
-        tm_out_bytes(out, text, size);
-        column += length;
-        text += size;
-    }
-    tm_out_char(out, '\n');
-}
-
 /* One field of a line, as wide as the widest of its kind in the whole list. */
 static void put_padded(tm_out *out, const char *text, size_t width) {
     tm_out_string(out, text);
@@ -66,14 +42,15 @@ static void put_def(tm_out *out, const tm_table_def *def, const widths *w) {
     tm_out_string(out, def->name);
     tm_out_char(out, '\n');
     tm_out_spaces(out, INDENT);
-    put_wrapped(out, def->doc, INDENT);
+    tm_out_wrapped(out, def->doc, INDENT, WRAP_COLUMNS);
     for (int c = 0; c < def->n_columns; c++) {
         const tm_column *column = &def->columns[c];
         tm_out_spaces(out, INDENT);
         put_padded(out, column->name, w->name);
         put_padded(out, tm_type_name(column->type), w->type);
         put_padded(out, column->unit, w->unit);
-        put_wrapped(out, column->doc, INDENT + w->name + w->type + w->unit + (size_t)3 * GAP);
+        tm_out_wrapped(out, column->doc, INDENT + w->name + w->type + w->unit + (size_t)3 * GAP,
+                       WRAP_COLUMNS);
     }
 }
 

@@ -31,6 +31,14 @@ void tm_out_char(tm_out *out, char c);
 void tm_out_spaces(tm_out *out, size_t n);
 
 /**
+ * Ends the line that has reached column @p indent with the words of @p text, going on in further
+ * lines with the same indent. A word is never broken; its control characters are "?".
+ *
+ * @param width  columns of a line, at most
+ */
+void tm_out_wrapped(tm_out *out, const char *text, size_t indent, size_t width);
+
+/**
  * Ends the text and hands it over; @p out is empty afterwards in any case.
  *
  * @param text  malloc'ed and terminated, freed by the caller; set only on TM_OK

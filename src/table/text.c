@@ -43,9 +43,14 @@ static void widen(const printer *p, int column, const tm_cell *row) {
         p->shapes[column].width = width;
 }
 
+/* Columns that stand side by side; sentences do not. */
+static int n_beside(const tm_table_def *def) {
+    return def->n_columns - def->n_prose;
+}
+
 /* Shapes are the same in every block, so that a key column does not jump. */
 static void measure(const printer *p) {
-    for (int c = 0; c < p->table->def->n_columns; c++) {
+    for (int c = 0; c < n_beside(p->table->def); c++) {
         p->shapes[c].unit = tm_shown_choose(p->table, c);
         widen(p, c, NULL);
         for (size_t r = 0; r < p->table->n_rows; r++)
@@ -60,7 +65,7 @@ static int end_of_block(const printer *p, int first) {
     for (int c = 0; c < p->table->def->n_keys; c++)
         used += p->shapes[c].width + GAP;
     int end = first;
-    for (; end < p->table->def->n_columns; end++) {
+    for (; end < n_beside(p->table->def); end++) {
         used += p->shapes[end].width;
         if (used > p->width && end > first)
             break;
@@ -91,6 +96,23 @@ static void put_line(printer *p, int first, int end, const tm_cell *row) {
     tm_out_char(&p->out, '\n');
 }
 
+/* The sentences of a row, each with its name in front. */
+static void put_prose(printer *p, const tm_cell *row) {
+    const tm_table_def *def = p->table->def;
+    size_t widest = 0;
+    for (int c = n_beside(def); c < def->n_columns; c++)
+        widest = strlen(def->columns[c].name) > widest ? strlen(def->columns[c].name) : widest;
+    for (int c = n_beside(def); c < def->n_columns; c++) {
+        const char *name = def->columns[c].name;
+        if (row[c].null)
+            continue;
+        tm_out_spaces(&p->out, GAP);
+        tm_out_string(&p->out, name);
+        tm_out_spaces(&p->out, widest - strlen(name) + GAP);
+        tm_out_wrapped(&p->out, row[c].value.text, widest + (size_t)2 * GAP, p->width);
+    }
+}
+
 /* One block at least, also where there are keys alone. */
 static void put_blocks(printer *p) {
     const tm_table_def *def = p->table->def;
@@ -100,10 +122,13 @@ static void put_blocks(printer *p) {
         if (first > def->n_keys)
             tm_out_char(&p->out, '\n');
         put_line(p, first, end, NULL);
-        for (size_t r = 0; r < p->table->n_rows && !p->out.failed; r++)
+        for (size_t r = 0; r < p->table->n_rows && !p->out.failed; r++) {
             put_line(p, first, end, tm_table_row(p->table, r));
+            if (end == n_beside(def))
+                put_prose(p, tm_table_row(p->table, r));
+        }
         first = end;
-    } while (first < def->n_columns);
+    } while (first < n_beside(def));
 }
 
 tm_status tm_table_text(const tm_table *table, int width, char **out, tm_error *err) {

@@ -58,6 +58,9 @@ static void check_range(const tm_analysis *analysis, const tm_table_def *def) {
     assert_in_range(def->n_keys, 0, def->n_columns);
     assert_true(def->top >= -1 && def->top < def->n_columns);
     assert_in_range(def->n_merged, 0, def->n_keys);
+    assert_in_range(def->n_prose, 0, def->n_columns - def->n_keys);
+    for (int c = def->n_columns - def->n_prose; c < def->n_columns; c++)
+        assert_int_equal(def->columns[c].type, TM_TEXT);
     if (def->n_merged > 0) { /* rows that travel as numbers, and are gone after the merging */
         assert_true(def->internal);
         assert_non_null(analysis->merge);

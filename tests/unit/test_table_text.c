@@ -21,7 +21,7 @@ static void expect_text(const tm_table *table, int width, const char *expected) 
 static void a_time_column_has_the_unit_of_its_largest_value(void **state) {
     (void)state;
     static const tm_column column = {"wait_ns", TM_INT, "ns", ""};
-    static const tm_table_def def = {"test.unit", "", &column, 1, 0, 0, false, 0};
+    static const tm_table_def def = {"test.unit", "", &column, 1, 0, 0, false, 0, 0};
     static const struct {
         int64_t first, second;
         const char *expected;
@@ -76,7 +76,7 @@ static void a_real_is_shown_as_its_unit_asks(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const tm_column column = {cases[i].name, TM_REAL, cases[i].unit, ""};
-        const tm_table_def def = {"test.real", "", &column, 1, 0, 0, false, 0};
+        const tm_table_def def = {"test.real", "", &column, 1, 0, 0, false, 0, 0};
         fixture f = make(&def);
         tm_cell_set_real(add(&f), cases[i].value);
         expect_text(f.table, 80, cases[i].expected);
@@ -138,7 +138,7 @@ static void what_does_not_fit_continues_below_with_the_keys(void **state) {
 static void texts_are_shown_without_control_characters_and_cut_in_the_middle(void **state) {
     (void)state;
     static const tm_column column = {"t", TM_TEXT, "", ""};
-    static const tm_table_def def = {"test.text", "", &column, 1, 1, 0, false, 0};
+    static const tm_table_def def = {"test.text", "", &column, 1, 1, 0, false, 0, 0};
     static const struct {
         const char *text, *expected;
     } cases[] = {
@@ -177,9 +177,9 @@ static void definitions_are_listed_aligned_and_wrapped_at_100_columns(void **sta
          "1234567 101234567 201234567 301234567 401234567 501234567 601234567 701234 next"},
     };
     static const tm_table_def first = {
-        "test.first", "One row for each rank.", columns, 2, 1, 1, false, 0};
-    static const tm_table_def second = {"test.second", "One row.", sample_columns + HOST, 1, 0, 0,
-                                        false,         0};
+        "test.first", "One row for each rank.", columns, 2, 1, 1, false, 0, 0};
+    static const tm_table_def second = {
+        "test.second", "One row.", sample_columns + HOST, 1, 0, 0, false, 0, 0};
     const tm_table_def *const defs[] = {&first, &second};
     char *text = NULL;
     tm_error err;
@@ -203,6 +203,34 @@ static void definitions_are_listed_aligned_and_wrapped_at_100_columns(void **sta
     free(text);
 }
 
+static void sentences_stand_below_their_row_and_are_wrapped_not_cut(void **state) {
+    (void)state;
+    static const tm_column columns[] = {
+        {"rule", TM_TEXT, "", ""},
+        {"cost_ns", TM_INT, "ns", ""},
+        {"text", TM_TEXT, "", ""},
+        {"look_at", TM_TEXT, "", ""},
+    };
+    static const tm_table_def def = {"test.prose", "", columns, 4, 1, 1, false, 0, 2};
+    fixture f = make(&def);
+    tm_cell *row = add(&f);
+    set_text(&f, &row[0], "input");
+    tm_cell_set_int(&row[1], 7);
+    /* Sentences begin in column 11 (2 + 7 + 2), which leaves 29 of 40: "Load ... sleep," has 28. */
+    set_text(&f, &row[2], "Load data faster,\x1b[2J sleep, or more workers than were used before.");
+    set_text(&f, &row[3], "a.b");
+    set_text(&f, add(&f), "leak");
+    expect_text(f.table, 40,
+                "rule   cost ns\n"
+                "input        7\n"
+                "  text     Load data faster,?[2J sleep,\n"
+                "           or more workers than were\n"
+                "           used before.\n"
+                "  look_at  a.b\n"
+                "leak         -\n");
+    tm_tables_destroy(&f.tables);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_time_column_has_the_unit_of_its_largest_value),
@@ -211,6 +239,7 @@ int main(void) {
         cmocka_unit_test(an_empty_table_is_its_header),
         cmocka_unit_test(what_does_not_fit_continues_below_with_the_keys),
         cmocka_unit_test(texts_are_shown_without_control_characters_and_cut_in_the_middle),
+        cmocka_unit_test(sentences_stand_below_their_row_and_are_wrapped_not_cut),
         cmocka_unit_test(definitions_are_listed_aligned_and_wrapped_at_100_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
