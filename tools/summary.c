@@ -35,9 +35,8 @@ static void print_heading(const tm_table *job, const tm_colors *colors) {
     puts("\n");
 }
 
-/* Breaks a text at blanks; every line begins with two blanks. */
-static void print_wrapped(const char *text, int width) {
-    int column = 0;
+/* Breaks a text at blanks; every line begins with two blanks, save what a line has already. */
+static void print_wrapped(const char *text, int column, int width) {
     while (*text) {
         int size = (int)strcspn(text, " ");
         if (column > 0 && column + 1 + size > width) {
@@ -77,8 +76,22 @@ static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
         fputs("No verdict: there is nothing to compare between ranks", stdout);
     puts(colors->off);
     if (!evidence->null)
-        print_wrapped(evidence->value.text, tm_console_width());
+        print_wrapped(evidence->value.text, 0, tm_console_width());
     puts("");
+}
+
+/* The first thing to do that the verdict has not yet said. */
+static void print_advice(const tm_table *items, const char *store) {
+    size_t i = 0;
+    while (i < items->n_rows &&
+           strcmp(tm_table_cell(items, i, "rule")->value.text, "straggler") == 0)
+        i++;
+    if (i == items->n_rows)
+        return;
+    fputs("Advice:", stdout);
+    print_wrapped(tm_table_cell(items, i, "text")->value.text, (int)strlen("Advice:"),
+                  tm_console_width());
+    printf("  (tmerge show %s advice says why, and what else)\n", store);
 }
 
 static double percent(int64_t part, int64_t whole) {
@@ -253,6 +266,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     puts("");
     print_totals(tables);
     print_imbalance(tables);
+    print_advice(tm_tables_find(tables, "advice.item"), store);
     tm_summary_clocks(tables, colors);
     print_missing(loaded, colors);
     print_odd_steps(tm_tables_find(tables, "overlap.step"), colors);

@@ -23,5 +23,6 @@ extern const tm_analysis tm_analysis_transfers;
 extern const tm_analysis tm_analysis_memory;
 extern const tm_analysis tm_analysis_kernels;
 extern const tm_analysis tm_analysis_contention;
+extern const tm_analysis tm_analysis_advice;
 
 #endif

@@ -13,7 +13,7 @@ static const tm_analysis *const analyses[] = {
     &tm_analysis_launches,   &tm_analysis_idle,        &tm_analysis_transfers,
     &tm_analysis_memory,     &tm_analysis_kernels,     &tm_analysis_contention,
     &tm_analysis_operators,  &tm_analysis_modules,     &tm_analysis_phases,
-    &tm_analysis_input,
+    &tm_analysis_input,      &tm_analysis_advice,
 };
 
 enum { N_ANALYSES = sizeof analyses / sizeof *analyses };

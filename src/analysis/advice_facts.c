@@ -1,0 +1,91 @@
+/* What the rules of `advice` share: sums of tables, and ranks as a text. */
+#include "advice_rules.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t sum_but(const tm_facts *facts, const char *name, const char *column, int64_t rank) {
+    const tm_table *table = tm_tables_find(facts->tables, name);
+    int at = tm_table_column(table->def, column), by = tm_table_column(table->def, "rank");
+    int64_t sum = 0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const tm_cell *row = tm_table_row(table, i);
+        if (!row[at].null && (rank < 0 || row[by].value.i != rank))
+            sum += row[at].value.i;
+    }
+    return sum;
+}
+
+int64_t tm_facts_sum(const tm_facts *facts, const char *table, const char *column) {
+    return sum_but(facts, table, column, -1);
+}
+
+int64_t tm_facts_sum_others(const tm_facts *facts, const char *table, const char *column) {
+    return sum_but(facts, table, column, facts->straggler);
+}
+
+int64_t tm_facts_int(const tm_facts *facts, const char *table, size_t row, const char *column) {
+    const tm_table *found = tm_tables_find(facts->tables, table);
+    if (row >= found->n_rows || tm_table_cell(found, row, column)->null)
+        return 0;
+    return tm_table_cell(found, row, column)->value.i;
+}
+
+double tm_facts_real(const tm_facts *facts, const char *table, size_t row, const char *column) {
+    const tm_table *found = tm_tables_find(facts->tables, table);
+    if (row >= found->n_rows || tm_table_cell(found, row, column)->null)
+        return -1.0;
+    return tm_table_cell(found, row, column)->value.r;
+}
+
+double tm_facts_percent(int64_t part, int64_t whole) {
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+static int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+bool tm_facts_is_whole(const tm_facts *facts, int64_t step) {
+    return facts->n_partial == 0 ||
+           !bsearch(&step, facts->partial_steps, facts->n_partial, sizeof step, by_value);
+}
+
+tm_rank_text tm_rank_text_begin(char out[TM_ADVICE_RANKS]) {
+    out[0] = '\0';
+    return (tm_rank_text){.out = out, .first = 0, .last = -1};
+}
+
+static void write_run(tm_rank_text *text) {
+    static const char more[] = ", ...";
+    char run[48];
+    if (text->last < text->first || text->full)
+        return;
+    int size = snprintf(run, sizeof run,
+                        text->last > text->first ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
+                        text->used ? ", " : "", text->first, text->last);
+    text->full = text->used + (size_t)size + sizeof more > TM_ADVICE_RANKS;
+    memcpy(text->out + text->used, text->full ? more : run,
+           text->full ? sizeof more : (size_t)size + 1);
+    text->used += (size_t)size;
+}
+
+void tm_rank_text_add(tm_rank_text *text, int64_t rank) {
+    text->n++;
+    if (text->last >= text->first && rank == text->last + 1) {
+        text->last = rank;
+        return;
+    }
+    write_run(text);
+    text->first = text->last = rank;
+}
+
+void tm_rank_text_end(tm_rank_text *text, size_t n_all) {
+    write_run(text);
+    text->last = text->first - 1;
+    if (text->n == n_all)
+        memcpy(text->out, "all", sizeof "all");
+}

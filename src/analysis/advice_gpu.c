@@ -1,0 +1,232 @@
+/* Rules on a GPU that does nothing, or not what it could. */
+#include "advice_rules.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void tm_look_input(const tm_facts *f, tm_advice *out) {
+    const tm_table *ranks = tm_tables_find(f->tables, "input.rank");
+    int64_t stall = tm_facts_sum_others(f, "input.rank", "stall_ns");
+    int64_t steps = tm_facts_sum_others(f, "input.rank", "step_ns");
+    int64_t waits = tm_facts_sum_others(f, "input.rank", "waits");
+    char time[32], each[32];
+    out->cost_ns = stall;
+    out->measure = tm_facts_percent(stall, steps);
+    tm_evidence_time(stall, time, sizeof time);
+    tm_evidence_time(waits > 0 ? stall / waits : 0, each, sizeof each);
+    int64_t slowest = -1;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (tm_table_cell(ranks, i, "slowest")->value.i)
+            slowest = tm_table_cell(ranks, i, "rank")->value.i;
+    snprintf(out->text, sizeof out->text,
+             "Load data faster: more DataLoader workers, prefetching, quicker storage or decoding, "
+             "preprocessing ahead of the run.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "GPUs do nothing for %.1f %% of the steps (%s) while their rank waits for the next "
+             "batch, %s a batch; rank %" PRId64 " waits longest.",
+             out->measure, time, each, slowest);
+}
+
+/* Kernels that compute. */
+typedef struct kernel_sums {
+    int64_t calls, under_100_us, total_ns;
+} kernel_sums;
+
+static kernel_sums sum_kernels(const tm_facts *f) {
+    const tm_table *kernels = tm_tables_find(f->tables, "kernels.kernel");
+    kernel_sums sums = {0};
+    for (size_t i = 0; i < kernels->n_rows; i++) {
+        if (tm_table_cell(kernels, i, "communication")->value.i)
+            continue;
+        sums.calls += tm_facts_int(f, "kernels.kernel", i, "calls");
+        sums.under_100_us += tm_facts_int(f, "kernels.kernel", i, "short_calls");
+        sums.total_ns += tm_facts_int(f, "kernels.kernel", i, "total_ns");
+    }
+    return sums;
+}
+
+void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
+    kernel_sums kernels = sum_kernels(f);
+    int64_t events = tm_facts_sum_others(f, "launches.rank", "events");
+    double small = tm_facts_percent(kernels.under_100_us, kernels.calls);
+    double shorter =
+        tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "short_events"), events);
+    double behind =
+        tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "host_bound_events"), events);
+    if (small < 50.0)
+        return;
+    /* The gaps between kernels; and where launching takes longer than running, what the GPU waits
+     * for the host's next launch. */
+    int64_t lost = tm_facts_sum_others(f, "idle.rank", "kernel_wait_ns");
+    bool host_bound = shorter >= 25.0 && behind >= 50.0;
+    if (host_bound)
+        lost += tm_facts_sum_others(f, "idle.rank", "host_work_ns");
+    char time[32], mean[32];
+    out->cost_ns = lost;
+    out->measure = tm_facts_percent(lost, f->window_ns);
+    tm_evidence_time(lost, time, sizeof time);
+    tm_evidence_time(kernels.calls > 0 ? kernels.total_ns / kernels.calls : 0, mean, sizeof mean);
+    snprintf(out->text, sizeof out->text,
+             "Launch fewer, larger kernels: torch.compile or fused operators, fused or foreach "
+             "optimizers, CUDA graphs, a larger batch.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "%.0f %% of the kernels take under 100 us (mean %s), %.0f %% less than their launch; "
+             "GPUs do nothing for %.1f %% of their time (%s) %s.",
+             small, mean, shorter, out->measure, time,
+             host_bound ? "between kernels and for want of a launch" : "between kernels");
+}
+
+void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
+    const tm_table *kinds = tm_tables_find(f->tables, "transfers.kind");
+    int64_t lost = 0, bytes = 0, total = 0, to_host = 0, n = 0;
+    for (size_t i = 0; i < kinds->n_rows; i++) {
+        const tm_cell *memory = tm_table_cell(kinds, i, "host_memory");
+        if (memory->null || strcmp(memory->value.text, "pageable") != 0)
+            continue;
+        int64_t alone = tm_facts_int(f, "transfers.kind", i, "union_ns") -
+                        tm_facts_int(f, "transfers.kind", i, "overlap_ns");
+        lost += alone;
+        bytes += tm_facts_int(f, "transfers.kind", i, "bytes");
+        total += tm_facts_int(f, "transfers.kind", i, "total_ns");
+        n += tm_facts_int(f, "transfers.kind", i, "count");
+        if (strcmp(tm_table_cell(kinds, i, "kind")->value.text, "dtoh") == 0)
+            to_host += alone;
+    }
+    char time[32];
+    out->cost_ns = lost;
+    out->measure = tm_facts_percent(lost, f->window_ns);
+    tm_evidence_time(lost, time, sizeof time);
+    snprintf(out->text, sizeof out->text,
+             2 * to_host > lost
+                 ? "Copy results to pinned memory with non_blocking=True, and seldom: each .item() "
+                   "or .cpu() waits."
+                 : "Copy from pinned memory: DataLoader(pin_memory=True) and .to(device, "
+                   "non_blocking=True).");
+    snprintf(out->evidence, sizeof out->evidence,
+             "%" PRId64 " copies between GPUs and pageable memory move %.1f MB at %.1f GB/s; with "
+             "no computation beside them they take %.1f %% of the GPU time (%s).",
+             n, (double)bytes / 1e6, total > 0 ? (double)bytes / (double)total : 0.0, out->measure,
+             time);
+}
+
+void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
+    const tm_table *table = tm_tables_find(f->tables, "transfers.allocation");
+    int64_t steps = tm_facts_int(f, "overview.job", 0, "steps"), calls = 0;
+    double lost = 0.0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        int64_t in_steps = tm_facts_int(f, "transfers.allocation", i, "step_calls");
+        double total = (double)tm_facts_int(f, "transfers.allocation", i, "total_ns");
+        calls += in_steps;
+        if (in_steps > 0)
+            lost += total * (double)in_steps /
+                    (double)tm_facts_int(f, "transfers.allocation", i, "calls");
+    }
+    /* A few calls are those of a first step; an allocator at work needs none after that. */
+    if (calls == 0 || calls < steps)
+        return;
+    char time[32];
+    out->cost_ns = (int64_t)lost;
+    out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
+    tm_evidence_time(out->cost_ns, time, sizeof time);
+    snprintf(out->text, sizeof out->text,
+             "Keep device memory between steps: leave the caching allocator on, drop "
+             "empty_cache(), try expandable_segments:True, use less memory.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "%" PRId64 " calls in %" PRId64
+             " steps of ranks take or give back device or pinned memory (cudaMalloc, cudaFree, "
+             "...) for %s; such calls may wait for the GPU.",
+             calls, steps, time);
+}
+
+/* Causes of idle time as idle.rank has them, what they are and what helps. */
+static const struct {
+    const char *column, *what, *text;
+} idle_causes[] = {
+    {"host_work_ns", "the host launches too late",
+     "Let the host run ahead of the GPU: torch.compile or CUDA graphs, less Python between "
+     "launches, a larger batch."},
+    {"sync_ns", "the host had waited for the GPU and left its queue empty",
+     "Wait for the GPU less often: .item(), .cpu(), prints of losses and synchronize() empty its "
+     "queue."},
+    {"host_comm_ns", "the host is in calls of communication",
+     "Let communication not hold the host: asynchronous calls, collectives on GPU tensors."},
+    {"kernel_wait_ns", "gaps between kernels", "Launch fewer, larger kernels."},
+    {"other_ns", "it waits for something else, or the launch is not in the trace",
+     "Look at the longest gaps: what the GPU waits for is not in the launches."},
+    {"input_ns", "the host waits for the next batch", "Load data faster."},
+};
+
+enum { N_IDLE_CAUSES = sizeof idle_causes / sizeof *idle_causes };
+
+void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
+    double used = tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct");
+    int64_t idle = tm_facts_sum_others(f, "idle.rank", "idle_ns");
+    int64_t rest = idle - f->costs[TM_RULE_INPUT] - f->costs[TM_RULE_SMALL_KERNELS];
+    if (used < 0.0)
+        return;
+    int64_t most = -1;
+    size_t cause = 0;
+    for (size_t c = 0; c < N_IDLE_CAUSES; c++) {
+        int64_t sum = tm_facts_sum_others(f, "idle.rank", idle_causes[c].column);
+        cause = sum > most ? c : cause;
+        most = sum > most ? sum : most;
+    }
+    char time[32], part[32];
+    out->cost_ns = rest;
+    out->exact = true;
+    out->measure = tm_facts_percent(rest, f->window_ns);
+    tm_evidence_time(rest, time, sizeof time);
+    tm_evidence_time(most, part, sizeof part);
+    snprintf(out->text, sizeof out->text, "%s", idle_causes[cause].text);
+    snprintf(out->evidence, sizeof out->evidence,
+             "Kernels run for %.0f %% of the steps; GPUs do nothing for %.1f %% of their time (%s) "
+             "that no other item explains; mostly %s (%s).",
+             used, out->measure, time, idle_causes[cause].what, part);
+}
+
+void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
+    const tm_table *operators = tm_tables_find(f->tables, "operators.op");
+    double used = tm_facts_real(f, "overview.job", 0, "tensor_core_pct");
+    int64_t fit = 0, most = 0;
+    const char *name = "";
+    for (size_t i = 0; i < operators->n_rows; i++) {
+        int64_t own = tm_facts_int(f, "operators.op", i, "device_self_ns");
+        if (!tm_table_cell(operators, i, "tensor_cores_fit")->value.i)
+            continue;
+        fit += own;
+        name = own > most ? tm_table_cell(operators, i, "name")->value.text : name;
+        most = own > most ? own : most;
+    }
+    /* Some use of them is a choice of precision that was made. */
+    if (used < 0.0 || used >= 0.5 || most == 0)
+        return;
+    char time[32];
+    /* No cost: the GPUs computed for that long, and by how much is not known. */
+    out->measure = tm_facts_percent(fit, tm_facts_sum(f, "overlap.rank", "compute_ns"));
+    tm_evidence_time(fit, time, sizeof time);
+    snprintf(out->text, sizeof out->text,
+             "Let matrix products use tensor cores: bfloat16 (torch.autocast) or TF32 "
+             "(torch.set_float32_matmul_precision), sizes that are multiples of 8.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "Operators that tensor cores could run take %.0f %% of the computing (%s), most of it "
+             "%.64s; by their names no kernels use them.",
+             out->measure, time, name);
+}
+
+void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
+    const double healthy = 0.15;
+    int64_t optimizer = tm_facts_sum(f, "phases.step", "optimizer_ns");
+    int64_t steps = tm_facts_sum(f, "phases.step", "step_ns");
+    char time[32];
+    out->measure = tm_facts_percent(optimizer, steps);
+    out->cost_ns = optimizer - (int64_t)(healthy * (double)steps);
+    tm_evidence_time(optimizer, time, sizeof time);
+    snprintf(out->text, sizeof out->text,
+             "Make the optimizer's step cheaper: fused=True or foreach=True, torch.compile, "
+             "sharded states, fewer steps by gradient accumulation.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "The optimizer takes %.0f %% of the steps (%s); under 15 %% is usual, and the cost is "
+             "what is above.",
+             out->measure, time);
+}

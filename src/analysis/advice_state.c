@@ -1,0 +1,220 @@
+/* Rules on steps, memory, clocks and what is missing. */
+#include "advice_rules.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The longest rank's time of a step; -1 for one that a recording holds only a part of. */
+static int64_t step_time(const tm_facts *f, size_t row) {
+    int64_t step = tm_facts_int(f, "imbalance.step", row, "step");
+    return tm_facts_is_whole(f, step) ? tm_facts_int(f, "imbalance.step", row, "step_ns") : -1;
+}
+
+void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
+    size_t rows = tm_tables_find(f->tables, "imbalance.step")->n_rows;
+    int64_t longest = -1, longest_step = 0, shortest = INT64_MAX;
+    double sum = 0.0, squares = 0.0, above = 0.0, n = 0.0;
+    for (size_t i = 0; i < rows; i++) {
+        int64_t time = step_time(f, i);
+        if (time < 0)
+            continue;
+        longest_step = time > longest ? tm_facts_int(f, "imbalance.step", i, "step") : longest_step;
+        longest = time > longest ? time : longest;
+        shortest = time < shortest ? time : shortest;
+        sum += (double)time;
+        n++;
+    }
+    if (n < 3.0 || sum <= 0.0) /* of two no one is the odd one */
+        return;
+    double mean = sum / n;
+    for (size_t i = 0; i < rows; i++) {
+        double apart = (double)step_time(f, i) - mean;
+        if (step_time(f, i) < 0)
+            continue;
+        squares += apart * apart;
+        above += fmax(apart, 0.0);
+    }
+    /* Ranks that are late, or have more to do, in some steps only make steps differ. */
+    int64_t rest = llround(above * (double)f->job->n_ranks) - f->costs[TM_RULE_STRAGGLER] -
+                   f->costs[TM_RULE_IMBALANCE] - f->costs[TM_RULE_INPUT];
+    if (tm_facts_percent(rest, f->window_ns) < 1.0)
+        return;
+    char low[32], high[32];
+    out->measure = 100.0 * sqrt(squares / n) / mean;
+    out->cost_ns = rest;
+    tm_evidence_time(shortest, low, sizeof low);
+    tm_evidence_time(longest, high, sizeof high);
+    snprintf(out->text, sizeof out->text,
+             "Find what the long steps do besides: checkpoints, evaluation, logging, garbage "
+             "collection, batches of other sizes.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "Steps take from %s to %s (standard deviation %.0f %% of the mean); the longest is "
+             "step %" PRId64 ".",
+             low, high, out->measure, longest_step);
+}
+
+void tm_look_memory(const tm_facts *f, tm_advice *out) {
+    const double crowded = 85.0;
+    const tm_table *devices = tm_tables_find(f->tables, "memory.device");
+    tm_rank_text ranks = tm_rank_text_begin(out->ranks);
+    int64_t before = -1;
+    size_t worst = 0;
+    for (size_t i = 0; i < devices->n_rows; i++) {
+        double used = tm_facts_real(f, "memory.device", i, "capacity_pct");
+        int64_t rank = tm_facts_int(f, "memory.device", i, "rank");
+        if (used >= crowded && rank != before) {
+            tm_rank_text_add(&ranks, rank);
+            before = rank;
+        }
+        worst = used > out->measure ? i : worst;
+        out->measure = fmax(used, out->measure);
+    }
+    tm_rank_text_end(&ranks, f->job->n_ranks);
+    if (out->measure < crowded)
+        return;
+    const tm_cell *taker = tm_table_cell(devices, worst, "peak_operator");
+    snprintf(out->text, sizeof out->text,
+             "Free device memory before a step fails: activation checkpointing, sharded states, "
+             "lower precision, a smaller batch.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "Rank %" PRId64 " holds %.1f of %.1f GiB (%.0f %%), allocates %.1f GiB at its peak%s"
+             "%.64s; fragmentation %.0f %%.",
+             tm_facts_int(f, "memory.device", worst, "rank"),
+             (double)tm_facts_int(f, "memory.device", worst, "peak_reserved_bytes") / 0x1p30,
+             (double)tm_facts_int(f, "memory.device", worst, "capacity_bytes") / 0x1p30,
+             out->measure, (double)tm_facts_int(f, "memory.device", worst, "peak_bytes") / 0x1p30,
+             taker->null ? "" : " in ", taker->null ? "" : taker->value.text,
+             fmax(0.0, tm_facts_real(f, "memory.device", worst, "fragmentation_pct")));
+}
+
+/* How many of the steps of a rank's device have records: [first, *end) of memory.step. */
+static int64_t steps_of(const tm_table *steps, const tm_cell *rank, const tm_cell *device,
+                        size_t *at) {
+    int64_t n = 0;
+    for (; *at < steps->n_rows; ++*at) {
+        int64_t here = tm_table_cell(steps, *at, "rank")->value.i;
+        int order = strcmp(tm_table_cell(steps, *at, "device")->value.text, device->value.text);
+        if (here > rank->value.i || (here == rank->value.i && order > 0))
+            break;
+        n += here == rank->value.i && order == 0;
+    }
+    return n;
+}
+
+void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
+    const tm_table *devices = tm_tables_find(f->tables, "memory.device");
+    const tm_table *steps = tm_tables_find(f->tables, "memory.step");
+    tm_rank_text ranks = tm_rank_text_begin(out->ranks);
+    int64_t before = -1;
+    size_t worst = 0, at = 0;
+    for (size_t i = 0; i < devices->n_rows; i++) {
+        const tm_cell *rank = tm_table_cell(devices, i, "rank");
+        int64_t n = steps_of(steps, rank, tm_table_cell(devices, i, "device"), &at);
+        int64_t growth = tm_facts_int(f, "memory.device", i, "growth_bytes");
+        int64_t growing = tm_facts_int(f, "memory.device", i, "growing_steps");
+        int64_t capacity = tm_facts_int(f, "memory.device", i, "capacity_bytes");
+        int64_t held = tm_facts_int(f, "memory.device", i, "end_bytes");
+        /* Growth in all steps but the first; one that gives back shows that nothing is kept. */
+        if (growth <= 0 || growing < 3 || growing < n - 1)
+            continue;
+        /* The share of what is free that 1,000 steps take; where that is not known, a warning. */
+        double taken = capacity > held ? 1e5 * (double)growth / (double)(capacity - held) : 1.0;
+        if (rank->value.i != before)
+            tm_rank_text_add(&ranks, rank->value.i);
+        before = rank->value.i;
+        worst = taken > out->measure ? i : worst;
+        out->measure = fmax(taken, out->measure);
+    }
+    tm_rank_text_end(&ranks, f->job->n_ranks);
+    if (out->measure < 0.0)
+        return;
+    char until[64] = "";
+    int64_t growth = tm_facts_int(f, "memory.device", worst, "growth_bytes");
+    int64_t room = tm_facts_int(f, "memory.device", worst, "capacity_bytes") -
+                   tm_facts_int(f, "memory.device", worst, "end_bytes");
+    if (room > 0)
+        snprintf(until, sizeof until, "; what is free lasts for %" PRId64 " steps", room / growth);
+    snprintf(out->text, sizeof out->text,
+             "Find what keeps memory from step to step: losses summed with their graph (use "
+             ".item() or .detach()), lists and caches that only grow.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "Rank %" PRId64 " has %.2f MB more allocated after each step, in %" PRId64
+             " steps running%s.",
+             tm_facts_int(f, "memory.device", worst, "rank"), (double)growth / 1e6,
+             tm_facts_int(f, "memory.device", worst, "growing_steps"), until);
+}
+
+/* The worst uncertainty of the clocks that are compared, and whether one was set. */
+static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
+    size_t n = tm_tables_find(f->tables, "clock.rank")->n_rows;
+    int64_t worst = 0;
+    *set = *several = false;
+    for (size_t i = 0; i < n; i++) {
+        int64_t own = tm_facts_int(f, "clock.rank", i, "uncertainty_ns");
+        worst = own > worst ? own : worst;
+        *set = *set || tm_facts_int(f, "clock.rank", i, "set_ns") != 0;
+        *several = *several || tm_facts_int(f, "clock.rank", i, "domain") > 0;
+    }
+    return worst;
+}
+
+void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
+    const double poor = 1.0;
+    const int64_t noise_ns = 10000; /* ends of one operation lie that far apart on good clocks */
+    size_t kinds = tm_tables_find(f->tables, "collectives.kind")->n_rows;
+    int64_t matched = tm_facts_int(f, "clock.check", 0, "matched"), skew = -1;
+    int64_t broken = tm_facts_int(f, "clock.check", 0, "violations_after");
+    int64_t lead = tm_facts_int(f, "clock.check", 0, "worst_after_ns");
+    bool set, several;
+    int64_t worst = worst_clock(f, &set, &several);
+    for (size_t i = 0; i < kinds; i++) {
+        int64_t own = tm_facts_int(f, "collectives.kind", i, "median_skew_ns");
+        skew = own > skew ? own : skew;
+    }
+    if (lead >= noise_ns)
+        out->measure = tm_facts_percent(broken, matched);
+    /* The joint uncertainty of two clocks is above what their arrivals differ by. */
+    bool blind = several && skew >= 0 && 2.0 * sqrt(2.0) * (double)worst > (double)skew;
+    if (set || blind)
+        out->measure = fmax(out->measure, poor);
+    char worst_text[32], skew_text[32];
+    tm_evidence_time(worst, worst_text, sizeof worst_text);
+    tm_evidence_time(skew < 0 ? 0 : skew, skew_text, sizeof skew_text);
+    snprintf(out->text, sizeof out->text,
+             "Do not yet trust who came last: keep the hosts' clocks in step (PTP, chrony), or "
+             "record more steps, so that more collectives link them.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "Clocks are aligned to %s where arrivals differ by %s; in %" PRId64 " of %" PRId64
+             " collectives a rank still ends before another begins%s.",
+             worst_text, skew_text, broken, matched,
+             set ? "; a clock was set while it recorded" : "");
+}
+
+void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
+    const tm_table *given = tm_tables_find(f->tables, "job.rank");
+    int64_t missing = f->job->world_size - (int64_t)f->job->n_ranks;
+    if (missing <= 0)
+        return;
+    tm_rank_text ranks = tm_rank_text_begin(out->ranks);
+    size_t next = 0;
+    for (int64_t rank = 0; rank < f->job->world_size && !ranks.full; rank++) {
+        while (next < given->n_rows && tm_table_cell(given, next, "rank")->value.i < rank)
+            next++;
+        if (next == given->n_rows || tm_table_cell(given, next, "rank")->value.i != rank)
+            tm_rank_text_add(&ranks, rank);
+    }
+    tm_rank_text_end(&ranks, SIZE_MAX);
+    out->measure = tm_facts_percent(missing, f->job->world_size);
+    snprintf(out->text, sizeof out->text,
+             "Add the traces of the missing ranks: whom they kept waiting is not seen, and "
+             "collectives that lack them have no wait.");
+    int used =
+        snprintf(out->evidence, sizeof out->evidence,
+                 "%" PRId64 " of %" PRId64 " ranks gave no trace", missing, f->job->world_size);
+    int64_t found = tm_facts_int(f, "clock.check", 0, "collectives");
+    snprintf(out->evidence + used, sizeof out->evidence - (size_t)used,
+             found > 0 ? "; %" PRId64 " of %" PRId64 " collectives lack ranks." : ".",
+             tm_facts_int(f, "clock.check", 0, "incomplete"), found);
+}

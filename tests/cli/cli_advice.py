@@ -1,0 +1,128 @@
+"""Advice: a planted fault comes first, a healthy job gets none, and it reads well."""
+import re
+
+from common import (Skip, contains, equal, has_line, holds, lacks, main, merged, nanogpt, rows, run,
+                    synth, tmerge, SYNTH)
+
+
+def advise(**options):
+    """The advice on a job of tmerge-synth, and its first screen."""
+    synth('job', **options)
+    text = merged('job/profile_rank_*', '-o', 'job.h5').out
+    return rows('job.h5', 'advice.item'), text
+
+
+def planted(rule, ranks='all', **options):
+    """Expects this rule first, with a cost that no later item exceeds."""
+    items, text = advise(**options)
+    holds(items, f'{rule} is not found')
+    equal(items[0]['rule'], rule, 'first item')
+    equal(items[0]['ranks'], ranks, 'ranks')
+    costs = [item['cost_ns'] for item in items if item['cost_ns'] is not None]
+    equal(costs, sorted(costs, reverse=True), 'costs')
+    return items, text
+
+
+def test_a_healthy_job_gets_no_advice():
+    for options in ({}, {'seed': 7}, {'ranks': 1},
+                    {'ranks': 16, 'ranks_per_host': 4, 'offset_us': 500, 'drift_ppb': 2000}):
+        items, text = advise(**options)
+        equal(items, [], f'advice on a healthy job {options}')
+        lacks(text, 'Advice')
+
+
+def test_a_slow_rank_is_the_one_item():
+    for kind in ('gpu', 'host'):
+        items, text = planted('straggler', '3', slow_rank=3, slow_kind=kind)
+        # What others wait for it and cannot hide meanwhile is no item of its own.
+        equal([item['rule'] for item in items], ['straggler'], 'items')
+        contains(items[0]['text'], f'the {kind.upper() if kind == "gpu" else kind} of rank 3')
+        lacks(text, 'Advice')  # the verdict above has said it
+
+
+def test_the_cost_of_a_straggler_is_about_what_it_costs():
+    synth('well')
+    merged('well/profile_rank_*', '-o', 'well.h5')
+    items, _ = planted('straggler', '3', slow_rank=3)
+    # All ranks last as long as the slow one: eight times what the job takes longer, of which the
+    # slow rank computes an eighth itself.
+    longer = (sum(row['window_ns'] for row in rows('job.h5', 'overlap.rank')) -
+              sum(row['window_ns'] for row in rows('well.h5', 'overlap.rank')))
+    share = items[0]['cost_ns'] / (longer * 7 / 8)
+    holds(0.7 < share <= 1.05, f'{share} of the true cost')
+
+
+def test_a_slow_loader_comes_first():
+    items, text = planted('input', fault='slow-loader')
+    equal(items[0]['severity'], 'critical', 'severity')
+    stalls = sum(row['stall_ns'] for row in rows('job.h5', 'input.rank'))
+    equal(items[0]['cost_ns'], stalls, 'cost')
+    has_line(text, '^Advice: Load data faster')
+    contains(text, 'tmerge show job.h5 advice')
+
+
+def test_small_kernels_come_first():
+    planted('small_kernels', fault='small-kernels')
+
+
+def test_communication_that_is_not_hidden_comes_first():
+    items, _ = planted('exposed_communication', fault='no-overlap')
+    exposed = sum(row['exposed_comm_ns'] for row in rows('job.h5', 'overlap.rank'))
+    equal(items[0]['cost_ns'], exposed, 'cost')
+    contains(items[0]['evidence'], 'allreduce')
+
+
+def test_memory_that_grows_comes_first():
+    items, _ = planted('memory_growth', fault='leak')
+    equal(items[0]['cost_ns'], None, 'cost')
+
+
+def test_pageable_copies_come_first():
+    planted('pageable_copies', fault='pageable')
+
+
+def test_work_that_moves_from_rank_to_rank_is_imbalance():
+    folder = 'job'
+    run([SYNTH, '-o', folder, '--rotating']).expect(0)
+    merged('job/profile_rank_*', '-o', 'job.h5')
+    equal([item['rule'] for item in rows('job.h5', 'advice.item')], ['imbalance'], 'items')
+
+
+def test_several_faults_are_told_apart():
+    flags = [f'--fault={word}' for word in ('slow-loader', 'no-overlap', 'pageable', 'leak',
+                                            'small-kernels')]
+    run([SYNTH, '-o', 'job', *flags]).expect(0)
+    merged('job/profile_rank_*', '-o', 'job.h5')
+    equal({item['rule'] for item in rows('job.h5', 'advice.item')},
+          {'input', 'exposed_communication', 'pageable_copies', 'memory_growth', 'small_kernels'},
+          'items')
+
+
+def test_a_missing_rank_is_told():
+    synth('job')
+    merged('job/profile_rank_[0-57].json', '-o', 'job.h5')
+    items = [item for item in rows('job.h5', 'advice.item') if item['rule'] == 'missing_ranks']
+    equal([item['ranks'] for item in items], ['6'], 'missing')
+
+
+def test_nanogpt8_has_its_straggler_first():
+    if not nanogpt():
+        raise Skip('no traces')
+    merged(nanogpt(), '-o', 'job.h5')
+    items = rows('job.h5', 'advice.item')
+    equal([item['rule'] for item in items[:2]], ['straggler', 'exposed_communication'], 'items')
+    equal(items[0]['ranks'], '1', 'ranks')
+    contains(items[0]['text'], 'the host of rank 1')
+
+
+def test_sentences_are_shown_whole_and_wrapped():
+    advise(fault='slow-loader')
+    item = rows('job.h5', 'advice.item')[0]
+    shown = tmerge('show', 'job.h5', 'advice', env={'COLUMNS': 100}).expect(0).out
+    holds(max(map(len, shown.splitlines())) <= 100, shown)
+    flat = re.sub(r'\s+', ' ', shown)
+    for column in ('text', 'evidence', 'look_at'):
+        contains(flat, f'{column} {item[column]}')
+
+
+main()

@@ -1,0 +1,394 @@
+/* The rules of `advice` on tables made by hand: four ranks with 1,000 ns of GPU time each, so that
+ * 40 ns are 1 % of the job's. */
+#include "analysis/analyses.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rows_fixture.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { RANKS = 4, MAX_ROWS = 10 };
+
+typedef struct given_row {
+    const char *table;
+    const char *cells; /* "*" in front: a row for each rank, "rank=" left out */
+} given_row;
+
+typedef struct advice_case {
+    const char *overlap; /* more of each rank's row of overlap.rank */
+    given_row rows[MAX_ROWS];
+    const char *expected; /* "rule severity cost bound ranks", items behind one another */
+    int64_t world;        /* 0: not known */
+} advice_case;
+
+static void add_given(tm_tables *tables, const char *table, const char *cells) {
+    char text[512];
+    if (cells[0] != '*') {
+        add_row(tables, table, cells);
+        return;
+    }
+    for (int rank = 0; rank < RANKS; rank++) {
+        snprintf(text, sizeof text, "rank=%d %s", rank, cells + 1);
+        add_row(tables, table, text);
+    }
+}
+
+/* The tables of a case with the advice on them; destroyed by the caller. */
+static tm_tables advise(const advice_case *c) {
+    tm_tables tables;
+    tm_error err;
+    char overlap[256];
+    tm_job job = {.n_ranks = RANKS, .world_size = c->world ? c->world : -1, .aligned = true};
+    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    snprintf(overlap, sizeof overlap, "*window_ns=1000 compute_ns=900 %s", c->overlap);
+    add_given(&tables, "overlap.rank", overlap);
+    add_given(&tables, "job.rank", "*host=h");
+    for (size_t i = 0; i < MAX_ROWS && c->rows[i].table; i++)
+        add_given(&tables, c->rows[i].table, c->rows[i].cells);
+    assert_int_equal(tm_analysis_advice.job(&job, &tables, &err), TM_OK);
+    return tables;
+}
+
+static const char *text_at(const tm_table *table, size_t row, const char *column) {
+    const tm_cell *cell = tm_table_cell(table, row, column);
+    return cell->null ? "-" : cell->value.text;
+}
+
+static void check(const advice_case *cases, size_t n) {
+    for (size_t c = 0; c < n; c++) {
+        tm_tables tables = advise(&cases[c]);
+        const tm_table *items = tm_tables_find(&tables, "advice.item");
+        char found[512] = "";
+        size_t used = 0;
+        for (size_t i = 0; i < items->n_rows; i++) {
+            const tm_cell *cost = tm_table_cell(items, i, "cost_ns");
+            char number[24] = "-";
+            if (!cost->null)
+                snprintf(number, sizeof number, "%" PRId64, cost->value.i);
+            used += (size_t)snprintf(found + used, sizeof found - used, "%s%s %s %s %s %s",
+                                     i ? ", " : "", text_at(items, i, "rule"),
+                                     text_at(items, i, "severity"), number,
+                                     text_at(items, i, "bound"), text_at(items, i, "ranks"));
+            assert_true(strlen(text_at(items, i, "text")) > 10);
+            assert_true(strlen(text_at(items, i, "evidence")) > 0);
+            /* What is to be looked at exists. */
+            char look[128];
+            snprintf(look, sizeof look, "%s", text_at(items, i, "look_at"));
+            for (char *rest = look, *name; (name = strtok_r(rest, ", ", &rest)) != NULL;)
+                assert_non_null(tm_tables_find(&tables, name));
+        }
+        if (strcmp(found, cases[c].expected) != 0)
+            fail_msg("case %zu: found \"%s\", expected \"%s\"", c, found, cases[c].expected);
+        tm_tables_destroy(&tables);
+    }
+}
+
+#define STRAGGLERS                                                                                 \
+    {"stragglers.rank", "rank=0 caused_share=0.25"}, {                                             \
+        "stragglers.rank", "rank=1 caused_share=0.75 host=h relative_speed=1"                      \
+    }
+
+/* What each rank shows in the one step: the straggler least. */
+#define EXPOSED_BY_STEP                                                                            \
+    {"overlap.step", "rank=0 step=1 partial=false exposed_comm_ns=140"},                           \
+        {"overlap.step", "rank=1 step=1 partial=false exposed_comm_ns=10"},                        \
+        {"overlap.step", "rank=2 step=1 partial=false exposed_comm_ns=160"}, {                     \
+        "overlap.step", "rank=3 step=1 partial=false exposed_comm_ns=170"                          \
+    }
+
+static void a_job_without_trouble_gets_no_advice(void **state) {
+    (void)state;
+    static const advice_case cases[] = {
+        {"", {{0}}, "", 0},
+        {"comm_ns=100 overlap_ns=70 exposed_comm_ns=30 exposed_wait_ns=5 exposed_transfer_ns=25",
+         {{"overview.job", "steps=4 gpu_utilization_pct=95 tensor_core_pct=80"},
+          {"idle.rank", "*idle_ns=20 kernel_wait_ns=10"},
+          {"stragglers.job", "verdict=none"},
+          {"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=2 step_ns=1000"},
+          {"memory.device", "rank=0 device=cuda:0 capacity_pct=40 growth_bytes=0"},
+          {"clock.check", "matched=100 violations_after=0"}},
+         "",
+         4},
+    };
+    check(cases, COUNT(cases));
+}
+
+static void a_straggler_swallows_the_communication_that_it_exposes(void **state) {
+    (void)state;
+#define WAITING "comm_ns=150 overlap_ns=30 exposed_comm_ns=120 exposed_wait_ns=100"
+    static const advice_case cases[] = {
+        /* 3/4 of 400 ns exposed waiting. Of 480 exposed, 180 are left; but most was waiting, and
+         * rank 1 alone shows 10: 4 x 10 are 1 %. */
+        {WAITING,
+         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"}, STRAGGLERS, EXPOSED_BY_STEP},
+         "straggler warning 300 upper 1",
+         0},
+        /* No verdict: all 400 ns are waiting for late ranks, and it swallows the same. */
+        {WAITING,
+         {{"stragglers.job", "verdict=inconclusive rank=1 evidence=E"},
+          STRAGGLERS,
+          EXPOSED_BY_STEP},
+         "late_ranks warning 400 upper all",
+         0},
+        /* 3/4 of 80 of 1400 exposed is 60: the waiting is not what is exposed, and only it goes. */
+        {"comm_ns=400 overlap_ns=50 exposed_comm_ns=350 exposed_wait_ns=20",
+         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"}, STRAGGLERS, EXPOSED_BY_STEP},
+         "exposed_communication critical 1340 upper all, straggler note 60 upper 1",
+         0},
+        /* 3/4 of 52 is 39, under 1 %. */
+        {"comm_ns=150 overlap_ns=120 exposed_comm_ns=30 exposed_wait_ns=13",
+         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"}, STRAGGLERS},
+         "",
+         0},
+    };
+    check(cases, COUNT(cases));
+}
+
+static void uneven_work_counts_as_far_as_others_wait_for_it(void **state) {
+    (void)state;
+#define UNEVEN "comm_ns=90 overlap_ns=0 exposed_comm_ns=90 exposed_wait_ns=90"
+    static const advice_case cases[] = {
+        /* 90 over a mean of 900 is 10 %, for each of four ranks */
+        {UNEVEN,
+         {{"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2"},
+          {"imbalance.job", "max_rank=2"}},
+         "imbalance warning 360 upper 2",
+         0},
+        /* one step of two: another rank each time, and the partial one does not count */
+        {UNEVEN,
+         {{"imbalance.step", "step=1 mean_compute_ns=450 imbalance_ns=45 max_rank=2"},
+          {"imbalance.step", "step=2 mean_compute_ns=450 imbalance_ns=45 max_rank=1"},
+          {"imbalance.step", "step=3 mean_compute_ns=450 imbalance_ns=45 max_rank=1"},
+          {"imbalance.step", "step=4 mean_compute_ns=1 imbalance_ns=900 max_rank=3"},
+          {"overlap.step", "rank=0 step=4 partial=true exposed_comm_ns=0"},
+          {"imbalance.job", "max_rank=2"}},
+         "imbalance warning 360 upper all",
+         0},
+        /* 9.9 %: then it is only that ranks wait for late ones */
+        {UNEVEN,
+         {{"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=89 max_rank=2"}},
+         "late_ranks note 360 upper all",
+         0},
+        /* nobody waits */
+        {"", {{"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2"}}, "", 0},
+        /* the straggler explains 4 x 90: nothing is left for imbalance */
+        {UNEVEN,
+         {{"stragglers.job", "verdict=persistent rank=2 evidence=E"},
+          {"stragglers.rank", "rank=2 caused_share=1 relative_speed=0.9"},
+          {"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2"}},
+         "straggler warning 360 upper 2",
+         0},
+    };
+    check(cases, COUNT(cases));
+}
+
+static void communication_counts_from_its_thresholds_on(void **state) {
+    (void)state;
+    static const advice_case cases[] = {
+        {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150",
+         {{"overlap.kind", "*kind=allreduce exposed_comm_ns=150"}},
+         "exposed_communication warning 600 upper all",
+         0},
+        {"comm_ns=60 overlap_ns=10 exposed_comm_ns=50",
+         {{0}},
+         "exposed_communication note 200 upper all",
+         0},
+        {"comm_ns=60 overlap_ns=11 exposed_comm_ns=49", {{0}}, "", 0},
+        {"comm_ns=300 overlap_ns=200 exposed_comm_ns=100",
+         {{0}},
+         "communication warning 400 upper all",
+         0},
+        {"comm_ns=300 overlap_ns=201 exposed_comm_ns=99", {{0}}, "", 0},
+    };
+    check(cases, COUNT(cases));
+}
+
+static void an_idle_gpu_is_counted_once(void **state) {
+    (void)state;
+    static const advice_case cases[] = {
+        {"",
+         {{"input.rank", "*step_ns=1000 stall_ns=50 waits=1"}},
+         "input warning 200 upper all",
+         0},
+        {"", {{"input.rank", "*step_ns=1000 stall_ns=49 waits=1"}}, "", 0},
+        {"",
+         {{"overview.job", "gpu_utilization_pct=70"}, {"idle.rank", "*idle_ns=300"}},
+         "gpu_utilization warning 1200 exact all",
+         0},
+        /* of 300 idle, 150 are for want of input: 15 % are left, under the threshold of 20 */
+        {"",
+         {{"overview.job", "gpu_utilization_pct=70"},
+          {"idle.rank", "*idle_ns=300 input_ns=150"},
+          {"input.rank", "*step_ns=1000 stall_ns=150 waits=1"}},
+         "input critical 600 upper all",
+         0},
+        /* half of the kernels are small, and gaps between kernels take 2 % */
+        {"",
+         {{"kernels.kernel", "name=k calls=100 short_calls=50 total_ns=9 communication=false"},
+          {"kernels.kernel", "name=c calls=900 short_calls=0 total_ns=9 communication=true"},
+          {"idle.rank", "*idle_ns=20 kernel_wait_ns=20"}},
+         "small_kernels note 80 upper all",
+         0},
+        {"",
+         {{"kernels.kernel", "name=k calls=100 short_calls=49 total_ns=9 communication=false"},
+          {"idle.rank", "*idle_ns=20 kernel_wait_ns=20"}},
+         "",
+         0},
+        /* launching takes longer than running: 20 + 100 of each rank's time */
+        {"",
+         {{"kernels.kernel", "name=k calls=100 short_calls=50 total_ns=9 communication=false"},
+          {"launches.rank", "*events=100 short_events=25 host_bound_events=50"},
+          {"idle.rank", "*idle_ns=120 kernel_wait_ns=20 host_work_ns=100"}},
+         "small_kernels warning 480 upper all",
+         0},
+    };
+    check(cases, COUNT(cases));
+}
+
+static void copies_and_allocations_count_from_their_thresholds_on(void **state) {
+    (void)state;
+#define COPY "rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=50 host_memory="
+    static const advice_case cases[] = {
+        {"",
+         {{"transfers.kind", COPY "pageable overlap_ns=10"}},
+         "pageable_copies note 40 upper all",
+         0},
+        {"", {{"transfers.kind", COPY "pageable overlap_ns=11"}}, "", 0},
+        {"", {{"transfers.kind", COPY "pinned overlap_ns=0"}}, "", 0},
+        /* 8 of 10 calls took 80 of 100 ns: 2 % */
+        {"",
+         {{"overview.job", "steps=8"},
+          {"transfers.allocation", "rank=0 call=cudaMalloc calls=10 step_calls=8 total_ns=100"}},
+         "device_allocation warning 80 upper all",
+         0},
+        {"",
+         {{"overview.job", "steps=8"},
+          {"transfers.allocation", "rank=0 call=cudaMalloc calls=10 step_calls=7 total_ns=100"}},
+         "",
+         0},
+    };
+    check(cases, COUNT(cases));
+}
+
+static void steps_and_phases_count_from_their_thresholds_on(void **state) {
+    (void)state;
+    static const advice_case cases[] = {
+        /* mean 120, deviation sqrt((400 + 400 + 1600) / 3) = 28; 40 too long for four ranks */
+        {"",
+         {{"imbalance.step", "step=1 step_ns=100"},
+          {"imbalance.step", "step=2 step_ns=100"},
+          {"imbalance.step", "step=3 step_ns=160"}},
+         "step_variation warning 160 upper all",
+         0},
+        {"",
+         {{"imbalance.step", "step=1 step_ns=100"}, {"imbalance.step", "step=3 step_ns=160"}},
+         "",
+         0},
+        {"", {{"phases.step", "*step=1 step_ns=1000 optimizer_ns=149"}}, "", 0},
+        {"",
+         {{"phases.step", "*step=1 step_ns=1000 optimizer_ns=250"}},
+         "optimizer warning 400 upper all",
+         0},
+        /* 360 of 3600 ns of computing */
+        {"",
+         {{"overview.job", "tensor_core_pct=0"},
+          {"operators.op", "name=aten::mm device_self_ns=360 tensor_cores_fit=true"},
+          {"operators.op", "name=aten::add device_self_ns=900 tensor_cores_fit=false"}},
+         "tensor_cores note - - all",
+         0},
+        {"",
+         {{"overview.job", "tensor_core_pct=1"},
+          {"operators.op", "name=aten::mm device_self_ns=360 tensor_cores_fit=true"}},
+         "",
+         0},
+    };
+    check(cases, COUNT(cases));
+}
+
+static void memory_that_fills_is_told_and_what_ends_the_job_comes_first(void **state) {
+    (void)state;
+#define GROWS "rank=1 device=cuda:1 capacity_bytes=101000000 end_bytes=1000000 growth_bytes=1000 "
+#define STEP(n)                                                                                    \
+    { "memory.step", "rank=1 device=cuda:1 step=" n }
+    static const advice_case cases[] = {
+        {"",
+         {{"memory.device", "rank=2 device=cuda:2 capacity_pct=85"}},
+         "memory warning - - 2",
+         0},
+        {"", {{"memory.device", "rank=2 device=cuda:2 capacity_pct=84.9"}}, "", 0},
+        {"",
+         {{"memory.device", "*device=cuda:0 capacity_pct=98"},
+          {"input.rank", "*step_ns=1000 stall_ns=100 waits=1"}},
+         "memory critical - - all, input critical 400 upper all",
+         0},
+        /* 1,000 steps take 1 MB of 100 MB that are free */
+        {"",
+         {{"memory.device", GROWS "growing_steps=3"}, STEP("1"), STEP("2"), STEP("3"), STEP("4")},
+         "memory_growth warning - - 1",
+         0},
+        /* one step gave back; too few steps */
+        {"",
+         {{"memory.device", GROWS "growing_steps=3"},
+          STEP("1"),
+          STEP("2"),
+          STEP("3"),
+          STEP("4"),
+          STEP("5")},
+         "",
+         0},
+        {"", {{"memory.device", GROWS "growing_steps=2"}, STEP("1"), STEP("2"), STEP("3")}, "", 0},
+    };
+    check(cases, COUNT(cases));
+}
+
+static void poor_clocks_and_missing_ranks_are_told(void **state) {
+    (void)state;
+    static const advice_case cases[] = {
+        {"",
+         {{"clock.check", "matched=100 violations_after=1 worst_after_ns=10000"}},
+         "clock_quality warning - - all",
+         0},
+        {"", {{"clock.check", "matched=100 violations_after=1 worst_after_ns=9999"}}, "", 0},
+        {"", {{"clock.rank", "rank=0 domain=0 set_ns=-7"}}, "clock_quality warning - - all", 0},
+        /* 2 sqrt(2) 100 ns is 282.8 ns */
+        {"",
+         {{"clock.rank", "rank=0 domain=1 uncertainty_ns=100"},
+          {"collectives.kind", "kind=allreduce median_skew_ns=282"}},
+         "clock_quality warning - - all",
+         0},
+        {"",
+         {{"clock.rank", "rank=0 domain=1 uncertainty_ns=100"},
+          {"collectives.kind", "kind=allreduce median_skew_ns=283"}},
+         "",
+         0},
+        {"", {{0}}, "missing_ranks warning - - 4-7", 8},
+        {"",
+         {{"input.rank", "*step_ns=1000 stall_ns=50 waits=1"}},
+         "input warning 200 upper all, missing_ranks warning - - 4",
+         5},
+    };
+    check(cases, COUNT(cases));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_without_trouble_gets_no_advice),
+        cmocka_unit_test(a_straggler_swallows_the_communication_that_it_exposes),
+        cmocka_unit_test(uneven_work_counts_as_far_as_others_wait_for_it),
+        cmocka_unit_test(communication_counts_from_its_thresholds_on),
+        cmocka_unit_test(an_idle_gpu_is_counted_once),
+        cmocka_unit_test(copies_and_allocations_count_from_their_thresholds_on),
+        cmocka_unit_test(steps_and_phases_count_from_their_thresholds_on),
+        cmocka_unit_test(memory_that_fills_is_told_and_what_ends_the_job_comes_first),
+        cmocka_unit_test(poor_clocks_and_missing_ranks_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
