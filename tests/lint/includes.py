@@ -17,6 +17,7 @@ ROOMS_OF_SRC = {
     "clock": {"base", "timeline", "clock"},
     "table": {"base", "table"},
     "analysis": {"base", "timeline", "table", "analysis"},
+    "diff": {"base", "table", "analysis", "diff"},
     "store": {"base", "timeline", "table", "store"},
     "report": {"base", "table", "report"},
     "export": {"base", "timeline", "table", "export"},

@@ -1,0 +1,322 @@
+/* diff.kernel and diff.operator: what runs, by name, for each rank and step. */
+#include "parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/words.h"
+#include "base/vec.h"
+
+/* The columns that both tables share. */
+enum {
+    K_NAME,
+    K_VERDICT,
+    K_A,
+    K_B,
+    K_CHANGE,
+    K_PCT,
+    K_NOISE,
+    K_A_CALLS,
+    K_B_CALLS,
+    K_OWN,
+    K_A_MEAN = K_OWN,
+    K_B_MEAN,
+    K_COMMUNICATION,
+    N_KERNEL,
+    O_A_HOST = K_OWN,
+    O_B_HOST,
+    O_HOST_CHANGE,
+    N_OPERATOR
+};
+
+static const tm_column kernel_columns[N_KERNEL] = {
+    {"name", TM_TEXT, "", "Name of the kernel."},
+    {"verdict", TM_TEXT, "",
+     "added or removed; slower or faster: the change is beyond noise; else more or fewer calls (by "
+     "2 % or more); unclear: the change may be chance; same; too few steps: A or B has under 3."},
+    {"a_ns", TM_INT, "ns",
+     "In A: kernels.kernel.total_ns for each rank and step; where a trace has no steps, the whole "
+     "recording is one. 0 where it did not run."},
+    {"b_ns", TM_INT, "ns", "The same in B."},
+    {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
+    {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
+    {"noise_ns", TM_INT, "ns",
+     "Noise of overlap.step.compute_ns in diff.job times the root of the kernel's share of it, as "
+     "for kernels that vary independently; of communication that of comm_ns, all of it. Null with "
+     "too few steps, and where it is in A or B alone."},
+    {"a_calls", TM_REAL, "", "kernels.kernel.calls for each rank and step in A."},
+    {"b_calls", TM_REAL, "", "The same in B."},
+    {"a_mean_ns", TM_INT, "ns", "kernels.kernel.mean_ns in A."},
+    {"b_mean_ns", TM_INT, "ns", "The same in B."},
+    {"communication", TM_BOOL, "", "It communicates."},
+};
+
+const tm_table_def tm_diff_kernel_def = {
+    .name = "diff.kernel",
+    .doc = "A row for each kernel name of A or B, the largest change, up or down, first.",
+    .columns = kernel_columns,
+    .n_columns = N_KERNEL,
+    .n_keys = 1,
+    .top = -1,
+};
+
+static const tm_column operator_columns[N_OPERATOR] = {
+    {"name", TM_TEXT, "", "Name of the operator."},
+    {"verdict", TM_TEXT, "",
+     "As of diff.kernel; by its time on the host where it has none on the device. Of operators "
+     "beyond the 1000 that a store lists it is not known whether they were added or removed: "
+     "unclear."},
+    {"a_ns", TM_INT, "ns", "In A: operators.op.device_self_ns for each rank and step."},
+    {"b_ns", TM_INT, "ns", "The same in B."},
+    {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
+    {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
+    {"noise_ns", TM_INT, "ns",
+     "Of a_ns and b_ns as of diff.kernel; of times on the host 10 % of the larger, or what ranks "
+     "differ by in A or B, if that is more."},
+    {"a_calls", TM_REAL, "", "operators.op.calls for each rank and step in A."},
+    {"b_calls", TM_REAL, "", "The same in B."},
+    {"a_host_ns", TM_INT, "ns", "operators.op.host_self_ns for each rank and step in A."},
+    {"b_host_ns", TM_INT, "ns", "The same in B."},
+    {"host_change_ns", TM_INT, "ns", "b_host_ns - a_host_ns."},
+};
+
+const tm_table_def tm_diff_operator_def = {
+    .name = "diff.operator",
+    .doc =
+        "A row for each operator of A or B, the largest change on the device, up or down, first, "
+        "then on the host.",
+    .columns = operator_columns,
+    .n_columns = N_OPERATOR,
+    .n_keys = 1,
+    .top = -1,
+};
+
+enum { OPERATORS_LISTED = 1000, NONE = -1 };
+
+/* Which columns of which table are compared. */
+typedef struct source {
+    const char *table, *device, *host; /* host NULL: has none */
+} source;
+
+/* A name and its row in A and B, or NONE. */
+typedef struct pair {
+    const char *name;
+    ptrdiff_t row[2];
+    int64_t ns[2], host_ns[2];
+    double calls[2];
+    int64_t host_spread_ns; /* by which ranks differ on the host in a step */
+} pair;
+
+/* How far figures of the device vary. */
+typedef struct noises {
+    tm_sample compute[2], comm[2];
+    bool judges;
+} noises;
+
+static int by_name(const void *a, const void *b) {
+    const pair *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : (y->row[0] > x->row[0]) - (y->row[0] < x->row[0]);
+}
+
+static int64_t change_of(const int64_t ns[2]) {
+    return ns[1] - ns[0];
+}
+
+static int by_change(const void *a, const void *b) {
+    const pair *x = a, *y = b;
+    int64_t p = llabs(change_of(x->ns)), q = llabs(change_of(y->ns));
+    if (p == q) {
+        p = llabs(change_of(x->host_ns));
+        q = llabs(change_of(y->host_ns));
+    }
+    return p != q ? (p < q) - (p > q) : strcmp(x->name, y->name);
+}
+
+static bool gather(const tm_diff *diff, const char *table, tm_vec *pairs) {
+    for (int side = 0; side < 2; side++) {
+        const tm_table *from = tm_tables_find(diff->tables[side], table);
+        int name = tm_table_column(from->def, "name");
+        for (size_t i = 0; i < from->n_rows; i++) {
+            const tm_cell *cell = &tm_table_row(from, i)[name];
+            pair p = {.name = cell->null ? "" : cell->value.text, .row = {NONE, NONE}};
+            p.row[side] = (ptrdiff_t)i;
+            if (!tm_vec_append(pairs, &p, 1))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Rows of A and B with one name become one; A's stands first. */
+static void join(tm_vec *pairs) {
+    pair *p = pairs->data;
+    size_t kept = 0;
+    if (pairs->n > 1)
+        qsort(p, pairs->n, pairs->size, by_name);
+    for (size_t i = 0; i < pairs->n; i++) {
+        pair *last = kept > 0 ? &p[kept - 1] : NULL;
+        if (last && last->row[1] == NONE && p[i].row[0] == NONE &&
+            strcmp(last->name, p[i].name) == 0)
+            last->row[1] = p[i].row[1];
+        else
+            p[kept++] = p[i];
+    }
+    pairs->n = kept;
+}
+
+static int64_t number(const tm_table *table, ptrdiff_t row, const char *column) {
+    const tm_cell *cell = tm_table_cell(table, (size_t)row, column);
+    return cell->null ? 0 : cell->value.i;
+}
+
+static int64_t a_step(int64_t sum, double steps) {
+    return llround((double)sum / steps);
+}
+
+static void measure(const tm_diff *diff, const source *s, pair *p) {
+    for (int side = 0; side < 2; side++) {
+        const tm_table *from = tm_tables_find(diff->tables[side], s->table);
+        double steps = diff->rank_steps[side];
+        ptrdiff_t row = p->row[side];
+        if (row == NONE)
+            continue;
+        p->ns[side] = a_step(number(from, row, s->device), steps);
+        p->calls[side] = (double)number(from, row, "calls") / steps;
+        if (!s->host)
+            continue;
+        p->host_ns[side] = a_step(number(from, row, s->host), steps);
+        int64_t range = number(from, row, "host_max_ns") - number(from, row, "host_min_ns");
+        double ranks = fmax(1.0, (double)diff->roles[side].n);
+        int64_t spread = a_step(range, steps / ranks);
+        p->host_spread_ns = spread > p->host_spread_ns ? spread : p->host_spread_ns;
+    }
+}
+
+static double device_noise(const noises *n, const pair *p, bool communicates) {
+    if (communicates)
+        return tm_sample_noise(&n->comm[0], &n->comm[1]);
+    double share = 0.0;
+    for (int side = 0; side < 2; side++)
+        if (n->compute[side].middle > 0.0)
+            share = fmax(share, (double)p->ns[side] / n->compute[side].middle);
+    return sqrt(fmin(1.0, share)) * tm_sample_noise(&n->compute[0], &n->compute[1]);
+}
+
+static double host_noise(const pair *p) {
+    double larger = (double)(p->host_ns[0] > p->host_ns[1] ? p->host_ns[0] : p->host_ns[1]);
+    return fmax(0.1 * larger, (double)p->host_spread_ns);
+}
+
+static bool on_device(const pair *p) {
+    return p->ns[0] != 0 || p->ns[1] != 0;
+}
+
+static const char *judge(const pair *p, bool judges, double noise, bool both_whole) {
+    double calls = p->calls[1] - p->calls[0];
+    int64_t change = change_of(on_device(p) ? p->ns : p->host_ns);
+    if (p->row[0] == NONE || p->row[1] == NONE)
+        return !both_whole ? TM_DIFF_UNCLEAR : p->row[0] == NONE ? "added" : "removed";
+    bool counts = fabs(tm_diff_pct(p->calls[0], p->calls[1])) >= TM_DIFF_LEAST_PCT;
+    if (change == 0 && calls == 0.0)
+        return TM_DIFF_SAME;
+    if (judges && fabs((double)change) > noise)
+        return change > 0 ? "slower" : "faster";
+    if (counts)
+        return calls > 0.0 ? "more calls" : "fewer calls";
+    return judges ? TM_DIFF_UNCLEAR : TM_DIFF_FEW;
+}
+
+static bool is_communication(const tm_diff *diff, const source *s, const pair *p) {
+    int side = p->row[0] == NONE;
+    const tm_table *from = tm_tables_find(diff->tables[side], s->table);
+    if (tm_table_column(from->def, "communication") >= 0)
+        return number(from, p->row[side], "communication");
+    return tm_word_of((tm_text){p->name, strlen(p->name)}) == TM_WORD_COMMUNICATION;
+}
+
+/* True where a store lists all names, so that one which is not there did not run. */
+static bool lists_all(const tm_diff *diff, const source *s, const pair *p) {
+    int without = p->row[0] == NONE ? 0 : 1;
+    return !s->host || tm_tables_find(diff->tables[without], s->table)->n_rows < OPERATORS_LISTED;
+}
+
+static void set_means(const tm_diff *diff, const source *s, const pair *p, tm_cell *row) {
+    for (int side = 0; side < 2; side++) {
+        const tm_table *from = tm_tables_find(diff->tables[side], s->table);
+        if (p->row[side] != NONE)
+            tm_cell_set_int(&row[K_A_MEAN + side], number(from, p->row[side], "mean_ns"));
+    }
+}
+
+static void set_numbers(const pair *p, tm_cell *row) {
+    for (int side = 0; side < 2; side++) {
+        tm_cell_set_int(&row[K_A + side], p->ns[side]);
+        tm_cell_set_real(&row[K_A_CALLS + side], p->calls[side]);
+    }
+    tm_cell_set_int(&row[K_CHANGE], change_of(p->ns));
+    tm_cell_set_ratio(&row[K_PCT], 100, change_of(p->ns), p->ns[0]);
+}
+
+static tm_status add_pair(const tm_diff *diff, const source *s, const pair *p, const noises *n,
+                          tm_table *out) {
+    tm_cell *row = tm_table_add_row(out);
+    if (!row)
+        return TM_ERR_FAULT;
+    bool communicates = is_communication(diff, s, p);
+    double noise = on_device(p) ? device_noise(n, p, communicates) : host_noise(p);
+    set_numbers(p, row);
+    if (n->judges && p->row[0] != NONE && p->row[1] != NONE)
+        tm_cell_set_int(&row[K_NOISE], llround(noise));
+    if (s->host) {
+        tm_cell_set_int(&row[O_A_HOST], p->host_ns[0]);
+        tm_cell_set_int(&row[O_B_HOST], p->host_ns[1]);
+        tm_cell_set_int(&row[O_HOST_CHANGE], change_of(p->host_ns));
+    } else {
+        set_means(diff, s, p, row);
+        tm_cell_set_bool(&row[K_COMMUNICATION], communicates);
+    }
+    TM_TRY(tm_table_set_text(out, &row[K_NAME], p->name, NULL));
+    return tm_table_set_text(out, &row[K_VERDICT],
+                             judge(p, n->judges, noise, lists_all(diff, s, p)), NULL);
+}
+
+static tm_status find_noises(const tm_diff *diff, noises *out, tm_error *err) {
+    const tm_sample_ranks all = {NULL, 0};
+    for (int side = 0; side < 2; side++) {
+        const tm_tables *tables = diff->tables[side];
+        TM_TRY(tm_sample_take(tables, "overlap.step", "compute_ns", all, &out->compute[side], err));
+        TM_TRY(tm_sample_take(tables, "overlap.step", "comm_ns", all, &out->comm[side], err));
+    }
+    out->judges = tm_sample_judges(&out->compute[0], &out->compute[1]);
+    return TM_OK;
+}
+
+static tm_status compare(const tm_diff *diff, const source *s, tm_table *out, tm_error *err) {
+    tm_vec pairs = TM_VEC(pair);
+    noises n;
+    TM_TRY(find_noises(diff, &n, err));
+    tm_status status = gather(diff, s->table, &pairs) ? TM_OK : TM_ERR_FAULT;
+    if (status == TM_OK)
+        join(&pairs);
+    pair *p = pairs.data;
+    for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
+        measure(diff, s, &p[i]);
+    if (status == TM_OK && pairs.n > 1)
+        qsort(p, pairs.n, pairs.size, by_change);
+    for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
+        status = add_pair(diff, s, &p[i], &n, out);
+    tm_vec_free(&pairs);
+    return status == TM_OK ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_diff_kernels(const tm_diff *diff, tm_table *out, tm_error *err) {
+    static const source kernels = {"kernels.kernel", "total_ns", NULL};
+    return compare(diff, &kernels, out, err);
+}
+
+tm_status tm_diff_operators(const tm_diff *diff, tm_table *out, tm_error *err) {
+    static const source operators = {"operators.op", "device_self_ns", "host_self_ns"};
+    return compare(diff, &operators, out, err);
+}

@@ -1,0 +1,339 @@
+#include "tmerge/diff.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/evidence.h"
+#include "parts.h"
+
+enum {
+    S_SIDE,
+    S_STORE,
+    S_RANKS,
+    S_HOSTS,
+    S_ROLES,
+    S_FORMAT,
+    S_STEPS,
+    S_STEP,
+    S_SPREAD,
+    S_STRAGGLER,
+    S_STRAGGLER_RANK,
+    N_SIDE
+};
+
+static const tm_column side_columns[N_SIDE] = {
+    {"side", TM_TEXT, "", "A, which was before, or B."},
+    {"store", TM_TEXT, "", "Path of the store."},
+    {"ranks", TM_INT, "", "job.job.ranks."},
+    {"hosts", TM_INT, "", "job.job.hosts."},
+    {"roles", TM_INT, "", "Roles of ranks: see diff.rank.role."},
+    {"format", TM_TEXT, "", "Format of the traces; several are joined by commas."},
+    {"steps", TM_INT, "", "Steps by which changes are judged: those that are not partial."},
+    {"step_ns", TM_INT, "ns", "Median over them of the mean over ranks of overview.step.step_ns."},
+    {"step_spread_ns", TM_INT, "ns",
+     "Third quartile of the steps' absolute deviations from it: three in four are as near."},
+    {"straggler", TM_TEXT, "", "stragglers.job.verdict."},
+    {"straggler_rank", TM_INT, "", "stragglers.job.rank where the verdict is persistent."},
+};
+
+static const tm_table_def side_def = {
+    .name = "diff.side",
+    .doc = "Two rows: the jobs that are compared.",
+    .columns = side_columns,
+    .n_columns = N_SIDE,
+    .n_keys = 1,
+    .top = -1,
+};
+
+enum { T_PLACE, T_A_STEP, T_B_STEP, T_A, T_B, T_CHANGE, N_STEP };
+
+static const tm_column step_columns[N_STEP] = {
+    {"place", TM_INT, "", "Place of the step among those of its job, from 0."},
+    {"a_step", TM_INT, "", "Its number in A; null where A has fewer."},
+    {"b_step", TM_INT, "", "Its number in B; null where B has fewer."},
+    {"a_ns", TM_INT, "ns",
+     "Mean over ranks of overview.step.step_ns in A, partial steps left out."},
+    {"b_ns", TM_INT, "ns", "The same in B."},
+    {"change_ns", TM_INT, "ns", "b_ns - a_ns; single steps are not judged."},
+};
+
+static const tm_table_def step_def = {
+    .name = "diff.step",
+    .doc = "A row for each step of A and that of B with the same place.",
+    .columns = step_columns,
+    .n_columns = N_STEP,
+    .n_keys = 1,
+    .top = -1,
+};
+
+static const tm_column remark_columns[] = {
+    {"place", TM_INT, "", "Place of the sentence; 0 is the verdict."},
+    {"text", TM_TEXT, "", "The verdict on the step time; then what to know to read the tables."},
+};
+
+static const tm_table_def remark_def = {
+    .name = "diff.remark",
+    .doc = "A row for each sentence on the whole comparison.",
+    .columns = remark_columns,
+    .n_columns = 2,
+    .n_keys = 1,
+    .top = -1,
+};
+
+enum { REMARK, SIDE, JOB, STEP, RANK, KERNEL, OPERATOR, N_TABLES };
+
+static const tm_table_def *const defs[N_TABLES] = {
+    &remark_def,       &side_def,           &tm_diff_job_def,      &step_def,
+    &tm_diff_rank_def, &tm_diff_kernel_def, &tm_diff_operator_def,
+};
+
+const tm_table_def *const *tm_diff_defs(size_t *n) {
+    *n = N_TABLES;
+    return defs;
+}
+
+enum { SENTENCE_MAX = 256 };
+
+static tm_status add_remark(tm_table *out, const char *text, tm_error *err) {
+    tm_cell *row = tm_table_add_row(out);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[0], (int64_t)out->n_rows - 1);
+    return tm_table_set_text(out, &row[1], text, err);
+}
+
+static tm_status add_steps(const tm_diff *diff, tm_table *out, tm_error *err) {
+    tm_vec steps[2] = {TM_VEC(tm_step_mean), TM_VEC(tm_step_mean)};
+    tm_status status = TM_OK;
+    for (int side = 0; side < 2 && status == TM_OK; side++)
+        status = tm_sample_steps(diff->tables[side], "overview.step", "step_ns",
+                                 (tm_sample_ranks){NULL, 0}, &steps[side], err);
+    for (size_t i = 0; (i < steps[0].n || i < steps[1].n) && status == TM_OK; i++) {
+        tm_cell *row = tm_table_add_row(out);
+        status = row ? TM_OK : tm_fail_memory(err);
+        for (int side = 0; side < 2 && row; side++) {
+            const tm_step_mean *s = steps[side].data;
+            if (i >= steps[side].n)
+                continue;
+            tm_cell_set_int(&row[T_A_STEP + side], s[i].step);
+            tm_cell_set_int(&row[T_A + side], llround(s[i].mean));
+        }
+        if (!row)
+            continue;
+        tm_cell_set_int(&row[T_PLACE], (int64_t)i);
+        if (!row[T_A].null && !row[T_B].null)
+            tm_cell_set_int(&row[T_CHANGE], row[T_B].value.i - row[T_A].value.i);
+    }
+    tm_vec_free(&steps[0]);
+    tm_vec_free(&steps[1]);
+    return status;
+}
+
+/* The formats of a job's traces, each once, in the order of their ranks. */
+static void list_formats(const tm_tables *tables, char *out, size_t size) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    out[0] = '\0';
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const tm_cell *format = tm_table_cell(ranks, i, "format");
+        size_t used = strlen(out);
+        if (!format->null && !strstr(out, format->value.text))
+            snprintf(out + used, size - used, "%s%s", used ? "," : "", format->value.text);
+    }
+}
+
+static void copy_cell(const tm_table *from, const char *column, tm_cell *to) {
+    if (from->n_rows > 0)
+        *to = *tm_table_cell(from, 0, column);
+}
+
+static tm_status set_straggler(const tm_tables *tables, tm_table *out, tm_cell *row,
+                               tm_error *err) {
+    const tm_table *job = tm_tables_find(tables, "stragglers.job");
+    const tm_cell *verdict = job->n_rows > 0 ? tm_table_cell(job, 0, "verdict") : NULL;
+    if (!verdict || verdict->null)
+        return TM_OK;
+    if (strcmp(verdict->value.text, "persistent") == 0)
+        copy_cell(job, "rank", &row[S_STRAGGLER_RANK]);
+    return tm_table_set_text(out, &row[S_STRAGGLER], verdict->value.text, err);
+}
+
+static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_table *out,
+                          tm_error *err) {
+    const tm_tables *tables = diff->tables[side];
+    const tm_table *job = tm_tables_find(tables, "job.job");
+    char formats[128];
+    tm_sample step;
+    tm_cell *row = tm_table_add_row(out);
+    if (!row)
+        return tm_fail_memory(err);
+    TM_TRY(
+        tm_sample_take(tables, "overview.step", "step_ns", (tm_sample_ranks){NULL, 0}, &step, err));
+    copy_cell(job, "ranks", &row[S_RANKS]);
+    copy_cell(job, "hosts", &row[S_HOSTS]);
+    tm_cell_set_int(&row[S_ROLES], diff->roles[side].n_roles);
+    tm_cell_set_int(&row[S_STEPS], (int64_t)step.n);
+    if (step.n > 0) {
+        tm_cell_set_int(&row[S_STEP], llround(step.middle));
+        tm_cell_set_int(&row[S_SPREAD], llround(step.spread));
+    }
+    list_formats(tables, formats, sizeof formats);
+    TM_TRY(tm_table_set_text(out, &row[S_SIDE], side ? "B" : "A", err));
+    TM_TRY(tm_table_set_text(out, &row[S_STORE], store, err));
+    TM_TRY(tm_table_set_text(out, &row[S_FORMAT], formats[0] ? formats : NULL, err));
+    return set_straggler(tables, out, row, err);
+}
+
+/* True where no row of the tables with verdicts says anything but "same". */
+static bool is_same(const tm_tables *out) {
+    for (size_t t = 0; t < out->n_tables; t++) {
+        const tm_table *table = &out->tables[t];
+        int verdict = tm_table_column(table->def, "verdict");
+        for (size_t i = 0; verdict >= 0 && i < table->n_rows; i++)
+            if (strcmp(tm_table_row(table, i)[verdict].value.text, TM_DIFF_SAME) != 0)
+                return false;
+    }
+    return true;
+}
+
+static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
+    const tm_table *job = &out->tables[JOB], *sides = &out->tables[SIDE];
+    const tm_cell *a = tm_table_cell(sides, 0, "step_ns"), *b = tm_table_cell(sides, 1, "step_ns");
+    char from[32], to[32], around[32];
+    if (is_same(out)) {
+        snprintf(text, SENTENCE_MAX, "No difference: everything that is compared is the same");
+        return;
+    }
+    if (a->null || b->null) {
+        snprintf(text, SENTENCE_MAX, "%s no step, so step times cannot be compared",
+                 a->null && b->null ? "A and B have"
+                 : a->null          ? "A has"
+                                    : "B has");
+        return;
+    }
+    tm_evidence_time(a->value.i, from, sizeof from);
+    tm_evidence_time(b->value.i, to, sizeof to);
+    /* The step time is the first figure, and exists on both sides. */
+    const char *verdict = tm_table_cell(job, 0, "verdict")->value.text;
+    double pct = fabs(tm_table_cell(job, 0, "change_pct")->value.r);
+    const tm_cell *noise = tm_table_cell(job, 0, "noise");
+    tm_evidence_time(noise->null ? 0 : llround(noise->value.r), around, sizeof around);
+    if (strcmp(verdict, "higher") == 0 || strcmp(verdict, "lower") == 0)
+        snprintf(text, SENTENCE_MAX, "B is %.1f %% %s a step: %s -> %s (noise %s)", pct,
+                 verdict[0] == 'h' ? "slower" : "faster", from, to, around);
+    else if (strcmp(verdict, TM_DIFF_FEW) == 0)
+        snprintf(text, SENTENCE_MAX, "Too few steps to judge the step time: %s -> %s", from, to);
+    else
+        snprintf(text, SENTENCE_MAX, "No change of the step time beyond noise: %s -> %s (noise %s)",
+                 from, to, around);
+}
+
+static int64_t whole(const tm_table *sides, int side, int column) {
+    const tm_cell *cell = &tm_table_row(sides, (size_t)side)[column];
+    return cell->null ? 0 : cell->value.i;
+}
+
+static const char *words_of(const tm_table *sides, int side, int column) {
+    const tm_cell *cell = &tm_table_row(sides, (size_t)side)[column];
+    return cell->null ? "" : cell->value.text;
+}
+
+static tm_status remark_sizes(const tm_table *sides, tm_table *out, tm_error *err) {
+    char text[SENTENCE_MAX];
+    int64_t ranks[2], steps[2], roles[2];
+    for (int side = 0; side < 2; side++) {
+        ranks[side] = whole(sides, side, S_RANKS);
+        steps[side] = whole(sides, side, S_STEPS);
+        roles[side] = whole(sides, side, S_ROLES);
+    }
+    if (ranks[0] != ranks[1]) {
+        snprintf(text, sizeof text,
+                 "Ranks: %" PRId64 " in A, %" PRId64
+                 " in B; times are means over them, and their shares may differ",
+                 ranks[0], ranks[1]);
+        TM_TRY(add_remark(out, text, err));
+    }
+    if (steps[0] < TM_DIFF_STEPS_MIN || steps[1] < TM_DIFF_STEPS_MIN) {
+        snprintf(text, sizeof text,
+                 "Under %d whole steps in A or B (%" PRId64 ", %" PRId64
+                 "): no change of a time is judged",
+                 TM_DIFF_STEPS_MIN, steps[0], steps[1]);
+        TM_TRY(add_remark(out, text, err));
+    }
+    if (roles[0] == roles[1])
+        return TM_OK;
+    snprintf(text, sizeof text,
+             "Roles of ranks: %" PRId64 " in A, %" PRId64 " in B; diff.rank takes all as one",
+             roles[0], roles[1]);
+    return add_remark(out, text, err);
+}
+
+static tm_status remark_kinds(const tm_table *sides, tm_table *out, tm_error *err) {
+    const char *a = words_of(sides, 0, S_FORMAT), *b = words_of(sides, 1, S_FORMAT);
+    char text[SENTENCE_MAX];
+    if (strcmp(a, b) != 0) {
+        snprintf(text, sizeof text,
+                 "A's traces are %s, B's %s: names and what is recorded may differ", a, b);
+        TM_TRY(add_remark(out, text, err));
+    }
+    for (int side = 0; side < 2; side++) {
+        const tm_cell *here = &tm_table_row(sides, (size_t)side)[S_STRAGGLER_RANK];
+        const tm_cell *there = &tm_table_row(sides, (size_t)!side)[S_STRAGGLER_RANK];
+        if (here->null || (!there->null && there->value.i == here->value.i))
+            continue;
+        snprintf(text, sizeof text, "Rank %" PRId64 " makes the other ranks wait in %s, not in %s",
+                 here->value.i, side ? "B" : "A", side ? "A" : "B");
+        TM_TRY(add_remark(out, text, err));
+    }
+    return TM_OK;
+}
+
+static tm_status add_remarks(tm_tables *out, tm_error *err) {
+    char text[SENTENCE_MAX];
+    say_verdict(out, text);
+    TM_TRY(add_remark(&out->tables[REMARK], text, err));
+    TM_TRY(remark_sizes(&out->tables[SIDE], &out->tables[REMARK], err));
+    return remark_kinds(&out->tables[SIDE], &out->tables[REMARK], err);
+}
+
+static double count_steps(const tm_tables *tables) {
+    const tm_table *ranks = tm_tables_find(tables, "overview.rank");
+    int64_t steps = 0;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        steps += tm_table_cell(ranks, i, "steps")->value.i;
+    return steps > 0 ? (double)steps : 1.0;
+}
+
+static tm_status fill(tm_diff *diff, const tm_diff_side sides[2], tm_tables *out, tm_error *err) {
+    for (int side = 0; side < 2; side++)
+        TM_TRY(add_side(diff, side, sides[side].store, &out->tables[SIDE], err));
+    for (int side = 0; side < 2 && diff->roles[0].n_roles != diff->roles[1].n_roles; side++)
+        tm_roles_unite(&diff->roles[side]);
+    TM_TRY(tm_diff_figures(diff, &out->tables[JOB], err));
+    TM_TRY(add_steps(diff, &out->tables[STEP], err));
+    TM_TRY(tm_diff_ranks(diff, &out->tables[RANK], err));
+    TM_TRY(tm_diff_kernels(diff, &out->tables[KERNEL], err));
+    TM_TRY(tm_diff_operators(diff, &out->tables[OPERATOR], err));
+    return add_remarks(out, err);
+}
+
+tm_status tm_diff_compare(const tm_diff_side sides[2], tm_tables *out, tm_error *err) {
+    tm_diff diff = {.tables = {sides[0].tables, sides[1].tables}};
+    tm_tables made;
+    TM_TRY(tm_tables_create(defs, N_TABLES, &made, err));
+    tm_status status = TM_OK;
+    for (int side = 0; side < 2 && status == TM_OK; side++) {
+        diff.rank_steps[side] = count_steps(sides[side].tables);
+        status = tm_roles_find(sides[side].tables, &diff.roles[side], err);
+    }
+    if (status == TM_OK)
+        status = fill(&diff, sides, &made, err);
+    tm_roles_free(&diff.roles[0]);
+    tm_roles_free(&diff.roles[1]);
+    if (status == TM_OK)
+        *out = made;
+    else
+        tm_tables_destroy(&made);
+    return status;
+}

@@ -1,0 +1,256 @@
+/* diff.job and diff.rank: figures of the job and of ranks of equal role, judged by their steps. */
+#include "parts.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The columns that both tables share. */
+enum { F_FIGURE, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, N_SHARED };
+
+#define FIGURE_COLUMNS                                                                             \
+    {"figure", TM_TEXT, "", "ANALYSIS.TABLE.COLUMN, where it is defined."},                        \
+        {"unit", TM_TEXT, "", "Unit of a, b, change and noise."},                                  \
+        {"a", TM_REAL, "",                                                                         \
+         "In A. Of a table of steps: the median over steps of the mean over ranks, without "       \
+         "partial steps. Counts and bytes that grow with the recording: for each rank and step. "  \
+         "Else of the job; peaks are the largest of a GPU."},                                      \
+        {"b", TM_REAL, "", "The same in B."}, {"change", TM_REAL, "", "b - a."},                   \
+        {"change_pct", TM_REAL, "%", "100 change / a."},                                           \
+        {"noise", TM_REAL, "",                                                                     \
+         "How far a and b may be apart by chance: 3 (1 + 4 / n) standard errors of both medians, " \
+         "each 1.0895 Q / sqrt(its steps); Q is the third quartile of the steps' absolute "        \
+         "deviations from the median, the larger of the two, n the smaller number of steps. Null " \
+         "for figures without steps."},                                                            \
+    {                                                                                              \
+        "verdict", TM_TEXT, "",                                                                    \
+            "higher or lower: the change is beyond noise (without steps: 2 % or more); unclear: "  \
+            "it is not; same: there is none; too few steps: A or B has under 3; only A, only B."   \
+    }
+
+static const tm_column job_columns[] = {FIGURE_COLUMNS};
+
+const tm_table_def tm_diff_job_def = {
+    .name = "diff.job",
+    .doc = "A row for each figure of the whole job.",
+    .columns = job_columns,
+    .n_columns = N_SHARED,
+    .n_keys = 1,
+    .top = -1,
+};
+
+enum { R_ROLE, R_A_RANKS, R_B_RANKS, R_SHARED, N_RANK = R_SHARED + N_SHARED };
+
+static const tm_column rank_columns[] = {
+    {"role", TM_INT, "",
+     "Ranks of one role have as many communication kernels of each kind in a step. Roles are "
+     "numbered by their lowest ranks, and compared by number; where A and B have different numbers "
+     "of roles, all ranks are one."},
+    {"a_ranks", TM_TEXT, "", "Ranks of this role in A, such as 0-3,8."},
+    {"b_ranks", TM_TEXT, "", "Ranks of this role in B."},
+    FIGURE_COLUMNS,
+};
+
+const tm_table_def tm_diff_rank_def = {
+    .name = "diff.rank",
+    .doc = "A row for each role of ranks and figure: the same over the ranks of this role.",
+    .columns = rank_columns,
+    .n_columns = N_RANK,
+    .n_keys = R_SHARED + F_FIGURE + 1,
+    .top = -1,
+};
+
+/* How one number comes out of a table's rows. */
+typedef enum how {
+    BY_STEP,  /* a sample */
+    AS_IS,    /* the only row's */
+    A_STEP,   /* the sum of all rows, for each rank and step */
+    OF_A_GPU, /* the largest of the rows of GPUs */
+} how;
+
+typedef struct figure {
+    const char *table, *column;
+    how how;
+    bool of_ranks; /* also in diff.rank */
+} figure;
+
+static const figure figures[] = {
+    {"overview.step", "step_ns", BY_STEP, true},
+    {"overview.step", "kernel_ns", BY_STEP, false},
+    {"overview.step", "comm_ns", BY_STEP, false},
+    {"overview.step", "memcpy_ns", BY_STEP, false},
+    {"overview.step", "memset_ns", BY_STEP, false},
+    {"overview.step", "runtime_ns", BY_STEP, false},
+    {"overview.step", "input_ns", BY_STEP, false},
+    {"overview.step", "cpu_ns", BY_STEP, false},
+    {"overview.step", "other_ns", BY_STEP, false},
+    {"overview.step", "gpu_utilization_pct", BY_STEP, true},
+    {"overview.job", "sm_efficiency_pct", AS_IS, false},
+    {"overview.job", "occupancy_pct", AS_IS, false},
+    {"overview.job", "tensor_core_pct", AS_IS, false},
+    {"overlap.step", "compute_ns", BY_STEP, true},
+    {"overlap.step", "comm_ns", BY_STEP, true},
+    {"overlap.step", "overlap_ns", BY_STEP, false},
+    {"overlap.step", "overlap_pct", BY_STEP, false},
+    {"overlap.step", "exposed_comm_ns", BY_STEP, true},
+    {"overlap.step", "idle_ns", BY_STEP, true},
+    {"overlap.step", "wait_ns", BY_STEP, true},
+    {"overlap.step", "transfer_ns", BY_STEP, true},
+    {"ratio.step", "comm_to_compute", BY_STEP, false},
+    {"imbalance.step", "imbalance_pct", BY_STEP, false},
+    {"phases.step", "forward_ns", BY_STEP, false},
+    {"phases.step", "backward_ns", BY_STEP, false},
+    {"phases.step", "optimizer_ns", BY_STEP, false},
+    {"phases.step", "data_ns", BY_STEP, false},
+    {"phases.step", "other_ns", BY_STEP, false},
+    {"input.step", "stall_ns", BY_STEP, true},
+    {"memory.device", "peak_bytes", OF_A_GPU, false},
+    {"memory.device", "peak_reserved_bytes", OF_A_GPU, false},
+    {"memory.device", "growth_bytes", OF_A_GPU, false},
+    {"transfers.size", "count", A_STEP, false},
+    {"transfers.size", "bytes", A_STEP, false},
+    {"transfers.allocation", "step_calls", A_STEP, false},
+    {"launches.rank", "launches", A_STEP, false},
+    {"kernels.kernel", "calls", A_STEP, false},
+    {"kernels.kernel", "short_calls", A_STEP, false},
+    {"job.job", "ranks", AS_IS, false},
+    {"job.job", "hosts", AS_IS, false},
+};
+enum { N_FIGURES = sizeof figures / sizeof *figures };
+
+bool tm_diff_reads(const char *table) {
+    static const char *const others[] = {"job.rank", "overview.rank", "overlap.kind",
+                                         "operators.op", "stragglers.job"};
+    for (size_t i = 0; i < N_FIGURES; i++)
+        if (strcmp(figures[i].table, table) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i], table) == 0)
+            return true;
+    return false;
+}
+
+double tm_diff_pct(double a, double b) {
+    return 100.0 * (b - a) / fabs(a);
+}
+
+static bool is_of_cpu(const tm_table *table, size_t row) {
+    const tm_cell *device = tm_table_cell(table, row, "device");
+    return !device->null && strncmp(device->value.text, "cpu", 3) == 0;
+}
+
+/* A figure without steps. As a sample its n is 1, or 0 where it does not exist. */
+static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
+    const tm_table *table = tm_tables_find(diff->tables[side], f->table);
+    int column = tm_table_column(table->def, f->column);
+    tm_sample found = {0};
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const tm_cell *cell = &tm_table_row(table, i)[column];
+        if (cell->null || (f->how == OF_A_GPU && is_of_cpu(table, i)))
+            continue;
+        bool real = table->def->columns[column].type == TM_REAL;
+        double value = real ? cell->value.r : (double)cell->value.i;
+        if (f->how == A_STEP)
+            found.middle += value;
+        else if (found.n == 0 || value > found.middle)
+            found.middle = value;
+        found.n = 1;
+    }
+    if (f->how == A_STEP)
+        found.middle /= diff->rank_steps[side];
+    return found;
+}
+
+static const char *judge(const tm_sample s[2], bool by_step, double noise) {
+    double change = s[1].middle - s[0].middle;
+    if (s[0].n == 0 || s[1].n == 0)
+        return s[0].n == 0 ? "only B" : "only A";
+    if (change == 0.0)
+        return TM_DIFF_SAME;
+    if (by_step && !tm_sample_judges(&s[0], &s[1]))
+        return TM_DIFF_FEW;
+    double pct = fabs(tm_diff_pct(s[0].middle, s[1].middle));
+    if (by_step ? fabs(change) <= noise : pct < TM_DIFF_LEAST_PCT)
+        return TM_DIFF_UNCLEAR;
+    return change > 0.0 ? "higher" : "lower";
+}
+
+static tm_status set_figure(tm_table *out, tm_cell *cells, const figure *f, const char *unit,
+                            const tm_sample s[2]) {
+    char name[64] = "";
+    size_t size = strlen(f->table);
+    memcpy(name, f->table, size);
+    name[size] = '.';
+    memcpy(name + size + 1, f->column, strlen(f->column) + 1);
+    bool by_step = f->how == BY_STEP, both = s[0].n > 0 && s[1].n > 0;
+    double noise = tm_sample_noise(&s[0], &s[1]);
+    if (s[0].n > 0)
+        tm_cell_set_real(&cells[F_A], s[0].middle);
+    if (s[1].n > 0)
+        tm_cell_set_real(&cells[F_B], s[1].middle);
+    if (both) {
+        tm_cell_set_real(&cells[F_CHANGE], s[1].middle - s[0].middle);
+        tm_cell_set_real(&cells[F_PCT], tm_diff_pct(s[0].middle, s[1].middle));
+    }
+    if (both && by_step && tm_sample_judges(&s[0], &s[1]))
+        tm_cell_set_real(&cells[F_NOISE], noise);
+    TM_TRY(tm_table_set_text(out, &cells[F_FIGURE], name, NULL));
+    TM_TRY(tm_table_set_text(out, &cells[F_UNIT], unit, NULL));
+    return tm_table_set_text(out, &cells[F_VERDICT], judge(s, by_step, noise), NULL);
+}
+
+static tm_status sample_both(const tm_diff *diff, const figure *f, const int *role,
+                             tm_sample out[2], tm_error *err) {
+    for (int side = 0; side < 2; side++) {
+        tm_sample_ranks ranks = {role ? &diff->roles[side] : NULL, role ? *role : 0};
+        if (f->how == BY_STEP)
+            TM_TRY(tm_sample_take(diff->tables[side], f->table, f->column, ranks, &out[side], err));
+        else
+            out[side] = find_whole(diff, side, f);
+    }
+    return TM_OK;
+}
+
+static const char *unit_of(const tm_diff *diff, const figure *f) {
+    const tm_table_def *def = tm_tables_find(diff->tables[0], f->table)->def;
+    return def->columns[tm_table_column(def, f->column)].unit;
+}
+
+tm_status tm_diff_figures(const tm_diff *diff, tm_table *out, tm_error *err) {
+    for (size_t i = 0; i < N_FIGURES; i++) {
+        tm_sample s[2];
+        TM_TRY(sample_both(diff, &figures[i], NULL, s, err));
+        if (s[0].n == 0 && s[1].n == 0)
+            continue;
+        tm_cell *row = tm_table_add_row(out);
+        if (!row || set_figure(out, row, &figures[i], unit_of(diff, &figures[i]), s) != TM_OK)
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+static tm_status set_role(const tm_diff *diff, int role, tm_table *out, tm_cell *row) {
+    char ranks[2][64];
+    for (int side = 0; side < 2; side++)
+        tm_roles_list(&diff->roles[side], role, ranks[side], sizeof ranks[side]);
+    tm_cell_set_int(&row[R_ROLE], role);
+    TM_TRY(tm_table_set_text(out, &row[R_A_RANKS], ranks[0], NULL));
+    return tm_table_set_text(out, &row[R_B_RANKS], ranks[1], NULL);
+}
+
+tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) {
+    for (int role = 0; role < diff->roles[0].n_roles; role++)
+        for (size_t i = 0; i < N_FIGURES; i++) {
+            tm_sample s[2];
+            if (!figures[i].of_ranks)
+                continue;
+            TM_TRY(sample_both(diff, &figures[i], &role, s, err));
+            if (s[0].n == 0 && s[1].n == 0)
+                continue;
+            tm_cell *row = tm_table_add_row(out);
+            if (!row || set_role(diff, role, out, row) != TM_OK ||
+                set_figure(out, row + R_SHARED, &figures[i], unit_of(diff, &figures[i]), s) !=
+                    TM_OK)
+                return tm_fail_memory(err);
+        }
+    return TM_OK;
+}

@@ -1,0 +1,39 @@
+/* The tables of tmerge diff, and what fills each. */
+#ifndef TMERGE_DIFF_PARTS_H
+#define TMERGE_DIFF_PARTS_H
+
+#include "sample.h"
+#include "tmerge/diff.h"
+
+extern const tm_table_def tm_diff_job_def, tm_diff_rank_def, tm_diff_kernel_def,
+    tm_diff_operator_def;
+
+/** What every part looks at. */
+typedef struct tm_diff {
+    const tm_tables *tables[2]; /* of A and B, borrowed */
+    tm_roles roles[2];
+    double rank_steps[2]; /* steps of all ranks together, at least 1 */
+} tm_diff;
+
+/** The words of the columns `verdict`. */
+#define TM_DIFF_SAME "same"
+#define TM_DIFF_UNCLEAR "unclear"
+#define TM_DIFF_FEW "too few steps"
+
+/** Changes of what has no steps to judge it by, such as counts, are real from here on. */
+#define TM_DIFF_LEAST_PCT 2.0
+
+/** Fills diff.job. TM_OK; TM_ERR_FAULT. */
+tm_status tm_diff_figures(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
+
+/** Fills diff.rank. TM_OK; TM_ERR_FAULT. */
+tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
+
+/** Fills diff.kernel and diff.operator. TM_OK; TM_ERR_FAULT. */
+tm_status tm_diff_kernels(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_diff_operators(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
+
+/** 100 (b / a - 1); not finite where a is 0. */
+double tm_diff_pct(double a, double b);
+
+#endif

@@ -1,0 +1,57 @@
+/* A figure over the steps of a job: its middle, how sure that is, and whether a change is real. */
+#ifndef TMERGE_DIFF_SAMPLE_H
+#define TMERGE_DIFF_SAMPLE_H
+
+#include "base/vec.h"
+#include "roles.h"
+#include "tmerge/table.h"
+
+/** Steps that a job needs before a change is judged. */
+enum { TM_DIFF_STEPS_MIN = 3 };
+
+typedef struct tm_sample {
+    double middle; /* median over steps of the mean over ranks */
+    double spread; /* third quartile of the absolute deviations of the steps from it */
+    size_t n;      /* steps; 0: the figure does not exist */
+} tm_sample;
+
+/** Which ranks are meant: those of one role, or all. */
+typedef struct tm_sample_ranks {
+    const tm_roles *roles; /* NULL: all */
+    int role;
+} tm_sample_ranks;
+
+/** A step and a figure of it: the mean over ranks. */
+typedef struct tm_step_mean {
+    int64_t step;
+    double mean;
+} tm_step_mean;
+
+/**
+ * Reads a column of a table that has a row for each step, or for each rank and step. What is null
+ * is left out, and so are steps of a rank that overlap.step calls partial.
+ *
+ * @param out  of tm_step_mean, empty; ascending in step; freed by the caller, also on a failure
+ * @return     TM_OK; TM_ERR_FAULT where memory is out
+ */
+tm_status tm_sample_steps(const tm_tables *tables, const char *table, const char *column,
+                          tm_sample_ranks ranks, tm_vec *out, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * The same over all steps.
+ *
+ * @param out  set only on TM_OK
+ * @return     TM_OK; TM_ERR_FAULT where memory is out
+ */
+tm_status tm_sample_take(const tm_tables *tables, const char *table, const char *column,
+                         tm_sample_ranks ranks, tm_sample *out, tm_error *err) TM_MUST_CHECK;
+
+/** By how much the middles of two samples may differ by chance; 0 where one has no steps. */
+double tm_sample_noise(const tm_sample *a, const tm_sample *b);
+
+/** Whether both have steps enough for that to mean anything. */
+static inline bool tm_sample_judges(const tm_sample *a, const tm_sample *b) {
+    return a->n >= TM_DIFF_STEPS_MIN && b->n >= TM_DIFF_STEPS_MIN;
+}
+
+#endif

@@ -1,0 +1,461 @@
+/* The differences of two jobs: small tables worked out by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "diff/sample.h"
+#include "rows_fixture.h"
+#include "tmerge/analysis.h"
+#include "tmerge/diff.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static tm_tables make(void) {
+    tm_tables tables;
+    tm_error err;
+    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    return tables;
+}
+
+/* A rank with steps from 3 on, each computing for all of its ms milliseconds. */
+static void add_rank(tm_tables *tables, int rank, const int *ms, int n) {
+    char text[160];
+    snprintf(text, sizeof text, "rank=%d format=kineto", rank);
+    add_row(tables, "job.rank", text);
+    snprintf(text, sizeof text, "rank=%d steps=%d", rank, n);
+    add_row(tables, "overview.rank", text);
+    for (int i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "rank=%d step=%d step_ns=%d000000", rank, i + 3, ms[i]);
+        add_row(tables, "overview.step", text);
+        /* what communicates takes 10 ms in the median, and off it four times as much */
+        snprintf(text, sizeof text,
+                 "rank=%d step=%d partial=false compute_ns=%d000000 comm_ns=%d000000", rank, i + 3,
+                 ms[i], 10 + 4 * (ms[i] - 100));
+        add_row(tables, "overlap.step", text);
+    }
+}
+
+static tm_tables make_job(int n_ranks, const int *ms, int n) {
+    tm_tables tables = make();
+    char text[64];
+    snprintf(text, sizeof text, "ranks=%d hosts=1", n_ranks);
+    add_row(&tables, "job.job", text);
+    for (int rank = 0; rank < n_ranks; rank++)
+        add_rank(&tables, rank, ms, n);
+    return tables;
+}
+
+static tm_tables compare(tm_tables *a, tm_tables *b) {
+    const tm_diff_side sides[2] = {{"a.h5", a}, {"b.h5", b}};
+    tm_tables found;
+    tm_error err;
+    assert_int_equal(tm_diff_compare(sides, &found, &err), TM_OK);
+    return found;
+}
+
+static void destroy(tm_tables *a, tm_tables *b, tm_tables *found) {
+    tm_tables_destroy(a);
+    tm_tables_destroy(b);
+    tm_tables_destroy(found);
+}
+
+/* The row of a figure or name. */
+static size_t find(const tm_tables *tables, const char *name, const char *key) {
+    const tm_table *table = tm_tables_find(tables, name);
+    const char *column = tm_table_column(table->def, "figure") < 0 ? "name" : "figure";
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (strcmp(tm_table_cell(table, i, column)->value.text, key) == 0)
+            return i;
+    fail_msg("%s has no %s", name, key);
+    return 0;
+}
+
+static const tm_cell *cell(const tm_tables *tables, const char *name, const char *key,
+                           const char *column) {
+    return tm_table_cell(tm_tables_find(tables, name), find(tables, name, key), column);
+}
+
+static void assert_verdict(const tm_tables *tables, const char *name, const char *key,
+                           const char *expected) {
+    const char *found = cell(tables, name, key, "verdict")->value.text;
+    if (strcmp(found, expected) != 0)
+        fail_msg("%s %s is %s, not %s", name, key, found, expected);
+}
+
+static void assert_remark(const tm_tables *tables, size_t place, const char *expected) {
+    const tm_table *remarks = tm_tables_find(tables, "diff.remark");
+    if (place >= remarks->n_rows)
+        fail_msg("there is no remark %zu: %s", place, expected);
+    assert_string_equal(tm_table_cell(remarks, place, "text")->value.text, expected);
+}
+
+/* Median 100; deviations 0, 0, 1, 1, 2, of which the fourth, 1, is the third quartile. So two such
+ * jobs may differ by 3 (1 + 4/5) x 1.2533 / 1.1503 x 1 x sqrt(1/5 + 1/5) = 3.721069 ms. */
+static const int steady[] = {100, 100, 101, 99, 102};
+#define NOISE 3.721069
+
+static void a_sample_is_the_median_over_steps_of_the_mean_over_ranks(void **state) {
+    (void)state;
+    tm_tables tables = make();
+    /* Means 110, 100, 140, and 200 of rank 0 alone: median (110 + 140) / 2 = 125, deviations 15,
+     * 25, 15, 75, of which the third is 25. */
+    static const int ns[2][4] = {{100, 90, 130, 200}, {120, 110, 150, 20}};
+    for (int rank = 0; rank < 2; rank++)
+        for (int step = 0; step < 4; step++) {
+            char text[128];
+            snprintf(text, sizeof text, "rank=%d step=%d step_ns=%d", rank, step, ns[rank][step]);
+            add_row(&tables, "overview.step", text);
+            snprintf(text, sizeof text, "rank=%d step=%d partial=%s", rank, step,
+                     rank == 1 && step == 3 ? "true" : "false");
+            add_row(&tables, "overlap.step", text);
+        }
+    tm_sample s;
+    tm_error err;
+    assert_int_equal(
+        tm_sample_take(&tables, "overview.step", "step_ns", (tm_sample_ranks){NULL, 0}, &s, &err),
+        TM_OK);
+    assert_int_equal(s.n, 4);
+    assert_true(s.middle == 125.0 && s.spread == 25.0);
+    /* 3 (1 + 4/4) x 1.0895419 x 25 x sqrt(1/4 + 1/4) = 115.5634 */
+    assert_true(fabs(tm_sample_noise(&s, &s) - 115.5634) < 0.001);
+    const tm_sample one = {.middle = 7, .spread = 0, .n = 1}, none = {0};
+    /* 3 (1 + 4/1) x 1.0895419 x 25 x sqrt(1 + 1/4) = 456.804: the larger spread counts */
+    assert_true(fabs(tm_sample_noise(&one, &s) - 456.804) < 0.01);
+    assert_true(tm_sample_noise(&none, &s) == 0.0);
+    assert_true(!tm_sample_judges(&one, &s) && tm_sample_judges(&s, &s));
+    tm_tables_destroy(&tables);
+}
+
+typedef struct step_case {
+    int b[5], n;
+    const char *verdict, *headline;
+} step_case;
+
+static void a_change_of_the_step_time_is_real_beyond_noise_alone(void **state) {
+    (void)state;
+    static const step_case cases[] = {
+        {{110, 110, 111, 109, 112},
+         5,
+         "higher",
+         "B is 10.0 % slower a step: 100.0 ms -> 110.0 ms (noise 3.72 ms)"},
+        {{96, 96, 97, 95, 98},
+         5,
+         "lower",
+         "B is 4.0 % faster a step: 100.0 ms -> 96.0 ms (noise 3.72 ms)"},
+        {{103, 103, 104, 102, 105},
+         5,
+         "unclear",
+         "No change of the step time beyond noise: 100.0 ms -> 103.0 ms (noise 3.72 ms)"},
+        {{200, 200},
+         2,
+         "too few steps",
+         "Too few steps to judge the step time: 100.0 ms -> 200.0 ms"},
+        {{100, 100, 101, 99, 102},
+         5,
+         "same",
+         "No difference: everything that is compared is the same"},
+        {{0}, 0, "only A", "B has no step, so step times cannot be compared"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_tables a = make_job(1, steady, 5), b = make_job(1, cases[i].b, cases[i].n);
+        tm_tables found = compare(&a, &b);
+        assert_verdict(&found, "diff.job", "overview.step.step_ns", cases[i].verdict);
+        assert_remark(&found, 0, cases[i].headline);
+        const tm_cell *noise = cell(&found, "diff.job", "overview.step.step_ns", "noise");
+        assert_int_equal(noise->null, cases[i].n < 3);
+        if (!noise->null)
+            assert_true(fabs(noise->value.r - NOISE * 1e6) < 10.0);
+        if (cases[i].n == 2)
+            assert_remark(&found, 1,
+                          "Under 3 whole steps in A or B (5, 2): no change of a time is judged");
+        destroy(&a, &b, &found);
+    }
+}
+
+static void steps_stand_beside_one_another_by_their_place(void **state) {
+    (void)state;
+    static const int three[] = {90, 91, 92};
+    tm_tables a = make_job(2, steady, 5), b = make_job(2, three, 3);
+    tm_tables found = compare(&a, &b);
+    const tm_table *steps = tm_tables_find(&found, "diff.step");
+    assert_int_equal(steps->n_rows, 5);
+    assert_int_equal(tm_table_cell(steps, 2, "a_step")->value.i, 5);
+    assert_int_equal(tm_table_cell(steps, 2, "a_ns")->value.i, 101000000);
+    assert_int_equal(tm_table_cell(steps, 2, "change_ns")->value.i, -9000000);
+    assert_true(tm_table_cell(steps, 3, "b_step")->null);
+    assert_true(tm_table_cell(steps, 3, "change_ns")->null);
+    destroy(&a, &b, &found);
+}
+
+static void figures_without_steps_change_by_2_percent_or_not_at_all(void **state) {
+    (void)state;
+    tm_tables a = make_job(1, steady, 5), b = make_job(2, steady, 5);
+    add_row(&a, "overview.job", "tensor_core_pct=50 occupancy_pct=50 sm_efficiency_pct=40");
+    add_row(&b, "overview.job", "tensor_core_pct=50.9 occupancy_pct=49");
+    /* The host's memory does not count; the GPU with the highest peak does. */
+    add_row(&a, "memory.device", "rank=0 device=cpu peak_bytes=900");
+    add_row(&a, "memory.device", "rank=0 device=cuda:0 peak_bytes=200");
+    add_row(&b, "memory.device", "rank=0 device=cuda:0 peak_bytes=100");
+    add_row(&b, "memory.device", "rank=1 device=cuda:1 peak_bytes=200");
+    /* 10 in 5 steps of a rank, 20 in 10: as many. */
+    add_row(&a, "launches.rank", "rank=0 launches=10");
+    add_row(&b, "launches.rank", "rank=0 launches=15");
+    add_row(&b, "launches.rank", "rank=1 launches=5");
+    tm_tables found = compare(&a, &b);
+    assert_verdict(&found, "diff.job", "overview.job.tensor_core_pct", "unclear");
+    assert_verdict(&found, "diff.job", "overview.job.occupancy_pct", "lower");
+    assert_verdict(&found, "diff.job", "overview.job.sm_efficiency_pct", "only A");
+    assert_verdict(&found, "diff.job", "memory.device.peak_bytes", "same");
+    assert_verdict(&found, "diff.job", "launches.rank.launches", "same");
+    assert_verdict(&found, "diff.job", "job.job.ranks", "higher");
+    assert_true(cell(&found, "diff.job", "launches.rank.launches", "b")->value.r == 2.0);
+    assert_true(cell(&found, "diff.job", "job.job.ranks", "change_pct")->value.r == 100.0);
+    assert_remark(&found, 1,
+                  "Ranks: 1 in A, 2 in B; times are means over them, and their shares may differ");
+    destroy(&a, &b, &found);
+}
+
+/* Rows of kernels.kernel of A (one rank, 5 steps) and B (two ranks, 10 steps in all), times in ms.
+ * A step computes for 100 ms with a noise of 3.721 ms, and communicates with four times that. */
+typedef struct kernel_case {
+    const char *name;
+    int a_ms, b_ms, a_calls, b_calls;
+    bool communication;
+    const char *verdict;
+    int64_t change_ns;
+    double noise_ms; /* -1: null */
+} kernel_case;
+
+static void kernels_are_compared_by_name_for_each_rank_and_step(void **state) {
+    (void)state;
+    static const kernel_case cases[] = {
+        /* the largest change first */
+        {"gone", 100, 0, 5, 0, false, "removed", -20000000, -1},
+        /* 20 ms against 36 ms: beyond all of 4 x 3.721 = 14.884 */
+        {"reduce", 100, 360, 5, 10, true, "slower", 16000000, 14.884274},
+        /* 2 ms against 14: not beyond it, though its share of comm_ns is small */
+        {"gather", 10, 140, 5, 10, true, "unclear", 12000000, 14.884274},
+        /* 25 against 30 of 100 ms: sqrt(0.30) x 3.721 = 2.038 */
+        {"gemm", 125, 300, 5, 10, false, "slower", 5000000, 2.038113},
+        {"fused", 0, 40, 0, 10, false, "added", 4000000, -1},
+        /* 16 against 14: sqrt(0.16) x 3.721 = 1.488 */
+        {"conv", 80, 140, 5, 10, false, "faster", -2000000, 1.488427},
+        /* 4 against 4.5: sqrt(0.045) x 3.721 = 0.789 */
+        {"relu", 20, 45, 5, 10, false, "unclear", 500000, 0.789358},
+        /* equal in time, but one call a step became two */
+        {"copy", 5, 10, 5, 20, false, "more calls", 0, 0.372107},
+        {"same", 10, 20, 5, 10, false, "same", 0, 0.526239},
+    };
+    tm_tables a = make_job(1, steady, 5), b = make_job(2, steady, 5);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const kernel_case *c = &cases[i];
+        char text[160];
+        for (int side = 0; side < 2; side++) {
+            int calls = side ? c->b_calls : c->a_calls;
+            snprintf(text, sizeof text, "name=%s calls=%d total_ns=%d000000 communication=%s",
+                     c->name, calls, side ? c->b_ms : c->a_ms, c->communication ? "true" : "false");
+            if (calls > 0)
+                add_row(side ? &b : &a, "kernels.kernel", text);
+        }
+    }
+    tm_tables found = compare(&a, &b);
+    assert_int_equal(tm_tables_find(&found, "diff.kernel")->n_rows, COUNT(cases));
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const kernel_case *c = &cases[i];
+        assert_int_equal(find(&found, "diff.kernel", c->name), i);
+        assert_verdict(&found, "diff.kernel", c->name, c->verdict);
+        assert_int_equal(cell(&found, "diff.kernel", c->name, "change_ns")->value.i, c->change_ns);
+        const tm_cell *noise = cell(&found, "diff.kernel", c->name, "noise_ns");
+        assert_int_equal(noise->null, c->noise_ms < 0);
+        if (!noise->null && fabs((double)noise->value.i - c->noise_ms * 1e6) > 5.0)
+            fail_msg("noise of %s is %lld", c->name, (long long)noise->value.i);
+    }
+    assert_true(cell(&found, "diff.kernel", "copy", "a_calls")->value.r == 1.0);
+    assert_true(cell(&found, "diff.kernel", "copy", "b_calls")->value.r == 2.0);
+    assert_true(cell(&found, "diff.kernel", "fused", "change_pct")->null);
+    destroy(&a, &b, &found);
+}
+
+static void with_too_few_steps_kernels_are_added_and_removed_but_not_slower(void **state) {
+    (void)state;
+    tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 2);
+    add_row(&a, "kernels.kernel", "name=gemm calls=5 total_ns=100000000 communication=false");
+    add_row(&b, "kernels.kernel", "name=gemm calls=2 total_ns=90000000 communication=false");
+    add_row(&b, "kernels.kernel", "name=new calls=2 total_ns=2 communication=false");
+    tm_tables found = compare(&a, &b);
+    assert_verdict(&found, "diff.kernel", "gemm", "too few steps");
+    assert_verdict(&found, "diff.kernel", "new", "added");
+    assert_true(cell(&found, "diff.kernel", "gemm", "noise_ns")->null);
+    destroy(&a, &b, &found);
+}
+
+static void operators_without_device_time_are_judged_on_the_host(void **state) {
+    (void)state;
+    /* A step of a rank: 10 us, with 10 % for what host times differ by anyhow. */
+    static const struct {
+        const char *name, *b, *verdict;
+    } cases[] = {
+        {"view", "host_self_ns=55000", "unclear"}, /* 11: by 1, which is under 1.1 */
+        {"item", "host_self_ns=60000", "slower"},  /* 12: by 2, over 1.2 */
+        /* Ranks differ by 5 us a step: 2 is nothing beside that. */
+        {"cat", "host_self_ns=60000 host_min_ns=0 host_max_ns=25000", "unclear"},
+    };
+    tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 5);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[160];
+        snprintf(text, sizeof text, "name=%s calls=5 host_self_ns=50000", cases[i].name);
+        add_row(&a, "operators.op", text);
+        snprintf(text, sizeof text, "name=%s calls=5 %s", cases[i].name, cases[i].b);
+        add_row(&b, "operators.op", text);
+    }
+    tm_tables found = compare(&a, &b);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_verdict(&found, "diff.operator", cases[i].name, cases[i].verdict);
+    assert_int_equal(cell(&found, "diff.operator", "item", "host_change_ns")->value.i, 2000);
+    destroy(&a, &b, &found);
+}
+
+static void an_operator_beyond_a_full_list_is_not_called_removed(void **state) {
+    (void)state;
+    for (int listed = 999; listed <= 1000; listed++) {
+        tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 5);
+        add_row(&a, "operators.op", "name=mine calls=5 device_self_ns=5000000");
+        for (int i = 0; i < listed; i++) {
+            char text[64];
+            snprintf(text, sizeof text, "name=op%d calls=5 device_self_ns=5000", i);
+            add_row(&b, "operators.op", text);
+        }
+        tm_tables found = compare(&a, &b);
+        assert_verdict(&found, "diff.operator", "mine", listed == 999 ? "removed" : "unclear");
+        assert_verdict(&found, "diff.operator", "op7", "added");
+        destroy(&a, &b, &found);
+    }
+}
+
+static void an_operator_that_communicates_has_the_noise_of_communication(void **state) {
+    (void)state;
+    tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 5);
+    for (int side = 0; side < 2; side++) {
+        char text[96];
+        const char *names[] = {"aten::mm", "nccl:all_reduce"};
+        for (int i = 0; i < 2; i++) {
+            snprintf(text, sizeof text, "name=%s calls=5 device_self_ns=%d", names[i],
+                     side ? 100000000 : 50000000);
+            add_row(side ? &b : &a, "operators.op", text);
+        }
+    }
+    tm_tables found = compare(&a, &b);
+    assert_verdict(&found, "diff.operator", "aten::mm", "slower");
+    assert_verdict(&found, "diff.operator", "nccl:all_reduce", "unclear");
+    destroy(&a, &b, &found);
+}
+
+static void ranks_of_equal_communication_are_of_one_role(void **state) {
+    (void)state;
+    /* 26 and 24 sends in 5 steps are five a step; 50 are ten. */
+    static const char *const kinds[] = {
+        "rank=0 kind=send count=26", "rank=1 kind=send count=24", "rank=2 kind=send count=50",
+        "rank=3 kind=recv count=25", "rank=4 kind=send count=25",
+    };
+    tm_tables a = make_job(6, steady, 5), b = make_job(6, steady, 5);
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        add_row(&a, "overlap.kind", kinds[i]);
+        add_row(&b, "overlap.kind", kinds[i]);
+    }
+    tm_roles roles;
+    tm_error err;
+    assert_int_equal(tm_roles_find(&a, &roles, &err), TM_OK);
+    static const int expected[] = {0, 0, 1, 2, 0, 3};
+    char list[16], shorter[10];
+    for (int rank = 0; rank < 6; rank++)
+        assert_int_equal(tm_roles_of(&roles, rank), expected[rank]);
+    assert_int_equal(tm_roles_of(&roles, 6), -1);
+    tm_roles_list(&roles, 0, list, sizeof list);
+    assert_string_equal(list, "0-1,4");
+    tm_roles_list(&roles, 0, shorter, 8);
+    assert_string_equal(shorter, "0-1,...");
+    tm_roles_free(&roles);
+    tm_tables found = compare(&a, &b);
+    const tm_table *ranks = tm_tables_find(&found, "diff.rank");
+    const tm_cell *last = tm_table_row(ranks, ranks->n_rows - 1);
+    assert_int_equal(last[0].value.i, 3);
+    assert_string_equal(last[1].value.text, "5");
+    destroy(&a, &b, &found);
+}
+
+static void with_other_roles_all_ranks_are_one(void **state) {
+    (void)state;
+    tm_tables a = make_job(2, steady, 5), b = make_job(2, steady, 5);
+    add_row(&a, "overlap.kind", "rank=0 kind=send count=5");
+    tm_tables found = compare(&a, &b);
+    const tm_table *ranks = tm_tables_find(&found, "diff.rank");
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        assert_string_equal(tm_table_cell(ranks, i, "a_ranks")->value.text, "0-1");
+    assert_remark(&found, 1, "Roles of ranks: 2 in A, 1 in B; diff.rank takes all as one");
+    destroy(&a, &b, &found);
+}
+
+static void remarks_name_other_formats_and_stragglers(void **state) {
+    (void)state;
+    tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 5);
+    add_row(&a, "stragglers.job", "verdict=persistent rank=3");
+    add_row(&b, "stragglers.job", "verdict=rotating rank=2");
+    add_row(&b, "job.rank", "rank=1 format=xplane");
+    tm_tables found = compare(&a, &b);
+    assert_remark(
+        &found, 1,
+        "A's traces are kineto, B's kineto,xplane: names and what is recorded may differ");
+    assert_remark(&found, 2, "Rank 3 makes the other ranks wait in A, not in B");
+    assert_int_equal(tm_tables_find(&found, "diff.remark")->n_rows, 3);
+    destroy(&a, &b, &found);
+}
+
+static void empty_stores_compare(void **state) {
+    (void)state;
+    tm_tables a = make(), b = make(), found = compare(&a, &b);
+    assert_remark(&found, 0, "No difference: everything that is compared is the same");
+    assert_int_equal(tm_tables_find(&found, "diff.side")->n_rows, 2);
+    destroy(&a, &b, &found);
+}
+
+static void tables_are_named_and_every_column_is_defined(void **state) {
+    (void)state;
+    size_t n;
+    const tm_table_def *const *defs = tm_diff_defs(&n);
+    for (size_t t = 0; t < n; t++) {
+        assert_int_equal(strncmp(defs[t]->name, "diff.", 5), 0);
+        assert_in_range(defs[t]->n_keys, 1, defs[t]->n_columns);
+        for (int c = 0; c < defs[t]->n_columns; c++) {
+            const tm_column *column = &defs[t]->columns[c];
+            size_t size = strlen(column->name);
+            assert_int_equal(column->doc[strlen(column->doc) - 1], '.');
+            assert_int_equal(strcmp(column->unit, "ns") == 0,
+                             size > 3 && strcmp(column->name + size - 3, "_ns") == 0);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sample_is_the_median_over_steps_of_the_mean_over_ranks),
+        cmocka_unit_test(a_change_of_the_step_time_is_real_beyond_noise_alone),
+        cmocka_unit_test(steps_stand_beside_one_another_by_their_place),
+        cmocka_unit_test(figures_without_steps_change_by_2_percent_or_not_at_all),
+        cmocka_unit_test(kernels_are_compared_by_name_for_each_rank_and_step),
+        cmocka_unit_test(with_too_few_steps_kernels_are_added_and_removed_but_not_slower),
+        cmocka_unit_test(operators_without_device_time_are_judged_on_the_host),
+        cmocka_unit_test(an_operator_beyond_a_full_list_is_not_called_removed),
+        cmocka_unit_test(an_operator_that_communicates_has_the_noise_of_communication),
+        cmocka_unit_test(ranks_of_equal_communication_are_of_one_role),
+        cmocka_unit_test(with_other_roles_all_ranks_are_one),
+        cmocka_unit_test(remarks_name_other_formats_and_stragglers),
+        cmocka_unit_test(empty_stores_compare),
+        cmocka_unit_test(tables_are_named_and_every_column_is_defined),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
