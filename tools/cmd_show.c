@@ -55,19 +55,11 @@ static bool wanted(const tm_arguments *arguments, const char *table) {
 }
 
 static tm_status parse_selection(const tm_arguments *arguments, selection *out, tm_error *err) {
-    const char *top = tm_argument(arguments, "top");
     bool json = tm_argument(arguments, "json"), csv = tm_argument(arguments, "csv");
     if (json && csv)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--json and --csv exclude each other");
     out->format = json ? "json" : csv ? "csv" : "text";
-    out->top = -1;
-    if (top) {
-        tm_list number;
-        if (tm_list_parse(top, "top", &number, err) != TM_OK || number.n != 1 ||
-            number.ranges[0].first != number.ranges[0].last)
-            return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--top takes one number, not '%s'", top);
-        out->top = number.ranges[0].first;
-    }
+    TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &out->top, err));
     TM_TRY(tm_list_parse(tm_argument(arguments, "rank"), "rank", &out->ranks, err));
     TM_TRY(tm_list_parse(tm_argument(arguments, "step"), "step", &out->steps, err));
     return tm_console_colors(tm_argument(arguments, "color"), 1, &out->colors, err);

@@ -125,3 +125,16 @@ int tm_list_has(const tm_list *list, int64_t value) {
             return 1;
     return list->n == 0;
 }
+
+tm_status tm_count_parse(const char *text, const char *option, int64_t *out, tm_error *err) {
+    tm_list number;
+    *out = -1;
+    if (!text)
+        return TM_OK;
+    if (tm_list_parse(text, option, &number, err) != TM_OK || number.n != 1 ||
+        number.ranges[0].first != number.ranges[0].last)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s takes one number, not '%s'", option,
+                       text);
+    *out = number.ranges[0].first;
+    return TM_OK;
+}

@@ -38,6 +38,7 @@ extern const tm_command tm_command_merge;
 extern const tm_command tm_command_show;
 extern const tm_command tm_command_analyze;
 extern const tm_command tm_command_check;
+extern const tm_command tm_command_diff;
 extern const tm_command tm_command_list;
 
 /**
@@ -62,5 +63,9 @@ typedef struct tm_list {
 tm_status tm_list_parse(const char *text, const char *option, tm_list *out,
                         tm_error *err) TM_MUST_CHECK;
 int tm_list_has(const tm_list *list, int64_t value);
+
+/** One number, such as of --top; -1 where @p text is NULL. TM_OK; TM_ERR_USAGE. */
+tm_status tm_count_parse(const char *text, const char *option, int64_t *out,
+                         tm_error *err) TM_MUST_CHECK;
 
 #endif
