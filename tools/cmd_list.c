@@ -6,6 +6,7 @@
 #include "command.h"
 #include "console.h"
 #include "tmerge/analysis.h"
+#include "tmerge/diff.h"
 #include "tmerge/reader.h"
 #include "tmerge/table.h"
 
@@ -15,9 +16,10 @@ static const tm_option options[] = {
 };
 
 static void print_overview(void) {
-    size_t n_formats, n_analyses;
+    size_t n_formats, n_analyses, n_diffs;
     const tm_format *const *formats = tm_formats(&n_formats);
     const tm_analysis *const *analyses = tm_analyses(&n_analyses);
+    const tm_table_def *const *diffs = tm_diff_defs(&n_diffs);
     puts("Formats");
     for (size_t i = 0; i < n_formats; i++)
         printf("  %-11s %s\n", formats[i]->name, formats[i]->summary);
@@ -28,17 +30,22 @@ static void print_overview(void) {
             if (!analyses[i]->tables[t]->internal)
                 printf("    %-20s %s\n", analyses[i]->tables[t]->name, analyses[i]->tables[t]->doc);
     }
+    puts("\nTables of tmerge diff");
+    for (size_t i = 0; i < n_diffs; i++)
+        printf("    %-20s %s\n", diffs[i]->name, diffs[i]->doc);
 }
 
 static tm_status print_docs(tm_error *err) {
-    size_t n_analyses;
+    size_t n_analyses, n_diffs;
     const tm_analysis *const *analyses = tm_analyses(&n_analyses);
+    const tm_table_def *const *diffs = tm_diff_defs(&n_diffs);
     tm_vec defs = TM_VEC(const tm_table_def *);
     bool ok = true;
     for (size_t i = 0; i < n_analyses && ok; i++)
         for (size_t t = 0; t < analyses[i]->n_tables && ok; t++)
             ok = analyses[i]->tables[t]->internal ||
                  tm_vec_append(&defs, &analyses[i]->tables[t], 1) != NULL;
+    ok = ok && tm_vec_append(&defs, diffs, n_diffs);
     char *text = NULL;
     tm_status status = ok ? tm_table_defs_text(defs.data, defs.n, &text, err) : tm_fail_memory(err);
     if (status == TM_OK)

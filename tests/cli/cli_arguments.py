@@ -50,6 +50,14 @@ WRONG = [
     (['analyze', 'x.h5', '--skip-bad'],
      '--skip-bad is no option of tmerge analyze; see tmerge analyze --help'),
     (['check'], 'tmerge check needs a store; see --help'),
+    (['diff'], 'tmerge diff needs two stores; see --help'),
+    (['diff', 'a.h5'], 'tmerge diff needs two stores; see --help'),
+    (['diff', 'a.h5', 'b.h5', 'c.h5'], 'tmerge diff needs two stores; see --help'),
+    (['diff', 'a.h5', 'b.h5', '--json', '--csv'], '--json and --csv exclude each other'),
+    (['diff', 'a.h5', 'b.h5', '--top', '1,3'], "--top takes one number, not '1,3'"),
+    (['diff', 'a.h5', 'b.h5', '--color=no'], "--color takes auto, always or never, not 'no'"),
+    (['diff', 'a.h5', 'b.h5', '--rank=1'],
+     '--rank=1 is no option of tmerge diff; see tmerge diff --help'),
     (['list', 'x'], "tmerge list takes no operand, such as 'x'"),
 ]
 
@@ -90,7 +98,7 @@ def test_no_arguments_print_the_usage_on_standard_error_and_give_2():
     done = tmerge().expect(2)
     equal(done.out, '')
     contains(done.err, 'mpirun -n 8 tmerge profile_rank_*')
-    for command in ('merge', 'show', 'analyze', 'check', 'list'):
+    for command in ('merge', 'show', 'diff', 'analyze', 'check', 'list'):
         contains(done.err, f'\n  tmerge {command} ')
 
 
@@ -104,6 +112,7 @@ def test_help_prints_the_same_usage_on_standard_output_and_gives_0():
 def test_help_of_each_command_names_its_options():
     for command, options in (('merge', ('-o, --output FILE.h5', '--rank-map FILE', '--skip-bad')),
                              ('show', ('--json', '--csv', '--rank LIST', '--top N')),
+                             ('diff', ('--json', '--csv', '--top N', '--color WHEN')),
                              ('analyze', ('-o, --output FILE.h5', '--align HOW', '-q, --quiet')),
                              ('check', ('-q, --quiet',)), ('list', ('--doc',))):
         done = tmerge(command, '--help').expect(0)
@@ -153,6 +162,8 @@ def test_under_mpirun_every_process_leaves_with_the_same_status():
     for status, arguments in ((2, WRONG[0][0]), (2, ['show', 'tmerge.h5', 'nothing']),
                               (2, ['list', 'x']), (3, ['show', 'missing.h5']),
                               (3, ['check', 'missing.h5']), (0, ['check', 'tmerge.h5']),
+                              (2, ['diff', 'tmerge.h5']), (3, ['diff', 'tmerge.h5', 'missing.h5']),
+                              (0, ['diff', 'tmerge.h5', 'tmerge.h5']),
                               (0, ['show', 'tmerge.h5'])):
         equal(both_statuses(2, *arguments), [status, status], ' '.join(arguments))
 
@@ -186,8 +197,10 @@ def test_list_names_every_table_and_doc_defines_every_column():
     put('rank0.json', small_trace(0))
     merged('rank0.json')
     listed = re.findall(r'^    (\w+\.\w+) ', tmerge('list').expect(0).out, re.M)
-    equal(sorted(listed), sorted(tables('tmerge.h5')))
-    shown = tmerge('show', 'tmerge.h5', '--csv', *listed).expect(0).out
+    stored = [name for name in listed if not name.startswith('diff.')]
+    equal(sorted(stored), sorted(tables('tmerge.h5')))
+    shown = tmerge('show', 'tmerge.h5', '--csv', *stored).expect(0).out
+    shown += tmerge('diff', 'tmerge.h5', 'tmerge.h5', '--csv').expect(0).out
     doc = tmerge('list', '--doc').expect(0).out
     for table in doc.split('\n\n'):
         lines = table.splitlines()
@@ -213,7 +226,8 @@ def test_nothing_is_coloured_into_a_pipe_or_a_file_also_under_mpirun():
 def test_color_always_and_never_decide_over_no_color():
     put('rank0.json', small_trace(0))
     merged('rank0.json')
-    for command in (['rank0.json'], ['show', 'tmerge.h5', 'job']):
+    for command in (['rank0.json'], ['show', 'tmerge.h5', 'job'],
+                    ['diff', 'tmerge.h5', 'tmerge.h5']):
         plain = merged(*command, '--color=never', env={'NO_COLOR': '1'}).out
         coloured = merged(*command, '--color=always', env={'NO_COLOR': '1'}).out
         contains(coloured, ESCAPE + '1m')
@@ -266,7 +280,7 @@ def test_a_full_standard_output_gives_4():
     put('rank0.json.gz', gzipped(small_trace(0)))
     merged('rank0.json.gz')
     for command in (['list'], ['show', 'tmerge.h5', '--json'], ['check', 'tmerge.h5'], ['--version'],
-                    ['rank0.json.gz']):
+                    ['diff', 'tmerge.h5', 'tmerge.h5'], ['rank0.json.gz']):
         with open('/dev/full', 'w') as full:
             done = subprocess.run([TMERGE, *command], stdout=full, stderr=subprocess.PIPE,
                                   check=False)

@@ -1,0 +1,277 @@
+"""What tmerge diff says of two jobs: numbers worked out from the truth of made jobs, changes that
+were planted and are found, and none where there is none."""
+import csv
+import io
+import json
+import shutil
+import statistics
+
+from common import (contains, equal, has_line, holds, kernel, lacks, main, merged, put, run,
+                    same_bytes, small_trace, synth, tmerge, trace)
+
+NONE = ('same', 'unclear', 'too few steps')
+SAME = 'No difference: everything that is compared is the same'
+TABLES = ['diff.remark', 'diff.side', 'diff.job', 'diff.step', 'diff.rank', 'diff.kernel',
+          'diff.operator']
+
+
+def store(name, **options):
+    """A store NAME.h5 of a made job; returns its truth."""
+    truth = synth(name, **options)
+    merged(name, '-o', f'{name}.h5')
+    return truth
+
+
+def diff(*arguments):
+    done = tmerge('diff', 'a.h5', 'b.h5', *arguments).expect(0)
+    equal(done.err, '', 'standard error')
+    return done.out
+
+
+def found(*arguments):
+    """The rows of the tables of a comparison by their names."""
+    tables = json.loads(diff('--json', *arguments))['tables']
+    equal(list(tables), TABLES)
+    return {name: table['rows'] for name, table in tables.items()}
+
+
+def figures(tables):
+    return {row['figure']: row for row in tables['diff.job']}
+
+
+def named(rows):
+    return {row['name']: row for row in rows}
+
+
+def changes(tables):
+    """(table, figure or name, verdict) of all that changed."""
+    return [(name, row.get('figure') or row['name'], row['verdict']) for name, rows in tables.items()
+            for row in rows if row.get('verdict', 'same') not in NONE]
+
+
+def of_steps(truth, column):
+    """The mean over ranks in each step."""
+    ranks = truth['ranks']
+    return [sum(rank['steps'][i][column] for rank in ranks) / len(ranks)
+            for i in range(len(ranks[0]['steps']))]
+
+
+def noise(a, b):
+    """That of diff.job.noise by its definition."""
+    spreads = []
+    for steps in (a, b):
+        off = sorted(abs(step - statistics.median(steps)) for step in steps)
+        spreads.append(off[-(-3 * len(off) // 4) - 1])
+    errors = [1.2533 / 1.1503 * max(spreads) / len(steps)**0.5 for steps in (a, b)]
+    return 3 * (1 + 4 / min(len(a), len(b))) * (errors[0]**2 + errors[1]**2)**0.5
+
+
+def near(value, expected, what):
+    holds(abs(value - expected) <= 1e-9 * abs(expected), f'{what}: {value}, not {expected}')
+
+
+def test_two_identical_stores_have_no_difference():
+    store('a', ranks=4, steps=5)
+    shutil.copy('a.h5', 'b.h5')
+    equal(diff(), f'{SAME}\n  A: a.h5, 4 ranks, 5 steps\n  B: b.h5, 4 ranks, 5 steps\n')
+    tables = found()
+    equal(tables['diff.remark'], [{'place': 0, 'text': SAME}])
+    equal({row['verdict'] for name in ('diff.job', 'diff.kernel', 'diff.operator')
+           for row in tables[name]}, {'same'})
+
+
+def test_a_slow_rank_gives_the_numbers_of_the_truth():
+    truth = (store('a', ranks=4, steps=5), store('b', ranks=4, steps=6, slow_rank=1, slow_factor=1.5))
+    tables = found()
+    rows = figures(tables)
+    for column in ('compute_ns', 'comm_ns', 'overlap_ns', 'exposed_comm_ns', 'idle_ns'):
+        row = rows[f'overlap.step.{column}']
+        a, b = (of_steps(t, column) for t in truth)
+        near(row['a'], statistics.median(a), column)
+        near(row['b'], statistics.median(b), column)
+        near(row['change'], statistics.median(b) - statistics.median(a), column)
+        near(row['change_pct'], 100 * (statistics.median(b) / statistics.median(a) - 1), column)
+        near(row['noise'], noise(a, b), column)
+        beyond = abs(row['change']) > row['noise']
+        equal(row['verdict'], 'unclear' if not beyond else 'higher' if row['change'] > 0 else 'lower')
+    a, b = (statistics.median(of_steps(t, 'window_ns')) for t in truth)
+    near(rows['overview.step.step_ns']['b'], b, 'step')
+    text = diff()
+    has_line(text, rf'^B is {100 * (b / a - 1):.1f} % slower a step: {a / 1e6:.1f} ms -> '
+                   rf'{b / 1e6:.1f} ms \(noise ')
+    contains(text, '\n! Rank 1 makes the other ranks wait in B, not in A\n')
+    contains(text, '\nKernels, of a rank in a step\n')
+    # A quarter of the ranks takes half as long again: 12.5 % more.
+    holds(11.5 < rows['overlap.step.compute_ns']['change_pct'] < 13.5, 'compute')
+    equal({row['verdict'] for row in tables['diff.kernel'] if row['a_ns'] > 100000}, {'slower'})
+    # Five steps stand beside six.
+    equal([(row['a_step'], row['b_step']) for row in tables['diff.step']],
+          [(i, i) for i in range(3, 8)] + [(None, 8)])
+    for i, row in enumerate(tables['diff.step']):
+        equal(row['b_ns'], int(of_steps(truth[1], 'window_ns')[i] + 0.5), 'step')
+
+
+def test_the_other_way_round_it_is_faster():
+    store('b', ranks=4, steps=5)
+    store('a', ranks=4, steps=5, slow_rank=1)
+    has_line(diff(), r'^B is \d+\.\d % faster a step: ')
+    contains(diff(), '\n! Rank 1 makes the other ranks wait in A, not in B\n')
+    equal({row['verdict'] for row in found()['diff.kernel'] if row['a_ns'] > 100000}, {'faster'})
+
+
+def test_jobs_that_differ_in_jitter_alone_do_not_change():
+    store('a', ranks=4, steps=8, seed=1)
+    for seed in (2, 3, 4):
+        store('b', ranks=4, steps=8, seed=seed)
+        equal(changes(found()), [], f'seed {seed}')
+        lines = diff().splitlines()
+        holds(lines[0].startswith('No change of the step time beyond noise: '), lines[0])
+        equal(len(lines), 3, 'lines')
+        shutil.rmtree('b')
+
+
+def test_communication_that_is_no_longer_hidden_is_told():
+    truth = (store('a', ranks=4, steps=5), store('b', ranks=4, steps=5, fault='no-overlap'))
+    rows = figures(found())
+    row = rows['overlap.step.exposed_comm_ns']
+    near(row['b'], statistics.median(of_steps(truth[1], 'exposed_comm_ns')), 'exposed')
+    equal((row['verdict'], rows['overlap.step.overlap_pct']['b']), ('higher', 0.0))
+    equal(rows['overlap.step.compute_ns']['verdict'], 'unclear')
+    equal(rows['overview.step.step_ns']['verdict'], 'higher')
+
+
+def test_kernels_that_are_only_in_one_job_are_added_or_removed():
+    store('a', ranks=4, steps=5)
+    store('b', ranks=4, steps=5, fault='small-kernels')
+    tables = found()
+    known = run(['grep', '-o', '-h', '"cat": *"kernel"', 'b/profile_rank_0.json']).expect(0).out
+    before = run(['grep', '-o', '-h', '"cat": *"kernel"', 'a/profile_rank_0.json']).expect(0).out
+    more = (len(known.splitlines()) - len(before.splitlines())) / 5
+    new = [row for row in tables['diff.kernel'] if row['verdict'] == 'added']
+    equal(sum(row['b_calls'] for row in new), more)
+    equal({(row['a_ns'], row['a_calls'], row['a_mean_ns']) for row in new}, {(0, 0.0, None)})
+    equal(figures(tables)['kernels.kernel.calls']['change'], more)
+    has_line(diff(), r'^  added ')
+    shutil.move('a.h5', 'c.h5')
+    shutil.move('b.h5', 'a.h5')
+    shutil.move('c.h5', 'b.h5')
+    equal([(row['name'], row['verdict']) for row in found()['diff.kernel']
+           if row['verdict'] == 'removed'], [(row['name'], 'removed') for row in new])
+    has_line(diff(), r'^  removed ')
+
+
+def test_another_layer_calls_its_kernels_and_operators_once_more():
+    store('a', ranks=2, steps=5, layers=12)
+    store('b', ranks=2, steps=5, layers=13)
+    tables = found()
+    for name in ('diff.kernel', 'diff.operator'):
+        layers = [row for row in tables[name] if row['a_calls'] in (12, 24)]
+        holds(len(layers) >= 8, name)
+        for row in layers:
+            equal(row['b_calls'], row['a_calls'] * 13 / 12, row['name'])
+            holds(row['verdict'] in ('slower', 'more calls'), row)
+    has_line(diff(), r'^  slower .* 12->13  ')
+
+
+def test_other_numbers_of_ranks_compare_with_a_remark():
+    store('a', ranks=2, steps=5)
+    store('b', ranks=4, steps=10, seed=3)
+    contains(diff(), '\n! Ranks: 2 in A, 4 in B; times are means over them, and their shares may '
+                     'differ\n')
+    rows = named(found()['diff.kernel'])
+    compute = [row for row in rows.values() if not row['communication']]
+    equal({row['a_calls'] == row['b_calls'] for row in compute}, {True})
+    equal([row for row in compute if row['verdict'] not in NONE], [])
+
+
+def test_pipeline_stages_are_compared_by_role():
+    store('a', ranks=8, steps=5, pp=4, tp=2)
+    store('b', ranks=8, steps=5, pp=4, tp=2, slow_rank=5, slow_factor=1.3)
+    rows = found()['diff.rank']
+    # The two ends of the pipeline have one neighbour, its middle two.
+    equal({(row['role'], row['a_ranks'], row['b_ranks']) for row in rows},
+          {(0, '0-1,6-7', '0-1,6-7'), (1, '2-5', '2-5')})
+    compute = {row['role']: row['verdict'] for row in rows
+               if row['figure'] == 'overlap.step.compute_ns'}
+    equal(compute, {0: 'same', 1: 'higher'})
+    contains(diff(), '\nRanks 2-5\n')
+
+
+def test_with_fewer_than_3_steps_nothing_is_judged_and_that_is_said():
+    store('a', ranks=2, steps=5)
+    store('b', ranks=2, steps=2, slow_rank=1, slow_factor=3)
+    text = diff()
+    holds(text.startswith('Too few steps to judge the step time: '), text)
+    contains(text, '\n! Under 3 whole steps in A or B (5, 2): no change of a time is judged\n')
+    rows = figures(found())
+    equal((rows['overlap.step.compute_ns']['verdict'], rows['overlap.step.compute_ns']['noise']),
+          ('too few steps', None))
+    for word in ('slower', 'faster'):
+        lacks(text, word)
+
+
+def test_traces_without_steps_compare_as_one_step():
+    put('a.json', small_trace(0))
+    put('b.json', trace([kernel('gemm', 100, 70), kernel('other', 200, 10)], 0))
+    merged('a.json', '-o', 'a.h5')
+    merged('b.json', '-o', 'b.h5')
+    rows = named(found()['diff.kernel'])
+    equal({name: (row['a_ns'], row['b_ns'], row['verdict']) for name, row in rows.items()},
+          {'gemm': (50000, 70000, 'too few steps'), 'other': (0, 10000, 'added'),
+           'ncclDevKernel_AllReduce_Sum': (10000, 0, 'removed')})
+
+
+def test_top_keeps_the_kernels_and_operators_that_changed_most():
+    store('a', ranks=2, steps=5)
+    store('b', ranks=2, steps=5, slow_rank=1)
+    whole, top = found(), found('--top', '2')
+    for name in TABLES:
+        cut = name in ('diff.kernel', 'diff.operator')
+        equal(top[name], whole[name][:2] if cut else whole[name], name)
+    moved = [abs(row['change_ns']) for row in whole['diff.kernel']]
+    equal(moved, sorted(moved, reverse=True))
+    equal(len([line for line in diff('--top', '2').splitlines() if line.startswith('  slower ')]), 4)
+    has_line(diff('--top=2'), r'^  and \d+ more: --top \d+$')
+
+
+def test_csv_has_the_same_rows_as_json():
+    store('a', ranks=2, steps=3)
+    store('b', ranks=2, steps=3, seed=2)
+    tables = found()
+    parts = diff('--csv').split('# diff.')[1:]
+    equal([part.split('\r\n')[0] for part in parts], [name[5:] for name in TABLES])
+    read = list(csv.DictReader(io.StringIO(parts[5].split('\r\n', 1)[1].rstrip(), newline='')))
+    equal([(row['name'], int(row['change_ns'])) for row in read],
+          [(row['name'], row['change_ns']) for row in tables['diff.kernel']])
+
+
+def test_names_cannot_steer_a_terminal_and_are_cut_at_whole_characters():
+    put('a.json', trace([kernel('gemm', 100, 50)], 0))
+    put('b.json', trace([kernel('\033[31m' + 'ü' * 60, 100, 50)], 0))
+    merged('a.json', '-o', 'a.h5')
+    merged('b.json', '-o', 'b.h5')
+    text = diff()
+    lacks(text, '\033')
+    has_line(text, r'^  added .*  \?\[31m' + 'ü+' + r'\.\.\.' + 'ü+$')
+
+
+def test_under_mpirun_one_process_prints_and_the_stores_stay_as_they_are():
+    store('a', ranks=2, steps=3)
+    store('b', ranks=2, steps=3, seed=2)
+    shutil.copy('a.h5', 'before.h5')
+    equal(tmerge('diff', 'a.h5', 'b.h5', n=2).expect(0).out, diff())
+    same_bytes('a.h5', 'before.h5')
+
+
+def test_missing_damaged_and_foreign_stores_are_errors_of_the_input():
+    store('a', ranks=1, steps=1)
+    for arguments in (['a.h5', 'missing.h5'], ['missing.h5', 'a.h5'], ['a.h5', 'cut.h5'],
+                      ['a.h5', 'a/truth.json']):
+        with open('a.h5', 'rb') as file:
+            put('cut.h5', file.read()[:-100])
+        bad = next(name for name in arguments if name != 'a.h5')
+        done, shown = tmerge('diff', *arguments).expect(3), tmerge('show', bad).expect(3)
+        equal((done.out, done.err), ('', shown.err), bad)
+
+
+main()

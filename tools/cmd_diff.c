@@ -1,0 +1,118 @@
+/* tmerge diff: what changed from one job to another. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "console.h"
+#include "diff_text.h"
+#include "tmerge/analysis.h"
+#include "tmerge/diff.h"
+#include "tmerge/store.h"
+
+static const tm_option options[] = {
+    {"json", 0, NULL, "one JSON document with all rows of the tables diff.* (see list --doc)"},
+    {"csv", 0, NULL, "the same as comma-separated values"},
+    {"top", 0, "N", "only the N kernels and operators that changed most (10; in tables all)"},
+    {"color", 0, "WHEN", "auto, always or never"},
+    {"help", 0, NULL, "this text"},
+};
+
+typedef struct selection {
+    bool json, csv;
+    int64_t top; /* -1: not given */
+    tm_colors colors;
+} selection;
+
+/* Reads what is compared. A store that an older tmerge wrote may lack a table, which is empty. */
+static tm_status read_side(const char *path, tm_tables *tables, tm_error *err) {
+    tm_store *store;
+    TM_TRY(tm_store_open(path, &store, err));
+    tm_status status = TM_OK;
+    for (size_t t = 0; t < tables->n_tables && status == TM_OK; t++) {
+        const char *name = tables->tables[t].def->name;
+        if (tm_diff_reads(name) && tm_store_has_table(store, name))
+            status = tm_store_read_table(store, &tables->tables[t], err);
+    }
+    tm_store_close(store);
+    return status;
+}
+
+/* The rows of kernels and operators stand in the order of their change. */
+static void keep_top(tm_tables *found, int64_t top) {
+    static const char *const ranked[] = {"diff.kernel", "diff.operator"};
+    for (size_t i = 0; i < sizeof ranked / sizeof *ranked; i++) {
+        tm_table *table = tm_tables_find(found, ranked[i]);
+        if (table->n_rows > (size_t)top)
+            table->n_rows = (size_t)top;
+    }
+}
+
+static tm_status print_machine(const tm_tables *found, bool json, tm_error *err) {
+    const tm_table **tables = calloc(found->n_tables, sizeof *tables);
+    char *text = NULL;
+    if (!tables)
+        return tm_fail_memory(err);
+    for (size_t t = 0; t < found->n_tables; t++)
+        tables[t] = &found->tables[t];
+    tm_status status = json ? tm_tables_json(tables, found->n_tables, NULL, &text, err)
+                            : tm_tables_csv(tables, found->n_tables, &text, err);
+    if (status == TM_OK)
+        fputs(text, stdout);
+    free(text);
+    free(tables);
+    return status;
+}
+
+static tm_status print_found(const selection *s, tm_tables *found, tm_error *err) {
+    if (!tm_console_speaks()) /* here and not before: all processes leave with the same status */
+        return TM_OK;
+    if (s->top >= 0 && (s->json || s->csv))
+        keep_top(found, s->top);
+    if (s->json || s->csv)
+        return print_machine(found, s->json, err);
+    tm_diff_print(found, s->top < 0 ? TM_DIFF_SHOWN : (size_t)s->top, &s->colors);
+    return TM_OK;
+}
+
+static tm_status compare(const tm_arguments *arguments, const selection *s, tm_tables sides[2],
+                         tm_error *err) {
+    tm_tables found;
+    tm_diff_side given[2];
+    for (int side = 0; side < 2; side++) {
+        given[side] = (tm_diff_side){arguments->operands[side], &sides[side]};
+        TM_TRY(read_side(given[side].store, &sides[side], err));
+    }
+    TM_TRY(tm_diff_compare(given, &found, err));
+    tm_status status = print_found(s, &found, err);
+    tm_tables_destroy(&found);
+    return status;
+}
+
+static tm_status diff_run(const tm_arguments *arguments, tm_error *err) {
+    tm_tables sides[2] = {{0}, {0}};
+    selection s = {.json = tm_argument(arguments, "json"), .csv = tm_argument(arguments, "csv")};
+    if (arguments->n_operands != 2)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge diff needs two stores; see --help");
+    if (s.json && s.csv)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--json and --csv exclude each other");
+    TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &s.top, err));
+    TM_TRY(tm_console_colors(tm_argument(arguments, "color"), 1, &s.colors, err));
+    tm_status status = TM_OK;
+    for (int side = 0; side < 2 && status == TM_OK; side++)
+        status = tm_analysis_tables(&sides[side], err);
+    if (status == TM_OK)
+        status = compare(arguments, &s, sides, err);
+    tm_tables_destroy(&sides[0]);
+    tm_tables_destroy(&sides[1]);
+    return status;
+}
+
+const tm_command tm_command_diff = {
+    .name = "diff",
+    .usage = "STORE STORE [--json | --csv] [--top N]",
+    .summary = "Says what changed from one job to another: before and after, or two runs",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .run = diff_run,
+};

@@ -1,0 +1,245 @@
+#include "diff_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "summary_text.h"
+
+enum { FIGURES_SHOWN = 12, WORD = 32 };
+
+#define LEAST_WEIGHT 0.1 /* what is real and yet of no weight is left to --json */
+
+static const char *text_of(const tm_table *table, size_t row, const char *column) {
+    const tm_cell *cell = tm_table_cell(table, row, column);
+    return cell->null ? "-" : cell->value.text;
+}
+
+static bool is_change(const char *verdict) {
+    static const char *const words[] = {"same", "unclear", "too few steps"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(verdict, words[i]) == 0)
+            return false;
+    return true;
+}
+
+/* A figure in its unit. */
+static void show_value(const tm_cell *cell, const char *unit, char out[WORD]) {
+    if (cell->null)
+        snprintf(out, WORD, "-");
+    else if (strcmp(unit, "ns") == 0)
+        tm_evidence_time(llround(cell->value.r), out, WORD);
+    else if (strcmp(unit, "%") == 0)
+        snprintf(out, WORD, "%.1f %%", cell->value.r);
+    else if (strcmp(unit, "B") == 0)
+        snprintf(out, WORD, "%.1f MB", cell->value.r * 1e-6);
+    else
+        snprintf(out, WORD, "%.4g", cell->value.r);
+}
+
+/* How much a change of a figure matters, in percent: of times, of the step; of shares, in points.
+ */
+static double weight(const tm_table *table, size_t row, double step_ns) {
+    const tm_cell *change = tm_table_cell(table, row, "change");
+    const tm_cell *pct = tm_table_cell(table, row, "change_pct");
+    if (change->null) /* in A or B alone */
+        return 100.0;
+    if (strcmp(text_of(table, row, "unit"), "%") == 0)
+        return fabs(change->value.r);
+    if (strcmp(text_of(table, row, "unit"), "ns") == 0 && step_ns > 0.0)
+        return 100.0 * fabs(change->value.r) / step_ns;
+    return pct->null ? 100.0 : fabs(pct->value.r);
+}
+
+static void print_figure(const tm_table *table, size_t row) {
+    const char *unit = text_of(table, row, "unit");
+    const tm_cell *pct = tm_table_cell(table, row, "change_pct");
+    char a[WORD], b[WORD], change[WORD] = "";
+    show_value(tm_table_cell(table, row, "a"), unit, a);
+    show_value(tm_table_cell(table, row, "b"), unit, b);
+    if (!pct->null)
+        snprintf(change, sizeof change, "%+.1f %%", pct->value.r);
+    printf("  %-6s %11s  %10s -> %-10s %s\n", text_of(table, row, "verdict"), change, a, b,
+           text_of(table, row, "figure"));
+}
+
+/* The weight next below `last` of a changed figure in rows [first, end); LEAST_WEIGHT or less where
+ * there is none. */
+static double next_weight(const tm_table *table, size_t first, size_t end, double step_ns,
+                          double last) {
+    double most = 0.0;
+    for (size_t i = first; i < end; i++) {
+        double w = weight(table, i, step_ns);
+        if (is_change(text_of(table, i, "verdict")) && w < last && w > most)
+            most = w;
+    }
+    return most;
+}
+
+/* Prints the changed figures in rows [first, end), the weightiest first, and says how many more
+ * there are. */
+static void print_figures(const tm_table *table, size_t first, size_t end, double step_ns) {
+    double last = INFINITY;
+    size_t shown = 0, changed = 0;
+    for (size_t i = first; i < end; i++)
+        changed += is_change(text_of(table, i, "verdict"));
+    while (shown < FIGURES_SHOWN &&
+           (last = next_weight(table, first, end, step_ns, last)) > LEAST_WEIGHT)
+        for (size_t i = first; i < end; i++)
+            if (is_change(text_of(table, i, "verdict")) && weight(table, i, step_ns) == last) {
+                print_figure(table, i);
+                shown++;
+            }
+    if (shown < changed)
+        printf("  %s%zu more: --json\n", shown > 0 ? "and " : "", changed - shown);
+}
+
+static void print_job(const tm_tables *found, double step_ns, const tm_colors *colors) {
+    const tm_table *job = tm_tables_find(found, "diff.job");
+    bool any = false;
+    for (size_t i = 0; i < job->n_rows; i++)
+        any = any || is_change(text_of(job, i, "verdict"));
+    if (!any)
+        return;
+    printf("\n%sFigures of the job%s, of a rank in a step (tmerge list --doc defines them)\n",
+           colors->strong, colors->off);
+    print_figures(job, 0, job->n_rows, step_ns);
+}
+
+static void print_roles(const tm_tables *found, double step_ns, const tm_colors *colors) {
+    const tm_table *ranks = tm_tables_find(found, "diff.rank");
+    size_t n = ranks->n_rows;
+    if (n == 0 || tm_table_row(ranks, n - 1)[0].value.i == 0) /* all ranks: the job's figures */
+        return;
+    for (size_t first = 0, i = 0; first < n; first = i) {
+        int64_t role = tm_table_row(ranks, first)[0].value.i;
+        size_t changed = 0;
+        for (; i < n && tm_table_row(ranks, i)[0].value.i == role; i++)
+            changed += is_change(text_of(ranks, i, "verdict"));
+        if (changed == 0)
+            continue;
+        printf("\n%sRanks %s%s", colors->strong, text_of(ranks, first, "a_ranks"), colors->off);
+        if (strcmp(text_of(ranks, first, "a_ranks"), text_of(ranks, first, "b_ranks")) != 0)
+            printf(" (in B %s)", text_of(ranks, first, "b_ranks"));
+        puts("");
+        print_figures(ranks, first, i, step_ns);
+    }
+}
+
+/* Rows of kernels or operators that are printed, and how. */
+typedef struct listing {
+    const tm_table *table;
+    const char *what;
+    size_t shown, changed;
+    const char *unit;
+    double unit_ns;
+    int name_width;
+} listing;
+
+/* The times of a row: those on the host where there are none of the device. */
+static bool on_host(const tm_table *table, size_t row) {
+    return tm_table_column(table->def, "a_host_ns") >= 0 &&
+           tm_table_cell(table, row, "a_ns")->value.i == 0 &&
+           tm_table_cell(table, row, "b_ns")->value.i == 0;
+}
+
+static int64_t time_of(const tm_table *table, size_t row, int side) {
+    static const char *const columns[2][2] = {{"a_ns", "b_ns"}, {"a_host_ns", "b_host_ns"}};
+    return tm_table_cell(table, row, columns[on_host(table, row)][side])->value.i;
+}
+
+static listing make_listing(const tm_table *table, const char *what, size_t top) {
+    static const char *const names[] = {"ns", "us", "ms", "s"};
+    listing l = {.table = table, .what = what};
+    int64_t largest = 0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        if (!is_change(text_of(table, i, "verdict")))
+            continue;
+        l.changed++;
+        for (int side = 0; side < 2 && l.shown < top; side++)
+            if (time_of(table, i, side) > largest)
+                largest = time_of(table, i, side);
+        l.shown += l.shown < top;
+    }
+    size_t unit = 0;
+    l.unit_ns = 1.0;
+    for (; unit < 3 && (double)largest >= 1000.0 * l.unit_ns; unit++)
+        l.unit_ns *= 1000.0;
+    l.unit = names[unit];
+    int width = tm_console_width() - 52;
+    l.name_width = width < 24 ? 24 : width;
+    return l;
+}
+
+/* A name from a trace is made harmless and, at whole characters, shortened in the middle. */
+static void print_name(const char *name, int width) {
+    int points = 0, at = 0;
+    for (const char *p = name; *p; p++)
+        points += ((unsigned char)*p & 0xC0) != 0x80;
+    int head = (width - 3) / 2, tail = points - (width - 3 - head);
+    for (const char *p = name; *p; p++) {
+        bool starts = ((unsigned char)*p & 0xC0) != 0x80;
+        at += starts;
+        if (points <= width || at <= head || at > tail)
+            putchar((unsigned char)*p < ' ' || *p == 0x7F ? '?' : *p);
+        else if (starts && at == head + 1)
+            fputs("...", stdout);
+    }
+}
+
+static void print_row(const listing *l, size_t row) {
+    double a = (double)time_of(l->table, row, 0) / l->unit_ns;
+    double b = (double)time_of(l->table, row, 1) / l->unit_ns;
+    double calls[2] = {tm_table_cell(l->table, row, "a_calls")->value.r,
+                       tm_table_cell(l->table, row, "b_calls")->value.r};
+    const char *verdict = text_of(l->table, row, "verdict");
+    char counted[WORD];
+    if (fabs(calls[1] - calls[0]) < 0.005)
+        snprintf(counted, sizeof counted, "%.4g", calls[0]);
+    else
+        snprintf(counted, sizeof counted, "%.3g->%.3g", calls[0], calls[1]);
+    printf("  %-7.*s %9.3f %9.3f %+9.3f %9s  ", (int)strcspn(verdict, " "), verdict, a, b, b - a,
+           counted);
+    print_name(text_of(l->table, row, "name"), l->name_width - 7 * on_host(l->table, row));
+    puts(on_host(l->table, row) ? " (host)" : "");
+}
+
+static void print_names(const tm_table *table, const char *what, size_t top,
+                        const tm_colors *colors) {
+    listing l = make_listing(table, what, top);
+    if (l.changed == 0)
+        return;
+    printf("\n%s%s%s, of a rank in a step\n", colors->strong, what, colors->off);
+    char a[WORD], b[WORD];
+    snprintf(a, sizeof a, "A %s", l.unit);
+    snprintf(b, sizeof b, "B %s", l.unit);
+    printf("  %-7s %9s %9s %9s %9s  %s\n", "", a, b, "change", "calls", "name");
+    size_t left = l.shown;
+    for (size_t i = 0; i < table->n_rows && left > 0; i++)
+        if (is_change(text_of(table, i, "verdict"))) {
+            print_row(&l, i);
+            left--;
+        }
+    if (l.shown < l.changed)
+        printf("  and %zu more: --top %zu\n", l.changed - l.shown, l.changed);
+}
+
+void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors) {
+    const tm_table *remarks = tm_tables_find(found, "diff.remark");
+    const tm_table *sides = tm_tables_find(found, "diff.side");
+    const tm_cell *step = tm_table_cell(sides, 0, "step_ns");
+    double step_ns = step->null ? 0.0 : (double)step->value.i;
+    printf("%s%s%s\n", colors->strong, text_of(remarks, 0, "text"), colors->off);
+    for (size_t i = 0; i < sides->n_rows; i++) {
+        printf("  %s: %s, ", text_of(sides, i, "side"), text_of(sides, i, "store"));
+        print_counted(number(sides, i, "ranks"), "rank", ", ");
+        print_counted(number(sides, i, "steps"), "step", "\n");
+    }
+    for (size_t i = 1; i < remarks->n_rows; i++)
+        printf("%s! %s%s\n", colors->warning, text_of(remarks, i, "text"), colors->off);
+    print_job(found, step_ns, colors);
+    print_names(tm_tables_find(found, "diff.kernel"), "Kernels", top, colors);
+    print_names(tm_tables_find(found, "diff.operator"), "Operators", top, colors);
+    print_roles(found, step_ns, colors);
+}
