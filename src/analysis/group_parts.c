@@ -111,8 +111,12 @@ static tm_status fit(portrait *p, tm_error *err) {
     tm_transfer *transfers = malloc((p->n + 1) * sizeof *transfers);
     double *rates = malloc((p->n + 1) * sizeof *rates);
     size_t n = 0, n_rates = 0;
-    tm_status status = transfers && rates ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; i < p->n && status == TM_OK; i++) {
+    if (!transfers || !rates) {
+        free(transfers);
+        free(rates);
+        return tm_fail_memory(err);
+    }
+    for (size_t i = 0; i < p->n; i++) {
         const tm_instance_value *v = &p->v[i];
         if (!is_told(p, v))
             continue;
@@ -120,8 +124,7 @@ static tm_status fit(portrait *p, tm_error *err) {
         if (v->bytes >= TM_LARGE_BYTES)
             rates[n_rates++] = moved(v) / (double)time_of(v);
     }
-    if (status == TM_OK)
-        status = tm_fit_transfers(transfers, n, &p->line, err);
+    tm_status status = tm_fit_transfers(transfers, n, &p->line, err);
     if (status == TM_OK && n_rates > 0)
         p->busbw = tm_median_real(rates, n_rates);
     for (size_t i = 0; i < n && status == TM_OK && p->line.found; i++) {

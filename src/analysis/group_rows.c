@@ -373,11 +373,15 @@ static tm_status add_dimension(const tm_group_survey *s, tm_group_whole *const *
 static tm_status add_dimensions(const tm_group_survey *s, int64_t all_ns, tm_error *err) {
     tm_group_whole **groups = malloc((s->n_groups + 1) * sizeof *groups);
     double *rates = malloc((s->n_groups + 1) * sizeof *rates);
-    tm_status status = groups && rates ? TM_OK : tm_fail_memory(err);
-    for (size_t g = 0; g < s->n_groups && status == TM_OK; g++)
+    if (!groups || !rates) {
+        free(groups);
+        free(rates);
+        return tm_fail_memory(err);
+    }
+    for (size_t g = 0; g < s->n_groups; g++)
         groups[g] = &s->groups[g];
-    if (status == TM_OK)
-        qsort(groups, s->n_groups, sizeof *groups, by_dimension);
+    qsort(groups, s->n_groups, sizeof *groups, by_dimension);
+    tm_status status = TM_OK;
     for (size_t first = 0, i = 0; first < s->n_groups && status == TM_OK; first = i) {
         for (i = first + 1; i < s->n_groups && by_dimension(&groups[first], &groups[i]) == 0; i++)
             ;
