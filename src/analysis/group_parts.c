@@ -23,7 +23,7 @@ static const tm_column part_columns[TM_N_GP] = {
     [TM_GP_TRANSFER] = {"transfer_ns", TM_INT, "ns", "As in groups.group."},
     [TM_GP_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s", "As in groups.group."},
     [TM_GP_LATENCY] = {"latency_ns", TM_INT, "ns", "As in groups.group."},
-    [TM_GP_BANDWIDTH] = {"bandwidth_gbps", TM_REAL, "GB/s", "As in groups.group."},
+    [TM_GP_BANDWIDTH] = {"fit_busbw_gbps", TM_REAL, "GB/s", "As in groups.group."},
     [TM_GP_SLOW] = {"slow_operations", TM_INT, "", "As in groups.group."},
     [TM_GP_PAIRS_ONLY] = {"pairs_only", TM_BOOL, "", "It only sends and receives."},
 };

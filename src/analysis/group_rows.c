@@ -72,7 +72,7 @@ static const tm_column group_columns[N_GROUP_COLUMNS] = {
                    "relative deviations, sizes within a quarter of one another taken together; "
                    "null where the largest size is not four times the smallest, times do not grow "
                    "with size, or it is under a tenth of what the smallest takes."},
-    [G_BANDWIDTH] = {"bandwidth_gbps", TM_REAL, "GB/s",
+    [G_BANDWIDTH] = {"fit_busbw_gbps", TM_REAL, "GB/s",
                      "Of the same line; null also where latency is over half of what the largest "
                      "size takes."},
     [G_SLOW] = {"slow_operations", TM_INT, "",

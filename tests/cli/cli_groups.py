@@ -27,12 +27,12 @@ def test_the_fit_finds_bandwidth_and_latency():
     groups = by_dimension(tables('x.h5', 'groups.group')['groups.group'])
     for row in groups['data'] + groups['tensor']:
         near(row['latency_ns'], 30000, 0.04, f"latency of group {row['group']}")
-        near(row['bandwidth_gbps'], 50, 0.04, f"bandwidth of group {row['group']}")
+        near(row['fit_busbw_gbps'], 50, 0.04, f"bandwidth of group {row['group']}")
         equal(row['slow_operations'], 0, f"slow operations of group {row['group']}")
     # All ranks share small sizes alone: they tell the latency.
     world, = groups[None]
     near(world['latency_ns'], 30000, 0.04, 'latency of all')
-    equal(world['bandwidth_gbps'], None)
+    equal(world['fit_busbw_gbps'], None)
 
 
 def test_the_fit_holds_where_clocks_differ():
@@ -43,7 +43,7 @@ def test_the_fit_holds_where_clocks_differ():
     equal(sorted(row['reach'] for row in groups['data']), ['inter'] * 4)
     for row in groups['data'] + groups['tensor']:
         near(row['latency_ns'], 50000, 0.05, f"latency of group {row['group']}")
-        near(row['bandwidth_gbps'], 20, 0.05, f"bandwidth of group {row['group']}")
+        near(row['fit_busbw_gbps'], 20, 0.05, f"bandwidth of group {row['group']}")
 
 
 def test_dimensions_members_and_hosts_are_those_of_the_job():
@@ -169,7 +169,7 @@ def test_the_group_of_a_real_job_reads_true():
     equal(group['wait_ns'], sum(row['wait_ns'] for row in result['stragglers.rank']))
     # Eight H100 on NVLink: 450 GB/s in theory, all-reduces of over 1 MiB at 250 to 400.
     holds(250 < group['busbw_gbps'] < 400, group)
-    holds(group['busbw_gbps'] < group['bandwidth_gbps'] < 450, group)
+    holds(group['busbw_gbps'] < group['fit_busbw_gbps'] < 450, group)
     holds(10000 < group['latency_ns'] < 50000, group)
     equal(result['groups.link'], [])
 

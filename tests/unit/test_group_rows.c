@@ -205,7 +205,7 @@ static void a_group_has_its_sums_and_its_line(void **state) {
         "group=d members=0-6:2 ranks=4 dimension=data description=DATA_PARALLEL_GROUP hosts=2 "
         "reach=inter complete=7 incomplete=1 suspect=1 bytes=8396613 comm_ns=29229252 "
         "comm_share=0.29229252 wait_ns=42 transfer_ns=29228700 busbw_gbps=1.987364676 "
-        "latency_ns=10000 bandwidth_gbps=2 slow_operations=1"};
+        "latency_ns=10000 fit_busbw_gbps=2 slow_operations=1"};
     bench b = open_bench();
     add_ranks(&b, RANKS);
     add_communication(&b, 3, 100000000);
@@ -341,7 +341,7 @@ static void members_of_all_processes_are_brought_together(void **state) {
     static const char *const groups[] = {
         "group=g members=0-3,5,7-9 ranks=16 dimension=null description=null hosts=null reach=null "
         "complete=1 incomplete=0 suspect=0 bytes=null comm_ns=87 comm_share=null wait_ns=7 "
-        "transfer_ns=80 busbw_gbps=null latency_ns=null bandwidth_gbps=null "
+        "transfer_ns=80 busbw_gbps=null latency_ns=null fit_busbw_gbps=null "
         "slow_operations=null"};
     bench b = open_bench();
     add_ranks(&b, RANKS);
