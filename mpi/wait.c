@@ -272,7 +272,7 @@ static tm_status select_worst(waiter *w, tm_error *err) {
     candidate *all = malloc(n * sizeof *all);
     tm_status status = all ? own_worst(w, own, err) : tm_fail_memory(err);
     status = tm_mpi_agree(w->comm, status, err);
-    if (status == TM_OK) {
+    if (status == TM_OK && all) { /* which it has where all agree */
         MPI_Allgather(own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, w->comm);
         qsort(all, n, sizeof *all, by_badness);
         n = n < TM_WORST_MAX ? n : TM_WORST_MAX;
