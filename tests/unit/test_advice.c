@@ -123,10 +123,10 @@ static void a_job_without_trouble_gets_no_advice(void **state) {
 
 static void a_straggler_swallows_the_communication_that_it_exposes(void **state) {
     (void)state;
-#define WAITING "comm_ns=150 overlap_ns=30 exposed_comm_ns=120 exposed_wait_ns=100"
+#define WAITING "comm_ns=180 overlap_ns=30 exposed_comm_ns=150 exposed_wait_ns=100"
     static const advice_case cases[] = {
-        /* 3/4 of 400 ns exposed waiting. Of 480 exposed, 180 are left; but most was waiting, and
-         * rank 1 alone shows 10: 4 x 10 are 1 %. */
+        /* 3/4 of 400 ns exposed waiting. Of 600 exposed, 300 are left, 7.5 %; but half was waiting,
+         * and rank 1 alone shows 10: 4 x 10 are 1 %. */
         {WAITING,
          {{"stragglers.job", "verdict=persistent rank=1 evidence=E"}, STRAGGLERS, EXPOSED_BY_STEP},
          "straggler warning 300 upper 1",
