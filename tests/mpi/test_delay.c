@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "job_fixture.h"
+#include "mpi_main.h"
 
 enum { ACTS_MAX = 8 };
 
@@ -345,10 +346,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(cost_counts_in_the_step_of_the_wait),
         cmocka_unit_test(cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes),
     };
-    alarm(300); /* a hang is a failure, too */
-    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-    MPI_Init(&argc, &argv);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    MPI_Finalize();
+    int failed;
+    RUN_MPI_TESTS(argc, argv, tests, failed);
     return failed;
 }

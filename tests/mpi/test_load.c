@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "mpi/names.h"
 #include "mpi/store_write.h"
+#include "mpi_main.h"
 #include "source_ways.h"
 #include "tmerge/analysis.h"
 
@@ -362,10 +363,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_compressed_trace_is_never_read_in_parts),
         cmocka_unit_test(a_trace_of_a_few_events_can_be_cut_too),
     };
-    alarm(300); /* a hang is a failure, too */
-    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-    MPI_Init(&argc, &argv);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    MPI_Finalize();
+    int failed;
+    RUN_MPI_TESTS(argc, argv, tests, failed);
     return failed;
 }

@@ -8,6 +8,7 @@
 
 #include "job_fixture.h"
 #include "mpi/wait.h"
+#include "mpi_main.h"
 
 /* Three ranks, and steps 1 to 5, step s in [1000 s, 1000 s + 900). In each, rank r computes 40, 50,
  * 100 ns and comes to an all-reduce of 8 floats at 100, 160, 200 behind the step's begin, which
@@ -485,10 +486,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_mixed_job_is_the_same_on_any_number_of_processes),
         cmocka_unit_test(many_tiny_ranks_are_the_same_on_any_number_of_processes),
     };
-    alarm(300); /* a hang is a failure, too */
-    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-    MPI_Init(&argc, &argv);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    MPI_Finalize();
+    int failed;
+    RUN_MPI_TESTS(argc, argv, tests, failed);
     return failed;
 }

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "mpi_main.h"
+
 enum { N_JOBS = 6 };
 
 /* A record that says where it comes from, and is large and odd in size. */
@@ -111,10 +113,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(records_come_in_order_and_none_is_lost),
         cmocka_unit_test(what_was_in_the_vector_is_replaced),
     };
-    alarm(300); /* a hang is a failure, too */
-    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-    MPI_Init(&argc, &argv);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    MPI_Finalize();
+    int failed;
+    RUN_MPI_TESTS(argc, argv, tests, failed);
     return failed;
 }

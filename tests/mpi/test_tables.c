@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "mpi_main.h"
+
 enum { N_KEYS = 500, KEY = 0, RANK, VALUE, REAL, FLAG };
 
 static const tm_column columns[] = {
@@ -106,10 +108,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(rows_of_one_key_come_together),
         cmocka_unit_test(all_rows_come_to_process_0),
     };
-    alarm(300); /* a hang is a failure, too */
-    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-    MPI_Init(&argc, &argv);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    MPI_Finalize();
+    int failed;
+    RUN_MPI_TESTS(argc, argv, tests, failed);
     return failed;
 }

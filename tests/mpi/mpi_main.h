@@ -1,0 +1,20 @@
+/* The end of every test program that runs under MPI. */
+#ifndef TMERGE_TEST_MPI_MAIN_H
+#define TMERGE_TEST_MPI_MAIN_H
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/** Runs an array of tests between MPI_Init and MPI_Finalize; gives how many failed. A hang is a
+ * failure, too. */
+#define RUN_MPI_TESTS(argc, argv, tests, failed)                                                   \
+    do {                                                                                           \
+        alarm(300);                                                                                \
+        setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);                                            \
+        MPI_Init(&(argc), &(argv));                                                                \
+        (failed) = cmocka_run_group_tests(tests, NULL, NULL);                                      \
+        MPI_Finalize();                                                                            \
+    } while (0)
+
+#endif
