@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/** Runs an array of tests between MPI_Init and MPI_Finalize; gives how many failed. A hang is a
- * failure, too. */
-#define RUN_MPI_TESTS(argc, argv, tests, failed)                                                   \
+/** Runs an array of tests, as cmocka_run_group_tests does, between MPI_Init and MPI_Finalize; sets
+ * how many failed. A hang is a failure, too. */
+#define RUN_MPI_TESTS(argc, argv, tests, set_up, tear_down, failed)                                \
     do {                                                                                           \
         alarm(300);                                                                                \
         setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);                                            \
         MPI_Init(&(argc), &(argv));                                                                \
-        (failed) = cmocka_run_group_tests(tests, NULL, NULL);                                      \
+        (failed) = cmocka_run_group_tests(tests, set_up, tear_down);                               \
         MPI_Finalize();                                                                            \
     } while (0)
 

@@ -347,6 +347,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes),
     };
     int failed;
-    RUN_MPI_TESTS(argc, argv, tests, failed);
+    RUN_MPI_TESTS(argc, argv, tests, NULL, NULL, failed);
     return failed;
 }

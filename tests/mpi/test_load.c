@@ -364,6 +364,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_trace_of_a_few_events_can_be_cut_too),
     };
     int failed;
-    RUN_MPI_TESTS(argc, argv, tests, failed);
+    RUN_MPI_TESTS(argc, argv, tests, NULL, NULL, failed);
     return failed;
 }

@@ -487,6 +487,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(many_tiny_ranks_are_the_same_on_any_number_of_processes),
     };
     int failed;
-    RUN_MPI_TESTS(argc, argv, tests, failed);
+    RUN_MPI_TESTS(argc, argv, tests, NULL, NULL, failed);
     return failed;
 }

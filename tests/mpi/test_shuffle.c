@@ -114,6 +114,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(what_was_in_the_vector_is_replaced),
     };
     int failed;
-    RUN_MPI_TESTS(argc, argv, tests, failed);
+    RUN_MPI_TESTS(argc, argv, tests, NULL, NULL, failed);
     return failed;
 }

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "mpi/agree.h"
+#include "mpi_main.h"
 
 /* Very uneven, and some ranks without events; with chunks of 64 rows many lie in one chunk, and
  * one rank in many. */
@@ -296,10 +297,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_full_disk_stops_all_processes_alike),
         cmocka_unit_test(a_rank_that_is_held_twice_is_refused_by_all),
     };
-    alarm(300); /* a hang is a failure, too */
-    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-    MPI_Init(&argc, &argv);
-    int failed = cmocka_run_group_tests(tests, set_up, tear_down);
-    MPI_Finalize();
+    int failed;
+    RUN_MPI_TESTS(argc, argv, tests, set_up, tear_down, failed);
     return failed;
 }

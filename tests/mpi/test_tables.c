@@ -109,6 +109,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(all_rows_come_to_process_0),
     };
     int failed;
-    RUN_MPI_TESTS(argc, argv, tests, failed);
+    RUN_MPI_TESTS(argc, argv, tests, NULL, NULL, failed);
     return failed;
 }
