@@ -109,10 +109,7 @@ static void judge_instances(tm_aligner *a) {
         tm_instance *instance = &instances[i];
         const tm_comm_record *members =
             (const tm_comm_record *)a->out->records.data + instance->first;
-        instance->last_ns = members->begin_ns;
-        for (size_t k = 1; k < instance->n; k++)
-            if (members[k].begin_ns > instance->last_ns)
-                instance->last_ns = members[k].begin_ns;
+        instance->last_ns = tm_members_last(members, instance->n);
         bool comparable = a->options->align != TM_ALIGN_NONE &&
                           (a->options->align == TM_ALIGN_UTC || is_comparable(a, instance));
         instance->waits = instance->waits && comparable;

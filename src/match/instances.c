@@ -29,13 +29,10 @@ static bool contradicts(const tm_comm_record *a, const tm_comm_record *b) {
 }
 
 static tm_instance make_instance(const tm_comm_record *records, size_t first, size_t n) {
-    tm_instance instance = {.first = first, .n = n, .last_ns = records[first].begin_ns};
+    tm_instance instance = {.first = first, .n = n, .last_ns = tm_members_last(records + first, n)};
     bool suspect = false;
-    for (size_t i = first + 1; i < first + n; i++) {
-        if (records[i].begin_ns > instance.last_ns)
-            instance.last_ns = records[i].begin_ns;
+    for (size_t i = first + 1; i < first + n; i++)
         suspect = suspect || contradicts(&records[i - 1], &records[i]);
-    }
     bool complete = (int64_t)n == records[first].group_size;
     suspect = suspect || (int64_t)n > records[first].group_size;
     instance.state = suspect    ? TM_INSTANCE_SUSPECT

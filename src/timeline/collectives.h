@@ -171,16 +171,23 @@ static inline int64_t tm_joint_uncertainty(const tm_comm_record *a, const tm_com
     return llround(2.0 * hypot((double)a->uncertainty_ns, (double)b->uncertainty_ns));
 }
 
+/** The latest begin [ns] of the members of an operation, @p n > 0. */
+static inline int64_t tm_members_last(const tm_comm_record *members, size_t n) {
+    int64_t last = members->begin_ns;
+    for (size_t i = 1; i < n; i++)
+        last = members[i].begin_ns > last ? members[i].begin_ns : last;
+    return last;
+}
+
 /** How far [ns] the first end of an operation lies before its last begin by the clocks of its
  * members, @p n > 0: above 0 it cannot be so, for nobody leaves before all have come. */
 static inline int64_t tm_members_lead(const tm_comm_record *members, size_t n) {
-    int64_t first_end = INT64_MAX, last_begin = INT64_MIN;
+    int64_t first_end = INT64_MAX;
     for (size_t i = 0; i < n; i++) {
         int64_t end = members[i].end_ns + members[i].gained_ns;
         first_end = end < first_end ? end : first_end;
-        last_begin = members[i].begin_ns > last_begin ? members[i].begin_ns : last_begin;
     }
-    return last_begin - first_end;
+    return tm_members_last(members, n) - first_end;
 }
 
 /** The time [ns] that a member waited for the last one: max(0, min(end, L) - begin). */
