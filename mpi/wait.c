@@ -15,7 +15,8 @@
 typedef struct reply {
     tm_comm_answer answer;
     int64_t rank;
-    uint32_t event;
+    uint32_t event, first_event;
+    int32_t first_rank; /* with first_event its operation */
     int32_t origin;
 } reply;
 
@@ -54,7 +55,8 @@ static tm_status reply_instance(const tm_comm_record *members, const tm_instance
         return tm_fail_memory(err);
     tm_status status = tm_blame_instance(members, instance, answers, pairs, err);
     for (size_t i = 0; i < instance->n && status == TM_OK; i++) {
-        reply r = {answers[i], members[i].rank, members[i].event, members[i].origin};
+        reply r = {answers[i],       members[i].rank,          members[i].event,
+                   members[0].event, (int32_t)members[0].rank, members[i].origin};
         if (!tm_vec_append(replies, &r, 1))
             status = tm_fail_memory(err);
     }
@@ -91,10 +93,13 @@ static void deliver(waiter *w, const reply *r) {
     tm_timeline wanted = {.rank = r->rank};
     tm_timeline *timeline = bsearch(&wanted, w->timelines, w->n, sizeof wanted, by_rank);
     tm_collective_attr key = {.event = r->event};
-    const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
-    const tm_collective_attr *attr =
+    tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    tm_collective_attr *attr =
         bsearch(&key, attrs, timeline->n_attrs[TM_ATTR_COLLECTIVE], sizeof key, by_event);
     timeline->answers[attr - attrs] = r->answer;
+    attr->wait_ns = r->answer.wait_ns;
+    attr->first_rank = r->first_rank;
+    attr->first_event = r->first_event;
 }
 
 static tm_status allocate_answers(waiter *w, tm_error *err) {
@@ -103,8 +108,12 @@ static tm_status allocate_answers(waiter *w, tm_error *err) {
         w->timelines[i].answers = calloc(n + 1, sizeof(tm_comm_answer));
         if (!w->timelines[i].answers)
             return tm_fail_memory(err);
-        for (size_t k = 0; k < n; k++)
+        tm_collective_attr *attrs = w->timelines[i].attrs[TM_ATTR_COLLECTIVE];
+        for (size_t k = 0; k < n; k++) {
             w->timelines[i].answers[k] = (tm_comm_answer){.wait_ns = -1, .step = -1};
+            attrs[k].wait_ns = attrs[k].first_rank = -1;
+            attrs[k].first_event = 0;
+        }
     }
     return TM_OK;
 }

@@ -209,12 +209,16 @@ typedef struct tm_copy_attr {
     uint32_t event;
 } tm_copy_attr;
 
-/** A communication kernel, or the CPU operator that asked for it. */
+/** A communication kernel, or the CPU operator that asked for it. Matching sets wait_ns, first_rank
+ * and first_event: the last two name the operation that the kernel belongs to, complete or not. */
 typedef struct tm_collective_attr {
     int64_t comms_id; /* 0 where the trace has none */
     int64_t seq;
     int64_t in_elements, out_elements;
+    int64_t wait_ns; /* until the operation's last rank came; -1 where it has no wait */
     uint32_t event;
+    uint32_t first_event;            /* that rank's kernel: its row among the rank's events; 0 */
+    int32_t first_rank;              /* lowest rank of the operation, -1 not matched */
     int32_t group_size;              /* ranks */
     int32_t rank_start, rank_stride; /* global ranks of the group, where it is regular */
     int32_t src_rank, dst_rank;

@@ -193,6 +193,8 @@ static bool emit_collective(tm_kineto_emitter *emitter, const tm_kineto_event *e
         .in_elements = tm_kineto_int(event, F_IN_ELEMENTS, -1),
         .out_elements = tm_kineto_int(event, F_OUT_ELEMENTS, -1),
         .group_size = narrow(tm_kineto_int(event, F_GROUP_SIZE, -1)),
+        .wait_ns = -1,
+        .first_rank = -1,
         .rank_start = narrow(tm_kineto_int(event, F_RANK_START, -1)),
         .rank_stride = narrow(tm_kineto_int(event, F_RANK_STRIDE, -1)),
         .src_rank = narrow(tm_kineto_int(event, F_SRC_RANK, -1)),

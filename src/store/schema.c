@@ -255,6 +255,11 @@ static const tm_record_column collective_columns[] = {
     COLLECTIVE_NAME(group_ranks, "id in /names of the list of the group's ranks"),
     COLLECTIVE_NAME(in_split, "id in /names of the list of input sizes"),
     COLLECTIVE_NAME(out_split, "id in /names of the list of output sizes"),
+    COLLECTIVE(first_rank, "", "lowest rank of the operation it is matched to, -1 not matched"),
+    COLLECTIVE(first_event, "",
+               "with first_rank the operation's name: row of that rank's kernel, counted from the "
+               "rank's first_event in /ranks"),
+    COLLECTIVE(wait_ns, "ns", "time until the operation's last rank came, -1 where it has none"),
 };
 
 #define MEMORY(member, unit, doc)                                                                  \

@@ -10,6 +10,8 @@ static tm_collective_attr bare_row(const tm_timeline *timeline, const tm_names *
         .seq = -1,
         .in_elements = -1,
         .out_elements = -1,
+        .wait_ns = -1,
+        .first_rank = -1,
         .group_size = -1,
         .rank_start = -1,
         .rank_stride = -1,

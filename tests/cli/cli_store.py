@@ -341,6 +341,39 @@ def test_result_tables_in_the_store_are_what_show_tells():
                     equal(row[column], expected, f'{name} {column}')
 
 
+def test_kernels_name_the_operation_that_they_are_matched_to():
+    synth('job', ranks=8, steps=3, seed=5)
+    merged('job', '--align=utc')  # recorded times are then the job's
+    with h5py.File('tmerge.h5') as store:
+        comm, events, ranks = store['collective_events'], store['events'], store['ranks']
+        row = comm['event'][()]
+        first_event = ranks['first_event'][()]
+        rank = ranks['rank'][()][numpy.searchsorted(first_event, row, 'right') - 1]
+        begin, wait = events['begin_ns'][()][row], comm['wait_ns'][()]
+        operations = {}
+        for i, first in enumerate(comm['first_rank'][()].tolist()):
+            if first >= 0:
+                operations.setdefault((first, comm['first_event'][i]), []).append(i)
+    job, = rows('tmerge.h5', 'job.job')
+    equal(len(operations), job['collectives'])
+    waited, arrivals = [], {}
+    for (first, event), members in operations.items():
+        equal(rank[members].min(), first, 'the lowest rank')
+        equal([row[i] for i in members if rank[i] == first], [first_event[first] + event])
+        last = {begin[i] + wait[i] for i in members if wait[i] >= 0}
+        if last:
+            equal(last, {max(begin[i] for i in members)}, 'the last arrival')
+            waited.append(sum(wait[i] for i in members))
+            arrivals[min(begin[members])] = sorted(begin[members].tolist())
+    worst = rows('tmerge.h5', 'collectives.worst')
+    equal([w['wait_ns'] for w in worst], sorted(waited, reverse=True)[:100])
+    shown = {}
+    for a in rows('tmerge.h5', 'collectives.arrival'):
+        shown.setdefault(a['instance'], []).append(a['begin_ns'])
+    for w in worst:
+        equal(sorted(shown[w['instance']]), arrivals[w['begin_ns']])
+
+
 def test_a_newer_or_damaged_store_is_refused_by_name():
     put('rank0.json', small_trace(0))
     merged('rank0.json')

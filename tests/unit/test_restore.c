@@ -19,7 +19,7 @@
 #define COLLECTIVE_FIELDS(X)                                                                       \
     X(comms_id) X(seq) X(in_elements) X(out_elements) X(group_size) X(rank_start) X(rank_stride)   \
     X(src_rank) X(dst_rank) X(name) X(dtype) X(group) X(group_description) X(group_ranks)          \
-    X(in_split) X(out_split) X(kind)
+    X(in_split) X(out_split) X(kind) X(wait_ns) X(first_rank) X(first_event)
 #define MEMORY_FIELDS(X)                                                                           \
     X(address) X(bytes) X(allocated_bytes) X(reserved_bytes) X(device_type) X(device)
 #define COUNTER_FIELDS(X) X(value) X(series)
