@@ -9,13 +9,7 @@
 #include "h5.h"
 
 bool tm_store_temporary_path(const char *path, char *out, size_t size) {
-    const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
-    int n = snprintf(out, size, "%.*s.%s.tmerge-tmp", folder, path, path + folder);
-    bool fits = n >= 0 && (size_t)n < size;
-    if (!fits && size > 0)
-        out[0] = '\0';
-    return fits;
+    return tm_draft_temporary_path(path, out, size);
 }
 
 tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err) {

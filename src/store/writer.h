@@ -4,7 +4,7 @@
 
 #include <hdf5.h>
 
-#include "draft.h"
+#include "base/draft.h"
 #include "pack.h"
 #include "sink.h"
 #include "tmerge/store.h"

@@ -7,13 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tmerge/store.h"
-
 enum { LINK_MAX_CHARS = 40, READ_AND_WRITE_BY_ALL = 0666 };
 
 /* The name in /proc by which a file without a name can get one. */
 static void link_of(int fd, char out[LINK_MAX_CHARS]) {
     snprintf(out, LINK_MAX_CHARS, "/proc/self/fd/%d", fd);
+}
+
+bool tm_draft_temporary_path(const char *path, char *out, size_t size) {
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    int n = snprintf(out, size, "%.*s.%s.tmerge-tmp", folder, path, path + folder);
+    bool fits = n >= 0 && (size_t)n < size;
+    if (!fits && size > 0)
+        out[0] = '\0';
+    return fits;
 }
 
 bool tm_draft_create(tm_draft *draft, const char *path) {
@@ -22,7 +30,7 @@ bool tm_draft_create(tm_draft *draft, const char *path) {
     if (!draft->path || !draft->temporary)
         return false;
     memcpy(draft->path, path, length + 1);
-    return tm_store_temporary_path(path, draft->temporary, size);
+    return tm_draft_temporary_path(path, draft->temporary, size);
 }
 
 /* Returns -1 where that cannot be had; why does not matter. Such files are Linux's, not POSIX's

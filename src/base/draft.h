@@ -1,15 +1,26 @@
-/* A file that is being written: it has no name, or a temporary one, until it is complete. */
-#ifndef TMERGE_STORE_DRAFT_H
-#define TMERGE_STORE_DRAFT_H
+/* An output that appears complete or not at all: while it is written it has no name, or a
+ * temporary one. */
+#ifndef TMERGE_BASE_DRAFT_H
+#define TMERGE_BASE_DRAFT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef struct tm_draft {
     char *path;      /* owned; the name that it will have */
-    char *temporary; /* owned; the one before that, tm_store_temporary_path */
+    char *temporary; /* owned; the one before that, tm_draft_temporary_path */
     int fd;          /* owned, -1 where none is open */
     bool named;      /* it lies under the temporary name */
 } tm_draft;
+
+/**
+ * The name that a file may have before it is complete: dot, base name, ".tmerge-tmp", in the same
+ * folder.
+ *
+ * @param size  of @p out; strlen(path) + 14 suffices
+ * @return      false where @p size is too small; @p out is "" then
+ */
+bool tm_draft_temporary_path(const char *path, char *out, size_t size);
 
 /** Copies the path. False where memory is out; then too tm_draft_discard is to be called. */
 bool tm_draft_create(tm_draft *draft, const char *path);
