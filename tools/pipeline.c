@@ -1,12 +1,9 @@
 #include "pipeline.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "host_map.h"
 #include "mpi/agree.h"
@@ -14,6 +11,7 @@
 #include "mpi/store_write.h"
 #include "mpi/tables.h"
 #include "mpi/wait.h"
+#include "output.h"
 #include "signals.h"
 #include "summary.h"
 #include "tmerge/analysis.h"
@@ -23,39 +21,18 @@
 static const char *const align_words[] = {
     [TM_ALIGN_AUTO] = "auto", [TM_ALIGN_UTC] = "utc", [TM_ALIGN_NONE] = "none"};
 
-static void watch_signals(const char *output) {
-    char temporary[TM_PATH_MAX + 32];
-    if (tm_store_temporary_path(output, temporary, sizeof temporary))
-        tm_signals_remove(temporary);
+static bool is_store(const void *context, const char *path) {
+    (void)context;
+    return tm_store_is_store(path);
 }
 
-static tm_status check_path(const tm_pipeline *p, tm_error *err) {
-    struct stat info;
-    char folder[TM_PATH_MAX + 1];
-    if (strlen(p->output) >= TM_PATH_MAX)
-        return tm_fail(err, TM_ERR_OUTPUT, p->output, -1, "this path is too long");
-    if (p->output[0] == '\0')
-        return tm_fail(err, TM_ERR_OUTPUT, NULL, -1, "the name of the output is empty");
-    if (stat(p->output, &info) == 0) {
-        if (S_ISDIR(info.st_mode))
-            return tm_fail(err, TM_ERR_OUTPUT, p->output, -1, "this is a folder");
-        if (!S_ISREG(info.st_mode)) /* a device would be replaced, not written to */
-            return tm_fail(err, TM_ERR_OUTPUT, p->output, -1, "this is no regular file");
-        if (!tm_argument(p->arguments, "force") && !tm_store_is_store(p->output))
-            return tm_fail(err, TM_ERR_OUTPUT, p->output, -1,
-                           "this file is no tmerge store; --force overwrites it");
-    }
-    /* The dot asks for a folder: a file in its place would only be found when it is too late. */
-    const char *slash = strrchr(p->output, '/');
-    snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash - p->output) + 1 : 0, p->output);
-    if (access(folder, W_OK | X_OK) != 0)
-        return tm_fail(err, TM_ERR_OUTPUT, p->output, -1, "its folder takes no file: %s",
-                       strerror(errno));
-    return TM_OK;
+static tm_status check_output(const tm_pipeline *p, tm_error *err) {
+    static const tm_output_kind store = {"tmerge store", is_store, NULL};
+    return tm_output_check(p->output, &store, tm_argument(p->arguments, "force") != NULL, err);
 }
 
 tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) {
-    return tm_mpi_agree(p->comm, p->self == 0 ? check_path(p, err) : TM_OK, err);
+    return tm_mpi_agree(p->comm, p->self == 0 ? check_output(p, err) : TM_OK, err);
 }
 
 static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
@@ -243,7 +220,7 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
     MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
     MPI_Comm_rank(p.comm, &p.self);
     if (p.self == 0)
-        watch_signals(p.output);
+        tm_output_watch(p.output);
     share_progress(&p);
     tm_times_end(&p.times, "starting");
     tm_status status = run_phases(&p, input, err);
