@@ -1,25 +1,33 @@
-#include "tmerge/table.h"
+#include "table/csv.h"
 
 #include <string.h>
 
 #include "table/digits.h"
-#include "table/out.h"
+#include "tmerge/table.h"
 
-static const char line_end[] = "\r\n"; /* RFC 4180, section 2, rule 1 */
+static bool needs_quotes(const char *text, size_t size) {
+    if (size == 0 || *text == '#')
+        return true;
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == ',' || text[i] == '"' || text[i] == '\r' || text[i] == '\n')
+            return true;
+    return false;
+}
 
-/* Quoted where it must be, and where it could be taken for something else: the empty text for a
- * null, and a leading # for the name of a table. */
-static void put_text(tm_out *out, const char *text) {
-    if (text[0] && text[0] != '#' && !strpbrk(text, ",\"\r\n")) {
-        tm_out_string(out, text);
+void tm_csv_text(tm_out *out, const char *text, size_t size) {
+    if (!needs_quotes(text, size)) {
+        tm_out_bytes(out, text, size);
         return;
     }
     tm_out_char(out, '"');
-    for (const char *quote; (quote = strchr(text, '"')) != NULL; text = quote + 1) {
-        tm_out_bytes(out, text, (size_t)(quote - text));
+    for (const char *quote; (quote = memchr(text, '"', size)) != NULL;) {
+        size_t part = (size_t)(quote - text);
+        tm_out_bytes(out, text, part);
         tm_out_string(out, "\"\"");
+        text += part + 1;
+        size -= part + 1;
     }
-    tm_out_string(out, text);
+    tm_out_bytes(out, text, size);
     tm_out_char(out, '"');
 }
 
@@ -30,7 +38,7 @@ static void put_cell(tm_out *out, tm_type type, const tm_cell *cell) {
         return;
     switch (type) {
     case TM_TEXT:
-        put_text(out, cell->value.text);
+        tm_csv_text(out, cell->value.text, strlen(cell->value.text));
         return;
     case TM_BOOL:
         tm_out_string(out, cell->value.i ? "true" : "false");
@@ -49,16 +57,16 @@ static void put_table(tm_out *out, const tm_table *table) {
     const tm_table_def *def = table->def;
     for (int c = 0; c < def->n_columns; c++) {
         tm_out_string(out, c == 0 ? "" : ",");
-        put_text(out, def->columns[c].name);
+        tm_csv_text(out, def->columns[c].name, strlen(def->columns[c].name));
     }
-    tm_out_string(out, line_end);
+    tm_out_string(out, TM_CSV_LINE_END);
     for (size_t r = 0; r < table->n_rows && !out->failed; r++) {
         const tm_cell *row = tm_table_row(table, r);
         for (int c = 0; c < def->n_columns; c++) {
             tm_out_string(out, c == 0 ? "" : ",");
             put_cell(out, def->columns[c].type, &row[c]);
         }
-        tm_out_string(out, line_end);
+        tm_out_string(out, TM_CSV_LINE_END);
     }
 }
 
@@ -68,7 +76,7 @@ tm_status tm_tables_csv(const tm_table *const *tables, size_t n_tables, char **o
         if (n_tables > 1) {
             tm_out_string(&text, t == 0 ? "# " : "\r\n# ");
             tm_out_string(&text, tables[t]->def->name);
-            tm_out_string(&text, line_end);
+            tm_out_string(&text, TM_CSV_LINE_END);
         }
         put_table(&text, tables[t]);
     }
