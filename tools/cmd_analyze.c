@@ -73,7 +73,7 @@ static tm_status analyze_run(const tm_arguments *arguments, tm_error *err) {
     if (arguments->n_operands != 1)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge analyze needs one store; see --help");
     analyze a = {.path = arguments->operands[0]};
-    const tm_pipeline_input input = {read_store, NULL, &a};
+    const tm_pipeline_input input = {read_store, NULL, &a, false};
     tm_status status = tm_pipeline_run(arguments, a.path, &input, err);
     tm_store_close(a.store);
     free(a.command);

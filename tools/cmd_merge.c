@@ -12,6 +12,7 @@
 
 static const tm_option options[] = {
     {"output", 'o', "FILE.h5", "the store to write (tmerge.h5)"},
+    {"html", 0, "FILE.html", "the report page to write (the store's name with .html)"},
     {"no-html", 0, NULL, "write no report page"},
     {"rank-map", 0, "FILE", "lines PATH RANK: which rank a trace is of"},
     {"comm-pattern", 0, "REGEX",
@@ -123,7 +124,7 @@ static tm_status read_traces(tm_pipeline *p, void *context, tm_error *err) {
 
 static tm_status merge_run(const tm_arguments *arguments, tm_error *err) {
     merge m = {.command = TM_VEC(char)};
-    const tm_pipeline_input input = {read_traces, warn_inputs, &m};
+    const tm_pipeline_input input = {read_traces, warn_inputs, &m, true};
     if (arguments->n_operands == 0)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge merge needs traces; see --help");
     tm_status status = tm_pipeline_run(arguments, "tmerge.h5", &input, err);

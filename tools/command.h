@@ -38,6 +38,7 @@ extern const tm_command tm_command_merge;
 extern const tm_command tm_command_show;
 extern const tm_command tm_command_analyze;
 extern const tm_command tm_command_check;
+extern const tm_command tm_command_report;
 extern const tm_command tm_command_diff;
 extern const tm_command tm_command_list;
 

@@ -12,9 +12,11 @@
 #include "mpi/tables.h"
 #include "mpi/wait.h"
 #include "output.h"
+#include "page.h"
 #include "signals.h"
 #include "summary.h"
 #include "tmerge/analysis.h"
+#include "tmerge/report.h"
 #include "tmerge/store.h"
 
 /* By tm_align: the word of --align, and of the store. */
@@ -28,7 +30,9 @@ static bool is_store(const void *context, const char *path) {
 
 static tm_status check_output(const tm_pipeline *p, tm_error *err) {
     static const tm_output_kind store = {"tmerge store", is_store, NULL};
-    return tm_output_check(p->output, &store, tm_argument(p->arguments, "force") != NULL, err);
+    const bool force = tm_argument(p->arguments, "force") != NULL;
+    TM_TRY(tm_output_check(p->output, &store, force, err));
+    return p->page ? tm_page_check(p->page, force, err) : TM_OK;
 }
 
 tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) {
@@ -109,6 +113,16 @@ static tm_status write_store(tm_pipeline *p, tm_error *err) {
     return status;
 }
 
+/* From the store, as tmerge report does: both give the same page. */
+static tm_status write_page(const tm_pipeline *p, tm_error *err) {
+    tm_store *store;
+    tm_output_watch(p->page);
+    TM_TRY(tm_store_open(p->output, &store, err));
+    tm_status status = tm_report_write(store, p->page, TMERGE_VERSION, err);
+    tm_store_close(store);
+    return status;
+}
+
 /* Process 0 decides for all: only its launcher's streams tell whether a person looks on. */
 static void share_progress(tm_pipeline *p) {
     int shows = p->shows_progress;
@@ -137,6 +151,10 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
     tm_pipeline_say(p, "writing the store ...");
     TM_TRY(write_store(p, err));
     tm_times_end(&p->times, "writing");
+    tm_pipeline_say(p, "writing the report ...");
+    TM_TRY(tm_mpi_agree(p->comm, p->self == 0 && p->page ? write_page(p, err) : TM_OK, err));
+    if (input->has_page)
+        tm_times_end(&p->times, "reporting");
     tm_pipeline_say(p, NULL);
     if (tm_argument(p->arguments, "times"))
         tm_times_print(&p->times, p->comm);
@@ -144,7 +162,7 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
         return TM_OK;
     if (input->warn)
         input->warn(p, input->context);
-    return tm_summary_print(&p->tables, &p->loaded, p->output, &p->colors, err);
+    return tm_summary_print(&p->tables, &p->loaded, p->output, p->page, &p->colors, err);
 }
 
 /* Open MPI's settings that this job is better off with, where the user has not said otherwise:
@@ -189,6 +207,22 @@ bool tm_duration_parse(const char *text, int64_t *out) {
     return false;
 }
 
+static tm_status choose_page(tm_pipeline *p, tm_error *err) {
+    const char *chosen = tm_argument(p->arguments, "html");
+    bool none = tm_argument(p->arguments, "no-html") != NULL;
+    if (chosen && none)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--html and --no-html exclude each other");
+    if (none || (!chosen && !tm_report_is_built()))
+        return TM_OK;
+    p->page = chosen ? strdup(chosen) : tm_page_path(p->output);
+    if (!p->page)
+        return tm_fail_memory(err);
+    if (strcmp(p->page, p->output) == 0)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "the store and its page have one name: %s",
+                       p->page);
+    return TM_OK;
+}
+
 static tm_status parse_options(tm_pipeline *p, tm_error *err) {
     const char *align = tm_argument(p->arguments, "align");
     const char *pattern = tm_argument(p->arguments, "comm-pattern");
@@ -212,6 +246,7 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
     const char *chosen = tm_argument(arguments, "output");
     tm_pipeline p = {.arguments = arguments, .output = chosen ? chosen : output};
     TM_TRY(parse_options(&p, err));
+    TM_TRY(input->has_page ? choose_page(&p, err) : TM_OK);
     prepare_environment();
     tm_times_begin(&p.times);
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
@@ -230,6 +265,7 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
     tm_names_destroy(p.names);
     tm_loaded_free(&p.loaded);
     tm_tables_destroy(&p.tables);
+    free(p.page);
     MPI_Comm_free(&p.comm);
     return status; /* main ends MPI, when the error is told */
 }

@@ -19,6 +19,7 @@ typedef struct tm_pipeline {
     int self;
     const tm_arguments *arguments;
     const char *output; /* path of the store to write */
+    char *page;         /* of the report; owned, NULL for none */
     tm_colors colors;
     bool shows_progress;
     tm_bar bar;
@@ -47,6 +48,8 @@ typedef struct tm_pipeline_input {
     /** Warns of what was read, on process 0 before the summary; NULL where there is nothing. */
     void (*warn)(const tm_pipeline *p, const void *context);
     void *context;
+    bool has_page; /* a report is written beside the store; the command has the options html and
+                      no-html */
 } tm_pipeline_input;
 
 /**

@@ -259,7 +259,7 @@ static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
 }
 
 tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,
-                           const tm_colors *colors, tm_error *err) {
+                           const char *page, const tm_colors *colors, tm_error *err) {
     print_heading(tm_tables_find(tables, "job.job"), colors);
     print_verdict(tables, colors);
     TM_TRY(tm_summary_ranks(tables, colors, err));
@@ -273,5 +273,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     print_remarks(tables, colors);
     print_left_out(tables, colors);
     printf("Stored in %s; tmerge show %s prints every table.\n", store, store);
+    if (page)
+        printf("Report in %s: open it in a browser, or send it.\n", page);
     return TM_OK;
 }

@@ -6,9 +6,10 @@
 #include "mpi/load.h"
 #include "tmerge/table.h"
 
-/** Prints the summary of a job to standard output. @p store is the path of the store. */
+/** Prints the summary of a job to standard output. @p store is the path of the store,
+ * @p page that of the report, or NULL. */
 tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,
-                           const tm_colors *colors, tm_error *err) TM_MUST_CHECK;
+                           const char *page, const tm_colors *colors, tm_error *err) TM_MUST_CHECK;
 
 /** Its table by rank: up to 16 ranks all of them, else the 8 that cost most and a line for the
  * rest. */

@@ -21,6 +21,17 @@ typedef struct tm_column {
     const char *doc;  /* one sentence, with the formula */
 } tm_column;
 
+/** Whether it is a time since the epoch: whole nanoseconds, and its doc says so. */
+bool tm_column_is_epoch(const tm_column *column);
+
+/** How a report draws a table that has no view of its own, besides its rows. */
+typedef enum tm_form {
+    TM_FORM_TABLE, /* not at all */
+    TM_FORM_BARS,  /* a bar for each rank */
+    TM_FORM_MAP,   /* ranks by steps */
+    TM_FORM_LINE   /* a line for each rank over the column of times */
+} tm_form;
+
 typedef struct tm_table_def {
     const char *name; /* "analysis.table" */
     const char *doc;  /* what a row is */
@@ -33,6 +44,7 @@ typedef struct tm_table_def {
                     * are equal in them come together on one process, to be merged; 0: not merged */
     int n_prose;   /* trailing text columns that hold sentences: a terminal shows them whole, below
                     * their row */
+    tm_form form;  /* of the column `top` */
 } tm_table_def;
 
 /** One value. A value that does not exist is null: never NaN, never 0. */

@@ -112,6 +112,27 @@ static const tm_table_def step_def = {
     .top = 2,
 };
 
+enum { B_RANK, B_STEP, B_WAIT, B_CAUSED, B_DIRECT, B_INDIRECT, N_BOTH_COLUMNS };
+
+static const tm_column both_columns[N_BOTH_COLUMNS] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"step", TM_INT, "", "N of ProfilerStep#N; steps with waits only."},
+    {"wait_ns", TM_INT, "ns", "Its waits in this step's operations, as in stragglers.rank."},
+    {"caused_wait_ns", TM_INT, "ns", "What it caused in them, as in stragglers.rank."},
+    {"direct_ns", TM_INT, "ns", "Of it, what it caused by itself."},
+    {"indirect_ns", TM_INT, "ns", "What it caused through others."},
+};
+
+static const tm_table_def both_def = {
+    .name = "stragglers.rank_step",
+    .doc = "A row for each rank and step: what it waited, and what others waited because of it.",
+    .columns = both_columns,
+    .n_columns = N_BOTH_COLUMNS,
+    .n_keys = 2,
+    .top = B_DIRECT,
+    .form = TM_FORM_MAP,
+};
+
 enum { J_VERDICT, J_RANK, J_HOST, J_LEVEL, J_EVIDENCE, N_JOB_COLUMNS };
 
 static const tm_column job_columns[N_JOB_COLUMNS] = {
@@ -144,8 +165,9 @@ static const tm_table_def job_def = {
     .n_prose = 1,
 };
 
-static const tm_table_def *const defs[] = {
-    &job_def, &rank_def, &step_def, &pair_def, &tm_trial_part, &tm_trial_cost, &tm_trial_member};
+static const tm_table_def *const defs[] = {&job_def,       &rank_def,       &step_def,
+                                           &both_def,      &pair_def,       &tm_trial_part,
+                                           &tm_trial_cost, &tm_trial_member};
 
 static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
     double share = 1.0 / (double)answer->group_size;
@@ -289,6 +311,26 @@ static tm_status add_steps(const tm_trial *t, tm_tables *tables, tm_error *err) 
     return TM_OK;
 }
 
+static tm_status add_both(const tm_trial *t, tm_tables *tables, tm_error *err) {
+    tm_table *table = tm_tables_find(tables, both_def.name);
+    for (size_t i = 0; i < t->n_parts; i++) {
+        const tm_toll *part = &t->parts[i];
+        if (part->step < 0)
+            continue;
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[B_RANK], part->rank);
+        tm_cell_set_int(&row[B_STEP], part->step);
+        tm_cell_set_int(&row[B_WAIT], part->wait_ns);
+        tm_cell_set_int(&row[B_CAUSED], tm_share_round(part->caused));
+        tm_cell_set_int(&row[B_DIRECT], tm_share_round(tm_toll_direct(part)));
+        tm_cell_set_int(&row[B_INDIRECT], part->indirect_ns);
+    }
+    tm_table_sort(table);
+    return TM_OK;
+}
+
 /* Whether it tells anything to name a rank's host. */
 static bool several_hosts(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
@@ -342,6 +384,8 @@ static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err
         status = tm_evidence_speeds(out, tm_tables_find(out, rank_def.name), R_SPEED, err);
     if (status == TM_OK)
         status = add_steps(&t, out, err);
+    if (status == TM_OK)
+        status = add_both(&t, out, err);
     if (status == TM_OK)
         status = add_job(&t, job, out, err);
     tm_trial_close(&t);

@@ -58,6 +58,11 @@ const tm_cell *tm_table_cell(const tm_table *table, size_t row, const char *colu
     return &tm_table_row(table, row)[tm_table_column(table->def, column)];
 }
 
+bool tm_column_is_epoch(const tm_column *column) {
+    return column->type == TM_INT && strcmp(column->unit, "ns") == 0 &&
+           strstr(column->doc, "since the epoch") != NULL;
+}
+
 int tm_table_column(const tm_table_def *def, const char *name) {
     for (int c = 0; c < def->n_columns; c++)
         if (strcmp(def->columns[c].name, name) == 0)

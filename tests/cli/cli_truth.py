@@ -98,6 +98,7 @@ def check_job(name, options, verdict, straggler):
     for row, expected in zip(result['stragglers.rank'], truth['ranks']):
         check_rank(row, expected, one_group)
     check_sums(result)
+    check_ranks_in_steps(result)
     job, expected = result['stragglers.job'][0], truth['expected']
     if verdict:
         equal(job['verdict'], verdict)
@@ -108,6 +109,21 @@ def check_job(name, options, verdict, straggler):
         equal(job['verdict'], expected['verdict'])
         leaders = {s['step']: s['rank'] for s in result['stragglers.step']}
         equal(leaders, {s['step']: s['rank'] for s in expected['steps'] if s['wait_ns'] > 0})
+
+
+def check_ranks_in_steps(result):
+    """Every operation of these jobs lies in a step: over steps, ranks sum to what they have in all,
+    but for what is rounded in each; and who costs most leads the step."""
+    cells = result['stragglers.rank_step']
+    for rank in result['stragglers.rank']:
+        own = [c for c in cells if c['rank'] == rank['rank']]
+        equal(sum(c['wait_ns'] for c in own), rank['wait_ns'] or 0)
+        for column in ('caused_wait_ns', 'direct_ns', 'indirect_ns'):
+            holds(abs(sum(c[column] for c in own) - (rank[column] or 0)) <= len(own), column)
+    for step in result['stragglers.step']:
+        most = max((c['direct_ns'] + c['indirect_ns'], -c['rank'])
+                   for c in cells if c['step'] == step['step'])
+        equal(most, (step['direct_ns'] + step['indirect_ns'], -step['rank']))
 
 
 def make(name):

@@ -164,6 +164,7 @@ static const struct {
                         "steps_led verdict "},
     {"stragglers.pair", " rank for_rank wait_ns "},
     {"stragglers.step", " step rank caused_wait_ns direct_ns indirect_ns lateness_ns "},
+    {"stragglers.rank_step", " rank step wait_ns caused_wait_ns direct_ns indirect_ns "},
     {"stragglers.job", " verdict rank host level evidence "},
     {"collectives.kind", " kind group ranks count size_class_bytes bytes median_transfer_ns "
                          "p95_transfer_ns median_skew_ns algbw_gbps busbw_gbps "},

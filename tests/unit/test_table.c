@@ -7,7 +7,8 @@
 
 static void tables_and_columns_are_found_by_name(void **state) {
     (void)state;
-    const tm_table_def other = {"test.other", "", sample_columns, 2, 2, -1, false, 0, 0};
+    const tm_table_def other = {"test.other", "", sample_columns, 2, 2, -1, false, 0, 0,
+                                TM_FORM_TABLE};
     const tm_table_def *const defs[] = {&sample, &other};
     tm_tables tables = {0};
     tm_error err;
@@ -165,7 +166,7 @@ static void keys_of_every_type_order_by_value(void **state) {
                                         {"late", TM_BOOL, "", ""},
                                         {"share", TM_REAL, "", ""},
                                         {"row", TM_INT, "", ""}};
-    static const tm_table_def def = {"test.keys", "", columns, 4, 3, 3, false, 0, 0};
+    static const tm_table_def def = {"test.keys", "", columns, 4, 3, 3, false, 0, 0, TM_FORM_TABLE};
     static const struct {
         const char *host;
         bool late;

@@ -142,11 +142,12 @@ static void rows_of_another_definition_are_refused(void **state) {
     (void)state;
     static const tm_column real_rank[] = {{"rank", TM_REAL, "", ""}};
     static const tm_table_def defs[] = {
-        {"test.sample", "", real_rank, 1, 1, 0, false, 0, 0},      /* another type */
-        {"test.other", "", sample_columns, 1, 1, 0, false, 0, 0},  /* another table */
-        {"test.sample", "", sample_columns, 2, 1, 0, false, 0, 0}, /* more columns */
+        {"test.sample", "", real_rank, 1, 1, 0, false, 0, 0, TM_FORM_TABLE},     /* another type */
+        {"test.other", "", sample_columns, 1, 1, 0, false, 0, 0, TM_FORM_TABLE}, /* another table */
+        {"test.sample", "", sample_columns, 2, 1, 0, false, 0, 0, TM_FORM_TABLE}, /* more columns */
     };
-    static const tm_table_def one = {"test.sample", "", sample_columns, 1, 1, 0, false, 0, 0};
+    static const tm_table_def one = {"test.sample", "", sample_columns, 1, 1, 0, false, 0, 0,
+                                     TM_FORM_TABLE};
     for (size_t i = 0; i < sizeof defs / sizeof *defs; i++) {
         fixture from = make(&one);
         fixture to = make(&defs[i]);

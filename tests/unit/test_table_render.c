@@ -161,7 +161,8 @@ static void a_document_that_memory_does_not_suffice_for_is_refused(void **state)
 
 static void empty_tables_are_whole_documents(void **state) {
     (void)state;
-    static const tm_table_def other = {"test.other", "", sample_columns, 1, 1, 0, false, 0, 0};
+    static const tm_table_def other = {"test.other", "", sample_columns, 1, 1, 0, false, 0, 0,
+                                       TM_FORM_TABLE};
     const tm_table_def *const defs[] = {&sample, &other};
     tm_tables tables = {0};
     tm_error err;
@@ -203,7 +204,7 @@ static void csv_quotes_as_rfc_4180_says(void **state) {
         {"\xC3\xA4", "\xC3\xA4"},
     };
     static const tm_column column = {"host", TM_TEXT, "", ""};
-    static const tm_table_def def = {"test.csv", "", &column, 1, 1, 0, false, 0, 0};
+    static const tm_table_def def = {"test.csv", "", &column, 1, 1, 0, false, 0, 0, TM_FORM_TABLE};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture f = make(&def);
         set_text(&f, add(&f), cases[i].text);

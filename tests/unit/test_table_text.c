@@ -21,7 +21,7 @@ static void expect_text(const tm_table *table, int width, const char *expected) 
 static void a_time_column_has_the_unit_of_its_largest_value(void **state) {
     (void)state;
     static const tm_column column = {"wait_ns", TM_INT, "ns", ""};
-    static const tm_table_def def = {"test.unit", "", &column, 1, 0, 0, false, 0, 0};
+    static const tm_table_def def = {"test.unit", "", &column, 1, 0, 0, false, 0, 0, TM_FORM_TABLE};
     static const struct {
         int64_t first, second;
         const char *expected;
@@ -76,7 +76,7 @@ static void a_real_is_shown_as_its_unit_asks(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const tm_column column = {cases[i].name, TM_REAL, cases[i].unit, ""};
-        const tm_table_def def = {"test.real", "", &column, 1, 0, 0, false, 0, 0};
+        const tm_table_def def = {"test.real", "", &column, 1, 0, 0, false, 0, 0, TM_FORM_TABLE};
         fixture f = make(&def);
         tm_cell_set_real(add(&f), cases[i].value);
         expect_text(f.table, 80, cases[i].expected);
@@ -138,7 +138,7 @@ static void what_does_not_fit_continues_below_with_the_keys(void **state) {
 static void texts_are_shown_without_control_characters_and_cut_in_the_middle(void **state) {
     (void)state;
     static const tm_column column = {"t", TM_TEXT, "", ""};
-    static const tm_table_def def = {"test.text", "", &column, 1, 1, 0, false, 0, 0};
+    static const tm_table_def def = {"test.text", "", &column, 1, 1, 0, false, 0, 0, TM_FORM_TABLE};
     static const struct {
         const char *text, *expected;
     } cases[] = {
@@ -177,9 +177,9 @@ static void definitions_are_listed_aligned_and_wrapped_at_100_columns(void **sta
          "1234567 101234567 201234567 301234567 401234567 501234567 601234567 701234 next"},
     };
     static const tm_table_def first = {
-        "test.first", "One row for each rank.", columns, 2, 1, 1, false, 0, 0};
+        "test.first", "One row for each rank.", columns, 2, 1, 1, false, 0, 0, TM_FORM_TABLE};
     static const tm_table_def second = {
-        "test.second", "One row.", sample_columns + HOST, 1, 0, 0, false, 0, 0};
+        "test.second", "One row.", sample_columns + HOST, 1, 0, 0, false, 0, 0, TM_FORM_TABLE};
     const tm_table_def *const defs[] = {&first, &second};
     char *text = NULL;
     tm_error err;

@@ -1,0 +1,36 @@
+#include "page.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+#include "tmerge/report.h"
+
+char *tm_page_path(const char *store) {
+    static const char store_end[] = ".h5", page_end[] = ".html";
+    size_t size = strlen(store), end = sizeof store_end - 1;
+    if (size > end && strcmp(store + size - end, store_end) == 0)
+        size -= end;
+    char *path = malloc(size + sizeof page_end);
+    if (path) {
+        memcpy(path, store, size);
+        memcpy(path + size, page_end, sizeof page_end);
+    }
+    return path;
+}
+
+static bool is_page(const void *context, const char *path) {
+    (void)context;
+    return tm_report_is_page(path);
+}
+
+tm_status tm_page_check(const char *path, bool force, tm_error *err) {
+    static const tm_output_kind page = {"page of tmerge", is_page, NULL};
+    if (!tm_report_is_built())
+        return tm_fail(
+            err, TM_ERR_USAGE, NULL, -1,
+            "this tmerge was built without the report page (TMERGE_REPORT=OFF); one that "
+            "has it makes the page from the store");
+    return tm_output_check(path, &page, force, err);
+}

@@ -1,0 +1,201 @@
+/** The frame around the views: the heading, the list, the address. */
+import { hideTip, heading, empty } from "./ui";
+import { count, grouped } from "./format";
+import type { Job } from "./data";
+import { h, fill, visible, type Child } from "./dom";
+import { href, parseHash, type Context, type State, type View } from "./view";
+
+const WORDS: Readonly<Record<State, string>> = { bad: "problem", warn: "worth a look", good: "fine", note: "note" };
+const SAVED_AFTER_MS = 200;
+
+export class App {
+  readonly #job: Job;
+  readonly #views: readonly View[];
+  readonly #main = h("main", { attr: { id: "main", tabindex: -1 } });
+  readonly #links = new Map<string, HTMLAnchorElement>();
+  #leave: void | (() => void) = undefined;
+  #view: View;
+  #params = new Map<string, string>();
+  #saving = 0;
+  #turn = 0;
+
+  constructor(job: Job, views: readonly View[]) {
+    this.#job = job;
+    this.#views = views.filter((view) => view.shown?.(job) ?? true);
+    this.#view = this.#views[0]!;
+  }
+
+  start(): void {
+    document.body.append(
+      h("a", { class: "skip", attr: { href: "#main" }, on: { click: (e) => { e.preventDefault(); this.#main.focus(); } } },
+        "Skip to the content"),
+      this.#header(), h("div", { class: "frame" }, this.#rail(), this.#main));
+    restoreTheme();
+    window.addEventListener("hashchange", () => this.#open());
+    window.addEventListener("beforeprint", () => document.dispatchEvent(new Event("themechange")));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
+      document.dispatchEvent(new Event("themechange")));
+    this.#open();
+  }
+
+  #header(): HTMLElement {
+    const button = (text: string, click: () => void) =>
+      h("button", { attr: { type: "button" }, on: { click } }, text);
+    return h("header", { class: "top" },
+      h("span", { class: "brand" }, "t", h("b", null, "merge")),
+      h("bdi", { class: "job" }, visible(this.#job.name)),
+      h("span", { class: "facts" }, describe(this.#job)),
+      h("span", { class: "tools" }, button("Light / dark", switchTheme), button("Print", () => window.print())));
+  }
+
+  #rail(): HTMLElement {
+    const list = h("nav", { class: "rail", attr: { "aria-label": "Views" } });
+    let group = "";
+    for (const view of this.#views) {
+      if (view.group !== group) list.append(h("div", { class: "rail-group" }, view.group));
+      group = view.group;
+      const state = view.state?.(this.#job);
+      const anchor = h("a", { attr: { href: href(view.id) } }, view.title,
+        state && h("span", { class: `dot ${state}`, attr: { role: "img", "aria-label": WORDS[state] } }));
+      this.#links.set(view.id, anchor);
+      list.append(anchor);
+    }
+    return list;
+  }
+
+  /* Draws what the address says. */
+  #open(): void {
+    const { view: id, params } = parseHash(location.hash);
+    const view = this.#views.find((v) => v.id === id) ?? this.#views[0]!;
+    const moved = view !== this.#view;
+    this.#view = view;
+    this.#params = params;
+    this.#draw();
+    if (moved) {
+      window.scrollTo(0, 0);
+      (this.#main.querySelector("h1") as HTMLElement | null)?.focus({ preventScroll: true });
+    }
+  }
+
+  #draw(): void {
+    clearTimeout(this.#saving); // what it would save belongs to the view before
+    this.#leave?.();
+    this.#leave = undefined;
+    hideTip();
+    const view = this.#view, turn = ++this.#turn;
+    for (const [id, anchor] of this.#links)
+      if (id === view.id) anchor.setAttribute("aria-current", "page");
+      else anchor.removeAttribute("aria-current");
+    document.body.dataset["view"] = view.id;
+    this.#main.className = view.wide ? "wide" : "";
+    const missing = view.needs.some((name) => this.#job.rowsOf(name) > 0 && this.#job.table(name).n === 0);
+    if (!missing) return this.#render(view);
+    fill(this.#main, h("p", { class: "empty" }, "Unpacking …"));
+    this.#job.load(view.needs).then(
+      () => turn === this.#turn && this.#render(view),
+      (error: Error) => turn === this.#turn && this.#fail(view, error));
+  }
+
+  #render(view: View): void {
+    this.#main.replaceChildren();
+    const context: Context = {
+      job: this.#job,
+      params: this.#params,
+      set: (changes) => this.#change(changes),
+      redraw: (changes) => {
+        this.#change(changes);
+        const focused = focusPath(this.#main);
+        const scroll = window.scrollY;
+        this.#save();
+        this.#draw();
+        window.scrollTo(0, scroll);
+        refocus(this.#main, focused);
+      },
+    };
+    try {
+      this.#leave = view.render(this.#main, context);
+    } catch (error) {
+      this.#fail(view, error as Error);
+    }
+    document.body.dataset["ready"] = view.id;
+  }
+
+  #fail(view: View, error: Error): void {
+    fill(this.#main, heading(view.title), empty(`This view cannot be drawn: ${error.message}.`));
+    document.body.dataset["ready"] = view.id;
+  }
+
+  #change(changes: Readonly<Record<string, string | null>>): void {
+    for (const [key, value] of Object.entries(changes))
+      if (value === null) this.#params.delete(key);
+      else this.#params.set(key, value);
+    clearTimeout(this.#saving);
+    this.#saving = window.setTimeout(() => this.#save(), SAVED_AFTER_MS);
+  }
+
+  /* The address without a new entry in the history, and so without a hashchange. */
+  #save(): void {
+    clearTimeout(this.#saving);
+    const address = href(this.#view.id, Object.fromEntries(this.#params));
+    if (address !== location.hash) history.replaceState(null, "", address);
+  }
+}
+
+/* Which button of which group has the focus, to find it again in a new drawing. */
+function focusPath(main: HTMLElement): string | null {
+  const at = document.activeElement as HTMLElement | null;
+  if (!at || !main.contains(at)) return null;
+  const group = at.closest("[role=group]")?.getAttribute("aria-label");
+  return group && at.dataset["value"] !== undefined ? `[role=group][aria-label="${group}"] [data-value="${at.dataset["value"]}"]` : null;
+}
+
+function refocus(main: HTMLElement, path: string | null): void {
+  if (path) (main.querySelector(path) as HTMLElement | null)?.focus();
+}
+
+/** "8 ranks · 1 host · 4 steps · 145 065 events · recorded 2025-12-13 10:40 UTC" */
+function describe(job: Job): Child {
+  const row = job.table("job.job");
+  const parts = [
+    count(row.num(0, "ranks") ?? 0, "rank"),
+    count(row.num(0, "hosts") ?? 0, "host"),
+    count(row.num(0, "steps") ?? 0, "step"),
+    count(row.num(0, "events") ?? 0, "event"),
+  ];
+  const date = recorded(job);
+  if (date) parts.push(`recorded ${date.slice(0, 16).replace("T", " ")} UTC`);
+  return job.kind === "diff" ? grouped(2) + " jobs compared" : parts.join(" · ");
+}
+
+/** When recording began, as ISO 8601 in UTC; null for times that are no time of day. */
+export function recorded(job: Job): string | null {
+  const begin = job.begin;
+  if (begin === null || begin < 366n * 86_400n * 1_000_000_000n) return null;
+  return new Date(Number(begin / 1_000_000n)).toISOString();
+}
+
+// Theme --------------------------------------------------------------------------------------------
+
+const KEPT = "tmerge-theme";
+
+function restoreTheme(): void {
+  try {
+    const kept = localStorage.getItem(KEPT);
+    if (kept === "light" || kept === "dark") document.documentElement.dataset["theme"] = kept;
+  } catch {
+    /* a page from a disk may have no storage */
+  }
+}
+
+function switchTheme(): void {
+  const root = document.documentElement;
+  const dark = root.dataset["theme"] ? root.dataset["theme"] === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset["theme"] = dark ? "light" : "dark";
+  try {
+    localStorage.setItem(KEPT, root.dataset["theme"]);
+  } catch {
+    /* then it lasts as long as the page */
+  }
+  document.dispatchEvent(new Event("themechange"));
+}

@@ -1,0 +1,200 @@
+/** The tables of the page, as tmerge put them in. */
+
+/** An integer beyond 2^53 comes as its digits; a value that does not exist is null. */
+export type Cell = number | string | boolean | null;
+
+export interface Column {
+  readonly name: string;
+  readonly type: "int" | "real" | "text" | "bool";
+  readonly unit: string;
+  readonly doc: string;
+  /** Was a time since the epoch, is one from the job's begin. */
+  readonly epoch: boolean;
+}
+
+interface RawTable {
+  doc: string;
+  keys: number;
+  top: number;
+  prose: number;
+  form?: Form;
+  columns: [string, Column["type"], string, string, number][];
+  rows?: Cell[][];
+  n: number;
+  block?: string;
+}
+
+/** How a table without a view of its own is drawn besides. */
+export type Form = "bars" | "map" | "line";
+
+interface RawPage {
+  tmerge: number;
+  kind: "report" | "diff";
+  version: string;
+  name: string;
+  begin: string;
+  facts: Record<string, string | number | null>;
+  tables: Record<string, RawTable>;
+}
+
+/** One result table. */
+export class Table {
+  readonly columns: readonly Column[];
+  readonly rows: Cell[][];
+  readonly doc: string;
+  readonly keys: number;
+  readonly top: number;
+  readonly prose: number;
+  readonly form: Form | undefined;
+  readonly #places: ReadonlyMap<string, number>;
+
+  constructor(readonly name: string, raw: RawTable | undefined, rows: Cell[][]) {
+    this.columns = (raw?.columns ?? []).map(([name, type, unit, doc, epoch]) => (
+      { name, type, unit, doc, epoch: epoch === 1 }));
+    this.doc = raw?.doc ?? "";
+    this.keys = raw?.keys ?? 0;
+    this.top = raw?.top ?? -1;
+    this.prose = raw?.prose ?? 0;
+    this.form = raw?.form;
+    this.rows = rows;
+    this.#places = new Map(this.columns.map((column, i) => [column.name, i]));
+  }
+
+  get n(): number {
+    return this.rows.length;
+  }
+
+  /** The place of a column, or -1. */
+  place(column: string): number {
+    return this.#places.get(column) ?? -1;
+  }
+
+  cell(row: number, column: string): Cell {
+    return this.rows[row]?.[this.place(column)] ?? null;
+  }
+
+  /** A number; null where it does not exist, or there is no such row. */
+  num(row: number, column: string): number | null {
+    const value = this.cell(row, column);
+    return typeof value === "number" ? value : null;
+  }
+
+  text(row: number, column: string): string | null {
+    const value = this.cell(row, column);
+    return typeof value === "string" ? value : null;
+  }
+
+  nums(column: string): (number | null)[] {
+    return this.rows.map((_, row) => this.num(row, column));
+  }
+
+  /** Row numbers by the value of a column. */
+  by(column: string): Map<Cell, number[]> {
+    const found = new Map<Cell, number[]>();
+    this.rows.forEach((_, row) => {
+      const key = this.cell(row, column);
+      const rows = found.get(key);
+      if (rows) rows.push(row);
+      else found.set(key, [row]);
+    });
+    return found;
+  }
+
+  /** The first row with these values, or -1. */
+  find(wanted: Readonly<Record<string, Cell>>): number {
+    const parts = Object.entries(wanted);
+    return this.rows.findIndex((_, row) => parts.every(([column, value]) => this.cell(row, column) === value));
+  }
+}
+
+/** A block of data behind the program, as bytes; an error where it is missing or damaged. */
+export async function block(id: string): Promise<Uint8Array> {
+  await parsed();
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`the block ${id} is missing`);
+  if (typeof DecompressionStream === "undefined")
+    throw new Error("this browser cannot decompress data (it has no DecompressionStream)");
+  const binary = atob((element.textContent ?? "").trim());
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  try {
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  } catch {
+    throw new Error(`the block ${id} is damaged: was the file cut short?`);
+  }
+}
+
+/* The blocks stand behind the program, which runs while they are still being parsed. */
+function parsed(): Promise<void> {
+  if (document.readyState !== "loading") return Promise.resolve();
+  return new Promise((done) => {
+    document.addEventListener("DOMContentLoaded", () => done(), { once: true });
+  });
+}
+
+/** All that the page holds. */
+export class Job {
+  readonly #raw: RawPage;
+  readonly #tables = new Map<string, Table>();
+  readonly #loading = new Map<string, Promise<void>>();
+
+  constructor(text: string) {
+    this.#raw = JSON.parse(text) as RawPage;
+    for (const [name, raw] of Object.entries(this.#raw.tables))
+      if (raw.rows) this.#tables.set(name, new Table(name, raw, raw.rows));
+  }
+
+  get kind(): "report" | "diff" {
+    return this.#raw.kind;
+  }
+  get version(): string {
+    return this.#raw.version;
+  }
+  get name(): string {
+    return this.#raw.name;
+  }
+  /** The job's begin [ns since the epoch]; null where there is no event. */
+  get begin(): bigint | null {
+    return this.#raw.begin ? BigInt(this.#raw.begin) : null;
+  }
+  /** What the store says of how it was made: options, world size, ... */
+  get facts(): Readonly<Record<string, string | number | null>> {
+    return this.#raw.facts;
+  }
+  /** Names of all tables, in the order of the analyses. */
+  get names(): string[] {
+    return Object.keys(this.#raw.tables);
+  }
+  /** Rows of a table, also before it is loaded. */
+  rowsOf(name: string): number {
+    return this.#raw.tables[name]?.n ?? 0;
+  }
+  /** What a row of the table is, also before it is loaded. */
+  docOf(name: string): string {
+    return this.#raw.tables[name]?.doc ?? "";
+  }
+
+  /** A table; without rows where the store lacks it or it is not loaded. */
+  table(name: string): Table {
+    return this.#tables.get(name) ?? new Table(name, this.#raw.tables[name], []);
+  }
+
+  /** Unpacks the large tables among these; they are there when the promise is kept. */
+  async load(names: readonly string[]): Promise<void> {
+    await Promise.all(names.map((name) => this.#loadOne(name)));
+  }
+
+  #loadOne(name: string): Promise<void> {
+    const raw = this.#raw.tables[name];
+    if (!raw?.block || this.#tables.has(name)) return Promise.resolve();
+    const before = this.#loading.get(name);
+    if (before) return before;
+    const loading = block(raw.block).then((bytes) => {
+      const rows = JSON.parse(new TextDecoder().decode(bytes)) as Cell[][];
+      this.#tables.set(name, new Table(name, raw, rows));
+    });
+    this.#loading.set(name, loading);
+    return loading;
+  }
+}

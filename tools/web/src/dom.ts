@@ -1,0 +1,78 @@
+/** Elements without markup: text from a trace only ever becomes text. */
+
+export type Child = Node | string | number | null | undefined | false | readonly Child[];
+
+export interface Props {
+  readonly class?: string;
+  readonly title?: string;
+  /** CSS properties, set through the object model, which the policy allows. */
+  readonly style?: Readonly<Record<string, string>>;
+  readonly on?: { readonly [Event in keyof HTMLElementEventMap]?: (e: HTMLElementEventMap[Event]) => void };
+  /** Attributes; true is an empty one, false and undefined are none. */
+  readonly attr?: Readonly<Record<string, string | number | boolean | undefined>>;
+}
+
+/** Makes an element with its children. */
+export function h<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  props: Props | null = null,
+  ...children: Child[]
+): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag);
+  if (props) apply(element, props);
+  append(element, children);
+  return element;
+}
+
+function apply(element: HTMLElement, props: Props): void {
+  if (props.class) element.className = props.class;
+  if (props.title) element.title = props.title;
+  for (const [name, value] of Object.entries(props.style ?? {}))
+    element.style.setProperty(name, value);
+  for (const [name, value] of Object.entries(props.attr ?? {}))
+    if (value !== undefined && value !== false)
+      element.setAttribute(name, value === true ? "" : String(value));
+  for (const [name, listener] of Object.entries(props.on ?? {}))
+    element.addEventListener(name, listener as EventListener);
+}
+
+/** Appends children; null, undefined and false are left out. */
+export function append(parent: Node, children: readonly Child[]): void {
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    if (Array.isArray(child)) append(parent, child);
+    else parent.appendChild(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+}
+
+/** Replaces all children. */
+export function fill(parent: HTMLElement, ...children: Child[]): void {
+  parent.replaceChildren();
+  append(parent, children);
+}
+
+const NAMED: ReadonlyMap<number, string> = new Map([[9, "\\t"], [10, "\\n"], [13, "\\r"]]);
+
+/** Text from a trace as it is shown: characters that control, or that turn or hide text, stand as
+ * escapes. */
+export function visible(text: string): string {
+  return text.replace(
+    /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g,
+    (c) => {
+      const code = c.charCodeAt(0);
+      return NAMED.get(code) ?? `\\u${code.toString(16).padStart(4, "0")}`;
+    },
+  );
+}
+
+/** Cuts a text that is shown where there is little room. */
+export function cut(text: string, length = 160): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** A name from a trace, isolated from the direction of what stands around it. */
+export function name(text: string, length = 160): HTMLElement {
+  const shown = visible(text);
+  return h("bdi", { class: "name", title: shown.length > length ? cut(shown, 2000) : undefined },
+    cut(shown, length));
+}

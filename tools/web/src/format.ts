@@ -1,0 +1,170 @@
+/** Numbers as they are shown. Times are in nanoseconds. */
+
+export const NONE = "–";
+const THIN = "\u202f"; // narrow space that does not break
+
+/** A space that does not break, between a number and its unit. */
+export const SPACE = "\u00a0";
+
+/** Groups of three. */
+export function grouped(value: number, digits = 0): string {
+  const [whole = "", part] = Math.abs(value).toFixed(digits).split(".");
+  const sign = value < 0 && Number(value.toFixed(digits)) !== 0 ? "−" : "";
+  const text = whole.replace(/\B(?=(\d{3})+$)/g, THIN);
+  return sign + text + (part ? `.${part}` : "");
+}
+
+/** Two decimals below 10, one below 1,000, none above; by what is shown, not by the value. */
+export function digitsOf(value: number): number {
+  const size = Math.abs(value);
+  return size < 9.995 ? 2 : size < 999.95 ? 1 : 0;
+}
+
+export interface Unit {
+  readonly name: string;
+  readonly factor: number; // base units in one of it
+}
+
+const TIMES: readonly Unit[] = [
+  { name: "ns", factor: 1 },
+  { name: "µs", factor: 1e3 },
+  { name: "ms", factor: 1e6 },
+  { name: "s", factor: 1e9 },
+];
+const SIZES: readonly Unit[] = [
+  { name: "B", factor: 1 },
+  { name: "kB", factor: 1e3 },
+  { name: "MB", factor: 1e6 },
+  { name: "GB", factor: 1e9 },
+  { name: "TB", factor: 1e12 },
+];
+const MEMORY: readonly Unit[] = [
+  { name: "B", factor: 1 },
+  { name: "KiB", factor: 1024 },
+  { name: "MiB", factor: 1024 ** 2 },
+  { name: "GiB", factor: 1024 ** 3 },
+  { name: "TiB", factor: 1024 ** 4 },
+];
+
+/* Rounds first, then chooses the unit: 999.96 us is 1.00 ms. */
+function unitOf(value: number, units: readonly Unit[]): Unit {
+  let chosen = units[0]!;
+  for (const unit of units) {
+    const shown = Math.abs(value) / chosen.factor;
+    const limit = chosen.factor === 1 ? 999.5 : 999.95;
+    const step = unit.factor / chosen.factor;
+    if (unit !== chosen && shown >= Math.min(limit, step)) chosen = unit;
+  }
+  return chosen;
+}
+
+function inUnit(value: number, unit: Unit): string {
+  const scaled = value / unit.factor;
+  return grouped(scaled, unit.factor === 1 && Number.isInteger(value) ? 0 : digitsOf(scaled));
+}
+
+/** A time in prose, the unit behind the number: "35.0 ms"; minutes from 120 s on. */
+export function time(ns: number | null): string {
+  if (ns === null) return NONE;
+  const seconds = Math.round(Math.abs(ns) / 1e9);
+  if (seconds >= 120)
+    return `${ns < 0 ? "−" : ""}${grouped(Math.floor(seconds / 60))}${SPACE}min ${seconds % 60}${SPACE}s`;
+  const unit = unitOf(ns, TIMES);
+  return inUnit(ns, unit) + SPACE + unit.name;
+}
+
+/** The unit for all values of a column, axis or map: that of the largest. */
+export function timeUnit(values: Iterable<number | null>): Unit {
+  return unitOf(largest(values), TIMES);
+}
+
+/** The same for bytes: of messages in powers of 1,000, of memory in powers of 1,024. */
+export function byteUnit(values: Iterable<number | null>, memory: boolean): Unit {
+  return unitOf(largest(values), memory ? MEMORY : SIZES);
+}
+
+function largest(values: Iterable<number | null>): number {
+  let most = 0;
+  for (const value of values) if (value !== null && Math.abs(value) > most) most = Math.abs(value);
+  return most;
+}
+
+/** A value in a unit that stands elsewhere; as many digits for all values of a column. */
+export function scaled(value: number | null, unit: Unit, digits?: number): string {
+  if (value === null) return NONE;
+  return digits === undefined ? inUnit(value, unit) : grouped(value / unit.factor, digits);
+}
+
+/** The digits that all values of a column in this unit get. */
+export function columnDigits(values: Iterable<number | null>, unit: Unit): number {
+  return unit.factor === 1 ? 0 : digitsOf(largest(values) / unit.factor);
+}
+
+/** Bytes in prose. */
+export function bytes(value: number | null, memory = false): string {
+  if (value === null) return NONE;
+  const unit = unitOf(value, memory ? MEMORY : SIZES);
+  return inUnit(value, unit) + SPACE + unit.name;
+}
+
+/** A share in prose, of 100: "78 %". 0 % and 100 % only where they are exact. */
+export function percent(value: number | null, digits = 0): string {
+  if (value === null) return NONE;
+  const step = 10 ** -digits;
+  if (value > 0 && value < step / 2) return `<${SPACE}${step.toFixed(digits)}${SPACE}%`;
+  if (value < 100 && value >= 100 - step / 2) return `>${SPACE}${(100 - step).toFixed(digits)}${SPACE}%`;
+  return `${grouped(value, digits)}${SPACE}%`;
+}
+
+/** part / whole in percent; null where there is no whole. */
+export function share(part: number, whole: number): number | null {
+  return whole > 0 ? (100 * part) / whole : null;
+}
+
+/** A ratio with two decimals. */
+export function ratio(value: number | null): string {
+  return value === null ? NONE : grouped(value, 2);
+}
+
+/** How many times as fast: "0.87×". */
+export function times(value: number | null): string {
+  return value === null ? NONE : `${grouped(value, 2)}×`;
+}
+
+/** A number of things: "1 rank", "8 ranks". */
+export function count(n: number, one: string, many = `${one}s`): string {
+  return `${grouped(n)} ${n === 1 ? one : many}`;
+}
+
+/** Exact nanoseconds, for tables and hovering. */
+export function exact(value: number | string | null, unit = ""): string {
+  if (value === null) return NONE;
+  const text = typeof value === "string" ? value : Number.isInteger(value) ? grouped(value) : String(value);
+  return unit ? `${text}${SPACE}${unit}` : text;
+}
+
+/** Numbers as ranges: "0–3, 8". */
+export function ranges(values: readonly number[]): string {
+  const parts: string[] = [];
+  const sorted = [...values].sort((a, b) => a - b);
+  for (let i = 0; i < sorted.length; ) {
+    let last = i;
+    while (last + 1 < sorted.length && sorted[last + 1] === sorted[last]! + 1) last++;
+    parts.push(last === i ? String(sorted[i]) : `${sorted[i]}–${sorted[last]}`);
+    i = last + 1;
+  }
+  return parts.join(", ");
+}
+
+export function median(values: readonly number[]): number | null {
+  if (values.length === 0) return null;
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+export function sum(values: Iterable<number | null>): number {
+  let total = 0;
+  for (const value of values) total += value ?? 0;
+  return total;
+}

@@ -1,0 +1,217 @@
+/** A table of values: units in the heading, sorted and filtered by the reader. */
+import type { Cell, Column, Job, Table } from "./data";
+import { h, name, fill, visible, type Child } from "./dom";
+import * as f from "./format";
+import { tip } from "./ui";
+
+/** A column as it is shown. */
+export interface GridColumn {
+  readonly column: string;
+  /** In the heading; the column's own name where it is not said. */
+  readonly label?: string;
+  /** Bytes of a device's memory, in GiB and the like. */
+  readonly memory?: boolean;
+  /** Draws the cell in a way of its own. */
+  readonly draw?: (row: number) => Child;
+}
+
+export interface GridOptions {
+  readonly columns?: readonly GridColumn[];
+  /** Row numbers to show; all where it is not said. */
+  readonly rows?: readonly number[];
+  /** "-idle_ns": largest first; the order of the table where it is not said. */
+  readonly sort?: string | undefined;
+  /** "col>value", or text that any column holds. */
+  readonly filter?: string | undefined;
+  /** Exact integers instead of one unit a column. */
+  readonly exact?: boolean;
+  readonly first?: number;
+  readonly onSort?: (sort: string) => void;
+  readonly link?: (row: number) => string | undefined;
+}
+
+const FIRST = 100;
+
+/** How a column's values are written: all in one unit, with as many digits. */
+class Writer {
+  readonly unit: string;
+  readonly right: boolean;
+  readonly #write: (value: Cell) => Child;
+
+  constructor(column: Column, values: readonly Cell[], options: { exact: boolean; memory: boolean }) {
+    const numbers = values.map((value) => (typeof value === "number" ? value : null));
+    this.right = column.type === "int" || column.type === "real";
+    this.unit = column.unit;
+    if (options.exact || !this.right) {
+      this.#write = (value) => exactCell(value);
+      return;
+    }
+    if (column.unit === "ns" || column.unit === "B") {
+      const unit = column.unit === "ns" ? f.timeUnit(numbers) : f.byteUnit(numbers, options.memory);
+      const digits = f.columnDigits(numbers, unit);
+      this.unit = unit.name;
+      this.#write = (value) => (typeof value === "number" ? f.scaled(value, unit, digits) : exactCell(value));
+    } else if (column.type === "real") {
+      const digits = column.unit === "%" ? 1 : 2;
+      this.#write = (value) => (typeof value === "number" ? f.grouped(value, digits) : exactCell(value));
+    } else {
+      this.#write = (value) => exactCell(value);
+    }
+  }
+
+  write(value: Cell): Child {
+    return value === null ? f.NONE : this.#write(value);
+  }
+}
+
+function exactCell(value: Cell): Child {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "string") return name(value);
+  return f.exact(value);
+}
+
+/** Whether columns of this name hold memory of a device, which is counted in GiB. */
+function isMemory(table: Table, column: string): boolean {
+  return table.name.startsWith("memory.") && column.endsWith("bytes");
+}
+
+/** Draws rows of a table. */
+export function grid(job: Job, table: Table, options: GridOptions = {}): HTMLElement {
+  const columns: readonly GridColumn[] = (options.columns ?? table.columns.map((column) => ({ column: column.name })))
+    .filter(({ column }) => table.place(column) >= 0);
+  let shown = options.first ?? FIRST;
+  let sort = options.sort ?? "";
+  const box = h("div", { class: "grid-box" });
+  const base = options.rows ?? table.rows.map((_, row) => row);
+  const kept = base.filter(filterOf(table, options.filter ?? ""));
+
+  function draw(): void {
+    const rows = sortRows(table, kept, sort);
+    const writers = columns.map(({ column, memory }) => new Writer(
+      table.columns[table.place(column)]!, kept.map((row) => table.cell(row, column)),
+      { exact: options.exact ?? false, memory: memory ?? isMemory(table, column) }));
+    const head = h("tr", null, columns.map((column, c) => headCell(column, writers[c]!)));
+    const body = rows.slice(0, shown).map((row) => h("tr", null,
+      columns.map((column, c) => bodyCell(column, row, writers[c]!))));
+    const rest = rows.length - shown;
+    fill(box,
+      h("div", { class: "grid-scroll", attr: { tabindex: 0, role: "region", "aria-label": table.name } },
+        h("table", { class: "grid" }, h("thead", null, head), h("tbody", null, body))),
+      rows.length === 0 && h("p", { class: "empty" }, table.n === 0 ? "No rows." : "No row fits the filter."),
+      rest > 0 && h("p", { class: "more" },
+        h("button", { attr: { type: "button" }, on: { click: () => { shown += Math.max(FIRST, shown); draw(); } } },
+          `Show more (${f.grouped(rest)} of ${f.grouped(rows.length)} left)`)));
+  }
+
+  function headCell(column: GridColumn, writer: Writer): HTMLElement {
+    const definition = table.columns[table.place(column.column)]!;
+    const direction = sort === `-${column.column}` ? "descending" : sort === column.column ? "ascending" : undefined;
+    const button = h("button", {
+      attr: { type: "button" },
+      on: {
+        click: () => {
+          sort = direction === "descending" ? column.column : direction === "ascending" ? "" : `-${column.column}`;
+          options.onSort?.(sort);
+          draw();
+        },
+      },
+    }, column.label ?? column.column, writer.unit && h("span", { class: "unit" }, ` ${writer.unit}`),
+      h("span", { class: "arrow", attr: { "aria-hidden": true } }, direction === "descending" ? " ▼" : direction ? " ▲" : ""));
+    tip(button, () => [h("b", null, `${table.name} ${column.column}`), h("br"), definition.doc,
+      definition.epoch ? " Here counted from the job's begin." : ""]);
+    return h("th", { class: writer.right ? "right" : "", attr: { scope: "col", "aria-sort": direction } }, button);
+  }
+
+  function bodyCell(column: GridColumn, row: number, writer: Writer): HTMLElement {
+    const value = table.cell(row, column.column);
+    const target = column === columns[0] ? options.link?.(row) : undefined;
+    const content = column.draw ? column.draw(row) : writer.write(value);
+    const cell = h("td", {
+      class: writer.right ? "right" : "",
+      attr: { "data-row": row, "data-column": column.column },
+    }, target ? h("a", { attr: { href: target } }, content) : content);
+    if (typeof value === "number" && !options.exact && definitionUnit(column) === "ns")
+      cell.title = f.exact(value, "ns");
+    return cell;
+  }
+
+  function definitionUnit(column: GridColumn): string {
+    return table.columns[table.place(column.column)]!.unit;
+  }
+
+  void job;
+  draw();
+  return box;
+}
+
+/** Rows in the order of one column, nulls last; "-name" is largest first. */
+export function sortRows(table: Table, rows: readonly number[], sort: string): number[] {
+  const down = sort.startsWith("-");
+  const column = down ? sort.slice(1) : sort;
+  if (table.place(column) < 0) return [...rows];
+  const compare = (a: Cell, b: Cell): number => {
+    if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
+    const order = typeof a === "string" || typeof b === "string"
+      ? String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0
+      : Number(a) - Number(b);
+    return down ? -order : order;
+  };
+  return [...rows].sort((a, b) => compare(table.cell(a, column), table.cell(b, column)));
+}
+
+const CONDITION = /^\s*([a-z_]\w*)\s*(<=|>=|!=|=|<|>)\s*(.*?)\s*$/i;
+
+/** A filter as typed: conditions such as rank>3 kind=allreduce, or text that some column holds. */
+export function filterOf(table: Table, text: string): (row: number) => boolean {
+  const tests = text.split(/\s+(?=[a-z_]\w*\s*[<>=!])|\s*[;&]\s*/i).filter((part) => part.trim() !== "")
+    .map((part) => testOf(table, part));
+  return (row) => tests.every((test) => test(row));
+}
+
+function testOf(table: Table, part: string): (row: number) => boolean {
+  const match = CONDITION.exec(part);
+  if (!match || table.place(match[1]!) < 0) {
+    const wanted = part.trim().toLowerCase();
+    return (row) => table.rows[row]!.some((cell) => cell !== null && visible(String(cell)).toLowerCase().includes(wanted));
+  }
+  const [, column = "", operator = "", text = ""] = match;
+  return (row) => holds(table.cell(row, column), operator, text);
+}
+
+function holds(cell: Cell, operator: string, text: string): boolean {
+  const wanted = text.toLowerCase();
+  if (cell === null) return operator === "=" ? wanted === "null" || wanted === "" : operator === "!=" && wanted !== "null";
+  const number = text === "" ? NaN : Number(text);
+  if (operator === "=" || operator === "!=") {
+    const same = typeof cell === "number" && !Number.isNaN(number) ? cell === number
+      : typeof cell === "boolean" ? (cell ? ["yes", "true", "1"] : ["no", "false", "0"]).includes(wanted)
+        : cell.toString().toLowerCase() === wanted;
+    return same === (operator === "=");
+  }
+  if (typeof cell !== "number" || Number.isNaN(number)) return false;
+  return operator === "<" ? cell < number : operator === ">" ? cell > number
+    : operator === "<=" ? cell <= number : cell >= number;
+}
+
+/** Rows as CSV (RFC 4180). Text that a spreadsheet would take for a formula gets a leading quote. */
+export function csvOf(table: Table, rows: readonly number[]): string {
+  const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
+  const cell = (value: Cell): string => {
+    if (value === null) return "";
+    if (typeof value !== "string") return String(value);
+    if (value === "") return '""';
+    return quote(/^[=+\-@\t\r]/.test(value) ? `'${value}` : value);
+  };
+  const lines = rows.map((row) => table.columns.map((column) => cell(table.cell(row, column.name))).join(","));
+  return [table.columns.map((column) => column.name).join(","), ...lines].join("\r\n") + "\r\n";
+}
+
+/** Offers a text as a file. */
+export function download(fileName: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const anchor = h("a", { attr: { href: url, download: fileName } });
+  document.body.append(anchor);
+  anchor.click();
+  anchor.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

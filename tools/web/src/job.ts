@@ -1,0 +1,193 @@
+/** What several views ask of the tables. */
+import type { Job } from "./data";
+import * as f from "./format";
+import { href, type State } from "./view";
+
+/** The ranks with GPU events or not, in rank order, and their hosts. */
+export interface Ranks {
+  readonly ranks: number[];
+  readonly host: Map<number, string>;
+  readonly hosts: string[];
+  /** Ranks that the job had by its traces and that gave none. */
+  readonly missing: number[];
+}
+
+export function ranksOf(job: Job): Ranks {
+  const table = job.table("job.rank");
+  const ranks = table.nums("rank").map((rank) => rank ?? -1);
+  const host = new Map(ranks.map((rank, row) => [rank, table.text(row, "host") ?? ""]));
+  const world = job.facts["world_size"];
+  const have = new Set(ranks);
+  const missing: number[] = [];
+  if (typeof world === "number" && world <= 65536)
+    for (let rank = 0; rank < world; rank++) if (!have.has(rank)) missing.push(rank);
+  return { ranks, host, hosts: [...new Set(host.values())], missing };
+}
+
+/** Whether ranks can be compared: there are two or more. */
+export function severalRanks(job: Job): boolean {
+  return job.table("job.rank").n > 1;
+}
+
+/** Whether steps are marked; else the whole trace is step 0. */
+export function hasSteps(job: Job): boolean {
+  const steps = job.table("overlap.step");
+  return job.rowsOf("overlap.step") > 0 && (steps.n === 0 || steps.nums("step").some((step) => step !== 0));
+}
+
+/** Sums over the ranks of a column of overlap.rank. */
+export function total(job: Job, column: string): number {
+  return f.sum(job.table("overlap.rank").nums(column));
+}
+
+/** Whether there is communication on any GPU. */
+export function communicates(job: Job): boolean {
+  return total(job, "comm_ns") > 0;
+}
+
+export interface Kind {
+  readonly kind: string;
+  readonly count: number;
+  readonly comm: number;
+  readonly overlap: number;
+  readonly exposed: number;
+}
+
+/** Kinds of collective summed over ranks, the one with most time first. */
+export function kinds(job: Job): Kind[] {
+  const table = job.table("overlap.kind");
+  const found = [...table.by("kind")].map(([kind, rows]) => {
+    const sum = (column: string) => f.sum(rows.map((row) => table.num(row, column)));
+    return { kind: String(kind), count: sum("count"), comm: sum("comm_ns"), overlap: sum("overlap_ns"), exposed: sum("exposed_comm_ns") };
+  });
+  return found.sort((a, b) => b.comm - a.comm);
+}
+
+const KIND_WORDS: Readonly<Record<string, string>> = {
+  allreduce: "AllReduce", allgather: "AllGather", reducescatter: "ReduceScatter", broadcast: "Broadcast",
+  reduce: "Reduce", alltoall: "AllToAll", gather: "Gather", scatter: "Scatter", send: "Send", recv: "Receive",
+  sendrecv: "Send and receive", barrier: "Barrier", coalesced: "Coalesced", other: "Other",
+};
+
+/** A kind of collective as NCCL writes it. */
+export function kindWord(kind: string): string {
+  return KIND_WORDS[kind] ?? kind;
+}
+
+/** The share of communication kernels that were matched over ranks, in percent; null without any. */
+export function matchedShare(job: Job): { matched: number; all: number; percent: number | null } {
+  const all = f.sum(job.table("overlap.kind").nums("count"));
+  const unmatched = job.table("clock.check").num(0, "unmatched") ?? 0;
+  const matched = Math.max(0, all - unmatched);
+  return { matched, all, percent: f.share(matched, all) };
+}
+
+/** The largest uncertainty of a clock [ns]; null where clocks cannot be compared. */
+export function worstUncertainty(job: Job): number | null {
+  const clocks = job.table("clock.rank");
+  if (clocks.n === 0 || clocks.rows.some((_, row) => clocks.text(row, "method") === "none")) return null;
+  return Math.max(0, ...clocks.nums("uncertainty_ns").map((u) => u ?? 0));
+}
+
+// The verdict ---------------------------------------------------------------------------------------
+
+export interface Verdict {
+  readonly state: State;
+  readonly title: string;
+  readonly text: string | null;
+  readonly view: string;
+  readonly link: string;
+}
+
+/** The page's first sentence: who holds the job up, else what costs most, else that nothing does. */
+export function verdict(job: Job): Verdict {
+  const table = job.table("stragglers.job");
+  const word = severalRanks(job) ? table.text(0, "verdict") : null;
+  const evidence = table.text(0, "evidence");
+  if (word === "persistent")
+    return { state: "bad", title: persistentTitle(job), text: evidence, view: "stragglers", link: "Who waits for whom" };
+  if (word === "rotating")
+    return { state: "warn", title: "A different rank is late in each step", text: evidence, view: "stragglers", link: "Which rank in which step" };
+  if (word === "inconclusive")
+    return { state: "note", title: "The traces cannot tell who is late", text: evidence, view: "stragglers", link: "What is known of arrivals" };
+  return withoutStraggler(job, word === "none" ? evidence : null);
+}
+
+function persistentTitle(job: Job): string {
+  const table = job.table("stragglers.job");
+  const rank = table.num(0, "rank");
+  const level = table.text(0, "level");
+  if (level === "host") return `Host ${table.text(0, "host") ?? ""} makes the other ranks wait`;
+  if (level === "group") return "The ranks of one process group make the other ranks wait";
+  const ranks = job.table("stragglers.rank");
+  const speed = ranks.num(ranks.find({ rank }), "relative_speed");
+  if (speed !== null && speed < 0.95) return `Rank ${rank} computes slower and makes the others wait`;
+  return `Rank ${rank} makes the other ranks wait`;
+}
+
+function withoutStraggler(job: Job, evidence: string | null): Verdict {
+  const advice = job.table("advice.item");
+  const lone = severalRanks(job) ? null : "One rank: there is nothing to compare it with.";
+  const before = [lone, evidence].filter((text) => text !== null).join(" ");
+  const join = (text: string) => (before ? `${before} ${text}` : text);
+  if (advice.n > 0) {
+    const found = adviceItem(job, 0);
+    return { state: found.state, title: found.title, text: join(advice.text(0, "text") ?? ""), view: found.view, link: "What this follows from" };
+  }
+  if (job.table("overlap.rank").n === 0)
+    return { state: "note", title: "No GPU events were recorded", text: join("The traces hold no kernel, copy or set."), view: "about", link: "What was read" };
+  return { state: "good", title: "Nothing stands out", text: join("No rule of the advice applies."), view: "ranks", link: "Where each rank’s time goes" };
+}
+
+// Advice ------------------------------------------------------------------------------------------
+
+export interface Advice {
+  readonly state: State;
+  readonly title: string;
+  readonly view: string;
+  readonly cost: number | null;
+  readonly upper: boolean;
+}
+
+const RULES: Readonly<Record<string, readonly [string, string]>> = {
+  straggler: ["Find what delays the straggler", "stragglers"],
+  imbalance: ["Even out the compute load", "steps"],
+  late_ranks: ["Find what makes ranks late", "stragglers"],
+  input: ["Load data faster", "input"],
+  small_kernels: ["Launch fewer, larger kernels", "kernels"],
+  pageable_copies: ["Copy from pinned memory", "transfers"],
+  device_allocation: ["Do not allocate device memory in steps", "memory"],
+  exposed_communication: ["Start communication earlier", "communication"],
+  communication: ["Communicate less", "communication"],
+  gpu_utilization: ["Keep the GPUs busy", "idle"],
+  step_variation: ["Find why steps vary", "steps"],
+  optimizer: ["Make the optimizer’s step cheaper", "kernels"],
+  tensor_cores: ["Use tensor cores", "operators"],
+  memory: ["Make room in device memory", "memory"],
+  memory_growth: ["Find what holds on to memory", "memory"],
+  clock_quality: ["Do not trust arrivals: clocks disagree", "clocks"],
+  missing_ranks: ["Record the missing ranks", "about"],
+};
+
+/** A row of advice.item with a short title and the view that shows it. */
+export function adviceItem(job: Job, row: number): Advice {
+  const table = job.table("advice.item");
+  const rule = table.text(row, "rule") ?? "";
+  const severity = table.text(row, "severity");
+  const ranks = table.text(row, "ranks");
+  const [title, view] = RULES[rule] ?? [rule.replace(/_/g, " "), "tables"];
+  return {
+    state: severity === "critical" ? "bad" : severity === "warning" ? "warn" : "note",
+    title: rule === "straggler" && ranks && ranks !== "all"
+      ? `Find what delays ${/^\d+$/.test(ranks) ? "rank" : "ranks"} ${ranks}` : title,
+    view,
+    cost: table.num(row, "cost_ns"),
+    upper: table.text(row, "bound") === "upper",
+  };
+}
+
+/** The address of an operation on the timeline. */
+export function onTimeline(begin: number, end: number, more: Readonly<Record<string, string | number>> = {}): string {
+  const margin = Math.max(1000, Math.round((end - begin) * 0.1));
+  return href("timeline", { t: `${Math.max(0, Math.round(begin - margin))}-${Math.round(end + margin)}`, ...more });
+}

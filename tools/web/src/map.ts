@@ -1,0 +1,141 @@
+/** Maps: rows by columns, a colour for each value; cells to 1,500, a canvas beyond. */
+import { h, type Child } from "./dom";
+import { tip } from "./ui";
+
+export interface MapCell {
+  readonly value: number | null;
+  readonly text: string;
+  readonly href?: string;
+  readonly tip: () => Child;
+  /** Hatched: not the whole of it was recorded. */
+  readonly partial?: boolean;
+}
+
+export interface HeatMap {
+  readonly label: string;
+  readonly rows: readonly string[];
+  readonly columns: readonly string[];
+  readonly cell: (row: number, column: number) => MapCell | null;
+  /** The colours: of waiting, or of work. */
+  readonly ramp: "wait" | "work";
+  /** The value at which the scale begins: noise stays near the background. */
+  readonly from?: number;
+}
+
+const CELLS_MAX = 1500;
+
+/** The place of a value on the scale, 0 to 1. */
+function place(value: number, from: number, to: number): number {
+  return to > from ? Math.max(0, Math.min(1, (value - from) / (to - from))) : 0;
+}
+
+export function heatMap(map: HeatMap): HTMLElement {
+  const values: number[] = [];
+  for (let r = 0; r < map.rows.length; r++)
+    for (let c = 0; c < map.columns.length; c++) {
+      const value = map.cell(r, c)?.value;
+      if (value !== null && value !== undefined) values.push(value);
+    }
+  const from = map.from ?? 0;
+  let to = from;
+  for (const value of values) to = Math.max(to, value);
+  return map.rows.length * map.columns.length <= CELLS_MAX ? cells(map, from, to) : painted(map, from, to);
+}
+
+function cells(map: HeatMap, from: number, to: number): HTMLElement {
+  const grid = h("div", { class: "map", attr: { role: "grid", "aria-label": map.label } });
+  const narrow = map.columns.length > 24;
+  grid.style.setProperty("--columns", String(map.columns.length));
+  grid.append(h("div", { class: "map-row", attr: { role: "row" } }, h("span", { attr: { role: "columnheader" } }),
+    map.columns.map((label, c) => h("span", { class: "map-column", attr: { role: "columnheader" } },
+      narrow && c % Math.ceil(map.columns.length / 24) !== 0 ? "" : label))));
+  map.rows.forEach((label, r) => {
+    grid.append(h("div", { class: "map-row", attr: { role: "row" } },
+      h("span", { class: "row-label", attr: { role: "rowheader" } }, label),
+      map.columns.map((_, c) => cellElement(map, r, c, from, to, narrow))));
+  });
+  grid.addEventListener("keydown", (event) => walk(event, grid, map.columns.length));
+  (grid.querySelector(".cell") as HTMLElement | null)?.setAttribute("tabindex", "0");
+  return h("div", { class: "map-box" }, grid);
+}
+
+function cellElement(map: HeatMap, r: number, c: number, from: number, to: number, narrow: boolean): HTMLElement {
+  const cell = map.cell(r, c);
+  if (!cell) return h("span", { class: "cell none", attr: { role: "gridcell", "aria-label": "none" } });
+  const name = `${map.rows[r]}, ${map.columns[c]}: ${cell.text}`;
+  const at = cell.value === null ? null : place(cell.value, from, to);
+  const element = h(cell.href ? "a" : "span", {
+    class: `cell ${map.ramp} ${cell.partial ? "partial" : ""} ${at === null ? "null" : `s${Math.round(at * 20)}`}`,
+    attr: { role: "gridcell", tabindex: -1, "aria-label": name, href: cell.href, "data-row": r, "data-column": c,
+      "data-value": cell.value ?? undefined },
+  }, narrow ? "" : cell.text);
+  return tip(element, cell.tip);
+}
+
+/* Arrow keys walk over the cells; Tab leaves the map. */
+function walk(event: KeyboardEvent, grid: HTMLElement, n: number): void {
+  const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -n, ArrowDown: n }[event.key];
+  const all = [...grid.querySelectorAll<HTMLElement>(".cell")];
+  const at = all.indexOf(document.activeElement as HTMLElement);
+  if (step === undefined || at < 0) return;
+  const next = all[at + step];
+  event.preventDefault();
+  if (!next) return;
+  all[at]!.setAttribute("tabindex", "-1");
+  next.setAttribute("tabindex", "0");
+  next.focus();
+}
+
+/* The colours of the ramp at 21 places, read from the style sheet. */
+function rampColors(ramp: string): string[] {
+  const probe = document.body.appendChild(h("span", { class: "cell" }));
+  const colors: string[] = [];
+  for (let s = 0; s <= 20; s++) {
+    probe.className = `cell ${ramp} s${s}`;
+    colors.push(getComputedStyle(probe).backgroundColor);
+  }
+  probe.remove();
+  return colors;
+}
+
+function painted(map: HeatMap, from: number, to: number): HTMLElement {
+  const canvas = h("canvas", { class: "map-canvas", attr: { role: "img", "aria-label":
+    `${map.label}: ${map.rows.length} rows by ${map.columns.length} columns; the table has the values` } });
+  let drawn = false;
+  const height = Math.max(3, Math.min(18, Math.floor(640 / map.rows.length)));
+  const draw = (): void => {
+    if (drawn && !canvas.isConnected) return document.removeEventListener("themechange", draw);
+    drawn = true;
+    const width = Math.max(1, Math.floor((canvas.clientWidth || 900) / map.columns.length));
+    canvas.width = width * map.columns.length;
+    canvas.height = height * map.rows.length;
+    canvas.style.height = `${canvas.height}px`;
+    const paint = canvas.getContext("2d")!;
+    const colors = rampColors(map.ramp);
+    for (let r = 0; r < map.rows.length; r++)
+      for (let c = 0; c < map.columns.length; c++) {
+        const value = map.cell(r, c)?.value;
+        if (value === null || value === undefined) continue;
+        paint.fillStyle = colors[Math.round(place(value, from, to) * 20)]!;
+        paint.fillRect(c * width, r * height, width, height);
+      }
+  };
+  const at = (event: MouseEvent): MapCell | null => {
+    const box = canvas.getBoundingClientRect();
+    const c = Math.floor(((event.clientX - box.left) / box.width) * map.columns.length);
+    const r = Math.floor(((event.clientY - box.top) / box.height) * map.rows.length);
+    return map.cell(Math.min(r, map.rows.length - 1), Math.min(c, map.columns.length - 1));
+  };
+  const readout = h("p", { class: "note map-readout", attr: { "aria-live": "polite" } }, "Point at a cell to read it.");
+  canvas.addEventListener("pointermove", (event) => {
+    const cell = at(event);
+    if (cell) readout.replaceChildren(h("span", null, cell.tip()));
+  });
+  canvas.addEventListener("click", (event) => {
+    const target = at(event)?.href;
+    if (target) location.hash = target;
+  });
+  requestAnimationFrame(draw);
+  document.addEventListener("themechange", draw);
+  return h("div", { class: "map-box" }, canvas, readout);
+}

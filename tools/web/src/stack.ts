@@ -1,0 +1,123 @@
+/** A window of time as a bar of parts that sum to it to the nanosecond. */
+import type { Table } from "./data";
+import { h, type Child } from "./dom";
+import * as f from "./format";
+import { tip } from "./ui";
+
+export interface Part {
+  readonly key: string;
+  readonly label: string;
+}
+
+/** The parts of a rank's GPU time, in the order in which they stand everywhere. */
+export const PARTS: readonly Part[] = [
+  { key: "compute", label: "Compute" },
+  { key: "overlap", label: "Compute over communication (overlap)" },
+  { key: "transfer", label: "Exposed transfer" },
+  { key: "wait", label: "Exposed wait" },
+  { key: "unmatched", label: "Exposed, not matched" },
+  { key: "copies", label: "Exposed copies" },
+  { key: "idle", label: "Idle" },
+];
+
+/** The values [ns] of PARTS in a row of overlap.rank or overlap.step. */
+export function partsOf(overlap: Table, row: number): number[] {
+  const value = (column: string) => overlap.num(row, column) ?? 0;
+  return [
+    value("compute_ns") - value("overlap_ns"),
+    value("overlap_ns"),
+    value("exposed_transfer_ns"),
+    value("exposed_wait_ns"),
+    value("exposed_unmatched_ns"),
+    value("exposed_memory_ns"),
+    value("idle_ns"),
+  ];
+}
+
+export interface StackRow {
+  readonly label: string;
+  readonly values: readonly number[];
+  readonly href?: string;
+  readonly note?: string;
+  /** Drawn in front of it: a new host or the like. */
+  readonly heading?: string;
+  readonly state?: "partial" | "torn" | "missing";
+  readonly data?: Readonly<Record<string, string | number>>;
+}
+
+export interface StackOptions {
+  readonly parts?: readonly Part[];
+  /** Every bar as long as the others: shares instead of times. */
+  readonly shares?: boolean;
+  readonly axis?: boolean;
+  /** What stands at the end of a row; the sum where it is not said. */
+  readonly end?: (row: StackRow, total: number) => Child;
+  /** The value that fills the width; the largest sum where it is not said. */
+  readonly scale?: number;
+}
+
+/** Horizontal bars on one common scale, a row each. */
+export function stacks(rows: readonly StackRow[], options: StackOptions = {}): HTMLElement {
+  const parts = options.parts ?? PARTS;
+  const totals = rows.map((row) => f.sum(row.values));
+  const most = options.scale ?? Math.max(1, ...totals);
+  const list = h("div", { class: `stacks${options.axis ? " with-axis" : ""}`, attr: { role: "list" } });
+  rows.forEach((row, i) => {
+    if (row.heading) list.append(h("div", { class: "stack-heading" }, row.heading));
+    list.append(stack(row, totals[i]!, options.shares ? totals[i]! : most, parts, options));
+  });
+  if (options.axis) list.append(axis(options.shares ? null : most));
+  return list;
+}
+
+function stack(row: StackRow, total: number, scale: number, parts: readonly Part[], options: StackOptions): HTMLElement {
+  const bar = h("div", { class: `bar ${row.state ?? ""}` });
+  row.values.forEach((value, p) => {
+    if (value <= 0) return;
+    const part = parts[p]!;
+    const piece = h("span", {
+      class: `piece fill-${part.key}`,
+      attr: { "data-part": part.key, "data-ns": value },
+      style: { width: `${(100 * value) / (scale || 1)}%` },
+    });
+    bar.append(tip(piece, () => [
+      h("b", null, `${row.label}: ${part.label}`), h("br"),
+      `${f.time(value)}, ${f.percent(f.share(value, total), 1)}`, h("br"), f.exact(value, "ns"),
+    ]));
+  });
+  if (row.state === "missing") bar.append(h("span", { class: "absent" }, row.note ?? "no trace"));
+  const label = row.href
+    ? h("a", { class: "row-label", attr: { href: row.href } }, row.label)
+    : h("span", { class: "row-label" }, row.label);
+  const words = parts.map((part, p) => [part, row.values[p] ?? 0] as const).filter(([, v]) => v > 0)
+    .map(([part, v]) => `${part.label} ${f.time(v)}`).join(", ");
+  return h("div", { class: "stack", attr: { role: "listitem", ...row.data } },
+    label,
+    h("div", { class: "bar-box", attr: { role: "img", "aria-label": `${row.label}: ${words || "nothing"}` } }, bar),
+    h("span", { class: "row-end" }, options.end ? options.end(row, total) : row.state === "missing" ? f.NONE : f.time(total)));
+}
+
+/* Ticks at round values; null: in percent. */
+function axis(most: number | null): HTMLElement {
+  const ticks: Child[] = [];
+  const unit = most === null ? { name: "%", factor: 1 } : f.timeUnit([most]);
+  const end = most === null ? 100 : most / unit.factor;
+  for (const value of roundTicks(end, 5))
+    ticks.push(h("span", { class: "tick", style: { left: `${(100 * value) / end}%` } }, f.grouped(value, tickDigits(end))));
+  return h("div", { class: "stack axis", attr: { "aria-hidden": true } },
+    h("span", { class: "row-label" }), h("div", { class: "bar-box" }, ticks), h("span", { class: "row-end" }, unit.name));
+}
+
+function tickDigits(end: number): number {
+  return end < 5 ? 1 : 0;
+}
+
+/** Round values from 0 to @p end, about @p n of them. */
+export function roundTicks(end: number, n: number): number[] {
+  const rough = end / n;
+  const power = 10 ** Math.floor(Math.log10(rough || 1));
+  const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((s) => s >= rough) ?? power * 10;
+  const ticks: number[] = [];
+  for (let value = 0; value <= end * 1.0001; value += step) ticks.push(value);
+  return ticks;
+}

@@ -1,0 +1,160 @@
+/** Pieces that the views share. */
+import type { Job } from "./data";
+import { h, visible, cut, type Child } from "./dom";
+import * as f from "./format";
+import { href, type State } from "./view";
+
+// Tooltip ----------------------------------------------------------------------------------------
+
+let tooltip: HTMLElement | undefined;
+
+function showTip(anchor: HTMLElement, content: () => Child): void {
+  tooltip ??= document.body.appendChild(h("div", { class: "tip", attr: { role: "tooltip", id: "tip" } }));
+  tooltip.replaceChildren(h("div", null, content()));
+  tooltip.hidden = false;
+  const box = anchor.getBoundingClientRect();
+  const width = Math.min(360, window.innerWidth - 16);
+  tooltip.style.maxWidth = `${width}px`;
+  const own = tooltip.getBoundingClientRect();
+  const left = Math.max(8, Math.min(box.left, window.innerWidth - own.width - 8));
+  const below = box.bottom + 6 + own.height < window.innerHeight;
+  tooltip.style.left = `${left}px`;
+  tooltip.style.top = `${below ? box.bottom + 6 : Math.max(4, box.top - own.height - 6)}px`;
+  anchor.setAttribute("aria-describedby", "tip");
+}
+
+/** Takes the tooltip away, as when a view goes. */
+export function hideTip(): void {
+  if (tooltip) tooltip.hidden = true;
+  document.querySelector("[aria-describedby=tip]")?.removeAttribute("aria-describedby");
+}
+
+/** Explains an element on hover and focus. */
+export function tip<E extends HTMLElement>(element: E, content: () => Child): E {
+  element.addEventListener("pointerenter", () => showTip(element, content));
+  element.addEventListener("pointerleave", hideTip);
+  element.addEventListener("focus", () => showTip(element, content));
+  element.addEventListener("blur", hideTip);
+  return element;
+}
+
+// Numbers with their origin ------------------------------------------------------------------------
+
+export interface Origin {
+  readonly table: string;
+  readonly row: number;
+  readonly column: string;
+}
+
+/** A shown number that says where it is from: table, row and column, on hover, and for tests. */
+export function figure(job: Job, text: string, origin: Origin): HTMLElement {
+  const table = job.table(origin.table);
+  const column = table.columns[table.place(origin.column)];
+  const element = h("span", {
+    class: "figure",
+    attr: { "data-table": origin.table, "data-row": origin.row, "data-column": origin.column },
+  }, text);
+  return tip(element, () => [
+    h("b", null, `${origin.table} ${origin.column}`),
+    h("br"),
+    f.exact(cellNumber(job, origin), column?.unit),
+    column ? [h("br"), column.doc] : null,
+  ]);
+}
+
+function cellNumber(job: Job, origin: Origin): number | string | null {
+  const value = job.table(origin.table).cell(origin.row, origin.column);
+  return typeof value === "boolean" ? String(value) : value;
+}
+
+/** A word with its definition on hover and focus. */
+export function term(label: string, definition: Child): HTMLElement {
+  return tip(h("span", { class: "term", attr: { tabindex: 0 } }, label), () => definition);
+}
+
+// Text ---------------------------------------------------------------------------------------------
+
+const SIGNS: Readonly<Record<State, readonly [string, string]>> = {
+  bad: ["!", "Problem"],
+  warn: ["▲", "Worth a look"],
+  good: ["✓", "Fine"],
+  note: ["i", "Note"],
+};
+
+/** A state as sign and colour; the word is for who does not see them. */
+export function sign(state: State): HTMLElement {
+  const [mark, word] = SIGNS[state];
+  return h("span", { class: `sign ${state}`, attr: { role: "img", "aria-label": word } }, mark);
+}
+
+/** The heading of a view and what it is about. */
+export function heading(title: Child, ...lead: Child[]): HTMLElement {
+  return h("header", { class: "lead" }, h("h1", { attr: { tabindex: -1 } }, title),
+    lead.length > 0 && h("p", null, ...lead));
+}
+
+/** A link to another view. */
+export function link(text: Child, view: string, params: Readonly<Record<string, string | number>> = {}): HTMLElement {
+  return h("a", { class: "go", attr: { href: href(view, params) } }, text, " →");
+}
+
+/** A section with a heading of the second order. */
+export function section(title: string, ...children: Child[]): HTMLElement {
+  return h("section", null, h("h2", null, title), ...children);
+}
+
+export function note(...children: Child[]): HTMLElement {
+  return h("p", { class: "note" }, ...children);
+}
+
+/** What stands where there is nothing to draw, with the reason. */
+export function empty(...children: Child[]): HTMLElement {
+  return h("p", { class: "empty" }, ...children);
+}
+
+/** Text of tmerge's own tables, which may hold names from traces. */
+export function prose(text: string | null): string {
+  return text === null ? "" : cut(visible(text), 2000);
+}
+
+// Controls -----------------------------------------------------------------------------------------
+
+/** One choice of several, as buttons side by side. */
+export function segmented<T extends string>(
+  label: string,
+  options: readonly (readonly [T, string])[],
+  chosen: T,
+  choose: (value: T) => void,
+): HTMLElement {
+  return h("div", { class: "segmented", attr: { role: "group", "aria-label": label } },
+    h("span", { class: "label" }, label),
+    h("div", { class: "options" }, options.map(([value, text]) =>
+      h("button", {
+        attr: { type: "button", "aria-pressed": String(value === chosen), "data-value": value },
+        on: { click: () => choose(value) },
+      }, text))));
+}
+
+/** A choice of many. */
+export function select(
+  label: string,
+  options: readonly (readonly [string, string])[],
+  chosen: string,
+  choose: (value: string) => void,
+): HTMLElement {
+  const box = h("select", { on: { change: () => choose(box.value) } },
+    options.map(([value, text]) => h("option", { attr: { value, selected: value === chosen } }, text)));
+  return h("label", { class: "select" }, h("span", { class: "label" }, label), box);
+}
+
+export function controls(...children: Child[]): HTMLElement {
+  return h("div", { class: "controls" }, ...children);
+}
+
+// Legend -------------------------------------------------------------------------------------------
+
+/** Colours and their meanings; a key is the name of a colour in the style sheet. */
+export function legend(keys: readonly (readonly [string, string])[]): HTMLElement {
+  return h("ul", { class: "legend" }, keys.map(([key, label]) =>
+    h("li", null, h("span", { class: `swatch fill-${key}` }), label)));
+}

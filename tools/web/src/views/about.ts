@@ -1,0 +1,51 @@
+/** About the data: what was read, and how. */
+import { recorded } from "../app";
+import type { Job } from "../data";
+import { h, name, type Child } from "../dom";
+import * as f from "../format";
+import { grid } from "../grid";
+import { ranksOf } from "../job";
+import { empty, heading, prose, section } from "../ui";
+import type { View } from "../view";
+
+const FACTS: Readonly<Record<string, string>> = {
+  command: "Read by", align: "Clocks brought together by", wall_uncertainty_ns: "Uncertainty of clocks as set",
+  comm_pattern: "Further communication kernels", world_size: "Ranks of the job as traces say", tool_version: "Written by tmerge",
+};
+
+function facts(job: Job): HTMLElement {
+  const row = job.table("job.job"), { missing } = ranksOf(job);
+  const lines: [string, Child][] = [
+    ["Begin", recorded(job) ?? "no time of day"],
+    ["Begin, ns since the epoch", job.begin === null ? f.NONE : String(job.begin)],
+    ["Time covered", f.time(row.num(0, "duration_ns"))],
+    ["Ranks read", f.grouped(row.num(0, "ranks") ?? 0)],
+    ["Ranks without a trace", missing.length === 0 ? "none known" : f.ranges(missing)],
+    ["Events", f.grouped(row.num(0, "events") ?? 0)],
+    ["Collectives found", f.grouped(row.num(0, "collectives") ?? 0)],
+  ];
+  for (const [key, label] of Object.entries(FACTS)) {
+    const value = job.facts[key];
+    if (value === null || value === undefined || value === -1) continue;
+    lines.push([label, key.endsWith("_ns") ? f.time(Number(value)) : name(String(value), 4000)]);
+  }
+  lines.push(["Page made by tmerge", job.version]);
+  return h("dl", { class: "facts-list" }, lines.map(([label, value]) => [h("dt", null, label), h("dd", null, value)]));
+}
+
+export const about: View = {
+  id: "about",
+  title: "About the data",
+  group: "The data",
+  needs: ["job.job", "job.rank", "job.remark", "job.left_out"],
+  render(root, { job }) {
+    const ranks = job.table("job.rank"), remarks = job.table("job.remark"), left = job.table("job.left_out");
+    root.append(heading("About the data", "What was read, how, and what was skipped, repaired or left out. Nothing of this page is loaded from elsewhere."), facts(job));
+    if (left.n > 0) root.append(section("Files left out", grid(job, left)));
+    root.append(section("What was repaired, skipped or odd", remarks.n === 0 ? empty("Nothing: every event was read as it stands.")
+      : grid(job, remarks, { columns: [{ column: "rank" }, { column: "source" }, { column: "remark" }, { column: "class" }, { column: "count" },
+        { column: "meaning", draw: (row) => prose(remarks.text(row, "meaning")) }] })));
+    root.append(section("Ranks", grid(job, ranks, { exact: true, columns: [{ column: "rank" }, { column: "host" }, { column: "device" }, { column: "events" },
+      { column: "skipped_events", label: "skipped" }, { column: "repaired_events", label: "repaired" }, { column: "truncated" }, { column: "format" }, { column: "source" }] })));
+  },
+};

@@ -1,0 +1,10 @@
+/** The views of the report, in the order of the list. */
+import { about } from "./about";
+import { ranks } from "./ranks";
+import { steps } from "./steps";
+import { stragglers } from "./stragglers";
+import { summary } from "./summary";
+import { tables } from "./tables";
+import type { View } from "../view";
+
+export const reportViews: readonly View[] = [summary, ranks, steps, stragglers, tables, about];

@@ -1,0 +1,111 @@
+/** Ranks: who computes, waits, idles. */
+import type { Job, Table } from "../data";
+import * as f from "../format";
+import { grid } from "../grid";
+import { ranksOf } from "../job";
+import { PARTS, partsOf, stacks, type StackRow } from "../stack";
+import { controls, empty, heading, legend, section, segmented } from "../ui";
+import { href, type Context, type View } from "../view";
+import { h } from "../dom";
+
+const SHOWN = 128;
+
+/** What the bars are of: a row of values for each rank. */
+interface Source {
+  readonly rank: number;
+  readonly values: number[];
+  readonly partial: boolean;
+}
+
+function wholeJob(overlap: Table): Source[] {
+  return overlap.rows.map((_, row) => ({ rank: overlap.num(row, "rank")!, values: partsOf(overlap, row), partial: false }));
+}
+
+function stepsOnly(steps: Table): Source[] {
+  return [...steps.by("rank")].map(([rank, rows]) => ({
+    rank: Number(rank),
+    values: rows.map((row) => partsOf(steps, row)).reduce((sum, values) => sum.map((v, i) => v + values[i]!)),
+    partial: rows.some((row) => steps.cell(row, "partial") === true),
+  }));
+}
+
+function sorted(sources: Source[], by: string): Source[] {
+  const part = PARTS.findIndex((p) => p.key === by);
+  return part < 0 ? sources : [...sources].sort((a, b) => b.values[part]! - a.values[part]! || a.rank - b.rank);
+}
+
+/* In rank order hosts stand over their ranks, and a rank without a trace keeps its place. */
+function rowsOf(job: Job, sources: Source[], by: string): StackRow[] {
+  const { host, hosts, missing } = ranksOf(job);
+  const cutShort = new Set(job.table("job.rank").rows.map((_, row) => row)
+    .filter((row) => job.table("job.rank").cell(row, "truncated") === true).map((row) => job.table("job.rank").num(row, "rank")));
+  const rows: (StackRow & { rank: number })[] = sorted(sources, by).map((source) => ({
+    rank: source.rank,
+    label: `rank ${source.rank}`,
+    values: source.values,
+    href: href("timeline", { rank: source.rank }),
+    data: { "data-rank": source.rank },
+    ...(cutShort.has(source.rank) ? { state: "torn" as const } : {}),
+  }));
+  if (by !== "rank") return rows;
+  for (const rank of missing)
+    rows.push({ rank, label: `rank ${rank}`, values: [], state: "missing", note: "no trace" });
+  rows.sort((a, b) => a.rank - b.rank);
+  let last = "";
+  return rows.map((row) => {
+    const own = host.get(row.rank) ?? "";
+    const first = hosts.length > 1 && own !== "" && own !== last;
+    last = own || last;
+    return first ? { ...row, heading: own } : row;
+  });
+}
+
+function bars(root: HTMLElement, context: Context, sources: Source[], shares: boolean, by: string): void {
+  const rows = rowsOf(context.job, sources, by);
+  const all = context.params.get("all") === "1" || rows.length <= SHOWN;
+  const scale = Math.max(1, ...sources.map((source) => f.sum(source.values)));
+  root.append(legend(PARTS.map((part) => [part.key, part.label])),
+    stacks(all ? rows : rows.slice(0, SHOWN), { shares, axis: true, ...(shares ? {} : { scale }) }));
+  if (!all)
+    root.append(h("p", { class: "more" }, h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } },
+      `Show all ${f.grouped(rows.length)} ranks`)));
+}
+
+function table(job: Job): HTMLElement {
+  return section("The same as a table, of the whole job", grid(job, job.table("overlap.rank"), {
+    link: (row) => href("timeline", { rank: job.table("overlap.rank").num(row, "rank") ?? 0 }),
+    columns: [
+      { column: "rank" }, { column: "window_ns", label: "window" }, { column: "compute_ns", label: "compute" },
+      { column: "comm_ns", label: "comm." }, { column: "overlap_pct", label: "overlap" },
+      { column: "exposed_comm_ns", label: "exposed comm." }, { column: "exposed_wait_ns", label: "wait" },
+      { column: "exposed_transfer_ns", label: "transfer" }, { column: "exposed_unmatched_ns", label: "not matched" },
+      { column: "exposed_memory_ns", label: "copies" }, { column: "idle_ns", label: "idle" },
+    ],
+  }));
+}
+
+export const ranks: View = {
+  id: "ranks",
+  title: "Ranks",
+  group: "",
+  needs: ["job.rank", "overlap.rank", "overlap.step"],
+  render(root, context) {
+    const { job, params } = context;
+    root.append(heading("Ranks", "Each bar is one rank’s recorded GPU time, split so that the parts add up to it exactly. ",
+      "Long red parts are ranks that wait; the one with little red and much idle is the one they wait for."));
+    const overlap = job.table("overlap.rank"), steps = job.table("overlap.step");
+    if (overlap.n === 0) return void root.append(empty("No GPU events were recorded: there is no time to split."));
+    const shares = params.get("show") === "share";
+    const by = PARTS.some((part) => part.key === params.get("sort")) ? params.get("sort")! : "rank";
+    const marked = steps.n > 0 && steps.nums("step").some((step) => step !== 0);
+    const inSteps = marked && params.get("of") === "steps";
+    root.append(controls(
+      segmented("Show", [["time", "time"], ["share", "share"]], shares ? "share" : "time", (v) => context.redraw({ show: v === "time" ? null : v })),
+      segmented("Sort by", [["rank", "rank"], ["compute", "compute"], ["wait", "exposed wait"], ["transfer", "transfer"], ["idle", "idle"]], by,
+        (v) => context.redraw({ sort: v === "rank" ? null : v })),
+      marked && segmented("Of", [["job", "whole job"], ["steps", "steps only"]], inSteps ? "steps" : "job",
+        (v) => context.redraw({ of: v === "job" ? null : v }))));
+    bars(root, context, inSteps ? stepsOnly(steps) : wholeJob(overlap), shares, by);
+    root.append(table(job));
+  },
+};

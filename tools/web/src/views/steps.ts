@@ -1,0 +1,157 @@
+/** Steps: is it a rank, a step, or chance? */
+import type { Job, Table } from "../data";
+import * as f from "../format";
+import { grid } from "../grid";
+import { hasSteps, ranksOf, severalRanks } from "../job";
+import { heatMap, type MapCell } from "../map";
+import { PARTS, partsOf, stacks } from "../stack";
+import { controls, empty, heading, legend, note, section, segmented } from "../ui";
+import { href, type Context, type View } from "../view";
+import { h } from "../dom";
+
+interface Metric {
+  readonly key: string;
+  readonly label: string;
+  readonly table: string;
+  readonly ramp: "wait" | "work";
+  readonly doc: string;
+  readonly value: (table: Table, row: number) => number | null;
+}
+
+const METRICS: readonly Metric[] = [
+  { key: "caused", label: "wait caused", table: "stragglers.rank_step", ramp: "wait", doc: "Waiting of others behind which the rank is: direct_ns + indirect_ns.",
+    value: (t, row) => { const d = t.num(row, "direct_ns"); return d === null ? null : d + (t.num(row, "indirect_ns") ?? 0); } },
+  { key: "wait", label: "waited", table: "stragglers.rank_step", ramp: "wait", doc: "Its waiting for the last rank of each collective.", value: (t, row) => t.num(row, "wait_ns") },
+  { key: "compute", label: "compute", table: "overlap.step", ramp: "work", doc: "compute_ns.", value: (t, row) => t.num(row, "compute_ns") },
+  { key: "exposed", label: "exposed communication", table: "overlap.step", ramp: "wait", doc: "exposed_comm_ns.", value: (t, row) => t.num(row, "exposed_comm_ns") },
+  { key: "idle", label: "idle", table: "overlap.step", ramp: "work", doc: "idle_ns.", value: (t, row) => t.num(row, "idle_ns") },
+  { key: "step", label: "step time", table: "overlap.step", ramp: "work", doc: "window_ns.", value: (t, row) => t.num(row, "window_ns") },
+];
+
+const MANY = 64;
+
+interface Field {
+  readonly rows: { label: string; ranks: number[] }[];
+  readonly steps: number[];
+  readonly value: Map<string, number>;
+  readonly row: Map<string, number>;
+  readonly partial: Set<string>;
+}
+
+/* Ranks, or with many of them hosts, whose worst rank counts. */
+function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field {
+  const { ranks, host, missing } = ranksOf(job);
+  const table = job.table(metric.table), windows = job.table("overlap.step");
+  const value = new Map<string, number>(), row = new Map<string, number>(), partial = new Set<string>();
+  for (let r = 0; r < table.n; r++) {
+    const key = `${table.num(r, "rank")}/${table.num(r, "step")}`, v = metric.value(table, r);
+    row.set(key, r);
+    if (v !== null) value.set(key, v);
+  }
+  for (let r = 0; r < windows.n; r++)
+    if (windows.cell(r, "partial") === true) partial.add(`${windows.num(r, "rank")}/${windows.num(r, "step")}`);
+  const steps = [...new Set(windows.nums("step"))].filter((s): s is number => s !== null).sort((a, b) => a - b);
+  let rows = byHost
+    ? [...new Set(ranks.map((rank) => host.get(rank)!))].map((name) => ({ label: name, ranks: ranks.filter((rank) => host.get(rank) === name) }))
+    : [...ranks, ...missing].sort((a, b) => a - b).map((rank) => ({ label: `rank ${rank}`, ranks: [rank] }));
+  if (sort === "worst") {
+    const cost = new Map(rows.map((r) => [r, Math.max(...r.ranks.map((rank) => f.sum(steps.map((s) => value.get(`${rank}/${s}`) ?? 0))))]));
+    rows = rows.sort((a, b) => cost.get(b)! - cost.get(a)!);
+  }
+  return { rows, steps, value, row, partial };
+}
+
+function cellOf(job: Job, metric: Metric, field: Field, unit: f.Unit, r: number, c: number): MapCell | null {
+  const { label, ranks } = field.rows[r]!, step = field.steps[c]!;
+  const there = ranks.filter((rank) => field.row.has(`${rank}/${step}`));
+  if (there.length === 0) return null;
+  const worst = there.reduce((a, b) => ((field.value.get(`${b}/${step}`) ?? -1) > (field.value.get(`${a}/${step}`) ?? -1) ? b : a));
+  const value = field.value.get(`${worst}/${step}`) ?? null;
+  const partial = field.partial.has(`${worst}/${step}`);
+  const window = windowOf(job, worst, step);
+  return {
+    value,
+    text: value === null ? f.NONE : f.scaled(value, unit, unit.factor === 1 ? 0 : 1),
+    partial,
+    ...(window ? { href: href("timeline", { rank: worst, t: `${window[0]}-${window[1]}` }) } : {}),
+    tip: () => [h("b", null, `${label}, step ${step}`), h("br"), `${metric.label}: ${f.time(value)}`,
+      ranks.length > 1 ? ` (rank ${worst}, the largest)` : "", partial ? [h("br"), "The recording began or ended inside this step."] : ""],
+  };
+}
+
+function windowOf(job: Job, rank: number, step: number): [number, number] | null {
+  const table = job.table("overlap.step");
+  const row = table.find({ rank, step });
+  const begin = table.num(row, "begin_ns"), length = table.num(row, "window_ns");
+  return begin === null || length === null ? null : [Math.max(0, begin), begin + length];
+}
+
+function median(values: Iterable<number>): number {
+  return f.median([...values]) ?? 0;
+}
+
+function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: boolean): void {
+  const { job, params } = context;
+  const field = fieldOf(job, metric, byHost, params.get("sort") ?? "name");
+  const unit = f.timeUnit(field.value.values());
+  const many = job.table("job.rank").n >= MANY;
+  root.append(heatMap({
+    label: `${metric.label} by ${byHost ? "host" : "rank"} and step, ${unit.name}`,
+    rows: field.rows.map((row) => row.label),
+    columns: field.steps.map((step) => `step ${step}`),
+    ramp: metric.ramp,
+    ...(many || metric.key === "compute" || metric.key === "step" ? { from: many ? median(field.value.values()) : 0 } : {}),
+    cell: (r, c) => cellOf(job, metric, field, unit, r, c),
+  }));
+  root.append(note(`${metric.label}, ${unit.name}. ${metric.doc} A row that stands out in every step is a rank, a column is a step. `,
+    field.partial.size > 0 ? "Hatched: the recording began or ended inside the step. " : "",
+    many ? "The scale begins at the median." : ""));
+}
+
+/* Small multiples: a step each, the ranks' stacks on one scale. */
+function multiples(job: Job): HTMLElement | null {
+  const table = job.table("overlap.step");
+  const steps = [...table.by("step")].filter(([step]) => typeof step === "number").sort(([a], [b]) => Number(a) - Number(b));
+  if (job.table("job.rank").n > 32 || steps.length > 24 || steps.length === 0) return null;
+  const scale = Math.max(1, ...table.nums("window_ns").map((w) => w ?? 0));
+  return section("Each step’s time by rank", legend(PARTS.map((part) => [part.key, part.label])),
+    h("div", { class: "multiples" }, steps.map(([step, rows]) => h("section", null, h("h3", null, `step ${step}`),
+      stacks(rows.map((row) => ({
+        label: `rank ${table.num(row, "rank")}`, values: partsOf(table, row),
+        data: { "data-rank": table.num(row, "rank") ?? "", "data-step": Number(step) },
+        ...(table.cell(row, "partial") === true ? { state: "partial" as const } : {}),
+      })), { scale })))));
+}
+
+export const steps: View = {
+  id: "steps",
+  title: "Steps",
+  group: "",
+  needs: ["job.rank", "overlap.step", "stragglers.rank_step", "stragglers.step", "imbalance.step"],
+  state: (job) => ((job.table("imbalance.job").num(0, "imbalance_pct") ?? 0) >= 10 ? "warn" : undefined),
+  render(root, context) {
+    const { job, params } = context;
+    const table = job.table("overlap.step");
+    root.append(heading("Steps", severalRanks(job) ? "Is it a rank, a step, or chance? Each cell is one rank in one step." : "Each cell is one step."));
+    if (table.n === 0) return void root.append(empty("No GPU events were recorded in a step."));
+    if (!hasSteps(job)) root.append(note("The traces mark no steps: the whole trace is one column. Call prof.step() in the training loop to mark them."));
+    const metrics = METRICS.filter((metric) => job.table(metric.table).n > 0);
+    const metric = metrics.find((m) => m.key === params.get("metric")) ?? metrics[0]!;
+    const hosts = ranksOf(job).hosts.length;
+    const byHost = hosts > 1 && (params.get("rows") ?? (job.table("job.rank").n >= MANY ? "hosts" : "ranks")) === "hosts";
+    root.append(controls(
+      segmented("Metric", metrics.map((m) => [m.key, m.label] as const), metric.key, (v) => context.redraw({ metric: v === metrics[0]!.key ? null : v })),
+      segmented("Order", [["name", "by name"], ["worst", "worst first"]], params.get("sort") === "worst" ? "worst" : "name", (v) => context.redraw({ sort: v === "name" ? null : v })),
+      hosts > 1 && segmented("Rows", [["hosts", "hosts"], ["ranks", "ranks"]], byHost ? "hosts" : "ranks", (v) => context.redraw({ rows: v }))));
+    drawMap(root, context, metric, byHost);
+    const small = multiples(job);
+    if (small) root.append(small);
+    if (job.table("stragglers.step").n > 0)
+      root.append(section("Who leads each step", grid(job, job.table("stragglers.step"))));
+    root.append(section("How even the steps are", grid(job, job.table("imbalance.step"), { columns: [
+      { column: "step" }, { column: "mean_compute_ns", label: "mean compute" }, { column: "max_compute_ns", label: "largest" }, { column: "max_rank", label: "of rank" },
+      { column: "imbalance_pct", label: "imbalance" }, { column: "load_balance", label: "load balance" }, { column: "step_ns", label: "step" },
+      { column: "parallel_efficiency", label: "parallel efficiency" },
+    ] })));
+  },
+};

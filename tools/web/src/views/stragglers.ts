@@ -1,0 +1,206 @@
+/** Stragglers: who causes waiting, to whom, and is it proven? */
+import type { Job, Table } from "../data";
+import { h, type Child } from "../dom";
+import * as f from "../format";
+import { kindWord, matchedShare, onTimeline, ranksOf, severalRanks, verdict } from "../job";
+import { heatMap } from "../map";
+import { empty, heading, legend, note, prose, section, tip } from "../ui";
+import type { Context, View } from "../view";
+
+const ROWS_MAX = 64;
+const MATRIX_MAX = 32;
+const WORST_SHOWN = 8;
+
+const cost = (table: Table, row: number): number => (table.num(row, "direct_ns") ?? 0) + (table.num(row, "indirect_ns") ?? 0);
+
+/* What a rank waited to the left, what others waited because of it to the right, on one scale. */
+function butterfly(job: Job): HTMLElement {
+  const table = job.table("stragglers.rank");
+  const rows = table.rows.map((_, row) => row);
+  const costs = rows.map((row) => cost(table, row)), waits = rows.map((row) => table.num(row, "wait_ns") ?? 0);
+  const most = Math.max(1, ...costs, ...waits);
+  const unit = f.timeUnit([most]);
+  const chosen = rows.length <= ROWS_MAX ? rows
+    : [...rows].sort((a, b) => costs[b]! - costs[a]!).slice(0, ROWS_MAX).sort((a, b) => a - b);
+  const leftMost = Math.max(1, ...chosen.map((row) => waits[row]!)), rightMost = Math.max(1, ...chosen.map((row) => costs[row]!));
+  const list = h("div", { class: "butterfly", style: { "--left": `${Math.max(12, (100 * leftMost) / (leftMost + rightMost))}fr`, "--right": `${Math.max(12, (100 * rightMost) / (leftMost + rightMost))}fr` } },
+    h("div", { class: "fly head" }, h("span"), h("span", { class: "left" }, `waited, ${unit.name}`),
+      h("span", { class: "right" }, `made others wait, ${unit.name} of GPU time`), h("span", { class: "words" }, "evidence")));
+  for (const row of chosen) {
+    const rank = table.num(row, "rank"), straggler = table.text(row, "verdict") === "straggler";
+    const half = (side: "left" | "right", value: number, end: number, column: string) => h("span", { class: side },
+      h("span", { class: "fly-value", attr: { "data-table": "stragglers.rank", "data-row": row, "data-column": column } }, f.scaled(value, unit, 1)),
+      tip(h("span", { class: "fly-bar", style: { width: `calc((100% - 64px) * ${value / end})` } }), () => [`rank ${rank}: `, f.exact(value, "ns")]));
+    list.append(h("div", { class: `fly ${straggler ? "straggler" : ""}` }, h("span", { class: "row-label" }, `rank ${rank}`),
+      half("left", waits[row]!, leftMost, "wait_ns"), half("right", costs[row]!, rightMost, "direct_ns"),
+      h("span", { class: "words" }, evidence(job, row))));
+  }
+  return h("div", null, list, rows.length > chosen.length && note(`${f.grouped(rows.length - chosen.length)} ranks that cost less are left out; stragglers.rank has all.`));
+}
+
+function evidence(job: Job, row: number): string {
+  const table = job.table("stragglers.rank");
+  const speed = table.num(row, "relative_speed");
+  const indirect = table.num(row, "indirect_ns") ?? 0, all = cost(table, row);
+  return [
+    `last ${f.grouped(table.num(row, "last_arrivals") ?? 0)} of ${f.grouped(table.num(row, "collectives") ?? 0)}, ${f.grouped(table.num(row, "tied") ?? 0)} tied`,
+    speed === null ? "" : `compute ${f.times(speed)}`,
+    `leads ${f.grouped(table.num(row, "steps_led") ?? 0)}`,
+    all > 0 && indirect / all > 0.05 ? `${f.percent((100 * indirect) / all)} through others` : "",
+  ].filter((part) => part !== "").join("; ");
+}
+
+/* Row: the rank that waits; column: the one that it waits for. */
+function matrix(job: Job): HTMLElement {
+  const pairs = job.table("stragglers.pair");
+  const title = "Who waits for whom";
+  if (pairs.n === 0)
+    return section(title, empty("Not known: pairs are kept for jobs of up to 512 ranks whose collectives were matched."));
+  const { host, hosts } = ranksOf(job);
+  const ranks = job.table("stragglers.rank");
+  const byHost = ranks.n > MATRIX_MAX && hosts.length > 1 && hosts.length <= MATRIX_MAX;
+  const nameOf = (rank: number) => (byHost ? host.get(rank) ?? "" : `rank ${rank}`);
+  const order = [...ranks.rows.keys()].sort((a, b) => cost(ranks, b) - cost(ranks, a)).map((row) => ranks.num(row, "rank")!);
+  const kept = byHost ? order : order.slice(0, MATRIX_MAX);
+  const names = [...new Set(kept.sort((a, b) => a - b).map(nameOf))];
+  const sums = new Map<string, number>();
+  for (let r = 0; r < pairs.n; r++) {
+    const key = `${nameOf(pairs.num(r, "for_rank")!)}\n${nameOf(pairs.num(r, "rank")!)}`;
+    sums.set(key, (sums.get(key) ?? 0) + (pairs.num(r, "wait_ns") ?? 0));
+  }
+  const unit = f.timeUnit(sums.values());
+  const everything = f.sum(pairs.nums("wait_ns"));
+  return section(title, note(`Row: the ${byHost ? "host" : "rank"} that waits. Column: the one it waits for, ${unit.name}. A column that stands out is a straggler.`),
+    heatMap({
+      label: `${title}, ${unit.name}`, rows: names, columns: names.map((each) => each.replace(/^rank /, "")), ramp: "wait",
+      cell: (r, c) => {
+        const value = sums.get(`${names[r]}\n${names[c]}`) ?? (r === c && !byHost ? null : 0);
+        if (value === null) return null;
+        return { value, text: value === 0 ? "·" : f.scaled(value, unit, unit.factor === 1 ? 0 : 1),
+          tip: () => [h("b", null, `${names[r]} waits for ${names[c]}`), h("br"), `${f.time(value)}, ${f.percent(f.share(value, everything), 1)} of all waiting`] };
+      },
+    }),
+    !byHost && ranks.n > names.length && note(`The ${names.length} ranks that cost most; stragglers.pair has all.`));
+}
+
+function stepMap(job: Job): HTMLElement {
+  const table = job.table("stragglers.rank_step");
+  const steps = [...new Set(table.nums("step"))].filter((s): s is number => s !== null).sort((a, b) => a - b);
+  if (table.n === 0 || steps.length === 0) return section("Which step, which rank", empty("No operation with waits lies in a step."));
+  const costs = job.table("stragglers.rank");
+  const ranks = [...costs.rows.keys()].sort((a, b) => cost(costs, b) - cost(costs, a)).slice(0, MATRIX_MAX)
+    .map((row) => costs.num(row, "rank")!).sort((a, b) => a - b);
+  const rows = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.num(row, "step")}`, row]));
+  const unit = f.timeUnit(table.rows.map((_, row) => cost(table, row)));
+  return section("Which step, which rank", note(`Wait caused, ${unit.name}. A row that stands out in every step is persistent.`),
+    heatMap({
+      label: `Wait caused by rank and step, ${unit.name}`, rows: ranks.map((rank) => `rank ${rank}`), columns: steps.map((step) => `step ${step}`), ramp: "wait",
+      cell: (r, c) => {
+        const row = rows.get(`${ranks[r]}/${steps[c]}`);
+        if (row === undefined) return null;
+        const value = cost(table, row);
+        return { value, text: value === 0 ? "·" : f.scaled(value, unit, unit.factor === 1 ? 0 : 1),
+          tip: () => [h("b", null, `rank ${ranks[r]}, step ${steps[c]}`), h("br"), `made others wait ${f.time(value)}, waited ${f.time(table.num(row, "wait_ns"))}`] };
+      },
+    }));
+}
+
+// The instances that cost most ------------------------------------------------------------------------
+
+/** A rank's part in an operation, in ns from the job's begin. */
+interface Arrival {
+  readonly rank: number;
+  readonly begin: number;
+  readonly end: number;
+}
+
+function instance(job: Job, row: number, arrivals: Arrival[]): HTMLElement {
+  const worst = job.table("collectives.worst");
+  const first = Math.min(...arrivals.map((a) => a.begin)), release = Math.max(...arrivals.map((a) => a.begin));
+  const end = Math.max(...arrivals.map((a) => a.end));
+  const last = worst.num(row, "last_rank");
+  const step = worst.num(row, "step"), bytes = worst.num(row, "bytes");
+  const length = Math.max(1, end - first), at = (ns: number) => `${(100 * (ns - first)) / length}%`;
+  const shown = arrivals.length <= 16 ? arrivals : someArrivals(arrivals);
+  const lanes = shown.map((a) => {
+    const free = Math.min(Math.max(release, a.begin), a.end);
+    return h("div", { class: "lane" }, h("span", { class: "row-label" }, `rank ${a.rank}`),
+      tip(h("span", { class: "lane-box" },
+        h("span", { class: "piece fill-wait", style: { left: at(a.begin), width: `${(100 * (free - a.begin)) / length}%` } }),
+        h("span", { class: "piece fill-transfer", style: { left: at(free), width: `${(100 * (a.end - free)) / length}%` } }),
+        a.rank === last && h("span", { class: "last-mark", style: { left: at(a.begin) }, attr: { "aria-label": "came last" } }, "▶")),
+      () => [h("b", null, `rank ${a.rank}`), ` arrived ${f.time(a.begin - first)} after the first, waited ${f.time(Math.max(0, free - a.begin))}`]));
+  });
+  const what: Child[] = [
+    h("b", null, `${kindWord(worst.text(row, "kind") ?? "")}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null ? "" : `, step ${step}`}`), h("br"),
+    `${f.time(worst.num(row, "wait_ns"))} waited, ${f.time(worst.num(row, "skew_ns"))} skew`, h("br"),
+    last === null ? "the last place is tied" : `rank ${last} last`, `, transfer ${f.time(worst.num(row, "transfer_ns"))}`, h("br"),
+    bytes === null ? "" : [f.bytes(bytes), " "], prose(worst.text(row, "group")).slice(0, 40), h("br"),
+    h("a", { attr: { href: onTimeline(first, end, { coll: row }) } }, "on the timeline"),
+  ];
+  return h("article", { class: "instance" }, h("div", { class: "instance-words" }, what),
+    h("div", { class: "lanes", attr: { role: "img", "aria-label": `${arrivals.length} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first` } },
+      h("div", { class: "release-box" }, h("span", { class: "release", style: { left: at(release) } })), lanes,
+      h("div", { class: "lane foot" }, h("span"), h("span", { class: "lane-box" }, h("span", { class: "zero" }, "0"),
+        h("span", { class: "release-text", style: { right: `${100 - (100 * (release - first)) / length}%` } }, `last arrival +${f.time(release - first)}`)))));
+}
+
+/* Of many ranks the 8 latest and the 4 earliest. */
+function someArrivals(arrivals: Arrival[]): Arrival[] {
+  const order = [...arrivals].sort((a, b) => a.begin - b.begin);
+  return [...order.slice(0, 4), ...order.slice(-8)];
+}
+
+function worstInstances(context: Context): HTMLElement {
+  const { job, params } = context;
+  const worst = job.table("collectives.worst"), arrivals = job.table("collectives.arrival");
+  const title = "The instances that cost most";
+  if (worst.n === 0) return section(title, empty("No operation has a wait."));
+  const byInstance = arrivals.by("instance");
+  const all = params.get("all") === "1";
+  const rows = [...worst.rows.keys()].slice(0, all ? worst.n : WORST_SHOWN);
+  return section(title,
+    note("Every rank’s part in one collective: waiting until the last rank arrives, then transferring. All bars of one collective share a time axis that begins with its first arrival."),
+    legend([["transfer", "Transfer"], ["wait", "Wait"]]),
+    rows.map((row) => instance(job, row, (byInstance.get(worst.num(row, "instance")) ?? []).map((a) => (
+      { rank: arrivals.num(a, "rank")!, begin: arrivals.num(a, "begin_ns")!, end: arrivals.num(a, "end_ns")! })))),
+    !all && worst.n > WORST_SHOWN && h("p", { class: "more" }, h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } }, `Show all ${worst.n}`)));
+}
+
+function title(job: Job): string {
+  const table = job.table("stragglers.job"), ranks = job.table("stragglers.rank");
+  if (table.text(0, "verdict") !== "persistent") return verdict(job).title === "Nothing stands out" ? "No rank holds the job up" : headline(table);
+  const rank = table.num(0, "rank"), row = ranks.find({ rank });
+  const everything = f.sum(ranks.rows.map((_, r) => cost(ranks, r)));
+  if (table.text(0, "level") !== "rank") return verdict(job).title;
+  return `Rank ${rank} is behind ${f.percent(f.share(cost(ranks, row), everything))} of the waiting, persistently`;
+}
+
+function headline(table: Table): string {
+  const word = table.text(0, "verdict");
+  return word === "rotating" ? "A different rank is late in each step" : word === "inconclusive" ? "The traces cannot tell who is late"
+    : word === "none" ? "No rank holds the job up" : "Nothing could be matched between ranks";
+}
+
+export const stragglers: View = {
+  id: "stragglers",
+  title: "Stragglers",
+  group: "",
+  needs: ["job.rank", "stragglers.job", "stragglers.rank", "stragglers.pair", "stragglers.rank_step", "collectives.worst", "collectives.arrival", "clock.check", "overlap.kind"],
+  shown: severalRanks,
+  state: (job) => {
+    const word = job.table("stragglers.job").text(0, "verdict");
+    return word === "persistent" ? "bad" : word === "rotating" ? "warn" : word === "none" ? "good" : undefined;
+  },
+  render(root, context) {
+    const { job } = context;
+    const table = job.table("stragglers.rank");
+    const waits = f.sum(table.nums("wait_ns")), match = matchedShare(job);
+    const instances = job.table("clock.check").num(0, "collectives") ?? 0;
+    root.append(heading(title(job), `Of ${f.time(waits)} that all ranks together spent waiting in ${f.count(instances, "collective")}, each nanosecond is charged to the ranks that had not yet arrived, or to those that had kept these waiting.`,
+      match.percent !== null && match.percent < 50 ? ` Only ${f.percent(match.percent)} of the communication kernels could be matched.` : ""));
+    if (table.nums("wait_ns").every((wait) => wait === null))
+      return void root.append(empty("No collective was matched over all its ranks, so no wait is known; collectives.unmatched under Tables says why."));
+    root.append(butterfly(job), h("div", { class: "columns even" }, matrix(job), stepMap(job)), worstInstances(context));
+  },
+};

@@ -1,0 +1,286 @@
+/** Summary: the finding first, then what it rests on. */
+import type { Job } from "../data";
+import { h, type Child } from "../dom";
+import * as f from "../format";
+import { adviceItem, communicates, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, total, verdict, worstUncertainty } from "../job";
+import { PARTS, partsOf, stacks, type StackRow } from "../stack";
+import { empty, figure, legend, link, prose, section, sign, term, type Origin } from "../ui";
+import { href, type Context, type State, type View } from "../view";
+
+const RANKS_MAX = 32;
+const ADVICE_MAX = 5;
+
+function title(job: Job): HTMLElement {
+  const found = verdict(job);
+  return h("header", { class: "verdict" }, sign(found.state),
+    h("div", null,
+      h("h1", { attr: { tabindex: -1 } }, prose(found.title)),
+      found.text && h("p", null, prose(found.text)),
+      link(found.link, found.view)));
+}
+
+// Three findings ------------------------------------------------------------------------------------
+
+interface Finding {
+  readonly state: State;
+  readonly title: string;
+  readonly text: Child;
+  readonly link: readonly [string, string];
+}
+
+/** How much communication hides behind computation. */
+export function overlapFinding(job: Job): Finding {
+  const comm = total(job, "comm_ns"), exposed = total(job, "exposed_comm_ns"), window = total(job, "window_ns");
+  if (comm === 0)
+    return { state: "note", title: "No communication recorded", text: "No kernel communicates by its metadata or its name; --comm-pattern adds names.", link: ["What was looked for", "communication"] };
+  const all = kinds(job);
+  const parts = all.slice(0, 3).map((kind) => `${kindWord(kind.kind)} hides ${f.percent(f.share(kind.overlap, kind.comm))}`);
+  const rest = all.some((kind) => kind.kind === "allreduce") ? "" : " The job has no AllReduce.";
+  const lost = f.share(exposed, window)!;
+  const waits = f.share(total(job, "exposed_wait_ns"), exposed) ?? 0;
+  const wait = waits > 50 ? " Most of what is exposed is waiting, so mend the straggler first." : "";
+  return {
+    state: lost >= 10 ? "warn" : "good",
+    title: `${f.percent(f.share(exposed, comm))} of communication is exposed`,
+    text: `${parts.join(", ")} behind computation.${rest} What is exposed takes ${f.percent(lost)} of the GPU time.${wait}`,
+    link: ["Overlap by kind", "communication"],
+  };
+}
+
+/** How even computation is over the ranks. */
+export function balanceFinding(job: Job): Finding {
+  const steps = job.table("imbalance.step"), whole = job.table("imbalance.job");
+  const values = steps.nums("imbalance_pct").filter((v): v is number => v !== null);
+  const middle = f.median(values) ?? whole.num(0, "imbalance_pct");
+  const to: readonly [string, string] = ["Steps and ranks", "steps"];
+  if (!severalRanks(job))
+    return { state: "note", title: "One rank", text: "There is nothing to compare its load with.", link: ["Where its time goes", "ranks"] };
+  if (middle === null)
+    return { state: "note", title: "Compute load is not known", text: "No rank has computation in a step that all have.", link: to };
+  const worst = values.length > 0 ? values.indexOf(Math.max(...values)) : -1;
+  const far = worst >= 0 && values[worst]! > Math.max(2 * middle, middle + 2);
+  return {
+    state: middle >= 10 ? "warn" : middle >= 25 ? "bad" : "good",
+    title: middle >= 10 ? "Compute load is uneven" : "Compute load is even",
+    text: `In the median step the slowest rank computes ${f.percent(middle, 1)} longer than the mean.` +
+      (far ? ` Step ${steps.num(worst, "step")} shows ${f.percent(values[worst]!, 1)}.` : ""),
+    link: to,
+  };
+}
+
+/** Whether arrivals on different hosts can be compared. */
+export function clockFinding(job: Job): Finding {
+  const check = job.table("clock.check"), hosts = ranksOf(job).hosts.length;
+  const to: readonly [string, string] = ["Clocks", "clocks"];
+  const uncertainty = worstUncertainty(job);
+  const matched = check.num(0, "matched") ?? 0, after = check.num(0, "violations_after") ?? 0;
+  if (!severalRanks(job))
+    return { state: "note", title: "One clock", text: "One rank has one clock.", link: to };
+  if (uncertainty === null)
+    return { state: "warn", title: "Clocks are not compared", text: "Numbers that compare ranks in time are left out.", link: to };
+  const where = hosts === 1 ? "One host, so one clock." : `${hosts} hosts, known to ±${f.time(uncertainty)}.`;
+  const end = matched === 0 ? "No collective was matched that could check them."
+    : after === 0 ? `None of ${f.count(matched, "matched collective")} ends before its last rank began.`
+      : `${f.count(after, "collective")} of ${f.grouped(matched)} end before their last rank began.`;
+  const components = new Set(job.table("clock.rank").nums("component")).size;
+  const bad = after > matched / 100 || components > 1;
+  return {
+    state: bad ? "warn" : matched === 0 && hosts > 1 ? "note" : "good",
+    title: components > 1 ? "Clocks fall into parts" : bad ? "Clocks disagree" : "Clocks agree",
+    text: `${where} ${end}` + (components > 1 ? ` No collective links ${components} parts of the job.` : ""),
+    link: to,
+  };
+}
+
+function findings(job: Job): HTMLElement {
+  return h("div", { class: "findings" }, [overlapFinding(job), balanceFinding(job), clockFinding(job)].map((finding) =>
+    h("section", { class: "finding" }, sign(finding.state),
+      h("div", null, h("h2", null, finding.title), h("p", null, finding.text), link(...finding.link)))));
+}
+
+// Six figures ---------------------------------------------------------------------------------------
+
+interface Figure {
+  readonly label: string;
+  readonly doc: string;
+  readonly value: Child;
+  readonly small?: string;
+  readonly below: Child;
+}
+
+function span(values: readonly number[], write: (value: number) => string, of: string): string {
+  if (values.length === 0) return "";
+  const low = write(Math.min(...values)), high = write(Math.max(...values));
+  return low === high ? `the same ${of}` : `${low} to ${high} ${of}`;
+}
+
+function known(values: readonly (number | null)[]): number[] {
+  return values.filter((value): value is number => value !== null);
+}
+
+/* Of the job's sums over ranks: what the test recomputes from the two columns. */
+function ratioFigure(job: Job, part: string, whole: string, write: (value: number | null) => string, scale = 1): HTMLElement {
+  const value = total(job, whole) > 0 ? (scale * total(job, part)) / total(job, whole) : null;
+  return h("span", { class: "figure", attr: { "data-sum": `overlap.rank ${part} ${whole}`, "data-value": value ?? "" } }, write(value));
+}
+
+function byRank(job: Job, part: string, whole: string): number[] {
+  const table = job.table("overlap.rank");
+  return known(table.rows.map((_, row) => f.share(table.num(row, part) ?? 0, table.num(row, whole) ?? 0)));
+}
+
+/** Mean over ranks of each step's time, without partial windows: by step, in order. */
+export function stepTimes(job: Job): Map<number, number> {
+  const overview = job.table("overview.step"), overlap = job.table("overlap.step");
+  const partial = new Set(overlap.rows.map((_, row) => row).filter((row) => overlap.cell(row, "partial") === true)
+    .map((row) => `${overlap.num(row, "rank")}/${overlap.num(row, "step")}`));
+  const found = new Map<number, number>();
+  for (const [step, rows] of overview.by("step")) {
+    const times = known(rows.filter((row) => !partial.has(`${overview.num(row, "rank")}/${step}`))
+      .map((row) => overview.num(row, "step_ns")));
+    if (typeof step === "number" && times.length > 0) found.set(step, f.sum(times) / times.length);
+  }
+  return found;
+}
+
+function stepFigure(job: Job): Figure {
+  const times = [...stepTimes(job).values()];
+  const marked = hasSteps(job);
+  return {
+    label: "Step time",
+    doc: "Median over steps of the mean over ranks of overview.step step_ns; partial steps are left out. Below: over the steps.",
+    value: h("span", { class: "figure", attr: { "data-value": f.median(times) ?? "" } }, marked ? f.time(f.median(times)) : f.NONE),
+    below: marked ? span(times, f.time, "by step") : "the traces mark no steps",
+  };
+}
+
+function figures(job: Job): Figure[] {
+  const overlaps = known(job.table("overlap.rank").nums("overlap_pct"));
+  const allreduce = kinds(job).find((kind) => kind.kind === "allreduce");
+  const comm = communicates(job);
+  const waits = f.share(total(job, "exposed_wait_ns"), total(job, "exposed_comm_ns"));
+  const ratios = known(job.table("ratio.rank").nums("comm_to_compute"));
+  const balance: Origin = { table: "imbalance.job", row: 0, column: "load_balance" };
+  const load = job.table("imbalance.job").num(0, "load_balance");
+  const steps = job.table("imbalance.step");
+  const loads = known(steps.nums("load_balance"));
+  const worst = loads.length > 0 ? steps.nums("load_balance").indexOf(Math.min(...loads)) : -1;
+  return [
+    stepFigure(job),
+    {
+      label: "Computing", doc: "Sum over ranks of overlap.rank compute_ns / window_ns.",
+      value: ratioFigure(job, "compute_ns", "window_ns", f.percent, 100), small: "of GPU time",
+      below: span(byRank(job, "compute_ns", "window_ns"), (v) => f.percent(v), "by rank"),
+    },
+    {
+      label: "Exposed communication", doc: "Sum over ranks of overlap.rank exposed_comm_ns / window_ns: communication with no computation beside it.",
+      value: comm ? ratioFigure(job, "exposed_comm_ns", "window_ns", f.percent, 100) : f.NONE, small: comm ? "of GPU time" : "",
+      below: comm ? (waits === null ? "" : `of which wait ${f.percent(waits)}`) : "no communication recorded",
+    },
+    {
+      label: "Communication overlap", doc: "Sum over ranks of overlap.rank overlap_ns / comm_ns: the share of communication that hides behind computation.",
+      value: comm ? ratioFigure(job, "overlap_ns", "comm_ns", (v) => f.percent(v, 1), 100) : f.NONE,
+      below: !comm ? "no communication recorded" : allreduce ? `AllReduce: ${f.percent(f.share(allreduce.overlap, allreduce.comm), 1)}`
+        : overlaps.length > 0 ? "AllReduce: none in this job" : "",
+    },
+    {
+      label: "Communication : compute", doc: "Sum over ranks of overlap.rank comm_ns / compute_ns.",
+      value: comm ? ratioFigure(job, "comm_ns", "compute_ns", f.ratio) : f.NONE,
+      below: comm ? span(ratios, f.ratio, "by rank") : "no communication recorded",
+    },
+    {
+      label: "Load balance", doc: "imbalance.job load_balance: mean / max of the ranks’ computation in the steps that all have; 1 is even.",
+      value: load === null || !severalRanks(job) ? f.NONE : figure(job, f.grouped(load, 3), balance),
+      below: !severalRanks(job) ? "one rank" : load === null ? "no common steps" : worst >= 0 && loads.length > 1
+        ? `${f.grouped(loads[loads.indexOf(Math.min(...loads))]!, 3)} in step ${steps.num(worst, "step")}` : "",
+    },
+  ];
+}
+
+function figureBand(job: Job): HTMLElement {
+  return h("dl", { class: "figures" }, figures(job).map((each) => h("div", null,
+    h("dt", null, term(each.label, each.doc)),
+    h("dd", { class: "value" }, each.value, each.small && h("small", null, ` ${each.small}`)),
+    h("dd", { class: "below" }, each.below))));
+}
+
+// Every rank's time ---------------------------------------------------------------------------------
+
+function rankBars(job: Job): HTMLElement {
+  const overlap = job.table("overlap.rank");
+  const heading = "Where each rank’s time goes";
+  if (overlap.n === 0) return section(heading, empty("No GPU events were recorded."));
+  const rows: StackRow[] = overlap.rows.map((_, row) => ({
+    label: `rank ${overlap.num(row, "rank")}`,
+    values: partsOf(overlap, row),
+    href: href("ranks"),
+    data: { "data-rank": overlap.num(row, "rank") ?? "" },
+  }));
+  const shown = rows.length <= RANKS_MAX ? rows : someRanks(job, rows);
+  return section(heading, legend(PARTS.map((part) => [part.key, part.label])), stacks(shown),
+    rows.length > shown.length && h("p", { class: "note" }, `${f.grouped(rows.length - shown.length)} more ranks: `, link("all of them", "ranks")));
+}
+
+/* The worst 8 by what they cost, the one in the middle, and the best 4. */
+function someRanks(job: Job, rows: StackRow[]): StackRow[] {
+  const cost = rows.map((_, row) => costOf(job, row));
+  const order = rows.map((_, row) => row).sort((a, b) => cost[b]! - cost[a]! || a - b);
+  const pick = (label: string, chosen: number[]) => chosen.map((row, i) => ({ ...rows[row]!, ...(i === 0 ? { heading: label } : {}) }));
+  return [...pick("those that cost most", order.slice(0, 8)), ...pick("the median", [order[order.length >> 1]!]),
+    ...pick("those that cost least", order.slice(-4))];
+}
+
+/** What a rank costs the job: the waiting behind which it is, else its time without computing. */
+export function costOf(job: Job, row: number): number {
+  const overlap = job.table("overlap.rank"), blame = job.table("stragglers.rank");
+  const at = blame.find({ rank: overlap.num(row, "rank") });
+  const caused = at < 0 ? 0 : (blame.num(at, "direct_ns") ?? 0) + (blame.num(at, "indirect_ns") ?? 0);
+  return caused + (overlap.num(row, "idle_ns") ?? 0) / 1e6;
+}
+
+// What to do, and what it rests on --------------------------------------------------------------------
+
+function adviceList(job: Job): HTMLElement {
+  const table = job.table("advice.item");
+  if (table.n === 0) return section("What to do", h("p", { class: "note" }, "No rule of the advice applies to this job."));
+  const items = table.rows.slice(0, ADVICE_MAX).map((_, row) => {
+    const item = adviceItem(job, row);
+    const cost = item.cost === null ? "" : `${item.upper ? "≤ " : ""}${f.time(item.cost)}`;
+    return h("li", null, sign(item.state), h("div", null,
+      h("div", { class: "advice-head" }, h("a", { attr: { href: href(item.view) } }, item.title),
+        cost && figure(job, cost, { table: "advice.item", row, column: "cost_ns" })),
+      h("p", null, prose(table.text(row, "text"))), h("p", { class: "note" }, prose(table.text(row, "evidence")))));
+  });
+  return section("What to do, by GPU time", h("ul", { class: "advice" }, items),
+    table.n > ADVICE_MAX && link(`${table.n - ADVICE_MAX} more`, "tables", { name: "advice.item" }));
+}
+
+function basis(job: Job): HTMLElement {
+  const ranks = job.table("job.rank"), { missing } = ranksOf(job);
+  const skipped = f.sum(ranks.nums("skipped_events")), repaired = f.sum(ranks.nums("repaired_events"));
+  const cutShort = ranks.rows.filter((_, row) => ranks.cell(row, "truncated") === true).length;
+  const match = matchedShare(job), left = job.rowsOf("job.left_out");
+  const parts: Child[] = [
+    `${f.count(job.table("job.job").num(0, "events") ?? 0, "event")} read, ${skipped === 0 ? "none skipped" : `${f.grouped(skipped)} skipped`}`,
+    repaired > 0 && `, ${f.grouped(repaired)} repaired`, ". ",
+  ];
+  if (cutShort > 0) parts.push(h("b", { class: "bad" }, `${f.count(cutShort, "trace is", "traces are")} cut short. `));
+  if (missing.length > 0) parts.push(h("b", { class: "bad" }, `${f.count(missing.length, "rank")} of ${job.facts["world_size"]} gave no trace: ${f.ranges(missing.slice(0, 64))}. `));
+  if (left > 0) parts.push(`${f.count(left, "file")} given were left out. `);
+  if (match.all > 0)
+    parts.push(`${f.grouped(match.matched)} of ${f.count(match.all, "communication kernel")} (${f.percent(match.percent)}) were matched across ranks`,
+      match.matched < match.all ? "; the others are drawn as “not matched”. " : ". ");
+  return section("What these figures rest on", h("p", null, parts), link("About the data", "about"));
+}
+
+export const summary: View = {
+  id: "summary",
+  title: "Summary",
+  group: "",
+  needs: ["job.job", "job.rank", "overlap.rank", "overlap.kind", "stragglers.job", "stragglers.rank", "overview.step", "overlap.step",
+    "imbalance.job", "imbalance.step", "ratio.rank", "clock.rank", "clock.check", "advice.item"],
+  render(root: HTMLElement, { job }: Context) {
+    root.append(title(job), findings(job), figureBand(job),
+      h("div", { class: "columns" }, rankBars(job), h("div", null, adviceList(job), basis(job))));
+  },
+};

@@ -1,0 +1,67 @@
+/** Tables: every table of every analysis, by its definition. */
+import type { Table } from "../data";
+import { h, fill } from "../dom";
+import * as f from "../format";
+import { csvOf, download, filterOf, grid, sortRows } from "../grid";
+import { drawForm } from "../forms";
+import { controls, empty, heading, note, segmented, select } from "../ui";
+import type { Context, View } from "../view";
+
+function chosenTable(context: Context): string {
+  const { job, params } = context;
+  const name = params.get("name") ?? "";
+  return job.names.includes(name) ? name : job.names[0] ?? "";
+}
+
+function draw(root: HTMLElement, context: Context, name: string): void {
+  const { job, params } = context;
+  const table = job.table(name);
+  const exact = params.get("show") === "exact";
+  const filter = params.get("filter") ?? "";
+  const box = h("div");
+  const search = h("input", {
+    attr: { type: "search", value: filter, placeholder: "rank>3 kind=allreduce", "aria-label": "Filter", spellcheck: false },
+    on: { input: () => { context.set({ filter: search.value || null }); drawGrid(); } },
+  });
+  function drawGrid(): void {
+    const sort = params.get("sort");
+    fill(box, grid(job, table, { exact, filter: search.value, sort, onSort: (next) => context.set({ sort: next || null }) }));
+  }
+  root.append(
+    controls(
+      h("label", { class: "select" }, h("span", { class: "label" }, "Filter"), search),
+      segmented("Numbers", [["shown", "as shown"], ["exact", "exact"]], exact ? "exact" : "shown", (v) => context.redraw({ show: v === "exact" ? v : null })),
+      h("button", { attr: { type: "button" }, on: { click: () => saveCsv(table, search.value, params.get("sort") ?? "") } }, "Save as CSV")),
+    drawForm(job, table) ?? "", box, definitions(table));
+  drawGrid();
+}
+
+function saveCsv(table: Table, filter: string, sort: string): void {
+  const rows = [...table.rows.keys()].filter(filterOf(table, filter));
+  download(`${table.name}.csv`, "text/csv", csvOf(table, sortRows(table, rows, sort)));
+}
+
+function definitions(table: Table): HTMLElement {
+  return h("details", { class: "definitions" }, h("summary", null, "What the columns mean"),
+    h("dl", null, table.columns.map((column) => [
+      h("dt", null, column.name, column.unit && h("span", { class: "unit" }, ` ${column.unit}`)),
+      h("dd", null, column.doc, column.epoch ? " Here counted from the job’s begin." : "")])));
+}
+
+export const tables: View = {
+  id: "tables",
+  title: "Tables",
+  group: "The data",
+  needs: [],
+  render(root, context) {
+    const { job } = context;
+    const name = chosenTable(context);
+    root.append(heading("Tables", "Every result, with its definition. A heading sorts; the filter takes conditions on columns, or text."));
+    root.append(controls(select("Table", job.names.map((each) => [each, `${each} (${f.grouped(job.rowsOf(each))})`]), name,
+      (chosen) => context.redraw({ name: chosen, sort: null, filter: null, show: null }))), note(job.docOf(name)));
+    const box = h("div");
+    root.append(box);
+    if (job.rowsOf(name) === 0) return void box.append(empty("This job has no rows in it."), definitions(job.table(name)));
+    job.load([name]).then(() => draw(box, context, name), (error: Error) => fill(box, empty(`This table cannot be shown: ${error.message}.`)));
+  },
+};
