@@ -211,7 +211,8 @@ static void sentences_stand_below_their_row_and_are_wrapped_not_cut(void **state
         {"text", TM_TEXT, "", ""},
         {"look_at", TM_TEXT, "", ""},
     };
-    static const tm_table_def def = {"test.prose", "", columns, 4, 1, 1, false, 0, 2};
+    static const tm_table_def def = {"test.prose", "", columns, 4, 1, 1, false, 0, 2,
+                                     TM_FORM_TABLE};
     fixture f = make(&def);
     tm_cell *row = add(&f);
     set_text(&f, &row[0], "input");

@@ -1,0 +1,51 @@
+// How numbers are written: rounded first, then the unit is chosen.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { moduleOf } from "./page.mjs";
+
+const f = await moduleOf("format.ts");
+const dom = await moduleOf("dom.ts");
+const plain = (text) => text.replaceAll("\u00a0", " ").replaceAll("\u202f", "'");
+
+test("times in prose", () => {
+  for (const [ns, expected] of [
+    [0, "0 ns"], [1, "1 ns"], [999, "999 ns"], [1000, "1.00 µs"], [9994, "9.99 µs"], [9995, "10.0 µs"], [9996, "10.0 µs"],
+    [999_940, "999.9 µs"], [999_960, "1.00 ms"], [205_638_000, "205.6 ms"], [5_540_000, "5.54 ms"], [999_949_999, "999.9 ms"], [999_950_000, "1.00 s"],
+    [119_000_000_000, "119.0 s"], [120_000_000_000, "2 min 0 s"], [3_723_000_000_000, "62 min 3 s"], [-1500, "−1.50 µs"], [null, "–"],
+  ])
+    assert.equal(plain(f.time(ns)), expected, String(ns));
+});
+
+test("a column has one unit and as many digits, from its largest value", () => {
+  const values = [888_500, 37_400_000, null, 0];
+  const unit = f.timeUnit(values);
+  assert.equal(unit.name, "ms");
+  const digits = f.columnDigits(values, unit);
+  assert.deepEqual(values.map((v) => f.scaled(v, unit, digits)), ["0.9", "37.4", "–", "0.0"]);
+  assert.equal(f.timeUnit([999_960]).name, "ms");
+  assert.equal(f.timeUnit([]).name, "ns");
+});
+
+test("shares are 0 and 100 % only where they are", () => {
+  for (const [value, digits, expected] of [
+    [0, 0, "0 %"], [100, 0, "100 %"], [99.96, 0, "> 99 %"], [0.04, 1, "< 0.1 %"], [0.05, 1, "0.1 %"], [78.4, 0, "78 %"], [15, 1, "15.0 %"], [99.96, 1, "> 99.9 %"], [null, 0, "–"],
+  ])
+    assert.equal(plain(f.percent(value, digits)), expected, `${value}`);
+  assert.equal(f.share(1, 0), null);
+});
+
+test("digits go in threes, sizes by their units", () => {
+  assert.equal(plain(f.grouped(145065)), "145'065");
+  assert.equal(plain(f.grouped(-1234567.891, 2)), "−1'234'567.89");
+  assert.equal(plain(f.bytes(77_300_000)), "77.3 MB");
+  assert.equal(plain(f.bytes(192)), "192 B");
+  assert.equal(plain(f.bytes(85 * 1024 ** 3, true)), "85.0 GiB");
+  assert.equal(f.ranges([0, 1, 2, 5, 7, 8]), "0–2, 5, 7–8");
+  assert.equal(f.times(0.868), "0.87×");
+});
+
+test("characters that control or turn text are shown as escapes", () => {
+  assert.equal(dom.visible("a\u0000b\u0007c\u202ed\u2028e\nf"), "a\\u0000b\\u0007c\\u202ed\\u2028e\\nf");
+  assert.equal(dom.visible("plain ümläut 日本"), "plain ümläut 日本");
+  assert.equal(dom.cut("x".repeat(200)).length, 160);
+});

@@ -1,0 +1,125 @@
+// What the tests of the report page share: jobs, pages, and a browser.
+//
+// The environment names the programs: TMERGE, TMERGE_SYNTH, TMERGE_WEB (where playwright-core is
+// installed), TMERGE_SHARED (real traces, which may be absent), TMERGE_CHROMIUM.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { after } from "node:test";
+
+const environment = process.env;
+const required = createRequire(join(environment.TMERGE_WEB, "package.json"));
+const { chromium } = required("playwright-core");
+export const esbuild = required("esbuild");
+export const SOURCE = environment.TMERGE_SOURCE;
+
+/** The views that every report has in its list, in order, but for those that need something. */
+export const THEMES = ["light", "dark"];
+export const WIDTHS = [1440, 1024, 390];
+
+// Jobs ---------------------------------------------------------------------------------------------
+
+/** Runs tmerge and gives what it prints; throws where its status is not 0. */
+export function tmerge(...parts) {
+  return execFileSync(environment.TMERGE, parts.map(String), { encoding: "utf8", maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** Makes the traces of a job: { ranks: 8, slow_rank: 3 } stands for --ranks=8 --slow-rank=3. */
+export function synth(folder, options) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  const flags = Object.entries(options).map(([name, value]) => `--${name.replaceAll("_", "-")}=${value}`);
+  execFileSync(environment.TMERGE_SYNTH, ["-o", folder, ...flags], { stdio: ["ignore", "ignore", "inherit"] });
+  return folder;
+}
+
+/** Merges traces to NAME.h5 and NAME.html: { store, page }. */
+export function merge(name, traces, ...options) {
+  const job = { store: `${name}.h5`, page: `${name}.html` };
+  tmerge("merge", ...[traces].flat(), "-o", job.store, "--html", job.page, ...options);
+  return job;
+}
+
+/** The folder or file of real traces; null where they are absent. */
+export function shared(...path) {
+  const found = join(environment.TMERGE_SHARED ?? "", "traces", ...path);
+  return existsSync(found) ? found : null;
+}
+
+/** Tables of a store as tmerge show prints them: rows by name. */
+export function show(store, ...names) {
+  const { tables } = JSON.parse(tmerge("show", store, ...names, "--json"));
+  return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, table.rows]));
+}
+
+/** A trace as the profiler writes it: events with ts and dur in microseconds. */
+export function trace(path, events, more = {}) {
+  writeFileSync(path, JSON.stringify({ schemaVersion: 1, baseTimeNanoseconds: 1_700_000_000_000_000_000, ...more, traceEvents: events }));
+  return path;
+}
+
+/** An event of a stream of GPU 0. */
+export function kernel(name, ts, dur, args = {}, stream = 7) {
+  return { ph: "X", cat: "kernel", name, pid: 0, tid: stream, ts, dur, args: { device: 0, stream, ...args } };
+}
+
+// Pages --------------------------------------------------------------------------------------------
+
+let browser;
+
+async function launched() {
+  browser ??= await chromium.launch({
+    executablePath: environment.TMERGE_CHROMIUM,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+  return browser;
+}
+after(async () => browser?.close());
+
+/** Opens a page from the disk. What it says on the console and asks the network for is noted. */
+export async function open(path, { hash = "", theme = "light", width = 1440, height = 900, ready } = {}) {
+  const context = await (await launched()).newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true });
+  const page = await context.newPage();
+  const noted = { console: [], requests: [] };
+  page.on("console", (message) => noted.console.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => noted.console.push(`error: ${error.message}`));
+  page.on("request", (request) => noted.requests.push(request.url()));
+  await page.goto(`file://${resolve(path)}${hash}`);
+  await viewed(page, ready ?? (hash.slice(1).split("/")[0] || "summary"));
+  return { page, noted, close: () => context.close() };
+}
+
+/** Waits until a view is drawn. */
+export async function viewed(page, view) {
+  await page.waitForSelector(`body[data-ready="${view}"]`, { timeout: 20_000 });
+}
+
+/** Goes to an address in the page. */
+export async function visit(page, hash) {
+  await page.evaluate((h) => { document.body.removeAttribute("data-ready"); location.hash = h; }, hash);
+  await viewed(page, hash.slice(1).split("/")[0]);
+}
+
+/** The views in the list, by the names in their addresses. */
+export async function listed(page) {
+  return page.$$eval("nav.rail a", (anchors) => anchors.map((a) => a.getAttribute("href").slice(1)));
+}
+
+/** Nothing was said on the console, and nothing asked for but the file itself. */
+export function quiet(noted, what = "") {
+  assert.deepEqual(noted.console, [], `console ${what}`);
+  assert.deepEqual(noted.requests.filter((url) => !url.startsWith("file://") && !url.startsWith("blob:") && !url.startsWith("data:")), [], `requests ${what}`);
+  assert.ok(noted.requests.filter((url) => url.startsWith("file://")).every((url) => url.split("#")[0] === noted.requests[0].split("#")[0]), "one file");
+}
+
+/** A module of the page's source, to be called in a test. */
+export async function moduleOf(path) {
+  const built = await esbuild.build({ entryPoints: [join(SOURCE, "tools/web/src", path)], bundle: true, format: "esm", write: false, nodePaths: [join(environment.TMERGE_WEB, "node_modules")] });
+  return import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].text).toString("base64")}`);
+}
+
+export function text(path) {
+  return readFileSync(path, "utf8");
+}

@@ -1,0 +1,44 @@
+// Every view opens in both themes and at three widths, says nothing on the console, asks for
+// nothing and scrolls in one direction only.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { listed, merge, open, quiet, shared, synth, THEMES, visit, WIDTHS } from "./page.mjs";
+
+async function everyView(path) {
+  for (const theme of THEMES)
+    for (const width of WIDTHS) {
+      const { page, noted, close } = await open(path, { theme, width });
+      const views = await listed(page);
+      assert.ok(views.length >= 6, `views: ${views}`);
+      for (const view of views) {
+        const what = `${view}, ${theme}, ${width}`;
+        await visit(page, `#${view}`);
+        assert.equal(await page.$$eval("h1", (all) => all.length), 1, `one heading: ${what}`);
+        assert.equal(await page.$$eval("main p.empty", (all) => all.filter((p) => p.textContent.includes("cannot be")).length), 0, what);
+        const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(over <= 0, `${what} is ${over} px too wide`);
+        quiet(noted, what);
+      }
+      await close();
+    }
+}
+
+test("every view of a real job opens", async (t) => {
+  const traces = shared("nanogpt8");
+  if (!traces) return t.skip("no real traces");
+  await everyView(merge("nanogpt8", traces).page);
+});
+
+test("every view of a job of 64 ranks opens", async () => {
+  synth("sixty-four", { ranks: 64, ranks_per_host: 8, steps: 4, slow_rank: 20, slow_factor: 1.3 });
+  await everyView(merge("many", "sixty-four").page);
+});
+
+test("the page that a merge writes is the one that tmerge report makes", async () => {
+  const { merge: both, text, tmerge } = await import("./page.mjs");
+  synth("two", { ranks: 2, steps: 2 });
+  const job = both("two-ranks", "two");
+  tmerge("report", job.store, "-o", "again.html");
+  assert.equal(text(job.page), text("again.html"));
+  assert.ok(!/(src|href)\s*=\s*["']?https?:/i.test(text(job.page)), "an address of the web in it");
+});
