@@ -6,7 +6,7 @@ import select
 import subprocess
 import time
 
-from common import (TMERGE, Skip, contains, equal, files, gzipped, holds, lacks, launcher, main, merged,
+from common import (TMERGE, Skip, command, contains, equal, files, gzipped, holds, lacks, launcher, main, merged,
                     put, run, small_trace, tables, tmerge)
 
 ESCAPE = '\033['
@@ -65,7 +65,7 @@ WRONG = [
 def both_statuses(processes, *arguments):
     """The status with which each process of an mpirun leaves."""
     script = '"$@"; echo $? >status.$OMPI_COMM_WORLD_RANK'
-    run(launcher(processes) + ['sh', '-c', script, 'sh', TMERGE, *arguments])
+    run(launcher(processes) + ['sh', '-c', script, 'sh', *command(*arguments)])
     return [int(open(f'status.{i}').read()) for i in range(processes)]
 
 
@@ -215,7 +215,7 @@ def test_nothing_is_coloured_into_a_pipe_or_a_file_also_under_mpirun():
     for n in (0, 2):
         lacks(merged('rank0.json', n=n).out, ESCAPE)
         with open('out.txt', 'w') as out:
-            subprocess.run(launcher(n) + [TMERGE, 'rank0.json'], stdout=out, check=True,
+            subprocess.run(launcher(n) + command('rank0.json'), stdout=out, check=True,
                            stdin=subprocess.DEVNULL)
         text = open('out.txt').read()
         contains(text, '1 rank on 1 host')
@@ -255,7 +255,7 @@ def test_a_terminal_gets_colours_unless_they_are_turned_off():
 
 def test_under_mpirun_the_launchers_terminal_decides():
     put('rank0.json', small_trace(0))
-    merge = launcher(2) + [TMERGE, 'rank0.json']
+    merge = launcher(2) + command('rank0.json')
     contains(on_terminal(merge), ESCAPE + '1m')
     lacks(on_terminal(merge, {'NO_COLOR': '1'}), ESCAPE)
     lacks(on_terminal(merge + ['--color=never']), ESCAPE)
@@ -279,13 +279,12 @@ def test_times_tells_the_phases_and_the_memory_on_standard_error():
 def test_a_full_standard_output_gives_4():
     put('rank0.json.gz', gzipped(small_trace(0)))
     merged('rank0.json.gz')
-    for command in (['list'], ['show', 'tmerge.h5', '--json'], ['check', 'tmerge.h5'], ['--version'],
-                    ['diff', 'tmerge.h5', 'tmerge.h5'], ['rank0.json.gz']):
+    for words in (['list'], ['show', 'tmerge.h5', '--json'], ['check', 'tmerge.h5'], ['--version'],
+                  ['diff', 'tmerge.h5', 'tmerge.h5'], ['rank0.json.gz']):
         with open('/dev/full', 'w') as full:
-            done = subprocess.run([TMERGE, *command], stdout=full, stderr=subprocess.PIPE,
-                                  check=False)
+            done = subprocess.run(command(*words), stdout=full, stderr=subprocess.PIPE, check=False)
         equal((done.returncode, done.stderr.decode()),
-              (4, 'tmerge: standard output could not be written\n'), ' '.join(command))
+              (4, 'tmerge: standard output could not be written\n'), ' '.join(words))
 
 
 main()

@@ -225,7 +225,7 @@ def test_a_full_disk_is_told_once_under_mpirun():
     merged('.')
     old = content('tmerge.h5')
     # Open MPI's shared memory would need room in files too.
-    done = run(launcher(3) + ['sh', '-c', 'ulimit -f 40; exec "$@"', 'sh', TMERGE, 'rank0.json',
+    done = run(launcher(3) + ['sh', '-c', 'ulimit -f 40; exec "$@"', 'sh', TMERGE, '--no-html', 'rank0.json',
                               'rank1.json', 'rank2.json'], env={'OMPI_MCA_btl': 'self,tcp'})
     done.fails(4, 'tmerge.h5: cannot be written: File too large')
     equal(files(), ['rank0.json', 'rank1.json', 'rank2.json', 'tmerge.h5'])

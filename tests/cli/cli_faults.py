@@ -8,7 +8,7 @@ import shutil
 import signal
 import time
 
-from common import (TMERGE, Skip, content, contains, equal, files, holds, launcher, main, merged,
+from common import (TMERGE, Skip, command, content, contains, equal, files, holds, launcher, main, merged,
                     put, rows, run, small_trace, synth, tmerge)
 from watching import (NAMED, NAMELESS, ends, is_open, ours, over, started, strays, wait_until,
                       while_writing)
@@ -177,10 +177,10 @@ def test_a_full_file_system_is_told_and_left_as_it_was():
     for n in (0, 3):
         for env in (NAMELESS, NAMED):
             for room in (0, 8, size // 2, size - 8):
-                command = ' '.join(launcher(n) + [TMERGE, 'job', '-o', 'disk/tmerge.h5'])
+                line = ' '.join(launcher(n) + command('job', '-o', 'disk/tmerge.h5'))
                 more = ' '.join(f'{k}={v}' for k, v in env.items())
                 done = on_small_disk(
-                    f'cp old.h5 disk/tmerge.h5\nenv {more} {command}\nstatus=$?\n'
+                    f'cp old.h5 disk/tmerge.h5\nenv {more} {line}\nstatus=$?\n'
                     'cmp old.h5 disk/tmerge.h5 || echo changed\n'
                     '[ "$(ls -A disk)" = tmerge.h5 ] || ls -A disk\nexit $status\n', old + room)
                 done.fails(4, 'disk/tmerge.h5: cannot be written: No space left on device')
@@ -191,7 +191,7 @@ def test_a_full_file_system_is_told_and_left_as_it_was():
 
 def short_of_memory(n, mebibytes, *arguments):
     limited = f'ulimit -v {mebibytes << 10}; exec "$@"'
-    return run(launcher(n) + ['sh', '-c', limited, 'sh', TMERGE, *arguments])
+    return run(launcher(n) + ['sh', '-c', limited, 'sh', *command(*arguments)])
 
 
 def test_memory_that_cannot_be_had_is_told():
@@ -223,7 +223,7 @@ def test_a_reader_that_leaves_ends_a_run_as_shells_expect():
     merged('job')
     done = shell('tmerge show tmerge.h5 --csv | head -1; echo ${PIPESTATUS[0]}')
     equal((done.out.splitlines()[1:], done.err), (['141'], ''))
-    done = shell('tmerge job -o x.h5 --progress=always 2> >(exec true) > /dev/null; echo $?')
+    done = shell('tmerge --no-html job -o x.h5 --progress=always 2> >(exec true) > /dev/null; echo $?')
     holds(done.out in ('141\n', '0\n'), done.out)  # 0: it wrote before the reader had left
     equal([name for name in files() if name != 'x.h5'], ['job', 'tmerge.h5'])
 
@@ -233,14 +233,14 @@ def test_a_summary_that_nobody_reads_comes_with_a_store():
     merged('rank0.json')
     good = content('tmerge.h5')
     os.unlink('tmerge.h5')
-    shell('tmerge rank0.json | exec true')
+    shell('tmerge --no-html rank0.json | exec true')
     equal(content('tmerge.h5'), good)
 
 
 def test_an_output_that_is_full_or_closed_is_told():
     put('rank0.json', small_trace(0))
     merged('rank0.json')
-    for arguments in ('rank0.json', 'show tmerge.h5', 'list', 'list --doc', '--help', '--version'):
+    for arguments in ('--no-html rank0.json', 'show tmerge.h5', 'list', 'list --doc', '--help', '--version'):
         for stream in ('>/dev/full', '>&-'):
             done = shell(f'tmerge {arguments} {stream}').expect(4)
             equal(done.err, 'tmerge: standard output could not be written\n', arguments)
@@ -260,11 +260,11 @@ def test_closed_streams_change_no_store():
     tmerge('trace.json').expect(0)  # with a warning, which goes to standard error
     good = content('tmerge.h5')
     for streams, status in (('2>&-', 0), ('<&- 2>&-', 0), ('>&- 2>&-', 4), ('<&- >&- 2>&-', 4)):
-        shell(f'tmerge trace.json --progress=always {streams}').expect(status)
+        shell(f'tmerge --no-html trace.json --progress=always {streams}').expect(status)
         equal(content('tmerge.h5'), good, streams)
         shell(f'tmerge show tmerge.h5 {streams}').expect(status)
         shell(f'tmerge missing.json {streams}').expect(3)
-    shell('tmerge trace.json 2>/dev/full').expect(0)
+    shell('tmerge --no-html trace.json 2>/dev/full').expect(0)
     equal(files(), ['tmerge.h5', 'trace.json'])
 
 

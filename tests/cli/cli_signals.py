@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from common import (TMERGE, Skip, content, equal, files, holds, launcher, main, merged,
+from common import (Skip, command, content, equal, files, holds, launcher, main, merged,
                     put, small_trace, synth, tmerge)
 from watching import (NAMED, NAMELESS, TEMPORARY, caught_writing, children_of, ends, fault, is_open,
                       ours, over, sends, started, strays, wait_until, while_writing)
@@ -146,7 +146,7 @@ def is_good_store(path):
 def kill_one(dice, seconds):
     """Starts a run and kills one of its processes at a random moment; says what it did."""
     n, moment = dice.randint(2, 4), dice.uniform(0.2, 1) * seconds
-    with subprocess.Popen(launcher(n) + [TMERGE, 'job'], stdin=subprocess.DEVNULL,
+    with subprocess.Popen(launcher(n) + command('job', page=True), stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as launched:
         with contextlib.suppress(subprocess.TimeoutExpired):
             launched.wait(moment)
@@ -166,7 +166,7 @@ def test_a_process_killed_at_any_moment_leaves_no_store_or_a_good_one():
     times = []
     for _ in range(3):
         times.append(-time.monotonic())
-        merged('job', '-o', '../new.h5', n=4)
+        merged('job', '-o', '../new.h5', n=4, page=True)
         times[-1] += time.monotonic()
     seconds = min(times)
     merged('job', '--align=none', '-o', '../old.h5')
@@ -185,12 +185,16 @@ def test_a_process_killed_at_any_moment_leaves_no_store_or_a_good_one():
             found = stores.get(content('tmerge.h5'), 'another')
             os.unlink('tmerge.h5')
         holds(found in ('new', before), f'{did}: {found} store, before it {before}')
+        if os.path.exists('tmerge.html'):
+            holds(found == 'new' and content('tmerge.html') == content('../new.html'),
+                  f'{did}: a page of a {found} store, or not all of it')
+            os.unlink('tmerge.html')
         equal(files(), ['job'], did)
         ends_in[found] += 1
         n_killed += 'None' not in did
     print(f'         {n_killed} kills in {i} runs of {seconds:.2f} s, with seed {seed}, left '
           f'{ends_in["new"]} new stores, {ends_in["old"]} old, {ends_in[None]} none')
-    for name in ('../new.h5', '../old.h5'):
+    for name in ('../new.h5', '../new.html', '../old.h5'):
         os.unlink(name)
 
 

@@ -116,16 +116,22 @@ def run(command, env=None, before=None, **more):
                err.decode('utf-8', 'replace'))
 
 
-COMMANDS = {'show', 'report', 'export', 'diff', 'analyze', 'check', 'list', '--help', '--version'}
+COMMANDS = {'show', 'report', 'export', 'diff', 'analyze', 'check', 'list', '-h', '--help',
+            '--version'}
 
 
-def tmerge(*arguments, n=0, page=False, **more):
-    """Runs tmerge; n processes under mpirun, or 0 for none of that. A merge writes a report only
-    where page says so: few tests look at one."""
+def command(*arguments, page=False):
+    """tmerge with arguments. A merge writes a report only where page says so: few tests look at
+    one."""
     if arguments and str(arguments[0]) not in COMMANDS and not page:
         at = 1 if arguments[0] == 'merge' else 0
         arguments = (*arguments[:at], '--no-html', *arguments[at:])
-    return run(launcher(n) + [TMERGE, *arguments], **more)
+    return [TMERGE, *arguments]
+
+
+def tmerge(*arguments, n=0, page=False, **more):
+    """Runs tmerge; n processes under mpirun, or 0 for none of that."""
+    return run(launcher(n) + command(*arguments, page=page), **more)
 
 
 def merged(*arguments, n=0, **more):

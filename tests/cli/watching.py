@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from common import TMERGE, content, equal, holds, launcher
+from common import TMERGE, command, content, equal, holds, launcher
 
 TEMPORARY = '.tmerge.h5.tmerge-tmp'
 FAULTS = os.environ.get('TMERGE_FAULTS', '')
@@ -78,7 +78,7 @@ def started(n, *arguments, grace=0, env=None, **more):
     that mpirun gives the other processes after it told them to end."""
     env = dict(os.environ, OMPI_MCA_odls_base_sigkill_timeout=str(grace), **(env or {}))
     more = {'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT, **more}
-    with subprocess.Popen(launcher(n) + [TMERGE, *arguments], env=env, stdin=subprocess.DEVNULL,
+    with subprocess.Popen(launcher(n) + command(*arguments), env=env, stdin=subprocess.DEVNULL,
                           **more) as launched:
         try:
             yield launched, processes_of(launched, n)
