@@ -10,7 +10,7 @@ import time
 
 from common import (TMERGE, Skip, command, content, contains, equal, files, holds, launcher, main, merged,
                     put, rows, run, small_trace, synth, tmerge)
-from watching import (NAMED, NAMELESS, ends, is_open, ours, over, started, strays, wait_until,
+from watching import (NAMED, NAMELESS, ends, is_open, on_small_disk, ours, over, started, strays, wait_until,
                       while_writing)
 
 # Inputs that vanish --------------------------------------------------------------------------------
@@ -151,20 +151,6 @@ def test_a_folder_that_vanishes_while_a_store_is_written_to_it_is_told():
             equal(ours(said),
                   ['tmerge: out/tmerge.h5: cannot be written: No such file or directory'])
             equal(files(), ['job'])
-
-
-def on_small_disk(script, kilobytes):
-    """Runs a shell script where `disk` is a file system of its own of that size."""
-    put('script', f'mkdir -p disk\nmount -t tmpfs -o size={kilobytes}k none disk || exit 77\n'
-        + script)
-    unshare = ['unshare', '--mount'] + ([] if os.geteuid() == 0 else ['--map-root-user'])
-    try:
-        done = run([*unshare, 'sh', 'script'])
-    except FileNotFoundError:
-        raise Skip('there is no unshare here') from None
-    if done.status == 77 or 'unshare failed' in done.err:
-        raise Skip('file systems cannot be mounted here')
-    return done
 
 
 def test_a_full_file_system_is_told_and_left_as_it_was():

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from common import TMERGE, command, content, equal, holds, launcher
+from common import TMERGE, Skip, command, content, equal, holds, launcher, put, run
 
 TEMPORARY = '.tmerge.h5.tmerge-tmp'
 FAULTS = os.environ.get('TMERGE_FAULTS', '')
@@ -161,3 +161,17 @@ def while_writing(n, act, *arguments, folder='.', **more):
 def sends(number, whose):
     """To process `whose`, or to the launcher."""
     return lambda launched, pids: os.kill(launched.pid if whose is None else pids[whose], number)
+
+
+def on_small_disk(script, kilobytes):
+    """Runs a shell script where `disk` is a file system of its own of that size."""
+    put('script', f'mkdir -p disk\nmount -t tmpfs -o size={kilobytes}k none disk || exit 77\n'
+        + script)
+    unshare = ['unshare', '--mount'] + ([] if os.geteuid() == 0 else ['--map-root-user'])
+    try:
+        done = run([*unshare, 'sh', 'script'])
+    except FileNotFoundError:
+        raise Skip('there is no unshare here') from None
+    if done.status == 77 or 'unshare failed' in done.err:
+        raise Skip('file systems cannot be mounted here')
+    return done

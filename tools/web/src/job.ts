@@ -26,7 +26,7 @@ export function ranksOf(job: Job): Ranks {
 
 /** Whether ranks can be compared: there are two or more. */
 export function severalRanks(job: Job): boolean {
-  return job.table("job.rank").n > 1;
+  return job.rowsOf("job.rank") > 1;
 }
 
 /** Whether steps are marked; else the whole trace is step 0. */

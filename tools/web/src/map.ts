@@ -23,6 +23,8 @@ export interface HeatMap {
 }
 
 const CELLS_MAX = 1500;
+/** Up to so many rows have a name each. */
+export const ROWS_NAMED = 96;
 
 /** The place of a value on the scale, 0 to 1. */
 function place(value: number, from: number, to: number): number {
@@ -39,7 +41,7 @@ export function heatMap(map: HeatMap): HTMLElement {
   const from = map.from ?? 0;
   let to = from;
   for (const value of values) to = Math.max(to, value);
-  return map.rows.length * map.columns.length <= CELLS_MAX ? cells(map, from, to) : painted(map, from, to);
+  return map.rows.length * map.columns.length <= CELLS_MAX && map.rows.length <= ROWS_NAMED ? cells(map, from, to) : painted(map, from, to);
 }
 
 function cells(map: HeatMap, from: number, to: number): HTMLElement {

@@ -78,7 +78,7 @@ function table(job: Job): HTMLElement {
       { column: "rank" }, { column: "window_ns", label: "window" }, { column: "compute_ns", label: "compute" },
       { column: "comm_ns", label: "comm." }, { column: "overlap_pct", label: "overlap" },
       { column: "exposed_comm_ns", label: "exposed comm." }, { column: "exposed_wait_ns", label: "wait" },
-      { column: "exposed_transfer_ns", label: "transfer" }, { column: "exposed_unmatched_ns", label: "not matched" },
+      { column: "exposed_transfer_ns", label: "transfer" }, { column: "exposed_unmatched_ns", label: "wait unknown" },
       { column: "exposed_memory_ns", label: "copies" }, { column: "idle_ns", label: "idle" },
     ],
   }));

@@ -3,7 +3,7 @@ import type { Job, Table } from "../data";
 import * as f from "../format";
 import { grid } from "../grid";
 import { hasSteps, ranksOf, severalRanks } from "../job";
-import { heatMap, type MapCell } from "../map";
+import { heatMap, ROWS_NAMED, type MapCell } from "../map";
 import { PARTS, partsOf, stacks } from "../stack";
 import { controls, empty, heading, legend, note, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
@@ -29,6 +29,7 @@ const METRICS: readonly Metric[] = [
 ];
 
 const MANY = 64;
+const OUTSTANDING = 16;
 
 interface Field {
   readonly rows: { label: string; ranks: number[] }[];
@@ -95,14 +96,19 @@ function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: bo
   const field = fieldOf(job, metric, byHost, params.get("sort") ?? "name");
   const unit = f.timeUnit(field.value.values());
   const many = job.table("job.rank").n >= MANY;
-  root.append(heatMap({
-    label: `${metric.label} by ${byHost ? "host" : "rank"} and step, ${unit.name}`,
-    rows: field.rows.map((row) => row.label),
-    columns: field.steps.map((step) => `step ${step}`),
+  const draw = (chosen: Field, more: string) => heatMap({
+    label: `${metric.label} by ${byHost ? "host" : "rank"} and step, ${unit.name}${more}`,
+    rows: chosen.rows.map((row) => row.label),
+    columns: chosen.steps.map((step) => `step ${step}`),
     ramp: metric.ramp,
     ...(many || metric.key === "compute" || metric.key === "step" ? { from: many ? median(field.value.values()) : 0 } : {}),
-    cell: (r, c) => cellOf(job, metric, field, unit, r, c),
-  }));
+    cell: (r, c) => cellOf(job, metric, chosen, unit, r, c),
+  });
+  root.append(draw(field, ""));
+  if (field.rows.length > ROWS_NAMED) {
+    const worst = fieldOf(job, metric, byHost, "worst");
+    root.append(section(`The ${OUTSTANDING} that stand out`, draw({ ...worst, rows: worst.rows.slice(0, OUTSTANDING) }, ", largest first")));
+  }
   root.append(note(`${metric.label}, ${unit.name}. ${metric.doc} A row that stands out in every step is a rank, a column is a step. `,
     field.partial.size > 0 ? "Hatched: the recording began or ended inside the step. " : "",
     many ? "The scale begins at the median." : ""));

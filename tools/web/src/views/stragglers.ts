@@ -7,7 +7,7 @@ import { heatMap } from "../map";
 import { empty, heading, legend, note, prose, section, tip } from "../ui";
 import type { Context, View } from "../view";
 
-const ROWS_MAX = 64;
+const ROWS_MAX = 32;
 const MATRIX_MAX = 32;
 const WORST_SHOWN = 8;
 
@@ -19,7 +19,7 @@ function butterfly(job: Job): HTMLElement {
   const rows = table.rows.map((_, row) => row);
   const costs = rows.map((row) => cost(table, row)), waits = rows.map((row) => table.num(row, "wait_ns") ?? 0);
   const most = Math.max(1, ...costs, ...waits);
-  const unit = f.timeUnit([most]);
+  const unit = f.timeUnit([most]), digits = f.columnDigits([most], unit);
   const chosen = rows.length <= ROWS_MAX ? rows
     : [...rows].sort((a, b) => costs[b]! - costs[a]!).slice(0, ROWS_MAX).sort((a, b) => a - b);
   const leftMost = Math.max(1, ...chosen.map((row) => waits[row]!)), rightMost = Math.max(1, ...chosen.map((row) => costs[row]!));
@@ -29,7 +29,7 @@ function butterfly(job: Job): HTMLElement {
   for (const row of chosen) {
     const rank = table.num(row, "rank"), straggler = table.text(row, "verdict") === "straggler";
     const half = (side: "left" | "right", value: number, end: number, column: string) => h("span", { class: side },
-      h("span", { class: "fly-value", attr: { "data-table": "stragglers.rank", "data-row": row, "data-column": column } }, f.scaled(value, unit, 1)),
+      h("span", { class: "fly-value", attr: { "data-table": "stragglers.rank", "data-row": row, "data-column": column } }, f.scaled(value, unit, digits)),
       tip(h("span", { class: "fly-bar", style: { width: `calc((100% - 64px) * ${value / end})` } }), () => [`rank ${rank}: `, f.exact(value, "ns")]));
     list.append(h("div", { class: `fly ${straggler ? "straggler" : ""}` }, h("span", { class: "row-label" }, `rank ${rank}`),
       half("left", waits[row]!, leftMost, "wait_ns"), half("right", costs[row]!, rightMost, "direct_ns"),

@@ -15,8 +15,12 @@ function title(job: Job): HTMLElement {
   return h("header", { class: "verdict" }, sign(found.state),
     h("div", null,
       h("h1", { attr: { tabindex: -1 } }, prose(found.title)),
-      found.text && h("p", null, prose(found.text)),
+      found.text && h("p", null, sentence(found.text)),
       link(found.link, found.view)));
+}
+
+function sentence(text: string): string {
+  return prose(/[.!?]$/.test(text) ? text : `${text}.`);
 }
 
 // Three findings ------------------------------------------------------------------------------------
@@ -60,7 +64,7 @@ export function balanceFinding(job: Job): Finding {
   const worst = values.length > 0 ? values.indexOf(Math.max(...values)) : -1;
   const far = worst >= 0 && values[worst]! > Math.max(2 * middle, middle + 2);
   return {
-    state: middle >= 10 ? "warn" : middle >= 25 ? "bad" : "good",
+    state: middle >= 25 ? "bad" : middle >= 10 ? "warn" : "good",
     title: middle >= 10 ? "Compute load is uneven" : "Compute load is even",
     text: `In the median step the slowest rank computes ${f.percent(middle, 1)} longer than the mean.` +
       (far ? ` Step ${steps.num(worst, "step")} shows ${f.percent(values[worst]!, 1)}.` : ""),
@@ -197,10 +201,17 @@ function figures(job: Job): Figure[] {
   ];
 }
 
+/* Whether traces are missing or cut short, which every figure of the job rests on. */
+function incomplete(job: Job): boolean {
+  const ranks = job.table("job.rank");
+  return ranksOf(job).missing.length > 0 || ranks.rows.some((_, row) => ranks.cell(row, "truncated") === true);
+}
+
 function figureBand(job: Job): HTMLElement {
+  const dagger = incomplete(job) ? h("sup", { class: "bad", title: "Traces are missing or cut short" }, "†") : null;
   return h("dl", { class: "figures" }, figures(job).map((each) => h("div", null,
     h("dt", null, term(each.label, each.doc)),
-    h("dd", { class: "value" }, each.value, each.small && h("small", null, ` ${each.small}`)),
+    h("dd", { class: "value" }, each.value, dagger?.cloneNode(true), each.small && h("small", null, ` ${each.small}`)),
     h("dd", { class: "below" }, each.below))));
 }
 
@@ -219,6 +230,20 @@ function rankBars(job: Job): HTMLElement {
   const shown = rows.length <= RANKS_MAX ? rows : someRanks(job, rows);
   return section(heading, legend(PARTS.map((part) => [part.key, part.label])), stacks(shown),
     rows.length > shown.length && h("p", { class: "note" }, `${f.grouped(rows.length - shown.length)} more ranks: `, link("all of them", "ranks")));
+}
+
+/* The mean over ranks of each step's parts: how steps differ, at a glance. */
+function stepBars(job: Job): HTMLElement | null {
+  const table = job.table("overlap.step");
+  const steps = [...table.by("step")].filter(([step]) => typeof step === "number" && step !== 0).sort(([a], [b]) => Number(a) - Number(b));
+  if (steps.length < 2 || steps.length > 32) return null;
+  const rows = steps.map(([step, own]) => {
+    const whole = own.filter((row) => table.cell(row, "partial") !== true);
+    const used = whole.length > 0 ? whole : own;
+    const sums = used.map((row) => partsOf(table, row)).reduce((sum, values) => sum.map((v, i) => v + values[i]!));
+    return { label: `step ${step}`, values: sums.map((v) => v / used.length), href: href("steps"), ...(whole.length === 0 ? { state: "partial" as const } : {}) };
+  });
+  return section("Where each step’s time goes, mean of ranks", stacks(rows));
 }
 
 /* The worst 8 by what they cost, the one in the middle, and the best 4. */
@@ -240,16 +265,24 @@ export function costOf(job: Job, row: number): number {
 
 // What to do, and what it rests on --------------------------------------------------------------------
 
+/* Without what the title has said. */
+function adviceText(text: string, title: string): string {
+  const same = text.toLowerCase().replace(/'/g, "’").startsWith(title.toLowerCase());
+  return same ? text.slice(title.length).replace(/^[\s:,;.]+/, "") : text;
+}
+
 function adviceList(job: Job): HTMLElement {
   const table = job.table("advice.item");
+  const said = verdict(job).text ?? "";
   if (table.n === 0) return section("What to do", h("p", { class: "note" }, "No rule of the advice applies to this job."));
+  const evidence = (text: string) => !text.startsWith(said.slice(0, 40)) || said === "" ? h("p", { class: "note" }, prose(text)) : null;
   const items = table.rows.slice(0, ADVICE_MAX).map((_, row) => {
     const item = adviceItem(job, row);
     const cost = item.cost === null ? "" : `${item.upper ? "≤ " : ""}${f.time(item.cost)}`;
     return h("li", null, sign(item.state), h("div", null,
       h("div", { class: "advice-head" }, h("a", { attr: { href: href(item.view) } }, item.title),
         cost && figure(job, cost, { table: "advice.item", row, column: "cost_ns" })),
-      h("p", null, prose(table.text(row, "text"))), h("p", { class: "note" }, prose(table.text(row, "evidence")))));
+      h("p", null, prose(adviceText(table.text(row, "text") ?? "", item.title))), evidence(table.text(row, "evidence") ?? "")));
   });
   return section("What to do, by GPU time", h("ul", { class: "advice" }, items),
     table.n > ADVICE_MAX && link(`${table.n - ADVICE_MAX} more`, "tables", { name: "advice.item" }));
@@ -259,17 +292,18 @@ function basis(job: Job): HTMLElement {
   const ranks = job.table("job.rank"), { missing } = ranksOf(job);
   const skipped = f.sum(ranks.nums("skipped_events")), repaired = f.sum(ranks.nums("repaired_events"));
   const cutShort = ranks.rows.filter((_, row) => ranks.cell(row, "truncated") === true).length;
-  const match = matchedShare(job), left = job.rowsOf("job.left_out");
+  const match = matchedShare(job), files = job.table("job.left_out");
+  const left = files.rows.filter((_, row) => files.text(row, "reason") !== "other").length;
   const parts: Child[] = [
     `${f.count(job.table("job.job").num(0, "events") ?? 0, "event")} read, ${skipped === 0 ? "none skipped" : `${f.grouped(skipped)} skipped`}`,
     repaired > 0 && `, ${f.grouped(repaired)} repaired`, ". ",
   ];
-  if (cutShort > 0) parts.push(h("b", { class: "bad" }, `${f.count(cutShort, "trace is", "traces are")} cut short. `));
-  if (missing.length > 0) parts.push(h("b", { class: "bad" }, `${f.count(missing.length, "rank")} of ${job.facts["world_size"]} gave no trace: ${f.ranges(missing.slice(0, 64))}. `));
-  if (left > 0) parts.push(`${f.count(left, "file")} given were left out. `);
+  if (cutShort > 0) parts.push(h("b", { class: "bad" }, `† ${f.count(cutShort, "trace is", "traces are")} cut short. `));
+  if (missing.length > 0) parts.push(h("b", { class: "bad" }, `† ${f.count(missing.length, "rank")} of ${job.facts["world_size"]} gave no trace: ${f.ranges(missing.slice(0, 64))}. `));
+  if (left > 0) parts.push(`${f.count(left, "file given was", "files given were")} left out. `);
   if (match.all > 0)
     parts.push(`${f.grouped(match.matched)} of ${f.count(match.all, "communication kernel")} (${f.percent(match.percent)}) were matched across ranks`,
-      match.matched < match.all ? "; the others are drawn as “not matched”. " : ". ");
+      match.matched < match.all ? "; what cannot be split into wait and transfer is drawn as “wait unknown”. " : ". ");
   return section("What these figures rest on", h("p", null, parts), link("About the data", "about"));
 }
 
@@ -278,9 +312,9 @@ export const summary: View = {
   title: "Summary",
   group: "",
   needs: ["job.job", "job.rank", "overlap.rank", "overlap.kind", "stragglers.job", "stragglers.rank", "overview.step", "overlap.step",
-    "imbalance.job", "imbalance.step", "ratio.rank", "clock.rank", "clock.check", "advice.item"],
+    "imbalance.job", "imbalance.step", "ratio.rank", "clock.rank", "clock.check", "advice.item", "job.left_out"],
   render(root: HTMLElement, { job }: Context) {
     root.append(title(job), findings(job), figureBand(job),
-      h("div", { class: "columns" }, rankBars(job), h("div", null, adviceList(job), basis(job))));
+      h("div", { class: "columns" }, h("div", null, rankBars(job), stepBars(job)), h("div", null, adviceList(job), basis(job))));
   },
 };

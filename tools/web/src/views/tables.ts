@@ -5,12 +5,26 @@ import * as f from "../format";
 import { csvOf, download, filterOf, grid, sortRows } from "../grid";
 import { drawForm } from "../forms";
 import { controls, empty, heading, note, segmented, select } from "../ui";
-import type { Context, View } from "../view";
+import { href, type Context, type View } from "../view";
 
-function chosenTable(context: Context): string {
+function chosenTable(context: Context): string | null {
   const { job, params } = context;
   const name = params.get("name") ?? "";
-  return job.names.includes(name) ? name : job.names[0] ?? "";
+  return job.names.includes(name) ? name : null;
+}
+
+/* All tables by analysis: what a row of each is, and how many there are. */
+function index(context: Context): HTMLElement {
+  const { job } = context;
+  const analyses = new Map<string, string[]>();
+  for (const name of job.names) {
+    const analysis = name.split(".")[0]!;
+    analyses.set(analysis, [...(analyses.get(analysis) ?? []), name]);
+  }
+  return h("div", { class: "table-index" }, [...analyses].map(([analysis, names]) => h("section", null, h("h2", null, analysis),
+    h("dl", null, names.map((name) => [
+      h("dt", null, h("a", { attr: { href: href("tables", { name }) } }, name)),
+      h("dd", null, h("b", null, f.count(job.rowsOf(name), "row")), ` ${job.docOf(name)}`)])))));
 }
 
 function draw(root: HTMLElement, context: Context, name: string): void {
@@ -57,7 +71,8 @@ export const tables: View = {
     const { job } = context;
     const name = chosenTable(context);
     root.append(heading("Tables", "Every result, with its definition. A heading sorts; the filter takes conditions on columns, or text."));
-    root.append(controls(select("Table", job.names.map((each) => [each, `${each} (${f.grouped(job.rowsOf(each))})`]), name,
+    if (name === null) return void root.append(index(context));
+    root.append(controls(h("a", { attr: { href: href("tables") } }, "All tables"), select("Table", job.names.map((each) => [each, `${each} (${f.grouped(job.rowsOf(each))})`]), name,
       (chosen) => context.redraw({ name: chosen, sort: null, filter: null, show: null }))), note(job.docOf(name)));
     const box = h("div");
     root.append(box);
