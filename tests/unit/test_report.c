@@ -1,0 +1,203 @@
+/* The page as bytes: what stands between its parts, and JSON that cannot end its element. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#include "report/built.h"
+#include "report/json.h"
+#include "report/page.h"
+#include "tmerge/report.h"
+
+/* The file's bytes, terminated. */
+static char *slurp(const char *path, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char *bytes = malloc(1 << 22);
+    assert_non_null(bytes);
+    *size = fread(bytes, 1, (1 << 22) - 1, file);
+    bytes[*size] = '\0';
+    fclose(file);
+    return bytes;
+}
+
+static char *string_of(const char *text, size_t size) {
+    tm_out out = TM_OUT();
+    char *json;
+    tm_error err;
+    tm_report_json_string(&out, text, size);
+    assert_int_equal(tm_out_take(&out, &json, NULL, &err), TM_OK);
+    return json;
+}
+
+#define CHECK_STRING(bytes, expected)                                                              \
+    do {                                                                                           \
+        char *json_ = string_of(bytes, sizeof(bytes) - 1);                                         \
+        assert_string_equal(json_, expected);                                                      \
+        free(json_);                                                                               \
+    } while (0)
+
+static void strings_cannot_end_their_element(void **state) {
+    (void)state;
+    CHECK_STRING("plain", "\"plain\"");
+    CHECK_STRING("", "\"\"");
+    CHECK_STRING("</script><!--", "\"\\u003c/script>\\u003c!--\"");
+    CHECK_STRING("a\"b\\c", "\"a\\u0022b\\u005cc\"");
+    CHECK_STRING("\x00\x07\n\x7f", "\"\\u0000\\u0007\\u000a\\u007f\"");
+    /* U+2028 and U+2029 are E2 80 A8 and E2 80 A9; U+2027, one before, stays. */
+    CHECK_STRING("\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa7", "\"\\u2028\\u2029\xe2\x80\xa7\"");
+    CHECK_STRING("\xc3\xa4<", "\"\xc3\xa4\\u003c\"");
+}
+
+static void rows_are_arrays_relative_to_the_begin(void **state) {
+    (void)state;
+    static const tm_column columns[] = {
+        {"begin_ns", TM_INT, "ns", "Aligned begin since the epoch."},
+        {"wait_ns", TM_INT, "ns", "A wait."},
+        {"id", TM_INT, "", "Any number."},
+        {"share", TM_REAL, "", ""},
+        {"late", TM_BOOL, "", ""},
+        {"host", TM_TEXT, "", ""},
+    };
+    static const tm_table_def def = {"test.rows", "", columns, 6, 1, 1, false, 0, 0, TM_FORM_BARS};
+    const tm_table_def *const defs[] = {&def};
+    tm_tables tables;
+    tm_error err;
+    assert_int_equal(tm_tables_create(defs, 1, &tables, &err), TM_OK);
+    tm_table *table = tm_tables_find(&tables, "test.rows");
+    tm_cell *row = tm_table_add_row(table);
+    tm_cell_set_int(&row[0], INT64_C(1700000000000000005));
+    tm_cell_set_int(&row[1], 7);
+    tm_cell_set_int(&row[2], INT64_C(9007199254740993)); /* 2^53 + 1 is no double */
+    tm_cell_set_real(&row[3], 0.5);
+    tm_cell_set_bool(&row[4], true);
+    assert_int_equal(tm_table_set_text(table, &row[5], "<b>", &err), TM_OK);
+    assert_non_null(tm_table_add_row(table));
+    tm_out out = TM_OUT();
+    char *json;
+    tm_report_json_rows(&out, table, INT64_C(1700000000000000000));
+    assert_int_equal(tm_out_take(&out, &json, NULL, &err), TM_OK);
+    assert_string_equal(json, "[[5,7,\"9007199254740993\",0.5,true,\"\\u003cb>\"],\n"
+                              "[null,null,null,null,null,null]]");
+    free(json);
+    out = TM_OUT();
+    tm_report_json_def(&out, table);
+    assert_int_equal(tm_out_take(&out, &json, NULL, &err), TM_OK);
+    assert_non_null(strstr(json, "\"keys\":1,\"top\":1,\"prose\":0,\"n\":2,\"form\":\"bars\""));
+    assert_non_null(
+        strstr(json, "[\"begin_ns\",\"int\",\"ns\",\"Aligned begin since the epoch.\",1]"));
+    assert_non_null(strstr(json, "[\"wait_ns\",\"int\",\"ns\",\"A wait.\",0]"));
+    free(json);
+    tm_tables_destroy(&tables);
+}
+
+static int digit(char c) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *at = strchr(digits, c);
+    return c && at ? (int)(at - digits) : -1;
+}
+
+/* Base64 and zlib undone; the size of what comes out. */
+static size_t unpack(const char *text, size_t length, unsigned char *out, size_t room) {
+    unsigned char *packed = malloc(length);
+    size_t n = 0;
+    assert_non_null(packed);
+    assert_int_equal(length % 4, 0);
+    for (size_t i = 0; i < length; i += 4) {
+        int word = 0, pad = (text[i + 2] == '=') + (text[i + 3] == '=');
+        for (int k = 0; k < 4; k++)
+            word = word << 6 | (text[i + (size_t)k] == '=' ? 0 : digit(text[i + (size_t)k]));
+        assert_true(word >= 0);
+        packed[n++] = (unsigned char)(word >> 16);
+        if (pad < 2)
+            packed[n++] = (unsigned char)(word >> 8);
+        if (pad < 1)
+            packed[n++] = (unsigned char)word;
+    }
+    uLongf size = room;
+    assert_int_equal(uncompress(out, &size, packed, n), Z_OK);
+    free(packed);
+    return size;
+}
+
+/* A block of this size, of bytes that compress well or not at all, comes back. */
+static void check_block(size_t size, bool random) {
+    char path[] = "page.html";
+    unsigned char *bytes = malloc(size + 1), *back = malloc(size + 1);
+    tm_page *page;
+    tm_error err;
+    uint32_t seed = 1;
+    assert_true(bytes && back);
+    for (size_t i = 0; i < size; i++) {
+        seed = seed * 1664525 + 1013904223;
+        bytes[i] = random ? (unsigned char)(seed >> 24) : (unsigned char)(i / 100);
+    }
+    assert_int_equal(tm_page_create(path, "a <b> & c\n", &page, &err), TM_OK);
+    assert_int_equal(tm_page_put_tables(page, "{}", 2, &err), TM_OK);
+    assert_int_equal(tm_page_put_block(page, "data", bytes, size, &err), TM_OK);
+    assert_int_equal(tm_page_commit(page, &err), TM_OK);
+    size_t n;
+    char *text = slurp(path, &n);
+    assert_non_null(strstr(text, "<title>a &lt;b> &amp; c </title>"));
+    const char mark[] = "<script type=\"application/octet-stream\" id=\"data\">";
+    const char *block = strstr(text, mark);
+    assert_non_null(block);
+    block += strlen(mark);
+    assert_int_equal(unpack(block, strcspn(block, "<"), back, size + 1), size);
+    assert_memory_equal(back, bytes, size);
+    assert_true(tm_report_is_page(path));
+    free(text);
+    free(bytes);
+    free(back);
+    unlink(path);
+}
+
+static void blocks_come_back_from_base64_and_zlib(void **state) {
+    (void)state;
+    if (!tm_report_is_built())
+        skip();
+    static const size_t sizes[] = {0, 1, 2, 3, 4, 5, 1000, 65535, 65536, 65537, 1000003};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int random = 0; random < 2; random++)
+            check_block(sizes[i], random);
+}
+
+static void the_page_is_the_built_parts_and_the_data(void **state) {
+    (void)state;
+    if (!tm_report_is_built())
+        skip();
+    tm_page *page;
+    tm_error err;
+    size_t size, sum = strlen("t") + strlen("{\"x\":1}");
+    assert_int_equal(tm_page_create("page.html", "t", &page, &err), TM_OK);
+    assert_false(access("page.html", F_OK) == 0); /* not before it is complete */
+    assert_int_equal(tm_page_put_tables(page, "{\"x\":1}", 7, &err), TM_OK);
+    assert_int_equal(tm_page_commit(page, &err), TM_OK);
+    for (int part = 0; part < TM_BUILT_PARTS; part++)
+        sum += tm_built_page[part].size;
+    free(slurp("page.html", &size));
+    assert_int_equal(size, sum);
+    unlink("page.html");
+    assert_int_equal(tm_page_create("page.html", "t", &page, &err), TM_OK);
+    tm_page_abandon(page);
+    assert_false(access("page.html", F_OK) == 0);
+    assert_int_equal(tm_page_create("no/folder/page.html", "t", &page, &err), TM_ERR_OUTPUT);
+    assert_false(tm_report_is_page("page.html"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strings_cannot_end_their_element),
+        cmocka_unit_test(rows_are_arrays_relative_to_the_begin),
+        cmocka_unit_test(blocks_come_back_from_base64_and_zlib),
+        cmocka_unit_test(the_page_is_the_built_parts_and_the_data),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
