@@ -63,6 +63,7 @@ static const tm_table_def rank_def = {
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
     .top = R_EARLY,
+    .form = TM_FORM_BARS,
 };
 
 enum {

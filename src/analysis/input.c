@@ -45,6 +45,7 @@ static const tm_table_def step_def = {
     .n_columns = sizeof step_columns / sizeof *step_columns,
     .n_keys = 2,
     .top = S_TIMES + T_LOAD,
+    .form = TM_FORM_MAP,
 };
 
 static const tm_table_def rank_def = {
@@ -54,6 +55,7 @@ static const tm_table_def rank_def = {
     .n_columns = sizeof rank_columns / sizeof *rank_columns,
     .n_keys = 1,
     .top = R_TIMES + T_LOAD,
+    .form = TM_FORM_BARS,
 };
 
 static const tm_table_def *const defs[] = {&rank_def, &step_def};

@@ -41,8 +41,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [BEGIN] =
         {"begin_ns", TM_INT, "ns",
          "Aligned first begin of its duration events, category Trace left out, since the epoch."},
-    [END] = {"end_ns", TM_INT, "ns",
-             "begin_ns plus the recorded time to the last end of the same events."},
+    [END] =
+        {"end_ns", TM_INT, "ns",
+         "begin_ns plus the recorded time to the last end of the same events, since the epoch."},
     [SKIPPED] = {"skipped_events", TM_INT, "",
                  "Events read and not kept; /ranks and /spans have the reasons."},
     [REPAIRED] = {"repaired_events", TM_INT, "",
@@ -62,6 +63,7 @@ static const tm_table_def rank_def = {
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
     .top = EVENTS,
+    .form = TM_FORM_BARS,
 };
 
 enum { J_RANKS, J_HOSTS, J_STEPS, J_EVENTS, J_COLLECTIVES, J_BEGIN, J_DURATION, N_JOB_COLUMNS };

@@ -73,6 +73,7 @@ static const tm_table_def rank_def = {
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
     .top = HOST_BOUND_PCT,
+    .form = TM_FORM_BARS,
 };
 
 static const tm_table_def *const defs[] = {&rank_def, &tm_api_table, &tm_api_part_table};

@@ -91,6 +91,7 @@ static const tm_table_def curve_def = {
     .n_columns = N_CURVE_COLUMNS,
     .n_keys = 3,
     .top = C_ALLOCATED,
+    .form = TM_FORM_LINE,
 };
 
 enum { S_RANK, S_DEVICE, S_STEP, S_ALLOCATED, S_PEAK, S_RESERVED, S_END, S_GROWTH, N_STEP_COLUMNS };

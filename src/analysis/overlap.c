@@ -93,6 +93,7 @@ static const tm_table_def rank_def = {
     .n_columns = 1 + N_TIMES,
     .n_keys = 1,
     .top = 1 + T_EXPOSED_COMM,
+    .form = TM_FORM_BARS,
 };
 
 static const tm_table_def step_def = {
@@ -102,6 +103,7 @@ static const tm_table_def step_def = {
     .n_columns = S_TIMES + N_TIMES,
     .n_keys = 2,
     .top = S_TIMES + T_EXPOSED_COMM,
+    .form = TM_FORM_MAP,
 };
 
 static const tm_table_def kind_def = {

@@ -96,6 +96,7 @@ static const tm_table_def step_def = {
     .n_columns = sizeof step_columns / sizeof *step_columns,
     .n_keys = 2,
     .top = S_LENGTH,
+    .form = TM_FORM_MAP,
 };
 
 static const tm_table_def rank_def = {
@@ -105,6 +106,7 @@ static const tm_table_def rank_def = {
     .n_columns = sizeof rank_columns / sizeof *rank_columns,
     .n_keys = 1,
     .top = R_LENGTH,
+    .form = TM_FORM_BARS,
 };
 
 static const tm_table_def job_def = {

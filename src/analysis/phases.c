@@ -66,6 +66,7 @@ static const tm_table_def step_def = {
     .n_columns = N_COLUMNS,
     .n_keys = 2,
     .top = LENGTH,
+    .form = TM_FORM_MAP,
 };
 
 static const tm_table_def *const defs[] = {&step_def};

@@ -31,6 +31,7 @@ static const tm_table_def rank_def = {
     .n_columns = 1 + N_RATIOS,
     .n_keys = 1,
     .top = 1 + R_RATIO,
+    .form = TM_FORM_BARS,
 };
 
 static const tm_table_def step_def = {
@@ -40,6 +41,7 @@ static const tm_table_def step_def = {
     .n_columns = 2 + N_RATIOS,
     .n_keys = 2,
     .top = 2 + R_RATIO,
+    .form = TM_FORM_MAP,
 };
 
 static const tm_table_def *const defs[] = {&rank_def, &step_def};

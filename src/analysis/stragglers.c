@@ -70,6 +70,7 @@ static const tm_table_def rank_def = {
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
     .top = R_CAUSED,
+    .form = TM_FORM_BARS,
 };
 
 static const tm_column pair_columns[] = {

@@ -261,6 +261,33 @@ static void the_tables_have_the_columns_that_their_definition_promises(void **st
     tm_tables_destroy(&tables);
 }
 
+/* The report draws and counts by these. */
+static void charts_have_their_columns_and_times_are_told(void **state) {
+    (void)state;
+    tm_tables tables = {0};
+    tm_error err;
+    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    for (size_t t = 0; t < tables.n_tables; t++) {
+        const tm_table_def *def = tables.tables[t].def;
+        int n_times = 0;
+        for (int c = 0; c < def->n_columns; c++) {
+            const char *name = def->columns[c].name;
+            bool is_time = strcmp(name, "begin_ns") == 0 || strcmp(name, "end_ns") == 0 ||
+                           strcmp(name, "time_ns") == 0 || strcmp(name, "peak_time_ns") == 0;
+            if (!def->internal && is_time != tm_column_is_epoch(&def->columns[c]))
+                fail_msg("%s.%s: a time since the epoch, or not?", def->name, name);
+            n_times += is_time;
+        }
+        if (def->form == TM_FORM_TABLE)
+            continue;
+        assert_true(def->top >= 0 && tm_table_column(def, "rank") >= 0);
+        assert_true(def->form != TM_FORM_BARS || def->n_keys == 1);
+        assert_true(def->form != TM_FORM_MAP || tm_table_column(def, "step") >= 0);
+        assert_true(def->form != TM_FORM_LINE || n_times == 1);
+    }
+    tm_tables_destroy(&tables);
+}
+
 static void every_table_is_created_once_and_empty(void **state) {
     (void)state;
     tm_tables tables = {0};
@@ -296,6 +323,7 @@ int main(void) {
         cmocka_unit_test(keys_and_the_ranking_column_are_in_range),
         cmocka_unit_test(every_column_has_a_doc_and_its_name_carries_its_unit),
         cmocka_unit_test(the_tables_have_the_columns_that_their_definition_promises),
+        cmocka_unit_test(charts_have_their_columns_and_times_are_told),
         cmocka_unit_test(every_table_is_created_once_and_empty),
         cmocka_unit_test(every_count_of_a_trace_has_a_word_and_a_doc_of_its_own),
     };
