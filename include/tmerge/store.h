@@ -280,8 +280,8 @@ tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *
                               tm_error *err) TM_MUST_CHECK;
 
 /**
- * Reads the arrays of some ranks, but for what matching answers. Every number is checked, so that
- * no later code meets a row, an id or a time that cannot be.
+ * Reads the arrays and the clocks of some ranks, but for what matching answers. Every number is
+ * checked, so that no later code meets a row, an id or a time that cannot be.
  *
  * @param names   the store's, with which the ids are checked
  * @param ranks   [n] as tm_store_read_ranks gave them; the wanted ones get their arrays, which

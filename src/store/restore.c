@@ -150,7 +150,10 @@ tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *
 
 static tm_status check(const restorer *r, size_t n_names) {
     for (size_t i = 0; i < r->n; i++) {
-        const char *fault = r->wanted[i] ? tm_timeline_fault(&r->ranks[i], n_names) : NULL;
+        if (!r->wanted[i])
+            continue;
+        const char *fault = tm_timeline_fault(&r->ranks[i], n_names);
+        r->ranks[i].clock.middle_ns = tm_timeline_middle(&r->ranks[i]);
         if (fault)
             return tm_fail(r->err, TM_ERR_INPUT, r->store->path, -1,
                            "the store is damaged: rank %" PRId64 ": %s", r->ranks[i].rank, fault);

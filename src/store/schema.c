@@ -141,6 +141,10 @@ static const tm_record_column clock_columns[] = {
     OWN_CLOCK(drift_ppb, "ppb", "parts in 1e9 by which its clock is slow"),
     MADE("middle_ns", "ns", "recorded time at which the drift adds nothing", TM_I64,
          tm_fill_middle),
+    OWN_CLOCK(uncertainty_ns, "ns", "standard deviation of the offset, the largest over the trace"),
+    OWN_CLOCK(spread_ns, "ns", "spread of the clocks of the GPUs of its domain"),
+    OWN_CLOCK(domain, "", "ranks of one domain share a clock"),
+    OWN_CLOCK(way, "", "0 as recorded, 1 fitted by the ends of collectives, 2 not comparable"),
 };
 
 #define SPAN(member, unit, doc) FIELD(spans, tm_span, member, #member, unit, doc)

@@ -41,6 +41,15 @@ static bool has_spans(const tm_timeline *timeline) {
     return timeline->n_spans > 0;
 }
 
+/* Wall clocks are decades off at most; a job's clock is not as slow as to lose a thousandth. */
+static bool has_clock(const tm_rank_clock *clock) {
+    const int64_t offset_max = INT64_C(2000000000000000000);
+    const double drift_max_ppb = 1e6;
+    return clock->offset_ns >= -offset_max && clock->offset_ns <= offset_max &&
+           fabs(clock->drift_ppb) <= drift_max_ppb && clock->uncertainty_ns >= 0 &&
+           clock->spread_ns >= 0 && clock->way <= TM_CLOCK_UNKNOWN;
+}
+
 static bool has_steps(const tm_timeline *timeline) {
     const int64_t number_end = INT64_C(1000000000000000000); /* names have 18 digits at most */
     for (size_t i = 0; i < timeline->n_steps; i++) {
@@ -115,6 +124,8 @@ const char *tm_timeline_fault(tm_timeline *timeline, size_t n_names) {
         return "no job has as many ranks";
     if (!has_counts(timeline->counts) || !has_spans(timeline))
         return "what is told of its traces cannot be";
+    if (!has_clock(&timeline->clock))
+        return "its clock cannot be";
     if (!has_steps(timeline))
         return "a step has a number or a time that cannot be";
     if (!has_times(timeline))

@@ -108,6 +108,12 @@ static void full_job_make(full_job *full) {
         t->metadata = 21 + (uint32_t)at;
         t->format = 31 + (uint32_t)at;
         t->device = at;
+        t->clock = (tm_rank_clock){.offset_ns = -5 - at,
+                                   .drift_ppb = 0.25 * (at + 1),
+                                   .uncertainty_ns = 7 + at,
+                                   .spread_ns = 9 + at,
+                                   .domain = 11 + at,
+                                   .way = (uint8_t)(TM_CLOCK_FITTED + at)};
         for (int c = 0; c < TM_N_COUNTS; c++)
             t->counts[c] = 1000 * at + c;
         add_rows(t, TM_ATTR_LAUNCH, full->launches[at]);
@@ -148,6 +154,18 @@ static void assert_same_rows(const tm_timeline *a, const tm_timeline *b) {
         }
 }
 
+/* As read: where its drift adds nothing follows from the spans. */
+static void assert_same_clock(const tm_timeline *read, const tm_timeline *written) {
+    const tm_rank_clock *a = &read->clock, *b = &written->clock;
+    assert_int_equal(a->offset_ns, b->offset_ns);
+    assert_true(a->drift_ppb == b->drift_ppb);
+    assert_int_equal(a->uncertainty_ns, b->uncertainty_ns);
+    assert_int_equal(a->spread_ns, b->spread_ns);
+    assert_int_equal(a->domain, b->domain);
+    assert_int_equal(a->way, b->way);
+    assert_int_equal(a->middle_ns, tm_timeline_middle(written));
+}
+
 static void assert_same_timeline(const tm_timeline *a, const tm_timeline *b) {
     size_t n = a->n_events;
     assert_int_equal(a->rank, b->rank);
@@ -158,6 +176,7 @@ static void assert_same_timeline(const tm_timeline *a, const tm_timeline *b) {
     assert_int_equal(a->device, b->device);
     assert_int_equal(a->truncated, b->truncated);
     assert_memory_equal(a->counts, b->counts, sizeof a->counts);
+    assert_same_clock(a, b);
     assert_int_equal(n, b->n_events);
     if (n > 0) {
         assert_memory_equal(a->begin_ns, b->begin_ns, n * sizeof *a->begin_ns);
@@ -271,6 +290,9 @@ static const struct {
     {"/ranks/n_counters", 1, 1, "column /counters/event has 6 rows, not 7"},
     {"/ranks/n_flow", 0, -1, "rank 0: what is told of its traces cannot be"},
     {"/ranks/host", 0, N_NAMES, "rank 0: a text is not among the names"},
+    {"/clock/offset_ns", 2, INT64_MAX, "rank 4: its clock cannot be"},
+    {"/clock/uncertainty_ns", 0, -1, "rank 0: its clock cannot be"},
+    {"/clock/way", 1, 3, "rank 1: its clock cannot be"},
     {"/spans/rank", 3, 1, "column /spans/rank has a value that cannot be"},
     {"/spans/begin_ns", 3, INT64_MAX, "rank 4: what is told of its traces cannot be"},
     {"/spans/n_durations", 0, -1, "rank 0: what is told of its traces cannot be"},
