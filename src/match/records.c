@@ -64,7 +64,7 @@ static int64_t element_bytes(tm_text dtype) {
 
 /* nccl-tests' size: what an all-gather puts out, else what goes in (a receiver has only an out).
  * Any two of them can be added, for their median. */
-static int64_t bytes_of(const tm_names *names, const tm_collective_attr *attr) {
+int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr) {
     int64_t elements = attr->kind == TM_COLL_ALLGATHER || attr->kind == TM_COLL_RECV
                            ? attr->out_elements
                            : attr->in_elements;
@@ -73,7 +73,7 @@ static int64_t bytes_of(const tm_names *names, const tm_collective_attr *attr) {
 }
 
 /* The step of its launch, else the window that holds its begin, else none. */
-static int64_t step_of(const tm_timeline *timeline, uint32_t row) {
+int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     if (timeline->step[row] != TM_NO_STEP)
         return timeline->steps[timeline->step[row]].number;
     for (size_t i = 0; i < timeline->n_steps; i++)
@@ -193,8 +193,8 @@ static tm_comm_record make_record(const collector *c, const tm_collective_attr *
         .group = group->id,
         .begin_ns = begin,
         .end_ns = begin + timeline->duration_ns[attr->event],
-        .bytes = attr->name != TM_NO_NAME ? bytes_of(c->names, attr) : -1,
-        .step = step_of(timeline, attr->event),
+        .bytes = attr->name != TM_NO_NAME ? tm_match_bytes(c->names, attr) : -1,
+        .step = tm_match_step(timeline, attr->event),
         .seq = attr->seq,
         .rank = timeline->rank,
         .process_group = group->id,

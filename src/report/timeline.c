@@ -1,0 +1,277 @@
+#include "timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline_events.h"
+
+/* Ranks are read together up to so many events: a rank alone would unpack each chunk again. */
+enum { BATCH_EVENTS = 1 << 19, N_STRIP = 2048, VERSION = 1 };
+
+/* Flags in the page. */
+enum { RANK_TRUNCATED = 1, RANK_NO_CLOCK = 2, RANK_WALL_CLOCK = 4, PART_GPU = 1, PART_HOST = 2 };
+
+typedef struct maker {
+    const tm_store *store;
+    const tm_tables *tables;
+    const tm_timeline_budget *budget;
+    tm_timeline_blocks *out;
+    tm_names *names;    /* owned */
+    tm_timeline *ranks; /* owned; [n_ranks] without arrays, but for those of a batch */
+    bool *wanted;       /* owned; [n_ranks] */
+    size_t n_ranks;
+    tm_buckets lanes, strip;
+    int64_t *strip_sums; /* owned; [TM_N_LANE_KINDS * strip.n] */
+    tm_plan plan;
+    tm_operations operations;
+    tm_dictionary dictionary;
+    tm_event_writer events;
+    tm_error *err;
+} maker;
+
+typedef tm_status (*visit)(maker *m, const tm_timeline *timeline, size_t at);
+
+/* Gives a rank's arrays back, and keeps what says where those of the others are. */
+static void drop(tm_timeline *timeline, const tm_timeline *bare) {
+    tm_timeline_destroy(timeline);
+    *timeline = *bare;
+}
+
+static tm_status visit_batch(maker *m, size_t first, size_t end, visit visitor) {
+    tm_timeline *bare = malloc((end - first) * sizeof *bare);
+    if (!bare)
+        return tm_fail_memory(m->err);
+    memcpy(bare, m->ranks + first, (end - first) * sizeof *bare);
+    for (size_t i = 0; i < m->n_ranks; i++)
+        m->wanted[i] = i >= first && i < end;
+    tm_status status =
+        tm_store_read_timelines(m->store, m->names, m->ranks, m->wanted, m->n_ranks, m->err);
+    for (size_t i = first; i < end; i++) {
+        if (status == TM_OK)
+            status = visitor(m, &m->ranks[i], i);
+        drop(&m->ranks[i], &bare[i - first]);
+    }
+    free(bare);
+    return status;
+}
+
+static tm_status visit_all(maker *m, visit visitor) {
+    for (size_t first = 0, end = 0; first < m->n_ranks; first = end) {
+        size_t n = 0;
+        for (; end < m->n_ranks && (end == first || n + m->ranks[end].n_events <= BATCH_EVENTS);
+             end++)
+            n += m->ranks[end].n_events;
+        TM_TRY(visit_batch(m, first, end, visitor));
+    }
+    return TM_OK;
+}
+
+/* First visit: coverage, and what the choice needs. */
+static tm_status survey(maker *m, const tm_timeline *timeline, size_t at) {
+    (void)at;
+    tm_lanes lanes;
+    tm_status status = tm_lanes_make(timeline, &lanes, m->err);
+    if (status == TM_OK)
+        status = tm_coverage_put(&m->lanes, &lanes, &m->out->coverage, m->err);
+    if (status == TM_OK)
+        status = tm_strip_add(&m->strip, &lanes, m->strip_sums, m->err);
+    tm_lanes_free(&lanes);
+    if (status == TM_OK)
+        status = tm_plan_add(&m->plan, timeline, &m->lanes, m->err);
+    return status == TM_OK ? tm_operations_add(&m->operations, timeline, m->names, m->err) : status;
+}
+
+/* Second visit: what was chosen. */
+static tm_status collect(maker *m, const tm_timeline *timeline, size_t at) {
+    TM_TRY(tm_operations_gather(&m->operations, timeline, at, m->err));
+    return tm_events_put(&m->events, timeline, at, m->err);
+}
+
+/* A cell of a table's row; NULL where the store has no such row or it is null. */
+static const tm_cell *cell_of(const tm_tables *tables, const char *name, size_t row,
+                              const char *column) {
+    const tm_table *table = tm_tables_find(tables, name);
+    if (!table || row >= table->n_rows)
+        return NULL;
+    const tm_cell *cell = tm_table_cell(table, row, column);
+    return cell->null ? NULL : cell;
+}
+
+static int64_t int_of(const tm_tables *tables, const char *name, const char *column,
+                      int64_t fallback) {
+    const tm_cell *cell = cell_of(tables, name, 0, column);
+    return cell ? cell->value.i : fallback;
+}
+
+static const char *host_of(const tm_tables *tables, size_t at) {
+    const tm_cell *cell = cell_of(tables, "job.rank", at, "host");
+    return cell ? cell->value.text : "";
+}
+
+/* The step in which the most wait was caused; -1 where nothing tells. */
+static int64_t worst_step(const tm_tables *tables) {
+    const tm_table *table = tm_tables_find(tables, "stragglers.step");
+    int64_t worst = -1, most = 0;
+    for (size_t row = 0; table && row < table->n_rows; row++) {
+        const tm_cell *step = tm_table_cell(table, row, "step");
+        const tm_cell *caused = tm_table_cell(table, row, "caused_wait_ns");
+        if (!step->null && !caused->null && caused->value.i > most) {
+            worst = step->value.i;
+            most = caused->value.i;
+        }
+    }
+    return worst;
+}
+
+static tm_status choose(maker *m) {
+    int64_t blamed = int_of(m->tables, "stragglers.job", "rank", -1);
+    int64_t *near = malloc(m->n_ranks * sizeof *near);
+    const char *host = NULL;
+    size_t n = 0;
+    if (!near)
+        return tm_fail_memory(m->err);
+    for (size_t i = 0; i < m->n_ranks; i++)
+        host = m->ranks[i].rank == blamed ? host_of(m->tables, i) : host;
+    for (size_t i = 0; host && i < m->n_ranks; i++)
+        if (strcmp(host_of(m->tables, i), host) == 0)
+            near[n++] = m->ranks[i].rank;
+    tm_plan_wishes wishes = {blamed, near, n, worst_step(m->tables), m->budget->n_events};
+    tm_status status = tm_plan_choose(&m->plan, &wishes, m->err);
+    free(near);
+    return status == TM_OK ? tm_operations_choose(&m->operations, m->budget->n_members, m->err)
+                           : status;
+}
+
+static bool same_host_as_before(const maker *m, size_t at) {
+    return at > 0 && strcmp(host_of(m->tables, at), host_of(m->tables, at - 1)) == 0;
+}
+
+static void put_parts(const maker *m, const tm_card *card, tm_bytes *out) {
+    const tm_part *parts = (const tm_part *)m->plan.parts.data + card->first_part;
+    int64_t before = m->lanes.begin_ns, number = 0;
+    tm_bytes_put(out, card->n_parts);
+    for (size_t i = 0; i < card->n_parts; i++) {
+        tm_bytes_put_signed(out, parts[i].number - number);
+        tm_bytes_put_signed(out, parts[i].begin_ns - before);
+        tm_bytes_put_signed(out, parts[i].end_ns - parts[i].begin_ns);
+        tm_bytes_put(out, (parts[i].gpu ? PART_GPU : 0u) | (parts[i].host ? PART_HOST : 0u));
+        number = parts[i].number;
+        before = parts[i].end_ns;
+    }
+}
+
+static void put_rank(const maker *m, size_t at, tm_bytes *out) {
+    const tm_card *card = (const tm_card *)m->plan.cards.data + at;
+    const tm_span *spans = (const tm_span *)m->plan.spans.data + card->first_span;
+    const tm_rank_clock *clock = &card->clock;
+    tm_bytes_put(out, (uint64_t)card->rank);
+    tm_bytes_put(out, (card->truncated ? RANK_TRUNCATED : 0u) |
+                          (clock->way == TM_CLOCK_UNKNOWN ? RANK_NO_CLOCK : 0u) |
+                          (clock->way == TM_CLOCK_AS_RECORDED ? RANK_WALL_CLOCK : 0u));
+    tm_bytes_put(out, (uint64_t)clock->domain);
+    tm_bytes_put(out, (uint64_t)clock->uncertainty_ns);
+    tm_bytes_put(out, (uint64_t)clock->spread_ns);
+    tm_bytes_put(out, card->n_spans);
+    for (size_t i = 0; i < card->n_spans; i++) {
+        tm_bytes_put_signed(out, spans[i].begin_ns - m->lanes.begin_ns);
+        tm_bytes_put_signed(out, spans[i].end_ns - spans[i].begin_ns);
+        tm_bytes_put(out, spans[i].truncated);
+    }
+    put_parts(m, card, out);
+}
+
+static void put_job(maker *m) {
+    const tm_card *cards = m->plan.cards.data;
+    tm_bytes *out = &m->out->job;
+    int64_t world = -1;
+    for (size_t i = 0; i < m->n_ranks; i++)
+        world = cards[i].world_size > world ? cards[i].world_size : world;
+    tm_bytes_put(out, VERSION);
+    tm_bytes_put(out, (uint64_t)m->lanes.duration_ns);
+    tm_bytes_put(out, m->lanes.n);
+    tm_bytes_put(out, m->strip.n);
+    tm_bytes_put(out, (uint64_t)(world + 1));
+    tm_bytes_put(out, m->plan.all);
+    tm_bytes_put(out, m->plan.steps);
+    tm_bytes_put(out, m->events.n_events);
+    tm_bytes_put(out, m->n_ranks);
+    for (size_t i = 0; i < m->n_ranks; i++) {
+        const char *host = host_of(m->tables, i);
+        tm_bytes_put(out, same_host_as_before(m, i));
+        if (!same_host_as_before(m, i))
+            tm_bytes_put_text(out, (tm_text){host, strlen(host)});
+        put_rank(m, i, out);
+    }
+    tm_dictionary_put(&m->dictionary, out);
+}
+
+static tm_status read_job(maker *m) {
+    TM_TRY(tm_store_read_names(m->store, &m->names, m->err));
+    TM_TRY(tm_store_read_ranks(m->store, &m->ranks, &m->n_ranks, m->err));
+    int64_t begin = int_of(m->tables, "job.job", "begin_ns", 0);
+    int64_t duration = int_of(m->tables, "job.job", "duration_ns", 1);
+    duration = duration > 0 ? duration : 1;
+    size_t most =
+        duration < (int64_t)m->budget->n_buckets ? (size_t)duration : m->budget->n_buckets;
+    m->lanes = (tm_buckets){begin, duration, most};
+    m->strip = (tm_buckets){begin, duration, most < N_STRIP ? most : N_STRIP};
+    m->wanted = calloc(m->n_ranks, sizeof *m->wanted);
+    m->strip_sums = calloc(TM_N_LANE_KINDS * m->strip.n, sizeof *m->strip_sums);
+    tm_plan_init(&m->plan, int_of(m->tables, "overlap.step", "step", 0) > 0 ||
+                               int_of(m->tables, "job.job", "steps", 0) > 1);
+    return m->wanted && m->strip_sums ? tm_dictionary_make(m->names, &m->dictionary, m->err)
+                                      : tm_fail_memory(m->err);
+}
+
+static tm_status make(maker *m) {
+    TM_TRY(read_job(m));
+    TM_TRY(visit_all(m, survey));
+    TM_TRY(choose(m));
+    m->events.plan = &m->plan;
+    m->events.operations = &m->operations;
+    m->events.job_begin_ns = m->lanes.begin_ns;
+    m->events.dictionary = &m->dictionary;
+    m->events.out = &m->out->events;
+    TM_TRY(visit_all(m, collect));
+    TM_TRY(tm_operations_put(&m->operations, &m->plan, m->lanes.begin_ns, &m->dictionary,
+                             &m->out->operations, m->err));
+    tm_strip_put(&m->strip, m->strip_sums, m->n_ranks, &m->out->strip);
+    put_job(m);
+    return TM_OK;
+}
+
+tm_status tm_timeline_blocks_make(const tm_store *store, const tm_tables *tables,
+                                  const tm_timeline_budget *budget, tm_timeline_blocks *out,
+                                  tm_error *err) {
+    maker m = {.store = store,
+               .tables = tables,
+               .budget = budget,
+               .out = out,
+               .events = tm_event_writer_make(),
+               .err = err};
+    tm_operations_init(&m.operations);
+    *out = (tm_timeline_blocks){tm_bytes_make(), tm_bytes_make(), tm_bytes_make(), tm_bytes_make(),
+                                tm_bytes_make()};
+    tm_status status = make(&m);
+    bool failed = out->job.failed || out->strip.failed || out->coverage.failed ||
+                  out->operations.failed || out->events.failed;
+    if (status == TM_OK && failed)
+        status = tm_fail_memory(err);
+    tm_plan_free(&m.plan);
+    tm_operations_free(&m.operations);
+    tm_dictionary_free(&m.dictionary);
+    tm_event_writer_free(&m.events);
+    tm_names_destroy(m.names);
+    free(m.ranks);
+    free(m.wanted);
+    free(m.strip_sums);
+    return status;
+}
+
+void tm_timeline_blocks_free(tm_timeline_blocks *blocks) {
+    tm_bytes_free(&blocks->job);
+    tm_bytes_free(&blocks->strip);
+    tm_bytes_free(&blocks->coverage);
+    tm_bytes_free(&blocks->operations);
+    tm_bytes_free(&blocks->events);
+}

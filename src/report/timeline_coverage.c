@@ -1,0 +1,159 @@
+#include "timeline_coverage.h"
+
+#include <stdlib.h>
+
+int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i) {
+    int64_t n = (int64_t)buckets->n, at = (int64_t)i;
+    /* in two parts, which do not overflow where traces are days apart */
+    return buckets->duration_ns / n * at + buckets->duration_ns % n * at / n;
+}
+
+/* Before they are told apart: the unions of what each event is. */
+typedef struct unions {
+    tm_intervals compute, copies, communication, wait, transfer;
+} unions;
+
+static bool add_event(const tm_timeline *timeline, size_t row, unions *u) {
+    tm_intervals *of[] = {NULL, &u->compute, &u->communication, &u->copies};
+    tm_intervals *set = of[timeline->role[row]];
+    if (!set)
+        return true;
+    int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]);
+    return tm_intervals_add(set, begin, begin + timeline->duration_ns[row]);
+}
+
+/* A kernel waits first and transfers then. */
+static bool add_wait(const tm_timeline *timeline, const tm_collective_attr *attr, unions *u) {
+    if (attr->wait_ns < 0)
+        return true;
+    int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[attr->event]);
+    int64_t end = begin + timeline->duration_ns[attr->event];
+    int64_t last = attr->wait_ns < end - begin ? begin + attr->wait_ns : end;
+    return tm_intervals_add(&u->wait, begin, last) && tm_intervals_add(&u->transfer, last, end);
+}
+
+static bool unite(const tm_timeline *timeline, unions *u) {
+    const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    bool ok = true;
+    for (size_t row = 0; row < timeline->n_events && ok; row++)
+        ok = add_event(timeline, row, u);
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE] && ok; i++)
+        ok = add_wait(timeline, &attrs[i], u);
+    tm_intervals_normalise(&u->compute);
+    tm_intervals_normalise(&u->copies);
+    tm_intervals_normalise(&u->communication);
+    tm_intervals_normalise(&u->wait);
+    tm_intervals_normalise(&u->transfer);
+    return ok;
+}
+
+tm_status tm_lanes_make(const tm_timeline *timeline, tm_lanes *out, tm_error *err) {
+    unions u = {TM_INTERVALS(), TM_INTERVALS(), TM_INTERVALS(), TM_INTERVALS(), TM_INTERVALS()};
+    tm_intervals rest = TM_INTERVALS();
+    for (int k = 0; k < TM_N_LANE_KINDS; k++)
+        out->kinds[k] = TM_INTERVALS();
+    bool ok = unite(timeline, &u) &&
+              tm_intervals_subtract(&u.copies, &u.compute, &out->kinds[TM_LANE_COPIES]) &&
+              tm_intervals_subtract(&u.wait, &u.transfer, &out->kinds[TM_LANE_WAIT]) &&
+              tm_intervals_subtract(&u.communication, &u.wait, &rest) &&
+              tm_intervals_subtract(&rest, &u.transfer, &out->kinds[TM_LANE_UNMATCHED]);
+    out->kinds[TM_LANE_COMPUTE] = u.compute;
+    out->kinds[TM_LANE_TRANSFER] = u.transfer;
+    tm_vec_free(&u.copies);
+    tm_vec_free(&u.communication);
+    tm_vec_free(&u.wait);
+    tm_vec_free(&rest);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_lanes_free(tm_lanes *lanes) {
+    for (int k = 0; k < TM_N_LANE_KINDS; k++)
+        tm_vec_free(&lanes->kinds[k]);
+}
+
+/* The bucket that holds a time in [0, duration): at most one beside the quotient. */
+static size_t bucket_of(const tm_buckets *buckets, int64_t at_ns) {
+    double share = (double)at_ns / (double)buckets->duration_ns;
+    size_t i = (size_t)(share * (double)buckets->n);
+    i = i < buckets->n ? i : buckets->n - 1;
+    while (i > 0 && tm_bucket_begin(buckets, i) > at_ns)
+        i--;
+    while (i + 1 < buckets->n && tm_bucket_begin(buckets, i + 1) <= at_ns)
+        i++;
+    return i;
+}
+
+void tm_buckets_add(const tm_buckets *buckets, const tm_intervals *set, int64_t *sums) {
+    const tm_interval *v = set->data;
+    for (size_t k = 0; k < set->n; k++) {
+        int64_t begin = v[k].begin_ns - buckets->begin_ns, end = v[k].end_ns - buckets->begin_ns;
+        begin = begin > 0 ? begin : 0;
+        end = end < buckets->duration_ns ? end : buckets->duration_ns;
+        for (size_t i = begin < end ? bucket_of(buckets, begin) : 0; begin < end; i++) {
+            int64_t edge = tm_bucket_begin(buckets, i + 1), to = end < edge ? end : edge;
+            sums[i] += to - begin;
+            begin = to;
+        }
+    }
+}
+
+/* What share of a whole a part is, times `full`; never 0 for a part that is not. */
+static uint32_t share_of(int64_t part, double whole, uint32_t full) {
+    double share = whole > 0.0 ? (double)part / whole * (double)full + 0.5 : 0.0;
+    uint32_t rounded = share < (double)full ? (uint32_t)share : full;
+    return rounded == 0 && part > 0 ? 1 : rounded;
+}
+
+static double width_of(const tm_buckets *buckets, size_t i) {
+    return (double)(tm_bucket_begin(buckets, i + 1) - tm_bucket_begin(buckets, i));
+}
+
+tm_status tm_coverage_put(const tm_buckets *buckets, const tm_lanes *lanes, tm_bytes *out,
+                          tm_error *err) {
+    int64_t *sums = malloc(buckets->n * sizeof *sums);
+    uint8_t *shares = sums ? tm_bytes_put_raw(out, NULL, TM_N_LANE_KINDS * buckets->n) : NULL;
+    if (!shares) {
+        free(sums);
+        return tm_fail_memory(err);
+    }
+    for (int k = 0; k < TM_N_LANE_KINDS; k++, shares += buckets->n) {
+        for (size_t i = 0; i < buckets->n; i++)
+            sums[i] = 0;
+        tm_buckets_add(buckets, &lanes->kinds[k], sums);
+        for (size_t i = 0; i < buckets->n; i++)
+            if (sums[i] > 0)
+                shares[i] = (uint8_t)share_of(sums[i], width_of(buckets, i), UINT8_MAX);
+    }
+    free(sums);
+    return TM_OK;
+}
+
+tm_status tm_strip_add(const tm_buckets *buckets, const tm_lanes *lanes, int64_t *sums,
+                       tm_error *err) {
+    const tm_intervals *compute = &lanes->kinds[TM_LANE_COMPUTE];
+    tm_intervals shown = TM_INTERVALS(), spare = TM_INTERVALS();
+    tm_buckets_add(buckets, compute, sums);
+    bool ok = true;
+    for (int k = TM_LANE_TRANSFER; k < TM_LANE_COPIES && ok; k++) {
+        ok = tm_intervals_subtract(&lanes->kinds[k], compute, &shown);
+        tm_buckets_add(buckets, &shown, sums + (size_t)k * buckets->n);
+    }
+    const tm_intervals *copies = &lanes->kinds[TM_LANE_COPIES];
+    ok = ok && tm_intervals_subtract(copies, &lanes->kinds[TM_LANE_TRANSFER], &shown) &&
+         tm_intervals_subtract(&shown, &lanes->kinds[TM_LANE_WAIT], &spare) &&
+         tm_intervals_subtract(&spare, &lanes->kinds[TM_LANE_UNMATCHED], &shown);
+    if (ok)
+        tm_buckets_add(buckets, &shown, sums + TM_LANE_COPIES * buckets->n);
+    tm_vec_free(&shown);
+    tm_vec_free(&spare);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_strip_put(const tm_buckets *buckets, const int64_t *sums, size_t n_ranks, tm_bytes *out) {
+    for (size_t at = 0; at < TM_N_LANE_KINDS * buckets->n; at++) {
+        double whole = width_of(buckets, at % buckets->n) * (double)n_ranks;
+        uint32_t share = share_of(sums[at], whole, UINT16_MAX);
+        uint8_t two[] = {(uint8_t)(share & 0xff), (uint8_t)(share >> 8)};
+        tm_bytes_put_raw(out, two, sizeof two);
+    }
+}

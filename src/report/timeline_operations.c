@@ -1,0 +1,246 @@
+#include "timeline_operations.h"
+
+#include <stdlib.h>
+
+#include "analysis/blame.h"
+#include "match/records.h"
+
+/* Who came last to an operation. Values are in the page. */
+enum { ARRIVED_BEFORE = 0, ARRIVED_TIED = 1, ARRIVED_LAST = 2 };
+
+typedef struct tm_operation_member {
+    int64_t begin_ns, duration_ns, wait_ns; /* begin on the job's clock, since the epoch */
+    uint32_t number;                        /* of its operation */
+    uint32_t at;                            /* of its rank */
+} tm_operation_member;
+
+void tm_operations_init(tm_operations *operations) {
+    *operations =
+        (tm_operations){.all = TM_VEC(tm_operation), .members = TM_VEC(tm_operation_member)};
+}
+
+void tm_operations_free(tm_operations *operations) {
+    tm_vec_free(&operations->all);
+    tm_vec_free(&operations->members);
+    free(operations->slots);
+    free(operations->shown);
+    tm_operations_init(operations);
+}
+
+/* The slot of an operation: its own, or the free one that it would have. */
+static size_t slot_of(const tm_operations *operations, int32_t rank, uint32_t event) {
+    const tm_operation *all = operations->all.data;
+    uint64_t h = ((uint64_t)(uint32_t)rank << 32 | event) * 0x9E3779B97F4A7C15u;
+    size_t at = (size_t)(h ^ h >> 31) & operations->mask;
+    for (; operations->slots[at] > 0; at = (at + 1) & operations->mask) {
+        const tm_operation *o = &all[operations->slots[at] - 1];
+        if (o->first_rank == rank && o->first_event == event)
+            break;
+    }
+    return at;
+}
+
+static bool grow(tm_operations *operations) {
+    const tm_operation *all = operations->all.data;
+    size_t n = operations->slots ? 2 * (operations->mask + 1) : 1024;
+    uint32_t *slots = calloc(n, sizeof *slots);
+    if (!slots)
+        return false;
+    free(operations->slots);
+    operations->slots = slots;
+    operations->mask = n - 1;
+    for (size_t i = 0; i < operations->all.n; i++)
+        slots[slot_of(operations, all[i].first_rank, all[i].first_event)] = (uint32_t)i + 1;
+    return true;
+}
+
+static tm_operation *find_or_add(tm_operations *operations, const tm_collective_attr *attr) {
+    if ((!operations->slots || operations->all.n * 2 > operations->mask) && !grow(operations))
+        return NULL;
+    uint32_t *slot = &operations->slots[slot_of(operations, attr->first_rank, attr->first_event)];
+    if (*slot > 0)
+        return (tm_operation *)operations->all.data + (*slot - 1);
+    tm_operation added = {.begin_ns = INT64_MAX,
+                          .first_rank = attr->first_rank,
+                          .first_event = attr->first_event,
+                          .number = TM_NO_EVENT,
+                          .waits = true};
+    tm_operation *at = tm_vec_append(&operations->all, &added, 1);
+    if (at)
+        *slot = (uint32_t)operations->all.n;
+    return at;
+}
+
+tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeline,
+                            const tm_names *names, tm_error *err) {
+    const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
+        const tm_collective_attr *attr = &attrs[i];
+        if (attr->first_rank < 0)
+            continue;
+        tm_operation *o = find_or_add(operations, attr);
+        if (!o)
+            return tm_fail_memory(err);
+        int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[attr->event]);
+        if (o->n++ == 0) {
+            o->kind = attr->kind;
+            o->group = attr->group;
+            o->description = attr->group_description;
+            o->bytes = tm_match_bytes(names, attr);
+            o->step = tm_match_step(timeline, attr->event);
+        }
+        o->begin_ns = begin < o->begin_ns ? begin : o->begin_ns;
+        o->wait_ns += attr->wait_ns > 0 ? attr->wait_ns : 0;
+        o->waits = o->waits && attr->wait_ns >= 0;
+    }
+    return TM_OK;
+}
+
+static int by_wait(const void *a, const void *b) {
+    const tm_operation *x = *(const tm_operation *const *)a, *y = *(const tm_operation *const *)b;
+    if (x->wait_ns != y->wait_ns)
+        return x->wait_ns > y->wait_ns ? -1 : 1;
+    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static int by_begin(const void *a, const void *b) {
+    const tm_operation *x = *(const tm_operation *const *)a, *y = *(const tm_operation *const *)b;
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    if (x->first_rank != y->first_rank)
+        return x->first_rank < y->first_rank ? -1 : 1;
+    return (x->first_event > y->first_event) - (x->first_event < y->first_event);
+}
+
+tm_status tm_operations_choose(tm_operations *operations, size_t n_members, tm_error *err) {
+    tm_operation *all = operations->all.data;
+    size_t n = operations->all.n;
+    tm_operation **order = malloc((n + 1) * sizeof *order);
+    operations->shown = malloc((n + 1) * sizeof *operations->shown);
+    if (!order || !operations->shown) {
+        free(order);
+        return tm_fail_memory(err);
+    }
+    for (size_t i = 0; i < n; i++)
+        order[i] = &all[i];
+    qsort(order, n, sizeof *order, by_wait);
+    for (size_t left = n_members; operations->n_shown < n; operations->n_shown++) {
+        if (order[operations->n_shown]->n > left)
+            break;
+        left -= order[operations->n_shown]->n;
+    }
+    qsort(order, operations->n_shown, sizeof *order, by_begin);
+    for (size_t i = 0; i < operations->n_shown; i++) {
+        order[i]->number = (uint32_t)i;
+        operations->shown[i] = (uint32_t)(order[i] - all);
+    }
+    free(order);
+    return TM_OK;
+}
+
+uint32_t tm_operations_number(const tm_operations *operations, const tm_collective_attr *attr) {
+    if (attr->first_rank < 0 || !operations->slots)
+        return TM_NO_EVENT;
+    uint32_t slot = operations->slots[slot_of(operations, attr->first_rank, attr->first_event)];
+    return slot > 0 ? ((const tm_operation *)operations->all.data)[slot - 1].number : TM_NO_EVENT;
+}
+
+tm_status tm_operations_gather(tm_operations *operations, const tm_timeline *timeline, size_t at,
+                               tm_error *err) {
+    const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
+        uint32_t event = attrs[i].event;
+        tm_operation_member member = {
+            .begin_ns = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[event]),
+            .duration_ns = timeline->duration_ns[event],
+            .wait_ns = attrs[i].wait_ns,
+            .number = tm_operations_number(operations, &attrs[i]),
+            .at = (uint32_t)at,
+        };
+        if (member.number != TM_NO_EVENT && !tm_vec_append(&operations->members, &member, 1))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+static int by_operation(const void *a, const void *b) {
+    const tm_operation_member *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static uint32_t narrow(int64_t ns) {
+    return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
+/* By the same rule as the analyses: whose begins lie within what their clocks may be wrong by. */
+static tm_status put_arrivals(const tm_operation *o, const tm_operation_member *members,
+                              const tm_card *cards, tm_bytes *out, tm_error *err) {
+    tm_comm_record *records = calloc(o->n, sizeof *records);
+    tm_comm_answer *answers = calloc(o->n, sizeof *answers);
+    tm_instance instance = {.n = o->n, .waits = o->waits && o->n > 1};
+    tm_status status = records && answers ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < o->n && status == TM_OK; i++) {
+        const tm_rank_clock *clock = &cards[members[i].at].clock;
+        records[i] = (tm_comm_record){
+            .rank = cards[members[i].at].rank,
+            .begin_ns = members[i].begin_ns,
+            .end_ns = members[i].begin_ns + members[i].duration_ns,
+            .domain = clock->domain,
+            .uncertainty_ns = narrow(clock->uncertainty_ns),
+            .spread_ns = narrow(clock->spread_ns),
+        };
+    }
+    if (status == TM_OK) {
+        instance.last_ns = tm_members_last(records, o->n);
+        status = tm_blame_instance(records, &instance, answers, NULL, err);
+    }
+    for (size_t i = 0; i < o->n && status == TM_OK; i++)
+        tm_bytes_put(out, answers[i].last   ? ARRIVED_LAST
+                          : answers[i].tied ? ARRIVED_TIED
+                                            : ARRIVED_BEFORE);
+    free(records);
+    free(answers);
+    return status;
+}
+
+static void put_members(const tm_operation *o, const tm_operation_member *members, tm_bytes *out) {
+    for (size_t i = 0, before = 0; i < o->n; before = members[i++].at)
+        tm_bytes_put(out, members[i].at - before);
+    for (size_t i = 0; i < o->n; i++)
+        tm_bytes_put(out, (uint64_t)(members[i].begin_ns - o->begin_ns));
+    for (size_t i = 0; i < o->n; i++)
+        tm_bytes_put(out, (uint64_t)members[i].duration_ns);
+    for (size_t i = 0; i < o->n; i++)
+        tm_bytes_put(out, (uint64_t)(members[i].wait_ns + 1));
+}
+
+tm_status tm_operations_put(const tm_operations *operations, const tm_plan *plan,
+                            int64_t job_begin_ns, tm_dictionary *dictionary, tm_bytes *out,
+                            tm_error *err) {
+    const tm_operation *all = operations->all.data;
+    tm_operation_member *members = operations->members.data;
+    int64_t before = job_begin_ns;
+    if (operations->members.n > 0)
+        qsort(members, operations->members.n, sizeof *members, by_operation);
+    tm_bytes_put(out, operations->n_shown);
+    tm_bytes_put(out, operations->all.n);
+    for (size_t i = 0; i < operations->n_shown; i++) {
+        const tm_operation *o = &all[operations->shown[i]];
+        tm_bytes_put_signed(out, o->begin_ns - before);
+        tm_bytes_put(out, o->kind);
+        tm_bytes_put(out, tm_dictionary_number(dictionary, o->group));
+        tm_bytes_put(out, tm_dictionary_number(dictionary, o->description));
+        tm_bytes_put(out, (uint64_t)(o->bytes + 1));
+        tm_bytes_put_signed(out, o->step);
+        tm_bytes_put(out, o->n);
+        put_members(o, members, out);
+        TM_TRY(put_arrivals(o, members, plan->cards.data, out, err));
+        members += o->n;
+        before = o->begin_ns;
+    }
+    return TM_OK;
+}

@@ -1,0 +1,57 @@
+/* The matched operations of a job and who came when to them. */
+#ifndef TMERGE_REPORT_TIMELINE_OPERATIONS_H
+#define TMERGE_REPORT_TIMELINE_OPERATIONS_H
+
+#include "timeline_dictionary.h"
+#include "timeline_plan.h"
+
+/** An operation: the kernels of several ranks that belong together. */
+typedef struct tm_operation {
+    int64_t begin_ns; /* earliest, on the job's clock, since the epoch */
+    int64_t wait_ns;  /* of all members */
+    int64_t bytes;    /* on its lowest rank, -1 without metadata */
+    int64_t step;     /* -1 for none */
+    int32_t first_rank;
+    uint32_t first_event;        /* with first_rank its name in the store */
+    uint32_t group, description; /* name ids */
+    uint32_t n;                  /* members */
+    uint32_t number;             /* in the page, TM_NO_EVENT for one that is left out */
+    uint8_t kind;                /* tm_collective_kind */
+    bool waits;
+} tm_operation;
+
+typedef struct tm_operations {
+    tm_vec all;      /* of tm_operation */
+    uint32_t *slots; /* owned; index into `all` by hash, + 1; 0 free */
+    size_t mask;
+    uint32_t *shown; /* owned; [n_shown] indices into `all`, by number */
+    size_t n_shown;
+    tm_vec members; /* of tm_operation_member, of those that are shown, rank after rank */
+} tm_operations;
+
+void tm_operations_init(tm_operations *operations);
+void tm_operations_free(tm_operations *operations);
+
+/** Adds the next rank's kernels, so that the operations are known. TM_OK; TM_ERR_FAULT. */
+tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeline,
+                            const tm_names *names, tm_error *err) TM_MUST_CHECK;
+
+/** Numbers, in order of begin, the operations that waited most, up to so many members. */
+tm_status tm_operations_choose(tm_operations *operations, size_t n_members,
+                               tm_error *err) TM_MUST_CHECK;
+
+/** The number in the page of the operation that a kernel belongs to, or TM_NO_EVENT. */
+uint32_t tm_operations_number(const tm_operations *operations, const tm_collective_attr *attr);
+
+/** Adds the next rank's members of the operations that are shown. TM_OK; TM_ERR_FAULT.
+ * @param at  its place among the ranks */
+tm_status tm_operations_gather(tm_operations *operations, const tm_timeline *timeline, size_t at,
+                               tm_error *err) TM_MUST_CHECK;
+
+/** Appends them, with who came last and who may have.
+ * @param plan  with the clocks of the ranks */
+tm_status tm_operations_put(const tm_operations *operations, const tm_plan *plan,
+                            int64_t job_begin_ns, tm_dictionary *dictionary, tm_bytes *out,
+                            tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,246 @@
+/* Shares of buckets, worked out by hand, and what they sum to. */
+#include "timeline_fixture.h"
+
+#include "report/timeline_coverage.h"
+#include "timeline_reader.h"
+
+#define KERNEL(name, begin, duration, stream)                                                      \
+    { TM_CAT_KERNEL, name, begin, duration, 0, stream, 0, NULL, TM_DURATION }
+#define COPY(begin, duration)                                                                      \
+    { TM_CAT_MEMCPY, "Memcpy HtoD", begin, duration, 0, 9, 0, NULL, TM_DURATION }
+
+enum { EPOCH = 5000 };
+
+static void numbers_are_written_seven_bits_at_a_time(void **state) {
+    (void)state;
+    tm_bytes out = tm_bytes_make();
+    tm_bytes_put(&out, 0);
+    tm_bytes_put(&out, 127);
+    tm_bytes_put(&out, 300); /* 300 = 2 x 128 + 44 */
+    tm_bytes_put_signed(&out, -1);
+    tm_bytes_put_signed(&out, 64);
+    const uint8_t expected[] = {0, 127, 0x80 | 44, 2, 1, 0x80, 1};
+    assert_int_equal(out.bytes.n, sizeof expected);
+    assert_memory_equal(out.bytes.data, expected, sizeof expected);
+    out.bytes.n = 0;
+    const int64_t values[] = {INT64_MIN, INT64_MAX, -300};
+    for (size_t i = 0; i < COUNT(values); i++)
+        tm_bytes_put_signed(&out, values[i]);
+    block_reader r = read_block(&out);
+    for (size_t i = 0; i < COUNT(values); i++)
+        assert_int_equal(read_signed(&r), values[i]);
+    tm_bytes_free(&out);
+}
+
+/* 2,048 characters of two bytes fit; one byte before them and the last two do not, and the cut
+ * would be inside a character. */
+static void a_long_text_is_cut_between_characters(void **state) {
+    (void)state;
+    char text[1 + 4096];
+    memset(text, 'x', sizeof text);
+    for (size_t i = 1; i < sizeof text; i += 2)
+        memcpy(text + i, "\xc3\xa4", 2);
+    tm_bytes out = tm_bytes_make();
+    tm_bytes_put_text(&out, (tm_text){text + 1, 4096});
+    tm_bytes_put_text(&out, (tm_text){text, 4097});
+    block_reader r = read_block(&out);
+    assert_int_equal(read_number(&r), 4096);
+    r.at += 4096;
+    /* 4,096 - 3 = 4,093 bytes are x and 2,046 characters */
+    assert_int_equal(read_number(&r), 4096);
+    assert_memory_equal(r.at, text, 4093);
+    assert_memory_equal(r.at + 4093, "\xe2\x80\xa6", 3);
+    tm_bytes_free(&out);
+}
+
+static void buckets_divide_the_time_without_a_gap(void **state) {
+    (void)state;
+    const tm_buckets thirds = {0, 10, 3}; /* 10/3 and 20/3, rounded down */
+    assert_int_equal(tm_bucket_begin(&thirds, 0), 0);
+    assert_int_equal(tm_bucket_begin(&thirds, 1), 3);
+    assert_int_equal(tm_bucket_begin(&thirds, 2), 6);
+    assert_int_equal(tm_bucket_begin(&thirds, 3), 10);
+    const tm_buckets years = {0, INT64_C(4000000000000000007), 8192};
+    assert_int_equal(tm_bucket_begin(&years, 8192), INT64_C(4000000000000000007));
+}
+
+/* Coverage of one rank over [0, 1000) in ten buckets of 100. */
+static tm_bytes cover(const tm_timeline *timeline) {
+    const tm_buckets buckets = {EPOCH, 1000, 10};
+    tm_lanes lanes;
+    tm_bytes out = tm_bytes_make();
+    tm_error err;
+    assert_int_equal(tm_lanes_make(timeline, &lanes, &err), TM_OK);
+    assert_int_equal(tm_coverage_put(&buckets, &lanes, &out, &err), TM_OK);
+    assert_int_equal(out.bytes.n, 50);
+    tm_lanes_free(&lanes);
+    return out;
+}
+
+static void set_wait(const ground *g, tm_timeline *timeline, const char *name, int64_t wait_ns) {
+    tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    uint32_t row = row_named(g, timeline, name);
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++)
+        if (attrs[i].event == row)
+            attrs[i].wait_ns = wait_ns;
+}
+
+/* compute [0, 150), [120, 250): the union is 100, 100, 50 of the first three buckets;
+ * copies [200, 300), of which [250, 300) is not behind compute;
+ * all-reduce [300, 500) of which [300, 460) waits: 100 and 60, then 40 of transfer;
+ * another on a second stream that waits in [440, 480) and transfers until 520: while one of them
+ * transfers the lane does, so its wait counts in [440, 460) where the first waits too;
+ * transfer is [460, 520): 40 and 20; wait is [300, 460);
+ * a broadcast that is not matched at [510, 540): [520, 540) is left for it;
+ * nothing else but 1 ns of compute in the last bucket.
+ * 255 x 0.5 = 127.5 rounds to 128, 0.6: 153, 0.4: 102, 0.2: 51, 0.01: 2.55 to 3. */
+static const event_spec small_rank[] = {
+    KERNEL("gemm", EPOCH + 0, 150, 7),
+    KERNEL("gemm", EPOCH + 120, 130, 8),
+    COPY(EPOCH + 200, 100),
+    KERNEL("ncclDevKernel_AllReduce_Sum_f32_RING_LL", EPOCH + 300, 200, 20),
+    KERNEL("ncclDevKernel_AllGather_RING_LL", EPOCH + 440, 80, 21),
+    KERNEL("ncclDevKernel_Broadcast_RING_LL", EPOCH + 510, 30, 22),
+    KERNEL("gemm", EPOCH + 950, 1, 7),
+};
+
+static tm_timeline make_small_rank(ground *g) {
+    tm_timeline t = build_one(g, 0, small_rank, COUNT(small_rank));
+    set_wait(g, &t, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 160);
+    set_wait(g, &t, "ncclDevKernel_AllGather_RING_LL", 40);
+    return t;
+}
+
+static void shares_are_those_worked_out_by_hand(void **state) {
+    (void)state;
+    ground g = open_ground();
+    tm_timeline t = make_small_rank(&g);
+    tm_bytes out = cover(&t);
+    static const uint8_t expected[50] = {
+        255, 255, 128, 0,   0,   0,  0, 0, 0, 3, /* compute */
+        0,   0,   0,   0,   102, 51, 0, 0, 0, 0, /* transfer */
+        0,   0,   0,   255, 153, 0,  0, 0, 0, 0, /* wait */
+        0,   0,   0,   0,   0,   51, 0, 0, 0, 0, /* not matched */
+        0,   0,   128, 0,   0,   0,  0, 0, 0, 0, /* copies */
+    };
+    assert_memory_equal(out.bytes.data, expected, sizeof expected);
+    tm_bytes_free(&out);
+    tm_timeline_destroy(&t);
+    close_ground(&g);
+}
+
+/* A clock that is 100 ns behind moves everything by a bucket. */
+static void times_are_on_the_clock_of_the_job(void **state) {
+    (void)state;
+    ground g = open_ground();
+    const event_spec one[] = {KERNEL("gemm", EPOCH + 0, 100, 7)};
+    tm_timeline t = build_one(&g, 0, one, COUNT(one));
+    t.clock.offset_ns = 100;
+    tm_bytes out = cover(&t);
+    const uint8_t *shares = out.bytes.data;
+    assert_int_equal(shares[0], 0);
+    assert_int_equal(shares[1], 255);
+    assert_int_equal(shares[2], 0);
+    tm_bytes_free(&out);
+    tm_timeline_destroy(&t);
+    close_ground(&g);
+}
+
+/* Of two ranks, one with nothing: of bucket 4 compute hides none, the transfer takes 20 + 20 of
+ * 200. In bucket 5 of width 100 another kernel computes beside [500, 520), which hides it. */
+static void the_strip_leaves_out_what_compute_hides(void **state) {
+    (void)state;
+    ground g = open_ground();
+    tm_timeline t = make_small_rank(&g);
+    const tm_buckets buckets = {EPOCH, 1000, 10};
+    int64_t sums[50] = {0};
+    tm_lanes lanes;
+    tm_error err;
+    assert_int_equal(tm_lanes_make(&t, &lanes, &err), TM_OK);
+    assert_true(tm_intervals_add(&lanes.kinds[TM_LANE_COMPUTE], EPOCH + 500, EPOCH + 520));
+    tm_intervals_normalise(&lanes.kinds[TM_LANE_COMPUTE]);
+    assert_int_equal(tm_strip_add(&buckets, &lanes, sums, &err), TM_OK);
+    assert_int_equal(sums[TM_LANE_TRANSFER * 10 + 4], 40);
+    assert_int_equal(sums[TM_LANE_TRANSFER * 10 + 5], 0);
+    assert_int_equal(sums[TM_LANE_UNMATCHED * 10 + 5], 20);
+    assert_int_equal(sums[TM_LANE_COPIES * 10 + 2], 50);
+    tm_bytes out = tm_bytes_make();
+    tm_strip_put(&buckets, sums, 2, &out);
+    const uint8_t *shares = out.bytes.data;
+    /* 40 of 200 ns: 65,535 x 0.2 = 13,107 = 51 x 256 + 51 */
+    assert_int_equal(shares[2 * (TM_LANE_TRANSFER * 10 + 4)], 51);
+    assert_int_equal(shares[2 * (TM_LANE_TRANSFER * 10 + 4) + 1], 51);
+    tm_bytes_free(&out);
+    tm_lanes_free(&lanes);
+    tm_timeline_destroy(&t);
+    close_ground(&g);
+}
+
+/* A nanosecond in a bucket of a million would round to nothing. */
+static void a_bucket_with_anything_is_not_empty(void **state) {
+    (void)state;
+    const tm_buckets buckets = {0, 10000000, 10};
+    tm_lanes lanes;
+    tm_bytes out = tm_bytes_make();
+    tm_error err;
+    for (int k = 0; k < TM_N_LANE_KINDS; k++) {
+        lanes.kinds[k] = TM_INTERVALS();
+        assert_true(tm_intervals_add(&lanes.kinds[k], 3999999, 4000000));
+    }
+    assert_int_equal(tm_coverage_put(&buckets, &lanes, &out, &err), TM_OK);
+    for (size_t i = 0; i < 50; i++)
+        assert_int_equal(((uint8_t *)out.bytes.data)[i], i % 10 == 3);
+    tm_bytes_free(&out);
+    tm_lanes_free(&lanes);
+}
+
+/* Shares times widths give the length of the set again, within half a count a bucket (one count
+ * where a share was lifted to 1), for intervals of any length and a time that no bucket divides. */
+static void shares_sum_to_the_time_within_half_a_count(void **state) {
+    (void)state;
+    enum { N = 1000, INTERVALS = 3000 };
+    const tm_buckets buckets = {EPOCH, 123456789, N};
+    tm_lanes lanes;
+    tm_bytes out = tm_bytes_make();
+    tm_error err;
+    uint64_t seed = 7;
+    for (int k = 0; k < TM_N_LANE_KINDS; k++)
+        lanes.kinds[k] = TM_INTERVALS();
+    tm_intervals *set = &lanes.kinds[TM_LANE_COMPUTE];
+    for (int i = 0; i < INTERVALS; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        int64_t begin = (int64_t)(seed >> 33) % 123000000, length = (int64_t)(seed >> 20) % 60000;
+        assert_true(tm_intervals_add(set, EPOCH + begin, EPOCH + begin + length));
+    }
+    tm_intervals_normalise(set);
+    assert_int_equal(tm_coverage_put(&buckets, &lanes, &out, &err), TM_OK);
+    const uint8_t *shares = out.bytes.data;
+    double sum = 0.0, tolerance = 0.0;
+    for (size_t i = 0; i < N; i++) {
+        int64_t begin = tm_bucket_begin(&buckets, i), end = tm_bucket_begin(&buckets, i + 1);
+        double exact = (double)tm_intervals_length_in(set, EPOCH + begin, EPOCH + end);
+        double count = (double)(end - begin) / 255.0, found = shares[i] * count;
+        double allowed = shares[i] == 1 ? count : count / 2.0;
+        assert_true(found - exact <= allowed && exact - found <= allowed);
+        sum += found;
+        tolerance += allowed;
+    }
+    double exact = (double)tm_intervals_length(set);
+    assert_true(sum - exact <= tolerance && exact - sum <= tolerance);
+    tm_bytes_free(&out);
+    tm_lanes_free(&lanes);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_written_seven_bits_at_a_time),
+        cmocka_unit_test(a_long_text_is_cut_between_characters),
+        cmocka_unit_test(buckets_divide_the_time_without_a_gap),
+        cmocka_unit_test(shares_are_those_worked_out_by_hand),
+        cmocka_unit_test(times_are_on_the_clock_of_the_job),
+        cmocka_unit_test(the_strip_leaves_out_what_compute_hides),
+        cmocka_unit_test(a_bucket_with_anything_is_not_empty),
+        cmocka_unit_test(shares_sum_to_the_time_within_half_a_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,326 @@
+/* What of a job goes into the page, and the columns that it stands in, read back. */
+#include "timeline_fixture.h"
+
+#include "report/timeline_events.h"
+#include "timeline_reader.h"
+
+#define KERNEL(name, begin, duration, stream)                                                      \
+    { TM_CAT_KERNEL, name, begin, duration, 0, stream, 0, NULL, TM_DURATION }
+#define OP(name, begin, duration)                                                                  \
+    { TM_CAT_CPU_OP, name, begin, duration, 0, 1, 1, NULL, TM_DURATION }
+#define STEP(name, begin, duration)                                                                \
+    { TM_CAT_USER_ANNOTATION, name, begin, duration, 0, 1, 1, NULL, TM_DURATION }
+#define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+
+/* Ranks in the making. */
+typedef struct bench {
+    ground ground;
+    tm_buckets job;
+    tm_plan plan;
+    tm_operations operations;
+    tm_dictionary dictionary;
+    tm_timeline ranks[8];
+    size_t n;
+} bench;
+
+static bench open_bench(bool steps) {
+    bench b = {.ground = open_ground(), .job = {1000, 100000, 10}};
+    tm_plan_init(&b.plan, steps);
+    tm_operations_init(&b.operations);
+    return b;
+}
+
+static tm_timeline *add(bench *b, const event_spec *events, size_t n) {
+    tm_timeline *t = &b->ranks[b->n];
+    *t = build_one(&b->ground, (int64_t)b->n, events, n);
+    b->n++;
+    return t;
+}
+
+static void survey(bench *b) {
+    tm_error err;
+    for (size_t i = 0; i < b->n; i++) {
+        assert_int_equal(tm_plan_add(&b->plan, &b->ranks[i], &b->job, &err), TM_OK);
+        assert_int_equal(tm_operations_add(&b->operations, &b->ranks[i], b->ground.names, &err),
+                         TM_OK);
+    }
+}
+
+static void close_bench(bench *b) {
+    for (size_t i = 0; i < b->n; i++)
+        tm_timeline_destroy(&b->ranks[i]);
+    tm_plan_free(&b->plan);
+    tm_operations_free(&b->operations);
+    tm_dictionary_free(&b->dictionary);
+    close_ground(&b->ground);
+}
+
+static void choose(bench *b, const tm_plan_wishes *wishes, size_t n_members) {
+    tm_error err;
+    assert_int_equal(tm_plan_choose(&b->plan, wishes, &err), TM_OK);
+    assert_int_equal(tm_operations_choose(&b->operations, n_members, &err), TM_OK);
+    assert_int_equal(tm_dictionary_make(b->ground.names, &b->dictionary, &err), TM_OK);
+}
+
+/* The chosen events of a rank; they go to `out`, freed by the caller. */
+static size_t put(bench *b, size_t at, tm_bytes *out) {
+    tm_error err;
+    tm_event_writer w = tm_event_writer_make();
+    *out = tm_bytes_make();
+    w.plan = &b->plan;
+    w.operations = &b->operations;
+    w.job_begin_ns = b->job.begin_ns;
+    w.dictionary = &b->dictionary;
+    w.out = out;
+    assert_int_equal(tm_events_put(&w, &b->ranks[at], at, &err), TM_OK);
+    tm_event_writer_free(&w);
+    return w.n_events;
+}
+
+static void expect_text(const bench *b, uint64_t number, const char *text) {
+    assert_true(number < b->dictionary.used.n);
+    assert_name(&b->ground, ((uint32_t *)b->dictionary.used.data)[number], text);
+}
+
+static const tm_plan_wishes everything = {.rank = -1, .step = -1, .n_events = 1000};
+
+/* An operator of [0, 100) with two in it, of which the second has one in it, then one that only
+ * overlaps: it begins while the first is open and ends after it. */
+static void columns_of_a_thread_are_read_back(void **state) {
+    (void)state;
+    const event_spec events[] = {
+        OP("outer", 1010, 100), OP("first", 1020, 10),    OP("second", 1040, 30),
+        OP("inner", 1050, 5),   OP("crossing", 1100, 20), OP("after", 1130, 1),
+    };
+    bench b = open_bench(false);
+    add(&b, events, COUNT(events));
+    survey(&b);
+    choose(&b, &everything, 100);
+    tm_bytes out;
+    assert_int_equal(put(&b, 0, &out), 6);
+    block_reader r = read_block(&out);
+    EXPECT_NUMBERS(&r, 0, TM_TRACK_THREAD, 0, 0); /* rank, track, device and stream unknown + 1 */
+    (void)read_number(&r);                        /* thread id */
+    expect_text(&b, read_number(&r), "");
+    EXPECT_NUMBERS(&r, 6);
+    const int64_t deltas[] = {10, 10, 20, 10, 50, 30};
+    for (size_t i = 0; i < COUNT(deltas); i++)
+        assert_int_equal(read_signed(&r), deltas[i]);
+    EXPECT_NUMBERS(&r, 100, 10, 30, 5, 20, 1);
+    for (size_t i = 0; i < COUNT(events); i++)
+        expect_text(&b, read_number(&r), events[i].name);
+    EXPECT_NUMBERS(&r, 0, 1, 1, 2, 1, 0);
+    for (size_t i = 0; i < COUNT(events); i++)
+        EXPECT_NUMBERS(&r, TM_SHOWN_OPERATOR);
+    assert_ptr_equal(r.at, r.end);
+    tm_bytes_free(&out);
+    close_bench(&b);
+}
+
+static tm_collective_attr *match(const bench *b, size_t at, int32_t first_rank, int64_t wait_ns) {
+    tm_collective_attr *attrs = b->ranks[at].attrs[TM_ATTR_COLLECTIVE];
+    attrs[0].first_rank = first_rank;
+    attrs[0].first_event = row_named(&b->ground, &b->ranks[first_rank], ALL_REDUCE);
+    attrs[0].wait_ns = wait_ns;
+    return attrs;
+}
+
+static void communication_has_its_wait_and_operation(void **state) {
+    (void)state;
+    const event_spec events[] = {
+        KERNEL("gemm", 1000, 10, 7),
+        KERNEL(ALL_REDUCE, 1010, 50, 7),
+        KERNEL("ncclDevKernel_Broadcast_RING_LL", 1060, 5, 7),
+        {TM_CAT_MEMCPY, "Memcpy DtoD", 1070, 1, 0, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_GPU_ANNOTATION, "region", 1000, 80, 0, 7, 0, NULL, TM_DURATION},
+    };
+    bench b = open_bench(false);
+    add(&b, events, COUNT(events));
+    match(&b, 0, 0, 30);
+    survey(&b);
+    choose(&b, &everything, 100);
+    tm_bytes out;
+    assert_int_equal(put(&b, 0, &out), 5);
+    block_reader r = read_block(&out);
+    EXPECT_NUMBERS(&r, 0, TM_TRACK_STREAM, 1, 8); /* device 0 + 1, stream 7 + 1 */
+    (void)read_number(&r);
+    expect_text(&b, read_number(&r), "");
+    EXPECT_NUMBERS(&r, 4, 0, 20, 100, 20); /* begins 0, 10, 60, 70: zigzag doubles the steps */
+    EXPECT_NUMBERS(&r, 10, 50, 5, 1);
+    for (size_t i = 0; i < 4; i++)
+        expect_text(&b, read_number(&r), events[i].name);
+    EXPECT_NUMBERS(&r, TM_LANE_COMPUTE, TM_LANE_TRANSFER, TM_LANE_UNMATCHED, TM_LANE_COPIES);
+    EXPECT_NUMBERS(&r, 31, 1); /* wait + 1, operation 0 + 1 */
+    EXPECT_NUMBERS(&r, 0, 0);  /* the broadcast has neither */
+    EXPECT_NUMBERS(&r, 0, TM_TRACK_ANNOTATIONS);
+    tm_bytes_free(&out);
+    close_bench(&b);
+}
+
+/* Ranks 0 to 2 come at 1010, 1040 and 1050 of clocks that may differ by 2 sqrt(u1^2 + u2^2):
+ * u = 0 makes rank 2 the last alone, u = 4 makes 2 sqrt(32) = 11.3: rank 1 may have been as late.
+ */
+static void put_operation(int64_t uncertainty_ns, const uint64_t arrivals[3]) {
+    bench b = open_bench(false);
+    const int64_t begins[] = {1010, 1040, 1050};
+    for (size_t i = 0; i < 3; i++) {
+        const event_spec events[] = {KERNEL(ALL_REDUCE, begins[i], 1060 - begins[i], 7)};
+        tm_timeline *t = add(&b, events, COUNT(events));
+        t->clock.uncertainty_ns = uncertainty_ns;
+        t->clock.domain = (int32_t)i;
+        match(&b, i, 0, 1050 - begins[i]);
+    }
+    survey(&b);
+    choose(&b, &everything, 3);
+    tm_error err;
+    tm_bytes out = tm_bytes_make();
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(tm_operations_gather(&b.operations, &b.ranks[i], i, &err), TM_OK);
+    assert_int_equal(tm_operations_put(&b.operations, &b.plan, 1000, &b.dictionary, &out, &err),
+                     TM_OK);
+    block_reader r = read_block(&out);
+    EXPECT_NUMBERS(&r, 1, 1, 20, TM_COLL_ALLREDUCE, 0, 0, 0); /* one, of one; begin 10, zigzag */
+    assert_int_equal(read_signed(&r), 0);                     /* the whole trace is step 0 */
+    EXPECT_NUMBERS(&r, 3);
+    EXPECT_NUMBERS(&r, 0, 1, 1);    /* ranks, each from the one before */
+    EXPECT_NUMBERS(&r, 0, 30, 40);  /* begins from the first */
+    EXPECT_NUMBERS(&r, 50, 20, 10); /* durations */
+    EXPECT_NUMBERS(&r, 41, 11, 1);  /* waits + 1 */
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(read_number(&r), arrivals[i]);
+    assert_ptr_equal(r.at, r.end);
+    tm_bytes_free(&out);
+    close_bench(&b);
+}
+
+static void who_came_last_depends_on_the_clocks(void **state) {
+    (void)state;
+    put_operation(0, (const uint64_t[]){0, 0, 2});
+    put_operation(4, (const uint64_t[]){0, 1, 1});
+}
+
+/* Two operations of two ranks, of which a budget of three members holds one: that of more wait. */
+static void operations_that_waited_most_come_first(void **state) {
+    (void)state;
+    bench b = open_bench(false);
+    const event_spec events[] = {
+        KERNEL(ALL_REDUCE, 1010, 10, 7),
+        KERNEL("ncclDevKernel_AllGather_RING_LL", 1030, 10, 7),
+    };
+    for (size_t i = 0; i < 2; i++) {
+        add(&b, events, COUNT(events));
+        tm_collective_attr *attrs = match(&b, i, 0, 2);
+        attrs[1].first_rank = 0;
+        attrs[1].first_event = row_named(&b.ground, &b.ranks[0], events[1].name);
+        attrs[1].wait_ns = 5;
+    }
+    survey(&b);
+    choose(&b, &everything, 3);
+    const tm_collective_attr *attrs = b.ranks[1].attrs[TM_ATTR_COLLECTIVE];
+    assert_int_equal(b.operations.n_shown, 1);
+    assert_int_equal(tm_operations_number(&b.operations, &attrs[0]), TM_NO_EVENT);
+    assert_int_equal(tm_operations_number(&b.operations, &attrs[1]), 0);
+    close_bench(&b);
+}
+
+/* Three steps of 100 ns, each with one kernel and two operators a rank; in step 12 rank 1 waits. */
+static void add_stepped_rank(bench *b, int64_t wait_ns) {
+    const event_spec events[] = {
+        STEP("ProfilerStep#11", 1000, 100), OP("op", 1010, 5), KERNEL("gemm", 1020, 10, 7),
+        STEP("ProfilerStep#12", 1100, 100), OP("op", 1110, 5), KERNEL(ALL_REDUCE, 1120, 10, 7),
+        STEP("ProfilerStep#13", 1200, 100), OP("op", 1210, 5), KERNEL("gemm", 1220, 10, 7),
+    };
+    tm_timeline *t = add(b, events, COUNT(events));
+    tm_collective_attr *attrs = t->attrs[TM_ATTR_COLLECTIVE];
+    attrs[0].wait_ns = wait_ns;
+    attrs[0].first_rank = 0;
+    attrs[0].first_event = row_named(&b->ground, &b->ranks[0], ALL_REDUCE);
+}
+
+static void expect_parts(const bench *b, const char *gpu, const char *host) {
+    const tm_part *parts = b->plan.parts.data;
+    assert_int_equal(b->plan.parts.n, strlen(gpu));
+    for (size_t i = 0; i < b->plan.parts.n; i++) {
+        assert_int_equal(parts[i].gpu, gpu[i] == '1');
+        assert_int_equal(parts[i].host, host[i] == '1');
+    }
+}
+
+static void a_job_that_fits_is_there_as_a_whole(void **state) {
+    (void)state;
+    bench b = open_bench(true);
+    add_stepped_rank(&b, 0);
+    survey(&b);
+    tm_plan_wishes wishes = {.rank = 0, .step = 12, .n_events = 9};
+    choose(&b, &wishes, 100);
+    assert_true(b.plan.all);
+    tm_bytes out;
+    assert_int_equal(put(&b, 0, &out), 9);
+    tm_bytes_free(&out);
+    close_bench(&b);
+}
+
+/* Of 2 x 9 events 5 fit: the kernel of the worst step on both ranks, then that of the step of
+ * median length (all are equal: by number the second, which it is already), then the two host
+ * events of the blamed rank in the worst step, and the third step does not fit any more. */
+static void the_worst_step_comes_first(void **state) {
+    (void)state;
+    bench b = open_bench(true);
+    add_stepped_rank(&b, 0);
+    add_stepped_rank(&b, 7);
+    survey(&b);
+    tm_plan_wishes wishes = {.rank = 1, .step = 12, .n_events = 5};
+    choose(&b, &wishes, 100);
+    assert_false(b.plan.all);
+    expect_parts(&b, "010010", "000010");
+    tm_bytes out;
+    assert_int_equal(put(&b, 0, &out), 1);
+    tm_bytes_free(&out);
+    assert_int_equal(put(&b, 1, &out), 3);
+    tm_bytes_free(&out);
+    close_bench(&b);
+}
+
+/* One event: the blamed rank's. */
+static void the_blamed_rank_comes_first(void **state) {
+    (void)state;
+    bench b = open_bench(true);
+    add_stepped_rank(&b, 0);
+    add_stepped_rank(&b, 0);
+    add_stepped_rank(&b, 7);
+    survey(&b);
+    tm_plan_wishes wishes = {.rank = 2, .step = -1, .n_events = 1};
+    choose(&b, &wishes, 100);
+    expect_parts(&b, "000000010", "000000000");
+    close_bench(&b);
+}
+
+/* A kernel of [1080, 1120) lies in the chosen second slice with its end alone. */
+static void an_event_that_reaches_into_a_window_is_there(void **state) {
+    (void)state;
+    const event_spec events[] = {STEP("ProfilerStep#1", 1000, 100), KERNEL("long", 1080, 40, 7),
+                                 STEP("ProfilerStep#2", 1100, 100), KERNEL("short", 1150, 1, 7)};
+    bench b = open_bench(true);
+    add(&b, events, COUNT(events));
+    survey(&b);
+    tm_plan_wishes wishes = {.rank = -1, .step = 2, .n_events = 1};
+    choose(&b, &wishes, 100);
+    tm_bytes out;
+    assert_int_equal(put(&b, 0, &out), 2);
+    tm_bytes_free(&out);
+    close_bench(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_of_a_thread_are_read_back),
+        cmocka_unit_test(communication_has_its_wait_and_operation),
+        cmocka_unit_test(who_came_last_depends_on_the_clocks),
+        cmocka_unit_test(operations_that_waited_most_come_first),
+        cmocka_unit_test(a_job_that_fits_is_there_as_a_whole),
+        cmocka_unit_test(the_worst_step_comes_first),
+        cmocka_unit_test(the_blamed_rank_comes_first),
+        cmocka_unit_test(an_event_that_reaches_into_a_window_is_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
