@@ -8,6 +8,7 @@
 
 #include "report/json.h"
 #include "report/page.h"
+#include "report/timeline.h"
 #include "tmerge/analysis.h"
 
 enum {
@@ -156,7 +157,8 @@ static tm_status put_blocks(const writer *w, tm_page *page, tm_error *err) {
 static tm_status fill_page(writer *w, const tm_store *store, tm_page *page, tm_error *err) {
     TM_TRY(put_document(w, store, err));
     TM_TRY(tm_page_put_tables(page, w->json.bytes.data, w->json.bytes.n, err));
-    return put_blocks(w, page, err);
+    TM_TRY(put_blocks(w, page, err));
+    return store ? tm_report_timeline(store, w->tables, page, err) : TM_OK;
 }
 
 static tm_status write_page(writer *w, const tm_store *store, const char *path, tm_error *err) {

@@ -275,3 +275,24 @@ void tm_timeline_blocks_free(tm_timeline_blocks *blocks) {
     tm_bytes_free(&blocks->operations);
     tm_bytes_free(&blocks->events);
 }
+
+tm_status tm_report_timeline(const tm_store *store, const tm_tables *tables, tm_page *page,
+                             tm_error *err) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    tm_timeline_budget budget = tm_timeline_budget_of(ranks->n_rows);
+    tm_timeline_blocks blocks;
+    tm_status status = tm_timeline_blocks_make(store, tables, &budget, &blocks, err);
+    const struct {
+        const char *id;
+        const tm_bytes *bytes;
+    } list[] = {
+        {"timeline.job", &blocks.job},           {"timeline.strip", &blocks.strip},
+        {"timeline.coverage", &blocks.coverage}, {"timeline.operations", &blocks.operations},
+        {"timeline.events", &blocks.events},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list && status == TM_OK; i++)
+        status = tm_page_put_block(page, list[i].id, list[i].bytes->bytes.data,
+                                   list[i].bytes->bytes.n, err);
+    tm_timeline_blocks_free(&blocks);
+    return status;
+}
