@@ -20,7 +20,7 @@ const common = {
   legalComments: "none",
   logLevel: "warning",
   nodePaths: [modules],
-  target: ["es2021", "chrome90", "firefox113", "safari16.4"],
+  target: ["chrome90", "firefox113", "safari16.4"],
 };
 
 async function bundle(entry, more) {

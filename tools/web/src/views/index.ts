@@ -5,6 +5,7 @@ import { steps } from "./steps";
 import { stragglers } from "./stragglers";
 import { summary } from "./summary";
 import { tables } from "./tables";
+import { timeline } from "../timeline";
 import type { View } from "../view";
 
-export const reportViews: readonly View[] = [summary, ranks, steps, stragglers, tables, about];
+export const reportViews: readonly View[] = [summary, ranks, steps, stragglers, timeline, tables, about];

@@ -1,0 +1,313 @@
+/** The canvas: what is shown of the job, and what lies where. */
+import { layout, rowAt, rowsIn, type AbsentRow, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
+import type { Lanes } from "./lanes";
+import { Labels, type Found } from "./names";
+import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Operation, type Span } from "./model";
+import { ALL_JOINED, clocksArePoor, OperationIndex } from "./operations";
+import { RULER_HEIGHT, STEPS_HEIGHT, STRIP_HEIGHT, StripImage, jobSteps, paintRuler, paintSteps, paintStrip } from "./paint_head";
+import { membersOutside, paintArrivals, paintJoin, type JoinInput } from "./paint_join";
+import { MOST_PER_PIXEL, paintCoverage, paintEvents, type Canvas } from "./paint_lane";
+import { paintAbsent, paintGutter, paintHost, paintMark, paintOutside, paintRecordings, paintScrollbar, paintSubLabel } from "./paint_rows";
+import type { Pyramid } from "./pyramid";
+import { Scale } from "./scale";
+import { detailedParts, missingParts } from "./sums";
+import { readTheme, type Theme } from "./theme";
+
+const STRIP_TOP = 4;
+export const HEAD = STRIP_TOP + STRIP_HEIGHT + STEPS_HEIGHT + RULER_HEIGHT;
+const GUTTER = 92, GUTTER_NARROW = 62, NARROW = 600, RIGHT = 10;
+const COMPUTE_KINDS = [COMPUTE, COPIES], COMMUNICATION_KINDS = [TRANSFER, WAIT, UNMATCHED];
+/** A bucket this wide [px] shows that detail is left out. */
+const COARSE = 3;
+
+export interface ChartData {
+  readonly job: JobBlock;
+  readonly strip: Uint16Array;
+  readonly pyramid: Pyramid;
+  operations: readonly Operation[];
+  /** Null until the events are there. */
+  lanes: Lanes | null;
+}
+
+/** What the pointer or the selection is on. */
+export interface Target {
+  /** Place of the rank, or -1. */
+  readonly at: number;
+  /** An event's row, or -1. */
+  readonly event: number;
+  readonly operation: Operation | null;
+}
+
+export const NOWHERE: Target = { at: -1, event: -1, operation: null };
+
+/** All that changes what is drawn. */
+export interface ChartState {
+  span: Span;
+  scroll: number;
+  readonly open: Set<number>;
+  selected: Target;
+  hovered: Target;
+  found: Found | null;
+  mark: Span | null;
+}
+
+export type Zone = "strip" | "ruler" | "gutter" | "lanes" | "scrollbar" | "outside";
+
+export class Chart {
+  readonly element: HTMLCanvasElement;
+  readonly steps: ReturnType<typeof jobSteps>;
+  theme: Theme;
+  width = 0;
+  height = 0;
+  /** Where shares stand in for events that are not in the page; null: nowhere in view. */
+  leftOut: Span | null = null;
+  /** How long the last drawing took [ms]. */
+  cost = 0;
+  index: OperationIndex;
+  poor = false;
+  readonly labels: Labels;
+  readonly #ctx: CanvasRenderingContext2D;
+  readonly #strip: StripImage;
+  #layout: Layout = { rows: [], ranks: [], height: 0 };
+
+  constructor(readonly data: ChartData, readonly state: ChartState, element: HTMLCanvasElement) {
+    const ctx = element.getContext("2d");
+    if (!ctx) throw new Error("this browser has no canvas");
+    this.element = element;
+    this.#ctx = ctx;
+    this.#strip = new StripImage(data.strip, data.job.stripBuckets);
+    this.steps = jobSteps(data.job);
+    this.labels = new Labels(data.job.names);
+    this.theme = readTheme(document.documentElement);
+    this.index = new OperationIndex(data.operations);
+  }
+
+  /** To be called when operations or events have come. */
+  refresh(): void {
+    this.index = new OperationIndex(this.data.operations);
+    this.poor = clocksArePoor(this.data.operations, this.data.job.ranks);
+  }
+
+  get gutter(): number {
+    return this.width < NARROW ? GUTTER_NARROW : GUTTER;
+  }
+
+  get scale(): Scale {
+    return new Scale(this.state.span, this.gutter, Math.max(1, this.width - this.gutter - RIGHT));
+  }
+
+  get layout(): Layout {
+    return this.#layout;
+  }
+
+  /** Height of the lanes that is in view. */
+  get room(): number {
+    return Math.max(0, this.height - HEAD);
+  }
+
+  get maxScroll(): number {
+    return Math.max(0, this.#layout.height - this.room);
+  }
+
+  /** Height that shows every rank, up to their largest. */
+  get wanted(): number {
+    return HEAD + Math.max(120, layout({ ranks: this.data.job.ranks, world: this.data.job.world, open: this.state.open, room: 1e6, lanes: this.data.lanes }).height) + 4;
+  }
+
+  resize(width: number, height: number): void {
+    this.width = width;
+    this.height = height;
+    const ratio = window.devicePixelRatio || 1;
+    this.element.width = Math.round(width * ratio);
+    this.element.height = Math.round(height * ratio);
+    this.element.style.height = `${height}px`;
+    this.arrange();
+  }
+
+  /** Places the rows again, as when a rank is opened. */
+  arrange(): void {
+    const { job, lanes } = this.data;
+    this.#layout = layout({ ranks: job.ranks, world: job.world, open: this.state.open, room: this.room, lanes });
+    this.state.scroll = Math.max(0, Math.min(this.state.scroll, this.maxScroll));
+  }
+
+  zone(x: number, y: number): Zone {
+    if (y < 0 || y > this.height || x < 0 || x > this.width) return "outside";
+    if (y < STRIP_TOP + STRIP_HEIGHT + STEPS_HEIGHT) return x >= this.gutter ? "strip" : "outside";
+    if (y < HEAD) return x >= this.gutter ? "ruler" : "outside";
+    if (x > this.width - RIGHT - 2 && this.maxScroll > 0) return "scrollbar";
+    return x < this.gutter ? "gutter" : "lanes";
+  }
+
+  /** The row at a height of the canvas. */
+  row(y: number): Row | undefined {
+    return y < HEAD ? undefined : rowAt(this.#layout.rows, y - HEAD + this.state.scroll);
+  }
+
+  /** What lies at a place. */
+  target(x: number, y: number): Target {
+    const row = this.row(y), { lanes, operations } = this.data;
+    if (!row || (row.kind !== "rank" && row.kind !== "sub")) return NOWHERE;
+    const scale = this.scale, time = scale.time(x), slack = 2.5 / scale.k;
+    if (!lanes) return { at: row.at, event: -1, operation: null };
+    const list = row.kind === "sub" ? row.lane.list
+      : y - HEAD + this.state.scroll < row.communication.y ? lanes.of(row.at).compute : lanes.of(row.at).communication;
+    const event = list.at(time, slack);
+    if (event >= 0) return { at: row.at, event, operation: operations[lanes.events.operation[lanes.events.comm[event]!]!] ?? null };
+    return { at: row.at, event: -1, operation: this.#memberAt(row, time, slack) };
+  }
+
+  /* Where there are shares alone, operations still say when their members ran. */
+  #memberAt(row: RankRow | SubRow, time: number, slack: number): Operation | null {
+    for (const operation of this.index.within({ begin: time - slack, end: time + slack }))
+      for (const member of operation.members)
+        if (member.at === row.at && member.begin - slack <= time && member.end + slack >= time && row.kind === "rank") return operation;
+    return null;
+  }
+
+  draw(): void {
+    const started = performance.now();
+    const ctx = this.#ctx, ratio = this.element.width / Math.max(1, this.width), { theme } = this;
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ctx.fillStyle = theme.page;
+    ctx.fillRect(0, 0, this.width, this.height);
+    const canvas: Canvas = { ctx, theme, scale: this.scale, ratio, strength: this.state.found ? 0.25 : 1 };
+    this.#head(canvas);
+    this.#lanes(canvas);
+    this.cost = performance.now() - started;
+  }
+
+  #head(canvas: Canvas): void {
+    const { ctx, theme } = canvas, duration = this.data.job.duration;
+    ctx.font = `12px ${theme.font}`;
+    ctx.fillStyle = theme.ink2;
+    ctx.textAlign = "right";
+    ctx.textBaseline = "middle";
+    ctx.fillText("all ranks", this.gutter - 8, STRIP_TOP + STRIP_HEIGHT / 2);
+    paintStrip(canvas, this.#strip, duration, STRIP_TOP);
+    paintSteps(canvas, this.steps, duration, STRIP_TOP + STRIP_HEIGHT);
+    paintRuler(canvas, HEAD - RULER_HEIGHT, this.height);
+  }
+
+  #lanes(canvas: Canvas): void {
+    const { ctx } = canvas, { scroll } = this.state;
+    const [first, end] = rowsIn(this.#layout.rows, scroll, this.room);
+    this.leftOut = null;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(0, HEAD, this.width, this.room);
+    ctx.clip();
+    for (let i = first; i < end; i++) this.#row(canvas, this.#layout.rows[i]!, HEAD - scroll);
+    ctx.beginPath();
+    ctx.rect(this.gutter, HEAD, canvas.scale.width + 2, this.room);
+    ctx.clip();
+    if (this.state.mark) paintMark(canvas, this.state.mark, HEAD, this.height);
+    this.#joins(canvas);
+    this.#outlineSelected(canvas);
+    ctx.restore();
+    paintScrollbar(canvas, { x: this.width - RIGHT, y: HEAD, height: this.room }, scroll, this.#layout.height);
+  }
+
+  #row(canvas: Canvas, row: Row, offset: number): void {
+    if (row.kind === "host") return paintHost(canvas, row as HostRow, offset);
+    if (row.kind === "absent") return paintAbsent(canvas, row as AbsentRow, offset);
+    const { ctx, scale } = canvas;
+    if (row.kind === "rank") {
+      const rank = this.data.job.ranks[row.at]!;
+      paintGutter(canvas, row, rank, offset, this.state.open.has(row.at), this.state.selected.at === row.at);
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(scale.left, row.y + offset, scale.width, row.height);
+      ctx.clip();
+      this.#rank(canvas, row, offset);
+      ctx.restore();
+      return;
+    }
+    if (row.named) paintSubLabel(canvas, row, this.data.job.names, offset);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(scale.left, row.y + offset, scale.width, row.height);
+    ctx.clip();
+    const box = { y: row.y + offset, height: row.height - 1 };
+    paintEvents(canvas, row.lane.list, row.lane.list.range(scale.span), box, this.#options(10));
+    ctx.restore();
+  }
+
+  #options(labels: number): Parameters<typeof paintEvents>[4] {
+    return { found: this.state.found?.names ?? null, label: (name, gpu) => this.labels.of(name, gpu), labels };
+  }
+
+  #rank(canvas: Canvas, row: RankRow, offset: number): void {
+    const { job, lanes, pyramid } = this.data, rank = job.ranks[row.at]!, { scale } = canvas;
+    paintRecordings(canvas, row, rank, offset, job.duration);
+    const detailed = lanes ? detailedParts(job, rank, scale.span) : [];
+    if (lanes && pyramid.width * scale.k > COARSE)
+      for (const part of missingParts(job, rank, scale.span)) {
+        const before: Span | null = this.leftOut;
+        this.leftOut = before ? { begin: Math.min(before.begin, part.begin), end: Math.max(before.end, part.end) } : part;
+        paintOutside(canvas, part, row, offset);
+      }
+    for (const which of ["compute", "communication"] as const) {
+      const lane = row[which], box = { y: lane.y + offset, height: lane.height };
+      const kinds = which === "compute" ? COMPUTE_KINDS : COMMUNICATION_KINDS;
+      const list = lanes?.of(row.at)[which], range = list?.range(scale.span) ?? [0, 0];
+      const events = list && detailed.length > 0 && range[1] - range[0] <= MOST_PER_PIXEL * scale.width;
+      paintCoverage(canvas, pyramid, row.at, kinds, box, events ? detailed : []);
+      if (list && (events || this.state.found)) paintEvents(canvas, list, range, box, this.#options(which === "compute" && box.height >= 13 ? 11 : 0));
+    }
+  }
+
+  #joinInput(): JoinInput {
+    const { scroll } = this.state;
+    return { rows: this.#layout.ranks, ranks: this.data.job.ranks, top: scroll, bottom: scroll + this.room, offset: HEAD - scroll };
+  }
+
+  #joins(canvas: Canvas): void {
+    const input = this.#joinInput(), { selected, hovered } = this.state;
+    const strong = [hovered.operation, selected.operation].filter((o): o is Operation => o !== null);
+    const joined = this.state.found ? [] : this.index.joined(canvas.scale.span, canvas.scale.k);
+    for (const operation of joined) if (!strong.includes(operation)) paintJoin(canvas, operation, input, false, joined.length <= 4);
+    for (const operation of joined) if (!strong.includes(operation)) paintArrivals(canvas, operation, input, false, this.poor && joined.length <= ALL_JOINED);
+    for (const operation of new Set(strong)) {
+      paintJoin(canvas, operation, input, true, true);
+      paintArrivals(canvas, operation, input, true, this.poor);
+    }
+    if (selected.operation) this.#outside(canvas, selected.operation, input);
+  }
+
+  /* Members that are not in view are counted at the edge. */
+  #outside({ ctx, theme, scale }: Canvas, operation: Operation, input: JoinInput): void {
+    const { above, below } = membersOutside(operation, input);
+    ctx.font = `600 11px ${theme.font}`;
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
+    const write = (text: string, y: number): void => {
+      const half = ctx.measureText(text).width / 2 + 6;
+      const x = Math.max(scale.left + half, Math.min(scale.left + scale.width - half, scale.x(operation.last)));
+      ctx.fillStyle = theme.ink;
+      ctx.fillRect(x - half, y - 8, 2 * half, 16);
+      ctx.fillStyle = theme.page;
+      ctx.fillText(text, x, y + 0.5);
+    };
+    if (above > 0) write(`+${above} above`, HEAD + 9);
+    if (below > 0) write(`+${below} below`, this.height - 9);
+  }
+
+  #outlineSelected({ ctx, theme, scale }: Canvas): void {
+    const { lanes } = this.data, { event, at, operation } = this.state.selected;
+    if (!lanes || event < 0 || operation) return;
+    const [first, end] = rowsIn(this.#layout.rows, this.state.scroll, this.room);
+    const kind = lanes.events.kind[event]!;
+    for (let i = first; i < end; i++) {
+      const row = this.#layout.rows[i]!;
+      const box = row.kind === "rank" && row.at === at && kind <= COPIES ? (COMPUTE_KINDS.includes(kind) ? row.compute : row.communication)
+        : row.kind === "sub" && row.at === at && row.lane.list.placeOf(event) >= 0 ? row : null;
+      if (!box) continue;
+      const x0 = Math.max(scale.left - 4, scale.x(lanes.events.begin[event]!));
+      const x1 = Math.min(scale.left + scale.width + 4, scale.x(lanes.events.begin[event]! + lanes.events.duration[event]!));
+      ctx.strokeStyle = theme.ink;
+      ctx.lineWidth = 1.8;
+      ctx.strokeRect(x0 - 1, box.y + HEAD - this.state.scroll, Math.max(3, x1 - x0 + 2), box.height);
+    }
+  }
+}

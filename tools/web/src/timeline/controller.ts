@@ -1,0 +1,258 @@
+/** Carries out commands: changes the state, and draws again before the next frame. */
+import { Chart, HEAD, NOWHERE, type ChartData, type ChartState, type Target } from "./chart";
+import type { Command } from "./keys";
+import { find } from "./names";
+import { COMPUTE, COPIES, STREAM, TRANSFER, UNMATCHED, type Operation, type Span } from "./model";
+import { around, clamp, pan, reveal, zoom } from "./span";
+
+/** What the view wants to know. */
+export interface Listener {
+  /** The selection, the mark or the search has changed. */
+  selected(): void;
+  /** Anything that the address keeps has changed. */
+  moved(): void;
+  /** A frame was drawn. */
+  drawn(): void;
+  /** Keys that are the view's. */
+  asked(what: "find" | "help" | "details"): void;
+}
+
+export class Controller {
+  readonly chart: Chart;
+  readonly state: ChartState;
+  /** Where the pointer is [px of the canvas]; null: nowhere. */
+  pointer: { x: number; y: number } | null = null;
+  #frame = 0;
+  #foundAt = -1;
+
+  constructor(readonly data: ChartData, element: HTMLCanvasElement, readonly listener: Listener) {
+    this.state = {
+      span: { begin: 0, end: data.job.duration }, scroll: 0, open: new Set(), selected: NOWHERE, hovered: NOWHERE, found: null, mark: null,
+    };
+    this.chart = new Chart(data, this.state, element);
+  }
+
+  get duration(): number {
+    return this.data.job.duration;
+  }
+
+  /** Asks for a frame; several wishes make one. */
+  draw(): void {
+    if (this.#frame) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.chart.draw();
+      this.listener.drawn();
+    });
+  }
+
+  stop(): void {
+    cancelAnimationFrame(this.#frame);
+  }
+
+  setSpan(span: Span): void {
+    this.state.span = clamp(span, this.duration);
+    this.listener.moved();
+    this.draw();
+  }
+
+  zoomAt(x: number, factor: number): void {
+    const scale = this.chart.scale, time = scale.time(Math.max(scale.left, Math.min(scale.left + scale.width, x)));
+    this.setSpan(zoom(this.state.span, time, factor, this.duration));
+  }
+
+  /** Moves the rows; says whether there was anywhere to go. */
+  scrollBy(pixels: number): boolean {
+    const before = this.state.scroll;
+    this.state.scroll = Math.max(0, Math.min(this.chart.maxScroll, before + pixels));
+    if (this.state.scroll !== before) this.draw();
+    return this.state.scroll !== before;
+  }
+
+  /** Brings a rank's row into view. */
+  showRank(at: number, middle = false): void {
+    const row = this.chart.layout.ranks[at];
+    if (!row) return;
+    const room = this.chart.room, { scroll } = this.state;
+    if (middle && (row.y < scroll || row.y + row.height > scroll + room)) this.state.scroll = row.y - (room - row.height) / 2;
+    else if (row.y < scroll) this.state.scroll = row.y;
+    else if (row.y + row.height > scroll + room) this.state.scroll = row.y + row.height - room;
+    this.state.scroll = Math.max(0, Math.min(this.chart.maxScroll, this.state.scroll));
+    this.draw();
+  }
+
+  toggle(at: number): void {
+    if (at < 0) return;
+    if (!this.state.open.delete(at)) this.state.open.add(at);
+    this.chart.arrange();
+    this.listener.moved();
+    this.draw();
+  }
+
+  select(target: Target): void {
+    this.state.selected = target;
+    this.listener.selected();
+    this.listener.moved();
+    this.draw();
+  }
+
+  hover(target: Target): void {
+    const { hovered } = this.state;
+    if (hovered.event === target.event && hovered.operation === target.operation && hovered.at === target.at) return;
+    this.state.hovered = target;
+    this.draw();
+  }
+
+  setMark(mark: Span | null): void {
+    this.state.mark = mark && mark.end > mark.begin ? clamp(mark, this.duration) : null;
+    this.listener.selected();
+    this.draw();
+  }
+
+  search(text: string): void {
+    const { lanes, job } = this.data;
+    this.state.found = lanes ? find(text, job.names, lanes.events) : null;
+    this.#foundAt = -1;
+    this.listener.selected();
+    this.listener.moved();
+    this.draw();
+  }
+
+  /** Selects an operation with its last member, or with that of a rank. */
+  selectOperation(operation: Operation, at = -1): void {
+    const { state } = this;
+    const member = operation.members.find((m) => m.at === at) ?? operation.lastMember ?? operation.members[0]!;
+    state.span = reveal(state.span, { begin: operation.begin, end: operation.end }, this.duration);
+    this.showRank(member.at, true);
+    this.select({ at: member.at, event: this.#eventOf(operation, member.at), operation });
+  }
+
+  #eventOf(operation: Operation, at: number): number {
+    const list = this.data.lanes?.of(at).communication;
+    if (!list) return -1;
+    const [first, end] = list.range({ begin: operation.begin, end: operation.end });
+    for (let i = first; i < end; i++)
+      if (list.events.operation[list.events.comm[list.rows[i]!]!] === operation.number) return list.rows[i]!;
+    return -1;
+  }
+
+  /** Selects an event and brings it into view. */
+  selectEvent(row: number): void {
+    const { lanes, operations } = this.data, track = lanes?.trackOf(row);
+    if (!lanes || !track) return;
+    const { begin, duration, comm, operation } = lanes.events;
+    this.state.span = reveal(this.state.span, { begin: begin[row]!, end: begin[row]! + duration[row]! }, this.duration);
+    if (track.kind !== STREAM && !this.state.open.has(track.at)) {
+      this.state.open.add(track.at);
+      this.chart.arrange();
+    }
+    this.showRank(track.at);
+    if (track.kind !== STREAM) this.#showEventRow(track.at, row);
+    this.select({ at: track.at, event: row, operation: operations[operation[comm[row]!]!] ?? null });
+  }
+
+  #showEventRow(at: number, event: number): void {
+    for (const row of this.chart.layout.rows) {
+      if (row.kind !== "sub" || row.at !== at || row.lane.list.placeOf(event) < 0) continue;
+      if (row.y + row.height > this.state.scroll + this.chart.room) this.state.scroll = Math.min(this.chart.maxScroll, row.y + row.height - this.chart.room);
+      return;
+    }
+  }
+
+  /** Carries out a command. */
+  run(command: Command): void {
+    const { state, chart } = this, x = this.pointer?.x ?? chart.gutter + (chart.width - chart.gutter) / 2;
+    switch (command.do) {
+      case "zoom": return this.zoomAt(x, command.factor);
+      case "pan": return this.setSpan(pan(state.span, command.share, this.duration));
+      case "scroll": return void this.scrollBy(command.rows * (chart.layout.ranks[0]?.height ?? 30));
+      case "page": return void this.scrollBy(command.pages * chart.room * 0.9);
+      case "whole": return this.setSpan({ begin: 0, end: this.duration });
+      case "fit": return this.#fit();
+      case "operation": return this.#nextOperation(command.forward, command.byWait);
+      case "event": return this.#nextEvent(command.forward);
+      case "step": return this.#nextStep(command.forward);
+      case "found": return this.#nextFound(command.forward);
+      case "mark": return this.setMark(state.mark ? null : this.#selectedSpan() ?? { ...state.span });
+      case "open": return this.toggle(this.#rankInQuestion());
+      case "clear": return this.#clear();
+      case "details": return this.#details();
+      default: this.listener.asked(command.do);
+    }
+  }
+
+  /** The rank that is selected, or else under the pointer. */
+  #rankInQuestion(): number {
+    if (this.state.selected.at >= 0) return this.state.selected.at;
+    const row = this.pointer ? this.chart.row(this.pointer.y) : undefined;
+    return row && (row.kind === "rank" || row.kind === "sub") ? row.at : this.data.job.ranks.length === 1 ? 0 : -1;
+  }
+
+  #selectedSpan(): Span | null {
+    const { event, operation } = this.state.selected, events = this.data.lanes?.events;
+    if (operation) return { begin: operation.begin, end: operation.end };
+    return event >= 0 && events ? { begin: events.begin[event]!, end: events.begin[event]! + Math.max(1, events.duration[event]!) } : null;
+  }
+
+  #fit(): void {
+    const span = this.state.mark ?? this.#selectedSpan();
+    if (span) this.setSpan(around(span, this.duration));
+  }
+
+  #nextOperation(forward: boolean, byWait: boolean): void {
+    const next = this.chart.index.next(this.state.selected.operation, this.state.span, forward, byWait);
+    if (next) this.selectOperation(next);
+  }
+
+  #nextEvent(forward: boolean): void {
+    const { event, at } = this.state.selected, lanes = this.data.lanes;
+    if (!lanes) return;
+    if (event < 0) {
+      const list = lanes.of(Math.max(0, at)).compute, [first] = list.range(this.state.span);
+      if (first < list.n) this.selectEvent(list.rows[first]!);
+      return;
+    }
+    const track = lanes.trackOf(event)!, own = lanes.of(track.at), kind = lanes.events.kind[event]!;
+    const list = kind === COMPUTE || kind === COPIES ? own.compute : kind === TRANSFER || kind === UNMATCHED ? own.communication
+      : own.subLanes.find((lane) => lane.track === track && lane.depth === lanes.events.depth[event])?.list;
+    const next = list?.rows[list.placeOf(event) + (forward ? 1 : -1)];
+    if (next !== undefined) this.selectEvent(next);
+  }
+
+  #nextStep(forward: boolean): void {
+    const { steps } = this.chart, { span } = this.state;
+    const at = steps.findIndex((step) => Math.abs(step.begin - span.begin) < 0.02 * (step.end - step.begin) + 1);
+    const middle = (span.begin + span.end) / 2;
+    const next = at >= 0 ? steps[at + (forward ? 1 : -1)]
+      : span.end - span.begin >= this.duration * 0.999 ? steps[forward ? 0 : steps.length - 1]
+      : steps.find((step) => step.begin <= middle && middle < step.end) ?? steps[0];
+    if (next) this.setSpan({ begin: next.begin, end: next.end });
+  }
+
+  #nextFound(forward: boolean): void {
+    const { found, span } = this.state, events = this.data.lanes?.events;
+    if (!found || !events || found.count === 0) return;
+    if (this.#foundAt < 0) {
+      const inView = found.rows.findIndex((row) => events.begin[row]! >= span.begin);
+      this.#foundAt = inView < 0 ? 0 : forward ? inView : Math.max(0, inView - 1);
+    } else this.#foundAt = (this.#foundAt + (forward ? 1 : -1) + found.count) % found.count;
+    this.selectEvent(found.rows[this.#foundAt]!);
+  }
+
+  /** The place of the found event that is selected, from 0, or -1. */
+  get foundAt(): number {
+    return this.#foundAt;
+  }
+
+  #clear(): void {
+    if (this.state.found) return this.search("");
+    if (this.state.mark) return this.setMark(null);
+    this.select(NOWHERE);
+  }
+
+  #details(): void {
+    const target = this.pointer && this.pointer.y > HEAD ? this.chart.target(this.pointer.x, this.pointer.y) : NOWHERE;
+    if (target.event >= 0 || target.operation) this.select(target);
+    else this.listener.asked("details");
+  }
+}

@@ -1,0 +1,171 @@
+/** The blocks of the page, as src/report/timeline*.c writes them. */
+import { Bytes } from "./bytes";
+import {
+  LANE_KINDS, LAST, STREAM, TRANSFER, UNMATCHED,
+  type Events, type JobBlock, type Member, type Operation, type Operations, type Part, type Rank, type Recording, type Track,
+} from "./model";
+
+const VERSION = 1;
+const TRUNCATED = 1, NO_CLOCK = 2, WALL_CLOCK = 4;
+const PART_GPU = 1, PART_HOST = 2;
+
+/** Reads `n` things. */
+function list<T>(n: number, read: (i: number) => T): T[] {
+  const out: T[] = [];
+  for (let i = 0; i < n; i++) out.push(read(i));
+  return out;
+}
+
+function decodeRecordings(bytes: Bytes): Recording[] {
+  return list(bytes.number(), () => {
+    const begin = bytes.signed();
+    const end = begin + bytes.signed();
+    return { begin, end, truncated: bytes.number() === 1 };
+  });
+}
+
+function decodeParts(bytes: Bytes): Part[] {
+  let before = 0, number = 0;
+  return list(bytes.number(), () => {
+    number += bytes.signed();
+    const begin = before + bytes.signed();
+    const end = begin + bytes.signed();
+    const flags = bytes.number();
+    before = end;
+    return { number, begin, end, gpu: (flags & PART_GPU) !== 0, host: (flags & PART_HOST) !== 0 };
+  });
+}
+
+/** The block "timeline.job". */
+export function decodeJob(data: Uint8Array): JobBlock {
+  const bytes = new Bytes(data);
+  const version = bytes.number();
+  if (version !== VERSION) throw new Error(`the timeline's data are of version ${version}, not ${VERSION}`);
+  const head = {
+    duration: bytes.number(), buckets: bytes.number(), stripBuckets: bytes.number(), world: bytes.number() - 1,
+    complete: bytes.number() === 1, steps: bytes.number() === 1, events: bytes.number(),
+  };
+  let host = "";
+  const ranks = list(bytes.number(), (): Rank => {
+    const firstOfHost = bytes.number() === 0;
+    if (firstOfHost) host = bytes.text();
+    const rank = bytes.number(), flags = bytes.number();
+    return {
+      rank, firstOfHost, host, truncated: (flags & TRUNCATED) !== 0, noClock: (flags & NO_CLOCK) !== 0,
+      wallClock: (flags & WALL_CLOCK) !== 0, domain: bytes.number(), uncertainty: bytes.number(), spread: bytes.number(),
+      recordings: decodeRecordings(bytes), parts: decodeParts(bytes),
+    };
+  });
+  return { ...head, ranks, names: list(bytes.number(), () => bytes.text()) };
+}
+
+/** The block "timeline.strip": shares of 65,535, kind by kind. */
+export function decodeStrip(data: Uint8Array, job: JobBlock): Uint16Array {
+  const out = new Uint16Array(LANE_KINDS * job.stripBuckets);
+  if (data.length !== 2 * out.length) throw new Error("the timeline's strip has a wrong size");
+  for (let i = 0; i < out.length; i++) out[i] = data[2 * i]! | (data[2 * i + 1]! << 8);
+  return out;
+}
+
+/** The block "timeline.coverage": shares of 255, rank by rank, kind by kind. */
+export function checkCoverage(data: Uint8Array, job: JobBlock): Uint8Array {
+  if (data.length !== job.ranks.length * LANE_KINDS * job.buckets)
+    throw new Error("the timeline's coverage has a wrong size");
+  return data;
+}
+
+function decodeMembers(bytes: Bytes, n: number, first: number): Member[] {
+  let place = 0;
+  const at = list(n, () => (place += bytes.number()));
+  const begin = list(n, () => first + bytes.number());
+  const duration = list(n, () => bytes.number());
+  const wait = list(n, () => bytes.number() - 1);
+  return list(n, (i) => ({
+    at: at[i]!, begin: begin[i]!, end: begin[i]! + duration[i]!, wait: wait[i]!, arrival: bytes.number(),
+  }));
+}
+
+/** The block "timeline.operations". */
+export function decodeOperations(data: Uint8Array, job: JobBlock): Operations {
+  const bytes = new Bytes(data);
+  const n = bytes.number(), total = bytes.number();
+  let begin = 0;
+  const all = list(n, (number): Operation => {
+    begin += bytes.signed();
+    const kind = bytes.number();
+    const group = job.names[bytes.number()] ?? "", description = job.names[bytes.number()] ?? "";
+    const size = bytes.number() - 1, step = bytes.signed();
+    const members = decodeMembers(bytes, bytes.number(), begin);
+    let end = begin, last = begin, wait = 0, waits = true;
+    for (const member of members) {
+      end = Math.max(end, member.end);
+      last = Math.max(last, member.begin);
+      wait += Math.max(0, member.wait);
+      waits = waits && member.wait >= 0;
+    }
+    return {
+      number, begin, end, kind, group, description, bytes: size, step, members, last, wait,
+      waits: waits && members.length > 1, lastMember: members.find((m) => m.arrival === LAST) ?? null,
+    };
+  });
+  return { list: all, total };
+}
+
+/* Room for n events of which some communicate: how many is not known before. */
+class Columns implements Events {
+  readonly begin: Float64Array;
+  readonly duration: Float64Array;
+  readonly name: Uint32Array;
+  readonly kind: Uint8Array;
+  readonly depth: Uint8Array;
+  readonly comm: Uint32Array;
+  readonly tracks: Track[] = [];
+  wait: Float64Array = new Float64Array(1);
+  operation: Int32Array = new Int32Array(1);
+
+  constructor(readonly n: number) {
+    this.begin = new Float64Array(n);
+    this.duration = new Float64Array(n);
+    this.name = new Uint32Array(n);
+    this.kind = new Uint8Array(n);
+    this.depth = new Uint8Array(n);
+    this.comm = new Uint32Array(n);
+  }
+}
+
+function decodeTrack(bytes: Bytes, out: Columns, first: number, waits: number[], operations: number[]): Track {
+  const at = bytes.number(), kind = bytes.number();
+  const device = bytes.number() - 1, stream = bytes.number() - 1, tid = bytes.number(), name = bytes.number();
+  const n = bytes.number(), end = first + n;
+  if (end > out.n) throw new Error("the timeline has more events than it says");
+  let time = 0;
+  for (let i = first; i < end; i++) out.begin[i] = time += bytes.signed();
+  for (let i = first; i < end; i++) out.duration[i] = bytes.number();
+  for (let i = first; i < end; i++) out.name[i] = bytes.number();
+  if (kind !== STREAM) out.depth.set(bytes.bytes(n), first);
+  out.kind.set(bytes.bytes(n), first);
+  for (let i = first; i < end && kind === STREAM; i++) {
+    if (out.kind[i] !== TRANSFER && out.kind[i] !== UNMATCHED) continue;
+    out.comm[i] = waits.length;
+    waits.push(bytes.number() - 1);
+    operations.push(bytes.number() - 1);
+  }
+  return { kind, at, device, stream, tid, name, first, n };
+}
+
+/** The block "timeline.events". */
+export function decodeEvents(data: Uint8Array, job: JobBlock): Events {
+  const bytes = new Bytes(data);
+  const out = new Columns(job.events);
+  const waits = [-1], operations = [-1];
+  let first = 0;
+  while (!bytes.done) {
+    const track = decodeTrack(bytes, out, first, waits, operations);
+    out.tracks.push(track);
+    first += track.n;
+  }
+  if (first !== out.n) throw new Error("the timeline has fewer events than it says");
+  out.wait = Float64Array.from(waits);
+  out.operation = Int32Array.from(operations);
+  return out;
+}

@@ -1,0 +1,159 @@
+/** What stands below the canvas: the selection, the marked range, the keys. */
+import { h, name, fill, visible, type Child } from "../dom";
+import * as f from "../format";
+import { trackName } from "./lanes";
+import { HELP } from "./keys";
+import {
+  COLLECTIVE_WORDS, COMPUTE, COPIES, KIND_WORDS, TIED, TRANSFER, UNMATCHED, WAIT,
+  type JobBlock, type Member, type Operation, type Span,
+} from "./model";
+import { doubt } from "./operations";
+import type { Controller } from "./controller";
+import { sumsOf, type RankSums } from "./sums";
+
+/** So many arrivals are listed; of more the first and the last ones. */
+const ALL_ARRIVALS = 32, FIRST = 4, LAST = 16;
+const SUM_ROWS = 256;
+
+export interface Words {
+  readonly element: HTMLElement;
+  /** The same in one sentence, to be spoken. */
+  readonly spoken: string;
+}
+
+/** "ReduceScatter 29": the number is its place in collectives.worst, where it has one. */
+export function operationTitle(operation: Operation, worst: ReadonlyMap<number, number>): string {
+  const place = worst.get(operation.number);
+  return COLLECTIVE_WORDS[operation.kind] + (place === undefined ? "" : ` ${place}`) + (operation.step >= 0 ? `, step ${operation.step}` : "");
+}
+
+function rankNumber(job: JobBlock, member: Member): number {
+  return job.ranks[member.at]!.rank;
+}
+
+/** Members in order of arrival. */
+export function inOrder(operation: Operation): Member[] {
+  return [...operation.members].sort((a, b) => a.begin - b.begin || a.at - b.at);
+}
+
+/** Who came last, in words; what clocks cannot tell is said. */
+export function lastWords(operation: Operation, job: JobBlock, poor: boolean): string {
+  if (!operation.waits) return "Nobody waits in it, or not all of its ranks gave a kernel.";
+  const order = inOrder(operation), last = order[order.length - 1]!, before = order[order.length - 2]!;
+  const together = `Waited ${f.time(operation.wait)} together`;
+  if (poor) return `${together}; who came last cannot be told: arrivals differ by less than the clocks can tell (±${f.time(doubt(operation, last.at, job.ranks))}).`;
+  if (operation.lastMember)
+    return `${together}; rank ${rankNumber(job, operation.lastMember)} came last, ${f.time(last.begin - before.begin)} after the one before.`;
+  const tied = order.filter((member) => member.arrival === TIED).map((member) => rankNumber(job, member));
+  return `${together}; ranks ${f.ranges(tied)} came last within what their clocks may be wrong by.`;
+}
+
+function arrivals(operation: Operation, job: JobBlock, choose: (member: Member) => void): Child {
+  const order = inOrder(operation), first = order[0]!;
+  const unit = f.timeUnit([operation.last - operation.begin]);
+  const many = order.length > ALL_ARRIVALS;
+  const shown = many ? [...order.slice(0, FIRST), null, ...order.slice(-LAST)] : order;
+  return h("ol", { class: "tl-arrivals" }, shown.map((member) => member === null
+    ? h("li", { class: "tl-more" }, `… ${f.grouped(order.length - FIRST - LAST)} more …`)
+    : h("li", { class: member === operation.lastMember ? "tl-last" : "" },
+        h("button", { attr: { type: "button" }, title: `${f.exact(member.begin - first.begin, "ns")} after the first`, on: { click: () => choose(member) } },
+          `rank ${rankNumber(job, member)} `, h("span", null, member === first ? "first" : `+${f.scaled(member.begin - first.begin, unit)}${f.SPACE}${unit.name}`,
+            member.arrival === TIED ? " (tied)" : "")))));
+}
+
+function operationWords(operation: Operation, controller: Controller, worst: ReadonlyMap<number, number>): Words {
+  const { job } = controller.data, last = lastWords(operation, job, controller.chart.poor);
+  const group = operation.description || operation.group;
+  const facts = [
+    operation.bytes >= 0 ? f.bytes(operation.bytes) : "size unknown",
+    f.count(operation.members.length, "rank"),
+    operation.waits ? `transfer ${f.time(operation.end - operation.last)}` : null,
+  ].filter((part) => part !== null).join(", ");
+  const element = h("div", { class: "tl-two" },
+    h("div", null, h("h2", null, operationTitle(operation, worst)),
+      h("p", null, facts, group ? [", group ", name(group, 60)] : ""),
+      h("p", null, last),
+      h("p", { class: "tl-exact" }, `begins at ${f.exact(operation.begin, "ns")}, released at ${f.exact(operation.last, "ns")}, ends at ${f.exact(operation.end, "ns")}`)),
+    h("div", null, h("h2", null, "Arrivals, after the first"), arrivals(operation, job, (member) => controller.selectOperation(operation, member.at))));
+  return { element, spoken: `${operationTitle(operation, worst)}, ${facts}. ${last}` };
+}
+
+/** The step of a rank at a time. */
+export function stepAt(job: JobBlock, at: number, time: number): number | null {
+  if (!job.steps) return null;
+  return job.ranks[at]?.parts.find((part) => part.begin <= time && time < part.end)?.number ?? null;
+}
+
+function eventWords(row: number, controller: Controller): Words {
+  const { job } = controller.data, lanes = controller.data.lanes!, { events } = lanes, track = lanes.trackOf(row)!;
+  const rank = job.ranks[track.at]!, begin = events.begin[row]!, duration = events.duration[row]!;
+  const step = stepAt(job, track.at, begin), title = job.names[events.name[row]!] ?? "";
+  const where = [`rank ${rank.rank}`, rank.host && visible(rank.host), visible(trackName(track, job.names)), step === null ? null : `step ${step}`].filter(Boolean).join(", ");
+  const kind = KIND_WORDS[events.kind[row]!] ?? "";
+  return {
+    element: h("div", { class: "tl-two" },
+      h("div", null, h("h2", null, name(title, 400)), h("p", null, `${kind}, ${where}`)),
+      h("div", null, h("p", null, h("b", null, f.time(duration)), ` from ${f.time(begin)}`),
+        h("p", { class: "tl-exact" }, `${f.exact(duration, "ns")} from ${f.exact(begin, "ns")}`))),
+    spoken: `${visible(title).slice(0, 120)}, ${kind}, ${where}, ${f.time(duration)} from ${f.time(begin)}`,
+  };
+}
+
+const SUM_COLUMNS: readonly (readonly [string, number])[] = [
+  ["Compute", COMPUTE], ["Transfer", TRANSFER], ["Wait", WAIT], ["Not matched", UNMATCHED], ["Copies", COPIES],
+];
+
+function sumTable(sums: readonly RankSums[], job: JobBlock): HTMLElement {
+  const unit = f.timeUnit(sums.flatMap((row) => row.kinds));
+  const head = h("tr", null, h("th", null, "Rank"), SUM_COLUMNS.map(([title]) => h("th", { class: "right" }, title, h("span", { class: "unit" }, ` ${unit.name}`))));
+  const digits = f.columnDigits(sums.flatMap((row) => row.kinds), unit);
+  return h("div", { class: "tl-sums", attr: { tabindex: 0, role: "region", "aria-label": "Sums per rank" } },
+    h("table", { class: "grid" }, h("thead", null, head),
+      h("tbody", null, sums.slice(0, SUM_ROWS).map((row) => h("tr", null, h("td", null, `${row.exact ? "" : "≈ "}${job.ranks[row.at]!.rank}`),
+        SUM_COLUMNS.map(([, kind]) => h("td", { class: "right", title: row.exact ? f.exact(row.kinds[kind]!, "ns") : undefined }, f.scaled(row.kinds[kind]!, unit, digits))))))));
+}
+
+function markWords(mark: Span, controller: Controller): Words {
+  const { job, lanes, pyramid } = controller.data, sums = sumsOf(job, lanes, pyramid, mark);
+  const length = f.time(mark.end - mark.begin), rough = sums.some((row) => !row.exact);
+  return {
+    element: h("div", null, h("h2", null, `Marked: ${length} from ${f.time(mark.begin)}`),
+      h("p", { class: "tl-exact" }, "What each lane shows, so communication also where compute hides it.",
+        rough ? " ≈ from shares: not all events of the rank are in this page." : "",
+        sums.length > SUM_ROWS ? ` The first ${SUM_ROWS} ranks of ${f.grouped(sums.length)}.` : ""),
+      sumTable(sums, job)),
+    spoken: `Marked ${length} from ${f.time(mark.begin)}`,
+  };
+}
+
+function key(text: string): HTMLElement {
+  return h("kbd", null, text);
+}
+
+/** The keys. */
+export function help(): HTMLElement {
+  return h("div", null, h("h2", null, "Keys and gestures"),
+    h("dl", { class: "tl-help" }, HELP.map(([keys, does]) => [h("dt", null, keys), h("dd", null, does)])));
+}
+
+function nothing(): Words {
+  return {
+    element: h("div", { class: "tl-two" },
+      h("div", null, h("h2", null, "Select an event or a collective"),
+        h("p", null, "Click a bar. A line through the ranks joins one collective; its dashed end is the last arrival, which releases all.")),
+      h("p", { class: "tl-keys" }, key("w"), key("s"), " zoom ", key("a"), key("d"), " move ", key("["), key("]"), " collectives ",
+        key("f"), " fit ", key("0"), " whole job ", key("/"), " find ", key("m"), " sums ", key("?"), " all keys")),
+    spoken: "Nothing selected",
+  };
+}
+
+/** Writes what is selected or marked; gives what is to be spoken. */
+export function writeDetails(box: HTMLElement, controller: Controller, worst: ReadonlyMap<number, number>): string {
+  const { selected, mark } = controller.state;
+  const words = mark ? markWords(mark, controller)
+    : selected.operation ? operationWords(selected.operation, controller, worst)
+    : selected.event >= 0 && controller.data.lanes ? eventWords(selected.event, controller)
+    : nothing();
+  fill(box, words.element);
+  return words.spoken;
+}

@@ -1,0 +1,229 @@
+/** Timeline: what happened, on all ranks, on one clock. */
+import type { Job } from "../data";
+import { cut, fill, h, visible } from "../dom";
+import * as f from "../format";
+import { empty, legend } from "../ui";
+import type { Context, View } from "../view";
+import { HEAD } from "./chart";
+import { Controller, type Listener } from "./controller";
+import { help, operationTitle, stepAt, writeDetails } from "./details";
+import { applyFirst, applyRest, paramsOf, type Worst } from "./hash";
+import { Input } from "./input";
+import { load, type Loaded } from "./load";
+import { KIND_WORDS } from "./model";
+import { readTheme } from "./theme";
+
+const DETAILS_ROOM = 190, LEAST_HEIGHT = 320, PHONE = 600, PRINT_RATIO = 2;
+const LEGEND = [
+  ["compute", "Compute"], ["transfer", "Transfer"], ["wait", "Wait"], ["unmatched", "Not matched"], ["copies", "Copies"],
+] as const;
+
+/** The elements of the view. */
+class Page implements Listener {
+  readonly canvas = h("canvas", { attr: {
+    tabindex: 0, role: "application", "aria-label": "Timeline of all ranks", "aria-roledescription": "timeline", "aria-describedby": "tl-spoken",
+  } });
+  readonly find = h("input", { attr: { type: "search", placeholder: "Find kernels, e.g. flash", "aria-label": "Find in names", spellcheck: false } });
+  readonly count = h("output", { attr: { "aria-live": "polite" } });
+  readonly hover = h("span", { class: "tl-hover" });
+  readonly leftOut = h("span", { class: "tl-left-out" });
+  readonly details = h("div", { class: "tl-details", attr: { tabindex: -1, role: "region", "aria-label": "Details" } });
+  readonly spoken = h("div", { class: "tl-spoken", attr: { id: "tl-spoken", "aria-live": "polite" } });
+  readonly controller: Controller;
+  readonly #worst: { places: Map<number, number>; numbers: Map<number, number> } = { places: new Map(), numbers: new Map() };
+  readonly #stop: (() => void)[] = [];
+  #leftOutText = "";
+  #ready = false;
+  #gone = false;
+
+  constructor(root: HTMLElement, readonly context: Context, readonly loaded: Loaded) {
+    this.controller = new Controller(loaded.data, this.canvas, this);
+    fill(root, this.#head(), h("div", { class: "tl-box" }, this.canvas,
+      h("div", { class: "tl-status" }, this.hover, this.leftOut), this.details, this.spoken));
+    new Input(this.controller, this.canvas);
+    this.#listen(window, "resize", () => this.resize());
+    this.#listen(document, "themechange", () => this.#retheme());
+    this.#listen(window, "beforeprint", () => this.#print());
+    this.#listen(window, "afterprint", () => { this.#retheme(); this.resize(); });
+    this.resize();
+    applyFirst(this.controller, context.params);
+    if (!context.params.has("rank")) this.#showBlamed();
+    this.selected();
+    this.controller.chart.draw();
+    this.drawn();
+    void loaded.all.then(() => this.#complete(), (error: Error) => this.#fail(error));
+  }
+
+  #listen(target: EventTarget, event: string, listener: () => void): void {
+    target.addEventListener(event, listener);
+    this.#stop.push(() => target.removeEventListener(event, listener));
+  }
+
+  leave(): void {
+    this.#gone = true;
+    this.controller.stop();
+    for (const stop of this.#stop) stop();
+  }
+
+  #head(): HTMLElement {
+    const button = (text: string, label: string, click: () => void): HTMLElement =>
+      h("button", { attr: { type: "button", "aria-label": label }, title: label, on: { click } }, text);
+    const { controller } = this;
+    this.find.addEventListener("input", () => controller.search(this.find.value));
+    this.find.addEventListener("keydown", (e) => this.#findKey(e));
+    return h("div", { class: "tl-head" }, h("h1", { attr: { tabindex: -1 } }, "Timeline"),
+      h("div", { class: "tl-find" }, this.find, this.count),
+      h("div", { class: "tl-tools", attr: { role: "group", "aria-label": "Window" } },
+        button("+", "Zoom in (w)", () => controller.run({ do: "zoom", factor: 0.5 })),
+        button("−", "Zoom out (s)", () => controller.run({ do: "zoom", factor: 2 })),
+        button("Whole job", "Show the whole job (0)", () => controller.run({ do: "whole" })),
+        button("[", "Previous collective ([)", () => controller.run({ do: "operation", forward: false, byWait: false })),
+        button("]", "Next collective (])", () => controller.run({ do: "operation", forward: true, byWait: false })),
+        button("?", "Keys and gestures (?)", () => this.asked("help"))),
+      legend(LEGEND));
+  }
+
+  #findKey(e: KeyboardEvent): void {
+    if (e.key === "Enter") this.controller.run({ do: "found", forward: !e.shiftKey });
+    else if (e.key === "Escape") {
+      this.find.value = "";
+      this.controller.search("");
+      this.canvas.focus();
+    } else return;
+    e.preventDefault();
+    this.#writeCount();
+  }
+
+  /* A job that does not fit begins where its verdict points. */
+  #showBlamed(): void {
+    const table = this.context.job.table("stragglers.job"), rank = table.num(0, "rank");
+    if (table.text(0, "verdict") !== "persistent" || rank === null) return;
+    this.controller.showRank(this.loaded.data.job.ranks.findIndex((each) => each.rank === rank), true);
+  }
+
+  #complete(): void {
+    if (this.#gone) return;
+    const { chart } = this.controller, worst = this.context.job.table("collectives.worst");
+    chart.refresh();
+    for (let row = 0; row < worst.n; row++) {
+      const operation = chart.index.find(worst.num(row, "begin_ns"), worst.num(row, "wait_ns"));
+      const place = worst.num(row, "instance") ?? row;
+      if (!operation) continue;
+      this.#worst.places.set(operation.number, place);
+      this.#worst.numbers.set(place, operation.number);
+    }
+    this.#ready = true;
+    this.resize();
+    applyRest(this.controller, this.context.params, this.#worst as Worst);
+    if (this.controller.state.found) this.find.value = this.controller.state.found.text;
+    this.selected();
+    this.controller.draw();
+    document.body.dataset["timeline"] = "complete";
+  }
+
+  #fail(error: Error): void {
+    if (!this.#gone) fill(this.details, h("p", null, `Events and collectives cannot be shown: ${error.message}.`));
+  }
+
+  resize(): void {
+    const { chart } = this.controller, top = this.canvas.getBoundingClientRect().top + window.scrollY;
+    const width = this.canvas.parentElement?.clientWidth ?? 800;
+    const room = width < PHONE ? window.innerHeight * 0.62 : window.innerHeight - top - DETAILS_ROOM;
+    chart.width = width;
+    chart.resize(width, Math.max(LEAST_HEIGHT, Math.min(Math.round(room), chart.wanted)));
+    this.canvas.style.touchAction = chart.maxScroll > 0 ? "none" : "pan-y";
+    this.controller.draw();
+  }
+
+  #retheme(): void {
+    this.controller.chart.theme = readTheme(document.documentElement);
+    this.controller.draw();
+  }
+
+  /* Paper is light, and finer than a screen. */
+  #print(): void {
+    const { chart } = this.controller, root = document.documentElement, before = root.dataset["theme"];
+    root.dataset["theme"] = "light";
+    chart.theme = readTheme(root);
+    if (before === undefined) delete root.dataset["theme"];
+    else root.dataset["theme"] = before;
+    this.canvas.width = Math.round(chart.width * PRINT_RATIO);
+    this.canvas.height = Math.round(chart.height * PRINT_RATIO);
+    chart.draw();
+  }
+
+  selected(): void {
+    this.spoken.textContent = writeDetails(this.details, this.controller, this.#worst.places);
+    this.#writeCount();
+  }
+
+  #writeCount(): void {
+    const { found } = this.controller.state, at = this.controller.foundAt;
+    this.count.textContent = found
+      ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.count(found.count, "event")}, ${f.time(found.time)} together` : "";
+  }
+
+  moved(): void {
+    if (this.#ready) this.context.set(paramsOf(this.controller, this.#worst));
+  }
+
+  drawn(): void {
+    this.#writeHover();
+    const { chart } = this.controller, left = chart.leftOut;
+    const text = left ? `--from ${(Math.floor(left.begin / 1e3) / 1e6).toFixed(6)} --to ${(Math.ceil(left.end / 1e3) / 1e6).toFixed(6)}` : "";
+    if (text !== this.#leftOutText) {
+      this.#leftOutText = text;
+      fill(this.leftOut, text && ["Detail left out here. It comes with ", h("code", null, `tmerge export tmerge.h5 --format perfetto ${text} -o window.pftrace`)]);
+    }
+    this.canvas.style.touchAction = chart.maxScroll > 0 ? "none" : "pan-y";
+    document.body.dataset["frame"] = chart.cost.toFixed(2);
+  }
+
+  #writeHover(): void {
+    const { pointer, state, chart, data } = this.controller;
+    if (!pointer || pointer.x < chart.gutter || pointer.y < 0) return void (this.hover.textContent = "");
+    const time = chart.scale.time(pointer.x), { hovered } = state, parts = [f.time(Math.max(0, time))];
+    if (hovered.at >= 0) {
+      parts.push(`rank ${data.job.ranks[hovered.at]!.rank}`);
+      const step = stepAt(data.job, hovered.at, time);
+      if (step !== null) parts.push(`step ${step}`);
+    }
+    const events = data.lanes?.events;
+    if (hovered.operation) parts.push(operationTitle(hovered.operation, this.#worst.places));
+    if (hovered.event >= 0 && events)
+      parts.push(`${cut(visible(data.job.names[events.name[hovered.event]!] ?? ""), 120)} (${KIND_WORDS[events.kind[hovered.event]!]})`, f.time(events.duration[hovered.event]!));
+    this.hover.textContent = pointer.y >= HEAD || hovered.at < 0 ? parts.join(" · ") : parts[0]!;
+  }
+
+  asked(what: "find" | "help" | "details"): void {
+    if (what === "find") {
+      this.find.focus();
+      this.find.select();
+    } else if (what === "help") {
+      fill(this.details, help());
+      this.spoken.textContent = "Keys and gestures";
+    } else this.details.focus();
+  }
+}
+
+export const timeline: View = {
+  id: "timeline",
+  title: "Timeline",
+  group: "",
+  needs: ["collectives.worst", "stragglers.job"],
+  wide: true,
+  shown: (job: Job) => job.kind === "report",
+  render(root, context) {
+    let page: Page | undefined, gone = false;
+    const waiting = h("p", { class: "empty" }, "Unpacking …");
+    root.append(h("div", { class: "tl-head" }, h("h1", { attr: { tabindex: -1 } }, "Timeline")), waiting);
+    delete document.body.dataset["timeline"];
+    load(context.job).then(
+      (loaded) => { if (!gone) page = new Page(root, context, loaded); },
+      (error: Error) => { if (!gone) waiting.replaceWith(empty(`The timeline cannot be shown: ${error.message}.`)); });
+    return () => {
+      gone = true;
+      page?.leave();
+    };
+  },
+};

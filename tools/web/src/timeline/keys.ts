@@ -1,0 +1,74 @@
+/** What keys mean. */
+
+export type Command =
+  | { readonly do: "zoom"; readonly factor: number }
+  | { readonly do: "pan"; readonly share: number }
+  | { readonly do: "scroll"; readonly rows: number }
+  | { readonly do: "page"; readonly pages: number }
+  | { readonly do: "fit" | "whole" | "find" | "mark" | "open" | "help" | "clear" | "details" }
+  | { readonly do: "operation"; readonly forward: boolean; readonly byWait: boolean }
+  | { readonly do: "event"; readonly forward: boolean }
+  | { readonly do: "step"; readonly forward: boolean }
+  | { readonly do: "found"; readonly forward: boolean };
+
+export interface Key {
+  readonly key: string;
+  readonly shiftKey: boolean;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+}
+
+const ZOOM = 1.5, ZOOM_FAST = 4, PAN = 0.2, PAN_FAST = 0.8;
+
+/** The command of a key; null for one that means nothing here, which the browser keeps. */
+export function commandOf(event: Key): Command | null {
+  if (event.ctrlKey || event.metaKey || event.altKey) return null;
+  const fast = event.shiftKey;
+  switch (event.key.length === 1 ? event.key.toLowerCase() : event.key) {
+    case "w": return { do: "zoom", factor: 1 / (fast ? ZOOM_FAST : ZOOM) };
+    case "s": return { do: "zoom", factor: fast ? ZOOM_FAST : ZOOM };
+    case "+": case "=": return { do: "zoom", factor: 1 / ZOOM };
+    case "-": return { do: "zoom", factor: ZOOM };
+    case "a": case "ArrowLeft": return { do: "pan", share: fast ? -PAN_FAST : -PAN };
+    case "d": case "ArrowRight": return { do: "pan", share: fast ? PAN_FAST : PAN };
+    case "ArrowUp": return { do: "scroll", rows: -1 };
+    case "ArrowDown": return { do: "scroll", rows: 1 };
+    case "PageUp": return { do: "page", pages: -1 };
+    case "PageDown": return { do: "page", pages: 1 };
+    case "f": return { do: "fit" };
+    case "0": case "Home": return { do: "whole" };
+    case "[": case "{": return { do: "operation", forward: false, byWait: fast };
+    case "]": case "}": return { do: "operation", forward: true, byWait: fast };
+    case ",": return { do: "event", forward: false };
+    case ".": return { do: "event", forward: true };
+    case "/": return { do: "find" };
+    case "Enter": return { do: "details" };
+    case "Escape": return { do: "clear" };
+    case "m": return { do: "mark" };
+    case "n": return { do: "step", forward: true };
+    case "p": return { do: "step", forward: false };
+    case "o": return { do: "open" };
+    case "?": return { do: "help" };
+    default: return null;
+  }
+}
+
+/** Keys and what they do, for the help. */
+export const HELP: readonly (readonly [string, string])[] = [
+  ["w s", "zoom in and out at the pointer (Shift: faster)"],
+  ["a d", "move left and right (Shift: faster)"],
+  ["↑ ↓ PgUp PgDn", "move through the rows"],
+  ["f", "fit the selection"],
+  ["0 or Home", "whole job"],
+  ["[ ]", "previous and next collective (Shift: by wait)"],
+  [", .", "previous and next event in the lane"],
+  ["n p", "next and previous step"],
+  ["/", "find; Enter and Shift+Enter: next and previous; Esc: clear"],
+  ["m", "mark what is in view, or the selection: its sums per rank"],
+  ["o", "open or close the rank: its streams and host threads"],
+  ["Enter", "select what is under the pointer, or go to the details"],
+  ["wheel, Shift+wheel, Ctrl+wheel", "rows, move, zoom"],
+  ["drag, Shift+drag, drag on the ruler", "move, mark, zoom to the range"],
+  ["pinch", "zoom"],
+];

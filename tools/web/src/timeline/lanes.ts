@@ -1,0 +1,151 @@
+/** The events of a rank's lanes, found by time. */
+import { ANNOTATIONS, COPIES, COMPUTE, STREAM, THREAD, TRANSFER, UNMATCHED, type Events, type Span, type Track } from "./model";
+
+/** Events in order of begin, with what is needed to find those that reach into a window. */
+export class EventList {
+  /** The latest end of all events up to each. */
+  readonly #ends: Float64Array;
+
+  constructor(readonly events: Events, readonly rows: Uint32Array) {
+    this.#ends = new Float64Array(rows.length);
+    let latest = -Infinity;
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i]!;
+      latest = Math.max(latest, events.begin[row]! + events.duration[row]!);
+      this.#ends[i] = latest;
+    }
+  }
+
+  get n(): number {
+    return this.rows.length;
+  }
+
+  /** Places [first, end) that hold every event of which a part lies in the span. */
+  range(span: Span): [number, number] {
+    const first = lowest(this.rows.length, (i) => this.#ends[i]! > span.begin);
+    const end = lowest(this.rows.length, (i) => this.events.begin[this.rows[i]!]! >= span.end);
+    return [Math.min(first, end), end];
+  }
+
+  /** The event at a time, or the nearest within `slack`; of several the shortest. -1: none. */
+  at(time: number, slack: number): number {
+    const { begin, duration } = this.events;
+    const [first, end] = this.range({ begin: time - slack, end: time + slack });
+    let best = -1, bestDistance = Infinity, bestDuration = Infinity;
+    for (let i = first; i < end; i++) {
+      const row = this.rows[i]!, from = begin[row]!, to = from + duration[row]!;
+      const distance = time < from ? from - time : time > to ? time - to : 0;
+      if (distance > slack || distance > bestDistance) continue;
+      if (distance === bestDistance && duration[row]! >= bestDuration) continue;
+      best = row;
+      bestDistance = distance;
+      bestDuration = duration[row]!;
+    }
+    return best;
+  }
+
+  /** The place of an event, or -1. */
+  placeOf(row: number): number {
+    const begin = this.events.begin[row]!;
+    for (let i = lowest(this.n, (k) => this.events.begin[this.rows[k]!]! >= begin); i < this.n; i++) {
+      if (this.rows[i] === row) return i;
+      if (this.events.begin[this.rows[i]!]! > begin) return -1;
+    }
+    return -1;
+  }
+}
+
+/** The lowest i < n that fits, where all behind it fit too; n where none does. */
+export function lowest(n: number, fits: (i: number) => boolean): number {
+  let low = 0, high = n;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (fits(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** A row of an opened rank: a stream, or one depth of a stream's annotations or of a thread. */
+export interface SubLane {
+  readonly track: Track;
+  readonly depth: number;
+  readonly list: EventList;
+}
+
+/** The lanes of one rank. */
+export class RankLanes {
+  readonly compute: EventList;
+  readonly communication: EventList;
+  readonly tracks: readonly Track[];
+  #subLanes: readonly SubLane[] | undefined;
+
+  constructor(readonly events: Events, tracks: readonly Track[]) {
+    const streams = tracks.filter((track) => track.kind === STREAM);
+    this.tracks = tracks;
+    this.compute = gather(events, streams, (kind) => kind === COMPUTE || kind === COPIES);
+    this.communication = gather(events, streams, (kind) => kind === TRANSFER || kind === UNMATCHED);
+  }
+
+  /** What opening the rank adds: streams, then threads with most events first. */
+  get subLanes(): readonly SubLane[] {
+    if (!this.#subLanes) {
+      const order = [...this.tracks].sort((a, b) => group(a) - group(b) || a.stream - b.stream || a.kind - b.kind || b.n - a.n);
+      this.#subLanes = order.flatMap((track) => byDepth(this.events, track));
+    }
+    return this.#subLanes;
+  }
+}
+
+function group(track: Track): number {
+  return track.kind === THREAD ? 1 : 0;
+}
+
+function gather(events: Events, tracks: readonly Track[], fits: (kind: number) => boolean): EventList {
+  const rows: number[] = [];
+  let sorted = true;
+  for (const track of tracks)
+    for (let i = track.first; i < track.first + track.n; i++) {
+      if (!fits(events.kind[i]!)) continue;
+      if (rows.length > 0 && events.begin[rows[rows.length - 1]!]! > events.begin[i]!) sorted = false;
+      rows.push(i);
+    }
+  if (!sorted) rows.sort((a, b) => events.begin[a]! - events.begin[b]! || a - b);
+  return new EventList(events, Uint32Array.from(rows));
+}
+
+function byDepth(events: Events, track: Track): SubLane[] {
+  if (track.kind === STREAM) return [{ track, depth: 0, list: gather(events, [track], () => true) }];
+  const rows: number[][] = [];
+  for (let i = track.first; i < track.first + track.n; i++) (rows[events.depth[i]!] ??= []).push(i);
+  return rows.map((list, depth) => ({ track, depth, list: new EventList(events, Uint32Array.from(list)) }));
+}
+
+/** What a track is called. */
+export function trackName(track: Track, names: readonly string[]): string {
+  if (track.kind === THREAD) return (names[track.name] ?? "") || `thread ${track.tid}`;
+  const stream = track.stream >= 0 ? `stream ${track.stream}` : "stream";
+  return track.kind === ANNOTATIONS ? `${stream}, annotations` : stream;
+}
+
+/** The lanes of all ranks, each made when it is first needed. */
+export class Lanes {
+  readonly #byRank: Track[][];
+  readonly #made: (RankLanes | undefined)[];
+
+  constructor(readonly events: Events, nRanks: number) {
+    this.#byRank = Array.from({ length: nRanks }, () => []);
+    for (const track of events.tracks) this.#byRank[track.at]?.push(track);
+    this.#made = new Array<RankLanes | undefined>(nRanks);
+  }
+
+  of(at: number): RankLanes {
+    return (this.#made[at] ??= new RankLanes(this.events, this.#byRank[at] ?? []));
+  }
+
+  /** The track of an event. */
+  trackOf(row: number): Track | undefined {
+    const tracks = this.events.tracks;
+    return tracks[lowest(tracks.length, (i) => tracks[i]!.first + tracks[i]!.n > row)];
+  }
+}

@@ -1,0 +1,47 @@
+/** Fetches the timeline's blocks, once for a page. */
+import { block, type Job } from "../data";
+import type { ChartData } from "./chart";
+import { checkCoverage, decodeEvents, decodeJob, decodeOperations, decodeStrip } from "./decode";
+import { Lanes } from "./lanes";
+import { Pyramid } from "./pyramid";
+
+export interface Loaded {
+  /** Coverage and ranks: enough for a first picture. */
+  readonly data: ChartData;
+  /** Kept once operations and events are in `data`, too. */
+  readonly all: Promise<void>;
+  done: boolean;
+}
+
+const kept = new WeakMap<Job, Promise<Loaded>>();
+
+/* A turn of the event loop, so that a frame can be drawn between two large blocks. */
+function turn(): Promise<void> {
+  return new Promise((done) => setTimeout(done, 0));
+}
+
+async function loadRest(data: ChartData): Promise<void> {
+  const [operations, events] = await Promise.all([block("timeline.operations"), block("timeline.events")]);
+  await turn();
+  data.operations = decodeOperations(operations, data.job).list;
+  await turn();
+  data.lanes = new Lanes(decodeEvents(events, data.job), data.job.ranks.length);
+}
+
+async function loadAll(): Promise<Loaded> {
+  const [head, strip, coverage] = await Promise.all([block("timeline.job"), block("timeline.strip"), block("timeline.coverage")]);
+  const job = decodeJob(head);
+  const data: ChartData = {
+    job, strip: decodeStrip(strip, job), pyramid: new Pyramid(checkCoverage(coverage, job), job.buckets, job.duration),
+    operations: [], lanes: null,
+  };
+  const loaded: Loaded = { data, all: turn().then(() => loadRest(data)).then(() => void (loaded.done = true)), done: false };
+  return loaded;
+}
+
+/** The timeline's data; an error says what is missing or damaged. */
+export function load(job: Job): Promise<Loaded> {
+  let loading = kept.get(job);
+  if (!loading) kept.set(job, (loading = loadAll()));
+  return loading;
+}

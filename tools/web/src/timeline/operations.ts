@@ -1,0 +1,74 @@
+/** The matched operations, found by time. */
+import { lowest } from "./lanes";
+import type { Operation, Rank, Span } from "./model";
+
+/** So many are all joined; of more only what is wide enough to be seen. */
+export const ALL_JOINED = 40;
+export const LEAST_WIDTH = 6;
+
+export class OperationIndex {
+  readonly #ends: Float64Array;
+  /** By wait, most first. */
+  readonly #byWait: readonly Operation[];
+
+  constructor(readonly list: readonly Operation[]) {
+    this.#ends = new Float64Array(list.length);
+    let latest = -Infinity;
+    list.forEach((operation, i) => (this.#ends[i] = latest = Math.max(latest, operation.end)));
+    this.#byWait = [...list].sort((a, b) => b.wait - a.wait || a.number - b.number);
+  }
+
+  /** Those of which a part lies in the span. */
+  within(span: Span): Operation[] {
+    const first = lowest(this.list.length, (i) => this.#ends[i]! > span.begin);
+    const end = lowest(this.list.length, (i) => this.list[i]!.begin >= span.end);
+    return this.list.slice(Math.min(first, end), end).filter((operation) => operation.end > span.begin);
+  }
+
+  /** Those that are joined: all where they are few, else those whose arrivals are pixels apart. */
+  joined(span: Span, pixelsPerNs: number): Operation[] {
+    const all = this.within(span).filter((operation) => operation.members.length > 1);
+    if (all.length <= ALL_JOINED) return all;
+    return all.filter((operation) => (operation.last - operation.begin) * pixelsPerNs >= LEAST_WIDTH);
+  }
+
+  /** The next one from the selected, or from what is in view: by time, or by wait. */
+  next(from: Operation | null, span: Span, forward: boolean, byWait: boolean): Operation | null {
+    const order = byWait ? this.#byWait : this.list;
+    if (order.length === 0) return null;
+    if (from) return order[order.indexOf(from) + (forward ? 1 : -1)] ?? null;
+    if (byWait) return order[0]!;
+    const at = lowest(this.list.length, (i) => this.list[i]!.begin >= span.begin);
+    return this.list[forward ? at : at - 1] ?? null;
+  }
+
+  /** The operation that begins and waits as a row of collectives.worst says. */
+  find(begin: number | null, wait: number | null): Operation | null {
+    if (begin === null) return null;
+    const at = lowest(this.list.length, (i) => this.list[i]!.begin >= begin - 1);
+    for (let i = at; i < this.list.length && this.list[i]!.begin <= begin + 1; i++)
+      if (wait === null || this.list[i]!.wait === wait) return this.list[i]!;
+    return null;
+  }
+}
+
+/** How far [ns] a rank's arrival may be off, beside those of the others of an operation. */
+export function doubt(operation: Operation, at: number, ranks: readonly Rank[]): number {
+  const own = ranks[at];
+  if (!own) return 0;
+  const together = operation.members.every((member) => ranks[member.at]?.domain === own.domain);
+  return 2 * (together ? own.spread : own.uncertainty);
+}
+
+/** Whether arrivals differ by less than the clocks can tell, in the median of all operations. */
+export function clocksArePoor(list: readonly Operation[], ranks: readonly Rank[]): boolean {
+  const waiting = list.filter((operation) => operation.waits);
+  if (waiting.length === 0) return false;
+  const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
+  const skew = median(waiting.map((operation) => operation.last - operation.begin));
+  const joint = median(waiting.map((operation) => {
+    const first = operation.members[0]!;
+    return Math.SQRT2 * Math.max(doubt(operation, first.at, ranks), doubt(operation, operation.members[operation.members.length - 1]!.at, ranks));
+  }));
+  return joint > skew;
+}

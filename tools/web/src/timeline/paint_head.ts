@@ -1,0 +1,133 @@
+/** What stands above the lanes: the strip of all ranks with the window as a brush, and the ruler. */
+import * as f from "../format";
+import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Span } from "./model";
+import type { Canvas } from "./paint_lane";
+import { Scale } from "./scale";
+import { ticks } from "./span";
+import type { Theme } from "./theme";
+
+export const STRIP_HEIGHT = 46;
+export const STEPS_HEIGHT = 18;
+export const RULER_HEIGHT = 22;
+
+/** Stacked from the ground up. */
+const STRIP_ORDER = [COMPUTE, TRANSFER, WAIT, UNMATCHED, COPIES];
+
+/** The strip, drawn once for each size and theme. */
+export class StripImage {
+  #image: HTMLCanvasElement | undefined;
+  #key = "";
+
+  constructor(readonly strip: Uint16Array, readonly buckets: number) {}
+
+  get(width: number, height: number, ratio: number, theme: Theme): HTMLCanvasElement {
+    const key = [width, height, ratio, ...theme.fills].join();
+    if (this.#image && this.#key === key) return this.#image;
+    this.#key = key;
+    this.#image = document.createElement("canvas");
+    this.#image.width = Math.max(1, Math.round(width * ratio));
+    this.#image.height = Math.max(1, Math.round(height * ratio));
+    const ctx = this.#image.getContext("2d");
+    if (ctx) this.#draw(ctx, this.#image.width, this.#image.height, theme);
+    return this.#image;
+  }
+
+  #draw(ctx: CanvasRenderingContext2D, width: number, height: number, theme: Theme): void {
+    for (let x = 0; x < width; x++) {
+      let y = height;
+      for (const kind of STRIP_ORDER) {
+        const part = this.share(kind, x / width, (x + 1) / width) * height;
+        if (part <= 0) continue;
+        ctx.fillStyle = theme.fills[kind]!;
+        ctx.fillRect(x, y - part, 1, part);
+        y -= part;
+      }
+    }
+  }
+
+  /** The mean share of all ranks in a kind between two places of the job, 0 to 1 each. */
+  share(kind: number, from: number, to: number): number {
+    const n = this.buckets, first = from * n, end = Math.min(n, to * n);
+    let sum = 0;
+    for (let b = Math.floor(first); b < end; b++)
+      sum += this.strip[kind * n + b]! * (Math.min(end, b + 1) - Math.max(first, b));
+    return end > first ? sum / (end - first) / 65535 : 0;
+  }
+}
+
+/** Paints the strip and the brush. */
+export function paintStrip(canvas: Canvas, image: StripImage, duration: number, y: number): void {
+  const { ctx, theme, scale, ratio } = canvas;
+  const whole = new Scale({ begin: 0, end: duration }, scale.left, scale.width);
+  const x0 = whole.x(scale.span.begin), x1 = Math.max(x0 + 3, whole.x(scale.span.end));
+  const picture = image.get(scale.width, STRIP_HEIGHT, ratio, theme);
+  ctx.fillStyle = theme.panel;
+  ctx.fillRect(scale.left, y, scale.width, STRIP_HEIGHT);
+  const everything = scale.span.end - scale.span.begin >= duration * 0.999;
+  ctx.globalAlpha = everything ? 1 : 0.4;
+  ctx.drawImage(picture, scale.left, y, scale.width, STRIP_HEIGHT);
+  ctx.globalAlpha = 1;
+  if (everything) return;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(x0, y, x1 - x0, STRIP_HEIGHT);
+  ctx.clip();
+  ctx.fillStyle = theme.panel;
+  ctx.fillRect(x0, y, x1 - x0, STRIP_HEIGHT);
+  ctx.drawImage(picture, scale.left, y, scale.width, STRIP_HEIGHT);
+  ctx.restore();
+  ctx.strokeStyle = theme.ink;
+  ctx.lineWidth = 1.5;
+  ctx.strokeRect(x0, y + 0.75, x1 - x0, STRIP_HEIGHT - 1.5);
+}
+
+/** Steps of the job as those of the first rank that has them. */
+export function jobSteps(job: JobBlock): readonly (Span & { number: number })[] {
+  if (!job.steps) return [];
+  return job.ranks.reduce<readonly (Span & { number: number })[]>((best, rank) => (rank.parts.length > best.length ? rank.parts : best), []);
+}
+
+/** Marks where steps begin, with their numbers where there is room. */
+export function paintSteps(canvas: Canvas, steps: readonly (Span & { number: number })[], duration: number, y: number): void {
+  const { ctx, theme, scale } = canvas;
+  const whole = new Scale({ begin: 0, end: duration }, scale.left, scale.width);
+  ctx.font = `11px ${theme.font}`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = theme.ink2;
+  const widest = 46, room = (duration / Math.max(1, steps.length)) * whole.k;
+  const each = Math.max(1, Math.ceil(widest / room));
+  steps.forEach((step, i) => {
+    const x0 = Math.max(scale.left, whole.x(step.begin)), x1 = Math.min(scale.left + scale.width, whole.x(step.end));
+    ctx.fillRect(Math.round(x0), y, 1, 5);
+    if (i % each === 0 && (each > 1 || x1 - x0 >= widest)) ctx.fillText(`step ${step.number}`, (x0 + x1) / 2, y + 10);
+  });
+}
+
+/** The ruler's times: one unit for all, as many digits as tell them apart. */
+export function tickLabels(span: Span, n: number): { at: number[]; text: string[] } {
+  const { at, step } = ticks(span, n);
+  const unit = f.timeUnit([span.end]);
+  const digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step / unit.factor) + 1e-9)));
+  return { at, text: at.map((time) => `${f.grouped(time / unit.factor, digits)}${f.SPACE}${unit.name}`) };
+}
+
+/** Paints the ruler, and its lines through the lanes down to `bottom`. */
+export function paintRuler(canvas: Canvas, y: number, bottom: number): void {
+  const { ctx, theme, scale } = canvas;
+  const { at, text } = tickLabels(scale.span, scale.width / 150);
+  ctx.font = `11px ${theme.font}`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  at.forEach((time, i) => {
+    const x = Math.round(scale.x(time)) + 0.5;
+    ctx.strokeStyle = theme.line;
+    ctx.lineWidth = 1;
+    ctx.beginPath();
+    ctx.moveTo(x, y + 2);
+    ctx.lineTo(x, bottom);
+    ctx.stroke();
+    ctx.fillStyle = theme.ink2;
+    if (x + 6 * text[i]!.length < scale.left + scale.width) ctx.fillText(text[i]!, x + 4, y + RULER_HEIGHT / 2);
+  });
+}

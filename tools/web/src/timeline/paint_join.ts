@@ -1,0 +1,134 @@
+/** What joins the ranks of an operation: the front of its arrivals, the line at which the last one
+ * releases all, and who that was. */
+import { lowest } from "./lanes";
+import type { RankRow } from "./layout";
+import { TIED, type Member, type Operation, type Rank } from "./model";
+import { doubt } from "./operations";
+import type { Canvas } from "./paint_lane";
+
+export interface JoinInput {
+  readonly rows: readonly RankRow[];
+  readonly ranks: readonly Rank[];
+  /** Heights that are in view, and where they begin on the canvas. */
+  readonly top: number;
+  readonly bottom: number;
+  readonly offset: number;
+}
+
+/* Members whose rows are in view, with one beyond each edge, so that the front leads there. */
+function inView(operation: Operation, input: JoinInput): Member[] {
+  const { members } = operation;
+  const first = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);
+  const end = lowest(members.length, (i) => rowOf(members[i]!, input).y >= input.bottom);
+  return members.slice(Math.max(0, first - 1), end + 1);
+}
+
+function rowOf(member: Member, input: JoinInput): RankRow {
+  return input.rows[member.at]!;
+}
+
+function bottomOf(member: Member, input: JoinInput): number {
+  const row = rowOf(member, input);
+  return row.y + row.height;
+}
+
+/** Paints one operation; a strong one is selected or under the pointer. */
+export function paintJoin(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, alone: boolean): void {
+  const { ctx, theme, scale } = canvas;
+  const members = inView(operation, input);
+  if (members.length === 0) return;
+  const y = (member: Member): readonly [number, number] => {
+    const lane = rowOf(member, input).communication;
+    return [lane.y + input.offset, lane.y + lane.height + input.offset];
+  };
+  ctx.strokeStyle = strong ? theme.ink : theme.ink3;
+  ctx.lineWidth = strong ? 1.8 : 1;
+  ctx.globalAlpha = strong || alone ? 1 : 0.75;
+  ctx.beginPath();
+  members.forEach((member, i) => {
+    const x = Math.round(scale.x(member.begin)) + 0.5, [top, bottom] = y(member);
+    if (i === 0) ctx.moveTo(x, top);
+    else ctx.lineTo(x, top);
+    ctx.lineTo(x, bottom);
+  });
+  ctx.stroke();
+  if (operation.waits) {
+    const x = Math.round(scale.x(operation.last)) + 0.5;
+    ctx.setLineDash([3, 3]);
+    ctx.beginPath();
+    ctx.moveTo(x, y(members[0]!)[0]);
+    ctx.lineTo(x, y(members[members.length - 1]!)[1]);
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+  ctx.globalAlpha = 1;
+  if (strong) outline(canvas, members, y);
+}
+
+function outline({ ctx, theme, scale }: Canvas, members: readonly Member[], y: (m: Member) => readonly [number, number]): void {
+  ctx.strokeStyle = theme.ink;
+  ctx.lineWidth = 1.2;
+  for (const member of members) {
+    const [top, bottom] = y(member), x0 = Math.max(scale.left - 4, scale.x(member.begin));
+    const x1 = Math.min(scale.left + scale.width + 4, scale.x(member.end));
+    if (x1 > x0) ctx.strokeRect(x0, top + 0.5, x1 - x0, bottom - top - 1);
+  }
+}
+
+/** The mark of who came last, or where clocks do not tell of who may have. Poor clocks mark nobody. */
+export function paintArrivals(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, poor: boolean): void {
+  const { ctx, theme, scale } = canvas;
+  for (const member of inView(operation, input)) {
+    const lane = rowOf(member, input).communication;
+    const x = scale.x(member.begin), middle = lane.y + lane.height / 2 + input.offset;
+    if (strong || poor) whisker(canvas, x, middle, doubt(operation, member.at, input.ranks) * scale.k);
+    if (member === operation.lastMember && !poor) triangle(ctx, theme.ink, theme.page, x, middle);
+    else if (strong && operation.waits && (member.arrival === TIED || (poor && member === operation.lastMember)))
+      ring(ctx, theme.ink, theme.page, x, middle);
+  }
+}
+
+function triangle(ctx: CanvasRenderingContext2D, ink: string, page: string, x: number, y: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x - 1.5, y);
+  ctx.lineTo(x - 9.5, y - 5.5);
+  ctx.lineTo(x - 9.5, y + 5.5);
+  ctx.closePath();
+  ctx.lineWidth = 2;
+  ctx.strokeStyle = page;
+  ctx.stroke();
+  ctx.fillStyle = ink;
+  ctx.fill();
+}
+
+function ring(ctx: CanvasRenderingContext2D, ink: string, page: string, x: number, y: number): void {
+  ctx.beginPath();
+  ctx.arc(x, y, 4, 0, 2 * Math.PI);
+  ctx.fillStyle = page;
+  ctx.fill();
+  ctx.lineWidth = 1.5;
+  ctx.strokeStyle = ink;
+  ctx.stroke();
+}
+
+/* What an arrival may be off by, where that can be seen. */
+function whisker({ ctx, theme }: Canvas, x: number, y: number, half: number): void {
+  if (half < 2) return;
+  ctx.strokeStyle = theme.ink;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  ctx.moveTo(x - half, y);
+  ctx.lineTo(x + half, y);
+  for (const end of [x - half, x + half]) {
+    ctx.moveTo(end, y - 3);
+    ctx.lineTo(end, y + 3);
+  }
+  ctx.stroke();
+}
+
+/** How many members lie above and below what is in view. */
+export function membersOutside(operation: Operation, input: JoinInput): { above: number; below: number } {
+  const { members } = operation;
+  const above = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);
+  return { above, below: members.length - lowest(members.length, (i) => rowOf(members[i]!, input).y >= input.bottom) };
+}

@@ -1,0 +1,191 @@
+/** Lanes: events where there is room for them, else shares of columns. */
+import { LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type Events, type Span } from "./model";
+import type { Box } from "./layout";
+import type { EventList } from "./lanes";
+import type { Pyramid } from "./pyramid";
+import type { Scale } from "./scale";
+import type { Theme } from "./theme";
+
+/** What painting needs everywhere. */
+export interface Canvas {
+  readonly ctx: CanvasRenderingContext2D;
+  readonly theme: Theme;
+  readonly scale: Scale;
+  /** Device pixels of a CSS pixel: columns are as wide as one of the former. */
+  readonly ratio: number;
+  /** How strongly shares are painted: less while a search dims what it did not find. */
+  readonly strength?: number;
+}
+
+/** From so many events a pixel on shares are drawn. */
+export const MOST_PER_PIXEL = 2;
+const LABEL_FROM = 34, CHARACTER = 6, DIM = 0.18, DOTS_FROM = 6;
+
+/** Pieces of one colour as places from the left [px], begin and end after each other. */
+class Pieces {
+  readonly bright: number[] = [];
+  readonly dim: number[] = [];
+}
+
+/** Gathers what is narrower than a pixel, so that a pixel is no fuller than its time was. */
+class Slivers {
+  readonly shares: Float32Array;
+  any = false;
+
+  constructor(readonly n: number) {
+    this.shares = new Float32Array(n);
+  }
+
+  add(begin: number, end: number): void {
+    const first = Math.max(0, Math.floor(begin)), last = Math.min(this.n - 1, Math.floor(end));
+    for (let c = first; c <= last; c++)
+      this.shares[c] = Math.min(1, this.shares[c]! + Math.max(0, Math.min(end, c + 1) - Math.max(begin, c)));
+    if (last >= first && end <= begin) this.shares[first] = Math.max(this.shares[first]!, 1e-6);
+    this.any = true;
+  }
+}
+
+export interface EventOptions {
+  /** Names that a search found; the others are dimmed. */
+  readonly found: Uint8Array | null;
+  /** What is written on an event of this name. */
+  readonly label: (name: number, gpu: boolean) => string;
+  /** Size of labels [px]; 0: none. */
+  readonly labels: number;
+}
+
+/** Paints events [first, end) of a list in a box. */
+export function paintEvents(
+  canvas: Canvas, list: EventList, [first, end]: readonly [number, number], box: Box, options: EventOptions,
+): void {
+  const { scale, ratio, theme } = canvas, events = list.events;
+  const { begin, duration, kind, comm, wait, name } = events;
+  const pieces = theme.fills.map(() => new Pieces());
+  const slivers: (Slivers | undefined)[] = [];
+  const columns = Math.ceil(scale.width * ratio);
+  const labelled: number[] = [];
+  const put = (which: number, from: number, to: number, bright: boolean): void => {
+    const x0 = (from - scale.span.begin) * scale.k, x1 = (to - scale.span.begin) * scale.k;
+    if (x1 < 0 || x0 > scale.width) return;
+    if ((x1 - x0) * ratio >= 1) {
+      const list = bright ? pieces[which]!.bright : pieces[which]!.dim;
+      list.push(Math.max(-2, x0), Math.min(scale.width + 2, x1));
+    } else if (bright) (slivers[which] ??= new Slivers(columns)).add(x0 * ratio, x1 * ratio);
+  };
+  for (let i = first; i < end; i++) {
+    const row = list.rows[i]!, from = begin[row]!, to = from + duration[row]!;
+    if (to < scale.span.begin) continue;
+    const bright = !options.found || options.found[name[row]!] === 1;
+    const waited = wait[comm[row]!]!;
+    if (kind[row] === TRANSFER && waited >= 0) {
+      const last = Math.min(to, from + waited);
+      if (waited > 0) put(WAIT, from, last, bright);
+      put(TRANSFER, last, to, bright);
+    } else put(kind[row]!, from, to, bright);
+    if (options.labels > 0 && (to - from) * scale.k >= LABEL_FROM) labelled.push(row);
+  }
+  fillPieces(canvas, pieces, box);
+  paintShares(canvas, slivers.map((s) => (s?.any ? s.shares : undefined)), box);
+  paintLabels(canvas, events, labelled, box, options);
+}
+
+const ORDER: readonly number[] = [UNMATCHED, WAIT, TRANSFER];
+
+function fillPieces({ ctx, theme, scale }: Canvas, pieces: readonly Pieces[], box: Box): void {
+  const order = [...ORDER, ...pieces.keys()].filter((kind, i, all) => all.indexOf(kind) === i);
+  for (const kind of order)
+    for (const bright of [false, true]) {
+      const list = bright ? pieces[kind]!.bright : pieces[kind]!.dim;
+      if (list.length === 0) continue;
+      ctx.fillStyle = theme.fills[kind]!;
+      ctx.globalAlpha = theme.alphas[kind]! * (bright ? 1 : DIM);
+      for (let i = 0; i < list.length; i += 2) {
+        const width = list[i + 1]! - list[i]!;
+        /* a hair of air tells neighbours apart */
+        ctx.fillRect(scale.left + list[i]!, box.y, width >= 4 ? width - 0.5 : width, box.height);
+      }
+      ctx.globalAlpha = 1;
+      if (kind === UNMATCHED && bright) dot(ctx, theme, scale, list, box);
+    }
+}
+
+/* What is not matched has dots, so that it is told apart without its colour. */
+function dot(ctx: CanvasRenderingContext2D, theme: Theme, scale: Scale, list: readonly number[], box: Box): void {
+  ctx.fillStyle = theme.ink;
+  ctx.strokeStyle = theme.edge;
+  ctx.lineWidth = 1;
+  for (let i = 0; i < list.length; i += 2) {
+    const x0 = Math.max(0, list[i]!), x1 = Math.min(scale.width, list[i + 1]!);
+    if (x1 - x0 < DOTS_FROM) continue;
+    for (let y = box.y + 3; y < box.y + box.height - 1; y += 5)
+      for (let x = x0 + 3; x < x1 - 1; x += 5) ctx.fillRect(scale.left + x, y, 1, 1);
+    if (theme.edge !== "transparent")
+      ctx.strokeRect(scale.left + x0 + 0.5, box.y + 0.5, x1 - x0 - 1.5, box.height - 1);
+  }
+}
+
+/** Paints shares of columns, one device pixel each, kind upon kind. Equal neighbours are one. */
+export function paintShares(canvas: Canvas, shares: readonly (Float32Array | undefined)[], box: Box): void {
+  const { ctx, theme, scale, ratio } = canvas, step = 1 / ratio;
+  const base = new Float32Array(Math.ceil(scale.width * ratio));
+  for (const kind of [TRANSFER, WAIT, UNMATCHED, ...theme.fills.keys()].filter((k, i, all) => all.indexOf(k) === i)) {
+    const columns = shares[kind];
+    if (!columns) continue;
+    ctx.fillStyle = theme.fills[kind]!;
+    ctx.globalAlpha = theme.alphas[kind]! * (canvas.strength ?? 1);
+    let from = 0, height = 0, low = 0;
+    for (let c = 0; c <= columns.length; c++) {
+      const share = c < columns.length ? columns[c]! : 0;
+      const under = c < base.length ? base[c]! : 0;
+      const own = share > 0 ? Math.max(step, Math.round(share * box.height * ratio) * step) : 0;
+      const fits = Math.min(own, Math.max(box.height - under, own > 0 ? step : 0));
+      if (fits !== height || under !== low) {
+        if (height > 0) ctx.fillRect(scale.left + from * step, box.y + box.height - low - height, (c - from) * step, height);
+        from = c;
+        height = fits;
+        low = under;
+      }
+      if (c < base.length) base[c] = Math.min(box.height - step, under + fits);
+    }
+  }
+  ctx.globalAlpha = 1;
+}
+
+/** Paints coverage of some kinds of a rank; nothing where `without` says that events are drawn. */
+export function paintCoverage(
+  canvas: Canvas, pyramid: Pyramid, at: number, kinds: readonly number[], box: Box, without: readonly Span[],
+): void {
+  const { scale, ratio } = canvas, n = Math.ceil(scale.width * ratio), width = 1 / (scale.k * ratio);
+  const shares: (Float32Array | undefined)[] = new Array<Float32Array | undefined>(LANE_KINDS);
+  for (const kind of kinds) {
+    const columns = new Float32Array(n);
+    pyramid.columns(at, kind, scale.span.begin, width, n, columns);
+    for (const { begin, end } of without) {
+      const first = Math.max(0, Math.floor((begin - scale.span.begin) / width));
+      columns.fill(0, first, Math.max(first, Math.min(n, Math.ceil((end - scale.span.begin) / width))));
+    }
+    shares[kind] = columns;
+  }
+  paintShares(canvas, shares, box);
+}
+
+function paintLabels(
+  { ctx, theme, scale }: Canvas, events: Events, rows: readonly number[], box: Box, options: EventOptions,
+): void {
+  if (rows.length === 0) return;
+  ctx.font = `${options.labels}px ${theme.font}`;
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "left";
+  for (const row of rows) {
+    const from = Math.max(scale.left, scale.x(events.begin[row]!));
+    const to = Math.min(scale.left + scale.width, scale.x(events.begin[row]! + events.duration[row]!));
+    const fits = Math.floor((to - from - 6) / CHARACTER);
+    if (fits < 4) continue;
+    const text = options.label(events.name[row]!, events.kind[row]! < LANE_KINDS);
+    const bright = !options.found || options.found[events.name[row]!] === 1;
+    ctx.globalAlpha = bright ? 1 : 0.4;
+    ctx.fillStyle = theme.onFills[events.kind[row]!]!;
+    ctx.fillText(text.length > fits ? `${text.slice(0, fits - 1)}…` : text, from + 3, box.y + box.height / 2 + 0.5);
+  }
+  ctx.globalAlpha = 1;
+}

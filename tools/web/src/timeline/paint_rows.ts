@@ -1,0 +1,147 @@
+/** What stands beside and behind the lanes: names, recordings and their torn ends, marks. */
+import { visible } from "../dom";
+import { trackName } from "./lanes";
+import type { AbsentRow, HostRow, RankRow, SubRow } from "./layout";
+import type { Rank, Span } from "./model";
+import type { Canvas } from "./paint_lane";
+
+const HATCH = 7, TEETH = 4;
+
+function text({ ctx, theme }: Canvas, size: number, weight: number, color: string): void {
+  ctx.font = `${weight} ${size}px ${theme.font}`;
+  ctx.fillStyle = color;
+  ctx.textBaseline = "middle";
+}
+
+/** A host's name over its ranks. */
+export function paintHost(canvas: Canvas, row: HostRow, offset: number): void {
+  const { ctx, theme, scale } = canvas, y = row.y + offset;
+  text(canvas, 12, 600, theme.ink2);
+  ctx.textAlign = "left";
+  ctx.fillText(visible(row.name).slice(0, 80), 8, y + row.height / 2 + 1);
+  const from = 16 + ctx.measureText(visible(row.name).slice(0, 80)).width;
+  ctx.strokeStyle = theme.line;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  ctx.moveTo(from, Math.round(y + row.height / 2) + 0.5);
+  ctx.lineTo(scale.left + scale.width, Math.round(y + row.height / 2) + 0.5);
+  ctx.stroke();
+}
+
+/** Ranks that gave no trace. */
+export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number): void {
+  const { ctx, theme, scale } = canvas, y = row.y + offset;
+  const one = row.first === row.last;
+  text(canvas, 11, 400, theme.ink3);
+  ctx.textAlign = "left";
+  ctx.fillText(`${one ? `rank ${row.first}` : `ranks ${row.first}–${row.last}`}: no trace`, scale.left + 6, y + row.height / 2);
+  ctx.strokeStyle = theme.line;
+  ctx.setLineDash([3, 3]);
+  ctx.strokeRect(scale.left + 0.5, y + 2.5, scale.width - 1, row.height - 5);
+  ctx.setLineDash([]);
+}
+
+/** The rank's name, a button that opens it. */
+export function paintGutter(canvas: Canvas, row: RankRow, rank: Rank, offset: number, open: boolean, selected: boolean): void {
+  const { ctx, theme, scale } = canvas;
+  const narrow = scale.left < 80, arrow = open ? "▾" : "▸";
+  text(canvas, 12, selected ? 700 : 400, theme.ink);
+  ctx.textAlign = "left";
+  ctx.fillText(`${arrow} ${narrow ? "r" : "rank "}${rank.rank}${rank.truncated ? " ✂" : ""}`, 8, row.compute.y + row.compute.height / 2 + offset);
+  if (row.communication.height < 11) return;
+  text(canvas, 11, 400, theme.ink3);
+  ctx.textAlign = "right";
+  ctx.fillText("comm", scale.left - 8, row.communication.y + row.communication.height / 2 + offset);
+}
+
+/** The name of a stream or thread of an opened rank. */
+export function paintSubLabel(canvas: Canvas, row: SubRow, names: readonly string[], offset: number): void {
+  const { ctx, theme, scale } = canvas;
+  text(canvas, 10.5, 400, theme.ink3);
+  ctx.textAlign = "right";
+  let name = visible(trackName(row.lane.track, names)).slice(0, 60);
+  while (name.length > 3 && ctx.measureText(name).width > scale.left - 20) name = `${name.slice(0, -2)}…`;
+  ctx.fillText(name, scale.left - 8, row.y + row.height / 2 + offset);
+}
+
+/** Where the rank was recorded; a truncated recording ends torn, and what follows is not idle. */
+export function paintRecordings(canvas: Canvas, row: RankRow, rank: Rank, offset: number, duration: number): void {
+  const { ctx, theme, scale } = canvas;
+  const top = row.compute.y + offset, bottom = row.communication.y + row.communication.height + offset;
+  rank.recordings.forEach((recording, i) => {
+    const x0 = Math.max(scale.left - 2, scale.x(recording.begin)), x1 = Math.min(scale.left + scale.width + 2, scale.x(recording.end));
+    ctx.fillStyle = theme.panel;
+    if (x1 > x0) {
+      ctx.fillRect(x0, top, x1 - x0, row.compute.height);
+      ctx.fillRect(x0, row.communication.y + offset, x1 - x0, row.communication.height);
+    }
+    if (!recording.truncated) return;
+    const next = rank.recordings[i + 1];
+    hatch(canvas, { begin: recording.end, end: next ? next.begin : duration }, top, bottom);
+    torn(canvas, scale.x(recording.end), top, bottom);
+  });
+}
+
+function hatch({ ctx, theme, scale }: Canvas, span: Span, top: number, bottom: number): void {
+  const x0 = Math.max(scale.left, scale.x(span.begin)), x1 = Math.min(scale.left + scale.width, scale.x(span.end));
+  if (x1 <= x0) return;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(x0, top, x1 - x0, bottom - top);
+  ctx.clip();
+  ctx.strokeStyle = theme.line;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  for (let x = Math.floor(x0 / HATCH) * HATCH - (bottom - top); x < x1; x += HATCH) {
+    ctx.moveTo(x, bottom);
+    ctx.lineTo(x + (bottom - top), top);
+  }
+  ctx.stroke();
+  ctx.restore();
+}
+
+function torn({ ctx, theme }: Canvas, x: number, top: number, bottom: number): void {
+  ctx.strokeStyle = theme.ink3;
+  ctx.lineWidth = 1.2;
+  ctx.beginPath();
+  ctx.moveTo(x, top);
+  for (let y = top, side = 1; y < bottom; y += TEETH, side = -side) ctx.lineTo(x + side * TEETH * 0.6, Math.min(bottom, y + TEETH));
+  ctx.stroke();
+}
+
+/** A dotted ground line where only shares are in the page. */
+export function paintOutside({ ctx, theme, scale }: Canvas, span: Span, row: RankRow, offset: number): void {
+  const y = Math.round(row.communication.y + row.communication.height + offset) + 0.5;
+  ctx.strokeStyle = theme.ink3;
+  ctx.lineWidth = 1;
+  ctx.setLineDash([1, 3]);
+  ctx.beginPath();
+  ctx.moveTo(Math.max(scale.left, scale.x(span.begin)), y);
+  ctx.lineTo(Math.min(scale.left + scale.width, scale.x(span.end)), y);
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+/** The marked range. */
+export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number, bottom: number): void {
+  const x0 = scale.x(mark.begin), x1 = scale.x(mark.end);
+  ctx.fillStyle = theme.link;
+  ctx.globalAlpha = 0.1;
+  ctx.fillRect(x0, top, x1 - x0, bottom - top);
+  ctx.globalAlpha = 1;
+  ctx.fillRect(x0, top, 1.5, bottom - top);
+  ctx.fillRect(x1 - 1.5, top, 1.5, bottom - top);
+}
+
+/** How much of the rows is in view, where they do not all fit. */
+export function paintScrollbar({ ctx, theme }: Canvas, box: { x: number; y: number; height: number }, scroll: number, height: number): void {
+  if (height <= box.height) return;
+  const size = Math.max(24, (box.height / height) * box.height);
+  const y = box.y + (scroll / (height - box.height)) * (box.height - size);
+  ctx.fillStyle = theme.panel;
+  ctx.fillRect(box.x, box.y, 10, box.height);
+  ctx.fillStyle = theme.ink3;
+  ctx.beginPath();
+  ctx.roundRect?.(box.x + 2, y, 6, size, 3);
+  ctx.fill();
+}

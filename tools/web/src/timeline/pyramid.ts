@@ -1,0 +1,92 @@
+/** Coverage halved upwards by pairs, so that a column of any width is found in a few steps. */
+import { LANE_KINDS } from "./model";
+
+/** Upper levels hold shares of FULL; the lowest of 255 as it is in the page. */
+const FINE = 256;
+const FULL = 255 * FINE;
+
+/** One kind of one rank. */
+class Plane {
+  /** Level i has buckets 2^i times as wide as the lowest. */
+  readonly levels: (Uint8Array | Uint16Array)[];
+
+  constructor(base: Uint8Array) {
+    this.levels = [base];
+    for (let below: Uint8Array | Uint16Array = base; below.length > 1; ) {
+      const scale = below === base ? FINE : 1, n: number = (below.length + 1) >> 1;
+      const level: Uint16Array = new Uint16Array(n);
+      for (let i = 0; i < n; i++) {
+        const a = below[2 * i]!, b = below[2 * i + 1] ?? 0, mean = ((a + b) * scale) / 2;
+        level[i] = mean > 0 && mean < 1 ? 1 : mean;
+      }
+      this.levels.push(level);
+      below = level;
+    }
+  }
+
+  share(level: number, i: number): number {
+    const value = this.levels[level]![i] ?? 0;
+    return level === 0 ? value / 255 : value / FULL;
+  }
+}
+
+/** The shares of all ranks. Levels are made when a rank is first drawn. */
+export class Pyramid {
+  readonly #planes: (Plane | undefined)[];
+  readonly width: number;
+
+  constructor(readonly coverage: Uint8Array, readonly buckets: number, readonly duration: number) {
+    this.#planes = new Array<Plane | undefined>(coverage.length / Math.max(1, buckets));
+    this.width = duration / buckets;
+  }
+
+  #plane(at: number, kind: number): Plane {
+    const which = at * LANE_KINDS + kind;
+    let plane = this.#planes[which];
+    if (!plane) {
+      plane = new Plane(this.coverage.subarray(which * this.buckets, (which + 1) * this.buckets));
+      this.#planes[which] = plane;
+    }
+    return plane;
+  }
+
+  /** The highest level whose buckets are no wider than this [ns]. */
+  levelFor(width: number): number {
+    let level = 0;
+    while (this.width * 2 ** (level + 1) <= width && 2 ** level < this.buckets) level++;
+    return level;
+  }
+
+  /**
+   * Shares of columns [from + i x width, + width), i < n, of a kind of a rank, each 0 to 1: what of
+   * the buckets lies in a column, by the time that lies in it.
+   */
+  columns(at: number, kind: number, from: number, width: number, n: number, out: Float32Array): void {
+    const plane = this.#plane(at, kind);
+    const level = Math.min(this.levelFor(width), plane.levels.length - 1);
+    const bucket = this.width * 2 ** level;
+    for (let i = 0; i < n; i++) {
+      const begin = Math.max(0, from + i * width), end = Math.min(this.duration, from + (i + 1) * width);
+      let busy = 0;
+      for (let b = Math.floor(begin / bucket); b * bucket < end; b++) {
+        const share = plane.share(level, b);
+        if (share > 0) busy += share * (Math.min(end, (b + 1) * bucket) - Math.max(begin, b * bucket));
+      }
+      out[i] = end > begin ? Math.min(1, busy / width) : 0;
+    }
+  }
+
+  /** How long [ns] a rank was in a kind, from the lowest level. */
+  sum(at: number, kind: number, begin: number, end: number): number {
+    const one = new Float32Array(1);
+    let total = 0;
+    const from = Math.max(0, begin), to = Math.min(this.duration, end);
+    for (let t = from; t < to; ) {
+      const next = Math.min(to, (Math.floor(t / this.width + 1e-9) + 1) * this.width);
+      this.columns(at, kind, t, next - t, 1, one);
+      total += one[0]! * (next - t);
+      t = next;
+    }
+    return total;
+  }
+}

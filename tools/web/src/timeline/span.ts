@@ -1,0 +1,65 @@
+/** The part of the job's time that is in view, and how keys and gestures move it. */
+import type { Span } from "./model";
+
+/** No narrower than this [ns]: below it nothing is recorded. */
+export const NARROWEST = 20;
+
+/** Puts a span inside the job, keeping its length where it can. */
+export function clamp(span: Span, duration: number): Span {
+  const length = Math.min(Math.max(span.end - span.begin, Math.min(NARROWEST, duration)), duration);
+  const begin = Math.min(Math.max(span.begin, 0), duration - length);
+  return { begin, end: begin + length };
+}
+
+/** Zooms so that the time `at` stays where it is; a factor below 1 shows less. */
+export function zoom(span: Span, at: number, factor: number, duration: number): Span {
+  const length = Math.min(Math.max((span.end - span.begin) * factor, Math.min(NARROWEST, duration)), duration);
+  const share = (at - span.begin) / (span.end - span.begin);
+  return clamp({ begin: at - share * length, end: at + (1 - share) * length }, duration);
+}
+
+/** Moves by a share of what is in view. */
+export function pan(span: Span, share: number, duration: number): Span {
+  const by = share * (span.end - span.begin);
+  return clamp({ begin: span.begin + by, end: span.end + by }, duration);
+}
+
+/** A span with some room around it. */
+export function around(span: Span, duration: number, margin = 0.08): Span {
+  const room = Math.max((span.end - span.begin) * margin, NARROWEST);
+  return clamp({ begin: span.begin - room, end: span.end + room }, duration);
+}
+
+/** What keeps `inner` in view with the least movement, at the same zoom where it fits. */
+export function reveal(span: Span, inner: Span, duration: number): Span {
+  if (inner.end - inner.begin > span.end - span.begin) return around(inner, duration);
+  const margin = Math.min(0.05 * (span.end - span.begin), (span.end - span.begin - (inner.end - inner.begin)) / 2);
+  if (inner.begin < span.begin + margin)
+    return clamp({ begin: inner.begin - margin, end: inner.begin - margin + (span.end - span.begin) }, duration);
+  if (inner.end > span.end - margin)
+    return clamp({ begin: inner.end + margin - (span.end - span.begin), end: inner.end + margin }, duration);
+  return span;
+}
+
+/** Round times in a span, about `n` of them: multiples of 1, 2 or 5 times a power of ten. */
+export function ticks(span: Span, n: number): { at: number[]; step: number } {
+  const rough = Math.max((span.end - span.begin) / Math.max(1, n), 1);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * (rough / power <= 1 ? 1 : rough / power <= 2 ? 2 : rough / power <= 5 ? 5 : 10);
+  const at: number[] = [];
+  for (let i = Math.ceil(span.begin / step); i * step <= span.end; i++) at.push(i * step);
+  return { at, step };
+}
+
+/** "150370000-157430000", whole nanoseconds. */
+export function write(span: Span): string {
+  return `${Math.round(span.begin)}-${Math.round(span.end)}`;
+}
+
+/** The way back; null for what is no span of the job. */
+export function parse(text: string | undefined, duration: number): Span | null {
+  const match = /^(\d{1,16})-(\d{1,16})$/.exec(text ?? "");
+  if (!match) return null;
+  const span = { begin: Number(match[1]), end: Number(match[2]) };
+  return span.end > span.begin && span.begin < duration ? clamp(span, duration) : null;
+}

@@ -1,0 +1,69 @@
+/** The colours of the page, for the canvas. */
+import { ANNOTATION, CALL, COMPUTE, COPIES, GPU_ANNOTATION, OPERATOR, OTHER, PYTHON, TRANSFER, UNMATCHED, WAIT } from "./model";
+
+export interface Theme {
+  readonly page: string;
+  readonly panel: string;
+  readonly line: string;
+  readonly ink: string;
+  readonly ink2: string;
+  readonly ink3: string;
+  readonly link: string;
+  /** By kind of event. */
+  readonly fills: readonly string[];
+  /** What text on each of these fills is written in. */
+  readonly onFills: readonly string[];
+  /** How strongly each kind is painted. */
+  readonly alphas: readonly number[];
+  /** Outline of what is not matched; may be transparent. */
+  readonly edge: string;
+  readonly font: string;
+}
+
+/* The relative luminance of "#rrggbb", as WCAG 2 has it. */
+function luminance(color: string): number {
+  const part = (at: number): number => {
+    const v = parseInt(color.slice(at, at + 2), 16) / 255;
+    return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  };
+  return /^#[0-9a-f]{6}$/i.test(color) ? 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5) : 0.5;
+}
+
+/** Of two colours the one that is easier to read on a third. */
+export function readable(on: string, a: string, b: string): string {
+  const back = luminance(on);
+  const contrast = (color: string): number => {
+    const [high, low] = [luminance(color), back].sort((x, y) => y - x);
+    return (high! + 0.05) / (low! + 0.05);
+  };
+  return contrast(a) >= contrast(b) ? a : b;
+}
+
+/** Reads the custom properties of an element. */
+export function readTheme(element: Element): Theme {
+  const style = getComputedStyle(element);
+  const color = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  const ink = color("ink"), page = color("page"), ink3 = color("ink-3");
+  const fills: string[] = [], alphas: number[] = [];
+  const set = (kind: number, fill: string, alpha = 1): void => {
+    fills[kind] = fill;
+    alphas[kind] = alpha;
+  };
+  set(COMPUTE, color("compute"));
+  set(TRANSFER, color("transfer"));
+  set(WAIT, color("wait"));
+  set(UNMATCHED, color("unmatched"));
+  set(COPIES, color("copies"));
+  set(GPU_ANNOTATION, ink3, 0.3);
+  set(OPERATOR, ink3, 0.55);
+  set(ANNOTATION, ink3, 0.3);
+  set(PYTHON, ink3, 0.4);
+  set(CALL, ink3, 0.85);
+  set(OTHER, ink3, 0.45);
+  return {
+    page, panel: color("panel"), line: color("line"), ink, ink2: color("ink-2"), ink3, link: color("link"),
+    fills, alphas, edge: color("edge") || "transparent",
+    onFills: fills.map((fill, kind) => (alphas[kind]! < 0.8 ? ink : readable(fill, ink, page))),
+    font: style.fontFamily || "sans-serif",
+  };
+}
