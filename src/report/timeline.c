@@ -160,6 +160,14 @@ static void put_parts(const maker *m, const tm_card *card, tm_bytes *out) {
     }
 }
 
+/* A file that was cut short lacks the GPU's later events, though it may hold calls that launched
+ * them: the lanes end with the last one. */
+static int64_t end_of(const tm_span *span) {
+    if (!span->truncated)
+        return span->end_ns;
+    return span->n_gpu_events > 0 ? span->gpu_end_ns : span->begin_ns;
+}
+
 static void put_rank(const maker *m, size_t at, tm_bytes *out) {
     const tm_card *card = (const tm_card *)m->plan.cards.data + at;
     const tm_span *spans = (const tm_span *)m->plan.spans.data + card->first_span;
@@ -174,7 +182,7 @@ static void put_rank(const maker *m, size_t at, tm_bytes *out) {
     tm_bytes_put(out, card->n_spans);
     for (size_t i = 0; i < card->n_spans; i++) {
         tm_bytes_put_signed(out, spans[i].begin_ns - m->lanes.begin_ns);
-        tm_bytes_put_signed(out, spans[i].end_ns - spans[i].begin_ns);
+        tm_bytes_put_signed(out, end_of(&spans[i]) - spans[i].begin_ns);
         tm_bytes_put(out, spans[i].truncated);
     }
     put_parts(m, card, out);

@@ -79,6 +79,7 @@ static bool add_spans(tm_plan *plan, const tm_timeline *timeline) {
             continue;
         span.begin_ns = tm_rank_clock_true(&timeline->clock, span.begin_ns);
         span.end_ns = tm_rank_clock_true(&timeline->clock, span.end_ns);
+        span.gpu_end_ns = tm_rank_clock_true(&timeline->clock, span.gpu_end_ns);
         if (!tm_vec_append(&plan->spans, &span, 1))
             return false;
     }

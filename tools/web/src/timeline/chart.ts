@@ -1,6 +1,6 @@
 /** The canvas: what is shown of the job, and what lies where. */
 import { layout, rowAt, rowsIn, type AbsentRow, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
-import type { Lanes } from "./lanes";
+import { lowest, type Lanes } from "./lanes";
 import { Labels, type Found } from "./names";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Operation, type Span } from "./model";
 import { ALL_JOINED, clocksArePoor, OperationIndex } from "./operations";
@@ -19,6 +19,8 @@ const GUTTER = 92, GUTTER_NARROW = 62, NARROW = 600, RIGHT = 10;
 const COMPUTE_KINDS = [COMPUTE, COPIES], COMMUNICATION_KINDS = [TRANSFER, WAIT, UNMATCHED];
 /** A bucket this wide [px] shows that detail is left out. */
 const COARSE = 3;
+/** More are painted faintly. */
+const FEW_JOINED = 12;
 
 export interface ChartData {
   readonly job: JobBlock;
@@ -150,18 +152,20 @@ export class Chart {
     if (!row || (row.kind !== "rank" && row.kind !== "sub")) return NOWHERE;
     const scale = this.scale, time = scale.time(x), slack = 2.5 / scale.k;
     if (!lanes) return { at: row.at, event: -1, operation: null };
-    const list = row.kind === "sub" ? row.lane.list
-      : y - HEAD + this.state.scroll < row.communication.y ? lanes.of(row.at).compute : lanes.of(row.at).communication;
+    const below = row.kind === "rank" && y - HEAD + this.state.scroll >= row.communication.y;
+    const list = row.kind === "sub" ? row.lane.list : below ? lanes.of(row.at).communication : lanes.of(row.at).compute;
     const event = list.at(time, slack);
     if (event >= 0) return { at: row.at, event, operation: operations[lanes.events.operation[lanes.events.comm[event]!]!] ?? null };
-    return { at: row.at, event: -1, operation: this.#memberAt(row, time, slack) };
+    return { at: row.at, event: -1, operation: below ? this.#memberAt(row, time, slack) : null };
   }
 
   /* Where there are shares alone, operations still say when their members ran. */
   #memberAt(row: RankRow | SubRow, time: number, slack: number): Operation | null {
-    for (const operation of this.index.within({ begin: time - slack, end: time + slack }))
-      for (const member of operation.members)
-        if (member.at === row.at && member.begin - slack <= time && member.end + slack >= time && row.kind === "rank") return operation;
+    if (row.kind !== "rank") return null;
+    for (const operation of this.index.within({ begin: time - slack, end: time + slack })) {
+      const { members } = operation, member = members[lowest(members.length, (i) => members[i]!.at >= row.at)];
+      if (member?.at === row.at && member.begin - slack <= time && member.end + slack >= time) return operation;
+    }
     return null;
   }
 
@@ -241,10 +245,10 @@ export class Chart {
     const { job, lanes, pyramid } = this.data, rank = job.ranks[row.at]!, { scale } = canvas;
     paintRecordings(canvas, row, rank, offset, job.duration);
     const detailed = lanes ? detailedParts(job, rank, scale.span) : [];
+    if (lanes && this.state.open.has(row.at)) missingParts(job, rank, scale.span, true).forEach((part) => this.#leaveOut(part));
     if (lanes && pyramid.width * scale.k > COARSE)
       for (const part of missingParts(job, rank, scale.span)) {
-        const before: Span | null = this.leftOut;
-        this.leftOut = before ? { begin: Math.min(before.begin, part.begin), end: Math.max(before.end, part.end) } : part;
+        this.#leaveOut(part);
         paintOutside(canvas, part, row, offset);
       }
     for (const which of ["compute", "communication"] as const) {
@@ -257,6 +261,11 @@ export class Chart {
     }
   }
 
+  #leaveOut(part: Span): void {
+    const before = this.leftOut;
+    this.leftOut = before ? { begin: Math.min(before.begin, part.begin), end: Math.max(before.end, part.end) } : part;
+  }
+
   #joinInput(): JoinInput {
     const { scroll } = this.state;
     return { rows: this.#layout.ranks, ranks: this.data.job.ranks, top: scroll, bottom: scroll + this.room, offset: HEAD - scroll };
@@ -266,7 +275,7 @@ export class Chart {
     const input = this.#joinInput(), { selected, hovered } = this.state;
     const strong = [hovered.operation, selected.operation].filter((o): o is Operation => o !== null);
     const joined = this.state.found ? [] : this.index.joined(canvas.scale.span, canvas.scale.k);
-    for (const operation of joined) if (!strong.includes(operation)) paintJoin(canvas, operation, input, false, joined.length <= 4);
+    for (const operation of joined) if (!strong.includes(operation)) paintJoin(canvas, operation, input, false, joined.length <= FEW_JOINED);
     for (const operation of joined) if (!strong.includes(operation)) paintArrivals(canvas, operation, input, false, this.poor && joined.length <= ALL_JOINED);
     for (const operation of new Set(strong)) {
       paintJoin(canvas, operation, input, true, true);

@@ -21,10 +21,14 @@ export interface Words {
   readonly spoken: string;
 }
 
-/** "ReduceScatter 29": the number is its place in collectives.worst, where it has one. */
-export function operationTitle(operation: Operation, worst: ReadonlyMap<number, number>): string {
-  const place = worst.get(operation.number);
-  return COLLECTIVE_WORDS[operation.kind] + (place === undefined ? "" : ` ${place}`) + (operation.step >= 0 ? `, step ${operation.step}` : "");
+/** "ReduceScatter, step 12" */
+export function operationTitle(operation: Operation): string {
+  return COLLECTIVE_WORDS[operation.kind] + (operation.step >= 0 ? `, step ${operation.step}` : "");
+}
+
+/* Its place in collectives.worst, counted from 1. */
+function placeWords(place: number): string {
+  return place === 0 ? "waited longest of all" : `no. ${place + 1} by wait`;
 }
 
 function rankNumber(job: JobBlock, member: Member): number {
@@ -50,32 +54,32 @@ export function lastWords(operation: Operation, job: JobBlock, poor: boolean): s
 
 function arrivals(operation: Operation, job: JobBlock, choose: (member: Member) => void): Child {
   const order = inOrder(operation), first = order[0]!;
-  const unit = f.timeUnit([operation.last - operation.begin]);
   const many = order.length > ALL_ARRIVALS;
   const shown = many ? [...order.slice(0, FIRST), null, ...order.slice(-LAST)] : order;
   return h("ol", { class: "tl-arrivals" }, shown.map((member) => member === null
     ? h("li", { class: "tl-more" }, `… ${f.grouped(order.length - FIRST - LAST)} more …`)
     : h("li", { class: member === operation.lastMember ? "tl-last" : "" },
         h("button", { attr: { type: "button" }, title: `${f.exact(member.begin - first.begin, "ns")} after the first`, on: { click: () => choose(member) } },
-          `rank ${rankNumber(job, member)} `, h("span", null, member === first ? "first" : `+${f.scaled(member.begin - first.begin, unit)}${f.SPACE}${unit.name}`,
+          `rank ${rankNumber(job, member)} `, h("span", null, member === first ? "first" : `+${f.time(member.begin - first.begin)}`,
             member.arrival === TIED ? " (tied)" : "")))));
 }
 
 function operationWords(operation: Operation, controller: Controller, worst: ReadonlyMap<number, number>): Words {
   const { job } = controller.data, last = lastWords(operation, job, controller.chart.poor);
-  const group = operation.description || operation.group;
+  const group = operation.description || operation.group, place = worst.get(operation.number);
   const facts = [
     operation.bytes >= 0 ? f.bytes(operation.bytes) : "size unknown",
     f.count(operation.members.length, "rank"),
     operation.waits ? `transfer ${f.time(operation.end - operation.last)}` : null,
+    place === undefined ? null : placeWords(place),
   ].filter((part) => part !== null).join(", ");
   const element = h("div", { class: "tl-two" },
-    h("div", null, h("h2", null, operationTitle(operation, worst)),
+    h("div", null, h("h2", null, operationTitle(operation)),
       h("p", null, facts, group ? [", group ", name(group, 60)] : ""),
       h("p", null, last),
       h("p", { class: "tl-exact" }, `begins at ${f.exact(operation.begin, "ns")}, released at ${f.exact(operation.last, "ns")}, ends at ${f.exact(operation.end, "ns")}`)),
     h("div", null, h("h2", null, "Arrivals, after the first"), arrivals(operation, job, (member) => controller.selectOperation(operation, member.at))));
-  return { element, spoken: `${operationTitle(operation, worst)}, ${facts}. ${last}` };
+  return { element, spoken: `${operationTitle(operation)}, ${facts}. ${last}` };
 }
 
 /** The step of a rank at a time. */

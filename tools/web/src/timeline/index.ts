@@ -160,7 +160,7 @@ class Page implements Listener {
   #writeCount(): void {
     const { found } = this.controller.state, at = this.controller.foundAt;
     this.count.textContent = found
-      ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.count(found.count, "event")}, ${f.time(found.time)} together` : "";
+      ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.grouped(found.count)} found, ${f.time(found.time)}` : "";
   }
 
   moved(): void {
@@ -189,7 +189,7 @@ class Page implements Listener {
       if (step !== null) parts.push(`step ${step}`);
     }
     const events = data.lanes?.events;
-    if (hovered.operation) parts.push(operationTitle(hovered.operation, this.#worst.places));
+    if (hovered.operation) parts.push(operationTitle(hovered.operation));
     if (hovered.event >= 0 && events)
       parts.push(`${cut(visible(data.job.names[events.name[hovered.event]!] ?? ""), 120)} (${KIND_WORDS[events.kind[hovered.event]!]})`, f.time(events.duration[hovered.event]!));
     this.hover.textContent = pointer.y >= HEAD || hovered.at < 0 ? parts.join(" · ") : parts[0]!;
@@ -219,7 +219,12 @@ export const timeline: View = {
     root.append(h("div", { class: "tl-head" }, h("h1", { attr: { tabindex: -1 } }, "Timeline")), waiting);
     delete document.body.dataset["timeline"];
     load(context.job).then(
-      (loaded) => { if (!gone) page = new Page(root, context, loaded); },
+      (loaded) => {
+        if (gone) return;
+        const focused = root.contains(document.activeElement);
+        page = new Page(root, context, loaded);
+        if (focused) root.querySelector("h1")?.focus({ preventScroll: true });
+      },
       (error: Error) => { if (!gone) waiting.replaceWith(empty(`The timeline cannot be shown: ${error.message}.`)); });
     return () => {
       gone = true;

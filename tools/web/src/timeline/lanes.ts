@@ -125,7 +125,7 @@ function byDepth(events: Events, track: Track): SubLane[] {
 export function trackName(track: Track, names: readonly string[]): string {
   if (track.kind === THREAD) return (names[track.name] ?? "") || `thread ${track.tid}`;
   const stream = track.stream >= 0 ? `stream ${track.stream}` : "stream";
-  return track.kind === ANNOTATIONS ? `${stream}, annotations` : stream;
+  return track.kind === ANNOTATIONS ? `${stream} annotations` : stream;
 }
 
 /** The lanes of all ranks, each made when it is first needed. */

@@ -115,7 +115,7 @@ export function tickLabels(span: Span, n: number): { at: number[]; text: string[
 /** Paints the ruler, and its lines through the lanes down to `bottom`. */
 export function paintRuler(canvas: Canvas, y: number, bottom: number): void {
   const { ctx, theme, scale } = canvas;
-  const { at, text } = tickLabels(scale.span, scale.width / 150);
+  const { at, text } = tickLabels(scale.span, scale.width / (scale.width < 500 ? 95 : 150));
   ctx.font = `11px ${theme.font}`;
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";

@@ -33,7 +33,7 @@ function bottomOf(member: Member, input: JoinInput): number {
 }
 
 /** Paints one operation; a strong one is selected or under the pointer. */
-export function paintJoin(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, alone: boolean): void {
+export function paintJoin(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, few: boolean): void {
   const { ctx, theme, scale } = canvas;
   const members = inView(operation, input);
   if (members.length === 0) return;
@@ -43,7 +43,7 @@ export function paintJoin(canvas: Canvas, operation: Operation, input: JoinInput
   };
   ctx.strokeStyle = strong ? theme.ink : theme.ink3;
   ctx.lineWidth = strong ? 1.8 : 1;
-  ctx.globalAlpha = strong || alone ? 1 : 0.75;
+  ctx.globalAlpha = strong ? 1 : few ? 0.8 : 0.5;
   ctx.beginPath();
   members.forEach((member, i) => {
     const x = Math.round(scale.x(member.begin)) + 0.5, [top, bottom] = y(member);

@@ -19,7 +19,7 @@ export interface Canvas {
 
 /** From so many events a pixel on shares are drawn. */
 export const MOST_PER_PIXEL = 2;
-const LABEL_FROM = 34, CHARACTER = 6, DIM = 0.18, DOTS_FROM = 6;
+const LABEL_FROM = 60, CHARACTER = 6, DIM = 0.18, DOTS_FROM = 6, TICK = 4;
 
 /** Pieces of one colour as places from the left [px], begin and end after each other. */
 class Pieces {
@@ -85,8 +85,18 @@ export function paintEvents(
     if (options.labels > 0 && (to - from) * scale.k >= LABEL_FROM) labelled.push(row);
   }
   fillPieces(canvas, pieces, box);
-  paintShares(canvas, slivers.map((s) => (s?.any ? s.shares : undefined)), box);
+  if (options.found) paintTicks(canvas, slivers, box);
+  paintShares({ ...canvas, strength: 1 }, slivers.map((s) => (s?.any ? s.shares : undefined)), box);
   paintLabels(canvas, events, labelled, box, options);
+}
+
+/* What a search found is too narrow to be seen: a tick above it says where it is. */
+function paintTicks({ ctx, theme, scale, ratio }: Canvas, slivers: readonly (Slivers | undefined)[], box: Box): void {
+  ctx.fillStyle = theme.ink;
+  for (const found of slivers)
+    found?.shares.forEach((share, column) => {
+      if (share > 0) ctx.fillRect(scale.left + column / ratio, box.y, 1, TICK);
+    });
 }
 
 const ORDER: readonly number[] = [UNMATCHED, WAIT, TRANSFER];
@@ -180,7 +190,7 @@ function paintLabels(
     const from = Math.max(scale.left, scale.x(events.begin[row]!));
     const to = Math.min(scale.left + scale.width, scale.x(events.begin[row]! + events.duration[row]!));
     const fits = Math.floor((to - from - 6) / CHARACTER);
-    if (fits < 4) continue;
+    if (fits < 8) continue;
     const text = options.label(events.name[row]!, events.kind[row]! < LANE_KINDS);
     const bright = !options.found || options.found[events.name[row]!] === 1;
     ctx.globalAlpha = bright ? 1 : 0.4;

@@ -2,7 +2,7 @@
 import { visible } from "../dom";
 import { trackName } from "./lanes";
 import type { AbsentRow, HostRow, RankRow, SubRow } from "./layout";
-import type { Rank, Span } from "./model";
+import { ANNOTATIONS, type Rank, type Span } from "./model";
 import type { Canvas } from "./paint_lane";
 
 const HATCH = 7, TEETH = 4;
@@ -59,7 +59,7 @@ export function paintSubLabel(canvas: Canvas, row: SubRow, names: readonly strin
   const { ctx, theme, scale } = canvas;
   text(canvas, 10.5, 400, theme.ink3);
   ctx.textAlign = "right";
-  let name = visible(trackName(row.lane.track, names)).slice(0, 60);
+  let name = row.lane.track.kind === ANNOTATIONS ? "annotations" : visible(trackName(row.lane.track, names)).slice(0, 60);
   while (name.length > 3 && ctx.measureText(name).width > scale.left - 20) name = `${name.slice(0, -2)}…`;
   ctx.fillText(name, scale.left - 8, row.y + row.height / 2 + offset);
 }

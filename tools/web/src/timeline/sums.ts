@@ -17,13 +17,13 @@ export function hasEvents(job: JobBlock, rank: Rank, span: Span): boolean {
   return job.complete || missingParts(job, rank, span).length === 0;
 }
 
-/** Where in a span a rank has shares alone. */
-export function missingParts(job: JobBlock, rank: Rank, span: Span): Span[] {
+/** Where in a span a rank has shares alone; with `host` where it lacks its threads. */
+export function missingParts(job: JobBlock, rank: Rank, span: Span, host = false): Span[] {
   if (job.complete) return [];
   const out: Span[] = [];
   let at = span.begin;
   for (const part of rank.parts) {
-    if (!part.gpu || part.end <= at || part.begin >= span.end) continue;
+    if (!(host ? part.host : part.gpu) || part.end <= at || part.begin >= span.end) continue;
     if (part.begin > at) out.push({ begin: at, end: part.begin });
     at = Math.max(at, part.end);
   }
