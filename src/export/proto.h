@@ -1,0 +1,76 @@
+/* A writer of protocol buffers: the four ways in which their fields lie in a file. */
+#ifndef TMERGE_EXPORT_PROTO_H
+#define TMERGE_EXPORT_PROTO_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+/* Bytes that grow. As in tm_out a failure is remembered: what is appended behind it is dropped. */
+typedef struct tm_proto {
+    tm_vec bytes; /* of uint8_t */
+    bool failed;  /* memory ran out */
+} tm_proto;
+
+#define TM_PROTO() ((tm_proto){.bytes = TM_VEC(uint8_t)})
+
+/* Wire types: the low three bits of a field's tag. */
+enum { TM_WIRE_VARINT = 0, TM_WIRE_64 = 1, TM_WIRE_BYTES = 2 };
+
+enum { TM_VARINT_MAX = 10 };
+
+/** Room for @p size more bytes behind those that are there; NULL where memory is out. */
+static inline uint8_t *tm_proto_room(tm_proto *proto, size_t size) {
+    if (proto->bytes.cap - proto->bytes.n < size &&
+        !tm_vec_reserve(&proto->bytes, proto->bytes.n + size)) {
+        proto->failed = true;
+        return NULL;
+    }
+    return (uint8_t *)proto->bytes.data + proto->bytes.n;
+}
+
+/** Seven bits a byte, the lowest first; the high bit says that more follow. Behind the last. */
+static inline uint8_t *tm_varint(uint8_t *p, uint64_t value) {
+    while (value >= 128) {
+        *p++ = (uint8_t)(value | 128);
+        value >>= 7;
+    }
+    *p++ = (uint8_t)value;
+    return p;
+}
+
+static inline void tm_proto_grow_to(tm_proto *proto, const uint8_t *end) {
+    proto->bytes.n = (size_t)(end - (uint8_t *)proto->bytes.data);
+}
+
+/** A number of type uint32, uint64, enum or bool; one of int64 as the same bits. */
+static inline void tm_proto_uint(tm_proto *proto, uint32_t field, uint64_t value) {
+    uint8_t *p = tm_proto_room(proto, (size_t)2 * TM_VARINT_MAX);
+    if (p)
+        tm_proto_grow_to(proto, tm_varint(tm_varint(p, field << 3 | TM_WIRE_VARINT), value));
+}
+
+static inline void tm_proto_int(tm_proto *proto, uint32_t field, int64_t value) {
+    tm_proto_uint(proto, field, (uint64_t)value);
+}
+
+/** A fixed64: little endian. */
+void tm_proto_fixed64(tm_proto *proto, uint32_t field, uint64_t value);
+
+void tm_proto_double(tm_proto *proto, uint32_t field, double value);
+
+/** A string or bytes. */
+void tm_proto_bytes(tm_proto *proto, uint32_t field, const void *bytes, size_t size);
+void tm_proto_string(tm_proto *proto, uint32_t field, const char *string);
+
+/**
+ * Begins a message in a field. What is appended until tm_proto_end is its content.
+ * @return  where its content begins
+ */
+size_t tm_proto_begin(tm_proto *proto, uint32_t field);
+
+/** Ends it: its size goes in front of it. @p begin  what tm_proto_begin returned */
+void tm_proto_end(tm_proto *proto, size_t begin);
+
+#endif

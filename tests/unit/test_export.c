@@ -1,0 +1,125 @@
+/* Export: protocol buffers against bytes worked out by hand, and lanes. */
+#include "export/nest.h"
+
+#include "export/proto.h"
+#include "timeline_fixture.h"
+
+static void assert_bytes(tm_proto *proto, const char *expected, size_t size) {
+    assert_false(proto->failed);
+    assert_int_equal(proto->bytes.n, size);
+    assert_memory_equal(proto->bytes.data, expected, size);
+    tm_vec_free(&proto->bytes);
+}
+
+#define ASSERT_BYTES(proto, literal) assert_bytes(proto, literal, sizeof(literal) - 1)
+
+/* The examples of protobuf's own page on its encoding: field 1 = 150 is 08 96 01; -2 is the two's
+ * complement in ten bytes, fe, eight ff, 01; field 2 = "testing" is 12 07 and the text. */
+static void fields_are_encoded_as_protobufs_page_has_them(void **state) {
+    (void)state;
+    tm_proto p = TM_PROTO();
+    tm_proto_uint(&p, 1, 150);
+    ASSERT_BYTES(&p, "\x08\x96\x01");
+    tm_proto_int(&p, 1, -2);
+    ASSERT_BYTES(&p, "\x08\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01");
+    tm_proto_string(&p, 2, "testing");
+    ASSERT_BYTES(&p, "\x12\x07testing");
+    tm_proto_bytes(&p, 2, NULL, 0);
+    ASSERT_BYTES(&p, "\x12\x00");
+}
+
+/* The tag is field << 3 | wire type: 47 << 3 | 1 = 377 = 2 * 128 + 121, so f9 02; 44 << 3 | 1 = 353
+ * = 2 * 128 + 97, so e1 02. 1.0 has the bits 3ff0000000000000. */
+static void fields_above_15_have_longer_tags(void **state) {
+    (void)state;
+    tm_proto p = TM_PROTO();
+    tm_proto_fixed64(&p, 47, UINT64_C(0x0102030405060708));
+    ASSERT_BYTES(&p, "\xf9\x02\x08\x07\x06\x05\x04\x03\x02\x01");
+    tm_proto_double(&p, 44, 1.0);
+    ASSERT_BYTES(&p, "\xe1\x02\x00\x00\x00\x00\x00\x00\xf0\x3f");
+}
+
+/* Field 3 that holds a message whose field 1 is 150: 1a 03 08 96 01. One of 200 bytes has its size
+ * in two: c8 01; so has the message around it, of 1 + 2 + 200 = 203 bytes: cb 01. */
+static void messages_have_their_size_in_front(void **state) {
+    (void)state;
+    tm_proto p = TM_PROTO();
+    size_t message = tm_proto_begin(&p, 3);
+    tm_proto_uint(&p, 1, 150);
+    tm_proto_end(&p, message);
+    message = tm_proto_begin(&p, 4);
+    tm_proto_end(&p, message);
+    ASSERT_BYTES(&p, "\x1a\x03\x08\x96\x01\x22\x00");
+    char expected[206] = "\x0a\xcb\x01\x12\xc8\x01";
+    char content[200];
+    memset(content, 'x', sizeof content);
+    content[0] = '\x0a'; /* a field of 197 bytes: its tag, */
+    content[1] = '\xc5'; /* its size, 69 + 128, */
+    content[2] = '\x01';
+    memcpy(expected + 6, content, sizeof content);
+    size_t outer = tm_proto_begin(&p, 1), inner = tm_proto_begin(&p, 2);
+    tm_proto_bytes(&p, 1, content + 3, 197);
+    tm_proto_end(&p, inner);
+    tm_proto_end(&p, outer);
+    assert_bytes(&p, expected, sizeof expected);
+}
+
+/* A packet of a Perfetto trace: packet 1 { timestamp 8: 1000 = 7 * 128 + 104; sequence 10: 1;
+ * track_event 11 { type 9: 1; track_uuid 11: 5 } }. */
+static void a_packet_is_encoded_as_perfetto_reads_it(void **state) {
+    (void)state;
+    tm_proto p = TM_PROTO();
+    size_t packet = tm_proto_begin(&p, 1);
+    tm_proto_uint(&p, 8, 1000);
+    tm_proto_uint(&p, 10, 1);
+    size_t event = tm_proto_begin(&p, 11);
+    tm_proto_uint(&p, 9, 1);
+    tm_proto_uint(&p, 11, 5);
+    tm_proto_end(&p, event);
+    tm_proto_end(&p, packet);
+    ASSERT_BYTES(&p, "\x0a\x0b\x40\xe8\x07\x50\x01\x5a\x04\x48\x01\x58\x05");
+}
+
+static size_t place(tm_nest *nest, int64_t begin_ns, int64_t end_ns) {
+    int64_t ended;
+    tm_lane *lane = tm_nest_place(nest, begin_ns, end_ns);
+    assert_non_null(lane);
+    while (tm_lane_close(lane, begin_ns, &ended))
+        assert_true(ended <= begin_ns);
+    assert_true(tm_lane_open(lane, end_ns));
+    return (size_t)(lane - (tm_lane *)nest->lanes.data);
+}
+
+static void events_that_cross_are_put_on_different_lanes(void **state) {
+    (void)state;
+    static const struct {
+        int64_t begin_ns, end_ns;
+        size_t lane;
+    } cases[] = {
+        {0, 10, 0},  {0, 10, 0},  /* equal events nest */
+        {2, 6, 0},   {3, 3, 0},   /* one without duration too */
+        {5, 12, 1},               /* crosses [0, 10) and [2, 6) */
+        {6, 8, 0},                /* begins where [2, 6) ends */
+        {7, 13, 2},               /* crosses those of both lanes */
+        {10, 13, 0}, {12, 14, 1}, /* behind what stood there */
+        {12, 13, 0},              /* ends with its parent */
+    };
+    tm_nest nest = TM_NEST();
+    for (int again = 0; again < 2; again++) {
+        tm_nest_restart(&nest);
+        for (size_t i = 0; i < COUNT(cases); i++)
+            assert_int_equal(place(&nest, cases[i].begin_ns, cases[i].end_ns), cases[i].lane);
+    }
+    tm_nest_free(&nest);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_are_encoded_as_protobufs_page_has_them),
+        cmocka_unit_test(fields_above_15_have_longer_tags),
+        cmocka_unit_test(messages_have_their_size_in_front),
+        cmocka_unit_test(a_packet_is_encoded_as_perfetto_reads_it),
+        cmocka_unit_test(events_that_cross_are_put_on_different_lanes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
