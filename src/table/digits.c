@@ -9,7 +9,17 @@
 #include <string.h>
 
 void tm_digits_int(int64_t value, char out[TM_DIGITS_MAX]) {
-    snprintf(out, TM_DIGITS_MAX, "%" PRId64, value);
+    char reversed[TM_DIGITS_MAX];
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    size_t n = 0;
+    do
+        reversed[n++] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (value < 0)
+        reversed[n++] = '-';
+    while (n > 0)
+        *out++ = reversed[--n];
+    *out = '\0';
 }
 
 /* A real that is an integer, counts and whole percents being frequent: below 2^53 every integer is
