@@ -7,6 +7,7 @@
 #include "console.h"
 #include "tmerge/analysis.h"
 #include "tmerge/diff.h"
+#include "tmerge/export.h"
 #include "tmerge/reader.h"
 #include "tmerge/table.h"
 
@@ -16,10 +17,11 @@ static const tm_option options[] = {
 };
 
 static void print_overview(void) {
-    size_t n_formats, n_analyses, n_diffs;
+    size_t n_formats, n_analyses, n_diffs, n_exports;
     const tm_format *const *formats = tm_formats(&n_formats);
     const tm_analysis *const *analyses = tm_analyses(&n_analyses);
     const tm_table_def *const *diffs = tm_diff_defs(&n_diffs);
+    const tm_export_format *const *exports = tm_export_formats(&n_exports);
     puts("Formats");
     for (size_t i = 0; i < n_formats; i++)
         printf("  %-11s %s\n", formats[i]->name, formats[i]->summary);
@@ -33,6 +35,9 @@ static void print_overview(void) {
     puts("\nTables of tmerge diff");
     for (size_t i = 0; i < n_diffs; i++)
         printf("    %-20s %s\n", diffs[i]->name, diffs[i]->doc);
+    puts("\nFormats of tmerge export");
+    for (size_t i = 0; i < n_exports; i++)
+        printf("  %-11s %s\n", exports[i]->name, exports[i]->summary);
 }
 
 static tm_status print_docs(tm_error *err) {
@@ -70,7 +75,7 @@ static tm_status list_run(const tm_arguments *arguments, tm_error *err) {
 const tm_command tm_command_list = {
     .name = "list",
     .usage = "[--doc]",
-    .summary = "Lists the trace formats, the analyses and their tables",
+    .summary = "Lists the formats, the analyses and their tables",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = list_run,

@@ -40,6 +40,7 @@ extern const tm_command tm_command_analyze;
 extern const tm_command tm_command_check;
 extern const tm_command tm_command_report;
 extern const tm_command tm_command_diff;
+extern const tm_command tm_command_export;
 extern const tm_command tm_command_list;
 
 /**

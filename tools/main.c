@@ -11,8 +11,8 @@
 #include "tmerge/store.h"
 
 static const tm_command *const commands[] = {
-    &tm_command_merge,   &tm_command_show,  &tm_command_report, &tm_command_diff,
-    &tm_command_analyze, &tm_command_check, &tm_command_list,
+    &tm_command_merge,  &tm_command_show,    &tm_command_report, &tm_command_diff,
+    &tm_command_export, &tm_command_analyze, &tm_command_check,  &tm_command_list,
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

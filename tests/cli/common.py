@@ -142,8 +142,10 @@ def merged(*arguments, n=0, **more):
 
 
 def synth(folder, **options):
-    """Writes a job with tmerge-synth; slow_rank=3 stands for --slow-rank=3. Returns its truth."""
-    flags = [f'--{name.replace("_", "-")}={value}' for name, value in options.items()]
+    """Writes a job with tmerge-synth; slow_rank=3 stands for --slow-rank=3, and seq=True for --seq.
+    Returns its truth."""
+    flags = [f'--{name.replace("_", "-")}' + ('' if value is True else f'={value}')
+             for name, value in options.items()]
     run([SYNTH, '-o', folder, *flags]).expect(0)
     with open(os.path.join(folder, 'truth.json'), encoding='utf-8') as file:
         return json.load(file)

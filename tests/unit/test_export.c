@@ -1,6 +1,12 @@
-/* Export: protocol buffers against bytes worked out by hand, and lanes. */
-#include "export/nest.h"
+/* Export: protocol buffers against bytes worked out by hand, lanes, and what a format refuses. */
+#include "tmerge/export.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "export/export.h"
+#include "export/json_text.h"
+#include "export/nest.h"
 #include "export/proto.h"
 #include "timeline_fixture.h"
 
@@ -113,6 +119,122 @@ static void events_that_cross_are_put_on_different_lanes(void **state) {
     tm_nest_free(&nest);
 }
 
+static void times_keep_their_nanoseconds(void **state) {
+    (void)state;
+    static const struct {
+        int64_t ns;
+        const char *us;
+    } cases[] = {
+        {0, "0.000"},
+        {1, "0.001"},
+        {-1, "-0.001"},
+        {1000, "1.000"},
+        {INT64_C(1764547199021373123), "1764547199021373.123"},
+        {-1500, "-1.500"},
+        {INT64_MIN, "-9223372036854775.808"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_out out = TM_OUT();
+        tm_json_put_us(&out, cases[i].ns);
+        tm_out_char(&out, '\0');
+        assert_string_equal((char *)out.bytes.data, cases[i].us);
+        tm_vec_free(&out.bytes);
+    }
+}
+
+static void only_whole_numbers_stand_without_quotes(void **state) {
+    (void)state;
+    static const char *const good[] = {"0", "7", "-1", "123456789012345678"};
+    static const char *const bad[] = {
+        "", "-", "01", "1.5", "+1", "stream 7", "1e3", " 1", "0x1", "1 ", "1234567890123456789"};
+    for (size_t i = 0; i < COUNT(good); i++)
+        assert_true(tm_json_is_int((tm_text){good[i], strlen(good[i])}));
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_false(tm_json_is_int((tm_text){bad[i], strlen(bad[i])}));
+}
+
+/* A rank with as many kernels of one nanosecond as asked for, from time 1 on. */
+static tm_timeline many_events(size_t n) {
+    tm_timeline t = {.rank = 0, .n_events = n, .n_tracks = 1};
+    t.begin_ns = calloc(n, sizeof *t.begin_ns);
+    t.duration_ns = calloc(n, sizeof *t.duration_ns);
+    t.name = calloc(n, sizeof *t.name);
+    t.step = calloc(n, sizeof *t.step);
+    t.launch = calloc(n, sizeof *t.launch);
+    t.category = calloc(n, sizeof *t.category);
+    t.kind = calloc(n, sizeof *t.kind);
+    t.role = calloc(n, sizeof *t.role);
+    t.tracks = calloc(1, sizeof *t.tracks);
+    assert_true(t.begin_ns && t.duration_ns && t.name && t.step && t.launch && t.category &&
+                t.kind && t.role && t.tracks);
+    t.tracks[0] = (tm_track){.kind = TM_TRACK_GPU, .stream = 7, .count = (uint32_t)n};
+    for (size_t row = 0; row < n; row++) {
+        t.begin_ns[row] = (int64_t)row + 1;
+        t.duration_ns[row] = 1;
+        t.step[row] = TM_NO_STEP;
+        t.launch[row] = TM_NO_EVENT;
+    }
+    return t;
+}
+
+/* With 4,000,001 events, of those that begin before @p to_ns. */
+static tm_status export_many(const char *format, int64_t to_ns, tm_error *err) {
+    enum { N = 4000001 };
+    tm_timeline timeline = many_events(N);
+    const tm_timeline head = {.rank = 0, .n_events = N};
+    const char *const host = "";
+    const bool wanted = true;
+    tm_export_job job = {.names = tm_names_create(),
+                         .ranks = &head,
+                         .hosts = &host,
+                         .n_ranks = 1,
+                         .wanted = &wanted,
+                         .from_ns = INT64_MIN,
+                         .to_ns = to_ns};
+    tm_export *x = NULL;
+    int fd = open("/dev/null", O_RDWR);
+    assert_true(fd >= 0);
+    assert_int_equal(tm_export_create(tm_export_format_find(format), &job, fd, "x.json", &x, err),
+                     TM_OK);
+    tm_status status = tm_export_rank(x, &timeline, err);
+    assert_int_equal(tm_export_events(x), status == TM_OK ? 5 : 0);
+    tm_export_destroy(x);
+    close(fd);
+    tm_timeline_destroy(&timeline);
+    tm_names *names;
+    memcpy(&names, &job.names, sizeof names);
+    tm_names_destroy(names);
+    return status;
+}
+
+/* One too many; of a window that ends all but 5 of them are left out. */
+static void chromes_json_takes_four_million_events(void **state) {
+    (void)state;
+    tm_error err = {0};
+    assert_int_equal(export_many("chrome", INT64_MAX, &err), TM_ERR_USAGE);
+    assert_non_null(strstr(err.message, "--format perfetto"));
+    assert_int_equal(export_many("chrome", 6, &err), TM_OK);
+}
+
+static void every_format_keeps_the_common_rules(void **state) {
+    (void)state;
+    size_t n;
+    const tm_export_format *const *formats = tm_export_formats(&n);
+    assert_true(n >= 3);
+    for (size_t i = 0; i < n; i++) {
+        const tm_export_format *f = formats[i];
+        assert_ptr_equal(tm_export_format_find(f->name), f);
+        assert_true(f->begins_size >= 6 && f->begins_size <= TM_EXPORT_BEGINS_MAX);
+        assert_true(strlen(f->file) > 0 && strlen(f->summary) > 0 && strlen(f->summary) <= 80);
+        assert_non_null(f->begin);
+        assert_non_null(f->rank);
+        assert_non_null(f->end);
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(formats[j]->file, f->file);
+    }
+    assert_null(tm_export_format_find("xml"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_encoded_as_protobufs_page_has_them),
@@ -120,6 +242,10 @@ int main(void) {
         cmocka_unit_test(messages_have_their_size_in_front),
         cmocka_unit_test(a_packet_is_encoded_as_perfetto_reads_it),
         cmocka_unit_test(events_that_cross_are_put_on_different_lanes),
+        cmocka_unit_test(times_keep_their_nanoseconds),
+        cmocka_unit_test(only_whole_numbers_stand_without_quotes),
+        cmocka_unit_test(chromes_json_takes_four_million_events),
+        cmocka_unit_test(every_format_keeps_the_common_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

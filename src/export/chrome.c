@@ -1,0 +1,268 @@
+/* Chrome's JSON of a window, as Kineto writes a rank's: tmerge reads it back. Times are relative to
+ * a base that Kineto's member baseTimeNanoseconds tells, so that viewers, for which they are
+ * doubles, keep the nanoseconds. */
+#include "chrome.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FIRST_BYTES "{\"tmerge_export\": 1,\n"
+
+/* Viewers need several hundred bytes of memory an event, in a browser. */
+enum { EVENTS_MAX = 4000000 };
+
+enum { SECOND_NS = 1000000000 };
+
+typedef struct chrome {
+    int64_t base_ns;
+    size_t n_ranks; /* to be written */
+    bool begun;     /* the members in front of the events are written */
+    bool any;       /* an entry of traceEvents is written */
+} chrome;
+
+/* A whole second, so that no event has the time 0, which is what profilers clamp times to. */
+static tm_status begin(tm_export *x, tm_error *err) {
+    chrome *c = x->state;
+    (void)err;
+    int64_t into = x->job->begin_ns % SECOND_NS;
+    c->base_ns = x->job->begin_ns - (into < 0 ? into + SECOND_NS : into);
+    for (size_t i = 0; i < x->job->n_ranks; i++)
+        c->n_ranks += x->job->wanted[i];
+    return TM_OK;
+}
+
+static bool put_member(tm_out *out, const cJSON *metadata, const char *name) {
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(metadata, name);
+    char *text = member ? cJSON_PrintUnformatted(member) : NULL;
+    if (text) {
+        tm_out_string(out, "\"");
+        tm_out_string(out, name);
+        tm_out_string(out, "\": ");
+        tm_out_string(out, text);
+        tm_out_string(out, ",\n");
+    }
+    out->failed = out->failed || (member && !text);
+    cJSON_free(text);
+    return member != NULL;
+}
+
+/* What the rank's trace says of its place in the job and of its GPUs. */
+static void put_rank_members(tm_export *x, const tm_timeline *timeline) {
+    tm_text text = tm_names_text(x->job->names, timeline->metadata);
+    cJSON *metadata = cJSON_ParseWithLength(text.bytes, text.size);
+    put_member(&x->out, metadata, "deviceProperties");
+    if (!put_member(&x->out, metadata, "distributedInfo")) {
+        tm_out_string(&x->out, "\"distributedInfo\": {\"rank\": ");
+        tm_json_put_int(&x->out, timeline->rank);
+        tm_out_string(&x->out, "},\n");
+    }
+    cJSON_Delete(metadata);
+}
+
+/* @p timeline  NULL where there are no ranks */
+static void put_head(tm_export *x, const tm_timeline *timeline) {
+    chrome *c = x->state;
+    tm_out_string(&x->out, FIRST_BYTES "\"schemaVersion\": 1,\n\"displayTimeUnit\": \"ms\",\n"
+                                       "\"baseTimeNanoseconds\": ");
+    tm_json_put_int(&x->out, c->base_ns);
+    tm_out_string(&x->out, ",\n");
+    if (timeline && c->n_ranks == 1)
+        put_rank_members(x, timeline);
+    tm_out_string(&x->out, "\"traceEvents\": [");
+    c->begun = true;
+}
+
+/* As a number where it is one: so profilers write it. */
+static void put_ident(tm_export *x, uint32_t id) {
+    tm_text text = tm_names_text(x->job->names, id);
+    if (tm_json_is_int(text))
+        tm_out_bytes(&x->out, text.bytes, text.size);
+    else
+        tm_json_put_text(&x->out, text);
+}
+
+/* Ranks repeat one another's processes, so in a file of several each carries its rank. */
+static void put_pid(tm_export *x, const tm_timeline *timeline, uint32_t pid) {
+    const chrome *c = x->state;
+    char text[80];
+    tm_text given = tm_names_text(x->job->names, pid);
+    if (c->n_ranks == 1) {
+        put_ident(x, pid);
+        return;
+    }
+    int size = snprintf(text, sizeof text, "rank %" PRId64 ": %.*s", timeline->rank,
+                        (int)(given.size < 40 ? given.size : 40), given.bytes);
+    tm_json_put_text(&x->out, (tm_text){text, (size_t)size});
+}
+
+/* Up to the thread; the rest of the entry is the caller's. */
+static void put_entry(tm_export *x, const tm_timeline *timeline, const tm_track *track,
+                      const char *phase) {
+    chrome *c = x->state;
+    tm_out_string(&x->out, c->any ? ",\n{\"ph\": \"" : "\n{\"ph\": \"");
+    c->any = true;
+    tm_out_string(&x->out, phase);
+    tm_out_string(&x->out, "\", \"pid\": ");
+    put_pid(x, timeline, track->pid);
+    tm_out_string(&x->out, ", \"tid\": ");
+    put_ident(x, track->tid);
+}
+
+static void put_metadata(tm_export *x, const tm_timeline *timeline, const tm_track *track,
+                         const char *name, tm_text value) {
+    put_entry(x, timeline, track, "M");
+    tm_out_string(&x->out, ", \"name\": \"");
+    tm_out_string(&x->out, name);
+    tm_out_string(&x->out, "\", \"args\": {\"name\": ");
+    tm_json_put_text(&x->out, value);
+    tm_out_string(&x->out, "}}");
+}
+
+/* There are tens of tracks, so that looking at all is quick. */
+static bool is_first_of_process(const tm_timeline *timeline, const tm_track *track) {
+    for (const tm_track *other = timeline->tracks; other < track; other++)
+        if (other->pid == track->pid)
+            return false;
+    return true;
+}
+
+/* With several ranks, the rank and its host. */
+static void put_process_name(tm_export *x, const tm_timeline *timeline, const tm_track *track) {
+    const chrome *c = x->state;
+    char name[512];
+    tm_text given = tm_names_text(x->job->names, track->process_name);
+    if (c->n_ranks == 1) {
+        if (given.size > 0)
+            put_metadata(x, timeline, track, "process_name", given);
+        return;
+    }
+    tm_export_rank_name(x->job, timeline->rank, name, sizeof name);
+    put_metadata(x, timeline, track, "process_name", (tm_text){name, strlen(name)});
+    put_entry(x, timeline, track, "M");
+    tm_out_string(&x->out, ", \"name\": \"process_sort_index\", \"args\": {\"sort_index\": ");
+    tm_json_put_int(&x->out, timeline->rank);
+    tm_out_string(&x->out, "}}");
+}
+
+static void put_track_names(tm_export *x, const tm_timeline *timeline, const tm_track *track) {
+    tm_text name = tm_names_text(x->job->names, track->thread_name);
+    if (is_first_of_process(timeline, track))
+        put_process_name(x, timeline, track);
+    if (name.size > 0)
+        put_metadata(x, timeline, track, "thread_name", name);
+}
+
+static void put_time(tm_export *x, const char *key, int64_t ns) {
+    tm_out_string(&x->out, key);
+    tm_json_put_us(&x->out, ns);
+}
+
+static void put_event(tm_export *x, const tm_timeline *timeline, const tm_track *track,
+                      const tm_export_event *event) {
+    static const char *const phases[] = {
+        [TM_DURATION] = "X", [TM_INSTANT] = "i", [TM_COUNTER] = "C"};
+    const chrome *c = x->state;
+    uint8_t kind = timeline->kind[event->row], category = timeline->category[event->row];
+    put_entry(x, timeline, track, phases[kind <= TM_COUNTER ? kind : TM_INSTANT]);
+    if (category != TM_CAT_NONE) {
+        tm_out_string(&x->out, ", \"cat\": \"");
+        tm_out_string(&x->out, tm_category_word((tm_category)category));
+        tm_out_char(&x->out, '"');
+    }
+    tm_out_string(&x->out, ", \"name\": ");
+    tm_json_put_text(&x->out, tm_names_text(x->job->names, timeline->name[event->row]));
+    put_time(x, ", \"ts\": ", event->begin_ns - c->base_ns);
+    if (kind == TM_DURATION)
+        put_time(x, ", \"dur\": ", event->end_ns - event->begin_ns);
+    tm_out_string(&x->out, kind == TM_INSTANT ? ", \"s\": \"t\", \"args\": {" : ", \"args\": {");
+    tm_chrome_args(x, timeline, track, event);
+    tm_out_string(&x->out, "}}");
+}
+
+static const tm_track *track_of(const tm_timeline *timeline, uint32_t row) {
+    size_t low = 0, high = timeline->n_tracks;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (timeline->tracks[middle].first <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &timeline->tracks[low];
+}
+
+static void put_arrow_end(tm_export *x, const tm_timeline *timeline, uint32_t row,
+                          const char *phase, int64_t id) {
+    const chrome *c = x->state;
+    int64_t begin_ns = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]);
+    put_entry(x, timeline, track_of(timeline, row), phase);
+    put_time(x, ", \"ts\": ", begin_ns - c->base_ns);
+    tm_out_string(&x->out, ", \"cat\": \"ac2g\", \"name\": \"ac2g\", \"bp\": \"e\", \"id\": ");
+    tm_json_put_int(&x->out, id);
+    tm_out_char(&x->out, '}');
+}
+
+/* From the call to what it launched; both in the window. */
+static void put_arrow(tm_export *x, const tm_timeline *timeline, uint32_t row) {
+    uint32_t call = timeline->launch[row];
+    int64_t id = x->first_row[tm_export_rank_index(x->job, timeline->rank)] + row;
+    if (call == TM_NO_EVENT || !tm_export_takes(x->job, timeline, call))
+        return;
+    put_arrow_end(x, timeline, call, "s", id);
+    put_arrow_end(x, timeline, row, "f", id);
+}
+
+/* Counted before anything of the rank is written: to refuse it late would cost minutes. */
+static int64_t count_events(const tm_export *x, const tm_timeline *timeline) {
+    int64_t n = 0;
+    for (size_t row = 0; row < timeline->n_events; row++)
+        n += tm_export_takes(x->job, timeline, (uint32_t)row);
+    return n;
+}
+
+static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
+    chrome *c = x->state;
+    tm_export_walk walk;
+    if (x->n_events + count_events(x, timeline) > EVENTS_MAX)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "these are over %d events, with which no viewer opens Chrome's JSON: "
+                       "--format perfetto takes any number, and --from, --to and --rank fewer",
+                       EVENTS_MAX);
+    if (!c->begun)
+        put_head(x, timeline);
+    tm_export_walk_begin(&walk, x->job, timeline);
+    for (size_t t = 0; t < timeline->n_tracks; t++) {
+        const tm_track *track = &timeline->tracks[t];
+        put_track_names(x, timeline, track);
+        while (tm_export_walk_next(&walk, (size_t)track->first + track->count)) {
+            put_event(x, timeline, track, &walk.event);
+            put_arrow(x, timeline, walk.event.row);
+            x->n_events++;
+            TM_TRY(tm_export_spill(x, err));
+        }
+    }
+    return TM_OK;
+}
+
+static tm_status end(tm_export *x, tm_error *err) {
+    const chrome *c = x->state;
+    (void)err;
+    if (!c->begun)
+        put_head(x, NULL);
+    tm_out_string(&x->out, "\n]}\n");
+    return TM_OK;
+}
+
+const tm_export_format tm_export_chrome = {
+    .name = "chrome",
+    .file = "tmerge.json",
+    .summary = "Chrome's JSON, for windows of up to 4 million events: tmerge reads it too",
+    .begins = FIRST_BYTES,
+    .begins_size = sizeof FIRST_BYTES - 1,
+    .state_size = sizeof(chrome),
+    .begin = begin,
+    .rank = rank,
+    .end = end,
+};

@@ -1,0 +1,223 @@
+#include "export.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const tm_export_format *const formats[] = {
+    &tm_export_perfetto,
+    &tm_export_chrome,
+    &tm_export_csv,
+};
+
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+const tm_export_format *const *tm_export_formats(size_t *n) {
+    *n = N_FORMATS;
+    return formats;
+}
+
+const tm_export_format *tm_export_format_find(const char *name) {
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (strcmp(formats[i]->name, name) == 0)
+            return formats[i];
+    return NULL;
+}
+
+/* Not blocking: what lies there may be a pipe that nobody writes to. */
+bool tm_export_is_one(const tm_export_format *format, const char *path) {
+    char head[TM_EXPORT_BEGINS_MAX];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    ssize_t n = pread(fd, head, format->begins_size, (off_t)format->begins_at);
+    close(fd);
+    return n == (ssize_t)format->begins_size &&
+           memcmp(head, format->begins, format->begins_size) == 0;
+}
+
+/* One write takes at most 2 GiB, and a signal may end it early. */
+static tm_status write_all(const tm_export *x, const char *bytes, size_t size, tm_error *err) {
+    while (size > 0) {
+        ssize_t n = write(x->fd, bytes, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return tm_fail(err, TM_ERR_OUTPUT, x->path, -1, "cannot be written: %s",
+                           strerror(errno));
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return TM_OK;
+}
+
+tm_status tm_export_flush(tm_export *x, tm_error *err) {
+    if (x->out.failed)
+        return tm_fail_memory(err);
+    TM_TRY(write_all(x, x->out.bytes.data, x->out.bytes.n, err));
+    x->written += (int64_t)x->out.bytes.n;
+    x->out.bytes.n = 0;
+    return TM_OK;
+}
+
+tm_status tm_export_patch(const tm_export *x, int64_t at, const void *bytes, size_t size,
+                          tm_error *err) {
+    const char *from = bytes;
+    for (size_t done = 0; done < size;) {
+        ssize_t n = pwrite(x->fd, from + done, size - done, (off_t)at + (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return tm_fail(err, TM_ERR_OUTPUT, x->path, -1, "cannot be written: %s",
+                           strerror(errno));
+        done += (size_t)n;
+    }
+    return TM_OK;
+}
+
+size_t tm_export_rank_index(const tm_export_job *job, int64_t rank) {
+    size_t low = 0, high = job->n_ranks;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (job->ranks[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < job->n_ranks && job->ranks[low].rank == rank ? low : job->n_ranks;
+}
+
+void tm_export_rank_name(const tm_export_job *job, int64_t rank, char *out, size_t size) {
+    size_t i = tm_export_rank_index(job, rank);
+    if (i < job->n_ranks && job->hosts[i][0] != '\0')
+        snprintf(out, size, "rank %" PRId64 " (%s)", rank, job->hosts[i]);
+    else
+        snprintf(out, size, "rank %" PRId64, rank);
+}
+
+void tm_export_walk_begin(tm_export_walk *walk, const tm_export_job *job,
+                          const tm_timeline *timeline) {
+    *walk = (tm_export_walk){.job = job, .timeline = timeline};
+}
+
+/* Half open, as all ranges. What has no duration is at its begin; what straddles a border is in,
+ * and so is an event that covers the whole window: to cut it would make up times that nobody
+ * recorded. */
+static bool in_window(const tm_export_job *job, int64_t begin_ns, int64_t end_ns) {
+    if (begin_ns == end_ns)
+        return begin_ns >= job->from_ns && begin_ns < job->to_ns;
+    return begin_ns < job->to_ns && end_ns > job->from_ns;
+}
+
+/* The end is brought to the job's clock by itself: begin plus duration would let a child outlast
+ * its parent where the clock drifts. */
+static void set_times(const tm_timeline *timeline, uint32_t row, tm_export_event *event) {
+    int64_t begin_ns = timeline->begin_ns[row], duration_ns = timeline->duration_ns[row];
+    event->begin_ns = tm_rank_clock_true(&timeline->clock, begin_ns);
+    event->end_ns = duration_ns == 0 ? event->begin_ns
+                                     : tm_rank_clock_true(&timeline->clock, begin_ns + duration_ns);
+}
+
+bool tm_export_takes(const tm_export_job *job, const tm_timeline *timeline, uint32_t row) {
+    tm_export_event event;
+    set_times(timeline, row, &event);
+    return in_window(job, event.begin_ns, event.end_ns);
+}
+
+/* The first attribute of the row, if it has one; passes over those of earlier rows. */
+#define ATTR_OF(walk, kind, type)                                                                  \
+    ((const type *)attr_of(walk, kind, sizeof(type), offsetof(type, event)))
+
+/* Rows of attributes ascend with their events, so that the whole walk passes over each once. Their
+ * types differ in all but that each names its event. */
+static const void *attr_of(tm_export_walk *walk, tm_attr kind, size_t size, size_t event_at) {
+    const tm_timeline *timeline = walk->timeline;
+    const char *rows = timeline->attrs[kind];
+    for (size_t *i = &walk->at[kind]; *i < timeline->n_attrs[kind]; (*i)++) {
+        const char *attr = rows + *i * size;
+        uint32_t event;
+        memcpy(&event, attr + event_at, sizeof event);
+        if (event >= walk->event.row)
+            return event == walk->event.row ? attr : NULL;
+    }
+    return NULL;
+}
+
+static void find_attrs(tm_export_walk *walk) {
+    tm_export_event *event = &walk->event;
+    event->launch = ATTR_OF(walk, TM_ATTR_LAUNCH, tm_launch_attr);
+    event->kernel = ATTR_OF(walk, TM_ATTR_KERNEL, tm_kernel_attr);
+    event->copy = ATTR_OF(walk, TM_ATTR_COPY, tm_copy_attr);
+    event->collective = ATTR_OF(walk, TM_ATTR_COLLECTIVE, tm_collective_attr);
+    event->memory = ATTR_OF(walk, TM_ATTR_MEMORY, tm_memory_attr);
+    event->shapes = ATTR_OF(walk, TM_ATTR_SHAPES, tm_shapes_attr);
+    event->counters = ATTR_OF(walk, TM_ATTR_COUNTER, tm_counter_attr);
+    event->n_counters = 0;
+    size_t left = walk->timeline->n_attrs[TM_ATTR_COUNTER] - walk->at[TM_ATTR_COUNTER];
+    while (event->counters && event->n_counters < left &&
+           event->counters[event->n_counters].event == event->row)
+        event->n_counters++;
+}
+
+bool tm_export_walk_next(tm_export_walk *walk, size_t end) {
+    while (walk->row < end) {
+        walk->event.row = (uint32_t)walk->row++;
+        set_times(walk->timeline, walk->event.row, &walk->event);
+        if (!in_window(walk->job, walk->event.begin_ns, walk->event.end_ns))
+            continue;
+        find_attrs(walk);
+        return true;
+    }
+    return false;
+}
+
+tm_status tm_export_create(const tm_export_format *format, const tm_export_job *job, int fd,
+                           const char *path, tm_export **out, tm_error *err) {
+    tm_export *x = calloc(1, sizeof *x);
+    if (!x)
+        return tm_fail_memory(err);
+    *x = (tm_export){.format = format,
+                     .job = job,
+                     .fd = fd,
+                     .path = path,
+                     .out = TM_OUT(),
+                     .state = calloc(1, format->state_size + 1),
+                     .first_row = calloc(job->n_ranks + 1, sizeof *x->first_row)};
+    for (size_t i = 0; x->first_row && i < job->n_ranks; i++)
+        x->first_row[i + 1] = x->first_row[i] + (int64_t)job->ranks[i].n_events;
+    tm_status status = x->state && x->first_row ? format->begin(x, err) : tm_fail_memory(err);
+    if (status != TM_OK) {
+        tm_export_destroy(x);
+        return status;
+    }
+    *out = x;
+    return TM_OK;
+}
+
+tm_status tm_export_rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
+    return x->format->rank(x, timeline, err);
+}
+
+tm_status tm_export_end(tm_export *x, tm_error *err) {
+    TM_TRY(x->format->end(x, err));
+    return tm_export_flush(x, err);
+}
+
+int64_t tm_export_events(const tm_export *x) {
+    return x->n_events;
+}
+
+void tm_export_destroy(tm_export *x) {
+    if (!x)
+        return;
+    if (x->format->destroy && x->state)
+        x->format->destroy(x);
+    tm_vec_free(&x->out.bytes);
+    free(x->first_row);
+    free(x->state);
+    free(x);
+}

@@ -1,0 +1,268 @@
+/* Perfetto's native trace, compressed, one rank after another. Its times are nanoseconds since the
+ * epoch on the job's clock, which is what Perfetto calls REALTIME: Perfetto's UI shows times from
+ * the begin of what it opened anyway, can show the time of day too, and puts exports of two windows
+ * of a job, or a trace of the hosts, where they belong. */
+#include "perfetto.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Ids in ClockSnapshot. */
+enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6 };
+enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIME = 2 };
+
+enum { SEQUENCE_OF_FILE = 1 }; /* those of ranks follow */
+
+/* The first packet says nothing but that it is the first of that sequence: by these bytes an
+ * earlier export is known. */
+#define FIRST_PACKET "\x0a\x05\x50\x01\xb8\x05\x01"
+
+static void put_clock(tm_perfetto *p, uint32_t id, int64_t time_ns) {
+    size_t clock = tm_proto_begin(&p->block, SNAPSHOT_CLOCK);
+    tm_proto_uint(&p->block, CLOCK_ID, id);
+    tm_proto_int(&p->block, CLOCK_TIME, time_ns);
+    tm_proto_end(&p->block, clock);
+}
+
+/* The clock of the trace is REALTIME; whoever asks for BOOTTIME, Perfetto's own, gets the same. */
+static void put_snapshot(tm_perfetto *p, int64_t time_ns) {
+    p->sequence = SEQUENCE_OF_FILE;
+    size_t packet = tm_perfetto_packet(p, 0);
+    size_t snapshot = tm_proto_begin(&p->block, PACKET_CLOCK_SNAPSHOT);
+    put_clock(p, CLOCK_REALTIME_ID, time_ns);
+    put_clock(p, CLOCK_BOOTTIME_ID, time_ns);
+    tm_proto_uint(&p->block, SNAPSHOT_PRIMARY, CLOCK_REALTIME_ID);
+    tm_proto_end(&p->block, snapshot);
+    tm_proto_end(&p->block, packet);
+}
+
+static tm_status begin(tm_export *x, tm_error *err) {
+    tm_perfetto *p = x->state;
+    *p = (tm_perfetto){.block = TM_PROTO(),
+                       .nest = TM_NEST(),
+                       .counters = TM_VEC(tm_perfetto_counter),
+                       .text = TM_OUT(),
+                       .interned = malloc(tm_names_count(x->job->names) / 8 + 1)};
+    if (!p->interned)
+        return tm_fail_memory(err);
+    tm_out_bytes(&x->out, FIRST_PACKET, sizeof FIRST_PACKET - 1);
+    put_snapshot(p, x->job->begin_ns > 0 ? x->job->begin_ns : 0);
+    return tm_perfetto_pack_begin(p, err);
+}
+
+/* Flows. An id stands for one arrow, or for one operation, in the whole trace: the job-wide row of
+ * the event that it leads to, or of the operation's first member. */
+
+static uint64_t launch_flow(int64_t first_row, uint32_t row) {
+    return (uint64_t)(first_row + row + 1) * 2;
+}
+
+static uint64_t operation_flow(const tm_export *x, const tm_collective_attr *c) {
+    return (uint64_t)(tm_export_operation(x, c) + 1) * 2 + 1;
+}
+
+/* For each call the events that it launched, as chains of rows. */
+static tm_status chain_launches(tm_perfetto *p, const tm_timeline *timeline, tm_error *err) {
+    free(p->launched);
+    free(p->next);
+    p->launched = calloc(timeline->n_events + 1, sizeof *p->launched);
+    p->next = calloc(timeline->n_events + 1, sizeof *p->next);
+    if (!p->launched || !p->next)
+        return tm_fail_memory(err);
+    for (size_t row = timeline->n_events; row-- > 0;) {
+        uint32_t call = timeline->launch[row];
+        if (call == TM_NO_EVENT)
+            continue;
+        p->next[row] = p->launched[call];
+        p->launched[call] = (uint32_t)row + 1;
+    }
+    return TM_OK;
+}
+
+/* An arrow has both ends in the window or is not drawn. */
+static void put_flows(tm_export *x, const tm_timeline *timeline, const tm_export_event *event) {
+    tm_perfetto *p = x->state;
+    uint32_t call = timeline->launch[event->row];
+    if (call != TM_NO_EVENT && tm_export_takes(x->job, timeline, call))
+        tm_proto_fixed64(&p->block, EVENT_FLOW, launch_flow(p->first_row, event->row));
+    for (uint32_t next = p->launched[event->row]; next > 0; next = p->next[next - 1])
+        if (tm_export_takes(x->job, timeline, next - 1))
+            tm_proto_fixed64(&p->block, EVENT_FLOW, launch_flow(p->first_row, next - 1));
+    const tm_collective_attr *c = event->collective;
+    if (c && c->first_rank >= 0)
+        tm_proto_fixed64(&p->block, EVENT_FLOW, operation_flow(x, c));
+}
+
+/* The name comes with the first packet of the sequence that needs it. */
+static void intern_name(tm_export *x, uint32_t id) {
+    tm_perfetto *p = x->state;
+    uint8_t bit = (uint8_t)(1u << id % 8);
+    if (id == TM_NO_NAME || p->interned[id / 8] & bit)
+        return;
+    p->interned[id / 8] |= bit;
+    size_t interned = tm_proto_begin(&p->block, PACKET_INTERNED);
+    size_t entry = tm_proto_begin(&p->block, INTERNED_NAME);
+    tm_proto_uint(&p->block, ENTRY_ID, id);
+    tm_perfetto_text(p, ENTRY_TEXT, tm_names_text(x->job->names, id));
+    tm_proto_end(&p->block, entry);
+    tm_proto_end(&p->block, interned);
+}
+
+static void put_event(tm_export *x, const tm_timeline *timeline, const tm_export_event *event,
+                      uint64_t track) {
+    tm_perfetto *p = x->state;
+    bool instant = timeline->kind[event->row] != TM_DURATION;
+    uint32_t name = timeline->name[event->row];
+    size_t packet = tm_perfetto_packet(p, STATE_NEEDED);
+    tm_proto_int(&p->block, PACKET_TIMESTAMP, event->begin_ns);
+    intern_name(x, name);
+    size_t body = tm_proto_begin(&p->block, PACKET_TRACK_EVENT);
+    tm_proto_uint(&p->block, EVENT_TYPE, instant ? TYPE_INSTANT : TYPE_BEGIN);
+    tm_proto_uint(&p->block, EVENT_TRACK, track);
+    tm_proto_uint(&p->block, EVENT_CATEGORY, timeline->category[event->row] + 1u);
+    if (name != TM_NO_NAME)
+        tm_proto_uint(&p->block, EVENT_NAME, name);
+    tm_perfetto_notes(x, timeline, event);
+    put_flows(x, timeline, event);
+    tm_proto_end(&p->block, body);
+    tm_proto_end(&p->block, packet);
+}
+
+static void put_end(tm_perfetto *p, uint64_t track, int64_t time_ns) {
+    size_t packet = tm_perfetto_packet(p, 0);
+    tm_proto_int(&p->block, PACKET_TIMESTAMP, time_ns);
+    size_t body = tm_proto_begin(&p->block, PACKET_TRACK_EVENT);
+    tm_proto_uint(&p->block, EVENT_TYPE, TYPE_END);
+    tm_proto_uint(&p->block, EVENT_TRACK, track);
+    tm_proto_end(&p->block, body);
+    tm_proto_end(&p->block, packet);
+}
+
+/* Ends what has ended on the lane: in the file too it stands in front of what begins then. */
+static void close_lane(tm_perfetto *p, tm_lane *lane, int64_t now_ns) {
+    int64_t end_ns;
+    while (tm_lane_close(lane, now_ns, &end_ns))
+        put_end(p, lane->id, end_ns);
+}
+
+/* A lane gets its track with its first event, so that a track without events in the window is not
+ * shown. */
+static tm_status put_on_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track,
+                             const tm_export_event *event, tm_error *err) {
+    tm_perfetto *p = x->state;
+    tm_lane *lane = tm_nest_place(&p->nest, event->begin_ns, event->end_ns);
+    if (!lane)
+        return tm_fail_memory(err);
+    if (lane->id == 0)
+        lane->id = tm_perfetto_lane(x, timeline, track);
+    close_lane(p, lane, event->begin_ns);
+    put_event(x, timeline, event, lane->id);
+    if (timeline->kind[event->row] == TM_DURATION && !tm_lane_open(lane, event->end_ns))
+        return tm_fail_memory(err);
+    return TM_OK;
+}
+
+/* A counter is no slice: its values stand on tracks of their own. The totals of memory do too,
+ * beside the instant that tells them. */
+static tm_status put_track(tm_export *x, tm_export_walk *walk, const tm_track *track,
+                           tm_error *err) {
+    tm_perfetto *p = x->state;
+    const tm_export_event *event = &walk->event;
+    tm_nest_restart(&p->nest);
+    while (tm_export_walk_next(walk, (size_t)track->first + track->count)) {
+        uint32_t name = walk->timeline->name[event->row];
+        if (event->begin_ns < 0)
+            return tm_fail(err, TM_ERR_USAGE, x->path, -1,
+                           "rank %" PRId64 " has events before 1970, which this format cannot hold",
+                           walk->timeline->rank);
+        tm_perfetto_counters(x, event, name);
+        if (walk->timeline->kind[event->row] != TM_COUNTER)
+            TM_TRY(put_on_lane(x, walk->timeline, track, event, err));
+        x->n_events++;
+        TM_TRY(tm_perfetto_pack(x, false, err));
+    }
+    tm_lane *lanes = p->nest.lanes.data;
+    for (size_t i = 0; i < p->nest.n_used; i++)
+        close_lane(p, &lanes[i], INT64_MAX);
+    return TM_OK;
+}
+
+/* A step is not interned: its name is its number. */
+static void put_step(tm_perfetto *p, const tm_timeline *timeline, const tm_step *step,
+                     uint64_t track) {
+    enum { EVENT_NAME_TEXT = 23 };
+    char name[40];
+    int64_t begin_ns = tm_rank_clock_true(&timeline->clock, step->begin_ns);
+    snprintf(name, sizeof name, "step %" PRId64, step->number);
+    size_t packet = tm_perfetto_packet(p, STATE_NEEDED);
+    tm_proto_int(&p->block, PACKET_TIMESTAMP, begin_ns);
+    size_t body = tm_proto_begin(&p->block, PACKET_TRACK_EVENT);
+    tm_proto_uint(&p->block, EVENT_TYPE, TYPE_BEGIN);
+    tm_proto_uint(&p->block, EVENT_TRACK, track);
+    tm_proto_string(&p->block, EVENT_NAME_TEXT, name);
+    tm_proto_end(&p->block, body);
+    tm_proto_end(&p->block, packet);
+    put_end(p, track, tm_rank_clock_true(&timeline->clock, step->end_ns));
+}
+
+/* Windows of steps do not overlap. */
+static void put_steps(tm_export *x, const tm_timeline *timeline) {
+    uint64_t track = 0;
+    for (size_t i = 0; i < timeline->n_steps; i++) {
+        const tm_step *step = &timeline->steps[i];
+        if (tm_rank_clock_true(&timeline->clock, step->begin_ns) >= x->job->to_ns ||
+            tm_rank_clock_true(&timeline->clock, step->end_ns) <= x->job->from_ns)
+            continue;
+        if (track == 0)
+            track = tm_perfetto_track(x->state, (tm_text){"steps", 5}, 0);
+        put_step(x->state, timeline, step, track);
+    }
+}
+
+/* What was interned, and which counters there are, is forgotten: each rank is a sequence of its
+ * own, that could be read without the others. */
+static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
+    tm_perfetto *p = x->state;
+    tm_export_walk walk;
+    p->sequence++;
+    p->first_row = x->first_row[tm_export_rank_index(x->job, timeline->rank)];
+    p->counters.n = 0;
+    memset(p->interned, 0, tm_names_count(x->job->names) / 8 + 1);
+    TM_TRY(chain_launches(p, timeline, err));
+    tm_perfetto_begin_rank(x, timeline);
+    put_steps(x, timeline);
+    tm_export_walk_begin(&walk, x->job, timeline);
+    for (size_t t = 0; t < timeline->n_tracks; t++)
+        TM_TRY(put_track(x, &walk, &timeline->tracks[t], err));
+    return TM_OK;
+}
+
+static tm_status end(tm_export *x, tm_error *err) {
+    return tm_perfetto_pack(x, true, err);
+}
+
+static void destroy(tm_export *x) {
+    tm_perfetto *p = x->state;
+    tm_perfetto_pack_end(p);
+    tm_vec_free(&p->block.bytes);
+    tm_vec_free(&p->counters);
+    tm_vec_free(&p->text.bytes);
+    tm_nest_free(&p->nest);
+    free(p->interned);
+    free(p->launched);
+    free(p->next);
+}
+
+const tm_export_format tm_export_perfetto = {
+    .name = "perfetto",
+    .file = "tmerge.perfetto-trace",
+    .summary = "Perfetto's own, compressed, for jobs of any size: opens in ui.perfetto.dev",
+    .begins = FIRST_PACKET,
+    .begins_size = sizeof FIRST_PACKET - 1,
+    .state_size = sizeof(tm_perfetto),
+    .begin = begin,
+    .rank = rank,
+    .end = end,
+    .destroy = destroy,
+};

@@ -1,0 +1,93 @@
+#include "perfetto.h"
+
+#include <isa-l/igzip_lib.h>
+#include <stdlib.h>
+
+#include "base/utf8.h"
+
+/* Perfetto takes compressed packets below 512 KiB; half of that fits also where nothing can be
+ * gained. A packet that is larger by itself goes out as it is. */
+enum { BLOCK_BYTES = 256 * 1024, BLOCK_MAX = 480 * 1024, PACKED_MAX = 512 * 1024 };
+enum { DEFLATE_LEVEL = 1 };
+
+tm_status tm_perfetto_pack_begin(tm_perfetto *p, tm_error *err) {
+    p->deflate = malloc(sizeof *p->deflate);
+    p->work = malloc(ISAL_DEF_LVL1_DEFAULT);
+    p->packed = malloc(PACKED_MAX);
+    return p->deflate && p->work && p->packed ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_perfetto_pack_end(tm_perfetto *p) {
+    free(p->deflate);
+    free(p->work);
+    free(p->packed);
+}
+
+/* Returns the compressed size; 0 where it does not fit, which deflate itself rules out. */
+static size_t deflate_block(tm_perfetto *p) {
+    isal_deflate_stateless_init(p->deflate);
+    p->deflate->level = DEFLATE_LEVEL;
+    p->deflate->level_buf = p->work;
+    p->deflate->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
+    p->deflate->gzip_flag = IGZIP_ZLIB;
+    p->deflate->end_of_stream = 1;
+    p->deflate->next_in = p->block.bytes.data;
+    p->deflate->avail_in = (uint32_t)p->block.bytes.n;
+    p->deflate->next_out = p->packed;
+    p->deflate->avail_out = PACKED_MAX;
+    return isal_deflate_stateless(p->deflate) == COMP_OK ? PACKED_MAX - p->deflate->avail_out : 0;
+}
+
+/* A packet that holds nothing but the compressed ones. */
+static void put_packed(tm_export *x, const uint8_t *packed, size_t size) {
+    uint8_t head[4 * TM_VARINT_MAX], inner[2 * TM_VARINT_MAX];
+    uint8_t *end = tm_varint(inner, PACKET_COMPRESSED << 3 | TM_WIRE_BYTES);
+    size_t inner_size = (size_t)(tm_varint(end, size) - inner);
+    end = tm_varint(head, TRACE_PACKET << 3 | TM_WIRE_BYTES);
+    end = tm_varint(end, inner_size + size);
+    tm_out_bytes(&x->out, head, (size_t)(end - head));
+    tm_out_bytes(&x->out, inner, inner_size);
+    tm_out_bytes(&x->out, packed, size);
+}
+
+/* Each block is compressed by itself, so that memory does not grow, and a damaged one takes no
+ * other with it. */
+tm_status tm_perfetto_pack(tm_export *x, bool all, tm_error *err) {
+    tm_perfetto *p = x->state;
+    size_t size = p->block.bytes.n;
+    if (p->block.failed || p->text.failed)
+        return tm_fail_memory(err);
+    if (size == 0 || (!all && size < BLOCK_BYTES))
+        return TM_OK;
+    size_t packed = size <= BLOCK_MAX ? deflate_block(p) : 0;
+    if (packed > 0)
+        put_packed(x, p->packed, packed);
+    else
+        tm_out_bytes(&x->out, p->block.bytes.data, size);
+    p->block.bytes.n = 0;
+    return tm_export_spill(x, err);
+}
+
+size_t tm_perfetto_packet(tm_perfetto *p, uint32_t flags) {
+    size_t packet = tm_proto_begin(&p->block, TRACE_PACKET);
+    tm_proto_uint(&p->block, PACKET_SEQUENCE, p->sequence);
+    if (flags != 0)
+        tm_proto_uint(&p->block, PACKET_FLAGS, flags);
+    return packet;
+}
+
+void tm_perfetto_text(tm_perfetto *p, uint32_t field, tm_text text) {
+    if (tm_export_is_ascii(text)) {
+        tm_proto_bytes(&p->block, field, text.bytes, text.size);
+        return;
+    }
+    p->text.bytes.n = 0;
+    size_t size = tm_utf8_repair(text.bytes, text.size, NULL);
+    char *repaired = tm_vec_append(&p->text.bytes, NULL, size + 1);
+    if (!repaired) {
+        p->text.failed = true;
+        return;
+    }
+    tm_utf8_repair(text.bytes, text.size, repaired);
+    tm_proto_bytes(&p->block, field, repaired, size);
+}

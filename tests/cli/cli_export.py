@@ -1,0 +1,580 @@
+"""What tmerge export writes, against the store as h5py reads it and by other decoders: Perfetto's
+trace by protoc, Chrome's JSON by tmerge itself, CSV by Python's csv."""
+import collections
+import csv
+import decimal
+import gzip
+import io
+import json
+import os
+import shutil
+import signal
+
+from common import (BASE_NS, TMERGE, Skip, contains, content, equal, event, files, gzipped, holds,
+                    kernel, limited, main, merged, nanogpt, put, rows, run, seal, small_trace,
+                    synth, tmerge, trace)
+from perfetto_trace import Trace, one
+from watching import NAMED, NAMELESS, sends, while_writing
+
+import h5py
+import numpy
+
+DURATION, INSTANT, COUNTER = range(3)
+GPU = 0
+JOB = {'ranks': 8, 'ranks_per_host': 4, 'steps': 3, 'tp': 2, 'offset_us': 500, 'comms_id': True,
+       'seq': True, 'fault': 'leak'}
+
+
+def made(drift_ppb=50000, **options):
+    """The store of a made job with clocks that differ; its traces are in job. They are too short to
+    show a drift, so it is written into the store that the second host has one."""
+    synth('job', **{**JOB, **options})
+    merged('job', '-o', 'job.h5', '--no-compress')
+    with h5py.File('job.h5', 'r+') as file:
+        file['clock/drift_ppb'][4:] = drift_ppb
+    seal('job.h5')
+    return 'job.h5'
+
+
+def export(store, form, *arguments, **more):
+    done = tmerge('export', store, '--format', form, *arguments, **more).expect(0)
+    equal(done.err, '', 'standard error')
+    return done
+
+
+class Store:
+    """The rows of a store, with texts for ids and times on the job's clock."""
+
+    def __init__(self, path):
+        self.file = h5py.File(path, 'r')
+        offsets = self.file['names/offsets'][:].tolist()
+        text = self.file['names/bytes'][:].tobytes()
+        self.names = [text[a:b].decode('utf-8', 'replace') for a, b in zip(offsets, offsets[1:])]
+        self.table = {}
+        job = rows(path, 'job.job')[0]
+        self.begin_ns = job['begin_ns']
+        self.hosts = {row['rank']: row['host'] for row in rows(path, 'job.rank')}
+        self.ranks = self['ranks/rank'].tolist()
+
+    def __getitem__(self, name):
+        if name not in self.table:
+            self.table[name] = self.file[name][:]
+        return self.table[name]
+
+    def texts(self, name):
+        return [self.names[i] for i in self[name].tolist()]
+
+    def words(self, name):
+        """A column of an enumeration."""
+        words = {v: k for k, v in h5py.check_enum_dtype(self.file[name].dtype).items()}
+        return [words[v] for v in self[name].tolist()]
+
+    def range(self, i):
+        first, n = int(self['ranks/first_event'][i]), int(self['ranks/n_events'][i])
+        return first, first + n
+
+    def on_the_jobs_clock(self, i, recorded):
+        offset, drift, middle = (self['clock/' + c][i]
+                                 for c in ('offset_ns', 'drift_ppb', 'middle_ns'))
+        return recorded + offset + ((recorded - middle) * (drift * 1e-9)).round().astype('int64')
+
+    def times(self):
+        """Begins and ends of all events; an end is the recorded one, on the job's clock."""
+        begins, ends = [], []
+        for i in range(len(self.ranks)):
+            a, b = self.range(i)
+            begin, duration = self['events/begin_ns'][a:b], self['events/duration_ns'][a:b]
+            begins.append(self.on_the_jobs_clock(i, begin))
+            ends.append(self.on_the_jobs_clock(i, begin + duration))
+        return numpy.concatenate(begins), numpy.concatenate(ends)
+
+    def tracks(self):
+        """(rank, name, first row, row behind the last) of each track, named as in the export."""
+        threads, tids = self.texts('tracks/thread_name'), self.texts('tracks/tid')
+        for t, rank in enumerate(self['tracks/rank'].tolist()):
+            stream, device = int(self['tracks/stream'][t]), int(self['tracks/device'][t])
+            if self['tracks/kind'][t] == GPU:
+                name = f'stream {stream} of GPU {device}'
+            else:
+                name = threads[t] or f'thread {tids[t]}'
+            first = int(self['tracks/first'][t])
+            yield rank, name, first, first + int(self['tracks/count'][t])
+
+
+# Perfetto -------------------------------------------------------------------------------------------
+
+
+def check_tracks(found, store):
+    """A process a rank, in order, with its host; below it its steps, counters, streams, threads."""
+    processes = [t for t in found.tracks.values() if t.process]
+    equal([t.name for t in processes], [f'rank {r} ({store.hosts[r]})' for r in store.ranks])
+    for place, (rank, track) in enumerate(zip(store.ranks, processes)):
+        equal(one(track.process, 'pid'), rank + 1)
+        equal(track.process['process_labels'], [store.hosts[rank]])
+        equal((track.place, track.order), (place, 'EXPLICIT'))
+    for track in found.tracks.values():
+        if not track.process:
+            holds(track.parent in {t.id for t in processes}, f'{track.name} is below no rank')
+            equal(track.place == 0, track.name == 'steps', 'the first place')
+
+
+def check_events(found, store):
+    """Each event is there once with its times, name, category and step, in the order of rows.
+    Returns the slices by row."""
+    begins, ends = store.times()
+    names, categories = store.texts('events/name'), store.words('events/category')
+    kinds, steps = store['events/kind'].tolist(), store['events/step'].tolist()
+    numbers = store['steps/number'].tolist()
+    by_row, at = {}, collections.Counter()
+    for rank, track, first, end in store.tracks():
+        key = (rank + 1, track)
+        for row in range(first, end):
+            if kinds[row] == COUNTER:
+                continue
+            item = found.items[key][at[key]]
+            at[key] += 1
+            finish = int(ends[row]) if kinds[row] == DURATION else None
+            equal(item[:4], (int(begins[row]), finish, names[row], categories[row]), f'row {row}')
+            equal(item.notes.get('step'), numbers[steps[row]] if steps[row] >= 0 else None)
+            by_row[row] = item
+    left = {key: len(items) for key, items in found.items.items() if at[key] != len(items)}
+    equal(left, {key: n for key, n in left.items() if key[1] == 'steps'}, 'events too many')
+    return by_row
+
+
+def check_steps(found, store):
+    for i, rank in enumerate(store.ranks):
+        mine = store['steps/rank'] == rank
+        begin = store.on_the_jobs_clock(i, store['steps/begin_ns'][mine]).tolist()
+        end = store.on_the_jobs_clock(i, store['steps/end_ns'][mine]).tolist()
+        names = [f'step {n}' for n in store['steps/number'][mine].tolist()]
+        equal([item[:3] for item in found.items[rank + 1, 'steps']], list(zip(begin, end, names)))
+
+
+def sharing(by_row):
+    """The rows of each flow."""
+    flows = collections.defaultdict(set)
+    for row, item in by_row.items():
+        for flow in item.flows:
+            flows[flow].add(row)
+    return sorted(sorted(members) for members in flows.values())
+
+
+def check_flows(by_row, store):
+    """A flow for each launch, from the call, and one for each operation, through its kernels."""
+    launches = store['events/launch'].tolist()
+    expected = [sorted((launches[row], row)) for row in by_row if launches[row] >= 0]
+    operations = collections.defaultdict(list)
+    first_of = dict(zip(store.ranks, store['ranks/first_event'].tolist()))
+    columns = [store['collective_events/' + c].tolist()
+               for c in ('event', 'first_rank', 'first_event')]
+    for row, rank, first in zip(*columns):
+        if rank >= 0:
+            operations[first_of[rank] + first].append(row)
+    equal(sharing(by_row), sorted(expected + sorted(operations.values())), 'flows')
+    return len(expected), len(operations)
+
+
+def check_notes(by_row, store):
+    """Launch shapes, copies and collectives."""
+    for n, row in enumerate(store['kernels/event'].tolist()):
+        grid = [int(store['kernels/grid_' + a][n]) for a in 'xyz']
+        equal(by_row[row].notes.get('grid'), grid if grid[0] >= 0 else None)
+        registers = int(store['kernels/registers'][n])
+        equal(by_row[row].notes.get('registers'), registers if registers >= 0 else None)
+    for row, size in zip(store['copies/event'].tolist(), store['copies/bytes'].tolist()):
+        equal(by_row[row].notes.get('bytes'), size if size >= 0 else None)
+    texts = {key: store.texts('collective_events/' + key) for key in ('dtype', 'group')}
+    kinds = store.words('collective_events/kind')
+    for n, row in enumerate(store['collective_events/event'].tolist()):
+        notes = by_row[row].notes
+        equal(notes['kind'], kinds[n])
+        equal((notes.get('dtype', ''), notes.get('group', '')), (texts['dtype'][n],
+                                                                 texts['group'][n]))
+        for key in ('wait_ns', 'seq', 'group_size'):
+            value = int(store['collective_events/' + key][n])
+            equal(notes.get(key), value if value >= 0 else None, key)
+
+
+def check_memory(found, store):
+    """The totals of each device, at the times of the events that tell them."""
+    begins, _ = store.times()
+    expected = collections.defaultdict(list)
+    events = store['memory/event'].tolist()
+    owners = numpy.searchsorted(store['ranks/first_event'], events, 'right') - 1
+    for n, row in enumerate(events):
+        kind, device = int(store['memory/device_type'][n]), int(store['memory/device'][n])
+        place = 'the CPU' if kind == 0 else f'GPU {device}'
+        for what in ('allocated', 'reserved'):
+            total = int(store[f'memory/{what}_bytes'][n])
+            if total >= 0:
+                key = (store.ranks[owners[n]] + 1, f'memory {what} on {place}')
+                expected[key].append((int(begins[row]), total))
+    for key, values in expected.items():
+        equal(found.values[key], sorted(values, key=lambda v: v[0]), key)
+    equal({k for k in found.values if k[1].startswith('memory ')}, set(expected))
+    return len(expected)
+
+
+def check_perfetto(path, trace_path):
+    store, found = Store(path), Trace(trace_path)
+    equal(found.primary, 1, 'the clock of the trace: REALTIME')
+    equal(found.clocks, {1: store.begin_ns, 6: store.begin_ns})
+    equal({s.clock for s in found.sequences.values()}, {1}, 'clocks of the sequences')
+    check_tracks(found, store)
+    by_row = check_events(found, store)
+    check_steps(found, store)
+    check_notes(by_row, store)
+    return check_flows(by_row, store), check_memory(found, store)
+
+
+def test_perfetto_holds_every_event_of_a_made_job():
+    store = made()
+    export(store, 'perfetto')
+    (launches, operations), counters = check_perfetto(store, 'tmerge.perfetto-trace')
+    holds(launches > 1000 and operations > 50 and counters >= 16, 'too little to show anything')
+
+
+def test_perfetto_holds_every_event_of_a_real_job():
+    if not nanogpt():
+        raise Skip('no real traces here')
+    merged(nanogpt(), '-o', 'real.h5')
+    export('real.h5', 'perfetto', '-o', 'real')
+    (launches, operations), _ = check_perfetto('real.h5', 'real')
+    holds(launches > 10000 and operations > 50, 'too little to show anything')
+
+
+def one_rank(*events):
+    put('rank0.json', trace(list(events), 0))
+    merged('rank0.json', '--force')
+    return 'tmerge.h5'
+
+
+def test_perfetto_puts_events_that_cross_on_lanes_of_one_name():
+    # a [0, 10) holds b [2, 6); c [5, 12) crosses both; d [6, 8) fits on the first lane again; e
+    # [10, 11) begins when a ends.
+    spans = {'a': (0, 10), 'b': (2, 4), 'c': (5, 7), 'd': (6, 2), 'e': (10, 1)}
+    store = one_rank(*[kernel(name, 100 + at, dur) for name, (at, dur) in spans.items()])
+    export(store, 'perfetto')
+    check_perfetto(store, 'tmerge.perfetto-trace')
+    found = Trace('tmerge.perfetto-trace')
+    lanes = [t for t in found.tracks.values() if t.name == 'stream 7 of GPU 0']
+    equal(len(lanes), 2)
+    equal(len({lane.place for lane in lanes}), 1)
+
+
+def test_perfetto_holds_the_series_of_counters():
+    def counter(ts, **values):
+        return {'ph': 'C', 'name': 'power', 'pid': 0, 'tid': 0, 'ts': ts, 'args': values}
+    store = one_rank(kernel('k', 100, 10), counter(100, watts=250.5, limit=300),
+                     counter(105, watts=260))
+    export(store, 'perfetto')
+    found = Trace('tmerge.perfetto-trace')
+    at = BASE_NS + 100000
+    equal(dict(found.values), {(1, 'power watts'): [(at, 250.5), (at + 5000, 260)],
+                               (1, 'power limit'): [(at, 300)]})
+
+
+def test_names_of_any_bytes_leave_as_they_are():
+    names = ['', 'ä€😀', 'tab\tquote"back\\slash', 'nul\0', '\x7f\x1b[31m', 'x' * 300000]
+    store = one_rank(*[kernel(name, 100 + 10 * i, 5) for i, name in enumerate(names)])
+    export(store, 'perfetto')
+    shown = [n.replace('\0', '\ufffd') for n in names]
+    found = Trace('tmerge.perfetto-trace').items[1, 'stream 7 of GPU 0']
+    equal([item.name for item in found], shown)
+    export(store, 'chrome')
+    with open('tmerge.json', encoding='utf-8') as file:
+        found = [e for e in json.load(file)['traceEvents'] if e['ph'] == 'X']
+    equal([e['name'] for e in found], names)
+
+
+# Chrome ---------------------------------------------------------------------------------------------
+
+TEXTS = {'name', 'dtype', 'group', 'group_description', 'group_ranks', 'in_split', 'out_split',
+         'series', 'shapes'}
+ATTRIBUTES = ('launches', 'kernels', 'copies', 'collective_events', 'memory', 'counters', 'shapes')
+OF_THE_JOB = {'wait_ns', 'first_rank', 'first_event'}  # of collectives; a rank alone has none
+
+
+def attributes(store, table, a, b):
+    """Rows of a table of attributes whose events are in [a, b), counted from a."""
+    event = store[f'{table}/event']
+    mine = (event >= a) & (event < b)
+    if table == 'shapes':  # those that the store has cut short end in dots, and are no JSON
+        mine &= [not text.endswith('...') for text in store.texts('shapes/shapes')]
+    result = {'event': (event[mine] - a).tolist()}
+    for column in store.file[table]:
+        if column in OF_THE_JOB or column == 'event':
+            continue
+        values = store[f'{table}/{column}'][mine].tolist()
+        result[column] = [store.names[v] for v in values] if column in TEXTS else \
+            [None if v != v else v for v in values]
+    return result
+
+
+def check_read_back(path, rank, json_path):
+    """A rank, exported and merged again alone: all that is stored of its events is the same."""
+    merged(json_path, '-o', 'back.h5', '--force')
+    store, back = Store(path), Store('back.h5')
+    i = store.ranks.index(rank)
+    equal(back.ranks, [rank])
+    a, b = store.range(i)
+    begins, ends = store.times()
+    equal(back.range(0), (0, b - a))
+    equal(back['events/begin_ns'].tolist(), begins[a:b].tolist(), 'begins')
+    equal(back['events/duration_ns'].tolist(), (ends - begins)[a:b].tolist(), 'durations')
+    equal(back.texts('events/name'), store.texts('events/name')[a:b], 'names')
+    for column in ('category', 'kind', 'role'):
+        equal(back['events/' + column].tolist(), store['events/' + column][a:b].tolist(), column)
+    launch = store['events/launch'][a:b]
+    equal(back['events/launch'].tolist(), numpy.where(launch < 0, -1, launch - a).tolist())
+    for name in ATTRIBUTES:
+        equal(attributes(back, name, 0, b - a), attributes(store, name, a, b), name)
+    mine = store['tracks/rank'] == rank
+    for column in ('kind', 'device', 'stream'):
+        equal(back['tracks/' + column].tolist(), store['tracks/' + column][mine].tolist(), column)
+    for column in ('pid', 'tid', 'process_name', 'thread_name'):
+        kept = [t for t, m in zip(store.texts('tracks/' + column), mine) if m]
+        equal(back.texts('tracks/' + column), kept, column)
+    mine = store['steps/rank'] == rank
+    equal(back['steps/number'].tolist(), store['steps/number'][mine].tolist())
+
+
+def test_chrome_json_is_read_back_by_tmerge():
+    store = made()
+    for rank in (0, 5):
+        export(store, 'chrome', '--rank', str(rank), '-o', 'rank.json')
+        check_read_back(store, rank, 'rank.json')
+
+
+def test_chrome_json_of_a_real_job_is_read_back_by_tmerge():
+    if not nanogpt():
+        raise Skip('no real traces here')
+    merged(nanogpt(), '-o', 'real.h5')
+    export('real.h5', 'chrome', '--rank', '3', '-o', 'rank.json')
+    check_read_back('real.h5', 3, 'rank.json')
+    with open('rank.json', encoding='utf-8') as file:
+        again = json.load(file)
+    with gzip.open(os.path.join(nanogpt(), 'rank3-chrome-trace.json.gz')) as file:
+        first = json.load(file)
+    for key in ('deviceProperties', 'distributedInfo'):
+        equal(again.get(key), first.get(key), key)
+
+
+def test_chrome_json_of_several_ranks_keeps_them_apart():
+    path = made(steps=1)
+    export(path, 'chrome')
+    with open('tmerge.json', encoding='utf-8') as file:
+        found = json.load(file, parse_float=decimal.Decimal)
+    store = Store(path)
+    begins, _ = store.times()
+    pids = collections.defaultdict(list)
+    for e in found['traceEvents']:
+        if e['ph'] in 'XiC':
+            pids[int(e['pid'].split(':')[0].removeprefix('rank '))].append(
+                int(e['ts'] * 1000) + found['baseTimeNanoseconds'])
+    equal(sorted(pids), store.ranks)
+    for i, rank in enumerate(store.ranks):
+        a, b = store.range(i)
+        equal(pids[rank], begins[a:b].tolist())
+    names = {e['pid']: e['args']['name'] for e in found['traceEvents']
+             if e['name'] == 'process_name'}
+    equal(set(names.values()), {f'rank {r} ({store.hosts[r]})' for r in store.ranks})
+    arrows = collections.Counter(e['ph'] for e in found['traceEvents'] if e['ph'] in 'sf')
+    equal(arrows['s'], int((store['events/launch'] >= 0).sum()))
+    equal(arrows['f'], arrows['s'])
+
+
+# CSV ------------------------------------------------------------------------------------------------
+
+
+def lines_of(path):
+    with open(path, encoding='utf-8', newline='') as file:
+        return list(csv.DictReader(file, strict=True))
+
+
+def known(value):
+    return str(value) if value >= 0 else ''
+
+
+def expected_rows(store):
+    begins, _ = store.times()
+    names, categories = store.texts('events/name'), store.words('events/category')
+    roles, steps = store.words('events/role'), store['events/step'].tolist()
+    durations = store['events/duration_ns'].tolist()
+    first_of = dict(zip(store.ranks, store['ranks/first_event'].tolist()))
+    kinds = store.words('collective_events/kind')
+    groups = store.texts('collective_events/group')
+    at = {row: n for n, row in enumerate(store['collective_events/event'].tolist())}
+    threads, tids = store.texts('tracks/thread_name'), store.texts('tracks/tid')
+    for t, (rank, _, first, end) in enumerate(store.tracks()):
+        gpu = store['tracks/kind'][t] == GPU
+        head = [str(rank), store.hosts[rank], 'gpu' if gpu else 'cpu',
+                known(store['tracks/device'][t]), known(store['tracks/stream'][t]),
+                '' if gpu else threads[t] or tids[t]]
+        for row in range(first, end):
+            n = at.get(row)
+            operation = wait = -1
+            if n is not None and store['collective_events/first_rank'][n] >= 0:
+                operation = (first_of[int(store['collective_events/first_rank'][n])] +
+                             int(store['collective_events/first_event'][n]))
+                wait = int(store['collective_events/wait_ns'][n])
+            number = int(store['steps/number'][steps[row]]) if steps[row] >= 0 else -1
+            yield head + [categories[row], '' if roles[row] == 'none' else roles[row],
+                          known(number), str(begins[row] - store.begin_ns), str(durations[row]),
+                          names[row], '' if n is None else kinds[n],
+                          '' if n is None else groups[n], known(operation), known(wait)]
+
+
+def test_csv_holds_every_event():
+    path = made(steps=1)
+    export(path, 'csv')
+    found = [list(row.values()) for row in lines_of('tmerge.csv')]
+    expected = list(expected_rows(Store(path)))
+    for mine, theirs in zip(found, expected):
+        equal(mine, theirs)
+    equal(len(found), len(expected))
+    equal(export(path, 'csv', '-o', '-').out.encode(), content('tmerge.csv'))
+
+
+def test_csv_cells_are_no_formulas_and_keep_their_text():
+    names = ['=1+1', '+x', '-y', '@z', 'a,b "c"\r\nd', '#e', "'f", ' =g', 'ü']
+    store = one_rank(*[kernel(name, 100 + 10 * i, 5) for i, name in enumerate(names)])
+    export(store, 'csv')
+    shown = [("'" if name[0] in '=+-@' else '') + name for name in names]
+    equal([row['name'] for row in lines_of('tmerge.csv')], shown)
+
+
+# Windows --------------------------------------------------------------------------------------------
+
+
+def window(*arguments):
+    return [row['name'] for row in
+            csv.DictReader(io.StringIO(export('w.h5', 'csv', '-o', '-', *arguments).out))]
+
+
+def test_a_window_holds_what_touches_it_whole():
+    # gemm [0, 50) us, the all-reduce [50, 60) us, an instant at 55 us, from the job's begin.
+    put('rank0.json', trace([kernel('gemm', 100, 50), kernel('ncclDevKernel_AllReduce', 150, 10),
+                             {'ph': 'i', 'name': 'now', 'pid': 1, 'tid': 1, 'ts': 155, 's': 't'}], 0))
+    merged('rank0.json', '-o', 'w.h5')
+    both = ['gemm', 'ncclDevKernel_AllReduce']
+    for arguments, names in [
+            ([], both + ['now']), (['--from', '0'], both + ['now']),
+            (['--from', '0.00005'], both[1:] + ['now']),
+            (['--from', '0.000049999'], both + ['now']),
+            (['--to', '0.00005'], both[:1]), (['--to', '.00005'], None),
+            (['--to', '0.000050001'], both), (['--from', '0.00002', '--to', '0.00003'], both[:1]),
+            (['--from', '0.000055', '--to', '0.000055001'], both[1:] + ['now']),
+            (['--from', '0.000055001'], both[1:]), (['--to', '0.000055'], both),
+            (['--from', '-1', '--to', '0'], []), (['--from', '1'], [])]:
+        if names is not None:
+            equal(window(*arguments), names, arguments)
+    export('w.h5', 'perfetto', '--from', '0.00002', '--to', '0.00003')
+    found = Trace('tmerge.perfetto-trace').items
+    at = BASE_NS + 100000
+    equal([item[:3] for item in found[1, 'stream 7 of GPU 0']], [(at, at + 50000, 'gemm')])
+    export('w.h5', 'chrome', '--from', '1')
+    with open('tmerge.json', encoding='utf-8') as file:
+        equal([e for e in json.load(file)['traceEvents'] if e['ph'] != 'M'], [])
+
+
+def test_arrows_of_a_window_have_both_ends_in_it():
+    launch = event('cudaLaunchKernel', 'cuda_runtime', 100, 5, pid=9, tid=9, correlation=1)
+    store = one_rank(launch, kernel('k', 200, 10, correlation=1))
+    for arguments, flows in [([], 1), (['--from', '0.00005'], 0), (['--to', '0.00005'], 0)]:
+        export(store, 'perfetto', *arguments)
+        found = [item for items in Trace('tmerge.perfetto-trace').items.values() for item in items]
+        equal(len({flow for item in found for flow in item.flows}), flows)
+        export(store, 'chrome', *arguments)
+        with open('tmerge.json', encoding='utf-8') as file:
+            equal(sum(e['ph'] in 'sf' for e in json.load(file)['traceEvents']), 2 * flows)
+
+
+def test_ranks_are_chosen_by_their_numbers():
+    store = made(steps=1)
+    export(store, 'csv', '--rank', '1,6-7')
+    equal({row['rank'] for row in lines_of('tmerge.csv')}, {'1', '6', '7'})
+    export(store, 'perfetto', '--rank', '6')
+    equal({pid for pid, _ in Trace('tmerge.perfetto-trace').items}, {7})
+
+
+# What goes wrong ------------------------------------------------------------------------------------
+
+
+def test_wrong_usage_is_told():
+    merged(put('rank0.json', small_trace(0)))
+    for arguments, message in [
+            ([], 'tmerge export needs one store; see --help'),
+            (['tmerge.h5', 'x'], 'tmerge export needs one store; see --help'),
+            (['tmerge.h5', '--format', 'xml'],
+             "--format takes perfetto, chrome or csv, not 'xml'"),
+            (['tmerge.h5', '--rank', '7'], "--rank holds none of the store's ranks"),
+            (['tmerge.h5', '--from', '2', '--to', '1'], '--from must be before --to'),
+            (['tmerge.h5', '--from', '1', '--to', '1'], '--from must be before --to')]:
+        tmerge('export', *arguments).fails(2, message)
+    for text in ('', '-', '1e3', '1.0000000001', '1s', '0x1', '.5', '9999999999'):
+        tmerge('export', 'tmerge.h5', '--from', text).fails(
+            2, f"--from takes seconds from the job's begin, such as 1.5, not '{text}'")
+    tmerge('export', 'none.h5').expect(3)
+    equal(files(), ['rank0.json', 'tmerge.h5'])
+
+
+def test_what_is_no_earlier_export_is_not_overwritten():
+    merged(put('rank0.json', small_trace(0)))
+    names = {'perfetto': 'tmerge.perfetto-trace', 'chrome': 'tmerge.json', 'csv': 'tmerge.csv'}
+    for form, name in names.items():
+        for other in (b'', b'mine\n', content('rank0.json')):
+            put(name, other)
+            tmerge('export', 'tmerge.h5', '--format', form).fails(
+                4, f'{name}: this file is no earlier export of this format; --force overwrites it')
+            equal(content(name), other)
+        export('tmerge.h5', form, '--force')
+        first = content(name)
+        holds(first != other, 'written')
+        export('tmerge.h5', form)
+        equal(content(name), first, 'an earlier export')
+    for form in names:
+        tmerge('export', 'tmerge.h5', '--format', form, '-o', 'tmerge.h5', '--force').fails(
+            4, 'tmerge.h5: this file is the store')
+    os.mkdir('folder')
+    tmerge('export', 'tmerge.h5', '-o', 'folder').fails(4, 'folder: this is a folder')
+    tmerge('export', 'tmerge.h5', '-o', 'none/x').fails(
+        4, 'none/x: its folder takes no file: No such file or directory')
+
+
+def test_a_disk_that_is_full_leaves_nothing():
+    store = made(steps=1)
+    before = files()
+    for form in ('perfetto', 'chrome', 'csv'):
+        for env in (NAMELESS, NAMED):
+            done = tmerge('export', store, '--format', form, '-o', 'x', env=env,
+                          before=limited(20000))
+            done.fails(4, 'x: cannot be written: File too large')
+            equal(files(), before)
+    done = run(['sh', '-c', f'"$0" export {store} --format csv -o - >/dev/full', TMERGE])
+    done.fails(4, 'standard output: cannot be written: No space left on device')
+
+
+def test_an_export_that_is_interrupted_leaves_nothing():
+    store = made(steps=12)
+    shutil.copy(store, 'tmerge.h5')
+    os.mkdir('out')
+    for number in (signal.SIGINT, signal.SIGTERM):
+        for env in (NAMELESS, NAMED):
+            launched, _ = while_writing(0, sends(number, 0), 'export', store, '--format', 'csv',
+                                        '-o', 'out/tmerge.h5', folder='out', env=env)
+            equal(launched.returncode in (-number, 128 + number), True, launched.returncode)
+            equal(files('out'), [])
+
+
+def test_help_names_the_formats():
+    out = tmerge('export', '--help').expect(0).out
+    for word in ('perfetto', 'chrome', 'csv', '--from', '--to', '--rank', '--force'):
+        contains(out, word)
+    listed = tmerge('list').expect(0).out.split('Formats of tmerge export\n')[1]
+    equal([line.split()[0] for line in listed.splitlines()], ['perfetto', 'chrome', 'csv'])
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,268 @@
+/* tmerge export: the events of a store in the formats of other programs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/draft.h"
+#include "command.h"
+#include "console.h"
+#include "output.h"
+#include "tmerge/analysis.h"
+#include "tmerge/export.h"
+#include "tmerge/store.h"
+#include "tmerge/table.h"
+
+static const tm_option options[] = {
+    {"format", 0, "FORMAT",
+     "perfetto (Perfetto's own, any size: the default), chrome (Chrome's JSON, small windows) or "
+     "csv (a line an event)"},
+    {"output", 'o', "FILE",
+     "the file to write (tmerge.perfetto-trace, tmerge.json, tmerge.csv); - is standard output"},
+    {"rank", 0, "LIST", "only these ranks, such as 0,3,8-15"},
+    {"from", 0, "T",
+     "only events that end after T, in seconds from the job's begin; one that has begun before is "
+     "written whole"},
+    {"to", 0, "T", "only events that begin before T; one that ends later is written whole"},
+    {"force", 0, NULL, "overwrite the output even where it is no earlier export"},
+    {"help", 0, NULL, "this text"},
+};
+
+typedef struct selection {
+    const tm_export_format *format;
+    const char *store, *output;
+    bool to_stdout;
+    tm_list ranks;
+    int64_t from_ns, to_ns; /* from the job's begin */
+    bool has_from, has_to;
+} selection;
+
+/* What is read of the store; all owned. */
+typedef struct job {
+    tm_store *store;
+    tm_tables tables; /* of which the names of hosts are */
+    tm_names *names;
+    tm_timeline *ranks;
+    size_t n_ranks;
+    const char **hosts;
+    bool *wanted, *only; /* [n_ranks] only: the rank that is being read */
+    int64_t begin_ns;
+} job;
+
+static bool is_export(const void *context, const char *path) {
+    return tm_export_is_one(context, path);
+}
+
+/* Seconds with at most nine decimals, so that no nanosecond is lost. */
+static tm_status parse_seconds(const char *text, const char *option, int64_t *ns, bool *given,
+                               tm_error *err) {
+    enum { WHOLE_MAX = 9, DECIMALS = 9 };
+    *given = text != NULL;
+    if (!text)
+        return TM_OK;
+    const char *p = text + (*text == '-');
+    int64_t value = 0;
+    int whole = 0, decimals = 0;
+    for (; *p >= '0' && *p <= '9' && whole < WHOLE_MAX; p++, whole++)
+        value = value * 10 + (*p - '0');
+    if (*p == '.')
+        for (p++; *p >= '0' && *p <= '9' && decimals < DECIMALS; p++, decimals++)
+            value = value * 10 + (*p - '0');
+    if (*p != '\0' || whole == 0)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--%s takes seconds from the job's begin, such as 1.5, not '%s'", option,
+                       text);
+    for (; decimals < DECIMALS; decimals++)
+        value *= 10;
+    *ns = *text == '-' ? -value : value;
+    return TM_OK;
+}
+
+static tm_status parse_format(const char *name, const tm_export_format **out, tm_error *err) {
+    *out = tm_export_format_find(name ? name : "perfetto");
+    if (*out)
+        return TM_OK;
+    char known[128] = "";
+    size_t n;
+    const tm_export_format *const *formats = tm_export_formats(&n);
+    for (size_t i = 0; i < n; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
+                 i == 0      ? ""
+                 : i + 1 < n ? ", "
+                             : " or ",
+                 formats[i]->name);
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--format takes %s, not '%s'", known, name);
+}
+
+static tm_status parse_selection(const tm_arguments *arguments, selection *s, tm_error *err) {
+    TM_TRY(parse_format(tm_argument(arguments, "format"), &s->format, err));
+    s->store = arguments->operands[0];
+    s->output = tm_argument(arguments, "output");
+    s->output = s->output ? s->output : s->format->file;
+    s->to_stdout = strcmp(s->output, "-") == 0;
+    TM_TRY(tm_list_parse(tm_argument(arguments, "rank"), "rank", &s->ranks, err));
+    TM_TRY(parse_seconds(tm_argument(arguments, "from"), "from", &s->from_ns, &s->has_from, err));
+    TM_TRY(parse_seconds(tm_argument(arguments, "to"), "to", &s->to_ns, &s->has_to, err));
+    if (s->has_from && s->has_to && s->from_ns >= s->to_ns)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--from must be before --to");
+    if (s->format->needs_file && (s->to_stdout || s->has_from || s->has_to))
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--format %s writes whole traces to a file: no --from, no --to, no -o -",
+                       s->format->name);
+    return TM_OK;
+}
+
+/* With --force too: the store is never written over. */
+static tm_status check_output(const tm_arguments *arguments, const selection *s, tm_error *err) {
+    struct stat output = {0}, store = {0};
+    const tm_output_kind kind = {"earlier export of this format", is_export, s->format};
+    if (s->to_stdout)
+        return TM_OK;
+    if (stat(s->output, &output) == 0 && stat(s->store, &store) == 0 &&
+        output.st_dev == store.st_dev && output.st_ino == store.st_ino)
+        return tm_fail(err, TM_ERR_OUTPUT, s->output, -1, "this file is the store");
+    return tm_output_check(s->output, &kind, tm_argument(arguments, "force") != NULL, err);
+}
+
+/* Where no rank has events with a duration the job has no begin, and times count from the epoch. */
+static tm_status read_tables(job *j, tm_error *err) {
+    TM_TRY(tm_analysis_tables(&j->tables, err));
+    tm_table *jobs = tm_tables_find(&j->tables, "job.job");
+    TM_TRY(tm_store_read_table(j->store, jobs, err));
+    if (jobs->n_rows > 0 && !tm_table_cell(jobs, 0, "begin_ns")->null)
+        j->begin_ns = tm_table_cell(jobs, 0, "begin_ns")->value.i;
+    return tm_store_read_table(j->store, tm_tables_find(&j->tables, "job.rank"), err);
+}
+
+/* From the table, where hosts that nobody tells have a number too. */
+static const char *host_of(const job *j, int64_t rank) {
+    const tm_table *table = tm_tables_find(&j->tables, "job.rank");
+    for (size_t row = 0; row < table->n_rows; row++) {
+        const tm_cell *host = tm_table_cell(table, row, "host");
+        if (tm_table_cell(table, row, "rank")->value.i == rank && !host->null)
+            return host->value.text;
+    }
+    return "";
+}
+
+static tm_status read_job(const selection *s, job *j, tm_error *err) {
+    bool any = false;
+    TM_TRY(tm_store_open(s->store, &j->store, err));
+    TM_TRY(read_tables(j, err));
+    TM_TRY(tm_store_read_names(j->store, &j->names, err));
+    TM_TRY(tm_store_read_ranks(j->store, &j->ranks, &j->n_ranks, err));
+    j->hosts = calloc(j->n_ranks, sizeof *j->hosts);
+    j->wanted = calloc(j->n_ranks, sizeof *j->wanted);
+    j->only = calloc(j->n_ranks, sizeof *j->only);
+    if (!j->hosts || !j->wanted || !j->only)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < j->n_ranks; i++) {
+        j->hosts[i] = host_of(j, j->ranks[i].rank);
+        j->wanted[i] = tm_list_has(&s->ranks, j->ranks[i].rank);
+        any = any || j->wanted[i];
+    }
+    return any ? TM_OK
+               : tm_fail(err, TM_ERR_USAGE, NULL, -1, "--rank holds none of the store's ranks");
+}
+
+static void free_job(job *j) {
+    free(j->hosts);
+    free(j->wanted);
+    free(j->only);
+    free(j->ranks);
+    tm_names_destroy(j->names);
+    tm_tables_destroy(&j->tables);
+    if (j->store)
+        tm_store_close(j->store);
+}
+
+/* Its events are in memory for as long as it is written. */
+static tm_status export_rank(job *j, size_t i, tm_export *x, tm_error *err) {
+    const tm_timeline head = j->ranks[i];
+    j->only[i] = true;
+    tm_status status =
+        tm_store_read_timelines(j->store, j->names, j->ranks, j->only, j->n_ranks, err);
+    if (status == TM_OK)
+        status = tm_export_rank(x, &j->ranks[i], err);
+    tm_timeline_destroy(&j->ranks[i]);
+    j->ranks[i] = head;
+    j->only[i] = false;
+    return status;
+}
+
+static tm_status export_all(const selection *s, job *j, int fd, int64_t *n_events, tm_error *err) {
+    const tm_export_job all = {
+        .names = j->names,
+        .ranks = j->ranks,
+        .hosts = j->hosts,
+        .n_ranks = j->n_ranks,
+        .wanted = j->wanted,
+        .begin_ns = j->begin_ns,
+        .from_ns = s->has_from ? j->begin_ns + s->from_ns : INT64_MIN,
+        .to_ns = s->has_to ? j->begin_ns + s->to_ns : INT64_MAX,
+        .tool_version = TMERGE_VERSION,
+    };
+    tm_export *x;
+    const char *path = s->to_stdout ? "standard output" : s->output;
+    TM_TRY(tm_export_create(s->format, &all, fd, path, &x, err));
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < j->n_ranks && status == TM_OK; i++)
+        if (j->wanted[i])
+            status = export_rank(j, i, x, err);
+    if (status == TM_OK)
+        status = tm_export_end(x, err);
+    *n_events = tm_export_events(x);
+    tm_export_destroy(x);
+    return status;
+}
+
+static tm_status fail_output(const selection *s, int code, tm_error *err) {
+    return tm_fail(err, TM_ERR_OUTPUT, s->output, -1, "cannot be written: %s", strerror(code));
+}
+
+/* It has its name only when it is complete. */
+static tm_status export_file(const selection *s, job *j, tm_error *err) {
+    tm_draft draft;
+    int64_t n_events = 0;
+    tm_status status = tm_draft_create(&draft, s->output) ? TM_OK : tm_fail_memory(err);
+    int code = 0;
+    tm_output_watch(s->output);
+    if (status == TM_OK && (code = tm_draft_open(&draft)) != 0)
+        status = fail_output(s, code, err);
+    if (status == TM_OK)
+        status = export_all(s, j, draft.fd, &n_events, err);
+    if (status == TM_OK && (code = tm_draft_publish(&draft)) != 0)
+        status = fail_output(s, code, err);
+    tm_draft_discard(&draft);
+    if (status == TM_OK)
+        printf("%s: %lld events\n", s->output, (long long)n_events);
+    return status;
+}
+
+static tm_status export_run(const tm_arguments *arguments, tm_error *err) {
+    selection s = {0};
+    job j = {0};
+    int64_t n_events;
+    if (arguments->n_operands != 1)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge export needs one store; see --help");
+    TM_TRY(parse_selection(arguments, &s, err));
+    TM_TRY(check_output(arguments, &s, err));
+    if (!tm_console_speaks()) /* one process writes the file */
+        return TM_OK;
+    tm_status status = read_job(&s, &j, err);
+    if (status == TM_OK)
+        status = s.to_stdout ? export_all(&s, &j, STDOUT_FILENO, &n_events, err)
+                             : export_file(&s, &j, err);
+    free_job(&j);
+    return status;
+}
+
+const tm_command tm_command_export = {
+    .name = "export",
+    .usage = "STORE [--format FORMAT] [--rank LIST] [--from T] [--to T] [-o FILE]",
+    .summary = "Writes the merged events for Perfetto, as Chrome's JSON or as CSV",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .run = export_run,
+};
