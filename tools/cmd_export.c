@@ -16,10 +16,10 @@
 
 static const tm_option options[] = {
     {"format", 0, "FORMAT",
-     "perfetto (Perfetto's own, any size: the default), chrome (Chrome's JSON, small windows) or "
-     "csv (a line an event)"},
+     "perfetto (Perfetto's own, any size: the default), chrome (Chrome's JSON, small windows), csv "
+     "(a line an event), or archive (the original traces, for Perfetto to open as one)"},
     {"output", 'o', "FILE",
-     "the file to write (tmerge.perfetto-trace, tmerge.json, tmerge.csv); - is standard output"},
+     "the file to write (tmerge.perfetto-trace, .json, .csv or .tar), or - for standard output"},
     {"rank", 0, "LIST", "only these ranks, such as 0,3,8-15"},
     {"from", 0, "T",
      "only events that end after T, in seconds from the job's begin; one that has begun before is "

@@ -12,6 +12,7 @@ static const tm_export_format *const formats[] = {
     &tm_export_perfetto,
     &tm_export_chrome,
     &tm_export_csv,
+    &tm_export_archive,
 };
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };

@@ -1,5 +1,5 @@
 """What tmerge export writes, against the store as h5py reads it and by other decoders: Perfetto's
-trace by protoc, Chrome's JSON by tmerge itself, CSV by Python's csv."""
+trace by protoc, Chrome's JSON by tmerge itself, CSV by Python's csv, the archive by its tarfile."""
 import collections
 import csv
 import decimal
@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import signal
+import tarfile
 
 from common import (BASE_NS, TMERGE, Skip, contains, content, equal, event, files, gzipped, holds,
                     kernel, limited, main, merged, nanogpt, put, rows, run, seal, small_trace,
@@ -499,6 +500,71 @@ def test_ranks_are_chosen_by_their_numbers():
     equal({pid for pid, _ in Trace('tmerge.perfetto-trace').items}, {7})
 
 
+# Archive --------------------------------------------------------------------------------------------
+
+
+def time_of_step(data):
+    """Nanoseconds, relative to its base, at which a trace has step 4 begin on the CPU."""
+    found, = [e for e in json.loads(data, parse_float=decimal.Decimal)['traceEvents']
+              if (e.get('name'), e.get('cat')) == ('ProfilerStep#4', 'user_annotation')]
+    return int(found['ts'] * 1000)
+
+
+def test_the_archive_holds_the_traces_and_puts_them_on_one_clock():
+    path = made(steps=2, drift_ppb=0)
+    put('job/profile_rank_3.json', gzipped(content('job/profile_rank_3.json')))
+    export(path, 'archive')
+    with tarfile.open('tmerge.tar') as archive:
+        held = {m.name: archive.extractfile(m).read() for m in archive.getmembers()}
+    manifest = held.pop('perfetto_manifest.json')
+    equal(manifest.replace(b' ', b'').replace(b'\n', b'')[:20], b'{"perfetto_manifest"')
+    manifest = json.loads(manifest)['perfetto_manifest']
+    equal(manifest['version'], 1)
+    equal([f['path'] for f in manifest['files']], sorted(held))
+    store = Store(path)
+    equal([f['machine']['name'] for f in manifest['files']],
+          [f'rank {r} ({store.hosts[r]})' for r in store.ranks])
+    begins, _ = store.times()
+    names, categories = store.texts('events/name'), store.words('events/category')
+    reference, = [f['path'] for f in manifest['files'] if 'clocks' not in f]
+    zeros = {}  # what each file's time 0 is on the job's clock, found by an event of it
+    for i, (rank, file) in enumerate(zip(store.ranks, manifest['files'])):
+        data = held[file['path']]
+        given = content(f'job/profile_rank_{rank}.json')
+        equal(data, gzip.decompress(given) if rank == 3 else given)
+        a, b = store.range(i)
+        row, = [r for r in range(a, b) if names[r] == 'ProfilerStep#4' and
+                categories[r] == 'user_annotation']
+        zeros[file['path']] = int(begins[row]) - time_of_step(data)
+    for file in manifest['files']:
+        if file['path'] != reference:
+            equal(file['clocks'], {'sync_to': {'file': reference},
+                                   'offset_ns': zeros[file['path']] - zeros[reference]})
+            holds(file['clocks']['offset_ns'] >= 0, 'moved below 0')
+    holds(len(set(zeros.values())) > 1, 'clocks that differ are needed')
+
+
+def test_the_archive_adds_the_base_of_each_trace():
+    # Rank 1 begins 1 s later by its base; its base stands behind its events.
+    put('rank0.json', small_trace(0, base=BASE_NS))
+    put('rank1.json', small_trace(1, base=BASE_NS + 10**9, behind=True))
+    tmerge('rank0.json', 'rank1.json', '--align=utc').expect(0)
+    export('tmerge.h5', 'archive')
+    with tarfile.open('tmerge.tar') as archive:
+        manifest = json.load(archive.extractfile('perfetto_manifest.json'))
+    equal(manifest['perfetto_manifest']['files'][1]['clocks'],
+          {'sync_to': {'file': 'rank_00000.json'}, 'offset_ns': 10**9})
+
+
+def test_a_trace_that_is_gone_is_named():
+    put('rank0.json', small_trace(0))
+    merged('rank0.json')
+    os.unlink('rank0.json')
+    tmerge('export', 'tmerge.h5', '--format', 'archive').fails(
+        3, 'rank0.json: cannot be opened: No such file or directory')
+    equal(files(), ['tmerge.h5'])
+
+
 # What goes wrong ------------------------------------------------------------------------------------
 
 
@@ -508,10 +574,14 @@ def test_wrong_usage_is_told():
             ([], 'tmerge export needs one store; see --help'),
             (['tmerge.h5', 'x'], 'tmerge export needs one store; see --help'),
             (['tmerge.h5', '--format', 'xml'],
-             "--format takes perfetto, chrome or csv, not 'xml'"),
+             "--format takes perfetto, chrome, csv or archive, not 'xml'"),
             (['tmerge.h5', '--rank', '7'], "--rank holds none of the store's ranks"),
             (['tmerge.h5', '--from', '2', '--to', '1'], '--from must be before --to'),
-            (['tmerge.h5', '--from', '1', '--to', '1'], '--from must be before --to')]:
+            (['tmerge.h5', '--from', '1', '--to', '1'], '--from must be before --to'),
+            (['tmerge.h5', '--format', 'archive', '--to', '1'],
+             '--format archive writes whole traces to a file: no --from, no --to, no -o -'),
+            (['tmerge.h5', '--format', 'archive', '-o', '-'],
+             '--format archive writes whole traces to a file: no --from, no --to, no -o -')]:
         tmerge('export', *arguments).fails(2, message)
     for text in ('', '-', '1e3', '1.0000000001', '1s', '0x1', '.5', '9999999999'):
         tmerge('export', 'tmerge.h5', '--from', text).fails(
@@ -522,7 +592,8 @@ def test_wrong_usage_is_told():
 
 def test_what_is_no_earlier_export_is_not_overwritten():
     merged(put('rank0.json', small_trace(0)))
-    names = {'perfetto': 'tmerge.perfetto-trace', 'chrome': 'tmerge.json', 'csv': 'tmerge.csv'}
+    names = {'perfetto': 'tmerge.perfetto-trace', 'chrome': 'tmerge.json', 'csv': 'tmerge.csv',
+             'archive': 'tmerge.tar'}
     for form, name in names.items():
         for other in (b'', b'mine\n', content('rank0.json')):
             put(name, other)
@@ -546,7 +617,7 @@ def test_what_is_no_earlier_export_is_not_overwritten():
 def test_a_disk_that_is_full_leaves_nothing():
     store = made(steps=1)
     before = files()
-    for form in ('perfetto', 'chrome', 'csv'):
+    for form in ('perfetto', 'chrome', 'csv', 'archive'):
         for env in (NAMELESS, NAMED):
             done = tmerge('export', store, '--format', form, '-o', 'x', env=env,
                           before=limited(20000))
@@ -570,10 +641,11 @@ def test_an_export_that_is_interrupted_leaves_nothing():
 
 def test_help_names_the_formats():
     out = tmerge('export', '--help').expect(0).out
-    for word in ('perfetto', 'chrome', 'csv', '--from', '--to', '--rank', '--force'):
+    for word in ('perfetto', 'chrome', 'csv', 'archive', '--from', '--to', '--rank', '--force'):
         contains(out, word)
     listed = tmerge('list').expect(0).out.split('Formats of tmerge export\n')[1]
-    equal([line.split()[0] for line in listed.splitlines()], ['perfetto', 'chrome', 'csv'])
+    equal([line.split()[0] for line in listed.splitlines()], ['perfetto', 'chrome', 'csv',
+                                                              'archive'])
 
 
 if __name__ == '__main__':

@@ -220,7 +220,7 @@ static void every_format_keeps_the_common_rules(void **state) {
     (void)state;
     size_t n;
     const tm_export_format *const *formats = tm_export_formats(&n);
-    assert_true(n >= 3);
+    assert_true(n >= 4);
     for (size_t i = 0; i < n; i++) {
         const tm_export_format *f = formats[i];
         assert_ptr_equal(tm_export_format_find(f->name), f);

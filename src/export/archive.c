@@ -1,0 +1,267 @@
+/* The original traces in one archive that Perfetto opens merged: a tar file with a manifest that
+ * says how the clock of each stands to the others (perfetto.dev, reference, trace manifest format).
+ * Members are decoded: Perfetto refuses a clock for a member that is compressed by itself. */
+#include "export.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json_text.h"
+#include "tmerge/source.h"
+
+enum { TAR_BLOCK = 512, PIECE_BYTES = 1 << 20, NAME_MAX_CHARS = 100 };
+
+/* Eleven octal digits, which is what every reader of tar files takes. */
+#define MEMBER_MAX ((INT64_C(1) << 33) - 1)
+
+#define MANIFEST_NAME "perfetto_manifest.json"
+
+/* A header of POSIX's ustar format. */
+typedef struct tar_header {
+    char name[NAME_MAX_CHARS], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8], type;
+    char link[100], magic[6], version[2], user[32], group[32], major[8], minor[8], prefix[155];
+    char unused[12];
+} tar_header;
+
+_Static_assert(sizeof(tar_header) == TAR_BLOCK, "a header is a block");
+
+enum { MAGIC_AT = 257 };
+#define MAGIC "ustar"
+#define VERSION "00"
+#define USER "tmerge"
+
+typedef struct member {
+    int64_t rank;
+    size_t span;
+    int64_t since_ns; /* its time 0 on the job's clock */
+} member;
+
+typedef struct archive {
+    tm_vec members;  /* of member */
+    char *piece;     /* owned; [PIECE_BYTES + 1] */
+    int64_t base_ns; /* the last that a trace told */
+} archive;
+
+static tm_status begin(tm_export *x, tm_error *err) {
+    archive *a = x->state;
+    *a = (archive){.members = TM_VEC(member), .piece = malloc(PIECE_BYTES + 1)};
+    return a->piece ? TM_OK : tm_fail_memory(err);
+}
+
+static tar_header header_of(const char *name, int64_t size) {
+    tar_header header = {
+        .mode = "0000644",
+        .uid = "0000000",
+        .gid = "0000000",
+        .mtime = "00000000000",
+        .sum = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '}, /* so it counts in itself */
+        .type = '0',
+        .magic = MAGIC,
+        .version = {'0', '0'},
+        .user = USER};
+    unsigned char bytes[TAR_BLOCK];
+    unsigned sum = 0;
+    snprintf(header.name, sizeof header.name, "%s", name);
+    snprintf(header.size, sizeof header.size, "%011" PRIo64, (uint64_t)size);
+    memcpy(bytes, &header, sizeof header);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        sum += bytes[i];
+    snprintf(header.sum, sizeof header.sum, "%06o", sum);
+    header.sum[7] = ' ';
+    return header;
+}
+
+static void pad(tm_export *x, int64_t size) {
+    static const char zeros[TAR_BLOCK];
+    tm_out_bytes(&x->out, zeros, (size_t)(-size & (TAR_BLOCK - 1)));
+}
+
+/* Looks for a trace's base while it goes by: times of newer profilers are relative to it. Inside a
+ * string its quotes would be escaped, so the key is found nowhere else. */
+typedef struct base_search {
+    size_t matched;  /* bytes of the key, or all of it: */
+    bool colon;      /* and the colon, and */
+    uint64_t number; /* digits so far, of */
+    int n_digits;    /* as many */
+    bool found;
+} base_search;
+
+static void search_number(base_search *search, char c) {
+    bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (space && search->n_digits == 0)
+        return;
+    if (!search->colon && c == ':') {
+        search->colon = true;
+    } else if (search->colon && c >= '0' && c <= '9' && search->n_digits < 19) {
+        search->number = search->number * 10 + (unsigned)(c - '0');
+        search->n_digits++;
+    } else {
+        search->found = search->n_digits > 0;
+        search->matched = 0;
+    }
+}
+
+static void search_piece(base_search *search, const char *bytes, size_t size) {
+    static const char key[] = "\"baseTimeNanoseconds\"";
+    for (size_t i = 0; i < size && !search->found; i++) {
+        if (search->matched == sizeof key - 1) {
+            search_number(search, bytes[i]);
+            continue;
+        }
+        if (search->matched == 0) { /* most bytes are passed over here */
+            const char *quote = memchr(bytes + i, '"', size - i);
+            if (!quote)
+                return;
+            i = (size_t)(quote - bytes);
+        }
+        if (bytes[i] == key[search->matched])
+            search->matched++;
+        else
+            search->matched = bytes[i] == '"';
+        search->colon = false;
+        search->number = 0;
+        search->n_digits = 0;
+    }
+}
+
+/* Not the name of the trace: two may have the same one in different folders. */
+static void member_name(const member *m, char out[NAME_MAX_CHARS]) {
+    if (m->span == 0)
+        snprintf(out, NAME_MAX_CHARS, "rank_%05" PRId64 ".json", m->rank);
+    else
+        snprintf(out, NAME_MAX_CHARS, "rank_%05" PRId64 "_%zu.json", m->rank, m->span);
+}
+
+/* Its size is known only when it has gone by: then its header is written again. */
+static tm_status copy_member(tm_export *x, tm_source *source, const char *name, base_search *search,
+                             tm_error *err) {
+    archive *a = x->state;
+    tar_header header = header_of(name, 0);
+    int64_t at = x->written, size = 0;
+    tm_out_bytes(&x->out, &header, sizeof header);
+    for (size_t n = 1; n > 0; size += (int64_t)n) {
+        TM_TRY(tm_source_read(source, a->piece, PIECE_BYTES, &n, err));
+        search_piece(search, a->piece, n);
+        tm_out_bytes(&x->out, a->piece, n);
+        TM_TRY(tm_export_flush(x, err));
+    }
+    if (size > MEMBER_MAX)
+        return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
+                       "has over 8 GiB, which no member of an archive can: --format perfetto");
+    header = header_of(name, size);
+    TM_TRY(tm_export_patch(x, at, &header, sizeof header, err));
+    pad(x, size);
+    return tm_export_flush(x, err);
+}
+
+/* A manifest has no drift, so the clock is right in the middle of the trace. */
+static int64_t clock_offset(const tm_timeline *timeline, const tm_span *span) {
+    int64_t middle = span->begin_ns + (span->end_ns - span->begin_ns) / 2;
+    return tm_rank_clock_true(&timeline->clock, middle) - middle;
+}
+
+/* The base is that of the trace as it is now, for that is what goes into the archive. */
+static tm_status put_span(tm_export *x, const tm_timeline *timeline, size_t i, tm_error *err) {
+    archive *a = x->state;
+    const tm_span *span = &timeline->spans[i];
+    base_search search = {0};
+    tm_source *source;
+    char name[NAME_MAX_CHARS];
+    member m = {.rank = timeline->rank, .span = i};
+    member_name(&m, name);
+    TM_TRY(tm_source_open(tm_names_text(x->job->names, span->source).bytes, &source, err));
+    tm_status status = copy_member(x, source, name, &search, err);
+    tm_source_close(source);
+    if (status != TM_OK)
+        return status;
+    if (search.found)
+        a->base_ns = (int64_t)search.number;
+    bool adopted = span->counts[TM_COUNT_ADOPTED_BASE] > 0; /* cut off behind its events */
+    m.since_ns = (search.found || adopted ? a->base_ns : 0) + clock_offset(timeline, span);
+    return tm_vec_append(&a->members, &m, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
+    for (size_t i = 0; i < timeline->n_spans; i++)
+        TM_TRY(put_span(x, timeline, i, err));
+    x->n_events += (int64_t)timeline->n_events;
+    return TM_OK;
+}
+
+/* The one whose clock the others are told against: that with the earliest time 0, so that no event
+ * is moved to a time below 0, which Perfetto would leave out. */
+static size_t reference_of(const archive *a) {
+    const member *members = a->members.data;
+    size_t first = 0;
+    for (size_t i = 1; i < a->members.n; i++)
+        if (members[i].since_ns < members[first].since_ns)
+            first = i;
+    return first;
+}
+
+/* Each rank is a machine of its own: processes of ranks in containers have the same numbers. */
+static void put_file(tm_out *out, const tm_export_job *job, const member *m,
+                     const member *reference) {
+    char name[NAME_MAX_CHARS], machine[512];
+    member_name(m, name);
+    tm_export_rank_name(job, m->rank, machine, sizeof machine);
+    tm_out_string(out, "\n  {\"path\": \"");
+    tm_out_string(out, name);
+    tm_out_string(out, "\", \"machine\": {\"name\": ");
+    tm_json_put_text(out, (tm_text){machine, strlen(machine)});
+    tm_out_char(out, '}');
+    if (m != reference) {
+        member_name(reference, name);
+        tm_out_string(out, ",\n   \"clocks\": {\"sync_to\": {\"file\": \"");
+        tm_out_string(out, name);
+        tm_out_string(out, "\"}, \"offset_ns\": ");
+        tm_json_put_int(out, m->since_ns - reference->since_ns);
+        tm_out_char(out, '}');
+    }
+    tm_out_char(out, '}');
+}
+
+static tm_status end(tm_export *x, tm_error *err) {
+    const archive *a = x->state;
+    const member *members = a->members.data;
+    static const char zeros[2 * TAR_BLOCK]; /* the end of a tar file */
+    tm_out text = TM_OUT();
+    /* Perfetto knows a manifest by these bytes. */
+    tm_out_string(&text, "{\"perfetto_manifest\": {\"version\": 1, \"files\": [");
+    for (size_t i = 0; i < a->members.n; i++) {
+        tm_out_string(&text, i == 0 ? "" : ",");
+        put_file(&text, x->job, &members[i], &members[reference_of(a)]);
+    }
+    tm_out_string(&text, "\n]}}\n");
+    const tar_header header = header_of(MANIFEST_NAME, (int64_t)text.bytes.n);
+    tm_out_bytes(&x->out, &header, sizeof header);
+    tm_out_bytes(&x->out, text.bytes.data, text.bytes.n);
+    pad(x, (int64_t)text.bytes.n);
+    tm_out_bytes(&x->out, zeros, sizeof zeros);
+    bool failed = text.failed;
+    tm_vec_free(&text.bytes);
+    return failed ? tm_fail_memory(err) : TM_OK;
+}
+
+static void destroy(tm_export *x) {
+    archive *a = x->state;
+    tm_vec_free(&a->members);
+    free(a->piece);
+}
+
+const tm_export_format tm_export_archive = {
+    .name = "archive",
+    .file = "tmerge.tar",
+    .summary = "the original traces, with what Perfetto needs to open them as one",
+    .begins = MAGIC "\0" VERSION USER,
+    .begins_size = sizeof MAGIC "\0" VERSION USER - 1,
+    .begins_at = MAGIC_AT,
+    .needs_file = true,
+    .state_size = sizeof(archive),
+    .begin = begin,
+    .rank = rank,
+    .end = end,
+    .destroy = destroy,
+};
