@@ -48,6 +48,7 @@ static tm_status begin(tm_export *x, tm_error *err) {
         return tm_fail_memory(err);
     tm_out_bytes(&x->out, FIRST_PACKET, sizeof FIRST_PACKET - 1);
     put_snapshot(p, x->job->begin_ns > 0 ? x->job->begin_ns : 0);
+    tm_perfetto_root(p);
     return tm_perfetto_pack_begin(p, err);
 }
 

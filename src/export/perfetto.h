@@ -84,6 +84,9 @@ size_t tm_perfetto_packet(tm_perfetto *p, uint32_t flags);
 /** Text as UTF-8: bad bytes as U+FFFD. */
 void tm_perfetto_text(tm_perfetto *p, uint32_t field, tm_text text);
 
+/** The packet that has Perfetto show the processes in the order of their ranks. */
+void tm_perfetto_root(tm_perfetto *p);
+
 /** The packets in front of a rank's events: its sequence, and its process track. */
 void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline);
 

@@ -14,10 +14,11 @@ enum {
     TRACK_COUNTER = 8,
     TRACK_CHILD_ORDER = 11,
     TRACK_PLACE = 12,
+    TRACK_PROCESS_ORDER = 19,
 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6, PROCESS_LABEL = 8 };
 enum { COUNTER_UNIT = 3, UNIT_BYTES = 3 };
-enum { ORDER_EXPLICIT = 3 };
+enum { ORDER_EXPLICIT = 3, PROCESS_ORDER_EXPLICIT = 1 };
 
 enum { CLOCK_REALTIME_ID = 1 };
 enum { RANK_NAME_MAX = 512 };
@@ -45,6 +46,16 @@ static void begin_sequence(tm_perfetto *p) {
     intern_categories(p);
     tm_perfetto_intern_notes(p);
     tm_proto_end(&p->block, interned);
+    tm_proto_end(&p->block, packet);
+}
+
+/* The root of all tracks: it has no events, and says that processes are in the order of ranks. */
+void tm_perfetto_root(tm_perfetto *p) {
+    size_t packet = tm_perfetto_packet(p, 0);
+    size_t track = tm_proto_begin(&p->block, PACKET_TRACK);
+    tm_proto_uint(&p->block, TRACK_ID, 0);
+    tm_proto_uint(&p->block, TRACK_PROCESS_ORDER, PROCESS_ORDER_EXPLICIT);
+    tm_proto_end(&p->block, track);
     tm_proto_end(&p->block, packet);
 }
 

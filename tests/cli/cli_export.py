@@ -107,6 +107,7 @@ class Store:
 
 def check_tracks(found, store):
     """A process a rank, in order, with its host; below it its steps, counters, streams, threads."""
+    equal(found.process_order, 'PROCESS_ORDERING_EXPLICIT')
     processes = [t for t in found.tracks.values() if t.process]
     equal([t.name for t in processes], [f'rank {r} ({store.hosts[r]})' for r in store.ranks])
     for place, (rank, track) in enumerate(zip(store.ranks, processes)):

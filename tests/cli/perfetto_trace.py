@@ -155,6 +155,9 @@ class Trace:
         if 'interned_data' in packet:
             self.sequences[number].learn(packet)
         if 'track_descriptor' in packet:
+            if one(one(packet, 'track_descriptor'), 'uuid') == 0:  # the root of all tracks
+                self.process_order = one(packet['track_descriptor'][0], 'process_ordering')
+                return
             track = Track(one(packet, 'track_descriptor'))
             holds(track.id > 0 and track.id not in self.tracks, f'track {track.id} twice')
             holds(track.parent is None or track.parent in self.tracks, f'parent {track.parent}')
