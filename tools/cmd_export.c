@@ -181,8 +181,9 @@ static void free_job(job *j) {
 static tm_status export_rank(job *j, size_t i, tm_export *x, tm_error *err) {
     const tm_timeline head = j->ranks[i];
     j->only[i] = true;
+    const tm_store_choice choice = {j->only, TM_STORE_ALL_RECORDS};
     tm_status status =
-        tm_store_read_timelines(j->store, j->names, j->ranks, j->only, j->n_ranks, err);
+        tm_store_read_timelines(j->store, j->names, j->ranks, &choice, j->n_ranks, err);
     if (status == TM_OK)
         status = tm_export_rank(x, &j->ranks[i], err);
     tm_timeline_destroy(&j->ranks[i]);

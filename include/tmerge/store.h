@@ -279,6 +279,15 @@ tm_status tm_store_read_rows(tm_store_column *column, size_t first, size_t n, vo
 tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *n,
                               tm_error *err) TM_MUST_CHECK;
 
+/** What of the job is read. */
+typedef struct tm_store_choice {
+    const bool *ranks; /* [n] whether a rank's arrays are wanted */
+    unsigned records; /* bits 1 << tm_record of the tables that are wanted besides the spans, steps,
+                         tracks and events; the arrays of the others stay empty */
+} tm_store_choice;
+
+#define TM_STORE_ALL_RECORDS (~0u)
+
 /**
  * Reads the arrays and the clocks of some ranks, but for what matching answers. Every number is
  * checked, so that no later code meets a row, an id or a time that cannot be.
@@ -286,10 +295,11 @@ tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *
  * @param names   the store's, with which the ids are checked
  * @param ranks   [n] as tm_store_read_ranks gave them; the wanted ones get their arrays, which
  *                tm_timeline_destroy frees, also those that a failed call leaves
- * @param wanted  [n]
+ * @param choice  which ranks, and which of their tables
  * @return        TM_OK; TM_ERR_INPUT: a column is missing, or damaged; TM_ERR_FAULT
  */
 tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, tm_timeline *ranks,
-                                  const bool *wanted, size_t n, tm_error *err) TM_MUST_CHECK;
+                                  const tm_store_choice *choice, size_t n,
+                                  tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -57,8 +57,8 @@ enum { TM_LANE_SHIFT = 40 };
 tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, int64_t world_size,
                             int origin, tm_match_input *out, tm_error *err) TM_MUST_CHECK;
 
-/** The size of a kernel's operation as nccl-tests counts it, -1 without metadata: what an all-gather
- * puts out, else what goes in (a receiver has only an out). */
+/** The size of a kernel's operation as nccl-tests counts it, -1 without metadata: what an
+ * all-gather puts out, else what goes in (a receiver has only an out). */
 int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr);
 
 /** Number of the step that launched an event, else of that in whose window it begins; -1 for none.

@@ -44,8 +44,9 @@ static tm_status visit_batch(maker *m, size_t first, size_t end, visit visitor) 
     memcpy(bare, m->ranks + first, (end - first) * sizeof *bare);
     for (size_t i = 0; i < m->n_ranks; i++)
         m->wanted[i] = i >= first && i < end;
+    const tm_store_choice choice = {m->wanted, 1u << TM_RECORD_COLLECTIVES};
     tm_status status =
-        tm_store_read_timelines(m->store, m->names, m->ranks, m->wanted, m->n_ranks, m->err);
+        tm_store_read_timelines(m->store, m->names, m->ranks, &choice, m->n_ranks, m->err);
     for (size_t i = first; i < end; i++) {
         if (status == TM_OK)
             status = visitor(m, &m->ranks[i], i);

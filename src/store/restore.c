@@ -161,13 +161,25 @@ static tm_status check(const restorer *r, size_t n_names) {
     return TM_OK;
 }
 
+/* Where rows begin was laid out before, so the others are still found. */
+static void leave_out(const restorer *r, int table) {
+    const size_t none = 0;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->wanted[i])
+            memcpy((char *)&r->ranks[i] + tm_record_tables[table].rows_at, &none, sizeof none);
+}
+
 tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, tm_timeline *ranks,
-                                  const bool *wanted, size_t n, tm_error *err) {
-    restorer r = {.store = store, .ranks = ranks, .n = n, .wanted = wanted, .err = err};
+                                  const tm_store_choice *choice, size_t n, tm_error *err) {
+    restorer r = {.store = store, .ranks = ranks, .n = n, .wanted = choice->ranks, .err = err};
     tm_status status = begin(&r);
-    for (int t = 0; t < TM_N_RECORDS && status == TM_OK; t++)
-        if (t != TM_RECORD_RANKS)
+    for (int t = 0; t < TM_N_RECORDS && status == TM_OK; t++) {
+        bool attrs = t >= TM_RECORD_LAUNCHES;
+        if (attrs && !(choice->records >> t & 1))
+            leave_out(&r, t);
+        else if (t != TM_RECORD_RANKS)
             status = read_columns(&r, t);
+    }
     if (status == TM_OK)
         status = check(&r, tm_names_count(names));
     end(&r);

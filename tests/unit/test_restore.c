@@ -200,7 +200,8 @@ typedef struct read_job {
 } read_job;
 
 /* Reads the ranks whose place has a bit in `wanted`. */
-static tm_status read_store(const char *path, unsigned wanted, read_job *out, tm_error *err) {
+static tm_status read_some(const char *path, unsigned wanted, unsigned records, read_job *out,
+                           tm_error *err) {
     bool asked[N_RANKS];
     for (int i = 0; i < N_RANKS; i++)
         asked[i] = wanted >> i & 1;
@@ -209,7 +210,12 @@ static tm_status read_store(const char *path, unsigned wanted, read_job *out, tm
     TM_TRY(tm_store_read_names(out->store, &out->names, err));
     TM_TRY(tm_store_read_ranks(out->store, &out->ranks, &out->n, err));
     assert_int_equal(out->n, N_RANKS);
-    return tm_store_read_timelines(out->store, out->names, out->ranks, asked, out->n, err);
+    const tm_store_choice choice = {asked, records};
+    return tm_store_read_timelines(out->store, out->names, out->ranks, &choice, out->n, err);
+}
+
+static tm_status read_store(const char *path, unsigned wanted, read_job *out, tm_error *err) {
+    return read_some(path, wanted, TM_STORE_ALL_RECORDS, out, err);
 }
 
 static void read_job_free(read_job *job) {
@@ -234,6 +240,25 @@ static void timelines_are_read_back_as_they_were_written(void **state) {
             assert_same_timeline(&found.ranks[i], &full.job.ranks[i]);
         read_job_free(&found);
     }
+    tm_names_destroy(full.job.names);
+}
+
+static void only_the_wanted_tables_are_read(void **state) {
+    char path[128];
+    full_job full;
+    read_job found;
+    tm_error err = {0};
+    full_job_make(&full);
+    full_job_write(&full, store_file(state, "a.h5", path), true);
+    assert_int_equal(read_some(path, 7, 1u << TM_RECORD_COLLECTIVES, &found, &err), TM_OK);
+    for (size_t i = 0; i < N_RANKS; i++) {
+        tm_timeline expected = full.job.ranks[i]; /* without the other tables */
+        for (int attr = 0; attr < TM_N_ATTRS; attr++)
+            expected.n_attrs[attr] = attr == TM_ATTR_COLLECTIVE ? expected.n_attrs[attr] : 0;
+        assert_same_timeline(&found.ranks[i], &expected);
+        assert_true(found.ranks[i].attrs[TM_ATTR_KERNEL] == NULL);
+    }
+    read_job_free(&found);
     tm_names_destroy(full.job.names);
 }
 
@@ -415,6 +440,7 @@ int main(void) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(timelines_are_read_back_as_they_were_written),
+        WITH_FOLDER(only_the_wanted_tables_are_read),
         WITH_FOLDER(only_the_wanted_ranks_are_read),
         WITH_FOLDER(a_number_that_cannot_be_is_refused),
         WITH_FOLDER(a_column_that_is_missing_is_named),
