@@ -1,0 +1,298 @@
+"""What the report's timeline is drawn from, read back from the page by a decoder of its own and held
+against the store and its tables: every event, the coverage, who came when to the collectives."""
+import base64
+import re
+import zlib
+from collections import Counter
+
+from common import Skip, content, equal, holds, main, nanogpt, put, rows, synth, tmerge
+import h5py
+import numpy
+
+COMPUTE, TRANSFER, WAIT, UNMATCHED, COPIES = range(5)
+STREAM, ANNOTATIONS, THREAD = range(3)
+TIED, LAST = 1, 2
+
+
+# Reading ------------------------------------------------------------------------------------------
+
+
+class Block:
+    """A block of the page: varints, signed ones in zigzag, texts."""
+
+    def __init__(self, page, name):
+        found = re.search(rb'id="timeline\.' + name.encode() + rb'">([^<]*)</script>', page)
+        holds(found, f'the page has no block {name}')
+        self.data, self.at = zlib.decompress(base64.b64decode(found.group(1).strip())), 0
+
+    def number(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 0x7f) << shift
+            if byte < 0x80:
+                return value
+            shift += 7
+
+    def signed(self):
+        value = self.number()
+        return value >> 1 if value % 2 == 0 else -(value + 1 >> 1)
+
+    def bytes(self, n):
+        self.at += n
+        return self.data[self.at - n:self.at]
+
+    def text(self):
+        return self.bytes(self.number()).decode()
+
+    def numbers(self, n):
+        return [self.number() for _ in range(n)]
+
+
+def read_job(page):
+    block = Block(page, 'job')
+    equal(block.number(), 1, 'version')
+    job = dict(zip(('duration', 'buckets', 'strip', 'world', 'all', 'steps', 'events', 'n'),
+                   block.numbers(8)))
+    job['ranks'] = []
+    for _ in range(job['n']):
+        if block.number() == 0:
+            host = block.text()
+        rank = dict(zip(('rank', 'flags', 'domain', 'uncertainty', 'spread'), block.numbers(5)),
+                    host=host)
+        rank['spans'] = [(block.signed(), block.signed(), block.number())
+                         for _ in range(block.number())]
+        rank['parts'] = [(block.signed(), block.signed(), block.signed(), block.number())
+                         for _ in range(block.number())]
+        job['ranks'].append(rank)
+    job['names'] = [block.text() for _ in range(block.number())]
+    equal(block.at, len(block.data), 'bytes of the job')
+    return job
+
+
+def read_events(page, job):
+    """(rank, begin, duration, name), and of communication the wait, else None."""
+    block, found = Block(page, 'events'), []
+    while block.at < len(block.data):
+        at, track = block.numbers(2)
+        block.numbers(4)
+        n, begin, begins = block.number(), 0, []
+        for _ in range(n):
+            begin += block.signed()
+            begins.append(begin)
+        durations, names = block.numbers(n), block.numbers(n)
+        if track != STREAM:
+            block.bytes(n)
+        kinds = block.bytes(n)
+        for i in range(n):
+            wait = None
+            if track == STREAM and kinds[i] in (TRANSFER, UNMATCHED):
+                wait = block.number() - 1
+                block.number()
+                equal(wait >= 0, kinds[i] == TRANSFER, 'a kind that goes with the wait')
+            found.append((job['ranks'][at]['rank'], begins[i], durations[i],
+                          job['names'][names[i]], wait))
+    equal(len(found), job['events'], 'events of the job')
+    return found
+
+
+def read_operations(page, job):
+    block, found, begin = Block(page, 'operations'), [], 0
+    n, _ = block.numbers(2)
+    for _ in range(n):
+        begin += block.signed()
+        kind, group, description, size = block.numbers(4)
+        step, members = block.signed(), block.number()
+        at = numpy.cumsum(block.numbers(members))
+        begins, durations = block.numbers(members), block.numbers(members)
+        waits, states = [w - 1 for w in block.numbers(members)], block.numbers(members)
+        found.append({'begin': begin, 'bytes': size - 1, 'step': step, 'group':
+                      job['names'][group], 'waits': waits, 'states': states, 'members': {
+                          job['ranks'][a]['rank']: (begin + b, begin + b + d)
+                          for a, b, d in zip(at, begins, durations)}})
+    equal(block.at, len(block.data), 'bytes of the operations')
+    return found
+
+
+def llround(values):
+    """To the nearest integer, half away from zero."""
+    return (numpy.sign(values) * numpy.floor(numpy.abs(values) + 0.5)).astype(numpy.int64)
+
+
+def stored_events(path):
+    """The same events from the store, on the job's clock."""
+    found = []
+    begin_ns = rows(path, 'job.job')[0]['begin_ns']
+    with h5py.File(path) as store:
+        text, at = store['names/bytes'][()].tobytes(), store['names/offsets'][()]
+        names = [text[a:b].decode() for a, b in zip(at[:-1], at[1:])]
+        events = store['events']
+        clock = {name: column[()] for name, column in store['clock'].items()}
+        ranks = {name: store['ranks'][name][()] for name in ('rank', 'first_event', 'n_events')}
+        columns = {name: events[name][()] for name in ('begin_ns', 'duration_ns', 'name')}
+        words = {v: k for k, v in h5py.check_enum_dtype(events['category'].dtype).items()}
+        category, kind = events['category'][()], events['kind'][()]
+        role, roles = events['role'][()], h5py.check_enum_dtype(events['role'].dtype)
+        waits = dict(zip(store['collective_events/event'][()].tolist(),
+                         store['collective_events/wait_ns'][()].tolist()))
+        for i in range(len(ranks['rank'])):
+            first, n = int(ranks['first_event'][i]), int(ranks['n_events'][i])
+            begins = columns['begin_ns'][first:first + n]
+            since = (begins - clock['middle_ns'][i]).astype(float)
+            true = begins + clock['offset_ns'][i] + llround(since * (clock['drift_ppb'][i] * 1e-9))
+            for k in range(n):
+                row = first + k
+                if kind[row] != 0 or words[category[row]] == 'trace':
+                    continue
+                wait = waits[row] if role[row] == roles['communication'] else None
+                found.append((int(ranks['rank'][i]), int(true[k]) - begin_ns,
+                              int(columns['duration_ns'][row]), names[columns['name'][row]], wait))
+    return found
+
+
+# Checks -------------------------------------------------------------------------------------------
+
+
+def same_events(page, job, store):
+    found, expected = Counter(read_events(page, job)), Counter(stored_events(store))
+    holds(job['all'] == 1, 'not all events are in the page')
+    for missing in (expected - found).most_common(1) + (found - expected).most_common(1):
+        raise AssertionError(f'an event is not in both: {missing}')
+
+
+def bucket_widths(duration, n):
+    edges = [duration // n * i + duration % n * i // n for i in range(n + 1)]
+    return numpy.diff(numpy.array(edges)).astype(float)
+
+
+def sums_to(shares, widths, full, expected, what):
+    """Shares of buckets times their widths are the time within half a count a bucket; a share of 1
+    may have been lifted from less."""
+    counts = widths / full
+    allowed = numpy.where(shares == 0, 0.0, numpy.where(shares == 1, counts, counts / 2)).sum()
+    found = float((shares * counts).sum())
+    # aligned times are whole nanoseconds: each interval may be one longer or shorter
+    holds(abs(found - expected) <= allowed + 1000,
+          f'{what}: {found:.0f} ns, not {expected} within {allowed:.0f}')
+
+
+def same_coverage(page, job, store):
+    coverage = numpy.frombuffer(Block(page, 'coverage').data, numpy.uint8).astype(float)
+    coverage = coverage.reshape(job['n'], 5, job['buckets'])
+    widths = bucket_widths(job['duration'], job['buckets'])
+    table = rows(store, 'overlap.rank')
+    equal([rank['rank'] for rank in job['ranks']], [row['rank'] for row in table])
+    for lanes, row in zip(coverage, table):
+        what = f'rank {row["rank"]}'
+        sums_to(lanes[COMPUTE], widths, 255, row['compute_ns'], what + ' compute')
+        sums_to(lanes[[TRANSFER, WAIT, UNMATCHED]], widths, 255, row['comm_ns'],
+                what + ' communication')
+    strip = numpy.frombuffer(Block(page, 'strip').data, '<u2').astype(float)
+    strip = strip.reshape(5, job['strip'])
+    widths = bucket_widths(job['duration'], job['strip']) * job['n']
+    for kind, columns in ((COMPUTE, ['compute_ns']), (TRANSFER, ['exposed_transfer_ns']),
+                          (WAIT, ['exposed_wait_ns']), (UNMATCHED, ['exposed_unmatched_ns']),
+                          (COPIES, ['exposed_memory_ns'])):
+        expected = sum(row[column] or 0 for row in table for column in columns)
+        sums_to(strip[kind], widths, 65535, expected, f'all ranks {columns[0]}')
+
+
+def same_collectives(page, job, store, at_least):
+    """L, the arrivals and the last rank of the worst collectives."""
+    begin_ns = rows(store, 'job.job')[0]['begin_ns']
+    found = {}
+    for operation in read_operations(page, job):
+        found.setdefault((operation['begin'], sum(max(0, w) for w in operation['waits'])),
+                         []).append(operation)
+    worst, arrivals = rows(store, 'collectives.worst'), rows(store, 'collectives.arrival')
+    for row in worst:
+        members = {a['rank']: (a['begin_ns'] - begin_ns, a['end_ns'] - begin_ns)
+                   for a in arrivals if a['instance'] == row['instance']}
+        fits = [o for o in found.get((row['begin_ns'] - begin_ns, row['wait_ns']), [])
+                if o['members'] == members]
+        equal(len(fits), 1, f'operations that are instance {row["instance"]}')
+        operation = fits[0]
+        last = max(begin for begin, _ in operation['members'].values())
+        equal(last - operation['begin'], row['skew_ns'], 'L')
+        alone = [rank for rank, state in zip(sorted(members), operation['states'])
+                 if state == LAST]
+        holds(alone in ([], [row['last_rank']]), f'{alone} came last')
+        if not alone:
+            holds(operation['states'].count(TIED) >= 2, 'a tie of one')
+        equal(operation['bytes'], -1 if row['bytes'] is None else row['bytes'])
+        equal(operation['step'], -1 if row['step'] is None else row['step'])
+        for rank, wait in zip(sorted(members), operation['waits']):
+            begin, end = members[rank]
+            equal(wait, max(0, min(end, last) - begin), f'wait of rank {rank}')
+    holds(len(worst) >= at_least, f'only {len(worst)} collectives')
+    same_last_places(found, store)
+
+
+def same_last_places(operations, store):
+    """Who came last and who may have, over all operations: as often as stragglers.rank counts."""
+    counts = {LAST: Counter(), TIED: Counter()}
+    for operation in sum(operations.values(), []):
+        for rank, state in zip(sorted(operation['members']), operation['states']):
+            if state in counts:
+                counts[state][rank] += 1
+    for row in rows(store, 'stragglers.rank'):
+        equal((counts[LAST][row['rank']], counts[TIED][row['rank']]),
+              (row['last_arrivals'], row['tied']), f'last places and ties of rank {row["rank"]}')
+
+
+def page_of(name, *traces):
+    tmerge(*traces, '-o', f'{name}.h5').expect(0)
+    tmerge('report', f'{name}.h5', '-o', f'{name}.html').expect(0)
+    return content(f'{name}.html')
+
+
+def checked(name, *traces):
+    """Merges traces and checks all; gives the job."""
+    page = page_of(name, *traces)
+    job = read_job(page)
+    same_events(page, job, f'{name}.h5')
+    same_coverage(page, job, f'{name}.h5')
+    same_collectives(page, job, f'{name}.h5', 20)
+    return job
+
+
+# Tests --------------------------------------------------------------------------------------------
+
+
+def test_the_timeline_of_a_real_job_is_that_of_its_store():
+    if not nanogpt():
+        raise Skip('no real traces')
+    job = checked('nanogpt8', nanogpt())
+    equal((job['n'], job['steps']), (8, 1))
+
+
+def test_clocks_of_hosts_are_aligned_and_close_arrivals_are_ties():
+    synth('hosts', ranks=16, ranks_per_host=4, steps=6, offset_us=2000, drift_ppb=800,
+          gpu_error_ns=20000, end_jitter_ns=2000, cpu_ops=2)
+    job = checked('hosts', 'hosts')
+    equal([rank['host'] for rank in job['ranks'][::4]], ['host0', 'host1', 'host2', 'host3'])
+    # errors of 20 us make some last places doubtful, and not all
+    table = rows('hosts.h5', 'stragglers.rank')
+    holds(sum(row['tied'] for row in table) > 0, 'no place is doubtful')
+    holds(sum(row['last_arrivals'] for row in table) > 0, 'all places are doubtful')
+
+
+def test_a_truncated_rank_ends_with_its_last_gpu_event():
+    synth('cut', ranks=2, ranks_per_host=2, steps=4)
+    whole = content('cut/profile_rank_1.json')
+    put('cut/profile_rank_1.json', whole[:len(whole) * 3 // 4])
+    page = page_of('cut', 'cut')
+    job = read_job(page)
+    begin, length, truncated = job['ranks'][1]['spans'][0]
+    equal((job['ranks'][0]['spans'][0][2], truncated), (0, 1))
+    kernels = [e for e in read_events(page, job) if e[0] == 1 and not e[3].startswith(
+        ('aten::', 'cuda', 'Profiler', 'Optimizer', 'c10d', 'record_param'))]
+    with h5py.File('cut.h5') as store:
+        rank = list(store['spans/rank']).index(1)
+        equal(length, int(store['spans/gpu_end_ns'][rank] - store['spans/begin_ns'][rank]))
+    holds(begin + length <= max(e[1] + e[2] for e in kernels), 'it ends behind its kernels')
+
+
+if __name__ == '__main__':
+    main()
