@@ -12,11 +12,12 @@ class Plane {
 
   constructor(base: Uint8Array) {
     this.levels = [base];
-    for (let below: Uint8Array | Uint16Array = base; below.length > 1; ) {
-      const scale = below === base ? FINE : 1, n: number = (below.length + 1) >> 1;
+    /* an odd last bucket would reach beyond the job */
+    for (let below: Uint8Array | Uint16Array = base; below.length > 1 && below.length % 2 === 0; ) {
+      const scale = below === base ? FINE : 1, n: number = below.length / 2;
       const level: Uint16Array = new Uint16Array(n);
       for (let i = 0; i < n; i++) {
-        const a = below[2 * i]!, b = below[2 * i + 1] ?? 0, mean = ((a + b) * scale) / 2;
+        const a = below[2 * i]!, b = below[2 * i + 1]!, mean = ((a + b) * scale) / 2;
         level[i] = mean > 0 && mean < 1 ? 1 : mean;
       }
       this.levels.push(level);

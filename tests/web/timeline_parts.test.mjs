@@ -1,0 +1,311 @@
+// Parts of the timeline that need no browser: bytes, shares, windows, keys, and what is painted.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { moduleOf } from "./page.mjs";
+
+const { Bytes } = await moduleOf("timeline/bytes.ts");
+const { Pyramid } = await moduleOf("timeline/pyramid.ts");
+const span = await moduleOf("timeline/span.ts");
+const { commandOf } = await moduleOf("timeline/keys.ts");
+const { EventList } = await moduleOf("timeline/lanes.ts");
+const { layout, rowAt, rowsIn } = await moduleOf("timeline/layout.ts");
+const { paintEvents, paintShares } = await moduleOf("timeline/paint_lane.ts");
+const { paintArrivals, membersOutside } = await moduleOf("timeline/paint_join.ts");
+const { OperationIndex, clocksArePoor } = await moduleOf("timeline/operations.ts");
+const { Scale } = await moduleOf("timeline/scale.ts");
+const { shortName, find } = await moduleOf("timeline/names.ts");
+const { missingParts, detailedParts, sumsOf } = await moduleOf("timeline/sums.ts");
+const { Lanes } = await moduleOf("timeline/lanes.ts");
+
+const COMPUTE = 0, TRANSFER = 1, WAIT = 2, UNMATCHED = 3, COPIES = 4;
+
+// Bytes and shares -----------------------------------------------------------------------------------
+
+test("varints, zigzag and texts are read as they are written", () => {
+  // 300 = 2 x 128 + 44; 2^35 = 32 x 128^4 x ... as five zero groups and a 1
+  const bytes = new Bytes(Uint8Array.from([0, 127, 0x80 | 44, 2, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 1, 2, 3, 0xc3, 0xa4, 65]));
+  assert.deepEqual([bytes.number(), bytes.number(), bytes.number(), bytes.number()], [0, 127, 300, 2 ** 35]);
+  assert.deepEqual([bytes.signed(), bytes.signed()], [-1, 1]);
+  assert.equal(bytes.text(), "äA");
+  assert.ok(bytes.done);
+  assert.throws(() => bytes.number(), /ends too early/);
+  assert.throws(() => new Bytes(Uint8Array.from([5, 65])).text(), /ends too early/);
+});
+
+function pyramidOf(shares, duration) {
+  const coverage = new Uint8Array(5 * shares.length);
+  coverage.set(shares);
+  return new Pyramid(coverage, shares.length, duration);
+}
+
+test("a column shows what of the time in it was busy, at any width", () => {
+  // eight buckets of 100 ns: full, empty, full, empty, then a quarter each
+  const pyramid = pyramidOf([255, 0, 255, 0, 51, 51, 51, 51], 800);
+  const columns = (from, width, n) => {
+    const out = new Float32Array(n);
+    pyramid.columns(0, COMPUTE, from, width, n, out);
+    return [...out].map((v) => Math.round(v * 1e4) / 1e4);
+  };
+  assert.deepEqual(columns(0, 100, 4), [1, 0, 1, 0]);
+  assert.deepEqual(columns(0, 200, 4), [0.5, 0.5, 0.2, 0.2]);
+  assert.deepEqual(columns(0, 400, 2), [0.5, 0.2]);
+  assert.deepEqual(columns(0, 800, 1), [0.35]);
+  assert.deepEqual(columns(50, 100, 3), [0.5, 0.5, 0.5]);
+  assert.deepEqual(columns(25, 50, 2), [1, 0.5]);
+  assert.deepEqual(columns(-100, 100, 1), [0]);
+  // half of the last column lies behind the job's end, where nothing is busy
+  assert.deepEqual(columns(700, 200, 1), [0.1]);
+});
+
+test("zooming out neither invents nor loses work", () => {
+  let seed = 1;
+  const random = () => (seed = (seed * 1103515245 + 12345) % 2 ** 31) / 2 ** 31;
+  const shares = Array.from({ length: 1000 }, () => (random() < 0.7 ? 0 : Math.floor(random() * 256)));
+  const pyramid = pyramidOf(shares, 1_000_000);
+  const exact = shares.reduce((sum, share) => sum + (share / 255) * 1000, 0);
+  for (const n of [1, 3, 17, 100, 999]) {
+    const out = new Float32Array(n);
+    pyramid.columns(0, COMPUTE, 0, 1_000_000 / n, n, out);
+    const sum = [...out].reduce((total, share) => total + share * (1_000_000 / n), 0);
+    assert.ok(Math.abs(sum - exact) < 0.002 * exact + 1, `${n} columns: ${sum}, not ${exact}`);
+  }
+  assert.ok(Math.abs(pyramid.sum(0, COMPUTE, 0, 1_000_000) - exact) < 1);
+  const half = shares.slice(0, 500).reduce((sum, share) => sum + (share / 255) * 1000, 0);
+  assert.ok(Math.abs(pyramid.sum(0, COMPUTE, 0, 500_000) - half) < 1);
+});
+
+// Painting -------------------------------------------------------------------------------------------
+
+/** A context that notes filled rectangles with their colours, and paths. */
+function recorder() {
+  const rects = [], paths = [];
+  let points = 0;
+  const ctx = {
+    fillStyle: "", strokeStyle: "", globalAlpha: 1, lineWidth: 1, font: "",
+    fillRect: (x, y, width, height) => rects.push({ x, y, width, height, color: ctx.fillStyle }),
+    beginPath: () => (points = 0), moveTo: () => points++, lineTo: () => points++, arc: () => paths.push("ring"),
+    fill: () => points === 3 && paths.push("triangle"),
+    measureText: (text) => ({ width: 6 * text.length }),
+  };
+  for (const name of ["closePath", "stroke", "strokeRect", "fillText", "setLineDash", "save", "restore", "clip", "rect"]) ctx[name] = () => {};
+  return { ctx, rects, paths };
+}
+
+const theme = {
+  page: "#ffffff", ink: "#000000", ink3: "#888888", edge: "transparent", font: "x",
+  fills: ["compute", "transfer", "wait", "unmatched", "copies"], onFills: ["", "", "", "", ""], alphas: [1, 1, 1, 1, 1],
+};
+
+function canvasOf(window, width = 10) {
+  const { ctx, rects, paths } = recorder();
+  return { canvas: { ctx, theme, scale: new Scale(window, 0, width), ratio: 1 }, rects, paths };
+}
+
+/** Events as [begin, duration, kind, wait] of one stream. */
+function eventsOf(rows) {
+  const comm = rows.map((row, i) => (row[2] === TRANSFER || row[2] === UNMATCHED ? i + 1 : 0));
+  return {
+    n: rows.length, begin: Float64Array.from(rows, (r) => r[0]), duration: Float64Array.from(rows, (r) => r[1]),
+    name: new Uint32Array(rows.length), kind: Uint8Array.from(rows, (r) => r[2]), depth: new Uint8Array(rows.length),
+    comm: Uint32Array.from(comm), wait: Float64Array.from([-1, ...rows.map((r) => r[3] ?? -1)]),
+    operation: Int32Array.from([-1, ...rows.map(() => -1)]),
+    tracks: [{ kind: 0, at: 0, device: 0, stream: 7, tid: 0, name: 0, first: 0, n: rows.length }],
+  };
+}
+
+function painted(rows, window, width) {
+  const { canvas, rects } = canvasOf(window, width);
+  const events = eventsOf(rows), list = new EventList(events, Uint32Array.from(rows.keys()));
+  paintEvents(canvas, list, list.range(window), { y: 0, height: 20 }, { found: null, label: () => "", labels: 0 });
+  return rects;
+}
+
+test("a half busy pixel is half as high, and what is busy at all is seen", () => {
+  const { canvas, rects } = canvasOf({ begin: 0, end: 100 });
+  const shares = new Float32Array(10);
+  shares[2] = 0.5;
+  shares[4] = 1e-6;
+  paintShares(canvas, [shares], { y: 100, height: 20 });
+  assert.deepEqual(rects.map(({ x, y, width, height }) => [x, y, width, height]), [[2, 110, 1, 10], [4, 119, 1, 1]]);
+});
+
+test("kinds of a lane stand upon one another, and equal neighbours are one", () => {
+  const { canvas, rects } = canvasOf({ begin: 0, end: 100 });
+  const transfer = new Float32Array(10).fill(0.25, 0, 4), wait = new Float32Array(10).fill(0.5, 2, 4);
+  paintShares(canvas, [undefined, transfer, wait], { y: 0, height: 20 });
+  assert.deepEqual(rects.map(({ x, y, width, height, color }) => [color, x, y, width, height]),
+    [["transfer", 0, 15, 4, 5], ["wait", 2, 5, 2, 10]]);
+});
+
+test("events narrower than a pixel fill it by their time", () => {
+  // 10 ns a pixel: two events of 2.5 ns in pixel 3 make half of it
+  const rects = painted([[30, 2.5, COMPUTE], [35, 2.5, COMPUTE]], { begin: 0, end: 100 }, 10);
+  assert.deepEqual(rects.map(({ x, y, width, height }) => [x, y, width, height]), [[3, 10, 1, 10]]);
+});
+
+test("communication has two colours, divided where the last rank came", () => {
+  // waits in [20, 50), transfers in [50, 60); what is not matched has one colour
+  const rects = painted([[20, 40, TRANSFER, 30], [70, 20, UNMATCHED]], { begin: 0, end: 100 }, 100);
+  const bars = rects.filter((r) => r.height === 20).map(({ color, x, width }) => [color, x, Math.round(x + width + 0.4)]);
+  assert.deepEqual(bars, [["unmatched", 70, 90], ["wait", 20, 50], ["transfer", 50, 60]]);
+});
+
+// Operations -----------------------------------------------------------------------------------------
+
+/** An operation of ranks that begin at these times; the last is so alone unless it is tied. */
+function operationOf(begins, { tied = false, number = 0, end = 100 } = {}) {
+  const last = Math.max(...begins);
+  const members = begins.map((begin, at) => ({ at, begin, end, wait: last - begin, arrival: begin !== last ? 0 : tied ? 1 : 2 }));
+  return { number, begin: Math.min(...begins), end, members, last, waits: true, wait: 0, lastMember: tied ? null : members.find((m) => m.begin === last) };
+}
+
+const RANKS = [0, 1, 2].map((rank) => ({ rank, domain: rank, uncertainty: 1, spread: 1, parts: [], recordings: [], firstOfHost: rank === 0, host: "h" }));
+
+function arrivalsOf(operation, poor) {
+  const { canvas, paths } = canvasOf({ begin: 0, end: 100 }, 100);
+  const rows = layout({ ranks: RANKS, world: -1, open: new Set(), room: 300, lanes: null }).ranks;
+  paintArrivals(canvas, operation, { rows, ranks: RANKS, top: 0, bottom: 300, offset: 0 }, true, poor);
+  return paths;
+}
+
+test("a triangle points at the last rank, and at none where it is a tie or clocks are poor", () => {
+  assert.deepEqual(arrivalsOf(operationOf([10, 20, 50]), false), ["triangle"]);
+  const tied = operationOf([10, 50, 50], { tied: true });
+  assert.deepEqual(arrivalsOf(tied, false), ["ring", "ring"]);
+  assert.deepEqual(arrivalsOf(operationOf([10, 20, 50]), true), ["ring"]);
+});
+
+test("clocks are poor where they may be wrong by more than arrivals differ", () => {
+  const operations = [operationOf([10, 20, 50])];
+  // 2 sqrt(u1^2 + u2^2): u = 1 makes 2.8 ns of 40 ns, u = 20 makes 57 ns
+  assert.equal(clocksArePoor(operations, RANKS), false);
+  assert.equal(clocksArePoor(operations, RANKS.map((rank) => ({ ...rank, uncertainty: 20 }))), true);
+});
+
+test("members outside the view are counted", () => {
+  const rows = layout({ ranks: RANKS, world: -1, open: new Set(), room: 90, lanes: null }).ranks;
+  const input = { rows, ranks: RANKS, offset: 0, top: rows[1].y, bottom: rows[2].y };
+  assert.deepEqual(membersOutside(operationOf([10, 20, 50]), input), { above: 1, below: 1 });
+});
+
+test("operations are found by time and in order of wait", () => {
+  const list = [0, 1, 2].map((number) => ({ ...operationOf([10 + 100 * number, 50 + 100 * number], { number, end: 90 + 100 * number }), wait: [5, 9, 7][number] }));
+  const index = new OperationIndex(list);
+  assert.deepEqual(index.within({ begin: 95, end: 200 }).map((o) => o.number), [1]);
+  assert.deepEqual(index.within({ begin: 0, end: 1000 }).map((o) => o.number), [0, 1, 2]);
+  const window = { begin: 100, end: 200 };
+  assert.equal(index.next(null, window, true, false).number, 1);
+  assert.equal(index.next(null, window, false, false).number, 0);
+  assert.equal(index.next(list[1], window, true, true).number, 2);
+  assert.equal(index.next(null, window, true, true).number, 1);
+  assert.equal(index.next(list[2], window, true, false), null);
+  assert.equal(index.find(110, 9).number, 1);
+  assert.equal(index.find(110, 8), null);
+});
+
+test("of more than forty operations only those are joined whose arrivals are pixels apart", () => {
+  const many = Array.from({ length: 41 }, (_, number) => operationOf([number, number + (number === 7 ? 60 : 5)], { number }));
+  assert.deepEqual(new OperationIndex(many).joined({ begin: 0, end: 100 }, 0.1).map((o) => o.number), [7]);
+  assert.equal(new OperationIndex(many.slice(0, 40)).joined({ begin: 0, end: 100 }, 0.1).length, 40);
+});
+
+// Windows and keys -----------------------------------------------------------------------------------
+
+test("zooming keeps the time under the pointer, and no window leaves the job", () => {
+  const zoomed = span.zoom({ begin: 100, end: 1100 }, 350, 0.5, 10_000);
+  assert.deepEqual(zoomed, { begin: 225, end: 725 });
+  assert.deepEqual(span.zoom({ begin: 0, end: 1000 }, 0, 100, 10_000), { begin: 0, end: 10_000 });
+  assert.deepEqual(span.clamp({ begin: 9_900, end: 10_400 }, 10_000), { begin: 9_500, end: 10_000 });
+  assert.deepEqual(span.pan({ begin: 0, end: 100 }, -0.5, 1000), { begin: 0, end: 100 });
+  assert.equal(span.zoom({ begin: 0, end: 30 }, 10, 0.01, 1000).end - span.zoom({ begin: 0, end: 30 }, 10, 0.01, 1000).begin, span.NARROWEST);
+});
+
+test("what is revealed keeps the zoom where it fits", () => {
+  assert.deepEqual(span.reveal({ begin: 0, end: 100 }, { begin: 40, end: 50 }, 1000), { begin: 0, end: 100 });
+  assert.deepEqual(span.reveal({ begin: 0, end: 100 }, { begin: 200, end: 210 }, 1000), { begin: 115, end: 215 });
+  const fitted = span.reveal({ begin: 0, end: 100 }, { begin: 200, end: 400 }, 1000);
+  assert.ok(fitted.begin <= 200 && fitted.end >= 400);
+});
+
+test("ticks are round and few", () => {
+  assert.deepEqual(span.ticks({ begin: 0, end: 1000 }, 5), { at: [0, 200, 400, 600, 800, 1000], step: 200 });
+  assert.deepEqual(span.ticks({ begin: 12, end: 30 }, 4).at, [15, 20, 25, 30]);
+});
+
+test("a window is written to the address and read back; anything else is none", () => {
+  assert.equal(span.write({ begin: 150370000.4, end: 157430000 }), "150370000-157430000");
+  assert.deepEqual(span.parse("150370000-157430000", 2e8), { begin: 150370000, end: 157430000 });
+  for (const text of [undefined, "", "5", "9-5", "5-5", "-5-9", "1e3-2e3", "500-900", "1-2-3"]) assert.equal(span.parse(text, 500), null, text);
+});
+
+test("every key has its command", () => {
+  const press = (key, more = {}) => commandOf({ key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...more });
+  assert.ok(press("w").factor < 1 && press("W", { shiftKey: true }).factor < press("w").factor && press("s").factor > 1);
+  assert.ok(press("a").share < 0 && press("d").share > 0 && press("D", { shiftKey: true }).share > press("d").share);
+  assert.deepEqual(press("]"), { do: "operation", forward: true, byWait: false });
+  assert.deepEqual(press("{", { shiftKey: true }), { do: "operation", forward: false, byWait: true });
+  const named = { f: "fit", 0: "whole", Home: "whole", "/": "find", m: "mark", o: "open", "?": "help", Escape: "clear", Enter: "details" };
+  for (const [key, what] of Object.entries(named)) assert.equal(press(key).do, what, key);
+  for (const [key, what] of [[",", "event"], [".", "event"], ["n", "step"], ["p", "step"], ["ArrowUp", "scroll"], ["PageDown", "page"]]) assert.equal(press(key).do, what, key);
+  for (const key of ["Tab", "q", "F5"]) assert.equal(press(key), null, key);
+  assert.equal(press("f", { ctrlKey: true }), null); // the browser's own search
+});
+
+// Rows, names, sums ----------------------------------------------------------------------------------
+
+test("rows keep the place of ranks without a trace", () => {
+  const ranks = [0, 1, 4].map((rank) => ({ rank, firstOfHost: rank !== 1, host: `h${rank}` }));
+  const { rows } = layout({ ranks, world: 6, open: new Set(), room: 400, lanes: null });
+  assert.deepEqual(rows.map((row) => (row.kind === "host" ? row.name : row.kind === "absent" ? `${row.first}-${row.last}` : row.at)),
+    ["h0", 0, 1, "2-3", "h4", 2, "5-5"]);
+  for (let i = 1; i < rows.length; i++) assert.equal(rows[i].y, rows[i - 1].y + rows[i - 1].height);
+  assert.equal(rowAt(rows, rows[3].y + 1), rows[3]);
+  assert.deepEqual(rowsIn(rows, rows[2].y, 1), [2, 3]);
+});
+
+test("a rank's row is 30 to 64 pixels high", () => {
+  const ranks = (n) => Array.from({ length: n }, (_, rank) => ({ rank, firstOfHost: rank === 0, host: "h" }));
+  const height = (n, room) => layout({ ranks: ranks(n), world: -1, open: new Set(), room, lanes: null }).ranks[0].height;
+  assert.deepEqual([height(1, 500), height(10, 500), height(1000, 500)], [64, 50, 30]);
+});
+
+test("kernels are called by what tells them", () => {
+  assert.equal(shortName("void at::native::vectorized_elementwise_kernel<4, at::native::F>(int, F)"), "vectorized_elementwise_kernel");
+  assert.equal(shortName("void (anonymous namespace)::elementwise<1>(int)"), "elementwise");
+  assert.equal(shortName("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"), "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+  assert.equal(shortName("aten::mm"), "mm");
+});
+
+test("a search counts events over the whole job and adds up their time", () => {
+  const events = eventsOf([[50, 5, COMPUTE], [10, 3, COMPUTE], [90, 7, COMPUTE]]);
+  events.name.set([0, 1, 0]);
+  const found = find(" FLASH ", ["my_flash_fwd", "gemm"], events);
+  assert.deepEqual([found.count, found.time, [...found.rows]], [2, 12, [0, 2]]);
+  assert.equal(find("  ", ["x"], events), null);
+});
+
+test("what is missing and what is there make the window", () => {
+  const rank = { parts: [{ begin: 0, end: 10, gpu: true, host: false }, { begin: 10, end: 20, gpu: false }, { begin: 20, end: 30, gpu: true, host: true }] };
+  const job = { complete: false };
+  assert.deepEqual(missingParts(job, rank, { begin: 5, end: 40 }), [{ begin: 10, end: 20 }, { begin: 30, end: 40 }]);
+  assert.deepEqual(detailedParts(job, rank, { begin: 5, end: 40 }), [{ begin: 5, end: 10 }, { begin: 20, end: 30 }]);
+  assert.deepEqual(missingParts(job, rank, { begin: 5, end: 25 }, true), [{ begin: 5, end: 20 }]);
+  assert.deepEqual(missingParts({ complete: true }, rank, { begin: 5, end: 40 }), []);
+});
+
+test("sums of a range count time of a kind once", () => {
+  // compute [0, 30) and [20, 50); copies [40, 60), of which 10 behind compute; an operation that
+  // waits in [60, 70) and transfers until 90; the range is [10, 80)
+  const events = eventsOf([[0, 30, COMPUTE], [20, 30, COMPUTE], [40, 20, COPIES], [60, 30, TRANSFER, 10]]);
+  const job = { complete: true, ranks: [{ parts: [] }] };
+  const [sums] = sumsOf(job, new Lanes(events, 1), pyramidOf([0], 100), { begin: 10, end: 80 });
+  assert.deepEqual([...sums.kinds], [40, 10, 10, 0, 10]);
+  assert.equal(sums.exact, true);
+});
+
+test("a long event is found under the events that begin after it", () => {
+  const list = new EventList(eventsOf([[0, 100, COMPUTE], [10, 5, COMPUTE], [30, 5, COMPUTE]]), Uint32Array.from([0, 1, 2]));
+  assert.deepEqual(list.range({ begin: 50, end: 60 }), [0, 3]);
+  assert.deepEqual([list.at(32, 1), list.at(50, 1), list.at(103, 1), list.at(101, 2)], [2, 0, -1, 0]);
+  assert.equal(list.placeOf(2), 2);
+});
