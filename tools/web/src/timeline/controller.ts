@@ -221,7 +221,8 @@ export class Controller {
 
   #nextStep(forward: boolean): void {
     const { steps } = this.chart, { span } = this.state;
-    const at = steps.findIndex((step) => Math.abs(step.begin - span.begin) < 0.02 * (step.end - step.begin) + 1);
+    const near = (a: number, b: number, step: Span): boolean => Math.abs(a - b) < 0.02 * (step.end - step.begin) + 1;
+    const at = steps.findIndex((step) => near(step.begin, span.begin, step) && near(step.end, span.end, step));
     const middle = (span.begin + span.end) / 2;
     const next = at >= 0 ? steps[at + (forward ? 1 : -1)]
       : span.end - span.begin >= this.duration * 0.999 ? steps[forward ? 0 : steps.length - 1]

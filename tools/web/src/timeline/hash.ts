@@ -58,7 +58,7 @@ export function applyRest(controller: Controller, params: Params, worst: Worst):
     const span = parse(params.get("t"), data.job.duration) ?? around({ begin: operation.begin, end: operation.end }, data.job.duration, 0.15);
     const at = state.selected.at;
     controller.selectOperation(operation, at);
-    state.span = span;
+    controller.setSpan(span);
   } else if (state.selected.at >= 0) controller.showRank(state.selected.at, true);
   const find = params.get("find");
   if (find) controller.search(find);

@@ -1,0 +1,312 @@
+// The timeline in a real browser: keys, pointer, search, address, sums, damage, and how fast it is.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { writeFileSync } from "node:fs";
+import { merge, open, quiet, show, synth, text, tmerge, visit } from "./page.mjs";
+
+const GUTTER = 92, RIGHT = 10, RULER_Y = 80, LANES_Y = 130;
+
+synth("job", { ranks: 8, ranks_per_host: 4, steps: 4, slow_rank: 3, slow_kind: "host", cpu_ops: 4, end_jitter_ns: 2000 });
+const job = merge("job8", "job");
+
+async function timeline(path = job.page, hash = "", more = {}) {
+  const opened = await open(path, { hash: `#timeline${hash}`, ...more });
+  await opened.page.waitForSelector('body[data-timeline="complete"]', { timeout: 20_000 });
+  await settled(opened.page);
+  return opened;
+}
+
+/** The address is written 200 ms after the last change. */
+async function settled(page) {
+  await page.waitForTimeout(300);
+}
+
+async function press(page, ...keys) {
+  await page.focus("canvas");
+  for (const key of keys) await page.keyboard.press(key);
+  await settled(page);
+}
+
+async function params(page) {
+  const parts = (await page.evaluate(() => location.hash)).slice(1).split("/").slice(1);
+  return Object.fromEntries(parts.map((part) => part.split("=").map(decodeURIComponent)));
+}
+
+/** The window in view [ns]. */
+async function span(page) {
+  const { t } = await params(page);
+  const [begin, end] = t ? t.split("-").map(Number) : [0, duration];
+  return { begin, end };
+}
+
+/** Rows of a table with whole numbers as BigInt: times since the epoch are beyond a double. */
+function exact(store, name) {
+  const [head, ...lines] = tmerge("show", store, name, "--csv").trim().split(/\r?\n/).map((line) => line.split(","));
+  return lines.map((cells) => Object.fromEntries(head.map((column, i) => [column, /^-?\d+$/.test(cells[i]) ? BigInt(cells[i]) : cells[i]])));
+}
+
+const begins = exact(job.store, "job.job")[0].begin_ns, duration = Number(exact(job.store, "job.job")[0].duration_ns);
+
+async function box(page) {
+  return page.$eval("canvas", (canvas) => { const { left, top, width, height } = canvas.getBoundingClientRect(); return { left, top, width, height }; });
+}
+
+/** Where a time is in the window [px of the page]. */
+async function placeOf(page, time) {
+  const { left, width } = await box(page), { begin, end } = await span(page);
+  return left + GUTTER + ((time - begin) / (end - begin)) * (width - GUTTER - RIGHT);
+}
+
+const details = (page) => page.$eval(".tl-details", (element) => element.textContent);
+const plain = (words) => words.replaceAll("\u00a0", " ").replaceAll("\u202f", "");
+
+test("w, s, a, d and 0 move the window", async () => {
+  const { page, noted, close } = await timeline();
+  assert.deepEqual(await params(page), {});
+  await press(page, "w");
+  const zoomed = await span(page);
+  assert.ok(Math.abs((zoomed.end - zoomed.begin) * 1.5 - duration) < 3, JSON.stringify(zoomed));
+  await press(page, "d");
+  const moved = await span(page);
+  assert.ok(moved.begin > zoomed.begin && Math.abs(moved.end - moved.begin - (zoomed.end - zoomed.begin)) < 3);
+  await press(page, "a");
+  assert.deepEqual(await span(page), zoomed);
+  await press(page, "s");
+  assert.deepEqual(await params(page), {});
+  await press(page, "w", "w", "0");
+  assert.deepEqual(await params(page), {});
+  quiet(noted);
+  await close();
+});
+
+test("the wheel with Ctrl zooms at the pointer, with Shift moves", async () => {
+  const { page, close } = await timeline();
+  const { left, top, width } = await box(page), x = left + GUTTER + (width - GUTTER - RIGHT) * 0.25;
+  await page.mouse.move(x, top + LANES_Y);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -240);
+  await page.keyboard.up("Control");
+  await settled(page);
+  const zoomed = await span(page);
+  assert.ok(zoomed.end - zoomed.begin < duration * 0.8, "it zooms in");
+  const under = zoomed.begin + 0.25 * (zoomed.end - zoomed.begin);
+  assert.ok(Math.abs(under - duration * 0.25) < duration * 0.002, "the time under the pointer stays");
+  await page.keyboard.down("Shift");
+  await page.mouse.wheel(0, 200);
+  await page.keyboard.up("Shift");
+  await settled(page);
+  assert.ok((await span(page)).begin > zoomed.begin);
+  await close();
+});
+
+test("dragging moves, on the ruler it zooms to the range, with Shift it marks", async () => {
+  const { page, close } = await timeline(job.page, `/t=${Math.round(duration * 0.4)}-${Math.round(duration * 0.6)}`);
+  const before = await span(page), { top } = await box(page);
+  const drag = async (from, to, y) => {
+    await page.mouse.move(await placeOf(page, from), top + y);
+    await page.mouse.down();
+    await page.mouse.move(await placeOf(page, (from + to) / 2), top + y);
+    await page.mouse.move(await placeOf(page, to), top + y);
+    await page.mouse.up();
+    await settled(page);
+  };
+  await drag(duration * 0.5, duration * 0.45, LANES_Y);
+  const moved = await span(page);
+  assert.ok(Math.abs(moved.begin - before.begin - duration * 0.05) < duration * 0.002, JSON.stringify(moved));
+  await drag(duration * 0.5, duration * 0.52, RULER_Y);
+  const zoomed = await span(page);
+  assert.ok(Math.abs(zoomed.begin - duration * 0.5) < duration * 0.002 && Math.abs(zoomed.end - duration * 0.52) < duration * 0.002, JSON.stringify(zoomed));
+  await page.keyboard.down("Shift");
+  await drag(duration * 0.505, duration * 0.515, LANES_Y);
+  await page.keyboard.up("Shift");
+  assert.match(await details(page), /^Marked: /);
+  await press(page, "Escape");
+  assert.doesNotMatch(await details(page), /Marked/);
+  await close();
+});
+
+test("the sums of the whole job are those of overlap.rank", async () => {
+  const { page, close } = await timeline();
+  await press(page, "m");
+  const found = await page.$$eval(".tl-sums tbody tr", (rows) => rows.map((row) => [...row.cells].map((cell) => cell.title || cell.textContent)));
+  const table = show(job.store, "overlap.rank")["overlap.rank"];
+  assert.equal(found.length, 8);
+  const number = (cell) => Number(plain(cell).replace(/ ns$/, ""));
+  found.forEach((cells, i) => {
+    assert.equal(cells[0], String(table[i].rank));
+    assert.equal(number(cells[1]), table[i].compute_ns, `compute of rank ${i}`);
+    assert.equal(number(cells[2]) + number(cells[3]) + number(cells[4]), table[i].comm_ns, `communication of rank ${i}`);
+  });
+  await close();
+});
+
+test("collectives are visited in time and by wait, with their arrivals", async () => {
+  const { page, close } = await timeline();
+  const worst = exact(job.store, "collectives.worst"), arrivals = exact(job.store, "collectives.arrival");
+  await press(page, "Shift+]");
+  assert.equal((await params(page)).coll, "0");
+  const listed = await page.$$eval(".tl-arrivals button", (buttons) => buttons.map((b) => b.textContent));
+  const order = arrivals.filter((a) => a.instance === 0n).sort((a, b) => Number(a.begin_ns - b.begin_ns || a.rank - b.rank));
+  assert.deepEqual(listed.map((each) => Number(/rank (\d+)/.exec(each)[1])), order.map((a) => Number(a.rank)));
+  assert.ok(plain(await details(page)).includes(`begins at ${worst[0].begin_ns - begins} ns, released at ${worst[0].begin_ns + worst[0].skew_ns - begins} ns`));
+  assert.match(await details(page), new RegExp(`rank ${worst[0].last_rank} came last`));
+  await press(page, "Shift+]");
+  assert.equal((await params(page)).coll, "1");
+  await press(page, "Escape", "0", "]");
+  const first = worst.map((row) => Number(row.begin_ns - begins)).sort((a, b) => a - b)[0];
+  assert.ok(plain(await details(page)).includes(`begins at ${first} ns`), "the first in time");
+  await press(page, "f");
+  const { begin, end } = await span(page);
+  assert.ok(begin <= first && end - begin < duration / 4, "f fits it");
+  await close();
+});
+
+test("the address opens what it says, and a new load shows the same", async () => {
+  const { page, close } = await timeline(job.page, "/coll=2");
+  const row = exact(job.store, "collectives.worst")[2];
+  const window = await span(page), begin = Number(row.begin_ns - begins);
+  assert.ok(window.begin < begin && window.end > begin + Number(row.skew_ns), "it is in view");
+  await press(page, "w", "o");
+  const kept = await page.evaluate(() => location.hash), words = await details(page);
+  assert.match(kept, /\/open=\d/);
+  await page.reload();
+  await page.waitForSelector('body[data-timeline="complete"]');
+  await settled(page);
+  assert.equal(await page.evaluate(() => location.hash), kept);
+  assert.equal(await details(page), words);
+  await visit(page, "#timeline/t=x/coll=9999999999/rank=-1/open=a,b/op=77777");
+  await page.waitForSelector('body[data-timeline="complete"]');
+  assert.match(await details(page), /^Select an event/);
+  await close();
+});
+
+test("find counts over the whole job and goes from one to the next", async () => {
+  const { page, close } = await timeline();
+  const kernels = show(job.store, "kernels.kernel")["kernels.kernel"];
+  const part = kernels.find((row) => row.name.includes("flash")).name.slice(0, 12).toLowerCase();
+  const rows = kernels.filter((row) => row.name.toLowerCase().includes(part));
+  const count = rows.reduce((sum, row) => sum + row.calls, 0);
+  await press(page, "w", "w", "w", "/");
+  await page.keyboard.type(part.toUpperCase());
+  await settled(page);
+  assert.equal((await params(page)).find, part);
+  assert.match(plain(await page.textContent(".tl-find output")), new RegExp(`^${count} found, `));
+  await page.keyboard.press("Enter");
+  const one = await details(page);
+  assert.ok(one.toLowerCase().includes(part));
+  await page.keyboard.press("Enter");
+  assert.notEqual(await details(page), one);
+  await page.keyboard.press("Shift+Enter");
+  assert.equal(await details(page), one);
+  await page.keyboard.press("Escape");
+  await settled(page);
+  assert.equal((await params(page)).find, undefined);
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), "CANVAS");
+  await close();
+});
+
+test("events and steps follow each other", async () => {
+  const { page, close } = await timeline(job.page, "/rank=2");
+  await press(page, "n");
+  const steps = show(job.store, "overlap.step")["overlap.step"].filter((row) => row.rank === 0);
+  const first = await span(page);
+  // its clock runs up to 1,000 ppb apart from the job's: 23 ns of 23 ms
+  assert.ok(Math.abs(first.end - first.begin - steps[0].window_ns) <= 25, `${first.end - first.begin}, not ${steps[0].window_ns}`);
+  await press(page, "n");
+  const { begin } = await span(page), since = begin - first.end;
+  assert.ok(since >= 0 && since < 50_000, `the next step begins ${since} ns after the first`);
+  await press(page, "p", ".");
+  const one = await details(page);
+  assert.match(one, /rank 2/);
+  await press(page, ".");
+  assert.notEqual(await details(page), one);
+  await press(page, ",");
+  assert.equal(await details(page), one);
+  await close();
+});
+
+test("a rank is opened by its name, and says what is selected", async () => {
+  const { page, noted, close } = await timeline();
+  const { left, top } = await box(page);
+  await page.mouse.click(left + 30, top + 130);
+  await settled(page);
+  assert.equal((await params(page)).open, "0");
+  const canvas = await page.$eval("canvas", (c) => ({ role: c.getAttribute("role"), label: c.getAttribute("aria-label"), tab: c.tabIndex }));
+  assert.deepEqual(canvas, { role: "application", label: "Timeline of all ranks", tab: 0 });
+  await press(page, "Shift+]");
+  assert.match(await page.textContent("#tl-spoken[aria-live]"), /came last/);
+  await press(page, "?");
+  assert.match(await details(page), /^Keys and gestures/);
+  quiet(noted);
+  await close();
+});
+
+test("the colours follow the theme", async () => {
+  const { page, close } = await timeline();
+  const corner = () => page.$eval("canvas", (c) => [...c.getContext("2d").getImageData(1, 1, 1, 1).data].slice(0, 3).join());
+  assert.equal(await corner(), "255,255,255");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.waitForTimeout(100);
+  assert.equal(await corner(), "18,22,28");
+  await close();
+});
+
+/** The page with a character of a block changed. */
+function damaged(id, path) {
+  const page = text(job.page), at = page.indexOf(`id="timeline.${id}">`);
+  const middle = at + Math.floor((page.indexOf("</script>", at) - at) / 2);
+  writeFileSync(path, page.slice(0, middle) + (page[middle] === "A" ? "B" : "A") + page.slice(middle + 1));
+  return path;
+}
+
+test("a damaged block gives one line, and the rest works", async () => {
+  const events = await open(damaged("events", "bad-events.html"), { hash: "#timeline" });
+  await events.page.waitForFunction(() => document.querySelector(".tl-details")?.textContent.includes("cannot be shown"));
+  assert.match(await details(events.page), /the block timeline\.events is damaged/);
+  await visit(events.page, "#ranks");
+  await events.close();
+  const coverage = await open(damaged("coverage", "bad-coverage.html"), { hash: "#timeline" });
+  await coverage.page.waitForFunction(() => document.querySelector("main .empty")?.textContent.includes("is damaged"));
+  await visit(coverage.page, "#summary");
+  await coverage.close();
+});
+
+/** Medians of nine redraws of some windows [ms], and when the first picture was there. */
+async function speed(path, share) {
+  const { page, close } = await open(path);
+  await page.waitForTimeout(200);
+  const first = await page.evaluate(async () => {
+    const start = performance.now();
+    location.hash = "#timeline";
+    while (!document.body.dataset.frame) await new Promise((done) => setTimeout(done, 1));
+    return performance.now() - start;
+  });
+  await page.waitForSelector('body[data-timeline="complete"]', { timeout: 20_000 });
+  await page.waitForTimeout(200);
+  await page.focus("canvas");
+  const frames = async () => {
+    const found = [];
+    for (let i = 0; i < 9; i++) {
+      await page.keyboard.press(i % 2 ? "a" : "d");
+      await page.waitForTimeout(50);
+      found.push(Number(await page.evaluate(() => document.body.dataset.frame)));
+    }
+    return found.sort((a, b) => a - b)[4];
+  };
+  const whole = await frames();
+  for (let i = 0; i < share; i++) await page.keyboard.press("w");
+  const part = await frames();
+  await close();
+  return { first, whole, part };
+}
+
+test("frames and the first picture keep their budgets", async () => {
+  synth("many", { ranks: 64, ranks_per_host: 8, steps: 8, slow_rank: 20, cpu_ops: 8 });
+  for (const [name, path, frame] of [["8 ranks", job.page, 16], ["64 ranks", merge("many64", "many").page, 33]]) {
+    const runs = [await speed(path, 6), await speed(path, 6), await speed(path, 6)]; // other work disturbs
+    const [first, whole, part] = ["first", "whole", "part"].map((what) => Math.min(...runs.map((run) => run[what])));
+    console.log(`${name}: first picture ${first.toFixed(0)} ms, whole job ${whole.toFixed(1)} ms, a part ${part.toFixed(1)} ms a frame`);
+    assert.ok(first < 500, `${name}: first picture after ${first} ms`);
+    assert.ok(whole < frame && part < frame, `${name}: ${whole} and ${part} ms a frame`);
+  }
+});
