@@ -118,7 +118,7 @@ static void put_track(tm_event_writer *w, const tm_timeline *timeline, const tm_
     const uint32_t *rows = w->rows.data;
     const int64_t *begins = w->begins.data;
     tm_bytes_put(w->out, shown);
-    tm_bytes_put(w->out, (uint64_t)(track->device + 1));
+    tm_bytes_put(w->out, (uint64_t)((int64_t)track->device + 1));
     tm_bytes_put(w->out, (uint64_t)(track->stream + 1));
     tm_bytes_put(w->out, track->tid);
     tm_bytes_put(w->out, tm_dictionary_number(w->dictionary, track->thread_name));

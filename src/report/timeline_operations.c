@@ -176,28 +176,32 @@ static uint32_t narrow(int64_t ns) {
     return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 }
 
+static tm_comm_record record_of(const tm_card *card, const tm_operation_member *member) {
+    return (tm_comm_record){
+        .rank = card->rank,
+        .begin_ns = member->begin_ns,
+        .end_ns = member->begin_ns + member->duration_ns,
+        .domain = card->clock.domain,
+        .uncertainty_ns = narrow(card->clock.uncertainty_ns),
+        .spread_ns = narrow(card->clock.spread_ns),
+    };
+}
+
 /* By the same rule as the analyses: whose begins lie within what their clocks may be wrong by. */
 static tm_status put_arrivals(const tm_operation *o, const tm_operation_member *members,
                               const tm_card *cards, tm_bytes *out, tm_error *err) {
-    tm_comm_record *records = calloc(o->n, sizeof *records);
-    tm_comm_answer *answers = calloc(o->n, sizeof *answers);
-    tm_instance instance = {.n = o->n, .waits = o->waits && o->n > 1};
-    tm_status status = records && answers ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; i < o->n && status == TM_OK; i++) {
-        const tm_rank_clock *clock = &cards[members[i].at].clock;
-        records[i] = (tm_comm_record){
-            .rank = cards[members[i].at].rank,
-            .begin_ns = members[i].begin_ns,
-            .end_ns = members[i].begin_ns + members[i].duration_ns,
-            .domain = clock->domain,
-            .uncertainty_ns = narrow(clock->uncertainty_ns),
-            .spread_ns = narrow(clock->spread_ns),
-        };
+    tm_comm_record *records = malloc(o->n * sizeof *records);
+    tm_comm_answer *answers = malloc(o->n * sizeof *answers);
+    if (!records || !answers) {
+        free(records);
+        free(answers);
+        return tm_fail_memory(err);
     }
-    if (status == TM_OK) {
-        instance.last_ns = tm_members_last(records, o->n);
-        status = tm_blame_instance(records, &instance, answers, NULL, err);
-    }
+    for (size_t i = 0; i < o->n; i++)
+        records[i] = record_of(&cards[members[i].at], &members[i]);
+    tm_instance instance = {
+        .n = o->n, .last_ns = tm_members_last(records, o->n), .waits = o->waits && o->n > 1};
+    tm_status status = tm_blame_instance(records, &instance, answers, NULL, err);
     for (size_t i = 0; i < o->n && status == TM_OK; i++)
         tm_bytes_put(out, answers[i].last   ? ARRIVED_LAST
                           : answers[i].tied ? ARRIVED_TIED

@@ -19,7 +19,7 @@ ROOMS_OF_SRC = {
     "analysis": {"base", "timeline", "table", "analysis"},
     "diff": {"base", "table", "analysis", "diff"},
     "store": {"base", "timeline", "table", "store"},
-    "report": {"base", "table", "report"},
+    "report": {"base", "timeline", "table", "match", "analysis", "report"},
     "export": {"base", "timeline", "table", "export"},
 }
 # Libraries whose headers are not for every room; a room of src by its name.

@@ -2,6 +2,13 @@
 #ifndef TMERGE_TEST_TIMELINE_READER_H
 #define TMERGE_TEST_TIMELINE_READER_H
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include "report/timeline_bytes.h"
 
 typedef struct block_reader {
