@@ -205,8 +205,11 @@ test("operations are found by time and in order of wait", () => {
 
 test("of more than forty operations only those are joined whose arrivals are pixels apart", () => {
   const many = Array.from({ length: 41 }, (_, number) => operationOf([number, number + (number === 7 ? 60 : 5)], { number }));
-  assert.deepEqual(new OperationIndex(many).joined({ begin: 0, end: 100 }, 0.1).map((o) => o.number), [7]);
-  assert.equal(new OperationIndex(many.slice(0, 40)).joined({ begin: 0, end: 100 }, 0.1).length, 40);
+  assert.deepEqual(new OperationIndex(many).joined({ begin: 0, end: 10_000 }, 0.1).map((o) => o.number), [7]);
+  assert.equal(new OperationIndex(many.slice(0, 40)).joined({ begin: 0, end: 10_000 }, 0.1).length, 40);
+  // on a quarter of the width a quarter of them
+  assert.equal(new OperationIndex(many.slice(0, 10)).joined({ begin: 0, end: 2_500 }, 0.1).length, 10);
+  assert.equal(new OperationIndex(many.slice(0, 11)).joined({ begin: 0, end: 2_500 }, 0.1).length, 1);
 });
 
 // Windows and keys -----------------------------------------------------------------------------------

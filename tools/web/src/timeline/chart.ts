@@ -3,7 +3,7 @@ import { layout, rowAt, rowsIn, type AbsentRow, type HostRow, type Layout, type 
 import { lowest, type Lanes } from "./lanes";
 import { Labels, type Found } from "./names";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Operation, type Span } from "./model";
-import { ALL_JOINED, clocksArePoor, OperationIndex } from "./operations";
+import { ALL_JOINED, clocksArePoor, isWide, OperationIndex } from "./operations";
 import { RULER_HEIGHT, STEPS_HEIGHT, STRIP_HEIGHT, StripImage, jobSteps, paintRuler, paintSteps, paintStrip } from "./paint_head";
 import { membersOutside, paintArrivals, paintJoin, type JoinInput } from "./paint_join";
 import { MOST_PER_PIXEL, paintCoverage, paintEvents, type Canvas } from "./paint_lane";
@@ -276,7 +276,7 @@ export class Chart {
     const strong = [hovered.operation, selected.operation].filter((o): o is Operation => o !== null);
     const joined = this.state.found ? [] : this.index.joined(canvas.scale.span, canvas.scale.k);
     for (const operation of joined) if (!strong.includes(operation)) paintJoin(canvas, operation, input, false, joined.length <= FEW_JOINED);
-    for (const operation of joined) if (!strong.includes(operation)) paintArrivals(canvas, operation, input, false, this.poor && joined.length <= ALL_JOINED);
+    for (const operation of joined) if (!strong.includes(operation) && isWide(operation, canvas.scale.k)) paintArrivals(canvas, operation, input, false, this.poor && joined.length <= ALL_JOINED);
     for (const operation of new Set(strong)) {
       paintJoin(canvas, operation, input, true, true);
       paintArrivals(canvas, operation, input, true, this.poor);

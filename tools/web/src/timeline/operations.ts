@@ -2,9 +2,11 @@
 import { lowest } from "./lanes";
 import type { Operation, Rank, Span } from "./model";
 
-/** So many are all joined; of more only what is wide enough to be seen. */
+/** So many are all joined on a screen as wide as this [px], and fewer on a narrower one; of more
+ * only what is wide enough to be seen. */
 export const ALL_JOINED = 40;
-export const LEAST_WIDTH = 6;
+const WIDE = 1000;
+const LEAST_WIDTH = 6;
 
 export class OperationIndex {
   readonly #ends: Float64Array;
@@ -28,8 +30,9 @@ export class OperationIndex {
   /** Those that are joined: all where they are few, else those whose arrivals are pixels apart. */
   joined(span: Span, pixelsPerNs: number): Operation[] {
     const all = this.within(span).filter((operation) => operation.members.length > 1);
-    if (all.length <= ALL_JOINED) return all;
-    return all.filter((operation) => (operation.last - operation.begin) * pixelsPerNs >= LEAST_WIDTH);
+    const width = (span.end - span.begin) * pixelsPerNs;
+    if (all.length <= ALL_JOINED * Math.min(1, width / WIDE)) return all;
+    return all.filter((operation) => isWide(operation, pixelsPerNs));
   }
 
   /** The next one from the selected, or from what is in view: by time, or by wait. */
@@ -50,6 +53,11 @@ export class OperationIndex {
       if (wait === null || this.list[i]!.wait === wait) return this.list[i]!;
     return null;
   }
+}
+
+/** Whether its arrivals are pixels apart. */
+export function isWide(operation: Operation, pixelsPerNs: number): boolean {
+  return (operation.last - operation.begin) * pixelsPerNs >= LEAST_WIDTH;
 }
 
 /** How far [ns] a rank's arrival may be off, beside those of the others of an operation. */
