@@ -149,6 +149,7 @@ class Page implements Listener {
     else root.dataset["theme"] = before;
     this.canvas.width = Math.round(chart.width * PRINT_RATIO);
     this.canvas.height = Math.round(chart.height * PRINT_RATIO);
+    this.canvas.style.height = "auto"; // paper is narrower: the picture shrinks as a whole
     chart.draw();
   }
 

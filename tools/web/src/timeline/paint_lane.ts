@@ -179,6 +179,16 @@ export function paintCoverage(
   paintShares(canvas, shares, box);
 }
 
+/* What of a text fits; `guess` characters are about as many. */
+function shortened(ctx: CanvasRenderingContext2D, text: string, room: number, guess: number): string {
+  let n = Math.min(text.length, guess);
+  for (;;) {
+    const shown = n < text.length ? `${text.slice(0, n - 1)}…` : text, width = ctx.measureText(shown).width;
+    if (width <= room || n < 2) return shown;
+    n = Math.min(n - 1, Math.floor((n * room) / width));
+  }
+}
+
 function paintLabels(
   { ctx, theme, scale }: Canvas, events: Events, rows: readonly number[], box: Box, options: EventOptions,
 ): void {
@@ -195,7 +205,7 @@ function paintLabels(
     const bright = !options.found || options.found[events.name[row]!] === 1;
     ctx.globalAlpha = bright ? 1 : 0.4;
     ctx.fillStyle = theme.onFills[events.kind[row]!]!;
-    ctx.fillText(text.length > fits ? `${text.slice(0, fits - 1)}…` : text, from + 3, box.y + box.height / 2 + 0.5);
+    ctx.fillText(shortened(ctx, text, to - from - 6, fits), from + 3, box.y + box.height / 2 + 0.5);
   }
   ctx.globalAlpha = 1;
 }
