@@ -126,6 +126,13 @@ export function ratio(value: number | null): string {
   return value === null ? NONE : grouped(value, 2);
 }
 
+/** Three significant digits, for values that lie decades apart. */
+export function significant(value: number): string {
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  return grouped(value, Math.max(0, Math.min(9, 2 - Math.floor(Math.log10(size)))));
+}
+
 /** How many times as fast: "0.87×". */
 export function times(value: number | null): string {
   return value === null ? NONE : `${grouped(value, 2)}×`;
@@ -167,4 +174,17 @@ export function sum(values: Iterable<number | null>): number {
   let total = 0;
   for (const value of values) total += value ?? 0;
   return total;
+}
+
+/** The smallest and the largest; Infinity and -Infinity of none. */
+export function least(values: Iterable<number>): number {
+  let found = Infinity;
+  for (const value of values) if (value < found) found = value;
+  return found;
+}
+
+export function most(values: Iterable<number>): number {
+  let found = -Infinity;
+  for (const value of values) if (value > found) found = value;
+  return found;
 }

@@ -1,7 +1,10 @@
 /** The generic charts that an analysis may name for its table: bars by rank, a map of ranks and
  * steps, lines over time. */
-import type { Job, Table } from "./data";
+import type { Charts } from "./chart";
+import type { Table } from "./data";
+import { visible } from "./dom";
 import * as f from "./format";
+import { bandOf, lineChart, LINES_MAX } from "./lines";
 import { heatMap } from "./map";
 import { stacks } from "./stack";
 
@@ -12,21 +15,47 @@ function measure(table: Table): string | null {
   return table.columns[table.top]?.name ?? null;
 }
 
+function isMemory(table: Table): boolean {
+  return table.name.startsWith("memory.");
+}
+
 function write(table: Table, column: string, value: number | null): string {
   const unit = table.columns[table.place(column)]!.unit;
-  return unit === "ns" ? f.time(value) : unit === "B" ? f.bytes(value) : unit === "%" ? f.percent(value, 1) : f.exact(value, unit);
+  return unit === "ns" ? f.time(value) : unit === "B" ? f.bytes(value, isMemory(table)) : unit === "%" ? f.percent(value, 1) : f.exact(value, unit);
 }
 
 /** Draws the chart that the table's definition names; null where it names none. */
-export function drawForm(job: Job, table: Table): HTMLElement | null {
-  void job;
+export function drawForm(table: Table, charts: Charts): HTMLElement | null {
   const column = measure(table);
   if (!column || table.n === 0 || table.place("rank") < 0) return null;
   if (table.form === "bars")
     return stacks(table.rows.slice(0, BARS_MAX).map((_, row) => ({ label: `rank ${table.num(row, "rank")}`, values: [Math.max(0, table.num(row, column) ?? 0)] })),
       { parts: [{ key: "compute", label: column }], end: (_, total) => write(table, column, total) });
   if (table.form === "map" && table.place("step") >= 0) return rankByStep(table, column);
+  const time = table.columns.find((each) => each.epoch);
+  if (table.form === "line" && time) return overTime(table, column, time.name, charts);
   return null;
+}
+
+/* A line for each rank, and within it for each value of the other columns that name a row. */
+function overTime(table: Table, column: string, time: string, charts: Charts): HTMLElement {
+  const names = table.columns.slice(0, table.keys).map((each) => each.name).filter((name) => name !== time);
+  const lines = new Map<string, [number, number][]>();
+  for (let row = 0; row < table.n; row++) {
+    const key = names.map((name) => (name === "rank" ? `rank ${table.num(row, name)}` : String(table.cell(row, name)))).join(", ");
+    const at = table.num(row, time), value = table.num(row, column);
+    if (at === null || value === null) continue;
+    const points = lines.get(key);
+    if (points) points.push([at, value]);
+    else lines.set(key, [[at, value]]);
+  }
+  const all = [...lines].map(([name, points]) => ({ name: visible(name), points: points.sort(([a], [b]) => a - b) }));
+  const values = table.nums(column), unit = table.columns[table.place(column)]!.unit;
+  const scale = unit === "ns" ? f.timeUnit(values) : unit === "B" ? f.byteUnit(values, isMemory(table)) : { name: unit, factor: 1 };
+  return lineChart(charts, {
+    label: `${table.name} ${column} over time`, unit: scale, steps: true, write: (value) => write(table, column, value),
+    lines: all.length > LINES_MAX ? [] : all, band: all.length > LINES_MAX ? bandOf(all.map((line) => line.points)) : undefined,
+  });
 }
 
 function rankByStep(table: Table, column: string): HTMLElement {

@@ -13,6 +13,10 @@ export interface GridColumn {
   readonly memory?: boolean;
   /** Draws the cell in a way of its own. */
   readonly draw?: (row: number) => Child;
+  /** Writes its numbers, each with a unit of its own, which then does not stand in the heading. */
+  readonly write?: (value: number) => string;
+  /** Stands behind the value. */
+  readonly after?: (row: number) => Child;
 }
 
 export interface GridOptions {
@@ -31,6 +35,7 @@ export interface GridOptions {
 }
 
 const FIRST = 100;
+const NAME_LEAST = 26; // characters of a text before it is broken
 
 /** How a column's values are written: all in one unit, with as many digits. */
 class Writer {
@@ -115,7 +120,7 @@ export function grid(job: Job, table: Table, options: GridOptions = {}): HTMLEle
           draw();
         },
       },
-    }, column.label ?? column.column, writer.unit && h("span", { class: "unit" }, ` ${writer.unit}`),
+    }, column.label ?? column.column, writer.unit && !column.write && h("span", { class: "unit" }, ` ${writer.unit}`),
       h("span", { class: "arrow", attr: { "aria-hidden": true } }, direction === "descending" ? " ▼" : direction ? " ▲" : ""));
     tip(button, () => [h("b", null, `${table.name} ${column.column}`), h("br"), definition.doc,
       definition.epoch ? " Here counted from the job's begin." : ""]);
@@ -125,11 +130,13 @@ export function grid(job: Job, table: Table, options: GridOptions = {}): HTMLEle
   function bodyCell(column: GridColumn, row: number, writer: Writer): HTMLElement {
     const value = table.cell(row, column.column);
     const target = column === columns[0] ? options.link?.(row) : undefined;
-    const content = column.draw ? column.draw(row) : writer.write(value);
+    const own = column.write && typeof value === "number" ? column.write(value) : null;
+    const content = column.draw ? column.draw(row) : [own ?? writer.write(value), column.after?.(row)];
     const cell = h("td", {
       class: writer.right ? "right" : "",
       attr: { "data-row": row, "data-column": column.column },
     }, target ? h("a", { attr: { href: target } }, content) : content);
+    if (typeof value === "string") cell.style.minWidth = `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`;
     if (typeof value === "number" && !options.exact && definitionUnit(column) === "ns")
       cell.title = f.exact(value, "ns");
     return cell;

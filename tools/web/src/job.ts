@@ -186,6 +186,15 @@ export function adviceItem(job: Job, row: number): Advice {
   };
 }
 
+const ORDER: readonly State[] = ["bad", "warn", "note", "good"];
+
+/** The gravest state of the advice whose evidence a view shows; undefined where there is none. */
+export function adviceState(job: Job, view: string): State | undefined {
+  const states = job.table("advice.item").rows.map((_, row) => adviceItem(job, row))
+    .filter((item) => item.view === view && item.state !== "note").map((item) => item.state);
+  return ORDER.find((state) => states.includes(state));
+}
+
 /** The address of an operation on the timeline. */
 export function onTimeline(begin: number, end: number, more: Readonly<Record<string, string | number>> = {}): string {
   const margin = Math.max(1000, Math.round((end - begin) * 0.1));

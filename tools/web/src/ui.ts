@@ -9,10 +9,19 @@ import { href, type State } from "./view";
 let tooltip: HTMLElement | undefined;
 
 function showTip(anchor: HTMLElement, content: () => Child): void {
+  placeTip(anchor.getBoundingClientRect(), content());
+  anchor.setAttribute("aria-describedby", "tip");
+}
+
+/** Shows a text beside a place of the window, as for a point of a chart. */
+export function tipAt([x, y]: readonly [number, number], content: Child): void {
+  placeTip({ left: x + 12, top: y - 12, bottom: y + 12 }, content);
+}
+
+function placeTip(box: { readonly left: number; readonly top: number; readonly bottom: number }, content: Child): void {
   tooltip ??= document.body.appendChild(h("div", { class: "tip", attr: { role: "tooltip", id: "tip" } }));
-  tooltip.replaceChildren(h("div", null, content()));
+  tooltip.replaceChildren(h("div", null, content));
   tooltip.hidden = false;
-  const box = anchor.getBoundingClientRect();
   const width = Math.min(360, window.innerWidth - 16);
   tooltip.style.maxWidth = `${width}px`;
   const own = tooltip.getBoundingClientRect();
@@ -20,7 +29,6 @@ function showTip(anchor: HTMLElement, content: () => Child): void {
   const below = box.bottom + 6 + own.height < window.innerHeight;
   tooltip.style.left = `${left}px`;
   tooltip.style.top = `${below ? box.bottom + 6 : Math.max(4, box.top - own.height - 6)}px`;
-  anchor.setAttribute("aria-describedby", "tip");
 }
 
 /** Takes the tooltip away, as when a view goes. */

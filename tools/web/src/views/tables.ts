@@ -1,4 +1,5 @@
 /** Tables: every table of every analysis, by its definition. */
+import { Charts } from "../chart";
 import type { Table } from "../data";
 import { h, fill } from "../dom";
 import * as f from "../format";
@@ -27,7 +28,7 @@ function index(context: Context): HTMLElement {
       h("dd", null, h("b", null, f.count(job.rowsOf(name), "row")), ` ${job.docOf(name)}`)])))));
 }
 
-function draw(root: HTMLElement, context: Context, name: string): void {
+function draw(root: HTMLElement, context: Context, name: string, charts: Charts): void {
   const { job, params } = context;
   const table = job.table(name);
   const exact = params.get("show") === "exact";
@@ -46,7 +47,7 @@ function draw(root: HTMLElement, context: Context, name: string): void {
       h("label", { class: "select" }, h("span", { class: "label" }, "Filter"), search),
       segmented("Numbers", [["shown", "as shown"], ["exact", "exact"]], exact ? "exact" : "shown", (v) => context.redraw({ show: v === "exact" ? v : null })),
       h("button", { attr: { type: "button" }, on: { click: () => saveCsv(table, search.value, params.get("sort") ?? "") } }, "Save as CSV")),
-    drawForm(job, table) ?? "", box, definitions(table));
+    drawForm(table, charts) ?? "", box, definitions(table));
   drawGrid();
 }
 
@@ -74,9 +75,10 @@ export const tables: View = {
     if (name === null) return void root.append(index(context));
     root.append(controls(h("a", { attr: { href: href("tables") } }, "All tables"), select("Table", job.names.map((each) => [each, `${each} (${f.grouped(job.rowsOf(each))})`]), name,
       (chosen) => context.redraw({ name: chosen, sort: null, filter: null, show: null }))), note(job.docOf(name)));
-    const box = h("div");
+    const box = h("div"), charts = new Charts();
     root.append(box);
     if (job.rowsOf(name) === 0) return void box.append(empty("This job has no rows in it."), definitions(job.table(name)));
-    job.load([name]).then(() => draw(box, context, name), (error: Error) => fill(box, empty(`This table cannot be shown: ${error.message}.`)));
+    job.load([name]).then(() => box.isConnected && draw(box, context, name, charts), (error: Error) => fill(box, empty(`This table cannot be shown: ${error.message}.`)));
+    return charts.dispose;
   },
 };

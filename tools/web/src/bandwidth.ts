@@ -1,0 +1,80 @@
+/** Bandwidth against size, both logarithmic: a point for each row of a table. */
+import { axisStyle, type Charts, type Theme } from "./chart";
+import type { Child } from "./dom";
+import * as f from "./format";
+import { symbolOf } from "./shapes";
+
+export interface Spot {
+  readonly row: number;
+  readonly bytes: number;
+  readonly gbps: number;
+  readonly count: number;
+  /** Which of the shapes. */
+  readonly shape: number;
+  readonly hollow?: boolean;
+}
+
+export interface Bandwidth {
+  readonly label: string;
+  /** What the axes are of. */
+  readonly size: string;
+  readonly axis: string;
+  readonly color: keyof Theme;
+  readonly spots: readonly Spot[];
+  readonly chosen?: number | undefined;
+  readonly tip: (row: number) => Child;
+  readonly click?: (row: number) => void;
+}
+
+const HEIGHT = 320;
+
+/* "1 kB", "10 MB": ticks are powers of ten. */
+function tickBytes(value: number): string {
+  const unit = f.byteUnit([value], false);
+  return `${f.grouped(value / unit.factor)} ${unit.name}`;
+}
+
+function tickRate(value: number): string {
+  return value >= 1 ? f.grouped(value) : String(Number(value.toPrecision(1)));
+}
+
+function symbolSize(count: number): number {
+  return Math.min(18, 9 + 2 * Math.log10(Math.max(1, count)));
+}
+
+/* Powers of ten around the values, so that no point lies on the frame. */
+function decades(values: readonly number[]): { min: number; max: number } {
+  const logs = values.map(Math.log10);
+  const low = Math.floor(Math.min(...logs)), high = Math.ceil(Math.max(...logs));
+  return { min: 10 ** low, max: 10 ** (high > low ? high : low + 1) };
+}
+
+/** Draws the points; those without size or bandwidth must have been left out. */
+export function bandwidthChart(charts: Charts, chart: Bandwidth): HTMLElement {
+  const { spots } = chart;
+  return charts.add({
+    label: `${chart.label}: ${f.count(spots.length, "point")}; the table below has them`,
+    height: HEIGHT,
+    tip: ({ index }) => chart.tip(spots[index]!.row),
+    ...(chart.click ? { click: ({ index }) => chart.click!(spots[index]!.row) } : {}),
+    option: (theme, width) => ({
+      grid: { left: 58, right: 24, top: 34, bottom: 46 },
+      xAxis: { type: "log", name: chart.size, nameLocation: "middle", nameGap: 30, ...decades(spots.map((s) => s.bytes)), ...axisStyle(theme),
+        axisLabel: { ...axisStyle(theme)["axisLabel"] as object, formatter: tickBytes }, splitNumber: width < 500 ? 4 : 10 },
+      yAxis: { type: "log", name: chart.axis, ...decades(spots.map((s) => s.gbps)), ...axisStyle(theme),
+        nameTextStyle: { color: theme["ink-2"], fontSize: 12, align: "left" },
+        axisLabel: { ...axisStyle(theme)["axisLabel"] as object, formatter: tickRate } },
+      series: [{
+        type: "scatter", cursor: chart.click ? "pointer" : "default",
+        data: spots.map((spot) => ({
+          value: [spot.bytes, spot.gbps], symbol: symbolOf(spot.shape), symbolSize: symbolSize(spot.count),
+          itemStyle: {
+            color: spot.hollow ? theme.page : theme[chart.color], opacity: spot.row === chart.chosen ? 1 : 0.85,
+            borderColor: spot.row === chart.chosen ? theme.ink : spot.hollow ? theme[chart.color] : theme["ink-2"],
+            borderWidth: spot.row === chart.chosen ? 3 : spot.hollow ? 2 : 0.8,
+          },
+        })),
+      }],
+    }),
+  });
+}

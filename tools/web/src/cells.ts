@@ -1,0 +1,77 @@
+/** Small drawings inside tables and lists: bars, strips over ranks, bands of figures. */
+import type { Job, Table } from "./data";
+import { h, cut, visible, type Child } from "./dom";
+import * as f from "./format";
+import { term, tip } from "./ui";
+
+/** A value as a bar on a scale that its column shares; the number stands beside it. */
+export function inlineBar(value: number | null, most: number, text: string, fill = "compute"): HTMLElement {
+  return h("span", { class: "inline" },
+    h("span", { class: "inline-track" }, value !== null && value > 0 &&
+      h("span", { class: `piece inline-bar fill-${fill}`, style: { width: `${Math.min(100, (100 * value) / Math.max(most, 1e-9))}%` } })),
+    h("span", { class: "inline-value" }, text));
+}
+
+/** A name from a trace that may be very long: two lines of it, the rest on hover. */
+export function longName(text: string | null): Child {
+  if (text === null) return f.NONE;
+  const shown = visible(text);
+  return h("bdi", { class: "name long", title: cut(shown, 2000) }, cut(shown, 200));
+}
+
+export interface Strip {
+  /** Thin line from and to; null for none. */
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly middle: number | null;
+  /** What stands out: a full mark. */
+  readonly far: number | null;
+  /** The value at the right edge. */
+  readonly scale: number;
+  readonly tip: () => Child;
+}
+
+/** Least, median and most on a line, from 0 to the row's own largest value. */
+export function strip(of: Strip): HTMLElement {
+  const at = (value: number) => `${(100 * Math.max(0, value)) / Math.max(of.scale, 1e-9)}%`;
+  const range = of.from !== null && of.to !== null;
+  return tip(h("span", { class: "strip", attr: { tabindex: 0, role: "img", "aria-label": "least, median and most" } },
+    range && h("span", { class: "strip-range", style: { left: at(of.from), width: `calc(${at(of.to)} - ${at(of.from)})` } }),
+    of.middle !== null && h("span", { class: "strip-middle", style: { left: at(of.middle) } }),
+    of.far !== null && h("span", { class: "strip-far", style: { left: at(of.far) } })), of.tip);
+}
+
+/** How a column's times are written, as the grid does: one unit, one number of digits. */
+export function timeWriter(table: Table, rows: readonly number[], column: string): (value: number | null) => string {
+  const values = rows.map((row) => table.num(row, column));
+  const unit = f.timeUnit(values), digits = f.columnDigits(values, unit);
+  return (value) => f.scaled(value, unit, digits);
+}
+
+/** A number that a view sums from a column: it says which, on hover, and for tests. */
+export function sumFigure(text: string, of: { readonly table: string; readonly column: string; readonly where?: string; readonly value: number }): HTMLElement {
+  return tip(h("span", {
+    class: "figure", attr: { "data-sum": `${of.table} ${of.column}`, "data-where": of.where, "data-value": of.value },
+  }, text), () => [h("b", null, `sum of ${of.table} ${of.column}`), of.where ? ` where ${of.where}` : "", h("br"), f.exact(of.value)]);
+}
+
+export interface BandFigure {
+  readonly label: string;
+  readonly doc: string;
+  readonly value: Child;
+  readonly below?: Child;
+}
+
+/** Some large figures side by side, as on Summary. */
+export function band(figures: readonly BandFigure[]): HTMLElement {
+  return h("dl", { class: "figures few" }, figures.map((each) => h("div", null,
+    h("dt", null, term(each.label, each.doc)), h("dd", { class: "value" }, each.value), h("dd", { class: "below" }, each.below ?? ""))));
+}
+
+/** "41 % to 63 % by rank": from the least to the most of a column. */
+export function spread(job: Job, table: string, column: string, write: (value: number) => string): string {
+  const values = job.table(table).nums(column).filter((value): value is number => value !== null);
+  if (values.length < 2) return "";
+  const low = write(f.least(values)), high = write(f.most(values));
+  return low === high ? "the same on all ranks" : `${low} to ${high} by rank`;
+}
