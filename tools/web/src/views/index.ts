@@ -1,5 +1,6 @@
 /** The views of the report, in the order of the list. */
 import { about } from "./about";
+import { communication } from "./communication";
 import { ranks } from "./ranks";
 import { steps } from "./steps";
 import { stragglers } from "./stragglers";
@@ -8,4 +9,7 @@ import { tables } from "./tables";
 import { timeline } from "../timeline";
 import type { View } from "../view";
 
-export const reportViews: readonly View[] = [summary, ranks, steps, stragglers, timeline, tables, about];
+export const reportViews: readonly View[] = [
+  summary, ranks, steps, stragglers, communication, timeline,
+  tables, about,
+];
