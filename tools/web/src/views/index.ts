@@ -1,6 +1,8 @@
 /** The views of the report, in the order of the list. */
 import { about } from "./about";
 import { communication } from "./communication";
+import { kernels } from "./kernels";
+import { operators } from "./operators";
 import { ranks } from "./ranks";
 import { steps } from "./steps";
 import { stragglers } from "./stragglers";
@@ -11,5 +13,6 @@ import type { View } from "../view";
 
 export const reportViews: readonly View[] = [
   summary, ranks, steps, stragglers, communication, timeline,
+  operators, kernels,
   tables, about,
 ];

@@ -1,0 +1,125 @@
+/** Kernels: what costs most on the GPU, how well is it used, and which rank differs? */
+import { band, inlineBar, longName, spread, strip, timeWriter, type BandFigure } from "../cells";
+import type { Job, Table } from "../data";
+import { h, cut, visible, type Child } from "../dom";
+import * as f from "../format";
+import { grid, type GridColumn } from "../grid";
+import { adviceState, severalRanks } from "../job";
+import { empty, figure, heading, legend, note, section, segmented } from "../ui";
+import type { View } from "../view";
+import { filtered } from "./filtered";
+
+const CONTENTION_FIRST = 10;
+
+// How well GPUs are used, as TensorBoard's overview counts it --------------------------------------
+
+const USE: readonly (readonly [string, string, string])[] = [
+  ["gpu_utilization_pct", "GPU utilization", "no GPU events in a step"],
+  ["sm_efficiency_pct", "SM efficiency, estimated", "the traces do not say how many blocks kernels have"],
+  ["occupancy_pct", "Occupancy, estimated", "the traces do not say it"],
+  ["tensor_core_pct", "On tensor cores", "no kernel that computes"],
+];
+
+function use(job: Job): HTMLElement {
+  const table = job.table("overview.job");
+  const figures: BandFigure[] = USE.map(([column, label, why]) => {
+    const value = table.num(0, column);
+    const definition = table.columns[table.place(column)]?.doc ?? "";
+    return {
+      label, doc: `overview.job ${column}: ${definition}`,
+      value: value === null ? f.NONE : figure(job, f.percent(value, 1), { table: "overview.job", row: 0, column }),
+      below: value === null ? why : spread(job, "overview.rank", column, (v) => f.percent(v, 1)),
+    };
+  });
+  return section("How well the GPUs are used, in the steps", band(figures),
+    severalRanks(job) && h("details", { class: "definitions" }, h("summary", null, "The same by rank, as a table"),
+      grid(job, job.table("overview.rank"), { first: 20, columns: [{ column: "rank" }, { column: "steps" }, { column: "step_ns", label: "in steps" }, { column: "kernel_ns", label: "kernels" },
+        { column: "comm_ns", label: "communication" }, ...USE.map(([column, label]) => ({ column, label }))] })));
+}
+
+// The tables ----------------------------------------------------------------------------------------
+
+/* Calls from the shortest to the longest as a line, the ranks' means on it. */
+function meanStrip(table: Table, row: number): Child {
+  const value = (column: string) => table.num(row, column);
+  return strip({
+    from: value("min_ns"), to: value("max_ns"), middle: value("median_rank_ns"), far: value("slowest_rank_ns"), scale: Math.max(1, value("max_ns") ?? 0),
+    tip: () => [h("b", null, "duration of a call"), h("br"), `shortest ${f.time(value("min_ns"))}, longest ${f.time(value("max_ns"))}`, h("br"),
+      `mean of the median rank ${f.time(value("median_rank_ns"))}`, h("br"), `mean of rank ${value("slowest_rank")} ${f.time(value("slowest_rank_ns"))}: ${f.times(value("spread"))}`],
+  });
+}
+
+function columnsOf(job: Job, table: Table, rows: readonly number[]): GridColumn[] {
+  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0)), write = timeWriter(table, rows, "total_ns");
+  const all = job.table("kernels.kernel").by("name");
+  const communicates = (row: number) => {
+    const own = all.get(table.cell(row, "name"))?.[0];
+    return own !== undefined && job.table("kernels.kernel").cell(own, "communication") === true;
+  };
+  const shapes = table.name === "kernels.launch_shape";
+  return [
+    { column: "name", draw: (row) => longName(table.text(row, "name")) },
+    ...(shapes ? [{ column: "grid" }, { column: "block" }] : []),
+    { column: "total_ns", label: "total", draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), communicates(row) ? "comm" : "compute") },
+    { column: "share_pct", label: "share" }, { column: "calls" }, { column: "mean_ns", label: "mean" },
+    ...(shapes ? [{ column: "min_ns", label: "shortest" }, { column: "max_ns", label: "longest" }]
+      : [{ column: "max_ns", label: "calls and ranks", draw: (row: number) => meanStrip(table, row), write: f.time }]),
+    ...(severalRanks(job) && !shapes ? [{ column: "spread", label: "spread" }, { column: "slowest_rank", label: "rank" }] : []),
+    { column: "tensor_cores", label: "tensor cores" }, { column: "occupancy_pct", label: "occupancy" },
+    ...(shapes ? [{ column: "blocks_per_sm", label: "blocks per SM" }, { column: "registers" }, { column: "shared_memory_bytes", label: "shared memory", write: f.bytes }]
+      : [{ column: "short_pct", label: "under 100 µs" }]),
+  ];
+}
+
+function contention(job: Job): HTMLElement {
+  const table = job.table("contention.kernel");
+  const title = "What communication slows down";
+  if (table.n === 0)
+    return section(title, empty("No kernel ran at least five times beside communication and five times alone on a rank, so there is nothing to compare."));
+  const most = Math.max(1, ...table.nums("extra_ns").map((v) => v ?? 0)), write = timeWriter(table, [...table.rows.keys()], "extra_ns");
+  const lost = f.sum(table.nums("extra_ns").map((v) => Math.max(0, v ?? 0)));
+  return section(title,
+    note(`Kernels that ran both beside communication and alone: sharing the GPU cost ${f.time(lost)} of GPU time. The same name and shape may still have different work.`),
+    grid(job, table, { first: CONTENTION_FIRST, columns: [
+      { column: "name", draw: (row) => longName(table.text(row, "name")) }, { column: "grid" },
+      { column: "extra_ns", label: "cost", draw: (row) => inlineBar(table.num(row, "extra_ns"), most, write(table.num(row, "extra_ns"))) },
+      { column: "slowdown" }, { column: "beside_ns", label: "beside it" }, { column: "alone_ns", label: "alone" }, { column: "beside_calls", label: "calls beside" }, { column: "alone_calls", label: "alone" }, { column: "ranks" }] }));
+}
+
+/* "gemm takes 12 % of the time of all kernels; communication 27 %, tensor cores 45 %." */
+function finding(job: Job): [Child, string] {
+  const table = job.table("kernels.kernel");
+  const share = (column: string) => f.sum(table.rows.map((_, row) => (table.cell(row, column) === true ? table.num(row, "share_pct") : 0)));
+  const own = table.rows.findIndex((_, row) => table.cell(row, "communication") === false);
+  const rest = `Of the kernels’ time ${f.percent(share("communication"))} is communication, which waits as well, and ${f.percent(share("tensor_cores"))} runs on tensor cores.`;
+  if (own < 0) return ["All kernels communicate", rest];
+  const text = cut(visible(table.text(own, "name") ?? ""), 60);
+  const slow = table.rows.map((_, row) => row).filter((row) => table.cell(row, "communication") === false && (table.num(row, "spread") ?? 0) > 1.1 && (table.num(row, "share_pct") ?? 0) >= 0.5)
+    .sort((a, b) => (table.num(b, "total_ns") ?? 0) - (table.num(a, "total_ns") ?? 0))[0];
+  const differ = slow === undefined ? severalRanks(job) ? " No kernel that matters is over 10 % slower on one rank than on the median one." : ""
+    : ` On rank ${table.num(slow, "slowest_rank")} ${cut(visible(table.text(slow, "name") ?? ""), 60)} takes ${f.times(table.num(slow, "spread"))} what it takes on the median rank.`;
+  return [[h("bdi", null, text), ` takes ${f.percent(table.num(own, "share_pct"), 1)} of the kernels’ time, most of those that compute`], rest + differ];
+}
+
+export const kernels: View = {
+  id: "kernels",
+  title: "Kernels",
+  group: "Inside a rank",
+  needs: ["overview.job", "overview.rank", "kernels.kernel", "kernels.launch_shape", "contention.kernel"],
+  state: (job) => adviceState(job, "kernels"),
+  render(root, context) {
+    const { job, params } = context;
+    if (job.table("kernels.kernel").n === 0)
+      return void root.append(heading("No kernels were recorded", "The traces hold no kernel of a GPU."),
+        empty("Record with ProfilerActivity.CUDA among the profiler’s activities; a trace of the CPU alone has none."));
+    root.append(heading(...finding(job)), use(job));
+    const shapes = params.get("by") === "shape" && job.table("kernels.launch_shape").n > 0;
+    const table = job.table(shapes ? "kernels.launch_shape" : "kernels.kernel");
+    root.append(section("What costs most",
+      legend([["compute", "Computes"], ["comm", "Communicates, and waits"]]),
+      !shapes && note("The thin line spans the shortest to the longest call; on it the mean of the median rank (bar) and of the slowest rank (dot). Each line has its own scale, from 0."),
+      filtered(context, table, { columns: columnsOf(job, table, [...table.rows.keys()]) },
+        segmented("Rows", [["kernel", "kernels"], ["shape", "kernels and launch shapes"]], shapes ? "shape" : "kernel", (v) => context.redraw({ by: v === "kernel" ? null : v, sort: null })))),
+      contention(job));
+  },
+};

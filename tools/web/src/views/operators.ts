@@ -1,0 +1,112 @@
+/** Operators: what of the program costs most, on the GPU and on the host, and which rank differs? */
+import { inlineBar, longName, strip, timeWriter } from "../cells";
+import type { Job, Table } from "../data";
+import { h, cut, visible, type Child } from "../dom";
+import * as f from "../format";
+import { grid, type GridColumn } from "../grid";
+import { adviceState, severalRanks } from "../job";
+import { empty, heading, legend, note, section, segmented } from "../ui";
+import type { Context, View } from "../view";
+import { filtered } from "./filtered";
+
+interface Kind {
+  readonly key: string;
+  readonly label: string;
+  readonly table: string;
+  /** What to record where there is none. */
+  readonly missing: string;
+}
+
+const KINDS: readonly Kind[] = [
+  { key: "op", label: "operators", table: "operators.op", missing: "Record with ProfilerActivity.CPU among the profiler’s activities: operators are events of the CPU." },
+  { key: "shape", label: "operators and shapes", table: "operators.shape", missing: "Record with record_shapes=True: then operators are told apart by the shapes of their inputs." },
+  { key: "module", label: "modules", table: "modules.module", missing: "Record with with_modules=True (and with_stack=True): then the profiler names the nn.Module of each call." },
+  { key: "annotation", label: "annotations", table: "modules.annotation", missing: "Mark parts of the program with torch.profiler.record_function(\"name\")." },
+];
+const UNUSED_FIRST = 5;
+const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10d::)/; // as idle.rank host_comm_ns has it
+
+/* Which of the two times is looked at: the GPU's where there is any. */
+function sideOf(context: Context): "device" | "host" {
+  const wanted = context.params.get("time");
+  if (wanted === "device" || wanted === "host") return wanted;
+  return hasDevice(context.job) ? "device" : "host";
+}
+
+function hasDevice(job: Job): boolean {
+  return f.sum(job.table("operators.op").nums("device_self_ns")) > 0;
+}
+
+function rankStrip(table: Table, row: number, side: string): Child {
+  const value = (column: string) => table.num(row, `${side}_${column}`);
+  return strip({
+    from: value("min_ns"), to: value("max_ns"), middle: value("median_ns"), far: value("max_ns"), scale: Math.max(1, value("max_ns") ?? 0),
+    tip: () => [h("b", null, `over ${f.count(table.num(row, "ranks") ?? 0, "rank")}`), h("br"), `least ${f.time(value("min_ns"))}, median ${f.time(value("median_ns"))}`, h("br"),
+      `most ${f.time(value("max_ns"))}, rank ${value("max_rank")}`],
+  });
+}
+
+function columnsOf(job: Job, table: Table, side: "device" | "host"): GridColumn[] {
+  const self = `${side}_self_ns`, most = Math.max(1, ...table.nums(self).map((v) => v ?? 0)), write = timeWriter(table, [...table.rows.keys()], self);
+  const other = side === "device" ? "host" : "device";
+  const where = (each: string) => (each === "device" ? "GPU" : "host");
+  return [
+    { column: "name", draw: (row) => longName(table.text(row, "name")) },
+    ...(table.place("shapes") >= 0 ? [{ column: "shapes", draw: (row: number) => longName(table.text(row, "shapes")) }] : []),
+    { column: self, label: `${where(side)}, itself`, draw: (row) => inlineBar(table.num(row, self), most, write(table.num(row, self)),
+      side === "host" ? "host" : COMMUNICATES.test(table.text(row, "name") ?? "") ? "comm" : "compute") },
+    { column: `${side}_total_ns`, label: "with what it calls" }, { column: "calls" },
+    ...(severalRanks(job) ? [{ column: `${side}_max_ns`, label: "least, median, most of the ranks", draw: (row: number) => rankStrip(table, row, side), write: f.time },
+      { column: `${side}_max_rank`, label: "most on rank" }] : []),
+    { column: `${other}_self_ns`, label: `${where(other)}, itself` },
+    { column: "tensor_self_pct", label: "on tensor cores" },
+  ];
+}
+
+/* Operators for which there are tensor-core kernels and that used none. */
+function unused(job: Job): HTMLElement | null {
+  const table = job.table("operators.op");
+  const rows = [...table.rows.keys()].filter((row) => table.cell(row, "tensor_cores_fit") === true && table.num(row, "tensor_total_pct") === 0 && (table.num(row, "device_self_ns") ?? 0) > 0)
+    .sort((a, b) => (table.num(b, "device_self_ns") ?? 0) - (table.num(a, "device_self_ns") ?? 0));
+  if (rows.length === 0) return null;
+  return section("Operators that could use tensor cores and did not",
+    note("There are kernels for tensor cores for them; mixed precision (torch.autocast), TF32, or sizes that are multiples of 8 bring them into use."),
+    grid(job, table, { rows, first: UNUSED_FIRST, columns: [{ column: "name" }, { column: "device_self_ns", label: "GPU, itself" }, { column: "calls" }, { column: "ranks" }] }));
+}
+
+function finding(job: Job, table: Table, side: "device" | "host"): [Child, string] {
+  const self = `${side}_self_ns`, all = f.sum(table.nums(self));
+  const order = [...table.rows.keys()].sort((a, b) => (table.num(b, self) ?? 0) - (table.num(a, self) ?? 0));
+  const first = order.find((row) => !COMMUNICATES.test(table.text(row, "name") ?? "")) ?? order[0]!;
+  let half = 0;
+  for (let taken = 0; half < order.length && 2 * taken < all; half++) taken += table.num(order[half]!, self) ?? 0;
+  const what = side === "device" ? "of the GPU time that operators launched" : "of the operators’ time on the host";
+  const tensor = table.num(first, "tensor_self_pct");
+  return [[h("bdi", null, cut(visible(table.text(first, "name") ?? ""), 60)), ` takes ${f.percent(f.share(table.num(first, self) ?? 0, all))} ${what}`],
+    (side === "device" && tensor !== null ? `${f.percent(tensor)} of its kernels’ time is on tensor cores. ` : "") +
+    `${first === order[0] ? "" : "Calls that communicate are left aside. "}${f.grouped(half)} of ${f.count(table.n, "row")} ${half === 1 ? "makes" : "make"} up half of all time.` +
+    (severalRanks(job) ? "" : " One rank: there is nothing to compare it with.")];
+}
+
+export const operators: View = {
+  id: "operators",
+  title: "Operators",
+  group: "Inside a rank",
+  needs: ["operators.op", "operators.shape", "modules.module", "modules.annotation"],
+  state: (job) => adviceState(job, "operators"),
+  render(root, context) {
+    const { job, params } = context;
+    const kind = KINDS.find((each) => each.key === params.get("by")) ?? KINDS[0]!;
+    const table = job.table(kind.table), side = sideOf(context);
+    const choose = segmented("Rows", KINDS.map((each) => [each.key, each.label] as const), kind.key, (v) => context.redraw({ by: v === KINDS[0]!.key ? null : v, sort: null }));
+    if (table.n === 0)
+      return void root.append(heading(`No ${kind.label} were recorded`), h("div", { class: "controls" }, choose), empty(kind.missing));
+    root.append(heading(...finding(job, table, side)));
+    const list = section("What costs most", side === "device" && table.rows.some((_, row) => COMMUNICATES.test(table.text(row, "name") ?? "")) && legend([["compute", "Kernels, copies, sets"], ["comm", "Communicates, and waits"]]),
+      note(severalRanks(job) ? "The strip spans the ranks’ least to most: the median is the bar, the dot the rank with most. Each has its own scale, from 0." :
+      "Itself: without the time of what it calls."),
+      filtered(context, table, { columns: columnsOf(job, table, side), sort: `-${side}_self_ns` }, choose,
+        segmented("Time", [["device", "GPU"], ["host", "host"]], side, (v) => context.redraw({ time: v, sort: null }))));
+    root.append(list, (kind.key === "op" && unused(job)) || "");
+  },
+};
