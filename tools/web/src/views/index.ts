@@ -2,6 +2,7 @@
 import { about } from "./about";
 import { communication } from "./communication";
 import { kernels } from "./kernels";
+import { memory } from "./memory";
 import { operators } from "./operators";
 import { ranks } from "./ranks";
 import { steps } from "./steps";
@@ -13,6 +14,6 @@ import type { View } from "../view";
 
 export const reportViews: readonly View[] = [
   summary, ranks, steps, stragglers, communication, timeline,
-  operators, kernels,
+  operators, kernels, memory,
   tables, about,
 ];
