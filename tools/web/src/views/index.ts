@@ -1,7 +1,10 @@
 /** The views of the report, in the order of the list. */
 import { about } from "./about";
 import { communication } from "./communication";
+import { idle } from "./idle";
+import { input } from "./input";
 import { kernels } from "./kernels";
+import { launches } from "./launches";
 import { memory } from "./memory";
 import { operators } from "./operators";
 import { ranks } from "./ranks";
@@ -9,11 +12,12 @@ import { steps } from "./steps";
 import { stragglers } from "./stragglers";
 import { summary } from "./summary";
 import { tables } from "./tables";
+import { transfers } from "./transfers";
 import { timeline } from "../timeline";
 import type { View } from "../view";
 
 export const reportViews: readonly View[] = [
   summary, ranks, steps, stragglers, communication, timeline,
-  operators, kernels, memory,
+  operators, kernels, memory, input, idle, launches, transfers,
   tables, about,
 ];

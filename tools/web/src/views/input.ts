@@ -1,0 +1,120 @@
+/** Input: do steps wait for their batches, and what are their phases? */
+import type { Job, Table } from "../data";
+import { h, type Child } from "../dom";
+import * as f from "../format";
+import { grid } from "../grid";
+import { adviceState, hasSteps } from "../job";
+import { stacks, type Part } from "../stack";
+import { controls, empty, heading, legend, note, section, segmented, select } from "../ui";
+import type { Context, View } from "../view";
+
+const STEPS_MAX = 64;
+const RANKS_MAX = 24;
+
+/** The parts of a step by loading; what is idle for it is drawn as idle with a texture. */
+const LOADING: readonly Part[] = [
+  { key: "stall", label: "Waiting for a batch, GPU idle" },
+  { key: "hidden", label: "Waiting for a batch, GPU busy" },
+  { key: "rest", label: "The rest of the step" },
+];
+
+const PHASES: readonly Part[] = [
+  { key: "forward", label: "Forward" },
+  { key: "backward", label: "Backward" },
+  { key: "optimizer", label: "Optimizer" },
+  { key: "stall", label: "Waiting for a batch" },
+  { key: "idle", label: "Other" },
+];
+
+function loadingOf(table: Table, row: number): number[] {
+  const load = table.num(row, "load_ns") ?? 0, stall = table.num(row, "stall_ns") ?? 0;
+  return [stall, load - stall, Math.max(0, (table.num(row, "step_ns") ?? 0) - load)];
+}
+
+function phasesOf(table: Table, row: number): number[] {
+  return ["forward_ns", "backward_ns", "optimizer_ns", "data_ns", "other_ns"].map((column) => table.num(row, column) ?? 0);
+}
+
+function finding(job: Job): [string, string] {
+  const table = job.table("input.rank");
+  const step = f.sum(table.nums("step_ns")), load = f.sum(table.nums("load_ns")), stall = f.sum(table.nums("stall_ns"));
+  if (f.sum(table.nums("waits")) === 0)
+    return ["No wait for a batch was recorded", "The traces hold no call of a data loader’s next batch: batches were made otherwise, or outside of what was recorded."];
+  const slowest = table.rows.findIndex((_, row) => table.cell(row, "slowest") === true);
+  const known = table.nums("stall_ns").some((value) => value !== null);
+  const title = known ? stall / Math.max(1, step) >= 0.01 ? `Loading data holds the GPUs up for ${f.percent(f.share(stall, step))} of the steps’ time` : "Loading data does not hold the GPUs up"
+    : `Steps wait for data for ${f.percent(f.share(load, step))} of their time`;
+  return [title, `Of ${f.time(step)} in the steps of all ranks a thread waited ${f.time(load)} for the next batch (${f.percent(f.share(load, step), 1)})` +
+    (known ? `, ${f.time(stall)} of it while the GPU did nothing. ` : "; without GPU events it cannot be told what that cost. ") +
+    (slowest >= 0 && table.n > 1 ? `Rank ${table.num(slowest, "rank")} waited most, ${f.time(table.num(slowest, "load_ns"))}. ` : "") +
+    (slowest >= 0 && hasSteps(job) ? `${table.n > 1 ? "Its" : "The"} slowest step was ${table.num(slowest, "slowest_step")}, with ${f.time(table.num(slowest, "slowest_step_load_ns"))}.` : "")];
+}
+
+/* The steps of one rank, or of the ranks with most loading their sums. */
+function bars(table: Table, rows: readonly number[], label: (row: number) => string, values: (table: Table, row: number) => number[], parts: readonly Part[]): HTMLElement {
+  return stacks(rows.map((row) => ({
+    label: label(row), values: values(table, row),
+    data: { "data-rank": table.num(row, "rank") ?? "", ...(table.place("step") >= 0 ? { "data-step": table.num(row, "step") ?? "" } : {}) },
+  })), { parts, axis: true });
+}
+
+function loading(context: Context, rank: number, all: boolean): HTMLElement {
+  const { job } = context, ranks = job.table("input.rank"), steps = job.table("input.step");
+  const title = "Waiting for batches";
+  if (f.sum(ranks.nums("waits")) === 0)
+    return section(title, empty("The profiler marks such waits where the program loops over a torch.utils.data.DataLoader (enumerate(DataLoader)#…) or a DataPipe. Of another loader, put its next() into record_function(\"enumerate(DataLoader)#own\")."));
+  const own = [...steps.rows.keys()].filter((row) => steps.num(row, "rank") === rank);
+  const order = [...ranks.rows.keys()].sort((a, b) => (ranks.num(b, "load_ns") ?? 0) - (ranks.num(a, "load_ns") ?? 0));
+  const legends = legend(LOADING.map((part) => [part.key, part.label]));
+  return section(title, legends, h("h3", null, `Steps of rank ${rank}`),
+    bars(steps, own.slice(0, STEPS_MAX), (row) => `step ${steps.num(row, "step")}`, loadingOf, LOADING),
+    own.length > STEPS_MAX && note(`The first ${STEPS_MAX} of ${f.count(own.length, "step")}; the table has all.`),
+    ranks.n > 1 && [h("h3", null, ranks.n > RANKS_MAX ? `The ${RANKS_MAX} ranks that waited most, all their steps` : "Ranks, all their steps"),
+      bars(ranks, ranks.n > RANKS_MAX ? order.slice(0, RANKS_MAX) : [...ranks.rows.keys()], (row) => `rank ${ranks.num(row, "rank")}`, loadingOf, LOADING)],
+    tables(job, rank, all));
+}
+
+function phases(job: Job, rank: number): HTMLElement {
+  const table = job.table("phases.step"), title = "Phases of the steps";
+  const own = [...table.rows.keys()].filter((row) => table.num(row, "rank") === rank);
+  if (own.length === 0) return section(title, empty("No step of this rank has a call on its host: record with ProfilerActivity.CPU."));
+  const share = (column: string) => f.share(f.sum(own.map((row) => table.num(row, column))), f.sum(own.map((row) => table.num(row, "step_ns"))));
+  const words = [["forward_ns", "forward"], ["backward_ns", "backward"], ["optimizer_ns", "the optimizer"], ["data_ns", "waiting for data"], ["other_ns", "other"]] as const;
+  return section(title,
+    note(`Rank ${rank}: ${words.map(([column, word]) => `${word} ${f.percent(share(column), 1)}`).join(", ")}. Time in which the GPU ran what the phase launched, or was idle while the host was in it.`),
+    legend(PHASES.map((part) => [part.key, part.label])),
+    bars(table, own.slice(0, STEPS_MAX), (row) => `step ${table.num(row, "step")}`, phasesOf, PHASES),
+    grid(job, table, { rows: own, first: 16, columns: [{ column: "rank" }, { column: "step" }, { column: "step_ns", label: "step time" }, { column: "forward_ns", label: "forward" }, { column: "backward_ns", label: "backward" },
+      { column: "optimizer_ns", label: "optimizer" }, { column: "data_ns", label: "data" }, { column: "other_ns", label: "other" }, { column: "gpu_idle_ns", label: "GPU idle" }] }));
+}
+
+function tables(job: Job, rank: number, all: boolean): Child {
+  const ranks = job.table("input.rank"), steps = job.table("input.step");
+  const columns = [{ column: "step_ns", label: "step time" }, { column: "load_ns", label: "waited" }, { column: "load_pct", label: "of the steps" }, { column: "stall_ns", label: "GPU idle" }, { column: "stall_pct", label: "of the steps" }];
+  const rows = all ? [...steps.rows.keys()] : [...steps.rows.keys()].filter((row) => steps.num(row, "rank") === rank);
+  return [h("h3", null, all ? "Steps" : `Steps of rank ${rank}`), grid(job, steps, { rows, first: 16, columns: [{ column: "rank" }, { column: "step" }, ...columns] }),
+    h("h3", null, "Ranks"), grid(job, ranks, { first: 16, ...(ranks.n > 1 ? { sort: "-load_ns" } : {}), columns: [{ column: "rank" }, { column: "waits" }, ...columns, { column: "slowest_step", label: "slowest step" }, { column: "slowest_step_load_ns", label: "waited in it" }] })];
+}
+
+export const input: View = {
+  id: "input",
+  title: "Input",
+  group: "Inside a rank",
+  needs: ["overlap.step", "input.rank", "input.step", "phases.step"],
+  state: (job) => adviceState(job, "input"),
+  render(root, context) {
+    const { job, params } = context, table = job.table("input.rank");
+    if (table.n === 0)
+      return void root.append(heading("No step was recorded", "The traces hold no call on the host."), empty("Record with ProfilerActivity.CPU among the profiler’s activities, and call prof.step() in the training loop."));
+    const ranks = table.nums("rank").filter((rank): rank is number => rank !== null);
+    const slowest = table.num(table.rows.findIndex((_, row) => table.cell(row, "slowest") === true), "rank") ?? ranks[0]!;
+    const wanted = params.has("rank") ? Number(params.get("rank")) : NaN, rank = ranks.includes(wanted) ? wanted : slowest;
+    const all = params.get("rows") === "all", waits = f.sum(table.nums("waits")) > 0;
+    root.append(heading(...finding(job)));
+    if (!hasSteps(job)) root.append(note("The traces mark no steps: the whole trace counts as one. Call prof.step() in the training loop to mark them."));
+    if (ranks.length > 1)
+      root.append(controls(select("Rank", ranks.map((each) => [String(each), `rank ${each}${waits && each === slowest ? ", waits most" : ""}`] as const), String(rank), (v) => context.redraw({ rank: v })),
+        waits && segmented("Table of steps", [["one", "this rank"], ["all", "all ranks"]], all ? "all" : "one", (v) => context.redraw({ rows: v === "all" ? v : null }))));
+    root.append(loading(context, rank, all), phases(job, rank));
+  },
+};

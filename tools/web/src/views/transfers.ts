@@ -1,0 +1,103 @@
+/** Transfers: copies and sets on the GPU, how fast, and do they hold anything up? */
+import { bandwidthChart, type Spot } from "../bandwidth";
+import { inlineBar, timeWriter } from "../cells";
+import { Charts } from "../chart";
+import type { Job, Table } from "../data";
+import { h, visible, type Child } from "../dom";
+import * as f from "../format";
+import { grid } from "../grid";
+import { adviceState, total } from "../job";
+import { shapeLegend } from "../shapes";
+import { empty, heading, note, section } from "../ui";
+import type { View } from "../view";
+
+const KINDS: readonly (readonly [string, string])[] = [
+  ["htod", "Host to device"], ["dtoh", "Device to host"], ["dtod", "On one device"], ["ptop", "Between devices"], ["htoh", "On the host"], ["set", "Set"], ["other", "Other"],
+];
+
+function kindWord(kind: string | null): string {
+  return KINDS.find(([key]) => key === kind)?.[1] ?? visible(kind ?? f.NONE);
+}
+
+function where(table: Table, row: number): string {
+  const memory = table.text(row, "host_memory");
+  return kindWord(table.text(row, "kind")) + (memory === null || memory === "device" ? "" : `, ${memory}`);
+}
+
+function finding(job: Job): [string, string] {
+  const table = job.table("transfers.kind");
+  const time = f.sum(table.nums("union_ns")), held = f.sum(table.nums("sync_ns")), exposed = total(job, "exposed_memory_ns"), window = total(job, "window_ns");
+  const pageable = [...table.rows.keys()].filter((row) => table.text(row, "host_memory") === "pageable");
+  const bytes = f.sum(table.nums("bytes")), own = f.sum(pageable.map((row) => table.num(row, "bytes"))), copies = f.sum(pageable.map((row) => table.num(row, "count")));
+  const inSteps = f.sum(job.table("transfers.allocation").nums("step_calls"));
+  return [`Copies take ${f.percent(f.share(exposed, window), 1)} of the GPUs’ time with nothing beside them`,
+    `${f.count(f.sum(table.nums("count")), "copy or set", "copies and sets")} of ${f.bytes(bytes)} took ${f.time(time)} of GPU time. ` +
+    (copies > 0 ? `${f.count(copies, "copy", "copies")} (${f.bytes(own)}) used pageable memory, which is slower and holds the host up: pin_memory=True and non_blocking=True mend that. ` : "None used pageable memory. ") +
+    (held > 0 ? `Copies held the host up for ${f.time(held)}. ` : "") +
+    (inSteps > 0 ? `${f.count(inSteps, "call")} within steps took or gave back device memory, which a caching allocator should not need.` : "")];
+}
+
+/* Sums over ranks by kind and host memory. */
+function byKind(job: Job): HTMLElement {
+  const table = job.table("transfers.kind");
+  const groups = new Map<string, number[]>();
+  for (let row = 0; row < table.n; row++) groups.set(where(table, row), [...(groups.get(where(table, row)) ?? []), row]);
+  const sums = [...groups].map(([label, rows]) => {
+    const of = (column: string) => f.sum(rows.map((row) => table.num(row, column)));
+    return { label, time: of("union_ns"), overlap: of("overlap_ns"), bytes: of("bytes"), count: of("count") };
+  }).sort((a, b) => b.time - a.time);
+  const most = Math.max(1, ...sums.map((each) => each.time)), unit = f.timeUnit([most]);
+  return section("What is copied", h("div", { class: "reasons", attr: { role: "list" } }, sums.map((each) => h("div", { class: "reason wide", attr: { role: "listitem" } },
+    h("span", { class: "row-label" }, each.label), inlineBar(each.time, most, `${f.scaled(each.time, unit)} ${unit.name}`, "copies"),
+    h("span", { class: "note" }, `${f.count(each.count, "time")}, ${f.bytes(each.bytes)}, ${f.percent(f.share(each.overlap, each.time))} of it beside computation`)))),
+    rankTable(job));
+}
+
+function rankTable(job: Job): HTMLElement {
+  const table = job.table("transfers.kind");
+  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0)), write = timeWriter(table, [...table.rows.keys()], "total_ns");
+  return grid(job, table, { sort: "-total_ns", first: 12, columns: [{ column: "rank" }, { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) }, { column: "host_memory", label: "host memory" },
+    { column: "total_ns", label: "GPU time", draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), "copies") },
+    { column: "count" }, { column: "bytes", write: f.bytes }, { column: "bw_gbps", label: "bandwidth, GB/s", write: f.significant }, { column: "overlap_pct", label: "beside computation" }, { column: "sync_count", label: "held the host up" }, { column: "sync_ns", label: "for" }] });
+}
+
+function bySize(job: Job, charts: Charts): HTMLElement {
+  const table = job.table("transfers.size"), title = "Bandwidth by size";
+  const shape = (row: number) => Math.max(0, KINDS.findIndex(([key]) => key === table.text(row, "kind")));
+  const hollow = (row: number) => table.text(row, "host_memory") === "pageable";
+  const spots: Spot[] = [...table.rows.keys()].flatMap((row) => {
+    const bytes = table.num(row, "bytes"), count = table.num(row, "count") ?? 0, gbps = table.num(row, "bw_gbps");
+    return bytes !== null && bytes > 0 && count > 0 && gbps !== null && gbps > 0 ? [{ row, bytes: bytes / count, gbps, count, shape: shape(row), hollow: hollow(row) }] : [];
+  });
+  const tip = (row: number): Child => [h("b", null, where(table, row)), h("br"), `${f.count(table.num(row, "count") ?? 0, "copy", "copies")} of ${f.bytes((table.num(row, "bytes") ?? 0) / Math.max(1, table.num(row, "count") ?? 1))} in the mean`, h("br"),
+    `${f.significant(table.num(row, "bw_gbps") ?? 0)} GB/s, ${f.time(table.num(row, "total_ns"))} in all`];
+  const keys = [...new Map(spots.map((spot) => [`${spot.shape} ${spot.hollow}`, { shape: spot.shape, label: where(table, spot.row), hollow: spot.hollow ?? false }])).values()];
+  return section(title, note("A point is a kind and size class; a larger one stands for more copies. Small copies cost time that is not bandwidth. Hollow: pageable memory."),
+    spots.length === 0 ? empty("The traces do not say how large the copies were.")
+      : [shapeLegend(keys, "copies"), bandwidthChart(charts, { label: title, size: "size of a copy", axis: "bandwidth, GB/s", color: "copies", spots, tip })],
+    grid(job, table, { first: 12, columns: [{ column: "kind", draw: (row) => kindWord(table.text(row, "kind")) }, { column: "host_memory", label: "host memory" }, { column: "size_class_bytes", label: "from", write: (v) => f.bytes(v, true) },
+      { column: "count" }, { column: "bytes", write: f.bytes }, { column: "total_ns", label: "GPU time" }, { column: "bw_gbps", label: "bandwidth, GB/s", write: f.significant }] }));
+}
+
+function allocations(job: Job): HTMLElement {
+  const table = job.table("transfers.allocation");
+  return section("Calls that take or give back memory", table.n === 0 ? note("None: the caching allocator had all that it needed.")
+    : [note("Such calls may wait for the GPU; within steps a caching allocator should need none."), grid(job, table, { sort: "-total_ns", first: 12, columns: [{ column: "rank" }, { column: "call" }, { column: "calls" },
+      { column: "step_calls", label: "within steps" }, { column: "total_ns", label: "total" }, { column: "max_ns", label: "longest" }] })]);
+}
+
+export const transfers: View = {
+  id: "transfers",
+  title: "Transfers",
+  group: "Inside a rank",
+  needs: ["overlap.rank", "transfers.kind", "transfers.size", "transfers.allocation"],
+  state: (job) => adviceState(job, "transfers"),
+  render(root, { job }) {
+    const charts = new Charts();
+    if (job.table("transfers.kind").n === 0)
+      return void root.append(heading("No copies were recorded", "The traces hold no copy and no set of memory on a GPU."),
+        empty("Record with ProfilerActivity.CUDA among the profiler’s activities. A job may also have none: then there is nothing to mend."), allocations(job));
+    root.append(heading(...finding(job)), byKind(job), bySize(job, charts), allocations(job));
+    return charts.dispose;
+  },
+};
