@@ -1,5 +1,6 @@
 /** The views of the report, in the order of the list. */
 import { about } from "./about";
+import { clocks } from "./clocks";
 import { communication } from "./communication";
 import { idle } from "./idle";
 import { input } from "./input";
@@ -19,5 +20,5 @@ import type { View } from "../view";
 export const reportViews: readonly View[] = [
   summary, ranks, steps, stragglers, communication, timeline,
   operators, kernels, memory, input, idle, launches, transfers,
-  tables, about,
+  clocks, tables, about,
 ];
