@@ -1,0 +1,257 @@
+// Communication, Clocks and the views inside a rank: their figures are those of tmerge show --json,
+// they sort, filter and link, and they say why where there is nothing to draw.
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { kernel, merge, open, quiet, shared, show, synth, trace, visit } from "./page.mjs";
+
+const OWN = ["communication", "operators", "kernels", "memory", "input", "idle", "launches", "transfers", "clocks"];
+const jobs = [];
+before(() => {
+  synth("job", { ranks: 8, ranks_per_host: 4, steps: 4, tp: 2, slow_rank: 5, offset_us: 200, lost_percent: 3 });
+  jobs.push(merge("synthetic", "job"));
+  const real = shared("nanogpt8");
+  if (real) jobs.push(merge("real", real));
+});
+
+const sum = (rows, column) => rows.reduce((total, row) => total + (row[column] ?? 0), 0);
+const group = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+
+/** The cells of a table on the page: [row of the table, column, text]. */
+function cells(page, table) {
+  return page.$$eval(`[aria-label="${table}"] td[data-row]`, (all) => all.map((e) => [Number(e.dataset.row), e.dataset.column, e.textContent]));
+}
+
+test("every number that names its table, row and column is the one there", async () => {
+  for (const job of jobs) {
+    const { page, noted, close } = await open(job.page);
+    for (const view of OWN) {
+      await visit(page, `#${view}`);
+      const shown = await page.$$eval("[data-table][data-row][data-column]", (all) =>
+        all.map((e) => ({ table: e.dataset.table, row: Number(e.dataset.row), column: e.dataset.column, text: e.textContent })));
+      const tables = shown.length > 0 ? show(job.store, ...new Set(shown.map((each) => each.table))) : {};
+      for (const { table, row, column, text } of shown) assert.ok(near(text, tables[table][row][column]), `${view} ${table}[${row}].${column}: ${text}`);
+      if (["kernels", "clocks"].includes(view)) assert.ok(shown.length >= 3, `${view} names no number`);
+    }
+    quiet(noted);
+    await close();
+  }
+});
+
+/* The first number of a text, in one of the units that it may have, is the value but for rounding. */
+function near(text, value) {
+  if (value === null) return text === "–";
+  const match = /(−?)([\d\u202f]+(?:\.\d+)?)\s*(ns|µs|ms|s|%|B|KiB|MiB|GiB)?/.exec(text);
+  if (!match) return false;
+  const digits = (match[2].split(".")[1] ?? "").length;
+  const number = Number(match[2].replaceAll("\u202f", "")) * (match[1] ? -1 : 1);
+  const unit = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9, B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }[match[3]] ?? 1;
+  return Math.abs(number - value / unit) <= 0.5000001 * 10 ** -digits;
+}
+
+test("hidden and exposed communication by kind are the sums over ranks, AllReduce first", async () => {
+  for (const job of jobs) {
+    const { "overlap.kind": rows } = show(job.store, "overlap.kind");
+    const { page, close } = await open(job.page, { hash: "#communication" });
+    const shown = await page.$$eval("[data-sum]", (all) => all.map((e) => [e.dataset.sum, e.dataset.where, Number(e.dataset.value)]));
+    const kinds = [...new Set(rows.map((row) => row.kind))];
+    assert.equal(shown.length, 2 * kinds.length);
+    for (const [name, where, value] of shown) {
+      const [, column] = name.split(" ");
+      assert.equal(value, sum(rows.filter((row) => `kind=${row.kind}` === where), column), `${name} ${where}`);
+    }
+    const first = await page.$eval(".pairs .row-label", (e) => e.textContent);
+    assert.ok(first.startsWith("AllReduce"), first);
+    const none = await page.$$eval(".pair-none", (all) => all.map((e) => e.textContent));
+    assert.deepEqual(none, kinds.includes("allreduce") ? [] : ["none in this job"]);
+    await close();
+  }
+});
+
+test("the table of sizes has the rows of collectives.kind, and p95 is called worst of fewer than 20", async () => {
+  for (const job of jobs) {
+    const { "collectives.kind": rows } = show(job.store, "collectives.kind");
+    const { page, close } = await open(job.page, { hash: "#communication" });
+    const shown = await cells(page, "collectives.kind");
+    const counts = shown.filter(([, column]) => column === "count");
+    assert.equal(counts.length, Math.min(20, rows.length));
+    for (const [row, , text] of counts) assert.equal(text, group(rows[row].count));
+    const all = rows.every((row) => row.count < 20);
+    const heading = await page.$$eval('[aria-label="collectives.kind"] th', (heads) => heads.map((e) => e.textContent).join("|"));
+    assert.equal(/\|worst/.test(heading), all, heading);
+    if (!all)
+      for (const [row, , text] of shown.filter(([, column]) => column === "p95_transfer_ns")) assert.equal(text.endsWith(" worst"), rows[row].count < 20, text);
+    await close();
+  }
+});
+
+test("a point of the bandwidth chart lists its operations, which lead to the timeline", async () => {
+  const job = jobs[0];
+  const { "collectives.kind": rows, "collectives.worst": worst } = show(job.store, "collectives.kind", "collectives.worst");
+  const { page, noted, close } = await open(job.page, { hash: "#communication" });
+  await page.waitForSelector(".chart[data-drawn] canvas");
+  const at = rows.findIndex((row) => worst.some((w) => w.kind === row.kind && w.group === row.group && w.bytes >= row.size_class_bytes && w.bytes < 2 * row.size_class_bytes));
+  await page.click(`[aria-label="collectives.kind"] td[data-row="${at}"] a`);
+  await page.waitForSelector(".point");
+  assert.ok(page.url().includes(`point=${at}`), page.url());
+  const own = worst.flatMap((w, i) => (w.kind === rows[at].kind && w.group === rows[at].group && w.bytes >= rows[at].size_class_bytes && w.bytes < 2 * rows[at].size_class_bytes ? [i] : []));
+  const listed = await page.$$eval(".point td[data-column=kind]", (all) => all.map((e) => Number(e.dataset.row)));
+  assert.deepEqual(listed, own.slice(0, 8));
+  const links = await page.$$eval(".point a", (all) => all.map((e) => e.getAttribute("href")));
+  assert.ok(links.every((link, i) => new RegExp(`^#timeline/coll=${listed[i]}/t=\\d+-\\d+$`).test(decodeURIComponent(link))), links.join());
+  quiet(noted);
+  await close();
+});
+
+test("what is drawn on a canvas answers the pointer", async () => {
+  const job = jobs[0];
+  const { page, noted, close } = await open(job.page, { hash: "#communication" });
+  const box = await (await page.waitForSelector(".chart[data-drawn]")).boundingBox();
+  const found = await page.evaluate(async ({ x, y, width, height }) => {
+    for (let i = 60; i < width; i += 4)
+      for (let j = 30; j < height - 40; j += 4) {
+        document.elementFromPoint(x + i, y + j)?.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: x + i, clientY: y + j }));
+        const tip = document.querySelector(".tip:not([hidden])");
+        if (tip && /bus bandwidth/.test(tip.textContent)) return tip.textContent;
+      }
+    return null;
+  }, box);
+  assert.ok(found && /operations?: transfer/.test(found), String(found));
+  quiet(noted);
+  await close();
+});
+
+test("tables filter and sort by what is typed and clicked", async () => {
+  for (const job of jobs) {
+    const { "kernels.kernel": kernels, "operators.op": operators } = show(job.store, "kernels.kernel", "operators.op");
+    const { page, close } = await open(job.page, { hash: "#kernels" });
+    await page.fill('input[aria-label="Filter kernels.kernel"]', "ncclDevKernel");
+    const own = kernels.flatMap((row, i) => (row.name.toLowerCase().includes("nccldevkernel") ? [i] : []));
+    const rows = async (table, column) => (await cells(page, table)).filter(([, c]) => c === column).map(([row]) => row);
+    assert.deepEqual(await rows("kernels.kernel", "calls"), own.slice(0, 30));
+    await visit(page, "#operators/time=host");
+    const byHost = operators.map((_, i) => i).sort((a, b) => operators[b].host_self_ns - operators[a].host_self_ns || a - b);
+    assert.deepEqual(await rows("operators.op", "calls"), byHost.slice(0, 30));
+    await page.click('[aria-label="operators.op"] th button:text-matches("^calls")');
+    const calls = (await rows("operators.op", "calls")).map((row) => operators[row].calls);
+    assert.deepEqual(calls, [...operators.map((row) => row.calls)].sort((a, b) => b - a).slice(0, 30));
+    await close();
+  }
+});
+
+test("idle time by cause, loading and phases are drawn as their tables have them", async () => {
+  for (const job of jobs) {
+    const { "idle.rank": idle, "phases.step": phases } = show(job.store, "idle.rank", "phases.step");
+    const { page, close } = await open(job.page, { hash: "#idle" });
+    const bars = (selector) => page.$$eval(selector, (all) => all.map((bar) => ({ rank: Number(bar.dataset.rank), step: Number(bar.dataset.step),
+      parts: Object.fromEntries([...bar.querySelectorAll(".piece")].map((p) => [p.dataset.part, Number(p.dataset.ns)])) })));
+    const drawn = await bars(".stack[data-rank]");
+    assert.equal(drawn.length, idle.length);
+    for (const { rank, parts } of drawn) {
+      const row = idle.find((each) => each.rank === rank);
+      const expected = { stall: row.input_ns, hostcomm: row.host_comm_ns, sync: row.sync_ns, hostwork: row.host_work_ns, between: row.kernel_wait_ns, idle: row.other_ns };
+      assert.deepEqual(parts, Object.fromEntries(Object.entries(expected).filter(([, ns]) => ns > 0)), `rank ${rank}`);
+      assert.equal(Object.values(parts).reduce((a, b) => a + b, 0), row.idle_ns);
+    }
+    await visit(page, "#input/rank=3");
+    const steps = (await bars(".stack[data-step]")).filter(({ parts }) => "forward" in parts);
+    const own = phases.filter((row) => row.rank === 3);
+    assert.equal(steps.length, own.length);
+    for (const { step, parts } of steps) {
+      const row = own.find((each) => each.step === step);
+      assert.equal(parts.forward, row.forward_ns);
+      assert.equal(Object.values(parts).reduce((a, b) => a + b, 0), row.step_ns, `step ${step}`);
+    }
+    await close();
+  }
+});
+
+test("the longest gaps lead to their rank and time", async () => {
+  const { "idle.gap": gaps } = show(jobs[0].store, "idle.gap");
+  const { page, close } = await open(jobs[0].page, { hash: "#idle" });
+  const links = await page.$$eval('[aria-label="idle.gap"] td a', (all) => all.map((e) => decodeURIComponent(e.getAttribute("href"))));
+  assert.equal(links.length, Math.min(12, gaps.length));
+  links.forEach((link, i) => {
+    const [, rank, from, to] = /^#timeline\/rank=(\d+)\/t=(\d+)-(\d+)$/.exec(link).map(Number);
+    assert.equal(rank, gaps[i].rank);
+    assert.ok(to - from > gaps[i].duration_ns && to - from < 1.3 * gaps[i].duration_ns + 2000, link);
+  });
+  await close();
+});
+
+test("memory over time: a line by device to twelve, a band beyond, and the capacity when asked", async () => {
+  synth("sixteen", { ranks: 16, steps: 3, fault: "leak" });
+  const job = merge("sixteen", "sixteen");
+  const { "memory.device": devices } = show(job.store, "memory.device");
+  const { page, noted, close } = await open(job.page, { hash: "#memory" });
+  await page.waitForSelector(".chart[data-drawn] canvas");
+  assert.match(await page.textContent("h1"), /^Memory grows in step after step on 16 devices$/);
+  assert.match(await page.textContent("main"), /the least to the most of 16 devices/);
+  const peak = (await cells(page, "memory.device")).find(([row, column]) => row === 0 && column === "peak_bytes");
+  assert.ok(Math.abs(Number(peak[2]) * 1024 ** 3 - devices[0].peak_bytes) < 0.01 * 1024 ** 3, peak[2]);
+  await visit(page, "#memory/to=used");
+  assert.match(await page.textContent("main"), /times as high as this chart’s highest value/);
+  quiet(noted);
+  await close();
+});
+
+test("the clocks view says what clock.check and clock.rank say", async () => {
+  const { "clock.check": [check], "clock.rank": clocks } = show(jobs[0].store, "clock.check", "clock.rank");
+  const { page, close } = await open(jobs[0].page, { hash: "#clocks" });
+  const hosts = await page.$$eval(".offset[data-host]", (all) => all.map((e) => [e.dataset.host, e.querySelector(".row-end").textContent]));
+  assert.deepEqual(hosts.map(([host]) => host), [...new Set(clocks.map((row) => row.host))]);
+  for (const [host, text] of hosts) assert.ok(near(text, clocks.find((row) => row.host === host).offset_ns), `${host}: ${text}`);
+  assert.ok(check.violations_before > 0, "the fixture has no violation");
+  assert.equal(await page.textContent('[data-column="violations_before"]'), group(check.violations_before));
+  await close();
+});
+
+test("charts take the colours of the theme and of print, and are drawn again for each", async () => {
+  const { page, noted, close } = await open(jobs[0].page, { hash: "#communication" });
+  await page.waitForSelector(".chart[data-drawn] canvas");
+  const picture = () => page.$eval(".chart canvas", (canvas) => canvas.toDataURL());
+  const light = await picture();
+  await page.click("text=Light / dark");
+  const dark = await picture();
+  assert.notEqual(dark, light);
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  const width = await page.$eval(".chart canvas", (canvas) => [canvas.width, parseFloat(canvas.style.width)]);
+  assert.ok(width[1] <= 680 && width[0] === 2 * width[1], `${width}`);
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+  assert.equal(await picture(), dark);
+  quiet(noted);
+  await close();
+});
+
+test("where nothing was recorded a view says why and what to record", async () => {
+  const events = [kernel("gemm", 1000, 50), kernel("relu", 1100, 20)];
+  const job = merge("bare", trace("bare.json", events, { distributedInfo: { rank: 0, world_size: 1 } }));
+  const { page, noted, close } = await open(job.page);
+  for (const [view, pattern] of [["communication", /--comm-pattern REGEX/], ["memory", /profile_memory=True/], ["operators", /ProfilerActivity\.CPU/], ["operators/by=shape", /record_shapes=True/],
+    ["operators/by=module", /with_modules=True/], ["launches", /ProfilerActivity\.CPU/], ["transfers", /ProfilerActivity\.CUDA/], ["input", /./], ["clocks", /all ranks/]]) {
+    await visit(page, `#${view}`);
+    assert.match((await page.$$eval(".empty", (all) => all.map((e) => e.textContent))).join(" "), pattern, view);
+    assert.doesNotMatch(await page.textContent("main"), /\b(NaN|Infinity|undefined|null)\b/, view);
+  }
+  quiet(noted);
+  await close();
+  const searched = merge("searched", "bare.json", "--comm-pattern", "my_ring");
+  const own = await open(searched.page, { hash: "#communication" });
+  assert.match(await own.page.textContent(".empty"), /my_ring/);
+  await own.close();
+});
+
+test("a trace of the CPU alone opens every view", async () => {
+  const job = merge("cpu", trace("cpu.json", [
+    { ph: "X", cat: "user_annotation", name: "ProfilerStep#1", pid: 1, tid: 1, ts: 1000, dur: 100 },
+    { ph: "X", cat: "cpu_op", name: "aten::mm", pid: 1, tid: 1, ts: 1010, dur: 50 },
+  ], { distributedInfo: { rank: 0, world_size: 1 } }));
+  const { page, noted, close } = await open(job.page);
+  for (const view of OWN) {
+    await visit(page, `#${view}`);
+    assert.equal(await page.$$eval("h1", (all) => all.length), 1, view);
+    assert.doesNotMatch(await page.textContent("main"), /\b(NaN|Infinity|undefined|null)\b|cannot be drawn/, view);
+  }
+  quiet(noted);
+  await close();
+});
