@@ -136,7 +136,8 @@ export function grid(job: Job, table: Table, options: GridOptions = {}): HTMLEle
       class: writer.right ? "right" : "",
       attr: { "data-row": row, "data-column": column.column },
     }, target ? h("a", { attr: { href: target } }, content) : content);
-    if (typeof value === "string") cell.style.minWidth = `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`;
+    if (typeof content === "string" && content.length <= NAME_LEAST) cell.style.whiteSpace = "nowrap";
+    else if (typeof value === "string") cell.style.minWidth = `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`;
     if (typeof value === "number" && !options.exact && definitionUnit(column) === "ns")
       cell.title = f.exact(value, "ns");
     return cell;
