@@ -52,7 +52,7 @@ test("hidden and exposed communication by kind are the sums over ranks, AllReduc
   for (const job of jobs) {
     const { "overlap.kind": rows } = show(job.store, "overlap.kind");
     const { page, close } = await open(job.page, { hash: "#communication" });
-    const shown = await page.$$eval("[data-sum]", (all) => all.map((e) => [e.dataset.sum, e.dataset.where, Number(e.dataset.value)]));
+    const shown = await page.$$eval(".pairs [data-sum]", (all) => all.map((e) => [e.dataset.sum, e.dataset.where, Number(e.dataset.value)]));
     const kinds = [...new Set(rows.map((row) => row.kind))];
     assert.equal(shown.length, 2 * kinds.length);
     for (const [name, where, value] of shown) {
@@ -63,6 +63,24 @@ test("hidden and exposed communication by kind are the sums over ranks, AllReduc
     assert.ok(first.startsWith("AllReduce"), first);
     const none = await page.$$eval(".pair-none", (all) => all.map((e) => e.textContent));
     assert.deepEqual(none, kinds.includes("allreduce") ? [] : ["none in this job"]);
+    await close();
+  }
+});
+
+test("every sum over rows is that of the rows that it names", async () => {
+  for (const job of jobs) {
+    const { page, close } = await open(job.page);
+    let found = 0;
+    for (const view of ["communication", "transfers"]) {
+      await visit(page, `#${view}`);
+      for (const [name, where, value] of await page.$$eval("[data-sum]", (all) => all.map((e) => [e.dataset.sum, e.dataset.where, Number(e.dataset.value)]))) {
+        const [table, column] = name.split(" "), wanted = where.split(", ").map((each) => each.split("="));
+        const rows = show(job.store, table)[table].filter((row) => wanted.every(([key, text]) => String(row[key]) === text));
+        assert.ok(rows.length > 0 && value === sum(rows, column), `${view} ${name} ${where}: ${value}`);
+        found++;
+      }
+    }
+    assert.ok(found >= 5, `${found} sums`);
     await close();
   }
 });

@@ -5,7 +5,7 @@ import * as f from "./format";
 import { term, tip } from "./ui";
 
 /** A value as a bar on a scale that its column shares; the number stands beside it. */
-export function inlineBar(value: number | null, most: number, text: string, fill = "compute"): HTMLElement {
+export function inlineBar(value: number | null, most: number, text: Child, fill = "compute"): HTMLElement {
   return h("span", { class: "inline" },
     h("span", { class: "inline-track" }, value !== null && value > 0 &&
       h("span", { class: `piece inline-bar fill-${fill}`, style: { width: `${Math.min(100, (100 * value) / Math.max(most, 1e-9))}%` } })),
@@ -28,6 +28,8 @@ export interface Strip {
   readonly far: number | null;
   /** The value at the right edge. */
   readonly scale: number;
+  /** The same in words, for who does not see it. */
+  readonly label: string;
   readonly tip: () => Child;
 }
 
@@ -35,7 +37,7 @@ export interface Strip {
 export function strip(of: Strip): HTMLElement {
   const at = (value: number) => `${(100 * Math.max(0, value)) / Math.max(of.scale, 1e-9)}%`;
   const range = of.from !== null && of.to !== null;
-  return tip(h("span", { class: "strip", attr: { tabindex: 0, role: "img", "aria-label": "least, median and most" } },
+  return tip(h("span", { class: "strip", attr: { role: "img", "aria-label": of.label } },
     range && h("span", { class: "strip-range", style: { left: at(of.from), width: `calc(${at(of.to)} - ${at(of.from)})` } }),
     of.middle !== null && h("span", { class: "strip-middle", style: { left: at(of.middle) } }),
     of.far !== null && h("span", { class: "strip-far", style: { left: at(of.far) } })), of.tip);
@@ -48,7 +50,8 @@ export function timeWriter(table: Table, rows: readonly number[], column: string
   return (value) => f.scaled(value, unit, digits);
 }
 
-/** A number that a view sums from a column: it says which, on hover, and for tests. */
+/** A number that a view sums from a column: it says which, on hover, and for tests.
+ * @param of.where  conditions on rows, such as "kind=htod, host_memory=pinned" */
 export function sumFigure(text: string, of: { readonly table: string; readonly column: string; readonly where?: string; readonly value: number }): HTMLElement {
   return tip(h("span", {
     class: "figure", attr: { "data-sum": `${of.table} ${of.column}`, "data-where": of.where, "data-value": of.value },

@@ -108,7 +108,7 @@ function offsetRow(table: Table, { row, label, ranks }: Domain, at: (ns: number)
   const span = (cls: string, from: number, to: number) => h("span", { class: cls, style: { left: at(from), width: `calc(${at(to)} - ${at(from)})` } });
   const text = `${f.time(offset)} ± ${f.time(sigma)}`;
   return h("div", { class: "offset", attr: { role: "listitem", "data-host": label } }, h("span", { class: "row-label" }, name(label, 40)),
-    tip(h("span", { class: "offset-box", attr: { tabindex: 0, role: "img", "aria-label": text } },
+    tip(h("span", { class: "offset-box", attr: { role: "img", "aria-label": text } },
       h("span", { class: "offset-zero", style: { left: at(0) } }),
       low !== null && high !== null && span("offset-bound", low, high), span("offset-bar", offset - sigma, offset + sigma), h("span", { class: "offset-dot", style: { left: at(offset) } })),
     () => [h("b", null, label), h("br"), `ranks ${f.ranges(ranks)}`, h("br"), `offset ${text}`, h("br"), `drift ${f.grouped(table.num(row, "drift_ppb") ?? 0, 1)} ppb`, h("br"),

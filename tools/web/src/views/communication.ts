@@ -168,7 +168,7 @@ function groups(job: Job, choice: Choice): HTMLElement {
       { column: "comm_share", label: "share" }, { column: "wait_ns", label: "waited" }, { column: "transfer_ns", label: "transfer" }, { column: "busbw_gbps", label: "bus bandwidth" }, { column: "slow_links", label: "slow links" }] }),
     h("h3", null, "Groups"),
     grid(job, table, { rows: fits(table, choice), sort: "-comm_ns", first: ROWS_FIRST, columns: [
-      { column: "group" }, { column: "members" }, { column: "description" }, { column: "dimension" }, { column: "reach" },
+      { column: "group" }, { column: "members" }, { column: "dimension", draw: (row) => table.text(row, "dimension") ?? name(table.text(row, "description") ?? f.NONE, 60) }, { column: "reach" },
       { column: "comm_ns", label: "GPU time", draw: (row) => inlineBar(table.num(row, "comm_ns"), most, write(table.num(row, "comm_ns")), "comm") },
       { column: "wait_ns", label: "waited" }, { column: "complete" }, { column: "incomplete" }, { column: "busbw_gbps", label: "bus bandwidth" }, { column: "latency_ns", label: "latency" },
       { column: "slow_operations", label: "slow operations" }] }),
@@ -205,7 +205,7 @@ function unmatched(job: Job): HTMLElement {
     note(`${f.grouped(none)} of ${f.count(all, "communication kernel")} belong to no operation: their time cannot be split into waiting and transfer; elsewhere it is drawn as “wait unknown”.`),
     legend([["unmatched", "Kernels not matched"]]),
     h("div", { class: "reasons", attr: { role: "list" } }, reasons.map(({ reason, count }) => h("div", { class: "reason", attr: { role: "listitem" } },
-      h("span", { class: "row-label" }, reason), inlineBar(count, reasons[0]!.count, f.grouped(count), "unmatched"), h("span", { class: "note" }, prose(REASONS[reason] ?? ""))))),
+      h("span", { class: "row-label" }, reason), inlineBar(count, reasons[0]!.count, sumFigure(f.grouped(count), { table: "collectives.unmatched", column: "count", where: `reason=${reason}`, value: count }), "unmatched"), h("span", { class: "note" }, prose(REASONS[reason] ?? ""))))),
     grid(job, table, { sort: "-count", first: 10 }));
 }
 

@@ -44,6 +44,7 @@ function meanStrip(table: Table, row: number): Child {
   const value = (column: string) => table.num(row, column);
   return strip({
     from: value("min_ns"), to: value("max_ns"), middle: value("median_rank_ns"), far: value("slowest_rank_ns"), scale: Math.max(1, value("max_ns") ?? 0),
+    label: `calls from ${f.time(value("min_ns"))} to ${f.time(value("max_ns"))}, mean of the median rank ${f.time(value("median_rank_ns"))}, of rank ${value("slowest_rank")} ${f.time(value("slowest_rank_ns"))}`,
     tip: () => [h("b", null, "duration of a call"), h("br"), `shortest ${f.time(value("min_ns"))}, longest ${f.time(value("max_ns"))}`, h("br"),
       `mean of the median rank ${f.time(value("median_rank_ns"))}`, h("br"), `mean of rank ${value("slowest_rank")} ${f.time(value("slowest_rank_ns"))}: ${f.times(value("spread"))}`],
   });

@@ -29,6 +29,7 @@ function latency(table: Table, row: number, scale: number): Child {
   const value = (column: string) => table.num(row, column);
   return strip({
     from: 0, to: value("p95_latency_ns"), middle: value("median_latency_ns"), far: value("p95_latency_ns"), scale,
+    label: `median ${f.time(value("median_latency_ns"))}, 95th percentile ${f.time(value("p95_latency_ns"))}`,
     tip: () => [h("b", null, `rank ${value("rank")}: from the call’s end to the begin on the GPU`), h("br"),
       `mean ${f.time(value("mean_latency_ns"))}, median ${f.time(value("median_latency_ns"))}`, h("br"), `p95 ${f.time(value("p95_latency_ns"))}, longest ${f.time(value("max_latency_ns"))}`],
   });

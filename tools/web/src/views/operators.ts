@@ -41,6 +41,7 @@ function rankStrip(table: Table, row: number, side: string): Child {
   const value = (column: string) => table.num(row, `${side}_${column}`);
   return strip({
     from: value("min_ns"), to: value("max_ns"), middle: value("median_ns"), far: value("max_ns"), scale: Math.max(1, value("max_ns") ?? 0),
+    label: `ranks from ${f.time(value("min_ns"))} to ${f.time(value("max_ns"))}, median ${f.time(value("median_ns"))}, most on rank ${value("max_rank")}`,
     tip: () => [h("b", null, `over ${f.count(table.num(row, "ranks") ?? 0, "rank")}`), h("br"), `least ${f.time(value("min_ns"))}, median ${f.time(value("median_ns"))}`, h("br"),
       `most ${f.time(value("max_ns"))}, rank ${value("max_rank")}`],
   });

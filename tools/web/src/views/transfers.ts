@@ -1,6 +1,6 @@
 /** Transfers: copies and sets on the GPU, how fast, and do they hold anything up? */
 import { bandwidthChart, type Spot } from "../bandwidth";
-import { inlineBar, timeWriter } from "../cells";
+import { inlineBar, sumFigure, timeWriter } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, visible, type Child } from "../dom";
@@ -44,11 +44,12 @@ function byKind(job: Job): HTMLElement {
   for (let row = 0; row < table.n; row++) groups.set(where(table, row), [...(groups.get(where(table, row)) ?? []), row]);
   const sums = [...groups].map(([label, rows]) => {
     const of = (column: string) => f.sum(rows.map((row) => table.num(row, column)));
-    return { label, time: of("union_ns"), overlap: of("overlap_ns"), bytes: of("bytes"), count: of("count") };
+    const kept = `kind=${table.text(rows[0]!, "kind")}, host_memory=${table.text(rows[0]!, "host_memory")}`;
+    return { label, kept, time: of("union_ns"), overlap: of("overlap_ns"), bytes: of("bytes"), count: of("count") };
   }).sort((a, b) => b.time - a.time);
   const most = Math.max(1, ...sums.map((each) => each.time)), unit = f.timeUnit([most]);
   return section("What is copied", h("div", { class: "reasons", attr: { role: "list" } }, sums.map((each) => h("div", { class: "reason wide", attr: { role: "listitem" } },
-    h("span", { class: "row-label" }, each.label), inlineBar(each.time, most, `${f.scaled(each.time, unit)} ${unit.name}`, "copies"),
+    h("span", { class: "row-label" }, each.label), inlineBar(each.time, most, sumFigure(`${f.scaled(each.time, unit)} ${unit.name}`, { table: "transfers.kind", column: "union_ns", where: each.kept, value: each.time }), "copies"),
     h("span", { class: "note" }, `${f.count(each.count, "time")}, ${f.bytes(each.bytes)}, ${f.percent(f.share(each.overlap, each.time))} of it beside computation`)))),
     rankTable(job));
 }
