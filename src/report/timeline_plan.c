@@ -10,7 +10,7 @@ tm_timeline_budget tm_timeline_budget_of(size_t n_ranks) {
     if (n_ranks > 16)
         budget = (tm_timeline_budget){4096, 1000000, 200000};
     if (n_ranks > 256)
-        budget = (tm_timeline_budget){2048, 2000000, 200000};
+        budget = (tm_timeline_budget){2048, 1800000, 200000};
     for (size_t n = 2048; n_ranks > n && budget.n_buckets > 64; n *= 2)
         budget.n_buckets /= 2;
     return budget;

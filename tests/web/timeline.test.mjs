@@ -174,6 +174,10 @@ test("the address opens what it says, and a new load shows the same", async () =
   await settled(page);
   assert.equal(await page.evaluate(() => location.hash), kept);
   assert.equal(await details(page), words);
+  await visit(page, "#timeline/coll=1/find=flash");
+  await page.waitForSelector('body[data-timeline="complete"]');
+  await settled(page);
+  assert.deepEqual([(await params(page)).coll, (await params(page)).find], ["1", "flash"]);
   await visit(page, "#timeline/t=x/coll=9999999999/rank=-1/open=a,b/op=77777");
   await page.waitForSelector('body[data-timeline="complete"]');
   assert.match(await details(page), /^Select an event/);

@@ -42,7 +42,7 @@ export function inOrder(operation: Operation): Member[] {
 
 /** Who came last, in words; what clocks cannot tell is said. */
 export function lastWords(operation: Operation, job: JobBlock, poor: boolean): string {
-  if (!operation.waits) return "Nobody waits in it, or not all of its ranks gave a kernel.";
+  if (!operation.waits) return "No wait is known: its kind holds nobody up, a rank of its group gave no kernel, or their clocks cannot be compared.";
   const order = inOrder(operation), last = order[order.length - 1]!, before = order[order.length - 2]!;
   const together = `Waited ${f.time(operation.wait)} together`;
   if (poor) return `${together}; who came last cannot be told: arrivals differ by less than the clocks can tell (±${f.time(doubt(operation, last.at, job.ranks))}).`;
@@ -92,7 +92,7 @@ function eventWords(row: number, controller: Controller): Words {
   const { job } = controller.data, lanes = controller.data.lanes!, { events } = lanes, track = lanes.trackOf(row)!;
   const rank = job.ranks[track.at]!, begin = events.begin[row]!, duration = events.duration[row]!;
   const step = stepAt(job, track.at, begin), title = job.names[events.name[row]!] ?? "";
-  const where = [`rank ${rank.rank}`, rank.host && visible(rank.host), visible(trackName(track, job.names)), step === null ? null : `step ${step}`].filter(Boolean).join(", ");
+  const where = [`rank ${rank.rank}`, rank.host && visible(rank.host), visible(trackName(track, job.names)), step === null ? null : `step ${step}`, rank.noClock ? "on a clock that cannot be compared" : null].filter(Boolean).join(", ");
   const kind = KIND_WORDS[events.kind[row]!] ?? "";
   return {
     element: h("div", { class: "tl-two" },

@@ -52,7 +52,7 @@ export function applyFirst(controller: Controller, params: Params): void {
 export function applyRest(controller: Controller, params: Params, worst: Worst): void {
   const { state, data } = controller;
   const number = worst.numbers.get(wholeNumber(params.get("coll"))) ?? wholeNumber(params.get("op"));
-  const operation = data.operations[number];
+  const operation = data.operations[number], find = params.get("find"); // before the address is written again
   controller.chart.arrange();
   if (operation) {
     const span = parse(params.get("t"), data.job.duration) ?? around({ begin: operation.begin, end: operation.end }, data.job.duration, 0.15);
@@ -60,6 +60,5 @@ export function applyRest(controller: Controller, params: Params, worst: Worst):
     controller.selectOperation(operation, at);
     controller.setSpan(span);
   } else if (state.selected.at >= 0) controller.showRank(state.selected.at, true);
-  const find = params.get("find");
   if (find) controller.search(find);
 }

@@ -159,9 +159,9 @@ class Page implements Listener {
   }
 
   #writeCount(): void {
-    const { found } = this.controller.state, at = this.controller.foundAt;
+    const { found } = this.controller.state, at = this.controller.foundAt, whole = this.loaded.data.job.complete;
     this.count.textContent = found
-      ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.grouped(found.count)} found, ${f.time(found.time)}` : "";
+      ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.grouped(found.count)} found${whole ? "" : " in this page"}, ${f.time(found.time)}` : "";
   }
 
   moved(): void {
@@ -174,7 +174,7 @@ class Page implements Listener {
     const text = left ? `--from ${(Math.floor(left.begin / 1e3) / 1e6).toFixed(6)} --to ${(Math.ceil(left.end / 1e3) / 1e6).toFixed(6)}` : "";
     if (text !== this.#leftOutText) {
       this.#leftOutText = text;
-      fill(this.leftOut, text && ["Detail left out here. It comes with ", h("code", null, `tmerge export tmerge.h5 --format perfetto ${text} -o window.pftrace`)]);
+      fill(this.leftOut, text && ["Detail left out here; for Perfetto: ", h("code", null, `tmerge export tmerge.h5 ${text}`)]);
     }
     this.canvas.style.touchAction = chart.maxScroll > 0 ? "none" : "pan-y";
     document.body.dataset["frame"] = chart.cost.toFixed(2);
