@@ -6,21 +6,27 @@
 #include "command.h"
 #include "console.h"
 #include "diff_text.h"
+#include "output.h"
+#include "page.h"
 #include "tmerge/analysis.h"
 #include "tmerge/diff.h"
+#include "tmerge/report.h"
 #include "tmerge/store.h"
 
 static const tm_option options[] = {
     {"json", 0, NULL, "one JSON document with all rows of the tables diff.* (see list --doc)"},
     {"csv", 0, NULL, "the same as comma-separated values"},
     {"top", 0, "N", "only the N kernels and operators that changed most (10; in tables all)"},
+    {"html", 0, "FILE.html", "also writes a page that compares the two jobs"},
+    {"force", 0, NULL, "overwrite that page even where it is no page of tmerge"},
     {"color", 0, "WHEN", "auto, always or never"},
     {"help", 0, NULL, "this text"},
 };
 
 typedef struct selection {
     bool json, csv;
-    int64_t top; /* -1: not given */
+    int64_t top;      /* -1: not given */
+    const char *page; /* NULL: none */
     tm_colors colors;
 } selection;
 
@@ -65,14 +71,25 @@ static tm_status print_machine(const tm_tables *found, bool json, tm_error *err)
 }
 
 static tm_status print_found(const selection *s, tm_tables *found, tm_error *err) {
-    if (!tm_console_speaks()) /* here and not before: all processes leave with the same status */
-        return TM_OK;
     if (s->top >= 0 && (s->json || s->csv))
         keep_top(found, s->top);
     if (s->json || s->csv)
         return print_machine(found, s->json, err);
     tm_diff_print(found, s->top < 0 ? TM_DIFF_SHOWN : (size_t)s->top, &s->colors);
+    if (s->page)
+        printf("\nReport in %s: open it in a browser, or send it.\n", s->page);
     return TM_OK;
+}
+
+/* The page has all rows, whatever is printed. */
+static tm_status tell(const selection *s, tm_tables *found, tm_error *err) {
+    if (!tm_console_speaks()) /* here and not before: all processes leave with the same status */
+        return TM_OK;
+    if (s->page) {
+        tm_output_watch(s->page);
+        TM_TRY(tm_report_write_diff(found, s->page, TMERGE_VERSION, err));
+    }
+    return print_found(s, found, err);
 }
 
 static tm_status compare(const tm_arguments *arguments, const selection *s, tm_tables sides[2],
@@ -84,20 +101,24 @@ static tm_status compare(const tm_arguments *arguments, const selection *s, tm_t
         TM_TRY(read_side(given[side].store, &sides[side], err));
     }
     TM_TRY(tm_diff_compare(given, &found, err));
-    tm_status status = print_found(s, &found, err);
+    tm_status status = tell(s, &found, err);
     tm_tables_destroy(&found);
     return status;
 }
 
 static tm_status diff_run(const tm_arguments *arguments, tm_error *err) {
     tm_tables sides[2] = {{0}, {0}};
-    selection s = {.json = tm_argument(arguments, "json"), .csv = tm_argument(arguments, "csv")};
+    selection s = {.json = tm_argument(arguments, "json"),
+                   .csv = tm_argument(arguments, "csv"),
+                   .page = tm_argument(arguments, "html")};
     if (arguments->n_operands != 2)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge diff needs two stores; see --help");
     if (s.json && s.csv)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--json and --csv exclude each other");
     TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &s.top, err));
     TM_TRY(tm_console_colors(tm_argument(arguments, "color"), 1, &s.colors, err));
+    if (s.page)
+        TM_TRY(tm_page_check(s.page, tm_argument(arguments, "force") != NULL, err));
     tm_status status = TM_OK;
     for (int side = 0; side < 2 && status == TM_OK; side++)
         status = tm_analysis_tables(&sides[side], err);
@@ -110,7 +131,7 @@ static tm_status diff_run(const tm_arguments *arguments, tm_error *err) {
 
 const tm_command tm_command_diff = {
     .name = "diff",
-    .usage = "STORE STORE [--json | --csv] [--top N]",
+    .usage = "STORE STORE [--json | --csv] [--top N] [--html FILE.html]",
     .summary = "Says what changed from one job to another: before and after, or two runs",
     .options = options,
     .n_options = sizeof options / sizeof *options,

@@ -6,8 +6,8 @@ import json
 import shutil
 import statistics
 
-from common import (contains, equal, has_line, holds, kernel, lacks, main, merged, put, run,
-                    same_bytes, small_trace, synth, tmerge, trace)
+from common import (Skip, contains, content, equal, files, has_line, holds, kernel, lacks, limited,
+                    main, merged, put, run, same_bytes, small_trace, synth, tmerge, trace)
 
 NONE = ('same', 'unclear', 'too few steps')
 SAME = 'No difference: everything that is compared is the same'
@@ -261,6 +261,60 @@ def test_under_mpirun_one_process_prints_and_the_stores_stay_as_they_are():
     shutil.copy('a.h5', 'before.h5')
     equal(tmerge('diff', 'a.h5', 'b.h5', n=2).expect(0).out, diff())
     same_bytes('a.h5', 'before.h5')
+
+
+def pages():
+    """Skips where no page is built in."""
+    if tmerge('diff', 'a.h5', 'b.h5', '--html', 'page.html').err.startswith(
+            'tmerge: this tmerge was built without the report page'):
+        raise Skip('no page is built in')
+
+
+def page_tables(path):
+    """The rows of the page's tables: lists in the order of the columns."""
+    text = content(path).decode()
+    start = text.index('id="tables">') + len('id="tables">')
+    page = json.loads(text[start:text.index('</script>', start)])
+    equal((page['tmerge'], page['kind']), (1, 'diff'))
+    return {name: [dict(zip([column[0] for column in table['columns']], row))
+                   for row in table['rows']] for name, table in page['tables'].items()}
+
+
+def test_a_page_has_the_rows_of_json_whatever_is_printed():
+    store('a', ranks=4, steps=5)
+    store('b', ranks=4, steps=5, slow_rank=1)
+    pages()
+    whole = found()
+    equal(page_tables('page.html'), whole)
+    text = diff('--html', 'again.html')
+    equal(text, diff() + '\nReport in again.html: open it in a browser, or send it.\n')
+    same_bytes('page.html', 'again.html')
+    equal(json.loads(diff('--json', '--top=1', '--html', 'top.html'))['tables']['diff.kernel']['rows'],
+          whole['diff.kernel'][:1])
+    same_bytes('page.html', 'top.html')
+    tmerge('diff', 'a.h5', 'b.h5', '--html', 'three.html', n=3).expect(0)
+    same_bytes('page.html', 'three.html')
+
+
+def test_a_page_replaces_a_page_and_nothing_else_without_force():
+    store('a', ranks=1, steps=1)
+    shutil.copy('a.h5', 'b.h5')
+    pages()
+    put('page.html', content('page.html') + b'old')
+    diff('--html', 'page.html')
+    holds(not content('page.html').endswith(b'old'), 'not written again')
+    for path in ('notes.html', 'a.h5'):
+        put('notes.html', '<p>mine')
+        before = content(path)
+        done = tmerge('diff', 'a.h5', 'b.h5', '--html', path).expect(4)
+        equal((done.out, content(path)), ('', before))
+    tmerge('diff', 'a.h5', 'b.h5', '--html', 'notes.html', '--force').expect(0)
+    same_bytes('notes.html', 'page.html')
+    tmerge('diff', 'a.h5', 'b.h5', '--html', 'nowhere/page.html').expect(4)
+    tmerge('diff', 'a.h5', 'missing.h5', '--html', 'none.html').expect(3)
+    # Complete or not at all: no file may become larger than 4 kB.
+    tmerge('diff', 'a.h5', 'b.h5', '--html', 'none.html', before=limited(4096)).expect(4)
+    equal(files(), ['a', 'a.h5', 'b.h5', 'notes.html', 'page.html'])
 
 
 def test_missing_damaged_and_foreign_stores_are_errors_of_the_input():

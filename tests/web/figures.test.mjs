@@ -1,7 +1,7 @@
 // The numbers on Summary, Ranks and Steps are those of tmerge show --json, and add up.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { merge, open, shared, show, synth, visit } from "./page.mjs";
+import { closeTo, merge, open, shared, show, synth, visit } from "./page.mjs";
 
 const jobs = [];
 before(() => {
@@ -37,23 +37,12 @@ test("every number that names its table, row and column is the one there", async
       if (view === "summary") assert.ok(shown.length > 0, "no number names its origin");
       for (const { table, row, column, text } of shown) {
         const value = tables[table][row][column];
-        assert.ok(close_to(text, column === "direct_ns" && table === "stragglers.rank" ? value + tables[table][row].indirect_ns : value), `${view} ${table}[${row}].${column}: ${text}, not ${value}`);
+        assert.ok(closeTo(text, column === "direct_ns" && table === "stragglers.rank" ? value + tables[table][row].indirect_ns : value), `${view} ${table}[${row}].${column}: ${text}, not ${value}`);
       }
     }
     await close();
   }
 });
-
-/* The number in a text, in any unit that a time may be shown in, is the value but for rounding. */
-function close_to(text, value) {
-  if (value === null) return text === "–";
-  const match = /(−?)([\d\u202f]+(?:\.\d+)?)\s*(ns|µs|ms|s|%)?/.exec(text);
-  if (!match) return false;
-  const digits = (match[2].split(".")[1] ?? "").length;
-  const number = Number(match[2].replaceAll("\u202f", "")) * (match[1] ? -1 : 1);
-  const units = match[3] && match[3] !== "%" ? [{ ns: 1, "µs": 1e3, ms: 1e6, s: 1e9 }[match[3]]] : [1, 1e3, 1e6, 1e9];
-  return units.some((unit) => Math.abs(number - value / unit) <= 0.5000001 * 10 ** -digits);
-}
 
 test("sums on the summary are those of the columns", async () => {
   for (const job of jobs) {

@@ -114,6 +114,17 @@ export function quiet(noted, what = "") {
   assert.ok(noted.requests.filter((url) => url.startsWith("file://")).every((url) => url.split("#")[0] === noted.requests[0].split("#")[0]), "one file");
 }
 
+/** The number in a text, in any unit that a time may be shown in, is the value but for rounding. */
+export function closeTo(text, value) {
+  if (value === null) return text === "–";
+  const match = /(−?)([\d\u202f]+(?:\.\d+)?)\s*(ns|µs|ms|s|%)?/.exec(text);
+  if (!match) return false;
+  const digits = (match[2].split(".")[1] ?? "").length;
+  const number = Number(match[2].replaceAll("\u202f", "")) * (match[1] ? -1 : 1);
+  const units = match[3] && match[3] !== "%" ? [{ ns: 1, "µs": 1e3, ms: 1e6, s: 1e9 }[match[3]]] : [1, 1e3, 1e6, 1e9];
+  return units.some((unit) => Math.abs(number - value / unit) <= 0.5000001 * 10 ** -digits);
+}
+
 /** A module of the page's source, to be called in a test. */
 export async function moduleOf(path) {
   const built = await esbuild.build({ entryPoints: [join(SOURCE, "tools/web/src", path)], bundle: true, format: "esm", write: false, nodePaths: [join(environment.TMERGE_WEB, "node_modules")] });

@@ -1,6 +1,7 @@
 /** The frame around the views: the heading, the list, the address. */
 import { hideTip, heading, empty } from "./ui";
-import { count, grouped } from "./format";
+import { count } from "./format";
+import { describeSides } from "./views/diff/sides";
 import type { Job } from "./data";
 import { h, fill, visible, type Child } from "./dom";
 import { href, parseHash, type Context, type State, type View } from "./view";
@@ -43,7 +44,7 @@ export class App {
       h("button", { attr: { type: "button" }, on: { click } }, text);
     return h("header", { class: "top" },
       h("span", { class: "brand" }, "t", h("b", null, "merge")),
-      h("bdi", { class: "job" }, visible(this.#job.name)),
+      h("bdi", { class: "job" }, visible(this.#job.kind === "diff" ? "two jobs compared" : this.#job.name)),
       h("span", { class: "facts" }, describe(this.#job)),
       h("span", { class: "tools" }, button("Light / dark", switchTheme), button("Print", () => window.print())));
   }
@@ -155,6 +156,7 @@ function refocus(main: HTMLElement, path: string | null): void {
 
 /** "8 ranks · 1 host · 4 steps · 145 065 events · recorded 2025-12-13 10:40 UTC" */
 function describe(job: Job): Child {
+  if (job.kind === "diff") return describeSides(job);
   const row = job.table("job.job");
   const parts = [
     count(row.num(0, "ranks") ?? 0, "rank"),
@@ -164,7 +166,7 @@ function describe(job: Job): Child {
   ];
   const date = recorded(job);
   if (date) parts.push(`recorded ${date.slice(0, 16).replace("T", " ")} UTC`);
-  return job.kind === "diff" ? grouped(2) + " jobs compared" : parts.join(" · ");
+  return parts.join(" · ");
 }
 
 /** When recording began, as ISO 8601 in UTC; null for times that are no time of day. */

@@ -2,9 +2,10 @@
 import { App } from "./app";
 import { Job } from "./data";
 import { reportViews } from "./views";
+import { diffViews } from "./views/diff";
 
 const tables = document.getElementById("tables");
 if (tables) {
   const job = new Job(tables.textContent ?? "{}");
-  new App(job, reportViews).start();
+  new App(job, job.kind === "diff" ? diffViews : reportViews).start();
 }

@@ -1,0 +1,106 @@
+/** What the figures of a comparison are called, and which way of changing is the better one. */
+import type { Table } from "../../data";
+import * as f from "../../format";
+import type { State } from "../../view";
+
+type Better = "less" | "more" | "neither";
+
+const FIGURES: Readonly<Record<string, readonly [string, Better]>> = {
+  "overview.step.step_ns": ["Step time", "less"],
+  "overview.step.kernel_ns": ["Of the step: kernels", "less"],
+  "overview.step.comm_ns": ["Of the step: communication", "less"],
+  "overview.step.memcpy_ns": ["Of the step: copies", "less"],
+  "overview.step.memset_ns": ["Of the step: sets", "less"],
+  "overview.step.runtime_ns": ["Of the step: calls of the runtime", "less"],
+  "overview.step.input_ns": ["Of the step: input", "less"],
+  "overview.step.cpu_ns": ["Of the step: other work of the host", "less"],
+  "overview.step.other_ns": ["Of the step: nothing recorded", "less"],
+  "overview.step.gpu_utilization_pct": ["GPU utilization", "more"],
+  "overview.job.sm_efficiency_pct": ["SM efficiency", "more"],
+  "overview.job.occupancy_pct": ["Occupancy", "more"],
+  "overview.job.tensor_core_pct": ["Kernel time on tensor cores", "more"],
+  "overlap.step.compute_ns": ["Computing", "less"],
+  "overlap.step.comm_ns": ["Communicating", "less"],
+  "overlap.step.overlap_ns": ["Communication behind computation", "more"],
+  "overlap.step.overlap_pct": ["Communication overlap", "more"],
+  "overlap.step.exposed_comm_ns": ["Exposed communication", "less"],
+  "overlap.step.idle_ns": ["GPU idle", "less"],
+  "overlap.step.wait_ns": ["Waiting in collectives", "less"],
+  "overlap.step.transfer_ns": ["Transfer in collectives", "less"],
+  "ratio.step.comm_to_compute": ["Communication : compute", "less"],
+  "imbalance.step.imbalance_pct": ["Imbalance of computation", "less"],
+  "phases.step.forward_ns": ["Forward", "less"],
+  "phases.step.backward_ns": ["Backward", "less"],
+  "phases.step.optimizer_ns": ["Optimizer", "less"],
+  "phases.step.data_ns": ["Loading data", "less"],
+  "phases.step.other_ns": ["No known phase", "less"],
+  "input.step.stall_ns": ["GPU waiting for input", "less"],
+  "memory.device.peak_bytes": ["Peak of allocated memory", "less"],
+  "memory.device.peak_reserved_bytes": ["Peak of reserved memory", "less"],
+  "memory.device.growth_bytes": ["Growth of memory", "less"],
+  "transfers.size.count": ["Copies and sets", "less"],
+  "transfers.size.bytes": ["Bytes copied or set", "less"],
+  "transfers.allocation.step_calls": ["Allocations in steps", "less"],
+  "launches.rank.launches": ["Launches", "neither"],
+  "kernels.kernel.calls": ["Kernels run", "neither"],
+  "kernels.kernel.short_calls": ["Short kernels run", "less"],
+  "job.job.ranks": ["Ranks", "neither"],
+  "job.job.hosts": ["Hosts", "neither"],
+};
+
+/** A figure as people call it; its name where it has no other. */
+export function labelOf(figure: string): string {
+  return FIGURES[figure]?.[0] ?? figure;
+}
+
+const UNCHANGED = new Set(["same", "unclear", "too few steps"]);
+
+/** Whether a verdict says that there is a change. */
+export function isChange(verdict: string | null): boolean {
+  return verdict !== null && !UNCHANGED.has(verdict);
+}
+
+/** The sign of a changed figure: worse, better, or neither. */
+export function stateOf(figure: string, verdict: string | null): State {
+  const better = FIGURES[figure]?.[1] ?? "neither";
+  if (better === "neither" || (verdict !== "higher" && verdict !== "lower")) return "note";
+  return (verdict === "lower") === (better === "less") ? "good" : "warn";
+}
+
+/* Real changes of less than this are of no weight: in percent of the step, or points. */
+const LEAST_WEIGHT = 0.1;
+
+/** How much a change matters: of times in percent of A's step, of shares in points, else in percent. */
+function weight(table: Table, row: number, step: number): number {
+  const change = table.num(row, "change"), unit = table.text(row, "unit");
+  if (change === null) return 100; // in A or B alone
+  if (unit === "%") return Math.abs(change);
+  if (unit === "ns" && step > 0) return (100 * Math.abs(change)) / step;
+  return Math.abs(table.num(row, "change_pct") ?? 100);
+}
+
+/** Those of these rows that changed, the weightiest first. */
+export function changed(table: Table, rows: readonly number[], step: number): number[] {
+  return rows.filter((row) => isChange(table.text(row, "verdict")) && weight(table, row, step) > LEAST_WEIGHT)
+    .sort((x, y) => weight(table, y, step) - weight(table, x, step) || x - y);
+}
+
+/** A figure in its own unit. */
+export function write(value: number | null, unit: string | null, figure: string): string {
+  if (unit === "ns") return f.time(value);
+  if (unit === "%") return f.percent(value, 1);
+  if (unit === "B") return f.bytes(value, figure.startsWith("memory."));
+  return value === null ? f.NONE : f.grouped(value, Number.isInteger(value) ? 0 : f.digitsOf(value));
+}
+
+/** The same with its sign; of shares, points. */
+export function writeChange(value: number | null, unit: string | null, figure: string): string {
+  if (value === null) return f.NONE;
+  const size = unit === "%" ? `${f.grouped(Math.abs(value), 1)}${f.SPACE}points` : write(Math.abs(value), unit, figure);
+  return signed(value, size);
+}
+
+/** A text of a size with the sign of the value. */
+export function signed(value: number, size: string): string {
+  return value > 0 ? `+${size}` : value < 0 ? `−${size}` : size;
+}

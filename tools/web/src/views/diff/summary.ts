@@ -1,0 +1,71 @@
+/** The comparison in one screen: the verdict, the two jobs, what changed, what did not. */
+import type { Job } from "../../data";
+import { h } from "../../dom";
+import * as f from "../../format";
+import { grid } from "../../grid";
+import { empty, link, note, prose, section, sign } from "../../ui";
+import type { State, View } from "../../view";
+import { changed, isChange, labelOf, stateOf } from "./figures";
+import { pairs, sidesLegend } from "./pairs";
+import { sideCards } from "./sides";
+
+const STEP = "overview.step.step_ns";
+
+/** How B stands to A, by the step time. */
+export function verdictState(job: Job): State {
+  const table = job.table("diff.job");
+  const row = table.find({ figure: STEP });
+  const state = stateOf(STEP, table.text(row, "verdict"));
+  return state === "warn" ? "bad" : state;
+}
+
+/* What tmerge prints in letters that every terminal has. */
+function typeset(text: string | null): string {
+  return prose(text).replaceAll(" -> ", " → ").replace(/(\d) us\b/g, `$1${f.SPACE}µs`);
+}
+
+function title(job: Job): HTMLElement {
+  const remarks = job.table("diff.remark");
+  return h("header", { class: "verdict" }, sign(verdictState(job)),
+    h("div", null, h("h1", { attr: { tabindex: -1 } }, typeset(remarks.text(0, "text"))),
+      remarks.rows.length > 1 && h("ul", { class: "remarks" }, remarks.rows.slice(1).map((_, i) => h("li", null, typeset(remarks.text(i + 1, "text"))))),
+      link("Step by step", "steps"), " ", link("Which kernels", "kernels")));
+}
+
+function changes(job: Job): HTMLElement {
+  const table = job.table("diff.job");
+  const all = table.rows.map((_, row) => row);
+  const rows = changed(table, all, job.table("diff.side").num(0, "step_ns") ?? 0);
+  const heading = "What changed beyond noise";
+  if (rows.length === 0) {
+    const few = all.some((row) => table.text(row, "verdict") === "too few steps");
+    return section(heading, empty(few ? "With fewer than 3 whole steps in A or B no change of a time can be told from chance." : "No figure of the job differs by more than its steps vary anyhow."));
+  }
+  return section(heading,
+    note("Each figure is the median over steps of the mean over ranks. The whisker shows how far B may be from A by chance; a B that ends outside of it is a change. The weightiest stands first."),
+    sidesLegend(), pairs(job, table, rows));
+}
+
+function rest(job: Job): HTMLElement | null {
+  const table = job.table("diff.job");
+  const rows = table.rows.map((_, row) => row).filter((row) => !isChange(table.text(row, "verdict")));
+  if (rows.length === 0) return null;
+  const noise = rows.filter((row) => table.text(row, "verdict") === "unclear").length;
+  return section("What stayed",
+    note(`${f.count(rows.length, "figure")} of ${f.grouped(table.n)}: `, noise > 0 ? `${f.grouped(noise)} differ by no more than chance, the others not at all. ` : "", link("All figures", "tables", { name: "diff.job" })),
+    h("details", { class: "definitions" }, h("summary", null, "Which"),
+      grid(job, table, { rows, columns: [{ column: "figure", draw: (row) => labelOf(table.text(row, "figure") ?? "") }, { column: "unit" }, { column: "a", label: "A" }, { column: "b", label: "B" }, { column: "change" }, { column: "noise" }, { column: "verdict" }] })));
+}
+
+export const summary: View = {
+  id: "summary",
+  title: "Summary",
+  group: "",
+  needs: ["diff.remark", "diff.side", "diff.job"],
+  state: (job) => (verdictState(job) === "note" ? undefined : verdictState(job)),
+  render(root, { job }) {
+    root.append(title(job), sideCards(job), changes(job));
+    const stayed = rest(job);
+    if (stayed) root.append(stayed);
+  },
+};
