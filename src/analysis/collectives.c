@@ -80,7 +80,8 @@ static const tm_column worst_columns[N_WORST_COLUMNS] = {
     [W_BEGIN] = {"begin_ns", TM_INT, "ns", "Earliest begin of its kernels since the epoch."},
     [W_SKEW] = {"skew_ns", TM_INT, "ns", "L minus the earliest begin."},
     [W_WAIT] = {"wait_ns", TM_INT, "ns", "Sum of its ranks' waits."},
-    [W_LAST_RANK] = {"last_rank", TM_INT, "", "The rank that came last; null where it is tied."},
+    [W_LAST_RANK] = {"last_rank", TM_INT, "",
+                     "The rank that came last; null where it is tied within uncertainty."},
     [W_TRANSFER] = {"transfer_ns", TM_INT, "ns", "Latest end minus L."},
 };
 
@@ -239,16 +240,17 @@ static tm_status add_arrivals(const tm_comm_record *members, const tm_instance *
     return TM_OK;
 }
 
-/* The rank that came last, -1 where two did. */
+/* The rank that came last, -1 where another may have come as late, as far as clocks tell. */
 static int64_t last_rank(const tm_comm_record *members, const tm_instance *instance) {
-    int64_t rank = -1;
-    int n = 0;
+    const tm_comm_record *last = members;
+    for (size_t i = 1; i < instance->n; i++)
+        if (members[i].begin_ns > last->begin_ns)
+            last = &members[i];
     for (size_t i = 0; i < instance->n; i++)
-        if (members[i].begin_ns == instance->last_ns) {
-            rank = members[i].rank;
-            n++;
-        }
-    return n == 1 ? rank : -1;
+        if (&members[i] != last &&
+            last->begin_ns - members[i].begin_ns <= tm_joint_uncertainty(last, &members[i]))
+            return -1;
+    return last->rank;
 }
 
 static tm_status add_worst(const tm_comm_record *members, const tm_instance *instance,

@@ -258,6 +258,36 @@ static void the_worst_are_shown_with_their_arrivals(void **state) {
     close_bench(&b);
 }
 
+static void a_last_place_within_uncertainty_is_tied(void **state) {
+    (void)state;
+    /* Clocks to 1 ns each: begins must be 2 sqrt(2) ns apart, rounded 3. Those of one domain are
+     * never tied here, for their spread is 0. */
+    static const struct {
+        tm_comm_record members[2];
+        int64_t last_rank; /* -1: tied */
+    } rows[] = {
+        {{{.begin_ns = 10, .rank = 1, .uncertainty_ns = 1},
+          {.begin_ns = 7, .rank = 2, .domain = 1, .uncertainty_ns = 1}},
+         -1},
+        {{{.begin_ns = 6, .rank = 1, .uncertainty_ns = 1},
+          {.begin_ns = 10, .rank = 2, .domain = 1, .uncertainty_ns = 1}},
+         2},
+        {{{.begin_ns = 10, .rank = 1, .uncertainty_ns = 1},
+          {.begin_ns = 9, .rank = 2, .uncertainty_ns = 1}},
+         1},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        bench b = open_bench();
+        const tm_worst place = {0, 0};
+        add_instance(&b, rows[i].members, 2, 10);
+        assert_non_null(tm_vec_append(&b.own.worst, &place, 1));
+        finish(&b);
+        const tm_cell *last = tm_table_cell(find(&b, "collectives.worst"), 0, "last_rank");
+        assert_int_equal(last->null ? -1 : last->value.i, rows[i].last_rank);
+        close_bench(&b);
+    }
+}
+
 static void no_operations_make_no_rows(void **state) {
     (void)state;
     bench b = open_bench();
@@ -305,6 +335,7 @@ int main(void) {
         cmocka_unit_test(classes_have_their_medians),
         cmocka_unit_test(the_95th_percentile_of_many_is_by_nearest_rank),
         cmocka_unit_test(the_worst_are_shown_with_their_arrivals),
+        cmocka_unit_test(a_last_place_within_uncertainty_is_tied),
         cmocka_unit_test(no_operations_make_no_rows),
         cmocka_unit_test(reasons_of_all_processes_are_added_up),
     };
