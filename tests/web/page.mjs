@@ -26,11 +26,11 @@ export function tmerge(...parts) {
   return execFileSync(environment.TMERGE, parts.map(String), { encoding: "utf8", maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** Makes the traces of a job: { ranks: 8, slow_rank: 3 } stands for --ranks=8 --slow-rank=3. */
+/** Makes the traces of a job: { ranks: 8, slow_rank: 3 } stands for --ranks=8 --slow-rank=3, { sharded: true } for --sharded. */
 export function synth(folder, options) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  const flags = Object.entries(options).map(([name, value]) => `--${name.replaceAll("_", "-")}=${value}`);
+  const flags = Object.entries(options).map(([name, value]) => `--${name.replaceAll("_", "-")}${value === true ? "" : `=${value}`}`);
   execFileSync(environment.TMERGE_SYNTH, ["-o", folder, ...flags], { stdio: ["ignore", "ignore", "inherit"] });
   return folder;
 }

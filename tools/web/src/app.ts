@@ -15,6 +15,7 @@ export class App {
   readonly #main = h("main", { attr: { id: "main", tabindex: -1 } });
   readonly #links = new Map<string, HTMLAnchorElement>();
   #leave: void | (() => void) = undefined;
+  readonly #first: View;
   #view: View;
   #params = new Map<string, string>();
   #saving = 0;
@@ -23,7 +24,9 @@ export class App {
   constructor(job: Job, views: readonly View[]) {
     this.#job = job;
     this.#views = views.filter((view) => view.shown?.(job) ?? true);
-    this.#view = this.#views[0]!;
+    const nothing = job.kind === "report" && (job.table("job.job").num(0, "events") ?? 0) === 0;
+    this.#first = this.#views.find((view) => nothing && view.id === "about") ?? this.#views[0]!;
+    this.#view = this.#first;
   }
 
   start(): void {
@@ -67,7 +70,7 @@ export class App {
   /* Draws what the address says. */
   #open(): void {
     const { view: id, params } = parseHash(location.hash);
-    const view = this.#views.find((v) => v.id === id) ?? this.#views[0]!;
+    const view = this.#views.find((v) => v.id === id) ?? this.#first;
     const moved = view !== this.#view;
     this.#view = view;
     this.#params = params;

@@ -24,6 +24,12 @@ export function ranksOf(job: Job): Ranks {
   return { ranks, host, hosts: [...new Set(host.values())], missing };
 }
 
+/** The ranks whose traces end before their end. */
+export function cutShort(job: Job): Set<number | null> {
+  const table = job.table("job.rank");
+  return new Set(table.rows.map((_, row) => row).filter((row) => table.cell(row, "truncated") === true).map((row) => table.num(row, "rank")));
+}
+
 /** Whether ranks can be compared: there are two or more. */
 export function severalRanks(job: Job): boolean {
   return job.rowsOf("job.rank") > 1;
@@ -82,6 +88,32 @@ export function matchedShare(job: Job): { matched: number; all: number; percent:
   return { matched, all, percent: f.share(matched, all) };
 }
 
+/** Below this share of matched kernels nobody is called late, whatever those that match say. */
+const MATCHED_LEAST_PCT = 50;
+
+/** The verdict on stragglers: at most inconclusive where most communication is not matched. */
+export function straggling(job: Job): { word: string | null; unmatched: string | null } {
+  const word = job.table("stragglers.job").text(0, "verdict"), match = matchedShare(job);
+  if (match.percent === null || match.percent >= MATCHED_LEAST_PCT || (word !== "persistent" && word !== "rotating")) return { word, unmatched: null };
+  return { word: "inconclusive", unmatched: `Only ${f.percent(match.percent)} of the communication kernels could be matched across ranks, so who is late in the others is not known.` };
+}
+
+/** Where arrivals differ by less than clocks can tell: by what clocks may be off, and that [ns]. Two
+ * begins must be 2 sqrt(u^2 + u^2) apart to tell which was first. */
+export function coarseClocks(job: Job): { uncertainty: number; skew: number } | null {
+  const skews = job.table("collectives.kind").nums("median_skew_ns").filter((skew): skew is number => skew !== null);
+  const several = job.table("clock.rank").nums("domain").some((domain) => (domain ?? 0) > 0);
+  const uncertainty = worstUncertainty(job);
+  if (!several || uncertainty === null || skews.length === 0) return null;
+  const skew = Math.max(...skews);
+  return 2 * Math.SQRT2 * uncertainty > skew ? { uncertainty, skew } : null;
+}
+
+/** A step in words; all of the trace is one where none is marked. */
+export function stepWord(job: Job, step: number | null): string {
+  return hasSteps(job) ? `step ${step}` : "whole trace";
+}
+
 /** The largest uncertainty of a clock [ns]; null where clocks cannot be compared. */
 export function worstUncertainty(job: Job): number | null {
   const clocks = job.table("clock.rank");
@@ -102,15 +134,20 @@ export interface Verdict {
 /** The page's first sentence: who holds the job up, else what costs most, else that nothing does. */
 export function verdict(job: Job): Verdict {
   const table = job.table("stragglers.job");
-  const word = severalRanks(job) ? table.text(0, "verdict") : null;
+  const { word, unmatched } = severalRanks(job) ? straggling(job) : { word: null, unmatched: null };
   const evidence = table.text(0, "evidence");
+  const coarse = word === "inconclusive" ? coarseClocks(job) : null;
   if (word === "persistent")
     return { state: "bad", title: persistentTitle(job), text: evidence, view: "stragglers", link: "Who waits for whom" };
   if (word === "rotating")
     return { state: "warn", title: "A different rank is late in each step", text: evidence, view: "stragglers", link: "Which rank in which step" };
+  if (unmatched)
+    return { state: "note", title: "The traces cannot tell who is late", text: unmatched, view: "stragglers", link: "What is known of arrivals" };
+  if (coarse)
+    return { state: "note", title: `Arrivals differ by less than the clocks can tell (±${f.time(coarse.uncertainty)})`, text: evidence, view: "clocks", link: "How well clocks are known" };
   if (word === "inconclusive")
     return { state: "note", title: "The traces cannot tell who is late", text: evidence, view: "stragglers", link: "What is known of arrivals" };
-  return withoutStraggler(job, word === "none" ? evidence : null);
+  return withoutStraggler(job, severalRanks(job) && (word === "none" || communicates(job)) ? evidence : null);
 }
 
 function persistentTitle(job: Job): string {
@@ -129,13 +166,13 @@ function withoutStraggler(job: Job, evidence: string | null): Verdict {
   const advice = job.table("advice.item");
   const lone = severalRanks(job) ? null : "One rank: there is nothing to compare it with.";
   const before = [lone, evidence].filter((text) => text !== null).join(" ");
-  const join = (text: string) => (before ? `${before} ${text}` : text);
+  const join = (text: string) => (before ? `${before.replace(/[^.]$/, "$&.")} ${text}` : text);
+  if (total(job, "window_ns") === 0)
+    return { state: "note", title: "No GPU events were recorded", text: "The traces hold no kernel, copy or set.", view: "about", link: "What was read" };
   if (advice.n > 0) {
     const found = adviceItem(job, 0);
     return { state: found.state, title: found.title, text: join(advice.text(0, "text") ?? ""), view: found.view, link: "What this follows from" };
   }
-  if (job.table("overlap.rank").n === 0)
-    return { state: "note", title: "No GPU events were recorded", text: join("The traces hold no kernel, copy or set."), view: "about", link: "What was read" };
   return { state: "good", title: "Nothing stands out", text: join("No rule of the advice applies."), view: "ranks", link: "Where each rank’s time goes" };
 }
 

@@ -54,16 +54,21 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   map.rows.forEach((label, r) => {
     grid.append(h("div", { class: "map-row", attr: { role: "row" } },
       h("span", { class: "row-label", attr: { role: "rowheader" } }, label),
-      map.columns.map((_, c) => cellElement(map, r, c, from, to, narrow))));
+      map.columns.some((_, c) => map.cell(r, c)) ? map.columns.map((_, c) => cellElement(map, r, c, from, to, narrow)) : emptyRow(label)));
   });
   grid.addEventListener("keydown", (event) => walk(event, grid, map.columns.length));
   (grid.querySelector(".cell") as HTMLElement | null)?.setAttribute("tabindex", "0");
   return h("div", { class: "map-box" }, grid);
 }
 
+/* A row without any value keeps its place. */
+function emptyRow(label: string): HTMLElement {
+  return h("span", { class: "cell none whole", attr: { role: "gridcell", tabindex: -1, "aria-label": `${label}: no trace` } }, "no trace");
+}
+
 function cellElement(map: HeatMap, r: number, c: number, from: number, to: number, narrow: boolean): HTMLElement {
   const cell = map.cell(r, c);
-  if (!cell) return h("span", { class: "cell none", attr: { role: "gridcell", "aria-label": "none" } });
+  if (!cell) return h("span", { class: "cell none", attr: { role: "gridcell", tabindex: -1, "aria-label": `${map.rows[r]}, ${map.columns[c]}: not recorded` } });
   const name = `${map.rows[r]}, ${map.columns[c]}: ${cell.text}`;
   const at = cell.value === null ? null : place(cell.value, from, to);
   const element = h(cell.href ? "a" : "span", {

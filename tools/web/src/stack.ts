@@ -85,6 +85,8 @@ function stack(row: StackRow, total: number, scale: number, parts: readonly Part
       `${f.time(value)}, ${f.percent(f.share(value, total), 1)}`, h("br"), f.exact(value, "ns"),
     ]));
   });
+  if (row.state === "torn")
+    bar.append(tip(h("span", { class: "cut-off", attr: { "data-cut": "" } }), () => `${row.label}: its trace is cut short here; what came after is not known`));
   if (row.state === "missing") bar.append(h("span", { class: "absent" }, row.note ?? "no trace"));
   const label = row.href
     ? h("a", { class: "row-label", attr: { href: row.href } }, row.label)
@@ -93,7 +95,7 @@ function stack(row: StackRow, total: number, scale: number, parts: readonly Part
     .map(([part, v]) => `${part.label} ${f.time(v)}`).join(", ");
   return h("div", { class: "stack", attr: { role: "listitem", ...row.data } },
     label,
-    h("div", { class: "bar-box", attr: { role: "img", "aria-label": `${row.label}: ${words || "nothing"}` } }, bar),
+    h("div", { class: "bar-box", attr: { role: "img", "aria-label": `${row.label}: ${words || "nothing"}${row.state === "torn" ? "; cut short" : row.state === "missing" ? ", no trace" : ""}` } }, bar),
     h("span", { class: "row-end" }, options.end ? options.end(row, total) : row.state === "missing" ? f.NONE : f.time(total)));
 }
 

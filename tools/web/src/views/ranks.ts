@@ -2,7 +2,7 @@
 import type { Job, Table } from "../data";
 import * as f from "../format";
 import { grid } from "../grid";
-import { ranksOf } from "../job";
+import { cutShort, ranksOf, total } from "../job";
 import { PARTS, partsOf, stacks, type StackRow } from "../stack";
 import { controls, empty, heading, legend, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
@@ -37,15 +37,14 @@ function sorted(sources: Source[], by: string): Source[] {
 /* In rank order hosts stand over their ranks, and a rank without a trace keeps its place. */
 function rowsOf(job: Job, sources: Source[], by: string): StackRow[] {
   const { host, hosts, missing } = ranksOf(job);
-  const cutShort = new Set(job.table("job.rank").rows.map((_, row) => row)
-    .filter((row) => job.table("job.rank").cell(row, "truncated") === true).map((row) => job.table("job.rank").num(row, "rank")));
+  const torn = cutShort(job);
   const rows: (StackRow & { rank: number })[] = sorted(sources, by).map((source) => ({
     rank: source.rank,
     label: `rank ${source.rank}`,
     values: source.values,
     href: href("timeline", { rank: source.rank }),
     data: { "data-rank": source.rank },
-    ...(cutShort.has(source.rank) ? { state: "torn" as const } : {}),
+    ...(torn.has(source.rank) ? { state: "torn" as const } : {}),
   }));
   if (by !== "rank") return rows;
   for (const rank of missing)
@@ -94,7 +93,7 @@ export const ranks: View = {
     root.append(heading("Ranks", "Each bar is one rank’s recorded GPU time, split so that the parts add up to it exactly. ",
       "Long red parts are ranks that wait; the one with little red and much idle is the one they wait for."));
     const overlap = job.table("overlap.rank"), steps = job.table("overlap.step");
-    if (overlap.n === 0) return void root.append(empty("No GPU events were recorded: there is no time to split."));
+    if (total(job, "window_ns") === 0) return void root.append(empty("No GPU events were recorded: there is no time to split."));
     const shares = params.get("show") === "share";
     const by = PARTS.some((part) => part.key === params.get("sort")) ? params.get("sort")! : "rank";
     const marked = steps.n > 0 && steps.nums("step").some((step) => step !== 0);

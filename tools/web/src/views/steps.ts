@@ -2,7 +2,7 @@
 import type { Job, Table } from "../data";
 import * as f from "../format";
 import { grid } from "../grid";
-import { hasSteps, ranksOf, severalRanks } from "../job";
+import { hasSteps, ranksOf, severalRanks, stepWord } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
 import { PARTS, partsOf, stacks } from "../stack";
 import { controls, empty, heading, legend, note, section, segmented } from "../ui";
@@ -99,7 +99,7 @@ function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: bo
   const draw = (chosen: Field, more: string) => heatMap({
     label: `${metric.label} by ${byHost ? "host" : "rank"} and step, ${unit.name}${more}`,
     rows: chosen.rows.map((row) => row.label),
-    columns: chosen.steps.map((step) => `step ${step}`),
+    columns: chosen.steps.map((step) => stepWord(job, step)),
     ramp: metric.ramp,
     ...(many || metric.key === "compute" || metric.key === "step" ? { from: many ? median(field.value.values()) : 0 } : {}),
     cell: (r, c) => cellOf(job, metric, chosen, unit, r, c),
@@ -121,7 +121,7 @@ function multiples(job: Job): HTMLElement | null {
   if (job.table("job.rank").n > 32 || steps.length > 24 || steps.length === 0) return null;
   const scale = Math.max(1, ...table.nums("window_ns").map((w) => w ?? 0));
   return section("Each step’s time by rank", legend(PARTS.map((part) => [part.key, part.label])),
-    h("div", { class: "multiples" }, steps.map(([step, rows]) => h("section", null, h("h3", null, `step ${step}`),
+    h("div", { class: "multiples" }, steps.map(([step, rows]) => h("section", null, h("h3", null, stepWord(job, Number(step))),
       stacks(rows.map((row) => ({
         label: `rank ${table.num(row, "rank")}`, values: partsOf(table, row),
         data: { "data-rank": table.num(row, "rank") ?? "", "data-step": Number(step) },
@@ -154,7 +154,7 @@ export const steps: View = {
     if (small) root.append(small);
     if (job.table("stragglers.step").n > 0)
       root.append(section("Who leads each step", grid(job, job.table("stragglers.step"))));
-    root.append(section("How even the steps are", grid(job, job.table("imbalance.step"), { columns: [
+    if (severalRanks(job)) root.append(section("How even the steps are", grid(job, job.table("imbalance.step"), { columns: [
       { column: "step" }, { column: "mean_compute_ns", label: "mean compute" }, { column: "max_compute_ns", label: "largest" }, { column: "max_rank", label: "of rank" },
       { column: "imbalance_pct", label: "imbalance" }, { column: "load_balance", label: "load balance" }, { column: "step_ns", label: "step" },
       { column: "parallel_efficiency", label: "parallel efficiency" },

@@ -2,9 +2,9 @@
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { kindWord, matchedShare, onTimeline, ranksOf, severalRanks, verdict } from "../job";
+import { coarseClocks, communicates, hasSteps, kindWord, onTimeline, ranksOf, severalRanks, stepWord, straggling, verdict, worstUncertainty } from "../job";
 import { heatMap } from "../map";
-import { empty, heading, legend, note, prose, section, tip } from "../ui";
+import { empty, heading, legend, link, note, prose, section, tip } from "../ui";
 import type { Context, View } from "../view";
 
 const ROWS_MAX = 32;
@@ -94,7 +94,7 @@ function stepMap(job: Job): HTMLElement {
   const unit = f.timeUnit(table.rows.map((_, row) => cost(table, row)));
   return section("Which step, which rank", note(`Wait caused, ${unit.name}. A row that stands out in every step is persistent.`),
     heatMap({
-      label: `Wait caused by rank and step, ${unit.name}`, rows: ranks.map((rank) => `rank ${rank}`), columns: steps.map((step) => `step ${step}`), ramp: "wait",
+      label: `Wait caused by rank and step, ${unit.name}`, rows: ranks.map((rank) => `rank ${rank}`), columns: steps.map((step) => stepWord(job, step)), ramp: "wait",
       cell: (r, c) => {
         const row = rows.get(`${ranks[r]}/${steps[c]}`);
         if (row === undefined) return null;
@@ -121,6 +121,8 @@ function instance(job: Job, row: number, arrivals: Arrival[]): HTMLElement {
   const last = worst.num(row, "last_rank");
   const step = worst.num(row, "step"), bytes = worst.num(row, "bytes");
   const length = Math.max(1, end - first), at = (ns: number) => `${(100 * (ns - first)) / length}%`;
+  const clocks = new Set(arrivals.map((a) => job.table("clock.rank").num(job.table("clock.rank").find({ rank: a.rank }), "domain")));
+  const u = clocks.size > 1 ? worstUncertainty(job) ?? 0 : 0; // ranks of one clock are as far apart as recorded
   const shown = arrivals.length <= 16 ? arrivals : someArrivals(arrivals);
   const lanes = shown.map((a) => {
     const free = Math.min(Math.max(release, a.begin), a.end);
@@ -128,11 +130,13 @@ function instance(job: Job, row: number, arrivals: Arrival[]): HTMLElement {
       tip(h("span", { class: "lane-box" },
         h("span", { class: "piece fill-wait", style: { left: at(a.begin), width: `${(100 * (free - a.begin)) / length}%` } }),
         h("span", { class: "piece fill-transfer", style: { left: at(free), width: `${(100 * (a.end - free)) / length}%` } }),
+        u > 0 && h("span", { class: "arrival-whisker", style: { left: at(Math.max(first, a.begin - u)), right: `${(100 * (end - Math.min(end, a.begin + u))) / length}%` }, attr: { "data-uncertainty": u } }),
+        last === null && release - a.begin <= 2 * Math.SQRT2 * u && h("span", { class: "tied-mark", style: { left: at(a.begin) }, attr: { "aria-label": "may share the last place" } }, "▷"),
         a.rank === last && h("span", { class: "last-mark", style: { left: at(a.begin) }, attr: { "aria-label": "came last" } }, "▶")),
       () => [h("b", null, `rank ${a.rank}`), ` arrived ${f.time(a.begin - first)} after the first, waited ${f.time(Math.max(0, free - a.begin))}`]));
   });
   const what: Child[] = [
-    h("b", null, `${kindWord(worst.text(row, "kind") ?? "")}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null ? "" : `, step ${step}`}`), h("br"),
+    h("b", null, `${kindWord(worst.text(row, "kind") ?? "")}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null || !hasSteps(job) ? "" : `, step ${step}`}`), h("br"),
     `${f.time(worst.num(row, "wait_ns"))} waited, ${f.time(worst.num(row, "skew_ns"))} skew`, h("br"),
     last === null ? "the last place is tied" : `rank ${last} last`, `, transfer ${f.time(worst.num(row, "transfer_ns"))}`, h("br"),
     bytes === null ? "" : [f.bytes(bytes), " "], prose(worst.text(row, "group")).slice(0, 40), h("br"),
@@ -168,39 +172,46 @@ function worstInstances(context: Context): HTMLElement {
 }
 
 function title(job: Job): string {
-  const table = job.table("stragglers.job"), ranks = job.table("stragglers.rank");
-  if (table.text(0, "verdict") !== "persistent") return verdict(job).title === "Nothing stands out" ? "No rank holds the job up" : headline(table);
+  const table = job.table("stragglers.job"), ranks = job.table("stragglers.rank"), { word } = straggling(job);
+  if (word !== "persistent") return coarseClocks(job) && word === "inconclusive" ? verdict(job).title : headline(job, word);
   const rank = table.num(0, "rank"), row = ranks.find({ rank });
   const everything = f.sum(ranks.rows.map((_, r) => cost(ranks, r)));
   if (table.text(0, "level") !== "rank") return verdict(job).title;
   return `Rank ${rank} is behind ${f.percent(f.share(cost(ranks, row), everything))} of the waiting, persistently`;
 }
 
-function headline(table: Table): string {
-  const word = table.text(0, "verdict");
+function headline(job: Job, word: string | null): string {
   return word === "rotating" ? "A different rank is late in each step" : word === "inconclusive" ? "The traces cannot tell who is late"
-    : word === "none" ? "No rank holds the job up" : "Nothing could be matched between ranks";
+    : word === "none" ? "No rank holds the job up" : communicates(job) ? "Nothing could be compared between ranks" : "No communication recorded";
+}
+
+/* Why there is no wait of anybody. */
+function nothingKnown(job: Job): Child[] {
+  if (!communicates(job))
+    return ["No kernel communicates: none carries the metadata of a collective, and no name is that of NCCL, RCCL, a known custom all-reduce, NVSHMEM, MSCCL++ or DeepEP. If yours are called otherwise, merge again with --comm-pattern."];
+  const evidence = prose(job.table("stragglers.job").text(0, "evidence"));
+  return [evidence && `${evidence.replace(/[.]$/, "")}. `, "So no wait is known; ", link("which kernels were not matched, and why", "tables", { name: "collectives.unmatched" })];
 }
 
 export const stragglers: View = {
   id: "stragglers",
   title: "Stragglers",
   group: "",
-  needs: ["job.rank", "stragglers.job", "stragglers.rank", "stragglers.pair", "stragglers.rank_step", "collectives.worst", "collectives.arrival", "clock.check", "overlap.kind"],
+  needs: ["job.rank", "stragglers.job", "stragglers.rank", "stragglers.pair", "stragglers.rank_step", "collectives.worst", "collectives.arrival", "clock.check", "clock.rank", "overlap.kind", "overlap.rank", "overlap.step", "collectives.kind"],
   shown: severalRanks,
   state: (job) => {
-    const word = job.table("stragglers.job").text(0, "verdict");
+    const { word } = straggling(job);
     return word === "persistent" ? "bad" : word === "rotating" ? "warn" : word === "none" ? "good" : undefined;
   },
   render(root, context) {
     const { job } = context;
     const table = job.table("stragglers.rank");
-    const waits = f.sum(table.nums("wait_ns")), match = matchedShare(job);
+    const waits = f.sum(table.nums("wait_ns"));
     const instances = job.table("clock.check").num(0, "collectives") ?? 0;
-    root.append(heading(title(job), `Of ${f.time(waits)} that all ranks together spent waiting in ${f.count(instances, "collective")}, each nanosecond is charged to the ranks that had not yet arrived, or to those that had kept these waiting.`,
-      match.percent !== null && match.percent < 50 ? ` Only ${f.percent(match.percent)} of the communication kernels could be matched.` : ""));
-    if (table.nums("wait_ns").every((wait) => wait === null))
-      return void root.append(empty("No collective was matched over all its ranks, so no wait is known; collectives.unmatched under Tables says why."));
+    if (table.nums("wait_ns").every((wait) => wait === null)) return void root.append(heading(title(job)), empty(nothingKnown(job)));
+    root.append(heading(title(job), `Of ${f.time(waits)} that all ranks together spent waiting in ${f.count(instances, "collective")}, each nanosecond is charged to the ranks that had not yet arrived, or to those that had kept these waiting.`));
+    const { unmatched } = straggling(job);
+    if (unmatched) root.append(note(unmatched));
     root.append(butterfly(job), h("div", { class: "columns even" }, matrix(job), stepMap(job)), worstInstances(context));
   },
 };

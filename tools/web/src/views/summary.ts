@@ -2,7 +2,7 @@
 import type { Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { adviceItem, communicates, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, total, verdict, worstUncertainty } from "../job";
+import { adviceItem, coarseClocks, communicates, cutShort, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, total, verdict, worstUncertainty } from "../job";
 import { PARTS, partsOf, stacks, type StackRow } from "../stack";
 import { empty, figure, legend, link, prose, section, sign, term, type Origin } from "../ui";
 import { href, type Context, type State, type View } from "../view";
@@ -86,6 +86,10 @@ export function clockFinding(job: Job): Finding {
   const end = matched === 0 ? "No collective was matched that could check them."
     : after === 0 ? `None of ${f.count(matched, "matched collective")} ends before its last rank began.`
       : `${f.count(after, "collective")} of ${f.grouped(matched)} end before their last rank began.`;
+  const coarse = coarseClocks(job);
+  if (coarse)
+    return { state: "warn", title: "Clocks are coarse", link: to,
+      text: `${hosts} hosts, known to ±${f.time(coarse.uncertainty)}, where arrivals differ by ${f.time(coarse.skew)}: who came last is not known.` };
   const components = new Set(job.table("clock.rank").nums("component")).size;
   const bad = after > matched / 100 || components > 1;
   return {
@@ -173,13 +177,13 @@ function figures(job: Job): Figure[] {
     stepFigure(job),
     {
       label: "Computing", doc: "Sum over ranks of overlap.rank compute_ns / window_ns.",
-      value: ratioFigure(job, "compute_ns", "window_ns", f.percent, 100), small: "of GPU time",
+      value: ratioFigure(job, "compute_ns", "window_ns", f.percent, 100), small: total(job, "window_ns") > 0 ? "of GPU time" : "",
       below: span(byRank(job, "compute_ns", "window_ns"), (v) => f.percent(v), "by rank"),
     },
     {
       label: "Exposed communication", doc: "Sum over ranks of overlap.rank exposed_comm_ns / window_ns: communication with no computation beside it.",
       value: comm ? ratioFigure(job, "exposed_comm_ns", "window_ns", f.percent, 100) : f.NONE, small: comm ? "of GPU time" : "",
-      below: comm ? (waits === null ? "" : `of which wait ${f.percent(waits)}`) : "no communication recorded",
+      below: comm ? (waits === null ? "" : job.table("overlap.rank").nums("exposed_wait_ns").every((wait) => wait === null) ? "wait not known" : `of which wait ${f.percent(waits)}`) : "no communication recorded",
     },
     {
       label: "Communication overlap", doc: "Sum over ranks of overlap.rank overlap_ns / comm_ns: the share of communication that hides behind computation.",
@@ -220,16 +224,27 @@ function figureBand(job: Job): HTMLElement {
 function rankBars(job: Job): HTMLElement {
   const overlap = job.table("overlap.rank");
   const heading = "Where each rank’s time goes";
-  if (overlap.n === 0) return section(heading, empty("No GPU events were recorded."));
+  if (total(job, "window_ns") === 0) return section(heading, empty("No GPU events were recorded."));
+  const torn = cutShort(job);
   const rows: StackRow[] = overlap.rows.map((_, row) => ({
     label: `rank ${overlap.num(row, "rank")}`,
     values: partsOf(overlap, row),
     href: href("ranks"),
     data: { "data-rank": overlap.num(row, "rank") ?? "" },
+    ...(torn.has(overlap.num(row, "rank")) ? { state: "torn" as const } : {}),
   }));
-  const shown = rows.length <= RANKS_MAX ? rows : someRanks(job, rows);
+  const shown = rows.length <= RANKS_MAX ? withMissing(job, rows) : someRanks(job, rows);
   return section(heading, legend(PARTS.map((part) => [part.key, part.label])), stacks(shown),
-    rows.length > shown.length && h("p", { class: "note" }, `${f.grouped(rows.length - shown.length)} more ranks: `, link("all of them", "ranks")));
+    rows.length > RANKS_MAX && h("p", { class: "note" }, `${f.grouped(rows.length - shown.length)} more ranks: `, link("all of them", "ranks")));
+}
+
+/* Ranks without a trace keep their places; of many ranks they are only named below. */
+function withMissing(job: Job, rows: StackRow[]): StackRow[] {
+  const { missing } = ranksOf(job);
+  if (rows.length + missing.length > RANKS_MAX) return rows;
+  const all = [...rows.map((row) => [Number(row.data?.["data-rank"]), row] as const),
+    ...missing.map((rank) => [rank, { label: `rank ${rank}`, values: [], state: "missing" } satisfies StackRow] as const)];
+  return all.sort(([a], [b]) => a - b).map(([, row]) => row);
 }
 
 /* The mean over ranks of each step's parts: how steps differ, at a glance. */
@@ -312,7 +327,7 @@ export const summary: View = {
   title: "Summary",
   group: "",
   needs: ["job.job", "job.rank", "overlap.rank", "overlap.kind", "stragglers.job", "stragglers.rank", "overview.step", "overlap.step",
-    "imbalance.job", "imbalance.step", "ratio.rank", "clock.rank", "clock.check", "advice.item", "job.left_out"],
+    "imbalance.job", "imbalance.step", "ratio.rank", "clock.rank", "clock.check", "advice.item", "job.left_out", "collectives.kind"],
   render(root: HTMLElement, { job }: Context) {
     root.append(title(job), findings(job), figureBand(job),
       h("div", { class: "columns" }, h("div", null, rankBars(job), stepBars(job)), h("div", null, adviceList(job), basis(job))));

@@ -1,0 +1,71 @@
+// Jobs out of the ordinary: made by tmerge-synth, or by small edits of what it makes.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { kernel, merge, synth, trace } from "./page.mjs";
+
+/** Changes the traces of a folder: edit(events, rank) gives the events that stay. */
+export function edit(folder, change) {
+  for (const file of readdirSync(folder).filter((name) => name.startsWith("profile_rank_"))) {
+    const path = join(folder, file), parsed = JSON.parse(readFileSync(path, "utf8"));
+    parsed.traceEvents = change(parsed.traceEvents, Number(/\d+/.exec(file)[0]));
+    writeFileSync(path, JSON.stringify(parsed));
+  }
+  return folder;
+}
+
+export const isStep = (event) => /^ProfilerStep#/.test(event.name ?? "");
+export const communicates = (event) => event.cat === "kernel" && /nccl/i.test(event.name);
+
+/* The first step of rank 0 was recorded from its middle on. */
+function cutFirstStep(events, rank) {
+  if (rank !== 0) return events;
+  const steps = events.filter((event) => isStep(event) && event.cat === "user_annotation").sort((a, b) => a.ts - b.ts);
+  const cut = Number(steps[0].ts) + Number(steps[0].dur) / 2;
+  return events.filter((event) => event.ph === "M" || isStep(event) || event.ts >= cut).map((event) => {
+    const late = cut - event.ts;
+    return isStep(event) && late > 0 && late < event.dur ? { ...event, ts: cut, dur: event.dur - late } : event;
+  });
+}
+
+/* Of every ten collectives the kernels of six carry nothing that tells which they are. */
+function withoutMetadata(events) {
+  let at = 0;
+  return events.map((event) => {
+    if (!communicates(event) || at++ % 10 >= 6) return event;
+    const { device, stream, correlation, context } = event.args;
+    return { ...event, args: { device, stream, correlation, context } };
+  });
+}
+
+const small = { steps: 4, layers: 4, cpu_ops: 1 };
+
+/** Each state that the page has to cope with: makes it in the folder of its name. */
+export const STATES = {
+  "one-rank": (name) => merge(name, synth(`${name}-traces`, { ranks: 1, ...small })),
+  "no-steps": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, slow_rank: 2, ...small }), (events) => events.filter((event) => !isStep(event)))),
+  "partial-step": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, ...small }), cutFirstStep)),
+  "no-communication": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, ...small }), (events) => events.filter((event) => !/nccl|c10d|record_param_comms/i.test(event.name ?? "")))),
+  "no-allreduce": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, sharded: true, ...small }), (events) => events.filter((event) => !/allreduce/i.test(event.name ?? "") && event.args?.["Collective name"] !== "allreduce"))),
+  "unmatched": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, slow_rank: 2, steps: 6, layers: 12, cpu_ops: 1, buckets: 10 }), withoutMetadata)),
+  "poor-clocks": (name) => merge(name, synth(`${name}-traces`, { ranks: 8, ranks_per_host: 1, offset_us: 3000, end_jitter_ns: 1_000_000, jitter: 0, steps: 2, layers: 2, buckets: 2, cpu_ops: 1 })),
+  "no-clocks": (name) => merge(name, synth(`${name}-traces`, { ranks: 4, ranks_per_host: 2, ...small }), "--align=none"),
+  "missing-ranks": (name) => {
+    const folder = synth(`${name}-traces`, { ranks: 6, slow_rank: 4, ...small });
+    for (const rank of [1, 5]) rmSync(join(folder, `profile_rank_${rank}.json`));
+    return merge(name, folder);
+  },
+  "unequal-steps": (name) => merge(name, synth(`${name}-traces`, { ranks: 4, window_skew: 2, ...small, steps: 5 })),
+  "truncated": (name) => {
+    const path = join(synth(`${name}-traces`, { ranks: 4, ...small }), "profile_rank_2.json");
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.subarray(0, Math.floor(bytes.length * 0.7)));
+    return merge(name, `${name}-traces`);
+  },
+  "no-events": (name) => merge(name, trace("profile_rank_0.json", [])),
+  "all-skipped": (name) => merge(name, trace("all_rank_0.json", [{ ...kernel("gemm", 10, 20), dur: -5 }, { ...kernel("gemm", 10, 20), ts: "soon" }])),
+};
+
+/** The job of a state, made once in this folder. */
+export function state(name) {
+  return existsSync(`${name}.html`) ? { store: `${name}.h5`, page: `${name}.html` } : STATES[name](name);
+}

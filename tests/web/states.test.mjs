@@ -1,0 +1,204 @@
+// What the page shows where something is missing: each state has a job of its own.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { state } from "./jobs.mjs";
+import { listed, merge, open, quiet, show, synth, THEMES, visit } from "./page.mjs";
+
+/* Opens the page of a state in both themes and at a phone's width, where nothing may be said on the
+ * console; then checks it. */
+async function of(name, check, { views } = {}) {
+  const job = state(name);
+  for (const theme of THEMES) {
+    const { page, noted, close } = await open(job.page, { theme, width: 390, ready: views?.[0] });
+    for (const view of await listed(page)) {
+      await visit(page, `#${view}`);
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(over <= 0, `${name}, ${view}: ${over} px too wide`);
+      assert.equal(await page.$$eval("main p.empty", (all) => all.filter((p) => p.textContent.includes("cannot be")).length), 0, `${name}, ${view}`);
+    }
+    quiet(noted, name);
+    await close();
+  }
+  const { page, close } = await open(job.page, { ready: views?.[0] });
+  await check(page, job);
+  await close();
+}
+
+const h1 = (page) => page.textContent("h1");
+const main = (page) => page.innerText("main");
+/** The value and the line below of a figure on the summary. */
+const figure = (page, label) => page.$$eval(".figures > div", (all, wanted) => {
+  const found = all.find((e) => e.querySelector("dt").textContent === wanted);
+  return [found.querySelector(".value").textContent, found.querySelector(".below").textContent];
+}, label);
+
+test("one rank: nothing is compared", () => of("one-rank", async (page) => {
+  assert.ok(!(await listed(page)).includes("stragglers"));
+  assert.match(await page.textContent(".verdict p"), /^One rank: there is nothing to compare it with\./);
+  assert.deepEqual(await figure(page, "Load balance"), ["–", "one rank"]);
+  await visit(page, "#steps");
+  assert.ok(!/How even|Who leads|wait caused/.test(await main(page)), "a comparison of one rank");
+}));
+
+test("no steps: the whole trace is one column", () => of("no-steps", async (page) => {
+  assert.deepEqual(await figure(page, "Step time"), ["–", "the traces mark no steps"]);
+  for (const view of ["steps", "stragglers"]) {
+    await visit(page, `#${view}`);
+    const columns = await page.$$eval(".map-column", (all) => all.map((e) => e.textContent).filter((text) => !/^\d+$/.test(text)));
+    assert.deepEqual(columns, ["whole trace"], view);
+    assert.ok(!(await main(page)).includes("step 0"), view);
+  }
+  await visit(page, "#steps");
+  assert.match(await main(page), /The traces mark no steps/);
+}));
+
+test("a partial step is hatched, left out of the median, and said", () => of("partial-step", async (page, job) => {
+  const { "overlap.step": windows, "overview.step": steps } = show(job.store, "overlap.step", "overview.step");
+  const partial = windows.filter((row) => row.partial).map((row) => [row.rank, row.step]);
+  assert.deepEqual(partial, [[0, 3]], "the fixture");
+  const own = (step) => steps.filter((row) => row.step === step && !(row.rank === 0 && step === 3)).map((row) => row.step_ns);
+  const means = [3, 4, 5, 6].map((step) => own(step).reduce((a, b) => a + b) / own(step).length).sort((a, b) => a - b);
+  assert.ok(Math.abs(await page.$eval(".figures .figure", (e) => Number(e.dataset.value)) - (means[1] + means[2]) / 2) < 1);
+  await visit(page, "#steps");
+  assert.deepEqual(await page.$$eval(".cell.partial", (all) => all.map((e) => e.getAttribute("aria-label").split(":")[0])), ["rank 0, step 3"]);
+  assert.deepEqual(await page.$$eval(".bar.partial", (all) => all.map((e) => [e.closest("[data-rank]").dataset.rank, e.closest("[data-step]").dataset.step])), [["0", "3"]]);
+  assert.match(await page.$eval(".cell.partial", (e) => getComputedStyle(e).backgroundImage), /repeating-linear-gradient/);
+  assert.match(await main(page), /Hatched: the recording began or ended inside the step/);
+}));
+
+test("no communication is never 0 % or 100 %, and what was looked for is named", () => of("no-communication", async (page) => {
+  for (const label of ["Exposed communication", "Communication overlap", "Communication : compute"])
+    assert.deepEqual(await figure(page, label), ["–", "no communication recorded"], label);
+  assert.match(await page.textContent(".findings"), /No communication recorded.*--comm-pattern/);
+  await visit(page, "#stragglers");
+  assert.equal(await h1(page), "No communication recorded");
+  assert.match(await main(page), /NCCL.*--comm-pattern/);
+  assert.ok(!/Of 0 ns/.test(await main(page)));
+}));
+
+test("without an all-reduce the other kinds are shown", () => of("no-allreduce", async (page, job) => {
+  const kinds = new Set(show(job.store, "overlap.kind")["overlap.kind"].map((row) => row.kind));
+  assert.deepEqual([...kinds].sort(), ["allgather", "reducescatter"], "the fixture");
+  assert.equal((await figure(page, "Communication overlap"))[1], "AllReduce: none in this job");
+  assert.match(await page.textContent(".finding"), /ReduceScatter hides \d+\s% *, AllGather hides \d+\s% behind computation\. The job has no AllReduce\./);
+}));
+
+test("where most communication is not matched nobody is called late, and the share is said", () => of("unmatched", async (page, job) => {
+  const { "stragglers.job": [verdict], "clock.check": [check], "overlap.kind": kinds } = show(job.store, "stragglers.job", "clock.check", "overlap.kind");
+  const all = kinds.reduce((sum, row) => sum + row.count, 0);
+  assert.equal(verdict.verdict, "persistent", "the fixture");
+  assert.ok(check.unmatched > all / 2, `the fixture: ${check.unmatched} of ${all}`);
+  const share = `${Math.round(100 * (all - check.unmatched) / all)}\u00a0%`;
+  assert.equal(await h1(page), "The traces cannot tell who is late");
+  assert.ok((await page.textContent(".verdict p")).startsWith(`Only ${share} of the communication kernels could be matched`));
+  assert.equal(await page.$eval(".verdict .sign", (e) => e.className), "sign note");
+  assert.equal(await page.$$eval('nav a[href="#stragglers"] .dot', (all) => all.length), 0, "no dot in the list");
+  assert.ok(await page.$$eval('.piece[data-part="unmatched"]', (all) => all.length) > 0, "a colour of its own");
+  assert.match(await page.$eval(".piece.fill-unmatched", (e) => getComputedStyle(e).backgroundImage), /radial-gradient/);
+  await visit(page, "#stragglers");
+  assert.equal(await h1(page), "The traces cannot tell who is late");
+  assert.ok((await main(page)).includes(`Only ${share}`));
+}));
+
+test("poor clocks: arrivals have whiskers, ties are hollow, nobody is last", () => of("poor-clocks", async (page, job) => {
+  const { "clock.rank": clocks, "collectives.kind": kinds, "collectives.worst": worst, "collectives.arrival": arrivals } = show(job.store, "clock.rank", "collectives.kind", "collectives.worst", "collectives.arrival");
+  const u = Math.max(...clocks.map((row) => row.uncertainty_ns));
+  assert.ok(2 * Math.SQRT2 * u > Math.max(...kinds.map((row) => row.median_skew_ns)), "the fixture");
+  const shown = (await h1(page)).replace("\u00a0", " ");
+  assert.equal(shown, `Arrivals differ by less than the clocks can tell (±${(u / 1000).toFixed(1)} µs)`);
+  assert.equal(await page.$$eval(".finding", (all) => all[2].querySelector("h2").textContent), "Clocks are coarse");
+  await visit(page, "#stragglers");
+  assert.equal((await h1(page)).replace("\u00a0", " "), shown);
+  const lanes = await page.$$eval(".instance", (all) => all.map((e) => ({ lanes: e.querySelectorAll(".arrival-whisker").length, last: e.querySelectorAll(".last-mark").length, tied: e.querySelectorAll(".tied-mark").length })));
+  assert.equal(lanes.length, worst.length);
+  for (const [i, lane] of lanes.entries()) {
+    const begins = arrivals.filter((row) => row.instance === i).map((row) => row.begin_ns), last = Math.max(...begins);
+    const alone = begins.filter((begin) => last - begin <= 2 * Math.SQRT2 * u).length === 1;
+    assert.deepEqual([worst[i].last_rank === null, lane.lanes], [!alone, begins.length], `instance ${i}`);
+    assert.deepEqual([lane.last, lane.tied], alone ? [1, 0] : [0, begins.filter((begin) => last - begin <= 2 * Math.SQRT2 * u).length], `instance ${i}`);
+  }
+  assert.ok(lanes.some((lane) => lane.tied > 1), "the fixture has no tie");
+}));
+
+test("clocks that are not compared: what rests on them is left out and said", () => of("no-clocks", async (page) => {
+  assert.match(await page.textContent(".verdict p"), /Clocks are not compared/);
+  assert.equal((await figure(page, "Exposed communication"))[1], "wait not known");
+  await visit(page, "#stragglers");
+  assert.equal(await h1(page), "Nothing could be compared between ranks");
+  assert.match(await main(page), /Clocks are not compared \(--align=none\)/);
+}));
+
+test("ranks without a trace keep their places", () => of("missing-ranks", async (page) => {
+  const rows = () => page.$$eval(".stacks .stack:not(.axis)", (all) => all.map((e) => [e.querySelector(".row-label").textContent, e.querySelector(".bar").classList.contains("missing")]));
+  const expected = [0, 1, 2, 3, 4, 5].map((rank) => [`rank ${rank}`, rank === 1 || rank === 5]);
+  assert.deepEqual((await rows()).slice(0, 6), expected);
+  assert.match(await main(page), /2 ranks of 6 gave no trace: 1, 5\./);
+  assert.ok(await page.$$eval(".figures sup", (all) => all.length) === 6, "a dagger at each figure");
+  await visit(page, "#ranks");
+  assert.deepEqual(await rows(), expected);
+  assert.equal(await page.$eval(".bar.missing", (e) => e.textContent), "no trace");
+  await visit(page, "#steps");
+  assert.deepEqual(await page.$$eval('[role="grid"] .map-row', (all) => all.slice(1).map((e) => [e.querySelector(".row-label").textContent, e.textContent.includes("no trace")])), expected);
+  await visit(page, "#about");
+  assert.match(await main(page), /Ranks without a trace\s+1, 5/);
+}));
+
+test("ranks with other steps keep empty cells", () => of("unequal-steps", async (page, job) => {
+  const rows = show(job.store, "overlap.step")["overlap.step"];
+  await visit(page, "#steps/metric=step");
+  const steps = [...new Set(rows.map((row) => row.step))].sort((a, b) => a - b);
+  const found = await page.$$eval('[role="grid"] .map-row', (all) => all.slice(1).map((e) => [...e.querySelectorAll(".cell")].map((cell) => !cell.classList.contains("none"))));
+  assert.deepEqual(found, [0, 1, 2, 3].map((rank) => steps.map((step) => rows.some((row) => row.rank === rank && row.step === step))));
+  assert.ok(found.some((row) => row.includes(false)), "the fixture");
+}));
+
+test("a trace that was cut short has a torn edge, and what follows is hatched", () => of("truncated", async (page) => {
+  for (const view of ["summary", "ranks"]) {
+    await visit(page, `#${view}`);
+    const cut = await page.$$eval(".stacks [data-rank]", (all) => all.map((e) => {
+      const edge = e.querySelector(".cut-off"), bar = e.querySelector(".bar").getBoundingClientRect();
+      if (!edge) return [e.dataset.rank, false];
+      const box = edge.getBoundingClientRect(), idle = e.querySelector(".piece:nth-last-child(2)").getBoundingClientRect();
+      return [e.dataset.rank, Math.abs(box.left - idle.right) < 1 && Math.abs(box.right - bar.right) < 1 && box.width > 20 && getComputedStyle(edge).backgroundImage.includes("repeating-linear-gradient")];
+    }));
+    assert.deepEqual(cut, [["0", false], ["1", false], ["2", true], ["3", false]], view);
+  }
+  await visit(page, "#summary");
+  assert.match(await main(page), /† 1 trace is cut short/);
+  assert.ok(await page.$$eval(".figures sup", (all) => all.length) === 6, "a dagger at each figure");
+}));
+
+for (const name of ["no-events", "all-skipped"])
+  test(`${name}: the page opens with what was read`, () => of(name, async (page, job) => {
+    assert.equal(await h1(page), "About the data");
+    assert.match(await main(page), /Events\s+0/);
+    if (name === "all-skipped") {
+      assert.equal(show(job.store, "job.rank")["job.rank"][0].skipped_events, 2, "the fixture");
+      assert.match(await main(page), /negative_duration/);
+    }
+    await visit(page, "#summary");
+    assert.equal(await h1(page), "No GPU events were recorded");
+    assert.ok(!/100\s%|\b0\s%/.test(await page.innerText(".figures")), "a share of nothing");
+    await visit(page, "#ranks");
+    assert.match(await main(page), /No GPU events were recorded/);
+  }, { views: ["about"] }));
+
+test("of 64 ranks maps show hosts that open, and the scale begins at the median", async () => {
+  const job = merge("many", synth("many-traces", { ranks: 64, ranks_per_host: 8, steps: 3, layers: 4, cpu_ops: 1, slow_rank: 20, slow_factor: 1.3 }));
+  const { page, close } = await open(job.page);
+  assert.equal(await page.$$eval(".stacks [data-rank]", (all) => all.length), 13, "worst 8, median, best 4");
+  assert.match(await main(page), /51 more ranks/);
+  await visit(page, "#steps/metric=caused");
+  const labels = () => page.$$eval('[role="grid"] .map-row .row-label', (all) => all.map((e) => e.textContent));
+  assert.deepEqual(await labels(), [0, 1, 2, 3, 4, 5, 6, 7].map((host) => `host${host}`));
+  assert.match(await main(page), /The scale begins at the median/);
+  const rows = show(job.store, "stragglers.rank_step")["stragglers.rank_step"];
+  const cells = await page.$$eval(".cell[data-value]", (all) => all.map((e) => Number(e.dataset.value)));
+  const worst = (host, step) => Math.max(...rows.filter((row) => row.step === step && Math.floor(row.rank / 8) === host).map((row) => row.direct_ns + row.indirect_ns));
+  assert.deepEqual(cells, [0, 1, 2, 3, 4, 5, 6, 7].flatMap((host) => [3, 4, 5].map((step) => worst(host, step))));
+  await page.click('[data-value="ranks"]');
+  assert.equal((await labels()).length, 64);
+  await visit(page, "#stragglers");
+  assert.deepEqual(await page.$$eval('[aria-label^="Who waits"] .row-label', (all) => all.map((e) => e.textContent)), [0, 1, 2, 3, 4, 5, 6, 7].map((host) => `host${host}`));
+  await close();
+});
