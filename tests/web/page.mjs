@@ -87,7 +87,7 @@ export async function open(path, { hash = "", theme = "light", width = 1440, hei
   page.on("pageerror", (error) => noted.console.push(`error: ${error.message}`));
   page.on("request", (request) => noted.requests.push(request.url()));
   await page.goto(`file://${resolve(path)}${hash}`);
-  await viewed(page, ready ?? (hash.slice(1).split("/")[0] || "summary"));
+  if (ready !== null) await viewed(page, ready ?? (hash.slice(1).split("/")[0] || "summary"));
   return { page, noted, close: () => context.close() };
 }
 

@@ -52,6 +52,7 @@ const parts = [
 </head>
 <body>
 <noscript>This report needs JavaScript; it loads nothing from outside.</noscript>
+<p class="unopened">This report was cut short: its program is missing.</p>
 <script type="application/json" id="tables">
 `,
   `</script>

@@ -114,14 +114,14 @@ export async function block(id: string): Promise<Uint8Array> {
   if (!element) throw new Error(`the block ${id} is missing`);
   if (typeof DecompressionStream === "undefined")
     throw new Error("this browser cannot decompress data (it has no DecompressionStream)");
-  const binary = atob((element.textContent ?? "").trim());
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
   try {
+    const binary = atob((element.textContent ?? "").trim());
+    const bytes = new Uint8Array(binary.length);
+    for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     return new Uint8Array(await new Response(stream).arrayBuffer());
   } catch {
-    throw new Error(`the block ${id} is damaged: was the file cut short?`);
+    throw new Error(`the block ${id} is damaged; the file may have been cut short`);
   }
 }
 

@@ -1,0 +1,256 @@
+// Nothing from a trace or an address ever becomes markup, code, an address or a formula.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { before, test } from "node:test";
+import { kernel, listed, merge, moduleOf, open, quiet, shared, synth, text, tmerge, trace, visit } from "./page.mjs";
+
+// Each of them would run, or ask the network, were it ever taken for markup.
+const EVIL = [
+  "</script><script>window.evil = 1; console.error('ran')</script>",
+  "<img src=x onerror=\"window.evil = 1; console.error('ran')\">",
+  "<svg/onload=window.evil=1><iframe src=//a.example></iframe>",
+  "\"' onmouseover='window.evil=1' x=\"",
+  "nul\u0000bel\u0007esc\u001b[31m",
+  "turned\u202eround\u2066",
+  "line\u2028and\u2029paragraph",
+  "${window.evil=1}{{evil}}<!-- ]]> -->",
+  "javascript:window.evil=1",
+  "=HYPERLINK(\"http://a.example\")",
+  "long<b>" + "x".repeat(64_000),
+];
+
+const host = (text) => ({ ph: "X", cat: "cpu_op", pid: 100, tid: 100, ts: 100, dur: 20, name: text });
+
+/* A rank whose every name is hostile. */
+function hostileTrace(path, rank) {
+  const events = [];
+  EVIL.forEach((name, i) => {
+    const ts = 100 + 100 * i;
+    events.push(
+      { ...host(name), ts, args: { "External id": i } },
+      { ...host(`module: ${name}`), cat: "python_function", ts, args: { "Python id": i, "Python module id": i } },
+      { ...host(name), cat: "user_annotation", ts },
+      { ...host("cudaLaunchKernel"), cat: "cuda_runtime", ts: ts + 1, dur: 5, args: { correlation: i + 1, "External id": i } },
+      kernel(name, ts + 10, 30, { correlation: i + 1, "External id": i }),
+      kernel(`ncclDevKernel_AllReduce_${name}`, ts + 50 + rank, 20, { "Collective name": "allreduce", "Process Group Name": name, "Process Group Description": name,
+        "Process Group Ranks": "[0, 1]", "Group size": 2, "In msg nelems": 1000, "Out msg nelems": 1000, dtype: name, Seq: i }, 8),
+      { ph: "i", cat: "cpu_instant_event", name: "[memory]", pid: 100, tid: 100, ts: ts + 3, s: "t", args: { "Total Allocated": 1000 + i, "Total Reserved": 2000, Bytes: 1000, Addr: i, "Device Type": 1, "Device Id": 0, name } },
+      { ...host(`ProfilerStep#${i + 1}${i % 2 ? name : ""}`), cat: "user_annotation", ts: ts - 5, dur: 99 },
+      { ph: "M", name: "thread_name", pid: 100, tid: 100 + i, args: { name } },
+      { ph: "M", name: "process_name", pid: 100 + i, args: { name } });
+  });
+  return trace(path, events, { distributedInfo: { rank, world_size: 2, backend: EVIL[1] }, deviceProperties: [{ id: 0, name: EVIL[1], totalGlobalMem: 80e9 }], traceName: EVIL[0] });
+}
+
+const FOLDER = "<b onclick=evil()>&amp;<img src=x>"; // by which the job is called
+
+let job;
+before(() => {
+  mkdirSync(FOLDER);
+  const files = [hostileTrace(`${FOLDER}/<img src=x onerror=alert(1)>.json`, 0), hostileTrace(`${FOLDER}/=cmd\u202e rank1.json`, 1)];
+  writeFileSync("hosts", `0 ${EVIL[1].replaceAll(" ", "/")}\n1 </script><script>window.evil=1</script>\n`);
+  writeFileSync("ranks", `${files[0]} 0\n${files[1]} 1\n`);
+  job = merge("hostile", files, "--host-map", "hosts", "--rank-map", "ranks");
+});
+
+/** Whether something of the evil ran, or became an element. */
+const harm = (page) => page.evaluate(() => ({ evil: window.evil ?? 0, markup: document.querySelectorAll("img, iframe, svg, [onerror], [onload], [onmouseover], body > script:not([type]) ~ script:not([type])").length,
+  addresses: [...document.querySelectorAll("a[href]")].map((a) => a.getAttribute("href")).filter((each) => !/^[#]|^blob:/.test(each)) }));
+const NONE = { evil: 0, markup: 0, addresses: [] };
+
+test("hostile names run nowhere, say nothing and ask for nothing", async () => {
+  const { page, noted, close } = await open(job.page);
+  for (const view of await listed(page)) {
+    await visit(page, `#${view}`);
+    assert.deepEqual(await harm(page), NONE, view);
+    for (const anchor of await page.$$("main .cell, main .piece, main .figure")) { await anchor.dispatchEvent("pointerenter"); break; }
+    quiet(noted, view);
+  }
+  const names = JSON.parse(await page.textContent("#tables")).tables;
+  for (const name of Object.keys(names)) {
+    await visit(page, `#tables/name=${name}`);
+    await page.waitForFunction(() => !document.querySelector("main").textContent.includes("Unpacking"));
+    assert.deepEqual(await harm(page), NONE, name);
+  }
+  quiet(noted, "tables");
+  await close();
+});
+
+test("names are shown as text: controls as escapes, long ones cut, in an element of their own", async () => {
+  const { page, close } = await open(job.page, { hash: "#tables/name=kernels.kernel" });
+  const shown = await page.$$eval('td[data-column="name"] bdi', (all) => all.map((e) => e.textContent));
+  for (const expected of [EVIL[0], EVIL[1], "nul\\u0000bel\\u0007esc\\u001b[31m", "turned\\u202eround\\u2066", "line\\u2028and\\u2029paragraph"])
+    assert.ok(shown.some((each) => each.replaceAll("\ufffd", "\\u0000").startsWith(expected.slice(0, 150))), `${expected} is not among ${shown.map((each) => each.slice(0, 60))}`);
+  assert.ok(shown.every((each) => each.length <= 160), "a long name");
+  assert.ok(shown.some((each) => each.startsWith("long<b>x") && each.endsWith("…")));
+  const raw = await page.evaluate(() => /[\u0000-\u0008\u000b-\u001f\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText));
+  assert.equal(raw, false, "a character that controls");
+  await close();
+});
+
+test("the data of the file cannot end their element", () => {
+  const file = text(job.page);
+  assert.equal(file.match(/<script/gi).length, file.match(/<\/script>/gi).length);
+  const data = file.slice(file.indexOf('id="tables">'), file.indexOf("</script>", file.indexOf('id="tables">')));
+  assert.ok(!/[\u2028\u2029\u0000]/.test(data) && !data.slice(13).includes("<"), "unescaped");
+  assert.ok(data.includes("\\u003c/script>"), "the fixture has lost its names");
+  assert.equal(/<title>(.*)<\/title>/.exec(file)[1], `${FOLDER.replaceAll("&", "&amp;").replaceAll("<", "&lt;")} - tmerge`);
+});
+
+test("the policy's hashes are those of the script and the style", () => {
+  const file = text(job.page);
+  const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(file)[1];
+  const hash = (part) => `'sha256-${createHash("sha256").update(part, "utf8").digest("base64")}'`;
+  const between = (start, end) => { const at = file.indexOf(start) + start.length; return file.slice(at, file.indexOf(end, at)); };
+  assert.deepEqual(policy.split("; "), ["default-src 'none'", `script-src ${hash(between("<script>", "</script>"))}`, `style-src ${hash(between("<style>", "</style>"))}`,
+    "img-src data: blob:", "base-uri 'none'", "form-action 'none'"]);
+});
+
+test("a script, a handler, a style and a request that get into the page are blocked", async () => {
+  const { page, close } = await open(job.page);
+  const blocked = await page.evaluate(async () => {
+    const found = [];
+    document.addEventListener("securitypolicyviolation", (event) => found.push(event.effectiveDirective));
+    const script = document.createElement("script");
+    script.textContent = "window.evil = 1";
+    document.body.append(script);
+    const button = document.createElement("button");
+    button.setAttribute("onclick", "window.evil = 2");
+    document.body.append(button);
+    button.click();
+    const box = document.createElement("div");
+    box.setAttribute("style", "background: url(//a.example/x.png)");
+    document.body.append(box);
+    const image = document.createElement("img");
+    image.src = "http://a.example/x.png";
+    document.body.append(image);
+    const base = document.createElement("base");
+    base.href = "http://a.example/";
+    document.head.append(base);
+    await fetch("http://a.example/").catch(() => 0);
+    await new Promise((done) => setTimeout(done, 200));
+    return { found: [...new Set(found)].sort(), evil: window.evil ?? 0, background: getComputedStyle(box).backgroundImage };
+  });
+  assert.deepEqual(blocked, { found: ["base-uri", "connect-src", "img-src", "script-src-attr", "script-src-elem", "style-src-attr"], evil: 0, background: "none" });
+  await close();
+});
+
+test("an address off the grammar is passed over", async () => {
+  const { page, noted, close } = await open(job.page);
+  const heading = { summary: await page.textContent("h1") };
+  await visit(page, "#tables");
+  heading.tables = await page.textContent("h1");
+  const views = await listed(page);
+  const hashes = ["#tables/name=%3Cimg%20src=x%20onerror=alert(1)%3E", "#tables/name=__proto__", "#tables/name=constructor", "#tables/name=kernels.kernel/sort=%3Cb%3E/filter=%3Cimg%20src=x%3E",
+    "#summary/x=%E0%A4%A", "#summary/__proto__=1", "#steps/metric=__proto__/sort=constructor", "#ranks/show=%00/sort=toString", "#kernels/verdict=%3Cimg%3E", "#timeline/t=NaN-Infinity/coll=-1/rank=1e99/open=x"];
+  for (const hash of hashes.filter((each) => views.includes(each.slice(1).split("/")[0]))) {
+    await visit(page, hash);
+    assert.deepEqual(await harm(page), NONE, hash);
+    assert.equal(await page.$$eval("main p.empty", (all) => all.filter((p) => p.textContent.includes("cannot be")).length), 0, hash);
+    quiet(noted, hash);
+  }
+  for (const name of ["%3Cimg%3E", "__proto__", "constructor"]) {
+    await visit(page, `#tables/name=${name}`);
+    assert.equal(await page.$$eval(".table-index", (all) => all.length), 1, `${name} is taken for a table`);
+  }
+  for (const hash of ["#__proto__", "#constructor/x=1", "#%3Cscript%3E", "##", "#nowhere"]) {
+    await page.evaluate((h) => { document.body.removeAttribute("data-ready"); location.hash = h; }, hash);
+    await page.waitForSelector("body[data-ready]");
+    assert.equal(await page.textContent("h1"), heading.summary, hash);
+  }
+  quiet(noted, "addresses");
+  await close();
+});
+
+test("cells of CSV that begin a formula get a leading quote", async () => {
+  const { csvOf } = await moduleOf("grid.ts");
+  const { Table } = await moduleOf("data.ts");
+  const columns = [["name", "text", "", "", 0], ["n", "int", "", "", 0]];
+  const rows = [["=1+1", -5], ["+x", 1], ["-x", 2], ["@x", 3], ["\tx", 4], ["a=b", 5], ["say \"hi\", you", 6], ["", 7], [null, null], ["two\nlines", 8]];
+  assert.equal(csvOf(new Table("t", { columns }, rows), rows.map((_, i) => i)),
+    "name,n\r\n'=1+1,-5\r\n'+x,1\r\n'-x,2\r\n'@x,3\r\n'\tx,4\r\na=b,5\r\n\"say \"\"hi\"\", you\",6\r\n\"\",7\r\n,\r\n\"two\nlines\",8\r\n");
+});
+
+// Damage -------------------------------------------------------------------------------------------
+
+/** A page whose large tables are blocks: the file's text, and a block's name. */
+function large() {
+  const page = merge("large", synth("large-traces", { ranks: 64, ranks_per_host: 8, steps: 16, layers: 2, buckets: 2, cpu_ops: 1 })).page;
+  const file = text(page);
+  const [, id] = /<script type="application\/octet-stream" id="(table:[^"]+)"/.exec(file) ?? [];
+  assert.ok(id, "no table is a block");
+  return { page, file, id };
+}
+
+/** What a table's view says where its block is spoilt; the other views must open. */
+async function damaged(path, file, table) {
+  writeFileSync(path, file);
+  const { page, noted, close } = await open(path, { hash: "#about" });
+  await visit(page, `#tables/name=${table}`);
+  await page.waitForSelector("main .empty");
+  const said = await page.$$eval("main .empty", (all) => all.map((e) => e.textContent));
+  for (const view of ["summary", "tables", "about"]) {
+    await visit(page, `#${view}`);
+    assert.ok((await page.textContent("h1")).length > 0, view);
+  }
+  await visit(page, "#tables/name=job.rank");
+  assert.equal(await page.$$eval('td[data-column="rank"]', (all) => all.length), 64);
+  quiet(noted, path);
+  await close();
+  return said;
+}
+
+test("a damaged block gives one clear line, and the other views work", async () => {
+  const { file, id } = large(), table = id.slice(6);
+  const at = file.indexOf(`id="${id}"`), start = file.indexOf(">", at) + 1, end = file.indexOf("</script>", start);
+  const middle = (start + end) >> 1, other = file[middle] === "A" ? "B" : "A";
+  const line = [`This table cannot be shown: the block ${id} is damaged; the file may have been cut short.`];
+  assert.deepEqual(await damaged("flipped.html", file.slice(0, middle) + other.repeat(8) + file.slice(middle + 8), table), line);
+  assert.deepEqual(await damaged("no-base64.html", `${file.slice(0, middle)}!!!${file.slice(middle + 3)}`, table), line);
+  assert.deepEqual(await damaged("short.html", file.slice(0, middle), table), line);
+  assert.deepEqual(await damaged("gone.html", file.slice(0, file.lastIndexOf("<script", at)), table), [`This table cannot be shown: the block ${id} is missing.`]);
+});
+
+test("a damaged block of the timeline gives one clear line there", async () => {
+  const { file } = large();
+  for (const id of ["timeline.job", "timeline.coverage"]) {
+    const start = file.indexOf(">", file.indexOf(`id="${id}"`)) + 1, middle = (start + file.indexOf("</script>", start)) >> 1;
+    writeFileSync("timeline.html", `${file.slice(0, middle)}!!!!${file.slice(middle + 4)}`);
+    const { page, noted, close } = await open("timeline.html");
+    await visit(page, "#timeline");
+    await page.waitForFunction((block) => document.querySelector("main").textContent.includes(`the block ${block} is damaged`), id, { timeout: 10_000 });
+    await visit(page, "#ranks");
+    assert.ok(await page.$$eval(".stack", (all) => all.length) >= 64);
+    quiet(noted, id);
+    await close();
+  }
+});
+
+test("a page cut within its tables says so", async () => {
+  const file = text(large().page);
+  writeFileSync("stub.html", file.slice(0, file.indexOf('id="tables">') + 5000));
+  const { page, close } = await open("stub.html", { ready: null });
+  await page.waitForSelector("text=This report was cut short", { state: "visible", timeout: 10_000 });
+  await close();
+});
+
+test("a page of a real job has no address of the web in it", (t) => {
+  const traces = shared("nanogpt8");
+  if (!traces) return t.skip("no real traces");
+  const file = text(merge("real", traces).page);
+  assert.ok(!/(src|href)\s*=\s*["']?\s*(https?:)?\/\//i.test(file));
+});
+
+test("hostile names in a comparison run nowhere either", async () => {
+  tmerge("diff", job.store, job.store, "--html", "diff.html");
+  const other = merge("tame", [trace("a0.json", [kernel("gemm", 100, 50)], { distributedInfo: { rank: 0, world_size: 1 } })]);
+  tmerge("diff", other.store, job.store, "--html", "diff.html");
+  const { page, noted, close } = await open("diff.html");
+  for (const view of await listed(page)) {
+    await visit(page, `#${view}`);
+    assert.deepEqual(await harm(page), NONE, view);
+    quiet(noted, view);
+  }
+  await close();
+});
