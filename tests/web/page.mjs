@@ -79,8 +79,8 @@ async function launched() {
 after(async () => browser?.close());
 
 /** Opens a page from the disk. What it says on the console and asks the network for is noted. */
-export async function open(path, { hash = "", theme = "light", width = 1440, height = 900, ready } = {}) {
-  const context = await (await launched()).newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true });
+export async function open(path, { hash = "", theme = "light", width = 1440, height = 900, scale = 1, ready } = {}) {
+  const context = await (await launched()).newContext({ viewport: { width, height }, deviceScaleFactor: scale, colorScheme: theme, acceptDownloads: true });
   const page = await context.newPage();
   const noted = { console: [], requests: [] };
   page.on("console", (message) => noted.console.push(`${message.type()}: ${message.text()}`));
