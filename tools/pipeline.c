@@ -151,10 +151,11 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
     tm_pipeline_say(p, "writing the store ...");
     TM_TRY(write_store(p, err));
     tm_times_end(&p->times, "writing");
-    tm_pipeline_say(p, "writing the report ...");
-    TM_TRY(tm_mpi_agree(p->comm, p->self == 0 && p->page ? write_page(p, err) : TM_OK, err));
-    if (input->has_page)
+    if (p->page) {
+        tm_pipeline_say(p, "writing the report ...");
+        TM_TRY(tm_mpi_agree(p->comm, p->self == 0 ? write_page(p, err) : TM_OK, err));
         tm_times_end(&p->times, "reporting");
+    }
     tm_pipeline_say(p, NULL);
     if (tm_argument(p->arguments, "times"))
         tm_times_print(&p->times, p->comm);

@@ -23,6 +23,8 @@ def test_a_merge_writes_a_page_beside_its_store():
     merged('job', '-o', 'plain', '--html', 'page.htm', page=True)
     equal(files(), ['job', 'other.h5', 'other.html', 'page.htm', 'plain', 'tmerge.h5'])
     lacks(merged('job', '--no-html', page=True).out, 'Report in')
+    contains(tmerge('job', '--times', page=True).expect(0).err, ' reporting 0.')
+    os.unlink('tmerge.html')
     equal(files(), ['job', 'other.h5', 'other.html', 'page.htm', 'plain', 'tmerge.h5'])
 
 

@@ -104,7 +104,7 @@ function eventWords(row: number, controller: Controller): Words {
 }
 
 const SUM_COLUMNS: readonly (readonly [string, number])[] = [
-  ["Compute", COMPUTE], ["Transfer", TRANSFER], ["Wait", WAIT], ["Not matched", UNMATCHED], ["Copies", COPIES],
+  ["Compute", COMPUTE], ["Transfer", TRANSFER], ["Wait", WAIT], ["Wait unknown", UNMATCHED], ["Copies", COPIES],
 ];
 
 function sumTable(sums: readonly RankSums[], job: JobBlock): HTMLElement {

@@ -15,7 +15,7 @@ import { readTheme } from "./theme";
 
 const DETAILS_ROOM = 190, LEAST_HEIGHT = 320, PHONE = 600, PRINT_RATIO = 2;
 const LEGEND = [
-  ["compute", "Compute"], ["transfer", "Transfer"], ["wait", "Wait"], ["unmatched", "Not matched"], ["copies", "Copies"],
+  ["compute", "Compute"], ["transfer", "Transfer"], ["wait", "Wait"], ["unmatched", "Wait unknown"], ["copies", "Copies"],
 ] as const;
 
 /** The elements of the view. */

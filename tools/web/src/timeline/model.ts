@@ -16,7 +16,7 @@ export const OTHER = 10;
 
 /** Kinds in words, by number. */
 export const KIND_WORDS: readonly string[] = [
-  "compute", "communication", "wait", "communication, not matched", "copy or set", "GPU annotation",
+  "compute", "communication", "wait", "communication, wait unknown", "copy or set", "GPU annotation",
   "operator", "annotation", "Python function", "runtime or driver call", "other host event",
 ];
 
