@@ -146,6 +146,8 @@ test("tables filter and sort by what is typed and clicked", async () => {
     const own = kernels.flatMap((row, i) => (row.name.toLowerCase().includes("nccldevkernel") ? [i] : []));
     const rows = async (table, column) => (await cells(page, table)).filter(([, c]) => c === column).map(([row]) => row);
     assert.deepEqual(await rows("kernels.kernel", "calls"), own.slice(0, 30));
+    const found = await page.$$eval('[aria-label="kernels.kernel"] td a', (all) => all.map((e) => decodeURIComponent(e.getAttribute("href"))));
+    assert.deepEqual(found, own.slice(0, 30).map((row) => `#timeline/find=${kernels[row].name.slice(0, 100)}`));
     await visit(page, "#operators/time=host");
     const byHost = operators.map((_, i) => i).sort((a, b) => operators[b].host_self_ns - operators[a].host_self_ns || a - b);
     assert.deepEqual(await rows("operators.op", "calls"), byHost.slice(0, 30));
@@ -189,8 +191,8 @@ test("the longest gaps lead to their rank and time", async () => {
   const links = await page.$$eval('[aria-label="idle.gap"] td a', (all) => all.map((e) => decodeURIComponent(e.getAttribute("href"))));
   assert.equal(links.length, Math.min(12, gaps.length));
   links.forEach((link, i) => {
-    const [, rank, from, to] = /^#timeline\/rank=(\d+)\/t=(\d+)-(\d+)$/.exec(link).map(Number);
-    assert.equal(rank, gaps[i].rank);
+    const [, opened, rank, from, to] = /^#timeline\/open=(\d+)\/rank=(\d+)\/t=(\d+)-(\d+)$/.exec(link).map(Number);
+    assert.deepEqual([opened, rank], [gaps[i].rank, gaps[i].rank]);
     assert.ok(to - from > gaps[i].duration_ns && to - from < 1.3 * gaps[i].duration_ns + 2000, link);
   });
   await close();

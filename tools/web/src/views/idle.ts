@@ -84,15 +84,15 @@ function gaps(job: Job): HTMLElement {
   if (table.n === 0) return section(title, empty("There is no gap: something runs on every GPU from its first event to its last."));
   const most = Math.max(1, ...table.nums("duration_ns").map((v) => v ?? 0)), write = timeWriter(table, [...table.rows.keys()], "duration_ns");
   const at = (row: number) => {
-    const begin = table.num(row, "begin_ns") ?? 0;
-    return onTimeline(begin, begin + (table.num(row, "duration_ns") ?? 0), { rank: table.num(row, "rank") ?? 0 });
+    const begin = table.num(row, "begin_ns") ?? 0, rank = table.num(row, "rank") ?? 0;
+    return onTimeline(begin, begin + (table.num(row, "duration_ns") ?? 0), { rank, open: rank });
   };
   const meanwhile = (row: number): Child => {
     const host = table.text(row, "host"), unrecorded = table.num(row, "unrecorded_ns");
     return [host !== null && longName(host), host !== null && h("small", null, f.time(table.num(row, "host_ns"))),
       unrecorded !== null && unrecorded > 0 && h("small", null, `${host === null ? "" : "; "}${f.time(unrecorded)} in no recorded call`)];
   };
-  return section(title, note("At most 10 of a rank. The first column leads to the gap on the timeline."),
+  return section(title, note("At most 10 of a rank. The first column leads to the gap on the timeline, with what the host did."),
     grid(job, table, { first: GAPS_FIRST, link: at, columns: [
       { column: "begin_ns", label: "begin" }, { column: "rank" }, { column: "step" },
       { column: "duration_ns", label: "gap", draw: (row) => inlineBar(table.num(row, "duration_ns"), most, write(table.num(row, "duration_ns")), CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.key ?? "idle") },

@@ -6,10 +6,11 @@ import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
 import { adviceState, severalRanks } from "../job";
 import { empty, figure, heading, legend, note, section, segmented } from "../ui";
-import type { View } from "../view";
+import { href, type View } from "../view";
 import { filtered } from "./filtered";
 
 const CONTENTION_FIRST = 10;
+const FIND_LENGTH = 100; // of a name, for the timeline to find it by
 
 // How well GPUs are used, as TensorBoard's overview counts it --------------------------------------
 
@@ -118,8 +119,8 @@ export const kernels: View = {
     const table = job.table(shapes ? "kernels.launch_shape" : "kernels.kernel");
     root.append(section("What costs most",
       legend([["compute", "Computes"], ["comm", "Communicates, and waits"]]),
-      !shapes && note("The thin line spans the shortest to the longest call; on it the mean of the median rank (bar) and of the slowest rank (dot). Each line has its own scale, from 0."),
-      filtered(context, table, { columns: columnsOf(job, table, [...table.rows.keys()]) },
+      note("A name leads to its calls on the timeline. ", !shapes && "The thin line spans the shortest to the longest call; on it the mean of the median rank (bar) and of the slowest rank (dot). Each line has its own scale, from 0."),
+      filtered(context, table, { columns: columnsOf(job, table, [...table.rows.keys()]), link: (row) => href("timeline", { find: (table.text(row, "name") ?? "").slice(0, FIND_LENGTH) }) },
         segmented("Rows", [["kernel", "kernels"], ["shape", "kernels and launch shapes"]], shapes ? "shape" : "kernel", (v) => context.redraw({ by: v === "kernel" ? null : v, sort: null })))),
       contention(job));
   },

@@ -12,16 +12,17 @@ import { filtered } from "./filtered";
 interface Kind {
   readonly key: string;
   readonly label: string;
+  readonly what: string;
   readonly table: string;
   /** What to record where there is none. */
   readonly missing: string;
 }
 
 const KINDS: readonly Kind[] = [
-  { key: "op", label: "operators", table: "operators.op", missing: "Record with ProfilerActivity.CPU among the profiler’s activities: operators are events of the CPU." },
-  { key: "shape", label: "operators and shapes", table: "operators.shape", missing: "Record with record_shapes=True: then operators are told apart by the shapes of their inputs." },
-  { key: "module", label: "modules", table: "modules.module", missing: "Record with with_modules=True (and with_stack=True): then the profiler names the nn.Module of each call." },
-  { key: "annotation", label: "annotations", table: "modules.annotation", missing: "Mark parts of the program with torch.profiler.record_function(\"name\")." },
+  { key: "op", what: "operators", label: "operators", table: "operators.op", missing: "Record with ProfilerActivity.CPU among the profiler’s activities: operators are events of the CPU." },
+  { key: "shape", what: "operators", label: "operators and shapes", table: "operators.shape", missing: "Record with record_shapes=True: then operators are told apart by the shapes of their inputs." },
+  { key: "module", what: "modules", label: "modules", table: "modules.module", missing: "Record with with_modules=True (and with_stack=True): then the profiler names the nn.Module of each call." },
+  { key: "annotation", what: "annotations", label: "annotations", table: "modules.annotation", missing: "Mark parts of the program with torch.profiler.record_function(\"name\")." },
 ];
 const UNUSED_FIRST = 5;
 const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10d::)/; // as idle.rank host_comm_ns has it
@@ -57,8 +58,8 @@ function columnsOf(job: Job, table: Table, side: "device" | "host"): GridColumn[
     { column: self, label: `${where(side)}, itself`, draw: (row) => inlineBar(table.num(row, self), most, write(table.num(row, self)),
       side === "host" ? "host" : COMMUNICATES.test(table.text(row, "name") ?? "") ? "comm" : "compute") },
     { column: `${side}_total_ns`, label: "with what it calls" }, { column: "calls" },
-    ...(severalRanks(job) ? [{ column: `${side}_max_ns`, label: "least, median, most of the ranks", draw: (row: number) => rankStrip(table, row, side), write: f.time },
-      { column: `${side}_max_rank`, label: "most on rank" }] : []),
+    ...(severalRanks(job) ? [{ column: `${side}_max_ns`, label: "over the ranks", draw: (row: number) => rankStrip(table, row, side), write: f.time },
+      { column: `${side}_max_rank`, label: "most on" }] : []),
     { column: `${other}_self_ns`, label: `${where(other)}, itself` },
     { column: "tensor_self_pct", label: "on tensor cores" },
   ];
@@ -75,13 +76,13 @@ function unused(job: Job): HTMLElement | null {
     grid(job, table, { rows, first: UNUSED_FIRST, columns: [{ column: "name" }, { column: "device_self_ns", label: "GPU, itself" }, { column: "calls" }, { column: "ranks" }] }));
 }
 
-function finding(job: Job, table: Table, side: "device" | "host"): [Child, string] {
+function finding(job: Job, table: Table, kind: Kind, side: "device" | "host"): [Child, string] {
   const self = `${side}_self_ns`, all = f.sum(table.nums(self));
   const order = [...table.rows.keys()].sort((a, b) => (table.num(b, self) ?? 0) - (table.num(a, self) ?? 0));
   const first = order.find((row) => !COMMUNICATES.test(table.text(row, "name") ?? "")) ?? order[0]!;
   let half = 0;
   for (let taken = 0; half < order.length && 2 * taken < all; half++) taken += table.num(order[half]!, self) ?? 0;
-  const what = side === "device" ? "of the GPU time that operators launched" : "of the operators’ time on the host";
+  const what = side === "device" ? `of the GPU time that ${kind.what} launched` : `of the ${kind.what}’ time on the host`;
   const tensor = table.num(first, "tensor_self_pct");
   return [[h("bdi", null, cut(visible(table.text(first, "name") ?? ""), 60)), ` takes ${f.percent(f.share(table.num(first, self) ?? 0, all))} ${what}`],
     (side === "device" && tensor !== null ? `${f.percent(tensor)} of its kernels’ time is on tensor cores. ` : "") +
@@ -102,7 +103,7 @@ export const operators: View = {
     const choose = segmented("Rows", KINDS.map((each) => [each.key, each.label] as const), kind.key, (v) => context.redraw({ by: v === KINDS[0]!.key ? null : v, sort: null }));
     if (table.n === 0)
       return void root.append(heading(`No ${kind.label} were recorded`), h("div", { class: "controls" }, choose), empty(kind.missing));
-    root.append(heading(...finding(job, table, side)));
+    root.append(heading(...finding(job, table, kind, side)));
     const list = section("What costs most", side === "device" && table.rows.some((_, row) => COMMUNICATES.test(table.text(row, "name") ?? "")) && legend([["compute", "Kernels, copies, sets"], ["comm", "Communicates, and waits"]]),
       note(severalRanks(job) ? "The strip spans the ranks’ least to most: the median is the bar, the dot the rank with most. Each has its own scale, from 0." :
       "Itself: without the time of what it calls."),
