@@ -29,7 +29,11 @@ async function bundle(entry, more) {
 }
 
 const script = await bundle("main.ts", { format: "iife" });
-const style = (await bundle("style.css")) + rampStyle();
+const rules = await bundle("style.css");
+const dark = /:root\[data-theme=dark\]\{([^}]*)\}/.exec(rules);
+if (!dark) throw new Error("style.css has no dark colours");
+const preferred = `@media screen and (prefers-color-scheme:dark){:root:not([data-theme=light]){${dark[1]}}}`;
+const style = rules + preferred + rampStyle();
 for (const [text, end] of [[script, "</script"], [style, "</style"]])
   if (text.toLowerCase().includes(end)) throw new Error(`${end} would end the element`);
 

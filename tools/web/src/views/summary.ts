@@ -118,6 +118,7 @@ interface Figure {
 
 function span(values: readonly number[], write: (value: number) => string, of: string): string {
   if (values.length === 0) return "";
+  if (values.length === 1) return of.replace("by ", "one ");
   const low = write(Math.min(...values)), high = write(Math.max(...values));
   return low === high ? `the same ${of}` : `${low} to ${high} ${of}`;
 }
