@@ -37,6 +37,8 @@ interface Field {
   readonly value: Map<string, number>;
   readonly row: Map<string, number>;
   readonly partial: Set<string>;
+  /** Rows of overlap.step. */
+  readonly window: Map<string, number>;
 }
 
 /* Ranks, or with many of them hosts, whose worst rank counts. */
@@ -49,8 +51,12 @@ function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field
     row.set(key, r);
     if (v !== null) value.set(key, v);
   }
-  for (let r = 0; r < windows.n; r++)
-    if (windows.cell(r, "partial") === true) partial.add(`${windows.num(r, "rank")}/${windows.num(r, "step")}`);
+  const window = new Map<string, number>();
+  for (let r = 0; r < windows.n; r++) {
+    const key = `${windows.num(r, "rank")}/${windows.num(r, "step")}`;
+    window.set(key, r);
+    if (windows.cell(r, "partial") === true) partial.add(key);
+  }
   const steps = [...new Set(windows.nums("step"))].filter((s): s is number => s !== null).sort((a, b) => a - b);
   let rows = byHost
     ? [...new Set(ranks.map((rank) => host.get(rank)!))].map((name) => ({ label: name, ranks: ranks.filter((rank) => host.get(rank) === name) }))
@@ -59,7 +65,7 @@ function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field
     const cost = new Map(rows.map((r) => [r, Math.max(...r.ranks.map((rank) => f.sum(steps.map((s) => value.get(`${rank}/${s}`) ?? 0))))]));
     rows = rows.sort((a, b) => cost.get(b)! - cost.get(a)!);
   }
-  return { rows, steps, value, row, partial };
+  return { rows, steps, value, row, partial, window };
 }
 
 function cellOf(job: Job, metric: Metric, field: Field, unit: f.Unit, r: number, c: number): MapCell | null {
@@ -69,7 +75,7 @@ function cellOf(job: Job, metric: Metric, field: Field, unit: f.Unit, r: number,
   const worst = there.reduce((a, b) => ((field.value.get(`${b}/${step}`) ?? -1) > (field.value.get(`${a}/${step}`) ?? -1) ? b : a));
   const value = field.value.get(`${worst}/${step}`) ?? null;
   const partial = field.partial.has(`${worst}/${step}`);
-  const window = windowOf(job, worst, step);
+  const window = windowOf(job, field.window.get(`${worst}/${step}`) ?? -1);
   return {
     value,
     text: value === null ? f.NONE : f.scaled(value, unit, unit.factor === 1 ? 0 : 1),
@@ -80,9 +86,8 @@ function cellOf(job: Job, metric: Metric, field: Field, unit: f.Unit, r: number,
   };
 }
 
-function windowOf(job: Job, rank: number, step: number): [number, number] | null {
+function windowOf(job: Job, row: number): [number, number] | null {
   const table = job.table("overlap.step");
-  const row = table.find({ rank, step });
   const begin = table.num(row, "begin_ns"), length = table.num(row, "window_ns");
   return begin === null || length === null ? null : [Math.max(0, begin), begin + length];
 }
