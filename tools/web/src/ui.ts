@@ -77,7 +77,7 @@ function cellNumber(job: Job, origin: Origin): number | string | null {
 
 /** A word with its definition on hover and focus. */
 export function term(label: string, definition: Child): HTMLElement {
-  return tip(h("span", { class: "term", attr: { tabindex: 0, role: "term", "aria-label": label } }, label), () => definition);
+  return tip(h("span", { class: "term", attr: { tabindex: 0, role: "term" } }, label), () => definition);
 }
 
 // Text ---------------------------------------------------------------------------------------------
