@@ -79,8 +79,9 @@ async function launched() {
 after(async () => browser?.close());
 
 /** Opens a page from the disk. What it says on the console and asks the network for is noted. */
-export async function open(path, { hash = "", theme = "light", width = 1440, height = 900, scale = 1, ready } = {}) {
+export async function open(path, { hash = "", theme = "light", width = 1440, height = 900, scale = 1, ready, init } = {}) {
   const context = await (await launched()).newContext({ viewport: { width, height }, deviceScaleFactor: scale, colorScheme: theme, acceptDownloads: true });
+  if (init) await context.addInitScript(init);
   const page = await context.newPage();
   const noted = { console: [], requests: [] };
   page.on("console", (message) => noted.console.push(`${message.type()}: ${message.text()}`));
