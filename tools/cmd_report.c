@@ -19,10 +19,14 @@ static const tm_option options[] = {
 static tm_status write_report(const char *store_path, const char *path, tm_error *err) {
     tm_store *store;
     TM_TRY(tm_store_open(store_path, &store, err));
-    tm_status status = tm_report_write(store, path, TMERGE_VERSION, err);
+    tm_status status = TM_OK;
+    if (tm_console_speaks()) { /* not before: all processes leave with the same status */
+        tm_output_watch(path);
+        status = tm_report_write(store, path, TMERGE_VERSION, err);
+        if (status == TM_OK)
+            printf("Report in %s\n", path);
+    }
     tm_store_close(store);
-    if (status == TM_OK && tm_console_speaks())
-        printf("Report in %s\n", path);
     return status;
 }
 
@@ -34,10 +38,8 @@ static tm_status report_run(const tm_arguments *arguments, tm_error *err) {
     tm_status status = path ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         status = tm_page_check(path, tm_argument(arguments, "force") != NULL, err);
-    if (status == TM_OK) {
-        tm_output_watch(path);
+    if (status == TM_OK)
         status = write_report(store, path, err);
-    }
     free(path);
     return status;
 }

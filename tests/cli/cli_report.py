@@ -34,6 +34,8 @@ def test_a_report_of_a_store_is_the_page_that_the_merge_wrote():
     os.rename('tmerge.html', 'merged.html')
     equal(tmerge('report', 'tmerge.h5').expect(0).out, 'Report in tmerge.html\n')
     equal(content('tmerge.html'), content('merged.html'))
+    equal(tmerge('report', 'tmerge.h5', n=3).expect(0).out, 'Report in tmerge.html\n')
+    equal(content('tmerge.html'), content('merged.html'))
     os.rename('tmerge.h5', 'elsewhere.store')
     tmerge('report', 'elsewhere.store', '-o', 'again.html').expect(0)
     equal(content('again.html'), content('merged.html'))
