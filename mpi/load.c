@@ -30,6 +30,7 @@ typedef struct loader {
     tm_vec parts;         /* of tm_mpi_part: of the traces that several processes read */
     tm_trace **traces;    /* [n_inputs] read here, NULL elsewhere */
     tm_classifier *classifier;
+    tm_step_names *step_names;
     tm_loaded *out;
 } loader;
 
@@ -327,7 +328,8 @@ static tm_status list_ranks(loader *l, tm_error *err) {
 
 /* Builds the timeline of one rank from its traces here, in the order of the arguments. */
 static tm_status build_rank(loader *l, int64_t rank, tm_error *err) {
-    const tm_build_context context = {l->out->names, l->classifier, l->options->skip_bad};
+    const tm_build_context context = {l->out->names, l->classifier, l->options->skip_bad,
+                                      l->step_names};
     size_t n_inputs = l->options->n_inputs, n = 0;
     tm_trace **own = malloc(n_inputs * sizeof *own);
     size_t *input = malloc(n_inputs * sizeof *input);
@@ -369,6 +371,8 @@ static tm_status prepare(loader *l, tm_error *err) {
     tm_status status = l->entries && l->traces && l->out->names ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         status = tm_classifier_create(l->options->comm_pattern, &l->classifier, err);
+    if (status == TM_OK)
+        status = tm_step_names_create(l->options->step_pattern, &l->step_names, err);
     return tm_mpi_agree(l->comm, status, err);
 }
 
@@ -413,6 +417,7 @@ tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *l
     free(l.items);
     free(l.traces);
     tm_classifier_destroy(l.classifier);
+    tm_step_names_destroy(l.step_names);
     if (status == TM_OK)
         *out = loaded;
     else

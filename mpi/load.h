@@ -23,6 +23,7 @@ typedef struct tm_load_options {
     const tm_input *inputs; /* [n_inputs] the same on every process */
     size_t n_inputs;
     const char *comm_pattern;         /* or NULL */
+    const char *step_pattern;         /* or NULL */
     bool skip_bad;                    /* leave out what cannot be read, or overlaps */
     const tm_progress_sink *progress; /* or NULL */
     int64_t split_min_bytes;          /* 0: TM_SPLIT_MIN_BYTES; for tests */
@@ -49,7 +50,7 @@ typedef struct tm_loaded {
  *                  out, with the reason
  * @param out       set only on TM_OK; free it with tm_loaded_free
  * @return          TM_OK; TM_ERR_INPUT (a trace is missing or malformed, two cover the same time of
- *                  one rank, no trace at all); TM_ERR_USAGE (the pattern); TM_ERR_FAULT; the same
+ *                  one rank, no trace at all); TM_ERR_USAGE (a pattern); TM_ERR_FAULT; the same
  *                  on every process, with the error of the lowest one that failed
  */
 tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *left_out,

@@ -70,16 +70,24 @@ static tm_status read_own(restorer *r, tm_error *err) {
     return keep_wanted(r, err);
 }
 
-static tm_status find_roles(const tm_loaded *loaded, const char *comm_pattern, tm_error *err) {
+static tm_status find_roles(const tm_loaded *loaded, const tm_load_options *patterns,
+                            tm_error *err) {
     tm_classifier *classifier = NULL;
-    tm_status status = tm_classifier_create(comm_pattern, &classifier, err);
-    for (size_t i = 0; i < loaded->n_timelines && status == TM_OK; i++)
+    tm_step_names *steps = NULL;
+    tm_status status = tm_classifier_create(patterns->comm_pattern, &classifier, err);
+    if (status == TM_OK)
+        status = tm_step_names_create(patterns->step_pattern, &steps, err);
+    for (size_t i = 0; i < loaded->n_timelines && status == TM_OK; i++) {
         status = tm_timeline_find_roles(&loaded->timelines[i], loaded->names, classifier, err);
+        if (status == TM_OK)
+            status = tm_timeline_find_steps(&loaded->timelines[i], loaded->names, steps, err);
+    }
     tm_classifier_destroy(classifier);
+    tm_step_names_destroy(steps);
     return status;
 }
 
-tm_status tm_mpi_restore(MPI_Comm comm, const tm_store *store, const char *comm_pattern,
+tm_status tm_mpi_restore(MPI_Comm comm, const tm_store *store, const tm_load_options *patterns,
                          tm_table *left_out, tm_loaded *out, tm_error *err) {
     tm_loaded loaded = {.world_size = -1};
     restorer r = {.comm = comm, .store = store, .out = &loaded};
@@ -92,7 +100,7 @@ tm_status tm_mpi_restore(MPI_Comm comm, const tm_store *store, const char *comm_
     if (status == TM_OK && r.self == 0)
         status = tm_store_read_table(store, left_out, err);
     if (status == TM_OK)
-        status = find_roles(&loaded, comm_pattern, err);
+        status = find_roles(&loaded, patterns, err);
     status = tm_mpi_agree(comm, status, err);
     if (status == TM_OK)
         *out = loaded;

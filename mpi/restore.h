@@ -7,18 +7,18 @@
 
 /**
  * Reads the timeline of every rank on some process, shared out by their events, and finds the roles
- * of the events again.
+ * of the events and the steps again.
  *
  * Collective: over comm.
- * @param store         open on every process
- * @param comm_pattern  kernels that communicate besides the known ones, or NULL
- * @param left_out      a table of the form of job.left_out: process 0 adds the store's rows
- * @param out           set only on TM_OK; free it with tm_loaded_free
- * @return              TM_OK; TM_ERR_INPUT (the store is damaged); TM_ERR_USAGE (the pattern);
- *                      TM_ERR_FAULT; the same on every process, with the error of the lowest one
- *                      that failed
+ * @param store     open on every process
+ * @param patterns  its patterns alone count
+ * @param left_out  a table of the form of job.left_out: process 0 adds the store's rows
+ * @param out       set only on TM_OK; free it with tm_loaded_free
+ * @return          TM_OK; TM_ERR_INPUT (the store is damaged); TM_ERR_USAGE (a pattern);
+ *                  TM_ERR_FAULT; the same on every process, with the error of the lowest one that
+ *                  failed
  */
-tm_status tm_mpi_restore(MPI_Comm comm, const tm_store *store, const char *comm_pattern,
+tm_status tm_mpi_restore(MPI_Comm comm, const tm_store *store, const tm_load_options *patterns,
                          tm_table *left_out, tm_loaded *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -1,6 +1,7 @@
 /* tmerge analyze: all results again, from a store alone. */
 #include <stdlib.h>
 
+#include "base/pattern.h"
 #include "mpi/agree.h"
 #include "mpi/restore.h"
 #include "pipeline.h"
@@ -10,6 +11,7 @@ static const tm_option options[] = {
     {"output", 'o', "FILE.h5", "write another store (the store itself)"},
     {"comm-pattern", 0, "REGEX",
      "kernels that communicate, besides the known ones; '' for no others"},
+    {"step-pattern", 0, "REGEX", "annotations that are steps; '' for the known names"},
     {"align", 0, "HOW",
      "clocks: auto (from the ends of collectives), utc (as recorded), or none for no number "
      "between ranks"},
@@ -28,8 +30,22 @@ static const tm_option options[] = {
 typedef struct analyze {
     const char *path;
     tm_store *store;
-    char *command, *align, *comm_pattern; /* owned; NULL where it has none */
+    char *command, *align, *comm_pattern, *step_pattern; /* owned; NULL where it has none */
 } analyze;
+
+/* Takes a pattern of the store. One that nobody typed is no wrong usage. */
+static tm_status take_pattern(const analyze *a, const char *name, const char *pattern,
+                              const char **out, tm_error *err) {
+    regex_t compiled;
+    *out = pattern;
+    tm_status status = pattern ? tm_pattern_compile(pattern, REG_NOSUB, &compiled, err) : TM_OK;
+    if (status == TM_ERR_USAGE)
+        return tm_fail(err, TM_ERR_INPUT, a->path, -1,
+                       "the store is damaged: its %s is no regular expression", name);
+    if (status == TM_OK && pattern)
+        regfree(&compiled);
+    return status;
+}
 
 /* What the store was made with counts, where no option says otherwise. */
 static tm_status read_settings(tm_pipeline *p, analyze *a, tm_error *err) {
@@ -37,6 +53,7 @@ static tm_status read_settings(tm_pipeline *p, analyze *a, tm_error *err) {
     TM_TRY(tm_store_read_text(a->store, "command", &a->command, err));
     TM_TRY(tm_store_read_text(a->store, "align", &a->align, err));
     TM_TRY(tm_store_read_text(a->store, "comm_pattern", &a->comm_pattern, err));
+    TM_TRY(tm_store_read_text(a->store, "step_pattern", &a->step_pattern, err));
     int64_t wall = p->wall_uncertainty_ns;
     TM_TRY(tm_store_read_number(a->store, "wall_uncertainty_ns", wall, &wall, err));
     if (!tm_argument(p->arguments, "wall-uncertainty") && wall > 0)
@@ -44,7 +61,9 @@ static tm_status read_settings(tm_pipeline *p, analyze *a, tm_error *err) {
     p->command = a->command;
     p->compress = p->compress && tm_store_is_compressed(a->store);
     if (!tm_argument(p->arguments, "comm-pattern"))
-        p->comm_pattern = a->comm_pattern;
+        TM_TRY(take_pattern(a, "comm_pattern", a->comm_pattern, &p->comm_pattern, err));
+    if (!tm_argument(p->arguments, "step-pattern"))
+        TM_TRY(take_pattern(a, "step_pattern", a->step_pattern, &p->step_pattern, err));
     if (!tm_argument(p->arguments, "align") && a->align && !tm_align_parse(a->align, &p->align))
         return tm_fail(err, TM_ERR_INPUT, a->path, -1,
                        "the store was aligned by '%.40s', which this tmerge does not know",
@@ -58,14 +77,11 @@ static tm_status read_store(tm_pipeline *p, void *context, tm_error *err) {
     TM_TRY(tm_pipeline_check_output(p, err));
     tm_pipeline_say(p, "reading the store ...");
     tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
-    tm_status status =
-        tm_mpi_restore(p->comm, a->store, p->comm_pattern, left_out, &p->loaded, err);
+    const tm_load_options patterns = {.comm_pattern = p->comm_pattern,
+                                      .step_pattern = p->step_pattern};
+    tm_status status = tm_mpi_restore(p->comm, a->store, &patterns, left_out, &p->loaded, err);
     tm_store_close(a->store); /* before another takes its place */
     a->store = NULL;
-    /* A pattern that nobody typed is no wrong usage. */
-    if (status == TM_ERR_USAGE && p->comm_pattern == a->comm_pattern)
-        status = tm_fail(err, TM_ERR_INPUT, a->path, -1,
-                         "the store is damaged: its comm_pattern is no regular expression");
     return status;
 }
 
@@ -79,6 +95,7 @@ static tm_status analyze_run(const tm_arguments *arguments, tm_error *err) {
     free(a.command);
     free(a.align);
     free(a.comm_pattern);
+    free(a.step_pattern);
     return status;
 }
 

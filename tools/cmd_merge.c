@@ -17,6 +17,8 @@ static const tm_option options[] = {
     {"rank-map", 0, "FILE", "lines PATH RANK: which rank a trace is of"},
     {"comm-pattern", 0, "REGEX",
      "kernels that communicate, besides the known ones (POSIX extended)"},
+    {"step-pattern", 0, "REGEX",
+     "annotations that are steps, instead of ProfilerStep#N, step N, iteration N"},
     {"align", 0, "HOW",
      "clocks: auto (from the ends of collectives), utc (as recorded), or none for no number "
      "between ranks"},
@@ -115,6 +117,7 @@ static tm_status read_traces(tm_pipeline *p, void *context, tm_error *err) {
         .inputs = m->inputs.list.data,
         .n_inputs = m->inputs.list.n,
         .comm_pattern = p->comm_pattern,
+        .step_pattern = p->step_pattern,
         .skip_bad = tm_argument(arguments, "skip-bad") != NULL,
         .progress = p->shows_progress ? &sink : NULL,
     };

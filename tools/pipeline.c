@@ -78,7 +78,7 @@ static tm_status analyse(tm_pipeline *p, tm_error *err) {
 static tm_status write_timelines(tm_pipeline *p, const tm_timeline **timelines, tm_error *err) {
     for (size_t i = 0; i < p->loaded.n_timelines; i++)
         timelines[i] = &p->loaded.timelines[i];
-    enum { ALWAYS = 4, SOMETIMES = 2 };
+    enum { ALWAYS = 4, SOMETIMES = 3 };
     tm_store_attribute attributes[ALWAYS + SOMETIMES] = {
         {"align", align_words[p->align], 0},
         {"ranks", NULL, (int64_t)p->loaded.n_ranks},
@@ -90,6 +90,8 @@ static tm_status write_timelines(tm_pipeline *p, const tm_timeline **timelines, 
         attributes[n++] = (tm_store_attribute){"command", p->command, 0};
     if (p->comm_pattern)
         attributes[n++] = (tm_store_attribute){"comm_pattern", p->comm_pattern, 0};
+    if (p->step_pattern)
+        attributes[n++] = (tm_store_attribute){"step_pattern", p->step_pattern, 0};
     const tm_store_plan plan = {
         .path = p->output,
         .timelines = timelines,
@@ -227,6 +229,7 @@ static tm_status choose_page(tm_pipeline *p, tm_error *err) {
 static tm_status parse_options(tm_pipeline *p, tm_error *err) {
     const char *align = tm_argument(p->arguments, "align");
     const char *pattern = tm_argument(p->arguments, "comm-pattern");
+    const char *steps = tm_argument(p->arguments, "step-pattern");
     const char *wall = tm_argument(p->arguments, "wall-uncertainty");
     if (align && !tm_align_parse(align, &p->align))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--align takes auto, utc or none, not '%s'",
@@ -236,6 +239,7 @@ static tm_status parse_options(tm_pipeline *p, tm_error *err) {
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--wall-uncertainty takes a time like 5ms or 200us, not '%s'", wall);
     p->comm_pattern = pattern && *pattern ? pattern : NULL;
+    p->step_pattern = steps && *steps ? steps : NULL;
     p->compress = !tm_argument(p->arguments, "no-compress");
     TM_TRY(tm_console_colors(tm_argument(p->arguments, "color"), 1, &p->colors, err));
     return tm_console_progress(tm_argument(p->arguments, "progress"),

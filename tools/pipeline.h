@@ -30,6 +30,7 @@ typedef struct tm_pipeline {
     tm_align align;
     int64_t wall_uncertainty_ns;
     const char *comm_pattern; /* NULL for none */
+    const char *step_pattern; /* NULL for the known names */
     const char *command;      /* which traces were read and how; set by the input, may be NULL */
     bool compress;
 
@@ -54,8 +55,8 @@ typedef struct tm_pipeline_input {
 
 /**
  * Starts MPI, reads the input, matches, analyses, writes the store and prints the summary. Knows
- * the options output, force, align, wall-uncertainty, host-map, comm-pattern, no-compress, quiet,
- * progress and color of the command.
+ * the options output, force, align, wall-uncertainty, host-map, comm-pattern, step-pattern,
+ * no-compress, quiet, progress and color of the command.
  *
  * @param output  the store to write where no option says it
  * @return        what main ends with: the same on every process, told by none yet

@@ -29,7 +29,8 @@ typedef struct writer {
 } writer;
 
 /* The store's attributes that say how it was made. */
-static const char *const text_facts[] = {"command", "align", "comm_pattern", "tool_version"};
+static const char *const text_facts[] = {"command", "align", "comm_pattern", "step_pattern",
+                                         "tool_version"};
 static const char *const number_facts[] = {"world_size", "wall_uncertainty_ns"};
 
 static void put_string(tm_out *out, const char *text) {

@@ -354,7 +354,7 @@ static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, tm_er
     count_stream_overlaps(b->out);
     TM_TRY(place_attrs(b, err));
     TM_TRY(tm_timeline_find_roles(b->out, b->context->names, b->context->classifier, err));
-    TM_TRY(tm_timeline_find_steps(b->out, b->context->names, err));
+    TM_TRY(tm_timeline_find_steps(b->out, b->context->names, b->context->step_names, err));
     return find_device(b->out, err);
 }
 

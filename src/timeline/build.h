@@ -3,12 +3,14 @@
 #define TMERGE_BUILD_H
 
 #include "classify.h"
+#include "step_names.h"
 #include "trace.h"
 
 typedef struct tm_build_context {
     tm_names *names;           /* texts of kernels and annotations */
     tm_classifier *classifier; /* which kernels communicate */
     bool skip_overlapping;     /* leave out a trace that overlaps an earlier one of the rank */
+    const tm_step_names *step_names; /* NULL: the known ones */
 } tm_build_context;
 
 /**
@@ -37,9 +39,11 @@ tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t ra
 tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
                                  tm_classifier *classifier, tm_error *err) TM_MUST_CHECK;
 
-/** Finds the steps and gives every event its step; part of tm_timeline_build. */
+/** Finds the steps and gives every event its step; part of tm_timeline_build. Found again by other
+ * names, they are what building with those gives.
+ * @param step_names  NULL: the known ones  @return TM_OK; TM_ERR_FAULT */
 tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
-                                 tm_error *err) TM_MUST_CHECK;
+                                 const tm_step_names *step_names, tm_error *err) TM_MUST_CHECK;
 
 /** Adds the duration events' range and the GPU events' range of a trace to a span. */
 void tm_trace_range(const tm_trace *trace, tm_span *out);

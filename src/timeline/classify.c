@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pattern.h"
 #include "base/vec.h"
 
 enum { UNKNOWN, NO, YES };
@@ -15,30 +16,18 @@ struct tm_classifier {
     tm_vec text;  /* of char: a terminated copy of the name at hand */
 };
 
-static tm_status compile(const char *pattern, regex_t *out, tm_error *err) {
-    int code = regcomp(out, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB);
-    if (code == 0)
-        return TM_OK;
-    if (code == REG_ESPACE)
-        return tm_fail_memory(err);
-    char reason[128];
-    regerror(code, out, reason, sizeof reason);
-    return tm_fail(err, TM_ERR_USAGE, NULL, -1, "'%s' is no regular expression: %s", pattern,
-                   reason);
-}
-
 tm_status tm_classifier_create(const char *extra, tm_classifier **out, tm_error *err) {
     tm_classifier *c = calloc(1, sizeof *c);
     if (!c)
         return tm_fail_memory(err);
     c->known = TM_VEC(uint8_t);
     c->text = TM_VEC(char);
-    tm_status status = compile(TM_COMM_PATTERN, &c->builtin, err);
+    tm_status status = tm_pattern_compile(TM_COMM_PATTERN, REG_NOSUB, &c->builtin, err);
     if (status != TM_OK) {
         free(c);
         return status;
     }
-    if (extra && (status = compile(extra, &c->extra, err)) != TM_OK) {
+    if (extra && (status = tm_pattern_compile(extra, REG_NOSUB, &c->extra, err)) != TM_OK) {
         tm_classifier_destroy(c);
         return status;
     }

@@ -3,26 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A ProfilerStep#N annotation on the CPU. */
+/* An annotation on the CPU that is a step, or may be one. */
 typedef struct annotation {
     int64_t number, begin_ns, end_ns;
     int64_t reach_ns; /* the latest end of this one and all before it */
+    uint64_t stem;    /* as in tm_step_name */
+    tm_step_trust trust;
 } annotation;
-
-/* N of "ProfilerStep#N", -1 for another text. */
-static int64_t step_number(tm_text name) {
-    static const char prefix[] = "ProfilerStep#";
-    const size_t lead = sizeof prefix - 1;
-    if (name.size <= lead || name.size > lead + 18 || memcmp(name.bytes, prefix, lead) != 0)
-        return -1;
-    int64_t number = 0;
-    for (size_t i = lead; i < name.size; i++) {
-        if (name.bytes[i] < '0' || name.bytes[i] > '9')
-            return -1;
-        number = number * 10 + (name.bytes[i] - '0');
-    }
-    return number;
-}
 
 static int by_begin(const void *a, const void *b) {
     const annotation *x = a, *y = b;
@@ -31,8 +18,8 @@ static int by_begin(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static tm_status find_annotations(const tm_timeline *timeline, const tm_names *names, tm_vec *out,
-                                  tm_error *err) {
+static tm_status find_annotations(const tm_timeline *timeline, const tm_names *names,
+                                  const tm_step_names *steps, tm_vec *out, tm_error *err) {
     uint32_t known = TM_NO_NAME; /* a step's name is its own; most others repeat */
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
@@ -41,18 +28,53 @@ static tm_status find_annotations(const tm_timeline *timeline, const tm_names *n
         for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
             if (timeline->kind[row] != TM_DURATION || timeline->name[row] == known)
                 continue;
-            int64_t number = step_number(tm_names_text(names, timeline->name[row]));
-            if (number < 0) {
+            tm_step_name name = tm_step_name_of(steps, tm_names_text(names, timeline->name[row]));
+            if (name.trust == TM_STEP_NOT) {
                 known = timeline->name[row];
                 continue;
             }
-            int64_t begin = timeline->begin_ns[row];
-            annotation found = {number, begin, begin + timeline->duration_ns[row], 0};
+            if (name.trust == TM_STEP_ALIKE && timeline->category[row] != TM_CAT_USER_ANNOTATION)
+                continue;
+            int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
+            annotation found = {name.number, begin, end, 0, name.stem, name.trust};
             if (!tm_vec_append(out, &found, 1))
                 return tm_fail_memory(err);
         }
     }
     return TM_OK;
+}
+
+static int by_loop(const void *a, const void *b) {
+    const annotation *x = a, *y = b;
+    if (x->trust != y->trust) /* what is sure comes first */
+        return x->trust > y->trust ? -1 : 1;
+    return (x->stem > y->stem) - (x->stem < y->stem);
+}
+
+/* Keeps those that are sure; without any, those of the loop that takes the most time: steps within
+ * its steps are no steps of the job. */
+static void choose_annotations(tm_vec *found) {
+    annotation *v = found->data;
+    size_t best = 0, n_best = 0;
+    double most = -1;
+    if (found->n > 1)
+        qsort(v, found->n, sizeof *v, by_loop);
+    for (size_t first = 0, i = 0; i < found->n && v[first].trust == v[0].trust; first = i) {
+        double sum = 0;
+        while (i < found->n && v[i].trust == v[0].trust &&
+               (v[i].trust == TM_STEP_SURE || v[i].stem == v[first].stem)) {
+            sum += (double)(v[i].end_ns - v[i].begin_ns);
+            i++;
+        }
+        if (sum > most) {
+            most = sum;
+            best = first;
+            n_best = i - first;
+        }
+    }
+    if (n_best > 0)
+        memmove(v, v + best, n_best * sizeof *v);
+    found->n = n_best;
 }
 
 /* Ascending in begin; the same number on two threads at one time is one step. */
@@ -70,6 +92,8 @@ static void order_annotations(tm_vec *found) {
         }
     }
     found->n = n;
+    for (size_t i = 0; i < n; i++)
+        v[i].number = v[i].number < 0 ? (int64_t)i : v[i].number;
     for (size_t i = 0; i < n; i++)
         v[i].reach_ns = i > 0 && v[i - 1].reach_ns > v[i].end_ns ? v[i - 1].reach_ns : v[i].end_ns;
 }
@@ -145,10 +169,16 @@ static void one_step(tm_timeline *timeline) {
         timeline->step[row] = 0;
 }
 
-tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names, tm_error *err) {
+tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
+                                 const tm_step_names *step_names, tm_error *err) {
     tm_vec found = TM_VEC(annotation);
-    tm_status status = find_annotations(timeline, names, &found, err);
+    tm_status status = find_annotations(timeline, names, step_names, &found, err);
+    choose_annotations(&found);
     order_annotations(&found);
+    free(timeline->steps);
+    timeline->n_steps = 0;
+    for (size_t row = 0; row < timeline->n_events; row++)
+        timeline->step[row] = TM_NO_STEP;
     timeline->steps = status == TM_OK ? calloc(found.n + 1, sizeof *timeline->steps) : NULL;
     if (status == TM_OK && !timeline->steps)
         status = tm_fail_memory(err);

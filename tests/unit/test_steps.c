@@ -1,4 +1,6 @@
 /* Steps: which annotations make them, their windows, and which step an event belongs to. */
+#include <stdio.h>
+
 #include "timeline_fixture.h"
 
 /* A ProfilerStep annotation, a call and its kernel, an operator: short for tables. */
@@ -246,8 +248,69 @@ static void without_duration_events_there_is_no_step(void **state) {
     close_ground(&g);
 }
 
+/* The numbers of the steps that these annotations make, in their order. */
+static void check_numbers(const char *pattern, const event_spec *events, size_t n,
+                          const char *expected) {
+    char found[128] = "";
+    ground g = open_ground();
+    tm_step_names *step_names;
+    assert_int_equal(tm_step_names_create(pattern, &step_names, &g.err), TM_OK);
+    g.context.step_names = step_names;
+    tm_timeline t = build_one(&g, 0, events, n);
+    for (int again = 0; again < 2; again++) {
+        *found = '\0';
+        for (size_t i = 0; i < t.n_steps; i++)
+            snprintf(found + strlen(found), sizeof found - strlen(found), "%s%lld ",
+                     t.steps[i].annotated ? "" : "none ", (long long)t.steps[i].number);
+        assert_string_equal(found, expected);
+        /* Found again they are the same. */
+        assert_int_equal(tm_timeline_find_steps(&t, g.names, step_names, &g.err), TM_OK);
+    }
+    tm_timeline_destroy(&t);
+    tm_step_names_destroy(step_names);
+    close_ground(&g);
+}
+
+#define CHECK_NUMBERS(pattern, expected, ...)                                                      \
+    check_numbers(pattern, (const event_spec[]){__VA_ARGS__},                                      \
+                  COUNT(((const event_spec[]){__VA_ARGS__})), expected)
+
+static void names_that_look_like_steps_count_where_there_are_no_others(void **state) {
+    (void)state;
+    CHECK_NUMBERS(NULL, "7 8 ", STEP("step 7", 0, 10, 1), STEP("step 8", 10, 10, 1));
+    CHECK_NUMBERS(NULL, "7 ", STEP("Train_Iteration: 7", 0, 10, 1));
+    CHECK_NUMBERS(NULL, "7 ", STEP("loop/step=7", 0, 10, 1));
+    CHECK_NUMBERS(NULL, "3 ", STEP("step 7", 0, 10, 1), STEP("ProfilerStep#3", 0, 5, 1));
+    CHECK_NUMBERS(NULL, "none 0 ", STEP("footstep 7", 0, 10, 1), STEP("step", 0, 10, 1),
+                  STEP("step 7 of 9", 0, 10, 1), STEP("batch 7", 0, 10, 1), STEP("7", 0, 10, 1));
+    /* An operator is none: torch has "optimizer.step" and the like. */
+    CHECK_NUMBERS(NULL, "none 0 ", OP("step 7", 0, 10, 1));
+    /* The loop with the most time, 20 + 20 of it, neither the one inside nor a longer single one.
+     */
+    CHECK_NUMBERS(NULL, "1 2 ", STEP("step 1", 0, 20, 1), STEP("micro step 0", 0, 9, 1),
+                  STEP("micro step 1", 9, 9, 1), STEP("step 2", 20, 20, 1),
+                  STEP("warmup step 5", -30, 25, 1));
+}
+
+static void a_pattern_says_which_annotations_are_steps(void **state) {
+    (void)state;
+    tm_step_names *step_names;
+    tm_error err;
+    CHECK_NUMBERS("^batch", "4 5 ", STEP("batch 4", 0, 10, 1), STEP("BATCH 5", 10, 10, 1),
+                  STEP("ProfilerStep#3", 0, 5, 1));
+    /* The first group, else the last digits, else the place. */
+    CHECK_NUMBERS("batch ([0-9]+)", "4 ", STEP("batch 4 of 9", 0, 10, 1));
+    CHECK_NUMBERS("batch", "9 ", STEP("batch 4 of 9.", 0, 10, 1));
+    CHECK_NUMBERS("batch", "0 1 ", STEP("batch a", 0, 10, 1), STEP("batch b", 10, 10, 1));
+    CHECK_NUMBERS("batch", "6 ", OP("batch 6", 0, 10, 1)); /* of any category */
+    assert_int_equal(tm_step_names_create("(", &step_names, &err), TM_ERR_USAGE);
+    assert_non_null(strstr(err.message, "'(' is no regular expression: "));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_that_look_like_steps_count_where_there_are_no_others),
+        cmocka_unit_test(a_pattern_says_which_annotations_are_steps),
         cmocka_unit_test(a_window_reaches_to_the_last_gpu_event_and_begins_behind_the_one_before),
         cmocka_unit_test(a_window_that_the_one_before_covers_is_empty),
         cmocka_unit_test(a_gpu_event_belongs_to_the_step_of_its_launch_on_any_thread),

@@ -1,0 +1,113 @@
+#include "step_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/pattern.h"
+
+struct tm_step_names {
+    regex_t pattern;
+};
+
+tm_status tm_step_names_create(const char *pattern, tm_step_names **out, tm_error *err) {
+    *out = NULL;
+    if (!pattern)
+        return TM_OK;
+    tm_step_names *steps = malloc(sizeof *steps);
+    if (!steps)
+        return tm_fail_memory(err);
+    tm_status status = tm_pattern_compile(pattern, 0, &steps->pattern, err);
+    if (status == TM_OK)
+        *out = steps;
+    else
+        free(steps);
+    return status;
+}
+
+void tm_step_names_destroy(tm_step_names *steps) {
+    if (!steps)
+        return;
+    regfree(&steps->pattern);
+    free(steps);
+}
+
+/* Up to 18 digits as a number: no counter of steps goes further. */
+static int64_t number_of(const char *digits, size_t n) {
+    int64_t number = 0;
+    if (n == 0 || n > 18)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        if (digits[i] < '0' || digits[i] > '9')
+            return -1;
+        number = number * 10 + (digits[i] - '0');
+    }
+    return number;
+}
+
+static size_t digits_before(const char *bytes, size_t end) {
+    size_t n = 0;
+    while (n < end && bytes[end - n - 1] >= '0' && bytes[end - n - 1] <= '9')
+        n++;
+    return n;
+}
+
+static bool is_letter(char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+static bool ends_with_word(const char *bytes, size_t size, const char *word) {
+    size_t n = strlen(word);
+    return size >= n && strncasecmp(bytes + size - n, word, n) == 0 &&
+           (size == n || !is_letter(bytes[size - n - 1]));
+}
+
+static uint64_t hash_of(const char *bytes, size_t size) {
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
+    return hash;
+}
+
+/* The word step or iteration, what may stand between, and a number at the end. */
+static tm_step_name known_name(tm_text name) {
+    static const char sure[] = "ProfilerStep#";
+    size_t n_digits = digits_before(name.bytes, name.size), stem = name.size - n_digits;
+    tm_step_name out = {.number = number_of(name.bytes + stem, n_digits),
+                        .stem = hash_of(name.bytes, stem)};
+    if (out.number < 0)
+        return (tm_step_name){TM_STEP_NOT, -1, 0};
+    if (stem == sizeof sure - 1 && memcmp(name.bytes, sure, stem) == 0) {
+        out.trust = TM_STEP_SURE;
+        return out;
+    }
+    size_t word = stem;
+    while (word > 0 && strchr(" _#:=/-", name.bytes[word - 1]) && name.bytes[word - 1])
+        word--;
+    if (ends_with_word(name.bytes, word, "step") || ends_with_word(name.bytes, word, "iteration"))
+        out.trust = TM_STEP_ALIKE;
+    return out;
+}
+
+/* Names end with a zero, so the library can read them where they lie. */
+static tm_step_name matched_name(const tm_step_names *steps, tm_text name) {
+    regmatch_t found[2];
+    tm_step_name out = {TM_STEP_SURE, -1, 0};
+    if (name.size == 0 || regexec(&steps->pattern, name.bytes, 2, found, 0) != 0)
+        return (tm_step_name){TM_STEP_NOT, -1, 0};
+    if (steps->pattern.re_nsub > 0 && found[1].rm_so >= 0)
+        out.number =
+            number_of(name.bytes + found[1].rm_so, (size_t)(found[1].rm_eo - found[1].rm_so));
+    size_t end = name.size;
+    while (out.number < 0 && end > 0 && digits_before(name.bytes, end) == 0)
+        end--;
+    if (out.number < 0) {
+        size_t n = digits_before(name.bytes, end);
+        out.number = number_of(name.bytes + end - n, n);
+    }
+    return out;
+}
+
+tm_step_name tm_step_name_of(const tm_step_names *steps, tm_text name) {
+    return steps ? matched_name(steps, name) : known_name(name);
+}

@@ -1,0 +1,38 @@
+/* Which annotations are steps, told from their names. */
+#ifndef TMERGE_STEP_NAMES_H
+#define TMERGE_STEP_NAMES_H
+
+#include "tmerge/names.h"
+#include "tmerge/timeline.h"
+
+typedef enum tm_step_trust {
+    TM_STEP_NOT,
+    TM_STEP_ALIKE, /* "step 12", "train_iteration=3": a step where the trace has no others */
+    TM_STEP_SURE   /* ProfilerStep#12, or what the user's pattern matches */
+} tm_step_trust;
+
+/** What a name says. */
+typedef struct tm_step_name {
+    tm_step_trust trust;
+    int64_t number; /* -1: it has none, its place among the steps counts */
+    uint64_t stem;  /* hash of what stands before the number: names of one loop share it */
+} tm_step_name;
+
+typedef struct tm_step_names tm_step_names;
+
+/**
+ * @param pattern  the user's POSIX extended regular expression instead of the known names, or NULL;
+ *                 matched without case. The number is what its first group holds, else the last
+ *                 digits of the name
+ * @return         TM_OK; TM_ERR_USAGE where it is no expression; TM_ERR_FAULT
+ */
+tm_status tm_step_names_create(const char *pattern, tm_step_names **out,
+                               tm_error *err) TM_MUST_CHECK;
+
+/** Takes NULL. */
+void tm_step_names_destroy(tm_step_names *steps);
+
+/** @p steps may be NULL: the known names. */
+tm_step_name tm_step_name_of(const tm_step_names *steps, tm_text name);
+
+#endif
