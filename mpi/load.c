@@ -189,7 +189,7 @@ static tm_status read_one(loader *l, size_t i, tm_progress *progress, tm_error *
     reading context = {.progress = progress, .trace = &l->traces[i], .most = INT64_MAX};
     const tm_source_watch watch = {tell_progress, &context};
     l->traces[i] = trace;
-    tm_status status = tm_trace_read(l->options->inputs[i].path, l->out->names,
+    tm_status status = tm_trace_read(l->options->inputs[i].path, NULL, l->out->names,
                                      progress ? &watch : NULL, trace, err);
     if (status != TM_OK)
         drop_trace(l, i);

@@ -10,6 +10,28 @@
 
 struct tm_part;
 struct tm_trace;
+struct tm_vec;
+
+/**
+ * What is a trace of its own in a file that can hold several: a process, and those of its devices
+ * that are one rank. Numbers alone, so that it can be sent.
+ */
+typedef struct tm_unit {
+    int64_t process;  /* as the format numbers them */
+    int64_t devices;  /* bit d: device d; bit 63: all from there on */
+    int64_t rank;     /* what the file says, -1 where it does not */
+    int64_t host;     /* hash of the host's name, 0 where the file does not say */
+    int64_t clock_ns; /* what its times need for the epoch is this plus a monotonic clock of its
+                         host, -1 where the file does not say: of one host they should be equal */
+} tm_unit;
+
+enum { TM_UNIT_DEVICES_MAX = 63 };
+
+/** The bit of a device in tm_unit's devices. */
+static inline uint64_t tm_unit_device(int64_t device) {
+    return UINT64_C(1) << (device < 0 || device > TM_UNIT_DEVICES_MAX ? TM_UNIT_DEVICES_MAX
+                                                                      : device);
+}
 
 /** One trace format: one file in src/readers, one row in the registry. */
 typedef struct tm_format {
@@ -55,6 +77,19 @@ typedef struct tm_format {
      * The rank that the first decoded bytes name, -1 where they do not: a hint for sharing only.
      */
     int64_t (*peek_rank)(const char *head, size_t size);
+
+    /**
+     * Lists the units of a file that @p sniff knew. NULL, as the next, where a file is one trace.
+     *
+     * @param units    of tm_unit, appended to: at least one, in an order that the content decides
+     * @param foreign  set with TM_ERR_INPUT: the file is sound and of another kind
+     * @return         TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+     */
+    tm_status (*list_units)(const char *path, struct tm_vec *units, bool *foreign, tm_error *err);
+
+    /** Reads one unit, as `read` does a source. The rank is that of the unit alone. */
+    tm_status (*read_unit)(const char *path, const tm_unit *unit, const tm_source_watch *watch,
+                           tm_names *names, struct tm_trace *out, tm_error *err);
 } tm_format;
 
 enum { TM_SNIFF_BYTES = 64 * 1024 };
@@ -83,11 +118,17 @@ typedef struct tm_file_info {
  * TM_ERR_INPUT where it cannot be read. */
 tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) TM_MUST_CHECK;
 
-/** Reads one trace with its format. @p out is initialised by the call and needs tm_trace_free
- * whatever comes of it; @p watch is told how far the reading has come (NULL: nobody).
- * TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
-tm_status tm_trace_read(const char *path, tm_names *names, const tm_source_watch *watch,
-                        struct tm_trace *out, tm_error *err) TM_MUST_CHECK;
+/**
+ * Reads one trace with its format.
+ *
+ * @param unit   which of the file; NULL for the one that it holds
+ * @param watch  is told how far the reading has come (NULL: nobody)
+ * @param out    is initialised by the call and needs tm_trace_free whatever comes of it
+ * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_trace_read(const char *path, const tm_unit *unit, tm_names *names,
+                        const tm_source_watch *watch, struct tm_trace *out,
+                        tm_error *err) TM_MUST_CHECK;
 
 /** The first byte at which part @p index of @p n may begin in a file of @p size bytes: its cut.
  * Part n would begin at the end. */

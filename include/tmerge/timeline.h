@@ -106,6 +106,8 @@ typedef enum tm_remark {
       "events in whose middle a truncated trace ends")                                             \
     X(TM_COUNT_OVERLAPPING_TRACE, "overlapping_trace", TM_REMARK_SKIPPED,                          \
       "events of a trace left out by --skip-bad because its time overlaps another of the rank")    \
+    X(TM_COUNT_OPEN_RANGE, "open_range", TM_REMARK_SKIPPED,                                        \
+      "calls and ranges that had not ended when the recording did")                                \
     X(TM_COUNT_REPAIRED_EVENT, "repaired_event", TM_REMARK_NOTE,                                   \
       "events with at least one repair")                                                           \
     X(TM_COUNT_NON_FINITE, "non_finite", TM_REMARK_REPAIRED, "bare inf, NaN or N/A, read as null") \
@@ -133,6 +135,13 @@ typedef enum tm_remark {
       "events that begin over 24 hours from the median begin of the trace's events")               \
     X(TM_COUNT_ADOPTED_BASE, "adopted_base", TM_REMARK_ODD,                                        \
       "events of a truncated trace whose base time is cut off: that of other traces is taken")     \
+    X(TM_COUNT_NO_EPOCH, "no_epoch", TM_REMARK_ODD,                                                \
+      "events of a report that lacks the time of its start: they count from 0, as no other's do")  \
+    X(TM_COUNT_WHOLE_GRAPH, "whole_graph", TM_REMARK_ODD,                                          \
+      "CUDA graphs recorded as one kernel each; nsys profile --cuda-graph-trace=node shows "       \
+      "inside")                                                                                    \
+    X(TM_COUNT_DIAGNOSTIC, "diagnostic", TM_REMARK_ODD,                                            \
+      "warnings and errors of the profiler itself, whose texts are in the rank's metadata")        \
     X(TM_COUNT_STREAM_OVERLAP, "stream_overlap", TM_REMARK_ODD,                                    \
       "kernels that begin before an earlier one of their stream has ended")                        \
     X(TM_COUNT_DUPLICATE_CORRELATION, "duplicate_correlation", TM_REMARK_ODD,                      \

@@ -5,9 +5,10 @@
 
 #include "json.h"
 #include "kineto.h"
+#include "nsys.h"
 #include "timeline/part.h"
 
-static const tm_format *const formats[] = {&tm_format_kineto};
+static const tm_format *const formats[] = {&tm_format_kineto, &tm_format_nsys};
 
 const tm_format *const *tm_formats(size_t *n) {
     *n = sizeof formats / sizeof *formats;
@@ -69,10 +70,10 @@ tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) {
     return status;
 }
 
-static tm_status start_trace(const tm_format *format, const tm_source *source, tm_names *names,
+static tm_status start_trace(const tm_format *format, const char *path, tm_names *names,
                              tm_trace *out, tm_error *err) {
     tm_trace_init(out);
-    out->source = tm_names_intern_string(names, tm_source_path(source));
+    out->source = tm_names_intern_string(names, path);
     out->format = tm_names_intern_string(names, format->name);
     if (out->source == TM_NAME_FAILED || out->format == TM_NAME_FAILED)
         return tm_fail_memory(err);
@@ -81,7 +82,7 @@ static tm_status start_trace(const tm_format *format, const tm_source *source, t
 
 tm_status tm_trace_read_source(const tm_format *format, tm_source *source, tm_names *names,
                                tm_trace *out, tm_error *err) {
-    TM_TRY(start_trace(format, source, names, out, err));
+    TM_TRY(start_trace(format, tm_source_path(source), names, out, err));
     tm_status status = format->read(source, names, out, err);
     tm_trace_trim(out);
     return status;
@@ -89,14 +90,20 @@ tm_status tm_trace_read_source(const tm_format *format, tm_source *source, tm_na
 
 /* The format is told from bytes that the reader needs too; a source is read only once, so the file
  * is opened twice. */
-tm_status tm_trace_read(const char *path, tm_names *names, const tm_source_watch *watch,
-                        tm_trace *out, tm_error *err) {
+tm_status tm_trace_read(const char *path, const tm_unit *unit, tm_names *names,
+                        const tm_source_watch *watch, tm_trace *out, tm_error *err) {
     tm_file_info info = {.kind = TM_FILE_OTHER};
     tm_source *source;
     tm_trace_init(out);
     TM_TRY(tm_file_sniff(path, &info, err));
     if (info.kind != TM_FILE_TRACE)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "this is not a trace of a known format");
+    if (unit) {
+        TM_TRY(start_trace(info.format, path, names, out, err));
+        tm_status status = info.format->read_unit(path, unit, watch, names, out, err);
+        tm_trace_trim(out);
+        return status;
+    }
     TM_TRY(tm_source_open(path, &source, err));
     if (watch)
         tm_source_set_watch(source, *watch);
@@ -150,7 +157,7 @@ tm_status tm_part_read(const char *path, tm_names *names, const tm_source_watch 
     TM_TRY(open_at(path, begin, &source, err));
     if (watch)
         tm_source_set_watch(source, *watch);
-    tm_status status = start_trace(info.format, source, names, out->trace, err);
+    tm_status status = start_trace(info.format, path, names, out->trace, err);
     if (status == TM_OK)
         status = info.format->read_part(source, stop, names, out, err);
     tm_trace_trim(out->trace);

@@ -25,6 +25,7 @@ ROOMS_OF_SRC = {
 # Libraries whose headers are not for every room; a room of src by its name.
 HDF5_ROOMS = {"store", "mpi"}
 MPI_ROOMS = {"mpi", "tools"}
+SQLITE_ROOMS = {"readers"}
 CJSON_ROOMS = {"readers", "match", "analysis", "table", "store", "report", "export", "tools"}
 # A library that prints or exits takes the decision from its caller, and under MPI hangs the rest.
 ONLY_IN_TOOLS = re.compile(
@@ -63,6 +64,8 @@ def library_problem(room, name):
         return "only src/store and mpi see HDF5"
     if name == "mpi.h" and room not in MPI_ROOMS:
         return "only mpi and tools see MPI"
+    if name == "sqlite3.h" and room not in SQLITE_ROOMS:
+        return "only src/readers see SQLite"
     if Path(name).name == "cJSON.h" and room not in CJSON_ROOMS:
         return "cJSON is for documents, not for this room"
     return None
@@ -114,7 +117,7 @@ def prove_that_it_fails():
         "include/tmerge/x.h": "#include <mpi.h>\n",
         "src/table/t.h": "",
         "src/base/a.c": '#include "table/t.h"\n/* printf( */ void f(void) { printf("exit"); }\n',
-        "src/base/a.h": "#include <cjson/cJSON.h>\n",
+        "src/base/a.h": "#include <cjson/cJSON.h>\n#include <sqlite3.h>\n",
         "src/input/i.c": '#include "gone.h"\n#include <hdf5.h>\n',
         "mpi/m.c": '#include "table/t.h"\nint n = MPI_COMM_WORLD;\n',
         "tools/t.c": '#include "mpi/m.h"\n#include "table/t.h"\nint n = MPI_COMM_WORLD;\n',
@@ -130,6 +133,7 @@ def prove_that_it_fails():
             "a.c:2: printf",
             "a.c: does not include a.h first",
             "a.h: cjson/cJSON.h",
+            "a.h: sqlite3.h: only src/readers",
             "i.c: gone.h: no such file",
             "i.c: hdf5.h: only src/store",
             "m.c: does not include m.h first",

@@ -1,0 +1,111 @@
+/* Nsight Systems reports, as `nsys export --type sqlite` writes them: tables of one database. */
+#include "nsys.h"
+
+#include <cjson/cJSON.h>
+#include <string.h>
+
+#include "nsys_emit.h"
+#include "nsys_facts.h"
+#include "nsys_nccl.h"
+#include "nsys_units.h"
+
+static bool nsys_sniff(const char *head, size_t size, bool whole) {
+    (void)whole;
+    return size >= sizeof TM_NSYS_MAGIC && memcmp(head, TM_NSYS_MAGIC, sizeof TM_NSYS_MAGIC) == 0;
+}
+
+static int64_t nsys_peek_rank(const char *head, size_t size) {
+    (void)head;
+    (void)size;
+    return -1;
+}
+
+tm_status tm_nsys_emitter_init(tm_nsys_emitter *e, tm_error *err) {
+    static const char *const column[] = {"value"};
+    const tm_nsys_query query = {"StringIds", column, 1, "id = ?1", "id"};
+    e->texts = (tm_vec){0};
+    e->scratch = TM_VEC(char);
+    e->domains = TM_VEC(tm_nsys_domain);
+    e->ranges = TM_VEC(tm_nsys_range);
+    e->fields = (tm_vec){0};
+    for (int i = 0; i < TM_NSYS_TRACK_CACHE; i++)
+        e->tracks[i].kind = UINT8_MAX;
+    TM_TRY(tm_nsys_read_schemas(e->db, &e->fields, err));
+    return tm_nsys_select(e->db, &query, 0, &e->find_text, err);
+}
+
+void tm_nsys_emitter_free(tm_nsys_emitter *e) {
+    sqlite3_finalize(e->find_text);
+    tm_vec_free(&e->texts);
+    tm_vec_free(&e->scratch);
+    tm_vec_free(&e->domains);
+    tm_vec_free(&e->fields);
+    tm_vec_free(&e->ranges);
+}
+
+/* What is added to the times: nothing where the export did so, else the epoch's time of the start,
+ * by the host's monotonic clock where that is known. */
+static tm_status set_base(tm_nsys_emitter *e, tm_error *err) {
+    tm_nsys_clock clock;
+    TM_TRY(tm_nsys_read_clock(e->db, &clock, err));
+    int64_t utc_ns = clock.utc_ns;
+    if (clock.system_ns >= 0 && e->unit->clock_ns >= 0)
+        utc_ns = e->unit->clock_ns + clock.system_ns;
+    e->base_ns = (clock.normalised || utc_ns < 0 ? 0 : utc_ns) - clock.shift_ns;
+    e->trace->base_ns = clock.normalised || utc_ns < 0 ? -1 : utc_ns;
+    e->trace->counts[TM_COUNT_NO_EPOCH] = !clock.normalised && utc_ns < 0;
+    return TM_OK;
+}
+
+static tm_status read_all(tm_nsys_emitter *e, tm_error *err) {
+    TM_TRY(set_base(e, err));
+    TM_TRY(tm_nsys_read_facts(e, err));
+    TM_TRY(tm_nsys_emit_all(e, err));
+    TM_TRY(tm_nsys_name_tracks(e, err));
+    int64_t *no_epoch = &e->trace->counts[TM_COUNT_NO_EPOCH];
+    *no_epoch *= (int64_t)e->trace->events.n;
+    return TM_OK;
+}
+
+static tm_status nsys_read_unit(const char *path, const tm_unit *unit, const tm_source_watch *watch,
+                                tm_names *names, tm_trace *out, tm_error *err) {
+    tm_nsys_db db;
+    TM_TRY(tm_nsys_open(path, &db, err));
+    tm_nsys_emitter e = {.db = &db,
+                         .unit = unit,
+                         .watch = watch,
+                         .names = names,
+                         .trace = out,
+                         .devices = TM_VEC(tm_nsys_device)};
+    tm_status status = tm_nsys_emitter_init(&e, err);
+    if (status == TM_OK)
+        status = read_all(&e, err);
+    tm_vec_free(&e.devices);
+    tm_nsys_emitter_free(&e);
+    tm_nsys_close(&db);
+    return status;
+}
+
+/* SQLite reads files, not what comes out of a decoder: the source only says which. */
+static tm_status nsys_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
+    const char *path = tm_source_path(source);
+    tm_vec units = TM_VEC(tm_unit);
+    bool foreign;
+    tm_status status = tm_nsys_list_units(path, &units, &foreign, err);
+    if (status == TM_OK && units.n > 1)
+        status = tm_fail(err, TM_ERR_INPUT, path, -1, "this report holds %zu ranks", units.n);
+    if (status == TM_OK)
+        status = nsys_read_unit(path, units.data, NULL, names, out, err);
+    tm_vec_free(&units);
+    return status;
+}
+
+const tm_format tm_format_nsys = {
+    .name = "nsys",
+    .summary = "Nsight Systems reports exported to SQLite (nsys export --type sqlite)",
+    .sniff = nsys_sniff,
+    .read = nsys_read,
+    .peek_rank = nsys_peek_rank,
+    .list_units = tm_nsys_list_units,
+    .read_unit = nsys_read_unit,
+};

@@ -1,0 +1,222 @@
+#include "nsys_db.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+
+enum { HEADER_BYTES = 100 }; /* of every database: what is looked at without SQLite */
+
+static tm_status sqlite_error(const tm_nsys_db *db, int code, tm_error *err) {
+    if (code == SQLITE_NOMEM)
+        return tm_fail_memory(err);
+    return tm_fail(err, TM_ERR_INPUT, db->path, -1, "SQLite cannot read it: %.200s",
+                   db->sqlite ? sqlite3_errmsg(db->sqlite) : sqlite3_errstr(code));
+}
+
+static uint32_t big_endian(const unsigned char *p) {
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* Pages by the header against bytes of the file: an export that was cut is told at once, not by
+ * whatever its missing pages held. */
+static tm_status check_header(const char *path, const unsigned char *header, int64_t size,
+                              tm_error *err) {
+    int64_t page = header[16] << 8 | header[17], pages = big_endian(header + 28);
+    page = page == 1 ? 65536 : page;
+    bool counted = memcmp(header + 24, header + 92, 4) == 0; /* else the page count is void */
+    if (page < 512 || (page & (page - 1)) != 0 || (counted && pages == 0))
+        return tm_fail(err, TM_ERR_INPUT, path, 16,
+                       "the header of this database is not complete: its export was interrupted");
+    if (counted && pages * page > size)
+        return tm_fail(err, TM_ERR_INPUT, path, size,
+                       "this database ends too early: %lld of %lld bytes are there",
+                       (long long)size, (long long)(pages * page));
+    return TM_OK;
+}
+
+/* Who writes a database locks bytes around the first GiB (PENDING_BYTE of SQLite's file format). */
+static bool is_locked(int file) {
+    struct flock lock = {
+        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512};
+    return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+/* A journal that is left beside it says the same, and for longer than the lock. */
+static bool has_journal(const char *path) {
+    static const char *const ends[] = {"-journal", "-wal"};
+    char name[TM_PATH_MAX + 16];
+    struct stat info;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        int n = snprintf(name, sizeof name, "%s%s", path, ends[i]);
+        if (n > 0 && (size_t)n < sizeof name && stat(name, &info) == 0 && info.st_size > 0)
+            return true;
+    }
+    return false;
+}
+
+static tm_status check_file(const char *path, int64_t *size, tm_error *err) {
+    unsigned char header[HEADER_BYTES];
+    struct stat info;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstat(file, &info) != 0 || read(file, header, sizeof header) != HEADER_BYTES) {
+        if (file >= 0)
+            close(file);
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "the header of this database is missing");
+    }
+    if (memcmp(header, TM_NSYS_MAGIC, sizeof TM_NSYS_MAGIC) != 0) { /* seen through a decoder */
+        close(file);
+        return tm_fail(err, TM_ERR_INPUT, path, -1,
+                       "a compressed database cannot be read: decompress it first");
+    }
+    bool locked = is_locked(file);
+    close(file);
+    *size = info.st_size;
+    if (locked || has_journal(path))
+        return tm_fail(err, TM_ERR_INPUT, path, -1,
+                       "this database is %s: wait for its export, or export it again",
+                       locked ? "being written" : "not complete, a journal lies beside it");
+    return check_header(path, header, info.st_size, err);
+}
+
+/* "file:" and the path, in which what means something in a URI is escaped. */
+static char *uri_of(const char *path) {
+    static const char options[] = "?mode=ro&immutable=1", hex[] = "0123456789ABCDEF";
+    char *uri = malloc(sizeof "file://" + 3 * strlen(path) + sizeof options);
+    if (!uri)
+        return NULL;
+    char *p = uri + sprintf(uri, *path == '/' ? "file://" : "file:");
+    for (; *path; path++) {
+        unsigned char c = (unsigned char)*path;
+        if (c > ' ' && c < 0x7F && c != '%' && c != '?' && c != '#') {
+            *p++ = (char)c;
+        } else {
+            *p++ = '%';
+            *p++ = hex[c >> 4];
+            *p++ = hex[c & 15];
+        }
+    }
+    memcpy(p, options, sizeof options);
+    return uri;
+}
+
+tm_status tm_nsys_open(const char *path, tm_nsys_db *out, tm_error *err) {
+    tm_nsys_db db = {.path = path};
+    TM_TRY(check_file(path, &db.size, err));
+    char *uri = uri_of(path);
+    if (!uri)
+        return tm_fail_memory(err);
+    int code = sqlite3_open_v2(uri, &db.sqlite,
+                               SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    free(uri);
+    /* The file may come from anywhere: nothing that its schema says is run. */
+    if (code == SQLITE_OK)
+        code = sqlite3_db_config(db.sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_db_config(db.sqlite, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
+    if (code != SQLITE_OK) {
+        tm_status status = sqlite_error(&db, code, err);
+        tm_nsys_close(&db);
+        return status;
+    }
+    *out = db;
+    return TM_OK;
+}
+
+void tm_nsys_close(tm_nsys_db *db) {
+    (void)sqlite3_close(db->sqlite);
+    *db = (tm_nsys_db){0};
+}
+
+static tm_status prepare(const tm_nsys_db *db, const char *sql, sqlite3_stmt **out, tm_error *err) {
+    int code = sqlite3_prepare_v2(db->sqlite, sql, -1, out, NULL);
+    return code == SQLITE_OK ? TM_OK : sqlite_error(db, code, err);
+}
+
+/* Whether a question with up to two names has an answer. */
+static tm_status has_row(const tm_nsys_db *db, const char *sql, const char *first,
+                         const char *second, bool *has, tm_error *err) {
+    sqlite3_stmt *scan;
+    TM_TRY(prepare(db, sql, &scan, err));
+    if (sqlite3_bind_text(scan, 1, first, -1, SQLITE_STATIC) != SQLITE_OK ||
+        (second && sqlite3_bind_text(scan, 2, second, -1, SQLITE_STATIC) != SQLITE_OK)) {
+        sqlite3_finalize(scan);
+        return tm_fail_memory(err);
+    }
+    tm_status status = tm_nsys_step(db, scan, has, err);
+    sqlite3_finalize(scan);
+    return status;
+}
+
+tm_status tm_nsys_has_table(const tm_nsys_db *db, const char *table, bool *has, tm_error *err) {
+    return has_row(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", table,
+                   NULL, has, err);
+}
+
+static tm_status has_column(const tm_nsys_db *db, const char *table, const char *column, bool *has,
+                            tm_error *err) {
+    return has_row(db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column, has,
+                   err);
+}
+
+static bool append(tm_vec *sql, const char *text) {
+    return tm_vec_append(sql, text, strlen(text)) != NULL;
+}
+
+static tm_status write_query(const tm_nsys_db *db, const tm_nsys_query *query, tm_vec *sql,
+                             bool *filtered, tm_error *err) {
+    bool ok = append(sql, "SELECT ");
+    for (int i = 0; i < query->n_columns && ok; i++) {
+        bool has;
+        TM_TRY(has_column(db, query->table, query->columns[i], &has, err));
+        ok = (i == 0 || append(sql, ",")) && append(sql, has ? "\"" : "NULL") &&
+             (!has || (append(sql, query->columns[i]) && append(sql, "\"")));
+    }
+    *filtered = query->where != NULL;
+    if (query->where_column)
+        TM_TRY(has_column(db, query->table, query->where_column, filtered, err));
+    ok = ok && append(sql, " FROM ") && append(sql, query->table);
+    if (*filtered)
+        ok = ok && append(sql, " WHERE ") && append(sql, query->where);
+    return ok && tm_vec_append(sql, "", 1) ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_nsys_select(const tm_nsys_db *db, const tm_nsys_query *query, int64_t value,
+                         sqlite3_stmt **out, tm_error *err) {
+    bool has, filtered;
+    *out = NULL;
+    TM_TRY(tm_nsys_has_table(db, query->table, &has, err));
+    if (!has)
+        return TM_OK;
+    tm_vec sql = TM_VEC(char);
+    tm_status status = write_query(db, query, &sql, &filtered, err);
+    if (status == TM_OK)
+        status = prepare(db, sql.data, out, err);
+    tm_vec_free(&sql);
+    /* A condition without ?1 takes no value: then the call fails and changes nothing. */
+    if (status == TM_OK && filtered)
+        (void)sqlite3_bind_int64(*out, 1, value);
+    return status;
+}
+
+tm_status tm_nsys_step(const tm_nsys_db *db, sqlite3_stmt *scan, bool *row, tm_error *err) {
+    int code = scan ? sqlite3_step(scan) : SQLITE_DONE;
+    *row = code == SQLITE_ROW;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? TM_OK : sqlite_error(db, code, err);
+}
+
+int64_t tm_nsys_last_row(const tm_nsys_db *db, const char *table) {
+    char sql[128];
+    sqlite3_stmt *scan = NULL;
+    int64_t last = 0;
+    snprintf(sql, sizeof sql, "SELECT max(rowid) FROM %s", table);
+    if (sqlite3_prepare_v2(db->sqlite, sql, -1, &scan, NULL) == SQLITE_OK &&
+        sqlite3_step(scan) == SQLITE_ROW)
+        last = tm_nsys_int(scan, 0, 0);
+    sqlite3_finalize(scan);
+    return last > 0 ? last : 0;
+}

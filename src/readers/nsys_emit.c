@@ -1,0 +1,342 @@
+#include "nsys_emit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "nsys_nccl.h"
+#include "nsys_nvtx.h"
+#include "nsys_units.h"
+
+enum { START = TM_NSYS_START, END, AT, REST };
+
+/* A table: how its rows are asked for, and what makes events of them. */
+typedef struct table_def {
+    const char *name;
+    const char *columns[24]; /* ended by NULL */
+    tm_status (*row)(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err);
+} table_def;
+
+static int32_t narrow(int64_t value) {
+    return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
+}
+
+static uint32_t number_text(tm_nsys_emitter *e, int64_t number) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, number);
+    return tm_names_intern_string(e->names, text);
+}
+
+uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first, int64_t second) {
+    uint64_t hash = ((uint64_t)first * 31 + (uint64_t)second * 2 + kind) * 0x9E3779B97F4A7C15u;
+    tm_nsys_track *known = &e->tracks[hash >> 58];
+    if (known->kind == kind && known->first == first && known->second == second)
+        return known->track;
+    uint32_t pid = number_text(e, first), tid = number_text(e, second);
+    if (pid == TM_NAME_FAILED || tid == TM_NAME_FAILED)
+        return UINT32_MAX;
+    uint32_t index = tm_trace_track(e->trace, kind, pid, tid);
+    if (index == UINT32_MAX)
+        return UINT32_MAX;
+    tm_track *track = (tm_track *)e->trace->tracks.data + index;
+    if (kind == TM_TRACK_GPU) {
+        track->device = narrow(first);
+        track->stream = second;
+    }
+    *known = (tm_nsys_track){first, second, index, (uint8_t)kind};
+    return index;
+}
+
+/* Begins lie in [-1e18, 6e18] ns, durations in [0, TM_DAY_NS]. */
+static tm_count wrong_times(int64_t start, int64_t end, int64_t base) {
+    const int64_t least = -INT64_C(1000000000000000000), most = INT64_C(3000000000000000000);
+    if (start < least || start > most || start + base < least)
+        return TM_COUNT_NO_TIME;
+    if (end < start)
+        return TM_COUNT_NEGATIVE_DURATION;
+    return end > most + TM_DAY_NS || end - start > TM_DAY_NS ? TM_COUNT_ABSURD_DURATION
+                                                             : TM_N_COUNTS;
+}
+
+tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_raw_event event, uint32_t *row,
+                      tm_error *err) {
+    tm_trace *trace = e->trace;
+    bool timed = sqlite3_column_type(scan, START) == SQLITE_INTEGER;
+    bool instant = event.kind == TM_INSTANT;
+    bool ended = instant || sqlite3_column_type(scan, END) == SQLITE_INTEGER;
+    int64_t start = tm_nsys_int(scan, START, 0), end = tm_nsys_int(scan, instant ? START : END, 0);
+    tm_count wrong = !timed   ? TM_COUNT_NO_TIME
+                     : !ended ? TM_COUNT_OPEN_RANGE
+                              : wrong_times(start, end, e->base_ns);
+    *row = TM_NO_EVENT;
+    if (wrong != TM_N_COUNTS) {
+        trace->counts[wrong]++;
+        return TM_OK;
+    }
+    event.begin_ns = start + e->base_ns;
+    event.duration_ns = end - start;
+    event.launch = TM_NO_EVENT;
+    if (event.name == TM_NAME_FAILED || event.track == UINT32_MAX ||
+        trace->events.n >= TM_NO_EVENT - 1 || !tm_vec_append(&trace->events, &event, 1))
+        return tm_fail_memory(err);
+    trace->counts[TM_COUNT_NO_NAME] += event.name == TM_NO_NAME;
+    *row = (uint32_t)(trace->events.n - 1);
+    return TM_OK;
+}
+
+/* An event on a device's stream; columns 3 and 4 say which. *row is TM_NO_EVENT too where the
+ * device is another unit's. */
+static tm_status add_on_stream(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_category category,
+                               uint32_t name, uint32_t *row, tm_error *err) {
+    enum { DEVICE = REST, STREAM };
+    const int64_t invalid_stream = UINT32_MAX; /* of what waits for a whole context */
+    int64_t device = tm_nsys_int(scan, DEVICE, 0), stream = tm_nsys_int(scan, STREAM, -1);
+    *row = TM_NO_EVENT;
+    if (!((uint64_t)e->unit->devices & tm_unit_device(device)))
+        return TM_OK;
+    tm_raw_event event = {.name = name, .category = (uint8_t)category, .kind = TM_DURATION};
+    event.track = tm_nsys_track_of(e, TM_TRACK_GPU, device, stream == invalid_stream ? -1 : stream);
+    return tm_nsys_add(e, scan, event, row, err);
+}
+
+enum {
+    K_DEVICE = REST,
+    K_STREAM,
+    K_CORRELATION,
+    K_LONG_NAME,
+    K_SHORT_NAME,
+    K_REGISTERS,
+    K_GRID,
+    K_BLOCK = K_GRID + 3,
+    K_STATIC = K_BLOCK + 3,
+    K_DYNAMIC
+};
+
+/* Blocks and warps per multiprocessor, as Kineto counts them. */
+static void set_load(const tm_nsys_emitter *e, int64_t device, tm_kernel_attr *attr) {
+    const tm_nsys_device *devices = e->devices.data;
+    double blocks = 1, threads = 1;
+    for (int i = 0; i < 3; i++) {
+        blocks *= attr->grid[i];
+        threads *= attr->block[i];
+    }
+    for (size_t i = 0; i < e->devices.n; i++)
+        if (devices[i].device == device && devices[i].sms > 0 && attr->grid[0] > 0 &&
+            attr->block[0] > 0) {
+            attr->blocks_per_sm = (float)(blocks / (double)devices[i].sms);
+            attr->warps_per_sm = (float)(blocks * threads / 32 / (double)devices[i].sms);
+        }
+}
+
+static tm_status add_kernel_attr(tm_nsys_emitter *e, int64_t correlation, uint32_t row,
+                                 tm_kernel_attr **out, tm_error *err) {
+    tm_kernel_attr *attr = tm_vec_push(&e->trace->attrs[TM_ATTR_KERNEL]);
+    if (!attr)
+        return tm_fail_memory(err);
+    *attr = (tm_kernel_attr){
+        .event = row,
+        .correlation = correlation,
+        .grid = {-1, -1, -1},
+        .block = {-1, -1, -1},
+        .registers = -1,
+        .shared_memory_bytes = -1,
+        .blocks_per_sm = NAN,
+        .warps_per_sm = NAN,
+        .occupancy_pct = NAN,
+    };
+    *out = attr;
+    return TM_OK;
+}
+
+static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
+    uint32_t name, row;
+    tm_kernel_attr *attr;
+    TM_TRY(tm_nsys_string(e, tm_nsys_int(scan, K_LONG_NAME, -1), false, &name, err));
+    if (name == TM_NO_NAME)
+        TM_TRY(tm_nsys_string(e, tm_nsys_int(scan, K_SHORT_NAME, -1), false, &name, err));
+    TM_TRY(add_on_stream(e, scan, TM_CAT_KERNEL, name, &row, err));
+    if (row == TM_NO_EVENT)
+        return TM_OK;
+    TM_TRY(add_kernel_attr(e, tm_nsys_int(scan, K_CORRELATION, 0), row, &attr, err));
+    for (int i = 0; i < 3; i++) {
+        attr->grid[i] = narrow(tm_nsys_int(scan, K_GRID + i, -1));
+        attr->block[i] = narrow(tm_nsys_int(scan, K_BLOCK + i, -1));
+    }
+    attr->registers = narrow(tm_nsys_int(scan, K_REGISTERS, -1));
+    int64_t fixed = tm_nsys_int(scan, K_STATIC, -1), given = tm_nsys_int(scan, K_DYNAMIC, -1);
+    if (fixed >= 0 && given >= 0 && fixed <= INT32_MAX && given <= INT32_MAX)
+        attr->shared_memory_bytes = narrow(fixed + given);
+    set_load(e, tm_nsys_int(scan, K_DEVICE, 0), attr);
+    return TM_OK;
+}
+
+/* A graph that was recorded as a whole: it keeps the GPU busy as a kernel does. */
+static tm_status graph_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
+    enum { CORRELATION = REST + 2, GRAPH };
+    char text[40];
+    uint32_t row;
+    tm_kernel_attr *attr;
+    snprintf(text, sizeof text, "CUDA graph %" PRId64, tm_nsys_int(scan, GRAPH, -1));
+    TM_TRY(
+        add_on_stream(e, scan, TM_CAT_KERNEL, tm_names_intern_string(e->names, text), &row, err));
+    if (row == TM_NO_EVENT)
+        return TM_OK;
+    e->trace->counts[TM_COUNT_WHOLE_GRAPH]++;
+    return add_kernel_attr(e, tm_nsys_int(scan, CORRELATION, 0), row, &attr, err);
+}
+
+static tm_status add_copy_attr(tm_nsys_emitter *e, sqlite3_stmt *scan, int correlation, int bytes,
+                               uint32_t row, tm_error *err) {
+    tm_copy_attr *attr = tm_vec_push(&e->trace->attrs[TM_ATTR_COPY]);
+    if (!attr)
+        return tm_fail_memory(err);
+    *attr = (tm_copy_attr){.event = row,
+                           .correlation = tm_nsys_int(scan, correlation, 0),
+                           .bytes = tm_nsys_int(scan, bytes, -1),
+                           .bandwidth_gbps = NAN};
+    const tm_raw_event *event = (const tm_raw_event *)e->trace->events.data + row;
+    if (attr->bytes >= 0 && event->duration_ns > 0) /* bytes a nanosecond are GB/s */
+        attr->bandwidth_gbps = (float)((double)attr->bytes / (double)event->duration_ns);
+    return TM_OK;
+}
+
+/* CUPTI's numbers of kinds of memory and copies in Kineto's words, which the analyses know. */
+static const char *memory_word(int64_t kind) {
+    static const char *const words[] = {"Pageable", "Pinned",        "Device",         "Array",
+                                        "Managed",  "Device Static", "Managed Static", "Unknown"};
+    return kind >= 0 && kind < (int64_t)(sizeof words / sizeof *words) ? words[kind] : "Unknown";
+}
+
+static const char *copy_word(int64_t kind) {
+    static const char *const words[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH",
+                                        "AtoA",    "AtoD", "DtoA", "DtoD", "HtoH",
+                                        "PtoP",    "HtoD", "DtoH", "DtoD"}; /* 11-13: unified */
+    return kind >= 0 && kind < (int64_t)(sizeof words / sizeof *words) ? words[kind] : "Unknown";
+}
+
+static tm_status copy_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
+    enum { CORRELATION = REST + 2, BYTES, KIND, FROM, TO };
+    char text[80];
+    uint32_t row;
+    snprintf(text, sizeof text, "Memcpy %s (%s -> %s)", copy_word(tm_nsys_int(scan, KIND, -1)),
+             memory_word(tm_nsys_int(scan, FROM, -1)), memory_word(tm_nsys_int(scan, TO, -1)));
+    TM_TRY(
+        add_on_stream(e, scan, TM_CAT_MEMCPY, tm_names_intern_string(e->names, text), &row, err));
+    return row == TM_NO_EVENT ? TM_OK : add_copy_attr(e, scan, CORRELATION, BYTES, row, err);
+}
+
+static tm_status set_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
+    enum { CORRELATION = REST + 2, BYTES, MEMORY };
+    char text[40];
+    uint32_t row;
+    snprintf(text, sizeof text, "Memset (%s)", memory_word(tm_nsys_int(scan, MEMORY, -1)));
+    TM_TRY(
+        add_on_stream(e, scan, TM_CAT_MEMSET, tm_names_intern_string(e->names, text), &row, err));
+    return row == TM_NO_EVENT ? TM_OK : add_copy_attr(e, scan, CORRELATION, BYTES, row, err);
+}
+
+static tm_status sync_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
+    enum { TYPE = REST + 2, N_TYPES = 5 };
+    static const char *const words[N_TYPES] = {"Unknown Sync", "Event Sync", "Stream Wait Event",
+                                               "Stream Sync", "Context Sync"};
+    int64_t type = tm_nsys_int(scan, TYPE, 0);
+    uint32_t row;
+    const char *word = words[type > 0 && type < N_TYPES ? type : 0];
+    return add_on_stream(e, scan, TM_CAT_CUDA_SYNC, tm_names_intern_string(e->names, word), &row,
+                         err);
+}
+
+static tm_status call_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
+    enum { CLASS = REST, CORRELATION, NAME };
+    enum { DRIVER = 1, BACKTRACE = 67 };
+    int64_t class = tm_nsys_int(scan, CLASS, 0), correlation = tm_nsys_int(scan, CORRELATION, 0);
+    int64_t thread = tm_nsys_int(scan, AT, 0);
+    uint32_t row;
+    if (class == BACKTRACE) /* a call once more, for the stack that it was called from */
+        return TM_OK;
+    tm_raw_event event = {.kind = TM_DURATION,
+                          .category = class == DRIVER ? TM_CAT_DRIVER : TM_CAT_RUNTIME};
+    TM_TRY(tm_nsys_string(e, tm_nsys_int(scan, NAME, -1), true, &event.name, err));
+    event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
+    TM_TRY(tm_nsys_add(e, scan, event, &row, err));
+    if (row == TM_NO_EVENT || correlation == 0)
+        return TM_OK;
+    const tm_launch_attr attr = {.correlation = correlation, .event = row};
+    return tm_vec_append(&e->trace->attrs[TM_ATTR_LAUNCH], &attr, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status mpi_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
+    int64_t thread = tm_nsys_int(scan, AT, 0);
+    uint32_t row;
+    tm_raw_event event = {.kind = TM_DURATION, .category = TM_CAT_USER_ANNOTATION};
+    TM_TRY(tm_nsys_string(e, tm_nsys_int(scan, REST, -1), false, &event.name, err));
+    event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
+    return tm_nsys_add(e, scan, event, &row, err);
+}
+
+#define ON_STREAM "start", "end", "globalPid", "deviceId", "streamId"
+#define ON_THREAD "start", "end", "globalTid"
+static const table_def tables[] = {
+    {"CUPTI_ACTIVITY_KIND_KERNEL",
+     {ON_STREAM, "correlationId", "demangledName", "shortName", "registersPerThread", "gridX",
+      "gridY", "gridZ", "blockX", "blockY", "blockZ", "staticSharedMemory", "dynamicSharedMemory"},
+     kernel_row},
+    {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", {ON_STREAM, "correlationId", "graphId"}, graph_row},
+    {"CUPTI_ACTIVITY_KIND_MEMCPY",
+     {ON_STREAM, "correlationId", "bytes", "copyKind", "srcKind", "dstKind"},
+     copy_row},
+    {"CUPTI_ACTIVITY_KIND_MEMSET", {ON_STREAM, "correlationId", "bytes", "memKind"}, set_row},
+    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", {ON_STREAM, "syncType"}, sync_row},
+    {"CUPTI_ACTIVITY_KIND_RUNTIME", {ON_THREAD, "eventClass", "correlationId", "nameId"}, call_row},
+    {"NVTX_EVENTS", {TM_NSYS_NVTX_COLUMNS}, tm_nsys_nvtx_row},
+    {"MPI_P2P_EVENTS", {ON_THREAD, "textId"}, mpi_row},
+    {"MPI_COLLECTIVES_EVENTS", {ON_THREAD, "textId"}, mpi_row},
+    {"MPI_START_WAIT_EVENTS", {ON_THREAD, "textId"}, mpi_row},
+    {"MPI_OTHER_EVENTS", {ON_THREAD, "textId"}, mpi_row},
+};
+#undef ON_STREAM
+#undef ON_THREAD
+
+enum { N_TABLES = sizeof tables / sizeof *tables };
+
+/* Rows are told of as bytes of the file, in proportion. */
+static void tell(const tm_nsys_emitter *e) {
+    if (e->watch && e->n_rows > 0 && e->n_done <= e->n_rows)
+        e->watch->moved(e->watch->context,
+                        (int64_t)((double)e->db->size * (double)e->n_done / (double)e->n_rows));
+}
+
+static tm_status read_table(tm_nsys_emitter *e, const table_def *def, tm_error *err) {
+    enum { TOLD_AFTER = 1 << 14 };
+    bool by_thread = strcmp(def->columns[AT], "globalTid") == 0, row = true;
+    tm_nsys_query query = {def->name, def->columns, 0, NULL, def->columns[AT]};
+    query.where = by_thread ? "(globalTid & -16777216) = ?1" : "globalPid = ?1";
+    if (e->unit->process == 0) /* an export that does not tell its processes apart */
+        query.where = query.where_column = NULL;
+    while (def->columns[query.n_columns])
+        query.n_columns++;
+    sqlite3_stmt *scan;
+    TM_TRY(tm_nsys_select(e->db, &query, e->unit->process, &scan, err));
+    tm_status status = tm_nsys_step(e->db, scan, &row, err);
+    while (status == TM_OK && row) {
+        status = def->row(e, scan, err);
+        if (++e->n_done % TOLD_AFTER == 0)
+            tell(e);
+        if (status == TM_OK)
+            status = tm_nsys_step(e->db, scan, &row, err);
+    }
+    sqlite3_finalize(scan);
+    return status;
+}
+
+tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) {
+    for (int i = 0; i < N_TABLES; i++)
+        e->n_rows += tm_nsys_last_row(e->db, tables[i].name);
+    TM_TRY(tm_nsys_read_domains(e, err));
+    for (int i = 0; i < N_TABLES; i++)
+        TM_TRY(read_table(e, &tables[i], err));
+    e->n_done = e->n_rows;
+    tell(e);
+    return tm_nsys_join_nccl(e->trace, e->names, &e->ranges, err);
+}

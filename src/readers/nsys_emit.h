@@ -1,0 +1,86 @@
+/* From the tables of an export to the rows of a trace. Private to the reader of Nsight Systems
+ * exports. */
+#ifndef TMERGE_NSYS_EMIT_H
+#define TMERGE_NSYS_EMIT_H
+
+#include "base/vec.h"
+#include "nsys_db.h"
+#include "timeline/trace.h"
+#include "tmerge/reader.h"
+
+enum { TM_NSYS_TRACK_CACHE = 64 };
+
+/** A thread or stream that was met, to know it again without its texts. */
+typedef struct tm_nsys_track {
+    int64_t first, second; /* process and thread, device and stream */
+    uint32_t track;
+    uint8_t kind; /* tm_track_kind; UINT8_MAX: free */
+} tm_nsys_track;
+
+/** A device's multiprocessors, by its number in CUDA. */
+typedef struct tm_nsys_device {
+    int64_t device, sms;
+} tm_nsys_device;
+
+/** An NVTX domain of the process. */
+typedef struct tm_nsys_domain {
+    int64_t id;
+    uint32_t name;
+} tm_nsys_domain;
+
+/** What is known while a unit is read. The first fields are set by the reader. */
+typedef struct tm_nsys_emitter {
+    const tm_nsys_db *db;         /* borrowed, as all pointers here */
+    const tm_unit *unit;          /* what is read */
+    const tm_source_watch *watch; /* or NULL */
+    tm_names *names;
+    tm_trace *trace;
+    int64_t base_ns; /* added to every time */
+    tm_vec devices;  /* of tm_nsys_device */
+
+    int64_t n_rows, n_done;  /* of all tables, about; for the watch */
+    sqlite3_stmt *find_text; /* of StringIds, NULL without the table */
+    tm_vec texts;            /* what ids of StringIds became: a hash table */
+    size_t n_texts;          /* in it */
+    tm_vec scratch;          /* of char */
+    tm_vec domains;          /* of tm_nsys_domain */
+    tm_vec fields;           /* of payload schemas */
+    tm_vec ranges;           /* of tm_nsys_range */
+    tm_nsys_track tracks[TM_NSYS_TRACK_CACHE];
+} tm_nsys_emitter;
+
+/** Every table begins with these columns: start, end, and globalPid or globalTid. */
+enum { TM_NSYS_START, TM_NSYS_END, TM_NSYS_AT, TM_NSYS_REST };
+
+/** The track of a thread (process and thread number) or stream (device and stream number), new or
+ * known; UINT32_MAX when memory is out. */
+uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first, int64_t second);
+
+/**
+ * Adds an event with the times of a row, or counts why not.
+ *
+ * @param event  its name, track, category and kind; failed where one of them is the sign of it
+ * @param row    its index, TM_NO_EVENT where it was not kept
+ * @return       TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_raw_event event, uint32_t *row,
+                      tm_error *err) TM_MUST_CHECK;
+
+/** Free it with tm_nsys_emitter_free, whatever comes of the call. TM_OK; TM_ERR_INPUT;
+ * TM_ERR_FAULT. */
+tm_status tm_nsys_emitter_init(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
+void tm_nsys_emitter_free(tm_nsys_emitter *e);
+
+/** Reads all tables whose rows become events. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
+
+/** Name id of a text as it stands in the file, which need not be UTF-8; TM_NAME_FAILED when memory
+ * is out. */
+uint32_t tm_nsys_intern(tm_nsys_emitter *e, tm_text text);
+
+/** Name id of a text in StringIds; TM_NO_NAME where there is none. @p call: the name of a function,
+ * which the profiler writes with the version of its interface: cudaMalloc_v3020. */
+tm_status tm_nsys_string(tm_nsys_emitter *e, int64_t id, bool call, uint32_t *out,
+                         tm_error *err) TM_MUST_CHECK;
+
+#endif

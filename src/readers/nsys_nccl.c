@@ -1,0 +1,353 @@
+#include "nsys_nccl.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/classify.h"
+
+/* Where a payload holds a value, by schema. */
+typedef struct field {
+    int64_t domain, schema;
+    int64_t offset; /* bytes from the start of the payload */
+    int size;       /* bytes */
+    size_t member;  /* of tm_nsys_payload */
+} field;
+
+/* The fields that are kept, as NCCL names them. */
+static const struct {
+    const char *name;
+    size_t member;
+} kept[] = {
+    {"NCCL communicator ID", offsetof(tm_nsys_payload, communicator)},
+    {"Message size [bytes]", offsetof(tm_nsys_payload, bytes)},
+    {"Peer rank", offsetof(tm_nsys_payload, peer)},
+    {"No. of ranks", offsetof(tm_nsys_payload, n_ranks)},
+    {"Rank", offsetof(tm_nsys_payload, rank)},
+    {"CUDA device", offsetof(tm_nsys_payload, device)},
+};
+
+/* Bytes of NVTX's type codes; 0 for those that no kept field has. */
+static int size_of_type(int64_t type) {
+    enum { INT32 = 5, UINT64 = 18, SIZE_T = 22 };
+    return type == INT32 ? 4 : type == UINT64 || type == SIZE_T ? 8 : 0;
+}
+
+tm_status tm_nsys_read_schemas(const tm_nsys_db *db, tm_vec *fields, tm_error *err) {
+    enum { DOMAIN, SCHEMA, TYPE, NAME, OFFSET, N };
+    static const char *const columns[N] = {"domainId", "schemaId", "type", "name", "offset"};
+    const tm_nsys_query query = {"NVTX_PAYLOAD_SCHEMA_ENTRIES", columns, N, NULL, NULL};
+    sqlite3_stmt *scan;
+    bool row = true;
+    *fields = TM_VEC(field);
+    TM_TRY(tm_nsys_select(db, &query, 0, &scan, err));
+    tm_status status = tm_nsys_step(db, scan, &row, err);
+    for (; status == TM_OK && row; status = tm_nsys_step(db, scan, &row, err)) {
+        tm_text name = tm_nsys_text(scan, NAME);
+        field f = {.domain = tm_nsys_int(scan, DOMAIN, -1),
+                   .schema = tm_nsys_int(scan, SCHEMA, -1),
+                   .offset = tm_nsys_int(scan, OFFSET, 0),
+                   .size = size_of_type(tm_nsys_int(scan, TYPE, -1))};
+        for (size_t i = 0; i < sizeof kept / sizeof *kept && f.size > 0; i++) {
+            if (strcmp(kept[i].name, name.bytes) != 0)
+                continue;
+            f.member = kept[i].member;
+            if (!tm_vec_append(fields, &f, 1))
+                status = tm_fail_memory(err);
+        }
+        if (status != TM_OK)
+            break;
+    }
+    sqlite3_finalize(scan);
+    return status;
+}
+
+/* A signed or unsigned little-endian integer. */
+static int64_t integer_at(const unsigned char *p, int size) {
+    int32_t narrow;
+    int64_t wide;
+    memcpy(&narrow, p, sizeof narrow);
+    if (size == (int)sizeof narrow)
+        return narrow;
+    memcpy(&wide, p, sizeof wide);
+    return wide;
+}
+
+/* A header of 32 bytes, in which the schema and the size of the payload are certain, then the
+ * payload: the last bytes. */
+tm_nsys_payload tm_nsys_decode_payload(const tm_vec *fields, int64_t domain, const void *bytes,
+                                       size_t size) {
+    enum { HEADER = 32, SCHEMA_AT = 8, SIZE_AT = 16 };
+    tm_nsys_payload out = {0, -1, -1, -1, -1, -1};
+    const unsigned char *p = bytes;
+    const field *f = fields->data;
+    uint32_t schema;
+    uint64_t room;
+    if (!p || size < HEADER)
+        return out;
+    memcpy(&schema, p + SCHEMA_AT, sizeof schema);
+    memcpy(&room, p + SIZE_AT, sizeof room);
+    if (room > size - HEADER)
+        return out;
+    for (size_t i = 0; i < fields->n; i++)
+        if (f[i].domain == domain && f[i].schema == schema && f[i].offset >= 0 &&
+            room >= (uint64_t)f[i].size && (uint64_t)f[i].offset <= room - (uint64_t)f[i].size) {
+            int64_t value = integer_at(p + (size - room) + f[i].offset, f[i].size);
+            memcpy((char *)&out + f[i].member, &value, sizeof value);
+        }
+    return out;
+}
+
+/* A kernel of NCCL and the call that launched it. */
+typedef struct nccl_kernel {
+    int64_t correlation;
+    uint32_t event, call; /* call: TM_NO_EVENT where none is recorded */
+} nccl_kernel;
+
+static int by_correlation(const void *a, const void *b) {
+    const nccl_kernel *x = a, *y = b;
+    if (x->correlation != y->correlation)
+        return x->correlation < y->correlation ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+static int by_place(const void *a, const void *b) {
+    const tm_nsys_range *x = a, *y = b;
+    if (x->track != y->track)
+        return x->track < y->track ? -1 : 1;
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    return (x->end_ns < y->end_ns) - (x->end_ns > y->end_ns); /* the outer first */
+}
+
+static bool begins_with(tm_text text, const char *start) {
+    size_t size = strlen(start);
+    return text.size >= size && memcmp(text.bytes, start, size) == 0;
+}
+
+static tm_status list_kernels(const tm_trace *trace, const tm_names *names, tm_vec *out,
+                              tm_error *err) {
+    const tm_kernel_attr *kernels = trace->attrs[TM_ATTR_KERNEL].data;
+    const tm_raw_event *events = trace->events.data;
+    for (size_t i = 0; i < trace->attrs[TM_ATTR_KERNEL].n; i++) {
+        nccl_kernel kernel = {kernels[i].correlation, kernels[i].event, TM_NO_EVENT};
+        if (kernel.correlation != 0 &&
+            begins_with(tm_names_text(names, events[kernel.event].name), "nccl") &&
+            !tm_vec_append(out, &kernel, 1))
+            return tm_fail_memory(err);
+    }
+    if (out->n > 1)
+        qsort(out->data, out->n, out->size, by_correlation);
+    return TM_OK;
+}
+
+/* The first kernel of a correlation id; several have one where a graph was launched. */
+static nccl_kernel *first_of(const tm_vec *kernels, int64_t correlation) {
+    nccl_kernel *v = kernels->data;
+    size_t low = 0, high = kernels->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (v[middle].correlation < correlation)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < kernels->n && v[low].correlation == correlation ? &v[low] : NULL;
+}
+
+static void find_calls(const tm_trace *trace, const tm_vec *kernels) {
+    const tm_launch_attr *calls = trace->attrs[TM_ATTR_LAUNCH].data;
+    const tm_raw_event *events = trace->events.data;
+    for (size_t i = 0; i < trace->attrs[TM_ATTR_LAUNCH].n; i++) {
+        nccl_kernel *kernel = first_of(kernels, calls[i].correlation);
+        if (kernel && (kernel->call == TM_NO_EVENT ||
+                       events[calls[i].event].begin_ns < events[kernel->call].begin_ns))
+            kernel->call = calls[i].event;
+    }
+}
+
+/* Ascending by thread and begin, each with the latest end of its thread so far. */
+static void order_ranges(tm_vec *ranges) {
+    tm_nsys_range *v = ranges->data;
+    if (ranges->n > 1)
+        qsort(v, ranges->n, sizeof *v, by_place);
+    for (size_t i = 0; i < ranges->n; i++) {
+        v[i].reach_ns = v[i].end_ns;
+        if (i > 0 && v[i - 1].track == v[i].track && v[i - 1].reach_ns > v[i].reach_ns)
+            v[i].reach_ns = v[i - 1].reach_ns;
+    }
+}
+
+/* The innermost range of a thread that holds a time. */
+static const tm_nsys_range *range_at(const tm_vec *ranges, uint32_t track, int64_t time_ns) {
+    const tm_nsys_range *v = ranges->data;
+    size_t low = 0, high = ranges->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (v[middle].track < track || (v[middle].track == track && v[middle].begin_ns <= time_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low-- > 0 && v[low].track == track && v[low].reach_ns >= time_ns)
+        if (v[low].end_ns >= time_ns)
+            return &v[low];
+    return NULL;
+}
+
+/* A communicator of this process, as a call that made it told. */
+typedef struct communicator {
+    int64_t n_ranks; /* -1 where no such call was recorded */
+    bool largest;    /* of those known: its ranks are those of the job */
+} communicator;
+
+static communicator communicator_of(const tm_vec *inits, uint64_t id) {
+    const tm_nsys_payload *v = inits->data;
+    communicator out = {-1, true};
+    int64_t most = -1;
+    for (size_t i = 0; i < inits->n; i++) {
+        most = v[i].n_ranks > most ? v[i].n_ranks : most;
+        if (v[i].communicator == id)
+            out.n_ranks = v[i].n_ranks;
+    }
+    out.largest = out.n_ranks > 0 && out.n_ranks == most;
+    return out;
+}
+
+/* The few payloads of calls that make a communicator. */
+static tm_status list_inits(const tm_vec *ranges, tm_vec *out, tm_error *err) {
+    const tm_nsys_range *v = ranges->data;
+    for (size_t i = 0; i < ranges->n; i++)
+        if (v[i].payload.n_ranks > 0 && !tm_vec_append(out, &v[i].payload, 1))
+            return tm_fail_memory(err);
+    return TM_OK;
+}
+
+/* What one kernel does: a call, or the sends and receives of a group. */
+typedef struct operation {
+    uint64_t communicator;
+    tm_collective_kind kind;
+    int64_t sent_bytes, received_bytes, peer;
+    int n_calls;
+} operation;
+
+/* Adds a call; false where it is not of the operation so far. */
+static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *names) {
+    tm_text text = tm_names_text(names, range->name);
+    tm_collective_kind kind = tm_collective_kind_of_name(text.bytes, text.size);
+    bool transfer = kind == TM_COLL_SEND || kind == TM_COLL_RECV;
+    int64_t bytes = range->payload.bytes;
+    if (range->payload.communicator == 0 || bytes < 0 || bytes > INT64_MAX / 64 - o->sent_bytes ||
+        bytes > INT64_MAX / 64 - o->received_bytes)
+        return false;
+    if (o->n_calls++ == 0) {
+        o->communicator = range->payload.communicator;
+        o->kind = kind;
+        o->peer = range->payload.peer;
+    } else if (!transfer || o->communicator != range->payload.communicator ||
+               (o->kind != TM_COLL_SEND && o->kind != TM_COLL_RECV &&
+                o->kind != TM_COLL_SENDRECV)) {
+        return false;
+    } else { /* with several peers, or both ways */
+        o->kind = TM_COLL_SENDRECV;
+        o->peer = -1;
+    }
+    o->sent_bytes += kind == TM_COLL_RECV ? 0 : bytes;
+    o->received_bytes += kind == TM_COLL_SEND ? 0 : bytes;
+    return true;
+}
+
+/* The calls of the group at whose end a kernel was launched: back to its start. Groups that hold
+ * others, or several collectives, which may share a kernel or not, are left alone. */
+static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const tm_names *names,
+                          operation *o) {
+    const tm_nsys_range *first = ranges->data;
+    for (const tm_nsys_range *r = end; r-- > first && r->track == end->track;) {
+        tm_text text = tm_names_text(names, r->name);
+        if (begins_with(text, "ncclGroupStart"))
+            return o->n_calls > 0;
+        if (begins_with(text, "ncclGroupEnd") || (r->payload.bytes >= 0 && !add_call(o, r, names)))
+            return false;
+    }
+    return false;
+}
+
+static tm_status add_row(tm_trace *trace, tm_names *names, const operation *o,
+                         const communicator *of, uint32_t event, tm_error *err) {
+    char text[24];
+    int64_t n = of->n_ranks > 0 && of->n_ranks < INT32_MAX ? of->n_ranks : -1;
+    int64_t others = n > 0 && o->sent_bytes < INT64_MAX / 64 / n ? n : -1;
+    int64_t in = o->kind == TM_COLL_RECV ? -1 : o->sent_bytes;
+    int64_t out = o->kind == TM_COLL_SEND ? -1 : o->received_bytes;
+    if (o->kind == TM_COLL_ALLGATHER)
+        out = others > 0 ? o->received_bytes * others : -1;
+    if (o->kind == TM_COLL_REDUCESCATTER)
+        in = others > 0 ? o->sent_bytes * others : -1;
+    snprintf(text, sizeof text, "%016" PRIx64, o->communicator);
+    tm_collective_attr row = {
+        .event = event,
+        .seq = -1,
+        .in_elements = in,
+        .out_elements = out,
+        .wait_ns = -1,
+        .first_rank = -1,
+        .group_size = (int32_t)n,
+        .rank_start = -1,
+        .rank_stride = -1,
+        .src_rank = -1,
+        .dst_rank = -1,
+        .name = tm_names_intern_string(names, tm_collective_word(o->kind)),
+        .dtype = tm_names_intern_string(names, "Byte"),
+        .group = tm_names_intern_string(names, text),
+    };
+    /* A peer is a rank of the communicator, which only in the job's own is one of the job. */
+    int32_t peer = of->largest && o->peer >= 0 && o->peer < n ? (int32_t)o->peer : -1;
+    row.src_rank = o->kind == TM_COLL_RECV ? peer : -1;
+    row.dst_rank = o->kind == TM_COLL_SEND ? peer : -1;
+    if (row.name == TM_NAME_FAILED || row.dtype == TM_NAME_FAILED || row.group == TM_NAME_FAILED ||
+        !tm_vec_append(&trace->attrs[TM_ATTR_COLLECTIVE], &row, 1))
+        return tm_fail_memory(err);
+    return TM_OK;
+}
+
+/* What the kernels of a trace are joined with. */
+typedef struct joiner {
+    tm_trace *trace;
+    tm_names *names;
+    const tm_vec *ranges;
+    tm_vec inits; /* of tm_nsys_payload */
+} joiner;
+
+static tm_status join_kernel(const joiner *j, const nccl_kernel *kernel, tm_error *err) {
+    operation o = {.peer = -1};
+    if (kernel->call == TM_NO_EVENT)
+        return TM_OK;
+    const tm_raw_event *call = (const tm_raw_event *)j->trace->events.data + kernel->call;
+    const tm_nsys_range *range = range_at(j->ranges, call->track, call->begin_ns);
+    if (!range)
+        return TM_OK;
+    bool found = range->payload.bytes >= 0 ? add_call(&o, range, j->names)
+                                           : collect_group(j->ranges, range, j->names, &o);
+    if (!found)
+        return TM_OK;
+    communicator of = communicator_of(&j->inits, o.communicator);
+    return add_row(j->trace, j->names, &o, &of, kernel->event, err);
+}
+
+tm_status tm_nsys_join_nccl(tm_trace *trace, tm_names *names, tm_vec *ranges, tm_error *err) {
+    joiner j = {trace, names, ranges, TM_VEC(tm_nsys_payload)};
+    tm_vec kernels = TM_VEC(nccl_kernel);
+    order_ranges(ranges);
+    tm_status status = list_inits(ranges, &j.inits, err);
+    if (status == TM_OK)
+        status = list_kernels(trace, names, &kernels, err);
+    if (status == TM_OK)
+        find_calls(trace, &kernels);
+    const nccl_kernel *v = kernels.data;
+    for (size_t i = 0; i < kernels.n && status == TM_OK; i++)
+        status = join_kernel(&j, &v[i], err);
+    tm_vec_free(&kernels);
+    tm_vec_free(&j.inits);
+    return status;
+}

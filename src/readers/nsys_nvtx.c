@@ -1,0 +1,111 @@
+#include "nsys_nvtx.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "nsys_nccl.h"
+#include "nsys_units.h"
+
+enum { TYPE = TM_NSYS_REST, TEXT, TEXT_ID, DOMAIN, PAYLOAD };
+enum { MARK = 34, PUSH_POP = 59, START_END = 60 };
+
+tm_status tm_nsys_read_domains(tm_nsys_emitter *e, tm_error *err) {
+    static const char *const columns[] = {TM_NSYS_NVTX_COLUMNS};
+    const tm_nsys_query query = {"NVTX_EVENTS", columns, DOMAIN + 1, "eventType = 75", "eventType"};
+    sqlite3_stmt *scan;
+    bool row = true;
+    TM_TRY(tm_nsys_select(e->db, &query, 0, &scan, err));
+    tm_status status = tm_nsys_step(e->db, scan, &row, err);
+    while (status == TM_OK && row) {
+        tm_nsys_domain d = {tm_nsys_int(scan, DOMAIN, 0),
+                            tm_nsys_intern(e, tm_nsys_text(scan, TEXT))};
+        bool own = (tm_nsys_int(scan, TM_NSYS_AT, 0) & TM_NSYS_PROCESS_MASK) == e->unit->process;
+        if (d.name == TM_NAME_FAILED || (own && !tm_vec_append(&e->domains, &d, 1)))
+            status = tm_fail_memory(err);
+        else
+            status = tm_nsys_step(e->db, scan, &row, err);
+    }
+    sqlite3_finalize(scan);
+    return status;
+}
+
+static tm_text domain_name(const tm_nsys_emitter *e, int64_t id) {
+    const tm_nsys_domain *v = e->domains.data;
+    for (size_t i = 0; i < e->domains.n; i++)
+        if (v[i].id == id)
+            return tm_names_text(e->names, v[i].name);
+    return (tm_text){"", 0};
+}
+
+/* "DOMAIN:text", but for the default domain and for libraries whose texts say whose they are:
+ * NCCL's ncclSend, MPI's MPI_Send. */
+static uint32_t name_in_domain(tm_nsys_emitter *e, int64_t id, uint32_t name) {
+    tm_text of = domain_name(e, id), text = tm_names_text(e->names, name);
+    if (id == 0 || of.size == 0 ||
+        (text.size >= of.size && strncasecmp(text.bytes, of.bytes, of.size) == 0))
+        return name;
+    e->scratch.n = 0;
+    if (!tm_vec_append(&e->scratch, of.bytes, of.size) || !tm_vec_append(&e->scratch, ":", 1) ||
+        !tm_vec_append(&e->scratch, text.bytes, text.size))
+        return TM_NAME_FAILED;
+    return tm_names_intern(e->names, e->scratch.data, e->scratch.n);
+}
+
+/* Where what torch's emit_nvtx adds to an operator's name begins, else the text's end: the numbers
+ * there are different for every call. */
+static size_t operator_name(tm_text text) {
+    static const char *const behind[] = {", op_id = ", ", seq = "};
+    size_t size = text.size;
+    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) {
+        const char *p = strstr(text.bytes, behind[i]);
+        if (p && (size_t)(p - text.bytes) < size)
+            size = (size_t)(p - text.bytes);
+    }
+    return size;
+}
+
+/* Name and category of a range of the default domain or another. */
+static tm_status name_of(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_raw_event *event,
+                         tm_error *err) {
+    tm_text text = tm_nsys_text(scan, TEXT);
+    if (text.size == 0)
+        return tm_nsys_string(e, tm_nsys_int(scan, TEXT_ID, -1), false, &event->name, err);
+    size_t size = operator_name(text);
+    if (size < text.size)
+        event->category = TM_CAT_CPU_OP;
+    text.size = size;
+    event->name = tm_nsys_intern(e, text);
+    return event->name == TM_NAME_FAILED ? tm_fail_memory(err) : TM_OK;
+}
+
+static tm_status keep_nccl_range(tm_nsys_emitter *e, sqlite3_stmt *scan, uint32_t row,
+                                 uint32_t name, tm_error *err) {
+    const tm_raw_event *event = (const tm_raw_event *)e->trace->events.data + row;
+    tm_nsys_range range = {
+        .begin_ns = event->begin_ns,
+        .end_ns = event->begin_ns + event->duration_ns,
+        .track = event->track,
+        .name = name,
+        .payload = tm_nsys_decode_payload(&e->fields, tm_nsys_int(scan, DOMAIN, 0),
+                                          sqlite3_column_blob(scan, PAYLOAD),
+                                          (size_t)sqlite3_column_bytes(scan, PAYLOAD)),
+    };
+    return tm_vec_append(&e->ranges, &range, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_nsys_nvtx_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
+    int64_t type = tm_nsys_int(scan, TYPE, -1), thread = tm_nsys_int(scan, TM_NSYS_AT, 0);
+    uint32_t row;
+    if (type != MARK && type != PUSH_POP && type != START_END)
+        return TM_OK; /* names of domains, categories and threads */
+    tm_raw_event event = {.category = TM_CAT_USER_ANNOTATION,
+                          .kind = type == MARK ? TM_INSTANT : TM_DURATION};
+    TM_TRY(name_of(e, scan, &event, err));
+    uint32_t bare = event.name;
+    event.name = name_in_domain(e, tm_nsys_int(scan, DOMAIN, 0), bare);
+    event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
+    TM_TRY(tm_nsys_add(e, scan, event, &row, err));
+    bool nccl = strncmp(tm_names_text(e->names, bare).bytes, "nccl", 4) == 0;
+    return nccl && type == PUSH_POP && row != TM_NO_EVENT ? keep_nccl_range(e, scan, row, bare, err)
+                                                          : TM_OK;
+}

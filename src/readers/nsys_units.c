@@ -1,0 +1,348 @@
+#include "nsys_units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nsys_nccl.h"
+#include "tmerge/timeline.h"
+
+/* Of the environment that a report captured these alone are read: the rest may hold secrets. */
+static const char *const rank_variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+                                             "SLURM_PROCID"};
+
+/* A process and a device on which it did something. */
+typedef struct pair {
+    int64_t process, device;
+    int64_t rank; /* -1 unknown */
+} pair;
+
+static tm_status scan_values(const tm_nsys_db *db, const tm_nsys_query *query,
+                             tm_status (*each)(void *context, sqlite3_stmt *scan, tm_error *err),
+                             void *context, tm_error *err) {
+    sqlite3_stmt *scan;
+    bool row = true;
+    TM_TRY(tm_nsys_select(db, query, 0, &scan, err));
+    tm_status status = TM_OK;
+    while (status == TM_OK) {
+        status = tm_nsys_step(db, scan, &row, err);
+        if (status != TM_OK || !row)
+            break;
+        status = each(context, scan, err);
+    }
+    sqlite3_finalize(scan);
+    return status;
+}
+
+static tm_status each_start(void *context, sqlite3_stmt *scan, tm_error *err) {
+    tm_nsys_clock *clock = context;
+    (void)err;
+    clock->utc_ns = tm_nsys_int(scan, 0, -1);
+    clock->system_ns = tm_nsys_int(scan, 1, -1);
+    return TM_OK;
+}
+
+static tm_status each_parameter(void *context, sqlite3_stmt *scan, tm_error *err) {
+    tm_nsys_clock *clock = context;
+    const char *name = tm_nsys_text(scan, 0).bytes;
+    (void)err;
+    if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0)
+        clock->normalised = strcmp(tm_nsys_text(scan, 1).bytes, "true") == 0 ||
+                            strcmp(tm_nsys_text(scan, 1).bytes, "1") == 0;
+    else if (strcmp(name, "EXPORT_PARAM_TIME_SHIFT") == 0) /* text of a number, or a number */
+        clock->shift_ns = sqlite3_column_int64(scan, 1);
+    return TM_OK;
+}
+
+tm_status tm_nsys_read_clock(const tm_nsys_db *db, tm_nsys_clock *out, tm_error *err) {
+    static const char *const start[] = {"utcEpochNs", "systemClockNs"};
+    static const char *const parameter[] = {"name", "value"};
+    static const char *const tables[] = {"META_DATA_EXPORT", "EXPORT_META_DATA"};
+    const int64_t most = INT64_C(3000000000000000000), shift_most = most / 3;
+    const tm_nsys_query query = {"TARGET_INFO_SESSION_START_TIME", start, 2, NULL, NULL};
+    *out = (tm_nsys_clock){-1, -1, 0, false};
+    TM_TRY(scan_values(db, &query, each_start, out, err));
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const tm_nsys_query of = {tables[i], parameter, 2, "name LIKE 'EXPORT_PARAM_TIME_%'",
+                                  "name"};
+        TM_TRY(scan_values(db, &of, each_parameter, out, err));
+    }
+    if (out->utc_ns <= 0 || out->utc_ns > most)
+        out->utc_ns = -1;
+    if (out->system_ns < 0 || out->system_ns > out->utc_ns)
+        out->system_ns = -1;
+    if (out->shift_ns < -shift_most || out->shift_ns > shift_most)
+        return tm_fail(err, TM_ERR_INPUT, db->path, -1, "its times were shifted by over 30 years");
+    return TM_OK;
+}
+
+static tm_status each_host(void *context, sqlite3_stmt *scan, tm_error *err) {
+    tm_vec *out = context;
+    tm_text text = tm_nsys_text(scan, 0);
+    out->n = 0;
+    return tm_vec_append(out, text.bytes, text.size) ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_nsys_read_host(const tm_nsys_db *db, tm_vec *out, tm_error *err) {
+    static const char *const column[] = {"value"};
+    const tm_nsys_query query = {"TARGET_INFO_SYSTEM_ENV", column, 1, "name = 'Hostname'", "name"};
+    *out = TM_VEC(char);
+    return scan_values(db, &query, each_host, out, err);
+}
+
+static tm_status each_pair(void *context, sqlite3_stmt *scan, tm_error *err) {
+    tm_vec *pairs = context;
+    pair found = {tm_nsys_int(scan, 0, 0), tm_nsys_int(scan, 1, 0), -1};
+    const pair *v = pairs->data;
+    for (size_t i = pairs->n; i-- > 0;)
+        if (v[i].process == found.process && v[i].device == found.device)
+            return TM_OK;
+    return tm_vec_append(pairs, &found, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+static bool has_process(const tm_vec *pairs, size_t n, int64_t process) {
+    const pair *v = pairs->data;
+    for (size_t i = 0; i < n; i++)
+        if (v[i].process == process)
+            return true;
+    return false;
+}
+
+static int by_device(const void *a, const void *b) {
+    const pair *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return (x->process > y->process) - (x->process < y->process);
+}
+
+/* The devices on which a process runs kernels; where it runs none, those that it copies to and
+ * from: a copy to another's device makes no rank. */
+static tm_status list_pairs(const tm_nsys_db *db, tm_vec *pairs, tm_error *err) {
+    static const char *const columns[] = {"globalPid", "deviceId"};
+    static const char *const kernels[] = {"CUPTI_ACTIVITY_KIND_KERNEL",
+                                          "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
+    static const char *const copies[] = {"CUPTI_ACTIVITY_KIND_MEMCPY",
+                                         "CUPTI_ACTIVITY_KIND_MEMSET"};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        const tm_nsys_query query = {kernels[i], columns, 2, NULL, NULL};
+        TM_TRY(scan_values(db, &query, each_pair, pairs, err));
+    }
+    size_t n_computing = pairs->n;
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
+        const tm_nsys_query query = {copies[i], columns, 2, NULL, NULL};
+        TM_TRY(scan_values(db, &query, each_pair, pairs, err));
+    }
+    pair *v = pairs->data;
+    size_t n = n_computing;
+    for (size_t i = n_computing; i < pairs->n; i++)
+        if (!has_process(pairs, n_computing, v[i].process))
+            v[n++] = v[i];
+    pairs->n = n;
+    if (n > 1)
+        qsort(v, n, sizeof *v, by_device);
+    return TM_OK;
+}
+
+static int64_t valid_rank(int64_t rank) {
+    return rank >= 0 && rank <= TM_RANK_MAX ? rank : -1;
+}
+
+static tm_status each_mpi_rank(void *context, sqlite3_stmt *scan, tm_error *err) {
+    tm_vec *pairs = context;
+    pair *v = pairs->data;
+    (void)err;
+    for (size_t i = 0; i < pairs->n; i++)
+        if (v[i].process == (tm_nsys_int(scan, 0, 0) & TM_NSYS_PROCESS_MASK))
+            v[i].rank = valid_rank(tm_nsys_int(scan, 1, -1));
+    return TM_OK;
+}
+
+/* While payloads are looked through for the ranks of communicators. */
+typedef struct init_scan {
+    tm_vec *pairs;
+    tm_vec fields; /* of the payloads' schemas */
+    int64_t *most; /* [pairs] ranks of the largest communicator so far */
+} init_scan;
+
+static tm_status each_payload(void *context, sqlite3_stmt *scan, tm_error *err) {
+    init_scan *s = context;
+    pair *v = s->pairs->data;
+    int64_t process = tm_nsys_int(scan, 0, 0) & TM_NSYS_PROCESS_MASK;
+    (void)err;
+    tm_nsys_payload p =
+        tm_nsys_decode_payload(&s->fields, tm_nsys_int(scan, 1, 0), sqlite3_column_blob(scan, 2),
+                               (size_t)sqlite3_column_bytes(scan, 2));
+    for (size_t i = 0; i < s->pairs->n; i++)
+        if (v[i].process == process && v[i].device == p.device && p.n_ranks > s->most[i] &&
+            p.rank < p.n_ranks) {
+            s->most[i] = p.n_ranks;
+            v[i].rank = valid_rank(p.rank);
+        }
+    return TM_OK;
+}
+
+static tm_status find_init_ranks(const tm_nsys_db *db, tm_vec *pairs, tm_error *err) {
+    static const char *const columns[] = {"globalTid", "domainId", "binaryData"};
+    const tm_nsys_query query = {"NVTX_EVENTS", columns, 3, "binaryData IS NOT NULL", "binaryData"};
+    init_scan s = {.pairs = pairs};
+    tm_status status = tm_nsys_read_schemas(db, &s.fields, err);
+    s.most = calloc(pairs->n + 1, sizeof *s.most);
+    if (status == TM_OK && !s.most)
+        status = tm_fail_memory(err);
+    if (status == TM_OK && s.fields.n > 0)
+        status = scan_values(db, &query, each_payload, &s, err);
+    tm_vec_free(&s.fields);
+    free(s.most);
+    return status;
+}
+
+static tm_status each_variable(void *context, sqlite3_stmt *scan, tm_error *err) {
+    int64_t *ranks = context; /* of each variable, -1 unknown */
+    const char *text = tm_nsys_text(scan, 0).bytes;
+    (void)err;
+    for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++) {
+        size_t size = strlen(rank_variables[i]);
+        if (strncmp(text, rank_variables[i], size) != 0 || text[size] != '=')
+            continue;
+        const char *digits = text + size + 1;
+        digits += *digits == '"'; /* values may be quoted */
+        size_t n = strspn(digits, "0123456789");
+        if (n > 0 && n < 12 && (digits[n] == '\0' || digits[n] == '"'))
+            ranks[i] = valid_rank(strtoll(digits, NULL, 10));
+    }
+    return TM_OK;
+}
+
+/* The environment is that of the program that was started, which is the process of the rank only
+ * where there is one. */
+static tm_status find_variable_rank(const tm_nsys_db *db, pair *of, tm_error *err) {
+    enum { N = sizeof rank_variables / sizeof *rank_variables };
+    static const char *const column[] = {"value"};
+    const tm_nsys_query query = {
+        "META_DATA_CAPTURE", column, 1,
+        "name LIKE 'PROCESS_%:ENVIRONMENT_VARIABLE' AND (value GLOB 'RANK=*' OR value GLOB "
+        "'OMPI_COMM_WORLD_RANK=*' OR value GLOB 'PMI_RANK=*' OR value GLOB 'SLURM_PROCID=*')",
+        "name"};
+    int64_t ranks[N] = {-1, -1, -1, -1};
+    TM_TRY(scan_values(db, &query, each_variable, ranks, err));
+    for (size_t i = 0; i < N && of->rank < 0; i++)
+        of->rank = ranks[i];
+    return TM_OK;
+}
+
+/* A rank that two units have is none of either. */
+static void drop_repeated(tm_vec *pairs) {
+    pair *v = pairs->data;
+    for (size_t i = 0; i < pairs->n; i++) {
+        bool repeated = false;
+        for (size_t k = i + 1; k < pairs->n && v[i].rank >= 0; k++)
+            if (v[k].rank == v[i].rank) {
+                v[k].rank = -1;
+                repeated = true;
+            }
+        if (repeated)
+            v[i].rank = -1;
+    }
+}
+
+static bool any_unknown(const tm_vec *pairs) {
+    const pair *v = pairs->data;
+    for (size_t i = 0; i < pairs->n; i++)
+        if (v[i].rank < 0)
+            return true;
+    return false;
+}
+
+/* MPI, NCCL, the environment: the first that tells the ranks of all, for half of a numbering fits
+ * no other's half. */
+static tm_status find_ranks(const tm_nsys_db *db, tm_vec *pairs, tm_error *err) {
+    static const char *const columns[] = {"globalTid", "rank"};
+    const tm_nsys_query query = {"MPI_RANKS", columns, 2, NULL, NULL};
+    pair *v = pairs->data;
+    TM_TRY(scan_values(db, &query, each_mpi_rank, pairs, err));
+    drop_repeated(pairs);
+    if (any_unknown(pairs)) {
+        for (size_t i = 0; i < pairs->n; i++)
+            v[i].rank = -1;
+        TM_TRY(find_init_ranks(db, pairs, err));
+        drop_repeated(pairs);
+    }
+    if (pairs->n == 1 && v->rank < 0)
+        return find_variable_rank(db, v, err);
+    if (any_unknown(pairs))
+        for (size_t i = 0; i < pairs->n; i++)
+            v[i].rank = -1;
+    return TM_OK;
+}
+
+/* Every device of a process belongs to one of its units: those without kernels to the first. */
+static tm_status add_units(const tm_vec *pairs, tm_unit unit, tm_vec *units, tm_error *err) {
+    const pair *v = pairs->data;
+    for (size_t i = 0; i < pairs->n; i++) {
+        uint64_t devices = tm_unit_device(v[i].device), others = 0;
+        for (size_t k = 0; k < pairs->n; k++)
+            if (k != i && v[k].process == v[i].process)
+                others |= tm_unit_device(v[k].device);
+        if (!has_process(pairs, i, v[i].process))
+            devices = ~others;
+        unit.process = v[i].process;
+        memcpy(&unit.devices, &devices, sizeof devices);
+        unit.rank = v[i].rank;
+        if (!tm_vec_append(units, &unit, 1))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+static tm_status is_export(const tm_nsys_db *db, bool *is, tm_error *err) {
+    static const char *const any[] = {"CUPTI_ACTIVITY_KIND_KERNEL",
+                                      "CUPTI_ACTIVITY_KIND_RUNTIME",
+                                      "NVTX_EVENTS",
+                                      "TARGET_INFO_SESSION_START_TIME",
+                                      "ANALYSIS_DETAILS",
+                                      "META_DATA_EXPORT",
+                                      "EXPORT_META_DATA"};
+    bool has = false;
+    TM_TRY(tm_nsys_has_table(db, "StringIds", is, err));
+    for (size_t i = 0; i < sizeof any / sizeof *any && *is && !has; i++)
+        TM_TRY(tm_nsys_has_table(db, any[i], &has, err));
+    *is = *is && has;
+    return TM_OK;
+}
+
+static tm_status list_units(const tm_nsys_db *db, tm_vec *pairs, tm_vec *units, bool *foreign,
+                            tm_error *err) {
+    tm_nsys_clock clock;
+    tm_vec host;
+    bool is;
+    TM_TRY(is_export(db, &is, err));
+    *foreign = !is;
+    if (!is)
+        return tm_fail(err, TM_ERR_INPUT, db->path, -1,
+                       "this SQLite database is no export of Nsight Systems");
+    TM_TRY(list_pairs(db, pairs, err));
+    if (pairs->n == 0)
+        return tm_fail(err, TM_ERR_INPUT, db->path, -1,
+                       "this report holds nothing that a GPU did: neither kernels nor copies");
+    TM_TRY(find_ranks(db, pairs, err));
+    TM_TRY(tm_nsys_read_clock(db, &clock, err));
+    tm_status status = tm_nsys_read_host(db, &host, err);
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (size_t i = 0; i < host.n; i++)
+        hash = (hash ^ ((const unsigned char *)host.data)[i]) * 1099511628211u;
+    tm_unit unit = {.clock_ns = clock.system_ns >= 0 ? clock.utc_ns - clock.system_ns : -1};
+    if (host.n > 0)
+        memcpy(&unit.host, &hash, sizeof hash);
+    tm_vec_free(&host);
+    return status == TM_OK ? add_units(pairs, unit, units, err) : status;
+}
+
+tm_status tm_nsys_list_units(const char *path, tm_vec *units, bool *foreign, tm_error *err) {
+    tm_nsys_db db;
+    tm_vec pairs = TM_VEC(pair);
+    *foreign = false;
+    TM_TRY(tm_nsys_open(path, &db, err));
+    tm_status status = list_units(&db, &pairs, units, foreign, err);
+    tm_vec_free(&pairs);
+    tm_nsys_close(&db);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* Exports of Nsight Systems made of SQL, and what was read of them. */
+#ifndef TMERGE_TEST_NSYS_FIXTURE_H
+#define TMERGE_TEST_NSYS_FIXTURE_H
+
+#include <stdio.h>
+
+#include "base/vec.h"
+#include "timeline_fixture.h"
+#include "tmerge/reader.h"
+
+/* Process 144 and 145 of a machine as globalPid, and their thread 9 as globalTid: pid << 24. */
+#define P144 "2415919104"
+#define P145 "2432696320"
+#define T144 "2415919113"
+#define T145 "2432696329"
+
+/* The tables of a schema, with the columns in its order. */
+typedef struct schema {
+    const char *name, *tables;
+} schema;
+
+enum { N_SCHEMAS = 6, LATEST = 5 };
+extern const schema schemas[N_SCHEMAS];
+
+/* A unit of an export, read without an error; close_nsys frees it. */
+typedef struct nsys {
+    ground ground;
+    tm_trace trace;
+    tm_vec units; /* of tm_unit: all of the file */
+} nsys;
+
+/* Writes an export: the tables, then further SQL. Returns its path, which the next call reuses. */
+const char *write_export(const char *tables, const char *sql);
+
+/* Reads unit i of the export that write_export made last. */
+nsys read_nsys(size_t i);
+/* One of the latest schema, and its first unit. */
+nsys read_sql(const char *sql);
+void close_nsys(nsys *n);
+
+/* The events as "name category begin duration" and a newline each, in their order. */
+const char *events_of(const nsys *n);
+#define assert_events(n, expected) assert_string_equal(events_of(n), expected)
+
+#endif

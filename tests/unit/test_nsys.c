@@ -1,0 +1,248 @@
+/* Exports of Nsight Systems: what becomes of their rows. */
+#include "nsys_fixture.h"
+
+/* Kernel, copy, set, call and range by the names of their columns, as every schema has them. */
+#define KERNEL(start, end, device, correlation, pid, name)                                         \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, "          \
+    "correlationId, globalPid, demangledName, shortName, registersPerThread, gridX, gridY, "       \
+    "gridZ, blockX, blockY, blockZ, staticSharedMemory, dynamicSharedMemory) VALUES (" start       \
+    "," end "," device ",1,7," correlation "," pid "," name ",2,40,8,2,1,128,2,1,48,1000);"
+#define COPY(start, end, kind, from, to)                                                           \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, contextId, streamId, "          \
+    "correlationId, globalPid, bytes, copyKind, srcKind, dstKind) VALUES (" start "," end          \
+    ",0,1,13,6," P144 ",4000," kind "," from "," to ");"
+#define SET(start, end)                                                                            \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, streamId, "          \
+    "correlationId, globalPid, bytes, memKind) VALUES (" start "," end ",0,1,7,8," P144 ",16,2);"
+#define CALL(start, end, class, correlation, name)                                                 \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId, "  \
+    "nameId, returnValue) VALUES (" start "," end "," class "," T144 "," correlation "," name      \
+                                                            ",0);"
+#define RANGE(start, end, type, text, id, domain)                                                  \
+    "INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text, textId, domainId) VALUES "   \
+    "(" start "," end "," type "," T144 "," text "," id "," domain ");"
+#define STRINGS                                                                                    \
+    "INSERT INTO StringIds VALUES (1,'void gemm<float>(int)'),(2,'gemm'),"                         \
+    "(3,'cudaLaunchKernel_v7000'),(4,'cuMemAlloc_v2'),(5,'registered');"
+#define EPOCH                                                                                      \
+    "INSERT INTO TARGET_INFO_SESSION_START_TIME (utcEpochNs) VALUES (1700000000000000000);"
+
+static void every_schema_gives_the_same_events(void **state) {
+    (void)state;
+    for (size_t i = 0; i < N_SCHEMAS; i++) {
+        bool dated = strstr(schemas[i].tables, "SESSION_START");
+        char sql[4096];
+        snprintf(sql, sizeof sql, "%s%s", dated ? EPOCH : "",
+                 STRINGS KERNEL("1000", "1500", "0", "5", P144, "1")
+                     COPY("1600", "2600", "1", "1", "2") SET("2700", "2750")
+                         CALL("900", "950", "0", "5", "3")
+                             RANGE("800", "2000", "59", "'fwd'", "NULL", "0"));
+        (void)write_export(schemas[i].tables, sql);
+        nsys n = read_nsys(0);
+        print_message("schema %s\n", schemas[i].name);
+        /* The epoch's time of the start plus the times of the rows; without it those alone. */
+        assert_events(&n, dated ? "void gemm<float>(int) kernel 1700000000000001000 500\n"
+                                  "Memcpy HtoD (Pinned -> Device) gpu_memcpy "
+                                  "1700000000000001600 1000\n"
+                                  "Memset (Device) gpu_memset 1700000000000002700 50\n"
+                                  "cudaLaunchKernel cuda_runtime 1700000000000000900 50\n"
+                                  "fwd user_annotation 1700000000000000800 1200\n"
+                                : "void gemm<float>(int) kernel 1000 500\n"
+                                  "Memcpy HtoD (Pinned -> Device) gpu_memcpy 1600 1000\n"
+                                  "Memset (Device) gpu_memset 2700 50\n"
+                                  "cudaLaunchKernel cuda_runtime 900 50\n"
+                                  "fwd user_annotation 800 1200\n");
+        assert_int_equal(n.trace.counts[TM_COUNT_NO_EPOCH], dated ? 0 : 5);
+        assert_int_equal(n.units.n, 1);
+        close_nsys(&n);
+    }
+}
+
+static void kernels_have_shape_registers_and_both_kinds_of_shared_memory(void **state) {
+    (void)state;
+    nsys n = read_sql(STRINGS KERNEL(
+        "10", "20", "3", "5", P144,
+        "99") "CREATE TABLE TARGET_INFO_GPU (id INTEGER, cuDevice INTEGER, name TEXT, "
+              "totalMemory INTEGER, smCount INTEGER);"
+              "INSERT INTO TARGET_INFO_GPU VALUES (0, 3, 'A100', 85899345920, 108);");
+    assert_events(&n, "gemm kernel 10 10\n"); /* no text 99: the short name */
+    const tm_kernel_attr *k = n.trace.attrs[TM_ATTR_KERNEL].data;
+    assert_int_equal(k->correlation, 5);
+    assert_int_equal(k->grid[0] * 100 + k->grid[1] * 10 + k->grid[2], 821);
+    assert_int_equal(k->block[0], 128);
+    assert_int_equal(k->registers, 40);
+    assert_int_equal(k->shared_memory_bytes, 1048);
+    assert_float_equal(k->blocks_per_sm, 16.0 / 108, 1e-6);
+    assert_float_equal(k->warps_per_sm, 16.0 * 256 / 32 / 108, 1e-6);
+    const tm_track *track = n.trace.tracks.data;
+    assert_int_equal(track->device, 3);
+    assert_int_equal(track->stream, 7);
+    assert_name(&n.ground, n.trace.metadata,
+                "{\"nsysSchemaVersion\":\"3.28.1\",\"deviceProperties\":[{\"id\":3,\"name\":"
+                "\"A100\",\"totalGlobalMem\":85899345920,\"numSms\":108}],\"diagnostics\":[]}");
+    close_nsys(&n);
+}
+
+static void devices_have_their_number_in_cuda(void **state) {
+    (void)state;
+    nsys n = read_sql(STRINGS KERNEL(
+        "10", "20", "0", "5", P144,
+        "1") "CREATE TABLE TARGET_INFO_GPU (id INTEGER, cuDevice INTEGER, name TEXT);"
+             "INSERT INTO TARGET_INFO_GPU VALUES (0, 0, 'first'), (1, 1, 'second');"
+             "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER, cudaId INTEGER, pid "
+             "INTEGER); INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (1, 0, 144), "
+             "(0, 0, 145);");
+    assert_name(&n.ground, n.trace.metadata,
+                "{\"nsysSchemaVersion\":\"3.28.1\",\"deviceProperties\":[{\"id\":0,\"name\":"
+                "\"second\"}],\"diagnostics\":[]}");
+    close_nsys(&n);
+}
+
+static void copies_are_named_as_the_analyses_know_them(void **state) {
+    (void)state;
+    nsys n = read_sql(COPY("0", "1", "1", "0", "2") COPY("1", "2", "2", "2", "1")
+                          COPY("2", "3", "8", "2", "2") COPY("3", "4", "10", "2", "2")
+                              COPY("4", "5", "11", "4", "2") COPY("5", "6", "99", "9", "-1"));
+    assert_events(&n, "Memcpy HtoD (Pageable -> Device) gpu_memcpy 0 1\n"
+                      "Memcpy DtoH (Device -> Pinned) gpu_memcpy 1 1\n"
+                      "Memcpy DtoD (Device -> Device) gpu_memcpy 2 1\n"
+                      "Memcpy PtoP (Device -> Device) gpu_memcpy 3 1\n"
+                      "Memcpy HtoD (Managed -> Device) gpu_memcpy 4 1\n"
+                      "Memcpy Unknown (Unknown -> Unknown) gpu_memcpy 5 1\n");
+    const tm_copy_attr *copy = n.trace.attrs[TM_ATTR_COPY].data;
+    assert_int_equal(copy->bytes, 4000);
+    assert_float_equal(copy->bandwidth_gbps, 4000, 1e-3); /* 4000 bytes in 1 ns */
+    close_nsys(&n);
+}
+
+static void calls_are_of_the_runtime_or_the_driver_and_counted_once(void **state) {
+    (void)state;
+    /* Class 67 repeats a call for its stack. "_v2" is part of a name, "_v7000" is not. */
+    nsys n = read_sql(STRINGS SET("50", "60") CALL("1", "3", "0", "5", "3") CALL(
+        "1", "3", "67", "5", "3") CALL("4", "6", "1", "0", "4") CALL("9", "8", "0", "7", "3"));
+    assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
+                      "cudaLaunchKernel cuda_runtime 1 2\n"
+                      "cuMemAlloc_v2 cuda_driver 4 2\n");
+    assert_int_equal(n.trace.attrs[TM_ATTR_LAUNCH].n, 1); /* correlation 0 launches nothing */
+    assert_int_equal(n.trace.counts[TM_COUNT_NEGATIVE_DURATION], 1);
+    close_nsys(&n);
+}
+
+static void ranges_have_text_registered_text_and_domain(void **state) {
+    (void)state;
+    nsys n = read_sql(
+        STRINGS SET("50", "60") RANGE("1", "9", "59", "NULL", "5", "0") RANGE(
+            "2", "4", "60", "'loop'", "NULL", "2") RANGE("3", "NULL", "34", "'mark'", "NULL", "0")
+            RANGE("3", "NULL", "59", "'open'", "NULL",
+                  "0") RANGE("5", "6", "59", "'aten::mm, op_id = 12'", "NULL",
+                             "0") RANGE("6", "7", "59", "'MPI_Send'", "NULL", "3")
+                RANGE("0", "NULL", "75", "'data'", "NULL", "2") RANGE(
+                    "0", "NULL", "75",
+                    "'MPI'", "NULL",
+                    "3") "INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text) VALUES "
+                         "(1, 2, 59, " T145 ", 'of another process');");
+    assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
+                      "registered user_annotation 1 8\n"
+                      "data:loop user_annotation 2 2\n"
+                      "mark user_annotation 3 0\n"
+                      "aten::mm cpu_op 5 1\n"
+                      "MPI_Send user_annotation 6 1\n");
+    assert_int_equal(n.trace.counts[TM_COUNT_OPEN_RANGE], 1);
+    assert_int_equal(((const tm_raw_event *)n.trace.events.data)[3].kind, TM_INSTANT);
+    close_nsys(&n);
+}
+
+static void mpi_calls_and_waits_are_events_and_threads_have_names(void **state) {
+    (void)state;
+    nsys n = read_sql(STRINGS SET(
+        "50", "60") "CREATE TABLE MPI_COLLECTIVES_EVENTS (start, end, globalTid, textId);"
+                    "INSERT INTO MPI_COLLECTIVES_EVENTS VALUES (1, 5, " T144 ", 5);"
+                    "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, end, deviceId, "
+                    "streamId, globalPid, syncType);"
+                    "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES "
+                    "(2, 4, 0, 7, " P144 ", 3), (5, 6, 0, 4294967295, " P144 ", 4);"
+                    "CREATE TABLE ThreadNames (nameId, priority, globalTid);"
+                    "INSERT INTO ThreadNames VALUES (5, 20, " T144 "), (5, 20, " T145 ");"
+                    "CREATE TABLE PROCESSES (globalPid, pid, name);"
+                    "INSERT INTO PROCESSES VALUES (" P144 ", 144, 'python3');");
+    assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
+                      "Stream Sync cuda_sync 2 2\n"
+                      "Context Sync cuda_sync 5 1\n"
+                      "registered user_annotation 1 4\n");
+    const tm_track *tracks = n.trace.tracks.data;
+    assert_int_equal(n.trace.tracks.n, 3); /* stream 7, no stream, the thread */
+    assert_int_equal(tracks[1].stream, -1);
+    assert_name(&n.ground, tracks[2].process_name, "python3");
+    assert_name(&n.ground, tracks[2].thread_name, "registered");
+    assert_name(&n.ground, tracks[2].tid, "9");
+    close_nsys(&n);
+}
+
+static void a_graph_traced_as_a_whole_is_one_kernel_and_counted(void **state) {
+    (void)state;
+    nsys n = read_sql("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, deviceId, "
+                      "streamId, correlationId, globalPid, graphId);"
+                      "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (1, 9, 0, 7, 3, " P144
+                      ", 12);");
+    assert_events(&n, "CUDA graph 12 kernel 1 8\n");
+    assert_int_equal(n.trace.counts[TM_COUNT_WHOLE_GRAPH], 1);
+    close_nsys(&n);
+}
+
+static void warnings_of_the_profiler_are_kept_and_notes_are_not(void **state) {
+    (void)state;
+    nsys n = read_sql(
+        SET("50", "60") "CREATE TABLE DIAGNOSTIC_EVENT (timestamp, severity, text, globalPid);"
+                        "INSERT INTO DIAGNOSTIC_EVENT VALUES (-5, 1, 'note', 0), "
+                        "(-5, 2, 'lost 3 events', 0), (1, 3, 'no memory', " P144 "), "
+                        "(1, 3, 'of another', " P145 "), (1, 4, 'verbose', 0);");
+    assert_name(&n.ground, n.trace.metadata,
+                "{\"nsysSchemaVersion\":\"3.28.1\",\"deviceProperties\":[],\"diagnostics\":["
+                "\"lost 3 events\",\"no memory\"]}");
+    assert_int_equal(n.trace.counts[TM_COUNT_DIAGNOSTIC], 2);
+    close_nsys(&n);
+}
+
+static void times_are_of_the_epoch_whatever_the_export_did_to_them(void **state) {
+    (void)state;
+    static const struct {
+        const char *normalised, *shift, *start;
+        int64_t begin_ns;
+    } cases[] = {
+        {"false", "0", "50", 1700000000000000050},
+        {"false", "-20", "30", 1700000000000000050},
+        {"true", "0", "1700000000000000050", 1700000000000000050},
+        {"true", "5", "1700000000000000055", 1700000000000000050},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char sql[1024];
+        snprintf(sql, sizeof sql,
+                 EPOCH "UPDATE META_DATA_EXPORT SET value = '%s' WHERE name LIKE '%%NORMALIZE';"
+                       "UPDATE META_DATA_EXPORT SET value = '%s' WHERE name LIKE '%%SHIFT';"
+                       "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, "
+                       "streamId, globalPid) VALUES (%s, %s + 10, 0, 1, 7, " P144 ");",
+                 cases[i].normalised, cases[i].shift, cases[i].start, cases[i].start);
+        nsys n = read_sql(sql);
+        const tm_raw_event *event = n.trace.events.data;
+        assert_int_equal(event->begin_ns, cases[i].begin_ns);
+        assert_int_equal(event->duration_ns, 10);
+        assert_int_equal(n.trace.counts[TM_COUNT_NO_EPOCH], 0);
+        close_nsys(&n);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_schema_gives_the_same_events),
+        cmocka_unit_test(kernels_have_shape_registers_and_both_kinds_of_shared_memory),
+        cmocka_unit_test(devices_have_their_number_in_cuda),
+        cmocka_unit_test(copies_are_named_as_the_analyses_know_them),
+        cmocka_unit_test(calls_are_of_the_runtime_or_the_driver_and_counted_once),
+        cmocka_unit_test(ranges_have_text_registered_text_and_domain),
+        cmocka_unit_test(mpi_calls_and_waits_are_events_and_threads_have_names),
+        cmocka_unit_test(a_graph_traced_as_a_whole_is_one_kernel_and_counted),
+        cmocka_unit_test(warnings_of_the_profiler_are_kept_and_notes_are_not),
+        cmocka_unit_test(times_are_of_the_epoch_whatever_the_export_did_to_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
