@@ -4,35 +4,31 @@
 #include <string.h>
 
 #include "agree.h"
+#include "entries.h"
 #include "parts.h"
 #include "share.h"
 #include "timeline/build.h"
 #include "tmerge/reader.h"
 #include "tmerge/store.h"
 
-/* What all processes know of an input. Plain numbers, so that a sum over the processes, of which
- * one alone fills an entry, spreads them. */
-typedef struct entry {
-    int64_t kind;                    /* tm_file_kind; ENTRY_BAD: it cannot be read */
-    int64_t weight, size, has_parts; /* as in tm_file_info */
-    int64_t rank; /* before reading: what is known; after it: what it is; -1 unknown */
-} entry;
-
-enum { ENTRY_BAD = 100, ENTRY_NUMBERS = sizeof(entry) / sizeof(int64_t) };
-
 typedef struct loader {
     MPI_Comm comm;
     int self, n_processes;
     const tm_load_options *options;
     tm_table *left_out;
-    entry *entries;       /* [n_inputs] */
-    tm_share_item *items; /* [n_inputs + parts.n] */
+    tm_entry *entries; /* [n] the same on every process: of all inputs and their units */
+    size_t n;
+    tm_share_item *items; /* [n + parts.n] */
     tm_vec parts;         /* of tm_mpi_part: of the traces that several processes read */
-    tm_trace **traces;    /* [n_inputs] read here, NULL elsewhere */
+    tm_trace **traces;    /* [n] read here, NULL elsewhere */
     tm_classifier *classifier;
     tm_step_names *step_names;
     tm_loaded *out;
 } loader;
+
+static const char *path_of(const loader *l, size_t i) {
+    return l->options->inputs[l->entries[i].input].path;
+}
 
 static tm_status leave_out(loader *l, const char *path, const char *reason, const char *message,
                            tm_error *err) {
@@ -45,63 +41,59 @@ static tm_status leave_out(loader *l, const char *path, const char *reason, cons
 }
 
 /* A file that cannot be used: an error, or a row where --skip-bad allows it. */
-static tm_status bad_input(loader *l, size_t i, tm_status status, tm_error *err) {
+static tm_status bad_input(loader *l, tm_entry *entry, tm_status status, tm_error *err) {
     char text[TM_PATH_MAX + TM_MESSAGE_MAX + 64];
     if (status != TM_ERR_INPUT || !l->options->skip_bad)
         return status;
     tm_error_text(err, text, sizeof text);
-    l->entries[i].kind = ENTRY_BAD;
-    return leave_out(l, l->options->inputs[i].path, "unreadable", text, err);
+    entry->kind = TM_ENTRY_BAD;
+    return leave_out(l, l->options->inputs[entry->input].path, "unreadable", text, err);
 }
 
-static tm_status sniff_one(loader *l, size_t i, tm_error *err) {
+/* Adds what an input holds to `found`: one entry, or one for each unit. */
+static tm_status sniff_one(loader *l, size_t i, tm_vec *found, tm_error *err) {
     const tm_input *input = &l->options->inputs[i];
-    tm_file_info info;
+    tm_file_info info = {.kind = TM_FILE_OTHER};
+    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER};
+    bool foreign = false;
+    size_t before = found->n;
     tm_status status = tm_file_sniff(input->path, &info, err);
+    if (status == TM_OK && info.kind == TM_FILE_TRACE)
+        status = tm_entries_of_trace(input, &info, &entry, found, &foreign, err);
+    if (status == TM_OK && info.kind == TM_FILE_STORE && tm_store_is_store(input->path))
+        status = leave_out(l, input->path, "store", "a tmerge store", err);
+    else if (status == TM_OK && info.kind == TM_FILE_PAGE)
+        status = leave_out(l, input->path, "page", "a page that tmerge wrote", err);
+    else if ((status == TM_OK && info.kind != TM_FILE_TRACE) || foreign) {
+        if (input->from_folder)
+            status = leave_out(l, input->path, "other", "not a trace", err);
+        else if (!foreign)
+            status = tm_fail(err, TM_ERR_INPUT, input->path, -1,
+                             "this is not a trace of a known format");
+    }
     if (status != TM_OK)
-        return bad_input(l, i, status, err);
-    int64_t named = tm_rank_of_path(input->path);
-    l->entries[i] = (entry){
-        .kind = info.kind,
-        .weight = info.weight,
-        .size = info.size_bytes,
-        .has_parts = info.has_parts,
-        .rank = input->mapped_rank >= 0 ? input->mapped_rank
-                : info.rank >= 0        ? info.rank
-                                        : named,
-    };
-    if (info.kind == TM_FILE_STORE && tm_store_is_store(input->path))
-        return leave_out(l, input->path, "store", "a tmerge store", err);
-    if (info.kind == TM_FILE_PAGE)
-        return leave_out(l, input->path, "page", "a page that tmerge wrote", err);
-    if (info.kind == TM_FILE_TRACE)
-        return TM_OK;
-    l->entries[i].kind = TM_FILE_OTHER;
-    if (input->from_folder)
-        return leave_out(l, input->path, "other", "not a trace", err);
-    status = tm_fail(err, TM_ERR_INPUT, input->path, -1, "this is not a trace of a known format");
-    return bad_input(l, i, status, err);
-}
-
-static tm_status spread_entries(loader *l, tm_error *err) {
-    if (l->options->n_inputs > INT32_MAX / ENTRY_NUMBERS)
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "more files than one run can take");
-    int n = (int)l->options->n_inputs * ENTRY_NUMBERS;
-    if (MPI_Allreduce(MPI_IN_PLACE, l->entries, n, MPI_INT64_T, MPI_SUM, l->comm) != MPI_SUCCESS)
-        return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI_Allreduce failed");
-    return TM_OK;
+        TM_TRY(bad_input(l, &entry, status, err));
+    return found->n > before || tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
 }
 
 static tm_status sniff_all(loader *l, tm_error *err) {
     tm_status status = TM_OK;
     size_t n_traces = 0;
+    tm_vec found = TM_VEC(tm_entry);
     for (size_t i = (size_t)l->self; i < l->options->n_inputs && status == TM_OK;
          i += (size_t)l->n_processes)
-        status = sniff_one(l, i, err);
-    TM_TRY(tm_mpi_agree(l->comm, status, err));
-    TM_TRY(spread_entries(l, err));
-    for (size_t i = 0; i < l->options->n_inputs; i++)
+        status = sniff_one(l, i, &found, err);
+    status = tm_mpi_agree(l->comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_entries_gather(l->comm, &found, &l->entries, &l->n, err);
+    tm_vec_free(&found);
+    TM_TRY(status);
+    tm_entries_tie_clocks(l->entries, l->n);
+    l->traces = calloc(l->n + 1, sizeof *l->traces);
+    TM_TRY(tm_mpi_agree(l->comm, l->traces ? TM_OK : tm_fail_memory(err), err));
+    for (size_t i = 0; i < l->n; i++)
         n_traces += l->entries[i].kind == TM_FILE_TRACE;
+    l->out->n_traces = (int64_t)n_traces;
     return n_traces > 0 ? TM_OK : tm_fail(err, TM_ERR_INPUT, NULL, -1, "there is no trace to read");
 }
 
@@ -109,10 +101,10 @@ static tm_status sniff_all(loader *l, tm_error *err) {
 static tm_status list_parts(loader *l, tm_error *err) {
     int64_t least = l->options->split_min_bytes, total = 0;
     least = least > 0 ? least : TM_SPLIT_MIN_BYTES;
-    for (size_t i = 0; i < l->options->n_inputs; i++)
+    for (size_t i = 0; i < l->n; i++)
         total += l->entries[i].kind == TM_FILE_TRACE ? l->entries[i].weight : 0;
-    for (size_t i = 0; i < l->options->n_inputs; i++) {
-        const entry *e = &l->entries[i];
+    for (size_t i = 0; i < l->n; i++) {
+        const tm_entry *e = &l->entries[i];
         if (e->kind != TM_FILE_TRACE || !e->has_parts || e->size < least)
             continue;
         int n = tm_share_parts(e->weight, total, l->n_processes);
@@ -135,7 +127,7 @@ static int64_t part_size(const loader *l, const tm_mpi_part *part) {
 /* Shares out the traces by the ranks known so far; on what they know all processes agree. The
  * first part of a trace stands for it: its reader owns the trace. The others go to anyone. */
 static tm_status plan(loader *l, tm_error *err) {
-    size_t n = l->options->n_inputs, n_parts = l->parts.n;
+    size_t n = l->n, n_parts = l->parts.n;
     tm_mpi_part *parts = l->parts.data;
     tm_share_item *items = realloc(l->items, (n + n_parts + 1) * sizeof *items);
     if (!items)
@@ -189,17 +181,18 @@ static tm_status read_one(loader *l, size_t i, tm_progress *progress, tm_error *
     reading context = {.progress = progress, .trace = &l->traces[i], .most = INT64_MAX};
     const tm_source_watch watch = {tell_progress, &context};
     l->traces[i] = trace;
-    tm_status status = tm_trace_read(l->options->inputs[i].path, NULL, l->out->names,
-                                     progress ? &watch : NULL, trace, err);
+    const tm_unit *unit = l->entries[i].has_unit ? &l->entries[i].unit : NULL;
+    tm_status status =
+        tm_trace_read(path_of(l, i), unit, l->out->names, progress ? &watch : NULL, trace, err);
     if (status != TM_OK)
         drop_trace(l, i);
-    return status == TM_OK ? TM_OK : bad_input(l, i, status, err);
+    return status == TM_OK ? TM_OK : bad_input(l, &l->entries[i], status, err);
 }
 
 static tm_status read_part(loader *l, tm_mpi_part *part, tm_progress *progress, tm_error *err) {
     reading context = {progress, &part->part.trace, part_size(l, part), 0, 0};
     const tm_source_watch watch = {tell_progress, &context};
-    const char *path = l->options->inputs[part->input].path;
+    const char *path = path_of(l, part->input);
     TM_TRY(tm_mpi_part_read(part, path, l->out->names, progress ? &watch : NULL, err));
     if (part->read) /* the part before it read what lies between the cut and the first event */
         tell_progress(&context, context.most);
@@ -220,7 +213,7 @@ static tm_status read_own(loader *l, int64_t total_bytes, tm_error *err) {
     TM_TRY(
         tm_progress_begin(l->comm, l->options->progress, "reading", total_bytes, &progress, err));
     tm_status status = TM_OK;
-    for (size_t i = 0; i < l->options->n_inputs && status == TM_OK; i++) {
+    for (size_t i = 0; i < l->n && status == TM_OK; i++) {
         bool own = l->entries[i].kind == TM_FILE_TRACE && l->items[i].owner == l->self;
         if (!own)
             drop_trace(l, i);
@@ -260,7 +253,7 @@ static tm_status join_parts(loader *l, tm_error *err) {
 
 static int64_t size_of_all(const loader *l) {
     int64_t sum = 0;
-    for (size_t i = 0; i < l->options->n_inputs; i++)
+    for (size_t i = 0; i < l->n; i++)
         sum += l->entries[i].kind == TM_FILE_TRACE ? l->entries[i].size : 0;
     return sum;
 }
@@ -269,25 +262,25 @@ static int64_t size_of_all(const loader *l) {
  * name, or its place among the traces. */
 static tm_status resolve_ranks(loader *l, tm_error *err) {
     int64_t position = -1, by_position = 0;
-    for (size_t i = 0; i < l->options->n_inputs; i++) {
-        const tm_input *input = &l->options->inputs[i];
-        entry *e = &l->entries[i];
+    for (size_t i = 0; i < l->n; i++) {
+        tm_entry *e = &l->entries[i];
         /* Only its owner knows that a trace turned out bad, so bad ones count on every process. */
-        position += e->kind == TM_FILE_TRACE || e->kind == ENTRY_BAD;
+        position += e->kind == TM_FILE_TRACE || e->kind == TM_ENTRY_BAD;
         if (l->items[i].owner != l->self)
-            *e = (entry){0};
+            *e = (tm_entry){0};
         if (!l->traces[i])
             continue;
-        int64_t named = tm_rank_of_path(input->path);
-        int64_t rank = input->mapped_rank >= 0   ? input->mapped_rank
+        const tm_input *input = &l->options->inputs[e->input];
+        int64_t rank = e->has_unit               ? e->rank /* nothing more is known by now */
+                       : input->mapped_rank >= 0 ? input->mapped_rank
                        : l->traces[i]->rank >= 0 ? l->traces[i]->rank
-                                                 : named;
+                                                 : tm_rank_of_path(input->path);
         by_position += rank < 0;
         e->rank = rank >= 0 ? rank : position;
         if (l->traces[i]->world_size > l->out->world_size)
             l->out->world_size = l->traces[i]->world_size;
     }
-    TM_TRY(spread_entries(l, err));
+    TM_TRY(tm_mpi_entries_sum(l->comm, l->entries, l->n, err));
     MPI_Allreduce(MPI_IN_PLACE, &l->out->world_size, 1, MPI_INT64_T, MPI_MAX, l->comm);
     MPI_Allreduce(&by_position, &l->out->n_by_position, 1, MPI_INT64_T, MPI_SUM, l->comm);
     return TM_OK;
@@ -297,11 +290,11 @@ static tm_status resolve_ranks(loader *l, tm_error *err) {
  * the latest, where those differ. */
 static void adopt_bases(loader *l) {
     int64_t base_ns = -1;
-    for (size_t i = 0; i < l->options->n_inputs; i++)
+    for (size_t i = 0; i < l->n; i++)
         if (l->traces[i] && l->traces[i]->base_ns > base_ns)
             base_ns = l->traces[i]->base_ns;
     MPI_Allreduce(MPI_IN_PLACE, &base_ns, 1, MPI_INT64_T, MPI_MAX, l->comm);
-    for (size_t i = 0; i < l->options->n_inputs && base_ns >= 0; i++)
+    for (size_t i = 0; i < l->n && base_ns >= 0; i++)
         if (l->traces[i] && tm_trace_lacks_base(l->traces[i]))
             tm_trace_adopt_base(l->traces[i], base_ns);
 }
@@ -313,10 +306,10 @@ static int by_value(const void *a, const void *b) {
 
 static tm_status list_ranks(loader *l, tm_error *err) {
     size_t n = 0;
-    l->out->ranks = malloc((l->options->n_inputs + 1) * sizeof *l->out->ranks);
+    l->out->ranks = malloc((l->n + 1) * sizeof *l->out->ranks);
     if (!l->out->ranks)
         return tm_fail_memory(err);
-    for (size_t i = 0; i < l->options->n_inputs; i++)
+    for (size_t i = 0; i < l->n; i++)
         if (l->entries[i].kind == TM_FILE_TRACE)
             l->out->ranks[n++] = l->entries[i].rank;
     qsort(l->out->ranks, n, sizeof *l->out->ranks, by_value);
@@ -330,11 +323,11 @@ static tm_status list_ranks(loader *l, tm_error *err) {
 static tm_status build_rank(loader *l, int64_t rank, tm_error *err) {
     const tm_build_context context = {l->out->names, l->classifier, l->options->skip_bad,
                                       l->step_names};
-    size_t n_inputs = l->options->n_inputs, n = 0;
-    tm_trace **own = malloc(n_inputs * sizeof *own);
-    size_t *input = malloc(n_inputs * sizeof *input);
+    size_t n = 0;
+    tm_trace **own = malloc(l->n * sizeof *own);
+    size_t *input = malloc(l->n * sizeof *input);
     tm_status status = own && input ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; i < n_inputs && status == TM_OK; i++)
+    for (size_t i = 0; i < l->n && status == TM_OK; i++)
         if (l->traces[i] && l->entries[i].rank == rank) {
             input[n] = i;
             own[n++] = l->traces[i];
@@ -346,7 +339,7 @@ static tm_status build_rank(loader *l, int64_t rank, tm_error *err) {
     }
     for (size_t k = 0; k < n && status == TM_OK; k++)
         if (own[k]->left_out)
-            status = leave_out(l, l->options->inputs[input[k]].path, "overlapping",
+            status = leave_out(l, path_of(l, input[k]), "overlapping",
                                "covers the same time as another trace of its rank", err);
     free(own);
     free(input);
@@ -364,11 +357,8 @@ static tm_status build_all(loader *l, tm_error *err) {
 }
 
 static tm_status prepare(loader *l, tm_error *err) {
-    size_t n = l->options->n_inputs + 1;
-    l->entries = calloc(n, sizeof *l->entries);
-    l->traces = calloc(n, sizeof *l->traces);
     l->out->names = tm_names_create();
-    tm_status status = l->entries && l->traces && l->out->names ? TM_OK : tm_fail_memory(err);
+    tm_status status = l->out->names ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         status = tm_classifier_create(l->options->comm_pattern, &l->classifier, err);
     if (status == TM_OK)
@@ -388,7 +378,7 @@ static tm_status run(loader *l, tm_error *err) {
     TM_TRY(join_parts(l, err));
     TM_TRY(tm_mpi_agree(l->comm, resolve_ranks(l, err), err));
     bool split = false;
-    for (size_t i = 0; i < l->options->n_inputs; i++)
+    for (size_t i = 0; i < l->n; i++)
         for (size_t k = 0; k < i && !split; k++)
             split = l->entries[i].kind == TM_FILE_TRACE && l->entries[k].kind == TM_FILE_TRACE &&
                     l->entries[i].rank == l->entries[k].rank &&
@@ -410,7 +400,7 @@ tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *l
     MPI_Comm_rank(comm, &l.self);
     MPI_Comm_size(comm, &l.n_processes);
     tm_status status = run(&l, err);
-    for (size_t i = 0; l.traces && i < options->n_inputs; i++)
+    for (size_t i = 0; l.traces && i < l.n; i++)
         drop_trace(&l, i);
     drop_parts(&l);
     free(l.entries);

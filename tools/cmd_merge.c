@@ -48,7 +48,7 @@ typedef struct merge {
 } merge;
 
 static void warn_inputs(const tm_pipeline *p, const void *context) {
-    const merge *m = context;
+    (void)context;
     const tm_table *left = tm_tables_find(&p->tables, "job.left_out");
     for (size_t i = 0; i < left->n_rows; i++) {
         const tm_cell *row = tm_table_row(left, i);
@@ -56,10 +56,11 @@ static void warn_inputs(const tm_pipeline *p, const void *context) {
             tm_console_warn("left out %s: %s", row[0].value.text, row[2].value.text);
     }
     if (p->loaded.n_by_position > 0)
-        tm_console_warn("%lld of %zu files tell%s no rank: their place among the arguments counts "
-                        "(--rank-map FILE says it)",
-                        (long long)p->loaded.n_by_position, m->inputs.list.n,
-                        p->loaded.n_by_position == 1 ? "s" : "");
+        tm_console_warn(
+            "%lld of %lld traces tell%s no rank: their place among the arguments counts "
+            "(--rank-map FILE says it)",
+            (long long)p->loaded.n_by_position, (long long)p->loaded.n_traces,
+            p->loaded.n_by_position == 1 ? "s" : "");
 }
 
 /* With --force too: a trace is never written over. */

@@ -6,7 +6,7 @@ from common import (BASE_NS, contains, equal, event, files, gzipped, has_line, h
                     trace, zstd_framed)
 
 OTHER = 'this is not a trace of a known format'
-POSITION = ('tmerge: warning: {} of {} files tell{} no rank: their place among the arguments '
+POSITION = ('tmerge: warning: {} of {} traces tell{} no rank: their place among the arguments '
             'counts (--rank-map FILE says it)')
 OVERLAP = ('{}: covers the same time of rank {} as {}; say which rank each is with --rank-map, or '
            'keep the first alone with --skip-bad')

@@ -1,0 +1,354 @@
+"""Exports of Nsight Systems: real ones against plain SQL over the same file, and made ones for the
+questions which rank is whose, when, and what is refused."""
+import glob
+import os
+import shutil
+import sqlite3
+
+from common import (BASE_NS, SHARED, Skip, contains, equal, files, gzipped, has_line, holds, lacks,
+                    main, merged, put, rows, same_bytes, small_trace, tmerge)
+import h5py
+
+FOLDER = os.path.join(SHARED, 'traces', 'nsys')
+MACHINE = 1 << 48
+GLOBAL = '(globalTid & -16777216)'
+
+TABLES = '''
+CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs, utcTime, localTime, systemClockNs);
+CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid, devStateName, name, nameEnum, value);
+CREATE TABLE META_DATA_CAPTURE (name TEXT NOT NULL, value TEXT);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, greenContextId, streamId,
+    correlationId, globalPid, demangledName, shortName);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId, nameId);
+CREATE TABLE NVTX_EVENTS (start, end, eventType, text, globalTid, textId, domainId);
+INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'cudaLaunchKernel_v7000');
+'''
+NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: their place among the arguments counts '
+           '(--rank-map FILE says it)')
+BAD = '{}: {}'
+
+
+def pid(number):
+    return MACHINE | number << 24
+
+
+def export(path, kernels=((144, 0, 1000, 500),), ranges=(), environment=(), epoch=BASE_NS,
+           system=None, host='node7', more=''):
+    """Writes an export. kernels: (process, device, start, duration), each called 100 ns before;
+    ranges: (text, start, end)."""
+    with sqlite3.connect(path) as db:
+        db.executescript(TABLES + more)
+        db.execute('INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (?, NULL, NULL, ?)',
+                   (epoch, system))
+        db.execute("INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, 'S', 'Hostname', 1, ?)", (host,))
+        for i, (process, device, start, duration) in enumerate(kernels):
+            db.execute('INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, ?, 1, NULL, 7, ?, ?, '
+                       '1, 1)', (start, start + duration, device, i + 1, pid(process)))
+            db.execute('INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 0, ?, ?, 2)',
+                       (start - 100, start - 90, pid(process) | process, i + 1))
+        for text, start, end in ranges:
+            db.execute('INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, ?, ?, NULL, 0)',
+                       (start, end, text, pid(144) | 144))
+        for variable in environment:
+            db.execute("INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', ?)",
+                       (variable,))
+    db.close()
+    return path
+
+
+def opened(path):
+    return sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True)
+
+
+def real(name='*'):
+    found = sorted(glob.glob(os.path.join(FOLDER, name + '.sqlite')))
+    if not found:
+        raise Skip('the real exports are not here')
+    return found
+
+
+def union(intervals):
+    """The length of all intervals together, each moment once."""
+    total, reach = 0, None
+    for begin, end in sorted(intervals):
+        if reach is None or begin > reach:
+            total, reach = total + end - begin, end
+        elif end > reach:
+            total, reach = total + end - reach, end
+    return total
+
+
+def stored(path):
+    """By rank: {category: [(begin, duration, name), ...]}."""
+    with h5py.File(path) as store:
+        text, at = store['names/bytes'][()].tobytes(), store['names/offsets'][()]
+        names = [text[a:b].decode() for a, b in zip(at[:-1], at[1:])]
+        events = store['events']
+        words = {v: w for w, v in h5py.check_enum_dtype(events['category'].dtype).items()}
+        columns = list(zip(*(events[c][()].tolist()
+                             for c in ('category', 'begin_ns', 'duration_ns', 'name'))))
+        found = {}
+        for rank, first, n in zip(*(store['ranks'][c][()].tolist()
+                                    for c in ('rank', 'first_event', 'n_events'))):
+            by = found.setdefault(rank, {})
+            for category, begin, duration, name in columns[first:first + n]:
+                by.setdefault(words[category], []).append((begin, duration, names[name]))
+        return found
+
+
+# Real exports -------------------------------------------------------------------------------------
+
+
+def table(db, name, columns, where):
+    known = db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone()
+    return db.execute(f'SELECT {columns} FROM {name} WHERE {where}').fetchall() if known else []
+
+
+def check_rank(db, events, process, epoch, what):
+    """Counts, sums and moments of one process, by SQL."""
+    own = f'globalPid = {process}'
+    for name, category, where in (
+            ('CUPTI_ACTIVITY_KIND_KERNEL', 'kernel', own),
+            ('CUPTI_ACTIVITY_KIND_MEMCPY', 'gpu_memcpy', own),
+            ('CUPTI_ACTIVITY_KIND_MEMSET', 'gpu_memset', own),
+            ('CUPTI_ACTIVITY_KIND_SYNCHRONIZATION', 'cuda_sync', own),
+            ('CUPTI_ACTIVITY_KIND_RUNTIME', 'cuda_runtime',
+             f'{GLOBAL} = {process} AND eventClass = 0'),
+            ('CUPTI_ACTIVITY_KIND_RUNTIME', 'cuda_driver',
+             f'{GLOBAL} = {process} AND eventClass = 1')):
+        expected = sorted((start + epoch, end - start)
+                          for start, end in table(db, name, 'start, end', where))
+        found = sorted(e[:2] for e in events.get(category, []))
+        equal(len(found), len(expected), f'{category} of {what}')
+        equal(sum(e[1] for e in found), sum(e[1] for e in expected), f'time in {category}, {what}')
+        equal(found, expected, f'{category} of {what}')
+    ranges = table(db, 'NVTX_EVENTS', 'count(*), sum(end - start)',
+                   f'{GLOBAL} = {process} AND eventType IN (59, 60)')
+    found = events.get('user_annotation', []) + events.get('cpu_op', [])
+    if ranges:
+        equal((len(found), sum(e[1] for e in found)), (ranges[0][0], ranges[0][1] or 0),
+              f'ranges of {what}')
+
+
+def test_real_exports_hold_what_plain_sql_finds_in_them():
+    for path in real():
+        tmerge(path, '-o', 'x.h5').expect(0)
+        found = stored('x.h5')
+        with opened(path) as db:
+            epoch, = db.execute('SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME').fetchone()
+            units = db.execute('SELECT DISTINCT deviceId, globalPid FROM CUPTI_ACTIVITY_KIND_KERNEL '
+                               'ORDER BY 1, 2').fetchall()
+            equal(sorted(found), list(range(len(units))), f'ranks of {path}')
+            for rank, (device, process) in enumerate(units):
+                check_rank(db, found[rank], process, epoch, f'rank {rank} of {path}')
+                busy = union(db.execute('SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE '
+                                        'globalPid = ? AND deviceId = ?', (process, device)))
+                equal(union((b, b + d) for b, d, _ in found[rank]['kernel']), busy,
+                      f'time with kernels on device {device}')
+        db.close()
+
+
+def test_two_processes_in_one_real_export_are_two_ranks():
+    path, = real('mfu_2gpu_before')
+    done = tmerge(path, '-o', 'x.h5').expect(0)
+    equal(done.ours, [NO_RANK.format(2, 2, '')])
+    with opened(path) as db:
+        expected = [n for _, n in db.execute(
+            "SELECT globalPid, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = "
+            "shortName WHERE value LIKE '%SendRecv%' GROUP BY 1 ORDER BY 1")]
+    db.close()
+    found = stored('x.h5')
+    equal([sum('SendRecv' in name for _, _, name in found[rank]['kernel']) for rank in (0, 1)],
+          expected)
+    equal([row['device'] for row in rows('x.h5', 'job.rank')], [0, 1])
+    for n in (1, 2, 3):
+        tmerge(path, '-o', 'other.h5', n=n).expect(0)
+        same_bytes('x.h5', 'other.h5')
+
+
+# Ranks and times ----------------------------------------------------------------------------------
+
+
+def sources(store='tmerge.h5'):
+    return {row['rank']: row['source'] for row in rows(store, 'job.rank')}
+
+
+def test_the_rank_is_the_maps_the_names_or_what_the_export_says():
+    export('a.sqlite', environment=['RANK=5'])
+    merged('a.sqlite')
+    equal(sources(), {5: 'a.sqlite'})
+    shutil.copy('a.sqlite', 'profile_rank_3.sqlite')
+    merged('profile_rank_3.sqlite')
+    equal(sources(), {3: 'profile_rank_3.sqlite'})
+    put('map', 'profile_rank_3.sqlite 2\n')
+    merged('profile_rank_3.sqlite', '--rank-map', 'map')
+    equal(sources(), {2: 'profile_rank_3.sqlite'})
+    # The name of a file of several ranks is none of theirs; of a map it is that of the first.
+    export('node_rank1.sqlite', kernels=[(144, 0, 1000, 5), (145, 1, 1000, 5)])
+    done = tmerge('node_rank1.sqlite').expect(0)
+    equal((done.ours, sorted(sources())), ([NO_RANK.format(2, 2, '')], [0, 1]))
+    put('map', 'node_rank1.sqlite 8\n')
+    merged('node_rank1.sqlite', '--rank-map', 'map')
+    equal(sorted(sources()), [8, 9])
+
+
+def test_one_report_of_each_rank_and_one_of_a_node_make_the_same_job():
+    kernels = [(144 + i, i, 1000 + 10 * i, 500 + i) for i in range(4)]
+    export('node.sqlite', kernels=kernels,
+           more='CREATE TABLE MPI_RANKS (globalTid, rank); INSERT INTO MPI_RANKS VALUES '
+           + ', '.join(f'({pid(144 + i) | 1}, {i})' for i in range(4)) + ';')
+    for i, one in enumerate(kernels):
+        export(f'profile_rank_{i}.sqlite', kernels=[one])
+    merged('node.sqlite', '-o', 'node.h5')
+    for n in (0, 3):
+        merged(*(f'profile_rank_{i}.sqlite' for i in range(4)), '-o', 'files.h5', n=n)
+        equal(stored('files.h5'), stored('node.h5'))
+        merged('node.sqlite', '-o', 'again.h5', n=n)
+        same_bytes('again.h5', 'node.h5')
+
+
+def test_kineto_and_nsight_ranks_make_one_job():
+    put('rank0.json', small_trace(0))
+    export('rank1.sqlite')
+    merged('rank0.json', 'rank1.sqlite')
+    equal([(row['rank'], row['format']) for row in rows('tmerge.h5', 'job.rank')],
+          [(0, 'kineto'), (1, 'nsys')])
+
+
+def test_sessions_of_one_host_share_its_monotonic_clock():
+    # Each start by UTC is read with an error: here 3 and 0 ms; the lowest counts for both.
+    for rank, (system, late, host) in enumerate(((10**9, 3 * 10**6, 'a'), (5 * 10**9, 0, 'a'),
+                                                 (10**9, 7 * 10**6, 'b'),
+                                                 (10**9, 2 * 10**9, 'a'))):
+        export(f'rank{rank}.sqlite', epoch=BASE_NS + system + late, system=system, host=host)
+    merged(*(f'rank{i}.sqlite' for i in range(4)))
+    begins = [events['kernel'][0][0] - BASE_NS for _, events in sorted(stored('tmerge.h5').items())]
+    # Another host, and what is off by seconds, which is no error of reading, stay as they are.
+    equal(begins, [10**9 + 1000, 5 * 10**9 + 1000, 10**9 + 7 * 10**6 + 1000, 3 * 10**9 + 1000])
+
+
+def test_a_report_without_the_time_of_its_start_is_read_and_said_to_be():
+    export('rank0.sqlite', epoch=None)
+    merged('rank0.sqlite')
+    equal([(row['remark'], row['count']) for row in rows('tmerge.h5', 'job.remark')],
+          [('no_epoch', 2)])
+
+
+# Steps --------------------------------------------------------------------------------------------
+
+
+def steps(store='tmerge.h5'):
+    with h5py.File(store) as opened_store:
+        at = opened_store['steps']
+        return list(zip(at['number'][()].tolist(), at['annotated'][()].tolist(),
+                        (at['begin_ns'][()] - BASE_NS).tolist()))
+
+
+def test_steps_are_what_looks_like_one_or_what_the_user_says():
+    ranges = [('train step 4', 800, 3000), ('train step 5', 3000, 9000), ('micro_step 0', 900, 950),
+              ('epoch 1', 700, 9500), ('batch=7 of 9', 1000, 2000)]
+    export('rank0.sqlite', ranges=ranges, kernels=[(144, 0, 1000, 500)])
+    merged('rank0.sqlite')
+    equal(steps(), [(4, True, 800), (5, True, 3000)])
+    merged('rank0.sqlite', '--step-pattern', 'batch=([0-9]+)', '-o', 'batch.h5')
+    equal(steps('batch.h5'), [(7, True, 1000)])
+    merged('analyze', 'batch.h5')
+    equal(steps('batch.h5'), [(7, True, 1000)])
+    merged('analyze', 'batch.h5', '--step-pattern=')
+    same_bytes_but_path('batch.h5', 'tmerge.h5')
+    merged('analyze', 'batch.h5', '--step-pattern', '^EPOCH', n=2)
+    equal(steps('batch.h5'), [(1, True, 700)])
+    merged('rank0.sqlite', '--step-pattern', 'nothing')
+    equal([step[:2] for step in steps()], [(0, False)])
+    for arguments in (['rank0.sqlite'], ['analyze', 'batch.h5']):
+        tmerge(*arguments, '--step-pattern=(').expect(2)
+
+
+def same_bytes_but_path(a, b):
+    equal(stored(a), stored(b))
+    equal(steps(a), steps(b))
+
+
+# What is refused, and what must not be told ---------------------------------------------------------
+
+
+def test_what_cannot_be_read_ends_with_the_file_and_the_reason():
+    export('good_rank1.sqlite')
+    cut = export('cut.sqlite')
+    size = os.path.getsize(cut)
+    os.truncate(cut, size // 2)
+    with sqlite3.connect('wrong.sqlite') as db:
+        db.execute('CREATE TABLE users (name)')
+    db.close()
+    export('idle.sqlite', kernels=[])
+    put('empty.sqlite', b'')
+    put('zeros.sqlite', bytes(8192))
+    put('packed.sqlite', gzipped(open('good_rank1.sqlite', 'rb').read()))
+    for name, reason in (
+            ('cut', f'byte {size // 2}: this database ends too early: {size // 2} of {size} bytes '
+                    'are there'),
+            ('wrong', 'this SQLite database is no export of Nsight Systems'),
+            ('idle', 'this report holds nothing that a GPU did: neither kernels nor copies'),
+            ('empty', 'file is empty'),
+            ('zeros', 'this is not a trace of a known format'),
+            ('packed', 'a compressed database cannot be read: decompress it first')):
+        path = name + '.sqlite'
+        tmerge(path).fails(3, BAD.format(path, reason))
+        tmerge('good_rank1.sqlite', path, n=2).expect(3)
+        holds(not os.path.exists('tmerge.h5'), 'a store was written')
+        done = tmerge('good_rank1.sqlite', path, '--skip-bad', n=2).expect(0)
+        has_line(done.err, f'left out {path}: ')
+        os.remove('tmerge.h5')
+
+
+def test_an_export_that_is_being_written_is_refused():
+    export('rank0.sqlite')
+    db = sqlite3.connect('rank0.sqlite', isolation_level=None)
+    db.execute('BEGIN EXCLUSIVE')
+    tmerge('rank0.sqlite').fails(3, 'rank0.sqlite: this database is being written: wait for its '
+                                    'export, or export it again')
+    db.execute('ROLLBACK')
+    db.close()
+    merged('rank0.sqlite')
+
+
+def test_other_databases_in_a_folder_are_passed_over():
+    os.mkdir('job')
+    export('job/rank0.sqlite')
+    with sqlite3.connect('job/jobs.db') as db:
+        db.execute('CREATE TABLE users (name)')
+    db.close()
+    merged('job')
+    equal([(row['source'], row['reason']) for row in rows('tmerge.h5', 'job.left_out')],
+          [('job/jobs.db', 'other')])
+
+
+def test_reading_leaves_nothing_beside_the_file_and_needs_no_right_to_write():
+    os.mkdir('job')
+    export('job/rank0 %41?#.sqlite')
+    before = open('job/rank0 %41?#.sqlite', 'rb').read()
+    merged('job/rank0 %41?#.sqlite')
+    equal(files('job'), ['rank0 %41?#.sqlite'])
+    equal(open('job/rank0 %41?#.sqlite', 'rb').read(), before)
+
+
+def test_no_secret_of_the_environment_leaves_the_report():
+    secret = 'hunter2-do-not-tell'
+    export('rank0.sqlite', environment=[f'AWS_SECRET_ACCESS_KEY={secret}', f'RANK={secret}',
+                                        f'MY_RANK={secret}', f'PMI_RANK=0 {secret}'],
+           more=f"INSERT INTO StringIds VALUES (77, '{secret}');"
+                f"INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ARGUMENT_0', '{secret}');"
+                "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, 'S', 'DeviceEnvironment', 2, "
+                f"'TOKEN={secret}');")
+    done = tmerge('rank0.sqlite', '--no-compress', '--html', 'x.html', page=True).expect(0)
+    lacks(done.out + done.err, secret)
+    for path in ('tmerge.h5', 'x.html'):
+        holds(secret.encode() not in open(path, 'rb').read(), f'the secret is in {path}')
+    shown = tmerge('show', 'tmerge.h5', '--json').expect(0)
+    lacks(shown.out, secret)
+    contains(shown.out, 'node7')  # what may be told is
+
+
+if __name__ == '__main__':
+    main()
