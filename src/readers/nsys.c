@@ -21,8 +21,6 @@ static int64_t nsys_peek_rank(const char *head, size_t size) {
 }
 
 tm_status tm_nsys_emitter_init(tm_nsys_emitter *e, tm_error *err) {
-    static const char *const column[] = {"value"};
-    const tm_nsys_query query = {"StringIds", column, 1, "id = ?1", "id"};
     e->texts = (tm_vec){0};
     e->scratch = TM_VEC(char);
     e->domains = TM_VEC(tm_nsys_domain);
@@ -31,7 +29,7 @@ tm_status tm_nsys_emitter_init(tm_nsys_emitter *e, tm_error *err) {
     for (int i = 0; i < TM_NSYS_TRACK_CACHE; i++)
         e->tracks[i].kind = UINT8_MAX;
     TM_TRY(tm_nsys_read_schemas(e->db, &e->fields, err));
-    return tm_nsys_select(e->db, &query, 0, &e->find_text, err);
+    return tm_nsys_prepare_texts(e->db, &e->find_text, err);
 }
 
 void tm_nsys_emitter_free(tm_nsys_emitter *e) {

@@ -104,6 +104,30 @@ static char *uri_of(const char *path) {
     return uri;
 }
 
+/* A scan under way. */
+typedef struct scan_state {
+    tm_nsys_each *each;
+    void *context;
+    tm_error *err;
+    tm_status status;
+} scan_state;
+
+/* Rows are taken by an aggregate function, which SQLite calls with all values of a row at once:
+ * half the work of stepping through rows and asking for one column after another. */
+static void take_row(sqlite3_context *context, int n, sqlite3_value **values) {
+    scan_state *s = sqlite3_value_pointer(values[0], "scan");
+    (void)n;
+    if (!s || s->status != TM_OK)
+        return;
+    s->status = s->each(s->context, values + 1, s->err);
+    if (s->status != TM_OK)
+        sqlite3_result_error(context, "the scan is over", -1);
+}
+
+static void end_rows(sqlite3_context *context) {
+    sqlite3_result_null(context);
+}
+
 tm_status tm_nsys_open(const char *path, tm_nsys_db *out, tm_error *err) {
     tm_nsys_db db = {.path = path};
     TM_TRY(check_file(path, &db.size, err));
@@ -118,6 +142,9 @@ tm_status tm_nsys_open(const char *path, tm_nsys_db *out, tm_error *err) {
         code = sqlite3_db_config(db.sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
     if (code == SQLITE_OK)
         code = sqlite3_db_config(db.sqlite, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_create_function_v2(db.sqlite, "take_row", -1, SQLITE_UTF8, NULL, NULL,
+                                          take_row, end_rows, NULL);
     if (code != SQLITE_OK) {
         tm_status status = sqlite_error(&db, code, err);
         tm_nsys_close(&db);
@@ -168,43 +195,65 @@ static bool append(tm_vec *sql, const char *text) {
 }
 
 static tm_status write_query(const tm_nsys_db *db, const tm_nsys_query *query, tm_vec *sql,
-                             bool *filtered, tm_error *err) {
-    bool ok = append(sql, "SELECT ");
+                             tm_error *err) {
+    bool ok = append(sql, "SELECT take_row(?2");
     for (int i = 0; i < query->n_columns && ok; i++) {
         bool has;
         TM_TRY(has_column(db, query->table, query->columns[i], &has, err));
-        ok = (i == 0 || append(sql, ",")) && append(sql, has ? "\"" : "NULL") &&
+        ok = append(sql, has ? ",\"" : ",NULL") &&
              (!has || (append(sql, query->columns[i]) && append(sql, "\"")));
     }
-    *filtered = query->where != NULL;
+    bool filtered = query->where != NULL;
     if (query->where_column)
-        TM_TRY(has_column(db, query->table, query->where_column, filtered, err));
-    ok = ok && append(sql, " FROM ") && append(sql, query->table);
-    if (*filtered)
+        TM_TRY(has_column(db, query->table, query->where_column, &filtered, err));
+    ok = ok && append(sql, ") FROM ") && append(sql, query->table);
+    if (filtered)
         ok = ok && append(sql, " WHERE ") && append(sql, query->where);
     return ok && tm_vec_append(sql, "", 1) ? TM_OK : tm_fail_memory(err);
 }
 
-tm_status tm_nsys_select(const tm_nsys_db *db, const tm_nsys_query *query, int64_t value,
-                         sqlite3_stmt **out, tm_error *err) {
-    bool has, filtered;
-    *out = NULL;
+static tm_status run_scan(const tm_nsys_db *db, const char *sql, int64_t value, scan_state *s) {
+    sqlite3_stmt *statement;
+    bool row;
+    TM_TRY(prepare(db, sql, &statement, s->err));
+    /* A condition may do without a value: then ?1 is no parameter, and binding it changes nothing.
+     */
+    (void)sqlite3_bind_int64(statement, 1, value);
+    tm_status status = TM_OK;
+    if (sqlite3_bind_pointer(statement, 2, s, "scan", NULL) != SQLITE_OK)
+        status = tm_fail_memory(s->err);
+    tm_error failure; /* which says no more than that the scan is over where a row was refused */
+    if (status == TM_OK && (status = tm_nsys_step(db, statement, &row, &failure)) != TM_OK &&
+        s->status == TM_OK && s->err)
+        *s->err = failure;
+    sqlite3_finalize(statement);
+    return s->status != TM_OK ? s->status : status;
+}
+
+tm_status tm_nsys_scan(const tm_nsys_db *db, const tm_nsys_query *query, int64_t value,
+                       tm_nsys_each *each, void *context, tm_error *err) {
+    bool has;
+    scan_state s = {each, context, err, TM_OK};
     TM_TRY(tm_nsys_has_table(db, query->table, &has, err));
     if (!has)
         return TM_OK;
     tm_vec sql = TM_VEC(char);
-    tm_status status = write_query(db, query, &sql, &filtered, err);
+    tm_status status = write_query(db, query, &sql, err);
     if (status == TM_OK)
-        status = prepare(db, sql.data, out, err);
+        status = run_scan(db, sql.data, value, &s);
     tm_vec_free(&sql);
-    /* A condition without ?1 takes no value: then the call fails and changes nothing. */
-    if (status == TM_OK && filtered)
-        (void)sqlite3_bind_int64(*out, 1, value);
     return status;
 }
 
-tm_status tm_nsys_step(const tm_nsys_db *db, sqlite3_stmt *scan, bool *row, tm_error *err) {
-    int code = scan ? sqlite3_step(scan) : SQLITE_DONE;
+tm_status tm_nsys_prepare_texts(const tm_nsys_db *db, sqlite3_stmt **out, tm_error *err) {
+    bool has;
+    *out = NULL;
+    TM_TRY(tm_nsys_has_table(db, "StringIds", &has, err));
+    return has ? prepare(db, "SELECT value FROM StringIds WHERE id = ?1", out, err) : TM_OK;
+}
+
+tm_status tm_nsys_step(const tm_nsys_db *db, sqlite3_stmt *statement, bool *row, tm_error *err) {
+    int code = sqlite3_step(statement);
     *row = code == SQLITE_ROW;
     return code == SQLITE_ROW || code == SQLITE_DONE ? TM_OK : sqlite_error(db, code, err);
 }
@@ -216,7 +265,7 @@ int64_t tm_nsys_last_row(const tm_nsys_db *db, const char *table) {
     snprintf(sql, sizeof sql, "SELECT max(rowid) FROM %s", table);
     if (sqlite3_prepare_v2(db->sqlite, sql, -1, &scan, NULL) == SQLITE_OK &&
         sqlite3_step(scan) == SQLITE_ROW)
-        last = tm_nsys_int(scan, 0, 0);
+        last = sqlite3_column_int64(scan, 0);
     sqlite3_finalize(scan);
     return last > 0 ? last : 0;
 }

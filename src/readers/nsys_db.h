@@ -46,37 +46,46 @@ typedef struct tm_nsys_query {
     const char *where_column; /* the column that it needs; without it the table has all rows */
 } tm_nsys_query;
 
-/**
- * Begins a scan of a table in its own order: exports have no index.
- *
- * @param out  NULL where the table is missing, which means that it has no rows; end it with
- *             sqlite3_finalize
- * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
- */
-tm_status tm_nsys_select(const tm_nsys_db *db, const tm_nsys_query *query, int64_t value,
-                         sqlite3_stmt **out, tm_error *err) TM_MUST_CHECK;
+/** Takes a row: the values of the query's columns. What is not TM_OK ends the scan. */
+typedef tm_status tm_nsys_each(void *context, sqlite3_value **values, tm_error *err);
 
-/** Goes to the next row; *row is false behind the last, and at once for a scan that is NULL.
+/**
+ * Scans a table in its own order, for exports have no index; a missing table has no rows.
+ *
+ * @param value  for ?1
+ * @return       what the last @p each returned; TM_ERR_INPUT where the file is damaged;
+ * TM_ERR_FAULT
+ */
+tm_status tm_nsys_scan(const tm_nsys_db *db, const tm_nsys_query *query, int64_t value,
+                       tm_nsys_each *each, void *context, tm_error *err) TM_MUST_CHECK;
+
+/** Prepares `SELECT value FROM StringIds WHERE id = ?1`; NULL where there is no such table.
+ * @param out  end it with sqlite3_finalize  @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
+tm_status tm_nsys_prepare_texts(const tm_nsys_db *db, sqlite3_stmt **out,
+                                tm_error *err) TM_MUST_CHECK;
+
+/** Goes to a statement's next row; *row is false behind the last.
  * TM_OK; TM_ERR_INPUT where the file is damaged; TM_ERR_FAULT. */
-tm_status tm_nsys_step(const tm_nsys_db *db, sqlite3_stmt *scan, bool *row,
+tm_status tm_nsys_step(const tm_nsys_db *db, sqlite3_stmt *statement, bool *row,
                        tm_error *err) TM_MUST_CHECK;
 
 /** The number of a table's last row, about as many as it has, found without a scan; 0 where it has
  * none. For progress. */
 int64_t tm_nsys_last_row(const tm_nsys_db *db, const char *table);
 
-/** An integer of the row, or @p missing where there is none. */
-static inline int64_t tm_nsys_int(sqlite3_stmt *scan, int column, int64_t missing) {
-    return sqlite3_column_type(scan, column) == SQLITE_INTEGER ? sqlite3_column_int64(scan, column)
-                                                               : missing;
+/** An integer, or @p missing where there is none. What is none reads as 0, so few values need a
+ * second look. */
+static inline int64_t tm_nsys_int(sqlite3_value **values, int column, int64_t missing) {
+    int64_t value = sqlite3_value_int64(values[column]);
+    return value != 0 || sqlite3_value_type(values[column]) == SQLITE_INTEGER ? value : missing;
 }
 
-/** A text of the row, empty where there is none; valid until the next step. */
-static inline tm_text tm_nsys_text(sqlite3_stmt *scan, int column) {
-    if (sqlite3_column_type(scan, column) != SQLITE_TEXT)
+/** A text, empty where there is none; valid until the row was taken. */
+static inline tm_text tm_nsys_text(sqlite3_value *value) {
+    if (sqlite3_value_type(value) != SQLITE_TEXT)
         return (tm_text){"", 0};
-    const char *bytes = (const char *)sqlite3_column_text(scan, column);
-    return (tm_text){bytes ? bytes : "", bytes ? (size_t)sqlite3_column_bytes(scan, column) : 0};
+    const char *bytes = (const char *)sqlite3_value_text(value);
+    return (tm_text){bytes ? bytes : "", bytes ? (size_t)sqlite3_value_bytes(value) : 0};
 }
 
 #endif

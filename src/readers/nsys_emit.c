@@ -15,7 +15,7 @@ enum { START = TM_NSYS_START, END, AT, REST };
 typedef struct table_def {
     const char *name;
     const char *columns[24]; /* ended by NULL */
-    tm_status (*row)(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err);
+    tm_status (*row)(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err);
 } table_def;
 
 static int32_t narrow(int64_t value) {
@@ -48,27 +48,25 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
     return index;
 }
 
-/* Begins lie in [-1e18, 6e18] ns, durations in [0, TM_DAY_NS]. */
+/* Begins lie in [-1e18, 6e18] ns, durations in [0, TM_DAY_NS]; INT64_MIN stands for no time. */
 static tm_count wrong_times(int64_t start, int64_t end, int64_t base) {
     const int64_t least = -INT64_C(1000000000000000000), most = INT64_C(3000000000000000000);
     if (start < least || start > most || start + base < least)
         return TM_COUNT_NO_TIME;
+    if (end == INT64_MIN)
+        return TM_COUNT_OPEN_RANGE;
     if (end < start)
         return TM_COUNT_NEGATIVE_DURATION;
     return end > most + TM_DAY_NS || end - start > TM_DAY_NS ? TM_COUNT_ABSURD_DURATION
                                                              : TM_N_COUNTS;
 }
 
-tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_raw_event event, uint32_t *row,
+tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event event, uint32_t *row,
                       tm_error *err) {
     tm_trace *trace = e->trace;
-    bool timed = sqlite3_column_type(scan, START) == SQLITE_INTEGER;
-    bool instant = event.kind == TM_INSTANT;
-    bool ended = instant || sqlite3_column_type(scan, END) == SQLITE_INTEGER;
-    int64_t start = tm_nsys_int(scan, START, 0), end = tm_nsys_int(scan, instant ? START : END, 0);
-    tm_count wrong = !timed   ? TM_COUNT_NO_TIME
-                     : !ended ? TM_COUNT_OPEN_RANGE
-                              : wrong_times(start, end, e->base_ns);
+    int64_t start = tm_nsys_int(values, START, INT64_MIN);
+    int64_t end = event.kind == TM_INSTANT ? start : tm_nsys_int(values, END, INT64_MIN);
+    tm_count wrong = wrong_times(start, end, e->base_ns);
     *row = TM_NO_EVENT;
     if (wrong != TM_N_COUNTS) {
         trace->counts[wrong]++;
@@ -87,17 +85,17 @@ tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_raw_event event
 
 /* An event on a device's stream; columns 3 and 4 say which. *row is TM_NO_EVENT too where the
  * device is another unit's. */
-static tm_status add_on_stream(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_category category,
+static tm_status add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
                                uint32_t name, uint32_t *row, tm_error *err) {
     enum { DEVICE = REST, STREAM };
     const int64_t invalid_stream = UINT32_MAX; /* of what waits for a whole context */
-    int64_t device = tm_nsys_int(scan, DEVICE, 0), stream = tm_nsys_int(scan, STREAM, -1);
+    int64_t device = tm_nsys_int(values, DEVICE, 0), stream = tm_nsys_int(values, STREAM, -1);
     *row = TM_NO_EVENT;
     if (!((uint64_t)e->unit->devices & tm_unit_device(device)))
         return TM_OK;
     tm_raw_event event = {.name = name, .category = (uint8_t)category, .kind = TM_DURATION};
     event.track = tm_nsys_track_of(e, TM_TRACK_GPU, device, stream == invalid_stream ? -1 : stream);
-    return tm_nsys_add(e, scan, event, row, err);
+    return tm_nsys_add(e, values, event, row, err);
 }
 
 enum {
@@ -149,51 +147,51 @@ static tm_status add_kernel_attr(tm_nsys_emitter *e, int64_t correlation, uint32
     return TM_OK;
 }
 
-static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
+static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     uint32_t name, row;
     tm_kernel_attr *attr;
-    TM_TRY(tm_nsys_string(e, tm_nsys_int(scan, K_LONG_NAME, -1), false, &name, err));
+    TM_TRY(tm_nsys_string(e, tm_nsys_int(values, K_LONG_NAME, -1), false, &name, err));
     if (name == TM_NO_NAME)
-        TM_TRY(tm_nsys_string(e, tm_nsys_int(scan, K_SHORT_NAME, -1), false, &name, err));
-    TM_TRY(add_on_stream(e, scan, TM_CAT_KERNEL, name, &row, err));
+        TM_TRY(tm_nsys_string(e, tm_nsys_int(values, K_SHORT_NAME, -1), false, &name, err));
+    TM_TRY(add_on_stream(e, values, TM_CAT_KERNEL, name, &row, err));
     if (row == TM_NO_EVENT)
         return TM_OK;
-    TM_TRY(add_kernel_attr(e, tm_nsys_int(scan, K_CORRELATION, 0), row, &attr, err));
+    TM_TRY(add_kernel_attr(e, tm_nsys_int(values, K_CORRELATION, 0), row, &attr, err));
     for (int i = 0; i < 3; i++) {
-        attr->grid[i] = narrow(tm_nsys_int(scan, K_GRID + i, -1));
-        attr->block[i] = narrow(tm_nsys_int(scan, K_BLOCK + i, -1));
+        attr->grid[i] = narrow(tm_nsys_int(values, K_GRID + i, -1));
+        attr->block[i] = narrow(tm_nsys_int(values, K_BLOCK + i, -1));
     }
-    attr->registers = narrow(tm_nsys_int(scan, K_REGISTERS, -1));
-    int64_t fixed = tm_nsys_int(scan, K_STATIC, -1), given = tm_nsys_int(scan, K_DYNAMIC, -1);
+    attr->registers = narrow(tm_nsys_int(values, K_REGISTERS, -1));
+    int64_t fixed = tm_nsys_int(values, K_STATIC, -1), given = tm_nsys_int(values, K_DYNAMIC, -1);
     if (fixed >= 0 && given >= 0 && fixed <= INT32_MAX && given <= INT32_MAX)
         attr->shared_memory_bytes = narrow(fixed + given);
-    set_load(e, tm_nsys_int(scan, K_DEVICE, 0), attr);
+    set_load(e, tm_nsys_int(values, K_DEVICE, 0), attr);
     return TM_OK;
 }
 
 /* A graph that was recorded as a whole: it keeps the GPU busy as a kernel does. */
-static tm_status graph_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
+static tm_status graph_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { CORRELATION = REST + 2, GRAPH };
     char text[40];
     uint32_t row;
     tm_kernel_attr *attr;
-    snprintf(text, sizeof text, "CUDA graph %" PRId64, tm_nsys_int(scan, GRAPH, -1));
+    snprintf(text, sizeof text, "CUDA graph %" PRId64, tm_nsys_int(values, GRAPH, -1));
     TM_TRY(
-        add_on_stream(e, scan, TM_CAT_KERNEL, tm_names_intern_string(e->names, text), &row, err));
+        add_on_stream(e, values, TM_CAT_KERNEL, tm_names_intern_string(e->names, text), &row, err));
     if (row == TM_NO_EVENT)
         return TM_OK;
     e->trace->counts[TM_COUNT_WHOLE_GRAPH]++;
-    return add_kernel_attr(e, tm_nsys_int(scan, CORRELATION, 0), row, &attr, err);
+    return add_kernel_attr(e, tm_nsys_int(values, CORRELATION, 0), row, &attr, err);
 }
 
-static tm_status add_copy_attr(tm_nsys_emitter *e, sqlite3_stmt *scan, int correlation, int bytes,
-                               uint32_t row, tm_error *err) {
+static tm_status add_copy_attr(tm_nsys_emitter *e, sqlite3_value **values, int correlation,
+                               int bytes, uint32_t row, tm_error *err) {
     tm_copy_attr *attr = tm_vec_push(&e->trace->attrs[TM_ATTR_COPY]);
     if (!attr)
         return tm_fail_memory(err);
     *attr = (tm_copy_attr){.event = row,
-                           .correlation = tm_nsys_int(scan, correlation, 0),
-                           .bytes = tm_nsys_int(scan, bytes, -1),
+                           .correlation = tm_nsys_int(values, correlation, 0),
+                           .bytes = tm_nsys_int(values, bytes, -1),
                            .bandwidth_gbps = NAN};
     const tm_raw_event *event = (const tm_raw_event *)e->trace->events.data + row;
     if (attr->bytes >= 0 && event->duration_ns > 0) /* bytes a nanosecond are GB/s */
@@ -215,64 +213,65 @@ static const char *copy_word(int64_t kind) {
     return kind >= 0 && kind < (int64_t)(sizeof words / sizeof *words) ? words[kind] : "Unknown";
 }
 
-static tm_status copy_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
+static tm_status copy_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { CORRELATION = REST + 2, BYTES, KIND, FROM, TO };
     char text[80];
     uint32_t row;
-    snprintf(text, sizeof text, "Memcpy %s (%s -> %s)", copy_word(tm_nsys_int(scan, KIND, -1)),
-             memory_word(tm_nsys_int(scan, FROM, -1)), memory_word(tm_nsys_int(scan, TO, -1)));
+    snprintf(text, sizeof text, "Memcpy %s (%s -> %s)", copy_word(tm_nsys_int(values, KIND, -1)),
+             memory_word(tm_nsys_int(values, FROM, -1)), memory_word(tm_nsys_int(values, TO, -1)));
     TM_TRY(
-        add_on_stream(e, scan, TM_CAT_MEMCPY, tm_names_intern_string(e->names, text), &row, err));
-    return row == TM_NO_EVENT ? TM_OK : add_copy_attr(e, scan, CORRELATION, BYTES, row, err);
+        add_on_stream(e, values, TM_CAT_MEMCPY, tm_names_intern_string(e->names, text), &row, err));
+    return row == TM_NO_EVENT ? TM_OK : add_copy_attr(e, values, CORRELATION, BYTES, row, err);
 }
 
-static tm_status set_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
+static tm_status set_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { CORRELATION = REST + 2, BYTES, MEMORY };
     char text[40];
     uint32_t row;
-    snprintf(text, sizeof text, "Memset (%s)", memory_word(tm_nsys_int(scan, MEMORY, -1)));
+    snprintf(text, sizeof text, "Memset (%s)", memory_word(tm_nsys_int(values, MEMORY, -1)));
     TM_TRY(
-        add_on_stream(e, scan, TM_CAT_MEMSET, tm_names_intern_string(e->names, text), &row, err));
-    return row == TM_NO_EVENT ? TM_OK : add_copy_attr(e, scan, CORRELATION, BYTES, row, err);
+        add_on_stream(e, values, TM_CAT_MEMSET, tm_names_intern_string(e->names, text), &row, err));
+    return row == TM_NO_EVENT ? TM_OK : add_copy_attr(e, values, CORRELATION, BYTES, row, err);
 }
 
-static tm_status sync_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
+static tm_status sync_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { TYPE = REST + 2, N_TYPES = 5 };
     static const char *const words[N_TYPES] = {"Unknown Sync", "Event Sync", "Stream Wait Event",
                                                "Stream Sync", "Context Sync"};
-    int64_t type = tm_nsys_int(scan, TYPE, 0);
+    int64_t type = tm_nsys_int(values, TYPE, 0);
     uint32_t row;
     const char *word = words[type > 0 && type < N_TYPES ? type : 0];
-    return add_on_stream(e, scan, TM_CAT_CUDA_SYNC, tm_names_intern_string(e->names, word), &row,
+    return add_on_stream(e, values, TM_CAT_CUDA_SYNC, tm_names_intern_string(e->names, word), &row,
                          err);
 }
 
-static tm_status call_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
+static tm_status call_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { CLASS = REST, CORRELATION, NAME };
     enum { DRIVER = 1, BACKTRACE = 67 };
-    int64_t class = tm_nsys_int(scan, CLASS, 0), correlation = tm_nsys_int(scan, CORRELATION, 0);
-    int64_t thread = tm_nsys_int(scan, AT, 0);
+    int64_t class = tm_nsys_int(values, CLASS, 0),
+            correlation = tm_nsys_int(values, CORRELATION, 0);
+    int64_t thread = tm_nsys_int(values, AT, 0);
     uint32_t row;
     if (class == BACKTRACE) /* a call once more, for the stack that it was called from */
         return TM_OK;
     tm_raw_event event = {.kind = TM_DURATION,
                           .category = class == DRIVER ? TM_CAT_DRIVER : TM_CAT_RUNTIME};
-    TM_TRY(tm_nsys_string(e, tm_nsys_int(scan, NAME, -1), true, &event.name, err));
+    TM_TRY(tm_nsys_string(e, tm_nsys_int(values, NAME, -1), true, &event.name, err));
     event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
-    TM_TRY(tm_nsys_add(e, scan, event, &row, err));
+    TM_TRY(tm_nsys_add(e, values, event, &row, err));
     if (row == TM_NO_EVENT || correlation == 0)
         return TM_OK;
     const tm_launch_attr attr = {.correlation = correlation, .event = row};
     return tm_vec_append(&e->trace->attrs[TM_ATTR_LAUNCH], &attr, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-static tm_status mpi_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
-    int64_t thread = tm_nsys_int(scan, AT, 0);
+static tm_status mpi_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
+    int64_t thread = tm_nsys_int(values, AT, 0);
     uint32_t row;
     tm_raw_event event = {.kind = TM_DURATION, .category = TM_CAT_USER_ANNOTATION};
-    TM_TRY(tm_nsys_string(e, tm_nsys_int(scan, REST, -1), false, &event.name, err));
+    TM_TRY(tm_nsys_string(e, tm_nsys_int(values, REST, -1), false, &event.name, err));
     event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
-    return tm_nsys_add(e, scan, event, &row, err);
+    return tm_nsys_add(e, values, event, &row, err);
 }
 
 #define ON_STREAM "start", "end", "globalPid", "deviceId", "streamId"
@@ -307,27 +306,31 @@ static void tell(const tm_nsys_emitter *e) {
                         (int64_t)((double)e->db->size * (double)e->n_done / (double)e->n_rows));
 }
 
-static tm_status read_table(tm_nsys_emitter *e, const table_def *def, tm_error *err) {
+/* A table on its way into the trace. */
+typedef struct table_scan {
+    tm_nsys_emitter *e;
+    const table_def *def;
+    bool by_thread;
+} table_scan;
+
+static tm_status take_row(void *context, sqlite3_value **values, tm_error *err) {
     enum { TOLD_AFTER = 1 << 14 };
-    bool by_thread = strcmp(def->columns[AT], "globalTid") == 0, row = true;
-    tm_nsys_query query = {def->name, def->columns, 0, NULL, def->columns[AT]};
-    query.where = by_thread ? "(globalTid & -16777216) = ?1" : "globalPid = ?1";
-    if (e->unit->process == 0) /* an export that does not tell its processes apart */
-        query.where = query.where_column = NULL;
+    const table_scan *s = context;
+    int64_t at = tm_nsys_int(values, AT, 0), process = s->e->unit->process;
+    if (++s->e->n_done % TOLD_AFTER == 0)
+        tell(s->e);
+    /* Process 0: the export does not tell its processes apart. */
+    if (process != 0 && process != (s->by_thread ? at & TM_NSYS_PROCESS_MASK : at))
+        return TM_OK;
+    return s->def->row(s->e, values, err);
+}
+
+static tm_status read_table(tm_nsys_emitter *e, const table_def *def, tm_error *err) {
+    table_scan scan = {e, def, strcmp(def->columns[AT], "globalTid") == 0};
+    tm_nsys_query query = {def->name, def->columns, 0, NULL, NULL};
     while (def->columns[query.n_columns])
         query.n_columns++;
-    sqlite3_stmt *scan;
-    TM_TRY(tm_nsys_select(e->db, &query, e->unit->process, &scan, err));
-    tm_status status = tm_nsys_step(e->db, scan, &row, err);
-    while (status == TM_OK && row) {
-        status = def->row(e, scan, err);
-        if (++e->n_done % TOLD_AFTER == 0)
-            tell(e);
-        if (status == TM_OK)
-            status = tm_nsys_step(e->db, scan, &row, err);
-    }
-    sqlite3_finalize(scan);
-    return status;
+    return tm_nsys_scan(e->db, &query, 0, take_row, &scan, err);
 }
 
 tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) {

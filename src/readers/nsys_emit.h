@@ -63,7 +63,7 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
  * @param row    its index, TM_NO_EVENT where it was not kept
  * @return       TM_OK; TM_ERR_FAULT
  */
-tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_raw_event event, uint32_t *row,
+tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event event, uint32_t *row,
                       tm_error *err) TM_MUST_CHECK;
 
 /** Free it with tm_nsys_emitter_free, whatever comes of the call. TM_OK; TM_ERR_INPUT;

@@ -13,41 +13,36 @@ typedef struct ordinal {
     int64_t gpu, device;
 } ordinal;
 
-/* Begins a scan of whole rows, one after another; see next_row. */
-static tm_status begin(const tm_nsys_emitter *e, const tm_nsys_query *query, sqlite3_stmt **scan,
-                       tm_error *err) {
-    return tm_nsys_select(e->db, query, e->unit->process, scan, err);
+/* What is made of the tables of facts. */
+typedef struct facts {
+    tm_nsys_emitter *e;
+    cJSON *root, *list;
+    tm_vec ordinals; /* of ordinal */
+} facts;
+
+static tm_status scan(const tm_nsys_emitter *e, const tm_nsys_query *query, tm_nsys_each *each,
+                      void *context, tm_error *err) {
+    return tm_nsys_scan(e->db, query, e->unit->process, each, context, err);
 }
 
-static tm_status read_ordinals(const tm_nsys_emitter *e, tm_vec *out, tm_error *err) {
-    static const char *const columns[] = {"gpuId", "cudaId", "pid"};
-    const tm_nsys_query query = {"TARGET_INFO_CUDA_DEVICE", columns, 3, NULL, NULL};
-    sqlite3_stmt *scan;
-    bool row = true;
-    TM_TRY(begin(e, &query, &scan, err));
-    tm_status status = tm_nsys_step(e->db, scan, &row, err);
-    while (status == TM_OK && row) {
-        const ordinal found = {tm_nsys_int(scan, 0, -1), tm_nsys_int(scan, 1, -1)};
-        if (tm_nsys_int(scan, 2, -1) == tm_nsys_pid(e->unit->process) &&
-            !tm_vec_append(out, &found, 1))
-            status = tm_fail_memory(err);
-        else
-            status = tm_nsys_step(e->db, scan, &row, err);
-    }
-    sqlite3_finalize(scan);
-    return status;
+static tm_status take_ordinal(void *context, sqlite3_value **values, tm_error *err) {
+    facts *f = context;
+    const ordinal found = {tm_nsys_int(values, 0, -1), tm_nsys_int(values, 1, -1)};
+    if (tm_nsys_int(values, 2, -1) != tm_nsys_pid(f->e->unit->process))
+        return TM_OK;
+    return tm_vec_append(&f->ordinals, &found, 1) ? TM_OK : tm_fail_memory(err);
 }
 
 enum { ID, CUDA, NAME, MEMORY, SMS, MAJOR, MINOR, N_GPU };
 
 /* The GPU's number for this process; without a table of them that of the machine's order. */
-static int64_t device_of(const tm_vec *ordinals, sqlite3_stmt *scan) {
+static int64_t device_of(const tm_vec *ordinals, sqlite3_value **values) {
     const ordinal *v = ordinals->data;
-    int64_t gpu = tm_nsys_int(scan, ID, -1);
+    int64_t gpu = tm_nsys_int(values, ID, -1);
     for (size_t i = 0; i < ordinals->n; i++)
         if (v[i].gpu == gpu)
             return v[i].device;
-    return ordinals->n > 0 ? -1 : tm_nsys_int(scan, CUDA, gpu);
+    return ordinals->n > 0 ? -1 : tm_nsys_int(values, CUDA, gpu);
 }
 
 static bool add_number(cJSON *object, const char *key, int64_t value) {
@@ -63,88 +58,75 @@ static bool add_text(tm_nsys_emitter *e, cJSON *object, const char *key, tm_text
            cJSON_AddStringToObject(object, key, tm_names_text(e->names, name).bytes);
 }
 
-static bool add_gpu(tm_nsys_emitter *e, const tm_vec *ordinals, sqlite3_stmt *scan, cJSON *list) {
-    const tm_nsys_device device = {device_of(ordinals, scan), tm_nsys_int(scan, SMS, -1)};
+static bool add_gpu(const facts *f, sqlite3_value **values) {
+    tm_nsys_emitter *e = f->e;
+    const tm_nsys_device device = {device_of(&f->ordinals, values), tm_nsys_int(values, SMS, -1)};
     cJSON *gpu = device.device >= 0 ? cJSON_CreateObject() : NULL;
     if (!gpu)
         return device.device < 0;
-    cJSON_AddItemToArray(list, gpu);
+    cJSON_AddItemToArray(f->list, gpu);
     return add_number(gpu, "id", device.device) &&
-           add_text(e, gpu, "name", tm_nsys_text(scan, NAME)) &&
-           add_number(gpu, "totalGlobalMem", tm_nsys_int(scan, MEMORY, -1)) &&
-           add_number(gpu, "computeMajor", tm_nsys_int(scan, MAJOR, -1)) &&
-           add_number(gpu, "computeMinor", tm_nsys_int(scan, MINOR, -1)) &&
+           add_text(e, gpu, "name", tm_nsys_text(values[NAME])) &&
+           add_number(gpu, "totalGlobalMem", tm_nsys_int(values, MEMORY, -1)) &&
+           add_number(gpu, "computeMajor", tm_nsys_int(values, MAJOR, -1)) &&
+           add_number(gpu, "computeMinor", tm_nsys_int(values, MINOR, -1)) &&
            add_number(gpu, "numSms", device.sms) && tm_vec_append(&e->devices, &device, 1);
 }
 
-static tm_status read_gpus(tm_nsys_emitter *e, cJSON *root, tm_error *err) {
+static tm_status take_gpu(void *context, sqlite3_value **values, tm_error *err) {
+    return add_gpu(context, values) ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status read_gpus(facts *f, tm_error *err) {
     static const char *const columns[N_GPU] = {
         "id", "cuDevice", "name", "totalMemory", "smCount", "computeMajor", "computeMinor"};
-    const tm_nsys_query query = {"TARGET_INFO_GPU", columns, N_GPU, NULL, NULL};
-    sqlite3_stmt *scan;
-    bool row = true;
-    tm_vec ordinals = TM_VEC(ordinal);
-    cJSON *list = cJSON_AddArrayToObject(root, "deviceProperties");
-    tm_status status = list ? read_ordinals(e, &ordinals, err) : tm_fail_memory(err);
-    if (status == TM_OK)
-        status = begin(e, &query, &scan, err);
-    if (status != TM_OK) {
-        tm_vec_free(&ordinals);
-        return status;
-    }
-    status = tm_nsys_step(e->db, scan, &row, err);
-    while (status == TM_OK && row)
-        status = add_gpu(e, &ordinals, scan, list) ? tm_nsys_step(e->db, scan, &row, err)
-                                                   : tm_fail_memory(err);
-    sqlite3_finalize(scan);
-    tm_vec_free(&ordinals);
-    return status;
+    static const char *const numbers[] = {"gpuId", "cudaId", "pid"};
+    const tm_nsys_query ordinals = {"TARGET_INFO_CUDA_DEVICE", numbers, 3, NULL, NULL};
+    const tm_nsys_query gpus = {"TARGET_INFO_GPU", columns, N_GPU, NULL, NULL};
+    f->list = cJSON_AddArrayToObject(f->root, "deviceProperties");
+    if (!f->list)
+        return tm_fail_memory(err);
+    TM_TRY(scan(f->e, &ordinals, take_ordinal, f, err));
+    return scan(f->e, &gpus, take_gpu, f, err);
 }
 
 /* Warnings and errors of the profiler, of this process or of none. */
-static tm_status read_diagnostics(tm_nsys_emitter *e, cJSON *root, tm_error *err) {
-    static const char *const columns[] = {"severity", "text", "globalPid"};
-    const tm_nsys_query query = {"DIAGNOSTIC_EVENT", columns, 3, "severity IN (2, 3)", "severity"};
-    sqlite3_stmt *scan;
-    bool row = true;
-    cJSON *list = cJSON_AddArrayToObject(root, "diagnostics");
-    if (!list)
+static tm_status take_diagnostic(void *context, sqlite3_value **values, tm_error *err) {
+    facts *f = context;
+    int64_t process = tm_nsys_int(values, 1, 0);
+    if (tm_nsys_pid(process) != 0 && process != f->e->unit->process)
+        return TM_OK;
+    uint32_t name = tm_nsys_intern(f->e, tm_nsys_text(values[0]));
+    cJSON *text =
+        name != TM_NAME_FAILED ? cJSON_CreateString(tm_names_text(f->e->names, name).bytes) : NULL;
+    if (!text)
         return tm_fail_memory(err);
-    TM_TRY(begin(e, &query, &scan, err));
-    tm_status status = tm_nsys_step(e->db, scan, &row, err);
-    for (; status == TM_OK && row; status = tm_nsys_step(e->db, scan, &row, err)) {
-        int64_t process = tm_nsys_int(scan, 2, 0);
-        if (tm_nsys_pid(process) != 0 && process != e->unit->process)
-            continue;
-        uint32_t name = tm_nsys_intern(e, tm_nsys_text(scan, 1));
-        cJSON *text =
-            name != TM_NAME_FAILED ? cJSON_CreateString(tm_names_text(e->names, name).bytes) : NULL;
-        if (!text) {
-            sqlite3_finalize(scan);
-            return tm_fail_memory(err);
-        }
-        cJSON_AddItemToArray(list, text);
-        e->trace->counts[TM_COUNT_DIAGNOSTIC]++;
-    }
-    sqlite3_finalize(scan);
-    return status;
+    cJSON_AddItemToArray(f->list, text);
+    f->e->trace->counts[TM_COUNT_DIAGNOSTIC]++;
+    return TM_OK;
 }
 
-static tm_status read_schema_version(tm_nsys_emitter *e, cJSON *root, tm_error *err) {
+static tm_status read_diagnostics(facts *f, tm_error *err) {
+    static const char *const columns[] = {"text", "globalPid"};
+    const tm_nsys_query query = {"DIAGNOSTIC_EVENT", columns, 2, "severity IN (2, 3)", "severity"};
+    f->list = cJSON_AddArrayToObject(f->root, "diagnostics");
+    return f->list ? scan(f->e, &query, take_diagnostic, f, err) : tm_fail_memory(err);
+}
+
+static tm_status take_version(void *context, sqlite3_value **values, tm_error *err) {
+    const facts *f = context;
+    return add_text(f->e, f->root, "nsysSchemaVersion", tm_nsys_text(values[0]))
+               ? TM_OK
+               : tm_fail_memory(err);
+}
+
+static tm_status read_schema_version(facts *f, tm_error *err) {
     static const char *const column[] = {"value"};
     static const char *const tables[] = {"META_DATA_EXPORT", "EXPORT_META_DATA"};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         const tm_nsys_query query = {tables[i], column, 1, "name = 'EXPORT_SCHEMA_VERSION'",
                                      "name"};
-        sqlite3_stmt *scan;
-        bool row = false;
-        TM_TRY(begin(e, &query, &scan, err));
-        tm_status status = tm_nsys_step(e->db, scan, &row, err);
-        if (status == TM_OK && row &&
-            !add_text(e, root, "nsysSchemaVersion", tm_nsys_text(scan, 0)))
-            status = tm_fail_memory(err);
-        sqlite3_finalize(scan);
-        TM_TRY(status);
+        TM_TRY(scan(f->e, &query, take_version, f, err));
     }
     return TM_OK;
 }
@@ -162,70 +144,58 @@ static tm_status read_host(tm_nsys_emitter *e, tm_error *err) {
 }
 
 tm_status tm_nsys_read_facts(tm_nsys_emitter *e, tm_error *err) {
-    cJSON *root = cJSON_CreateObject();
-    tm_status status = root ? read_host(e, err) : tm_fail_memory(err);
+    facts f = {.e = e, .root = cJSON_CreateObject(), .ordinals = TM_VEC(ordinal)};
+    tm_status status = f.root ? read_host(e, err) : tm_fail_memory(err);
     if (status == TM_OK)
-        status = read_schema_version(e, root, err);
+        status = read_schema_version(&f, err);
     if (status == TM_OK)
-        status = read_gpus(e, root, err);
+        status = read_gpus(&f, err);
     if (status == TM_OK)
-        status = read_diagnostics(e, root, err);
-    char *text = status == TM_OK ? cJSON_PrintUnformatted(root) : NULL;
+        status = read_diagnostics(&f, err);
+    char *text = status == TM_OK ? cJSON_PrintUnformatted(f.root) : NULL;
     if (status == TM_OK) {
         e->trace->metadata = text ? tm_names_intern_string(e->names, text) : TM_NAME_FAILED;
         if (e->trace->metadata == TM_NAME_FAILED)
             status = tm_fail_memory(err);
     }
     cJSON_free(text);
-    cJSON_Delete(root);
+    cJSON_Delete(f.root);
+    tm_vec_free(&f.ordinals);
     return status;
 }
 
-static tm_status name_process(tm_nsys_emitter *e, tm_error *err) {
-    static const char *const column[] = {"name"};
-    const tm_nsys_query query = {"PROCESSES", column, 1, "globalPid = ?1", "globalPid"};
-    sqlite3_stmt *scan;
-    bool row = false;
-    TM_TRY(begin(e, &query, &scan, err));
-    tm_status status = tm_nsys_step(e->db, scan, &row, err);
-    uint32_t name = status == TM_OK && row ? tm_nsys_intern(e, tm_nsys_text(scan, 0)) : TM_NO_NAME;
-    sqlite3_finalize(scan);
-    if (name == TM_NAME_FAILED)
-        return tm_fail_memory(err);
+static tm_status take_process_name(void *context, sqlite3_value **values, tm_error *err) {
+    tm_nsys_emitter *e = context;
+    uint32_t name = tm_nsys_intern(e, tm_nsys_text(values[0]));
     tm_track *tracks = e->trace->tracks.data;
     for (size_t i = 0; i < e->trace->tracks.n; i++)
         if (tracks[i].kind == TM_TRACK_CPU)
             tracks[i].process_name = name;
-    return status;
+    return name != TM_NAME_FAILED ? TM_OK : tm_fail_memory(err);
 }
 
 /* A thread has a row for each name that it had; the last counts. */
+static tm_status take_thread_name(void *context, sqlite3_value **values, tm_error *err) {
+    tm_nsys_emitter *e = context;
+    int64_t thread = tm_nsys_int(values, 1, 0);
+    size_t known = e->trace->tracks.n;
+    uint32_t name;
+    TM_TRY(tm_nsys_string(e, tm_nsys_int(values, 0, -1), false, &name, err));
+    uint32_t index = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
+    if (index == UINT32_MAX)
+        return tm_fail_memory(err);
+    if (index >= known) /* of a thread without events: no track */
+        e->trace->tracks.n = known;
+    else
+        ((tm_track *)e->trace->tracks.data)[index].thread_name = name;
+    return TM_OK;
+}
+
 tm_status tm_nsys_name_tracks(tm_nsys_emitter *e, tm_error *err) {
-    static const char *const columns[] = {"nameId", "globalTid"};
-    const tm_nsys_query query = {"ThreadNames", columns, 2, "(globalTid & -16777216) = ?1",
-                                 "globalTid"};
-    sqlite3_stmt *scan;
-    bool row = true;
-    TM_TRY(name_process(e, err));
-    TM_TRY(begin(e, &query, &scan, err));
-    tm_status status = tm_nsys_step(e->db, scan, &row, err);
-    for (; status == TM_OK && row; status = tm_nsys_step(e->db, scan, &row, err)) {
-        uint32_t name;
-        status = tm_nsys_string(e, tm_nsys_int(scan, 0, -1), false, &name, err);
-        if (status != TM_OK)
-            break;
-        int64_t thread = tm_nsys_int(scan, 1, 0);
-        size_t known = e->trace->tracks.n;
-        uint32_t index = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
-        if (index == UINT32_MAX) {
-            status = tm_fail_memory(err);
-            break;
-        }
-        if (index >= known) /* of a thread without events: no track */
-            e->trace->tracks.n = known;
-        else
-            ((tm_track *)e->trace->tracks.data)[index].thread_name = name;
-    }
-    sqlite3_finalize(scan);
-    return status;
+    static const char *const process[] = {"name"}, *const thread[] = {"nameId", "globalTid"};
+    const tm_nsys_query processes = {"PROCESSES", process, 1, "globalPid = ?1", "globalPid"};
+    const tm_nsys_query threads = {"ThreadNames", thread, 2, "(globalTid & -16777216) = ?1",
+                                   "globalTid"};
+    TM_TRY(scan(e, &processes, take_process_name, e, err));
+    return scan(e, &threads, take_thread_name, e, err);
 }

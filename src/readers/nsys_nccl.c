@@ -34,33 +34,29 @@ static int size_of_type(int64_t type) {
     return type == INT32 ? 4 : type == UINT64 || type == SIZE_T ? 8 : 0;
 }
 
-tm_status tm_nsys_read_schemas(const tm_nsys_db *db, tm_vec *fields, tm_error *err) {
-    enum { DOMAIN, SCHEMA, TYPE, NAME, OFFSET, N };
-    static const char *const columns[N] = {"domainId", "schemaId", "type", "name", "offset"};
-    const tm_nsys_query query = {"NVTX_PAYLOAD_SCHEMA_ENTRIES", columns, N, NULL, NULL};
-    sqlite3_stmt *scan;
-    bool row = true;
-    *fields = TM_VEC(field);
-    TM_TRY(tm_nsys_select(db, &query, 0, &scan, err));
-    tm_status status = tm_nsys_step(db, scan, &row, err);
-    for (; status == TM_OK && row; status = tm_nsys_step(db, scan, &row, err)) {
-        tm_text name = tm_nsys_text(scan, NAME);
-        field f = {.domain = tm_nsys_int(scan, DOMAIN, -1),
-                   .schema = tm_nsys_int(scan, SCHEMA, -1),
-                   .offset = tm_nsys_int(scan, OFFSET, 0),
-                   .size = size_of_type(tm_nsys_int(scan, TYPE, -1))};
-        for (size_t i = 0; i < sizeof kept / sizeof *kept && f.size > 0; i++) {
-            if (strcmp(kept[i].name, name.bytes) != 0)
-                continue;
-            f.member = kept[i].member;
-            if (!tm_vec_append(fields, &f, 1))
-                status = tm_fail_memory(err);
-        }
-        if (status != TM_OK)
-            break;
+static tm_status take_field(void *context, sqlite3_value **values, tm_error *err) {
+    enum { DOMAIN, SCHEMA, TYPE, NAME, OFFSET };
+    tm_vec *fields = context;
+    tm_text name = tm_nsys_text(values[NAME]);
+    field f = {.domain = tm_nsys_int(values, DOMAIN, -1),
+               .schema = tm_nsys_int(values, SCHEMA, -1),
+               .offset = tm_nsys_int(values, OFFSET, 0),
+               .size = size_of_type(tm_nsys_int(values, TYPE, -1))};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept && f.size > 0; i++) {
+        if (strcmp(kept[i].name, name.bytes) != 0)
+            continue;
+        f.member = kept[i].member;
+        if (!tm_vec_append(fields, &f, 1))
+            return tm_fail_memory(err);
     }
-    sqlite3_finalize(scan);
-    return status;
+    return TM_OK;
+}
+
+tm_status tm_nsys_read_schemas(const tm_nsys_db *db, tm_vec *fields, tm_error *err) {
+    static const char *const columns[] = {"domainId", "schemaId", "type", "name", "offset"};
+    const tm_nsys_query query = {"NVTX_PAYLOAD_SCHEMA_ENTRIES", columns, 5, NULL, NULL};
+    *fields = TM_VEC(field);
+    return tm_nsys_scan(db, &query, 0, take_field, fields, err);
 }
 
 /* A signed or unsigned little-endian integer. */

@@ -9,24 +9,20 @@
 enum { TYPE = TM_NSYS_REST, TEXT, TEXT_ID, DOMAIN, PAYLOAD };
 enum { MARK = 34, PUSH_POP = 59, START_END = 60 };
 
+static tm_status take_domain(void *context, sqlite3_value **values, tm_error *err) {
+    tm_nsys_emitter *e = context;
+    if ((tm_nsys_int(values, TM_NSYS_AT, 0) & TM_NSYS_PROCESS_MASK) != e->unit->process)
+        return TM_OK;
+    tm_nsys_domain d = {tm_nsys_int(values, DOMAIN, 0),
+                        tm_nsys_intern(e, tm_nsys_text(values[TEXT]))};
+    return d.name != TM_NAME_FAILED && tm_vec_append(&e->domains, &d, 1) ? TM_OK
+                                                                         : tm_fail_memory(err);
+}
+
 tm_status tm_nsys_read_domains(tm_nsys_emitter *e, tm_error *err) {
     static const char *const columns[] = {TM_NSYS_NVTX_COLUMNS};
     const tm_nsys_query query = {"NVTX_EVENTS", columns, DOMAIN + 1, "eventType = 75", "eventType"};
-    sqlite3_stmt *scan;
-    bool row = true;
-    TM_TRY(tm_nsys_select(e->db, &query, 0, &scan, err));
-    tm_status status = tm_nsys_step(e->db, scan, &row, err);
-    while (status == TM_OK && row) {
-        tm_nsys_domain d = {tm_nsys_int(scan, DOMAIN, 0),
-                            tm_nsys_intern(e, tm_nsys_text(scan, TEXT))};
-        bool own = (tm_nsys_int(scan, TM_NSYS_AT, 0) & TM_NSYS_PROCESS_MASK) == e->unit->process;
-        if (d.name == TM_NAME_FAILED || (own && !tm_vec_append(&e->domains, &d, 1)))
-            status = tm_fail_memory(err);
-        else
-            status = tm_nsys_step(e->db, scan, &row, err);
-    }
-    sqlite3_finalize(scan);
-    return status;
+    return tm_nsys_scan(e->db, &query, 0, take_domain, e, err);
 }
 
 static tm_text domain_name(const tm_nsys_emitter *e, int64_t id) {
@@ -40,9 +36,10 @@ static tm_text domain_name(const tm_nsys_emitter *e, int64_t id) {
 /* "DOMAIN:text", but for the default domain and for libraries whose texts say whose they are:
  * NCCL's ncclSend, MPI's MPI_Send. */
 static uint32_t name_in_domain(tm_nsys_emitter *e, int64_t id, uint32_t name) {
+    if (id == 0)
+        return name;
     tm_text of = domain_name(e, id), text = tm_names_text(e->names, name);
-    if (id == 0 || of.size == 0 ||
-        (text.size >= of.size && strncasecmp(text.bytes, of.bytes, of.size) == 0))
+    if (of.size == 0 || (text.size >= of.size && strncasecmp(text.bytes, of.bytes, of.size) == 0))
         return name;
     e->scratch.n = 0;
     if (!tm_vec_append(&e->scratch, of.bytes, of.size) || !tm_vec_append(&e->scratch, ":", 1) ||
@@ -54,22 +51,21 @@ static uint32_t name_in_domain(tm_nsys_emitter *e, int64_t id, uint32_t name) {
 /* Where what torch's emit_nvtx adds to an operator's name begins, else the text's end: the numbers
  * there are different for every call. */
 static size_t operator_name(tm_text text) {
-    static const char *const behind[] = {", op_id = ", ", seq = "};
-    size_t size = text.size;
-    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) {
-        const char *p = strstr(text.bytes, behind[i]);
-        if (p && (size_t)(p - text.bytes) < size)
-            size = (size_t)(p - text.bytes);
+    const char *end = text.bytes + text.size, *p = text.bytes;
+    while ((p = memchr(p, ',', (size_t)(end - p)))) {
+        if (strncmp(p, ", op_id = ", 10) == 0 || strncmp(p, ", seq = ", 8) == 0)
+            return (size_t)(p - text.bytes);
+        p++;
     }
-    return size;
+    return text.size;
 }
 
 /* Name and category of a range of the default domain or another. */
-static tm_status name_of(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_raw_event *event,
+static tm_status name_of(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event *event,
                          tm_error *err) {
-    tm_text text = tm_nsys_text(scan, TEXT);
+    tm_text text = tm_nsys_text(values[TEXT]);
     if (text.size == 0)
-        return tm_nsys_string(e, tm_nsys_int(scan, TEXT_ID, -1), false, &event->name, err);
+        return tm_nsys_string(e, tm_nsys_int(values, TEXT_ID, -1), false, &event->name, err);
     size_t size = operator_name(text);
     if (size < text.size)
         event->category = TM_CAT_CPU_OP;
@@ -78,7 +74,7 @@ static tm_status name_of(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_raw_event *e
     return event->name == TM_NAME_FAILED ? tm_fail_memory(err) : TM_OK;
 }
 
-static tm_status keep_nccl_range(tm_nsys_emitter *e, sqlite3_stmt *scan, uint32_t row,
+static tm_status keep_nccl_range(tm_nsys_emitter *e, sqlite3_value **values, uint32_t row,
                                  uint32_t name, tm_error *err) {
     const tm_raw_event *event = (const tm_raw_event *)e->trace->events.data + row;
     tm_nsys_range range = {
@@ -86,26 +82,27 @@ static tm_status keep_nccl_range(tm_nsys_emitter *e, sqlite3_stmt *scan, uint32_
         .end_ns = event->begin_ns + event->duration_ns,
         .track = event->track,
         .name = name,
-        .payload = tm_nsys_decode_payload(&e->fields, tm_nsys_int(scan, DOMAIN, 0),
-                                          sqlite3_column_blob(scan, PAYLOAD),
-                                          (size_t)sqlite3_column_bytes(scan, PAYLOAD)),
+        .payload = tm_nsys_decode_payload(&e->fields, tm_nsys_int(values, DOMAIN, 0),
+                                          sqlite3_value_blob(values[PAYLOAD]),
+                                          (size_t)sqlite3_value_bytes(values[PAYLOAD])),
     };
     return tm_vec_append(&e->ranges, &range, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-tm_status tm_nsys_nvtx_row(tm_nsys_emitter *e, sqlite3_stmt *scan, tm_error *err) {
-    int64_t type = tm_nsys_int(scan, TYPE, -1), thread = tm_nsys_int(scan, TM_NSYS_AT, 0);
+tm_status tm_nsys_nvtx_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
+    int64_t type = tm_nsys_int(values, TYPE, -1), thread = tm_nsys_int(values, TM_NSYS_AT, 0);
     uint32_t row;
     if (type != MARK && type != PUSH_POP && type != START_END)
         return TM_OK; /* names of domains, categories and threads */
     tm_raw_event event = {.category = TM_CAT_USER_ANNOTATION,
                           .kind = type == MARK ? TM_INSTANT : TM_DURATION};
-    TM_TRY(name_of(e, scan, &event, err));
+    TM_TRY(name_of(e, values, &event, err));
     uint32_t bare = event.name;
-    event.name = name_in_domain(e, tm_nsys_int(scan, DOMAIN, 0), bare);
+    event.name = name_in_domain(e, tm_nsys_int(values, DOMAIN, 0), bare);
     event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
-    TM_TRY(tm_nsys_add(e, scan, event, &row, err));
+    TM_TRY(tm_nsys_add(e, values, event, &row, err));
     bool nccl = strncmp(tm_names_text(e->names, bare).bytes, "nccl", 4) == 0;
-    return nccl && type == PUSH_POP && row != TM_NO_EVENT ? keep_nccl_range(e, scan, row, bare, err)
-                                                          : TM_OK;
+    return nccl && type == PUSH_POP && row != TM_NO_EVENT
+               ? keep_nccl_range(e, values, row, bare, err)
+               : TM_OK;
 }

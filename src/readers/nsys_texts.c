@@ -81,7 +81,7 @@ static tm_status look_up(tm_nsys_emitter *e, int64_t id, bool call, uint32_t *ou
         return tm_fail_memory(err);
     tm_status status = tm_nsys_step(e->db, e->find_text, &row, err);
     if (status == TM_OK && row) {
-        tm_text text = tm_nsys_text(e->find_text, 0);
+        tm_text text = tm_nsys_text(sqlite3_column_value(e->find_text, 0));
         *out = tm_nsys_intern(e, call ? without_version(text) : text);
         if (*out == TM_NAME_FAILED)
             status = tm_fail_memory(err);

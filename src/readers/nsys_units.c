@@ -16,40 +16,23 @@ typedef struct pair {
     int64_t rank; /* -1 unknown */
 } pair;
 
-static tm_status scan_values(const tm_nsys_db *db, const tm_nsys_query *query,
-                             tm_status (*each)(void *context, sqlite3_stmt *scan, tm_error *err),
-                             void *context, tm_error *err) {
-    sqlite3_stmt *scan;
-    bool row = true;
-    TM_TRY(tm_nsys_select(db, query, 0, &scan, err));
-    tm_status status = TM_OK;
-    while (status == TM_OK) {
-        status = tm_nsys_step(db, scan, &row, err);
-        if (status != TM_OK || !row)
-            break;
-        status = each(context, scan, err);
-    }
-    sqlite3_finalize(scan);
-    return status;
-}
-
-static tm_status each_start(void *context, sqlite3_stmt *scan, tm_error *err) {
+static tm_status each_start(void *context, sqlite3_value **values, tm_error *err) {
     tm_nsys_clock *clock = context;
     (void)err;
-    clock->utc_ns = tm_nsys_int(scan, 0, -1);
-    clock->system_ns = tm_nsys_int(scan, 1, -1);
+    clock->utc_ns = tm_nsys_int(values, 0, -1);
+    clock->system_ns = tm_nsys_int(values, 1, -1);
     return TM_OK;
 }
 
-static tm_status each_parameter(void *context, sqlite3_stmt *scan, tm_error *err) {
+static tm_status each_parameter(void *context, sqlite3_value **values, tm_error *err) {
     tm_nsys_clock *clock = context;
-    const char *name = tm_nsys_text(scan, 0).bytes;
+    const char *name = tm_nsys_text(values[0]).bytes;
     (void)err;
     if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0)
-        clock->normalised = strcmp(tm_nsys_text(scan, 1).bytes, "true") == 0 ||
-                            strcmp(tm_nsys_text(scan, 1).bytes, "1") == 0;
+        clock->normalised = strcmp(tm_nsys_text(values[1]).bytes, "true") == 0 ||
+                            strcmp(tm_nsys_text(values[1]).bytes, "1") == 0;
     else if (strcmp(name, "EXPORT_PARAM_TIME_SHIFT") == 0) /* text of a number, or a number */
-        clock->shift_ns = sqlite3_column_int64(scan, 1);
+        clock->shift_ns = sqlite3_value_int64(values[1]);
     return TM_OK;
 }
 
@@ -60,11 +43,11 @@ tm_status tm_nsys_read_clock(const tm_nsys_db *db, tm_nsys_clock *out, tm_error 
     const int64_t most = INT64_C(3000000000000000000), shift_most = most / 3;
     const tm_nsys_query query = {"TARGET_INFO_SESSION_START_TIME", start, 2, NULL, NULL};
     *out = (tm_nsys_clock){-1, -1, 0, false};
-    TM_TRY(scan_values(db, &query, each_start, out, err));
+    TM_TRY(tm_nsys_scan(db, &query, 0, each_start, out, err));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         const tm_nsys_query of = {tables[i], parameter, 2, "name LIKE 'EXPORT_PARAM_TIME_%'",
                                   "name"};
-        TM_TRY(scan_values(db, &of, each_parameter, out, err));
+        TM_TRY(tm_nsys_scan(db, &of, 0, each_parameter, out, err));
     }
     if (out->utc_ns <= 0 || out->utc_ns > most)
         out->utc_ns = -1;
@@ -75,9 +58,9 @@ tm_status tm_nsys_read_clock(const tm_nsys_db *db, tm_nsys_clock *out, tm_error 
     return TM_OK;
 }
 
-static tm_status each_host(void *context, sqlite3_stmt *scan, tm_error *err) {
+static tm_status each_host(void *context, sqlite3_value **values, tm_error *err) {
     tm_vec *out = context;
-    tm_text text = tm_nsys_text(scan, 0);
+    tm_text text = tm_nsys_text(values[0]);
     out->n = 0;
     return tm_vec_append(out, text.bytes, text.size) ? TM_OK : tm_fail_memory(err);
 }
@@ -86,12 +69,12 @@ tm_status tm_nsys_read_host(const tm_nsys_db *db, tm_vec *out, tm_error *err) {
     static const char *const column[] = {"value"};
     const tm_nsys_query query = {"TARGET_INFO_SYSTEM_ENV", column, 1, "name = 'Hostname'", "name"};
     *out = TM_VEC(char);
-    return scan_values(db, &query, each_host, out, err);
+    return tm_nsys_scan(db, &query, 0, each_host, out, err);
 }
 
-static tm_status each_pair(void *context, sqlite3_stmt *scan, tm_error *err) {
+static tm_status each_pair(void *context, sqlite3_value **values, tm_error *err) {
     tm_vec *pairs = context;
-    pair found = {tm_nsys_int(scan, 0, 0), tm_nsys_int(scan, 1, 0), -1};
+    pair found = {tm_nsys_int(values, 0, 0), tm_nsys_int(values, 1, 0), -1};
     const pair *v = pairs->data;
     for (size_t i = pairs->n; i-- > 0;)
         if (v[i].process == found.process && v[i].device == found.device)
@@ -124,12 +107,12 @@ static tm_status list_pairs(const tm_nsys_db *db, tm_vec *pairs, tm_error *err) 
                                          "CUPTI_ACTIVITY_KIND_MEMSET"};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         const tm_nsys_query query = {kernels[i], columns, 2, NULL, NULL};
-        TM_TRY(scan_values(db, &query, each_pair, pairs, err));
+        TM_TRY(tm_nsys_scan(db, &query, 0, each_pair, pairs, err));
     }
     size_t n_computing = pairs->n;
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
         const tm_nsys_query query = {copies[i], columns, 2, NULL, NULL};
-        TM_TRY(scan_values(db, &query, each_pair, pairs, err));
+        TM_TRY(tm_nsys_scan(db, &query, 0, each_pair, pairs, err));
     }
     pair *v = pairs->data;
     size_t n = n_computing;
@@ -146,13 +129,13 @@ static int64_t valid_rank(int64_t rank) {
     return rank >= 0 && rank <= TM_RANK_MAX ? rank : -1;
 }
 
-static tm_status each_mpi_rank(void *context, sqlite3_stmt *scan, tm_error *err) {
+static tm_status each_mpi_rank(void *context, sqlite3_value **values, tm_error *err) {
     tm_vec *pairs = context;
     pair *v = pairs->data;
     (void)err;
     for (size_t i = 0; i < pairs->n; i++)
-        if (v[i].process == (tm_nsys_int(scan, 0, 0) & TM_NSYS_PROCESS_MASK))
-            v[i].rank = valid_rank(tm_nsys_int(scan, 1, -1));
+        if (v[i].process == (tm_nsys_int(values, 0, 0) & TM_NSYS_PROCESS_MASK))
+            v[i].rank = valid_rank(tm_nsys_int(values, 1, -1));
     return TM_OK;
 }
 
@@ -163,14 +146,14 @@ typedef struct init_scan {
     int64_t *most; /* [pairs] ranks of the largest communicator so far */
 } init_scan;
 
-static tm_status each_payload(void *context, sqlite3_stmt *scan, tm_error *err) {
+static tm_status each_payload(void *context, sqlite3_value **values, tm_error *err) {
     init_scan *s = context;
     pair *v = s->pairs->data;
-    int64_t process = tm_nsys_int(scan, 0, 0) & TM_NSYS_PROCESS_MASK;
+    int64_t process = tm_nsys_int(values, 0, 0) & TM_NSYS_PROCESS_MASK;
     (void)err;
     tm_nsys_payload p =
-        tm_nsys_decode_payload(&s->fields, tm_nsys_int(scan, 1, 0), sqlite3_column_blob(scan, 2),
-                               (size_t)sqlite3_column_bytes(scan, 2));
+        tm_nsys_decode_payload(&s->fields, tm_nsys_int(values, 1, 0), sqlite3_value_blob(values[2]),
+                               (size_t)sqlite3_value_bytes(values[2]));
     for (size_t i = 0; i < s->pairs->n; i++)
         if (v[i].process == process && v[i].device == p.device && p.n_ranks > s->most[i] &&
             p.rank < p.n_ranks) {
@@ -189,15 +172,15 @@ static tm_status find_init_ranks(const tm_nsys_db *db, tm_vec *pairs, tm_error *
     if (status == TM_OK && !s.most)
         status = tm_fail_memory(err);
     if (status == TM_OK && s.fields.n > 0)
-        status = scan_values(db, &query, each_payload, &s, err);
+        status = tm_nsys_scan(db, &query, 0, each_payload, &s, err);
     tm_vec_free(&s.fields);
     free(s.most);
     return status;
 }
 
-static tm_status each_variable(void *context, sqlite3_stmt *scan, tm_error *err) {
+static tm_status each_variable(void *context, sqlite3_value **values, tm_error *err) {
     int64_t *ranks = context; /* of each variable, -1 unknown */
-    const char *text = tm_nsys_text(scan, 0).bytes;
+    const char *text = tm_nsys_text(values[0]).bytes;
     (void)err;
     for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++) {
         size_t size = strlen(rank_variables[i]);
@@ -223,7 +206,7 @@ static tm_status find_variable_rank(const tm_nsys_db *db, pair *of, tm_error *er
         "'OMPI_COMM_WORLD_RANK=*' OR value GLOB 'PMI_RANK=*' OR value GLOB 'SLURM_PROCID=*')",
         "name"};
     int64_t ranks[N] = {-1, -1, -1, -1};
-    TM_TRY(scan_values(db, &query, each_variable, ranks, err));
+    TM_TRY(tm_nsys_scan(db, &query, 0, each_variable, ranks, err));
     for (size_t i = 0; i < N && of->rank < 0; i++)
         of->rank = ranks[i];
     return TM_OK;
@@ -258,7 +241,7 @@ static tm_status find_ranks(const tm_nsys_db *db, tm_vec *pairs, tm_error *err) 
     static const char *const columns[] = {"globalTid", "rank"};
     const tm_nsys_query query = {"MPI_RANKS", columns, 2, NULL, NULL};
     pair *v = pairs->data;
-    TM_TRY(scan_values(db, &query, each_mpi_rank, pairs, err));
+    TM_TRY(tm_nsys_scan(db, &query, 0, each_mpi_rank, pairs, err));
     drop_repeated(pairs);
     if (any_unknown(pairs)) {
         for (size_t i = 0; i < pairs->n; i++)
