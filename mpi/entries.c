@@ -1,6 +1,8 @@
 #include "entries.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agree.h"
 #include "share.h"
@@ -51,6 +53,19 @@ tm_status tm_entries_of_trace(const tm_input *input, const tm_file_info *info, t
         status = add_units(input, &units, &file, found, err);
     tm_vec_free(&units);
     return status;
+}
+
+bool tm_report_advice(const char *path, char *out, size_t size) {
+    static const char end[] = ".nsys-rep";
+    size_t n = strlen(path), stem = n - (sizeof end - 1);
+    if (n < sizeof end || strcmp(path + stem, end) != 0)
+        return false;
+    int shown = stem < 160 ? (int)stem : 160;
+    snprintf(out, size,
+             "a report of Nsight Systems is read from its export: nsys export --type sqlite "
+             "--include-blobs=true --include-json=true --ts-normalize=false -o %.*s.sqlite %.*s%s",
+             shown, path, shown, path, end);
+    return true;
 }
 
 /* Of one input the entries come from one process, side by side and in their order. Returns them by

@@ -36,6 +36,16 @@ tm_status tm_entries_of_trace(const tm_input *input, const tm_file_info *info, t
                               tm_vec *found, bool *foreign, tm_error *err) TM_MUST_CHECK;
 
 /**
+ * What to do with a file whose name says that it is a report of Nsight Systems, which only its own
+ * export can read.
+ *
+ * Collective: no.
+ * @param out  [size] a message with the command; set only where it is one
+ * @return     false where it is none
+ */
+bool tm_report_advice(const char *path, char *out, size_t size);
+
+/**
  * Brings the entries of all processes together, in the order of the inputs.
  *
  * Collective: over comm.

@@ -65,11 +65,13 @@ static tm_status sniff_one(loader *l, size_t i, tm_vec *found, tm_error *err) {
     else if (status == TM_OK && info.kind == TM_FILE_PAGE)
         status = leave_out(l, input->path, "page", "a page that tmerge wrote", err);
     else if ((status == TM_OK && info.kind != TM_FILE_TRACE) || foreign) {
+        char advice[TM_MESSAGE_MAX];
+        bool report = tm_report_advice(input->path, advice, sizeof advice);
         if (input->from_folder)
-            status = leave_out(l, input->path, "other", "not a trace", err);
+            status = leave_out(l, input->path, "other", report ? advice : "not a trace", err);
         else if (!foreign)
-            status = tm_fail(err, TM_ERR_INPUT, input->path, -1,
-                             "this is not a trace of a known format");
+            status = tm_fail(err, TM_ERR_INPUT, input->path, -1, "%s",
+                             report ? advice : "this is not a trace of a known format");
     }
     if (status != TM_OK)
         TM_TRY(bad_input(l, &entry, status, err));
