@@ -134,6 +134,15 @@ static void member_name(const member *m, char out[NAME_MAX_CHARS]) {
         snprintf(out, NAME_MAX_CHARS, "rank_%05" PRId64 "_%zu.json", m->rank, m->span);
 }
 
+/* Whether a trace begins as JSON does. A database is nothing that Perfetto opens, and a report of
+ * Nsight Systems holds more of its host than is sent on: the whole environment. */
+static bool is_json(const char *piece, size_t n) {
+    size_t at = n >= 3 && memcmp(piece, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (at < n && strchr(" \t\r\n", piece[at]) && piece[at] != '\0')
+        at++;
+    return at < n && (piece[at] == '{' || piece[at] == '[');
+}
+
 /* Its size is known only when it has gone by: then its header is written again. */
 static tm_status copy_member(tm_export *x, tm_source *source, const char *name, base_search *search,
                              tm_error *err) {
@@ -143,6 +152,9 @@ static tm_status copy_member(tm_export *x, tm_source *source, const char *name, 
     tm_out_bytes(&x->out, &header, sizeof header);
     for (size_t n = 1; n > 0; size += (int64_t)n) {
         TM_TRY(tm_source_read(source, a->piece, PIECE_BYTES, &n, err));
+        if (size == 0 && !is_json(a->piece, n))
+            return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
+                           "Perfetto cannot open this trace as it is: --format perfetto");
         search_piece(search, a->piece, n);
         tm_out_bytes(&x->out, a->piece, n);
         TM_TRY(tm_export_flush(x, err));

@@ -361,6 +361,10 @@ def test_no_secret_of_the_environment_leaves_the_report():
     shown = tmerge('show', 'tmerge.h5', '--json').expect(0)
     lacks(shown.out, secret)
     contains(shown.out, 'node7')  # what may be told is
+    # An archive of the original traces would have all of it.
+    tmerge('export', 'tmerge.h5', '--format', 'archive', '-o', 'x.tar').fails(
+        3, 'rank0.sqlite: Perfetto cannot open this trace as it is: --format perfetto')
+    holds(not os.path.exists('x.tar'), 'an archive was written')
 
 
 if __name__ == '__main__':
