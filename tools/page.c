@@ -1,6 +1,7 @@
 #include "page.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +13,10 @@ char *tm_page_path(const char *store) {
     size_t size = strlen(store), end = sizeof store_end - 1;
     if (size > end && strcmp(store + size - end, store_end) == 0)
         size -= end;
-    char *path = malloc(size + sizeof page_end);
-    if (path) {
-        memcpy(path, store, size);
-        memcpy(path + size, page_end, sizeof page_end);
-    }
+    size_t room = size + sizeof page_end;
+    char *path = malloc(room);
+    if (path)
+        snprintf(path, room, "%.*s%s", (int)size, store, page_end);
     return path;
 }
 
