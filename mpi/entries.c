@@ -116,12 +116,12 @@ tm_status tm_mpi_entries_gather(MPI_Comm comm, const tm_vec *found, tm_entry **o
     MPI_Comm_size(comm, &n_processes);
     int *counts = malloc(2 * (size_t)n_processes * sizeof *counts);
     tm_status status = tm_mpi_agree(comm, counts ? TM_OK : tm_fail_memory(err), err);
-    if (status == TM_OK && !lay_out(comm, found->n, counts, counts + n_processes, &total))
+    if (status == TM_OK && counts && !lay_out(comm, found->n, counts, counts + n_processes, &total))
         status = too_many(err);
     tm_entry *all = malloc((size_t)total * sizeof(int64_t) + 1);
     if (status == TM_OK)
         status = tm_mpi_agree(comm, all ? TM_OK : tm_fail_memory(err), err);
-    if (status == TM_OK) {
+    if (status == TM_OK && counts && all) {
         MPI_Allgatherv(found->data, (int)found->n * NUMBERS, MPI_INT64_T, all, counts,
                        counts + n_processes, MPI_INT64_T, comm);
         *n = (size_t)total / NUMBERS;

@@ -329,7 +329,7 @@ static tm_status build_rank(loader *l, int64_t rank, tm_error *err) {
     tm_trace **own = malloc(l->n * sizeof *own);
     size_t *input = malloc(l->n * sizeof *input);
     tm_status status = own && input ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; i < l->n && status == TM_OK; i++)
+    for (size_t i = 0; i < l->n && own && input; i++)
         if (l->traces[i] && l->entries[i].rank == rank) {
             input[n] = i;
             own[n++] = l->traces[i];

@@ -26,7 +26,7 @@ static uint32_t big_endian(const unsigned char *p) {
  * whatever its missing pages held. */
 static tm_status check_header(const char *path, const unsigned char *header, int64_t size,
                               tm_error *err) {
-    int64_t page = header[16] << 8 | header[17], pages = big_endian(header + 28);
+    int64_t page = (int64_t)header[16] << 8 | header[17], pages = big_endian(header + 28);
     page = page == 1 ? 65536 : page;
     bool counted = memcmp(header + 24, header + 92, 4) == 0; /* else the page count is void */
     if (page < 512 || (page & (page - 1)) != 0 || (counted && pages == 0))
@@ -35,7 +35,7 @@ static tm_status check_header(const char *path, const unsigned char *header, int
     if (counted && pages * page > size)
         return tm_fail(err, TM_ERR_INPUT, path, size,
                        "this database ends too early: %lld of %lld bytes are there",
-                       (long long)size, (long long)(pages * page));
+                       (long long)size, (long long)pages * (long long)page);
     return TM_OK;
 }
 
@@ -198,7 +198,7 @@ static tm_status write_query(const tm_nsys_db *db, const tm_nsys_query *query, t
                              tm_error *err) {
     bool ok = append(sql, "SELECT take_row(?2");
     for (int i = 0; i < query->n_columns && ok; i++) {
-        bool has;
+        bool has = false;
         TM_TRY(has_column(db, query->table, query->columns[i], &has, err));
         ok = append(sql, has ? ",\"" : ",NULL") &&
              (!has || (append(sql, query->columns[i]) && append(sql, "\"")));
@@ -232,7 +232,7 @@ static tm_status run_scan(const tm_nsys_db *db, const char *sql, int64_t value, 
 
 tm_status tm_nsys_scan(const tm_nsys_db *db, const tm_nsys_query *query, int64_t value,
                        tm_nsys_each *each, void *context, tm_error *err) {
-    bool has;
+    bool has = false;
     scan_state s = {each, context, err, TM_OK};
     TM_TRY(tm_nsys_has_table(db, query->table, &has, err));
     if (!has)
@@ -246,7 +246,7 @@ tm_status tm_nsys_scan(const tm_nsys_db *db, const tm_nsys_query *query, int64_t
 }
 
 tm_status tm_nsys_prepare_texts(const tm_nsys_db *db, sqlite3_stmt **out, tm_error *err) {
-    bool has;
+    bool has = false;
     *out = NULL;
     TM_TRY(tm_nsys_has_table(db, "StringIds", &has, err));
     return has ? prepare(db, "SELECT value FROM StringIds WHERE id = ?1", out, err) : TM_OK;

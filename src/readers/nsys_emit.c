@@ -127,11 +127,11 @@ static void set_load(const tm_nsys_emitter *e, int64_t device, tm_kernel_attr *a
         }
 }
 
-static tm_status add_kernel_attr(tm_nsys_emitter *e, int64_t correlation, uint32_t row,
-                                 tm_kernel_attr **out, tm_error *err) {
+/* NULL when memory is out. */
+static tm_kernel_attr *add_kernel_attr(tm_nsys_emitter *e, int64_t correlation, uint32_t row) {
     tm_kernel_attr *attr = tm_vec_push(&e->trace->attrs[TM_ATTR_KERNEL]);
     if (!attr)
-        return tm_fail_memory(err);
+        return NULL;
     *attr = (tm_kernel_attr){
         .event = row,
         .correlation = correlation,
@@ -143,20 +143,20 @@ static tm_status add_kernel_attr(tm_nsys_emitter *e, int64_t correlation, uint32
         .warps_per_sm = NAN,
         .occupancy_pct = NAN,
     };
-    *out = attr;
-    return TM_OK;
+    return attr;
 }
 
 static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     uint32_t name, row;
-    tm_kernel_attr *attr;
     TM_TRY(tm_nsys_string(e, tm_nsys_int(values, K_LONG_NAME, -1), false, &name, err));
     if (name == TM_NO_NAME)
         TM_TRY(tm_nsys_string(e, tm_nsys_int(values, K_SHORT_NAME, -1), false, &name, err));
     TM_TRY(add_on_stream(e, values, TM_CAT_KERNEL, name, &row, err));
     if (row == TM_NO_EVENT)
         return TM_OK;
-    TM_TRY(add_kernel_attr(e, tm_nsys_int(values, K_CORRELATION, 0), row, &attr, err));
+    tm_kernel_attr *attr = add_kernel_attr(e, tm_nsys_int(values, K_CORRELATION, 0), row);
+    if (!attr)
+        return tm_fail_memory(err);
     for (int i = 0; i < 3; i++) {
         attr->grid[i] = narrow(tm_nsys_int(values, K_GRID + i, -1));
         attr->block[i] = narrow(tm_nsys_int(values, K_BLOCK + i, -1));
@@ -174,14 +174,14 @@ static tm_status graph_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error 
     enum { CORRELATION = REST + 2, GRAPH };
     char text[40];
     uint32_t row;
-    tm_kernel_attr *attr;
     snprintf(text, sizeof text, "CUDA graph %" PRId64, tm_nsys_int(values, GRAPH, -1));
     TM_TRY(
         add_on_stream(e, values, TM_CAT_KERNEL, tm_names_intern_string(e->names, text), &row, err));
     if (row == TM_NO_EVENT)
         return TM_OK;
     e->trace->counts[TM_COUNT_WHOLE_GRAPH]++;
-    return add_kernel_attr(e, tm_nsys_int(values, CORRELATION, 0), row, &attr, err);
+    return add_kernel_attr(e, tm_nsys_int(values, CORRELATION, 0), row) ? TM_OK
+                                                                        : tm_fail_memory(err);
 }
 
 static tm_status add_copy_attr(tm_nsys_emitter *e, sqlite3_value **values, int correlation,

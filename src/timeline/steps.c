@@ -182,11 +182,11 @@ tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
     timeline->steps = status == TM_OK ? calloc(found.n + 1, sizeof *timeline->steps) : NULL;
     if (status == TM_OK && !timeline->steps)
         status = tm_fail_memory(err);
-    if (status == TM_OK && found.n > 0) {
+    if (timeline->steps && found.n > 0) {
         timeline->n_steps = found.n;
         assign_events(timeline, found.data, found.n);
         set_windows(timeline, found.data);
-    } else if (status == TM_OK) {
+    } else if (timeline->steps) {
         one_step(timeline);
     }
     tm_vec_free(&found);

@@ -204,6 +204,7 @@ static void payloads_say_what_kernels_of_nccl_do(void **state) {
         {{{"ncclAllReduce", 90, 110, 0, 0, {0}}}, ""},
         {{{"ncclAllReduce", 90, 110, 5, 0, {0}}}, ""},
         {{{"ncclAllReduce", 90, 110, 5, UINT64_MAX - 8, {0xabc, 64, 3}}}, ""},
+        {{{"ncclAllReduce", 90, 110, 5, 40, {0xabc, 64, 3}}}, ""},
         {{{"ncclAllReduce", 90, 110, 7, 24, {0xabc, 64, 3}}}, ""},
         {{{"ncclAllReduce", 90, 110, 5, 15, {0xabc, 64, 3}}}, ""},
     };
