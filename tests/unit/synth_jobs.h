@@ -12,6 +12,7 @@
 
 #include "synth/config.h"
 #include "synth/job.h"
+#include "synth/kineto_file.h"
 #include "synth/plan.h"
 #include "synth/sink.h"
 #include "synth/tally.h"
@@ -57,16 +58,15 @@ static inline tms_plan plan_of(const tms_config *config) {
 /* One rank's file as a string; to be freed with tms_sink_abandon. */
 static inline tms_sink *trace_of(const tms_plan *plan, int64_t rank, tms_tally *tally) {
     tms_sink *sink = NULL;
-    tms_out out;
+    tms_writer *writer = NULL;
     tms_error err;
 
     assert_int_equal(tms_sink_open_memory(&sink, &err), TMS_OK);
-    assert_true(tms_out_init(&out, sink));
+    assert_int_equal(tms_kineto_file_on(&writer, plan, sink, "a.json", &err), TMS_OK);
     tms_tally_init(tally);
-    assert_int_equal(tms_job_write_rank(plan, rank, "a.json", &out, tally, &err), TMS_OK);
-    tms_out_text(&out, "", 1); /* ends the string */
-    tms_out_flush(&out);
-    tms_out_free(&out);
+    assert_int_equal(tms_job_write_rank(plan, rank, writer, tally, &err), TMS_OK);
+    writer->format->abandon(writer);
+    tms_sink_write(sink, "", 1); /* ends the string */
     return sink;
 }
 

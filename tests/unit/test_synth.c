@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "synth/blame.h"
+#include "synth/out.h"
 #include "synth/replay.h"
 
 static tms_config small_job(void) {

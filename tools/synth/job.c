@@ -9,20 +9,21 @@
 #include <sys/stat.h>
 
 #include "blame.h"
-#include "kineto.h"
+#include "kineto_file.h"
+#include "out.h"
 #include "replay.h"
 #include "sink.h"
 #include "truth.h"
 
 /* Writes one section of a rank's file; the section with the GPU work is measured too. Stops early
- * on a full disk, which tms_sink_commit then reports. */
-static tms_status write_section(tms_kineto *kineto, tms_replay *replay, tms_section section,
-                                const tms_sink *sink, tms_tally *tally, tms_error *err) {
+ * on a full disk, which the writer's commit then reports. */
+static tms_status write_section(tms_writer *writer, tms_replay *replay, tms_section section,
+                                tms_tally *tally, tms_error *err) {
     bool more = true;
     tms_status status = tms_replay_next(replay, &more, err);
 
-    while (status == TMS_OK && more && !tms_sink_failed(sink)) {
-        tms_kineto_events(kineto, &replay->events, section);
+    while (status == TMS_OK && more && !writer->format->failed(writer)) {
+        writer->format->events(writer, &replay->events, section);
         if (section == TMS_SECTION_ACTIVITY) {
             status = tms_tally_add_events(tally, &replay->events, err);
         }
@@ -33,10 +34,9 @@ static tms_status write_section(tms_kineto *kineto, tms_replay *replay, tms_sect
     return status;
 }
 
-tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, const char *name, tms_out *out,
+tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, tms_writer *writer,
                               tms_tally *tally, tms_error *err) {
-    tms_kineto *kineto = NULL;
-    tms_status status = tms_kineto_begin(&kineto, &plan->topo, rank, out, err);
+    tms_status status = writer->format->begin(writer, rank, err);
     int64_t begin_ns = 0;
     int64_t end_ns = 0;
 
@@ -48,18 +48,17 @@ tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, const char *na
 
         status = tms_replay_init(&replay, plan, rank, TMS_SECTION_BIT(section), err);
         if (status == TMS_OK) {
-            status = write_section(kineto, &replay, section, out->sink, tally, err);
+            status = write_section(writer, &replay, section, tally, err);
         }
         begin_ns = replay.begin_ns;
         end_ns = replay.end_ns;
         tms_replay_free(&replay);
     }
     if (status == TMS_OK) {
-        tms_kineto_end(kineto, begin_ns, end_ns, name);
+        writer->format->end(writer, begin_ns, end_ns);
         tms_tally_finish(tally);
-        tally->n_recorded = tms_kineto_count(kineto);
+        tally->n_recorded = writer->count;
     }
-    tms_kineto_free(kineto);
     return status;
 }
 
@@ -74,16 +73,36 @@ static char *join_path(const char *dir, const char *name) {
     return path;
 }
 
-/* Opens DIR/NAME. */
-static tms_status open_output(const tms_config *config, const char *name, tms_compression compress,
-                              tms_sink **sink, tms_error *err) {
-    char *path = join_path(config->dir, name);
+/* Opens DIR/truth.json. */
+static tms_status open_truth(const tms_config *config, tms_sink **sink, tms_error *err) {
+    char *path = join_path(config->dir, "truth.json");
     tms_status status;
 
     if (path == NULL) {
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for a file name");
     }
-    status = tms_sink_open(sink, path, compress, err);
+    status = tms_sink_open(sink, path, TMS_COMPRESS_NONE, err);
+    free(path);
+    return status;
+}
+
+/* Opens the trace of a rank. */
+static tms_status open_trace(const tms_plan *plan, int64_t rank, tms_writer **writer,
+                             tms_error *err) {
+    static const char *const endings[TMS_COMPRESSION_COUNT] = {"", ".gz", ".zst"};
+    const tms_config *config = plan->config;
+    const tms_format *format = &tms_format_kineto;
+    char name[64];
+    char *path;
+    tms_status status;
+
+    (void)snprintf(name, sizeof name, "profile_rank_%lld.%s%s", (long long)rank, format->ending,
+                   endings[config->compress]);
+    path = join_path(config->dir, name);
+    if (path == NULL) {
+        return tms_fail(err, TMS_ERR_FAULT, "out of memory for a file name");
+    }
+    status = format->open(writer, plan, rank, path, err);
     free(path);
     return status;
 }
@@ -91,33 +110,22 @@ static tms_status open_output(const tms_config *config, const char *name, tms_co
 /* Writes one rank's file and its part of the truth. */
 static tms_status write_rank(const tms_plan *plan, int64_t rank, tms_out *truth, tms_blame *blame,
                              tms_error *err) {
-    static const char *const endings[TMS_COMPRESSION_COUNT] = {"", ".gz", ".zst"};
-    const tms_config *config = plan->config;
-    tms_out out = {0};
-    tms_sink *sink = NULL;
+    tms_writer *writer = NULL;
     tms_tally tally;
-    char name[64];
-    tms_status status;
+    tms_status status = open_trace(plan, rank, &writer, err);
 
+    if (status != TMS_OK) {
+        return status;
+    }
     tms_tally_init(&tally);
-    (void)snprintf(name, sizeof name, "profile_rank_%lld.json%s", (long long)rank,
-                   endings[config->compress]);
-    status = open_output(config, name, config->compress, &sink, err);
-    if (status == TMS_OK && !tms_out_init(&out, sink)) {
-        status = tms_fail(err, TMS_ERR_FAULT, "out of memory for an output buffer");
-    }
+    status = tms_job_write_rank(plan, rank, writer, &tally, err);
     if (status == TMS_OK) {
-        status = tms_job_write_rank(plan, rank, name, &out, &tally, err);
-    }
-    if (status == TMS_OK) {
-        tms_out_flush(&out);
         /* Should the commit fail, the truth is thrown away as a whole. */
         tms_truth_rank(truth, plan, rank, &tally, blame);
-        status = tms_sink_commit(sink, err);
+        status = writer->format->commit(writer, err);
     } else {
-        tms_sink_abandon(sink);
+        writer->format->abandon(writer);
     }
-    tms_out_free(&out);
     tms_tally_free(&tally);
     return status;
 }
@@ -128,7 +136,7 @@ static tms_status write_files(const tms_plan *plan, tms_blame *blame, tms_error 
     const tms_config *config = plan->config;
     tms_sink *sink = NULL;
     tms_out truth = {0};
-    tms_status status = open_output(config, "truth.json", TMS_COMPRESS_NONE, &sink, err);
+    tms_status status = open_truth(config, &sink, err);
 
     if (status != TMS_OK) {
         return status;
@@ -157,8 +165,8 @@ static tms_status pilot(const tms_config *config, int64_t steps, int64_t *bytes,
     tms_config shorter = *config;
     tms_plan plan;
     tms_tally tally;
-    tms_out out = {0};
     tms_sink *sink = NULL;
+    tms_writer *writer = NULL;
     tms_status status;
 
     shorter.steps = steps;
@@ -169,21 +177,18 @@ static tms_status pilot(const tms_config *config, int64_t steps, int64_t *bytes,
     }
     tms_tally_init(&tally);
     status = tms_sink_open_memory(&sink, err);
-    if (status == TMS_OK && !tms_out_init(&out, sink)) {
-        status = tms_fail(err, TMS_ERR_FAULT, "out of memory for an output buffer");
-    }
     if (status == TMS_OK) {
-        status = tms_job_write_rank(&plan, 0, "", &out, &tally, err);
+        status = tms_kineto_file_on(&writer, &plan, sink, "", err);
     }
     if (status == TMS_OK) {
         size_t size;
 
-        tms_out_flush(&out);
+        status = tms_job_write_rank(&plan, 0, writer, &tally, err);
         (void)tms_sink_bytes(sink, &size);
         *bytes = (int64_t)size;
+        writer->format->abandon(writer);
     }
     tms_sink_abandon(sink);
-    tms_out_free(&out);
     tms_tally_free(&tally);
     tms_plan_free(&plan);
     return status;

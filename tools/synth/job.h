@@ -4,19 +4,18 @@
 
 #include "config.h"
 #include "error.h"
-#include "out.h"
 #include "plan.h"
 #include "tally.h"
+#include "writer.h"
 
 /**
  * Writes one rank's trace and measures it on the way.
  *
- * @param name    file name that the trace shows as its own
- * @param out     takes the text; the caller flushes it
+ * @param writer  open; stays open
  * @param tally   empty before; finished on TMS_OK, and n_recorded set
  * @return        TMS_OK; TMS_ERR_FAULT out of memory
  */
-tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, const char *name, tms_out *out,
+tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, tms_writer *writer,
                               tms_tally *tally, tms_error *err) __attribute__((warn_unused_result));
 
 /**
