@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const tms_dtype_info dtypes[] = {[TMS_DTYPE_BFLOAT16] = {2, "BFloat16"},
+                                        [TMS_DTYPE_FLOAT] = {4, "Float"},
+                                        [TMS_DTYPE_LONG] = {8, "Long"}};
+
+const tms_dtype_info *tms_dtype_get(tms_dtype dtype) {
+    return &dtypes[dtype];
+}
+
 bool tms_events_init(tms_events *events, unsigned sections) {
     memset(events, 0, sizeof *events);
     events->sections = sections;

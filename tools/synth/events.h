@@ -26,6 +26,15 @@ typedef enum tms_section {
 
 typedef enum tms_dtype { TMS_DTYPE_BFLOAT16, TMS_DTYPE_FLOAT, TMS_DTYPE_LONG } tms_dtype;
 
+/* Bytes of an element, and torch's name of its type. */
+typedef struct tms_dtype_info {
+    int64_t bytes;
+    const char *name;
+} tms_dtype_info;
+
+/* The row of one type; static, never NULL. */
+const tms_dtype_info *tms_dtype_get(tms_dtype dtype);
+
 /* One rank's part in a collective. */
 typedef struct tms_comm {
     tms_collective what;

@@ -132,14 +132,6 @@ static void write_numbers(tms_kineto *kineto, const tms_event *event, tms_shape 
     }
 }
 
-/* Bytes of an element, and torch's name of its type. */
-static const struct dtype {
-    int64_t bytes;
-    const char *name;
-} dtypes[] = {[TMS_DTYPE_BFLOAT16] = {2, "BFloat16"},
-              [TMS_DTYPE_FLOAT] = {4, "Float"},
-              [TMS_DTYPE_LONG] = {8, "Long"}};
-
 /* Writes ', "name": value'. */
 static void member(tms_out *out, const char *name, int64_t value) {
     LITERAL(out, ", \"");
@@ -180,7 +172,7 @@ static void write_identity(tms_kineto *kineto, const tms_channel *channel, const
 /* What the profiler notes of a collective, on the operator and again on its kernel. */
 static void write_collective(tms_kineto *kineto, const tms_channel *channel, const tms_comm *comm) {
     tms_out *out = kineto->out;
-    const struct dtype *dtype = &dtypes[comm->dtype];
+    const tms_dtype_info *dtype = tms_dtype_get(comm->dtype);
     int64_t whole = comm->bytes / dtype->bytes;
     int64_t piece = whole / channel->ranks.size;
 
