@@ -25,7 +25,7 @@ ROOMS_OF_SRC = {
 # Libraries whose headers are not for every room; a room of src by its name.
 HDF5_ROOMS = {"store", "mpi"}
 MPI_ROOMS = {"mpi", "tools"}
-SQLITE_ROOMS = {"readers"}
+SQLITE_ROOMS = {"readers", "tools"}
 CJSON_ROOMS = {"readers", "match", "analysis", "table", "store", "report", "export", "tools"}
 # A library that prints or exits takes the decision from its caller, and under MPI hangs the rest.
 ONLY_IN_TOOLS = re.compile(
@@ -65,7 +65,7 @@ def library_problem(room, name):
     if name == "mpi.h" and room not in MPI_ROOMS:
         return "only mpi and tools see MPI"
     if name == "sqlite3.h" and room not in SQLITE_ROOMS:
-        return "only src/readers see SQLite"
+        return "only src/readers and tools see SQLite"
     if Path(name).name == "cJSON.h" and room not in CJSON_ROOMS:
         return "cJSON is for documents, not for this room"
     return None

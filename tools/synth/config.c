@@ -279,6 +279,27 @@ static tms_status check_slowness(const tms_config *config, tms_error *err) {
     return TMS_OK;
 }
 
+/* What the formats of files can hold. */
+static tms_status check_format(const tms_config *config, tms_error *err) {
+    if (config->format == TMS_FORMAT_KINETO && config->ranks_per_file > 1) {
+        return tms_fail(err, TMS_ERR_USAGE, "--ranks-per-file needs --format nsys");
+    }
+    /* A file has one clock, that of its host. */
+    if (config->host_ranks % config->ranks_per_file != 0) {
+        return tms_fail(err, TMS_ERR_USAGE,
+                        "--ranks-per-file %lld does not divide "
+                        "--ranks-per-host %lld",
+                        (long long)config->ranks_per_file, (long long)config->host_ranks);
+    }
+    if (config->format == TMS_FORMAT_NSYS && config->compress != TMS_COMPRESS_NONE) {
+        return tms_fail(err, TMS_ERR_USAGE, "--compress is for --format kineto alone");
+    }
+    if (config->format == TMS_FORMAT_NSYS && config->target_mb > 0) {
+        return tms_fail(err, TMS_ERR_USAGE, "--target-gb is for --format kineto alone");
+    }
+    return TMS_OK;
+}
+
 /* Only an estimate that guards against overflow, hence in floating point: a layer takes its forward
  * time three times and a share of the optimizer, an operator well under 20 us. */
 static double step_estimate_ns(const tms_config *config) {
@@ -305,6 +326,9 @@ tms_status tms_config_check(const tms_config *config, tms_error *err) {
     if (status == TMS_OK) {
         status = check_slowness(config, err);
     }
+    if (status == TMS_OK) {
+        status = check_format(config, err);
+    }
     if (status == TMS_OK && step_estimate_ns(config) * (double)config->steps > 2e17) {
         status = tms_fail(err, TMS_ERR_USAGE, "the simulated job would last longer than 3 years");
     }
@@ -316,9 +340,9 @@ void tms_config_help(FILE *to) {
     const tms_option *options = tms_config_options(&count);
 
     fprintf(to, "usage: tmerge-synth -o DIR [options]\n\n"
-                "Writes the PyTorch profiler traces of a simulated training job,\n"
-                "DIR/profile_rank_0.json and so on, and DIR/truth.json: what any analysis of\n"
-                "them has to find, in whole nanoseconds.\n\n"
+                "Writes the profiles of a simulated training job, DIR/profile_rank_0.json\n"
+                "(or .sqlite) and so on, and DIR/truth.json: what any analysis of them has to\n"
+                "find, in whole nanoseconds.\n\n"
                 "  -o, --output DIR         folder to write to, created when missing\n");
     for (size_t i = 0; i < count; i++) {
         char left[64];

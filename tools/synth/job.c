@@ -86,12 +86,13 @@ static tms_status open_truth(const tms_config *config, tms_sink **sink, tms_erro
     return status;
 }
 
-/* Opens the trace of a rank. */
+/* Opens the file that begins with a rank. */
 static tms_status open_trace(const tms_plan *plan, int64_t rank, tms_writer **writer,
                              tms_error *err) {
     static const char *const endings[TMS_COMPRESSION_COUNT] = {"", ".gz", ".zst"};
     const tms_config *config = plan->config;
-    const tms_format *format = &tms_format_kineto;
+    const tms_format *format =
+        config->format == TMS_FORMAT_NSYS ? &tms_format_nsys : &tms_format_kineto;
     char name[64];
     char *path;
     tms_status status;
@@ -107,26 +108,39 @@ static tms_status open_trace(const tms_plan *plan, int64_t rank, tms_writer **wr
     return status;
 }
 
-/* Writes one rank's file and its part of the truth. */
-static tms_status write_rank(const tms_plan *plan, int64_t rank, tms_out *truth, tms_blame *blame,
-                             tms_error *err) {
-    tms_writer *writer = NULL;
+/* Writes one rank's trace and its part of the truth. */
+static tms_status write_rank(const tms_plan *plan, int64_t rank, tms_writer *writer, tms_out *truth,
+                             tms_blame *blame, tms_error *err) {
     tms_tally tally;
-    tms_status status = open_trace(plan, rank, &writer, err);
+    tms_status status;
+
+    tms_tally_init(&tally);
+    status = tms_job_write_rank(plan, rank, writer, &tally, err);
+    if (status == TMS_OK) {
+        tms_truth_rank(truth, plan, rank, &tally, blame);
+    }
+    tms_tally_free(&tally);
+    return status;
+}
+
+/* Writes the file that begins with a rank. Should its commit fail, the truth is thrown away as a
+ * whole. */
+static tms_status write_file(const tms_plan *plan, int64_t first, tms_out *truth, tms_blame *blame,
+                             tms_error *err) {
+    const tms_config *config = plan->config;
+    tms_writer *writer = NULL;
+    tms_status status = open_trace(plan, first, &writer, err);
 
     if (status != TMS_OK) {
         return status;
     }
-    tms_tally_init(&tally);
-    status = tms_job_write_rank(plan, rank, writer, &tally, err);
-    if (status == TMS_OK) {
-        /* Should the commit fail, the truth is thrown away as a whole. */
-        tms_truth_rank(truth, plan, rank, &tally, blame);
-        status = writer->format->commit(writer, err);
-    } else {
-        writer->format->abandon(writer);
+    for (int64_t i = 0; i < config->ranks_per_file && first + i < config->ranks; i++) {
+        status = status == TMS_OK ? write_rank(plan, first + i, writer, truth, blame, err) : status;
     }
-    tms_tally_free(&tally);
+    if (status == TMS_OK) {
+        return writer->format->commit(writer, err);
+    }
+    writer->format->abandon(writer);
     return status;
 }
 
@@ -146,8 +160,8 @@ static tms_status write_files(const tms_plan *plan, tms_blame *blame, tms_error 
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for an output buffer");
     }
     tms_truth_begin(&truth, plan);
-    for (int64_t r = 0; r < config->ranks && status == TMS_OK; r++) {
-        status = write_rank(plan, r, &truth, blame, err);
+    for (int64_t r = 0; r < config->ranks && status == TMS_OK; r += config->ranks_per_file) {
+        status = write_file(plan, r, &truth, blame, err);
     }
     if (status == TMS_OK) {
         tms_truth_end(&truth, plan, blame);

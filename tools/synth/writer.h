@@ -54,5 +54,6 @@ struct tms_writer {
 };
 
 extern const tms_format tms_format_kineto; /* one rank a file */
+extern const tms_format tms_format_nsys;   /* one or more */
 
 #endif

@@ -1,0 +1,77 @@
+/* An SQLite file in the making: the tables of an Nsight Systems export, and rows for them. */
+#ifndef TMERGE_SYNTH_NSYS_DB_H
+#define TMERGE_SYNTH_NSYS_DB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+
+/* The tables that rows are written to; see the table in nsys_db.c for their columns. */
+typedef enum tms_table {
+    TMS_TABLE_STRING,
+    TMS_TABLE_THREAD_NAME,
+    TMS_TABLE_PROCESS,
+    TMS_TABLE_KERNEL,
+    TMS_TABLE_MEMCPY,
+    TMS_TABLE_MEMSET,
+    TMS_TABLE_RUNTIME,
+    TMS_TABLE_SYNCHRONIZATION,
+    TMS_TABLE_NVTX,
+    TMS_TABLE_PAYLOAD_SCHEMA,
+    TMS_TABLE_PAYLOAD_ENTRY,
+    TMS_TABLE_SESSION,
+    TMS_TABLE_ANALYSIS,
+    TMS_TABLE_SYSTEM,
+    TMS_TABLE_GPU,
+    TMS_TABLE_CUDA_DEVICE,
+    TMS_TABLE_CUDA_STREAM,
+    TMS_TABLE_DIAGNOSTIC,
+    TMS_TABLE_CAPTURE,
+    TMS_TABLE_EXPORT,
+    TMS_TABLE_COUNT
+} tms_table;
+
+/* The value of one column: an integer, text, bytes, or NULL. */
+typedef struct tms_cell {
+    int64_t number;
+    const void *data; /* text or bytes; borrowed until the row is written */
+    size_t size;      /* of bytes; 0: text */
+    bool null;
+} tms_cell;
+
+/* Values of columns. Compound literals, so that a row reads as a list. */
+#define TMS_INT(value) ((tms_cell){.number = (value)})
+#define TMS_TEXT(text) ((tms_cell){.data = (text)})
+#define TMS_BYTES(bytes, length) ((tms_cell){.data = (bytes), .size = (length)})
+#define TMS_NULL ((tms_cell){.null = true})
+
+typedef struct tms_db tms_db;
+
+/**
+ * Makes a file with empty tables under a temporary name beside @p path.
+ *
+ * @param path  final name; copied
+ * @param db    set only on TMS_OK; end it with tms_db_commit or tms_db_abandon
+ * @return      TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT
+ */
+tms_status tms_db_open(tms_db **db, const char *path, tms_error *err);
+
+/* Appends a row: one cell for each column that the table lists as written. The first failure is
+ * remembered and the rest ignored until tms_db_commit. */
+void tms_db_row(tms_db *db, tms_table table, const tms_cell *cells);
+
+/* A row as an array literal: TMS_ROW(db, table, TMS_INT(1), TMS_TEXT("a")). */
+#define TMS_ROW(db, table, ...) tms_db_row((db), (table), (const tms_cell[]){__VA_ARGS__})
+
+bool tms_db_failed(const tms_db *db);
+
+/* Completes the file under its final name and frees the db in any case; when it fails no file is
+ * left behind. TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT. */
+tms_status tms_db_commit(tms_db *db, tms_error *err);
+
+/* Removes the temporary file and frees the db; NULL is fine. */
+void tms_db_abandon(tms_db *db);
+
+#endif
