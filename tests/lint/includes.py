@@ -12,6 +12,7 @@ ROOMS_OF_SRC = {
     "base": {"base"},
     "input": {"base", "input"},
     "readers": {"base", "input", "timeline", "readers"},
+    "ncu": {"base", "ncu"},
     "timeline": {"base", "timeline"},
     "match": {"base", "timeline", "match"},
     "clock": {"base", "timeline", "clock"},

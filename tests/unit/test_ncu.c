@@ -1,0 +1,340 @@
+/* Pages of `ncu --csv`: records, values, launches, and where a malformed one is at fault. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ncu/metrics.h"
+#include "ncu/records.h"
+#include "tmerge/ncu.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Fields with | behind each, records with a further / behind each; or where it fails. */
+static const struct {
+    const char *text, *expected;
+    int64_t offset;
+} record_cases[] = {
+    {"a,b\nc,\n", "a|b|/c||/", -1},
+    {"\"a,b\",\"say \"\"x\"\"\"\r\n\"\"", "a,b|say \"x\"|/|/", -1},
+    {"==PROF== \"Conn\n\n\r\nx\n==PROF== y\nz,\"p\nq\"", "x|/z|p\nq|/", -1},
+    {"a==,b", "a==|b|/", -1},
+    {"a\rb\n", "a\rb|/", -1},
+    {"", "", -1},
+    {"ab,\"cd\nef", NULL, 3},
+    {"ab,\"cd\"e\n", NULL, 7},
+};
+
+static void records_are_split_as_rfc_4180_has_them(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(record_cases); i++) {
+        tm_records r = TM_RECORDS("x.csv", record_cases[i].text, strlen(record_cases[i].text));
+        char joined[64] = "";
+        bool found = true;
+        tm_error err = {.offset = -1};
+        tm_status status = TM_OK;
+        while (status == TM_OK && found) {
+            status = tm_records_next(&r, &found, &err);
+            for (size_t f = 0; status == TM_OK && f < tm_records_fields(&r); f++) {
+                strcat(joined, tm_records_field(&r, f));
+                strcat(joined, "|");
+            }
+            strcat(joined, found ? "/" : "");
+        }
+        assert_int_equal(status, record_cases[i].expected ? TM_OK : TM_ERR_INPUT);
+        assert_int_equal(err.offset, record_cases[i].offset);
+        if (record_cases[i].expected)
+            assert_string_equal(joined, record_cases[i].expected);
+        tm_records_free(&r);
+    }
+}
+
+static void a_zero_byte_is_refused_where_its_field_begins(void **state) {
+    (void)state;
+    static const char text[] = "ab,c\0d\n";
+    tm_records r = TM_RECORDS("x.csv", text, sizeof text - 1);
+    bool found;
+    tm_error err;
+    assert_int_equal(tm_records_next(&r, &found, &err), TM_ERR_INPUT);
+    assert_int_equal(err.offset, 3);
+    tm_records_free(&r);
+}
+
+static void values_have_separators_or_are_no_numbers(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double value; /* NaN for none, infinite for a failure */
+    } cases[] = {
+        {"4,963,609,951.19", 4963609951.19},
+        {"12", 12},
+        {"-1,000", -1000},
+        {"1.5e+03", 1500},
+        {"7.5 (3; 4)", 7.5},
+        {"n/a", (double)NAN},
+        {"", (double)NAN},
+        {"nan", (double)NAN},
+        {"9,00", (double)INFINITY},
+        {"1.5,000", (double)INFINITY},
+        {"1,0000", (double)INFINITY},
+        {"12abc", (double)INFINITY},
+        {"1.2.3", (double)INFINITY},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        double value = -1;
+        bool ok = tm_value_parse(cases[i].text, &value);
+        assert_int_equal(ok, !isinf(cases[i].value));
+        if (ok && !isnan(cases[i].value))
+            assert_true(value == cases[i].value);
+        else
+            assert_true(isnan(value));
+    }
+}
+
+static void units_have_decimal_prefixes(void **state) {
+    (void)state;
+    static const struct {
+        const char *unit;
+        double scale;
+    } cases[] = {
+        {"%", 1},
+        {"", 1},
+        {"byte", 1},
+        {"Mbyte", 1e6},
+        {"Gbyte/s", 1e9},
+        {"usecond", 1e-6},
+        {"us", 1e-6},
+        {"nsecond", 1e-9},
+        {"second", 1},
+        {"Ghz", 1e9},
+        {"cycle/nsecond", 1e9},
+        {"Kbyte/cycle", 1e3},
+        {"inst/cycle", 1},
+        {"warp", 1},
+        {"Tbyte/second", 1e12},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_true(fabs(tm_unit_scale(cases[i].unit) / cases[i].scale - 1) < 1e-12);
+}
+
+static tm_status read_text(tm_ncu *ncu, const char *text, tm_error *err) {
+    tm_source *source;
+    assert_int_equal(tm_source_open_memory(text, strlen(text), "x.csv", &source, err), TM_OK);
+    tm_status status = tm_ncu_read(ncu, source, err);
+    tm_source_close(source);
+    return status;
+}
+
+static void assert_launch(const tm_ncu *ncu, size_t at, const char *name, const int64_t shape[6],
+                          const double figures[TM_NCU_N_FIGURES]) {
+    size_t n;
+    const tm_ncu_launch *launch = tm_ncu_launches(ncu, &n) + at;
+    assert_true(at < n);
+    assert_string_equal(launch->name.bytes, name);
+    assert_memory_equal(launch->grid, shape, 3 * sizeof *shape);
+    assert_memory_equal(launch->block, shape + 3, 3 * sizeof *shape);
+    for (int f = 0; f < TM_NCU_N_FIGURES; f++) {
+        const double found = launch->figures[f];
+        if (isnan(figures[f]) ? !isnan(found) : !(fabs(found - figures[f]) <= 1e-9 * figures[f]))
+            fail_msg("%s: figure %d is %g and not %g", name, f, found, figures[f]);
+    }
+}
+
+#define DETAILS                                                                                    \
+    "\"ID\",\"Process ID\",\"Process Name\",\"Kernel Name\",\"Stream\",\"Block Size\",\"Grid "     \
+    "Size\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule "             \
+    "Name\",\"Rule "                                                                               \
+    "Description\"\n"
+#define GEMM                                                                                       \
+    "\"0\",\"77\",\"py\",\"void gemm<float, \"\"x\"\">(int)\",\"7\",\"(64, 2, 1)\",\"(1024, 1, "   \
+    "1)\","
+#define LIGHT "\"GPU Speed Of Light Throughput\","
+
+static const char details[] =
+    "training, epoch \"1\n==PROF== Connected to process 77\n" DETAILS GEMM LIGHT
+    "\"DRAM Frequency\",\"Ghz\",\"n/a\",\"\",\"\"\n" GEMM LIGHT
+    "\"Compute (SM) Throughput\",\"%\",\"81.5\"\n" GEMM LIGHT
+    "\"Memory Throughput\",\"%\",\"40\",\"\",\"\"\n" GEMM LIGHT
+    "\"DRAM Throughput\",\"%\",\"25\",\"\",\"\"\n" GEMM LIGHT
+    "\"Duration\",\"us\",\"2.50\",\"\",\"\"\n" GEMM
+    "\"SpeedOfLight\",\"\",\"\",\"\",\"SOLBottleneck\",\"wait, more\",\"5\"\n" GEMM
+    "\"Memory Workload Analysis\",\"Memory Throughput\",\"Gbyte/s\",\"1,200.00\",\"\",\"\"\n" GEMM
+    "\"Occupancy\",\"Achieved Occupancy\",\"%\",\"12.5\",\"\",\"\"\n"
+    "\"1\",\"77\",\"py\",\"copy\",\"7\",\"(32, 1, 1)\",\"(8, 4, 1)\"," LIGHT
+    "\"Memory Throughput\",\"%\",\"n/a\",\"\",\"\"\n==PROF== Disconnected from process 77\n";
+
+/* The bytes: 1200e9 B/s * 2.5e-6 s = 3e6. */
+static const int64_t gemm_shape[] = {1024, 1, 1, 64, 2, 1}, copy_shape[] = {8, 4, 1, 32, 1, 1};
+#define NONE ((double)NAN)
+static const double gemm_details[] = {81.5, 40, 25, 12.5, NONE, 3e6, NONE, NONE};
+static const double nothing[] = {NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE};
+
+static void a_details_page_is_read_by_section_and_label(void **state) {
+    (void)state;
+    tm_ncu *ncu = tm_ncu_create();
+    tm_error err;
+    size_t n;
+    assert_int_equal(read_text(ncu, details, &err), TM_OK);
+    tm_ncu_launches(ncu, &n);
+    assert_int_equal(n, 2);
+    assert_launch(ncu, 0, "void gemm<float, \"x\">(int)", gemm_shape, gemm_details);
+    assert_launch(ncu, 1, "copy", copy_shape, nothing);
+    tm_ncu_destroy(ncu);
+}
+
+#define OP "smsp__sass_thread_inst_executed_op_"
+static const char raw[] =
+    "\"ID\",\"Process ID\",\"Kernel Name\",\"Grid Size\",\"Block Size\",\"dram__bytes.sum\",\"" OP
+    "fadd_pred_on.sum\",\"" OP "ffma_pred_on.sum\",\"sm__ops_path_tensor_src_bf16_dst_fp32.sum\","
+    "\"sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained\",\"sm__cycles_elapsed.avg."
+    "per_second\",\"dram__bytes.sum.peak_sustained\",\"dram__cycles_elapsed.avg.per_second\"\n"
+    "\"\",\"\",\"\",\"\",\"\",\"Mbyte\",\"inst\",\"inst\",\"\",\"inst/cycle\",\"Ghz\","
+    "\"Kbyte/cycle\",\"Mhz\"\n"
+    "\"0\",\"77\",\"void gemm<float, \"\"x\"\">(int)\",\"(1024, 1, 1)\",\"(64, 2, 1)\",\"4.00\","
+    "\"1,000,000\",\"2,000,000\",\"7,000,000\",\"10,000\",\"1.5\",\"2\",\"1,500\"\n";
+
+/* FLOP: 1e6 + 2 * 2e6 + 7e6 = 12e6; roofs: 1e4 * 2 * 1.5e9 = 3e13 and 2e3 * 1.5e9 = 3e12. */
+static const double gemm_raw[] = {NONE, NONE, NONE, NONE, 12e6, 4e6, 3e13, 3e12};
+/* Counted bytes go before those of a rate. */
+static const double gemm_both[] = {81.5, 40, 25, 12.5, 12e6, 4e6, 3e13, 3e12};
+
+static void a_raw_page_has_its_units_in_its_second_line(void **state) {
+    (void)state;
+    tm_ncu *ncu = tm_ncu_create();
+    tm_error err;
+    size_t n;
+    assert_int_equal(read_text(ncu, raw, &err), TM_OK);
+    tm_ncu_launches(ncu, &n);
+    assert_int_equal(n, 1);
+    assert_launch(ncu, 0, "void gemm<float, \"x\">(int)", gemm_shape, gemm_raw);
+    tm_ncu_destroy(ncu);
+}
+
+static void two_pages_of_a_report_are_the_same_launches(void **state) {
+    (void)state;
+    for (int first_raw = 0; first_raw < 2; first_raw++) {
+        tm_ncu *ncu = tm_ncu_create();
+        tm_error err;
+        size_t n;
+        assert_int_equal(read_text(ncu, first_raw ? raw : details, &err), TM_OK);
+        assert_int_equal(read_text(ncu, first_raw ? details : raw, &err), TM_OK);
+        tm_ncu_launches(ncu, &n);
+        assert_int_equal(n, 2);
+        assert_launch(ncu, 0, "void gemm<float, \"x\">(int)", gemm_shape, gemm_both);
+        tm_ncu_destroy(ncu);
+    }
+}
+
+static void an_old_page_has_no_shape_and_old_labels(void **state) {
+    (void)state;
+    static const char text[] =
+        "\"ID\",\"Process ID\",\"Kernel Name\",\"Kernel Time\",\"Context\",\"Section "
+        "Name\",\"Metric "
+        "Name\",\"Metric Unit\",\"Metric Value\"\n"
+        "\"0\",\"5\",\"k\",\"2020-Nov-13 18:14:36\",\"1\",\"GPU Speed Of Light\",\"SM "
+        "[%]\",\"%\",\"30\"\n"
+        "\"0\",\"5\",\"k\",\"2020-Nov-13 18:14:36\",\"1\",\"GPU Speed Of Light\",\"Memory "
+        "[%]\",\"%\",\"20\"\n";
+    static const int64_t unknown[] = {-1, -1, -1, -1, -1, -1};
+    static const double figures[] = {30, 20, NONE, NONE, NONE, NONE, NONE, NONE};
+    tm_ncu *ncu = tm_ncu_create();
+    tm_error err;
+    assert_int_equal(read_text(ncu, text, &err), TM_OK);
+    assert_launch(ncu, 0, "k", unknown, figures);
+    tm_ncu_destroy(ncu);
+}
+
+/* The roofline section counts per cycle and doubles what is fused:
+ * (3 + 8 [doubled already]) / cycle * 2e9 cycles/s * 1e-3 s = 22e6. */
+static void operations_per_cycle_count_over_the_duration(void **state) {
+    (void)state;
+    static const char text[] =
+        "ID,Process ID,Kernel Name,gpu__time_duration.sum," OP
+        "fmul_pred_on.sum.per_cycle_elapsed,derived__" OP
+        "ffma_pred_on_x2,smsp__cycles_elapsed.avg.per_second\n,,,ms,inst/cycle,inst,hz\n"
+        "0,5,k,1,3,8,2e9\n";
+    static const int64_t unknown[] = {-1, -1, -1, -1, -1, -1};
+    static const double figures[] = {NONE, NONE, NONE, NONE, 22e6, NONE, NONE, NONE};
+    tm_ncu *ncu = tm_ncu_create();
+    tm_error err;
+    assert_int_equal(read_text(ncu, text, &err), TM_OK);
+    assert_launch(ncu, 0, "k", unknown, figures);
+    tm_ncu_destroy(ncu);
+}
+
+/* The second kernel's tensor cores worked, and nothing says how much. */
+static void uncounted_work_of_tensor_cores_leaves_no_operations(void **state) {
+    (void)state;
+    static const char text[] = "ID,Process ID,Kernel Name," OP "fadd_pred_on.sum,"
+                               "sm__inst_executed_pipe_tensor_op_hmma.sum,"
+                               "sm__inst_executed_pipe_tensor.sum.peak_sustained\n"
+                               ",,,inst,inst,inst\n0,5,a,9,0,512\n1,5,b,9,3,512\n";
+    static const int64_t unknown[] = {-1, -1, -1, -1, -1, -1};
+    static const double figures[] = {NONE, NONE, NONE, NONE, 9, NONE, NONE, NONE};
+    tm_ncu *ncu = tm_ncu_create();
+    tm_error err;
+    assert_int_equal(read_text(ncu, text, &err), TM_OK);
+    assert_launch(ncu, 0, "a", unknown, figures);
+    assert_launch(ncu, 1, "b", unknown, nothing);
+    tm_ncu_destroy(ncu);
+}
+
+#define RAW "ID,Process ID,Kernel Name,Grid Size,dram__bytes.sum\n,,,,byte\n"
+
+static void a_malformed_page_is_refused_with_its_byte(void **state) {
+    (void)state;
+    /* The byte is that of the first @. */
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"{\"traceEvents\": []}\n",
+         "no output of ncu --csv: no line begins with the column \"ID\""},
+        {"@ID,Kernel Name,x\n0,k,1\n", "no output of ncu --csv: it has no column \"Process ID\""},
+        {"x\n@ID,Process ID,Kernel Name,Metric Name\n",
+         "no output of ncu --csv: a page has both \"Metric Name\" and \"Metric Value\", or "
+         "neither"},
+        {RAW "0,5,k,\"(1, 1, 1)\",@1e\n", "'1e' is no number"},
+        {RAW "0,5,k,\"(1, 1, 1)\",@\"9,00\"\n", "'9,00' is no number"},
+        {RAW "0,5,k,@\"(1, 1)\",3\n", "'(1, 1)' should be a shape like (256, 1, 1)"},
+        {RAW "0,5,k,\"(1, 1, 1)\",3\n==PROF==\n@1,5,k\n",
+         "a record of 3 fields, where the header has 5"},
+        {DETAILS "@\"0\",\"77\",\"py\",\"k\"\n", "a record of 4 fields, where the header has 13"},
+        {RAW "0,5,@\"k\n", "a quote is not closed"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[512];
+        const char *mark = strchr(cases[i].text, '@');
+        const size_t at = mark ? (size_t)(mark - cases[i].text) : 0;
+        strcpy(text, cases[i].text);
+        if (mark)
+            memmove(text + at, text + at + 1, strlen(text + at));
+        tm_ncu *ncu = tm_ncu_create();
+        tm_error err;
+        assert_int_equal(read_text(ncu, text, &err), TM_ERR_INPUT);
+        assert_string_equal(err.message, cases[i].message);
+        assert_string_equal(err.path, "x.csv");
+        assert_int_equal(err.offset, mark ? (int64_t)at : -1);
+        tm_ncu_destroy(ncu);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_are_split_as_rfc_4180_has_them),
+        cmocka_unit_test(a_zero_byte_is_refused_where_its_field_begins),
+        cmocka_unit_test(values_have_separators_or_are_no_numbers),
+        cmocka_unit_test(units_have_decimal_prefixes),
+        cmocka_unit_test(a_details_page_is_read_by_section_and_label),
+        cmocka_unit_test(a_raw_page_has_its_units_in_its_second_line),
+        cmocka_unit_test(two_pages_of_a_report_are_the_same_launches),
+        cmocka_unit_test(an_old_page_has_no_shape_and_old_labels),
+        cmocka_unit_test(operations_per_cycle_count_over_the_duration),
+        cmocka_unit_test(uncounted_work_of_tensor_cores_leaves_no_operations),
+        cmocka_unit_test(a_malformed_page_is_refused_with_its_byte),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
