@@ -11,6 +11,7 @@ struct tm_calls;
 struct tm_host_time;
 struct tm_words;
 struct tm_collectives;
+struct tm_ncu;
 
 /** What an analysis sees of one rank. All borrowed. */
 typedef struct tm_rank_view {
@@ -28,6 +29,8 @@ typedef struct tm_job {
     int64_t world_size; /* the largest that a trace names, -1 unknown */
     bool aligned;       /* cross-rank numbers exist */
     const char *align;  /* how clocks were brought together: the word of --align, or NULL */
+
+    const struct tm_ncu *ncu; /* what Nsight Compute measured of its kernels, or NULL */
 } tm_job;
 
 /** One analysis: what it fills, and the two places where it computes. */

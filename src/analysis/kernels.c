@@ -6,6 +6,7 @@
 #include "keys.h"
 #include "median.h"
 #include "merged.h"
+#include "roofline.h"
 #include "tensor_cores.h"
 
 #define SHORT_NS 100000
@@ -173,8 +174,8 @@ static const tm_table_def shape_part_def = {
     .n_merged = SP_RANK,
 };
 
-static const tm_table_def *const defs[] = {&kernel_def, &shape_def, &kernel_part_def,
-                                           &shape_part_def};
+static const tm_table_def *const defs[] = {&kernel_def, &shape_def, &tm_roofline_table,
+                                           &kernel_part_def, &shape_part_def};
 
 typedef struct shape_key {
     uint32_t name;
@@ -438,8 +439,6 @@ static tm_status kernels_merge(const tm_names *names, tm_tables *tables, tm_erro
 static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *kernels = tm_tables_find(out, kernel_def.name);
     int64_t total = 0;
-    (void)job;
-    (void)err;
     for (size_t i = 0; i < kernels->n_rows; i++)
         total = tm_sum(total, tm_table_row(kernels, i)[K_CALLS + TOTAL].value.i);
     for (size_t i = 0; i < kernels->n_rows; i++) {
@@ -448,7 +447,7 @@ static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
     }
     tm_table_top(kernels, SIZE_MAX); /* the largest first */
     tm_table_top(tm_tables_find(out, shape_def.name), SIZE_MAX);
-    return TM_OK;
+    return tm_roofline_rows(job->ncu, out, err);
 }
 
 const tm_analysis tm_analysis_kernels = {

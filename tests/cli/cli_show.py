@@ -11,7 +11,7 @@ from common import (Skip, contains, equal, has_line, holds, kernel, lacks, main,
 TIMES = ('window_ns', 'compute_ns', 'comm_ns', 'memory_ns', 'overlap_ns', 'exposed_comm_ns',
          'exposed_memory_ns', 'busy_ns', 'idle_ns')
 TYPES = {'int': int, 'real': float, 'text': str, 'bool': bool}
-UNITS = {'ns', '%', 'B', 'GB/s', 'ppb', ''}
+UNITS = {'ns', '%', 'B', 'GB/s', 'ppb', 'FLOP', 'FLOP/B', 'GFLOP/s', ''}
 
 
 def show(*arguments, **more):

@@ -87,8 +87,10 @@ static bool ends_in(const char *text, const char *end) {
 }
 
 static void check_column(const tm_table_def *def, int at) {
-    static const char *const units[] = {"ns", "%", "B", "GB/s", "ppb", ""};
-    static const char *const suffixes[] = {"_ns", "_pct", "bytes", "bw_gbps", "_ppb", NULL};
+    static const char *const units[] = {"ns",   "%",      "B",       "GB/s", "ppb",
+                                        "FLOP", "FLOP/B", "GFLOP/s", ""};
+    static const char *const suffixes[] = {"_ns",  "_pct",          "bytes",   "bw_gbps", "_ppb",
+                                           "flop", "flop_per_byte", "_gflops", NULL};
     const tm_column *column = &def->columns[at];
     assert_true(strlen(column->name) > 0);
     assert_int_equal(strspn(column->name, "abcdefghijklmnopqrstuvwxyz_0123456789"),
@@ -213,6 +215,9 @@ static const struct {
      "median_rank_ns slowest_rank_ns slowest_rank spread "},
     {"kernels.launch_shape", " name grid block registers shared_memory_bytes calls total_ns "
                              "mean_ns min_ns max_ns blocks_per_sm occupancy_pct "},
+    {"kernels.roofline",
+     " name grid block launches calls total_ns sm_pct memory_pct dram_pct occupancy_pct flop "
+     "dram_bytes flop_per_byte achieved_gflops roof_gflops roof_bw_gbps bound "},
     {"contention.kernel", " name grid block ranks beside_calls alone_calls beside_ns alone_ns "
                           "slowdown extra_ns "},
     {"memory.device", " rank device allocations releases relative begin_bytes end_bytes peak_bytes "

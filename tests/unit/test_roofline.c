@@ -1,0 +1,170 @@
+/* kernels.roofline: names that compare, and the join of measurements with a small job. */
+#include "analysis_fixture.h"
+
+#include "analysis/kernel_key.h"
+#include "tmerge/ncu.h"
+
+/* A name as Kineto has it and as Nsight Compute does. */
+static const struct {
+    const char *kineto, *ncu;
+    bool same;
+} names[] = {
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+     "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)",
+     "void at::native::vectorized_elementwise_kernel<(int)4, at::native::CUDAFunctor_add<float>, "
+     "std::array<char *, (unsigned long)3>>(int, T2, T3)",
+     true},
+    {"void at::native::(anonymous namespace)::f<true, false, -1>(float const*)",
+     "void at::native::<unnamed>::f<(bool)1, (bool)0, (int)-1>(const T1 *)", true},
+    {"void k<g(a&)::{lambda()#2}::operator()() const::{lambda(float)#1}, float const*>(int)",
+     "void k<g(a &)::[lambda() (instance 2)]::operator ()() const::[lambda(float) (instance 1)], "
+     "const float *>(int)",
+     true},
+    {"ncclDevKernel_AllReduce(ncclDevKernelArgsStorage<4096ul>)",
+     "ncclDevKernel_AllReduce(ncclDevKernelArgsStorage<(unsigned long)4096>)", true},
+    {"nvjet_tst_256x128_64x4u", "nvjet_tst_256x128_64x4u", true},
+    {"k<4>(int)", "k<(int)8>(int)", false},
+    {"k<true>(int)", "k<(bool)0>(int)", false},
+    {"void k<f()::{lambda()#1}>()", "void k<f()::[lambda() (instance 2)]>()", false},
+    {"gemm_4u", "gemm_4", false},
+    {"constant", "ant", false},
+};
+
+static void names_compare_whatever_demangled_them(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        tm_vec a = TM_VEC(char), b = TM_VEC(char);
+        assert_true(tm_kernel_key((tm_text){names[i].kineto, strlen(names[i].kineto)}, &a));
+        assert_true(tm_kernel_key((tm_text){names[i].ncu, strlen(names[i].ncu)}, &b));
+        bool same = a.n == b.n && memcmp(a.data, b.data, a.n) == 0;
+        if (same != names[i].same)
+            fail_msg("%.*s against %.*s", (int)a.n, (char *)a.data, (int)b.n, (char *)b.data);
+        tm_vec_free(&a);
+        tm_vec_free(&b);
+    }
+}
+
+/* Of `us` microseconds, one after another, with blocks of 64,1,1. */
+typedef struct kernel_spec {
+    const char *name;
+    int64_t us;
+    int32_t grid, registers;
+} kernel_spec;
+
+static void add_kernels(small_job *j, int64_t rank, const kernel_spec *specs, size_t n) {
+    event_spec events[8];
+    int64_t begin = 0;
+    assert_true(n <= COUNT(events));
+    for (size_t i = 0; i < n; i++) {
+        events[i] = (event_spec){.category = TM_CAT_KERNEL,
+                                 .name = specs[i].name,
+                                 .begin_ns = begin,
+                                 .duration_ns = specs[i].us * 1000,
+                                 .where = 7,
+                                 .kind = TM_DURATION};
+        begin += specs[i].us * 1000;
+    }
+    tm_trace trace = make_trace(&j->ground, "one.json", events, n, 0);
+    for (size_t i = 0; i < n; i++) {
+        tm_kernel_attr *k = (tm_kernel_attr *)trace.attrs[TM_ATTR_KERNEL].data + i;
+        const int32_t grid[] = {specs[i].grid, 1, 1}, block[] = {64, 1, 1};
+        memcpy(k->grid, grid, sizeof grid);
+        memcpy(k->block, block, sizeof block);
+        k->registers = specs[i].registers;
+    }
+    add_trace(j, rank, &trace);
+}
+
+#define SM "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+#define MEMORY "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
+#define DRAM "dram__throughput.avg.pct_of_peak_sustained_elapsed"
+#define OCCUPANCY "sm__warps_active.avg.pct_of_peak_sustained_active"
+#define FADD "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"
+
+static const char page[] =
+    "ID,Process ID,Kernel Name,Grid Size,Block Size," SM "," MEMORY "," DRAM "," OCCUPANCY "," FADD
+    ",dram__bytes.sum\n"
+    ",,,,,%,%,%,%,inst,Mbyte\n"
+    "0,5,void gemm<(int)4>(T1),\"(2, 1, 1)\",\"(64, 1, 1)\",90,50,30,25,\"6,000,000\",1\n"
+    "1,5,void gemm<(int)4>(T1),\"(2, 1, 1)\",\"(64, 1, 1)\",70,30,10,15,\"2,000,000\",3\n"
+    "2,5,copy,\"(2, 1, 1)\",\"(64, 1, 1)\",10,60,,,0,2\n"
+    "3,5,small,\"(2, 1, 1)\",\"(64, 1, 1)\",59.9,,59.9,,,\n"
+    "4,5,void gemm<(int)4>(T1),\"(9, 1, 1)\",\"(64, 1, 1)\",60,60,,,,\n";
+
+static const char old_page[] =
+    "ID,Process ID,Kernel Name,Section Name,Metric Name,Metric Unit,Metric Value\n"
+    "0,6,copy,GPU Speed Of Light,DRAM Throughput,%,44\n";
+
+static void read_page(tm_ncu *ncu, const char *text) {
+    tm_error err;
+    tm_source *source;
+    assert_int_equal(tm_source_open_memory(text, strlen(text), "x.csv", &source, &err), TM_OK);
+    assert_int_equal(tm_ncu_read(ncu, source, &err), TM_OK);
+    tm_source_close(source);
+}
+
+/* gemm<4> on a grid of 2: 100 + 300 us on rank 0 (with 32 and 40 registers: two shapes of the job),
+ *   400 on rank 1: 3 calls, 800000 ns; FLOP (6e6 + 2e6) / 2 = 4e6, bytes 2e6, intensity 2
+ *   achieved 4e6 * 3 / 800000 ns = 15 GFLOP/s; SM 80 against 40: compute
+ * copy: 50 us on a grid of 2, 30 on one of 3; without shape both count, 80000 ns in 2
+ *   10 against 60, which is no longer low: memory; 0 FLOP: intensity and GFLOP/s are 0
+ * small: 20 us; both under 60: latency, by DRAM alone
+ * gemm<4> on a grid of 9, which the job has not: 60 against 60 is compute */
+static void measurements_join_by_name_and_shape(void **state) {
+    (void)state;
+    static const kernel_spec rank_0[] = {{"void gemm<4>(float*)", 100, 2, 32},
+                                         {"void gemm<4>(float*)", 300, 2, 40},
+                                         {"void gemm<8>(float*)", 900, 2, 32},
+                                         {"copy", 50, 2, 8},
+                                         {"copy", 30, 3, 8},
+                                         {"small", 20, 2, 8}};
+    static const kernel_spec rank_1[] = {{"void gemm<4>(float*)", 400, 2, 32}};
+    static const char *const rows[] = {
+        "name=void gemm<4>(float*) grid=2,1,1 block=64,1,1 launches=2 calls=3 total_ns=800000 "
+        "sm_pct=80 memory_pct=40 dram_pct=20 occupancy_pct=20 flop=4000000 dram_bytes=2000000 "
+        "flop_per_byte=2 achieved_gflops=15 roof_gflops=null roof_bw_gbps=null bound=compute",
+        "name=copy grid=null block=null launches=1 calls=2 total_ns=80000 sm_pct=null "
+        "memory_pct=null dram_pct=44 occupancy_pct=null flop=null dram_bytes=null "
+        "flop_per_byte=null achieved_gflops=null roof_gflops=null roof_bw_gbps=null bound=null",
+        "name=copy grid=2,1,1 block=64,1,1 launches=1 calls=1 total_ns=50000 sm_pct=10 "
+        "memory_pct=60 dram_pct=null occupancy_pct=null flop=0 dram_bytes=2000000 flop_per_byte=0 "
+        "achieved_gflops=0 roof_gflops=null roof_bw_gbps=null bound=memory",
+        "name=small grid=2,1,1 block=64,1,1 launches=1 calls=1 total_ns=20000 sm_pct=59.9 "
+        "memory_pct=null dram_pct=59.9 occupancy_pct=null flop=null dram_bytes=null "
+        "flop_per_byte=null achieved_gflops=null roof_gflops=null roof_bw_gbps=null bound=latency",
+        "name=void gemm<(int)4>(T1) grid=9,1,1 block=64,1,1 launches=1 calls=null total_ns=null "
+        "sm_pct=60 memory_pct=60 dram_pct=null occupancy_pct=null flop=null dram_bytes=null "
+        "flop_per_byte=null achieved_gflops=null roof_gflops=null roof_bw_gbps=null bound=compute",
+    };
+    small_job j = open_job();
+    tm_ncu *ncu = tm_ncu_create();
+    assert_non_null(ncu);
+    read_page(ncu, page);
+    read_page(ncu, old_page);
+    add_kernels(&j, 0, rank_0, COUNT(rank_0));
+    add_kernels(&j, 1, rank_1, COUNT(rank_1));
+    j.job.ncu = ncu;
+    finish_job(&j);
+    CHECK_ROWS(&j, "kernels.roofline", rows);
+    close_job(&j);
+    tm_ncu_destroy(ncu);
+}
+
+static void without_measurements_there_are_no_rows(void **state) {
+    (void)state;
+    static const kernel_spec kernels[] = {{"copy", 50, 2, 8}};
+    small_job j = open_job();
+    add_kernels(&j, 0, kernels, COUNT(kernels));
+    finish_job(&j);
+    assert_int_equal(tm_tables_find(&j.tables, "kernels.roofline")->n_rows, 0);
+    close_job(&j);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_compare_whatever_demangled_them),
+        cmocka_unit_test(measurements_join_by_name_and_shape),
+        cmocka_unit_test(without_measurements_there_are_no_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
