@@ -1,10 +1,13 @@
 /* tmerge analyze: all results again, from a store alone. */
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/pattern.h"
 #include "mpi/agree.h"
 #include "mpi/restore.h"
 #include "pipeline.h"
+#include "tmerge/ncu.h"
 #include "tmerge/store.h"
 
 static const tm_option options[] = {
@@ -17,6 +20,7 @@ static const tm_option options[] = {
      "between ranks"},
     {"wall-uncertainty", 0, "TIME", "how far hosts' clocks may be off, as set (5ms)"},
     {"host-map", 0, "FILE", "lines RANK HOST: which host a rank ran on"},
+    {"ncu", 0, "FILE,...", "output of ncu --csv: what it measured of kernels, as kernels.roofline"},
     {"no-compress", 0, NULL, "plain chunks in the store: larger and faster"},
     {"force", 0, NULL, "overwrite the output even where it is no tmerge store"},
     {"quiet", 'q', NULL, "show no progress"},
@@ -31,6 +35,7 @@ typedef struct analyze {
     const char *path;
     tm_store *store;
     char *command, *align, *comm_pattern, *step_pattern; /* owned; NULL where it has none */
+    tm_ncu *ncu; /* of process 0; owned, NULL without --ncu */
 } analyze;
 
 /* Takes a pattern of the store. One that nobody typed is no wrong usage. */
@@ -45,6 +50,32 @@ static tm_status take_pattern(const analyze *a, const char *name, const char *pa
     if (status == TM_OK && pattern)
         regfree(&compiled);
     return status;
+}
+
+static tm_status read_measurement(tm_ncu *ncu, const char *path, tm_error *err) {
+    tm_source *source;
+    TM_TRY(tm_source_open(path, &source, err));
+    tm_status status = tm_ncu_read(ncu, source, err);
+    tm_source_close(source);
+    return status;
+}
+
+/* @p files with commas between them. */
+static tm_status read_measurements(const char *files, tm_ncu **out, tm_error *err) {
+    *out = tm_ncu_create();
+    if (!*out)
+        return tm_fail_memory(err);
+    while (*files) {
+        const size_t size = strcspn(files, ",");
+        char *path = size > 0 ? strndup(files, size) : NULL;
+        if (size > 0 && !path)
+            return tm_fail_memory(err);
+        tm_status status = path ? read_measurement(*out, path, err) : TM_OK;
+        free(path);
+        TM_TRY(status);
+        files += size + (files[size] == ',');
+    }
+    return TM_OK;
 }
 
 /* What the store was made with counts, where no option says otherwise. */
@@ -73,7 +104,12 @@ static tm_status read_settings(tm_pipeline *p, analyze *a, tm_error *err) {
 
 static tm_status read_store(tm_pipeline *p, void *context, tm_error *err) {
     analyze *a = context;
-    TM_TRY(tm_mpi_agree(p->comm, read_settings(p, a, err), err));
+    const char *files = tm_argument(p->arguments, "ncu");
+    tm_status settings = read_settings(p, a, err);
+    if (settings == TM_OK && files && p->self == 0)
+        settings = read_measurements(files, &a->ncu, err);
+    TM_TRY(tm_mpi_agree(p->comm, settings, err));
+    p->ncu = a->ncu;
     TM_TRY(tm_pipeline_check_output(p, err));
     tm_pipeline_say(p, "reading the store ...");
     tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
@@ -85,13 +121,32 @@ static tm_status read_store(tm_pipeline *p, void *context, tm_error *err) {
     return status;
 }
 
+/* Measured kernels that the job does not have: of another program, or another batch size. */
+static void warn_unmatched(const tm_pipeline *p, const void *context) {
+    const tm_table *rows = tm_tables_find(&p->tables, "kernels.roofline");
+    size_t unmatched = 0;
+    int64_t launches = 0;
+    (void)context;
+    for (size_t i = 0; i < rows->n_rows; i++)
+        if (tm_table_cell(rows, i, "calls")->null) {
+            unmatched++;
+            launches += tm_table_cell(rows, i, "launches")->value.i;
+        }
+    if (unmatched > 0)
+        tm_console_warn("--ncu: %zu of %zu measured kernels and shapes (%" PRId64
+                        " launch%s) are not in the job; show kernels.roofline has them without "
+                        "calls",
+                        unmatched, rows->n_rows, launches, launches == 1 ? "" : "es");
+}
+
 static tm_status analyze_run(const tm_arguments *arguments, tm_error *err) {
     if (arguments->n_operands != 1)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge analyze needs one store; see --help");
     analyze a = {.path = arguments->operands[0]};
-    const tm_pipeline_input input = {read_store, NULL, &a, false};
+    const tm_pipeline_input input = {read_store, warn_unmatched, &a, false};
     tm_status status = tm_pipeline_run(arguments, a.path, &input, err);
     tm_store_close(a.store);
+    tm_ncu_destroy(a.ncu);
     free(a.command);
     free(a.align);
     free(a.comm_pattern);

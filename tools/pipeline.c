@@ -69,7 +69,8 @@ static tm_status analyse(tm_pipeline *p, tm_error *err) {
     const tm_job job = {.n_ranks = p->loaded.n_ranks,
                         .world_size = p->loaded.world_size,
                         .aligned = p->align != TM_ALIGN_NONE,
-                        .align = align_words[p->align]};
+                        .align = align_words[p->align],
+                        .ncu = p->ncu};
     if (p->self == 0)
         status = tm_analyse_job(&job, &p->tables, err);
     return tm_mpi_agree(p->comm, status, err);

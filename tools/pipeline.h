@@ -32,6 +32,7 @@ typedef struct tm_pipeline {
     const char *comm_pattern; /* NULL for none */
     const char *step_pattern; /* NULL for the known names */
     const char *command;      /* which traces were read and how; set by the input, may be NULL */
+    const struct tm_ncu *ncu; /* of process 0, set by the input, may be NULL; not stored itself */
     bool compress;
 
     tm_tables tables; /* empty until the input has read */
