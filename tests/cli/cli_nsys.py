@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 
 from common import (BASE_NS, SHARED, Skip, contains, equal, files, gzipped, has_line, holds, lacks,
-                    main, merged, put, rows, same_bytes, small_trace, tmerge)
+                    main, merged, put, rows, same_bytes, small_trace, synth, tables, tmerge)
 import h5py
 
 FOLDER = os.path.join(SHARED, 'traces', 'nsys')
@@ -214,6 +214,54 @@ def test_kineto_and_nsight_ranks_make_one_job():
     merged('rank0.json', 'rank1.sqlite')
     equal([(row['rank'], row['format']) for row in rows('tmerge.h5', 'job.rank')],
           [(0, 'kineto'), (1, 'nsys')])
+
+
+# What an export does not hold: occupancy, sizes and groups of collectives, operators and memory; and
+# so what begins first, what is no operator, and the last digits of a drift that is none.
+NOT_IN_EXPORTS = {
+    'job.job': {'events', 'begin_ns', 'duration_ns'},
+    'job.rank': {'events', 'begin_ns', 'format', 'source'},
+    'job.left_out': {'source'},
+    'overview.job': {'occupancy_pct'},
+    'overview.rank': {'occupancy_pct'},
+    'clock.rank': {'drift_ppb'},
+    'collectives.kind': {'group', 'size_class_bytes', 'bytes', 'algbw_gbps', 'busbw_gbps'},
+    'collectives.worst': {'group', 'bytes'},
+    'groups.group': {'group', 'description', 'bytes', 'busbw_gbps'},
+    'groups.dimension': {'bytes', 'busbw_gbps'},
+    'kernels.kernel': {'blocks_per_sm', 'occupancy_pct'},
+    'kernels.launch_shape': {'blocks_per_sm', 'occupancy_pct'},
+}
+OTHER_ROWS = {'memory.device', 'memory.curve', 'memory.operator', 'memory.step', 'operators.op',
+              'operators.shape', 'modules.annotation'}
+
+
+def without(row, columns):
+    return {name: value for name, value in row.items() if name not in columns}
+
+
+def test_a_job_has_the_results_of_its_kineto_form_to_the_nanosecond():
+    options = dict(ranks=8, ranks_per_host=4, steps=5, slow_rank=5, slow_factor=1.2)
+    synth('kineto', **options)
+    synth('nsys', format='nsys', **options)
+    synth('shared', format='nsys', ranks_per_file=4, **options)
+    merged('kineto', '-o', 'kineto.h5', n=2)
+    merged('nsys', '-o', 'nsys.h5', n=2)
+    merged('shared', '-o', 'shared.h5', n=2)
+    expected = tables('kineto.h5')
+    for store in ('nsys.h5', 'shared.h5'):
+        found, compared = tables(store), 0
+        equal(found.keys(), expected.keys())
+        for name in expected.keys() - OTHER_ROWS:
+            left_out = NOT_IN_EXPORTS.get(name, set())
+            equal([without(row, left_out) for row in found[name]],
+                  [without(row, left_out) for row in expected[name]], f'{store} {name}')
+            compared += len(found[name])
+        holds(compared > 600, f'{compared} rows were compared')
+        equal(found['stragglers.job'][0]['rank'], 5)
+        equal(len(found['overlap.step']), 40)
+        holds(all(abs(row['drift_ppb']) < 1e-6 for row in found['clock.rank']), 'drifts')
+    lacks(str(tables('nsys.h5')), 'secret')
 
 
 def test_sessions_of_one_host_share_its_monotonic_clock():
