@@ -41,8 +41,8 @@ static const tm_column columns[N_COLUMNS] = {
               "kernel is joined in all shapes."},
     [BLOCK] = {"block", TM_TEXT, "", "Threads of a block, x,y,z; the same."},
     [LAUNCHES] = {"launches", TM_INT, "",
-                  "Launches that Nsight Compute measured; the next columns "
-                  "are means over those that have a value."},
+                  "Launches that Nsight Compute measured. Its figures are means "
+                  "over those that have a value."},
     [CALLS] = {"calls", TM_INT, "", "Kernels of the job with this name and shape; null: none."},
     [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations in the job's traces."},
     [SM] = {"sm_pct", TM_REAL, "%",
