@@ -119,12 +119,12 @@ class Nsys:
             'NVTX_EVENTS', 'text', 'eventType = 59 and domainId = 0'))
 
     def nccl(self):
-        """(begin, end, function, payload) of NCCL's domain, found by its name."""
+        """(begin, end, function, payload, thread) of NCCL's domain, found by its name."""
         domain, = self.db.execute('select domainId from NVTX_EVENTS where eventType = 75 '
                                   "and text = 'NCCL' and globalTid >> 24 = ?",
                                   [self.process >> 24]).fetchone()
-        return [(a, a + b, self.strings[name], payload)
-                for a, b, _, name, payload in self.of_threads(
+        return [(a, a + b, self.strings[name], payload, tid)
+                for a, b, tid, name, payload in self.of_threads(
                     'NVTX_EVENTS', 'textId, binaryData', f'eventType = 59 and domainId = {domain}')]
 
     def fields(self, blob):
@@ -162,6 +162,7 @@ def is_the_same_job(per_file, **options):
         equal(nsys.copies(), kineto.copies('gpu_memcpy'), 'copies')
         equal(nsys.sets(), kineto.copies('gpu_memset'), 'sets')
         equal(nsys.calls(), kineto.calls(), 'runtime calls')
+        equal(min(row[0] for row in nsys.nccl() + nsys.ranges()), kineto.ranges()[0][0], 'begin')
         # Nsight has no numbers of steps but in the text, and emit_nvtx names operators' numbers.
         expected = [(a, b, name if name.startswith('ProfilerStep#') else (name, number), tid)
                     for a, b, name, tid, number in kineto.ranges()]
@@ -228,10 +229,10 @@ def tells_its_communication(**options):
     users, members = defaultdict(set), defaultdict(dict)
     groups = {}
     for kineto, nsys in pairs:
-        calls = {correlation: (begin, begin + dur)
-                 for begin, dur, _, _, correlation in nsys.calls()}
+        calls = {correlation: (begin, begin + dur, tid)
+                 for begin, dur, _, tid, correlation in nsys.calls()}
         ranges = nsys.nccl()
-        for _, _, function, payload in ranges:
+        for _, _, function, payload, _ in ranges:
             if function == 'ncclCommInitRank':
                 made = nsys.fields(payload)
                 members[made['NCCL communicator ID']][made['Rank']] = kineto.rank
@@ -243,8 +244,9 @@ def tells_its_communication(**options):
             args = event['args']
             if 'Collective name' not in args:
                 continue
-            begin, end = calls[args['correlation']]
-            around = [row for row in ranges if row[0] <= begin and end <= row[1]]
+            begin, end, tid = calls[args['correlation']]
+            around = [row for row in ranges
+                      if row[0] <= begin and end <= row[1] and row[4] == tid]
             equal(len(around), 1, 'NCCL calls around a launch')
             function, fields = around[0][2], nsys.fields(around[0][3])
             equal(function, {'allreduce': 'ncclAllReduce', '_allgather_base': 'ncclAllGather',

@@ -51,6 +51,7 @@ typedef struct nsys {
     tms_layout layout; /* of the present rank */
     int64_t process;   /* its globalPid */
     int64_t n_launches;
+    bool communicates; /* its communicators have been made */
 } nsys;
 
 /* Nsight adds the version of the CUDA interface to each name. */
@@ -157,6 +158,7 @@ static tms_status begin(tms_writer *writer, int64_t rank, tms_error *err) {
 
     (void)err;
     writer->count = 0;
+    file->communicates = false;
     file->layout = tms_layout_of(file->plan->config, rank);
     file->process = tms_nsys_process(file->layout.pid[TMS_TRACK_HOST]);
     tms_nsys_rank_facts(file->db, file->plan->config, &file->layout, thread_names);
@@ -177,16 +179,36 @@ static void write_range(nsys *file, const tms_event *event, const char *text) {
     file->writer.count++;
 }
 
-/* A call of NCCL, on the Python thread; its name is a registered string. */
-static void write_nccl(nsys *file, int function, int64_t begin_ns, int64_t end_ns,
+/* A call of NCCL; its name is a registered string. */
+static void write_nccl(nsys *file, int function, tms_track track, int64_t begin_ns, int64_t end_ns,
                        tms_cell payload) {
     if (file->plan->config->no_metadata != 0) {
         payload = TMS_NULL;
     }
     TMS_ROW(file->db, TMS_TABLE_NVTX, TMS_INT(since(file, begin_ns)), TMS_INT(since(file, end_ns)),
-            TMS_INT(NVTX_PUSH_POP), TMS_NULL, TMS_INT(thread_of(file, TMS_TRACK_HOST)),
+            TMS_INT(NVTX_PUSH_POP), TMS_NULL, TMS_INT(thread_of(file, track)),
             TMS_INT(STRING_NCCL + function), TMS_INT(TMS_NCCL_DOMAIN), payload);
     file->writer.count++;
+}
+
+/* Communicators are made within the 500 ns that opening the first annotation in a step takes: so a
+ * rank begins with the same event as in the Kineto form, and no time is newly covered. */
+static void write_communicators(nsys *file, int64_t begin_ns) {
+    const tms_topo *topo = &file->plan->topo;
+
+    for (int role = 0; role < TMS_ROLE_COUNT; role++) {
+        const tms_channel *channel = tms_topo_channel(topo, &file->layout, (tms_role)role);
+        int64_t at_ns = begin_ns + 50 + role * INT64_C(80);
+
+        if (channel != NULL) {
+            uint8_t payload[TMS_NCCL_BYTES];
+            size_t size = tms_nccl_init(payload, topo, channel, &file->layout);
+
+            write_nccl(file, TMS_NCCL_INIT, TMS_TRACK_HOST, at_ns, at_ns + 60,
+                       TMS_BYTES(payload, size));
+        }
+    }
+    file->communicates = true;
 }
 
 static void write_annotation(nsys *file, const tms_event *event, const tms_comm *comm) {
@@ -206,6 +228,9 @@ static void write_annotation(nsys *file, const tms_event *event, const tms_comm 
     if (comm == NULL) {
         (void)snprintf(text + n, sizeof text - (size_t)n, ", op_id = %" PRId64, event->external_id);
         write_range(file, event, text);
+        if (!file->communicates && event->track == TMS_TRACK_HOST) {
+            write_communicators(file, event->begin_ns);
+        }
         return;
     }
     channel = tms_topo_channel(&file->plan->topo, &file->layout, comm->role);
@@ -218,7 +243,7 @@ static void write_annotation(nsys *file, const tms_event *event, const tms_comm 
     (void)snprintf(text + n, sizeof text - (size_t)n, ", op_id = %" PRId64, event->external_id);
     write_range(file, event, text);
     size = tms_nccl_call(payload, &file->plan->topo, channel, comm);
-    write_nccl(file, (int)comm->what, event->begin_ns + NCCL_MARGIN_NS,
+    write_nccl(file, (int)comm->what, event->track, event->begin_ns + NCCL_MARGIN_NS,
                event->begin_ns + event->duration_ns - NCCL_MARGIN_NS, TMS_BYTES(payload, size));
 }
 
@@ -330,23 +355,10 @@ static void write_events(tms_writer *writer, const tms_events *events, tms_secti
 
 static void end(tms_writer *writer, int64_t begin_ns, int64_t end_ns) {
     nsys *file = (nsys *)writer;
-    const tms_topo *topo = &file->plan->topo;
 
+    (void)begin_ns;
     if (end_ns > file->session.end_ns) {
         file->session.end_ns = end_ns;
-    }
-    /* Communicators are made between the recording's begin and its first step, which are 3 us
-     * apart or more. */
-    for (int role = 0; role < TMS_ROLE_COUNT; role++) {
-        const tms_channel *channel = tms_topo_channel(topo, &file->layout, (tms_role)role);
-        int64_t at_ns = begin_ns + 100 + role * INT64_C(300);
-
-        if (channel != NULL) {
-            uint8_t payload[TMS_NCCL_BYTES];
-            size_t size = tms_nccl_init(payload, topo, channel, &file->layout);
-
-            write_nccl(file, TMS_NCCL_INIT, at_ns, at_ns + 200, TMS_BYTES(payload, size));
-        }
     }
 }
 
