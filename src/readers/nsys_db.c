@@ -207,7 +207,7 @@ static tm_status write_query(const tm_nsys_db *db, const tm_nsys_query *query, t
     if (query->where_column)
         TM_TRY(has_column(db, query->table, query->where_column, &filtered, err));
     ok = ok && append(sql, ") FROM ") && append(sql, query->table);
-    if (filtered)
+    if (filtered && query->where)
         ok = ok && append(sql, " WHERE ") && append(sql, query->where);
     return ok && tm_vec_append(sql, "", 1) ? TM_OK : tm_fail_memory(err);
 }

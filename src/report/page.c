@@ -174,8 +174,8 @@ static tm_status put_packed(tm_page *page, const void *bytes, size_t size,
 
 tm_status tm_page_put_block(tm_page *page, const char *id, const void *bytes, size_t size,
                             tm_error *err) {
-    struct isal_zstream *stream = malloc(sizeof *stream);
-    uint8_t *level = malloc(ISAL_DEF_LVL3_DEFAULT);
+    struct isal_zstream *stream = calloc(1, sizeof *stream);
+    uint8_t *level = calloc(1, ISAL_DEF_LVL3_DEFAULT); /* of which ISA-L looks at all */
     tm_status status = stream && level ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK) {
         isal_deflate_init(stream);
