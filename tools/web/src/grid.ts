@@ -1,5 +1,5 @@
 /** A table of values: units in the heading, sorted and filtered by the reader. */
-import type { Cell, Column, Job, Table } from "./data";
+import type { Cell, Column, Table } from "./data";
 import { h, name, fill, visible, type Child } from "./dom";
 import * as f from "./format";
 import { tip } from "./ui";
@@ -81,7 +81,7 @@ function isMemory(table: Table, column: string): boolean {
 }
 
 /** Draws rows of a table. */
-export function grid(job: Job, table: Table, options: GridOptions = {}): HTMLElement {
+export function grid(table: Table, options: GridOptions = {}): HTMLElement {
   const columns: readonly GridColumn[] = (options.columns ?? table.columns.map((column) => ({ column: column.name })))
     .filter(({ column }) => table.place(column) >= 0);
   let shown = options.first ?? FIRST;
@@ -147,7 +147,6 @@ export function grid(job: Job, table: Table, options: GridOptions = {}): HTMLEle
     return table.columns[table.place(column.column)]!.unit;
   }
 
-  void job;
   draw();
   return box;
 }

@@ -41,11 +41,11 @@ export const about: View = {
   render(root, { job }) {
     const ranks = job.table("job.rank"), remarks = job.table("job.remark"), left = job.table("job.left_out");
     root.append(heading("About the data", "What was read, how, and what was skipped, repaired or left out. Nothing of this page is loaded from elsewhere."), facts(job));
-    if (left.n > 0) root.append(section("Files left out", grid(job, left)));
+    if (left.n > 0) root.append(section("Files left out", grid(left)));
     root.append(section("What was repaired, skipped or odd", remarks.n === 0 ? empty("Nothing: every event was read as it stands.")
-      : grid(job, remarks, { columns: [{ column: "rank" }, { column: "source" }, { column: "remark" }, { column: "class" }, { column: "count" },
+      : grid(remarks, { columns: [{ column: "rank" }, { column: "source" }, { column: "remark" }, { column: "class" }, { column: "count" },
         { column: "meaning", draw: (row) => prose(remarks.text(row, "meaning")) }] })));
-    root.append(section("Ranks", grid(job, ranks, { exact: true, columns: [{ column: "rank" }, { column: "host" }, { column: "device" }, { column: "events" },
+    root.append(section("Ranks", grid(ranks, { exact: true, columns: [{ column: "rank" }, { column: "host" }, { column: "device" }, { column: "events" },
       { column: "skipped_events", label: "skipped" }, { column: "repaired_events", label: "repaired" }, { column: "truncated" }, { column: "format" }, { column: "source" }] })));
   },
 };

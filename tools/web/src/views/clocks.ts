@@ -155,7 +155,7 @@ function how(job: Job): HTMLElement {
     h("li", null, components === 1 ? "All clocks can be compared." : `${f.grouped(components)} parts of the job share no collective: between them only the hosts’ own times of day relate, so arrivals are compared within a part.`),
     h("li", null, early === 0 ? "No GPU event begins before its launch." : `${f.count(early, "GPU event")} begin before their launch: the GPU’s clock was off against its host’s by that.`),
     set.length > 0 && h("li", null, h("b", { class: "bad" }, `${f.count(set.length, "host’s clock was", "hosts’ clocks were")} set while it was recorded: `), set.map((host, i) => [i > 0 ? ", " : "", name(host, 60)]), ".")),
-    grid(job, table, { first: 16, columns: [{ column: "rank" }, { column: "host" }, { column: "method" }, { column: "domain", label: "clock" }, { column: "component", label: "part" }, { column: "offset_ns", label: "offset", write: f.time },
+    grid(table, { first: 16, columns: [{ column: "rank" }, { column: "host" }, { column: "method" }, { column: "domain", label: "clock" }, { column: "component", label: "part" }, { column: "offset_ns", label: "offset", write: f.time },
       { column: "drift_ppb", label: "drift" }, { column: "uncertainty_ns", label: "uncertainty" }, { column: "low_ns", label: "from", write: f.time }, { column: "high_ns", label: "to", write: f.time }, { column: "residual_ns", label: "residual" },
       { column: "anchors" }, { column: "early_kernels", label: "early events" }] }));
 }

@@ -54,7 +54,7 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
     legend([["overlap", "Hidden behind computation"], ["comm", "Exposed: transfer and waiting"]]),
     h("div", { class: "pairs", attr: { role: "list" } }, none, [...first, ...all.filter((kind) => kind.kind !== "allreduce")].map((kind) => pair(kind, scale))),
     h("details", { class: "definitions" }, h("summary", null, "The same by rank, as a table"),
-      grid(job, table, { rows: fits(table, { kind: choice.kind, group: null }), first: ROWS_FIRST, columns: [
+      grid(table, { rows: fits(table, { kind: choice.kind, group: null }), first: ROWS_FIRST, columns: [
         { column: "rank" }, { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") }, { column: "count", label: "kernels" }, { column: "comm_ns", label: "communication" },
         { column: "overlap_ns", label: "hidden" }, { column: "overlap_pct", label: "overlap" }, { column: "exposed_comm_ns", label: "exposed" }] })));
 }
@@ -100,7 +100,7 @@ function instances(job: Job, rows: readonly number[], first: number): HTMLElemen
     const begin = worst.num(row, "begin_ns") ?? 0;
     return onTimeline(begin, begin + (worst.num(row, "skew_ns") ?? 0) + (worst.num(row, "transfer_ns") ?? 0), { coll: row });
   };
-  return grid(job, worst, { rows, first, link: at, columns: [
+  return grid(worst, { rows, first, link: at, columns: [
     { column: "begin_ns", label: "begin, on the timeline" }, { column: "kind", draw: (row) => kindWord(worst.text(row, "kind") ?? "") }, { column: "group" }, { column: "step" }, { column: "bytes", label: "size", write: f.bytes },
     { column: "wait_ns", label: "waited" }, { column: "skew_ns", label: "skew" }, { column: "transfer_ns", label: "transfer" }, { column: "last_rank", label: "last rank" },
   ] });
@@ -133,7 +133,7 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
   const table = job.table("collectives.kind");
   const few = (row: number) => (table.num(row, "count") ?? 0) < P95_FROM;
   const keep = Object.fromEntries([...params].filter(([key]) => key !== "point"));
-  return grid(job, table, { rows, first: ROWS_FIRST, link: (row) => href("communication", { ...keep, point: row }), columns: [
+  return grid(table, { rows, first: ROWS_FIRST, link: (row) => href("communication", { ...keep, point: row }), columns: [
     { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") }, { column: "group" }, { column: "ranks" }, { column: "bytes", label: "size", write: f.bytes }, { column: "count" },
     { column: "median_transfer_ns", label: "median transfer" },
     { column: "p95_transfer_ns", label: rows.every(few) ? "worst" : "p95", after: (row) => few(row) && !rows.every(few) && h("small", null, " worst") },
@@ -163,17 +163,17 @@ function groups(job: Job, choice: Choice): HTMLElement {
   const table = job.table("groups.group"), dimension = job.table("groups.dimension"), links = job.table("groups.link");
   const most = Math.max(1, ...table.nums("comm_ns").map((v) => v ?? 0)), write = timeWriter(table, [...table.rows.keys()], "comm_ns");
   return section("Which process groups communicate",
-    dimension.n > 1 && grid(job, dimension, { columns: [
+    dimension.n > 1 && grid(dimension, { columns: [
       { column: "dimension" }, { column: "reach" }, { column: "groups" }, { column: "complete", label: "operations" }, { column: "bytes" }, { column: "comm_ns", label: "GPU time" },
       { column: "comm_share", label: "share" }, { column: "wait_ns", label: "waited" }, { column: "transfer_ns", label: "transfer" }, { column: "busbw_gbps", label: "bus bandwidth" }, { column: "slow_links", label: "slow links" }] }),
     h("h3", null, "Groups"),
-    grid(job, table, { rows: fits(table, choice), sort: "-comm_ns", first: ROWS_FIRST, columns: [
+    grid(table, { rows: fits(table, choice), sort: "-comm_ns", first: ROWS_FIRST, columns: [
       { column: "group" }, { column: "members" }, { column: "dimension", draw: (row) => table.text(row, "dimension") ?? name(table.text(row, "description") ?? f.NONE, 60) }, { column: "reach" },
       { column: "comm_ns", label: "GPU time", draw: (row) => inlineBar(table.num(row, "comm_ns"), most, write(table.num(row, "comm_ns")), "comm") },
       { column: "wait_ns", label: "waited" }, { column: "complete" }, { column: "incomplete" }, { column: "busbw_gbps", label: "bus bandwidth" }, { column: "latency_ns", label: "latency" },
       { column: "slow_operations", label: "slow operations" }] }),
     h("h3", null, "Links"), slowLinks(job),
-    links.n > 0 && grid(job, links, { rows: fits(links, choice), sort: "-times_slower", first: 10, columns: [
+    links.n > 0 && grid(links, { rows: fits(links, choice), sort: "-times_slower", first: 10, columns: [
       { column: "group" }, { column: "members" }, { column: "from_rank", label: "from" }, { column: "to_rank", label: "to" }, { column: "kind", draw: (row) => kindWord(links.text(row, "kind") ?? "") },
       { column: "bytes", label: "size", write: f.bytes }, { column: "count" }, { column: "median_ns", label: "median" }, { column: "peers_ns", label: "peers" }, { column: "times_slower", label: "times slower" },
       { column: "busbw_gbps", label: "bus bandwidth" }, { column: "slow" }] }));
@@ -206,7 +206,7 @@ function unmatched(job: Job): HTMLElement {
     legend([["unmatched", "Kernels not matched"]]),
     h("div", { class: "reasons", attr: { role: "list" } }, reasons.map(({ reason, count }) => h("div", { class: "reason", attr: { role: "listitem" } },
       h("span", { class: "row-label" }, reason), inlineBar(count, reasons[0]!.count, sumFigure(f.grouped(count), { table: "collectives.unmatched", column: "count", where: `reason=${reason}`, value: count }), "unmatched"), h("span", { class: "note" }, prose(REASONS[reason] ?? ""))))),
-    grid(job, table, { sort: "-count", first: 10 }));
+    grid(table, { sort: "-count", first: 10 }));
 }
 
 // The view ------------------------------------------------------------------------------------------

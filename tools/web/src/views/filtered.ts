@@ -13,7 +13,7 @@ export function filtered(context: Context, table: Table, options: Omit<GridOptio
     on: { input: () => { context.set({ filter: search.value || null }); draw(); } },
   });
   function draw(): void {
-    fill(box, grid(context.job, table, { first: 30, ...options, filter: search.value, sort: params.get("sort") ?? options.sort,
+    fill(box, grid(table, { first: 30, ...options, filter: search.value, sort: params.get("sort") ?? options.sort,
       onSort: (sort) => context.set({ sort: sort || null }) }));
   }
   draw();

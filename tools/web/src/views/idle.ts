@@ -73,7 +73,7 @@ function byCause(context: Context): HTMLElement {
 }
 
 function rankTable(job: Job): HTMLElement {
-  return grid(job, job.table("idle.rank"), { first: 16, link: (row) => href("timeline", { rank: job.table("idle.rank").num(row, "rank") ?? 0 }), columns: [
+  return grid(job.table("idle.rank"), { first: 16, link: (row) => href("timeline", { rank: job.table("idle.rank").num(row, "rank") ?? 0 }), columns: [
     { column: "rank" }, { column: "idle_ns", label: "idle" }, { column: "idle_pct", label: "of its time" }, ...CAUSES.map((cause) => ({ column: cause.column, label: cause.short })),
     { column: "gaps" }, { column: "longest_ns", label: "longest", write: f.time }] });
 }
@@ -93,7 +93,7 @@ function gaps(job: Job): HTMLElement {
       unrecorded !== null && unrecorded > 0 && h("small", null, `${host === null ? "" : "; "}${f.time(unrecorded)} in no recorded call`)];
   };
   return section(title, note("At most 10 of a rank. The first column leads to the gap on the timeline, with what the host did."),
-    grid(job, table, { first: GAPS_FIRST, link: at, columns: [
+    grid(table, { first: GAPS_FIRST, link: at, columns: [
       { column: "begin_ns", label: "begin" }, { column: "rank" }, { column: "step" },
       { column: "duration_ns", label: "gap", draw: (row) => inlineBar(table.num(row, "duration_ns"), most, write(table.num(row, "duration_ns")), CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.key ?? "idle") },
       { column: "cause", draw: (row) => CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.short ?? table.text(row, "cause") },
@@ -112,7 +112,7 @@ export const idle: View = {
     if (job.table("idle.rank").n === 0 || f.sum(job.table("overlap.rank").nums("window_ns")) === 0)
       return void root.append(heading("No GPU events were recorded", "Without them no gap between them is known."), empty("Record with ProfilerActivity.CUDA among the profiler’s activities."));
     root.append(heading(...finding(job)), byCause(context), rankTable(job), gaps(job),
-      section("Streams", note("Between the events of one stream; others may have been busy."), grid(job, job.table("idle.stream"), { sort: "-idle_ns", first: 10, columns: [
+      section("Streams", note("Between the events of one stream; others may have been busy."), grid(job.table("idle.stream"), { sort: "-idle_ns", first: 10, columns: [
         { column: "rank" }, { column: "device" }, { column: "stream" }, { column: "events" }, { column: "idle_ns", label: "between events" }, { column: "host_wait_ns", label: "launched late" },
         { column: "kernel_wait_ns", label: "between kernels" }, { column: "other_ns", label: "other" }] })));
   },

@@ -84,7 +84,7 @@ function phases(job: Job, rank: number): HTMLElement {
     note(`Rank ${rank}: ${words.map(([column, word]) => `${word} ${f.percent(share(column), 1)}`).join(", ")}. Time in which the GPU ran what the phase launched, or was idle while the host was in it.`),
     legend(PHASES.map((part) => [part.key, part.label])),
     bars(table, own.slice(0, STEPS_MAX), (row) => `step ${table.num(row, "step")}`, phasesOf, PHASES),
-    grid(job, table, { rows: own, first: 16, columns: [{ column: "rank" }, { column: "step" }, { column: "step_ns", label: "step time" }, { column: "forward_ns", label: "forward" }, { column: "backward_ns", label: "backward" },
+    grid(table, { rows: own, first: 16, columns: [{ column: "rank" }, { column: "step" }, { column: "step_ns", label: "step time" }, { column: "forward_ns", label: "forward" }, { column: "backward_ns", label: "backward" },
       { column: "optimizer_ns", label: "optimizer" }, { column: "data_ns", label: "data" }, { column: "other_ns", label: "other" }, { column: "gpu_idle_ns", label: "GPU idle" }] }));
 }
 
@@ -92,8 +92,8 @@ function tables(job: Job, rank: number, all: boolean): Child {
   const ranks = job.table("input.rank"), steps = job.table("input.step");
   const columns = [{ column: "step_ns", label: "step time" }, { column: "load_ns", label: "waited" }, { column: "load_pct", label: "of the steps" }, { column: "stall_ns", label: "GPU idle" }, { column: "stall_pct", label: "of the steps" }];
   const rows = all ? [...steps.rows.keys()] : [...steps.rows.keys()].filter((row) => steps.num(row, "rank") === rank);
-  return [h("h3", null, all ? "Steps" : `Steps of rank ${rank}`), grid(job, steps, { rows, first: 16, columns: [{ column: "rank" }, { column: "step" }, ...columns] }),
-    h("h3", null, "Ranks"), grid(job, ranks, { first: 16, ...(ranks.n > 1 ? { sort: "-load_ns" } : {}), columns: [{ column: "rank" }, { column: "waits" }, ...columns, { column: "slowest_step", label: "slowest step" }, { column: "slowest_step_load_ns", label: "waited in it" }] })];
+  return [h("h3", null, all ? "Steps" : `Steps of rank ${rank}`), grid(steps, { rows, first: 16, columns: [{ column: "rank" }, { column: "step" }, ...columns] }),
+    h("h3", null, "Ranks"), grid(ranks, { first: 16, ...(ranks.n > 1 ? { sort: "-load_ns" } : {}), columns: [{ column: "rank" }, { column: "waits" }, ...columns, { column: "slowest_step", label: "slowest step" }, { column: "slowest_step_load_ns", label: "waited in it" }] })];
 }
 
 export const input: View = {

@@ -34,7 +34,7 @@ function use(job: Job): HTMLElement {
   });
   return section("How well the GPUs are used, in the steps", band(figures),
     severalRanks(job) && h("details", { class: "definitions" }, h("summary", null, "The same by rank, as a table"),
-      grid(job, job.table("overview.rank"), { first: 20, columns: [{ column: "rank" }, { column: "steps" }, { column: "step_ns", label: "in steps" }, { column: "kernel_ns", label: "kernels" },
+      grid(job.table("overview.rank"), { first: 20, columns: [{ column: "rank" }, { column: "steps" }, { column: "step_ns", label: "in steps" }, { column: "kernel_ns", label: "kernels" },
         { column: "comm_ns", label: "communication" }, ...USE.map(([column, label]) => ({ column, label }))] })));
 }
 
@@ -82,7 +82,7 @@ function contention(job: Job): HTMLElement {
   const lost = f.sum(table.nums("extra_ns").map((v) => Math.max(0, v ?? 0)));
   return section(title,
     note(`Kernels that ran both beside communication and alone: sharing the GPU cost ${f.time(lost)} of GPU time. The same name and shape may still have different work.`),
-    grid(job, table, { first: CONTENTION_FIRST, columns: [
+    grid(table, { first: CONTENTION_FIRST, columns: [
       { column: "name", draw: (row) => longName(table.text(row, "name")) }, { column: "grid" },
       { column: "extra_ns", label: "cost", draw: (row) => inlineBar(table.num(row, "extra_ns"), most, write(table.num(row, "extra_ns"))) },
       { column: "slowdown" }, { column: "beside_ns", label: "beside it" }, { column: "alone_ns", label: "alone" }, { column: "beside_calls", label: "calls beside" }, { column: "alone_calls", label: "alone" }, { column: "ranks" }] }));

@@ -40,7 +40,7 @@ function ranks(job: Job): HTMLElement {
   const scale = Math.max(1, ...table.nums("p95_latency_ns").map((v) => v ?? 0));
   return section("Ranks", legend([["hostwork", "Events that found an empty stream"]]),
     note("Latency: from the end of the launching call to the begin on the GPU; of a busy GPU mostly time in the queue. Bar: median, dot: 95th percentile, on one scale. Queue: launched and not yet begun."),
-    grid(job, table, { sort: severalRanks(job) ? "-host_bound_pct" : "", first: FIRST, columns: [
+    grid(table, { sort: severalRanks(job) ? "-host_bound_pct" : "", first: FIRST, columns: [
       { column: "rank" }, { column: "host_bound_pct", label: "host bound", draw: (row) => inlineBar(table.num(row, "host_bound_pct"), 100, f.percent(table.num(row, "host_bound_pct"), 1), "hostwork"), write: String },
       { column: "events" }, { column: "launches" }, { column: "mean_call_ns", label: "mean call" },
       { column: "p95_latency_ns", label: "latency", draw: (row) => latency(table, row, scale), write: f.time },
@@ -53,7 +53,7 @@ function calls(job: Job): HTMLElement {
   if (table.n === 0) return section("Calls of the runtime and driver", empty("None were recorded."));
   const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0)), write = timeWriter(table, [...table.rows.keys()], "total_ns");
   return section("Calls of the runtime and driver", note("Time of all ranks’ hosts. Calls that wait for the GPU take as long as the GPU makes them."),
-    grid(job, table, { first: 20, columns: [
+    grid(table, { first: 20, columns: [
       { column: "name", draw: (row) => name(table.text(row, "name") ?? "") },
       { column: "total_ns", label: "total", draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), "host") },
       { column: "calls" }, { column: "mean_ns", label: "mean", write: f.time }, { column: "max_ns", label: "longest", write: f.time },

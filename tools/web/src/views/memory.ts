@@ -101,7 +101,7 @@ function curves(context: Context, charts: Charts, devices: readonly Device[]): H
 
 function deviceTable(job: Job, rows: readonly number[]): HTMLElement {
   const table = job.table("memory.device"), bytes = (value: number) => f.bytes(value, true);
-  return section("Devices", grid(job, table, { rows, first: 16, columns: [
+  return section("Devices", grid(table, { rows, first: 16, columns: [
     { column: "rank" }, { column: "device" }, { column: "peak_bytes", label: "peak" }, { column: "peak_step", label: "in step" }, { column: "peak_operator", label: "taken by" },
     { column: "peak_reserved_bytes", label: "reserved" }, { column: "fragmentation_pct", label: "never used of it" }, { column: "capacity_bytes", label: "capacity" }, { column: "capacity_pct", label: "of capacity" },
     { column: "growth_bytes", label: "growth by step", write: bytes }, { column: "growing_steps", label: "growing steps" }] }));
@@ -111,7 +111,7 @@ function stepTable(job: Job, chosen: readonly Device[]): HTMLElement {
   const table = job.table("memory.step"), wanted = new Set(chosen.map((device) => `${device.rank} ${device.device}`));
   const rows = [...table.rows.keys()].filter((row) => wanted.has(`${table.num(row, "rank")} ${table.text(row, "device")}`));
   return section("Steps", rows.length === 0 ? empty("No record lies in a marked step: call prof.step() in the training loop to mark them.")
-    : grid(job, table, { rows, first: 16, columns: [{ column: "rank" }, { column: "device" }, { column: "step" }, { column: "allocated_bytes", label: "allocations" }, { column: "peak_bytes", label: "peak" },
+    : grid(table, { rows, first: 16, columns: [{ column: "rank" }, { column: "device" }, { column: "step" }, { column: "allocated_bytes", label: "allocations" }, { column: "peak_bytes", label: "peak" },
       { column: "peak_reserved_bytes", label: "reserved" }, { column: "end_bytes", label: "at its end" }, { column: "growth_bytes", label: "growth", write: (v) => f.bytes(v, true) }] }));
 }
 
@@ -119,7 +119,7 @@ function operatorTable(job: Job, type: string): HTMLElement {
   const table = job.table("memory.operator"), rows = [...table.rows.keys()].filter((row) => table.text(row, "device") === type);
   const most = Math.max(1, ...rows.map((row) => table.num(row, "self_bytes") ?? 0)), unit = f.byteUnit(rows.map((row) => table.num(row, "self_bytes")), true);
   return section("Which operators take memory", note("All that they took over the trace, given back or not. What a result keeps is given back elsewhere, so an increase is no leak."),
-    grid(job, table, { rows, first: 16, columns: [{ column: "operator", draw: (row) => (table.text(row, "operator") === null ? "outside of all" : longName(table.text(row, "operator"))) },
+    grid(table, { rows, first: 16, columns: [{ column: "operator", draw: (row) => (table.text(row, "operator") === null ? "outside of all" : longName(table.text(row, "operator"))) },
       { column: "self_bytes", label: "itself", draw: (row) => inlineBar(table.num(row, "self_bytes"), most, f.scaled(table.num(row, "self_bytes"), unit, 1), "held") },
       { column: "self_increase_bytes", label: "less given back" }, { column: "bytes", label: "with what it calls" }, { column: "self_allocations", label: "allocations" }, { column: "calls" }, { column: "ranks" }] }));
 }

@@ -73,7 +73,7 @@ function unused(job: Job): HTMLElement | null {
   if (rows.length === 0) return null;
   return section("Operators that could use tensor cores and did not",
     note("There are kernels for tensor cores for them; mixed precision (torch.autocast), TF32, or sizes that are multiples of 8 bring them into use."),
-    grid(job, table, { rows, first: UNUSED_FIRST, columns: [{ column: "name" }, { column: "device_self_ns", label: "GPU, itself" }, { column: "calls" }, { column: "ranks" }] }));
+    grid(table, { rows, first: UNUSED_FIRST, columns: [{ column: "name" }, { column: "device_self_ns", label: "GPU, itself" }, { column: "calls" }, { column: "ranks" }] }));
 }
 
 function finding(job: Job, table: Table, kind: Kind, side: "device" | "host"): [Child, string] {

@@ -71,7 +71,7 @@ function bars(root: HTMLElement, context: Context, sources: Source[], shares: bo
 }
 
 function table(job: Job): HTMLElement {
-  return section("The same as a table, of the whole job", grid(job, job.table("overlap.rank"), {
+  return section("The same as a table, of the whole job", grid(job.table("overlap.rank"), {
     link: (row) => href("timeline", { rank: job.table("overlap.rank").num(row, "rank") ?? 0 }),
     columns: [
       { column: "rank" }, { column: "window_ns", label: "window" }, { column: "compute_ns", label: "compute" },

@@ -158,8 +158,8 @@ export const steps: View = {
     const small = multiples(job);
     if (small) root.append(small);
     if (job.table("stragglers.step").n > 0)
-      root.append(section("Who leads each step", grid(job, job.table("stragglers.step"))));
-    if (severalRanks(job)) root.append(section("How even the steps are", grid(job, job.table("imbalance.step"), { columns: [
+      root.append(section("Who leads each step", grid(job.table("stragglers.step"))));
+    if (severalRanks(job)) root.append(section("How even the steps are", grid(job.table("imbalance.step"), { columns: [
       { column: "step" }, { column: "mean_compute_ns", label: "mean compute" }, { column: "max_compute_ns", label: "largest" }, { column: "max_rank", label: "of rank" },
       { column: "imbalance_pct", label: "imbalance" }, { column: "load_balance", label: "load balance" }, { column: "step_ns", label: "step" },
       { column: "parallel_efficiency", label: "parallel efficiency" },

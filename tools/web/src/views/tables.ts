@@ -40,7 +40,7 @@ function draw(root: HTMLElement, context: Context, name: string, charts: Charts)
   });
   function drawGrid(): void {
     const sort = params.get("sort");
-    fill(box, grid(job, table, { exact, filter: search.value, sort, onSort: (next) => context.set({ sort: next || null }) }));
+    fill(box, grid(table, { exact, filter: search.value, sort, onSort: (next) => context.set({ sort: next || null }) }));
   }
   root.append(
     controls(

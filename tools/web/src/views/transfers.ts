@@ -57,7 +57,7 @@ function byKind(job: Job): HTMLElement {
 function rankTable(job: Job): HTMLElement {
   const table = job.table("transfers.kind");
   const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0)), write = timeWriter(table, [...table.rows.keys()], "total_ns");
-  return grid(job, table, { sort: "-total_ns", first: 12, columns: [{ column: "rank" }, { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) }, { column: "host_memory", label: "host memory" },
+  return grid(table, { sort: "-total_ns", first: 12, columns: [{ column: "rank" }, { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) }, { column: "host_memory", label: "host memory" },
     { column: "total_ns", label: "GPU time", draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), "copies") },
     { column: "count" }, { column: "bytes", write: f.bytes }, { column: "bw_gbps", label: "bandwidth, GB/s", write: f.significant }, { column: "overlap_pct", label: "beside computation" }, { column: "sync_count", label: "held the host up" }, { column: "sync_ns", label: "for" }] });
 }
@@ -76,14 +76,14 @@ function bySize(job: Job, charts: Charts): HTMLElement {
   return section(title, note("A point is a kind and size class; a larger one stands for more copies. Small copies cost time that is not bandwidth. Hollow: pageable memory."),
     spots.length === 0 ? empty("The traces do not say how large the copies were.")
       : [shapeLegend(keys, "copies"), bandwidthChart(charts, { label: title, size: "size of a copy", axis: "bandwidth, GB/s", color: "copies", spots, tip })],
-    grid(job, table, { first: 12, columns: [{ column: "kind", draw: (row) => kindWord(table.text(row, "kind")) }, { column: "host_memory", label: "host memory" }, { column: "size_class_bytes", label: "from", write: (v) => f.bytes(v, true) },
+    grid(table, { first: 12, columns: [{ column: "kind", draw: (row) => kindWord(table.text(row, "kind")) }, { column: "host_memory", label: "host memory" }, { column: "size_class_bytes", label: "from", write: (v) => f.bytes(v, true) },
       { column: "count" }, { column: "bytes", write: f.bytes }, { column: "total_ns", label: "GPU time" }, { column: "bw_gbps", label: "bandwidth, GB/s", write: f.significant }] }));
 }
 
 function allocations(job: Job): HTMLElement {
   const table = job.table("transfers.allocation");
   return section("Calls that take or give back memory", table.n === 0 ? note("None: the caching allocator had all that it needed.")
-    : [note("Such calls may wait for the GPU; within steps a caching allocator should need none."), grid(job, table, { sort: "-total_ns", first: 12, columns: [{ column: "rank" }, { column: "call" }, { column: "calls" },
+    : [note("Such calls may wait for the GPU; within steps a caching allocator should need none."), grid(table, { sort: "-total_ns", first: 12, columns: [{ column: "rank" }, { column: "call" }, { column: "calls" },
       { column: "step_calls", label: "within steps" }, { column: "total_ns", label: "total" }, { column: "max_ns", label: "longest" }] })]);
 }
 

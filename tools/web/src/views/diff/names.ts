@@ -95,7 +95,7 @@ function render(root: HTMLElement, context: Context, title: string, table: Table
     root.append(controls(segmented("Show", [["all", "all changes"], ...[...found.keys()].map((each) => [each, each] as const)], verdict,
       (v) => context.redraw({ verdict: v === "all" ? null : v, all: null }))));
   if (rows.length > 0) root.append(changes(context, table, rows));
-  root.append(section("All, as a table", grid(context.job, table, { columns: COLUMNS })));
+  root.append(section("All, as a table", grid(table, { columns: COLUMNS })));
 }
 
 function view(id: string, title: string, name: string): View {

@@ -30,7 +30,7 @@ export const roles: View = {
       const n = rows.filter((row) => isChange(table.text(row, "verdict"))).length;
       root.append(section(titleOf(table, rows[0]!), note(n === 0 ? "Nothing changed beyond noise." : `${n} of ${rows.length} figures changed beyond noise.`), pairs(job, table, rows, all)));
     }
-    root.append(section("The same as a table", grid(job, table, { columns: [{ column: "role" }, { column: "a_ranks", label: "ranks of A" }, { column: "b_ranks", label: "ranks of B" },
+    root.append(section("The same as a table", grid(table, { columns: [{ column: "role" }, { column: "a_ranks", label: "ranks of A" }, { column: "b_ranks", label: "ranks of B" },
       { column: "figure", draw: (row) => h("span", null, labelOf(table.text(row, "figure") ?? "")) }, { column: "unit" }, { column: "a", label: "A" }, { column: "b", label: "B" }, { column: "change" }, { column: "noise" }, { column: "verdict" }] })));
   },
 };

@@ -51,6 +51,6 @@ export const steps: View = {
     if (table.n === 0) return void root.append(empty("Neither A nor B has a whole step."));
     const [a, b] = [0, 1].map((row) => context.job.table("diff.side").num(row, "steps") ?? 0);
     if (a !== b) root.append(note(`A has ${f.count(a!, "whole step")}, B ${f.grouped(b!)}: the places that one of them lacks stay empty.`));
-    root.append(bars(context, table), section("The same as a table", grid(context.job, table)));
+    root.append(bars(context, table), section("The same as a table", grid(table)));
   },
 };

@@ -54,7 +54,7 @@ function rest(job: Job): HTMLElement | null {
   return section("What stayed",
     note(`${f.count(rows.length, "figure")} of ${f.grouped(table.n)}: `, noise > 0 ? `${f.grouped(noise)} differ by no more than chance, the others not at all. ` : "", link("All figures", "tables", { name: "diff.job" })),
     h("details", { class: "definitions" }, h("summary", null, "Which"),
-      grid(job, table, { rows, columns: [{ column: "figure", draw: (row) => labelOf(table.text(row, "figure") ?? "") }, { column: "unit" }, { column: "a", label: "A" }, { column: "b", label: "B" }, { column: "change" }, { column: "noise" }, { column: "verdict" }] })));
+      grid(table, { rows, columns: [{ column: "figure", draw: (row) => labelOf(table.text(row, "figure") ?? "") }, { column: "unit" }, { column: "a", label: "A" }, { column: "b", label: "B" }, { column: "change" }, { column: "noise" }, { column: "verdict" }] })));
 }
 
 export const summary: View = {
