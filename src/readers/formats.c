@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/page_mark.h"
 #include "json.h"
 #include "kineto.h"
 #include "nsys.h"
@@ -34,10 +35,10 @@ static bool starts_with(const char *head, size_t size, const char *start) {
 }
 
 static void tell(const char *head, size_t size, bool whole, tm_file_info *out) {
-    /* The page carries this mark in its first lines; the store is HDF5. */
+    /* The store is HDF5. */
     if (starts_with(head, size, "\x89HDF\r\n\x1a\n"))
         out->kind = TM_FILE_STORE;
-    else if (starts_with(head, size, "<!doctype html>") && strstr(head, "name=\"tmerge\""))
+    else if (tm_page_mark(head))
         out->kind = TM_FILE_PAGE;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (formats[i]->sniff(head, size, whole)) {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/page_mark.h"
 #include "report/json.h"
 #include "report/page.h"
 #include "report/timeline.h"
@@ -229,6 +230,5 @@ bool tm_report_is_page(const char *path) {
     if (n < 0)
         return false;
     head[n] = '\0';
-    return strncmp(head, "<!doctype html>", strlen("<!doctype html>")) == 0 &&
-           strstr(head, "name=\"tmerge\"") != NULL;
+    return tm_page_mark(head);
 }
