@@ -87,9 +87,18 @@ export async function open(path, { hash = "", theme = "light", width = 1440, hei
   page.on("console", (message) => noted.console.push(`${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => noted.console.push(`error: ${error.message}`));
   page.on("request", (request) => noted.requests.push(request.url()));
+  inOneStep(page);
   await page.goto(`file://${resolve(path)}${hash}`);
   if (ready !== null) await viewed(page, ready ?? (hash.slice(1).split("/")[0] || "summary"));
   return { page, noted, close: () => context.close() };
+}
+
+/**
+ * Playwright lists the elements in one call and reads them in the next; the page may have drawn
+ * others between the two, and a style read from an element that is gone is empty.
+ */
+function inOneStep(page) {
+  page.$$eval = (selector, use, more) => page.evaluate(`(${use})([...document.querySelectorAll(${JSON.stringify(selector)})], ${JSON.stringify(more)})`);
 }
 
 /** Waits until a view is drawn. */
