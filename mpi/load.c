@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agree.h"
+#include "communicators.h"
 #include "entries.h"
 #include "parts.h"
 #include "share.h"
@@ -391,7 +392,8 @@ static tm_status run(loader *l, tm_error *err) {
     }
     adopt_bases(l);
     TM_TRY(tm_mpi_agree(l->comm, list_ranks(l, err), err));
-    return build_all(l, err);
+    TM_TRY(build_all(l, err));
+    return tm_mpi_find_communicators(l->comm, l->out, err);
 }
 
 tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *left_out,

@@ -238,6 +238,15 @@ typedef struct tm_collective_attr {
     uint8_t kind; /* tm_collective_kind */
 } tm_collective_attr;
 
+/** A communicator of NCCL that a rank made or used, where its trace tells them by a hash and not by
+ * their ranks. `src_rank` and `dst_rank` of its kernels are places in it until tm_mpi_load has
+ * found those (match/communicators.h). */
+typedef struct tm_communicator {
+    uint32_t name;   /* name id: `group` of its kernels, the same text on all of its ranks */
+    int32_t n_ranks; /* ranks, and */
+    int32_t place;   /* of this rank among them; both -1 where its making was not recorded */
+} tm_communicator;
+
 /** A [memory] instant: an allocation, or a release where bytes is negative. */
 typedef struct tm_memory_attr {
     int64_t address; /* -1 where not recorded */
@@ -365,6 +374,8 @@ typedef struct tm_timeline {
     size_t n_spans;
     void *attrs[TM_N_ATTRS]; /* arrays of tm_launch_attr, tm_kernel_attr, ... */
     size_t n_attrs[TM_N_ATTRS];
+    tm_communicator *communicators; /* NULL once the ranks of all are known */
+    size_t n_communicators;
     tm_rank_clock clock;
     tm_comm_answer *answers; /* [n_attrs[TM_ATTR_COLLECTIVE]], NULL before matching */
 } tm_timeline;

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No job has more ranks; what claims to is not believed. */
-enum { GROUP_MAX = 1 << 20 };
-
 /* Groups repeat over the kernels of a rank; the fields that tell one are remembered. */
 typedef struct known_group {
     uint32_t name, ranks;
@@ -58,7 +55,8 @@ void tm_group_finder_destroy(tm_group_finder *finder) {
     free(finder);
 }
 
-/* Reads "[0, 1, 2]"; false where the list is cut ("...") or is none. */
+/* Reads "[0, 1, 2]", a rank of which nothing is known ("?") as -1; false where the list is cut
+ * ("...") or is none. */
 static bool parse_ranks(const char *p, const char *end, tm_vec *out) {
     out->n = 0;
     if (p == end || *p++ != '[')
@@ -68,6 +66,10 @@ static bool parse_ranks(const char *p, const char *end, tm_vec *out) {
         const char *digits = p;
         while (p < end && *p >= '0' && *p <= '9' && value < 1000000000)
             value = value * 10 + (*p++ - '0');
+        if (p == digits && *p == '?') {
+            value = -1;
+            p++;
+        }
         if (p == digits || !tm_vec_append(out, &value, 1))
             return false;
         if (p < end && *p == ']')
@@ -138,7 +140,7 @@ static bool regular_ranks(tm_group_finder *finder, const tm_collective_attr *att
     const tm_collective_attr *asked =
         attr->rank_start >= 0 ? attr : asking_operator(finder->timeline, attr->event);
     if (!asked || asked->rank_start < 0 || asked->rank_stride < 1 || attr->group_size < 1 ||
-        attr->group_size > GROUP_MAX)
+        attr->group_size > TM_GROUP_RANKS_MAX)
         return false;
     finder->ranks.n = 0;
     for (int32_t i = 0; i < attr->group_size; i++) {
@@ -151,7 +153,7 @@ static bool regular_ranks(tm_group_finder *finder, const tm_collective_attr *att
 
 /* A group of the size of the job has all of its ranks. */
 static bool all_ranks(tm_group_finder *finder, const tm_collective_attr *attr) {
-    if (attr->group_size < 1 || attr->group_size > GROUP_MAX ||
+    if (attr->group_size < 1 || attr->group_size > TM_GROUP_RANKS_MAX ||
         attr->group_size != finder->world_size)
         return false;
     finder->ranks.n = 0;

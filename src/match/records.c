@@ -25,8 +25,6 @@ typedef struct collector {
     tm_match_input *out;
     tm_vec lanes;      /* of lane */
     bool any_metadata; /* some kernel of the rank carries it */
-    uint32_t group;    /* name of the group of all that carry it, and */
-    bool many_groups;  /* they have several */
 } collector;
 
 void tm_match_input_init(tm_match_input *input) {
@@ -220,10 +218,6 @@ static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_err
     tm_group group = c->world;
     if (attr->name != TM_NO_NAME)
         TM_TRY(tm_group_find(c->groups, attr, &group, err));
-    /* One communicator whose making was not recorded: nothing says that it is not the job's. */
-    if (!group.known && attr->group_size < 0 && attr->group_ranks == TM_NO_NAME &&
-        attr->group != TM_NO_NAME && !c->many_groups)
-        group = c->world;
     if (!group.known)
         return tm_left_out_add(left_out, group.text, group.n_ranks, TM_UNMATCHED_GROUP, err);
     tm_comm_record record = make_record(c, attr, &group);
@@ -259,11 +253,7 @@ static tm_status order_kernels(collector *c, tm_vec *out, tm_error *err) {
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
         if (timeline->role[attrs[i].event] != TM_ROLE_COMMUNICATION)
             continue; /* the operator on the CPU */
-        if (attrs[i].name != TM_NO_NAME) {
-            c->many_groups |= c->any_metadata && attrs[i].group != c->group;
-            c->group = attrs[i].group;
-            c->any_metadata = true;
-        }
+        c->any_metadata |= attrs[i].name != TM_NO_NAME;
         uint32_t event = attrs[i].event, launch = timeline->launch[event];
         int64_t begin = timeline->begin_ns[event];
         ordered kernel = {launch == TM_NO_EVENT ? begin : timeline->begin_ns[launch], begin,

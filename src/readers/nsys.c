@@ -58,6 +58,7 @@ static tm_status set_base(tm_nsys_emitter *e, tm_error *err) {
 static tm_status read_all(tm_nsys_emitter *e, tm_error *err) {
     TM_TRY(set_base(e, err));
     TM_TRY(tm_nsys_read_facts(e, err));
+    TM_TRY(tm_nsys_read_world_size(e->db, &e->trace->world_size, err));
     TM_TRY(tm_nsys_emit_all(e, err));
     TM_TRY(tm_nsys_name_tracks(e, err));
     int64_t *no_epoch = &e->trace->counts[TM_COUNT_NO_EPOCH];

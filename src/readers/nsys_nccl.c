@@ -192,31 +192,39 @@ static const tm_nsys_range *range_at(const tm_vec *ranges, uint32_t track, int64
     return NULL;
 }
 
-/* A communicator of this process, as a call that made it told. */
-typedef struct communicator {
-    int64_t n_ranks; /* -1 where no such call was recorded */
-    bool largest;    /* of those known: its ranks are those of the job */
-} communicator;
-
-static communicator communicator_of(const tm_vec *inits, uint64_t id) {
-    const tm_nsys_payload *v = inits->data;
-    communicator out = {-1, true};
-    int64_t most = -1;
-    for (size_t i = 0; i < inits->n; i++) {
-        most = v[i].n_ranks > most ? v[i].n_ranks : most;
-        if (v[i].communicator == id)
-            out.n_ranks = v[i].n_ranks;
-    }
-    out.largest = out.n_ranks > 0 && out.n_ranks == most;
-    return out;
+static uint32_t name_of(tm_names *names, uint64_t communicator) {
+    char text[24];
+    snprintf(text, sizeof text, "%016" PRIx64, communicator);
+    return tm_names_intern_string(names, text);
 }
 
-/* The few payloads of calls that make a communicator. */
-static tm_status list_inits(const tm_vec *ranges, tm_vec *out, tm_error *err) {
+/* The communicator of this id, listed where it is new; NULL when memory is out. */
+static tm_communicator *find_communicator(tm_trace *trace, tm_names *names, uint64_t id) {
+    tm_communicator added = {name_of(names, id), -1, -1};
+    tm_communicator *v = trace->communicators.data;
+    if (added.name == TM_NAME_FAILED)
+        return NULL;
+    for (size_t i = 0; i < trace->communicators.n; i++)
+        if (v[i].name == added.name)
+            return &v[i];
+    return tm_vec_append(&trace->communicators, &added, 1);
+}
+
+/* The communicators whose making was recorded. */
+static tm_status list_made(tm_trace *trace, tm_names *names, const tm_vec *ranges, tm_error *err) {
     const tm_nsys_range *v = ranges->data;
-    for (size_t i = 0; i < ranges->n; i++)
-        if (v[i].payload.n_ranks > 0 && !tm_vec_append(out, &v[i].payload, 1))
+    for (size_t i = 0; i < ranges->n; i++) {
+        const tm_nsys_payload *p = &v[i].payload;
+        if (p->n_ranks <= 0 || p->n_ranks > INT32_MAX || p->communicator == 0)
+            continue;
+        tm_communicator *made = find_communicator(trace, names, p->communicator);
+        if (!made)
             return tm_fail_memory(err);
+        made->n_ranks = (int32_t)p->n_ranks;
+        if (trace->world_size < made->n_ranks) /* no job has fewer than one of its communicators */
+            trace->world_size = made->n_ranks;
+        made->place = p->rank >= 0 && p->rank < p->n_ranks ? (int32_t)p->rank : -1;
+    }
     return TM_OK;
 }
 
@@ -240,7 +248,7 @@ static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *n
     if (o->n_calls++ == 0) {
         o->communicator = range->payload.communicator;
         o->kind = kind;
-        o->peer = range->payload.peer;
+        o->peer = range->payload.peer <= INT32_MAX ? range->payload.peer : -1;
     } else if (!transfer || o->communicator != range->payload.communicator ||
                (o->kind != TM_COLL_SEND && o->kind != TM_COLL_RECV &&
                 o->kind != TM_COLL_SENDRECV)) {
@@ -270,38 +278,27 @@ static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const 
 }
 
 static tm_status add_row(tm_trace *trace, tm_names *names, const operation *o,
-                         const communicator *of, uint32_t event, tm_error *err) {
-    char text[24];
-    int64_t n = of->n_ranks > 0 && of->n_ranks < INT32_MAX ? of->n_ranks : -1;
-    int64_t others = n > 0 && o->sent_bytes < INT64_MAX / 64 / n ? n : -1;
-    int64_t in = o->kind == TM_COLL_RECV ? -1 : o->sent_bytes;
-    int64_t out = o->kind == TM_COLL_SEND ? -1 : o->received_bytes;
-    if (o->kind == TM_COLL_ALLGATHER)
-        out = others > 0 ? o->received_bytes * others : -1;
-    if (o->kind == TM_COLL_REDUCESCATTER)
-        in = others > 0 ? o->sent_bytes * others : -1;
-    snprintf(text, sizeof text, "%016" PRIx64, o->communicator);
+                         const tm_communicator *of, uint32_t event, tm_error *err) {
+    /* One way a gather or a scatter moves the piece of every rank, however many these are. */
+    bool no_in = o->kind == TM_COLL_RECV || o->kind == TM_COLL_REDUCESCATTER;
+    bool no_out = o->kind == TM_COLL_SEND || o->kind == TM_COLL_ALLGATHER;
     tm_collective_attr row = {
         .event = event,
         .seq = -1,
-        .in_elements = in,
-        .out_elements = out,
+        .in_elements = no_in ? -1 : o->sent_bytes,
+        .out_elements = no_out ? -1 : o->received_bytes,
         .wait_ns = -1,
         .first_rank = -1,
-        .group_size = (int32_t)n,
+        .group_size = of->n_ranks,
         .rank_start = -1,
         .rank_stride = -1,
-        .src_rank = -1,
-        .dst_rank = -1,
+        .src_rank = o->kind == TM_COLL_RECV ? (int32_t)o->peer : -1,
+        .dst_rank = o->kind == TM_COLL_SEND ? (int32_t)o->peer : -1,
         .name = tm_names_intern_string(names, tm_collective_word(o->kind)),
         .dtype = tm_names_intern_string(names, "Byte"),
-        .group = tm_names_intern_string(names, text),
+        .group = of->name,
     };
-    /* A peer is a rank of the communicator, which only in the job's own is one of the job. */
-    int32_t peer = of->largest && o->peer >= 0 && o->peer < n ? (int32_t)o->peer : -1;
-    row.src_rank = o->kind == TM_COLL_RECV ? peer : -1;
-    row.dst_rank = o->kind == TM_COLL_SEND ? peer : -1;
-    if (row.name == TM_NAME_FAILED || row.dtype == TM_NAME_FAILED || row.group == TM_NAME_FAILED ||
+    if (row.name == TM_NAME_FAILED || row.dtype == TM_NAME_FAILED ||
         !tm_vec_append(&trace->attrs[TM_ATTR_COLLECTIVE], &row, 1))
         return tm_fail_memory(err);
     return TM_OK;
@@ -312,7 +309,6 @@ typedef struct joiner {
     tm_trace *trace;
     tm_names *names;
     const tm_vec *ranges;
-    tm_vec inits; /* of tm_nsys_payload */
 } joiner;
 
 static tm_status join_kernel(const joiner *j, const nccl_kernel *kernel, tm_error *err) {
@@ -327,15 +323,15 @@ static tm_status join_kernel(const joiner *j, const nccl_kernel *kernel, tm_erro
                                            : collect_group(j->ranges, range, j->names, &o);
     if (!found)
         return TM_OK;
-    communicator of = communicator_of(&j->inits, o.communicator);
-    return add_row(j->trace, j->names, &o, &of, kernel->event, err);
+    const tm_communicator *of = find_communicator(j->trace, j->names, o.communicator);
+    return of ? add_row(j->trace, j->names, &o, of, kernel->event, err) : tm_fail_memory(err);
 }
 
 tm_status tm_nsys_join_nccl(tm_trace *trace, tm_names *names, tm_vec *ranges, tm_error *err) {
-    joiner j = {trace, names, ranges, TM_VEC(tm_nsys_payload)};
+    const joiner j = {trace, names, ranges};
     tm_vec kernels = TM_VEC(nccl_kernel);
     order_ranges(ranges);
-    tm_status status = list_inits(ranges, &j.inits, err);
+    tm_status status = list_made(trace, names, ranges, err);
     if (status == TM_OK)
         status = list_kernels(trace, names, &kernels, err);
     if (status == TM_OK)
@@ -344,6 +340,5 @@ tm_status tm_nsys_join_nccl(tm_trace *trace, tm_names *names, tm_vec *ranges, tm
     for (size_t i = 0; i < kernels.n && status == TM_OK; i++)
         status = join_kernel(&j, &v[i], err);
     tm_vec_free(&kernels);
-    tm_vec_free(&j.inits);
     return status;
 }

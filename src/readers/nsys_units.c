@@ -6,9 +6,13 @@
 #include "nsys_nccl.h"
 #include "tmerge/timeline.h"
 
-/* Of the environment that a report captured these alone are read: the rest may hold secrets. */
-static const char *const rank_variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
-                                             "SLURM_PROCID"};
+/* Of the environment that a report captured these alone are read: the rest may hold secrets. First
+ * those that name the rank, then those that name how many there are. (SLURM_NTASKS is not among
+ * them: a job step may have fewer tasks than the allocation.) */
+enum { N_RANK_VARIABLES = 4, N_VARIABLES = 7 };
+static const char *const variables[N_VARIABLES] = {
+    "RANK",       "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID",
+    "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
 
 /* A process and a device on which it did something. */
 typedef struct pair {
@@ -179,37 +183,44 @@ static tm_status find_init_ranks(const tm_nsys_db *db, tm_vec *pairs, tm_error *
 }
 
 static tm_status each_variable(void *context, sqlite3_value **values, tm_error *err) {
-    int64_t *ranks = context; /* of each variable, -1 unknown */
+    int64_t *numbers = context; /* of each variable, -1 unknown */
     const char *text = tm_nsys_text(values[0]).bytes;
     (void)err;
-    for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++) {
-        size_t size = strlen(rank_variables[i]);
-        if (strncmp(text, rank_variables[i], size) != 0 || text[size] != '=')
+    for (size_t i = 0; i < N_VARIABLES; i++) {
+        size_t size = strlen(variables[i]);
+        if (strncmp(text, variables[i], size) != 0 || text[size] != '=')
             continue;
         const char *digits = text + size + 1;
         digits += *digits == '"'; /* values may be quoted */
         size_t n = strspn(digits, "0123456789");
         if (n > 0 && n < 12 && (digits[n] == '\0' || digits[n] == '"'))
-            ranks[i] = valid_rank(strtoll(digits, NULL, 10));
+            numbers[i] = valid_rank(strtoll(digits, NULL, 10));
     }
     return TM_OK;
 }
 
-/* The environment is that of the program that was started, which is the process of the rank only
- * where there is one. */
-static tm_status find_variable_rank(const tm_nsys_db *db, pair *of, tm_error *err) {
-    enum { N = sizeof rank_variables / sizeof *rank_variables };
+/* The first of the variables [first, end) that is a number, -1 where none is. */
+static tm_status read_variable(const tm_nsys_db *db, size_t first, size_t end, int64_t *out,
+                               tm_error *err) {
     static const char *const column[] = {"value"};
-    const tm_nsys_query query = {
-        "META_DATA_CAPTURE", column, 1,
-        "name LIKE 'PROCESS_%:ENVIRONMENT_VARIABLE' AND (value GLOB 'RANK=*' OR value GLOB "
-        "'OMPI_COMM_WORLD_RANK=*' OR value GLOB 'PMI_RANK=*' OR value GLOB 'SLURM_PROCID=*')",
-        "name"};
-    int64_t ranks[N] = {-1, -1, -1, -1};
-    TM_TRY(tm_nsys_scan(db, &query, 0, each_variable, ranks, err));
-    for (size_t i = 0; i < N && of->rank < 0; i++)
-        of->rank = ranks[i];
+    const tm_nsys_query query = {"META_DATA_CAPTURE", column, 1,
+                                 "name LIKE 'PROCESS_%:ENVIRONMENT_VARIABLE' AND (value GLOB "
+                                 "'RANK=*' OR value GLOB 'OMPI_COMM_WORLD_*' OR value GLOB "
+                                 "'PMI_*' OR value GLOB 'SLURM_PROCID=*' OR value GLOB "
+                                 "'WORLD_SIZE=*')",
+                                 "name"};
+    int64_t numbers[N_VARIABLES];
+    for (size_t i = 0; i < N_VARIABLES; i++)
+        numbers[i] = -1;
+    *out = -1;
+    TM_TRY(tm_nsys_scan(db, &query, 0, each_variable, numbers, err));
+    for (size_t i = first; i < end && *out < 0; i++)
+        *out = numbers[i];
     return TM_OK;
+}
+
+tm_status tm_nsys_read_world_size(const tm_nsys_db *db, int64_t *out, tm_error *err) {
+    return read_variable(db, N_RANK_VARIABLES, N_VARIABLES, out, err);
 }
 
 /* A rank that two units have is none of either. */
@@ -249,8 +260,10 @@ static tm_status find_ranks(const tm_nsys_db *db, tm_vec *pairs, tm_error *err) 
         TM_TRY(find_init_ranks(db, pairs, err));
         drop_repeated(pairs);
     }
+    /* The environment is that of the program that was started, which is the process of the rank
+     * only where there is one. */
     if (pairs->n == 1 && v->rank < 0)
-        return find_variable_rank(db, v, err);
+        return read_variable(db, 0, N_RANK_VARIABLES, &v->rank, err);
     if (any_unknown(pairs))
         for (size_t i = 0; i < pairs->n; i++)
             v[i].rank = -1;

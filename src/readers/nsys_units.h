@@ -27,6 +27,9 @@ tm_status tm_nsys_read_clock(const tm_nsys_db *db, tm_nsys_clock *out, tm_error 
 /** The host's name, which is the caller's; empty where the export does not say. */
 tm_status tm_nsys_read_host(const tm_nsys_db *db, tm_vec *out, tm_error *err) TM_MUST_CHECK;
 
+/** Ranks of the job as the environment of the program that was started has them, -1 without. */
+tm_status tm_nsys_read_world_size(const tm_nsys_db *db, int64_t *out, tm_error *err) TM_MUST_CHECK;
+
 /** As list_units of tm_format. */
 tm_status tm_nsys_list_units(const char *path, tm_vec *units, bool *foreign,
                              tm_error *err) TM_MUST_CHECK;

@@ -131,6 +131,9 @@ static tm_status absorb(tm_trace *into, const tm_trace *from, tm_error *err) {
     for (int a = 0; a < TM_N_ATTRS && status == TM_OK; a++)
         status = tm_join_attrs(&join, (tm_attr)a, from->attrs[a].data, from->attrs[a].n, err);
     tm_join_end(&join);
+    if (status == TM_OK &&
+        !tm_vec_append(&into->communicators, from->communicators.data, from->communicators.n))
+        return tm_fail_memory(err);
     return status;
 }
 
@@ -308,6 +311,9 @@ static tm_status place_attrs(builder *b, tm_error *err) {
         b->out->n_attrs[a] = rows->n;
         *rows = (tm_vec){.size = rows->size};
     }
+    b->out->communicators = b->all->communicators.data;
+    b->out->n_communicators = b->all->communicators.n;
+    b->all->communicators = TM_VEC(tm_communicator);
     return TM_OK;
 }
 

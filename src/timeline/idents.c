@@ -39,6 +39,8 @@ void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, u
     }
     for (size_t i = 0; i < timeline->n_spans; i++)
         visit(context, &timeline->spans[i].source);
+    for (size_t i = 0; i < timeline->n_communicators; i++)
+        visit(context, &timeline->communicators[i].name);
     for (int a = 0; a < TM_N_ATTRS; a++)
         tm_attr_each_name((tm_attr)a, timeline->attrs[a], timeline->n_attrs[a], visit, context);
 }

@@ -16,6 +16,7 @@ void tm_timeline_destroy(tm_timeline *timeline) {
     free(timeline->tracks);
     free(timeline->steps);
     free(timeline->spans);
+    free(timeline->communicators);
     free(timeline->answers);
     for (int i = 0; i < TM_N_ATTRS; i++)
         free(timeline->attrs[i]);

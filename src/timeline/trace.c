@@ -27,6 +27,7 @@ void tm_trace_init(tm_trace *trace) {
         .base_ns = -1,
         .events = TM_VEC(tm_raw_event),
         .tracks = TM_VEC(tm_track),
+        .communicators = TM_VEC(tm_communicator),
     };
     for (int i = 0; i < TM_N_ATTRS; i++)
         trace->attrs[i] = (tm_vec){.size = layouts[i].size};
@@ -57,6 +58,7 @@ void tm_trace_trim(tm_trace *trace) {
 void tm_trace_free(tm_trace *trace) {
     tm_vec_free(&trace->events);
     tm_vec_free(&trace->tracks);
+    tm_vec_free(&trace->communicators);
     for (int i = 0; i < TM_N_ATTRS; i++)
         tm_vec_free(&trace->attrs[i]);
 }

@@ -36,6 +36,7 @@ typedef struct tm_trace {
     tm_vec events;            /* of tm_raw_event */
     tm_vec tracks;            /* of tm_track, without first and count */
     tm_vec attrs[TM_N_ATTRS]; /* of tm_launch_attr, ... */
+    tm_vec communicators;     /* of tm_communicator, in any order */
 } tm_trace;
 
 void tm_trace_init(tm_trace *trace);

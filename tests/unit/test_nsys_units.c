@@ -171,13 +171,15 @@ static void payloads_say_what_kernels_of_nccl_do(void **state) {
         {{{"ncclAllReduce", 90, 110, 5, 24, {0xabc, 4096, 0}}},
          "allreduce 0000000000000abc 4 4096 4096 -1 -1"},
         {{{"ncclAllGather", 90, 110, 5, 16, {0xabc, 100, 0}}},
-         "allgather 0000000000000abc 4 100 400 -1 -1"},
+         "allgather 0000000000000abc 4 100 -1 -1 -1"},
         {{{"ncclReduceScatter", 90, 110, 5, 16, {0xabc, 100, 0}}},
-         "reducescatter 0000000000000abc 4 400 100 -1 -1"},
+         "reducescatter 0000000000000abc 4 -1 100 -1 -1"},
         {{{"ncclSend", 90, 110, 5, 24, {0xabc, 64, 3}}}, "send 0000000000000abc 4 64 -1 -1 3"},
         {{{"ncclRecv", 90, 110, 5, 24, {0xabc, 64, 1}}}, "recv 0000000000000abc 4 -1 64 1 -1"},
-        /* of a communicator whose making was not recorded neither size nor peers are known */
-        {{{"ncclSend", 90, 110, 5, 24, {0xdef, 64, 3}}}, "send 0000000000000def -1 64 -1 -1 -1"},
+        /* of a communicator whose making was not recorded the size is not known */
+        {{{"ncclSend", 90, 110, 5, 24, {0xdef, 64, 3}}}, "send 0000000000000def -1 64 -1 -1 3"},
+        {{{"ncclAllGather", 90, 110, 5, 16, {0xdef, 100, 0}}},
+         "allgather 0000000000000def -1 100 -1 -1 -1"},
         /* the innermost range */
         {{{"ncclAllReduce", 80, 120, 5, 24, {0xabc, 1, 0}},
           {"ncclBroadcast", 90, 110, 5, 24, {0xabc, 2, 0}}},

@@ -183,39 +183,6 @@ static void reasons_are_counted_by_group(void **state) {
     close_ground(&g);
 }
 
-static void the_one_communicator_of_a_rank_is_the_jobs_where_nothing_else_is_known(void **state) {
-    (void)state;
-    static const comm_spec one[] = {{.name = "allreduce",
-                                     .begin_ns = 0,
-                                     .group = "00ab",
-                                     .size = -1,
-                                     .in = GIVEN(8),
-                                     .dtype = "Byte"},
-                                    {.name = "allreduce",
-                                     .begin_ns = 9,
-                                     .group = "00ab",
-                                     .size = -1,
-                                     .in = GIVEN(8),
-                                     .dtype = "Byte"}};
-    comm_spec two[] = {one[0], one[1]};
-    two[1].group = "00cd";
-    comm_spec sized[] = {one[0], one[1]};
-    sized[0].size = sized[1].size = 2; /* of other ranks than the job's */
-    ground g = open_ground();
-    tm_match_input input = collect_rank(&g, 0, one, COUNT(one), WORLD);
-    assert_int_equal(input.records.n, 2);
-    assert_int_equal(((const tm_comm_record *)input.records.data)->group_size, WORLD);
-    assert_int_equal(((const tm_comm_record *)input.records.data)->bytes, 8);
-    tm_match_input_free(&input);
-    input = collect_rank(&g, 0, two, COUNT(two), WORLD);
-    assert_int_equal(input.records.n, 0);
-    tm_match_input_free(&input);
-    input = collect_rank(&g, 0, sized, COUNT(sized), WORLD);
-    assert_int_equal(input.records.n, 0);
-    tm_match_input_free(&input);
-    close_ground(&g);
-}
-
 static void one_sided_kernels_are_unmatched(void **state) {
     (void)state;
     static const char *const names[] = {"void deep_ep::internode::dispatch<8>(int4*)",
@@ -704,7 +671,6 @@ int main(void) {
         cmocka_unit_test(a_record_holds_all_that_matching_needs),
         cmocka_unit_test(kernels_without_metadata_beside_others_with_it_are_unmatched),
         cmocka_unit_test(a_trace_without_metadata_is_matched_by_order),
-        cmocka_unit_test(the_one_communicator_of_a_rank_is_the_jobs_where_nothing_else_is_known),
         cmocka_unit_test(one_sided_kernels_are_unmatched),
         cmocka_unit_test(streams_correspond_by_their_first_kernel),
         cmocka_unit_test(kernels_that_begin_together_keep_the_order_of_rows),

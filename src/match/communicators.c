@@ -1,0 +1,233 @@
+#include "communicators.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "groups.h"
+
+static uint64_t hash_of(const tm_names *names, uint32_t name) {
+    tm_text text = tm_names_text(names, name);
+    return tm_group_hash(0, text.bytes, text.size);
+}
+
+tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names, int process,
+                              tm_vec *out, tm_error *err) {
+    for (size_t i = 0; i < timeline->n_communicators; i++) {
+        const tm_communicator *c = &timeline->communicators[i];
+        tm_membership member = {hash_of(names, c->name), timeline->rank, c->n_ranks, c->place,
+                                process};
+        if (!tm_vec_append(out, &member, 1))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+/* A rank with several traces may have said more in one than in another: that first. */
+static int by_communicator(const void *a, const void *b) {
+    const tm_membership *x = a, *y = b;
+    if (x->communicator != y->communicator)
+        return x->communicator < y->communicator ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->n_ranks < y->n_ranks) - (x->n_ranks > y->n_ranks);
+}
+
+static void sort(tm_vec *members) {
+    if (members->n > 1)
+        qsort(members->data, members->n, members->size, by_communicator);
+}
+
+/* The end of the run of one communicator that begins at a member. */
+static size_t end_of(const tm_vec *members, size_t first) {
+    const tm_membership *v = members->data;
+    size_t end = first + 1;
+    while (end < members->n && v[end].communicator == v[first].communicator)
+        end++;
+    return end;
+}
+
+static int by_value(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Addresses the members [first, end) to each of their processes. */
+static bool answer_run(const tm_vec *members, size_t first, size_t end, tm_vec *out) {
+    const tm_membership *v = members->data;
+    int32_t *processes = malloc((end - first) * sizeof *processes);
+    for (size_t i = first; i < end && processes; i++)
+        processes[i - first] = v[i].process;
+    if (processes)
+        qsort(processes, end - first, sizeof *processes, by_value);
+    bool ok = processes != NULL;
+    for (size_t p = 0; p < end - first && ok; p++)
+        for (size_t i = first; i < end && ok; i++) {
+            tm_membership answer = v[i];
+            answer.process = processes[p];
+            ok = (p > 0 && processes[p] == processes[p - 1]) || tm_vec_append(out, &answer, 1);
+        }
+    free(processes);
+    return ok;
+}
+
+tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, tm_error *err) {
+    sort(members);
+    for (size_t first = 0, end; first < members->n; first = end) {
+        end = end_of(members, first);
+        if (!answer_run(members, first, end, out))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+/* What is known of a communicator, once all have told. */
+typedef struct group {
+    uint32_t name;
+    uint32_t list;     /* name id of its ranks, TM_NO_NAME where they are not known */
+    int32_t size;      /* -1 unknown */
+    size_t n;          /* members in the job */
+    int64_t *ranks;    /* [n] ascending; owned */
+    int64_t *by_place; /* [n] NULL where places are not known; owned */
+} group;
+
+/* The members of the run, each once; false when memory is out. */
+static bool list_members(const tm_membership *run, size_t n, group *out) {
+    out->ranks = malloc(n * sizeof *out->ranks);
+    out->by_place = malloc(n * sizeof *out->by_place);
+    for (size_t i = 0; i < n && out->ranks; i++)
+        if (i == 0 || run[i].rank != run[i - 1].rank)
+            out->ranks[out->n++] = run[i].rank;
+    return out->ranks && out->by_place;
+}
+
+/* The size that was recorded: -1 where none was, 0 where there are several. */
+static int32_t recorded_size(const tm_membership *run, size_t n) {
+    int32_t size = -1;
+    for (size_t i = 0; i < n; i++)
+        if (run[i].n_ranks > 0) {
+            if (size > 0 && run[i].n_ranks != size)
+                return 0;
+            size = run[i].n_ranks;
+        }
+    return size;
+}
+
+/* Puts every member at its place; forgets places unless each has one. */
+static void order_by_place(const tm_membership *run, size_t n, group *g) {
+    size_t filled = 0;
+    for (size_t i = 0; i < g->n; i++)
+        g->by_place[i] = -1;
+    for (size_t i = 0; i < n; i++)
+        if (run[i].place >= 0 && (size_t)run[i].place < g->n && g->by_place[run[i].place] < 0) {
+            g->by_place[run[i].place] = run[i].rank;
+            filled++;
+        }
+    if (filled == g->n && (size_t)g->size == g->n)
+        return;
+    free(g->by_place);
+    g->by_place = NULL;
+}
+
+/* "[0, 1, 2]", as the profiler writes it, with "?" for each rank of which there is no trace. */
+static bool print_list(group *g, tm_names *names) {
+    tm_vec text = TM_VEC(char);
+    char part[32];
+    bool ok = true;
+    for (size_t i = 0; i < (size_t)g->size && ok; i++) {
+        const char *before = i ? ", " : "[";
+        int size = i < g->n ? snprintf(part, sizeof part, "%s%" PRId64, before, g->ranks[i])
+                            : snprintf(part, sizeof part, "%s?", before);
+        ok = tm_vec_append(&text, part, (size_t)size) != NULL;
+    }
+    ok = ok && tm_vec_append(&text, "]", 1);
+    g->list = ok ? tm_names_intern(names, text.data, text.n) : TM_NAME_FAILED;
+    tm_vec_free(&text);
+    return g->list != TM_NAME_FAILED;
+}
+
+static bool find_group(const tm_vec *answers, bool all_told, uint32_t name, tm_names *names,
+                       group *out) {
+    const tm_membership *v = answers->data;
+    uint64_t hash = hash_of(names, name);
+    size_t first = 0, high = answers->n;
+    while (first < high) {
+        size_t middle = first + (high - first) / 2;
+        if (v[middle].communicator < hash)
+            first = middle + 1;
+        else
+            high = middle;
+    }
+    size_t n = end_of(answers, first) - first; /* its own rank is among them */
+    *out = (group){.name = name, .list = TM_NO_NAME};
+    if (!list_members(v + first, n, out))
+        return false;
+    out->size = recorded_size(v + first, n);
+    if (out->size < 0 && all_told && out->n > 1)
+        out->size = (int32_t)out->n;
+    order_by_place(v + first, n, out);
+    if (out->size > TM_GROUP_RANKS_MAX || out->size < (int64_t)out->n) {
+        out->size = -1;
+        return true;
+    }
+    return print_list(out, names);
+}
+
+/* The global rank of a peer's place, -1 unknown. */
+static int32_t peer_of(const group *g, int64_t own, int32_t place) {
+    if (place < 0 || (size_t)place >= g->n || (size_t)g->size != g->n)
+        return -1;
+    if (g->by_place)
+        return (int32_t)g->by_place[place];
+    return g->n == 2 ? (int32_t)g->ranks[g->ranks[0] == own] : -1;
+}
+
+/* What a piece of every rank comes to; -1 where that is not known, or absurd. */
+static int64_t all_pieces(int64_t piece, int32_t n_ranks) {
+    return n_ranks > 0 && piece >= 0 && piece < INT64_MAX / 64 / n_ranks ? piece * n_ranks : -1;
+}
+
+static void apply_group(const group *g, int64_t rank, tm_collective_attr *attr) {
+    attr->group_ranks = g->list;
+    attr->group_size = g->size;
+    attr->src_rank = peer_of(g, rank, attr->src_rank);
+    attr->dst_rank = peer_of(g, rank, attr->dst_rank);
+    if (attr->kind == TM_COLL_ALLGATHER)
+        attr->out_elements = all_pieces(attr->in_elements, g->size);
+    if (attr->kind == TM_COLL_REDUCESCATTER)
+        attr->in_elements = all_pieces(attr->out_elements, g->size);
+}
+
+/* Groups are few, and the next kernel's is often the last one's. */
+static void apply_groups(const group *groups, size_t n, tm_timeline *timeline) {
+    tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    size_t k = 0;
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
+        for (size_t tried = 0; tried < n && groups[k].name != attrs[i].group; tried++)
+            k = k + 1 < n ? k + 1 : 0;
+        if (n > 0 && groups[k].name == attrs[i].group)
+            apply_group(&groups[k], timeline->rank, &attrs[i]);
+    }
+}
+
+tm_status tm_memberships_apply(tm_vec *answers, bool all_told, tm_timeline *timeline,
+                               tm_names *names, tm_error *err) {
+    size_t n = timeline->n_communicators;
+    group *groups = calloc(n + 1, sizeof *groups);
+    bool ok = groups != NULL;
+    sort(answers);
+    for (size_t i = 0; i < n && ok; i++)
+        ok = find_group(answers, all_told, timeline->communicators[i].name, names, &groups[i]);
+    if (ok)
+        apply_groups(groups, n, timeline);
+    for (size_t i = 0; i < n && groups; i++) {
+        free(groups[i].ranks);
+        free(groups[i].by_place);
+    }
+    free(groups);
+    free(timeline->communicators);
+    timeline->communicators = NULL;
+    timeline->n_communicators = 0;
+    return ok ? TM_OK : tm_fail_memory(err);
+}
