@@ -364,8 +364,8 @@ def test_the_environment_says_how_many_ranks_there_are():
     equal(matching('tmerge.h5', 'complete'), {})
     for variable, known in (('WORLD_SIZE=8', True), ('OMPI_COMM_WORLD_SIZE=8', True),
                             ('PMI_SIZE=8', True), ('SLURM_NTASKS=8', False)):
-        export('rank0.sqlite', environment=[variable])
-        done = merged('rank0.sqlite', '-o', 'one.h5')
+        export(f'{variable}_rank0.sqlite', environment=[variable])
+        done = merged(f'{variable}_rank0.sqlite', '-o', f'{variable}.h5')
         equal('7 of 8 ranks have no trace' in done.out, known, variable)
 
 
