@@ -163,6 +163,40 @@ static void print_missing(const tm_loaded *loaded, const tm_colors *colors) {
     printf("%s%s\n", missing > shown ? ", ..." : "", colors->off);
 }
 
+/* Ranks of one format with its name; the row behind the last that is the first of its format. */
+static size_t next_format(const tm_table *ranks, size_t row, const char **format, int64_t *n) {
+    for (; row < ranks->n_rows; row++) {
+        bool first = true;
+        *format = tm_table_cell(ranks, row, "format")->value.text;
+        *n = 0;
+        for (size_t i = 0; i < ranks->n_rows && first; i++)
+            if (strcmp(tm_table_cell(ranks, i, "format")->value.text, *format) == 0) {
+                first = i >= row;
+                ++*n;
+            }
+        if (first)
+            return row + 1;
+    }
+    return 0;
+}
+
+/* A job of several formats says so: each names process groups in its own way. */
+static void print_formats(const tm_table *ranks, const tm_colors *colors) {
+    const char *format;
+    int64_t n;
+    size_t row = next_format(ranks, 0, &format, &n);
+    if (row == 0 || n == (int64_t)ranks->n_rows)
+        return;
+    printf("%s! traces of several kinds:", colors->warning);
+    for (const char *before = " "; row > 0; row = next_format(ranks, row, &format, &n)) {
+        printf("%s%s of %" PRId64 " rank%s", before, format, n, n == 1 ? "" : "s");
+        before = ", ";
+    }
+    printf("; each kind names process\n  groups in its own way, and collectives between them are "
+           "not matched by name%s\n",
+           colors->off);
+}
+
 /* The steps of the rank whose first row is `row`, as a hash that their order decides. */
 static uint64_t steps_hash(const tm_table *steps, size_t *row) {
     int64_t rank = number(steps, *row, "rank");
@@ -269,6 +303,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     print_advice(tm_tables_find(tables, "advice.item"), store);
     tm_summary_clocks(tables, colors);
     print_missing(loaded, colors);
+    print_formats(tm_tables_find(tables, "job.rank"), colors);
     print_odd_steps(tm_tables_find(tables, "overlap.step"), colors);
     print_remarks(tables, colors);
     print_left_out(tables, colors);

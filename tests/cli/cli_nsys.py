@@ -212,9 +212,12 @@ def test_one_report_of_each_rank_and_one_of_a_node_make_the_same_job():
 def test_kineto_and_nsight_ranks_make_one_job():
     put('rank0.json', small_trace(0))
     export('rank1.sqlite')
-    merged('rank0.json', 'rank1.sqlite')
+    put('rank2.json', small_trace(2))
+    done = merged('rank0.json', 'rank1.sqlite', 'rank2.json')
     equal([(row['rank'], row['format']) for row in rows('tmerge.h5', 'job.rank')],
-          [(0, 'kineto'), (1, 'nsys')])
+          [(0, 'kineto'), (1, 'nsys'), (2, 'kineto')])
+    contains(done.out, '! traces of several kinds: kineto of 2 ranks, nsys of 1 rank; each kind')
+    lacks(merged('rank0.json', 'rank2.json', '-o', 'one_kind.h5').out, 'several kinds')
 
 
 # What an export does not hold: occupancy, sizes and groups of collectives, operators and memory; and

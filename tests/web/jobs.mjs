@@ -54,6 +54,10 @@ export const STATES = {
     for (const rank of [1, 5]) rmSync(join(folder, `profile_rank_${rank}.json`));
     return merge(name, folder);
   },
+  "two-formats": (name) => {
+    const options = { ranks: 4, ...small }, kineto = synth(`${name}-kineto`, options), nsys = synth(`${name}-nsys`, { format: "nsys", ...options });
+    return merge(name, [0, 1, 2].map((rank) => join(kineto, `profile_rank_${rank}.json`)).concat(join(nsys, "profile_rank_3.sqlite")));
+  },
   "unequal-steps": (name) => merge(name, synth(`${name}-traces`, { ranks: 4, window_skew: 2, ...small, steps: 5 })),
   "truncated": (name) => {
     const path = join(synth(`${name}-traces`, { ranks: 4, ...small }), "profile_rank_2.json");

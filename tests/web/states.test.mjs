@@ -128,6 +128,10 @@ test("clocks that are not compared: what rests on them is left out and said", ()
   assert.match(await main(page), /Clocks are not compared \(--align=none\)/);
 }));
 
+test("a job of several formats says so", () => of("two-formats", async (page) => {
+  assert.match(await main(page), /Traces of several kinds \(kineto of 3 ranks, nsys of 1 rank\)/);
+}));
+
 test("ranks without a trace keep their places", () => of("missing-ranks", async (page) => {
   const rows = () => page.$$eval(".stacks .stack:not(.axis)", (all) => all.map((e) => [e.querySelector(".row-label").textContent, e.querySelector(".bar").classList.contains("missing")]));
   const expected = [0, 1, 2, 3, 4, 5].map((rank) => [`rank ${rank}`, rank === 1 || rank === 5]);

@@ -316,6 +316,9 @@ function basis(job: Job): HTMLElement {
   ];
   if (cutShort > 0) parts.push(h("b", { class: "bad" }, `† ${f.count(cutShort, "trace is", "traces are")} cut short. `));
   if (missing.length > 0) parts.push(h("b", { class: "bad" }, `† ${f.count(missing.length, "rank")} of ${job.facts["world_size"]} gave no trace: ${f.ranges(missing.slice(0, 64))}. `));
+  const kinds = [...ranks.by("format")];
+  if (kinds.length > 1)
+    parts.push(h("b", null, `Traces of several kinds (${kinds.map(([kind, rows]) => `${String(kind)} of ${f.count(rows.length, "rank")}`).join(", ")}): each names process groups in its own way, and collectives between them are not matched by name. `));
   if (left > 0) parts.push(`${f.count(left, "file given was", "files given were")} left out. `);
   if (match.all > 0)
     parts.push(`${f.grouped(match.matched)} of ${f.count(match.all, "communication kernel")} (${f.percent(match.percent)}) were matched across ranks`,
