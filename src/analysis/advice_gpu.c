@@ -77,37 +77,68 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
              host_bound ? "between kernels and for want of a launch" : "between kernels");
 }
 
-void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
+/* Copies between the GPUs and their hosts, over all ranks. */
+typedef struct host_copies {
+    int64_t n, bytes, total_ns;
+    int64_t alone_ns, alone_to_host_ns; /* with no computation beside them */
+} host_copies;
+
+static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
     const tm_table *kinds = tm_tables_find(f->tables, "transfers.kind");
-    int64_t lost = 0, bytes = 0, total = 0, to_host = 0, n = 0;
+    host_copies sum = {0};
     for (size_t i = 0; i < kinds->n_rows; i++) {
         const tm_cell *memory = tm_table_cell(kinds, i, "host_memory");
-        if (memory->null || strcmp(memory->value.text, "pageable") != 0)
+        const char *kind = tm_table_cell(kinds, i, "kind")->value.text;
+        bool to_host = strcmp(kind, "dtoh") == 0;
+        bool fits = !memory->null && strcmp(memory->value.text, "pageable") == 0;
+        if (fits != pageable || (!to_host && strcmp(kind, "htod") != 0))
             continue;
         int64_t alone = tm_facts_int(f, "transfers.kind", i, "union_ns") -
                         tm_facts_int(f, "transfers.kind", i, "overlap_ns");
-        lost += alone;
-        bytes += tm_facts_int(f, "transfers.kind", i, "bytes");
-        total += tm_facts_int(f, "transfers.kind", i, "total_ns");
-        n += tm_facts_int(f, "transfers.kind", i, "count");
-        if (strcmp(tm_table_cell(kinds, i, "kind")->value.text, "dtoh") == 0)
-            to_host += alone;
+        sum.n += tm_facts_int(f, "transfers.kind", i, "count");
+        sum.bytes += tm_facts_int(f, "transfers.kind", i, "bytes");
+        sum.total_ns += tm_facts_int(f, "transfers.kind", i, "total_ns");
+        sum.alone_ns += alone;
+        sum.alone_to_host_ns += to_host ? alone : 0;
     }
+    return sum;
+}
+
+/* Cost, measure and evidence of copies that @p what names; the text is the caller's. */
+static void advise_copies(const tm_facts *f, const host_copies *sum, const char *what,
+                          tm_advice *out) {
     char time[32];
-    out->cost_ns = lost;
-    out->measure = tm_facts_percent(lost, f->window_ns);
-    tm_evidence_time(lost, time, sizeof time);
+    out->cost_ns = sum->alone_ns;
+    out->measure = tm_facts_percent(sum->alone_ns, f->window_ns);
+    tm_evidence_time(sum->alone_ns, time, sizeof time);
+    snprintf(out->evidence, sizeof out->evidence,
+             "%" PRId64 " copies between GPUs and %s move %.1f MB at %.1f GB/s; with no "
+             "computation beside them they take %.1f %% of the GPU time (%s).",
+             sum->n, what, (double)sum->bytes / 1e6,
+             sum->total_ns > 0 ? (double)sum->bytes / (double)sum->total_ns : 0.0, out->measure,
+             time);
+}
+
+void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
+    host_copies sum = sum_host_copies(f, true);
+    advise_copies(f, &sum, "pageable memory", out);
     snprintf(out->text, sizeof out->text,
-             2 * to_host > lost
+             2 * sum.alone_to_host_ns > sum.alone_ns
                  ? "Copy results to pinned memory with non_blocking=True, and seldom: each .item() "
                    "or .cpu() waits."
                  : "Copy from pinned memory: DataLoader(pin_memory=True) and .to(device, "
                    "non_blocking=True).");
-    snprintf(out->evidence, sizeof out->evidence,
-             "%" PRId64 " copies between GPUs and pageable memory move %.1f MB at %.1f GB/s; with "
-             "no computation beside them they take %.1f %% of the GPU time (%s).",
-             n, (double)bytes / 1e6, total > 0 ? (double)bytes / (double)total : 0.0, out->measure,
-             time);
+}
+
+void tm_look_exposed_copies(const tm_facts *f, tm_advice *out) {
+    host_copies sum = sum_host_copies(f, false);
+    advise_copies(f, &sum, "the host", out);
+    snprintf(out->text, sizeof out->text,
+             2 * sum.alone_to_host_ns > sum.alone_ns
+                 ? "Copy less to the host, or beside computation: on a stream of its own, what is "
+                   "offloaded only where memory runs short."
+                 : "Copy less to the GPUs, or beside computation: prefetch on a stream of its own, "
+                   "keep on the GPU what every step needs.");
 }
 
 void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {

@@ -13,6 +13,7 @@ typedef enum tm_rule_id {
     TM_RULE_INPUT,
     TM_RULE_SMALL_KERNELS,
     TM_RULE_PAGEABLE_COPIES,
+    TM_RULE_EXPOSED_COPIES,
     TM_RULE_DEVICE_ALLOCATION,
     TM_RULE_EXPOSED_COMMUNICATION,
     TM_RULE_COMMUNICATION,
@@ -55,10 +56,10 @@ typedef struct tm_advice {
 typedef void tm_rule_look(const tm_facts *facts, tm_advice *out);
 
 tm_rule_look tm_look_straggler, tm_look_imbalance, tm_look_late_ranks, tm_look_input,
-    tm_look_small_kernels, tm_look_pageable_copies, tm_look_device_allocation,
-    tm_look_exposed_communication, tm_look_communication, tm_look_gpu_utilization,
-    tm_look_step_variation, tm_look_optimizer, tm_look_tensor_cores, tm_look_memory,
-    tm_look_memory_growth, tm_look_clock_quality, tm_look_missing_ranks;
+    tm_look_small_kernels, tm_look_pageable_copies, tm_look_exposed_copies,
+    tm_look_device_allocation, tm_look_exposed_communication, tm_look_communication,
+    tm_look_gpu_utilization, tm_look_step_variation, tm_look_optimizer, tm_look_tensor_cores,
+    tm_look_memory, tm_look_memory_growth, tm_look_clock_quality, tm_look_missing_ranks;
 
 /** The sum of a column; nulls are 0. */
 int64_t tm_facts_sum(const tm_facts *facts, const char *table, const char *column);

@@ -262,7 +262,27 @@ static void copies_and_allocations_count_from_their_thresholds_on(void **state) 
          "pageable_copies note 40 upper all",
          0},
         {"", {{"transfers.kind", COPY "pageable overlap_ns=11"}}, "", 0},
+        /* 50 of 4000 are 1 %, 80 are 2 %; pageable ones are another rule's */
         {"", {{"transfers.kind", COPY "pinned overlap_ns=0"}}, "", 0},
+        {"",
+         {{"transfers.kind", "rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=80 "
+                             "overlap_ns=0 host_memory=pinned"},
+          {"transfers.kind", COPY "pageable overlap_ns=11"}},
+         "exposed_copies note 80 upper all",
+         0},
+        {"",
+         {{"transfers.kind", "rank=0 kind=dtoh count=1 bytes=9 total_ns=9 union_ns=620 "
+                             "overlap_ns=20"}},
+         "exposed_copies critical 600 upper all",
+         0},
+        /* inside a GPU and between GPUs */
+        {"",
+         {{"transfers.kind", "rank=0 kind=dtod count=1 bytes=9 total_ns=9 union_ns=320 "
+                             "overlap_ns=20 host_memory=device"},
+          {"transfers.kind", "rank=0 kind=ptop count=1 bytes=9 total_ns=9 union_ns=320 "
+                             "overlap_ns=20"}},
+         "",
+         0},
         /* 8 of 10 calls took 80 of 100 ns: 2 % */
         {"",
          {{"overview.job", "steps=8"},

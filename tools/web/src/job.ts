@@ -193,6 +193,7 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   input: ["Load data faster", "input"],
   small_kernels: ["Launch fewer, larger kernels", "kernels"],
   pageable_copies: ["Copy from pinned memory", "transfers"],
+  exposed_copies: ["Copy less, or beside computation", "transfers"],
   device_allocation: ["Do not allocate device memory in steps", "memory"],
   exposed_communication: ["Start communication earlier", "communication"],
   communication: ["Communicate less", "communication"],
