@@ -1,0 +1,167 @@
+/* Another program, run to its end: a shell's, whose ends are known. */
+#include "base/child.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static int run_shell(const char *script, const tm_child_watch *watch, tm_child_end *out) {
+    const char *const arguments[] = {"sh", "-c", script, "name", "it's \"$HOME\"\n*", NULL};
+    return tm_child_run("/bin/sh", arguments, watch, out);
+}
+
+static void it_ends_with_a_status_or_a_signal_and_its_last_words(void **state) {
+    (void)state;
+    static const struct {
+        const char *script;
+        int status, signal;
+        const char *said;
+    } cases[] = {
+        {"exit 0", 0, 0, ""},
+        {"exit 42", 42, 0, ""},
+        {"kill -9 $$", -1, SIGKILL, ""},
+        {"echo a; echo b >&2; exit 1", 1, 0, "a | b"},
+        {"printf '\\n\\n  a\\tb\\033[1m \\r\\n\\n'", 0, 0, "a b [1m "},
+        {"printf 'no end of line'", 0, 0, "no end of line"},
+        {"cat", 0, 0, ""}, /* there is nothing to read */
+        {"printf '%s' \"$1\"", 0, 0, "it's \"$HOME\" | *"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_child_end end;
+        assert_int_equal(run_shell(cases[i].script, &(tm_child_watch){0}, &end), 0);
+        assert_int_equal(end.status, cases[i].status);
+        assert_int_equal(end.signal, cases[i].signal);
+        assert_string_equal(end.said, cases[i].said);
+    }
+}
+
+/* 20 000 lines of 10 bytes are more than a pipe takes. */
+static void much_that_is_said_keeps_its_end(void **state) {
+    (void)state;
+    tm_child_end end;
+    const char *script = "i=0; while [ $i -lt 20000 ]; do echo 123456789; i=$((i+1)); done; "
+                         "printf 'the end'";
+    assert_int_equal(run_shell(script, &(tm_child_watch){0}, &end), 0);
+    assert_int_equal(strlen(end.said), TM_CHILD_SAID_MAX - 1);
+    const char *last = "456789 | 123456789 | the end";
+    assert_string_equal(end.said + strlen(end.said) - strlen(last), last);
+}
+
+/* 80 letters of two bytes: 160, of which 159 fit, and so 79 letters. */
+static void what_is_said_begins_with_a_whole_letter(void **state) {
+    (void)state;
+    tm_child_end end;
+    const char *script = "i=0; while [ $i -lt 80 ]; do printf '\\303\\274'; i=$((i+1)); done";
+    assert_int_equal(run_shell(script, &(tm_child_watch){0}, &end), 0);
+    assert_int_equal(strlen(end.said), 158);
+    assert_memory_equal(end.said, "\303\274", 2);
+}
+
+static void what_cannot_be_run_has_a_reason(void **state) {
+    (void)state;
+    const char *const arguments[] = {"x", NULL};
+    tm_child_end end;
+    assert_int_equal(tm_child_run("/nowhere/x", arguments, &(tm_child_watch){0}, &end), ENOENT);
+    assert_int_equal(tm_child_run("/", arguments, &(tm_child_watch){0}, &end), EACCES);
+}
+
+static int n_ticks;
+
+static void count_tick(void *context) {
+    assert_ptr_equal(context, &n_ticks);
+    n_ticks++;
+}
+
+static void whoever_waits_hears_of_it(void **state) {
+    (void)state;
+    tm_child_end end;
+    assert_int_equal(
+        run_shell("sleep 0.5", &(tm_child_watch){.tick = count_tick, .context = &n_ticks}, &end),
+        0);
+    assert_in_range(n_ticks, 2, 10);
+    n_ticks = 0;
+    const char *closed = "exec >&- 2>&-; sleep 0.5"; /* then too nobody turns round and round */
+    assert_int_equal(
+        run_shell(closed, &(tm_child_watch){.tick = count_tick, .context = &n_ticks}, &end), 0);
+    assert_in_range(n_ticks, 2, 10);
+}
+
+static char calls[64];
+static pid_t leader;
+
+static void note(const char *call) {
+    size_t n = strlen(calls);
+    snprintf(calls + n, sizeof calls - n, "%s ", call);
+}
+
+static void note_hold(void) {
+    note("hold");
+}
+
+static void note_release(void) {
+    note("release");
+}
+
+static void note_child(pid_t child) {
+    note(child > 0 ? "child" : "none");
+    leader = child > 0 ? child : leader;
+    assert_int_equal(getpgid(leader), leader); /* not collected: the number is still its own */
+}
+
+static void a_guard_knows_the_child_from_its_first_moment_to_its_last(void **state) {
+    (void)state;
+    const tm_guard guard = {note_hold, note_release, NULL, note_child};
+    tm_child_end end;
+    assert_int_equal(run_shell("exit 3", &(tm_child_watch){.guard = &guard}, &end), 0);
+    assert_string_equal(calls, "hold child release none ");
+    calls[0] = '\0';
+    const char *const arguments[] = {"x", NULL};
+    assert_int_equal(
+        tm_child_run("/nowhere/x", arguments, &(tm_child_watch){.guard = &guard}, &end), ENOENT);
+    assert_string_equal(calls, "hold release ");
+}
+
+static void what_it_leaves_running_is_ended_and_not_waited_for(void **state) {
+    (void)state;
+    tm_child_end end;
+    assert_int_equal(run_shell("sleep 1234 & echo $!", &(tm_child_watch){0}, &end), 0);
+    long pid = strtol(end.said, NULL, 10);
+    assert_true(pid > 0);
+    /* Who collects an orphan, and when, is not ours to say: until then it counts as there. */
+    char path[64], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%ld/cmdline", pid);
+    for (int i = 0; i < 200; i++) {
+        FILE *file = fopen(path, "r");
+        size_t n = file ? fread(text, 1, sizeof text, file) : 0;
+        if (file)
+            fclose(file);
+        if (n == 0) /* gone, or without memory of its own */
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    fail_msg("%s still runs", path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_ends_with_a_status_or_a_signal_and_its_last_words),
+        cmocka_unit_test(much_that_is_said_keeps_its_end),
+        cmocka_unit_test(what_is_said_begins_with_a_whole_letter),
+        cmocka_unit_test(what_cannot_be_run_has_a_reason),
+        cmocka_unit_test(whoever_waits_hears_of_it),
+        cmocka_unit_test(a_guard_knows_the_child_from_its_first_moment_to_its_last),
+        cmocka_unit_test(what_it_leaves_running_is_ended_and_not_waited_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
