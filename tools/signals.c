@@ -5,21 +5,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tmerge/status.h"
 
-/* For the handlers, which get no argument of ours. */
-static char doomed_path[TM_PATH_MAX + 32];
-static int rank_under_mpirun; /* 0 without it */
+/* A file, or a folder that is empty by then. */
+typedef struct doomed {
+    struct doomed *next;
+    char path[];
+} doomed;
 
-static void remove_file(void) {
-    if (doomed_path[0] != '\0')
-        unlink(doomed_path);
+/* For the handlers, which get no argument of ours. */
+static doomed *volatile doomed_first;   /* the youngest; never freed */
+static volatile sig_atomic_t child;     /* its process group is ended; 0: none */
+static volatile sig_atomic_t is_held;   /* something is being made that is not told of yet */
+static volatile sig_atomic_t postponed; /* the signal that came meanwhile, 0: none */
+static int rank_under_mpirun;           /* 0 without it */
+
+/* The child first, and until it is gone: it could write what was just removed once more. */
+static void clean_up(void) {
+    pid_t leader = child;
+    if (leader > 0 && kill(-leader, SIGKILL) == 0)
+        (void)waitpid(leader, NULL, 0);
+    for (const doomed *d = doomed_first; d; d = d->next)
+        if (unlink(d->path) != 0)
+            (void)rmdir(d->path);
 }
 
-static void remove_and_leave(int number) {
-    remove_file();
+static void clean_up_and_leave(int number) {
+    if (is_held) {
+        postponed = number;
+        return;
+    }
+    clean_up();
     _exit(128 + number);
 }
 
@@ -30,7 +49,7 @@ void tm_signals_let_first_speak(void) {
 }
 
 static void say_and_leave(const char *message, size_t size) {
-    remove_file();
+    clean_up();
     tm_signals_let_first_speak();
     ssize_t written = write(STDERR_FILENO, message, size);
     (void)written;
@@ -55,7 +74,7 @@ static void watch_crash(int number) {
 }
 
 static void watch_end(int number) {
-    struct sigaction action = {.sa_handler = remove_and_leave}, old;
+    struct sigaction action = {.sa_handler = clean_up_and_leave}, old;
     if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
         sigaction(number, &action, NULL);
 }
@@ -68,31 +87,52 @@ static void open_if_closed(int fd) {
 
 void tm_signals_prepare(void) {
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
-    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    const struct sigaction ignore = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");
     rank_under_mpirun = rank ? (int)strtol(rank, NULL, 10) : 0;
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         open_if_closed(fd);
     sigaction(SIGXFSZ, &ignore, NULL);
+    sigaction(SIGCHLD, &usual, NULL); /* whoever ignores it cannot wait for a child */
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         watch_crash(crashes[i]);
 }
 
 void tm_signals_remove(const char *path) {
     static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE};
-    if (strlen(path) >= sizeof doomed_path)
+    size_t size = strlen(path) + 1;
+    doomed *d = malloc(sizeof *d + size);
+    if (!d)
         return;
-    memcpy(doomed_path, path, strlen(path) + 1);
+    d->next = doomed_first;
+    memcpy(d->path, path, size);
+    doomed_first = d; /* only when it is whole */
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         watch_end(ends[i]);
 }
+
+static void hold(void) {
+    is_held = 1;
+}
+
+static void release(void) {
+    is_held = 0;
+    if (postponed)
+        clean_up_and_leave(postponed);
+}
+
+static void set_child(pid_t leader) {
+    child = leader;
+}
+
+const tm_guard tm_signals_guard = {hold, release, tm_signals_remove, set_child};
 
 /* Without the last parameters it would not be what MPI calls. */
 static void tell_mpi_failure(MPI_Comm *comm, int *code, ...) {
     char reason[MPI_MAX_ERROR_STRING] = "";
     int size = 0;
     (void)comm;
-    remove_file();
+    clean_up();
     tm_signals_let_first_speak();
     MPI_Error_string(*code, reason, &size);
     fprintf(stderr, "tmerge: MPI failed: %s\n", reason);

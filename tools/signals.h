@@ -5,21 +5,26 @@
 
 #include <mpi.h>
 
+#include "base/guard.h"
+
 /**
  * Called first in main. A file of descriptor 0, 1 or 2 that is closed would take what is written to
  * the stream, so these are opened: to nothing that could be read or written. Over the file size
- * limit (ulimit -f) a write fails, instead of ending the process. Should a library or we crash,
- * that is told, and the status is 5.
+ * limit (ulimit -f) a write fails, instead of ending the process. Children can be waited for,
+ * whatever the caller ignores. Should a library or we crash, that is told, and the status is 5.
  */
 void tm_signals_prepare(void);
 
 /**
- * From now on a signal that asks for the end (SIGINT, SIGTERM, SIGHUP, SIGPIPE) removes this file
- * before it ends the process with 128 + its number, as shells count. Signals that the caller
- * ignores (nohup) stay ignored.
- * @param path  copied; one that is too long is not removed
+ * From now on a signal that asks for the end (SIGINT, SIGTERM, SIGHUP, SIGPIPE) removes this file,
+ * or folder that is empty by then, besides those named before, before it ends the process with
+ * 128 + its number, as shells count. Signals that the caller ignores (nohup) stay ignored.
+ * @param path  copied; without memory for that it is not removed
  */
 void tm_signals_remove(const char *path);
+
+/** The same for what the libraries make, and for their children. */
+extern const tm_guard tm_signals_guard;
 
 /**
  * A failure in MPI itself on this communicator, or on one that is made from it, is told and ends
