@@ -185,8 +185,8 @@ static tm_status read_one(loader *l, size_t i, tm_progress *progress, tm_error *
     const tm_source_watch watch = {tell_progress, &context};
     l->traces[i] = trace;
     const tm_unit *unit = l->entries[i].has_unit ? &l->entries[i].unit : NULL;
-    tm_status status =
-        tm_trace_read(path_of(l, i), unit, l->out->names, progress ? &watch : NULL, trace, err);
+    const tm_trace_file file = {.path = path_of(l, i), .unit = unit};
+    tm_status status = tm_trace_read(&file, l->out->names, progress ? &watch : NULL, trace, err);
     if (status != TM_OK)
         drop_trace(l, i);
     return status == TM_OK ? TM_OK : bad_input(l, &l->entries[i], status, err);

@@ -106,6 +106,7 @@ typedef enum tm_file_kind {
 } tm_file_kind;
 
 typedef struct tm_file_info {
+    const char *path; /* as given, borrowed */
     tm_file_kind kind;
     const tm_format *format; /* NULL unless kind is TM_FILE_TRACE */
     int64_t size_bytes;      /* of the file as it lies on disk */
@@ -118,17 +119,22 @@ typedef struct tm_file_info {
  * TM_ERR_INPUT where it cannot be read. */
 tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) TM_MUST_CHECK;
 
+/** Which trace is read. */
+typedef struct tm_trace_file {
+    const char *path;
+    const char *name;    /* of a unit's source, where that is not the path; else NULL */
+    const tm_unit *unit; /* which of the file; NULL: the one that it holds */
+} tm_trace_file;
+
 /**
  * Reads one trace with its format.
  *
- * @param unit   which of the file; NULL for the one that it holds
  * @param watch  is told how far the reading has come (NULL: nobody)
  * @param out    is initialised by the call and needs tm_trace_free whatever comes of it
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
-tm_status tm_trace_read(const char *path, const tm_unit *unit, tm_names *names,
-                        const tm_source_watch *watch, struct tm_trace *out,
-                        tm_error *err) TM_MUST_CHECK;
+tm_status tm_trace_read(const tm_trace_file *file, tm_names *names, const tm_source_watch *watch,
+                        struct tm_trace *out, tm_error *err) TM_MUST_CHECK;
 
 /** The first byte at which part @p index of @p n may begin in a file of @p size bytes: its cut.
  * Part n would begin at the end. */

@@ -60,7 +60,7 @@ tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) {
         head ? read_head(source, head, TM_SNIFF_BYTES, &size, err) : tm_fail_memory(err);
     if (status == TM_OK) {
         bool plain = strcmp(tm_source_encoding(source), "plain") == 0;
-        *out = (tm_file_info){.kind = TM_FILE_OTHER, .rank = -1};
+        *out = (tm_file_info){.path = path, .kind = TM_FILE_OTHER, .rank = -1};
         out->size_bytes = tm_source_size(source);
         out->weight = plain ? out->size_bytes : out->size_bytes * COMPRESSION_GUESS;
         tell(head, size, size < TM_SNIFF_BYTES, out);
@@ -91,17 +91,19 @@ tm_status tm_trace_read_source(const tm_format *format, tm_source *source, tm_na
 
 /* The format is told from bytes that the reader needs too; a source is read only once, so the file
  * is opened twice. */
-tm_status tm_trace_read(const char *path, const tm_unit *unit, tm_names *names,
-                        const tm_source_watch *watch, tm_trace *out, tm_error *err) {
+tm_status tm_trace_read(const tm_trace_file *file, tm_names *names, const tm_source_watch *watch,
+                        tm_trace *out, tm_error *err) {
+    const char *path = file->path;
     tm_file_info info = {.kind = TM_FILE_OTHER};
     tm_source *source;
     tm_trace_init(out);
     TM_TRY(tm_file_sniff(path, &info, err));
     if (info.kind != TM_FILE_TRACE)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "this is not a trace of a known format");
-    if (unit) {
-        TM_TRY(start_trace(info.format, path, names, out, err));
-        tm_status status = info.format->read_unit(path, unit, watch, names, out, err);
+    if (file->unit) {
+        const char *name = file->name ? file->name : path;
+        TM_TRY(start_trace(info.format, name, names, out, err));
+        tm_status status = info.format->read_unit(path, file->unit, watch, names, out, err);
         tm_trace_trim(out);
         return status;
     }

@@ -56,7 +56,7 @@ static tm_status measure(const char *path, tm_names *names, tm_classifier *class
     tm_trace trace, *traces[] = {&trace};
     tm_timeline timeline;
     double start = now_s();
-    tm_status status = tm_trace_read(path, NULL, names, NULL, &trace, err);
+    tm_status status = tm_trace_read(&(tm_trace_file){.path = path}, names, NULL, &trace, err);
     out->read_s = now_s() - start;
     struct rusage usage;
     (void)getrusage(RUSAGE_SELF, &usage);

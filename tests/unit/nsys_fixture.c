@@ -95,8 +95,9 @@ nsys read_nsys(size_t i) {
     bool foreign = true;
     tm_status status = format()->list_units(path, &n.units, &foreign, &n.ground.err);
     if (status == TM_OK)
-        status = tm_trace_read(path, (const tm_unit *)n.units.data + i, n.ground.names, NULL,
-                               &n.trace, &n.ground.err);
+        status =
+            tm_trace_read(&(tm_trace_file){.path = path, .unit = (const tm_unit *)n.units.data + i},
+                          n.ground.names, NULL, &n.trace, &n.ground.err);
     if (status != TM_OK)
         print_message("%s\n", n.ground.err.message);
     assert_int_equal(status, TM_OK);

@@ -54,7 +54,8 @@ static tm_status prepare(run *r) {
 static tm_status read_rank(run *r, int rank) {
     tm_trace trace, *own = &trace;
     const tm_build_context context = {r->names, r->classifier, false, NULL};
-    tm_status status = tm_trace_read(r->job->paths[rank], NULL, r->names, NULL, &trace, r->err);
+    tm_status status = tm_trace_read(&(tm_trace_file){.path = r->job->paths[rank]}, r->names, NULL,
+                                     &trace, r->err);
     if (status == TM_OK)
         status = tm_timeline_build(&own, 1, rank, &context, &r->timelines[rank], r->err);
     r->n += status == TM_OK;
