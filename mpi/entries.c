@@ -1,6 +1,5 @@
 #include "entries.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,17 +54,14 @@ tm_status tm_entries_of_trace(const tm_input *input, const tm_file_info *info, t
     return status;
 }
 
-bool tm_report_advice(const char *path, char *out, size_t size) {
-    static const char end[] = ".nsys-rep";
-    size_t n = strlen(path), stem = n - (sizeof end - 1);
-    if (n < sizeof end || strcmp(path + stem, end) != 0)
-        return false;
-    int shown = stem < 160 ? (int)stem : 160;
-    snprintf(out, size,
-             "a report of Nsight Systems is read from its export: nsys export --type sqlite "
-             "--include-blobs=true --include-json=true --ts-normalize=false -o %.*s.sqlite %.*s%s",
-             shown, path, shown, path, end);
-    return true;
+tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char *reason,
+                               const char *message, tm_error *err) {
+    tm_cell *row = tm_table_add_row(left_out);
+    if (!row)
+        return tm_fail_memory(err);
+    TM_TRY(tm_table_set_text(left_out, &row[0], path, err));
+    TM_TRY(tm_table_set_text(left_out, &row[1], reason, err));
+    return tm_table_set_text(left_out, &row[2], message, err);
 }
 
 /* Of one input the entries come from one process, side by side and in their order. Returns them by

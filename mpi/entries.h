@@ -22,7 +22,8 @@ typedef struct tm_entry {
 } tm_entry;
 
 /**
- * Adds a trace that was sniffed: an entry for each of its units, or one for the file.
+ * Adds a trace that was sniffed, whatever path that is: an entry for each of its units, or one for
+ * the file.
  * The rank of a unit is known by now if it ever is: by the map, of a file of several that of the
  * first, whom the others follow; by the name of a file of one; by what the file says.
  *
@@ -35,15 +36,9 @@ typedef struct tm_entry {
 tm_status tm_entries_of_trace(const tm_input *input, const tm_file_info *info, tm_entry *entry,
                               tm_vec *found, bool *foreign, tm_error *err) TM_MUST_CHECK;
 
-/**
- * What to do with a file whose name says that it is a report of Nsight Systems, which only its own
- * export can read.
- *
- * Collective: no.
- * @param out  [size] a message with the command; set only where it is one
- * @return     false where it is none
- */
-bool tm_report_advice(const char *path, char *out, size_t size);
+/** Adds a row to a table of the form of job.left_out. Collective: no.  TM_OK; TM_ERR_FAULT. */
+tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char *reason,
+                               const char *message, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Brings the entries of all processes together, in the order of the inputs.

@@ -6,7 +6,9 @@
 #include "agree.h"
 #include "communicators.h"
 #include "entries.h"
+#include "exports.h"
 #include "parts.h"
+#include "readers/nsys_report.h"
 #include "share.h"
 #include "timeline/build.h"
 #include "tmerge/reader.h"
@@ -17,6 +19,7 @@ typedef struct loader {
     int self, n_processes;
     const tm_load_options *options;
     tm_table *left_out;
+    tm_exports exports;
     tm_entry *entries; /* [n] the same on every process: of all inputs and their units */
     size_t n;
     tm_share_item *items; /* [n + parts.n] */
@@ -31,24 +34,47 @@ static const char *path_of(const loader *l, size_t i) {
     return l->options->inputs[l->entries[i].input].path;
 }
 
-static tm_status leave_out(loader *l, const char *path, const char *reason, const char *message,
-                           tm_error *err) {
-    tm_cell *row = tm_table_add_row(l->left_out);
-    if (!row)
-        return tm_fail_memory(err);
-    TM_TRY(tm_table_set_text(l->left_out, &row[0], path, err));
-    TM_TRY(tm_table_set_text(l->left_out, &row[1], reason, err));
-    return tm_table_set_text(l->left_out, &row[2], message, err);
+/* The file that is read for an input: itself, or its export. */
+static const char *file_of(const loader *l, size_t input) {
+    const char *export = l->exports.paths[input];
+    return export ? export : l->options->inputs[input].path;
 }
 
-/* A file that cannot be used: an error, or a row where --skip-bad allows it. */
+static tm_status leave_out(loader *l, const char *path, const char *reason, const char *message,
+                           tm_error *err) {
+    return tm_entries_leave_out(l->left_out, path, reason, message, err);
+}
+
+/* A file that cannot be used: an error, or a row where --skip-bad allows it. Of a report it is
+ * the report that the message names. */
 static tm_status bad_input(loader *l, tm_entry *entry, tm_status status, tm_error *err) {
     char text[TM_PATH_MAX + TM_MESSAGE_MAX + 64];
+    tm_error failure = *err;
+    if (l->exports.paths[entry->input] && status == TM_ERR_INPUT)
+        status = tm_fail(err, status, l->options->inputs[entry->input].path, failure.offset,
+                         "in its export: %.480s", failure.message);
     if (status != TM_ERR_INPUT || !l->options->skip_bad)
         return status;
     tm_error_text(err, text, sizeof text);
     entry->kind = TM_ENTRY_BAD;
     return leave_out(l, l->options->inputs[entry->input].path, "unreadable", text, err);
+}
+
+/* A file that is read by another name, or that nsys could not export. */
+static tm_status pass_over(loader *l, size_t i, tm_vec *found, tm_error *err) {
+    const char *path = l->options->inputs[i].path;
+    int state = l->exports.states[i];
+    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER};
+    tm_status status = TM_OK;
+    if (state == TM_EXPORT_BAD)
+        entry.kind = TM_ENTRY_BAD;
+    else if (state == TM_EXPORT_GIVEN)
+        status = leave_out(l, path, "exported", "its export beside it is read", err);
+    else
+        status = leave_out(l, path, "outdated",
+                           "this export is older than the report beside it, which is read", err);
+    TM_TRY(status);
+    return tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
 }
 
 /* Adds what an input holds to `found`: one entry, or one for each unit. */
@@ -58,7 +84,9 @@ static tm_status sniff_one(loader *l, size_t i, tm_vec *found, tm_error *err) {
     tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER};
     bool foreign = false;
     size_t before = found->n;
-    tm_status status = tm_file_sniff(input->path, &info, err);
+    if (l->exports.states[i] != TM_EXPORT_NONE && l->exports.states[i] != TM_EXPORT_DONE)
+        return pass_over(l, i, found, err);
+    tm_status status = tm_file_sniff(file_of(l, i), &info, err);
     if (status == TM_OK && info.kind == TM_FILE_TRACE)
         status = tm_entries_of_trace(input, &info, &entry, found, &foreign, err);
     if (status == TM_OK && info.kind == TM_FILE_STORE && tm_store_is_store(input->path))
@@ -66,9 +94,11 @@ static tm_status sniff_one(loader *l, size_t i, tm_vec *found, tm_error *err) {
     else if (status == TM_OK && info.kind == TM_FILE_PAGE)
         status = leave_out(l, input->path, "page", "a page that tmerge wrote", err);
     else if ((status == TM_OK && info.kind != TM_FILE_TRACE) || foreign) {
+        bool report = tm_nsys_is_report(input->path) && !l->exports.paths[i];
         char advice[TM_MESSAGE_MAX];
-        bool report = tm_report_advice(input->path, advice, sizeof advice);
-        if (input->from_folder)
+        if (report)
+            tm_nsys_advise(input->path, advice, sizeof advice);
+        if (input->from_folder && !l->exports.paths[i])
             status = leave_out(l, input->path, "other", report ? advice : "not a trace", err);
         else if (!foreign)
             status = tm_fail(err, TM_ERR_INPUT, input->path, -1, "%s",
@@ -185,7 +215,7 @@ static tm_status read_one(loader *l, size_t i, tm_progress *progress, tm_error *
     const tm_source_watch watch = {tell_progress, &context};
     l->traces[i] = trace;
     const tm_unit *unit = l->entries[i].has_unit ? &l->entries[i].unit : NULL;
-    const tm_trace_file file = {.path = path_of(l, i), .unit = unit};
+    const tm_trace_file file = {file_of(l, (size_t)l->entries[i].input), path_of(l, i), unit};
     tm_status status = tm_trace_read(&file, l->out->names, progress ? &watch : NULL, trace, err);
     if (status != TM_OK)
         drop_trace(l, i);
@@ -374,6 +404,7 @@ static tm_status prepare(loader *l, tm_error *err) {
  * them once more. */
 static tm_status run(loader *l, tm_error *err) {
     TM_TRY(prepare(l, err));
+    TM_TRY(tm_mpi_exports_make(l->comm, l->options, l->left_out, &l->exports, err));
     TM_TRY(sniff_all(l, err));
     tm_status status = list_parts(l, err);
     TM_TRY(tm_mpi_agree(l->comm, status == TM_OK ? plan(l, err) : status, err));
@@ -407,6 +438,7 @@ tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *l
     for (size_t i = 0; l.traces && i < l.n; i++)
         drop_trace(&l, i);
     drop_parts(&l);
+    tm_exports_remove(&l.exports, l.self == 0); /* all have agreed that the reading is over */
     free(l.entries);
     free(l.items);
     free(l.traces);

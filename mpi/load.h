@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include "base/guard.h"
 #include "mpi/progress.h"
 #include "tmerge/names.h"
 #include "tmerge/table.h"
@@ -27,6 +28,8 @@ typedef struct tm_load_options {
     bool skip_bad;                    /* leave out what cannot be read, or overlaps */
     const tm_progress_sink *progress; /* or NULL */
     int64_t split_min_bytes;          /* 0: TM_SPLIT_MIN_BYTES; for tests */
+    const char *output;    /* what is temporary lies in the same folder; NULL: the working one */
+    const tm_guard *guard; /* of what is temporary, and of children; or NULL */
 } tm_load_options;
 
 /** What one process holds afterwards. */
@@ -45,14 +48,16 @@ typedef struct tm_loaded {
 /**
  * Reads every trace on some process and builds the timeline of each rank where it was read. A plain
  * trace of more than a process's fair share is read by several, each a part of it (mpi/parts.h).
+ * A report of Nsight Systems is exported first (mpi/exports.h).
  *
  * Collective: over comm.
  * @param left_out  a table of the form of job.left_out: this process adds the files that it leaves
  *                  out, with the reason
  * @param out       set only on TM_OK; free it with tm_loaded_free
  * @return          TM_OK; TM_ERR_INPUT (a trace is missing or malformed, two cover the same time of
- *                  one rank, no trace at all); TM_ERR_USAGE (a pattern); TM_ERR_FAULT; the same
- *                  on every process, with the error of the lowest one that failed
+ *                  one rank, no trace at all); TM_ERR_USAGE (a pattern); TM_ERR_OUTPUT (no room for
+ *                  what is temporary); TM_ERR_FAULT; the same on every process, with the error of
+ *                  the lowest one that failed
  */
 tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *left_out,
                       tm_loaded *out, tm_error *err) TM_MUST_CHECK;

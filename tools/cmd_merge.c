@@ -8,10 +8,13 @@
 #include "inputs.h"
 #include "mpi/agree.h"
 #include "pipeline.h"
+#include "signals.h"
 #include "tmerge/store.h"
 
 static const tm_option options[] = {
-    {"output", 'o', "FILE.h5", "the store to write (tmerge.h5)"},
+    {"output", 'o', "FILE.h5",
+     "the store to write (tmerge.h5); nsys exports reports (.nsys-rep) into a temporary folder "
+     "beside it"},
     {"html", 0, "FILE.html", "the report page to write (the store's name with .html)"},
     {"no-html", 0, NULL, "write no report page"},
     {"rank-map", 0, "FILE", "lines PATH RANK: which rank a trace is of"},
@@ -52,7 +55,8 @@ static void warn_inputs(const tm_pipeline *p, const void *context) {
     const tm_table *left = tm_tables_find(&p->tables, "job.left_out");
     for (size_t i = 0; i < left->n_rows; i++) {
         const tm_cell *row = tm_table_row(left, i);
-        if (strcmp(row[1].value.text, "other") != 0)
+        const char *reason = row[1].value.text;
+        if (strcmp(reason, "other") != 0 && strcmp(reason, "exported") != 0)
             tm_console_warn("left out %s: %s", row[0].value.text, row[2].value.text);
     }
     if (p->loaded.n_by_position > 0)
@@ -121,6 +125,8 @@ static tm_status read_traces(tm_pipeline *p, void *context, tm_error *err) {
         .step_pattern = p->step_pattern,
         .skip_bad = tm_argument(arguments, "skip-bad") != NULL,
         .progress = p->shows_progress ? &sink : NULL,
+        .output = p->output,
+        .guard = &tm_signals_guard,
     };
     tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
     return tm_mpi_load(p->comm, &load, left_out, &p->loaded, err);

@@ -128,8 +128,10 @@ static int print_state(const tm_progress_state *state) {
     if (share > 0.0 && share < 1.0)
         snprintf(left, sizeof left, ", %.0f s left", seconds * (1.0 - share) / share);
     const char *gap = events[strlen(events) - 1] == ' ' ? "" : " ";
-    return fprintf(stderr, "%s [%s] %3.0f %%, %sB, %s%sevents, %sB/s%s", state->phase, bar,
-                   100.0 * share, bytes, events, gap, rate, left);
+    int drawn = fprintf(stderr, "%s [%s] %3.0f %%, %sB", state->phase, bar, 100.0 * share, bytes);
+    if (state->events > 0)
+        drawn += fprintf(stderr, ", %s%sevents", events, gap);
+    return drawn + fprintf(stderr, ", %sB/s%s", rate, left);
 }
 
 void tm_console_bar(void *context, const tm_progress_state *state) {

@@ -287,9 +287,15 @@ static void print_remarks(const tm_tables *tables, const tm_colors *colors) {
 
 static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *left = tm_tables_find(tables, "job.left_out");
+    size_t n_exported = 0;
+    for (size_t i = 0; i < left->n_rows; i++)
+        n_exported += strcmp(tm_table_row(left, i)[1].value.text, "exported") == 0;
     if (left->n_rows > 0)
         printf("%s! %zu file%s left out%s; show job.left_out says which and why\n", colors->warning,
                left->n_rows, left->n_rows == 1 ? "" : "s", colors->off);
+    if (n_exported > 0)
+        printf("  (%zu of them .nsys-rep whose .sqlite export was given too: that is read)\n",
+               n_exported);
 }
 
 tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,

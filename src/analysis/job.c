@@ -91,8 +91,9 @@ static const tm_table_def job_def = {
 static const tm_column left_out_columns[] = {
     {"source", TM_TEXT, "", "The file as given."},
     {"reason", TM_TEXT, "",
-     "unreadable, overlapping (covers the time of another trace of its rank), other (no trace), "
-     "store or page (of tmerge)."},
+     "unreadable, overlapping (covers the time of another trace of its rank), exported (a report "
+     "whose export was given too), outdated (an export that is older than its report), other (no "
+     "trace), store or page (of tmerge)."},
     {"message", TM_TEXT, "", "What was found."},
 };
 

@@ -101,7 +101,8 @@ static tm_status nsys_read(tm_source *source, tm_names *names, tm_trace *out, tm
 
 const tm_format tm_format_nsys = {
     .name = "nsys",
-    .summary = "Nsight Systems reports exported to SQLite (nsys export --type sqlite)",
+    .summary = "Nsight Systems: exports to SQLite (nsys export --type sqlite), or reports "
+               "(.nsys-rep) with nsys on the PATH",
     .sniff = nsys_sniff,
     .read = nsys_read,
     .peek_rank = nsys_peek_rank,

@@ -458,19 +458,6 @@ def test_what_cannot_be_read_ends_with_the_file_and_the_reason():
         os.remove('tmerge.h5')
 
 
-def test_a_report_stops_with_the_command_that_exports_it():
-    command = ('a report of Nsight Systems is read from its export: nsys export --type sqlite '
-               '--include-blobs=true --include-json=true --ts-normalize=false -o {0}.sqlite '
-               '{0}.nsys-rep')
-    os.mkdir('job')
-    put('job/rank0.nsys-rep', b'any bytes')
-    tmerge('job/rank0.nsys-rep').fails(3, 'job/rank0.nsys-rep: ' + command.format('job/rank0'))
-    export('job/rank0.sqlite')  # beside its export it is passed over
-    merged('job')
-    equal([(row['source'], row['message']) for row in rows('tmerge.h5', 'job.left_out')],
-          [('job/rank0.nsys-rep', command.format('job/rank0'))])
-
-
 def test_an_export_that_is_being_written_is_refused():
     export('rank0.sqlite')
     db = sqlite3.connect('rank0.sqlite', isolation_level=None)

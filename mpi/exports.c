@@ -1,0 +1,253 @@
+#include "exports.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agree.h"
+#include "bytes.h"
+#include "entries.h"
+#include "readers/nsys_report.h"
+
+enum { NAME_MAX_CHARS = 48 }; /* of a file in the folder */
+
+typedef struct exporter {
+    MPI_Comm comm;
+    int self, n_processes;
+    const tm_load_options *options;
+    tm_table *left_out;
+    tm_exports *out;
+    tm_progress *progress;
+    char program[TM_PATH_MAX];
+} exporter;
+
+static const char *path_of(const exporter *x, size_t i) {
+    return x->options->inputs[i].path;
+}
+
+/* Reports go round the processes: of one job they are of about one size. */
+static bool is_mine(const exporter *x, size_t *n_reports, size_t i) {
+    return tm_nsys_is_report(path_of(x, i)) &&
+           (*n_reports)++ % (size_t)x->n_processes == (size_t)x->self;
+}
+
+static const char *name_in(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The input that is the export beside a report, with what the file system says of it; n where
+ * there is none. */
+static size_t find_export(const exporter *x, const char *report, struct stat *info) {
+    size_t n = x->options->n_inputs, i = 0;
+    char path[TM_PATH_MAX * 4];
+    struct stat other;
+    if (!tm_nsys_export_path(report, path, sizeof path) || stat(path, info) != 0)
+        return n;
+    /* By the name first: there may be thousands of inputs on a slow file system. */
+    while (i < n && (strcmp(name_in(path_of(x, i)), name_in(path)) != 0 ||
+                     stat(path_of(x, i), &other) != 0 || other.st_dev != info->st_dev ||
+                     other.st_ino != info->st_ino))
+        i++;
+    return i;
+}
+
+static bool is_older(const struct stat *a, const struct stat *b) {
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec < b->st_mtim.tv_sec
+                                                  : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
+}
+
+/* A file that is called a report and is something else, or cannot be read, is left to those who
+ * read the others. */
+static void decide(exporter *x, size_t i) {
+    const char *report = path_of(x, i);
+    tm_file_info info = {.kind = TM_FILE_OTHER};
+    struct stat own, other;
+    if (tm_file_sniff(report, &info, NULL) != TM_OK || info.kind != TM_FILE_OTHER ||
+        stat(report, &own) != 0)
+        return;
+    size_t export = find_export(x, report, &other);
+    bool given = export < x->options->n_inputs;
+    if (given && !is_older(&other, &own))
+        x->out->states[i] = TM_EXPORT_GIVEN;
+    else if (tm_nsys_find_program(x->program, sizeof x->program))
+        x->out->states[i] = TM_EXPORT_DONE;
+    if (given && x->out->states[i] == TM_EXPORT_DONE)
+        x->out->states[export] = TM_EXPORT_OUTDATED;
+}
+
+/* A state is set by one process alone and is 0 on the others. */
+static tm_status share_states(const exporter *x, tm_error *err) {
+    size_t n = x->out->n;
+    if (n > INT32_MAX)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "more files than one run can take");
+    MPI_Allreduce(MPI_IN_PLACE, x->out->states, (int)n, MPI_INT, MPI_MAX, x->comm);
+    return TM_OK;
+}
+
+/* On process 0. The name says whose it is, should a process be killed outright. */
+static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
+    const char *beside = x->options->output ? x->options->output : "";
+    size_t size = strlen(beside) + sizeof ".tmerge-XXXXXX";
+    char *folder = malloc(size);
+    if (!folder)
+        return tm_fail_memory(err);
+    snprintf(folder, size, "%.*s.tmerge-XXXXXX", (int)(name_in(beside) - beside), beside);
+    const tm_guard *guard = x->options->guard;
+    if (guard)
+        guard->hold();
+    bool made = mkdtemp(folder) != NULL;
+    int reason = errno;
+    if (made && guard)
+        guard->remove(folder);
+    if (guard)
+        guard->release();
+    if (made) {
+        *out = folder;
+        return TM_OK;
+    }
+    free(folder);
+    return tm_fail(err, TM_ERR_OUTPUT, x->options->output, -1,
+                   "no folder for the exports of reports can be made beside it: %s",
+                   strerror(reason));
+}
+
+/* The journal is that of SQLite. */
+static void guard_export(const tm_guard *guard, const char *path, size_t size) {
+    static const char journal[] = "-journal";
+    char *name = malloc(size + sizeof journal);
+    guard->remove(path);
+    if (name) {
+        snprintf(name, size + sizeof journal, "%s%s", path, journal);
+        guard->remove(name);
+    }
+    free(name);
+}
+
+static tm_status name_exports(const exporter *x, tm_error *err) {
+    const tm_guard *guard = x->options->guard;
+    size_t size = strlen(x->out->folder) + NAME_MAX_CHARS;
+    if (guard && x->self != 0)
+        guard->remove(x->out->folder);
+    for (size_t i = 0; i < x->out->n; i++) {
+        if (x->out->states[i] != TM_EXPORT_DONE)
+            continue;
+        char *path = malloc(size);
+        if (!path)
+            return tm_fail_memory(err);
+        snprintf(path, size, "%s/%zu.sqlite", x->out->folder, i);
+        x->out->paths[i] = path;
+        /* Every process knows all of them: one may be killed before it removes its own. */
+        if (guard)
+            guard_export(guard, path, size);
+    }
+    return TM_OK;
+}
+
+static void tick(void *context) {
+    const exporter *x = context;
+    tm_progress_add(x->progress, 0, 0);
+}
+
+static int64_t size_of(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 ? info.st_size : 0;
+}
+
+static tm_status export_one(exporter *x, size_t i, tm_error *err) {
+    const tm_child_watch watch = {x->options->guard, tick, x};
+    const char *report = path_of(x, i);
+    char text[TM_PATH_MAX + TM_MESSAGE_MAX + 64];
+    tm_error failure;
+    tm_status status = tm_nsys_export(x->program, report, x->out->paths[i], &watch, &failure);
+    tm_progress_add(x->progress, size_of(report), 0);
+    if (status != TM_OK && err)
+        *err = failure;
+    if (status != TM_ERR_INPUT || !x->options->skip_bad)
+        return status;
+    tm_error_text(&failure, text, sizeof text);
+    x->out->states[i] = TM_EXPORT_BAD;
+    return tm_entries_leave_out(x->left_out, report, "unreadable", text, err);
+}
+
+static tm_status export_own(exporter *x, tm_error *err) {
+    size_t n_reports = 0;
+    int64_t total = 0;
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < x->out->n && x->self == 0; i++)
+        total += x->out->states[i] == TM_EXPORT_DONE ? size_of(path_of(x, i)) : 0;
+    TM_TRY(tm_progress_begin(x->comm, x->options->progress, "exporting", total, &x->progress, err));
+    for (size_t i = 0; i < x->out->n && status == TM_OK; i++)
+        if (is_mine(x, &n_reports, i) && x->out->states[i] == TM_EXPORT_DONE)
+            status = export_one(x, i, err);
+    tm_progress_end(x->progress);
+    return tm_mpi_agree(x->comm, status, err);
+}
+
+static tm_status export_all(exporter *x, tm_error *err) {
+    char *folder = NULL;
+    size_t size = 0;
+    tm_status status = x->self == 0 ? make_folder(x, &folder, err) : TM_OK;
+    x->out->folder = folder;
+    TM_TRY(tm_mpi_agree(x->comm, status, err));
+    if (folder)
+        size = strlen(folder) + 1;
+    void *bytes = folder;
+    TM_TRY(tm_mpi_broadcast_bytes(x->comm, &bytes, &size, err));
+    x->out->folder = bytes;
+    TM_TRY(tm_mpi_agree(x->comm, name_exports(x, err), err));
+    TM_TRY(export_own(x, err));
+    return share_states(x, err);
+}
+
+tm_status tm_mpi_exports_make(MPI_Comm comm, const tm_load_options *options, tm_table *left_out,
+                              tm_exports *out, tm_error *err) {
+    exporter x = {.comm = comm, .options = options, .left_out = left_out, .out = out};
+    size_t n = options->n_inputs, n_reports = 0, n_exports = 0;
+    *out = (tm_exports){calloc(n + 1, sizeof *out->states), calloc(n + 1, sizeof *out->paths), n,
+                        NULL};
+    bool ok = out->states && out->paths;
+    MPI_Comm_rank(comm, &x.self);
+    MPI_Comm_size(comm, &x.n_processes);
+    TM_TRY(tm_mpi_agree(comm, ok ? TM_OK : tm_fail_memory(err), err));
+    for (size_t i = 0; i < n; i++)
+        if (is_mine(&x, &n_reports, i))
+            decide(&x, i);
+    if (n_reports == 0)
+        return TM_OK;
+    TM_TRY(share_states(&x, err));
+    for (size_t i = 0; i < n; i++)
+        n_exports += out->states[i] == TM_EXPORT_DONE;
+    return n_exports > 0 ? export_all(&x, err) : TM_OK;
+}
+
+/* With whatever else nsys has left there. */
+static void remove_folder(const char *folder) {
+    char path[TM_PATH_MAX * 2];
+    DIR *dir = opendir(folder);
+    const struct dirent *item;
+    /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
+    while (dir && (item = readdir(dir))) {
+        int n = snprintf(path, sizeof path, "%s/%s", folder, item->d_name);
+        if (n > 0 && (size_t)n < sizeof path)
+            (void)unlink(path); /* which fails for the folder itself and the one above */
+    }
+    if (dir)
+        closedir(dir);
+    (void)rmdir(folder);
+}
+
+void tm_exports_remove(tm_exports *exports, bool folder_too) {
+    if (exports->folder && folder_too)
+        remove_folder(exports->folder);
+    for (size_t i = 0; exports->paths && i < exports->n; i++)
+        free(exports->paths[i]);
+    free(exports->paths);
+    free(exports->states);
+    free(exports->folder);
+    *exports = (tm_exports){0};
+}

@@ -1,0 +1,419 @@
+"""Reports of Nsight Systems that tmerge lets nsys export: here a program of that name which does what
+a report says."""
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import time
+
+from common import (contains, content, equal, files, has_line, holds, lacks, main, merged,
+                    permissions_count, put, rows, run, same_bytes, small_trace, synth, tables,
+                    tmerge, without_dac_override)
+from watching import ends, exists, is_open, on_small_disk, started, wait_until
+
+# A report is a line of Python; what it sees: source, target, and a way to tell that it runs.
+NSYS = f'''#!{sys.executable} -ISE
+import os, shutil, signal, subprocess, sys, time
+expected = ['export', '--type', 'sqlite', '--include-blobs=true', '--include-json=true',
+            '--ts-normalize=false', '--quiet=true', '-o']
+if sys.argv[1:9] != expected or len(sys.argv) != 11 or sys.stdin.read() != '':
+    sys.exit('wrong arguments: ' + repr(sys.argv))
+target, source = sys.argv[9:]
+here = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
+if source.startswith('-') or target.startswith('-') or os.path.exists(target):
+    sys.exit('a file that is an option, or in the way: ' + repr(sys.argv))
+def note(what):
+    with open(os.path.join(here, 'notes'), 'a') as file:
+        file.write(what + chr(10))
+note(f'{{os.environ.get("OMPI_COMM_WORLD_RANK", "-")}} {{os.path.basename(source)}}')
+with open(source) as file:
+    exec(file.read())
+'''
+COMMAND = ('nsys export --type sqlite --include-blobs=true --include-json=true --ts-normalize=false '
+           '-o {0}.sqlite {0}.nsys-rep')
+ADVICE = 'a report of Nsight Systems is read from its export: ' + COMMAND
+HANGS = ('open(target, "w").write("partial"); open(target + "-journal", "w").write("more"); '
+         'subprocess.Popen(["sleep", "1234"]); note("hangs %d" % os.getpid()); time.sleep(1234)')
+
+
+def with_nsys():
+    """An environment with the program: its folder is outside of the one that tests look at."""
+    path = put('../bin/nsys', NSYS)
+    os.chmod(path, 0o755)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink('../notes')
+    return {'PATH': os.path.abspath('../bin') + ':' + os.environ['PATH']}
+
+
+def without_nsys():
+    folders = os.environ['PATH'].split(':')
+    return {'PATH': ':'.join(f for f in folders if not os.path.exists(os.path.join(f, 'nsys')))}
+
+
+def notes():
+    return sorted(content('../notes').decode().splitlines()) if os.path.exists('../notes') else []
+
+
+def copies(export):
+    return f'shutil.copy({os.path.abspath(export)!r}, target); print("done"); sys.stderr.write("x")'
+
+
+def job(folder='exports', **options):
+    """Exports of a job outside of the test's folder; the names of its files without their ends."""
+    shutil.rmtree('../' + folder, ignore_errors=True)
+    synth('../' + folder, format='nsys', **{'ranks': 8, 'steps': 3, 'layers': 4, **options})
+    os.unlink(f'../{folder}/truth.json')
+    return [os.path.splitext(name)[0] for name in files('../' + folder)]
+
+
+def reports(names, folder='job', exports='exports'):
+    for name in names:
+        put(f'{folder}/{name}.nsys-rep', copies(f'../{exports}/{name}.sqlite'))
+
+
+def results(store):
+    """All tables, without the ends of the names of files."""
+    found = tables(store)
+    for row in found['job.rank'] + found['job.left_out']:
+        row['source'] = os.path.splitext(os.path.basename(row['source']))[0]
+    return found
+
+
+# What is read -------------------------------------------------------------------------------------
+
+
+def test_reports_give_what_their_exports_give_each_exported_once_by_all_processes():
+    names = job()
+    reports(names)
+    merged('../exports', '-o', '../exports.h5')
+    for n in (0, 2, 3):
+        env = with_nsys()
+        merged('job', n=n, env=env)
+        equal(results('tmerge.h5'), results('../exports.h5'))
+        equal([row['source'] for row in rows('tmerge.h5', 'job.rank')],
+              [f'job/{name}.nsys-rep' for name in names])
+        equal([note.split()[1] for note in sorted(notes(), key=lambda x: x.split()[1])],
+              [f'{name}.nsys-rep' for name in names])
+        by_process = [sum(note.startswith(f'{p} ') for note in notes()) for p in range(n)]
+        equal(by_process, {0: [], 2: [4, 4], 3: [3, 3, 2]}[n])
+        equal(files(), ['job', 'tmerge.h5'])
+        if n == 0:
+            os.rename('tmerge.h5', '../one.h5')
+        else:
+            same_bytes('tmerge.h5', '../one.h5')
+
+
+def test_one_report_of_several_ranks_is_read_by_several_processes():
+    names = job('shared', ranks_per_file=8)
+    equal(len(names), 1)
+    reports(names, exports='shared')
+    merged('../shared', '-o', '../shared.h5')
+    merged(f'job/{names[0]}.nsys-rep', n=4, env=with_nsys())
+    equal(results('tmerge.h5'), results('../shared.h5'))
+    equal(len(notes()), 1)
+    equal(files(), ['job', 'tmerge.h5'])
+
+
+def test_reports_exports_and_kineto_traces_make_one_job():
+    job()
+    synth('../kineto', ranks=8, steps=3, layers=4)
+    os.mkdir('job')
+    for rank in range(8):
+        name, kind = f'profile_rank_{rank}', rank % 3
+        if kind == 0:
+            reports([name])
+        elif kind == 1:
+            shutil.copy(f'../exports/{name}.sqlite', 'job')
+        else:
+            shutil.copy(f'../kineto/{name}.json', 'job')
+    merged('job/*', n=2, env=with_nsys())
+    equal([row['format'] for row in rows('tmerge.h5', 'job.rank')],
+          [('nsys', 'nsys', 'kineto')[rank % 3] for rank in range(8)])
+    equal(len(notes()), 3)
+
+
+def test_the_rank_is_that_of_the_reports_name_and_a_map_names_the_report():
+    names = job(ranks=2)
+    put('worker-7.nsys-rep', copies(f'../exports/{names[0]}.sqlite'))
+    put('other.nsys-rep', copies(f'../exports/{names[1]}.sqlite'))
+    put('map', 'other.nsys-rep 5\n')
+    merged('worker-7.nsys-rep', 'other.nsys-rep', '--rank-map', 'map', env=with_nsys())
+    equal([(row['rank'], row['source']) for row in rows('tmerge.h5', 'job.rank')],
+          [(5, 'other.nsys-rep'), (7, 'worker-7.nsys-rep')])
+
+
+def test_names_of_files_mean_nothing_to_a_shell_or_to_nsys():
+    names = job(ranks=1)
+    for name in ('a b', "it's", '-o', '--help', '$(touch x)', 'new\nline', '"', '`x`;&|', '%s%n',
+                 'ü', '@x', '*', '.nsys-rep'[1:]):
+        os.mkdir('-out "$x')
+        reports(names)
+        os.rename(f'job/{names[0]}.nsys-rep', f'{name}.nsys-rep')
+        merged('--', f'{name}.nsys-rep', env=with_nsys())
+        equal([row['source'] for row in rows('tmerge.h5', 'job.rank')], [f'{name}.nsys-rep'])
+        merged('--output=-out "$x/a.h5', '--', f'{name}.nsys-rep', n=1, env=with_nsys())
+        equal(files('-out "$x'), ['a.h5'])
+        shutil.rmtree('-out "$x')
+        for path in (f'{name}.nsys-rep', 'tmerge.h5'):
+            os.unlink(path)
+        equal(files(), ['job'])
+
+
+# Reports beside their exports ---------------------------------------------------------------------
+
+
+def left_out():
+    return {row['source']: (row['reason'], row['message'])
+            for row in rows('tmerge.h5', 'job.left_out')}
+
+
+def test_an_export_that_is_given_with_its_report_is_read_instead_of_it():
+    names = job(ranks=2)
+    reports(names)
+    for name in names:
+        shutil.copy(f'../exports/{name}.sqlite', 'job')
+    for arguments in (['job'], ['job/*.nsys-rep', 'job/*.sqlite']):
+        for env in (with_nsys(), without_nsys()):
+            said = merged(*arguments, n=2, env=env).out
+            equal(notes(), [])
+            equal([row['source'] for row in rows('tmerge.h5', 'job.rank')],
+                  [f'job/{name}.sqlite' for name in names])
+            equal(left_out(), {f'job/{name}.nsys-rep': ('exported', 'its export beside it is read')
+                               for name in names})
+            contains(said, '! 2 files left out; show job.left_out says which and why\n'
+                           '  (2 of them .nsys-rep whose .sqlite export was given too: that is read)')
+
+
+def test_an_export_that_is_not_given_is_not_read():
+    names = job(ranks=1)
+    reports(names)
+    put(f'job/{names[0]}.sqlite', b'not what is asked for')
+    merged(f'job/{names[0]}.nsys-rep', env=with_nsys())
+    equal(len(notes()), 1)
+    equal(left_out(), {})
+
+
+def test_an_export_older_than_its_report_gives_way_to_it():
+    names = job(ranks=1)
+    reports(names)
+    put(f'job/{names[0]}.sqlite', b'of an earlier run')
+    os.utime(f'job/{names[0]}.sqlite', (1, 1))
+    message = 'this export is older than the report beside it, which is read'
+    done = tmerge('job', env=with_nsys()).expect(0)
+    equal(done.ours, [f'tmerge: warning: left out job/{names[0]}.sqlite: {message}'])
+    equal(left_out(), {f'job/{names[0]}.sqlite': ('outdated', message)})
+    equal(len(notes()), 1)
+
+
+def test_an_export_of_that_name_in_another_folder_is_another_trace():
+    names = job(ranks=2)
+    reports(names[:1])
+    shutil.copy(f'../exports/{names[1]}.sqlite', f'{names[0]}.sqlite')
+    done = tmerge(f'{names[0]}.sqlite', 'job', env=with_nsys())
+    done.expect(3)  # both are of rank 0 and of the same time
+    equal(len(notes()), 1)
+
+
+def test_without_nsys_a_report_stops_with_the_command_that_exports_it():
+    put('job/rank0.nsys-rep', copies('nowhere'))
+    put('job/rank1.json', small_trace(1))
+    put('../bin/nsys', NSYS)
+    os.chmod('../bin/nsys', 0o644)
+    not_executable = {'PATH': os.path.abspath('../bin') + ':' + without_nsys()['PATH']}
+    for env in (without_nsys(), not_executable):
+        tmerge('job/rank0.nsys-rep', n=2, env=env).fails(
+            3, 'job/rank0.nsys-rep: ' + ADVICE.format('job/rank0'))
+        equal(files(), ['job'])
+    merged('job', '-o', '../x.h5', env=without_nsys())  # in a folder it is passed over
+
+
+def test_a_file_that_is_only_called_a_report_is_told_by_its_content():
+    put('rank0.nsys-rep', small_trace(0))
+    merged('rank0.nsys-rep', env=with_nsys())
+    equal(notes(), [])
+    put('rank0.nsys-rep', b'')
+    tmerge('rank0.nsys-rep', env=with_nsys()).fails(3, 'rank0.nsys-rep: file is empty')
+
+
+# Failures -----------------------------------------------------------------------------------------
+
+
+FAILURES = {
+    'sys.stderr.write("first\\n\\n  the disk \\033[1mis\\tfull\\n"); sys.exit(3)':
+        'nsys failed with status 3, saying: first | the disk  [1mis full',
+    'print("to the wrong stream"); open(target, "w").write("SQLite format 3\\0"); sys.exit(1)':
+        'nsys failed with status 1, saying: to the wrong stream',
+    'print("x" * 100000 + "the end", flush=True); sys.exit(2)':
+        'nsys failed with status 2, saying: ' + 'x' * 152 + 'the end',
+    'pass': 'nsys ended with status 0 and left no SQLite database, saying nothing',
+    'open(target, "w").write("rubbish")':
+        'nsys ended with status 0 and left no SQLite database, saying nothing',
+    'open(target, "w").write("x"); os.kill(os.getpid(), 9)':
+        'nsys was ended by signal 9, saying nothing',
+    'open(target + "-wal", "w").write("x"); open(target + ".part", "w"); sys.exit(7)':
+        'nsys failed with status 7, saying nothing',
+    # What it leaves running holds its stream open and would be waited for.
+    'subprocess.Popen(["sleep", "1234"]); sys.exit(8)': 'nsys failed with status 8, saying nothing',
+}
+
+
+def test_an_nsys_that_fails_is_told_with_its_report_its_command_and_what_it_said():
+    names = job(ranks=2)
+    reports(names)
+    bad = f'job/{names[1]}'
+    message = '{}; the command was: ' + COMMAND.format(bad)
+    for does, how in FAILURES.items():
+        put(bad + '.nsys-rep', does)
+        for n in (0, 2):
+            done = tmerge('job', n=n, env=with_nsys())
+            done.fails(3, f'{bad}.nsys-rep: ' + message.format(how))
+            equal(files(), ['job'], does)
+        done = tmerge('job', '--skip-bad', n=2, env=with_nsys()).expect(0)
+        has_line(done.err, f'warning: left out {bad}.nsys-rep: ')
+        equal(left_out(), {f'{bad}.nsys-rep':
+                           ('unreadable', f'{bad}.nsys-rep: ' + message.format(how))})
+        os.unlink('tmerge.h5')
+        equal(files(), ['job'], does)
+
+
+def test_what_is_wrong_with_an_export_is_told_of_the_report():
+    put('rank0.nsys-rep', 'open(target, "wb").write(b"SQLite format 3" + bytes(1000))')
+    tmerge('rank0.nsys-rep', env=with_nsys()).fails(
+        3, 'rank0.nsys-rep: byte 16: in its export: the header of this database is not complete: '
+           'its export was interrupted')
+    put('rank0.nsys-rep', 'import sqlite3; db = sqlite3.connect(target); '
+                          'db.execute("CREATE TABLE users (name)"); db.commit()')
+    tmerge('rank0.nsys-rep', env=with_nsys()).fails(
+        3, 'rank0.nsys-rep: in its export: this SQLite database is no export of Nsight Systems')
+    equal(files(), ['rank0.nsys-rep'])
+
+
+def test_an_nsys_that_cannot_be_loaded_is_told():
+    env = with_nsys()
+    put('../bin/nsys', b'no program')
+    put('rank0.nsys-rep', 'pass')
+    path = os.path.abspath('../bin/nsys')
+    tmerge('rank0.nsys-rep', n=2, env=env).fails(
+        3, f'rank0.nsys-rep: {path} cannot be run: Exec format error')
+    equal(files(), ['rank0.nsys-rep'])
+
+
+def test_a_folder_that_takes_no_file_is_told_before_anything_runs():
+    permissions_count()
+    reports(job(ranks=1))
+    os.mkdir('locked', 0o555)
+    tmerge('job', '-o', 'locked/a.h5', env=with_nsys(), before=without_dac_override).fails(
+        4, 'locked/a.h5: its folder takes no file: Permission denied')
+    equal(notes(), [])
+
+
+def test_a_full_disk_is_told():
+    names = job(ranks=1)
+    reports(names)
+    env = with_nsys()
+    report = put(f'job/{names[0]}.nsys-rep', 'shutil.copy('
+                 f'{os.path.abspath("../exports/" + names[0] + ".sqlite")!r}, target)')
+    script = f'PATH={env["PATH"]} {os.environ.get("TMERGE", "tmerge")} --no-html'
+    done = on_small_disk(f'{script} {report} -o disk/a.h5; echo $?; ls -A disk', 64)
+    has_line(done.err, f'^tmerge: {report}: nsys failed with status 1, saying: .*'
+                       'No space left on device')
+    equal(done.out, '3\n')
+
+
+# Ends ---------------------------------------------------------------------------------------------
+
+
+def running(name):
+    """The ids of processes with this argument that run."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        with contextlib.suppress(OSError):
+            if name.encode() in content(f'/proc/{pid}/cmdline') and exists(pid):
+                found.append(int(pid))
+    return found
+
+
+def ended_while_exporting(n, number, whose):
+    env = with_nsys()
+    target = os.path.abspath('../bin/nsys')
+    with started(n, 'job', grace=1, env=env) as (launched, pids):
+        wait_until(lambda: sum(x.startswith('hangs') for x in notes()) == max(n, 1),
+                   'nsys to run on every process')
+        holds(len(running(target)) >= max(n, 1), 'nsys runs')
+        folder, = (x for x in files() if x.startswith('.tmerge-'))
+        holds(len(files(folder)) >= 2, 'there are partial exports')
+        os.kill(launched.pid if whose is None else pids[whose], number)
+        said = ends(launched, 128 + number if n == 0 else None)
+    wait_until(lambda: not running(target), 'nsys to end', 5)
+    equal(running('1234'), [], 'what nsys had started')
+    equal(files(), ['job'], said)
+
+
+def test_a_signal_ends_nsys_and_leaves_nothing():
+    for rank in range(3):
+        put(f'job/rank{rank}.nsys-rep', HANGS)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        ended_while_exporting(0, number, 0)
+    for number, whose in ((signal.SIGTERM, 0), (signal.SIGTERM, 1), (signal.SIGINT, None),
+                          (signal.SIGTERM, None), (signal.SIGINT, 2)):
+        ended_while_exporting(3, number, whose)
+
+
+def test_what_was_exported_is_gone_however_the_reading_ends():
+    names = job(ranks=1)
+    reports(names)
+    bad = put('job/rank9.json', b'{"schemaVersion": 1, "traceEvents": [{"ph": "X", oops')
+    for n in (0, 2):
+        tmerge('job', n=n, env=with_nsys()).expect(3)
+        equal(files(), ['job'])
+    os.unlink(bad)
+    os.mkfifo('rank9.json')
+    pipe = os.open('rank9.json', os.O_RDWR)  # so that it can be opened and never ends
+    for n in (0, 2):
+        with started(n, 'rank9.json', 'job', grace=1, env=with_nsys()) as (launched, pids):
+            wait_until(lambda: is_open('rank9.json', pids[0]), 'the pipe to be opened')
+            equal([files(x) for x in files() if x.startswith('.tmerge-')], [['1.sqlite']])
+            os.kill(pids[0], signal.SIGTERM)
+            ends(launched)
+        equal(files(), ['job', 'rank9.json'])
+    os.close(pipe)
+
+
+def test_what_a_process_that_is_killed_outright_leaves_is_removed_by_the_others():
+    for rank in range(3):
+        put(f'job/rank{rank}.nsys-rep', 'open(target, "w").write("partial"); note("hangs"); '
+            'time.sleep(4); sys.exit(1)')
+    with started(3, 'job', grace=1, env=with_nsys()) as (launched, pids):
+        wait_until(lambda: sum(x == 'hangs' for x in notes()) == 3, 'nsys to run')
+        os.kill(pids[1], signal.SIGKILL)
+        ends(launched)
+    equal(files(), ['job'])
+    wait_until(lambda: not running(os.path.abspath('../bin/nsys')), 'the orphan to end', 10)
+
+
+def test_a_long_export_is_shown_where_a_person_looks_on():
+    names = job(ranks=2)
+    for name in names:
+        put(f'job/{name}.nsys-rep',
+            'time.sleep(2.5); ' + copies(f'../exports/{name}.sqlite'))
+    began = time.monotonic()
+    done = tmerge('job', '--progress=always', n=2, env=with_nsys()).expect(0)
+    holds(time.monotonic() - began < 5, 'both were exported at the same time')
+    has_line(done.err, r'^exporting \[ +\] +0 %, 0 B, 0 B/s$')
+    has_line(done.err, r'^exporting \[=+\] +100 %, \d+ B, ')
+    has_line(done.err, '^reading .* events')
+    lacks(tmerge('job', n=2, env=with_nsys()).expect(0).err, 'exporting')
+
+
+def test_reports_are_only_exported_where_something_needs_it():
+    """A run that cannot write its output ends before."""
+    reports(job(ranks=1))
+    put('tmerge.h5', 'precious')
+    tmerge('job', env=with_nsys()).fails(
+        4, 'tmerge.h5: this file is no tmerge store; --force overwrites it')
+    equal(notes(), [])
+
+
+if __name__ == '__main__':
+    main()
