@@ -104,23 +104,24 @@ static char *uri_of(const char *path) {
     return uri;
 }
 
-/* A scan under way. */
-typedef struct scan_state {
+/* What takes the rows of a scan. */
+typedef struct tm_nsys_taker {
     tm_nsys_each *each;
     void *context;
+    int n_columns;
     tm_error *err;
     tm_status status;
-} scan_state;
+} tm_nsys_taker;
 
 /* Rows are taken by an aggregate function, which SQLite calls with all values of a row at once:
- * half the work of stepping through rows and asking for one column after another. */
+ * half the work of stepping through rows and asking for one column after another. Should a file
+ * come to call it, it does so without a scan or with other columns. */
 static void take_row(sqlite3_context *context, int n, sqlite3_value **values) {
-    scan_state *s = sqlite3_value_pointer(values[0], "scan");
-    (void)n;
-    if (!s || s->status != TM_OK)
+    tm_nsys_taker *t = *(tm_nsys_taker **)sqlite3_user_data(context);
+    if (!t || t->status != TM_OK || n != t->n_columns)
         return;
-    s->status = s->each(s->context, values + 1, s->err);
-    if (s->status != TM_OK)
+    t->status = t->each(t->context, values, t->err);
+    if (t->status != TM_OK)
         sqlite3_result_error(context, "the scan is over", -1);
 }
 
@@ -132,8 +133,12 @@ tm_status tm_nsys_open(const char *path, tm_nsys_db *out, tm_error *err) {
     tm_nsys_db db = {.path = path};
     TM_TRY(check_file(path, &db.size, err));
     char *uri = uri_of(path);
-    if (!uri)
+    db.taker = calloc(1, sizeof(tm_nsys_taker *));
+    if (!uri || !db.taker) {
+        free(uri);
+        free(db.taker);
         return tm_fail_memory(err);
+    }
     int code = sqlite3_open_v2(uri, &db.sqlite,
                                SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
     free(uri);
@@ -143,7 +148,7 @@ tm_status tm_nsys_open(const char *path, tm_nsys_db *out, tm_error *err) {
     if (code == SQLITE_OK)
         code = sqlite3_db_config(db.sqlite, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
     if (code == SQLITE_OK)
-        code = sqlite3_create_function_v2(db.sqlite, "take_row", -1, SQLITE_UTF8, NULL, NULL,
+        code = sqlite3_create_function_v2(db.sqlite, "take_row", -1, SQLITE_UTF8, db.taker, NULL,
                                           take_row, end_rows, NULL);
     if (code != SQLITE_OK) {
         tm_status status = sqlite_error(&db, code, err);
@@ -156,6 +161,7 @@ tm_status tm_nsys_open(const char *path, tm_nsys_db *out, tm_error *err) {
 
 void tm_nsys_close(tm_nsys_db *db) {
     (void)sqlite3_close(db->sqlite);
+    free(db->taker);
     *db = (tm_nsys_db){0};
 }
 
@@ -196,11 +202,11 @@ static bool append(tm_vec *sql, const char *text) {
 
 static tm_status write_query(const tm_nsys_db *db, const tm_nsys_query *query, tm_vec *sql,
                              tm_error *err) {
-    bool ok = append(sql, "SELECT take_row(?2");
+    bool ok = append(sql, "SELECT take_row(");
     for (int i = 0; i < query->n_columns && ok; i++) {
         bool has = false;
         TM_TRY(has_column(db, query->table, query->columns[i], &has, err));
-        ok = append(sql, has ? ",\"" : ",NULL") &&
+        ok = append(sql, i > 0 ? "," : "") && append(sql, has ? "\"" : "NULL") &&
              (!has || (append(sql, query->columns[i]) && append(sql, "\"")));
     }
     bool filtered = query->where != NULL;
@@ -212,35 +218,35 @@ static tm_status write_query(const tm_nsys_db *db, const tm_nsys_query *query, t
     return ok && tm_vec_append(sql, "", 1) ? TM_OK : tm_fail_memory(err);
 }
 
-static tm_status run_scan(const tm_nsys_db *db, const char *sql, int64_t value, scan_state *s) {
+static tm_status run_scan(const tm_nsys_db *db, const char *sql, int64_t value, tm_nsys_taker *t) {
     sqlite3_stmt *statement;
     bool row;
-    TM_TRY(prepare(db, sql, &statement, s->err));
+    TM_TRY(prepare(db, sql, &statement, t->err));
     /* A condition may do without a value: then ?1 is no parameter, and binding it changes nothing.
      */
     (void)sqlite3_bind_int64(statement, 1, value);
-    tm_status status = TM_OK;
-    if (sqlite3_bind_pointer(statement, 2, s, "scan", NULL) != SQLITE_OK)
-        status = tm_fail_memory(s->err);
+    tm_nsys_taker *outer = *db->taker; /* of a scan whose row asked for this one */
+    *db->taker = t;
     tm_error failure; /* which says no more than that the scan is over where a row was refused */
-    if (status == TM_OK && (status = tm_nsys_step(db, statement, &row, &failure)) != TM_OK &&
-        s->status == TM_OK && s->err)
-        *s->err = failure;
+    tm_status status = tm_nsys_step(db, statement, &row, &failure);
+    if (status != TM_OK && t->status == TM_OK && t->err)
+        *t->err = failure;
+    *db->taker = outer;
     sqlite3_finalize(statement);
-    return s->status != TM_OK ? s->status : status;
+    return t->status != TM_OK ? t->status : status;
 }
 
 tm_status tm_nsys_scan(const tm_nsys_db *db, const tm_nsys_query *query, int64_t value,
                        tm_nsys_each *each, void *context, tm_error *err) {
     bool has = false;
-    scan_state s = {each, context, err, TM_OK};
+    tm_nsys_taker taker = {each, context, query->n_columns, err, TM_OK};
     TM_TRY(tm_nsys_has_table(db, query->table, &has, err));
     if (!has)
         return TM_OK;
     tm_vec sql = TM_VEC(char);
     tm_status status = write_query(db, query, &sql, err);
     if (status == TM_OK)
-        status = run_scan(db, sql.data, value, &s);
+        status = run_scan(db, sql.data, value, &taker);
     tm_vec_free(&sql);
     return status;
 }

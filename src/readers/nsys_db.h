@@ -14,9 +14,10 @@
 #define TM_NSYS_MAGIC "SQLite format 3"
 
 typedef struct tm_nsys_db {
-    sqlite3 *sqlite;  /* owned */
-    const char *path; /* borrowed */
-    int64_t size;     /* bytes of the file */
+    sqlite3 *sqlite;              /* owned */
+    struct tm_nsys_taker **taker; /* owned: of the rows of the scan under way */
+    const char *path;             /* borrowed */
+    int64_t size;                 /* bytes of the file */
 } tm_nsys_db;
 
 /**
