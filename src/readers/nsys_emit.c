@@ -336,7 +336,6 @@ static tm_status read_table(tm_nsys_emitter *e, const table_def *def, tm_error *
 tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) {
     for (int i = 0; i < N_TABLES; i++)
         e->n_rows += tm_nsys_last_row(e->db, tables[i].name);
-    TM_TRY(tm_nsys_read_domains(e, err));
     for (int i = 0; i < N_TABLES; i++)
         TM_TRY(read_table(e, &tables[i], err));
     e->n_done = e->n_rows;

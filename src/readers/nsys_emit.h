@@ -43,7 +43,8 @@ typedef struct tm_nsys_emitter {
     tm_vec texts;            /* what ids of StringIds became: a hash table */
     size_t n_texts;          /* in it */
     tm_vec scratch;          /* of char */
-    tm_vec domains;          /* of tm_nsys_domain */
+    tm_vec domains;          /* of tm_nsys_domain: those met so far */
+    bool has_all_domains;    /* all rows were looked through for them */
     tm_vec fields;           /* of payload schemas */
     tm_vec ranges;           /* of tm_nsys_range */
     tm_nsys_track tracks[TM_NSYS_TRACK_CACHE];

@@ -7,7 +7,7 @@
 #include "nsys_units.h"
 
 enum { TYPE = TM_NSYS_REST, TEXT, TEXT_ID, DOMAIN, PAYLOAD };
-enum { MARK = 34, PUSH_POP = 59, START_END = 60 };
+enum { MARK = 34, PUSH_POP = 59, START_END = 60, DOMAIN_CREATE = 75 };
 
 static tm_status take_domain(void *context, sqlite3_value **values, tm_error *err) {
     tm_nsys_emitter *e = context;
@@ -19,33 +19,45 @@ static tm_status take_domain(void *context, sqlite3_value **values, tm_error *er
                                                                          : tm_fail_memory(err);
 }
 
-tm_status tm_nsys_read_domains(tm_nsys_emitter *e, tm_error *err) {
-    static const char *const columns[] = {TM_NSYS_NVTX_COLUMNS};
-    const tm_nsys_query query = {"NVTX_EVENTS", columns, DOMAIN + 1, "eventType = 75", "eventType"};
-    return tm_nsys_scan(e->db, &query, 0, take_domain, e, err);
-}
-
-static tm_text domain_name(const tm_nsys_emitter *e, int64_t id) {
+static const tm_nsys_domain *find_domain(const tm_nsys_emitter *e, int64_t id) {
     const tm_nsys_domain *v = e->domains.data;
     for (size_t i = 0; i < e->domains.n; i++)
         if (v[i].id == id)
-            return tm_names_text(e->names, v[i].name);
-    return (tm_text){"", 0};
+            return &v[i];
+    return NULL;
+}
+
+/* The name of a domain, empty where it has none. Its row mostly stands before its ranges; where it
+ * does not, all such rows are looked for, once. */
+static tm_status domain_name(tm_nsys_emitter *e, int64_t id, tm_text *out, tm_error *err) {
+    static const char *const columns[] = {TM_NSYS_NVTX_COLUMNS};
+    const tm_nsys_query query = {"NVTX_EVENTS", columns, DOMAIN + 1, "eventType = 75", "eventType"};
+    const tm_nsys_domain *domain = find_domain(e, id);
+    if (!domain && !e->has_all_domains) {
+        e->has_all_domains = true;
+        e->domains.n = 0;
+        TM_TRY(tm_nsys_scan(e->db, &query, 0, take_domain, e, err));
+        domain = find_domain(e, id);
+    }
+    *out = domain ? tm_names_text(e->names, domain->name) : (tm_text){"", 0};
+    return TM_OK;
 }
 
 /* "DOMAIN:text", but for the default domain and for libraries whose texts say whose they are:
  * NCCL's ncclSend, MPI's MPI_Send. */
-static uint32_t name_in_domain(tm_nsys_emitter *e, int64_t id, uint32_t name) {
+static tm_status name_in_domain(tm_nsys_emitter *e, int64_t id, uint32_t *name, tm_error *err) {
+    tm_text of, text = tm_names_text(e->names, *name);
     if (id == 0)
-        return name;
-    tm_text of = domain_name(e, id), text = tm_names_text(e->names, name);
+        return TM_OK;
+    TM_TRY(domain_name(e, id, &of, err));
     if (of.size == 0 || (text.size >= of.size && strncasecmp(text.bytes, of.bytes, of.size) == 0))
-        return name;
+        return TM_OK;
     e->scratch.n = 0;
     if (!tm_vec_append(&e->scratch, of.bytes, of.size) || !tm_vec_append(&e->scratch, ":", 1) ||
         !tm_vec_append(&e->scratch, text.bytes, text.size))
-        return TM_NAME_FAILED;
-    return tm_names_intern(e->names, e->scratch.data, e->scratch.n);
+        return tm_fail_memory(err);
+    *name = tm_names_intern(e->names, e->scratch.data, e->scratch.n);
+    return *name == TM_NAME_FAILED ? tm_fail_memory(err) : TM_OK;
 }
 
 /* Where what torch's emit_nvtx adds to an operator's name begins, else the text's end: the numbers
@@ -92,13 +104,15 @@ static tm_status keep_nccl_range(tm_nsys_emitter *e, sqlite3_value **values, uin
 tm_status tm_nsys_nvtx_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     int64_t type = tm_nsys_int(values, TYPE, -1), thread = tm_nsys_int(values, TM_NSYS_AT, 0);
     uint32_t row;
+    if (type == DOMAIN_CREATE && !e->has_all_domains)
+        return take_domain(e, values, err);
     if (type != MARK && type != PUSH_POP && type != START_END)
-        return TM_OK; /* names of domains, categories and threads */
+        return TM_OK; /* names of categories and threads */
     tm_raw_event event = {.category = TM_CAT_USER_ANNOTATION,
                           .kind = type == MARK ? TM_INSTANT : TM_DURATION};
     TM_TRY(name_of(e, values, &event, err));
     uint32_t bare = event.name;
-    event.name = name_in_domain(e, tm_nsys_int(values, DOMAIN, 0), bare);
+    TM_TRY(name_in_domain(e, tm_nsys_int(values, DOMAIN, 0), &event.name, err));
     event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
     TM_TRY(tm_nsys_add(e, values, event, &row, err));
     bool nccl = strncmp(tm_names_text(e->names, bare).bytes, "nccl", 4) == 0;

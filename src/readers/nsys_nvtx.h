@@ -7,10 +7,6 @@
 #define TM_NSYS_NVTX_COLUMNS                                                                       \
     "start", "end", "globalTid", "eventType", "text", "textId", "domainId", "binaryData"
 
-/** Learns the names of the unit's domains before its ranges are read: their rows may stand behind
- * them. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
-tm_status tm_nsys_read_domains(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
-
 /** Makes an annotation of a row with TM_NSYS_NVTX_COLUMNS, an operator where torch wrote it.
  * TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_nsys_nvtx_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) TM_MUST_CHECK;

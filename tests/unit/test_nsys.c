@@ -152,6 +152,27 @@ static void ranges_have_text_registered_text_and_domain(void **state) {
     close_nsys(&n);
 }
 
+static void a_domain_is_named_by_its_first_row_wherever_that_stands(void **state) {
+    (void)state;
+    nsys n = read_sql(
+        SET("50", "60") RANGE("0", "NULL", "75", "'data'", "NULL", "2")
+            RANGE("1", "2", "59", "'a'", "NULL", "2") RANGE("0", "NULL", "75", "'no'", "NULL", "2")
+                RANGE("2", "3", "59", "'b'", "NULL", "2")
+                    RANGE("3", "4", "59", "'c'", "NULL", "4") /* domain 4 has no name here */
+        "INSERT INTO NVTX_EVENTS (start, eventType, globalTid, text, domainId) VALUES "
+        "(0, 75, " T145 ", 'alien', 4);" RANGE("4", "5", "59", "'d'", "NULL",
+                                               "5") RANGE("0", "NULL", "75", "'late'", "NULL", "5")
+            RANGE("5", "6", "59", "'e'", "NULL", "2") RANGE("6", "7", "59", "'f'", "NULL", "5"));
+    assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
+                      "data:a user_annotation 1 1\n"
+                      "data:b user_annotation 2 1\n"
+                      "c user_annotation 3 1\n"
+                      "late:d user_annotation 4 1\n"
+                      "data:e user_annotation 5 1\n"
+                      "late:f user_annotation 6 1\n");
+    close_nsys(&n);
+}
+
 static void mpi_calls_and_waits_are_events_and_threads_have_names(void **state) {
     (void)state;
     nsys n = read_sql(STRINGS SET(
@@ -239,6 +260,7 @@ int main(void) {
         cmocka_unit_test(copies_are_named_as_the_analyses_know_them),
         cmocka_unit_test(calls_are_of_the_runtime_or_the_driver_and_counted_once),
         cmocka_unit_test(ranges_have_text_registered_text_and_domain),
+        cmocka_unit_test(a_domain_is_named_by_its_first_row_wherever_that_stands),
         cmocka_unit_test(mpi_calls_and_waits_are_events_and_threads_have_names),
         cmocka_unit_test(a_graph_traced_as_a_whole_is_one_kernel_and_counted),
         cmocka_unit_test(warnings_of_the_profiler_are_kept_and_notes_are_not),
