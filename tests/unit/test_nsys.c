@@ -173,6 +173,20 @@ static void a_domain_is_named_by_its_first_row_wherever_that_stands(void **state
     close_nsys(&n);
 }
 
+static void a_process_has_all_threads_of_its_number_and_no_other(void **state) {
+    (void)state;
+    /* Process 144 has the threads from 2415919104 to 2415919104 + 2^24 - 1. */
+    nsys n = read_sql(
+        SET("50", "60") "INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text) VALUES "
+                        "(1, 2, 59, 2415919103, 'before'), (2, 3, 59, 2415919104, 'first'), "
+                        "(3, 4, 59, 2432696319, 'last'), (4, 5, 59, 2432696320, 'behind'), "
+                        "(5, 6, 59, NULL, 'nobody');");
+    assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
+                      "first user_annotation 2 1\n"
+                      "last user_annotation 3 1\n");
+    close_nsys(&n);
+}
+
 static void mpi_calls_and_waits_are_events_and_threads_have_names(void **state) {
     (void)state;
     nsys n = read_sql(STRINGS SET(
@@ -261,6 +275,7 @@ int main(void) {
         cmocka_unit_test(calls_are_of_the_runtime_or_the_driver_and_counted_once),
         cmocka_unit_test(ranges_have_text_registered_text_and_domain),
         cmocka_unit_test(a_domain_is_named_by_its_first_row_wherever_that_stands),
+        cmocka_unit_test(a_process_has_all_threads_of_its_number_and_no_other),
         cmocka_unit_test(mpi_calls_and_waits_are_events_and_threads_have_names),
         cmocka_unit_test(a_graph_traced_as_a_whole_is_one_kernel_and_counted),
         cmocka_unit_test(warnings_of_the_profiler_are_kept_and_notes_are_not),
