@@ -81,11 +81,14 @@ typedef struct tm_format {
     /**
      * Lists the units of a file that @p sniff knew. NULL, as the next, where a file is one trace.
      *
+     * @param known    the rank is known from elsewhere where the file is one unit: then it is not
+     *                 looked for, and -1 in the unit
      * @param units    of tm_unit, appended to: at least one, in an order that the content decides
      * @param foreign  set with TM_ERR_INPUT: the file is sound and of another kind
      * @return         TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */
-    tm_status (*list_units)(const char *path, struct tm_vec *units, bool *foreign, tm_error *err);
+    tm_status (*list_units)(const char *path, bool known, struct tm_vec *units, bool *foreign,
+                            tm_error *err);
 
     /** Reads one unit, as `read` does a source. The rank is that of the unit alone. */
     tm_status (*read_unit)(const char *path, const tm_unit *unit, const tm_source_watch *watch,

@@ -90,7 +90,7 @@ static tm_status nsys_read(tm_source *source, tm_names *names, tm_trace *out, tm
     const char *path = tm_source_path(source);
     tm_vec units = TM_VEC(tm_unit);
     bool foreign;
-    tm_status status = tm_nsys_list_units(path, &units, &foreign, err);
+    tm_status status = tm_nsys_list_units(path, true, &units, &foreign, err);
     if (status == TM_OK && units.n > 1)
         status = tm_fail(err, TM_ERR_INPUT, path, -1, "this report holds %zu ranks", units.n);
     if (status == TM_OK)

@@ -305,8 +305,8 @@ static tm_status is_export(const tm_nsys_db *db, bool *is, tm_error *err) {
     return TM_OK;
 }
 
-static tm_status list_units(const tm_nsys_db *db, tm_vec *pairs, tm_vec *units, bool *foreign,
-                            tm_error *err) {
+static tm_status list_units(const tm_nsys_db *db, bool known, tm_vec *pairs, tm_vec *units,
+                            bool *foreign, tm_error *err) {
     tm_nsys_clock clock;
     tm_vec host;
     bool is;
@@ -319,7 +319,8 @@ static tm_status list_units(const tm_nsys_db *db, tm_vec *pairs, tm_vec *units, 
     if (pairs->n == 0)
         return tm_fail(err, TM_ERR_INPUT, db->path, -1,
                        "this report holds nothing that a GPU did: neither kernels nor copies");
-    TM_TRY(find_ranks(db, pairs, err));
+    if (!known || pairs->n > 1)
+        TM_TRY(find_ranks(db, pairs, err));
     TM_TRY(tm_nsys_read_clock(db, &clock, err));
     tm_status status = tm_nsys_read_host(db, &host, err);
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
@@ -332,12 +333,13 @@ static tm_status list_units(const tm_nsys_db *db, tm_vec *pairs, tm_vec *units, 
     return status == TM_OK ? add_units(pairs, unit, units, err) : status;
 }
 
-tm_status tm_nsys_list_units(const char *path, tm_vec *units, bool *foreign, tm_error *err) {
+tm_status tm_nsys_list_units(const char *path, bool known, tm_vec *units, bool *foreign,
+                             tm_error *err) {
     tm_nsys_db db;
     tm_vec pairs = TM_VEC(pair);
     *foreign = false;
     TM_TRY(tm_nsys_open(path, &db, err));
-    tm_status status = list_units(&db, &pairs, units, foreign, err);
+    tm_status status = list_units(&db, known, &pairs, units, foreign, err);
     tm_vec_free(&pairs);
     tm_nsys_close(&db);
     return status;

@@ -93,7 +93,7 @@ static const tm_format *format(void) {
 nsys read_nsys(size_t i) {
     nsys n = {.ground = open_ground(), .units = TM_VEC(tm_unit)};
     bool foreign = true;
-    tm_status status = format()->list_units(path, &n.units, &foreign, &n.ground.err);
+    tm_status status = format()->list_units(path, false, &n.units, &foreign, &n.ground.err);
     if (status == TM_OK)
         status =
             tm_trace_read(&(tm_trace_file){.path = path, .unit = (const tm_unit *)n.units.data + i},

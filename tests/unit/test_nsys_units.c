@@ -86,6 +86,36 @@ static void a_unit_is_a_process_and_its_device(void **state) {
     }
 }
 
+/* The ranks of an export's units, where that of a lone unit is known. */
+static void ranks_if_known(const char *sql, int64_t *ranks, size_t n) {
+    const char *path = write_export(schemas[LATEST].tables, sql);
+    tm_vec units = TM_VEC(tm_unit);
+    tm_file_info info;
+    bool foreign;
+    assert_int_equal(tm_file_sniff(path, &info, NULL), TM_OK);
+    assert_int_equal(info.format->list_units(path, true, &units, &foreign, NULL), TM_OK);
+    assert_int_equal(units.n, n);
+    for (size_t i = 0; i < n; i++)
+        ranks[i] = ((const tm_unit *)units.data)[i].rank;
+    (void)remove(path);
+    tm_vec_free(&units);
+}
+
+static void a_rank_that_is_known_is_not_looked_for_but_those_of_several_are(void **state) {
+    static const char ranks[] = "CREATE TABLE MPI_RANKS (globalTid, rank); "
+                                "INSERT INTO MPI_RANKS VALUES (" T144 ", 9), (" T145 ", 8);";
+    char sql[2048];
+    int64_t found[2];
+    (void)state;
+    snprintf(sql, sizeof sql, "%s%s", KERNEL("0", P144), ranks);
+    ranks_if_known(sql, found, 1);
+    assert_int_equal(found[0], -1);
+    snprintf(sql, sizeof sql, "%s%s", KERNEL("0", P144) KERNEL("1", P145), ranks);
+    ranks_if_known(sql, found, 2);
+    assert_int_equal(found[0], 9);
+    assert_int_equal(found[1], 8);
+}
+
 static void nothing_of_the_environment_but_ranks_is_read(void **state) {
     (void)state;
     nsys n = read_sql(KERNEL(
@@ -237,7 +267,7 @@ static void bad_file(const char *path, const char *message) {
     bool foreign;
     tm_status status = tm_file_sniff(path, &info, &err);
     if (status == TM_OK)
-        status = info.format->list_units(path, &units, &foreign, &err);
+        status = info.format->list_units(path, false, &units, &foreign, &err);
     assert_int_equal(status, TM_ERR_INPUT);
     assert_string_equal(err.path, path);
     assert_non_null(strstr(err.message, message));
@@ -306,6 +336,7 @@ static void views_and_wrong_types_are_not_followed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_unit_is_a_process_and_its_device),
+        cmocka_unit_test(a_rank_that_is_known_is_not_looked_for_but_those_of_several_are),
         cmocka_unit_test(nothing_of_the_environment_but_ranks_is_read),
         cmocka_unit_test(payloads_say_what_kernels_of_nccl_do),
         cmocka_unit_test(what_cannot_be_read_is_refused_with_words),
