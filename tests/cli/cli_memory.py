@@ -53,6 +53,19 @@ def test_one_large_trace_takes_memory_for_its_events_alone():
     is_bounded(peaks(0, 'analyze', 'tmerge.h5', '-q'), n_events)
 
 
+def test_an_export_of_nsight_systems_takes_memory_for_its_events_alone():
+    skip_under_sanitizers()
+    # One file of one rank, and one of eight, which is read once for each.
+    for ranks, steps in ((1, 1600), (8, 200)):
+        synth('nsys', format='nsys', ranks=ranks, ranks_per_file=ranks, steps=steps)
+        for n in (0, 2):
+            found = peaks(n, 'nsys', '-q', '--force')
+            events = [row['events'] for row in rows('tmerge.h5', 'job.rank')]
+            holds(len(events) == ranks and sum(events) > 500000, events)
+            is_bounded(found, sum(events) // min(max(n, 1), ranks))
+        os.remove('nsys/profile_rank_0.sqlite')
+
+
 def test_a_job_of_many_ranks_takes_memory_for_its_events_in_every_process():
     skip_under_sanitizers()
     synth('job', ranks=256, steps=2)
