@@ -54,7 +54,11 @@ static tm_status compare_sequences(matcher *m, tm_match_input *input, tm_error *
     if (status == TM_OK)
         status = tm_mpi_shuffle(m->comm, &input->ends, end_owner, &ends, err);
     if (status == TM_OK) {
-        tm_match_compare(here.data, here.n, ends.data, ends.n);
+        uint64_t assumed = tm_group_world(m->options->world_size).id;
+        status = tm_match_compare(here.data, here.n, ends.data, ends.n, assumed, err);
+        status = tm_mpi_agree(m->comm, status, err);
+    }
+    if (status == TM_OK) {
         tm_vec_free(&ends);
         status = tm_mpi_shuffle(m->comm, &here, sequence_origin, &answers, err);
     }

@@ -118,7 +118,9 @@ static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
     [U_RANKS] = {"ranks", TM_INT, "", "Ranks of the group; null where nothing tells them."},
     [U_REASON] =
         {"reason", TM_TEXT, "",
-         "no metadata (beside kernels that carry it); one-sided; group unknown; peer unknown; "
+         "no metadata (beside kernels that carry it); one-sided; group unknown (nothing tells its "
+         "ranks; or no kernel "
+         "tells any, and their ends contradict that all are of the whole job); peer unknown; "
          "transfers differ (between sender and receiver). Of kernels that have no number, and "
          "on whose order the ranks of the group do not agree: too few (to tell a correspondence "
          "from chance), tokens differ (no correspondence has the same kinds, sizes and steps), "

@@ -5,6 +5,13 @@
 #include "timeline/collectives.h"
 #include "tmerge/names.h"
 
+/** Whether the ranks agree on a sequence. */
+typedef enum tm_sequence_answer {
+    TM_SEQUENCE_DIFFERS, /* its kernels may still be aligned by their ends */
+    TM_SEQUENCE_AGREES,
+    TM_SEQUENCE_REFUTED /* they are not of the group that they were taken for */
+} tm_sequence_answer;
+
 /**
  * A run of kernels of one rank that can only be matched by its order: all kernels of one group on
  * one stream, or all between one sender and one receiver. Sent as bytes.
@@ -19,7 +26,7 @@ typedef struct tm_sequence {
     int32_t group_size;
     int32_t origin; /* the process that asks */
     uint8_t way;    /* tm_match_way: PAIR or ORDER */
-    uint8_t agrees; /* answer: see tm_match_compare */
+    uint8_t agrees; /* tm_sequence_answer: see tm_match_compare */
 } tm_sequence;
 
 /** When a kernel that its order is to match ran, for comparison with the other ranks. */
@@ -73,16 +80,20 @@ void tm_match_input_free(tm_match_input *input);
  * count and digest are the same, and of a group every rank is there or one alone: a part of the
  * ranks may have recorded different operations of equal kinds. They do not where their first and
  * last steps have different numbers, nor where ends show that equal counts hide a shift: see
- * tm_order_holds.
+ * tm_order_holds. Those of a group that was only assumed are refuted, all of them, where its lanes
+ * contradict one another: see tm_order_lanes_meet.
  *
  * @param sequences  [n] in any order; all that any rank has of their groups
  * @param ends       [n_ends] in any order; of the same
+ * @param assumed    the group of kernels that do not say theirs: tm_group_world
+ * @return           TM_OK; TM_ERR_FAULT
  */
-void tm_match_compare(tm_sequence *sequences, size_t n, tm_end *ends, size_t n_ends);
+tm_status tm_match_compare(tm_sequence *sequences, size_t n, tm_end *ends, size_t n_ends,
+                           uint64_t assumed, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Takes out the records whose sequence does not agree: transfers are left out, others go to
- * `loose`.
+ * Takes out the records whose sequence does not agree: transfers, and what was refuted, are left
+ * out, others go to `loose`.
  * @param answers  [n] this process's sequences with `agrees` set, in any order
  * @return         TM_OK; TM_ERR_FAULT
  */

@@ -57,9 +57,12 @@ bool tm_mark_fits(const tm_mark *a, const tm_mark *b) {
     return a->token == b->token && (a->step < 0 || b->step < 0 || a->step == b->step);
 }
 
+int64_t tm_run_noise(int64_t a_ns, int64_t b_ns) {
+    return 5 * (5000 + (a_ns < b_ns ? a_ns : b_ns) / 50 * 3);
+}
+
 int64_t tm_mark_noise(const tm_mark *a, const tm_mark *b) {
-    int64_t x = a->end_ns - a->begin_ns, y = b->end_ns - b->begin_ns;
-    return 5 * (5000 + (x < y ? x : y) / 50 * 3);
+    return tm_run_noise(a->end_ns - a->begin_ns, b->end_ns - b->begin_ns);
 }
 
 bool tm_run_partner(const tm_run *run, size_t i, const tm_run *other, int64_t offset_ns,

@@ -38,6 +38,9 @@ bool tm_mark_fits(const tm_mark *a, const tm_mark *b);
  * than the shorter kernel. */
 int64_t tm_mark_noise(const tm_mark *a, const tm_mark *b);
 
+/** The same for kernels that took @p a_ns and @p b_ns. */
+int64_t tm_run_noise(int64_t a_ns, int64_t b_ns);
+
 /**
  * Finds the mark of @p other that would be of one operation with mark @p i, were its clock ahead by
  * @p offset_ns: of the same token and step, and nearer in end than half the way to any other mark

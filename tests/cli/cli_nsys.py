@@ -328,6 +328,20 @@ def without_making(folder):
             db.close()
 
 
+def test_kernels_that_tell_no_group_are_the_jobs_unless_their_ends_contradict_it():
+    # No clock is wrong. Of these groups the ends of one stream would put the hosts 1.9 ms apart.
+    options = dict(GROUPS, no_metadata=True, offset_us=0, drift_ppb=0, slow_factor=1.3)
+    synth('groups', format='nsys', **options)
+    done = merged('groups', n=2)
+    contains(done.out, 'group unknown 360\n  (NCCL tells groups in NVTX payloads: nsys profile')
+    equal(rows('tmerge.h5', 'collectives.kind'), [])
+    equal({row['offset_ns'] for row in rows('tmerge.h5', 'clock.rank')}, {0})
+    synth('job', format='nsys', **dict(options, tp=1, pp=1, sequence_parallel=0))
+    done = merged('job', '-o', 'job.h5', n=2)
+    lacks(done.out, 'could not be matched')
+    equal(rows('job.h5', 'stragglers.job')[0]['rank'], 5)
+
+
 def matching(store, *columns):
     """By group: how many operations are complete and not."""
     return {row['members']: tuple(row[name] for name in columns)

@@ -394,6 +394,13 @@ static void operators_on_the_cpu_are_no_records(void **state) {
     close_ground(&g);
 }
 
+enum { ASSUMED = 99 }; /* the group of kernels that do not say theirs */
+
+static void compare(tm_sequence *sequences, size_t n, tm_end *ends, size_t n_ends) {
+    tm_error err;
+    assert_int_equal(tm_match_compare(sequences, n, ends, n_ends, ASSUMED, &err), TM_OK);
+}
+
 static void a_run_agrees_where_counts_and_digests_are_equal(void **state) {
     (void)state;
     static const struct {
@@ -423,10 +430,10 @@ static void a_run_agrees_where_counts_and_digests_are_equal(void **state) {
                                      .origin = (int32_t)i,
                                      .way = TM_MATCH_PAIR,
                                      .agrees = 9};
-    tm_match_compare(sequences, COUNT(rows), NULL, 0);
+    compare(sequences, COUNT(rows), NULL, 0);
     for (size_t i = 0; i < COUNT(rows); i++)
         assert_int_equal(sequences[i].agrees, rows[sequences[i].origin].agrees);
-    tm_match_compare(NULL, 0, NULL, 0);
+    compare(NULL, 0, NULL, 0);
 }
 
 /* Runs of two kernels of ranks 0 and 1, lane 1 of group 7. */
@@ -453,10 +460,10 @@ static void only_whole_groups_of_the_same_steps_agree(void **state) {
                                     .last_step = r == 0 ? 4 : cases[c].last_step,
                                     .group_size = cases[c].group_size,
                                     .way = (uint8_t)cases[c].way};
-        tm_match_compare(runs, 2, NULL, 0);
+        compare(runs, 2, NULL, 0);
         assert_int_equal(runs[0].agrees, cases[c].agrees);
         assert_int_equal(runs[1].agrees, cases[c].agrees);
-        tm_match_compare(runs, 1, NULL, 0); /* alone */
+        compare(runs, 1, NULL, 0); /* alone */
         assert_int_equal(runs[0].agrees, 1);
     }
 }
@@ -487,9 +494,54 @@ static void ends_tell_a_shift_that_counts_hide(void **state) {
                                 .last_step = -1,
                                 .group_size = 2,
                                 .way = TM_MATCH_ORDER};
-    tm_match_compare(runs, 4, ends, 12);
+    compare(runs, 4, ends, 12);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(runs[i].agrees, runs[i].lane == 0);
+}
+
+/* Four operations on lane 0 at 10, 20, 30, 40 ms, and four on lane 1 5 ms behind each, of 100 us.
+ * The clock of rank 1 is 3 ms ahead; on lane 1 its ends are `apart_us` later than that. */
+static void lanes_that_contradict_each_other_refute_an_assumed_group(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t group;
+        int64_t apart_us;
+        bool synchronises;
+        int agrees;
+    } cases[] = {
+        /* the noise of each is 5 x (5 us + 6 % of 100 us) = 55 us */
+        {ASSUMED, 110, true, TM_SEQUENCE_AGREES},   {ASSUMED, 111, true, TM_SEQUENCE_REFUTED},
+        {ASSUMED, -111, true, TM_SEQUENCE_REFUTED}, /* on either side */
+        {ASSUMED, 900, false, TM_SEQUENCE_AGREES},  /* such may end when they like */
+        {7, 111, true, TM_SEQUENCE_AGREES},         /* its ranks are known */
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        tm_sequence runs[4];
+        tm_end ends[16];
+        for (size_t i = 0; i < 16; i++) {
+            int64_t rank = (int64_t)i / 8, lane = (int64_t)i / 4 % 2, place = (int64_t)i % 4;
+            int64_t end_us = 10000 * (place + 1) + 5000 * lane + 3000 * rank +
+                             (lane == 1 && rank == 1 ? cases[c].apart_us : 0);
+            ends[i] = (tm_end){.group = cases[c].group,
+                               .key = (uint64_t)lane << TM_LANE_SHIFT | (uint64_t)place,
+                               .rank = rank,
+                               .begin_ns = end_us * 1000 - 100000,
+                               .end_ns = end_us * 1000,
+                               .synchronises = cases[c].synchronises};
+        }
+        for (size_t i = 0; i < 4; i++)
+            runs[i] = (tm_sequence){.group = cases[c].group,
+                                    .lane = i % 2,
+                                    .n = 4,
+                                    .rank = (int64_t)i / 2,
+                                    .first_step = -1,
+                                    .last_step = -1,
+                                    .group_size = 2,
+                                    .way = TM_MATCH_ORDER};
+        compare(runs, 4, ends, 16);
+        for (size_t i = 0; i < 4; i++)
+            assert_int_equal(runs[i].agrees, cases[c].agrees);
+    }
 }
 
 /* Compares what ranks 0 and 1 have, and drops what does not agree; records and unmatched are
@@ -501,7 +553,7 @@ static void check_pair(ground *g, const comm_spec *zero, size_t n_zero, const co
     tm_vec all = TM_VEC(tm_sequence);
     for (size_t r = 0; r < 2; r++)
         assert_non_null(tm_vec_append(&all, inputs[r].sequences.data, inputs[r].sequences.n));
-    tm_match_compare(all.data, all.n, NULL, 0);
+    compare(all.data, all.n, NULL, 0);
     for (size_t r = 0; r < 2; r++) {
         size_t n = r == 0 ? n_zero : n_one;
         assert_int_equal(tm_match_drop(&inputs[r], all.data, all.n, &g->err), TM_OK);
@@ -682,6 +734,7 @@ int main(void) {
         cmocka_unit_test(a_run_agrees_where_counts_and_digests_are_equal),
         cmocka_unit_test(only_whole_groups_of_the_same_steps_agree),
         cmocka_unit_test(ends_tell_a_shift_that_counts_hide),
+        cmocka_unit_test(lanes_that_contradict_each_other_refute_an_assumed_group),
         cmocka_unit_test(reasons_are_counted_by_group),
         cmocka_unit_test(ranks_whose_runs_differ_are_unmatched),
         cmocka_unit_test(transfers_go_first_in_first_out_for_each_direction),
