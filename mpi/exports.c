@@ -22,6 +22,7 @@ typedef struct exporter {
     tm_table *left_out;
     tm_exports *out;
     tm_progress *progress;
+    size_t *older; /* [n] of this process's reports: the input that is an older export, n without */
     char program[TM_PATH_MAX];
 } exporter;
 
@@ -76,11 +77,13 @@ static void decide(exporter *x, size_t i) {
         x->out->states[i] = TM_EXPORT_GIVEN;
     else if (tm_nsys_find_program(x->program, sizeof x->program))
         x->out->states[i] = TM_EXPORT_DONE;
-    if (given && x->out->states[i] == TM_EXPORT_DONE)
+    if (given && x->out->states[i] == TM_EXPORT_DONE) {
         x->out->states[export] = TM_EXPORT_OUTDATED;
+        x->older[i] = export;
+    }
 }
 
-/* A state is set by one process alone and is 0 on the others. */
+/* A state is set by one process alone, first where it is 0 on the others, then to a larger one. */
 static tm_status share_states(const exporter *x, tm_error *err) {
     size_t n = x->out->n;
     if (n > INT32_MAX)
@@ -171,6 +174,8 @@ static tm_status export_one(exporter *x, size_t i, tm_error *err) {
         return status;
     tm_error_text(&failure, text, sizeof text);
     x->out->states[i] = TM_EXPORT_BAD;
+    if (x->older[i] < x->out->n)
+        x->out->states[x->older[i]] = TM_EXPORT_KEPT;
     return tm_entries_leave_out(x->left_out, report, "unreadable", text, err);
 }
 
@@ -210,19 +215,24 @@ tm_status tm_mpi_exports_make(MPI_Comm comm, const tm_load_options *options, tm_
     size_t n = options->n_inputs, n_reports = 0, n_exports = 0;
     *out = (tm_exports){calloc(n + 1, sizeof *out->states), calloc(n + 1, sizeof *out->paths), n,
                         NULL};
-    bool ok = out->states && out->paths;
+    x.older = malloc((n + 1) * sizeof *x.older);
+    bool ok = out->states && out->paths && x.older;
     MPI_Comm_rank(comm, &x.self);
     MPI_Comm_size(comm, &x.n_processes);
-    TM_TRY(tm_mpi_agree(comm, ok ? TM_OK : tm_fail_memory(err), err));
-    for (size_t i = 0; i < n; i++)
+    tm_status status = tm_mpi_agree(comm, ok ? TM_OK : tm_fail_memory(err), err);
+    for (size_t i = 0; i < n && status == TM_OK; i++) {
+        x.older[i] = n;
         if (is_mine(&x, &n_reports, i))
             decide(&x, i);
-    if (n_reports == 0)
-        return TM_OK;
-    TM_TRY(share_states(&x, err));
-    for (size_t i = 0; i < n; i++)
+    }
+    if (status == TM_OK && n_reports > 0)
+        status = share_states(&x, err);
+    for (size_t i = 0; i < n && status == TM_OK; i++)
         n_exports += out->states[i] == TM_EXPORT_DONE;
-    return n_exports > 0 ? export_all(&x, err) : TM_OK;
+    if (status == TM_OK && n_exports > 0)
+        status = export_all(&x, err);
+    free(x.older);
+    return status;
 }
 
 /* With whatever else nsys has left there. */

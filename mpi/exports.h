@@ -10,7 +10,8 @@ typedef enum tm_export_state {
     TM_EXPORT_DONE,     /* a report: its temporary export is read */
     TM_EXPORT_GIVEN,    /* a report whose up-to-date export is among the inputs: left out */
     TM_EXPORT_OUTDATED, /* an export that is older than its report, which was exported: left out */
-    TM_EXPORT_BAD       /* a report that nsys cannot export: left out, and told */
+    TM_EXPORT_BAD,      /* a report that nsys cannot export: left out, and told */
+    TM_EXPORT_KEPT      /* an export that is older than its report, which is bad: it is read */
 } tm_export_state;
 
 /** The same on every process. */

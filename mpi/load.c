@@ -84,7 +84,8 @@ static tm_status sniff_one(loader *l, size_t i, tm_vec *found, tm_error *err) {
     tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER};
     bool foreign = false;
     size_t before = found->n;
-    if (l->exports.states[i] != TM_EXPORT_NONE && l->exports.states[i] != TM_EXPORT_DONE)
+    int state = l->exports.states[i];
+    if (state != TM_EXPORT_NONE && state != TM_EXPORT_DONE && state != TM_EXPORT_KEPT)
         return pass_over(l, i, found, err);
     tm_status status = tm_file_sniff(file_of(l, i), &info, err);
     if (status == TM_OK && info.kind == TM_FILE_TRACE)

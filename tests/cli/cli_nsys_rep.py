@@ -206,6 +206,21 @@ def test_an_export_older_than_its_report_gives_way_to_it():
     equal(len(notes()), 1)
 
 
+def test_an_older_export_is_read_where_nsys_cannot_make_a_newer_one():
+    names = job(ranks=2)
+    reports(names)
+    bad = f'job/{names[1]}'
+    shutil.copy(f'../exports/{names[1]}.sqlite', f'{bad}.sqlite')
+    os.utime(f'{bad}.sqlite', (1, 1))
+    put(f'{bad}.nsys-rep', 'sys.exit(3)')
+    for n in (0, 2, 3):
+        tmerge('job', '--skip-bad', '--force', n=n, env=with_nsys()).expect(0)
+        equal({path: reason for path, (reason, _) in left_out().items()},
+              {f'{bad}.nsys-rep': 'unreadable'})
+        equal([(row['rank'], row['source']) for row in rows('tmerge.h5', 'job.rank')],
+              [(0, f'job/{names[0]}.nsys-rep'), (1, f'{bad}.sqlite')])
+
+
 def test_an_export_of_that_name_in_another_folder_is_another_trace():
     names = job(ranks=2)
     reports(names[:1])
@@ -262,7 +277,7 @@ def test_an_nsys_that_fails_is_told_with_its_report_its_command_and_what_it_said
     names = job(ranks=2)
     reports(names)
     bad = f'job/{names[1]}'
-    message = '{}; the command was: ' + COMMAND.format(bad)
+    message = '{}; to try it by hand: ' + COMMAND.format(bad)
     for does, how in FAILURES.items():
         put(bad + '.nsys-rep', does)
         for n in (0, 2):
