@@ -13,12 +13,13 @@ static int process_of(const void *record, int n_processes) {
     return ((const tm_membership *)record)->process;
 }
 
-/* The members of this process's communicators, wherever they are. */
-static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, tm_error *err) {
+/* The members of this process's communicators, wherever they are; *n_alone as in
+ * tm_memberships_answer, of those that this process owns. */
+static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alone, tm_error *err) {
     tm_vec here = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_status status = tm_mpi_shuffle(comm, own, owner_of, &here, err);
     if (status == TM_OK)
-        status = tm_mpi_agree(comm, tm_memberships_answer(&here, &answers, err), err);
+        status = tm_mpi_agree(comm, tm_memberships_answer(&here, &answers, n_alone, err), err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(comm, &answers, process_of, out, err);
     tm_vec_free(&here);
@@ -26,27 +27,32 @@ static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, tm_error *err
     return status;
 }
 
-/* Whether every rank of the job told its communicators. There are at least as many ranks as the
- * highest number tells. */
-static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded) {
-    int64_t told = 0, n_ranks = loaded->ranks[loaded->n_ranks - 1] + 1;
+/* Whether every rank of the job told its communicators: none is missing, as far as is known, and no
+ * communicator lacks a second rank. There are at least as many ranks as the highest number tells.
+ */
+static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone) {
+    int64_t sums[2] = {0, (int64_t)n_alone}; /* ranks that told; communicators of one alone */
+    int64_t n_ranks = loaded->ranks[loaded->n_ranks - 1] + 1;
     for (size_t i = 0; i < loaded->n_timelines; i++)
-        told += loaded->timelines[i].n_communicators > 0;
-    MPI_Allreduce(MPI_IN_PLACE, &told, 1, MPI_INT64_T, MPI_SUM, comm);
-    return told >= (loaded->world_size > n_ranks ? loaded->world_size : n_ranks);
+        sums[0] += loaded->timelines[i].n_communicators > 0;
+    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_INT64_T, MPI_SUM, comm);
+    return sums[1] == 0 && sums[0] >= (loaded->world_size > n_ranks ? loaded->world_size : n_ranks);
 }
 
 tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *err) {
     tm_vec own = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_status status = TM_OK;
+    bool all_told = false;
+    size_t n_alone = 0;
     int self;
     MPI_Comm_rank(comm, &self);
-    bool all_told = have_all_told(comm, loaded);
     for (size_t i = 0; i < loaded->n_timelines && status == TM_OK; i++)
         status = tm_memberships_list(&loaded->timelines[i], loaded->names, self, &own, err);
     status = tm_mpi_agree(comm, status, err);
     if (status == TM_OK)
-        status = exchange(comm, &own, &answers, err);
+        status = exchange(comm, &own, &answers, &n_alone, err);
+    if (status == TM_OK)
+        all_told = have_all_told(comm, loaded, n_alone);
     for (size_t i = 0; i < loaded->n_timelines && status == TM_OK; i++)
         status =
             tm_memberships_apply(&answers, all_told, &loaded->timelines[i], loaded->names, err);

@@ -8,14 +8,22 @@
 
 enum { REASONS_SHOWN = 4 };
 
-/* What would tell the groups of kernels, where that is what was missing. */
-static void print_remedy(const tm_table *ranks) {
-    for (size_t row = 0; row < ranks->n_rows; row++)
-        if (strcmp(tm_table_cell(ranks, row, "format")->value.text, "nsys") == 0) {
-            puts("  (NCCL tells groups in NVTX payloads: nsys profile -t cuda,nvtx, and nsys\n"
-                 "  export --include-blobs=true)");
-            return;
+/* What would tell the groups of an export's kernels: their names, or those of the others. */
+static void print_remedy(const tm_table *unmatched, const tm_table *ranks) {
+    bool export = false, nameless = false, unknown = false;
+    for (size_t row = 0; row < ranks->n_rows && !export; row++)
+        export = strcmp(tm_table_cell(ranks, row, "format")->value.text, "nsys") == 0;
+    for (size_t row = 0; row < unmatched->n_rows && export; row++)
+        if (strcmp(tm_table_cell(unmatched, row, "reason")->value.text, "group unknown") == 0) {
+            unknown = true;
+            nameless = nameless || tm_table_cell(unmatched, row, "group")->null;
         }
+    if (nameless)
+        puts("  (NCCL tells groups in NVTX payloads: nsys profile -t cuda,nvtx, and nsys\n"
+             "  export --include-blobs=true)");
+    else if (unknown)
+        puts("  (give the traces of all ranks, or record from before NCCL's communicators\n"
+             "  are made)");
 }
 
 /* How many kernels are unmatched, and for which reasons, the most frequent first. */
@@ -32,7 +40,6 @@ static void print_unmatched(const tm_tables *tables, int64_t unmatched, const tm
         for (size_t w = 0; w < N_WORDS; w++)
             if (strcmp(tm_table_cell(table, row, "reason")->value.text, words[w]) == 0)
                 counts[w] += number(table, row, "count");
-    bool unknown = counts[TM_UNMATCHED_GROUP - 1] > 0;
     printf("%s! %" PRId64 " of %" PRId64 " communication kernels could not be matched:",
            colors->warning, unmatched, sum_column(tm_tables_find(tables, "overlap.kind"), "count"));
     for (size_t shown = 0; shown < REASONS_SHOWN; shown++) {
@@ -44,8 +51,7 @@ static void print_unmatched(const tm_tables *tables, int64_t unmatched, const tm
         counts[most] = 0;
     }
     printf("%s\n", colors->off);
-    if (unknown)
-        print_remedy(tm_tables_find(tables, "job.rank"));
+    print_remedy(table, tm_tables_find(tables, "job.rank"));
 }
 
 /* What clock.rank says of all clocks together. */

@@ -245,7 +245,11 @@ typedef struct tm_communicator {
     uint32_t name;   /* name id: `group` of its kernels, the same text on all of its ranks */
     int32_t n_ranks; /* ranks, and */
     int32_t place;   /* of this rank among them; both -1 where its making was not recorded */
+    bool used;       /* by a kernel of this rank */
 } tm_communicator;
+
+/** No job has more ranks; a group that claims to is not believed. */
+enum { TM_GROUP_RANKS_MAX = 1 << 20 };
 
 /** A [memory] instant: an allocation, or a release where bytes is negative. */
 typedef struct tm_memory_attr {

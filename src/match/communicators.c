@@ -16,8 +16,8 @@ tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names
                               tm_vec *out, tm_error *err) {
     for (size_t i = 0; i < timeline->n_communicators; i++) {
         const tm_communicator *c = &timeline->communicators[i];
-        tm_membership member = {hash_of(names, c->name), timeline->rank, c->n_ranks, c->place,
-                                process};
+        tm_membership member = {
+            hash_of(names, c->name), timeline->rank, c->n_ranks, c->place, process, c->used};
         if (!tm_vec_append(out, &member, 1))
             return tm_fail_memory(err);
     }
@@ -31,7 +31,9 @@ static int by_communicator(const void *a, const void *b) {
         return x->communicator < y->communicator ? -1 : 1;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
-    return (x->n_ranks < y->n_ranks) - (x->n_ranks > y->n_ranks);
+    if (x->n_ranks != y->n_ranks)
+        return x->n_ranks > y->n_ranks ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
 }
 
 static void sort(tm_vec *members) {
@@ -72,10 +74,23 @@ static bool answer_run(const tm_vec *members, size_t first, size_t end, tm_vec *
     return ok;
 }
 
-tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, tm_error *err) {
+/* One rank alone uses it, and nobody recorded how many it has: others did not tell all theirs. */
+static bool is_alone(const tm_membership *run, size_t n) {
+    bool used = false;
+    for (size_t i = 0; i < n; i++) {
+        if (run[i].rank != run->rank || run[i].n_ranks > 0)
+            return false;
+        used = used || run[i].used;
+    }
+    return used;
+}
+
+tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone, tm_error *err) {
+    *n_alone = 0;
     sort(members);
     for (size_t first = 0, end; first < members->n; first = end) {
         end = end_of(members, first);
+        *n_alone += is_alone((const tm_membership *)members->data + first, end - first);
         if (!answer_run(members, first, end, out))
             return tm_fail_memory(err);
     }
@@ -114,43 +129,49 @@ static int32_t recorded_size(const tm_membership *run, size_t n) {
     return size;
 }
 
-/* Puts every member at its place; forgets places unless each has one. */
+/* Puts every member at its place; forgets places unless each has one, and one only. */
 static void order_by_place(const tm_membership *run, size_t n, group *g) {
     size_t filled = 0;
+    bool clear = (size_t)g->size == g->n;
     for (size_t i = 0; i < g->n; i++)
         g->by_place[i] = -1;
-    for (size_t i = 0; i < n; i++)
-        if (run[i].place >= 0 && (size_t)run[i].place < g->n && g->by_place[run[i].place] < 0) {
-            g->by_place[run[i].place] = run[i].rank;
-            filled++;
-        }
-    if (filled == g->n && (size_t)g->size == g->n)
+    for (size_t i = 0; i < n && clear; i++) {
+        if (run[i].place < 0)
+            continue;
+        int64_t *at = (size_t)run[i].place < g->n ? &g->by_place[run[i].place] : NULL;
+        bool moved = i > 0 && run[i].rank == run[i - 1].rank && run[i - 1].place >= 0 &&
+                     run[i].place != run[i - 1].place;
+        clear = at && !moved && (*at < 0 || *at == run[i].rank);
+        filled += clear && *at < 0;
+        if (clear)
+            *at = run[i].rank;
+    }
+    if (clear && filled == g->n)
         return;
     free(g->by_place);
     g->by_place = NULL;
 }
 
-/* "[0, 1, 2]", as the profiler writes it, with "?" for each rank of which there is no trace. */
+/* "[0, 1, 2]", as the profiler writes it; "[0, 1, ?]" where of others there is no trace. */
 static bool print_list(group *g, tm_names *names) {
     tm_vec text = TM_VEC(char);
     char part[32];
-    bool ok = true;
-    for (size_t i = 0; i < (size_t)g->size && ok; i++) {
-        const char *before = i ? ", " : "[";
-        int size = i < g->n ? snprintf(part, sizeof part, "%s%" PRId64, before, g->ranks[i])
-                            : snprintf(part, sizeof part, "%s?", before);
+    bool ok = true, more = g->size > (int64_t)g->n;
+    for (size_t i = 0; i < g->n && ok; i++) {
+        int size = snprintf(part, sizeof part, "%s%" PRId64, i ? ", " : "[", g->ranks[i]);
         ok = tm_vec_append(&text, part, (size_t)size) != NULL;
     }
-    ok = ok && tm_vec_append(&text, "]", 1);
+    ok = ok && tm_vec_append(&text, ", ?]" + (more ? 0 : 3), more ? 4 : 1);
     g->list = ok ? tm_names_intern(names, text.data, text.n) : TM_NAME_FAILED;
     tm_vec_free(&text);
     return g->list != TM_NAME_FAILED;
 }
 
-static bool find_group(const tm_vec *answers, bool all_told, uint32_t name, tm_names *names,
-                       group *out) {
+/* A communicator that no kernel of this rank uses needs no ranks here. */
+static bool find_group(const tm_vec *answers, bool all_told, const tm_communicator *of,
+                       tm_names *names, group *out) {
     const tm_membership *v = answers->data;
-    uint64_t hash = hash_of(names, name);
+    uint64_t hash = hash_of(names, of->name);
     size_t first = 0, high = answers->n;
     while (first < high) {
         size_t middle = first + (high - first) / 2;
@@ -160,7 +181,9 @@ static bool find_group(const tm_vec *answers, bool all_told, uint32_t name, tm_n
             high = middle;
     }
     size_t n = end_of(answers, first) - first; /* its own rank is among them */
-    *out = (group){.name = name, .list = TM_NO_NAME};
+    *out = (group){.name = of->name, .list = TM_NO_NAME, .size = -1};
+    if (!of->used)
+        return true;
     if (!list_members(v + first, n, out))
         return false;
     out->size = recorded_size(v + first, n);
@@ -218,7 +241,7 @@ tm_status tm_memberships_apply(tm_vec *answers, bool all_told, tm_timeline *time
     bool ok = groups != NULL;
     sort(answers);
     for (size_t i = 0; i < n && ok; i++)
-        ok = find_group(answers, all_told, timeline->communicators[i].name, names, &groups[i]);
+        ok = find_group(answers, all_told, &timeline->communicators[i], names, &groups[i]);
     if (ok)
         apply_groups(groups, n, timeline);
     for (size_t i = 0; i < n && groups; i++) {

@@ -13,6 +13,7 @@ typedef struct tm_membership {
     int64_t rank;           /* global */
     int32_t n_ranks, place; /* as in tm_communicator */
     int32_t process;        /* that holds the rank; in an answer, that it goes to */
+    bool used;              /* as in tm_communicator */
 } tm_membership;
 
 /** Appends those of a timeline, which this process holds. TM_OK; TM_ERR_FAULT. */
@@ -25,13 +26,16 @@ tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names
  * @param members  of tm_membership: all that the communicators among them have in the job, in any
  *                 order; sorted by the call
  * @param out      of tm_membership, appended to
+ * @param n_alone  how many of the communicators one rank alone uses, where nobody recorded how many
+ *                 ranks it has
  * @return         TM_OK; TM_ERR_FAULT
  */
-tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone,
+                                tm_error *err) TM_MUST_CHECK;
 
 /**
  * Gives the kernels of a timeline's communicators what others have from their traces: the ranks of
- * their group as a list in `group_ranks` ("?" for one without a trace), its size, peers as global
+ * their group as a list in `group_ranks` ("?" for those without a trace), its size, peers as global
  * ranks, and of what gathers or scatters the elements of all. The size is what was recorded when
  * the communicator was made; where that was before the recording, the number of ranks that used it,
  * provided that every rank of the job told its own. A group whose members contradict one another,
@@ -40,7 +44,7 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, tm_error *err) TM_
  *
  * @param answers   of tm_membership: all members of the timeline's communicators; sorted by the
  * call
- * @param all_told  every rank of the job has communicators
+ * @param all_told  every rank of the job told its communicators
  * @param timeline  its communicators are freed
  * @param names     lists are interned here
  * @return          TM_OK; TM_ERR_FAULT

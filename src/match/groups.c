@@ -55,10 +55,11 @@ void tm_group_finder_destroy(tm_group_finder *finder) {
     free(finder);
 }
 
-/* Reads "[0, 1, 2]", a rank of which nothing is known ("?") as -1; false where the list is cut
- * ("...") or is none. */
-static bool parse_ranks(const char *p, const char *end, tm_vec *out) {
+/* Reads "[0, 1, 2]"; false where the list is cut ("...") or is none. "[0, 1, ?]" has more, of which
+ * there is no trace. */
+static bool parse_ranks(const char *p, const char *end, tm_vec *out, bool *more) {
     out->n = 0;
+    *more = false;
     if (p == end || *p++ != '[')
         return false;
     while (p < end) {
@@ -66,9 +67,9 @@ static bool parse_ranks(const char *p, const char *end, tm_vec *out) {
         const char *digits = p;
         while (p < end && *p >= '0' && *p <= '9' && value < 1000000000)
             value = value * 10 + (*p++ - '0');
-        if (p == digits && *p == '?') {
-            value = -1;
-            p++;
+        if (p + 2 == end && *p == '?' && p[1] == ']' && out->n > 0) {
+            *more = true;
+            return true;
         }
         if (p == digits || !tm_vec_append(out, &value, 1))
             return false;
@@ -86,6 +87,7 @@ static bool configured_ranks(tm_group_finder *finder, tm_text name) {
     const cJSON *info = cJSON_GetObjectItemCaseSensitive(finder->metadata, "distributedInfo");
     const cJSON *configs = cJSON_GetObjectItemCaseSensitive(info, "pg_config");
     const cJSON *config;
+    bool more;
     cJSON_ArrayForEach(config, configs) {
         const char *own = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(config, "pg_name"));
         if (!own || strlen(own) != name.size || memcmp(own, name.bytes, name.size) != 0)
@@ -93,7 +95,7 @@ static bool configured_ranks(tm_group_finder *finder, tm_text name) {
         const cJSON *ranks = cJSON_GetObjectItemCaseSensitive(config, "ranks"), *rank;
         const char *text = cJSON_GetStringValue(ranks);
         if (text)
-            return parse_ranks(text, text + strlen(text), &finder->ranks);
+            return parse_ranks(text, text + strlen(text), &finder->ranks, &more);
         finder->ranks.n = 0;
         cJSON_ArrayForEach(rank, ranks) {
             int64_t value = (int64_t)cJSON_GetNumberValue(rank);
@@ -210,7 +212,8 @@ static tm_group make_group(tm_group_finder *finder, const tm_collective_attr *at
     tm_text name = tm_names_text(finder->names, attr->group);
     tm_text list = tm_names_text(finder->names, attr->group_ranks);
     tm_group group = {.n_ranks = attr->group_size};
-    bool known = parse_ranks(list.bytes, list.bytes + list.size, &finder->ranks) ||
+    bool more = false;
+    bool known = parse_ranks(list.bytes, list.bytes + list.size, &finder->ranks, &more) ||
                  (name.size > 0 && configured_ranks(finder, name)) || regular_ranks(finder, attr) ||
                  all_ranks(finder, attr);
     group.known = known && has_rank(&finder->ranks, finder->timeline->rank);
@@ -218,7 +221,9 @@ static tm_group make_group(tm_group_finder *finder, const tm_collective_attr *at
     if (known) {
         qsort(finder->ranks.data, finder->ranks.n, sizeof(int64_t), by_value);
         group.id = tm_group_hash(group.id, finder->ranks.data, finder->ranks.n * sizeof(int64_t));
-        group.n_ranks = (int32_t)finder->ranks.n;
+        if (!more || attr->group_size > TM_GROUP_RANKS_MAX ||
+            attr->group_size <= (int32_t)finder->ranks.n)
+            group.n_ranks = (int32_t)finder->ranks.n + more;
     } else {
         group.id = tm_group_hash(group.id, &attr->group_size, sizeof attr->group_size);
     }

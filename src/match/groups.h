@@ -6,9 +6,6 @@
 #include "timeline/collectives.h"
 #include "tmerge/names.h"
 
-/** No job has more ranks; what claims to is not believed. */
-enum { TM_GROUP_RANKS_MAX = 1 << 20 };
-
 /** A process group as one rank sees it. */
 typedef struct tm_group {
     uint64_t id; /* of its sorted ranks and its name; equal on all members */

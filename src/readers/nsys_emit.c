@@ -347,5 +347,5 @@ tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) {
         e->n_done = n_passed; /* with the rows of other processes */
         tell(e);
     }
-    return tm_nsys_join_nccl(e->trace, e->names, &e->ranges, err);
+    return tm_nsys_join_nccl(e->trace, e->names, e->unit, &e->ranges, err);
 }

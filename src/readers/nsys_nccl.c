@@ -200,7 +200,7 @@ static uint32_t name_of(tm_names *names, uint64_t communicator) {
 
 /* The communicator of this id, listed where it is new; NULL when memory is out. */
 static tm_communicator *find_communicator(tm_trace *trace, tm_names *names, uint64_t id) {
-    tm_communicator added = {name_of(names, id), -1, -1};
+    tm_communicator added = {name_of(names, id), -1, -1, false};
     tm_communicator *v = trace->communicators.data;
     if (added.name == TM_NAME_FAILED)
         return NULL;
@@ -210,20 +210,34 @@ static tm_communicator *find_communicator(tm_trace *trace, tm_names *names, uint
     return tm_vec_append(&trace->communicators, &added, 1);
 }
 
-/* The communicators whose making was recorded. */
-static tm_status list_made(tm_trace *trace, tm_names *names, const tm_vec *ranges, tm_error *err) {
+/* Whether a call is of the unit: only those that make a communicator name a device, so that of a
+ * process with several units nothing tells whose the others are. */
+static bool is_of_unit(const tm_unit *unit, const tm_nsys_payload *p) {
+    uint64_t devices = (uint64_t)unit->devices;
+    return devices == UINT64_MAX || (p->device >= 0 && (devices & tm_unit_device(p->device)) != 0);
+}
+
+/* Every communicator that a call names, whether a kernel can be joined to the call or not: its
+ * ranks are those that call it. Calls that are not the unit's for sure wait for their kernels. */
+static tm_status list_communicators(tm_trace *trace, tm_names *names, const tm_unit *unit,
+                                    const tm_vec *ranges, tm_error *err) {
     const tm_nsys_range *v = ranges->data;
+    uint64_t last = 0;
     for (size_t i = 0; i < ranges->n; i++) {
         const tm_nsys_payload *p = &v[i].payload;
-        if (p->n_ranks <= 0 || p->n_ranks > INT32_MAX || p->communicator == 0)
+        bool makes = p->n_ranks > 0 && p->n_ranks <= TM_GROUP_RANKS_MAX;
+        if (p->communicator == 0 || (p->communicator == last && !makes) || !is_of_unit(unit, p))
             continue;
-        tm_communicator *made = find_communicator(trace, names, p->communicator);
-        if (!made)
+        tm_communicator *found = find_communicator(trace, names, p->communicator);
+        if (!found)
             return tm_fail_memory(err);
-        made->n_ranks = (int32_t)p->n_ranks;
-        if (trace->world_size < made->n_ranks) /* no job has fewer than one of its communicators */
-            trace->world_size = made->n_ranks;
-        made->place = p->rank >= 0 && p->rank < p->n_ranks ? (int32_t)p->rank : -1;
+        last = p->communicator;
+        if (!makes)
+            continue;
+        found->n_ranks = (int32_t)p->n_ranks;
+        found->place = p->rank >= 0 && p->rank < p->n_ranks ? (int32_t)p->rank : -1;
+        if (trace->world_size < p->n_ranks) /* no job has fewer than one of its communicators */
+            trace->world_size = p->n_ranks;
     }
     return TM_OK;
 }
@@ -248,7 +262,8 @@ static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *n
     if (o->n_calls++ == 0) {
         o->communicator = range->payload.communicator;
         o->kind = kind;
-        o->peer = range->payload.peer <= INT32_MAX ? range->payload.peer : -1;
+        o->peer =
+            range->payload.peer >= 0 && range->payload.peer <= INT32_MAX ? range->payload.peer : -1;
     } else if (!transfer || o->communicator != range->payload.communicator ||
                (o->kind != TM_COLL_SEND && o->kind != TM_COLL_RECV &&
                 o->kind != TM_COLL_SENDRECV)) {
@@ -323,15 +338,19 @@ static tm_status join_kernel(const joiner *j, const nccl_kernel *kernel, tm_erro
                                            : collect_group(j->ranges, range, j->names, &o);
     if (!found)
         return TM_OK;
-    const tm_communicator *of = find_communicator(j->trace, j->names, o.communicator);
-    return of ? add_row(j->trace, j->names, &o, of, kernel->event, err) : tm_fail_memory(err);
+    tm_communicator *of = find_communicator(j->trace, j->names, o.communicator);
+    if (!of)
+        return tm_fail_memory(err);
+    of->used = true;
+    return add_row(j->trace, j->names, &o, of, kernel->event, err);
 }
 
-tm_status tm_nsys_join_nccl(tm_trace *trace, tm_names *names, tm_vec *ranges, tm_error *err) {
+tm_status tm_nsys_join_nccl(tm_trace *trace, tm_names *names, const tm_unit *unit, tm_vec *ranges,
+                            tm_error *err) {
     const joiner j = {trace, names, ranges};
     tm_vec kernels = TM_VEC(nccl_kernel);
     order_ranges(ranges);
-    tm_status status = list_made(trace, names, ranges, err);
+    tm_status status = list_communicators(trace, names, unit, ranges, err);
     if (status == TM_OK)
         status = list_kernels(trace, names, &kernels, err);
     if (status == TM_OK)

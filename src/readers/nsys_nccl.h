@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "nsys_db.h"
 #include "timeline/trace.h"
+#include "tmerge/reader.h"
 
 /** A payload; what it does not hold is -1, the communicator 0. */
 typedef struct tm_nsys_payload {
@@ -39,12 +40,14 @@ tm_nsys_payload tm_nsys_decode_payload(const tm_vec *fields, int64_t domain, con
 
 /**
  * Gives the kernels of NCCL what the calls that launched them say: a row of TM_ATTR_COLLECTIVE for
- * each whose runtime call lies in a range with a payload, or at the end of a group of such.
+ * each whose runtime call lies in a range with a payload, or at the end of a group of such. Lists
+ * the communicators of all calls.
  *
+ * @param unit    what is read: a process may have several devices, each with communicators
  * @param ranges  of tm_nsys_range, in any order; sorted by the call
  * @return        TM_OK; TM_ERR_FAULT
  */
-tm_status tm_nsys_join_nccl(tm_trace *trace, tm_names *names, tm_vec *ranges,
+tm_status tm_nsys_join_nccl(tm_trace *trace, tm_names *names, const tm_unit *unit, tm_vec *ranges,
                             tm_error *err) TM_MUST_CHECK;
 
 #endif

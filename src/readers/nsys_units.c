@@ -9,10 +9,10 @@
 /* Of the environment that a report captured these alone are read: the rest may hold secrets. First
  * those that name the rank, then those that name how many there are. (SLURM_NTASKS is not among
  * them: a job step may have fewer tasks than the allocation.) */
-enum { N_RANK_VARIABLES = 4, N_VARIABLES = 7 };
+enum { N_RANK_VARIABLES = 4, N_VARIABLES = 8 };
 static const char *const variables[N_VARIABLES] = {
     "RANK",       "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID",
-    "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+    "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
 
 /* A process and a device on which it did something. */
 typedef struct pair {
@@ -207,7 +207,7 @@ static tm_status read_variable(const tm_nsys_db *db, size_t first, size_t end, i
                                  "name LIKE 'PROCESS_%:ENVIRONMENT_VARIABLE' AND (value GLOB "
                                  "'RANK=*' OR value GLOB 'OMPI_COMM_WORLD_*' OR value GLOB "
                                  "'PMI_*' OR value GLOB 'SLURM_PROCID=*' OR value GLOB "
-                                 "'WORLD_SIZE=*')",
+                                 "'SLURM_STEP_NUM_TASKS=*' OR value GLOB 'WORLD_SIZE=*')",
                                  "name"};
     int64_t numbers[N_VARIABLES];
     for (size_t i = 0; i < N_VARIABLES; i++)
@@ -220,7 +220,10 @@ static tm_status read_variable(const tm_nsys_db *db, size_t first, size_t end, i
 }
 
 tm_status tm_nsys_read_world_size(const tm_nsys_db *db, int64_t *out, tm_error *err) {
-    return read_variable(db, N_RANK_VARIABLES, N_VARIABLES, out, err);
+    TM_TRY(read_variable(db, N_RANK_VARIABLES, N_VARIABLES, out, err));
+    if (*out == 0 || *out > TM_GROUP_RANKS_MAX)
+        *out = -1;
+    return TM_OK;
 }
 
 /* A rank that two units have is none of either. */

@@ -371,6 +371,60 @@ def test_a_missing_rank_leaves_its_groups_incomplete_or_unknown():
     done = merged('nsys', '-o', 'used.h5')
     equal(matching('used.h5', 'complete'), {})
     contains(done.out, 'group unknown')
+    contains(done.out, '  (give the traces of all ranks, or record from before')
+
+
+def test_ranks_that_are_missing_at_the_end_are_seen_by_those_who_lack_them():
+    # Nobody says how many ranks there are; pipeline groups of the first half have one rank here.
+    synth('nsys', format='nsys', **GROUPS)
+    without_making('nsys')
+    for rank in range(8):
+        with sqlite3.connect(f'nsys/profile_rank_{rank}.sqlite') as db:
+            db.execute("delete from META_DATA_CAPTURE where value like 'WORLD_SIZE%'")
+        db.close()
+    merged('nsys', '-o', 'all.h5')
+    equal(len(matching('all.h5')), 13)
+    merged(*(f'nsys/profile_rank_{rank}.sqlite' for rank in range(4)), '-o', 'half.h5')
+    equal(matching('half.h5'), {})
+
+
+def test_absurd_sizes_of_communicators_are_not_believed():
+    synth('nsys', format='nsys', **GROUPS)
+    with sqlite3.connect('nsys/profile_rank_0.sqlite') as db:
+        for row, blob in db.execute(
+                'select rowid, binaryData from NVTX_EVENTS where textId = (select id from StringIds '
+                "where value = 'ncclCommInitRank')").fetchall():
+            blob = blob[:40] + (2**31 - 1).to_bytes(4, 'little') + blob[44:]
+            db.execute('update NVTX_EVENTS set binaryData = ? where rowid = ?', [blob, row])
+    db.close()
+    merged('nsys')
+    equal(len(matching('tmerge.h5')), 13)
+    lacks(tmerge('show', 'tmerge.h5', 'job').out, '2147483')
+
+
+def test_devices_of_one_process_have_their_own_communicators():
+    # Ranks 0 and 1, then 2 and 3, become one process each. Of data-parallel groups each has 2
+    # ranks, 0 and 2, and 1 and 3.
+    options = dict(ranks=4, tp=2, ranks_per_host=4, steps=2, layers=4, format='nsys')
+    synth('nsys', **options, ranks_per_file=4)
+    shutil.copytree('nsys', 'own')
+    with sqlite3.connect('nsys/profile_rank_0.sqlite') as db:
+        for table, column in db.execute(
+                "select m.name, p.name from sqlite_master m, pragma_table_info(m.name) p "
+                "where m.type = 'table' and p.name in ('globalPid', 'globalTid')").fetchall():
+            calls = table.startswith('CUPTI')
+            for pid, into in ((1001, 1000), (1003, 1002)):
+                db.execute(f'update {table} set {column} = {column} - ((? - ?) << 24)'
+                           + ', correlationId = correlationId + 1000000' * calls
+                           + f' where {column} >> 24 & 16777215 = ?', [pid, into, pid])
+    db.close()
+    merged('own', '-o', 'own.h5')
+    merged('nsys', '-o', 'nsys.h5')
+    for store in ('own.h5', 'nsys.h5'):
+        found = matching(store, 'complete')
+        equal(found.keys(), {'0-3', '0-1', '2-3', '0,2', '1,3'}, store)
+        equal(found, matching('own.h5', 'complete'), store)
+    lacks(tmerge('show', 'nsys.h5', 'collectives.unmatched').out, 'group unknown')
 
 
 def test_the_environment_says_how_many_ranks_there_are():
@@ -380,9 +434,11 @@ def test_the_environment_says_how_many_ranks_there_are():
     merged('nsys')
     equal(matching('tmerge.h5', 'complete'), {})
     for variable, known in (('WORLD_SIZE=8', True), ('OMPI_COMM_WORLD_SIZE=8', True),
-                            ('PMI_SIZE=8', True), ('SLURM_NTASKS=8', False)):
+                            ('PMI_SIZE=8', True), ('SLURM_STEP_NUM_TASKS=8', True),
+                            ('SLURM_NTASKS=8', False), ('WORLD_SIZE=99999999', False)):
         export(f'{variable}_rank0.sqlite', environment=[variable])
         done = merged(f'{variable}_rank0.sqlite', '-o', f'{variable}.h5')
+        equal(' ranks have no trace' in done.out, known, variable)
         equal('7 of 8 ranks have no trace' in done.out, known, variable)
 
 

@@ -28,7 +28,7 @@ static tm_timeline timeline_of(ground *g, const member_case *c, int rank) {
     for (size_t i = 0; i < OWN_MAX && c->claims[rank][i].name; i++)
         timeline.communicators[timeline.n_communicators++] =
             (tm_communicator){name_of(g, c->claims[rank][i].name), c->claims[rank][i].n_ranks,
-                              c->claims[rank][i].place};
+                              c->claims[rank][i].place, true};
     return timeline;
 }
 
@@ -41,7 +41,8 @@ static void check_case(ground *g, const member_case *c) {
         assert_int_equal(
             tm_memberships_list(&timelines[rank], g->names, rank % 2, &members, &g->err), TM_OK);
     }
-    assert_int_equal(tm_memberships_answer(&members, &answers, &g->err), TM_OK);
+    size_t n_alone;
+    assert_int_equal(tm_memberships_answer(&members, &answers, &n_alone, &g->err), TM_OK);
     int owner = -1;
     for (int rank = 0; rank < RANKS_MAX && owner < 0; rank++)
         for (size_t i = 0; i < timelines[rank].n_communicators; i++)
@@ -111,7 +112,7 @@ static void the_ranks_of_a_communicator_are_those_that_have_it(void **state) {
         {{{{"c", 4, 0}}, {{"c", 4, 3}}, {{NULL, 0, 0}}, {{NULL, 0, 0}}},
          false,
          ALLREDUCE,
-         "[0, 1, ?, ?] 4 from -1 to -1 in 8 out 8"},
+         "[0, 1, ?] 4 from -1 to -1 in 8 out 8"},
         /* contradictions: two sizes, more members than there can be, more than any job has */
         {{{{"c", 2, 0}}, {{"c", 3, 1}}, {{NULL, 0, 0}}, {{NULL, 0, 0}}},
          true,
@@ -164,6 +165,16 @@ static void a_peer_is_the_rank_at_its_place(void **state) {
          false,
          SEND(3),
          "[0, 1, 2] 3 from -1 to -1 in 8 out -1"},
+        /* one that claims two, in two traces */
+        {{{{"c", 3, 0}, {"c", 3, 1}}, {{"c", 3, 1}}, {{"c", 3, 2}}, {{NULL, 0, 0}}},
+         false,
+         SEND(2),
+         "[0, 1, 2] 3 from -1 to -1 in 8 out -1"},
+        /* one that says the same in two */
+        {{{{"c", 3, 0}, {"c", 3, 0}}, {{"c", 3, 1}}, {{"c", 3, 2}}, {{NULL, 0, 0}}},
+         false,
+         SEND(2),
+         "[0, 1, 2] 3 from -1 to 2 in 8 out -1"},
         /* a member has no trace */
         {{{{"c", 3, 0}}, {{"c", 3, 2}}, {{NULL, 0, 0}}, {{NULL, 0, 0}}},
          false,
@@ -219,12 +230,32 @@ static void kernels_of_other_groups_stay_as_they_are(void **state) {
     check_cases(&other, 1);
 }
 
+static void what_one_rank_alone_uses_shows_that_others_are_missing(void **state) {
+    (void)state;
+    const tm_membership all[] = {
+        {1, 0, -1, -1, 0, true}, {1, 0, -1, -1, 0, true}, /* in two traces: alone */
+        {2, 3, -1, -1, 1, true}, {2, 0, -1, -1, 0, true}, /* by two */
+        {3, 1, 4, 1, 0, true},                            /* how many there are was recorded */
+        {4, 1, -1, -1, 0, false}                          /* no kernel: one rank alone needs none */
+    };
+    tm_vec members = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
+    tm_error err;
+    size_t n_alone;
+    assert_non_null(tm_vec_append(&members, all, COUNT(all)));
+    assert_int_equal(tm_memberships_answer(&members, &answers, &n_alone, &err), TM_OK);
+    assert_int_equal(n_alone, 1);
+    assert_int_equal(answers.n, 2 + 2 * 2 + 1 + 1); /* both of 2 go to processes 0 and 1 */
+    tm_vec_free(&members);
+    tm_vec_free(&answers);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_ranks_of_a_communicator_are_those_that_have_it),
         cmocka_unit_test(a_peer_is_the_rank_at_its_place),
         cmocka_unit_test(what_gathers_and_scatters_moves_the_pieces_of_all),
         cmocka_unit_test(kernels_of_other_groups_stay_as_they_are),
+        cmocka_unit_test(what_one_rank_alone_uses_shows_that_others_are_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
