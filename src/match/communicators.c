@@ -167,7 +167,6 @@ static bool print_list(group *g, tm_names *names) {
     return g->list != TM_NAME_FAILED;
 }
 
-/* A communicator that no kernel of this rank uses needs no ranks here. */
 static bool find_group(const tm_vec *answers, bool all_told, const tm_communicator *of,
                        tm_names *names, group *out) {
     const tm_membership *v = answers->data;
@@ -181,9 +180,7 @@ static bool find_group(const tm_vec *answers, bool all_told, const tm_communicat
             high = middle;
     }
     size_t n = end_of(answers, first) - first; /* its own rank is among them */
-    *out = (group){.name = of->name, .list = TM_NO_NAME, .size = -1};
-    if (!of->used)
-        return true;
+    *out = (group){.name = of->name, .list = TM_NO_NAME};
     if (!list_members(v + first, n, out))
         return false;
     out->size = recorded_size(v + first, n);

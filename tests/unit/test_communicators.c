@@ -25,10 +25,12 @@ static tm_timeline timeline_of(ground *g, const member_case *c, int rank) {
     tm_timeline timeline = build_comm(g, rank, &c->kernel, 1, NULL, 0);
     timeline.communicators = calloc(OWN_MAX, sizeof *timeline.communicators);
     assert_non_null(timeline.communicators);
-    for (size_t i = 0; i < OWN_MAX && c->claims[rank][i].name; i++)
+    for (size_t i = 0; i < OWN_MAX && c->claims[rank][i].name; i++) {
+        const claim *own = &c->claims[rank][i];
+        bool used = i + 1 == OWN_MAX || !own[1].name; /* in the last of several traces */
         timeline.communicators[timeline.n_communicators++] =
-            (tm_communicator){name_of(g, c->claims[rank][i].name), c->claims[rank][i].n_ranks,
-                              c->claims[rank][i].place, true};
+            (tm_communicator){name_of(g, own->name), own->n_ranks, own->place, used};
+    }
     return timeline;
 }
 
