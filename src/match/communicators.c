@@ -58,7 +58,7 @@ static int by_value(const void *a, const void *b) {
 /* Addresses the members [first, end) to each of their processes. */
 static bool answer_run(const tm_vec *members, size_t first, size_t end, tm_vec *out) {
     const tm_membership *v = members->data;
-    int32_t *processes = malloc((end - first) * sizeof *processes);
+    int32_t *processes = malloc((end - first + 1) * sizeof *processes);
     for (size_t i = first; i < end && processes; i++)
         processes[i - first] = v[i].process;
     if (processes)
@@ -161,7 +161,8 @@ static bool print_list(group *g, tm_names *names) {
         int size = snprintf(part, sizeof part, "%s%" PRId64, i ? ", " : "[", g->ranks[i]);
         ok = tm_vec_append(&text, part, (size_t)size) != NULL;
     }
-    ok = ok && tm_vec_append(&text, ", ?]" + (more ? 0 : 3), more ? 4 : 1);
+    const char *end = more ? ", ?]" : "]";
+    ok = ok && tm_vec_append(&text, end, strlen(end));
     g->list = ok ? tm_names_intern(names, text.data, text.n) : TM_NAME_FAILED;
     tm_vec_free(&text);
     return g->list != TM_NAME_FAILED;
