@@ -22,6 +22,7 @@ static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alo
         status = tm_mpi_agree(comm, tm_memberships_answer(&here, &answers, n_alone, err), err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(comm, &answers, process_of, out, err);
+    tm_memberships_sort(out);
     tm_vec_free(&here);
     tm_vec_free(&answers);
     return status;

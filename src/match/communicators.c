@@ -36,7 +36,7 @@ static int by_communicator(const void *a, const void *b) {
     return (x->place > y->place) - (x->place < y->place);
 }
 
-static void sort(tm_vec *members) {
+void tm_memberships_sort(tm_vec *members) {
     if (members->n > 1)
         qsort(members->data, members->n, members->size, by_communicator);
 }
@@ -87,7 +87,7 @@ static bool is_alone(const tm_membership *run, size_t n) {
 
 tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone, tm_error *err) {
     *n_alone = 0;
-    sort(members);
+    tm_memberships_sort(members);
     for (size_t first = 0, end; first < members->n; first = end) {
         end = end_of(members, first);
         *n_alone += is_alone((const tm_membership *)members->data + first, end - first);
@@ -232,12 +232,11 @@ static void apply_groups(const group *groups, size_t n, tm_timeline *timeline) {
     }
 }
 
-tm_status tm_memberships_apply(tm_vec *answers, bool all_told, tm_timeline *timeline,
+tm_status tm_memberships_apply(const tm_vec *answers, bool all_told, tm_timeline *timeline,
                                tm_names *names, tm_error *err) {
     size_t n = timeline->n_communicators;
     group *groups = calloc(n + 1, sizeof *groups);
     bool ok = groups != NULL;
-    sort(answers);
     for (size_t i = 0; i < n && ok; i++)
         ok = find_group(answers, all_told, &timeline->communicators[i], names, &groups[i]);
     if (ok)

@@ -20,6 +20,9 @@ typedef struct tm_membership {
 tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names, int process,
                               tm_vec *out, tm_error *err) TM_MUST_CHECK;
 
+/** Puts the members of a communicator side by side, ascending in rank. */
+void tm_memberships_sort(tm_vec *members);
+
 /**
  * Addresses all members of a communicator to every process that holds one of them.
  *
@@ -42,14 +45,13 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone,
  * or of which that is not known, stays without ranks. A peer is known where every member's place
  * was recorded, and between two ranks.
  *
- * @param answers   of tm_membership: all members of the timeline's communicators; sorted by the
- * call
+ * @param answers   of tm_membership, sorted: all members of the timeline's communicators
  * @param all_told  every rank of the job told its communicators
  * @param timeline  its communicators are freed
  * @param names     lists are interned here
  * @return          TM_OK; TM_ERR_FAULT
  */
-tm_status tm_memberships_apply(tm_vec *answers, bool all_told, tm_timeline *timeline,
+tm_status tm_memberships_apply(const tm_vec *answers, bool all_told, tm_timeline *timeline,
                                tm_names *names, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -55,6 +55,7 @@ static void check_case(ground *g, const member_case *c) {
     for (size_t i = 0; i < answers.n; i++)
         if (((const tm_membership *)answers.data)[i].process == owner % 2)
             assert_non_null(tm_vec_append(&here, (const tm_membership *)answers.data + i, 1));
+    tm_memberships_sort(&here);
     tm_timeline *timeline = &timelines[owner];
     assert_int_equal(tm_memberships_apply(&here, c->all_told, timeline, g->names, &g->err), TM_OK);
     assert_int_equal(timeline->n_communicators, 0);
