@@ -75,26 +75,33 @@ static bool add_pairs(const tm_sequence *a, const tm_sequence *b, const tm_end *
     return true;
 }
 
-/* Whether the lanes that agree also agree with one another, for the first rank and each other. They
- * all have the same ranks. */
+/* The first sequence of each lane on which all ranks of a group agree; false when memory is out. */
+static bool list_lanes(const tm_sequence *group, size_t n, tm_vec *out) {
+    for (size_t first = 0, i = 0; first < n; first = i) {
+        const tm_sequence *lane = &group[first];
+        for (i = first; i < n && group[i].lane == lane->lane; i++)
+            ;
+        if (lane->agrees && (int64_t)(i - first) == lane->group_size &&
+            !tm_vec_append(out, &lane, 1))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the lanes that agree also agree with one another, for the first rank and each other. */
 static tm_status compare_lanes(const tm_sequence *group, size_t n, const tm_end *ends,
                                size_t n_ends, bool *meet, tm_error *err) {
-    tm_vec pairs = TM_VEC(tm_end_pair);
-    size_t n_ranks = 0;
-    bool ok = true;
-    while (n_ranks < n && group[n_ranks].lane == group->lane)
-        n_ranks++;
+    tm_vec lanes = TM_VEC(const tm_sequence *), pairs = TM_VEC(tm_end_pair);
+    bool ok = list_lanes(group, n, &lanes);
+    const tm_sequence *const *v = lanes.data;
     *meet = true;
-    for (size_t r = 1; r < n_ranks && *meet && ok; r++) {
+    for (int32_t r = 1; lanes.n > 1 && r < group->group_size && *meet && ok; r++) {
         pairs.n = 0;
-        for (size_t first = 0, i = 0; first < n && ok; first = i) {
-            for (i = first; i < n && group[i].lane == group[first].lane; i++)
-                ;
-            if (group[first].agrees && i - first == n_ranks)
-                ok = add_pairs(&group[first], &group[first + r], ends, n_ends, &pairs);
-        }
+        for (size_t i = 0; i < lanes.n && ok; i++)
+            ok = add_pairs(v[i], v[i] + r, ends, n_ends, &pairs);
         *meet = ok && tm_order_lanes_meet(pairs.data, pairs.n);
     }
+    tm_vec_free(&lanes);
     tm_vec_free(&pairs);
     return ok ? TM_OK : tm_fail_memory(err);
 }
