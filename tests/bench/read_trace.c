@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "timeline/build.h"
 #include "timeline/trace.h"
+#include "timing.h"
 #include "tmerge/reader.h"
 
 typedef struct result {
@@ -21,16 +21,6 @@ typedef struct result {
     long read_kb, build_kb, held_kb;
     int64_t records, events;
 } result;
-
-static double now_s(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double seconds_of(struct timeval time) {
-    return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
-}
 
 static long peak_kb(void) {
     struct rusage usage;

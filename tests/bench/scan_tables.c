@@ -10,22 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
+
+#include "timing.h"
 
 typedef struct tally {
     int64_t rows;
     uint64_t sum; /* so that no fetching can be left out */
 } tally;
-
-static double now_s(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double seconds_of(struct timeval time) {
-    return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
-}
 
 static uint64_t fetch(sqlite3_stmt *statement, int column) {
     switch (sqlite3_column_type(statement, column)) {
