@@ -5,7 +5,7 @@
 
 #include "agree.h"
 #include "analysis/blame.h"
-#include "analysis/median.h"
+#include "base/median.h"
 #include "base/sums.h"
 #include "delay.h"
 #include "match/groups.h"

@@ -1,8 +1,8 @@
 #include "api_calls.h"
 
+#include "base/keys.h"
+#include "base/median.h"
 #include "base/sums.h"
-#include "keys.h"
-#include "median.h"
 #include "merged.h"
 
 enum { P_NAME, P_RANK, P_CALLS, P_TOTAL, P_MAX, N_PART_COLUMNS };

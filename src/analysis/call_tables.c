@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/keys.h"
 #include "base/sums.h"
-#include "keys.h"
 #include "merged.h"
 #include "tensor_cores.h"
 #include "words.h"

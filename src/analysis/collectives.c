@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bandwidth.h"
-#include "median.h"
+#include "base/median.h"
 #include "timeline/collectives.h"
 
 enum {

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "axes.h"
+#include "base/keys.h"
+#include "base/median.h"
 #include "base/sums.h"
 #include "busy.h"
-#include "keys.h"
-#include "median.h"
 #include "merged.h"
 
 /* So many kernels of each kind give a rank's median. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
 #include "base/vec.h"
-#include "median.h"
 
 /* A rank's compute time in one step. */
 typedef struct sample {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "keys.h"
+#include "base/keys.h"
 
 /* Stands for a thread that is in no recorded call. */
 #define NOWHERE UINT32_MAX

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "median.h"
+#include "base/median.h"
 
 /* Sizes up to this times the smallest of a run are taken together. */
 #define RUN_RATIO 1.25

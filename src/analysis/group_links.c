@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
 #include "group_parts.h"
-#include "median.h"
 #include "tmerge/timeline.h"
 
 enum {

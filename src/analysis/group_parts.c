@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "bandwidth.h"
+#include "base/median.h"
 #include "base/sums.h"
 #include "group_fit.h"
-#include "median.h"
 
 static const tm_column part_columns[TM_N_GP] = {
     [TM_GP_ID] = {"id", TM_INT, "", "Id of the process group."},

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
 #include "base/sums.h"
 #include "group_parts.h"
-#include "median.h"
 
 enum {
     G_GROUP,

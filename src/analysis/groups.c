@@ -2,11 +2,11 @@
  * slow. */
 #include "analyses.h"
 
+#include "base/keys.h"
 #include "base/sums.h"
 #include "dimension.h"
 #include "group_parts.h"
 #include "group_rows.h"
-#include "keys.h"
 #include "merged.h"
 
 static const tm_column member_columns[] = {

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/median.h"
 #include "base/vec.h"
-#include "median.h"
 
 /* The columns that both tables share, behind the step. */
 enum {

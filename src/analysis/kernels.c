@@ -2,9 +2,9 @@
 #include "analyses.h"
 
 #include "axes.h"
+#include "base/keys.h"
+#include "base/median.h"
 #include "base/sums.h"
-#include "keys.h"
-#include "median.h"
 #include "merged.h"
 #include "roofline.h"
 #include "tensor_cores.h"

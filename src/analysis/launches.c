@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "api_calls.h"
+#include "base/median.h"
 #include "base/sums.h"
 #include "busy.h"
-#include "median.h"
 #include "words.h"
 
 enum {

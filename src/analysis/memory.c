@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/median.h"
 #include "devices.h"
-#include "median.h"
 #include "memory_levels.h"
 #include "memory_owners.h"
 #include "merged.h"

@@ -2,7 +2,7 @@
 #ifndef TMERGE_MEMORY_OWNERS_H
 #define TMERGE_MEMORY_OWNERS_H
 
-#include "keys.h"
+#include "base/keys.h"
 #include "tmerge/analysis.h"
 
 /** Larger numbers of bytes are cut to it: then their differences do not overflow. */

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/median.h"
 #include "base/sums.h"
-#include "median.h"
 
 static bool same_key(const tm_table *part, size_t a, size_t b) {
     const tm_cell *x = tm_table_row(part, a), *y = tm_table_row(part, b);

@@ -1,11 +1,11 @@
 /* Analysis `overview`: where a step's time goes, and how well the GPU is used. */
 #include "analyses.h"
 
+#include "base/median.h"
 #include "base/sums.h"
 #include "busy.h"
 #include "gpu_use.h"
 #include "host_time.h"
-#include "median.h"
 
 /* A step's time by what comes first where several happen at once. */
 enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
 #include "evidence.h"
-#include "median.h"
 #include "timeline/collectives.h"
 #include "trial.h"
 

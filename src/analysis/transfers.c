@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keys.h"
 #include "base/sums.h"
 #include "busy.h"
-#include "keys.h"
 #include "merged.h"
 #include "words.h"
 

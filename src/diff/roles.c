@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/median.h"
+#include "base/median.h"
 
 /* The rows of one rank in a table whose first key it is, from *at on, where the search before
  * ended. Returns how many. */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/median.h"
+#include "base/median.h"
 
 typedef tm_step_mean value;
 

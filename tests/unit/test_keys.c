@@ -1,5 +1,5 @@
 /* Keys and their numbers. */
-#include "analysis/keys.h"
+#include "base/keys.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

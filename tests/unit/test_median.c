@@ -1,5 +1,5 @@
 /* Means, medians and percentiles of whole numbers. */
-#include "analysis/median.h"
+#include "base/median.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

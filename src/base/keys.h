@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "base/vec.h"
+#include "vec.h"
 
 /** Keys have no padding, for all of their bytes count. */
 typedef struct tm_keys {
