@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "agree.h"
-#include "analysis/delay.h"
-#include "analysis/held.h"
 #include "shuffle.h"
+#include "waits/delay.h"
+#include "waits/held.h"
 
 typedef struct propagation {
     MPI_Comm comm;

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "agree.h"
-#include "analysis/blame.h"
 #include "base/median.h"
 #include "base/sums.h"
 #include "delay.h"
 #include "match/groups.h"
 #include "shuffle.h"
+#include "waits/blame.h"
 
 /* An answer on its way to the process that holds the rank. */
 typedef struct reply {

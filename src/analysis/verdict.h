@@ -2,7 +2,7 @@
 #ifndef TMERGE_VERDICT_H
 #define TMERGE_VERDICT_H
 
-#include "analysis/blame.h"
+#include "waits/blame.h"
 
 /** What one rank waited and caused, in one step or in all. */
 typedef struct tm_toll {

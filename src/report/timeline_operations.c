@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "analysis/blame.h"
 #include "match/records.h"
+#include "waits/blame.h"
 
 /* Who came last to an operation. Values are in the page. */
 enum { ARRIVED_BEFORE = 0, ARRIVED_TIED = 1, ARRIVED_LAST = 2 };

@@ -16,11 +16,12 @@ ROOMS_OF_SRC = {
     "timeline": {"base", "timeline"},
     "match": {"base", "timeline", "match"},
     "clock": {"base", "timeline", "clock"},
+    "waits": {"base", "timeline", "waits"},
     "table": {"base", "table"},
-    "analysis": {"base", "timeline", "table", "analysis"},
+    "analysis": {"base", "timeline", "table", "waits", "analysis"},
     "diff": {"base", "table", "analysis", "diff"},
     "store": {"base", "timeline", "table", "store"},
-    "report": {"base", "timeline", "table", "match", "analysis", "report"},
+    "report": {"base", "timeline", "table", "match", "waits", "analysis", "report"},
     "export": {"base", "timeline", "table", "export"},
 }
 # Libraries whose headers are not for every room; a room of src by its name.

@@ -1,5 +1,5 @@
 /* Who came last to an operation, and whose wait that was: splits worked out by hand. */
-#include "analysis/blame.h"
+#include "waits/blame.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* How much of a rank's lateness is waiting of its own, and how cost is split that comes back. */
-#include "analysis/delay.h"
+#include "waits/delay.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What held a rank up: which operations released it, how long it waited, and cost passed back. */
-#include "analysis/held.h"
+#include "waits/held.h"
 
 #include "timeline_fixture.h"
 

@@ -3,7 +3,6 @@
  * as one without a failure; nothing is leaked, and nothing but a whole store is left. */
 #include "store_job.h"
 
-#include "analysis/blame.h"
 #include "injector.h"
 #include "match/groups.h"
 #include "match/instances.h"
@@ -13,6 +12,7 @@
 #include "tmerge/analysis.h"
 #include "tmerge/reader.h"
 #include "tmerge/source.h"
+#include "waits/blame.h"
 
 enum { RANKS = 4, MORE_THAN_ENOUGH = 20000 };
 
