@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analysis/evidence.h"
+#include "analysis/stragglers/evidence.h"
 
 /** An integer of a table, 0 where it is null. */
 static inline int64_t number(const tm_table *table, size_t row, const char *column) {

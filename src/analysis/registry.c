@@ -1,10 +1,10 @@
 #include "analyses.h"
 
+#include "analysis/shared/busy.h"
+#include "analysis/shared/calls.h"
+#include "analysis/shared/host_time.h"
+#include "analysis/shared/words.h"
 #include "base/vec.h"
-#include "busy.h"
-#include "calls.h"
-#include "host_time.h"
-#include "words.h"
 
 static const tm_analysis *const analyses[] = {
     &tm_analysis_job,        &tm_analysis_overview,    &tm_analysis_overlap,

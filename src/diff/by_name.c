@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/words.h"
+#include "analysis/shared/words.h"
 #include "base/vec.h"
 
 /* The columns that both tables share. */

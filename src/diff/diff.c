@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/evidence.h"
+#include "analysis/stragglers/evidence.h"
 #include "parts.h"
 
 enum {

@@ -1,8 +1,8 @@
 /* How calls lie in one another, what is their own time and what they launched: by hand. */
 #include "timeline_fixture.h"
 
-#include "analysis/calls.h"
-#include "analysis/words.h"
+#include "analysis/shared/calls.h"
+#include "analysis/shared/words.h"
 
 #define OP(name, begin, duration, thread)                                                          \
     { TM_CAT_CPU_OP, name, begin, duration, 0, thread, 1, NULL, TM_DURATION }

@@ -1,5 +1,5 @@
 /* What the description of a process group says of its dimension. */
-#include "analysis/dimension.h"
+#include "analysis/communication/dimension.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Relative speeds, times in prose, and the sentence beside a verdict. */
-#include "analysis/evidence.h"
+#include "analysis/stragglers/evidence.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

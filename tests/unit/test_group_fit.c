@@ -1,5 +1,5 @@
 /* Latency and bandwidth from sizes and times. */
-#include "analysis/group_fit.h"
+#include "analysis/communication/group_fit.h"
 
 #include <math.h>
 #include <setjmp.h>

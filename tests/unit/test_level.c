@@ -1,5 +1,5 @@
 /* One rank, the ranks of a host, or those of a process group. */
-#include "analysis/level.h"
+#include "analysis/stragglers/level.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/merged.h"
+#include "analysis/shared/merged.h"
 
 enum { A, B, RANK, VALUE };
 

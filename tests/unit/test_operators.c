@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "analysis/call_tables.h"
+#include "analysis/model/call_tables.h"
 #include "timeline/build.h"
 
 #define OP(name, begin, duration)                                                                  \

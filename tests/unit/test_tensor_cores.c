@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/tensor_cores.h"
+#include "analysis/shared/tensor_cores.h"
 
 typedef struct named {
     const char *name;

@@ -1,5 +1,5 @@
 /* From waits to a verdict. */
-#include "analysis/verdict.h"
+#include "analysis/stragglers/verdict.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

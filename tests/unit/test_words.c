@@ -1,5 +1,5 @@
 /* What names of host calls tell. */
-#include "analysis/words.h"
+#include "analysis/shared/words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

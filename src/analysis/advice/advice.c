@@ -1,0 +1,266 @@
+/* Analysis `advice`: what to do, worst first. It reads the tables of the other analyses alone. One
+ * cause gives one item: a rule takes off its own cost what rules before it have explained. */
+#include "analysis/analyses.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice_rules.h"
+#include "base/vec.h"
+
+enum { RULE, SEVERITY, COST, BOUND, RANKS, TEXT, EVIDENCE, LOOK_AT, N_COLUMNS };
+
+static const tm_column columns[N_COLUMNS] = {
+    [RULE] = {"rule", TM_TEXT, "", "What was found: straggler, imbalance, input, ..."},
+    [SEVERITY] = {"severity", TM_TEXT, "", "critical, warning or note, by the rule's thresholds."},
+    [COST] = {"cost_ns", TM_INT, "ns",
+              "GPU time lost to it, over all ranks, without what other items explain; null where "
+              "it is not one of time."},
+    [BOUND] = {"bound", TM_TEXT, "",
+               "exact: the GPUs did nothing for that long; upper: mending it wins at most that."},
+    [RANKS] = {"ranks", TM_TEXT, "", "The ranks that it is about, or all."},
+    [TEXT] = {"text", TM_TEXT, "", "What to do."},
+    [EVIDENCE] = {"evidence", TM_TEXT, "", "The numbers that it follows from."},
+    [LOOK_AT] = {"look_at", TM_TEXT, "", "The tables that say more."},
+};
+
+static const tm_table_def item_def = {
+    .name = "advice.item",
+    .doc = "What to do, the item that costs most first; those without a time follow, but what may "
+           "stop the job comes before all. None for a job without trouble.",
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = 1,
+    .top = COST,
+    .n_prose = 3,
+};
+
+static const tm_table_def *const defs[] = {&item_def};
+
+static const char *const severities[] = {"note", "warning", "critical"};
+enum { N_SEVERITIES = sizeof severities / sizeof *severities };
+
+#define NEVER INFINITY
+
+/* The thresholds that the guides of PyTorch, TensorBoard and the vendors have are marked with *;
+ * the others are shares of the job's GPU time. */
+static const struct {
+    const char *name;
+    double at[N_SEVERITIES]; /* the measure, in percent, from which on it is a note, ... */
+    tm_rule_look *look;
+    const char *look_at;
+} rules[TM_N_RULES] = {
+    [TM_RULE_STRAGGLER] = {"straggler",
+                           {1, 2, 10},
+                           tm_look_straggler,
+                           "stragglers.rank, overlap.rank, idle.gap"},
+    [TM_RULE_IMBALANCE] = {"imbalance", /* * computation over the mean */
+                           {NEVER, 10, 25},
+                           tm_look_imbalance,
+                           "imbalance.step, overlap.step"},
+    [TM_RULE_LATE_RANKS] = {"late_ranks",
+                            {5, 10, 25},
+                            tm_look_late_ranks,
+                            "stragglers.step, stragglers.rank, idle.gap"},
+    [TM_RULE_INPUT] = {"input", /* * of the steps */
+                       {NEVER, 5, 10},
+                       tm_look_input,
+                       "input.rank, input.step"},
+    [TM_RULE_SMALL_KERNELS] = {"small_kernels",
+                               {2, 5, 15},
+                               tm_look_small_kernels,
+                               "kernels.kernel, launches.rank, idle.rank"},
+    [TM_RULE_PAGEABLE_COPIES] = {"pageable_copies",
+                                 {1, 5, 15},
+                                 tm_look_pageable_copies,
+                                 "transfers.kind, transfers.size"},
+    [TM_RULE_EXPOSED_COPIES] = {"exposed_copies",
+                                {2, 5, 15},
+                                tm_look_exposed_copies,
+                                "transfers.kind, transfers.size"},
+    [TM_RULE_DEVICE_ALLOCATION] = {"device_allocation",
+                                   {0, 1, 10},
+                                   tm_look_device_allocation,
+                                   "transfers.allocation, memory.device"},
+    [TM_RULE_EXPOSED_COMMUNICATION] = {"exposed_communication",
+                                       {5, 10, 25},
+                                       tm_look_exposed_communication,
+                                       "overlap.rank, overlap.kind"},
+    [TM_RULE_COMMUNICATION] = {"communication", /* * of the GPU time */
+                               {NEVER, 10, 25},
+                               tm_look_communication,
+                               "overlap.kind, collectives.kind"},
+    [TM_RULE_GPU_UTILIZATION] = {"gpu_utilization", /* * 80, 70, 50 % in use */
+                                 {20, 30, 50},
+                                 tm_look_gpu_utilization,
+                                 "idle.rank, idle.gap, overview.rank"},
+    [TM_RULE_STEP_VARIATION] = {"step_variation", /* * standard deviation over the mean */
+                                {NEVER, 10, 30},
+                                tm_look_step_variation,
+                                "overview.step, phases.step"},
+    [TM_RULE_OPTIMIZER] = {"optimizer", /* * of the steps */
+                           {15, 25, 40},
+                           tm_look_optimizer,
+                           "phases.step, operators.op"},
+    [TM_RULE_TENSOR_CORES] = {"tensor_cores", /* of the computing */
+                              {10, 30, NEVER},
+                              tm_look_tensor_cores,
+                              "operators.op, kernels.kernel"},
+    [TM_RULE_MEMORY] = {"memory", /* * of the device's */
+                        {NEVER, 85, 98},
+                        tm_look_memory,
+                        "memory.device, memory.operator"},
+    [TM_RULE_MEMORY_GROWTH] = {"memory_growth", /* of what is free, in 1,000 steps */
+                               {0.01, 0.1, 100},
+                               tm_look_memory_growth,
+                               "memory.step, memory.operator"},
+    [TM_RULE_CLOCK_QUALITY] = {"clock_quality", /* of the collectives against causality */
+                               {NEVER, 1, 10},
+                               tm_look_clock_quality,
+                               "clock.rank, clock.check"},
+    [TM_RULE_MISSING_RANKS] = {"missing_ranks", /* of the ranks */
+                               {NEVER, 0, NEVER},
+                               tm_look_missing_ranks,
+                               "job.rank, clock.check"},
+};
+
+typedef struct item {
+    tm_rule_id rule;
+    int severity;
+    tm_advice advice;
+} item;
+
+/* A rank's step. */
+typedef struct rank_step {
+    int64_t step, exposed_ns;
+    bool partial;
+} rank_step;
+
+static int by_step(const void *a, const void *b) {
+    int64_t x = ((const rank_step *)a)->step, y = ((const rank_step *)b)->step;
+    return (x > y) - (x < y);
+}
+
+static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err) {
+    const tm_table *steps = tm_tables_find(tables, "overlap.step");
+    int partial = tm_table_column(steps->def, "partial");
+    int number = tm_table_column(steps->def, "step");
+    int exposed = tm_table_column(steps->def, "exposed_comm_ns");
+    for (size_t i = 0; i < steps->n_rows; i++) {
+        const tm_cell *row = tm_table_row(steps, i);
+        rank_step own = {row[number].value.i, row[exposed].value.i, row[partial].value.i != 0};
+        if (!tm_vec_append(out, &own, 1))
+            return tm_fail_memory(err);
+    }
+    if (out->n > 1)
+        qsort(out->data, out->n, out->size, by_step);
+    return TM_OK;
+}
+
+/* Which steps are partial; and what would be exposed if no rank waited for another: in each step
+ * the rank that shows least came last, or nearly. */
+static tm_status sum_steps(const rank_step *v, size_t n, tm_facts *facts, tm_vec *partial,
+                           tm_error *err) {
+    for (size_t first = 0, i = 0; first < n; first = i) {
+        int64_t least = v[first].exposed_ns;
+        bool whole = true;
+        for (i = first; i < n && v[i].step == v[first].step; i++) {
+            least = v[i].exposed_ns < least ? v[i].exposed_ns : least;
+            whole = whole && !v[i].partial;
+        }
+        facts->least_exposed_ns += least * (int64_t)(i - first);
+        if (!whole && !tm_vec_append(partial, &v[first].step, 1))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+/* -1 for none. */
+static int severity_of(const double at[N_SEVERITIES], const tm_advice *advice) {
+    int severity = -1;
+    for (int s = 0; s < N_SEVERITIES && advice->measure >= 0.0; s++)
+        severity = advice->measure >= at[s] ? s : severity;
+    return severity;
+}
+
+static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
+    size_t n = 0;
+    for (tm_rule_id r = 0; r < TM_N_RULES; r++) {
+        item *found = &items[n];
+        *found = (item){.rule = r, .advice = {.measure = -1.0, .cost_ns = -1, .ranks = "all"}};
+        rules[r].look(facts, &found->advice);
+        found->severity = severity_of(rules[r].at, &found->advice);
+        if (found->severity < 0)
+            continue;
+        facts->costs[r] = found->advice.cost_ns > 0 ? found->advice.cost_ns : 0;
+        if (r == TM_RULE_STRAGGLER)
+            facts->straggler = strtoll(found->advice.ranks, NULL, 10);
+        n++;
+    }
+    return n;
+}
+
+/* What may stop the job, then what costs time, then the rest. */
+static int class_of(const item *i) {
+    bool timeless = i->advice.cost_ns < 0;
+    if (timeless)
+        return i->severity == N_SEVERITIES - 1 ? 0 : 2;
+    return 1;
+}
+
+static int worst_first(const void *a, const void *b) {
+    const item *x = a, *y = b;
+    if (class_of(x) != class_of(y))
+        return class_of(x) - class_of(y);
+    if (x->advice.cost_ns != y->advice.cost_ns)
+        return x->advice.cost_ns > y->advice.cost_ns ? -1 : 1;
+    if (x->severity != y->severity)
+        return y->severity - x->severity;
+    return (int)x->rule - (int)y->rule;
+}
+
+static tm_status add_item(tm_table *table, const item *i, tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    if (i->advice.cost_ns >= 0) {
+        tm_cell_set_int(&row[COST], i->advice.cost_ns);
+        TM_TRY(tm_table_set_text(table, &row[BOUND], i->advice.exact ? "exact" : "upper", err));
+    }
+    TM_TRY(tm_table_set_text(table, &row[RULE], rules[i->rule].name, err));
+    TM_TRY(tm_table_set_text(table, &row[SEVERITY], severities[i->severity], err));
+    TM_TRY(tm_table_set_text(table, &row[RANKS], i->advice.ranks, err));
+    TM_TRY(tm_table_set_text(table, &row[TEXT], i->advice.text, err));
+    TM_TRY(tm_table_set_text(table, &row[EVIDENCE], i->advice.evidence, err));
+    return tm_table_set_text(table, &row[LOOK_AT], rules[i->rule].look_at, err);
+}
+
+static tm_status advice_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    tm_vec steps = TM_VEC(rank_step), partial = TM_VEC(int64_t);
+    tm_facts facts = {.tables = out, .job = job, .straggler = -1};
+    item items[TM_N_RULES];
+    tm_status status = read_steps(out, &steps, err);
+    if (status == TM_OK)
+        status = sum_steps(steps.data, steps.n, &facts, &partial, err);
+    if (status == TM_OK) {
+        facts.partial_steps = partial.data;
+        facts.n_partial = partial.n;
+        facts.window_ns = tm_facts_sum(&facts, "overlap.rank", "window_ns");
+        size_t n = apply_rules(&facts, items);
+        qsort(items, n, sizeof *items, worst_first);
+        for (size_t i = 0; i < n && status == TM_OK; i++)
+            status = add_item(tm_tables_find(out, item_def.name), &items[i], err);
+    }
+    tm_vec_free(&steps);
+    tm_vec_free(&partial);
+    return status;
+}
+
+const tm_analysis tm_analysis_advice = {
+    .name = "advice",
+    .summary = "what to do about it, worst first",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .job = advice_job,
+};

@@ -1,0 +1,99 @@
+/* The conditions of the rules of analysis `advice`, and what they look at. */
+#ifndef TMERGE_ADVICE_RULES_H
+#define TMERGE_ADVICE_RULES_H
+
+#include "analysis/stragglers/evidence.h"
+#include "tmerge/analysis.h"
+
+/** The rules, a cause before what it may cause. */
+typedef enum tm_rule_id {
+    TM_RULE_STRAGGLER,
+    TM_RULE_IMBALANCE,
+    TM_RULE_LATE_RANKS,
+    TM_RULE_INPUT,
+    TM_RULE_SMALL_KERNELS,
+    TM_RULE_PAGEABLE_COPIES,
+    TM_RULE_EXPOSED_COPIES,
+    TM_RULE_DEVICE_ALLOCATION,
+    TM_RULE_EXPOSED_COMMUNICATION,
+    TM_RULE_COMMUNICATION,
+    TM_RULE_GPU_UTILIZATION,
+    TM_RULE_STEP_VARIATION,
+    TM_RULE_OPTIMIZER,
+    TM_RULE_TENSOR_CORES,
+    TM_RULE_MEMORY,
+    TM_RULE_MEMORY_GROWTH,
+    TM_RULE_CLOCK_QUALITY,
+    TM_RULE_MISSING_RANKS,
+    TM_N_RULES
+} tm_rule_id;
+
+/** What rules are decided from. All borrowed. */
+typedef struct tm_facts {
+    const tm_tables *tables;
+    const tm_job *job;
+    const int64_t *partial_steps; /* [n_partial] ascending: a recording began or ended inside */
+    size_t n_partial;
+    int64_t window_ns;         /* GPU time of the job: all windows of overlap.rank */
+    int64_t least_exposed_ns;  /* exposed communication, were all ranks as the best of each step */
+    int64_t straggler;         /* its rank, which has an item; else -1 */
+    int64_t costs[TM_N_RULES]; /* [ns] of the rules before that gave an item, else 0 */
+} tm_facts;
+
+enum { TM_ADVICE_TEXT = 256, TM_ADVICE_RANKS = 96 };
+
+/** What a rule found. */
+typedef struct tm_advice {
+    double measure;  /* compared with the rule's thresholds; below 0: nothing */
+    int64_t cost_ns; /* GPU time lost, over all ranks; -1 where it is not one of time */
+    bool exact;      /* lost to this alone; else an upper bound */
+    char ranks[TM_ADVICE_RANKS];
+    char text[TM_ADVICE_TEXT];      /* what to do */
+    char evidence[TM_EVIDENCE_MAX]; /* the numbers that it follows from */
+} tm_advice;
+
+/** Fills a tm_advice whose measure is -1, cost_ns -1 and ranks "all" beforehand. */
+typedef void tm_rule_look(const tm_facts *facts, tm_advice *out);
+
+tm_rule_look tm_look_straggler, tm_look_imbalance, tm_look_late_ranks, tm_look_input,
+    tm_look_small_kernels, tm_look_pageable_copies, tm_look_exposed_copies,
+    tm_look_device_allocation, tm_look_exposed_communication, tm_look_communication,
+    tm_look_gpu_utilization, tm_look_step_variation, tm_look_optimizer, tm_look_tensor_cores,
+    tm_look_memory, tm_look_memory_growth, tm_look_clock_quality, tm_look_missing_ranks;
+
+/** The sum of a column; nulls are 0. */
+int64_t tm_facts_sum(const tm_facts *facts, const char *table, const char *column);
+
+/** The same over the ranks whose trouble is not the straggler's own: the others, or all. */
+int64_t tm_facts_sum_others(const tm_facts *facts, const char *table, const char *column);
+
+/** An integer of a table, 0 where it is null or where there is no such row. */
+int64_t tm_facts_int(const tm_facts *facts, const char *table, size_t row, const char *column);
+
+/** A real, -1 where it is null or where there is no such row. */
+double tm_facts_real(const tm_facts *facts, const char *table, size_t row, const char *column);
+
+/** 100 part / whole; 0 where whole is. */
+double tm_facts_percent(int64_t part, int64_t whole);
+
+/** Whether every recording holds the whole of a step: one of which only a part was recorded
+ * compares with no other. */
+bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
+
+/** Ranks for the eye, "0, 4-7"; what does not fit is "...". Begins empty. */
+typedef struct tm_rank_text {
+    char *out; /* [TM_ADVICE_RANKS] */
+    size_t used, n;
+    int64_t first, last; /* of the run that is not yet written; last < first: none */
+    bool full;
+} tm_rank_text;
+
+tm_rank_text tm_rank_text_begin(char out[TM_ADVICE_RANKS]);
+
+/** Adds a rank, larger than those before. */
+void tm_rank_text_add(tm_rank_text *text, int64_t rank);
+
+/** Ends the text; it is "all" where it has as many ranks as that. */
+void tm_rank_text_end(tm_rank_text *text, size_t n_all);
+
+#endif

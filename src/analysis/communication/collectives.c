@@ -1,0 +1,373 @@
+/* Analysis `collectives`: how fast each kind and group is, and the operations that waited most. */
+#include "analysis/analyses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bandwidth.h"
+#include "base/median.h"
+#include "timeline/collectives.h"
+
+enum {
+    K_KIND,
+    K_GROUP,
+    K_RANKS,
+    K_SIZE_CLASS,
+    K_COUNT,
+    K_BYTES,
+    K_TRANSFER,
+    K_P95,
+    K_SKEW,
+    K_ALGBW,
+    K_BUSBW,
+    N_KIND_COLUMNS
+};
+
+static const tm_column kind_columns[N_KIND_COLUMNS] = {
+    [K_KIND] = {"kind", TM_TEXT, "", "Kind of collective: allreduce, allgather, ..."},
+    [K_GROUP] = {"group", TM_TEXT, "", "Name of the process group, else its sorted ranks."},
+    [K_RANKS] = {"ranks", TM_INT, "", "Ranks of the group."},
+    [K_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B",
+                      "The power of two at or below bytes; null without metadata."},
+    [K_COUNT] = {"count", TM_INT, "", "Complete operations."},
+    [K_BYTES] = {"bytes", TM_INT, "B",
+                 "Median size by nccl-tests: all-reduce, broadcast, reduce, reduce-scatter and "
+                 "all-to-all: input; all-gather: output; null without metadata."},
+    [K_TRANSFER] = {"median_transfer_ns", TM_INT, "ns",
+                    "Median of latest end minus L, the begin of the last rank; null for kinds that "
+                    "do not synchronise."},
+    [K_P95] = {"p95_transfer_ns", TM_INT, "ns", "95th percentile of the same, by nearest rank."},
+    [K_SKEW] = {"median_skew_ns", TM_INT, "ns", "Median of L minus the earliest begin."},
+    [K_ALGBW] = {"algbw_gbps", TM_REAL, "GB/s",
+                 "Median of bytes / (latest end - L) over operations with latest end > L; 1 GB = "
+                 "1e9 bytes."},
+    [K_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
+                 "algbw x f: 2(n-1)/n for all-reduce, (n-1)/n for all-gather, reduce-scatter and "
+                 "all-to-all, 1 otherwise."},
+};
+
+static const tm_table_def kind_def = {
+    .name = "collectives.kind",
+    .doc = "A row for each kind, process group and size class of complete operations.",
+    .columns = kind_columns,
+    .n_columns = N_KIND_COLUMNS,
+    .n_keys = 4,
+    .top = K_COUNT,
+};
+
+enum {
+    W_INSTANCE,
+    W_KIND,
+    W_GROUP,
+    W_SEQ,
+    W_STEP,
+    W_BYTES,
+    W_BEGIN,
+    W_SKEW,
+    W_WAIT,
+    W_LAST_RANK,
+    W_TRANSFER,
+    N_WORST_COLUMNS
+};
+
+static const tm_column worst_columns[N_WORST_COLUMNS] = {
+    [W_INSTANCE] = {"instance", TM_INT, "", "Place in this table; 0 waited most."},
+    [W_KIND] = {"kind", TM_TEXT, "", "Kind of collective."},
+    [W_GROUP] = {"group", TM_TEXT, "", "Name of the process group, else its sorted ranks."},
+    [W_SEQ] = {"seq", TM_INT, "", "`Seq` of the operation; null where the trace has none."},
+    [W_STEP] = {"step", TM_INT, "", "Step of its lowest rank; null for none."},
+    [W_BYTES] = {"bytes", TM_INT, "B", "Size on its lowest rank; null without metadata."},
+    [W_BEGIN] = {"begin_ns", TM_INT, "ns", "Earliest begin of its kernels since the epoch."},
+    [W_SKEW] = {"skew_ns", TM_INT, "ns", "L minus the earliest begin."},
+    [W_WAIT] = {"wait_ns", TM_INT, "ns", "Sum of its ranks' waits."},
+    [W_LAST_RANK] = {"last_rank", TM_INT, "",
+                     "The rank that came last; null where it is tied within uncertainty."},
+    [W_TRANSFER] = {"transfer_ns", TM_INT, "ns", "Latest end minus L."},
+};
+
+static const tm_table_def worst_def = {
+    .name = "collectives.worst",
+    .doc = "A row for each of the 100 operations whose ranks waited most, then by begin.",
+    .columns = worst_columns,
+    .n_columns = N_WORST_COLUMNS,
+    .n_keys = 1,
+    .top = W_WAIT,
+};
+
+static const tm_column arrival_columns[] = {
+    {"instance", TM_INT, "", "Its row in collectives.worst."},
+    {"rank", TM_INT, "", "Global rank."},
+    {"begin_ns", TM_INT, "ns", "Begin of the rank's kernel since the epoch."},
+    {"end_ns", TM_INT, "ns", "End of the rank's kernel since the epoch."},
+};
+
+static const tm_table_def arrival_def = {
+    .name = "collectives.arrival",
+    .doc = "A row for each rank of each operation in collectives.worst.",
+    .columns = arrival_columns,
+    .n_columns = 4,
+    .n_keys = 2,
+    .top = -1,
+};
+
+enum { U_GROUP, U_RANKS, U_REASON, U_COUNT, N_UNMATCHED_COLUMNS };
+
+static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
+    [U_GROUP] = {"group", TM_TEXT, "",
+                 "Name of the process group, else its sorted ranks; null where there is none."},
+    [U_RANKS] = {"ranks", TM_INT, "", "Ranks of the group; null where nothing tells them."},
+    [U_REASON] =
+        {"reason", TM_TEXT, "",
+         "no metadata (beside kernels that carry it); one-sided; group unknown (nothing tells its "
+         "ranks; or no kernel "
+         "tells any, and their ends contradict that all are of the whole job); peer unknown; "
+         "transfers differ (between sender and receiver). Of kernels that have no number, and "
+         "on whose order the ranks of the group do not agree: too few (to tell a correspondence "
+         "from chance), tokens differ (no correspondence has the same kinds, sizes and steps), "
+         "incoherent (in none do ends lie the same time apart), ambiguous (in several they do), "
+         "no counterpart (nothing ends then on other ranks)."},
+    [U_COUNT] = {"count", TM_INT, "", "Communication kernels."},
+};
+
+static const tm_table_def unmatched_def = {
+    .name = "collectives.unmatched",
+    .doc = "A row for each process group and reason: kernels that belong to no operation, and why.",
+    .columns = unmatched_columns,
+    .n_columns = N_UNMATCHED_COLUMNS,
+    .n_keys = 3,
+    .top = U_COUNT,
+};
+
+/* What each process left out; equal rows of the job are added up. */
+static const tm_table_def unmatched_part_def = {
+    .name = "collectives.unmatched_part",
+    .doc = "A row for each process, group and reason: its part of collectives.unmatched.",
+    .columns = unmatched_columns,
+    .n_columns = N_UNMATCHED_COLUMNS,
+    .n_keys = 3,
+    .top = -1,
+    .internal = true,
+};
+
+static const tm_table_def *const defs[] = {&kind_def, &worst_def, &arrival_def, &unmatched_def,
+                                           &unmatched_part_def};
+
+/* Complete operations first: they alone are shown. */
+static int by_class(const void *a, const void *b) {
+    const tm_instance_value *x = a, *y = b;
+    int64_t p = tm_size_class(x->bytes), q = tm_size_class(y->bytes);
+    if (x->state != y->state)
+        return x->state < y->state ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return (p > q) - (p < q);
+}
+
+/* Medians over the values of one class; `scratch` has room for them as int64_t or double. */
+static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void *scratch) {
+    int64_t *values = scratch;
+    double *rates = scratch;
+    for (size_t i = 0; i < n; i++)
+        values[i] = v[i].bytes;
+    tm_sort_values(values, n);
+    if (v->bytes >= 0)
+        tm_cell_set_int(&row[K_BYTES], tm_median(values, n));
+    if (v->transfer_ns < 0)
+        return;
+    for (size_t i = 0; i < n; i++)
+        values[i] = v[i].transfer_ns;
+    tm_sort_values(values, n);
+    tm_cell_set_int(&row[K_TRANSFER], tm_median(values, n));
+    tm_cell_set_int(&row[K_P95], tm_percentile_95(values, n));
+    for (size_t i = 0; i < n; i++)
+        values[i] = v[i].skew_ns;
+    tm_sort_values(values, n);
+    tm_cell_set_int(&row[K_SKEW], tm_median(values, n));
+    size_t n_rates = 0;
+    for (size_t i = 0; i < n; i++)
+        if (v[i].transfer_ns > 0 && v[i].bytes >= 0)
+            rates[n_rates++] = (double)v[i].bytes / (double)v[i].transfer_ns;
+    if (n_rates > 0) {
+        double rate = tm_median_real(rates, n_rates);
+        tm_cell_set_real(&row[K_ALGBW], rate);
+        tm_cell_set_real(&row[K_BUSBW], rate * tm_bus_factor(v->kind, v->group_size));
+    }
+}
+
+static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n, tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    int64_t *scratch = malloc(n * sizeof *scratch);
+    if (!row || !scratch) {
+        free(scratch);
+        return tm_fail_memory(err);
+    }
+    tm_cell_set_int(&row[K_RANKS], v->group_size);
+    tm_cell_set_int(&row[K_COUNT], (int64_t)n);
+    if (v->bytes >= 0)
+        tm_cell_set_int(&row[K_SIZE_CLASS], tm_size_class(v->bytes));
+    set_medians(row, v, n, scratch);
+    free(scratch);
+    TM_TRY(tm_table_set_text(table, &row[K_KIND], tm_collective_word((tm_collective_kind)v->kind),
+                             err));
+    return tm_table_set_text(table, &row[K_GROUP], v->group_text, err);
+}
+
+static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, kind_def.name);
+    tm_instance_value *v = own->values.data;
+    size_t n = own->values.n;
+    if (n > 1)
+        qsort(v, n, sizeof *v, by_class);
+    for (size_t first = 0, i = 0; first < n && v[first].state == TM_INSTANCE_COMPLETE; first = i) {
+        for (i = first + 1; i < n && by_class(&v[first], &v[i]) == 0; i++)
+            ;
+        TM_TRY(add_class(table, v + first, i - first, err));
+    }
+    return TM_OK;
+}
+
+static tm_status add_arrivals(const tm_comm_record *members, const tm_instance *instance,
+                              int64_t place, tm_table *table, tm_error *err) {
+    for (size_t i = 0; i < instance->n; i++) {
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[0], place);
+        tm_cell_set_int(&row[1], members[i].rank);
+        tm_cell_set_int(&row[2], members[i].begin_ns);
+        tm_cell_set_int(&row[3], members[i].end_ns);
+    }
+    return TM_OK;
+}
+
+/* The rank that came last, -1 where another may have come as late, as far as clocks tell. */
+static int64_t last_rank(const tm_comm_record *members, const tm_instance *instance) {
+    const tm_comm_record *last = members;
+    for (size_t i = 1; i < instance->n; i++)
+        if (members[i].begin_ns > last->begin_ns)
+            last = &members[i];
+    for (size_t i = 0; i < instance->n; i++)
+        if (&members[i] != last &&
+            last->begin_ns - members[i].begin_ns <= tm_joint_uncertainty(last, &members[i]))
+            return -1;
+    return last->rank;
+}
+
+static tm_status add_worst(const tm_comm_record *members, const tm_instance *instance,
+                           int64_t place, tm_table *table, tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    int64_t begin = members->begin_ns, end = members->end_ns, wait = 0;
+    for (size_t i = 0; i < instance->n; i++) {
+        begin = members[i].begin_ns < begin ? members[i].begin_ns : begin;
+        end = members[i].end_ns > end ? members[i].end_ns : end;
+        wait += tm_member_wait(&members[i], instance->last_ns);
+    }
+    tm_cell_set_int(&row[W_INSTANCE], place);
+    if (members->seq >= 0)
+        tm_cell_set_int(&row[W_SEQ], members->seq);
+    if (members->step >= 0)
+        tm_cell_set_int(&row[W_STEP], members->step);
+    if (members->bytes >= 0)
+        tm_cell_set_int(&row[W_BYTES], members->bytes);
+    tm_cell_set_int(&row[W_BEGIN], begin);
+    tm_cell_set_int(&row[W_SKEW], instance->last_ns - begin);
+    tm_cell_set_int(&row[W_WAIT], wait);
+    int64_t last = last_rank(members, instance);
+    if (last >= 0)
+        tm_cell_set_int(&row[W_LAST_RANK], last);
+    tm_cell_set_int(&row[W_TRANSFER], end > instance->last_ns ? end - instance->last_ns : 0);
+    TM_TRY(tm_table_set_text(table, &row[W_KIND],
+                             tm_collective_word((tm_collective_kind)members->kind), err));
+    return tm_table_set_text(table, &row[W_GROUP], members->group_text, err);
+}
+
+static const char *reason_word(uint8_t reason) {
+    static const char *const words[] = {"",
+#define REASON_WORD(name, word) word,
+                                        TM_UNMATCHED_REASONS(REASON_WORD)
+#undef REASON_WORD
+    };
+    return words[reason];
+}
+
+static tm_status add_left_out(const tm_collectives *own, tm_table *table, tm_error *err) {
+    const tm_left_out *left_out = own->left_out.data;
+    for (size_t i = 0; i < own->left_out.n; i++) {
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        const char *group = left_out[i].group_text;
+        if (left_out[i].group_size >= 0)
+            tm_cell_set_int(&row[U_RANKS], left_out[i].group_size);
+        tm_cell_set_int(&row[U_COUNT], left_out[i].count);
+        TM_TRY(tm_table_set_text(table, &row[U_GROUP], group[0] ? group : NULL, err));
+        TM_TRY(tm_table_set_text(table, &row[U_REASON], reason_word(left_out[i].reason), err));
+    }
+    return TM_OK;
+}
+
+static tm_status collectives_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
+    const tm_comm_record *records = own->records.data;
+    const tm_instance *instances = own->instances.data;
+    const tm_worst *worst = own->worst.data;
+    for (size_t i = 0; i < own->worst.n; i++) {
+        const tm_instance *instance = &instances[worst[i].instance];
+        const tm_comm_record *members = records + instance->first;
+        TM_TRY(
+            add_worst(members, instance, worst[i].place, tm_tables_find(out, worst_def.name), err));
+        TM_TRY(add_arrivals(members, instance, worst[i].place,
+                            tm_tables_find(out, arrival_def.name), err));
+    }
+    TM_TRY(add_left_out(own, tm_tables_find(out, unmatched_part_def.name), err));
+    return add_classes(own, out, err);
+}
+
+static bool same_text(const tm_cell *a, const tm_cell *b) {
+    return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
+}
+
+static bool same_row(const tm_cell *a, const tm_cell *b) {
+    return same_text(&a[U_GROUP], &b[U_GROUP]) && a[U_RANKS].null == b[U_RANKS].null &&
+           (a[U_RANKS].null || a[U_RANKS].value.i == b[U_RANKS].value.i) &&
+           same_text(&a[U_REASON], &b[U_REASON]);
+}
+
+static tm_status add_unmatched(const tm_cell *from, int64_t count, tm_table *table, tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    if (!from[U_RANKS].null)
+        tm_cell_set_int(&row[U_RANKS], from[U_RANKS].value.i);
+    tm_cell_set_int(&row[U_COUNT], count);
+    TM_TRY(tm_table_set_text(table, &row[U_GROUP],
+                             from[U_GROUP].null ? NULL : from[U_GROUP].value.text, err));
+    return tm_table_set_text(table, &row[U_REASON], from[U_REASON].value.text, err);
+}
+
+/* The parts are sorted, so that those of one row stand together. */
+static tm_status collectives_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    const tm_table *parts = tm_tables_find(out, unmatched_part_def.name);
+    tm_table *table = tm_tables_find(out, unmatched_def.name);
+    for (size_t first = 0, i = 0; first < parts->n_rows; first = i) {
+        int64_t count = 0;
+        for (i = first;
+             i < parts->n_rows && same_row(tm_table_row(parts, first), tm_table_row(parts, i)); i++)
+            count += tm_table_row(parts, i)[U_COUNT].value.i;
+        TM_TRY(add_unmatched(tm_table_row(parts, first), count, table, err));
+    }
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_collectives = {
+    .name = "collectives",
+    .summary = "how fast each kind of collective and group is, and which operations waited most",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .collectives = collectives_own,
+    .job = collectives_job,
+};

@@ -1,0 +1,293 @@
+/* Analysis `contention`: what communication beside them costs other kernels. */
+#include "analysis/analyses.h"
+
+#include <stdlib.h>
+
+#include "analysis/shared/axes.h"
+#include "analysis/shared/busy.h"
+#include "analysis/shared/merged.h"
+#include "base/keys.h"
+#include "base/median.h"
+#include "base/sums.h"
+
+/* So many kernels of each kind give a rank's median. */
+enum { ENOUGH = 5 };
+
+enum {
+    NAME,
+    GRID,
+    BLOCK,
+    RANKS,
+    BESIDE,
+    ALONE,
+    MEDIAN_BESIDE,
+    MEDIAN_ALONE,
+    SLOWDOWN,
+    EXTRA,
+    N_COLUMNS
+};
+
+static const tm_column columns[N_COLUMNS] = {
+    [NAME] = {"name", TM_TEXT, "", "Name of the kernel, which does not communicate."},
+    [GRID] = {"grid", TM_TEXT, "", "Thread blocks, x,y,z; null where the trace has none."},
+    [BLOCK] = {"block", TM_TEXT, "", "Threads of a block, x,y,z."},
+    [RANKS] = {"ranks", TM_INT, "",
+               "Ranks with at least 5 such kernels beside communication and 5 alone; the rest is "
+               "of them."},
+    [BESIDE] = {"beside_calls", TM_INT, "",
+                "Kernels beside communication for at least half of their duration."},
+    [ALONE] = {"alone_calls", TM_INT, "", "Kernels with no communication beside them."},
+    [MEDIAN_BESIDE] = {"beside_ns", TM_INT, "ns",
+                       "Median duration beside communication: of each rank, then over ranks."},
+    [MEDIAN_ALONE] = {"alone_ns", TM_INT, "ns", "The same of kernels alone."},
+    [SLOWDOWN] = {"slowdown", TM_REAL, "",
+                  "Median over ranks of a rank's beside / alone: 1.2 is 20 % slower. Kernels of "
+                  "one name and shape may still have different work."},
+    [EXTRA] = {"extra_ns", TM_INT, "ns",
+               "Sum over ranks of the time beside communication less beside_calls times the "
+               "rank's median alone: what the slowdown costs."},
+};
+
+static const tm_table_def kernel_def = {
+    .name = "contention.kernel",
+    .doc = "A row for each kernel and launch shape that ran often enough both beside communication "
+           "and alone, the one that lost most time first.",
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = 3,
+    .top = EXTRA,
+};
+
+enum {
+    P_NAME,
+    P_GRID,
+    P_BLOCK = P_GRID + 3,
+    P_RANK = P_BLOCK + 3,
+    P_BESIDE,
+    P_ALONE,
+    P_MEDIAN_BESIDE,
+    P_MEDIAN_ALONE,
+    P_EXTRA,
+    N_PART_COLUMNS
+};
+
+static const tm_column part_columns[N_PART_COLUMNS] = {
+    {"name", TM_INT, "", "Id of the name."},
+    {"grid_x", TM_INT, "", "Blocks."},
+    {"grid_y", TM_INT, "", "Blocks."},
+    {"grid_z", TM_INT, "", "Blocks."},
+    {"block_x", TM_INT, "", "Threads."},
+    {"block_y", TM_INT, "", "Threads."},
+    {"block_z", TM_INT, "", "Threads."},
+    {"rank", TM_INT, "", "Global rank."},
+    {"beside_calls", TM_INT, "", "Kernels beside communication."},
+    {"alone_calls", TM_INT, "", "Kernels alone."},
+    {"beside_ns", TM_INT, "ns", "Their median."},
+    {"alone_ns", TM_INT, "ns", "Their median."},
+    {"extra_ns", TM_INT, "ns", "What the rank lost."},
+};
+
+static const tm_table_def part_def = {
+    .name = "contention.kernel_part",
+    .doc = "A row for each kernel, shape and rank: its part of contention.kernel.",
+    .columns = part_columns,
+    .n_columns = N_PART_COLUMNS,
+    .n_keys = P_RANK + 1,
+    .top = -1,
+    .internal = true,
+    .n_merged = P_RANK,
+};
+
+static const tm_table_def *const defs[] = {&kernel_def, &part_def};
+
+typedef struct shape_key {
+    uint32_t name;
+    int32_t grid[3], block[3];
+} shape_key;
+
+/* How many kernels of a shape there are, and where their durations stand. */
+typedef struct shape {
+    size_t n[2];     /* alone, beside communication */
+    size_t first[2]; /* of their durations */
+} shape;
+
+/* A kernel that is one or the other. */
+typedef struct sample {
+    int64_t duration_ns;
+    uint32_t shape;
+    uint32_t beside; /* 0 or 1 */
+} sample;
+
+typedef struct survey {
+    const tm_rank_view *view;
+    tm_keys keys;    /* of shape_key, and */
+    tm_vec shapes;   /* of shape */
+    tm_vec samples;  /* of sample */
+    size_t next;     /* of the communication intervals, the first that may matter */
+    int64_t last_ns; /* begin of the kernel before */
+} survey;
+
+/* The part of [begin, end) with communication. Begins ascend within a stream. */
+static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
+    const tm_intervals *set = &s->view->busy->communication;
+    const tm_interval *v = set->data;
+    int64_t sum = 0;
+    if (begin < s->last_ns) /* another stream */
+        s->next = 0;
+    s->last_ns = begin;
+    while (s->next < set->n && v[s->next].end_ns <= begin)
+        s->next++;
+    for (size_t i = s->next; i < set->n && v[i].begin_ns < end; i++) {
+        int64_t from = v[i].begin_ns > begin ? v[i].begin_ns : begin;
+        sum += (v[i].end_ns < end ? v[i].end_ns : end) - from;
+    }
+    return sum;
+}
+
+static bool look_at(survey *s, const tm_kernel_attr *k) {
+    const tm_timeline *timeline = s->view->timeline;
+    int64_t begin = timeline->begin_ns[k->event], duration = timeline->duration_ns[k->event];
+    if (timeline->role[k->event] != TM_ROLE_COMPUTE || duration == 0)
+        return true;
+    int64_t beside = beside_ns(s, begin, begin + duration);
+    if (beside > 0 && beside < duration - beside) /* neither */
+        return true;
+    const shape_key key = {.name = timeline->name[k->event],
+                           .grid = {k->grid[0], k->grid[1], k->grid[2]},
+                           .block = {k->block[0], k->block[1], k->block[2]}};
+    sample *found = tm_vec_push(&s->samples);
+    shape *its = tm_keys_value(&s->keys, &s->shapes, &key);
+    if (!found || !its)
+        return false;
+    its->n[beside > 0]++;
+    *found = (sample){duration, (uint32_t)(its - (shape *)s->shapes.data), beside > 0};
+    return true;
+}
+
+/* Puts the durations of each shape and kind side by side. */
+static void arrange(survey *s, int64_t *durations) {
+    shape *shapes = s->shapes.data;
+    const sample *samples = s->samples.data;
+    size_t next = 0;
+    for (size_t i = 0; i < s->shapes.n; i++)
+        for (int kind = 0; kind < 2; kind++) {
+            shapes[i].first[kind] = next;
+            next += shapes[i].n[kind];
+            shapes[i].n[kind] = 0;
+        }
+    for (size_t i = 0; i < s->samples.n; i++) {
+        shape *its = &shapes[samples[i].shape];
+        uint32_t kind = samples[i].beside;
+        durations[its->first[kind] + its->n[kind]++] = samples[i].duration_ns;
+    }
+}
+
+static bool add_part(const survey *s, size_t number, int64_t *durations, tm_table *table) {
+    const shape *its = (const shape *)s->shapes.data + number;
+    const shape_key *key = (const shape_key *)s->keys.keys.data + number;
+    int64_t alone = tm_median_any(durations + its->first[0], its->n[0]), extra = 0;
+    for (size_t i = 0; i < its->n[1]; i++)
+        extra = tm_sum(extra, durations[its->first[1] + i] - alone);
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return false;
+    tm_cell_set_int(&row[P_NAME], key->name);
+    for (int axis = 0; axis < 3; axis++) {
+        tm_cell_set_int(&row[P_GRID + axis], key->grid[axis]);
+        tm_cell_set_int(&row[P_BLOCK + axis], key->block[axis]);
+    }
+    tm_cell_set_int(&row[P_RANK], s->view->timeline->rank);
+    tm_cell_set_int(&row[P_BESIDE], (int64_t)its->n[1]);
+    tm_cell_set_int(&row[P_ALONE], (int64_t)its->n[0]);
+    tm_cell_set_int(&row[P_MEDIAN_BESIDE], tm_median_any(durations + its->first[1], its->n[1]));
+    tm_cell_set_int(&row[P_MEDIAN_ALONE], alone);
+    tm_cell_set_int(&row[P_EXTRA], extra);
+    return true;
+}
+
+static tm_status contention_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    const tm_kernel_attr *kernels = timeline->attrs[TM_ATTR_KERNEL];
+    tm_table *table = tm_tables_find(out, part_def.name);
+    survey s = {.view = view, .keys = TM_KEYS(shape_key), .last_ns = INT64_MIN};
+    s.shapes = TM_VEC(shape);
+    s.samples = TM_VEC(sample);
+    bool ok = true;
+    if (view->busy->communication.n == 0)
+        return TM_OK;
+    for (size_t i = 0; ok && i < timeline->n_attrs[TM_ATTR_KERNEL]; i++)
+        ok = look_at(&s, &kernels[i]);
+    int64_t *durations = ok ? malloc((s.samples.n + 1) * sizeof *durations) : NULL;
+    ok = durations != NULL;
+    if (ok)
+        arrange(&s, durations);
+    for (size_t i = 0; ok && i < s.shapes.n; i++) {
+        const shape *its = (const shape *)s.shapes.data + i;
+        if (its->n[0] >= ENOUGH && its->n[1] >= ENOUGH)
+            ok = add_part(&s, i, durations, table);
+    }
+    free(durations);
+    tm_keys_free(&s.keys);
+    tm_vec_free(&s.shapes);
+    tm_vec_free(&s.samples);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status set_slowdown(tm_cell *cell, const tm_table *part, size_t first, size_t end,
+                              tm_error *err) {
+    double *ratios = malloc((end - first) * sizeof *ratios);
+    if (!ratios)
+        return tm_fail_memory(err);
+    for (size_t r = first; r < end; r++) {
+        const tm_cell *row = tm_table_row(part, r);
+        ratios[r - first] =
+            (double)row[P_MEDIAN_BESIDE].value.i / (double)row[P_MEDIAN_ALONE].value.i;
+    }
+    tm_cell_set_real(cell, tm_median_real(ratios, end - first));
+    free(ratios);
+    return TM_OK;
+}
+
+static tm_status contention_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, part_def.name);
+    tm_table *table = tm_tables_find(tables, kernel_def.name);
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        tm_merged beside, alone;
+        end = tm_merged_end(part, first);
+        TM_TRY(tm_merged_column(part, first, end, P_MEDIAN_BESIDE, &beside, err));
+        TM_TRY(tm_merged_column(part, first, end, P_MEDIAN_ALONE, &alone, err));
+        const tm_cell *key = tm_table_row(part, first);
+        tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[RANKS], beside.ranks);
+        tm_cell_set_int(&row[BESIDE], tm_merged_sum(part, first, end, P_BESIDE));
+        tm_cell_set_int(&row[ALONE], tm_merged_sum(part, first, end, P_ALONE));
+        tm_cell_set_int(&row[MEDIAN_BESIDE], beside.median);
+        tm_cell_set_int(&row[MEDIAN_ALONE], alone.median);
+        tm_cell_set_int(&row[EXTRA], tm_merged_sum(part, first, end, P_EXTRA));
+        TM_TRY(set_slowdown(&row[SLOWDOWN], part, first, end, err));
+        TM_TRY(tm_set_axes(table, &row[GRID], &key[P_GRID], err));
+        TM_TRY(tm_set_axes(table, &row[BLOCK], &key[P_BLOCK], err));
+        TM_TRY(tm_table_set_bytes(table, &row[NAME], name.bytes, name.size, err));
+    }
+    return TM_OK;
+}
+
+static tm_status contention_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    (void)err;
+    tm_table_top(tm_tables_find(out, kernel_def.name), SIZE_MAX); /* what cost most first */
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_contention = {
+    .name = "contention",
+    .summary = "how much slower kernels are with communication beside them",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = contention_rank,
+    .merge = contention_merge,
+    .job = contention_job,
+};

@@ -1,0 +1,168 @@
+#include "gaps.h"
+
+#include "analysis/shared/words.h"
+
+/* Whether a call that launched it is known and began after the gap did. */
+static bool launched_late(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
+    uint32_t call = timeline->launch[row];
+    return call != TM_NO_EVENT && timeline->begin_ns[call] > gap_begin_ns;
+}
+
+tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t length_ns) {
+    if (launched_late(timeline, row, timeline->begin_ns[row] - length_ns))
+        return TM_IDLE_HOST;
+    return length_ns < TM_SHORT_GAP_NS ? TM_IDLE_KERNEL : TM_IDLE_OTHER;
+}
+
+static bool find_gaps(const tm_busy *busy, tm_vec *out) {
+    tm_intervals kernels = TM_INTERVALS(), all = TM_INTERVALS(), idle = TM_INTERVALS();
+    bool ok = tm_intervals_unite(&busy->compute, &busy->exposed_comm, &kernels) &&
+              tm_intervals_unite(&kernels, &busy->exposed_memory, &all) &&
+              tm_intervals_subtract(&busy->window, &all, &idle) && tm_vec_reserve(out, idle.n + 1);
+    for (size_t i = 0; ok && i < idle.n; i++) {
+        const tm_interval *gap = (const tm_interval *)idle.data + i;
+        *(tm_gap *)tm_vec_push(out) =
+            (tm_gap){.begin_ns = gap->begin_ns, .end_ns = gap->end_ns, .next = TM_NO_EVENT};
+    }
+    tm_vec_free(&kernels);
+    tm_vec_free(&all);
+    tm_vec_free(&idle);
+    return ok;
+}
+
+/* Of two events that end a gap, the one that the host launched first could not have come later. */
+static bool comes_first(const tm_timeline *timeline, uint32_t row, uint32_t other) {
+    uint32_t a = timeline->launch[row], b = other == TM_NO_EVENT ? other : timeline->launch[other];
+    if (other == TM_NO_EVENT || (a != TM_NO_EVENT && b == TM_NO_EVENT))
+        return true;
+    return a != TM_NO_EVENT && timeline->begin_ns[a] < timeline->begin_ns[b];
+}
+
+/* Gaps and the events of a stream both ascend. */
+static void find_next_events(const tm_timeline *timeline, const tm_track *track, tm_vec *found) {
+    tm_gap *gap = found->data, *end = gap + found->n;
+    for (uint32_t row = track->first; row < track->first + track->count; row++) {
+        if (timeline->role[row] == TM_ROLE_NONE)
+            continue;
+        while (gap < end && gap->end_ns < timeline->begin_ns[row])
+            gap++;
+        if (gap == end)
+            return;
+        if (gap->end_ns == timeline->begin_ns[row] && comes_first(timeline, row, gap->next))
+            gap->next = row;
+    }
+}
+
+/* What the host did: calls that wait for the GPU or may, for the next batch, for other ranks. */
+static bool collect_host(const tm_rank_view *view, tm_intervals *sync, tm_intervals *input,
+                         tm_intervals *comm) {
+    const tm_timeline *timeline = view->timeline;
+    tm_intervals *by_word[TM_WORD_COMMUNICATION + 1] = {
+        [TM_WORD_SYNC] = sync,   [TM_WORD_COPY] = sync,          [TM_WORD_ALLOCATION] = sync,
+        [TM_WORD_INPUT] = input, [TM_WORD_COMMUNICATION] = comm,
+    };
+    bool ok = true;
+    for (size_t row = 0; ok && row < timeline->n_events; row++) {
+        uint8_t category = timeline->category[row];
+        if (category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER && category != TM_CAT_CPU_OP &&
+            category != TM_CAT_USER_ANNOTATION)
+            continue;
+        tm_intervals *set = by_word[tm_words_at(view->words, timeline->name[row])];
+        if (set && timeline->kind[row] == TM_DURATION)
+            ok = tm_intervals_add(set, timeline->begin_ns[row],
+                                  timeline->begin_ns[row] + timeline->duration_ns[row]);
+    }
+    tm_intervals_normalise(sync);
+    tm_intervals_normalise(input);
+    tm_intervals_normalise(comm);
+    return ok;
+}
+
+/* Whether the GPU ran dry while the host was in a call that waits for it. */
+static void mark_gaps(const tm_timeline *timeline, const tm_intervals *sync, tm_vec *found) {
+    const tm_interval *wait = sync->data, *end = wait + sync->n;
+    for (size_t i = 0; i < found->n; i++) {
+        tm_gap *gap = (tm_gap *)found->data + i;
+        while (wait < end && wait->end_ns <= gap->begin_ns)
+            wait++;
+        gap->synced = wait < end && wait->begin_ns < gap->begin_ns;
+        gap->host = gap->next != TM_NO_EVENT && launched_late(timeline, gap->next, gap->begin_ns);
+    }
+}
+
+/* The parts of a gap by cause, given how long the host was loading and communicating within it;
+ * they add up to its length. */
+static void split(const tm_gap *gap, int64_t input_ns, int64_t comm_ns,
+                  int64_t parts[TM_N_IDLE_CAUSES]) {
+    int64_t length = gap->end_ns - gap->begin_ns;
+    for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
+        parts[cause] = 0;
+    if (!gap->host) {
+        parts[length < TM_SHORT_GAP_NS ? TM_IDLE_KERNEL : TM_IDLE_OTHER] = length;
+        return;
+    }
+    parts[TM_IDLE_INPUT] = input_ns;
+    parts[TM_IDLE_COMMUNICATION] = comm_ns;
+    parts[gap->synced ? TM_IDLE_SYNC : TM_IDLE_HOST] = length - input_ns - comm_ns;
+}
+
+tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
+    int64_t parts[TM_N_IDLE_CAUSES];
+    int most = 0;
+    split(gap, tm_intervals_length_in(&gaps->input, gap->begin_ns, gap->end_ns),
+          tm_intervals_length_in(&gaps->comm, gap->begin_ns, gap->end_ns), parts);
+    for (int cause = 1; cause < TM_N_IDLE_CAUSES; cause++)
+        most = parts[cause] > parts[most] ? cause : most;
+    return (tm_idle_cause)most;
+}
+
+/* The length of a set within a gap; gaps come in order, and @p next is the first interval that may
+ * matter. */
+static int64_t length_in(const tm_intervals *set, const tm_gap *gap, size_t *next) {
+    const tm_interval *v = set->data;
+    int64_t sum = 0;
+    while (*next < set->n && v[*next].end_ns <= gap->begin_ns)
+        ++*next;
+    for (size_t i = *next; i < set->n && v[i].begin_ns < gap->end_ns; i++) {
+        int64_t begin = v[i].begin_ns > gap->begin_ns ? v[i].begin_ns : gap->begin_ns;
+        sum += (v[i].end_ns < gap->end_ns ? v[i].end_ns : gap->end_ns) - begin;
+    }
+    return sum;
+}
+
+static void sum_up(tm_gaps *gaps) {
+    size_t next_input = 0, next_comm = 0;
+    for (size_t i = 0; i < gaps->gaps.n; i++) {
+        const tm_gap *gap = (const tm_gap *)gaps->gaps.data + i;
+        int64_t parts[TM_N_IDLE_CAUSES];
+        split(gap, length_in(&gaps->input, gap, &next_input),
+              length_in(&gaps->comm, gap, &next_comm), parts);
+        for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
+            gaps->sums[cause] += parts[cause];
+    }
+}
+
+tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    tm_intervals sync = TM_INTERVALS(), comm = TM_INTERVALS();
+    *out = (tm_gaps){
+        .gaps = TM_VEC(tm_gap), .input = TM_INTERVALS(), .comm = TM_INTERVALS(), .sums = {0}};
+    bool ok = find_gaps(view->busy, &out->gaps) && collect_host(view, &sync, &out->input, &comm) &&
+              tm_intervals_subtract(&comm, &out->input, &out->comm);
+    if (ok) {
+        for (size_t t = 0; t < timeline->n_tracks; t++)
+            if (timeline->tracks[t].kind == TM_TRACK_GPU)
+                find_next_events(timeline, &timeline->tracks[t], &out->gaps);
+        mark_gaps(timeline, &sync, &out->gaps);
+        sum_up(out);
+    }
+    tm_vec_free(&sync);
+    tm_vec_free(&comm);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_gaps_free(tm_gaps *gaps) {
+    tm_vec_free(&gaps->gaps);
+    tm_vec_free(&gaps->input);
+    tm_vec_free(&gaps->comm);
+}

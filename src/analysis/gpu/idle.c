@@ -1,0 +1,308 @@
+/* Analysis `idle`: why the GPU does nothing. */
+#include "analysis/analyses.h"
+
+#include "gap_host.h"
+
+enum { LISTED_PER_RANK = 10, LISTED = 100 };
+
+enum {
+    R_RANK,
+    R_IDLE,
+    R_IDLE_PCT,
+    R_HOST_WAIT,
+    R_KERNEL_WAIT,
+    R_OTHER,
+    R_INPUT,
+    R_COMM,
+    R_SYNC,
+    R_HOST_WORK,
+    R_GAPS,
+    R_LONGEST,
+    N_RANK_COLUMNS
+};
+
+static const tm_column rank_columns[N_RANK_COLUMNS] = {
+    [R_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [R_IDLE] = {"idle_ns", TM_INT, "ns",
+                "Nothing ran on the GPU, as in overlap.rank: host_wait_ns + kernel_wait_ns + "
+                "other_ns. A kernel that waits for other ranks is not idle: see "
+                "overlap.rank.exposed_wait_ns."},
+    [R_IDLE_PCT] = {"idle_pct", TM_REAL, "%", "100 idle_ns / window_ns of overlap.rank."},
+    [R_HOST_WAIT] = {"host_wait_ns", TM_INT, "ns",
+                     "Gaps whose next event was launched (its call began) after the gap began: the "
+                     "GPU had nothing to do. input_ns + host_comm_ns + sync_ns + host_work_ns."},
+    [R_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
+                       "Gaps under 30 us whose next event was queued before: the GPU's own time "
+                       "between kernels."},
+    [R_OTHER] = {"other_ns", TM_INT, "ns",
+                 "Longer gaps whose next event was queued before or whose launch is not in the "
+                 "trace: it waited for something else, such as another GPU or the host's memory."},
+    [R_INPUT] = {"input_ns", TM_INT, "ns",
+                 "Of host_wait_ns: the host waited for the next batch (enumerate(DataLoader)#... "
+                 "or DataPipe)."},
+    [R_COMM] = {"host_comm_ns", TM_INT, "ns",
+                "Of the rest: the host was in a communication call (gloo:, mpi:, ucc:, nccl:, "
+                "c10d::, record_param_comms)."},
+    [R_SYNC] = {"sync_ns", TM_INT, "ns",
+                "Of the rest: gaps that began while the host was in a call that waits for the GPU "
+                "or may: Synchronize, a copy, an allocation. It came back to an empty queue."},
+    [R_HOST_WORK] = {"host_work_ns", TM_INT, "ns",
+                     "Of the rest: the host was at other work and launched too late."},
+    [R_GAPS] = {"gaps", TM_INT, "", "Times in which nothing ran on the GPU."},
+    [R_LONGEST] = {"longest_ns", TM_INT, "ns", "The longest of them; null without any."},
+};
+
+static const tm_table_def rank_def = {
+    .name = "idle.rank",
+    .doc = "A row for each rank: its GPU's idle time by cause. Gaps are of all streams together.",
+    .columns = rank_columns,
+    .n_columns = N_RANK_COLUMNS,
+    .n_keys = 1,
+    .top = R_IDLE,
+    .form = TM_FORM_BARS,
+};
+
+enum {
+    S_RANK,
+    S_DEVICE,
+    S_STREAM,
+    S_EVENTS,
+    S_IDLE,
+    S_HOST_WAIT,
+    S_KERNEL_WAIT,
+    S_OTHER,
+    N_STREAM_COLUMNS
+};
+
+static const tm_column stream_columns[N_STREAM_COLUMNS] = {
+    [S_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [S_DEVICE] = {"device", TM_INT, "", "Device of the stream."},
+    [S_STREAM] = {"stream", TM_INT, "", "Stream."},
+    [S_EVENTS] = {"events", TM_INT, "", "Kernels, copies and sets on it."},
+    [S_IDLE] = {"idle_ns", TM_INT, "ns",
+                "Time between its events: the three below. Other streams may have been busy."},
+    [S_HOST_WAIT] = {"host_wait_ns", TM_INT, "ns",
+                     "Between events of which the second was launched after the first had ended."},
+    [S_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns", "Else, where it is under 30 us."},
+    [S_OTHER] = {"other_ns", TM_INT, "ns",
+                 "Else: mostly it waited for an event of another stream."},
+};
+
+static const tm_table_def stream_def = {
+    .name = "idle.stream",
+    .doc = "A row for each stream of a rank: the time between its events, by cause.",
+    .columns = stream_columns,
+    .n_columns = N_STREAM_COLUMNS,
+    .n_keys = 3,
+    .top = S_IDLE,
+};
+
+enum {
+    G_RANK,
+    G_BEGIN,
+    G_DURATION,
+    G_STEP,
+    G_CAUSE,
+    G_AFTER,
+    G_BEFORE,
+    G_HOST,
+    G_HOST_TIME,
+    G_UNRECORDED,
+    N_GAP_COLUMNS
+};
+
+static const tm_column gap_columns[N_GAP_COLUMNS] = {
+    [G_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [G_BEGIN] = {"begin_ns", TM_INT, "ns", "Aligned begin since the epoch."},
+    [G_DURATION] = {"duration_ns", TM_INT, "ns", "How long nothing ran on the GPU."},
+    [G_STEP] = {"step", TM_INT, "", "Step of the event that ended it; null for none."},
+    [G_CAUSE] = {"cause", TM_TEXT, "",
+                 "What most of it is due to, in the words of idle.rank: input, host_comm, sync, "
+                 "host_work, kernel_wait or other."},
+    [G_AFTER] = {"after", TM_TEXT, "", "What ran on the GPU before."},
+    [G_BEFORE] = {"before", TM_TEXT, "", "What ended it."},
+    [G_HOST] = {"host", TM_TEXT, "",
+                "What the thread that launched the latter did meanwhile, for the most part: the "
+                "innermost calls of one name that took longest. Null where nothing was recorded."},
+    [G_HOST_TIME] = {"host_ns", TM_INT, "ns", "How long that took, within the gap."},
+    [G_UNRECORDED] = {"unrecorded_ns", TM_INT, "ns",
+                      "Of the gap: the thread was in no recorded call, such as in Python code of "
+                      "which no stack was recorded. Null where the thread is not known."},
+};
+
+static const tm_table_def gap_def = {
+    .name = "idle.gap",
+    .doc = "The 100 longest gaps of the job, at most 10 of a rank, longest first.",
+    .columns = gap_columns,
+    .n_columns = N_GAP_COLUMNS,
+    .n_keys = 2,
+    .top = G_DURATION,
+};
+
+static const tm_table_def *const defs[] = {&rank_def, &stream_def, &gap_def};
+
+static const char *const cause_words[] = {
+    [TM_IDLE_HOST] = "host_work",          [TM_IDLE_INPUT] = "input",
+    [TM_IDLE_COMMUNICATION] = "host_comm", [TM_IDLE_SYNC] = "sync",
+    [TM_IDLE_KERNEL] = "kernel_wait",      [TM_IDLE_OTHER] = "other",
+};
+
+static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
+                          tm_error *err) {
+    const int64_t *sums = gaps->sums;
+    int64_t host =
+        sums[TM_IDLE_HOST] + sums[TM_IDLE_INPUT] + sums[TM_IDLE_COMMUNICATION] + sums[TM_IDLE_SYNC];
+    int64_t idle = host + sums[TM_IDLE_KERNEL] + sums[TM_IDLE_OTHER], longest = -1;
+    for (size_t i = 0; i < gaps->gaps.n; i++) {
+        const tm_gap *gap = (const tm_gap *)gaps->gaps.data + i;
+        int64_t length = gap->end_ns - gap->begin_ns;
+        longest = length > longest ? length : longest;
+    }
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[R_RANK], view->timeline->rank);
+    tm_cell_set_int(&row[R_IDLE], idle);
+    tm_cell_set_ratio(&row[R_IDLE_PCT], 100.0, idle, tm_busy_rank(view->busy).window_ns);
+    tm_cell_set_int(&row[R_HOST_WAIT], host);
+    tm_cell_set_int(&row[R_KERNEL_WAIT], sums[TM_IDLE_KERNEL]);
+    tm_cell_set_int(&row[R_OTHER], sums[TM_IDLE_OTHER]);
+    tm_cell_set_int(&row[R_INPUT], sums[TM_IDLE_INPUT]);
+    tm_cell_set_int(&row[R_COMM], sums[TM_IDLE_COMMUNICATION]);
+    tm_cell_set_int(&row[R_SYNC], sums[TM_IDLE_SYNC]);
+    tm_cell_set_int(&row[R_HOST_WORK], sums[TM_IDLE_HOST]);
+    tm_cell_set_int(&row[R_GAPS], (int64_t)gaps->gaps.n);
+    if (longest >= 0)
+        tm_cell_set_int(&row[R_LONGEST], longest);
+    return TM_OK;
+}
+
+static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, tm_table *table,
+                            tm_error *err) {
+    int64_t sums[TM_N_IDLE_CAUSES] = {0}, events = 0, ended = 0;
+    for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
+        if (timeline->role[row] == TM_ROLE_NONE)
+            continue;
+        int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
+        if (events++ > 0 && begin > ended)
+            sums[tm_idle_cause_of(timeline, row, begin - ended)] += begin - ended;
+        ended = events == 1 || end > ended ? end : ended;
+    }
+    if (events == 0)
+        return TM_OK;
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[S_RANK], timeline->rank);
+    if (track->device >= 0)
+        tm_cell_set_int(&row[S_DEVICE], track->device);
+    if (track->stream >= 0)
+        tm_cell_set_int(&row[S_STREAM], track->stream);
+    tm_cell_set_int(&row[S_EVENTS], events);
+    tm_cell_set_int(&row[S_IDLE], sums[TM_IDLE_HOST] + sums[TM_IDLE_KERNEL] + sums[TM_IDLE_OTHER]);
+    tm_cell_set_int(&row[S_HOST_WAIT], sums[TM_IDLE_HOST]);
+    tm_cell_set_int(&row[S_KERNEL_WAIT], sums[TM_IDLE_KERNEL]);
+    tm_cell_set_int(&row[S_OTHER], sums[TM_IDLE_OTHER]);
+    return TM_OK;
+}
+
+/* Of the longest gaps, indices in the order of time; returns how many. */
+static size_t choose_longest(const tm_gaps *gaps, size_t chosen[LISTED_PER_RANK]) {
+    const tm_gap *v = gaps->gaps.data;
+    size_t n = 0;
+    for (size_t i = 0; i < gaps->gaps.n; i++) {
+        int64_t length = v[i].end_ns - v[i].begin_ns;
+        size_t shortest = 0;
+        for (size_t k = 1; k < n; k++) {
+            const tm_gap *a = &v[chosen[k]], *b = &v[chosen[shortest]];
+            if (a->end_ns - a->begin_ns <= b->end_ns - b->begin_ns) /* of equals the later goes */
+                shortest = k;
+        }
+        if (n == LISTED_PER_RANK &&
+            length <= v[chosen[shortest]].end_ns - v[chosen[shortest]].begin_ns)
+            continue;
+        if (n == LISTED_PER_RANK) {
+            for (size_t k = shortest + 1; k < n; k++)
+                chosen[k - 1] = chosen[k];
+            n--;
+        }
+        chosen[n++] = i;
+    }
+    return n;
+}
+
+static tm_status set_event(const tm_rank_view *view, tm_table *table, tm_cell *cell, uint32_t row,
+                           tm_error *err) {
+    if (row == TM_NO_EVENT)
+        return TM_OK;
+    tm_text name = tm_names_text(view->names, view->timeline->name[row]);
+    return tm_table_set_bytes(table, cell, name.bytes, name.size, err);
+}
+
+static tm_status add_gap(const tm_rank_view *view, const tm_gaps *gaps, const tm_gap *gap,
+                         const tm_gap_host *host, tm_table *table, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[G_RANK], timeline->rank);
+    tm_cell_set_int(&row[G_BEGIN], tm_rank_clock_true(&timeline->clock, gap->begin_ns));
+    tm_cell_set_int(&row[G_DURATION], gap->end_ns - gap->begin_ns);
+    if (gap->next != TM_NO_EVENT && timeline->step[gap->next] != TM_NO_STEP)
+        tm_cell_set_int(&row[G_STEP], timeline->steps[timeline->step[gap->next]].number);
+    if (host->known)
+        tm_cell_set_int(&row[G_UNRECORDED], host->unrecorded_ns);
+    if (host->known && host->longest_ns > 0) {
+        tm_text name = tm_names_text(view->names, host->longest);
+        tm_cell_set_int(&row[G_HOST_TIME], host->longest_ns);
+        TM_TRY(tm_table_set_bytes(table, &row[G_HOST], name.bytes, name.size, err));
+    }
+    TM_TRY(set_event(view, table, &row[G_AFTER], tm_gap_last_event(timeline, gap), err));
+    TM_TRY(set_event(view, table, &row[G_BEFORE], gap->next, err));
+    return tm_table_set_text(table, &row[G_CAUSE], cause_words[tm_gap_cause(gaps, gap)], err);
+}
+
+static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
+                          tm_error *err) {
+    size_t chosen[LISTED_PER_RANK], n = choose_longest(gaps, chosen);
+    tm_gap longest[LISTED_PER_RANK];
+    tm_gap_host hosts[LISTED_PER_RANK];
+    for (size_t i = 0; i < n; i++)
+        longest[i] = ((const tm_gap *)gaps->gaps.data)[chosen[i]];
+    TM_TRY(tm_gap_hosts(view, longest, n, hosts, err));
+    for (size_t i = 0; i < n; i++)
+        TM_TRY(add_gap(view, gaps, &longest[i], &hosts[i], table, err));
+    return TM_OK;
+}
+
+static tm_status idle_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    tm_gaps gaps;
+    tm_status status = tm_gaps_find(view, &gaps, err);
+    if (status == TM_OK)
+        status = add_rank(view, &gaps, tm_tables_find(out, rank_def.name), err);
+    for (size_t i = 0; i < timeline->n_tracks && status == TM_OK; i++)
+        if (timeline->tracks[i].kind == TM_TRACK_GPU)
+            status = add_stream(timeline, &timeline->tracks[i],
+                                tm_tables_find(out, stream_def.name), err);
+    if (status == TM_OK)
+        status = add_gaps(view, &gaps, tm_tables_find(out, gap_def.name), err);
+    tm_gaps_free(&gaps);
+    return status;
+}
+
+static tm_status idle_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    (void)err;
+    tm_table_top(tm_tables_find(out, gap_def.name), LISTED);
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_idle = {
+    .name = "idle",
+    .summary = "why the GPU does nothing: host, input, communication, small gaps",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = idle_rank,
+    .job = idle_job,
+};

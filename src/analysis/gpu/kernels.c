@@ -1,0 +1,461 @@
+/* Analysis `kernels`: which kernels the GPUs spend their time in. */
+#include "analysis/analyses.h"
+
+#include "analysis/shared/axes.h"
+#include "analysis/shared/merged.h"
+#include "analysis/shared/tensor_cores.h"
+#include "base/keys.h"
+#include "base/median.h"
+#include "base/sums.h"
+#include "roofline.h"
+
+#define SHORT_NS 100000
+
+/* What is known of the calls of a kernel, in a part as in a table: from their first column on. */
+enum { CALLS, TOTAL, MEAN, MIN, MAX, BLOCKS, OCCUPANCY, N_CALL_COLUMNS };
+
+#define CALL_COLUMNS                                                                               \
+    {"calls", TM_INT, "", "Kernels that ran."}, {"total_ns", TM_INT, "ns", "Sum of durations."},   \
+        {"mean_ns", TM_INT, "ns", "total_ns / calls."}, {"min_ns", TM_INT, "ns", "The shortest."}, \
+        {"max_ns", TM_INT, "ns", "The longest."},                                                  \
+        {"blocks_per_sm", TM_REAL, "",                                                             \
+         "Thread blocks for each multiprocessor, mean weighted by duration; null where the trace " \
+         "has none."},                                                                             \
+    {                                                                                              \
+        "occupancy_pct", TM_REAL, "%",                                                             \
+            "Estimated achieved occupancy, as the profiler has it, mean weighted by duration."     \
+    }
+
+enum {
+    K_NAME,
+    K_CALLS,
+    K_SHARE = K_CALLS + N_CALL_COLUMNS,
+    K_COMMUNICATION,
+    K_TENSOR_CORES,
+    K_REGISTERS,
+    K_SHARED,
+    K_SHORT,
+    K_SHORT_PCT,
+    K_RANKS,
+    K_MEDIAN_RANK,
+    K_SLOWEST_TIME,
+    K_SLOWEST,
+    K_SPREAD,
+    N_KERNEL_COLUMNS
+};
+
+static const tm_column kernel_columns[] = {
+    {"name", TM_TEXT, "", "Name of the kernel."},
+    CALL_COLUMNS,
+    {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of all kernels."},
+    {"communication", TM_BOOL, "", "It communicates: metrics.md, \"GPU events\"."},
+    {"tensor_cores", TM_BOOL, "",
+     "It uses tensor or matrix cores. Told by its name alone: cuBLAS, cuDNN, CUTLASS, flash "
+     "attention, nvjet, wgmma, Tensile's MI and CK's xdl; compiled kernels (Triton) tell nothing "
+     "and count as not."},
+    {"registers", TM_INT, "", "The most registers for a thread."},
+    {"shared_memory_bytes", TM_INT, "B", "The most shared memory for a block."},
+    {"short_calls", TM_INT, "", "Kernels under 100 us."},
+    {"short_pct", TM_REAL, "%", "100 short_calls / calls."},
+    {"ranks", TM_INT, "", "Ranks on which it ran."},
+    {"median_rank_ns", TM_INT, "ns", "Median over these ranks of a rank's mean duration."},
+    {"slowest_rank_ns", TM_INT, "ns",
+     "The largest mean duration of a rank. Of a communication kernel it is the rank that waits "
+     "most."},
+    {"slowest_rank", TM_INT, "", "That rank; of equals the lowest."},
+    {"spread", TM_REAL, "", "slowest_rank_ns / median_rank_ns: 1 where no rank is slower."},
+};
+
+_Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMNS,
+               "a column for each name");
+
+static const tm_table_def kernel_def = {
+    .name = "kernels.kernel",
+    .doc = "A row for each kernel name over all ranks, communication included, the one with the "
+           "largest total_ns first.",
+    .columns = kernel_columns,
+    .n_columns = N_KERNEL_COLUMNS,
+    .n_keys = 1,
+    .top = K_CALLS + TOTAL,
+};
+
+enum { S_NAME, S_GRID, S_BLOCK, S_REGISTERS, S_SHARED, S_CALLS };
+
+static const tm_column shape_columns[] = {
+    {"name", TM_TEXT, "", "Name of the kernel."},
+    {"grid", TM_TEXT, "", "Thread blocks, x,y,z; null where the trace has none."},
+    {"block", TM_TEXT, "", "Threads of a block, x,y,z."},
+    {"registers", TM_INT, "", "Registers for a thread."},
+    {"shared_memory_bytes", TM_INT, "B", "Shared memory for a block."},
+    CALL_COLUMNS,
+};
+
+static const tm_table_def shape_def = {
+    .name = "kernels.launch_shape",
+    .doc = "A row for each kernel name and launch shape over all ranks, the one with the largest "
+           "total_ns first.",
+    .columns = shape_columns,
+    .n_columns = S_CALLS + N_CALL_COLUMNS,
+    .n_keys = 5,
+    .top = S_CALLS + TOTAL,
+};
+
+/* The sums of a rank; reals are added in the order of ranks, so that they are the same always. */
+enum {
+    P_CALLS,
+    P_TOTAL,
+    P_MIN,
+    P_MAX,
+    P_BLOCKS,
+    P_BLOCKS_WEIGHT,
+    P_OCCUPANCY,
+    P_OCCUPANCY_WEIGHT,
+    N_PARTS
+};
+
+#define PART_COLUMNS                                                                               \
+    {"calls", TM_INT, "", "Kernels."}, {"total_ns", TM_INT, "ns", "Sum of durations."},            \
+        {"min_ns", TM_INT, "ns", "The shortest."}, {"max_ns", TM_INT, "ns", "The longest."},       \
+        {"blocks_sum", TM_REAL, "", "Sum of blocks for each multiprocessor times duration."},      \
+        {"blocks_weight_ns", TM_INT, "ns", "Durations in that sum."},                              \
+        {"occupancy_sum", TM_REAL, "", "Sum of occupancy times duration."}, {                      \
+        "occupancy_weight_ns", TM_INT, "ns", "Durations in that sum."                              \
+    }
+
+enum { KP_NAME, KP_RANK, KP_MEAN, KP_COMMUNICATION, KP_REGISTERS, KP_SHARED, KP_SHORT, KP_PARTS };
+
+static const tm_column kernel_part_columns[] = {
+    {"name", TM_INT, "", "Id of the name."},
+    {"rank", TM_INT, "", "Global rank."},
+    {"mean_ns", TM_INT, "ns", "Mean duration on the rank."},
+    {"communication", TM_INT, "", "Communication kernels of that name."},
+    {"registers", TM_INT, "", "The most registers."},
+    {"shared_memory_bytes", TM_INT, "B", "The most shared memory."},
+    {"short_calls", TM_INT, "", "Kernels under 100 us."},
+    PART_COLUMNS,
+};
+
+static const tm_table_def kernel_part_def = {
+    .name = "kernels.kernel_part",
+    .doc = "A row for each kernel name and rank: its part of kernels.kernel.",
+    .columns = kernel_part_columns,
+    .n_columns = KP_PARTS + N_PARTS,
+    .n_keys = 2,
+    .top = -1,
+    .internal = true,
+    .n_merged = 1,
+};
+
+enum { SP_NAME, SP_GRID, SP_BLOCK = SP_GRID + 3, SP_REGISTERS = SP_BLOCK + 3, SP_SHARED, SP_RANK };
+enum { SP_PARTS = SP_RANK + 1 };
+
+static const tm_column shape_part_columns[] = {
+    {"name", TM_INT, "", "Id of the name."},
+    {"grid_x", TM_INT, "", "Blocks."},
+    {"grid_y", TM_INT, "", "Blocks."},
+    {"grid_z", TM_INT, "", "Blocks."},
+    {"block_x", TM_INT, "", "Threads."},
+    {"block_y", TM_INT, "", "Threads."},
+    {"block_z", TM_INT, "", "Threads."},
+    {"registers", TM_INT, "", "Registers for a thread."},
+    {"shared_memory_bytes", TM_INT, "B", "Shared memory for a block."},
+    {"rank", TM_INT, "", "Global rank."},
+    PART_COLUMNS,
+};
+
+static const tm_table_def shape_part_def = {
+    .name = "kernels.shape_part",
+    .doc = "A row for each launch shape and rank: its part of kernels.launch_shape.",
+    .columns = shape_part_columns,
+    .n_columns = SP_PARTS + N_PARTS,
+    .n_keys = SP_RANK + 1,
+    .top = -1,
+    .internal = true,
+    .n_merged = SP_RANK,
+};
+
+static const tm_table_def *const defs[] = {&kernel_def, &shape_def, &tm_roofline_table,
+                                           &kernel_part_def, &shape_part_def};
+
+typedef struct shape_key {
+    uint32_t name;
+    int32_t grid[3], block[3], registers, shared_memory_bytes;
+} shape_key;
+
+/* All kernels of one shape, or of one name. */
+typedef struct tally {
+    int64_t calls, total_ns, min_ns, max_ns, shorter, communication;
+    int64_t registers, shared_bytes;
+    int64_t blocks_weight_ns, occupancy_weight_ns;
+    double blocks, occupancy; /* times duration */
+} tally;
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* Adds one to another, which may be all zeros. */
+static void add_tally(tally *sum, const tally *t) {
+    bool first = sum->calls == 0;
+    sum->min_ns = first || t->min_ns < sum->min_ns ? t->min_ns : sum->min_ns;
+    sum->max_ns = larger(sum->max_ns, t->max_ns);
+    sum->registers = first ? t->registers : larger(sum->registers, t->registers);
+    sum->shared_bytes = first ? t->shared_bytes : larger(sum->shared_bytes, t->shared_bytes);
+    sum->calls += t->calls;
+    sum->total_ns = tm_sum(sum->total_ns, t->total_ns);
+    sum->shorter += t->shorter;
+    sum->communication += t->communication;
+    sum->blocks += t->blocks;
+    sum->blocks_weight_ns = tm_sum(sum->blocks_weight_ns, t->blocks_weight_ns);
+    sum->occupancy += t->occupancy;
+    sum->occupancy_weight_ns = tm_sum(sum->occupancy_weight_ns, t->occupancy_weight_ns);
+}
+
+static tally tally_of(const tm_timeline *timeline, const tm_kernel_attr *kernel) {
+    int64_t duration = timeline->duration_ns[kernel->event];
+    tally t = {
+        .calls = 1,
+        .total_ns = duration,
+        .min_ns = duration,
+        .max_ns = duration,
+        .shorter = duration < SHORT_NS,
+        .communication = timeline->role[kernel->event] == TM_ROLE_COMMUNICATION,
+        .registers = kernel->registers,
+        .shared_bytes = kernel->shared_memory_bytes,
+    };
+    if (kernel->blocks_per_sm >= 0) { /* not for NaN */
+        t.blocks = (double)kernel->blocks_per_sm * (double)duration;
+        t.blocks_weight_ns = duration;
+    }
+    if (kernel->occupancy_pct >= 0) {
+        t.occupancy = (double)kernel->occupancy_pct * (double)duration;
+        t.occupancy_weight_ns = duration;
+    }
+    return t;
+}
+
+static bool count_shapes(const tm_timeline *timeline, tm_keys *keys, tm_vec *tallies) {
+    const tm_kernel_attr *kernels = timeline->attrs[TM_ATTR_KERNEL];
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_KERNEL]; i++) {
+        const tm_kernel_attr *k = &kernels[i];
+        uint8_t role = timeline->role[k->event];
+        if (role != TM_ROLE_COMPUTE && role != TM_ROLE_COMMUNICATION)
+            continue;
+        const shape_key key = {
+            .name = timeline->name[k->event],
+            .grid = {k->grid[0], k->grid[1], k->grid[2]},
+            .block = {k->block[0], k->block[1], k->block[2]},
+            .registers = k->registers,
+            .shared_memory_bytes = k->shared_memory_bytes,
+        };
+        tally one = tally_of(timeline, k), *sum = tm_keys_value(keys, tallies, &key);
+        if (!sum)
+            return false;
+        add_tally(sum, &one);
+    }
+    return true;
+}
+
+static void set_parts(tm_cell *cells, const tally *t) {
+    tm_cell_set_int(&cells[P_CALLS], t->calls);
+    tm_cell_set_int(&cells[P_TOTAL], t->total_ns);
+    tm_cell_set_int(&cells[P_MIN], t->min_ns);
+    tm_cell_set_int(&cells[P_MAX], t->max_ns);
+    tm_cell_set_real(&cells[P_BLOCKS], t->blocks);
+    tm_cell_set_int(&cells[P_BLOCKS_WEIGHT], t->blocks_weight_ns);
+    tm_cell_set_real(&cells[P_OCCUPANCY], t->occupancy);
+    tm_cell_set_int(&cells[P_OCCUPANCY_WEIGHT], t->occupancy_weight_ns);
+}
+
+static bool add_shape_parts(int64_t rank, const tm_keys *keys, const tm_vec *tallies,
+                            tm_table *table) {
+    for (size_t i = 0; i < tallies->n; i++) {
+        const shape_key *key = (const shape_key *)keys->keys.data + i;
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return false;
+        tm_cell_set_int(&row[SP_NAME], key->name);
+        for (int axis = 0; axis < 3; axis++) {
+            tm_cell_set_int(&row[SP_GRID + axis], key->grid[axis]);
+            tm_cell_set_int(&row[SP_BLOCK + axis], key->block[axis]);
+        }
+        tm_cell_set_int(&row[SP_REGISTERS], key->registers);
+        tm_cell_set_int(&row[SP_SHARED], key->shared_memory_bytes);
+        tm_cell_set_int(&row[SP_RANK], rank);
+        set_parts(row + SP_PARTS, (const tally *)tallies->data + i);
+    }
+    return true;
+}
+
+static bool add_kernel_part(int64_t rank, uint32_t name, const tally *t, tm_table *table) {
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return false;
+    tm_cell_set_int(&row[KP_NAME], name);
+    tm_cell_set_int(&row[KP_RANK], rank);
+    tm_cell_set_int(&row[KP_MEAN], tm_round_ratio(t->total_ns, t->calls));
+    tm_cell_set_int(&row[KP_COMMUNICATION], t->communication);
+    if (t->registers >= 0)
+        tm_cell_set_int(&row[KP_REGISTERS], t->registers);
+    if (t->shared_bytes >= 0)
+        tm_cell_set_int(&row[KP_SHARED], t->shared_bytes);
+    tm_cell_set_int(&row[KP_SHORT], t->shorter);
+    set_parts(row + KP_PARTS, t);
+    return true;
+}
+
+/* Names from shapes, which are far fewer than kernels. */
+static bool add_kernel_parts(int64_t rank, const tm_keys *shapes, const tm_vec *tallies,
+                             tm_table *table) {
+    tm_keys names = TM_KEYS(uint32_t);
+    tm_vec sums = TM_VEC(tally);
+    bool ok = true;
+    for (size_t i = 0; ok && i < tallies->n; i++) {
+        tally *sum = tm_keys_value(&names, &sums, &((const shape_key *)shapes->keys.data)[i].name);
+        ok = sum != NULL;
+        if (ok)
+            add_tally(sum, (const tally *)tallies->data + i);
+    }
+    for (size_t i = 0; ok && i < sums.n; i++)
+        ok = add_kernel_part(rank, ((const uint32_t *)names.keys.data)[i],
+                             (const tally *)sums.data + i, table);
+    tm_keys_free(&names);
+    tm_vec_free(&sums);
+    return ok;
+}
+
+static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_keys keys = TM_KEYS(shape_key);
+    tm_vec tallies = TM_VEC(tally);
+    int64_t rank = view->timeline->rank;
+    bool ok = count_shapes(view->timeline, &keys, &tallies) &&
+              add_shape_parts(rank, &keys, &tallies, tm_tables_find(out, shape_part_def.name)) &&
+              add_kernel_parts(rank, &keys, &tallies, tm_tables_find(out, kernel_part_def.name));
+    tm_keys_free(&keys);
+    tm_vec_free(&tallies);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* The sums of rows [first, end) of a part, whose columns begin at @p at. */
+static tally merge_parts(const tm_table *part, size_t first, size_t end, int at) {
+    tally sum = {0};
+    for (size_t r = first; r < end; r++) {
+        const tm_cell *cells = tm_table_row(part, r) + at;
+        const tally t = {.calls = cells[P_CALLS].value.i,
+                         .total_ns = cells[P_TOTAL].value.i,
+                         .min_ns = cells[P_MIN].value.i,
+                         .max_ns = cells[P_MAX].value.i,
+                         .blocks = cells[P_BLOCKS].null ? 0 : cells[P_BLOCKS].value.r,
+                         .blocks_weight_ns = cells[P_BLOCKS_WEIGHT].value.i,
+                         .occupancy = cells[P_OCCUPANCY].null ? 0 : cells[P_OCCUPANCY].value.r,
+                         .occupancy_weight_ns = cells[P_OCCUPANCY_WEIGHT].value.i};
+        add_tally(&sum, &t);
+    }
+    return sum;
+}
+
+static void set_calls(tm_cell *cells, const tally *t) {
+    tm_cell_set_int(&cells[CALLS], t->calls);
+    tm_cell_set_int(&cells[TOTAL], t->total_ns);
+    tm_cell_set_int(&cells[MEAN], tm_round_ratio(t->total_ns, t->calls));
+    tm_cell_set_int(&cells[MIN], t->min_ns);
+    tm_cell_set_int(&cells[MAX], t->max_ns);
+    if (t->blocks_weight_ns > 0)
+        tm_cell_set_real(&cells[BLOCKS], t->blocks / (double)t->blocks_weight_ns);
+    if (t->occupancy_weight_ns > 0)
+        tm_cell_set_real(&cells[OCCUPANCY], t->occupancy / (double)t->occupancy_weight_ns);
+}
+
+/* The ranks' means against one another, and the largest of what may differ by call. */
+static tm_status set_ranks(tm_cell *row, const tm_table *part, size_t first, size_t end,
+                           tm_error *err) {
+    tm_merged mean, registers, shared;
+    TM_TRY(tm_merged_column(part, first, end, KP_MEAN, &mean, err));
+    TM_TRY(tm_merged_column(part, first, end, KP_REGISTERS, &registers, err));
+    TM_TRY(tm_merged_column(part, first, end, KP_SHARED, &shared, err));
+    if (registers.ranks > 0)
+        tm_cell_set_int(&row[K_REGISTERS], registers.max);
+    if (shared.ranks > 0)
+        tm_cell_set_int(&row[K_SHARED], shared.max);
+    tm_cell_set_int(&row[K_RANKS], mean.ranks);
+    tm_cell_set_int(&row[K_MEDIAN_RANK], mean.median);
+    tm_cell_set_int(&row[K_SLOWEST_TIME], mean.max);
+    tm_cell_set_int(&row[K_SLOWEST], mean.max_rank);
+    tm_cell_set_ratio(&row[K_SPREAD], 1.0, mean.max, mean.median);
+    return TM_OK;
+}
+
+static tm_status merge_kernels(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, kernel_part_def.name);
+    tm_table *table = tm_tables_find(tables, kernel_def.name);
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        end = tm_merged_end(part, first);
+        tally sum = merge_parts(part, first, end, KP_PARTS);
+        int64_t shorter = tm_merged_sum(part, first, end, KP_SHORT);
+        tm_text name = tm_names_text(names, (uint32_t)tm_table_row(part, first)[KP_NAME].value.i);
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        set_calls(row + K_CALLS, &sum);
+        tm_cell_set_bool(&row[K_COMMUNICATION],
+                         tm_merged_sum(part, first, end, KP_COMMUNICATION) > 0);
+        tm_cell_set_bool(&row[K_TENSOR_CORES], tm_kernel_on_tensor_cores(name.bytes));
+        tm_cell_set_int(&row[K_SHORT], shorter);
+        tm_cell_set_ratio(&row[K_SHORT_PCT], 100.0, shorter, sum.calls);
+        TM_TRY(set_ranks(row, part, first, end, err));
+        TM_TRY(tm_table_set_bytes(table, &row[K_NAME], name.bytes, name.size, err));
+    }
+    return TM_OK;
+}
+
+static tm_status merge_shapes(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, shape_part_def.name);
+    tm_table *table = tm_tables_find(tables, shape_def.name);
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        end = tm_merged_end(part, first);
+        tally sum = merge_parts(part, first, end, SP_PARTS);
+        const tm_cell *key = tm_table_row(part, first);
+        tm_text name = tm_names_text(names, (uint32_t)key[SP_NAME].value.i);
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        set_calls(row + S_CALLS, &sum);
+        if (key[SP_REGISTERS].value.i >= 0)
+            tm_cell_set_int(&row[S_REGISTERS], key[SP_REGISTERS].value.i);
+        if (key[SP_SHARED].value.i >= 0)
+            tm_cell_set_int(&row[S_SHARED], key[SP_SHARED].value.i);
+        TM_TRY(tm_set_axes(table, &row[S_GRID], &key[SP_GRID], err));
+        TM_TRY(tm_set_axes(table, &row[S_BLOCK], &key[SP_BLOCK], err));
+        TM_TRY(tm_table_set_bytes(table, &row[S_NAME], name.bytes, name.size, err));
+    }
+    return TM_OK;
+}
+
+static tm_status kernels_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    TM_TRY(merge_kernels(names, tables, err));
+    return merge_shapes(names, tables, err);
+}
+
+static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    tm_table *kernels = tm_tables_find(out, kernel_def.name);
+    int64_t total = 0;
+    for (size_t i = 0; i < kernels->n_rows; i++)
+        total = tm_sum(total, tm_table_row(kernels, i)[K_CALLS + TOTAL].value.i);
+    for (size_t i = 0; i < kernels->n_rows; i++) {
+        tm_cell *row = tm_table_row(kernels, i);
+        tm_cell_set_ratio(&row[K_SHARE], 100.0, row[K_CALLS + TOTAL].value.i, total);
+    }
+    tm_table_top(kernels, SIZE_MAX); /* the largest first */
+    tm_table_top(tm_tables_find(out, shape_def.name), SIZE_MAX);
+    return tm_roofline_rows(job->ncu, out, err);
+}
+
+const tm_analysis tm_analysis_kernels = {
+    .name = "kernels",
+    .summary = "which kernels take the GPUs' time, how they are launched, which rank is slower",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = kernels_rank,
+    .merge = kernels_merge,
+    .job = kernels_job,
+};

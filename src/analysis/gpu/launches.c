@@ -1,0 +1,232 @@
+/* Analysis `launches`: how fast the host feeds the GPU. */
+#include "analysis/analyses.h"
+
+#include <stdlib.h>
+
+#include "analysis/shared/busy.h"
+#include "analysis/shared/words.h"
+#include "api_calls.h"
+#include "base/median.h"
+#include "base/sums.h"
+
+enum {
+    RANK,
+    EVENTS,
+    UNLINKED,
+    LAUNCHES,
+    PER_EVENT,
+    CALL,
+    MEAN_CALL,
+    MEAN_LATENCY,
+    MEDIAN_LATENCY,
+    P95_LATENCY,
+    MAX_LATENCY,
+    MEAN_QUEUE,
+    MAX_QUEUE,
+    HOST_BOUND,
+    HOST_BOUND_PCT,
+    SHORT,
+    SHORT_PCT,
+    GRAPHS,
+    GRAPH_EVENTS,
+    N_RANK_COLUMNS
+};
+
+static const tm_column rank_columns[N_RANK_COLUMNS] = {
+    [RANK] = {"rank", TM_INT, "", "Global rank."},
+    [EVENTS] = {"events", TM_INT, "",
+                "Kernels, copies and sets whose launch is in the trace; all columns are of them."},
+    [UNLINKED] = {"unlinked", TM_INT, "",
+                  "Kernels, copies and sets whose launch is not in the trace."},
+    [LAUNCHES] = {"launches", TM_INT, "", "Calls that launched them; a graph's is one."},
+    [PER_EVENT] = {"launches_per_event", TM_REAL, "", "launches / events: 1 without graphs."},
+    [CALL] = {"call_ns", TM_INT, "ns", "Sum of the durations of these calls on the host."},
+    [MEAN_CALL] = {"mean_call_ns", TM_INT, "ns", "call_ns / launches."},
+    [MEAN_LATENCY] = {"mean_latency_ns", TM_INT, "ns",
+                      "Mean latency: begin on the GPU minus end of the launching call, 0 where it "
+                      "began before the call returned. Of a GPU that is busy this is mostly time "
+                      "in the queue."},
+    [MEDIAN_LATENCY] = {"median_latency_ns", TM_INT, "ns", "Median of the same."},
+    [P95_LATENCY] = {"p95_latency_ns", TM_INT, "ns", "95th percentile of the same."},
+    [MAX_LATENCY] = {"max_latency_ns", TM_INT, "ns", "The largest of the same."},
+    [MEAN_QUEUE] = {"mean_queue", TM_REAL, "",
+                    "Events launched and not yet begun, mean over the rank's window: the sum of "
+                    "begin on the GPU minus begin of the call, over all events / window_ns."},
+    [MAX_QUEUE] = {"max_queue", TM_INT, "",
+                   "The most events that were launched and not yet begun on one stream."},
+    [HOST_BOUND] = {"host_bound_events", TM_INT, "",
+                    "Events whose call began after the event before on the stream had ended: "
+                    "there was nothing in the queue."},
+    [HOST_BOUND_PCT] = {"host_bound_pct", TM_REAL, "%",
+                        "100 host_bound_events / events. Near 100 the host sets the pace."},
+    [SHORT] = {"short_events", TM_INT, "",
+               "Events shorter than the call that launched them; those of graphs do not count."},
+    [SHORT_PCT] = {"short_pct", TM_REAL, "%", "100 short_events / events."},
+    [GRAPHS] = {"graph_launches", TM_INT, "", "Calls that launched a graph."},
+    [GRAPH_EVENTS] = {"graph_events", TM_INT, "", "Events that graphs launched."},
+};
+
+static const tm_table_def rank_def = {
+    .name = "launches.rank",
+    .doc = "A row for each rank: how fast the host feeds the GPU.",
+    .columns = rank_columns,
+    .n_columns = N_RANK_COLUMNS,
+    .n_keys = 1,
+    .top = HOST_BOUND_PCT,
+    .form = TM_FORM_BARS,
+};
+
+static const tm_table_def *const defs[] = {&rank_def, &tm_api_table, &tm_api_part_table};
+
+/* What is known of a rank so far. */
+typedef struct tally {
+    const tm_timeline *timeline;
+    tm_words *words;
+    uint8_t *called;    /* [n_events] whether the call was counted */
+    int64_t *latencies; /* [n_events] those of the events so far */
+    int64_t *launched;  /* [n_events] begins of the calls of a stream, and */
+    int64_t *begun;     /* of the events, in order */
+    int64_t events, unlinked, launches, call_ns, latency_ns, max_queue;
+    int64_t host_bound, shorter, graphs, graph_events;
+    double queued_ns;
+} tally;
+
+static void count_call(tally *t, uint32_t call, bool graph) {
+    if (t->called[call])
+        return;
+    t->called[call] = 1;
+    t->launches++;
+    t->call_ns = tm_sum(t->call_ns, t->timeline->duration_ns[call]);
+    t->graphs += graph;
+}
+
+static void count_event(tally *t, size_t row, uint32_t call) {
+    const tm_timeline *timeline = t->timeline;
+    int64_t begin = timeline->begin_ns[row], call_begin = timeline->begin_ns[call];
+    int64_t late = begin - call_begin - timeline->duration_ns[call];
+    bool graph = tm_words_at(t->words, timeline->name[call]) == TM_WORD_GRAPH;
+    late = late > 0 ? late : 0;
+    count_call(t, call, graph);
+    t->latency_ns = tm_sum(t->latency_ns, late);
+    t->latencies[t->events++] = late;
+    t->queued_ns += begin > call_begin ? (double)(begin - call_begin) : 0.0;
+    t->graph_events += graph;
+    t->shorter += !graph && timeline->duration_ns[row] < timeline->duration_ns[call];
+}
+
+/* The longest queue of a stream: when the i-th call begins, i + 1 events are launched, and those
+ * that have begun by then are no longer queued. */
+static void count_queue(tally *t, size_t n) {
+    size_t n_begun = 0;
+    for (size_t i = 1; i < n; i++)
+        if (t->launched[i] < t->launched[i - 1]) { /* by several threads */
+            tm_sort_values(t->launched, n);
+            break;
+        }
+    for (size_t i = 0; i < n; i++) {
+        while (n_begun < n && t->begun[n_begun] <= t->launched[i])
+            n_begun++;
+        int64_t queued = (int64_t)i + 1 - (int64_t)n_begun;
+        t->max_queue = queued > t->max_queue ? queued : t->max_queue;
+    }
+}
+
+static void count_stream(tally *t, const tm_track *track) {
+    const tm_timeline *timeline = t->timeline;
+    int64_t ended = INT64_MAX; /* the first event of a stream has none before it */
+    size_t n = 0;
+    for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
+        if (timeline->role[row] == TM_ROLE_NONE)
+            continue;
+        uint32_t call = timeline->launch[row];
+        int64_t end = timeline->begin_ns[row] + timeline->duration_ns[row];
+        if (call == TM_NO_EVENT) {
+            t->unlinked++;
+        } else {
+            count_event(t, row, call);
+            t->host_bound += timeline->begin_ns[call] > ended;
+            t->launched[n] = timeline->begin_ns[call];
+            t->begun[n++] = timeline->begin_ns[row];
+        }
+        ended = ended == INT64_MAX || end > ended ? end : ended;
+    }
+    count_queue(t, n);
+}
+
+static void set_latencies(tm_cell *row, tally *t) {
+    size_t n = (size_t)t->events;
+    int64_t longest = 0;
+    for (size_t i = 0; i < n; i++)
+        longest = t->latencies[i] > longest ? t->latencies[i] : longest;
+    tm_cell_set_int(&row[MEAN_LATENCY], tm_round_ratio(t->latency_ns, t->events));
+    tm_cell_set_int(&row[MEDIAN_LATENCY], tm_median_any(t->latencies, n));
+    tm_cell_set_int(&row[P95_LATENCY], tm_select(t->latencies, n, (n * 95 + 99) / 100 - 1));
+    tm_cell_set_int(&row[MAX_LATENCY], longest);
+    tm_cell_set_int(&row[MEAN_CALL], tm_round_ratio(t->call_ns, t->launches));
+}
+
+static tm_status add_row(const tm_rank_view *view, tally *t, tm_table *table, tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    int64_t window_ns = tm_busy_rank(view->busy).window_ns;
+    tm_cell_set_int(&row[RANK], view->timeline->rank);
+    tm_cell_set_int(&row[EVENTS], t->events);
+    tm_cell_set_int(&row[UNLINKED], t->unlinked);
+    tm_cell_set_int(&row[LAUNCHES], t->launches);
+    tm_cell_set_ratio(&row[PER_EVENT], 1.0, t->launches, t->events);
+    tm_cell_set_int(&row[CALL], t->call_ns);
+    if (t->events > 0)
+        set_latencies(row, t);
+    if (window_ns > 0)
+        tm_cell_set_real(&row[MEAN_QUEUE], t->queued_ns / (double)window_ns);
+    tm_cell_set_int(&row[MAX_QUEUE], t->max_queue);
+    tm_cell_set_int(&row[HOST_BOUND], t->host_bound);
+    tm_cell_set_ratio(&row[HOST_BOUND_PCT], 100.0, t->host_bound, t->events);
+    tm_cell_set_int(&row[SHORT], t->shorter);
+    tm_cell_set_ratio(&row[SHORT_PCT], 100.0, t->shorter, t->events);
+    tm_cell_set_int(&row[GRAPHS], t->graphs);
+    tm_cell_set_int(&row[GRAPH_EVENTS], t->graph_events);
+    return TM_OK;
+}
+
+static tm_status launches_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    size_t n = view->timeline->n_events, n_gpu = 0;
+    for (size_t i = 0; i < view->timeline->n_tracks; i++)
+        if (view->timeline->tracks[i].kind == TM_TRACK_GPU)
+            n_gpu += view->timeline->tracks[i].count;
+    tally t = {.timeline = view->timeline, .words = view->words, .called = calloc(n + 1, 1)};
+    t.latencies = malloc((3 * n_gpu + 1) * sizeof *t.latencies);
+    bool ok = t.called && t.latencies;
+    tm_status status = TM_OK;
+    if (ok) {
+        t.launched = t.latencies + n_gpu;
+        t.begun = t.launched + n_gpu;
+        for (size_t i = 0; i < view->timeline->n_tracks; i++)
+            if (view->timeline->tracks[i].kind == TM_TRACK_GPU)
+                count_stream(&t, &view->timeline->tracks[i]);
+        status = add_row(view, &t, tm_tables_find(out, rank_def.name), err);
+    } else {
+        status = tm_fail_memory(err);
+    }
+    free(t.called);
+    free(t.latencies);
+    return status == TM_OK ? tm_api_rank(view, out, err) : status;
+}
+
+static tm_status launches_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    (void)err;
+    tm_table_top(tm_tables_find(out, tm_api_table.name), SIZE_MAX); /* the largest first */
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_launches = {
+    .name = "launches",
+    .summary = "how fast the host feeds the GPU: latency, queue, graphs",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = launches_rank,
+    .merge = tm_api_merge,
+    .job = launches_job,
+};

@@ -1,0 +1,233 @@
+#include "roofline.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/shared/kernel_key.h"
+#include "base/sums.h"
+
+/* Below both, a kernel waits rather than works: the latency_bound_threshold of the rule
+ * SpeedOfLight that comes with Nsight Compute (sections/SpeedOfLight.py). */
+#define LATENCY_PCT 60.0
+
+enum {
+    NAME,
+    GRID,
+    BLOCK,
+    LAUNCHES,
+    CALLS,
+    TOTAL,
+    SM,
+    MEMORY,
+    DRAM,
+    OCCUPANCY,
+    FLOP,
+    DRAM_BYTES,
+    INTENSITY,
+    RATE,
+    FLOP_ROOF,
+    DRAM_ROOF,
+    BOUND,
+    N_COLUMNS
+};
+
+static const tm_column columns[N_COLUMNS] = {
+    [NAME] = {"name", TM_TEXT, "",
+              "Name of the kernel: the job's where it has one, else that of the file of --ncu."},
+    [GRID] = {"grid", TM_TEXT, "",
+              "Thread blocks, x,y,z; null where the file has none: then the "
+              "kernel is joined in all shapes."},
+    [BLOCK] = {"block", TM_TEXT, "", "Threads of a block, x,y,z; the same."},
+    [LAUNCHES] = {"launches", TM_INT, "",
+                  "Launches that Nsight Compute measured. Its figures are means "
+                  "over those that have a value."},
+    [CALLS] = {"calls", TM_INT, "", "Kernels of the job with this name and shape; null: none."},
+    [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations in the job's traces."},
+    [SM] = {"sm_pct", TM_REAL, "%",
+            "Throughput of the multiprocessors, of its peak (sm__throughput)."},
+    [MEMORY] = {"memory_pct", TM_REAL, "%",
+                "Throughput of the busiest part of the memory, caches included, of its peak "
+                "(gpu__compute_memory_throughput)."},
+    [DRAM] = {"dram_pct", TM_REAL, "%", "Throughput of DRAM, of its peak (dram__throughput)."},
+    [OCCUPANCY] = {"occupancy_pct", TM_REAL, "%",
+                   "Achieved occupancy: active warps, of the most that can be "
+                   "(sm__warps_active)."},
+    [FLOP] = {"flop", TM_REAL, "FLOP",
+              "Floating-point operations of a launch: the sum of the counters that the file has "
+              "(smsp__sass_thread_inst_executed_op_*: add and mul 1, fma 2; "
+              "sm__ops_path_tensor_*); null where the tensor cores worked uncounted."},
+    [DRAM_BYTES] = {"dram_bytes", TM_REAL, "B",
+                    "Bytes that a launch read from and wrote to DRAM: dram__bytes, else its rate "
+                    "times Nsight Compute's duration."},
+    [INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Arithmetic intensity: flop / dram_bytes."},
+    [RATE] = {"achieved_gflops", TM_REAL, "GFLOP/s",
+              "Achieved here: flop calls / total_ns, with the durations of the job."},
+    [FLOP_ROOF] = {"roof_gflops", TM_REAL, "GFLOP/s",
+                   "The most of single precision outside the tensor cores: twice the "
+                   "peak of op_ffma per cycle, times cycles per second."},
+    [DRAM_ROOF] = {"roof_bw_gbps", TM_REAL, "GB/s",
+                   "The most of DRAM: peak of dram__bytes per cycle, times cycles per second."},
+    [BOUND] = {"bound", TM_TEXT, "",
+               "latency where sm_pct and memory_pct are both under 60, the threshold of Nsight "
+               "Compute's own rule SpeedOfLight; else what is larger: compute (sm_pct, also where "
+               "they are equal) or memory. Without memory_pct dram_pct stands for it; null where "
+               "one is missing."},
+};
+
+const tm_table_def tm_roofline_table = {
+    .name = "kernels.roofline",
+    .doc =
+        "A row for each kernel name and launch shape that Nsight Compute measured (tmerge analyze "
+        "--ncu), joined to the job by name, grid and block, the one with the largest total_ns "
+        "first. Names are compared without their parameters and without what demanglers write "
+        "differently.",
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = 3,
+    .top = TOTAL,
+};
+
+/* All launches of one name and shape. */
+typedef struct group {
+    tm_text name;
+    char grid[48], block[48]; /* "" where the file has none */
+    int64_t launches, calls, total_ns;
+    double sums[TM_NCU_N_FIGURES];
+    int64_t counts[TM_NCU_N_FIGURES];
+} group;
+
+/* Groups by what they have in common: the id of a key is the number of its group + 1. */
+typedef struct groups {
+    tm_names *keys;
+    tm_vec list; /* group */
+    tm_vec key;  /* char: scratch */
+} groups;
+
+/* 0, which no key has, when memory is out. */
+static uint32_t key_of(groups *g, tm_text name, const char *grid, const char *block) {
+    bool ok = tm_kernel_key(name, &g->key) && tm_vec_append(&g->key, "\n", 1) &&
+              tm_vec_append(&g->key, grid, strlen(grid)) && tm_vec_append(&g->key, "\n", 1) &&
+              tm_vec_append(&g->key, block, strlen(block));
+    const uint32_t id = ok ? tm_names_intern(g->keys, g->key.data, g->key.n) : TM_NAME_FAILED;
+    return id == TM_NAME_FAILED ? 0 : id;
+}
+
+static void axes_text(const int64_t axes[3], char *out, size_t size) {
+    out[0] = '\0';
+    if (axes[0] >= 0)
+        snprintf(out, size, "%" PRId64 ",%" PRId64 ",%" PRId64, axes[0], axes[1], axes[2]);
+}
+
+static bool add_launch(groups *g, const tm_ncu_launch *launch) {
+    group new = {.name = launch->name};
+    axes_text(launch->grid, new.grid, sizeof new.grid);
+    axes_text(launch->block, new.block, sizeof new.block);
+    const uint32_t key = key_of(g, launch->name, new.grid, new.block);
+    if (key == 0 || (key > g->list.n && !tm_vec_append(&g->list, &new, 1)))
+        return false;
+    group *own = (group *)g->list.data + (key - 1);
+    own->launches++;
+    for (int f = 0; f < TM_NCU_N_FIGURES; f++)
+        if (!isnan(launch->figures[f])) {
+            own->sums[f] += launch->figures[f];
+            own->counts[f]++;
+        }
+    return true;
+}
+
+static const char *text_of(const tm_cell *cell) {
+    return cell->null ? "" : cell->value.text;
+}
+
+/* The calls of one shape go to the group of that shape, and to the one without shape. */
+static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
+    const char *text = text_of(tm_table_cell(shapes, row, "name"));
+    const char *grid = text_of(tm_table_cell(shapes, row, "grid"));
+    const char *block = text_of(tm_table_cell(shapes, row, "block"));
+    const tm_text name = {text, strlen(text)};
+    const uint32_t keys[] = {key_of(g, name, grid, block), key_of(g, name, "", "")};
+    for (int i = 0; i < 2; i++) {
+        if (keys[i] == 0)
+            return false;
+        if (keys[i] > g->list.n || (i == 1 && keys[1] == keys[0]))
+            continue; /* not measured */
+        group *own = (group *)g->list.data + (keys[i] - 1);
+        own->name = own->calls == 0 ? name : own->name; /* the first takes the most time */
+        own->calls += tm_table_cell(shapes, row, "calls")->value.i;
+        own->total_ns = tm_sum(own->total_ns, tm_table_cell(shapes, row, "total_ns")->value.i);
+    }
+    return true;
+}
+
+/* The mean of a figure in another unit; NaN, which a cell takes for null, where it has no value. */
+static double mean(const group *g, tm_ncu_figure figure, double scale) {
+    return g->sums[figure] / (double)g->counts[figure] * scale; /* 0 / 0 is NaN */
+}
+
+static const char *bound_of(const group *g) {
+    const double sm = mean(g, TM_NCU_SM_PCT, 1), all = mean(g, TM_NCU_MEMORY_PCT, 1);
+    const double memory = isnan(all) ? mean(g, TM_NCU_DRAM_PCT, 1) : all;
+    if (isnan(sm) || isnan(memory))
+        return NULL;
+    if (sm < LATENCY_PCT && memory < LATENCY_PCT)
+        return "latency";
+    return sm >= memory ? "compute" : "memory";
+}
+
+static tm_status add_row(const group *g, tm_table *table, tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    const double flop = mean(g, TM_NCU_FLOP, 1), bytes = mean(g, TM_NCU_DRAM_BYTES, 1);
+    tm_cell_set_int(&row[LAUNCHES], g->launches);
+    if (g->calls > 0) {
+        tm_cell_set_int(&row[CALLS], g->calls);
+        tm_cell_set_int(&row[TOTAL], g->total_ns);
+        tm_cell_set_real(&row[RATE], flop * (double)g->calls / (double)g->total_ns);
+    }
+    tm_cell_set_real(&row[SM], mean(g, TM_NCU_SM_PCT, 1));
+    tm_cell_set_real(&row[MEMORY], mean(g, TM_NCU_MEMORY_PCT, 1));
+    tm_cell_set_real(&row[DRAM], mean(g, TM_NCU_DRAM_PCT, 1));
+    tm_cell_set_real(&row[OCCUPANCY], mean(g, TM_NCU_OCCUPANCY_PCT, 1));
+    tm_cell_set_real(&row[FLOP], flop);
+    tm_cell_set_real(&row[DRAM_BYTES], bytes);
+    tm_cell_set_real(&row[INTENSITY], flop / bytes);
+    tm_cell_set_real(&row[FLOP_ROOF], mean(g, TM_NCU_FLOP_ROOF, 1e-9));
+    tm_cell_set_real(&row[DRAM_ROOF], mean(g, TM_NCU_DRAM_ROOF, 1e-9));
+    TM_TRY(tm_table_set_bytes(table, &row[NAME], g->name.bytes, g->name.size, err));
+    TM_TRY(tm_table_set_text(table, &row[GRID], *g->grid ? g->grid : NULL, err));
+    TM_TRY(tm_table_set_text(table, &row[BLOCK], *g->block ? g->block : NULL, err));
+    return tm_table_set_text(table, &row[BOUND], bound_of(g), err);
+}
+
+static tm_status add_rows(groups *g, const tm_ncu *ncu, tm_tables *tables, tm_error *err) {
+    const tm_table *shapes = tm_tables_find(tables, "kernels.launch_shape");
+    tm_table *table = tm_tables_find(tables, tm_roofline_table.name);
+    size_t n;
+    const tm_ncu_launch *launches = tm_ncu_launches(ncu, &n);
+    bool ok = g->keys != NULL;
+    for (size_t i = 0; i < n && ok; i++)
+        ok = add_launch(g, &launches[i]);
+    for (size_t i = 0; i < shapes->n_rows && ok; i++)
+        ok = add_calls(g, shapes, i);
+    if (!ok)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < g->list.n; i++)
+        TM_TRY(add_row((const group *)g->list.data + i, table, err));
+    tm_table_sort(table);
+    tm_table_top(table, SIZE_MAX); /* the largest first */
+    return TM_OK;
+}
+
+tm_status tm_roofline_rows(const tm_ncu *ncu, tm_tables *tables, tm_error *err) {
+    if (!ncu)
+        return TM_OK;
+    groups g = {.keys = tm_names_create(), .list = TM_VEC(group), .key = TM_VEC(char)};
+    tm_status status = add_rows(&g, ncu, tables, err);
+    tm_names_destroy(g.keys);
+    tm_vec_free(&g.list);
+    tm_vec_free(&g.key);
+    return status;
+}

@@ -1,0 +1,416 @@
+/* Analysis `transfers`: what is copied, how fast, and what the host pays for it. */
+#include "analysis/analyses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/shared/busy.h"
+#include "analysis/shared/merged.h"
+#include "analysis/shared/words.h"
+#include "base/keys.h"
+#include "base/sums.h"
+
+#define KIND_DOC                                                                                   \
+    "htod, dtoh, dtod (on one device), ptop (between devices), htoh, set (memory is set) or "      \
+    "other."
+#define MEMORY_DOC                                                                                 \
+    "Memory on the host's side: pinned, pageable, or unknown where the trace does not say; "       \
+    "device "                                                                                      \
+    "where it is not touched."
+
+enum {
+    RANK,
+    KIND,
+    MEMORY,
+    COUNT,
+    BYTES,
+    TOTAL,
+    BANDWIDTH,
+    UNION,
+    OVERLAP,
+    OVERLAP_PCT,
+    SYNC_COUNT,
+    SYNC,
+    N_KIND_COLUMNS
+};
+
+static const tm_column kind_columns[N_KIND_COLUMNS] = {
+    [RANK] = {"rank", TM_INT, "", "Global rank."},
+    [KIND] = {"kind", TM_TEXT, "", KIND_DOC},
+    [MEMORY] = {"host_memory", TM_TEXT, "", MEMORY_DOC},
+    [COUNT] = {"count", TM_INT, "", "Copies or sets."},
+    [BYTES] = {"bytes", TM_INT, "B", "Sum of their sizes."},
+    [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations on the GPU."},
+    [BANDWIDTH] =
+        {"bw_gbps", TM_REAL, "GB/s",
+         "bytes / total_ns, null without sizes; small copies cost time that is not bandwidth: see "
+         "transfers.size."},
+    [UNION] = {"union_ns", TM_INT, "ns", "|M_kind|: the union of these copies."},
+    [OVERLAP] = {"overlap_ns", TM_INT, "ns", "|M_kind n P|: of it, beside computation."},
+    [OVERLAP_PCT] = {"overlap_pct", TM_REAL, "%", "100 overlap_ns / union_ns."},
+    [SYNC_COUNT] = {"sync_count", TM_INT, "",
+                    "Copies that held the host up: their call returned behind the middle of the "
+                    "copy, as it does for pageable memory."},
+    [SYNC] = {"sync_ns", TM_INT, "ns", "Sum of the durations of these calls."},
+};
+
+static const tm_table_def kind_def = {
+    .name = "transfers.kind",
+    .doc = "A row for each rank, kind of copy and kind of memory on the host's side.",
+    .columns = kind_columns,
+    .n_columns = N_KIND_COLUMNS,
+    .n_keys = 3,
+    .top = TOTAL,
+};
+
+enum { Z_KIND, Z_MEMORY, Z_SIZE, Z_COUNT, Z_BYTES, Z_TOTAL, Z_BANDWIDTH, N_SIZE_COLUMNS };
+
+static const tm_column size_columns[N_SIZE_COLUMNS] = {
+    [Z_KIND] = {"kind", TM_TEXT, "", KIND_DOC},
+    [Z_MEMORY] = {"host_memory", TM_TEXT, "", MEMORY_DOC},
+    [Z_SIZE] = {"size_class_bytes", TM_INT, "B",
+                "The power of two at or below their size; null where it is not known."},
+    [Z_COUNT] = {"count", TM_INT, "", "Copies or sets of all ranks."},
+    [Z_BYTES] = {"bytes", TM_INT, "B", "Sum of their sizes."},
+    [Z_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations on the GPU."},
+    [Z_BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s", "bytes / total_ns."},
+};
+
+static const tm_table_def size_def = {
+    .name = "transfers.size",
+    .doc = "A row for each kind of copy, kind of memory and size class, over all ranks.",
+    .columns = size_columns,
+    .n_columns = N_SIZE_COLUMNS,
+    .n_keys = 3,
+    .top = Z_TOTAL,
+};
+
+enum { P_KIND, P_MEMORY, P_SIZE, P_RANK, P_COUNT, P_BYTES, P_TOTAL, N_PART_COLUMNS };
+
+static const tm_column part_columns[N_PART_COLUMNS] = {
+    [P_KIND] = {"kind", TM_INT, "", "Number of the kind."},
+    [P_MEMORY] = {"host_memory", TM_INT, "", "Number of the kind of memory."},
+    [P_SIZE] = {"size_class_bytes", TM_INT, "B", "As in transfers.size."},
+    [P_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [P_COUNT] = {"count", TM_INT, "", "Copies of the rank."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "Sum of their sizes."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations."},
+};
+
+static const tm_table_def part_def = {
+    .name = "transfers.size_part",
+    .doc = "A row for each class and rank: its part of transfers.size.",
+    .columns = part_columns,
+    .n_columns = N_PART_COLUMNS,
+    .n_keys = 4,
+    .top = -1,
+    .internal = true,
+    .n_merged = 3,
+};
+
+enum { A_RANK, A_CALL, A_CALLS, A_STEP_CALLS, A_TOTAL, A_MAX, N_ALLOCATION_COLUMNS };
+
+static const tm_column allocation_columns[N_ALLOCATION_COLUMNS] = {
+    [A_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [A_CALL] = {"call", TM_TEXT, "", "cudaMalloc, cudaFree, hipMalloc, cudaHostAlloc, ..."},
+    [A_CALLS] = {"calls", TM_INT, "", "How often it was called."},
+    [A_STEP_CALLS] = {"step_calls", TM_INT, "",
+                      "Of them, within a ProfilerStep: a caching allocator should need none."},
+    [A_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of all."},
+    [A_MAX] = {"max_ns", TM_INT, "ns", "The longest."},
+};
+
+static const tm_table_def allocation_def = {
+    .name = "transfers.allocation",
+    .doc = "A row for each rank and call that takes or gives back memory of the device or pinned "
+           "memory; such calls may wait for the GPU.",
+    .columns = allocation_columns,
+    .n_columns = N_ALLOCATION_COLUMNS,
+    .n_keys = 2,
+    .top = A_TOTAL,
+};
+
+static const tm_table_def *const defs[] = {&kind_def, &size_def, &allocation_def, &part_def};
+
+enum { HTOD, DTOH, DTOD, PTOP, HTOH, SET, OTHER_KIND, N_KINDS };
+static const char *const kind_words[] = {"htod", "dtoh", "dtod", "ptop", "htoh", "set", "other"};
+
+enum { DEVICE, PINNED, PAGEABLE, UNKNOWN, N_MEMORIES };
+#define N_CLASSES ((int)N_KINDS * (int)N_MEMORIES)
+static const char *const memory_words[] = {"device", "pinned", "pageable", "unknown"};
+
+static bool holds(tm_text name, const char *part) {
+    size_t size = strlen(part);
+    for (size_t at = 0; at + size <= name.size; at++)
+        if (memcmp(name.bytes + at, part, size) == 0)
+            return true;
+    return false;
+}
+
+static int kind_of(tm_text name, uint8_t category) {
+    static const struct {
+        const char *part;
+        int kind;
+    } parts[] = {
+        {"HtoD", HTOD}, {"HostToDevice", HTOD},   {"DtoH", DTOH}, {"DeviceToHost", DTOH},
+        {"DtoD", DTOD}, {"DeviceToDevice", DTOD}, {"PtoP", PTOP}, {"HtoH", HTOH},
+    };
+    if (category == TM_CAT_MEMSET)
+        return SET;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (holds(name, parts[i].part))
+            return parts[i].kind;
+    return OTHER_KIND;
+}
+
+static int memory_of(tm_text name, int kind) {
+    if (kind == DTOD || kind == PTOP || kind == SET)
+        return DEVICE;
+    return holds(name, "Pageable") ? PAGEABLE : holds(name, "Pinned") ? PINNED : UNKNOWN;
+}
+
+/* The power of two at or below; -1 for an unknown size, 0 for none. */
+static int64_t size_class(int64_t bytes) {
+    int64_t power = 1;
+    if (bytes <= 0)
+        return bytes < 0 ? -1 : 0;
+    while (power <= bytes / 2)
+        power *= 2;
+    return power;
+}
+
+/* All copies of one kind and memory. */
+typedef struct tally {
+    int64_t count, bytes, total_ns, sync_count, sync_ns;
+    tm_intervals set;
+} tally;
+
+typedef struct size_key {
+    int64_t kind, memory, size_class;
+} size_key;
+
+typedef struct size_tally {
+    int64_t count, bytes, total_ns;
+} size_tally;
+
+/* What is known of a rank so far. */
+typedef struct account {
+    const tm_timeline *timeline;
+    tm_words *words;
+    uint8_t *classes; /* owned; by name id: 1 + kind * N_MEMORIES + memory, 0 not known yet */
+    tally tallies[N_CLASSES];
+    tm_keys sizes; /* of size_key, and */
+    tm_vec size_tallies;
+} account;
+
+/* The call that launched a copy alone, not with a graph; TM_NO_EVENT where it is not known. */
+static uint32_t call_of(account *a, uint32_t row) {
+    uint32_t call = a->timeline->launch[row];
+    bool graph =
+        call != TM_NO_EVENT && tm_words_at(a->words, a->timeline->name[call]) == TM_WORD_GRAPH;
+    return graph ? TM_NO_EVENT : call;
+}
+
+static bool count_size(account *a, int class, int64_t bytes, int64_t duration_ns) {
+    const size_key key = {class / N_MEMORIES, class % N_MEMORIES, size_class(bytes)};
+    size_tally *t = tm_keys_value(&a->sizes, &a->size_tallies, &key);
+    if (!t)
+        return false;
+    t->count++;
+    t->bytes = tm_sum(t->bytes, bytes > 0 ? bytes : 0);
+    t->total_ns = tm_sum(t->total_ns, duration_ns);
+    return true;
+}
+
+static bool count_copy(account *a, const tm_copy_attr *copy) {
+    const tm_timeline *timeline = a->timeline;
+    uint32_t row = copy->event, name = timeline->name[row];
+    int64_t begin = timeline->begin_ns[row], duration = timeline->duration_ns[row];
+    if (timeline->role[row] != TM_ROLE_MEMORY)
+        return true;
+    if (a->classes[name] == 0) {
+        tm_text text = tm_names_text(a->words->names, name);
+        int kind = kind_of(text, timeline->category[row]);
+        a->classes[name] = (uint8_t)(1 + kind * N_MEMORIES + memory_of(text, kind));
+    }
+    tally *t = &a->tallies[a->classes[name] - 1];
+    uint32_t call = call_of(a, row);
+    t->count++;
+    t->bytes = tm_sum(t->bytes, copy->bytes > 0 ? copy->bytes : 0);
+    t->total_ns = tm_sum(t->total_ns, duration);
+    if (call != TM_NO_EVENT &&
+        timeline->begin_ns[call] + timeline->duration_ns[call] > begin + duration / 2) {
+        t->sync_count++;
+        t->sync_ns = tm_sum(t->sync_ns, timeline->duration_ns[call]);
+    }
+    return tm_intervals_add(&t->set, begin, begin + duration) &&
+           count_size(a, a->classes[name] - 1, copy->bytes, duration);
+}
+
+static tm_status add_kind(const tm_rank_view *view, int class, tally *t, tm_table *table,
+                          tm_error *err) {
+    tm_intervals overlap = TM_INTERVALS();
+    tm_intervals_normalise(&t->set);
+    tm_cell *row = tm_table_add_row(table);
+    bool ok = row && tm_intervals_intersect(&t->set, &view->busy->compute, &overlap);
+    int64_t union_ns = tm_intervals_length(&t->set), overlap_ns = tm_intervals_length(&overlap);
+    tm_vec_free(&overlap);
+    if (!ok)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[RANK], view->timeline->rank);
+    tm_cell_set_int(&row[COUNT], t->count);
+    tm_cell_set_int(&row[BYTES], t->bytes);
+    tm_cell_set_int(&row[TOTAL], t->total_ns);
+    if (t->bytes > 0)
+        tm_cell_set_ratio(&row[BANDWIDTH], 1.0, t->bytes, t->total_ns);
+    tm_cell_set_int(&row[UNION], union_ns);
+    tm_cell_set_int(&row[OVERLAP], overlap_ns);
+    tm_cell_set_ratio(&row[OVERLAP_PCT], 100.0, overlap_ns, union_ns);
+    tm_cell_set_int(&row[SYNC_COUNT], t->sync_count);
+    tm_cell_set_int(&row[SYNC], t->sync_ns);
+    TM_TRY(tm_table_set_text(table, &row[KIND], kind_words[class / N_MEMORIES], err));
+    return tm_table_set_text(table, &row[MEMORY], memory_words[class % N_MEMORIES], err);
+}
+
+static tm_status add_sizes(const account *a, tm_table *table, tm_error *err) {
+    const size_key *keys = a->sizes.keys.data;
+    for (size_t i = 0; i < a->size_tallies.n; i++) {
+        const size_tally *t = (const size_tally *)a->size_tallies.data + i;
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[P_KIND], keys[i].kind);
+        tm_cell_set_int(&row[P_MEMORY], keys[i].memory);
+        tm_cell_set_int(&row[P_SIZE], keys[i].size_class);
+        tm_cell_set_int(&row[P_RANK], a->timeline->rank);
+        tm_cell_set_int(&row[P_COUNT], t->count);
+        tm_cell_set_int(&row[P_BYTES], t->bytes);
+        tm_cell_set_int(&row[P_TOTAL], t->total_ns);
+    }
+    return TM_OK;
+}
+
+static tm_status account_copies(const tm_rank_view *view, account *a, tm_tables *out,
+                                tm_error *err) {
+    const tm_copy_attr *copies = view->timeline->attrs[TM_ATTR_COPY];
+    tm_table *kinds = tm_tables_find(out, kind_def.name);
+    tm_status status = TM_OK;
+    bool ok = a->classes != NULL;
+    for (size_t i = 0; ok && i < view->timeline->n_attrs[TM_ATTR_COPY]; i++)
+        ok = count_copy(a, &copies[i]);
+    if (!ok)
+        return tm_fail_memory(err);
+    for (int class = 0; class < N_CLASSES && status == TM_OK; class ++)
+        if (a->tallies[class].count > 0)
+            status = add_kind(view, class, &a->tallies[class], kinds, err);
+    return status == TM_OK ? add_sizes(a, tm_tables_find(out, part_def.name), err) : status;
+}
+
+typedef struct calls {
+    int64_t calls, step_calls, total_ns, max_ns;
+} calls;
+
+static bool count_allocations(account *a, tm_keys *keys, tm_vec *found) {
+    const tm_timeline *timeline = a->timeline;
+    for (size_t row = 0; row < timeline->n_events; row++) {
+        uint8_t category = timeline->category[row];
+        if ((category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER) ||
+            timeline->kind[row] != TM_DURATION ||
+            tm_words_at(a->words, timeline->name[row]) != TM_WORD_ALLOCATION)
+            continue;
+        calls *c = tm_keys_value(keys, found, &timeline->name[row]);
+        if (!c)
+            return false;
+        int64_t duration = timeline->duration_ns[row];
+        int32_t step = timeline->step[row];
+        c->calls++;
+        c->step_calls += step != TM_NO_STEP && timeline->steps[step].annotated;
+        c->total_ns = tm_sum(c->total_ns, duration);
+        c->max_ns = duration > c->max_ns ? duration : c->max_ns;
+    }
+    return true;
+}
+
+static tm_status add_allocations(const tm_rank_view *view, const tm_keys *keys, const tm_vec *found,
+                                 tm_table *table, tm_error *err) {
+    for (size_t i = 0; i < found->n; i++) {
+        const calls *c = (const calls *)found->data + i;
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[A_RANK], view->timeline->rank);
+        tm_cell_set_int(&row[A_CALLS], c->calls);
+        tm_cell_set_int(&row[A_STEP_CALLS], c->step_calls);
+        tm_cell_set_int(&row[A_TOTAL], c->total_ns);
+        tm_cell_set_int(&row[A_MAX], c->max_ns);
+        tm_text name = tm_names_text(view->names, ((const uint32_t *)keys->keys.data)[i]);
+        TM_TRY(tm_table_set_bytes(table, &row[A_CALL], name.bytes, name.size, err));
+    }
+    return TM_OK;
+}
+
+static tm_status account_allocations(const tm_rank_view *view, account *a, tm_tables *out,
+                                     tm_error *err) {
+    tm_keys keys = TM_KEYS(uint32_t);
+    tm_vec found = TM_VEC(calls);
+    tm_status status = TM_OK;
+    if (count_allocations(a, &keys, &found))
+        status =
+            add_allocations(view, &keys, &found, tm_tables_find(out, allocation_def.name), err);
+    else
+        status = tm_fail_memory(err);
+    tm_keys_free(&keys);
+    tm_vec_free(&found);
+    return status;
+}
+
+static tm_status transfers_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    account a = {.timeline = view->timeline, .words = view->words, .sizes = TM_KEYS(size_key)};
+    a.size_tallies = TM_VEC(size_tally);
+    a.classes = calloc(tm_names_count(view->names), 1);
+    for (int i = 0; i < N_CLASSES; i++)
+        a.tallies[i].set = TM_INTERVALS();
+    tm_status status = account_copies(view, &a, out, err);
+    if (status == TM_OK)
+        status = account_allocations(view, &a, out, err);
+    for (int i = 0; i < N_CLASSES; i++)
+        tm_vec_free(&a.tallies[i].set);
+    tm_keys_free(&a.sizes);
+    tm_vec_free(&a.size_tallies);
+    free(a.classes);
+    return status;
+}
+
+static tm_status transfers_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, part_def.name);
+    tm_table *table = tm_tables_find(tables, size_def.name);
+    (void)names;
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        end = tm_merged_end(part, first);
+        int64_t bytes = tm_merged_sum(part, first, end, P_BYTES);
+        int64_t total_ns = tm_merged_sum(part, first, end, P_TOTAL);
+        const tm_cell *key = tm_table_row(part, first);
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        if (key[P_SIZE].value.i >= 0)
+            tm_cell_set_int(&row[Z_SIZE], key[P_SIZE].value.i);
+        tm_cell_set_int(&row[Z_COUNT], tm_merged_sum(part, first, end, P_COUNT));
+        tm_cell_set_int(&row[Z_BYTES], bytes);
+        tm_cell_set_int(&row[Z_TOTAL], total_ns);
+        if (bytes > 0)
+            tm_cell_set_ratio(&row[Z_BANDWIDTH], 1.0, bytes, total_ns);
+        TM_TRY(tm_table_set_text(table, &row[Z_KIND], kind_words[key[P_KIND].value.i], err));
+        TM_TRY(tm_table_set_text(table, &row[Z_MEMORY], memory_words[key[P_MEMORY].value.i], err));
+    }
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_transfers = {
+    .name = "transfers",
+    .summary = "copies: how much, how fast, beside what, and whether the host waits for them",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = transfers_rank,
+    .merge = transfers_merge,
+};

@@ -1,0 +1,240 @@
+/* Analysis `clock`: how the hosts' clocks stood, and what the collectives say of them. */
+#include "analysis/analyses.h"
+
+#include "timeline/collectives.h"
+
+enum {
+    R_RANK,
+    R_HOST,
+    R_OFFSET,
+    R_DRIFT,
+    R_UNCERTAINTY,
+    R_LOW,
+    R_HIGH,
+    R_RESIDUAL,
+    R_EARLY,
+    R_COMPONENT,
+    R_METHOD,
+    R_ANCHORS,
+    R_DOMAIN,
+    R_SET,
+    N_RANK_COLUMNS
+};
+
+static const tm_column rank_columns[N_RANK_COLUMNS] = {
+    [R_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [R_HOST] = {"host", TM_TEXT, "", "Host of the rank, as in job.rank."},
+    [R_OFFSET] = {"offset_ns", TM_INT, "ns",
+                  "Aligned minus recorded time at the middle of the rank's own trace."},
+    [R_DRIFT] = {"drift_ppb", TM_REAL, "ppb", "Its change per second of recorded time."},
+    [R_UNCERTAINTY] =
+        {"uncertainty_ns", TM_INT, "ns",
+         "Standard deviation of the aligned time against the clocks of its component (method wall: "
+         "against them all), the largest over the trace; 0 for clocks taken as recorded."},
+    [R_LOW] = {"low_ns", TM_INT, "ns",
+               "Lower end of the interval in which the offset must lie, were the clock of the "
+               "component with the most anchors right: no collective can end on one rank before "
+               "it began on another. Null where nothing bounds it."},
+    [R_HIGH] = {"high_ns", TM_INT, "ns", "Upper end of the same."},
+    [R_RESIDUAL] =
+        {"residual_ns", TM_INT, "ns",
+         "Median, over its matched collectives, of the aligned end minus the median end of all "
+         "ranks: the error of its GPU's clock, and its place in rings and trees."},
+    [R_EARLY] = {"early_kernels", TM_INT, "", "GPU events that begin before their launch."},
+    [R_COMPONENT] = {"component", TM_INT, "",
+                     "Ranks of one component have clocks that can be compared."},
+    [R_METHOD] = {"method", TM_TEXT, "",
+                  "fit: by the ends of collectives between hosts; wall: as recorded; none: not "
+                  "comparable."},
+    [R_ANCHORS] = {"anchors", TM_INT, "",
+                   "Collectives between hosts whose ends the fit of its clock rests on."},
+    [R_DOMAIN] = {"domain", TM_INT, "",
+                  "Ranks of one domain share a clock: those of a host, unless their ends show that "
+                  "they do not."},
+    [R_SET] = {"set_ns", TM_INT, "ns",
+               "How far its clock was set within the recording, roughly; null where it was not. "
+               "Its aligned times are wrong by up to that."},
+};
+
+static const tm_table_def rank_def = {
+    .name = "clock.rank",
+    .doc = "A row for each rank: its clock against the job's.",
+    .columns = rank_columns,
+    .n_columns = N_RANK_COLUMNS,
+    .n_keys = 1,
+    .top = R_EARLY,
+    .form = TM_FORM_BARS,
+};
+
+enum {
+    C_COLLECTIVES,
+    C_MATCHED,
+    C_INCOMPLETE,
+    C_UNMATCHED,
+    C_SUSPECT,
+    C_BEFORE,
+    C_AFTER,
+    C_WORST_BEFORE,
+    C_WORST_AFTER,
+    C_ALIGN,
+    N_CHECK_COLUMNS
+};
+
+static const tm_column check_columns[N_CHECK_COLUMNS] = {
+    [C_COLLECTIVES] = {"collectives", TM_INT, "", "Operations found, complete or not."},
+    [C_MATCHED] = {"matched", TM_INT, "", "Operations of which every member gave a kernel."},
+    [C_INCOMPLETE] = {"incomplete", TM_INT, "", "Operations of which some members gave none."},
+    [C_UNMATCHED] = {"unmatched", TM_INT, "",
+                     "Communication kernels that belong to no operation; why stands in "
+                     "collectives.unmatched."},
+    [C_SUSPECT] =
+        {"suspect", TM_INT, "",
+         "Operations whose members contradict one another: kind, size, a rank twice; or that "
+         "break causality on aligned clocks far beyond their uncertainty."},
+    [C_BEFORE] = {"violations_before", TM_INT, "",
+                  "Synchronising operations in which a rank ended before another began, on clocks "
+                  "as recorded."},
+    [C_AFTER] = {"violations_after", TM_INT, "", "The same on aligned clocks."},
+    [C_WORST_BEFORE] = {"worst_before_ns", TM_INT, "ns",
+                        "The largest such lead, on clocks as recorded; null without violation."},
+    [C_WORST_AFTER] = {"worst_after_ns", TM_INT, "ns", "The same on aligned clocks."},
+    [C_ALIGN] = {"align", TM_TEXT, "",
+                 "auto: by the ends of collectives; utc: clocks as recorded; none: not compared."},
+};
+
+static const tm_table_def check_def = {
+    .name = "clock.check",
+    .doc = "One row: what was matched, and whether clocks obey causality.",
+    .columns = check_columns,
+    .n_columns = N_CHECK_COLUMNS,
+    .n_keys = 0,
+    .top = -1,
+};
+
+/* What each process matched; the job's row is their sum. */
+static const tm_table_def part_def = {
+    .name = "clock.part",
+    .doc = "A row for each process: its part of clock.check.",
+    .columns = check_columns,
+    .n_columns = N_CHECK_COLUMNS,
+    .n_keys = 0,
+    .top = -1,
+    .internal = true,
+};
+
+static const tm_table_def *const defs[] = {&rank_def, &check_def, &part_def};
+
+static const char *const method_words[] = {
+    [TM_CLOCK_AS_RECORDED] = "wall", [TM_CLOCK_FITTED] = "fit", [TM_CLOCK_UNKNOWN] = "none"};
+
+static void set_clock(tm_cell *row, const tm_rank_clock *clock) {
+    tm_cell_set_int(&row[R_DOMAIN], clock->domain);
+    if (clock->step_ns != 0)
+        tm_cell_set_int(&row[R_SET], clock->step_ns);
+    if (clock->n_residuals > 0)
+        tm_cell_set_int(&row[R_RESIDUAL], clock->residual_ns);
+    if (clock->way == TM_CLOCK_UNKNOWN)
+        return;
+    tm_cell_set_int(&row[R_OFFSET], clock->offset_ns);
+    tm_cell_set_real(&row[R_DRIFT], clock->drift_ppb);
+    tm_cell_set_int(&row[R_UNCERTAINTY], clock->uncertainty_ns);
+    tm_cell_set_int(&row[R_COMPONENT], clock->component);
+    tm_cell_set_int(&row[R_ANCHORS], clock->anchors);
+    if (clock->bounded) {
+        tm_cell_set_int(&row[R_LOW], clock->low_ns);
+        tm_cell_set_int(&row[R_HIGH], clock->high_ns);
+    }
+}
+
+static tm_status clock_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    int64_t early = 0;
+    for (size_t row = 0; row < timeline->n_events; row++)
+        early += timeline->launch[row] != TM_NO_EVENT &&
+                 timeline->begin_ns[row] < timeline->begin_ns[timeline->launch[row]];
+    tm_cell *row = tm_table_add_row(tm_tables_find(out, rank_def.name));
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[R_RANK], timeline->rank);
+    tm_cell_set_int(&row[R_EARLY], early);
+    set_clock(row, &timeline->clock);
+    return tm_table_set_text(tm_tables_find(out, rank_def.name), &row[R_METHOD],
+                             method_words[timeline->clock.way], err);
+}
+
+static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
+    const tm_comm_record *records = own->records.data;
+    const tm_instance *instances = own->instances.data;
+    const tm_left_out *left_out = own->left_out.data;
+    int64_t states[3] = {0}, violations = 0, worst = 0, unmatched = 0;
+    for (size_t i = 0; i < own->left_out.n; i++)
+        unmatched += left_out[i].count;
+    for (size_t i = 0; i < own->instances.n; i++) {
+        states[instances[i].state]++;
+        int64_t lead =
+            instances[i].waits ? tm_members_lead(records + instances[i].first, instances[i].n) : 0;
+        violations += lead > 0;
+        worst = lead > worst ? lead : worst;
+    }
+    tm_cell *row = tm_table_add_row(tm_tables_find(out, part_def.name));
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[C_COLLECTIVES], (int64_t)own->instances.n);
+    tm_cell_set_int(&row[C_MATCHED], states[TM_INSTANCE_COMPLETE]);
+    tm_cell_set_int(&row[C_INCOMPLETE], states[TM_INSTANCE_INCOMPLETE]);
+    tm_cell_set_int(&row[C_SUSPECT], states[TM_INSTANCE_SUSPECT]);
+    tm_cell_set_int(&row[C_UNMATCHED], unmatched);
+    tm_cell_set_int(&row[C_BEFORE], own->violations_before);
+    tm_cell_set_int(&row[C_AFTER], violations);
+    tm_cell_set_int(&row[C_WORST_BEFORE], own->worst_before_ns);
+    tm_cell_set_int(&row[C_WORST_AFTER], worst);
+    return TM_OK;
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job *job,
+                           tm_error *err) {
+    int64_t sums[N_CHECK_COLUMNS] = {0};
+    for (size_t i = 0; i < parts->n_rows; i++) {
+        const tm_cell *part = tm_table_row(parts, i);
+        for (int c = C_COLLECTIVES; c <= C_AFTER; c++)
+            sums[c] += part[c].value.i;
+        for (int c = C_WORST_BEFORE; c <= C_WORST_AFTER; c++)
+            sums[c] = larger(sums[c], part[c].value.i);
+    }
+    tm_cell *row = tm_table_add_row(check);
+    if (!row)
+        return tm_fail_memory(err);
+    for (int c = C_COLLECTIVES; c <= (job->aligned ? C_AFTER : C_SUSPECT); c++)
+        tm_cell_set_int(&row[c], sums[c]);
+    for (int c = C_WORST_BEFORE; c <= C_WORST_AFTER; c++)
+        if (job->aligned && sums[c] > 0)
+            tm_cell_set_int(&row[c], sums[c]);
+    return tm_table_set_text(check, &row[C_ALIGN], job->align, err);
+}
+
+static tm_status clock_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, rank_def.name);
+    const tm_table *ranks = tm_tables_find(out, "job.rank");
+    int host = tm_table_column(ranks->def, "host");
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const tm_cell *from = &tm_table_row(ranks, i)[host];
+        TM_TRY(tm_table_set_text(table, &tm_table_row(table, i)[R_HOST],
+                                 from->null ? NULL : from->value.text, err));
+    }
+    return sum_parts(tm_tables_find(out, part_def.name), tm_tables_find(out, check_def.name), job,
+                     err);
+}
+
+const tm_analysis tm_analysis_clock = {
+    .name = "clock",
+    .summary = "how the hosts' clocks stood to one another, and what was matched",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = clock_rank,
+    .collectives = clock_own,
+    .job = clock_job,
+};

@@ -1,0 +1,248 @@
+/* Analysis `job`: which ranks there are, where they ran and what was read of them. */
+#include "analysis/analyses.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "remarks.h"
+
+enum {
+    RANK,
+    HOST,
+    DEVICE,
+    SOURCE,
+    FORMAT,
+    EVENTS,
+    BEGIN,
+    END,
+    SKIPPED,
+    REPAIRED,
+    TRUNCATED,
+    REMARKS,
+    N_RANK_COLUMNS
+};
+
+static const tm_column rank_columns[N_RANK_COLUMNS] = {
+    [RANK] = {"rank", TM_INT, "", "Global rank."},
+    [HOST] = {"host", TM_TEXT, "",
+              "Host as --host-map, the trace or its file name tells it; else host0, host1, ...: a "
+              "new one begins "
+              "where the device number does not increase over consecutive ranks."},
+    [DEVICE] =
+        {"device", TM_INT, "",
+         "Number of the device with the most busy time on its host; null without GPU events."},
+    [SOURCE] = {"source", TM_TEXT, "",
+                "Trace files as given, in order of begin, joined by commas."},
+    [FORMAT] = {"format", TM_TEXT, "", "Format of the traces."},
+    [EVENTS] = {"events", TM_INT, "",
+                "Duration, instant and counter events kept; no flows, no metadata."},
+    [BEGIN] =
+        {"begin_ns", TM_INT, "ns",
+         "Aligned first begin of its duration events, category Trace left out, since the epoch."},
+    [END] =
+        {"end_ns", TM_INT, "ns",
+         "begin_ns plus the recorded time to the last end of the same events, since the epoch."},
+    [SKIPPED] = {"skipped_events", TM_INT, "",
+                 "Events read and not kept; /ranks and /spans have the reasons."},
+    [REPAIRED] = {"repaired_events", TM_INT, "",
+                  "Events with at least one repair; /ranks and /spans have the repairs by class."},
+    [TRUNCATED] = {"truncated", TM_BOOL, "",
+                   "A trace ended before its end: it gave what it holds."},
+    [REMARKS] =
+        {"remarks", TM_TEXT, "",
+         "What was repaired, skipped or odd, with its count; job.remark says in which trace, "
+         "and what it means."},
+};
+
+static const tm_table_def rank_def = {
+    .name = "job.rank",
+    .doc = "A row for each rank: where it ran and what was read of it.",
+    .columns = rank_columns,
+    .n_columns = N_RANK_COLUMNS,
+    .n_keys = 1,
+    .top = EVENTS,
+    .form = TM_FORM_BARS,
+};
+
+enum { J_RANKS, J_HOSTS, J_STEPS, J_EVENTS, J_COLLECTIVES, J_BEGIN, J_DURATION, N_JOB_COLUMNS };
+
+static const tm_column job_columns[N_JOB_COLUMNS] = {
+    [J_RANKS] = {"ranks", TM_INT, "", "Ranks read."},
+    [J_HOSTS] = {"hosts", TM_INT, "", "Hosts that they ran on."},
+    [J_STEPS] = {"steps", TM_INT, "", "Different step numbers over all ranks."},
+    [J_EVENTS] = {"events", TM_INT, "", "Events kept of all ranks."},
+    [J_COLLECTIVES] = {"collectives", TM_INT, "", "Collective operations found, complete or not."},
+    [J_BEGIN] = {"begin_ns", TM_INT, "ns", "First aligned begin over all ranks, since the epoch."},
+    [J_DURATION] = {"duration_ns", TM_INT, "ns", "Last end over all ranks minus begin_ns."},
+};
+
+static const tm_table_def job_def = {
+    .name = "job.job",
+    .doc = "One row: the job as a whole.",
+    .columns = job_columns,
+    .n_columns = N_JOB_COLUMNS,
+    .n_keys = 0,
+    .top = J_EVENTS,
+};
+
+/* Filled while the files are read: reading knows what it leaves out. */
+static const tm_column left_out_columns[] = {
+    {"source", TM_TEXT, "", "The file as given."},
+    {"reason", TM_TEXT, "",
+     "unreadable, overlapping (covers the time of another trace of its rank), exported (a report "
+     "whose export was given too), outdated (an export that is older than its report), other (no "
+     "trace), store or page (of tmerge)."},
+    {"message", TM_TEXT, "", "What was found."},
+};
+
+static const tm_table_def left_out_def = {
+    .name = "job.left_out",
+    .doc = "A row for each file that was given, or found in a folder, and is not in the job.",
+    .columns = left_out_columns,
+    .n_columns = 3,
+    .n_keys = 1,
+    .top = -1,
+};
+
+static const tm_table_def *const defs[] = {&job_def, &rank_def, &tm_remark_table, &left_out_def};
+
+static tm_status set_name(tm_table *table, tm_cell *cell, const tm_names *names, uint32_t id,
+                          tm_error *err) {
+    tm_text text = tm_names_text(names, id);
+    return text.size ? tm_table_set_bytes(table, cell, text.bytes, text.size, err) : TM_OK;
+}
+
+static tm_status set_source(const tm_rank_view *view, tm_table *table, tm_cell *row,
+                            tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    tm_vec joined = TM_VEC(char);
+    bool ok = true;
+    for (size_t i = 0; i < timeline->n_spans && ok; i++) {
+        tm_text path = tm_names_text(view->names, timeline->spans[i].source);
+        ok = (i == 0 || tm_vec_append(&joined, ",", 1)) &&
+             tm_vec_append(&joined, path.bytes, path.size);
+    }
+    tm_status status = ok ? tm_table_set_bytes(table, &row[SOURCE], joined.data, joined.n, err)
+                          : tm_fail_memory(err);
+    tm_vec_free(&joined);
+    return status;
+}
+
+static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    tm_table *table = tm_tables_find(out, rank_def.name);
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    int64_t begin, end;
+    tm_cell_set_int(&row[RANK], timeline->rank);
+    if (timeline->device >= 0)
+        tm_cell_set_int(&row[DEVICE], timeline->device);
+    tm_cell_set_int(&row[EVENTS], (int64_t)timeline->n_events);
+    if (tm_timeline_range(timeline, &begin, &end)) {
+        int64_t aligned = tm_rank_clock_true(&timeline->clock, begin);
+        tm_cell_set_int(&row[BEGIN], aligned);
+        tm_cell_set_int(&row[END], aligned + (end - begin));
+    }
+    tm_cell_set_int(&row[SKIPPED], tm_timeline_count(timeline, TM_REMARK_SKIPPED));
+    tm_cell_set_int(&row[REPAIRED], timeline->counts[TM_COUNT_REPAIRED_EVENT]);
+    tm_cell_set_bool(&row[TRUNCATED], timeline->truncated);
+    TM_TRY(set_name(table, &row[FORMAT], view->names, timeline->format, err));
+    TM_TRY(set_name(table, &row[HOST], view->names, timeline->host, err));
+    TM_TRY(set_source(view, table, row, err));
+    TM_TRY(tm_remark_text(timeline, table, &row[REMARKS], err));
+    return tm_remark_rows(view, out, err);
+}
+
+static tm_status name_hosts(tm_table *ranks, tm_error *err) {
+    tm_host_rule rule = {.rank = -2, .host = -1};
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        tm_cell *row = tm_table_row(ranks, i);
+        if (!row[HOST].null)
+            continue;
+        int64_t device = row[DEVICE].null ? -1 : row[DEVICE].value.i;
+        char name[32];
+        snprintf(name, sizeof name, "host%d", tm_host_rule_next(&rule, row[RANK].value.i, device));
+        TM_TRY(tm_table_set_text(ranks, &row[HOST], name, err));
+    }
+    return TM_OK;
+}
+
+static int compare_texts(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int compare_ints(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many different values a column has; -1 when memory is out. */
+static int64_t count_different(const tm_table *table, int column) {
+    bool text = table->def->columns[column].type == TM_TEXT;
+    tm_vec values = text ? TM_VEC(const char *) : TM_VEC(int64_t);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const tm_cell *cell = &tm_table_row(table, i)[column];
+        const void *value = text ? (const void *)&cell->value.text : (const void *)&cell->value.i;
+        if (!cell->null && !tm_vec_append(&values, value, 1)) {
+            tm_vec_free(&values);
+            return -1;
+        }
+    }
+    if (values.n > 1)
+        qsort(values.data, values.n, values.size, text ? compare_texts : compare_ints);
+    int64_t n = values.n > 0;
+    for (size_t i = 1; i < values.n; i++) {
+        const char *here = (const char *)values.data + i * values.size;
+        n += text ? compare_texts(here, here - values.size) != 0
+                  : compare_ints(here, here - values.size) != 0;
+    }
+    tm_vec_free(&values);
+    return n;
+}
+
+static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    tm_table *ranks = tm_tables_find(out, rank_def.name);
+    const tm_table *steps = tm_tables_find(out, "overlap.step");
+    TM_TRY(name_hosts(ranks, err));
+    tm_cell *row = tm_table_add_row(tm_tables_find(out, job_def.name));
+    int64_t n_hosts = count_different(ranks, HOST);
+    int64_t n_steps = count_different(steps, tm_table_column(steps->def, "step"));
+    if (!row || n_hosts < 0 || n_steps < 0)
+        return tm_fail_memory(err);
+    int64_t events = 0, begin = INT64_MAX, end = INT64_MIN;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const tm_cell *rank = tm_table_row(ranks, i);
+        events += rank[EVENTS].value.i;
+        if (rank[BEGIN].null)
+            continue;
+        begin = rank[BEGIN].value.i < begin ? rank[BEGIN].value.i : begin;
+        end = rank[END].value.i > end ? rank[END].value.i : end;
+    }
+    tm_cell_set_int(&row[J_RANKS], (int64_t)job->n_ranks);
+    tm_cell_set_int(&row[J_HOSTS], n_hosts);
+    tm_cell_set_int(&row[J_STEPS], n_steps);
+    tm_cell_set_int(&row[J_EVENTS], events);
+    const tm_table *matched = tm_tables_find(out, "clock.part");
+    int64_t collectives = 0;
+    for (size_t i = 0; i < matched->n_rows; i++)
+        collectives += tm_table_cell(matched, i, "collectives")->value.i;
+    if (matched->n_rows > 0)
+        tm_cell_set_int(&row[J_COLLECTIVES], collectives);
+    if (begin <= end) {
+        tm_cell_set_int(&row[J_BEGIN], begin);
+        tm_cell_set_int(&row[J_DURATION], end - begin);
+    }
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_job = {
+    .name = "job",
+    .summary = "the ranks of the job, their hosts, and what was read of them",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = job_rank,
+    .job = job_job,
+};

@@ -1,0 +1,282 @@
+#include "call_tables.h"
+
+#include <stdlib.h>
+
+#include "analysis/shared/merged.h"
+#include "analysis/shared/tensor_cores.h"
+#include "analysis/shared/words.h"
+#include "base/keys.h"
+#include "base/sums.h"
+
+const tm_column tm_call_part_columns[TM_CALL_N_PART] = {
+    [TM_CALL_P_NAME] = {"name", TM_INT, "", "Id of the name."},
+    [TM_CALL_P_SHAPES] = {"shapes", TM_INT, "", "Id of the input shapes, 0 for all."},
+    [TM_CALL_P_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [TM_CALL_P_CALLS] = {"calls", TM_INT, "", "Calls."},
+    [TM_CALL_P_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns", "GPU time launched by itself."},
+    [TM_CALL_P_DEVICE_TOTAL] = {"device_total_ns", TM_INT, "ns", "GPU time launched in it."},
+    [TM_CALL_P_HOST_SELF] = {"host_self_ns", TM_INT, "ns", "Own time on the host."},
+    [TM_CALL_P_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns", "Time on the host."},
+    [TM_CALL_P_TENSOR_SELF] = {"tensor_self_ns", TM_INT, "ns", "On tensor cores, of self."},
+    [TM_CALL_P_TENSOR_TOTAL] = {"tensor_total_ns", TM_INT, "ns", "On tensor cores, of total."},
+    [TM_CALL_P_KERNEL_SELF] = {"kernel_self_ns", TM_INT, "ns", "In kernels, of self."},
+    [TM_CALL_P_KERNEL_TOTAL] = {"kernel_total_ns", TM_INT, "ns", "In kernels, of total."},
+    [TM_CALL_P_FITS] = {"tensor_cores_fit", TM_BOOL, "", "Whether tensor cores could do it."},
+};
+
+typedef struct call_key {
+    uint32_t name, shapes;
+} call_key;
+
+/* GPU time of one kind of total: with what lies inside, or without. */
+typedef struct device_time {
+    int64_t all_ns, kernels_ns, tensor_ns;
+} device_time;
+
+typedef struct call_sum {
+    int64_t calls, host_self_ns, host_total_ns;
+    device_time self, total;
+    uint32_t counted; /* the last GPU event in total */
+    bool fits;
+} call_sum;
+
+/* A rank's sums in the making. */
+typedef struct summing {
+    const tm_rank_view *view;
+    const tm_calls *calls;
+    tm_keys keys;   /* of call_key */
+    tm_vec sums;    /* of call_sum, by key */
+    uint32_t *slot; /* [calls->n] the key of each call, TM_NO_KEY where it is not summed */
+} summing;
+
+static call_sum *sum_at(const summing *s, uint32_t slot) {
+    return (call_sum *)s->sums.data + slot;
+}
+
+/* The key's number, new or known; TM_NO_KEY when memory is out. */
+static uint32_t add_key(summing *s, const call_key *key) {
+    const call_sum *sum = tm_keys_value(&s->keys, &s->sums, key);
+    return sum ? (uint32_t)(sum - (const call_sum *)s->sums.data) : TM_NO_KEY;
+}
+
+/* Gives every call the key of its name. */
+static bool key_by_name(summing *s) {
+    const tm_timeline *timeline = s->view->timeline;
+    uint32_t *known = calloc(tm_names_count(s->view->names), sizeof *known); /* 1 + key, by name */
+    bool ok = known != NULL;
+    for (size_t i = 0; i < s->calls->n && ok; i++) {
+        uint32_t name = timeline->name[s->calls->calls[i].row];
+        if (known[name] == 0)
+            known[name] = 1 + add_key(s, &(call_key){name, TM_NO_NAME});
+        s->slot[i] = known[name] - 1;
+        ok = s->slot[i] != TM_NO_KEY;
+    }
+    free(known);
+    return ok;
+}
+
+/* Gives every call with input shapes the key of its name and shapes. */
+static bool key_by_shapes(summing *s) {
+    const tm_timeline *timeline = s->view->timeline;
+    const tm_shapes_attr *shapes = timeline->attrs[TM_ATTR_SHAPES];
+    size_t n = timeline->n_attrs[TM_ATTR_SHAPES], next = 0;
+    for (size_t i = 0; i < s->calls->n; i++) {
+        uint32_t row = s->calls->calls[i].row;
+        while (next < n && shapes[next].event < row)
+            next++;
+        s->slot[i] = TM_NO_KEY;
+        if (next == n || shapes[next].event != row)
+            continue;
+        s->slot[i] = add_key(s, &(call_key){timeline->name[row], shapes[next].shapes});
+        if (s->slot[i] == TM_NO_KEY)
+            return false;
+    }
+    return true;
+}
+
+/* Counts the calls of each key; what fits tensor cores is asked once for each. */
+static void count_calls(summing *s) {
+    for (size_t i = 0; i < s->calls->n; i++)
+        if (s->slot[i] != TM_NO_KEY)
+            sum_at(s, s->slot[i])->calls++;
+    for (uint32_t k = 0; k < s->sums.n; k++) {
+        tm_text name = tm_names_text(s->view->names, ((const call_key *)s->keys.keys.data)[k].name);
+        sum_at(s, k)->counted = TM_NO_EVENT;
+        sum_at(s, k)->fits = tm_operator_fits_tensor_cores(name.bytes);
+    }
+}
+
+/* Whether a call lies in another of its key. */
+static bool is_repeated(const summing *s, size_t i) {
+    const tm_call *calls = s->calls->calls;
+    for (uint32_t above = calls[i].parent; above != TM_NO_CALL; above = calls[above].parent)
+        if (s->slot[above] == s->slot[i])
+            return true;
+    return false;
+}
+
+static void sum_host(summing *s) {
+    const tm_call *calls = s->calls->calls;
+    for (size_t i = 0; i < s->calls->n; i++) {
+        if (s->slot[i] == TM_NO_KEY)
+            continue;
+        call_sum *sum = sum_at(s, s->slot[i]);
+        sum->host_self_ns = tm_sum(sum->host_self_ns, calls[i].self_ns);
+        if (!is_repeated(s, i))
+            sum->host_total_ns =
+                tm_sum(sum->host_total_ns, s->view->timeline->duration_ns[calls[i].row]);
+    }
+}
+
+static void add_time(device_time *to, int64_t duration_ns, bool kernel, bool tensor) {
+    to->all_ns = tm_sum(to->all_ns, duration_ns);
+    to->kernels_ns = tm_sum(to->kernels_ns, kernel ? duration_ns : 0);
+    to->tensor_ns = tm_sum(to->tensor_ns, tensor ? duration_ns : 0);
+}
+
+/* A GPU event is its launcher's own, and in the total of every call around that. */
+static void sum_device(summing *s) {
+    const tm_timeline *timeline = s->view->timeline;
+    for (uint32_t row = 0; row < timeline->n_events; row++) {
+        uint32_t call = timeline->role[row] == TM_ROLE_NONE ? TM_NO_CALL : s->calls->above[row];
+        if (call == TM_NO_CALL)
+            continue;
+        int64_t duration = timeline->duration_ns[row];
+        bool kernel = timeline->category[row] == TM_CAT_KERNEL;
+        bool tensor = kernel && tm_words_tensor(s->view->words, timeline->name[row]);
+        if (s->slot[call] != TM_NO_KEY)
+            add_time(&sum_at(s, s->slot[call])->self, duration, kernel, tensor);
+        for (; call != TM_NO_CALL; call = s->calls->calls[call].parent) {
+            if (s->slot[call] == TM_NO_KEY || sum_at(s, s->slot[call])->counted == row)
+                continue;
+            add_time(&sum_at(s, s->slot[call])->total, duration, kernel, tensor);
+            sum_at(s, s->slot[call])->counted = row;
+        }
+    }
+}
+
+/* What holds a call that fits tensor cores fits them: children come behind their parents. */
+static bool find_fitting(summing *s) {
+    bool *fits = calloc(s->calls->n + 1, sizeof *fits);
+    if (!fits)
+        return false;
+    for (size_t i = s->calls->n; i-- > 0;) {
+        uint32_t parent = s->calls->calls[i].parent;
+        if (s->slot[i] != TM_NO_KEY) {
+            call_sum *sum = sum_at(s, s->slot[i]);
+            sum->fits = fits[i] = fits[i] || sum->fits;
+        }
+        if (fits[i] && parent != TM_NO_CALL)
+            fits[parent] = true;
+    }
+    free(fits);
+    return true;
+}
+
+static void set_row(tm_cell *row, const call_key *key, int64_t rank, const call_sum *sum) {
+    tm_cell_set_int(&row[TM_CALL_P_NAME], key->name);
+    tm_cell_set_int(&row[TM_CALL_P_SHAPES], key->shapes);
+    tm_cell_set_int(&row[TM_CALL_P_RANK], rank);
+    tm_cell_set_int(&row[TM_CALL_P_CALLS], sum->calls);
+    tm_cell_set_int(&row[TM_CALL_P_DEVICE_SELF], sum->self.all_ns);
+    tm_cell_set_int(&row[TM_CALL_P_DEVICE_TOTAL], sum->total.all_ns);
+    tm_cell_set_int(&row[TM_CALL_P_HOST_SELF], sum->host_self_ns);
+    tm_cell_set_int(&row[TM_CALL_P_HOST_TOTAL], sum->host_total_ns);
+    tm_cell_set_int(&row[TM_CALL_P_TENSOR_SELF], sum->self.tensor_ns);
+    tm_cell_set_int(&row[TM_CALL_P_TENSOR_TOTAL], sum->total.tensor_ns);
+    tm_cell_set_int(&row[TM_CALL_P_KERNEL_SELF], sum->self.kernels_ns);
+    tm_cell_set_int(&row[TM_CALL_P_KERNEL_TOTAL], sum->total.kernels_ns);
+    tm_cell_set_bool(&row[TM_CALL_P_FITS], sum->fits || sum->total.tensor_ns > 0);
+}
+
+static bool add_rows(const summing *s, tm_table *part) {
+    for (uint32_t i = 0; i < s->sums.n; i++) {
+        tm_cell *row = tm_table_add_row(part);
+        if (!row)
+            return false;
+        set_row(row, (const call_key *)s->keys.keys.data + i, s->view->timeline->rank,
+                sum_at(s, i));
+    }
+    return true;
+}
+
+tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, bool by_shapes,
+                       tm_table *part, tm_error *err) {
+    summing s = {.view = view, .calls = calls, .keys = TM_KEYS(call_key), .sums = TM_VEC(call_sum)};
+    s.slot = malloc((calls->n + 1) * sizeof *s.slot);
+    bool ok = s.slot && (by_shapes ? key_by_shapes(&s) : key_by_name(&s));
+    if (ok) {
+        count_calls(&s);
+        ok = find_fitting(&s);
+    }
+    if (ok) {
+        sum_host(&s);
+        sum_device(&s);
+        ok = add_rows(&s, part);
+    }
+    tm_keys_free(&s.keys);
+    tm_vec_free(&s.sums);
+    free(s.slot);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status set_key(const tm_names *names, tm_table *shown, tm_cell *cell, int64_t id,
+                         tm_error *err) {
+    tm_text text = tm_names_text(names, (uint32_t)id);
+    return tm_table_set_bytes(shown, cell, text.bytes, text.size, err);
+}
+
+static void set_spread(tm_cell *cells, const tm_merged *m) {
+    tm_cell_set_int(&cells[0], m->min);
+    tm_cell_set_int(&cells[1], m->median);
+    tm_cell_set_int(&cells[2], m->max);
+    tm_cell_set_int(&cells[3], m->max_rank);
+}
+
+/* The shown columns of rows [first, end) of the part: one key, a row for each rank. */
+static tm_status set_merged(const tm_table *part, size_t first, size_t end, tm_cell *cells,
+                            tm_error *err) {
+    tm_merged device, host;
+#define SUM(column) tm_merged_sum(part, first, end, TM_CALL_P_##column)
+    TM_TRY(tm_merged_column(part, first, end, TM_CALL_P_DEVICE_SELF, &device, err));
+    TM_TRY(tm_merged_column(part, first, end, TM_CALL_P_HOST_SELF, &host, err));
+    tm_cell_set_int(&cells[TM_CALL_CALLS], SUM(CALLS));
+    tm_cell_set_int(&cells[TM_CALL_DEVICE_SELF], device.sum);
+    tm_cell_set_int(&cells[TM_CALL_DEVICE_TOTAL], SUM(DEVICE_TOTAL));
+    tm_cell_set_int(&cells[TM_CALL_HOST_SELF], host.sum);
+    tm_cell_set_int(&cells[TM_CALL_HOST_TOTAL], SUM(HOST_TOTAL));
+    tm_cell_set_ratio(&cells[TM_CALL_TENSOR_SELF], 100, SUM(TENSOR_SELF), SUM(KERNEL_SELF));
+    tm_cell_set_ratio(&cells[TM_CALL_TENSOR_TOTAL], 100, SUM(TENSOR_TOTAL), SUM(KERNEL_TOTAL));
+    tm_cell_set_int(&cells[TM_CALL_RANKS], host.ranks);
+    set_spread(&cells[TM_CALL_DEVICE_MIN], &device);
+    set_spread(&cells[TM_CALL_HOST_MIN], &host);
+#undef SUM
+    return TM_OK;
+}
+
+tm_status tm_call_merge(const tm_names *names, const tm_table *part, tm_table *shown,
+                        tm_error *err) {
+    int n_keys = shown->def->n_keys, fits = n_keys + TM_CALL_N_SHOWN;
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        const tm_cell *key = tm_table_row(part, first);
+        tm_cell *row = tm_table_add_row(shown);
+        end = tm_merged_end(part, first);
+        if (!row)
+            return tm_fail_memory(err);
+        for (int k = 0; k < n_keys; k++)
+            TM_TRY(set_key(names, shown, &row[k], key[k].value.i, err));
+        TM_TRY(set_merged(part, first, end, row + n_keys, err));
+        if (fits < shown->def->n_columns)
+            tm_cell_set_bool(&row[fits], tm_merged_sum(part, first, end, TM_CALL_P_FITS) > 0);
+    }
+    tm_call_order(shown);
+    return TM_OK;
+}
+
+void tm_call_order(tm_table *shown) {
+    int top = shown->def->top; /* the device's column; the host's is its pair */
+    tm_table_rank(shown, top + TM_CALL_HOST_SELF - TM_CALL_DEVICE_SELF);
+    tm_table_rank(shown, top);
+    if (shown->n_rows > TM_CALL_ROWS)
+        shown->n_rows = TM_CALL_ROWS;
+}

@@ -1,0 +1,145 @@
+#include "memory_owners.h"
+
+#include <stdlib.h>
+
+#include "analysis/shared/words.h"
+#include "base/sums.h"
+
+/* An operator that has begun on a thread and not ended. */
+typedef struct open_op {
+    int64_t end_ns;
+    uint32_t name;
+    int32_t device_type; /* whose owner is known: */
+    uint32_t owner;      /* its number, TM_NO_KEY where none is */
+} open_op;
+
+typedef struct walk {
+    const tm_rank_view *view;
+    tm_owners *owners;
+    size_t next; /* the next record */
+    tm_vec open; /* of open_op, the innermost last */
+} walk;
+
+/* Operators and annotations, without steps, which hold everything. */
+static bool is_operator(walk *w, size_t row) {
+    const tm_timeline *timeline = w->view->timeline;
+    uint8_t category = timeline->category[row];
+    return (category == TM_CAT_CPU_OP || category == TM_CAT_USER_ANNOTATION) &&
+           timeline->kind[row] == TM_DURATION &&
+           tm_words_at(w->view->words, timeline->name[row]) != TM_WORD_STEP;
+}
+
+/* Each operator is looked up once for its records, which are mostly of one device. */
+static tm_owner *owner_of(tm_owners *owners, open_op *op, int32_t device_type) {
+    if (op->owner == TM_NO_KEY || op->device_type != device_type) {
+        const tm_owner_key key = {op->name, device_type};
+        const tm_owner *owner = tm_keys_value(&owners->keys, &owners->owners, &key);
+        if (!owner)
+            return NULL;
+        op->owner = (uint32_t)(owner - (const tm_owner *)owners->owners.data);
+        op->device_type = device_type;
+    }
+    return (tm_owner *)owners->owners.data + op->owner;
+}
+
+/* Whether an operator of the same name is open within this one. */
+static bool is_repeated(const open_op *open, size_t n, size_t i) {
+    for (size_t inner = i + 1; inner < n; inner++)
+        if (open[inner].name == open[i].name)
+            return true;
+    return false;
+}
+
+/* Counts a record for every operator that is open, once for those of one name. */
+static bool count_record(tm_owners *owners, const tm_memory_attr *record, open_op *open, size_t n) {
+    int64_t bytes = tm_bytes_cut(record->bytes), taken = bytes > 0 ? bytes : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (is_repeated(open, n, i))
+            continue;
+        tm_owner *owner = owner_of(owners, &open[i], record->device_type);
+        if (!owner)
+            return false;
+        owner->allocations += bytes > 0;
+        owner->bytes = tm_sum(owner->bytes, taken);
+        owner->increase = tm_sum(owner->increase, bytes);
+        if (i + 1 == n) {
+            owner->self_allocations += bytes > 0;
+            owner->self_bytes = tm_sum(owner->self_bytes, taken);
+            owner->self_increase = tm_sum(owner->self_increase, bytes);
+        }
+    }
+    return true;
+}
+
+static bool walk_thread(walk *w, const tm_track *track) {
+    const tm_timeline *timeline = w->view->timeline;
+    const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
+    size_t n_records = timeline->n_attrs[TM_ATTR_MEMORY];
+    uint32_t row = track->first, end = track->first + track->count;
+    open_op nowhere = {INT64_MAX, TM_NO_NAME, 0, TM_NO_KEY};
+    w->open.n = 0;
+    for (; row < end && w->next < n_records && records[w->next].event < end; row++) {
+        bool record = records[w->next].event == row;
+        if (!record && !is_operator(w, row))
+            continue;
+        open_op *stack = w->open.data;
+        int64_t begin = timeline->begin_ns[row];
+        while (w->open.n > 0 && stack[w->open.n - 1].end_ns <= begin)
+            w->open.n--;
+        if (record) {
+            size_t n = w->open.n > 0 ? w->open.n : 1;
+            stack = w->open.n > 0 ? stack : &nowhere;
+            w->owners->of[w->next] = stack[n - 1].name;
+            if (!count_record(w->owners, &records[w->next++], stack, n))
+                return false;
+        } else {
+            const open_op op = {begin + timeline->duration_ns[row], timeline->name[row], 0,
+                                TM_NO_KEY};
+            if (!tm_vec_append(&w->open, &op, 1))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Calls of every operator that has a row, whether they took memory or not. */
+static bool count_calls(const tm_rank_view *view, tm_owners *owners) {
+    const tm_timeline *timeline = view->timeline;
+    const tm_owner_key *keys = owners->keys.keys.data;
+    uint32_t *calls = calloc(tm_names_count(view->names), sizeof *calls);
+    if (!calls)
+        return false;
+    for (size_t row = 0; row < timeline->n_events; row++)
+        calls[timeline->name[row]] += timeline->category[row] == TM_CAT_CPU_OP ||
+                                      timeline->category[row] == TM_CAT_USER_ANNOTATION;
+    for (size_t i = 0; i < owners->owners.n; i++)
+        if (keys[i].name != TM_NO_NAME)
+            ((tm_owner *)owners->owners.data)[i].calls = calls[keys[i].name];
+    free(calls);
+    return true;
+}
+
+tm_status tm_owners_find(const tm_rank_view *view, tm_owners *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
+    size_t n = timeline->n_attrs[TM_ATTR_MEMORY];
+    *out = (tm_owners){.of = calloc(n + 1, sizeof *out->of)};
+    out->keys = TM_KEYS(tm_owner_key);
+    out->owners = TM_VEC(tm_owner);
+    walk w = {.view = view, .owners = out, .open = TM_VEC(open_op)};
+    bool ok = out->of != NULL;
+    for (size_t t = 0; ok && t < timeline->n_tracks && w.next < n; t++) {
+        const tm_track *track = &timeline->tracks[t];
+        if (records[w.next].event - track->first < track->count)
+            ok = walk_thread(&w, track);
+    }
+    tm_vec_free(&w.open);
+    return ok && count_calls(view, out) ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_owners_free(tm_owners *owners) {
+    free(owners->of);
+    owners->of = NULL;
+    tm_keys_free(&owners->keys);
+    tm_vec_free(&owners->owners);
+}

@@ -1,0 +1,100 @@
+/* Analysis `modules`: where a model's modules and the user's annotations spend their time. */
+#include "analysis/analyses.h"
+
+#include <string.h>
+
+#include "analysis/shared/words.h"
+#include "call_tables.h"
+
+static const tm_column module_columns[] = {
+    {"name", TM_TEXT, "", "Name of the module as the profiler numbers it: nn.Module: Linear_3."},
+    TM_CALL_COLUMNS("module", "modules"),
+};
+
+static const tm_column annotation_columns[] = {
+    {"name", TM_TEXT, "", "Text of the annotation."},
+    TM_CALL_COLUMNS("annotation", "annotations"),
+};
+
+static const tm_table_def module_part = TM_CALL_PART("modules.module_part");
+static const tm_table_def annotation_part = TM_CALL_PART("modules.annotation_part");
+
+static const tm_table_def module_def = {
+    .name = "modules.module",
+    .doc = "A row for each module over all ranks, where the profiler recorded modules: its forward "
+           "calls, for no module is open when the backward pass runs. The 1000 with most "
+           "device_self_ns, then host_self_ns, in this order.",
+    .columns = module_columns,
+    .n_columns = sizeof module_columns / sizeof *module_columns,
+    .n_keys = 1,
+    .top = 1 + TM_CALL_DEVICE_SELF,
+};
+
+static const tm_table_def annotation_def = {
+    .name = "modules.annotation",
+    .doc = "A row for each annotation of the program or a framework on the CPU, the profiler's "
+           "steps and the copies on the GPU left out: the 1000 with most device_total_ns, then "
+           "host_total_ns, in this order.",
+    .columns = annotation_columns,
+    .n_columns = sizeof annotation_columns / sizeof *annotation_columns,
+    .n_keys = 1,
+    .top = 1 + TM_CALL_DEVICE_TOTAL,
+};
+
+static const tm_table_def *const defs[] = {&module_def, &annotation_def, &module_part,
+                                           &annotation_part};
+
+static bool is_module(void *context, const tm_timeline *timeline, uint32_t row) {
+    return timeline->category[row] == TM_CAT_PYTHON &&
+           tm_words_at(context, timeline->name[row]) == TM_WORD_MODULE;
+}
+
+static bool is_annotation(void *context, const tm_timeline *timeline, uint32_t row) {
+    uint8_t category = timeline->category[row];
+    if (category != TM_CAT_USER_ANNOTATION && category != TM_CAT_CPU_OP)
+        return false;
+    tm_word word = tm_words_at(context, timeline->name[row]);
+    return word != TM_WORD_STEP && (category == TM_CAT_USER_ANNOTATION || tm_word_is_scope(word));
+}
+
+static tm_status add_class(const tm_rank_view *view, tm_call_class *is_call, tm_table *part,
+                           tm_error *err) {
+    tm_calls calls;
+    tm_status status = tm_calls_find(view->timeline, is_call, view->words, &calls, err);
+    if (status == TM_OK && calls.n > 0)
+        status = tm_call_rows(view, &calls, false, part, err);
+    tm_calls_free(&calls);
+    return status;
+}
+
+static tm_status modules_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    if (memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events))
+        TM_TRY(add_class(view, is_module, tm_tables_find(out, module_part.name), err));
+    return add_class(view, is_annotation, tm_tables_find(out, annotation_part.name), err);
+}
+
+static tm_status modules_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    TM_TRY(tm_call_merge(names, tm_tables_find(tables, module_part.name),
+                         tm_tables_find(tables, module_def.name), err));
+    return tm_call_merge(names, tm_tables_find(tables, annotation_part.name),
+                         tm_tables_find(tables, annotation_def.name), err);
+}
+
+static tm_status modules_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    (void)err;
+    tm_call_order(tm_tables_find(out, module_def.name));
+    tm_call_order(tm_tables_find(out, annotation_def.name));
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_modules = {
+    .name = "modules",
+    .summary = "where a model's modules and the annotations spend their time",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = modules_rank,
+    .merge = modules_merge,
+    .job = modules_job,
+};

@@ -1,0 +1,143 @@
+#include "gpu_use.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/shared/words.h"
+#include "base/sums.h"
+
+/* Where a kernel begins or ends: what it adds to the blocks per multiprocessor, in millionths, so
+ * that what was added is taken away again to the last bit. */
+typedef struct edge {
+    int64_t time_ns, millionths;
+} edge;
+
+typedef struct state {
+    const tm_timeline *timeline;
+    const tm_intervals *within;
+    size_t last;  /* the interval of it that was met last: mostly the next event lies in it, too */
+    tm_vec edges; /* of edge */
+} state;
+
+/* The part of [begin, end) that lies in the given time. */
+static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
+    const tm_interval *v = s->within->data;
+    for (size_t i = s->last; i < s->within->n && i < s->last + 2; i++)
+        if (v[i].begin_ns <= begin_ns && end_ns <= v[i].end_ns) {
+            s->last = i;
+            return end_ns - begin_ns;
+        }
+    s->last = 0;
+    while (s->last < s->within->n && v[s->last].end_ns <= begin_ns)
+        s->last++;
+    return tm_intervals_length_in(s->within, begin_ns, end_ns);
+}
+
+/* Appends an edge, behind which few of the same stream may stand already: kernels that begin before
+ * the one before them has ended. */
+static bool add_edge(tm_vec *edges, int64_t time_ns, int64_t millionths) {
+    enum { NEAR = 4 };
+    if (!tm_vec_push(edges))
+        return false;
+    edge *e = edges->data;
+    size_t at = edges->n - 1, last = at > NEAR ? at - NEAR : 0;
+    for (; at > last && e[at - 1].time_ns > time_ns; at--)
+        e[at] = e[at - 1];
+    e[at] = (edge){time_ns, millionths};
+    return true;
+}
+
+static bool add_edges(state *s, const tm_kernel_attr *kernel) {
+    /* A launch of more than a million blocks on each multiprocessor fills it no better. */
+    double blocks = (double)kernel->blocks_per_sm;
+    int64_t millionths = llround((blocks < 1e6 ? blocks : 1e6) * 1e6);
+    int64_t begin = s->timeline->begin_ns[kernel->event];
+    int64_t end = begin + s->timeline->duration_ns[kernel->event];
+    return add_edge(&s->edges, begin, millionths) && add_edge(&s->edges, end, -millionths);
+}
+
+static bool add_kernel(state *s, tm_words *words, const tm_kernel_attr *kernel, tm_gpu_use *out) {
+    const tm_timeline *timeline = s->timeline;
+    int64_t begin = timeline->begin_ns[kernel->event];
+    int64_t end = begin + timeline->duration_ns[kernel->event];
+    int64_t time_ns = inside(s, begin, end);
+    if (time_ns == 0)
+        return true;
+    if (!isnan(kernel->occupancy_pct)) {
+        out->occupied_ns = tm_sum(out->occupied_ns, time_ns);
+        out->occupancy += (double)kernel->occupancy_pct * (double)time_ns;
+    }
+    if (timeline->role[kernel->event] == TM_ROLE_COMPUTE) {
+        out->compute_ns = tm_sum(out->compute_ns, time_ns);
+        if (tm_words_tensor(words, timeline->name[kernel->event]))
+            out->tensor_ns = tm_sum(out->tensor_ns, time_ns);
+    }
+    if (!(kernel->blocks_per_sm >= 0)) /* NaN: not recorded */
+        return true;
+    out->has_blocks = true;
+    return add_edges(s, kernel);
+}
+
+static void merge(const edge *from, edge *to, size_t low, size_t middle, size_t high) {
+    size_t i = low, k = middle;
+    for (size_t at = low; at < high; at++)
+        to[at] =
+            k == high || (i < middle && from[i].time_ns <= from[k].time_ns) ? from[i++] : from[k++];
+}
+
+/* Behind the ascending run that begins at `at`. */
+static size_t run_end(const edge *edges, size_t at, size_t n) {
+    while (at + 1 < n && edges[at].time_ns <= edges[at + 1].time_ns)
+        at++;
+    return at < n ? at + 1 : n;
+}
+
+/* Natural merge sort: the edges of a stream are one ascending run, nearly. */
+static bool sort_edges(tm_vec *edges) {
+    edge *spare = malloc((edges->n + 1) * sizeof *spare);
+    bool sorted = edges->n < 2;
+    while (spare && !sorted) {
+        edge *from = edges->data;
+        size_t n = edges->n, low = 0;
+        while (low < n) {
+            size_t middle = run_end(from, low, n);
+            size_t high = middle < n ? run_end(from, middle, n) : n;
+            sorted = low == 0 && high == n;
+            merge(from, spare, low, middle, high);
+            low = high;
+        }
+        memcpy(from, spare, n * sizeof *from);
+    }
+    free(spare);
+    return sorted;
+}
+
+static double fill_of(state *s) {
+    const edge *edges = s->edges.data;
+    int64_t running = 0;
+    double sum = 0;
+    for (size_t i = 0; i + 1 < s->edges.n; i++) {
+        running += edges[i].millionths;
+        if (running == 0 || edges[i].time_ns == edges[i + 1].time_ns)
+            continue;
+        double filled = running < 1000000 ? (double)running / 1e6 : 1;
+        sum += filled * (double)inside(s, edges[i].time_ns, edges[i + 1].time_ns);
+    }
+    return sum;
+}
+
+bool tm_gpu_use_find(const tm_rank_view *view, const tm_intervals *within, tm_gpu_use *out) {
+    state s = {.timeline = view->timeline, .within = within, .edges = TM_VEC(edge)};
+    const tm_kernel_attr *kernels = view->timeline->attrs[TM_ATTR_KERNEL];
+    *out = (tm_gpu_use){0};
+    bool ok = true;
+    for (size_t i = 0; i < view->timeline->n_attrs[TM_ATTR_KERNEL] && ok; i++)
+        if (view->timeline->role[kernels[i].event] != TM_ROLE_NONE)
+            ok = add_kernel(&s, view->words, &kernels[i], out);
+    ok = ok && sort_edges(&s.edges);
+    if (ok)
+        out->filled_ns = fill_of(&s);
+    tm_vec_free(&s.edges);
+    return ok;
+}

@@ -1,0 +1,231 @@
+/* Analysis `imbalance`: how unevenly computation is spread over the ranks. */
+#include "analysis/analyses.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/median.h"
+#include "base/vec.h"
+
+/* The columns that both tables share, behind the step. */
+enum {
+    I_MEAN,
+    I_MAX,
+    I_MAX_RANK,
+    I_PCT,
+    I_NS,
+    I_LOAD_BALANCE,
+    I_COV,
+    I_GINI,
+    I_STEP,
+    I_PARALLEL,
+    I_COMMUNICATION,
+    N_SHARED
+};
+
+#define SHARED_COLUMNS                                                                             \
+    {"mean_compute_ns", TM_INT, "ns", "Mean of compute_ns over the ranks with GPU events."},       \
+        {"max_compute_ns", TM_INT, "ns", "Largest compute_ns."},                                   \
+        {"max_rank", TM_INT, "", "The rank that has it, the lowest of equals."},                   \
+        {"imbalance_pct", TM_REAL, "%", "100 (max / mean - 1)."},                                  \
+        {"imbalance_ns", TM_INT, "ns", "max - mean."},                                             \
+        {"load_balance", TM_REAL, "", "mean / max."},                                              \
+        {"cov", TM_REAL, "", "Standard deviation of the population / mean."},                      \
+        {"gini", TM_REAL, "", "Gini coefficient of the population: 0 where all are equal."},       \
+        {"step_ns", TM_INT, "ns", "The longest rank's window."},                                   \
+        {"parallel_efficiency", TM_REAL, "", "mean / step_ns."}, {                                 \
+        "communication_efficiency", TM_REAL, "", "max / step_ns."                                  \
+    }
+
+static const tm_column step_columns[] = {
+    {"step", TM_INT, "", "N of ProfilerStep#N."},
+    SHARED_COLUMNS,
+};
+
+static const tm_column job_columns[] = {SHARED_COLUMNS};
+
+static const tm_table_def step_def = {
+    .name = "imbalance.step",
+    .doc = "A row for each step, over the ranks that have it.",
+    .columns = step_columns,
+    .n_columns = 1 + N_SHARED,
+    .n_keys = 1,
+    .top = 1 + I_NS,
+};
+
+static const tm_table_def job_def = {
+    .name = "imbalance.job",
+    .doc = "One row: the same on each rank's sums over the steps that all ranks have.",
+    .columns = job_columns,
+    .n_columns = N_SHARED,
+    .n_keys = 0,
+    .top = -1,
+};
+
+static const tm_table_def *const defs[] = {&job_def, &step_def};
+
+/* One rank's share of a step, or of all steps. */
+typedef struct load {
+    int64_t step, rank, compute_ns, window_ns;
+} load;
+
+static int by_step(const void *a, const void *b) {
+    const load *x = a, *y = b;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int by_rank(const void *a, const void *b) {
+    const load *x = a, *y = b;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Gini coefficient: sum (2i - n - 1) x_i / (n sum x) over ascending x, i from 1. */
+static double gini_of(int64_t *sorted, size_t n, double sum) {
+    double weighted = 0.0;
+    tm_sort_values(sorted, n);
+    for (size_t i = 0; i < n; i++)
+        weighted += (2.0 * (double)(i + 1) - (double)n - 1.0) * (double)sorted[i];
+    return weighted / ((double)n * sum);
+}
+
+static void set_spread(tm_cell *cells, const load *loads, size_t n, int64_t sum, int64_t *scratch) {
+    double mean = (double)sum / (double)n, squares = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        double off = (double)loads[i].compute_ns - mean;
+        squares += off * off;
+        scratch[i] = loads[i].compute_ns;
+    }
+    if (sum == 0)
+        return;
+    tm_cell_set_real(&cells[I_COV], sqrt(squares / (double)n) / mean);
+    tm_cell_set_real(&cells[I_GINI], gini_of(scratch, n, (double)sum));
+}
+
+/* Sets the shared columns from the loads of one step, ascending in rank. */
+static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, tm_error *err) {
+    const load *most = loads;
+    int64_t sum = 0, window = 0, count = (int64_t)n;
+    int64_t *scratch = malloc(n * sizeof *scratch);
+    if (!scratch)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        sum += loads[i].compute_ns;
+        most = loads[i].compute_ns > most->compute_ns ? &loads[i] : most;
+        window = loads[i].window_ns > window ? loads[i].window_ns : window;
+    }
+    double max = (double)most->compute_ns, mean = (double)sum / (double)n;
+    tm_cell_set_int(&cells[I_MEAN], tm_round_ratio(sum, count));
+    tm_cell_set_int(&cells[I_MAX], most->compute_ns);
+    tm_cell_set_int(&cells[I_MAX_RANK], most->rank);
+    tm_cell_set_int(&cells[I_NS], tm_round_ratio(most->compute_ns * count - sum, count));
+    tm_cell_set_int(&cells[I_STEP], window);
+    if (sum > 0) {
+        tm_cell_set_real(&cells[I_PCT], 100.0 * (max / mean - 1.0));
+        tm_cell_set_real(&cells[I_LOAD_BALANCE], mean / max);
+    }
+    if (window > 0) {
+        tm_cell_set_real(&cells[I_PARALLEL], mean / (double)window);
+        tm_cell_set_real(&cells[I_COMMUNICATION], max / (double)window);
+    }
+    set_spread(cells, loads, n, sum, scratch);
+    free(scratch);
+    return TM_OK;
+}
+
+/* The rows of overlap.step; a rank without GPU events has windows of 0 and is in no mean. */
+static tm_status read_loads(const tm_tables *tables, tm_vec *out, tm_error *err) {
+    const tm_table *steps = tm_tables_find(tables, "overlap.step");
+    for (size_t i = 0; i < steps->n_rows; i++) {
+        load l = {tm_table_cell(steps, i, "step")->value.i,
+                  tm_table_cell(steps, i, "rank")->value.i,
+                  tm_table_cell(steps, i, "compute_ns")->value.i,
+                  tm_table_cell(steps, i, "window_ns")->value.i};
+        if (l.window_ns > 0 && !tm_vec_append(out, &l, 1))
+            return tm_fail_memory(err);
+    }
+    if (out->n > 1)
+        qsort(out->data, out->n, out->size, by_step);
+    return TM_OK;
+}
+
+static size_t count_ranks(const load *loads, size_t n) {
+    /* loads of one step are ascending in rank; a number may stand twice in two spans */
+    size_t ranks = n > 0;
+    for (size_t i = 1; i < n; i++)
+        ranks += loads[i].rank != loads[i - 1].rank;
+    return ranks;
+}
+
+/* Ranks that have any step. */
+static tm_status total_ranks(const tm_vec *loads, size_t *out, tm_error *err) {
+    tm_vec copy = TM_VEC(load);
+    if (!tm_vec_append(&copy, loads->data, loads->n))
+        return tm_fail_memory(err);
+    if (copy.n > 1)
+        qsort(copy.data, copy.n, copy.size, by_rank);
+    *out = count_ranks(copy.data, copy.n);
+    tm_vec_free(&copy);
+    return TM_OK;
+}
+
+/* Adds the loads of a rank over the steps in `common`, which are ascending in rank afterwards. */
+static size_t sum_ranks(load *common, size_t n) {
+    size_t kept = 0;
+    if (n > 1)
+        qsort(common, n, sizeof *common, by_rank);
+    for (size_t i = 0; i < n; i++) {
+        if (kept > 0 && common[kept - 1].rank == common[i].rank) {
+            common[kept - 1].compute_ns += common[i].compute_ns;
+            common[kept - 1].window_ns += common[i].window_ns;
+        } else {
+            common[kept++] = common[i];
+        }
+    }
+    return kept;
+}
+
+static tm_status add_steps(const tm_vec *loads, tm_tables *out, tm_error *err) {
+    load *v = loads->data;
+    tm_vec common = TM_VEC(load); /* of the steps that all ranks have */
+    size_t n_ranks = 0;
+    tm_status status = total_ranks(loads, &n_ranks, err);
+    for (size_t first = 0, i = 0; first < loads->n && status == TM_OK; first = i) {
+        for (i = first + 1; i < loads->n && v[i].step == v[first].step; i++)
+            ;
+        tm_cell *row = tm_table_add_row(tm_tables_find(out, step_def.name));
+        bool all = count_ranks(v + first, i - first) == n_ranks;
+        if (!row || (all && !tm_vec_append(&common, v + first, i - first))) {
+            status = tm_fail_memory(err);
+            break;
+        }
+        tm_cell_set_int(&row[0], v[first].step);
+        status = set_loads(row + 1, v + first, sum_ranks(v + first, i - first), err);
+    }
+    if (status == TM_OK && common.n > 0) {
+        tm_cell *row = tm_table_add_row(tm_tables_find(out, job_def.name));
+        size_t n = sum_ranks(common.data, common.n);
+        status = row ? set_loads(row, common.data, n, err) : tm_fail_memory(err);
+    }
+    tm_vec_free(&common);
+    return status;
+}
+
+static tm_status imbalance_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    tm_vec loads = TM_VEC(load);
+    tm_status status = read_loads(out, &loads, err);
+    if (status == TM_OK)
+        status = add_steps(&loads, out, err);
+    tm_vec_free(&loads);
+    return status;
+}
+
+const tm_analysis tm_analysis_imbalance = {
+    .name = "imbalance",
+    .summary = "how unevenly computation is spread over the ranks",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .job = imbalance_job,
+};

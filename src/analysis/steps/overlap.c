@@ -1,0 +1,303 @@
+/* Analysis `overlap`: how much communication hides behind computation. */
+#include "analysis/analyses.h"
+
+#include <stdlib.h>
+
+#include "analysis/shared/busy.h"
+
+/* The columns of the times, which overlap.rank and overlap.step share, from `first` on. */
+enum {
+    T_WINDOW,
+    T_COMPUTE,
+    T_COMM,
+    T_MEMORY,
+    T_OVERLAP,
+    T_OVERLAP_PCT,
+    T_EXPOSED_COMM,
+    T_EXPOSED_MEMORY,
+    T_BUSY,
+    T_IDLE,
+    T_WAIT,
+    T_TRANSFER,
+    T_EXPOSED_WAIT,
+    T_EXPOSED_TRANSFER,
+    T_EXPOSED_UNMATCHED,
+    N_TIMES
+};
+
+#define TIME_COLUMNS                                                                               \
+    {"window_ns", TM_INT, "ns",                                                                    \
+     "W: the step, or first begin to last end of the rank's GPU events (of each span, added "      \
+     "up)."},                                                                                      \
+        {"compute_ns", TM_INT, "ns", "|P|: the union of kernels that do not communicate."},        \
+        {"comm_ns", TM_INT, "ns", "|C|: the union of communication kernels."},                     \
+        {"memory_ns", TM_INT, "ns", "|M|: the union of copies and sets."},                         \
+        {"overlap_ns", TM_INT, "ns", "|C n P|: communication behind computation."},                \
+        {"overlap_pct", TM_REAL, "%", "100 overlap_ns / comm_ns."},                                \
+        {"exposed_comm_ns", TM_INT, "ns",                                                          \
+         "|C \\ P|: communication with no computation beside it."},                                \
+        {"exposed_memory_ns", TM_INT, "ns", "|(M \\ P) \\ C|."},                                   \
+        {"busy_ns", TM_INT, "ns", "|P u C u M|."},                                                 \
+        {"idle_ns", TM_INT, "ns",                                                                  \
+         "window_ns - busy_ns; compute_ns + exposed_comm_ns + exposed_memory_ns + idle_ns = "      \
+         "window_ns."},                                                                            \
+        {"wait_ns", TM_INT, "ns",                                                                  \
+         "Sum over its complete synchronising collectives of the time before the last rank came; " \
+         "null where it has none."},                                                               \
+        {"transfer_ns", TM_INT, "ns",                                                              \
+         "Sum over the same collectives of the time after the last rank came; null where it has "  \
+         "none."},                                                                                 \
+        {"exposed_wait_ns", TM_INT, "ns",                                                          \
+         "|(C_wait \\ P) \\ C_transfer|; null where it has no such collective."},                  \
+        {"exposed_transfer_ns", TM_INT, "ns",                                                      \
+         "|C_transfer \\ P|; null where it has no such collective."},                              \
+    {                                                                                              \
+        "exposed_unmatched_ns", TM_INT, "ns",                                                      \
+            "The rest of exposed_comm_ns: communication without wait and transfer."                \
+    }
+
+static const tm_column rank_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    TIME_COLUMNS,
+};
+
+enum { S_RANK, S_STEP, S_BEGIN, S_PARTIAL, S_TIMES };
+
+static const tm_column step_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"step", TM_INT, "", "N of ProfilerStep#N; 0 where the trace has no such annotation."},
+    {"begin_ns", TM_INT, "ns",
+     "Begin of the step's window since the epoch: max(end of the step before, own begin)."},
+    {"partial", TM_BOOL, "",
+     "The window is under 80 % of the ranks' median of this step: the recording began or ended "
+     "inside it."},
+    TIME_COLUMNS,
+};
+
+enum { K_RANK, K_KIND, K_COUNT, K_COMM, K_OVERLAP, K_OVERLAP_PCT, K_EXPOSED, N_KIND_COLUMNS };
+
+static const tm_column kind_columns[N_KIND_COLUMNS] = {
+    [K_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [K_KIND] = {"kind", TM_TEXT, "", "Kind of collective: allreduce, allgather, ..."},
+    [K_COUNT] = {"count", TM_INT, "", "Communication kernels of this kind."},
+    [K_COMM] = {"comm_ns", TM_INT, "ns", "|C_kind|: the union of these kernels."},
+    [K_OVERLAP] = {"overlap_ns", TM_INT, "ns", "|C_kind n P|."},
+    [K_OVERLAP_PCT] = {"overlap_pct", TM_REAL, "%", "100 overlap_ns / comm_ns."},
+    [K_EXPOSED] = {"exposed_comm_ns", TM_INT, "ns", "|C_kind \\ P|."},
+};
+
+static const tm_table_def rank_def = {
+    .name = "overlap.rank",
+    .doc = "A row for each rank: its GPU time, split into what hides behind what.",
+    .columns = rank_columns,
+    .n_columns = 1 + N_TIMES,
+    .n_keys = 1,
+    .top = 1 + T_EXPOSED_COMM,
+    .form = TM_FORM_BARS,
+};
+
+static const tm_table_def step_def = {
+    .name = "overlap.step",
+    .doc = "A row for each rank and step: the same, clipped to the step's window.",
+    .columns = step_columns,
+    .n_columns = S_TIMES + N_TIMES,
+    .n_keys = 2,
+    .top = S_TIMES + T_EXPOSED_COMM,
+    .form = TM_FORM_MAP,
+};
+
+static const tm_table_def kind_def = {
+    .name = "overlap.kind",
+    .doc = "A row for each rank and kind of collective; AllReduce overlap is the row allreduce.",
+    .columns = kind_columns,
+    .n_columns = N_KIND_COLUMNS,
+    .n_keys = 2,
+    .top = K_EXPOSED,
+};
+
+static const tm_table_def *const defs[] = {&rank_def, &step_def, &kind_def};
+
+static void set_times(tm_cell *cells, const tm_busy_times *t) {
+    tm_cell_set_int(&cells[T_WINDOW], t->window_ns);
+    tm_cell_set_int(&cells[T_COMPUTE], t->compute_ns);
+    tm_cell_set_int(&cells[T_COMM], t->comm_ns);
+    tm_cell_set_int(&cells[T_MEMORY], t->memory_ns);
+    tm_cell_set_int(&cells[T_OVERLAP], t->overlap_ns);
+    tm_cell_set_ratio(&cells[T_OVERLAP_PCT], 100.0, t->overlap_ns, t->comm_ns);
+    tm_cell_set_int(&cells[T_EXPOSED_COMM], t->exposed_comm_ns);
+    tm_cell_set_int(&cells[T_EXPOSED_MEMORY], t->exposed_memory_ns);
+    tm_cell_set_int(&cells[T_BUSY], t->busy_ns);
+    tm_cell_set_int(&cells[T_IDLE], t->idle_ns);
+}
+
+/* Sums over the rank's waiting kernels: all, or those of operations of one step. Null where there
+ * are none, and where ranks were not matched at all. */
+static void set_waits(tm_cell *cells, const tm_rank_view *view, const tm_step *step,
+                      const tm_busy_times *t) {
+    const tm_timeline *timeline = view->timeline;
+    const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    int64_t wait_ns = 0, kernel_ns = 0;
+    bool any = false;
+    if (!timeline->answers)
+        return;
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
+        const tm_comm_answer *answer = &timeline->answers[i];
+        if (answer->wait_ns < 0 || (step && answer->step != step->number))
+            continue;
+        any = true;
+        wait_ns += answer->wait_ns;
+        kernel_ns += timeline->duration_ns[attrs[i].event];
+    }
+    if (any) {
+        tm_cell_set_int(&cells[T_WAIT], wait_ns);
+        tm_cell_set_int(&cells[T_TRANSFER], kernel_ns - wait_ns);
+    }
+    if (view->busy->any_wait) {
+        tm_cell_set_int(&cells[T_EXPOSED_WAIT], t->exposed_wait_ns);
+        tm_cell_set_int(&cells[T_EXPOSED_TRANSFER], t->exposed_transfer_ns);
+    }
+    tm_cell_set_int(&cells[T_EXPOSED_UNMATCHED],
+                    t->exposed_comm_ns - t->exposed_wait_ns - t->exposed_transfer_ns);
+}
+
+static tm_status overlap_steps(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    tm_table *table = tm_tables_find(out, step_def.name);
+    for (size_t i = 0; i < timeline->n_steps; i++) {
+        const tm_step *step = &timeline->steps[i];
+        tm_busy_times t = tm_busy_step(view->busy, timeline, step);
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[S_RANK], timeline->rank);
+        tm_cell_set_int(&row[S_STEP], step->number);
+        tm_cell_set_int(&row[S_BEGIN], tm_rank_clock_true(&timeline->clock, step->begin_ns));
+        set_times(row + S_TIMES, &t);
+        set_waits(row + S_TIMES, view, step, &t);
+    }
+    return TM_OK;
+}
+
+/* The union of one kind's kernels and how many they are; false when memory is out. */
+static bool collect_kind(const tm_timeline *timeline, int kind, tm_intervals *out, int64_t *n) {
+    const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    *n = 0;
+    out->n = 0;
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
+        uint32_t row = attrs[i].event;
+        if (attrs[i].kind != kind || timeline->role[row] != TM_ROLE_COMMUNICATION)
+            continue;
+        ++*n;
+        if (!tm_intervals_add(out, timeline->begin_ns[row],
+                              timeline->begin_ns[row] + timeline->duration_ns[row]))
+            return false;
+    }
+    tm_intervals_normalise(out);
+    return true;
+}
+
+static tm_status add_kind(const tm_rank_view *view, int kind, tm_intervals *kernels,
+                          tm_table *table, tm_error *err) {
+    int64_t n;
+    tm_intervals overlap = TM_INTERVALS();
+    if (!collect_kind(view->timeline, kind, kernels, &n) ||
+        !tm_intervals_intersect(kernels, &view->busy->compute, &overlap)) {
+        tm_vec_free(&overlap);
+        return tm_fail_memory(err);
+    }
+    int64_t comm_ns = tm_intervals_length(kernels), overlap_ns = tm_intervals_length(&overlap);
+    tm_vec_free(&overlap);
+    if (n == 0)
+        return TM_OK;
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[K_RANK], view->timeline->rank);
+    tm_cell_set_int(&row[K_COUNT], n);
+    tm_cell_set_int(&row[K_COMM], comm_ns);
+    tm_cell_set_int(&row[K_OVERLAP], overlap_ns);
+    tm_cell_set_ratio(&row[K_OVERLAP_PCT], 100.0, overlap_ns, comm_ns);
+    tm_cell_set_int(&row[K_EXPOSED], comm_ns - overlap_ns);
+    return tm_table_set_text(table, &row[K_KIND], tm_collective_word((tm_collective_kind)kind),
+                             err);
+}
+
+static tm_status overlap_kinds(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, kind_def.name);
+    tm_intervals kernels = TM_INTERVALS();
+    tm_status status = TM_OK;
+    for (int kind = 0; kind < TM_N_COLLECTIVE_KINDS && status == TM_OK; kind++)
+        status = add_kind(view, kind, &kernels, table, err);
+    tm_vec_free(&kernels);
+    return status;
+}
+
+static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_cell *row = tm_table_add_row(tm_tables_find(out, rank_def.name));
+    if (!row)
+        return tm_fail_memory(err);
+    tm_busy_times t = tm_busy_rank(view->busy);
+    tm_cell_set_int(&row[0], view->timeline->rank);
+    set_times(row + 1, &t);
+    set_waits(row + 1, view, NULL, &t);
+    TM_TRY(overlap_steps(view, out, err));
+    return overlap_kinds(view, out, err);
+}
+
+static int by_step_then_window(const void *a, const void *b) {
+    const tm_cell *x = *(tm_cell *const *)a, *y = *(tm_cell *const *)b;
+    int64_t p = x[S_STEP].value.i, q = y[S_STEP].value.i;
+    if (p == q) {
+        p = x[S_TIMES + T_WINDOW].value.i;
+        q = y[S_TIMES + T_WINDOW].value.i;
+    }
+    return (p > q) - (p < q);
+}
+
+/* Marks the rows [0, n) of one step, ascending in window, against their median. Rows without a
+ * window are of ranks without GPU events and count in no median. */
+static void mark_partial(tm_cell *const *rows, size_t n) {
+    size_t empty = 0;
+    while (empty < n && rows[empty][S_TIMES + T_WINDOW].value.i == 0)
+        empty++;
+    size_t counted = n - empty;
+    /* Twice the median is the sum of the middle two, or of the middle one with itself. */
+    int64_t twice = counted == 0 ? 0
+                                 : rows[empty + (counted - 1) / 2][S_TIMES + T_WINDOW].value.i +
+                                       rows[empty + counted / 2][S_TIMES + T_WINDOW].value.i;
+    for (size_t i = 0; i < n; i++) {
+        /* window < 0.8 median, that is 5 window < 2 twice, without the products: the difference to
+         * 2 (twice / 5) decides unless it is 0 or 1. */
+        int64_t over = rows[i][S_TIMES + T_WINDOW].value.i - twice / 5 * 2;
+        bool under = over < 0 || (over < 2 && 5 * over < 2 * (twice % 5));
+        tm_cell_set_bool(&rows[i][S_PARTIAL], i >= empty && under);
+    }
+}
+
+static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    tm_table *table = tm_tables_find(out, step_def.name);
+    tm_cell **rows = calloc(table->n_rows + 1, sizeof *rows);
+    if (!rows)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < table->n_rows; i++)
+        rows[i] = tm_table_row(table, i);
+    qsort(rows, table->n_rows, sizeof *rows, by_step_then_window);
+    for (size_t first = 0, i = 1; i <= table->n_rows; i++) {
+        if (i < table->n_rows && rows[i][S_STEP].value.i == rows[first][S_STEP].value.i)
+            continue;
+        mark_partial(rows + first, i - first);
+        first = i;
+    }
+    free(rows);
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_overlap = {
+    .name = "overlap",
+    .summary = "how much communication, AllReduce above all, hides behind computation",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = overlap_rank,
+    .job = overlap_job,
+};

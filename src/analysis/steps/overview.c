@@ -1,0 +1,308 @@
+/* Analysis `overview`: where a step's time goes, and how well the GPU is used. */
+#include "analysis/analyses.h"
+
+#include "analysis/shared/busy.h"
+#include "analysis/shared/host_time.h"
+#include "base/median.h"
+#include "base/sums.h"
+#include "gpu_use.h"
+
+/* A step's time by what comes first where several happen at once. */
+enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };
+
+#define PART_COLUMNS                                                                               \
+    {"kernel_ns", TM_INT, "ns",                                                                    \
+     "Computation on the GPU. Each part is a union, without the parts before it; the eight sum "   \
+     "to step_ns."},                                                                               \
+        {"comm_ns", TM_INT, "ns", "Communication kernels, and gloo and MPI on the host."},         \
+        {"memcpy_ns", TM_INT, "ns", "Copies on the GPU."},                                         \
+        {"memset_ns", TM_INT, "ns", "Sets on the GPU."},                                           \
+        {"runtime_ns", TM_INT, "ns", "Calls of the CUDA or HIP runtime and driver."},              \
+        {"input_ns", TM_INT, "ns", "Waiting for the next batch."},                                 \
+        {"cpu_ns", TM_INT, "ns", "Operators and annotations on the CPU."}, {                       \
+        "other_ns", TM_INT, "ns", "Nothing that was recorded."                                     \
+    }
+
+/* How the GPU was used, of what lies in the steps. */
+enum { UTILIZATION, SM_EFFICIENCY, OCCUPANCY, TENSOR, N_USES };
+
+#define USE_COLUMNS                                                                                \
+    {"gpu_utilization_pct", TM_REAL, "%",                                                          \
+     "Share of step_ns in which a kernel ran, communication included; null without GPU events."},  \
+        {"sm_efficiency_pct", TM_REAL, "%",                                                        \
+         "Estimate: mean over step_ns of min(1, blocks per multiprocessor of the kernels that "    \
+         "run); null where no kernel in the steps has that number."},                              \
+        {"occupancy_pct", TM_REAL, "%",                                                            \
+         "Mean of the kernels' occupancy as the profiler estimated it, by their time; null as "    \
+         "above."},                                                                                \
+    {                                                                                              \
+        "tensor_core_pct", TM_REAL, "%",                                                           \
+            "Share on tensor cores, by kernel names, of the summed time of kernels that do not "   \
+            "communicate."                                                                         \
+    }
+
+enum { S_RANK, S_STEP, S_LENGTH, S_PARTS, S_UTILIZATION = S_PARTS + N_PARTS };
+
+static const tm_column step_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"step", TM_INT, "", "N of ProfilerStep#N; 0 where the trace has no such annotation."},
+    {"step_ns", TM_INT, "ns", "The step's window."},
+    PART_COLUMNS,
+    {"gpu_utilization_pct", TM_REAL, "%",
+     "Share of step_ns in which a kernel ran, communication included; null without GPU events."},
+};
+
+enum { R_RANK, R_STEPS, R_LENGTH, R_PARTS, R_USES = R_PARTS + N_PARTS };
+
+static const tm_column rank_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"steps", TM_INT, "", "Its steps."},
+    {"step_ns", TM_INT, "ns", "Sum of their windows, and so of what follows."},
+    PART_COLUMNS,
+    USE_COLUMNS,
+};
+
+enum {
+    J_RANKS,
+    J_STEPS,
+    J_MEAN,
+    J_LENGTH,
+    J_PARTS,
+    J_SHARES = J_PARTS + N_PARTS,
+    J_USES = J_SHARES + N_PARTS
+};
+
+static const tm_column job_columns[] = {
+    {"ranks", TM_INT, "", "Ranks that have steps."},
+    {"steps", TM_INT, "", "Steps of all ranks together."},
+    {"mean_step_ns", TM_INT, "ns", "step_ns / steps."},
+    {"step_ns", TM_INT, "ns", "Sum over the ranks, and so what follows."},
+    PART_COLUMNS,
+    {"kernel_pct", TM_REAL, "%", "100 kernel_ns / step_ns, and so on."},
+    {"comm_pct", TM_REAL, "%", "Communication."},
+    {"memcpy_pct", TM_REAL, "%", "Copies."},
+    {"memset_pct", TM_REAL, "%", "Sets."},
+    {"runtime_pct", TM_REAL, "%", "Runtime and driver."},
+    {"input_pct", TM_REAL, "%", "Waiting for input."},
+    {"cpu_pct", TM_REAL, "%", "The CPU alone."},
+    {"other_pct", TM_REAL, "%", "Nothing that was recorded."},
+    USE_COLUMNS,
+};
+
+static const tm_table_def step_def = {
+    .name = "overview.step",
+    .doc = "A row for each step of a rank: where its time goes, as TensorBoard's overview has it.",
+    .columns = step_columns,
+    .n_columns = sizeof step_columns / sizeof *step_columns,
+    .n_keys = 2,
+    .top = S_LENGTH,
+    .form = TM_FORM_MAP,
+};
+
+static const tm_table_def rank_def = {
+    .name = "overview.rank",
+    .doc = "A row for each rank: the same, summed over its steps, and how well its GPU was used.",
+    .columns = rank_columns,
+    .n_columns = sizeof rank_columns / sizeof *rank_columns,
+    .n_keys = 1,
+    .top = R_LENGTH,
+    .form = TM_FORM_BARS,
+};
+
+static const tm_table_def job_def = {
+    .name = "overview.job",
+    .doc = "One row: the same over all ranks; how well GPUs were used is the mean of the ranks, by "
+           "step_ns.",
+    .columns = job_columns,
+    .n_columns = sizeof job_columns / sizeof *job_columns,
+    .n_keys = 0,
+    .top = -1,
+};
+
+static const tm_table_def *const defs[] = {&job_def, &rank_def, &step_def};
+
+/* up_to[p] is the union of part p and those before it: the parts are differences of their lengths.
+ */
+typedef struct part_sets {
+    tm_intervals up_to[OTHER];
+    tm_intervals kernels; /* P u C */
+    tm_intervals steps;   /* their windows */
+} part_sets;
+
+static void open_sets(part_sets *s) {
+    for (int p = 0; p < OTHER; p++)
+        s->up_to[p] = TM_INTERVALS();
+    s->kernels = s->steps = TM_INTERVALS();
+}
+
+static void close_sets(part_sets *s) {
+    for (int p = 0; p < OTHER; p++)
+        tm_vec_free(&s->up_to[p]);
+    tm_vec_free(&s->kernels);
+    tm_vec_free(&s->steps);
+}
+
+/* Copies and sets, which are one in tm_busy. */
+static bool split_memory(const tm_timeline *timeline, tm_intervals *copies, tm_intervals *sets) {
+    const tm_copy_attr *attrs = timeline->attrs[TM_ATTR_COPY];
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {
+        uint32_t row = attrs[i].event;
+        int64_t begin = timeline->begin_ns[row];
+        if (timeline->role[row] == TM_ROLE_MEMORY &&
+            !tm_intervals_add(timeline->category[row] == TM_CAT_MEMSET ? sets : copies, begin,
+                              begin + timeline->duration_ns[row]))
+            return false;
+    }
+    tm_intervals_normalise(copies);
+    tm_intervals_normalise(sets);
+    return true;
+}
+
+static bool find_sets(const tm_rank_view *view, part_sets *s) {
+    const tm_busy *busy = view->busy;
+    const tm_host_time *host = view->host;
+    tm_intervals copies = TM_INTERVALS(), sets = TM_INTERVALS(), comm = TM_INTERVALS();
+    const tm_intervals none = TM_INTERVALS();
+    const tm_intervals *const raw[OTHER] = {
+        [KERNEL] = &busy->compute,  [COMM] = &comm,         [MEMCPY] = &copies, [MEMSET] = &sets,
+        [RUNTIME] = &host->runtime, [INPUT] = &host->input, [CPU] = &host->cpu,
+    };
+    bool ok = split_memory(view->timeline, &copies, &sets) &&
+              tm_intervals_unite(&busy->communication, &host->communication, &comm) &&
+              tm_intervals_unite(&busy->compute, &busy->communication, &s->kernels);
+    for (int p = 0; p < OTHER && ok; p++)
+        ok = tm_intervals_unite(p > 0 ? &s->up_to[p - 1] : &none, raw[p], &s->up_to[p]);
+    for (size_t i = 0; i < view->timeline->n_steps && ok; i++)
+        ok = tm_intervals_add(&s->steps, view->timeline->steps[i].begin_ns,
+                              view->timeline->steps[i].end_ns);
+    tm_intervals_normalise(&s->steps);
+    tm_vec_free(&copies);
+    tm_vec_free(&sets);
+    tm_vec_free(&comm);
+    return ok;
+}
+
+/* Sets a step's parts, and adds them to the rank's. */
+static void add_parts(const part_sets *s, const tm_step *step, int64_t window_ns, int64_t *sums,
+                      tm_cell *cells) {
+    int64_t before = 0;
+    for (int p = 0; p < N_PARTS; p++) {
+        int64_t up_to = p == OTHER
+                            ? window_ns
+                            : tm_intervals_length_in(&s->up_to[p], step->begin_ns, step->end_ns);
+        tm_cell_set_int(&cells[p], up_to - before);
+        sums[p] += up_to - before;
+        before = up_to;
+    }
+}
+
+static bool add_steps(const tm_rank_view *view, const part_sets *s, tm_table *table, int64_t *sums,
+                      int64_t *length) {
+    const tm_timeline *timeline = view->timeline;
+    for (size_t i = 0; i < timeline->n_steps; i++) {
+        const tm_step *step = &timeline->steps[i];
+        int64_t window = tm_step_window(timeline, step);
+        int64_t kernels = tm_intervals_length_in(&s->kernels, step->begin_ns, step->end_ns);
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return false;
+        tm_cell_set_int(&row[S_RANK], timeline->rank);
+        tm_cell_set_int(&row[S_STEP], step->number);
+        tm_cell_set_int(&row[S_LENGTH], window);
+        add_parts(s, step, window, sums, row + S_PARTS);
+        if (view->busy->any)
+            tm_cell_set_ratio(&row[S_UTILIZATION], 100, kernels, window);
+        *length += window;
+    }
+    return true;
+}
+
+static bool add_rank(const tm_rank_view *view, const part_sets *s, const int64_t *sums,
+                     int64_t length, tm_table *table) {
+    tm_cell *row = tm_table_add_row(table);
+    tm_gpu_use use;
+    if (!row || !tm_gpu_use_find(view, &s->steps, &use))
+        return false;
+    tm_cell_set_int(&row[R_RANK], view->timeline->rank);
+    tm_cell_set_int(&row[R_STEPS], (int64_t)view->timeline->n_steps);
+    tm_cell_set_int(&row[R_LENGTH], length);
+    for (int p = 0; p < N_PARTS; p++)
+        tm_cell_set_int(&row[R_PARTS + p], sums[p]);
+    int64_t kernels = 0;
+    for (size_t i = 0; i < view->timeline->n_steps; i++)
+        kernels += tm_intervals_length_in(&s->kernels, view->timeline->steps[i].begin_ns,
+                                          view->timeline->steps[i].end_ns);
+    if (view->busy->any)
+        tm_cell_set_ratio(&row[R_USES + UTILIZATION], 100, kernels, length);
+    if (use.has_blocks && length > 0)
+        tm_cell_set_real(&row[R_USES + SM_EFFICIENCY], 100 * use.filled_ns / (double)length);
+    if (use.occupied_ns > 0)
+        tm_cell_set_real(&row[R_USES + OCCUPANCY], use.occupancy / (double)use.occupied_ns);
+    tm_cell_set_ratio(&row[R_USES + TENSOR], 100, use.tensor_ns, use.compute_ns);
+    return true;
+}
+
+static tm_status overview_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    part_sets s;
+    int64_t sums[N_PARTS] = {0}, length = 0;
+    open_sets(&s);
+    bool ok = find_sets(view, &s) &&
+              add_steps(view, &s, tm_tables_find(out, step_def.name), sums, &length) &&
+              add_rank(view, &s, sums, length, tm_tables_find(out, rank_def.name));
+    close_sets(&s);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* The mean of a column over the ranks that have it, by the lengths of their steps. */
+static void set_mean(const tm_table *ranks, int column, tm_cell *cell) {
+    double sum = 0, length = 0;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const tm_cell *row = tm_table_row(ranks, i);
+        if (row[column].null)
+            continue;
+        sum += row[column].value.r * (double)row[R_LENGTH].value.i;
+        length += (double)row[R_LENGTH].value.i;
+    }
+    if (length > 0)
+        tm_cell_set_real(cell, sum / length);
+}
+
+static int64_t sum_of(const tm_table *ranks, int column) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        sum = tm_sum(sum, tm_table_row(ranks, i)[column].value.i);
+    return sum;
+}
+
+static tm_status overview_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    const tm_table *ranks = tm_tables_find(out, rank_def.name);
+    int64_t n = 0, steps = sum_of(ranks, R_STEPS), length = sum_of(ranks, R_LENGTH);
+    tm_cell *row = tm_table_add_row(tm_tables_find(out, job_def.name));
+    if (!row)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        n += tm_table_row(ranks, i)[R_STEPS].value.i > 0;
+    tm_cell_set_int(&row[J_RANKS], n);
+    tm_cell_set_int(&row[J_STEPS], steps);
+    if (steps > 0)
+        tm_cell_set_int(&row[J_MEAN], tm_round_ratio(length, steps));
+    tm_cell_set_int(&row[J_LENGTH], length);
+    for (int p = 0; p < N_PARTS; p++) {
+        int64_t sum = sum_of(ranks, R_PARTS + p);
+        tm_cell_set_int(&row[J_PARTS + p], sum);
+        tm_cell_set_ratio(&row[J_SHARES + p], 100, sum, length);
+    }
+    for (int u = 0; u < N_USES; u++)
+        set_mean(ranks, R_USES + u, &row[J_USES + u]);
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_overview = {
+    .name = "overview",
+    .summary = "where a step's time goes, and how well the GPUs are used",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = overview_rank,
+    .job = overview_job,
+};

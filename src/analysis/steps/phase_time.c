@@ -1,0 +1,305 @@
+#include "phase_time.h"
+
+#include <stdlib.h>
+
+#include "analysis/shared/host_time.h"
+#include "analysis/shared/words.h"
+
+/* What threads do before it is told apart. */
+typedef struct raw_time {
+    const tm_rank_view *view;
+    tm_intervals optimizer, updates; /* with and without the clearing of gradients */
+    tm_intervals backward;
+    tm_intervals calls; /* operators and calls of the runtime on the main threads */
+    tm_vec marks;       /* of int64_t: where steps begin, ascending */
+} raw_time;
+
+/* What a thread is, by what it holds. */
+typedef struct thread_kind {
+    uint32_t n_operators, n_backward;
+    bool marks_steps, optimizes;
+} thread_kind;
+
+static bool is_scoped(const tm_timeline *timeline, uint32_t row) {
+    return timeline->kind[row] == TM_DURATION &&
+           (timeline->category[row] == TM_CAT_CPU_OP ||
+            timeline->category[row] == TM_CAT_USER_ANNOTATION);
+}
+
+static thread_kind look_at(raw_time *raw, const tm_track *track) {
+    const tm_timeline *timeline = raw->view->timeline;
+    thread_kind kind = {0};
+    for (uint32_t row = track->first; row < track->first + track->count; row++) {
+        if (!is_scoped(timeline, row))
+            continue;
+        tm_word word = tm_words_at(raw->view->words, timeline->name[row]);
+        kind.n_operators += timeline->category[row] == TM_CAT_CPU_OP;
+        kind.n_backward += word == TM_WORD_BACKWARD;
+        kind.marks_steps |= word == TM_WORD_STEP;
+        kind.optimizes |= word == TM_WORD_OPTIMIZER || word == TM_WORD_ZERO_GRAD;
+    }
+    return kind;
+}
+
+/* Autograd's threads run its nodes and nothing that marks the course of training. */
+static bool is_autograd(const thread_kind *kind) {
+    return kind->n_backward > 0 && !kind->marks_steps && !kind->optimizes;
+}
+
+/* The set that an event of a thread belongs to, NULL for none. */
+static tm_intervals *set_of(raw_time *raw, uint32_t row, bool main_thread, bool autograd) {
+    const tm_timeline *timeline = raw->view->timeline;
+    uint8_t category = timeline->category[row];
+    if (timeline->kind[row] != TM_DURATION)
+        return NULL;
+    if (is_scoped(timeline, row)) {
+        tm_word word = tm_words_at(raw->view->words, timeline->name[row]);
+        if (word == TM_WORD_OPTIMIZER || word == TM_WORD_ZERO_GRAD)
+            return word == TM_WORD_OPTIMIZER ? &raw->updates : &raw->optimizer;
+        if (word == TM_WORD_BACKWARD && category == TM_CAT_CPU_OP)
+            return &raw->backward;
+        if (category == TM_CAT_USER_ANNOTATION || tm_word_is_scope(word))
+            return NULL; /* may enclose anything */
+    } else if (category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER) {
+        return NULL;
+    }
+    return autograd ? &raw->backward : main_thread ? &raw->calls : NULL;
+}
+
+static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, bool autograd) {
+    const tm_timeline *timeline = raw->view->timeline;
+    for (uint32_t row = track->first; row < track->first + track->count; row++) {
+        int64_t begin = timeline->begin_ns[row];
+        tm_intervals *set = set_of(raw, row, main_thread, autograd);
+        if (set && !tm_intervals_add(set, begin, begin + timeline->duration_ns[row]))
+            return false;
+        if (is_scoped(timeline, row) &&
+            tm_words_at(raw->view->words, timeline->name[row]) == TM_WORD_STEP &&
+            !tm_vec_append(&raw->marks, &begin, 1))
+            return false;
+    }
+    return true;
+}
+
+static int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Adds one set to another, which is a normal set afterwards. */
+static bool join(tm_intervals *into, const tm_intervals *from) {
+    const tm_interval *v = from->data;
+    for (size_t i = 0; i < from->n; i++)
+        if (!tm_intervals_add(into, v[i].begin_ns, v[i].end_ns))
+            return false;
+    tm_intervals_normalise(into);
+    return true;
+}
+
+/* Looks at the threads first: which are autograd's, and which is the program's own. */
+static bool collect(raw_time *raw) {
+    const tm_timeline *timeline = raw->view->timeline;
+    thread_kind *kinds = calloc(timeline->n_tracks + 1, sizeof *kinds);
+    size_t busiest = timeline->n_tracks;
+    bool marked = false, ok = kinds != NULL;
+    for (size_t t = 0; t < timeline->n_tracks && ok; t++) {
+        if (timeline->tracks[t].kind != TM_TRACK_CPU)
+            continue;
+        kinds[t] = look_at(raw, &timeline->tracks[t]);
+        marked = marked || kinds[t].marks_steps;
+        if (!is_autograd(&kinds[t]) && kinds[t].n_operators > 0 &&
+            (busiest == timeline->n_tracks || kinds[t].n_operators > kinds[busiest].n_operators))
+            busiest = t;
+    }
+    for (size_t t = 0; t < timeline->n_tracks && ok; t++)
+        if (timeline->tracks[t].kind == TM_TRACK_CPU)
+            ok = add_thread(raw, &timeline->tracks[t], marked ? kinds[t].marks_steps : t == busiest,
+                            is_autograd(&kinds[t]));
+    free(kinds);
+    tm_intervals_normalise(&raw->updates);
+    ok = ok && join(&raw->optimizer, &raw->updates);
+    tm_intervals_normalise(&raw->backward);
+    tm_intervals_normalise(&raw->calls);
+    if (raw->marks.n > 1)
+        qsort(raw->marks.data, raw->marks.n, raw->marks.size, by_value);
+    return ok;
+}
+
+/* True where the set has time in [begin, end); *from moves on with ascending begins. */
+static bool has_time_in(const tm_intervals *set, size_t *from, int64_t begin_ns, int64_t end_ns) {
+    const tm_interval *v = set->data;
+    while (*from < set->n && v[*from].end_ns <= begin_ns)
+        (*from)++;
+    return *from < set->n && v[*from].begin_ns < end_ns;
+}
+
+static bool has_mark_in(const tm_vec *marks, size_t *from, int64_t begin_ns, int64_t end_ns) {
+    const int64_t *v = marks->data;
+    while (*from < marks->n && v[*from] < begin_ns)
+        (*from)++;
+    return *from < marks->n && v[*from] < end_ns;
+}
+
+/* Closes the gaps of backward in which the program does nothing else. */
+static bool close_gaps(const raw_time *raw, tm_intervals *out) {
+    const tm_interval *v = raw->backward.data;
+    size_t call = 0, optimizer = 0, input = 0, mark = 0;
+    for (size_t i = 0; i < raw->backward.n; i++) {
+        int64_t begin = v[i].begin_ns, before = i > 0 ? v[i - 1].end_ns : begin;
+        bool other = i == 0 || has_time_in(&raw->calls, &call, before, begin) ||
+                     has_time_in(&raw->optimizer, &optimizer, before, begin) ||
+                     has_time_in(&raw->view->host->input, &input, before, begin) ||
+                     has_mark_in(&raw->marks, &mark, before, begin);
+        if (!tm_intervals_add(out, other ? begin : before, v[i].end_ns))
+            return false;
+    }
+    return true;
+}
+
+/* The begin of the next interval of a set at or behind a time; INT64_MAX for none. */
+static int64_t next_begin(const tm_intervals *set, size_t *from, int64_t time_ns) {
+    const tm_interval *v = set->data;
+    while (*from < set->n && v[*from].begin_ns < time_ns)
+        (*from)++;
+    return *from < set->n ? v[*from].begin_ns : INT64_MAX;
+}
+
+/* The main threads' calls in none of the other phases, joined up to where another phase or a step
+ * begins; forward where that is backward, or where there is none at all. Gradients are cleared
+ * before forward or behind it, so that tells nothing. */
+static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phase_time *out,
+                         tm_intervals *forward_and_clearing) {
+    const tm_interval *v = calls->data;
+    const int64_t *marks = raw->marks.data;
+    size_t backward = 0, optimizer = 0, data = 0, mark = 0;
+    for (size_t i = 0, k; i < calls->n; i = k) {
+        int64_t begin = v[i].begin_ns;
+        int64_t b = next_begin(&out->host[TM_PHASE_BACKWARD], &backward, begin);
+        int64_t o = next_begin(&raw->updates, &optimizer, begin);
+        int64_t d = next_begin(&out->host[TM_PHASE_DATA], &data, begin);
+        while (mark < raw->marks.n && marks[mark] <= begin)
+            mark++;
+        int64_t next = mark < raw->marks.n ? marks[mark] : INT64_MAX;
+        next = o < next ? o : next;
+        next = d < next ? d : next;
+        bool forward = b < next || out->host[TM_PHASE_BACKWARD].n == 0;
+        next = b < next ? b : next;
+        for (k = i + 1; k < calls->n && v[k].begin_ns < next; k++)
+            ;
+        int64_t end = v[k - 1].end_ns < next ? v[k - 1].end_ns : next;
+        if (forward && !tm_intervals_add(forward_and_clearing, begin, end))
+            return false;
+    }
+    return tm_intervals_subtract(forward_and_clearing, &raw->optimizer,
+                                 &out->host[TM_PHASE_FORWARD]);
+}
+
+static bool split_host(const raw_time *raw, tm_phase_time *out) {
+    enum { BACKWARD, TAKEN, ALL, CALLS, FORWARD, NONE, N_SETS };
+    const tm_intervals *input = &raw->view->host->input, *optimizer = &raw->optimizer;
+    tm_intervals s[N_SETS];
+    for (int i = 0; i < N_SETS; i++)
+        s[i] = TM_INTERVALS();
+    bool ok = close_gaps(raw, &s[BACKWARD]) &&
+              tm_intervals_unite(optimizer, &s[NONE], &out->host[TM_PHASE_OPTIMIZER]) &&
+              tm_intervals_subtract(&s[BACKWARD], optimizer, &out->host[TM_PHASE_BACKWARD]) &&
+              tm_intervals_unite(optimizer, &s[BACKWARD], &s[TAKEN]) &&
+              tm_intervals_subtract(input, &s[TAKEN], &out->host[TM_PHASE_DATA]) &&
+              tm_intervals_unite(&s[TAKEN], input, &s[ALL]) &&
+              tm_intervals_subtract(&raw->calls, &s[ALL], &s[CALLS]) &&
+              find_forward(raw, &s[CALLS], out, &s[FORWARD]);
+    for (int i = 0; i < N_SETS; i++)
+        tm_vec_free(&s[i]);
+    return ok;
+}
+
+/* The interval of a phase that a time lies in, NULL for none. */
+static const tm_interval *interval_at(const tm_intervals *set, int64_t time_ns) {
+    const tm_interval *v = set->data;
+    size_t low = 0, high = set->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (v[middle].end_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < set->n && v[low].begin_ns <= time_ns ? &v[low] : NULL;
+}
+
+/* Where the launch before was; the next is mostly there, too. */
+typedef struct place {
+    const tm_interval *interval;
+    int phase;
+} place;
+
+/* The phase of the host at a time; TM_N_PHASES for other. */
+static int phase_at(const tm_phase_time *phases, place *last, int64_t time_ns) {
+    if (last->interval && last->interval->begin_ns <= time_ns && time_ns < last->interval->end_ns)
+        return last->phase;
+    for (int p = 0; p < TM_N_PHASES; p++) {
+        const tm_interval *found = interval_at(&phases->host[p], time_ns);
+        if (found) {
+            *last = (place){found, p};
+            return p;
+        }
+    }
+    return TM_N_PHASES;
+}
+
+static bool split_gpu(const tm_rank_view *view, tm_phase_time *out) {
+    const tm_timeline *timeline = view->timeline;
+    tm_intervals raw[TM_N_PHASES];
+    for (int p = 0; p < TM_N_PHASES; p++)
+        raw[p] = TM_INTERVALS();
+    place last = {NULL, TM_N_PHASES};
+    bool ok = true;
+    for (size_t row = 0; row < timeline->n_events && ok; row++) {
+        uint32_t launch = timeline->launch[row];
+        if (timeline->role[row] == TM_ROLE_NONE || launch == TM_NO_EVENT)
+            continue;
+        int phase = phase_at(out, &last, timeline->begin_ns[launch]);
+        int64_t begin = timeline->begin_ns[row];
+        if (phase < TM_N_PHASES)
+            ok = tm_intervals_add(&raw[phase], begin, begin + timeline->duration_ns[row]);
+    }
+    tm_intervals taken = TM_INTERVALS(), next = TM_INTERVALS();
+    for (int p = 0; p < TM_N_PHASES && ok; p++) {
+        tm_intervals_normalise(&raw[p]);
+        ok = tm_intervals_subtract(&raw[p], &taken, &out->gpu[p]) &&
+             tm_intervals_unite(&taken, &raw[p], &next);
+        tm_intervals swap = taken;
+        taken = next;
+        next = swap;
+    }
+    for (int p = 0; p < TM_N_PHASES; p++)
+        tm_vec_free(&raw[p]);
+    tm_vec_free(&taken);
+    tm_vec_free(&next);
+    return ok;
+}
+
+tm_status tm_phase_time_find(const tm_rank_view *view, tm_phase_time *out, tm_error *err) {
+    raw_time raw = {.view = view,
+                    .optimizer = TM_INTERVALS(),
+                    .updates = TM_INTERVALS(),
+                    .backward = TM_INTERVALS(),
+                    .calls = TM_INTERVALS(),
+                    .marks = TM_VEC(int64_t)};
+    for (int p = 0; p < TM_N_PHASES; p++)
+        out->host[p] = out->gpu[p] = TM_INTERVALS();
+    bool ok = collect(&raw) && split_host(&raw, out) && split_gpu(view, out);
+    tm_vec_free(&raw.optimizer);
+    tm_vec_free(&raw.updates);
+    tm_vec_free(&raw.backward);
+    tm_vec_free(&raw.calls);
+    tm_vec_free(&raw.marks);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_phase_time_free(tm_phase_time *phases) {
+    for (int p = 0; p < TM_N_PHASES; p++) {
+        tm_vec_free(&phases->host[p]);
+        tm_vec_free(&phases->gpu[p]);
+    }
+}

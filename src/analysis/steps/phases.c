@@ -1,0 +1,153 @@
+/* Analysis `phases`: forward, backward, optimizer and data loading of each step. */
+#include "analysis/analyses.h"
+
+#include "analysis/shared/busy.h"
+#include "phase_time.h"
+
+/* Each of the three times has these, in this order. */
+enum { N_PARTS = TM_N_PHASES + 1 };
+
+enum { RANK, STEP, LENGTH, BOTH, SHARE = BOTH + N_PARTS, HOST = SHARE + N_PARTS };
+enum { GPU = HOST + N_PARTS, IDLE = GPU + N_PARTS, N_COLUMNS };
+
+static const tm_column columns[N_COLUMNS] = {
+    [RANK] = {"rank", TM_INT, "", "Global rank."},
+    [STEP] = {"step", TM_INT, "", "N of ProfilerStep#N; 0 where the trace has no such annotation."},
+    [LENGTH] = {"step_ns", TM_INT, "ns", "The step's window."},
+    [BOTH + TM_PHASE_FORWARD] =
+        {"forward_ns", TM_INT, "ns",
+         "Time in which the GPU ran what forward launched, or was idle while the host was in "
+         "forward. The five sum to step_ns."},
+    [BOTH + TM_PHASE_BACKWARD] = {"backward_ns", TM_INT, "ns", "The same of backward."},
+    [BOTH + TM_PHASE_OPTIMIZER] =
+        {"optimizer_ns", TM_INT, "ns",
+         "The same of the optimizer: Optimizer.step and Optimizer.zero_grad."},
+    [BOTH + TM_PHASE_DATA] = {"data_ns", TM_INT, "ns", "The same of waiting for a batch."},
+    [BOTH + TM_N_PHASES] = {"other_ns", TM_INT, "ns", "The rest of the step."},
+    [SHARE + TM_PHASE_FORWARD] = {"forward_pct", TM_REAL, "%",
+                                  "100 forward_ns / step_ns; 35 to 40 % is usual."},
+    [SHARE + TM_PHASE_BACKWARD] = {"backward_pct", TM_REAL, "%",
+                                   "100 backward_ns / step_ns; 40 to 45 % is usual."},
+    [SHARE + TM_PHASE_OPTIMIZER] = {"optimizer_pct", TM_REAL, "%",
+                                    "100 optimizer_ns / step_ns; under 15 % is healthy."},
+    [SHARE + TM_PHASE_DATA] = {"data_pct", TM_REAL, "%",
+                               "100 data_ns / step_ns; under 10 % is healthy."},
+    [SHARE + TM_N_PHASES] = {"other_pct", TM_REAL, "%",
+                             "100 other_ns / step_ns; under 10 % is healthy."},
+    [HOST + TM_PHASE_FORWARD] =
+        {"host_forward_ns", TM_INT, "ns",
+         "From the main thread's first call to its last before backward begins, in no other phase; "
+         "all of its calls where there is no backward. The five of the host sum to step_ns."},
+    [HOST + TM_PHASE_BACKWARD] =
+        {"host_backward_ns", TM_INT, "ns",
+         "Autograd's threads at work, with gaps in which the main thread calls nothing."},
+    [HOST + TM_PHASE_OPTIMIZER] = {"host_optimizer_ns", TM_INT, "ns",
+                                   "Inside Optimizer.step and Optimizer.zero_grad."},
+    [HOST + TM_PHASE_DATA] = {"host_data_ns", TM_INT, "ns",
+                              "Waiting for a batch: enumerate(DataLoader), enumerate(DataPipe)."},
+    [HOST + TM_N_PHASES] = {"host_other_ns", TM_INT, "ns", "The rest of the step."},
+    [GPU + TM_PHASE_FORWARD] =
+        {"gpu_forward_ns", TM_INT, "ns",
+         "GPU time of what was launched in forward; where work of two phases runs at once, the "
+         "first in this list has it. The five of the GPU and gpu_idle_ns sum to step_ns."},
+    [GPU + TM_PHASE_BACKWARD] = {"gpu_backward_ns", TM_INT, "ns", "Launched in backward."},
+    [GPU + TM_PHASE_OPTIMIZER] = {"gpu_optimizer_ns", TM_INT, "ns", "Launched in the optimizer."},
+    [GPU + TM_PHASE_DATA] = {"gpu_data_ns", TM_INT, "ns", "Launched while waiting for a batch."},
+    [GPU + TM_N_PHASES] = {"gpu_other_ns", TM_INT, "ns",
+                           "Launched elsewhere, or by a call that is not in the trace."},
+    [IDLE] = {"gpu_idle_ns", TM_INT, "ns", "The GPU did nothing."},
+};
+
+static const tm_table_def step_def = {
+    .name = "phases.step",
+    .doc = "A row for each step of a rank: its phases by what its threads do and what they "
+           "launched.",
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = 2,
+    .top = LENGTH,
+    .form = TM_FORM_MAP,
+};
+
+static const tm_table_def *const defs[] = {&step_def};
+
+/* busy: the union of P, C and M; idle_host: each phase of the host without it. */
+typedef struct phase_sets {
+    tm_phase_time phases;
+    tm_intervals busy;
+    tm_intervals idle_host[TM_N_PHASES];
+} phase_sets;
+
+static bool complete(const tm_rank_view *view, phase_sets *s) {
+    tm_intervals kernels = TM_INTERVALS();
+    bool ok = tm_intervals_unite(&view->busy->compute, &view->busy->communication, &kernels) &&
+              tm_intervals_unite(&kernels, &view->busy->memory, &s->busy);
+    for (int p = 0; p < TM_N_PHASES && ok; p++)
+        ok = tm_intervals_subtract(&s->phases.host[p], &s->busy, &s->idle_host[p]);
+    tm_vec_free(&kernels);
+    return ok;
+}
+
+static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int64_t window_ns) {
+    int64_t begin = step->begin_ns, end = step->end_ns;
+    int64_t busy = tm_intervals_length_in(&s->busy, begin, end);
+    int64_t both = window_ns, host = window_ns, gpu = busy;
+    for (int p = 0; p < TM_N_PHASES; p++) {
+        int64_t in_host = tm_intervals_length_in(&s->phases.host[p], begin, end);
+        int64_t in_gpu = tm_intervals_length_in(&s->phases.gpu[p], begin, end);
+        int64_t in_both = in_gpu + tm_intervals_length_in(&s->idle_host[p], begin, end);
+        tm_cell_set_int(&row[BOTH + p], in_both);
+        tm_cell_set_ratio(&row[SHARE + p], 100, in_both, window_ns);
+        tm_cell_set_int(&row[HOST + p], in_host);
+        tm_cell_set_int(&row[GPU + p], in_gpu);
+        both -= in_both;
+        host -= in_host;
+        gpu -= in_gpu;
+    }
+    tm_cell_set_int(&row[BOTH + TM_N_PHASES], both);
+    tm_cell_set_ratio(&row[SHARE + TM_N_PHASES], 100, both, window_ns);
+    tm_cell_set_int(&row[HOST + TM_N_PHASES], host);
+    tm_cell_set_int(&row[GPU + TM_N_PHASES], gpu);
+    tm_cell_set_int(&row[IDLE], window_ns - busy);
+}
+
+static tm_status add_steps(const tm_rank_view *view, const phase_sets *s, tm_tables *out,
+                           tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    tm_table *table = tm_tables_find(out, step_def.name);
+    for (size_t i = 0; i < timeline->n_steps; i++) {
+        tm_cell *row = tm_table_add_row(table);
+        int64_t window = tm_step_window(timeline, &timeline->steps[i]);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[RANK], timeline->rank);
+        tm_cell_set_int(&row[STEP], timeline->steps[i].number);
+        tm_cell_set_int(&row[LENGTH], window);
+        set_step(row, s, &timeline->steps[i], window);
+    }
+    return TM_OK;
+}
+
+static tm_status phases_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    phase_sets s = {.busy = TM_INTERVALS()};
+    for (int p = 0; p < TM_N_PHASES; p++)
+        s.idle_host[p] = TM_INTERVALS();
+    tm_status status = tm_phase_time_find(view, &s.phases, err);
+    if (status == TM_OK && !complete(view, &s))
+        status = tm_fail_memory(err);
+    if (status == TM_OK)
+        status = add_steps(view, &s, out, err);
+    tm_phase_time_free(&s.phases);
+    tm_vec_free(&s.busy);
+    for (int p = 0; p < TM_N_PHASES; p++)
+        tm_vec_free(&s.idle_host[p]);
+    return status;
+}
+
+const tm_analysis tm_analysis_phases = {
+    .name = "phases",
+    .summary = "forward, backward, optimizer and data loading of each step",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = phases_rank,
+};

@@ -1,0 +1,83 @@
+/* Analysis `ratio`: communication to computation. */
+#include "analysis/analyses.h"
+
+#include "analysis/shared/busy.h"
+
+/* The columns that both tables share, behind their keys. */
+enum { R_COMM, R_COMPUTE, R_RATIO, R_EXPOSED, N_RATIOS };
+
+#define RATIO_COLUMNS                                                                              \
+    {"comm_ns", TM_INT, "ns", "|C|: the union of communication kernels."},                         \
+        {"compute_ns", TM_INT, "ns", "|P|: the union of kernels that do not communicate."},        \
+        {"comm_to_compute", TM_REAL, "", "comm_ns / compute_ns."}, {                               \
+        "exposed_to_window", TM_REAL, "", "exposed_comm_ns / window_ns of `overlap`."              \
+    }
+
+static const tm_column rank_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    RATIO_COLUMNS,
+};
+
+static const tm_column step_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"step", TM_INT, "", "N of ProfilerStep#N; 0 where the trace has no such annotation."},
+    RATIO_COLUMNS,
+};
+
+static const tm_table_def rank_def = {
+    .name = "ratio.rank",
+    .doc = "A row for each rank: its communication against its computation.",
+    .columns = rank_columns,
+    .n_columns = 1 + N_RATIOS,
+    .n_keys = 1,
+    .top = 1 + R_RATIO,
+    .form = TM_FORM_BARS,
+};
+
+static const tm_table_def step_def = {
+    .name = "ratio.step",
+    .doc = "A row for each rank and step: the same, clipped to the step's window.",
+    .columns = step_columns,
+    .n_columns = 2 + N_RATIOS,
+    .n_keys = 2,
+    .top = 2 + R_RATIO,
+    .form = TM_FORM_MAP,
+};
+
+static const tm_table_def *const defs[] = {&rank_def, &step_def};
+
+static void set_ratios(tm_cell *cells, const tm_busy_times *t) {
+    tm_cell_set_int(&cells[R_COMM], t->comm_ns);
+    tm_cell_set_int(&cells[R_COMPUTE], t->compute_ns);
+    tm_cell_set_ratio(&cells[R_RATIO], 1.0, t->comm_ns, t->compute_ns);
+    tm_cell_set_ratio(&cells[R_EXPOSED], 1.0, t->exposed_comm_ns, t->window_ns);
+}
+
+static tm_status ratio_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    tm_busy_times t = tm_busy_rank(view->busy);
+    tm_cell *row = tm_table_add_row(tm_tables_find(out, rank_def.name));
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[0], timeline->rank);
+    set_ratios(row + 1, &t);
+    tm_table *steps = tm_tables_find(out, step_def.name);
+    for (size_t i = 0; i < timeline->n_steps; i++) {
+        t = tm_busy_step(view->busy, timeline, &timeline->steps[i]);
+        row = tm_table_add_row(steps);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[0], timeline->rank);
+        tm_cell_set_int(&row[1], timeline->steps[i].number);
+        set_ratios(row + 2, &t);
+    }
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_ratio = {
+    .name = "ratio",
+    .summary = "communication to computation, and the share of the window that it shows",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = ratio_rank,
+};

@@ -1,0 +1,404 @@
+/* Analysis `stragglers`: who comes last, what it costs the others, and whether it lasts. */
+#include "analysis/analyses.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/median.h"
+#include "evidence.h"
+#include "timeline/collectives.h"
+#include "trial.h"
+
+enum {
+    R_RANK,
+    R_HOST,
+    R_COLLECTIVES,
+    R_LAST,
+    R_LAST_SHARE,
+    R_TIED,
+    R_WAIT,
+    R_CAUSED,
+    R_CAUSED_SHARE,
+    R_DIRECT,
+    R_INDIRECT,
+    R_SPEED,
+    R_LED,
+    R_VERDICT,
+    N_RANK_COLUMNS
+};
+
+static const tm_column rank_columns[N_RANK_COLUMNS] = {
+    [R_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [R_HOST] = {"host", TM_TEXT, "", "Host of the rank, as in job.rank."},
+    [R_COLLECTIVES] = {"collectives", TM_INT, "",
+                       "Complete synchronising collectives that it took part in."},
+    [R_LAST] = {"last_arrivals", TM_INT, "", "In how many of them it came last alone."},
+    [R_LAST_SHARE] = {"last_share", TM_REAL, "",
+                      "last_arrivals / those of its collectives in which one rank came last "
+                      "alone."},
+    [R_TIED] = {"tied", TM_INT, "", "In how many it shared the last place within uncertainty."},
+    [R_WAIT] =
+        {"wait_ns", TM_INT, "ns",
+         "Sum of max(0, min(end, L) - begin), L the begin of the last rank; null where it has "
+         "no such collective."},
+    [R_CAUSED] = {"caused_wait_ns", TM_INT, "ns",
+                  "Wait of others that it caused, in layers: the ranks before each gap between two "
+                  "arrivals wait because of those behind it, who share that equally."},
+    [R_CAUSED_SHARE] = {"caused_share", TM_REAL, "", "caused_wait_ns / the sum over all ranks."},
+    [R_DIRECT] =
+        {"direct_ns", TM_INT, "ns",
+         "Of its caused_wait_ns, what it caused by itself: without the part that is due to "
+         "its own waiting in other groups' operations, or for a sender, since its group was "
+         "together last."},
+    [R_INDIRECT] =
+        {"indirect_ns", TM_INT, "ns",
+         "What it caused through others: that part of their caused waits, passed back to "
+         "those who kept them waiting; over ranks direct_ns + indirect_ns sum to wait_ns."},
+    [R_SPEED] = {"relative_speed", TM_REAL, "",
+                 "Median over steps of the ranks' median compute_ns / its own: below 1 is slow."},
+    [R_LED] = {"steps_led", TM_INT, "",
+               "Steps in which its direct_ns + indirect_ns are larger than any other rank's."},
+    [R_VERDICT] = {"verdict", TM_TEXT, "",
+                   "straggler where it, or what it shares the cost with, is persistent; else ok."},
+};
+
+static const tm_table_def rank_def = {
+    .name = "stragglers.rank",
+    .doc = "A row for each rank: how often it came last, and what that cost the others.",
+    .columns = rank_columns,
+    .n_columns = N_RANK_COLUMNS,
+    .n_keys = 1,
+    .top = R_CAUSED,
+    .form = TM_FORM_BARS,
+};
+
+static const tm_column pair_columns[] = {
+    {"rank", TM_INT, "", "The rank that came late."},
+    {"for_rank", TM_INT, "", "The rank that waited."},
+    {"wait_ns", TM_INT, "ns",
+     "The part of its wait that the late rank caused; pairs with a share only, and none in jobs of "
+     "over 512 ranks."},
+};
+
+static const tm_table_def pair_def = {
+    .name = "stragglers.pair",
+    .doc = "A row for each late and waiting rank: the layered split by who caused it.",
+    .columns = pair_columns,
+    .n_columns = 3,
+    .n_keys = 2,
+    .top = 2,
+};
+
+enum { S_STEP, S_RANK, S_CAUSED, S_DIRECT, S_INDIRECT, S_LATENESS, N_STEP_COLUMNS };
+
+static const tm_column step_columns[N_STEP_COLUMNS] = {
+    {"step", TM_INT, "", "N of ProfilerStep#N; steps with waits only."},
+    {"rank", TM_INT, "",
+     "The step's leader: the largest direct_ns + indirect_ns, the lowest of equals."},
+    {"caused_wait_ns", TM_INT, "ns", "What it caused in this step's operations."},
+    {"direct_ns", TM_INT, "ns", "Of it, what it caused by itself, as in stragglers.rank."},
+    {"indirect_ns", TM_INT, "ns",
+     "What it caused through others in this step's operations, as in stragglers.rank."},
+    {"lateness_ns", TM_INT, "ns",
+     "Sum of L minus the runner-up's begin over the collectives in which it came last."},
+};
+
+static const tm_table_def step_def = {
+    .name = "stragglers.step",
+    .doc = "A row for each step: who held it up most.",
+    .columns = step_columns,
+    .n_columns = N_STEP_COLUMNS,
+    .n_keys = 1,
+    .top = 2,
+};
+
+enum { B_RANK, B_STEP, B_WAIT, B_CAUSED, B_DIRECT, B_INDIRECT, N_BOTH_COLUMNS };
+
+static const tm_column both_columns[N_BOTH_COLUMNS] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"step", TM_INT, "", "N of ProfilerStep#N; steps with waits only."},
+    {"wait_ns", TM_INT, "ns", "Its waits in this step's operations, as in stragglers.rank."},
+    {"caused_wait_ns", TM_INT, "ns", "What it caused in them, as in stragglers.rank."},
+    {"direct_ns", TM_INT, "ns", "Of it, what it caused by itself."},
+    {"indirect_ns", TM_INT, "ns", "What it caused through others."},
+};
+
+static const tm_table_def both_def = {
+    .name = "stragglers.rank_step",
+    .doc = "A row for each rank and step: what it waited, and what others waited because of it.",
+    .columns = both_columns,
+    .n_columns = N_BOTH_COLUMNS,
+    .n_keys = 2,
+    .top = B_DIRECT,
+    .form = TM_FORM_MAP,
+};
+
+enum { J_VERDICT, J_RANK, J_HOST, J_LEVEL, J_EVIDENCE, N_JOB_COLUMNS };
+
+static const tm_column job_columns[N_JOB_COLUMNS] = {
+    [J_VERDICT] =
+        {"verdict", TM_TEXT, "",
+         "none: all waits are under 1 % of all windows. persistent: one rank leads at least half "
+         "of 3 or more steps, comes last more often than chance (z > 3; if its cost is indirect "
+         "for "
+         "the most part, leads more often), costs an even share of all and 15 % of the rest at "
+         "least, and more than its clock may be wrong by. rotating: no rank leads half of the "
+         "steps. Else inconclusive. Null where nothing could be matched."},
+    [J_RANK] = {"rank", TM_INT, "",
+                "The persistent rank, else the one with the largest direct_ns + indirect_ns; null "
+                "for none."},
+    [J_HOST] = {"host", TM_TEXT, "", "Its host."},
+    [J_LEVEL] =
+        {"level", TM_TEXT, "",
+         "host or group where the ranks of one host or process group, at most half of all, hold "
+         "80 % of all cost and each at least half of their mean: the smallest such; else rank."},
+    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "A sentence that can be checked in these tables."},
+};
+
+static const tm_table_def job_def = {
+    .name = "stragglers.job",
+    .doc = "One row: the verdict.",
+    .columns = job_columns,
+    .n_columns = N_JOB_COLUMNS,
+    .n_keys = 0,
+    .top = -1,
+    .n_prose = 1,
+};
+
+static const tm_table_def *const defs[] = {&job_def,       &rank_def,       &step_def,
+                                           &both_def,      &pair_def,       &tm_trial_part,
+                                           &tm_trial_cost, &tm_trial_member};
+
+static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
+    double share = 1.0 / (double)answer->group_size;
+    return (tm_toll){
+        .rank = rank,
+        .step = answer->step,
+        .collectives = 1,
+        .last = answer->last,
+        .tied = answer->tied,
+        .untied = answer->untied,
+        .wait_ns = answer->wait_ns,
+        .lateness_ns = answer->lateness_ns,
+        .doubt_ns = answer->doubt_ns,
+        .caused = {answer->caused_ns, answer->caused_fraction},
+        .expected = answer->untied ? share : 0.0,
+        .variance = answer->untied ? share * (1.0 - share) : 0.0,
+    };
+}
+
+/* The rank's toll of one step, begun where it is new; NULL when memory is out. */
+static tm_toll *toll_of_step(tm_vec *tolls, int64_t rank, int64_t step) {
+    tm_toll *v = tolls->data;
+    for (size_t i = tolls->n; i-- > 0;)
+        if (v[i].step == step)
+            return &v[i];
+    tm_toll fresh = {.rank = rank, .step = step};
+    return tm_vec_append(tolls, &fresh, 1);
+}
+
+static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    tm_vec tolls = TM_VEC(tm_toll);
+    tm_status status = TM_OK;
+    size_t n = timeline->answers ? timeline->n_attrs[TM_ATTR_COLLECTIVE] : 0;
+    for (size_t i = 0; i < n && status == TM_OK; i++) {
+        const tm_comm_answer *answer = &timeline->answers[i];
+        if (answer->wait_ns < 0)
+            continue;
+        tm_toll one = toll_of(timeline->rank, answer);
+        tm_toll *sum = toll_of_step(&tolls, timeline->rank, answer->step);
+        if (sum)
+            tm_toll_add(sum, &one);
+        else
+            status = tm_fail_memory(err);
+    }
+    for (size_t i = 0; i < tolls.n && status == TM_OK; i++)
+        status = tm_trial_add_part(out, (const tm_toll *)tolls.data + i, err);
+    tm_vec_free(&tolls);
+    return status;
+}
+
+/* A causing rank's pairs came from several processes: they are added up before they are rounded. */
+static tm_status add_pairs(const tm_collectives *own, tm_tables *out, tm_error *err) {
+    const tm_pair *pairs = own->pairs.data;
+    tm_table *table = tm_tables_find(out, pair_def.name);
+    tm_pair_map map = {0};
+    tm_vec sums = TM_VEC(tm_pair);
+    bool ok = true;
+    for (size_t i = 0; i < own->pairs.n && ok; i++) {
+        tm_share share = {pairs[i].whole_ns, pairs[i].fraction};
+        ok = tm_pair_map_add(&map, pairs[i].rank, pairs[i].for_rank, share);
+    }
+    ok = ok && tm_pair_map_drain(&map, &sums);
+    for (size_t i = 0; i < sums.n && ok; i++) {
+        const tm_pair *sum = (const tm_pair *)sums.data + i;
+        tm_cell *row = tm_table_add_row(table);
+        ok = row != NULL;
+        if (!ok)
+            break;
+        tm_cell_set_int(&row[0], sum->rank);
+        tm_cell_set_int(&row[1], sum->for_rank);
+        tm_cell_set_int(&row[2], tm_share_round((tm_share){sum->whole_ns, sum->fraction}));
+    }
+    tm_pair_map_free(&map);
+    tm_vec_free(&sums);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status stragglers_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
+    TM_TRY(add_pairs(own, out, err));
+    return tm_trial_add_own(out, own, err);
+}
+
+static int64_t steps_led(const tm_trial *t, int64_t rank) {
+    int64_t led = 0;
+    for (size_t i = 0; i < t->n_leaders; i++)
+        led += t->leaders[i].rank == rank;
+    return led;
+}
+
+/* A rank that only sends may have cost without collectives of its own. */
+static tm_status add_rank(const tm_trial *t, size_t i, tm_table *table, tm_cell *row,
+                          tm_error *err) {
+    const tm_toll *r = &t->ranks[i];
+    bool straggler = t->verdict.kind == TM_VERDICT_PERSISTENT && t->among[i];
+    if (r->collectives == 0 && r->indirect_ns == 0)
+        return TM_OK;
+    if (r->collectives > 0) {
+        tm_cell_set_int(&row[R_LAST], r->last);
+        tm_cell_set_ratio(&row[R_LAST_SHARE], 1.0, r->last, r->untied);
+        tm_cell_set_int(&row[R_TIED], r->tied);
+        tm_cell_set_int(&row[R_WAIT], r->wait_ns);
+        tm_cell_set_int(&row[R_CAUSED], tm_share_round(r->caused));
+        tm_cell_set_ratio(&row[R_CAUSED_SHARE], 1.0, tm_share_round(r->caused), t->verdict.wait_ns);
+    }
+    tm_cell_set_int(&row[R_DIRECT], tm_share_round(tm_toll_direct(r)));
+    tm_cell_set_int(&row[R_INDIRECT], r->indirect_ns);
+    tm_cell_set_int(&row[R_LED], steps_led(t, r->rank));
+    return tm_table_set_text(table, &row[R_VERDICT], straggler ? "straggler" : "ok", err);
+}
+
+static tm_status add_ranks(const tm_trial *t, tm_tables *tables, tm_error *err) {
+    tm_table *table = tm_tables_find(tables, rank_def.name);
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    for (size_t i = 0; i < t->n_ranks; i++) {
+        const tm_cell *host = tm_table_cell(ranks, i, "host");
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[R_RANK], t->ranks[i].rank);
+        tm_cell_set_int(&row[R_COLLECTIVES], t->ranks[i].collectives);
+        TM_TRY(tm_table_set_text(table, &row[R_HOST], host->null ? NULL : host->value.text, err));
+        TM_TRY(add_rank(t, i, table, row, err));
+    }
+    return TM_OK;
+}
+
+static tm_status add_steps(const tm_trial *t, tm_tables *tables, tm_error *err) {
+    tm_table *table = tm_tables_find(tables, step_def.name);
+    for (size_t i = 0; i < t->n_leaders; i++) {
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[S_STEP], t->leaders[i].step);
+        tm_cell_set_int(&row[S_RANK], t->leaders[i].rank);
+        tm_cell_set_int(&row[S_CAUSED], t->leaders[i].caused_ns);
+        tm_cell_set_int(&row[S_DIRECT], t->leaders[i].direct_ns);
+        tm_cell_set_int(&row[S_INDIRECT], t->leaders[i].indirect_ns);
+        tm_cell_set_int(&row[S_LATENESS], t->leaders[i].lateness_ns);
+    }
+    return TM_OK;
+}
+
+static tm_status add_both(const tm_trial *t, tm_tables *tables, tm_error *err) {
+    tm_table *table = tm_tables_find(tables, both_def.name);
+    for (size_t i = 0; i < t->n_parts; i++) {
+        const tm_toll *part = &t->parts[i];
+        if (part->step < 0)
+            continue;
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[B_RANK], part->rank);
+        tm_cell_set_int(&row[B_STEP], part->step);
+        tm_cell_set_int(&row[B_WAIT], part->wait_ns);
+        tm_cell_set_int(&row[B_CAUSED], tm_share_round(part->caused));
+        tm_cell_set_int(&row[B_DIRECT], tm_share_round(tm_toll_direct(part)));
+        tm_cell_set_int(&row[B_INDIRECT], part->indirect_ns);
+    }
+    tm_table_sort(table);
+    return TM_OK;
+}
+
+/* Whether it tells anything to name a rank's host. */
+static bool several_hosts(const tm_tables *tables) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    for (size_t i = 1; i < ranks->n_rows; i++) {
+        const tm_cell *a = tm_table_cell(ranks, i - 1, "host");
+        const tm_cell *b = tm_table_cell(ranks, i, "host");
+        if (!a->null && !b->null && strcmp(a->value.text, b->value.text) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* The host of the verdict's rank, or NULL. */
+static const char *host_of(const tm_trial *t, const tm_tables *tables) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    for (size_t i = 0; i < t->n_ranks; i++)
+        if (t->ranks[i].rank == t->verdict.rank && !tm_table_cell(ranks, i, "host")->null)
+            return tm_table_cell(ranks, i, "host")->value.text;
+    return NULL;
+}
+
+static tm_status add_job(const tm_trial *t, const tm_job *job, tm_tables *tables, tm_error *err) {
+    tm_table *table = tm_tables_find(tables, job_def.name);
+    tm_cell *row = tm_table_add_row(table);
+    char sentence[TM_EVIDENCE_MAX];
+    const char *host = host_of(t, tables);
+    const tm_evidence evidence = {.verdict = &t->verdict,
+                                  .among = t->among,
+                                  .host = several_hosts(tables) ? host : NULL,
+                                  .aligned = job->aligned};
+    if (!row)
+        return tm_fail_memory(err);
+    tm_evidence_sentence(tables, &evidence, sentence);
+    TM_TRY(tm_table_set_text(table, &row[J_EVIDENCE], sentence, err));
+    if (t->n_parts == 0)
+        return TM_OK; /* nothing was matched: there is nothing to judge */
+    TM_TRY(tm_table_set_text(table, &row[J_VERDICT], tm_verdict_word(t->verdict.kind), err));
+    if (t->verdict.kind == TM_VERDICT_NONE || t->verdict.rank < 0)
+        return TM_OK;
+    tm_cell_set_int(&row[J_RANK], t->verdict.rank);
+    TM_TRY(tm_table_set_text(table, &row[J_LEVEL], tm_level_word(t->verdict.level), err));
+    return tm_table_set_text(table, &row[J_HOST], host, err);
+}
+
+static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    tm_trial t;
+    tm_status status = tm_trial_open(out, &t, err);
+    if (status == TM_OK)
+        status = add_ranks(&t, out, err);
+    if (status == TM_OK)
+        status = tm_evidence_speeds(out, tm_tables_find(out, rank_def.name), R_SPEED, err);
+    if (status == TM_OK)
+        status = add_steps(&t, out, err);
+    if (status == TM_OK)
+        status = add_both(&t, out, err);
+    if (status == TM_OK)
+        status = add_job(&t, job, out, err);
+    tm_trial_close(&t);
+    return status;
+}
+
+const tm_analysis tm_analysis_stragglers = {
+    .name = "stragglers",
+    .summary = "who comes last to collectives, what it costs the others, and whether it lasts",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = stragglers_rank,
+    .collectives = stragglers_own,
+    .job = stragglers_job,
+};
