@@ -6,14 +6,14 @@
 #include "agree.h"
 #include "shuffle.h"
 #include "waits/delay.h"
-#include "waits/held.h"
+#include "waits/rank_waits.h"
 
 typedef struct propagation {
     MPI_Comm comm;
     const tm_timeline *timelines;
     size_t n;
     tm_collectives *collectives;
-    tm_held held;       /* of this process's ranks */
+    tm_rank_waits held; /* of this process's ranks */
     double *fractions;  /* [records] of this process's operations */
     tm_vec visits;      /* on their way */
     tm_delay_flow flow; /* of this process's operations */
@@ -61,7 +61,7 @@ static tm_status add_ranks(propagation *p, tm_error *err) {
         while (end < n && visits[end].rank == p->timelines[i].rank)
             end++;
         if (end > first)
-            TM_TRY(tm_held_add(&p->held, &p->timelines[i], visits + first, end - first, err));
+            TM_TRY(tm_rank_waits_add(&p->held, &p->timelines[i], visits + first, end - first, err));
         first = end;
     }
     return TM_OK;
@@ -76,12 +76,12 @@ static tm_status prepare(propagation *p, tm_error *err) {
     if (status == TM_OK)
         status = tm_delay_visits(p->collectives, self, &p->visits, err);
     TM_TRY(tm_mpi_agree(p->comm, status, err));
-    TM_TRY(send_visits(p, visit_origin, tm_held_sort, err));
+    TM_TRY(send_visits(p, visit_origin, tm_rank_waits_sort, err));
     TM_TRY(tm_mpi_agree(p->comm, add_ranks(p, err), err));
     TM_TRY(send_visits(p, visit_owner, tm_delay_sort, err));
     tm_delay_together(p->collectives, p->visits.data);
-    TM_TRY(send_visits(p, visit_origin, tm_held_sort, err));
-    TM_TRY(tm_mpi_agree(p->comm, tm_held_since(&p->held, p->visits.data, err), err));
+    TM_TRY(send_visits(p, visit_origin, tm_rank_waits_sort, err));
+    TM_TRY(tm_mpi_agree(p->comm, tm_rank_waits_since(&p->held, p->visits.data, err), err));
     TM_TRY(send_visits(p, visit_owner, tm_delay_sort, err));
     status = tm_delay_begin(p->collectives, p->visits.data, p->fractions, &p->flow, err);
     tm_vec_free(&p->visits);
@@ -93,7 +93,7 @@ static tm_status pass(propagation *p, tm_error *err) {
     tm_vec debts = TM_VEC(tm_debt), claims = TM_VEC(tm_claim), here = TM_VEC(tm_claim);
     tm_status status = tm_mpi_shuffle(p->comm, &p->flow.debts, debt_origin, &debts, err);
     if (status == TM_OK)
-        status = tm_mpi_agree(p->comm, tm_held_pass(&p->held, &debts, &claims, err), err);
+        status = tm_mpi_agree(p->comm, tm_rank_waits_pass(&p->held, &debts, &claims, err), err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(p->comm, &claims, claim_owner, &here, err);
     if (status == TM_OK) {
@@ -119,7 +119,7 @@ static tm_status propagate(propagation *p, tm_error *err) {
     TM_TRY(status);
     status = tm_delay_end(&p->flow, err);
     if (status == TM_OK)
-        status = tm_held_members(&p->held, &p->collectives->members, err);
+        status = tm_rank_waits_members(&p->held, &p->collectives->members, err);
     TM_TRY(tm_mpi_agree(p->comm, status, err));
     tm_delay_settle(&p->flow.costs);
     TM_TRY(tm_mpi_shuffle(p->comm, &p->flow.costs, cost_owner, &p->collectives->costs, err));
@@ -134,12 +134,12 @@ tm_status tm_mpi_delay(MPI_Comm comm, const tm_timeline *timelines, size_t n,
         .timelines = timelines,
         .n = n,
         .collectives = collectives,
-        .held = tm_held_open(),
+        .held = tm_rank_waits_open(),
         .visits = TM_VEC(tm_visit),
         .flow = TM_DELAY_FLOW(),
     };
     tm_status status = propagate(&p, err);
-    tm_held_free(&p.held);
+    tm_rank_waits_free(&p.held);
     free(p.fractions);
     tm_vec_free(&p.visits);
     tm_vec_free(&p.flow.debts);

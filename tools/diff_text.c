@@ -29,7 +29,7 @@ static void show_value(const tm_cell *cell, const char *unit, char out[WORD]) {
     if (cell->null)
         snprintf(out, WORD, "-");
     else if (strcmp(unit, "ns") == 0)
-        tm_evidence_time(llround(cell->value.r), out, WORD);
+        tm_shown_duration(llround(cell->value.r), out, WORD);
     else if (strcmp(unit, "%") == 0)
         snprintf(out, WORD, "%.1f %%", cell->value.r);
     else if (strcmp(unit, "B") == 0)

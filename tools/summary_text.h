@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analysis/stragglers/evidence.h"
+#include "table/shown.h"
 
 /** An integer of a table, 0 where it is null. */
 static inline int64_t number(const tm_table *table, size_t row, const char *column) {
@@ -15,7 +15,7 @@ static inline int64_t number(const tm_table *table, size_t row, const char *colu
 
 static inline void print_time(int64_t ns) {
     char text[32];
-    tm_evidence_time(ns, text, sizeof text);
+    tm_shown_duration(ns, text, sizeof text);
     fputs(text, stdout);
 }
 

@@ -9,7 +9,7 @@
 struct tm_busy;
 struct tm_calls;
 struct tm_host_time;
-struct tm_words;
+struct tm_call_kinds;
 struct tm_collectives;
 struct tm_ncu;
 
@@ -20,7 +20,7 @@ typedef struct tm_rank_view {
     const struct tm_busy *busy;       /* the rank's GPU time as interval sets, computed once */
     const struct tm_calls *operators; /* how its operators lie in one another, computed once */
     const struct tm_host_time *host;  /* its host's time as interval sets, computed once */
-    struct tm_words *words;           /* what names tell, looked at when first asked for */
+    struct tm_call_kinds *call_kinds; /* what names tell, looked at when first asked for */
 } tm_rank_view;
 
 /** What an analysis sees of the job besides the rows of all ranks. */

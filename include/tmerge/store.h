@@ -32,10 +32,10 @@ typedef enum tm_element { TM_U8, TM_I32, TM_U32, TM_I64, TM_F32, TM_F64 } tm_ele
 size_t tm_element_size(tm_element element);
 
 /** What the numbers of a u8 column stand for: v for words[v]. Stored as an HDF5 enumeration. */
-typedef struct tm_words {
+typedef struct tm_word_list {
     const char *const *words;
     int n;
-} tm_words;
+} tm_word_list;
 
 /** What the numbers of a column point at; -1 points at nothing where that is allowed. */
 typedef enum tm_refers {
@@ -87,7 +87,7 @@ struct tm_record_column {
     const char *doc;
     tm_element element;
     tm_refers refers;
-    const tm_words *words; /* NULL: the numbers mean themselves */
+    const tm_word_list *words; /* NULL: the numbers mean themselves */
     tm_fill_function *fill;
     tm_take_function *take; /* NULL: the column follows from others */
     size_t array_at;        /* where the fill finds its values: bytes to the array's pointer in

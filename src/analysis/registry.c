@@ -1,9 +1,9 @@
 #include "analyses.h"
 
 #include "analysis/shared/busy.h"
+#include "analysis/shared/call_kinds.h"
 #include "analysis/shared/calls.h"
 #include "analysis/shared/host_time.h"
-#include "analysis/shared/words.h"
 #include "base/vec.h"
 
 static const tm_analysis *const analyses[] = {
@@ -47,18 +47,18 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm
     tm_busy busy;
     tm_calls operators = {0};
     tm_host_time host = {0};
-    tm_words words;
-    tm_rank_view view = {timeline, names, &busy, &operators, &host, &words};
+    tm_call_kinds call_kinds;
+    tm_rank_view view = {timeline, names, &busy, &operators, &host, &call_kinds};
     tm_status status = tm_busy_compute(timeline, &busy, err);
-    if (!tm_words_init(&words, names) && status == TM_OK)
+    if (!tm_call_kinds_init(&call_kinds, names) && status == TM_OK)
         status = tm_fail_memory(err);
     if (status == TM_OK)
-        status = tm_calls_find_operators(timeline, &words, &operators, err);
+        status = tm_calls_find_operators(timeline, &call_kinds, &operators, err);
     if (status == TM_OK)
-        status = tm_host_time_find(timeline, &words, &host, err);
+        status = tm_host_time_find(timeline, &call_kinds, &host, err);
     if (status == TM_OK)
         status = run_rank(&view, out, err);
-    tm_words_free(&words);
+    tm_call_kinds_free(&call_kinds);
     tm_host_time_free(&host);
     tm_calls_free(&operators);
     tm_busy_free(&busy);

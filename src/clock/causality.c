@@ -1,5 +1,5 @@
 /* Does the fit obey causality, and which events cannot be what they were taken for? */
-#include "clock/work.h"
+#include "fit_state.h"
 
 #define SUSPECT_NOISES 5.0 /* a lead of so many times the clocks' own noise is none */
 #define FAR_NOISES 10.0    /* nor is an end so far from the others, */
@@ -7,48 +7,48 @@
 
 /* By how much the first end among those who take lies before the last begin of those who give;
  * -infinity where either is missing. `clock` gives a domain's true time. */
-typedef double clock_reader(const tm_work *work, int32_t domain, double since);
+typedef double clock_reader(const tm_fit_state *state, int32_t domain, double since);
 
-static double lead_of(const tm_work *work, const tm_work_event *event, clock_reader *clock) {
+static double lead_of(const tm_fit_state *state, const tm_fit_event *event, clock_reader *clock) {
     double begin = -HUGE_VAL, end = HUGE_VAL;
     for (size_t i = 0; i < event->n; i++) {
-        const tm_work_row *row = work->rows + event->first + i;
+        const tm_fit_row *row = state->rows + event->first + i;
         if (row->flags & TM_CLOCK_GIVES)
-            begin = fmax(begin, clock(work, row->domain, row->begin));
+            begin = fmax(begin, clock(state, row->domain, row->begin));
         if (row->flags & TM_CLOCK_TAKES)
-            end = fmin(end, clock(work, row->domain, row->end_min));
+            end = fmin(end, clock(state, row->domain, row->end_min));
     }
     return begin - end;
 }
 
-static double as_recorded(const tm_work *work, int32_t domain, double since) {
-    return work->wall[domain] + since;
+static double as_recorded(const tm_fit_state *state, int32_t domain, double since) {
+    return state->wall[domain] + since;
 }
 
 /* As tm_clock_true has it: whole nanoseconds. */
-static double as_fitted(const tm_work *work, int32_t domain, double since) {
-    return rint(tm_work_true(work, domain, since));
+static double as_fitted(const tm_fit_state *state, int32_t domain, double since) {
+    return rint(tm_fit_true(state, domain, since));
 }
 
-static bool far_ends(tm_work *work, const tm_work_event *event) {
+static bool far_ends(tm_fit_state *state, const tm_fit_event *event) {
     double middle = 0.0, far = 0.0, all = 0.0;
-    size_t n = tm_work_gather(work, event, &middle);
+    size_t n = tm_fit_gather(state, event, &middle);
     for (size_t i = 0; i < n && n > 1; i++) {
-        const tm_anchor *anchor = work->anchors + i;
-        double ranks = (double)work->rows[anchor->row].n_ranks;
+        const tm_anchor *anchor = state->anchors + i;
+        double ranks = (double)state->rows[anchor->row].n_ranks;
         all += ranks;
-        double noise = tm_work_anchor_noise(work, anchor);
-        if (fabs(tm_work_distance(work, anchor, middle, n)) > FAR_NOISES * noise)
+        double noise = tm_fit_anchor_noise(state, anchor);
+        if (fabs(tm_fit_distance(state, anchor, middle, n)) > FAR_NOISES * noise)
             far += ranks;
     }
     return far > FAR_SHARE * all;
 }
 
 /* Domains of different components have no common time that could contradict them. */
-static bool one_component(const tm_work *work, const tm_work_event *event) {
+static bool one_component(const tm_fit_state *state, const tm_fit_event *event) {
     for (size_t i = 1; i < event->n; i++)
-        if (work->component[work->rows[event->first + i].domain] !=
-            work->component[work->rows[event->first].domain])
+        if (state->component[state->rows[event->first + i].domain] !=
+            state->component[state->rows[event->first].domain])
             return false;
     return true;
 }
@@ -57,26 +57,27 @@ static bool one_component(const tm_work *work, const tm_work_event *event) {
  * Marks the events that contradict the fit by more than noise can.
  * @param n  how many there are, of all processes
  */
-tm_status tm_work_suspect(tm_work *work, int64_t *n, tm_error *err) {
-    double limit = SUSPECT_NOISES * fmax(tm_work_least_noise(work), TM_CLOCK_TOLERANCE_NS);
+tm_status tm_fit_suspect(tm_fit_state *state, int64_t *n, tm_error *err) {
+    double limit = SUSPECT_NOISES * fmax(tm_fit_least_noise(state), TM_CLOCK_TOLERANCE_NS);
     *n = 0;
-    for (size_t k = 0; k < work->n_events; k++) {
-        tm_work_event *event = work->events + k;
-        bool leads = lead_of(work, event, as_fitted) > limit;
-        event->suspect = one_component(work, event) && (leads || far_ends(work, event));
+    for (size_t k = 0; k < state->n_events; k++) {
+        tm_fit_event *event = state->events + k;
+        bool leads = lead_of(state, event, as_fitted) > limit;
+        event->suspect = one_component(state, event) && (leads || far_ends(state, event));
         *n += event->suspect;
     }
-    return tm_work_sum(work, n, 1, err);
+    return tm_fit_sum(state, n, 1, err);
 }
 
 /** Counts events in which somebody ended before somebody else had begun, before and after. */
-tm_status tm_work_check(tm_work *work, tm_clock_check *out, tm_error *err) {
+tm_status tm_fit_check(tm_fit_state *state, tm_clock_check *out, tm_error *err) {
     int64_t counts[5] = {0}, worst[2] = {0};
-    for (size_t k = 0; k < work->n_events; k++) {
-        const tm_work_event *event = work->events + k;
+    for (size_t k = 0; k < state->n_events; k++) {
+        const tm_fit_event *event = state->events + k;
         if (event->suspect || event->n == 0)
             continue;
-        double before = lead_of(work, event, as_recorded), after = lead_of(work, event, as_fitted);
+        double before = lead_of(state, event, as_recorded),
+               after = lead_of(state, event, as_fitted);
         if (!isfinite(before))
             continue;
         counts[0]++;
@@ -87,8 +88,8 @@ tm_status tm_work_check(tm_work *work, tm_clock_check *out, tm_error *err) {
         worst[0] = before > (double)worst[0] ? (int64_t)before : worst[0];
         worst[1] = after > (double)worst[1] ? (int64_t)after : worst[1];
     }
-    TM_TRY(tm_work_sum(work, counts, 5, err));
-    TM_TRY(tm_work_max(work, worst, 2, err));
+    TM_TRY(tm_fit_sum(state, counts, 5, err));
+    TM_TRY(tm_fit_max(state, worst, 2, err));
     *out = (tm_clock_check){.events = counts[0],
                             .before = counts[1],
                             .after = counts[2],

@@ -20,27 +20,28 @@ double tm_exact_scale(double bound) {
     return ldexp(1.0, 51 - exponent);
 }
 
-bool tm_select_create(tm_select *select, size_t n_lists) {
+bool tm_median_search_create(tm_median_search *select, size_t n_lists) {
     size_t n = n_lists ? n_lists : 1;
-    *select = (tm_select){.known = calloc(n, sizeof *select->known),
-                          .rank = calloc(n, sizeof *select->rank),
-                          .counts = calloc(n, TM_SELECT_BYTE * sizeof *select->counts),
-                          .n_lists = n_lists};
+    *select =
+        (tm_median_search){.known = calloc(n, sizeof *select->known),
+                           .rank = calloc(n, sizeof *select->rank),
+                           .counts = calloc(n, TM_MEDIAN_SEARCH_BYTE * sizeof *select->counts),
+                           .n_lists = n_lists};
     return select->known && select->rank && select->counts;
 }
 
-void tm_select_free(tm_select *select) {
+void tm_median_search_free(tm_median_search *select) {
     free(select->known);
     free(select->rank);
     free(select->counts);
-    *select = (tm_select){0};
+    *select = (tm_median_search){0};
 }
 
-static void clear_counts(tm_select *select) {
-    memset(select->counts, 0, select->n_lists * TM_SELECT_BYTE * sizeof *select->counts);
+static void clear_counts(tm_median_search *select) {
+    memset(select->counts, 0, select->n_lists * TM_MEDIAN_SEARCH_BYTE * sizeof *select->counts);
 }
 
-void tm_select_begin(tm_select *select) {
+void tm_median_search_begin(tm_median_search *select) {
     select->pass = 0;
     memset(select->known, 0, select->n_lists * sizeof *select->known);
     clear_counts(select);
@@ -49,25 +50,27 @@ void tm_select_begin(tm_select *select) {
 /* Half of the range, which makes a value's order that of an unsigned number. */
 #define SELECT_ZERO (UINT64_C(1) << 55)
 
-void tm_select_add(tm_select *select, size_t list, double value) {
+void tm_median_search_add(tm_median_search *select, size_t list, double value) {
     uint64_t key = (uint64_t)(int64_t)value + SELECT_ZERO;
-    int below = 8 * (TM_SELECT_PASSES - 1 - select->pass); /* bits behind this pass's byte */
+    int below = 8 * (TM_MEDIAN_SEARCH_PASSES - 1 - select->pass); /* bits behind this pass's byte */
     assert(fabs(value) < 0x1p55);
     if (key >> below >> 8 == select->known[list])
-        select->counts[list * TM_SELECT_BYTE + (key >> below & 0xff)]++;
+        select->counts[list * TM_MEDIAN_SEARCH_BYTE + (key >> below & 0xff)]++;
 }
 
 static int64_t sum_of(const int64_t *counts) {
     int64_t sum = 0;
-    for (int i = 0; i < TM_SELECT_BYTE; i++)
+    for (int i = 0; i < TM_MEDIAN_SEARCH_BYTE; i++)
         sum += counts[i];
     return sum;
 }
 
-tm_status tm_select_next(tm_select *select, const tm_clock_reducer *reducer, tm_error *err) {
-    TM_TRY(reducer->sum(reducer->context, select->counts, select->n_lists * TM_SELECT_BYTE, err));
+tm_status tm_median_search_next(tm_median_search *select, const tm_clock_reducer *reducer,
+                                tm_error *err) {
+    TM_TRY(reducer->sum(reducer->context, select->counts, select->n_lists * TM_MEDIAN_SEARCH_BYTE,
+                        err));
     for (size_t list = 0; list < select->n_lists; list++) {
-        const int64_t *counts = select->counts + list * TM_SELECT_BYTE;
+        const int64_t *counts = select->counts + list * TM_MEDIAN_SEARCH_BYTE;
         int64_t total = select->pass == 0 ? sum_of(counts) : 1;
         if (select->pass == 0)
             select->rank[list] = total > 0 ? (total - 1) / 2 : -1;
@@ -83,7 +86,7 @@ tm_status tm_select_next(tm_select *select, const tm_clock_reducer *reducer, tm_
     return TM_OK;
 }
 
-double tm_select_median(const tm_select *select, size_t list) {
+double tm_median_search_median(const tm_median_search *select, size_t list) {
     if (select->rank[list] < 0)
         return 0.0;
     return (double)((int64_t)select->known[list] - (int64_t)SELECT_ZERO);

@@ -42,32 +42,32 @@ static inline double tm_exact_real(int64_t sum, double scale) {
  * that agree with what is known of their list's median, which byte comes next. Values are whole
  * numbers of at most 55 bits and a sign.
  */
-typedef struct tm_select {
+typedef struct tm_median_search {
     uint64_t *known; /* [n_lists] leading bytes; owned */
     int64_t *rank;   /* [n_lists] place of the median among the values that begin so; owned */
     int64_t *counts; /* [n_lists * 256]; owned */
     size_t n_lists;
-    int pass; /* 0 to TM_SELECT_PASSES */
-} tm_select;
+    int pass; /* 0 to TM_MEDIAN_SEARCH_PASSES */
+} tm_median_search;
 
-enum { TM_SELECT_PASSES = 7, TM_SELECT_BYTE = 256 };
+enum { TM_MEDIAN_SEARCH_PASSES = 7, TM_MEDIAN_SEARCH_BYTE = 256 };
 
 /** False when memory is out; freed by the caller in any case. */
-bool tm_select_create(tm_select *select, size_t n_lists);
-void tm_select_free(tm_select *select);
+bool tm_median_search_create(tm_median_search *select, size_t n_lists);
+void tm_median_search_free(tm_median_search *select);
 
 /** Before the first pass. */
-void tm_select_begin(tm_select *select);
+void tm_median_search_begin(tm_median_search *select);
 
 /** In each pass, for every value [ns, whole] of this process. */
-void tm_select_add(tm_select *select, size_t list, double value);
+void tm_median_search_add(tm_median_search *select, size_t list, double value);
 
 /** Ends a pass. Collective over the reducer's processes. */
-tm_status tm_select_next(tm_select *select, const tm_clock_reducer *reducer,
-                         tm_error *err) TM_MUST_CHECK;
+tm_status tm_median_search_next(tm_median_search *select, const tm_clock_reducer *reducer,
+                                tm_error *err) TM_MUST_CHECK;
 
 /** After the last pass: the list's lower median; an empty list's is 0. */
-double tm_select_median(const tm_select *select, size_t list);
+double tm_median_search_median(const tm_median_search *select, size_t list);
 
 /** Counts of magnitudes [ns] in sixteenths of an octave, from 16 ns (and below) to 2^36 ns. */
 enum { TM_SPREAD_BINS = 513 };

@@ -1,5 +1,5 @@
 /* Clocks that were set within the window: the distance of a domain from the others jumps once. */
-#include "clock/work.h"
+#include "fit_state.h"
 
 enum {
     STEP_EVENTS = 20, /* at least on either side */
@@ -9,56 +9,57 @@ enum {
 #define STEP_NOISES 2.0 /* and so large: less is no clock that was set, and of no consequence */
 #define FAR_NOISES 8.0  /* further distances count as this, lest a wrong match make a step */
 
-static int32_t bin_of(const tm_work *work, const tm_work_row *row) {
-    const int32_t last = (int32_t)TM_WORK_BINS - 1;
-    double length = (double)work->input->domains[row->domain].length_ns;
+static int32_t bin_of(const tm_fit_state *state, const tm_fit_row *row) {
+    const int32_t last = (int32_t)TM_FIT_BINS - 1;
+    double length = (double)state->input->domains[row->domain].length_ns;
     double part = length > 0.0 ? row->end / length + 0.5 : 0.0;
-    int32_t bin = (int32_t)floor(fmin(fmax(part, 0.0), 1.0) * (double)TM_WORK_BINS);
+    int32_t bin = (int32_t)floor(fmin(fmax(part, 0.0), 1.0) * (double)TM_FIT_BINS);
     return bin < last ? bin : last;
 }
 
 /* Visits every anchor, those of suspect events too: a clock that was set makes half of its events
  * suspect. Of two ends nobody can tell which one is off, so pairs are for domains that have little
  * else (`parent` is then 0). `distance` is in noises, `far` in ns. */
-typedef void anchor_visitor(tm_work *work, const tm_work_row *row, double distance, double far);
+typedef void anchor_visitor(tm_fit_state *state, const tm_fit_row *row, double distance,
+                            double far);
 
-static void visit_anchors(tm_work *work, anchor_visitor *visit) {
-    for (size_t k = 0; k < work->n_events; k++) {
+static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
+    for (size_t k = 0; k < state->n_events; k++) {
         double middle = 0.0;
-        size_t n = tm_work_gather(work, work->events + k, &middle);
+        size_t n = tm_fit_gather(state, state->events + k, &middle);
         for (size_t i = 0; i < n && n > 1; i++) {
-            const tm_anchor *anchor = work->anchors + i;
-            double distance = tm_work_distance(work, anchor, middle, n);
-            if (n > 2 || work->parent[anchor->domain] == 0)
-                visit(work, work->rows + anchor->row, distance / tm_work_anchor_noise(work, anchor),
-                      anchor->y - middle);
+            const tm_anchor *anchor = state->anchors + i;
+            double distance = tm_fit_distance(state, anchor, middle, n);
+            if (n > 2 || state->parent[anchor->domain] == 0)
+                visit(state, state->rows + anchor->row,
+                      distance / tm_fit_anchor_noise(state, anchor), anchor->y - middle);
         }
     }
 }
 
 /* Sets `parent` to 1 where events of three and more are enough. */
-static tm_status find_pairs(tm_work *work, tm_error *err) {
-    size_t n = (size_t)work->n_domains;
-    memset(work->counts, 0, n * sizeof *work->counts);
-    for (size_t k = 0; k < work->n_events; k++)
-        for (size_t i = 0; i < work->events[k].n && work->events[k].n_anchors > 2; i++) {
-            const tm_work_row *row = work->rows + work->events[k].first + i;
-            work->counts[row->domain] += (row->flags & TM_CLOCK_ANCHOR) != 0;
+static tm_status find_pairs(tm_fit_state *state, tm_error *err) {
+    size_t n = (size_t)state->n_domains;
+    memset(state->counts, 0, n * sizeof *state->counts);
+    for (size_t k = 0; k < state->n_events; k++)
+        for (size_t i = 0; i < state->events[k].n && state->events[k].n_anchors > 2; i++) {
+            const tm_fit_row *row = state->rows + state->events[k].first + i;
+            state->counts[row->domain] += (row->flags & TM_CLOCK_ANCHOR) != 0;
         }
-    TM_TRY(tm_work_sum(work, work->counts, n, err));
+    TM_TRY(tm_fit_sum(state, state->counts, n, err));
     for (size_t h = 0; h < n; h++)
-        work->parent[h] = work->counts[h] >= (int64_t)2 * STEP_EVENTS;
+        state->parent[h] = state->counts[h] >= (int64_t)2 * STEP_EVENTS;
     return TM_OK;
 }
 
 /* A distance has at most 8 noises and 2^40 steps of fixed point; 2^20 of them fit a bin. */
 #define BIN_SCALE 0x1p40
 
-static void add_to_bin(tm_work *work, const tm_work_row *row, double distance, double far) {
-    size_t cell = ((size_t)row->domain * TM_WORK_BINS + (size_t)bin_of(work, row)) * 2;
+static void add_to_bin(tm_fit_state *state, const tm_fit_row *row, double distance, double far) {
+    size_t cell = ((size_t)row->domain * TM_FIT_BINS + (size_t)bin_of(state, row)) * 2;
     (void)far;
-    work->counts[cell]++;
-    work->counts[cell + 1] +=
+    state->counts[cell]++;
+    state->counts[cell + 1] +=
         tm_exact_fixed(fmin(fmax(distance, -FAR_NOISES), FAR_NOISES), BIN_SCALE);
 }
 
@@ -66,10 +67,10 @@ static void add_to_bin(tm_work *work, const tm_work_row *row, double distance, d
  * Returns the jump's size; variance: of the jump, for events of variance 1; rest: chi square. */
 static double fit_jump(const int64_t *bins, size_t split, double *variance, double *rest) {
     double a[3][5] = {{0}}, yy = 0.0, explained = 0.0;
-    for (size_t b = 0; b < TM_WORK_BINS; b++) {
+    for (size_t b = 0; b < TM_FIT_BINS; b++) {
         double n = (double)bins[2 * b];
         double y = n > 0.0 ? tm_exact_real(bins[2 * b + 1], BIN_SCALE) / n : 0.0;
-        double x[3] = {1.0, ((double)b + 0.5) / (double)TM_WORK_BINS - 0.5, b >= split};
+        double x[3] = {1.0, ((double)b + 0.5) / (double)TM_FIT_BINS - 0.5, b >= split};
         for (int i = 0; i < 3; i++) {
             for (int j = 0; j < 3; j++)
                 a[i][j] += n * x[i] * x[j];
@@ -102,11 +103,11 @@ static int32_t find_step(const int64_t *bins) {
     int used = 0;
     int32_t found = 0;
     double surest = STEP_SIGMAS;
-    for (size_t b = 0; b < TM_WORK_BINS; b++) {
+    for (size_t b = 0; b < TM_FIT_BINS; b++) {
         all += bins[2 * b];
         used += bins[2 * b] > 0;
     }
-    for (size_t split = 1; split < TM_WORK_BINS; split++) {
+    for (size_t split = 1; split < TM_FIT_BINS; split++) {
         double variance, rest;
         before += bins[2 * (split - 1)];
         if (before < STEP_EVENTS || all - before < STEP_EVENTS || used < 5)
@@ -121,15 +122,15 @@ static int32_t find_step(const int64_t *bins) {
     return found;
 }
 
-static void select_side(tm_work *work, const tm_work_row *row, double distance, double far) {
+static void select_side(tm_fit_state *state, const tm_fit_row *row, double distance, double far) {
     (void)distance;
-    if (work->step_bin[row->domain] == 0)
+    if (state->step_bin[row->domain] == 0)
         return;
-    int32_t after = bin_of(work, row) - work->step_bin[row->domain];
+    int32_t after = bin_of(state, row) - state->step_bin[row->domain];
     int side = after >= 0;
     if (after < -STEP_BINS || after >= STEP_BINS)
         return;
-    tm_select_add(&work->select, 2 * (size_t)row->domain + (size_t)side, rint(far));
+    tm_median_search_add(&state->select, 2 * (size_t)row->domain + (size_t)side, rint(far));
 }
 
 /**
@@ -137,34 +138,34 @@ static void select_side(tm_work *work, const tm_work_row *row, double distance, 
  * tell both sides. (Whoever must, makes the later side a domain of its own and fits again.)
  * @param models  step_ns and step_at_ns set, uncertainties enlarged
  */
-tm_status tm_work_steps(tm_work *work, tm_clock_model *models, tm_error *err) {
-    size_t n = (size_t)work->n_domains * TM_WORK_BINS * 2;
+tm_status tm_fit_steps(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
+    size_t n = (size_t)state->n_domains * TM_FIT_BINS * 2;
     bool any = false;
-    TM_TRY(find_pairs(work, err));
-    memset(work->counts, 0, n * sizeof *work->counts);
-    visit_anchors(work, add_to_bin);
-    TM_TRY(tm_work_sum(work, work->counts, n, err));
-    for (int32_t h = 0; h < work->n_domains; h++) {
-        work->step_bin[h] = find_step(work->counts + (size_t)h * TM_WORK_BINS * 2);
-        any = any || work->step_bin[h] > 0;
+    TM_TRY(find_pairs(state, err));
+    memset(state->counts, 0, n * sizeof *state->counts);
+    visit_anchors(state, add_to_bin);
+    TM_TRY(tm_fit_sum(state, state->counts, n, err));
+    for (int32_t h = 0; h < state->n_domains; h++) {
+        state->step_bin[h] = find_step(state->counts + (size_t)h * TM_FIT_BINS * 2);
+        any = any || state->step_bin[h] > 0;
     }
     if (!any)
         return TM_OK;
-    tm_select_begin(&work->select);
-    for (int pass = 0; pass < TM_SELECT_PASSES; pass++) {
-        visit_anchors(work, select_side);
-        TM_TRY(tm_select_next(&work->select, work->reducer, err));
+    tm_median_search_begin(&state->select);
+    for (int pass = 0; pass < TM_MEDIAN_SEARCH_PASSES; pass++) {
+        visit_anchors(state, select_side);
+        TM_TRY(tm_median_search_next(&state->select, state->reducer, err));
     }
-    for (int32_t h = 0; h < work->n_domains; h++) {
-        const tm_clock_domain *domain = work->input->domains + h;
-        double early = tm_select_median(&work->select, 2 * (size_t)h);
-        double step = tm_select_median(&work->select, 2 * (size_t)h + 1) - early;
+    for (int32_t h = 0; h < state->n_domains; h++) {
+        const tm_clock_domain *domain = state->input->domains + h;
+        double early = tm_median_search_median(&state->select, 2 * (size_t)h);
+        double step = tm_median_search_median(&state->select, 2 * (size_t)h + 1) - early;
         /* What drew the means apart were late ends, where the medians lie together. */
-        if (work->step_bin[h] == 0 || fabs(step) < STEP_NOISES * models[h].uncertainty_ns)
+        if (state->step_bin[h] == 0 || fabs(step) < STEP_NOISES * models[h].uncertainty_ns)
             continue;
         models[h].step_ns = (int64_t)step;
         models[h].step_at_ns =
-            domain->middle_ns + (int64_t)(((double)work->step_bin[h] / (double)TM_WORK_BINS - 0.5) *
+            domain->middle_ns + (int64_t)(((double)state->step_bin[h] / (double)TM_FIT_BINS - 0.5) *
                                           (double)domain->length_ns);
         models[h].begin_uncertainty_ns = hypot(models[h].begin_uncertainty_ns, step);
         models[h].uncertainty_ns = hypot(models[h].uncertainty_ns, step);

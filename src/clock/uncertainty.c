@@ -1,5 +1,5 @@
 /* How far each clock can be off: what the noise leaves open, and what no averaging takes away. */
-#include "clock/work.h"
+#include "fit_state.h"
 
 /* Distances from the events' middles by domain and stratum. Ends of one kind in one group are
  * biased always alike (place in the ring, slow rail, the GPU's own clock); groups and kinds are
@@ -12,25 +12,26 @@ typedef struct strata {
     double scales[2]; /* of weight, of pull */
 } strata;
 
-static strata find_strata(tm_work *work) {
-    size_t cells = (size_t)work->n_domains * TM_CLOCK_STRATA;
-    strata out = {
-        .pull = work->counts, .weight = work->counts + cells, .anchors = work->counts + 2 * cells};
-    tm_work_scales(work, out.scales);
+static strata find_strata(tm_fit_state *state) {
+    size_t cells = (size_t)state->n_domains * TM_CLOCK_STRATA;
+    strata out = {.pull = state->counts,
+                  .weight = state->counts + cells,
+                  .anchors = state->counts + 2 * cells};
+    tm_fit_scales(state, out.scales);
     return out;
 }
 
-static tm_status sum_strata(tm_work *work, const strata *sums, tm_error *err) {
-    size_t n = (size_t)work->n_domains * (2 * TM_CLOCK_STRATA + 1);
-    memset(work->counts, 0, n * sizeof *work->counts);
-    for (size_t k = 0; k < work->n_events; k++) {
+static tm_status sum_strata(tm_fit_state *state, const strata *sums, tm_error *err) {
+    size_t n = (size_t)state->n_domains * (2 * TM_CLOCK_STRATA + 1);
+    memset(state->counts, 0, n * sizeof *state->counts);
+    for (size_t k = 0; k < state->n_events; k++) {
         double middle = 0.0;
-        size_t m = work->events[k].suspect ? 0 : tm_work_gather(work, work->events + k, &middle);
+        size_t m = state->events[k].suspect ? 0 : tm_fit_gather(state, state->events + k, &middle);
         for (size_t i = 0; i < m && m > 1; i++) {
-            const tm_anchor *anchor = work->anchors + i;
-            const tm_work_row *row = work->rows + anchor->row;
-            double distance = tm_work_distance(work, anchor, middle, m);
-            double weight = tm_work_weight(work, anchor, distance, true);
+            const tm_anchor *anchor = state->anchors + i;
+            const tm_fit_row *row = state->rows + anchor->row;
+            double distance = tm_fit_distance(state, anchor, middle, m);
+            double weight = tm_fit_weight(state, anchor, distance, true);
             size_t cell = (size_t)row->domain * TM_CLOCK_STRATA + row->stratum;
             if (weight == 0.0)
                 continue;
@@ -39,7 +40,7 @@ static tm_status sum_strata(tm_work *work, const strata *sums, tm_error *err) {
             sums->anchors[row->domain]++;
         }
     }
-    return tm_work_sum(work, work->counts, n, err);
+    return tm_fit_sum(state, state->counts, n, err);
 }
 
 /* Sum of squares [ns^2] of a domain's strata around their mean, less what noise alone gives, and
@@ -64,13 +65,13 @@ static double spread_of(const strata *sums, int32_t domain, double *n_free) {
 }
 
 /* Where single strata hide their bias, the least noise stands for it. */
-static double common_bias(const tm_work *work, const strata *sums) {
+static double common_bias(const tm_fit_state *state, const strata *sums) {
     double squares = 0.0, n_free = 0.0, n;
-    for (int32_t h = 0; h < work->n_domains; h++) {
+    for (int32_t h = 0; h < state->n_domains; h++) {
         squares += spread_of(sums, h, &n);
         n_free += n;
     }
-    double least = tm_work_least_noise(work);
+    double least = tm_fit_least_noise(state);
     return n_free > 0.0 ? squares / n_free : least * least;
 }
 
@@ -84,34 +85,34 @@ static double at_time(const double covariance[3], double x, double floor) {
  * Sets method, anchors and uncertainties.
  * @param models  [n_domains]
  */
-tm_status tm_work_uncertain(tm_work *work, tm_clock_model *models, tm_error *err) {
-    TM_TRY(tm_work_normal(work, true, err));
-    strata sums = find_strata(work);
-    TM_TRY(sum_strata(work, &sums, err));
-    double common = common_bias(work, &sums);
-    for (int32_t h = 0; h < work->n_domains; h++)
-        if (work->component[h] != h) /* of a component of two or more, mark its lowest too */
-            models[work->component[h]].method = models[h].method = TM_CLOCK_FIT;
-    for (int32_t h = 0; h < work->n_domains; h++) {
-        const tm_clock_domain *domain = work->input->domains + h;
+tm_status tm_fit_uncertain(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
+    TM_TRY(tm_fit_normal(state, true, err));
+    strata sums = find_strata(state);
+    TM_TRY(sum_strata(state, &sums, err));
+    double common = common_bias(state, &sums);
+    for (int32_t h = 0; h < state->n_domains; h++)
+        if (state->component[h] != h) /* of a component of two or more, mark its lowest too */
+            models[state->component[h]].method = models[h].method = TM_CLOCK_FIT;
+    for (int32_t h = 0; h < state->n_domains; h++) {
+        const tm_clock_domain *domain = state->input->domains + h;
         tm_clock_model *model = models + h;
-        double drift = domain->drift_ppb * 1e-9 * work->reach, n_free, covariance[3];
-        double x = (double)domain->length_ns / 2.0 / work->reach;
+        double drift = domain->drift_ppb * 1e-9 * state->reach, n_free, covariance[3];
+        double x = (double)domain->length_ns / 2.0 / state->reach;
         double own = spread_of(&sums, h, &n_free);
         double bias = n_free > 0.0 ? fmax(own / n_free, common) : common;
-        double floor = bias + domain->gpu_ns * domain->gpu_ns + work->tied[h] * work->tied[h];
-        tm_normal_covariance(&work->normal, h, &covariance[0], &covariance[1], &covariance[2]);
-        if (work->strong[h] == h && sums.anchors[h] == 0)
+        double floor = bias + domain->gpu_ns * domain->gpu_ns + state->tied[h] * state->tied[h];
+        tm_normal_covariance(&state->normal, h, &covariance[0], &covariance[1], &covariance[2]);
+        if (state->strong[h] == h && sums.anchors[h] == 0)
             covariance[0] = 0.0; /* one clock alone, which `tied` tells about */
-        if (work->steady[h] || sums.anchors[h] == 0) {
+        if (state->steady[h] || sums.anchors[h] == 0) {
             covariance[1] = 0.0;
             covariance[2] = isfinite(drift) ? drift * drift : 0.0;
         }
         model->anchors = sums.anchors[h];
         if (model->method != TM_CLOCK_FIT) {
-            model->method = isfinite(work->sigma[h]) ? TM_CLOCK_WALL : TM_CLOCK_NONE;
+            model->method = isfinite(state->sigma[h]) ? TM_CLOCK_WALL : TM_CLOCK_NONE;
             covariance[0] = 0.0;
-            floor = work->sigma[h] * work->sigma[h];
+            floor = state->sigma[h] * state->sigma[h];
         }
         model->begin_uncertainty_ns = at_time(covariance, -x, floor);
         model->uncertainty_ns = at_time(covariance, 0.0, floor);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/shared/words.h"
+#include "analysis/shared/call_kinds.h"
 #include "base/vec.h"
 
 /* The columns that both tables share. */
@@ -233,7 +233,7 @@ static bool is_communication(const tm_diff *diff, const source *s, const pair *p
     const tm_table *from = tm_tables_find(diff->tables[side], s->table);
     if (tm_table_column(from->def, "communication") >= 0)
         return number(from, p->row[side], "communication");
-    return tm_word_of((tm_text){p->name, strlen(p->name)}) == TM_WORD_COMMUNICATION;
+    return tm_call_kind_of((tm_text){p->name, strlen(p->name)}) == TM_CALL_KIND_COMMUNICATION;
 }
 
 /* True where a store lists all names, so that one which is not there did not run. */

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/stragglers/evidence.h"
 #include "parts.h"
+#include "table/shown.h"
 
 enum {
     S_SIDE,
@@ -212,13 +212,13 @@ static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
                                     : "B has");
         return;
     }
-    tm_evidence_time(a->value.i, from, sizeof from);
-    tm_evidence_time(b->value.i, to, sizeof to);
+    tm_shown_duration(a->value.i, from, sizeof from);
+    tm_shown_duration(b->value.i, to, sizeof to);
     /* The step time is the first figure, and exists on both sides. */
     const char *verdict = tm_table_cell(job, 0, "verdict")->value.text;
     double pct = fabs(tm_table_cell(job, 0, "change_pct")->value.r);
     const tm_cell *noise = tm_table_cell(job, 0, "noise");
-    tm_evidence_time(noise->null ? 0 : llround(noise->value.r), around, sizeof around);
+    tm_shown_duration(noise->null ? 0 : llround(noise->value.r), around, sizeof around);
     if (strcmp(verdict, "higher") == 0 || strcmp(verdict, "lower") == 0)
         snprintf(text, SENTENCE_MAX, "B is %.1f %% %s a step: %s -> %s (noise %s)", pct,
                  verdict[0] == 'h' ? "slower" : "faster", from, to, around);

@@ -10,11 +10,11 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is the lowest byte");
 
-enum { TM_DIGITS_MAX = 16 };
+enum { TM_DIGIT_RUN_MAX = 16 };
 
 /** A run of digits: how many, and the number that they are. */
 typedef struct tm_digits {
-    unsigned n; /* at most TM_DIGITS_MAX: then there may be more */
+    unsigned n; /* at most TM_DIGIT_RUN_MAX: then there may be more */
     uint64_t value;
 } tm_digits;
 

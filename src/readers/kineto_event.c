@@ -91,7 +91,7 @@ static const char *first_member(tm_json_cursor *cursor, const char *p, bool *mor
 static const char *time_value(tm_json_cursor *cursor, const char *p, int64_t *ns, bool *valid) {
     const char *start = p;
     tm_digits whole = tm_digits_at(p), fraction = {0, 0};
-    if (whole.n > 0 && whole.n < TM_DIGITS_MAX && (*p != '0' || whole.n == 1)) {
+    if (whole.n > 0 && whole.n < TM_DIGIT_RUN_MAX && (*p != '0' || whole.n == 1)) {
         static const int scale[] = {0, 100, 10, 1};
         p += whole.n;
         if (*p == '.')
@@ -135,7 +135,7 @@ static inline bool is_whole(const char *p, const tm_digits *digits) {
 /* A value that nobody wants: most are whole numbers. */
 static inline const char *skip_value(tm_json_cursor *cursor, const char *p) {
     tm_digits digits = {0, 0};
-    while (digits.n < TM_DIGITS_MAX && p[digits.n] >= '0' && p[digits.n] <= '9')
+    while (digits.n < TM_DIGIT_RUN_MAX && p[digits.n] >= '0' && p[digits.n] <= '9')
         digits.n++;
     return is_whole(p, &digits) ? p + digits.n : tm_json_skip_value(cursor, p);
 }

@@ -148,7 +148,7 @@ static bool same_host_as_before(const maker *m, size_t at) {
 }
 
 static void put_parts(const maker *m, const tm_card *card, tm_bytes *out) {
-    const tm_part *parts = (const tm_part *)m->plan.parts.data + card->first_part;
+    const tm_plan_part *parts = (const tm_plan_part *)m->plan.parts.data + card->first_part;
     int64_t before = m->lanes.begin_ns, number = 0;
     tm_bytes_put(out, card->n_parts);
     for (size_t i = 0; i < card->n_parts; i++) {

@@ -18,7 +18,7 @@ tm_timeline_budget tm_timeline_budget_of(size_t n_ranks) {
 
 void tm_plan_init(tm_plan *plan, bool steps) {
     *plan = (tm_plan){.cards = TM_VEC(tm_card),
-                      .parts = TM_VEC(tm_part),
+                      .parts = TM_VEC(tm_plan_part),
                       .spans = TM_VEC(tm_span),
                       .steps = steps};
 }
@@ -29,12 +29,12 @@ void tm_plan_free(tm_plan *plan) {
     tm_vec_free(&plan->spans);
 }
 
-static tm_part *parts_of(const tm_plan *plan, const tm_card *card) {
-    return (tm_part *)plan->parts.data + card->first_part;
+static tm_plan_part *parts_of(const tm_plan *plan, const tm_card *card) {
+    return (tm_plan_part *)plan->parts.data + card->first_part;
 }
 
 /* The first part that ends behind a time, or behind the last one. */
-static size_t part_behind(const tm_part *parts, size_t n, int64_t begin_ns) {
+static size_t part_behind(const tm_plan_part *parts, size_t n, int64_t begin_ns) {
     size_t low = 0, high = n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -46,8 +46,8 @@ static size_t part_behind(const tm_part *parts, size_t n, int64_t begin_ns) {
     return low;
 }
 
-static tm_part *part_at(const tm_plan *plan, const tm_card *card, int64_t begin_ns) {
-    tm_part *parts = parts_of(plan, card);
+static tm_plan_part *part_at(const tm_plan *plan, const tm_card *card, int64_t begin_ns) {
+    tm_plan_part *parts = parts_of(plan, card);
     size_t i = part_behind(parts, card->n_parts, begin_ns);
     return i < card->n_parts && parts[i].begin_ns <= begin_ns ? &parts[i] : NULL;
 }
@@ -56,7 +56,7 @@ static bool add_parts(tm_plan *plan, const tm_timeline *timeline, const tm_bucke
     tm_buckets slices = {job->begin_ns, job->duration_ns, N_SLICES};
     size_t n = plan->steps ? timeline->n_steps : N_SLICES;
     for (size_t i = 0; i < n; i++) {
-        tm_part part = {.number = (int64_t)i};
+        tm_plan_part part = {.number = (int64_t)i};
         if (plan->steps) {
             const tm_step *step = &timeline->steps[i];
             part.number = step->number;
@@ -94,7 +94,7 @@ static void count_events(const tm_plan *plan, const tm_timeline *timeline, tm_ca
             if (shown == TM_SHOWN_NOT)
                 continue;
             int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]);
-            tm_part *part = part_at(plan, card, begin);
+            tm_plan_part *part = part_at(plan, card, begin);
             bool gpu = shown == TM_SHOWN_GPU;
             card->n_gpu += gpu;
             card->n_host += !gpu;
@@ -110,7 +110,7 @@ static void sum_waits(const tm_plan *plan, const tm_timeline *timeline, const tm
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
         int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[attrs[i].event]);
-        tm_part *part = attrs[i].wait_ns > 0 ? part_at(plan, card, begin) : NULL;
+        tm_plan_part *part = attrs[i].wait_ns > 0 ? part_at(plan, card, begin) : NULL;
         if (part)
             part->wait_ns += attrs[i].wait_ns;
     }
@@ -167,7 +167,7 @@ static int by_length(const void *a, const void *b) {
 }
 
 static bool sum_steps(chooser *c) {
-    const tm_part *parts = c->plan->parts.data;
+    const tm_plan_part *parts = c->plan->parts.data;
     size_t n = 0;
     c->steps = calloc(c->plan->parts.n + 1, sizeof *c->steps);
     if (!c->steps)
@@ -205,7 +205,7 @@ static int turn_of(const tm_plan_wishes *wishes, int64_t rank) {
 }
 
 static void take(chooser *c, const tm_card *card, int64_t number, tm_shown shown) {
-    tm_part *parts = parts_of(c->plan, card);
+    tm_plan_part *parts = parts_of(c->plan, card);
     for (size_t i = 0; i < card->n_parts; i++) {
         bool *chosen = shown == TM_SHOWN_GPU ? &parts[i].gpu : &parts[i].host;
         size_t n = shown == TM_SHOWN_GPU ? parts[i].n_gpu : parts[i].n_host;
@@ -273,7 +273,7 @@ bool tm_plan_has(const tm_plan *plan, const tm_card *card, tm_shown shown, int64
                  int64_t duration_ns) {
     if (plan->all)
         return true;
-    const tm_part *parts = parts_of(plan, card);
+    const tm_plan_part *parts = parts_of(plan, card);
     int64_t end = begin_ns + (duration_ns > 0 ? duration_ns : 1);
     size_t i = part_behind(parts, card->n_parts, begin_ns);
     for (; i < card->n_parts && parts[i].begin_ns < end; i++)

@@ -26,13 +26,13 @@ static inline tm_shown tm_shown_as(const tm_timeline *timeline, const tm_track *
 
 /** A part of a rank's time that is shown in detail or not: a step, or where there are none a slice
  * of the job. */
-typedef struct tm_part {
+typedef struct tm_plan_part {
     int64_t number;           /* of the step or the slice */
     int64_t begin_ns, end_ns; /* on the job's clock, since the epoch */
     int64_t wait_ns;          /* of its operations */
     size_t n_gpu, n_host;     /* events that begin in it */
     bool gpu, host;           /* chosen */
-} tm_part;
+} tm_plan_part;
 
 /** What is known of a rank once its timeline was read. */
 typedef struct tm_card {
@@ -47,7 +47,7 @@ typedef struct tm_card {
 
 typedef struct tm_plan {
     tm_vec cards; /* of tm_card, ascending in rank */
-    tm_vec parts; /* of tm_part */
+    tm_vec parts; /* of tm_plan_part */
     tm_vec spans; /* of tm_span, on the job's clock */
     bool all;     /* every event is chosen */
     bool steps;   /* parts are steps */

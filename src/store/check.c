@@ -40,7 +40,7 @@ static bool has_text(hid_t object, const char *name, const char *expected) {
 }
 
 /* Whether a type says the words of a column, and no others. */
-static bool has_words(hid_t type, const tm_words *words) {
+static bool has_words(hid_t type, const tm_word_list *words) {
     if (!words)
         return H5Tget_class(type) != H5T_ENUM;
     bool same = H5Tget_class(type) == H5T_ENUM && H5Tget_nmembers(type) == words->n;

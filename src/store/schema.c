@@ -27,12 +27,12 @@ static const char *const collective_list[] = {
 #undef COLLECTIVE_WORD
 };
 
-static const tm_words booleans = WORDS(boolean_list);
-static const tm_words kinds = WORDS(kind_list);
-static const tm_words roles = WORDS(role_list);
-static const tm_words track_kinds = WORDS(track_kind_list);
-static const tm_words categories = WORDS(category_list);
-static const tm_words collectives = WORDS(collective_list);
+static const tm_word_list booleans = WORDS(boolean_list);
+static const tm_word_list kinds = WORDS(kind_list);
+static const tm_word_list roles = WORDS(role_list);
+static const tm_word_list track_kinds = WORDS(track_kind_list);
+static const tm_word_list categories = WORDS(category_list);
+static const tm_word_list collectives = WORDS(collective_list);
 
 /* The element follows from the type of the field, so a row cannot state a wrong one. */
 #define ELEMENT_OF(value)                                                                          \

@@ -147,3 +147,19 @@ void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *c
         break;
     }
 }
+
+void tm_shown_duration(int64_t ns, char *out, size_t size) {
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    double value = (double)ns;
+    int unit = 0;
+    if (ns < 1000) {
+        snprintf(out, size, "%" PRId64 " ns", ns);
+        return;
+    }
+    /* Round to what is shown before the unit is chosen: 999.96 us is 1.00 ms. */
+    while (unit < 3 && value >= 999.95) {
+        value /= 1000.0;
+        unit++;
+    }
+    snprintf(out, size, value < 9.995 ? "%.2f %s" : "%.1f %s", value, units[unit]);
+}

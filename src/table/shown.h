@@ -41,4 +41,7 @@ void tm_shown_header(const tm_column *column, tm_shown_unit unit, char out[TM_SH
 void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *cell,
                    char out[TM_SHOWN_MAX]);
 
+/** A time for prose: "37.4 ms"; two decimals below 10, one below 1,000, rounded first. */
+void tm_shown_duration(int64_t ns, char *out, size_t size);
+
 #endif

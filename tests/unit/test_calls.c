@@ -1,8 +1,8 @@
 /* How calls lie in one another, what is their own time and what they launched: by hand. */
 #include "timeline_fixture.h"
 
+#include "analysis/shared/call_kinds.h"
 #include "analysis/shared/calls.h"
-#include "analysis/shared/words.h"
 
 #define OP(name, begin, duration, thread)                                                          \
     { TM_CAT_CPU_OP, name, begin, duration, 0, thread, 1, NULL, TM_DURATION }
@@ -28,10 +28,11 @@ typedef struct setting {
 static setting find(const event_spec *events, size_t n) {
     setting s = {.ground = open_ground()};
     s.timeline = build_one(&s.ground, 0, events, n);
-    tm_words words;
-    assert_true(tm_words_init(&words, s.ground.names));
-    assert_int_equal(tm_calls_find_operators(&s.timeline, &words, &s.calls, &s.ground.err), TM_OK);
-    tm_words_free(&words);
+    tm_call_kinds call_kinds;
+    assert_true(tm_call_kinds_init(&call_kinds, s.ground.names));
+    assert_int_equal(tm_calls_find_operators(&s.timeline, &call_kinds, &s.calls, &s.ground.err),
+                     TM_OK);
+    tm_call_kinds_free(&call_kinds);
     return s;
 }
 

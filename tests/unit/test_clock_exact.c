@@ -73,12 +73,13 @@ static void the_kth_value_is_that_of_a_sorted_array(void **state) {
     }
 }
 
-static tm_status select_all(tm_select *select, const double *values, size_t n, tm_error *err) {
-    tm_select_begin(select);
-    for (int pass = 0; pass < TM_SELECT_PASSES; pass++) {
+static tm_status select_all(tm_median_search *select, const double *values, size_t n,
+                            tm_error *err) {
+    tm_median_search_begin(select);
+    for (int pass = 0; pass < TM_MEDIAN_SEARCH_PASSES; pass++) {
         for (size_t i = 0; i < n; i++)
-            tm_select_add(select, i % 3, values[i]);
-        TM_TRY(tm_select_next(select, &tm_clock_serial, err));
+            tm_median_search_add(select, i % 3, values[i]);
+        TM_TRY(tm_median_search_next(select, &tm_clock_serial, err));
     }
     return TM_OK;
 }
@@ -89,19 +90,19 @@ static void medians_are_found_a_byte_at_a_time(void **state) {
     (void)state;
     const double values[] = {7, 0, -1, -5e15, 0, -3, 2, 1, -2};
     tm_error err;
-    tm_select select;
-    assert_true(tm_select_create(&select, 4));
+    tm_median_search select;
+    assert_true(tm_median_search_create(&select, 4));
     for (int again = 0; again < 2; again++) {
         assert_int_equal(select_all(&select, values, COUNT(values) - 2, &err), TM_OK);
-        assert_true(tm_select_median(&select, 0) == 2.0);
-        assert_true(tm_select_median(&select, 1) == 0.0);
-        assert_true(tm_select_median(&select, 2) == -3.0);
+        assert_true(tm_median_search_median(&select, 0) == 2.0);
+        assert_true(tm_median_search_median(&select, 1) == 0.0);
+        assert_true(tm_median_search_median(&select, 2) == -3.0);
         assert_int_equal(select_all(&select, values, COUNT(values), &err), TM_OK);
-        assert_true(tm_select_median(&select, 1) == 0.0);
-        assert_true(tm_select_median(&select, 2) == -2.0);
-        assert_true(tm_select_median(&select, 3) == 0.0);
+        assert_true(tm_median_search_median(&select, 1) == 0.0);
+        assert_true(tm_median_search_median(&select, 2) == -2.0);
+        assert_true(tm_median_search_median(&select, 3) == 0.0);
     }
-    tm_select_free(&select);
+    tm_median_search_free(&select);
 }
 
 /* Sixteenths of an octave are 4.4 to 6.3 % wide, and the median is put within its own. */

@@ -137,16 +137,16 @@ static void operators_have_what_they_took_alone_and_with_what_they_called(void *
 static void a_thinned_curve_keeps_its_peaks(void **state) {
     (void)state;
     enum { N = 5000, PEAK = 1234, TROUGH = 2345, RESERVE = 3456 };
-    tm_vec levels = TM_VEC(tm_level);
+    tm_vec levels = TM_VEC(tm_memory_level);
     for (int64_t i = 0; i < N; i++) {
-        tm_level level = {i, 100 + i % 50, 500};
+        tm_memory_level level = {i, 100 + i % 50, 500};
         level.allocated_bytes = i == PEAK ? 999 : i == TROUGH ? 1 : level.allocated_bytes;
         level.reserved_bytes = i == RESERVE ? 777 : 500;
         assert_non_null(tm_vec_append(&levels, &level, 1));
     }
-    tm_levels_thin(&levels);
+    tm_memory_levels_thin(&levels);
     assert_in_range(levels.n, 128, 384);
-    const tm_level *v = levels.data;
+    const tm_memory_level *v = levels.data;
     int found = 0;
     for (size_t i = 0; i < levels.n; i++) {
         assert_true(i == 0 || v[i].time_ns > v[i - 1].time_ns);
@@ -156,7 +156,7 @@ static void a_thinned_curve_keeps_its_peaks(void **state) {
     }
     assert_int_equal(found, 3);
     size_t n = levels.n = 384;
-    tm_levels_thin(&levels); /* few enough: nothing is left out */
+    tm_memory_levels_thin(&levels); /* few enough: nothing is left out */
     assert_int_equal(levels.n, n);
     tm_vec_free(&levels);
 }

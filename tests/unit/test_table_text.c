@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "table/shown.h"
 #include "table_fixture.h"
 
 static char *text_of(const tm_table *table, int width) {
@@ -135,6 +136,38 @@ static void what_does_not_fit_continues_below_with_the_keys(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
+static void times_are_rounded_before_their_unit_is_chosen(void **state) {
+    (void)state;
+    static const struct {
+        int64_t ns;
+        const char *text;
+    } cases[] = {
+        {0, "0 ns"},
+        {7, "7 ns"},
+        {999, "999 ns"},
+        {1000, "1.00 us"},
+        {1234, "1.23 us"},
+        {1235, "1.24 us"}, /* 1.235 is stored as 1.23500000000000009... */
+        {9994, "9.99 us"},
+        {9995, "10.0 us"},
+        {37440, "37.4 us"},
+        {999949, "999.9 us"},
+        {999950, "1.00 ms"},
+        {999960, "1.00 ms"},
+        {37400000, "37.4 ms"},
+        {999960000, "1.00 s"},
+        {1500000000, "1.50 s"},
+        {61000000000, "61.0 s"},
+        {1234567000000000, "1234567.0 s"}, /* there is nothing above seconds */
+        {-5, "-5 ns"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        tm_shown_duration(cases[i].ns, text, sizeof text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 static void texts_are_shown_without_control_characters_and_cut_in_the_middle(void **state) {
     (void)state;
     static const tm_column column = {"t", TM_TEXT, "", ""};
@@ -239,6 +272,7 @@ int main(void) {
         cmocka_unit_test(text_aligns_numbers_right_and_words_left),
         cmocka_unit_test(an_empty_table_is_its_header),
         cmocka_unit_test(what_does_not_fit_continues_below_with_the_keys),
+        cmocka_unit_test(times_are_rounded_before_their_unit_is_chosen),
         cmocka_unit_test(texts_are_shown_without_control_characters_and_cut_in_the_middle),
         cmocka_unit_test(sentences_stand_below_their_row_and_are_wrapped_not_cut),
         cmocka_unit_test(definitions_are_listed_aligned_and_wrapped_at_100_columns),

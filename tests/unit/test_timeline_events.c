@@ -238,7 +238,7 @@ static void add_stepped_rank(bench *b, int64_t wait_ns) {
 }
 
 static void expect_parts(const bench *b, const char *gpu, const char *host) {
-    const tm_part *parts = b->plan.parts.data;
+    const tm_plan_part *parts = b->plan.parts.data;
     assert_int_equal(b->plan.parts.n, strlen(gpu));
     for (size_t i = 0; i < b->plan.parts.n; i++) {
         assert_int_equal(parts[i].gpu, gpu[i] == '1');

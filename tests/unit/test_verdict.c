@@ -18,9 +18,9 @@ static void verdicts_have_words(void **state) {
     assert_string_equal(tm_verdict_word(TM_VERDICT_INCONCLUSIVE), "inconclusive");
     assert_string_equal(tm_verdict_word(TM_VERDICT_PERSISTENT), "persistent");
     assert_string_equal(tm_verdict_word(TM_VERDICT_ROTATING), "rotating");
-    assert_string_equal(tm_level_word(TM_LEVEL_RANK), "rank");
-    assert_string_equal(tm_level_word(TM_LEVEL_HOST), "host");
-    assert_string_equal(tm_level_word(TM_LEVEL_GROUP), "group");
+    assert_string_equal(tm_culprit_word(TM_CULPRIT_RANK), "rank");
+    assert_string_equal(tm_culprit_word(TM_CULPRIT_HOST), "host");
+    assert_string_equal(tm_culprit_word(TM_CULPRIT_GROUP), "group");
 }
 
 static void tolls_of_a_rank_add_up(void **state) {

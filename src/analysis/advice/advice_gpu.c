@@ -1,5 +1,6 @@
 /* Rules on a GPU that does nothing, or not what it could. */
 #include "advice_rules.h"
+#include "table/shown.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,8 +14,8 @@ void tm_look_input(const tm_facts *f, tm_advice *out) {
     char time[32], each[32];
     out->cost_ns = stall;
     out->measure = tm_facts_percent(stall, steps);
-    tm_evidence_time(stall, time, sizeof time);
-    tm_evidence_time(waits > 0 ? stall / waits : 0, each, sizeof each);
+    tm_shown_duration(stall, time, sizeof time);
+    tm_shown_duration(waits > 0 ? stall / waits : 0, each, sizeof each);
     int64_t slowest = -1;
     for (size_t i = 0; i < ranks->n_rows; i++)
         if (tm_table_cell(ranks, i, "slowest")->value.i)
@@ -65,8 +66,8 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     char time[32], mean[32];
     out->cost_ns = lost;
     out->measure = tm_facts_percent(lost, f->window_ns);
-    tm_evidence_time(lost, time, sizeof time);
-    tm_evidence_time(kernels.calls > 0 ? kernels.total_ns / kernels.calls : 0, mean, sizeof mean);
+    tm_shown_duration(lost, time, sizeof time);
+    tm_shown_duration(kernels.calls > 0 ? kernels.total_ns / kernels.calls : 0, mean, sizeof mean);
     snprintf(out->text, sizeof out->text,
              "Launch fewer, larger kernels: torch.compile or fused operators, fused or foreach "
              "optimizers, CUDA graphs, a larger batch.");
@@ -110,7 +111,7 @@ static void advise_copies(const tm_facts *f, const host_copies *sum, const char 
     char time[32];
     out->cost_ns = sum->alone_ns;
     out->measure = tm_facts_percent(sum->alone_ns, f->window_ns);
-    tm_evidence_time(sum->alone_ns, time, sizeof time);
+    tm_shown_duration(sum->alone_ns, time, sizeof time);
     snprintf(out->evidence, sizeof out->evidence,
              "%" PRId64 " copies between GPUs and %s move %.1f MB at %.1f GB/s; with no "
              "computation beside them they take %.1f %% of the GPU time (%s).",
@@ -159,7 +160,7 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
     char time[32];
     out->cost_ns = (int64_t)lost;
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
-    tm_evidence_time(out->cost_ns, time, sizeof time);
+    tm_shown_duration(out->cost_ns, time, sizeof time);
     snprintf(out->text, sizeof out->text,
              "Keep device memory between steps: leave the caching allocator on, drop "
              "empty_cache(), try expandable_segments:True, use less memory.");
@@ -207,8 +208,8 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     out->cost_ns = rest;
     out->exact = true;
     out->measure = tm_facts_percent(rest, f->window_ns);
-    tm_evidence_time(rest, time, sizeof time);
-    tm_evidence_time(most, part, sizeof part);
+    tm_shown_duration(rest, time, sizeof time);
+    tm_shown_duration(most, part, sizeof part);
     snprintf(out->text, sizeof out->text, "%s", idle_causes[cause].text);
     snprintf(out->evidence, sizeof out->evidence,
              "Kernels run for %.0f %% of the steps; GPUs do nothing for %.1f %% of their time (%s) "
@@ -235,7 +236,7 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
     char time[32];
     /* No cost: the GPUs computed for that long, and by how much is not known. */
     out->measure = tm_facts_percent(fit, tm_facts_sum(f, "overlap.rank", "compute_ns"));
-    tm_evidence_time(fit, time, sizeof time);
+    tm_shown_duration(fit, time, sizeof time);
     snprintf(out->text, sizeof out->text,
              "Let matrix products use tensor cores: bfloat16 (torch.autocast) or TF32 "
              "(torch.set_float32_matmul_precision), sizes that are multiples of 8.");
@@ -252,7 +253,7 @@ void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
     char time[32];
     out->measure = tm_facts_percent(optimizer, steps);
     out->cost_ns = optimizer - (int64_t)(healthy * (double)steps);
-    tm_evidence_time(optimizer, time, sizeof time);
+    tm_shown_duration(optimizer, time, sizeof time);
     snprintf(out->text, sizeof out->text,
              "Make the optimizer's step cheaper: fused=True or foreach=True, torch.compile, "
              "sharded states, fewer steps by gradient accumulation.");

@@ -2,7 +2,6 @@
 #ifndef TMERGE_ADVICE_RULES_H
 #define TMERGE_ADVICE_RULES_H
 
-#include "analysis/stragglers/evidence.h"
 #include "tmerge/analysis.h"
 
 /** The rules, a cause before what it may cause. */
@@ -40,7 +39,7 @@ typedef struct tm_facts {
     int64_t costs[TM_N_RULES]; /* [ns] of the rules before that gave an item, else 0 */
 } tm_facts;
 
-enum { TM_ADVICE_TEXT = 256, TM_ADVICE_RANKS = 96 };
+enum { TM_ADVICE_TEXT = 256, TM_ADVICE_RANKS = 96, TM_ADVICE_EVIDENCE = 1024 };
 
 /** What a rule found. */
 typedef struct tm_advice {
@@ -48,8 +47,8 @@ typedef struct tm_advice {
     int64_t cost_ns; /* GPU time lost, over all ranks; -1 where it is not one of time */
     bool exact;      /* lost to this alone; else an upper bound */
     char ranks[TM_ADVICE_RANKS];
-    char text[TM_ADVICE_TEXT];      /* what to do */
-    char evidence[TM_EVIDENCE_MAX]; /* the numbers that it follows from */
+    char text[TM_ADVICE_TEXT];         /* what to do */
+    char evidence[TM_ADVICE_EVIDENCE]; /* the numbers that it follows from */
 } tm_advice;
 
 /** Fills a tm_advice whose measure is -1, cost_ns -1 and ranks "all" beforehand. */

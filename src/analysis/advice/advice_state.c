@@ -1,5 +1,6 @@
 /* Rules on steps, memory, clocks and what is missing. */
 #include "advice_rules.h"
+#include "table/shown.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -44,8 +45,8 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     char low[32], high[32];
     out->measure = 100.0 * sqrt(squares / n) / mean;
     out->cost_ns = rest;
-    tm_evidence_time(shortest, low, sizeof low);
-    tm_evidence_time(longest, high, sizeof high);
+    tm_shown_duration(shortest, low, sizeof low);
+    tm_shown_duration(longest, high, sizeof high);
     snprintf(out->text, sizeof out->text,
              "Find what the long steps do besides: checkpoints, evaluation, logging, garbage "
              "collection, batches of other sizes.");
@@ -180,8 +181,8 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
     if (set || blind)
         out->measure = fmax(out->measure, poor);
     char worst_text[32], skew_text[32];
-    tm_evidence_time(worst, worst_text, sizeof worst_text);
-    tm_evidence_time(skew < 0 ? 0 : skew, skew_text, sizeof skew_text);
+    tm_shown_duration(worst, worst_text, sizeof worst_text);
+    tm_shown_duration(skew < 0 ? 0 : skew, skew_text, sizeof skew_text);
     snprintf(out->text, sizeof out->text,
              "Do not yet trust who came last: keep the hosts' clocks in step (PTP, chrony), or "
              "record more steps, so that more collectives link them.");

@@ -1,6 +1,7 @@
 /* Rules on waiting and communication: who comes late, who has more work, what does not hide. The
  * exposed communication of all ranks is split between them, so that nothing costs twice. */
 #include "advice_rules.h"
+#include "table/shown.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -46,7 +47,7 @@ static const char *verdict_text(const tm_facts *f, const char *column) {
 }
 
 static void copy_evidence(const tm_facts *f, tm_advice *out) {
-    snprintf(out->evidence, sizeof out->evidence, "%.*s.", TM_EVIDENCE_MAX - 2,
+    snprintf(out->evidence, sizeof out->evidence, "%.*s.", TM_ADVICE_EVIDENCE - 2,
              verdict_text(f, "evidence"));
 }
 
@@ -90,7 +91,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     char time[32];
     out->measure = percent;
     out->cost_ns = lost;
-    tm_evidence_time(n > 0 ? above / n : 0, time, sizeof time);
+    tm_shown_duration(n > 0 ? above / n : 0, time, sizeof time);
     if (one) {
         snprintf(out->ranks, sizeof out->ranks, "%" PRId64, rank);
         snprintf(out->text, sizeof out->text,
@@ -165,8 +166,8 @@ static void look_at_communication(const tm_facts *f, bool well_hidden, tm_advice
         return;
     out->cost_ns = rest;
     out->measure = tm_facts_percent(rest, f->window_ns);
-    tm_evidence_time(rest, time, sizeof time);
-    tm_evidence_time(of_kind, kind_time, sizeof kind_time);
+    tm_shown_duration(rest, time, sizeof time);
+    tm_shown_duration(of_kind, kind_time, sizeof kind_time);
     snprintf(out->evidence, sizeof out->evidence,
              "%.1f %% of the GPU time (%s) is communication with no computation beside it%s; "
              "%.0f %% of communication hides; most shows of %s (%s%s).",

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "analysis/shared/axes.h"
 #include "analysis/shared/busy.h"
-#include "analysis/shared/merged.h"
+#include "analysis/shared/launch_shape.h"
+#include "analysis/shared/over_ranks.h"
 #include "base/keys.h"
 #include "base/median.h"
 #include "base/sums.h"
@@ -252,24 +252,24 @@ static tm_status contention_merge(const tm_names *names, tm_tables *tables, tm_e
     const tm_table *part = tm_tables_find(tables, part_def.name);
     tm_table *table = tm_tables_find(tables, kernel_def.name);
     for (size_t first = 0, end; first < part->n_rows; first = end) {
-        tm_merged beside, alone;
-        end = tm_merged_end(part, first);
-        TM_TRY(tm_merged_column(part, first, end, P_MEDIAN_BESIDE, &beside, err));
-        TM_TRY(tm_merged_column(part, first, end, P_MEDIAN_ALONE, &alone, err));
+        tm_over_ranks beside, alone;
+        end = tm_over_ranks_end(part, first);
+        TM_TRY(tm_over_ranks_column(part, first, end, P_MEDIAN_BESIDE, &beside, err));
+        TM_TRY(tm_over_ranks_column(part, first, end, P_MEDIAN_ALONE, &alone, err));
         const tm_cell *key = tm_table_row(part, first);
         tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return tm_fail_memory(err);
         tm_cell_set_int(&row[RANKS], beside.ranks);
-        tm_cell_set_int(&row[BESIDE], tm_merged_sum(part, first, end, P_BESIDE));
-        tm_cell_set_int(&row[ALONE], tm_merged_sum(part, first, end, P_ALONE));
+        tm_cell_set_int(&row[BESIDE], tm_over_ranks_sum(part, first, end, P_BESIDE));
+        tm_cell_set_int(&row[ALONE], tm_over_ranks_sum(part, first, end, P_ALONE));
         tm_cell_set_int(&row[MEDIAN_BESIDE], beside.median);
         tm_cell_set_int(&row[MEDIAN_ALONE], alone.median);
-        tm_cell_set_int(&row[EXTRA], tm_merged_sum(part, first, end, P_EXTRA));
+        tm_cell_set_int(&row[EXTRA], tm_over_ranks_sum(part, first, end, P_EXTRA));
         TM_TRY(set_slowdown(&row[SLOWDOWN], part, first, end, err));
-        TM_TRY(tm_set_axes(table, &row[GRID], &key[P_GRID], err));
-        TM_TRY(tm_set_axes(table, &row[BLOCK], &key[P_BLOCK], err));
+        TM_TRY(tm_set_launch_shape(table, &row[GRID], &key[P_GRID], err));
+        TM_TRY(tm_set_launch_shape(table, &row[BLOCK], &key[P_BLOCK], err));
         TM_TRY(tm_table_set_bytes(table, &row[NAME], name.bytes, name.size, err));
     }
     return TM_OK;

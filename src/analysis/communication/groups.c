@@ -2,7 +2,7 @@
  * slow. */
 #include "analysis/analyses.h"
 
-#include "analysis/shared/merged.h"
+#include "analysis/shared/over_ranks.h"
 #include "base/keys.h"
 #include "base/sums.h"
 #include "dimension.h"
@@ -120,7 +120,7 @@ static tm_status describe(const tm_names *names, tm_table *parts, tm_error *err)
 static tm_status groups_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     const tm_table *parts = tm_tables_find(tables, member_part_def.name);
     tm_table *members = tm_tables_find(tables, tm_group_member_def.name);
-    for (size_t i = 0; i < parts->n_rows; i = tm_merged_end(parts, i)) {
+    for (size_t i = 0; i < parts->n_rows; i = tm_over_ranks_end(parts, i)) {
         tm_cell *row = tm_table_add_row(members);
         if (!row)
             return tm_fail_memory(err);

@@ -1,6 +1,6 @@
 #include "api_calls.h"
 
-#include "analysis/shared/merged.h"
+#include "analysis/shared/over_ranks.h"
 #include "base/keys.h"
 #include "base/median.h"
 #include "base/sums.h"
@@ -103,11 +103,11 @@ tm_status tm_api_merge(const tm_names *names, tm_tables *tables, tm_error *err) 
     const tm_table *part = tm_tables_find(tables, tm_api_part_table.name);
     tm_table *table = tm_tables_find(tables, tm_api_table.name);
     for (size_t first = 0, end; first < part->n_rows; first = end) {
-        tm_merged total, longest;
-        end = tm_merged_end(part, first);
-        TM_TRY(tm_merged_column(part, first, end, P_TOTAL, &total, err));
-        TM_TRY(tm_merged_column(part, first, end, P_MAX, &longest, err));
-        int64_t calls = tm_merged_sum(part, first, end, P_CALLS);
+        tm_over_ranks total, longest;
+        end = tm_over_ranks_end(part, first);
+        TM_TRY(tm_over_ranks_column(part, first, end, P_TOTAL, &total, err));
+        TM_TRY(tm_over_ranks_column(part, first, end, P_MAX, &longest, err));
+        int64_t calls = tm_over_ranks_sum(part, first, end, P_CALLS);
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return tm_fail_memory(err);

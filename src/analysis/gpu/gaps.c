@@ -1,6 +1,6 @@
 #include "gaps.h"
 
-#include "analysis/shared/words.h"
+#include "analysis/shared/call_kinds.h"
 
 /* Whether a call that launched it is known and began after the gap did. */
 static bool launched_late(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
@@ -57,9 +57,10 @@ static void find_next_events(const tm_timeline *timeline, const tm_track *track,
 static bool collect_host(const tm_rank_view *view, tm_intervals *sync, tm_intervals *input,
                          tm_intervals *comm) {
     const tm_timeline *timeline = view->timeline;
-    tm_intervals *by_word[TM_WORD_COMMUNICATION + 1] = {
-        [TM_WORD_SYNC] = sync,   [TM_WORD_COPY] = sync,          [TM_WORD_ALLOCATION] = sync,
-        [TM_WORD_INPUT] = input, [TM_WORD_COMMUNICATION] = comm,
+    tm_intervals *by_word[TM_CALL_KIND_COMMUNICATION + 1] = {
+        [TM_CALL_KIND_SYNC] = sync,          [TM_CALL_KIND_COPY] = sync,
+        [TM_CALL_KIND_ALLOCATION] = sync,    [TM_CALL_KIND_INPUT] = input,
+        [TM_CALL_KIND_COMMUNICATION] = comm,
     };
     bool ok = true;
     for (size_t row = 0; ok && row < timeline->n_events; row++) {
@@ -67,7 +68,7 @@ static bool collect_host(const tm_rank_view *view, tm_intervals *sync, tm_interv
         if (category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER && category != TM_CAT_CPU_OP &&
             category != TM_CAT_USER_ANNOTATION)
             continue;
-        tm_intervals *set = by_word[tm_words_at(view->words, timeline->name[row])];
+        tm_intervals *set = by_word[tm_call_kinds_at(view->call_kinds, timeline->name[row])];
         if (set && timeline->kind[row] == TM_DURATION)
             ok = tm_intervals_add(set, timeline->begin_ns[row],
                                   timeline->begin_ns[row] + timeline->duration_ns[row]);

@@ -1,8 +1,8 @@
 /* Analysis `kernels`: which kernels the GPUs spend their time in. */
 #include "analysis/analyses.h"
 
-#include "analysis/shared/axes.h"
-#include "analysis/shared/merged.h"
+#include "analysis/shared/launch_shape.h"
+#include "analysis/shared/over_ranks.h"
 #include "analysis/shared/tensor_cores.h"
 #include "base/keys.h"
 #include "base/median.h"
@@ -369,10 +369,10 @@ static void set_calls(tm_cell *cells, const tally *t) {
 /* The ranks' means against one another, and the largest of what may differ by call. */
 static tm_status set_ranks(tm_cell *row, const tm_table *part, size_t first, size_t end,
                            tm_error *err) {
-    tm_merged mean, registers, shared;
-    TM_TRY(tm_merged_column(part, first, end, KP_MEAN, &mean, err));
-    TM_TRY(tm_merged_column(part, first, end, KP_REGISTERS, &registers, err));
-    TM_TRY(tm_merged_column(part, first, end, KP_SHARED, &shared, err));
+    tm_over_ranks mean, registers, shared;
+    TM_TRY(tm_over_ranks_column(part, first, end, KP_MEAN, &mean, err));
+    TM_TRY(tm_over_ranks_column(part, first, end, KP_REGISTERS, &registers, err));
+    TM_TRY(tm_over_ranks_column(part, first, end, KP_SHARED, &shared, err));
     if (registers.ranks > 0)
         tm_cell_set_int(&row[K_REGISTERS], registers.max);
     if (shared.ranks > 0)
@@ -389,16 +389,16 @@ static tm_status merge_kernels(const tm_names *names, tm_tables *tables, tm_erro
     const tm_table *part = tm_tables_find(tables, kernel_part_def.name);
     tm_table *table = tm_tables_find(tables, kernel_def.name);
     for (size_t first = 0, end; first < part->n_rows; first = end) {
-        end = tm_merged_end(part, first);
+        end = tm_over_ranks_end(part, first);
         tally sum = merge_parts(part, first, end, KP_PARTS);
-        int64_t shorter = tm_merged_sum(part, first, end, KP_SHORT);
+        int64_t shorter = tm_over_ranks_sum(part, first, end, KP_SHORT);
         tm_text name = tm_names_text(names, (uint32_t)tm_table_row(part, first)[KP_NAME].value.i);
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return tm_fail_memory(err);
         set_calls(row + K_CALLS, &sum);
         tm_cell_set_bool(&row[K_COMMUNICATION],
-                         tm_merged_sum(part, first, end, KP_COMMUNICATION) > 0);
+                         tm_over_ranks_sum(part, first, end, KP_COMMUNICATION) > 0);
         tm_cell_set_bool(&row[K_TENSOR_CORES], tm_kernel_on_tensor_cores(name.bytes));
         tm_cell_set_int(&row[K_SHORT], shorter);
         tm_cell_set_ratio(&row[K_SHORT_PCT], 100.0, shorter, sum.calls);
@@ -412,7 +412,7 @@ static tm_status merge_shapes(const tm_names *names, tm_tables *tables, tm_error
     const tm_table *part = tm_tables_find(tables, shape_part_def.name);
     tm_table *table = tm_tables_find(tables, shape_def.name);
     for (size_t first = 0, end; first < part->n_rows; first = end) {
-        end = tm_merged_end(part, first);
+        end = tm_over_ranks_end(part, first);
         tally sum = merge_parts(part, first, end, SP_PARTS);
         const tm_cell *key = tm_table_row(part, first);
         tm_text name = tm_names_text(names, (uint32_t)key[SP_NAME].value.i);
@@ -424,8 +424,8 @@ static tm_status merge_shapes(const tm_names *names, tm_tables *tables, tm_error
             tm_cell_set_int(&row[S_REGISTERS], key[SP_REGISTERS].value.i);
         if (key[SP_SHARED].value.i >= 0)
             tm_cell_set_int(&row[S_SHARED], key[SP_SHARED].value.i);
-        TM_TRY(tm_set_axes(table, &row[S_GRID], &key[SP_GRID], err));
-        TM_TRY(tm_set_axes(table, &row[S_BLOCK], &key[SP_BLOCK], err));
+        TM_TRY(tm_set_launch_shape(table, &row[S_GRID], &key[SP_GRID], err));
+        TM_TRY(tm_set_launch_shape(table, &row[S_BLOCK], &key[SP_BLOCK], err));
         TM_TRY(tm_table_set_bytes(table, &row[S_NAME], name.bytes, name.size, err));
     }
     return TM_OK;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/shared/busy.h"
-#include "analysis/shared/words.h"
+#include "analysis/shared/call_kinds.h"
 #include "api_calls.h"
 #include "base/median.h"
 #include "base/sums.h"
@@ -81,7 +81,7 @@ static const tm_table_def *const defs[] = {&rank_def, &tm_api_table, &tm_api_par
 /* What is known of a rank so far. */
 typedef struct tally {
     const tm_timeline *timeline;
-    tm_words *words;
+    tm_call_kinds *call_kinds;
     uint8_t *called;    /* [n_events] whether the call was counted */
     int64_t *latencies; /* [n_events] those of the events so far */
     int64_t *launched;  /* [n_events] begins of the calls of a stream, and */
@@ -104,7 +104,7 @@ static void count_event(tally *t, size_t row, uint32_t call) {
     const tm_timeline *timeline = t->timeline;
     int64_t begin = timeline->begin_ns[row], call_begin = timeline->begin_ns[call];
     int64_t late = begin - call_begin - timeline->duration_ns[call];
-    bool graph = tm_words_at(t->words, timeline->name[call]) == TM_WORD_GRAPH;
+    bool graph = tm_call_kinds_at(t->call_kinds, timeline->name[call]) == TM_CALL_KIND_GRAPH;
     late = late > 0 ? late : 0;
     count_call(t, call, graph);
     t->latency_ns = tm_sum(t->latency_ns, late);
@@ -195,7 +195,8 @@ static tm_status launches_rank(const tm_rank_view *view, tm_tables *out, tm_erro
     for (size_t i = 0; i < view->timeline->n_tracks; i++)
         if (view->timeline->tracks[i].kind == TM_TRACK_GPU)
             n_gpu += view->timeline->tracks[i].count;
-    tally t = {.timeline = view->timeline, .words = view->words, .called = calloc(n + 1, 1)};
+    tally t = {
+        .timeline = view->timeline, .call_kinds = view->call_kinds, .called = calloc(n + 1, 1)};
     t.latencies = malloc((3 * n_gpu + 1) * sizeof *t.latencies);
     bool ok = t.called && t.latencies;
     tm_status status = TM_OK;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analysis/shared/busy.h"
-#include "analysis/shared/merged.h"
-#include "analysis/shared/words.h"
+#include "analysis/shared/call_kinds.h"
+#include "analysis/shared/over_ranks.h"
 #include "base/keys.h"
 #include "base/sums.h"
 
@@ -196,7 +196,7 @@ typedef struct size_tally {
 /* What is known of a rank so far. */
 typedef struct account {
     const tm_timeline *timeline;
-    tm_words *words;
+    tm_call_kinds *call_kinds;
     uint8_t *classes; /* owned; by name id: 1 + kind * N_MEMORIES + memory, 0 not known yet */
     tally tallies[N_CLASSES];
     tm_keys sizes; /* of size_key, and */
@@ -206,8 +206,8 @@ typedef struct account {
 /* The call that launched a copy alone, not with a graph; TM_NO_EVENT where it is not known. */
 static uint32_t call_of(account *a, uint32_t row) {
     uint32_t call = a->timeline->launch[row];
-    bool graph =
-        call != TM_NO_EVENT && tm_words_at(a->words, a->timeline->name[call]) == TM_WORD_GRAPH;
+    bool graph = call != TM_NO_EVENT &&
+                 tm_call_kinds_at(a->call_kinds, a->timeline->name[call]) == TM_CALL_KIND_GRAPH;
     return graph ? TM_NO_EVENT : call;
 }
 
@@ -229,7 +229,7 @@ static bool count_copy(account *a, const tm_copy_attr *copy) {
     if (timeline->role[row] != TM_ROLE_MEMORY)
         return true;
     if (a->classes[name] == 0) {
-        tm_text text = tm_names_text(a->words->names, name);
+        tm_text text = tm_names_text(a->call_kinds->names, name);
         int kind = kind_of(text, timeline->category[row]);
         a->classes[name] = (uint8_t)(1 + kind * N_MEMORIES + memory_of(text, kind));
     }
@@ -316,7 +316,7 @@ static bool count_allocations(account *a, tm_keys *keys, tm_vec *found) {
         uint8_t category = timeline->category[row];
         if ((category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER) ||
             timeline->kind[row] != TM_DURATION ||
-            tm_words_at(a->words, timeline->name[row]) != TM_WORD_ALLOCATION)
+            tm_call_kinds_at(a->call_kinds, timeline->name[row]) != TM_CALL_KIND_ALLOCATION)
             continue;
         calls *c = tm_keys_value(keys, found, &timeline->name[row]);
         if (!c)
@@ -365,7 +365,8 @@ static tm_status account_allocations(const tm_rank_view *view, account *a, tm_ta
 }
 
 static tm_status transfers_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    account a = {.timeline = view->timeline, .words = view->words, .sizes = TM_KEYS(size_key)};
+    account a = {
+        .timeline = view->timeline, .call_kinds = view->call_kinds, .sizes = TM_KEYS(size_key)};
     a.size_tallies = TM_VEC(size_tally);
     a.classes = calloc(tm_names_count(view->names), 1);
     for (int i = 0; i < N_CLASSES; i++)
@@ -386,16 +387,16 @@ static tm_status transfers_merge(const tm_names *names, tm_tables *tables, tm_er
     tm_table *table = tm_tables_find(tables, size_def.name);
     (void)names;
     for (size_t first = 0, end; first < part->n_rows; first = end) {
-        end = tm_merged_end(part, first);
-        int64_t bytes = tm_merged_sum(part, first, end, P_BYTES);
-        int64_t total_ns = tm_merged_sum(part, first, end, P_TOTAL);
+        end = tm_over_ranks_end(part, first);
+        int64_t bytes = tm_over_ranks_sum(part, first, end, P_BYTES);
+        int64_t total_ns = tm_over_ranks_sum(part, first, end, P_TOTAL);
         const tm_cell *key = tm_table_row(part, first);
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return tm_fail_memory(err);
         if (key[P_SIZE].value.i >= 0)
             tm_cell_set_int(&row[Z_SIZE], key[P_SIZE].value.i);
-        tm_cell_set_int(&row[Z_COUNT], tm_merged_sum(part, first, end, P_COUNT));
+        tm_cell_set_int(&row[Z_COUNT], tm_over_ranks_sum(part, first, end, P_COUNT));
         tm_cell_set_int(&row[Z_BYTES], bytes);
         tm_cell_set_int(&row[Z_TOTAL], total_ns);
         if (bytes > 0)

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "analysis/shared/merged.h"
+#include "analysis/shared/call_kinds.h"
+#include "analysis/shared/over_ranks.h"
 #include "analysis/shared/tensor_cores.h"
-#include "analysis/shared/words.h"
 #include "base/keys.h"
 #include "base/sums.h"
 
@@ -143,7 +143,7 @@ static void sum_device(summing *s) {
             continue;
         int64_t duration = timeline->duration_ns[row];
         bool kernel = timeline->category[row] == TM_CAT_KERNEL;
-        bool tensor = kernel && tm_words_tensor(s->view->words, timeline->name[row]);
+        bool tensor = kernel && tm_call_kinds_tensor(s->view->call_kinds, timeline->name[row]);
         if (s->slot[call] != TM_NO_KEY)
             add_time(&sum_at(s, s->slot[call])->self, duration, kernel, tensor);
         for (; call != TM_NO_CALL; call = s->calls->calls[call].parent) {
@@ -226,7 +226,7 @@ static tm_status set_key(const tm_names *names, tm_table *shown, tm_cell *cell, 
     return tm_table_set_bytes(shown, cell, text.bytes, text.size, err);
 }
 
-static void set_spread(tm_cell *cells, const tm_merged *m) {
+static void set_spread(tm_cell *cells, const tm_over_ranks *m) {
     tm_cell_set_int(&cells[0], m->min);
     tm_cell_set_int(&cells[1], m->median);
     tm_cell_set_int(&cells[2], m->max);
@@ -236,10 +236,10 @@ static void set_spread(tm_cell *cells, const tm_merged *m) {
 /* The shown columns of rows [first, end) of the part: one key, a row for each rank. */
 static tm_status set_merged(const tm_table *part, size_t first, size_t end, tm_cell *cells,
                             tm_error *err) {
-    tm_merged device, host;
-#define SUM(column) tm_merged_sum(part, first, end, TM_CALL_P_##column)
-    TM_TRY(tm_merged_column(part, first, end, TM_CALL_P_DEVICE_SELF, &device, err));
-    TM_TRY(tm_merged_column(part, first, end, TM_CALL_P_HOST_SELF, &host, err));
+    tm_over_ranks device, host;
+#define SUM(column) tm_over_ranks_sum(part, first, end, TM_CALL_P_##column)
+    TM_TRY(tm_over_ranks_column(part, first, end, TM_CALL_P_DEVICE_SELF, &device, err));
+    TM_TRY(tm_over_ranks_column(part, first, end, TM_CALL_P_HOST_SELF, &host, err));
     tm_cell_set_int(&cells[TM_CALL_CALLS], SUM(CALLS));
     tm_cell_set_int(&cells[TM_CALL_DEVICE_SELF], device.sum);
     tm_cell_set_int(&cells[TM_CALL_DEVICE_TOTAL], SUM(DEVICE_TOTAL));
@@ -260,14 +260,14 @@ tm_status tm_call_merge(const tm_names *names, const tm_table *part, tm_table *s
     for (size_t first = 0, end; first < part->n_rows; first = end) {
         const tm_cell *key = tm_table_row(part, first);
         tm_cell *row = tm_table_add_row(shown);
-        end = tm_merged_end(part, first);
+        end = tm_over_ranks_end(part, first);
         if (!row)
             return tm_fail_memory(err);
         for (int k = 0; k < n_keys; k++)
             TM_TRY(set_key(names, shown, &row[k], key[k].value.i, err));
         TM_TRY(set_merged(part, first, end, row + n_keys, err));
         if (fits < shown->def->n_columns)
-            tm_cell_set_bool(&row[fits], tm_merged_sum(part, first, end, TM_CALL_P_FITS) > 0);
+            tm_cell_set_bool(&row[fits], tm_over_ranks_sum(part, first, end, TM_CALL_P_FITS) > 0);
     }
     tm_call_order(shown);
     return TM_OK;

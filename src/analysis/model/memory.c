@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/shared/merged.h"
+#include "analysis/shared/over_ranks.h"
 #include "base/median.h"
 #include "devices.h"
 #include "memory_levels.h"
@@ -202,7 +202,7 @@ static tm_status add_steps(const tm_timeline *timeline, const tm_device_levels *
     int64_t before = d->begin_bytes;
     bool first = true;
     for (size_t i = 0; i < timeline->n_steps; i++) {
-        const tm_step_level *s = (const tm_step_level *)d->steps.data + i;
+        const tm_memory_step *s = (const tm_memory_step *)d->steps.data + i;
         int64_t growth = s->end_bytes - before;
         if (s->records == 0)
             continue;
@@ -235,7 +235,7 @@ static void set_growth(tm_cell *row, tm_vec *growths) {
 }
 
 static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity) {
-    const tm_level *v = d->levels.data;
+    const tm_memory_level *v = d->levels.data;
     int64_t peak = v[d->peak].allocated_bytes, reserved = d->peak_reserved_bytes;
     tm_cell_set_int(&row[D_ALLOCATIONS], d->allocations);
     tm_cell_set_int(&row[D_RELEASES], d->releases);
@@ -277,9 +277,9 @@ static tm_status add_device(const tm_rank_view *view, const tm_device_levels *d,
 
 static tm_status add_curve(const tm_timeline *timeline, tm_device_levels *d, tm_table *table,
                            tm_error *err) {
-    tm_levels_thin(&d->levels);
+    tm_memory_levels_thin(&d->levels);
     for (size_t i = 0; i < d->levels.n; i++) {
-        const tm_level *level = (const tm_level *)d->levels.data + i;
+        const tm_memory_level *level = (const tm_memory_level *)d->levels.data + i;
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return tm_fail_memory(err);
@@ -340,12 +340,12 @@ static tm_status memory_rank(const tm_rank_view *view, tm_tables *out, tm_error 
         return TM_OK;
     tm_status status = tm_owners_find(view, &owners, err);
     if (status == TM_OK)
-        status = tm_levels_find(view->timeline, &devices, err);
+        status = tm_memory_levels_find(view->timeline, &devices, err);
     if (status == TM_OK)
         status = add_devices(view, &devices, &owners, out, err);
     if (status == TM_OK)
         status = add_owners(view->timeline, &owners, tm_tables_find(out, part_def.name), err);
-    tm_levels_free(&devices);
+    tm_memory_levels_free(&devices);
     tm_owners_free(&owners);
     return status;
 }
@@ -355,14 +355,14 @@ static tm_status memory_merge(const tm_names *names, tm_tables *tables, tm_error
     tm_table *table = tm_tables_find(tables, operator_def.name);
     for (size_t first = 0, end; first < part->n_rows; first = end) {
         char type[32];
-        end = tm_merged_end(part, first);
+        end = tm_over_ranks_end(part, first);
         const tm_cell *key = tm_table_row(part, first);
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return tm_fail_memory(err);
         tm_cell_set_int(&row[O_RANKS], (int64_t)(end - first));
         for (int sum = 0; sum < N_SUMS; sum++)
-            tm_cell_set_int(&row[O_SUMS + sum], tm_merged_sum(part, first, end, P_SUMS + sum));
+            tm_cell_set_int(&row[O_SUMS + sum], tm_over_ranks_sum(part, first, end, P_SUMS + sum));
         type_text(key[P_TYPE].value.i, type);
         TM_TRY(tm_table_set_text(table, &row[O_DEVICE], type, err));
         tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);

@@ -52,8 +52,8 @@ static tm_device_levels *device_of(const tm_timeline *timeline, const tm_memory_
                             .device = record->device,
                             .relative = record->allocated_bytes < 0,
                             .peak_reserved_bytes = -1};
-    d->levels = TM_VEC(tm_level);
-    d->steps = TM_VEC(tm_step_level);
+    d->levels = TM_VEC(tm_memory_level);
+    d->steps = TM_VEC(tm_memory_step);
     if (!d->relative)
         d->begin_bytes = tm_bytes_cut(record->allocated_bytes) - tm_bytes_cut(record->bytes);
     if (!tm_vec_append(&d->steps, NULL, timeline->n_steps + 1))
@@ -62,7 +62,7 @@ static tm_device_levels *device_of(const tm_timeline *timeline, const tm_memory_
     return d;
 }
 
-static void count_in_step(tm_step_level *s, const tm_level *level, int64_t bytes) {
+static void count_in_step(tm_memory_step *s, const tm_memory_level *level, int64_t bytes) {
     if (s->records == 0 || level->allocated_bytes > s->peak_bytes)
         s->peak_bytes = level->allocated_bytes;
     if (s->records == 0 || level->reserved_bytes > s->peak_reserved_bytes)
@@ -77,13 +77,14 @@ static bool count_record(const tm_timeline *timeline, uint32_t number, tm_vec *d
     tm_device_levels *d = device_of(timeline, record, devices);
     if (!d)
         return false;
-    const tm_level *v = d->levels.data;
+    const tm_memory_level *v = d->levels.data;
     int64_t bytes = tm_bytes_cut(record->bytes);
     int64_t before = d->levels.n > 0 ? v[d->levels.n - 1].allocated_bytes : d->begin_bytes;
-    tm_level level = {.time_ns = timeline->begin_ns[record->event],
-                      .allocated_bytes = tm_bytes_cut(
-                          record->allocated_bytes < 0 ? before + bytes : record->allocated_bytes),
-                      .reserved_bytes = tm_bytes_cut(record->reserved_bytes)};
+    tm_memory_level level = {
+        .time_ns = timeline->begin_ns[record->event],
+        .allocated_bytes =
+            tm_bytes_cut(record->allocated_bytes < 0 ? before + bytes : record->allocated_bytes),
+        .reserved_bytes = tm_bytes_cut(record->reserved_bytes)};
     if (d->levels.n == 0 || level.allocated_bytes > v[d->peak].allocated_bytes) {
         d->peak = d->levels.n;
         d->peak_record = number;
@@ -94,11 +95,11 @@ static bool count_record(const tm_timeline *timeline, uint32_t number, tm_vec *d
         d->peak_reserved_bytes = level.reserved_bytes;
     int32_t step = timeline->step[record->event];
     if (step != TM_NO_STEP)
-        count_in_step((tm_step_level *)d->steps.data + step, &level, bytes);
+        count_in_step((tm_memory_step *)d->steps.data + step, &level, bytes);
     return tm_vec_append(&d->levels, &level, 1) != NULL;
 }
 
-tm_status tm_levels_find(const tm_timeline *timeline, tm_vec *out, tm_error *err) {
+tm_status tm_memory_levels_find(const tm_timeline *timeline, tm_vec *out, tm_error *err) {
     tm_vec runs = TM_VEC(run);
     *out = TM_VEC(tm_device_levels);
     bool ok = find_runs(timeline, &runs);
@@ -108,7 +109,7 @@ tm_status tm_levels_find(const tm_timeline *timeline, tm_vec *out, tm_error *err
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-void tm_levels_free(tm_vec *devices) {
+void tm_memory_levels_free(tm_vec *devices) {
     for (size_t i = 0; i < devices->n; i++) {
         tm_vec_free(&((tm_device_levels *)devices->data)[i].levels);
         tm_vec_free(&((tm_device_levels *)devices->data)[i].steps);
@@ -117,7 +118,7 @@ void tm_levels_free(tm_vec *devices) {
 }
 
 /* Of levels [first, end), those to keep: ascending, each once; returns how many. */
-static size_t choose(const tm_level *v, size_t first, size_t end, size_t kept[PER_SLOT]) {
+static size_t choose(const tm_memory_level *v, size_t first, size_t end, size_t kept[PER_SLOT]) {
     size_t low = first, high = first, reserved = first, n = 0;
     for (size_t i = first + 1; i < end; i++) {
         low = v[i].allocated_bytes < v[low].allocated_bytes ? i : low;
@@ -130,8 +131,8 @@ static size_t choose(const tm_level *v, size_t first, size_t end, size_t kept[PE
     return n;
 }
 
-void tm_levels_thin(tm_vec *levels) {
-    tm_level *v = levels->data;
+void tm_memory_levels_thin(tm_vec *levels) {
+    tm_memory_level *v = levels->data;
     if (levels->n <= (size_t)SLOTS * PER_SLOT)
         return;
     int64_t begin = v[0].time_ns, width = (v[levels->n - 1].time_ns - begin) / SLOTS + 1;

@@ -6,14 +6,14 @@
 #include "tmerge/analysis.h"
 
 /** What was taken behind one record. */
-typedef struct tm_level {
+typedef struct tm_memory_level {
     int64_t time_ns, allocated_bytes, reserved_bytes; /* reserved: -1 where not recorded */
-} tm_level;
+} tm_memory_level;
 
 /** One step on one device. */
-typedef struct tm_step_level {
+typedef struct tm_memory_step {
     int64_t records, allocated_bytes, peak_bytes, peak_reserved_bytes, end_bytes;
-} tm_step_level;
+} tm_memory_step;
 
 /** One device, or the CPU. */
 typedef struct tm_device_levels {
@@ -24,22 +24,23 @@ typedef struct tm_device_levels {
     int64_t peak_reserved_bytes; /* -1 where not recorded */
     size_t peak;                 /* the record, an index into levels, of the most allocated */
     uint32_t peak_record;        /* the same, an index into the timeline's memory records */
-    tm_vec levels;               /* of tm_level, ascending in time */
-    tm_vec steps;                /* [n_steps] of tm_step_level */
+    tm_vec levels;               /* of tm_memory_level, ascending in time */
+    tm_vec steps;                /* [n_steps] of tm_memory_step */
 } tm_device_levels;
 
 /**
  * Goes through all records in the order of time.
- * @param out  of tm_device_levels; free it with tm_levels_free, whatever comes of the call
+ * @param out  of tm_device_levels; free it with tm_memory_levels_free, whatever comes of the call
  * @return     TM_OK; TM_ERR_FAULT
  */
-tm_status tm_levels_find(const tm_timeline *timeline, tm_vec *out, tm_error *err) TM_MUST_CHECK;
-void tm_levels_free(tm_vec *devices);
+tm_status tm_memory_levels_find(const tm_timeline *timeline, tm_vec *out,
+                                tm_error *err) TM_MUST_CHECK;
+void tm_memory_levels_free(tm_vec *devices);
 
 /**
  * Keeps at most 384 levels: where there are more, the lowest, the highest and the one most
  * reserved in each 128th of the time.
  */
-void tm_levels_thin(tm_vec *levels);
+void tm_memory_levels_thin(tm_vec *levels);
 
 #endif

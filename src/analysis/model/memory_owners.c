@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/shared/words.h"
+#include "analysis/shared/call_kinds.h"
 #include "base/sums.h"
 
 /* An operator that has begun on a thread and not ended. */
@@ -26,7 +26,7 @@ static bool is_operator(walk *w, size_t row) {
     uint8_t category = timeline->category[row];
     return (category == TM_CAT_CPU_OP || category == TM_CAT_USER_ANNOTATION) &&
            timeline->kind[row] == TM_DURATION &&
-           tm_words_at(w->view->words, timeline->name[row]) != TM_WORD_STEP;
+           tm_call_kinds_at(w->view->call_kinds, timeline->name[row]) != TM_CALL_KIND_STEP;
 }
 
 /* Each operator is looked up once for its records, which are mostly of one device. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/shared/words.h"
+#include "analysis/shared/call_kinds.h"
 #include "call_tables.h"
 
 static const tm_column module_columns[] = {
@@ -46,21 +46,22 @@ static const tm_table_def *const defs[] = {&module_def, &annotation_def, &module
 
 static bool is_module(void *context, const tm_timeline *timeline, uint32_t row) {
     return timeline->category[row] == TM_CAT_PYTHON &&
-           tm_words_at(context, timeline->name[row]) == TM_WORD_MODULE;
+           tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
 static bool is_annotation(void *context, const tm_timeline *timeline, uint32_t row) {
     uint8_t category = timeline->category[row];
     if (category != TM_CAT_USER_ANNOTATION && category != TM_CAT_CPU_OP)
         return false;
-    tm_word word = tm_words_at(context, timeline->name[row]);
-    return word != TM_WORD_STEP && (category == TM_CAT_USER_ANNOTATION || tm_word_is_scope(word));
+    tm_call_kind kind = tm_call_kinds_at(context, timeline->name[row]);
+    return kind != TM_CALL_KIND_STEP &&
+           (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind));
 }
 
 static tm_status add_class(const tm_rank_view *view, tm_call_class *is_call, tm_table *part,
                            tm_error *err) {
     tm_calls calls;
-    tm_status status = tm_calls_find(view->timeline, is_call, view->words, &calls, err);
+    tm_status status = tm_calls_find(view->timeline, is_call, view->call_kinds, &calls, err);
     if (status == TM_OK && calls.n > 0)
         status = tm_call_rows(view, &calls, false, part, err);
     tm_calls_free(&calls);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "words.h"
+#include "call_kinds.h"
 
 /* A call that has begun and not ended, on the thread that is gone through. */
 typedef struct open_call {
@@ -116,10 +116,10 @@ void tm_calls_free(tm_calls *calls) {
 
 static bool is_operator(void *context, const tm_timeline *timeline, uint32_t row) {
     return timeline->category[row] == TM_CAT_CPU_OP &&
-           !tm_word_is_scope(tm_words_at(context, timeline->name[row]));
+           !tm_call_kind_is_scope(tm_call_kinds_at(context, timeline->name[row]));
 }
 
-tm_status tm_calls_find_operators(const tm_timeline *timeline, struct tm_words *words,
+tm_status tm_calls_find_operators(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                                   tm_calls *out, tm_error *err) {
-    return tm_calls_find(timeline, is_operator, words, out, err);
+    return tm_calls_find(timeline, is_operator, call_kinds, out, err);
 }

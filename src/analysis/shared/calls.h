@@ -44,7 +44,7 @@ void tm_calls_free(tm_calls *calls);
 
 /** Finds the operators: category cpu_op without the spans that older profilers put there (steps,
  * loading, optimizer). What a rank view has. */
-tm_status tm_calls_find_operators(const tm_timeline *timeline, struct tm_words *words,
+tm_status tm_calls_find_operators(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                                   tm_calls *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "words.h"
+#include "call_kinds.h"
 
 /* Libraries that communicate on the host: elsewhere such a span only asks the GPU to. */
 static bool is_host_communication(const tm_names *names, uint32_t name) {
@@ -11,25 +11,26 @@ static bool is_host_communication(const tm_names *names, uint32_t name) {
 }
 
 /* The set that a duration event belongs to, NULL for none. */
-static tm_intervals *set_of(tm_host_time *out, tm_words *words, uint8_t category, uint32_t name) {
+static tm_intervals *set_of(tm_host_time *out, tm_call_kinds *call_kinds, uint8_t category,
+                            uint32_t name) {
     if (category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER)
         return &out->runtime;
     if (category != TM_CAT_CPU_OP && category != TM_CAT_USER_ANNOTATION)
         return NULL;
-    switch (tm_words_at(words, name)) {
-    case TM_WORD_STEP:
+    switch (tm_call_kinds_at(call_kinds, name)) {
+    case TM_CALL_KIND_STEP:
         return NULL;
-    case TM_WORD_INPUT:
+    case TM_CALL_KIND_INPUT:
         out->n_inputs++;
         return &out->input;
-    case TM_WORD_COMMUNICATION:
-        return is_host_communication(words->names, name) ? &out->communication : &out->cpu;
+    case TM_CALL_KIND_COMMUNICATION:
+        return is_host_communication(call_kinds->names, name) ? &out->communication : &out->cpu;
     default:
         return &out->cpu;
     }
 }
 
-static bool collect(const tm_timeline *timeline, tm_words *words, tm_host_time *out) {
+static bool collect(const tm_timeline *timeline, tm_call_kinds *call_kinds, tm_host_time *out) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
         if (track->kind != TM_TRACK_CPU)
@@ -37,7 +38,8 @@ static bool collect(const tm_timeline *timeline, tm_words *words, tm_host_time *
         for (uint32_t row = track->first; row < track->first + track->count; row++) {
             if (timeline->kind[row] != TM_DURATION)
                 continue;
-            tm_intervals *set = set_of(out, words, timeline->category[row], timeline->name[row]);
+            tm_intervals *set =
+                set_of(out, call_kinds, timeline->category[row], timeline->name[row]);
             int64_t begin = timeline->begin_ns[row];
             if (set && !tm_intervals_add(set, begin, begin + timeline->duration_ns[row]))
                 return false;
@@ -50,10 +52,10 @@ static bool collect(const tm_timeline *timeline, tm_words *words, tm_host_time *
     return true;
 }
 
-tm_status tm_host_time_find(const tm_timeline *timeline, struct tm_words *words, tm_host_time *out,
-                            tm_error *err) {
+tm_status tm_host_time_find(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
+                            tm_host_time *out, tm_error *err) {
     *out = (tm_host_time){TM_INTERVALS(), TM_INTERVALS(), TM_INTERVALS(), TM_INTERVALS(), 0};
-    return collect(timeline, words, out) ? TM_OK : tm_fail_memory(err);
+    return collect(timeline, call_kinds, out) ? TM_OK : tm_fail_memory(err);
 }
 
 void tm_host_time_free(tm_host_time *host) {

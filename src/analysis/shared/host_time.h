@@ -15,8 +15,8 @@ typedef struct tm_host_time {
 
 /** Computes the sets of a timeline; release them with tm_host_time_free whatever comes of it.
  * TM_OK; TM_ERR_FAULT where memory is out. */
-tm_status tm_host_time_find(const tm_timeline *timeline, struct tm_words *words, tm_host_time *out,
-                            tm_error *err) TM_MUST_CHECK;
+tm_status tm_host_time_find(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
+                            tm_host_time *out, tm_error *err) TM_MUST_CHECK;
 void tm_host_time_free(tm_host_time *host);
 
 #endif

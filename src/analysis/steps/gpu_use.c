@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/shared/words.h"
+#include "analysis/shared/call_kinds.h"
 #include "base/sums.h"
 
 /* Where a kernel begins or ends: what it adds to the blocks per multiprocessor, in millionths, so
@@ -57,7 +57,8 @@ static bool add_edges(state *s, const tm_kernel_attr *kernel) {
     return add_edge(&s->edges, begin, millionths) && add_edge(&s->edges, end, -millionths);
 }
 
-static bool add_kernel(state *s, tm_words *words, const tm_kernel_attr *kernel, tm_gpu_use *out) {
+static bool add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr *kernel,
+                       tm_gpu_use *out) {
     const tm_timeline *timeline = s->timeline;
     int64_t begin = timeline->begin_ns[kernel->event];
     int64_t end = begin + timeline->duration_ns[kernel->event];
@@ -70,7 +71,7 @@ static bool add_kernel(state *s, tm_words *words, const tm_kernel_attr *kernel, 
     }
     if (timeline->role[kernel->event] == TM_ROLE_COMPUTE) {
         out->compute_ns = tm_sum(out->compute_ns, time_ns);
-        if (tm_words_tensor(words, timeline->name[kernel->event]))
+        if (tm_call_kinds_tensor(call_kinds, timeline->name[kernel->event]))
             out->tensor_ns = tm_sum(out->tensor_ns, time_ns);
     }
     if (!(kernel->blocks_per_sm >= 0)) /* NaN: not recorded */
@@ -134,7 +135,7 @@ bool tm_gpu_use_find(const tm_rank_view *view, const tm_intervals *within, tm_gp
     bool ok = true;
     for (size_t i = 0; i < view->timeline->n_attrs[TM_ATTR_KERNEL] && ok; i++)
         if (view->timeline->role[kernels[i].event] != TM_ROLE_NONE)
-            ok = add_kernel(&s, view->words, &kernels[i], out);
+            ok = add_kernel(&s, view->call_kinds, &kernels[i], out);
     ok = ok && sort_edges(&s.edges);
     if (ok)
         out->filled_ns = fill_of(&s);

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/shared/call_kinds.h"
 #include "analysis/shared/host_time.h"
-#include "analysis/shared/words.h"
 
 /* What threads do before it is told apart. */
 typedef struct raw_time {
@@ -32,11 +32,12 @@ static thread_kind look_at(raw_time *raw, const tm_track *track) {
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         if (!is_scoped(timeline, row))
             continue;
-        tm_word word = tm_words_at(raw->view->words, timeline->name[row]);
+        tm_call_kind call_kind = tm_call_kinds_at(raw->view->call_kinds, timeline->name[row]);
         kind.n_operators += timeline->category[row] == TM_CAT_CPU_OP;
-        kind.n_backward += word == TM_WORD_BACKWARD;
-        kind.marks_steps |= word == TM_WORD_STEP;
-        kind.optimizes |= word == TM_WORD_OPTIMIZER || word == TM_WORD_ZERO_GRAD;
+        kind.n_backward += call_kind == TM_CALL_KIND_BACKWARD;
+        kind.marks_steps |= call_kind == TM_CALL_KIND_STEP;
+        kind.optimizes |=
+            call_kind == TM_CALL_KIND_OPTIMIZER || call_kind == TM_CALL_KIND_ZERO_GRAD;
     }
     return kind;
 }
@@ -53,12 +54,12 @@ static tm_intervals *set_of(raw_time *raw, uint32_t row, bool main_thread, bool 
     if (timeline->kind[row] != TM_DURATION)
         return NULL;
     if (is_scoped(timeline, row)) {
-        tm_word word = tm_words_at(raw->view->words, timeline->name[row]);
-        if (word == TM_WORD_OPTIMIZER || word == TM_WORD_ZERO_GRAD)
-            return word == TM_WORD_OPTIMIZER ? &raw->updates : &raw->optimizer;
-        if (word == TM_WORD_BACKWARD && category == TM_CAT_CPU_OP)
+        tm_call_kind call_kind = tm_call_kinds_at(raw->view->call_kinds, timeline->name[row]);
+        if (call_kind == TM_CALL_KIND_OPTIMIZER || call_kind == TM_CALL_KIND_ZERO_GRAD)
+            return call_kind == TM_CALL_KIND_OPTIMIZER ? &raw->updates : &raw->optimizer;
+        if (call_kind == TM_CALL_KIND_BACKWARD && category == TM_CAT_CPU_OP)
             return &raw->backward;
-        if (category == TM_CAT_USER_ANNOTATION || tm_word_is_scope(word))
+        if (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(call_kind))
             return NULL; /* may enclose anything */
     } else if (category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER) {
         return NULL;
@@ -74,7 +75,7 @@ static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, b
         if (set && !tm_intervals_add(set, begin, begin + timeline->duration_ns[row]))
             return false;
         if (is_scoped(timeline, row) &&
-            tm_words_at(raw->view->words, timeline->name[row]) == TM_WORD_STEP &&
+            tm_call_kinds_at(raw->view->call_kinds, timeline->name[row]) == TM_CALL_KIND_STEP &&
             !tm_vec_append(&raw->marks, &begin, 1))
             return false;
     }

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/median.h"
-#include "evidence.h"
+#include "rank_speed.h"
 #include "timeline/collectives.h"
-#include "trial.h"
+#include "tolls.h"
+#include "verdict_sentence.h"
 
 enum {
     R_RANK,
@@ -167,8 +168,8 @@ static const tm_table_def job_def = {
 };
 
 static const tm_table_def *const defs[] = {&job_def,       &rank_def,       &step_def,
-                                           &both_def,      &pair_def,       &tm_trial_part,
-                                           &tm_trial_cost, &tm_trial_member};
+                                           &both_def,      &pair_def,       &tm_tolls_part,
+                                           &tm_tolls_cost, &tm_tolls_member};
 
 static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
     double share = 1.0 / (double)answer->group_size;
@@ -215,7 +216,7 @@ static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_er
             status = tm_fail_memory(err);
     }
     for (size_t i = 0; i < tolls.n && status == TM_OK; i++)
-        status = tm_trial_add_part(out, (const tm_toll *)tolls.data + i, err);
+        status = tm_tolls_add_part(out, (const tm_toll *)tolls.data + i, err);
     tm_vec_free(&tolls);
     return status;
 }
@@ -249,10 +250,10 @@ static tm_status add_pairs(const tm_collectives *own, tm_tables *out, tm_error *
 
 static tm_status stragglers_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
     TM_TRY(add_pairs(own, out, err));
-    return tm_trial_add_own(out, own, err);
+    return tm_tolls_add_own(out, own, err);
 }
 
-static int64_t steps_led(const tm_trial *t, int64_t rank) {
+static int64_t steps_led(const tm_tolls *t, int64_t rank) {
     int64_t led = 0;
     for (size_t i = 0; i < t->n_leaders; i++)
         led += t->leaders[i].rank == rank;
@@ -260,7 +261,7 @@ static int64_t steps_led(const tm_trial *t, int64_t rank) {
 }
 
 /* A rank that only sends may have cost without collectives of its own. */
-static tm_status add_rank(const tm_trial *t, size_t i, tm_table *table, tm_cell *row,
+static tm_status add_rank(const tm_tolls *t, size_t i, tm_table *table, tm_cell *row,
                           tm_error *err) {
     const tm_toll *r = &t->ranks[i];
     bool straggler = t->verdict.kind == TM_VERDICT_PERSISTENT && t->among[i];
@@ -280,7 +281,7 @@ static tm_status add_rank(const tm_trial *t, size_t i, tm_table *table, tm_cell 
     return tm_table_set_text(table, &row[R_VERDICT], straggler ? "straggler" : "ok", err);
 }
 
-static tm_status add_ranks(const tm_trial *t, tm_tables *tables, tm_error *err) {
+static tm_status add_ranks(const tm_tolls *t, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, rank_def.name);
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
     for (size_t i = 0; i < t->n_ranks; i++) {
@@ -296,7 +297,7 @@ static tm_status add_ranks(const tm_trial *t, tm_tables *tables, tm_error *err) 
     return TM_OK;
 }
 
-static tm_status add_steps(const tm_trial *t, tm_tables *tables, tm_error *err) {
+static tm_status add_steps(const tm_tolls *t, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, step_def.name);
     for (size_t i = 0; i < t->n_leaders; i++) {
         tm_cell *row = tm_table_add_row(table);
@@ -312,7 +313,7 @@ static tm_status add_steps(const tm_trial *t, tm_tables *tables, tm_error *err) 
     return TM_OK;
 }
 
-static tm_status add_both(const tm_trial *t, tm_tables *tables, tm_error *err) {
+static tm_status add_both(const tm_tolls *t, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, both_def.name);
     for (size_t i = 0; i < t->n_parts; i++) {
         const tm_toll *part = &t->parts[i];
@@ -345,7 +346,7 @@ static bool several_hosts(const tm_tables *tables) {
 }
 
 /* The host of the verdict's rank, or NULL. */
-static const char *host_of(const tm_trial *t, const tm_tables *tables) {
+static const char *host_of(const tm_tolls *t, const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
     for (size_t i = 0; i < t->n_ranks; i++)
         if (t->ranks[i].rank == t->verdict.rank && !tm_table_cell(ranks, i, "host")->null)
@@ -353,18 +354,18 @@ static const char *host_of(const tm_trial *t, const tm_tables *tables) {
     return NULL;
 }
 
-static tm_status add_job(const tm_trial *t, const tm_job *job, tm_tables *tables, tm_error *err) {
+static tm_status add_job(const tm_tolls *t, const tm_job *job, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, job_def.name);
     tm_cell *row = tm_table_add_row(table);
-    char sentence[TM_EVIDENCE_MAX];
+    char sentence[TM_SENTENCE_MAX];
     const char *host = host_of(t, tables);
-    const tm_evidence evidence = {.verdict = &t->verdict,
-                                  .among = t->among,
-                                  .host = several_hosts(tables) ? host : NULL,
-                                  .aligned = job->aligned};
+    const tm_verdict_topic evidence = {.verdict = &t->verdict,
+                                       .among = t->among,
+                                       .host = several_hosts(tables) ? host : NULL,
+                                       .aligned = job->aligned};
     if (!row)
         return tm_fail_memory(err);
-    tm_evidence_sentence(tables, &evidence, sentence);
+    tm_verdict_sentence(tables, &evidence, sentence);
     TM_TRY(tm_table_set_text(table, &row[J_EVIDENCE], sentence, err));
     if (t->n_parts == 0)
         return TM_OK; /* nothing was matched: there is nothing to judge */
@@ -372,24 +373,24 @@ static tm_status add_job(const tm_trial *t, const tm_job *job, tm_tables *tables
     if (t->verdict.kind == TM_VERDICT_NONE || t->verdict.rank < 0)
         return TM_OK;
     tm_cell_set_int(&row[J_RANK], t->verdict.rank);
-    TM_TRY(tm_table_set_text(table, &row[J_LEVEL], tm_level_word(t->verdict.level), err));
+    TM_TRY(tm_table_set_text(table, &row[J_LEVEL], tm_culprit_word(t->verdict.level), err));
     return tm_table_set_text(table, &row[J_HOST], host, err);
 }
 
 static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err) {
-    tm_trial t;
-    tm_status status = tm_trial_open(out, &t, err);
+    tm_tolls t;
+    tm_status status = tm_tolls_open(out, &t, err);
     if (status == TM_OK)
         status = add_ranks(&t, out, err);
     if (status == TM_OK)
-        status = tm_evidence_speeds(out, tm_tables_find(out, rank_def.name), R_SPEED, err);
+        status = tm_rank_speeds(out, tm_tables_find(out, rank_def.name), R_SPEED, err);
     if (status == TM_OK)
         status = add_steps(&t, out, err);
     if (status == TM_OK)
         status = add_both(&t, out, err);
     if (status == TM_OK)
         status = add_job(&t, job, out, err);
-    tm_trial_close(&t);
+    tm_tolls_close(&t);
     return status;
 }
 

@@ -13,9 +13,9 @@ const char *tm_verdict_word(tm_verdict_kind kind) {
     return words[kind];
 }
 
-const char *tm_level_word(tm_level level) {
+const char *tm_culprit_word(tm_culprit level) {
     static const char *const words[] = {
-        [TM_LEVEL_RANK] = "rank", [TM_LEVEL_HOST] = "host", [TM_LEVEL_GROUP] = "group"};
+        [TM_CULPRIT_RANK] = "rank", [TM_CULPRIT_HOST] = "host", [TM_CULPRIT_GROUP] = "group"};
     return words[level];
 }
 

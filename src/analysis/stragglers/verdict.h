@@ -41,14 +41,14 @@ typedef struct tm_leader {
 } tm_leader;
 
 /** What a verdict is about, as far as the cost is concentrated. */
-typedef enum tm_level { TM_LEVEL_RANK, TM_LEVEL_HOST, TM_LEVEL_GROUP } tm_level;
+typedef enum tm_culprit { TM_CULPRIT_RANK, TM_CULPRIT_HOST, TM_CULPRIT_GROUP } tm_culprit;
 
 /** "rank", "host" or "group". */
-const char *tm_level_word(tm_level level);
+const char *tm_culprit_word(tm_culprit level);
 
 typedef struct tm_verdict {
     tm_verdict_kind kind;
-    tm_level level;     /* set by tm_level_decide; TM_LEVEL_RANK before */
+    tm_culprit level;   /* set by tm_culprit_decide; TM_CULPRIT_RANK before */
     int64_t rank;       /* the persistent one, else the one of most cost; -1: nobody waited */
     int64_t steps, led; /* steps with waits; of them, led by that rank */
     int64_t most_led;   /* steps led by whoever led most */

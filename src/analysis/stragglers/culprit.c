@@ -1,4 +1,4 @@
-#include "level.h"
+#include "culprit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static double cost_of(const tm_toll *rank) {
 }
 
 /* Whether the ranks of a unit, places [n], share the cost. */
-static bool share_cost(const tm_level_input *in, const tm_place *places, size_t n, double total) {
+static bool share_cost(const tm_culprit_input *in, const tm_place *places, size_t n, double total) {
     double sum = 0.0, least = 0.0;
     if (n < 2 || 2 * n > in->n_ranks)
         return false;
@@ -31,7 +31,7 @@ static bool share_cost(const tm_level_input *in, const tm_place *places, size_t 
 }
 
 /* The smallest unit that does; of equal ones a host, then the one of the lowest rank. */
-static const tm_place *find_unit(const tm_level_input *in, size_t *n) {
+static const tm_place *find_unit(const tm_culprit_input *in, size_t *n) {
     const tm_place *found = NULL;
     double total = 0.0;
     for (size_t i = 0; i < in->n_ranks; i++)
@@ -55,7 +55,7 @@ static const tm_place *find_unit(const tm_level_input *in, size_t *n) {
 }
 
 /* The one of most cost among the ranks that are meant. */
-static size_t most_of(const tm_level_input *in, const bool *among) {
+static size_t most_of(const tm_culprit_input *in, const bool *among) {
     size_t most = in->n_ranks;
     for (size_t i = 0; i < in->n_ranks; i++)
         if (among[i] && (most == in->n_ranks || cost_of(&in->ranks[i]) > cost_of(&in->ranks[most])))
@@ -63,7 +63,7 @@ static size_t most_of(const tm_level_input *in, const bool *among) {
     return most;
 }
 
-static bool leads_among(const tm_level_input *in, const bool *among, int64_t rank) {
+static bool leads_among(const tm_culprit_input *in, const bool *among, int64_t rank) {
     for (size_t i = 0; i < in->n_ranks; i++)
         if (in->ranks[i].rank == rank)
             return among[i];
@@ -71,7 +71,7 @@ static bool leads_among(const tm_level_input *in, const bool *among, int64_t ran
 }
 
 /* The verdict with all ranks of the unit as its rank of most cost; false when memory is out. */
-static bool decide_as_one(const tm_level_input *in, const bool *among, tm_verdict *out) {
+static bool decide_as_one(const tm_culprit_input *in, const bool *among, tm_verdict *out) {
     tm_toll *ranks = calloc(in->n_ranks + 1, sizeof *ranks);
     tm_leader *leaders = calloc(in->n_leaders + 1, sizeof *leaders);
     size_t most = most_of(in, among), n = 0, one = 0;
@@ -101,7 +101,8 @@ static bool decide_as_one(const tm_level_input *in, const bool *among, tm_verdic
     return ok;
 }
 
-tm_status tm_level_decide(const tm_level_input *in, bool *among, tm_verdict *out, tm_error *err) {
+tm_status tm_culprit_decide(const tm_culprit_input *in, bool *among, tm_verdict *out,
+                            tm_error *err) {
     size_t n = 0;
     const tm_place *unit = find_unit(in, &n);
     memset(among, 0, in->n_ranks * sizeof *among);

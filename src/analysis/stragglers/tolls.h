@@ -1,23 +1,23 @@
 /* The verdict's files: what every rank waited and caused, from the processes to the job. */
-#ifndef TMERGE_TRIAL_H
-#define TMERGE_TRIAL_H
+#ifndef TMERGE_TOLLS_H
+#define TMERGE_TOLLS_H
 
 #include "timeline/collectives.h"
 #include "tmerge/table.h"
 #include "verdict.h"
 
 /** Internal tables: tolls, costs and group members on their way to the job. */
-extern const tm_table_def tm_trial_part, tm_trial_cost, tm_trial_member;
+extern const tm_table_def tm_tolls_part, tm_tolls_cost, tm_tolls_member;
 
 /** Adds a rank's toll of one step. TM_OK; TM_ERR_FAULT. */
-tm_status tm_trial_add_part(tm_tables *tables, const tm_toll *toll, tm_error *err) TM_MUST_CHECK;
+tm_status tm_tolls_add_part(tm_tables *tables, const tm_toll *toll, tm_error *err) TM_MUST_CHECK;
 
 /** Adds costs and members of one process. TM_OK; TM_ERR_FAULT. */
-tm_status tm_trial_add_own(tm_tables *tables, const tm_collectives *own,
+tm_status tm_tolls_add_own(tm_tables *tables, const tm_collectives *own,
                            tm_error *err) TM_MUST_CHECK;
 
 /** Everything that the job's part works on. */
-typedef struct tm_trial {
+typedef struct tm_tolls {
     tm_toll *ranks; /* [n_ranks] one for each row of job.rank; owned, as are all */
     bool *among;    /* [n_ranks] whether the verdict is about it */
     size_t n_ranks;
@@ -26,14 +26,14 @@ typedef struct tm_trial {
     tm_leader *leaders; /* [n_leaders] of the steps with waits */
     size_t n_leaders;
     tm_verdict verdict;
-} tm_trial;
+} tm_tolls;
 
 /**
  * Reads the internal tables, sorted by their keys, job.rank and overlap.rank, and decides.
- * @param out  to be closed with tm_trial_close whatever comes of it
+ * @param out  to be closed with tm_tolls_close whatever comes of it
  * @return     TM_OK; TM_ERR_FAULT
  */
-tm_status tm_trial_open(const tm_tables *tables, tm_trial *out, tm_error *err) TM_MUST_CHECK;
-void tm_trial_close(tm_trial *trial);
+tm_status tm_tolls_open(const tm_tables *tables, tm_tolls *out, tm_error *err) TM_MUST_CHECK;
+void tm_tolls_close(tm_tolls *tolls);
 
 #endif

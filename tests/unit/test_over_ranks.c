@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/shared/merged.h"
+#include "analysis/shared/over_ranks.h"
 
 enum { A, B, RANK, VALUE };
 
@@ -42,7 +42,7 @@ static void a_key_ends_where_another_begins(void **state) {
     const tm_table *part = open_rows(&tables, rows, 6);
     size_t first = 0;
     for (size_t i = 0; i < 4; i++, first = ends[i - 1])
-        assert_int_equal(tm_merged_end(part, first), ends[i]);
+        assert_int_equal(tm_over_ranks_end(part, first), ends[i]);
     tm_tables_destroy(&tables);
 }
 
@@ -51,7 +51,7 @@ static void columns_are_as_worked_out_by_hand(void **state) {
     static const struct {
         const char *rows[4];
         size_t n;
-        tm_merged expected; /* ranks, sum, min, median, max, max_rank */
+        tm_over_ranks expected; /* ranks, sum, min, median, max, max_rank */
     } cases[] = {
         {{"a=1 b=1 rank=3 value=7"}, 1, {1, 7, 7, 7, 7, 3}},
         /* 5 and 8 in the middle: 6.5, away from zero */
@@ -68,11 +68,11 @@ static void columns_are_as_worked_out_by_hand(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tm_tables tables;
         tm_error err;
-        tm_merged found;
+        tm_over_ranks found;
         const tm_table *part = open_rows(&tables, cases[i].rows, cases[i].n);
-        assert_int_equal(tm_merged_column(part, 0, cases[i].n, VALUE, &found, &err), TM_OK);
+        assert_int_equal(tm_over_ranks_column(part, 0, cases[i].n, VALUE, &found, &err), TM_OK);
         assert_memory_equal(&found, &cases[i].expected, sizeof found);
-        assert_int_equal(tm_merged_sum(part, 0, cases[i].n, VALUE), found.sum);
+        assert_int_equal(tm_over_ranks_sum(part, 0, cases[i].n, VALUE), found.sum);
         tm_tables_destroy(&tables);
     }
 }

@@ -1,4 +1,4 @@
-#include "evidence.h"
+#include "verdict_sentence.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,99 +6,7 @@
 #include <string.h>
 
 #include "base/median.h"
-#include "base/vec.h"
-
-/* A rank's compute time in one step. */
-typedef struct sample {
-    int64_t step, rank, compute_ns;
-    double speed;
-} sample;
-
-static int by_step(const void *a, const void *b) {
-    const sample *x = a, *y = b;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return (x->compute_ns > y->compute_ns) - (x->compute_ns < y->compute_ns);
-}
-
-static int by_rank(const void *a, const void *b) {
-    const sample *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->speed > y->speed) - (x->speed < y->speed);
-}
-
-static tm_status read_samples(const tm_tables *tables, tm_vec *out, tm_error *err) {
-    const tm_table *steps = tm_tables_find(tables, "overlap.step");
-    for (size_t i = 0; i < steps->n_rows; i++) {
-        sample s = {tm_table_cell(steps, i, "step")->value.i,
-                    tm_table_cell(steps, i, "rank")->value.i,
-                    tm_table_cell(steps, i, "compute_ns")->value.i, 0.0};
-        bool has_gpu = tm_table_cell(steps, i, "window_ns")->value.i > 0;
-        if (has_gpu && !tm_vec_append(out, &s, 1))
-            return tm_fail_memory(err);
-    }
-    return TM_OK;
-}
-
-/* Speeds against the median of each step; steps without compute time of a rank are left out. */
-static size_t set_speeds(sample *v, size_t n) {
-    size_t kept = 0;
-    if (n > 1)
-        qsort(v, n, sizeof *v, by_step);
-    for (size_t first = 0, i = 0; first < n; first = i) {
-        for (i = first + 1; i < n && v[i].step == v[first].step; i++)
-            ;
-        size_t m = i - first;
-        int64_t twice = v[first + (m - 1) / 2].compute_ns + v[first + m / 2].compute_ns;
-        double median = (double)twice / 2.0;
-        for (size_t k = first; k < i; k++)
-            if (v[k].compute_ns > 0) {
-                v[kept] = v[k];
-                v[kept++].speed = median / (double)v[k].compute_ns;
-            }
-    }
-    return kept;
-}
-
-tm_status tm_evidence_speeds(const tm_tables *tables, tm_table *ranks, int column, tm_error *err) {
-    tm_vec samples = TM_VEC(sample);
-    tm_status status = read_samples(tables, &samples, err);
-    if (status == TM_OK && samples.n > 0) {
-        sample *v = samples.data;
-        size_t n = set_speeds(v, samples.n), at = 0;
-        if (n > 1)
-            qsort(v, n, sizeof *v, by_rank);
-        for (size_t r = 0; r < ranks->n_rows; r++) {
-            tm_cell *row = tm_table_row(ranks, r);
-            size_t first = at;
-            while (at < n && v[at].rank == row[0].value.i)
-                at++;
-            if (at > first)
-                tm_cell_set_real(&row[column], (v[first + (at - first - 1) / 2].speed +
-                                                v[first + (at - first) / 2].speed) /
-                                                   2.0);
-        }
-    }
-    tm_vec_free(&samples);
-    return status;
-}
-
-void tm_evidence_time(int64_t ns, char *out, size_t size) {
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    double value = (double)ns;
-    int unit = 0;
-    if (ns < 1000) {
-        snprintf(out, size, "%" PRId64 " ns", ns);
-        return;
-    }
-    /* Round to what is shown before the unit is chosen: 999.96 us is 1.00 ms. */
-    while (unit < 3 && value >= 999.95) {
-        value /= 1000.0;
-        unit++;
-    }
-    snprintf(out, size, value < 9.995 ? "%.2f %s" : "%.1f %s", value, units[unit]);
-}
+#include "table/shown.h"
 
 static void share_text(double share, char *out, size_t size) {
     double percent = 100.0 * share;
@@ -136,8 +44,8 @@ static void cause_text(const tm_tables *tables, int64_t rank, char *out, size_t 
     int64_t idle = tm_table_cell(overlap, row_of(overlap, rank), "idle_ns")->value.i;
     int64_t median = median_idle(overlap);
     char own[32], others[32];
-    tm_evidence_time(idle, own, sizeof own);
-    tm_evidence_time(median, others, sizeof others);
+    tm_shown_duration(idle, own, sizeof own);
+    tm_shown_duration(median, others, sizeof others);
     if (!speed->null && speed->value.r < 0.95)
         snprintf(out, size,
                  "it computes at %.2fx the median speed: look at its GPU (clock, heat, neighbours) "
@@ -161,18 +69,18 @@ static int64_t count_of(const tm_table *check, const char *column) {
     return check->n_rows > 0 ? tm_table_cell(check, 0, column)->value.i : 0;
 }
 
-static void unmatched_text(const tm_tables *tables, bool aligned, char out[TM_EVIDENCE_MAX]) {
+static void unmatched_text(const tm_tables *tables, bool aligned, char out[TM_SENTENCE_MAX]) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
     int64_t unmatched = count_of(check, "unmatched");
     if (!aligned)
-        snprintf(out, TM_EVIDENCE_MAX, "Clocks are not compared (--align=none)");
+        snprintf(out, TM_SENTENCE_MAX, "Clocks are not compared (--align=none)");
     else if (count_of(check, "collectives") == 0 && unmatched == 0)
-        snprintf(out, TM_EVIDENCE_MAX, "The traces hold no communication kernels");
+        snprintf(out, TM_SENTENCE_MAX, "The traces hold no communication kernels");
     else if (count_of(check, "matched") > 0)
-        snprintf(out, TM_EVIDENCE_MAX,
+        snprintf(out, TM_SENTENCE_MAX,
                  "The complete collectives are of one rank each, or of kinds that wait for nobody");
     else
-        snprintf(out, TM_EVIDENCE_MAX,
+        snprintf(out, TM_SENTENCE_MAX,
                  "No collective is complete: %" PRId64 " lack ranks, %" PRId64
                  " contradict themselves, %" PRId64 " communication kernels could not be matched",
                  count_of(check, "incomplete"), count_of(check, "suspect"), unmatched);
@@ -206,11 +114,11 @@ static void append_ranks(const tm_table *ranks, const bool *among, char who[WHO_
 }
 
 /* "Rank 5 (host1)", "Ranks 8-15 (host1)", "Ranks 1, 4-6 (one process group)". */
-static void who_text(const tm_table *ranks, const tm_evidence *e, char out[WHO_MAX]) {
+static void who_text(const tm_table *ranks, const tm_verdict_topic *e, char out[WHO_MAX]) {
     const tm_verdict *v = e->verdict;
-    const char *where = v->level == TM_LEVEL_GROUP ? "one process group" : e->host;
+    const char *where = v->level == TM_CULPRIT_GROUP ? "one process group" : e->host;
     snprintf(out, WHO_MAX, "Ranks");
-    if (v->level == TM_LEVEL_RANK)
+    if (v->level == TM_CULPRIT_RANK)
         snprintf(out, WHO_MAX, "Rank %" PRId64, v->rank);
     else
         append_ranks(ranks, e->among, out);
@@ -234,9 +142,9 @@ static void conclusion_text(const tm_tables *tables, const tm_verdict *v, char *
         snprintf(out, size, "that is no more than their clocks may be wrong by");
     else if (v->kind == TM_VERDICT_INCONCLUSIVE)
         snprintf(out, size, "too few steps or no clear lead to tell chance from cause");
-    else if (v->level == TM_LEVEL_HOST)
+    else if (v->level == TM_CULPRIT_HOST)
         snprintf(out, size, "look at what these ranks share: their host and its network");
-    else if (v->level == TM_LEVEL_GROUP)
+    else if (v->level == TM_CULPRIT_GROUP)
         snprintf(out, size,
                  "look at what these ranks share: their part of the model or of the "
                  "work, and the links between them");
@@ -246,7 +154,7 @@ static void conclusion_text(const tm_tables *tables, const tm_verdict *v, char *
 
 /* In how many steps and collectives. Those of several ranks are not counted: they share them. */
 static void persistence_text(const tm_verdict *v, char *out, size_t size) {
-    bool one = v->level == TM_LEVEL_RANK;
+    bool one = v->level == TM_CULPRIT_RANK;
     char last[64];
     if (one)
         snprintf(last, sizeof last, "in %" PRId64 " of %" PRId64 " collectives", v->toll.last,
@@ -258,8 +166,8 @@ static void persistence_text(const tm_verdict *v, char *out, size_t size) {
              one ? "it leads" : "they lead", v->led, v->steps, last, v->toll.expected);
 }
 
-void tm_evidence_sentence(const tm_tables *tables, const tm_evidence *evidence,
-                          char out[TM_EVIDENCE_MAX]) {
+void tm_verdict_sentence(const tm_tables *tables, const tm_verdict_topic *evidence,
+                         char out[TM_SENTENCE_MAX]) {
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     const tm_verdict *v = evidence->verdict;
     int64_t collectives = 0;
@@ -270,23 +178,23 @@ void tm_evidence_sentence(const tm_tables *tables, const tm_evidence *evidence,
         return;
     }
     if (v->rank < 0) {
-        snprintf(out, TM_EVIDENCE_MAX, "No rank waited for another");
+        snprintf(out, TM_SENTENCE_MAX, "No rank waited for another");
         return;
     }
-    bool one = v->level == TM_LEVEL_RANK;
+    bool one = v->level == TM_CULPRIT_RANK;
     int64_t cost_ns = tm_share_round(tm_toll_cost(&v->toll));
     char who[WHO_MAX], share[32], cost[32], total[32], through[96] = "", indirect[32];
     char persistence[160], conclusion[256];
     who_text(ranks, evidence, who);
     share_text((double)cost_ns / (double)v->wait_ns, share, sizeof share);
-    tm_evidence_time(cost_ns, cost, sizeof cost);
-    tm_evidence_time(v->wait_ns, total, sizeof total);
-    tm_evidence_time(v->toll.indirect_ns, indirect, sizeof indirect);
+    tm_shown_duration(cost_ns, cost, sizeof cost);
+    tm_shown_duration(v->wait_ns, total, sizeof total);
+    tm_shown_duration(v->toll.indirect_ns, indirect, sizeof indirect);
     if (v->toll.indirect_ns > 0)
         snprintf(through, sizeof through, ", %s of it through other ranks that waited for %s",
                  indirect, one ? "it" : "them");
     persistence_text(v, persistence, sizeof persistence);
     conclusion_text(tables, v, conclusion, sizeof conclusion);
-    snprintf(out, TM_EVIDENCE_MAX, "%s %s behind %s of all waiting: %s of %s of GPU time%s; %s; %s",
+    snprintf(out, TM_SENTENCE_MAX, "%s %s behind %s of all waiting: %s of %s of GPU time%s; %s; %s",
              who, one ? "is" : "are", share, cost, total, through, persistence, conclusion);
 }

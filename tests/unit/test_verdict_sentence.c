@@ -1,5 +1,5 @@
-/* Relative speeds, times in prose, and the sentence beside a verdict. */
-#include "analysis/stragglers/evidence.h"
+/* Relative speeds, and the sentence beside a verdict. */
+#include "analysis/stragglers/verdict_sentence.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/stragglers/rank_speed.h"
 #include "rows_fixture.h"
 #include "tmerge/analysis.h"
 
@@ -21,43 +22,11 @@ static tm_tables open_tables(void) {
     return tables;
 }
 
-static void times_are_rounded_before_their_unit_is_chosen(void **state) {
-    (void)state;
-    static const struct {
-        int64_t ns;
-        const char *text;
-    } cases[] = {
-        {0, "0 ns"},
-        {7, "7 ns"},
-        {999, "999 ns"},
-        {1000, "1.00 us"},
-        {1234, "1.23 us"},
-        {1235, "1.24 us"}, /* 1.235 is stored as 1.23500000000000009... */
-        {9994, "9.99 us"},
-        {9995, "10.0 us"},
-        {37440, "37.4 us"},
-        {999949, "999.9 us"},
-        {999950, "1.00 ms"},
-        {999960, "1.00 ms"},
-        {37400000, "37.4 ms"},
-        {999960000, "1.00 s"},
-        {1500000000, "1.50 s"},
-        {61000000000, "61.0 s"},
-        {1234567000000000, "1234567.0 s"}, /* there is nothing above seconds */
-        {-5, "-5 ns"},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        char text[32];
-        tm_evidence_time(cases[i].ns, text, sizeof text);
-        assert_string_equal(text, cases[i].text);
-    }
-}
-
 static void check_speeds(const tm_tables *tables, const double *expected, size_t n) {
     tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     int column = tm_table_column(ranks->def, "relative_speed");
     tm_error err;
-    assert_int_equal(tm_evidence_speeds(tables, ranks, column, &err), TM_OK);
+    assert_int_equal(tm_rank_speeds(tables, ranks, column, &err), TM_OK);
     assert_int_equal(ranks->n_rows, n);
     for (size_t i = 0; i < n; i++) {
         const tm_cell *cell = &tm_table_row(ranks, i)[column];
@@ -209,10 +178,10 @@ static void a_sentence_tells_share_time_persistence_and_cause(void **state) {
                                     .led = 5,
                                     .wait_ns = s->wait_ns,
                                     .toll = s->toll};
-        const tm_evidence evidence = {.verdict = &verdict, .aligned = true};
-        char sentence[TM_EVIDENCE_MAX];
+        const tm_verdict_topic evidence = {.verdict = &verdict, .aligned = true};
+        char sentence[TM_SENTENCE_MAX];
         tm_tables tables = open_scene(s->rank, s->idle);
-        tm_evidence_sentence(&tables, &evidence, sentence);
+        tm_verdict_sentence(&tables, &evidence, sentence);
         assert_string_equal(sentence, s->sentence);
         tm_tables_destroy(&tables);
     }
@@ -225,27 +194,27 @@ static void a_sentence_tells_share_time_persistence_and_cause(void **state) {
 static void several_ranks_are_named_together(void **state) {
     (void)state;
     static const struct {
-        tm_level level;
+        tm_culprit level;
         const char *host;
         bool among[15]; /* of ranks 2, 3, 6, 8, 10, 11, 12, 14, 16, 18, 20 */
         const char *sentence;
     } cases[] = {
-        {TM_LEVEL_RANK,
+        {TM_CULPRIT_RANK,
          "node7",
          {false, true},
          "Rank 3 (node7) is behind 80 % of all waiting: 16.0 us of 20.0 us of GPU time; it leads 5 "
          "of 6 steps and came last in 9 of 10 collectives (2 expected by chance); its GPU idles "
          "5.00 us against a median of 10.0 us"},
-        {TM_LEVEL_HOST,
+        {TM_CULPRIT_HOST,
          "node7",
          {true, true, true},
          "Ranks 2-3, 6 (node7) are " TOGETHER "their host and its network"},
-        {TM_LEVEL_GROUP,
+        {TM_CULPRIT_GROUP,
          "node7",
          {false, true, true, false, true, true, true},
          "Ranks 3, 6, 10-12 (one process group) are " TOGETHER
          "their part of the model or of the work, and the links between them"},
-        {TM_LEVEL_GROUP,
+        {TM_CULPRIT_GROUP,
          NULL,
          {true, false, true, true, true, false, true, true, true, true, true},
          "Ranks 2, 6, 8, 10, 12, 14, ... (one process group) are " TOGETHER
@@ -263,12 +232,12 @@ static void several_ranks_are_named_together(void **state) {
                                     .led = 5,
                                     .wait_ns = 20000,
                                     .toll = TOLL};
-        const tm_evidence evidence = {&verdict, cases[i].among, cases[i].host, true};
-        char sentence[TM_EVIDENCE_MAX];
+        const tm_verdict_topic evidence = {&verdict, cases[i].among, cases[i].host, true};
+        char sentence[TM_SENTENCE_MAX];
         tm_tables tables = open_scene(COUNTS, "idle_ns=5000");
         for (size_t k = 0; k < COUNT(more); k++)
             add_row(&tables, "stragglers.rank", more[k]);
-        tm_evidence_sentence(&tables, &evidence, sentence);
+        tm_verdict_sentence(&tables, &evidence, sentence);
         assert_string_equal(sentence, cases[i].sentence);
         tm_tables_destroy(&tables);
     }
@@ -296,13 +265,13 @@ static void nothing_matched_is_explained(void **state) {
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         const tm_verdict verdict = {.rank = -1};
-        char sentence[TM_EVIDENCE_MAX];
+        char sentence[TM_SENTENCE_MAX];
         tm_tables tables = open_tables();
         add_row(&tables, "stragglers.rank", "rank=0 collectives=0");
         if (cases[i].check)
             add_row(&tables, "clock.check", cases[i].check);
-        const tm_evidence evidence = {.verdict = &verdict, .aligned = cases[i].aligned};
-        tm_evidence_sentence(&tables, &evidence, sentence);
+        const tm_verdict_topic evidence = {.verdict = &verdict, .aligned = cases[i].aligned};
+        tm_verdict_sentence(&tables, &evidence, sentence);
         assert_string_equal(sentence, cases[i].sentence);
         tm_tables_destroy(&tables);
     }
@@ -311,18 +280,17 @@ static void nothing_matched_is_explained(void **state) {
 static void a_job_in_which_nobody_waited_says_so(void **state) {
     (void)state;
     const tm_verdict verdict = {.rank = -1};
-    char sentence[TM_EVIDENCE_MAX];
+    char sentence[TM_SENTENCE_MAX];
     tm_tables tables = open_tables();
     add_row(&tables, "stragglers.rank", "rank=0 collectives=3");
-    const tm_evidence evidence = {.verdict = &verdict, .aligned = true};
-    tm_evidence_sentence(&tables, &evidence, sentence);
+    const tm_verdict_topic evidence = {.verdict = &verdict, .aligned = true};
+    tm_verdict_sentence(&tables, &evidence, sentence);
     assert_string_equal(sentence, "No rank waited for another");
     tm_tables_destroy(&tables);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_are_rounded_before_their_unit_is_chosen),
         cmocka_unit_test(a_speed_is_the_median_of_the_steps),
         cmocka_unit_test(without_steps_there_is_no_speed),
         cmocka_unit_test(a_sentence_tells_share_time_persistence_and_cause),

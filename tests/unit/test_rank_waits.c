@@ -1,5 +1,5 @@
 /* What held a rank up: which operations released it, how long it waited, and cost passed back. */
-#include "waits/held.h"
+#include "waits/rank_waits.h"
 
 #include "timeline_fixture.h"
 
@@ -80,7 +80,7 @@ static tm_vec visits_of(const ground *g, const tm_timeline *timeline, const op *
                           .transfer = list[i].group == C};
         assert_non_null(tm_vec_append(&visits, &visit, 1));
     }
-    tm_held_sort(&visits);
+    tm_rank_waits_sort(&visits);
     return visits;
 }
 
@@ -88,25 +88,25 @@ static tm_vec visits_of(const ground *g, const tm_timeline *timeline, const op *
 typedef struct scene {
     ground ground;
     tm_timeline timeline;
-    tm_held held;
+    tm_rank_waits held;
     tm_vec visits;
 } scene;
 
 static scene open_scene(const op *list, size_t n) {
-    scene s = {.ground = open_ground(), .held = tm_held_open()};
+    scene s = {.ground = open_ground(), .held = tm_rank_waits_open()};
     s.timeline = build_rank(&s.ground, 5, list, n);
     s.visits = visits_of(&s.ground, &s.timeline, list, n);
     tm_visit *v = s.visits.data;
-    assert_int_equal(tm_held_add(&s.held, &s.timeline, v, n, &s.ground.err), TM_OK);
+    assert_int_equal(tm_rank_waits_add(&s.held, &s.timeline, v, n, &s.ground.err), TM_OK);
     for (size_t i = 0; i < n; i++)
         v[i].together = list[v[i].member].together;
-    assert_int_equal(tm_held_since(&s.held, v, &s.ground.err), TM_OK);
+    assert_int_equal(tm_rank_waits_since(&s.held, v, &s.ground.err), TM_OK);
     return s;
 }
 
 static void close_scene(scene *s) {
     tm_vec_free(&s->visits);
-    tm_held_free(&s->held);
+    tm_rank_waits_free(&s->held);
     tm_timeline_destroy(&s->timeline);
     close_ground(&s->ground);
 }
@@ -156,7 +156,7 @@ static int by_step(const void *a, const void *b) {
 
 static void check_claims(scene *s, tm_vec *debts, const tm_claim *expected, size_t n) {
     tm_vec claims = TM_VEC(tm_claim);
-    assert_int_equal(tm_held_pass(&s->held, debts, &claims, &s->ground.err), TM_OK);
+    assert_int_equal(tm_rank_waits_pass(&s->held, debts, &claims, &s->ground.err), TM_OK);
     assert_int_equal(claims.n, n);
     tm_claim *v = claims.data;
     qsort(v, n, sizeof *v, by_step);
@@ -202,7 +202,7 @@ static void nothing_is_lost_to_rounding(void **state) {
     /* More than the bits of a double tell. */
     owe(&s, &debts, 6, 1, INT64_MAX / 3);
     tm_vec claims = TM_VEC(tm_claim);
-    assert_int_equal(tm_held_pass(&s.held, &debts, &claims, &s.ground.err), TM_OK);
+    assert_int_equal(tm_rank_waits_pass(&s.held, &debts, &claims, &s.ground.err), TM_OK);
     int64_t sum = 0;
     for (size_t i = 0; i < claims.n; i++)
         sum += ((const tm_claim *)claims.data)[i].ns;
@@ -230,12 +230,13 @@ static void each_rank_has_its_own_waits(void **state) {
     scene s = open_scene(ops, COUNT(ops));
     tm_timeline other = build_rank(&s.ground, 6, ops + 2, COUNT(ops) - 2);
     tm_vec visits = visits_of(&s.ground, &other, ops + 2, COUNT(ops) - 2);
-    assert_int_equal(tm_held_add(&s.held, &other, visits.data, visits.n, &s.ground.err), TM_OK);
+    assert_int_equal(tm_rank_waits_add(&s.held, &other, visits.data, visits.n, &s.ground.err),
+                     TM_OK);
     assert_non_null(tm_vec_append(&s.visits, visits.data, visits.n));
     tm_visit *v = s.visits.data;
     for (size_t i = 0; i < s.visits.n; i++)
         v[i].together = false;
-    assert_int_equal(tm_held_since(&s.held, v, &s.ground.err), TM_OK);
+    assert_int_equal(tm_rank_waits_since(&s.held, v, &s.ground.err), TM_OK);
     for (size_t i = 0; i < s.visits.n; i++) {
         if (v[i].rank == 5 && v[i].member == 6)
             assert_int_equal(v[i].all_ns, 160);
@@ -251,7 +252,7 @@ static void members_are_those_of_groups_that_wait(void **state) {
     (void)state;
     scene s = open_scene(ops, COUNT(ops)); /* C's are transfers */
     tm_vec members = TM_VEC(tm_group_member);
-    assert_int_equal(tm_held_members(&s.held, &members, &s.ground.err), TM_OK);
+    assert_int_equal(tm_rank_waits_members(&s.held, &members, &s.ground.err), TM_OK);
     const tm_group_member *m = members.data;
     assert_int_equal(members.n, 2);
     assert_int_equal(m[0].group, A);

@@ -1,4 +1,4 @@
-#include "merged.h"
+#include "over_ranks.h"
 
 #include <stdlib.h>
 
@@ -13,14 +13,14 @@ static bool same_key(const tm_table *part, size_t a, size_t b) {
     return true;
 }
 
-size_t tm_merged_end(const tm_table *part, size_t first) {
+size_t tm_over_ranks_end(const tm_table *part, size_t first) {
     size_t end = first + 1;
     while (end < part->n_rows && same_key(part, first, end))
         end++;
     return end;
 }
 
-int64_t tm_merged_sum(const tm_table *part, size_t first, size_t end, int column) {
+int64_t tm_over_ranks_sum(const tm_table *part, size_t first, size_t end, int column) {
     int64_t sum = 0;
     for (size_t r = first; r < end; r++) {
         const tm_cell *cell = &tm_table_row(part, r)[column];
@@ -29,9 +29,9 @@ int64_t tm_merged_sum(const tm_table *part, size_t first, size_t end, int column
     return sum;
 }
 
-tm_status tm_merged_column(const tm_table *part, size_t first, size_t end, int column,
-                           tm_merged *out, tm_error *err) {
-    tm_merged found = {0};
+tm_status tm_over_ranks_column(const tm_table *part, size_t first, size_t end, int column,
+                               tm_over_ranks *out, tm_error *err) {
+    tm_over_ranks found = {0};
     int64_t *values = malloc((end - first + 1) * sizeof *values);
     size_t n = 0;
     if (!values)

@@ -1,8 +1,8 @@
-#include "trial.h"
+#include "tolls.h"
 
 #include <stdlib.h>
 
-#include "level.h"
+#include "culprit.h"
 
 enum {
     P_RANK,
@@ -39,7 +39,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_VARIANCE] = {"variance", TM_REAL, "", "Sum of (1/n)(1 - 1/n) over the same."},
 };
 
-const tm_table_def tm_trial_part = {
+const tm_table_def tm_tolls_part = {
     .name = "stragglers.part",
     .doc = "A row for each rank and step: what the other tables are made of.",
     .columns = part_columns,
@@ -59,7 +59,7 @@ static const tm_column cost_columns[N_COST_COLUMNS] = {
     [C_INDIRECT] = {"indirect_ns", TM_INT, "ns", "As in stragglers.rank."},
 };
 
-const tm_table_def tm_trial_cost = {
+const tm_table_def tm_tolls_cost = {
     .name = "stragglers.cost",
     .doc = "A row for each rank and step whose cost is not what it caused.",
     .columns = cost_columns,
@@ -74,7 +74,7 @@ static const tm_column member_columns[] = {
     {"rank", TM_INT, "", "Global rank of one of its members."},
 };
 
-const tm_table_def tm_trial_member = {
+const tm_table_def tm_tolls_member = {
     .name = "stragglers.member",
     .doc = "A row for each process group and rank of it.",
     .columns = member_columns,
@@ -84,8 +84,8 @@ const tm_table_def tm_trial_member = {
     .internal = true,
 };
 
-tm_status tm_trial_add_part(tm_tables *tables, const tm_toll *toll, tm_error *err) {
-    tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_trial_part.name));
+tm_status tm_tolls_add_part(tm_tables *tables, const tm_toll *toll, tm_error *err) {
+    tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_tolls_part.name));
     if (!row)
         return tm_fail_memory(err);
     tm_cell_set_int(&row[P_RANK], toll->rank);
@@ -104,9 +104,9 @@ tm_status tm_trial_add_part(tm_tables *tables, const tm_toll *toll, tm_error *er
     return TM_OK;
 }
 
-tm_status tm_trial_add_own(tm_tables *tables, const tm_collectives *own, tm_error *err) {
-    tm_table *costs = tm_tables_find(tables, tm_trial_cost.name);
-    tm_table *members = tm_tables_find(tables, tm_trial_member.name);
+tm_status tm_tolls_add_own(tm_tables *tables, const tm_collectives *own, tm_error *err) {
+    tm_table *costs = tm_tables_find(tables, tm_tolls_cost.name);
+    tm_table *members = tm_tables_find(tables, tm_tolls_member.name);
     for (size_t i = 0; i < own->costs.n; i++) {
         const tm_cost *cost = (const tm_cost *)own->costs.data + i;
         tm_cell *row = tm_table_add_row(costs);
@@ -162,7 +162,7 @@ static int by_step(const void *a, const void *b) {
 }
 
 /* A rank may have cost in a step in which it took part in nothing that waits. */
-static void add_up_parts(tm_trial *t) {
+static void add_up_parts(tm_tolls *t) {
     size_t n = 0;
     if (t->n_parts > 1)
         qsort(t->parts, t->n_parts, sizeof *t->parts, by_step);
@@ -175,9 +175,9 @@ static void add_up_parts(tm_trial *t) {
     t->n_parts = n;
 }
 
-static tm_status read_parts(const tm_tables *tables, tm_trial *t, tm_error *err) {
-    const tm_table *parts = tm_tables_find(tables, tm_trial_part.name);
-    const tm_table *costs = tm_tables_find(tables, tm_trial_cost.name);
+static tm_status read_parts(const tm_tables *tables, tm_tolls *t, tm_error *err) {
+    const tm_table *parts = tm_tables_find(tables, tm_tolls_part.name);
+    const tm_table *costs = tm_tables_find(tables, tm_tolls_cost.name);
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
     size_t n = parts->n_rows + costs->n_rows;
     t->n_ranks = ranks->n_rows;
@@ -210,7 +210,7 @@ static uint64_t hash_text(const char *text) {
     return hash;
 }
 
-static size_t row_of(const tm_trial *t, int64_t rank) {
+static size_t row_of(const tm_tolls *t, int64_t rank) {
     size_t low = 0, high = t->n_ranks;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -223,21 +223,21 @@ static size_t row_of(const tm_trial *t, int64_t rank) {
 }
 
 /* The hosts and groups that every rank belongs to; NULL when memory is out. */
-static tm_place *read_places(const tm_tables *tables, const tm_trial *t, size_t *n) {
+static tm_place *read_places(const tm_tables *tables, const tm_tolls *t, size_t *n) {
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
-    const tm_table *members = tm_tables_find(tables, tm_trial_member.name);
+    const tm_table *members = tm_tables_find(tables, tm_tolls_member.name);
     tm_place *places = calloc(ranks->n_rows + members->n_rows + 1, sizeof *places);
     *n = 0;
     for (size_t i = 0; i < ranks->n_rows && places; i++) {
         const tm_cell *host = tm_table_cell(ranks, i, "host");
         if (!host->null)
-            places[(*n)++] = (tm_place){TM_LEVEL_HOST, hash_text(host->value.text), i};
+            places[(*n)++] = (tm_place){TM_CULPRIT_HOST, hash_text(host->value.text), i};
     }
     for (size_t i = 0; i < members->n_rows && places; i++) {
         const tm_cell *row = tm_table_row(members, i);
         size_t rank = row_of(t, row[1].value.i);
         if (rank < t->n_ranks)
-            places[(*n)++] = (tm_place){TM_LEVEL_GROUP, (uint64_t)row[0].value.i, rank};
+            places[(*n)++] = (tm_place){TM_CULPRIT_GROUP, (uint64_t)row[0].value.i, rank};
     }
     return places;
 }
@@ -250,27 +250,27 @@ static int64_t sum_windows(const tm_tables *tables) {
     return sum;
 }
 
-tm_status tm_trial_open(const tm_tables *tables, tm_trial *out, tm_error *err) {
-    *out = (tm_trial){.verdict = {.rank = -1}};
+tm_status tm_tolls_open(const tm_tables *tables, tm_tolls *out, tm_error *err) {
+    *out = (tm_tolls){.verdict = {.rank = -1}};
     TM_TRY(read_parts(tables, out, err));
     out->n_leaders = tm_verdict_leaders(out->parts, out->n_parts, out->leaders);
-    tm_level_input input = {.ranks = out->ranks,
-                            .n_ranks = out->n_ranks,
-                            .leaders = out->leaders,
-                            .n_leaders = out->n_leaders,
-                            .window_ns = sum_windows(tables)};
+    tm_culprit_input input = {.ranks = out->ranks,
+                              .n_ranks = out->n_ranks,
+                              .leaders = out->leaders,
+                              .n_leaders = out->n_leaders,
+                              .window_ns = sum_windows(tables)};
     input.places = read_places(tables, out, &input.n_places);
     if (!input.places)
         return tm_fail_memory(err);
-    tm_status status = tm_level_decide(&input, out->among, &out->verdict, err);
+    tm_status status = tm_culprit_decide(&input, out->among, &out->verdict, err);
     free(input.places);
     return status;
 }
 
-void tm_trial_close(tm_trial *trial) {
-    free(trial->ranks);
-    free(trial->among);
-    free(trial->parts);
-    free(trial->leaders);
-    *trial = (tm_trial){0};
+void tm_tolls_close(tm_tolls *tolls) {
+    free(tolls->ranks);
+    free(tolls->among);
+    free(tolls->parts);
+    free(tolls->leaders);
+    *tolls = (tm_tolls){0};
 }

@@ -1,4 +1,4 @@
-#include "held.h"
+#include "rank_waits.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,11 +26,11 @@ typedef struct wait {
     int32_t owner;
 } wait;
 
-tm_held tm_held_open(void) {
-    return (tm_held){TM_VEC(kernel), TM_VEC(wait)};
+tm_rank_waits tm_rank_waits_open(void) {
+    return (tm_rank_waits){TM_VEC(kernel), TM_VEC(wait)};
 }
 
-void tm_held_free(tm_held *held) {
+void tm_rank_waits_free(tm_rank_waits *held) {
     tm_vec_free(&held->kernels);
     tm_vec_free(&held->waits);
 }
@@ -42,7 +42,7 @@ static int by_event(const void *a, const void *b) {
     return (x->event > y->event) - (x->event < y->event);
 }
 
-void tm_held_sort(tm_vec *visits) {
+void tm_rank_waits_sort(tm_vec *visits) {
     if (visits->n > 1)
         qsort(visits->data, visits->n, visits->size, by_event);
 }
@@ -128,7 +128,7 @@ static void set_before(wait *waits, size_t n) {
         waits[i].before_ns = i == 0 ? 0 : waits[i - 1].before_ns + waits[i - 1].ns;
 }
 
-static bool add_kernels(tm_held *held, const tm_timeline *timeline, const tm_visit *visits,
+static bool add_kernels(tm_rank_waits *held, const tm_timeline *timeline, const tm_visit *visits,
                         size_t n) {
     for (size_t i = 0; i < n; i++) {
         int64_t begin = timeline->begin_ns[visits[i].event];
@@ -144,7 +144,8 @@ static bool add_kernels(tm_held *held, const tm_timeline *timeline, const tm_vis
     return true;
 }
 
-static bool add_waits(tm_held *held, const kernel *kernels, const tm_visit *visits, size_t n) {
+static bool add_waits(tm_rank_waits *held, const kernel *kernels, const tm_visit *visits,
+                      size_t n) {
     size_t first = held->waits.n;
     for (size_t i = 0; i < n; i++) {
         int64_t from = kernels[i].begin_ns, until = from + visits[i].wait_ns;
@@ -167,8 +168,8 @@ static bool add_waits(tm_held *held, const kernel *kernels, const tm_visit *visi
     return true;
 }
 
-tm_status tm_held_add(tm_held *held, const tm_timeline *timeline, tm_visit *visits, size_t n,
-                      tm_error *err) {
+tm_status tm_rank_waits_add(tm_rank_waits *held, const tm_timeline *timeline, tm_visit *visits,
+                            size_t n, tm_error *err) {
     tm_intervals compute = TM_INTERVALS();
     size_t first = held->kernels.n;
     bool ok = collect_compute(timeline, &compute) && add_kernels(held, timeline, visits, n) &&
@@ -261,7 +262,7 @@ static void sum_rank(const rank_view *v) {
     }
 }
 
-tm_status tm_held_since(tm_held *held, tm_visit *visits, tm_error *err) {
+tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *err) {
     kernel *kernels = held->kernels.data;
     const wait *waits = held->waits.data;
     rank_view v = {.by_group = malloc((held->waits.n + 1) * sizeof *v.by_group),
@@ -341,7 +342,7 @@ static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *claims) 
     return true;
 }
 
-static const kernel *kernel_of(const tm_held *held, const tm_debt *debt) {
+static const kernel *kernel_of(const tm_rank_waits *held, const tm_debt *debt) {
     const kernel *kernels = held->kernels.data;
     size_t low = 0, high = held->kernels.n - 1;
     while (low < high) {
@@ -355,7 +356,8 @@ static const kernel *kernel_of(const tm_held *held, const tm_debt *debt) {
     return &kernels[low];
 }
 
-tm_status tm_held_pass(const tm_held *held, tm_vec *debts, tm_vec *claims, tm_error *err) {
+tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *debts, tm_vec *claims,
+                             tm_error *err) {
     const tm_debt *v = debts->data;
     owed *all = malloc((debts->n + 1) * sizeof *all);
     size_t n = debts->n;
@@ -381,7 +383,7 @@ static int by_group_rank(const void *a, const void *b) {
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-tm_status tm_held_members(const tm_held *held, tm_vec *members, tm_error *err) {
+tm_status tm_rank_waits_members(const tm_rank_waits *held, tm_vec *members, tm_error *err) {
     const kernel *kernels = held->kernels.data;
     for (size_t i = 0; i < held->kernels.n; i++) {
         tm_group_member member = {kernels[i].group, kernels[i].rank};

@@ -1,5 +1,5 @@
 /* One rank, the ranks of a host, or those of a process group. */
-#include "analysis/stragglers/level.h"
+#include "analysis/stragglers/culprit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,15 +17,15 @@ typedef struct trial {
     int64_t costs[RANKS];
     const char *hosts, *groups;
     const char *leaders; /* a digit for each step */
-    tm_level level;
+    tm_culprit level;
     tm_verdict_kind kind;
     int64_t rank;
     const char *among; /* digits */
 } trial;
 
-#define RANK TM_LEVEL_RANK
-#define HOST TM_LEVEL_HOST
-#define GROUP TM_LEVEL_GROUP
+#define RANK TM_CULPRIT_RANK
+#define HOST TM_CULPRIT_HOST
+#define GROUP TM_CULPRIT_GROUP
 #define PERSISTENT TM_VERDICT_PERSISTENT
 #define ROTATING TM_VERDICT_ROTATING
 
@@ -61,7 +61,7 @@ static const trial trials[] = {
     {{0, 0, 0, 0, 0, 0, 0, 0}, "aaaabbbb", "....gggg", "", RANK, TM_VERDICT_NONE, -1, ""},
 };
 
-static size_t read_places(const char *letters, tm_level level, tm_place *out) {
+static size_t read_places(const char *letters, tm_culprit level, tm_place *out) {
     size_t n = 0;
     for (size_t r = RANKS; r-- > 0;)
         if (letters[r] != '.')
@@ -88,15 +88,15 @@ static void check_trial(const trial *t) {
                              .variance = 1.0};
     for (size_t s = 0; s < strlen(t->leaders); s++)
         leaders[s] = (tm_leader){.step = (int64_t)s, .rank = 10 + t->leaders[s] - '0'};
-    tm_level_input input = {.places = places,
-                            .ranks = ranks,
-                            .n_ranks = RANKS,
-                            .leaders = leaders,
-                            .n_leaders = strlen(t->leaders),
-                            .window_ns = 1000};
+    tm_culprit_input input = {.places = places,
+                              .ranks = ranks,
+                              .n_ranks = RANKS,
+                              .leaders = leaders,
+                              .n_leaders = strlen(t->leaders),
+                              .window_ns = 1000};
     input.n_places = read_places(t->hosts, HOST, places);
     input.n_places += read_places(t->groups, GROUP, places + input.n_places);
-    assert_int_equal(tm_level_decide(&input, among, &v, &err), TM_OK);
+    assert_int_equal(tm_culprit_decide(&input, among, &v, &err), TM_OK);
     for (int r = 0; r < RANKS; r++)
         if (among[r])
             found[strlen(found)] = (char)('0' + r);
@@ -122,12 +122,12 @@ static void a_unit_is_judged_by_the_sums_of_its_ranks(void **state) {
                        {.rank = 3, .caused = {60, 0}, .last = 5, .expected = 2.0, .variance = 1.5}};
     const tm_leader leaders[] = {{.rank = 2}, {.rank = 3}, {.rank = 2}};
     tm_place places[] = {{HOST, 1, 2}, {HOST, 1, 3}};
-    const tm_level_input input = {places,  COUNT(places),  ranks, COUNT(ranks),
-                                  leaders, COUNT(leaders), 1000};
+    const tm_culprit_input input = {places,  COUNT(places),  ranks, COUNT(ranks),
+                                    leaders, COUNT(leaders), 1000};
     bool among[COUNT(ranks)];
     tm_verdict v;
     tm_error err;
-    assert_int_equal(tm_level_decide(&input, among, &v, &err), TM_OK);
+    assert_int_equal(tm_culprit_decide(&input, among, &v, &err), TM_OK);
     assert_int_equal(v.level, HOST);
     assert_int_equal(v.rank, 3);
     assert_int_equal(v.led, 3);

@@ -1,8 +1,9 @@
-#include "axes.h"
+#include "launch_shape.h"
 
 #include <stdio.h>
 
-tm_status tm_set_axes(tm_table *table, tm_cell *cell, const tm_cell axes[3], tm_error *err) {
+tm_status tm_set_launch_shape(tm_table *table, tm_cell *cell, const tm_cell axes[3],
+                              tm_error *err) {
     char text[64];
     if (axes[0].value.i < 0)
         return TM_OK;

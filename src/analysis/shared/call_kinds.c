@@ -1,0 +1,90 @@
+#include "call_kinds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A name that begins with `start` and holds `part` behind it means `word`; the first row counts. */
+typedef struct rule {
+    const char *start;
+    size_t size; /* of start */
+    const char *part;
+    tm_call_kind kind;
+} rule;
+
+/* clang-format off: a row for each rule */
+#define RULE(start, part, kind)                                                                    \
+    { start, sizeof(start) - 1, part, kind }
+static const rule rules[] = {
+    RULE("cudaGraphLaunch", "", TM_CALL_KIND_GRAPH),
+    RULE("cuGraphLaunch", "", TM_CALL_KIND_GRAPH),
+    RULE("hipGraphLaunch", "", TM_CALL_KIND_GRAPH),
+    RULE("cudaMalloc", "", TM_CALL_KIND_ALLOCATION),
+    RULE("cudaFree", "", TM_CALL_KIND_ALLOCATION),
+    RULE("cudaHostAlloc", "", TM_CALL_KIND_ALLOCATION),
+    RULE("cuMemAlloc", "", TM_CALL_KIND_ALLOCATION),
+    RULE("cuMemFree", "", TM_CALL_KIND_ALLOCATION),
+    RULE("cuMemCreate", "", TM_CALL_KIND_ALLOCATION),
+    RULE("cuMemRelease", "", TM_CALL_KIND_ALLOCATION),
+    RULE("cuMemMap", "", TM_CALL_KIND_ALLOCATION),
+    RULE("cuMemUnmap", "", TM_CALL_KIND_ALLOCATION),
+    RULE("hipMalloc", "", TM_CALL_KIND_ALLOCATION),
+    RULE("hipFree", "", TM_CALL_KIND_ALLOCATION),
+    RULE("hipHostMalloc", "", TM_CALL_KIND_ALLOCATION),
+    RULE("hipHostFree", "", TM_CALL_KIND_ALLOCATION),
+    RULE("hipExtMalloc", "", TM_CALL_KIND_ALLOCATION),
+    RULE("hipMem", "Create", TM_CALL_KIND_ALLOCATION),
+    RULE("cu", "Synchronize", TM_CALL_KIND_SYNC),
+    RULE("hip", "Synchronize", TM_CALL_KIND_SYNC),
+    RULE("cu", "Memcpy", TM_CALL_KIND_COPY),
+    RULE("cu", "Memset", TM_CALL_KIND_COPY),
+    RULE("hip", "Memcpy", TM_CALL_KIND_COPY),
+    RULE("hip", "Memset", TM_CALL_KIND_COPY),
+    RULE("autograd::engine::evaluate_function: ", "", TM_CALL_KIND_BACKWARD),
+    RULE("enumerate(DataLoader)#", "__next__", TM_CALL_KIND_INPUT),
+    RULE("enumerate(DataPipe)#", "", TM_CALL_KIND_INPUT),
+    RULE("enumerate(DataLoader)#", "", TM_CALL_KIND_SCOPE),
+    RULE("ProfilerStep#", "", TM_CALL_KIND_STEP),
+    RULE("Optimizer.step#", "", TM_CALL_KIND_OPTIMIZER),
+    RULE("Optimizer.zero_grad#", "", TM_CALL_KIND_ZERO_GRAD),
+    RULE("nn.Module: ", "", TM_CALL_KIND_MODULE),
+    RULE("[pl]", "", TM_CALL_KIND_SCOPE),
+    RULE("DataParallel.forward", "", TM_CALL_KIND_SCOPE),
+    RULE("DistributedDataParallel.forward", "", TM_CALL_KIND_SCOPE),
+    RULE("record_param_comms", "", TM_CALL_KIND_COMMUNICATION),
+    RULE("c10d::", "", TM_CALL_KIND_COMMUNICATION),
+    RULE("gloo:", "", TM_CALL_KIND_COMMUNICATION),
+    RULE("mpi:", "", TM_CALL_KIND_COMMUNICATION),
+    RULE("ucc:", "", TM_CALL_KIND_COMMUNICATION),
+    RULE("nccl:", "", TM_CALL_KIND_COMMUNICATION),
+    RULE("rccl:", "", TM_CALL_KIND_COMMUNICATION),
+    RULE("xccl:", "", TM_CALL_KIND_COMMUNICATION),
+    RULE("hccl:", "", TM_CALL_KIND_COMMUNICATION),
+    RULE("torch::autograd::", "", TM_CALL_KIND_BACKWARD),
+    RULE("", "Backward", TM_CALL_KIND_BACKWARD), /* MmBackward0, CompiledFunctionBackward, ... */
+};
+#undef RULE
+/* clang-format on */
+
+tm_call_kind tm_call_kind_of(tm_text name) {
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
+        const rule *x = &rules[r];
+        if (*x->start != *name.bytes && x->size > 0) /* tells most of them apart */
+            continue;
+        if (name.size >= x->size && memcmp(name.bytes, x->start, x->size) == 0 &&
+            strstr(name.bytes + x->size, x->part))
+            return x->kind;
+    }
+    return TM_CALL_KIND_OTHER;
+}
+
+bool tm_call_kinds_init(tm_call_kinds *call_kinds, const tm_names *names) {
+    size_t n = tm_names_count(names);
+    *call_kinds = (tm_call_kinds){.names = names, .known = calloc(n, 2)};
+    call_kinds->tensor = call_kinds->known ? call_kinds->known + n : NULL;
+    return call_kinds->known != NULL;
+}
+
+void tm_call_kinds_free(tm_call_kinds *call_kinds) {
+    free(call_kinds->known);
+    call_kinds->known = call_kinds->tensor = NULL;
+}

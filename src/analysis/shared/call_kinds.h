@@ -1,0 +1,59 @@
+/* What the name of a call on the host tells of it. */
+#ifndef TMERGE_CALL_KINDS_H
+#define TMERGE_CALL_KINDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tensor_cores.h"
+#include "tmerge/names.h"
+
+typedef enum tm_call_kind {
+    TM_CALL_KIND_OTHER = 1,
+    TM_CALL_KIND_GRAPH,      /* launches a whole graph */
+    TM_CALL_KIND_SYNC,       /* waits for the GPU */
+    TM_CALL_KIND_COPY,       /* copies or sets memory; may wait for it */
+    TM_CALL_KIND_ALLOCATION, /* takes or gives back memory of the device, or pinned memory */
+    TM_CALL_KIND_INPUT,      /* waits for the next batch */
+    TM_CALL_KIND_STEP,       /* a step of the profiler */
+    TM_CALL_KIND_OPTIMIZER,  /* the optimizer's step */
+    TM_CALL_KIND_ZERO_GRAD,  /* its clearing of gradients */
+    TM_CALL_KIND_MODULE,     /* a module of the model */
+    TM_CALL_KIND_SCOPE, /* another span that a framework marks as older profilers mark operators */
+    TM_CALL_KIND_BACKWARD, /* computes gradients */
+    TM_CALL_KIND_COMMUNICATION
+} tm_call_kind;
+
+tm_call_kind tm_call_kind_of(tm_text name);
+
+/** True for what a framework or user marks with a span of its own, in whatever category. */
+static inline bool tm_call_kind_is_scope(tm_call_kind kind) {
+    return kind == TM_CALL_KIND_INPUT || (kind >= TM_CALL_KIND_STEP && kind <= TM_CALL_KIND_SCOPE);
+}
+
+/** The words of a dictionary's names, each looked at when it is first asked for. */
+typedef struct tm_call_kinds {
+    const tm_names *names; /* borrowed */
+    uint8_t *known;        /* owned; by name id, 0 where nobody asked yet */
+    uint8_t *tensor;       /* likewise 1 + whether a kernel of this name is on tensor cores */
+} tm_call_kinds;
+
+/** False when memory is out; free it in either case. No name may be added while it is in use. */
+bool tm_call_kinds_init(tm_call_kinds *call_kinds, const tm_names *names);
+void tm_call_kinds_free(tm_call_kinds *call_kinds);
+
+static inline tm_call_kind tm_call_kinds_at(tm_call_kinds *call_kinds, uint32_t name) {
+    if (call_kinds->known[name] == 0)
+        call_kinds->known[name] = (uint8_t)tm_call_kind_of(tm_names_text(call_kinds->names, name));
+    return (tm_call_kind)call_kinds->known[name];
+}
+
+/** Whether a kernel of this name runs on tensor cores. */
+static inline bool tm_call_kinds_tensor(tm_call_kinds *call_kinds, uint32_t name) {
+    if (call_kinds->tensor[name] == 0)
+        call_kinds->tensor[name] =
+            (uint8_t)(1 + tm_kernel_on_tensor_cores(tm_names_text(call_kinds->names, name).bytes));
+    return call_kinds->tensor[name] == 2;
+}
+
+#endif
