@@ -1,4 +1,4 @@
-#include "analyses.h"
+#include "analysis/analyses.h"
 
 #include "analysis/shared/busy.h"
 #include "analysis/shared/call_kinds.h"
@@ -7,13 +7,9 @@
 #include "base/vec.h"
 
 static const tm_analysis *const analyses[] = {
-    &tm_analysis_job,        &tm_analysis_overview,    &tm_analysis_overlap,
-    &tm_analysis_ratio,      &tm_analysis_imbalance,   &tm_analysis_clock,
-    &tm_analysis_stragglers, &tm_analysis_collectives, &tm_analysis_groups,
-    &tm_analysis_launches,   &tm_analysis_idle,        &tm_analysis_transfers,
-    &tm_analysis_memory,     &tm_analysis_kernels,     &tm_analysis_contention,
-    &tm_analysis_operators,  &tm_analysis_modules,     &tm_analysis_phases,
-    &tm_analysis_input,      &tm_analysis_advice,
+#define TM_ANALYSIS(room, name) &tm_analysis_##name,
+#include "analysis/analyses.def"
+#undef TM_ANALYSIS
 };
 
 enum { N_ANALYSES = sizeof analyses / sizeof *analyses };

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from common import code_of, files, finish, prove
 
+# What a question of analysis may include besides its own room: never another question.
+QUESTION = {"base", "timeline", "table", "analysis/shared"}
 ROOMS_OF_SRC = {
     "base": {"base"},
     "input": {"base", "input"},
@@ -18,17 +20,25 @@ ROOMS_OF_SRC = {
     "clock": {"base", "timeline", "clock"},
     "waits": {"base", "timeline", "waits"},
     "table": {"base", "table"},
-    "analysis": {"base", "timeline", "table", "waits", "analysis"},
-    "diff": {"base", "table", "analysis", "diff"},
+    "analysis": {"base", "analysis", "analysis/shared"},  # the registry
+    "analysis/shared": QUESTION,
+    "analysis/job": QUESTION,
+    "analysis/steps": QUESTION,
+    "analysis/stragglers": QUESTION | {"waits"},
+    "analysis/communication": QUESTION,
+    "analysis/gpu": QUESTION,
+    "analysis/model": QUESTION,
+    "analysis/advice": QUESTION,
+    "diff": {"base", "table", "analysis/shared", "diff"},
     "store": {"base", "timeline", "table", "store"},
-    "report": {"base", "timeline", "table", "match", "waits", "analysis", "report"},
+    "report": {"base", "timeline", "table", "match", "waits", "report"},
     "export": {"base", "timeline", "table", "export"},
 }
 # Libraries whose headers are not for every room; a room of src by its name.
 HDF5_ROOMS = {"store", "mpi"}
 MPI_ROOMS = {"mpi", "tools"}
 SQLITE_ROOMS = {"readers", "tools"}
-CJSON_ROOMS = {"readers", "match", "analysis", "table", "store", "report", "export", "tools"}
+CJSON_ROOMS = {"readers", "match", "analysis/model", "table", "store", "report", "export", "tools"}
 # A library that prints or exits takes the decision from its caller, and under MPI hangs the rest.
 ONLY_IN_TOOLS = re.compile(
     r"\b(stdout|stderr|MPI_COMM_WORLD|(?:v?printf|puts|putchar|perror|exit|_exit|_Exit|quick_exit"
@@ -38,8 +48,8 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 
 def room_of(path):
-    """src/base/vec.h -> base; mpi/agree.h -> mpi; include/... -> include; tools/... -> tools."""
-    return path.parts[1] if path.parts[0] == "src" and len(path.parts) > 2 else path.parts[0]
+    """src/base/vec.h -> base; src/analysis/gpu/idle.c -> analysis/gpu; mpi/agree.h -> mpi."""
+    return "/".join(path.parts[1:-1]) if path.parts[0] == "src" else path.parts[0]
 
 
 def reachable(room):
@@ -48,7 +58,7 @@ def reachable(room):
         return {"tools", "mpi", *ROOMS_OF_SRC}
     if room == "mpi":
         return {"mpi", *ROOMS_OF_SRC}
-    return ROOMS_OF_SRC.get(room, set())
+    return ROOMS_OF_SRC.get(room, set()) | {room}
 
 
 def target_room(root, path, name):
@@ -119,6 +129,8 @@ def prove_that_it_fails():
         "include/tmerge/x.h": "#include <mpi.h>\n",
         "src/table/t.h": "",
         "src/base/a.c": '#include "table/t.h"\n/* printf( */ void f(void) { printf("exit"); }\n',
+        "src/analysis/gpu/g.h": "",
+        "src/analysis/steps/s.c": '#include "analysis/gpu/g.h"\n',
         "src/base/a.h": "#include <cjson/cJSON.h>\n#include <sqlite3.h>\n",
         "src/input/i.c": '#include "gone.h"\n#include <hdf5.h>\n',
         "mpi/m.c": '#include "table/t.h"\nint n = MPI_COMM_WORLD;\n',
@@ -137,6 +149,7 @@ def prove_that_it_fails():
             "a.h: cjson/cJSON.h",
             "a.h: sqlite3.h: only src/readers",
             "i.c: gone.h: no such file",
+            "s.c: analysis/gpu/g.h: analysis/steps may not include analysis/gpu",
             "i.c: hdf5.h: only src/store",
             "m.c: does not include m.h first",
             "m.c:2: MPI_COMM_WORLD",

@@ -1,6 +1,6 @@
 /* Analysis `advice`: what to do, worst first. It reads the tables of the other analyses alone. One
  * cause gives one item: a rule takes off its own cost what rules before it have explained. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include <math.h>
 #include <stdlib.h>

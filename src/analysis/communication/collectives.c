@@ -1,5 +1,5 @@
 /* Analysis `collectives`: how fast each kind and group is, and the operations that waited most. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Analysis `contention`: what communication beside them costs other kernels. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include <stdlib.h>
 

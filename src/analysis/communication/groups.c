@@ -1,6 +1,6 @@
 /* Analysis `groups`: what each process group and parallel dimension costs, and which links are
  * slow. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include "analysis/shared/over_ranks.h"
 #include "base/keys.h"

@@ -1,5 +1,5 @@
 /* Analysis `idle`: why the GPU does nothing. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include "gap_host.h"
 

@@ -1,5 +1,5 @@
 /* Analysis `kernels`: which kernels the GPUs spend their time in. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include "analysis/shared/launch_shape.h"
 #include "analysis/shared/over_ranks.h"

@@ -1,5 +1,5 @@
 /* Analysis `launches`: how fast the host feeds the GPU. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include <stdlib.h>
 

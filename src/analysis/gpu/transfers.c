@@ -1,5 +1,5 @@
 /* Analysis `transfers`: what is copied, how fast, and what the host pays for it. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include <stdlib.h>
 #include <string.h>

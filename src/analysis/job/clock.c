@@ -1,5 +1,5 @@
 /* Analysis `clock`: how the hosts' clocks stood, and what the collectives say of them. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include "timeline/collectives.h"
 

@@ -1,5 +1,5 @@
 /* Analysis `job`: which ranks there are, where they ran and what was read of them. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include <stdio.h>
 #include <stdlib.h>

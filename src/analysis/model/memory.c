@@ -1,5 +1,5 @@
 /* Analysis `memory`: what is allocated, when, and by which operators. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Analysis `modules`: where a model's modules and the user's annotations spend their time. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Analysis `operators`: which operators cost most, on the host and on the GPU. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include "call_tables.h"
 

@@ -1,5 +1,5 @@
 /* Analysis `imbalance`: how unevenly computation is spread over the ranks. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include <math.h>
 #include <stdlib.h>

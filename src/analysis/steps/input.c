@@ -1,5 +1,5 @@
 /* Analysis `input`: how long the program waits for its data, and whether the GPU does, too. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include "analysis/shared/busy.h"
 #include "analysis/shared/host_time.h"

@@ -1,5 +1,5 @@
 /* Analysis `overlap`: how much communication hides behind computation. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Analysis `overview`: where a step's time goes, and how well the GPU is used. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include "analysis/shared/busy.h"
 #include "analysis/shared/host_time.h"

@@ -1,5 +1,5 @@
 /* Analysis `phases`: forward, backward, optimizer and data loading of each step. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include "analysis/shared/busy.h"
 #include "phase_time.h"

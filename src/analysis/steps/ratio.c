@@ -1,5 +1,5 @@
 /* Analysis `ratio`: communication to computation. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include "analysis/shared/busy.h"
 

@@ -1,5 +1,5 @@
 /* Analysis `stragglers`: who comes last, what it costs the others, and whether it lasts. */
-#include "analysis/analyses.h"
+#include "tmerge/analysis.h"
 
 #include <stdio.h>
 #include <stdlib.h>
