@@ -1,5 +1,6 @@
 #include "pipeline.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,6 +140,20 @@ void tm_pipeline_say(tm_pipeline *p, const char *what) {
         tm_console_phase(&p->bar, what);
 }
 
+/* Says where a pattern of the user's marks no step, of all ranks or of some. */
+static void warn_of_pattern(const tm_pipeline *p) {
+    int64_t n = 0;
+    for (size_t i = 0; i < p->loaded.n_timelines; i++) {
+        const tm_timeline *timeline = &p->loaded.timelines[i];
+        n += timeline->n_steps == 0 || !timeline->steps[0].annotated;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT64_T, MPI_SUM, p->comm);
+    if (p->self == 0 && n > 0)
+        tm_console_warn("--step-pattern '%s' matches no annotation of %" PRId64 " of %zu rank%s: "
+                        "there the whole trace counts as one step",
+                        p->step_pattern, n, p->loaded.n_ranks, p->loaded.n_ranks == 1 ? "" : "s");
+}
+
 static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_error *err) {
     TM_TRY(tm_mpi_agree(p->comm, tm_analysis_tables(&p->tables, err), err));
     TM_TRY(input->read(p, input->context, err));
@@ -162,6 +177,8 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
     tm_pipeline_say(p, NULL);
     if (tm_argument(p->arguments, "times"))
         tm_times_print(&p->times, p->comm);
+    if (p->step_pattern)
+        warn_of_pattern(p);
     if (p->self != 0)
         return TM_OK;
     if (input->warn)

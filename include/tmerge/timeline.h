@@ -285,11 +285,12 @@ typedef enum tm_attr {
     TM_N_ATTRS
 } tm_attr;
 
-/** A step of the rank: the annotation on the CPU, and the window of metrics.md. */
+/** A step of the rank: the annotation on the CPU that marks it, and its window. */
 typedef struct tm_step {
-    int64_t number;           /* N of ProfilerStep#N; 0 where the whole trace is the step */
+    int64_t number;           /* its name's, or its place among them where names do not count steps;
+                                 0 where the whole trace is the step */
     int64_t begin_ns, end_ns; /* the window, half open */
-    bool annotated;           /* false: the trace has no ProfilerStep */
+    bool annotated;           /* false: the trace marks no steps */
 } tm_step;
 
 /** One trace of the rank: its path and the time that it covers. */
@@ -374,6 +375,8 @@ typedef struct tm_timeline {
     size_t n_tracks;
     tm_step *steps; /* ascending in begin */
     size_t n_steps;
+    uint32_t *step_rows; /* [n_step_rows] ascending: see tm_timeline_is_step */
+    size_t n_step_rows;
     tm_span *spans; /* ascending in begin */
     size_t n_spans;
     void *attrs[TM_N_ATTRS]; /* arrays of tm_launch_attr, tm_kernel_attr, ... */
@@ -391,6 +394,12 @@ int64_t tm_timeline_count(const tm_timeline *timeline, tm_remark remark);
 
 /** The range [ns] over its duration events except category trace; false where it has none. */
 bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *end_ns);
+
+/** True where an event on the CPU marks a step, of the job or of the profiler alone: such encloses
+ * a step's work and is none itself. All that asks what a step is asks this, for which annotations
+ * are steps depends on the trace and on --step-pattern. False where steps were not found: in
+ * timelines of tm_store_read_timelines. */
+bool tm_timeline_is_step(const tm_timeline *timeline, uint32_t row);
 
 /** The middle [ns] of the time from the first begin to the last end of its spans; 0 without. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);

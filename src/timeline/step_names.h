@@ -7,8 +7,11 @@
 
 typedef enum tm_step_trust {
     TM_STEP_NOT,
-    TM_STEP_ALIKE, /* "step 12", "train_iteration=3": a step where the trace has no others */
-    TM_STEP_SURE   /* ProfilerStep#12, or what the user's pattern matches */
+    TM_STEP_PROFILER, /* ProfilerStep#12 where the user's pattern asks for others: it encloses all
+                         that the profiler recorded, and is neither a step nor work */
+    TM_STEP_ALIKE,    /* "step 12", "train_iteration=3", "step[DECODE bs=8]": a step where the trace
+                         has no others */
+    TM_STEP_SURE      /* ProfilerStep#12, or what the user's pattern matches */
 } tm_step_trust;
 
 /** What a name says. */
@@ -16,14 +19,16 @@ typedef struct tm_step_name {
     tm_step_trust trust;
     int64_t number; /* -1: it has none, its place among the steps counts */
     uint64_t stem;  /* hash of what stands before the number: names of one loop share it */
+    bool counted;   /* the profiler counted it; else the number may be another thing's */
 } tm_step_name;
 
 typedef struct tm_step_names tm_step_names;
 
 /**
  * @param pattern  the user's POSIX extended regular expression instead of the known names, or NULL;
- *                 matched without case. The number is what its first group holds, else the last
- *                 digits of the name
+ *                 matched without case. The number is what its first group holds; where that is
+ *                 none, the digits at the end of the match, right behind it or at the name's end:
+ *                 elsewhere (batch sizes, losses) digits count no steps
  * @return         TM_OK; TM_ERR_USAGE where it is no expression; TM_ERR_FAULT
  */
 tm_status tm_step_names_create(const char *pattern, tm_step_names **out,

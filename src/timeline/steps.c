@@ -7,9 +7,17 @@
 typedef struct annotation {
     int64_t number, begin_ns, end_ns;
     int64_t reach_ns; /* the latest end of this one and all before it */
-    uint64_t stem;    /* as in tm_step_name */
+    uint64_t stem;    /* as in tm_step_name, like the next two */
     tm_step_trust trust;
+    bool counted;
+    uint32_t row;
 } annotation;
+
+/* What there is to choose from, and what is a step's mark in any case. */
+typedef struct candidates {
+    tm_vec found;    /* of annotation */
+    tm_vec profiler; /* of rows, ascending: TM_STEP_PROFILER */
+} candidates;
 
 static int by_begin(const void *a, const void *b) {
     const annotation *x = a, *y = b;
@@ -19,13 +27,13 @@ static int by_begin(const void *a, const void *b) {
 }
 
 static tm_status find_annotations(const tm_timeline *timeline, const tm_names *names,
-                                  const tm_step_names *steps, tm_vec *out, tm_error *err) {
+                                  const tm_step_names *steps, candidates *out, tm_error *err) {
     uint32_t known = TM_NO_NAME; /* a step's name is its own; most others repeat */
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
         if (track->kind != TM_TRACK_CPU)
             continue;
-        for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
+        for (uint32_t row = track->first; row < track->first + track->count; row++) {
             if (timeline->kind[row] != TM_DURATION || timeline->name[row] == known)
                 continue;
             tm_step_name name = tm_step_name_of(steps, tm_names_text(names, timeline->name[row]));
@@ -36,8 +44,11 @@ static tm_status find_annotations(const tm_timeline *timeline, const tm_names *n
             if (name.trust == TM_STEP_ALIKE && timeline->category[row] != TM_CAT_USER_ANNOTATION)
                 continue;
             int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
-            annotation found = {name.number, begin, end, 0, name.stem, name.trust};
-            if (!tm_vec_append(out, &found, 1))
+            annotation found = {name.number, begin,      end,          0,
+                                name.stem,   name.trust, name.counted, row};
+            bool profiler = name.trust == TM_STEP_PROFILER;
+            if (!tm_vec_append(profiler ? &out->profiler : &out->found,
+                               profiler ? (void *)&row : &found, 1))
                 return tm_fail_memory(err);
         }
     }
@@ -77,6 +88,41 @@ static void choose_annotations(tm_vec *found) {
     found->n = n_best;
 }
 
+static int by_row(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Keeps which rows mark steps: the annotations chosen, and the profiler's own in any case. */
+static tm_status mark_rows(tm_timeline *timeline, const candidates *c, tm_error *err) {
+    size_t n = c->found.n + c->profiler.n;
+    uint32_t *rows = malloc((n + 1) * sizeof *rows);
+    if (!rows)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < c->found.n; i++)
+        rows[i] = ((const annotation *)c->found.data)[i].row;
+    for (size_t i = 0; i < c->profiler.n; i++)
+        rows[c->found.n + i] = ((const uint32_t *)c->profiler.data)[i];
+    qsort(rows, n, sizeof *rows, by_row);
+    timeline->step_rows = rows;
+    timeline->n_step_rows = n;
+    return TM_OK;
+}
+
+bool tm_timeline_is_step(const tm_timeline *timeline, uint32_t row) {
+    return timeline->n_step_rows > 0 &&
+           bsearch(&row, timeline->step_rows, timeline->n_step_rows, sizeof row, by_row) != NULL;
+}
+
+/* Whether the numbers in the names are the steps': the profiler counted them, or they count up. A
+ * batch size does not, nor does a counter that begins anew in each epoch. */
+static bool numbers_count(const annotation *v, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!v[i].counted && (v[i].number < 0 || (i > 0 && v[i].number <= v[i - 1].number)))
+            return false;
+    return true;
+}
+
 /* Ascending in begin; the same number on two threads at one time is one step. */
 static void order_annotations(tm_vec *found) {
     annotation *v = found->data;
@@ -92,8 +138,9 @@ static void order_annotations(tm_vec *found) {
         }
     }
     found->n = n;
+    bool numbered = numbers_count(v, n);
     for (size_t i = 0; i < n; i++)
-        v[i].number = v[i].number < 0 ? (int64_t)i : v[i].number;
+        v[i].number = numbered ? v[i].number : (int64_t)i;
     for (size_t i = 0; i < n; i++)
         v[i].reach_ns = i > 0 && v[i - 1].reach_ns > v[i].end_ns ? v[i - 1].reach_ns : v[i].end_ns;
 }
@@ -171,24 +218,30 @@ static void one_step(tm_timeline *timeline) {
 
 tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
                                  const tm_step_names *step_names, tm_error *err) {
-    tm_vec found = TM_VEC(annotation);
-    tm_status status = find_annotations(timeline, names, step_names, &found, err);
-    choose_annotations(&found);
-    order_annotations(&found);
+    candidates c = {TM_VEC(annotation), TM_VEC(uint32_t)};
+    const tm_vec *found = &c.found;
+    tm_status status = find_annotations(timeline, names, step_names, &c, err);
+    choose_annotations(&c.found);
     free(timeline->steps);
-    timeline->n_steps = 0;
+    free(timeline->step_rows);
+    timeline->step_rows = NULL;
+    timeline->n_steps = timeline->n_step_rows = 0;
+    if (status == TM_OK)
+        status = mark_rows(timeline, &c, err);
+    order_annotations(&c.found);
     for (size_t row = 0; row < timeline->n_events; row++)
         timeline->step[row] = TM_NO_STEP;
-    timeline->steps = status == TM_OK ? calloc(found.n + 1, sizeof *timeline->steps) : NULL;
+    timeline->steps = status == TM_OK ? calloc(found->n + 1, sizeof *timeline->steps) : NULL;
     if (status == TM_OK && !timeline->steps)
         status = tm_fail_memory(err);
-    if (timeline->steps && found.n > 0) {
-        timeline->n_steps = found.n;
-        assign_events(timeline, found.data, found.n);
-        set_windows(timeline, found.data);
+    if (timeline->steps && found->n > 0) {
+        timeline->n_steps = found->n;
+        assign_events(timeline, found->data, found->n);
+        set_windows(timeline, found->data);
     } else if (timeline->steps) {
         one_step(timeline);
     }
-    tm_vec_free(&found);
+    tm_vec_free(&c.found);
+    tm_vec_free(&c.profiler);
     return status;
 }

@@ -485,7 +485,8 @@ def test_steps_are_what_looks_like_one_or_what_the_user_says():
     same_bytes_but_path('batch.h5', 'tmerge.h5')
     merged('analyze', 'batch.h5', '--step-pattern', '^EPOCH', n=2)
     equal(steps('batch.h5'), [(1, True, 700)])
-    merged('rank0.sqlite', '--step-pattern', 'nothing')
+    contains(tmerge('rank0.sqlite', '--step-pattern', 'nothing').expect(0).err,
+             "--step-pattern 'nothing' matches no annotation of 1 of 1 rank:")
     equal([step[:2] for step in steps()], [(0, False)])
     for arguments in (['rank0.sqlite'], ['analyze', 'batch.h5']):
         tmerge(*arguments, '--step-pattern=(').expect(2)

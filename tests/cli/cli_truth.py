@@ -1,10 +1,11 @@
 """Synthetic jobs whose truth is known: who came last, who waited, who is to blame."""
 import glob
 import json
+import os
 import resource
 from decimal import Decimal
 
-from common import equal, holds, main, put, synth, tmerge
+from common import content, equal, holds, main, put, synth, tmerge
 
 # Name: options of tmerge-synth, the verdict, and the straggler that was put in. The truth tells who
 # caused a wait in the operation itself: of jobs with one group that is whose cost it is. In others a
@@ -144,6 +145,21 @@ def test_a_stage_with_more_layers_is_found_as_a_group():
           [4, 5, 6, 7])
     holds(job['evidence'].startswith('Ranks 4-7 (one process group) are behind 9'), job)
     holds('The ranks of one process group make the other ranks wait' in out, out)
+
+
+def test_steps_of_another_name_are_the_same_steps():
+    synth('job', ranks=2, steps=3, fault='leak')
+    for path in glob.glob('job/profile_rank_*'):
+        text = content(path).decode()
+        holds(text.count('ProfilerStep#') >= 6, 'the host and the GPU mark three steps')
+        put('renamed/' + os.path.basename(path), text.replace('ProfilerStep#', 'train_iteration '))
+    for folder in ('job', 'renamed'):
+        tmerge(folder, '-o', folder + '.h5').expect(0)
+    job, renamed = (tables(folder + '.h5') for folder in ('job', 'renamed'))
+    holds(job['memory.operator'] and job['modules.annotation'] and job['idle.gap'], 'have rows')
+    for name, found in job.items():
+        if name not in ('job.rank', 'job.remark', 'job.left_out'):  # which name files
+            equal(renamed[name], found, name)
 
 
 def test_a_thousand_ranks_on_two_processes_take_bounded_memory():

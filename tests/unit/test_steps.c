@@ -292,17 +292,63 @@ static void names_that_look_like_steps_count_where_there_are_no_others(void **st
                   STEP("warmup step 5", -30, 25, 1));
 }
 
+static void numbers_of_something_else_give_steps_by_order(void **state) {
+    (void)state;
+    static const char *const patterns[] = {NULL, "^step\\["};
+    for (size_t i = 0; i < COUNT(patterns); i++)
+        CHECK_NUMBERS(patterns[i], "0 1 2 ", STEP("step[DECODE bs=128]", 0, 10, 1),
+                      STEP("step[DECODE bs=128]", 10, 10, 1), STEP("step[EXTEND bs=3]", 20, 5, 1));
+    /* Two epochs of two steps. */
+    CHECK_NUMBERS(NULL, "0 1 2 3 ", STEP("step 1", 0, 5, 1), STEP("step 2", 5, 5, 1),
+                  STEP("step 1", 10, 5, 1), STEP("step 2", 15, 5, 1));
+}
+
+/* Row by row, a letter for each that marks a step, in the order of begin. */
+static void check_marks(const char *pattern, const char *expected) {
+    static const event_spec events[] = {
+        STEP("ProfilerStep#3", 0, 100, 1), STEP("train step 7", 1, 50, 1),
+        STEP("micro step 0", 2, 20, 1),    OP("aten::mm", 3, 1, 1),
+        STEP("train step 8", 60, 30, 1),
+    };
+    ground g = open_ground();
+    tm_step_names *step_names;
+    assert_int_equal(tm_step_names_create(pattern, &step_names, &g.err), TM_OK);
+    g.context.step_names = step_names;
+    /* With a pattern all events, else without the profiler's step. */
+    size_t first = pattern ? 0 : 1;
+    tm_timeline t = build_one(&g, 0, events + first, COUNT(events) - first);
+    for (size_t row = 0; row < t.n_events; row++)
+        assert_int_equal(tm_timeline_is_step(&t, (uint32_t)row), expected[first + row] == 'x');
+    tm_timeline_destroy(&t);
+    tm_step_names_destroy(step_names);
+    close_ground(&g);
+}
+
+static void rows_that_mark_steps_are_known_the_profilers_in_any_case(void **state) {
+    (void)state;
+    check_marks(NULL, "-x--x");    /* the loop of most time */
+    check_marks("micro", "x-x--"); /* what encloses all is no work */
+    check_marks("^train", "xx--x");
+    check_marks("Profiler", "x----");
+    check_marks("nothing", "x----");
+}
+
 static void a_pattern_says_which_annotations_are_steps(void **state) {
     (void)state;
     tm_step_names *step_names;
     tm_error err;
     CHECK_NUMBERS("^batch", "4 5 ", STEP("batch 4", 0, 10, 1), STEP("BATCH 5", 10, 10, 1),
                   STEP("ProfilerStep#3", 0, 5, 1));
-    /* The first group, else the last digits, else the place. */
-    CHECK_NUMBERS("batch ([0-9]+)", "4 ", STEP("batch 4 of 9", 0, 10, 1));
-    CHECK_NUMBERS("batch", "9 ", STEP("batch 4 of 9.", 0, 10, 1));
+    /* The first group, else the digits at the match's end, behind it, at the name's end. */
+    CHECK_NUMBERS("of ([0-9]+)", "9 ", STEP("batch 4 of 9 7", 0, 10, 1));
+    CHECK_NUMBERS("(a|b)atch [0-9]+", "4 ", STEP("batch 4 of 9", 0, 10, 1));
+    CHECK_NUMBERS("batch", "4 ", STEP("batch 4 of 9", 0, 10, 1));
+    CHECK_NUMBERS("batch", "9 ", STEP("batch of 9", 0, 10, 1));
+    CHECK_NUMBERS("batch", "0 ", STEP("batch of 9 items", 0, 10, 1));
     CHECK_NUMBERS("batch", "0 1 ", STEP("batch a", 0, 10, 1), STEP("batch b", 10, 10, 1));
     CHECK_NUMBERS("batch", "6 ", OP("batch 6", 0, 10, 1)); /* of any category */
+    /* What does not count up is not the step's: their order counts. */
+    CHECK_NUMBERS("decode", "0 1 ", STEP("DECODE bs=8", 0, 10, 1), STEP("DECODE bs=8", 10, 10, 1));
     assert_int_equal(tm_step_names_create("(", &step_names, &err), TM_ERR_USAGE);
     assert_non_null(strstr(err.message, "'(' is no regular expression: "));
 }
@@ -311,6 +357,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_that_look_like_steps_count_where_there_are_no_others),
         cmocka_unit_test(a_pattern_says_which_annotations_are_steps),
+        cmocka_unit_test(numbers_of_something_else_give_steps_by_order),
+        cmocka_unit_test(rows_that_mark_steps_are_known_the_profilers_in_any_case),
         cmocka_unit_test(a_window_reaches_to_the_last_gpu_event_and_begins_behind_the_one_before),
         cmocka_unit_test(a_window_that_the_one_before_covers_is_empty),
         cmocka_unit_test(a_gpu_event_belongs_to_the_step_of_its_launch_on_any_thread),

@@ -1,7 +1,5 @@
 #include "gap_host.h"
 
-#include <string.h>
-
 #include "base/keys.h"
 
 /* Stands for a thread that is in no recorded call. */
@@ -69,18 +67,12 @@ static bool advance(walk *w, int64_t until_ns) {
 }
 
 /* Steps and the profiler's own spans enclose everything and tell nothing. */
-static bool tells(const tm_rank_view *view, uint32_t row) {
-    static const char step[] = "ProfilerStep#";
-    const tm_timeline *timeline = view->timeline;
-    if (timeline->kind[row] != TM_DURATION || timeline->category[row] == TM_CAT_TRACE ||
-        timeline->category[row] == TM_CAT_OVERHEAD)
-        return false;
-    tm_text name = tm_names_text(view->names, timeline->name[row]);
-    return name.size < sizeof step - 1 || memcmp(name.bytes, step, sizeof step - 1) != 0;
+static bool tells(const tm_timeline *timeline, uint32_t row) {
+    return timeline->kind[row] == TM_DURATION && timeline->category[row] != TM_CAT_TRACE &&
+           timeline->category[row] != TM_CAT_OVERHEAD && !tm_timeline_is_step(timeline, row);
 }
 
-static bool walk_thread(const tm_rank_view *view, const tm_track *track, walk *w) {
-    const tm_timeline *timeline = view->timeline;
+static bool walk_thread(const tm_timeline *timeline, const tm_track *track, walk *w) {
     int64_t last_ns = w->gaps[w->n - 1].end_ns;
     bool ok = true;
     w->at_ns = INT64_MIN;
@@ -88,7 +80,7 @@ static bool walk_thread(const tm_rank_view *view, const tm_track *track, walk *w
         int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
         if (begin >= last_ns)
             break;
-        if (end <= w->gaps[0].begin_ns || !tells(view, row))
+        if (end <= w->gaps[0].begin_ns || !tells(timeline, row))
             continue;
         const open_call call = {end, timeline->name[row]};
         ok = advance(w, begin) && tm_vec_append(&w->open, &call, 1);
@@ -140,7 +132,7 @@ tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, t
         walk w = {.gaps = gaps, .wanted = wanted.data, .n = n, .open = TM_VEC(open_call)};
         w.parts = TM_KEYS(part_key);
         w.times = TM_VEC(int64_t);
-        ok = walk_thread(view, &timeline->tracks[t], &w);
+        ok = walk_thread(timeline, &timeline->tracks[t], &w);
         if (ok)
             collect(&w, out);
         tm_vec_free(&w.open);

@@ -57,18 +57,18 @@ static void find_next_events(const tm_timeline *timeline, const tm_track *track,
 static bool collect_host(const tm_rank_view *view, tm_intervals *sync, tm_intervals *input,
                          tm_intervals *comm) {
     const tm_timeline *timeline = view->timeline;
-    tm_intervals *by_word[TM_CALL_KIND_COMMUNICATION + 1] = {
+    tm_intervals *by_kind[TM_CALL_KIND_COMMUNICATION + 1] = {
         [TM_CALL_KIND_SYNC] = sync,          [TM_CALL_KIND_COPY] = sync,
         [TM_CALL_KIND_ALLOCATION] = sync,    [TM_CALL_KIND_INPUT] = input,
         [TM_CALL_KIND_COMMUNICATION] = comm,
     };
     bool ok = true;
-    for (size_t row = 0; ok && row < timeline->n_events; row++) {
+    for (uint32_t row = 0; ok && row < timeline->n_events; row++) {
         uint8_t category = timeline->category[row];
         if (category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER && category != TM_CAT_CPU_OP &&
             category != TM_CAT_USER_ANNOTATION)
             continue;
-        tm_intervals *set = by_word[tm_call_kinds_at(view->call_kinds, timeline->name[row])];
+        tm_intervals *set = by_kind[tm_call_kinds_of(view->call_kinds, timeline, row)];
         if (set && timeline->kind[row] == TM_DURATION)
             ok = tm_intervals_add(set, timeline->begin_ns[row],
                                   timeline->begin_ns[row] + timeline->duration_ns[row]);

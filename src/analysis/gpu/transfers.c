@@ -115,7 +115,7 @@ static const tm_column allocation_columns[N_ALLOCATION_COLUMNS] = {
     [A_CALL] = {"call", TM_TEXT, "", "cudaMalloc, cudaFree, hipMalloc, cudaHostAlloc, ..."},
     [A_CALLS] = {"calls", TM_INT, "", "How often it was called."},
     [A_STEP_CALLS] = {"step_calls", TM_INT, "",
-                      "Of them, within a ProfilerStep: a caching allocator should need none."},
+                      "Of them, within a step: a caching allocator should need none."},
     [A_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of all."},
     [A_MAX] = {"max_ns", TM_INT, "ns", "The longest."},
 };

@@ -99,7 +99,7 @@ enum { S_RANK, S_DEVICE, S_STEP, S_ALLOCATED, S_PEAK, S_RESERVED, S_END, S_GROWT
 static const tm_column step_columns[N_STEP_COLUMNS] = {
     [S_RANK] = {"rank", TM_INT, "", "Global rank."},
     [S_DEVICE] = {"device", TM_TEXT, "", DEVICE_DOC},
-    [S_STEP] = {"step", TM_INT, "", "N of the ProfilerStep#N that holds the records."},
+    [S_STEP] = {"step", TM_INT, "", "Number of the step that holds the records."},
     [S_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Sum of all allocations in the step."},
     [S_PEAK] = {"peak_bytes", TM_INT, "B", "The most that was allocated in it."},
     [S_RESERVED] = {"peak_reserved_bytes", TM_INT, "B", "The most that was reserved in it."},

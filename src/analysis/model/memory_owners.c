@@ -21,12 +21,10 @@ typedef struct walk {
 } walk;
 
 /* Operators and annotations, without steps, which hold everything. */
-static bool is_operator(walk *w, size_t row) {
-    const tm_timeline *timeline = w->view->timeline;
+static bool is_operator(const tm_timeline *timeline, uint32_t row) {
     uint8_t category = timeline->category[row];
     return (category == TM_CAT_CPU_OP || category == TM_CAT_USER_ANNOTATION) &&
-           timeline->kind[row] == TM_DURATION &&
-           tm_call_kinds_at(w->view->call_kinds, timeline->name[row]) != TM_CALL_KIND_STEP;
+           timeline->kind[row] == TM_DURATION && !tm_timeline_is_step(timeline, row);
 }
 
 /* Each operator is looked up once for its records, which are mostly of one device. */
@@ -80,7 +78,7 @@ static bool walk_thread(walk *w, const tm_track *track) {
     w->open.n = 0;
     for (; row < end && w->next < n_records && records[w->next].event < end; row++) {
         bool record = records[w->next].event == row;
-        if (!record && !is_operator(w, row))
+        if (!record && !is_operator(w->view->timeline, row))
             continue;
         open_op *stack = w->open.data;
         int64_t begin = timeline->begin_ns[row];

@@ -53,7 +53,7 @@ static bool is_annotation(void *context, const tm_timeline *timeline, uint32_t r
     uint8_t category = timeline->category[row];
     if (category != TM_CAT_USER_ANNOTATION && category != TM_CAT_CPU_OP)
         return false;
-    tm_call_kind kind = tm_call_kinds_at(context, timeline->name[row]);
+    tm_call_kind kind = tm_call_kinds_of(context, timeline, row);
     return kind != TM_CALL_KIND_STEP &&
            (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind));
 }

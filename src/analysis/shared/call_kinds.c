@@ -43,7 +43,6 @@ static const rule rules[] = {
     RULE("enumerate(DataLoader)#", "__next__", TM_CALL_KIND_INPUT),
     RULE("enumerate(DataPipe)#", "", TM_CALL_KIND_INPUT),
     RULE("enumerate(DataLoader)#", "", TM_CALL_KIND_SCOPE),
-    RULE("ProfilerStep#", "", TM_CALL_KIND_STEP),
     RULE("Optimizer.step#", "", TM_CALL_KIND_OPTIMIZER),
     RULE("Optimizer.zero_grad#", "", TM_CALL_KIND_ZERO_GRAD),
     RULE("nn.Module: ", "", TM_CALL_KIND_MODULE),

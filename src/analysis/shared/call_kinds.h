@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "tensor_cores.h"
-#include "tmerge/names.h"
+#include "tmerge/timeline.h"
 
 typedef enum tm_call_kind {
     TM_CALL_KIND_OTHER = 1,
@@ -15,7 +15,7 @@ typedef enum tm_call_kind {
     TM_CALL_KIND_COPY,       /* copies or sets memory; may wait for it */
     TM_CALL_KIND_ALLOCATION, /* takes or gives back memory of the device, or pinned memory */
     TM_CALL_KIND_INPUT,      /* waits for the next batch */
-    TM_CALL_KIND_STEP,       /* a step of the profiler */
+    TM_CALL_KIND_STEP,       /* marks a step: by its row, not by its name */
     TM_CALL_KIND_OPTIMIZER,  /* the optimizer's step */
     TM_CALL_KIND_ZERO_GRAD,  /* its clearing of gradients */
     TM_CALL_KIND_MODULE,     /* a module of the model */
@@ -31,7 +31,7 @@ static inline bool tm_call_kind_is_scope(tm_call_kind kind) {
     return kind == TM_CALL_KIND_INPUT || (kind >= TM_CALL_KIND_STEP && kind <= TM_CALL_KIND_SCOPE);
 }
 
-/** The words of a dictionary's names, each looked at when it is first asked for. */
+/** The kinds of a dictionary's names, each looked at when it is first asked for. */
 typedef struct tm_call_kinds {
     const tm_names *names; /* borrowed */
     uint8_t *known;        /* owned; by name id, 0 where nobody asked yet */
@@ -42,10 +42,18 @@ typedef struct tm_call_kinds {
 bool tm_call_kinds_init(tm_call_kinds *call_kinds, const tm_names *names);
 void tm_call_kinds_free(tm_call_kinds *call_kinds);
 
+/** What a name alone tells: never TM_CALL_KIND_STEP. */
 static inline tm_call_kind tm_call_kinds_at(tm_call_kinds *call_kinds, uint32_t name) {
     if (call_kinds->known[name] == 0)
         call_kinds->known[name] = (uint8_t)tm_call_kind_of(tm_names_text(call_kinds->names, name));
     return (tm_call_kind)call_kinds->known[name];
+}
+
+/** What an event on the host is: a step's mark, else what its name tells. */
+static inline tm_call_kind tm_call_kinds_of(tm_call_kinds *call_kinds, const tm_timeline *timeline,
+                                            uint32_t row) {
+    return tm_timeline_is_step(timeline, row) ? TM_CALL_KIND_STEP
+                                              : tm_call_kinds_at(call_kinds, timeline->name[row]);
 }
 
 /** Whether a kernel of this name runs on tensor cores. */

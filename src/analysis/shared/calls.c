@@ -116,7 +116,7 @@ void tm_calls_free(tm_calls *calls) {
 
 static bool is_operator(void *context, const tm_timeline *timeline, uint32_t row) {
     return timeline->category[row] == TM_CAT_CPU_OP &&
-           !tm_call_kind_is_scope(tm_call_kinds_at(context, timeline->name[row]));
+           !tm_call_kind_is_scope(tm_call_kinds_of(context, timeline, row));
 }
 
 tm_status tm_calls_find_operators(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,

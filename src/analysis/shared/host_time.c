@@ -11,20 +11,22 @@ static bool is_host_communication(const tm_names *names, uint32_t name) {
 }
 
 /* The set that a duration event belongs to, NULL for none. */
-static tm_intervals *set_of(tm_host_time *out, tm_call_kinds *call_kinds, uint8_t category,
-                            uint32_t name) {
+static tm_intervals *set_of(tm_host_time *out, tm_call_kinds *call_kinds,
+                            const tm_timeline *timeline, uint32_t row) {
+    uint8_t category = timeline->category[row];
     if (category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER)
         return &out->runtime;
     if (category != TM_CAT_CPU_OP && category != TM_CAT_USER_ANNOTATION)
         return NULL;
-    switch (tm_call_kinds_at(call_kinds, name)) {
+    switch (tm_call_kinds_of(call_kinds, timeline, row)) {
     case TM_CALL_KIND_STEP:
         return NULL;
     case TM_CALL_KIND_INPUT:
         out->n_inputs++;
         return &out->input;
     case TM_CALL_KIND_COMMUNICATION:
-        return is_host_communication(call_kinds->names, name) ? &out->communication : &out->cpu;
+        return is_host_communication(call_kinds->names, timeline->name[row]) ? &out->communication
+                                                                             : &out->cpu;
     default:
         return &out->cpu;
     }
@@ -38,8 +40,7 @@ static bool collect(const tm_timeline *timeline, tm_call_kinds *call_kinds, tm_h
         for (uint32_t row = track->first; row < track->first + track->count; row++) {
             if (timeline->kind[row] != TM_DURATION)
                 continue;
-            tm_intervals *set =
-                set_of(out, call_kinds, timeline->category[row], timeline->name[row]);
+            tm_intervals *set = set_of(out, call_kinds, timeline, row);
             int64_t begin = timeline->begin_ns[row];
             if (set && !tm_intervals_add(set, begin, begin + timeline->duration_ns[row]))
                 return false;

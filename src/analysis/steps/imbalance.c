@@ -38,7 +38,7 @@ enum {
     }
 
 static const tm_column step_columns[] = {
-    {"step", TM_INT, "", "N of ProfilerStep#N."},
+    {"step", TM_INT, "", "Number of the step."},
     SHARED_COLUMNS,
 };
 

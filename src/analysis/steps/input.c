@@ -23,7 +23,7 @@ enum { S_RANK, S_STEP, S_TIMES };
 
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "N of ProfilerStep#N; 0 where the trace has no such annotation."},
+    {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
     TIME_COLUMNS,
 };
 

@@ -65,7 +65,7 @@ enum { S_RANK, S_STEP, S_BEGIN, S_PARTIAL, S_TIMES };
 
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "N of ProfilerStep#N; 0 where the trace has no such annotation."},
+    {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
     {"begin_ns", TM_INT, "ns",
      "Begin of the step's window since the epoch: max(end of the step before, own begin)."},
     {"partial", TM_BOOL, "",

@@ -45,7 +45,7 @@ enum { S_RANK, S_STEP, S_LENGTH, S_PARTS, S_UTILIZATION = S_PARTS + N_PARTS };
 
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "N of ProfilerStep#N; 0 where the trace has no such annotation."},
+    {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
     {"step_ns", TM_INT, "ns", "The step's window."},
     PART_COLUMNS,
     {"gpu_utilization_pct", TM_REAL, "%",

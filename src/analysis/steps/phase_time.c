@@ -32,7 +32,7 @@ static thread_kind look_at(raw_time *raw, const tm_track *track) {
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         if (!is_scoped(timeline, row))
             continue;
-        tm_call_kind call_kind = tm_call_kinds_at(raw->view->call_kinds, timeline->name[row]);
+        tm_call_kind call_kind = tm_call_kinds_of(raw->view->call_kinds, timeline, row);
         kind.n_operators += timeline->category[row] == TM_CAT_CPU_OP;
         kind.n_backward += call_kind == TM_CALL_KIND_BACKWARD;
         kind.marks_steps |= call_kind == TM_CALL_KIND_STEP;
@@ -54,7 +54,7 @@ static tm_intervals *set_of(raw_time *raw, uint32_t row, bool main_thread, bool 
     if (timeline->kind[row] != TM_DURATION)
         return NULL;
     if (is_scoped(timeline, row)) {
-        tm_call_kind call_kind = tm_call_kinds_at(raw->view->call_kinds, timeline->name[row]);
+        tm_call_kind call_kind = tm_call_kinds_of(raw->view->call_kinds, timeline, row);
         if (call_kind == TM_CALL_KIND_OPTIMIZER || call_kind == TM_CALL_KIND_ZERO_GRAD)
             return call_kind == TM_CALL_KIND_OPTIMIZER ? &raw->updates : &raw->optimizer;
         if (call_kind == TM_CALL_KIND_BACKWARD && category == TM_CAT_CPU_OP)
@@ -75,7 +75,7 @@ static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, b
         if (set && !tm_intervals_add(set, begin, begin + timeline->duration_ns[row]))
             return false;
         if (is_scoped(timeline, row) &&
-            tm_call_kinds_at(raw->view->call_kinds, timeline->name[row]) == TM_CALL_KIND_STEP &&
+            tm_call_kinds_of(raw->view->call_kinds, timeline, row) == TM_CALL_KIND_STEP &&
             !tm_vec_append(&raw->marks, &begin, 1))
             return false;
     }

@@ -12,7 +12,7 @@ enum { GPU = HOST + N_PARTS, IDLE = GPU + N_PARTS, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [STEP] = {"step", TM_INT, "", "N of ProfilerStep#N; 0 where the trace has no such annotation."},
+    [STEP] = {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
     [LENGTH] = {"step_ns", TM_INT, "ns", "The step's window."},
     [BOTH + TM_PHASE_FORWARD] =
         {"forward_ns", TM_INT, "ns",

@@ -20,7 +20,7 @@ static const tm_column rank_columns[] = {
 
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "N of ProfilerStep#N; 0 where the trace has no such annotation."},
+    {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
     RATIO_COLUMNS,
 };
 

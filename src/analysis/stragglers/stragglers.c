@@ -94,7 +94,7 @@ static const tm_table_def pair_def = {
 enum { S_STEP, S_RANK, S_CAUSED, S_DIRECT, S_INDIRECT, S_LATENESS, N_STEP_COLUMNS };
 
 static const tm_column step_columns[N_STEP_COLUMNS] = {
-    {"step", TM_INT, "", "N of ProfilerStep#N; steps with waits only."},
+    {"step", TM_INT, "", "Number of the step; steps with waits only."},
     {"rank", TM_INT, "",
      "The step's leader: the largest direct_ns + indirect_ns, the lowest of equals."},
     {"caused_wait_ns", TM_INT, "ns", "What it caused in this step's operations."},
@@ -118,7 +118,7 @@ enum { B_RANK, B_STEP, B_WAIT, B_CAUSED, B_DIRECT, B_INDIRECT, N_BOTH_COLUMNS };
 
 static const tm_column both_columns[N_BOTH_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "N of ProfilerStep#N; steps with waits only."},
+    {"step", TM_INT, "", "Number of the step; steps with waits only."},
     {"wait_ns", TM_INT, "ns", "Its waits in this step's operations, as in stragglers.rank."},
     {"caused_wait_ns", TM_INT, "ns", "What it caused in them, as in stragglers.rank."},
     {"direct_ns", TM_INT, "ns", "Of it, what it caused by itself."},
