@@ -49,7 +49,7 @@ class Clocks:
         self.window_ns = (self.epoch_ns, (self.epoch_ns + max(ends)) // 2, max(ends))
 
     def recorded(self, ranks, true_ns):
-        """What the CPUs of these ranks write down at a true time; see tools/synth/clock.h."""
+        """What the CPUs of these ranks write down at a true time; see tools/synth/sim/clock.h."""
         since, drift = true_ns - self.epoch_ns, self.true['drift_ppb'][ranks]
         drifted = sum(numpy.sign(drift) * (part // 10**9)  # C cuts towards zero
                       for part in (since // 10**9 * 10**9 * abs(drift),

@@ -7,7 +7,7 @@
 #define TMERGE_ANALYZER_H
 
 #include "../../include/tmerge/status.h"
-#include "../../tools/synth/error.h"
+#include "../../tools/synth/base/error.h"
 
 #define tm_fail(err, status, ...) ((void)tm_fail(err, status, __VA_ARGS__), (status))
 #define tm_fail_memory(err) ((void)tm_fail_memory(err), TM_ERR_FAULT)

@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
-#include "synth/config.h"
+#include "synth/base/config.h"
+#include "synth/base/sink.h"
+#include "synth/formats/kineto_file.h"
 #include "synth/job.h"
-#include "synth/kineto_file.h"
-#include "synth/plan.h"
-#include "synth/sink.h"
-#include "synth/tally.h"
+#include "synth/sim/plan.h"
+#include "synth/truth/tally.h"
 
 /* Ranks, tensor and pipeline lengths, microbatches, sequence parallelism, sharding. */
 typedef struct shape {

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-#include "synth/blame.h"
-#include "synth/out.h"
-#include "synth/replay.h"
+#include "synth/base/out.h"
+#include "synth/sim/replay.h"
+#include "synth/truth/blame.h"
 
 static tms_config small_job(void) {
     tms_config config;

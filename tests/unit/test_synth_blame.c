@@ -1,10 +1,10 @@
 /* The job generator's truth about waiting: shares, slow ranks, wrong clocks and lost records. */
 #include "synth_jobs.h"
 
-#include "synth/blame.h"
-#include "synth/clock.h"
-#include "synth/sim.h"
-#include "synth/truth.h"
+#include "synth/sim/clock.h"
+#include "synth/sim/sim.h"
+#include "synth/truth/blame.h"
+#include "synth/truth/truth.h"
 
 /* The blame of a job whose windows have been measured; its verdict is checked by the caller. */
 static tms_blame blame_of(const tms_plan *plan) {

@@ -1,8 +1,8 @@
 /* The job generator with all kinds of parallelism: groups, order, and what a trace says. */
 #include "synth_jobs.h"
 
-#include "synth/blame.h"
-#include "synth/replay.h"
+#include "synth/sim/replay.h"
+#include "synth/truth/blame.h"
 
 static void groups_of_a_grid_are_those_of_megatron(void **state) {
     /* 16 ranks, tp 2, dp 4, pp 2. Rank 11 = 1 + 2 * (1 + 4 * 1): tp 1, dp 1, stage 1. */

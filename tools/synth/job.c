@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "blame.h"
-#include "kineto_file.h"
-#include "out.h"
-#include "replay.h"
-#include "sink.h"
-#include "truth.h"
+#include "synth/base/out.h"
+#include "synth/base/sink.h"
+#include "synth/formats/kineto_file.h"
+#include "synth/sim/replay.h"
+#include "synth/truth/blame.h"
+#include "synth/truth/truth.h"
 
 /* Writes one section of a rank's file; the section with the GPU work is measured too. Stops early
  * on a full disk, which the writer's commit then reports. */

@@ -2,11 +2,11 @@
 #ifndef TMERGE_SYNTH_JOB_H
 #define TMERGE_SYNTH_JOB_H
 
-#include "config.h"
-#include "error.h"
-#include "plan.h"
-#include "tally.h"
-#include "writer.h"
+#include "synth/base/config.h"
+#include "synth/base/error.h"
+#include "synth/formats/writer.h"
+#include "synth/sim/plan.h"
+#include "synth/truth/tally.h"
 
 /**
  * Writes one rank's trace and measures it on the way.

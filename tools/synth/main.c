@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config.h"
 #include "job.h"
+#include "synth/base/config.h"
 
 int main(int argc, char **argv) {
     tms_config config;

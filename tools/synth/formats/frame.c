@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "rng.h"
+#include "synth/base/rng.h"
 
 /* Where Perfetto and chrome://tracing put the GPUs' rows: below all processes. */
 #define GPU_SORT_INDEX 5000000

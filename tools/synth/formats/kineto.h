@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config.h"
-#include "error.h"
-#include "events.h"
-#include "layout.h"
-#include "out.h"
-#include "topo.h"
+#include "synth/base/config.h"
+#include "synth/base/error.h"
+#include "synth/base/events.h"
+#include "synth/base/layout.h"
+#include "synth/base/out.h"
+#include "synth/base/topo.h"
 
 typedef struct tms_kineto tms_kineto;
 

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "catalogue.h"
-#include "config.h"
-#include "layout.h"
-#include "topo.h"
+#include "synth/base/catalogue.h"
+#include "synth/base/config.h"
+#include "synth/base/layout.h"
+#include "synth/base/topo.h"
 
 /* The text of a kind on a track. Its parts stand one behind another and are written as
  *   head [step number] place ts ["dur"] open [External id] middle number [more] tail

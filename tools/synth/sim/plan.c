@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "flow.h"
-#include "rng.h"
 #include "sim.h"
+#include "synth/base/rng.h"
 
 /* Rank number of the random stream that the network draws from: no rank has it. */
 #define NETWORK_STREAM UINT64_MAX

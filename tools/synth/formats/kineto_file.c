@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kineto.h"
-#include "out.h"
+#include "synth/base/out.h"
 
 typedef struct kineto_file {
     tms_writer writer;

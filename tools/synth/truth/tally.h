@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
-#include "events.h"
+#include "synth/base/error.h"
+#include "synth/base/events.h"
 
 /* Kinds of GPU work. */
 typedef enum tms_work { TMS_WORK_COMPUTE, TMS_WORK_COMM, TMS_WORK_MEMORY, TMS_WORK_COUNT } tms_work;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "synth/base/error.h"
 
 /* The tables that rows are written to; see the table in nsys_db.c for their columns. */
 typedef enum tms_table {

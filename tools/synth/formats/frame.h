@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-#include "config.h"
-#include "layout.h"
-#include "out.h"
-#include "topo.h"
+#include "synth/base/config.h"
+#include "synth/base/layout.h"
+#include "synth/base/out.h"
+#include "synth/base/topo.h"
 
 /* When the profiler starts and stops [ns after TMS_BASE_NS]. */
 typedef struct tms_window {

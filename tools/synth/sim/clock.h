@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config.h"
-#include "events.h"
-#include "layout.h"
 #include "plan.h"
+#include "synth/base/config.h"
+#include "synth/base/events.h"
+#include "synth/base/layout.h"
 
 /* recorded = true + offset_ns + drift_ppb * (true - TMS_EPOCH_NS) / 1e9, and step_ns more from
  * step_at_ns (true) on; on the GPU's rows gpu_error_ns more. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "rng.h"
+#include "synth/base/rng.h"
 
 #define HEADER_BYTES 32
 

@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config.h"
-#include "error.h"
-#include "events.h"
-#include "layout.h"
-#include "rng.h"
-#include "topo.h"
+#include "synth/base/config.h"
+#include "synth/base/error.h"
+#include "synth/base/events.h"
+#include "synth/base/layout.h"
+#include "synth/base/rng.h"
+#include "synth/base/topo.h"
 
 typedef enum tms_op_kind {
     TMS_DO_WORK,   /* a kernel or copy on the compute stream */

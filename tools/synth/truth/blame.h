@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "error.h"
-#include "plan.h"
+#include "synth/base/error.h"
+#include "synth/sim/plan.h"
 
 /* Parts of a nanosecond in which shares are kept. */
 #define TMS_SHARE_UNIT INT64_C(100000000000000)

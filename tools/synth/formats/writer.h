@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "error.h"
-#include "events.h"
-#include "plan.h"
+#include "synth/base/error.h"
+#include "synth/base/events.h"
+#include "synth/sim/plan.h"
 
 typedef struct tms_writer tms_writer;
 

@@ -2,8 +2,8 @@
  * exactly. One rank at a time, so that nothing is held but the plan. */
 #include "truth.h"
 
-#include "clock.h"
-#include "sim.h"
+#include "synth/sim/clock.h"
+#include "synth/sim/sim.h"
 
 /* Instances and arrivals beyond which their list is left out: it would be larger than anyone
  * reads, and take longer than the traces. */

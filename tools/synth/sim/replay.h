@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 #include "clock.h"
-#include "events.h"
 #include "plan.h"
 #include "sim.h"
+#include "synth/base/events.h"
 
 typedef struct tms_replay {
     const tms_plan *plan; /* borrowed */

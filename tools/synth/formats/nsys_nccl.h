@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "catalogue.h"
-#include "events.h"
 #include "nsys_db.h"
-#include "topo.h"
+#include "synth/base/catalogue.h"
+#include "synth/base/events.h"
+#include "synth/base/topo.h"
 
 /* NCCL's functions: those of tms_collective, then the one that makes a communicator. */
 #define TMS_NCCL_INIT TMS_COLLECTIVE_COUNT

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 #include "blame.h"
-#include "config.h"
-#include "out.h"
-#include "plan.h"
+#include "synth/base/config.h"
+#include "synth/base/out.h"
+#include "synth/sim/plan.h"
 #include "tally.h"
 
 /* Writes the seed, the options and the hosts' clocks, up to the list of ranks. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "frame.h"
-#include "rng.h"
+#include "synth/base/rng.h"
 #include "texts.h"
 
 /* What the allocator holds when the recording begins: weights and optimizer state [B]. */

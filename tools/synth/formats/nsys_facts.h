@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#include "config.h"
-#include "layout.h"
 #include "nsys_db.h"
+#include "synth/base/config.h"
+#include "synth/base/layout.h"
 
 /* Identifiers are <hardware 8><machine 8><process 24><thread 24>. */
 #define TMS_NSYS_MACHINE (INT64_C(1) << 48)

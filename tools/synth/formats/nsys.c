@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "nsys_db.h"
 #include "nsys_facts.h"
 #include "nsys_nccl.h"
-#include "rng.h"
+#include "synth/base/rng.h"
+#include "synth/sim/clock.h"
 #include "writer.h"
 
 /* In the place of a step's number; others are taken, see sim.c and frame.c. */

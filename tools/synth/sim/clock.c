@@ -2,7 +2,7 @@
  * when it is written down. */
 #include "clock.h"
 
-#include "rng.h"
+#include "synth/base/rng.h"
 
 /* Streams of random numbers that no rank has: see also plan.c and sim.c. */
 #define HOST_STREAM (UINT64_MAX - 3)

@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "catalogue.h"
-#include "config.h"
-#include "error.h"
-#include "events.h"
-#include "topo.h"
+#include "synth/base/catalogue.h"
+#include "synth/base/config.h"
+#include "synth/base/error.h"
+#include "synth/base/events.h"
+#include "synth/base/topo.h"
 
 /* One collective of a step, or one message from stage to stage; the same in all steps. */
 typedef struct tms_instance {
