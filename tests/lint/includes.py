@@ -1,7 +1,9 @@
 """Who may include whom, and who may print: the directions of the architecture.
 
-tools -> mpi -> src -> include; within src by the table below. Runs in the root of the project.
+tools -> mpi -> src -> include; within src and tools/synth by the tables below. Runs in the root of
+the project.
 """
+import os
 import re
 import tempfile
 from pathlib import Path
@@ -34,10 +36,18 @@ ROOMS_OF_SRC = {
     "report": {"base", "timeline", "table", "match", "waits", "report"},
     "export": {"base", "timeline", "table", "export"},
 }
+# The generator shares nothing with what reads its jobs: a mistake made twice would go unseen.
+ROOMS_OF_SYNTH = {
+    "synth/base": {"synth/base"},
+    "synth/sim": {"synth/base", "synth/sim"},
+    "synth/formats": {"synth/base", "synth/sim", "synth/formats"},
+    "synth/truth": {"synth/base", "synth/sim", "synth/truth"},
+    "synth": {"synth/base", "synth/sim", "synth/formats", "synth/truth", "synth"},
+}
 # Libraries whose headers are not for every room; a room of src by its name.
 HDF5_ROOMS = {"store", "mpi"}
 MPI_ROOMS = {"mpi", "tools"}
-SQLITE_ROOMS = {"readers", "tools"}
+SQLITE_ROOMS = {"readers", "tools", "synth/formats"}
 CJSON_ROOMS = {"readers", "match", "analysis/model", "table", "store", "report", "export", "tools"}
 # A library that prints or exits takes the decision from its caller, and under MPI hangs the rest.
 ONLY_IN_TOOLS = re.compile(
@@ -48,8 +58,10 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 
 def room_of(path):
-    """src/base/vec.h -> base; src/analysis/gpu/idle.c -> analysis/gpu; mpi/agree.h -> mpi."""
-    return "/".join(path.parts[1:-1]) if path.parts[0] == "src" else path.parts[0]
+    """src/analysis/gpu/a.c -> analysis/gpu; tools/synth/sim/cpu.h -> synth/sim; mpi/x.h -> mpi."""
+    if path.parts[0] == "src" or path.parts[:2] == ("tools", "synth"):
+        return "/".join(path.parts[1:-1])
+    return path.parts[0]
 
 
 def reachable(room):
@@ -58,16 +70,17 @@ def reachable(room):
         return {"tools", "mpi", *ROOMS_OF_SRC}
     if room == "mpi":
         return {"mpi", *ROOMS_OF_SRC}
-    return ROOMS_OF_SRC.get(room, set()) | {room}
+    return {**ROOMS_OF_SRC, **ROOMS_OF_SYNTH}.get(room, set()) | {room}
 
 
-def target_room(root, path, name):
-    """The room that an include in quotes leads to, or None where there is no such file."""
+def target_room(root, folder, name):
+    """The room that an include in a folder's file leads to; None where that is no file of ours."""
     if name.startswith("tmerge/"):
         return "include"
-    for folder in (path.parent, Path("src"), Path(), Path("mpi"), Path("tools")):
-        if Path(root, folder, name).is_file():
-            return room_of(folder / name)
+    for start in (folder, Path("src"), Path(), Path("mpi"), Path("tools")):
+        target = Path(os.path.normpath(start / name))
+        if Path(root, target).is_file():
+            return room_of(target)
     return None
 
 
@@ -100,23 +113,25 @@ def problems_of(root, path):
     # Only the literals of include lines count, so these are read from the text as it is.
     includes = [(m[1], m[2]) for m in INCLUDE.finditer(re.sub(r"/\*.*?\*/", "", text, flags=re.S))]
     for quote, name in includes:
-        target = target_room(root, path, name) if quote == '"' else None
+        # The compiler looks for <x.h> in all folders but the file's own.
+        target = target_room(root, path.parent if quote == '"' else Path("src"), name)
+        public = target == "include" and room not in ROOMS_OF_SYNTH
         problem = library_problem(room, name)
         if quote == '"' and target is None:
             problem = problem or "no such file of the project"
-        elif target and target != "include" and target not in reachable(room):
+        elif target and not public and target not in reachable(room):
             problem = f"{room} may not include {target}"
         if problem:
             yield f"{path}: {name}: {problem}"
     own = own_header_problem(root, path, [name for _, name in includes])
     if own:
         yield own
-    if room not in {"tools"}:
+    if room not in {"tools", "synth"}:
         for number, line in enumerate(code_of(text).splitlines(), 1):
             for word in ONLY_IN_TOOLS.findall(line):
                 yield f"{path}:{number}: {word}: only tools print, exit and start MPI"
-    if path.parts[0] == "src" and room not in ROOMS_OF_SRC:
-        yield f"{path}: {room} is no room of src: add it to tests/lint/includes.py"
+    if room not in {"include", "mpi", "tools", *ROOMS_OF_SRC, *ROOMS_OF_SYNTH}:
+        yield f"{path}: {room} is no room: add it to tests/lint/includes.py"
 
 
 def check(root):
@@ -136,6 +151,13 @@ def prove_that_it_fails():
         "mpi/m.c": '#include "table/t.h"\nint n = MPI_COMM_WORLD;\n',
         "tools/t.c": '#include "mpi/m.h"\n#include "table/t.h"\nint n = MPI_COMM_WORLD;\n',
         "mpi/m.h": "",
+        "tools/u.h": '#include "synth/formats/f.h"\n#include <table/t.h>\n#include <tmerge/x.h>\n',
+        "tools/synth/main.c": '#include "synth/formats/f.h"\nint f(void) { exit(2); }\n',
+        "tools/synth/base/b.h": '#include "../../../src/table/t.h"\n#include <tmerge/x.h>\n',
+        "tools/synth/sim/s.c": '#include "synth/base/b.h"\n#include "synth/formats/f.h"\n',
+        "tools/synth/truth/t.c": '#include <mpi/m.h>\n#include "tools/u.h"\n#include <mpi.h>\n',
+        "tools/synth/formats/f.h": "#include <sqlite3.h>\nint i = puts();\n",
+        "tools/synth/other/o.h": "",
     }
     with tempfile.TemporaryDirectory() as root:
         for name, text in bad.items():
@@ -153,6 +175,15 @@ def prove_that_it_fails():
             "i.c: hdf5.h: only src/store",
             "m.c: does not include m.h first",
             "m.c:2: MPI_COMM_WORLD",
+            "tools/u.h: synth/formats/f.h: tools may not include synth/formats",
+            "b.h: ../../../src/table/t.h: synth/base may not include table",
+            "b.h: tmerge/x.h: synth/base may not include include",
+            "s.c: synth/formats/f.h: synth/sim may not include synth/formats",
+            "truth/t.c: mpi/m.h: synth/truth may not include mpi",
+            "truth/t.c: tools/u.h: synth/truth may not include tools",
+            "truth/t.c: mpi.h: only mpi and tools",
+            "f.h:2: puts: only tools print",
+            "o.h: synth/other is no room",
         ])
 
 
