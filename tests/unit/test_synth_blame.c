@@ -2,7 +2,7 @@
 #include "synth_jobs.h"
 
 #include "synth/sim/clock.h"
-#include "synth/sim/sim.h"
+#include "synth/sim/mishaps.h"
 #include "synth/truth/blame.h"
 #include "synth/truth/truth.h"
 
@@ -185,7 +185,7 @@ static void rotating_ranks_lead_one_step_each(void **state) {
     blame = blame_of(&plan);
     assert_string_equal(tms_blame_verdict(&blame, &config), "rotating");
     for (int64_t step = 0; step < config.steps; step++) {
-        assert_int_equal(blame.steps[step].leader, tms_sim_slow_rank(&config, step));
+        assert_int_equal(blame.steps[step].leader, tms_mishap_slow_rank(&config, step));
         seen |= INT64_C(1) << blame.steps[step].leader;
     }
     /* Eight steps, eight ranks. */
@@ -203,10 +203,10 @@ static void only_the_slow_steps_have_a_slow_rank(void **state) {
     config.slow_from = 4;
     config.slow_to = 5;
     /* The first step has the number 3. */
-    assert_int_equal(tms_sim_slow_rank(&config, 0), -1);
-    assert_int_equal(tms_sim_slow_rank(&config, 1), 1);
-    assert_int_equal(tms_sim_slow_rank(&config, 2), 1);
-    assert_int_equal(tms_sim_slow_rank(&config, 3), -1);
+    assert_int_equal(tms_mishap_slow_rank(&config, 0), -1);
+    assert_int_equal(tms_mishap_slow_rank(&config, 1), 1);
+    assert_int_equal(tms_mishap_slow_rank(&config, 2), 1);
+    assert_int_equal(tms_mishap_slow_rank(&config, 3), -1);
 }
 
 static void even_job_has_no_straggler(void **state) {
@@ -374,7 +374,7 @@ static void lost_kernels_and_late_windows_leave_collectives_incomplete(void **st
 
         kernels +=
             occurrences(tms_sink_bytes(sink, &size), "\"cat\": \"kernel\", \"name\": \"nccl");
-        assert_int_equal(tally.n_steps, config.steps - tms_sim_skipped(&config, r));
+        assert_int_equal(tally.n_steps, config.steps - tms_mishap_skipped(&config, r));
         tms_tally_free(&tally);
         tms_sink_abandon(sink);
     }

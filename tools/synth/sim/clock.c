@@ -4,7 +4,7 @@
 
 #include "synth/base/rng.h"
 
-/* Streams of random numbers that no rank has: see also plan.c and sim.c. */
+/* Streams of random numbers that no rank has: see also plan.c and mishaps.c. */
 #define HOST_STREAM (UINT64_MAX - 3)
 #define GPU_STREAM (UINT64_MAX - 4)
 

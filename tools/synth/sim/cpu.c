@@ -8,8 +8,7 @@
  * one expression, whose order is the compiler's choice. */
 #include "cpu.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "mishaps.h"
 
 /* Copies over PCIe run at about 20 GB/s, that is 20 B/ns, after a start of 1.2 us; from pageable
  * memory at a fourth of it, for the driver copies first. */
@@ -61,33 +60,6 @@ int64_t tms_cpu_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t high_n
     return event.begin_ns;
 }
 
-/* Makes room for one more item in a growing array; NULL when memory runs out. */
-static void *grow(tms_sim *sim, void *items, size_t count, size_t *capacity, size_t item_size) {
-    size_t wanted = *capacity * 2 + 64;
-    void *grown;
-
-    if (count < *capacity) {
-        return items;
-    }
-    grown = wanted > SIZE_MAX / item_size ? NULL : realloc(items, wanted * item_size);
-    if (grown == NULL) {
-        sim->out_of_memory = true;
-        return NULL;
-    }
-    *capacity = wanted;
-    return grown;
-}
-
-/* Once memory has run out nothing counts any more. */
-void tms_cpu_queue(tms_sim *sim, const tms_op *op) {
-    tms_op *ops = grow(sim, sim->ops, sim->n_ops, &sim->ops_capacity, sizeof *ops);
-
-    if (ops != NULL) {
-        sim->ops = ops;
-        ops[sim->n_ops++] = *op;
-    }
-}
-
 /* Queues work on the compute stream, with the call that launches it. */
 static void launch(tms_sim *sim, tms_kind kind, int64_t duration_ns, int64_t bytes) {
     tms_shape shape = tms_kind_get(kind)->shape;
@@ -105,7 +77,7 @@ static void launch(tms_sim *sim, tms_kind kind, int64_t duration_ns, int64_t byt
     op.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
     op.gap_ns = tms_rng_range(&sim->rng, 600, 1400);
     op.index = tms_events_push(sim->out, &event);
-    tms_cpu_queue(sim, &op);
+    tms_sim_queue(sim, &op);
 }
 
 void tms_cpu_compute(tms_sim *sim, tms_kind kind, int64_t ppm) {
@@ -166,27 +138,24 @@ static int64_t sequence(const tms_sim *sim, const tms_channel *channel, int64_t 
 
 /* Adds the rank's part to the step's list; its index there, 0 when memory has run out. */
 static size_t add_comm(tms_sim *sim, tms_role role, tms_message message) {
-    tms_comm *comms = grow(sim, sim->comms, sim->n_comms, &sim->comms_capacity, sizeof *comms);
+    tms_comm *comm = tms_sim_add_comm(sim);
     const tms_channel *channel = sim->channels[role];
-    tms_comm *comm;
     int64_t rank = sim->layout.rank;
 
-    if (comms == NULL) {
+    if (comm == NULL) {
         return 0;
     }
-    sim->comms = comms;
-    comm = &comms[sim->n_comms];
-    *comm = (tms_comm){.what = message.what,
-                       .dtype = message.dtype,
-                       .role = role,
-                       .bytes = message.bytes,
-                       .index = sim->role_count[role]++,
-                       .previous = sim->role_last[role]};
+    comm->what = message.what;
+    comm->dtype = message.dtype;
+    comm->role = role;
+    comm->bytes = message.bytes;
+    comm->index = sim->role_count[role]++;
+    comm->previous = sim->role_last[role];
     comm->instance = channel->first_instance + comm->index;
     comm->part = tms_channel_part(channel, comm->index, rank);
     comm->seq = sequence(sim, channel, comm->index);
     comm->peer = tms_ranks_at(&channel->ranks, role == TMS_ROLE_NEXT);
-    sim->role_last[role] = ++sim->n_comms;
+    sim->role_last[role] = sim->n_comms;
     return sim->n_comms - 1;
 }
 
@@ -222,7 +191,7 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
     /* NCCL's stream sees the event of the compute stream a little later than it happens. */
     op.gap_ns = tms_rng_range(&sim->rng, 1200, 2400);
     op.index = index;
-    tms_cpu_queue(sim, &op);
+    tms_sim_queue(sim, &op);
     tms_cpu_close(sim, annotation);
     tms_cpu_close(sim, comms);
     if (index < sim->n_comms) {
@@ -237,7 +206,7 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
 void tms_cpu_depend(tms_sim *sim, size_t comm) {
     tms_op op = {.kind = TMS_DO_WAIT, .index = comm};
 
-    tms_cpu_queue(sim, &op);
+    tms_sim_queue(sim, &op);
 }
 
 void tms_cpu_await(tms_sim *sim, size_t comm) {
@@ -257,7 +226,7 @@ void tms_cpu_push_comms(tms_sim *sim) {
                            .track = tms_role_track(comm->role)};
 
         /* A kernel's record may be lost; then the profiler draws no annotation over it either. */
-        if (tms_sim_lost(sim->config, sim->step, comm->part)) {
+        if (tms_mishap_lost(sim->config, sim->step, comm->part)) {
             continue;
         }
         if (comm->what == TMS_ALL_REDUCE && comm->dtype == TMS_DTYPE_FLOAT) {

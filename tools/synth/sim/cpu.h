@@ -3,7 +3,7 @@
 #ifndef TMERGE_SYNTH_CPU_H
 #define TMERGE_SYNTH_CPU_H
 
-#include "sim.h"
+#include "simulated_rank.h"
 
 /* An operator or annotation that has begun. */
 typedef struct tms_span {
@@ -51,9 +51,6 @@ void tms_cpu_await(tms_sim *sim, size_t comm);
 
 /* The same without a call of its own. */
 void tms_cpu_depend(tms_sim *sim, size_t comm);
-
-/* Queues an operation for the GPU. */
-void tms_cpu_queue(tms_sim *sim, const tms_op *op);
 
 /* Appends the GPU events of the step's collectives that are not in the list yet. */
 void tms_cpu_push_comms(tms_sim *sim);

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "sim.h"
+#include "simulated_rank.h"
 
 /* The other ranks, as one rank sees them. */
 typedef struct tms_network {

@@ -2,7 +2,7 @@
 #ifndef TMERGE_SYNTH_MODEL_H
 #define TMERGE_SYNTH_MODEL_H
 
-#include "sim.h"
+#include "simulated_rank.h"
 
 /* Memory of one batch's inputs: they are freed when the step ends [B]. */
 #define TMS_BATCH_BYTES INT64_C(131072)

@@ -12,13 +12,15 @@
 #include <string.h>
 
 #include "flow.h"
-#include "sim.h"
+#include "mishaps.h"
+#include "simulated_rank.h"
+#include "step.h"
 #include "synth/base/rng.h"
 
 /* Rank number of the random stream that the network draws from: no rank has it. */
 #define NETWORK_STREAM UINT64_MAX
 
-/* The same for who lags behind in a pair; for others see sim.c and clock.c. */
+/* The same for who lags behind in a pair; for others see mishaps.c and clock.c. */
 #define PAIR_STREAM (UINT64_MAX - 6)
 
 /* A job on its way through one step. */
@@ -68,7 +70,7 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
         int64_t part = (int64_t)at + p - r->step * plan->topo.n_parts;
 
         plan->end_ns[at + (size_t)p] = tms_rng_range(rng, 0, config->end_jitter_ns + 1) +
-                                       tms_sim_late_ns(config, r->step, part);
+                                       tms_mishap_late_ns(config, r->step, part);
         if (n > 1) {
             plan->end_ns[at + (size_t)p] +=
                 config->end_bias_ns * place_of(plan, instance->channel, p) / (n - 1);
@@ -160,7 +162,7 @@ static bool run_heads(run *r, tms_events *unused) {
     for (int64_t rank = 0; rank < r->plan->config->ranks; rank++) {
         tms_sim *sim = &r->sims[rank];
 
-        tms_sim_head(sim, unused);
+        tms_step_head(sim, unused);
         if (sim->out_of_memory) {
             return false;
         }
@@ -197,7 +199,7 @@ static tms_status run_step(run *r, tms_events *unused, tms_error *err) {
         return tms_fail(err, TMS_ERR_FAULT, "the simulated ranks wait for one another");
     }
     for (int64_t rank = 0; rank < config->ranks; rank++) {
-        tms_sim_tail(&r->sims[rank]);
+        tms_step_tail(&r->sims[rank]);
         if (r->sims[rank].cpu_ns > plan->job_end_ns) {
             plan->job_end_ns = r->sims[rank].cpu_ns;
         }
@@ -300,8 +302,8 @@ bool tms_plan_complete(const tms_plan *plan, int64_t step, int64_t instance) {
     for (int64_t p = 0; p < channel->ranks.size; p++) {
         int64_t rank = tms_ranks_at(&channel->ranks, p);
 
-        if (step < tms_sim_skipped(config, rank) ||
-            tms_sim_lost(config, step, tms_channel_part(channel, index, rank))) {
+        if (step < tms_mishap_skipped(config, rank) ||
+            tms_mishap_lost(config, step, tms_channel_part(channel, index, rank))) {
             return false;
         }
     }

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "flow.h"
+#include "mishaps.h"
+#include "step.h"
 
 /* A profiler that starts late starts between two steps, which are 5 us apart or more. */
 #define LATE_START_NS 3000
@@ -54,11 +56,11 @@ static tms_status step(tms_replay *replay, tms_error *err) {
     memcpy(&network.context, &replay->plan, sizeof network.context);
     tms_events_clear(&replay->events);
     /* The head's random numbers come from (seed, rank, step): the same as in the plan. */
-    tms_sim_head(sim, &replay->events);
+    tms_step_head(sim, &replay->events);
     if (sim->out_of_memory || !tms_flow_advance(sim, &network)) {
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for the operations of one step");
     }
-    tms_sim_tail(sim);
+    tms_step_tail(sim);
     if (replay->events.out_of_memory) {
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for the events of one step");
     }
@@ -68,7 +70,7 @@ static tms_status step(tms_replay *replay, tms_error *err) {
 tms_status tms_replay_next(tms_replay *replay, bool *more, tms_error *err) {
     const tms_config *config = replay->plan->config;
     tms_sim *sim = &replay->sim;
-    int64_t skipped = tms_sim_skipped(config, sim->layout.rank);
+    int64_t skipped = tms_mishap_skipped(config, sim->layout.rank);
     tms_status status = TMS_OK;
 
     replay->events.sections = TMS_NO_SECTIONS;

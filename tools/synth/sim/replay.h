@@ -6,7 +6,7 @@
 
 #include "clock.h"
 #include "plan.h"
-#include "sim.h"
+#include "simulated_rank.h"
 #include "synth/base/events.h"
 
 typedef struct tms_replay {

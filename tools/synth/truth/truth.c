@@ -3,7 +3,7 @@
 #include "truth.h"
 
 #include "synth/sim/clock.h"
-#include "synth/sim/sim.h"
+#include "synth/sim/mishaps.h"
 
 /* Instances and arrivals beyond which their list is left out: it would be larger than anyone
  * reads, and take longer than the traces. */
@@ -140,7 +140,7 @@ static void straggler(tms_out *out, const tms_config *config) {
     tms_out_string(out, ", \"by_step\": [");
     for (int64_t step = 0; step < config->steps; step++) {
         tms_out_string(out, step > 0 ? ", " : "");
-        tms_out_int(out, tms_sim_slow_rank(config, step));
+        tms_out_int(out, tms_mishap_slow_rank(config, step));
     }
     tms_out_string(out, "]}");
 }

@@ -1,19 +1,11 @@
-/* A rank from step to step: what is the same in any model. */
-#include "sim.h"
+/* What comes before and after a model's own part of a step. */
+#include "step.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cpu.h"
+#include "mishaps.h"
 #include "model.h"
-
-/* Streams of random numbers that no rank has: see also plan.c. */
-#define ROTATION_STREAM (UINT64_MAX - 1)
-#define LOSS_STREAM (UINT64_MAX - 2)
-#define LATE_STREAM (UINT64_MAX - 5)
-
-/* In the place of a step's number; two more are taken, see frame.c. */
-#define SKEW_STREAM (UINT64_MAX - 2)
 
 static int64_t max_ns(int64_t a, int64_t b) {
     return a > b ? a : b;
@@ -22,7 +14,7 @@ static int64_t max_ns(int64_t a, int64_t b) {
 /* The step's annotation, and all counters that begin anew. */
 static void begin_step(tms_sim *sim) {
     const tms_config *config = sim->config;
-    bool slow = tms_sim_slow_rank(config, sim->step) == sim->layout.rank;
+    bool slow = tms_mishap_slow_rank(config, sim->step) == sim->layout.rank;
 
     /* A step's draws do not depend on how many the step before made. */
     sim->rng =
@@ -43,7 +35,7 @@ static void begin_step(tms_sim *sim) {
     sim->step_id = sim->external_id;
 }
 
-void tms_sim_head(tms_sim *sim, tms_events *out) {
+void tms_step_head(tms_sim *sim, tms_events *out) {
     sim->out = out;
     begin_step(sim);
     tms_model_step(sim);
@@ -51,7 +43,7 @@ void tms_sim_head(tms_sim *sim, tms_events *out) {
         tms_op op = {.kind = TMS_DO_DRAIN, .index = sim->role_last[role] - 1};
 
         if (sim->role_last[role] != 0) {
-            tms_cpu_queue(sim, &op);
+            tms_sim_queue(sim, &op);
         }
     }
 }
@@ -109,96 +101,8 @@ static void end_step(tms_sim *sim) {
     sim->step++;
 }
 
-void tms_sim_tail(tms_sim *sim) {
+void tms_step_tail(tms_sim *sim) {
     complete_comms(sim);
     synchronize(sim);
     end_step(sim);
-}
-
-int64_t tms_sim_profiler_begin_ns(const tms_config *config, int64_t rank) {
-    /* No step has this number: the draw is independent of all steps. */
-    tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)rank, UINT64_MAX);
-
-    return TMS_EPOCH_NS + tms_rng_range(&rng, 0, 50000);
-}
-
-/* Greatest common divisor. */
-static int64_t common_divisor(int64_t a, int64_t b) {
-    while (b != 0) {
-        int64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-int64_t tms_sim_slow_rank(const tms_config *config, int64_t step) {
-    int64_t number = config->first_step + step;
-    tms_rng rng = tms_rng_start((uint64_t)config->seed, ROTATION_STREAM, 0);
-    int64_t first;
-    int64_t stride;
-
-    if (config->slow_from >= 0 && (number < config->slow_from || number > config->slow_to)) {
-        return -1;
-    }
-    if (config->rotating == 0) {
-        return config->slow_rank;
-    }
-    /* A stride without a divisor in common with the number of ranks meets each of them before any
-     * comes again. */
-    first = tms_rng_range(&rng, 0, config->ranks);
-    stride = tms_rng_range(&rng, 1, config->ranks > 1 ? config->ranks : 2);
-    while (common_divisor(config->ranks, stride) != 1) {
-        stride++;
-    }
-    return (first + step % config->ranks * stride) % config->ranks;
-}
-
-int64_t tms_sim_skipped(const tms_config *config, int64_t rank) {
-    tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)rank, SKEW_STREAM);
-
-    return config->window_skew == 0 ? 0 : tms_rng_range(&rng, 0, config->window_skew + 1);
-}
-
-bool tms_sim_lost(const tms_config *config, int64_t step, int64_t part) {
-    tms_rng rng;
-
-    if (config->lost_ppm == 0) {
-        return false;
-    }
-    rng = tms_rng_start((uint64_t)config->seed ^ LOSS_STREAM, (uint64_t)step, (uint64_t)part);
-    return tms_rng_range(&rng, 0, 1000000) < config->lost_ppm;
-}
-
-int64_t tms_sim_late_ns(const tms_config *config, int64_t step, int64_t part) {
-    tms_rng rng;
-
-    if (config->late_ppm == 0) {
-        return 0;
-    }
-    rng = tms_rng_start((uint64_t)config->seed ^ LATE_STREAM, (uint64_t)step, (uint64_t)part);
-    return tms_rng_range(&rng, 0, 1000000) < config->late_ppm
-               ? tms_rng_range(&rng, 0, TMS_LATE_NS + 1)
-               : 0;
-}
-
-void tms_sim_init(tms_sim *sim, const tms_topo *topo, int64_t rank) {
-    const tms_config *config = topo->config;
-
-    memset(sim, 0, sizeof *sim);
-    sim->config = config;
-    sim->layout = tms_layout_of(config, rank);
-    for (int role = 0; role < TMS_ROLE_COUNT; role++) {
-        sim->channels[role] = tms_topo_channel(topo, &sim->layout, (tms_role)role);
-    }
-    /* The first step begins a while after the profiler has started, at another time on each rank.
-     */
-    sim->cpu_ns = tms_sim_profiler_begin_ns(config, rank) + 300000;
-}
-
-void tms_sim_free(tms_sim *sim) {
-    free(sim->ops);
-    free(sim->comms);
-    memset(sim, 0, sizeof *sim);
 }

@@ -1,17 +1,13 @@
-/* One rank's training steps in integer nanoseconds: what its CPU does, launches and computes.
- *
- * A step has three parts, for a kernel may wait for kernels of other ranks. The head runs the CPU
- * up to the moment where it waits for the GPU, and queues operations for the streams on the way;
- * flow.h works through that queue, as far as other ranks let it; the tail runs from there. */
-#ifndef TMERGE_SYNTH_SIM_H
-#define TMERGE_SYNTH_SIM_H
+/* A simulated rank ("sim" for short): where it is in time, and what its present step holds so far.
+ * All in integer nanoseconds. */
+#ifndef TMERGE_SYNTH_SIMULATED_RANK_H
+#define TMERGE_SYNTH_SIMULATED_RANK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "synth/base/config.h"
-#include "synth/base/error.h"
 #include "synth/base/events.h"
 #include "synth/base/layout.h"
 #include "synth/base/rng.h"
@@ -77,29 +73,10 @@ void tms_sim_free(tms_sim *sim);
 /* When the profiler starts on this rank [ns since the epoch]. */
 int64_t tms_sim_profiler_begin_ns(const tms_config *config, int64_t rank);
 
-/* Whether the record of a communication kernel is missing in its rank's file; `step` counts from 0.
- */
-bool tms_sim_lost(const tms_config *config, int64_t step, int64_t part);
+/* Queues an operation for the GPU. Once memory has run out nothing counts any more. */
+void tms_sim_queue(tms_sim *sim, const tms_op *op);
 
-/* By how much a rank lags behind at the end of a collective, for a reason of its own [ns]; `step`
- * counts from 0. */
-int64_t tms_sim_late_ns(const tms_config *config, int64_t step, int64_t part);
-
-/* Steps that a rank's profiler comes too late for. */
-int64_t tms_sim_skipped(const tms_config *config, int64_t rank);
-
-/* The rank that is slow in the step with this index; -1: none. */
-int64_t tms_sim_slow_rank(const tms_config *config, int64_t step);
-
-/**
- * Runs the CPU of the next step up to where it waits for the GPU.
- *
- * @param out  events are appended, those of the GPU without their times; the caller clears it
- *             before, and looks for out_of_memory after the tail
- */
-void tms_sim_head(tms_sim *sim, tms_events *out);
-
-/* Completes the step's events and runs its rest. All operations must have been done. */
-void tms_sim_tail(tms_sim *sim);
+/* Appends an empty collective to those of the step; NULL when memory has run out. */
+tms_comm *tms_sim_add_comm(tms_sim *sim);
 
 #endif

@@ -1,0 +1,69 @@
+/* A rank's begin and end, and the two lists that it fills in a step. */
+#include "simulated_rank.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int64_t tms_sim_profiler_begin_ns(const tms_config *config, int64_t rank) {
+    /* No step has this number: the draw is independent of all steps. See also mishaps.c. */
+    tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)rank, UINT64_MAX);
+
+    return TMS_EPOCH_NS + tms_rng_range(&rng, 0, 50000);
+}
+
+void tms_sim_init(tms_sim *sim, const tms_topo *topo, int64_t rank) {
+    const tms_config *config = topo->config;
+
+    memset(sim, 0, sizeof *sim);
+    sim->config = config;
+    sim->layout = tms_layout_of(config, rank);
+    for (int role = 0; role < TMS_ROLE_COUNT; role++) {
+        sim->channels[role] = tms_topo_channel(topo, &sim->layout, (tms_role)role);
+    }
+    /* The first step begins a while after the profiler has started, at another time on each rank.
+     */
+    sim->cpu_ns = tms_sim_profiler_begin_ns(config, rank) + 300000;
+}
+
+/* Makes room for one more item in a growing array; NULL when memory runs out. */
+static void *grow(tms_sim *sim, void *items, size_t count, size_t *capacity, size_t item_size) {
+    size_t wanted = *capacity * 2 + 64;
+    void *grown;
+
+    if (count < *capacity) {
+        return items;
+    }
+    grown = wanted > SIZE_MAX / item_size ? NULL : realloc(items, wanted * item_size);
+    if (grown == NULL) {
+        sim->out_of_memory = true;
+        return NULL;
+    }
+    *capacity = wanted;
+    return grown;
+}
+
+void tms_sim_queue(tms_sim *sim, const tms_op *op) {
+    tms_op *ops = grow(sim, sim->ops, sim->n_ops, &sim->ops_capacity, sizeof *ops);
+
+    if (ops != NULL) {
+        sim->ops = ops;
+        ops[sim->n_ops++] = *op;
+    }
+}
+
+tms_comm *tms_sim_add_comm(tms_sim *sim) {
+    tms_comm *comms = grow(sim, sim->comms, sim->n_comms, &sim->comms_capacity, sizeof *comms);
+
+    if (comms == NULL) {
+        return NULL;
+    }
+    sim->comms = comms;
+    comms[sim->n_comms] = (tms_comm){0};
+    return &comms[sim->n_comms++];
+}
+
+void tms_sim_free(tms_sim *sim) {
+    free(sim->ops);
+    free(sim->comms);
+    memset(sim, 0, sizeof *sim);
+}
