@@ -284,9 +284,9 @@ static void hosts_share_a_clock_and_the_first_is_right(void **state) {
     config.gpu_error_ns = 2000;
     plan = plan_of(&config);
     for (int64_t r = 0; r < 8; r++) {
-        tms_layout layout = tms_layout_of(&config, r);
+        tms_placement placement = tms_placement_of(&config, r);
 
-        clocks[r] = tms_clock_of(&plan, &layout);
+        clocks[r] = tms_clock_of(&plan, &placement);
         assert_int_equal(clocks[r].offset_ns, clocks[r / 4 * 4].offset_ns);
         assert_in_range(clocks[r].gpu_error_ns + 2000, 0, 4000);
     }
@@ -302,7 +302,7 @@ static void wrong_clocks_change_no_truth_between_ranks(void **state) {
     tms_config config = job_of(&s);
     tms_plan right = plan_of(&config);
     tms_plan wrong;
-    size_t n = (size_t)(config.steps * right.topo.n_parts);
+    size_t n = (size_t)(config.steps * right.groups.n_parts);
     (void)state;
 
     config.offset_ns = 5000000;
@@ -326,11 +326,11 @@ static void late_ends_are_as_many_as_asked_for_and_single(void **state) {
 
     config.late_ppm = 150000;
     plan = plan_of(&config);
-    for (int64_t i = 0; i < config.steps * plan.topo.n_instances; i++) {
-        int64_t instance = i % plan.topo.n_instances;
-        int64_t size = plan.topo.channels[plan.instances[instance].channel].ranks.size;
+    for (int64_t i = 0; i < config.steps * plan.groups.n_instances; i++) {
+        int64_t instance = i % plan.groups.n_instances;
+        int64_t size = plan.groups.channels[plan.instances[instance].channel].ranks.size;
         const int64_t *end_ns =
-            plan.end_ns + tms_plan_first(&plan, i / plan.topo.n_instances, instance);
+            plan.end_ns + tms_plan_first(&plan, i / plan.groups.n_instances, instance);
         int64_t first_ns = end_ns[0];
 
         /* In large groups somebody is in time; without late ends all are. */
@@ -363,9 +363,10 @@ static void lost_kernels_and_late_windows_leave_collectives_incomplete(void **st
     config.lost_ppm = 100000;
     config.window_skew = 2;
     plan = plan_of(&config);
-    all = config.steps * plan.topo.n_instances;
+    all = config.steps * plan.groups.n_instances;
     for (int64_t i = 0; i < all; i++) {
-        complete += tms_plan_complete(&plan, i / plan.topo.n_instances, i % plan.topo.n_instances);
+        complete +=
+            tms_plan_complete(&plan, i / plan.groups.n_instances, i % plan.groups.n_instances);
     }
     for (int64_t r = 0; r < config.ranks; r++) {
         tms_tally tally;
@@ -379,7 +380,7 @@ static void lost_kernels_and_late_windows_leave_collectives_incomplete(void **st
         tms_sink_abandon(sink);
     }
     assert_true(complete > 0 && complete < all);
-    assert_true(kernels > 0 && kernels < config.steps * plan.topo.n_parts);
+    assert_true(kernels > 0 && kernels < config.steps * plan.groups.n_parts);
     tms_plan_free(&plan);
 }
 

@@ -8,7 +8,7 @@ static void groups_of_a_grid_are_those_of_megatron(void **state) {
     /* 16 ranks, tp 2, dp 4, pp 2. Rank 11 = 1 + 2 * (1 + 4 * 1): tp 1, dp 1, stage 1. */
     static const shape s = {16, 2, 2, 1, 0, 0};
     tms_config config = job_of(&s);
-    tms_layout layout = tms_layout_of(&config, 11);
+    tms_placement placement = tms_placement_of(&config, 11);
     static const struct {
         tms_role role;
         int64_t name, start, stride, size;
@@ -18,21 +18,21 @@ static void groups_of_a_grid_are_those_of_megatron(void **state) {
         {TMS_ROLE_PREVIOUS, 16, 3, 8, 2}, /* 3 11, the fourth of eight, behind twelve */
         {TMS_ROLE_WORLD, 0, 0, 1, 16},
     };
-    tms_topo topo;
+    tms_groups groups;
     tms_error err;
     (void)state;
 
-    assert_int_equal(tms_topo_init(&topo, &config, &err), TMS_OK);
+    assert_int_equal(tms_groups_init(&groups, &config, &err), TMS_OK);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const tms_channel *channel = tms_topo_channel(&topo, &layout, cases[i].role);
+        const tms_channel *channel = tms_groups_channel(&groups, &placement, cases[i].role);
 
         assert_int_equal(channel->name, cases[i].name);
         assert_int_equal(channel->group.start, cases[i].start);
         assert_int_equal(channel->group.stride, cases[i].stride);
         assert_int_equal(channel->group.size, cases[i].size);
     }
-    assert_null(tms_topo_channel(&topo, &layout, TMS_ROLE_NEXT));
-    tms_topo_free(&topo);
+    assert_null(tms_groups_channel(&groups, &placement, TMS_ROLE_NEXT));
+    tms_groups_free(&groups);
 }
 
 static void components_are_grids_with_nothing_in_common(void **state) {
@@ -47,27 +47,27 @@ static void components_are_grids_with_nothing_in_common(void **state) {
         {TMS_ROLE_TENSOR, 22, 26, 1, 2},   /* the 14th of 16, behind eight */
         {TMS_ROLE_PREVIOUS, 36, 19, 8, 2}, /* 19 27, the 12th of 16, behind 24 */
     };
-    tms_layout layout;
+    tms_placement placement;
     tms_plan plan;
     (void)state;
 
     config.components = 2;
-    layout = tms_layout_of(&config, 27);
+    placement = tms_placement_of(&config, 27);
     plan = plan_of(&config);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const tms_channel *channel = tms_topo_channel(&plan.topo, &layout, cases[i].role);
+        const tms_channel *channel = tms_groups_channel(&plan.groups, &placement, cases[i].role);
 
         assert_int_equal(channel->name, cases[i].name);
         assert_int_equal(channel->ranks.start, cases[i].start);
         assert_int_equal(channel->ranks.stride, cases[i].stride);
         assert_int_equal(channel->ranks.size, cases[i].size);
     }
-    assert_int_equal(layout.pp, 1);
-    assert_null(tms_topo_channel(&plan.topo, &layout, TMS_ROLE_NEXT));
-    for (int64_t i = 0; i < plan.topo.n_channels; i++) {
-        const tms_ranks *ranks = &plan.topo.channels[i].ranks;
+    assert_int_equal(placement.pp, 1);
+    assert_null(tms_groups_channel(&plan.groups, &placement, TMS_ROLE_NEXT));
+    for (int64_t i = 0; i < plan.groups.n_channels; i++) {
+        const tms_ranks *ranks = &plan.groups.channels[i].ranks;
 
-        assert_true(plan.topo.channels[i].n_instances == 0 ||
+        assert_true(plan.groups.channels[i].n_instances == 0 ||
                     ranks->start / 16 == tms_ranks_at(ranks, ranks->size - 1) / 16);
     }
     tms_plan_free(&plan);
@@ -97,7 +97,7 @@ static void job_without_a_world_lacks_but_its_two_collectives(void **state) {
 
         bare.no_world = 1;
         without = plan_of(&bare);
-        assert_int_equal(with.topo.n_instances - without.topo.n_instances, 2);
+        assert_int_equal(with.groups.n_instances - without.groups.n_instances, 2);
         /* The norm of the gradients is the one all-reduce of single precision. */
         assert_int_equal(kernels_of(&with, "AllReduce_Sum_f32"), config.steps);
         assert_int_equal(kernels_of(&without, "AllReduce_Sum_f32"), 0);
@@ -109,7 +109,7 @@ static void job_without_a_world_lacks_but_its_two_collectives(void **state) {
 /* All ends of one instance; nobody leaves before the last one came. */
 static void check_instance(const tms_plan *plan, int64_t step, int64_t i) {
     const tms_instance *instance = &plan->instances[i];
-    int64_t n = plan->topo.channels[instance->channel].ranks.size;
+    int64_t n = plan->groups.channels[instance->channel].ranks.size;
     size_t at = tms_plan_first(plan, step, i);
     int64_t last_ns = plan->begin_ns[at + (size_t)tms_blame_last(plan->begin_ns + at, n)];
 
@@ -132,9 +132,9 @@ static void collectives_and_messages_end_together_in_all_shapes(void **state) {
         tms_config config = job_of(&shapes[s]);
         tms_plan plan = plan_of(&config);
 
-        assert_true(plan.topo.n_instances > 0);
+        assert_true(plan.groups.n_instances > 0);
         for (int64_t step = 0; step < config.steps; step++) {
-            for (int64_t i = 0; i < plan.topo.n_instances; i++) {
+            for (int64_t i = 0; i < plan.groups.n_instances; i++) {
                 check_instance(&plan, step, i);
             }
         }
@@ -153,12 +153,12 @@ static void ends_lag_by_position_and_in_pairs_either_way(void **state) {
 
     config.end_bias_ns = 900;
     plan = plan_of(&config);
-    assert_true(plan.topo.n_channels <= 64);
-    for (int64_t k = 0; k < config.steps * plan.topo.n_instances; k++) {
-        int64_t i = k % plan.topo.n_instances;
+    assert_true(plan.groups.n_channels <= 64);
+    for (int64_t k = 0; k < config.steps * plan.groups.n_instances; k++) {
+        int64_t i = k % plan.groups.n_instances;
         int64_t channel = plan.instances[i].channel;
-        int64_t n = plan.topo.channels[channel].ranks.size;
-        const int64_t *end_ns = plan.end_ns + tms_plan_first(&plan, k / plan.topo.n_instances, i);
+        int64_t n = plan.groups.channels[channel].ranks.size;
+        const int64_t *end_ns = plan.end_ns + tms_plan_first(&plan, k / plan.groups.n_instances, i);
 
         for (int64_t p = 0; p < n && n > 2 && plan.instances[i].what != TMS_BROADCAST; p++) {
             assert_int_equal(end_ns[p] - end_ns[0], 900 * p / (n - 1));

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "catalogue.h"
-#include "layout.h"
-#include "topo.h"
+#include "groups.h"
+#include "placement.h"
 
 /* Kineto writes thread by thread, then launches and GPU work mixed, then the GPU annotations. */
 typedef enum tms_section {

@@ -50,23 +50,24 @@ static void group(tms_out *out, const tms_channel *channel, bool first) {
 
 /* What torch adds: the only reliable source of a trace's rank, and the groups that the rank is a
  * member of. Both neighbours of a stage belong to one group. */
-static void distributed_info(tms_out *out, const tms_topo *topo, const tms_layout *layout) {
+static void distributed_info(tms_out *out, const tms_groups *groups,
+                             const tms_placement *placement) {
     static const tms_role order[] = {TMS_ROLE_WORLD, TMS_ROLE_DATA, TMS_ROLE_TENSOR,
                                      TMS_ROLE_PREVIOUS, TMS_ROLE_NEXT};
     const tms_channel *channels[TMS_ROLE_COUNT] = {NULL};
     int64_t count = 0;
 
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        const tms_channel *channel = tms_topo_channel(topo, layout, order[i]);
+        const tms_channel *channel = tms_groups_channel(groups, placement, order[i]);
 
         if (channel != NULL && (count == 0 || channels[count - 1]->name != channel->name)) {
             channels[count++] = channel;
         }
     }
     tms_out_string(out, "      \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ");
-    tms_out_int(out, layout->rank);
+    tms_out_int(out, placement->rank);
     tms_out_string(out, ", \"world_size\": ");
-    tms_out_int(out, topo->config->ranks);
+    tms_out_int(out, groups->config->ranks);
     tms_out_string(out, ", \"pg_count\": ");
     tms_out_int(out, count);
     tms_out_string(out, ", \"pg_config\": [");
@@ -76,10 +77,10 @@ static void distributed_info(tms_out *out, const tms_topo *topo, const tms_layou
     tms_out_string(out, "], \"nccl_version\": \"2.28.9\"},\n");
 }
 
-void tms_frame_header(tms_out *out, const tms_topo *topo, const tms_layout *layout) {
-    const tms_config *config = topo->config;
+void tms_frame_header(tms_out *out, const tms_groups *groups, const tms_placement *placement) {
+    const tms_config *config = groups->config;
     /* The second argument keeps the number apart from all that steps draw. */
-    tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)layout->rank, UINT64_MAX - 1);
+    tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)placement->rank, UINT64_MAX - 1);
     uint64_t high = tms_rng_next(&rng);
     uint64_t low = tms_rng_next(&rng);
     char text[64];
@@ -90,9 +91,9 @@ void tms_frame_header(tms_out *out, const tms_topo *topo, const tms_layout *layo
     tms_out_string(out, "      \"cupti_version\": 24,\n"
                         "      \"cuda_runtime_version\": 12060,\n"
                         "      \"cuda_driver_version\": 12080,\n");
-    distributed_info(out, topo, layout);
+    distributed_info(out, groups, placement);
     tms_out_string(out, "      \"host_name\": \"host");
-    tms_out_int(out, layout->host);
+    tms_out_int(out, placement->host);
     (void)snprintf(text, sizeof text, "%016llX%016llX", (unsigned long long)high,
                    (unsigned long long)low);
     /* Options of the profiler that was simulated: shapes and allocations were recorded. */
@@ -141,10 +142,10 @@ static void process(tms_out *out, int64_t ts_ns, int64_t pid, bool gpu) {
 }
 
 /* A thread or a stream: the format does not tell them apart but by their names. */
-static void thread(tms_out *out, int64_t ts_ns, const tms_layout *layout, tms_track track) {
+static void thread(tms_out *out, int64_t ts_ns, const tms_placement *placement, tms_track track) {
     bool gpu = tms_track_gpu(track);
-    int64_t pid = layout->pid[track];
-    int64_t tid = layout->tid[track];
+    int64_t pid = placement->pid[track];
+    int64_t tid = placement->tid[track];
 
     metadata(out, "thread_name", ts_ns, pid, tid);
     tms_out_string(out, gpu ? "\"name\": \"stream " : "\"name\": \"thread ");
@@ -159,19 +160,19 @@ static void thread(tms_out *out, int64_t ts_ns, const tms_layout *layout, tms_tr
     end_metadata(out);
 }
 
-int64_t tms_frame_footer(tms_out *out, const tms_config *config, const tms_layout *layout,
+int64_t tms_frame_footer(tms_out *out, const tms_config *config, const tms_placement *placement,
                          tms_window window, const char *name) {
     int64_t begin_ns = window.begin_ns;
     int64_t end_ns = window.end_ns;
 
-    process(out, begin_ns, layout->pid[TMS_TRACK_HOST], false);
+    process(out, begin_ns, placement->pid[TMS_TRACK_HOST], false);
     /* Kineto names all GPUs of the host, those included that this process never used. */
     for (int64_t i = 0; i < config->host_ranks; i++) {
         process(out, begin_ns, i, true);
     }
     for (int i = 0; i < TMS_TRACK_COUNT; i++) {
-        if (tms_layout_used(config, layout, (tms_track)i)) {
-            thread(out, begin_ns, layout, (tms_track)i);
+        if (tms_placement_used(config, placement, (tms_track)i)) {
+            thread(out, begin_ns, placement, (tms_track)i);
         }
     }
     /* The profiler's own span has words where others have numbers: readers have to cope. */

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 #include "synth/base/config.h"
-#include "synth/base/layout.h"
+#include "synth/base/groups.h"
 #include "synth/base/out.h"
-#include "synth/base/topo.h"
+#include "synth/base/placement.h"
 
 /* When the profiler starts and stops [ns after TMS_BASE_NS]. */
 typedef struct tms_window {
@@ -16,7 +16,7 @@ typedef struct tms_window {
 } tms_window;
 
 /* Writes the job's description up to the opening bracket of the events. */
-void tms_frame_header(tms_out *out, const tms_topo *topo, const tms_layout *layout);
+void tms_frame_header(tms_out *out, const tms_groups *groups, const tms_placement *placement);
 
 /**
  * Writes the metadata events, the profiler's span and marks, and closes the file.
@@ -24,7 +24,7 @@ void tms_frame_header(tms_out *out, const tms_topo *topo, const tms_layout *layo
  * @param name  of the trace
  * @return      how many duration and instant events were among them
  */
-int64_t tms_frame_footer(tms_out *out, const tms_config *config, const tms_layout *layout,
+int64_t tms_frame_footer(tms_out *out, const tms_config *config, const tms_placement *placement,
                          tms_window window, const char *name);
 
 #endif

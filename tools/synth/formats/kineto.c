@@ -16,33 +16,33 @@
 #define LITERAL(out, text) tms_out_text((out), (text), sizeof(text) - 1)
 
 struct tms_kineto {
-    const tms_topo *topo;     /* borrowed */
+    const tms_groups *groups; /* borrowed */
     const tms_config *config; /* borrowed */
     tms_out *out;             /* borrowed */
-    tms_layout layout;
+    tms_placement placement;
     tms_texts texts;
     int64_t count;           /* events that a reader has to count */
     int64_t op_index;        /* the next "Ev Idx" */
     int64_t allocated_bytes; /* as of the last [memory] event */
 };
 
-tms_status tms_kineto_begin(tms_kineto **kineto, const tms_topo *topo, int64_t rank, tms_out *out,
-                            tms_error *err) {
+tms_status tms_kineto_begin(tms_kineto **kineto, const tms_groups *groups, int64_t rank,
+                            tms_out *out, tms_error *err) {
     tms_kineto *made = calloc(1, sizeof *made);
 
     if (made == NULL) {
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for a trace");
     }
-    made->topo = topo;
-    made->config = topo->config;
+    made->groups = groups;
+    made->config = groups->config;
     made->out = out;
-    made->layout = tms_layout_of(topo->config, rank);
+    made->placement = tms_placement_of(groups->config, rank);
     made->allocated_bytes = ALLOCATED_BYTES;
-    if (!tms_texts_make(&made->texts, topo, &made->layout)) {
+    if (!tms_texts_make(&made->texts, groups, &made->placement)) {
         tms_kineto_free(made);
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for the texts of a trace");
     }
-    tms_frame_header(out, topo, &made->layout);
+    tms_frame_header(out, groups, &made->placement);
     *kineto = made;
     return TMS_OK;
 }
@@ -60,9 +60,9 @@ static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kin
      * launch's by its correlation. */
     tms_out_int(out, op ? event->value : event->correlation);
     LITERAL(out, ", \"pid\": ");
-    tms_out_int(out, kineto->layout.pid[event->track]);
+    tms_out_int(out, kineto->placement.pid[event->track]);
     LITERAL(out, ", \"tid\": ");
-    tms_out_int(out, kineto->layout.tid[event->track]);
+    tms_out_int(out, kineto->placement.tid[event->track]);
     LITERAL(out, ", \"ts\": ");
     tms_out_us(out, event->begin_ns - TMS_BASE_NS);
     /* Readers must key arrows by category and number: both kinds count from 1. */
@@ -195,10 +195,10 @@ static void write_collective(tms_kineto *kineto, const tms_channel *channel, con
 
 /* The arguments of an event that belongs to a collective, and its end. */
 static void write_comm(tms_kineto *kineto, const tms_event *event, const tms_comm *comm) {
-    const tms_channel *channel = tms_topo_channel(kineto->topo, &kineto->layout, comm->role);
+    const tms_channel *channel = tms_groups_channel(kineto->groups, &kineto->placement, comm->role);
     tms_out *out = kineto->out;
     bool message = comm->what == TMS_SEND || comm->what == TMS_RECV;
-    int64_t rank = message ? comm->peer : kineto->layout.rank;
+    int64_t rank = message ? comm->peer : kineto->placement.rank;
 
     if (event->kind == TMS_OP_COMMS) {
         /* Torch notes the rank within the group; of a message, that of the other side. */
@@ -219,9 +219,10 @@ static void write_name_number(tms_kineto *kineto, const tms_event *event, const 
     if (number == TMS_NUMBER_STEP) {
         tms_out_int(kineto->out, event->value);
     } else if (number == TMS_NUMBER_PEER && comm != NULL) {
-        const tms_channel *channel = tms_topo_channel(kineto->topo, &kineto->layout, comm->role);
+        const tms_channel *channel =
+            tms_groups_channel(kineto->groups, &kineto->placement, comm->role);
 
-        tms_out_int(kineto->out, tms_ranks_position(&channel->group, kineto->layout.rank));
+        tms_out_int(kineto->out, tms_ranks_position(&channel->group, kineto->placement.rank));
         tms_out_text(kineto->out, comm->what == TMS_SEND ? "->" : "<-", 2);
         tms_out_int(kineto->out, tms_ranks_position(&channel->group, comm->peer));
     }
@@ -283,7 +284,8 @@ void tms_kineto_events(tms_kineto *kineto, const tms_events *events, tms_section
 void tms_kineto_end(tms_kineto *kineto, int64_t begin_ns, int64_t end_ns, const char *name) {
     tms_window window = {begin_ns - TMS_BASE_NS, end_ns - TMS_BASE_NS};
 
-    kineto->count += tms_frame_footer(kineto->out, kineto->config, &kineto->layout, window, name);
+    kineto->count +=
+        tms_frame_footer(kineto->out, kineto->config, &kineto->placement, window, name);
 }
 
 int64_t tms_kineto_count(const tms_kineto *kineto) {

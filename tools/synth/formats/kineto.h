@@ -8,22 +8,22 @@
 #include "synth/base/config.h"
 #include "synth/base/error.h"
 #include "synth/base/events.h"
-#include "synth/base/layout.h"
+#include "synth/base/groups.h"
 #include "synth/base/out.h"
-#include "synth/base/topo.h"
+#include "synth/base/placement.h"
 
 typedef struct tms_kineto tms_kineto;
 
 /**
  * Starts a trace: writes everything up to its list of events.
  *
- * @param topo    kept by reference until tms_kineto_end, as is its configuration
+ * @param groups  kept by reference until tms_kineto_end, as is its configuration
  * @param out     kept by reference until tms_kineto_end
  * @param kineto  set only on TMS_OK; free with tms_kineto_free
  * @return        TMS_OK; TMS_ERR_FAULT out of memory
  */
-tms_status tms_kineto_begin(tms_kineto **kineto, const tms_topo *topo, int64_t rank, tms_out *out,
-                            tms_error *err);
+tms_status tms_kineto_begin(tms_kineto **kineto, const tms_groups *groups, int64_t rank,
+                            tms_out *out, tms_error *err);
 
 /**
  * Writes the events of one section. Sections come in the order of tms_section, each from the

@@ -81,7 +81,7 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
 static tms_status begin(tms_writer *writer, int64_t rank, tms_error *err) {
     kineto_file *file = (kineto_file *)writer;
 
-    return tms_kineto_begin(&file->kineto, &file->plan->topo, rank, &file->out, err);
+    return tms_kineto_begin(&file->kineto, &file->plan->groups, rank, &file->out, err);
 }
 
 static void write_events(tms_writer *writer, const tms_events *events, tms_section section) {

@@ -48,8 +48,8 @@ typedef struct nsys {
     const tms_plan *plan; /* borrowed */
     tms_db *db;           /* owned */
     tms_nsys_session session;
-    tms_layout layout; /* of the present rank */
-    int64_t process;   /* its globalPid */
+    tms_placement placement; /* of the present rank */
+    int64_t process;         /* its globalPid */
     int64_t n_launches;
     bool communicates; /* its communicators have been made */
 } nsys;
@@ -114,8 +114,8 @@ static void write_strings(tms_db *db) {
 static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t rank,
                             const char *path, tms_error *err) {
     const tms_config *config = plan->config;
-    tms_layout layout = tms_layout_of(config, rank);
-    tms_clock clock = tms_clock_of(plan, &layout);
+    tms_placement placement = tms_placement_of(config, rank);
+    tms_clock clock = tms_clock_of(plan, &placement);
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)rank, SESSION_STREAM);
     nsys *made = calloc(1, sizeof *made);
     tms_status status;
@@ -134,7 +134,7 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
      * put together by their epochs alone. */
     made->session = (tms_nsys_session){
         .rank = rank,
-        .host = layout.host,
+        .host = placement.host,
         .begin_ns = tms_clock_recorded_ns(&clock, TMS_EPOCH_NS) -
                     tms_rng_range(&rng, INT64_C(1000000000), INT64_C(2000000000)),
     };
@@ -149,7 +149,7 @@ static int64_t since(const nsys *file, int64_t ns) {
 }
 
 static int64_t thread_of(const nsys *file, tms_track track) {
-    return tms_nsys_thread(file->layout.pid[track], file->layout.tid[track]);
+    return tms_nsys_thread(file->placement.pid[track], file->placement.tid[track]);
 }
 
 static tms_status begin(tms_writer *writer, int64_t rank, tms_error *err) {
@@ -159,9 +159,9 @@ static tms_status begin(tms_writer *writer, int64_t rank, tms_error *err) {
     (void)err;
     writer->count = 0;
     file->communicates = false;
-    file->layout = tms_layout_of(file->plan->config, rank);
-    file->process = tms_nsys_process(file->layout.pid[TMS_TRACK_HOST]);
-    tms_nsys_rank_facts(file->db, file->plan->config, &file->layout, thread_names);
+    file->placement = tms_placement_of(file->plan->config, rank);
+    file->process = tms_nsys_process(file->placement.pid[TMS_TRACK_HOST]);
+    tms_nsys_rank_facts(file->db, file->plan->config, &file->placement, thread_names);
     tms_nccl_schemas(file->db);
     TMS_ROW(file->db, TMS_TABLE_NVTX, TMS_INT(0), TMS_NULL, TMS_INT(NVTX_DOMAIN_CREATE),
             TMS_TEXT("NCCL"), TMS_INT(thread_of(file, TMS_TRACK_HOST)), TMS_NULL,
@@ -194,15 +194,15 @@ static void write_nccl(nsys *file, int function, tms_track track, int64_t begin_
 /* Communicators are made within the 500 ns that opening the first annotation in a step takes: so a
  * rank begins with the same event as in the Kineto form, and no time is newly covered. */
 static void write_communicators(nsys *file, int64_t begin_ns) {
-    const tms_topo *topo = &file->plan->topo;
+    const tms_groups *groups = &file->plan->groups;
 
     for (int role = 0; role < TMS_ROLE_COUNT; role++) {
-        const tms_channel *channel = tms_topo_channel(topo, &file->layout, (tms_role)role);
+        const tms_channel *channel = tms_groups_channel(groups, &file->placement, (tms_role)role);
         int64_t at_ns = begin_ns + 50 + role * INT64_C(80);
 
         if (channel != NULL) {
             uint8_t payload[TMS_NCCL_BYTES];
-            size_t size = tms_nccl_init(payload, topo, channel, &file->layout);
+            size_t size = tms_nccl_init(payload, groups, channel, &file->placement);
 
             write_nccl(file, TMS_NCCL_INIT, TMS_TRACK_HOST, at_ns, at_ns + 60,
                        TMS_BYTES(payload, size));
@@ -233,16 +233,16 @@ static void write_annotation(nsys *file, const tms_event *event, const tms_comm 
         }
         return;
     }
-    channel = tms_topo_channel(&file->plan->topo, &file->layout, comm->role);
+    channel = tms_groups_channel(&file->plan->groups, &file->placement, comm->role);
     if (info->number == TMS_NUMBER_PEER) {
         n += snprintf(text + n, sizeof text - (size_t)n, "%" PRId64 "%s%" PRId64,
-                      tms_ranks_position(&channel->group, file->layout.rank),
+                      tms_ranks_position(&channel->group, file->placement.rank),
                       comm->what == TMS_SEND ? "->" : "<-",
                       tms_ranks_position(&channel->group, comm->peer));
     }
     (void)snprintf(text + n, sizeof text - (size_t)n, ", op_id = %" PRId64, event->external_id);
     write_range(file, event, text);
-    size = tms_nccl_call(payload, &file->plan->topo, channel, comm);
+    size = tms_nccl_call(payload, &file->plan->groups, channel, comm);
     write_nccl(file, (int)comm->what, event->track, event->begin_ns + NCCL_MARGIN_NS,
                event->begin_ns + event->duration_ns - NCCL_MARGIN_NS, TMS_BYTES(payload, size));
 }
@@ -270,8 +270,8 @@ static void write_runtime(nsys *file, const tms_event *event) {
     file->writer.count++;
     if (context || event->kind == TMS_RT_STREAM_SYNCHRONIZE) {
         TMS_ROW(file->db, TMS_TABLE_SYNCHRONIZATION, TMS_INT(begin_ns), TMS_INT(end_ns),
-                TMS_INT(file->layout.device), TMS_INT(1),
-                TMS_INT(context ? NONE : file->layout.tid[TMS_TRACK_COMPUTE]),
+                TMS_INT(file->placement.device), TMS_INT(1),
+                TMS_INT(context ? NONE : file->placement.tid[TMS_TRACK_COMPUTE]),
                 TMS_INT(event->correlation), TMS_INT(file->process),
                 TMS_INT(context ? SYNC_CONTEXT : SYNC_STREAM), TMS_INT(NONE), TMS_INT(0));
         file->writer.count++;
@@ -282,8 +282,9 @@ static void write_runtime(nsys *file, const tms_event *event) {
 #define PLACE(file, event)                                                                         \
     TMS_INT(since(file, (event)->begin_ns)),                                                       \
         TMS_INT(since(file, (event)->begin_ns) + (event)->duration_ns),                            \
-        TMS_INT((file)->layout.device), TMS_INT(1), TMS_INT((file)->layout.tid[(event)->track]),   \
-        TMS_INT((event)->correlation), TMS_INT((file)->process)
+        TMS_INT((file)->placement.device), TMS_INT(1),                                             \
+        TMS_INT((file)->placement.tid[(event)->track]), TMS_INT((event)->correlation),             \
+        TMS_INT((file)->process)
 
 static void write_kernel(nsys *file, const tms_event *event) {
     const tms_launch *launch = &tms_kind_get(event->kind)->launch;

@@ -157,9 +157,9 @@ void tms_nsys_begin_facts(tms_db *db, const tms_config *config, const tms_nsys_s
             TMS_TEXT("Profiling has started."));
 }
 
-void tms_nsys_rank_facts(tms_db *db, const tms_config *config, const tms_layout *layout,
+void tms_nsys_rank_facts(tms_db *db, const tms_config *config, const tms_placement *placement,
                          const int64_t thread_names[2]) {
-    int64_t pid = layout->pid[TMS_TRACK_HOST];
+    int64_t pid = placement->pid[TMS_TRACK_HOST];
 
     TMS_ROW(db, TMS_TABLE_PROCESS, TMS_INT(tms_nsys_process(pid)), TMS_INT(pid),
             TMS_TEXT("python"));
@@ -167,19 +167,20 @@ void tms_nsys_rank_facts(tms_db *db, const tms_config *config, const tms_layout 
         tms_track track = i == 0 ? TMS_TRACK_HOST : TMS_TRACK_AUTOGRAD;
 
         TMS_ROW(db, TMS_TABLE_THREAD_NAME, TMS_INT(thread_names[i]), TMS_INT(20),
-                TMS_INT(tms_nsys_thread(pid, layout->tid[track])));
+                TMS_INT(tms_nsys_thread(pid, placement->tid[track])));
     }
     for (int64_t i = 0; i < config->host_ranks; i++) {
         char uuid[64];
 
-        gpu_uuid(uuid, layout->host, i);
+        gpu_uuid(uuid, placement->host, i);
         TMS_ROW(db, TMS_TABLE_CUDA_DEVICE, TMS_INT(i), TMS_INT(i), TMS_INT(pid), TMS_TEXT(uuid),
                 TMS_INT(132));
     }
     for (int track = TMS_TRACK_COMPUTE; track < TMS_TRACK_COUNT; track++) {
-        if (tms_layout_used(config, layout, (tms_track)track)) {
-            TMS_ROW(db, TMS_TABLE_CUDA_STREAM, TMS_INT(layout->tid[track]), TMS_INT(0), TMS_INT(1),
-                    TMS_INT(pid), TMS_INT(1), TMS_INT(0), TMS_INT(track != TMS_TRACK_COMPUTE));
+        if (tms_placement_used(config, placement, (tms_track)track)) {
+            TMS_ROW(db, TMS_TABLE_CUDA_STREAM, TMS_INT(placement->tid[track]), TMS_INT(0),
+                    TMS_INT(1), TMS_INT(pid), TMS_INT(1), TMS_INT(0),
+                    TMS_INT(track != TMS_TRACK_COMPUTE));
         }
     }
 }

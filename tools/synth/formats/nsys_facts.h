@@ -7,7 +7,7 @@
 
 #include "nsys_db.h"
 #include "synth/base/config.h"
-#include "synth/base/layout.h"
+#include "synth/base/placement.h"
 
 /* Identifiers are <hardware 8><machine 8><process 24><thread 24>. */
 #define TMS_NSYS_MACHINE (INT64_C(1) << 48)
@@ -34,7 +34,7 @@ void tms_nsys_begin_facts(tms_db *db, const tms_config *config, const tms_nsys_s
 
 /* Writes a rank's process, its threads, devices and streams.
  * @param thread_names  string ids of the Python thread's and the backward thread's name */
-void tms_nsys_rank_facts(tms_db *db, const tms_config *config, const tms_layout *layout,
+void tms_nsys_rank_facts(tms_db *db, const tms_config *config, const tms_placement *placement,
                          const int64_t thread_names[2]);
 
 /* Writes what is known in the end. */

@@ -82,9 +82,9 @@ static void put(uint8_t *bytes, uint64_t value, size_t size) {
 }
 
 /* The header, and the communicator in the first field; returns where the payload begins. */
-static uint8_t *begin(uint8_t *bytes, int function, const tms_topo *topo,
+static uint8_t *begin(uint8_t *bytes, int function, const tms_groups *groups,
                       const tms_channel *channel) {
-    uint64_t state = (uint64_t)topo->config->seed << 20 ^ (uint64_t)(channel - topo->channels);
+    uint64_t state = (uint64_t)groups->config->seed << 20 ^ (uint64_t)(channel - groups->channels);
 
     memset(bytes, 0, TMS_NCCL_BYTES);
     put(bytes + 8, (uint64_t)schema_id(function), 4);
@@ -95,9 +95,9 @@ static uint8_t *begin(uint8_t *bytes, int function, const tms_topo *topo,
     return bytes + HEADER_BYTES;
 }
 
-size_t tms_nccl_call(uint8_t *bytes, const tms_topo *topo, const tms_channel *channel,
+size_t tms_nccl_call(uint8_t *bytes, const tms_groups *groups, const tms_channel *channel,
                      const tms_comm *comm) {
-    uint8_t *payload = begin(bytes, (int)comm->what, topo, channel);
+    uint8_t *payload = begin(bytes, (int)comm->what, groups, channel);
     int64_t element = tms_dtype_get(comm->dtype)->bytes;
     int64_t count = comm->bytes / element;
 
@@ -113,12 +113,12 @@ size_t tms_nccl_call(uint8_t *bytes, const tms_topo *topo, const tms_channel *ch
     return HEADER_BYTES + functions[comm->what].bytes;
 }
 
-size_t tms_nccl_init(uint8_t *bytes, const tms_topo *topo, const tms_channel *channel,
-                     const tms_layout *layout) {
-    uint8_t *payload = begin(bytes, TMS_NCCL_INIT, topo, channel);
+size_t tms_nccl_init(uint8_t *bytes, const tms_groups *groups, const tms_channel *channel,
+                     const tms_placement *placement) {
+    uint8_t *payload = begin(bytes, TMS_NCCL_INIT, groups, channel);
 
     put(payload + 8, (uint64_t)channel->ranks.size, 4);
-    put(payload + 12, (uint64_t)tms_ranks_position(&channel->ranks, layout->rank), 4);
-    put(payload + 16, (uint64_t)layout->device, 4);
+    put(payload + 12, (uint64_t)tms_ranks_position(&channel->ranks, placement->rank), 4);
+    put(payload + 16, (uint64_t)placement->device, 4);
     return HEADER_BYTES + functions[TMS_NCCL_INIT].bytes;
 }

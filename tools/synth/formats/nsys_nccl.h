@@ -8,7 +8,7 @@
 #include "nsys_db.h"
 #include "synth/base/catalogue.h"
 #include "synth/base/events.h"
-#include "synth/base/topo.h"
+#include "synth/base/groups.h"
 
 /* NCCL's functions: those of tms_collective, then the one that makes a communicator. */
 #define TMS_NCCL_INIT TMS_COLLECTIVE_COUNT
@@ -29,14 +29,14 @@ void tms_nccl_schemas(tms_db *db);
 /**
  * Makes the payload of a collective's call.
  *
- * @param topo   of the job: the place of @p channel in it is what identifies the communicator
- * @param bytes  [TMS_NCCL_BYTES] of which as many are set as are returned
+ * @param groups  of the job: the place of @p channel in it is what identifies the communicator
+ * @param bytes   [TMS_NCCL_BYTES] of which as many are set as are returned
  */
-size_t tms_nccl_call(uint8_t *bytes, const tms_topo *topo, const tms_channel *channel,
+size_t tms_nccl_call(uint8_t *bytes, const tms_groups *groups, const tms_channel *channel,
                      const tms_comm *comm);
 
 /* The same for the making of a communicator by a rank on a device. */
-size_t tms_nccl_init(uint8_t *bytes, const tms_topo *topo, const tms_channel *channel,
-                     const tms_layout *layout);
+size_t tms_nccl_init(uint8_t *bytes, const tms_groups *groups, const tms_channel *channel,
+                     const tms_placement *placement);
 
 #endif

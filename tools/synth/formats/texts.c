@@ -20,8 +20,8 @@
 /* What the texts of one file have in common. */
 typedef struct maker {
     tms_texts *texts;
-    const tms_topo *topo;
-    const tms_layout *layout;
+    const tms_groups *groups;
+    const tms_placement *placement;
 } maker;
 
 /* Ends a memory stream; false when memory ran out while it was written. */
@@ -33,7 +33,7 @@ static bool close_text(FILE *stream) {
 
 /* The members that NCCL kernels and record_param_comms share, from the group's on. */
 static bool make_group(const maker *m, tms_role role) {
-    const tms_channel *channel = tms_topo_channel(m->topo, m->layout, role);
+    const tms_channel *channel = tms_groups_channel(m->groups, m->placement, role);
     int64_t ranks;
     size_t size;
     FILE *stream;
@@ -76,9 +76,9 @@ static void print_launch(FILE *stream, const tms_launch *launch) {
 }
 
 /* Where GPU work runs, up to the number that links it to its launch. */
-static void print_place(FILE *stream, const tms_layout *layout, tms_track track) {
+static void print_place(FILE *stream, const tms_placement *placement, tms_track track) {
     fprintf(stream, "\"device\": %lld, \"context\": 1,      \"stream\": %lld, \"correlation\": ",
-            (long long)layout->device, (long long)layout->tid[track]);
+            (long long)placement->device, (long long)placement->tid[track]);
 }
 
 /* What stands between the External id and the event's own number. The runs of blanks are
@@ -93,7 +93,7 @@ static void print_middle(FILE *stream, const maker *m, const tms_kind_info *info
         break;
     case TMS_SHAPE_INSTANT:
         fprintf(stream, "\"Device Type\": 1, \"Device Id\": %lld, \"Addr\": %lld, \"Bytes\": ",
-                (long long)m->layout->device, HEAP_ADDRESS);
+                (long long)m->placement->device, HEAP_ADDRESS);
         break;
     case TMS_SHAPE_RUNTIME:
         fprintf(stream, "      \"cbid\": %d, \"correlation\": ", info->cbid);
@@ -101,12 +101,12 @@ static void print_middle(FILE *stream, const maker *m, const tms_kind_info *info
     case TMS_SHAPE_KERNEL:
     case TMS_SHAPE_COMM:
         fprintf(stream, "      \"queued\": 0, ");
-        print_place(stream, m->layout, track);
+        print_place(stream, m->placement, track);
         break;
     case TMS_SHAPE_MEMCPY:
     case TMS_SHAPE_MEMSET:
         fprintf(stream, "      ");
-        print_place(stream, m->layout, track);
+        print_place(stream, m->placement, track);
         break;
     case TMS_SHAPE_GPU_ANNOTATION:
     case TMS_SHAPE_COUNT:
@@ -155,7 +155,7 @@ static bool make_text(const maker *m, tms_kind kind, tms_track track) {
             info->name);
     made->head = mark(stream, &before);
     fprintf(stream, "\",%s\"pid\": %lld, \"tid\": %lld,\n    \"ts\": ", instant ? "\n    " : " ",
-            (long long)m->layout->pid[track], (long long)m->layout->tid[track]);
+            (long long)m->placement->pid[track], (long long)m->placement->tid[track]);
     made->place = mark(stream, &before);
     fprintf(stream, ",\n    \"args\": {\n      ");
     made->open = mark(stream, &before);
@@ -186,11 +186,12 @@ static bool possible(const maker *m, tms_kind kind, tms_track track) {
     case TMS_SHAPE_COUNT:
         break;
     }
-    return gpu == tms_track_gpu(track) && tms_layout_used(m->topo->config, m->layout, track);
+    return gpu == tms_track_gpu(track) &&
+           tms_placement_used(m->groups->config, m->placement, track);
 }
 
-bool tms_texts_make(tms_texts *texts, const tms_topo *topo, const tms_layout *layout) {
-    maker m = {texts, topo, layout};
+bool tms_texts_make(tms_texts *texts, const tms_groups *groups, const tms_placement *placement) {
+    maker m = {texts, groups, placement};
 
     for (int role = 0; role < TMS_ROLE_COUNT; role++) {
         if (!make_group(&m, (tms_role)role)) {

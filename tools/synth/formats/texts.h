@@ -8,8 +8,8 @@
 
 #include "synth/base/catalogue.h"
 #include "synth/base/config.h"
-#include "synth/base/layout.h"
-#include "synth/base/topo.h"
+#include "synth/base/groups.h"
+#include "synth/base/placement.h"
 
 /* The text of a kind on a track. Its parts stand one behind another and are written as
  *   head [step number] place ts ["dur"] open [External id] middle number [more] tail
@@ -34,7 +34,7 @@ typedef struct tms_texts {
  * @param texts  zeroed before; to be freed whatever the result
  * @return       false when memory runs out
  */
-bool tms_texts_make(tms_texts *texts, const tms_topo *topo, const tms_layout *layout);
+bool tms_texts_make(tms_texts *texts, const tms_groups *groups, const tms_placement *placement);
 
 void tms_texts_free(tms_texts *texts);
 

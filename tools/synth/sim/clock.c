@@ -17,19 +17,19 @@ static int64_t spread(tms_rng *rng, int64_t sigma) {
     return deviation * sigma / 37837;
 }
 
-tms_clock tms_clock_of(const tms_plan *plan, const tms_layout *layout) {
+tms_clock tms_clock_of(const tms_plan *plan, const tms_placement *placement) {
     const tms_config *config = plan->config;
     tms_clock clock = {.step_at_ns = TMS_EPOCH_NS + (plan->job_end_ns - TMS_EPOCH_NS) / 2};
-    tms_rng host = tms_rng_start((uint64_t)config->seed, HOST_STREAM, (uint64_t)layout->host);
-    tms_rng gpu = tms_rng_start((uint64_t)config->seed, GPU_STREAM, (uint64_t)layout->rank);
+    tms_rng host = tms_rng_start((uint64_t)config->seed, HOST_STREAM, (uint64_t)placement->host);
+    tms_rng gpu = tms_rng_start((uint64_t)config->seed, GPU_STREAM, (uint64_t)placement->rank);
 
     clock.gpu_error_ns =
         tms_rng_range(&gpu, 0, 2 * config->gpu_error_ns + 1) - config->gpu_error_ns;
     /* Somebody's clock has to be the right one, to compare with. */
-    if (layout->host > 0) {
+    if (placement->host > 0) {
         clock.offset_ns = spread(&host, config->offset_ns);
         clock.drift_ppb = spread(&host, config->drift_ppb);
-        if (layout->host == (config->ranks - 1) / config->host_ranks) {
+        if (placement->host == (config->ranks - 1) / config->host_ranks) {
             clock.step_ns = config->ntp_step_ns;
         }
     }

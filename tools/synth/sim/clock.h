@@ -8,7 +8,7 @@
 #include "plan.h"
 #include "synth/base/config.h"
 #include "synth/base/events.h"
-#include "synth/base/layout.h"
+#include "synth/base/placement.h"
 
 /* recorded = true + offset_ns + drift_ppb * (true - TMS_EPOCH_NS) / 1e9, and step_ns more from
  * step_at_ns (true) on; on the GPU's rows gpu_error_ns more. */
@@ -21,7 +21,7 @@ typedef struct tms_clock {
 } tms_clock;
 
 /* The clock of a rank: all of it but the GPU's error is its host's. */
-tms_clock tms_clock_of(const tms_plan *plan, const tms_layout *layout);
+tms_clock tms_clock_of(const tms_plan *plan, const tms_placement *placement);
 
 /* What the host writes down; nanoseconds in between are cut. */
 int64_t tms_clock_recorded_ns(const tms_clock *clock, int64_t true_ns);

@@ -140,7 +140,7 @@ static int64_t sequence(const tms_sim *sim, const tms_channel *channel, int64_t 
 static size_t add_comm(tms_sim *sim, tms_role role, tms_message message) {
     tms_comm *comm = tms_sim_add_comm(sim);
     const tms_channel *channel = sim->channels[role];
-    int64_t rank = sim->layout.rank;
+    int64_t rank = sim->placement.rank;
 
     if (comm == NULL) {
         return 0;

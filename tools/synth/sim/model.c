@@ -59,14 +59,14 @@ static const pass backward_pass = {
 };
 
 static int64_t stage_layers(const tms_sim *sim) {
-    return tms_config_stage_layers(sim->config, sim->layout.pp);
+    return tms_config_stage_layers(sim->config, sim->placement.pp);
 }
 
 /* None where there is nobody to reduce with. */
 static int64_t stage_buckets(const tms_sim *sim) {
     return sim->channels[TMS_ROLE_DATA] == NULL
                ? 0
-               : tms_config_stage_buckets(sim->config, sim->layout.pp);
+               : tms_config_stage_buckets(sim->config, sim->placement.pp);
 }
 
 /* The first stage needs a batch's tokens, the last one its targets. */

@@ -40,7 +40,7 @@ typedef struct run {
  * order, in all groups alike; of two ranks either can be the first, always the same in one pair. */
 static int64_t place_of(const tms_plan *plan, int64_t channel, int64_t position) {
     tms_rng rng = tms_rng_start((uint64_t)plan->config->seed, PAIR_STREAM, (uint64_t)channel);
-    bool turned = plan->topo.channels[channel].ranks.size == 2 && tms_rng_range(&rng, 0, 2) == 1;
+    bool turned = plan->groups.channels[channel].ranks.size == 2 && tms_rng_range(&rng, 0, 2) == 1;
 
     return turned ? 1 - position : position;
 }
@@ -51,7 +51,7 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
     tms_plan *plan = r->plan;
     const tms_config *config = plan->config;
     const tms_instance *instance = &plan->instances[i];
-    const tms_channel *channel = &plan->topo.channels[instance->channel];
+    const tms_channel *channel = &plan->groups.channels[instance->channel];
     int64_t n = channel->ranks.size;
     size_t at = tms_plan_first(plan, r->step, i);
     int64_t mean_ns =
@@ -67,7 +67,7 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
     }
     /* All leave together, but for what their clocks and the last packets differ by. */
     for (int64_t p = 0; p < n; p++) {
-        int64_t part = (int64_t)at + p - r->step * plan->topo.n_parts;
+        int64_t part = (int64_t)at + p - r->step * plan->groups.n_parts;
 
         plan->end_ns[at + (size_t)p] = tms_rng_range(rng, 0, config->end_jitter_ns + 1) +
                                        tms_mishap_late_ns(config, r->step, part);
@@ -83,7 +83,7 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
 static void resolve(run *r, int64_t i) {
     tms_plan *plan = r->plan;
     const tms_instance *instance = &plan->instances[i];
-    const tms_channel *channel = &plan->topo.channels[instance->channel];
+    const tms_channel *channel = &plan->groups.channels[instance->channel];
     size_t at = tms_plan_first(plan, r->step, i);
     int64_t root_ns = plan->begin_ns[at];
 
@@ -125,7 +125,7 @@ static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     run *r = context;
 
     if (r->missing[comm->instance] > 0) {
-        r->waiting[sim->layout.rank] = comm->instance;
+        r->waiting[sim->placement.rank] = comm->instance;
         return false;
     }
     comm->end_ns = r->plan->end_ns[tms_plan_index(r->plan, sim->step, comm->part)];
@@ -145,10 +145,10 @@ static void learn(tms_plan *plan, const tms_sim *sim) {
         instance->what = what;
         instance->dtype = comm->dtype;
         instance->bytes = comm->bytes;
-        instance->channel = channel - plan->topo.channels;
+        instance->channel = channel - plan->groups.channels;
         instance->known = true;
         if (comm->what == TMS_SEND) {
-            instance->sender = tms_ranks_position(&channel->ranks, sim->layout.rank);
+            instance->sender = tms_ranks_position(&channel->ranks, sim->placement.rank);
         }
     }
     for (int role = 0; role < TMS_ROLE_COUNT; role++) {
@@ -189,7 +189,7 @@ static tms_status run_step(run *r, tms_events *unused, tms_error *err) {
     if (!run_heads(r, unused)) {
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for the operations of one step");
     }
-    for (int64_t i = 0; i < plan->topo.n_instances; i++) {
+    for (int64_t i = 0; i < plan->groups.n_instances; i++) {
         draw(r, i, &rng);
     }
     while (r->n_ready > 0) {
@@ -226,7 +226,7 @@ static tms_status run_steps(run *r, tms_error *err) {
 static tms_status simulate(tms_plan *plan, tms_error *err) {
     const tms_config *config = plan->config;
     size_t ranks = (size_t)config->ranks;
-    size_t instances = (size_t)plan->topo.n_instances + 1; /* a job without any needs no case */
+    size_t instances = (size_t)plan->groups.n_instances + 1; /* a job without any needs no case */
     run r = {.plan = plan};
     tms_status status;
 
@@ -241,7 +241,7 @@ static tms_status simulate(tms_plan *plan, tms_error *err) {
         status = tms_fail(err, TMS_ERR_FAULT, "out of memory for %zu ranks", ranks);
     } else {
         for (size_t i = 0; i < ranks; i++) {
-            tms_sim_init(&r.sims[i], &plan->topo, (int64_t)i);
+            tms_sim_init(&r.sims[i], &plan->groups, (int64_t)i);
         }
         status = run_steps(&r, err);
     }
@@ -259,7 +259,7 @@ static tms_status simulate(tms_plan *plan, tms_error *err) {
 
 tms_status tms_plan_build(tms_plan *plan, const tms_config *config, tms_error *err) {
     tms_plan built = {.config = config};
-    tms_status status = tms_topo_init(&built.topo, config, err);
+    tms_status status = tms_groups_init(&built.groups, config, err);
     size_t parts;
 
     if (status != TMS_OK) {
@@ -267,7 +267,7 @@ tms_status tms_plan_build(tms_plan *plan, const tms_config *config, tms_error *e
     }
     /* The largest product of the options' limits is under 2^63; calloc checks the rest. */
     parts = tms_plan_index(&built, config->steps, 0) + 1;
-    built.instances = calloc((size_t)built.topo.n_instances + 1, sizeof *built.instances);
+    built.instances = calloc((size_t)built.groups.n_instances + 1, sizeof *built.instances);
     built.begin_ns = calloc(parts, sizeof *built.begin_ns);
     built.end_ns = calloc(parts, sizeof *built.end_ns);
     if (built.instances == NULL || built.begin_ns == NULL || built.end_ns == NULL) {
@@ -284,7 +284,7 @@ tms_status tms_plan_build(tms_plan *plan, const tms_config *config, tms_error *e
 }
 
 void tms_plan_free(tms_plan *plan) {
-    tms_topo_free(&plan->topo);
+    tms_groups_free(&plan->groups);
     free(plan->instances);
     free(plan->begin_ns);
     free(plan->end_ns);
@@ -293,7 +293,7 @@ void tms_plan_free(tms_plan *plan) {
 
 bool tms_plan_complete(const tms_plan *plan, int64_t step, int64_t instance) {
     const tms_config *config = plan->config;
-    const tms_channel *channel = &plan->topo.channels[plan->instances[instance].channel];
+    const tms_channel *channel = &plan->groups.channels[plan->instances[instance].channel];
     int64_t index = instance - channel->first_instance;
 
     if (config->lost_ppm == 0 && config->window_skew == 0) {

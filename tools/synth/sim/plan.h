@@ -10,7 +10,7 @@
 #include "synth/base/config.h"
 #include "synth/base/error.h"
 #include "synth/base/events.h"
-#include "synth/base/topo.h"
+#include "synth/base/groups.h"
 
 /* One collective of a step, or one message from stage to stage; the same in all steps. */
 typedef struct tms_instance {
@@ -24,8 +24,8 @@ typedef struct tms_instance {
 
 typedef struct tms_plan {
     const tms_config *config; /* borrowed */
-    tms_topo topo;            /* owned */
-    tms_instance *instances;  /* [topo.n_instances], owned */
+    tms_groups groups;        /* owned */
+    tms_instance *instances;  /* [groups.n_instances], owned */
     int64_t *begin_ns;        /* owned; see tms_plan_index. All in true time */
     int64_t *end_ns;
     int64_t job_end_ns; /* when the last rank is through */
@@ -45,12 +45,12 @@ void tms_plan_free(tms_plan *plan);
 
 /* Where the times of a part (see tms_channel_part) stand; `step` counts from 0. */
 static inline size_t tms_plan_index(const tms_plan *plan, int64_t step, int64_t part) {
-    return (size_t)(step * plan->topo.n_parts + part);
+    return (size_t)(step * plan->groups.n_parts + part);
 }
 
 /* Where the first member's times of an instance stand; those of the others follow. */
 static inline size_t tms_plan_first(const tms_plan *plan, int64_t step, int64_t instance) {
-    const tms_channel *channel = &plan->topo.channels[plan->instances[instance].channel];
+    const tms_channel *channel = &plan->groups.channels[plan->instances[instance].channel];
 
     return tms_plan_index(
         plan, step, channel->base + (instance - channel->first_instance) * channel->ranks.size);

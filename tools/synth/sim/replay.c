@@ -17,8 +17,8 @@ tms_status tms_replay_init(tms_replay *replay, const tms_plan *plan, int64_t ran
     memset(replay, 0, sizeof *replay);
     replay->plan = plan;
     replay->sections = sections;
-    tms_sim_init(&replay->sim, &plan->topo, rank);
-    replay->clock = tms_clock_of(plan, &replay->sim.layout);
+    tms_sim_init(&replay->sim, &plan->groups, rank);
+    replay->clock = tms_clock_of(plan, &replay->sim.placement);
     replay->begin_ns =
         tms_clock_recorded_ns(&replay->clock, tms_sim_profiler_begin_ns(plan->config, rank));
     if (!tms_events_init(&replay->events, sections)) {
@@ -70,7 +70,7 @@ static tms_status step(tms_replay *replay, tms_error *err) {
 tms_status tms_replay_next(tms_replay *replay, bool *more, tms_error *err) {
     const tms_config *config = replay->plan->config;
     tms_sim *sim = &replay->sim;
-    int64_t skipped = tms_mishap_skipped(config, sim->layout.rank);
+    int64_t skipped = tms_mishap_skipped(config, sim->placement.rank);
     tms_status status = TMS_OK;
 
     replay->events.sections = TMS_NO_SECTIONS;

@@ -11,14 +11,14 @@ int64_t tms_sim_profiler_begin_ns(const tms_config *config, int64_t rank) {
     return TMS_EPOCH_NS + tms_rng_range(&rng, 0, 50000);
 }
 
-void tms_sim_init(tms_sim *sim, const tms_topo *topo, int64_t rank) {
-    const tms_config *config = topo->config;
+void tms_sim_init(tms_sim *sim, const tms_groups *groups, int64_t rank) {
+    const tms_config *config = groups->config;
 
     memset(sim, 0, sizeof *sim);
     sim->config = config;
-    sim->layout = tms_layout_of(config, rank);
+    sim->placement = tms_placement_of(config, rank);
     for (int role = 0; role < TMS_ROLE_COUNT; role++) {
-        sim->channels[role] = tms_topo_channel(topo, &sim->layout, (tms_role)role);
+        sim->channels[role] = tms_groups_channel(groups, &sim->placement, (tms_role)role);
     }
     /* The first step begins a while after the profiler has started, at another time on each rank.
      */

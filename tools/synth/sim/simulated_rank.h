@@ -9,9 +9,9 @@
 
 #include "synth/base/config.h"
 #include "synth/base/events.h"
-#include "synth/base/layout.h"
+#include "synth/base/groups.h"
+#include "synth/base/placement.h"
 #include "synth/base/rng.h"
-#include "synth/base/topo.h"
 
 typedef enum tms_op_kind {
     TMS_DO_WORK,   /* a kernel or copy on the compute stream */
@@ -33,7 +33,7 @@ typedef struct tms_op {
 typedef struct tms_sim {
     const tms_config *config;                    /* borrowed */
     const tms_channel *channels[TMS_ROLE_COUNT]; /* borrowed; NULL where there is none */
-    tms_layout layout;
+    tms_placement placement;
     tms_rng rng;
     tms_events *out; /* where events go; borrowed for one step */
     tms_op *ops;     /* [n_ops] of this step, owned */
@@ -65,7 +65,7 @@ typedef struct tms_sim {
 
 /* Puts a rank at the job's begin. The list of groups, and its configuration, are kept by reference.
  */
-void tms_sim_init(tms_sim *sim, const tms_topo *topo, int64_t rank);
+void tms_sim_init(tms_sim *sim, const tms_groups *groups, int64_t rank);
 
 /* Gives the memory back; a zeroed one is fine. */
 void tms_sim_free(tms_sim *sim);

@@ -71,7 +71,7 @@ bool tms_blame_counts(const tms_plan *plan, int64_t instance) {
     const tms_instance *row = &plan->instances[instance];
 
     return tms_collective_get(row->what)->synchronises &&
-           plan->topo.channels[row->channel].ranks.size > 1;
+           plan->groups.channels[row->channel].ranks.size > 1;
 }
 
 /* By time, then by rank, so that the order does not depend on a library's qsort. */
@@ -143,10 +143,10 @@ static void add_step(tms_blame *blame, const tms_plan *plan, int64_t step, scrat
     tms_share total = {0, 0};
 
     memset(s->caused, 0, (size_t)config->ranks * sizeof *s->caused);
-    for (int64_t i = 0; i < plan->topo.n_instances; i++) {
+    for (int64_t i = 0; i < plan->groups.n_instances; i++) {
         if (tms_blame_counts(plan, i) && tms_plan_complete(plan, step, i)) {
             add_instance(blame, plan, tms_plan_first(plan, step, i),
-                         &plan->topo.channels[plan->instances[i].channel], s);
+                         &plan->groups.channels[plan->instances[i].channel], s);
         }
     }
     row->leader = -1;

@@ -107,11 +107,11 @@ static void hosts(tms_out *out, const tms_plan *plan) {
     tms_out_int(out, TMS_EPOCH_NS);
     tms_out_string(out, ",\n \"hosts\": [");
     for (int64_t rank = 0; rank < config->ranks; rank += config->host_ranks) {
-        tms_layout layout = tms_layout_of(config, rank);
-        tms_clock clock = tms_clock_of(plan, &layout);
+        tms_placement placement = tms_placement_of(config, rank);
+        tms_clock clock = tms_clock_of(plan, &placement);
 
         tms_out_string(out, rank > 0 ? ",\n  {\"host\": \"host" : "\n  {\"host\": \"host");
-        tms_out_int(out, layout.host);
+        tms_out_int(out, placement.host);
         tms_out_text(out, "\"", 1);
         member(out, "offset_ns", clock.offset_ns);
         member(out, "drift_ppb", clock.drift_ppb);
@@ -196,18 +196,18 @@ static void blame_members(tms_out *out, const tms_rank_blame *blame) {
 
 void tms_truth_rank(tms_out *out, const tms_plan *plan, int64_t rank, const tms_tally *tally,
                     tms_blame *blame) {
-    tms_layout layout = tms_layout_of(plan->config, rank);
+    tms_placement placement = tms_placement_of(plan->config, rank);
 
     tms_out_string(out, rank > 0 ? ",\n  {\"rank\": " : "\n  {\"rank\": ");
     tms_out_int(out, rank);
     tms_out_string(out, ", \"host\": \"host");
-    tms_out_int(out, layout.host);
+    tms_out_int(out, placement.host);
     tms_out_text(out, "\"", 1);
-    member(out, "device", layout.device);
+    member(out, "device", placement.device);
     times_members(out, &tally->total);
     member(out, "events", tally->n_recorded);
     blame_members(out, &blame->ranks[rank]);
-    member(out, "gpu_error_ns", tms_clock_of(plan, &layout).gpu_error_ns);
+    member(out, "gpu_error_ns", tms_clock_of(plan, &placement).gpu_error_ns);
     tms_out_string(out, ",\n   \"steps\": [");
     /* Window and times of each step, begins and ends included: those can be read off no table. */
     for (size_t i = 0; i < tally->n_steps; i++) {
@@ -257,7 +257,7 @@ static void part_list(tms_out *out, const char *name, const tms_plan *plan, size
 /* What an instance is, and who takes part. */
 static void instance_members(tms_out *out, const tms_plan *plan, int64_t step, int64_t i) {
     const tms_instance *instance = &plan->instances[i];
-    const tms_channel *channel = &plan->topo.channels[instance->channel];
+    const tms_channel *channel = &plan->groups.channels[instance->channel];
     const tms_ranks *ranks = &channel->ranks;
 
     member(out, "index", i - channel->first_instance);
@@ -282,7 +282,7 @@ static void instance_members(tms_out *out, const tms_plan *plan, int64_t step, i
 /* One collective of one step: all its arrivals, and what they mean. */
 static void collective(tms_out *out, const tms_plan *plan, int64_t step, int64_t i) {
     const tms_instance *instance = &plan->instances[i];
-    const tms_ranks *ranks = &plan->topo.channels[instance->channel].ranks;
+    const tms_ranks *ranks = &plan->groups.channels[instance->channel].ranks;
     size_t at = tms_plan_first(plan, step, i);
 
     tms_out_string(out, step + i > 0 ? ",\n  {\"step\": " : "\n  {\"step\": ");
@@ -331,8 +331,8 @@ static void verdict(tms_out *out, const tms_plan *plan, const tms_blame *blame) 
 }
 
 void tms_truth_end(tms_out *out, const tms_plan *plan, const tms_blame *blame) {
-    int64_t instances = plan->topo.n_instances * plan->config->steps;
-    int64_t arrivals = plan->topo.n_parts * plan->config->steps;
+    int64_t instances = plan->groups.n_instances * plan->config->steps;
+    int64_t arrivals = plan->groups.n_parts * plan->config->steps;
 
     verdict(out, plan, blame);
     tms_out_string(out, ",\n \"instances\": ");
@@ -343,7 +343,7 @@ void tms_truth_end(tms_out *out, const tms_plan *plan, const tms_blame *blame) {
     }
     tms_out_string(out, ",\n \"collectives\": [");
     for (int64_t step = 0; step < plan->config->steps; step++) {
-        for (int64_t i = 0; i < plan->topo.n_instances; i++) {
+        for (int64_t i = 0; i < plan->groups.n_instances; i++) {
             collective(out, plan, step, i);
         }
     }

@@ -1,7 +1,7 @@
 /* Groups of a grid, in the order in which Megatron makes them. Ranks go through the grid with the
  * tensor index fastest, then data, then the pipeline's stage, so that a tensor-parallel group stays
  * on its host. Where the job has several components each is such a grid, one behind the other. */
-#include "topo.h"
+#include "groups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,11 +91,11 @@ static void set_world(tms_channel *channel, const tms_config *config) {
     channel->n_instances = tms_config_world(config) ? 2 : 0;
 }
 
-tms_status tms_topo_init(tms_topo *topo, const tms_config *config, tms_error *err) {
+tms_status tms_groups_init(tms_groups *groups, const tms_config *config, tms_error *err) {
     int64_t data = n_data(config);
     int64_t tensor = n_tensor(config);
     int64_t pairs = n_pairs(config);
-    tms_topo made = {.config = config};
+    tms_groups made = {.config = config};
 
     made.n_channels = data + tensor + pairs + (tms_config_plain(config) ? 0 : 1);
     made.channels = calloc((size_t)made.n_channels, sizeof *made.channels);
@@ -119,43 +119,44 @@ tms_status tms_topo_init(tms_topo *topo, const tms_config *config, tms_error *er
         made.n_instances += channel->n_instances;
         made.n_parts += channel->n_instances * channel->ranks.size;
     }
-    *topo = made;
+    *groups = made;
     return TMS_OK;
 }
 
-void tms_topo_free(tms_topo *topo) {
-    free(topo->channels);
-    memset(topo, 0, sizeof *topo);
+void tms_groups_free(tms_groups *groups) {
+    free(groups->channels);
+    memset(groups, 0, sizeof *groups);
 }
 
-const tms_channel *tms_topo_channel(const tms_topo *topo, const tms_layout *layout, tms_role role) {
-    const tms_config *config = topo->config;
+const tms_channel *tms_groups_channel(const tms_groups *groups, const tms_placement *placement,
+                                      tms_role role) {
+    const tms_config *config = groups->config;
     grid g = grid_of(config);
     int64_t tensor = n_data(config);
     int64_t plane = g.tp * g.dp;
-    int64_t component = layout->rank / (plane * g.pp);
+    int64_t component = placement->rank / (plane * g.pp);
     /* The pair with the next stage; see set_pair. */
-    int64_t pair = tensor + n_tensor(config) + layout->rank - component * plane;
+    int64_t pair = tensor + n_tensor(config) + placement->rank - component * plane;
     int64_t i = -1;
 
     switch (role) {
     case TMS_ROLE_DATA:
-        i = tensor > 0 ? layout->tp + g.tp * (layout->rank / plane) : -1;
+        i = tensor > 0 ? placement->tp + g.tp * (placement->rank / plane) : -1;
         break;
     case TMS_ROLE_TENSOR:
-        i = g.tp > 1 ? tensor + layout->rank / g.tp : -1;
+        i = g.tp > 1 ? tensor + placement->rank / g.tp : -1;
         break;
     case TMS_ROLE_PREVIOUS:
-        i = layout->pp > 0 ? pair - plane : -1;
+        i = placement->pp > 0 ? pair - plane : -1;
         break;
     case TMS_ROLE_NEXT:
-        i = layout->pp < g.pp - 1 ? pair : -1;
+        i = placement->pp < g.pp - 1 ? pair : -1;
         break;
     case TMS_ROLE_WORLD:
-        i = tms_config_plain(config) ? -1 : topo->n_channels - 1;
+        i = tms_config_plain(config) ? -1 : groups->n_channels - 1;
         break;
     case TMS_ROLE_COUNT:
         break;
     }
-    return i < 0 ? NULL : &topo->channels[i];
+    return i < 0 ? NULL : &groups->channels[i];
 }

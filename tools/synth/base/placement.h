@@ -1,6 +1,6 @@
 /* Where each rank runs: host, device, process, threads and streams. */
-#ifndef TMERGE_SYNTH_LAYOUT_H
-#define TMERGE_SYNTH_LAYOUT_H
+#ifndef TMERGE_SYNTH_PLACEMENT_H
+#define TMERGE_SYNTH_PLACEMENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ typedef enum tms_track {
 #define TMS_BASE_NS (TMS_EPOCH_NS / TMS_BASE_GRID_NS * TMS_BASE_GRID_NS)
 
 /* One rank's place; "pid" and "tid" as the trace shows them, by track. */
-typedef struct tms_layout {
+typedef struct tms_placement {
     int64_t rank;
     int64_t host;
     int64_t device;
@@ -39,7 +39,7 @@ typedef struct tms_layout {
     int64_t pp; /* stage of its component's pipeline */
     int64_t pid[TMS_TRACK_COUNT];
     int64_t tid[TMS_TRACK_COUNT];
-} tms_layout;
+} tms_placement;
 
 /* Whether a track is a row of the GPU. */
 static inline bool tms_track_gpu(tms_track track) {
@@ -47,41 +47,41 @@ static inline bool tms_track_gpu(tms_track track) {
 }
 
 /* The place of a rank: ranks fill one host after another. */
-static inline tms_layout tms_layout_of(const tms_config *config, int64_t rank) {
+static inline tms_placement tms_placement_of(const tms_config *config, int64_t rank) {
     int64_t dp = tms_config_dp(config);
-    tms_layout layout = {.rank = rank,
-                         .host = rank / config->host_ranks,
-                         .device = rank % config->host_ranks,
-                         .tp = rank % config->tp,
-                         .dp = rank / config->tp % dp,
-                         .pp = rank / (config->tp * dp) % config->pp};
+    tms_placement placement = {.rank = rank,
+                               .host = rank / config->host_ranks,
+                               .device = rank % config->host_ranks,
+                               .tp = rank % config->tp,
+                               .dp = rank / config->tp % dp,
+                               .pp = rank / (config->tp * dp) % config->pp};
     int64_t pid = 1000 + rank;
 
     for (int track = 0; track < TMS_TRACK_COUNT; track++) {
-        layout.pid[track] = tms_track_gpu((tms_track)track) ? layout.device : pid;
+        placement.pid[track] = tms_track_gpu((tms_track)track) ? placement.device : pid;
         /* Streams differ on purpose: a reader that matches collectives by stream number must
          * fail. */
-        layout.tid[track] = 20 + 8 * (track - TMS_TRACK_COMM) + 4 * (rank % 2);
+        placement.tid[track] = 20 + 8 * (track - TMS_TRACK_COMM) + 4 * (rank % 2);
     }
-    layout.tid[TMS_TRACK_HOST] = pid;
-    layout.tid[TMS_TRACK_AUTOGRAD] = pid + 100000;
-    layout.tid[TMS_TRACK_COMPUTE] = 7;
-    return layout;
+    placement.tid[TMS_TRACK_HOST] = pid;
+    placement.tid[TMS_TRACK_AUTOGRAD] = pid + 100000;
+    placement.tid[TMS_TRACK_COMPUTE] = 7;
+    return placement;
 }
 
 /* Whether a rank has the track at all. The data-parallel stream is there even where nothing is
  * reduced, as the job of one group has always had it. */
-static inline bool tms_layout_used(const tms_config *config, const tms_layout *layout,
-                                   tms_track track) {
+static inline bool tms_placement_used(const tms_config *config, const tms_placement *placement,
+                                      tms_track track) {
     switch (track) {
     case TMS_TRACK_COMM:
         return tms_config_plain(config) || tms_config_dp(config) > 1;
     case TMS_TRACK_TENSOR:
         return config->tp > 1;
     case TMS_TRACK_PREVIOUS:
-        return layout->pp > 0;
+        return placement->pp > 0;
     case TMS_TRACK_NEXT:
-        return layout->pp < config->pp - 1;
+        return placement->pp < config->pp - 1;
     case TMS_TRACK_WORLD:
         return !tms_config_plain(config) && tms_config_world(config);
     case TMS_TRACK_HOST:

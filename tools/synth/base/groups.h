@@ -1,13 +1,13 @@
 /* Who communicates with whom: process groups, and the schedule of a step's collectives. */
-#ifndef TMERGE_SYNTH_TOPO_H
-#define TMERGE_SYNTH_TOPO_H
+#ifndef TMERGE_SYNTH_GROUPS_H
+#define TMERGE_SYNTH_GROUPS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "config.h"
 #include "error.h"
-#include "layout.h"
+#include "placement.h"
 
 /* What a communicator is to a rank; a rank has at most one of each. */
 typedef enum tms_role {
@@ -55,27 +55,28 @@ typedef struct tms_channel {
 
 /* A part is one rank's share in one collective. The parts of a step stand channel by channel,
  * collective by collective, member by member. */
-typedef struct tms_topo {
+typedef struct tms_groups {
     const tms_config *config; /* borrowed */
     tms_channel *channels;    /* [n_channels], owned */
     int64_t n_channels;
     int64_t n_instances; /* per step, of all channels */
     int64_t n_parts;     /* the same */
-} tms_topo;
+} tms_groups;
 
 /**
  * Lists the communicators of a job.
  *
  * @param config  checked; kept by reference
- * @param topo    set only on TMS_OK; free with tms_topo_free
+ * @param groups  set only on TMS_OK; free with tms_groups_free
  * @return        TMS_OK; TMS_ERR_FAULT out of memory
  */
-tms_status tms_topo_init(tms_topo *topo, const tms_config *config, tms_error *err);
+tms_status tms_groups_init(tms_groups *groups, const tms_config *config, tms_error *err);
 
-void tms_topo_free(tms_topo *topo);
+void tms_groups_free(tms_groups *groups);
 
 /* The communicator that a rank has in a role; NULL where it has none. */
-const tms_channel *tms_topo_channel(const tms_topo *topo, const tms_layout *layout, tms_role role);
+const tms_channel *tms_groups_channel(const tms_groups *groups, const tms_placement *placement,
+                                      tms_role role);
 
 /* Where one rank's part stands among the parts of a step. */
 static inline int64_t tms_channel_part(const tms_channel *channel, int64_t index, int64_t rank) {
