@@ -31,7 +31,7 @@ tms_span tms_cpu_open(tms_sim *sim, tms_kind kind, int64_t value) {
                        .track = sim->thread};
     tms_span result = {.begin_ns = sim->cpu_ns, .parent_id = sim->op_id};
 
-    result.event = tms_events_push(sim->out, &event);
+    result.event = tms_events_push(sim->events, &event);
     /* GPU work links to operators: annotations in between do not change the link. */
     if (tms_kind_get(kind)->shape == TMS_SHAPE_OP) {
         sim->op_id = event.external_id;
@@ -42,7 +42,7 @@ tms_span tms_cpu_open(tms_sim *sim, tms_kind kind, int64_t value) {
 
 void tms_cpu_close(tms_sim *sim, tms_span opened) {
     tms_cpu_spend(sim, 300, 700);
-    sim->out->items[opened.event].duration_ns = sim->cpu_ns - opened.begin_ns;
+    sim->events->items[opened.event].duration_ns = sim->cpu_ns - opened.begin_ns;
     sim->op_id = opened.parent_id;
 }
 
@@ -55,7 +55,7 @@ int64_t tms_cpu_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t high_n
 
     tms_cpu_spend(sim, low_ns, high_ns);
     event.duration_ns = sim->cpu_ns - event.begin_ns;
-    (void)tms_events_push(sim->out, &event);
+    (void)tms_events_push(sim->events, &event);
     tms_cpu_spend(sim, 200, 500);
     return event.begin_ns;
 }
@@ -68,16 +68,16 @@ static void launch(tms_sim *sim, tms_kind kind, int64_t duration_ns, int64_t byt
                                                   : TMS_RT_LAUNCH;
     tms_event event = {
         .duration_ns = duration_ns, .value = bytes, .kind = kind, .track = TMS_TRACK_COMPUTE};
-    tms_op op = {.kind = TMS_DO_WORK, .duration_ns = duration_ns};
+    tms_task task = {.kind = TMS_DO_WORK, .duration_ns = duration_ns};
 
     event.launch_ns = tms_cpu_call(sim, caller, 3500, 6500);
     event.correlation = sim->correlation;
     event.external_id = sim->op_id;
     /* A launch takes about 1 us to reach an idle GPU; kernels in a queue follow with a gap. */
-    op.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
-    op.gap_ns = tms_rng_range(&sim->rng, 600, 1400);
-    op.index = tms_events_push(sim->out, &event);
-    tms_sim_queue(sim, &op);
+    task.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
+    task.gap_ns = tms_rng_range(&sim->rng, 600, 1400);
+    task.index = tms_events_push(sim->events, &event);
+    tms_sim_queue(sim, &task);
 }
 
 void tms_cpu_compute(tms_sim *sim, tms_kind kind, int64_t ppm) {
@@ -116,7 +116,7 @@ void tms_cpu_allocate(tms_sim *sim, int64_t bytes) {
     tms_event event = {
         .begin_ns = sim->cpu_ns, .value = bytes, .kind = TMS_INSTANT_MEMORY, .track = sim->thread};
 
-    (void)tms_events_push(sim->out, &event);
+    (void)tms_events_push(sim->events, &event);
 }
 
 /* Torch counts collectives per group, sends and receives per rank and group. */
@@ -161,7 +161,7 @@ static size_t add_comm(tms_sim *sim, tms_role role, tms_message message) {
 
 /* Notes for the writer to which collective an operator or annotation belongs. */
 static void mark(tms_sim *sim, size_t event, size_t index) {
-    sim->out->items[event].comm = index + 1;
+    sim->events->items[event].comm = index + 1;
 }
 
 size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
@@ -169,7 +169,7 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
     size_t index;
     tms_span comms;
     tms_span annotation;
-    tms_op op = {.kind = TMS_DO_ARRIVE};
+    tms_task task = {.kind = TMS_DO_ARRIVE};
     tms_comm part = {0};
 
     /* Where nothing but data parallelism is, the job's group is the data-parallel one. */
@@ -187,11 +187,11 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
     part.annotation_id = sim->external_id;
     part.launch_ns = tms_cpu_call(sim, TMS_RT_LAUNCH_EX, 6000, 9000);
     part.correlation = sim->correlation;
-    op.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
+    task.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
     /* NCCL's stream sees the event of the compute stream a little later than it happens. */
-    op.gap_ns = tms_rng_range(&sim->rng, 1200, 2400);
-    op.index = index;
-    tms_sim_queue(sim, &op);
+    task.gap_ns = tms_rng_range(&sim->rng, 1200, 2400);
+    task.index = index;
+    tms_sim_queue(sim, &task);
     tms_cpu_close(sim, annotation);
     tms_cpu_close(sim, comms);
     if (index < sim->n_comms) {
@@ -204,9 +204,9 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
 }
 
 void tms_cpu_depend(tms_sim *sim, size_t comm) {
-    tms_op op = {.kind = TMS_DO_WAIT, .index = comm};
+    tms_task task = {.kind = TMS_DO_WAIT, .index = comm};
 
-    tms_sim_queue(sim, &op);
+    tms_sim_queue(sim, &task);
 }
 
 void tms_cpu_await(tms_sim *sim, size_t comm) {
@@ -232,10 +232,10 @@ void tms_cpu_push_comms(tms_sim *sim) {
         if (comm->what == TMS_ALL_REDUCE && comm->dtype == TMS_DTYPE_FLOAT) {
             event.kind = TMS_GPU_ALL_REDUCE_FLOAT;
         }
-        comm->kernel_event = tms_events_push(sim->out, &event);
+        comm->kernel_event = tms_events_push(sim->events, &event);
         /* The annotation's copy on the GPU has the same times, before the writer widens it. */
         event.kind = info->gpu_annotation;
         event.external_id = comm->annotation_id;
-        comm->annotation_event = tms_events_push(sim->out, &event);
+        comm->annotation_event = tms_events_push(sim->events, &event);
     }
 }

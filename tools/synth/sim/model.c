@@ -4,7 +4,7 @@
 #include "model.h"
 
 #include "cpu.h"
-#include "flow.h"
+#include "gpu.h"
 
 /* Kernels that a layer has too many with --fault small-kernels, and how long they run. */
 #define SMALL_KERNELS 20
@@ -153,7 +153,7 @@ static void copy_pageable(tms_sim *sim) {
     tms_event event = {.kind = TMS_RT_STREAM_SYNCHRONIZE, .track = sim->thread};
 
     tms_cpu_copy(sim, TMS_GPU_MEMCPY_PAGEABLE, PAGEABLE_FACTOR * TMS_BATCH_BYTES);
-    (void)tms_flow_advance(sim, NULL);
+    (void)tms_gpu_advance(sim, NULL);
     event.begin_ns = sim->cpu_ns;
     event.correlation = ++sim->correlation;
     event.external_id = sim->op_id;
@@ -163,7 +163,7 @@ static void copy_pageable(tms_sim *sim) {
     }
     tms_cpu_spend(sim, 1000, 2000);
     event.duration_ns = sim->cpu_ns - event.begin_ns;
-    (void)tms_events_push(sim->out, &event);
+    (void)tms_events_push(sim->events, &event);
 }
 
 /* The host prepares a batch and sends it to the GPU. */

@@ -1,17 +1,17 @@
 /* First pass: all ranks step by step, with nothing recorded.
  *
  * Each rank's CPU runs its step alone, for it waits for the GPU at the end only. Then the ranks go
- * through their operations in turns: one that needs the end of a collective to which not all have
- * come is laid aside, and taken up again by the last one to come. Since all members of a group
- * launch its collectives in one order, and no operation needs a later one, somebody can always go
- * on; the order of turns has no influence on any time. */
+ * through their tasks in turns: one that needs the end of a collective to which not all have come
+ * is laid aside, and taken up again by the last one to come. Since all members of a group launch
+ * its collectives in one order, and no task needs a later one, somebody can always go on; the order
+ * of turns has no influence on any time. */
 #include "plan.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow.h"
+#include "gpu.h"
 #include "mishaps.h"
 #include "simulated_rank.h"
 #include "step.h"
@@ -193,7 +193,7 @@ static tms_status run_step(run *r, tms_events *unused, tms_error *err) {
         draw(r, i, &rng);
     }
     while (r->n_ready > 0) {
-        done += tms_flow_advance(&r->sims[r->ready[--r->n_ready]], &network);
+        done += tms_gpu_advance(&r->sims[r->ready[--r->n_ready]], &network);
     }
     if (done < config->ranks) {
         return tms_fail(err, TMS_ERR_FAULT, "the simulated ranks wait for one another");

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "flow.h"
+#include "gpu.h"
 #include "mishaps.h"
 #include "step.h"
 
@@ -57,7 +57,7 @@ static tms_status step(tms_replay *replay, tms_error *err) {
     tms_events_clear(&replay->events);
     /* The head's random numbers come from (seed, rank, step): the same as in the plan. */
     tms_step_head(sim, &replay->events);
-    if (sim->out_of_memory || !tms_flow_advance(sim, &network)) {
+    if (sim->out_of_memory || !tms_gpu_advance(sim, &network)) {
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for the operations of one step");
     }
     tms_step_tail(sim);

@@ -42,12 +42,12 @@ static void *grow(tms_sim *sim, void *items, size_t count, size_t *capacity, siz
     return grown;
 }
 
-void tms_sim_queue(tms_sim *sim, const tms_op *op) {
-    tms_op *ops = grow(sim, sim->ops, sim->n_ops, &sim->ops_capacity, sizeof *ops);
+void tms_sim_queue(tms_sim *sim, const tms_task *task) {
+    tms_task *tasks = grow(sim, sim->tasks, sim->n_tasks, &sim->tasks_capacity, sizeof *tasks);
 
-    if (ops != NULL) {
-        sim->ops = ops;
-        ops[sim->n_ops++] = *op;
+    if (tasks != NULL) {
+        sim->tasks = tasks;
+        tasks[sim->n_tasks++] = *task;
     }
 }
 
@@ -63,7 +63,7 @@ tms_comm *tms_sim_add_comm(tms_sim *sim) {
 }
 
 void tms_sim_free(tms_sim *sim) {
-    free(sim->ops);
+    free(sim->tasks);
     free(sim->comms);
     memset(sim, 0, sizeof *sim);
 }

@@ -24,8 +24,8 @@ static void begin_step(tms_sim *sim) {
     sim->thread = TMS_TRACK_HOST;
     sim->op_id = 0;
     sim->gpu_begin_ns = 0;
-    sim->n_ops = 0;
-    sim->next_op = 0;
+    sim->n_tasks = 0;
+    sim->next_task = 0;
     sim->n_comms = 0;
     sim->n_pushed = 0;
     memset(sim->role_count, 0, sizeof sim->role_count);
@@ -35,15 +35,15 @@ static void begin_step(tms_sim *sim) {
     sim->step_id = sim->external_id;
 }
 
-void tms_step_head(tms_sim *sim, tms_events *out) {
-    sim->out = out;
+void tms_step_head(tms_sim *sim, tms_events *events) {
+    sim->events = events;
     begin_step(sim);
     tms_model_step(sim);
     for (int role = 0; role < TMS_ROLE_COUNT; role++) {
-        tms_op op = {.kind = TMS_DO_DRAIN, .index = sim->role_last[role] - 1};
+        tms_task task = {.kind = TMS_DO_DRAIN, .index = sim->role_last[role] - 1};
 
         if (sim->role_last[role] != 0) {
-            tms_sim_queue(sim, &op);
+            tms_sim_queue(sim, &task);
         }
     }
 }
@@ -52,15 +52,15 @@ void tms_step_head(tms_sim *sim, tms_events *out) {
 static void complete_comms(tms_sim *sim) {
     for (size_t i = 0; i < sim->n_comms; i++) {
         const tms_comm *comm = &sim->comms[i];
-        tms_event *kernel = &sim->out->items[comm->kernel_event];
-        tms_event *annotation = &sim->out->items[comm->annotation_event];
+        tms_event *kernel = &sim->events->items[comm->kernel_event];
+        tms_event *annotation = &sim->events->items[comm->annotation_event];
 
         kernel->begin_ns = comm->begin_ns;
         kernel->duration_ns = comm->end_ns - comm->begin_ns;
         annotation->begin_ns = comm->begin_ns;
         annotation->duration_ns = comm->end_ns - comm->begin_ns;
     }
-    sim->out->comms = sim->comms;
+    sim->events->comms = sim->comms;
 }
 
 /* Waits for the GPU, so that every event of the step lies inside its annotation. */
@@ -77,13 +77,13 @@ static void synchronize(tms_sim *sim) {
     tms_cpu_spend(sim, 2000, 4000);
     sim->cpu_ns = max_ns(sim->cpu_ns, free_ns + tms_rng_range(&sim->rng, 3000, 6000));
     event.duration_ns = sim->cpu_ns - event.begin_ns;
-    (void)tms_events_push(sim->out, &event);
+    (void)tms_events_push(sim->events, &event);
 }
 
 /* The step's annotations, then the moment between two steps in which the profiler turns its page.
  */
 static void end_step(tms_sim *sim) {
-    tms_events *out = sim->out;
+    tms_events *events = sim->events;
     tms_event event = {.begin_ns = sim->gpu_begin_ns,
                        .duration_ns = sim->compute_free_ns - sim->gpu_begin_ns,
                        .external_id = sim->step_id,
@@ -91,12 +91,12 @@ static void end_step(tms_sim *sim) {
                        .kind = TMS_GPU_ANN_STEP,
                        .track = TMS_TRACK_COMPUTE};
 
-    (void)tms_events_push(out, &event);
+    (void)tms_events_push(events, &event);
     tms_cpu_spend(sim, 8000, 12000);
-    out->items[sim->step_event].duration_ns = sim->cpu_ns - sim->step_begin_ns;
-    out->step = event.value;
-    out->step_begin_ns = sim->step_begin_ns;
-    out->step_end_ns = sim->cpu_ns;
+    events->items[sim->step_event].duration_ns = sim->cpu_ns - sim->step_begin_ns;
+    events->step = event.value;
+    events->step_begin_ns = sim->step_begin_ns;
+    events->step_end_ns = sim->cpu_ns;
     tms_cpu_spend(sim, 5000, 20000);
     sim->step++;
 }

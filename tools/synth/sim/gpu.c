@@ -1,5 +1,5 @@
 /* Streams in order, and what they wait for. */
-#include "flow.h"
+#include "gpu.h"
 
 /* Whatever waits for two things begins with the later one. */
 static int64_t max_ns(int64_t a, int64_t b) {
@@ -7,19 +7,19 @@ static int64_t max_ns(int64_t a, int64_t b) {
 }
 
 /* Work takes its turn on the compute stream. */
-static void work(tms_sim *sim, const tms_op *op) {
-    int64_t begin_ns = max_ns(op->reached_ns, sim->compute_free_ns + op->gap_ns);
+static void work(tms_sim *sim, const tms_task *task) {
+    int64_t begin_ns = max_ns(task->reached_ns, sim->compute_free_ns + task->gap_ns);
 
-    sim->out->items[op->index].begin_ns = begin_ns;
-    sim->compute_free_ns = begin_ns + op->duration_ns;
+    sim->events->items[task->index].begin_ns = begin_ns;
+    sim->compute_free_ns = begin_ns + task->duration_ns;
     if (sim->gpu_begin_ns == 0) {
         sim->gpu_begin_ns = begin_ns;
     }
 }
 
 /* A collective's kernel follows the one before on its stream, whose end must be known. */
-static bool arrive(tms_sim *sim, const tms_op *op, const tms_network *network) {
-    tms_comm *comm = &sim->comms[op->index];
+static bool arrive(tms_sim *sim, const tms_task *task, const tms_network *network) {
+    tms_comm *comm = &sim->comms[task->index];
     int64_t free_ns = sim->comm_free_ns[comm->role];
 
     if (comm->previous != 0) {
@@ -31,26 +31,26 @@ static bool arrive(tms_sim *sim, const tms_op *op, const tms_network *network) {
         free_ns = previous->end_ns;
     }
     network->arrive(network->context, sim, comm,
-                    max_ns(op->reached_ns, sim->compute_free_ns + op->gap_ns), free_ns);
+                    max_ns(task->reached_ns, sim->compute_free_ns + task->gap_ns), free_ns);
     return true;
 }
 
-/* One operation; false where it has to wait. */
-static bool run(tms_sim *sim, const tms_op *op, const tms_network *network) {
+/* One task; false where it has to wait. */
+static bool run(tms_sim *sim, const tms_task *task, const tms_network *network) {
     tms_comm *comm;
 
-    if (op->kind == TMS_DO_WORK) {
-        work(sim, op);
+    if (task->kind == TMS_DO_WORK) {
+        work(sim, task);
         return true;
     }
-    if (op->kind == TMS_DO_ARRIVE) {
-        return arrive(sim, op, network);
+    if (task->kind == TMS_DO_ARRIVE) {
+        return arrive(sim, task, network);
     }
-    comm = &sim->comms[op->index];
+    comm = &sim->comms[task->index];
     if (!network->ended(network->context, sim, comm)) {
         return false;
     }
-    if (op->kind == TMS_DO_WAIT) {
+    if (task->kind == TMS_DO_WAIT) {
         sim->compute_free_ns = max_ns(sim->compute_free_ns, comm->end_ns);
     } else {
         sim->comm_free_ns[comm->role] = comm->end_ns;
@@ -58,9 +58,9 @@ static bool run(tms_sim *sim, const tms_op *op, const tms_network *network) {
     return true;
 }
 
-bool tms_flow_advance(tms_sim *sim, const tms_network *network) {
-    while (sim->next_op < sim->n_ops && run(sim, &sim->ops[sim->next_op], network)) {
-        sim->next_op++;
+bool tms_gpu_advance(tms_sim *sim, const tms_network *network) {
+    while (sim->next_task < sim->n_tasks && run(sim, &sim->tasks[sim->next_task], network)) {
+        sim->next_task++;
     }
-    return sim->next_op == sim->n_ops;
+    return sim->next_task == sim->n_tasks;
 }

@@ -1,7 +1,7 @@
 /* When the GPU does what a step's head has queued: the one mechanism for kernels, collectives and
  * sends. */
-#ifndef TMERGE_SYNTH_FLOW_H
-#define TMERGE_SYNTH_FLOW_H
+#ifndef TMERGE_SYNTH_GPU_H
+#define TMERGE_SYNTH_GPU_H
 
 #include <stdbool.h>
 
@@ -21,15 +21,15 @@ typedef struct tms_network {
 } tms_network;
 
 /**
- * Goes on with a rank's operations until all are done, or one needs a collective whose end nobody
+ * Goes on with a rank's tasks until all are done, or one needs a collective whose end nobody
  * knows yet.
  *
- * Operations are taken in the order of their launches on whatever stream: what one depends on is
+ * Tasks are taken in the order of their launches on whatever stream: what one depends on is
  * always before it. That a rank stops here delays nothing in the simulated time.
  *
  * @param network  may be NULL where no collective has been queued yet
  * @return         whether all are done
  */
-bool tms_flow_advance(tms_sim *sim, const tms_network *network);
+bool tms_gpu_advance(tms_sim *sim, const tms_network *network);
 
 #endif
