@@ -1,13 +1,13 @@
-/* Writes events: constant text from texts.c with numbers in between. This is the inner loop of the
- * program; it formats no text that could be made once per file. */
+/* Writes events: constant text from kineto_texts.c with numbers in between. This is the inner loop
+ * of the program; it formats no text that could be made once per file. */
 #include "kineto.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
+#include "kineto_frame.h"
+#include "kineto_texts.h"
 #include "synth/base/rng.h"
-#include "texts.h"
 
 /* What the allocator holds when the recording begins: weights and optimizer state [B]. */
 #define ALLOCATED_BYTES INT64_C(8589934592)
@@ -20,7 +20,7 @@ struct tms_kineto {
     const tms_config *config; /* borrowed */
     tms_out *out;             /* borrowed */
     tms_placement placement;
-    tms_texts texts;
+    tms_kineto_texts texts;
     int64_t count;           /* events that a reader has to count */
     int64_t op_index;        /* the next "Ev Idx" */
     int64_t allocated_bytes; /* as of the last [memory] event */
@@ -38,11 +38,11 @@ tms_status tms_kineto_begin(tms_kineto **kineto, const tms_groups *groups, int64
     made->out = out;
     made->placement = tms_placement_of(groups->config, rank);
     made->allocated_bytes = ALLOCATED_BYTES;
-    if (!tms_texts_make(&made->texts, groups, &made->placement)) {
+    if (!tms_kineto_texts_make(&made->texts, groups, &made->placement)) {
         tms_kineto_free(made);
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for the texts of a trace");
     }
-    tms_frame_header(out, groups, &made->placement);
+    tms_kineto_header(out, groups, &made->placement);
     *kineto = made;
     return TMS_OK;
 }
@@ -232,7 +232,7 @@ static void write_name_number(tms_kineto *kineto, const tms_event *event, const 
  * that it belongs to, NULL for most. */
 static void write_event(tms_kineto *kineto, const tms_event *event, const tms_comm *comm) {
     const tms_kind_info *info = tms_kind_get(event->kind);
-    const tms_text *text = &kineto->texts.of[event->kind][event->track];
+    const tms_kineto_text *text = &kineto->texts.of[event->kind][event->track];
     const char *p = text->text;
     tms_out *out = kineto->out;
     /* Kineto widens the GPU copies of annotations by 1 ns on each side. */
@@ -285,7 +285,7 @@ void tms_kineto_end(tms_kineto *kineto, int64_t begin_ns, int64_t end_ns, const 
     tms_window window = {begin_ns - TMS_BASE_NS, end_ns - TMS_BASE_NS};
 
     kineto->count +=
-        tms_frame_footer(kineto->out, kineto->config, &kineto->placement, window, name);
+        tms_kineto_footer(kineto->out, kineto->config, &kineto->placement, window, name);
 }
 
 int64_t tms_kineto_count(const tms_kineto *kineto) {
@@ -296,6 +296,6 @@ void tms_kineto_free(tms_kineto *kineto) {
     if (kineto == NULL) {
         return;
     }
-    tms_texts_free(&kineto->texts);
+    tms_kineto_texts_free(&kineto->texts);
     free(kineto);
 }

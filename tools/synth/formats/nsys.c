@@ -17,7 +17,8 @@
 #include "synth/sim/clock.h"
 #include "writer.h"
 
-/* In the place of a step's number; for others see mishaps.c, simulated_rank.c and frame.c. */
+/* In the place of a step's number; for others see mishaps.c, simulated_rank.c and kineto_frame.c.
+ */
 #define SESSION_STREAM (UINT64_MAX - 3)
 
 /* Event types of NVTX_EVENTS. */

@@ -1,5 +1,5 @@
 /* Values are those of real exports where they mean something to a reader; the card is the one that
- * the Kineto form describes (see frame.c). */
+ * the Kineto form describes (see kineto_frame.c). */
 #include "nsys_facts.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #define LOSS_STREAM (UINT64_MAX - 2)
 #define LATE_STREAM (UINT64_MAX - 5)
 
-/* In the place of a step's number; for others see simulated_rank.c, frame.c and nsys.c. */
+/* In the place of a step's number; for others see simulated_rank.c, kineto_frame.c and nsys.c. */
 #define SKEW_STREAM (UINT64_MAX - 2)
 
 /* Greatest common divisor. */

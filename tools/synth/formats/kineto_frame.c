@@ -1,7 +1,7 @@
 /* The parts of a trace file around its events, in the layout of Kineto from 2025-03 on, when
  * baseTimeNanoseconds came to stand before the events. Blanks and line breaks are its own: some
  * readers split files at them. */
-#include "frame.h"
+#include "kineto_frame.h"
 
 #include <stdio.h>
 
@@ -77,7 +77,7 @@ static void distributed_info(tms_out *out, const tms_groups *groups,
     tms_out_string(out, "], \"nccl_version\": \"2.28.9\"},\n");
 }
 
-void tms_frame_header(tms_out *out, const tms_groups *groups, const tms_placement *placement) {
+void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placement *placement) {
     const tms_config *config = groups->config;
     /* The second argument keeps the number apart from all that steps draw. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)placement->rank, UINT64_MAX - 1);
@@ -160,8 +160,8 @@ static void thread(tms_out *out, int64_t ts_ns, const tms_placement *placement, 
     end_metadata(out);
 }
 
-int64_t tms_frame_footer(tms_out *out, const tms_config *config, const tms_placement *placement,
-                         tms_window window, const char *name) {
+int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_placement *placement,
+                          tms_window window, const char *name) {
     int64_t begin_ns = window.begin_ns;
     int64_t end_ns = window.end_ns;
 

@@ -1,6 +1,6 @@
 /* Makes the constant texts of a file. It runs once per file, so it may use printf and memory
  * streams; what it makes is what the writing loop copies. */
-#include "texts.h"
+#include "kineto_texts.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 /* What the texts of one file have in common. */
 typedef struct maker {
-    tms_texts *texts;
+    tms_kineto_texts *texts;
     const tms_groups *groups;
     const tms_placement *placement;
 } maker;
@@ -141,7 +141,7 @@ static size_t mark(FILE *stream, size_t *before) {
 /* Prints all parts into one string and notes their lengths. */
 static bool make_text(const maker *m, tms_kind kind, tms_track track) {
     const tms_kind_info *info = tms_kind_get(kind);
-    tms_text *made = &m->texts->of[kind][track];
+    tms_kineto_text *made = &m->texts->of[kind][track];
     bool instant = info->shape == TMS_SHAPE_INSTANT;
     size_t size;
     size_t before = 0;
@@ -190,7 +190,8 @@ static bool possible(const maker *m, tms_kind kind, tms_track track) {
            tms_placement_used(m->groups->config, m->placement, track);
 }
 
-bool tms_texts_make(tms_texts *texts, const tms_groups *groups, const tms_placement *placement) {
+bool tms_kineto_texts_make(tms_kineto_texts *texts, const tms_groups *groups,
+                           const tms_placement *placement) {
     maker m = {texts, groups, placement};
 
     for (int role = 0; role < TMS_ROLE_COUNT; role++) {
@@ -209,7 +210,7 @@ bool tms_texts_make(tms_texts *texts, const tms_groups *groups, const tms_placem
     return true;
 }
 
-void tms_texts_free(tms_texts *texts) {
+void tms_kineto_texts_free(tms_kineto_texts *texts) {
     for (int kind = 0; kind < TMS_KIND_COUNT; kind++) {
         for (int track = 0; track < TMS_TRACK_COUNT; track++) {
             free(texts->of[kind][track].text);

@@ -1,6 +1,6 @@
 /* What stands before and after the events of a Kineto trace. */
-#ifndef TMERGE_SYNTH_FRAME_H
-#define TMERGE_SYNTH_FRAME_H
+#ifndef TMERGE_SYNTH_KINETO_FRAME_H
+#define TMERGE_SYNTH_KINETO_FRAME_H
 
 #include <stdint.h>
 
@@ -16,7 +16,7 @@ typedef struct tms_window {
 } tms_window;
 
 /* Writes the job's description up to the opening bracket of the events. */
-void tms_frame_header(tms_out *out, const tms_groups *groups, const tms_placement *placement);
+void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placement *placement);
 
 /**
  * Writes the metadata events, the profiler's span and marks, and closes the file.
@@ -24,7 +24,7 @@ void tms_frame_header(tms_out *out, const tms_groups *groups, const tms_placemen
  * @param name  of the trace
  * @return      how many duration and instant events were among them
  */
-int64_t tms_frame_footer(tms_out *out, const tms_config *config, const tms_placement *placement,
-                         tms_window window, const char *name);
+int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_placement *placement,
+                          tms_window window, const char *name);
 
 #endif

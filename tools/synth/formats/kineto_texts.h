@@ -1,7 +1,7 @@
 /* The constant text around the numbers of each kind of event, made once per file: what makes
  * writing an event a few copies. */
-#ifndef TMERGE_SYNTH_TEXTS_H
-#define TMERGE_SYNTH_TEXTS_H
+#ifndef TMERGE_SYNTH_KINETO_TEXTS_H
+#define TMERGE_SYNTH_KINETO_TEXTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,28 +14,29 @@
 /* The text of a kind on a track. Its parts stand one behind another and are written as
  *   head [step number] place ts ["dur"] open [External id] middle number [more] tail
  * and, where it belongs to a collective, that one's members and the closing brackets. */
-typedef struct tms_text {
+typedef struct tms_kineto_text {
     char *text;  /* owned */
     size_t head; /* lengths of the parts [bytes] */
     size_t place;
     size_t open;
     size_t middle;
     size_t tail;
-} tms_text;
+} tms_kineto_text;
 
-typedef struct tms_texts {
-    tms_text of[TMS_KIND_COUNT][TMS_TRACK_COUNT];
+typedef struct tms_kineto_texts {
+    tms_kineto_text of[TMS_KIND_COUNT][TMS_TRACK_COUNT];
     char *group[TMS_ROLE_COUNT]; /* owned: JSON members that describe a process group; NULL where
                                     the rank has none */
-} tms_texts;
+} tms_kineto_texts;
 
 /**
  * Makes the texts of one rank's file.
  * @param texts  zeroed before; to be freed whatever the result
  * @return       false when memory runs out
  */
-bool tms_texts_make(tms_texts *texts, const tms_groups *groups, const tms_placement *placement);
+bool tms_kineto_texts_make(tms_kineto_texts *texts, const tms_groups *groups,
+                           const tms_placement *placement);
 
-void tms_texts_free(tms_texts *texts);
+void tms_kineto_texts_free(tms_kineto_texts *texts);
 
 #endif
