@@ -63,12 +63,12 @@ static void wait_and_transfer_add_up_to_the_kernel(void **state) {
     for (int64_t i = 0; i < n_parts(&config); i++) {
         int64_t first = i - i % config.ranks;
         int64_t last = first + tms_blame_last(plan.begin_ns + first, config.ranks);
-        tms_part part = tms_blame_split(plan.begin_ns[i], plan.end_ns[i], plan.begin_ns[last]);
+        tms_split split = tms_blame_split(plan.begin_ns[i], plan.end_ns[i], plan.begin_ns[last]);
 
-        assert_int_equal(part.wait_ns + part.transfer_ns, plan.end_ns[i] - plan.begin_ns[i]);
+        assert_int_equal(split.wait_ns + split.transfer_ns, plan.end_ns[i] - plan.begin_ns[i]);
         /* Without jitter a transfer takes what bytes and bandwidth say. */
-        assert_int_equal(part.transfer_ns, tms_config_transfer_ns(&config));
-        assert_true(part.wait_ns >= 0);
+        assert_int_equal(split.transfer_ns, tms_config_transfer_ns(&config));
+        assert_true(split.wait_ns >= 0);
     }
     tms_plan_free(&plan);
 }
@@ -81,10 +81,10 @@ static void wait_ends_with_the_kernel_where_clocks_disagree(void **state) {
     (void)state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        tms_part part = tms_blame_split(10, 40, cases[i].last);
+        tms_split split = tms_blame_split(10, 40, cases[i].last);
 
-        assert_int_equal(part.wait_ns, cases[i].wait);
-        assert_int_equal(part.transfer_ns, cases[i].transfer);
+        assert_int_equal(split.wait_ns, cases[i].wait);
+        assert_int_equal(split.transfer_ns, cases[i].transfer);
     }
 }
 

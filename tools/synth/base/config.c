@@ -83,8 +83,8 @@ static tms_status parse_number(tms_config *config, const tms_option *option, con
         set_value(config, option, value, 0);
         return TMS_OK;
     }
-    tms_config_format(low, option->low, option->digits);
-    tms_config_format(high, option->high, option->digits);
+    tms_config_print(low, option->low, option->digits);
+    tms_config_print(high, option->high, option->digits);
     return tms_fail(err, TMS_ERR_USAGE,
                     "--%s takes a number from %s to %s with at most %lld decimals, not '%s'",
                     option->name, low, high, (long long)option->digits, text);
@@ -351,7 +351,7 @@ void tms_config_help(FILE *to) {
         (void)snprintf(left, sizeof left, "--%s %s", options[i].name, options[i].unit);
         fprintf(to, "      %-24s %s", left, options[i].help);
         if (options[i].type == TMS_OPTION_NUMBER) {
-            tms_config_format(initial, options[i].initial, options[i].digits);
+            tms_config_print(initial, options[i].initial, options[i].digits);
             fprintf(to, " (default %s)", initial);
         } else if (options[i].type == TMS_OPTION_WORD) {
             fprintf(to, " (default %s)", options[i].words[0]);

@@ -135,7 +135,7 @@ const tms_option *tms_config_options(size_t *count);
 int64_t tms_config_value(const tms_config *config, const tms_option *option);
 
 /* Writes a value scaled by 10^digits as a plain decimal number without trailing zeros. */
-void tms_config_format(char text[32], int64_t value, int64_t digits);
+void tms_config_print(char text[32], int64_t value, int64_t digits);
 
 /* "none", "gzip" or "zstd"; static. */
 const char *tms_config_compression_name(tms_compression compress);

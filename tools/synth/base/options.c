@@ -124,7 +124,7 @@ int64_t tms_config_value(const tms_config *config, const tms_option *option) {
     return value;
 }
 
-void tms_config_format(char text[32], int64_t value, int64_t digits) {
+void tms_config_print(char text[32], int64_t value, int64_t digits) {
     int64_t unit = 1;
     int n;
 

@@ -14,14 +14,14 @@
 #define PAGEABLE_FACTOR 16
 
 /* A kernel and its share of a layer's forward time. */
-typedef struct share {
+typedef struct layer_kernel {
     tms_kind kind;
     int64_t ppm;
-} share;
+} layer_kernel;
 
 /* A pass over a layer: its kernels, and the operators around them, which come in pairs. */
 typedef struct pass {
-    const share *kernels;
+    const layer_kernel *kernels;
     int n_kernels;
     tms_kind outer[3];
     tms_kind inner[3];
@@ -29,13 +29,13 @@ typedef struct pass {
 } pass;
 
 /* Adds up to a whole forward time. */
-static const share forward_kernels[] = {
+static const layer_kernel forward_kernels[] = {
     {TMS_GPU_NORM, 40000},      {TMS_GPU_GEMM_QKV, 260000}, {TMS_GPU_FLASH, 200000},
     {TMS_GPU_GEMM_MLP, 440000}, {TMS_GPU_GELU, 60000},
 };
 
 /* Twice the forward time: each product needs the gradient of its input and of its weights. */
-static const share backward_kernels[] = {
+static const layer_kernel backward_kernels[] = {
     {TMS_GPU_GELU_BACKWARD, 90000}, {TMS_GPU_GEMM_DGRAD, 440000},     {TMS_GPU_GEMM_WGRAD, 430000},
     {TMS_GPU_GEMM_DGRAD, 260000},   {TMS_GPU_FLASH_BACKWARD, 450000}, {TMS_GPU_GEMM_WGRAD, 260000},
     {TMS_GPU_NORM_BACKWARD, 70000},

@@ -45,17 +45,17 @@ int tms_share_compare(tms_share a, tms_share b) {
 
 /* A kernel that ends before the last rank has come has no transfer, and waits for as long as it
  * runs: that cannot be for a real all-reduce, but clocks that disagree may show it. */
-tms_part tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns) {
+tms_split tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns) {
     int64_t until_ns = end_ns < last_ns ? end_ns : last_ns;
-    tms_part part = {0, 0};
+    tms_split split = {0, 0};
 
     if (until_ns > begin_ns) {
-        part.wait_ns = until_ns - begin_ns;
+        split.wait_ns = until_ns - begin_ns;
     }
     if (end_ns > last_ns) {
-        part.transfer_ns = end_ns - last_ns;
+        split.transfer_ns = end_ns - last_ns;
     }
-    return part;
+    return split;
 }
 
 int64_t tms_blame_last(const int64_t *begin_ns, int64_t n) {
@@ -124,10 +124,10 @@ static void add_instance(tms_blame *blame, const tms_plan *plan, size_t at,
     for (int64_t p = 0; p < n; p++) {
         size_t i = at + (size_t)p;
         int64_t rank = tms_ranks_at(&channel->ranks, p);
-        tms_part part = tms_blame_split(plan->begin_ns[i], plan->end_ns[i], last_ns);
+        tms_split split = tms_blame_split(plan->begin_ns[i], plan->end_ns[i], last_ns);
 
-        blame->ranks[rank].wait_ns += part.wait_ns;
-        blame->ranks[rank].transfer_ns += part.transfer_ns;
+        blame->ranks[rank].wait_ns += split.wait_ns;
+        blame->ranks[rank].transfer_ns += split.transfer_ns;
         s->arrivals[p] = (arrival){plan->begin_ns[i], rank};
     }
     qsort(s->arrivals, (size_t)n, sizeof *s->arrivals, compare);

@@ -70,17 +70,17 @@ int64_t tms_blame_rank(const tms_blame *blame, const tms_config *config);
 const char *tms_blame_verdict(const tms_blame *blame, const tms_config *config);
 
 /* What one collective is to one rank. */
-typedef struct tms_part {
+typedef struct tms_split {
     int64_t wait_ns;     /* from its begin to the last rank's begin */
     int64_t transfer_ns; /* from there to its end */
-} tms_part;
+} tms_split;
 
 /**
  * Splits a kernel at the last rank's arrival.
  *
  * @param last_ns  begin of the last rank's kernel; all in [ns since the epoch]
  */
-tms_part tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns);
+tms_split tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns);
 
 /* The position of the member that came last: the lowest of equals. `begin_ns` is [n], n at least 1.
  */

@@ -50,7 +50,7 @@ static void option_value(tms_out *out, const tms_config *config, const tms_optio
 
     switch (option->type) {
     case TMS_OPTION_NUMBER:
-        tms_config_format(text, value, option->digits);
+        tms_config_print(text, value, option->digits);
         /* An option that was left out, like --slow-rank, is below zero and has no value. */
         tms_out_string(out, value < 0 ? "null" : text);
         break;
@@ -237,7 +237,7 @@ static void number_list(tms_out *out, const char *name, const int64_t *values, i
 }
 
 /* A kernel's two parts go to two lists, for a reader takes each for a column. */
-static void part_list(tms_out *out, const char *name, const tms_plan *plan, size_t at, int64_t n) {
+static void split_list(tms_out *out, const char *name, const tms_plan *plan, size_t at, int64_t n) {
     int64_t last_ns = plan->begin_ns[at + (size_t)tms_blame_last(plan->begin_ns + at, n)];
     bool wait = name[0] == 'w';
 
@@ -246,10 +246,10 @@ static void part_list(tms_out *out, const char *name, const tms_plan *plan, size
     tms_out_string(out, "\": [");
     for (int64_t r = 0; r < n; r++) {
         size_t i = at + (size_t)r;
-        tms_part part = tms_blame_split(plan->begin_ns[i], plan->end_ns[i], last_ns);
+        tms_split split = tms_blame_split(plan->begin_ns[i], plan->end_ns[i], last_ns);
 
         tms_out_string(out, r > 0 ? ", " : "");
-        tms_out_int(out, wait ? part.wait_ns : part.transfer_ns);
+        tms_out_int(out, wait ? split.wait_ns : split.transfer_ns);
     }
     tms_out_text(out, "]", 1);
 }
@@ -293,8 +293,8 @@ static void collective(tms_out *out, const tms_plan *plan, int64_t step, int64_t
     if (tms_collective_get(instance->what)->synchronises) {
         member(out, "last_rank",
                tms_ranks_at(ranks, tms_blame_last(plan->begin_ns + at, ranks->size)));
-        part_list(out, "wait_ns", plan, at, ranks->size);
-        part_list(out, "transfer_ns", plan, at, ranks->size);
+        split_list(out, "wait_ns", plan, at, ranks->size);
+        split_list(out, "transfer_ns", plan, at, ranks->size);
     }
     tms_out_text(out, "}", 1);
 }
