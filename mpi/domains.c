@@ -3,6 +3,7 @@
 
 #include "agree.h"
 #include "aligner.h"
+#include "base/sorted.h"
 #include "shuffle.h"
 
 /* Drift of a clock that is known beforehand, as a standard deviation: torch.profiler ties its times
@@ -65,7 +66,7 @@ static tm_fact fact_of(const tm_aligner *a, const tm_timeline *timeline) {
 
 static int by_rank(const void *a, const void *b) {
     const tm_fact *x = a, *y = b;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    return tm_order_i64(x->rank, y->rank);
 }
 
 tm_status tm_aligner_gather(tm_aligner *a, tm_error *err) {
@@ -125,7 +126,7 @@ static int difference_owner(const void *record, int n_processes) {
 
 static int by_late_rank(const void *a, const void *b) {
     const tm_clock_late *x = a, *y = b;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    return tm_order_i64(x->rank, y->rank);
 }
 
 /* Sums up for each rank how its ends lie to others. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agree.h"
+#include "base/sorted.h"
 #include "base/vec.h"
 #include "bytes.h"
 #include "timeline/idents.h"
@@ -24,7 +25,7 @@ static void mark(void *context, uint32_t *id) {
 static int compare(tm_text a, tm_text b) {
     size_t size = a.size < b.size ? a.size : b.size;
     int order = size ? memcmp(a.bytes, b.bytes, size) : 0;
-    return order ? order : (a.size > b.size) - (a.size < b.size);
+    return order ? order : tm_order_u64(a.size, b.size);
 }
 
 static int by_text(const void *a, const void *b) {

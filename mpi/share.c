@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "tmerge/timeline.h"
 
 static char lower(char c) {
@@ -66,16 +67,14 @@ typedef struct group {
 
 static int by_rank(const void *a, const void *b) {
     const group *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first);
+    int order = tm_order_i64(x->rank, y->rank);
+    return order ? order : tm_order_u64(x->first, y->first);
 }
 
 static int by_weight(const void *a, const void *b) {
     const group *x = a, *y = b;
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first);
+    int order = tm_order_i64(y->weight, x->weight);
+    return order ? order : tm_order_u64(x->first, y->first);
 }
 
 /* One group for each item first; those of the same rank are then folded into one. */

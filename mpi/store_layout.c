@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "agree.h"
+#include "base/sorted.h"
 
 /* What a process tells of each of its timelines: the rank, then its rows in each table. */
 enum { WORDS = 1 + TM_N_RECORDS };
@@ -55,8 +56,7 @@ static tm_status make_room(exchange *told, tm_store_layout *layout, tm_error *er
 }
 
 static int by_rank(const void *a, const void *b) {
-    int64_t left = ((const tm_store_slot *)a)->rank, right = ((const tm_store_slot *)b)->rank;
-    return (left > right) - (left < right);
+    return tm_order_i64(((const tm_store_slot *)a)->rank, ((const tm_store_slot *)b)->rank);
 }
 
 static void list_slots(const exchange *told, const tm_timeline *const *timelines,

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
+
 bool tm_intervals_add(tm_intervals *set, int64_t begin_ns, int64_t end_ns) {
     if (end_ns <= begin_ns)
         return true;
@@ -20,7 +22,7 @@ bool tm_intervals_add(tm_intervals *set, int64_t begin_ns, int64_t end_ns) {
 
 static int by_begin(const void *a, const void *b) {
     const tm_interval *x = a, *y = b;
-    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+    return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
 /* Behind the ascending run that begins at `at`. */

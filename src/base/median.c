@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
 int64_t tm_round_ratio(int64_t numerator, int64_t denominator) {
     int64_t whole = numerator / denominator, rest = numerator % denominator;
     if (rest < 0)
@@ -10,13 +12,11 @@ int64_t tm_round_ratio(int64_t numerator, int64_t denominator) {
 }
 
 static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
 static int by_real(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return tm_order_real(*(const double *)a, *(const double *)b);
 }
 
 void tm_sort_values(int64_t *values, size_t n) {

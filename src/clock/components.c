@@ -1,6 +1,7 @@
 /* Which domains collectives link, and where to begin: medians over the best-linked pairs. */
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "fit_state.h"
 
 /* Calls for each pair of an event that is looked at: its first anchor with each other one. So every
@@ -97,7 +98,7 @@ tm_status tm_fit_link(tm_fit_state *state, tm_error *err) {
 
 static int by_value(const void *a, const void *b) {
     const tm_fit_vote *x = a, *y = b;
-    return (x->value > y->value) - (x->value < y->value);
+    return tm_order_real(x->value, y->value);
 }
 
 /* Of an even number of equal weights, the mean of the middle two. */

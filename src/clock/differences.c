@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
 enum {
     LEAST_LOG2 = 12, /* kernels shorter than 4 us are one class, those of over 128 ms another */
     DURATIONS = 16,
@@ -15,7 +17,7 @@ enum {
 
 static int by_rank(const void *a, const void *b) {
     const tm_clock_seat *x = a, *y = b;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    return tm_order_i64(x->rank, y->rank);
 }
 
 const tm_clock_seat *tm_clock_seat_of(const tm_clock_seats *seats, int64_t rank) {
@@ -40,21 +42,19 @@ typedef struct operation {
 
 static int by_domain(const void *a, const void *b) {
     const part *x = a, *y = b;
-    if (x->domain != y->domain)
-        return x->domain < y->domain ? -1 : 1;
-    return (x->record->end_ns > y->record->end_ns) - (x->record->end_ns < y->record->end_ns);
+    int order = tm_order_i64(x->domain, y->domain);
+    return order ? order : tm_order_i64(x->record->end_ns, y->record->end_ns);
 }
 
 static int by_host(const void *a, const void *b) {
     const part *x = a, *y = b;
-    if (x->host != y->host)
-        return x->host < y->host ? -1 : 1;
-    return (x->record->end_ns > y->record->end_ns) - (x->record->end_ns < y->record->end_ns);
+    int order = tm_order_i64(x->host, y->host);
+    return order ? order : tm_order_i64(x->record->end_ns, y->record->end_ns);
 }
 
 static int by_end(const void *a, const void *b) {
     const part *x = a, *y = b;
-    return (x->record->end_ns > y->record->end_ns) - (x->record->end_ns < y->record->end_ns);
+    return tm_order_i64(x->record->end_ns, y->record->end_ns);
 }
 
 static uint16_t class_of(uint8_t kind, int64_t shortest_ns) {
@@ -228,11 +228,9 @@ void tm_clock_quiet(const int64_t *counts, bool *classes) {
 
 static int by_rank_and_end(const void *a, const void *b) {
     const tm_clock_difference *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns < y->end_ns ? -1 : 1;
-    return (x->late_ns > y->late_ns) - (x->late_ns < y->late_ns);
+    int order = tm_order_i64(x->rank, y->rank);
+    order = order ? order : tm_order_i64(x->end_ns, y->end_ns);
+    return order ? order : tm_order_i64(x->late_ns, y->late_ns);
 }
 
 static double median_of(double *values, size_t n) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/shared/call_kinds.h"
+#include "base/sorted.h"
 #include "base/vec.h"
 
 /* The columns that both tables share. */
@@ -117,7 +118,7 @@ typedef struct noises {
 static int by_name(const void *a, const void *b) {
     const pair *x = a, *y = b;
     int order = strcmp(x->name, y->name);
-    return order ? order : (y->row[0] > x->row[0]) - (y->row[0] < x->row[0]);
+    return order ? order : tm_order_i64(y->row[0], x->row[0]);
 }
 
 static int64_t change_of(const int64_t ns[2]) {
@@ -126,12 +127,10 @@ static int64_t change_of(const int64_t ns[2]) {
 
 static int by_change(const void *a, const void *b) {
     const pair *x = a, *y = b;
-    int64_t p = llabs(change_of(x->ns)), q = llabs(change_of(y->ns));
-    if (p == q) {
-        p = llabs(change_of(x->host_ns));
-        q = llabs(change_of(y->host_ns));
-    }
-    return p != q ? (p < q) - (p > q) : strcmp(x->name, y->name);
+    int order = tm_order_i64(llabs(change_of(y->ns)), llabs(change_of(x->ns)));
+    order =
+        order ? order : tm_order_i64(llabs(change_of(y->host_ns)), llabs(change_of(x->host_ns)));
+    return order ? order : strcmp(x->name, y->name);
 }
 
 static bool gather(const tm_diff *diff, const char *table, tm_vec *pairs) {

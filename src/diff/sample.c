@@ -4,12 +4,13 @@
 #include <stdlib.h>
 
 #include "base/median.h"
+#include "base/sorted.h"
 
 typedef tm_step_mean value;
 
 static int by_step(const void *a, const void *b) {
     const value *x = a, *y = b;
-    return (x->step > y->step) - (x->step < y->step);
+    return tm_order_i64(x->step, y->step);
 }
 
 /* The row of a rank's step in overlap.step, whose keys they are, or -1. */

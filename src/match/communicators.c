@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "groups.h"
 
 static uint64_t hash_of(const tm_names *names, uint32_t name) {
@@ -27,13 +28,10 @@ tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names
 /* A rank with several traces may have said more in one than in another: that first. */
 static int by_communicator(const void *a, const void *b) {
     const tm_membership *x = a, *y = b;
-    if (x->communicator != y->communicator)
-        return x->communicator < y->communicator ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->n_ranks != y->n_ranks)
-        return x->n_ranks > y->n_ranks ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
+    int order = tm_order_u64(x->communicator, y->communicator);
+    order = order ? order : tm_order_i64(x->rank, y->rank);
+    order = order ? order : tm_order_i64(y->n_ranks, x->n_ranks);
+    return order ? order : tm_order_i64(x->place, y->place);
 }
 
 void tm_memberships_sort(tm_vec *members) {
@@ -51,8 +49,7 @@ static size_t end_of(const tm_vec *members, size_t first) {
 }
 
 static int by_value(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
+    return tm_order_i64(*(const int32_t *)a, *(const int32_t *)b);
 }
 
 /* Addresses the members [first, end) to each of their processes. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
+
 /* Groups repeat over the kernels of a rank; the fields that tell one are remembered. */
 typedef struct known_group {
     uint32_t name, ranks;
@@ -173,11 +175,6 @@ static bool has_rank(const tm_vec *ranks, int64_t rank) {
     return false;
 }
 
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* "0-3,8": ascending ranks as a list of ranges, cut with "..." where there is no room. */
 static void print_ranks(const int64_t *ranks, size_t n, char out[TM_GROUP_TEXT_MAX]) {
     size_t used = 0;
@@ -219,7 +216,7 @@ static tm_group make_group(tm_group_finder *finder, const tm_collective_attr *at
     group.known = known && has_rank(&finder->ranks, finder->timeline->rank);
     group.id = tm_group_hash(0, name.bytes, name.size);
     if (known) {
-        qsort(finder->ranks.data, finder->ranks.n, sizeof(int64_t), by_value);
+        tm_sort_values(finder->ranks.data, finder->ranks.n);
         group.id = tm_group_hash(group.id, finder->ranks.data, finder->ranks.n * sizeof(int64_t));
         if (!more || attr->group_size > TM_GROUP_RANKS_MAX ||
             attr->group_size <= (int32_t)finder->ranks.n)

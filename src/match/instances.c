@@ -2,17 +2,15 @@
 
 #include <stdlib.h>
 
-static int compare_u64(uint64_t a, uint64_t b) {
-    return (a > b) - (a < b);
-}
+#include "base/sorted.h"
 
 static int by_operation(const void *a, const void *b) {
     const tm_comm_record *x = a, *y = b;
-    int order = compare_u64(x->group, y->group);
-    order = order ? order : (x->way > y->way) - (x->way < y->way);
-    order = order ? order : compare_u64(x->key, y->key);
-    order = order ? order : (x->rank > y->rank) - (x->rank < y->rank);
-    return order ? order : (x->event > y->event) - (x->event < y->event);
+    int order = tm_order_u64(x->group, y->group);
+    order = order ? order : tm_order_i64(x->way, y->way);
+    order = order ? order : tm_order_u64(x->key, y->key);
+    order = order ? order : tm_order_i64(x->rank, y->rank);
+    return order ? order : tm_order_i64(x->event, y->event);
 }
 
 static bool same_operation(const tm_comm_record *a, const tm_comm_record *b) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "align.h"
+#include "base/sorted.h"
 #include "groups.h"
 #include "left_out.h"
 #include "records.h"
@@ -33,15 +34,11 @@ static bool same_run(const tm_comm_record *a, const tm_comm_record *b) {
 
 static int by_run(const void *a, const void *b) {
     const tm_comm_record *x = a, *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (lane_of(x) != lane_of(y))
-        return lane_of(x) < lane_of(y) ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns < y->end_ns ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    int order = tm_order_u64(x->group, y->group);
+    order = order ? order : tm_order_u64(lane_of(x), lane_of(y));
+    order = order ? order : tm_order_i64(x->rank, y->rank);
+    order = order ? order : tm_order_i64(x->end_ns, y->end_ns);
+    return order ? order : tm_order_i64(x->event, y->event);
 }
 
 static tm_mark mark_of(const tm_comm_record *record) {

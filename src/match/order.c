@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "run.h"
 
 enum {
@@ -127,9 +128,8 @@ bool tm_order_holds(const tm_end *a, const tm_end *b, size_t n) {
 
 static int by_end(const void *a, const void *b) {
     const tm_end_pair *x = a, *y = b;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns < y->end_ns ? -1 : 1;
-    return (x->lane > y->lane) - (x->lane < y->lane);
+    int order = tm_order_i64(x->end_ns, y->end_ns);
+    return order ? order : tm_order_u64(x->lane, y->lane);
 }
 
 bool tm_order_lanes_meet(tm_end_pair *pairs, size_t n) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "groups.h"
 #include "left_out.h"
 #include "loose.h"
@@ -239,11 +240,9 @@ typedef struct ordered {
 
 static int by_begin(const void *a, const void *b) {
     const ordered *x = a, *y = b;
-    if (x->launch_ns != y->launch_ns)
-        return x->launch_ns < y->launch_ns ? -1 : 1;
-    if (x->begin_ns != y->begin_ns)
-        return x->begin_ns < y->begin_ns ? -1 : 1;
-    return (x->attr > y->attr) - (x->attr < y->attr);
+    int order = tm_order_i64(x->launch_ns, y->launch_ns);
+    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(x->attr, y->attr);
 }
 
 /* The rank's communication kernels as they were launched. */

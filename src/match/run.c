@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "base/median.h"
+#include "base/sorted.h"
+
 /* A partner is looked for among so many marks before and behind the one nearest in end. */
 enum { BESIDE = 4 };
 
@@ -13,9 +16,8 @@ static const int64_t far_ns = INT64_MAX / 4;
 
 static int by_token(const void *a, const void *b) {
     const tm_mark *x = *(tm_mark *const *)a, *y = *(tm_mark *const *)b;
-    if (x->token != y->token)
-        return x->token < y->token ? -1 : 1;
-    return (x > y) - (x < y); /* marks lie ascending in end */
+    int order = tm_order_u64(x->token, y->token);
+    return order ? order : (x > y) - (x < y); /* marks lie ascending in end */
 }
 
 tm_status tm_run_prepare(tm_run *run, tm_error *err) {
@@ -107,16 +109,11 @@ size_t tm_run_sample(size_t k, size_t n) {
     return (size_t)((uint64_t)turned * n >> 32);
 }
 
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 int64_t tm_run_median(int64_t *values, size_t n) {
     if (n == 0)
         return 0;
     if (n > INSERTED)
-        qsort(values, n, sizeof *values, by_value);
+        tm_sort_values(values, n);
     for (size_t i = 1; i < n && n <= INSERTED; i++) {
         int64_t value = values[i];
         size_t k = i;

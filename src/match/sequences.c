@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "left_out.h"
 #include "order.h"
 #include "run.h"
@@ -10,20 +11,16 @@
 /* The same run on all ranks stands together, in the order of the ranks. */
 static int by_run(const void *a, const void *b) {
     const tm_sequence *x = a, *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->lane != y->lane)
-        return x->lane < y->lane ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    int order = tm_order_u64(x->group, y->group);
+    order = order ? order : tm_order_u64(x->lane, y->lane);
+    return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
 static int by_place(const void *a, const void *b) {
     const tm_end *x = a, *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->key > y->key) - (x->key < y->key); /* lane after lane */
+    int order = tm_order_u64(x->group, y->group);
+    order = order ? order : tm_order_i64(x->rank, y->rank);
+    return order ? order : tm_order_u64(x->key, y->key); /* lane after lane */
 }
 
 static bool other_step(int64_t a, int64_t b) {

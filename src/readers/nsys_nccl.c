@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "timeline/classify.h"
 
 /* Where a payload holds a value, by schema. */
@@ -103,18 +104,15 @@ typedef struct nccl_kernel {
 
 static int by_correlation(const void *a, const void *b) {
     const nccl_kernel *x = a, *y = b;
-    if (x->correlation != y->correlation)
-        return x->correlation < y->correlation ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    int order = tm_order_i64(x->correlation, y->correlation);
+    return order ? order : tm_order_i64(x->event, y->event);
 }
 
 static int by_place(const void *a, const void *b) {
     const tm_nsys_range *x = a, *y = b;
-    if (x->track != y->track)
-        return x->track < y->track ? -1 : 1;
-    if (x->begin_ns != y->begin_ns)
-        return x->begin_ns < y->begin_ns ? -1 : 1;
-    return (x->end_ns < y->end_ns) - (x->end_ns > y->end_ns); /* the outer first */
+    int order = tm_order_i64(x->track, y->track);
+    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(y->end_ns, x->end_ns); /* the outer first */
 }
 
 static bool begins_with(tm_text text, const char *start) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "nsys_nccl.h"
 #include "tmerge/timeline.h"
 
@@ -96,9 +97,8 @@ static bool has_process(const tm_vec *pairs, size_t n, int64_t process) {
 
 static int by_device(const void *a, const void *b) {
     const pair *x = a, *y = b;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    return (x->process > y->process) - (x->process < y->process);
+    int order = tm_order_i64(x->device, y->device);
+    return order ? order : tm_order_i64(x->process, y->process);
 }
 
 /* The devices on which a process runs kernels; where it runs none, those that it copies to and

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "match/records.h"
 #include "waits/blame.h"
 
@@ -98,18 +99,15 @@ tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeli
 
 static int by_wait(const void *a, const void *b) {
     const tm_operation *x = *(const tm_operation *const *)a, *y = *(const tm_operation *const *)b;
-    if (x->wait_ns != y->wait_ns)
-        return x->wait_ns > y->wait_ns ? -1 : 1;
-    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+    int order = tm_order_i64(y->wait_ns, x->wait_ns);
+    return order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
 static int by_begin(const void *a, const void *b) {
     const tm_operation *x = *(const tm_operation *const *)a, *y = *(const tm_operation *const *)b;
-    if (x->begin_ns != y->begin_ns)
-        return x->begin_ns < y->begin_ns ? -1 : 1;
-    if (x->first_rank != y->first_rank)
-        return x->first_rank < y->first_rank ? -1 : 1;
-    return (x->first_event > y->first_event) - (x->first_event < y->first_event);
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    order = order ? order : tm_order_i64(x->first_rank, y->first_rank);
+    return order ? order : tm_order_i64(x->first_event, y->first_event);
 }
 
 tm_status tm_operations_choose(tm_operations *operations, size_t n_members, tm_error *err) {
@@ -165,11 +163,9 @@ tm_status tm_operations_gather(tm_operations *operations, const tm_timeline *tim
 
 static int by_operation(const void *a, const void *b) {
     const tm_operation_member *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+    int order = tm_order_i64(x->number, y->number);
+    order = order ? order : tm_order_i64(x->at, y->at);
+    return order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
 static uint32_t narrow(int64_t ns) {

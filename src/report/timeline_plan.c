@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
 /* Parts of a job without steps. */
 enum { N_SLICES = 32 };
 
@@ -149,21 +151,19 @@ typedef struct chooser {
 
 static int by_number(const void *a, const void *b) {
     const step_sum *x = a, *y = b;
-    return (x->number > y->number) - (x->number < y->number);
+    return tm_order_i64(x->number, y->number);
 }
 
 static int by_wait(const void *a, const void *b) {
     const step_sum *x = a, *y = b;
-    if (x->wait_ns != y->wait_ns)
-        return x->wait_ns > y->wait_ns ? -1 : 1;
-    return by_number(a, b);
+    int order = tm_order_i64(y->wait_ns, x->wait_ns);
+    return order ? order : by_number(a, b);
 }
 
 static int by_length(const void *a, const void *b) {
     const step_sum *x = a, *y = b;
-    if (x->longest_ns != y->longest_ns)
-        return x->longest_ns < y->longest_ns ? -1 : 1;
-    return by_number(a, b);
+    int order = tm_order_i64(x->longest_ns, y->longest_ns);
+    return order ? order : by_number(a, b);
 }
 
 static bool sum_steps(chooser *c) {

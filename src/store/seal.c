@@ -7,6 +7,8 @@
 
 #include <isa-l/crc64.h>
 
+#include "base/sorted.h"
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "stored as it lies in memory");
 _Static_assert(sizeof(tm_extent) == 24, "stored");
 
@@ -81,8 +83,7 @@ bool tm_seal_add(tm_vec *extents, uint64_t offset, const void *bytes, size_t siz
 }
 
 static int by_offset(const void *a, const void *b) {
-    uint64_t left = ((const tm_extent *)a)->offset, right = ((const tm_extent *)b)->offset;
-    return (left > right) - (left < right);
+    return tm_order_u64(((const tm_extent *)a)->offset, ((const tm_extent *)b)->offset);
 }
 
 /* Ascending, apart, inside the content, and none longer than a reader makes room for. */

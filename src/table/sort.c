@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "table/rows.h"
 
 /* By which columns rows are ordered: [first, end). Nulls are last in either direction. */
@@ -17,14 +18,14 @@ typedef struct order {
 static int compare_values(tm_type type, const tm_cell *a, const tm_cell *b) {
     switch (type) {
     case TM_REAL:
-        return (a->value.r > b->value.r) - (a->value.r < b->value.r);
+        return tm_order_real(a->value.r, b->value.r);
     case TM_TEXT: /* the byte order of UTF-8 is that of its code points */
         return strcmp(a->value.text, b->value.text);
     case TM_INT:
     case TM_BOOL:
         break;
     }
-    return (a->value.i > b->value.i) - (a->value.i < b->value.i);
+    return tm_order_i64(a->value.i, b->value.i);
 }
 
 static int compare_rows(const order *by, const tm_cell *a, const tm_cell *b) {

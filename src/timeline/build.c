@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/intervals.h"
+#include "base/median.h"
+#include "base/sorted.h"
 #include "join.h"
 #include "sort.h"
 
@@ -44,11 +46,6 @@ void tm_trace_range(const tm_trace *trace, tm_span *out) {
     out->gpu_end_ns = gpu[1];
 }
 
-static int compare_times(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Events far from where the recording took place: a clock of zero, a number mangled on its way. The
  * median of up to 127 begins, evenly spread over the file, tells where that is. */
 static void count_far_times(tm_trace *trace) {
@@ -60,8 +57,7 @@ static void count_far_times(tm_trace *trace) {
         sample[i] = events[trace->events.n / n * i].begin_ns;
     if (n == 0)
         return;
-    qsort(sample, n, sizeof *sample, compare_times);
-    int64_t median = sample[n / 2];
+    int64_t median = tm_select(sample, n, n / 2);
     for (size_t i = 0; i < trace->events.n; i++)
         trace->counts[TM_COUNT_FAR_TIME] +=
             events[i].begin_ns > median + TM_DAY_NS || events[i].begin_ns < median - TM_DAY_NS;
@@ -88,7 +84,7 @@ static int by_begin(const void *a, const void *b) {
     const tm_span *x = a, *y = b;
     if ((x->n_durations == 0) != (y->n_durations == 0)) /* those that cover no time come last */
         return x->n_durations == 0 ? 1 : -1;
-    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+    return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
 /* Decides which traces are spans of the rank, and links those; the others are emptied. */
@@ -163,23 +159,20 @@ static int compare_text(const tm_names *names, uint32_t a, uint32_t b) {
     tm_text x = tm_names_text(names, a), y = tm_names_text(names, b);
     size_t size = x.size < y.size ? x.size : y.size;
     int order = size ? memcmp(x.bytes, y.bytes, size) : 0;
-    return order ? order : (x.size > y.size) - (x.size < y.size);
+    return order ? order : tm_order_u64(x.size, y.size);
 }
 
 /* Shorter first, so that numbers of the same sign stand in numeric order. */
 static int compare_key(const tm_names *names, uint32_t a, uint32_t b) {
     size_t x = tm_names_text(names, a).size, y = tm_names_text(names, b).size;
-    return x != y ? (x > y) - (x < y) : compare_text(names, a, b);
+    return x != y ? tm_order_u64(x, y) : compare_text(names, a, b);
 }
 
 static int compare_tracks(const tm_names *names, const tm_track *a, const tm_track *b) {
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (a->stream != b->stream)
-        return a->stream < b->stream ? -1 : 1;
-    int order = compare_key(names, a->pid, b->pid);
+    int order = tm_order_i64(a->kind, b->kind);
+    order = order ? order : tm_order_i64(a->device, b->device);
+    order = order ? order : tm_order_i64(a->stream, b->stream);
+    order = order ? order : compare_key(names, a->pid, b->pid);
     return order ? order : compare_key(names, a->tid, b->tid);
 }
 

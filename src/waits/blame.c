@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
 enum { FRACTION_BITS = 40 };
 
 static const uint64_t fraction_one = (uint64_t)1 << FRACTION_BITS;
@@ -87,9 +89,8 @@ typedef struct arrival {
 
 static int by_begin(const void *a, const void *b) {
     const arrival *x = a, *y = b;
-    if (x->begin_ns != y->begin_ns)
-        return x->begin_ns < y->begin_ns ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
 /* How long an early arrival waits in the gap [from, to). */

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
 /* A member in the order of arrival. */
 typedef struct arrival {
     int64_t begin_ns, end_ns, rank;
@@ -50,7 +52,7 @@ tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *
 
 static int by_member(const void *a, const void *b) {
     const tm_visit *x = a, *y = b;
-    return (x->member > y->member) - (x->member < y->member);
+    return tm_order_i64(x->member, y->member);
 }
 
 void tm_delay_sort(tm_vec *visits) {
@@ -76,9 +78,8 @@ void tm_delay_together(const tm_collectives *collectives, tm_visit *visits) {
 
 static int by_begin(const void *a, const void *b) {
     const arrival *x = a, *y = b;
-    if (x->begin_ns != y->begin_ns)
-        return x->begin_ns < y->begin_ns ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
 static void close_meeting(meeting *m) {
@@ -225,11 +226,9 @@ typedef struct share {
 
 static int by_place(const void *a, const void *b) {
     const share *x = a, *y = b;
-    if (x->instance != y->instance)
-        return x->instance < y->instance ? -1 : 1;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return (x->member > y->member) - (x->member < y->member);
+    int order = (x->instance > y->instance) - (x->instance < y->instance);
+    order = order ? order : tm_order_i64(x->step, y->step);
+    return order ? order : tm_order_u64(x->member, y->member);
 }
 
 static const tm_instance *instance_of(const tm_collectives *collectives, size_t member) {
@@ -338,9 +337,8 @@ tm_status tm_delay_end(tm_delay_flow *flow, tm_error *err) {
 
 static int by_rank(const void *a, const void *b) {
     const tm_cost *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->step > y->step) - (x->step < y->step);
+    int order = tm_order_i64(x->rank, y->rank);
+    return order ? order : tm_order_i64(x->step, y->step);
 }
 
 void tm_delay_settle(tm_vec *costs) {

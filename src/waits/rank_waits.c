@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/intervals.h"
+#include "base/sorted.h"
 
 /* A kernel with its visit, on its rank's own clock. */
 typedef struct kernel {
@@ -37,9 +38,8 @@ void tm_rank_waits_free(tm_rank_waits *held) {
 
 static int by_event(const void *a, const void *b) {
     const tm_visit *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    int order = tm_order_i64(x->rank, y->rank);
+    return order ? order : tm_order_i64(x->event, y->event);
 }
 
 void tm_rank_waits_sort(tm_vec *visits) {
@@ -61,16 +61,14 @@ static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
 /* Not by member or owner, which depend on the number of processes. */
 static int by_until(const void *a, const void *b) {
     const wait *x = a, *y = b;
-    if (x->until_ns != y->until_ns)
-        return x->until_ns < y->until_ns ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    int order = tm_order_i64(x->until_ns, y->until_ns);
+    return order ? order : tm_order_i64(x->event, y->event);
 }
 
 static int by_group_until(const void *a, const void *b) {
     const wait *x = a, *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    return by_until(a, b);
+    int order = tm_order_u64(x->group, y->group);
+    return order ? order : by_until(a, b);
 }
 
 /* From when the rank computed last to when it computes next; empty where a compute kernel runs over
@@ -95,9 +93,8 @@ static tm_interval gap_at(const tm_intervals *compute, int64_t ns) {
 
 static int by_end(const void *a, const void *b) {
     const kernel *x = *(kernel *const *)a, *y = *(kernel *const *)b;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns < y->end_ns ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    int order = tm_order_i64(x->end_ns, y->end_ns);
+    return order ? order : tm_order_i64(x->event, y->event);
 }
 
 /* Finds which kernels [n] of one rank release it, from the last to end back to the first: of those
@@ -212,11 +209,9 @@ typedef struct rank_view {
 
 static int by_group_begin(const void *a, const void *b) {
     const kernel *x = *(const kernel *const *)a, *y = *(const kernel *const *)b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->begin_ns != y->begin_ns)
-        return x->begin_ns < y->begin_ns ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    int order = tm_order_u64(x->group, y->group);
+    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(x->event, y->event);
 }
 
 /* The kernels [n] of one group, in order, with that group's own waits. */
@@ -295,11 +290,9 @@ typedef struct owed {
 
 static int by_run(const void *a, const void *b) {
     const owed *x = a, *y = b;
-    if (x->kernel->rank != y->kernel->rank)
-        return x->kernel->rank < y->kernel->rank ? -1 : 1;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return by_group_begin(&x->kernel, &y->kernel);
+    int order = tm_order_i64(x->kernel->rank, y->kernel->rank);
+    order = order ? order : tm_order_i64(x->step, y->step);
+    return order ? order : by_group_begin(&x->kernel, &y->kernel);
 }
 
 static bool same_run(const owed *a, const owed *b) {
@@ -378,9 +371,8 @@ tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *debts, tm_vec *c
 
 static int by_group_rank(const void *a, const void *b) {
     const tm_group_member *x = a, *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    int order = tm_order_u64(x->group, y->group);
+    return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
 tm_status tm_rank_waits_members(const tm_rank_waits *held, tm_vec *members, tm_error *err) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "advice_rules.h"
+#include "base/sorted.h"
 #include "base/vec.h"
 
 enum { RULE, SEVERITY, COST, BOUND, RANKS, TEXT, EVIDENCE, LOOK_AT, N_COLUMNS };
@@ -138,8 +139,7 @@ typedef struct rank_step {
 } rank_step;
 
 static int by_step(const void *a, const void *b) {
-    int64_t x = ((const rank_step *)a)->step, y = ((const rank_step *)b)->step;
-    return (x > y) - (x < y);
+    return tm_order_i64(((const rank_step *)a)->step, ((const rank_step *)b)->step);
 }
 
 static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err) {
@@ -214,7 +214,7 @@ static int worst_first(const void *a, const void *b) {
     if (class_of(x) != class_of(y))
         return class_of(x) - class_of(y);
     if (x->advice.cost_ns != y->advice.cost_ns)
-        return x->advice.cost_ns > y->advice.cost_ns ? -1 : 1;
+        return tm_order_i64(y->advice.cost_ns, x->advice.cost_ns);
     if (x->severity != y->severity)
         return y->severity - x->severity;
     return (int)x->rule - (int)y->rule;

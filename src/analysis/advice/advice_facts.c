@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
+
 static int64_t sum_but(const tm_facts *facts, const char *name, const char *column, int64_t rank) {
     const tm_table *table = tm_tables_find(facts->tables, name);
     int at = tm_table_column(table->def, column), by = tm_table_column(table->def, "rank");
@@ -44,14 +46,9 @@ double tm_facts_percent(int64_t part, int64_t whole) {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 bool tm_facts_is_whole(const tm_facts *facts, int64_t step) {
-    return facts->n_partial == 0 ||
-           !bsearch(&step, facts->partial_steps, facts->n_partial, sizeof step, by_value);
+    size_t at = tm_lower_bound(facts->partial_steps, facts->n_partial, step);
+    return at == facts->n_partial || facts->partial_steps[at] != step;
 }
 
 tm_rank_text tm_rank_text_begin(char out[TM_ADVICE_RANKS]) {

@@ -6,6 +6,7 @@
 
 #include "bandwidth.h"
 #include "base/median.h"
+#include "base/sorted.h"
 #include "timeline/collectives.h"
 
 enum {
@@ -155,14 +156,10 @@ static const tm_table_def *const defs[] = {&kind_def, &worst_def, &arrival_def, 
 /* Complete operations first: they alone are shown. */
 static int by_class(const void *a, const void *b) {
     const tm_instance_value *x = a, *y = b;
-    int64_t p = tm_size_class(x->bytes), q = tm_size_class(y->bytes);
-    if (x->state != y->state)
-        return x->state < y->state ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    return (p > q) - (p < q);
+    int order = tm_order_i64(x->state, y->state);
+    order = order ? order : tm_order_i64(x->kind, y->kind);
+    order = order ? order : tm_order_u64(x->group, y->group);
+    return order ? order : tm_order_i64(tm_size_class(x->bytes), tm_size_class(y->bytes));
 }
 
 /* Medians over the values of one class; `scratch` has room for them as int64_t or double. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/median.h"
+#include "base/sorted.h"
 
 /* Sizes up to this times the smallest of a run are taken together. */
 #define RUN_RATIO 1.25
@@ -21,9 +22,8 @@ typedef struct run {
 
 static int by_size(const void *a, const void *b) {
     const tm_transfer *x = a, *y = b;
-    if (x->moved_bytes != y->moved_bytes)
-        return x->moved_bytes < y->moved_bytes ? -1 : 1;
-    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+    int order = tm_order_real(x->moved_bytes, y->moved_bytes);
+    return order ? order : tm_order_real(x->time_ns, y->time_ns);
 }
 
 static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {

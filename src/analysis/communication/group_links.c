@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/median.h"
+#include "base/sorted.h"
 #include "group_parts.h"
 #include "tmerge/timeline.h"
 
@@ -76,30 +77,30 @@ typedef struct link {
     bool pair;
 } link;
 
-static int order(int64_t a, int64_t b) {
-    return (a > b) - (a < b);
-}
-
 /* Peers side by side; 0 between peers. Groups without a dimension have none but their own pairs:
  * what they are for may differ. */
 static int by_peers(const link *x, const link *y) {
     const char *p = x->group->dimension, *q = y->group->dimension;
     int found = strcmp(p ? p : "", q ? q : "");
-    found = found ? found : order(x->pair, y->pair);
+    found = found ? found : tm_order_i64(x->pair, y->pair);
     if (!found && !p)
-        found = order(x->group->part[TM_GP_ID].value.i, y->group->part[TM_GP_ID].value.i);
-    found = found ? found : order((int64_t)x->ranks, (int64_t)y->ranks);
+        found = tm_order_i64(x->group->part[TM_GP_ID].value.i, y->group->part[TM_GP_ID].value.i);
+    found = found ? found : tm_order_i64((int64_t)x->ranks, (int64_t)y->ranks);
     /* one host, several, unknown */
-    found = found ? found : order(x->n_hosts < 2 ? x->n_hosts : 2, y->n_hosts < 2 ? y->n_hosts : 2);
-    found = found ? found : order(x->class[TM_GC_KIND].value.i, y->class[TM_GC_KIND].value.i);
-    return found ? found : order(x->class[TM_GC_BYTES].value.i, y->class[TM_GC_BYTES].value.i);
+    found = found ? found
+                  : tm_order_i64(x->n_hosts < 2 ? x->n_hosts : 2, y->n_hosts < 2 ? y->n_hosts : 2);
+    found =
+        found ? found : tm_order_i64(x->class[TM_GC_KIND].value.i, y->class[TM_GC_KIND].value.i);
+    return found ? found
+                 : tm_order_i64(x->class[TM_GC_BYTES].value.i, y->class[TM_GC_BYTES].value.i);
 }
 
 /* Among peers by their time; the rest is an order for its own sake. */
 static int by_time(const void *a, const void *b) {
     const link *x = a, *y = b;
     int found = by_peers(x, y);
-    found = found ? found : order(x->class[TM_GC_TIME].value.i, y->class[TM_GC_TIME].value.i);
+    found =
+        found ? found : tm_order_i64(x->class[TM_GC_TIME].value.i, y->class[TM_GC_TIME].value.i);
     return found ? found : (x->class > y->class) - (x->class < y->class);
 }
 

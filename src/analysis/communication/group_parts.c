@@ -4,6 +4,7 @@
 
 #include "bandwidth.h"
 #include "base/median.h"
+#include "base/sorted.h"
 #include "base/sums.h"
 #include "group_fit.h"
 
@@ -71,20 +72,15 @@ typedef struct portrait {
     double busbw; /* 0 where no operation is large */
 } portrait;
 
-static int order(int64_t a, int64_t b) {
-    return (a > b) - (a < b);
-}
-
 /* Groups side by side; within one what is not complete last, then classes side by side. */
 static int by_class(const void *a, const void *b) {
     const tm_instance_value *x = a, *y = b;
-    if (x->process_group != y->process_group)
-        return x->process_group < y->process_group ? -1 : 1;
-    int found = order(x->state, y->state);
-    found = found ? found : order(x->from, y->from);
-    found = found ? found : order(x->to, y->to);
-    found = found ? found : order(x->kind, y->kind);
-    return found ? found : order(tm_size_class(x->bytes), tm_size_class(y->bytes));
+    int found = tm_order_u64(x->process_group, y->process_group);
+    found = found ? found : tm_order_i64(x->state, y->state);
+    found = found ? found : tm_order_i64(x->from, y->from);
+    found = found ? found : tm_order_i64(x->to, y->to);
+    found = found ? found : tm_order_i64(x->kind, y->kind);
+    return found ? found : tm_order_i64(tm_size_class(x->bytes), tm_size_class(y->bytes));
 }
 
 static bool is_pair(const tm_instance_value *v) {

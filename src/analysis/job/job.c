@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "base/vec.h"
 #include "remarks.h"
 
@@ -175,8 +176,7 @@ static int compare_texts(const void *a, const void *b) {
 }
 
 static int compare_ints(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
 /* How many different values a column has; -1 when memory is out. */

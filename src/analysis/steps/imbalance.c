@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/median.h"
+#include "base/sorted.h"
 #include "base/vec.h"
 
 /* The columns that both tables share, behind the step. */
@@ -71,14 +72,13 @@ typedef struct load {
 
 static int by_step(const void *a, const void *b) {
     const load *x = a, *y = b;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    int order = tm_order_i64(x->step, y->step);
+    return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
 static int by_rank(const void *a, const void *b) {
     const load *x = a, *y = b;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    return tm_order_i64(x->rank, y->rank);
 }
 
 /* Gini coefficient: sum (2i - n - 1) x_i / (n sum x) over ascending x, i from 1. */

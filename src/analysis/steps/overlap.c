@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/shared/busy.h"
+#include "base/sorted.h"
 
 /* The columns of the times, which overlap.rank and overlap.step share, from `first` on. */
 enum {
@@ -251,7 +252,7 @@ static int by_step_then_window(const void *a, const void *b) {
         p = x[S_TIMES + T_WINDOW].value.i;
         q = y[S_TIMES + T_WINDOW].value.i;
     }
-    return (p > q) - (p < q);
+    return tm_order_i64(p, q);
 }
 
 /* Marks the rows [0, n) of one step, ascending in window, against their median. Rows without a

@@ -4,6 +4,7 @@
 
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/host_time.h"
+#include "base/sorted.h"
 
 /* What threads do before it is told apart. */
 typedef struct raw_time {
@@ -84,7 +85,7 @@ static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, b
 
 static int by_value(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    return tm_order_i64(x, y);
 }
 
 /* Adds one set to another, which is a normal set afterwards. */

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
+
 static int by_unit(const void *a, const void *b) {
     const tm_place *x = a, *y = b;
-    if (x->level != y->level)
-        return x->level < y->level ? -1 : 1;
-    if (x->unit != y->unit)
-        return x->unit < y->unit ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    int order = tm_order_i64(x->level, y->level);
+    order = order ? order : tm_order_u64(x->unit, y->unit);
+    return order ? order : tm_order_u64(x->rank, y->rank);
 }
 
 static double cost_of(const tm_toll *rank) {

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "base/vec.h"
 
 /* A rank's compute time in one step. */
@@ -12,16 +13,14 @@ typedef struct sample {
 
 static int by_step(const void *a, const void *b) {
     const sample *x = a, *y = b;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return (x->compute_ns > y->compute_ns) - (x->compute_ns < y->compute_ns);
+    int order = tm_order_i64(x->step, y->step);
+    return order ? order : tm_order_i64(x->compute_ns, y->compute_ns);
 }
 
 static int by_rank(const void *a, const void *b) {
     const sample *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->speed > y->speed) - (x->speed < y->speed);
+    int order = tm_order_i64(x->rank, y->rank);
+    return order ? order : tm_order_real(x->speed, y->speed);
 }
 
 static tm_status read_samples(const tm_tables *tables, tm_vec *out, tm_error *err) {

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "culprit.h"
 
 enum {
@@ -156,9 +157,8 @@ static tm_toll read_cost(const tm_cell *row) {
 
 static int by_step(const void *a, const void *b) {
     const tm_toll *x = a, *y = b;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    int order = tm_order_i64(x->step, y->step);
+    return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
 /* A rank may have cost in a step in which it took part in nothing that waits. */
