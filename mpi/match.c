@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agree.h"
+#include "base/hash.h"
 #include "match/groups.h"
 #include "match/instances.h"
 #include "match/loose.h"
@@ -26,7 +27,7 @@ static int owner_of(uint64_t hash, int n_processes) {
 static int record_owner(const void *record, int n_processes) {
     const tm_comm_record *r = record;
     uint64_t identity[3] = {r->group, r->key, r->way};
-    return owner_of(tm_group_hash(0, identity, sizeof identity), n_processes);
+    return owner_of(tm_hash_mixed(0, identity, sizeof identity), n_processes);
 }
 
 static int sequence_owner(const void *record, int n_processes) {

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/sorted.h"
-#include "groups.h"
 
 static uint64_t hash_of(const tm_names *names, uint32_t name) {
     tm_text text = tm_names_text(names, name);
-    return tm_group_hash(0, text.bytes, text.size);
+    return tm_hash_mixed(0, text.bytes, text.size);
 }
 
 tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names, int process,

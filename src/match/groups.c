@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/median.h"
 
 /* Groups repeat over the kernels of a rank; the fields that tell one are remembered. */
@@ -23,16 +24,6 @@ struct tm_group_finder {
     tm_vec known;    /* of known_group */
     tm_vec ranks;    /* of int64_t: the group at hand */
 };
-
-uint64_t tm_group_hash(uint64_t hash, const void *bytes, size_t size) {
-    const unsigned char *p = bytes;
-    hash = hash ? hash : 14695981039346656037u; /* FNV-1a, then a mix so that low bits are good */
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ p[i]) * 1099511628211u;
-    hash ^= hash >> 32;
-    hash *= 0x9E3779B97F4A7C15u;
-    return hash ^ hash >> 29;
-}
 
 tm_status tm_group_finder_create(const tm_timeline *timeline, const tm_names *names,
                                  int64_t world_size, tm_group_finder **out, tm_error *err) {
@@ -214,15 +205,15 @@ static tm_group make_group(tm_group_finder *finder, const tm_collective_attr *at
                  (name.size > 0 && configured_ranks(finder, name)) || regular_ranks(finder, attr) ||
                  all_ranks(finder, attr);
     group.known = known && has_rank(&finder->ranks, finder->timeline->rank);
-    group.id = tm_group_hash(0, name.bytes, name.size);
+    group.id = tm_hash_mixed(0, name.bytes, name.size);
     if (known) {
         tm_sort_values(finder->ranks.data, finder->ranks.n);
-        group.id = tm_group_hash(group.id, finder->ranks.data, finder->ranks.n * sizeof(int64_t));
+        group.id = tm_hash_mixed(group.id, finder->ranks.data, finder->ranks.n * sizeof(int64_t));
         if (!more || attr->group_size > TM_GROUP_RANKS_MAX ||
             attr->group_size <= (int32_t)finder->ranks.n)
             group.n_ranks = (int32_t)finder->ranks.n + more;
     } else {
-        group.id = tm_group_hash(group.id, &attr->group_size, sizeof attr->group_size);
+        group.id = tm_hash_mixed(group.id, &attr->group_size, sizeof attr->group_size);
     }
     if (name.size > 0)
         copy_text(name, group.text);
@@ -252,8 +243,8 @@ tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr,
 
 tm_group tm_group_world(int64_t world_size) {
     tm_group group = {
-        .id = tm_group_hash(0, "world", 5), .n_ranks = (int32_t)world_size, .known = true};
-    group.id = tm_group_hash(group.id, &world_size, sizeof world_size);
+        .id = tm_hash_mixed(0, "world", 5), .n_ranks = (int32_t)world_size, .known = true};
+    group.id = tm_hash_mixed(group.id, &world_size, sizeof world_size);
     if (world_size > 1)
         snprintf(group.text, sizeof group.text, "0-%" PRId64, world_size - 1);
     else

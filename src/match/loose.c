@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "align.h"
+#include "base/hash.h"
 #include "base/sorted.h"
-#include "groups.h"
 #include "left_out.h"
 #include "records.h"
 
@@ -21,7 +21,7 @@ typedef struct assembly {
 uint64_t tm_record_token(const tm_comm_record *record) {
     int64_t token[2] = {record->way == TM_MATCH_ORDER ? record->kind : -1,
                         record->kind == TM_COLL_ALLTOALL ? -1 : record->bytes};
-    return tm_group_hash(0, token, sizeof token);
+    return tm_hash_mixed(0, token, sizeof token);
 }
 
 static uint64_t lane_of(const tm_comm_record *record) {

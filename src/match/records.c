@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/sorted.h"
 #include "groups.h"
 #include "left_out.h"
@@ -124,7 +125,7 @@ static bool place(collector *c, tm_comm_record *record) {
         return false;
     uint64_t token = tm_record_token(record);
     record->key = sequence->lane << TM_LANE_SHIFT | (uint64_t)sequence->n;
-    sequence->digest = tm_group_hash(sequence->digest, &token, sizeof token);
+    sequence->digest = tm_hash_mixed(sequence->digest, &token, sizeof token);
     sequence->n++;
     sequence->last_step = record->step;
     tm_end end = {record->group,    record->key,    record->rank,
@@ -142,7 +143,7 @@ static bool place_pair(collector *c, tm_comm_record *record, const tm_collective
     if (!*matched)
         return true;
     int64_t ends[2] = {from, to};
-    record->group = tm_group_hash(record->group, ends, sizeof ends);
+    record->group = tm_hash_mixed(record->group, ends, sizeof ends);
     record->group_size = 2;
     record->way = TM_MATCH_PAIR;
     return place(c, record);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/hash.h"
 #include "number.h"
 
 void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_part *part, tm_names *names) {
@@ -167,15 +168,13 @@ static int64_t comms_id(const tm_kineto_event *event) {
     if (!tm_kineto_has(event, F_COMMS_ID))
         return 0;
     const tm_json_text *text = &event->fields[F_COMMS_ID].text;
-    uint64_t value = 0, fold = 14695981039346656037u; /* FNV-1a */
+    uint64_t value = 0, fold = tm_hash(TM_HASH_BEGIN, text->bytes, text->size);
     bool decimal = text->size > 0 && text->size <= 20;
     for (size_t i = text->size && *text->bytes == '-'; i < text->size; i++) {
         unsigned char c = (unsigned char)text->bytes[i];
         decimal = decimal && c >= '0' && c <= '9';
         value = value * 10 + (unsigned)(c - '0');
     }
-    for (size_t i = 0; i < text->size; i++)
-        fold = (fold ^ (unsigned char)text->bytes[i]) * 1099511628211u;
     if (decimal && *text->bytes == '-')
         value = 0 - value;
     int64_t id;

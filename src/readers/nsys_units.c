@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/sorted.h"
 #include "nsys_nccl.h"
 #include "tmerge/timeline.h"
@@ -326,9 +327,7 @@ static tm_status list_units(const tm_nsys_db *db, bool known, tm_vec *pairs, tm_
         TM_TRY(find_ranks(db, pairs, err));
     TM_TRY(tm_nsys_read_clock(db, &clock, err));
     tm_status status = tm_nsys_read_host(db, &host, err);
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (size_t i = 0; i < host.n; i++)
-        hash = (hash ^ ((const unsigned char *)host.data)[i]) * 1099511628211u;
+    uint64_t hash = tm_hash(TM_HASH_BEGIN, host.data, host.n);
     tm_unit unit = {.clock_ns = clock.system_ns >= 0 ? clock.utc_ns - clock.system_ns : -1};
     if (host.n > 0)
         memcpy(&unit.host, &hash, sizeof hash);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "table/out.h"
 #include "table/rows.h"
 
@@ -14,20 +15,13 @@ typedef struct header {
     uint64_t n_rows;
 } header;
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ at[i]) * 0x100000001B3u; /* FNV-1a */
-    return hash;
-}
-
 /* Differs between tables whose rows could be taken for each other's. */
 static uint64_t signature_of(const tm_table_def *def) {
-    uint64_t hash = hash_bytes(0xCBF29CE484222325u, def->name, strlen(def->name) + 1);
+    uint64_t hash = tm_hash(TM_HASH_BEGIN, def->name, strlen(def->name) + 1);
     for (int c = 0; c < def->n_columns; c++) {
         const tm_column *column = &def->columns[c];
-        hash = hash_bytes(hash, column->name, strlen(column->name) + 1);
-        hash = hash_bytes(hash, &column->type, sizeof column->type);
+        hash = tm_hash(hash, column->name, strlen(column->name) + 1);
+        hash = tm_hash(hash, &column->type, sizeof column->type);
     }
     return hash;
 }

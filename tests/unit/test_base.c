@@ -1,4 +1,4 @@
-/* Vectors, the arena and the error record. */
+/* Vectors, the arena, hashes and the error record. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "tmerge/status.h"
 
@@ -205,6 +206,24 @@ static void an_error_is_told_with_the_parts_that_it_has(void **state) {
     }
 }
 
+/* The expected ones are the authors' own: isthe.com/chongo/src/fnv/test_fnv.c. */
+static void a_hash_is_fnv_1a_and_goes_on_from_another(void **state) {
+    (void)state;
+    assert_true(tm_hash(TM_HASH_BEGIN, NULL, 0) == UINT64_C(0xcbf29ce484222325));
+    assert_true(tm_hash(TM_HASH_BEGIN, "a", 1) == UINT64_C(0xaf63dc4c8601ec8c));
+    uint64_t foo = tm_hash(TM_HASH_BEGIN, "foo", 3);
+    assert_true(tm_hash(foo, "bar", 3) == UINT64_C(0x85944171f73967e8));
+}
+
+static void a_mixed_hash_goes_on_from_another_with_every_byte(void **state) {
+    (void)state;
+    uint64_t ab = tm_hash_mixed(0, "ab", 2), a = tm_hash_mixed(0, "a", 1);
+    assert_true(ab != a);
+    assert_true(tm_hash_mixed(a, "b", 1) != tm_hash_mixed(0, "b", 1));
+    assert_true(tm_hash_mixed(a, "b", 1) == tm_hash_mixed(a, "b", 1));
+    assert_true(tm_hash_mixed(0, "ba", 2) != ab);
+}
+
 static tm_status give(tm_status status, int *reached) {
     TM_TRY(status);
     ++*reached;
@@ -234,6 +253,8 @@ int main(void) {
         cmocka_unit_test(a_failure_fills_the_record_and_is_returned),
         cmocka_unit_test(an_overlong_path_keeps_its_end_and_a_message_its_start),
         cmocka_unit_test(an_error_is_told_with_the_parts_that_it_has),
+        cmocka_unit_test(a_hash_is_fnv_1a_and_goes_on_from_another),
+        cmocka_unit_test(a_mixed_hash_goes_on_from_another_with_every_byte),
         cmocka_unit_test(trying_returns_from_the_caller_on_failure_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

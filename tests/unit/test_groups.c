@@ -313,15 +313,6 @@ static void the_world_is_a_group_of_its_size(void **state) {
     assert_true(tm_group_world(8).id != tm_group_world(9).id);
 }
 
-static void a_hash_goes_on_from_another(void **state) {
-    (void)state;
-    uint64_t ab = tm_group_hash(0, "ab", 2), a = tm_group_hash(0, "a", 1);
-    assert_true(ab != a);
-    assert_true(tm_group_hash(a, "b", 1) != tm_group_hash(0, "b", 1));
-    assert_true(tm_group_hash(a, "b", 1) == tm_group_hash(a, "b", 1));
-    assert_true(tm_group_hash(0, "ba", 2) != ab);
-}
-
 static void no_finder_is_destroyed_without_harm(void **state) {
     (void)state;
     tm_group_finder_destroy(NULL);
@@ -338,7 +329,6 @@ int main(void) {
         cmocka_unit_test(every_kernel_of_a_rank_gets_its_own_group),
         cmocka_unit_test(long_texts_are_cut),
         cmocka_unit_test(the_world_is_a_group_of_its_size),
-        cmocka_unit_test(a_hash_goes_on_from_another),
         cmocka_unit_test(no_finder_is_destroyed_without_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,9 @@
 #include "tolls.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/hash.h"
 #include "base/sorted.h"
 #include "culprit.h"
 
@@ -202,14 +204,6 @@ static tm_status read_parts(const tm_tables *tables, tm_tolls *t, tm_error *err)
     return TM_OK;
 }
 
-/* FNV-1a. */
-static uint64_t hash_text(const char *text) {
-    uint64_t hash = 0xCBF29CE484222325u;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001B3u;
-    return hash;
-}
-
 static size_t row_of(const tm_tolls *t, int64_t rank) {
     size_t low = 0, high = t->n_ranks;
     while (low < high) {
@@ -229,9 +223,11 @@ static tm_place *read_places(const tm_tables *tables, const tm_tolls *t, size_t 
     tm_place *places = calloc(ranks->n_rows + members->n_rows + 1, sizeof *places);
     *n = 0;
     for (size_t i = 0; i < ranks->n_rows && places; i++) {
-        const tm_cell *host = tm_table_cell(ranks, i, "host");
-        if (!host->null)
-            places[(*n)++] = (tm_place){TM_CULPRIT_HOST, hash_text(host->value.text), i};
+        const tm_cell *cell = tm_table_cell(ranks, i, "host");
+        const char *host = cell->null ? NULL : cell->value.text;
+        if (host)
+            places[(*n)++] =
+                (tm_place){TM_CULPRIT_HOST, tm_hash(TM_HASH_BEGIN, host, strlen(host)), i};
     }
     for (size_t i = 0; i < members->n_rows && places; i++) {
         const tm_cell *row = tm_table_row(members, i);
