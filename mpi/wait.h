@@ -6,10 +6,8 @@
 
 #include "timeline/collectives.h"
 
-enum {
-    TM_WORST_MAX = 100,     /* operations whose arrivals are kept one by one */
-    TM_PAIR_RANKS_MAX = 512 /* pairs of ranks are kept in jobs of at most so many ranks */
-};
+/** Pairs of ranks are kept in jobs of at most so many ranks. */
+enum { TM_PAIR_RANKS_MAX = 512 };
 
 /**
  * Splits the waits of all operations, passes their cost back to what made ranks late, and tells the

@@ -9,6 +9,7 @@
 #include "job_fixture.h"
 #include "mpi/wait.h"
 #include "mpi_main.h"
+#include "waits/operations.h"
 
 /* Three ranks, and steps 1 to 5, step s in [1000 s, 1000 s + 900). In each, rank r computes 40, 50,
  * 100 ns and comes to an all-reduce of 8 floats at 100, 160, 200 behind the step's begin, which
