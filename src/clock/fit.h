@@ -114,7 +114,7 @@ typedef struct tm_clock_fit {
  * @param out      set only on TM_OK; freed with tm_clock_fit_free
  * @return         TM_OK; TM_ERR_FAULT on all processes where memory is out on one of them; else
  *                 what a reduction returned
- * Source: clock-alignment, sections 1.2 to 1.8.
+ * Method: src/README.md, "Clocks in short".
  */
 tm_status tm_clock_fit_all(const tm_clock_input *input, const tm_clock_reducer *reducer,
                            tm_clock_fit *out, tm_error *err) TM_MUST_CHECK;

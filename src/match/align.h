@@ -21,7 +21,6 @@ typedef struct tm_member {
  * @param members  [n] at least one, each with a kernel, in the order of their ranks; their
  * `apart_ns` are set
  * @return         TM_OK; TM_ERR_FAULT
- * Source: clock-alignment, section 2.3.
  */
 tm_status tm_match_align(tm_member *members, size_t n, tm_error *err) TM_MUST_CHECK;
 

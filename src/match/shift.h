@@ -30,7 +30,6 @@ size_t tm_shift_least(const tm_run *ref, const tm_run *other);
  * @param ref    prepared, as is @p other
  * @param out    set only on TM_UNMATCHED_NOT
  * @return       TM_UNMATCHED_NOT; TOO_FEW, TOKENS, INCOHERENT or AMBIGUOUS: nothing is known
- * Source: clock-alignment, section 2.3.
  */
 tm_unmatched tm_shift_find(const tm_run *ref, const tm_run *other, tm_shift *out) TM_MUST_CHECK;
 

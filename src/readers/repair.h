@@ -23,7 +23,6 @@ typedef struct tm_repair {
  * @param out  text, size and counts are set on success; the text is kept for the next call
  * @return     behind the value; NULL with cursor->fail where it goes on beyond the window (fail at
  *             cursor->end), where it is wrong in another way, or where out->no_memory is set
- * Source: kineto-format, section 6.
  */
 const char *tm_json_repair(tm_json_cursor *cursor, const char *p, tm_repair *out);
 

@@ -79,12 +79,12 @@ STEPS = {
     "test_all_categories": {1: (15, 15, 400)},
     "test_no_profilerstep": {0: (100, 0, 320)},
     "test_multiple_profilersteps_no_overlap": {1: (0, 40, 220), 2: (200, 0, 260)},
-    # TensorBoard begins the first step behind the last kernel launched before it, 140 us later; by
-    # metrics.md it begins with its annotation and that kernel's 90 us are in it.
+    # TensorBoard begins the first step behind the last kernel launched before it, 140 us later; here
+    # it begins with its annotation and that kernel's 90 us are in it.
     "test_multiple_profilersteps_with_overlap": {1: (None, 100, None), 2: (200, 0, 230)},
     "test_runtime_called_by_profilerstep": {1: (8, 0, 300)},
     # TensorBoard drops the trailing steps without kernels, and begins the first one 10 us later for
-    # the reason above; metrics.md keeps them all.
+    # the reason above; here all are kept.
     "test_last_steps_no_kernel": {1: (190, 0, None), 2: (0, 0, None), 3: (0, 0, None)},
     # A utilisation of 0.5 is 60 of 120 us.
     "test_gpu_utilization": {0: (60, 0, 120)},
@@ -92,7 +92,7 @@ STEPS = {
     # gloo runs on the CPU: its ranges are no GPU time here.
     "test_distributed_gloo_gpu/worker0": {0: (101, 0, 156)},
     "test_distributed_gloo_gpu/worker1": {0: (70, 0, 146)},
-    # Without GPU events every time is 0 by metrics.md; TensorBoard has totals of 200 and 100 us.
+    # Without GPU events every time is 0 here; TensorBoard has totals of 200 and 100 us.
     "test_pure_cpu": {1: (0, 0, None), 2: (0, 0, None)},
 }
 

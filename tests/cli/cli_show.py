@@ -229,7 +229,7 @@ def test_text_from_outside_leaves_as_valid_utf8():
 
 
 def check_identities(store):
-    """What metrics.md says of all rows."""
+    """What holds by definition in all rows."""
     shown = tables(store)
     for name in ('overlap.rank', 'overlap.step'):
         for row in shown[name]:

@@ -137,7 +137,7 @@ static void every_column_has_a_doc_and_its_name_carries_its_unit(void **state) {
     "host_min_ns host_median_ns host_max_ns host_max_rank "
 #define OPERATORS CALLS "tensor_cores_fit "
 
-/* The tables and columns of metrics.md, in any order. */
+/* The contract with what others read by name: tables and their columns, in any order. */
 static const struct {
     const char *name, *columns;
 } contract[] = {

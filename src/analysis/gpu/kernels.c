@@ -48,7 +48,8 @@ static const tm_column kernel_columns[] = {
     {"name", TM_TEXT, "", "Name of the kernel."},
     CALL_COLUMNS,
     {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of all kernels."},
-    {"communication", TM_BOOL, "", "It communicates: metrics.md, \"GPU events\"."},
+    {"communication", TM_BOOL, "",
+     "It communicates: its name, its metadata or --comm-pattern says so."},
     {"tensor_cores", TM_BOOL, "",
      "It uses tensor or matrix cores. Told by its name alone: cuBLAS, cuDNN, CUTLASS, flash "
      "attention, nvjet, wgmma, Tensile's MI and CK's xdl; compiled kernels (Triton) tell nothing "

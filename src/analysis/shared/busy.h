@@ -5,7 +5,7 @@
 #include "base/intervals.h"
 #include "tmerge/analysis.h"
 
-/* C, P and M are the unions of communication, compute and memory; metrics.md, "GPU events". */
+/* C, P and M are the unions of communication, compute and memory (copies and sets). */
 typedef struct tm_busy {
     tm_intervals compute;          /* P */
     tm_intervals communication;    /* C */

@@ -70,7 +70,7 @@ void tm_toll_add(tm_toll *sum, const tm_toll *toll);
 size_t tm_verdict_leaders(const tm_toll *tolls, size_t n, tm_leader *leaders);
 
 /**
- * Decides by metrics.md: none where all waits are under 1 % of all windows; inconclusive where
+ * Decides: none where all waits are under 1 % of all windows; inconclusive where
  * the cost of the one to name is within what clocks may be wrong by, and with fewer than 3 steps
  * with waits; persistent where one rank leads at least half of the steps and comes
  * last more often than chance (z > 3), with an even share of all cost and 15 % of the rest at
