@@ -1,9 +1,10 @@
-"""Functions and files stay small: read by universal-ctags, in the root of the project."""
+"""Functions, files and folders stay small: read by universal-ctags, in the root of the project."""
 import json
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from common import files, finish, prove
@@ -11,6 +12,7 @@ from common import files, finish, prove
 FUNCTION_LINES = 80
 USUAL_FUNCTION_LINES = 50  # of 95 in 100 functions
 FILE_LINES = 800
+FOLDER_FILES = 25  # .c files: more is a heap that wants rooms
 PARAMETERS = 6
 
 
@@ -43,6 +45,9 @@ def check(root):
         lines = Path(root, path).read_text(encoding="utf-8").count("\n")
         if path.suffix == ".c" and lines > FILE_LINES:
             problems.append(f"{path} has {lines} lines")
+    folders = Counter(path.parent for path in paths if path.suffix == ".c")
+    problems += [f"{folder} holds {n} .c files" for folder, n in folders.items()
+                 if n > FOLDER_FILES]
     return problems, len(found)
 
 
@@ -53,9 +58,12 @@ def prove_that_it_fails():
            + "int b(int a, int b, int c, int d, int e, int f, int g)\n{\n}\n" + "\n" * 800)
     with tempfile.TemporaryDirectory() as root:
         Path(root, "src").mkdir()
+        Path(root, "mpi").mkdir()
+        for i in range(FOLDER_FILES + 1):
+            Path(root, f"mpi/{i}.c").touch()
         Path(root, "src/bad.c").write_text(bad, encoding="utf-8")
         prove(check(root)[0], ["a has 81 lines", "b has 7 parameters", "2 of 3 functions have over",
-                               "bad.c has"])
+                               "bad.c has", "mpi holds 26 .c files"])
 
 
 if __name__ == "__main__":
