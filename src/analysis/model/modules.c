@@ -32,9 +32,10 @@ static const tm_table_def module_def = {
 
 static const tm_table_def annotation_def = {
     .name = "modules.annotation",
-    .doc = "A row for each annotation of the program or a framework on the CPU, the profiler's "
-           "steps and the copies on the GPU left out: the 1000 with most device_total_ns, then "
-           "host_total_ns, in this order.",
+    .doc =
+        "A row for each annotation of the program or a framework on the CPU, steps and the copies "
+        "on the GPU left out: the 1000 with most device_total_ns, then host_total_ns, in this "
+        "order.",
     .columns = annotation_columns,
     .n_columns = sizeof annotation_columns / sizeof *annotation_columns,
     .n_keys = 1,
