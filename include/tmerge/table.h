@@ -67,7 +67,7 @@ typedef struct tm_table {
 
 /** All tables of a run, one for each definition given at creation. */
 typedef struct tm_tables {
-    tm_table *tables; /* owned */
+    tm_table *tables; /* owned; the one behind the last is what an unknown name gives */
     size_t n_tables;
 } tm_tables;
 
@@ -84,8 +84,14 @@ tm_status tm_tables_create(const tm_table_def *const *defs, size_t n_defs, tm_ta
 /** Frees the tables with their rows and texts; NULL and tables already destroyed are fine. */
 void tm_tables_destroy(tm_tables *tables);
 
-/** The table of this name ("overlap.rank"), or NULL. */
+/**
+ * The table of a name that is ours ("overlap.rank"). One that does not exist is a bug: an assert,
+ * and where asserts are off a table that is empty and stays so.
+ */
 tm_table *tm_tables_find(const tm_tables *tables, const char *name);
+
+/** The table of a name that somebody gave, or NULL. */
+tm_table *tm_tables_look_up(const tm_tables *tables, const char *name);
 
 /**
  * Appends a row whose cells are all null. It may move the table's cells: pointers to other rows
@@ -98,10 +104,15 @@ tm_cell *tm_table_add_row(tm_table *table) TM_MUST_CHECK;
 /** The first cell of a row below n_rows; valid until rows are added, sorted or taken out. */
 tm_cell *tm_table_row(const tm_table *table, size_t row);
 
-/** The position of a column, or -1. */
+/** The position of a column that the table may have, or -1. */
 int tm_table_column(const tm_table_def *def, const char *name);
 
-/** The cell of a column by its name, which the table must have. */
+/** A column that the table must have. Another is a bug: an assert, and where asserts are off an int
+ * without a name. */
+const tm_column *tm_column_of(const tm_table_def *def, const char *name);
+
+/** The cell of such a column in a row; where asserts are off, null for a column that is not there.
+ */
 const tm_cell *tm_table_cell(const tm_table *table, size_t row, const char *column);
 
 /** Setters by position; a real that is not finite becomes null. */

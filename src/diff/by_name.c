@@ -136,9 +136,8 @@ static int by_change(const void *a, const void *b) {
 static bool gather(const tm_diff *diff, const char *table, tm_vec *pairs) {
     for (int side = 0; side < 2; side++) {
         const tm_table *from = tm_tables_find(diff->tables[side], table);
-        int name = tm_table_column(from->def, "name");
         for (size_t i = 0; i < from->n_rows; i++) {
-            const tm_cell *cell = &tm_table_row(from, i)[name];
+            const tm_cell *cell = tm_table_cell(from, i, "name");
             pair p = {.name = cell->null ? "" : cell->value.text, .row = {NONE, NONE}};
             p.row[side] = (ptrdiff_t)i;
             if (!tm_vec_append(pairs, &p, 1))

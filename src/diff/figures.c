@@ -141,13 +141,12 @@ static bool is_of_cpu(const tm_table *table, size_t row) {
 /* A figure without steps. As a sample its n is 1, or 0 where it does not exist. */
 static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
     const tm_table *table = tm_tables_find(diff->tables[side], f->table);
-    int column = tm_table_column(table->def, f->column);
+    bool real = tm_column_of(table->def, f->column)->type == TM_REAL;
     tm_sample found = {0};
     for (size_t i = 0; i < table->n_rows; i++) {
-        const tm_cell *cell = &tm_table_row(table, i)[column];
+        const tm_cell *cell = tm_table_cell(table, i, f->column);
         if (cell->null || (f->how == OF_A_GPU && is_of_cpu(table, i)))
             continue;
-        bool real = table->def->columns[column].type == TM_REAL;
         double value = real ? cell->value.r : (double)cell->value.i;
         if (f->how == A_STEP)
             found.middle += value;
@@ -211,8 +210,7 @@ static tm_status sample_both(const tm_diff *diff, const figure *f, const int *ro
 }
 
 static const char *unit_of(const tm_diff *diff, const figure *f) {
-    const tm_table_def *def = tm_tables_find(diff->tables[0], f->table)->def;
-    return def->columns[tm_table_column(def, f->column)].unit;
+    return tm_column_of(tm_tables_find(diff->tables[0], f->table)->def, f->column)->unit;
 }
 
 tm_status tm_diff_figures(const tm_diff *diff, tm_table *out, tm_error *err) {

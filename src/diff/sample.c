@@ -32,23 +32,24 @@ static ptrdiff_t find_step(const tm_table *steps, int64_t rank, int64_t step) {
 
 /* A step that was recorded in part is shorter than it was. */
 static bool is_partial(const tm_table *steps, int64_t rank, int64_t step) {
-    ptrdiff_t row = steps ? find_step(steps, rank, step) : -1;
+    ptrdiff_t row = find_step(steps, rank, step);
     const tm_cell *partial = row < 0 ? NULL : tm_table_cell(steps, (size_t)row, "partial");
     return partial && !partial->null && partial->value.i;
 }
 
-static bool gather(const tm_tables *tables, const tm_table *from, int column, tm_sample_ranks ranks,
-                   tm_vec *out) {
+static bool gather(const tm_tables *tables, const tm_table *from, const char *column,
+                   tm_sample_ranks ranks, tm_vec *out) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
-    int rank_at = tm_table_column(from->def, "rank"), step_at = tm_table_column(from->def, "step");
-    bool real = from->def->columns[column].type == TM_REAL;
+    int rank_at = tm_table_column(from->def, "rank");
+    bool real = tm_column_of(from->def, column)->type == TM_REAL;
     for (size_t i = 0; i < from->n_rows; i++) {
-        const tm_cell *row = tm_table_row(from, i);
-        int64_t rank = rank_at < 0 ? -1 : row[rank_at].value.i;
-        if (row[column].null || (ranks.roles && tm_roles_of(ranks.roles, rank) != ranks.role) ||
-            (rank_at >= 0 && is_partial(steps, rank, row[step_at].value.i)))
+        const tm_cell *cell = tm_table_cell(from, i, column);
+        int64_t rank = rank_at < 0 ? -1 : tm_table_row(from, i)[rank_at].value.i;
+        int64_t step = tm_table_cell(from, i, "step")->value.i;
+        if (cell->null || (ranks.roles && tm_roles_of(ranks.roles, rank) != ranks.role) ||
+            (rank_at >= 0 && is_partial(steps, rank, step)))
             continue;
-        value v = {row[step_at].value.i, real ? row[column].value.r : (double)row[column].value.i};
+        value v = {step, real ? cell->value.r : (double)cell->value.i};
         if (!tm_vec_append(out, &v, 1))
             return false;
     }
@@ -74,7 +75,7 @@ static void average(tm_vec *values) {
 tm_status tm_sample_steps(const tm_tables *tables, const char *table, const char *column,
                           tm_sample_ranks ranks, tm_vec *out, tm_error *err) {
     const tm_table *from = tm_tables_find(tables, table);
-    if (!gather(tables, from, tm_table_column(from->def, column), ranks, out))
+    if (!gather(tables, from, column, ranks, out))
         return tm_fail_memory(err);
     average(out);
     return TM_OK;

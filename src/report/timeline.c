@@ -92,7 +92,7 @@ static tm_status collect(maker *m, const tm_timeline *timeline, size_t at) {
 static const tm_cell *cell_of(const tm_tables *tables, const char *name, size_t row,
                               const char *column) {
     const tm_table *table = tm_tables_find(tables, name);
-    if (!table || row >= table->n_rows)
+    if (row >= table->n_rows)
         return NULL;
     const tm_cell *cell = tm_table_cell(table, row, column);
     return cell->null ? NULL : cell;
@@ -113,7 +113,7 @@ static const char *host_of(const tm_tables *tables, size_t at) {
 static int64_t worst_step(const tm_tables *tables) {
     const tm_table *table = tm_tables_find(tables, "stragglers.step");
     int64_t worst = -1, most = 0;
-    for (size_t row = 0; table && row < table->n_rows; row++) {
+    for (size_t row = 0; row < table->n_rows; row++) {
         const tm_cell *step = tm_table_cell(table, row, "step");
         const tm_cell *caused = tm_table_cell(table, row, "caused_wait_ns");
         if (!step->null && !caused->null && caused->value.i > most) {

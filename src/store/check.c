@@ -121,7 +121,7 @@ static void check_table(tm_check *check, const tm_tables *known, const char *nam
     size_t n_rows = 0;
     tm_error err = {0};
     tm_tables read = {0};
-    const tm_table *table = tm_tables_find(known, name);
+    const tm_table *table = tm_tables_look_up(known, name);
     hid_t dataset = tm_h5_table_path(name, path) > 0
                         ? tm_store_open_dataset(check->store, path, &n_rows)
                         : H5I_INVALID_HID;

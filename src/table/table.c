@@ -9,6 +9,13 @@
 #include "base/utf8.h"
 #include "table/rows.h"
 
+/* What stands for a name that no table or column has, so that such a mistake of ours, found by the
+ * asserts in the tests, is never a read or write of something else where asserts are off. */
+static const tm_cell no_cell = {.null = true};
+static const tm_column no_column = {.name = "", .type = TM_INT, .unit = "", .doc = ""};
+static const tm_table_def no_table = {
+    .name = "", .doc = "", .columns = &no_column, .n_columns = 1, .top = -1, .internal = true};
+
 const char *tm_type_name(tm_type type) {
     static const char *const names[] = {
         [TM_INT] = "int", [TM_REAL] = "real", [TM_TEXT] = "text", [TM_BOOL] = "bool"};
@@ -17,7 +24,7 @@ const char *tm_type_name(tm_type type) {
 
 tm_status tm_tables_create(const tm_table_def *const *defs, size_t n_defs, tm_tables *out,
                            tm_error *err) {
-    tm_table *tables = calloc(n_defs ? n_defs : 1, sizeof *tables);
+    tm_table *tables = calloc(n_defs + 1, sizeof *tables);
     if (!tables)
         return tm_fail_memory(err);
     for (size_t t = 0; t < n_defs; t++) {
@@ -26,6 +33,7 @@ tm_status tm_tables_create(const tm_table_def *const *defs, size_t n_defs, tm_ta
         assert(def->top < def->n_columns);
         tables[t].def = def;
     }
+    tables[n_defs].def = &no_table;
     *out = (tm_tables){.tables = tables, .n_tables = n_defs};
     return TM_OK;
 }
@@ -47,15 +55,29 @@ void tm_tables_destroy(tm_tables *tables) {
     *tables = (tm_tables){0};
 }
 
-tm_table *tm_tables_find(const tm_tables *tables, const char *name) {
+tm_table *tm_tables_look_up(const tm_tables *tables, const char *name) {
     for (size_t t = 0; t < tables->n_tables; t++)
         if (strcmp(tables->tables[t].def->name, name) == 0)
             return &tables->tables[t];
     return NULL;
 }
 
+tm_table *tm_tables_find(const tm_tables *tables, const char *name) {
+    tm_table *found = tm_tables_look_up(tables, name);
+    assert(found);
+    return found ? found : &tables->tables[tables->n_tables];
+}
+
 const tm_cell *tm_table_cell(const tm_table *table, size_t row, const char *column) {
-    return &tm_table_row(table, row)[tm_table_column(table->def, column)];
+    int at = tm_table_column(table->def, column);
+    assert(at >= 0);
+    return at >= 0 ? &tm_table_row(table, row)[at] : &no_cell;
+}
+
+const tm_column *tm_column_of(const tm_table_def *def, const char *name) {
+    int at = tm_table_column(def, name);
+    assert(at >= 0);
+    return at >= 0 ? &def->columns[at] : &no_column;
 }
 
 bool tm_column_is_epoch(const tm_column *column) {
@@ -73,6 +95,8 @@ int tm_table_column(const tm_table_def *def, const char *name) {
 bool tm_rows_reserve(tm_table *table, size_t n_rows) {
     if (n_rows <= table->capacity)
         return true;
+    if (table->def == &no_table)
+        return false;
     size_t row_bytes = tm_rows_width(table) * sizeof(tm_cell);
     /* Half as much again keeps adding a row at constant cost on average. */
     size_t capacity = table->capacity + table->capacity / 2;

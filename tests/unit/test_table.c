@@ -2,6 +2,9 @@
 #include "tmerge/table.h"
 
 #include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "table_fixture.h"
 
@@ -14,12 +17,48 @@ static void tables_and_columns_are_found_by_name(void **state) {
     tm_error err;
     assert_int_equal(tm_tables_create(defs, 2, &tables, &err), TM_OK);
     assert_ptr_equal(tm_tables_find(&tables, "test.other")->def, &other);
-    assert_null(tm_tables_find(&tables, "test"));
+    assert_null(tm_tables_look_up(&tables, "test"));
+    assert_string_equal(tm_column_of(&sample, "host")->doc, "Where it ran.");
     assert_int_equal(tm_table_column(&sample, "host"), HOST);
     assert_int_equal(tm_table_column(&sample, "hos"), -1);
     tm_tables_destroy(&tables);
     assert_int_equal(tables.n_tables, 0);
     tm_tables_destroy(NULL);
+}
+
+static void ask_for_a_table(const fixture *f) {
+    (void)tm_tables_find(&f->tables, "test.sampel");
+}
+
+static void ask_for_a_column(const fixture *f) {
+    (void)tm_column_of(f->table->def, "hos");
+}
+
+static void ask_for_a_cell(const fixture *f) {
+    (void)tm_table_cell(f->table, 0, "hos");
+}
+
+static void a_name_of_ours_that_does_not_exist_stops_a_program_with_asserts(void **state) {
+    (void)state;
+    static void (*const mistakes[])(const fixture *) = {ask_for_a_table, ask_for_a_column,
+                                                        ask_for_a_cell};
+    fixture f = make_sample();
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        int status = 0;
+        pid_t child = fork();
+        if (child == 0) {
+            signal(SIGABRT, SIG_DFL); /* cmocka's handler would report a failure */
+            mistakes[i](&f);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+#ifdef NDEBUG
+        assert_int_equal(status, 0);
+#else
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+#endif
+    }
+    tm_tables_destroy(&f.tables);
 }
 
 static void types_have_the_words_of_the_json(void **state) {
@@ -231,6 +270,7 @@ static void a_filter_keeps_rows_in_order(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_and_columns_are_found_by_name),
+        cmocka_unit_test(a_name_of_ours_that_does_not_exist_stops_a_program_with_asserts),
         cmocka_unit_test(types_have_the_words_of_the_json),
         cmocka_unit_test(a_new_row_is_null_and_rows_survive_growth),
         cmocka_unit_test(what_has_no_value_is_null_and_never_nan_or_zero),

@@ -144,12 +144,10 @@ static int by_step(const void *a, const void *b) {
 
 static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
-    int partial = tm_table_column(steps->def, "partial");
-    int number = tm_table_column(steps->def, "step");
-    int exposed = tm_table_column(steps->def, "exposed_comm_ns");
     for (size_t i = 0; i < steps->n_rows; i++) {
-        const tm_cell *row = tm_table_row(steps, i);
-        rank_step own = {row[number].value.i, row[exposed].value.i, row[partial].value.i != 0};
+        rank_step own = {tm_table_cell(steps, i, "step")->value.i,
+                         tm_table_cell(steps, i, "exposed_comm_ns")->value.i,
+                         tm_table_cell(steps, i, "partial")->value.i != 0};
         if (!tm_vec_append(out, &own, 1))
             return tm_fail_memory(err);
     }

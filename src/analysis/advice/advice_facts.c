@@ -10,12 +10,11 @@
 
 static int64_t sum_but(const tm_facts *facts, const char *name, const char *column, int64_t rank) {
     const tm_table *table = tm_tables_find(facts->tables, name);
-    int at = tm_table_column(table->def, column), by = tm_table_column(table->def, "rank");
     int64_t sum = 0;
     for (size_t i = 0; i < table->n_rows; i++) {
-        const tm_cell *row = tm_table_row(table, i);
-        if (!row[at].null && (rank < 0 || row[by].value.i != rank))
-            sum += row[at].value.i;
+        const tm_cell *cell = tm_table_cell(table, i, column);
+        if (!cell->null && (rank < 0 || tm_table_cell(table, i, "rank")->value.i != rank))
+            sum += cell->value.i;
     }
     return sum;
 }

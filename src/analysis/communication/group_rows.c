@@ -135,11 +135,10 @@ const char *tm_group_reach(int64_t n_hosts) {
 
 static int64_t host_of(const tm_group_survey *s, int64_t rank) {
     const tm_table *ranks = tm_tables_find(s->tables, "job.rank");
-    int column = tm_table_column(ranks->def, "rank");
     size_t low = 0, high = ranks->n_rows;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int64_t found = tm_table_row(ranks, middle)[column].value.i;
+        int64_t found = tm_table_cell(ranks, middle, "rank")->value.i;
         if (found == rank)
             return s->hosts[middle];
         if (found < rank)

@@ -219,9 +219,8 @@ static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job 
 static tm_status clock_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, rank_def.name);
     const tm_table *ranks = tm_tables_find(out, "job.rank");
-    int host = tm_table_column(ranks->def, "host");
     for (size_t i = 0; i < table->n_rows; i++) {
-        const tm_cell *from = &tm_table_row(ranks, i)[host];
+        const tm_cell *from = tm_table_cell(ranks, i, "host");
         TM_TRY(tm_table_set_text(table, &tm_table_row(table, i)[R_HOST],
                                  from->null ? NULL : from->value.text, err));
     }

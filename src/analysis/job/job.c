@@ -180,11 +180,11 @@ static int compare_ints(const void *a, const void *b) {
 }
 
 /* How many different values a column has; -1 when memory is out. */
-static int64_t count_different(const tm_table *table, int column) {
-    bool text = table->def->columns[column].type == TM_TEXT;
+static int64_t count_different(const tm_table *table, const char *column) {
+    bool text = tm_column_of(table->def, column)->type == TM_TEXT;
     tm_vec values = text ? TM_VEC(const char *) : TM_VEC(int64_t);
     for (size_t i = 0; i < table->n_rows; i++) {
-        const tm_cell *cell = &tm_table_row(table, i)[column];
+        const tm_cell *cell = tm_table_cell(table, i, column);
         const void *value = text ? (const void *)&cell->value.text : (const void *)&cell->value.i;
         if (!cell->null && !tm_vec_append(&values, value, 1)) {
             tm_vec_free(&values);
@@ -208,8 +208,8 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const tm_table *steps = tm_tables_find(out, "overlap.step");
     TM_TRY(name_hosts(ranks, err));
     tm_cell *row = tm_table_add_row(tm_tables_find(out, job_def.name));
-    int64_t n_hosts = count_different(ranks, HOST);
-    int64_t n_steps = count_different(steps, tm_table_column(steps->def, "step"));
+    int64_t n_hosts = count_different(ranks, "host");
+    int64_t n_steps = count_different(steps, "step");
     if (!row || n_hosts < 0 || n_steps < 0)
         return tm_fail_memory(err);
     int64_t events = 0, begin = INT64_MAX, end = INT64_MIN;
