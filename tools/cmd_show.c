@@ -77,8 +77,8 @@ static bool keep_row(const tm_table *table, const tm_cell *row, void *context) {
 }
 
 /* Tables without the column are not concerned. */
-static void filter_by(tm_table *table, const char *name, const tm_list *list) {
-    column_filter filter = {list, tm_table_column(table->def, name)};
+static void filter_by(tm_table *table, const char *column, const tm_list *list) {
+    column_filter filter = {list, tm_table_column(table->def, column)};
     if (list->n > 0 && filter.column >= 0)
         tm_table_filter(table, keep_row, &filter);
 }

@@ -14,7 +14,7 @@ typedef enum value_kind { VALUE_RANK, VALUE_TIME, VALUE_PERCENT, VALUE_RATIO } v
 static const struct {
     const char *heading, *below; /* below: NULL stands for the unit of times */
     value_kind kind;
-    const char *table, *column, *plus; /* plus: a column to be added, or NULL */
+    const char *table, *column, *plus_column; /* plus_column: to be added, or NULL */
 } columns[] = {
     {"", "rank", VALUE_RANK, "overlap.rank", "rank", NULL},
     {"window", NULL, VALUE_TIME, "overlap.rank", "window_ns", NULL},
@@ -54,7 +54,8 @@ static void print_cell(const tm_tables *tables, size_t row, int c, time_unit uni
                        char out[CELL_MAX]) {
     const tm_table *table = tm_tables_find(tables, columns[c].table);
     const tm_cell *cell = tm_table_cell(table, row, columns[c].column);
-    int64_t plus = columns[c].plus ? tm_table_cell(table, row, columns[c].plus)->value.i : 0;
+    const char *plus_column = columns[c].plus_column;
+    int64_t plus = plus_column ? tm_table_cell(table, row, plus_column)->value.i : 0;
     if (cell->null)
         snprintf(out, CELL_MAX, "-");
     else if (columns[c].kind == VALUE_RANK)

@@ -88,7 +88,7 @@ void tm_tables_destroy(tm_tables *tables);
  * The table of a name that is ours ("overlap.rank"). One that does not exist is a bug: an assert,
  * and where asserts are off a table that is empty and stays so.
  */
-tm_table *tm_tables_find(const tm_tables *tables, const char *name);
+tm_table *tm_tables_find(const tm_tables *tables, const char *table);
 
 /** The table of a name that somebody gave, or NULL. */
 tm_table *tm_tables_look_up(const tm_tables *tables, const char *name);
@@ -105,11 +105,11 @@ tm_cell *tm_table_add_row(tm_table *table) TM_MUST_CHECK;
 tm_cell *tm_table_row(const tm_table *table, size_t row);
 
 /** The position of a column that the table may have, or -1. */
-int tm_table_column(const tm_table_def *def, const char *name);
+int tm_table_column(const tm_table_def *def, const char *column);
 
 /** A column that the table must have. Another is a bug: an assert, and where asserts are off an int
  * without a name. */
-const tm_column *tm_column_of(const tm_table_def *def, const char *name);
+const tm_column *tm_column_of(const tm_table_def *def, const char *column);
 
 /** The cell of such a column in a row; where asserts are off, null for a column that is not there.
  */

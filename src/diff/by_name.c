@@ -97,7 +97,7 @@ enum { OPERATORS_LISTED = 1000, NONE = -1 };
 
 /* Which columns of which table are compared. */
 typedef struct source {
-    const char *table, *device, *host; /* host NULL: has none */
+    const char *table, *device_column, *host_column; /* host_column NULL: has none */
 } source;
 
 /* A name and its row in A and B, or NONE. */
@@ -180,11 +180,11 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
         ptrdiff_t row = p->row[side];
         if (row == NONE)
             continue;
-        p->ns[side] = a_step(number(from, row, s->device), steps);
+        p->ns[side] = a_step(number(from, row, s->device_column), steps);
         p->calls[side] = (double)number(from, row, "calls") / steps;
-        if (!s->host)
+        if (!s->host_column)
             continue;
-        p->host_ns[side] = a_step(number(from, row, s->host), steps);
+        p->host_ns[side] = a_step(number(from, row, s->host_column), steps);
         int64_t range = number(from, row, "host_max_ns") - number(from, row, "host_min_ns");
         double ranks = fmax(1.0, (double)diff->roles[side].n);
         int64_t spread = a_step(range, steps / ranks);
@@ -237,7 +237,8 @@ static bool is_communication(const tm_diff *diff, const source *s, const pair *p
 /* True where a store lists all names, so that one which is not there did not run. */
 static bool lists_all(const tm_diff *diff, const source *s, const pair *p) {
     int without = p->row[0] == NONE ? 0 : 1;
-    return !s->host || tm_tables_find(diff->tables[without], s->table)->n_rows < OPERATORS_LISTED;
+    return !s->host_column ||
+           tm_tables_find(diff->tables[without], s->table)->n_rows < OPERATORS_LISTED;
 }
 
 static void set_means(const tm_diff *diff, const source *s, const pair *p, tm_cell *row) {
@@ -267,7 +268,7 @@ static tm_status add_pair(const tm_diff *diff, const source *s, const pair *p, c
     set_numbers(p, row);
     if (n->judges && p->row[0] != NONE && p->row[1] != NONE)
         tm_cell_set_int(&row[K_NOISE], llround(noise));
-    if (s->host) {
+    if (s->host_column) {
         tm_cell_set_int(&row[O_A_HOST], p->host_ns[0]);
         tm_cell_set_int(&row[O_B_HOST], p->host_ns[1]);
         tm_cell_set_int(&row[O_HOST_CHANGE], change_of(p->host_ns));

@@ -62,8 +62,8 @@ tm_table *tm_tables_look_up(const tm_tables *tables, const char *name) {
     return NULL;
 }
 
-tm_table *tm_tables_find(const tm_tables *tables, const char *name) {
-    tm_table *found = tm_tables_look_up(tables, name);
+tm_table *tm_tables_find(const tm_tables *tables, const char *table) {
+    tm_table *found = tm_tables_look_up(tables, table);
     assert(found);
     return found ? found : &tables->tables[tables->n_tables];
 }
@@ -74,8 +74,8 @@ const tm_cell *tm_table_cell(const tm_table *table, size_t row, const char *colu
     return at >= 0 ? &tm_table_row(table, row)[at] : &no_cell;
 }
 
-const tm_column *tm_column_of(const tm_table_def *def, const char *name) {
-    int at = tm_table_column(def, name);
+const tm_column *tm_column_of(const tm_table_def *def, const char *column) {
+    int at = tm_table_column(def, column);
     assert(at >= 0);
     return at >= 0 ? &def->columns[at] : &no_column;
 }
@@ -85,9 +85,9 @@ bool tm_column_is_epoch(const tm_column *column) {
            strstr(column->doc, "since the epoch") != NULL;
 }
 
-int tm_table_column(const tm_table_def *def, const char *name) {
+int tm_table_column(const tm_table_def *def, const char *column) {
     for (int c = 0; c < def->n_columns; c++)
-        if (strcmp(def->columns[c].name, name) == 0)
+        if (strcmp(def->columns[c].name, column) == 0)
             return c;
     return -1;
 }
