@@ -119,8 +119,8 @@ class Check:
     """What is defined, and what was looked at in the light of it."""
 
     def __init__(self, definitions):
-        self.tables = {name: set(re.findall(r'(\w+): "', columns)) for name, columns
-                       in re.findall(r'^  "([\w.]+)": \{(.*)\};$', definitions, re.M)}
+        self.tables = {name: set(re.findall(r'"(\w+)"', columns)) for name, columns
+                       in re.findall(r'^  "([\w.]+)":(.*);$', definitions, re.M)}
         self.columns = set().union(*self.tables.values())
         self.rooms = {name.split(".")[0] for name in self.tables}
         self.path, self.problems = "", []
@@ -215,7 +215,7 @@ def check(root, definitions):
 
 
 def prove_that_it_fails():
-    definitions = """  "a.good": { rank: "int"; own_ns: "int"; };\n  "b.good": { host: "text"; };\n"""
+    definitions = """  "a.good": | "rank" | "own_ns";\n  "b.good": | "host";\n"""
     header = ("tm_table *tm_tables_find(const tm_tables *tables, const char *table);\n"
               "const tm_cell *tm_table_cell(const tm_table *t, size_t row, const char *column);\n"
               "int64_t sum(const facts *f, const char *table, const char *column);\n")

@@ -1,4 +1,4 @@
-/* Prints every table and its columns, as the program defines them, as types of TypeScript: what the
+/* Prints the columns of every table, as the program defines them, as types of TypeScript: what the
  * names in the page and in the code are held against. */
 #include <stdio.h>
 
@@ -6,10 +6,10 @@
 #include "tmerge/diff.h"
 
 static void print_table(const tm_table_def *def) {
-    printf("  \"%s\": {", def->name);
+    printf("  \"%s\":", def->name);
     for (int c = 0; c < def->n_columns; c++)
-        printf(" %s: \"%s\";", def->columns[c].name, tm_type_name(def->columns[c].type));
-    puts(" };");
+        printf(" | \"%s\"", def->columns[c].name);
+    puts(";");
 }
 
 static void print_tables(const char *name, bool internal) {

@@ -2,6 +2,7 @@
 import type { Job, Table } from "./data";
 import { h, cut, visible, type Child } from "./dom";
 import * as f from "./format";
+import type { ColumnOf, Place, TableName } from "./names";
 import { term, tip } from "./ui";
 
 /** A value as a bar on a scale that its column shares; the number stands beside it. */
@@ -44,7 +45,7 @@ export function strip(of: Strip): HTMLElement {
 }
 
 /** How a column's times are written, as the grid does: one unit, one number of digits. */
-export function timeWriter(table: Table, rows: readonly number[], column: string): (value: number | null) => string {
+export function timeWriter<N extends TableName>(table: Table<N>, rows: readonly number[], column: ColumnOf<N>): (value: number | null) => string {
   const values = rows.map((row) => table.num(row, column));
   const unit = f.timeUnit(values), digits = f.columnDigits(values, unit);
   return (value) => f.scaled(value, unit, digits);
@@ -52,7 +53,7 @@ export function timeWriter(table: Table, rows: readonly number[], column: string
 
 /** A number that a view sums from a column: it says which, on hover, and for tests.
  * @param of.where  conditions on rows, such as "kind=htod, host_memory=pinned" */
-export function sumFigure(text: string, of: { readonly table: string; readonly column: string; readonly where?: string; readonly value: number }): HTMLElement {
+export function sumFigure(text: string, of: Place & { readonly where?: string; readonly value: number }): HTMLElement {
   return tip(h("span", {
     class: "figure", attr: { "data-sum": `${of.table} ${of.column}`, "data-where": of.where, "data-value": of.value },
   }, text), () => [h("b", null, `sum of ${of.table} ${of.column}`), of.where ? ` where ${of.where}` : "", h("br"), f.exact(of.value)]);
@@ -72,7 +73,7 @@ export function band(figures: readonly BandFigure[]): HTMLElement {
 }
 
 /** "41 % to 63 % by rank": from the least to the most of a column. */
-export function spread(job: Job, table: string, column: string, write: (value: number) => string): string {
+export function spread<N extends TableName>(job: Job, table: N, column: ColumnOf<N>, write: (value: number) => string): string {
   const values = job.table(table).nums(column).filter((value): value is number => value !== null);
   if (values.length < 2) return "";
   const low = write(f.least(values)), high = write(f.most(values));

@@ -1,10 +1,12 @@
 /** The tables of the page, as tmerge put them in. */
 
+import type { ColumnOf, TableName } from "./names";
+
 /** An integer beyond 2^53 comes as its digits; a value that does not exist is null. */
 export type Cell = number | string | boolean | null;
 
-export interface Column {
-  readonly name: string;
+export interface Column<N extends TableName = TableName> {
+  readonly name: ColumnOf<N>;
   readonly type: "int" | "real" | "text" | "bool";
   readonly unit: string;
   readonly doc: string;
@@ -12,13 +14,13 @@ export interface Column {
   readonly epoch: boolean;
 }
 
-interface RawTable {
+interface RawTable<N extends TableName> {
   doc: string;
   keys: number;
   top: number;
   prose: number;
   form?: Form;
-  columns: [string, Column["type"], string, string, number][];
+  columns: [ColumnOf<N>, Column["type"], string, string, number][];
   rows?: Cell[][];
   n: number;
   block?: string;
@@ -34,12 +36,12 @@ interface RawPage {
   name: string;
   begin: string;
   facts: Record<string, string | number | null>;
-  tables: Record<string, RawTable>;
+  tables: { [N in TableName]?: RawTable<N> };
 }
 
-/** One result table. */
-export class Table {
-  readonly columns: readonly Column[];
+/** One result table; of several where it is one of them. */
+export class Table<N extends TableName = TableName> {
+  readonly columns: readonly Column<N>[];
   readonly rows: Cell[][];
   readonly doc: string;
   readonly keys: number;
@@ -48,7 +50,7 @@ export class Table {
   readonly form: Form | undefined;
   readonly #places: ReadonlyMap<string, number>;
 
-  constructor(readonly name: string, raw: RawTable | undefined, rows: Cell[][]) {
+  constructor(readonly name: N, raw: RawTable<N> | undefined, rows: Cell[][]) {
     this.columns = (raw?.columns ?? []).map(([name, type, unit, doc, epoch]) => (
       { name, type, unit, doc, epoch: epoch === 1 }));
     this.doc = raw?.doc ?? "";
@@ -65,31 +67,31 @@ export class Table {
   }
 
   /** The place of a column, or -1. */
-  place(column: string): number {
+  place(column: ColumnOf<N>): number {
     return this.#places.get(column) ?? -1;
   }
 
-  cell(row: number, column: string): Cell {
+  cell(row: number, column: ColumnOf<N>): Cell {
     return this.rows[row]?.[this.place(column)] ?? null;
   }
 
   /** A number; null where it does not exist, or there is no such row. */
-  num(row: number, column: string): number | null {
+  num(row: number, column: ColumnOf<N>): number | null {
     const value = this.cell(row, column);
     return typeof value === "number" ? value : null;
   }
 
-  text(row: number, column: string): string | null {
+  text(row: number, column: ColumnOf<N>): string | null {
     const value = this.cell(row, column);
     return typeof value === "string" ? value : null;
   }
 
-  nums(column: string): (number | null)[] {
+  nums(column: ColumnOf<N>): (number | null)[] {
     return this.rows.map((_, row) => this.num(row, column));
   }
 
   /** Row numbers by the value of a column. */
-  by(column: string): Map<Cell, number[]> {
+  by(column: ColumnOf<N>): Map<Cell, number[]> {
     const found = new Map<Cell, number[]>();
     this.rows.forEach((_, row) => {
       const key = this.cell(row, column);
@@ -101,8 +103,8 @@ export class Table {
   }
 
   /** The first row with these values, or -1. */
-  find(wanted: Readonly<Record<string, Cell>>): number {
-    const parts = Object.entries(wanted);
+  find(wanted: Readonly<Partial<Record<ColumnOf<N>, Cell>>>): number {
+    const parts = Object.entries(wanted) as [ColumnOf<N>, Cell][];
     return this.rows.findIndex((_, row) => parts.every(([column, value]) => this.cell(row, column) === value));
   }
 }
@@ -141,7 +143,7 @@ export class Job {
 
   constructor(text: string) {
     this.#raw = JSON.parse(text) as RawPage;
-    for (const [name, raw] of Object.entries(this.#raw.tables))
+    for (const [name, raw] of Object.entries(this.#raw.tables) as [TableName, RawTable<TableName>][])
       if (raw.rows) this.#tables.set(name, new Table(name, raw, raw.rows));
   }
 
@@ -163,29 +165,29 @@ export class Job {
     return this.#raw.facts;
   }
   /** Names of all tables, in the order of the analyses. */
-  get names(): string[] {
-    return Object.keys(this.#raw.tables);
+  get names(): TableName[] {
+    return Object.keys(this.#raw.tables) as TableName[];
   }
   /** Rows of a table, also before it is loaded. */
-  rowsOf(name: string): number {
+  rowsOf(name: TableName): number {
     return this.#raw.tables[name]?.n ?? 0;
   }
   /** What a row of the table is, also before it is loaded. */
-  docOf(name: string): string {
+  docOf(name: TableName): string {
     return this.#raw.tables[name]?.doc ?? "";
   }
 
   /** A table; without rows where the store lacks it or it is not loaded. */
-  table(name: string): Table {
-    return this.#tables.get(name) ?? new Table(name, this.#raw.tables[name], []);
+  table<N extends TableName>(name: N): Table<N> {
+    return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
   }
 
   /** Unpacks the large tables among these; they are there when the promise is kept. */
-  async load(names: readonly string[]): Promise<void> {
+  async load(names: readonly TableName[]): Promise<void> {
     await Promise.all(names.map((name) => this.#loadOne(name)));
   }
 
-  #loadOne(name: string): Promise<void> {
+  #loadOne(name: TableName): Promise<void> {
     const raw = this.#raw.tables[name];
     if (!raw?.block || this.#tables.has(name)) return Promise.resolve();
     const before = this.#loading.get(name);

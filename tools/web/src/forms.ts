@@ -4,14 +4,17 @@ import type { Charts } from "./chart";
 import type { Table } from "./data";
 import { visible } from "./dom";
 import * as f from "./format";
+import type { ColumnOf, TableName } from "./names";
 import { bandOf, lineChart, LINES_MAX } from "./lines";
 import { heatMap } from "./map";
 import { stacks } from "./stack";
 
+type AnyColumn = ColumnOf<TableName>;
+
 const BARS_MAX = 256;
 
 /** The column that the table is ranked by, which its chart is of; null where it has none. */
-function measure(table: Table): string | null {
+function measure(table: Table): AnyColumn | null {
   return table.columns[table.top]?.name ?? null;
 }
 
@@ -19,7 +22,7 @@ function isMemory(table: Table): boolean {
   return table.name.startsWith("memory.");
 }
 
-function write(table: Table, column: string, value: number | null): string {
+function write(table: Table, column: AnyColumn, value: number | null): string {
   const unit = table.columns[table.place(column)]!.unit;
   return unit === "ns" ? f.time(value) : unit === "B" ? f.bytes(value, isMemory(table)) : unit === "%" ? f.percent(value, 1) : f.exact(value, unit);
 }
@@ -38,7 +41,7 @@ export function drawForm(table: Table, charts: Charts): HTMLElement | null {
 }
 
 /* A line for each rank, and within it for each value of the other columns that name a row. */
-function overTime(table: Table, column: string, time: string, charts: Charts): HTMLElement {
+function overTime(table: Table, column: AnyColumn, time: AnyColumn, charts: Charts): HTMLElement {
   const names = table.columns.slice(0, table.keys).map((each) => each.name).filter((name) => name !== time);
   const lines = new Map<string, [number, number][]>();
   for (let row = 0; row < table.n; row++) {
@@ -58,8 +61,8 @@ function overTime(table: Table, column: string, time: string, charts: Charts): H
   });
 }
 
-function rankByStep(table: Table, column: string): HTMLElement {
-  const unique = (name: string) => [...new Set(table.nums(name))].filter((v): v is number => v !== null).sort((a, b) => a - b);
+function rankByStep(table: Table, column: AnyColumn): HTMLElement {
+  const unique = (name: AnyColumn) => [...new Set(table.nums(name))].filter((v): v is number => v !== null).sort((a, b) => a - b);
   const ranks = unique("rank"), steps = unique("step");
   const rows = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.num(row, "step")}`, row]));
   return heatMap({

@@ -2,11 +2,12 @@
 import type { Cell, Column, Table } from "./data";
 import { h, name, fill, visible, type Child } from "./dom";
 import * as f from "./format";
+import type { ColumnOf, Sort, TableName } from "./names";
 import { tip } from "./ui";
 
 /** A column as it is shown. */
-export interface GridColumn {
-  readonly column: string;
+export interface GridColumn<N extends TableName = TableName> {
+  readonly column: ColumnOf<N>;
   /** In the heading; the column's own name where it is not said. */
   readonly label?: string;
   /** Bytes of a device's memory, in GiB and the like. */
@@ -19,18 +20,18 @@ export interface GridColumn {
   readonly after?: (row: number) => Child;
 }
 
-export interface GridOptions {
-  readonly columns?: readonly GridColumn[];
+export interface GridOptions<N extends TableName = TableName> {
+  readonly columns?: readonly GridColumn<N>[];
   /** Row numbers to show; all where it is not said. */
   readonly rows?: readonly number[];
   /** "-idle_ns": largest first; the order of the table where it is not said. */
-  readonly sort?: string | undefined;
+  readonly sort?: Sort<N> | undefined;
   /** "col>value", or text that any column holds. */
   readonly filter?: string | undefined;
   /** Exact integers instead of one unit a column. */
   readonly exact?: boolean;
   readonly first?: number;
-  readonly onSort?: (sort: string) => void;
+  readonly onSort?: (sort: Sort<N>) => void;
   readonly link?: (row: number) => string | undefined;
 }
 
@@ -76,16 +77,16 @@ function exactCell(value: Cell): Child {
 }
 
 /** Whether columns of this name hold memory of a device, which is counted in GiB. */
-function isMemory(table: Table, column: string): boolean {
+function isMemory(table: Table, column: ColumnOf<TableName>): boolean {
   return table.name.startsWith("memory.") && column.endsWith("bytes");
 }
 
 /** Draws rows of a table. */
-export function grid(table: Table, options: GridOptions = {}): HTMLElement {
-  const columns: readonly GridColumn[] = (options.columns ?? table.columns.map((column) => ({ column: column.name })))
+export function grid<N extends TableName>(table: Table<N>, options: GridOptions<N> = {}): HTMLElement {
+  const columns: readonly GridColumn<N>[] = (options.columns ?? table.columns.map((column) => ({ column: column.name })))
     .filter(({ column }) => table.place(column) >= 0);
   let shown = options.first ?? FIRST;
-  let sort = options.sort ?? "";
+  let sort: Sort<N> = options.sort ?? "";
   const box = h("div", { class: "grid-box" });
   const base = options.rows ?? table.rows.map((_, row) => row);
   const kept = base.filter(filterOf(table, options.filter ?? ""));
@@ -108,7 +109,7 @@ export function grid(table: Table, options: GridOptions = {}): HTMLElement {
           `Show more (${f.grouped(rest)} of ${f.grouped(rows.length)} left)`)));
   }
 
-  function headCell(column: GridColumn, writer: Writer): HTMLElement {
+  function headCell(column: GridColumn<N>, writer: Writer): HTMLElement {
     const definition = table.columns[table.place(column.column)]!;
     const direction = sort === `-${column.column}` ? "descending" : sort === column.column ? "ascending" : undefined;
     const button = h("button", {
@@ -127,7 +128,7 @@ export function grid(table: Table, options: GridOptions = {}): HTMLElement {
     return h("th", { class: writer.right ? "right" : "", attr: { scope: "col", "aria-sort": direction } }, button);
   }
 
-  function bodyCell(column: GridColumn, row: number, writer: Writer): HTMLElement {
+  function bodyCell(column: GridColumn<N>, row: number, writer: Writer): HTMLElement {
     const value = table.cell(row, column.column);
     const target = column === columns[0] ? options.link?.(row) : undefined;
     const own = column.write && typeof value === "number" ? column.write(value) : null;
@@ -143,7 +144,7 @@ export function grid(table: Table, options: GridOptions = {}): HTMLElement {
     return cell;
   }
 
-  function definitionUnit(column: GridColumn): string {
+  function definitionUnit(column: GridColumn<N>): string {
     return table.columns[table.place(column.column)]!.unit;
   }
 
@@ -152,9 +153,9 @@ export function grid(table: Table, options: GridOptions = {}): HTMLElement {
 }
 
 /** Rows in the order of one column, nulls last; "-name" is largest first. */
-export function sortRows(table: Table, rows: readonly number[], sort: string): number[] {
+export function sortRows<N extends TableName>(table: Table<N>, rows: readonly number[], sort: Sort<N>): number[] {
   const down = sort.startsWith("-");
-  const column = down ? sort.slice(1) : sort;
+  const column = (down ? sort.slice(1) : sort) as ColumnOf<N>;
   if (table.place(column) < 0) return [...rows];
   const compare = (a: Cell, b: Cell): number => {
     if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
@@ -177,12 +178,12 @@ export function filterOf(table: Table, text: string): (row: number) => boolean {
 
 function testOf(table: Table, part: string): (row: number) => boolean {
   const match = CONDITION.exec(part);
-  if (!match || table.place(match[1]!) < 0) {
+  if (!match || table.place(match[1] as ColumnOf<TableName>) < 0) {
     const wanted = part.trim().toLowerCase();
     return (row) => table.rows[row]!.some((cell) => cell !== null && visible(String(cell)).toLowerCase().includes(wanted));
   }
   const [, column = "", operator = "", text = ""] = match;
-  return (row) => holds(table.cell(row, column), operator, text);
+  return (row) => holds(table.cell(row, column as ColumnOf<TableName>), operator, text);
 }
 
 function holds(cell: Cell, operator: string, text: string): boolean {

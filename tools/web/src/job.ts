@@ -1,6 +1,7 @@
 /** What several views ask of the tables. */
 import type { Job } from "./data";
 import * as f from "./format";
+import type { ColumnOf } from "./names";
 import { href, type State } from "./view";
 
 /** The ranks with GPU events or not, in rank order, and their hosts. */
@@ -42,7 +43,7 @@ export function hasSteps(job: Job): boolean {
 }
 
 /** Sums over the ranks of a column of overlap.rank. */
-export function total(job: Job, column: string): number {
+export function total(job: Job, column: ColumnOf<"overlap.rank">): number {
   return f.sum(job.table("overlap.rank").nums(column));
 }
 
@@ -63,7 +64,7 @@ export interface Kind {
 export function kinds(job: Job): Kind[] {
   const table = job.table("overlap.kind");
   const found = [...table.by("kind")].map(([kind, rows]) => {
-    const sum = (column: string) => f.sum(rows.map((row) => table.num(row, column)));
+    const sum = (column: ColumnOf<"overlap.kind">) => f.sum(rows.map((row) => table.num(row, column)));
     return { kind: String(kind), count: sum("count"), comm: sum("comm_ns"), overlap: sum("overlap_ns"), exposed: sum("exposed_comm_ns") };
   });
   return found.sort((a, b) => b.comm - a.comm);

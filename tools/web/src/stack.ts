@@ -2,6 +2,7 @@
 import type { Table } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
+import type { ColumnOf } from "./names";
 import { tip } from "./ui";
 
 export interface Part {
@@ -21,8 +22,8 @@ export const PARTS: readonly Part[] = [
 ];
 
 /** The values [ns] of PARTS in a row of overlap.rank or overlap.step. */
-export function partsOf(overlap: Table, row: number): number[] {
-  const value = (column: string) => overlap.num(row, column) ?? 0;
+export function partsOf(overlap: Table<"overlap.rank" | "overlap.step">, row: number): number[] {
+  const value = (column: ColumnOf<"overlap.rank" | "overlap.step">) => overlap.num(row, column) ?? 0;
   return [
     value("compute_ns") - value("overlap_ns"),
     value("overlap_ns"),

@@ -2,6 +2,7 @@
 import type { Job } from "./data";
 import { h, visible, cut, type Child } from "./dom";
 import * as f from "./format";
+import type { Place } from "./names";
 import { href, type State } from "./view";
 
 // Tooltip ----------------------------------------------------------------------------------------
@@ -48,11 +49,7 @@ export function tip<E extends HTMLElement>(element: E, content: () => Child): E 
 
 // Numbers with their origin ------------------------------------------------------------------------
 
-export interface Origin {
-  readonly table: string;
-  readonly row: number;
-  readonly column: string;
-}
+export type Origin = Place & { readonly row: number };
 
 /** A shown number that says where it is from: table, row and column, on hover, and for tests. */
 export function figure(job: Job, text: string, origin: Origin): HTMLElement {

@@ -1,5 +1,6 @@
 /** What a view is, and what it gets. */
 import type { Job } from "./data";
+import type { TableName } from "./names";
 
 export type State = "bad" | "warn" | "good" | "note";
 
@@ -20,7 +21,7 @@ export interface View {
   readonly title: string;
   readonly group: "" | "Inside a rank" | "The data";
   /** Tables that it reads; large ones are unpacked before it is drawn. */
-  readonly needs: readonly string[];
+  readonly needs: readonly TableName[];
   /** False leaves it out of the list. */
   shown?(job: Job): boolean;
   /** The sign in the list, where it holds a finding; reads only tables that are never large. */

@@ -6,6 +6,7 @@ import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, ranksOf, severalRanks, worstUncertainty } from "../job";
+import type { ColumnOf } from "../names";
 import { roundTicks } from "../stack";
 import { empty, figure, heading, note, section, tip } from "../ui";
 import type { Context, View } from "../view";
@@ -58,12 +59,14 @@ function answer(job: Job): [string, string] {
   return [`Arrivals on two hosts can be told apart from ${f.time(tie)} on`, `${text} What is closer counts as tied. The ranks of the median collective across hosts arrive within ${f.time(skew)}.`];
 }
 
+type Check = ColumnOf<"clock.check">;
+
 function checks(job: Job): HTMLElement {
   const table = job.table("clock.check");
-  const doc = (column: string) => `clock.check ${column}: ${table.columns[table.place(column)]?.doc ?? ""}`;
-  const of = (label: string, column: string, below: Child) => ({ label, doc: doc(column), value: figure(job, f.grouped(table.num(0, column) ?? 0), { table: "clock.check", row: 0, column }),
+  const doc = (column: Check) => `clock.check ${column}: ${table.columns[table.place(column)]?.doc ?? ""}`;
+  const of = (label: string, column: Check, below: Child) => ({ label, doc: doc(column), value: figure(job, f.grouped(table.num(0, column) ?? 0), { table: "clock.check", row: 0, column }),
     below: table.num(0, column) === 0 ? "" : below });
-  const worst = (column: string) => (table.num(0, column) === null ? "" : ["by at most ", figure(job, f.time(table.num(0, column)), { table: "clock.check", row: 0, column })]);
+  const worst = (column: Check) => (table.num(0, column) === null ? "" : ["by at most ", figure(job, f.time(table.num(0, column)), { table: "clock.check", row: 0, column })]);
   const matched = table.num(0, "matched") ?? 0;
   return section("Does an end come before a begin?",
     note(`No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.num(0, "collectives") ?? 0, "operation")} were matched over all their ranks; those that synchronise can show where clocks contradict this.`),
@@ -102,7 +105,7 @@ function offsetTicks(from: number, to: number, unit: f.Unit): number[] {
   return [...above.slice(1).reverse().map((value) => -value), ...above].filter((value) => value >= from / unit.factor && value <= to / unit.factor);
 }
 
-function offsetRow(table: Table, { row, label, ranks }: Domain, at: (ns: number) => string): HTMLElement {
+function offsetRow(table: Table<"clock.rank">, { row, label, ranks }: Domain, at: (ns: number) => string): HTMLElement {
   const offset = table.num(row, "offset_ns") ?? 0, sigma = table.num(row, "uncertainty_ns") ?? 0;
   const low = table.num(row, "low_ns"), high = table.num(row, "high_ns"), set = table.num(row, "set_ns");
   const span = (cls: string, from: number, to: number) => h("span", { class: cls, style: { left: at(from), width: `calc(${at(to)} - ${at(from)})` } });

@@ -7,6 +7,7 @@ import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, communicates, kinds, kindWord, onTimeline, total, type Kind } from "../job";
+import type { ColumnOf } from "../names";
 import { shapeLegend } from "../shapes";
 import { controls, empty, heading, legend, link, note, prose, section, select, segmented, tip } from "../ui";
 import { href, type Context, type View } from "../view";
@@ -23,7 +24,7 @@ interface Choice {
 }
 
 function fits(table: Table, choice: Choice): number[] {
-  const has = (column: string, wanted: string | null) => wanted === null || table.place(column) < 0
+  const has = (column: "kind" | "group", wanted: string | null) => wanted === null || table.place(column) < 0
     ? () => true : (row: number) => table.cell(row, column) === wanted;
   const kind = has("kind", choice.kind), group = has("group", choice.group);
   return [...table.rows.keys()].filter((row) => kind(row) && group(row));
@@ -32,7 +33,7 @@ function fits(table: Table, choice: Choice): number[] {
 // What hides --------------------------------------------------------------------------------------
 
 function pair(kind: Kind, scale: number): HTMLElement {
-  const half = (fill: string, label: string, value: number, column: string) => h("div", { class: "pair-row" },
+  const half = (fill: string, label: string, value: number, column: ColumnOf<"overlap.kind">) => h("div", { class: "pair-row" },
     tip(h("span", { class: "pair-track" }, value > 0 && h("span", { class: `piece fill-${fill}`, style: { width: `${(100 * value) / scale}%` } })),
       () => [h("b", null, `${kindWord(kind.kind)}, ${label}`), h("br"), `${f.time(value)} of GPU time, ${f.percent(f.share(value, kind.comm), 1)}`, h("br"), f.exact(value, "ns")]),
     h("span", { class: "pair-value" }, sumFigure(f.time(value), { table: "overlap.kind", column, where: `kind=${kind.kind}`, value }),
@@ -67,7 +68,7 @@ function shapesOf(job: Job): Map<string, number> {
   return new Map(found.map((kind, i) => [kind, i]));
 }
 
-function describePoint(table: Table, row: number): Child {
+function describePoint(table: Table<"collectives.kind">, row: number): Child {
   const count = table.num(row, "count") ?? 0;
   const tail = table.num(row, "p95_transfer_ns");
   return [

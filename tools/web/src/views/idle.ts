@@ -5,12 +5,13 @@ import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, onTimeline, ranksOf, severalRanks } from "../job";
+import type { ColumnOf } from "../names";
 import { stacks, type Part, type StackRow } from "../stack";
 import { controls, empty, heading, legend, note, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
 
 interface Cause extends Part {
-  readonly column: string;
+  readonly column: ColumnOf<"idle.rank">;
   /** As idle.gap names it. */
   readonly word: string;
   readonly short: string;
@@ -29,7 +30,7 @@ const CAUSES: readonly Cause[] = [
 const RANKS_MAX = 32;
 const GAPS_FIRST = 12;
 
-function causesOf(table: Table, row: number): number[] {
+function causesOf(table: Table<"idle.rank">, row: number): number[] {
   return CAUSES.map((cause) => table.num(row, cause.column) ?? 0);
 }
 

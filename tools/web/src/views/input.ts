@@ -4,6 +4,7 @@ import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, hasSteps } from "../job";
+import type { ColumnOf } from "../names";
 import { stacks, type Part } from "../stack";
 import { controls, empty, heading, legend, note, section, segmented, select } from "../ui";
 import type { Context, View } from "../view";
@@ -26,13 +27,13 @@ const PHASES: readonly Part[] = [
   { key: "idle", label: "Other" },
 ];
 
-function loadingOf(table: Table, row: number): number[] {
+function loadingOf(table: Table<"input.rank" | "input.step">, row: number): number[] {
   const load = table.num(row, "load_ns") ?? 0, stall = table.num(row, "stall_ns") ?? 0;
   return [stall, load - stall, Math.max(0, (table.num(row, "step_ns") ?? 0) - load)];
 }
 
-function phasesOf(table: Table, row: number): number[] {
-  return ["forward_ns", "backward_ns", "optimizer_ns", "data_ns", "other_ns"].map((column) => table.num(row, column) ?? 0);
+function phasesOf(table: Table<"phases.step">, row: number): number[] {
+  return (["forward_ns", "backward_ns", "optimizer_ns", "data_ns", "other_ns"] as const).map((column) => table.num(row, column) ?? 0);
 }
 
 function finding(job: Job): [string, string] {
@@ -51,10 +52,10 @@ function finding(job: Job): [string, string] {
 }
 
 /* The steps of one rank, or of the ranks with most loading their sums. */
-function bars(table: Table, rows: readonly number[], label: (row: number) => string, values: (table: Table, row: number) => number[], parts: readonly Part[]): HTMLElement {
+function bars<N extends "input.rank" | "input.step" | "phases.step">(table: Table<N>, rows: readonly number[], label: (row: number) => string, values: (table: Table<N>, row: number) => number[], parts: readonly Part[]): HTMLElement {
   return stacks(rows.map((row) => ({
     label: label(row), values: values(table, row),
-    data: { "data-rank": table.num(row, "rank") ?? "", ...(table.place("step") >= 0 ? { "data-step": table.num(row, "step") ?? "" } : {}) },
+    data: { "data-rank": table.num(row, "rank") ?? "", ...((table as Table).place("step") >= 0 ? { "data-step": (table as Table).num(row, "step") ?? "" } : {}) },
   })), { parts, axis: true });
 }
 
@@ -78,7 +79,7 @@ function phases(job: Job, rank: number): HTMLElement {
   const table = job.table("phases.step"), title = "Phases of the steps";
   const own = [...table.rows.keys()].filter((row) => table.num(row, "rank") === rank);
   if (own.length === 0) return section(title, empty("No step of this rank has a call on its host: record with ProfilerActivity.CPU."));
-  const share = (column: string) => f.share(f.sum(own.map((row) => table.num(row, column))), f.sum(own.map((row) => table.num(row, "step_ns"))));
+  const share = (column: ColumnOf<"phases.step">) => f.share(f.sum(own.map((row) => table.num(row, column))), f.sum(own.map((row) => table.num(row, "step_ns"))));
   const words = [["forward_ns", "forward"], ["backward_ns", "backward"], ["optimizer_ns", "the optimizer"], ["data_ns", "waiting for data"], ["other_ns", "other"]] as const;
   return section(title,
     note(`Rank ${rank}: ${words.map(([column, word]) => `${word} ${f.percent(share(column), 1)}`).join(", ")}. Time in which the GPU ran what the phase launched, or was idle while the host was in it.`),
@@ -90,7 +91,7 @@ function phases(job: Job, rank: number): HTMLElement {
 
 function tables(job: Job, rank: number, all: boolean): Child {
   const ranks = job.table("input.rank"), steps = job.table("input.step");
-  const columns = [{ column: "step_ns", label: "step time" }, { column: "load_ns", label: "waited" }, { column: "load_pct", label: "of the steps" }, { column: "stall_ns", label: "GPU idle" }, { column: "stall_pct", label: "of the steps" }];
+  const columns = [{ column: "step_ns", label: "step time" }, { column: "load_ns", label: "waited" }, { column: "load_pct", label: "of the steps" }, { column: "stall_ns", label: "GPU idle" }, { column: "stall_pct", label: "of the steps" }] as const;
   const rows = all ? [...steps.rows.keys()] : [...steps.rows.keys()].filter((row) => steps.num(row, "rank") === rank);
   return [h("h3", null, all ? "Steps" : `Steps of rank ${rank}`), grid(steps, { rows, first: 16, columns: [{ column: "rank" }, { column: "step" }, ...columns] }),
     h("h3", null, "Ranks"), grid(ranks, { first: 16, ...(ranks.n > 1 ? { sort: "-load_ns" } : {}), columns: [{ column: "rank" }, { column: "waits" }, ...columns, { column: "slowest_step", label: "slowest step" }, { column: "slowest_step_load_ns", label: "waited in it" }] })];

@@ -5,6 +5,7 @@ import { h, cut, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
 import { adviceState, severalRanks } from "../job";
+import type { ColumnOf } from "../names";
 import { empty, figure, heading, legend, note, section, segmented } from "../ui";
 import { href, type View } from "../view";
 import { filtered } from "./filtered";
@@ -14,7 +15,7 @@ const FIND_LENGTH = 100; // of a name, for the timeline to find it by
 
 // How well GPUs are used, as TensorBoard's overview counts it --------------------------------------
 
-const USE: readonly (readonly [string, string, string])[] = [
+const USE: readonly (readonly [ColumnOf<"overview.job"> & ColumnOf<"overview.rank">, string, string])[] = [
   ["gpu_utilization_pct", "GPU utilization", "no GPU events in a step"],
   ["sm_efficiency_pct", "SM efficiency, estimated", "the traces do not say how many blocks kernels have"],
   ["occupancy_pct", "Occupancy, estimated", "the traces do not say it"],
@@ -40,9 +41,11 @@ function use(job: Job): HTMLElement {
 
 // The tables ----------------------------------------------------------------------------------------
 
+type Kernels = Table<"kernels.kernel" | "kernels.launch_shape">;
+
 /* Calls from the shortest to the longest as a line, the ranks' means on it. */
-function meanStrip(table: Table, row: number): Child {
-  const value = (column: string) => table.num(row, column);
+function meanStrip(table: Kernels, row: number): Child {
+  const value = (column: ColumnOf<"kernels.kernel">) => table.num(row, column);
   return strip({
     from: value("min_ns"), to: value("max_ns"), middle: value("median_rank_ns"), far: value("slowest_rank_ns"), scale: Math.max(1, value("max_ns") ?? 0),
     label: `calls from ${f.time(value("min_ns"))} to ${f.time(value("max_ns"))}, mean of the median rank ${f.time(value("median_rank_ns"))}, of rank ${value("slowest_rank")} ${f.time(value("slowest_rank_ns"))}`,
@@ -51,7 +54,7 @@ function meanStrip(table: Table, row: number): Child {
   });
 }
 
-function columnsOf(job: Job, table: Table, rows: readonly number[]): GridColumn[] {
+function columnsOf(job: Job, table: Kernels, rows: readonly number[]): GridColumn<Kernels["name"]>[] {
   const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0)), write = timeWriter(table, rows, "total_ns");
   const all = job.table("kernels.kernel").by("name");
   const communicates = (row: number) => {
@@ -61,15 +64,15 @@ function columnsOf(job: Job, table: Table, rows: readonly number[]): GridColumn[
   const shapes = table.name === "kernels.launch_shape";
   return [
     { column: "name", draw: (row) => longName(table.text(row, "name")) },
-    ...(shapes ? [{ column: "grid" }, { column: "block" }] : []),
+    ...(shapes ? [{ column: "grid" }, { column: "block" }] as const : []),
     { column: "total_ns", label: "total", draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), communicates(row) ? "comm" : "compute") },
     { column: "share_pct", label: "share" }, { column: "calls" }, { column: "mean_ns", label: "mean" },
-    ...(shapes ? [{ column: "min_ns", label: "shortest" }, { column: "max_ns", label: "longest" }]
-      : [{ column: "max_ns", label: "calls and ranks", draw: (row: number) => meanStrip(table, row), write: f.time }]),
-    ...(severalRanks(job) && !shapes ? [{ column: "spread", label: "spread" }, { column: "slowest_rank", label: "rank" }] : []),
+    ...(shapes ? [{ column: "min_ns", label: "shortest" }, { column: "max_ns", label: "longest" }] as const
+      : [{ column: "max_ns", label: "calls and ranks", draw: (row: number) => meanStrip(table, row), write: f.time }] as const),
+    ...(severalRanks(job) && !shapes ? [{ column: "spread", label: "spread" }, { column: "slowest_rank", label: "rank" }] as const : []),
     { column: "tensor_cores", label: "tensor cores" }, { column: "occupancy_pct", label: "occupancy" },
-    ...(shapes ? [{ column: "blocks_per_sm", label: "blocks per SM" }, { column: "registers" }, { column: "shared_memory_bytes", label: "shared memory", write: f.bytes }]
-      : [{ column: "short_pct", label: "under 100 µs" }]),
+    ...(shapes ? [{ column: "blocks_per_sm", label: "blocks per SM" }, { column: "registers" }, { column: "shared_memory_bytes", label: "shared memory", write: f.bytes }] as const
+      : [{ column: "short_pct", label: "under 100 µs" }] as const),
   ];
 }
 
@@ -91,7 +94,7 @@ function contention(job: Job): HTMLElement {
 /* "gemm takes 12 % of the time of all kernels; communication 27 %, tensor cores 45 %." */
 function finding(job: Job): [Child, string] {
   const table = job.table("kernels.kernel");
-  const share = (column: string) => f.sum(table.rows.map((_, row) => (table.cell(row, column) === true ? table.num(row, "share_pct") : 0)));
+  const share = (column: ColumnOf<"kernels.kernel">) => f.sum(table.rows.map((_, row) => (table.cell(row, column) === true ? table.num(row, "share_pct") : 0)));
   const own = table.rows.findIndex((_, row) => table.cell(row, "communication") === false);
   const rest = `Of the kernels’ time ${f.percent(share("communication"))} is communication, which waits as well, and ${f.percent(share("tensor_cores"))} runs on tensor cores.`;
   if (own < 0) return ["All kernels communicate", rest];

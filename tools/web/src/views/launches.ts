@@ -5,6 +5,7 @@ import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, severalRanks } from "../job";
+import type { ColumnOf } from "../names";
 import { empty, heading, legend, note, section } from "../ui";
 import type { View } from "../view";
 
@@ -25,8 +26,8 @@ function finding(job: Job): [string, string] {
 }
 
 /* From launch to begin: the median and the 95th percentile up to the longest. */
-function latency(table: Table, row: number, scale: number): Child {
-  const value = (column: string) => table.num(row, column);
+function latency(table: Table<"launches.rank">, row: number, scale: number): Child {
+  const value = (column: ColumnOf<"launches.rank">) => table.num(row, column);
   return strip({
     from: 0, to: value("p95_latency_ns"), middle: value("median_latency_ns"), far: value("p95_latency_ns"), scale,
     label: `median ${f.time(value("median_latency_ns"))}, 95th percentile ${f.time(value("p95_latency_ns"))}`,
@@ -57,7 +58,7 @@ function calls(job: Job): HTMLElement {
       { column: "name", draw: (row) => name(table.text(row, "name") ?? "") },
       { column: "total_ns", label: "total", draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), "host") },
       { column: "calls" }, { column: "mean_ns", label: "mean", write: f.time }, { column: "max_ns", label: "longest", write: f.time },
-      ...(severalRanks(job) ? [{ column: "median_rank_ns", label: "median rank" }, { column: "max_rank_ns", label: "most of a rank" }, { column: "max_rank", label: "rank" }] : [])] }));
+      ...(severalRanks(job) ? [{ column: "median_rank_ns", label: "median rank" }, { column: "max_rank_ns", label: "most of a rank" }, { column: "max_rank", label: "rank" }] as const : [])] }));
 }
 
 export const launches: View = {

@@ -7,6 +7,7 @@ import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState } from "../job";
 import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
+import type { ColumnOf } from "../names";
 import { controls, empty, figure, heading, note, section, segmented, select } from "../ui";
 import type { Context, View } from "../view";
 
@@ -45,14 +46,14 @@ function devicesOf(job: Job, type: string): Device[] {
 // The finding ---------------------------------------------------------------------------------------
 
 /* The fullest device: by its share of the capacity, else by its peak. */
-function fullest(table: Table, rows: readonly number[]): number {
+function fullest(table: Table<"memory.device">, rows: readonly number[]): number {
   const value = (row: number) => table.num(row, "capacity_pct") ?? (table.num(row, "peak_bytes") ?? 0) / 1e15;
   return rows.reduce((a, b) => (value(b) > value(a) ? b : a));
 }
 
 function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
   const table = job.table("memory.device"), row = fullest(table, rows);
-  const cell = (column: string) => ({ table: "memory.device", row, column });
+  const cell = (column: ColumnOf<"memory.device">) => ({ table: "memory.device", row, column } as const);
   const step = table.num(row, "peak_step"), operator = table.text(row, "peak_operator");
   const capacity = table.num(row, "capacity_bytes"), used = table.num(row, "peak_reserved_bytes") ?? table.num(row, "peak_bytes") ?? 0;
   const share = table.num(row, "capacity_pct") ?? (capacity === null ? null : f.share(used, capacity));

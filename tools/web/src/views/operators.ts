@@ -9,11 +9,15 @@ import { empty, heading, legend, note, section, segmented } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
 
+type CallTable = "operators.op" | "operators.shape" | "modules.module" | "modules.annotation";
+type Calls = Table<CallTable>;
+type Side = "device" | "host";
+
 interface Kind {
   readonly key: string;
   readonly label: string;
   readonly what: string;
-  readonly table: string;
+  readonly table: CallTable;
   /** What to record where there is none. */
   readonly missing: string;
 }
@@ -28,7 +32,7 @@ const UNUSED_FIRST = 5;
 const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10d::)/; // as idle.rank host_comm_ns has it
 
 /* Which of the two times is looked at: the GPU's where there is any. */
-function sideOf(context: Context): "device" | "host" {
+function sideOf(context: Context): Side {
   const wanted = context.params.get("time");
   if (wanted === "device" || wanted === "host") return wanted;
   return hasDevice(context.job) ? "device" : "host";
@@ -38,8 +42,8 @@ function hasDevice(job: Job): boolean {
   return f.sum(job.table("operators.op").nums("device_self_ns")) > 0;
 }
 
-function rankStrip(table: Table, row: number, side: string): Child {
-  const value = (column: string) => table.num(row, `${side}_${column}`);
+function rankStrip(table: Calls, row: number, side: Side): Child {
+  const value = (column: "min_ns" | "median_ns" | "max_ns" | "max_rank") => table.num(row, `${side}_${column}`);
   return strip({
     from: value("min_ns"), to: value("max_ns"), middle: value("median_ns"), far: value("max_ns"), scale: Math.max(1, value("max_ns") ?? 0),
     label: `ranks from ${f.time(value("min_ns"))} to ${f.time(value("max_ns"))}, median ${f.time(value("median_ns"))}, most on rank ${value("max_rank")}`,
@@ -48,18 +52,18 @@ function rankStrip(table: Table, row: number, side: string): Child {
   });
 }
 
-function columnsOf(job: Job, table: Table, side: "device" | "host"): GridColumn[] {
-  const self = `${side}_self_ns`, most = Math.max(1, ...table.nums(self).map((v) => v ?? 0)), write = timeWriter(table, [...table.rows.keys()], self);
+function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] {
+  const self = `${side}_self_ns` as const, most = Math.max(1, ...table.nums(self).map((v) => v ?? 0)), write = timeWriter(table, [...table.rows.keys()], self);
   const other = side === "device" ? "host" : "device";
   const where = (each: string) => (each === "device" ? "GPU" : "host");
   return [
     { column: "name", draw: (row) => longName(table.text(row, "name")) },
-    ...(table.place("shapes") >= 0 ? [{ column: "shapes", draw: (row: number) => longName(table.text(row, "shapes")) }] : []),
+    ...(table.place("shapes") >= 0 ? [{ column: "shapes", draw: (row: number) => longName(table.text(row, "shapes")) }] as const : []),
     { column: self, label: `${where(side)}, itself`, draw: (row) => inlineBar(table.num(row, self), most, write(table.num(row, self)),
       side === "host" ? "host" : COMMUNICATES.test(table.text(row, "name") ?? "") ? "comm" : "compute") },
     { column: `${side}_total_ns`, label: "with what it calls" }, { column: "calls" },
     ...(severalRanks(job) ? [{ column: `${side}_max_ns`, label: "over the ranks", draw: (row: number) => rankStrip(table, row, side), write: f.time },
-      { column: `${side}_max_rank`, label: "most on" }] : []),
+      { column: `${side}_max_rank`, label: "most on" }] as const : []),
     { column: `${other}_self_ns`, label: `${where(other)}, itself` },
     { column: "tensor_self_pct", label: "on tensor cores" },
   ];
@@ -76,8 +80,8 @@ function unused(job: Job): HTMLElement | null {
     grid(table, { rows, first: UNUSED_FIRST, columns: [{ column: "name" }, { column: "device_self_ns", label: "GPU, itself" }, { column: "calls" }, { column: "ranks" }] }));
 }
 
-function finding(job: Job, table: Table, kind: Kind, side: "device" | "host"): [Child, string] {
-  const self = `${side}_self_ns`, all = f.sum(table.nums(self));
+function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string] {
+  const self = `${side}_self_ns` as const, all = f.sum(table.nums(self));
   const order = [...table.rows.keys()].sort((a, b) => (table.num(b, self) ?? 0) - (table.num(a, self) ?? 0));
   const first = order.find((row) => !COMMUNICATES.test(table.text(row, "name") ?? "")) ?? order[0]!;
   let half = 0;

@@ -17,11 +17,11 @@ interface Source {
   readonly partial: boolean;
 }
 
-function wholeJob(overlap: Table): Source[] {
+function wholeJob(overlap: Table<"overlap.rank">): Source[] {
   return overlap.rows.map((_, row) => ({ rank: overlap.num(row, "rank")!, values: partsOf(overlap, row), partial: false }));
 }
 
-function stepsOnly(steps: Table): Source[] {
+function stepsOnly(steps: Table<"overlap.step">): Source[] {
   return [...steps.by("rank")].map(([rank, rows]) => ({
     rank: Number(rank),
     values: rows.map((row) => partsOf(steps, row)).reduce((sum, values) => sum.map((v, i) => v + values[i]!)),

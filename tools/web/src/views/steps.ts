@@ -12,10 +12,10 @@ import { h } from "../dom";
 interface Metric {
   readonly key: string;
   readonly label: string;
-  readonly table: string;
+  readonly table: "stragglers.rank_step" | "overlap.step";
   readonly ramp: "wait" | "work";
   readonly doc: string;
-  readonly value: (table: Table, row: number) => number | null;
+  readonly value: (table: Table<Metric["table"]>, row: number) => number | null;
 }
 
 const METRICS: readonly Metric[] = [

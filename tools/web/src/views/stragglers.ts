@@ -4,6 +4,7 @@ import { h, type Child } from "../dom";
 import * as f from "../format";
 import { coarseClocks, communicates, hasSteps, kindWord, onTimeline, ranksOf, severalRanks, stepWord, straggling, verdict, worstUncertainty } from "../job";
 import { heatMap } from "../map";
+import type { TableName } from "../names";
 import { empty, heading, legend, link, note, prose, section, tip } from "../ui";
 import type { Context, View } from "../view";
 
@@ -11,7 +12,7 @@ const ROWS_MAX = 32;
 const MATRIX_MAX = 32;
 const WORST_SHOWN = 8;
 
-const cost = (table: Table, row: number): number => (table.num(row, "direct_ns") ?? 0) + (table.num(row, "indirect_ns") ?? 0);
+const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number => (table.num(row, "direct_ns") ?? 0) + (table.num(row, "indirect_ns") ?? 0);
 
 /* What a rank waited to the left, what others waited because of it to the right, on one scale. */
 function butterfly(job: Job): HTMLElement {
@@ -190,7 +191,7 @@ function nothingKnown(job: Job): Child[] {
   if (!communicates(job))
     return ["No kernel communicates: none carries the metadata of a collective, and no name is that of NCCL, RCCL, a known custom all-reduce, NVSHMEM, MSCCL++ or DeepEP. If yours are called otherwise, merge again with --comm-pattern."];
   const evidence = prose(job.table("stragglers.job").text(0, "evidence"));
-  return [evidence && `${evidence.replace(/[.]$/, "")}. `, "So no wait is known; ", link("which kernels were not matched, and why", "tables", { name: "collectives.unmatched" })];
+  return [evidence && `${evidence.replace(/[.]$/, "")}. `, "So no wait is known; ", link("which kernels were not matched, and why", "tables", { name: "collectives.unmatched" satisfies TableName })];
 }
 
 export const stragglers: View = {

@@ -3,6 +3,7 @@ import type { Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { adviceItem, coarseClocks, communicates, cutShort, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, total, verdict, worstUncertainty } from "../job";
+import type { ColumnOf, TableName } from "../names";
 import { PARTS, partsOf, stacks, type StackRow } from "../stack";
 import { empty, figure, legend, link, prose, section, sign, term, type Origin } from "../ui";
 import { href, type Context, type State, type View } from "../view";
@@ -128,12 +129,12 @@ function known(values: readonly (number | null)[]): number[] {
 }
 
 /* Of the job's sums over ranks: what the test recomputes from the two columns. */
-function ratioFigure(job: Job, part: string, whole: string, write: (value: number | null) => string, scale = 1): HTMLElement {
+function ratioFigure(job: Job, part: ColumnOf<"overlap.rank">, whole: ColumnOf<"overlap.rank">, write: (value: number | null) => string, scale = 1): HTMLElement {
   const value = total(job, whole) > 0 ? (scale * total(job, part)) / total(job, whole) : null;
   return h("span", { class: "figure", attr: { "data-sum": `overlap.rank ${part} ${whole}`, "data-value": value ?? "" } }, write(value));
 }
 
-function byRank(job: Job, part: string, whole: string): number[] {
+function byRank(job: Job, part: ColumnOf<"overlap.rank">, whole: ColumnOf<"overlap.rank">): number[] {
   const table = job.table("overlap.rank");
   return known(table.rows.map((_, row) => f.share(table.num(row, part) ?? 0, table.num(row, whole) ?? 0)));
 }
@@ -301,7 +302,7 @@ function adviceList(job: Job): HTMLElement {
       h("p", null, prose(adviceText(table.text(row, "text") ?? "", item.title))), evidence(table.text(row, "evidence") ?? "")));
   });
   return section("What to do, by GPU time", h("ul", { class: "advice" }, items),
-    table.n > ADVICE_MAX && link(`${table.n - ADVICE_MAX} more`, "tables", { name: "advice.item" }));
+    table.n > ADVICE_MAX && link(`${table.n - ADVICE_MAX} more`, "tables", { name: "advice.item" satisfies TableName }));
 }
 
 function basis(job: Job): HTMLElement {

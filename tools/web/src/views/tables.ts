@@ -5,19 +5,20 @@ import { h, fill } from "../dom";
 import * as f from "../format";
 import { csvOf, download, filterOf, grid, sortRows } from "../grid";
 import { drawForm } from "../forms";
+import type { Sort, TableName } from "../names";
 import { controls, empty, heading, note, segmented, select } from "../ui";
 import { href, type Context, type View } from "../view";
 
-function chosenTable(context: Context): string | null {
+function chosenTable(context: Context): TableName | null {
   const { job, params } = context;
-  const name = params.get("name") ?? "";
+  const name = (params.get("name") ?? "") as TableName;
   return job.names.includes(name) ? name : null;
 }
 
 /* All tables by analysis: what a row of each is, and how many there are. */
 function index(context: Context): HTMLElement {
   const { job } = context;
-  const analyses = new Map<string, string[]>();
+  const analyses = new Map<string, TableName[]>();
   for (const name of job.names) {
     const analysis = name.split(".")[0]!;
     analyses.set(analysis, [...(analyses.get(analysis) ?? []), name]);
@@ -28,7 +29,7 @@ function index(context: Context): HTMLElement {
       h("dd", null, h("b", null, f.count(job.rowsOf(name), "row")), ` ${job.docOf(name)}`)])))));
 }
 
-function draw(root: HTMLElement, context: Context, name: string, charts: Charts): void {
+function draw(root: HTMLElement, context: Context, name: TableName, charts: Charts): void {
   const { job, params } = context;
   const table = job.table(name);
   const exact = params.get("show") === "exact";
@@ -39,19 +40,19 @@ function draw(root: HTMLElement, context: Context, name: string, charts: Charts)
     on: { input: () => { context.set({ filter: search.value || null }); drawGrid(); } },
   });
   function drawGrid(): void {
-    const sort = params.get("sort");
+    const sort = params.get("sort") as Sort<TableName> | undefined;
     fill(box, grid(table, { exact, filter: search.value, sort, onSort: (next) => context.set({ sort: next || null }) }));
   }
   root.append(
     controls(
       h("label", { class: "select" }, h("span", { class: "label" }, "Filter"), search),
       segmented("Numbers", [["shown", "as shown"], ["exact", "exact"]], exact ? "exact" : "shown", (v) => context.redraw({ show: v === "exact" ? v : null })),
-      h("button", { attr: { type: "button" }, on: { click: () => saveCsv(table, search.value, params.get("sort") ?? "") } }, "Save as CSV")),
+      h("button", { attr: { type: "button" }, on: { click: () => saveCsv(table, search.value, (params.get("sort") ?? "") as Sort<TableName>) } }, "Save as CSV")),
     drawForm(table, charts) ?? "", box, definitions(table));
   drawGrid();
 }
 
-function saveCsv(table: Table, filter: string, sort: string): void {
+function saveCsv(table: Table, filter: string, sort: Sort<TableName>): void {
   const rows = [...table.rows.keys()].filter(filterOf(table, filter));
   download(`${table.name}.csv`, "text/csv", csvOf(table, sortRows(table, rows, sort)));
 }

@@ -7,6 +7,7 @@ import { h, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, total } from "../job";
+import type { ColumnOf } from "../names";
 import { shapeLegend } from "../shapes";
 import { empty, heading, note, section } from "../ui";
 import type { View } from "../view";
@@ -19,7 +20,7 @@ function kindWord(kind: string | null): string {
   return KINDS.find(([key]) => key === kind)?.[1] ?? visible(kind ?? f.NONE);
 }
 
-function where(table: Table, row: number): string {
+function where(table: Table<"transfers.kind" | "transfers.size">, row: number): string {
   const memory = table.text(row, "host_memory");
   return kindWord(table.text(row, "kind")) + (memory === null || memory === "device" ? "" : `, ${memory}`);
 }
@@ -43,7 +44,7 @@ function byKind(job: Job): HTMLElement {
   const groups = new Map<string, number[]>();
   for (let row = 0; row < table.n; row++) groups.set(where(table, row), [...(groups.get(where(table, row)) ?? []), row]);
   const sums = [...groups].map(([label, rows]) => {
-    const of = (column: string) => f.sum(rows.map((row) => table.num(row, column)));
+    const of = (column: ColumnOf<"transfers.kind">) => f.sum(rows.map((row) => table.num(row, column)));
     const kept = `kind=${table.text(rows[0]!, "kind")}, host_memory=${table.text(rows[0]!, "host_memory")}`;
     return { label, kept, time: of("union_ns"), overlap: of("overlap_ns"), bytes: of("bytes"), count: of("count") };
   }).sort((a, b) => b.time - a.time);

@@ -1,5 +1,6 @@
 /** About the comparison: what was compared, and how changes are told from chance. */
 import { h, name } from "../../dom";
+import type { ColumnOf, TableName } from "../../names";
 import { heading, section } from "../../ui";
 import type { View } from "../../view";
 import { sideCards } from "./sides";
@@ -10,7 +11,7 @@ export const about: View = {
   group: "The data",
   needs: ["diff.side", "diff.job", "diff.kernel"],
   render(root, { job }) {
-    const doc = (table: string, column: string) => job.table(table).columns.find((each) => each.name === column)?.doc ?? "";
+    const doc = <N extends TableName>(table: N, column: ColumnOf<N>) => job.table(table).columns.find((each) => each.name === column)?.doc ?? "";
     root.append(heading("About the data", "Which stores were compared, and how a change is told from chance. Nothing of this page is loaded from elsewhere."),
       sideCards(job),
       section("How changes are judged", h("dl", { class: "facts-list" }, ([

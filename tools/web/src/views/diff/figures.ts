@@ -1,11 +1,15 @@
 /** What the figures of a comparison are called, and which way of changing is the better one. */
 import type { Table } from "../../data";
 import * as f from "../../format";
+import type { PlaceName } from "../../names";
 import type { State } from "../../view";
+
+/** Tables of figures. */
+export type Figures = Table<"diff.job" | "diff.rank">;
 
 type Better = "less" | "more" | "neither";
 
-const FIGURES: Readonly<Record<string, readonly [string, Better]>> = {
+const FIGURES: Readonly<Partial<Record<PlaceName, readonly [string, Better]>>> = {
   "overview.step.step_ns": ["Step time", "less"],
   "overview.step.kernel_ns": ["Of the step: kernels", "less"],
   "overview.step.comm_ns": ["Of the step: communication", "less"],
@@ -50,7 +54,7 @@ const FIGURES: Readonly<Record<string, readonly [string, Better]>> = {
 
 /** A figure as people call it; its name where it has no other. */
 export function labelOf(figure: string): string {
-  return FIGURES[figure]?.[0] ?? figure;
+  return FIGURES[figure as PlaceName]?.[0] ?? figure;
 }
 
 const UNCHANGED = new Set(["same", "unclear", "too few steps"]);
@@ -62,7 +66,7 @@ export function isChange(verdict: string | null): boolean {
 
 /** The sign of a changed figure: worse, better, or neither. */
 export function stateOf(figure: string, verdict: string | null): State {
-  const better = FIGURES[figure]?.[1] ?? "neither";
+  const better = FIGURES[figure as PlaceName]?.[1] ?? "neither";
   if (better === "neither" || (verdict !== "higher" && verdict !== "lower")) return "note";
   return (verdict === "lower") === (better === "less") ? "good" : "warn";
 }
@@ -71,7 +75,7 @@ export function stateOf(figure: string, verdict: string | null): State {
 const LEAST_WEIGHT = 0.1;
 
 /** How much a change matters: of times in percent of A's step, of shares in points, else in percent. */
-function weight(table: Table, row: number, step: number): number {
+function weight(table: Figures, row: number, step: number): number {
   const change = table.num(row, "change"), unit = table.text(row, "unit");
   if (change === null) return 100; // in A or B alone
   if (unit === "%") return Math.abs(change);
@@ -80,7 +84,7 @@ function weight(table: Table, row: number, step: number): number {
 }
 
 /** Those of these rows that changed, the weightiest first. */
-export function changed(table: Table, rows: readonly number[], step: number): number[] {
+export function changed(table: Figures, rows: readonly number[], step: number): number[] {
   return rows.filter((row) => isChange(table.text(row, "verdict")) && weight(table, row, step) > LEAST_WEIGHT)
     .sort((x, y) => weight(table, y, step) - weight(table, x, step) || x - y);
 }

@@ -11,6 +11,8 @@ import { sidesLegend } from "./pairs";
 const SHOWN = 30;
 const VERDICTS = ["slower", "faster", "added", "removed", "more calls", "fewer calls"] as const;
 
+type Names = Table<"diff.kernel" | "diff.operator">;
+
 /** Times on the device, or on the host where an operator has none on the device. */
 interface Times {
   readonly a: number;
@@ -18,13 +20,13 @@ interface Times {
   readonly host: boolean;
 }
 
-function timesOf(table: Table, row: number): Times {
+function timesOf(table: Names, row: number): Times {
   const a = table.num(row, "a_ns") ?? 0, b = table.num(row, "b_ns") ?? 0;
   if (a !== 0 || b !== 0 || table.place("a_host_ns") < 0) return { a, b, host: false };
   return { a: table.num(row, "a_host_ns") ?? 0, b: table.num(row, "b_host_ns") ?? 0, host: true };
 }
 
-function calls(table: Table, row: number): string {
+function calls(table: Names, row: number): string {
   const write = (value: number) => f.grouped(value, Number.isInteger(value) ? 0 : f.digitsOf(value));
   const a = table.num(row, "a_calls") ?? 0, b = table.num(row, "b_calls") ?? 0;
   return Math.abs(a - b) < 0.005 ? write(a) : `${write(a)} → ${write(b)}`;
@@ -36,7 +38,7 @@ interface Digits {
 }
 
 /* Time that B has and A had not goes to the right, in B's colour; what A had and B has not to the left. */
-function changeRow(table: Table, row: number, scale: number, unit: f.Unit, digits: Digits): HTMLElement {
+function changeRow(table: Names, row: number, scale: number, unit: f.Unit, digits: Digits): HTMLElement {
   const { a, b, host } = timesOf(table, row), change = b - a, noise = table.num(row, "noise_ns");
   const percent = (value: number) => `${(50 * Math.min(scale, Math.abs(value))) / scale}%`;
   const text = table.text(row, "name") ?? "", verdict = table.text(row, "verdict") ?? "";
@@ -52,7 +54,7 @@ function changeRow(table: Table, row: number, scale: number, unit: f.Unit, digit
     h("span", { class: "pair-value calls" }, calls(table, row)));
 }
 
-function changes(context: Context, table: Table, rows: readonly number[]): HTMLElement {
+function changes(context: Context, table: Names, rows: readonly number[]): HTMLElement {
   const times = rows.map((row) => timesOf(table, row));
   const values = times.flatMap(({ a, b }) => [a, b]);
   const unit = f.timeUnit(values);
@@ -67,7 +69,7 @@ function changes(context: Context, table: Table, rows: readonly number[]): HTMLE
     !all && h("p", { class: "more" }, h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } }, `Show all ${f.grouped(rows.length)}`)));
 }
 
-function counts(table: Table): Map<string, number> {
+function counts(table: Names): Map<string, number> {
   const found = new Map<string, number>();
   for (const verdict of VERDICTS) {
     const n = table.rows.filter((_, row) => table.text(row, "verdict") === verdict).length;
@@ -76,13 +78,13 @@ function counts(table: Table): Map<string, number> {
   return found;
 }
 
-const COLUMNS: readonly GridColumn[] = [
+const COLUMNS: readonly GridColumn<Names["name"]>[] = [
   { column: "name" }, { column: "verdict" }, { column: "a_ns", label: "A" }, { column: "b_ns", label: "B" }, { column: "change_ns", label: "B − A" }, { column: "change_pct", label: "change" },
   { column: "noise_ns", label: "noise" }, { column: "a_calls", label: "calls in A" }, { column: "b_calls", label: "calls in B" }, { column: "a_mean_ns", label: "mean in A" },
   { column: "b_mean_ns", label: "mean in B" }, { column: "a_host_ns", label: "on the host in A" }, { column: "b_host_ns", label: "in B" }, { column: "host_change_ns", label: "change on the host" },
 ];
 
-function render(root: HTMLElement, context: Context, title: string, table: Table): void {
+function render(root: HTMLElement, context: Context, title: string, table: Names): void {
   const found = counts(table), n = [...found.values()].reduce((sum, each) => sum + each, 0);
   const words = [...found].map(([verdict, count]) => `${f.grouped(count)} ${verdict}`).join(", ");
   root.append(heading(title, "Times of a rank in a step. A bar to the right is time that B takes more, to the left less; the whisker shows what may be chance."));
@@ -98,7 +100,7 @@ function render(root: HTMLElement, context: Context, title: string, table: Table
   root.append(section("All, as a table", grid(table, { columns: COLUMNS })));
 }
 
-function view(id: string, title: string, name: string): View {
+function view(id: string, title: string, name: Names["name"]): View {
   return {
     id, title, group: "", needs: [name],
     render: (root, context) => render(root, context, title, context.job.table(name)),

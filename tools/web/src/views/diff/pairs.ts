@@ -1,9 +1,9 @@
 /** A and B under each other: bars on one scale, with what they may be apart by chance. */
-import type { Job, Table } from "../../data";
+import type { Job } from "../../data";
 import { h, type Child } from "../../dom";
 import * as f from "../../format";
 import { figure, legend, sign, tip } from "../../ui";
-import { isChange, labelOf, signed, stateOf, write, writeChange } from "./figures";
+import { isChange, labelOf, signed, stateOf, write, writeChange, type Figures } from "./figures";
 
 export const SIDES = ["a", "b"] as const;
 export type Side = (typeof SIDES)[number];
@@ -31,7 +31,7 @@ interface Group {
   readonly rows: readonly number[];
 }
 
-function groupsOf(table: Table, rows: readonly number[]): Group[] {
+function groupsOf(table: Figures, rows: readonly number[]): Group[] {
   const of = (unit: string) => rows.filter((row) => table.text(row, "unit") === unit);
   return [
     { title: "Time of a rank in a step", unit: "ns", rows: of("ns") },
@@ -40,12 +40,12 @@ function groupsOf(table: Table, rows: readonly number[]): Group[] {
   ].filter((group) => group.rows.length > 0);
 }
 
-function largest(table: Table, rows: readonly number[]): number {
+function largest(table: Figures, rows: readonly number[]): number {
   return Math.max(0, ...rows.flatMap((row) => SIDES.map((side) => (table.num(row, side) ?? 0) + (table.num(row, "noise") ?? 0))));
 }
 
 /** Figures as pairs of bars, in the order of the rows; @p scales: those of others beside it. */
-export function pairs(job: Job, table: Table, rows: readonly number[], scaleRows: readonly number[] = rows): HTMLElement {
+export function pairs(job: Job, table: Figures, rows: readonly number[], scaleRows: readonly number[] = rows): HTMLElement {
   return h("div", { class: "pairs" }, groupsOf(table, rows).map((group) => {
     const all = scaleRows.filter((row) => table.text(row, "unit") === group.unit);
     const scale = group.unit === null ? null : largest(table, all);
@@ -62,9 +62,9 @@ export function pairs(job: Job, table: Table, rows: readonly number[], scaleRows
   }));
 }
 
-function pair(job: Job, table: Table, row: number, scale: number, short: (value: number | null) => string): HTMLElement {
+function pair(job: Job, table: Figures, row: number, scale: number, short: (value: number | null) => string): HTMLElement {
   const id = table.text(row, "figure") ?? "", unit = table.text(row, "unit"), verdict = table.text(row, "verdict");
-  const [a, b, change, noise] = ["a", "b", "change", "noise"].map((column) => table.num(row, column)) as [number | null, number | null, number | null, number | null];
+  const [a, b, change, noise] = (["a", "b", "change", "noise"] as const).map((column) => table.num(row, column)) as [number | null, number | null, number | null, number | null];
   const pct = table.num(row, "change_pct");
   const text = (value: number | null) => write(value, unit, id);
   const words = `${labelOf(id)}: A ${text(a)}, B ${text(b)}, ${verdict ?? ""}`;

@@ -7,7 +7,7 @@ import type { View } from "../../view";
 import { isChange, labelOf } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
 
-function titleOf(table: Table, row: number): string {
+function titleOf(table: Table<"diff.rank">, row: number): string {
   const a = table.text(row, "a_ranks"), b = table.text(row, "b_ranks");
   const one = (ranks: string | null) => (ranks !== null && /^\d+$/.test(ranks) ? `Rank ${ranks}` : `Ranks ${ranks ?? "none"}`);
   return a === b ? one(a) : `${one(a)} of A, ${one(b).toLowerCase()} of B`;

@@ -2,6 +2,7 @@
 import type { Job } from "../../data";
 import { h, name, type Child } from "../../dom";
 import * as f from "../../format";
+import type { ColumnOf } from "../../names";
 import { figure } from "../../ui";
 
 /** "A 8 ranks, 4 steps · B 8 ranks, 5 steps" */
@@ -17,7 +18,7 @@ const WAITING: Readonly<Record<string, string>> = {
 function facts(job: Job, row: number): [string, Child][] {
   const table = job.table("diff.side");
   const straggler = table.num(row, "straggler_rank"), word = table.text(row, "straggler");
-  const own = (text: string, column: string) => figure(job, text, { table: "diff.side", row, column });
+  const own = (text: string, column: ColumnOf<"diff.side">) => figure(job, text, { table: "diff.side", row, column });
   const step = table.num(row, "step_ns"), spread = table.num(row, "step_spread_ns");
   return [
     ["Store", name(table.text(row, "store") ?? "")],

@@ -13,10 +13,10 @@ function labelOf(a: number | null, b: number | null): string {
   return a === b ? `step ${a}` : [a === null ? "" : `step ${a} of A`, b === null ? "" : `step ${b} of B`].filter((part) => part !== "").join(", ");
 }
 
-function bar(table: Table, row: number, scale: number, unit: f.Unit, digits: number): HTMLElement {
+function bar(table: Table<"diff.step">, row: number, scale: number, unit: f.Unit, digits: number): HTMLElement {
   const a = table.num(row, "a_ns"), b = table.num(row, "b_ns"), change = table.num(row, "change_ns");
-  const steps = [["A", "a_step"], ["B", "b_step"]].map(([side, column]) => {
-    const step = table.num(row, column!);
+  const steps = ([["A", "a_step"], ["B", "b_step"]] as const).map(([side, column]) => {
+    const step = table.num(row, column);
     return step === null ? `${side} has none` : `step ${step} of ${side}`;
   });
   return h("div", { class: "pair", attr: { "data-place": table.num(row, "place") ?? "" } },
@@ -27,7 +27,7 @@ function bar(table: Table, row: number, scale: number, unit: f.Unit, digits: num
     h("span", { class: "pair-value" }, change === null ? f.NONE : (change > 0 ? "+" : "") + f.scaled(change, unit, digits)));
 }
 
-function bars(context: Context, table: Table): HTMLElement {
+function bars(context: Context, table: Table<"diff.step">): HTMLElement {
   const values = table.rows.flatMap((_, row) => [table.num(row, "a_ns"), table.num(row, "b_ns")]);
   const unit = f.timeUnit(values), digits = f.columnDigits(values, unit);
   const scale = Math.max(1, ...values.map((value) => value ?? 0));

@@ -3,13 +3,14 @@ import type { Job } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
 import { grid } from "../../grid";
+import type { PlaceName, TableName } from "../../names";
 import { empty, link, note, prose, section, sign } from "../../ui";
 import type { State, View } from "../../view";
 import { changed, isChange, labelOf, stateOf } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
 import { sideCards } from "./sides";
 
-const STEP = "overview.step.step_ns";
+const STEP: PlaceName = "overview.step.step_ns";
 
 /** How B stands to A, by the step time. */
 export function verdictState(job: Job): State {
@@ -52,7 +53,7 @@ function rest(job: Job): HTMLElement | null {
   if (rows.length === 0) return null;
   const noise = rows.filter((row) => table.text(row, "verdict") === "unclear").length;
   return section("What stayed",
-    note(`${f.count(rows.length, "figure")} of ${f.grouped(table.n)}: `, noise > 0 ? `${f.grouped(noise)} differ by no more than chance, the others not at all. ` : "", link("All figures", "tables", { name: "diff.job" })),
+    note(`${f.count(rows.length, "figure")} of ${f.grouped(table.n)}: `, noise > 0 ? `${f.grouped(noise)} differ by no more than chance, the others not at all. ` : "", link("All figures", "tables", { name: "diff.job" satisfies TableName })),
     h("details", { class: "definitions" }, h("summary", null, "Which"),
       grid(table, { rows, columns: [{ column: "figure", draw: (row) => labelOf(table.text(row, "figure") ?? "") }, { column: "unit" }, { column: "a", label: "A" }, { column: "b", label: "B" }, { column: "change" }, { column: "noise" }, { column: "verdict" }] })));
 }
