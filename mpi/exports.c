@@ -11,7 +11,7 @@
 #include "agree.h"
 #include "bytes.h"
 #include "entries.h"
-#include "readers/nsys_report.h"
+#include "readers/nsys/nsys_report.h"
 
 enum { NAME_MAX_CHARS = 48 }; /* of a file in the folder */
 

@@ -8,7 +8,7 @@
 #include "entries.h"
 #include "exports.h"
 #include "parts.h"
-#include "readers/nsys_report.h"
+#include "readers/nsys/nsys_report.h"
 #include "share.h"
 #include "timeline/build.h"
 #include "tmerge/reader.h"

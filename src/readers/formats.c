@@ -5,8 +5,8 @@
 
 #include "base/page_mark.h"
 #include "json.h"
-#include "kineto.h"
-#include "nsys.h"
+#include "kineto/kineto.h"
+#include "nsys/nsys.h"
 #include "timeline/part.h"
 
 static const tm_format *const formats[] = {&tm_format_kineto, &tm_format_nsys};

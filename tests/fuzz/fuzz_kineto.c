@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "readers/json.h"
-#include "readers/kineto.h"
+#include "readers/kineto/kineto.h"
 #include "require.h"
 #include "timeline/build.h"
 #include "tmerge/reader.h"

@@ -12,10 +12,14 @@ from common import code_of, files, finish, prove
 
 # What a question of analysis may include besides its own room: never another question.
 QUESTION = {"base", "timeline", "table", "analysis/shared"}
+# What a trace format may include besides its own room: never another format.
+FORMAT = {"base", "timeline", "readers"}
 ROOMS_OF_SRC = {
     "base": {"base"},
     "input": {"base", "input"},
-    "readers": {"base", "input", "timeline", "readers"},
+    "readers": {"base", "timeline", "readers", "readers/kineto", "readers/nsys"},  # the registry
+    "readers/kineto": FORMAT,
+    "readers/nsys": FORMAT,
     "ncu": {"base", "ncu"},
     "timeline": {"base", "timeline"},
     "match": {"base", "timeline", "match"},
@@ -47,8 +51,9 @@ ROOMS_OF_SYNTH = {
 # Libraries whose headers are not for every room; a room of src by its name.
 HDF5_ROOMS = {"store", "mpi"}
 MPI_ROOMS = {"mpi", "tools"}
-SQLITE_ROOMS = {"readers", "tools", "synth/formats"}
-CJSON_ROOMS = {"readers", "match", "analysis/model", "table", "store", "report", "export", "tools"}
+SQLITE_ROOMS = {"readers/nsys", "tools", "synth/formats"}
+CJSON_ROOMS = {"readers/kineto", "readers/nsys", "match", "analysis/model", "table", "store", "report",
+                "export", "tools"}
 # A library that prints or exits takes the decision from its caller, and under MPI hangs the rest.
 ONLY_IN_TOOLS = re.compile(
     r"\b(stdout|stderr|MPI_COMM_WORLD|(?:v?printf|puts|putchar|perror|exit|_exit|_Exit|quick_exit"
@@ -90,7 +95,7 @@ def library_problem(room, name):
     if name == "mpi.h" and room not in MPI_ROOMS:
         return "only mpi and tools see MPI"
     if name == "sqlite3.h" and room not in SQLITE_ROOMS:
-        return "only src/readers and tools see SQLite"
+        return "only src/readers/nsys and tools see SQLite"
     if Path(name).name == "cJSON.h" and room not in CJSON_ROOMS:
         return "cJSON is for documents, not for this room"
     return None
@@ -146,6 +151,8 @@ def prove_that_it_fails():
         "src/base/a.c": '#include "table/t.h"\n/* printf( */ void f(void) { printf("exit"); }\n',
         "src/analysis/gpu/g.h": "",
         "src/analysis/steps/s.c": '#include "analysis/gpu/g.h"\n',
+        "src/readers/nsys/n.h": "",
+        "src/readers/kineto/k.c": '#include "readers/nsys/n.h"\n',
         "src/base/a.h": "#include <cjson/cJSON.h>\n#include <sqlite3.h>\n",
         "src/input/i.c": '#include "gone.h"\n#include <hdf5.h>\n',
         "mpi/m.c": '#include "table/t.h"\nint n = MPI_COMM_WORLD;\n',
@@ -170,6 +177,7 @@ def prove_that_it_fails():
             "a.c: does not include a.h first",
             "a.h: cjson/cJSON.h",
             "a.h: sqlite3.h: only src/readers",
+            "k.c: readers/nsys/n.h: readers/kineto may not include readers/nsys",
             "i.c: gone.h: no such file",
             "s.c: analysis/gpu/g.h: analysis/steps may not include analysis/gpu",
             "i.c: hdf5.h: only src/store",

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "readers/kineto.h"
+#include "readers/kineto/kineto.h"
 #include "readers/number.h"
 #include "timeline/trace.h"
 

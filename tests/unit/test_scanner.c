@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "readers/scanner.h"
+#include "readers/kineto/scanner.h"
 
 /* Events of every layout, with strings around the widths of 16 and 32 bytes, escapes, bytes that
  * are no ASCII, long gaps, values of every type, and what is malformed. */

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "number.h"
+#include "readers/number.h"
+#include "readers/window.h"
 #include "scanner.h"
-#include "window.h"
 
 static bool known_key(const tm_json_text *key) {
     static const char *const known[] = {

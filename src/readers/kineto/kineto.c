@@ -6,10 +6,10 @@
 
 #include "kineto_emit.h"
 #include "kineto_sniff.h"
-#include "number.h"
-#include "repair.h"
+#include "readers/number.h"
+#include "readers/repair.h"
+#include "readers/window.h"
 #include "scanner.h"
-#include "window.h"
 
 /* A top-level value beyond this is checked but not kept: only traceEvents is ever that large. */
 enum { METADATA_VALUE_MAX = 16 << 20 };

@@ -1,7 +1,7 @@
 #include "kineto_event.h"
 
-#include "digits.h"
-#include "number.h"
+#include "readers/digits.h"
+#include "readers/number.h"
 
 typedef enum field_type { INT, REAL, TEXT, TRIPLE, ARRAY } field_type;
 

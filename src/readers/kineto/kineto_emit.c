@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/hash.h"
-#include "number.h"
+#include "readers/number.h"
 
 void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_part *part, tm_names *names) {
     *emitter = (tm_kineto_emitter){

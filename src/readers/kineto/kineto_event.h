@@ -2,7 +2,7 @@
 #ifndef TMERGE_KINETO_EVENT_H
 #define TMERGE_KINETO_EVENT_H
 
-#include "json.h"
+#include "readers/json.h"
 
 /* The args that are kept: id, type, key. Keys are compared exactly as profilers write them. */
 #define TM_KINETO_FIELDS(X)                                                                        \
