@@ -48,7 +48,7 @@ tm_status tm_entries_of_trace(const tm_input *input, const tm_file_info *info, t
     }
     tm_vec units = TM_VEC(tm_unit);
     bool known = input->mapped_rank >= 0 || tm_rank_of_path(input->path) >= 0;
-    tm_status status = info->format->list_units(info->path, known, &units, foreign, err);
+    tm_status status = tm_file_list_units(info, known, &units, foreign, err);
     if (status == TM_OK)
         status = add_units(input, &units, &file, found, err);
     tm_vec_free(&units);

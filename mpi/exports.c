@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include "agree.h"
+#include "base/child.h"
 #include "bytes.h"
 #include "entries.h"
-#include "readers/nsys/nsys_report.h"
+#include "readers/converter.h"
 
 enum { NAME_MAX_CHARS = 48 }; /* of a file in the folder */
 
@@ -23,7 +24,6 @@ typedef struct exporter {
     tm_exports *out;
     tm_progress *progress;
     size_t *older; /* [n] of this process's reports: the input that is an older export, n without */
-    char program[TM_PATH_MAX];
 } exporter;
 
 static const char *path_of(const exporter *x, size_t i) {
@@ -32,7 +32,7 @@ static const char *path_of(const exporter *x, size_t i) {
 
 /* Reports go round the processes: of one job they are of about one size. */
 static bool is_mine(const exporter *x, size_t *n_reports, size_t i) {
-    return tm_nsys_is_report(path_of(x, i)) &&
+    return tm_converter_of(path_of(x, i)) &&
            (*n_reports)++ % (size_t)x->n_processes == (size_t)x->self;
 }
 
@@ -47,7 +47,8 @@ static size_t find_export(const exporter *x, const char *report, struct stat *in
     size_t n = x->options->n_inputs, i = 0;
     char path[TM_PATH_MAX * 4];
     struct stat other;
-    if (!tm_nsys_export_path(report, path, sizeof path) || stat(path, info) != 0)
+    if (!tm_converter_trace(tm_converter_of(report), report, path, sizeof path) ||
+        stat(path, info) != 0)
         return n;
     /* By the name first: there may be thousands of inputs on a slow file system. */
     while (i < n && (strcmp(name_in(path_of(x, i)), name_in(path)) != 0 ||
@@ -66,6 +67,7 @@ static bool is_older(const struct stat *a, const struct stat *b) {
  * read the others. */
 static void decide(exporter *x, size_t i) {
     const char *report = path_of(x, i);
+    char program[TM_PATH_MAX];
     tm_file_info info = {.kind = TM_FILE_OTHER};
     struct stat own, other;
     if (tm_file_sniff(report, &info, NULL) != TM_OK || info.kind != TM_FILE_OTHER ||
@@ -75,7 +77,7 @@ static void decide(exporter *x, size_t i) {
     bool given = export < x->options->n_inputs;
     if (given && !is_older(&other, &own))
         x->out->states[i] = TM_EXPORT_GIVEN;
-    else if (tm_nsys_find_program(x->program, sizeof x->program))
+    else if (tm_converter_find(tm_converter_of(report), program, sizeof program))
         x->out->states[i] = TM_EXPORT_DONE;
     if (given && x->out->states[i] == TM_EXPORT_DONE) {
         x->out->states[export] = TM_EXPORT_OUTDATED;
@@ -119,7 +121,7 @@ static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
                    strerror(reason));
 }
 
-/* The journal is that of SQLite. */
+/* The journal is that of SQLite, should the program write a database. */
 static void guard_export(const tm_guard *guard, const char *path, size_t size) {
     static const char journal[] = "-journal";
     char *name = malloc(size + sizeof journal);
@@ -139,10 +141,11 @@ static tm_status name_exports(const exporter *x, tm_error *err) {
     for (size_t i = 0; i < x->out->n; i++) {
         if (x->out->states[i] != TM_EXPORT_DONE)
             continue;
+        const tm_converter *converter = tm_converter_of(path_of(x, i));
         char *path = malloc(size);
         if (!path)
             return tm_fail_memory(err);
-        snprintf(path, size, "%s/%zu.sqlite", x->out->folder, i);
+        snprintf(path, size, "%s/%zu%s", x->out->folder, i, converter->trace_end);
         x->out->paths[i] = path;
         /* Every process knows all of them: one may be killed before it removes its own. */
         if (guard)
@@ -161,12 +164,22 @@ static int64_t size_of(const char *path) {
     return stat(path, &info) == 0 ? info.st_size : 0;
 }
 
+static tm_status convert(const char *report, const char *path, const tm_child_watch *watch,
+                         tm_error *err) {
+    const tm_converter *converter = tm_converter_of(report);
+    char program[TM_PATH_MAX];
+    if (!tm_converter_find(converter, program, sizeof program))
+        return tm_fail(err, TM_ERR_INPUT, report, -1, "%s is no longer on the PATH",
+                       converter->program);
+    return converter->convert(program, report, path, watch, err);
+}
+
 static tm_status export_one(exporter *x, size_t i, tm_error *err) {
     const tm_child_watch watch = {x->options->guard, tick, x};
     const char *report = path_of(x, i);
     char text[TM_PATH_MAX + TM_MESSAGE_MAX + 64];
     tm_error failure;
-    tm_status status = tm_nsys_export(x->program, report, x->out->paths[i], &watch, &failure);
+    tm_status status = convert(report, x->out->paths[i], &watch, &failure);
     tm_progress_add(x->progress, size_of(report), 0);
     if (status != TM_OK && err)
         *err = failure;
@@ -235,7 +248,7 @@ tm_status tm_mpi_exports_make(MPI_Comm comm, const tm_load_options *options, tm_
     return status;
 }
 
-/* With whatever else nsys has left there. */
+/* With whatever else the programs have left there. */
 static void remove_folder(const char *folder) {
     char path[TM_PATH_MAX * 2];
     DIR *dir = opendir(folder);

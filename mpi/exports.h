@@ -1,4 +1,4 @@
-/* Reports of Nsight Systems among the inputs: nsys exports them, and the exports are read. */
+/* Reports among the inputs, which the profiler's own program exports: the exports are read. */
 #ifndef TMERGE_MPI_EXPORTS_H
 #define TMERGE_MPI_EXPORTS_H
 
@@ -10,7 +10,7 @@ typedef enum tm_export_state {
     TM_EXPORT_DONE,     /* a report: its temporary export is read */
     TM_EXPORT_GIVEN,    /* a report whose up-to-date export is among the inputs: left out */
     TM_EXPORT_OUTDATED, /* an export that is older than its report, which was exported: left out */
-    TM_EXPORT_BAD,      /* a report that nsys cannot export: left out, and told */
+    TM_EXPORT_BAD,      /* a report that cannot be exported: left out, and told */
     TM_EXPORT_KEPT      /* an export that is older than its report, which is bad: it is read */
 } tm_export_state;
 
@@ -24,8 +24,8 @@ typedef struct tm_exports {
 
 /**
  * Exports every report that needs it, each on one process and all processes at the same time, into
- * a temporary folder beside the output, which all of them can read. Without nsys on the PATH of a
- * process its reports stay as they are.
+ * a temporary folder beside the output, which all of them can read. Without the program for it
+ * (tm_converter) on the PATH of a process its reports stay as they are.
  *
  * Collective: over comm.
  * @param left_out  as in tm_mpi_load: bad ones, where options allow that

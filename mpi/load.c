@@ -8,7 +8,7 @@
 #include "entries.h"
 #include "exports.h"
 #include "parts.h"
-#include "readers/nsys/nsys_report.h"
+#include "readers/converter.h"
 #include "share.h"
 #include "timeline/build.h"
 #include "tmerge/reader.h"
@@ -60,7 +60,7 @@ static tm_status bad_input(loader *l, tm_entry *entry, tm_status status, tm_erro
     return leave_out(l, l->options->inputs[entry->input].path, "unreadable", text, err);
 }
 
-/* A file that is read by another name, or that nsys could not export. */
+/* A file that is read by another name, or that could not be exported. */
 static tm_status pass_over(loader *l, size_t i, tm_vec *found, tm_error *err) {
     const char *path = l->options->inputs[i].path;
     int state = l->exports.states[i];
@@ -95,10 +95,10 @@ static tm_status sniff_one(loader *l, size_t i, tm_vec *found, tm_error *err) {
     else if (status == TM_OK && info.kind == TM_FILE_PAGE)
         status = leave_out(l, input->path, "page", "a page that tmerge wrote", err);
     else if ((status == TM_OK && info.kind != TM_FILE_TRACE) || foreign) {
-        bool report = tm_nsys_is_report(input->path) && !l->exports.paths[i];
+        const tm_converter *report = l->exports.paths[i] ? NULL : tm_converter_of(input->path);
         char advice[TM_MESSAGE_MAX];
         if (report)
-            tm_nsys_advise(input->path, advice, sizeof advice);
+            report->advise(input->path, advice, sizeof advice);
         if (input->from_folder && !l->exports.paths[i])
             status = leave_out(l, input->path, "other", report ? advice : "not a trace", err);
         else if (!foreign)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "readers/converter.h"
 #include "summary_text.h"
 
 enum { LIST_SHOWN = 8 };
@@ -285,17 +286,28 @@ static void print_remarks(const tm_tables *tables, const tm_colors *colors) {
         puts("  (show job.remark says in which traces; with --csv, what each means)");
 }
 
+/* Reports whose exports are read, by their converters. */
+static void print_exported(const tm_table *left) {
+    size_t n_formats;
+    const tm_format *const *formats = tm_formats(&n_formats);
+    for (size_t f = 0; f < n_formats; f++) {
+        const tm_converter *converter = formats[f]->converter;
+        size_t n = 0;
+        for (size_t i = 0; i < left->n_rows && converter; i++)
+            n += strcmp(tm_table_row(left, i)[1].value.text, "exported") == 0 &&
+                 tm_converter_of(tm_table_row(left, i)[0].value.text) == converter;
+        if (n > 0)
+            printf("  (%zu of them %s whose %s export was given too: that is read)\n", n,
+                   converter->report_end, converter->trace_end);
+    }
+}
+
 static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *left = tm_tables_find(tables, "job.left_out");
-    size_t n_exported = 0;
-    for (size_t i = 0; i < left->n_rows; i++)
-        n_exported += strcmp(tm_table_row(left, i)[1].value.text, "exported") == 0;
     if (left->n_rows > 0)
         printf("%s! %zu file%s left out%s; show job.left_out says which and why\n", colors->warning,
                left->n_rows, left->n_rows == 1 ? "" : "s", colors->off);
-    if (n_exported > 0)
-        printf("  (%zu of them .nsys-rep whose .sqlite export was given too: that is read)\n",
-               n_exported);
+    print_exported(left);
 }
 
 tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,

@@ -5,25 +5,34 @@
 #include "summary.h"
 #include "summary_text.h"
 #include "timeline/collectives.h"
+#include "tmerge/reader.h"
 
 enum { REASONS_SHOWN = 4 };
 
-/* What would tell the groups of an export's kernels: their names, or those of the others. */
-static void print_remedy(const tm_table *unmatched, const tm_table *ranks) {
-    bool export = false, nameless = false, unknown = false;
-    for (size_t row = 0; row < ranks->n_rows && !export; row++)
-        export = strcmp(tm_table_cell(ranks, row, "format")->value.text, "nsys") == 0;
-    for (size_t row = 0; row < unmatched->n_rows && export; row++)
+static bool has_format(const tm_table *ranks, const char *name) {
+    for (size_t row = 0; row < ranks->n_rows; row++)
+        if (strcmp(tm_table_cell(ranks, row, "format")->value.text, name) == 0)
+            return true;
+    return false;
+}
+
+/* What would tell the groups of kernels, by their formats: their names, or those of the others. */
+static void print_advice(const tm_table *unmatched, const tm_table *ranks) {
+    bool unnamed = false, unknown = false;
+    size_t n;
+    const tm_format *const *formats = tm_formats(&n);
+    for (size_t row = 0; row < unmatched->n_rows; row++)
         if (strcmp(tm_table_cell(unmatched, row, "reason")->value.text, "group unknown") == 0) {
             unknown = true;
-            nameless = nameless || tm_table_cell(unmatched, row, "group")->null;
+            unnamed = unnamed || tm_table_cell(unmatched, row, "group")->null;
         }
-    if (nameless)
-        puts("  (NCCL tells groups in NVTX payloads: nsys profile -t cuda,nvtx, and nsys\n"
-             "  export --include-blobs=true)");
-    else if (unknown)
-        puts("  (give the traces of all ranks, or record from before NCCL's communicators\n"
-             "  are made)");
+    for (size_t i = 0; i < n; i++) {
+        const char *advice = unnamed   ? formats[i]->advice_unnamed_group
+                             : unknown ? formats[i]->advice_unknown_group
+                                       : NULL;
+        if (advice && has_format(ranks, formats[i]->name))
+            printf("  (%s)\n", advice);
+    }
 }
 
 /* How many kernels are unmatched, and for which reasons, the most frequent first. */
@@ -51,7 +60,7 @@ static void print_unmatched(const tm_tables *tables, int64_t unmatched, const tm
         counts[most] = 0;
     }
     printf("%s\n", colors->off);
-    print_remedy(table, tm_tables_find(tables, "job.rank"));
+    print_advice(table, tm_tables_find(tables, "job.rank"));
 }
 
 /* What clock.rank says of all clocks together. */

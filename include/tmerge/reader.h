@@ -8,6 +8,7 @@
 #include "tmerge/source.h"
 #include "tmerge/status.h"
 
+struct tm_child_watch;
 struct tm_part;
 struct tm_trace;
 struct tm_vec;
@@ -33,13 +34,40 @@ static inline uint64_t tm_unit_device(int64_t device) {
                                                                       : device);
 }
 
-/** One trace format: one file in src/readers, one row in the registry. */
+/**
+ * Makes traces of a profiler's reports, which no reader takes, by the profiler's own program. That
+ * of a report lies in a temporary folder, or beside it where somebody made it before.
+ */
+typedef struct tm_converter {
+    const char *program;    /* its name, looked for on the PATH */
+    const char *report_end; /* how the names of reports end: ".nsys-rep" */
+    const char *trace_end;  /* what stands there in the names of their traces: ".sqlite" */
+
+    /** Writes what to do with a report: a message with the command that converts it. */
+    void (*advise)(const char *report, char *out, size_t size);
+
+    /**
+     * Runs the program and waits for it, as long as it takes.
+     * @param program  its path
+     * @param trace    the file to make, which must not exist; whatever the program leaves there,
+     *                 and beside it, is the caller's to remove
+     * @return         TM_OK: a file of the right kind lies there; TM_ERR_INPUT: it could not be
+     * run, or failed, with the report's path and what it said
+     */
+    tm_status (*convert)(const char *program, const char *report, const char *trace,
+                         const struct tm_child_watch *watch, tm_error *err);
+} tm_converter;
+
+/**
+ * One trace format: one folder in src/readers, one row in formats.def. Everything but name,
+ * summary, sniff and read may be NULL.
+ */
 typedef struct tm_format {
     const char *name;    /* as stored and shown in job.rank */
     const char *summary; /* one line for `tmerge list` */
 
     /** Tells from the first decoded bytes (at most TM_SNIFF_BYTES) whether a file has this
-     * format. @p whole: they are all of it. */
+     * format. @p whole: they are all of it. Zero bytes follow them (TM_JSON_PADDING). */
     bool (*sniff)(const char *head, size_t size, bool whole);
 
     /**
@@ -53,7 +81,7 @@ typedef struct tm_format {
     /**
      * Looks for an event at or soon behind the place where a source stands that was not read yet.
      * The answer may be wrong: only tm_part_read's parts, if they fit, show that it is right.
-     * NULL, as the next two, where a format cannot be read in parts.
+     * NULL, and the next two then, where a format cannot be read in parts.
      *
      * @param offset  the event's first byte; -1 where none is seen
      * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
@@ -79,7 +107,8 @@ typedef struct tm_format {
     int64_t (*peek_rank)(const char *head, size_t size);
 
     /**
-     * Lists the units of a file that @p sniff knew. NULL, as the next, where a file is one trace.
+     * Lists the units of a source that @p sniff knew and that was not read yet. NULL, and the next
+     * then, where a file is one trace.
      *
      * @param known    the rank is known from elsewhere where the file is one unit: then it is not
      *                 looked for, and -1 in the unit
@@ -87,18 +116,28 @@ typedef struct tm_format {
      * @param foreign  set with TM_ERR_INPUT: the file is sound and of another kind
      * @return         TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */
-    tm_status (*list_units)(const char *path, bool known, struct tm_vec *units, bool *foreign,
+    tm_status (*list_units)(tm_source *source, bool known, struct tm_vec *units, bool *foreign,
                             tm_error *err);
 
-    /** Reads one unit, as `read` does a source. The rank is that of the unit alone. */
-    tm_status (*read_unit)(const char *path, const tm_unit *unit, const tm_source_watch *watch,
-                           tm_names *names, struct tm_trace *out, tm_error *err);
+    /** Reads one unit, as `read` does all. The rank is that of the unit alone. */
+    tm_status (*read_unit)(tm_source *source, const tm_unit *unit, tm_names *names,
+                           struct tm_trace *out, tm_error *err);
+
+    const tm_converter *converter; /* of reports that become traces of this format */
+
+    /* Advice for collectives that stay unmatched as nothing tells their process group: where not
+     * even a name of it is known, and where only that is. Printed in brackets; a line has at most
+     * 76 characters, and two blanks before it if it is not the first. */
+    const char *advice_unnamed_group, *advice_unknown_group;
 } tm_format;
 
 enum { TM_SNIFF_BYTES = 64 * 1024 };
 
 /** All formats; @p n is set to their number. */
 const tm_format *const *tm_formats(size_t *n);
+
+/** The format of a name; NULL where there is none. */
+const tm_format *tm_format_find(const char *name);
 
 /** What a file turned out to be. */
 typedef enum tm_file_kind {
@@ -122,10 +161,14 @@ typedef struct tm_file_info {
  * TM_ERR_INPUT where it cannot be read. */
 tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) TM_MUST_CHECK;
 
+/** The format's list_units of a file that holds a trace; none where a file of it is one trace. */
+tm_status tm_file_list_units(const tm_file_info *info, bool known, struct tm_vec *units,
+                             bool *foreign, tm_error *err) TM_MUST_CHECK;
+
 /** Which trace is read. */
 typedef struct tm_trace_file {
     const char *path;
-    const char *name;    /* of a unit's source, where that is not the path; else NULL */
+    const char *name;    /* of its source, where that is not the path; else NULL */
     const tm_unit *unit; /* which of the file; NULL: the one that it holds */
 } tm_trace_file;
 
@@ -160,8 +203,9 @@ tm_status tm_part_read(const char *path, tm_names *names, const tm_source_watch 
  * TM_OK; TM_ERR_FAULT. */
 tm_status tm_parts_finish(struct tm_part *whole, tm_names *names, tm_error *err) TM_MUST_CHECK;
 
-/** tm_trace_read for an open source of which nothing was read, with a known format. */
-tm_status tm_trace_read_source(const tm_format *format, tm_source *source, tm_names *names,
-                               struct tm_trace *out, tm_error *err) TM_MUST_CHECK;
+/** tm_trace_read for an open source of which nothing was read, with a known format.
+ * @param unit  NULL: the one that it holds */
+tm_status tm_trace_read_source(const tm_format *format, tm_source *source, const tm_unit *unit,
+                               tm_names *names, struct tm_trace *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -69,6 +69,9 @@ typedef struct tm_source_watch {
 /** Sets who is told; a watch without function ends that. */
 void tm_source_set_watch(tm_source *source, tm_source_watch watch);
 
+/** Tells the watch, in place of tm_source_read: for a reader that goes to the file itself. */
+void tm_source_tell(const tm_source *source, int64_t consumed_bytes);
+
 /** The path or name it was opened with; borrowed. */
 const char *tm_source_path(const tm_source *source);
 

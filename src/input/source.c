@@ -94,8 +94,7 @@ tm_status tm_source_read(tm_source *source, void *buffer, size_t capacity, size_
         if (status != TM_OK && got == 0)
             return report_failure(source, err);
         source->ended = status == TM_OK && got < capacity;
-        if (source->watch.moved)
-            source->watch.moved(source->watch.context, source->raw.consumed);
+        tm_source_tell(source, source->raw.consumed);
     }
     *n = got;
     return TM_OK;
@@ -115,6 +114,11 @@ tm_status tm_source_skip(tm_source *source, int64_t offset, tm_error *err) {
 
 void tm_source_set_watch(tm_source *source, tm_source_watch watch) {
     source->watch = watch;
+}
+
+void tm_source_tell(const tm_source *source, int64_t consumed_bytes) {
+    if (source->watch.moved)
+        source->watch.moved(source->watch.context, consumed_bytes);
 }
 
 bool tm_source_cut_short(const tm_source *source) {

@@ -1,19 +1,31 @@
-#include "tmerge/reader.h"
+#include "formats.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/page_mark.h"
 #include "json.h"
-#include "kineto/kineto.h"
-#include "nsys/nsys.h"
 #include "timeline/part.h"
 
-static const tm_format *const formats[] = {&tm_format_kineto, &tm_format_nsys};
+static const tm_format *const formats[] = {
+#define TM_FORMAT(name) &tm_format_##name,
+#include "readers/formats.def"
+#undef TM_FORMAT
+};
+
+enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 const tm_format *const *tm_formats(size_t *n) {
-    *n = sizeof formats / sizeof *formats;
+    *n = N_FORMATS;
     return formats;
+}
+
+const tm_format *tm_format_find(const char *name) {
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (strcmp(formats[i]->name, name) == 0)
+            return formats[i];
+    return NULL;
 }
 
 /* Reads up to `room` bytes; fewer only where the content ends, or a compressed stream is cut. */
@@ -40,11 +52,12 @@ static void tell(const char *head, size_t size, bool whole, tm_file_info *out) {
         out->kind = TM_FILE_STORE;
     else if (tm_page_mark(head))
         out->kind = TM_FILE_PAGE;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    for (size_t i = 0; i < N_FORMATS; i++)
         if (formats[i]->sniff(head, size, whole)) {
             out->kind = TM_FILE_TRACE;
             out->format = formats[i];
-            out->rank = formats[i]->peek_rank(head, size);
+            if (formats[i]->peek_rank)
+                out->rank = formats[i]->peek_rank(head, size);
             return;
         }
 }
@@ -71,6 +84,18 @@ tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) {
     return status;
 }
 
+tm_status tm_file_list_units(const tm_file_info *info, bool known, tm_vec *units, bool *foreign,
+                             tm_error *err) {
+    tm_source *source;
+    *foreign = false;
+    if (!info->format->list_units)
+        return TM_OK;
+    TM_TRY(tm_source_open(info->path, &source, err));
+    tm_status status = info->format->list_units(source, known, units, foreign, err);
+    tm_source_close(source);
+    return status;
+}
+
 static tm_status start_trace(const tm_format *format, const char *path, tm_names *names,
                              tm_trace *out, tm_error *err) {
     tm_trace_init(out);
@@ -81,12 +106,20 @@ static tm_status start_trace(const tm_format *format, const char *path, tm_names
     return TM_OK;
 }
 
-tm_status tm_trace_read_source(const tm_format *format, tm_source *source, tm_names *names,
-                               tm_trace *out, tm_error *err) {
-    TM_TRY(start_trace(format, tm_source_path(source), names, out, err));
-    tm_status status = format->read(source, names, out, err);
+/* What a source is called is interned alone: the path of a temporary file is no text of a job. */
+static tm_status read_open(const tm_format *format, tm_source *source, const tm_trace_file *which,
+                           tm_names *names, tm_trace *out, tm_error *err) {
+    const char *name = which->name ? which->name : tm_source_path(source);
+    TM_TRY(start_trace(format, name, names, out, err));
+    tm_status status = which->unit ? format->read_unit(source, which->unit, names, out, err)
+                                   : format->read(source, names, out, err);
     tm_trace_trim(out);
     return status;
+}
+
+tm_status tm_trace_read_source(const tm_format *format, tm_source *source, const tm_unit *unit,
+                               tm_names *names, tm_trace *out, tm_error *err) {
+    return read_open(format, source, &(tm_trace_file){.unit = unit}, names, out, err);
 }
 
 /* The format is told from bytes that the reader needs too; a source is read only once, so the file
@@ -100,17 +133,10 @@ tm_status tm_trace_read(const tm_trace_file *file, tm_names *names, const tm_sou
     TM_TRY(tm_file_sniff(path, &info, err));
     if (info.kind != TM_FILE_TRACE)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "this is not a trace of a known format");
-    if (file->unit) {
-        const char *name = file->name ? file->name : path;
-        TM_TRY(start_trace(info.format, name, names, out, err));
-        tm_status status = info.format->read_unit(path, file->unit, watch, names, out, err);
-        tm_trace_trim(out);
-        return status;
-    }
     TM_TRY(tm_source_open(path, &source, err));
     if (watch)
         tm_source_set_watch(source, *watch);
-    tm_status status = tm_trace_read_source(info.format, source, names, out, err);
+    tm_status status = read_open(info.format, source, file, names, out, err);
     tm_source_close(source);
     return status;
 }
@@ -169,9 +195,7 @@ tm_status tm_part_read(const char *path, tm_names *names, const tm_source_watch 
 }
 
 tm_status tm_parts_finish(tm_part *whole, tm_names *names, tm_error *err) {
-    const char *name = tm_names_text(names, whole->trace->format).bytes;
-    size_t i = 0, last = sizeof formats / sizeof *formats - 1;
-    while (i < last && strcmp(formats[i]->name, name) != 0)
-        i++;
-    return formats[i]->finish(whole, names, err);
+    const tm_format *format = tm_format_find(tm_names_text(names, whole->trace->format).bytes);
+    assert(format && format->finish); /* a part of it was read */
+    return format->finish(whole, names, err);
 }

@@ -1,6 +1,7 @@
-/* The scanner - json.c and kineto_event.c - is compiled once for each instruction set that it can
- * use, and the best that the processor has is taken at run time (scanner.h). Each build but the
- * portable one adds the name of its set to the functions, so that all of them can be linked. */
+/* The scanner - json.c and what a format adds to it (kineto/kineto_event.c) - is compiled once for
+ * each instruction set that it can use, and the best that the processor has is taken at run time
+ * (kineto/scanner.h). Each build but the portable one adds the name of its set to the functions, so
+ * that all of them can be linked. */
 #ifndef TMERGE_SIMD_H
 #define TMERGE_SIMD_H
 
@@ -24,9 +25,6 @@
 #define tm_json_skip TM_SIMD_NAME(tm_json_skip)
 #define tm_json_skip_value TM_SIMD_NAME(tm_json_skip_value)
 #define tm_json_decode TM_SIMD_NAME(tm_json_decode)
-#define tm_kineto_keys_init TM_SIMD_NAME(tm_kineto_keys_init)
-#define tm_kineto_event_parse TM_SIMD_NAME(tm_kineto_event_parse)
-#define tm_kineto_counters TM_SIMD_NAME(tm_kineto_counters)
 #endif
 
 #endif

@@ -2,8 +2,8 @@
  * are, the outcome is an error inside the content or a timeline that keeps its promises. */
 #include <string.h>
 
+#include "readers/formats.h"
 #include "readers/json.h"
-#include "readers/kineto/kineto.h"
 #include "require.h"
 #include "timeline/build.h"
 #include "tmerge/reader.h"
@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     tm_names *names = tm_names_create();
     tm_trace trace;
     require(names != NULL);
-    tm_status status = tm_trace_read_source(&tm_format_kineto, source, names, &trace, &err);
+    tm_status status = tm_trace_read_source(&tm_format_kineto, source, NULL, names, &trace, &err);
     if (status == TM_OK) {
         build(&trace, names);
     } else {

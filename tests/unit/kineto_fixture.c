@@ -1,23 +1,13 @@
 /* Kineto traces from text in memory, and what was read of them. */
 #include "kineto_fixture.h"
 
-static const tm_format *kineto(void) {
-    size_t n;
-    const tm_format *const *formats = tm_formats(&n);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(formats[i]->name, "kineto") == 0)
-            return formats[i];
-    fail_msg("there is no format kineto");
-    return NULL;
-}
-
 reading read_bytes(const char *bytes, size_t size) {
     reading r = {.ground = open_ground()};
     tm_source *source;
     assert_int_equal(tm_source_open_memory(bytes, size, "some.json", &source, &r.ground.err),
                      TM_OK);
-    tm_status status =
-        tm_trace_read_source(kineto(), source, r.ground.names, &r.trace, &r.ground.err);
+    tm_status status = tm_trace_read_source(tm_format_find("kineto"), source, NULL, r.ground.names,
+                                            &r.trace, &r.ground.err);
     if (status != TM_OK)
         print_message("byte %lld: %s\n", (long long)r.ground.err.offset, r.ground.err.message);
     assert_int_equal(status, TM_OK);

@@ -82,18 +82,18 @@ const char *write_export(const char *tables, const char *sql) {
     return path;
 }
 
-static const tm_format *format(void) {
+static tm_status list_units(tm_vec *units, bool *foreign, tm_error *err) {
     tm_file_info info;
     assert_int_equal(tm_file_sniff(path, &info, NULL), TM_OK);
     assert_int_equal(info.kind, TM_FILE_TRACE);
     assert_string_equal(info.format->name, "nsys");
-    return info.format;
+    return tm_file_list_units(&info, false, units, foreign, err);
 }
 
 nsys read_nsys(size_t i) {
     nsys n = {.ground = open_ground(), .units = TM_VEC(tm_unit)};
     bool foreign = true;
-    tm_status status = format()->list_units(path, false, &n.units, &foreign, &n.ground.err);
+    tm_status status = list_units(&n.units, &foreign, &n.ground.err);
     if (status == TM_OK)
         status =
             tm_trace_read(&(tm_trace_file){.path = path, .unit = (const tm_unit *)n.units.data + i},

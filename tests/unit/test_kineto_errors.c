@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "readers/kineto/kineto.h"
+#include "readers/formats.h"
 #include "readers/number.h"
 #include "timeline/trace.h"
 
@@ -23,7 +23,7 @@ static tm_status read_bytes(const char *bytes, size_t n, tm_trace *trace, tm_err
     tm_names *names = tm_names_create();
     assert_non_null(names);
     assert_int_equal(tm_source_open_memory(bytes, n, "bad.json", &source, NULL), TM_OK);
-    tm_status status = tm_trace_read_source(&tm_format_kineto, source, names, trace, err);
+    tm_status status = tm_trace_read_source(&tm_format_kineto, source, NULL, names, trace, err);
     tm_source_close(source);
     tm_names_destroy(names);
     return status;

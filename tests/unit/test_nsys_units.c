@@ -93,7 +93,7 @@ static void ranks_if_known(const char *sql, int64_t *ranks, size_t n) {
     tm_file_info info;
     bool foreign;
     assert_int_equal(tm_file_sniff(path, &info, NULL), TM_OK);
-    assert_int_equal(info.format->list_units(path, true, &units, &foreign, NULL), TM_OK);
+    assert_int_equal(tm_file_list_units(&info, true, &units, &foreign, NULL), TM_OK);
     assert_int_equal(units.n, n);
     for (size_t i = 0; i < n; i++)
         ranks[i] = ((const tm_unit *)units.data)[i].rank;
@@ -267,7 +267,7 @@ static void bad_file(const char *path, const char *message) {
     bool foreign;
     tm_status status = tm_file_sniff(path, &info, &err);
     if (status == TM_OK)
-        status = info.format->list_units(path, false, &units, &foreign, &err);
+        status = tm_file_list_units(&info, false, &units, &foreign, &err);
     assert_int_equal(status, TM_ERR_INPUT);
     assert_string_equal(err.path, path);
     assert_non_null(strstr(err.message, message));

@@ -111,10 +111,7 @@ static tm_source *source_at(const document *d, int64_t offset) {
 }
 
 static const tm_format *format_of(const reading *r) {
-    size_t n;
-    const tm_format *const *formats = tm_formats(&n);
-    assert_string_equal(tm_names_text(r->ground.names, r->trace.format).bytes, formats[0]->name);
-    return formats[0];
+    return tm_format_find(tm_names_text(r->ground.names, r->trace.format).bytes);
 }
 
 static int64_t event_behind(const document *d, int64_t cut) {

@@ -1,11 +1,10 @@
 /* PyTorch profiler (Kineto) traces: JSON of the Chrome trace event form, streamed. */
-#include "kineto.h"
-
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 
 #include "kineto_emit.h"
 #include "kineto_sniff.h"
+#include "readers/formats.h"
 #include "readers/number.h"
 #include "readers/repair.h"
 #include "readers/window.h"

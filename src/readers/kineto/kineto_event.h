@@ -4,6 +4,12 @@
 
 #include "readers/json.h"
 
+#if TM_SIMD
+#define tm_kineto_keys_init TM_SIMD_NAME(tm_kineto_keys_init)
+#define tm_kineto_event_parse TM_SIMD_NAME(tm_kineto_event_parse)
+#define tm_kineto_counters TM_SIMD_NAME(tm_kineto_counters)
+#endif
+
 /* The args that are kept: id, type, key. Keys are compared exactly as profilers write them. */
 #define TM_KINETO_FIELDS(X)                                                                        \
     X(F_CORRELATION, INT, "correlation")                                                           \

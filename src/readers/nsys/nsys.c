@@ -1,23 +1,17 @@
 /* Nsight Systems reports, as `nsys export --type sqlite` writes them: tables of one database. */
-#include "nsys.h"
-
 #include <cjson/cJSON.h>
 #include <string.h>
 
 #include "nsys_emit.h"
 #include "nsys_facts.h"
 #include "nsys_nccl.h"
+#include "nsys_report.h"
 #include "nsys_units.h"
+#include "readers/formats.h"
 
 static bool nsys_sniff(const char *head, size_t size, bool whole) {
     (void)whole;
     return size >= sizeof TM_NSYS_MAGIC && memcmp(head, TM_NSYS_MAGIC, sizeof TM_NSYS_MAGIC) == 0;
-}
-
-static int64_t nsys_peek_rank(const char *head, size_t size) {
-    (void)head;
-    (void)size;
-    return -1;
 }
 
 tm_status tm_nsys_emitter_init(tm_nsys_emitter *e, tm_error *err) {
@@ -66,13 +60,14 @@ static tm_status read_all(tm_nsys_emitter *e, tm_error *err) {
     return TM_OK;
 }
 
-static tm_status nsys_read_unit(const char *path, const tm_unit *unit, const tm_source_watch *watch,
-                                tm_names *names, tm_trace *out, tm_error *err) {
+/* SQLite reads files, not what comes out of a decoder: the source only says which. */
+static tm_status nsys_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
+                                tm_trace *out, tm_error *err) {
     tm_nsys_db db;
-    TM_TRY(tm_nsys_open(path, &db, err));
+    TM_TRY(tm_nsys_open(tm_source_path(source), &db, err));
     tm_nsys_emitter e = {.db = &db,
                          .unit = unit,
-                         .watch = watch,
+                         .source = source,
                          .names = names,
                          .trace = out,
                          .devices = TM_VEC(tm_nsys_device)};
@@ -85,16 +80,15 @@ static tm_status nsys_read_unit(const char *path, const tm_unit *unit, const tm_
     return status;
 }
 
-/* SQLite reads files, not what comes out of a decoder: the source only says which. */
 static tm_status nsys_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
-    const char *path = tm_source_path(source);
     tm_vec units = TM_VEC(tm_unit);
     bool foreign;
-    tm_status status = tm_nsys_list_units(path, true, &units, &foreign, err);
+    tm_status status = tm_nsys_list_units(source, true, &units, &foreign, err);
     if (status == TM_OK && units.n > 1)
-        status = tm_fail(err, TM_ERR_INPUT, path, -1, "this report holds %zu ranks", units.n);
+        status = tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
+                         "this report holds %zu ranks", units.n);
     if (status == TM_OK)
-        status = nsys_read_unit(path, units.data, NULL, names, out, err);
+        status = nsys_read_unit(source, units.data, names, out, err);
     tm_vec_free(&units);
     return status;
 }
@@ -105,7 +99,13 @@ const tm_format tm_format_nsys = {
                "(.nsys-rep) with nsys on the PATH",
     .sniff = nsys_sniff,
     .read = nsys_read,
-    .peek_rank = nsys_peek_rank,
     .list_units = tm_nsys_list_units,
     .read_unit = nsys_read_unit,
+    .converter = &tm_nsys_converter,
+    .advice_unnamed_group =
+        "NCCL tells groups in NVTX payloads: nsys profile -t cuda,nvtx, and nsys\n"
+        "  export --include-blobs=true",
+    .advice_unknown_group =
+        "give the traces of all ranks, or record from before NCCL's communicators\n"
+        "  are made",
 };

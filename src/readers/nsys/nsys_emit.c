@@ -301,9 +301,9 @@ enum { N_TABLES = sizeof tables / sizeof *tables };
 
 /* Rows are told of as bytes of the file, in proportion. */
 static void tell(const tm_nsys_emitter *e) {
-    if (e->watch && e->n_rows > 0 && e->n_done <= e->n_rows)
-        e->watch->moved(e->watch->context,
-                        (int64_t)((double)e->db->size * (double)e->n_done / (double)e->n_rows));
+    if (e->n_rows > 0 && e->n_done <= e->n_rows)
+        tm_source_tell(e->source,
+                       (int64_t)((double)e->db->size * (double)e->n_done / (double)e->n_rows));
 }
 
 /* A table on its way into the trace. */

@@ -30,15 +30,15 @@ typedef struct tm_nsys_domain {
 
 /** What is known while a unit is read. The first fields are set by the reader. */
 typedef struct tm_nsys_emitter {
-    const tm_nsys_db *db;         /* borrowed, as all pointers here */
-    const tm_unit *unit;          /* what is read */
-    const tm_source_watch *watch; /* or NULL */
+    const tm_nsys_db *db;    /* borrowed, as all pointers here */
+    const tm_unit *unit;     /* what is read */
+    const tm_source *source; /* of it, which is told how far the reading has come */
     tm_names *names;
     tm_trace *trace;
     int64_t base_ns; /* added to every time */
     tm_vec devices;  /* of tm_nsys_device */
 
-    int64_t n_rows, n_done;  /* of all tables, about; for the watch */
+    int64_t n_rows, n_done;  /* of all tables, about; for the source */
     sqlite3_stmt *find_text; /* of StringIds, NULL without the table */
     tm_vec texts;            /* what ids of StringIds became: a hash table */
     size_t n_texts;          /* in it */

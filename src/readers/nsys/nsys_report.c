@@ -1,65 +1,27 @@
 #include "nsys_report.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/child.h"
 #include "nsys_db.h"
 
-static const char report_end[] = ".nsys-rep";
-
-/* Of the report's path without its end. */
-static size_t stem_length(const char *report) {
-    return strlen(report) - (sizeof report_end - 1);
-}
-
-bool tm_nsys_is_report(const char *path) {
-    return strlen(path) >= sizeof report_end && strcmp(path + stem_length(path), report_end) == 0;
-}
-
-bool tm_nsys_export_path(const char *report, char *out, size_t size) {
-    int n = snprintf(out, size, "%.*s.sqlite", (int)stem_length(report), report);
-    return n >= 0 && (size_t)n < size;
-}
+#define REPORT_END ".nsys-rep"
 
 /* To be typed: to the file that nsys itself would name. */
 static void write_command(const char *report, char *out, size_t size) {
-    size_t stem = stem_length(report);
+    size_t stem = strlen(report) - (sizeof REPORT_END - 1);
     int shown = stem < 160 ? (int)stem : 160;
     snprintf(out, size,
              "nsys export --type sqlite --include-blobs=true --include-json=true "
-             "--ts-normalize=false -o %.*s.sqlite %.*s%s",
-             shown, report, shown, report, report_end);
+             "--ts-normalize=false -o %.*s.sqlite %.*s" REPORT_END,
+             shown, report, shown, report);
 }
 
-void tm_nsys_advise(const char *report, char *out, size_t size) {
+static void advise(const char *report, char *out, size_t size) {
     char command[TM_MESSAGE_MAX];
     write_command(report, command, sizeof command);
     snprintf(out, size, "a report of Nsight Systems is read from its export: %s", command);
-}
-
-static bool is_program(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
-}
-
-bool tm_nsys_find_program(char *out, size_t size) {
-    const char *folders = getenv("PATH");
-    char path[TM_PATH_MAX];
-    while (folders) {
-        int length = (int)strcspn(folders, ":");
-        /* An empty name is the working folder. */
-        int n =
-            snprintf(path, sizeof path, "%.*s/nsys", length ? length : 1, length ? folders : ".");
-        if (n > 0 && (size_t)n < sizeof path && (size_t)n < size && is_program(path)) {
-            memcpy(out, path, (size_t)n + 1);
-            return true;
-        }
-        folders = folders[length] == ':' ? folders + length + 1 : NULL;
-    }
-    return false;
 }
 
 static bool is_database(const char *path) {
@@ -92,7 +54,7 @@ static bool shield(const char *path, char out[TM_PATH_MAX + 64]) {
     return n > 0 && n < TM_PATH_MAX + 64;
 }
 
-tm_status tm_nsys_export(const char *program, const char *report, const char *path,
+static tm_status convert(const char *program, const char *report, const char *path,
                          const tm_child_watch *watch, tm_error *err) {
     char from[TM_PATH_MAX + 64], to[TM_PATH_MAX + 64];
     tm_child_end end;
@@ -118,3 +80,11 @@ tm_status tm_nsys_export(const char *program, const char *report, const char *pa
         return tell_failure(report, &end, err);
     return TM_OK;
 }
+
+const tm_converter tm_nsys_converter = {
+    .program = "nsys",
+    .report_end = REPORT_END,
+    .trace_end = ".sqlite",
+    .advise = advise,
+    .convert = convert,
+};

@@ -335,12 +335,12 @@ static tm_status list_units(const tm_nsys_db *db, bool known, tm_vec *pairs, tm_
     return status == TM_OK ? add_units(pairs, unit, units, err) : status;
 }
 
-tm_status tm_nsys_list_units(const char *path, bool known, tm_vec *units, bool *foreign,
+tm_status tm_nsys_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                              tm_error *err) {
     tm_nsys_db db;
     tm_vec pairs = TM_VEC(pair);
     *foreign = false;
-    TM_TRY(tm_nsys_open(path, &db, err));
+    TM_TRY(tm_nsys_open(tm_source_path(source), &db, err));
     tm_status status = list_units(&db, known, &pairs, units, foreign, err);
     tm_vec_free(&pairs);
     tm_nsys_close(&db);

@@ -31,7 +31,7 @@ tm_status tm_nsys_read_host(const tm_nsys_db *db, tm_vec *out, tm_error *err) TM
 tm_status tm_nsys_read_world_size(const tm_nsys_db *db, int64_t *out, tm_error *err) TM_MUST_CHECK;
 
 /** As list_units of tm_format. */
-tm_status tm_nsys_list_units(const char *path, bool known, tm_vec *units, bool *foreign,
+tm_status tm_nsys_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                              tm_error *err) TM_MUST_CHECK;
 
 #endif
