@@ -6,6 +6,7 @@
 #include "base/pattern.h"
 #include "mpi/agree.h"
 #include "mpi/restore.h"
+#include "options.h"
 #include "pipeline.h"
 #include "tmerge/ncu.h"
 #include "tmerge/store.h"
@@ -15,19 +16,9 @@ static const tm_option options[] = {
     {"comm-pattern", 0, "REGEX",
      "kernels that communicate, besides the known ones; '' for no others"},
     {"step-pattern", 0, "REGEX", "annotations that are steps; '' for the known names"},
-    {"align", 0, "HOW",
-     "clocks: auto (from the ends of collectives), utc (as recorded), or none for no number "
-     "between ranks"},
-    {"wall-uncertainty", 0, "TIME", "how far hosts' clocks may be off, as set (5ms)"},
-    {"host-map", 0, "FILE", "lines RANK HOST: which host a rank ran on"},
+    TM_OPTIONS_CLOCKS,
     {"ncu", 0, "FILE,...", "output of ncu --csv: what it measured of kernels, as kernels.roofline"},
-    {"no-compress", 0, NULL, "plain chunks in the store: larger and faster"},
-    {"force", 0, NULL, "overwrite the output even where it is no tmerge store"},
-    {"quiet", 'q', NULL, "show no progress"},
-    {"times", 0, NULL, "say how long each phase took"},
-    {"progress", 0, "WHEN", "auto (where a person looks on), always or never"},
-    {"color", 0, "WHEN", "auto, always or never"},
-    {"help", 0, NULL, "this text"},
+    TM_OPTIONS_STORE,
 };
 
 /* What was read of the store, on each process. */

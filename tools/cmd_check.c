@@ -9,7 +9,6 @@
 
 static const tm_option options[] = {
     {"quiet", 'q', NULL, "print nothing of good stores"},
-    {"help", 0, NULL, "this text"},
 };
 
 /* Each fault is printed when the next one comes: main prints the last. */

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "console.h"
 #include "diff_text.h"
+#include "options.h"
 #include "output.h"
 #include "page.h"
 #include "tmerge/analysis.h"
@@ -19,8 +20,7 @@ static const tm_option options[] = {
     {"top", 0, "N", "only the N kernels and operators that changed most (10; in tables all)"},
     {"html", 0, "FILE.html", "also writes a page that compares the two jobs"},
     {"force", 0, NULL, "overwrite that page even where it is no page of tmerge"},
-    {"color", 0, "WHEN", "auto, always or never"},
-    {"help", 0, NULL, "this text"},
+    TM_OPTION_COLOR,
 };
 
 typedef struct selection {

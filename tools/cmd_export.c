@@ -8,6 +8,7 @@
 #include "base/draft.h"
 #include "command.h"
 #include "console.h"
+#include "options.h"
 #include "output.h"
 #include "tmerge/analysis.h"
 #include "tmerge/export.h"
@@ -20,13 +21,12 @@ static const tm_option options[] = {
      "(a line an event), or archive (the original traces, for Perfetto to open as one)"},
     {"output", 'o', "FILE",
      "the file to write (tmerge.perfetto-trace, .json, .csv or .tar), or - for standard output"},
-    {"rank", 0, "LIST", "only these ranks, such as 0,3,8-15"},
+    TM_OPTION_RANK,
     {"from", 0, "T",
      "only events that end after T, in seconds from the job's begin; one that has begun before is "
      "written whole"},
     {"to", 0, "T", "only events that begin before T; one that ends later is written whole"},
     {"force", 0, NULL, "overwrite the output even where it is no earlier export"},
-    {"help", 0, NULL, "this text"},
 };
 
 typedef struct selection {

@@ -13,7 +13,6 @@
 
 static const tm_option options[] = {
     {"doc", 0, NULL, "every column of every table with type, unit and definition"},
-    {"help", 0, NULL, "this text"},
 };
 
 static void print_overview(void) {

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "inputs.h"
 #include "mpi/agree.h"
+#include "options.h"
 #include "pipeline.h"
 #include "signals.h"
 #include "tmerge/store.h"
@@ -22,20 +23,10 @@ static const tm_option options[] = {
      "kernels that communicate, besides the known ones (POSIX extended)"},
     {"step-pattern", 0, "REGEX",
      "annotations that are steps, instead of ProfilerStep#N, step N, iteration N"},
-    {"align", 0, "HOW",
-     "clocks: auto (from the ends of collectives), utc (as recorded), or none for no number "
-     "between ranks"},
-    {"wall-uncertainty", 0, "TIME", "how far hosts' clocks may be off, as set (5ms)"},
-    {"host-map", 0, "FILE", "lines RANK HOST: which host a rank ran on"},
+    TM_OPTIONS_CLOCKS,
     {"skip-bad", 0, NULL,
      "leave out traces that cannot be read, or that overlap one of their rank"},
-    {"no-compress", 0, NULL, "plain chunks in the store: larger and faster"},
-    {"force", 0, NULL, "overwrite the output even where it is no tmerge store"},
-    {"quiet", 'q', NULL, "show no progress"},
-    {"times", 0, NULL, "say how long each phase took"},
-    {"progress", 0, "WHEN", "auto (where a person looks on), always or never"},
-    {"color", 0, "WHEN", "auto, always or never"},
-    {"help", 0, NULL, "this text"},
+    TM_OPTIONS_STORE,
 };
 
 /* Options that decide which traces are read and how: with the traces, the command that the store

@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "console.h"
+#include "options.h"
 #include "tmerge/analysis.h"
 #include "tmerge/store.h"
 #include "tmerge/table.h"
@@ -12,11 +13,10 @@
 static const tm_option options[] = {
     {"json", 0, NULL, "one JSON document; integers are exact, null is a value that does not exist"},
     {"csv", 0, NULL, "comma-separated values"},
-    {"rank", 0, "LIST", "only these ranks, such as 0,3,8-15"},
+    TM_OPTION_RANK,
     {"step", 0, "LIST", "only these steps"},
     {"top", 0, "N", "only the N rows that cost most, in the table's own measure (see list --doc)"},
-    {"color", 0, "WHEN", "auto, always or never"},
-    {"help", 0, NULL, "this text"},
+    TM_OPTION_COLOR,
 };
 
 typedef struct selection {

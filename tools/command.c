@@ -1,5 +1,6 @@
 #include "command.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,7 @@ tm_status tm_arguments_parse(const tm_command *command, int argc, char **argv, t
                              tm_error *err) {
     size_t n_operands = 0;
     bool only_operands = false;
+    assert(command->n_options <= TM_OPTIONS_MAX);
     *out = (tm_arguments){.command = command, .operands = argv};
     for (int i = 0; i < argc; i++) {
         bool used_next = false;

@@ -19,10 +19,10 @@ struct tm_arguments;
 
 typedef struct tm_command {
     const char *name;
-    const char *usage;   /* what follows the name */
-    const char *summary; /* one line */
-    const tm_option *options;
-    size_t n_options; /* at most TM_OPTIONS_MAX */
+    const char *usage;        /* what follows the name */
+    const char *summary;      /* one line */
+    const tm_option *options; /* besides --help, which every command has */
+    size_t n_options;         /* at most TM_OPTIONS_MAX */
     tm_status (*run)(const struct tm_arguments *arguments, tm_error *err);
 } tm_command;
 
@@ -33,15 +33,9 @@ typedef struct tm_arguments {
     size_t n_operands;
 } tm_arguments;
 
-/** The subcommands; a file each, whose row stands here. */
-extern const tm_command tm_command_merge;
-extern const tm_command tm_command_show;
-extern const tm_command tm_command_analyze;
-extern const tm_command tm_command_check;
-extern const tm_command tm_command_report;
-extern const tm_command tm_command_diff;
-extern const tm_command tm_command_export;
-extern const tm_command tm_command_list;
+#define TM_COMMAND(name) extern const tm_command tm_command_##name;
+#include "commands.def"
+#undef TM_COMMAND
 
 /**
  * Sorts arguments into options and operands.

@@ -11,8 +11,9 @@
 #include "tmerge/store.h"
 
 static const tm_command *const commands[] = {
-    &tm_command_merge,  &tm_command_show,    &tm_command_report, &tm_command_diff,
-    &tm_command_export, &tm_command_analyze, &tm_command_check,  &tm_command_list,
+#define TM_COMMAND(name) &tm_command_##name,
+#include "commands.def"
+#undef TM_COMMAND
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
@@ -36,18 +37,19 @@ static void print_usage(FILE *stream) {
           stream);
 }
 
+static void print_option(const tm_option *o) {
+    char left[40];
+    snprintf(left, sizeof left, "%c%c%s--%s%s%s", o->letter ? '-' : ' ',
+             o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name, o->argument ? " " : "",
+             o->argument ? o->argument : "");
+    printf("  %-27s %s\n", left, o->doc);
+}
+
 static void print_command(const tm_command *command) {
-    printf("tmerge %s %s\n\n%s.\n", command->name, command->usage, command->summary);
-    if (command->n_options > 0)
-        puts("");
-    for (size_t i = 0; i < command->n_options; i++) {
-        const tm_option *o = &command->options[i];
-        char left[40];
-        snprintf(left, sizeof left, "%c%c%s--%s%s%s", o->letter ? '-' : ' ',
-                 o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name,
-                 o->argument ? " " : "", o->argument ? o->argument : "");
-        printf("  %-27s %s\n", left, o->doc);
-    }
+    printf("tmerge %s %s\n\n%s.\n\n", command->name, command->usage, command->summary);
+    for (size_t i = 0; i < command->n_options; i++)
+        print_option(&command->options[i]);
+    print_option(&(tm_option){"help", 0, NULL, "this text"});
 }
 
 static bool asks(int argc, char **argv, const char *option) {

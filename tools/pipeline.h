@@ -56,8 +56,8 @@ typedef struct tm_pipeline_input {
 
 /**
  * Starts MPI, reads the input, matches, analyses, writes the store and prints the summary. Knows
- * the options output, force, align, wall-uncertainty, host-map, comm-pattern, step-pattern,
- * no-compress, quiet, progress and color of the command.
+ * the options output, comm-pattern and step-pattern of the command, and those of TM_OPTIONS_CLOCKS
+ * and TM_OPTIONS_STORE (options.h).
  *
  * @param output  the store to write where no option says it
  * @return        what main ends with: the same on every process, told by none yet

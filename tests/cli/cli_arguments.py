@@ -6,7 +6,7 @@ import select
 import subprocess
 import time
 
-from common import (TMERGE, Skip, command, contains, equal, files, gzipped, holds, lacks, launcher, main, merged,
+from common import (COMMANDS, TMERGE, Skip, command, contains, equal, files, gzipped, holds, lacks, launcher, main, merged,
                     put, run, small_trace, tables, tmerge)
 
 ESCAPE = '\033['
@@ -98,8 +98,7 @@ def test_no_arguments_print_the_usage_on_standard_error_and_give_2():
     done = tmerge().expect(2)
     equal(done.out, '')
     contains(done.err, 'mpirun -n 8 tmerge profile_rank_*')
-    for command in ('merge', 'show', 'diff', 'analyze', 'check', 'list'):
-        contains(done.err, f'\n  tmerge {command} ')
+    equal(re.findall(r'\n  tmerge (\w+) ', done.err), COMMANDS)
 
 
 def test_help_prints_the_same_usage_on_standard_output_and_gives_0():
@@ -120,6 +119,19 @@ def test_help_of_each_command_names_its_options():
         holds(done.out.startswith(f'tmerge {command} '), done.out)
         for option in options + ('--help',):
             contains(done.out, f' {option} ')
+
+
+def test_every_command_of_the_list_has_help_that_names_each_option_once():
+    for name in COMMANDS:
+        done = tmerge(name, '--help').expect(0)
+        holds(re.match(rf'tmerge {name} [^\n]+\n\n[A-Z][^\n]+\.\n\n', done.out), done.out)
+        rows = re.findall(r'^  (?:-(\w), |    )--([a-z-]+) +(?:[A-Z.,a-z0-9]+ +)?\S', done.out, re.M)
+        equal(len(rows), len(done.out.splitlines()) - 4, 'rows of options')
+        for names in zip(*rows):
+            given = [x for x in names if x]
+            equal(len(given), len(set(given)), f'names of options of {name}')
+        equal(rows[-1], ('', 'help'))
+        tmerge(name, '--bogus').fails(2, f'--bogus is no option of tmerge {name}; see tmerge {name} --help')
 
 
 def test_help_wins_over_wrong_arguments_and_reads_nothing():

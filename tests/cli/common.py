@@ -116,14 +116,15 @@ def run(command, env=None, before=None, **more):
                err.decode('utf-8', 'replace'))
 
 
-COMMANDS = {'show', 'report', 'export', 'diff', 'analyze', 'check', 'list', '-h', '--help',
-            '--version'}
+with open(os.path.join(SOURCE, 'tools/commands.def'), encoding='utf-8') as rows:
+    COMMANDS = re.findall(r'^TM_COMMAND\((\w+)\)$', rows.read(), re.M)
 
 
 def command(*arguments, page=False):
     """tmerge with arguments. A merge writes a report only where page says so: few tests look at
     one."""
-    if arguments and str(arguments[0]) not in COMMANDS and not page:
+    others = [name for name in COMMANDS if name != 'merge'] + ['-h', '--help', '--version']
+    if arguments and str(arguments[0]) not in others and not page:
         at = 1 if arguments[0] == 'merge' else 0
         arguments = (*arguments[:at], '--no-html', *arguments[at:])
     return [TMERGE, *arguments]

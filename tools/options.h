@@ -1,0 +1,29 @@
+/* Rows of options that several commands have, each written once. --help is no row: all have it. */
+#ifndef TMERGE_OPTIONS_H
+#define TMERGE_OPTIONS_H
+
+#define TM_OPTION(...)                                                                             \
+    { __VA_ARGS__ }
+
+#define TM_OPTION_RANK TM_OPTION("rank", 0, "LIST", "only these ranks, such as 0,3,8-15")
+#define TM_OPTION_COLOR TM_OPTION("color", 0, "WHEN", "auto, always or never")
+
+/* Of what tm_pipeline_run knows: between which ranks times compare. */
+#define TM_OPTIONS_CLOCKS                                                                          \
+    TM_OPTION("align", 0, "HOW",                                                                   \
+              "clocks: auto (from the ends of collectives), utc (as recorded), or none for no "    \
+              "number between ranks"),                                                             \
+        TM_OPTION("wall-uncertainty", 0, "TIME",                                                   \
+                  "how far hosts' clocks may be off, as set (5ms)"),                               \
+        TM_OPTION("host-map", 0, "FILE", "lines RANK HOST: which host a rank ran on")
+
+/* Of what tm_pipeline_run knows: how a store is written, and what is told meanwhile. */
+#define TM_OPTIONS_STORE                                                                           \
+    TM_OPTION("no-compress", 0, NULL, "plain chunks in the store: larger and faster"),             \
+        TM_OPTION("force", 0, NULL, "overwrite the output even where it is no tmerge store"),      \
+        TM_OPTION("quiet", 'q', NULL, "show no progress"),                                         \
+        TM_OPTION("times", 0, NULL, "say how long each phase took"),                               \
+        TM_OPTION("progress", 0, "WHEN", "auto (where a person looks on), always or never"),       \
+        TM_OPTION_COLOR
+
+#endif
