@@ -115,6 +115,10 @@ const tm_column *tm_column_of(const tm_table_def *def, const char *column);
  */
 const tm_cell *tm_table_cell(const tm_table *table, size_t row, const char *column);
 
+/** The row whose leading columns are these keys, ints by which the rows are sorted; n_rows where
+ * there is none. */
+size_t tm_table_find_row(const tm_table *table, const int64_t *keys, int n_keys);
+
 /** Setters by position; a real that is not finite becomes null. */
 void tm_cell_set_int(tm_cell *cell, int64_t value);
 void tm_cell_set_bool(tm_cell *cell, bool value);

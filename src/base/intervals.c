@@ -88,24 +88,19 @@ int64_t tm_intervals_length(const tm_intervals *set) {
     return sum;
 }
 
-/* The first interval that ends behind `begin_ns`. */
-static size_t first_behind(const tm_intervals *set, int64_t begin_ns) {
-    const tm_interval *v = set->data;
-    size_t low = 0, high = set->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (v[middle].end_ns <= begin_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+static bool ends_by(const void *interval, const void *ns) {
+    return ((const tm_interval *)interval)->end_ns <= *(const int64_t *)ns;
+}
+
+size_t tm_intervals_first_behind(const tm_intervals *set, int64_t ns) {
+    return tm_bisect(set->data, set->n, set->size, &ns, ends_by);
 }
 
 int64_t tm_intervals_length_in(const tm_intervals *set, int64_t begin_ns, int64_t end_ns) {
     const tm_interval *v = set->data;
     int64_t sum = 0;
-    for (size_t i = first_behind(set, begin_ns); i < set->n && v[i].begin_ns < end_ns; i++) {
+    for (size_t i = tm_intervals_first_behind(set, begin_ns); i < set->n && v[i].begin_ns < end_ns;
+         i++) {
         int64_t begin = v[i].begin_ns > begin_ns ? v[i].begin_ns : begin_ns;
         int64_t end = v[i].end_ns < end_ns ? v[i].end_ns : end_ns;
         sum += end - begin;

@@ -25,6 +25,9 @@ void tm_intervals_normalise(tm_intervals *set);
 /** Sum of the lengths [ns]. */
 int64_t tm_intervals_length(const tm_intervals *set);
 
+/** The first interval that ends behind a time; the set's n where none does. */
+size_t tm_intervals_first_behind(const tm_intervals *set, int64_t ns);
+
 /** Length of the part inside [begin, end) [ns]. */
 int64_t tm_intervals_length_in(const tm_intervals *set, int64_t begin_ns, int64_t end_ns);
 

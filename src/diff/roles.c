@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/median.h"
+#include "base/sorted.h"
 
 /* The rows of one rank in a table whose first key it is, from *at on, where the search before
  * ended. Returns how many. */
@@ -96,16 +97,13 @@ void tm_roles_unite(tm_roles *roles) {
     roles->n_roles = roles->n > 0;
 }
 
+static bool is_lower(const void *element, const void *rank) {
+    return ((const tm_role_of *)element)->rank < *(const int64_t *)rank;
+}
+
 int tm_roles_of(const tm_roles *roles, int64_t rank) {
-    size_t low = 0, high = roles->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (roles->ranks[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < roles->n && roles->ranks[low].rank == rank ? roles->ranks[low].role : -1;
+    size_t i = tm_bisect(roles->ranks, roles->n, sizeof *roles->ranks, &rank, is_lower);
+    return i < roles->n && roles->ranks[i].rank == rank ? roles->ranks[i].role : -1;
 }
 
 void tm_roles_list(const tm_roles *roles, int role, char *out, size_t size) {

@@ -13,28 +13,13 @@ static int by_step(const void *a, const void *b) {
     return tm_order_i64(x->step, y->step);
 }
 
-/* The row of a rank's step in overlap.step, whose keys they are, or -1. */
-static ptrdiff_t find_step(const tm_table *steps, int64_t rank, int64_t step) {
-    size_t low = 0, high = steps->n_rows;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const tm_cell *row = tm_table_row(steps, middle);
-        if (row[0].value.i < rank || (row[0].value.i == rank && row[1].value.i < step))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == steps->n_rows)
-        return -1;
-    const tm_cell *row = tm_table_row(steps, low);
-    return row[0].value.i == rank && row[1].value.i == step ? (ptrdiff_t)low : -1;
-}
-
-/* A step that was recorded in part is shorter than it was. */
+/* A step that was recorded in part is shorter than it was. `steps` is overlap.step. */
 static bool is_partial(const tm_table *steps, int64_t rank, int64_t step) {
-    ptrdiff_t row = find_step(steps, rank, step);
-    const tm_cell *partial = row < 0 ? NULL : tm_table_cell(steps, (size_t)row, "partial");
-    return partial && !partial->null && partial->value.i;
+    size_t row = steps ? tm_table_find_row(steps, (const int64_t[]){rank, step}, 2) : 0;
+    if (!steps || row == steps->n_rows)
+        return false;
+    const tm_cell *partial = tm_table_cell(steps, row, "partial");
+    return !partial->null && partial->value.i;
 }
 
 static bool gather(const tm_tables *tables, const tm_table *from, const char *column,

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sorted.h"
+
 static const tm_export_format *const formats[] = {
     &tm_export_perfetto,
     &tm_export_chrome,
@@ -80,16 +82,13 @@ tm_status tm_export_patch(const tm_export *x, int64_t at, const void *bytes, siz
     return TM_OK;
 }
 
+static bool is_lower(const void *timeline, const void *rank) {
+    return ((const tm_timeline *)timeline)->rank < *(const int64_t *)rank;
+}
+
 size_t tm_export_rank_index(const tm_export_job *job, int64_t rank) {
-    size_t low = 0, high = job->n_ranks;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (job->ranks[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < job->n_ranks && job->ranks[low].rank == rank ? low : job->n_ranks;
+    size_t i = tm_bisect(job->ranks, job->n_ranks, sizeof *job->ranks, &rank, is_lower);
+    return i < job->n_ranks && job->ranks[i].rank == rank ? i : job->n_ranks;
 }
 
 void tm_export_rank_name(const tm_export_job *job, int64_t rank, char *out, size_t size) {

@@ -165,18 +165,15 @@ static bool print_list(group *g, tm_names *names) {
     return g->list != TM_NAME_FAILED;
 }
 
+static bool is_lower(const void *member, const void *communicator) {
+    return ((const tm_membership *)member)->communicator < *(const uint64_t *)communicator;
+}
+
 static bool find_group(const tm_vec *answers, bool all_told, const tm_communicator *of,
                        tm_names *names, group *out) {
     const tm_membership *v = answers->data;
     uint64_t hash = hash_of(names, of->name);
-    size_t first = 0, high = answers->n;
-    while (first < high) {
-        size_t middle = first + (high - first) / 2;
-        if (v[middle].communicator < hash)
-            first = middle + 1;
-        else
-            high = middle;
-    }
+    size_t first = tm_bisect(v, answers->n, sizeof *v, &hash, is_lower);
     size_t n = end_of(answers, first) - first; /* its own rank is among them */
     *out = (group){.name = of->name, .list = TM_NO_NAME};
     if (!list_members(v + first, n, out))

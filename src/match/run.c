@@ -39,20 +39,17 @@ tm_status tm_run_prepare(tm_run *run, tm_error *err) {
     return TM_OK;
 }
 
+static bool ends_before(const void *mark, const void *ns) {
+    return ((const tm_mark *)mark)->end_ns < *(const int64_t *)ns;
+}
+
 size_t tm_run_nearest(const tm_run *run, int64_t end_ns) {
-    size_t low = 0, high = run->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (run->marks[middle].end_ns < end_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == run->n)
-        return low - 1;
-    if (low > 0 && end_ns - run->marks[low - 1].end_ns <= run->marks[low].end_ns - end_ns)
-        return low - 1;
-    return low;
+    size_t next = tm_bisect(run->marks, run->n, sizeof *run->marks, &end_ns, ends_before);
+    if (next == run->n)
+        return next - 1;
+    if (next > 0 && end_ns - run->marks[next - 1].end_ns <= run->marks[next].end_ns - end_ns)
+        return next - 1;
+    return next;
 }
 
 bool tm_mark_fits(const tm_mark *a, const tm_mark *b) {

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
 enum {
     SECTION = 512, /* marks of the reference that are compared: the anchor's neighbours */
     SAMPLES = 64,  /* of them */
@@ -331,16 +333,9 @@ static bool is_tried(const size_t *guesses, size_t which, size_t j) {
 /* Whether the first anchor guessed about this offset already. What it guessed is moved to the
  * median, so that about is enough. */
 static bool is_guessed(const search *s, int64_t offset_ns, int64_t apart_ns) {
-    size_t low = 0, high = s->n_tried;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->tried[middle] < offset_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (low < s->n_tried && s->tried[low] - offset_ns < apart_ns / 4) ||
-           (low > 0 && offset_ns - s->tried[low - 1] < apart_ns / 4);
+    size_t next = tm_lower_bound(s->tried, s->n_tried, offset_ns);
+    return (next < s->n_tried && s->tried[next] - offset_ns < apart_ns / 4) ||
+           (next > 0 && offset_ns - s->tried[next - 1] < apart_ns / 4);
 }
 
 static size_t try_guess(search *s, int64_t offset_ns, candidate *best, size_t n,

@@ -35,17 +35,13 @@ static tm_plan_part *parts_of(const tm_plan *plan, const tm_card *card) {
     return (tm_plan_part *)plan->parts.data + card->first_part;
 }
 
+static bool ends_by(const void *part, const void *ns) {
+    return ((const tm_plan_part *)part)->end_ns <= *(const int64_t *)ns;
+}
+
 /* The first part that ends behind a time, or behind the last one. */
 static size_t part_behind(const tm_plan_part *parts, size_t n, int64_t begin_ns) {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (parts[middle].end_ns <= begin_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return tm_bisect(parts, n, sizeof *parts, &begin_ns, ends_by);
 }
 
 static tm_plan_part *part_at(const tm_plan *plan, const tm_card *card, int64_t begin_ns) {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/sorted.h"
 #include "h5.h"
 #include "seal.h"
 
@@ -67,18 +68,14 @@ static bool take_data(tm_intake *intake, size_t i, size_t inside, size_t size, v
     return true;
 }
 
+static bool ends_by(const void *extent, const void *address) {
+    const tm_extent *e = extent;
+    return e->offset + e->size <= *(const uint64_t *)address;
+}
+
 /* The first extent that ends behind an address. */
 static size_t find_extent(const tm_vec *extents, uint64_t address) {
-    const tm_extent *e = extents->data;
-    size_t low = 0, high = extents->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (e[middle].offset + e[middle].size > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return tm_bisect(extents->data, extents->n, extents->size, &address, ends_by);
 }
 
 static uint64_t least(uint64_t a, uint64_t b) {

@@ -132,6 +132,30 @@ static void sort_rows(tm_table *table, const order *by) {
         sort_by_insertion(table, by);
 }
 
+typedef struct int_keys {
+    const int64_t *keys;
+    int n;
+} int_keys;
+
+static int compare_keys(const tm_cell *row, const int_keys *by) {
+    int found = 0;
+    for (int c = 0; c < by->n && found == 0; c++)
+        found = tm_order_i64(row[c].value.i, by->keys[c]);
+    return found;
+}
+
+static bool is_before(const void *row, const void *keys) {
+    return compare_keys(row, keys) < 0;
+}
+
+size_t tm_table_find_row(const tm_table *table, const int64_t *keys, int n_keys) {
+    const int_keys by = {keys, n_keys};
+    size_t row = tm_bisect(table->cells, table->n_rows, tm_rows_width(table) * sizeof *table->cells,
+                           &by, is_before);
+    bool found = row < table->n_rows && compare_keys(tm_table_row(table, row), &by) == 0;
+    return found ? row : table->n_rows;
+}
+
 void tm_table_sort(tm_table *table) {
     const order by = {.def = table->def, .first = 0, .end = table->def->n_keys};
     sort_rows(table, &by);

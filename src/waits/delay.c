@@ -108,17 +108,15 @@ static bool open_meeting(meeting *m, const tm_comm_record *members, const tm_ins
     return true;
 }
 
+static bool begins_by(const void *element, const void *ns) {
+    return ((const arrival *)element)->begin_ns <= *(const int64_t *)ns;
+}
+
 /* The gap before which all later ones are behind the kernel's end: gap j is from arrival j on. */
 static size_t gap_of_end(const meeting *m, size_t i) {
-    size_t low = i, high = m->n - 1;
-    while (low < high) {
-        size_t middle = low + (high - low + 1) / 2;
-        if (m->arrivals[middle].begin_ns <= m->arrivals[i].end_ns)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    size_t next = i + 1;
+    return i + tm_bisect(m->arrivals + next, m->n - next, sizeof *m->arrivals,
+                         &m->arrivals[i].end_ns, begins_by);
 }
 
 /* Takes the weights of kernels that end early out of the gaps behind their ends. */
@@ -231,17 +229,14 @@ static int by_place(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->member, y->member);
 }
 
+static bool has_begun(const void *instance, const void *member) {
+    return ((const tm_instance *)instance)->first <= *(const size_t *)member;
+}
+
 static const tm_instance *instance_of(const tm_collectives *collectives, size_t member) {
-    const tm_instance *instances = collectives->instances.data;
-    size_t low = 0, high = collectives->instances.n - 1;
-    while (low < high) {
-        size_t middle = low + (high - low + 1) / 2;
-        if (instances[middle].first <= member)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return &instances[low];
+    const tm_vec *instances = &collectives->instances;
+    size_t next = tm_bisect(instances->data, instances->n, instances->size, &member, has_begun);
+    return (const tm_instance *)instances->data + next - 1;
 }
 
 /* The claims as shares, by operation, step and member. */

@@ -76,18 +76,11 @@ static int by_group_until(const void *a, const void *b) {
 static tm_interval gap_at(const tm_intervals *compute, int64_t ns) {
     const tm_interval *v = compute->data;
     tm_interval gap = {INT64_MIN, INT64_MAX};
-    size_t low = 0, high = compute->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (v[middle].end_ns <= ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low > 0)
-        gap.begin_ns = v[low - 1].end_ns;
-    if (low < compute->n)
-        gap.end_ns = v[low].begin_ns < ns ? gap.begin_ns : v[low].begin_ns;
+    size_t next = tm_intervals_first_behind(compute, ns);
+    if (next > 0)
+        gap.begin_ns = v[next - 1].end_ns;
+    if (next < compute->n)
+        gap.end_ns = v[next].begin_ns < ns ? gap.begin_ns : v[next].begin_ns;
     return gap;
 }
 
@@ -176,17 +169,13 @@ tm_status tm_rank_waits_add(tm_rank_waits *held, const tm_timeline *timeline, tm
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
+static bool ended_by(const void *element, const void *ns) {
+    return ((const wait *)element)->until_ns <= *(const int64_t *)ns;
+}
+
 /* The first of sorted waits that ended behind a moment. */
 static size_t first_behind(const wait *waits, size_t n, int64_t ns) {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (waits[middle].until_ns <= ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return tm_bisect(waits, n, sizeof *waits, &ns, ended_by);
 }
 
 /* How long the waits [first, end) were. */
@@ -335,18 +324,15 @@ static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *claims) 
     return true;
 }
 
+static bool is_before_debt(const void *element, const void *key) {
+    const kernel *k = element;
+    const tm_debt *debt = key;
+    return k->rank < debt->rank || (k->rank == debt->rank && k->event < debt->event);
+}
+
 static const kernel *kernel_of(const tm_rank_waits *held, const tm_debt *debt) {
     const kernel *kernels = held->kernels.data;
-    size_t low = 0, high = held->kernels.n - 1;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const kernel *k = &kernels[middle];
-        if (k->rank < debt->rank || (k->rank == debt->rank && k->event < debt->event))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return &kernels[low];
+    return &kernels[tm_bisect(kernels, held->kernels.n, sizeof *kernels, debt, is_before_debt)];
 }
 
 tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *debts, tm_vec *claims,

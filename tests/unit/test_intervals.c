@@ -97,6 +97,17 @@ static void a_length_can_be_clipped_to_a_window(void **state) {
     tm_vec_free(&set);
 }
 
+/* What ends at a time is before it. */
+static void the_first_interval_behind_a_time_is_found(void **state) {
+    (void)state;
+    tm_intervals set = parse("0-5 7-9");
+    static const size_t expected[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2}; /* at 0, 1, ... */
+    for (int64_t ns = 0; ns < (int64_t)COUNT(expected); ns++)
+        assert_int_equal(tm_intervals_first_behind(&set, ns), expected[ns]);
+    tm_vec_free(&set);
+    assert_int_equal(tm_intervals_first_behind(&set, 0), 0);
+}
+
 static void sets_are_intersected_subtracted_and_united(void **state) {
     (void)state;
     static const struct {
@@ -218,6 +229,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(normalising_sorts_and_merges_what_touches),
         cmocka_unit_test(a_length_can_be_clipped_to_a_window),
+        cmocka_unit_test(the_first_interval_behind_a_time_is_found),
         cmocka_unit_test(sets_are_intersected_subtracted_and_united),
         cmocka_unit_test(random_sets_agree_with_one_bit_for_each_nanosecond),
     };

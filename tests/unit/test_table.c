@@ -227,6 +227,24 @@ static void keys_of_every_type_order_by_value(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
+static void a_row_is_found_by_the_leading_keys_that_rows_are_sorted_by(void **state) {
+    (void)state;
+    static const int64_t rows[][2] = {{-1, 5}, {0, 2}, {0, 7}, {3, 2}};
+    static const struct {
+        int64_t keys[2];
+        int n_keys;
+        size_t row;
+    } cases[] = {{{-1, 5}, 2, 0}, {{0, 7}, 2, 2}, {{3, 2}, 2, 3}, {{0, 5}, 2, 4},
+                 {{3, 7}, 2, 4},  {{0}, 1, 1},    {{1}, 1, 4},    {{-2}, 1, 4}};
+    fixture f = make(&sample);
+    assert_int_equal(tm_table_find_row(f.table, cases[0].keys, 2), 0); /* none, of none */
+    for (size_t i = 0; i < 4; i++)
+        add_full(&f, rows[i][0], rows[i][1], 0.0, "");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(tm_table_find_row(f.table, cases[i].keys, cases[i].n_keys), cases[i].row);
+    tm_tables_destroy(&f.tables);
+}
+
 static void top_keeps_the_largest_first_and_equal_ones_in_row_order(void **state) {
     (void)state;
     static const struct {
@@ -278,6 +296,7 @@ int main(void) {
         cmocka_unit_test(a_text_is_copied_and_no_text_is_null),
         cmocka_unit_test(sorting_is_stable_with_nulls_last_at_any_size),
         cmocka_unit_test(keys_of_every_type_order_by_value),
+        cmocka_unit_test(a_row_is_found_by_the_leading_keys_that_rows_are_sorted_by),
         cmocka_unit_test(top_keeps_the_largest_first_and_equal_ones_in_row_order),
         cmocka_unit_test(a_filter_keeps_rows_in_order),
     };

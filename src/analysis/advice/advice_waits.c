@@ -8,22 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The row of a rank, or n_rows. */
-static size_t row_of(const tm_table *table, int64_t rank) {
-    size_t row = 0;
-    while (row < table->n_rows && tm_table_cell(table, row, "rank")->value.i != rank)
-        row++;
-    return row;
-}
-
 /* Why the straggler comes late decides what to do about it. */
 static void write_straggler(const tm_facts *f, int64_t rank, tm_advice *out) {
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     const tm_table *input = tm_tables_find(f->tables, "input.rank");
-    size_t row = row_of(ranks, rank);
+    size_t row = tm_table_find_row(ranks, &rank, 1);
     const tm_cell *host = row < ranks->n_rows ? tm_table_cell(ranks, row, "host") : NULL;
     double speed = tm_facts_real(f, "stragglers.rank", row, "relative_speed");
-    double stall = tm_facts_real(f, "input.rank", row_of(input, rank), "stall_pct");
+    double stall = tm_facts_real(f, "input.rank", tm_table_find_row(input, &rank, 1), "stall_pct");
     const char *what = "it launches its kernels too late (load, pinning of cores, garbage "
                        "collection, synchronisation)";
     const char *where = "the host of";
@@ -56,7 +48,8 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     if (strcmp(verdict_text(f, "verdict"), "persistent") != 0)
         return;
     int64_t rank = tm_facts_int(f, "stragglers.job", 0, "rank");
-    double share = tm_facts_real(f, "stragglers.rank", row_of(ranks, rank), "caused_share");
+    double share =
+        tm_facts_real(f, "stragglers.rank", tm_table_find_row(ranks, &rank, 1), "caused_share");
     /* Waiting behind computation costs nothing: its share of what is exposed. */
     double exposed = (double)tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
     out->cost_ns = llround(fmax(share, 0.0) * exposed);

@@ -135,18 +135,8 @@ const char *tm_group_reach(int64_t n_hosts) {
 
 static int64_t host_of(const tm_group_survey *s, int64_t rank) {
     const tm_table *ranks = tm_tables_find(s->tables, "job.rank");
-    size_t low = 0, high = ranks->n_rows;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int64_t found = tm_table_cell(ranks, middle, "rank")->value.i;
-        if (found == rank)
-            return s->hosts[middle];
-        if (found < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return -1;
+    size_t row = tm_table_find_row(ranks, &rank, 1);
+    return row < ranks->n_rows ? s->hosts[row] : -1;
 }
 
 int64_t tm_group_hosts(const tm_group_survey *s, const int64_t *ranks, size_t n, int64_t *scratch) {

@@ -1,6 +1,7 @@
 #include "gap_host.h"
 
 #include "base/keys.h"
+#include "base/sorted.h"
 
 /* Stands for a thread that is in no recorded call. */
 #define NOWHERE UINT32_MAX
@@ -143,19 +144,12 @@ tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, t
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The last row of a stream that begins before this time, by halving; TM_NO_EVENT for none. */
+/* The last row of a stream that begins before this time; TM_NO_EVENT for none. */
 static uint32_t last_before(const tm_timeline *timeline, const tm_track *track, int64_t time_ns) {
-    uint32_t low = track->first, high = track->first + track->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (timeline->begin_ns[middle] < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low-- > track->first)
-        if (timeline->role[low] != TM_ROLE_NONE)
-            return low;
+    size_t n = tm_lower_bound(timeline->begin_ns + track->first, track->count, time_ns);
+    for (uint32_t row = track->first + (uint32_t)n; row-- > track->first;)
+        if (timeline->role[row] != TM_ROLE_NONE)
+            return row;
     return TM_NO_EVENT;
 }
 

@@ -218,15 +218,8 @@ static bool split_host(const raw_time *raw, tm_phase_time *out) {
 /* The interval of a phase that a time lies in, NULL for none. */
 static const tm_interval *interval_at(const tm_intervals *set, int64_t time_ns) {
     const tm_interval *v = set->data;
-    size_t low = 0, high = set->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (v[middle].end_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < set->n && v[low].begin_ns <= time_ns ? &v[low] : NULL;
+    size_t i = tm_intervals_first_behind(set, time_ns);
+    return i < set->n && v[i].begin_ns <= time_ns ? &v[i] : NULL;
 }
 
 /* Where the launch before was; the next is mostly there, too. */

@@ -204,16 +204,8 @@ static tm_status read_parts(const tm_tables *tables, tm_tolls *t, tm_error *err)
     return TM_OK;
 }
 
-static size_t row_of(const tm_tolls *t, int64_t rank) {
-    size_t low = 0, high = t->n_ranks;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (t->ranks[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+static bool is_lower(const void *toll, const void *rank) {
+    return ((const tm_toll *)toll)->rank < *(const int64_t *)rank;
 }
 
 /* The hosts and groups that every rank belongs to; NULL when memory is out. */
@@ -231,7 +223,7 @@ static tm_place *read_places(const tm_tables *tables, const tm_tolls *t, size_t 
     }
     for (size_t i = 0; i < members->n_rows && places; i++) {
         const tm_cell *row = tm_table_row(members, i);
-        size_t rank = row_of(t, row[1].value.i);
+        size_t rank = tm_bisect(t->ranks, t->n_ranks, sizeof *t->ranks, &row[1].value.i, is_lower);
         if (rank < t->n_ranks)
             places[(*n)++] = (tm_place){TM_CULPRIT_GROUP, (uint64_t)row[0].value.i, rank};
     }

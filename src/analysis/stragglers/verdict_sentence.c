@@ -13,12 +13,9 @@ static void share_text(double share, char *out, size_t size) {
     snprintf(out, size, percent > 0.0 && percent < 0.1 ? "< 0.1 %%" : "%.0f %%", percent);
 }
 
-/* The row of a rank; every table by rank has one for each. */
-static size_t row_of(const tm_table *table, int64_t rank) {
-    size_t row = 0;
-    while (row + 1 < table->n_rows && tm_table_cell(table, row, "rank")->value.i != rank)
-        row++;
-    return row;
+/* What a table by rank, which has a row for each, tells of one. */
+static const tm_cell *cell_of(const tm_table *table, int64_t rank, const char *column) {
+    return tm_table_cell(table, tm_table_find_row(table, &rank, 1), column);
 }
 
 /* The median idle time of the ranks with GPU events. */
@@ -40,8 +37,8 @@ static int64_t median_idle(const tm_table *overlap) {
 static void cause_text(const tm_tables *tables, int64_t rank, char *out, size_t size) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
-    const tm_cell *speed = tm_table_cell(ranks, row_of(ranks, rank), "relative_speed");
-    int64_t idle = tm_table_cell(overlap, row_of(overlap, rank), "idle_ns")->value.i;
+    const tm_cell *speed = cell_of(ranks, rank, "relative_speed");
+    int64_t idle = cell_of(overlap, rank, "idle_ns")->value.i;
     int64_t median = median_idle(overlap);
     char own[32], others[32];
     tm_shown_duration(idle, own, sizeof own);

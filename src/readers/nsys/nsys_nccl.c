@@ -136,18 +136,15 @@ static tm_status list_kernels(const tm_trace *trace, const tm_names *names, tm_v
     return TM_OK;
 }
 
+static bool is_lower(const void *kernel, const void *correlation) {
+    return ((const nccl_kernel *)kernel)->correlation < *(const int64_t *)correlation;
+}
+
 /* The first kernel of a correlation id; several have one where a graph was launched. */
 static nccl_kernel *first_of(const tm_vec *kernels, int64_t correlation) {
     nccl_kernel *v = kernels->data;
-    size_t low = 0, high = kernels->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (v[middle].correlation < correlation)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < kernels->n && v[low].correlation == correlation ? &v[low] : NULL;
+    size_t i = tm_bisect(v, kernels->n, sizeof *v, &correlation, is_lower);
+    return i < kernels->n && v[i].correlation == correlation ? &v[i] : NULL;
 }
 
 static void find_calls(const tm_trace *trace, const tm_vec *kernels) {
@@ -173,20 +170,19 @@ static void order_ranges(tm_vec *ranges) {
     }
 }
 
+static bool has_begun(const void *range, const void *key) {
+    const tm_nsys_range *x = range, *y = key;
+    return x->track < y->track || (x->track == y->track && x->begin_ns <= y->begin_ns);
+}
+
 /* The innermost range of a thread that holds a time. */
 static const tm_nsys_range *range_at(const tm_vec *ranges, uint32_t track, int64_t time_ns) {
     const tm_nsys_range *v = ranges->data;
-    size_t low = 0, high = ranges->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (v[middle].track < track || (v[middle].track == track && v[middle].begin_ns <= time_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low-- > 0 && v[low].track == track && v[low].reach_ns >= time_ns)
-        if (v[low].end_ns >= time_ns)
-            return &v[low];
+    const tm_nsys_range key = {.track = track, .begin_ns = time_ns};
+    size_t i = tm_bisect(v, ranges->n, sizeof *v, &key, has_begun);
+    while (i-- > 0 && v[i].track == track && v[i].reach_ns >= time_ns)
+        if (v[i].end_ns >= time_ns)
+            return &v[i];
     return NULL;
 }
 
