@@ -3,6 +3,7 @@
 
 #include "agree.h"
 #include "aligner.h"
+#include "base/median.h"
 #include "base/sorted.h"
 #include "shuffle.h"
 
@@ -181,7 +182,7 @@ static bool usual_noise(const tm_aligner *a, double *out) {
     for (size_t i = 0; i < a->lates.n && spreads; i++)
         spreads[i] = lates[i].spread_ns;
     if (spreads && a->lates.n > 0)
-        *out = tm_kth(spreads, a->lates.n, a->lates.n / 2);
+        *out = tm_select_real(spreads, a->lates.n, a->lates.n / 2);
     bool ok = spreads != NULL;
     free(spreads);
     return ok;

@@ -37,11 +37,14 @@ static int64_t middle_of(int64_t a, int64_t b, int64_t c) {
     return c < low ? low : c > high ? high : c;
 }
 
-/* Hoare's. The number of rounds is bounded, for an order can be found that takes one for each
+/* The number of rounds of a selection is bounded, for an order can be found that takes one for each
  * value; then the rest is sorted. */
+enum { ROUNDS = 128 };
+
+/* Hoare's. */
 int64_t tm_select(int64_t *values, size_t n, size_t k) {
     ptrdiff_t low = 0, high = (ptrdiff_t)n - 1, at = (ptrdiff_t)k;
-    for (int round = 0; low < high && round < 128; round++) {
+    for (int round = 0; low < high && round < ROUNDS; round++) {
         int64_t pivot = middle_of(values[low], values[low + (high - low) / 2], values[high]);
         ptrdiff_t i = low, j = high;
         while (i <= j) {
@@ -77,12 +80,36 @@ int64_t tm_median_any(int64_t *values, size_t n) {
     return tm_median(middle, 2);
 }
 
-int64_t tm_percentile_95(const int64_t *sorted, size_t n) {
-    return sorted[(n * 95 + 99) / 100 - 1];
+int64_t tm_percentile_95(int64_t *values, size_t n) {
+    return tm_select(values, n, (n * 95 + 99) / 100 - 1);
+}
+
+/* Wirth's: the part with the k-th is split around it until it is one value; bounded as above. */
+double tm_select_real(double *values, size_t n, size_t k) {
+    ptrdiff_t place = (ptrdiff_t)k, low = 0, high = (ptrdiff_t)n - 1;
+    for (int round = 0; low < high && round < ROUNDS; round++) {
+        double pivot = values[place];
+        ptrdiff_t i = low, j = high;
+        do {
+            while (values[i] < pivot)
+                i++;
+            while (pivot < values[j])
+                j--;
+            if (i <= j) {
+                double kept = values[i];
+                values[i++] = values[j];
+                values[j--] = kept;
+            }
+        } while (i <= j);
+        low = j < place ? i : low;
+        high = place < i ? j : high;
+    }
+    if (low < high)
+        qsort(values + low, (size_t)(high - low) + 1, sizeof *values, by_real);
+    return values[k];
 }
 
 double tm_median_real(double *values, size_t n) {
-    if (n > 1)
-        qsort(values, n, sizeof *values, by_real);
-    return (values[(n - 1) / 2] + values[n / 2]) / 2.0;
+    double upper = tm_select_real(values, n, n / 2);
+    return n % 2 ? upper : (upper + tm_select_real(values, n, n / 2 - 1)) / 2.0;
 }

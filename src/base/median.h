@@ -1,4 +1,4 @@
-/* Means and medians of whole numbers, rounded half away from zero. */
+/* Means and medians: of whole numbers rounded half away from zero, of reals as they are. */
 #ifndef TMERGE_MEDIAN_H
 #define TMERGE_MEDIAN_H
 
@@ -14,9 +14,6 @@ void tm_sort_values(int64_t *values, size_t n);
 /** The median of [n >= 1] ascending values; of an even number, the mean of the middle two. */
 int64_t tm_median(const int64_t *sorted, size_t n);
 
-/** The 95th percentile of [n >= 1] ascending values, by nearest rank. */
-int64_t tm_percentile_95(const int64_t *sorted, size_t n);
-
 /** Moves the k-th smallest (from 0) of [n > k] values to place k, none larger before it, none
  * smaller behind it, and returns it. Faster than sorting where a few percentiles are wanted. */
 int64_t tm_select(int64_t *values, size_t n, size_t k);
@@ -24,7 +21,11 @@ int64_t tm_select(int64_t *values, size_t n, size_t k);
 /** tm_median of [n >= 1] values in any order, which are moved about. */
 int64_t tm_median_any(int64_t *values, size_t n);
 
-/** The median of [n >= 1] reals, which are sorted by the call. */
+/** The 95th percentile of them, by nearest rank. */
+int64_t tm_percentile_95(int64_t *values, size_t n);
+
+/** The same of reals. */
+double tm_select_real(double *values, size_t n, size_t k);
 double tm_median_real(double *values, size_t n);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/median.h"
 #include "base/sorted.h"
 
 enum {
@@ -233,21 +234,16 @@ static int by_rank_and_end(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->late_ns, y->late_ns);
 }
 
-static double median_of(double *values, size_t n) {
-    double upper = tm_kth(values, n, n / 2);
-    return n % 2 ? upper : (upper + tm_kth(values, n, n / 2 - 1)) / 2.0;
-}
-
 static double median(const tm_clock_difference *from, size_t n, double *values) {
     for (size_t i = 0; i < n; i++)
         values[i] = (double)from[i].late_ns;
-    return median_of(values, n);
+    return tm_median_real(values, n);
 }
 
 static double spread(const tm_clock_difference *from, size_t n, double middle, double *values) {
     for (size_t i = 0; i < n; i++)
         values[i] = fabs((double)from[i].late_ns - middle);
-    return MAD_TO_SIGMA * median_of(values, n);
+    return MAD_TO_SIGMA * tm_median_real(values, n);
 }
 
 tm_status tm_clock_summarise(tm_clock_difference *differences, size_t n, tm_vec *out,

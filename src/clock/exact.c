@@ -123,26 +123,3 @@ double tm_spread_median(const int64_t counts[TM_SPREAD_BINS]) {
     double within = ((double)total / 2.0 - (double)before) / (double)counts[bin];
     return bin_begin(bin) + within * (bin_begin(bin + 1) - bin_begin(bin));
 }
-
-double tm_kth(double *values, size_t n, size_t k) {
-    /* Wirth's selection: the part with the k-th is split around it until it is one value. */
-    ptrdiff_t place = (ptrdiff_t)k, low = 0, high = (ptrdiff_t)n - 1;
-    while (low < high) {
-        double pivot = values[place];
-        ptrdiff_t i = low, j = high;
-        do {
-            while (values[i] < pivot)
-                i++;
-            while (pivot < values[j])
-                j--;
-            if (i <= j) {
-                double kept = values[i];
-                values[i++] = values[j];
-                values[j--] = kept;
-            }
-        } while (i <= j);
-        low = j < place ? i : low;
-        high = place < i ? j : high;
-    }
-    return values[k];
-}

@@ -1,4 +1,4 @@
-/* Sums, medians and quantiles that do not depend on the order or the place of their values. */
+/* Sums and medians that do not depend on the order or the place of their values. */
 #ifndef TMERGE_EXACT_H
 #define TMERGE_EXACT_H
 
@@ -75,8 +75,5 @@ void tm_spread_add(int64_t counts[TM_SPREAD_BINS], double magnitude);
 
 /** Median of what was counted, 3 % accurate from 32 ns on; 0 where nothing was. */
 double tm_spread_median(const int64_t counts[TM_SPREAD_BINS]);
-
-/** The k-th smallest (from 0) of [n > k] values, which are reordered. */
-double tm_kth(double *values, size_t n, size_t k);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/median.h"
+
 /* A time further from its window than this (13 days) is a wrong record, not an event. */
 #define FARTHEST_NS ((int64_t)1 << 50)
 
@@ -187,7 +189,6 @@ size_t tm_fit_gather(tm_fit_state *state, const tm_fit_event *event, double *mid
             (tm_anchor){.row = i, .domain = row->domain, .x = row->end / state->reach, .y = y};
         state->sorted[n++] = y;
     }
-    double upper = tm_kth(state->sorted, n, n / 2);
-    *middle = n % 2 ? upper : (upper + tm_kth(state->sorted, n, n / 2 - 1)) / 2.0;
+    *middle = tm_median_real(state->sorted, n);
     return n;
 }

@@ -1,6 +1,7 @@
 /* Do the ranks of a host share a clock? */
 #include <stdlib.h>
 
+#include "base/median.h"
 #include "clock/exact.h"
 #include "clock/fit.h"
 
@@ -9,18 +10,13 @@ enum { SPLIT_EVENTS = 8 };
 #define LEAST_SPLIT_NOISE_NS 3000.0 /* two GPUs of one host differ by some microseconds */
 #define MAD_TO_SIGMA 1.4826
 
-static double median(double *values, size_t n) {
-    double upper = tm_kth(values, n, n / 2);
-    return n % 2 ? upper : (upper + tm_kth(values, n, n / 2 - 1)) / 2.0;
-}
-
 /* The middle of a host's ranks (lower half of the scratch), and their spread around it. */
 static double middle_of(const tm_clock_rank_end *ranks, size_t n, bool late, double *values) {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
         if (ranks[i].n > 0)
             values[m++] = late ? ranks[i].late_ns : ranks[i].early_ns;
-    return m ? median(values, m) : 0.0;
+    return m ? tm_median_real(values, m) : 0.0;
 }
 
 static double spread_of(const tm_clock_rank_end *ranks, size_t n, const double middle[2],
@@ -30,7 +26,7 @@ static double spread_of(const tm_clock_rank_end *ranks, size_t n, const double m
         if (ranks[i].n > 0)
             values[m++] =
                 fabs((ranks[i].early_ns - middle[0] + ranks[i].late_ns - middle[1]) / 2.0);
-    return m ? MAD_TO_SIGMA * median(values, m) : 0.0;
+    return m ? MAD_TO_SIGMA * tm_median_real(values, m) : 0.0;
 }
 
 static tm_clock_host judge(const tm_clock_rank_end *ranks, size_t n, double limit, double *values) {
@@ -49,7 +45,7 @@ static void share_spreads(tm_clock_host *hosts, int32_t n_hosts, double *values)
     for (int32_t h = 0; h < n_hosts; h++)
         if (hosts[h].shared && hosts[h].spread_ns > 0.0)
             values[n++] = hosts[h].spread_ns;
-    double usual = n > 0 ? median(values, n) : 0.0;
+    double usual = n > 0 ? tm_median_real(values, n) : 0.0;
     for (int32_t h = 0; h < n_hosts; h++)
         if (hosts[h].spread_ns > 0.0)
             hosts[h].spread_ns = fmax(hosts[h].spread_ns, usual);

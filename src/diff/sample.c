@@ -66,17 +66,6 @@ tm_status tm_sample_steps(const tm_tables *tables, const char *table, const char
     return TM_OK;
 }
 
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* By nearest rank. */
-static double third_quartile(double *values, size_t n) {
-    qsort(values, n, sizeof *values, by_size);
-    return values[(3 * n + 3) / 4 - 1];
-}
-
 tm_status tm_sample_take(const tm_tables *tables, const char *table, const char *column,
                          tm_sample_ranks ranks, tm_sample *out, tm_error *err) {
     tm_vec steps = TM_VEC(value);
@@ -92,7 +81,8 @@ tm_status tm_sample_take(const tm_tables *tables, const char *table, const char 
         found.middle = tm_median_real(means, found.n);
         for (size_t i = 0; i < found.n; i++)
             means[i] = fabs(means[i] - found.middle);
-        found.spread = third_quartile(means, found.n);
+        /* the third quartile, by nearest rank */
+        found.spread = tm_select_real(means, found.n, (3 * found.n + 3) / 4 - 1);
     }
     free(means);
     tm_vec_free(&steps);

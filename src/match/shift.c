@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/median.h"
 #include "base/sorted.h"
 
 enum {
@@ -191,11 +192,6 @@ static bool is_worth_judging(const search *s, const candidate *c) {
     return n_in < ROUGH / 4 || near * 2 >= n_in;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Theil-Sen: the median slope over all pairs. */
 static double median_slope(const int64_t *x, const int64_t *y, size_t n) {
     double slopes[SAMPLES * (SAMPLES - 1) / 2];
@@ -206,8 +202,8 @@ static double median_slope(const int64_t *x, const int64_t *y, size_t n) {
                 slopes[n_slopes++] = (double)(y[k] - y[i]) / (double)(x[k] - x[i]);
     if (n_slopes == 0)
         return 0.0;
-    qsort(slopes, n_slopes, sizeof *slopes, by_value);
-    return fmin(fmax(slopes[(n_slopes - 1) / 2], -drift_limit), drift_limit);
+    double middle = tm_select_real(slopes, n_slopes, (n_slopes - 1) / 2);
+    return fmin(fmax(middle, -drift_limit), drift_limit);
 }
 
 /* Moves the offset to the median difference, and measures the median distance from it. False where

@@ -15,11 +15,6 @@ static uint64_t next_random(uint64_t *random) {
     return *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void scales_are_powers_of_two_that_leave_room(void **state) {
     (void)state;
     assert_true(tm_exact_scale(1.0) == 0x1p50); /* 1 < 2^1: 2^(51 - 1) */
@@ -57,20 +52,6 @@ static void sums_do_not_depend_on_the_order(void **state) {
         plain += values[i];
     assert_true(up == down);
     assert_true(fabs(tm_exact_real(up, scale) - plain) < 1e-3);
-}
-
-static void the_kth_value_is_that_of_a_sorted_array(void **state) {
-    (void)state;
-    double values[41], sorted[41];
-    uint64_t random = 3;
-    for (size_t n = 1; n <= COUNT(values); n++) {
-        for (size_t k = 0; k < n; k++) {
-            for (size_t i = 0; i < n; i++) /* few different ones, so that many are equal */
-                values[i] = sorted[i] = (double)(next_random(&random) >> 59) - 15.0;
-            qsort(sorted, n, sizeof *sorted, by_value);
-            assert_true(tm_kth(values, n, k) == sorted[k]);
-        }
-    }
 }
 
 static tm_status select_all(tm_median_search *select, const double *values, size_t n,
@@ -199,7 +180,6 @@ int main(void) {
         cmocka_unit_test(scales_are_powers_of_two_that_leave_room),
         cmocka_unit_test(fixed_point_rounds_to_the_nearest),
         cmocka_unit_test(sums_do_not_depend_on_the_order),
-        cmocka_unit_test(the_kth_value_is_that_of_a_sorted_array),
         cmocka_unit_test(medians_are_found_a_byte_at_a_time),
         cmocka_unit_test(spreads_are_counted_to_three_percent),
         cmocka_unit_test(a_system_of_two_is_solved_as_by_hand),

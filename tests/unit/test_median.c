@@ -1,4 +1,4 @@
-/* Means, medians and percentiles of whole numbers. */
+/* Means, medians and percentiles. */
 #include "base/median.h"
 
 #include <setjmp.h>
@@ -76,17 +76,18 @@ static void the_median_of_an_even_number_is_the_mean_of_the_middle_two(void **st
 
 static void the_95th_percentile_is_by_nearest_rank(void **state) {
     (void)state;
-    /* Of 1, 2, ..., n it is the number ceil(0.95 n). */
+    /* Of n, ..., 2, 1 it is the number ceil(0.95 n). */
     static const struct {
         size_t n;
         int64_t expected;
     } cases[] = {{1, 1},   {2, 2},   {19, 19},  {20, 19},  {21, 20},
                  {40, 38}, {41, 39}, {100, 95}, {101, 96}, {200, 190}};
     int64_t values[200];
-    for (size_t i = 0; i < COUNT(values); i++)
-        values[i] = (int64_t)i + 1;
-    for (size_t i = 0; i < COUNT(cases); i++)
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (size_t k = 0; k < cases[i].n; k++)
+            values[k] = (int64_t)(cases[i].n - k);
         assert_int_equal(tm_percentile_95(values, cases[i].n), cases[i].expected);
+    }
 }
 
 static void reals_have_the_same_median(void **state) {
@@ -115,12 +116,14 @@ static void selecting_finds_what_sorting_finds(void **state) {
         for (size_t n = 1; n <= N; n++)
             for (size_t k = 0; k < n; k++) {
                 int64_t values[N], sorted[N];
+                double reals[N];
                 for (size_t i = 0; i < n; i++) {
                     random = random * 6364136223846793005u + 1442695040888963407u;
                     const int64_t orders[] = {
                         7,          (int64_t)(i % 3), (int64_t)(i < n / 2 ? i : n - i),
                         (int64_t)i, -(int64_t)i,      (int64_t)(random >> 60)};
                     values[i] = sorted[i] = orders[order];
+                    reals[i] = (double)orders[order] / 4.0;
                 }
                 tm_sort_values(sorted, n);
                 assert_int_equal(tm_select(values, n, k), sorted[k]);
@@ -128,6 +131,9 @@ static void selecting_finds_what_sorting_finds(void **state) {
                 for (size_t i = 0; i < n; i++)
                     assert_true(i < k ? values[i] <= values[k] : values[i] >= values[k]);
                 assert_int_equal(tm_median_any(values, n), tm_median(sorted, n));
+                assert_true(tm_select_real(reals, n, k) * 4.0 == (double)sorted[k]);
+                for (size_t i = 0; i < n; i++)
+                    assert_true(i < k ? reals[i] <= reals[k] : reals[i] >= reals[k]);
             }
 }
 

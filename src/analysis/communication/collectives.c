@@ -168,20 +168,17 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
     double *rates = scratch;
     for (size_t i = 0; i < n; i++)
         values[i] = v[i].bytes;
-    tm_sort_values(values, n);
     if (v->bytes >= 0)
-        tm_cell_set_int(&row[K_BYTES], tm_median(values, n));
+        tm_cell_set_int(&row[K_BYTES], tm_median_any(values, n));
     if (v->transfer_ns < 0)
         return;
     for (size_t i = 0; i < n; i++)
         values[i] = v[i].transfer_ns;
-    tm_sort_values(values, n);
-    tm_cell_set_int(&row[K_TRANSFER], tm_median(values, n));
+    tm_cell_set_int(&row[K_TRANSFER], tm_median_any(values, n));
     tm_cell_set_int(&row[K_P95], tm_percentile_95(values, n));
     for (size_t i = 0; i < n; i++)
         values[i] = v[i].skew_ns;
-    tm_sort_values(values, n);
-    tm_cell_set_int(&row[K_SKEW], tm_median(values, n));
+    tm_cell_set_int(&row[K_SKEW], tm_median_any(values, n));
     size_t n_rates = 0;
     for (size_t i = 0; i < n; i++)
         if (v[i].transfer_ns > 0 && v[i].bytes >= 0)

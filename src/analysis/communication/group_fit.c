@@ -27,8 +27,10 @@ static int by_size(const void *a, const void *b) {
 }
 
 static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {
-    run made = {.x = (transfers[(n - 1) / 2].moved_bytes + transfers[n / 2].moved_bytes) / 2.0,
-                .weight = sqrt((double)n)};
+    run made = {.weight = sqrt((double)n)};
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = transfers[i].moved_bytes;
+    made.x = tm_median_real(scratch, n);
     for (size_t i = 0; i < n; i++)
         scratch[i] = transfers[i].time_ns;
     made.y = tm_median_real(scratch, n);

@@ -160,7 +160,7 @@ static void set_latencies(tm_cell *row, tally *t) {
         longest = t->latencies[i] > longest ? t->latencies[i] : longest;
     tm_cell_set_int(&row[MEAN_LATENCY], tm_round_ratio(t->latency_ns, t->events));
     tm_cell_set_int(&row[MEDIAN_LATENCY], tm_median_any(t->latencies, n));
-    tm_cell_set_int(&row[P95_LATENCY], tm_select(t->latencies, n, (n * 95 + 99) / 100 - 1));
+    tm_cell_set_int(&row[P95_LATENCY], tm_percentile_95(t->latencies, n));
     tm_cell_set_int(&row[MAX_LATENCY], longest);
     tm_cell_set_int(&row[MEAN_CALL], tm_round_ratio(t->call_ns, t->launches));
 }

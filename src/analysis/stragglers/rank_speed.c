@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/median.h"
 #include "base/sorted.h"
 #include "base/vec.h"
 
@@ -12,15 +13,11 @@ typedef struct sample {
 } sample;
 
 static int by_step(const void *a, const void *b) {
-    const sample *x = a, *y = b;
-    int order = tm_order_i64(x->step, y->step);
-    return order ? order : tm_order_i64(x->compute_ns, y->compute_ns);
+    return tm_order_i64(((const sample *)a)->step, ((const sample *)b)->step);
 }
 
 static int by_rank(const void *a, const void *b) {
-    const sample *x = a, *y = b;
-    int order = tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_real(x->speed, y->speed);
+    return tm_order_i64(((const sample *)a)->rank, ((const sample *)b)->rank);
 }
 
 static tm_status read_samples(const tm_tables *tables, tm_vec *out, tm_error *err) {
@@ -37,16 +34,16 @@ static tm_status read_samples(const tm_tables *tables, tm_vec *out, tm_error *er
 }
 
 /* Speeds against the median of each step; steps without compute time of a rank are left out. */
-static size_t set_speeds(sample *v, size_t n) {
+static size_t set_speeds(sample *v, size_t n, double *scratch) {
     size_t kept = 0;
     if (n > 1)
         qsort(v, n, sizeof *v, by_step);
     for (size_t first = 0, i = 0; first < n; first = i) {
         for (i = first + 1; i < n && v[i].step == v[first].step; i++)
             ;
-        size_t m = i - first;
-        int64_t twice = v[first + (m - 1) / 2].compute_ns + v[first + m / 2].compute_ns;
-        double median = (double)twice / 2.0;
+        for (size_t k = first; k < i; k++)
+            scratch[k - first] = (double)v[k].compute_ns;
+        double median = tm_median_real(scratch, i - first);
         for (size_t k = first; k < i; k++)
             if (v[k].compute_ns > 0) {
                 v[kept] = v[k];
@@ -59,22 +56,24 @@ static size_t set_speeds(sample *v, size_t n) {
 tm_status tm_rank_speeds(const tm_tables *tables, tm_table *ranks, int column, tm_error *err) {
     tm_vec samples = TM_VEC(sample);
     tm_status status = read_samples(tables, &samples, err);
+    double *scratch = malloc((samples.n + 1) * sizeof *scratch);
+    if (status == TM_OK && !scratch)
+        status = tm_fail_memory(err);
     if (status == TM_OK && samples.n > 0) {
         sample *v = samples.data;
-        size_t n = set_speeds(v, samples.n), at = 0;
+        size_t n = set_speeds(v, samples.n, scratch), at = 0;
         if (n > 1)
             qsort(v, n, sizeof *v, by_rank);
         for (size_t r = 0; r < ranks->n_rows; r++) {
             tm_cell *row = tm_table_row(ranks, r);
             size_t first = at;
-            while (at < n && v[at].rank == row[0].value.i)
-                at++;
+            for (; at < n && v[at].rank == row[0].value.i; at++)
+                scratch[at - first] = v[at].speed;
             if (at > first)
-                tm_cell_set_real(&row[column], (v[first + (at - first - 1) / 2].speed +
-                                                v[first + (at - first) / 2].speed) /
-                                                   2.0);
+                tm_cell_set_real(&row[column], tm_median_real(scratch, at - first));
         }
     }
+    free(scratch);
     tm_vec_free(&samples);
     return status;
 }
