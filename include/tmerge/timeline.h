@@ -401,6 +401,16 @@ bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *
  * timelines of tm_store_read_timelines. */
 bool tm_timeline_is_step(const tm_timeline *timeline, uint32_t row);
 
+/** The track of a row below n_events. */
+const tm_track *tm_timeline_track(const tm_timeline *timeline, uint32_t row);
+
+/** The first row of TM_ATTR_COLLECTIVE that belongs to this event row or to a later one; n_attrs
+ * where there is none. */
+size_t tm_timeline_collectives_from(const tm_timeline *timeline, uint32_t row);
+
+/** The row of TM_ATTR_COLLECTIVE of an event row; NULL where it has none. */
+const tm_collective_attr *tm_timeline_collective(const tm_timeline *timeline, uint32_t row);
+
 /** The middle [ns] of the time from the first begin to the last end of its spans; 0 without. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);
 

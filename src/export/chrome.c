@@ -181,23 +181,11 @@ static void put_event(tm_export *x, const tm_timeline *timeline, const tm_track 
     tm_out_string(&x->out, "}}");
 }
 
-static const tm_track *track_of(const tm_timeline *timeline, uint32_t row) {
-    size_t low = 0, high = timeline->n_tracks;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (timeline->tracks[middle].first <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &timeline->tracks[low];
-}
-
 static void put_arrow_end(tm_export *x, const tm_timeline *timeline, uint32_t row,
                           const char *phase, int64_t id) {
     const chrome *c = x->state;
     int64_t begin_ns = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]);
-    put_entry(x, timeline, track_of(timeline, row), phase);
+    put_entry(x, timeline, tm_timeline_track(timeline, row), phase);
     put_time(x, ", \"ts\": ", begin_ns - c->base_ns);
     tm_out_string(&x->out, ", \"cat\": \"ac2g\", \"name\": \"ac2g\", \"bp\": \"e\", \"id\": ");
     tm_json_put_int(&x->out, id);

@@ -100,13 +100,6 @@ static bool configured_ranks(tm_group_finder *finder, tm_text name) {
     return false;
 }
 
-static uint32_t first_on_thread(const tm_timeline *timeline, uint32_t row) {
-    const tm_track *track = timeline->tracks;
-    while (row >= track->first + track->count)
-        track++;
-    return track->first;
-}
-
 /* The operator whose call launched the kernel carries start and stride, which kernels lack: the
  * last one on the thread of the launch that holds the launch's begin. */
 static const tm_collective_attr *asking_operator(const tm_timeline *timeline, uint32_t kernel) {
@@ -114,19 +107,12 @@ static const tm_collective_attr *asking_operator(const tm_timeline *timeline, ui
     uint32_t launch = timeline->launch[kernel];
     if (launch == TM_NO_EVENT)
         return NULL;
-    size_t low = 0, high = timeline->n_attrs[TM_ATTR_COLLECTIVE];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (attrs[middle].event < launch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint32_t first = first_on_thread(timeline, launch);
-    while (low-- > 0 && attrs[low].event >= first) {
-        uint32_t row = attrs[low].event;
+    uint32_t first = tm_timeline_track(timeline, launch)->first;
+    size_t i = tm_timeline_collectives_from(timeline, launch);
+    while (i-- > 0 && attrs[i].event >= first) {
+        uint32_t row = attrs[i].event;
         if (timeline->begin_ns[launch] <= timeline->begin_ns[row] + timeline->duration_ns[row])
-            return &attrs[low];
+            return &attrs[i];
     }
     return NULL;
 }

@@ -14,8 +14,8 @@
 typedef struct lane {
     uint64_t group;
     uint64_t lane;
-    uint32_t track;  /* the stream; 0 for a pair */
-    size_t sequence; /* index into the sequences */
+    const tm_track *track; /* the stream; NULL for a pair */
+    size_t sequence;       /* index into the sequences */
 } lane;
 
 typedef struct collector {
@@ -85,18 +85,11 @@ int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     return -1;
 }
 
-static uint32_t track_of(const tm_timeline *timeline, uint32_t row) {
-    uint32_t track = 0;
-    while (row >= timeline->tracks[track].first + timeline->tracks[track].count)
-        track++;
-    return track;
-}
-
 /* The lane's sequence, begun where it is new. Stream lanes are numbered as they first appear. */
 static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
     lane *lanes = c->lanes.data;
     bool by_stream = record->way == TM_MATCH_ORDER; /* a pair has one lane */
-    uint32_t track = by_stream ? track_of(c->timeline, record->event) : 0;
+    const tm_track *track = by_stream ? tm_timeline_track(c->timeline, record->event) : NULL;
     uint64_t next = 0;
     for (size_t i = 0; i < c->lanes.n; i++) {
         if (lanes[i].group != record->group)

@@ -13,20 +13,6 @@ void tm_event_writer_free(tm_event_writer *writer) {
     tm_vec_free(&writer->begins);
 }
 
-static const tm_collective_attr *attr_of(const tm_timeline *timeline, uint32_t row) {
-    const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
-    size_t low = 0, high = timeline->n_attrs[TM_ATTR_COLLECTIVE];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (attrs[middle].event < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < timeline->n_attrs[TM_ATTR_COLLECTIVE] && attrs[low].event == row;
-    return found ? &attrs[low] : NULL;
-}
-
 static uint8_t host_kind(uint8_t category) {
     switch (category) {
     case TM_CAT_CPU_OP:
@@ -51,7 +37,7 @@ static uint8_t kind_of(const tm_timeline *timeline, uint32_t row, tm_shown_track
     case TM_ROLE_MEMORY:
         return TM_LANE_COPIES;
     case TM_ROLE_COMMUNICATION:
-        attr = attr_of(timeline, row);
+        attr = tm_timeline_collective(timeline, row);
         return attr && attr->wait_ns >= 0 ? TM_LANE_TRANSFER : TM_LANE_UNMATCHED;
     default:
         return shown == TM_TRACK_THREAD ? host_kind(timeline->category[row])
@@ -106,7 +92,7 @@ static void put_kinds(tm_event_writer *w, const tm_timeline *timeline, tm_shown_
     for (size_t i = 0; i < w->rows.n; i++) {
         if (timeline->role[rows[i]] != TM_ROLE_COMMUNICATION)
             continue;
-        const tm_collective_attr *attr = attr_of(timeline, rows[i]);
+        const tm_collective_attr *attr = tm_timeline_collective(timeline, rows[i]);
         uint32_t number = attr ? tm_operations_number(w->operations, attr) : TM_NO_EVENT;
         tm_bytes_put(w->out, attr ? (uint64_t)(attr->wait_ns + 1) : 0);
         tm_bytes_put(w->out, number == TM_NO_EVENT ? 0 : (uint64_t)number + 1);

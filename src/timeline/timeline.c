@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
 void tm_timeline_destroy(tm_timeline *timeline) {
     if (!timeline)
         return;
@@ -43,6 +45,32 @@ bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *
         any = true;
     }
     return any;
+}
+
+static bool ends_by(const void *track, const void *row) {
+    const tm_track *t = track;
+    return t->first + t->count <= *(const uint32_t *)row;
+}
+
+const tm_track *tm_timeline_track(const tm_timeline *timeline, uint32_t row) {
+    const tm_track *tracks = timeline->tracks;
+    return tracks + tm_bisect(tracks, timeline->n_tracks, sizeof *tracks, &row, ends_by);
+}
+
+static bool is_of_earlier(const void *attr, const void *row) {
+    return ((const tm_collective_attr *)attr)->event < *(const uint32_t *)row;
+}
+
+size_t tm_timeline_collectives_from(const tm_timeline *timeline, uint32_t row) {
+    return tm_bisect(timeline->attrs[TM_ATTR_COLLECTIVE], timeline->n_attrs[TM_ATTR_COLLECTIVE],
+                     sizeof(tm_collective_attr), &row, is_of_earlier);
+}
+
+const tm_collective_attr *tm_timeline_collective(const tm_timeline *timeline, uint32_t row) {
+    const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    size_t i = tm_timeline_collectives_from(timeline, row);
+    bool found = i < timeline->n_attrs[TM_ATTR_COLLECTIVE] && attrs[i].event == row;
+    return found ? &attrs[i] : NULL;
 }
 
 int64_t tm_timeline_middle(const tm_timeline *timeline) {

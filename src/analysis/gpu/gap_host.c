@@ -106,10 +106,7 @@ static void collect(const walk *w, tm_gap_host *out) {
 
 static const tm_track *thread_of(const tm_timeline *timeline, const tm_gap *gap) {
     uint32_t call = gap->next == TM_NO_EVENT ? TM_NO_EVENT : timeline->launch[gap->next];
-    for (size_t t = 0; t < timeline->n_tracks && call != TM_NO_EVENT; t++)
-        if (call - timeline->tracks[t].first < timeline->tracks[t].count)
-            return &timeline->tracks[t];
-    return NULL;
+    return call == TM_NO_EVENT ? NULL : tm_timeline_track(timeline, call);
 }
 
 tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, tm_gap_host *out,
