@@ -1,4 +1,4 @@
-#include "group_rows.h"
+#include "group_links.h"
 
 #include <stdlib.h>
 #include <string.h>

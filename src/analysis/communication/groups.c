@@ -6,54 +6,13 @@
 #include "base/keys.h"
 #include "base/sums.h"
 #include "dimension.h"
+#include "group_links.h"
 #include "group_parts.h"
 #include "group_rows.h"
 
-static const tm_column member_columns[] = {
-    {"id", TM_INT, "", "Id of the process group."},
-    {"rank", TM_INT, "", "Global rank of a kernel in its operations."},
-};
-
-/* Each process knows some of a group's operations, and so some of its ranks. */
-static const tm_table_def member_part_def = {
-    .name = "groups.member_part",
-    .doc = "A row for each process, process group and rank.",
-    .columns = member_columns,
-    .n_columns = 2,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-    .n_merged = 2,
-};
-
-const tm_table_def tm_group_member_def = {
-    .name = "groups.member",
-    .doc = "A row for each process group and rank.",
-    .columns = member_columns,
-    .n_columns = 2,
-    .n_keys = 2,
-    .top = -1,
-    .internal = true,
-};
-
-static const tm_column rank_columns[] = {
-    {"rank", TM_INT, "", "Global rank."},
-    {"comm_ns", TM_INT, "ns", "Sum over its communication kernels."},
-};
-
-const tm_table_def tm_group_rank_def = {
-    .name = "groups.rank",
-    .doc = "A row for each rank: how long all its communication kernels took.",
-    .columns = rank_columns,
-    .n_columns = 2,
-    .n_keys = 1,
-    .top = -1,
-    .internal = true,
-};
-
 static const tm_table_def *const defs[] = {
-    &tm_group_group_def, &tm_group_dimension_def, &tm_group_link_def,   &tm_group_part_def,
-    &tm_group_class_def, &member_part_def,        &tm_group_member_def, &tm_group_rank_def,
+    &tm_group_group_def, &tm_group_dimension_def,   &tm_group_link_def,   &tm_group_part_def,
+    &tm_group_class_def, &tm_group_member_part_def, &tm_group_member_def, &tm_group_rank_def,
 };
 
 static tm_status groups_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
@@ -82,7 +41,7 @@ static tm_status add_members(const tm_collectives *own, tm_tables *out, tm_error
         const member key = {records[i].process_group, records[i].rank};
         ok = tm_keys_add(&keys, &key) != TM_NO_KEY;
     }
-    tm_table *table = tm_tables_find(out, member_part_def.name);
+    tm_table *table = tm_tables_find(out, tm_group_member_part_def.name);
     const member *found = keys.keys.data;
     for (size_t i = 0; i < keys.keys.n && ok; i++) {
         tm_cell *row = tm_table_add_row(table);
@@ -118,7 +77,7 @@ static tm_status describe(const tm_names *names, tm_table *parts, tm_error *err)
 }
 
 static tm_status groups_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *parts = tm_tables_find(tables, member_part_def.name);
+    const tm_table *parts = tm_tables_find(tables, tm_group_member_part_def.name);
     tm_table *members = tm_tables_find(tables, tm_group_member_def.name);
     for (size_t i = 0; i < parts->n_rows; i = tm_over_ranks_end(parts, i)) {
         tm_cell *row = tm_table_add_row(members);
