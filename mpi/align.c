@@ -4,6 +4,7 @@
 
 #include "agree.h"
 #include "aligner.h"
+#include "base/sums.h"
 
 static tm_status reduce_sum(void *context, int64_t *values, size_t n, tm_error *err) {
     (void)err;
@@ -65,10 +66,6 @@ static void take_models(tm_aligner *a, const tm_clock_fit *fit) {
     }
 }
 
-static uint32_t narrow(int64_t ns) {
-    return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
-}
-
 /* Puts the records on the job's clock. */
 static void apply(tm_aligner *a) {
     const tm_clock_seats seats = {a->seats, a->facts.n};
@@ -81,8 +78,8 @@ static void apply(tm_aligner *a) {
         r->end_ns = r->begin_ns + duration;
         r->gained_ns = end - r->end_ns;
         r->domain = clock->domain;
-        r->uncertainty_ns = narrow(clock->uncertainty_ns);
-        r->spread_ns = narrow(clock->spread_ns);
+        r->uncertainty_ns = tm_narrow_u32(clock->uncertainty_ns);
+        r->spread_ns = tm_narrow_u32(clock->spread_ns);
     }
 }
 

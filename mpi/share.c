@@ -3,20 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/sorted.h"
 #include "tmerge/timeline.h"
 
-static char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool is_letter(char c) {
-    return lower(c) >= 'a' && lower(c) <= 'z';
-}
-
 static bool starts_with(const char *text, const char *word) {
     while (*word)
-        if (lower(*text++) != *word++)
+        if (tm_lower(*text++) != *word++)
             return false;
     return true;
 }
@@ -44,7 +37,7 @@ int64_t tm_rank_of_path(const char *path) {
     base = base ? base + 1 : path;
     int64_t rank = -1;
     for (const char *p = base; *p; p++) {
-        int64_t value = p == base || !is_letter(p[-1]) ? number_behind(p) : -1;
+        int64_t value = p == base || !tm_is_letter(p[-1]) ? number_behind(p) : -1;
         rank = value >= 0 ? value : rank;
     }
     return rank;

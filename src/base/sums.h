@@ -1,4 +1,5 @@
-/* Sums that stop at the ends of int64: a trace may say anything, and no sum may overflow. */
+/* Numbers that stop at the ends of their type: a trace may say anything, and nothing may overflow.
+ */
 #ifndef TMERGE_SUMS_H
 #define TMERGE_SUMS_H
 
@@ -9,6 +10,16 @@ static inline int64_t tm_sum(int64_t a, int64_t b) {
     if (b > 0)
         return a > INT64_MAX - b ? INT64_MAX : a + b;
     return a < INT64_MIN - b ? INT64_MIN : a + b;
+}
+
+/** The value, or the end of the narrower type that lies before it. */
+static inline int32_t tm_narrow_i32(int64_t value) {
+    return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
+}
+
+/** The same of a value that is not negative. */
+static inline uint32_t tm_narrow_u32(int64_t value) {
+    return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
 #endif

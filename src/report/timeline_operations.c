@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/sorted.h"
+#include "base/sums.h"
 #include "match/records.h"
 #include "waits/blame.h"
 
@@ -168,18 +169,14 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
-static uint32_t narrow(int64_t ns) {
-    return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
-}
-
 static tm_comm_record record_of(const tm_card *card, const tm_operation_member *member) {
     return (tm_comm_record){
         .rank = card->rank,
         .begin_ns = member->begin_ns,
         .end_ns = member->begin_ns + member->duration_ns,
         .domain = card->clock.domain,
-        .uncertainty_ns = narrow(card->clock.uncertainty_ns),
-        .spread_ns = narrow(card->clock.spread_ns),
+        .uncertainty_ns = tm_narrow_u32(card->clock.uncertainty_ns),
+        .spread_ns = tm_narrow_u32(card->clock.spread_ns),
     };
 }
 

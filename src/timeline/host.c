@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/letters.h"
+
 static size_t digits_before(const char *start, const char *end) {
     const char *p = end;
     while (p > start && p[-1] >= '0' && p[-1] <= '9')
@@ -9,16 +11,8 @@ static size_t digits_before(const char *start, const char *end) {
     return (size_t)(end - p);
 }
 
-static char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool is_letter(char c) {
-    return lower(c) >= 'a' && lower(c) <= 'z';
-}
-
 static bool is_word(const char *text, const char *word) {
-    while (*word && lower(*text) == *word) {
+    while (*word && tm_lower(*text) == *word) {
         text++;
         word++;
     }
@@ -32,7 +26,7 @@ static bool names_a_rank(const char *start, size_t size) {
     for (size_t i = 0; i < size; i++)
         for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
             size_t n = strlen(words[w]);
-            if (size - i <= n || (i > 0 && is_letter(start[i - 1])) ||
+            if (size - i <= n || (i > 0 && tm_is_letter(start[i - 1])) ||
                 !is_word(start + i, words[w]))
                 continue;
             size_t at = i + n + (start[i + n] == '-' || start[i + n] == '_');

@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/letters.h"
+
 static const struct {
     const char *word; /* in lower case */
     int dimension;
@@ -20,18 +22,10 @@ enum {
     N_DIMENSIONS = sizeof dimensions / sizeof *dimensions
 };
 
-static char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool is_letter(char c) {
-    return lower(c) >= 'a' && lower(c) <= 'z';
-}
-
 static bool is_word(const char *text, size_t size, const char *word) {
     if (strlen(word) != size)
         return false;
-    while (size > 0 && lower(text[size - 1]) == word[size - 1])
+    while (size > 0 && tm_lower(text[size - 1]) == word[size - 1])
         size--;
     return size == 0;
 }
@@ -40,7 +34,7 @@ bool tm_dimension_of(const char *text, char out[TM_DIMENSION_MAX]) {
     bool named[N_DIMENSIONS] = {false}, any = false;
     while (*text) {
         size_t size = 0;
-        while (is_letter(text[size]))
+        while (tm_is_letter(text[size]))
             size++;
         for (size_t w = 0; w < N_WORDS; w++)
             if (is_word(text, size, words[w].word))

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/shared/size_class.h"
 #include "bandwidth.h"
 #include "base/median.h"
 #include "base/sorted.h"

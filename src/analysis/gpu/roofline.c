@@ -1,11 +1,11 @@
 #include "roofline.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/shared/kernel_key.h"
+#include "analysis/shared/launch_shape.h"
 #include "base/sums.h"
 
 /* Below both, a kernel waits rather than works: the latency_bound_threshold of the rule
@@ -92,7 +92,7 @@ const tm_table_def tm_roofline_table = {
 /* All launches of one name and shape. */
 typedef struct group {
     tm_text name;
-    char grid[48], block[48]; /* "" where the file has none */
+    char grid[TM_LAUNCH_SHAPE_MAX], block[TM_LAUNCH_SHAPE_MAX]; /* "" where the file has none */
     int64_t launches, calls, total_ns;
     double sums[TM_NCU_N_FIGURES];
     int64_t counts[TM_NCU_N_FIGURES];
@@ -114,16 +114,10 @@ static uint32_t key_of(groups *g, tm_text name, const char *grid, const char *bl
     return id == TM_NAME_FAILED ? 0 : id;
 }
 
-static void axes_text(const int64_t axes[3], char *out, size_t size) {
-    out[0] = '\0';
-    if (axes[0] >= 0)
-        snprintf(out, size, "%" PRId64 ",%" PRId64 ",%" PRId64, axes[0], axes[1], axes[2]);
-}
-
 static bool add_launch(groups *g, const tm_ncu_launch *launch) {
     group new = {.name = launch->name};
-    axes_text(launch->grid, new.grid, sizeof new.grid);
-    axes_text(launch->block, new.block, sizeof new.block);
+    tm_launch_shape_text(launch->grid, new.grid);
+    tm_launch_shape_text(launch->block, new.block);
     const uint32_t key = key_of(g, launch->name, new.grid, new.block);
     if (key == 0 || (key > g->list.n && !tm_vec_append(&g->list, &new, 1)))
         return false;

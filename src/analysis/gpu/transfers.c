@@ -7,6 +7,7 @@
 #include "analysis/shared/busy.h"
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/over_ranks.h"
+#include "analysis/shared/size_class.h"
 #include "base/keys.h"
 #include "base/sums.h"
 
@@ -169,16 +170,6 @@ static int memory_of(tm_text name, int kind) {
     return holds(name, "Pageable") ? PAGEABLE : holds(name, "Pinned") ? PINNED : UNKNOWN;
 }
 
-/* The power of two at or below; -1 for an unknown size, 0 for none. */
-static int64_t size_class(int64_t bytes) {
-    int64_t power = 1;
-    if (bytes <= 0)
-        return bytes < 0 ? -1 : 0;
-    while (power <= bytes / 2)
-        power *= 2;
-    return power;
-}
-
 /* All copies of one kind and memory. */
 typedef struct tally {
     int64_t count, bytes, total_ns, sync_count, sync_ns;
@@ -212,7 +203,7 @@ static uint32_t call_of(account *a, uint32_t row) {
 }
 
 static bool count_size(account *a, int class, int64_t bytes, int64_t duration_ns) {
-    const size_key key = {class / N_MEMORIES, class % N_MEMORIES, size_class(bytes)};
+    const size_key key = {class / N_MEMORIES, class % N_MEMORIES, tm_size_class(bytes)};
     size_tally *t = tm_keys_value(&a->sizes, &a->size_tallies, &key);
     if (!t)
         return false;

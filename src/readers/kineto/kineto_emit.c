@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/hash.h"
+#include "base/sums.h"
 #include "readers/number.h"
 
 void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_part *part, tm_names *names) {
@@ -37,10 +38,6 @@ static uint32_t text_field(tm_kineto_emitter *emitter, const tm_kineto_event *ev
     uint32_t id = tm_kineto_intern(emitter, &event->fields[field].text);
     *ok = *ok && id != TM_NAME_FAILED;
     return id;
-}
-
-static int32_t narrow(int64_t value) {
-    return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
 }
 
 static float real_field(const tm_kineto_event *event, tm_kineto_field field) {
@@ -90,7 +87,7 @@ static uint32_t add_track(tm_kineto_emitter *emitter, const tm_kineto_event *eve
     if (index == UINT32_MAX || emitter->trace->tracks.n == known || kind != TM_TRACK_GPU)
         return index;
     tm_track *track = (tm_track *)emitter->trace->tracks.data + index;
-    track->device = narrow(tm_kineto_int(event, F_DEVICE, number_in(&event->pid)));
+    track->device = tm_narrow_i32(tm_kineto_int(event, F_DEVICE, number_in(&event->pid)));
     track->stream = tm_kineto_int(event, F_STREAM, number_in(&event->tid));
     return index;
 }
@@ -126,8 +123,8 @@ static bool emit_kernel(tm_kineto_emitter *emitter, const tm_kineto_event *event
         .correlation = tm_kineto_int(event, F_CORRELATION, 0),
         .grid = {-1, -1, -1},
         .block = {-1, -1, -1},
-        .registers = narrow(tm_kineto_int(event, F_REGISTERS, -1)),
-        .shared_memory_bytes = narrow(tm_kineto_int(event, F_SHARED_MEMORY, -1)),
+        .registers = tm_narrow_i32(tm_kineto_int(event, F_REGISTERS, -1)),
+        .shared_memory_bytes = tm_narrow_i32(tm_kineto_int(event, F_SHARED_MEMORY, -1)),
         .blocks_per_sm = real_field(event, F_BLOCKS_PER_SM),
         .warps_per_sm = real_field(event, F_WARPS_PER_SM),
         .occupancy_pct =
@@ -191,13 +188,13 @@ static bool emit_collective(tm_kineto_emitter *emitter, const tm_kineto_event *e
         .seq = tm_kineto_int(event, F_SEQ, -1),
         .in_elements = tm_kineto_int(event, F_IN_ELEMENTS, -1),
         .out_elements = tm_kineto_int(event, F_OUT_ELEMENTS, -1),
-        .group_size = narrow(tm_kineto_int(event, F_GROUP_SIZE, -1)),
+        .group_size = tm_narrow_i32(tm_kineto_int(event, F_GROUP_SIZE, -1)),
         .wait_ns = -1,
         .first_rank = -1,
-        .rank_start = narrow(tm_kineto_int(event, F_RANK_START, -1)),
-        .rank_stride = narrow(tm_kineto_int(event, F_RANK_STRIDE, -1)),
-        .src_rank = narrow(tm_kineto_int(event, F_SRC_RANK, -1)),
-        .dst_rank = narrow(tm_kineto_int(event, F_DST_RANK, -1)),
+        .rank_start = tm_narrow_i32(tm_kineto_int(event, F_RANK_START, -1)),
+        .rank_stride = tm_narrow_i32(tm_kineto_int(event, F_RANK_STRIDE, -1)),
+        .src_rank = tm_narrow_i32(tm_kineto_int(event, F_SRC_RANK, -1)),
+        .dst_rank = tm_narrow_i32(tm_kineto_int(event, F_DST_RANK, -1)),
         .name = text_field(emitter, event, F_COLLECTIVE, &ok),
         .dtype = text_field(emitter, event, F_DTYPE, &ok),
         .group = text_field(emitter, event, F_GROUP, &ok),
@@ -219,8 +216,8 @@ static bool emit_memory(tm_kineto_emitter *emitter, const tm_kineto_event *event
         .bytes = event->fields[F_MEMORY_BYTES].i,
         .allocated_bytes = tm_kineto_int(event, F_ALLOCATED, -1),
         .reserved_bytes = tm_kineto_int(event, F_RESERVED, -1),
-        .device_type = narrow(tm_kineto_int(event, F_DEVICE_TYPE, -1)),
-        .device = narrow(tm_kineto_int(event, F_DEVICE_ID, -1)),
+        .device_type = tm_narrow_i32(tm_kineto_int(event, F_DEVICE_TYPE, -1)),
+        .device = tm_narrow_i32(tm_kineto_int(event, F_DEVICE_ID, -1)),
     };
     return true;
 }

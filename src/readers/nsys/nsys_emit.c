@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sums.h"
 #include "nsys_nccl.h"
 #include "nsys_nvtx.h"
 #include "nsys_units.h"
@@ -17,10 +18,6 @@ typedef struct table_def {
     const char *columns[24]; /* ended by NULL */
     tm_status (*row)(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err);
 } table_def;
-
-static int32_t narrow(int64_t value) {
-    return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
-}
 
 static uint32_t number_text(tm_nsys_emitter *e, int64_t number) {
     char text[24];
@@ -41,7 +38,7 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
         return UINT32_MAX;
     tm_track *track = (tm_track *)e->trace->tracks.data + index;
     if (kind == TM_TRACK_GPU) {
-        track->device = narrow(first);
+        track->device = tm_narrow_i32(first);
         track->stream = second;
     }
     *known = (tm_nsys_track){first, second, index, (uint8_t)kind};
@@ -158,13 +155,13 @@ static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error
     if (!attr)
         return tm_fail_memory(err);
     for (int i = 0; i < 3; i++) {
-        attr->grid[i] = narrow(tm_nsys_int(values, K_GRID + i, -1));
-        attr->block[i] = narrow(tm_nsys_int(values, K_BLOCK + i, -1));
+        attr->grid[i] = tm_narrow_i32(tm_nsys_int(values, K_GRID + i, -1));
+        attr->block[i] = tm_narrow_i32(tm_nsys_int(values, K_BLOCK + i, -1));
     }
-    attr->registers = narrow(tm_nsys_int(values, K_REGISTERS, -1));
+    attr->registers = tm_narrow_i32(tm_nsys_int(values, K_REGISTERS, -1));
     int64_t fixed = tm_nsys_int(values, K_STATIC, -1), given = tm_nsys_int(values, K_DYNAMIC, -1);
     if (fixed >= 0 && given >= 0 && fixed <= INT32_MAX && given <= INT32_MAX)
-        attr->shared_memory_bytes = narrow(fixed + given);
+        attr->shared_memory_bytes = tm_narrow_i32(fixed + given);
     set_load(e, tm_nsys_int(values, K_DEVICE, 0), attr);
     return TM_OK;
 }
