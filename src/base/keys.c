@@ -47,16 +47,28 @@ static bool grow(tm_keys *keys) {
     return true;
 }
 
+/* Where a key's number stands, or would. */
+static inline uint32_t *slot_of(const tm_keys *keys, const void *key) {
+    size_t size = keys->keys.size, at = hash_of(key, size) & keys->mask;
+    while (keys->slots[at] &&
+           !same_key((const char *)keys->keys.data + (keys->slots[at] - 1) * size, key, size))
+        at = (at + 1) & keys->mask;
+    return &keys->slots[at];
+}
+
+uint32_t tm_keys_find(const tm_keys *keys, const void *key) {
+    return keys->slots ? *slot_of(keys, key) - 1 : TM_NO_KEY; /* 0 - 1 is TM_NO_KEY */
+}
+
 uint32_t tm_keys_add(tm_keys *keys, const void *key) {
     if (keys->keys.n * 2 >= (keys->slots ? keys->mask + 1 : 0) && !grow(keys))
         return TM_NO_KEY;
-    size_t size = keys->keys.size, at = hash_of(key, size) & keys->mask;
-    for (; keys->slots[at]; at = (at + 1) & keys->mask)
-        if (same_key((const char *)keys->keys.data + (keys->slots[at] - 1) * size, key, size))
-            return keys->slots[at] - 1;
+    uint32_t *slot = slot_of(keys, key);
+    if (*slot)
+        return *slot - 1;
     if (keys->keys.n >= TM_NO_KEY - 1 || !tm_vec_append(&keys->keys, key, 1))
         return TM_NO_KEY;
-    return (keys->slots[at] = (uint32_t)keys->keys.n) - 1;
+    return (*slot = (uint32_t)keys->keys.n) - 1;
 }
 
 void *tm_keys_value(tm_keys *keys, tm_vec *values, const void *key) {

@@ -21,6 +21,9 @@ typedef struct tm_keys {
 /** The number of a key, new or known; new ones count from 0. TM_NO_KEY when memory is out. */
 uint32_t tm_keys_add(tm_keys *keys, const void *key);
 
+/** The number of a key, TM_NO_KEY for one that was not added. */
+uint32_t tm_keys_find(const tm_keys *keys, const void *key);
+
 /**
  * The value of a key, all zeros where the key is new.
  * @param values  one for each key, in their order; of one type, freed by the caller

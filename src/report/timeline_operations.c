@@ -16,61 +16,24 @@ typedef struct tm_operation_member {
     uint32_t at;                            /* of its rank */
 } tm_operation_member;
 
+/* An operation's name in the store. */
+typedef struct operation_key {
+    int32_t rank;
+    uint32_t event;
+} operation_key;
+
 void tm_operations_init(tm_operations *operations) {
-    *operations =
-        (tm_operations){.all = TM_VEC(tm_operation), .members = TM_VEC(tm_operation_member)};
+    *operations = (tm_operations){.keys = TM_KEYS(operation_key),
+                                  .all = TM_VEC(tm_operation),
+                                  .members = TM_VEC(tm_operation_member)};
 }
 
 void tm_operations_free(tm_operations *operations) {
+    tm_keys_free(&operations->keys);
     tm_vec_free(&operations->all);
     tm_vec_free(&operations->members);
-    free(operations->slots);
     free(operations->shown);
     tm_operations_init(operations);
-}
-
-/* The slot of an operation: its own, or the free one that it would have. */
-static size_t slot_of(const tm_operations *operations, int32_t rank, uint32_t event) {
-    const tm_operation *all = operations->all.data;
-    uint64_t h = ((uint64_t)(uint32_t)rank << 32 | event) * 0x9E3779B97F4A7C15u;
-    size_t at = (size_t)(h ^ h >> 31) & operations->mask;
-    for (; operations->slots[at] > 0; at = (at + 1) & operations->mask) {
-        const tm_operation *o = &all[operations->slots[at] - 1];
-        if (o->first_rank == rank && o->first_event == event)
-            break;
-    }
-    return at;
-}
-
-static bool grow(tm_operations *operations) {
-    const tm_operation *all = operations->all.data;
-    size_t n = operations->slots ? 2 * (operations->mask + 1) : 1024;
-    uint32_t *slots = calloc(n, sizeof *slots);
-    if (!slots)
-        return false;
-    free(operations->slots);
-    operations->slots = slots;
-    operations->mask = n - 1;
-    for (size_t i = 0; i < operations->all.n; i++)
-        slots[slot_of(operations, all[i].first_rank, all[i].first_event)] = (uint32_t)i + 1;
-    return true;
-}
-
-static tm_operation *find_or_add(tm_operations *operations, const tm_collective_attr *attr) {
-    if ((!operations->slots || operations->all.n * 2 > operations->mask) && !grow(operations))
-        return NULL;
-    uint32_t *slot = &operations->slots[slot_of(operations, attr->first_rank, attr->first_event)];
-    if (*slot > 0)
-        return (tm_operation *)operations->all.data + (*slot - 1);
-    tm_operation added = {.begin_ns = INT64_MAX,
-                          .first_rank = attr->first_rank,
-                          .first_event = attr->first_event,
-                          .number = TM_NO_EVENT,
-                          .waits = true};
-    tm_operation *at = tm_vec_append(&operations->all, &added, 1);
-    if (at)
-        *slot = (uint32_t)operations->all.n;
-    return at;
 }
 
 tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeline,
@@ -80,17 +43,23 @@ tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeli
         const tm_collective_attr *attr = &attrs[i];
         if (attr->first_rank < 0)
             continue;
-        tm_operation *o = find_or_add(operations, attr);
+        const operation_key key = {attr->first_rank, attr->first_event};
+        tm_operation *o = tm_keys_value(&operations->keys, &operations->all, &key);
         if (!o)
             return tm_fail_memory(err);
         int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[attr->event]);
-        if (o->n++ == 0) {
-            o->kind = attr->kind;
-            o->group = attr->group;
-            o->description = attr->group_description;
-            o->bytes = tm_match_bytes(names, attr);
-            o->step = tm_match_step(timeline, attr->event);
-        }
+        if (o->n == 0)
+            *o = (tm_operation){.begin_ns = INT64_MAX,
+                                .bytes = tm_match_bytes(names, attr),
+                                .step = tm_match_step(timeline, attr->event),
+                                .first_rank = attr->first_rank,
+                                .first_event = attr->first_event,
+                                .group = attr->group,
+                                .description = attr->group_description,
+                                .number = TM_NO_EVENT,
+                                .kind = attr->kind,
+                                .waits = true};
+        o->n++;
         o->begin_ns = begin < o->begin_ns ? begin : o->begin_ns;
         o->wait_ns += attr->wait_ns > 0 ? attr->wait_ns : 0;
         o->waits = o->waits && attr->wait_ns >= 0;
@@ -138,10 +107,9 @@ tm_status tm_operations_choose(tm_operations *operations, size_t n_members, tm_e
 }
 
 uint32_t tm_operations_number(const tm_operations *operations, const tm_collective_attr *attr) {
-    if (attr->first_rank < 0 || !operations->slots)
-        return TM_NO_EVENT;
-    uint32_t slot = operations->slots[slot_of(operations, attr->first_rank, attr->first_event)];
-    return slot > 0 ? ((const tm_operation *)operations->all.data)[slot - 1].number : TM_NO_EVENT;
+    const operation_key key = {attr->first_rank, attr->first_event};
+    uint32_t i = tm_keys_find(&operations->keys, &key);
+    return i == TM_NO_KEY ? TM_NO_EVENT : ((const tm_operation *)operations->all.data)[i].number;
 }
 
 tm_status tm_operations_gather(tm_operations *operations, const tm_timeline *timeline, size_t at,

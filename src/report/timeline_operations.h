@@ -2,6 +2,7 @@
 #ifndef TMERGE_REPORT_TIMELINE_OPERATIONS_H
 #define TMERGE_REPORT_TIMELINE_OPERATIONS_H
 
+#include "base/keys.h"
 #include "timeline_dictionary.h"
 #include "timeline_plan.h"
 
@@ -21,9 +22,8 @@ typedef struct tm_operation {
 } tm_operation;
 
 typedef struct tm_operations {
-    tm_vec all;      /* of tm_operation */
-    uint32_t *slots; /* owned; index into `all` by hash, + 1; 0 free */
-    size_t mask;
+    tm_keys keys;    /* by the kernel of the lowest rank */
+    tm_vec all;      /* of tm_operation, one for each key */
     uint32_t *shown; /* owned; [n_shown] indices into `all`, by number */
     size_t n_shown;
     tm_vec members; /* of tm_operation_member, of those that are shown, rank after rank */

@@ -26,59 +26,38 @@ int64_t tm_share_round(tm_share share) {
     return share.whole_ns + (share.fraction >= fraction_one / 2);
 }
 
-static size_t slot_of(const tm_pair_map *map, int64_t rank, int64_t for_rank) {
-    uint64_t h =
-        ((uint64_t)rank * 0x9E3779B97F4A7C15u) ^ ((uint64_t)for_rank * 0xC2B2AE3D27D4EB4Fu);
-    size_t at = (size_t)(h ^ h >> 31) & map->mask;
-    while (map->slots[at].rank >= 0 &&
-           (map->slots[at].rank != rank || map->slots[at].for_rank != for_rank))
-        at = (at + 1) & map->mask;
-    return at;
-}
-
-static bool grow(tm_pair_map *map) {
-    tm_pair_map larger = {.mask = map->slots ? map->mask * 2 + 1 : 63};
-    larger.slots = calloc(larger.mask + 1, sizeof *larger.slots);
-    if (!larger.slots)
-        return false;
-    for (size_t i = 0; i <= larger.mask; i++)
-        larger.slots[i].rank = -1;
-    for (size_t i = 0; map->slots && i <= map->mask; i++)
-        if (map->slots[i].rank >= 0)
-            larger.slots[slot_of(&larger, map->slots[i].rank, map->slots[i].for_rank)] =
-                map->slots[i];
-    larger.n = map->n;
-    free(map->slots);
-    *map = larger;
-    return true;
-}
+typedef struct pair_key {
+    int64_t rank, for_rank;
+} pair_key;
 
 bool tm_pair_map_add(tm_pair_map *map, int64_t rank, int64_t for_rank, tm_share share) {
-    if ((!map->slots || map->n * 2 > map->mask) && !grow(map))
-        return false;
-    tm_pair *pair = &map->slots[slot_of(map, rank, for_rank)];
-    if (pair->rank < 0) {
-        *pair = (tm_pair){.rank = rank, .for_rank = for_rank};
-        map->n++;
-    }
-    tm_share sum = {pair->whole_ns, pair->fraction};
-    tm_share_add(&sum, share);
-    pair->whole_ns = sum.whole_ns;
-    pair->fraction = sum.fraction;
-    return true;
+    const pair_key key = {rank, for_rank};
+    if (map->shares.size == 0)
+        *map = (tm_pair_map){.pairs = TM_KEYS(pair_key), .shares = TM_VEC(tm_share)};
+    tm_share *sum = tm_keys_value(&map->pairs, &map->shares, &key);
+    if (sum)
+        tm_share_add(sum, share);
+    return sum != NULL;
 }
 
 bool tm_pair_map_drain(tm_pair_map *map, tm_vec *out) {
+    const pair_key *keys = map->pairs.keys.data;
+    const tm_share *shares = map->shares.data;
     bool ok = true;
-    for (size_t i = 0; map->slots && i <= map->mask && ok; i++)
-        ok = map->slots[i].rank < 0 || tm_vec_append(out, &map->slots[i], 1);
+    for (size_t i = 0; i < map->shares.n && ok; i++) {
+        tm_pair pair = {.rank = keys[i].rank,
+                        .for_rank = keys[i].for_rank,
+                        .whole_ns = shares[i].whole_ns,
+                        .fraction = shares[i].fraction};
+        ok = tm_vec_append(out, &pair, 1) != NULL;
+    }
     tm_pair_map_free(map);
     return ok;
 }
 
 void tm_pair_map_free(tm_pair_map *map) {
-    free(map->slots);
-    *map = (tm_pair_map){0};
+    tm_keys_free(&map->pairs);
+    tm_vec_free(&map->shares);
 }
 
 typedef struct arrival {

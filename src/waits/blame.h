@@ -2,6 +2,7 @@
 #ifndef TMERGE_BLAME_H
 #define TMERGE_BLAME_H
 
+#include "base/keys.h"
 #include "timeline/collectives.h"
 
 /**
@@ -21,10 +22,10 @@ tm_share tm_share_of(int64_t numerator, int64_t denominator);
 /** The nearest integer, half up. */
 int64_t tm_share_round(tm_share share);
 
-/** Sums of pairs of a late and a waiting rank, by hash. */
+/** Sums of pairs of a late and a waiting rank; begins as all zeros. */
 typedef struct tm_pair_map {
-    tm_pair *slots; /* owned; free where rank is -1 */
-    size_t mask, n;
+    tm_keys pairs;
+    tm_vec shares; /* of tm_share, one for each pair */
 } tm_pair_map;
 
 /** False when memory is out. */

@@ -13,8 +13,11 @@ static void keys_are_numbered_in_the_order_in_which_they_come(void **state) {
     tm_keys keys = TM_KEYS(uint32_t);
     const uint32_t coming[] = {9, 4, 9, 0, 4, UINT32_MAX, 9};
     const uint32_t expected[] = {0, 1, 0, 2, 1, 3, 0};
+    assert_int_equal(tm_keys_find(&keys, &coming[0]), TM_NO_KEY);
     for (size_t i = 0; i < sizeof coming / sizeof *coming; i++)
         assert_int_equal(tm_keys_add(&keys, &coming[i]), expected[i]);
+    assert_int_equal(tm_keys_find(&keys, &coming[1]), 1);
+    assert_int_equal(tm_keys_find(&keys, &(uint32_t){5}), TM_NO_KEY);
     assert_int_equal(keys.keys.n, 4);
     assert_int_equal(((const uint32_t *)keys.keys.data)[3], UINT32_MAX);
     tm_keys_free(&keys);
