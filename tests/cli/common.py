@@ -5,6 +5,7 @@ something is wrong. A script ends with `common.main()`; it exits with 1 if a tes
 all of them were skipped.
 """
 import ctypes
+import gc
 import gzip
 import inspect
 import json
@@ -36,6 +37,7 @@ os.environ.setdefault('OMPI_MCA_odls_base_sigkill_timeout', '0')
 os.environ.setdefault('HDF5_PLUGIN_PATH', PLUGIN)
 for name in ('NO_COLOR', 'COLUMNS'):
     os.environ.pop(name, None)
+gc.disable()  # of the millions of small objects of a large table few are freed, and none in a circle
 
 
 class Skip(Exception):
