@@ -1,13 +1,15 @@
 """Options and operands, what is printed on which stream with which status, and colours."""
+import concurrent.futures
 import os
 import pty
 import re
 import select
 import subprocess
+import tempfile
 import time
 
-from common import (COMMANDS, TMERGE, Skip, command, contains, equal, files, gzipped, holds, lacks, launcher, main, merged,
-                    put, run, small_trace, tables, tmerge)
+from common import (COMMANDS, TMERGE, Skip, command, contains, content, equal, files, gzipped, holds,
+                    lacks, launcher, main, merged, put, run, small_trace, tables, tmerge)
 
 ESCAPE = '\033['
 NO_TABLE = ' is no analysis and no table; tmerge list names them'
@@ -62,11 +64,12 @@ WRONG = [
 ]
 
 
-def both_statuses(processes, *arguments):
-    """The status with which each process of an mpirun leaves."""
-    script = '"$@"; echo $? >status.$OMPI_COMM_WORLD_RANK'
-    run(launcher(processes) + ['sh', '-c', script, 'sh', *command(*arguments)])
-    return [int(open(f'status.{i}').read()) for i in range(processes)]
+def both_statuses(*arguments):
+    """The status with which each of two processes of an mpirun leaves."""
+    folder = tempfile.mkdtemp(dir='.')
+    script = '"$@"; echo $? >$0.$OMPI_COMM_WORLD_RANK'
+    run(launcher(2) + ['sh', '-c', script, f'{folder}/status', *command(*arguments)])
+    return [int(content(f'{folder}/status.{i}')) for i in range(2)]
 
 
 def on_terminal(command, env=None):
@@ -171,13 +174,14 @@ def test_under_mpirun_wrong_arguments_get_one_message_too():
 def test_under_mpirun_every_process_leaves_with_the_same_status():
     put('rank0.json', small_trace(0))
     merged('rank0.json')
-    for status, arguments in ((2, WRONG[0][0]), (2, ['show', 'tmerge.h5', 'nothing']),
-                              (2, ['list', 'x']), (3, ['show', 'missing.h5']),
-                              (3, ['check', 'missing.h5']), (0, ['check', 'tmerge.h5']),
-                              (2, ['diff', 'tmerge.h5']), (3, ['diff', 'tmerge.h5', 'missing.h5']),
-                              (0, ['diff', 'tmerge.h5', 'tmerge.h5']),
-                              (0, ['show', 'tmerge.h5'])):
-        equal(both_statuses(2, *arguments), [status, status], ' '.join(arguments))
+    cases = ((2, WRONG[0][0]), (2, ['show', 'tmerge.h5', 'nothing']), (2, ['list', 'x']),
+             (3, ['show', 'missing.h5']), (3, ['check', 'missing.h5']), (0, ['check', 'tmerge.h5']),
+             (2, ['diff', 'tmerge.h5']), (3, ['diff', 'tmerge.h5', 'missing.h5']),
+             (0, ['diff', 'tmerge.h5', 'tmerge.h5']), (0, ['show', 'tmerge.h5']))
+    # A process waits seconds for the first one to speak: these runs wait at the same time.
+    with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
+        found = pool.map(lambda case: both_statuses(*case[1]), cases)
+        equal(list(found), [[status, status] for status, _ in cases])
 
 
 def test_options_may_stand_anywhere_and_be_joined_to_their_values():
