@@ -340,11 +340,12 @@ def test_a_full_disk_is_told():
 
 
 def running(name):
-    """The ids of processes with this argument that run."""
+    """The ids of processes with this argument that run in the test's folder."""
     found = []
     for pid in filter(str.isdigit, os.listdir('/proc')):
         with contextlib.suppress(OSError):
-            if name.encode() in content(f'/proc/{pid}/cmdline') and exists(pid):
+            if (name.encode() in content(f'/proc/{pid}/cmdline') and exists(pid)
+                    and os.path.realpath(f'/proc/{pid}/cwd') == os.getcwd()):
                 found.append(int(pid))
     return found
 
@@ -356,6 +357,7 @@ def ended_while_exporting(n, number, whose):
         wait_until(lambda: sum(x.startswith('hangs') for x in notes()) == max(n, 1),
                    'nsys to run on every process')
         holds(len(running(target)) >= max(n, 1), 'nsys runs')
+        holds(len(running('1234')) >= max(n, 1), 'what nsys has started runs')
         folder, = (x for x in files() if x.startswith('.tmerge-'))
         holds(len(files(folder)) >= 2, 'there are partial exports')
         os.kill(launched.pid if whose is None else pids[whose], number)
