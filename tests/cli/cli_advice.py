@@ -1,8 +1,9 @@
 """Advice: a planted fault comes first, a healthy job gets none, and it reads well."""
 import re
 
-from common import (Skip, contains, equal, has_line, holds, lacks, main, merged, nanogpt, rows, run,
-                    synth, tmerge, SYNTH)
+from common import (contains, equal, has_line, holds, lacks, main, merged, rows, run, synth, tmerge,
+                    SYNTH)
+from jobs import real_store, store, use
 
 
 def advise(**options):
@@ -41,13 +42,12 @@ def test_a_slow_rank_is_the_one_item():
 
 
 def test_the_cost_of_a_straggler_is_about_what_it_costs():
-    synth('well')
-    merged('well/profile_rank_*', '-o', 'well.h5')
+    well = store('plain')
     items, _ = planted('straggler', '3', slow_rank=3)
     # All ranks last as long as the slow one: eight times what the job takes longer, of which the
     # slow rank computes an eighth itself.
     longer = (sum(row['window_ns'] for row in rows('job.h5', 'overlap.rank')) -
-              sum(row['window_ns'] for row in rows('well.h5', 'overlap.rank')))
+              sum(row['window_ns'] for row in rows(well, 'overlap.rank')))
     share = items[0]['cost_ns'] / (longer * 7 / 8)
     holds(0.7 < share <= 1.05, f'{share} of the true cost')
 
@@ -99,17 +99,14 @@ def test_several_faults_are_told_apart():
 
 
 def test_a_missing_rank_is_told():
-    synth('job')
+    use('plain')
     merged('job/profile_rank_[0-57].json', '-o', 'job.h5')
     items = [item for item in rows('job.h5', 'advice.item') if item['rule'] == 'missing_ranks']
     equal([item['ranks'] for item in items], ['6'], 'missing')
 
 
 def test_nanogpt8_has_its_straggler_first():
-    if not nanogpt():
-        raise Skip('no traces')
-    merged(nanogpt(), '-o', 'job.h5')
-    items = rows('job.h5', 'advice.item')
+    items = rows(real_store(), 'advice.item')
     equal([item['rule'] for item in items[:2]], ['straggler', 'exposed_communication'], 'items')
     equal(items[0]['ranks'], '1', 'ranks')
     contains(items[0]['text'], 'the host of rank 1')

@@ -2,8 +2,9 @@
 import os
 import shutil
 
-from common import (Seal, content, contains, crc64, equal, files, holds, main, merged, put, rows, run,
-                    seal, small_trace, synth, tables, tmerge)
+from common import (Seal, content, contains, crc64, equal, files, holds, main, merged, put, rows,
+                    run, seal, small_trace, tables, tmerge)
+from jobs import use
 import h5py
 
 OTHER = 'not a tmerge store, or one that was changed since it was written'
@@ -13,7 +14,7 @@ BATCH = 256  # stores that one run checks
 def store(*options, n=0):
     """A small store of two ranks in tmerge.h5; its bytes."""
     if not os.path.isdir('job'):
-        synth('job', ranks=2, steps=1)
+        use('two')
     merged('job', *options, n=n)
     return content('tmerge.h5')
 

@@ -11,9 +11,10 @@ import shutil
 import signal
 import tarfile
 
-from common import (BASE_NS, TMERGE, Skip, contains, content, equal, event, files, gzipped, holds,
-                    kernel, limited, main, merged, nanogpt, put, rows, run, seal, small_trace,
-                    synth, tmerge, trace)
+from common import (BASE_NS, TMERGE, contains, content, equal, event, files, gzipped, holds, kernel,
+                    limited, main, merged, nanogpt, put, rows, run, seal, small_trace, synth,
+                    tmerge, trace)
+from jobs import real_store
 from perfetto_trace import Trace, one
 from watching import NAMED, NAMELESS, sends, while_writing
 
@@ -238,11 +239,9 @@ def test_perfetto_holds_every_event_of_a_made_job():
 
 
 def test_perfetto_holds_every_event_of_a_real_job():
-    if not nanogpt():
-        raise Skip('no real traces here')
-    merged(nanogpt(), '-o', 'real.h5')
-    export('real.h5', 'perfetto', '-o', 'real')
-    (launches, operations), _ = check_perfetto('real.h5', 'real')
+    store = real_store()
+    export(store, 'perfetto', '-o', 'real')
+    (launches, operations), _ = check_perfetto(store, 'real')
     holds(launches > 10000 and operations > 50, 'too little to show anything')
 
 
@@ -350,11 +349,9 @@ def test_chrome_json_is_read_back_by_tmerge():
 
 
 def test_chrome_json_of_a_real_job_is_read_back_by_tmerge():
-    if not nanogpt():
-        raise Skip('no real traces here')
-    merged(nanogpt(), '-o', 'real.h5')
-    export('real.h5', 'chrome', '--rank', '3', '-o', 'rank.json')
-    check_read_back('real.h5', 3, 'rank.json')
+    store = real_store()
+    export(store, 'chrome', '--rank', '3', '-o', 'rank.json')
+    check_read_back(store, 3, 'rank.json')
     with open('rank.json', encoding='utf-8') as file:
         again = json.load(file)
     with gzip.open(os.path.join(nanogpt(), 'rank3-chrome-trace.json.gz')) as file:

@@ -10,6 +10,7 @@ import time
 
 from common import (TMERGE, Skip, command, content, contains, equal, files, holds, launcher, main, merged,
                     put, rows, run, small_trace, synth, tmerge)
+from jobs import use
 from watching import (NAMED, NAMELESS, ends, is_open, on_small_disk, ours, over, started, strays, wait_until,
                       while_writing)
 
@@ -141,7 +142,7 @@ def test_a_file_that_is_cut_while_it_is_read_gives_what_it_held():
 
 
 def test_a_folder_that_vanishes_while_a_store_is_written_to_it_is_told():
-    synth('job', ranks=4, steps=40)
+    use('long')
     for n in (0, 3):
         for env in (NAMELESS, NAMED):
             os.mkdir('out')
@@ -154,7 +155,7 @@ def test_a_folder_that_vanishes_while_a_store_is_written_to_it_is_told():
 
 
 def test_a_full_file_system_is_told_and_left_as_it_was():
-    synth('job', ranks=4, steps=40)
+    use('long')
     merged('job', '-o', 'whole.h5')
     size = os.stat('whole.h5').st_size // 1024
     put('rank0.json', small_trace(0))

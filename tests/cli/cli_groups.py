@@ -2,11 +2,12 @@
 import glob
 import json
 
-from common import Skip, equal, holds, main, merged, nanogpt, same_bytes, synth, tables
+from common import equal, holds, main, merged, same_bytes, synth, tables
+from jobs import JOBS, real_store, store, use
 
 # A job of every dimension: 16 ranks on two hosts, groups of 2 for tensors, of 4 for data, of 2 for
 # the pipeline, whose second stage is the second host.
-SHAPE = dict(ranks=16, tp=2, pp=2, steps=6, bandwidth_gbps=50, latency_us=30)
+SHAPE = JOBS['groups']
 
 
 def by_dimension(rows):
@@ -47,9 +48,7 @@ def test_the_fit_holds_where_clocks_differ():
 
 
 def test_dimensions_members_and_hosts_are_those_of_the_job():
-    synth('job', **SHAPE)
-    merged('job', '-o', 'x.h5')
-    result = tables('x.h5')
+    result = tables(store('groups'))
     groups = by_dimension(result['groups.group'])
     equal({(row['members'], row['reach']) for row in groups['tensor']},
           {(f'{i}-{i + 1}', 'intra') for i in range(0, 16, 2)})
@@ -88,14 +87,13 @@ def test_sums_over_groups_are_those_of_the_ranks():
 
 
 def test_all_communication_belongs_to_some_group():
-    synth('job', **SHAPE)
-    merged('job', '-o', 'x.h5')
+    use('groups')
     kernels = 0
     for path in glob.glob('job/profile_*'):
         with open(path, encoding='utf-8') as file:
             kernels += sum(round(event['dur'] * 1000) for event in json.load(file)['traceEvents']
                            if event.get('cat') == 'kernel' and 'nccl' in event['name'])
-    groups = tables('x.h5', 'groups.group')['groups.group']
+    groups = tables(store('groups'), 'groups.group')['groups.group']
     equal(sum(row['comm_ns'] for row in groups), kernels)
     near(sum(row['comm_share'] for row in groups), 1, 1e-12, 'all shares')
 
@@ -139,7 +137,7 @@ def test_a_slow_group_and_a_slow_pair_are_told_from_their_peers():
 
 
 def test_without_clocks_pairs_alone_have_times():
-    synth('job', **SHAPE)
+    use('groups')
     merged('job', '-o', 'x.h5', '--align=none')
     result = tables('x.h5')
     equal({row['kind'] for row in result['groups.link']}, {'sendrecv'})
@@ -157,11 +155,7 @@ def test_any_number_of_processes_gives_the_same_groups():
 
 
 def test_the_group_of_a_real_job_reads_true():
-    folder = nanogpt()
-    if not folder:
-        raise Skip('the real traces are not here')
-    merged(folder, '-o', 'x.h5')
-    result = tables('x.h5')
+    result = tables(real_store())
     group, = result['groups.group']
     equal([group[key] for key in ('group', 'members', 'description', 'dimension', 'reach',
                                   'complete', 'incomplete', 'suspect')],

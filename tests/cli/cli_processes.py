@@ -4,6 +4,7 @@ import time
 
 from common import (Skip, contains, equal, files, holds, lacks, main, merged, nanogpt, put,
                     run, same_bytes, small_trace, synth, tables, tmerge)
+from jobs import use
 import h5py
 
 COUNTS = (1, 2, 3, 4, 8)
@@ -111,7 +112,7 @@ def test_h5diff_would_find_a_difference():
 
 
 def test_neither_time_nor_place_of_the_output_changes_a_byte():
-    synth('job', ranks=3, steps=1)
+    use('three_short')
     os.makedirs('deep/er')
     merged('job', '-o', 'first.h5')
     time.sleep(1.1)  # HDF5 counts in seconds
@@ -122,7 +123,7 @@ def test_neither_time_nor_place_of_the_output_changes_a_byte():
 
 
 def test_no_attribute_tells_processes_time_or_output():
-    synth('job', ranks=3, steps=1)
+    use('three_short')
     before = int(time.time())
     merged('job', '--force', '--color=never', '-o', 'remarkable_name.h5', n=7)
     found = all_attributes('remarkable_name.h5')

@@ -4,6 +4,7 @@ import re
 
 from common import (command, content, contains, equal, files, holds, lacks, launcher, main, merged,
                     put, rows, small_trace, synth, tmerge)
+from jobs import use
 from watching import on_small_disk
 import h5py
 
@@ -11,7 +12,7 @@ FOREIGN = '<!doctype html><title>mine</title>'
 
 
 def test_a_merge_writes_a_page_beside_its_store():
-    synth('job', ranks=3, steps=2)
+    use('three')
     for n in (0, 2, 4):
         done = merged('job', n=n, page=True)
         contains(done.out, 'Report in tmerge.html: open it in a browser, or send it.')
@@ -29,7 +30,7 @@ def test_a_merge_writes_a_page_beside_its_store():
 
 
 def test_a_report_of_a_store_is_the_page_that_the_merge_wrote():
-    synth('job', ranks=2, steps=2)
+    use('two')
     merged('job', page=True)
     os.rename('tmerge.html', 'merged.html')
     equal(tmerge('report', 'tmerge.h5').expect(0).out, 'Report in tmerge.html\n')
@@ -92,7 +93,7 @@ def test_wrong_usage_is_told():
 
 
 def test_a_page_that_cannot_be_written_leaves_the_store_and_is_told():
-    synth('job', ranks=2, steps=2)
+    use('two')
     merged('job', '-o', 'good.h5')
     size = os.path.getsize('good.h5') // 1024 + 1
     for n in (0, 2):
@@ -105,7 +106,7 @@ def test_a_page_that_cannot_be_written_leaves_the_store_and_is_told():
 
 
 def test_a_damaged_store_gives_no_page():
-    synth('job', ranks=2, steps=1)
+    use('two')
     merged('job')
     with h5py.File('tmerge.h5') as store:
         at = store['analysis/overlap/rank'].id.get_offset()

@@ -5,8 +5,9 @@ import json
 import os
 import re
 
-from common import (Skip, contains, equal, has_line, holds, kernel, lacks, main, merged, nanogpt,
-                    put, rows, small_trace, synth, tables, tmerge, trace)
+from common import (contains, equal, has_line, holds, kernel, lacks, main, merged, nanogpt, put,
+                    rows, small_trace, synth, tables, tmerge, trace)
+from jobs import real_store, store, use
 
 TIMES = ('window_ns', 'compute_ns', 'comm_ns', 'memory_ns', 'overlap_ns', 'exposed_comm_ns',
          'exposed_memory_ns', 'busy_ns', 'idle_ns')
@@ -82,7 +83,7 @@ def test_integers_are_exact_and_what_does_not_exist_is_null():
 
 
 def test_json_is_the_same_every_time_and_on_every_store_of_the_job():
-    synth('job', ranks=3, steps=2)
+    use('three')
     merged('job')
     first = show('--json')
     equal(show('--json'), first)
@@ -93,9 +94,8 @@ def test_json_is_the_same_every_time_and_on_every_store_of_the_job():
 
 
 def test_reals_read_back_as_they_were():
-    synth('job', ranks=3, steps=2)
-    merged('job')
-    for row, times in zip(rows('tmerge.h5', 'ratio.step'), rows('tmerge.h5', 'overlap.step')):
+    path = store('three')
+    for row, times in zip(rows(path, 'ratio.step'), rows(path, 'overlap.step')):
         equal(row['comm_to_compute'], times['comm_ns'] / times['compute_ns'])
         equal(row['exposed_to_window'], times['exposed_comm_ns'] / times['window_ns'])
 
@@ -274,11 +274,9 @@ def test_the_identities_hold_on_all_rows_of_a_synthetic_job():
 
 
 def test_the_identities_hold_on_all_rows_of_real_jobs():
-    folder = nanogpt()
-    if not folder:
-        raise Skip('the real traces are not here')
-    for job in ('nanogpt8', 'hta2', 'megatron2', 'single/mi210_gpu_only.json.gz'):
-        tmerge(os.path.join(os.path.dirname(folder), job)).expect(0)
+    check_identities(real_store())
+    for job in ('hta2', 'megatron2', 'single/mi210_gpu_only.json.gz'):
+        tmerge(os.path.join(os.path.dirname(nanogpt()), job)).expect(0)
         check_identities('tmerge.h5')
 
 

@@ -10,6 +10,7 @@ import time
 
 from common import (Skip, command, content, equal, files, holds, launcher, main, merged,
                     put, small_trace, synth, tmerge)
+from jobs import use
 from watching import (NAMED, NAMELESS, TEMPORARY, caught_writing, children_of, ends, fault, is_open,
                       ours, over, sends, started, strays, wait_until, while_writing)
 import h5py
@@ -56,7 +57,7 @@ def while_writing_over(n, act, surely, **more):
 
 
 def test_a_signal_while_writing_leaves_no_file_and_the_old_store():
-    synth('job', ranks=4, steps=40)
+    use('long')
     for number, whose in ((signal.SIGTERM, 0), (signal.SIGKILL, 1), (signal.SIGTERM, None),
                           (signal.SIGINT, None)):
         for env in (NAMELESS, NAMED):
@@ -64,7 +65,7 @@ def test_a_signal_while_writing_leaves_no_file_and_the_old_store():
 
 
 def test_a_signal_to_a_lone_process_leaves_no_file():
-    synth('job', ranks=4, steps=40)
+    use('long')
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         for env in (NAMELESS, NAMED):
             launched, said = while_writing(0, sends(number, 0), 'job', env=env)
@@ -72,7 +73,7 @@ def test_a_signal_to_a_lone_process_leaves_no_file():
 
 
 def test_a_signal_that_the_caller_ignores_stays_ignored():
-    synth('job', ranks=4, steps=40)
+    use('long')
     for number in (signal.SIGHUP, signal.SIGINT):
         with started(0, 'job', preexec_fn=lambda n=number: signal.signal(n, signal.SIG_IGN)) as (
                 launched, pids):
@@ -84,13 +85,13 @@ def test_a_signal_that_the_caller_ignores_stays_ignored():
 
 
 def test_nothing_is_left_where_the_writer_or_all_are_killed_outright():
-    synth('job', ranks=4, steps=40)
+    use('long')
     for n, whose in ((0, 0), (1, 0), (3, 0), (3, None)):
         while_writing_over(n, sends(signal.SIGKILL, whose), whose == 0)
 
 
 def test_the_next_run_clears_what_a_killed_one_left_where_files_need_names():
-    synth('job', ranks=4, steps=40)
+    use('long')
     while_writing(3, sends(signal.SIGKILL, 0), 'job', env=NAMED)
     equal(files(), [TEMPORARY, 'job'])
     merged('job', n=2)
@@ -110,7 +111,7 @@ def test_a_temporary_name_is_never_followed_through_a_link():
 
 
 def test_a_crash_is_told_once_and_leaves_nothing():
-    synth('job', ranks=4, steps=40)
+    use('long')
     for n, whose in ((0, 0), (3, 0), (3, 2)):
         for number in (signal.SIGSEGV, signal.SIGABRT):
             for _ in range(4):

@@ -9,8 +9,8 @@ import shutil
 from decimal import ROUND_HALF_UP, Decimal
 
 from common import (BASE_NS, SHARED, Skip, content, contains, equal, event, files, holds, kernel,
-                    lacks, main, merged, nanogpt, put, rows, run, seal, small_trace, synth, tmerge,
-                    trace)
+                    lacks, main, merged, put, rows, run, seal, small_trace, synth, tmerge, trace)
+from jobs import real_store, store as shared_store
 import h5py
 import numpy
 
@@ -193,9 +193,7 @@ def test_h5py_reads_events_names_and_tracks():
 
 
 def test_three_lines_align_all_events():
-    synth('job', ranks=3, steps=2)
-    merged('job')
-    with h5py.File('tmerge.h5') as store:
+    with h5py.File(shared_store('three')) as store:
         clock = {name: column[()] for name, column in store['clock'].items()}
         begin = store['events/begin_ns'][()]
         row = numpy.repeat(numpy.arange(len(clock['rank'])), store['ranks/n_events'][()])
@@ -274,11 +272,7 @@ def test_tracks_launches_and_counts_of_a_synthetic_job_agree():
 
 
 def test_tracks_launches_and_counts_of_a_real_job_agree():
-    folder = nanogpt()
-    if not folder:
-        raise Skip('the real traces are not here')
-    tmerge(folder, n=2).expect(0)
-    found = check_structure('tmerge.h5')
+    found = check_structure(real_store())
     holds(found['linked'] > 1000 and found['early'] * 100 < found['linked'], str(found))
 
 
@@ -326,12 +320,11 @@ def test_the_schema_says_what_everything_is():
 
 
 def test_result_tables_in_the_store_are_what_show_tells():
-    synth('job', ranks=3, steps=2)
-    merged('job')
-    with h5py.File('tmerge.h5') as store:
+    path = shared_store('three')
+    with h5py.File(path) as store:
         for name in ('overlap.rank', 'overlap.step', 'ratio.step', 'job.rank'):
             table = store['analysis/' + name.replace('.', '/')][()]
-            shown = rows('tmerge.h5', name)
+            shown = rows(path, name)
             equal(len(table), len(shown), name)
             for column in table.dtype.names:
                 for value, row in zip(table[column].tolist(), shown):

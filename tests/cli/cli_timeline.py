@@ -5,7 +5,8 @@ import re
 import zlib
 from collections import Counter
 
-from common import Skip, content, equal, holds, main, nanogpt, put, rows, synth, tmerge
+from common import content, equal, holds, main, put, rows, synth, tmerge
+from jobs import real_store
 import h5py
 import numpy
 
@@ -241,19 +242,18 @@ def same_last_places(operations, store):
               (row['last_arrivals'], row['tied']), f'last places and ties of rank {row["rank"]}')
 
 
-def page_of(name, *traces):
-    tmerge(*traces, '-o', f'{name}.h5').expect(0)
-    tmerge('report', f'{name}.h5', '-o', f'{name}.html').expect(0)
-    return content(f'{name}.html')
+def page_of(store):
+    tmerge('report', store, '-o', 'page.html').expect(0)
+    return content('page.html')
 
 
-def checked(name, *traces):
-    """Merges traces and checks all; gives the job."""
-    page = page_of(name, *traces)
+def checked(store):
+    """Checks all of the page of a store; gives the job."""
+    page = page_of(store)
     job = read_job(page)
-    same_events(page, job, f'{name}.h5')
-    same_coverage(page, job, f'{name}.h5')
-    same_collectives(page, job, f'{name}.h5', 20)
+    same_events(page, job, store)
+    same_coverage(page, job, store)
+    same_collectives(page, job, store, 20)
     return job
 
 
@@ -261,16 +261,15 @@ def checked(name, *traces):
 
 
 def test_the_timeline_of_a_real_job_is_that_of_its_store():
-    if not nanogpt():
-        raise Skip('no real traces')
-    job = checked('nanogpt8', nanogpt())
+    job = checked(real_store())
     equal((job['n'], job['steps']), (8, 1))
 
 
 def test_clocks_of_hosts_are_aligned_and_close_arrivals_are_ties():
     synth('hosts', ranks=16, ranks_per_host=4, steps=6, offset_us=2000, drift_ppb=800,
           gpu_error_ns=20000, end_jitter_ns=2000, cpu_ops=2)
-    job = checked('hosts', 'hosts')
+    tmerge('hosts', '-o', 'hosts.h5').expect(0)
+    job = checked('hosts.h5')
     equal([rank['host'] for rank in job['ranks'][::4]], ['host0', 'host1', 'host2', 'host3'])
     # errors of 20 us make some last places doubtful, and not all
     table = rows('hosts.h5', 'stragglers.rank')
@@ -282,7 +281,8 @@ def test_a_truncated_rank_ends_with_its_last_gpu_event():
     synth('cut', ranks=2, ranks_per_host=2, steps=4)
     whole = content('cut/profile_rank_1.json')
     put('cut/profile_rank_1.json', whole[:len(whole) * 3 // 4])
-    page = page_of('cut', 'cut')
+    tmerge('cut', '-o', 'cut.h5').expect(0)
+    page = page_of('cut.h5')
     job = read_job(page)
     begin, length, truncated = job['ranks'][1]['spans'][0]
     equal((job['ranks'][0]['spans'][0][2], truncated), (0, 1))

@@ -37,7 +37,7 @@ os.environ.setdefault('OMPI_MCA_odls_base_sigkill_timeout', '0')
 os.environ.setdefault('HDF5_PLUGIN_PATH', PLUGIN)
 for name in ('NO_COLOR', 'COLUMNS'):
     os.environ.pop(name, None)
-gc.disable()  # of the millions of small objects of a large table few are freed, and none in a circle
+gc.disable()  # a large table is millions of small objects, none of them in a circle
 
 
 class Skip(Exception):

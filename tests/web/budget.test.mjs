@@ -6,14 +6,14 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { before, test } from "node:test";
 import { contrast, parsed } from "./colour.mjs";
-import { listed, merge, open, quiet, shared, synth, text, THEMES, viewed, visit } from "./page.mjs";
+import { listed, merge, open, quiet, realJob, synth, text, THEMES, viewed, visit } from "./page.mjs";
 
 const SLACK = 3;
 const CHARTS = ["communication", "memory", "clocks", "input", "timeline"]; // by a chart library or canvas
 
 const jobs = {};
 before(() => {
-  jobs.small = { ranks: 8, first_paint: 500, usable: 1000, ...merge("small", shared("nanogpt8") ?? synth("eight", { ranks: 8, steps: 5, slow_rank: 3 })) };
+  jobs.small = { ranks: 8, first_paint: 500, usable: 1000, ...(realJob() ?? merge("small", synth("eight", { ranks: 8, steps: 5, slow_rank: 3 }))) };
   jobs.large = { ranks: 1024, first_paint: 800, usable: 1500, ...merge("large", synth("thousand", { ranks: 1024, ranks_per_host: 8, steps: 4, layers: 4, cpu_ops: 1, slow_rank: 300 })) };
   rmSync("thousand", { recursive: true, force: true });
 });

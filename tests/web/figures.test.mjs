@@ -1,14 +1,13 @@
 // The numbers on Summary, Ranks and Steps are those of tmerge show --json, and add up.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { closeTo, merge, open, shared, show, synth, visit } from "./page.mjs";
+import { closeTo, merge, open, realJob, show, synth, visit } from "./page.mjs";
 
 const jobs = [];
 before(() => {
   synth("job", { ranks: 8, ranks_per_host: 4, steps: 4, slow_rank: 5, slow_factor: 1.2 });
   jobs.push(merge("synthetic", "job"));
-  const real = shared("nanogpt8");
-  if (real) jobs.push(merge("real", real));
+  if (realJob()) jobs.push(realJob());
 });
 
 const sum = (rows, column) => rows.reduce((total, row) => total + (row[column] ?? 0), 0);

@@ -2,15 +2,14 @@
 // they sort, filter and link, and they say why where there is nothing to draw.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { kernel, merge, open, quiet, shared, show, synth, trace, visit } from "./page.mjs";
+import { kernel, merge, open, quiet, realJob, show, synth, trace, visit } from "./page.mjs";
 
 const OWN = ["communication", "operators", "kernels", "memory", "input", "idle", "launches", "transfers", "clocks"];
 const jobs = [];
 before(() => {
   synth("job", { ranks: 8, ranks_per_host: 4, steps: 4, tp: 2, slow_rank: 5, offset_us: 200, lost_percent: 3 });
   jobs.push(merge("synthetic", "job"));
-  const real = shared("nanogpt8");
-  if (real) jobs.push(merge("real", real));
+  if (realJob()) jobs.push(realJob());
 });
 
 const sum = (rows, column) => rows.reduce((total, row) => total + (row[column] ?? 0), 0);

@@ -1,7 +1,7 @@
 // What the tests of the report page share: jobs, pages, and a browser.
 //
 // The environment names the programs: TMERGE, TMERGE_SYNTH, TMERGE_WEB (where playwright-core is
-// installed), TMERGE_SHARED (real traces, which may be absent), TMERGE_CHROMIUM.
+// installed), TMERGE_JOBS (of a real job, which may be absent), TMERGE_CHROMIUM.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -42,10 +42,10 @@ export function merge(name, traces, ...options) {
   return job;
 }
 
-/** The folder or file of real traces; null where they are absent. */
-export function shared(...path) {
-  const found = join(environment.TMERGE_SHARED ?? "", "traces", ...path);
-  return existsSync(found) ? found : null;
+/** A real job and its page, made once for all tests (tests/cli/jobs.py); null where there is none. */
+export function realJob() {
+  const name = join(environment.TMERGE_JOBS ?? "", "nanogpt8");
+  return existsSync(`${name}.h5`) ? { store: `${name}.h5`, page: `${name}.html` } : null;
 }
 
 /** Tables of a store as tmerge show prints them: rows by name. */

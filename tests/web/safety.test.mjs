@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { before, test } from "node:test";
-import { kernel, listed, merge, moduleOf, open, quiet, shared, synth, text, tmerge, trace, visit } from "./page.mjs";
+import { kernel, listed, merge, moduleOf, open, quiet, realJob, synth, text, tmerge, trace, visit } from "./page.mjs";
 
 // Each of them would run, or ask the network, were it ever taken for markup.
 const EVIL = [
@@ -174,13 +174,15 @@ test("cells of CSV that begin a formula get a leading quote", async () => {
 
 // Damage -------------------------------------------------------------------------------------------
 
+let largePage;
+
 /** A page whose large tables are blocks: the file's text, and a block's name. */
 function large() {
-  const page = merge("large", synth("large-traces", { ranks: 64, ranks_per_host: 8, steps: 16, layers: 2, buckets: 2, cpu_ops: 1 })).page;
-  const file = text(page);
+  largePage ??= merge("large", synth("large-traces", { ranks: 64, ranks_per_host: 8, steps: 16, layers: 2, buckets: 2, cpu_ops: 1 })).page;
+  const file = text(largePage);
   const [, id] = /<script type="application\/octet-stream" id="(table:[^"]+)"/.exec(file) ?? [];
   assert.ok(id, "no table is a block");
-  return { page, file, id };
+  return { file, id };
 }
 
 /** What a table's view says where its block is spoilt; the other views must open. */
@@ -228,7 +230,7 @@ test("a damaged block of the timeline gives one clear line there", async () => {
 });
 
 test("a page cut within its tables says so", async () => {
-  const file = text(large().page);
+  const { file } = large();
   writeFileSync("stub.html", file.slice(0, file.indexOf('id="tables">') + 5000));
   const { page, close } = await open("stub.html", { ready: null });
   await page.waitForSelector("text=This report was cut short", { state: "visible", timeout: 10_000 });
@@ -236,9 +238,8 @@ test("a page cut within its tables says so", async () => {
 });
 
 test("a page of a real job has no address of the web in it", (t) => {
-  const traces = shared("nanogpt8");
-  if (!traces) return t.skip("no real traces");
-  const file = text(merge("real", traces).page);
+  if (!realJob()) return t.skip("no real traces");
+  const file = text(realJob().page);
   assert.ok(!/(src|href)\s*=\s*["']?\s*(https?:)?\/\//i.test(file));
 });
 

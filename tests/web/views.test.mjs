@@ -2,7 +2,7 @@
 // nothing and scrolls in one direction only.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listed, merge, open, quiet, shared, synth, THEMES, visit, WIDTHS } from "./page.mjs";
+import { listed, merge, open, quiet, realJob, synth, THEMES, visit, WIDTHS } from "./page.mjs";
 
 async function everyView(path) {
   for (const theme of THEMES)
@@ -24,9 +24,8 @@ async function everyView(path) {
 }
 
 test("every view of a real job opens", async (t) => {
-  const traces = shared("nanogpt8");
-  if (!traces) return t.skip("no real traces");
-  await everyView(merge("nanogpt8", traces).page);
+  if (!realJob()) return t.skip("no real traces");
+  await everyView(realJob().page);
 });
 
 test("every view of a job of 64 ranks opens", async () => {

@@ -1,0 +1,62 @@
+"""Jobs that several tests read, and their stores, made once before them: this script is the fixture
+`jobs` of tests/CMakeLists.txt. Files are read-only; a test that changes its job makes its own."""
+import os
+import shutil
+
+from common import Skip, files, merged, nanogpt, synth
+
+PLACE = os.environ.get('TMERGE_JOBS')  # not set by hand: each test makes its own then
+JOBS = {
+    'plain': {},
+    'two': {'ranks': 2, 'steps': 1},
+    'three': {'ranks': 3, 'steps': 2},
+    'three_short': {'ranks': 3, 'steps': 1},
+    'long': {'ranks': 4, 'steps': 40},
+    'groups': {'ranks': 16, 'tp': 2, 'pp': 2, 'steps': 6, 'bandwidth_gbps': 50, 'latency_us': 30},
+}
+
+
+def use(name):
+    """The folder `job` with a shared job, by a link."""
+    if PLACE:
+        os.symlink(os.path.join(PLACE, name), 'job')
+    else:
+        synth('job', **JOBS[name])
+
+
+def store(name):
+    """The store of a shared job."""
+    if PLACE:
+        return os.path.join(PLACE, f'{name}.h5')
+    synth(name, **JOBS[name])
+    merged(name, '-o', f'{name}.h5')
+    return f'{name}.h5'
+
+
+def real_store():
+    """The store of a real job; skips the test where there is none."""
+    if not nanogpt():
+        raise Skip('the real traces are not here')
+    if PLACE:
+        return os.path.join(PLACE, 'nanogpt8.h5')
+    merged(nanogpt(), '-o', 'nanogpt8.h5')
+    return 'nanogpt8.h5'
+
+
+def main():
+    shutil.rmtree(PLACE, ignore_errors=True)
+    os.makedirs(PLACE)
+    os.chdir(PLACE)
+    for name, options in JOBS.items():
+        synth(name, **options)
+        merged(name, '-o', f'{name}.h5')
+    if nanogpt():
+        merged(nanogpt(), '-o', 'nanogpt8.h5', page=True)
+    for folder, _, names in os.walk('.'):
+        for name in names:
+            os.chmod(os.path.join(folder, name), 0o444)
+    print('made', *files())
+
+
+if __name__ == '__main__':
+    main()
