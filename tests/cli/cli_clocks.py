@@ -146,10 +146,10 @@ def check_worst(clocks, of_kernel):
           all(alone for group in arrivals.values() for _, _, alone in group), 'no tie is null')
 
 
-def check_job(worst_ns, **options):
-    """Merges a job and holds its clocks to the truth."""
+def check_job(worst_ns, n=0, **options):
+    """Merges a job with n processes and holds its clocks to the truth."""
     truth = synth('job', **options)
-    done = tmerge('job', '-o', 'job.h5', n=2).expect(0)
+    done = tmerge('job', '-o', 'job.h5', n=n).expect(0)
     has_line(done.out, '^Clocks: 32 clocks aligned to ')
     lacks(done.out, 'was set')
     clocks = Clocks(truth, 'job.h5')
@@ -179,7 +179,7 @@ def test_clocks_seconds_apart_are_as_good():
 
 def test_late_ends_and_lost_kernels_do_no_harm_on_any_number_of_processes():
     # With this seed late ends gather where they look like a clock that was set.
-    check_job(10 * US, **dict(JOB, seed=1, late_percent=15, lost_percent=7.5))
+    check_job(10 * US, n=2, **dict(JOB, seed=1, late_percent=15, lost_percent=7.5))
     for n in (0, 1, 3):
         tmerge('job', '-o', f'{n}.h5', n=n).expect(0)
         same_bytes(f'{n}.h5', 'job.h5')
@@ -243,7 +243,7 @@ def local_values(store):
 def test_no_alignment_changes_what_concerns_one_rank():
     synth('job', **SMALL)
     for align in ('auto', 'utc', 'none'):
-        tmerge('job', '-o', f'{align}.h5', f'--align={align}', n=2).expect(0)
+        tmerge('job', '-o', f'{align}.h5', f'--align={align}').expect(0)
     values = [local_values(f'{align}.h5') for align in ('auto', 'utc', 'none')]
     holds(any(row['overlap_ns'] for row in values[0]['overlap.rank']), 'nothing overlaps')
     equal(values[1], values[0], 'utc')
@@ -257,7 +257,7 @@ def test_no_alignment_changes_what_concerns_one_rank():
 def test_a_store_is_aligned_again_without_its_traces():
     synth('job', **SMALL)
     for align in ('auto', 'utc'):
-        tmerge('job', '-o', f'{align}.h5', f'--align={align}', n=2).expect(0)
+        tmerge('job', '-o', f'{align}.h5', f'--align={align}').expect(0)
     tmerge('analyze', 'utc.h5', '-o', 'again.h5', '--align=auto', n=3).expect(0)
     same_bytes('again.h5', 'auto.h5')
     tmerge('analyze', 'again.h5', '--align=utc').expect(0)
