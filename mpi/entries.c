@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "agree.h"
-#include "share.h"
+#include "loader.h"
+#include "readers/converter.h"
+#include "tmerge/store.h"
 #include "tmerge/timeline.h"
 
 enum { NUMBERS = sizeof(tm_entry) / sizeof(int64_t) };
@@ -29,8 +31,12 @@ static tm_status add_units(const tm_input *input, const tm_vec *units, const tm_
     return TM_OK;
 }
 
-tm_status tm_entries_of_trace(const tm_input *input, const tm_file_info *info, tm_entry *entry,
-                              tm_vec *found, bool *foreign, tm_error *err) {
+/* Adds a trace that was sniffed, whatever path that is: an entry for each of its units, or one for
+ * the file; kind is set in `entry` too. The rank of a unit is known by now if it ever is: by the
+ * map, of a file of several that of the first, whom the others follow; by the name of a file of
+ * one; by what the file says. */
+static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_entry *entry,
+                           tm_vec *found, bool *foreign, tm_error *err) {
     tm_entry file = {
         .input = entry->input,
         .kind = TM_FILE_TRACE,
@@ -69,7 +75,7 @@ tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char 
  * input; NULL when memory is out. */
 static tm_entry *sort(const tm_entry *all, size_t n, size_t n_inputs) {
     size_t *place = calloc(n_inputs + 1, sizeof *place);
-    tm_entry *sorted = malloc((n + 1) * sizeof *sorted);
+    tm_entry *sorted = calloc(n + 1, sizeof *sorted);
     for (size_t i = 0; i < n && place; i++)
         place[all[i].input + 1]++;
     for (size_t i = 0; i < n_inputs && place; i++)
@@ -105,8 +111,9 @@ static tm_status too_many(tm_error *err) {
     return tm_fail(err, TM_ERR_USAGE, NULL, -1, "more files than one run can take");
 }
 
-tm_status tm_mpi_entries_gather(MPI_Comm comm, const tm_vec *found, tm_entry **out, size_t *n,
-                                tm_error *err) {
+/* Brings the entries of all processes together, in the order of the inputs. */
+static tm_status gather(MPI_Comm comm, const tm_vec *found, tm_entry **out, size_t *n,
+                        tm_error *err) {
     int n_processes;
     int64_t total = 0;
     size_t n_inputs = 0;
@@ -141,7 +148,9 @@ tm_status tm_mpi_entries_sum(MPI_Comm comm, tm_entry *entries, size_t n, tm_erro
     return TM_OK;
 }
 
-void tm_entries_tie_clocks(tm_entry *entries, size_t n) {
+/* Sessions of one host share its monotonic clock: where the epochs that they give it differ by less
+ * than a second, which is how their starts were read, the lowest counts for all. */
+static void tie_clocks(tm_entry *entries, size_t n) {
     const int64_t apart_ns = 1000000000;
     for (size_t i = 0; i < n; i++) {
         tm_unit *own = &entries[i].unit;
@@ -155,4 +164,103 @@ void tm_entries_tie_clocks(tm_entry *entries, size_t n) {
         }
         own->clock_ns = lowest;
     }
+}
+
+const char *tm_loader_path(const tm_loader *l, size_t i) {
+    return l->options->inputs[l->entries[i].input].path;
+}
+
+const char *tm_loader_file(const tm_loader *l, size_t input) {
+    const char *export = l->exports.paths[input];
+    return export ? export : l->options->inputs[input].path;
+}
+
+tm_status tm_loader_bad_input(const tm_loader *l, tm_entry *entry, tm_status status,
+                              tm_error *err) {
+    char text[TM_PATH_MAX + TM_MESSAGE_MAX + 64];
+    tm_error failure = *err;
+    if (l->exports.paths[entry->input] && status == TM_ERR_INPUT)
+        status = tm_fail(err, status, l->options->inputs[entry->input].path, failure.offset,
+                         "in its export: %.480s", failure.message);
+    if (status != TM_ERR_INPUT || !l->options->skip_bad)
+        return status;
+    tm_error_text(err, text, sizeof text);
+    entry->kind = TM_ENTRY_BAD;
+    return tm_entries_leave_out(l->left_out, l->options->inputs[entry->input].path, "unreadable",
+                                text, err);
+}
+
+/* A file that is read by another name, or that could not be exported. */
+static tm_status pass_over(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
+    const char *path = l->options->inputs[i].path;
+    int state = l->exports.states[i];
+    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER};
+    tm_status status = TM_OK;
+    if (state == TM_EXPORT_BAD)
+        entry.kind = TM_ENTRY_BAD;
+    else if (state == TM_EXPORT_GIVEN)
+        status = tm_entries_leave_out(l->left_out, path, "exported", "its export beside it is read",
+                                      err);
+    else
+        status = tm_entries_leave_out(
+            l->left_out, path, "outdated",
+            "this export is older than the report beside it, which is read", err);
+    TM_TRY(status);
+    return tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+/* Adds what an input holds to `found`: one entry, or one for each unit. */
+static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
+    const tm_input *input = &l->options->inputs[i];
+    tm_file_info info = {.kind = TM_FILE_OTHER};
+    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER};
+    bool foreign = false;
+    size_t before = found->n;
+    int state = l->exports.states[i];
+    if (state != TM_EXPORT_NONE && state != TM_EXPORT_DONE && state != TM_EXPORT_KEPT)
+        return pass_over(l, i, found, err);
+    tm_status status = tm_file_sniff(tm_loader_file(l, i), &info, err);
+    if (status == TM_OK && info.kind == TM_FILE_TRACE)
+        status = add_trace(input, &info, &entry, found, &foreign, err);
+    if (status == TM_OK && info.kind == TM_FILE_STORE && tm_store_is_store(input->path))
+        status = tm_entries_leave_out(l->left_out, input->path, "store", "a tmerge store", err);
+    else if (status == TM_OK && info.kind == TM_FILE_PAGE)
+        status =
+            tm_entries_leave_out(l->left_out, input->path, "page", "a page that tmerge wrote", err);
+    else if ((status == TM_OK && info.kind != TM_FILE_TRACE) || foreign) {
+        const tm_converter *report = l->exports.paths[i] ? NULL : tm_converter_of(input->path);
+        char advice[TM_MESSAGE_MAX];
+        if (report)
+            report->advise(input->path, advice, sizeof advice);
+        if (input->from_folder && !l->exports.paths[i])
+            status = tm_entries_leave_out(l->left_out, input->path, "other",
+                                          report ? advice : "not a trace", err);
+        else if (!foreign)
+            status = tm_fail(err, TM_ERR_INPUT, input->path, -1, "%s",
+                             report ? advice : "this is not a trace of a known format");
+    }
+    if (status != TM_OK)
+        TM_TRY(tm_loader_bad_input(l, &entry, status, err));
+    return found->n > before || tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) {
+    tm_status status = TM_OK;
+    size_t n_traces = 0;
+    tm_vec found = TM_VEC(tm_entry);
+    for (size_t i = (size_t)l->self; i < l->options->n_inputs && status == TM_OK;
+         i += (size_t)l->n_processes)
+        status = sniff_one(l, i, &found, err);
+    status = tm_mpi_agree(l->comm, status, err);
+    if (status == TM_OK)
+        status = gather(l->comm, &found, &l->entries, &l->n, err);
+    tm_vec_free(&found);
+    TM_TRY(status);
+    tie_clocks(l->entries, l->n);
+    l->traces = calloc(l->n + 1, sizeof *l->traces);
+    TM_TRY(tm_mpi_agree(l->comm, l->traces ? TM_OK : tm_fail_memory(err), err));
+    for (size_t i = 0; i < l->n; i++)
+        n_traces += l->entries[i].kind == TM_FILE_TRACE;
+    l->out->n_traces = (int64_t)n_traces;
+    return n_traces > 0 ? TM_OK : tm_fail(err, TM_ERR_INPUT, NULL, -1, "there is no trace to read");
 }

@@ -21,46 +21,13 @@ typedef struct tm_entry {
     tm_unit unit;
 } tm_entry;
 
-/**
- * Adds a trace that was sniffed, whatever path that is: an entry for each of its units, or one for
- * the file.
- * The rank of a unit is known by now if it ever is: by the map, of a file of several that of the
- * first, whom the others follow; by the name of a file of one; by what the file says.
- *
- * Collective: no.
- * @param entry    a copy of it with its input set is added; kind is set in it too
- * @param found    of tm_entry
- * @param foreign  as in list_units
- * @return         TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
- */
-tm_status tm_entries_of_trace(const tm_input *input, const tm_file_info *info, tm_entry *entry,
-                              tm_vec *found, bool *foreign, tm_error *err) TM_MUST_CHECK;
-
 /** Adds a row to a table of the form of job.left_out. Collective: no.  TM_OK; TM_ERR_FAULT. */
 tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char *reason,
                                const char *message, tm_error *err) TM_MUST_CHECK;
-
-/**
- * Brings the entries of all processes together, in the order of the inputs.
- *
- * Collective: over comm.
- * @param found  of tm_entry: those of the inputs that this process looked at
- * @param out    [*n] the caller's; set only on TM_OK
- * @return       TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT; the same on every process
- */
-tm_status tm_mpi_entries_gather(MPI_Comm comm, const tm_vec *found, tm_entry **out, size_t *n,
-                                tm_error *err) TM_MUST_CHECK;
 
 /** Spreads entries of which each process filled those that it owns and has all others 0.
  * Collective: over comm.  TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT. */
 tm_status tm_mpi_entries_sum(MPI_Comm comm, tm_entry *entries, size_t n,
                              tm_error *err) TM_MUST_CHECK;
-
-/**
- * Sessions of one host share its monotonic clock: where the epochs that they give it differ by less
- * than a second, which is how their starts were read, the lowest counts for all.
- * Collective: no.
- */
-void tm_entries_tie_clocks(tm_entry *entries, size_t n);
 
 #endif

@@ -1,0 +1,67 @@
+/* Which rank each trace is of, and which ranks the job has. */
+#include <stdlib.h>
+
+#include "agree.h"
+#include "loader.h"
+
+static tm_status resolve_ranks(tm_loader *l, tm_error *err) {
+    int64_t position = -1, by_position = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        tm_entry *e = &l->entries[i];
+        /* Only its owner knows that a trace turned out bad, so bad ones count on every process. */
+        position += e->kind == TM_FILE_TRACE || e->kind == TM_ENTRY_BAD;
+        if (l->items[i].owner != l->self)
+            *e = (tm_entry){0};
+        if (!l->traces[i])
+            continue;
+        const tm_input *input = &l->options->inputs[e->input];
+        int64_t rank = e->has_unit               ? e->rank /* nothing more is known by now */
+                       : input->mapped_rank >= 0 ? input->mapped_rank
+                       : l->traces[i]->rank >= 0 ? l->traces[i]->rank
+                                                 : tm_rank_of_path(input->path);
+        by_position += rank < 0;
+        e->rank = rank >= 0 ? rank : position;
+        if (l->traces[i]->world_size > l->out->world_size)
+            l->out->world_size = l->traces[i]->world_size;
+    }
+    TM_TRY(tm_mpi_entries_sum(l->comm, l->entries, l->n, err));
+    MPI_Allreduce(MPI_IN_PLACE, &l->out->world_size, 1, MPI_INT64_T, MPI_MAX, l->comm);
+    MPI_Allreduce(&by_position, &l->out->n_by_position, 1, MPI_INT64_T, MPI_SUM, l->comm);
+    return TM_OK;
+}
+
+static int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+tm_status tm_loader_list_ranks(tm_loader *l, tm_error *err) {
+    size_t n = 0;
+    l->out->ranks = malloc((l->n + 1) * sizeof *l->out->ranks);
+    if (!l->out->ranks)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < l->n; i++)
+        if (l->entries[i].kind == TM_FILE_TRACE)
+            l->out->ranks[n++] = l->entries[i].rank;
+    qsort(l->out->ranks, n, sizeof *l->out->ranks, by_value);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || l->out->ranks[i] != l->out->ranks[i - 1])
+            l->out->ranks[l->out->n_ranks++] = l->out->ranks[i];
+    return n > 0 ? TM_OK : tm_fail(err, TM_ERR_INPUT, NULL, -1, "no trace could be read");
+}
+
+/* Whether traces of one rank are of several processes. */
+static bool is_split(const tm_loader *l) {
+    for (size_t i = 0; i < l->n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (l->entries[i].kind == TM_FILE_TRACE && l->entries[k].kind == TM_FILE_TRACE &&
+                l->entries[i].rank == l->entries[k].rank && l->items[i].owner != l->items[k].owner)
+                return true;
+    return false;
+}
+
+tm_status tm_mpi_find_ranks(tm_loader *l, bool *split, tm_error *err) {
+    TM_TRY(tm_mpi_agree(l->comm, resolve_ranks(l, err), err));
+    *split = is_split(l);
+    return TM_OK;
+}
