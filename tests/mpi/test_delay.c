@@ -338,7 +338,7 @@ static void cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes(vo
     close_share(&alone);
 }
 
-int main(int argc, char **argv) {
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rank_that_was_kept_waiting_is_not_to_blame),
         cmocka_unit_test(without_clocks_there_is_no_cost),
@@ -347,6 +347,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes),
     };
     int failed;
-    RUN_MPI_TESTS(argc, argv, tests, NULL, NULL, failed);
+    RUN_MPI_TESTS(tests, NULL, NULL, failed);
     return failed;
 }

@@ -351,7 +351,7 @@ static void a_trace_of_a_few_events_can_be_cut_too(void **state) {
     }
 }
 
-int main(int argc, char **argv) {
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_large_trace_is_read_in_parts),
         cmocka_unit_test(a_trace_alone_is_read_in_parts),
@@ -364,6 +364,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_trace_of_a_few_events_can_be_cut_too),
     };
     int failed;
-    RUN_MPI_TESTS(argc, argv, tests, NULL, NULL, failed);
+    RUN_MPI_TESTS(tests, NULL, NULL, failed);
     return failed;
 }

@@ -476,7 +476,7 @@ static void many_tiny_ranks_are_the_same_on_any_number_of_processes(void **state
         close_share(&alone);
 }
 
-int main(int argc, char **argv) {
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_straggler_is_found_as_worked_out_by_hand),
         cmocka_unit_test(without_clocks_nothing_waits_but_all_is_matched),
@@ -488,6 +488,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(many_tiny_ranks_are_the_same_on_any_number_of_processes),
     };
     int failed;
-    RUN_MPI_TESTS(argc, argv, tests, NULL, NULL, failed);
+    RUN_MPI_TESTS(tests, NULL, NULL, failed);
     return failed;
 }

@@ -108,12 +108,12 @@ static void what_was_in_the_vector_is_replaced(void **state) {
     tm_vec_free(&received);
 }
 
-int main(int argc, char **argv) {
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_come_in_order_and_none_is_lost),
         cmocka_unit_test(what_was_in_the_vector_is_replaced),
     };
     int failed;
-    RUN_MPI_TESTS(argc, argv, tests, NULL, NULL, failed);
+    RUN_MPI_TESTS(tests, NULL, NULL, failed);
     return failed;
 }

@@ -289,7 +289,7 @@ static void all_agree_on_the_error_of_the_lowest_failing_process(void **state) {
     assert_int_equal(tm_mpi_agree(MPI_COMM_WORLD, status, NULL), TM_ERR_INPUT);
 }
 
-int main(int argc, char **argv) {
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_agree_on_the_error_of_the_lowest_failing_process),
         cmocka_unit_test(the_file_does_not_depend_on_processes_or_spread),
@@ -298,6 +298,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_rank_that_is_held_twice_is_refused_by_all),
     };
     int failed;
-    RUN_MPI_TESTS(argc, argv, tests, set_up, tear_down, failed);
+    RUN_MPI_TESTS(tests, set_up, tear_down, failed);
     return failed;
 }

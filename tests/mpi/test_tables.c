@@ -103,12 +103,12 @@ static void all_rows_come_to_process_0(void **state) {
     tm_tables_destroy(&tables);
 }
 
-int main(int argc, char **argv) {
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_one_key_come_together),
         cmocka_unit_test(all_rows_come_to_process_0),
     };
     int failed;
-    RUN_MPI_TESTS(argc, argv, tests, NULL, NULL, failed);
+    RUN_MPI_TESTS(tests, NULL, NULL, failed);
     return failed;
 }

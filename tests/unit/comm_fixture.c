@@ -7,7 +7,7 @@ static bool lies_on(const tm_track *track, int stream) {
     return track->kind == TM_TRACK_GPU && track->stream == stream;
 }
 
-tm_collective_attr *attr_at(const tm_timeline *timeline, int64_t begin_ns, int stream) {
+tm_collective_attr *collective_at(const tm_timeline *timeline, int64_t begin_ns, int stream) {
     tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
         uint32_t row = attrs[i].event;
@@ -55,7 +55,8 @@ tm_timeline build_comm(ground *g, int64_t rank, const comm_spec *kernels, size_t
     tm_timeline timeline = build_one(g, rank, events, n + n_others);
     for (size_t i = 0; i < n; i++)
         if (kernels[i].name)
-            set_attr(g, attr_at(&timeline, kernels[i].begin_ns, kernels[i].stream), &kernels[i]);
+            set_attr(g, collective_at(&timeline, kernels[i].begin_ns, kernels[i].stream),
+                     &kernels[i]);
     free(events);
     return timeline;
 }

@@ -27,7 +27,7 @@ tm_timeline build_comm(ground *g, int64_t rank, const comm_spec *kernels, size_t
 
 /* The attribute row of the event that begins then, on that stream, or on a thread where it is -1.
  * The test fails where there is none. */
-tm_collective_attr *attr_at(const tm_timeline *timeline, int64_t begin_ns, int stream);
+tm_collective_attr *collective_at(const tm_timeline *timeline, int64_t begin_ns, int stream);
 
 /* What a rank with these kernels alone gives to matching; freed by the caller. */
 tm_match_input collect_rank(ground *g, int64_t rank, const comm_spec *kernels, size_t n,

@@ -59,7 +59,7 @@ static void check_case(ground *g, const member_case *c) {
     tm_timeline *timeline = &timelines[owner];
     assert_int_equal(tm_memberships_apply(&here, c->all_told, timeline, g->names, &g->err), TM_OK);
     assert_int_equal(timeline->n_communicators, 0);
-    const tm_collective_attr *a = attr_at(timeline, c->kernel.begin_ns, c->kernel.stream);
+    const tm_collective_attr *a = collective_at(timeline, c->kernel.begin_ns, c->kernel.stream);
     char found[160];
     snprintf(found, sizeof found, "%s %d from %d to %d in %" PRId64 " out %" PRId64,
              tm_names_text(g->names, a->group_ranks).bytes, a->group_size, a->src_rank, a->dst_rank,

@@ -15,7 +15,7 @@ static tm_group group_in(ground *g, const char *metadata, const comm_spec *kerne
     tm_group group;
     timeline.metadata = name_of(g, metadata);
     assert_int_equal(tm_group_finder_create(&timeline, g->names, 1000, &finder, &g->err), TM_OK);
-    const tm_collective_attr *attr = attr_at(&timeline, kernel->begin_ns, kernel->stream);
+    const tm_collective_attr *attr = collective_at(&timeline, kernel->begin_ns, kernel->stream);
     assert_int_equal(tm_group_find(finder, attr, &group, &g->err), TM_OK);
     tm_group_finder_destroy(finder);
     tm_timeline_destroy(&timeline);
@@ -187,7 +187,7 @@ typedef struct operator_case {
 
 static void set_operators(tm_timeline *timeline, const operator_case *c) {
     for (size_t i = 0; i < COUNT(c->operators) && c->operators[i].name; i++) {
-        tm_collective_attr *attr = attr_at(timeline, c->operators[i].begin_ns, -1);
+        tm_collective_attr *attr = collective_at(timeline, c->operators[i].begin_ns, -1);
         attr->rank_start = c->start[i];
         attr->rank_stride = c->stride[i];
     }
@@ -210,7 +210,8 @@ static tm_group group_asked_by(ground *g, const operator_case *c) {
     tm_group group;
     set_operators(&timeline, c);
     assert_int_equal(tm_group_finder_create(&timeline, g->names, 1000, &finder, &g->err), TM_OK);
-    assert_int_equal(tm_group_find(finder, attr_at(&timeline, 500, 0), &group, &g->err), TM_OK);
+    assert_int_equal(tm_group_find(finder, collective_at(&timeline, 500, 0), &group, &g->err),
+                     TM_OK);
     tm_group_finder_destroy(finder);
     tm_timeline_destroy(&timeline);
     return group;
@@ -267,7 +268,7 @@ static void every_kernel_of_a_rank_gets_its_own_group(void **state) {
     assert_int_equal(tm_group_finder_create(&timeline, g.names, 1000, &finder, &g.err), TM_OK);
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_group found, alone = group_of(&g, cases[i].name, cases[i].ranks, cases[i].size);
-        const tm_collective_attr *attr = attr_at(&timeline, (int64_t)i * 10, 0);
+        const tm_collective_attr *attr = collective_at(&timeline, (int64_t)i * 10, 0);
         assert_int_equal(tm_group_find(finder, attr, &found, &g.err), TM_OK);
         assert_true(found.id == alone.id);
         assert_string_equal(found.text, alone.text);
