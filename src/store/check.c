@@ -1,3 +1,4 @@
+/* Is a store whole, and as its schema says? */
 #include "tmerge/check.h"
 
 #include <stdio.h>
@@ -41,6 +42,7 @@ static bool check_column(tm_check *check, tm_record table, const tm_record_colum
     hid_t dataset = tm_store_open_dataset(check->store, path, &n_rows);
     hid_t type = H5Dget_type(dataset);
     size_t before = check->n_faults;
+    /* The first column says how many rows the others must have. */
     if (column == tm_record_tables[table].columns)
         check->n_rows[table] = n_rows;
     if (n_rows != check->n_rows[table])
@@ -68,6 +70,7 @@ static bool check_names(tm_check *check) {
     tm_error err = {0};
     if (!tm_check_call(check, tm_store_read_names(check->store, &names, &err), &err))
         return false;
+    /* bytes and offsets */
     check->n_datasets += 2;
     check->n_names = tm_names_count(names);
     tm_names_destroy(names);
@@ -81,6 +84,7 @@ static void check_rows(tm_check *check) {
             tm_check_column_rows(check, (tm_record)t, &tm_record_tables[t].columns[i]);
 }
 
+/* Units that the store states; a column that it lacks is read as null, and has none. */
 static void check_units(tm_check *check, hid_t dataset, const tm_table_def *def) {
     for (int i = 0; i < def->n_columns; i++) {
         char name[TM_TABLE_PATH_MAX];
@@ -91,6 +95,7 @@ static void check_units(tm_check *check, hid_t dataset, const tm_table_def *def)
     }
 }
 
+/* A table that this program does not know, such as a newer one's, need only open. */
 static void check_table(tm_check *check, const tm_tables *known, const char *name) {
     char path[TM_TABLE_PATH_MAX];
     size_t n_rows = 0;
@@ -110,6 +115,8 @@ static void check_table(tm_check *check, const tm_tables *known, const char *nam
     tm_h5_close(dataset);
 }
 
+/* Columns, what their rows point at, result tables; and last what nobody has read by then: data of
+ * datasets that this program does not know. */
 static void check_all(tm_check *check, const tm_tables *known) {
     size_t n_tables;
     uint64_t bad = 0;

@@ -47,6 +47,7 @@ static size_t first_outside(const void *rows, tm_element element, size_t n, int6
 /* What one column's rows must be, and how far they were looked at. */
 typedef struct rule {
     const tm_record_column *column;
+    /* numbers are in [low, end); each is at least the one before */
     bool bounded, ascends;
     bool by_track; /* ascends within each track */
     int64_t low, end;
@@ -81,6 +82,7 @@ static rule make_rule(const tm_check *check, tm_record table, const tm_record_co
         made.bounded = column->words != NULL;
         made.end = column->words ? column->words->n : 0;
         made.what = "word";
+        /* The one column that is sorted within something that other tables tell. */
         made.by_track = table == TM_RECORD_EVENTS && strcmp(column->name, "begin_ns") == 0;
     }
     return made;
@@ -101,6 +103,8 @@ static size_t first_descent_in_track(const tm_check *check, rule *r, size_t firs
                                      const int64_t *rows, size_t n) {
     size_t done = 0;
     while (done < n) {
+        /* Tracks that have ended were passed by the round before, so this one ends at `first` or
+         * behind it. */
         size_t end = check->track_ends[r->track] - first;
         size_t until = end < n ? end : n;
         size_t descent = done + first_descent(r, rows + done, until - done);
@@ -214,6 +218,8 @@ static bool check_rank(tm_check *check, const owners *o, size_t rank, size_t *tr
     return true;
 }
 
+/* Ranks, tracks and events are in one order, each beginning where the one before it ends: every
+ * event is then on one track, and every track is of one rank. */
 static bool check_cover(tm_check *check, const owners *o) {
     size_t track = 0, row = 0, n_ranks = check->n_rows[TM_RECORD_RANKS];
     for (size_t rank = 1; rank < n_ranks; rank++) {

@@ -17,6 +17,7 @@ static inline void copy_each(const char *from, size_t from_stride, size_t n, siz
         memcpy(to + i * to_stride, from + i * from_stride, size);
 }
 
+/* Elements have 1, 4 or 8 bytes. */
 static void copy_strided(const char *from, size_t from_stride, size_t n, size_t size, char *to,
                          size_t to_stride) {
     if (from_stride == size && to_stride == size)
@@ -50,6 +51,7 @@ static bool has_words(const tm_record_column *column, const void *rows, size_t n
 bool tm_take_field(const tm_record_column *column, tm_timeline *timeline, const tm_row_base *base,
                    size_t first, size_t n, const void *rows) {
     (void)base;
+    /* Without rows there may be no array to point into. */
     if (n == 0 || !has_words(column, rows, n))
         return n == 0;
     size_t size = tm_element_size(column->element);
@@ -75,6 +77,7 @@ bool tm_take_own(const tm_record_column *column, tm_timeline *timeline, const tm
     return true;
 }
 
+/* By memcpy, here and below: rows are bytes without a type, and need not be aligned. */
 static void fill_number(int64_t number, size_t n, void *out) {
     for (size_t i = 0; i < n; i++)
         memcpy((char *)out + i * sizeof number, &number, sizeof number);
@@ -118,6 +121,7 @@ bool tm_take_event(const tm_record_column *column, tm_timeline *timeline, const 
     for (size_t i = 0; i < n; i++) {
         int64_t row;
         memcpy(&row, (const char *)rows + i * sizeof row, sizeof row);
+        /* Unsigned: a row before the rank's first one is far behind its last one then. */
         uint64_t local = (uint64_t)row - (uint64_t)base->first[TM_RECORD_EVENTS];
         if (row != -1 && (row < 0 || local > timeline->n_events))
             return false;

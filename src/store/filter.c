@@ -7,6 +7,8 @@
 
 #include "tmerge/store.h"
 
+/* In one call, so that the frame states its content size: unpack makes room by it, and so do other
+ * programs' decoders. */
 static size_t pack(const void *from, size_t size, int level, void **out, size_t *out_size) {
     *out_size = ZSTD_compressBound(size);
     *out = malloc(*out_size);
@@ -28,6 +30,7 @@ static size_t filter(unsigned flags, size_t n_values, const unsigned values[], s
                      size_t *buf_size, void **buf) {
     void *out = NULL;
     size_t out_size = 0;
+    /* Other programs may write datasets with this filter and no level. */
     int level = n_values > 0 ? (int)values[0] : TM_STORE_ZSTD_LEVEL;
     size_t n = flags & H5Z_FLAG_REVERSE ? unpack(*buf, n_bytes, &out, &out_size)
                                         : pack(*buf, n_bytes, level, &out, &out_size);

@@ -30,11 +30,13 @@ typedef struct intake_info {
 typedef struct intake_file {
     H5FD_t base; /* HDF5's part, first */
     tm_intake *intake;
+    /* what HDF5 says of it, and asks for again */
     haddr_t allocated;
 } intake_file;
 
 /* Reads a whole extent; false where it is not as it was written. */
 static bool take_extent(tm_intake *intake, size_t i, void *out) {
+    /* Also where it was verified before: these are other bytes, read anew. */
     const tm_extent *extent = (const tm_extent *)intake->seal.extents.data + i;
     if (!tm_seal_read_at(intake->fd, extent->offset, out, (size_t)extent->size) ||
         tm_seal_sum(out, (size_t)extent->size) != extent->sum)
@@ -73,7 +75,8 @@ static bool ends_by(const void *extent, const void *address) {
     return e->offset + e->size <= *(const uint64_t *)address;
 }
 
-/* The first extent that ends behind an address. */
+/* The first extent that ends behind an address. They are ascending and apart, as tm_seal_read found
+ * them, so their ends ascend, too. */
 static size_t find_extent(const tm_vec *extents, uint64_t address) {
     return tm_bisect(extents->data, extents->n, extents->size, &address, ends_by);
 }
@@ -101,6 +104,7 @@ static bool take(tm_intake *intake, bool data, uint64_t address, size_t size, ch
         } else if (address < seal->content_bytes) {
             uint64_t end = i < seal->extents.n ? e[i].offset : seal->content_bytes;
             n = (size_t)least(size, end - address);
+            /* The structure is held without the data between its pieces. */
             memcpy(out, seal->structure + (address - seal->data_before[i]), n);
         } else { /* behind the end there are zeros, as in HDF5's own driver */
             memset(out, 0, size);
@@ -161,6 +165,7 @@ static herr_t intake_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
     return take(intake, type == H5FD_MEM_DRAW, address, size, buffer) ? 0 : -1;
 }
 
+/* HDF5 takes no driver that cannot write. */
 static herr_t intake_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
                            size_t size, const void *buffer) {
     (void)base;
@@ -191,6 +196,7 @@ static const H5FD_class_t intake_class = {
 /* Looked at without HDF5, which would wait at a pipe. Returns a file descriptor; -1 and errno, 0
  * where the file is no HDF5 file. */
 static int open_hdf5(const char *path, uint64_t *file_bytes) {
+    /* HDF5 would also look for it behind a block of the user's; a store has none. */
     static const char signature[] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
     struct stat status;
     char bytes[sizeof signature];
@@ -238,6 +244,7 @@ tm_status tm_intake_open(const char *path, tm_intake **out, tm_error *err) {
         status = tm_fail(err, TM_ERR_INPUT, path, -1, "not a tmerge store");
     else
         status = tm_seal_read(intake->fd, intake->file_bytes, path, &intake->seal, err);
+    /* One more than needed: calloc may answer NULL to 0. */
     if (status == TM_OK && !(intake->seen = calloc(intake->seal.extents.n + 1, 1)))
         status = tm_fail_memory(err);
     if (status != TM_OK) {

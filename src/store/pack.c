@@ -15,6 +15,7 @@ typedef struct buffer {
 
 struct tm_packer {
     ZSTD_CCtx *context; /* NULL: plain chunks */
+    /* one for each stage, for none can work in place */
     buffer padded, shuffled, packed;
 };
 
@@ -41,6 +42,7 @@ size_t tm_pack_bound(size_t raw) {
     return ZSTD_compressBound(raw);
 }
 
+/* At least so many bytes; what was in the buffer is lost where it grows. */
 static void *room(buffer *kept, size_t size) {
     if (kept->size < size) {
         free(kept->bytes);
@@ -81,6 +83,7 @@ static void shuffle8(const unsigned char *from, size_t n, unsigned char *out) {
             out[k * n + i] = from[i * 8 + k];
 }
 
+/* A transposition undoes itself. */
 static void unshuffle8(const unsigned char *from, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
@@ -105,6 +108,8 @@ static void shuffle4(const unsigned char *from, size_t n, unsigned char *out) {
         for (size_t k = 0; k < 8; k++)
             square[k] = element[k] | (uint64_t)element[k + 8] << 32;
         transpose(square);
+        /* Word k is now byte k of the left elements where k < 4, else byte k - 4 of the right
+         * ones. */
         for (size_t k = 0; k < 8; k++)
             memcpy(out + k % 4 * n + i + k / 4 * 8, &square[k], 8);
     }
@@ -133,6 +138,7 @@ static void unshuffle4(const unsigned char *from, size_t n, unsigned char *out) 
 }
 
 static const void *shuffle(tm_packer *packer, tm_chunk_shape shape, const void *rows) {
+    /* There is nothing to shuffle; HDF5's filter leaves such chunks alone, too. */
     if (shape.element_bytes == 1)
         return rows;
     void *out = room(&packer->shuffled, shape.element_bytes * shape.chunk_rows);
@@ -168,6 +174,7 @@ const void *tm_pack_chunk(tm_packer *packer, tm_chunk_shape shape, const void *r
     void *out = room(&packer->packed, ZSTD_compressBound(raw));
     if (!from || !out)
         return NULL;
+    /* In one call: the context lends its memory alone, and the frame states its content size. */
     *size = ZSTD_compressCCtx(packer->context, out, packer->packed.size, from, raw,
                               TM_STORE_ZSTD_LEVEL);
     return ZSTD_isError(*size) ? NULL : out;
@@ -177,6 +184,7 @@ bool tm_unpack_chunk(const void *packed, size_t size, tm_chunk_shape shape, void
                      void *rows) {
     size_t raw = shape.element_bytes * shape.chunk_rows;
     void *out = shape.element_bytes == 1 ? rows : scratch;
+    /* Chunks are padded to one size, so that any other is damage. */
     if (ZSTD_getFrameContentSize(packed, size) != raw ||
         ZSTD_decompress(out, raw, packed, size) != raw)
         return false;

@@ -1,3 +1,4 @@
+/* How a store is opened, and what it tells of itself: format, version, attributes, tables. */
 #include "reader.h"
 
 #include <inttypes.h>
@@ -17,6 +18,7 @@ tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *er
 static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class) {
     hid_t attribute =
         H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : H5I_INVALID_HID;
+    /* Calls with an id that is none do no more than fail, here and elsewhere. */
     hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
     bool fits = attribute >= 0 && type >= 0 && space >= 0 && H5Tget_class(type) == class &&
                 H5Sget_simple_extent_npoints(space) == 1;
@@ -37,9 +39,11 @@ static bool attribute_text(hid_t attribute, char **out) {
     hid_t memory = H5Tcopy(H5T_C_S1);
     bool variable = H5Tis_variable_str(type) > 0;
     size_t size = H5Tget_size(type);
+    /* One byte more for the terminator, which a text of fixed size need not have. */
     if (H5Tset_size(memory, variable ? H5T_VARIABLE : size + 1) >= 0 &&
         H5Tset_cset(memory, H5Tget_cset(type)) >= 0) {
         if (variable && H5Aread(attribute, memory, &text) >= 0) {
+            /* HDF5 allocated the text, and callers free theirs with free(). */
             copy = calloc(1, text ? strlen(text) + 1 : 1);
             if (copy && text)
                 memcpy(copy, text, strlen(text));
@@ -109,7 +113,9 @@ tm_status tm_store_read_number(const tm_store *store, const char *name, int64_t 
     return TM_OK;
 }
 
-/* Whether the rows that are claimed are in the file: memory is allocated by their number. */
+/* Whether the rows that are claimed are in the file: memory is allocated by their number. Chunks
+ * are counted, for packed ones may be far shorter than their rows; each takes some place in the
+ * file. */
 static bool rows_fit(const tm_store *store, hid_t dataset, hid_t space, uint64_t n_rows) {
     uint64_t bytes = tm_intake_content_bytes(store->intake);
     hid_t type = H5Dget_type(dataset), layout = H5Dget_create_plist(dataset);
@@ -144,6 +150,8 @@ hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *row
 }
 
 bool tm_store_is_compressed(const tm_store *store) {
+    /* Any column would do: a store's are compressed or plain all alike, and this one always has
+     * rows. */
     size_t rows;
     hid_t dataset = tm_store_open_dataset(store, "/ranks/rank", &rows);
     hid_t layout = dataset >= 0 ? H5Dget_create_plist(dataset) : H5I_INVALID_HID;
@@ -153,6 +161,7 @@ bool tm_store_is_compressed(const tm_store *store) {
     return compressed;
 }
 
+/* A higher minor version only has more in it, which no reader here asks for. */
 static tm_status check_version(const tm_store *store, tm_error *err) {
     int64_t major = 0, minor = 0;
     TM_TRY(tm_store_read_number(store, "schema_major", -1, &major, err));
@@ -176,6 +185,7 @@ static tm_status list_members(hid_t file, const char *path, const char *prefix, 
     tm_status status = group >= 0 && H5Gget_info(group, &info) >= 0 ? TM_OK : TM_ERR_INPUT;
     for (hsize_t i = 0; status == TM_OK && i < info.nlinks; i++) {
         char name[TM_TABLE_PATH_MAX], full[2 * TM_TABLE_PATH_MAX];
+        /* By name, whatever order they were written in. */
         ssize_t size = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name,
                                           sizeof name, H5P_DEFAULT);
         if (size <= 0 || (size_t)size >= sizeof name) {
@@ -193,6 +203,7 @@ static tm_status list_members(hid_t file, const char *path, const char *prefix, 
     return status;
 }
 
+/* The group comes with the first table: a store without results has none. */
 static tm_status list_tables(tm_store *store) {
     if (H5Lexists(store->file, "/analysis", H5P_DEFAULT) <= 0)
         return TM_OK;
@@ -209,6 +220,8 @@ static tm_status list_tables(tm_store *store) {
     return status;
 }
 
+/* Format and version first: what stands in another program's file, or a newer store, may be
+ * anything. */
 static tm_status open_store(tm_store *store, tm_error *err) {
     store->file = tm_intake_file(store->intake, store->path);
     if (store->file < 0)
@@ -243,6 +256,7 @@ tm_status tm_store_open(const char *path, tm_store **out, tm_error *err) {
 void tm_store_close(tm_store *store) {
     if (!store)
         return;
+    /* Before the intake, through which HDF5 reads until the file is closed. */
     if (store->file >= 0)
         H5Fclose(store->file);
     tm_intake_close(store->intake);

@@ -7,6 +7,7 @@
 #include "reader.h"
 
 struct tm_store_column {
+    /* borrowed */
     const tm_store *store;
     char path[TM_TABLE_PATH_MAX];
     hid_t dataset;
@@ -98,6 +99,7 @@ size_t tm_store_column_rows(const tm_store_column *column) {
     return column->n_rows;
 }
 
+/* The size is looked at first, for HDF5 writes a chunk of whatever size to where it is told. */
 static bool load_chunk(tm_store_column *column, size_t chunk) {
     hsize_t at = chunk * column->shape.chunk_rows, size = 0;
     uint32_t left_out = 0; /* a bit for each filter that was not applied */
@@ -115,6 +117,7 @@ static bool load_chunk(tm_store_column *column, size_t chunk) {
     return true;
 }
 
+/* Chunk by chunk: the one that a range ends in is kept, and often the next range begins there. */
 static bool read_own(tm_store_column *column, size_t first, size_t n, char *out) {
     size_t rows = column->shape.chunk_rows, bytes = column->shape.element_bytes;
     while (n > 0) {
@@ -129,6 +132,7 @@ static bool read_own(tm_store_column *column, size_t first, size_t n, char *out)
     return true;
 }
 
+/* Plain chunks, columns without any, and what another program wrote. */
 static bool read_with_hdf5(const tm_store_column *column, size_t first, size_t n, void *out) {
     hsize_t at = first, rows = n;
     hid_t file_space = H5Dget_space(column->dataset), space = H5Screate_simple(1, &rows, NULL);

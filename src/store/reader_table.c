@@ -51,6 +51,7 @@ static int place_columns(const tm_table_def *def, hid_t stored, record *made, hi
     return -1;
 }
 
+/* HDF5 finds members by their names: what the store has and the record has not, it passes over. */
 static bool insert_columns(const tm_table_def *def, const hid_t *types, record *made) {
     if (made->bytes == 0)
         return true;
@@ -62,6 +63,8 @@ static bool insert_columns(const tm_table_def *def, const hid_t *types, record *
     return done;
 }
 
+/* The record in memory: the columns of the definition, in its order, as far as the store has
+ * them. */
 static tm_status make_record(const tm_store *store, const tm_table_def *def, hid_t dataset,
                              record *made, tm_error *err) {
     size_t n = (size_t)def->n_columns;
@@ -84,6 +87,7 @@ static tm_status make_record(const tm_store *store, const tm_table_def *def, hid
                              def->columns[misfit].name);
         else if (!insert_columns(def, types, made))
             status = tm_fail_memory(err);
+        /* The record has taken copies of them. */
         for (size_t i = 0; i < n; i++)
             tm_h5_close(types[i]);
     }
@@ -92,6 +96,7 @@ static tm_status make_record(const tm_store *store, const tm_table_def *def, hid
     return status;
 }
 
+/* Cells are null from the beginning: what stands for null is left as it is. */
 static tm_status get_cell(tm_table *table, tm_cell *cell, tm_type type, const char *from,
                           size_t size, tm_error *err) {
     int64_t number;
@@ -108,10 +113,12 @@ static tm_status get_cell(tm_table *table, tm_cell *cell, tm_type type, const ch
         tm_cell_set_real(cell, real); /* NaN is null there too */
         return TM_OK;
     case TM_BOOL:
+        /* Any other byte is null, not just the one that is written for it. */
         if (*from == 0 || *from == 1)
             tm_cell_set_bool(cell, *from == 1);
         return TM_OK;
     default:
+        /* Padded with zeros, and without one where the text is as long as the column. */
         while (length < size && from[length] != '\0')
             length++;
         return length > 0 ? tm_table_set_bytes(table, cell, from, length, err) : TM_OK;

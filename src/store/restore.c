@@ -11,12 +11,14 @@
 /* No element is longer than PIECE_ELEMENT bytes. */
 enum { PIECE_ROWS = TM_STORE_CHUNK_ROWS, PIECE_ELEMENT = sizeof(int64_t) };
 
+/* What one call that reads timelines works with. */
 typedef struct restorer {
     const tm_store *store;
     tm_timeline *ranks;
     size_t n;
     const bool *wanted; /* [n] whose rows are read; NULL: all */
     tm_row_base *bases; /* owned; [n] */
+    /* of all ranks together, in each table */
     size_t n_rows[TM_N_RECORDS];
     char *rows; /* owned; a piece of a column */
     tm_error *err;
@@ -27,6 +29,8 @@ static tm_status lay_out(restorer *r) {
     for (size_t i = 0; i < r->n; i++)
         for (int t = 0; t < TM_N_RECORDS; t++) {
             size_t rows = tm_record_rows(&tm_record_tables[t], &r->ranks[i]);
+            /* Rows of a rank are numbered with 32 bits, one number of which means none. TM_RANK_MAX
+             * ranks of so many rows fit an int64, so the sums below do not overflow. */
             if (rows >= TM_NO_EVENT)
                 return tm_store_damaged(r->store, "/ranks counts rows that cannot be", r->err);
             r->bases[i].first[t] = (int64_t)r->n_rows[t];
@@ -60,6 +64,7 @@ static tm_status make_array(const restorer *r, const tm_record_column *column,
         memcpy(&array, (const char *)timeline + column->array_at, sizeof array);
     if (column->stride == 0 || array)
         return TM_OK;
+    /* One more than needed: calloc may answer NULL to 0. */
     return set_array(column, timeline, calloc(n + 1, column->stride)) ? TM_OK
                                                                       : tm_fail_memory(r->err);
 }
@@ -88,6 +93,7 @@ static tm_status open_column(const restorer *r, int table, const tm_record_colum
     return tm_store_open_column(r->store, path, column->element, out, r->err);
 }
 
+/* Column by column and rank by rank in ascending rows, so that each chunk is unpacked once. */
 static tm_status read_column(const restorer *r, int table, const tm_record_column *column) {
     tm_store_column *opened = NULL;
     TM_TRY(open_column(r, table, column, &opened));
@@ -112,6 +118,7 @@ static tm_status read_columns(const restorer *r, int table) {
     return TM_OK;
 }
 
+/* The rows of /ranks are all that says how many ranks there are. */
 static tm_status count_ranks(restorer *r) {
     tm_store_column *column = NULL;
     TM_TRY(open_column(r, TM_RECORD_RANKS, &tm_record_tables[TM_RECORD_RANKS].columns[0], &column));
@@ -122,11 +129,14 @@ static tm_status count_ranks(restorer *r) {
                : tm_store_damaged(r->store, "its number of ranks cannot be", r->err);
 }
 
+/* What /ranks says, by which all else is laid out. */
 static tm_status read_ranks(restorer *r) {
     TM_TRY(count_ranks(r));
     r->ranks = calloc(r->n, sizeof *r->ranks);
     if (!r->ranks)
         return tm_fail_memory(r->err);
+    /* The timelines still count no rows, so that only tables with one row for each rank are laid
+     * out; of these is /ranks, and all that it is needed for here. */
     TM_TRY(begin(r));
     TM_TRY(read_columns(r, TM_RECORD_RANKS));
     for (size_t i = 1; i < r->n; i++)
@@ -148,6 +158,7 @@ tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *
     return TM_OK;
 }
 
+/* Looks at what no column tells by itself: whether the parts of a timeline fit one another. */
 static tm_status check(const restorer *r, size_t n_names) {
     for (size_t i = 0; i < r->n; i++) {
         if (!r->wanted[i])
@@ -161,7 +172,8 @@ static tm_status check(const restorer *r, size_t n_names) {
     return TM_OK;
 }
 
-/* Where rows begin was laid out before, so the others are still found. */
+/* The ranks count no rows of a table that is not wanted, for they get no array of them. Where rows
+ * begin was laid out before, so the others are still found. */
 static void leave_out(const restorer *r, int table) {
     const size_t none = 0;
     for (size_t i = 0; i < r->n; i++)
@@ -174,6 +186,7 @@ tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, 
     restorer r = {.store = store, .ranks = ranks, .n = n, .wanted = choice->ranks, .err = err};
     tm_status status = begin(&r);
     for (int t = 0; t < TM_N_RECORDS && status == TM_OK; t++) {
+        /* The tables before it are what every reader of a timeline needs. */
         bool attrs = t >= TM_RECORD_LAUNCHES;
         if (attrs && !(choice->records >> t & 1))
             leave_out(&r, t);

@@ -1,3 +1,5 @@
+/* Which record tables a store has, and from which field of a timeline each of their columns
+ * comes. */
 #include "tmerge/store.h"
 
 #include <string.h>
@@ -46,6 +48,7 @@ static const tm_word_list collectives = WORDS(collective_list);
              : TM_F32, double                                                                      \
              : TM_F64)
 
+/* For sizeof and _Generic alone, which evaluate nothing: no null pointer is followed. */
 #define MEMBER(type, member) (((type *)0)->member)
 
 /* clang-format off: one line for each column */
@@ -59,6 +62,8 @@ static const tm_word_list collectives = WORDS(collective_list);
     .array_at = offsetof(tm_timeline, array), .stride = sizeof(type),                              \
     .field_at = offsetof(type, member)
 
+/* A number in each member of one of the timeline's arrays; WORD: one that stands for a word; NAME:
+ * an id in /names; EVENT: a row of the rank, which becomes one of the job and so needs 64 bits. */
 #define FIELD(array, type, member, name, unit, doc)                                                \
     {                                                                                              \
         COLUMN(name, unit, doc, ELEMENT_OF(MEMBER(type, member)), NULL, field),                    \
@@ -76,8 +81,10 @@ static const tm_word_list collectives = WORDS(collective_list);
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_EVENT                                                              \
     }
+/* The rank stands in every row, so that a program reads one table without laying out the others. */
 #define RANK(doc)                                                                                  \
     { COLUMN("rank", "", doc, TM_I64, NULL, rank) }
+/* A field of the timeline itself, in tables with one row for each rank. */
 #define OWN_AS(name, member, doc, words_, refers_)                                                 \
     {                                                                                              \
         COLUMN(name, "", doc, ELEMENT_OF(MEMBER(tm_timeline, member)), words_, own),               \
@@ -89,6 +96,7 @@ static const tm_word_list collectives = WORDS(collective_list);
             .field_at = offsetof(tm_timeline, clock) + offsetof(tm_rank_clock, member)             \
     }
 #define OWN(member, doc, words, refers) OWN_AS(#member, member, doc, words, refers)
+/* By these a reader knows which rows of the other tables are a rank's. */
 #define N_ROWS(table, member)                                                                      \
     OWN_AS("n_" table, member, "rows that it has in /" table, NULL, TM_REFERS_NOTHING)
 
@@ -139,6 +147,7 @@ static const tm_record_column clock_columns[] = {
     RANK("global rank"),
     OWN_CLOCK(offset_ns, "ns", "aligned = begin + offset + drift_ppb * 1e-9 * (begin - middle)"),
     OWN_CLOCK(drift_ppb, "ppb", "parts in 1e9 by which its clock is slow"),
+    /* The middle of the rank's spans; who reads timelines back computes it from those. */
     MADE("middle_ns", "ns", "recorded time at which the drift adds nothing", TM_I64,
          tm_fill_middle),
     OWN_CLOCK(uncertainty_ns, "ns", "standard deviation of the offset, the largest over the trace"),
@@ -183,6 +192,8 @@ static const tm_record_column track_columns[] = {
     NAME(tracks, tm_track, tid, "thread id as written in the trace"),
     NAME(tracks, tm_track, process_name, "id in /names"),
     NAME(tracks, tm_track, thread_name, "id in /names"),
+    /* Not an EVENT: a track without events may begin behind the last one, where no row is. The
+     * check of tracks sees to it. */
     {COLUMN("first", "", "row in /events of its first event", TM_I64, NULL, event),
      IN_ARRAY(tracks, tm_track, first)},
     TRACK(count, "", "rows that it has in /events"),

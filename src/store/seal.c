@@ -16,6 +16,7 @@ static const char magic[8] = "tmerge\r\1"; /* the last byte is the version of th
 
 typedef struct footer {
     char magic[8];
+    /* as in tm_seal */
     uint64_t content_bytes, n_extents, structure_sum;
     uint64_t sum; /* of the extents, then of all above */
 } footer;
@@ -86,7 +87,8 @@ static int by_offset(const void *a, const void *b) {
     return tm_order_u64(((const tm_extent *)a)->offset, ((const tm_extent *)b)->offset);
 }
 
-/* Ascending, apart, inside the content, and none longer than a reader makes room for. */
+/* Ascending, apart, inside the content, and none longer than a reader makes room for. Differences
+ * are compared, not sums: in a damaged file these might overflow. */
 static bool are_in_order(const tm_vec *extents, uint64_t content_bytes) {
     const tm_extent *e = extents->data;
     uint64_t end = 0;
@@ -112,6 +114,7 @@ static int read_structure(int fd, tm_seal *seal) {
     seal->structure = malloc(seal->content_bytes - data + 1);
     if (!seal->data_before || !seal->structure)
         return ENOMEM;
+    /* The piece before each extent, and the one behind the last. */
     for (size_t i = 0; i <= n; i++) {
         uint64_t end = i < n ? e[i].offset : seal->content_bytes;
         if (!tm_seal_read_at(fd, at, seal->structure + at - seal->data_before[i],
@@ -126,6 +129,8 @@ static uint64_t structure_sum(const tm_seal *seal) {
     return tm_seal_sum(seal->structure, seal->content_bytes - seal->data_before[seal->extents.n]);
 }
 
+/* HDF5 writes pieces of the structure more than once: only as it lies there at the end is it
+ * summed. */
 int tm_seal_write(int fd, uint64_t content_bytes, tm_vec *extents) {
     tm_seal seal = {.content_bytes = content_bytes, .extents = *extents};
     size_t bytes = extents->n * sizeof(tm_extent);
@@ -152,11 +157,14 @@ static bool read_footer(int fd, uint64_t file_bytes, footer *end) {
         !tm_seal_read_at(fd, file_bytes - sizeof *end, end, sizeof *end) ||
         memcmp(end->magic, magic, sizeof magic) != 0)
         return false;
+    /* Divided rather than multiplied: n_extents is not believed yet, and a product might
+     * overflow. */
     uint64_t before = file_bytes - sizeof *end;
     return end->content_bytes <= before && (before - end->content_bytes) % sizeof(tm_extent) == 0 &&
            (before - end->content_bytes) / sizeof(tm_extent) == end->n_extents;
 }
 
+/* The extents that the footer counts, whose number read_footer held against the file's size. */
 static tm_status read_end(int fd, const footer *end, const char *path, tm_vec *extents,
                           tm_error *err) {
     size_t bytes = end->n_extents * sizeof(tm_extent);
@@ -190,6 +198,7 @@ static uint64_t stated_end(int fd) {
     return end;
 }
 
+/* A file that was cut short has lost its footer, and still says at its begin how long it was. */
 static tm_status explain_no_footer(int fd, uint64_t file_bytes, const char *path, tm_error *err) {
     if (stated_end(fd) > file_bytes)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "the file is damaged: it was cut short");

@@ -17,6 +17,8 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
+/* Who needs a few bytes of an extent reads all of it, and holds it: large enough that the list of
+ * extents stays short, small enough that this costs little. */
 enum { TM_EXTENT_MAX = 1 << 20 };
 
 typedef struct tm_extent {

@@ -15,6 +15,7 @@ typedef struct sink_info {
 typedef struct sink_file {
     H5FD_t base; /* HDF5's part, first */
     tm_sink *sink;
+    /* HDF5 keeps these two apart, and asks for them: its "end of allocation" and "end of file". */
     haddr_t allocated; /* end of the addresses given out */
     haddr_t end;       /* end of the file */
     tm_vec data;       /* of tm_extent; what was written of datasets */
@@ -26,6 +27,7 @@ static void keep_error(tm_sink *sink) {
 }
 
 static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t max) {
+    /* The file is open, and may have no name. */
     (void)name;
     (void)flags;
     (void)max;
@@ -41,6 +43,7 @@ static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t
     return &file->base;
 }
 
+/* HDF5 has written all by now. A failure is told through the sink, as those of writes are. */
 static herr_t sink_close(H5FD_t *base) {
     sink_file *file = (sink_file *)base;
     if (file->sink->error == 0)
@@ -50,6 +53,7 @@ static herr_t sink_close(H5FD_t *base) {
     return 0;
 }
 
+/* What HDF5's default driver says of itself, but for handles and for readers beside the writer. */
 static herr_t sink_query(const H5FD_t *base, unsigned long *flags) {
     (void)base;
     *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
@@ -57,6 +61,7 @@ static herr_t sink_query(const H5FD_t *base, unsigned long *flags) {
     return 0;
 }
 
+/* One address space for all types of memory, so that the type counts for nothing. */
 static haddr_t sink_get_allocated(const H5FD_t *base, H5FD_mem_t type) {
     (void)type;
     return ((const sink_file *)base)->allocated;
@@ -102,6 +107,7 @@ static bool is_data(H5FD_mem_t type, const void *buffer, size_t size) {
     return type == H5FD_MEM_DRAW && !(size >= 4 && memcmp(buffer, "GCOL", 4) == 0);
 }
 
+/* Data is summed as HDF5 hands it over, and so once, without being read back. */
 static herr_t sink_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
                          size_t size, const void *buffer) {
     (void)transfer;
@@ -122,6 +128,7 @@ static herr_t sink_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
         address += (haddr_t)n;
         size -= (size_t)n;
     }
+    /* The same sum however far the loop came: what was left out counts as written, too. */
     if (address + size > file->end)
         file->end = address + size;
     return 0;
@@ -140,7 +147,9 @@ static herr_t sink_truncate(H5FD_t *base, hid_t transfer, hbool_t closing) {
 
 static const H5FD_class_t sink_class = {
     .name = "tmerge_sink",
+    /* far behind any file, and any sum of it and a size fits an off_t */
     .maxaddr = ((haddr_t)1 << 62) - 1,
+    /* A file that is given up closes with all that is still open in it. */
     .fc_degree = H5F_CLOSE_STRONG,
     .fapl_size = sizeof(sink_info),
     .open = sink_open,

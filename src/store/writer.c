@@ -1,3 +1,4 @@
+/* How a store begins and ends: the file, its format, its groups and its attributes. */
 #include "writer.h"
 
 #include <assert.h>
@@ -13,6 +14,8 @@ bool tm_store_temporary_path(const char *path, char *out, size_t size) {
 }
 
 tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err) {
+    /* The sink first: after a failure it says of every write that it was done, so HDF5 knows
+     * nothing. */
     if (writer->sink.error == ENOMEM)
         return tm_fail_memory(err);
     if (writer->sink.error != 0)
@@ -24,6 +27,7 @@ tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *wh
     return TM_OK;
 }
 
+/* Called with the HDF5 file closed: until then HDF5 needs the driver, and that the draft. */
 static void destroy(tm_store_writer *writer) {
     if (writer->driver >= 0)
         H5FDunregister(writer->driver);
@@ -33,6 +37,7 @@ static void destroy(tm_store_writer *writer) {
     free(writer);
 }
 
+/* In a state that destroy can end, before anything of it can fail. */
 static tm_store_writer *create(const char *path, const tm_store_options *options) {
     tm_store_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
@@ -52,6 +57,7 @@ static bool create_file(tm_store_writer *writer) {
     writer->sink.fd = writer->draft.fd;
     if (writer->sink.error != 0)
         return false;
+    /* Of the path HDF5 only keeps a copy: the driver writes to the descriptor. */
     writer->driver = tm_sink_driver();
     hid_t access = tm_sink_access(writer->driver, &writer->sink);
     if (writer->driver >= 0 && access >= 0)
@@ -108,6 +114,7 @@ static bool close_file(tm_store_writer *writer) {
 }
 
 tm_status tm_store_commit(tm_store_writer *writer, tm_error *err) {
+    /* HDF5 writes what it holds back, and the driver the seal, only now; then the file is whole. */
     bool done = close_file(writer);
     if (done && writer->sink.error == 0)
         writer->sink.error = tm_draft_publish(&writer->draft);

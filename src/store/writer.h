@@ -10,17 +10,22 @@
 #include "tmerge/store.h"
 
 struct tm_store_writer {
+    /* the file until it has its name */
     tm_draft draft;
     bool compress;
+    /* of a full chunk; columns with fewer rows have one of their own length */
     size_t chunk_rows;
+    /* shared with the driver: its address must not change */
     tm_sink sink;
     hid_t driver; /* owned; of the file */
     hid_t file;
 
     /* the open column */
     hid_t column;
+    /* that it will have, by its caller's word */
     size_t n_rows;
     size_t next_row; /* the first of the next chunk */
+    /* chunk_rows 0: it has no rows */
     tm_chunk_shape shape;
 
     /* for rows that are packed here */

@@ -12,6 +12,8 @@ static hid_t column_layout(const tm_store_writer *writer) {
     hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
     hsize_t chunk = writer->shape.chunk_rows;
     const unsigned level[] = {TM_STORE_ZSTD_LEVEL};
+    /* No times of day, so that equal stores are equal to the byte; no fill values, for every row is
+     * written. */
     bool done = layout >= 0 && H5Pset_obj_track_times(layout, false) >= 0 &&
                 H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER) >= 0 &&
                 (chunk == 0 || H5Pset_chunk(layout, 1, &chunk) >= 0);
@@ -24,6 +26,7 @@ static hid_t column_layout(const tm_store_writer *writer) {
     return H5I_INVALID_HID;
 }
 
+/* Words are the names of an enumeration, so that any HDF5 program shows them beside the numbers. */
 static hid_t column_type(const tm_record_column *column) {
     if (!column->words)
         return H5Tcopy(tm_h5_element(column->element));
@@ -67,12 +70,16 @@ tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
     return tm_store_done(writer, done, "make a dataset", err);
 }
 
+/* Chunks come packed from all processes, and HDF5 puts them into the file as they are: its own
+ * pipeline would pack them one after another on this process. */
 tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t size,
                              tm_error *err) {
     hsize_t at = writer->next_row;
     if (at >= writer->n_rows)
         return tm_fail(err, TM_ERR_FAULT, writer->draft.path, -1, "a column got too many chunks");
+    /* Behind the last row with the last chunk, whose end is zeros. */
     writer->next_row += writer->shape.chunk_rows;
+    /* 0: no filter of the layout was left out in packing */
     bool done = H5Dwrite_chunk(writer->column, H5P_DEFAULT, 0, &at, size, packed) >= 0;
     return tm_store_done(writer, done, "write a chunk", err);
 }
@@ -102,6 +109,7 @@ tm_status tm_store_put_rows(tm_store_writer *writer, const void *rows, size_t n,
     const char *from = rows;
     size_t element = writer->shape.element_bytes;
     while (n > 0) {
+        /* Rows behind the last chunk that was written, the pending ones among them. */
         size_t left = writer->n_rows - writer->next_row;
         size_t room = writer->shape.chunk_rows - writer->n_pending;
         if (writer->next_row >= writer->n_rows || writer->n_pending == left)

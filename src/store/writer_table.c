@@ -16,6 +16,8 @@ typedef struct record {
     char *rows; /* owned; [n_rows] records */
 } record;
 
+/* A text column is as wide as its longest text: texts of variable length would lie in a heap of
+ * HDF5 instead of in their rows. */
 static size_t cell_size(const tm_table *table, int column) {
     size_t longest = 1; /* HDF5 has no text of size 0 */
     switch (table->def->columns[column].type) {
@@ -47,6 +49,7 @@ static hid_t cell_type(tm_type type, size_t size) {
     return type == TM_TEXT ? text_type(size) : H5Tcopy(tm_h5_cell(type));
 }
 
+/* Sets all bytes of the cell, so that equal tables are equal to the byte. */
 static void put_cell(const tm_cell *cell, tm_type type, size_t size, char *out) {
     int64_t number = cell->null ? TM_NULL_INT : cell->value.i;
     double real = cell->null ? (double)NAN : cell->value.r;
@@ -67,6 +70,7 @@ static void put_cell(const tm_cell *cell, tm_type type, size_t size, char *out) 
     }
 }
 
+/* Memory and file have the same type, so that HDF5 converts nothing. */
 static bool make_type(const tm_table_def *def, record *made) {
     made->type = H5Tcreate(H5T_COMPOUND, made->at[def->n_columns]);
     bool done = made->type >= 0;
@@ -83,6 +87,8 @@ static bool make_rows(const tm_table *table, record *made) {
     size_t size = made->at[n];
     if (table->n_rows > (SIZE_MAX - 1) / size)
         return false;
+    /* One byte more, for NULL is to mean that memory is out, also where there is nothing to
+     * hold. */
     made->rows = malloc(table->n_rows * size + 1);
     for (size_t row = 0; made->rows && row < table->n_rows; row++) {
         const tm_cell *cells = tm_table_row(table, row);
@@ -93,6 +99,7 @@ static bool make_rows(const tm_table *table, record *made) {
     return made->rows != NULL;
 }
 
+/* Cells stand without padding: every byte of a record belongs to one. */
 static bool make_record(const tm_table *table, record *made) {
     int n = table->def->n_columns;
     made->at = calloc((size_t)n + 1, sizeof *made->at);
@@ -141,6 +148,8 @@ static bool need_groups(hid_t file, const char *group_path) {
     return done;
 }
 
+/* In one piece and not compressed: tables are small, and any HDF5 program reads them without the
+ * plugin. */
 static bool put_dataset(hid_t file, const char *path, const tm_table *table, const record *made) {
     hsize_t rows = table->n_rows;
     hid_t dataset = H5I_INVALID_HID, space = H5Screate_simple(1, &rows, NULL);
