@@ -93,6 +93,7 @@ const tm_table_def tm_diff_operator_def = {
     .top = -1,
 };
 
+/* As many operators as a store keeps: with so many rows, others may have run, too. */
 enum { OPERATORS_LISTED = 1000, NONE = -1 };
 
 /* Which columns of which table are compared. */
@@ -103,8 +104,11 @@ typedef struct source {
 /* A name and its row in A and B, or NONE. */
 typedef struct pair {
     const char *name;
+    /* in the table of each side, NONE where it is not in it */
     ptrdiff_t row[2];
+    /* for each rank and step: on the device, and on the host of operators alone */
     int64_t ns[2], host_ns[2];
+    /* for each rank and step */
     double calls[2];
     int64_t host_spread_ns; /* by which ranks differ on the host in a step */
 } pair;
@@ -115,6 +119,7 @@ typedef struct noises {
     bool judges;
 } noises;
 
+/* A's row before B's, which has NONE in A. */
 static int by_name(const void *a, const void *b) {
     const pair *x = a, *y = b;
     int order = strcmp(x->name, y->name);
@@ -125,6 +130,7 @@ static int64_t change_of(const int64_t ns[2]) {
     return ns[1] - ns[0];
 }
 
+/* The largest change first, be it up or down; the name makes the order of equal ones one. */
 static int by_change(const void *a, const void *b) {
     const pair *x = a, *y = b;
     int order = tm_order_i64(llabs(change_of(y->ns)), llabs(change_of(x->ns)));
@@ -169,10 +175,12 @@ static int64_t number(const tm_table *table, ptrdiff_t row, const char *column) 
     return cell->null ? 0 : cell->value.i;
 }
 
+/* Of a sum over all ranks and steps, what is for one rank and step. */
 static int64_t a_step(int64_t sum, double steps) {
     return llround((double)sum / steps);
 }
 
+/* Times and calls of both sides for each rank and step, so that jobs of other sizes compare. */
 static void measure(const tm_diff *diff, const source *s, pair *p) {
     for (int side = 0; side < 2; side++) {
         const tm_table *from = tm_tables_find(diff->tables[side], s->table);
@@ -185,6 +193,8 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
         if (!s->host_column)
             continue;
         p->host_ns[side] = a_step(number(from, row, s->host_column), steps);
+        /* Sums of a rank over its steps, unlike the others, which are over all ranks: so by the
+         * steps of one. */
         int64_t range = number(from, row, "host_max_ns") - number(from, row, "host_min_ns");
         double ranks = fmax(1.0, (double)diff->roles[side].n);
         int64_t spread = a_step(range, steps / ranks);
@@ -192,6 +202,9 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
     }
 }
 
+/* Of n kernels that vary independently the variances add up, so a kernel with a share of the time
+ * has the root of that share of the noise. Communication waits for whatever is late, and varies
+ * together. */
 static double device_noise(const noises *n, const pair *p, bool communicates) {
     if (communicates)
         return tm_sample_noise(&n->comm[0], &n->comm[1]);
@@ -202,15 +215,19 @@ static double device_noise(const noises *n, const pair *p, bool communicates) {
     return sqrt(fmin(1.0, share)) * tm_sample_noise(&n->compute[0], &n->compute[1]);
 }
 
+/* No table has operators by step, so nothing tells what varies from step to step: a tenth is taken,
+ * or what ranks differ by. */
 static double host_noise(const pair *p) {
     double larger = (double)(p->host_ns[0] > p->host_ns[1] ? p->host_ns[0] : p->host_ns[1]);
     return fmax(0.1 * larger, (double)p->host_spread_ns);
 }
 
+/* Operators that launch nothing are judged by their time on the host. */
 static bool on_device(const pair *p) {
     return p->ns[0] != 0 || p->ns[1] != 0;
 }
 
+/* By time first, then by calls: these are counted, and need no steps to be judged by. */
 static const char *judge(const pair *p, bool judges, double noise, bool both_whole) {
     double calls = p->calls[1] - p->calls[0];
     int64_t change = change_of(on_device(p) ? p->ns : p->host_ns);
@@ -227,6 +244,7 @@ static const char *judge(const pair *p, bool judges, double noise, bool both_who
 }
 
 static bool is_communication(const tm_diff *diff, const source *s, const pair *p) {
+    /* Any side that has it; what a name stands for is the same on both. */
     int side = p->row[0] == NONE;
     const tm_table *from = tm_tables_find(diff->tables[side], s->table);
     if (tm_table_column(from->def, "communication") >= 0)
@@ -258,6 +276,7 @@ static void set_numbers(const pair *p, tm_cell *row) {
     tm_cell_set_ratio(&row[K_PCT], 100, change_of(p->ns), p->ns[0]);
 }
 
+/* The row of a name; kernels and operators differ in the columns behind the shared ones. */
 static tm_status add_pair(const tm_diff *diff, const source *s, const pair *p, const noises *n,
                           tm_table *out) {
     tm_cell *row = tm_table_add_row(out);
@@ -281,6 +300,7 @@ static tm_status add_pair(const tm_diff *diff, const source *s, const pair *p, c
                              judge(p, n->judges, noise, lists_all(diff, s, p)), NULL);
 }
 
+/* From the steps of the whole job: no table has kernels by step. */
 static tm_status find_noises(const tm_diff *diff, noises *out, tm_error *err) {
     const tm_sample_ranks all = {NULL, 0};
     for (int side = 0; side < 2; side++) {
@@ -303,6 +323,7 @@ static tm_status compare(const tm_diff *diff, const source *s, tm_table *out, tm
     for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
         measure(diff, s, &p[i]);
     if (status == TM_OK && pairs.n > 1)
+        /* Changes are known only now; before, rows were in the order of names to be joined. */
         qsort(p, pairs.n, pairs.size, by_change);
     for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
         status = add_pair(diff, s, &p[i], &n, out);

@@ -1,3 +1,4 @@
+/* What differs between two jobs: compares their tables, and says in sentences what came of it. */
 #include "tmerge/diff.h"
 
 #include <inttypes.h>
@@ -104,6 +105,7 @@ static tm_status add_remark(tm_table *out, const char *text, tm_error *err) {
     return tm_table_set_text(out, &row[1], text, err);
 }
 
+/* By place, not by number: two runs rarely record steps of the same numbers. */
 static tm_status add_steps(const tm_diff *diff, tm_table *out, tm_error *err) {
     tm_vec steps[2] = {TM_VEC(tm_step_mean), TM_VEC(tm_step_mean)};
     tm_status status = TM_OK;
@@ -138,6 +140,7 @@ static void list_formats(const tm_tables *tables, char *out, size_t size) {
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const tm_cell *format = tm_table_cell(ranks, i, "format");
         size_t used = strlen(out);
+        /* No format's name is a part of another's. */
         if (!format->null && !strstr(out, format->value.text))
             snprintf(out + used, size - used, "%s%s", used ? "," : "", format->value.text);
     }
@@ -145,6 +148,7 @@ static void list_formats(const tm_tables *tables, char *out, size_t size) {
 
 static void copy_cell(const tm_table *from, const char *column, tm_cell *to) {
     if (from->n_rows > 0)
+        /* A number, whose cell may be copied; texts belong to their table. */
         *to = *tm_table_cell(from, 0, column);
 }
 
@@ -154,11 +158,13 @@ static tm_status set_straggler(const tm_tables *tables, tm_table *out, tm_cell *
     const tm_cell *verdict = job->n_rows > 0 ? tm_table_cell(job, 0, "verdict") : NULL;
     if (!verdict || verdict->null)
         return TM_OK;
+    /* Of other verdicts the rank is only the one of most cost, and is not to be compared. */
     if (strcmp(verdict->value.text, "persistent") == 0)
         copy_cell(job, "rank", &row[S_STRAGGLER_RANK]);
     return tm_table_set_text(out, &row[S_STRAGGLER], verdict->value.text, err);
 }
 
+/* Before the roles of both are made comparable: the row shows how many each job has. */
 static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_table *out,
                           tm_error *err) {
     const tm_tables *tables = diff->tables[side];
@@ -197,6 +203,8 @@ static bool is_same(const tm_tables *out) {
     return true;
 }
 
+/* Reads the rows that are there by now, so that the sentence says no other numbers than the
+ * tables. */
 static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
     const tm_table *job = &out->tables[JOB], *sides = &out->tables[SIDE];
     const tm_cell *a = tm_table_cell(sides, 0, "step_ns"), *b = tm_table_cell(sides, 1, "step_ns");
@@ -229,6 +237,7 @@ static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
                  from, to, around);
 }
 
+/* A number of a side, 0 for null; words_of: a text, "" for null. */
 static int64_t whole(const tm_table *sides, int side, int column) {
     const tm_cell *cell = &tm_table_row(sides, (size_t)side)[column];
     return cell->null ? 0 : cell->value.i;
@@ -239,6 +248,7 @@ static const char *words_of(const tm_table *sides, int side, int column) {
     return cell->null ? "" : cell->value.text;
 }
 
+/* What makes numbers of A and B compare badly, in size here and in kind below. */
 static tm_status remark_sizes(const tm_table *sides, tm_table *out, tm_error *err) {
     char text[SENTENCE_MAX];
     int64_t ranks[2], steps[2], roles[2];
@@ -280,6 +290,7 @@ static tm_status remark_kinds(const tm_table *sides, tm_table *out, tm_error *er
     for (int side = 0; side < 2; side++) {
         const tm_cell *here = &tm_table_row(sides, (size_t)side)[S_STRAGGLER_RANK];
         const tm_cell *there = &tm_table_row(sides, (size_t)!side)[S_STRAGGLER_RANK];
+        /* A straggler that both have did not come or go with the change. */
         if (here->null || (!there->null && there->value.i == here->value.i))
             continue;
         snprintf(text, sizeof text, "Rank %" PRId64 " makes the other ranks wait in %s, not in %s",
@@ -289,6 +300,7 @@ static tm_status remark_kinds(const tm_table *sides, tm_table *out, tm_error *er
     return TM_OK;
 }
 
+/* The verdict is the first row. */
 static tm_status add_remarks(tm_tables *out, tm_error *err) {
     char text[SENTENCE_MAX];
     say_verdict(out, text);
@@ -297,6 +309,7 @@ static tm_status add_remarks(tm_tables *out, tm_error *err) {
     return remark_kinds(&out->tables[SIDE], &out->tables[REMARK], err);
 }
 
+/* A job without steps counts as one, so that what is divided by it stays as it is. */
 static double count_steps(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, "overview.rank");
     int64_t steps = 0;
@@ -305,9 +318,11 @@ static double count_steps(const tm_tables *tables) {
     return steps > 0 ? (double)steps : 1.0;
 }
 
+/* Sides and figures before remarks, whose sentences read them. */
 static tm_status fill(tm_diff *diff, const tm_diff_side sides[2], tm_tables *out, tm_error *err) {
     for (int side = 0; side < 2; side++)
         TM_TRY(add_side(diff, side, sides[side].store, &out->tables[SIDE], err));
+    /* Roles are compared by number, which means something only where there are as many. */
     for (int side = 0; side < 2 && diff->roles[0].n_roles != diff->roles[1].n_roles; side++)
         tm_roles_unite(&diff->roles[side]);
     TM_TRY(tm_diff_figures(diff, &out->tables[JOB], err));

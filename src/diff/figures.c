@@ -73,6 +73,7 @@ typedef struct figure {
     bool of_ranks; /* also in diff.rank */
 } figure;
 
+/* In the order in which they are shown; the first is the step time, which the verdict is about. */
 static const figure figures[] = {
     {"overview.step", "step_ns", BY_STEP, true},
     {"overview.step", "kernel_ns", BY_STEP, false},
@@ -118,6 +119,7 @@ static const figure figures[] = {
 enum { N_FIGURES = sizeof figures / sizeof *figures };
 
 bool tm_diff_reads(const char *table) {
+    /* What roles, sides and diff.operator look at besides. */
     static const char *const others[] = {"job.rank", "overview.rank", "overlap.kind",
                                          "operators.op", "stragglers.job"};
     for (size_t i = 0; i < N_FIGURES; i++)
@@ -133,6 +135,7 @@ double tm_diff_pct(double a, double b) {
     return 100.0 * (b - a) / fabs(a);
 }
 
+/* Peaks are of GPUs: what the host took may be recorded, too. */
 static bool is_of_cpu(const tm_table *table, size_t row) {
     const tm_cell *device = tm_table_cell(table, row, "device");
     return !device->null && strncmp(device->value.text, "cpu", 3) == 0;
@@ -159,6 +162,7 @@ static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
     return found;
 }
 
+/* In this order: what one side lacks cannot change, and what is equal needs no steps to be so. */
 static const char *judge(const tm_sample s[2], bool by_step, double noise) {
     double change = s[1].middle - s[0].middle;
     if (s[0].n == 0 || s[1].n == 0)
@@ -167,12 +171,14 @@ static const char *judge(const tm_sample s[2], bool by_step, double noise) {
         return TM_DIFF_SAME;
     if (by_step && !tm_sample_judges(&s[0], &s[1]))
         return TM_DIFF_FEW;
+    /* Without steps nothing tells what a figure varies by: a fixed share stands for it. */
     double pct = fabs(tm_diff_pct(s[0].middle, s[1].middle));
     if (by_step ? fabs(change) <= noise : pct < TM_DIFF_LEAST_PCT)
         return TM_DIFF_UNCLEAR;
     return change > 0.0 ? "higher" : "lower";
 }
 
+/* The row of one figure from its samples; its name is that of the column where it is defined. */
 static tm_status set_figure(tm_table *out, tm_cell *cells, const figure *f, const char *unit,
                             const tm_sample s[2]) {
     char name[64] = "";
@@ -197,6 +203,7 @@ static tm_status set_figure(tm_table *out, tm_cell *cells, const figure *f, cons
     return tm_table_set_text(out, &cells[F_VERDICT], judge(s, by_step, noise), NULL);
 }
 
+/* Both sides of a figure, over the ranks of a role, or over all where it is NULL. */
 static tm_status sample_both(const tm_diff *diff, const figure *f, const int *role,
                              tm_sample out[2], tm_error *err) {
     for (int side = 0; side < 2; side++) {
@@ -209,6 +216,7 @@ static tm_status sample_both(const tm_diff *diff, const figure *f, const int *ro
     return TM_OK;
 }
 
+/* Of A's definition, which is B's: tables are made by this program, whatever wrote the stores. */
 static const char *unit_of(const tm_diff *diff, const figure *f) {
     return tm_column_of(tm_tables_find(diff->tables[0], f->table)->def, f->column)->unit;
 }
@@ -236,6 +244,7 @@ static tm_status set_role(const tm_diff *diff, int role, tm_table *out, tm_cell 
 }
 
 tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) {
+    /* Both sides have as many roles by now. */
     for (int role = 0; role < diff->roles[0].n_roles; role++)
         for (size_t i = 0; i < N_FIGURES; i++) {
             tm_sample s[2];

@@ -30,11 +30,13 @@ static const char *kind_of(const tm_table *kinds, size_t row) {
     return kind->null ? "" : kind->value.text;
 }
 
+/* Rounded, for a recording may begin or end inside a step; without steps the whole is compared. */
 static int64_t count_a_step(const tm_table *kinds, const habit *h, size_t i) {
     int64_t count = tm_table_cell(kinds, h->first + i, "count")->value.i;
     return h->steps > 0 ? tm_round_ratio(count, h->steps) : count;
 }
 
+/* Kinds of both are in one order: the rows' second key. */
 static bool same_habit(const tm_table *kinds, const habit *a, const habit *b) {
     bool same = a->n == b->n;
     for (size_t i = 0; i < a->n && same; i++)
@@ -43,7 +45,8 @@ static bool same_habit(const tm_table *kinds, const habit *a, const habit *b) {
     return same;
 }
 
-/* A rank has the role of the first rank with the same habits. */
+/* A rank has the role of the first rank with the same habits, and `first` [n_roles] holds that rank
+ * of each role: jobs have few roles, so all are tried. */
 static void number_roles(tm_roles *roles, const habit *habits, const tm_table *kinds,
                          size_t *first) {
     for (size_t i = 0; i < roles->n; i++) {
@@ -56,6 +59,7 @@ static void number_roles(tm_roles *roles, const habit *habits, const tm_table *k
     }
 }
 
+/* All three tables ascend in rank, so that each is gone through once. */
 tm_status tm_roles_find(const tm_tables *tables, tm_roles *out, tm_error *err) {
     const tm_table *job = tm_tables_find(tables, "job.rank");
     const tm_table *steps = tm_tables_find(tables, "overview.rank");
@@ -122,6 +126,7 @@ void tm_roles_list(const tm_roles *roles, int role, char *out, size_t size) {
         if (last > i)
             length += snprintf(part + length, sizeof part - (size_t)length, "-%" PRId64,
                                roles->ranks[last].rank);
+        /* Behind each part there is still room to say that there are more. */
         if (used + (size_t)length + sizeof ",..." > size) {
             snprintf(out + used, size - used, ",...");
             return;

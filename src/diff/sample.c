@@ -22,6 +22,8 @@ static bool is_partial(const tm_table *steps, int64_t rank, int64_t step) {
     return !partial->null && partial->value.i;
 }
 
+/* A value for each row that counts, ascending in step. A table by step alone has no rank: none of
+ * its rows is left out for being partial. */
 static bool gather(const tm_tables *tables, const tm_table *from, const char *column,
                    tm_sample_ranks ranks, tm_vec *out) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
@@ -43,7 +45,8 @@ static bool gather(const tm_tables *tables, const tm_table *from, const char *co
     return true;
 }
 
-/* Values of one step become their mean, in place. */
+/* Values of one step become their mean, in place: first, that is, over ranks, so that each step
+ * counts once in the median, however many ranks recorded it. */
 static void average(tm_vec *values) {
     value *v = values->data;
     size_t n_steps = 0;
