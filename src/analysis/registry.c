@@ -1,3 +1,5 @@
+/* Runs every analysis, in the order of analyses.def: on a rank, on what a process matched, on rows
+ * brought together, on the job. */
 #include "analysis/analyses.h"
 
 #include "analysis/shared/busy.h"
@@ -46,6 +48,7 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm
     tm_call_kinds call_kinds;
     tm_rank_view view = {timeline, names, &busy, &operators, &host, &call_kinds};
     tm_status status = tm_busy_compute(timeline, &busy, err);
+    /* Also after a failure, for all are freed below. */
     if (!tm_call_kinds_init(&call_kinds, names) && status == TM_OK)
         status = tm_fail_memory(err);
     if (status == TM_OK)
@@ -68,6 +71,8 @@ tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *ou
     return TM_OK;
 }
 
+/* Sorted, the rows of one key stand together. Merged they are in the tables that are shown, and go
+ * no further: there may be ranks x names of them. */
 tm_status tm_analyse_merged(const tm_names *names, tm_tables *tables, tm_error *err) {
     for (size_t t = 0; t < tables->n_tables; t++)
         if (tables->tables[t].def->n_merged > 0)
@@ -81,6 +86,8 @@ tm_status tm_analyse_merged(const tm_names *names, tm_tables *tables, tm_error *
     return TM_OK;
 }
 
+/* Job parts look rows up by halving and go through tables side by side; what they add they keep in
+ * order themselves. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) {
     for (size_t t = 0; t < out->n_tables; t++)
         tm_table_sort(&out->tables[t]);

@@ -111,7 +111,8 @@ static const tm_table_def check_def = {
     .top = -1,
 };
 
-/* What each process matched; the job's row is their sum. */
+/* What each process matched. The job's row is made of sums and largest values, so that the rows
+ * need no keys and no order. */
 static const tm_table_def part_def = {
     .name = "clock.part",
     .doc = "A row for each process: its part of clock.check.",
@@ -127,6 +128,8 @@ static const tm_table_def *const defs[] = {&rank_def, &check_def, &part_def};
 static const char *const method_words[] = {
     [TM_CLOCK_AS_RECORDED] = "wall", [TM_CLOCK_FITTED] = "fit", [TM_CLOCK_UNKNOWN] = "none"};
 
+/* What does not exist stays null: residuals without matched ends, a setting that did not happen, an
+ * offset of a clock that cannot be compared. */
 static void set_clock(tm_cell *row, const tm_rank_clock *clock) {
     tm_cell_set_int(&row[R_DOMAIN], clock->domain);
     if (clock->step_ns != 0)
@@ -162,10 +165,13 @@ static tm_status clock_rank(const tm_rank_view *view, tm_tables *out, tm_error *
                              method_words[timeline->clock.way], err);
 }
 
+/* The records are on the aligned clock by now; how it was before was counted when they were
+ * aligned. */
 static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_comm_record *records = own->records.data;
     const tm_instance *instances = own->instances.data;
     const tm_left_out *left_out = own->left_out.data;
+    /* by tm_instance_state */
     int64_t states[3] = {0}, violations = 0, worst = 0, unmatched = 0;
     for (size_t i = 0; i < own->left_out.n; i++)
         unmatched += left_out[i].count;
@@ -195,6 +201,8 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
+/* By the order of the columns: counts, then leads. Where clocks are not compared the violations are
+ * null. */
 static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job *job,
                            tm_error *err) {
     int64_t sums[N_CHECK_COLUMNS] = {0};
@@ -216,6 +224,7 @@ static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job 
     return tm_table_set_text(check, &row[C_ALIGN], job->align, err);
 }
 
+/* Both tables have a row for each rank, ascending; hosts are named on the job alone. */
 static tm_status clock_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, rank_def.name);
     const tm_table *ranks = tm_tables_find(out, "job.rank");

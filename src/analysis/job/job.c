@@ -109,12 +109,14 @@ static const tm_table_def left_out_def = {
 
 static const tm_table_def *const defs[] = {&job_def, &rank_def, &tm_remark_table, &left_out_def};
 
+/* Null for an empty name, which nobody told. */
 static tm_status set_name(tm_table *table, tm_cell *cell, const tm_names *names, uint32_t id,
                           tm_error *err) {
     tm_text text = tm_names_text(names, id);
     return text.size ? tm_table_set_bytes(table, cell, text.bytes, text.size, err) : TM_OK;
 }
 
+/* A rank may have several traces, one behind another in time. */
 static tm_status set_source(const tm_rank_view *view, tm_table *table, tm_cell *row,
                             tm_error *err) {
     const tm_timeline *timeline = view->timeline;
@@ -143,6 +145,7 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
         tm_cell_set_int(&row[DEVICE], timeline->device);
     tm_cell_set_int(&row[EVENTS], (int64_t)timeline->n_events);
     if (tm_timeline_range(timeline, &begin, &end)) {
+        /* The end is not aligned by itself: durations are as recorded, whatever a clock's drift. */
         int64_t aligned = tm_rank_clock_true(&timeline->clock, begin);
         tm_cell_set_int(&row[BEGIN], aligned);
         tm_cell_set_int(&row[END], aligned + (end - begin));
@@ -157,6 +160,7 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     return tm_remark_rows(view, out, err);
 }
 
+/* On the job, since the rule goes by the device numbers of consecutive ranks. */
 static tm_status name_hosts(tm_table *ranks, tm_error *err) {
     tm_host_rule rule = {.rank = -2, .host = -1};
     for (size_t i = 0; i < ranks->n_rows; i++) {
@@ -203,8 +207,12 @@ static int64_t count_different(const tm_table *table, const char *column) {
     return n;
 }
 
+/* After the ranks' rows are here, for hosts without a name are told by consecutive ranks, and other
+ * analyses read the hosts from job.rank: so this one comes first in analyses.def. */
 static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *ranks = tm_tables_find(out, rank_def.name);
+    /* Of `overlap` and `clock`, whose job parts come later: these tables are filled before any
+     * runs. */
     const tm_table *steps = tm_tables_find(out, "overlap.step");
     TM_TRY(name_hosts(ranks, err));
     tm_cell *row = tm_table_add_row(tm_tables_find(out, job_def.name));
@@ -229,6 +237,7 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     int64_t collectives = 0;
     for (size_t i = 0; i < matched->n_rows; i++)
         collectives += tm_table_cell(matched, i, "collectives")->value.i;
+    /* Without a row matching did not run: 0 would say that there are no collectives. */
     if (matched->n_rows > 0)
         tm_cell_set_int(&row[J_COLLECTIVES], collectives);
     if (begin <= end) {

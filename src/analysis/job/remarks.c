@@ -40,6 +40,7 @@ static const char *class_word(tm_remark remark) {
     }
 }
 
+/* A row for each count that is not 0 and is to be told; no source: of traces that were left out. */
 static tm_status add_rows(const tm_rank_view *view, uint32_t source, const int64_t *counts,
                           tm_table *table, tm_error *err) {
     for (int c = 0; c < TM_N_COUNTS; c++) {
@@ -62,6 +63,8 @@ static tm_status add_rows(const tm_rank_view *view, uint32_t source, const int64
     return TM_OK;
 }
 
+/* What is left of the rank's counts without those of its traces was counted in traces that were
+ * left out. */
 tm_status tm_remark_rows(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, tm_remark_table.name);

@@ -1,5 +1,6 @@
 #include "busy.h"
 
+/* All sets by number, to be opened and freed in a loop; NULL behind the last. */
 static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     tm_intervals *sets[] = {
         &busy->compute,      &busy->communication, &busy->memory,
@@ -9,6 +10,7 @@ static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
 }
 
+/* P, C and M by the roles of events, all streams and devices together; and the window. */
 static bool collect(const tm_timeline *timeline, tm_busy *out) {
     tm_intervals *by_role[] = {
         [TM_ROLE_NONE] = NULL,
@@ -25,6 +27,7 @@ static bool collect(const tm_timeline *timeline, tm_busy *out) {
         if (!tm_intervals_add(set, begin, begin + timeline->duration_ns[row]))
             return false;
     }
+    /* Span by span: between two nothing was recorded, and the GPU is not idle for that. */
     for (size_t i = 0; i < timeline->n_spans; i++)
         if (timeline->spans[i].n_gpu_events > 0 &&
             !tm_intervals_add(&out->window, timeline->spans[i].gpu_begin_ns,
@@ -43,6 +46,7 @@ static bool collect_waits(const tm_timeline *timeline, tm_intervals *wait, tm_in
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     size_t n = timeline->answers ? timeline->n_attrs[TM_ATTR_COLLECTIVE] : 0;
     for (size_t i = 0; i < n; i++) {
+        /* below 0: its operation has no wait, and the kernel is neither waiting nor transfer */
         int64_t waited = timeline->answers[i].wait_ns;
         if (waited < 0)
             continue;
@@ -58,6 +62,7 @@ static bool collect_waits(const tm_timeline *timeline, tm_intervals *wait, tm_in
     return true;
 }
 
+/* A moment in which one kernel waits and another transfers is the transfer's. */
 static bool split_exposed(const tm_timeline *timeline, tm_busy *out) {
     tm_intervals wait = TM_INTERVALS(), transfer = TM_INTERVALS(), shown = TM_INTERVALS();
     bool ok = collect_waits(timeline, &wait, &transfer, &out->any_wait) &&
@@ -125,6 +130,7 @@ int64_t tm_step_window(const tm_timeline *timeline, const tm_step *step) {
 
 tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step) {
     int64_t begin = step->begin_ns, end = step->end_ns;
+    /* No window either: a rank without GPU events is in no mean over ranks. */
     if (!busy->any)
         return (tm_busy_times){0};
     tm_busy_times t = {

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that begins with `start` and holds `part` behind it means `word`; the first row counts. */
+/* A name that begins with `start` and holds `part` behind it is of `kind`; the first row counts: so
+ * a loader's next batch, which alone is waiting, stands before its other spans. "cu" begins the
+ * calls of the driver and those of the runtime, cuda... */
 typedef struct rule {
     const char *start;
     size_t size; /* of start */
@@ -79,6 +81,7 @@ tm_call_kind tm_call_kind_of(tm_text name) {
 bool tm_call_kinds_init(tm_call_kinds *call_kinds, const tm_names *names) {
     size_t n = tm_names_count(names);
     *call_kinds = (tm_call_kinds){.names = names, .known = calloc(n, 2)};
+    /* One block holds both. */
     call_kinds->tensor = call_kinds->known ? call_kinds->known + n : NULL;
     return call_kinds->known != NULL;
 }

@@ -51,6 +51,7 @@ static void cover(walk *w, int64_t begin_ns, int64_t end_ns) {
     top->covered_ns = end_ns;
 }
 
+/* A call that outlasts those around it does not lie in them: they are left before it is placed. */
 static bool enter(walk *w, uint32_t row) {
     int64_t begin = w->timeline->begin_ns[row], end = begin + w->timeline->duration_ns[row];
     leave_crossed(w, end);
@@ -62,6 +63,8 @@ static bool enter(walk *w, uint32_t row) {
     return tm_vec_append(&w->calls, &call, 1) && tm_vec_append(&w->open, &opened, 1);
 }
 
+/* A thread's rows are in order of begin, the longer first: what may hold an event is open when it
+ * comes. */
 static bool walk_thread(walk *w, const tm_track *track, tm_call_class *is_call, void *context) {
     const tm_timeline *timeline = w->timeline;
     w->open.n = 0;

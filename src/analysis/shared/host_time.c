@@ -19,6 +19,7 @@ static tm_intervals *set_of(tm_host_time *out, tm_call_kinds *call_kinds,
     if (category != TM_CAT_CPU_OP && category != TM_CAT_USER_ANNOTATION)
         return NULL;
     switch (tm_call_kinds_of(call_kinds, timeline, row)) {
+    /* It holds everything else, and is no work of its own. */
     case TM_CALL_KIND_STEP:
         return NULL;
     case TM_CALL_KIND_INPUT:

@@ -99,6 +99,7 @@ static bool add_next(rest *r, tm_vec *out) {
 bool tm_kernel_key(tm_text name, tm_vec *out) {
     rest r = {name.bytes, name.bytes + name.size};
     out->n = 0;
+    /* The type before the name, which templates alone have: of kernels it is always void. */
     if (begins(r, "void "))
         r.at += 5;
     r.end = parameters(r);

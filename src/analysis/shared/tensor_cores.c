@@ -117,6 +117,7 @@ static bool has_any(const char *name, const char *const *words, size_t n) {
         *first = (uint8_t)(w + 1);
     }
     for (; *name; name++)
+        /* The second byte is compared before the word: every word has two. */
         for (uint8_t w = by_byte.first[(unsigned char)*name]; w > 0; w = by_byte.next[w - 1])
             if (words[w - 1][1] == name[1] &&
                 strncmp(name, words[w - 1], strlen(words[w - 1])) == 0)
