@@ -20,7 +20,8 @@ typedef struct state {
     tm_vec edges; /* of edge */
 } state;
 
-/* The part of [begin, end) that lies in the given time. */
+/* The part of [begin, end) that lies in the given time. Most lie whole in the interval that was met
+ * last or in the next; for the others the place is looked for from the front. */
 static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     const tm_interval *v = s->within->data;
     for (size_t i = s->last; i < s->within->n && i < s->last + 2; i++)
@@ -37,6 +38,7 @@ static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
 /* Appends an edge, behind which few of the same stream may stand already: kernels that begin before
  * the one before them has ended. */
 static bool add_edge(tm_vec *edges, int64_t time_ns, int64_t millionths) {
+    /* Only so far: sort_edges mends the rest. */
     enum { NEAR = 4 };
     if (!tm_vec_push(edges))
         return false;
@@ -57,6 +59,8 @@ static bool add_edges(state *s, const tm_kernel_attr *kernel) {
     return add_edge(&s->edges, begin, millionths) && add_edge(&s->edges, end, -millionths);
 }
 
+/* Each figure is of the kernels that have it: a trace may tell occupancy and no blocks, or
+ * neither. */
 static bool add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr *kernel,
                        tm_gpu_use *out) {
     const tm_timeline *timeline = s->timeline;
@@ -69,6 +73,7 @@ static bool add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr
         out->occupied_ns = tm_sum(out->occupied_ns, time_ns);
         out->occupancy += (double)kernel->occupancy_pct * (double)time_ns;
     }
+    /* Communication uses no tensor cores, and would only make the share small. */
     if (timeline->role[kernel->event] == TM_ROLE_COMPUTE) {
         out->compute_ns = tm_sum(out->compute_ns, time_ns);
         if (tm_call_kinds_tensor(call_kinds, timeline->name[kernel->event]))
@@ -80,6 +85,7 @@ static bool add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr
     return add_edges(s, kernel);
 }
 
+/* Runs [low, middle) and [middle, high) become one in the same place of `to`. */
 static void merge(const edge *from, edge *to, size_t low, size_t middle, size_t high) {
     size_t i = low, k = middle;
     for (size_t at = low; at < high; at++)
@@ -104,6 +110,7 @@ static bool sort_edges(tm_vec *edges) {
         while (low < n) {
             size_t middle = run_end(from, low, n);
             size_t high = middle < n ? run_end(from, middle, n) : n;
+            /* One pair of runs made up all of it: this pass leaves one. */
             sorted = low == 0 && high == n;
             merge(from, spare, low, middle, high);
             low = high;
@@ -114,10 +121,13 @@ static bool sort_edges(tm_vec *edges) {
     return sorted;
 }
 
+/* Between two edges the same kernels run; those of one time, in whatever order, are added up
+ * before. */
 static double fill_of(state *s) {
     const edge *edges = s->edges.data;
     int64_t running = 0;
     double sum = 0;
+    /* Behind the last edge nothing runs. */
     for (size_t i = 0; i + 1 < s->edges.n; i++) {
         running += edges[i].millionths;
         if (running == 0 || edges[i].time_ns == edges[i + 1].time_ns)

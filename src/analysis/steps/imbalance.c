@@ -90,6 +90,7 @@ static double gini_of(int64_t *sorted, size_t n, double sum) {
     return weighted / ((double)n * sum);
 }
 
+/* Deviation and Gini are null where nobody computes: both are shares of the mean. */
 static void set_spread(tm_cell *cells, const load *loads, size_t n, int64_t sum, int64_t *scratch) {
     double mean = (double)sum / (double)n, squares = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -119,6 +120,7 @@ static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, tm_error
     tm_cell_set_int(&cells[I_MEAN], tm_round_ratio(sum, count));
     tm_cell_set_int(&cells[I_MAX], most->compute_ns);
     tm_cell_set_int(&cells[I_MAX_RANK], most->rank);
+    /* From integers, and so rounded once. */
     tm_cell_set_int(&cells[I_NS], tm_round_ratio(most->compute_ns * count - sum, count));
     tm_cell_set_int(&cells[I_STEP], window);
     if (sum > 0) {
@@ -186,6 +188,8 @@ static size_t sum_ranks(load *common, size_t n) {
     return kept;
 }
 
+/* A rank has a step twice where two of its recordings hold a part of it: sum_ranks makes one of
+ * them, in place, when the rows for the job are already copied. */
 static tm_status add_steps(const tm_vec *loads, tm_tables *out, tm_error *err) {
     load *v = loads->data;
     tm_vec common = TM_VEC(load); /* of the steps that all ranks have */
@@ -195,6 +199,8 @@ static tm_status add_steps(const tm_vec *loads, tm_tables *out, tm_error *err) {
         for (i = first + 1; i < loads->n && v[i].step == v[first].step; i++)
             ;
         tm_cell *row = tm_table_add_row(tm_tables_find(out, step_def.name));
+        /* A step that some rank lacks would make that rank's sum small, and look like little
+         * work. */
         bool all = count_ranks(v + first, i - first) == n_ranks;
         if (!row || (all && !tm_vec_append(&common, v + first, i - first))) {
             status = tm_fail_memory(err);

@@ -103,6 +103,7 @@ static bool add_rows(const tm_rank_view *view, const tm_intervals *stalls, tm_ta
         tm_cell_set_int(&row[S_RANK], timeline->rank);
         tm_cell_set_int(&row[S_STEP], step->number);
         set_times(&row[S_TIMES], &t, view->busy->any);
+        /* Only more counts: of equals the first step stays, and none where nothing was loaded. */
         if (t.load_ns > slowest.load_ns) {
             slowest = t;
             slowest_step = step->number;
@@ -131,10 +132,12 @@ static tm_status input_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
+/* Which rank waits longest only the job knows. */
 static tm_status input_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
     const tm_table *ranks = tm_tables_find(out, rank_def.name);
+    /* Rows ascend in rank: of equals the lowest stays. */
     size_t slowest = 0;
     for (size_t i = 1; i < ranks->n_rows; i++)
         if (tm_table_row(ranks, i)[R_TIMES + T_LOAD].value.i >

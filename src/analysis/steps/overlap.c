@@ -143,6 +143,7 @@ static void set_waits(tm_cell *cells, const tm_rank_view *view, const tm_step *s
         return;
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
         const tm_comm_answer *answer = &timeline->answers[i];
+        /* The operation's step, which need not be the one in which this rank's kernel ran. */
         if (answer->wait_ns < 0 || (step && answer->step != step->number))
             continue;
         any = true;
@@ -161,6 +162,7 @@ static void set_waits(tm_cell *cells, const tm_rank_view *view, const tm_step *s
                     t->exposed_comm_ns - t->exposed_wait_ns - t->exposed_transfer_ns);
 }
 
+/* All but `partial`, which only the other ranks' windows tell: overlap_job sets it. */
 static tm_status overlap_steps(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, step_def.name);
@@ -197,6 +199,8 @@ static bool collect_kind(const tm_timeline *timeline, int kind, tm_intervals *ou
     return true;
 }
 
+/* A kind of which the rank has no kernel gets no row. `kernels` is scratch, kept from kind to
+ * kind. */
 static tm_status add_kind(const tm_rank_view *view, int kind, tm_intervals *kernels,
                           tm_table *table, tm_error *err) {
     int64_t n;
@@ -245,6 +249,7 @@ static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error
     return overlap_kinds(view, out, err);
 }
 
+/* Rows of equal windows need no order: the median is the same, and each is marked by itself. */
 static int by_step_then_window(const void *a, const void *b) {
     const tm_cell *x = *(tm_cell *const *)a, *y = *(tm_cell *const *)b;
     int64_t p = x[S_STEP].value.i, q = y[S_STEP].value.i;
@@ -275,6 +280,7 @@ static void mark_partial(tm_cell *const *rows, size_t n) {
     }
 }
 
+/* The table stays in the order of its keys: pointers to its rows are sorted. */
 static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     tm_table *table = tm_tables_find(out, step_def.name);
@@ -284,6 +290,7 @@ static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
     for (size_t i = 0; i < table->n_rows; i++)
         rows[i] = tm_table_row(table, i);
     qsort(rows, table->n_rows, sizeof *rows, by_step_then_window);
+    /* One past the end, where the last step is marked, too. */
     for (size_t first = 0, i = 1; i <= table->n_rows; i++) {
         if (i < table->n_rows && rows[i][S_STEP].value.i == rows[first][S_STEP].value.i)
             continue;

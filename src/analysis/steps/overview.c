@@ -158,11 +158,14 @@ static bool split_memory(const tm_timeline *timeline, tm_intervals *copies, tm_i
     return true;
 }
 
+/* Unions grow from part to part, so that a moment in which several things happen is the first
+ * one's. */
 static bool find_sets(const tm_rank_view *view, part_sets *s) {
     const tm_busy *busy = view->busy;
     const tm_host_time *host = view->host;
     tm_intervals copies = TM_INTERVALS(), sets = TM_INTERVALS(), comm = TM_INTERVALS();
     const tm_intervals none = TM_INTERVALS();
+    /* in the order in which parts take what is left of a step */
     const tm_intervals *const raw[OTHER] = {
         [KERNEL] = &busy->compute,  [COMM] = &comm,         [MEMCPY] = &copies, [MEMSET] = &sets,
         [RUNTIME] = &host->runtime, [INPUT] = &host->input, [CPU] = &host->cpu,
@@ -196,6 +199,7 @@ static void add_parts(const part_sets *s, const tm_step *step, int64_t window_ns
     }
 }
 
+/* The steps' rows; `sums` [N_PARTS] and `length` become those of the rank. */
 static bool add_steps(const tm_rank_view *view, const part_sets *s, tm_table *table, int64_t *sums,
                       int64_t *length) {
     const tm_timeline *timeline = view->timeline;
@@ -217,6 +221,8 @@ static bool add_steps(const tm_rank_view *view, const part_sets *s, tm_table *ta
     return true;
 }
 
+/* Everything is of the rank's steps alone, as the parts are: what lies between them counts
+ * nowhere. */
 static bool add_rank(const tm_rank_view *view, const part_sets *s, const int64_t *sums,
                      int64_t length, tm_table *table) {
     tm_cell *row = tm_table_add_row(table);
@@ -293,6 +299,7 @@ static tm_status overview_job(const tm_job *job, tm_tables *out, tm_error *err) 
         tm_cell_set_int(&row[J_PARTS + p], sum);
         tm_cell_set_ratio(&row[J_SHARES + p], 100, sum, length);
     }
+    /* Means by length: a rank with few steps says less of the job. */
     for (int u = 0; u < N_USES; u++)
         set_mean(ranks, R_USES + u, &row[J_USES + u]);
     return TM_OK;

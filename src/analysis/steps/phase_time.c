@@ -21,6 +21,7 @@ typedef struct thread_kind {
     bool marks_steps, optimizes;
 } thread_kind;
 
+/* Operators and annotations: what a name can tell a phase of. Calls of the runtime have none. */
 static bool is_scoped(const tm_timeline *timeline, uint32_t row) {
     return timeline->kind[row] == TM_DURATION &&
            (timeline->category[row] == TM_CAT_CPU_OP ||
@@ -58,6 +59,7 @@ static tm_intervals *set_of(raw_time *raw, uint32_t row, bool main_thread, bool 
         tm_call_kind call_kind = tm_call_kinds_of(raw->view->call_kinds, timeline, row);
         if (call_kind == TM_CALL_KIND_OPTIMIZER || call_kind == TM_CALL_KIND_ZERO_GRAD)
             return call_kind == TM_CALL_KIND_OPTIMIZER ? &raw->updates : &raw->optimizer;
+        /* On any thread: a program may run autograd's nodes on its own. */
         if (call_kind == TM_CALL_KIND_BACKWARD && category == TM_CAT_CPU_OP)
             return &raw->backward;
         if (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(call_kind))
@@ -68,6 +70,7 @@ static tm_intervals *set_of(raw_time *raw, uint32_t row, bool main_thread, bool 
     return autograd ? &raw->backward : main_thread ? &raw->calls : NULL;
 }
 
+/* Sets are not normal yet: several threads add to them. */
 static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, bool autograd) {
     const tm_timeline *timeline = raw->view->timeline;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
@@ -102,6 +105,7 @@ static bool join(tm_intervals *into, const tm_intervals *from) {
 static bool collect(raw_time *raw) {
     const tm_timeline *timeline = raw->view->timeline;
     thread_kind *kinds = calloc(timeline->n_tracks + 1, sizeof *kinds);
+    /* none so far */
     size_t busiest = timeline->n_tracks;
     bool marked = false, ok = kinds != NULL;
     for (size_t t = 0; t < timeline->n_tracks && ok; t++) {
@@ -142,7 +146,8 @@ static bool has_mark_in(const tm_vec *marks, size_t *from, int64_t begin_ns, int
     return *from < marks->n && v[*from] < end_ns;
 }
 
-/* Closes the gaps of backward in which the program does nothing else. */
+/* Closes the gaps of backward in which the program does nothing else: its main thread waits there
+ * for autograd's. Gaps ascend, so each other set is gone through once. */
 static bool close_gaps(const raw_time *raw, tm_intervals *out) {
     const tm_interval *v = raw->backward.data;
     size_t call = 0, optimizer = 0, input = 0, mark = 0;
@@ -186,6 +191,8 @@ static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phas
         next = d < next ? d : next;
         bool forward = b < next || out->host[TM_PHASE_BACKWARD].n == 0;
         next = b < next ? b : next;
+        /* Gaps between calls are the program's own work, such as Python, and belong to what it is
+         * in. */
         for (k = i + 1; k < calls->n && v[k].begin_ns < next; k++)
             ;
         int64_t end = v[k - 1].end_ns < next ? v[k - 1].end_ns : next;
@@ -196,6 +203,8 @@ static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phas
                                  &out->host[TM_PHASE_FORWARD]);
 }
 
+/* Each phase gets what those before it left of its time: the header says in which order. NONE stays
+ * empty, and to unite with it is to copy. */
 static bool split_host(const raw_time *raw, tm_phase_time *out) {
     enum { BACKWARD, TAKEN, ALL, CALLS, FORWARD, NONE, N_SETS };
     const tm_intervals *input = &raw->view->host->input, *optimizer = &raw->optimizer;
@@ -258,6 +267,7 @@ static bool split_gpu(const tm_rank_view *view, tm_phase_time *out) {
         if (phase < TM_N_PHASES)
             ok = tm_intervals_add(&raw[phase], begin, begin + timeline->duration_ns[row]);
     }
+    /* What runs at once is the earlier phase's: `taken` has the GPU time of those before. */
     tm_intervals taken = TM_INTERVALS(), next = TM_INTERVALS();
     for (int p = 0; p < TM_N_PHASES && ok; p++) {
         tm_intervals_normalise(&raw[p]);

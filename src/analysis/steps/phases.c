@@ -78,6 +78,7 @@ typedef struct phase_sets {
     tm_intervals idle_host[TM_N_PHASES];
 } phase_sets;
 
+/* What the steps are measured by: once for the rank, then clipped to each step. */
 static bool complete(const tm_rank_view *view, phase_sets *s) {
     tm_intervals kernels = TM_INTERVALS();
     bool ok = tm_intervals_unite(&view->busy->compute, &view->busy->communication, &kernels) &&
@@ -91,10 +92,12 @@ static bool complete(const tm_rank_view *view, phase_sets *s) {
 static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int64_t window_ns) {
     int64_t begin = step->begin_ns, end = step->end_ns;
     int64_t busy = tm_intervals_length_in(&s->busy, begin, end);
+    /* what no phase has had yet */
     int64_t both = window_ns, host = window_ns, gpu = busy;
     for (int p = 0; p < TM_N_PHASES; p++) {
         int64_t in_host = tm_intervals_length_in(&s->phases.host[p], begin, end);
         int64_t in_gpu = tm_intervals_length_in(&s->phases.gpu[p], begin, end);
+        /* A busy GPU decides by what it runs, an idle one by what the host does meanwhile. */
         int64_t in_both = in_gpu + tm_intervals_length_in(&s->idle_host[p], begin, end);
         tm_cell_set_int(&row[BOTH + p], in_both);
         tm_cell_set_ratio(&row[SHARE + p], 100, in_both, window_ns);
@@ -104,6 +107,7 @@ static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int
         host -= in_host;
         gpu -= in_gpu;
     }
+    /* What is left over is other, so that each of the three adds up. */
     tm_cell_set_int(&row[BOTH + TM_N_PHASES], both);
     tm_cell_set_ratio(&row[SHARE + TM_N_PHASES], 100, both, window_ns);
     tm_cell_set_int(&row[HOST + TM_N_PHASES], host);
