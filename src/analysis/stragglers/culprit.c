@@ -12,6 +12,7 @@ static int by_unit(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->rank, y->rank);
 }
 
+/* A double is enough to compare with four fifths of a sum, and sums are in the order of ranks. */
 static double cost_of(const tm_toll *rank) {
     tm_share cost = tm_toll_cost(rank);
     return (double)cost.whole_ns + (double)cost.fraction * 0x1p-40;
@@ -63,6 +64,7 @@ static size_t most_of(const tm_culprit_input *in, const bool *among) {
     return most;
 }
 
+/* Whether the leader of a step is one of the ranks that are meant. */
 static bool leads_among(const tm_culprit_input *in, const bool *among, int64_t rank) {
     for (size_t i = 0; i < in->n_ranks; i++)
         if (in->ranks[i].rank == rank)
@@ -81,6 +83,7 @@ static bool decide_as_one(const tm_culprit_input *in, const bool *among, tm_verd
             ranks[n++] = in->ranks[i];
             continue;
         }
+        /* In its own place, so that the tolls stay ascending in rank. */
         if (i == most) {
             one = n++;
             ranks[one].rank = in->ranks[i].rank;
@@ -104,6 +107,7 @@ static bool decide_as_one(const tm_culprit_input *in, const bool *among, tm_verd
 tm_status tm_culprit_decide(const tm_culprit_input *in, bool *among, tm_verdict *out,
                             tm_error *err) {
     size_t n = 0;
+    /* its first place; the others of the unit stand behind it */
     const tm_place *unit = find_unit(in, &n);
     memset(among, 0, in->n_ranks * sizeof *among);
     for (size_t i = 0; i < n; i++)
@@ -111,6 +115,8 @@ tm_status tm_culprit_decide(const tm_culprit_input *in, bool *among, tm_verdict 
     tm_verdict v = {.rank = -1};
     if (unit && !decide_as_one(in, among, &v))
         return tm_fail_memory(err);
+    /* Where the verdict names a rank outside the unit, that rank stands out alone: ranks are
+     * judged. */
     if (unit && v.rank == in->ranks[most_of(in, among)].rank) {
         v.level = unit->level;
         *out = v;

@@ -171,6 +171,7 @@ static const tm_table_def *const defs[] = {&job_def,       &rank_def,       &ste
                                            &both_def,      &pair_def,       &tm_tolls_part,
                                            &tm_tolls_cost, &tm_tolls_member};
 
+/* What one kernel adds; what it cost through others comes with tm_tolls_add_own. */
 static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
     double share = 1.0 / (double)answer->group_size;
     return (tm_toll){
@@ -184,6 +185,7 @@ static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
         .lateness_ns = answer->lateness_ns,
         .doubt_ns = answer->doubt_ns,
         .caused = {answer->caused_ns, answer->caused_fraction},
+        /* Mean and variance of being last by chance, for z; in a tie nobody was. */
         .expected = answer->untied ? share : 0.0,
         .variance = answer->untied ? share * (1.0 - share) : 0.0,
     };
@@ -192,6 +194,7 @@ static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
 /* The rank's toll of one step, begun where it is new; NULL when memory is out. */
 static tm_toll *toll_of_step(tm_vec *tolls, int64_t rank, int64_t step) {
     tm_toll *v = tolls->data;
+    /* From behind: a stream's kernels are mostly of the step of the one before. */
     for (size_t i = tolls->n; i-- > 0;)
         if (v[i].step == step)
             return &v[i];
@@ -206,6 +209,7 @@ static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_er
     size_t n = timeline->answers ? timeline->n_attrs[TM_ATTR_COLLECTIVE] : 0;
     for (size_t i = 0; i < n && status == TM_OK; i++) {
         const tm_comm_answer *answer = &timeline->answers[i];
+        /* Of an operation that has no wait: nobody can tell who was late. */
         if (answer->wait_ns < 0)
             continue;
         tm_toll one = toll_of(timeline->rank, answer);
@@ -281,6 +285,7 @@ static tm_status add_rank(const tm_tolls *t, size_t i, tm_table *table, tm_cell 
     return tm_table_set_text(table, &row[R_VERDICT], straggler ? "straggler" : "ok", err);
 }
 
+/* Tolls have the order of job.rank's rows. */
 static tm_status add_ranks(const tm_tolls *t, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, rank_def.name);
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
@@ -313,6 +318,7 @@ static tm_status add_steps(const tm_tolls *t, tm_tables *tables, tm_error *err) 
     return TM_OK;
 }
 
+/* What lies outside of every step has no place in a map of steps. */
 static tm_status add_both(const tm_tolls *t, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, both_def.name);
     for (size_t i = 0; i < t->n_parts; i++) {
@@ -329,6 +335,7 @@ static tm_status add_both(const tm_tolls *t, tm_tables *tables, tm_error *err) {
         tm_cell_set_int(&row[B_DIRECT], tm_share_round(tm_toll_direct(part)));
         tm_cell_set_int(&row[B_INDIRECT], part->indirect_ns);
     }
+    /* Parts are ascending in step first. */
     tm_table_sort(table);
     return TM_OK;
 }
@@ -354,6 +361,7 @@ static const char *host_of(const tm_tolls *t, const tm_tables *tables) {
     return NULL;
 }
 
+/* There is a sentence also where there is no verdict: it says why. */
 static tm_status add_job(const tm_tolls *t, const tm_job *job, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, job_def.name);
     tm_cell *row = tm_table_add_row(table);
@@ -377,6 +385,7 @@ static tm_status add_job(const tm_tolls *t, const tm_job *job, tm_tables *tables
     return tm_table_set_text(table, &row[J_HOST], host, err);
 }
 
+/* In this order: the sentence of the job reads the speeds, which are set in the rows of ranks. */
 static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_tolls t;
     tm_status status = tm_tolls_open(out, &t, err);

@@ -42,6 +42,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_VARIANCE] = {"variance", TM_REAL, "", "Sum of (1/n)(1 - 1/n) over the same."},
 };
 
+/* From the process that holds the rank: what the answers to its kernels add up to, by step. */
 const tm_table_def tm_tolls_part = {
     .name = "stragglers.part",
     .doc = "A row for each rank and step: what the other tables are made of.",
@@ -62,6 +63,8 @@ static const tm_column cost_columns[N_COST_COLUMNS] = {
     [C_INDIRECT] = {"indirect_ns", TM_INT, "ns", "As in stragglers.rank."},
 };
 
+/* From the process to which all costs of a rank were sent, so that there is one row for each
+ * step. */
 const tm_table_def tm_tolls_cost = {
     .name = "stragglers.cost",
     .doc = "A row for each rank and step whose cost is not what it caused.",
@@ -77,6 +80,7 @@ static const tm_column member_columns[] = {
     {"rank", TM_INT, "", "Global rank of one of its members."},
 };
 
+/* From the process that holds the rank: the verdict looks for groups that share a cost. */
 const tm_table_def tm_tolls_member = {
     .name = "stragglers.member",
     .doc = "A row for each process group and rank of it.",
@@ -87,6 +91,7 @@ const tm_table_def tm_tolls_member = {
     .internal = true,
 };
 
+/* Cost that came through others is not known here: it has a table of its own. */
 tm_status tm_tolls_add_part(tm_tables *tables, const tm_toll *toll, tm_error *err) {
     tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_tolls_part.name));
     if (!row)
@@ -148,6 +153,7 @@ static tm_toll read_part(const tm_cell *row) {
     };
 }
 
+/* A toll with nothing but what delay propagation changes; the rest is 0, to be added to a part. */
 static tm_toll read_cost(const tm_cell *row) {
     return (tm_toll){
         .rank = row[C_RANK].value.i,
@@ -177,6 +183,7 @@ static void add_up_parts(tm_tolls *t) {
     t->n_parts = n;
 }
 
+/* Brings both internal tables together: a toll for each rank, and one for each rank and step. */
 static tm_status read_parts(const tm_tables *tables, tm_tolls *t, tm_error *err) {
     const tm_table *parts = tm_tables_find(tables, tm_tolls_part.name);
     const tm_table *costs = tm_tables_find(tables, tm_tolls_cost.name);
@@ -186,9 +193,11 @@ static tm_status read_parts(const tm_tables *tables, tm_tolls *t, tm_error *err)
     t->ranks = calloc(t->n_ranks + 1, sizeof *t->ranks);
     t->among = calloc(t->n_ranks + 1, sizeof *t->among);
     t->parts = calloc(n + 1, sizeof *t->parts);
+    /* a step has one leader, and no step has no row */
     t->leaders = calloc(n + 1, sizeof *t->leaders);
     if (!t->ranks || !t->among || !t->parts || !t->leaders)
         return tm_fail_memory(err);
+    /* All three tables are ascending in rank. */
     for (size_t i = 0, p = 0, c = 0; i < t->n_ranks; i++) {
         int64_t rank = tm_table_cell(ranks, i, "rank")->value.i;
         size_t first = t->n_parts;
@@ -204,6 +213,7 @@ static tm_status read_parts(const tm_tables *tables, tm_tolls *t, tm_error *err)
     return TM_OK;
 }
 
+/* Tolls are ascending in rank, one for each row of job.rank. */
 static bool is_lower(const void *toll, const void *rank) {
     return ((const tm_toll *)toll)->rank < *(const int64_t *)rank;
 }
@@ -217,6 +227,7 @@ static tm_place *read_places(const tm_tables *tables, const tm_tolls *t, size_t 
     for (size_t i = 0; i < ranks->n_rows && places; i++) {
         const tm_cell *cell = tm_table_cell(ranks, i, "host");
         const char *host = cell->null ? NULL : cell->value.text;
+        /* A hash tells hosts apart as well as a number would. */
         if (host)
             places[(*n)++] =
                 (tm_place){TM_CULPRIT_HOST, tm_hash(TM_HASH_BEGIN, host, strlen(host)), i};
@@ -230,6 +241,7 @@ static tm_place *read_places(const tm_tables *tables, const tm_tolls *t, size_t 
     return places;
 }
 
+/* What waits are held against: GPU time of all ranks. */
 static int64_t sum_windows(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
     int64_t sum = 0;

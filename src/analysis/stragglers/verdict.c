@@ -19,6 +19,7 @@ const char *tm_culprit_word(tm_culprit level) {
     return words[level];
 }
 
+/* What was passed on is whole nanoseconds, so the fraction stays with the rank. */
 tm_share tm_toll_direct(const tm_toll *toll) {
     return (tm_share){toll->caused.whole_ns - toll->passed_ns, toll->caused.fraction};
 }
@@ -44,6 +45,7 @@ void tm_toll_add(tm_toll *sum, const tm_toll *toll) {
     sum->variance += toll->variance;
 }
 
+/* Of equals the one that comes first stays: the lowest rank. */
 static bool costs_more(const tm_toll *a, const tm_toll *b) {
     tm_share x = tm_toll_cost(a), y = tm_toll_cost(b);
     return x.whole_ns != y.whole_ns ? x.whole_ns > y.whole_ns : x.fraction > y.fraction;
@@ -79,7 +81,8 @@ static int64_t steps_led(const tm_leader *leaders, size_t n, int64_t rank) {
     return led;
 }
 
-/* How far a rank's last arrivals exceed chance, in standard deviations. */
+/* How far a rank's last arrivals exceed chance, in standard deviations: by chance each of an
+ * operation's n ranks is last with 1/n, and operations are independent. */
 static double z_of(const tm_toll *rank) {
     double excess = (double)rank->last - rank->expected;
     return rank->variance > 0.0 ? excess / sqrt(rank->variance) : 0.0;
@@ -109,6 +112,8 @@ static const tm_toll *find_lasting(const tm_toll *ranks, size_t n_ranks, const t
         cost_ns += tm_toll_cost(&ranks[i]).whole_ns;
     for (size_t i = 0; i < n_ranks; i++) {
         int64_t led = steps_led(leaders, n_leaders, ranks[i].rank);
+        /* Such a rank need not be last itself, so arrivals tell nothing of it: the steps that it
+         * leads do. */
         bool indirect = ranks[i].indirect_ns > tm_toll_direct(&ranks[i]).whole_ns;
         double z = indirect ? z_of_steps(led, n_leaders, n_ranks) : z_of(&ranks[i]);
         bool lasting = n_leaders > 0 && 2 * led >= (int64_t)n_leaders && z > 3.0 &&

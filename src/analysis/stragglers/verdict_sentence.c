@@ -43,6 +43,7 @@ static void cause_text(const tm_tables *tables, int64_t rank, char *out, size_t 
     char own[32], others[32];
     tm_shown_duration(idle, own, sizeof own);
     tm_shown_duration(median, others, sizeof others);
+    /* Between the two limits, 0.95 and 0.97, the speed neither accuses the GPU nor clears it. */
     if (!speed->null && speed->value.r < 0.95)
         snprintf(out, size,
                  "it computes at %.2fx the median speed: look at its GPU (clock, heat, neighbours) "
@@ -66,6 +67,7 @@ static int64_t count_of(const tm_table *check, const char *column) {
     return check->n_rows > 0 ? tm_table_cell(check, 0, column)->value.i : 0;
 }
 
+/* Why nobody waited for anybody, where no operation has a wait. */
 static void unmatched_text(const tm_tables *tables, bool aligned, char out[TM_SENTENCE_MAX]) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
     int64_t unmatched = count_of(check, "unmatched");
@@ -83,8 +85,10 @@ static void unmatched_text(const tm_tables *tables, bool aligned, char out[TM_SE
                  count_of(check, "incomplete"), count_of(check, "suspect"), unmatched);
 }
 
+/* As much as a sentence bears. */
 enum { WHO_MAX = 160, RANGES_MAX = 6 };
 
+/* Cut where there is no room. */
 static void append(char *text, size_t size, const char *more) {
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s", more);
@@ -119,6 +123,7 @@ static void who_text(const tm_table *ranks, const tm_verdict_topic *e, char out[
         snprintf(out, WHO_MAX, "Rank %" PRId64, v->rank);
     else
         append_ranks(ranks, e->among, out);
+    /* A host's name may be of any length. */
     if (where && strlen(where) < WHO_MAX / 2) {
         append(out, WHO_MAX, " (");
         append(out, WHO_MAX, where);
@@ -126,7 +131,8 @@ static void who_text(const tm_table *ranks, const tm_verdict_topic *e, char out[
     }
 }
 
-/* What is to be concluded, by verdict. */
+/* What is to be concluded, by verdict: only a persistent one sends somebody to look at
+ * something. */
 static void conclusion_text(const tm_tables *tables, const tm_verdict *v, char *out, size_t size) {
     double even = 100.0 / (double)tm_tables_find(tables, "stragglers.rank")->n_rows;
     if (v->kind == TM_VERDICT_NONE)
@@ -174,6 +180,7 @@ void tm_verdict_sentence(const tm_tables *tables, const tm_verdict_topic *eviden
         unmatched_text(tables, evidence->aligned, out);
         return;
     }
+    /* There are collectives with waits, and every one of them is 0. */
     if (v->rank < 0) {
         snprintf(out, TM_SENTENCE_MAX, "No rank waited for another");
         return;
