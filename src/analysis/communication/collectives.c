@@ -140,7 +140,8 @@ static const tm_table_def unmatched_def = {
     .top = U_COUNT,
 };
 
-/* What each process left out; equal rows of the job are added up. */
+/* What each process left out; equal rows of the job are added up. Not merged, for its keys are
+ * texts, and rows are few. */
 static const tm_table_def unmatched_part_def = {
     .name = "collectives.unmatched_part",
     .doc = "A row for each process, group and reason: its part of collectives.unmatched.",
@@ -163,7 +164,8 @@ static int by_class(const void *a, const void *b) {
     return order ? order : tm_order_i64(tm_size_class(x->bytes), tm_size_class(y->bytes));
 }
 
-/* Medians over the values of one class; `scratch` has room for them as int64_t or double. */
+/* Medians over the values of one class; `scratch` has room for them as int64_t or double, which are
+ * equally long. */
 static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void *scratch) {
     int64_t *values = scratch;
     double *rates = scratch;
@@ -171,6 +173,7 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
         values[i] = v[i].bytes;
     if (v->bytes >= 0)
         tm_cell_set_int(&row[K_BYTES], tm_median_any(values, n));
+    /* Kinds that do not synchronise have no L, and with it none of what follows. */
     if (v->transfer_ns < 0)
         return;
     for (size_t i = 0; i < n; i++)
@@ -191,6 +194,7 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
     }
 }
 
+/* Operations [n] of one kind, group and size class: all complete. */
 static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     int64_t *scratch = malloc(n * sizeof *scratch);
@@ -209,6 +213,7 @@ static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n
     return tm_table_set_text(table, &row[K_GROUP], v->group_text, err);
 }
 
+/* This process owns all operations of its groups, so its rows need no others of the job. */
 static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, kind_def.name);
     tm_instance_value *v = own->values.data;
@@ -223,6 +228,7 @@ static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error
     return TM_OK;
 }
 
+/* When each member came and left, of operations that are drawn one by one. */
 static tm_status add_arrivals(const tm_comm_record *members, const tm_instance *instance,
                               int64_t place, tm_table *table, tm_error *err) {
     for (size_t i = 0; i < instance->n; i++) {
@@ -250,6 +256,7 @@ static int64_t last_rank(const tm_comm_record *members, const tm_instance *insta
     return last->rank;
 }
 
+/* An operation that this process matched and that is among the job's worst: its place is known. */
 static tm_status add_worst(const tm_comm_record *members, const tm_instance *instance,
                            int64_t place, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
@@ -331,6 +338,7 @@ static bool same_row(const tm_cell *a, const tm_cell *b) {
            same_text(&a[U_REASON], &b[U_REASON]);
 }
 
+/* Texts are copied: each table owns those of its cells. */
 static tm_status add_unmatched(const tm_cell *from, int64_t count, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     if (!row)

@@ -87,6 +87,8 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     {"extra_ns", TM_INT, "ns", "What the rank lost."},
 };
 
+/* Name, grid and block bring the ranks' rows of one shape together; medians are of each rank, for
+ * ranks may differ in speed. */
 static const tm_table_def part_def = {
     .name = "contention.kernel_part",
     .doc = "A row for each kernel, shape and rank: its part of contention.kernel.",
@@ -100,6 +102,7 @@ static const tm_table_def part_def = {
 
 static const tm_table_def *const defs[] = {&kernel_def, &part_def};
 
+/* Ranks may launch a name in several shapes, whose durations do not compare. */
 typedef struct shape_key {
     uint32_t name;
     int32_t grid[3], block[3];
@@ -144,9 +147,11 @@ static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
     return sum;
 }
 
+/* A kernel that is partly beside communication says nothing of either kind. */
 static bool look_at(survey *s, const tm_kernel_attr *k) {
     const tm_timeline *timeline = s->view->timeline;
     int64_t begin = timeline->begin_ns[k->event], duration = timeline->duration_ns[k->event];
+    /* Without those of no length every median is above 0, by which slowdowns are divided. */
     if (timeline->role[k->event] != TM_ROLE_COMPUTE || duration == 0)
         return true;
     int64_t beside = beside_ns(s, begin, begin + duration);
@@ -164,7 +169,8 @@ static bool look_at(survey *s, const tm_kernel_attr *k) {
     return true;
 }
 
-/* Puts the durations of each shape and kind side by side. */
+/* Puts the durations of each shape and kind side by side: counts give each a place, then samples
+ * are dealt out in one pass. */
 static void arrange(survey *s, int64_t *durations) {
     shape *shapes = s->shapes.data;
     const sample *samples = s->samples.data;
@@ -173,6 +179,7 @@ static void arrange(survey *s, int64_t *durations) {
         for (int kind = 0; kind < 2; kind++) {
             shapes[i].first[kind] = next;
             next += shapes[i].n[kind];
+            /* counted again while they are put in place */
             shapes[i].n[kind] = 0;
         }
     for (size_t i = 0; i < s->samples.n; i++) {
@@ -182,10 +189,12 @@ static void arrange(survey *s, int64_t *durations) {
     }
 }
 
+/* One shape of this rank, with enough kernels of both kinds for medians. */
 static bool add_part(const survey *s, size_t number, int64_t *durations, tm_table *table) {
     const shape *its = (const shape *)s->shapes.data + number;
     const shape_key *key = (const shape_key *)s->keys.keys.data + number;
     int64_t alone = tm_median_any(durations + its->first[0], its->n[0]), extra = 0;
+    /* Some may be faster than the median alone, which counts against the rest. */
     for (size_t i = 0; i < its->n[1]; i++)
         extra = tm_sum(extra, durations[its->first[1] + i] - alone);
     tm_cell *row = tm_table_add_row(table);
@@ -233,6 +242,7 @@ static tm_status contention_rank(const tm_rank_view *view, tm_tables *out, tm_er
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
+/* Ratios are of each rank, so that a rank that is slow in both is not taken for slowed down. */
 static tm_status set_slowdown(tm_cell *cell, const tm_table *part, size_t first, size_t end,
                               tm_error *err) {
     double *ratios = malloc((end - first) * sizeof *ratios);

@@ -26,6 +26,7 @@ static int by_size(const void *a, const void *b) {
     return order ? order : tm_order_real(x->time_ns, y->time_ns);
 }
 
+/* Transfers [n] are ascending in size, so that its median stands in the middle. */
 static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {
     run made = {.weight = sqrt((double)n)};
     for (size_t i = 0; i < n; i++)
@@ -37,6 +38,8 @@ static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {
     return made;
 }
 
+/* Deviations are relative to the time, so that small sizes, which alone tell the latency, count as
+ * much as large ones. */
 static double cost_of(const run *runs, size_t n, double latency, double slope) {
     double cost = 0.0;
     for (size_t i = 0; i < n; i++)
@@ -44,7 +47,8 @@ static double cost_of(const run *runs, size_t n, double latency, double slope) {
     return cost;
 }
 
-/* The best line goes through two of the points: all are tried. */
+/* Of absolute deviations the sum is least for a line through two of the points: all are tried.
+ * Sizes of runs ascend, so no two points stand above one another. */
 static tm_transfer_line best_line(const run *runs, size_t n) {
     tm_transfer_line line = {0};
     double least = HUGE_VAL;
@@ -52,6 +56,7 @@ static tm_transfer_line best_line(const run *runs, size_t n) {
         for (size_t k = i + 1; k < n; k++) {
             double slope = (runs[k].y - runs[i].y) / (runs[k].x - runs[i].x);
             double latency = runs[i].y - slope * runs[i].x;
+            /* A negative latency, or more bytes in no more time, is no network's. */
             if (slope <= 0.0 || latency < 0.0)
                 continue;
             double cost = cost_of(runs, n, latency, slope);
@@ -79,9 +84,11 @@ tm_status tm_fit_transfers(tm_transfer *transfers, size_t n, tm_transfer_line *o
         runs[n_runs++] = make_run(transfers + first, i - first, scratch);
     }
     free(scratch);
+    /* Between sizes that are nearly alike noise decides how steep the line is. */
     if (n_runs > 1 && runs[n_runs - 1].x >= SPAN_MIN * runs[0].x)
         line = best_line(runs, n_runs);
     if (line.found) {
+        /* What is a small part of every time that was seen cannot be told from noise. */
         line.tells_latency = line.latency_ns >= 0.1 * tm_line_at(&line, runs[0].x);
         line.tells_bandwidth = line.latency_ns <= 0.5 * tm_line_at(&line, runs[n_runs - 1].x);
     }

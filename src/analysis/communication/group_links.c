@@ -67,8 +67,10 @@ const tm_table_def tm_group_link_def = {
     .top = L_SLOWER,
 };
 
+/* With one peer nobody can say which of the two is odd, and one slow operation is no slow link. */
 enum { PEERS_MIN = 2, COUNT_MIN = 3 };
 
+/* A class of one group's operations, or of one pair's transfers. */
 typedef struct link {
     tm_group_whole *group;
     const tm_cell *class; /* its row of groups.class */
@@ -114,6 +116,7 @@ static int64_t median_of_others(const link *peers, size_t n, size_t own) {
     return tm_median(middle, 2);
 }
 
+/* The median leaves out the link itself, which would pull it where peers are few. */
 static void set_comparison(tm_cell *row, const link *peers, size_t n, size_t own) {
     const tm_cell *class = peers[own].class;
     int64_t time = class[TM_GC_TIME].value.i, usual = median_of_others(peers, n, own);
@@ -125,6 +128,7 @@ static void set_comparison(tm_cell *row, const link *peers, size_t n, size_t own
                                        class[TM_GC_COUNT].value.i >= COUNT_MIN);
 }
 
+/* The row of one of [n] peers; its group counts it, too. */
 static tm_status add_link(const link *peers, size_t n, size_t own, tm_table *table, tm_error *err) {
     const link *it = &peers[own];
     tm_cell *row = tm_table_add_row(table);
@@ -157,9 +161,11 @@ static size_t collect(const tm_group_survey *s, link *links) {
     for (size_t i = 0, g = 0; i < classes->n_rows && s->n_groups > 0; i++) {
         const tm_cell *class = tm_table_row(classes, i);
         int64_t ends[2] = {class[TM_GC_FROM].value.i, class[TM_GC_TO].value.i}, scratch[2];
+        /* Both ascend in id, and every class is of a group. */
         while (s->groups[g].part[TM_GP_ID].value.i < class[TM_GC_ID].value.i)
             g++;
         link it = {&s->groups[g], class, s->groups[g].n_hosts, s->groups[g].n_ranks, ends[0] >= 0};
+        /* Two ranks may share a host where their group spans several. */
         if (it.pair) {
             it.ranks = 2;
             it.n_hosts = tm_group_hosts(s, ends, 2, scratch);

@@ -30,6 +30,8 @@ static const tm_column part_columns[TM_N_GP] = {
     [TM_GP_PAIRS_ONLY] = {"pairs_only", TM_BOOL, "", "It only sends and receives."},
 };
 
+/* From the process that owns the group, to which the values of all its operations were sent: there
+ * is one row for each id. */
 const tm_table_def tm_group_part_def = {
     .name = "groups.part",
     .doc = "A row for each process group: what its operations alone tell.",
@@ -53,6 +55,7 @@ static const tm_column class_columns[TM_N_GC] = {
     [TM_GC_FIT] = {"times_fit", TM_REAL, "", "As in groups.link."},
 };
 
+/* From the same process; a job's links are the classes of all groups held against one another. */
 const tm_table_def tm_group_class_def = {
     .name = "groups.class",
     .doc = "A row for each process group, pair of ranks, kind and size class.",
@@ -104,6 +107,7 @@ static bool is_told(const portrait *p, const tm_instance_value *v) {
            v->group_size > 1 && is_pair(v) == p->pairs_only;
 }
 
+/* Finds the line, the rate of what is large, and what is slower than the line says. */
 static tm_status fit(portrait *p, tm_error *err) {
     tm_transfer *transfers = malloc((p->n + 1) * sizeof *transfers);
     double *rates = malloc((p->n + 1) * sizeof *rates);
@@ -126,6 +130,8 @@ static tm_status fit(portrait *p, tm_error *err) {
         p->busbw = tm_median_real(rates, n_rates);
     for (size_t i = 0; i < n && status == TM_OK && p->line.found; i++) {
         double usual = tm_line_at(&p->line, transfers[i].moved_bytes);
+        /* As in links: a factor alone would name short operations whose times clocks cannot
+         * tell. */
         p->n_slow +=
             transfers[i].time_ns > 1.5 * usual && transfers[i].time_ns > usual + TM_SLOW_NS;
     }
@@ -134,6 +140,7 @@ static tm_status fit(portrait *p, tm_error *err) {
     return status;
 }
 
+/* Transfer is what is left of the kernels that waited: of others nobody knows how long they did. */
 static void set_sums(tm_cell *row, const portrait *p) {
     int64_t states[] = {0, 0, 0}, bytes = 0, comm = 0, wait = 0, synced = 0;
     bool waits = false, sized = false;
@@ -163,12 +170,15 @@ static void set_sums(tm_cell *row, const portrait *p) {
     }
 }
 
+/* The text of the description comes in the merge, where there are names. */
 static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     if (!row)
         return tm_fail_memory(err);
     uint32_t description = TM_NO_NAME;
     for (size_t i = 0; i < p->n; i++)
+        /* Any rank may lack it, and TM_NO_NAME is below every id: of several the same one is taken
+         * always. */
         description = p->v[i].description > description ? p->v[i].description : description;
     tm_cell_set_int(&row[TM_GP_ID], (int64_t)p->v->process_group);
     tm_cell_set_int(&row[TM_GP_DESCRIPTION_ID], description);
@@ -177,6 +187,7 @@ static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     set_sums(row, p);
     if (p->busbw > 0.0)
         tm_cell_set_real(&row[TM_GP_BUSBW], p->busbw);
+    /* Each is null where the line says nothing of it, though it was found. */
     if (p->line.found)
         tm_cell_set_int(&row[TM_GP_SLOW], p->n_slow);
     if (p->line.tells_latency)
@@ -191,6 +202,7 @@ static tm_status add_class(const portrait *p, const tm_instance_value *v, size_t
                            tm_error *err) {
     if (v->bytes <= 0 || time_of(v) < 0)
         return TM_OK;
+    /* Two arrays in one block. */
     int64_t *times = malloc(2 * n * sizeof *times), *bytes = times + n;
     tm_cell *row = times ? tm_table_add_row(table) : NULL;
     if (!row) {
@@ -219,6 +231,7 @@ static tm_status add_class(const portrait *p, const tm_instance_value *v, size_t
     return TM_OK;
 }
 
+/* All operations of one process group, as by_class sorts them. */
 static tm_status add_group(const tm_instance_value *v, size_t n, tm_tables *out, tm_error *err) {
     portrait p = {.v = v, .n = n, .pairs_only = true};
     for (size_t i = 0; i < n; i++)
@@ -226,6 +239,7 @@ static tm_status add_group(const tm_instance_value *v, size_t n, tm_tables *out,
     TM_TRY(fit(&p, err));
     TM_TRY(add_part(&p, tm_tables_find(out, tm_group_part_def.name), err));
     tm_table *classes = tm_tables_find(out, tm_group_class_def.name);
+    /* by_class puts what is complete first. */
     for (size_t first = 0, i = 0; first < n && v[first].state == TM_INSTANCE_COMPLETE; first = i) {
         for (i = first + 1; i < n && by_class(&v[first], &v[i]) == 0; i++)
             ;

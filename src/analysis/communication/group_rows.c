@@ -143,6 +143,7 @@ const tm_table_def tm_group_rank_def = {
     .internal = true,
 };
 
+/* What shares are of: also kernels that belong to no group or operation. */
 static int64_t all_communication(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, tm_group_rank_def.name);
     int64_t sum = 0;
@@ -161,6 +162,7 @@ static const struct {
     {G_LATENCY, TM_GP_LATENCY}, {G_BANDWIDTH, TM_GP_BANDWIDTH}, {G_SLOW, TM_GP_SLOW},
 };
 
+/* Numbers are copied as cells; texts belong to their table, and are set again. */
 static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_group_group_def.name);
     for (size_t g = 0; g < s->n_groups; g++) {
@@ -181,10 +183,12 @@ static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *
                                  description->null ? NULL : description->value.text, err));
         TM_TRY(tm_table_set_text(table, &row[G_REACH], tm_group_reach(group->n_hosts), err));
     }
+    /* Groups come by their ids, rows are shown by name and members. */
     tm_table_sort(table);
     return TM_OK;
 }
 
+/* Groups of one dimension and reach side by side; unknown ones are "". */
 static int by_dimension(const void *a, const void *b) {
     const tm_group_whole *x = *(tm_group_whole *const *)a, *y = *(tm_group_whole *const *)b;
     const char *p = tm_group_reach(x->n_hosts), *q = tm_group_reach(y->n_hosts);
@@ -198,6 +202,7 @@ static void add_cell(tm_cell *sum, const tm_cell *cell) {
         tm_cell_set_int(sum, sum->null ? cell->value.i : tm_sum(sum->value.i, cell->value.i));
 }
 
+/* One row of groups [n]; `rates` is scratch for as many numbers. */
 static tm_status add_dimension(const tm_group_survey *s, tm_group_whole *const *groups, size_t n,
                                int64_t all_ns, double *rates, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_group_dimension_def.name);

@@ -15,6 +15,7 @@ static const tm_table_def *const defs[] = {
     &tm_group_class_def, &tm_group_member_part_def, &tm_group_member_def, &tm_group_rank_def,
 };
 
+/* Of all communication kernels, matched or not: by these shares of groups are told. */
 static tm_status groups_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     int64_t sum = 0;
@@ -29,6 +30,7 @@ static tm_status groups_rank(const tm_rank_view *view, tm_tables *out, tm_error 
     return TM_OK;
 }
 
+/* From the operations that this process matched: each rank of each group once. */
 static tm_status add_members(const tm_collectives *own, tm_tables *out, tm_error *err) {
     typedef struct member {
         uint64_t group;
@@ -48,6 +50,8 @@ static tm_status add_members(const tm_collectives *own, tm_tables *out, tm_error
         ok = row != NULL;
         if (!ok)
             break;
+        /* Ids are hashes: as a signed number they stay different, and are ordered alike in all
+         * tables. */
         tm_cell_set_int(&row[0], (int64_t)found[i].group);
         tm_cell_set_int(&row[1], found[i].rank);
     }
