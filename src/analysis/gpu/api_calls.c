@@ -15,6 +15,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_MAX] = {"max_ns", TM_INT, "ns", "The longest."},
 };
 
+/* By the name: a row of each rank that made the call goes into one of launches.api. */
 const tm_table_def tm_api_part_table = {
     .name = "launches.api_part",
     .doc = "A row for each call's name and rank: its part of launches.api.",
@@ -51,6 +52,7 @@ const tm_table_def tm_api_table = {
     .top = TOTAL,
 };
 
+/* Calls of one name on this rank. */
 typedef struct tally {
     int64_t calls, total_ns, max_ns;
 } tally;

@@ -45,6 +45,7 @@ static bool stay(walk *w, uint32_t name, int64_t until_ns) {
         const tm_gap *gap = &w->gaps[i];
         int64_t begin = gap->begin_ns > w->at_ns ? gap->begin_ns : w->at_ns;
         int64_t end = gap->end_ns < until_ns ? gap->end_ns : until_ns;
+        /* Gaps that another thread ended are passed over, though they are in the list. */
         if (w->wanted[i] && end > begin)
             ok = add_part(w, (uint32_t)i, name, end - begin);
     }
@@ -62,6 +63,7 @@ static bool advance(walk *w, int64_t until_ns) {
         ok = stay(w, top->name, top->end_ns);
         w->open.n--;
     }
+    /* Behind the calls that ended, the thread is in the one around them. */
     uint32_t inside =
         w->open.n > 0 ? ((const open_call *)w->open.data)[w->open.n - 1].name : NOWHERE;
     return ok && stay(w, inside, until_ns);
@@ -79,8 +81,10 @@ static bool walk_thread(const tm_timeline *timeline, const tm_track *track, walk
     w->at_ns = INT64_MIN;
     for (uint32_t row = track->first; ok && row < track->first + track->count; row++) {
         int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
+        /* Rows ascend in begin, and nothing is asked of what comes behind the last gap. */
         if (begin >= last_ns)
             break;
+        /* A call that ended before the first gap is in none, and need not be followed. */
         if (end <= w->gaps[0].begin_ns || !tells(timeline, row))
             continue;
         const open_call call = {end, timeline->name[row]};
@@ -118,6 +122,7 @@ tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, t
     for (size_t i = 0; i < n; i++)
         out[i] = (tm_gap_host){.known = thread_of(timeline, &gaps[i]) != NULL};
     bool ok = true;
+    /* A thread is gone through once, with all the gaps that it ended: these are few. */
     for (size_t t = 0; t < timeline->n_tracks && ok; t++) {
         bool any = false;
         for (size_t i = 0; i < n; i++) {
@@ -141,7 +146,7 @@ tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, t
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The last row of a stream that begins before this time; TM_NO_EVENT for none. */
+/* The last GPU event of a stream that begins before this time; TM_NO_EVENT for none. */
 static uint32_t last_before(const tm_timeline *timeline, const tm_track *track, int64_t time_ns) {
     size_t n = tm_lower_bound(timeline->begin_ns + track->first, track->count, time_ns);
     for (uint32_t row = track->first + (uint32_t)n; row-- > track->first;)

@@ -14,8 +14,10 @@ tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t 
     return length_ns < TM_SHORT_GAP_NS ? TM_IDLE_KERNEL : TM_IDLE_OTHER;
 }
 
+/* Where nothing ran, within the windows of the rank's recordings. */
 static bool find_gaps(const tm_busy *busy, tm_vec *out) {
     tm_intervals kernels = TM_INTERVALS(), all = TM_INTERVALS(), idle = TM_INTERVALS();
+    /* P, C \ P and (M \ P) \ C together are all that the GPU did. */
     bool ok = tm_intervals_unite(&busy->compute, &busy->exposed_comm, &kernels) &&
               tm_intervals_unite(&kernels, &busy->exposed_memory, &all) &&
               tm_intervals_subtract(&busy->window, &all, &idle) && tm_vec_reserve(out, idle.n + 1);
@@ -48,6 +50,7 @@ static void find_next_events(const tm_timeline *timeline, const tm_track *track,
             gap++;
         if (gap == end)
             return;
+        /* Several streams may go on at the same moment. */
         if (gap->end_ns == timeline->begin_ns[row] && comes_first(timeline, row, gap->next))
             gap->next = row;
     }
@@ -109,6 +112,7 @@ static void split(const tm_gap *gap, int64_t input_ns, int64_t comm_ns,
 
 tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     int64_t parts[TM_N_IDLE_CAUSES];
+    /* Of equal parts the first of tm_idle_cause. */
     int most = 0;
     split(gap, tm_intervals_length_in(&gaps->input, gap->begin_ns, gap->end_ns),
           tm_intervals_length_in(&gaps->comm, gap->begin_ns, gap->end_ns), parts);

@@ -3,6 +3,8 @@
 
 #include "gap_host.h"
 
+/* The job's longest gaps may all be of one rank, but of each only so many are looked at closely:
+ * what its host did costs a walk over a thread. */
 enum { LISTED_PER_RANK = 10, LISTED = 100 };
 
 enum {
@@ -147,6 +149,7 @@ static const char *const cause_words[] = {
     [TM_IDLE_KERNEL] = "kernel_wait",      [TM_IDLE_OTHER] = "other",
 };
 
+/* The sums add up to idle_ns of overlap.rank, for gaps are what its sets leave. */
 static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
     const int64_t *sums = gaps->sums;
@@ -177,6 +180,8 @@ static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     return TM_OK;
 }
 
+/* Of one stream by itself, whatever the others do. Its events may overlap, so what counts is the
+ * latest end so far. */
 static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, tm_table *table,
                             tm_error *err) {
     int64_t sums[TM_N_IDLE_CAUSES] = {0}, events = 0, ended = 0;
@@ -184,6 +189,7 @@ static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, 
         if (timeline->role[row] == TM_ROLE_NONE)
             continue;
         int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
+        /* Before a stream's first event and behind its last nobody knows whether it was in use. */
         if (events++ > 0 && begin > ended)
             sums[tm_idle_cause_of(timeline, row, begin - ended)] += begin - ended;
         ended = events == 1 || end > ended ? end : ended;
@@ -206,7 +212,8 @@ static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, 
     return TM_OK;
 }
 
-/* Of the longest gaps, indices in the order of time; returns how many. */
+/* The longest gaps, as indices in the order of time, in which tm_gap_hosts wants them; returns how
+ * many. One that is longer than the shortest of those so far takes its place. */
 static size_t choose_longest(const tm_gaps *gaps, size_t chosen[LISTED_PER_RANK]) {
     const tm_gap *v = gaps->gaps.data;
     size_t n = 0;
@@ -262,6 +269,7 @@ static tm_status add_gap(const tm_rank_view *view, const tm_gaps *gaps, const tm
     return tm_table_set_text(table, &row[G_CAUSE], cause_words[tm_gap_cause(gaps, gap)], err);
 }
 
+/* What the host did is looked up for all of them at once, thread by thread. */
 static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
     size_t chosen[LISTED_PER_RANK], n = choose_longest(gaps, chosen);
@@ -294,6 +302,7 @@ static tm_status idle_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
 static tm_status idle_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
+    /* Each rank sent its longest, so the job's longest are among them. */
     tm_table_top(tm_tables_find(out, gap_def.name), LISTED);
     return TM_OK;
 }

@@ -9,6 +9,7 @@
 #include "base/sums.h"
 #include "roofline.h"
 
+/* Guides to profiling call kernels short below it, and advise to fuse them. */
 #define SHORT_NS 100000
 
 /* What is known of the calls of a kernel, in a part as in a table: from their first column on. */
@@ -136,6 +137,8 @@ static const tm_column kernel_part_columns[] = {
     PART_COLUMNS,
 };
 
+/* By the name: the rows of all ranks make one of kernels.kernel. Means are of each rank, to find
+ * the one that is slower. */
 static const tm_table_def kernel_part_def = {
     .name = "kernels.kernel_part",
     .doc = "A row for each kernel name and rank: its part of kernels.kernel.",
@@ -164,6 +167,7 @@ static const tm_column shape_part_columns[] = {
     PART_COLUMNS,
 };
 
+/* By name, grid, block, registers and shared memory, -1 for what a trace lacks. */
 static const tm_table_def shape_part_def = {
     .name = "kernels.shape_part",
     .doc = "A row for each launch shape and rank: its part of kernels.launch_shape.",
@@ -188,6 +192,7 @@ typedef struct tally {
     int64_t calls, total_ns, min_ns, max_ns, shorter, communication;
     int64_t registers, shared_bytes;
     int64_t blocks_weight_ns, occupancy_weight_ns;
+    /* Means are weighted, so sums and weights travel: ranks add up, means do not. */
     double blocks, occupancy; /* times duration */
 } tally;
 
@@ -197,6 +202,7 @@ static int64_t larger(int64_t a, int64_t b) {
 
 /* Adds one to another, which may be all zeros. */
 static void add_tally(tally *sum, const tally *t) {
+    /* Of no kernels yet: the zeros are no smallest time, and -1, not recorded, is below them. */
     bool first = sum->calls == 0;
     sum->min_ns = first || t->min_ns < sum->min_ns ? t->min_ns : sum->min_ns;
     sum->max_ns = larger(sum->max_ns, t->max_ns);
@@ -268,6 +274,8 @@ static void set_parts(tm_cell *cells, const tally *t) {
     tm_cell_set_int(&cells[P_OCCUPANCY_WEIGHT], t->occupancy_weight_ns);
 }
 
+/* Rows of this rank, in the order in which its shapes came: they are sorted where they are
+ * merged. */
 static bool add_shape_parts(int64_t rank, const tm_keys *keys, const tm_vec *tallies,
                             tm_table *table) {
     for (size_t i = 0; i < tallies->n; i++) {
@@ -325,6 +333,7 @@ static bool add_kernel_parts(int64_t rank, const tm_keys *shapes, const tm_vec *
     return ok;
 }
 
+/* Kernels are gone through once: both parts are made of the shapes. */
 static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     tm_keys keys = TM_KEYS(shape_key);
     tm_vec tallies = TM_VEC(tally);
@@ -355,6 +364,7 @@ static tally merge_parts(const tm_table *part, size_t first, size_t end, int at)
     return sum;
 }
 
+/* What tables by name and by shape share, from CALLS on. */
 static void set_calls(tm_cell *cells, const tally *t) {
     tm_cell_set_int(&cells[CALLS], t->calls);
     tm_cell_set_int(&cells[TOTAL], t->total_ns);
@@ -386,6 +396,7 @@ static tm_status set_ranks(tm_cell *row, const tm_table *part, size_t first, siz
     return TM_OK;
 }
 
+/* What the name alone tells is looked up here, once for all ranks. */
 static tm_status merge_kernels(const tm_names *names, tm_tables *tables, tm_error *err) {
     const tm_table *part = tm_tables_find(tables, kernel_part_def.name);
     tm_table *table = tm_tables_find(tables, kernel_def.name);
@@ -409,6 +420,7 @@ static tm_status merge_kernels(const tm_names *names, tm_tables *tables, tm_erro
     return TM_OK;
 }
 
+/* A shape has one number of registers and one of bytes: they are among its keys. */
 static tm_status merge_shapes(const tm_names *names, tm_tables *tables, tm_error *err) {
     const tm_table *part = tm_tables_find(tables, shape_part_def.name);
     tm_table *table = tm_tables_find(tables, shape_def.name);
@@ -437,6 +449,7 @@ static tm_status kernels_merge(const tm_names *names, tm_tables *tables, tm_erro
     return merge_shapes(names, tables, err);
 }
 
+/* Shares and the largest first need all names, of which each process merged some. */
 static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *kernels = tm_tables_find(out, kernel_def.name);
     int64_t total = 0;

@@ -88,9 +88,11 @@ typedef struct tally {
     int64_t *begun;     /* of the events, in order */
     int64_t events, unlinked, launches, call_ns, latency_ns, max_queue;
     int64_t host_bound, shorter, graphs, graph_events;
+    /* a double, for times in the queue overlap, and their sum may pass any integer */
     double queued_ns;
 } tally;
 
+/* A graph's call launches many events, and counts once. */
 static void count_call(tally *t, uint32_t call, bool graph) {
     if (t->called[call])
         return;
@@ -100,9 +102,11 @@ static void count_call(tally *t, uint32_t call, bool graph) {
     t->graphs += graph;
 }
 
+/* An event of a graph is not compared with its call, which launched many. */
 static void count_event(tally *t, size_t row, uint32_t call) {
     const tm_timeline *timeline = t->timeline;
     int64_t begin = timeline->begin_ns[row], call_begin = timeline->begin_ns[call];
+    /* Below 0 where the event began before its call had returned. */
     int64_t late = begin - call_begin - timeline->duration_ns[call];
     bool graph = tm_call_kinds_at(t->call_kinds, timeline->name[call]) == TM_CALL_KIND_GRAPH;
     late = late > 0 ? late : 0;
@@ -131,6 +135,7 @@ static void count_queue(tally *t, size_t n) {
     }
 }
 
+/* Stream by stream, for each has a queue of its own. */
 static void count_stream(tally *t, const tm_track *track) {
     const tm_timeline *timeline = t->timeline;
     int64_t ended = INT64_MAX; /* the first event of a stream has none before it */
@@ -165,6 +170,7 @@ static void set_latencies(tm_cell *row, tally *t) {
     tm_cell_set_int(&row[MEAN_CALL], tm_round_ratio(t->call_ns, t->launches));
 }
 
+/* The rank's row; shares are null where nothing was launched. */
 static tm_status add_row(const tm_rank_view *view, tally *t, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     if (!row)
@@ -197,6 +203,8 @@ static tm_status launches_rank(const tm_rank_view *view, tm_tables *out, tm_erro
             n_gpu += view->timeline->tracks[i].count;
     tally t = {
         .timeline = view->timeline, .call_kinds = view->call_kinds, .called = calloc(n + 1, 1)};
+    /* Three arrays in one block: as many calls and begins as events are the most that a stream can
+     * have. */
     t.latencies = malloc((3 * n_gpu + 1) * sizeof *t.latencies);
     bool ok = t.called && t.latencies;
     tm_status status = TM_OK;

@@ -95,6 +95,7 @@ typedef struct group {
     char grid[TM_LAUNCH_SHAPE_MAX], block[TM_LAUNCH_SHAPE_MAX]; /* "" where the file has none */
     int64_t launches, calls, total_ns;
     double sums[TM_NCU_N_FIGURES];
+    /* launches that have the figure: a file may lack some of some kernels */
     int64_t counts[TM_NCU_N_FIGURES];
 } group;
 
@@ -114,10 +115,13 @@ static uint32_t key_of(groups *g, tm_text name, const char *grid, const char *bl
     return id == TM_NAME_FAILED ? 0 : id;
 }
 
+/* A launch may lack any of the figures, so each is counted by itself. */
 static bool add_launch(groups *g, const tm_ncu_launch *launch) {
     group new = {.name = launch->name};
     tm_launch_shape_text(launch->grid, new.grid);
     tm_launch_shape_text(launch->block, new.block);
+    /* Keys are numbered from 1 in the order in which they come, as groups are: a new one is the
+     * next. */
     const uint32_t key = key_of(g, launch->name, new.grid, new.block);
     if (key == 0 || (key > g->list.n && !tm_vec_append(&g->list, &new, 1)))
         return false;
@@ -135,7 +139,8 @@ static const char *text_of(const tm_cell *cell) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* The calls of one shape go to the group of that shape, and to the one without shape. */
+/* The calls of one shape go to the group of that shape, and to the one without shape. Shapes that
+ * were not measured get keys behind those of all groups. */
 static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
     const char *text = text_of(tm_table_cell(shapes, row, "name"));
     const char *grid = text_of(tm_table_cell(shapes, row, "grid"));
@@ -179,6 +184,7 @@ static tm_status add_row(const group *g, tm_table *table, tm_error *err) {
     if (g->calls > 0) {
         tm_cell_set_int(&row[CALLS], g->calls);
         tm_cell_set_int(&row[TOTAL], g->total_ns);
+        /* operations in a nanosecond are 1e9 in a second */
         tm_cell_set_real(&row[RATE], flop * (double)g->calls / (double)g->total_ns);
     }
     tm_cell_set_real(&row[SM], mean(g, TM_NCU_SM_PCT, 1));
@@ -210,6 +216,7 @@ static tm_status add_rows(groups *g, const tm_ncu *ncu, tm_tables *tables, tm_er
         return tm_fail_memory(err);
     for (size_t i = 0; i < g->list.n; i++)
         TM_TRY(add_row((const group *)g->list.data + i, table, err));
+    /* First by the keys, so that equal times come in one order. */
     tm_table_sort(table);
     tm_table_top(table, SIZE_MAX); /* the largest first */
     return TM_OK;

@@ -98,6 +98,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations."},
 };
 
+/* By kind, memory and size class, all as numbers: a table that is merged has no texts. */
 static const tm_table_def part_def = {
     .name = "transfers.size_part",
     .doc = "A row for each class and rank: its part of transfers.size.",
@@ -148,6 +149,8 @@ static bool holds(tm_text name, const char *part) {
     return false;
 }
 
+/* By the names that profilers write, "Memcpy HtoD (Pageable -> Device)" or "CopyHostToDevice"; sets
+ * by their category, for their names differ. */
 static int kind_of(tm_text name, uint8_t category) {
     static const struct {
         const char *part;
@@ -164,6 +167,7 @@ static int kind_of(tm_text name, uint8_t category) {
     return OTHER_KIND;
 }
 
+/* Where both sides are the host's (HtoH), pageable memory on either is told. */
 static int memory_of(tm_text name, int kind) {
     if (kind == DTOD || kind == PTOP || kind == SET)
         return DEVICE;
@@ -189,6 +193,7 @@ typedef struct account {
     const tm_timeline *timeline;
     tm_call_kinds *call_kinds;
     uint8_t *classes; /* owned; by name id: 1 + kind * N_MEMORIES + memory, 0 not known yet */
+    /* by kind * N_MEMORIES + memory */
     tally tallies[N_CLASSES];
     tm_keys sizes; /* of size_key, and */
     tm_vec size_tallies;
@@ -213,6 +218,7 @@ static bool count_size(account *a, int class, int64_t bytes, int64_t duration_ns
     return true;
 }
 
+/* A copy counts in its class of the rank and in that of its size, which goes to the job. */
 static bool count_copy(account *a, const tm_copy_attr *copy) {
     const tm_timeline *timeline = a->timeline;
     uint32_t row = copy->event, name = timeline->name[row];
@@ -229,6 +235,8 @@ static bool count_copy(account *a, const tm_copy_attr *copy) {
     t->count++;
     t->bytes = tm_sum(t->bytes, copy->bytes > 0 ? copy->bytes : 0);
     t->total_ns = tm_sum(t->total_ns, duration);
+    /* The host came back late: an asynchronous call returns before its copy has begun, or soon
+     * after. */
     if (call != TM_NO_EVENT &&
         timeline->begin_ns[call] + timeline->duration_ns[call] > begin + duration / 2) {
         t->sync_count++;
@@ -252,6 +260,7 @@ static tm_status add_kind(const tm_rank_view *view, int class, tally *t, tm_tabl
     tm_cell_set_int(&row[COUNT], t->count);
     tm_cell_set_int(&row[BYTES], t->bytes);
     tm_cell_set_int(&row[TOTAL], t->total_ns);
+    /* Where no size is known there is no bandwidth, rather than one of 0. */
     if (t->bytes > 0)
         tm_cell_set_ratio(&row[BANDWIDTH], 1.0, t->bytes, t->total_ns);
     tm_cell_set_int(&row[UNION], union_ns);
@@ -263,6 +272,7 @@ static tm_status add_kind(const tm_rank_view *view, int class, tally *t, tm_tabl
     return tm_table_set_text(table, &row[MEMORY], memory_words[class % N_MEMORIES], err);
 }
 
+/* This rank's rows of the part, to be brought together with those of other ranks. */
 static tm_status add_sizes(const account *a, tm_table *table, tm_error *err) {
     const size_key *keys = a->sizes.keys.data;
     for (size_t i = 0; i < a->size_tallies.n; i++) {
@@ -297,10 +307,12 @@ static tm_status account_copies(const tm_rank_view *view, account *a, tm_tables 
     return status == TM_OK ? add_sizes(a, tm_tables_find(out, part_def.name), err) : status;
 }
 
+/* Allocations by one call, such as cudaMalloc. */
 typedef struct calls {
     int64_t calls, step_calls, total_ns, max_ns;
 } calls;
 
+/* Calls of the runtime and driver that take or give back memory, by their names. */
 static bool count_allocations(account *a, tm_keys *keys, tm_vec *found) {
     const tm_timeline *timeline = a->timeline;
     for (size_t row = 0; row < timeline->n_events; row++) {
@@ -315,6 +327,8 @@ static bool count_allocations(account *a, tm_keys *keys, tm_vec *found) {
         int64_t duration = timeline->duration_ns[row];
         int32_t step = timeline->step[row];
         c->calls++;
+        /* Where a trace marks no steps its whole length is one, and with it the start of the
+         * program. */
         c->step_calls += step != TM_NO_STEP && timeline->steps[step].annotated;
         c->total_ns = tm_sum(c->total_ns, duration);
         c->max_ns = duration > c->max_ns ? duration : c->max_ns;
