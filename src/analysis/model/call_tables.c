@@ -33,9 +33,11 @@ typedef struct device_time {
     int64_t all_ns, kernels_ns, tensor_ns;
 } device_time;
 
+/* What one key's calls come to on this rank. */
 typedef struct call_sum {
     int64_t calls, host_self_ns, host_total_ns;
     device_time self, total;
+    /* of calls of one key in one another, an event is the total's once */
     uint32_t counted; /* the last GPU event in total */
     bool fits;
 } call_sum;
@@ -67,6 +69,7 @@ static bool key_by_name(summing *s) {
     for (size_t i = 0; i < s->calls->n && ok; i++) {
         uint32_t name = timeline->name[s->calls->calls[i].row];
         if (known[name] == 0)
+            /* 0 after TM_NO_KEY, which the line below makes TM_NO_KEY again. */
             known[name] = 1 + add_key(s, &(call_key){name, TM_NO_NAME});
         s->slot[i] = known[name] - 1;
         ok = s->slot[i] != TM_NO_KEY;
@@ -75,7 +78,8 @@ static bool key_by_name(summing *s) {
     return ok;
 }
 
-/* Gives every call with input shapes the key of its name and shapes. */
+/* Gives every call with input shapes the key of its name and shapes. Calls and shapes both ascend
+ * in row. */
 static bool key_by_shapes(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_shapes_attr *shapes = timeline->attrs[TM_ATTR_SHAPES];
@@ -115,6 +119,7 @@ static bool is_repeated(const summing *s, size_t i) {
     return false;
 }
 
+/* Own times add up; of durations the outermost call's holds those inside. */
 static void sum_host(summing *s) {
     const tm_call *calls = s->calls->calls;
     for (size_t i = 0; i < s->calls->n; i++) {
@@ -189,6 +194,7 @@ static void set_row(tm_cell *row, const call_key *key, int64_t rank, const call_
     tm_cell_set_bool(&row[TM_CALL_P_FITS], sum->fits || sum->total.tensor_ns > 0);
 }
 
+/* A row for each key of this rank, on its way to those of the other ranks. */
 static bool add_rows(const summing *s, tm_table *part) {
     for (uint32_t i = 0; i < s->sums.n; i++) {
         tm_cell *row = tm_table_add_row(part);
@@ -220,12 +226,14 @@ tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, bool by_
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
+/* Names and shapes are ids until here. */
 static tm_status set_key(const tm_names *names, tm_table *shown, tm_cell *cell, int64_t id,
                          tm_error *err) {
     tm_text text = tm_names_text(names, (uint32_t)id);
     return tm_table_set_bytes(shown, cell, text.bytes, text.size, err);
 }
 
+/* Four columns side by side: min, median, max and the rank that has it. */
 static void set_spread(tm_cell *cells, const tm_over_ranks *m) {
     tm_cell_set_int(&cells[0], m->min);
     tm_cell_set_int(&cells[1], m->median);
@@ -269,11 +277,14 @@ tm_status tm_call_merge(const tm_names *names, const tm_table *part, tm_table *s
         if (fits < shown->def->n_columns)
             tm_cell_set_bool(&row[fits], tm_over_ranks_sum(part, first, end, TM_CALL_P_FITS) > 0);
     }
+    /* This process has all rows of its keys: what is in the job's first TM_CALL_ROWS is in its own.
+     * Ids ascend with the texts, so that equal rows are cut alike here and on the job. */
     tm_call_order(shown);
     return TM_OK;
 }
 
 void tm_call_order(tm_table *shown) {
+    /* By the host first: the sort by the device keeps the order of equal rows. */
     int top = shown->def->top; /* the device's column; the host's is its pair */
     tm_table_rank(shown, top + TM_CALL_HOST_SELF - TM_CALL_DEVICE_SELF);
     tm_table_rank(shown, top);

@@ -140,6 +140,7 @@ static const tm_column part_columns[] = {
     SUM_COLUMNS,
 };
 
+/* By name and type of device: the rows of all ranks make one of memory.operator. */
 static const tm_table_def part_def = {
     .name = "memory.operator_part",
     .doc = "A row for each operator, type of device and rank: its part of memory.operator.",
@@ -185,6 +186,7 @@ static void type_text(int64_t type, char out[32]) {
         snprintf(out, 32, "type%d", (int)type);
 }
 
+/* Hosts have one memory and no number. */
 static tm_status set_device(tm_table *table, tm_cell *cell, const tm_device_levels *d,
                             tm_error *err) {
     char type[32], text[64];
@@ -196,7 +198,8 @@ static tm_status set_device(tm_table *table, tm_cell *cell, const tm_device_leve
     return tm_table_set_text(table, cell, text, err);
 }
 
-/* Adds the rows of a device's steps and finds the median growth over those but the first. */
+/* Adds the rows of a device's steps, and collects the growth of all but the first, in which caches
+ * fill and optimizers make their states. */
 static tm_status add_steps(const tm_timeline *timeline, const tm_device_levels *d, tm_table *table,
                            tm_vec *growths, tm_error *err) {
     int64_t before = d->begin_bytes;
@@ -224,6 +227,7 @@ static tm_status add_steps(const tm_timeline *timeline, const tm_device_levels *
     return TM_OK;
 }
 
+/* The median, for one step may take a lot and give it back in the next. */
 static void set_growth(tm_cell *row, tm_vec *growths) {
     int64_t *v = growths->data, growing = 0;
     if (growths->n == 0)
@@ -234,6 +238,7 @@ static void set_growth(tm_cell *row, tm_vec *growths) {
     tm_cell_set_int(&row[D_GROWING], growing);
 }
 
+/* Levels are whole here; `capacity` is not above 0 where nobody tells it. */
 static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity) {
     const tm_memory_level *v = d->levels.data;
     int64_t peak = v[d->peak].allocated_bytes, reserved = d->peak_reserved_bytes;
@@ -255,6 +260,7 @@ static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity
     }
 }
 
+/* One device's row; `op` is what allocated when most was taken. */
 static tm_status add_device(const tm_rank_view *view, const tm_device_levels *d, uint32_t op,
                             tm_vec *growths, tm_table *table, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
@@ -293,6 +299,8 @@ static tm_status add_curve(const tm_timeline *timeline, tm_device_levels *d, tm_
     return TM_OK;
 }
 
+/* Operators of all ranks are brought together by the type of device alone: numbers differ by
+ * rank. */
 static tm_status add_owners(const tm_timeline *timeline, const tm_owners *owners, tm_table *table,
                             tm_error *err) {
     const tm_owner_key *keys = owners->keys.keys.data;
@@ -327,6 +335,7 @@ static tm_status add_devices(const tm_rank_view *view, tm_vec *devices, const tm
             status = add_device(view, d, owners->of[d->peak_record], &growths,
                                 tm_tables_find(out, device_def.name), err);
         if (status == TM_OK)
+            /* Last, for it thins the levels, in which the peak has its place. */
             status = add_curve(view->timeline, d, tm_tables_find(out, curve_def.name), err);
     }
     tm_vec_free(&growths);
@@ -350,6 +359,7 @@ static tm_status memory_rank(const tm_rank_view *view, tm_tables *out, tm_error 
     return status;
 }
 
+/* A rank has one row of a key, so there are as many ranks as rows. */
 static tm_status memory_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     const tm_table *part = tm_tables_find(tables, part_def.name);
     tm_table *table = tm_tables_find(tables, operator_def.name);
@@ -366,6 +376,7 @@ static tm_status memory_merge(const tm_names *names, tm_tables *tables, tm_error
         type_text(key[P_TYPE].value.i, type);
         TM_TRY(tm_table_set_text(table, &row[O_DEVICE], type, err));
         tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
+        /* The empty name stands for what no operator took. */
         if (name.size > 0)
             TM_TRY(tm_table_set_bytes(table, &row[O_OPERATOR], name.bytes, name.size, err));
     }

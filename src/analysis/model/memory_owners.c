@@ -16,6 +16,7 @@ typedef struct open_op {
 typedef struct walk {
     const tm_rank_view *view;
     tm_owners *owners;
+    /* records ascend in row, and so over the threads */
     size_t next; /* the next record */
     tm_vec open; /* of open_op, the innermost last */
 } walk;
@@ -69,11 +70,13 @@ static bool count_record(tm_owners *owners, const tm_memory_attr *record, open_o
     return true;
 }
 
+/* Goes through a thread up to its last record, with the operators that are open at each. */
 static bool walk_thread(walk *w, const tm_track *track) {
     const tm_timeline *timeline = w->view->timeline;
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     size_t n_records = timeline->n_attrs[TM_ATTR_MEMORY];
     uint32_t row = track->first, end = track->first + track->count;
+    /* Stands for what is outside of all operators, so that it has a row as they do. */
     open_op nowhere = {INT64_MAX, TM_NO_NAME, 0, TM_NO_KEY};
     w->open.n = 0;
     for (; row < end && w->next < n_records && records[w->next].event < end; row++) {
@@ -128,6 +131,8 @@ tm_status tm_owners_find(const tm_rank_view *view, tm_owners *out, tm_error *err
     bool ok = out->of != NULL;
     for (size_t t = 0; ok && t < timeline->n_tracks && w.next < n; t++) {
         const tm_track *track = &timeline->tracks[t];
+        /* Unsigned: a record before the track is as far off as one behind it. Threads without any
+         * are passed. */
         if (records[w.next].event - track->first < track->count)
             ok = walk_thread(&w, track);
     }

@@ -45,11 +45,13 @@ static const tm_table_def annotation_def = {
 static const tm_table_def *const defs[] = {&module_def, &annotation_def, &module_part,
                                            &annotation_part};
 
+/* PyTorch records modules as calls of Python, beside other calls. */
 static bool is_module(void *context, const tm_timeline *timeline, uint32_t row) {
     return timeline->category[row] == TM_CAT_PYTHON &&
            tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
+/* Older profilers write the spans of frameworks as operators. */
 static bool is_annotation(void *context, const tm_timeline *timeline, uint32_t row) {
     uint8_t category = timeline->category[row];
     if (category != TM_CAT_USER_ANNOTATION && category != TM_CAT_CPU_OP)
@@ -59,6 +61,7 @@ static bool is_annotation(void *context, const tm_timeline *timeline, uint32_t r
            (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind));
 }
 
+/* How calls of this class lie in one another, whatever other calls are between them. */
 static tm_status add_class(const tm_rank_view *view, tm_call_class *is_call, tm_table *part,
                            tm_error *err) {
     tm_calls calls;
@@ -71,6 +74,7 @@ static tm_status add_class(const tm_rank_view *view, tm_call_class *is_call, tm_
 
 static tm_status modules_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
+    /* Most traces have no Python calls, and so no modules to walk for. */
     if (memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events))
         TM_TRY(add_class(view, is_module, tm_tables_find(out, module_part.name), err));
     return add_class(view, is_annotation, tm_tables_find(out, annotation_part.name), err);
@@ -83,6 +87,7 @@ static tm_status modules_merge(const tm_names *names, tm_tables *tables, tm_erro
                          tm_tables_find(tables, annotation_def.name), err);
 }
 
+/* As of operators: each process sent the rows of its keys that cost most. */
 static tm_status modules_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;

@@ -48,6 +48,7 @@ static const tm_table_def shape_def = {
 static const tm_table_def *const defs[] = {&op_def, &shape_def, &op_part, &shape_part};
 
 static tm_status operators_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    /* Twice over the same calls: a call without shapes counts by its name alone. */
     TM_TRY(tm_call_rows(view, view->operators, false, tm_tables_find(out, op_part.name), err));
     return tm_call_rows(view, view->operators, true, tm_tables_find(out, shape_part.name), err);
 }
@@ -59,6 +60,7 @@ static tm_status operators_merge(const tm_names *names, tm_tables *tables, tm_er
                          tm_tables_find(tables, shape_def.name), err);
 }
 
+/* Each process sent the rows of its keys that cost most; the job's are among them. */
 static tm_status operators_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
