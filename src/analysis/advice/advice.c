@@ -48,6 +48,7 @@ enum { N_SEVERITIES = sizeof severities / sizeof *severities };
  * the others are shares of the job's GPU time. */
 static const struct {
     const char *name;
+    /* NEVER leaves a severity out */
     double at[N_SEVERITIES]; /* the measure, in percent, from which on it is a note, ... */
     tm_rule_look *look;
     const char *look_at;
@@ -142,6 +143,7 @@ static int by_step(const void *a, const void *b) {
     return tm_order_i64(((const rank_step *)a)->step, ((const rank_step *)b)->step);
 }
 
+/* The rows of overlap.step, which are sorted by rank, sorted by step. */
 static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
     for (size_t i = 0; i < steps->n_rows; i++) {
@@ -167,6 +169,7 @@ static tm_status sum_steps(const rank_step *v, size_t n, tm_facts *facts, tm_vec
             least = v[i].exposed_ns < least ? v[i].exposed_ns : least;
             whole = whole && !v[i].partial;
         }
+        /* As if each rank of the step had shown no more. */
         facts->least_exposed_ns += least * (int64_t)(i - first);
         if (!whole && !tm_vec_append(partial, &v[first].step, 1))
             return tm_fail_memory(err);
@@ -182,6 +185,8 @@ static int severity_of(const double at[N_SEVERITIES], const tm_advice *advice) {
     return severity;
 }
 
+/* In the order of tm_rule_id: what a rule has found is taken off by those behind it, and only if it
+ * gave an item, for else nobody is told of it. */
 static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     size_t n = 0;
     for (tm_rule_id r = 0; r < TM_N_RULES; r++) {
@@ -193,6 +198,7 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
             continue;
         facts->costs[r] = found->advice.cost_ns > 0 ? found->advice.cost_ns : 0;
         if (r == TM_RULE_STRAGGLER)
+            /* The one rank of that rule's text. */
             facts->straggler = strtoll(found->advice.ranks, NULL, 10);
         n++;
     }
@@ -234,6 +240,7 @@ static tm_status add_item(tm_table *table, const item *i, tm_error *err) {
     return tm_table_set_text(table, &row[LOOK_AT], rules[i->rule].look_at, err);
 }
 
+/* The last of all job parts: whatever rules read is complete. */
 static tm_status advice_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_vec steps = TM_VEC(rank_step), partial = TM_VEC(int64_t);
     tm_facts facts = {.tables = out, .job = job, .straggler = -1};
@@ -246,6 +253,7 @@ static tm_status advice_job(const tm_job *job, tm_tables *out, tm_error *err) {
         facts.n_partial = partial.n;
         facts.window_ns = tm_facts_sum(&facts, "overlap.rank", "window_ns");
         size_t n = apply_rules(&facts, items);
+        /* No two are equal, for no two have the same rule. */
         qsort(items, n, sizeof *items, worst_first);
         for (size_t i = 0; i < n && status == TM_OK; i++)
             status = add_item(tm_tables_find(out, item_def.name), &items[i], err);

@@ -8,6 +8,7 @@
 
 #include "base/sorted.h"
 
+/* The sum of a column without one rank's rows; rank -1: of all. */
 static int64_t sum_but(const tm_facts *facts, const char *name, const char *column, int64_t rank) {
     const tm_table *table = tm_tables_find(facts->tables, name);
     int64_t sum = 0;
@@ -63,12 +64,14 @@ static void write_run(tm_rank_text *text) {
     int size = snprintf(run, sizeof run,
                         text->last > text->first ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
                         text->used ? ", " : "", text->first, text->last);
+    /* Behind each run there is still room to say that there are more. */
     text->full = text->used + (size_t)size + sizeof more > TM_ADVICE_RANKS;
     memcpy(text->out + text->used, text->full ? more : run,
            text->full ? sizeof more : (size_t)size + 1);
     text->used += (size_t)size;
 }
 
+/* A run is written when the rank behind it is known. */
 void tm_rank_text_add(tm_rank_text *text, int64_t rank) {
     text->n++;
     if (text->last >= text->first && rank == text->last + 1) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Only while the GPU does nothing: loading beside computation costs nothing. */
 void tm_look_input(const tm_facts *f, tm_advice *out) {
     const tm_table *ranks = tm_tables_find(f->tables, "input.rank");
     int64_t stall = tm_facts_sum_others(f, "input.rank", "stall_ns");
@@ -34,6 +35,7 @@ typedef struct kernel_sums {
     int64_t calls, under_100_us, total_ns;
 } kernel_sums;
 
+/* How long a communication kernel runs is up to the other ranks, so they are left out. */
 static kernel_sums sum_kernels(const tm_facts *f) {
     const tm_table *kernels = tm_tables_find(f->tables, "kernels.kernel");
     kernel_sums sums = {0};
@@ -55,6 +57,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
         tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "short_events"), events);
     double behind =
         tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "host_bound_events"), events);
+    /* Few small kernels among large ones cost little, whatever the gaps are due to. */
     if (small < 50.0)
         return;
     /* The gaps between kernels; and where launching takes longer than running, what the GPU waits
@@ -84,6 +87,7 @@ typedef struct host_copies {
     int64_t alone_ns, alone_to_host_ns; /* with no computation beside them */
 } host_copies;
 
+/* Of kinds that touch a host; what is not known to be pageable counts with what is pinned. */
 static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
     const tm_table *kinds = tm_tables_find(f->tables, "transfers.kind");
     host_copies sum = {0};
@@ -151,6 +155,8 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
         double total = (double)tm_facts_int(f, "transfers.allocation", i, "total_ns");
         calls += in_steps;
         if (in_steps > 0)
+            /* How long those in steps took is not kept: their share of the calls is taken for
+             * it. */
             lost += total * (double)in_steps /
                     (double)tm_facts_int(f, "transfers.allocation", i, "calls");
     }
@@ -191,6 +197,7 @@ static const struct {
 
 enum { N_IDLE_CAUSES = sizeof idle_causes / sizeof *idle_causes };
 
+/* The idle time that no rule before it explains; the cause that it names is the largest of all. */
 void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     double used = tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct");
     int64_t idle = tm_facts_sum_others(f, "idle.rank", "idle_ns");

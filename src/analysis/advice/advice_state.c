@@ -40,6 +40,7 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     /* Ranks that are late, or have more to do, in some steps only make steps differ. */
     int64_t rest = llround(above * (double)f->job->n_ranks) - f->costs[TM_RULE_STRAGGLER] -
                    f->costs[TM_RULE_IMBALANCE] - f->costs[TM_RULE_INPUT];
+    /* Steps may differ a lot where little is lost by it, as when they are short. */
     if (tm_facts_percent(rest, f->window_ns) < 1.0)
         return;
     char low[32], high[32];
@@ -56,7 +57,9 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
              low, high, out->measure, longest_step);
 }
 
+/* A device's fullest moment decides, for it is there that a step fails. */
 void tm_look_memory(const tm_facts *f, tm_advice *out) {
+    /* From here on the rule is a warning: only these ranks are named. */
     const double crowded = 85.0;
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
@@ -122,6 +125,7 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
             continue;
         /* The share of what is free that 1,000 steps take; where that is not known, a warning. */
         double taken = capacity > held ? 1e5 * (double)growth / (double)(capacity - held) : 1.0;
+        /* A rank with several devices is named once. */
         if (rank->value.i != before)
             tm_rank_text_add(&ranks, rank->value.i);
         before = rank->value.i;
@@ -162,6 +166,7 @@ static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
 }
 
 void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
+    /* What makes the rule a warning, where no share of collectives tells how bad it is. */
     const double poor = 1.0;
     const int64_t noise_ns = 10000; /* ends of one operation lie that far apart on good clocks */
     size_t kinds = tm_tables_find(f->tables, "collectives.kind")->n_rows;
@@ -200,12 +205,14 @@ void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
         return;
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
     size_t next = 0;
+    /* Not on to the end: a trace may name a world of a billion ranks. */
     for (int64_t rank = 0; rank < f->job->world_size && !ranks.full; rank++) {
         while (next < given->n_rows && tm_table_cell(given, next, "rank")->value.i < rank)
             next++;
         if (next == given->n_rows || tm_table_cell(given, next, "rank")->value.i != rank)
             tm_rank_text_add(&ranks, rank);
     }
+    /* Never "all": some gave a trace. */
     tm_rank_text_end(&ranks, SIZE_MAX);
     out->measure = tm_facts_percent(missing, f->job->world_size);
     snprintf(out->text, sizeof out->text,

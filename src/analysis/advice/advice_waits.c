@@ -19,6 +19,7 @@ static void write_straggler(const tm_facts *f, int64_t rank, tm_advice *out) {
     const char *what = "it launches its kernels too late (load, pinning of cores, garbage "
                        "collection, synchronisation)";
     const char *where = "the host of";
+    /* As in the sentence of the verdict. */
     if (speed >= 0.0 && speed < 0.95) {
         where = "the GPU of";
         what =
@@ -38,6 +39,7 @@ static const char *verdict_text(const tm_facts *f, const char *column) {
     return none ? "" : tm_table_cell(job, 0, column)->value.text;
 }
 
+/* The verdict's own sentence, which lacks its full stop. */
 static void copy_evidence(const tm_facts *f, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence, "%.*s.", TM_ADVICE_EVIDENCE - 2,
              verdict_text(f, "evidence"));
@@ -75,11 +77,14 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     int64_t lost = tm_facts_sum(f, "overlap.rank", "exposed_wait_ns") +
                    tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns") -
                    f->costs[TM_RULE_STRAGGLER];
+    /* Else the product would overflow, and is larger than what was lost in any case. */
     if (above < INT64_MAX / ((int64_t)f->job->n_ranks + 1))
         lost = above * (int64_t)f->job->n_ranks < lost ? above * (int64_t)f->job->n_ranks : lost;
     double percent = tm_facts_percent(above, mean);
     if (f->job->n_ranks < 2 || tm_facts_percent(lost, f->window_ns) < 1.0)
         return;
+    /* One rank has most work in half of the steps: its share is to be looked at, not the
+     * batches. */
     bool one = 2 * led >= n;
     char time[32];
     out->measure = percent;
@@ -120,6 +125,7 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
 
 /* The kind of collective that shows most, and how much, over all ranks. */
 static const char *worst_kind(const tm_facts *f, int64_t *exposed_ns) {
+    /* More than there are kinds of collectives. */
     enum { KINDS = 24 };
     const tm_table *table = tm_tables_find(f->tables, "overlap.kind");
     const char *kinds[KINDS];
@@ -155,6 +161,7 @@ static void look_at_communication(const tm_facts *f, bool well_hidden, tm_advice
     double hidden = tm_facts_percent(overlap, overlap + rest);
     const char *kind = worst_kind(f, &of_kind);
     char time[32], kind_time[32];
+    /* Where half of it hides already there is little left to hide: then less of it helps. */
     if (rest <= 0 || (hidden >= 50.0) != well_hidden)
         return;
     out->cost_ns = rest;
