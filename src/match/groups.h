@@ -3,7 +3,6 @@
 #ifndef TMERGE_GROUPS_H
 #define TMERGE_GROUPS_H
 
-#include "base/hash.h"
 #include "timeline/collectives.h"
 #include "tmerge/names.h"
 
@@ -41,9 +40,5 @@ tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr,
 
 /** The group of all ranks of the job, for kernels of traces without metadata. */
 tm_group tm_group_world(int64_t world_size);
-
-static inline uint64_t tm_group_hash(uint64_t hash, const void *bytes, size_t size) {
-    return tm_hash_mixed(hash, bytes, size);
-}
 
 #endif

@@ -23,13 +23,13 @@ typedef struct operation_key {
 } operation_key;
 
 void tm_operations_init(tm_operations *operations) {
-    *operations = (tm_operations){.keys = TM_KEYS(operation_key),
+    *operations = (tm_operations){.firsts = TM_KEYS(operation_key),
                                   .all = TM_VEC(tm_operation),
                                   .members = TM_VEC(tm_operation_member)};
 }
 
 void tm_operations_free(tm_operations *operations) {
-    tm_keys_free(&operations->keys);
+    tm_keys_free(&operations->firsts);
     tm_vec_free(&operations->all);
     tm_vec_free(&operations->members);
     free(operations->shown);
@@ -44,7 +44,7 @@ tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeli
         if (attr->first_rank < 0)
             continue;
         const operation_key key = {attr->first_rank, attr->first_event};
-        tm_operation *o = tm_keys_value(&operations->keys, &operations->all, &key);
+        tm_operation *o = tm_keys_value(&operations->firsts, &operations->all, &key);
         if (!o)
             return tm_fail_memory(err);
         int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[attr->event]);
@@ -108,7 +108,7 @@ tm_status tm_operations_choose(tm_operations *operations, size_t n_members, tm_e
 
 uint32_t tm_operations_number(const tm_operations *operations, const tm_collective_attr *attr) {
     const operation_key key = {attr->first_rank, attr->first_event};
-    uint32_t i = tm_keys_find(&operations->keys, &key);
+    uint32_t i = tm_keys_find(&operations->firsts, &key);
     return i == TM_NO_KEY ? TM_NO_EVENT : ((const tm_operation *)operations->all.data)[i].number;
 }
 

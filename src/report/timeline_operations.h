@@ -22,7 +22,7 @@ typedef struct tm_operation {
 } tm_operation;
 
 typedef struct tm_operations {
-    tm_keys keys;    /* by the kernel of the lowest rank */
+    tm_keys firsts;  /* the kernels of their lowest ranks, which name them */
     tm_vec all;      /* of tm_operation, one for each key */
     uint32_t *shown; /* owned; [n_shown] indices into `all`, by number */
     size_t n_shown;

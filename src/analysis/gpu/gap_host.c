@@ -126,7 +126,8 @@ tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, t
     for (size_t t = 0; t < timeline->n_tracks && ok; t++) {
         bool any = false;
         for (size_t i = 0; i < n; i++) {
-            bool its = thread_of(timeline, &gaps[i]) == &timeline->tracks[t];
+            const tm_track *thread = thread_of(timeline, &gaps[i]);
+            bool its = thread && thread == &timeline->tracks[t];
             ((bool *)wanted.data)[i] = its;
             any = any || its;
         }
