@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "agree.h"
+#include "base/median.h"
 #include "loader.h"
 
 static tm_status resolve_ranks(tm_loader *l, tm_error *err) {
@@ -30,11 +31,6 @@ static tm_status resolve_ranks(tm_loader *l, tm_error *err) {
     return TM_OK;
 }
 
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 tm_status tm_loader_list_ranks(tm_loader *l, tm_error *err) {
     size_t n = 0;
     l->out->ranks = malloc((l->n + 1) * sizeof *l->out->ranks);
@@ -43,7 +39,7 @@ tm_status tm_loader_list_ranks(tm_loader *l, tm_error *err) {
     for (size_t i = 0; i < l->n; i++)
         if (l->entries[i].kind == TM_FILE_TRACE)
             l->out->ranks[n++] = l->entries[i].rank;
-    qsort(l->out->ranks, n, sizeof *l->out->ranks, by_value);
+    tm_sort_values(l->out->ranks, n);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || l->out->ranks[i] != l->out->ranks[i - 1])
             l->out->ranks[l->out->n_ranks++] = l->out->ranks[i];

@@ -38,12 +38,7 @@ tm_status tm_answers_find(const tm_collectives *collectives, bool wants_pairs, t
 
 static int by_rank(const void *a, const void *b) {
     const tm_timeline *x = a, *y = b;
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-static int by_event(const void *a, const void *b) {
-    const tm_collective_attr *x = a, *y = b;
-    return (x->event > y->event) - (x->event < y->event);
+    return tm_order_i64(x->rank, y->rank);
 }
 
 tm_status tm_answers_clear(tm_timeline *timeline, tm_error *err) {
@@ -64,11 +59,9 @@ tm_status tm_answers_clear(tm_timeline *timeline, tm_error *err) {
 void tm_answers_set(tm_timeline *timelines, size_t n, const tm_answer_reply *reply) {
     tm_timeline wanted = {.rank = reply->rank};
     tm_timeline *timeline = bsearch(&wanted, timelines, n, sizeof wanted, by_rank);
-    tm_collective_attr key = {.event = reply->event};
-    tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
-    tm_collective_attr *attr =
-        bsearch(&key, attrs, timeline->n_attrs[TM_ATTR_COLLECTIVE], sizeof key, by_event);
-    timeline->answers[attr - attrs] = reply->answer;
+    size_t at = tm_timeline_collectives_from(timeline, reply->event);
+    tm_collective_attr *attr = (tm_collective_attr *)timeline->attrs[TM_ATTR_COLLECTIVE] + at;
+    timeline->answers[at] = reply->answer;
     attr->wait_ns = reply->answer.wait_ns;
     attr->first_rank = reply->first_rank;
     attr->first_event = reply->first_event;

@@ -16,8 +16,7 @@ static int64_t median_bytes(const tm_comm_record *members, size_t n, int64_t *sc
             return -1;
         scratch[i] = members[i].bytes;
     }
-    tm_sort_values(scratch, n);
-    return tm_median(scratch, n);
+    return tm_median_any(scratch, n);
 }
 
 /* Times of the members: the earliest begin and latest end on the job's clock, and sums. */
@@ -80,13 +79,10 @@ tm_status tm_operation_values(const tm_collectives *collectives, tm_vec *values,
 
 static int by_badness(const void *a, const void *b) {
     const tm_worst_key *x = a, *y = b;
-    if (x->wait_ns != y->wait_ns)
-        return x->wait_ns > y->wait_ns ? -1 : 1;
-    if (x->begin_ns != y->begin_ns)
-        return x->begin_ns < y->begin_ns ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    int order = tm_order_i64(y->wait_ns, x->wait_ns);
+    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+    order = order ? order : tm_order_i64(x->rank, y->rank);
+    return order ? order : tm_order_i64(x->event, y->event);
 }
 
 static tm_worst_key key_of(const tm_collectives *collectives, const tm_instance *instance) {
