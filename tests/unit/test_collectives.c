@@ -98,6 +98,27 @@ static void bandwidths_are_those_of_nccl_tests(void **state) {
         }
 }
 
+static void operations_without_times_are_in_no_median(void **state) {
+    (void)state;
+    /* The clocks of single operations may not be comparable, the first or any other; of 10, 30 and
+     * 50 ns the median is 30, the 95th percentile 50, and the skew 3. */
+    for (int first = 0; first < 2; first++) {
+        bench b = open_bench();
+        for (int64_t ns = 10; ns <= 50; ns += 20) {
+            add_value(&b, TM_COLL_ALLREDUCE, 2, 60, first ? -1 : ns);
+            add_value(&b, TM_COLL_ALLREDUCE, 2, 60, first ? ns : -1);
+        }
+        finish(&b);
+        const tm_table *kinds = find(&b, "collectives.kind");
+        assert_int_equal(kinds->n_rows, 1);
+        assert_int_equal(tm_table_cell(kinds, 0, "count")->value.i, 6);
+        assert_int_equal(tm_table_cell(kinds, 0, "median_transfer_ns")->value.i, 30);
+        assert_int_equal(tm_table_cell(kinds, 0, "p95_transfer_ns")->value.i, 50);
+        assert_int_equal(tm_table_cell(kinds, 0, "median_skew_ns")->value.i, 3);
+        close_bench(&b);
+    }
+}
+
 static void a_size_class_is_the_power_of_two_at_or_below(void **state) {
     (void)state;
     static const struct {
@@ -331,6 +352,7 @@ static void reasons_of_all_processes_are_added_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bandwidths_are_those_of_nccl_tests),
+        cmocka_unit_test(operations_without_times_are_in_no_median),
         cmocka_unit_test(a_size_class_is_the_power_of_two_at_or_below),
         cmocka_unit_test(classes_have_their_medians),
         cmocka_unit_test(the_95th_percentile_of_many_is_by_nearest_rank),

@@ -173,17 +173,20 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
         values[i] = v[i].bytes;
     if (v->bytes >= 0)
         tm_cell_set_int(&row[K_BYTES], tm_median_any(values, n));
-    /* Kinds that do not synchronise have no L, and with it none of what follows. */
-    if (v->transfer_ns < 0)
+    /* Kinds that do not synchronise have no L, and with it none of what follows; nor have single
+     * operations whose clocks cannot be compared. */
+    size_t n_timed = 0, n_skews = 0, n_rates = 0;
+    for (size_t i = 0; i < n; i++)
+        if (v[i].transfer_ns >= 0)
+            values[n_timed++] = v[i].transfer_ns;
+    if (n_timed == 0)
         return;
+    tm_cell_set_int(&row[K_TRANSFER], tm_median_any(values, n_timed));
+    tm_cell_set_int(&row[K_P95], tm_percentile_95(values, n_timed));
     for (size_t i = 0; i < n; i++)
-        values[i] = v[i].transfer_ns;
-    tm_cell_set_int(&row[K_TRANSFER], tm_median_any(values, n));
-    tm_cell_set_int(&row[K_P95], tm_percentile_95(values, n));
-    for (size_t i = 0; i < n; i++)
-        values[i] = v[i].skew_ns;
-    tm_cell_set_int(&row[K_SKEW], tm_median_any(values, n));
-    size_t n_rates = 0;
+        if (v[i].transfer_ns >= 0)
+            values[n_skews++] = v[i].skew_ns;
+    tm_cell_set_int(&row[K_SKEW], tm_median_any(values, n_skews));
     for (size_t i = 0; i < n; i++)
         if (v[i].transfer_ns > 0 && v[i].bytes >= 0)
             rates[n_rates++] = (double)v[i].bytes / (double)v[i].transfer_ns;

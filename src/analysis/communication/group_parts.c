@@ -200,20 +200,25 @@ static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
 /* One class of complete operations: a row where their times are known. */
 static tm_status add_class(const portrait *p, const tm_instance_value *v, size_t n, tm_table *table,
                            tm_error *err) {
-    if (v->bytes <= 0 || time_of(v) < 0)
+    size_t n_timed = 0; /* the clocks of single operations may not be comparable */
+    for (size_t i = 0; i < n; i++)
+        n_timed += time_of(&v[i]) >= 0;
+    if (v->bytes <= 0 || n_timed == 0)
         return TM_OK;
-    /* Two arrays in one block. */
-    int64_t *times = malloc(2 * n * sizeof *times), *bytes = times + n;
+    int64_t *times = malloc(2 * n * sizeof *times); /* two arrays in one block */
     tm_cell *row = times ? tm_table_add_row(table) : NULL;
     if (!row) {
         free(times);
         return tm_fail_memory(err);
     }
+    int64_t *bytes = times + n;
+    n_timed = 0;
     for (size_t i = 0; i < n; i++) {
-        times[i] = time_of(&v[i]);
         bytes[i] = v[i].bytes;
+        if (time_of(&v[i]) >= 0)
+            times[n_timed++] = time_of(&v[i]);
     }
-    int64_t time = tm_median_any(times, n), size = tm_median_any(bytes, n);
+    int64_t time = tm_median_any(times, n_timed), size = tm_median_any(bytes, n);
     free(times);
     double rate = (double)size * tm_bus_factor(v->kind, v->group_size);
     tm_cell_set_int(&row[TM_GC_ID], (int64_t)v->process_group);
