@@ -27,8 +27,8 @@ bool tm_column_is_epoch(const tm_column *column);
 /** How a report draws a table that has no view of its own, besides its rows. */
 typedef enum tm_form {
     TM_FORM_TABLE, /* not at all */
-    TM_FORM_BARS,  /* a bar for each rank */
-    TM_FORM_MAP,   /* ranks by steps */
+    TM_FORM_BARS,  /* a bar for each rank, which is its only key */
+    TM_FORM_MAP,   /* ranks by steps: it has a column `step` */
     TM_FORM_LINE   /* a line for each rank over the column of times */
 } tm_form;
 
