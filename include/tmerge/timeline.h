@@ -375,9 +375,8 @@ typedef struct tm_timeline {
     size_t n_tracks;
     tm_step *steps; /* ascending in begin */
     size_t n_steps;
-    uint32_t *step_rows; /* [n_step_rows] ascending: see tm_timeline_is_step */
-    size_t n_step_rows;
-    tm_span *spans; /* ascending in begin */
+    uint8_t *step_marks; /* a bit for each event, NULL where none: see tm_timeline_is_step */
+    tm_span *spans;      /* ascending in begin */
     size_t n_spans;
     void *attrs[TM_N_ATTRS]; /* arrays of tm_launch_attr, tm_kernel_attr, ... */
     size_t n_attrs[TM_N_ATTRS];
@@ -399,7 +398,9 @@ bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *
  * a step's work and is none itself. All that asks what a step is asks this, for which annotations
  * are steps depends on the trace and on --step-pattern. False where steps were not found: in
  * timelines of tm_store_read_timelines. */
-bool tm_timeline_is_step(const tm_timeline *timeline, uint32_t row);
+static inline bool tm_timeline_is_step(const tm_timeline *timeline, uint32_t row) {
+    return timeline->step_marks && (timeline->step_marks[row / 8] >> row % 8 & 1);
+}
 
 /** The track of a row below n_events. */
 const tm_track *tm_timeline_track(const tm_timeline *timeline, uint32_t row);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/hash.h"
 #include "base/pattern.h"
 
 struct tm_step_names {
@@ -73,13 +74,6 @@ static bool ends_with_word(const char *bytes, size_t size, const char *word) {
            (size == n || !is_letter(bytes[size - n - 1]));
 }
 
-static uint64_t hash_of(const char *bytes, size_t size) {
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
-    return hash;
-}
-
 static bool ends_with_step(const char *bytes, size_t size) {
     return ends_with_word(bytes, size, "step") || ends_with_word(bytes, size, "iteration");
 }
@@ -90,7 +84,7 @@ static tm_step_name bracketed_name(tm_text name) {
     size_t stem = bracket ? (size_t)(bracket - name.bytes) : 0;
     if (!bracket || name.bytes[name.size - 1] != ']' || !ends_with_step(name.bytes, stem))
         return not_a_step;
-    return (tm_step_name){TM_STEP_ALIKE, -1, hash_of(name.bytes, stem), false};
+    return (tm_step_name){TM_STEP_ALIKE, -1, tm_hash(TM_HASH_BEGIN, name.bytes, stem), false};
 }
 
 /* The word step or iteration, what may stand between, and a number at the end. */
@@ -98,7 +92,7 @@ static tm_step_name known_name(tm_text name) {
     static const char sure[] = "ProfilerStep#";
     size_t n_digits = digits_before(name.bytes, name.size), stem = name.size - n_digits;
     tm_step_name out = {.number = number_of(name.bytes + stem, n_digits),
-                        .stem = hash_of(name.bytes, stem)};
+                        .stem = tm_hash(TM_HASH_BEGIN, name.bytes, stem)};
     if (out.number < 0)
         return bracketed_name(name);
     if (stem == sizeof sure - 1 && memcmp(name.bytes, sure, stem) == 0) {

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
+
 /* An annotation on the CPU that is a step, or may be one. */
 typedef struct annotation {
     int64_t number, begin_ns, end_ns;
@@ -16,14 +18,14 @@ typedef struct annotation {
 /* What there is to choose from, and what is a step's mark in any case. */
 typedef struct candidates {
     tm_vec found;    /* of annotation */
-    tm_vec profiler; /* of rows, ascending: TM_STEP_PROFILER */
+    tm_vec profiler; /* of rows: TM_STEP_PROFILER */
 } candidates;
 
 static int by_begin(const void *a, const void *b) {
     const annotation *x = a, *y = b;
     if (x->begin_ns != y->begin_ns)
-        return x->begin_ns < y->begin_ns ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
+        return tm_order_i64(x->begin_ns, y->begin_ns);
+    return tm_order_i64(x->number, y->number);
 }
 
 static tm_status find_annotations(const tm_timeline *timeline, const tm_names *names,
@@ -59,7 +61,7 @@ static int by_loop(const void *a, const void *b) {
     const annotation *x = a, *y = b;
     if (x->trust != y->trust) /* what is sure comes first */
         return x->trust > y->trust ? -1 : 1;
-    return (x->stem > y->stem) - (x->stem < y->stem);
+    return tm_order_u64(x->stem, y->stem);
 }
 
 /* Keeps those that are sure; without any, those of the loop that takes the most time: steps within
@@ -88,30 +90,24 @@ static void choose_annotations(tm_vec *found) {
     found->n = n_best;
 }
 
-static int by_row(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+static void mark(tm_timeline *timeline, uint32_t row) {
+    timeline->step_marks[row / 8] |= (uint8_t)(1u << row % 8);
 }
 
 /* Keeps which rows mark steps: the annotations chosen, and the profiler's own in any case. */
 static tm_status mark_rows(tm_timeline *timeline, const candidates *c, tm_error *err) {
-    size_t n = c->found.n + c->profiler.n;
-    uint32_t *rows = malloc((n + 1) * sizeof *rows);
-    if (!rows)
+    const annotation *found = c->found.data;
+    const uint32_t *profiler = c->profiler.data;
+    if (c->found.n + c->profiler.n == 0)
+        return TM_OK;
+    timeline->step_marks = calloc(timeline->n_events / 8 + 1, 1);
+    if (!timeline->step_marks)
         return tm_fail_memory(err);
     for (size_t i = 0; i < c->found.n; i++)
-        rows[i] = ((const annotation *)c->found.data)[i].row;
+        mark(timeline, found[i].row);
     for (size_t i = 0; i < c->profiler.n; i++)
-        rows[c->found.n + i] = ((const uint32_t *)c->profiler.data)[i];
-    qsort(rows, n, sizeof *rows, by_row);
-    timeline->step_rows = rows;
-    timeline->n_step_rows = n;
+        mark(timeline, profiler[i]);
     return TM_OK;
-}
-
-bool tm_timeline_is_step(const tm_timeline *timeline, uint32_t row) {
-    return timeline->n_step_rows > 0 &&
-           bsearch(&row, timeline->step_rows, timeline->n_step_rows, sizeof row, by_row) != NULL;
 }
 
 /* Whether the numbers in the names are the steps': the profiler counted them, or they count up. A
@@ -145,19 +141,16 @@ static void order_annotations(tm_vec *found) {
         v[i].reach_ns = i > 0 && v[i - 1].reach_ns > v[i].end_ns ? v[i - 1].reach_ns : v[i].end_ns;
 }
 
+static bool begins_by(const void *element, const void *key) {
+    return ((const annotation *)element)->begin_ns <= *(const int64_t *)key;
+}
+
 /* The annotation that holds a time; where they overlap, the one that began last. */
 static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (v[middle].begin_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low-- > 0 && time_ns < v[low].reach_ns)
-        if (time_ns < v[low].end_ns)
-            return (int32_t)low;
+    size_t i = tm_bisect(v, n, sizeof *v, &time_ns, begins_by);
+    while (i-- > 0 && time_ns < v[i].reach_ns)
+        if (time_ns < v[i].end_ns)
+            return (int32_t)i;
     return TM_NO_STEP;
 }
 
@@ -223,9 +216,9 @@ tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
     tm_status status = find_annotations(timeline, names, step_names, &c, err);
     choose_annotations(&c.found);
     free(timeline->steps);
-    free(timeline->step_rows);
-    timeline->step_rows = NULL;
-    timeline->n_steps = timeline->n_step_rows = 0;
+    free(timeline->step_marks);
+    timeline->step_marks = NULL;
+    timeline->n_steps = 0;
     if (status == TM_OK)
         status = mark_rows(timeline, &c, err);
     order_annotations(&c.found);

@@ -17,7 +17,7 @@ void tm_timeline_destroy(tm_timeline *timeline) {
     free(timeline->role);
     free(timeline->tracks);
     free(timeline->steps);
-    free(timeline->step_rows);
+    free(timeline->step_marks);
     free(timeline->spans);
     free(timeline->communicators);
     free(timeline->answers);
