@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # clang-tidy, for the target tidy (tidy.cmake):
-#   clang-tidy.sh BUILD FILE  checks a C file and leaves the stamp BUILD/tidy/FILE where it is clean
-#   clang-tidy.sh BUILD       proves that it fails, and that all that the build compiles has a stamp
+#   clang-tidy.sh BUILD FILE OBJECT  checks a C file; where it is clean, stamps it, BUILD/tidy/FILE,
+#                                    which is old once the object is made anew
+#   clang-tidy.sh BUILD              proves that it fails and that all that is compiled has a stamp
 # One process per file: within one process, version 14 carries state of its va_list check from file
 # to file and reports what is not there.
 set -euo pipefail
@@ -25,6 +26,7 @@ tidy() {
 
 if [[ $# -gt 1 ]]; then
     stamp=$build/tidy/${2#"$root"/}
+    [[ -f ${3-} ]] || { echo "$2: without its object, no change of a header is seen"; exit 1; }
     tidy "$2"
     mkdir -p "${stamp%/*}"
     touch "$stamp"

@@ -8,8 +8,10 @@ foreach(folder IN ITEMS ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
     get_target_property(files ${target} SOURCES)
     list(FILTER files INCLUDE REGEX "^[^$]*\\.c$")
     foreach(file IN LISTS files)
-      string(REPLACE "." "\\." object "/${file}.o$")
       cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${folder})
+      cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${folder} OUTPUT_VARIABLE object)
+      string(REPLACE "." "\\." object "/${object}.o$")
+      set(object $<FILTER:$<TARGET_OBJECTS:${target}>,INCLUDE,${object}>)
       cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
       # A file of several targets is compiled alike by them; what is generated is bytes alone.
       if(${tidy}/${name} IN_LIST stamps OR file MATCHES "^${PROJECT_BINARY_DIR}")
@@ -18,9 +20,9 @@ foreach(folder IN ITEMS ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
       list(APPEND stamps ${tidy}/${name})
       add_custom_command(
         OUTPUT ${tidy}/${name}
-        COMMAND bash ${lint}/clang-tidy.sh ${PROJECT_BINARY_DIR} ${file}
-        DEPENDS ${file} $<FILTER:$<TARGET_OBJECTS:${target}>,INCLUDE,${object}>
-                ${PROJECT_SOURCE_DIR}/.clang-tidy ${lint}/clang-tidy.sh ${lint}/analyzer.h
+        COMMAND bash ${lint}/clang-tidy.sh ${PROJECT_BINARY_DIR} ${file} ${object}
+        DEPENDS ${file} ${object} ${PROJECT_SOURCE_DIR}/.clang-tidy ${lint}/clang-tidy.sh
+                ${lint}/analyzer.h
         COMMENT "clang-tidy ${name}"
         VERBATIM)
     endforeach()
