@@ -44,8 +44,9 @@ static const char *const events[] = {
 enum { N_EVENTS = sizeof events / sizeof *events };
 
 static void expect_text(const tm_json_text *a, const tm_json_text *b) {
-    assert_ptr_equal(a->bytes, b->bytes);
     assert_int_equal(a->size, b->size);
+    if (a->size > 0) /* a text that is not there is each one's own "" */
+        assert_ptr_equal(a->bytes, b->bytes);
     assert_int_equal(a->escaped, b->escaped);
 }
 
