@@ -80,7 +80,7 @@ static double next_weight(const tm_table *table, size_t first, size_t end, doubl
 /* Prints the changed figures in rows [first, end), the weightiest first, and says how many more
  * there are. */
 static void print_figures(const tm_table *table, size_t first, size_t end, double step_ns) {
-    double last = INFINITY;
+    double last = HUGE_VAL;
     size_t shown = 0, changed = 0;
     for (size_t i = first; i < end; i++)
         changed += is_change(text_of(table, i, "verdict"));

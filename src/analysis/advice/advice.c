@@ -42,7 +42,7 @@ static const tm_table_def *const defs[] = {&item_def};
 static const char *const severities[] = {"note", "warning", "critical"};
 enum { N_SEVERITIES = sizeof severities / sizeof *severities };
 
-#define NEVER INFINITY
+#define NEVER HUGE_VAL
 
 /* The thresholds that the guides of PyTorch, TensorBoard and the vendors have are marked with *;
  * the others are shares of the job's GPU time. */
