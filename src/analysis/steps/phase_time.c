@@ -4,7 +4,7 @@
 
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/host_time.h"
-#include "base/sorted.h"
+#include "base/median.h"
 
 /* What threads do before it is told apart. */
 typedef struct raw_time {
@@ -86,11 +86,6 @@ static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, b
     return true;
 }
 
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return tm_order_i64(x, y);
-}
-
 /* Adds one set to another, which is a normal set afterwards. */
 static bool join(tm_intervals *into, const tm_intervals *from) {
     const tm_interval *v = from->data;
@@ -127,7 +122,7 @@ static bool collect(raw_time *raw) {
     tm_intervals_normalise(&raw->backward);
     tm_intervals_normalise(&raw->calls);
     if (raw->marks.n > 1)
-        qsort(raw->marks.data, raw->marks.n, raw->marks.size, by_value);
+        tm_sort_values(raw->marks.data, raw->marks.n);
     return ok;
 }
 
