@@ -356,8 +356,9 @@ def ended_while_exporting(n, number, whose):
     with started(n, 'job', grace=1, env=env) as (launched, pids):
         wait_until(lambda: sum(x.startswith('hangs') for x in notes()) == max(n, 1),
                    'nsys to run on every process')
-        holds(len(running(target)) >= max(n, 1), 'nsys runs')
-        holds(len(running('1234')) >= max(n, 1), 'what nsys has started runs')
+        # A process that was just started has its arguments only a moment later.
+        for name in (target, '1234'):
+            wait_until(lambda: len(running(name)) >= max(n, 1), f'{name} to run')
         folder, = (x for x in files() if x.startswith('.tmerge-'))
         holds(len(files(folder)) >= 2, 'there are partial exports')
         os.kill(launched.pid if whose is None else pids[whose], number)
