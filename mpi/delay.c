@@ -4,9 +4,12 @@
 #include <stdlib.h>
 
 #include "agree.h"
+#include "bytes.h"
 #include "shuffle.h"
 #include "waits/delay.h"
 #include "waits/rank_waits.h"
+#include "waits/stages.h"
+#include "waits/stretches.h"
 
 typedef struct propagation {
     MPI_Comm comm;
@@ -60,8 +63,10 @@ static tm_status add_ranks(propagation *p, tm_error *err) {
         size_t end = first;
         while (end < n && visits[end].rank == p->timelines[i].rank)
             end++;
-        if (end > first)
+        if (end > first) {
+            TM_TRY(tm_stretches_look(&p->timelines[i], visits + first, end - first, err));
             TM_TRY(tm_rank_waits_add(&p->held, &p->timelines[i], visits + first, end - first, err));
+        }
         first = end;
     }
     return TM_OK;
@@ -80,9 +85,11 @@ static tm_status prepare(propagation *p, tm_error *err) {
     TM_TRY(tm_mpi_agree(p->comm, add_ranks(p, err), err));
     TM_TRY(send_visits(p, visit_owner, tm_delay_sort, err));
     tm_delay_together(p->collectives, p->visits.data);
+    tm_stretches_agree(p->collectives, p->visits.data);
     TM_TRY(send_visits(p, visit_origin, tm_rank_waits_sort, err));
     TM_TRY(tm_mpi_agree(p->comm, tm_rank_waits_since(&p->held, p->visits.data, err), err));
     TM_TRY(send_visits(p, visit_owner, tm_delay_sort, err));
+    tm_stretches_keep(p->collectives, p->visits.data);
     status = tm_delay_begin(p->collectives, p->visits.data, p->fractions, &p->flow, err);
     tm_vec_free(&p->visits);
     return tm_mpi_agree(p->comm, status, err);
@@ -107,6 +114,45 @@ static tm_status pass(propagation *p, tm_error *err) {
     return status;
 }
 
+/* What the job has of groups and operations. */
+static void count_all(MPI_Comm comm, tm_collectives *collectives) {
+    int64_t counts[2] = {tm_stretches_groups(collectives), 0};
+    for (size_t i = 0; i < collectives->instances.n; i++)
+        counts[1] += ((const tm_instance *)collectives->instances.data)[i].waits;
+    MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT64_T, MPI_SUM, comm);
+    collectives->n_compared = counts[0];
+    collectives->n_waits = counts[1];
+}
+
+static int first_process(const void *record, int n_processes) {
+    (void)record;
+    (void)n_processes;
+    return 0;
+}
+
+/* Every process learns the stages of all ranks. */
+static tm_status find_stages(MPI_Comm comm, tm_collectives *collectives, tm_error *err) {
+    tm_vec own = TM_VEC(tm_stage_edge), all = TM_VEC(tm_stage_edge), found = TM_VEC(tm_stage);
+    tm_vec *stages = &collectives->stages;
+    tm_status status = tm_mpi_agree(comm, tm_stages_edges(collectives, &own, err), err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(comm, &own, first_process, &all, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(comm, tm_stages_find(all.data, all.n, &found, err), err);
+    void *bytes = found.data;
+    size_t size = found.n * found.size;
+    if (status == TM_OK)
+        status = tm_mpi_broadcast_bytes(comm, &bytes, &size, err);
+    if (status == TM_OK)
+        status = tm_vec_append(stages, bytes, size / stages->size) ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK && bytes != found.data)
+        free(bytes);
+    tm_vec_free(&own);
+    tm_vec_free(&all);
+    tm_vec_free(&found);
+    return tm_mpi_agree(comm, status, err);
+}
+
 static tm_status propagate(propagation *p, tm_error *err) {
     tm_status status = prepare(p, err);
     for (int i = 0; i < TM_DELAY_ROUNDS && status == TM_OK; i++) {
@@ -121,6 +167,8 @@ static tm_status propagate(propagation *p, tm_error *err) {
     if (status == TM_OK)
         status = tm_rank_waits_members(&p->held, &p->collectives->members, err);
     TM_TRY(tm_mpi_agree(p->comm, status, err));
+    TM_TRY(find_stages(p->comm, p->collectives, err));
+    count_all(p->comm, p->collectives);
     tm_delay_settle(&p->flow.costs);
     TM_TRY(tm_mpi_shuffle(p->comm, &p->flow.costs, cost_owner, &p->collectives->costs, err));
     tm_delay_settle(&p->collectives->costs);

@@ -10,6 +10,7 @@
 #include "match/loose.h"
 #include "match/records.h"
 #include "shuffle.h"
+#include "waits/stages.h"
 
 typedef struct matcher {
     MPI_Comm comm;
@@ -124,6 +125,7 @@ tm_status tm_mpi_match(MPI_Comm comm, const tm_match_options *options, tm_timeli
         .left_out = TM_VEC(tm_left_out),
         .costs = TM_VEC(tm_cost),
         .members = TM_VEC(tm_group_member),
+        .stages = TM_VEC(tm_stage),
     };
     matcher m = {comm, 0, options, timelines, n, &made};
     MPI_Comm_rank(comm, &m.self);
@@ -144,4 +146,5 @@ void tm_collectives_free(tm_collectives *collectives) {
     tm_vec_free(&collectives->left_out);
     tm_vec_free(&collectives->costs);
     tm_vec_free(&collectives->members);
+    tm_vec_free(&collectives->stages);
 }

@@ -52,30 +52,19 @@ static void print_wrapped(const char *text, int column, int width) {
     puts("");
 }
 
+/* From the margin on, and further in where it goes on. */
+static void print_headline(const char *text) {
+    int size = (int)strcspn(text, " ");
+    printf("%.*s", size, text);
+    print_wrapped(text + size + (text[size] == ' '), size, tm_console_width());
+}
+
 static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *job = tm_tables_find(tables, "stragglers.job");
-    const tm_cell *verdict = tm_table_cell(job, 0, "verdict");
     const tm_cell *evidence = tm_table_cell(job, 0, "evidence");
-    const char *word = verdict->null ? "" : verdict->value.text;
     fputs(colors->strong, stdout);
-    const char *level =
-        tm_table_cell(job, 0, "level")->null ? "" : tm_table_cell(job, 0, "level")->value.text;
-    if (strcmp(word, "persistent") == 0 && strcmp(level, "host") == 0)
-        printf("The ranks of %s make the other ranks wait",
-               tm_table_cell(job, 0, "host")->value.text);
-    else if (strcmp(word, "persistent") == 0 && strcmp(level, "group") == 0)
-        fputs("The ranks of one process group make the other ranks wait", stdout);
-    else if (strcmp(word, "persistent") == 0)
-        printf("Rank %" PRId64 " makes the other ranks wait", number(job, 0, "rank"));
-    else if (strcmp(word, "rotating") == 0)
-        fputs("A different rank is late in each step", stdout);
-    else if (strcmp(word, "none") == 0)
-        fputs("No rank holds the job up", stdout);
-    else if (strcmp(word, "inconclusive") == 0)
-        fputs("The traces cannot tell who is late", stdout);
-    else
-        fputs("No verdict: there is nothing to compare between ranks", stdout);
-    puts(colors->off);
+    print_headline(tm_table_cell(job, 0, "headline")->value.text);
+    fputs(colors->off, stdout);
     if (!evidence->null)
         print_wrapped(evidence->value.text, 0, tm_console_width());
     puts("");

@@ -314,6 +314,7 @@ typedef struct tm_comm_answer {
     int64_t step;             /* of the operation, -1 for none */
     int32_t group_size;
     bool matched;    /* it belongs to an operation, complete or not */
+    bool complete;   /* of which every member gave a kernel */
     bool last, tied; /* it came last alone; it shares the last place with another */
     bool untied;     /* one of the operation's ranks came last alone */
 } tm_comm_answer;

@@ -36,7 +36,7 @@ static const tm_column side_columns[N_SIDE] = {
     {"step_spread_ns", TM_INT, "ns",
      "Third quartile of the steps' absolute deviations from it: three in four are as near."},
     {"straggler", TM_TEXT, "", "stragglers.job.verdict."},
-    {"straggler_rank", TM_INT, "", "stragglers.job.rank where the verdict is persistent."},
+    {"straggler_rank", TM_INT, "", "stragglers.job.rank: the rank that is named."},
 };
 
 static const tm_table_def side_def = {
@@ -158,9 +158,7 @@ static tm_status set_straggler(const tm_tables *tables, tm_table *out, tm_cell *
     const tm_cell *verdict = job->n_rows > 0 ? tm_table_cell(job, 0, "verdict") : NULL;
     if (!verdict || verdict->null)
         return TM_OK;
-    /* Of other verdicts the rank is only the one of most cost, and is not to be compared. */
-    if (strcmp(verdict->value.text, "persistent") == 0)
-        copy_cell(job, "rank", &row[S_STRAGGLER_RANK]);
+    copy_cell(job, "rank", &row[S_STRAGGLER_RANK]);
     return tm_table_set_text(out, &row[S_STRAGGLER], verdict->value.text, err);
 }
 

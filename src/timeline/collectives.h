@@ -57,6 +57,10 @@ typedef struct tm_comm_record {
     int64_t step;                       /* number of its step; -1 for none */
     int64_t seq;                        /* -1 where the trace has none */
     int64_t rank;                       /* global */
+    int64_t own_ns;                     /* its rank's own time in the stretch that its begin ends,
+                                           see waits/stretches.h; -1: it ends none. Set with waits,
+                                           as is */
+    uint32_t host;                      /* name id of its rank's host, TM_NO_NAME unknown */
     uint64_t process_group;             /* id of its process group, a transfer's too */
     int32_t process_group_size;         /* ranks of that */
     uint32_t description;               /* name id of its description, TM_NO_NAME without */
@@ -145,6 +149,9 @@ typedef struct tm_collectives {
     tm_vec left_out;           /* of tm_left_out: kernels that it found to belong to no operation */
     tm_vec costs;              /* of tm_cost: of some ranks, each by step */
     tm_vec members;            /* of tm_group_member: of the ranks that it holds */
+    tm_vec stages;             /* of tm_stage (waits/stages.h): of all ranks of a pipeline */
+    int64_t n_waits;           /* operations of the job that have waits */
+    int64_t n_compared;        /* groups of the job of which own times are known */
     int64_t violations_before; /* operations in which one rank ended before another began, on
                                   clocks as recorded; set by alignment */
     int64_t worst_before_ns;   /* the largest such lead */

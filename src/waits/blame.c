@@ -156,6 +156,7 @@ tm_status tm_blame_instance(const tm_comm_record *members, const tm_instance *in
             .step = members[0].step,
             .group_size = members[0].group_size,
             .matched = true,
+            .complete = instance->state == TM_INSTANCE_COMPLETE,
         };
     }
     if (instance->waits) {

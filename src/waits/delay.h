@@ -22,6 +22,13 @@
 
 #include "timeline/collectives.h"
 
+/** When a rank came to an operation; the same for all members. */
+typedef enum tm_arrival {
+    TM_ARRIVAL_UNKNOWN,
+    TM_ARRIVAL_BEGIN, /* when its kernel began */
+    TM_ARRIVAL_DONE   /* when it had computed last before that */
+} tm_arrival;
+
 /** One kernel's part in an operation that can hold ranks up, as the process that owns the operation
  * and the one that holds the rank tell each other. Sent as bytes. */
 typedef struct tm_visit {
@@ -30,12 +37,19 @@ typedef struct tm_visit {
     int64_t wait_ns;          /* in the operation, or for its partner */
     int64_t all_ns, other_ns; /* from the holder: waits since the group was together, in all
                                  operations and in those of other groups */
-    uint32_t event;           /* row in the rank's timeline */
-    uint32_t member;          /* record of the owner */
-    int32_t owner, origin;    /* the processes */
-    bool transfer;            /* from one sender to one receiver */
-    bool released;            /* from the holder: the rank, to compute */
-    bool together;            /* from the owner: all members were released */
+    int64_t done_ns;       /* from the holder: when the rank had computed last, see stretches.h */
+    int64_t own_ns;        /* from the holder: its own time, see there; -1 unknown */
+    uint32_t event;        /* row in the rank's timeline */
+    uint32_t member;       /* record of the owner */
+    uint32_t host;         /* from the holder: name id of the rank's host */
+    int32_t owner, origin; /* the processes */
+    bool transfer;         /* from one sender to one receiver */
+    bool released;         /* from the holder: the rank, to compute */
+    bool together;         /* from the owner: all members were released */
+    bool follows;          /* from the holder: it begins when its stream is free of another */
+    bool computes;         /* from the holder: a compute kernel runs inside of it */
+    bool meets;            /* from the owner: none of the members computes inside of it */
+    uint8_t arrival;       /* from the owner: tm_arrival */
 } tm_visit;
 
 /** Cost of a rank in one operation that is to be passed back, to the process that holds the rank.

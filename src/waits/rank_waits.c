@@ -224,6 +224,38 @@ static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n
     }
 }
 
+/* Of sorted waits how much lies between two moments; one may have begun before them. */
+static int64_t length_between(const wait *waits, size_t n, int64_t from_ns, int64_t until_ns) {
+    size_t first = first_behind(waits, n, from_ns), end = first_behind(waits, n, until_ns);
+    if (end <= first)
+        return 0;
+    int64_t begun_ns = waits[first].until_ns - waits[first].ns;
+    return length_of(waits, first, end) - (begun_ns < from_ns ? from_ns - begun_ns : 0);
+}
+
+/* Sets the own times of a group's kernels [n], in order: see stretches.h. */
+static void own_times(const rank_view *v, const kernel *const *kernels, size_t n, const wait *own,
+                      size_t n_own) {
+    int64_t from_ns = INT64_MIN;
+    for (size_t i = 0; i < n; i++) {
+        const kernel *k = kernels[i];
+        tm_visit *visit = &v->visits[k - v->kernels];
+        visit->own_ns = -1;
+        int64_t came_ns = visit->arrival == TM_ARRIVAL_DONE ? visit->done_ns : k->begin_ns;
+        bool known = visit->arrival != TM_ARRIVAL_UNKNOWN;
+        if (known && from_ns != INT64_MIN && came_ns >= from_ns) {
+            int64_t waited = length_between(v->waits, v->n_waits, from_ns, came_ns) -
+                             length_between(own, n_own, from_ns, came_ns);
+            visit->own_ns = came_ns - from_ns - waited;
+            visit->own_ns = visit->own_ns > 0 ? visit->own_ns : 0;
+        }
+        if (known && came_ns > from_ns)
+            from_ns = came_ns;
+        if (visit->meets && k->end_ns > from_ns)
+            from_ns = k->end_ns;
+    }
+}
+
 static void sum_rank(const rank_view *v) {
     for (size_t i = 0; i < v->n_waits; i++)
         v->by_group[i] = v->waits[i];
@@ -243,6 +275,7 @@ static void sum_rank(const rank_view *v) {
             w++;
         set_before(v->by_group + own, w - own);
         sum_group(v, v->order + i, end - i, v->by_group + own, w - own);
+        own_times(v, v->order + i, end - i, v->by_group + own, w - own);
     }
 }
 

@@ -31,9 +31,10 @@ void tm_rank_waits_sort(tm_vec *visits);
 
 /**
  * Sets all_ns and other_ns of all visits: the waits that ended after the last operation that
- * brought the visit's group together had ended, and before the visit's kernel began.
+ * brought the visit's group together had ended, and before the visit's kernel began. And own_ns.
  *
- * @param visits  those that were added, sorted by tm_rank_waits_sort, with `together` set
+ * @param visits  those that were added, sorted by tm_rank_waits_sort, with `together`, `arrival`
+ * and `meets` set
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *err) TM_MUST_CHECK;

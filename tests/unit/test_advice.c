@@ -91,6 +91,8 @@ static void check(const advice_case *cases, size_t n) {
     }
 }
 
+#define FOUND                                                                                      \
+    { "stragglers.finding", "rank=1 caused_share=0.75" }
 #define STRAGGLERS                                                                                 \
     {"stragglers.rank", "rank=0 caused_share=0.25"}, {                                             \
         "stragglers.rank", "rank=1 caused_share=0.75 host=h relative_speed=1"                      \
@@ -128,24 +130,28 @@ static void a_straggler_swallows_the_communication_that_it_exposes(void **state)
         /* 3/4 of 400 ns exposed waiting. Of 600 exposed, 300 are left, 7.5 %; but half was waiting,
          * and rank 1 alone shows 10: 4 x 10 are 1 %. */
         {WAITING,
-         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"}, STRAGGLERS, EXPOSED_BY_STEP},
+         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"},
+          FOUND,
+          STRAGGLERS,
+          EXPOSED_BY_STEP},
          "straggler warning 300 upper 1",
          0},
         /* No verdict: all 400 ns are waiting for late ranks, and it swallows the same. */
         {WAITING,
-         {{"stragglers.job", "verdict=inconclusive rank=1 evidence=E"},
-          STRAGGLERS,
-          EXPOSED_BY_STEP},
+         {{"stragglers.job", "verdict=inconclusive evidence=E"}, STRAGGLERS, EXPOSED_BY_STEP},
          "late_ranks warning 400 upper all",
          0},
         /* 3/4 of 80 of 1400 exposed is 60: the waiting is not what is exposed, and only it goes. */
         {"comm_ns=400 overlap_ns=50 exposed_comm_ns=350 exposed_wait_ns=20",
-         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"}, STRAGGLERS, EXPOSED_BY_STEP},
+         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"},
+          FOUND,
+          STRAGGLERS,
+          EXPOSED_BY_STEP},
          "exposed_communication critical 1340 upper all, straggler note 60 upper 1",
          0},
         /* 3/4 of 52 is 39, under 1 %. */
         {"comm_ns=150 overlap_ns=120 exposed_comm_ns=30 exposed_wait_ns=13",
-         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"}, STRAGGLERS},
+         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"}, FOUND, STRAGGLERS},
          "",
          0},
     };
@@ -182,7 +188,8 @@ static void uneven_work_counts_as_far_as_others_wait_for_it(void **state) {
         /* the straggler explains 4 x 90: nothing is left for imbalance */
         {UNEVEN,
          {{"stragglers.job", "verdict=persistent rank=2 evidence=E"},
-          {"stragglers.rank", "rank=2 caused_share=1 relative_speed=0.9"},
+          {"stragglers.finding", "rank=2 caused_share=1"},
+          {"stragglers.rank", "rank=2 relative_speed=0.9"},
           {"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2"}},
          "straggler warning 360 upper 2",
          0},

@@ -163,11 +163,13 @@ static const struct {
                       "communication_efficiency "},
     {"stragglers.rank", " rank host collectives last_arrivals last_share tied wait_ns "
                         "caused_wait_ns caused_share direct_ns indirect_ns relative_speed "
-                        "steps_led verdict "},
+                        "steps_led p excess_ns excess_pct verdict "},
     {"stragglers.pair", " rank for_rank wait_ns "},
     {"stragglers.step", " step rank caused_wait_ns direct_ns indirect_ns lateness_ns "},
     {"stragglers.rank_step", " rank step wait_ns caused_wait_ns direct_ns indirect_ns "},
-    {"stragglers.job", " verdict rank host level evidence "},
+    {"stragglers.job", " verdict rank host level p certainty matched_share headline evidence "},
+    {"stragglers.finding", " finding level rank host ranks shape from to unit units p certainty "
+                           "excess_ns excess_pct caused_share "},
     {"collectives.kind", " kind group ranks count size_class_bytes bytes median_transfer_ns "
                          "p95_transfer_ns median_skew_ns algbw_gbps busbw_gbps "},
     {"collectives.worst", " instance kind group seq step bytes begin_ns skew_ns wait_ns last_rank "

@@ -46,12 +46,11 @@ static void copy_evidence(const tm_facts *f, tm_advice *out) {
 }
 
 void tm_look_straggler(const tm_facts *f, tm_advice *out) {
-    const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
-    if (strcmp(verdict_text(f, "verdict"), "persistent") != 0)
+    const tm_table *job = tm_tables_find(f->tables, "stragglers.job");
+    if (job->n_rows == 0 || tm_table_cell(job, 0, "rank")->null)
         return;
     int64_t rank = tm_facts_int(f, "stragglers.job", 0, "rank");
-    double share =
-        tm_facts_real(f, "stragglers.rank", tm_table_find_row(ranks, &rank, 1), "caused_share");
+    double share = tm_facts_real(f, "stragglers.finding", 0, "caused_share");
     /* Waiting behind computation costs nothing: its share of what is exposed. */
     double exposed = (double)tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
     out->cost_ns = llround(fmax(share, 0.0) * exposed);
@@ -112,10 +111,15 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
                    f->costs[TM_RULE_STRAGGLER] - f->costs[TM_RULE_IMBALANCE];
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
     if (strcmp(verdict_text(f, "verdict"), "inconclusive") == 0)
+        snprintf(
+            out->text, sizeof out->text,
+            "Find what delays ranks, those that cost most in stragglers.rank first; record more "
+            "steps, which tell chance from cause.");
+    else if (strcmp(verdict_text(f, "verdict"), "event") == 0)
         snprintf(out->text, sizeof out->text,
-                 "Find what delays ranks, rank %" PRId64 " first; record more steps, which tell "
-                 "chance from cause.",
-                 tm_facts_int(f, "stragglers.job", 0, "rank"));
+                 "Look at what happened just before the operations that hold most waiting "
+                 "(collectives.worst has their times): data loading, checkpoint, garbage "
+                 "collection, logging.");
     else
         snprintf(out->text, sizeof out->text,
                  "Find what delays a rank now and then: data loading, garbage collection, logging, "

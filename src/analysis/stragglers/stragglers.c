@@ -1,15 +1,18 @@
 /* Analysis `stragglers`: who comes last, what it costs the others, and whether it lasts. */
 #include "tmerge/analysis.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/median.h"
+#include "compared.h"
+#include "judge.h"
 #include "rank_speed.h"
 #include "timeline/collectives.h"
 #include "tolls.h"
-#include "verdict_sentence.h"
+#include "verdict_tables.h"
 
 enum {
     R_RANK,
@@ -25,6 +28,9 @@ enum {
     R_INDIRECT,
     R_SPEED,
     R_LED,
+    R_P,
+    R_EXCESS,
+    R_EXCESS_PCT,
     R_VERDICT,
     N_RANK_COLUMNS
 };
@@ -60,8 +66,20 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                  "Median over steps of the ranks' median compute_ns / its own: below 1 is slow."},
     [R_LED] = {"steps_led", TM_INT, "",
                "Steps in which its direct_ns + indirect_ns are larger than any other rank's."},
-    [R_VERDICT] = {"verdict", TM_TEXT, "",
-                   "straggler where it, or what it shares the cost with, is persistent; else ok."},
+    [R_P] = {"p", TM_REAL, "",
+             "The chance that one of equal ranks stands out by itself as much, in any window and "
+             "group; null where too little is recorded for a test. See stragglers.finding."},
+    [R_EXCESS] =
+        {"excess_ns", TM_INT, "ns",
+         "By how much its own time, without waits, exceeds the median of the others of its group, "
+         "over all that was compared; below 0 it is faster."},
+    [R_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
+                      "100 x excess_ns / the sum over steps of the longest rank's window."},
+    [R_VERDICT] =
+        {"verdict", TM_TEXT, "",
+         "straggler where it, or the host or group that it is of, is named; else ok; "
+         "unknown where the verdict is inconclusive or an event, or less than half of the "
+         "communication could be compared: then nobody is cleared."},
 };
 
 static const tm_table_def rank_def = {
@@ -135,41 +153,19 @@ static const tm_table_def both_def = {
     .form = TM_FORM_MAP,
 };
 
-enum { J_VERDICT, J_RANK, J_HOST, J_LEVEL, J_EVIDENCE, N_JOB_COLUMNS };
-
-static const tm_column job_columns[N_JOB_COLUMNS] = {
-    [J_VERDICT] =
-        {"verdict", TM_TEXT, "",
-         "none: all waits are under 1 % of all windows. persistent: one rank leads at least half "
-         "of 3 or more steps, comes last more often than chance (z > 3; if its cost is indirect "
-         "for "
-         "the most part, leads more often), costs an even share of all and 15 % of the rest at "
-         "least, and more than its clock may be wrong by. rotating: no rank leads half of the "
-         "steps. Else inconclusive. Null where nothing could be matched."},
-    [J_RANK] = {"rank", TM_INT, "",
-                "The persistent rank, else the one with the largest direct_ns + indirect_ns; null "
-                "for none."},
-    [J_HOST] = {"host", TM_TEXT, "", "Its host."},
-    [J_LEVEL] =
-        {"level", TM_TEXT, "",
-         "host or group where the ranks of one host or process group, at most half of all, hold "
-         "80 % of all cost and each at least half of their mean: the smallest such; else rank."},
-    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "A sentence that can be checked in these tables."},
-};
-
-static const tm_table_def job_def = {
-    .name = "stragglers.job",
-    .doc = "One row: the verdict.",
-    .columns = job_columns,
-    .n_columns = N_JOB_COLUMNS,
-    .n_keys = 0,
-    .top = -1,
-    .n_prose = 1,
-};
-
-static const tm_table_def *const defs[] = {&job_def,       &rank_def,       &step_def,
-                                           &both_def,      &pair_def,       &tm_tolls_part,
-                                           &tm_tolls_cost, &tm_tolls_member};
+static const tm_table_def *const defs[] = {&tm_verdict_job,
+                                           &tm_verdict_finding,
+                                           &rank_def,
+                                           &step_def,
+                                           &both_def,
+                                           &pair_def,
+                                           &tm_tolls_part,
+                                           &tm_tolls_cost,
+                                           &tm_tolls_member,
+                                           &tm_compared_suspect,
+                                           &tm_compared_standing,
+                                           &tm_judge_heavy,
+                                           &tm_judge_heard};
 
 /* What one kernel adds; what it cost through others comes with tm_tolls_add_own. */
 static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
@@ -222,7 +218,7 @@ static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_er
     for (size_t i = 0; i < tolls.n && status == TM_OK; i++)
         status = tm_tolls_add_part(out, (const tm_toll *)tolls.data + i, err);
     tm_vec_free(&tolls);
-    return status;
+    return status == TM_OK ? tm_judge_add_heard(out, timeline, err) : status;
 }
 
 /* A causing rank's pairs came from several processes: they are added up before they are rounded. */
@@ -254,6 +250,8 @@ static tm_status add_pairs(const tm_collectives *own, tm_tables *out, tm_error *
 
 static tm_status stragglers_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
     TM_TRY(add_pairs(own, out, err));
+    TM_TRY(tm_compared_add(out, own, err));
+    TM_TRY(tm_judge_add_heavy(out, own, err));
     return tm_tolls_add_own(out, own, err);
 }
 
@@ -265,10 +263,9 @@ static int64_t steps_led(const tm_tolls *t, int64_t rank) {
 }
 
 /* A rank that only sends may have cost without collectives of its own. */
-static tm_status add_rank(const tm_tolls *t, size_t i, tm_table *table, tm_cell *row,
-                          tm_error *err) {
+static tm_status add_rank(const tm_tolls *t, const tm_judgement *j, size_t i, tm_table *table,
+                          tm_cell *row, tm_error *err) {
     const tm_toll *r = &t->ranks[i];
-    bool straggler = t->verdict.kind == TM_VERDICT_PERSISTENT && t->among[i];
     if (r->collectives == 0 && r->indirect_ns == 0)
         return TM_OK;
     if (r->collectives > 0) {
@@ -277,16 +274,26 @@ static tm_status add_rank(const tm_tolls *t, size_t i, tm_table *table, tm_cell 
         tm_cell_set_int(&row[R_TIED], r->tied);
         tm_cell_set_int(&row[R_WAIT], r->wait_ns);
         tm_cell_set_int(&row[R_CAUSED], tm_share_round(r->caused));
-        tm_cell_set_ratio(&row[R_CAUSED_SHARE], 1.0, tm_share_round(r->caused), t->verdict.wait_ns);
+        tm_cell_set_ratio(&row[R_CAUSED_SHARE], 1.0, tm_share_round(r->caused), t->wait_ns);
     }
     tm_cell_set_int(&row[R_DIRECT], tm_share_round(tm_toll_direct(r)));
     tm_cell_set_int(&row[R_INDIRECT], r->indirect_ns);
     tm_cell_set_int(&row[R_LED], steps_led(t, r->rank));
-    return tm_table_set_text(table, &row[R_VERDICT], straggler ? "straggler" : "ok", err);
+    if (j->standings[i].member >= 0) {
+        tm_cell_set_int(&row[R_EXCESS], j->standings[i].excess_ns);
+        tm_cell_set_ratio(&row[R_EXCESS_PCT], 100.0, j->standings[i].excess_ns, j->found.steps_ns);
+        if (!isnan(j->standings[i].p))
+            tm_cell_set_real(&row[R_P], j->standings[i].p);
+    }
+    bool cleared = j->matched_share >= 0.5 && j->kind != TM_VERDICT_INCONCLUSIVE &&
+                   j->kind != TM_VERDICT_EVENT;
+    const char *word = j->among[i] ? "straggler" : cleared ? "ok" : "unknown";
+    return tm_table_set_text(table, &row[R_VERDICT], word, err);
 }
 
 /* Tolls have the order of job.rank's rows. */
-static tm_status add_ranks(const tm_tolls *t, tm_tables *tables, tm_error *err) {
+static tm_status add_ranks(const tm_tolls *t, const tm_judgement *j, tm_tables *tables,
+                           tm_error *err) {
     tm_table *table = tm_tables_find(tables, rank_def.name);
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
     for (size_t i = 0; i < t->n_ranks; i++) {
@@ -297,7 +304,7 @@ static tm_status add_ranks(const tm_tolls *t, tm_tables *tables, tm_error *err) 
         tm_cell_set_int(&row[R_RANK], t->ranks[i].rank);
         tm_cell_set_int(&row[R_COLLECTIVES], t->ranks[i].collectives);
         TM_TRY(tm_table_set_text(table, &row[R_HOST], host->null ? NULL : host->value.text, err));
-        TM_TRY(add_rank(t, i, table, row, err));
+        TM_TRY(add_rank(t, j, i, table, row, err));
     }
     return TM_OK;
 }
@@ -340,57 +347,15 @@ static tm_status add_both(const tm_tolls *t, tm_tables *tables, tm_error *err) {
     return TM_OK;
 }
 
-/* Whether it tells anything to name a rank's host. */
-static bool several_hosts(const tm_tables *tables) {
-    const tm_table *ranks = tm_tables_find(tables, "job.rank");
-    for (size_t i = 1; i < ranks->n_rows; i++) {
-        const tm_cell *a = tm_table_cell(ranks, i - 1, "host");
-        const tm_cell *b = tm_table_cell(ranks, i, "host");
-        if (!a->null && !b->null && strcmp(a->value.text, b->value.text) != 0)
-            return true;
-    }
-    return false;
-}
-
-/* The host of the verdict's rank, or NULL. */
-static const char *host_of(const tm_tolls *t, const tm_tables *tables) {
-    const tm_table *ranks = tm_tables_find(tables, "job.rank");
-    for (size_t i = 0; i < t->n_ranks; i++)
-        if (t->ranks[i].rank == t->verdict.rank && !tm_table_cell(ranks, i, "host")->null)
-            return tm_table_cell(ranks, i, "host")->value.text;
-    return NULL;
-}
-
-/* There is a sentence also where there is no verdict: it says why. */
-static tm_status add_job(const tm_tolls *t, const tm_job *job, tm_tables *tables, tm_error *err) {
-    tm_table *table = tm_tables_find(tables, job_def.name);
-    tm_cell *row = tm_table_add_row(table);
-    char sentence[TM_SENTENCE_MAX];
-    const char *host = host_of(t, tables);
-    const tm_verdict_topic evidence = {.verdict = &t->verdict,
-                                       .among = t->among,
-                                       .host = several_hosts(tables) ? host : NULL,
-                                       .aligned = job->aligned};
-    if (!row)
-        return tm_fail_memory(err);
-    tm_verdict_sentence(tables, &evidence, sentence);
-    TM_TRY(tm_table_set_text(table, &row[J_EVIDENCE], sentence, err));
-    if (t->n_parts == 0)
-        return TM_OK; /* nothing was matched: there is nothing to judge */
-    TM_TRY(tm_table_set_text(table, &row[J_VERDICT], tm_verdict_word(t->verdict.kind), err));
-    if (t->verdict.kind == TM_VERDICT_NONE || t->verdict.rank < 0)
-        return TM_OK;
-    tm_cell_set_int(&row[J_RANK], t->verdict.rank);
-    TM_TRY(tm_table_set_text(table, &row[J_LEVEL], tm_culprit_word(t->verdict.level), err));
-    return tm_table_set_text(table, &row[J_HOST], host, err);
-}
-
 /* In this order: the sentence of the job reads the speeds, which are set in the rows of ranks. */
 static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_tolls t;
+    tm_judgement j = {0};
     tm_status status = tm_tolls_open(out, &t, err);
     if (status == TM_OK)
-        status = add_ranks(&t, out, err);
+        status = tm_judge(out, &t, &j, err);
+    if (status == TM_OK)
+        status = add_ranks(&t, &j, out, err);
     if (status == TM_OK)
         status = tm_rank_speeds(out, tm_tables_find(out, rank_def.name), R_SPEED, err);
     if (status == TM_OK)
@@ -398,7 +363,8 @@ static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err
     if (status == TM_OK)
         status = add_both(&t, out, err);
     if (status == TM_OK)
-        status = add_job(&t, job, out, err);
+        status = tm_verdict_fill(&(tm_verdict_topic){&t, &j, job->aligned}, out, err);
+    tm_judge_close(&j);
     tm_tolls_close(&t);
     return status;
 }

@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "base/sorted.h"
-#include "culprit.h"
+#include "base/sums.h"
 
 enum {
     P_RANK,
@@ -191,11 +191,10 @@ static tm_status read_parts(const tm_tables *tables, tm_tolls *t, tm_error *err)
     size_t n = parts->n_rows + costs->n_rows;
     t->n_ranks = ranks->n_rows;
     t->ranks = calloc(t->n_ranks + 1, sizeof *t->ranks);
-    t->among = calloc(t->n_ranks + 1, sizeof *t->among);
     t->parts = calloc(n + 1, sizeof *t->parts);
     /* a step has one leader, and no step has no row */
     t->leaders = calloc(n + 1, sizeof *t->leaders);
-    if (!t->ranks || !t->among || !t->parts || !t->leaders)
+    if (!t->ranks || !t->parts || !t->leaders)
         return tm_fail_memory(err);
     /* All three tables are ascending in rank. */
     for (size_t i = 0, p = 0, c = 0; i < t->n_ranks; i++) {
@@ -218,6 +217,17 @@ static bool is_lower(const void *toll, const void *rank) {
     return ((const tm_toll *)toll)->rank < *(const int64_t *)rank;
 }
 
+size_t tm_tolls_index(const tm_tolls *tolls, int64_t rank) {
+    return tm_bisect(tolls->ranks, tolls->n_ranks, sizeof *tolls->ranks, &rank, is_lower);
+}
+
+static int by_place(const void *a, const void *b) {
+    const tm_place *x = a, *y = b;
+    int order = tm_order_i64(x->level, y->level);
+    order = order ? order : tm_order_u64(x->unit, y->unit);
+    return order ? order : tm_order_u64(x->rank, y->rank);
+}
+
 /* The hosts and groups that every rank belongs to; NULL when memory is out. */
 static tm_place *read_places(const tm_tables *tables, const tm_tolls *t, size_t *n) {
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
@@ -234,43 +244,31 @@ static tm_place *read_places(const tm_tables *tables, const tm_tolls *t, size_t 
     }
     for (size_t i = 0; i < members->n_rows && places; i++) {
         const tm_cell *row = tm_table_row(members, i);
-        size_t rank = tm_bisect(t->ranks, t->n_ranks, sizeof *t->ranks, &row[1].value.i, is_lower);
+        size_t rank = tm_tolls_index(t, row[1].value.i);
         if (rank < t->n_ranks)
             places[(*n)++] = (tm_place){TM_CULPRIT_GROUP, (uint64_t)row[0].value.i, rank};
     }
     return places;
 }
 
-/* What waits are held against: GPU time of all ranks. */
-static int64_t sum_windows(const tm_tables *tables) {
-    const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
-    int64_t sum = 0;
-    for (size_t i = 0; i < ranks->n_rows; i++)
-        sum += tm_table_cell(ranks, i, "window_ns")->value.i;
-    return sum;
-}
-
 tm_status tm_tolls_open(const tm_tables *tables, tm_tolls *out, tm_error *err) {
-    *out = (tm_tolls){.verdict = {.rank = -1}};
+    *out = (tm_tolls){0};
     TM_TRY(read_parts(tables, out, err));
     out->n_leaders = tm_verdict_leaders(out->parts, out->n_parts, out->leaders);
-    tm_culprit_input input = {.ranks = out->ranks,
-                              .n_ranks = out->n_ranks,
-                              .leaders = out->leaders,
-                              .n_leaders = out->n_leaders,
-                              .window_ns = sum_windows(tables)};
-    input.places = read_places(tables, out, &input.n_places);
-    if (!input.places)
+    for (size_t i = 0; i < out->n_ranks; i++)
+        out->wait_ns = tm_sum(out->wait_ns, out->ranks[i].wait_ns);
+    out->places = read_places(tables, out, &out->n_places);
+    if (!out->places)
         return tm_fail_memory(err);
-    tm_status status = tm_culprit_decide(&input, out->among, &out->verdict, err);
-    free(input.places);
-    return status;
+    if (out->n_places > 1)
+        qsort(out->places, out->n_places, sizeof *out->places, by_place);
+    return TM_OK;
 }
 
 void tm_tolls_close(tm_tolls *tolls) {
     free(tolls->ranks);
-    free(tolls->among);
     free(tolls->parts);
     free(tolls->leaders);
+    free(tolls->places);
     *tolls = (tm_tolls){0};
 }

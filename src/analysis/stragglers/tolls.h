@@ -16,24 +16,40 @@ tm_status tm_tolls_add_part(tm_tables *tables, const tm_toll *toll, tm_error *er
 tm_status tm_tolls_add_own(tm_tables *tables, const tm_collectives *own,
                            tm_error *err) TM_MUST_CHECK;
 
+/** A rank's place in one host or process group. */
+typedef struct tm_place {
+    tm_culprit level; /* TM_CULPRIT_HOST or TM_CULPRIT_GROUP */
+    uint64_t unit;    /* which host or group; equal for all its ranks */
+    size_t rank;      /* index into the tolls */
+} tm_place;
+
+/** Whether two places are of one host or group. */
+static inline bool tm_places_share(const tm_place *a, const tm_place *b) {
+    return a->level == b->level && a->unit == b->unit;
+}
+
 /** Everything that the job's part works on. */
 typedef struct tm_tolls {
     tm_toll *ranks; /* [n_ranks] one for each row of job.rank; owned, as are all */
-    bool *among;    /* [n_ranks] whether the verdict is about it */
     size_t n_ranks;
     tm_toll *parts; /* [n_parts] by step, then rank */
     size_t n_parts;
     tm_leader *leaders; /* [n_leaders] of the steps with waits */
     size_t n_leaders;
-    tm_verdict verdict;
+    tm_place *places; /* [n_places] by level and unit, then rank; hosts first */
+    size_t n_places;
+    int64_t wait_ns; /* of all ranks */
 } tm_tolls;
 
 /**
- * Reads the internal tables, sorted by their keys, job.rank and overlap.rank, and decides.
+ * Reads the internal tables, sorted by their keys, and job.rank.
  * @param out  to be closed with tm_tolls_close whatever comes of it
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_tolls_open(const tm_tables *tables, tm_tolls *out, tm_error *err) TM_MUST_CHECK;
 void tm_tolls_close(tm_tolls *tolls);
+
+/** The place of a rank, which is one of job.rank, among the tolls. */
+size_t tm_tolls_index(const tm_tolls *tolls, int64_t rank);
 
 #endif

@@ -1,4 +1,4 @@
-/* From every rank's waits to one sentence: who holds the job up, and whether it lasts. */
+/* What ranks waited and caused, and the words of verdicts. */
 #ifndef TMERGE_VERDICT_H
 #define TMERGE_VERDICT_H
 
@@ -23,16 +23,19 @@ typedef enum tm_verdict_kind {
     TM_VERDICT_NONE,
     TM_VERDICT_INCONCLUSIVE,
     TM_VERDICT_PERSISTENT,
-    TM_VERDICT_ROTATING
+    TM_VERDICT_SEVERAL,
+    TM_VERDICT_EPISODE,
+    TM_VERDICT_ALTERNATING,
+    TM_VERDICT_EVENT
 } tm_verdict_kind;
 
-/** "none", "inconclusive", "persistent" or "rotating". */
+/** "none", "inconclusive", "persistent", "several", "episode", "alternating" or "event". */
 const char *tm_verdict_word(tm_verdict_kind kind);
 
 /** What the rank itself made others wait in the operation where it was late: caused - passed. */
 tm_share tm_toll_direct(const tm_toll *toll);
 
-/** Its cost, which verdicts are about: direct + indirect. */
+/** Its cost: direct + indirect. */
 tm_share tm_toll_cost(const tm_toll *toll);
 
 /** The leader of one step: the rank with the largest cost, the lowest of equals. */
@@ -46,18 +49,6 @@ typedef enum tm_culprit { TM_CULPRIT_RANK, TM_CULPRIT_HOST, TM_CULPRIT_GROUP } t
 /** "rank", "host" or "group". */
 const char *tm_culprit_word(tm_culprit level);
 
-typedef struct tm_verdict {
-    tm_verdict_kind kind;
-    tm_culprit level;   /* set by tm_culprit_decide; TM_CULPRIT_RANK before */
-    int64_t rank;       /* the persistent one, else the one of most cost; -1: nobody waited */
-    int64_t steps, led; /* steps with waits; of them, led by that rank */
-    int64_t most_led;   /* steps led by whoever led most */
-    int64_t wait_ns;    /* of all ranks */
-    bool unsure;        /* its cost is no more than what clocks may be wrong by */
-    double z;           /* of that rank's last arrivals against chance */
-    tm_toll toll;       /* of that rank */
-} tm_verdict;
-
 /** Adds one toll to another of the same rank; the step stays. */
 void tm_toll_add(tm_toll *sum, const tm_toll *toll);
 
@@ -68,20 +59,5 @@ void tm_toll_add(tm_toll *sum, const tm_toll *toll);
  * @return         how many there are
  */
 size_t tm_verdict_leaders(const tm_toll *tolls, size_t n, tm_leader *leaders);
-
-/**
- * Decides: none where all waits are under 1 % of all windows; inconclusive where
- * the cost of the one to name is within what clocks may be wrong by, and with fewer than 3 steps
- * with waits; persistent where one rank leads at least half of the steps and comes
- * last more often than chance (z > 3), with an even share of all cost and 15 % of the rest at
- * least, be it that another's single hiccup cost more; rotating where no rank leads half of them;
- * else inconclusive. A rank whose cost is indirect for the most part need not come last itself: of
- * it the steps that it leads are held against chance.
- *
- * @param ranks      [n_ranks] each rank's sum, ascending in rank
- * @param window_ns  sum of all ranks' windows
- */
-tm_verdict tm_verdict_decide(const tm_toll *ranks, size_t n_ranks, const tm_leader *leaders,
-                             size_t n_leaders, int64_t window_ns);
 
 #endif

@@ -8,9 +8,13 @@
 #include "base/median.h"
 #include "table/shown.h"
 
+/* Below 1 % one decimal, so that little is not nothing. */
 static void share_text(double share, char *out, size_t size) {
     double percent = 100.0 * share;
-    snprintf(out, size, percent > 0.0 && percent < 0.1 ? "< 0.1 %%" : "%.0f %%", percent);
+    if (percent > 0.0 && percent < 0.05)
+        snprintf(out, size, "< 0.1 %%");
+    else
+        snprintf(out, size, "%.*f %%", percent > 0.0 && percent < 0.95 ? 1 : 0, percent);
 }
 
 /* What a table by rank, which has a row for each, tells of one. */
@@ -68,7 +72,7 @@ static int64_t count_of(const tm_table *check, const char *column) {
 }
 
 /* Why nobody waited for anybody, where no operation has a wait. */
-static void unmatched_text(const tm_tables *tables, bool aligned, char out[TM_SENTENCE_MAX]) {
+static void nothing_text(const tm_tables *tables, bool aligned, char out[TM_SENTENCE_MAX]) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
     int64_t unmatched = count_of(check, "unmatched");
     if (!aligned)
@@ -76,8 +80,10 @@ static void unmatched_text(const tm_tables *tables, bool aligned, char out[TM_SE
     else if (count_of(check, "collectives") == 0 && unmatched == 0)
         snprintf(out, TM_SENTENCE_MAX, "The traces hold no communication kernels");
     else if (count_of(check, "matched") > 0)
-        snprintf(out, TM_SENTENCE_MAX,
-                 "The complete collectives are of one rank each, or of kinds that wait for nobody");
+        snprintf(
+            out, TM_SENTENCE_MAX,
+            "The complete operations are of one rank each, or of kinds in which no rank waits for "
+            "all others (broadcasts, sends and receives)");
     else
         snprintf(out, TM_SENTENCE_MAX,
                  "No collective is complete: %" PRId64 " lack ranks, %" PRId64
@@ -86,7 +92,7 @@ static void unmatched_text(const tm_tables *tables, bool aligned, char out[TM_SE
 }
 
 /* As much as a sentence bears. */
-enum { WHO_MAX = 160, RANGES_MAX = 6 };
+enum { WHO_MAX = 200, RANGES_MAX = 6, NAMED_MAX = 4 };
 
 /* Cut where there is no room. */
 static void append(char *text, size_t size, const char *more) {
@@ -95,14 +101,13 @@ static void append(char *text, size_t size, const char *more) {
 }
 
 /* The ranks that are meant: " 8-15", " 1, 4-6". */
-static void append_ranks(const tm_table *ranks, const bool *among, char who[WHO_MAX]) {
+static void append_ranks(const tm_tolls *t, const bool *among, char who[WHO_MAX]) {
     int n_ranges = 0;
-    for (size_t i = 0, end; i < ranks->n_rows; i = end) {
+    for (size_t i = 0, end; i < t->n_ranks; i = end) {
         char range[64];
-        int64_t first = tm_table_row(ranks, i)[0].value.i, last = first;
-        for (end = i + 1; end < ranks->n_rows && among[i] && among[end] &&
-                          tm_table_row(ranks, end)[0].value.i == last + 1;
-             end++)
+        int64_t first = t->ranks[i].rank, last = first;
+        for (end = i + 1;
+             end < t->n_ranks && among[i] && among[end] && t->ranks[end].rank == last + 1; end++)
             last++;
         if (!among[i])
             continue;
@@ -114,91 +119,319 @@ static void append_ranks(const tm_table *ranks, const bool *among, char who[WHO_
     }
 }
 
-/* "Rank 5 (host1)", "Ranks 8-15 (host1)", "Ranks 1, 4-6 (one process group)". */
-static void who_text(const tm_table *ranks, const tm_verdict_topic *e, char out[WHO_MAX]) {
-    const tm_verdict *v = e->verdict;
-    const char *where = v->level == TM_CULPRIT_GROUP ? "one process group" : e->host;
-    snprintf(out, WHO_MAX, "Ranks");
-    if (v->level == TM_CULPRIT_RANK)
-        snprintf(out, WHO_MAX, "Rank %" PRId64, v->rank);
-    else
-        append_ranks(ranks, e->among, out);
+/* Whether it tells anything to name a rank's host. */
+static bool several_hosts(const tm_tolls *t) {
+    for (size_t i = 1; i < t->n_places && t->places[i].level == TM_CULPRIT_HOST; i++)
+        if (!tm_places_share(&t->places[i - 1], &t->places[i]))
+            return true;
+    return false;
+}
+
+/* "rank 5 (host1)", "ranks 8-15 (host1)", "ranks 1, 4-6 (one process group)". */
+static void who_text(const tm_tables *tables, const tm_tolls *t, const tm_finding *f,
+                     char out[WHO_MAX]) {
+    const tm_cell *host = cell_of(tm_tables_find(tables, "job.rank"), f->rank, "host");
+    const char *where = host->null || !several_hosts(t) ? NULL : host->value.text;
+    bool *members = calloc(t->n_ranks + 1, sizeof *members);
+    snprintf(out, WHO_MAX, "ranks");
+    if (f->level == TM_CULPRIT_RANK) {
+        snprintf(out, WHO_MAX, "rank %" PRId64, f->rank);
+    } else if (members) {
+        tm_finding_members(t, f, members);
+        append_ranks(t, members, out);
+    }
+    if (f->level == TM_CULPRIT_GROUP)
+        where = "one process group";
     /* A host's name may be of any length. */
     if (where && strlen(where) < WHO_MAX / 2) {
         append(out, WHO_MAX, " (");
         append(out, WHO_MAX, where);
         append(out, WHO_MAX, ")");
     }
+    free(members);
 }
 
-/* What is to be concluded, by verdict: only a persistent one sends somebody to look at
- * something. */
-static void conclusion_text(const tm_tables *tables, const tm_verdict *v, char *out, size_t size) {
-    double even = 100.0 / (double)tm_tables_find(tables, "stragglers.rank")->n_rows;
-    if (v->kind == TM_VERDICT_NONE)
-        snprintf(out, size,
-                 "but all waiting is under 1 %% of the ranks' windows (an even share is %.1f %%)",
-                 even);
-    else if (v->kind == TM_VERDICT_ROTATING)
-        snprintf(out, size, "a different rank leads in each step: data or chance, not hardware");
-    else if (v->unsure)
-        snprintf(out, size, "that is no more than their clocks may be wrong by");
-    else if (v->kind == TM_VERDICT_INCONCLUSIVE)
-        snprintf(out, size, "too few steps or no clear lead to tell chance from cause");
-    else if (v->level == TM_CULPRIT_HOST)
+/* Few steps, or stretches of few, cannot tell a slow GPU from a larger share of the work. */
+static bool is_of_few_steps(const tm_finding *f) {
+    enum { STEPS_FEW = 6 };
+    return f->unit != TM_UNIT_STEP || f->units < STEPS_FEW;
+}
+
+/* " in steps 20 to 30", " in operations 130 to 663 of its group", "". */
+static void when_text(const tm_finding *f, char *out, size_t size) {
+    const char *unit = f->unit == TM_UNIT_STEP ? "step" : "operation";
+    out[0] = '\0';
+    if (f->shape == TM_SHAPE_THROUGHOUT)
+        return;
+    if (f->from == f->to)
+        snprintf(out, size, " in %s %" PRId64, unit, f->from);
+    else
+        snprintf(out, size, " in %ss %" PRId64 " to %" PRId64, unit, f->from, f->to);
+    if (f->unit != TM_UNIT_STEP)
+        append(out, size, " of its group");
+}
+
+/* " in these 4 steps", " in this one step", " in this recording". */
+static void these_text(const tm_tolls *t, char *out, size_t size) {
+    if (t->n_leaders > 1)
+        snprintf(out, size, " in these %zu steps", t->n_leaders);
+    else
+        snprintf(out, size, " in this %s", t->n_leaders == 1 ? "one step" : "recording");
+}
+
+/* Everyone who is named: "rank 5 (host1)", "rank 1 and ranks 8-15 (host1)". */
+static void names_text(const tm_tables *tables, const tm_verdict_topic *e,
+                       char out[TM_SENTENCE_MAX]) {
+    const tm_vec *all = &e->judgement->found.all;
+    const tm_finding *v = all->data;
+    out[0] = '\0';
+    for (size_t i = 0; i < all->n; i++) {
+        char who[WHO_MAX];
+        bool rest = i + 1 == NAMED_MAX && all->n > NAMED_MAX;
+        snprintf(who, sizeof who, "%zu more", all->n - i);
+        if (!rest)
+            who_text(tables, e->tolls, &v[i], who);
+        append(out, TM_SENTENCE_MAX, i == 0 ? "" : rest || i + 1 == all->n ? " and " : ", ");
+        append(out, TM_SENTENCE_MAX, who);
+        if (rest)
+            break;
+    }
+}
+
+static void event_headline(const tm_finding *f, char out[TM_SENTENCE_MAX]) {
+    char share[32], last[64] = "";
+    share_text(f->caused_share, share, sizeof share);
+    if (f->rank >= 0)
+        snprintf(last, sizeof last, "; rank %" PRId64 " came last in %s", f->rank,
+                 f->units == 1 ? "it" : "each");
+    if (f->units == 1)
+        snprintf(out, TM_SENTENCE_MAX, "one operation holds %s of the waiting%s", share, last);
+    else
+        snprintf(out, TM_SENTENCE_MAX, "%" PRId64 " operations hold %s of the waiting%s", f->units,
+                 share, last);
+}
+
+static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
+                           char out[TM_SENTENCE_MAX]) {
+    const tm_vec *all = &e->judgement->found.all;
+    const tm_finding *f = all->data;
+    char who[TM_SENTENCE_MAX], when[96] = "", few[64] = "";
+    bool one = all->n == 1 && f->level == TM_CULPRIT_RANK;
+    names_text(tables, e, who);
+    if (all->n == 1)
+        when_text(f, when, sizeof when);
+    else if (f->shape == TM_SHAPE_ALTERNATION)
+        snprintf(when, sizeof when, " in turn");
+    /* What is found may be of the data that these steps were given. */
+    if (all->n == 1 && f->shape == TM_SHAPE_THROUGHOUT && is_of_few_steps(f))
+        these_text(e->tolls, when, sizeof when);
+    if (e->judgement->found.few > 0)
+        snprintf(few, sizeof few, ", mostly in %" PRId64 " operation%s", e->judgement->found.few,
+                 e->judgement->found.few == 1 ? "" : "s");
+    snprintf(out, TM_SENTENCE_MAX, "%s%.1000s make%s the other ranks wait%s%s",
+             f->certainty == TM_CERTAINTY_LIKELY ? "likely, " : "", who, one ? "s" : "", when, few);
+}
+
+void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
+                         char out[TM_SENTENCE_MAX]) {
+    const tm_judgement *j = e->judgement;
+    char text[TM_SENTENCE_MAX], share[32], before[96] = "";
+    if (e->tolls->n_parts == 0) {
+        snprintf(out, TM_SENTENCE_MAX, "No verdict: there is nothing to compare between ranks");
+        return;
+    }
+    if (j->kind == TM_VERDICT_NONE)
+        snprintf(text, sizeof text, "no rank holds the job up");
+    else if (j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share < 0.5)
+        snprintf(text, sizeof text, "nobody stands out in that, and nobody is cleared");
+    else if (j->kind == TM_VERDICT_INCONCLUSIVE)
+        snprintf(text, sizeof text, "the traces cannot tell who is late");
+    else if (j->kind == TM_VERDICT_EVENT)
+        event_headline(j->found.all.data, text);
+    else
+        named_headline(tables, e, text);
+    share_text(j->matched_share, share, sizeof share);
+    if (j->matched_share < 0.5)
+        snprintf(before, sizeof before, "only %s of the communication could be compared: ", share);
+    snprintf(out, TM_SENTENCE_MAX, "%s%.1400s", before, text);
+    out[0] = (char)(out[0] >= 'a' && out[0] <= 'z' ? out[0] - 'a' + 'A' : out[0]);
+}
+
+/* Where to look: what the ranks share, or why the one comes late. */
+static void look_text(const tm_tables *tables, const tm_finding *f, char *out, size_t size) {
+    if (f->level == TM_CULPRIT_HOST)
         snprintf(out, size, "look at what these ranks share: their host and its network");
-    else if (v->level == TM_CULPRIT_GROUP)
+    else if (f->of_stage)
+        snprintf(out, size,
+                 "stages need not be equal: look at how the layers are divided among them, then at "
+                 "%s",
+                 f->level == TM_CULPRIT_GROUP ? "these GPUs" : "this GPU");
+    else if (f->level == TM_CULPRIT_GROUP)
         snprintf(out, size,
                  "look at what these ranks share: their part of the model or of the "
                  "work, and the links between them");
     else
-        cause_text(tables, v->rank, out, size);
+        cause_text(tables, f->rank, out, size);
 }
 
-/* In how many steps and collectives. Those of several ranks are not counted: they share them. */
-static void persistence_text(const tm_verdict *v, char *out, size_t size) {
-    bool one = v->level == TM_CULPRIT_RANK;
-    char last[64];
-    if (one)
-        snprintf(last, sizeof last, "in %" PRId64 " of %" PRId64 " collectives", v->toll.last,
-                 v->toll.collectives);
-    else
-        snprintf(last, sizeof last, "%" PRId64 " times", v->toll.last);
+/* By how much a finding exceeds the others: "by itself it takes 8.10 ms (4.1 % of the steps) longer
+ * than the median of the others, 810 us in each of 10 steps (p 0.0005)". */
+static void excess_text(const tm_finding *f, char *out, size_t size) {
+    char time[32], each[96] = "", one[32];
+    tm_shown_duration(f->excess_ns, time, sizeof time);
+    tm_shown_duration(f->units > 0 ? f->excess_ns / f->units : 0, one, sizeof one);
+    if (f->unit == TM_UNIT_STEP && f->units > 1)
+        snprintf(each, sizeof each, ", %s in each of %" PRId64 " steps", one, f->units);
+    snprintf(out, size, "by %s %s (%.1f %% of the steps) longer than the median of %s%s (p %.2g)",
+             f->level == TM_CULPRIT_RANK ? "itself it takes" : "themselves they each take", time,
+             f->excess_pct, f->of_stage ? "the other stages" : "the others", each, f->p);
+}
+
+/* What the ranks of a finding caused over all steps. */
+static tm_toll toll_of(const tm_tolls *t, const tm_finding *f) {
+    tm_toll sum = {.rank = f->rank};
+    bool *members = calloc(t->n_ranks + 1, sizeof *members);
+    if (members)
+        tm_finding_members(t, f, members);
+    for (size_t i = 0; i < t->n_ranks && members; i++)
+        if (members[i])
+            tm_toll_add(&sum, &t->ranks[i]);
+    free(members);
+    return sum;
+}
+
+/* "it is behind 78 % of all waiting: 205 ms of 263 ms of GPU time, 30 ms of it through ...". */
+static void cost_text(const tm_tolls *t, const tm_toll *toll, bool one, char *out, size_t size) {
+    int64_t cost_ns = tm_share_round(tm_toll_cost(toll));
+    char share[32], cost[32], total[32], through[96] = "", indirect[32];
+    share_text(t->wait_ns > 0 ? (double)cost_ns / (double)t->wait_ns : 0.0, share, sizeof share);
+    tm_shown_duration(cost_ns, cost, sizeof cost);
+    tm_shown_duration(t->wait_ns, total, sizeof total);
+    tm_shown_duration(toll->indirect_ns, indirect, sizeof indirect);
+    if (toll->indirect_ns > 0)
+        snprintf(through, sizeof through, ", %s of it through other ranks that waited for %s",
+                 indirect, one ? "it" : "them");
+    snprintf(out, size, "%s behind %s of all waiting: %s of %s of GPU time%s", one ? "is" : "are",
+             share, cost, total, through);
+}
+
+static void last_text(const tm_toll *toll, char *out, size_t size) {
     snprintf(out, size,
-             "%s %" PRId64 " of %" PRId64 " steps and came last %s (%.0f expected by chance)",
-             one ? "it leads" : "they lead", v->led, v->steps, last, v->toll.expected);
+             "came last in %" PRId64 " of %" PRId64 " collectives (%.0f expected by chance)",
+             toll->last, toll->collectives, toll->expected);
 }
 
-void tm_verdict_sentence(const tm_tables *tables, const tm_verdict_topic *evidence,
+static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
+                           char out[TM_SENTENCE_MAX]) {
+    const tm_vec *all = &e->judgement->found.all;
+    const tm_finding *v = all->data;
+    out[0] = '\0';
+    for (size_t i = 0; i < all->n && i < NAMED_MAX; i++) {
+        char who[WHO_MAX], when[96], excess[256], cost[256], last[96], look[256] = "";
+        bool one = v[i].level == TM_CULPRIT_RANK;
+        tm_toll toll = toll_of(e->tolls, &v[i]);
+        who_text(tables, e->tolls, &v[i], who);
+        who[0] = 'R';
+        when_text(&v[i], when, sizeof when);
+        excess_text(&v[i], excess, sizeof excess);
+        cost_text(e->tolls, &toll, one, cost, sizeof cost);
+        last_text(&toll, last, sizeof last);
+        look_text(tables, &v[i], look, sizeof look);
+        char text[TM_SENTENCE_MAX];
+        snprintf(text, sizeof text, "%s%s %s%s%s; %s%s", i > 0 ? ". " : "", who, cost,
+                 one ? "; it " : "", one ? last : "", excess, when);
+        append(out, TM_SENTENCE_MAX, text);
+        if (i == 0 && look[0]) {
+            append(out, TM_SENTENCE_MAX, "; ");
+            append(out, TM_SENTENCE_MAX, look);
+        }
+    }
+    if (is_of_few_steps(v))
+        append(out, TM_SENTENCE_MAX,
+               ". A larger share of the data in so few steps would look the same");
+}
+
+/* The rank of most cost; n_ranks where nobody has any. */
+static size_t costliest(const tm_tolls *t) {
+    size_t most = t->n_ranks;
+    int64_t cost = 0;
+    for (size_t i = 0; i < t->n_ranks; i++)
+        if (tm_share_round(tm_toll_cost(&t->ranks[i])) > cost) {
+            cost = tm_share_round(tm_toll_cost(&t->ranks[i]));
+            most = i;
+        }
+    return most;
+}
+
+/* What is to be concluded where nobody is named. */
+static void unnamed_text(const tm_judgement *j, char *out, size_t size) {
+    const tm_finding *event = j->found.all.data;
+    char cost[32];
+    if (j->kind == TM_VERDICT_EVENT) {
+        tm_shown_duration(event->caused_ns, cost, sizeof cost);
+        snprintf(out, size,
+                 "%s of the waiting is in %" PRId64 " operation%s (collectives.worst): something "
+                 "happened there%s",
+                 cost, event->units, event->units == 1 ? "" : "s",
+                 j->found.tested ? ", for over the whole recording no rank takes longer by itself "
+                                   "than chance explains"
+                                 : "");
+    } else if (!j->found.tested) {
+        snprintf(out, size, "too little is recorded to tell chance from cause");
+    } else {
+        snprintf(out, size,
+                 "but by itself no rank takes longer than chance explains (least p %.2g): more "
+                 "steps may tell",
+                 j->found.least_p);
+    }
+}
+
+static void none_text(const tm_tolls *t, const tm_judgement *j, char out[TM_SENTENCE_MAX]) {
+    char share[32], time[32];
+    share_text(j->window_ns > 0 ? (double)t->wait_ns / (double)j->window_ns : 0.0, share,
+               sizeof share);
+    tm_shown_duration(t->wait_ns, time, sizeof time);
+    if (t->wait_ns < j->window_ns / 100 + (j->window_ns % 100 > 0))
+        snprintf(out, TM_SENTENCE_MAX, "All waiting is %s of the ranks' windows: %s of GPU time",
+                 share, time);
+    else
+        snprintf(
+            out, TM_SENTENCE_MAX,
+            "Ranks wait %s of their windows (%s of GPU time), but no rank by itself takes 1 %% "
+            "of the steps longer than the others: delays change from rank to rank",
+            share, time);
+}
+
+void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]) {
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
-    const tm_verdict *v = evidence->verdict;
+    const tm_judgement *j = e->judgement;
+    const tm_finding *first = j->found.all.data;
     int64_t collectives = 0;
     for (size_t i = 0; i < ranks->n_rows; i++)
         collectives += tm_table_cell(ranks, i, "collectives")->value.i;
     if (collectives == 0) {
-        unmatched_text(tables, evidence->aligned, out);
+        nothing_text(tables, e->aligned, out);
         return;
     }
-    /* There are collectives with waits, and every one of them is 0. */
-    if (v->rank < 0) {
+    if (j->kind == TM_VERDICT_NONE) {
+        none_text(e->tolls, j, out);
+        return;
+    }
+    if (j->found.all.n > 0 && first->shape != TM_SHAPE_EVENT) {
+        named_evidence(tables, e, out);
+        return;
+    }
+    size_t most = costliest(e->tolls);
+    if (most == e->tolls->n_ranks) {
         snprintf(out, TM_SENTENCE_MAX, "No rank waited for another");
         return;
     }
-    bool one = v->level == TM_CULPRIT_RANK;
-    int64_t cost_ns = tm_share_round(tm_toll_cost(&v->toll));
-    char who[WHO_MAX], share[32], cost[32], total[32], through[96] = "", indirect[32];
-    char persistence[160], conclusion[256];
-    who_text(ranks, evidence, who);
-    share_text((double)cost_ns / (double)v->wait_ns, share, sizeof share);
-    tm_shown_duration(cost_ns, cost, sizeof cost);
-    tm_shown_duration(v->wait_ns, total, sizeof total);
-    tm_shown_duration(v->toll.indirect_ns, indirect, sizeof indirect);
-    if (v->toll.indirect_ns > 0)
-        snprintf(through, sizeof through, ", %s of it through other ranks that waited for %s",
-                 indirect, one ? "it" : "them");
-    persistence_text(v, persistence, sizeof persistence);
-    conclusion_text(tables, v, conclusion, sizeof conclusion);
-    snprintf(out, TM_SENTENCE_MAX, "%s %s behind %s of all waiting: %s of %s of GPU time%s; %s; %s",
-             who, one ? "is" : "are", share, cost, total, through, persistence, conclusion);
+    char cost[256], last[96], conclusion[256];
+    const tm_toll *toll = &e->tolls->ranks[most];
+    cost_text(e->tolls, toll, true, cost, sizeof cost);
+    last_text(toll, last, sizeof last);
+    unnamed_text(j, conclusion, sizeof conclusion);
+    snprintf(out, TM_SENTENCE_MAX, "Rank %" PRId64 " %s; it %s; %s", toll->rank, cost, last,
+             conclusion);
 }

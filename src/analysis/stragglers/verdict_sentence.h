@@ -1,23 +1,25 @@
-/* The sentence beside a verdict: its reasons in figures, each of which a table holds. */
+/* The sentences beside a verdict: its reasons in figures, each of which a table holds. */
 #ifndef TMERGE_VERDICT_SENTENCE_H
 #define TMERGE_VERDICT_SENTENCE_H
 
-#include "tmerge/table.h"
-#include "verdict.h"
+#include "judge.h"
 
-enum { TM_SENTENCE_MAX = 1024 };
+enum { TM_SENTENCE_MAX = 1536 };
 
-/** What a sentence is about. Borrowed. */
+/** What they are about. Borrowed. */
 typedef struct tm_verdict_topic {
-    const tm_verdict *verdict;
-    const bool *among; /* by row of stragglers.rank: the ranks that the verdict is about */
-    const char *host;  /* of the verdict's rank, where it is to be named, or NULL */
-    bool aligned;      /* clocks are compared */
+    const tm_tolls *tolls;
+    const tm_judgement *judgement;
+    bool aligned; /* clocks are compared */
 } tm_verdict_topic;
 
-/** Writes a sentence: who, share, time, persistence, cause, where to look. Needs stragglers.rank
- * with its speeds, overlap.rank and clock.check. */
-void tm_verdict_sentence(const tm_tables *tables, const tm_verdict_topic *evidence,
+/** Writes the verdict: who, when, and how sure that is. Needs job.rank. */
+void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *topic,
+                         char out[TM_SENTENCE_MAX]);
+
+/** Writes why: by how much, in what, what it costs, where to look. Needs stragglers.rank with its
+ * speeds, job.rank, overlap.rank and clock.check. */
+void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *topic,
                          char out[TM_SENTENCE_MAX]);
 
 #endif

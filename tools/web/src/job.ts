@@ -89,14 +89,12 @@ export function matchedShare(job: Job): { matched: number; all: number; percent:
   return { matched, all, percent: f.share(matched, all) };
 }
 
-/** Below this share of matched kernels nobody is called late, whatever those that match say. */
-const MATCHED_LEAST_PCT = 50;
-
-/** The verdict on stragglers: at most inconclusive where most communication is not matched. */
-export function straggling(job: Job): { word: string | null; unmatched: string | null } {
-  const word = job.table("stragglers.job").text(0, "verdict"), match = matchedShare(job);
-  if (match.percent === null || match.percent >= MATCHED_LEAST_PCT || (word !== "persistent" && word !== "rotating")) return { word, unmatched: null };
-  return { word: "inconclusive", unmatched: `Only ${f.percent(match.percent)} of the communication kernels could be matched across ranks, so who is late in the others is not known.` };
+/** The verdict on stragglers: its word, and how grave it is. A green one clears all ranks. */
+export function straggling(job: Job): { word: string | null; state: State | undefined } {
+  const table = job.table("stragglers.job"), word = table.text(0, "verdict");
+  const state = table.num(0, "rank") !== null ? (table.text(0, "certainty") === "confident" ? "bad" : "warn")
+    : word === "none" ? "good" : word === null ? undefined : "note";
+  return { word, state };
 }
 
 /** Where arrivals differ by less than clocks can tell: by what clocks may be off, and that [ns]. Two
@@ -135,32 +133,16 @@ export interface Verdict {
 /** The page's first sentence: who holds the job up, else what costs most, else that nothing does. */
 export function verdict(job: Job): Verdict {
   const table = job.table("stragglers.job");
-  const { word, unmatched } = severalRanks(job) ? straggling(job) : { word: null, unmatched: null };
-  const evidence = table.text(0, "evidence");
+  const { word, state } = severalRanks(job) ? straggling(job) : { word: null, state: undefined };
+  const evidence = table.text(0, "evidence"), title = table.text(0, "headline") ?? "";
   const coarse = word === "inconclusive" ? coarseClocks(job) : null;
-  if (word === "persistent")
-    return { state: "bad", title: persistentTitle(job), text: evidence, view: "stragglers", link: "Who waits for whom" };
-  if (word === "rotating")
-    return { state: "warn", title: "A different rank is late in each step", text: evidence, view: "stragglers", link: "Which rank in which step" };
-  if (unmatched)
-    return { state: "note", title: "The traces cannot tell who is late", text: unmatched, view: "stragglers", link: "What is known of arrivals" };
   if (coarse)
     return { state: "note", title: `Arrivals differ by less than the clocks can tell (±${f.time(coarse.uncertainty)})`, text: evidence, view: "clocks", link: "How well clocks are known" };
-  if (word === "inconclusive")
-    return { state: "note", title: "The traces cannot tell who is late", text: evidence, view: "stragglers", link: "What is known of arrivals" };
+  if (state === "bad" || state === "warn")
+    return { state, title, text: evidence, view: "stragglers", link: "Who waits for whom" };
+  if (word !== null && word !== "none")
+    return { state: "note", title, text: evidence, view: "stragglers", link: "What is known of arrivals" };
   return withoutStraggler(job, severalRanks(job) && (word === "none" || communicates(job)) ? evidence : null);
-}
-
-function persistentTitle(job: Job): string {
-  const table = job.table("stragglers.job");
-  const rank = table.num(0, "rank");
-  const level = table.text(0, "level");
-  if (level === "host") return `Host ${table.text(0, "host") ?? ""} makes the other ranks wait`;
-  if (level === "group") return "The ranks of one process group make the other ranks wait";
-  const ranks = job.table("stragglers.rank");
-  const speed = ranks.num(ranks.find({ rank }), "relative_speed");
-  if (speed !== null && speed < 0.95) return `Rank ${rank} computes slower and makes the others wait`;
-  return `Rank ${rank} makes the other ranks wait`;
 }
 
 function withoutStraggler(job: Job, evidence: string | null): Verdict {

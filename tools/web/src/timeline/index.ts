@@ -97,7 +97,7 @@ class Page implements Listener {
   /* A job that does not fit begins where its verdict points. */
   #showBlamed(): void {
     const table = this.context.job.table("stragglers.job"), rank = table.num(0, "rank");
-    if (table.text(0, "verdict") !== "persistent" || rank === null) return;
+    if (rank === null) return;
     this.controller.showRank(this.loaded.data.job.ranks.findIndex((each) => each.rank === rank), true);
   }
 

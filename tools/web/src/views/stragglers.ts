@@ -1,6 +1,7 @@
 /** Stragglers: who causes waiting, to whom, and is it proven? */
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
+import { grid } from "../grid";
 import * as f from "../format";
 import { coarseClocks, communicates, hasSteps, kindWord, onTimeline, ranksOf, severalRanks, stepWord, straggling, verdict, worstUncertainty } from "../job";
 import { heatMap } from "../map";
@@ -173,17 +174,9 @@ function worstInstances(context: Context): HTMLElement {
 }
 
 function title(job: Job): string {
-  const table = job.table("stragglers.job"), ranks = job.table("stragglers.rank"), { word } = straggling(job);
-  if (word !== "persistent") return coarseClocks(job) && word === "inconclusive" ? verdict(job).title : headline(job, word);
-  const rank = table.num(0, "rank"), row = ranks.find({ rank });
-  const everything = f.sum(ranks.rows.map((_, r) => cost(ranks, r)));
-  if (table.text(0, "level") !== "rank") return verdict(job).title;
-  return `Rank ${rank} is behind ${f.percent(f.share(cost(ranks, row), everything))} of the waiting, persistently`;
-}
-
-function headline(job: Job, word: string | null): string {
-  return word === "rotating" ? "A different rank is late in each step" : word === "inconclusive" ? "The traces cannot tell who is late"
-    : word === "none" ? "No rank holds the job up" : communicates(job) ? "Nothing could be compared between ranks" : "No communication recorded";
+  const { word } = straggling(job);
+  if (word === null) return communicates(job) ? "Nothing could be compared between ranks" : "No communication recorded";
+  return coarseClocks(job) && word === "inconclusive" ? verdict(job).title : job.table("stragglers.job").text(0, "headline") ?? "";
 }
 
 /* Why there is no wait of anybody. */
@@ -198,11 +191,11 @@ export const stragglers: View = {
   id: "stragglers",
   title: "Stragglers",
   group: "",
-  needs: ["job.rank", "stragglers.job", "stragglers.rank", "stragglers.pair", "stragglers.rank_step", "collectives.worst", "collectives.arrival", "clock.check", "clock.rank", "overlap.kind", "overlap.rank", "overlap.step", "collectives.kind"],
+  needs: ["job.rank", "stragglers.job", "stragglers.finding", "stragglers.rank", "stragglers.pair", "stragglers.rank_step", "collectives.worst", "collectives.arrival", "clock.check", "clock.rank", "overlap.kind", "overlap.rank", "overlap.step", "collectives.kind"],
   shown: severalRanks,
   state: (job) => {
-    const { word } = straggling(job);
-    return word === "persistent" ? "bad" : word === "rotating" ? "warn" : word === "none" ? "good" : undefined;
+    const { state } = straggling(job);
+    return state === "note" ? undefined : state;
   },
   render(root, context) {
     const { job } = context;
@@ -211,8 +204,9 @@ export const stragglers: View = {
     const instances = job.table("clock.check").num(0, "collectives") ?? 0;
     if (table.nums("wait_ns").every((wait) => wait === null)) return void root.append(heading(title(job)), empty(nothingKnown(job)));
     root.append(heading(title(job), `Of ${f.time(waits)} that all ranks together spent waiting in ${f.count(instances, "collective")}, each nanosecond is charged to the ranks that had not yet arrived, or to those that had kept these waiting.`));
-    const { unmatched } = straggling(job);
-    if (unmatched) root.append(note(unmatched));
+    const findings = job.table("stragglers.finding");
+    root.append(note(prose(job.table("stragglers.job").text(0, "evidence"))));
+    if (findings.n > 0) root.append(section("What stands out", grid(findings)));
     root.append(butterfly(job), h("div", { class: "columns even" }, matrix(job), stepMap(job)), worstInstances(context));
   },
 };

@@ -12,7 +12,7 @@ export function describeSides(job: Job): string {
 }
 
 const WAITING: Readonly<Record<string, string>> = {
-  none: "no rank", rotating: "a different one in each step", inconclusive: "the traces cannot tell",
+  none: "no rank", event: "a few operations hold most waiting", inconclusive: "the traces cannot tell",
 };
 
 function facts(job: Job, row: number): [string, Child][] {

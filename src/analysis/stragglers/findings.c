@@ -1,0 +1,333 @@
+#include "findings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/median.h"
+#include "base/sorted.h"
+#include "base/sums.h"
+
+/* What is named takes so much of the steps, in percent, and so little chance. */
+static const double EXCESS_LEAST_PCT = 1.0, CONFIDENT_P = 0.001 + 1e-9;
+/* Stages do different things, so that little is no news. */
+static const double STAGE_LEAST_PCT = 5.0;
+
+const char *tm_shape_word(tm_shape shape) {
+    static const char *const words[] = {
+        [TM_SHAPE_THROUGHOUT] = "throughout",
+        [TM_SHAPE_EPISODE] = "episode",
+        [TM_SHAPE_ALTERNATION] = "alternation",
+        [TM_SHAPE_EVENT] = "event",
+    };
+    return words[shape];
+}
+
+const char *tm_certainty_word(tm_certainty certainty) {
+    return certainty == TM_CERTAINTY_CONFIDENT ? "confident" : "likely";
+}
+
+/* The first place of the host of a rank; n_places where it is not known. */
+static size_t host_place(const tm_tolls *t, int64_t rank) {
+    size_t index = tm_tolls_index(t, rank), at = t->n_places;
+    for (size_t i = 0; i < t->n_places && at == t->n_places; i++)
+        if (t->places[i].level == TM_CULPRIT_HOST && t->places[i].rank == index)
+            at = i;
+    while (at > 0 && at < t->n_places && tm_places_share(&t->places[at - 1], &t->places[at]))
+        at--;
+    return at;
+}
+
+/* Places [first, end) of one host or group. */
+static size_t place_end(const tm_tolls *t, size_t first) {
+    size_t end = first + 1;
+    while (end < t->n_places && tm_places_share(&t->places[first], &t->places[end]))
+        end++;
+    return end;
+}
+
+/* Whether a finding is about a rank, by its place among the tolls. */
+static bool is_about(const tm_tolls *t, const tm_finding *f, size_t index) {
+    if (f->level == TM_CULPRIT_RANK)
+        return t->ranks[index].rank == f->rank;
+    for (size_t i = f->place; i < place_end(t, f->place); i++)
+        if (t->places[i].rank == index)
+            return true;
+    return false;
+}
+
+static double percent(const tm_findings_input *in, int64_t ns) {
+    return in->steps_ns > 0 ? 100.0 * (double)ns / (double)in->steps_ns : 0.0;
+}
+
+static tm_finding finding_of(const tm_findings_input *in, const tm_suspect *s) {
+    tm_finding f = {.level = s->host ? TM_CULPRIT_HOST : TM_CULPRIT_RANK,
+                    .shape = s->throughout ? TM_SHAPE_THROUGHOUT : TM_SHAPE_EPISODE,
+                    .rank = s->member,
+                    .n_members = 1,
+                    .from = s->from,
+                    .to = s->to,
+                    .units = s->units,
+                    .unit = s->unit,
+                    .p = s->p,
+                    .excess_ns = s->excess_ns,
+                    .of_stage = s->of_stage};
+    if (s->host) {
+        f.place = host_place(in->tolls, s->member);
+        f.n_members = f.place < in->tolls->n_places ? place_end(in->tolls, f.place) - f.place : 1;
+    }
+    return f;
+}
+
+static bool same_culprit(const tm_finding *a, const tm_finding *b) {
+    return a->level == b->level &&
+           (a->level == TM_CULPRIT_RANK ? a->rank == b->rank : a->place == b->place);
+}
+
+/* Several groups may find one: the largest excess with the least p. */
+static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err) {
+    for (size_t i = 0; i < in->n_suspects; i++) {
+        tm_finding f = finding_of(in, &in->suspects[i]), *known = NULL;
+        if (f.level == TM_CULPRIT_HOST && f.place == in->tolls->n_places)
+            continue;
+        for (size_t k = 0; k < all->n && !known; k++)
+            if (same_culprit((tm_finding *)all->data + k, &f))
+                known = (tm_finding *)all->data + k;
+        if (!known) {
+            if (!tm_vec_append(all, &f, 1))
+                return tm_fail_memory(err);
+            continue;
+        }
+        f.p = known->p < f.p ? known->p : f.p;
+        if (f.excess_ns > known->excess_ns)
+            *known = f;
+        known->p = f.p;
+    }
+    return TM_OK;
+}
+
+/* Takes out what is not wanted. */
+static void keep_if(tm_vec *all, const bool *wanted) {
+    tm_finding *v = all->data;
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        if (wanted[i])
+            v[n++] = v[i];
+    all->n = n;
+}
+
+/* The findings of ranks that are of a place [first, end), as one. */
+static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t first, size_t end,
+                         int64_t *excess, bool *wanted) {
+    const tm_finding *v = all->data;
+    const tm_tolls *t = in->tolls;
+    tm_finding out = {.level = t->places[first].level, .place = first, .p = 1.0};
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        bool of_place = false;
+        for (size_t k = first; k < end && v[i].level == TM_CULPRIT_RANK; k++)
+            of_place = of_place || t->ranks[t->places[k].rank].rank == v[i].rank;
+        wanted[i] = !of_place;
+        if (!of_place)
+            continue;
+        /* All of them, if one is late in all. */
+        if (n == 0 || (v[i].shape == TM_SHAPE_THROUGHOUT && out.shape != TM_SHAPE_THROUGHOUT)) {
+            double p = out.p;
+            int64_t rank = n == 0 || v[i].rank < out.rank ? v[i].rank : out.rank;
+            out = v[i];
+            out.rank = rank;
+            out.p = p;
+        }
+        out.rank = v[i].rank < out.rank ? v[i].rank : out.rank;
+        out.p = v[i].p < out.p ? v[i].p : out.p;
+        excess[n++] = v[i].excess_ns;
+    }
+    out.level = t->places[first].level;
+    out.place = first;
+    out.n_members = end - first;
+    out.excess_ns = n > 0 ? tm_median_any(excess, n) : 0;
+    return out;
+}
+
+/* How many ranks of a place are found. */
+static size_t count_found(const tm_tolls *t, const tm_vec *all, size_t first, size_t end) {
+    size_t found = 0;
+    for (size_t k = first; k < end; k++)
+        for (size_t i = 0; i < all->n; i++) {
+            const tm_finding *f = (const tm_finding *)all->data + i;
+            found += f->level == TM_CULPRIT_RANK && f->rank == t->ranks[t->places[k].rank].rank;
+        }
+    return found;
+}
+
+/* The place whose ranks are found: a host before a group, then the one of most ranks. */
+static bool find_place(const tm_tolls *t, const tm_vec *all, size_t *first, size_t *end) {
+    size_t most = 0;
+    for (size_t i = 0, e; i < t->n_places; i = e) {
+        e = place_end(t, i);
+        size_t n = e - i, found = count_found(t, all, i, e);
+        /* Hosts come first. */
+        if (most > 0 && t->places[*first].level != t->places[i].level)
+            break;
+        if (found >= 2 && 5 * found >= 4 * n && 2 * n <= t->n_ranks && found > most) {
+            most = found;
+            *first = i;
+            *end = e;
+        }
+    }
+    return most > 0;
+}
+
+/* Ranks of a host or group that are found one by one are one finding, and those of a host that is
+ * found are none of their own. */
+static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error *err) {
+    size_t first, end;
+    bool *wanted = malloc((all->n + 1) * sizeof *wanted);
+    int64_t *excess = malloc((all->n + 1) * sizeof *excess);
+    bool ok = wanted && excess;
+    for (size_t i = 0; i < all->n && ok; i++) {
+        const tm_finding *v = all->data;
+        wanted[i] = true;
+        for (size_t h = 0; h < all->n && v[i].level == TM_CULPRIT_RANK; h++)
+            if (v[h].level == TM_CULPRIT_HOST &&
+                is_about(in->tolls, &v[h], tm_tolls_index(in->tolls, v[i].rank)))
+                wanted[i] = false;
+    }
+    if (ok)
+        keep_if(all, wanted);
+    while (ok && find_place(in->tolls, all, &first, &end)) {
+        tm_finding f = merged(in, all, first, end, excess, wanted);
+        keep_if(all, wanted);
+        ok = tm_vec_append(all, &f, 1) != NULL;
+    }
+    free(wanted);
+    free(excess);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_finding_members(const tm_tolls *t, const tm_finding *f, bool *members) {
+    for (size_t i = 0; i < t->n_ranks; i++)
+        members[i] = members[i] || (f->level == TM_CULPRIT_RANK && t->ranks[i].rank == f->rank);
+    if (f->level == TM_CULPRIT_RANK)
+        return;
+    for (size_t i = f->place; i < place_end(t, f->place); i++)
+        members[t->places[i].rank] = true;
+}
+
+/* What the ranks of a finding cost the others, in its window where that is told by steps. */
+static int64_t cost_of(const tm_tolls *t, const tm_finding *f, const bool *members) {
+    int64_t sum = 0;
+    bool window = f->shape != TM_SHAPE_THROUGHOUT && f->unit == TM_UNIT_STEP;
+    for (size_t i = 0; i < t->n_parts; i++) {
+        const tm_toll *part = &t->parts[i];
+        if (window && (part->step < f->from || part->step > f->to))
+            continue;
+        if (members[tm_tolls_index(t, part->rank)])
+            sum = tm_sum(sum, tm_share_round(tm_toll_cost(part)));
+    }
+    return sum;
+}
+
+static tm_status complete(const tm_findings_input *in, tm_vec *all, tm_error *err) {
+    tm_finding *v = all->data;
+    size_t n = 0;
+    bool *members = malloc((in->tolls->n_ranks + 1) * sizeof *members);
+    for (size_t i = 0; i < all->n && members; i++) {
+        v[i].excess_pct = percent(in, v[i].excess_ns);
+        if (v[i].excess_pct < (v[i].of_stage ? STAGE_LEAST_PCT : EXCESS_LEAST_PCT))
+            continue;
+        bool sure = v[i].p <= CONFIDENT_P && in->matched_share >= 0.5;
+        v[i].certainty = sure ? TM_CERTAINTY_CONFIDENT : TM_CERTAINTY_LIKELY;
+        memset(members, 0, in->tolls->n_ranks * sizeof *members);
+        tm_finding_members(in->tolls, &v[i], members);
+        v[i].caused_ns = cost_of(in->tolls, &v[i], members);
+        v[i].caused_share =
+            in->tolls->wait_ns > 0 ? (double)v[i].caused_ns / (double)in->tolls->wait_ns : 0.0;
+        v[n++] = v[i];
+    }
+    all->n = n;
+    free(members);
+    return members ? TM_OK : tm_fail_memory(err);
+}
+
+static int by_excess(const void *a, const void *b) {
+    const tm_finding *x = a, *y = b;
+    int order = tm_order_i64(y->excess_ns, x->excess_ns);
+    return order ? order : tm_order_i64(x->rank, y->rank);
+}
+
+/* Two episodes that exclude each other. */
+static void find_alternation(tm_vec *all) {
+    tm_finding *v = all->data;
+    if (all->n != 2 || v[0].shape != TM_SHAPE_EPISODE || v[1].shape != TM_SHAPE_EPISODE ||
+        v[0].unit != v[1].unit)
+        return;
+    if (v[0].to < v[1].from || v[1].to < v[0].from)
+        v[0].shape = v[1].shape = TM_SHAPE_ALTERNATION;
+}
+
+/* The fewest operations that hold half of the waiting, at most 5 and a tenth of all. */
+static bool find_event(const tm_findings_input *in, tm_finding *out) {
+    enum { OPERATIONS_MOST = 5 };
+    tm_finding f = {.shape = TM_SHAPE_EVENT, .rank = -1, .n_members = 1, .p = 1.0};
+    int64_t most = in->n_waits / 10 < OPERATIONS_MOST ? in->n_waits / 10 : OPERATIONS_MOST;
+    for (size_t i = 0; i < in->n_heavy && (int64_t)i < most; i++) {
+        const tm_heavy *h = &in->heavy[i];
+        f.rank = i == 0 || f.rank == h->last_rank ? h->last_rank : -1;
+        f.from = i == 0 || h->step < f.from ? h->step : f.from;
+        f.to = i == 0 || h->step > f.to ? h->step : f.to;
+        f.caused_ns = tm_sum(f.caused_ns, h->wait_ns);
+        f.units++;
+        if (in->tolls->wait_ns > 0 && f.caused_ns >= in->tolls->wait_ns / 2) {
+            f.caused_share = (double)f.caused_ns / (double)in->tolls->wait_ns;
+            *out = f;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool waits_little(const tm_findings_input *in) {
+    /* Under 1 %, without the product, which may not fit: below the hundredth part rounded up. */
+    return in->tolls->wait_ns < in->window_ns / 100 + (in->window_ns % 100 > 0);
+}
+
+tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_error *err) {
+    out->steps_ns = in->steps_ns;
+    out->least_p = 1.0;
+    for (size_t i = 0; i < in->n_standings; i++) {
+        out->most_pct = fmax(out->most_pct, percent(in, in->standings[i].excess_ns));
+        out->least_p = fmin(out->least_p, in->standings[i].p);
+        out->tested = out->tested || !isnan(in->standings[i].p);
+    }
+    if (waits_little(in))
+        return TM_OK;
+    TM_TRY(gather(in, &out->all, err));
+    TM_TRY(raise_levels(in, &out->all, err));
+    TM_TRY(complete(in, &out->all, err));
+    if (out->all.n > 1)
+        qsort(out->all.data, out->all.n, out->all.size, by_excess);
+    find_alternation(&out->all);
+    tm_finding event;
+    if (!find_event(in, &event))
+        return TM_OK;
+    out->few = event.units;
+    return out->all.n > 0 || tm_vec_append(&out->all, &event, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findings *found) {
+    static const tm_verdict_kind one[] = {
+        [TM_SHAPE_THROUGHOUT] = TM_VERDICT_PERSISTENT,
+        [TM_SHAPE_EPISODE] = TM_VERDICT_EPISODE,
+        [TM_SHAPE_ALTERNATION] = TM_VERDICT_ALTERNATING,
+        [TM_SHAPE_EVENT] = TM_VERDICT_EVENT,
+    };
+    const tm_finding *first = found->all.data;
+    if (found->all.n > 1 && first->shape != TM_SHAPE_ALTERNATION)
+        return TM_VERDICT_SEVERAL;
+    if (found->all.n > 0)
+        return one[first->shape];
+    /* Where most could not be compared, nobody is cleared. */
+    bool cleared = waits_little(in) || (found->tested && found->most_pct < EXCESS_LEAST_PCT);
+    return cleared && in->matched_share >= 0.5 ? TM_VERDICT_NONE : TM_VERDICT_INCONCLUSIVE;
+}

@@ -1,0 +1,93 @@
+/* From suspects of groups to what is said of the job: who stands out, when, and how sure that is.
+ */
+#ifndef TMERGE_FINDINGS_H
+#define TMERGE_FINDINGS_H
+
+#include "suspects.h"
+#include "tolls.h"
+
+typedef enum tm_shape {
+    TM_SHAPE_THROUGHOUT,  /* from the first unit to the last */
+    TM_SHAPE_EPISODE,     /* in under 80 % of the units, one after another */
+    TM_SHAPE_ALTERNATION, /* an episode that ends before another's begins */
+    TM_SHAPE_EVENT        /* a few operations hold half of the waiting */
+} tm_shape;
+
+typedef enum tm_certainty { TM_CERTAINTY_LIKELY, TM_CERTAINTY_CONFIDENT } tm_certainty;
+
+/** What is found. */
+typedef struct tm_finding {
+    tm_culprit level;
+    tm_shape shape;
+    tm_certainty certainty;
+    int64_t rank;        /* of a host or group the lowest; of an event who came last, -1 several */
+    size_t place;        /* of a host or group: index into tm_findings.places, of its first rank */
+    size_t n_members;    /* of those ranks */
+    int64_t from, to;    /* as in stragglers.finding */
+    int64_t units;       /* of an event: operations */
+    tm_unit unit;        /* not of an event */
+    double p;            /* 1 for events, which are no test */
+    int64_t excess_ns;   /* of a rank, the median of several */
+    double excess_pct;   /* of the steps */
+    int64_t caused_ns;   /* what they cost the others, in the window */
+    double caused_share; /* of all waiting */
+    bool of_stage;       /* its stage against the others of a pipeline */
+} tm_finding;
+
+/** An operation that waited most. */
+typedef struct tm_heavy {
+    int64_t wait_ns;   /* of all its members */
+    int64_t last_rank; /* -1: several */
+    int64_t step;      /* -1: none */
+} tm_heavy;
+
+/** What there is to judge by, and what comes of it. */
+typedef struct tm_findings {
+    tm_vec all;       /* of tm_finding, the largest excess first */
+    int64_t steps_ns; /* the sum of the longest rank of each step */
+    double most_pct;  /* the largest excess of a rank over all steps, named or not */
+    double least_p;   /* the least p of a rank, 1 where nothing could be tested */
+    bool tested;      /* some group had enough for a test */
+    int64_t few;      /* so few operations hold half of the waiting; 0: more do */
+} tm_findings;
+
+/** "throughout", "episode", "alternation" or "event". */
+const char *tm_shape_word(tm_shape shape);
+
+/** "confident" or "likely". */
+const char *tm_certainty_word(tm_certainty certainty);
+
+/** What tm_findings_find works on. Borrowed. */
+typedef struct tm_findings_input {
+    const tm_suspect *suspects;   /* [n_suspects] of all groups */
+    const tm_standing *standings; /* [n_standings] of all groups */
+    size_t n_suspects, n_standings;
+    const tm_heavy *heavy; /* [n_heavy] the most waiting operations of the job, in order */
+    size_t n_heavy;
+    int64_t n_waits; /* operations of the job that have waits */
+    const tm_tolls *tolls;
+    int64_t steps_ns;     /* as in tm_findings */
+    int64_t window_ns;    /* sum of all ranks' windows */
+    double matched_share; /* of the communication time */
+} tm_findings_input;
+
+/**
+ * Finds what is to be said. Of one rank the groups are brought together: the least p, the window of
+ * the largest excess. Who has under 1 % of the steps is left out. A host of which 80 % of the
+ * ranks, and 2, are found is named instead of them; so is a process group of at most half of
+ * all ranks. Two episodes of which one ends before the other begins alternate. Where nobody is
+ * found, at most 5 operations, and 10 % of all, that hold half of the waiting are an event.
+ *
+ * @param out  its vector initialised
+ * @return     TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_findings_find(const tm_findings_input *input, tm_findings *out,
+                           tm_error *err) TM_MUST_CHECK;
+
+/** Sets the ranks that a finding is about. @param members  [n_ranks] of the tolls; others stay */
+void tm_finding_members(const tm_tolls *tolls, const tm_finding *finding, bool *members);
+
+/** The verdict that the findings make. */
+tm_verdict_kind tm_findings_verdict(const tm_findings_input *input, const tm_findings *found);
+
+#endif

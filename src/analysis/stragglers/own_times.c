@@ -1,0 +1,338 @@
+#include "own_times.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/median.h"
+#include "base/sorted.h"
+#include "base/sums.h"
+#include "scores.h"
+
+tm_status tm_own_times_create(size_t n, size_t n_rows, tm_own_times *out, tm_error *err) {
+    *out = (tm_own_times){.n = n, .n_rows = n_rows};
+    out->ns = calloc(n * n_rows + 1, sizeof *out->ns);
+    out->from = calloc(n_rows + 1, sizeof *out->from);
+    out->to = calloc(n_rows + 1, sizeof *out->to);
+    out->members = calloc(n + 1, sizeof *out->members);
+    if (out->ns && out->from && out->to && out->members)
+        return TM_OK;
+    tm_own_times_free(out);
+    return tm_fail_memory(err);
+}
+
+void tm_own_times_free(tm_own_times *times) {
+    free(times->ns);
+    free(times->from);
+    free(times->to);
+    free(times->members);
+    *times = (tm_own_times){0};
+}
+
+void tm_own_times_drop(tm_own_times *times, size_t member) {
+    size_t kept = 0;
+    for (size_t i = 0; i < times->n_rows * times->n; i++)
+        if (i % times->n != member)
+            times->ns[kept++] = times->ns[i];
+    for (size_t i = member + 1; i < times->n; i++)
+        times->members[i - 1] = times->members[i];
+    times->n--;
+}
+
+/* The k-th of sorted values without the one at a place. */
+static int64_t without(const int64_t *sorted, size_t place, size_t k) {
+    return sorted[k + (k >= place)];
+}
+
+void tm_own_times_excess(const tm_own_times *times, size_t row, int64_t *sorted, int64_t *out) {
+    size_t n = times->n, others = n - 1;
+    const int64_t *ns = times->ns + row * n;
+    memcpy(sorted, ns, n * sizeof *sorted);
+    tm_sort_values(sorted, n);
+    for (size_t i = 0; i < n; i++) {
+        size_t place = tm_lower_bound(sorted, n, ns[i]);
+        int64_t middle[2] = {without(sorted, place, (others - 1) / 2),
+                             without(sorted, place, others / 2)};
+        out[i] = ns[i] - tm_median(middle, 2);
+    }
+}
+
+/* Where a step's stretches lie among the rows. */
+typedef struct step_rows {
+    size_t first, end;
+} step_rows;
+
+/* The steps of rows that are in one; the first and the last where they are whole. At most n_rows.
+ */
+static size_t find_steps(const int64_t *steps, size_t n_rows, step_rows *out, int64_t *scratch) {
+    size_t n = 0, first = 0;
+    for (size_t i = 0; i < n_rows; i++) {
+        if (steps[i] < 0)
+            continue;
+        if (n > 0 && steps[out[n - 1].first] == steps[i] && out[n - 1].end == i)
+            out[n - 1].end = i + 1;
+        else
+            out[n++] = (step_rows){i, i + 1};
+    }
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = (int64_t)(out[i].end - out[i].first);
+    double usual = n > 0 ? (double)tm_median_any(scratch, n) : 0.0;
+    if (n > 2 && (double)(out[n - 1].end - out[n - 1].first) <= 0.5 * usual)
+        n--;
+    if (n > 2 && (double)(out[0].end - out[0].first) <= 0.5 * usual)
+        first = 1;
+    memmove(out, out + first, (n - first) * sizeof *out);
+    return n - first;
+}
+
+/* Sums of rows [first, end), as one of the units. */
+static void add_unit(const tm_own_times *from, size_t first, size_t end, tm_own_times *units) {
+    int64_t *sums = units->ns + units->n_rows * units->n;
+    for (size_t row = first; row < end; row++)
+        for (size_t i = 0; i < from->n; i++)
+            sums[i] = tm_sum(sums[i], from->ns[row * from->n + i]);
+    units->from[units->n_rows] = from->from[first];
+    units->to[units->n_rows] = from->to[end - 1];
+    units->n_rows++;
+}
+
+/* The scores of rows less each member's mean over them; NULL when memory is out. */
+static double *centred_scores(const tm_own_times *times, tm_error *err) {
+    double *scores = malloc((times->n_rows * times->n + 1) * sizeof *scores);
+    if (!scores || tm_scores_rows(times, TM_SCORE_NORMAL, scores, err)) {
+        free(scores);
+        return NULL;
+    }
+    for (size_t i = 0; i < times->n; i++) {
+        double sum = 0.0;
+        for (size_t row = 0; row < times->n_rows; row++)
+            sum += scores[row * times->n + i];
+        for (size_t row = 0; row < times->n_rows; row++)
+            scores[row * times->n + i] -= sum / (double)times->n_rows;
+    }
+    return scores;
+}
+
+/* The squared sums of scores over steps, over all steps and members. Places are counted from the
+ * last of a step, for the first may lack its first. @param orders  [places][n][steps] which step's
+ * score stands where, or NULL for each its own */
+static double step_squares(const double *scores, size_t n, const step_rows *steps, size_t n_steps,
+                           const size_t *orders, size_t n_places) {
+    double squares = 0.0;
+    for (size_t s = 0; s < n_steps; s++)
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0.0;
+            for (size_t place = 0; place < n_places; place++) {
+                size_t step = orders ? orders[(place * n + i) * n_steps + s] : s;
+                sum += scores[(steps[step].end - 1 - place) * n + i];
+            }
+            squares += sum * sum;
+        }
+    return squares;
+}
+
+static void shuffle(size_t *order, size_t n, uint64_t seed) {
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    for (size_t i = n; i > 1; i--) {
+        size_t other = (size_t)(tm_draw(seed, i) % i), moved = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = moved;
+    }
+}
+
+/* Whether what a member does hangs together in a step. */
+static tm_status hangs_together(const tm_own_times *times, const step_rows *steps, size_t n_steps,
+                                bool *out, tm_error *err) {
+    enum { ORDERS = 199 };
+    size_t n_places = SIZE_MAX, reached = 1;
+    for (size_t s = 0; s < n_steps; s++)
+        n_places =
+            steps[s].end - steps[s].first < n_places ? steps[s].end - steps[s].first : n_places;
+    double *scores = centred_scores(times, err);
+    size_t *orders = malloc((n_places * times->n * n_steps + 1) * sizeof *orders);
+    if (scores && orders) {
+        double own = step_squares(scores, times->n, steps, n_steps, NULL, n_places);
+        for (size_t draw = 0; draw < ORDERS; draw++) {
+            for (size_t i = 0; i < n_places * times->n; i++)
+                shuffle(orders + i * n_steps, n_steps, tm_draw(draw, i));
+            reached += step_squares(scores, times->n, steps, n_steps, orders, n_places) >= own;
+        }
+        *out = (double)reached <= 0.1 * (1 + ORDERS);
+    }
+    bool ok = scores && orders;
+    free(scores);
+    free(orders);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* The member with the largest sum of scores: it may be slow, and says nothing of chance. */
+static size_t candidate_of(const tm_own_times *times, const double *scores) {
+    size_t found = 0;
+    double most = -INFINITY;
+    for (size_t i = 0; i < times->n; i++) {
+        double sum = 0.0;
+        for (size_t row = 0; row < times->n_rows; row++)
+            sum += scores[row * times->n + i];
+        found = sum > most ? i : found;
+        most = sum > most ? sum : most;
+    }
+    return found;
+}
+
+/* How many stretches a block has: see TM_UNIT_BLOCK. 0 when memory is out. */
+static size_t block_length(const tm_own_times *times, tm_error *err) {
+    size_t n = times->n, rows = times->n_rows, candidate = 0;
+    double *raw = malloc((rows * n + 1) * sizeof *raw), *scores = centred_scores(times, err);
+    if (raw && tm_scores_rows(times, TM_SCORE_NORMAL, raw, err) == TM_OK)
+        candidate = candidate_of(times, raw);
+    bool ok = raw && scores;
+    double tau = 1.0, whole = 0.0, before = 0.0, least = 0.5 / sqrt((double)rows);
+    for (size_t i = 0; i < rows * n && ok; i++)
+        whole += n == 2 || i % n != candidate ? scores[i] * scores[i] : 0.0;
+    for (size_t lag = 1; lag < rows && ok && whole > 0.0; lag++) {
+        double sum = 0.0;
+        for (size_t i = 0; i + lag * n < rows * n; i++)
+            sum += n == 2 || i % n != candidate ? scores[i] * scores[i + lag * n] : 0.0;
+        if (lag > 1 && before + sum / whole < least)
+            break;
+        tau += lag > 1 ? 2.0 * before : 0.0;
+        before = sum / whole;
+    }
+    free(raw);
+    free(scores);
+    return !ok ? 0 : tau < 1.15 ? 1 : (size_t)ceil(8.0 * tau);
+}
+
+/* Joins neighbours until there are not too many cells. */
+static void join(tm_own_times *units) {
+    size_t most = TM_UNITS_MAX / units->n, made = 0;
+    most = most < TM_UNITS_LEAST ? TM_UNITS_LEAST : most;
+    size_t length = (units->n_rows + most - 1) / most;
+    if (length < 2)
+        return;
+    for (size_t first = 0; first + length <= units->n_rows; first += length, made++) {
+        for (size_t i = 0; i < units->n; i++) {
+            int64_t sum = 0;
+            for (size_t row = first; row < first + length; row++)
+                sum = tm_sum(sum, units->ns[row * units->n + i]);
+            units->ns[made * units->n + i] = sum;
+        }
+        units->from[made] = units->from[first];
+        units->to[made] = units->to[first + length - 1];
+    }
+    units->n_rows = made;
+}
+
+/* The steps of the stretches. */
+typedef struct step_list {
+    const step_rows *rows; /* [n] */
+    size_t n;
+} step_list;
+
+static tm_status make_units(const tm_own_times *stretches, const int64_t *numbers,
+                            const step_list *in, tm_own_times *units, tm_unit *unit,
+                            tm_error *err) {
+    const step_rows *steps = in->rows;
+    size_t n_steps = in->n;
+    bool together = true;
+    *unit = TM_UNIT_STEP;
+    if (n_steps >= 2 && pow((double)stretches->n, 1.0 - (double)n_steps) > 0.001) {
+        TM_TRY(hangs_together(stretches, steps, n_steps, &together, err));
+        *unit = together ? TM_UNIT_STEP : TM_UNIT_STRETCH;
+    } else if (n_steps < 2) {
+        *unit = TM_UNIT_BLOCK;
+    }
+    size_t length = *unit == TM_UNIT_BLOCK ? block_length(stretches, err) : 1;
+    if (length == 0)
+        return tm_fail_memory(err);
+    for (size_t s = 0; s < n_steps && *unit != TM_UNIT_BLOCK; s++) {
+        if (*unit == TM_UNIT_STEP) {
+            add_unit(stretches, steps[s].first, steps[s].end, units);
+            units->from[units->n_rows - 1] = units->to[units->n_rows - 1] = numbers[steps[s].first];
+        }
+        for (size_t row = steps[s].first; row < steps[s].end && *unit == TM_UNIT_STRETCH; row++)
+            add_unit(stretches, row, row + 1, units);
+    }
+    for (size_t row = 0; row + length <= stretches->n_rows && *unit == TM_UNIT_BLOCK; row += length)
+        add_unit(stretches, row, row + length, units);
+    join(units);
+    return TM_OK;
+}
+
+static int64_t longest_of(const int64_t *ns, size_t n) {
+    int64_t longest = 0;
+    for (size_t i = 0; i < n; i++)
+        longest = ns[i] > longest ? ns[i] : longest;
+    return longest;
+}
+
+/* Joins what is too short to compare with the next of its step; what is left at the end of a step
+ * with the one before it, and with nothing where there is none. */
+static void join_short(const tm_own_times *from, const int64_t *from_steps, tm_own_times *out,
+                       int64_t *steps) {
+    size_t n = from->n;
+    double mean = 0.0;
+    bool open = false; /* the last row is too short as yet */
+    for (size_t row = 0; row < from->n_rows; row++)
+        mean += (double)longest_of(from->ns + row * n, n) / (double)from->n_rows;
+    out->n_rows = 0;
+    for (size_t row = 0; row < from->n_rows; row++) {
+        size_t last = out->n_rows - 1;
+        bool same = out->n_rows > 0 && steps[last] == from_steps[row];
+        /* An open row whose step is over goes. */
+        if (open && !same)
+            out->n_rows--;
+        bool ends = row + 1 == from->n_rows || from_steps[row + 1] != from_steps[row];
+        bool is_short = (double)longest_of(from->ns + row * n, n) < 0.1 * mean;
+        if (!(same && (open || (ends && is_short)))) {
+            last = out->n_rows++;
+            memset(out->ns + last * n, 0, n * sizeof *out->ns);
+            out->from[last] = from->from[row];
+            steps[last] = from_steps[row];
+        }
+        for (size_t i = 0; i < n; i++)
+            out->ns[last * n + i] = tm_sum(out->ns[last * n + i], from->ns[row * n + i]);
+        out->to[last] = from->to[row];
+        open = (double)longest_of(out->ns + last * n, n) < 0.1 * mean;
+    }
+    out->n_rows -= open;
+    memcpy(out->members, from->members, n * sizeof *out->members);
+}
+
+static tm_status units_of(const tm_own_times *stretches, const int64_t *steps, tm_own_times *units,
+                          tm_unit *unit, tm_error *err) {
+    size_t n_rows = stretches->n_rows;
+    step_rows *rows = malloc((n_rows + 1) * sizeof *rows);
+    int64_t *scratch = malloc((n_rows + 1) * sizeof *scratch);
+    tm_status status = rows && scratch ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK)
+        status = tm_own_times_create(stretches->n, n_rows, units, err);
+    if (status == TM_OK) {
+        step_list found = {rows, find_steps(steps, n_rows, rows, scratch)};
+        memcpy(units->members, stretches->members, stretches->n * sizeof *units->members);
+        units->n_rows = 0;
+        status = make_units(stretches, steps, &found, units, unit, err);
+        if (status != TM_OK)
+            tm_own_times_free(units);
+    }
+    free(rows);
+    free(scratch);
+    return status;
+}
+
+tm_status tm_own_times_units(const tm_own_times *stretches, const int64_t *steps,
+                             tm_own_times *units, tm_unit *unit, tm_error *err) {
+    tm_own_times joined = {0};
+    int64_t *joined_steps = malloc((stretches->n_rows + 1) * sizeof *joined_steps);
+    tm_status status = joined_steps ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK)
+        status = tm_own_times_create(stretches->n, stretches->n_rows, &joined, err);
+    if (status == TM_OK) {
+        join_short(stretches, steps, &joined, joined_steps);
+        status = units_of(&joined, joined_steps, units, unit, err);
+    }
+    tm_own_times_free(&joined);
+    free(joined_steps);
+    return status;
+}

@@ -1,0 +1,478 @@
+#include "suspects.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/median.h"
+#include "base/sums.h"
+#include "scores.h"
+
+enum {
+    DRAWS = 2999,       /* p can be 0.0005 then */
+    DRAWS_MAX = 400000, /* for many groups, and no more work than */
+    WORK_MAX = 300000000,
+    UNITS_LEAST = 4 /* without steps */
+};
+
+/* The largest p of one who is named, and the least excess as a part of what the slowest did: the
+ * gate is at 1 % of the steps, which are longer than what ranks do by themselves. */
+static const double P_MOST = 0.01, EXCESS_LEAST = 0.005;
+
+/* A level of a group while it is tested. */
+typedef struct level {
+    tm_own_times units;
+    tm_unit unit;
+    double n_tests;
+    bool hosts;
+    double *sums[TM_N_SCORES]; /* [n_rows + 1][n] scores of the units before */
+    tm_window *windows;        /* [n_windows] */
+    size_t n_windows;
+    tm_own_times all; /* of stages: the units of all members, and */
+    size_t *class_of; /* [all.n] which of the stages each is of */
+    int64_t *excess;  /* [n_rows][n] of each unit, and */
+    int64_t *scratch; /* [n] behind it */
+    tm_chance chance;
+} level;
+
+static void close_level(level *l) {
+    tm_own_times_free(&l->units);
+    free(l->sums[0]);
+    free(l->windows);
+    tm_own_times_free(&l->all);
+    free(l->class_of);
+    free(l->excess);
+    tm_chance_free(&l->chance);
+}
+
+/* Room for the units of a level. */
+static tm_status make_room(level *l, tm_error *err) {
+    size_t cells = (l->units.n_rows + 1) * l->units.n;
+    l->n_windows = tm_windows(l->units.n_rows, NULL);
+    l->windows = malloc((l->n_windows + 1) * sizeof *l->windows);
+    l->excess = malloc((cells + 1) * sizeof *l->excess);
+    l->sums[0] = malloc(TM_N_SCORES * cells * sizeof(double));
+    if (!l->windows || !l->excess || !l->sums[0])
+        return tm_fail_memory(err);
+    l->scratch = l->excess + cells - l->units.n;
+    l->sums[1] = l->sums[0] + cells;
+    tm_windows(l->units.n_rows, l->windows);
+    return TM_OK;
+}
+
+static tm_status open_level(const tm_own_times *stretches, const int64_t *steps, level *l,
+                            tm_error *err) {
+    TM_TRY(tm_own_times_units(stretches, steps, &l->units, &l->unit, err));
+    return make_room(l, err);
+}
+
+static tm_trial trial_of(const level *l) {
+    size_t n = l->class_of ? l->all.n : l->units.n;
+    return (tm_trial){n, l->units.n_rows, l->class_of, l->units.n};
+}
+
+/* The scores of units; of stages those of their members, added up. */
+static tm_status score_units(const level *l, tm_score score, double *out, tm_error *err) {
+    if (!l->class_of)
+        return tm_scores_rows(&l->units, score, out, err);
+    double *scores = malloc((l->all.n_rows * l->all.n + 1) * sizeof *scores);
+    tm_trial trial = trial_of(l);
+    tm_status status = scores ? tm_scores_rows(&l->all, score, scores, err) : tm_fail_memory(err);
+    if (status == TM_OK)
+        tm_scores_by_class(&trial, scores, out);
+    free(scores);
+    return status;
+}
+
+/* Scores the units, and sums them up from the first; who exceeds the others. */
+static tm_status score(level *l, tm_error *err) {
+    size_t n = l->units.n;
+    for (int s = 0; s < TM_N_SCORES; s++) {
+        double *sums = l->sums[s];
+        memset(sums, 0, n * sizeof *sums);
+        TM_TRY(score_units(l, (tm_score)s, sums + n, err));
+        for (size_t i = n; i < (l->units.n_rows + 1) * n; i++)
+            sums[i] += sums[i - n];
+    }
+    for (size_t row = 0; row < l->units.n_rows; row++)
+        tm_own_times_excess(&l->units, row, l->scratch, l->excess + row * n);
+    return TM_OK;
+}
+
+static double sum_in(const level *l, tm_score score, size_t member, tm_window w) {
+    size_t n = l->units.n;
+    double sum = l->sums[score][w.end * n + member] - l->sums[score][w.first * n + member];
+    return sum / sqrt((double)(w.end - w.first));
+}
+
+/* The window in which a member stands out most. */
+static tm_window best_window(const level *l, tm_score score, size_t member) {
+    tm_window best = l->windows[0];
+    for (size_t i = 1; i < l->n_windows; i++)
+        if (sum_in(l, score, member, l->windows[i]) > sum_in(l, score, member, best) + 1e-9)
+            best = l->windows[i];
+    return best;
+}
+
+/* The chance that the least of several independent p is as small. */
+static double corrected(double p, double n_tests) {
+    return p >= 1.0 ? 1.0 : -expm1(n_tests * log1p(-p));
+}
+
+/* That chance makes one of all that is tested reach as much, and in which window. */
+static double p_of(const level *l, size_t member, tm_window *window) {
+    static const double factors[TM_N_SCORES] = {1.5, 3.0};
+    double least = 1.0;
+    *window = l->windows[0];
+    for (int s = 0; s < TM_N_SCORES; s++) {
+        tm_window w = best_window(l, (tm_score)s, member);
+        size_t reach = tm_chance_reach(&l->chance, (tm_score)s, sum_in(l, (tm_score)s, member, w));
+        double p = (1.0 + (double)reach) / (1.0 + (double)l->chance.n_draws);
+        if (l->units.n > 2)
+            p *= factors[s];
+        else if (s != TM_SCORE_NORMAL)
+            break;
+        if (p < least) {
+            least = p;
+            *window = w;
+        }
+    }
+    return corrected(least, l->n_tests);
+}
+
+static int64_t excess_in(const level *l, size_t member, tm_window w) {
+    int64_t sum = 0;
+    for (size_t u = w.first; u < w.end; u++)
+        sum = tm_sum(sum, l->excess[u * l->units.n + member]);
+    return sum;
+}
+
+/* A window of 80 % is all; so is one outside of which the member is late by half as much. */
+static bool is_throughout(const level *l, size_t member, tm_window w) {
+    size_t n = l->units.n_rows, inside = w.end - w.first;
+    if (5 * inside >= 4 * n)
+        return true;
+    double all = (double)excess_in(l, member, l->windows[0]);
+    double in = (double)excess_in(l, member, w);
+    return (all - in) / (double)(n - inside) >= 0.5 * in / (double)inside;
+}
+
+/* Draws as often as needed: more where nearly no draw reaches what is found, for p of many groups
+ * is larger than that of one. */
+static tm_status draw(level *l, tm_error *err) {
+    size_t n = l->units.n, units = l->units.n_rows;
+    tm_window w;
+    tm_trial trial = trial_of(l);
+    TM_TRY(tm_chance_draw(&l->chance, &trial, DRAWS, err));
+    double work = (double)trial.n * (double)(units + l->n_windows);
+    double most = fmin(fmin(DRAWS * l->n_tests, DRAWS_MAX), WORK_MAX / work);
+    double floor_p = corrected(6.0 / DRAWS, l->n_tests);
+    for (size_t i = 0; i < n; i++)
+        if (most > DRAWS && p_of(l, i, &w) <= floor_p)
+            return tm_chance_draw(&l->chance, &trial, (size_t)most, err);
+    return TM_OK;
+}
+
+/* The next to be named, or false. */
+static bool next_suspect(const level *l, double least_ns, tm_suspect *out, size_t *place) {
+    bool found = false;
+    for (size_t i = 0; i < l->units.n; i++) {
+        tm_window w;
+        double p = p_of(l, i, &w);
+        if (p > P_MOST)
+            continue;
+        bool throughout = is_throughout(l, i, w);
+        w = throughout ? l->windows[0] : w;
+        int64_t excess = excess_in(l, i, w);
+        if ((double)excess < least_ns || (found && excess <= out->excess_ns))
+            continue;
+        found = true;
+        *place = i;
+        *out = (tm_suspect){.member = l->units.members[i],
+                            .from = l->units.from[w.first],
+                            .to = l->units.to[w.end - 1],
+                            .units = (int64_t)(w.end - w.first),
+                            .excess_ns = excess,
+                            .p = p,
+                            .unit = l->unit,
+                            .host = l->hosts,
+                            .throughout = throughout};
+    }
+    return found;
+}
+
+/* Whether there is enough to be tested. */
+static bool is_testable(const level *l) {
+    return l->units.n >= 2 && l->units.n_rows >= (l->unit == TM_UNIT_BLOCK ? UNITS_LEAST : 1);
+}
+
+static tm_status keep_standings(level *l, tm_vec *out, tm_error *err) {
+    bool tested = is_testable(l);
+    if (l->units.n_rows > 0)
+        TM_TRY(score(l, err));
+    if (tested)
+        TM_TRY(draw(l, err));
+    for (size_t i = 0; i < l->units.n; i++) {
+        tm_window w;
+        tm_standing s = {l->units.members[i], excess_in(l, i, (tm_window){0, l->units.n_rows}),
+                         tested ? p_of(l, i, &w) : (double)NAN};
+        if (!tm_vec_append(out, &s, 1))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+/* Takes one out, and of a stage its members. What chance makes of the rest is drawn anew. */
+static void drop(level *l, size_t place) {
+    tm_own_times_drop(&l->units, place);
+    for (size_t i = l->class_of ? l->all.n : 0; i-- > 0;) {
+        size_t class = l->class_of[i];
+        l->class_of[i] -= class > place;
+        if (class != place)
+            continue;
+        tm_own_times_drop(&l->all, i);
+        memmove(l->class_of + i, l->class_of + i + 1, (l->all.n - i) * sizeof *l->class_of);
+    }
+    tm_chance_free(&l->chance);
+}
+
+/* All suspects of one level. */
+static tm_status test_level(level *l, tm_vec *suspects, tm_error *err) {
+    double whole = 0.0;
+    for (size_t u = 0; u < l->units.n_rows; u++) {
+        int64_t most = 0;
+        for (size_t i = 0; i < l->units.n; i++)
+            most = l->units.ns[u * l->units.n + i] > most ? l->units.ns[u * l->units.n + i] : most;
+        whole += (double)most;
+    }
+    while (is_testable(l)) {
+        tm_suspect s;
+        size_t place = 0;
+        TM_TRY(score(l, err));
+        TM_TRY(draw(l, err));
+        if (!next_suspect(l, EXCESS_LEAST * whole, &s, &place))
+            break;
+        if (!tm_vec_append(suspects, &s, 1))
+            return tm_fail_memory(err);
+        drop(l, place);
+    }
+    return TM_OK;
+}
+
+/* Medians over the members of each class (host or stage), with the lowest member of each; nothing
+ * where there is one class, one without a number, or one with fewer members than `least`. */
+static tm_status by_class(const tm_own_times *t, const int64_t *classes, size_t least,
+                          tm_own_times *out, tm_error *err) {
+    size_t n_classes = 0, *place = malloc((t->n + 1) * sizeof *place);
+    size_t *lowest = malloc((t->n + 1) * sizeof *lowest), *n = calloc(t->n + 1, sizeof *n);
+    int64_t *values = malloc((t->n + 1) * sizeof *values);
+    bool fit = place && lowest && n && values;
+    tm_status status = fit ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < t->n && status == TM_OK; i++) {
+        size_t k = 0;
+        while (k < n_classes && classes[lowest[k]] != classes[i])
+            k++;
+        if (k == n_classes)
+            lowest[n_classes++] = i;
+        place[i] = k;
+        n[k]++;
+        fit = fit && classes[i] >= 0;
+    }
+    for (size_t k = 0; k < n_classes; k++)
+        fit = fit && n[k] >= least;
+    if (fit && n_classes >= 2)
+        status = tm_own_times_create(n_classes, t->n_rows, out, err);
+    for (size_t row = 0; row < t->n_rows && out->n > 0 && status == TM_OK; row++) {
+        for (size_t k = 0; k < n_classes; k++) {
+            size_t found = 0;
+            for (size_t i = 0; i < t->n; i++)
+                if (place[i] == k)
+                    values[found++] = t->ns[row * t->n + i];
+            out->ns[row * n_classes + k] = tm_median_any(values, found);
+            out->members[k] = t->members[lowest[k]];
+        }
+        out->from[row] = t->from[row];
+        out->to[row] = t->to[row];
+    }
+    free(place);
+    free(lowest);
+    free(n);
+    free(values);
+    return status;
+}
+
+static size_t place_of(const tm_own_times *times, int64_t member) {
+    size_t i = 0;
+    while (i < times->n && times->members[i] != member)
+        i++;
+    return i;
+}
+
+/* Takes the members of a found host out of the test of ranks, if it is theirs: 80 % have half of
+ * their median excess. */
+static bool take_host(const tm_compared *c, const tm_suspect *s, level *ranks, int64_t *values) {
+    const tm_own_times *all = c->stretches;
+    int64_t host = c->hosts[place_of(all, s->member)];
+    tm_window whole = {0, ranks->units.n_rows};
+    size_t n = 0, late = 0;
+    for (size_t i = 0; i < all->n; i++)
+        if (c->hosts[i] == host)
+            values[n++] = excess_in(ranks, place_of(&ranks->units, all->members[i]), whole);
+    int64_t median = tm_median_any(values, n);
+    for (size_t i = 0; i < n; i++)
+        late += 2 * values[i] >= median;
+    if (median <= 0 || 5 * late < 4 * n)
+        return false;
+    for (size_t i = 0; i < all->n; i++)
+        if (c->hosts[i] == host)
+            drop(ranks, place_of(&ranks->units, all->members[i]));
+    return true;
+}
+
+static tm_status find_hosts(const tm_compared *c, const tm_own_times *medians, level *ranks,
+                            tm_vec *suspects, tm_error *err) {
+    level hosts = {.hosts = true, .n_tests = ranks->n_tests};
+    size_t first = suspects->n, kept = suspects->n;
+    int64_t *values = malloc((c->stretches->n + 1) * sizeof *values);
+    tm_status status = values ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK)
+        status = open_level(medians, c->steps, &hosts, err);
+    if (status == TM_OK)
+        status = test_level(&hosts, suspects, err);
+    tm_suspect *v = suspects->data;
+    for (size_t i = first; i < suspects->n && status == TM_OK && ranks->units.n >= 2; i++) {
+        status = score(ranks, err); /* without those that have left */
+        if (status == TM_OK && take_host(c, &v[i], ranks, values))
+            v[kept++] = v[i];
+    }
+    suspects->n = kept;
+    free(values);
+    close_level(&hosts);
+    return status;
+}
+
+/* Among members that are equal but for their hosts. */
+static tm_status find_among(const tm_compared *compared, tm_vec *suspects, tm_vec *standings,
+                            tm_error *err) {
+    tm_own_times medians = {0};
+    level ranks = {.n_tests = compared->n_tests};
+    tm_status status = by_class(compared->stretches, compared->hosts, 2, &medians, err);
+    if (medians.n > 0) /* each level at half of what is allowed */
+        ranks.n_tests *= 2.0;
+    if (status == TM_OK)
+        status = open_level(compared->stretches, compared->steps, &ranks, err);
+    if (status == TM_OK)
+        status = keep_standings(&ranks, standings, err);
+    if (status == TM_OK && medians.n > 0)
+        status = find_hosts(compared, &medians, &ranks, suspects, err);
+    if (status == TM_OK)
+        status = test_level(&ranks, suspects, err);
+    close_level(&ranks);
+    tm_own_times_free(&medians);
+    return status;
+}
+
+/* How many members are of the stage of one. */
+static size_t members_of(const tm_compared *c, size_t member) {
+    size_t n = 0;
+    for (size_t i = 0; i < c->stretches->n; i++)
+        n += c->stages[i] == c->stages[member];
+    return n;
+}
+
+static bool is_first_of_stage(const tm_compared *c, size_t member) {
+    for (size_t i = 0; i < member; i++)
+        if (c->stages[i] == c->stages[member])
+            return false;
+    return true;
+}
+
+/* Among the members of one stage, that of member `first`, if they are several. */
+static tm_status find_in_stage(const tm_compared *c, size_t first, double n_tests, tm_vec *suspects,
+                               tm_vec *standings, tm_error *err) {
+    const tm_own_times *all = c->stretches;
+    tm_own_times own = {0};
+    int64_t *hosts = malloc((all->n + 1) * sizeof *hosts);
+    size_t n = members_of(c, first);
+    tm_status status = hosts ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK && n >= 2)
+        status = tm_own_times_create(n, all->n_rows, &own, err);
+    if (own.n > 0) {
+        size_t kept = 0;
+        for (size_t i = 0; i < all->n; i++) {
+            if (c->stages[i] != c->stages[first])
+                continue;
+            for (size_t row = 0; row < all->n_rows; row++)
+                own.ns[row * n + kept] = all->ns[row * all->n + i];
+            own.members[kept] = all->members[i];
+            hosts[kept++] = c->hosts[i];
+        }
+        memcpy(own.from, all->from, all->n_rows * sizeof *own.from);
+        memcpy(own.to, all->to, all->n_rows * sizeof *own.to);
+        tm_compared compared = {&own, c->steps, hosts, NULL, n_tests};
+        status = find_among(&compared, suspects, standings, err);
+    }
+    tm_own_times_free(&own);
+    free(hosts);
+    return status;
+}
+
+/* The stages as a level: units are of all members. */
+static tm_status open_stages(const tm_compared *c, level *l, tm_error *err) {
+    TM_TRY(tm_own_times_units(c->stretches, c->steps, &l->all, &l->unit, err));
+    TM_TRY(by_class(&l->all, c->stages, 1, &l->units, err));
+    l->class_of = calloc(l->all.n + 1, sizeof *l->class_of);
+    if (!l->class_of)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < l->all.n; i++)
+        while (c->stages[place_of(&l->all, l->units.members[l->class_of[i]])] != c->stages[i])
+            l->class_of[i]++;
+    return make_room(l, err);
+}
+
+/* The stages against one another, as if all ranks were equal: of one that is found all members are
+ * suspects. */
+static tm_status find_stages(const tm_compared *c, double n_tests, tm_vec *suspects,
+                             tm_error *err) {
+    level stages = {.n_tests = n_tests};
+    tm_vec found = TM_VEC(tm_suspect);
+    tm_status status = open_stages(c, &stages, err);
+    if (status == TM_OK)
+        status = test_level(&stages, &found, err);
+    for (size_t i = 0; i < found.n && status == TM_OK; i++) {
+        tm_suspect s = ((tm_suspect *)found.data)[i];
+        int64_t stage = c->stages[place_of(c->stretches, s.member)];
+        s.of_stage = true;
+        for (size_t k = 0; k < c->stretches->n && status == TM_OK; k++) {
+            s.member = c->stretches->members[k];
+            if (c->stages[k] == stage && !tm_vec_append(suspects, &s, 1))
+                status = tm_fail_memory(err);
+        }
+    }
+    tm_vec_free(&found);
+    close_level(&stages);
+    return status;
+}
+
+static bool has_stages(const tm_compared *c) {
+    bool several = false, known = c->stages != NULL;
+    for (size_t i = 0; i < c->stretches->n && known; i++) {
+        several = several || c->stages[i] != c->stages[0];
+        known = c->stages[i] >= 0;
+    }
+    return several && known;
+}
+
+tm_status tm_suspects_find(const tm_compared *c, tm_vec *suspects, tm_vec *standings,
+                           tm_error *err) {
+    if (!has_stages(c))
+        return find_among(c, suspects, standings, err);
+    double n_tests = 1.0; /* that of stages, and of each stage with several members */
+    for (size_t i = 0; i < c->stretches->n; i++)
+        n_tests += is_first_of_stage(c, i) && members_of(c, i) >= 2;
+    n_tests *= c->n_tests;
+    for (size_t i = 0; i < c->stretches->n; i++)
+        if (is_first_of_stage(c, i))
+            TM_TRY(find_in_stage(c, i, n_tests, suspects, standings, err));
+    return find_stages(c, n_tests, suspects, err);
+}

@@ -1,0 +1,55 @@
+/* Who of a group takes longer than chance explains. */
+#ifndef TMERGE_SUSPECTS_H
+#define TMERGE_SUSPECTS_H
+
+#include "base/vec.h"
+#include "own_times.h"
+
+/** One that does. */
+typedef struct tm_suspect {
+    int64_t member;    /* rank; of a host the lowest rank of it in the group */
+    int64_t from, to;  /* the window: as from and to of its units */
+    int64_t units;     /* in the window */
+    int64_t excess_ns; /* over the median of the others, summed over the window */
+    double p;          /* that chance explains as much, of all groups and levels tested */
+    tm_unit unit;
+    bool host;       /* the ranks of a host, taken together */
+    bool throughout; /* the window is all there is */
+    bool of_stage;   /* its stage against the others of a pipeline, which need not be equal */
+} tm_suspect;
+
+/** What each member's whole time tells, whether it is a suspect or not. */
+typedef struct tm_standing {
+    int64_t member, excess_ns;
+    double p; /* as above; NaN where too little is known for a test */
+} tm_standing;
+
+/** A group to be tested. Borrowed. */
+typedef struct tm_compared {
+    const tm_own_times *stretches;
+    const int64_t *steps;  /* [n_rows] */
+    const int64_t *hosts;  /* [n] of each member, equal for those of one; -1 unknown */
+    const int64_t *stages; /* [n] of a pipeline; -1 for none */
+    double n_tests;        /* groups of the job */
+} tm_compared;
+
+/**
+ * Finds them, one after another: of those whose p is 1 % at most, the one of largest excess; it
+ * leaves, and the rest is tested anew, until nobody passes. In each unit the members are scored by
+ * their place (scores.h); the largest sum over members and windows is held against that of the
+ * same with the members of each unit permuted. p is the least of 1.5 times that of normal scores
+ * and 3 times that of last places, of two members that of normal scores. Of several groups p is
+ * 1 - (1 - p)^groups. Where the group has several hosts of several ranks, medians over the ranks
+ * of each host are tested first, each level at half of 1 %; the ranks of a host that is found leave
+ * the test of ranks if 80 % of them have half of its ranks' median excess.
+ * Stages of a pipeline are not exchangeable: members are compared with those of their own stage,
+ * and the medians of stages with one another; all members of a stage that is found are suspects.
+ *
+ * @param suspects   of tm_suspect, appended to
+ * @param standings  of tm_standing, appended to; of members that are alone in their stage none
+ * @return           TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_suspects_find(const tm_compared *compared, tm_vec *suspects, tm_vec *standings,
+                           tm_error *err) TM_MUST_CHECK;
+
+#endif

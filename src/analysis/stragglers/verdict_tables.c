@@ -1,0 +1,195 @@
+/* The tables of the verdict: what is found, and what is said of it. */
+#include "verdict_tables.h"
+
+#include <string.h>
+
+enum {
+    F_PLACE,
+    F_LEVEL,
+    F_RANK,
+    F_HOST,
+    F_RANKS,
+    F_SHAPE,
+    F_FROM,
+    F_TO,
+    F_UNIT,
+    F_UNITS,
+    F_P,
+    F_CERTAINTY,
+    F_EXCESS,
+    F_EXCESS_PCT,
+    F_CAUSED_SHARE,
+    N_FINDING_COLUMNS
+};
+
+static const tm_column finding_columns[N_FINDING_COLUMNS] = {
+    [F_PLACE] = {"finding", TM_INT, "", "0 for the one of the largest excess."},
+    [F_LEVEL] = {"level", TM_TEXT, "",
+                 "rank; host or group where 80 % of the ranks of one, and 2, stand out; job for an "
+                 "event that no one rank was last in."},
+    [F_RANK] = {"rank", TM_INT, "",
+                "The rank; of a host or group the lowest; of an event who came last in each of its "
+                "operations, null for several."},
+    [F_HOST] = {"host", TM_TEXT, "", "Host of that rank, as in job.rank."},
+    [F_RANKS] = {"ranks", TM_INT, "", "How many ranks it is about."},
+    [F_SHAPE] =
+        {"shape", TM_TEXT, "",
+         "throughout; episode: in under 80 % of the units, one after another, and less than half "
+         "as late outside; alternation: one of two episodes that exclude each other; event: at "
+         "most 5 operations, and a tenth of all, hold half of the waiting, and nobody stands out."},
+    [F_FROM] = {"from", TM_INT, "",
+                "First step; where stretches are compared, number of the first operation in its "
+                "process group, from 0; null for an event outside of steps."},
+    [F_TO] = {"to", TM_INT, "", "The last one."},
+    [F_UNIT] = {"unit", TM_TEXT, "",
+                "What is compared as independent: step, or stretch: what ranks do from one "
+                "operation of their group to the next, or blocks of it; operation for an event."},
+    [F_UNITS] = {"units", TM_INT, "", "How many in the window; operations of an event."},
+    [F_P] = {"p", TM_REAL, "",
+             "The chance that one of equal ranks stands out as much in any window: permutations of "
+             "the ranks in each unit, corrected for the groups that were tested; null for an "
+             "event."},
+    [F_CERTAINTY] = {"certainty", TM_TEXT, "",
+                     "confident: p <= 0.001; likely: p <= 0.01, or less than half of the "
+                     "communication could be compared; null for an event."},
+    [F_EXCESS] = {"excess_ns", TM_INT, "ns",
+                  "By how much its own time exceeds the median of the others, summed over the "
+                  "window; of several ranks their median. Null for an event."},
+    [F_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
+                      "100 x excess_ns / the sum over all steps of the longest rank's window; at "
+                      "least 1."},
+    [F_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
+                        "direct_ns + indirect_ns of its ranks in its steps / the waiting of all "
+                        "ranks; of an event, its operations' share."},
+};
+
+const tm_table_def tm_verdict_finding = {
+    .name = "stragglers.finding",
+    .doc = "A row for each rank, host or group that takes longer by itself than chance explains.",
+    .columns = finding_columns,
+    .n_columns = N_FINDING_COLUMNS,
+    .n_keys = 1,
+    .top = F_EXCESS,
+};
+
+enum {
+    J_VERDICT,
+    J_RANK,
+    J_HOST,
+    J_LEVEL,
+    J_P,
+    J_CERTAINTY,
+    J_MATCHED,
+    J_HEADLINE,
+    J_EVIDENCE,
+    N_JOB_COLUMNS
+};
+
+static const tm_column job_columns[N_JOB_COLUMNS] = {
+    [J_VERDICT] =
+        {"verdict", TM_TEXT, "",
+         "By stragglers.finding: persistent, episode, event: one of that shape (throughout is "
+         "persistent); alternating: two that exclude each other; several. none: nothing is found, "
+         "and all waits are under 1 % of all windows or no rank's excess reaches 1 % of the steps. "
+         "Else inconclusive. Null where nothing could be matched."},
+    [J_RANK] = {"rank", TM_INT, "",
+                "The rank that is named, of several the one of largest excess, of a host or group "
+                "the lowest; null where none is."},
+    [J_HOST] = {"host", TM_TEXT, "", "Its host."},
+    [J_LEVEL] = {"level", TM_TEXT, "", "rank, host or group, as in stragglers.finding."},
+    [J_P] = {"p", TM_REAL, "", "Of the first finding, else the least of any rank."},
+    [J_CERTAINTY] = {"certainty", TM_TEXT, "", "Of the first finding."},
+    [J_MATCHED] = {"matched_share", TM_REAL, "",
+                   "Of the time of all communication kernels, how much is of complete operations; "
+                   "below 0.5 nobody is cleared, and nothing is more than likely."},
+    [J_HEADLINE] = {"headline", TM_TEXT, "", "The verdict in a sentence."},
+    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "A sentence that can be checked in these tables."},
+};
+
+const tm_table_def tm_verdict_job = {
+    .name = "stragglers.job",
+    .doc = "One row: the verdict.",
+    .columns = job_columns,
+    .n_columns = N_JOB_COLUMNS,
+    .n_keys = 0,
+    .top = -1,
+    .n_prose = 2,
+};
+
+/* The host of a rank as in job.rank, or NULL. */
+static const char *host_of(const tm_tables *tables, int64_t rank) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    const tm_cell *host = tm_table_cell(ranks, tm_table_find_row(ranks, &rank, 1), "host");
+    return host->null ? NULL : host->value.text;
+}
+
+static const char *unit_word(const tm_finding *f) {
+    if (f->shape == TM_SHAPE_EVENT)
+        return "operation";
+    return f->unit == TM_UNIT_STEP ? "step" : "stretch";
+}
+
+static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tables, tm_error *err) {
+    tm_table *table = tm_tables_find(tables, tm_verdict_finding.name);
+    tm_cell *row = tm_table_add_row(table);
+    bool event = f->shape == TM_SHAPE_EVENT;
+    if (!row)
+        return tm_fail_memory(err);
+    const char *level = f->rank < 0 ? "job" : tm_culprit_word(f->level);
+    tm_cell_set_int(&row[F_PLACE], place);
+    TM_TRY(tm_table_set_text(table, &row[F_LEVEL], level, err));
+    TM_TRY(tm_table_set_text(table, &row[F_SHAPE], tm_shape_word(f->shape), err));
+    TM_TRY(tm_table_set_text(table, &row[F_UNIT], unit_word(f), err));
+    tm_cell_set_int(&row[F_UNITS], f->units);
+    tm_cell_set_real(&row[F_CAUSED_SHARE], f->caused_share);
+    if (f->rank >= 0) {
+        tm_cell_set_int(&row[F_RANK], f->rank);
+        tm_cell_set_int(&row[F_RANKS], (int64_t)f->n_members);
+        TM_TRY(tm_table_set_text(table, &row[F_HOST], host_of(tables, f->rank), err));
+    }
+    if (!event || f->from >= 0) {
+        tm_cell_set_int(&row[F_FROM], f->from);
+        tm_cell_set_int(&row[F_TO], f->to);
+    }
+    if (event)
+        return TM_OK;
+    tm_cell_set_real(&row[F_P], f->p);
+    tm_cell_set_int(&row[F_EXCESS], f->excess_ns);
+    tm_cell_set_real(&row[F_EXCESS_PCT], f->excess_pct);
+    return tm_table_set_text(table, &row[F_CERTAINTY], tm_certainty_word(f->certainty), err);
+}
+
+/* There are sentences also where there is no verdict: they say why. */
+static tm_status add_job(const tm_verdict_topic *topic, tm_tables *tables, tm_error *err) {
+    tm_table *table = tm_tables_find(tables, tm_verdict_job.name);
+    tm_cell *row = tm_table_add_row(table);
+    const tm_judgement *j = topic->judgement;
+    const tm_finding *first = j->found.all.data;
+    char headline[TM_SENTENCE_MAX], evidence[TM_SENTENCE_MAX];
+    if (!row)
+        return tm_fail_memory(err);
+    tm_verdict_headline(tables, topic, headline);
+    tm_verdict_evidence(tables, topic, evidence);
+    TM_TRY(tm_table_set_text(table, &row[J_HEADLINE], headline, err));
+    TM_TRY(tm_table_set_text(table, &row[J_EVIDENCE], evidence, err));
+    if (topic->tolls->n_parts == 0)
+        return TM_OK; /* nothing was matched: there is nothing to judge */
+    TM_TRY(tm_table_set_text(table, &row[J_VERDICT], tm_verdict_word(j->kind), err));
+    tm_cell_set_real(&row[J_MATCHED], j->matched_share);
+    bool named = j->found.all.n > 0 && first->shape != TM_SHAPE_EVENT;
+    if (named || j->found.tested)
+        tm_cell_set_real(&row[J_P], named ? first->p : j->found.least_p);
+    if (!named)
+        return TM_OK;
+    tm_cell_set_int(&row[J_RANK], first->rank);
+    TM_TRY(tm_table_set_text(table, &row[J_LEVEL], tm_culprit_word(first->level), err));
+    TM_TRY(tm_table_set_text(table, &row[J_CERTAINTY], tm_certainty_word(first->certainty), err));
+    return tm_table_set_text(table, &row[J_HOST], host_of(tables, first->rank), err);
+}
+
+tm_status tm_verdict_fill(const tm_verdict_topic *topic, tm_tables *tables, tm_error *err) {
+    const tm_vec *all = &topic->judgement->found.all;
+    for (size_t i = 0; i < all->n; i++)
+        TM_TRY(add_finding((const tm_finding *)all->data + i, (int64_t)i, tables, err));
+    return add_job(topic, tables, err);
+}

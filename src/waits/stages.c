@@ -1,0 +1,140 @@
+#include "stages.h"
+
+#include <stdlib.h>
+
+#include "base/sorted.h"
+
+enum { PARTNERS_MOST = 4 };
+
+tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges, tm_error *err) {
+    const tm_instance *instances = collectives->instances.data;
+    uint64_t group = 0;
+    size_t first = edges->n;
+    for (size_t i = 0; i < collectives->instances.n; i++) {
+        const tm_comm_record *members =
+            (const tm_comm_record *)collectives->records.data + instances[i].first;
+        if (!instances[i].transfers)
+            continue;
+        const tm_comm_record *sender = &members[members[0].kind == TM_COLL_SEND ? 0 : 1];
+        tm_stage_edge edge = {sender->rank, members[sender == members].rank, sender->begin_ns};
+        tm_stage_edge *known = edges->data;
+        /* Transfers of one pair are side by side, in both directions. */
+        if (members->group != group)
+            first = edges->n;
+        group = members->group;
+        size_t k = first;
+        while (k < edges->n && known[k].from != edge.from)
+            k++;
+        if (k < edges->n && edge.begin_ns < known[k].begin_ns)
+            known[k].begin_ns = edge.begin_ns;
+        if (k == edges->n && !tm_vec_append(edges, &edge, 1))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+static int by_time(const void *a, const void *b) {
+    const tm_stage_edge *x = a, *y = b;
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    order = order ? order : tm_order_i64(x->from, y->from);
+    return order ? order : tm_order_i64(x->to, y->to);
+}
+
+static bool is_lower(const void *stage, const void *rank) {
+    return ((const tm_stage *)stage)->rank < *(const int64_t *)rank;
+}
+
+static tm_stage *find(const tm_vec *stages, int64_t rank) {
+    size_t at = tm_bisect(stages->data, stages->n, sizeof(tm_stage), &rank, is_lower);
+    tm_stage *v = stages->data;
+    return at < stages->n && v[at].rank == rank ? &v[at] : NULL;
+}
+
+int64_t tm_stage_of(const tm_vec *stages, int64_t rank) {
+    const tm_stage *found = find(stages, rank);
+    return found ? found->stage : -1;
+}
+
+static int by_rank(const void *a, const void *b) {
+    return tm_order_i64(((const tm_stage *)a)->rank, ((const tm_stage *)b)->rank);
+}
+
+/* The ranks of all edges, each once, with how many edges they have as stage; false when memory is
+ * out. */
+static bool list_ranks(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
+    tm_stage *v;
+    size_t kept = 0;
+    for (size_t i = 0; i < 2 * n; i++) {
+        tm_stage s = {i % 2 ? edges[i / 2].to : edges[i / 2].from, 1};
+        if (!tm_vec_append(stages, &s, 1))
+            return false;
+    }
+    v = stages->data;
+    if (stages->n > 1)
+        qsort(v, stages->n, sizeof *v, by_rank);
+    for (size_t i = 0; i < stages->n; i++) {
+        if (kept > 0 && v[kept - 1].rank == v[i].rank)
+            v[kept - 1].stage++;
+        else
+            v[kept++] = v[i];
+    }
+    stages->n = kept;
+    return true;
+}
+
+/* Stage 0 is known; every other is one behind the nearest before it. */
+static void number_stages(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
+    bool any = true;
+    for (int64_t stage = 0; any; stage++) {
+        any = false;
+        for (size_t i = 0; i < n; i++) {
+            const tm_stage *from = find(stages, edges[i].from);
+            tm_stage *to = find(stages, edges[i].to);
+            if (from->stage != stage || to->stage >= 0)
+                continue;
+            to->stage = stage + 1;
+            any = true;
+        }
+    }
+}
+
+static int by_pair(const void *a, const void *b) {
+    const tm_stage_edge *x = a, *y = b;
+    int64_t x_low = x->from < x->to ? x->from : x->to, x_high = x->from + x->to - x_low;
+    int64_t y_low = y->from < y->to ? y->from : y->to, y_high = y->from + y->to - y_low;
+    int order = tm_order_i64(x_low, y_low);
+    order = order ? order : tm_order_i64(x_high, y_high);
+    return order ? order : by_time(a, b);
+}
+
+static bool same_pair(const tm_stage_edge *a, const tm_stage_edge *b) {
+    return (a->from == b->from && a->to == b->to) || (a->from == b->to && a->to == b->from);
+}
+
+tm_status tm_stages_find(tm_stage_edge *edges, size_t n, tm_vec *stages, tm_error *err) {
+    size_t kept = 0;
+    if (n > 1)
+        qsort(edges, n, sizeof *edges, by_pair);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || !same_pair(&edges[kept - 1], &edges[i]))
+            edges[kept++] = edges[i];
+    if (kept > 1)
+        qsort(edges, kept, sizeof *edges, by_time);
+    if (!list_ranks(edges, kept, stages))
+        return tm_fail_memory(err);
+    tm_stage *v = stages->data;
+    for (size_t i = 0; i < stages->n; i++) {
+        if (v[i].stage > PARTNERS_MOST) {
+            stages->n = 0;
+            return TM_OK;
+        }
+        v[i].stage = -2; /* nothing is known */
+    }
+    for (size_t i = 0; i < kept; i++) {
+        tm_stage *from = find(stages, edges[i].from), *to = find(stages, edges[i].to);
+        from->stage = from->stage == -2 ? 0 : from->stage;
+        to->stage = to->stage == -2 ? -1 : to->stage;
+    }
+    number_stages(edges, kept, stages);
+    return TM_OK;
+}
