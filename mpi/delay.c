@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "agree.h"
+#include "base/hash.h"
 #include "bytes.h"
 #include "shuffle.h"
 #include "waits/delay.h"
@@ -72,6 +73,22 @@ static tm_status add_ranks(propagation *p, tm_error *err) {
     return TM_OK;
 }
 
+static int own_time_owner(const void *record, int n_processes) {
+    uint64_t group = ((const tm_own_time *)record)->group;
+    return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
+}
+
+/* The own times of one group, whose operations were matched anywhere, come together. */
+static tm_status send_own_times(propagation *p, tm_error *err) {
+    tm_vec own = TM_VEC(tm_own_time);
+    tm_status status = tm_stretches_take(p->collectives, p->visits.data, &own, err);
+    status = tm_mpi_agree(p->comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(p->comm, &own, own_time_owner, &p->collectives->own_times, err);
+    tm_vec_free(&own);
+    return status;
+}
+
 /* Owners and holders tell each other what the fractions depend on. */
 static tm_status prepare(propagation *p, tm_error *err) {
     int self;
@@ -89,7 +106,7 @@ static tm_status prepare(propagation *p, tm_error *err) {
     TM_TRY(send_visits(p, visit_origin, tm_rank_waits_sort, err));
     TM_TRY(tm_mpi_agree(p->comm, tm_rank_waits_since(&p->held, p->visits.data, err), err));
     TM_TRY(send_visits(p, visit_owner, tm_delay_sort, err));
-    tm_stretches_keep(p->collectives, p->visits.data);
+    TM_TRY(send_own_times(p, err));
     status = tm_delay_begin(p->collectives, p->visits.data, p->fractions, &p->flow, err);
     tm_vec_free(&p->visits);
     return tm_mpi_agree(p->comm, status, err);
@@ -116,7 +133,7 @@ static tm_status pass(propagation *p, tm_error *err) {
 
 /* What the job has of groups and operations. */
 static void count_all(MPI_Comm comm, tm_collectives *collectives) {
-    int64_t counts[2] = {tm_stretches_groups(collectives), 0};
+    int64_t counts[2] = {tm_stretches_sort(&collectives->own_times), 0};
     for (size_t i = 0; i < collectives->instances.n; i++)
         counts[1] += ((const tm_instance *)collectives->instances.data)[i].waits;
     MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT64_T, MPI_SUM, comm);

@@ -126,6 +126,7 @@ tm_status tm_mpi_match(MPI_Comm comm, const tm_match_options *options, tm_timeli
         .costs = TM_VEC(tm_cost),
         .members = TM_VEC(tm_group_member),
         .stages = TM_VEC(tm_stage),
+        .own_times = TM_VEC(tm_own_time),
     };
     matcher m = {comm, 0, options, timelines, n, &made};
     MPI_Comm_rank(comm, &m.self);
@@ -147,4 +148,5 @@ void tm_collectives_free(tm_collectives *collectives) {
     tm_vec_free(&collectives->costs);
     tm_vec_free(&collectives->members);
     tm_vec_free(&collectives->stages);
+    tm_vec_free(&collectives->own_times);
 }

@@ -57,10 +57,6 @@ typedef struct tm_comm_record {
     int64_t step;                       /* number of its step; -1 for none */
     int64_t seq;                        /* -1 where the trace has none */
     int64_t rank;                       /* global */
-    int64_t own_ns;                     /* its rank's own time in the stretch that its begin ends,
-                                           see waits/stretches.h; -1: it ends none. Set with waits,
-                                           as is */
-    uint32_t host;                      /* name id of its rank's host, TM_NO_NAME unknown */
     uint64_t process_group;             /* id of its process group, a transfer's too */
     int32_t process_group_size;         /* ranks of that */
     uint32_t description;               /* name id of its description, TM_NO_NAME without */
@@ -133,6 +129,18 @@ typedef struct tm_cost {
     int64_t passed_ns, indirect_ns;
 } tm_cost;
 
+/** What a rank did by itself in the stretch that an operation ends: see waits/stretches.h. Lies
+ * with the owner of the group. */
+typedef struct tm_own_time {
+    uint64_t group;
+    uint64_t key;    /* of the operation, as in tm_comm_record */
+    int64_t last_ns; /* its last begin */
+    int64_t step;    /* -1 for none */
+    int64_t rank;
+    int64_t ns;
+    uint32_t host; /* name id of the rank's host, TM_NO_NAME unknown */
+} tm_own_time;
+
 /** A rank of a process group that has operations with waits. */
 typedef struct tm_group_member {
     uint64_t group;
@@ -149,6 +157,7 @@ typedef struct tm_collectives {
     tm_vec left_out;           /* of tm_left_out: kernels that it found to belong to no operation */
     tm_vec costs;              /* of tm_cost: of some ranks, each by step */
     tm_vec members;            /* of tm_group_member: of the ranks that it holds */
+    tm_vec own_times;          /* of tm_own_time: of the groups that it owns, each whole */
     tm_vec stages;             /* of tm_stage (waits/stages.h): of all ranks of a pipeline */
     int64_t n_waits;           /* operations of the job that have waits */
     int64_t n_compared;        /* groups of the job of which own times are known */

@@ -104,33 +104,46 @@ void tm_stretches_agree(const tm_collectives *collectives, tm_visit *visits) {
     }
 }
 
-void tm_stretches_keep(tm_collectives *collectives, const tm_visit *visits) {
+tm_status tm_stretches_take(const tm_collectives *collectives, const tm_visit *visits, tm_vec *out,
+                            tm_error *err) {
     const tm_instance *instances = collectives->instances.data;
-    tm_comm_record *records = collectives->records.data;
     for (size_t i = 0; i < collectives->instances.n; i++) {
-        tm_comm_record *members = records + instances[i].first;
-        bool carries = instances[i].waits || instances[i].transfers, all = instances[i].waits;
-        for (size_t k = 0; k < instances[i].n; k++) {
-            members[k].host = carries ? visits[k].host : TM_NO_NAME;
-            all = all && visits[k].own_ns >= 0;
+        const tm_instance *instance = &instances[i];
+        const tm_comm_record *members =
+            (const tm_comm_record *)collectives->records.data + instance->first;
+        bool all = instance->waits;
+        for (size_t k = 0; k < instance->n && all; k++)
+            all = visits[k].own_ns >= 0;
+        for (size_t k = 0; k < instance->n && all; k++) {
+            tm_own_time own = {.group = members[k].group,
+                               .key = members[k].key,
+                               .last_ns = instance->last_ns,
+                               .step = members->step,
+                               .rank = members[k].rank,
+                               .ns = visits[k].own_ns,
+                               .host = visits[k].host};
+            if (!tm_vec_append(out, &own, 1))
+                return tm_fail_memory(err);
         }
-        for (size_t k = 0; k < instances[i].n; k++)
-            members[k].own_ns = all ? visits[k].own_ns : -1;
-        visits += carries ? instances[i].n : 0;
+        visits += instance->waits || instance->transfers ? instance->n : 0;
     }
+    return TM_OK;
 }
 
-int64_t tm_stretches_groups(const tm_collectives *collectives) {
-    const tm_instance *instances = collectives->instances.data;
-    const tm_comm_record *records = collectives->records.data;
-    const tm_comm_record *known = NULL;
+static int by_group(const void *a, const void *b) {
+    const tm_own_time *x = a, *y = b;
+    int order = tm_order_u64(x->group, y->group);
+    order = order ? order : tm_order_i64(x->last_ns, y->last_ns);
+    order = order ? order : tm_order_u64(x->key, y->key);
+    return order ? order : tm_order_i64(x->rank, y->rank);
+}
+
+int64_t tm_stretches_sort(tm_vec *own_times) {
+    const tm_own_time *v = own_times->data;
     int64_t n = 0;
-    for (size_t i = 0; i < collectives->instances.n; i++) {
-        const tm_comm_record *first = records + instances[i].first;
-        if (!instances[i].waits || first->own_ns < 0)
-            continue;
-        n += !known || known->group != first->group;
-        known = first;
-    }
+    if (own_times->n > 1)
+        qsort(own_times->data, own_times->n, own_times->size, by_group);
+    for (size_t i = 0; i < own_times->n; i++)
+        n += i == 0 || v[i].group != v[i - 1].group;
     return n;
 }

@@ -29,11 +29,13 @@ tm_status tm_stretches_look(const tm_timeline *timeline, tm_visit *visits, size_
  * tm_stretches_look set. */
 void tm_stretches_agree(const tm_collectives *collectives, tm_visit *visits);
 
-/** Groups of which own times are known. Instances of one group are side by side. */
-int64_t tm_stretches_groups(const tm_collectives *collectives);
+/** Adds the own times of the operations of which every member has one.
+ * @param visits  as above, with own_ns set  @param out  of tm_own_time
+ * @return        TM_OK; TM_ERR_FAULT */
+tm_status tm_stretches_take(const tm_collectives *collectives, const tm_visit *visits, tm_vec *out,
+                            tm_error *err) TM_MUST_CHECK;
 
-/** Moves own times and hosts from visits to the records that they are of; the own time of an
- * operation of which some member has none is dropped. @param visits  as above, with own_ns set */
-void tm_stretches_keep(tm_collectives *collectives, const tm_visit *visits);
+/** Sorts own times by group, then time, then rank. @return  how many groups there are */
+int64_t tm_stretches_sort(tm_vec *own_times);
 
 #endif

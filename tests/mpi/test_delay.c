@@ -125,16 +125,16 @@ static void check_grid(const share *s) {
     static const char *const ranks[] = {
         "rank=0 host=host0 collectives=10 last_arrivals=0 last_share=0 tied=5 wait_ns=800 "
         "caused_wait_ns=0 caused_share=0 direct_ns=0 indirect_ns=0 relative_speed=1.1875 "
-        "steps_led=0 verdict=ok",
+        "steps_led=0 p=? excess_ns=? excess_pct=? verdict=unknown",
         "rank=1 host=host1 collectives=10 last_arrivals=0 last_share=0 tied=5 wait_ns=500 "
         "caused_wait_ns=0 caused_share=0 direct_ns=0 indirect_ns=0 relative_speed=1.1875 "
-        "steps_led=0 verdict=ok",
+        "steps_led=0 p=? excess_ns=? excess_pct=? verdict=unknown",
         "rank=2 host=host2 collectives=10 last_arrivals=5 last_share=0.5 tied=0 wait_ns=500 "
         "caused_wait_ns=800 caused_share=0.4444444444 direct_ns=300 indirect_ns=0 "
-        "relative_speed=0.8636363636 steps_led=0 verdict=ok",
+        "relative_speed=0.8636363636 steps_led=0 p=? excess_ns=? excess_pct=? verdict=unknown",
         "rank=3 host=host3 collectives=10 last_arrivals=10 last_share=1 tied=0 wait_ns=0 "
         "caused_wait_ns=1000 caused_share=0.5555555556 direct_ns=1000 indirect_ns=500 "
-        "relative_speed=0.7307692308 steps_led=5 verdict=straggler",
+        "relative_speed=0.7307692308 steps_led=5 p=? excess_ns=? excess_pct=? verdict=unknown",
     };
     static const char *const steps[] = {
         "step=1 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
@@ -143,12 +143,14 @@ static void check_grid(const share *s) {
         "step=4 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
         "step=5 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
     };
+    /* One of two is last in 4 of 4 stretches by chance in 2 of 16, and of four groups in 0.41. */
     static const char *const job[] = {
-        "verdict=persistent rank=3 host=host3 level=rank evidence=Rank 3 (host3) is behind 83 % "
-        "of all waiting: 1.50 us of 1.80 us of GPU time, 500 ns of it through other ranks that "
-        "waited for it; it leads 5 of 5 steps and came last in 10 of 10 collectives (5 expected by "
-        "chance); it computes at 0.73x the median speed: look at its GPU (clock, heat, neighbours) "
-        "or its share of the work"};
+        "verdict=inconclusive rank=null host=null level=null p=? certainty=null matched_share=1 "
+        "headline=The traces cannot tell who is late evidence=Rank 3 is behind 83 % of all "
+        "waiting: "
+        "1.50 us of 1.80 us of GPU time, 500 ns of it through other ranks that waited for it; it "
+        "came last in 10 of 10 collectives (5 expected by chance); but by itself no rank takes "
+        "longer than chance explains (least p 0.43): more steps may tell"};
     CHECK_ROWS(s, "stragglers.rank", ranks);
     CHECK_ROWS(s, "stragglers.step", steps);
     CHECK_ROWS(s, "stragglers.job", job);
@@ -226,7 +228,6 @@ static void a_slow_stage_is_to_blame_for_its_successors(void **state) {
             check_cost(&s, 3, 0, 0, 0);
             check_cost(&s, 4, 100 * n_steps, 0, 0);
             check_cost(&s, 5, 0, 0, 0);
-            assert_int_equal(int_at(find(&s, "stragglers.job"), 0, "rank"), 2);
         }
         close_share(&s);
     }

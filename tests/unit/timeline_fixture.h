@@ -54,6 +54,7 @@ tm_timeline build_one(ground *g, int64_t rank, const event_spec *events, size_t 
 uint32_t row_named(const ground *g, const tm_timeline *timeline, const char *name);
 
 /* The row as "column=value column=value ...", every column, null where it is null. */
+/* "=?" stands for any value. */
 void assert_row(const tm_table *table, size_t row, const char *expected);
 
 #endif

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/sorted.h"
 #include "waits/stages.h"
 
 enum {
@@ -118,88 +117,61 @@ static tm_status add_rows(tm_tables *tables, int64_t group, const tm_vec *suspec
     return TM_OK;
 }
 
-/* An operation of the group in the order of time. */
-typedef struct stretch_end {
-    int64_t last_ns;
-    size_t instance;
-} stretch_end;
-
-static int by_time(const void *a, const void *b) {
-    const stretch_end *x = a, *y = b;
-    int order = tm_order_i64(x->last_ns, y->last_ns);
-    return order ? order : tm_order_u64(x->instance, y->instance);
+/* Of a group's own times [n], an operation after the other, how many have the members of the first.
+ */
+static size_t count_members(const tm_own_time *own, size_t n) {
+    size_t members = 1;
+    while (members < n && own[members].key == own->key && own[members].last_ns == own->last_ns)
+        members++;
+    return members;
 }
 
-/* The own times that end with a group's operations [n], in the order of time. */
-static void fill_stretches(const tm_collectives *own, const stretch_end *ends, size_t n,
-                           tm_own_times *times, int64_t *steps) {
-    const tm_instance *instances = own->instances.data;
-    times->n_rows = 0;
-    for (size_t i = 0; i < n; i++) {
-        const tm_instance *instance = &instances[ends[i].instance];
-        const tm_comm_record *members = (const tm_comm_record *)own->records.data + instance->first;
-        size_t row = times->n_rows;
-        if (members->own_ns < 0 || instance->n != times->n)
-            continue;
-        for (size_t k = 0; k < times->n; k++)
-            times->ns[row * times->n + k] = members[k].own_ns;
-        times->from[row] = times->to[row] = (int64_t)i;
-        steps[row] = members->step;
-        times->n_rows++;
+static void fill(const tm_collectives *all, const tm_own_time *own, tm_own_times *times,
+                 int64_t *steps, int64_t *hosts, int64_t *stages) {
+    for (size_t i = 0; i < times->n; i++) {
+        times->members[i] = own[i].rank;
+        hosts[i] = own[i].host == TM_NO_NAME ? -1 : (int64_t)own[i].host;
+        stages[i] = tm_stage_of(&all->stages, own[i].rank);
+    }
+    for (size_t row = 0; row < times->n_rows; row++) {
+        for (size_t i = 0; i < times->n; i++)
+            times->ns[row * times->n + i] = own[row * times->n + i].ns;
+        times->from[row] = times->to[row] = (int64_t)row;
+        steps[row] = own[row * times->n].step;
     }
 }
 
-static tm_status test_group(const tm_collectives *own, const stretch_end *ends, size_t n,
+/* Every operation of a group has all its members. */
+static tm_status test_group(const tm_collectives *all, const tm_own_time *own, size_t n,
                             tm_tables *tables, tm_error *err) {
-    const tm_instance *first = (const tm_instance *)own->instances.data + ends->instance;
-    const tm_comm_record *members = (const tm_comm_record *)own->records.data + first->first;
+    size_t members = count_members(own, n), rows = n / members;
     tm_own_times times = {0};
     tm_vec suspects = TM_VEC(tm_suspect), standings = TM_VEC(tm_standing);
-    int64_t *steps = malloc(n * sizeof *steps);
-    int64_t *hosts = malloc(first->n * sizeof *hosts);
-    int64_t *stages = malloc(first->n * sizeof *stages);
-    tm_status status = steps && hosts && stages ? TM_OK : tm_fail_memory(err);
-    if (status == TM_OK)
-        status = tm_own_times_create(first->n, n, &times, err);
+    int64_t *steps = malloc((rows + 2 * members) * sizeof *steps);
+    tm_status status =
+        steps ? tm_own_times_create(members, rows, &times, err) : tm_fail_memory(err);
     if (status == TM_OK) {
-        for (size_t i = 0; i < first->n; i++) {
-            times.members[i] = members[i].rank;
-            hosts[i] = members[i].host == TM_NO_NAME ? -1 : (int64_t)members[i].host;
-            stages[i] = tm_stage_of(&own->stages, members[i].rank);
-        }
-        fill_stretches(own, ends, n, &times, steps);
-        tm_compared compared = {&times, steps, hosts, stages, (double)own->n_compared};
-        if (times.n_rows > 0)
-            status = tm_suspects_find(&compared, &suspects, &standings, err);
+        int64_t *hosts = steps + rows, *stages = hosts + members;
+        fill(all, own, &times, steps, hosts, stages);
+        tm_compared compared = {&times, steps, hosts, stages, (double)all->n_compared};
+        status = tm_suspects_find(&compared, &suspects, &standings, err);
     }
     /* an identity, not a number */
     if (status == TM_OK)
-        status = add_rows(tables, (int64_t)(members->group >> 1), &suspects, &standings, err);
+        status = add_rows(tables, (int64_t)(own->group >> 1), &suspects, &standings, err);
     tm_own_times_free(&times);
     tm_vec_free(&suspects);
     tm_vec_free(&standings);
     free(steps);
-    free(hosts);
-    free(stages);
     return status;
 }
 
 tm_status tm_compared_add(tm_tables *tables, const tm_collectives *own, tm_error *err) {
-    const tm_instance *v = own->instances.data;
-    const tm_comm_record *records = own->records.data;
-    stretch_end *ends = malloc((own->instances.n + 1) * sizeof *ends);
-    tm_status status = ends ? TM_OK : tm_fail_memory(err);
-    for (size_t first = 0, i = 0; first < own->instances.n && status == TM_OK; first = i) {
-        size_t n = 0;
-        uint64_t group = records[v[first].first].group;
-        for (i = first; i < own->instances.n && records[v[i].first].group == group; i++)
-            if (v[i].waits)
-                ends[n++] = (stretch_end){v[i].last_ns, i};
-        if (n == 0)
-            continue;
-        qsort(ends, n, sizeof *ends, by_time);
-        status = test_group(own, ends, n, tables, err);
+    const tm_own_time *v = own->own_times.data;
+    for (size_t first = 0, i = 0; first < own->own_times.n; first = i) {
+        for (i = first; i < own->own_times.n && v[i].group == v[first].group; i++)
+            ;
+        TM_TRY(test_group(own, v + first, i - first, tables, err));
     }
-    free(ends);
-    return status;
+    return TM_OK;
 }

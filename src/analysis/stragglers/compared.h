@@ -1,4 +1,4 @@
-/* The groups that a process matched, tested one by one; who stands out goes to the job in rows. */
+/* The groups that a process owns, tested one by one; who stands out goes to the job in rows. */
 #ifndef TMERGE_COMPARED_H
 #define TMERGE_COMPARED_H
 

@@ -38,8 +38,8 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
          "as late outside; alternation: one of two episodes that exclude each other; event: at "
          "most 5 operations, and a tenth of all, hold half of the waiting, and nobody stands out."},
     [F_FROM] = {"from", TM_INT, "",
-                "First step; where stretches are compared, number of the first operation in its "
-                "process group, from 0; null for an event outside of steps."},
+                "First step; where stretches are compared, number of the first operation of its "
+                "process group that is, from 0; null for an event outside of steps."},
     [F_TO] = {"to", TM_INT, "", "The last one."},
     [F_UNIT] = {"unit", TM_TEXT, "",
                 "What is compared as independent: step, or stretch: what ranks do from one "
