@@ -207,7 +207,7 @@ typedef struct tm_kernel_attr {
     int32_t registers;           /* per thread */
     int32_t shared_memory_bytes; /* per block */
     float blocks_per_sm, warps_per_sm;
-    float occupancy_pct; /* estimated achieved occupancy */
+    float occupancy_pct; /* estimated achieved occupancy; NaN where it is not known */
 } tm_kernel_attr;
 
 /** A copy or a set. */

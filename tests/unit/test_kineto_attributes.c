@@ -144,6 +144,25 @@ static void a_kernel_has_all_its_attributes(void **state) {
     close_reading(&r);
 }
 
+/* 0.03 warps of 64 are 0.05 %, which is written as 0; 12 are not. */
+static void an_occupancy_of_0_is_unknown_unless_it_was_rounded(void **state) {
+    (void)state;
+#define OCCUPIED(value, more)                                                                      \
+    "{'ph':'X','cat':'kernel','name':'e','pid':0,'tid':7,'ts':1,'dur':2,"                          \
+    "'args':{'est. achieved occupancy %':" value more "}}"
+    static const char *const events[] = {
+        OCCUPIED("0", ",'warps per SM':12"),   OCCUPIED("0", ""),
+        OCCUPIED("-99", ",'warps per SM':1"),  OCCUPIED("0", ",'warps per SM':0"),
+        OCCUPIED("0", ",'warps per SM':0.03"),
+    };
+    reading r = READ_EVENTS(events);
+    for (size_t i = 0; i < COUNT(events) - 1; i++)
+        assert_true(isnan(((const tm_kernel_attr *)attr_at(&r, TM_ATTR_KERNEL, i))->occupancy_pct));
+    const tm_kernel_attr *rounded = attr_at(&r, TM_ATTR_KERNEL, COUNT(events) - 1);
+    assert_true(rounded->occupancy_pct == 0.0f);
+    close_reading(&r);
+}
+
 static void copies_and_sets_have_bytes_and_a_bandwidth_where_there_is_one(void **state) {
     (void)state;
     static const char *const events[] = {
@@ -398,6 +417,7 @@ int main(void) {
         cmocka_unit_test(a_gpu_whose_pid_equals_a_process_has_tracks_of_its_own),
         cmocka_unit_test(metadata_records_name_processes_and_threads_and_the_last_wins),
         cmocka_unit_test(a_kernel_has_all_its_attributes),
+        cmocka_unit_test(an_occupancy_of_0_is_unknown_unless_it_was_rounded),
         cmocka_unit_test(copies_and_sets_have_bytes_and_a_bandwidth_where_there_is_one),
         cmocka_unit_test(calls_of_runtime_and_driver_have_a_correlation_unless_it_is_zero),
         cmocka_unit_test(a_collective_has_all_its_attributes_on_kernel_and_operator),

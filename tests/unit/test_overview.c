@@ -42,7 +42,7 @@ static const event_spec rank_0[] = {
 /* Blocks per multiprocessor and occupancy of the kernels above, in their order. */
 static const struct {
     float blocks, occupancy_pct;
-} launches[] = {{0.5f, 50}, {0.25f, 30}, {4, 100}, {0.75f, 20}, {0.125f, 0}};
+} launches[] = {{0.5f, 50}, {0.25f, 30}, {4, 100}, {0.75f, 20}, {0.125f, NAN}};
 
 /* Rank 1: a step on the CPU alone [0, 50) with an operator [0, 20). */
 static const event_spec rank_1[] = {NOTE("ProfilerStep#1", 0, 50),
@@ -79,23 +79,24 @@ static void steps_are_as_worked_out_by_hand(void **state) {
 
 /* Blocks: [10, 30) 0.5, [30, 40) 0.75, [40, 45) 0.25, [45, 50) 0.375, [50, 60) 0.125, [100, 120)
  * 1 and not 4, [195, 200) 0.75: 10 + 7.5 + 1.25 + 1.875 + 1.25 + 20 + 3.75 = 45.625 of 200.
- * Occupancy: 50 * 30 + 30 * 20 + 100 * 20 + 20 * 5 + 0 * 15 = 4200 over 90 ns = 46.67.
+ * Occupancy: 50 * 30 + 30 * 20 + 100 * 20 + 20 * 5 = 4200 over 75 ns = 56, and known of 75 of 90.
  * Tensor cores: 20 of 30 + 20 + 20 + 5 = 75 ns. The job's are those of rank 0, the only one. */
 static void ranks_and_the_job_are_as_worked_out_by_hand(void **state) {
     (void)state;
     static const char *const ranks[] = {
         "rank=0 steps=2 step_ns=200 kernel_ns=65 comm_ns=12 memcpy_ns=8 memset_ns=5 runtime_ns=7 "
         "input_ns=8 cpu_ns=22 other_ns=73 gpu_utilization_pct=37.5 sm_efficiency_pct=22.8125 "
-        "occupancy_pct=46.66666667 tensor_core_pct=26.66666667",
+        "occupancy_pct=56 occupancy_known_pct=83.33333333 tensor_core_pct=26.66666667",
         "rank=1 steps=1 step_ns=50 kernel_ns=0 comm_ns=0 memcpy_ns=0 memset_ns=0 runtime_ns=0 "
         "input_ns=0 cpu_ns=20 other_ns=30 gpu_utilization_pct=null sm_efficiency_pct=null "
-        "occupancy_pct=null tensor_core_pct=null",
+        "occupancy_pct=null occupancy_known_pct=null tensor_core_pct=null",
     };
     static const char *const job[] = {
         "ranks=2 steps=3 mean_step_ns=83 step_ns=250 kernel_ns=65 comm_ns=12 memcpy_ns=8 "
         "memset_ns=5 runtime_ns=7 input_ns=8 cpu_ns=42 other_ns=103 kernel_pct=26 comm_pct=4.8 "
         "memcpy_pct=3.2 memset_pct=2 runtime_pct=2.8 input_pct=3.2 cpu_pct=16.8 other_pct=41.2 "
-        "gpu_utilization_pct=37.5 sm_efficiency_pct=22.8125 occupancy_pct=46.66666667 "
+        "gpu_utilization_pct=37.5 sm_efficiency_pct=22.8125 occupancy_pct=56 "
+        "occupancy_known_pct=83.33333333 "
         "tensor_core_pct=26.66666667",
     };
     small_job j = open_job();

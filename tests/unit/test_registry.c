@@ -128,7 +128,7 @@ static void every_column_has_a_doc_and_its_name_carries_its_unit(void **state) {
 #define PARTS                                                                                      \
     " step_ns kernel_ns comm_ns memcpy_ns memset_ns runtime_ns input_ns cpu_ns other_ns "          \
     "gpu_utilization_pct "
-#define USES "sm_efficiency_pct occupancy_pct tensor_core_pct "
+#define USES "sm_efficiency_pct occupancy_pct occupancy_known_pct tensor_core_pct "
 
 /* What the tables of calls share. */
 #define CALLS                                                                                      \

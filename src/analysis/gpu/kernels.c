@@ -24,7 +24,8 @@ enum { CALLS, TOTAL, MEAN, MIN, MAX, BLOCKS, OCCUPANCY, N_CALL_COLUMNS };
          "has none."},                                                                             \
     {                                                                                              \
         "occupancy_pct", TM_REAL, "%",                                                             \
-            "Estimated achieved occupancy, as the profiler has it, mean weighted by duration."     \
+            "Estimated achieved occupancy, as the profiler has it, mean weighted by duration of "  \
+            "the calls of which it is known; null where it is of none."                            \
     }
 
 enum {

@@ -69,6 +69,7 @@ static bool add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr
     int64_t time_ns = inside(s, begin, end);
     if (time_ns == 0)
         return true;
+    out->kernel_ns = tm_sum(out->kernel_ns, time_ns);
     if (!isnan(kernel->occupancy_pct)) {
         out->occupied_ns = tm_sum(out->occupied_ns, time_ns);
         out->occupancy += (double)kernel->occupancy_pct * (double)time_ns;

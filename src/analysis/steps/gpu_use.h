@@ -9,7 +9,8 @@
 typedef struct tm_gpu_use {
     bool has_blocks;     /* a kernel has a number of blocks per multiprocessor */
     double filled_ns;    /* integral of min(1, sum of these over the kernels that run) */
-    int64_t occupied_ns; /* summed time of the kernels with an occupancy, and .. */
+    int64_t kernel_ns;   /* summed time of kernels, and .. */
+    int64_t occupied_ns; /* .. of those with an occupancy, and .. */
     double occupancy;    /* .. the sum of time x occupancy [% ns] */
     int64_t compute_ns;  /* summed time of kernels that do not communicate, and .. */
     int64_t tensor_ns;   /* .. of those on tensor cores, by their names */

@@ -24,7 +24,7 @@ enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };
     }
 
 /* How the GPU was used, of what lies in the steps. */
-enum { UTILIZATION, SM_EFFICIENCY, OCCUPANCY, TENSOR, N_USES };
+enum { UTILIZATION, SM_EFFICIENCY, OCCUPANCY, KNOWN, TENSOR, N_USES };
 
 #define USE_COLUMNS                                                                                \
     {"gpu_utilization_pct", TM_REAL, "%",                                                          \
@@ -33,8 +33,11 @@ enum { UTILIZATION, SM_EFFICIENCY, OCCUPANCY, TENSOR, N_USES };
          "Estimate: mean over step_ns of min(1, blocks per multiprocessor of the kernels that "    \
          "run); null where no kernel in the steps has that number."},                              \
         {"occupancy_pct", TM_REAL, "%",                                                            \
-         "Mean of the kernels' occupancy as the profiler estimated it, by their time; null as "    \
-         "above."},                                                                                \
+         "Mean of the kernels' occupancy as the profiler estimated it, by their time; of those "   \
+         "alone of which it is known."},                                                           \
+        {"occupancy_known_pct", TM_REAL, "%",                                                      \
+         "Their share of the summed time of all kernels: profilers do not know the occupancy of "  \
+         "kernels with much shared memory, as many of cuBLAS, CUTLASS and flash attention."},      \
     {                                                                                              \
         "tensor_core_pct", TM_REAL, "%",                                                           \
             "Share on tensor cores, by kernel names, of the summed time of kernels that do not "   \
@@ -244,6 +247,7 @@ static bool add_rank(const tm_rank_view *view, const part_sets *s, const int64_t
         tm_cell_set_real(&row[R_USES + SM_EFFICIENCY], 100 * use.filled_ns / (double)length);
     if (use.occupied_ns > 0)
         tm_cell_set_real(&row[R_USES + OCCUPANCY], use.occupancy / (double)use.occupied_ns);
+    tm_cell_set_ratio(&row[R_USES + KNOWN], 100, use.occupied_ns, use.kernel_ns);
     tm_cell_set_ratio(&row[R_USES + TENSOR], 100, use.tensor_ns, use.compute_ns);
     return true;
 }

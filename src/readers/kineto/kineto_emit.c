@@ -44,6 +44,19 @@ static float real_field(const tm_kineto_event *event, tm_kineto_field field) {
     return tm_kineto_has(event, field) ? (float)event->fields[field].r : NAN;
 }
 
+/* Kineto rounds to whole percent, and writes 0 as well where it computes that no block fits, as of
+ * kernels that asked for more shared memory than the default: nvjet, CUTLASS, flash attention,
+ * NCCL. Only of so few warps (64 are the most on large GPUs) that it rounds to 0 a 0 is a figure.
+ */
+static float occupancy_of(const tm_kineto_event *event) {
+    const float warps_for_half_a_percent = 0.32F;
+    float occupancy =
+        real_field(event, tm_kineto_has(event, F_OCCUPANCY) ? F_OCCUPANCY : F_OCCUPANCY_2021);
+    float warps = real_field(event, F_WARPS_PER_SM);
+    bool rounded = occupancy == 0 && warps > 0 && warps <= warps_for_half_a_percent;
+    return occupancy > 0 || rounded ? occupancy : NAN;
+}
+
 static tm_category category_of(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
     if (!event->has_category)
         return TM_CAT_NONE;
@@ -127,8 +140,7 @@ static bool emit_kernel(tm_kineto_emitter *emitter, const tm_kineto_event *event
         .shared_memory_bytes = tm_narrow_i32(tm_kineto_int(event, F_SHARED_MEMORY, -1)),
         .blocks_per_sm = real_field(event, F_BLOCKS_PER_SM),
         .warps_per_sm = real_field(event, F_WARPS_PER_SM),
-        .occupancy_pct =
-            real_field(event, tm_kineto_has(event, F_OCCUPANCY) ? F_OCCUPANCY : F_OCCUPANCY_2021),
+        .occupancy_pct = occupancy_of(event),
     };
     if (tm_kineto_has(event, F_GRID))
         memcpy(attr->grid, event->fields[F_GRID].triple, sizeof attr->grid);

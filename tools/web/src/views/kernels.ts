@@ -23,14 +23,15 @@ const USE: readonly (readonly [ColumnOf<"overview.job"> & ColumnOf<"overview.ran
 ];
 
 function use(job: Job): HTMLElement {
-  const table = job.table("overview.job");
+  const table = job.table("overview.job"), known = table.num(0, "occupancy_known_pct");
   const figures: BandFigure[] = USE.map(([column, label, why]) => {
     const value = table.num(0, column);
     const definition = table.columns[table.place(column)]?.doc ?? "";
     return {
       label, doc: `overview.job ${column}: ${definition}`,
       value: value === null ? f.NONE : figure(job, f.percent(value, 1), { table: "overview.job", row: 0, column }),
-      below: value === null ? why : spread(job, "overview.rank", column, (v) => f.percent(v, 1)),
+      below: [value === null ? why : spread(job, "overview.rank", column, (v) => f.percent(v, 1)),
+        column === "occupancy_pct" && value !== null ? `of ${f.percent(known, 1)} of the kernels’ time; of the rest it is not known` : ""].filter(Boolean).join(" · "),
     };
   });
   return section("How well the GPUs are used, in the steps", band(figures),
