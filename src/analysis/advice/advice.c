@@ -16,10 +16,12 @@ static const tm_column columns[N_COLUMNS] = {
     [RULE] = {"rule", TM_TEXT, "", "What was found: straggler, imbalance, input, ..."},
     [SEVERITY] = {"severity", TM_TEXT, "", "critical, warning or note, by the rule's thresholds."},
     [COST] = {"cost_ns", TM_INT, "ns",
-              "GPU time lost to it, over all ranks, without what other items explain; null where "
-              "it is not one of time."},
+              "Of the job's time, what a rank loses to it, without what other items explain: GPU "
+              "time lost, the mean over the ranks (straggler: over those that wait for it). Null "
+              "where it is not one of time."},
     [BOUND] = {"bound", TM_TEXT, "",
-               "exact: the GPUs did nothing for that long; upper: mending it wins at most that."},
+               "exact: the GPUs did nothing for that long; upper: mending it wins at most that, "
+               "and what ranks waited for those that lost it."},
     [RANKS] = {"ranks", TM_TEXT, "", "The ranks that it is about, or all."},
     [TEXT] = {"text", TM_TEXT, "", "What to do."},
     [EVIDENCE] = {"evidence", TM_TEXT, "", "The numbers that it follows from."},
@@ -185,6 +187,13 @@ static int severity_of(const double at[N_SEVERITIES], const tm_advice *advice) {
     return severity;
 }
 
+/* What a rank loses of the job's time; never more than there is. */
+static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
+    int64_t n = advice->n_lost > 0 ? advice->n_lost : facts->n_gpu;
+    int64_t cost = advice->cost_ns < 0 ? -1 : advice->cost_ns / (n > 0 ? n : 1);
+    return cost > facts->job_ns ? facts->job_ns : cost;
+}
+
 /* In the order of tm_rule_id: what a rule has found is taken off by those behind it, and only if it
  * gave an item, for else nobody is told of it. */
 static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
@@ -197,6 +206,7 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
         if (found->severity < 0)
             continue;
         facts->costs[r] = found->advice.cost_ns > 0 ? found->advice.cost_ns : 0;
+        found->advice.cost_ns = cost_by_rank(facts, &found->advice);
         if (r == TM_RULE_STRAGGLER)
             /* The one rank of that rule's text. */
             facts->straggler = strtoll(found->advice.ranks, NULL, 10);
@@ -240,6 +250,18 @@ static tm_status add_item(tm_table *table, const item *i, tm_error *err) {
     return tm_table_set_text(table, &row[LOOK_AT], rules[i->rule].look_at, err);
 }
 
+/* A store without events has no time of its job. */
+static void set_times(tm_facts *facts) {
+    const tm_table *ranks = tm_tables_find(facts->tables, "overlap.rank");
+    facts->window_ns = tm_facts_sum(facts, "overlap.rank", "window_ns");
+    facts->job_ns = tm_facts_int(facts, "job.job", 0, "duration_ns");
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        int64_t window = tm_facts_int(facts, "overlap.rank", i, "window_ns");
+        facts->n_gpu += window > 0;
+        facts->job_ns = window > facts->job_ns ? window : facts->job_ns;
+    }
+}
+
 /* The last of all job parts: whatever rules read is complete. */
 static tm_status advice_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_vec steps = TM_VEC(rank_step), partial = TM_VEC(int64_t);
@@ -251,7 +273,8 @@ static tm_status advice_job(const tm_job *job, tm_tables *out, tm_error *err) {
     if (status == TM_OK) {
         facts.partial_steps = partial.data;
         facts.n_partial = partial.n;
-        facts.window_ns = tm_facts_sum(&facts, "overlap.rank", "window_ns");
+        set_times(&facts);
+        tm_facts_program(&facts);
         size_t n = apply_rules(&facts, items);
         /* No two are equal, for no two have the same rule. */
         qsort(items, n, sizeof *items, worst_first);

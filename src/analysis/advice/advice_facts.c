@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "table/shown.h"
 
 /* The sum of a column without one rank's rows; rank -1: of all. */
 static int64_t sum_but(const tm_facts *facts, const char *name, const char *column, int64_t rank) {
@@ -49,6 +50,36 @@ double tm_facts_percent(int64_t part, int64_t whole) {
 bool tm_facts_is_whole(const tm_facts *facts, int64_t step) {
     size_t at = tm_lower_bound(facts->partial_steps, facts->n_partial, step);
     return at == facts->n_partial || facts->partial_steps[at] != step;
+}
+
+void tm_facts_by_rank(const tm_facts *facts, int64_t ns, char out[TM_ADVICE_TIME]) {
+    bool several = facts->n_gpu > 1;
+    char time[TM_ADVICE_TIME];
+    tm_shown_duration(several ? ns / facts->n_gpu : ns, time, sizeof time);
+    snprintf(out, TM_ADVICE_TIME, "%.20s%s", time, several ? " a rank" : "");
+}
+
+/* Whether a row's name has one of the words. */
+static bool any_named(const tm_facts *facts, const char *name, const char *const *words, size_t n) {
+    const tm_table *table = tm_tables_find(facts->tables, name);
+    for (size_t i = 0; i < table->n_rows; i++)
+        for (size_t w = 0; w < n; w++)
+            if (strstr(tm_table_cell(table, i, "name")->value.text, words[w]))
+                return true;
+    return false;
+}
+
+void tm_facts_program(tm_facts *facts) {
+    /* Not dgrad: transposed convolutions run it in inference. */
+    static const char *const gradients[] = {"ackward", "_bwd", "wgrad",
+                                            "adam",    "Adam", "multi_tensor_apply"};
+    static const char *const torch[] = {"aten::", "at::native"};
+    facts->trains =
+        tm_facts_sum(facts, "phases.step", "host_backward_ns") > 0 ||
+        tm_facts_sum(facts, "phases.step", "host_optimizer_ns") > 0 ||
+        any_named(facts, "kernels.kernel", gradients, sizeof gradients / sizeof *gradients);
+    facts->torch = any_named(facts, "operators.op", torch, sizeof torch / sizeof *torch) ||
+                   any_named(facts, "kernels.kernel", torch, sizeof torch / sizeof *torch);
 }
 
 tm_rank_text tm_rank_text_begin(char out[TM_ADVICE_RANKS]) {

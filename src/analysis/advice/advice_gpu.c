@@ -3,6 +3,7 @@
 #include "table/shown.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,10 +13,10 @@ void tm_look_input(const tm_facts *f, tm_advice *out) {
     int64_t stall = tm_facts_sum_others(f, "input.rank", "stall_ns");
     int64_t steps = tm_facts_sum_others(f, "input.rank", "step_ns");
     int64_t waits = tm_facts_sum_others(f, "input.rank", "waits");
-    char time[32], each[32];
+    char time[TM_ADVICE_TIME], each[32];
     out->cost_ns = stall;
     out->measure = tm_facts_percent(stall, steps);
-    tm_shown_duration(stall, time, sizeof time);
+    tm_facts_by_rank(f, stall, time);
     tm_shown_duration(waits > 0 ? stall / waits : 0, each, sizeof each);
     int64_t slowest = -1;
     for (size_t i = 0; i < ranks->n_rows; i++)
@@ -25,8 +26,8 @@ void tm_look_input(const tm_facts *f, tm_advice *out) {
              "Load data faster: more DataLoader workers, prefetching, quicker storage or decoding, "
              "preprocessing ahead of the run.");
     snprintf(out->evidence, sizeof out->evidence,
-             "GPUs do nothing for %.1f %% of the steps (%s) while their rank waits for the next "
-             "batch, %s a batch; rank %" PRId64 " waits longest.",
+             "GPUs do nothing for %.1f %% of the steps (%s) while their rank waits for the "
+             "next batch, %s a batch; rank %" PRId64 " waits longest.",
              out->measure, time, each, slowest);
 }
 
@@ -66,14 +67,16 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     bool host_bound = shorter >= 25.0 && behind >= 50.0;
     if (host_bound)
         lost += tm_facts_sum_others(f, "idle.rank", "host_work_ns");
-    char time[32], mean[32];
+    char time[TM_ADVICE_TIME], mean[32];
     out->cost_ns = lost;
     out->measure = tm_facts_percent(lost, f->window_ns);
-    tm_shown_duration(lost, time, sizeof time);
+    tm_facts_by_rank(f, lost, time);
     tm_shown_duration(kernels.calls > 0 ? kernels.total_ns / kernels.calls : 0, mean, sizeof mean);
     snprintf(out->text, sizeof out->text,
-             "Launch fewer, larger kernels: torch.compile or fused operators, fused or foreach "
-             "optimizers, CUDA graphs, a larger batch.");
+             "Launch fewer, larger kernels: %sfused operators, %sCUDA or HIP graphs, a larger "
+             "batch.",
+             f->torch ? "torch.compile or " : "",
+             f->trains && f->torch ? "fused or foreach optimizers, " : "");
     snprintf(out->evidence, sizeof out->evidence,
              "%.0f %% of the kernels take under 100 us (mean %s), %.0f %% less than their launch; "
              "GPUs do nothing for %.1f %% of their time (%s) %s.",
@@ -112,10 +115,10 @@ static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
 /* Cost, measure and evidence of copies that @p what names; the text is the caller's. */
 static void advise_copies(const tm_facts *f, const host_copies *sum, const char *what,
                           tm_advice *out) {
-    char time[32];
+    char time[TM_ADVICE_TIME];
     out->cost_ns = sum->alone_ns;
     out->measure = tm_facts_percent(sum->alone_ns, f->window_ns);
-    tm_shown_duration(sum->alone_ns, time, sizeof time);
+    tm_facts_by_rank(f, sum->alone_ns, time);
     snprintf(out->evidence, sizeof out->evidence,
              "%" PRId64 " copies between GPUs and %s move %.1f MB at %.1f GB/s; with no "
              "computation beside them they take %.1f %% of the GPU time (%s).",
@@ -127,12 +130,17 @@ static void advise_copies(const tm_facts *f, const host_copies *sum, const char 
 void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
     host_copies sum = sum_host_copies(f, true);
     advise_copies(f, &sum, "pageable memory", out);
-    snprintf(out->text, sizeof out->text,
-             2 * sum.alone_to_host_ns > sum.alone_ns
-                 ? "Copy results to pinned memory with non_blocking=True, and seldom: each .item() "
-                   "or .cpu() waits."
-                 : "Copy from pinned memory: DataLoader(pin_memory=True) and .to(device, "
-                   "non_blocking=True).");
+    bool loads = tm_facts_sum(f, "input.rank", "waits") > 0;
+    if (2 * sum.alone_to_host_ns > sum.alone_ns)
+        snprintf(out->text, sizeof out->text, "Copy results to pinned memory%s, and seldom: %s.",
+                 f->torch ? " with non_blocking=True" : "",
+                 f->torch ? "each .item() or .cpu() waits" : "a copy to pageable memory waits");
+    else
+        snprintf(out->text, sizeof out->text, "Copy from pinned memory%s%s.",
+                 !f->torch ? " (cudaMallocHost, hipHostMalloc)"
+                 : loads   ? ": DataLoader(pin_memory=True)"
+                           : ": pin_memory()",
+                 f->torch ? " and .to(device, non_blocking=True)" : ", asynchronously");
 }
 
 void tm_look_exposed_copies(const tm_facts *f, tm_advice *out) {
@@ -163,13 +171,14 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
     /* A few calls are those of a first step; an allocator at work needs none after that. */
     if (calls == 0 || calls < steps)
         return;
-    char time[32];
+    char time[TM_ADVICE_TIME];
     out->cost_ns = (int64_t)lost;
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
-    tm_shown_duration(out->cost_ns, time, sizeof time);
+    tm_facts_by_rank(f, out->cost_ns, time);
     snprintf(out->text, sizeof out->text,
-             "Keep device memory between steps: leave the caching allocator on, drop "
-             "empty_cache(), try expandable_segments:True, use less memory.");
+             f->torch ? "Keep device memory between steps: leave the caching allocator on, drop "
+                        "empty_cache(), try expandable_segments:True, use less memory."
+                      : "Keep device memory between steps: take it once, or from a pool.");
     snprintf(out->evidence, sizeof out->evidence,
              "%" PRId64 " calls in %" PRId64
              " steps of ranks take or give back device or pinned memory (cudaMalloc, cudaFree, "
@@ -180,19 +189,23 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
 /* Causes of idle time as idle.rank has them, what they are and what helps. */
 static const struct {
     const char *column, *what, *text;
+    const char *torch; /* for programs known to run PyTorch; NULL: the same */
 } idle_causes[] = {
     {"host_work_ns", "the host launches too late",
+     "Let the host run ahead of the GPU: CUDA or HIP graphs, less work between launches, more "
+     "work in each.",
      "Let the host run ahead of the GPU: torch.compile or CUDA graphs, less Python between "
      "launches, a larger batch."},
     {"sync_ns", "the host had waited for the GPU and left its queue empty",
-     "Wait for the GPU less often: .item(), .cpu(), prints of losses and synchronize() empty its "
+     "Wait for the GPU less often: synchronisation and blocking copies empty its queue.",
+     "Wait for the GPU less often: .item(), .cpu(), prints of tensors and synchronize() empty its "
      "queue."},
     {"host_comm_ns", "the host is in calls of communication",
-     "Let communication not hold the host: asynchronous calls, collectives on GPU tensors."},
-    {"kernel_wait_ns", "gaps between kernels", "Launch fewer, larger kernels."},
+     "Let communication not hold the host: asynchronous calls, on memory of the GPU.", NULL},
+    {"kernel_wait_ns", "gaps between kernels", "Launch fewer, larger kernels.", NULL},
     {"other_ns", "it waits for something else, or the launch is not in the trace",
-     "Look at the longest gaps: what the GPU waits for is not in the launches."},
-    {"input_ns", "the host waits for the next batch", "Load data faster."},
+     "Look at the longest gaps: what the GPU waits for is not in the launches.", NULL},
+    {"input_ns", "the host waits for the next batch", "Load data faster.", NULL},
 };
 
 enum { N_IDLE_CAUSES = sizeof idle_causes / sizeof *idle_causes };
@@ -211,13 +224,15 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
         cause = sum > most ? c : cause;
         most = sum > most ? sum : most;
     }
-    char time[32], part[32];
+    char time[TM_ADVICE_TIME], part[TM_ADVICE_TIME];
     out->cost_ns = rest;
     out->exact = true;
     out->measure = tm_facts_percent(rest, f->window_ns);
-    tm_shown_duration(rest, time, sizeof time);
-    tm_shown_duration(most, part, sizeof part);
-    snprintf(out->text, sizeof out->text, "%s", idle_causes[cause].text);
+    tm_facts_by_rank(f, rest, time);
+    tm_facts_by_rank(f, most, part);
+    snprintf(out->text, sizeof out->text, "%s",
+             f->torch && idle_causes[cause].torch ? idle_causes[cause].torch
+                                                  : idle_causes[cause].text);
     snprintf(out->evidence, sizeof out->evidence,
              "Kernels run for %.0f %% of the steps; GPUs do nothing for %.1f %% of their time (%s) "
              "that no other item explains; mostly %s (%s).",
@@ -240,16 +255,19 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
     /* Some use of them is a choice of precision that was made. */
     if (used < 0.0 || used >= 0.5 || most == 0)
         return;
-    char time[32];
-    /* No cost: the GPUs computed for that long, and by how much is not known. */
-    out->measure = tm_facts_percent(fit, tm_facts_sum(f, "overlap.rank", "compute_ns"));
-    tm_shown_duration(fit, time, sizeof time);
+    char time[TM_ADVICE_TIME];
+    /* No cost: the GPUs computed for that long, and by how much is not known. Durations are summed,
+     * and kernels beside each other sum to more than the time in which anything computed. */
+    int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns");
+    int64_t summed = sum_kernels(f).total_ns;
+    out->measure = fmin(tm_facts_percent(fit, compute > summed ? compute : summed), 100.0);
+    tm_facts_by_rank(f, fit, time);
     snprintf(out->text, sizeof out->text,
              "Let matrix products use tensor cores: bfloat16 (torch.autocast) or TF32 "
              "(torch.set_float32_matmul_precision), sizes that are multiples of 8.");
     snprintf(out->evidence, sizeof out->evidence,
-             "Operators that tensor cores could run take %.0f %% of the computing (%s), most of it "
-             "%.64s; by their names no kernels use them.",
+             "Operators that tensor cores could run take %.0f %% of the computing (%s), most "
+             "of it %.64s; by their names no kernels use them.",
              out->measure, time, name);
 }
 
@@ -257,15 +275,20 @@ void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
     const double healthy = 0.15;
     int64_t optimizer = tm_facts_sum(f, "phases.step", "optimizer_ns");
     int64_t steps = tm_facts_sum(f, "phases.step", "step_ns");
-    char time[32];
+    char time[TM_ADVICE_TIME];
+    /* On the host alone it is none of the GPU's time: nothing was recorded of it, or it is not
+     * there. */
+    if (tm_facts_sum(f, "phases.step", "gpu_optimizer_ns") == 0)
+        return;
     out->measure = tm_facts_percent(optimizer, steps);
     out->cost_ns = optimizer - (int64_t)(healthy * (double)steps);
-    tm_shown_duration(optimizer, time, sizeof time);
+    tm_facts_by_rank(f, optimizer, time);
     snprintf(out->text, sizeof out->text,
              "Make the optimizer's step cheaper: fused=True or foreach=True, torch.compile, "
              "sharded states, fewer steps by gradient accumulation.");
     snprintf(out->evidence, sizeof out->evidence,
-             "The optimizer takes %.0f %% of the steps (%s); under 15 %% is usual, and the cost is "
+             "The optimizer takes %.0f %% of the steps (%s); under 15 %% is usual, and the "
+             "cost is "
              "what is above.",
              out->measure, time);
 }

@@ -34,17 +34,21 @@ typedef struct tm_facts {
     const int64_t *partial_steps; /* [n_partial] ascending: a recording began or ended inside */
     size_t n_partial;
     int64_t window_ns;         /* GPU time of the job: all windows of overlap.rank */
+    int64_t job_ns;            /* the job's own time, on the wall */
+    int64_t n_gpu;             /* ranks with GPU events */
+    bool trains, torch;        /* known to train, to run PyTorch; else nobody knows */
     int64_t least_exposed_ns;  /* exposed communication, were all ranks as the best of each step */
     int64_t straggler;         /* its rank, which has an item; else -1 */
     int64_t costs[TM_N_RULES]; /* [ns] of the rules before that gave an item, else 0 */
 } tm_facts;
 
-enum { TM_ADVICE_TEXT = 256, TM_ADVICE_RANKS = 96, TM_ADVICE_EVIDENCE = 1024 };
+enum { TM_ADVICE_TEXT = 256, TM_ADVICE_RANKS = 96, TM_ADVICE_EVIDENCE = 1024, TM_ADVICE_TIME = 32 };
 
 /** What a rule found. */
 typedef struct tm_advice {
     double measure;  /* compared with the rule's thresholds; below 0: nothing */
     int64_t cost_ns; /* GPU time lost, over all ranks; -1 where it is not one of time */
+    int64_t n_lost;  /* the ranks that lose it, where these are not all; else 0 */
     bool exact;      /* lost to this alone; else an upper bound */
     char ranks[TM_ADVICE_RANKS];
     char text[TM_ADVICE_TEXT];         /* what to do */
@@ -78,6 +82,15 @@ double tm_facts_percent(int64_t part, int64_t whole);
 /** Whether every recording holds the whole of a step: one of which only a part was recorded
  * compares with no other. */
 bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
+
+/** GPU time lost over ranks as what one of them loses, "3.00 ms a rank": the mean over those with
+ * GPU events. */
+void tm_facts_by_rank(const tm_facts *facts, int64_t ns, char out[TM_ADVICE_TIME]);
+
+/** Sets what is known of the program. Training is known by its backward pass, its optimizer, or
+ * kernels that name them; PyTorch by its operators or kernels. Texts fit other programs, too, where
+ * neither is known: an inference server, whose collectives and loops look alike. */
+void tm_facts_program(tm_facts *facts);
 
 /** Ranks for the eye, "0, 4-7"; what does not fit is "...". Begins empty. */
 typedef struct tm_rank_text {

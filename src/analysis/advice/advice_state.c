@@ -38,7 +38,7 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
         above += fmax(apart, 0.0);
     }
     /* Ranks that are late, or have more to do, in some steps only make steps differ. */
-    int64_t rest = llround(above * (double)f->job->n_ranks) - f->costs[TM_RULE_STRAGGLER] -
+    int64_t rest = llround(above * (double)f->n_gpu) - f->costs[TM_RULE_STRAGGLER] -
                    f->costs[TM_RULE_IMBALANCE] - f->costs[TM_RULE_INPUT];
     /* Steps may differ a lot where little is lost by it, as when they are short. */
     if (tm_facts_percent(rest, f->window_ns) < 1.0)
@@ -49,8 +49,9 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     tm_shown_duration(shortest, low, sizeof low);
     tm_shown_duration(longest, high, sizeof high);
     snprintf(out->text, sizeof out->text,
-             "Find what the long steps do besides: checkpoints, evaluation, logging, garbage "
-             "collection, batches of other sizes.");
+             "Find what the long steps do besides: %slogging, garbage collection, batches of other "
+             "sizes.",
+             f->trains ? "checkpoints, evaluation, " : "");
     snprintf(out->evidence, sizeof out->evidence,
              "Steps take from %s to %s (standard deviation %.0f %% of the mean); the longest is "
              "step %" PRId64 ".",
@@ -142,8 +143,9 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
     if (room > 0)
         snprintf(until, sizeof until, "; what is free lasts for %" PRId64 " steps", room / growth);
     snprintf(out->text, sizeof out->text,
-             "Find what keeps memory from step to step: losses summed with their graph (use "
-             ".item() or .detach()), lists and caches that only grow.");
+             "Find what keeps memory from step to step: %slists and caches that only grow%s.",
+             f->trains ? "losses summed with their graph (use .item() or .detach()), " : "",
+             f->trains ? "" : ", unless they are meant to");
     snprintf(out->evidence, sizeof out->evidence,
              "Rank %" PRId64 " has %.2f MB more allocated after each step, in %" PRId64
              " steps running%s.",

@@ -55,6 +55,8 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     double exposed = (double)tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
     out->cost_ns = llround(fmax(share, 0.0) * exposed);
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
+    /* The others wait for it, and the job ends that much sooner at most. */
+    out->n_lost = f->n_gpu - 1;
     snprintf(out->ranks, sizeof out->ranks, "%" PRId64, rank);
     write_straggler(f, rank, out);
     copy_evidence(f, out);
@@ -77,8 +79,8 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
                    tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns") -
                    f->costs[TM_RULE_STRAGGLER];
     /* Else the product would overflow, and is larger than what was lost in any case. */
-    if (above < INT64_MAX / ((int64_t)f->job->n_ranks + 1))
-        lost = above * (int64_t)f->job->n_ranks < lost ? above * (int64_t)f->job->n_ranks : lost;
+    if (above < INT64_MAX / (f->n_gpu + 1))
+        lost = above * f->n_gpu < lost ? above * f->n_gpu : lost;
     double percent = tm_facts_percent(above, mean);
     if (f->job->n_ranks < 2 || tm_facts_percent(lost, f->window_ns) < 1.0)
         return;
@@ -122,8 +124,9 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
                  "collection, logging.");
     else
         snprintf(out->text, sizeof out->text,
-                 "Find what delays a rank now and then: data loading, garbage collection, logging, "
-                 "other programs on its host.");
+                 "Find what delays a rank now and then: %s, garbage collection, logging, other "
+                 "programs on its host.",
+                 f->trains ? "data loading" : "batches of other sizes");
     copy_evidence(f, out);
 }
 
@@ -164,17 +167,17 @@ static void look_at_communication(const tm_facts *f, bool well_hidden, tm_advice
         rest = f->least_exposed_ns;
     double hidden = tm_facts_percent(overlap, overlap + rest);
     const char *kind = worst_kind(f, &of_kind);
-    char time[32], kind_time[32];
+    char time[TM_ADVICE_TIME], kind_time[TM_ADVICE_TIME];
     /* Where half of it hides already there is little left to hide: then less of it helps. */
     if (rest <= 0 || (hidden >= 50.0) != well_hidden)
         return;
     out->cost_ns = rest;
     out->measure = tm_facts_percent(rest, f->window_ns);
-    tm_shown_duration(rest, time, sizeof time);
-    tm_shown_duration(of_kind, kind_time, sizeof kind_time);
+    tm_facts_by_rank(f, rest, time);
+    tm_facts_by_rank(f, of_kind, kind_time);
     snprintf(out->evidence, sizeof out->evidence,
-             "%.1f %% of the GPU time (%s) is communication with no computation beside it%s; "
-             "%.0f %% of communication hides; most shows of %s (%s%s).",
+             "%.1f %% of the GPU time (%s) is communication with no computation beside it"
+             "%s; %.0f %% of communication hides; most shows of %s (%s%s).",
              out->measure, time, waiting > 0 ? ", besides what late ranks cause" : "", hidden, kind,
              kind_time, waiting > 0 ? " with that" : "");
 }
@@ -182,13 +185,16 @@ static void look_at_communication(const tm_facts *f, bool well_hidden, tm_advice
 void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
     look_at_communication(f, false, out);
     snprintf(out->text, sizeof out->text,
-             "Start communication earlier, beside computation: smaller buckets, prefetching of "
-             "sharded parameters, asynchronous calls on a stream of their own.");
+             "Start communication earlier, beside computation: %sasynchronous calls on a stream of "
+             "their own%s.",
+             f->trains ? "smaller buckets, prefetching of sharded parameters, " : "",
+             f->trains ? "" : ", two parts of a batch in turn");
 }
 
 void tm_look_communication(const tm_facts *f, tm_advice *out) {
     look_at_communication(f, true, out);
     snprintf(out->text, sizeof out->text,
-             "Communicate less or faster: larger messages, lower precision, gradient "
-             "accumulation, parallel groups that stay within a host.");
+             "Communicate less or faster: larger messages, lower precision, %sparallel groups "
+             "that stay within a host.",
+             f->trains ? "gradient accumulation, " : "");
 }

@@ -301,7 +301,7 @@ function adviceList(job: Job): HTMLElement {
         cost && figure(job, cost, { table: "advice.item", row, column: "cost_ns" })),
       h("p", null, prose(adviceText(table.text(row, "text") ?? "", item.title))), evidence(table.text(row, "evidence") ?? "")));
   });
-  return section("What to do, by GPU time", h("ul", { class: "advice" }, items),
+  return section("What to do, by the time it costs a rank", h("ul", { class: "advice" }, items),
     table.n > ADVICE_MAX && link(`${table.n - ADVICE_MAX} more`, "tables", { name: "advice.item" satisfies TableName }));
 }
 
