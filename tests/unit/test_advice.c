@@ -364,15 +364,49 @@ static void steps_and_phases_count_from_their_thresholds_on(void **state) {
 
 static void memory_that_fills_is_told_and_what_ends_the_job_comes_first(void **state) {
     (void)state;
+#define TRAINING                                                                                   \
+    { "phases.step", "rank=0 step=1 host_optimizer_ns=1" }
 #define GROWS "rank=1 device=cuda:1 capacity_bytes=101000000 end_bytes=1000000 growth_bytes=1000 "
 #define STEP(n)                                                                                    \
     { "memory.step", "rank=1 device=cuda:1 step=" n }
     static const advice_case cases[] = {
         {"",
-         {{"memory.device", "rank=2 device=cuda:2 capacity_pct=85"}},
+         {{"memory.device", "rank=2 device=cuda:2 capacity_pct=95"}},
          "memory warning - - 2",
          0},
-        {"", {{"memory.device", "rank=2 device=cuda:2 capacity_pct=84.9"}}, "", 0},
+        /* well used, in training as in inference */
+        {"",
+         {{"memory.device", "rank=2 device=cuda:2 capacity_pct=94.9"},
+          {"transfers.allocation", "rank=2 call=cudaFree calls=9 step_calls=0 total_ns=0"},
+          {"transfers.allocation", "rank=1 call=cudaFree calls=9 step_calls=1 total_ns=0"},
+          {"overview.job", "steps=9"}},
+         "",
+         0},
+        {"", {{"memory.device", "rank=2 device=cuda:2 capacity_pct=50"}, TRAINING}, "", 0},
+        {"",
+         {{"memory.device", "rank=2 device=cuda:2 capacity_pct=49.9"}, TRAINING},
+         "memory_room note - - all",
+         0},
+        {"", {{"memory.device", "rank=2 device=cuda:2 capacity_pct=49.9"}}, "", 0},
+        {"",
+         {{"memory.device", "rank=1 device=cuda:1 capacity_pct=10"},
+          {"memory.device", "rank=2 device=cuda:2 capacity_pct=50"},
+          TRAINING},
+         "",
+         0},
+        /* an allocator that runs short, and one that has room */
+        {"",
+         {{"memory.device", "rank=2 device=cuda:2 capacity_pct=85"},
+          {"transfers.allocation", "rank=2 call=cudaFree calls=9 step_calls=1 total_ns=0"},
+          {"overview.job", "steps=9"}},
+         "memory warning - - 2",
+         0},
+        {"",
+         {{"memory.device", "rank=2 device=cuda:2 capacity_pct=84.9"},
+          {"transfers.allocation", "rank=2 call=cudaFree calls=9 step_calls=1 total_ns=0"},
+          {"overview.job", "steps=9"}},
+         "",
+         0},
         {"",
          {{"memory.device", "*device=cuda:0 capacity_pct=98"},
           {"input.rank", "*step_ns=1000 stall_ns=100 waits=1"}},

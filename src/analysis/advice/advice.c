@@ -112,9 +112,13 @@ static const struct {
                               tm_look_tensor_cores,
                               "operators.op, kernels.kernel"},
     [TM_RULE_MEMORY] = {"memory", /* * of the device's */
-                        {NEVER, 85, 98},
+                        {NEVER, 95, 98},
                         tm_look_memory,
-                        "memory.device, memory.operator"},
+                        "memory.device, memory.operator, transfers.allocation"},
+    [TM_RULE_MEMORY_ROOM] = {"memory_room", /* * of the device's, that is free */
+                             {50, NEVER, NEVER},
+                             tm_look_memory_room,
+                             "memory.device, memory.step"},
     [TM_RULE_MEMORY_GROWTH] = {"memory_growth", /* of what is free, in 1,000 steps */
                                {0.01, 0.1, 100},
                                tm_look_memory_growth,

@@ -58,16 +58,59 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
              low, high, out->measure, longest_step);
 }
 
+/* Calls in steps by which a rank gives memory back to its device. */
+static int64_t given_back(const tm_facts *f, int64_t rank) {
+    static const char *const calls[] = {"cudaFree", "cuMemRelease", "hipFree", "hipMemRelease"};
+    const tm_table *table = tm_tables_find(f->tables, "transfers.allocation");
+    int64_t n = 0;
+    for (size_t i = 0; i < table->n_rows; i++)
+        for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
+            if (tm_facts_int(f, "transfers.allocation", i, "rank") == rank &&
+                strcmp(tm_table_cell(table, i, "call")->value.text, calls[c]) == 0)
+                n += tm_facts_int(f, "transfers.allocation", i, "step_calls");
+    return n;
+}
+
+/* How full a device is, in percent of it, as far as that is trouble. Guides call 85 to 95 % ideal
+ * and over 98 % about to fail: from 95 % on there is no room for what the allocator does not see,
+ * such as NCCL's buffers and the context, a GiB or two. From 85 % on an allocator that gives memory
+ * back in a step counts as that full: PyTorch's does so when an allocation failed, and tries again.
+ */
+static double crowding(const tm_facts *f, size_t row, double crowded) {
+    double used = tm_facts_real(f, "memory.device", row, "capacity_pct");
+    bool retries = used >= 85.0 && given_back(f, tm_facts_int(f, "memory.device", row, "rank")) > 0;
+    return retries ? fmax(used, crowded) : used;
+}
+
+static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
+    const tm_cell *taker =
+        tm_table_cell(tm_tables_find(f->tables, "memory.device"), row, "peak_operator");
+    int64_t rank = tm_facts_int(f, "memory.device", row, "rank"), retries = given_back(f, rank);
+    char back[96] = "";
+    if (retries > 0)
+        snprintf(back, sizeof back,
+                 "; it gives memory back to the device %" PRId64 " times in steps", retries);
+    snprintf(out->evidence, sizeof out->evidence,
+             "Rank %" PRId64 " holds %.1f of %.1f GiB (%.0f %%), allocates %.1f GiB at its peak%s"
+             "%.64s; fragmentation %.0f %%%s.",
+             rank, (double)tm_facts_int(f, "memory.device", row, "peak_reserved_bytes") / 0x1p30,
+             (double)tm_facts_int(f, "memory.device", row, "capacity_bytes") / 0x1p30,
+             tm_facts_real(f, "memory.device", row, "capacity_pct"),
+             (double)tm_facts_int(f, "memory.device", row, "peak_bytes") / 0x1p30,
+             taker->null ? "" : " in ", taker->null ? "" : taker->value.text,
+             fmax(0.0, tm_facts_real(f, "memory.device", row, "fragmentation_pct")), back);
+}
+
 /* A device's fullest moment decides, for it is there that a step fails. */
 void tm_look_memory(const tm_facts *f, tm_advice *out) {
     /* From here on the rule is a warning: only these ranks are named. */
-    const double crowded = 85.0;
+    const double crowded = 95.0;
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
     int64_t before = -1;
     size_t worst = 0;
     for (size_t i = 0; i < devices->n_rows; i++) {
-        double used = tm_facts_real(f, "memory.device", i, "capacity_pct");
+        double used = crowding(f, i, crowded);
         int64_t rank = tm_facts_int(f, "memory.device", i, "rank");
         if (used >= crowded && rank != before) {
             tm_rank_text_add(&ranks, rank);
@@ -79,19 +122,36 @@ void tm_look_memory(const tm_facts *f, tm_advice *out) {
     tm_rank_text_end(&ranks, f->job->n_ranks);
     if (out->measure < crowded)
         return;
-    const tm_cell *taker = tm_table_cell(devices, worst, "peak_operator");
     snprintf(out->text, sizeof out->text,
-             "Free device memory before a step fails: activation checkpointing, sharded states, "
-             "lower precision, a smaller batch.");
+             "Free device memory before a step fails: %slower precision, a smaller batch.",
+             f->trains ? "activation checkpointing, sharded states, " : "smaller caches, ");
+    write_memory(f, worst, out);
+}
+
+/* Training alone: what a server leaves free it may need for requests to come. Guides advise a
+ * larger batch under 50 %; that it is faster, or trains as well, no trace can tell. */
+void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
+    const tm_table *devices = tm_tables_find(f->tables, "memory.device");
+    double most = -1.0;
+    size_t fullest = 0;
+    for (size_t i = 0; i < devices->n_rows; i++) {
+        double used = tm_facts_real(f, "memory.device", i, "capacity_pct");
+        fullest = used > most ? i : fullest;
+        most = fmax(used, most);
+    }
+    if (!f->trains || most < 0.0 || most >= 50.0)
+        return;
+    out->measure = 100.0 - most;
+    snprintf(out->text, sizeof out->text,
+             "Try a larger batch, or less recomputation or sharding: over half of the devices' "
+             "memory was never held.");
     snprintf(out->evidence, sizeof out->evidence,
-             "Rank %" PRId64 " holds %.1f of %.1f GiB (%.0f %%), allocates %.1f GiB at its peak%s"
-             "%.64s; fragmentation %.0f %%.",
-             tm_facts_int(f, "memory.device", worst, "rank"),
-             (double)tm_facts_int(f, "memory.device", worst, "peak_reserved_bytes") / 0x1p30,
-             (double)tm_facts_int(f, "memory.device", worst, "capacity_bytes") / 0x1p30,
-             out->measure, (double)tm_facts_int(f, "memory.device", worst, "peak_bytes") / 0x1p30,
-             taker->null ? "" : " in ", taker->null ? "" : taker->value.text,
-             fmax(0.0, tm_facts_real(f, "memory.device", worst, "fragmentation_pct")));
+             "The fullest device, of rank %" PRId64 ", held %.1f of %.1f GiB at most (%.0f %%) "
+             "while it was recorded; 85 to 95 %% is ideal. Whether a larger batch is faster, or "
+             "trains as well, a trace does not say.",
+             tm_facts_int(f, "memory.device", fullest, "rank"),
+             (double)tm_facts_int(f, "memory.device", fullest, "peak_reserved_bytes") / 0x1p30,
+             (double)tm_facts_int(f, "memory.device", fullest, "capacity_bytes") / 0x1p30, most);
 }
 
 /* How many of the steps of a rank's device have records: [first, *end) of memory.step. */

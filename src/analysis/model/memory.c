@@ -55,8 +55,10 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
     [D_FRAGMENTATION] = {"fragmentation_pct", TM_REAL, "%",
                          "100 (1 - peak_bytes / peak_reserved_bytes): held and never used."},
     [D_CAPACITY] = {"capacity_bytes", TM_INT, "B", "Memory of the device (totalGlobalMem)."},
-    [D_CAPACITY_PCT] = {"capacity_pct", TM_REAL, "%",
-                        "100 peak_reserved_bytes / capacity_bytes, near 100 it is full."},
+    [D_CAPACITY_PCT] =
+        {"capacity_pct", TM_REAL, "%",
+         "100 peak_reserved_bytes / capacity_bytes. 85 to 95 is well used; above, what other "
+         "libraries hold besides may not fit."},
     [D_GROWTH] = {"growth_bytes", TM_INT, "B",
                   "Median of memory.step.growth_bytes over the steps but the first: above 0 in "
                   "step after step is a leak. Null with fewer than 2 steps."},

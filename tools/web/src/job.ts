@@ -185,6 +185,7 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   optimizer: ["Make the optimizer’s step cheaper", "kernels"],
   tensor_cores: ["Use tensor cores", "operators"],
   memory: ["Make room in device memory", "memory"],
+  memory_room: ["Try a larger batch", "memory"],
   memory_growth: ["Find what holds on to memory", "memory"],
   clock_quality: ["Do not trust arrivals: clocks disagree", "clocks"],
   missing_ranks: ["Record the missing ranks", "about"],

@@ -11,6 +11,7 @@ import type { ColumnOf } from "../names";
 import { controls, empty, figure, heading, note, section, segmented, select } from "../ui";
 import type { Context, View } from "../view";
 
+const WELL_USED = 85, FULL = 95; // % of the capacity: what guides call ideal lies between
 const NEAR = 0.4; // of the capacity: then the chart reaches up to it by itself
 
 interface Device {
@@ -60,7 +61,8 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
   const growing = rows.filter((each) => (table.num(each, "growth_bytes") ?? 0) > 0);
   const worst = growing.length > 0 ? growing.reduce((a, b) => ((table.num(b, "growth_bytes") ?? 0) > (table.num(a, "growth_bytes") ?? 0) ? b : a)) : -1;
   const title = growing.length > 0 ? `Memory grows in step after step on ${f.count(growing.length, "device")}`
-    : share !== null && share >= 90 ? `A device is ${f.percent(share)} full` : `The most that a device holds is ${f.bytes(used, true)}`;
+    : share !== null && share >= FULL ? `A device is ${f.percent(share)} full`
+      : share !== null && share >= WELL_USED ? `Memory is well used: a device is ${f.percent(share)} full` : `The most that a device holds is ${f.bytes(used, true)}`;
   return [title,
     `Rank ${table.num(row, "rank")}’s ${visible(table.text(row, "device") ?? "")} had `, figure(job, f.bytes(table.num(row, "peak_bytes"), true), cell("peak_bytes")), " allocated at its peak",
     step === null ? "" : ` in step ${step}`, operator === null ? "" : [", taken by ", h("bdi", null, cut(visible(operator), 80))], ". ",
