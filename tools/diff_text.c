@@ -31,7 +31,7 @@ static void show_value(const tm_cell *cell, const char *unit, char out[WORD]) {
     else if (strcmp(unit, "ns") == 0)
         tm_shown_duration(llround(cell->value.r), out, WORD);
     else if (strcmp(unit, "%") == 0)
-        snprintf(out, WORD, "%.1f %%", cell->value.r);
+        snprintf(out, WORD, "%s", tm_shown_percent(cell->value.r, 1).text);
     else if (strcmp(unit, "B") == 0)
         snprintf(out, WORD, "%.1f MB", cell->value.r * 1e-6);
     else

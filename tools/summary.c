@@ -84,8 +84,8 @@ static void print_advice(const tm_table *items, const char *store) {
     printf("  (tmerge show %s advice says why, and what else)\n", store);
 }
 
-static double percent(int64_t part, int64_t whole) {
-    return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
+static tm_shown_text percent(int64_t part, int64_t whole) {
+    return tm_shown_percent(whole > 0 ? 100.0 * (double)part / (double)whole : 0.0, 1);
 }
 
 /* AllReduce above all: its row of overlap.kind, over all ranks. */
@@ -97,7 +97,7 @@ static void print_allreduce(const tm_table *kinds) {
             overlap += number(kinds, i, "overlap_ns");
         }
     if (comm > 0)
-        printf(", of AllReduce %.1f %%", percent(overlap, comm));
+        printf(", of AllReduce %s", percent(overlap, comm).text);
 }
 
 static void print_totals(const tm_tables *tables) {
@@ -108,14 +108,14 @@ static void print_totals(const tm_tables *tables) {
         puts("No GPU events: there is nothing to overlap.");
         return;
     }
-    printf("GPU time: compute %.1f %%, exposed comm %.1f %%, copies %.1f %%, idle %.1f %%\n",
-           percent(sum_column(overlap, "compute_ns"), window),
-           percent(sum_column(overlap, "exposed_comm_ns"), window),
-           percent(sum_column(overlap, "exposed_memory_ns"), window),
-           percent(sum_column(overlap, "idle_ns"), window));
+    printf("GPU time: compute %s, exposed comm %s, copies %s, idle %s\n",
+           percent(sum_column(overlap, "compute_ns"), window).text,
+           percent(sum_column(overlap, "exposed_comm_ns"), window).text,
+           percent(sum_column(overlap, "exposed_memory_ns"), window).text,
+           percent(sum_column(overlap, "idle_ns"), window).text);
     if (comm > 0) {
-        printf("Overlap: %.1f %% of communication hides behind computation",
-               percent(sum_column(overlap, "overlap_ns"), comm));
+        printf("Overlap: %s of communication hides behind computation",
+               percent(sum_column(overlap, "overlap_ns"), comm).text);
         print_allreduce(tm_tables_find(tables, "overlap.kind"));
         puts("");
     }

@@ -148,6 +148,22 @@ void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *c
     }
 }
 
+tm_shown_text tm_shown_percent(double percent, int decimals) {
+    tm_shown_text out;
+    double step = decimals > 0 ? 0.1 : 1.0;
+    bool small = percent > 0.0 && percent < step / 2;
+    bool large = percent < 100.0 && percent >= 100.0 - step / 2;
+    snprintf(out.text, sizeof out.text, "%s%.*f %%",
+             small   ? "< "
+             : large ? "> "
+                     : "",
+             decimals > 0 ? 1 : 0,
+             small   ? step
+             : large ? 100.0 - step
+                     : percent);
+    return out;
+}
+
 void tm_shown_duration(int64_t ns, char *out, size_t size) {
     static const char *const units[] = {"ns", "us", "ms", "s"};
     double value = (double)ns;

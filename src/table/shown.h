@@ -41,6 +41,20 @@ void tm_shown_header(const tm_column *column, tm_shown_unit unit, char out[TM_SH
 void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *cell,
                    char out[TM_SHOWN_MAX]);
 
+/** A text that is given by value, for an argument of printf. */
+typedef struct tm_shown_text {
+    char text[32];
+} tm_shown_text;
+
+/**
+ * A share for prose, of 100: "78 %". "0 %" and "100 %" are exact: what rounds to them is "< 1 %"
+ * and
+ * "> 99 %" (with one decimal "< 0.1 %" and "> 99.9 %").
+ *
+ * @param decimals  0 or 1
+ */
+tm_shown_text tm_shown_percent(double percent, int decimals);
+
 /** A time for prose: "37.4 ms"; two decimals below 10, one below 1,000, rounded first. */
 void tm_shown_duration(int64_t ns, char *out, size_t size);
 

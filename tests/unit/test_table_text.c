@@ -168,6 +168,23 @@ static void times_are_rounded_before_their_unit_is_chosen(void **state) {
     }
 }
 
+static void a_share_is_shown_as_0_or_100_percent_only_where_it_is(void **state) {
+    (void)state;
+    static const struct {
+        double percent;
+        const char *whole, *tenths;
+    } cases[] = {
+        {0.0, "0 %", "0.0 %"},       {0.04, "< 1 %", "< 0.1 %"},    {0.3, "< 1 %", "0.3 %"},
+        {0.6, "1 %", "0.6 %"},       {42.4, "42 %", "42.4 %"},      {99.4, "99 %", "99.4 %"},
+        {99.6, "> 99 %", "99.6 %"},  {99.96, "> 99 %", "> 99.9 %"}, {100.0, "100 %", "100.0 %"},
+        {250.0, "250 %", "250.0 %"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_string_equal(tm_shown_percent(cases[i].percent, 0).text, cases[i].whole);
+        assert_string_equal(tm_shown_percent(cases[i].percent, 1).text, cases[i].tenths);
+    }
+}
+
 static void texts_are_shown_without_control_characters_and_cut_in_the_middle(void **state) {
     (void)state;
     static const tm_column column = {"t", TM_TEXT, "", ""};
@@ -273,6 +290,7 @@ int main(void) {
         cmocka_unit_test(an_empty_table_is_its_header),
         cmocka_unit_test(what_does_not_fit_continues_below_with_the_keys),
         cmocka_unit_test(times_are_rounded_before_their_unit_is_chosen),
+        cmocka_unit_test(a_share_is_shown_as_0_or_100_percent_only_where_it_is),
         cmocka_unit_test(texts_are_shown_without_control_characters_and_cut_in_the_middle),
         cmocka_unit_test(sentences_stand_below_their_row_and_are_wrapped_not_cut),
         cmocka_unit_test(definitions_are_listed_aligned_and_wrapped_at_100_columns),

@@ -26,9 +26,9 @@ void tm_look_input(const tm_facts *f, tm_advice *out) {
              "Load data faster: more DataLoader workers, prefetching, quicker storage or decoding, "
              "preprocessing ahead of the run.");
     snprintf(out->evidence, sizeof out->evidence,
-             "GPUs do nothing for %.1f %% of the steps (%s) while their rank waits for the "
+             "GPUs do nothing for %s of the steps (%s) while their rank waits for the "
              "next batch, %s a batch; rank %" PRId64 " waits longest.",
-             out->measure, time, each, slowest);
+             tm_shown_percent(out->measure, 1).text, time, each, slowest);
 }
 
 /* Kernels that compute. */
@@ -78,9 +78,10 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
              f->torch ? "torch.compile or " : "",
              f->trains && f->torch ? "fused or foreach optimizers, " : "");
     snprintf(out->evidence, sizeof out->evidence,
-             "%.0f %% of the kernels take under 100 us (mean %s), %.0f %% less than their launch; "
-             "GPUs do nothing for %.1f %% of their time (%s) %s.",
-             small, mean, shorter, out->measure, time,
+             "%s of the kernels take under 100 us (mean %s), %s less than their launch; "
+             "GPUs do nothing for %s of their time (%s) %s.",
+             tm_shown_percent(small, 0).text, mean, tm_shown_percent(shorter, 0).text,
+             tm_shown_percent(out->measure, 1).text, time,
              host_bound ? "between kernels and for want of a launch" : "between kernels");
 }
 
@@ -121,10 +122,10 @@ static void advise_copies(const tm_facts *f, const host_copies *sum, const char 
     tm_facts_by_rank(f, sum->alone_ns, time);
     snprintf(out->evidence, sizeof out->evidence,
              "%" PRId64 " copies between GPUs and %s move %.1f MB at %.1f GB/s; with no "
-             "computation beside them they take %.1f %% of the GPU time (%s).",
+             "computation beside them they take %s of the GPU time (%s).",
              sum->n, what, (double)sum->bytes / 1e6,
-             sum->total_ns > 0 ? (double)sum->bytes / (double)sum->total_ns : 0.0, out->measure,
-             time);
+             sum->total_ns > 0 ? (double)sum->bytes / (double)sum->total_ns : 0.0,
+             tm_shown_percent(out->measure, 1).text, time);
 }
 
 void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
@@ -234,9 +235,10 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
              f->torch && idle_causes[cause].torch ? idle_causes[cause].torch
                                                   : idle_causes[cause].text);
     snprintf(out->evidence, sizeof out->evidence,
-             "Kernels run for %.0f %% of the steps; GPUs do nothing for %.1f %% of their time (%s) "
+             "Kernels run for %s of the steps; GPUs do nothing for %s of their time (%s) "
              "that no other item explains; mostly %s (%s).",
-             used, out->measure, time, idle_causes[cause].what, part);
+             tm_shown_percent(used, 0).text, tm_shown_percent(out->measure, 1).text, time,
+             idle_causes[cause].what, part);
 }
 
 void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
@@ -266,9 +268,9 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
              "Let matrix products use tensor cores: bfloat16 (torch.autocast) or TF32 "
              "(torch.set_float32_matmul_precision), sizes that are multiples of 8.");
     snprintf(out->evidence, sizeof out->evidence,
-             "Operators that tensor cores could run take %.0f %% of the computing (%s), most "
+             "Operators that tensor cores could run take %s of the computing (%s), most "
              "of it %.64s; by their names no kernels use them.",
-             out->measure, time, name);
+             tm_shown_percent(out->measure, 0).text, time, name);
 }
 
 void tm_look_optimizer(const tm_facts *f, tm_advice *out) {

@@ -90,15 +90,18 @@ static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
     if (retries > 0)
         snprintf(back, sizeof back,
                  "; it gives memory back to the device %" PRId64 " times in steps", retries);
-    snprintf(out->evidence, sizeof out->evidence,
-             "Rank %" PRId64 " holds %.1f of %.1f GiB (%.0f %%), allocates %.1f GiB at its peak%s"
-             "%.64s; fragmentation %.0f %%%s.",
-             rank, (double)tm_facts_int(f, "memory.device", row, "peak_reserved_bytes") / 0x1p30,
-             (double)tm_facts_int(f, "memory.device", row, "capacity_bytes") / 0x1p30,
-             tm_facts_real(f, "memory.device", row, "capacity_pct"),
-             (double)tm_facts_int(f, "memory.device", row, "peak_bytes") / 0x1p30,
-             taker->null ? "" : " in ", taker->null ? "" : taker->value.text,
-             fmax(0.0, tm_facts_real(f, "memory.device", row, "fragmentation_pct")), back);
+    snprintf(
+        out->evidence, sizeof out->evidence,
+        "Rank %" PRId64 " holds %.1f of %.1f GiB (%s), allocates %.1f GiB at its peak%s"
+        "%.64s; fragmentation %s%s.",
+        rank, (double)tm_facts_int(f, "memory.device", row, "peak_reserved_bytes") / 0x1p30,
+        (double)tm_facts_int(f, "memory.device", row, "capacity_bytes") / 0x1p30,
+        tm_shown_percent(tm_facts_real(f, "memory.device", row, "capacity_pct"), 0).text,
+        (double)tm_facts_int(f, "memory.device", row, "peak_bytes") / 0x1p30,
+        taker->null ? "" : " in ", taker->null ? "" : taker->value.text,
+        tm_shown_percent(fmax(0.0, tm_facts_real(f, "memory.device", row, "fragmentation_pct")), 0)
+            .text,
+        back);
 }
 
 /* A device's fullest moment decides, for it is there that a step fails. */
@@ -146,12 +149,13 @@ void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
              "Try a larger batch, or less recomputation or sharding: over half of the devices' "
              "memory was never held.");
     snprintf(out->evidence, sizeof out->evidence,
-             "The fullest device, of rank %" PRId64 ", held %.1f of %.1f GiB at most (%.0f %%) "
+             "The fullest device, of rank %" PRId64 ", held %.1f of %.1f GiB at most (%s) "
              "while it was recorded; 85 to 95 %% is ideal. Whether a larger batch is faster, or "
              "trains as well, a trace does not say.",
              tm_facts_int(f, "memory.device", fullest, "rank"),
              (double)tm_facts_int(f, "memory.device", fullest, "peak_reserved_bytes") / 0x1p30,
-             (double)tm_facts_int(f, "memory.device", fullest, "capacity_bytes") / 0x1p30, most);
+             (double)tm_facts_int(f, "memory.device", fullest, "capacity_bytes") / 0x1p30,
+             tm_shown_percent(most, 0).text);
 }
 
 /* How many of the steps of a rank's device have records: [first, *end) of memory.step. */

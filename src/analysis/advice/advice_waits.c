@@ -176,10 +176,11 @@ static void look_at_communication(const tm_facts *f, bool well_hidden, tm_advice
     tm_facts_by_rank(f, rest, time);
     tm_facts_by_rank(f, of_kind, kind_time);
     snprintf(out->evidence, sizeof out->evidence,
-             "%.1f %% of the GPU time (%s) is communication with no computation beside it"
-             "%s; %.0f %% of communication hides; most shows of %s (%s%s).",
-             out->measure, time, waiting > 0 ? ", besides what late ranks cause" : "", hidden, kind,
-             kind_time, waiting > 0 ? " with that" : "");
+             "%s of the GPU time (%s) is communication with no computation beside it"
+             "%s; %s of communication hides; most shows of %s (%s%s).",
+             tm_shown_percent(out->measure, 1).text, time,
+             waiting > 0 ? ", besides what late ranks cause" : "", tm_shown_percent(hidden, 0).text,
+             kind, kind_time, waiting > 0 ? " with that" : "");
 }
 
 void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
