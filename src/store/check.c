@@ -8,11 +8,18 @@
 #include "check_rows.h"
 #include "h5.h"
 
-static bool has_text(hid_t object, const char *name, const char *expected) {
+/* Whether a text is missing or another one. Not where memory is out: that is no fault of the store,
+ * and ends the check. */
+static bool lacks_text(tm_check *check, hid_t object, const char *name, const char *expected) {
     char *text;
-    bool has = tm_store_text_of(object, name, &text) && text && strcmp(text, expected) == 0;
+    tm_error err;
+    if (!tm_store_text_of(object, name, &text)) {
+        (void)tm_check_call(check, tm_fail_memory(&err), &err);
+        return false;
+    }
+    bool lacks = !text || strcmp(text, expected) != 0;
     free(text);
-    return has;
+    return lacks;
 }
 
 /* Whether a type says the words of a column, and no others. */
@@ -49,7 +56,7 @@ static bool check_column(tm_check *check, tm_record table, const tm_record_colum
         tm_check_fault(check, "%s has %zu rows, its table %zu", path, n_rows, check->n_rows[table]);
     else if (!has_words(type, column->words))
         tm_check_fault(check, "%s has an unexpected type", path);
-    else if (!has_text(dataset, "unit", column->unit))
+    else if (lacks_text(check, dataset, "unit", column->unit))
         tm_check_fault(check, "%s has not the unit '%s'", path, column->unit);
     tm_h5_close(type);
     tm_h5_close(dataset);
@@ -61,7 +68,9 @@ static bool check_columns(tm_check *check) {
     bool good = true;
     for (int t = 0; t < TM_N_RECORDS; t++)
         for (int i = 0; i < tm_record_tables[t].n_columns; i++)
-            good &= check_column(check, (tm_record)t, &tm_record_tables[t].columns[i]);
+            /* What was not read for want of memory tells nothing of the others. */
+            good = check->status == TM_OK &&
+                   check_column(check, (tm_record)t, &tm_record_tables[t].columns[i]) && good;
     return good;
 }
 
@@ -89,7 +98,7 @@ static void check_units(tm_check *check, hid_t dataset, const tm_table_def *def)
     for (int i = 0; i < def->n_columns; i++) {
         char name[TM_TABLE_PATH_MAX];
         snprintf(name, sizeof name, "%s.unit", def->columns[i].name);
-        if (H5Aexists(dataset, name) > 0 && !has_text(dataset, name, def->columns[i].unit))
+        if (H5Aexists(dataset, name) > 0 && lacks_text(check, dataset, name, def->columns[i].unit))
             tm_check_fault(check, "table %s: column %s has not the unit '%s'", def->name,
                            def->columns[i].name, def->columns[i].unit);
     }
@@ -127,9 +136,15 @@ static void check_all(tm_check *check, const tm_tables *known) {
     for (size_t i = 0; i < n_tables && check->status == TM_OK; i++)
         check_table(check, known, tables[i]);
     if (check->status == TM_OK && check->n_faults == 0 &&
-        !tm_intake_verify_rest(check->store->intake, &bad))
-        tm_check_fault(check, "the store is damaged at byte %llu, in a dataset that is not known",
-                       (unsigned long long)bad);
+        !tm_intake_verify_rest(check->store->intake, &bad)) {
+        tm_error err;
+        if (tm_intake_memory_out(check->store->intake))
+            (void)tm_check_call(check, tm_fail_memory(&err), &err);
+        else
+            tm_check_fault(check,
+                           "the store is damaged at byte %llu, in a dataset that is not known",
+                           (unsigned long long)bad);
+    }
 }
 
 tm_status tm_store_check(const char *path, const tm_tables *known, const tm_fault_sink *sink,

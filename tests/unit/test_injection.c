@@ -10,6 +10,7 @@
 #include "match/records.h"
 #include "timeline/build.h"
 #include "tmerge/analysis.h"
+#include "tmerge/check.h"
 #include "tmerge/reader.h"
 #include "tmerge/source.h"
 #include "waits/blame.h"
@@ -398,6 +399,32 @@ static void every_call_that_waits_may_be_interrupted(void **state) {
     survives_every(state, INJECT_INTERRUPTION, 100);
 }
 
+static void hear(void *context, const tm_error *fault) {
+    fail_msg("call %d for memory fails, of %s, and is told as: %s", *(int *)context,
+             injected_into(), fault->message);
+}
+
+/* A check that lacks memory says so, and accuses no store. */
+static void a_check_tells_lack_of_memory_as_no_fault(void **state) {
+    const job *j = *state;
+    tm_error err = {0};
+    tm_tables tables;
+    int n = 0;
+    run_without_failure(*state);
+    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    const tm_fault_sink sink = {hear, &n};
+    const tm_tables known = {.tables = tables.tables, .n_tables = 1}; /* one is as good as all */
+    for (bool failed = true; failed && n < MORE_THAN_ENOUGH;) {
+        tm_store_contents contents;
+        inject(INJECT_MEMORY, ++n);
+        tm_status status = tm_store_check(j->store, &known, &sink, &contents, &err);
+        failed = inject_end();
+        assert_int_equal(status, failed ? TM_ERR_FAULT : TM_OK);
+    }
+    assert_in_range(n, 100, MORE_THAN_ENOUGH - 1);
+    tm_tables_destroy(&tables);
+}
+
 #define WITH_JOB(test) cmocka_unit_test_setup_teardown(test, make_job, remove_job)
 
 int main(void) {
@@ -406,6 +433,7 @@ int main(void) {
         WITH_JOB(memory_may_be_out_from_any_moment_on),
         WITH_JOB(every_call_of_the_system_may_fail),
         WITH_JOB(every_call_that_waits_may_be_interrupted),
+        WITH_JOB(a_check_tells_lack_of_memory_as_no_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
