@@ -154,11 +154,31 @@ static void the_longest_gaps_are_kept(void **state) {
     close_job(&j);
 }
 
+/* Stream 7 under two ids: "a" [0, 10) and "c" [40, 50) under one, "b" [20, 30) and "d" [45, 60)
+ * under the other: gaps [10, 20) and [30, 40). */
+static void a_stream_with_two_ids_is_one(void **state) {
+    (void)state;
+    static const event_spec events[] = {KERNEL("a", 0, 10, 1, 7), KERNEL("c", 40, 10, 2, 7),
+                                        KERNEL("b", 20, 10, 3, 8), KERNEL("d", 45, 15, 4, 8)};
+    static const char *const streams[] = {"rank=0 device=0 stream=7 events=4 idle_ns=20 "
+                                          "host_wait_ns=0 kernel_wait_ns=20 other_ns=0"};
+    small_job j = open_job();
+    tm_trace trace = make_trace(&j.ground, "0.json", events, COUNT(events), 0);
+    tm_track *tracks = trace.tracks.data;
+    assert_int_equal(trace.tracks.n, 2);
+    tracks[1].stream = 7;
+    add_trace(&j, 0, &trace);
+    finish_job(&j);
+    CHECK_ROWS(&j, "idle.stream", streams);
+    close_job(&j);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_time_is_as_worked_out_by_hand),
         cmocka_unit_test(the_event_that_was_launched_first_ends_a_gap),
         cmocka_unit_test(limits_of_causes_are_exact),
+        cmocka_unit_test(a_stream_with_two_ids_is_one),
         cmocka_unit_test(the_longest_gaps_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* Analysis `idle`: why the GPU does nothing. */
 #include "tmerge/analysis.h"
 
+#include <stdlib.h>
+
 #include "gap_host.h"
 
 /* The job's longest gaps may all be of one rank, but of each only so many are looked at closely:
@@ -180,12 +182,28 @@ static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     return TM_OK;
 }
 
-/* Of one stream by itself, whatever the others do. Its events may overlap, so what counts is the
- * latest end so far. */
-static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, tm_table *table,
-                            tm_error *err) {
+/* A track, and how far it was gone through: rows [next, end). */
+typedef struct place {
+    size_t next, end;
+} place;
+
+/* The next row of a stream's tracks in time, of equals that of the first track; TM_NO_EVENT behind
+ * the last. A stream has few tracks, mostly one. */
+static size_t next_row(const tm_timeline *timeline, place *places, size_t n) {
+    place *first = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (places[i].next < places[i].end &&
+            (!first || timeline->begin_ns[places[i].next] < timeline->begin_ns[first->next]))
+            first = &places[i];
+    return first ? first->next++ : TM_NO_EVENT;
+}
+
+/* Of one stream by itself, whatever the others do: of [n] tracks. Its events may overlap, so what
+ * counts is the latest end so far. */
+static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, place *places,
+                            size_t n, tm_table *table, tm_error *err) {
     int64_t sums[TM_N_IDLE_CAUSES] = {0}, events = 0, ended = 0;
-    for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
+    for (size_t row; (row = next_row(timeline, places, n)) != TM_NO_EVENT;) {
         if (timeline->role[row] == TM_ROLE_NONE)
             continue;
         int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
@@ -210,6 +228,27 @@ static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, 
     tm_cell_set_int(&row[S_KERNEL_WAIT], sums[TM_IDLE_KERNEL]);
     tm_cell_set_int(&row[S_OTHER], sums[TM_IDLE_OTHER]);
     return TM_OK;
+}
+
+/* Two tracks without a stream's number may be two streams. */
+static bool same_stream(const tm_track *a, const tm_track *b) {
+    return b->kind == TM_TRACK_GPU && a->stream >= 0 && a->stream == b->stream &&
+           a->device == b->device;
+}
+
+/* A trace may write one stream under several ids: its tracks, side by side, are one stream. */
+static tm_status add_streams(const tm_timeline *timeline, tm_table *table, tm_error *err) {
+    place *places = calloc(timeline->n_tracks + 1, sizeof *places);
+    tm_status status = places ? TM_OK : tm_fail_memory(err);
+    for (size_t t = 0, n; t < timeline->n_tracks && status == TM_OK; t += n) {
+        const tm_track *track = &timeline->tracks[t];
+        for (n = 0; n == 0 || (t + n < timeline->n_tracks && same_stream(track, track + n)); n++)
+            places[n] = (place){track[n].first, (size_t)track[n].first + track[n].count};
+        if (track->kind == TM_TRACK_GPU)
+            status = add_stream(timeline, track, places, n, table, err);
+    }
+    free(places);
+    return status;
 }
 
 /* The longest gaps, as indices in the order of time, in which tm_gap_hosts wants them; returns how
@@ -289,10 +328,8 @@ static tm_status idle_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
     tm_status status = tm_gaps_find(view, &gaps, err);
     if (status == TM_OK)
         status = add_rank(view, &gaps, tm_tables_find(out, rank_def.name), err);
-    for (size_t i = 0; i < timeline->n_tracks && status == TM_OK; i++)
-        if (timeline->tracks[i].kind == TM_TRACK_GPU)
-            status = add_stream(timeline, &timeline->tracks[i],
-                                tm_tables_find(out, stream_def.name), err);
+    if (status == TM_OK)
+        status = add_streams(timeline, tm_tables_find(out, stream_def.name), err);
     if (status == TM_OK)
         status = add_gaps(view, &gaps, tm_tables_find(out, gap_def.name), err);
     tm_gaps_free(&gaps);
