@@ -65,9 +65,10 @@ static void print_unmatched(const tm_tables *tables, int64_t unmatched, const tm
 
 /* What clock.rank says of all clocks together. */
 typedef struct clocks {
-    int64_t domains, components, worst_ns; /* uncertainty */
-    int64_t low_ns, high_ns;               /* of the offsets */
-    int64_t early, alone;                  /* early kernels; ranks whose clock nothing tells */
+    int64_t ranks, domains, components;
+    int64_t worst_ns;        /* uncertainty */
+    int64_t low_ns, high_ns; /* of the offsets */
+    int64_t early, alone;    /* early kernels; ranks whose clock nothing tells */
     const char *split, *set; /* a host whose ranks do not share a clock; that was set */
     int64_t set_ns;
 } clocks;
@@ -77,7 +78,7 @@ static int64_t larger(int64_t a, int64_t b) {
 }
 
 static clocks look_at(const tm_table *ranks) {
-    clocks c = {.low_ns = INT64_MAX, .high_ns = INT64_MIN};
+    clocks c = {.ranks = (int64_t)ranks->n_rows, .low_ns = INT64_MAX, .high_ns = INT64_MIN};
     const char *host = NULL;
     int64_t domain = -1;
     for (size_t row = 0; row < ranks->n_rows; row++) {
@@ -110,7 +111,7 @@ static void print_state(const clocks *c, const char *align) {
     } else if (strcmp(align, "utc") == 0) {
         printf("as recorded, not aligned (--align=utc)");
     } else if (c->domains <= 1) {
-        printf("all ranks share one");
+        fputs(c->ranks > 1 ? "all ranks share one" : "one rank, and so one clock", stdout);
     } else if (c->components > 1 || c->alone > 0) {
         printf("only partly aligned");
     } else {

@@ -25,11 +25,12 @@ def planted(rule, ranks='all', **options):
 
 
 def test_a_healthy_job_gets_no_advice():
-    for options in ({}, {'seed': 7}, {'ranks': 1},
+    for options in ({'ranks': 1}, {}, {'seed': 7},
                     {'ranks': 16, 'ranks_per_host': 4, 'offset_us': 500, 'drift_ppb': 2000}):
         items, text = advise(**options)
         equal(items, [], f'advice on a healthy job {options}')
         lacks(text, 'Advice')
+        equal('Clocks: one rank, and so one clock;' in text, options.get('ranks') == 1, 'clocks')
 
 
 def test_a_slow_rank_is_the_one_item():

@@ -25,10 +25,13 @@ void tm_look_input(const tm_facts *f, tm_advice *out) {
     snprintf(out->text, sizeof out->text,
              "Load data faster: more DataLoader workers, prefetching, quicker storage or decoding, "
              "preprocessing ahead of the run.");
+    char longest[48] = "";
+    if (f->job->n_ranks > 1)
+        snprintf(longest, sizeof longest, "; rank %" PRId64 " waits longest", slowest);
     snprintf(out->evidence, sizeof out->evidence,
-             "GPUs do nothing for %s of the steps (%s) while their rank waits for the "
-             "next batch, %s a batch; rank %" PRId64 " waits longest.",
-             tm_shown_percent(out->measure, 1).text, time, each, slowest);
+             "GPUs do nothing for %s of the steps (%s) while their rank waits for the next batch, "
+             "%s a batch%s.",
+             tm_shown_percent(out->measure, 1).text, time, each, longest);
 }
 
 /* Kernels that compute. */
@@ -78,11 +81,11 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
              f->torch ? "torch.compile or " : "",
              f->trains && f->torch ? "fused or foreach optimizers, " : "");
     snprintf(out->evidence, sizeof out->evidence,
-             "%s of the kernels take under 100 us (mean %s), %s less than their launch; "
-             "GPUs do nothing for %s of their time (%s) %s.",
+             "%s of the kernels take under 100 us (mean %s), %s are shorter than the call that "
+             "launches them; GPUs do nothing for %s of their time (%s) %s.",
              tm_shown_percent(small, 0).text, mean, tm_shown_percent(shorter, 0).text,
              tm_shown_percent(out->measure, 1).text, time,
-             host_bound ? "between kernels and for want of a launch" : "between kernels");
+             host_bound ? "between kernels and until the next is launched" : "between kernels");
 }
 
 /* Copies between the GPUs and their hosts, over all ranks. */
@@ -120,12 +123,17 @@ static void advise_copies(const tm_facts *f, const host_copies *sum, const char 
     out->cost_ns = sum->alone_ns;
     out->measure = tm_facts_percent(sum->alone_ns, f->window_ns);
     tm_facts_by_rank(f, sum->alone_ns, time);
+    char moved[64] = "";
+    double mb = (double)sum->bytes / 1e6;
+    /* Some profilers do not say how much. */
+    if (sum->bytes > 0 && sum->total_ns > 0)
+        snprintf(moved, sizeof moved, " move %.1f %s at %.1f GB/s", mb < 1e4 ? mb : mb / 1e3,
+                 mb < 1e4 ? "MB" : "GB", (double)sum->bytes / (double)sum->total_ns);
     snprintf(out->evidence, sizeof out->evidence,
-             "%" PRId64 " copies between GPUs and %s move %.1f MB at %.1f GB/s; with no "
-             "computation beside them they take %s of the GPU time (%s).",
-             sum->n, what, (double)sum->bytes / 1e6,
-             sum->total_ns > 0 ? (double)sum->bytes / (double)sum->total_ns : 0.0,
-             tm_shown_percent(out->measure, 1).text, time);
+             "%" PRId64 " cop%s between GPUs and %s%s; with no computation beside them they take "
+             "%s of the GPU time (%s).",
+             sum->n, sum->n == 1 ? "y" : "ies", what, moved, tm_shown_percent(out->measure, 1).text,
+             time);
 }
 
 void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
@@ -264,9 +272,10 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
     int64_t summed = sum_kernels(f).total_ns;
     out->measure = fmin(tm_facts_percent(fit, compute > summed ? compute : summed), 100.0);
     tm_facts_by_rank(f, fit, time);
-    snprintf(out->text, sizeof out->text,
-             "Let matrix products use tensor cores: bfloat16 (torch.autocast) or TF32 "
-             "(torch.set_float32_matmul_precision), sizes that are multiples of 8.");
+    snprintf(
+        out->text, sizeof out->text,
+        "Let matrix products use tensor cores, where the GPUs have them: torch.autocast, or TF32 "
+        "from Ampere on (torch.set_float32_matmul_precision), sizes in multiples of 8.");
     snprintf(out->evidence, sizeof out->evidence,
              "Operators that tensor cores could run take %s of the computing (%s), most "
              "of it %.64s; by their names no kernels use them.",

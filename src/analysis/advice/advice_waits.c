@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The speed from which on a GPU is slow, as in the sentence of the verdict. */
+static const double SLOW = 0.95;
+
 /* Why the straggler comes late decides what to do about it. */
 static void write_straggler(const tm_facts *f, int64_t rank, tm_advice *out) {
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
@@ -19,8 +22,7 @@ static void write_straggler(const tm_facts *f, int64_t rank, tm_advice *out) {
     const char *what = "it launches its kernels too late (load, pinning of cores, garbage "
                        "collection, synchronisation)";
     const char *where = "the host of";
-    /* As in the sentence of the verdict. */
-    if (speed >= 0.0 && speed < 0.95) {
+    if (speed >= 0.0 && speed < SLOW) {
         where = "the GPU of";
         what =
             "its kernels are slow (clock, heat, neighbours), or it has more work than the others";
@@ -62,6 +64,28 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     copy_evidence(f, out);
 }
 
+/* One rank computes most. Whether that is its work or its GPU, kernels that all ranks run tell. */
+static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_advice *out) {
+    const int64_t few = 3; /* of two ranks one leads both of two steps in every second job */
+    const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
+    double speed =
+        tm_facts_real(f, "stragglers.rank", tm_table_find_row(ranks, &rank, 1), "relative_speed");
+    if (speed >= 0.0 && speed < SLOW)
+        snprintf(out->text, sizeof out->text,
+                 "Look at the GPU of rank %" PRId64 ": its kernels are slow (clock, heat, "
+                 "neighbours), or have more work than the others'.",
+                 rank);
+    else if (n_steps < few)
+        snprintf(out->text, sizeof out->text,
+                 "Look whether rank %" PRId64 " always has more work: its share of the model, its "
+                 "batch, its experts; in so few steps it may be chance.",
+                 rank);
+    else
+        snprintf(out->text, sizeof out->text,
+                 "Give rank %" PRId64 " less work: its share of the model, its batch, its experts.",
+                 rank);
+}
+
 void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
     int64_t mean = 0, above = 0, n = 0, led = 0;
@@ -93,9 +117,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     tm_shown_duration(n > 0 ? above / n : 0, time, sizeof time);
     if (one) {
         snprintf(out->ranks, sizeof out->ranks, "%" PRId64, rank);
-        snprintf(out->text, sizeof out->text,
-                 "Give rank %" PRId64 " less work: its share of the model, its batch, its experts.",
-                 rank);
+        write_one_rank(f, rank, n, out);
     } else {
         snprintf(out->text, sizeof out->text,
                  "Even out the work of a step between ranks: lengths of sequences, padding, "
@@ -176,11 +198,12 @@ static void look_at_communication(const tm_facts *f, bool well_hidden, tm_advice
     tm_facts_by_rank(f, rest, time);
     tm_facts_by_rank(f, of_kind, kind_time);
     snprintf(out->evidence, sizeof out->evidence,
-             "%s of the GPU time (%s) is communication with no computation beside it"
-             "%s; %s of communication hides; most shows of %s (%s%s).",
+             "%s of the GPU time (%s) is communication with no computation beside it%s; %s%s of "
+             "communication hides; most of it%s is %s (%s).",
              tm_shown_percent(out->measure, 1).text, time,
-             waiting > 0 ? ", besides what late ranks cause" : "", tm_shown_percent(hidden, 0).text,
-             kind, kind_time, waiting > 0 ? " with that" : "");
+             waiting > 0 ? ", besides what late ranks cause" : "",
+             waiting > 0 ? "without their waiting " : "", tm_shown_percent(hidden, 0).text,
+             waiting > 0 ? ", waiting included," : "", kind, kind_time);
 }
 
 void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
