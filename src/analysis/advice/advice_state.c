@@ -146,8 +146,8 @@ void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
         return;
     out->measure = 100.0 - most;
     snprintf(out->text, sizeof out->text,
-             "Try a larger batch, or less recomputation or sharding: over half of the devices' "
-             "memory was never held.");
+             "Try a larger batch, or less recomputation or sharding: over half of each device's "
+             "memory was never held by the allocator.");
     snprintf(out->evidence, sizeof out->evidence,
              "The fullest device, of rank %" PRId64 ", held %.1f of %.1f GiB at most (%s) "
              "while it was recorded; 85 to 95 %% is ideal. Whether a larger batch is faster, or "

@@ -47,20 +47,48 @@ static void copy_evidence(const tm_facts *f, tm_advice *out) {
              verdict_text(f, "evidence"));
 }
 
+static bool verdict_is(const tm_facts *f, const char *word) {
+    return strcmp(verdict_text(f, "verdict"), word) == 0;
+}
+
+/* The ranks of the host that the verdict names. */
+static void name_ranks_of_host(const tm_facts *f, tm_rank_text *out) {
+    const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const tm_cell *host = tm_table_cell(ranks, i, "host");
+        if (!host->null && strcmp(host->value.text, verdict_text(f, "host")) == 0)
+            tm_rank_text_add(out, tm_table_cell(ranks, i, "rank")->value.i);
+    }
+}
+
 void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     const tm_table *job = tm_tables_find(f->tables, "stragglers.job");
     if (job->n_rows == 0 || tm_table_cell(job, 0, "rank")->null)
         return;
+    bool host = strcmp(verdict_text(f, "level"), "host") == 0;
     int64_t rank = tm_facts_int(f, "stragglers.job", 0, "rank");
     double share = tm_facts_real(f, "stragglers.finding", 0, "caused_share");
+    tm_rank_text names = tm_rank_text_begin(out->ranks);
+    if (host)
+        name_ranks_of_host(f, &names);
+    else
+        tm_rank_text_add(&names, rank);
+    tm_rank_text_end(&names, SIZE_MAX);
     /* Waiting behind computation costs nothing: its share of what is exposed. */
     double exposed = (double)tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
     out->cost_ns = llround(fmax(share, 0.0) * exposed);
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
-    /* The others wait for it, and the job ends that much sooner at most. */
-    out->n_lost = f->n_gpu - 1;
-    snprintf(out->ranks, sizeof out->ranks, "%" PRId64, rank);
-    write_straggler(f, rank, out);
+    /* The others wait for them, and the job ends that much sooner at most. */
+    int64_t late = tm_facts_int(f, "stragglers.finding", 0, "ranks");
+    late = late > (int64_t)names.n ? late : (int64_t)names.n;
+    out->n_lost = f->n_gpu > late ? f->n_gpu - late : 1;
+    if (host)
+        snprintf(out->text, sizeof out->text,
+                 "Look at what the ranks of %.64s share: the host, its load, its cooling, its "
+                 "network.",
+                 verdict_text(f, "host"));
+    else
+        write_straggler(f, rank, out);
     copy_evidence(f, out);
 }
 
@@ -134,16 +162,20 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
     out->cost_ns = tm_facts_sum(f, "overlap.rank", "exposed_wait_ns") -
                    f->costs[TM_RULE_STRAGGLER] - f->costs[TM_RULE_IMBALANCE];
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
-    if (strcmp(verdict_text(f, "verdict"), "inconclusive") == 0)
+    if (verdict_is(f, "inconclusive"))
         snprintf(
             out->text, sizeof out->text,
             "Find what delays ranks, those that cost most in stragglers.rank first; record more "
             "steps, which tell chance from cause.");
-    else if (strcmp(verdict_text(f, "verdict"), "event") == 0)
+    else if (verdict_is(f, "event"))
         snprintf(out->text, sizeof out->text,
                  "Look at what happened just before the operations that hold most waiting "
-                 "(collectives.worst has their times): data loading, checkpoint, garbage "
-                 "collection, logging.");
+                 "(collectives.worst has their times): %sgarbage collection, logging.",
+                 f->trains ? "data loading, checkpoint, " : "");
+    else if (verdict_is(f, "bubble"))
+        snprintf(out->text, sizeof out->text,
+                 "Make the pipeline's bubble smaller: more micro-batches, interleaved stages, "
+                 "stages of equal length.");
     else
         snprintf(out->text, sizeof out->text,
                  "Find what delays a rank now and then: %s, garbage collection, logging, other "
