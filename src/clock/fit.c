@@ -6,15 +6,18 @@
 
 /* Fits, marks what contradicts, and where there is such fits once more without it. */
 static tm_status estimate(tm_fit_state *state, tm_clock_fit *out, tm_error *err) {
+    int64_t n_aside = 0;
     TM_TRY(tm_fit_link(state, err));
     tm_fit_gauge(state, state->strong);
     for (int i = 0; i < 2; i++) {
+        TM_TRY(tm_fit_put_aside(state, &n_aside, err));
         TM_TRY(tm_fit_iterate(state, &out->n_iterations, err));
         tm_fit_gauge(state, state->strong);
         TM_TRY(tm_fit_tie(state, err));
+        tm_fit_take_back(state);
         if (i == 0)
             TM_TRY(tm_fit_suspect(state, &out->n_suspect, err));
-        if (out->n_suspect == 0)
+        if (out->n_suspect == 0 && n_aside == 0)
             break;
     }
     tm_fit_gauge(state, state->component);

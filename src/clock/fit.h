@@ -73,8 +73,10 @@ typedef struct tm_clock_model {
     int32_t component;       /* from 0, ascending by lowest domain */
     uint8_t method;          /* tm_clock_method */
     int64_t anchors;         /* events whose ends had weight in the fit */
-    int64_t step_ns;         /* how far the clock was set within the window, roughly; 0: was not */
-    int64_t step_at_ns; /* recorded time of it, to 1/32 of the window; where step_ns is not 0 */
+    int64_t step_ns;    /* how far the clock was set within the window, roughly; 0: was not. Of two
+                           that meet no third both have it: either may have been set */
+    int64_t step_at_ns; /* recorded time of it, before or behind it, to 1/32 of the events' time;
+                           where step_ns is not 0 */
 } tm_clock_model;
 
 /** Causality, over the events of all processes that are not suspect. */

@@ -27,6 +27,8 @@ void tm_fit_state_destroy(tm_fit_state *state) {
     free(state->votes);
     free(state->parent);
     free(state->step_bin);
+    free(state->first);
+    free(state->last);
     free(state->counts);
     tm_normal_free(&state->normal);
     tm_median_search_free(&state->select);
@@ -51,9 +53,11 @@ static bool take_domains(tm_fit_state *state, size_t n) {
     state->votes = calloc(n + 1, sizeof *state->votes);
     state->parent = calloc(n + 1, sizeof *state->parent);
     state->step_bin = calloc(n + 1, sizeof *state->step_bin);
+    state->first = calloc(n + 1, sizeof *state->first);
+    state->last = calloc(n + 1, sizeof *state->last);
     return state->middle && state->rate && state->wall && state->sigma && state->steady &&
            state->strong && state->component && state->tied && state->anchors && state->sorted &&
-           state->votes && state->parent && state->step_bin;
+           state->votes && state->parent && state->step_bin && state->first && state->last;
 }
 
 static bool take_memory(tm_fit_state *state) {
@@ -182,13 +186,14 @@ size_t tm_fit_gather(tm_fit_state *state, const tm_fit_event *event, double *mid
         return 0;
     for (size_t i = event->first; i < event->first + event->n; i++) {
         const tm_fit_row *row = state->rows + i;
-        if (!(row->flags & TM_CLOCK_ANCHOR))
+        if (!(row->flags & TM_CLOCK_ANCHOR) || row->aside)
             continue;
         double y = tm_fit_true(state, row->domain, row->end);
         state->anchors[n] =
             (tm_anchor){.row = i, .domain = row->domain, .x = row->end / state->reach, .y = y};
         state->sorted[n++] = y;
     }
-    *middle = tm_median_real(state->sorted, n);
+    if (n > 1)
+        *middle = tm_median_real(state->sorted, n);
     return n;
 }

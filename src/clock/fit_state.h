@@ -17,6 +17,7 @@ typedef struct tm_fit_row {
     int32_t domain, n_ranks;
     uint16_t noise_class;
     uint8_t flags, stratum;
+    bool aside; /* by tm_fit_put_aside: no anchor for now */
 } tm_fit_row;
 
 typedef struct tm_fit_event {
@@ -61,6 +62,7 @@ typedef struct tm_fit_state {
     tm_fit_vote *votes;      /* [n_domains] */
     int32_t *parent;         /* [n_domains] */
     int32_t *step_bin;       /* [n_domains] before which a clock was set; 0 where it was not */
+    double *first, *last;    /* [n_domains] true times of its events, for the bins */
     int64_t *counts;         /* [n_counts] for reductions */
     size_t n_counts;
 } tm_fit_state;
@@ -122,6 +124,9 @@ void tm_fit_gauge(tm_fit_state *state, const int32_t *component);        /* comp
 tm_status tm_fit_tie(tm_fit_state *state, tm_error *err) TM_MUST_CHECK;  /* ties.c */
 tm_status tm_fit_iterate(tm_fit_state *state, int32_t *n,
                          tm_error *err) TM_MUST_CHECK; /* reweight.c */
+tm_status tm_fit_put_aside(tm_fit_state *state, int64_t *n,
+                           tm_error *err) TM_MUST_CHECK; /* reweight.c */
+void tm_fit_take_back(tm_fit_state *state);              /* reweight.c */
 tm_status tm_fit_normal(tm_fit_state *state, bool robust,
                         tm_error *err) TM_MUST_CHECK; /* reweight.c */
 void tm_fit_scales(const tm_fit_state *state, double scales[2]);

@@ -224,6 +224,47 @@ tm_status tm_fit_normal(tm_fit_state *state, bool robust, tm_error *err) {
     return TM_OK;
 }
 
+/* No clock is slewed as fast, and no end comes as late: what is further off than both makes was
+ * read from a clock that was set meanwhile, or belongs to another event. */
+#define FASTEST 0.002
+#define LATEST_NS 1e6
+
+static double shortest_window(const tm_fit_state *state, size_t n) {
+    double shortest = HUGE_VAL;
+    for (size_t i = 0; i < n; i++)
+        shortest =
+            fmin(shortest, (double)state->input->domains[state->anchors[i].domain].length_ns);
+    return shortest;
+}
+
+/**
+ * Puts aside the ends that no clock can have made by the present fit: a drift would be bent to meet
+ * them, for the far ends of a long lever weigh much and cost little.
+ * @param n  how many there are, of all processes
+ */
+tm_status tm_fit_put_aside(tm_fit_state *state, int64_t *n, tm_error *err) {
+    *n = 0;
+    for (size_t k = 0; k < state->n_events; k++) {
+        double middle = 0.0;
+        size_t m = tm_fit_gather(state, state->events + k, &middle);
+        double most = m > 1 ? FASTEST * shortest_window(state, m) + LATEST_NS : 0.0;
+        for (size_t i = 0; i < m && m > 1; i++) {
+            const tm_anchor *anchor = state->anchors + i;
+            if (fabs(anchor->y - middle) > most) {
+                state->rows[anchor->row].aside = true;
+                ++*n;
+            }
+        }
+    }
+    return tm_fit_sum(state, n, 1, err);
+}
+
+/** Ends its effect. */
+void tm_fit_take_back(tm_fit_state *state) {
+    for (size_t i = 0; i < state->n_rows; i++)
+        state->rows[i].aside = false;
+}
+
 /**
  * Improves the present fit until it settles.
  * @param n  iterations are added to it

@@ -2,26 +2,48 @@
 #include "fit_state.h"
 
 enum {
-    STEP_EVENTS = 20, /* at least on either side */
-    STEP_BINS = 8     /* on either side tell its size: far from it a drift hides part of it */
+    STEP_EVENTS = 5, /* at least on either side */
+    STEP_BINS = 8    /* on either side tell its size: far from it a drift hides part of it */
 };
 #define STEP_SIGMAS 5.0 /* so sure must a step be, */
 #define STEP_NOISES 2.0 /* and so large: less is no clock that was set, and of no consequence */
-#define FAR_NOISES 8.0  /* further distances count as this, lest a wrong match make a step */
+#define FAR_NOISES 60.0 /* further distances count as this, lest a wrong match make a step */
 
-static int32_t bin_of(const tm_fit_state *state, const tm_fit_row *row) {
+/* An end against those of the other domains in its event. */
+typedef struct sight {
+    const tm_fit_row *row;
+    double distance; /* in noises */
+    double far;      /* ns */
+    double time;     /* true time of the event: not by the clock that may have been set */
+} sight;
+
+static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {
+    return (double)state->input->domains[anchor->domain].length_ns;
+}
+
+/* The middle of three and more does not follow the one that was set. Of two, setting a clock by
+ * more than the recording took makes that one's window much the longer. */
+static double time_of(const tm_fit_state *state, double middle, size_t n) {
+    const tm_anchor *a = state->anchors, *b = a + 1;
+    if (n == 2 && length_of(state, a) > 2.0 * length_of(state, b))
+        return b->y;
+    if (n == 2 && length_of(state, b) > 2.0 * length_of(state, a))
+        return a->y;
+    return middle;
+}
+
+static int32_t bin_of(const tm_fit_state *state, const sight *s) {
     const int32_t last = (int32_t)TM_FIT_BINS - 1;
-    double length = (double)state->input->domains[row->domain].length_ns;
-    double part = length > 0.0 ? row->end / length + 0.5 : 0.0;
+    double first = state->first[s->row->domain], length = state->last[s->row->domain] - first;
+    double part = length > 0.0 ? (s->time - first) / length : 0.0;
     int32_t bin = (int32_t)floor(fmin(fmax(part, 0.0), 1.0) * (double)TM_FIT_BINS);
     return bin < last ? bin : last;
 }
 
 /* Visits every anchor, those of suspect events too: a clock that was set makes half of its events
  * suspect. Of two ends nobody can tell which one is off, so pairs are for domains that have little
- * else (`parent` is then 0). `distance` is in noises, `far` in ns. */
-typedef void anchor_visitor(tm_fit_state *state, const tm_fit_row *row, double distance,
-                            double far);
+ * else (`parent` is then 0). */
+typedef void anchor_visitor(tm_fit_state *state, const sight *s);
 
 static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
     for (size_t k = 0; k < state->n_events; k++) {
@@ -30,11 +52,34 @@ static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
         for (size_t i = 0; i < n && n > 1; i++) {
             const tm_anchor *anchor = state->anchors + i;
             double distance = tm_fit_distance(state, anchor, middle, n);
+            double far = (n == 2 ? 2.0 : 1.0) * (anchor->y - middle); /* from the other of two */
+            const sight s = {state->rows + anchor->row,
+                             distance / tm_fit_anchor_noise(state, anchor), far,
+                             time_of(state, middle, n)};
             if (n > 2 || state->parent[anchor->domain] == 0)
-                visit(state, state->rows + anchor->row,
-                      distance / tm_fit_anchor_noise(state, anchor), anchor->y - middle);
+                visit(state, &s);
         }
     }
+}
+
+static void add_to_range(tm_fit_state *state, const sight *s) {
+    int64_t *range = state->counts + 2 * (size_t)s->row->domain, time = llrint(s->time);
+    range[0] = -time > range[0] ? -time : range[0];
+    range[1] = time > range[1] ? time : range[1];
+}
+
+/* Sets the range of time that the bins of each domain share out. */
+static tm_status find_ranges(tm_fit_state *state, tm_error *err) {
+    size_t n = (size_t)state->n_domains;
+    for (size_t i = 0; i < 2 * n; i++)
+        state->counts[i] = INT64_MIN / 2;
+    visit_anchors(state, add_to_range);
+    TM_TRY(tm_fit_max(state, state->counts, 2 * n, err));
+    for (size_t h = 0; h < n; h++) {
+        state->first[h] = -(double)state->counts[2 * h];
+        state->last[h] = (double)state->counts[2 * h + 1];
+    }
+    return TM_OK;
 }
 
 /* Sets `parent` to 1 where events of three and more are enough. */
@@ -52,15 +97,14 @@ static tm_status find_pairs(tm_fit_state *state, tm_error *err) {
     return TM_OK;
 }
 
-/* A distance has at most 8 noises and 2^40 steps of fixed point; 2^20 of them fit a bin. */
-#define BIN_SCALE 0x1p40
+/* A distance has at most 60 noises and 2^37 steps of fixed point; 2^20 of them fit a bin. */
+#define BIN_SCALE 0x1p37
 
-static void add_to_bin(tm_fit_state *state, const tm_fit_row *row, double distance, double far) {
-    size_t cell = ((size_t)row->domain * TM_FIT_BINS + (size_t)bin_of(state, row)) * 2;
-    (void)far;
+static void add_to_bin(tm_fit_state *state, const sight *s) {
+    size_t cell = ((size_t)s->row->domain * TM_FIT_BINS + (size_t)bin_of(state, s)) * 2;
     state->counts[cell]++;
     state->counts[cell + 1] +=
-        tm_exact_fixed(fmin(fmax(distance, -FAR_NOISES), FAR_NOISES), BIN_SCALE);
+        tm_exact_fixed(fmin(fmax(s->distance, -FAR_NOISES), FAR_NOISES), BIN_SCALE);
 }
 
 /* Least squares of the bins' means on a level, a slope and a jump before bin @p split, by Gauss.
@@ -122,15 +166,15 @@ static int32_t find_step(const int64_t *bins) {
     return found;
 }
 
-static void select_side(tm_fit_state *state, const tm_fit_row *row, double distance, double far) {
-    (void)distance;
-    if (state->step_bin[row->domain] == 0)
+static void select_side(tm_fit_state *state, const sight *s) {
+    int32_t domain = s->row->domain;
+    if (state->step_bin[domain] == 0)
         return;
-    int32_t after = bin_of(state, row) - state->step_bin[row->domain];
+    int32_t after = bin_of(state, s) - state->step_bin[domain];
     int side = after >= 0;
     if (after < -STEP_BINS || after >= STEP_BINS)
         return;
-    tm_median_search_add(&state->select, 2 * (size_t)row->domain + (size_t)side, rint(far));
+    tm_median_search_add(&state->select, 2 * (size_t)domain + (size_t)side, rint(s->far));
 }
 
 /**
@@ -142,6 +186,7 @@ tm_status tm_fit_steps(tm_fit_state *state, tm_clock_model *models, tm_error *er
     size_t n = (size_t)state->n_domains * TM_FIT_BINS * 2;
     bool any = false;
     TM_TRY(find_pairs(state, err));
+    TM_TRY(find_ranges(state, err));
     memset(state->counts, 0, n * sizeof *state->counts);
     visit_anchors(state, add_to_bin);
     TM_TRY(tm_fit_sum(state, state->counts, n, err));
@@ -164,9 +209,9 @@ tm_status tm_fit_steps(tm_fit_state *state, tm_clock_model *models, tm_error *er
         if (state->step_bin[h] == 0 || fabs(step) < STEP_NOISES * models[h].uncertainty_ns)
             continue;
         models[h].step_ns = (int64_t)step;
-        models[h].step_at_ns =
-            domain->middle_ns + (int64_t)(((double)state->step_bin[h] / (double)TM_FIT_BINS - 0.5) *
-                                          (double)domain->length_ns);
+        double at = state->first[h] + (state->last[h] - state->first[h]) *
+                                          (double)state->step_bin[h] / (double)TM_FIT_BINS;
+        models[h].step_at_ns = domain->middle_ns + llrint(at - state->middle[h]);
         models[h].begin_uncertainty_ns = hypot(models[h].begin_uncertainty_ns, step);
         models[h].uncertainty_ns = hypot(models[h].uncertainty_ns, step);
         models[h].end_uncertainty_ns = hypot(models[h].end_uncertainty_ns, step);

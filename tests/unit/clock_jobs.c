@@ -44,7 +44,8 @@ static double next_exponential(uint64_t *random, double mean) {
 static int64_t recorded(const clock_job *job, int host, double true_ns) {
     double since = true_ns / (1.0 + job->drift[host]);
     bool set = job->plan.set_ns != 0.0 && host == job->plan.set_host && true_ns >= 0.0;
-    return job->domains[host].middle_ns + llround(since + (set ? job->plan.set_ns : 0.0));
+    return MIDDLE_NS - (int64_t)job->offset_ns[host] +
+           llround(since + (set ? job->plan.set_ns : 0.0));
 }
 
 /* One rank's part of an event, in true time from the window's middle. */
@@ -208,6 +209,14 @@ static void add_step(clock_job *job, double at) {
     free(parts);
 }
 
+/* Of a clock that is set the window is from its first time to its last. */
+static void set_window(const clock_plan *plan, tm_clock_domain *domain) {
+    double half = (double)domain->length_ns / 2.0;
+    double first = fmin(-half, plan->set_ns), last = fmax(0.0, half + plan->set_ns);
+    domain->length_ns = llround(last - first);
+    domain->middle_ns += llround((first + last) / 2.0);
+}
+
 clock_job make_clock_job(const clock_plan *plan) {
     size_t hosts = (size_t)plan->hosts, ranks = hosts * (size_t)plan->host_ranks;
     clock_job job = {.plan = *plan, .random = plan->seed};
@@ -227,6 +236,8 @@ clock_job make_clock_job(const clock_plan *plan) {
             .drift_ppb = plan->steady_ppb > 0.0 ? plan->steady_ppb : fmax(plan->drift_ppb, 1.0),
             .gpu_ns = plan->gpu_ns};
     }
+    if (plan->set_ns != 0.0)
+        set_window(plan, &job.domains[plan->set_host]);
     for (size_t r = 0; r < ranks; r++)
         job.gpu_ns[r] = plan->gpu_ns * next_normal(&job.random);
     for (int step = 0; step < plan->steps; step++)
