@@ -1,5 +1,7 @@
 /* The lines of the summary on clocks and on matching. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "summary.h"
@@ -69,12 +71,19 @@ typedef struct clocks {
     int64_t worst_ns;        /* uncertainty */
     int64_t low_ns, high_ns; /* of the offsets */
     int64_t early, alone;    /* early kernels; ranks whose clock nothing tells */
-    const char *split, *set; /* a host whose ranks do not share a clock; that was set */
-    int64_t set_ns;
+    const char *split;       /* a host whose ranks do not share a clock */
+    size_t set[2], n_set;    /* rows of the first domains whose clock was set */
 } clocks;
 
 static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
+}
+
+static bool is_first_of_domain(const tm_table *ranks, size_t row) {
+    for (size_t i = 0; i < row; i++)
+        if (number(ranks, i, "domain") == number(ranks, row, "domain"))
+            return false;
+    return true;
 }
 
 static clocks look_at(const tm_table *ranks) {
@@ -97,9 +106,10 @@ static clocks look_at(const tm_table *ranks) {
         c.worst_ns = larger(c.worst_ns, number(ranks, row, "uncertainty_ns"));
         c.high_ns = larger(c.high_ns, number(ranks, row, "offset_ns"));
         c.low_ns = -larger(-c.low_ns, -number(ranks, row, "offset_ns"));
-        if (number(ranks, row, "set_ns") != 0) {
-            c.set = host;
-            c.set_ns = number(ranks, row, "set_ns");
+        if (number(ranks, row, "set_ns") != 0 && is_first_of_domain(ranks, row)) {
+            if (c.n_set < 2)
+                c.set[c.n_set] = row;
+            c.n_set++;
         }
     }
     return c;
@@ -137,16 +147,42 @@ static void warn_components(const clocks *c, const tm_colors *colors) {
                colors->warning, c->alone, colors->off);
 }
 
-static void warn_clocks(const clocks *c, const tm_colors *colors) {
+static void print_clock(const tm_table *ranks, size_t row) {
+    const tm_cell *host = tm_table_cell(ranks, row, "host");
+    if (host->null)
+        printf("rank %" PRId64, number(ranks, row, "rank"));
+    else
+        fputs(host->value.text, stdout);
+}
+
+/* Of two clocks that meet no third, each may be the one that was set: by the same, and the other
+ * way round. */
+static void warn_set(const clocks *c, const tm_table *ranks, const tm_colors *colors) {
+    if (c->n_set == 0)
+        return;
+    int64_t set_ns = number(ranks, c->set[0], "set_ns");
+    int64_t sum_ns = c->n_set == 2 ? set_ns + number(ranks, c->set[1], "set_ns") : set_ns;
+    bool either = llabs(sum_ns) < llabs(set_ns) / 10;
+    printf("%s! the clock of ", colors->warning);
+    print_clock(ranks, c->set[0]);
+    if (either) {
+        printf(" or of ");
+        print_clock(ranks, c->set[1]);
+    }
+    printf(" was set by about ");
+    print_time(llabs(set_ns));
+    printf(" while it recorded: its times are that wrong");
+    if (c->n_set > 1 && !either)
+        printf(";\n  %zu clocks were set in all (clock.rank set_ns)", c->n_set);
+    puts(colors->off);
+}
+
+static void warn_clocks(const clocks *c, const tm_table *ranks, const tm_colors *colors) {
     warn_components(c, colors);
     if (c->split)
         printf("%s! the ranks of %s do not share a clock: each is aligned by itself%s\n",
                colors->warning, c->split, colors->off);
-    if (c->set) {
-        printf("%s! the clock of %s was set by about ", colors->warning, c->set);
-        print_time(c->set_ns < 0 ? -c->set_ns : c->set_ns);
-        printf(" while it recorded: its times are that wrong%s\n", colors->off);
-    }
+    warn_set(c, ranks, colors);
     if (c->early > 0)
         printf("%s! kernels that begin before their launch: %" PRId64
                "\n  (clock.rank early_kernels tells whose GPU's clock is wrong)%s\n",
@@ -175,7 +211,7 @@ void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
     print_counted(number(check, 0, "matched"), "collective", " matched");
     puts("");
     if (strcmp(word, "auto") == 0)
-        warn_clocks(&c, colors);
+        warn_clocks(&c, tm_tables_find(tables, "clock.rank"), colors);
     warn_causality(check, strcmp(word, "auto") == 0, colors);
     if (found > 0 && incomplete > 0)
         printf("%s! %" PRId64 " of %" PRId64 " collectives lack ranks%s\n", colors->warning,

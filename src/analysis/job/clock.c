@@ -51,9 +51,11 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_DOMAIN] = {"domain", TM_INT, "",
                   "Ranks of one domain share a clock: those of a host, unless their ends show that "
                   "they do not."},
-    [R_SET] = {"set_ns", TM_INT, "ns",
-               "How far its clock was set within the recording, roughly; null where it was not. "
-               "Its aligned times are wrong by up to that."},
+    [R_SET] =
+        {"set_ns", TM_INT, "ns",
+         "How far its clock was set within the recording, roughly; null where it was not. "
+         "Its aligned times are wrong by up to that. Of two clocks that met no third both have "
+         "it: either may have been set."},
 };
 
 static const tm_table_def rank_def = {
