@@ -15,9 +15,6 @@
 /* How far the clock of one GPU may be from its host's, where no second GPU shows it. */
 #define GPU_ERROR_NS 3000.0
 
-/* Times before 2000 are no time of day. */
-#define FIRST_EPOCH_NS INT64_C(946684800000000000)
-
 void tm_aligner_free(tm_aligner *a) {
     tm_vec_free(&a->facts);
     tm_vec_free(&a->lates);
@@ -251,7 +248,7 @@ static tm_status make_domains(tm_aligner *a, tm_error *err) {
         int64_t begin = domain->middle_ns, end = domain->length_ns;
         domain->length_ns = end > begin ? end - begin : 0;
         domain->middle_ns = begin + domain->length_ns / 2;
-        if (begin < FIRST_EPOCH_NS)
+        if (begin < TM_FIRST_DAY_NS)
             domain->wall_ns = HUGE_VAL;
     }
     free(of_host);

@@ -18,6 +18,7 @@ static const tm_option options[] = {
     {"step-pattern", 0, "REGEX", "annotations that are steps; '' for the known names"},
     TM_OPTIONS_CLOCKS,
     {"ncu", 0, "FILE,...", "output of ncu --csv: what it measured of kernels, as kernels.roofline"},
+    TM_OPTION_FORCE(""),
     TM_OPTIONS_STORE,
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "apart.h"
 #include "command.h"
 #include "inputs.h"
 #include "mpi/agree.h"
@@ -26,6 +27,7 @@ static const tm_option options[] = {
     TM_OPTIONS_CLOCKS,
     {"skip-bad", 0, NULL,
      "leave out traces that cannot be read, or that overlap one of their rank"},
+    TM_OPTION_FORCE("; merge traces that were recorded far apart"),
     TM_OPTIONS_STORE,
 };
 
@@ -120,7 +122,8 @@ static tm_status read_traces(tm_pipeline *p, void *context, tm_error *err) {
         .guard = &tm_signals_guard,
     };
     tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
-    return tm_mpi_load(p->comm, &load, left_out, &p->loaded, err);
+    TM_TRY(tm_mpi_load(p->comm, &load, left_out, &p->loaded, err));
+    return tm_argument(arguments, "force") ? TM_OK : tm_apart_check(p->comm, &p->loaded, err);
 }
 
 static tm_status merge_run(const tm_arguments *arguments, tm_error *err) {

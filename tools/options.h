@@ -17,10 +17,12 @@
                   "how far hosts' clocks may be off, as set (5ms)"),                               \
         TM_OPTION("host-map", 0, "FILE", "lines RANK HOST: which host a rank ran on")
 
+#define TM_OPTION_FORCE(also)                                                                      \
+    TM_OPTION("force", 0, NULL, "overwrite the output even where it is no tmerge store" also)
+
 /* Of what tm_pipeline_run knows: how a store is written, and what is told meanwhile. */
 #define TM_OPTIONS_STORE                                                                           \
     TM_OPTION("no-compress", 0, NULL, "plain chunks in the store: larger and faster"),             \
-        TM_OPTION("force", 0, NULL, "overwrite the output even where it is no tmerge store"),      \
         TM_OPTION("quiet", 'q', NULL, "show no progress"),                                         \
         TM_OPTION("times", 0, NULL, "say how long each phase took"),                               \
         TM_OPTION("progress", 0, "WHEN", "auto (where a person looks on), always or never"),       \

@@ -59,6 +59,44 @@ static void print_headline(const char *text) {
     print_wrapped(text + size + (text[size] == ' '), size, tm_console_width());
 }
 
+/* What should be one over the job's ranks and is not: said first, for all that follows takes the
+ * traces for one job. */
+static void print_differs(const tm_table *differs, const tm_colors *colors) {
+    static const struct {
+        const char *what, *text;
+    } lines[] = {
+        {"time", "recorded at times that do not overlap:"},
+        {"world size", "the ranks of the job, as they say:"},
+        {"process group", "the ranks of a process group, as they say:"},
+        {"kernels", "hardly a kernel's name in common:"},
+    };
+    enum { VALUES_SHOWN = 4 };
+    if (differs->n_rows == 0)
+        return;
+    printf("%s! these traces may not be of one job:%s\n", colors->warning, colors->off);
+    for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
+        char text[1024] = "";
+        int n = 0;
+        for (size_t i = 0; i < differs->n_rows; i++) {
+            const tm_cell *row = tm_table_row(differs, i);
+            if (strcmp(row[0].value.text, lines[l].what) != 0 || ++n > VALUES_SHOWN)
+                continue;
+            bool valued = strcmp(lines[l].what, "kernels") != 0;
+            size_t at = strlen(text);
+            snprintf(text + at, sizeof text - at, "%s %.60s%srank%s %.60s%s%s",
+                     n == 1 ? lines[l].text : ",", valued ? row[1].value.text : "",
+                     valued ? " (" : "", row[2].value.i == 1 ? "" : "s", row[3].value.text,
+                     strlen(row[3].value.text) > 60 ? "..." : "", valued ? ")" : "");
+        }
+        if (n > VALUES_SHOWN)
+            snprintf(text + strlen(text), sizeof text - strlen(text), ", and %d more",
+                     n - VALUES_SHOWN);
+        if (n > 0)
+            print_wrapped(text, 0, tm_console_width());
+    }
+    puts("  (show job.differs says more; what follows takes them for one)\n");
+}
+
 static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *job = tm_tables_find(tables, "stragglers.job");
     const tm_cell *evidence = tm_table_cell(job, 0, "evidence");
@@ -302,6 +340,7 @@ static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
 tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,
                            const char *page, const tm_colors *colors, tm_error *err) {
     print_heading(tm_tables_find(tables, "job.job"), colors);
+    print_differs(tm_tables_find(tables, "job.differs"), colors);
     print_verdict(tables, colors);
     TM_TRY(tm_summary_ranks(tables, colors, err));
     puts("");

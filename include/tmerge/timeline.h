@@ -293,6 +293,11 @@ typedef struct tm_step {
     bool annotated;           /* false: the trace marks no steps */
 } tm_step;
 
+/** Recordings that are further apart are of no one job, on whatever clocks: none is as wrong. A
+ * time before the first one is no time of day. */
+#define TM_FAR_APART_NS INT64_C(600000000000)
+#define TM_FIRST_DAY_NS INT64_C(946684800000000000) /* of 2000 */
+
 /** One trace of the rank: its path and the time that it covers. */
 typedef struct tm_span {
     uint32_t source;                   /* name id of the path as given */

@@ -4,7 +4,7 @@ import os
 import re
 import zlib
 
-from common import (TMERGE, big_trace, content, contains, equal, files, gzipped, has_line, holds,
+from common import (BASE_NS, TMERGE, big_trace, content, contains, equal, files, gzipped, has_line, holds,
                     launcher, limited, main, merged, permissions_count, put, rows, run, same_bytes,
                     small_trace, synth, tmerge, trace, without_dac_override, zstd_framed)
 
@@ -152,6 +152,27 @@ def test_skip_bad_leaves_out_every_kind_of_bad_file_and_says_so():
     same_bytes('../store0.h5', '../store3.h5')
     os.unlink('../store0.h5')
     os.unlink('../store3.h5')
+
+
+def test_traces_recorded_far_apart_are_refused_unless_forced():
+    """Nobody's clock is ten minutes off. What is forced is said first; what is nearer is aligned by
+    its collectives, as clocks are that nobody has set."""
+    said = r'recorded at times that do not overlap: 2023-11-14 22:13:20.000 UTC'
+    for seconds, gap, begins in ((559 * 86400, '559 days', '2025-05-26 22:13:20'),
+                                 (601, '10 minutes', '2023-11-14 22:23:21'), (599, None, None)):
+        put('rank0.json', small_trace(0, base=BASE_NS + seconds * 10**9))
+        if gap:
+            stops('rank0.json', 'these are no traces of one job: rank1.json (2023-11-14 22:13:20 '
+                  f'UTC) ends {gap} before rank0.json ({begins} UTC) begins (--force merges them '
+                  'all the same)')
+        for rank in (1, 2):
+            put(f'rank{rank}.json', small_trace(rank, at=50))
+        done = merged('.', *(['--force'] if gap else []), n=2)
+        if gap:
+            has_line(done.out[:done.out.index('\nrank')], said)
+        equal([(row['what'], row['ranks']) for row in rows('tmerge.h5', 'job.differs')],
+              [('time', '1,2'), ('time', '0')] if gap else [])
+        os.unlink('tmerge.h5')
 
 
 # Outputs ------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 
 #include "base/sorted.h"
 #include "base/vec.h"
+#include "differs.h"
 #include "remarks.h"
 
 enum {
@@ -107,7 +108,9 @@ static const tm_table_def left_out_def = {
     .top = -1,
 };
 
-static const tm_table_def *const defs[] = {&job_def, &rank_def, &tm_remark_table, &left_out_def};
+static const tm_table_def *const defs[] = {&job_def,           &tm_differs_table, &rank_def,
+                                           &tm_remark_table,   &left_out_def,     &tm_differs_place,
+                                           &tm_differs_kernel, &tm_differs_group};
 
 /* Null for an empty name, which nobody told. */
 static tm_status set_name(tm_table *table, tm_cell *cell, const tm_names *names, uint32_t id,
@@ -157,7 +160,8 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     TM_TRY(set_name(table, &row[HOST], view->names, timeline->host, err));
     TM_TRY(set_source(view, table, row, err));
     TM_TRY(tm_remark_text(timeline, table, &row[REMARKS], err));
-    return tm_remark_rows(view, out, err);
+    TM_TRY(tm_remark_rows(view, out, err));
+    return tm_differs_rank(view, out, err);
 }
 
 /* On the job, since the rule goes by the device numbers of consecutive ranks. */
@@ -215,6 +219,7 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
      * runs. */
     const tm_table *steps = tm_tables_find(out, "overlap.step");
     TM_TRY(name_hosts(ranks, err));
+    TM_TRY(tm_differs_job(out, err));
     tm_cell *row = tm_table_add_row(tm_tables_find(out, job_def.name));
     int64_t n_hosts = count_different(ranks, "host");
     int64_t n_steps = count_different(steps, "step");

@@ -1,0 +1,384 @@
+#include "differs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/sorted.h"
+#include "base/vec.h"
+
+enum {
+    KERNELS_MIN = 10, /* fewer names tell no program */
+    COMMON_PART = 10  /* programs that have so small a part of these in common differ */
+};
+
+enum { WHAT, VALUE, N_RANKS, RANKS, N_COLUMNS };
+
+static const tm_column columns[N_COLUMNS] = {
+    [WHAT] = {"what", TM_TEXT, "",
+              "time: they recorded at times that do not overlap; world size; process group: they "
+              "disagree on its ranks; kernels: these ranks and the others have under a tenth of "
+              "their kernels' names in common."},
+    [VALUE] = {"value", TM_TEXT, "", "What these ranks have; of kernels a number."},
+    [N_RANKS] = {"n_ranks", TM_INT, "", "How many ranks have it."},
+    [RANKS] = {"ranks", TM_TEXT, "", "Which: 0-3,8."},
+};
+
+const tm_table_def tm_differs_table = {
+    .name = "job.differs",
+    .doc = "What the ranks of one job have in common, where these have not: a row for each of its "
+           "values; no row where all agree. A pipeline's stages share kernels; the ranks of a "
+           "service that prefills and decodes apart may not.",
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = 0,
+    .top = -1,
+};
+
+/* A rank and which of several values it has, counted from 0. */
+typedef struct said {
+    int64_t rank, value;
+} said;
+
+static int by_value(const void *a, const void *b) {
+    const said *x = a, *y = b;
+    int order = tm_order_i64(x->value, y->value);
+    return order ? order : tm_order_i64(x->rank, y->rank);
+}
+
+/* "0-3,8" of ranks [first, end), which are ascending. */
+static bool put_ranks(const said *v, size_t first, size_t end, tm_vec *text) {
+    for (size_t i = first, k; i < end; i = k) {
+        char range[48];
+        for (k = i + 1; k < end && v[k].rank == v[k - 1].rank + 1;)
+            k++;
+        int size = snprintf(range, sizeof range, "%s%" PRId64, i > first ? "," : "", v[i].rank);
+        if (k - i > 1)
+            size += snprintf(range + size, sizeof range - (size_t)size, "%c%" PRId64,
+                             k - i > 2 ? '-' : ',', v[k - 1].rank);
+        if (!tm_vec_append(text, range, (size_t)size))
+            return false;
+    }
+    return true;
+}
+
+typedef tm_status value_writer(const void *context, int64_t value, tm_table *table, tm_cell *cell,
+                               tm_error *err);
+
+/* A row for each value, where there are several. */
+static tm_status add_rows(tm_tables *out, const char *what, tm_vec *list, value_writer *write,
+                          const void *context, tm_error *err) {
+    tm_table *table = tm_tables_find(out, tm_differs_table.name);
+    said *v = list->data;
+    tm_status status = TM_OK;
+    if (list->n > 1)
+        qsort(v, list->n, sizeof *v, by_value);
+    if (list->n == 0 || v[0].value == v[list->n - 1].value)
+        return TM_OK;
+    tm_vec text = TM_VEC(char);
+    for (size_t first = 0, end; first < list->n && status == TM_OK; first = end) {
+        for (end = first + 1; end < list->n && v[end].value == v[first].value;)
+            end++;
+        text.n = 0;
+        tm_cell *row = tm_table_add_row(table);
+        if (!row || !put_ranks(v, first, end, &text)) {
+            status = tm_fail_memory(err);
+            break;
+        }
+        tm_cell_set_int(&row[N_RANKS], (int64_t)(end - first));
+        status = tm_table_set_text(table, &row[WHAT], what, err);
+        if (status == TM_OK)
+            status = write(context, v[first].value, table, &row[VALUE], err);
+        if (status == TM_OK)
+            status = tm_table_set_bytes(table, &row[RANKS], text.data, text.n, err);
+    }
+    tm_vec_free(&text);
+    return status;
+}
+
+static tm_status write_number(const void *context, int64_t value, tm_table *table, tm_cell *cell,
+                              tm_error *err) {
+    char text[24];
+    (void)context;
+    snprintf(text, sizeof text, "%" PRId64, value);
+    return tm_table_set_text(table, cell, text, err);
+}
+
+static tm_status compare_worlds(tm_tables *out, tm_error *err) {
+    const tm_table *places = tm_tables_find(out, tm_differs_place.name);
+    tm_vec list = TM_VEC(said);
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < places->n_rows && status == TM_OK; i++) {
+        const tm_cell *row = tm_table_row(places, i);
+        said s = {row[0].value.i, row[1].value.i};
+        if (!row[1].null && !tm_vec_append(&list, &s, 1))
+            status = tm_fail_memory(err);
+    }
+    if (status == TM_OK)
+        status = add_rows(out, "world size", &list, write_number, NULL, err);
+    tm_vec_free(&list);
+    return status;
+}
+
+typedef struct window {
+    int64_t begin_ns, end_ns, rank;
+} window;
+
+static int by_begin(const void *a, const void *b) {
+    const window *x = a, *y = b;
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(x->rank, y->rank);
+}
+
+/* Context: windows; value: the first of those that follow without a break. */
+static tm_status write_time(const void *context, int64_t value, tm_table *table, tm_cell *cell,
+                            tm_error *err) {
+    const window *w = (const window *)context + value;
+    const int64_t second_ns = 1000000000, year_s = INT64_C(366) * 86400;
+    time_t seconds = (time_t)(w->begin_ns / second_ns);
+    struct tm utc;
+    char text[64];
+    if (seconds > year_s && gmtime_r(&seconds, &utc) &&
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc) > 0)
+        snprintf(text + strlen(text), 16, ".%03d UTC", (int)(w->begin_ns % second_ns / 1000000));
+    else
+        snprintf(text, sizeof text, "%.6f s", (double)w->begin_ns / 1e9);
+    return tm_table_set_text(table, cell, text, err);
+}
+
+/* Ranks whose recordings hang together are of one time, however little each overlaps the next. */
+static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t slack_ns,
+                           tm_error *err) {
+    tm_vec list = TM_VEC(said);
+    tm_status status = TM_OK;
+    int64_t first = 0, end = n > 0 ? w[0].end_ns : 0;
+    for (size_t i = 0; i < n && status == TM_OK; i++) {
+        if (w[i].begin_ns - end > slack_ns)
+            first = (int64_t)i;
+        end = w[i].end_ns > end ? w[i].end_ns : end;
+        said s = {w[i].rank, first};
+        if (!tm_vec_append(&list, &s, 1))
+            status = tm_fail_memory(err);
+    }
+    if (status == TM_OK)
+        status = add_rows(out, "time", &list, write_time, w, err);
+    tm_vec_free(&list);
+    return status;
+}
+
+/* @p column  the begin, in front of the end */
+static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, tm_error *err) {
+    const tm_table *places = tm_tables_find(out, tm_differs_place.name);
+    window *w = calloc(places->n_rows + 1, sizeof *w);
+    size_t n = 0;
+    if (!w)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < places->n_rows; i++) {
+        const tm_cell *row = tm_table_row(places, i);
+        if (!row[column].null)
+            w[n++] = (window){row[column].value.i, row[column + 1].value.i, row[0].value.i};
+    }
+    qsort(w, n, sizeof *w, by_begin);
+    tm_status status = add_times(out, w, n, slack_ns, err);
+    free(w);
+    return status;
+}
+
+/* Clocks that were fitted to one another bring any two times together; what was recorded far apart
+ * is not of one time for that. */
+static tm_status compare_times(tm_tables *out, tm_error *err) {
+    TM_TRY(compare_windows(out, 4, TM_FAR_APART_NS, err));
+    return tm_tables_find(out, tm_differs_table.name)->n_rows > 0 ? TM_OK
+                                                                  : compare_windows(out, 2, 0, err);
+}
+
+/* The kernels of one rank: rows of job.kernel, ascending in hash. */
+typedef struct program {
+    int64_t rank;
+    size_t first, n;
+    size_t like; /* a program before it that it shares kernels with; itself for none */
+    int64_t set; /* from 1 */
+} program;
+
+static int64_t hash_at(const tm_table *kernels, size_t row) {
+    return tm_table_row(kernels, row)[1].value.i;
+}
+
+/* Of a list that was cut only what lies below its last hash is known. */
+static size_t known_below(const tm_table *kernels, const program *p, int64_t last) {
+    size_t n = 0;
+    while (n < p->n && hash_at(kernels, p->first + n) <= last)
+        n++;
+    return n;
+}
+
+static bool differ(const tm_table *kernels, const program *a, const program *b) {
+    int64_t last = INT64_MAX;
+    last = a->n == TM_DIFFERS_KERNELS ? hash_at(kernels, a->first + a->n - 1) : last;
+    int64_t end_b = b->n == TM_DIFFERS_KERNELS ? hash_at(kernels, b->first + b->n - 1) : last;
+    last = end_b < last ? end_b : last;
+    size_t n = known_below(kernels, a, last), m = known_below(kernels, b, last), common = 0;
+    for (size_t i = 0, k = 0; i < n && k < m;) {
+        int64_t x = hash_at(kernels, a->first + i), y = hash_at(kernels, b->first + k);
+        common += x == y;
+        i += x <= y;
+        k += y <= x;
+    }
+    size_t least = n < m ? n : m;
+    return least >= KERNELS_MIN && common * COMMON_PART < least;
+}
+
+static size_t root_of(const program *v, size_t i) {
+    while (v[i].like != i)
+        i = v[i].like;
+    return i;
+}
+
+/* Joins programs that share kernels: each with the first of every set, and what is like none of
+ * these with all before it, for a chain of stages may share with the next one alone. */
+static void join_programs(const tm_table *kernels, program *v, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        v[i].like = i;
+        for (int all = 0; all < 2 && v[i].like == i; all++)
+            for (size_t k = 0; k < i; k++) {
+                size_t own = root_of(v, i), other = root_of(v, k);
+                if ((all == 0 && other != k) || own == other || differ(kernels, &v[k], &v[i]))
+                    continue;
+                v[own > other ? own : other].like = own > other ? other : own;
+            }
+    }
+}
+
+static tm_status add_programs(tm_tables *out, program *v, size_t n, tm_error *err) {
+    tm_vec list = TM_VEC(said);
+    tm_status status = TM_OK;
+    int64_t n_sets = 0;
+    join_programs(tm_tables_find(out, tm_differs_kernel.name), v, n);
+    for (size_t i = 0; i < n; i++)
+        v[i].set = v[i].like == i ? ++n_sets : v[root_of(v, i)].set;
+    for (size_t i = 0; i < n && status == TM_OK; i++) {
+        said s = {v[i].rank, v[i].set};
+        status = tm_vec_append(&list, &s, 1) ? TM_OK : tm_fail_memory(err);
+    }
+    if (status == TM_OK)
+        status = add_rows(out, "kernels", &list, write_number, NULL, err);
+    tm_vec_free(&list);
+    return status;
+}
+
+static tm_status compare_programs(tm_tables *out, tm_error *err) {
+    const tm_table *kernels = tm_tables_find(out, tm_differs_kernel.name);
+    const tm_table *places = tm_tables_find(out, tm_differs_place.name);
+    program *v = calloc(places->n_rows + 1, sizeof *v);
+    size_t n = 0;
+    if (!v)
+        return tm_fail_memory(err);
+    for (size_t first = 0, end; first < kernels->n_rows; first = end) {
+        int64_t rank = tm_table_row(kernels, first)[0].value.i;
+        for (end = first + 1;
+             end < kernels->n_rows && tm_table_row(kernels, end)[0].value.i == rank;)
+            end++;
+        if (end - first >= KERNELS_MIN)
+            v[n++] = (program){.rank = rank, .first = first, .n = end - first};
+    }
+    tm_status status = add_programs(out, v, n, err);
+    free(v);
+    return status;
+}
+
+static const char *group_name(const tm_table *groups, size_t row) {
+    return tm_table_row(groups, row)[0].value.text;
+}
+
+static const char *members_of(const tm_table *groups, size_t row) {
+    return tm_table_row(groups, row)[2].value.text;
+}
+
+/* The row in which a rank lists the group of rows [first, end); `end` where it does not. */
+static size_t row_of(const tm_table *groups, size_t first, size_t end, int64_t rank) {
+    size_t behind = end;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (tm_table_row(groups, middle)[1].value.i < rank)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first < behind && tm_table_row(groups, first)[1].value.i == rank ? first : behind;
+}
+
+/* Whether a rank that this row names as a member lists other members than the row. Ranks of one
+ * group have one list: it is enough to ask for them all once. */
+static bool is_denied(const tm_table *groups, size_t first, size_t end, size_t row) {
+    const char *own = members_of(groups, row), *p = own;
+    for (bool begins = true; *p; begins = false) {
+        char *next;
+        size_t other = row_of(groups, first, end, strtoll(p, &next, 10));
+        if (other < end && strcmp(members_of(groups, other), own) != 0)
+            return true;
+        if (begins && other < row)
+            return false;
+        p = *next == ',' ? next + 1 : next;
+    }
+    return false;
+}
+
+static tm_status write_group(const void *context, int64_t value, tm_table *table, tm_cell *cell,
+                             tm_error *err) {
+    const tm_table *groups = context;
+    const char *name = group_name(groups, (size_t)value);
+    const char *members = members_of(groups, (size_t)value);
+    size_t size = strlen(name) + strlen(members) + 3;
+    char *text = malloc(size);
+    if (!text)
+        return tm_fail_memory(err);
+    snprintf(text, size, "%s: %s", name, members);
+    tm_status status = tm_table_set_text(table, cell, text, err);
+    free(text);
+    return status;
+}
+
+/* The lists of the group of rows [first, end), each with the ranks that give it. */
+static tm_status add_group(tm_tables *out, const tm_table *groups, size_t first, size_t end,
+                           tm_error *err) {
+    tm_vec list = TM_VEC(said);
+    tm_status status = TM_OK;
+    for (size_t i = first; i < end && status == TM_OK; i++) {
+        size_t same = first;
+        while (strcmp(members_of(groups, same), members_of(groups, i)) != 0)
+            same++;
+        said s = {tm_table_row(groups, i)[1].value.i, (int64_t)same};
+        status = tm_vec_append(&list, &s, 1) ? TM_OK : tm_fail_memory(err);
+    }
+    if (status == TM_OK)
+        status = add_rows(out, "process group", &list, write_group, groups, err);
+    tm_vec_free(&list);
+    return status;
+}
+
+/* The first group on whose members ranks disagree; one is enough. */
+static tm_status compare_groups(tm_tables *out, tm_error *err) {
+    const tm_table *groups = tm_tables_find(out, tm_differs_group.name);
+    for (size_t first = 0, end; first < groups->n_rows; first = end) {
+        for (end = first + 1; end < groups->n_rows &&
+                              strcmp(group_name(groups, end), group_name(groups, first)) == 0;)
+            end++;
+        for (size_t row = first; row < end; row++)
+            if (is_denied(groups, first, end, row))
+                return add_group(out, groups, first, end, err);
+    }
+    return TM_OK;
+}
+
+/* Ranks of jobs of different sizes have different groups: nothing more to say. */
+tm_status tm_differs_job(tm_tables *out, tm_error *err) {
+    const tm_table *table = tm_tables_find(out, tm_differs_table.name);
+    TM_TRY(compare_times(out, err));
+    size_t n_times = table->n_rows;
+    TM_TRY(compare_worlds(out, err));
+    if (table->n_rows == n_times)
+        TM_TRY(compare_groups(out, err));
+    return compare_programs(out, err);
+}

@@ -1,0 +1,190 @@
+/* What one rank says of the job that it is part of. */
+#include "differs.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/sorted.h"
+#include "base/vec.h"
+
+static const tm_column place_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"world_size", TM_INT, "", "Ranks of the job, as its trace says."},
+    {"begin_ns", TM_INT, "ns", "As in job.rank; null where no other clock compares with its own."},
+    {"end_ns", TM_INT, "ns", "Likewise."},
+    {"recorded_begin_ns", TM_INT, "ns", "As recorded; null where that is no time of day."},
+    {"recorded_end_ns", TM_INT, "ns", "Likewise."},
+};
+
+static const tm_column kernel_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"hash", TM_INT, "", "Of the name of a kernel that computes; the least 128."},
+};
+
+static const tm_column group_columns[] = {
+    {"name", TM_TEXT, "", "Name of a process group of several ranks."},
+    {"rank", TM_INT, "", "Global rank, which is one of them."},
+    {"members", TM_TEXT, "", "The ranks of it, as this rank's trace says: \"0,1,2\", ascending."},
+};
+
+const tm_table_def tm_differs_place = {
+    .name = "job.place",
+    .doc = "A row for each rank: its place in the job.",
+    .columns = place_columns,
+    .n_columns = 6,
+    .n_keys = 1,
+    .top = -1,
+    .internal = true,
+};
+
+const tm_table_def tm_differs_kernel = {
+    .name = "job.kernel",
+    .doc = "A row for each rank and kernel.",
+    .columns = kernel_columns,
+    .n_columns = 2,
+    .n_keys = 2,
+    .top = -1,
+    .internal = true,
+};
+
+const tm_table_def tm_differs_group = {
+    .name = "job.group",
+    .doc = "A row for each rank and process group that its trace lists.",
+    .columns = group_columns,
+    .n_columns = 3,
+    .n_keys = 2,
+    .top = -1,
+    .internal = true,
+};
+
+static int by_value(const void *a, const void *b) {
+    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+/* Hashes of the names of the kernels that compute, each once, ascending. */
+static bool hash_kernels(const tm_rank_view *view, tm_vec *out) {
+    const tm_timeline *timeline = view->timeline;
+    unsigned char *seen = calloc(tm_names_count(view->names) / 8 + 1, 1);
+    bool ok = seen != NULL;
+    for (size_t row = 0; row < timeline->n_events && ok; row++) {
+        uint32_t name = timeline->name[row];
+        if (timeline->role[row] != TM_ROLE_COMPUTE || name == TM_NO_NAME ||
+            (seen[name / 8] & 1u << name % 8))
+            continue;
+        seen[name / 8] |= (unsigned char)(1u << name % 8);
+        tm_text text = tm_names_text(view->names, name);
+        int64_t hash = (int64_t)(tm_hash_mixed(0, text.bytes, text.size) >> 1);
+        ok = tm_vec_append(out, &hash, 1) != NULL;
+    }
+    free(seen);
+    if (out->n > 1)
+        qsort(out->data, out->n, out->size, by_value);
+    return ok;
+}
+
+static tm_status add_kernels(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, tm_differs_kernel.name);
+    tm_vec hashes = TM_VEC(int64_t);
+    bool ok = hash_kernels(view, &hashes);
+    for (size_t i = 0; i < hashes.n && i < TM_DIFFERS_KERNELS && ok; i++) {
+        tm_cell *row = tm_table_add_row(table);
+        ok = row != NULL;
+        if (!row)
+            break;
+        tm_cell_set_int(&row[0], view->timeline->rank);
+        tm_cell_set_int(&row[1], ((const int64_t *)hashes.data)[i]);
+    }
+    tm_vec_free(&hashes);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* Ranks of a list, ascending; none where it is no list of several with the rank itself. Profilers
+ * cut long lists: then it is a text that is none. */
+static bool read_members(const cJSON *list, int64_t own, tm_vec *out) {
+    const cJSON *item;
+    bool member = false;
+    out->n = 0;
+    cJSON_ArrayForEach(item, list) {
+        int64_t rank = cJSON_IsNumber(item) ? (int64_t)item->valuedouble : -1;
+        member = member || rank == own;
+        if (rank < 0 || !tm_vec_append(out, &rank, 1)) {
+            out->n = 0;
+            return rank < 0;
+        }
+    }
+    if (!member || out->n < 2)
+        out->n = 0;
+    if (out->n > 1)
+        qsort(out->data, out->n, out->size, by_value);
+    return true;
+}
+
+static tm_status add_group(const tm_rank_view *view, const char *name, const tm_vec *members,
+                           tm_table *table, tm_error *err) {
+    tm_vec text = TM_VEC(char);
+    bool ok = true;
+    for (size_t i = 0; i < members->n && ok; i++) {
+        char number[24];
+        int size = snprintf(number, sizeof number, "%s%" PRId64, i ? "," : "",
+                            ((const int64_t *)members->data)[i]);
+        ok = tm_vec_append(&text, number, (size_t)size) != NULL;
+    }
+    tm_cell *row = ok ? tm_table_add_row(table) : NULL;
+    tm_status status = row ? tm_table_set_text(table, &row[0], name, err) : tm_fail_memory(err);
+    if (status == TM_OK) {
+        tm_cell_set_int(&row[1], view->timeline->rank);
+        status = tm_table_set_bytes(table, &row[2], text.data, text.n, err);
+    }
+    tm_vec_free(&text);
+    return status;
+}
+
+static tm_status add_groups(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, tm_differs_group.name);
+    tm_text text = tm_names_text(view->names, view->timeline->metadata);
+    cJSON *root = cJSON_ParseWithLength(text.bytes, text.size);
+    const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo");
+    const cJSON *configs = cJSON_GetObjectItemCaseSensitive(info, "pg_config"), *config;
+    tm_vec members = TM_VEC(int64_t);
+    tm_status status = TM_OK;
+    cJSON_ArrayForEach(config, configs) {
+        const char *name =
+            cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(config, "pg_name"));
+        const cJSON *list = cJSON_GetObjectItemCaseSensitive(config, "ranks");
+        if (!read_members(list, view->timeline->rank, &members))
+            status = tm_fail_memory(err);
+        else if (name && members.n > 0)
+            status = add_group(view, name, &members, table, err);
+        if (status != TM_OK)
+            break;
+    }
+    tm_vec_free(&members);
+    cJSON_Delete(root);
+    return status;
+}
+
+tm_status tm_differs_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    tm_cell *row = tm_table_add_row(tm_tables_find(out, tm_differs_place.name));
+    int64_t begin, end;
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[0], timeline->rank);
+    if (timeline->world_size > 0)
+        tm_cell_set_int(&row[1], timeline->world_size);
+    bool any = tm_timeline_range(timeline, &begin, &end);
+    if (any && timeline->clock.way != TM_CLOCK_UNKNOWN) {
+        tm_cell_set_int(&row[2], tm_rank_clock_true(&timeline->clock, begin));
+        tm_cell_set_int(&row[3], tm_rank_clock_true(&timeline->clock, end));
+    }
+    if (any && begin >= TM_FIRST_DAY_NS) {
+        tm_cell_set_int(&row[4], begin);
+        tm_cell_set_int(&row[5], end);
+    }
+    TM_TRY(add_kernels(view, out, err));
+    return add_groups(view, out, err);
+}
