@@ -70,8 +70,9 @@ static const tm_column step_columns[] = {
     {"begin_ns", TM_INT, "ns",
      "Begin of the step's window since the epoch: max(end of the step before, own begin)."},
     {"partial", TM_BOOL, "",
-     "The window is under 80 % of the ranks' median of this step: the recording began or ended "
-     "inside it."},
+     "The recording began or ended inside this step: its trace was cut short before its end, or it "
+     "is the first or last of a trace and its window is under 80 % of the ranks' median of this "
+     "step."},
     TIME_COLUMNS,
 };
 
@@ -162,7 +163,34 @@ static void set_waits(tm_cell *cells, const tm_rank_view *view, const tm_step *s
                     t->exposed_comm_ns - t->exposed_wait_ns - t->exposed_transfer_ns);
 }
 
-/* All but `partial`, which only the other ranks' windows tell: overlap_job sets it. */
+/* Whether a recording may have begun or ended inside a step: it is the first or the last, of any of
+ * the rank's traces. */
+static bool is_at_border(const tm_timeline *timeline, size_t i) {
+    const tm_step *step = &timeline->steps[i];
+    bool border = i == 0 || i + 1 == timeline->n_steps;
+    for (size_t k = 0; k < timeline->n_spans && !border; k++) {
+        const tm_span *span = &timeline->spans[k];
+        border = (step[-1].begin_ns < span->begin_ns && span->begin_ns < step->end_ns) ||
+                 (step->begin_ns < span->end_ns && span->end_ns <= step[1].begin_ns);
+    }
+    return border;
+}
+
+/* Whether a trace of the rank was cut short before the end of a step. Profilers write what the host
+ * did before what the GPU did, so it is the last GPU event that tells how far it goes. */
+static bool is_cut(const tm_timeline *timeline, size_t i) {
+    const tm_step *step = &timeline->steps[i];
+    bool cut = false;
+    for (size_t k = 0; k < timeline->n_spans && !cut; k++) {
+        const tm_span *span = &timeline->spans[k];
+        int64_t end_ns = span->n_gpu_events > 0 ? span->gpu_end_ns : span->end_ns;
+        cut = span->truncated && step->begin_ns < span->end_ns && step->end_ns >= end_ns;
+    }
+    return cut;
+}
+
+/* `partial` only the other ranks' windows tell, unless the trace does: overlap_job sets it where it
+ * is false here, and where it is null it becomes false. */
 static tm_status overlap_steps(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, step_def.name);
@@ -175,6 +203,8 @@ static tm_status overlap_steps(const tm_rank_view *view, tm_tables *out, tm_erro
         tm_cell_set_int(&row[S_RANK], timeline->rank);
         tm_cell_set_int(&row[S_STEP], step->number);
         tm_cell_set_int(&row[S_BEGIN], tm_rank_clock_true(&timeline->clock, step->begin_ns));
+        if (is_cut(timeline, i) || is_at_border(timeline, i))
+            tm_cell_set_bool(&row[S_PARTIAL], is_cut(timeline, i));
         set_times(row + S_TIMES, &t);
         set_waits(row + S_TIMES, view, step, &t);
     }
@@ -276,7 +306,9 @@ static void mark_partial(tm_cell *const *rows, size_t n) {
          * 2 (twice / 5) decides unless it is 0 or 1. */
         int64_t over = rows[i][S_TIMES + T_WINDOW].value.i - twice / 5 * 2;
         bool under = over < 0 || (over < 2 && 5 * over < 2 * (twice % 5));
-        tm_cell_set_bool(&rows[i][S_PARTIAL], i >= empty && under);
+        tm_cell *partial = &rows[i][S_PARTIAL];
+        bool border = !partial->null, cut = border && partial->value.i;
+        tm_cell_set_bool(partial, i >= empty && (cut || (border && under)));
     }
 }
 
