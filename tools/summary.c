@@ -159,19 +159,58 @@ static void print_totals(const tm_tables *tables) {
     }
 }
 
+static int64_t count_true(const tm_table *table, const char *column) {
+    int64_t n = 0;
+    for (size_t i = 0; i < table->n_rows; i++)
+        n += number(table, i, column) != 0;
+    return n;
+}
+
+/* What the line on imbalance is not about, so that it is not read as if it were about all that the
+ * table above shows. */
+static void print_not_compared(const tm_tables *tables, int64_t compared) {
+    const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
+    const tm_table *steps = tm_tables_find(tables, "overlap.step");
+    int64_t busy = count_true(ranks, "window_ns"), partial = count_true(steps, "partial");
+    const struct {
+        int64_t n;
+        const char *what, *behind;
+    } left[] = {
+        {(int64_t)ranks->n_rows - busy, "rank", " without GPU events"},
+        {busy - compared, "rank", " cut short or without a whole step"},
+        {partial, "step", " in which a recording began or ended"},
+    };
+    char text[256] = "";
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        size_t at = strlen(text);
+        if (left[i].n > 0)
+            snprintf(text + at, sizeof text - at, "%s%" PRId64 " %s%s%s",
+                     at ? ", " : "(not compared: ", left[i].n, left[i].what,
+                     left[i].n == 1 ? "" : "s", left[i].behind);
+    }
+    if (*text) {
+        strcat(text, ")");
+        print_wrapped(text, 0, tm_console_width());
+    }
+}
+
 static void print_imbalance(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "imbalance.job");
-    if (tm_tables_find(tables, "job.rank")->n_rows < 2 || job->n_rows == 0 ||
-        tm_table_cell(job, 0, "imbalance_pct")->null)
+    if (tm_tables_find(tables, "job.rank")->n_rows < 2 ||
+        sum_column(tm_tables_find(tables, "overlap.rank"), "compute_ns") == 0)
         return;
-    if (tm_table_cell(job, 0, "imbalance_pct")->value.r < 0.1) {
+    const tm_cell *percent_over = job->n_rows ? tm_table_cell(job, 0, "imbalance_pct") : NULL;
+    if (!percent_over || percent_over->null) {
+        puts("Imbalance: not known, for no two ranks have a whole step with GPU events in common");
+    } else if (percent_over->value.r < 0.1) {
         puts("Imbalance: no rank computes 0.1 % over the mean in the common steps");
-        return;
+    } else {
+        printf("Imbalance: rank %" PRId64 " computes ", number(job, 0, "max_rank"));
+        print_time(number(job, 0, "imbalance_ns"));
+        printf(" (%.1f %%) over the mean in the common steps\n", percent_over->value.r);
     }
-    printf("Imbalance: rank %" PRId64 " computes ", number(job, 0, "max_rank"));
-    print_time(number(job, 0, "imbalance_ns"));
-    printf(" (%.1f %%) over the mean in the common steps\n",
-           tm_table_cell(job, 0, "imbalance_pct")->value.r);
+    if (job->n_rows > 0)
+        print_not_compared(tables, number(job, 0, "ranks"));
 }
 
 static void print_missing(const tm_loaded *loaded, const tm_colors *colors) {

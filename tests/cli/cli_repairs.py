@@ -179,6 +179,33 @@ def test_a_truncated_trace_takes_the_base_time_of_the_others():
                for row in rows('tmerge.h5', 'job.remark')], [(1, 'adopted_base', 2)])
 
 
+def test_what_was_cut_short_or_has_no_gpu_is_not_compared():
+    """Of ranks 0 to 3 rank 1 ends in the GPU events of its step 5 (they follow those of the host,
+    whose steps 3 to 7 are all there), and rank 2 has none: 0 and 3 alone have whole steps."""
+    synth('job', ranks=4, no_instances=True)
+    path = 'job/profile_rank_{}.json'.format
+    whole = content(path(1))
+    put(path(1), whole[:len(whole) * 6 // 10])
+    found = json.loads(content(path(2)))
+    found['traceEvents'] = [e for e in found['traceEvents']
+                            if not e.get('cat', '').startswith(('kernel', 'gpu_'))]
+    put(path(2), json.dumps(found))
+    os.unlink('job/truth.json')
+    done = merged('job')
+    has_line(done.out, r'Imbalance: .* over the mean in the common steps')
+    contains(' '.join(done.out.split()), '(not compared: 1 rank without GPU events, 1 rank cut short '
+             'or without a whole step, 3 steps in which a recording began or ended)')
+    equal([(row['rank'], row['step']) for row in rows('tmerge.h5', 'overlap.step')
+           if row['partial']], [(1, 5), (1, 6), (1, 7)])
+    job = rows('tmerge.h5', 'imbalance.job')[0]
+    compute = [row['compute_ns'] for row in rows('tmerge.h5', 'overlap.rank')]
+    equal((job['ranks'], job['steps'], job['partial_steps']), (2, 5, 3))
+    equal(job['max_compute_ns'], max(compute[0], compute[3]))
+    os.unlink(path(1))
+    os.unlink(path(3))
+    has_line(merged('job').out, 'Imbalance: not known, for no two ranks have a whole step')
+
+
 def test_a_correct_trace_says_nothing_of_repairs():
     put('rank0.json', '[' + event(1) + ']')
     done = merged('rank0.json')

@@ -97,7 +97,7 @@ static void ranks_and_the_job_are_as_worked_out_by_hand(void **state) {
         "memcpy_pct=3.2 memset_pct=2 runtime_pct=2.8 input_pct=3.2 cpu_pct=16.8 other_pct=41.2 "
         "gpu_utilization_pct=37.5 sm_efficiency_pct=22.8125 occupancy_pct=56 "
         "occupancy_known_pct=83.33333333 "
-        "tensor_core_pct=26.66666667",
+        "tensor_core_pct=26.66666667 partial_steps=0",
     };
     small_job j = open_job();
     make_job(&j);
@@ -106,10 +106,34 @@ static void ranks_and_the_job_are_as_worked_out_by_hand(void **state) {
     close_job(&j);
 }
 
+/* Steps of 100, 100 and 40 ns: the last is under 80 % of their median, so it was cut, and the mean
+ * is 100; of traces that were all cut short it is that of all, 80. */
+static void a_part_of_a_step_is_in_no_mean(void **state) {
+    (void)state;
+    static const event_spec whole[] = {NOTE("ProfilerStep#1", 0, 100),
+                                       GPU(TM_CAT_KERNEL, "k", 0, 9, 7)};
+    static const event_spec part[] = {NOTE("ProfilerStep#1", 0, 40),
+                                      GPU(TM_CAT_KERNEL, "k", 0, 9, 7)};
+    for (int cut = 0; cut < 2; cut++) {
+        small_job j = open_job();
+        for (int64_t rank = 0; rank < 3; rank++) {
+            tm_trace trace = make_trace(&j.ground, "one.json", rank < 2 ? whole : part, 2, 0);
+            trace.truncated = cut;
+            add_trace(&j, rank, &trace);
+        }
+        finish_job(&j);
+        const tm_table *job = tm_tables_find(&j.tables, "overview.job");
+        assert_int_equal(tm_table_cell(job, 0, "mean_step_ns")->value.i, cut ? 80 : 100);
+        assert_int_equal(tm_table_cell(job, 0, "partial_steps")->value.i, cut ? 3 : 1);
+        close_job(&j);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_as_worked_out_by_hand),
         cmocka_unit_test(ranks_and_the_job_are_as_worked_out_by_hand),
+        cmocka_unit_test(a_part_of_a_step_is_in_no_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,7 +160,7 @@ static const struct {
                        "communication_efficiency "},
     {"imbalance.job", " mean_compute_ns max_compute_ns max_rank imbalance_pct imbalance_ns "
                       "load_balance cov gini step_ns parallel_efficiency "
-                      "communication_efficiency "},
+                      "communication_efficiency ranks steps partial_steps "},
     {"stragglers.rank", " rank host collectives last_arrivals last_share tied wait_ns "
                         "caused_wait_ns caused_share direct_ns indirect_ns relative_speed "
                         "steps_led p excess_ns excess_pct verdict "},
@@ -182,7 +182,7 @@ static const struct {
     {"overview.rank", " rank steps" PARTS USES},
     {"overview.job", " ranks steps mean_step_ns" PARTS USES
                      "kernel_pct comm_pct memcpy_pct memset_pct runtime_pct input_pct cpu_pct "
-                     "other_pct "},
+                     "other_pct partial_steps "},
     {"phases.step", " rank step step_ns forward_ns backward_ns optimizer_ns data_ns other_ns "
                     "forward_pct backward_pct optimizer_pct data_pct other_pct "
                     "host_forward_ns host_backward_ns host_optimizer_ns host_data_ns host_other_ns "

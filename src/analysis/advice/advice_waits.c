@@ -119,7 +119,8 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     int64_t mean = 0, above = 0, n = 0, led = 0;
     int64_t rank = tm_facts_int(f, "imbalance.job", 0, "max_rank");
     for (size_t i = 0; i < steps->n_rows; i++) {
-        if (!tm_facts_is_whole(f, tm_table_cell(steps, i, "step")->value.i))
+        if (!tm_facts_is_whole(f, tm_table_cell(steps, i, "step")->value.i) ||
+            tm_table_cell(steps, i, "imbalance_ns")->null)
             continue;
         mean += tm_facts_int(f, "imbalance.step", i, "mean_compute_ns");
         above += tm_facts_int(f, "imbalance.step", i, "imbalance_ns");

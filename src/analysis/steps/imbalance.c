@@ -43,11 +43,22 @@ static const tm_column step_columns[] = {
     SHARED_COLUMNS,
 };
 
-static const tm_column job_columns[] = {SHARED_COLUMNS};
+enum { J_RANKS = N_SHARED, J_STEPS, J_PARTIAL, N_JOB_COLUMNS };
+
+static const tm_column job_columns[] = {
+    SHARED_COLUMNS,
+    {"ranks", TM_INT, "",
+     "Ranks that are compared: those with GPU events and a step that is not partial; without those "
+     "whose trace was cut short, where that leaves two."},
+    {"steps", TM_INT, "", "Steps that all of these have, and none in part: what is compared."},
+    {"partial_steps", TM_INT, "",
+     "Steps of ranks that count nowhere here, for the recording began or ended inside them."},
+};
 
 static const tm_table_def step_def = {
     .name = "imbalance.step",
-    .doc = "A row for each step, over the ranks that have it.",
+    .doc = "A row for each step, over the ranks that have it whole (not partial in overlap.step). "
+           "What compares ranks is null where only one of several has it.",
     .columns = step_columns,
     .n_columns = 1 + N_SHARED,
     .n_keys = 1,
@@ -56,9 +67,9 @@ static const tm_table_def step_def = {
 
 static const tm_table_def job_def = {
     .name = "imbalance.job",
-    .doc = "One row: the same on each rank's sums over the steps that all ranks have.",
+    .doc = "One row: the same on each rank's sums over the steps that all ranks have whole.",
     .columns = job_columns,
-    .n_columns = N_SHARED,
+    .n_columns = N_JOB_COLUMNS,
     .n_keys = 0,
     .top = -1,
 };
@@ -104,8 +115,10 @@ static void set_spread(tm_cell *cells, const load *loads, size_t n, int64_t sum,
     tm_cell_set_real(&cells[I_GINI], gini_of(scratch, n, (double)sum));
 }
 
-/* Sets the shared columns from the loads of one step, ascending in rank. */
-static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, tm_error *err) {
+/* Sets the shared columns from the loads of one step, ascending in rank. Of several ranks one by
+ * itself is neither even nor uneven. */
+static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool several,
+                           tm_error *err) {
     const load *most = loads;
     int64_t sum = 0, window = 0, count = (int64_t)n;
     int64_t *scratch = malloc(n * sizeof *scratch);
@@ -120,10 +133,11 @@ static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, tm_error
     tm_cell_set_int(&cells[I_MEAN], tm_round_ratio(sum, count));
     tm_cell_set_int(&cells[I_MAX], most->compute_ns);
     tm_cell_set_int(&cells[I_MAX_RANK], most->rank);
-    /* From integers, and so rounded once. */
-    tm_cell_set_int(&cells[I_NS], tm_round_ratio(most->compute_ns * count - sum, count));
     tm_cell_set_int(&cells[I_STEP], window);
-    if (sum > 0) {
+    bool compared = n > 1 || !several;
+    if (compared) /* from integers, and so rounded once */
+        tm_cell_set_int(&cells[I_NS], tm_round_ratio(most->compute_ns * count - sum, count));
+    if (compared && sum > 0) {
         tm_cell_set_real(&cells[I_PCT], 100.0 * (max / mean - 1.0));
         tm_cell_set_real(&cells[I_LOAD_BALANCE], mean / max);
     }
@@ -131,25 +145,62 @@ static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, tm_error
         tm_cell_set_real(&cells[I_PARALLEL], mean / (double)window);
         tm_cell_set_real(&cells[I_COMMUNICATION], max / (double)window);
     }
-    set_spread(cells, loads, n, sum, scratch);
+    if (compared)
+        set_spread(cells, loads, n, sum, scratch);
     free(scratch);
     return TM_OK;
 }
 
-/* The rows of overlap.step; a rank without GPU events has windows of 0 and is in no mean. */
-static tm_status read_loads(const tm_tables *tables, tm_vec *out, tm_error *err) {
+static bool is_truncated(const tm_table *ranks, int64_t rank) {
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (tm_table_cell(ranks, i, "rank")->value.i == rank)
+            return tm_table_cell(ranks, i, "truncated")->value.i != 0;
+    return false;
+}
+
+/* The rows of overlap.step that count: a rank without GPU events has windows of 0 and is in no
+ * mean, and neither is a part of a step. */
+static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_partial,
+                            tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
     for (size_t i = 0; i < steps->n_rows; i++) {
         load l = {tm_table_cell(steps, i, "step")->value.i,
                   tm_table_cell(steps, i, "rank")->value.i,
                   tm_table_cell(steps, i, "compute_ns")->value.i,
                   tm_table_cell(steps, i, "window_ns")->value.i};
-        if (l.window_ns > 0 && !tm_vec_append(out, &l, 1))
+        const tm_cell *partial = tm_table_cell(steps, i, "partial");
+        bool is_partial = l.window_ns > 0 && !partial->null && partial->value.i;
+        *n_partial += is_partial;
+        if (l.window_ns > 0 && !is_partial && !tm_vec_append(out, &l, 1))
             return tm_fail_memory(err);
     }
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_step);
     return TM_OK;
+}
+
+/* Leaves out the ranks whose traces were cut short, unless fewer than two are left then: they have
+ * few of the steps, or none. */
+static void drop_truncated(const tm_tables *tables, tm_vec *loads) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    load *v = loads->data;
+    size_t n_whole = 0, n_kept = 0;
+    int64_t last = -1;
+    if (loads->n > 1)
+        qsort(v, loads->n, sizeof *v, by_rank);
+    for (size_t i = 0; i < loads->n; i++) {
+        n_whole += v[i].rank != last && !is_truncated(ranks, v[i].rank);
+        last = v[i].rank;
+    }
+    bool cut = false;
+    last = -1;
+    for (size_t i = 0; i < loads->n && n_whole > 1; i++) {
+        cut = v[i].rank != last ? is_truncated(ranks, v[i].rank) : cut;
+        last = v[i].rank;
+        if (!cut)
+            v[n_kept++] = v[i];
+    }
+    loads->n = n_whole > 1 ? n_kept : loads->n;
+    if (loads->n > 1)
+        qsort(v, loads->n, sizeof *v, by_step);
 }
 
 static size_t count_ranks(const load *loads, size_t n) {
@@ -190,10 +241,12 @@ static size_t sum_ranks(load *common, size_t n) {
 
 /* A rank has a step twice where two of its recordings hold a part of it: sum_ranks makes one of
  * them, in place, when the rows for the job are already copied. */
-static tm_status add_steps(const tm_vec *loads, tm_tables *out, tm_error *err) {
+static tm_status add_steps(const tm_vec *loads, bool several, int64_t n_partial, tm_tables *out,
+                           tm_error *err) {
     load *v = loads->data;
     tm_vec common = TM_VEC(load); /* of the steps that all ranks have */
     size_t n_ranks = 0;
+    int64_t n_common = 0;
     tm_status status = total_ranks(loads, &n_ranks, err);
     for (size_t first = 0, i = 0; first < loads->n && status == TM_OK; first = i) {
         for (i = first + 1; i < loads->n && v[i].step == v[first].step; i++)
@@ -206,24 +259,32 @@ static tm_status add_steps(const tm_vec *loads, tm_tables *out, tm_error *err) {
             status = tm_fail_memory(err);
             break;
         }
+        n_common += all;
         tm_cell_set_int(&row[0], v[first].step);
-        status = set_loads(row + 1, v + first, sum_ranks(v + first, i - first), err);
+        status = set_loads(row + 1, v + first, sum_ranks(v + first, i - first), several, err);
     }
     if (status == TM_OK && common.n > 0) {
         tm_cell *row = tm_table_add_row(tm_tables_find(out, job_def.name));
         size_t n = sum_ranks(common.data, common.n);
-        status = row ? set_loads(row, common.data, n, err) : tm_fail_memory(err);
+        status = row ? set_loads(row, common.data, n, several, err) : tm_fail_memory(err);
+        if (status == TM_OK) {
+            tm_cell_set_int(&row[J_RANKS], (int64_t)n);
+            tm_cell_set_int(&row[J_STEPS], n_common);
+            tm_cell_set_int(&row[J_PARTIAL], n_partial);
+        }
     }
     tm_vec_free(&common);
     return status;
 }
 
 static tm_status imbalance_job(const tm_job *job, tm_tables *out, tm_error *err) {
-    (void)job;
     tm_vec loads = TM_VEC(load);
-    tm_status status = read_loads(out, &loads, err);
-    if (status == TM_OK)
-        status = add_steps(&loads, out, err);
+    int64_t n_partial = 0;
+    tm_status status = read_loads(out, &loads, &n_partial, err);
+    if (status == TM_OK) {
+        drop_truncated(out, &loads);
+        status = add_steps(&loads, job->n_ranks > 1, n_partial, out, err);
+    }
     tm_vec_free(&loads);
     return status;
 }

@@ -72,13 +72,15 @@ enum {
     J_LENGTH,
     J_PARTS,
     J_SHARES = J_PARTS + N_PARTS,
-    J_USES = J_SHARES + N_PARTS
+    J_USES = J_SHARES + N_PARTS,
+    J_PARTIAL = J_USES + N_USES
 };
 
 static const tm_column job_columns[] = {
     {"ranks", TM_INT, "", "Ranks that have steps."},
     {"steps", TM_INT, "", "Steps of all ranks together."},
-    {"mean_step_ns", TM_INT, "ns", "step_ns / steps."},
+    {"mean_step_ns", TM_INT, "ns",
+     "Mean of overview.step.step_ns over the steps that are not partial; over all where all are."},
     {"step_ns", TM_INT, "ns", "Sum over the ranks, and so what follows."},
     PART_COLUMNS,
     {"kernel_pct", TM_REAL, "%", "100 kernel_ns / step_ns, and so on."},
@@ -90,6 +92,7 @@ static const tm_column job_columns[] = {
     {"cpu_pct", TM_REAL, "%", "The CPU alone."},
     {"other_pct", TM_REAL, "%", "Nothing that was recorded."},
     USE_COLUMNS,
+    {"partial_steps", TM_INT, "", "Of the steps, those that are partial in overlap.step."},
 };
 
 static const tm_table_def step_def = {
@@ -284,6 +287,25 @@ static int64_t sum_of(const tm_table *ranks, int column) {
     return sum;
 }
 
+/* Sets the mean length of a step, and how many are in part. Both tables have a row for each step of
+ * each rank, in one order. */
+static void set_mean_step(const tm_tables *tables, tm_cell *row) {
+    const tm_table *steps = tm_tables_find(tables, step_def.name);
+    const tm_table *windows = tm_tables_find(tables, "overlap.step");
+    int64_t all = 0, whole = 0, n_whole = 0, n = (int64_t)steps->n_rows;
+    for (size_t i = 0; i < steps->n_rows; i++) {
+        int64_t length = tm_table_row(steps, i)[S_LENGTH].value.i;
+        bool partial = i < windows->n_rows && tm_table_cell(windows, i, "partial")->value.i;
+        all = tm_sum(all, length);
+        whole = partial ? whole : tm_sum(whole, length);
+        n_whole += !partial;
+    }
+    tm_cell_set_int(&row[J_PARTIAL], n - n_whole);
+    if (n > 0)
+        tm_cell_set_int(&row[J_MEAN],
+                        n_whole > 0 ? tm_round_ratio(whole, n_whole) : tm_round_ratio(all, n));
+}
+
 static tm_status overview_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     const tm_table *ranks = tm_tables_find(out, rank_def.name);
@@ -295,8 +317,7 @@ static tm_status overview_job(const tm_job *job, tm_tables *out, tm_error *err) 
         n += tm_table_row(ranks, i)[R_STEPS].value.i > 0;
     tm_cell_set_int(&row[J_RANKS], n);
     tm_cell_set_int(&row[J_STEPS], steps);
-    if (steps > 0)
-        tm_cell_set_int(&row[J_MEAN], tm_round_ratio(length, steps));
+    set_mean_step(out, row);
     tm_cell_set_int(&row[J_LENGTH], length);
     for (int p = 0; p < N_PARTS; p++) {
         int64_t sum = sum_of(ranks, R_PARTS + p);
