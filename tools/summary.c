@@ -25,7 +25,10 @@ static void print_heading(const tm_table *job, const tm_colors *colors) {
     fputs(colors->strong, stdout);
     print_counted(number(job, 0, "ranks"), "rank", " on ");
     print_counted(number(job, 0, "hosts"), "host", ", ");
-    print_counted(number(job, 0, "steps"), "step", ", ");
+    if (number(job, 0, "steps") == 0)
+        fputs("no steps marked, ", stdout);
+    else
+        print_counted(number(job, 0, "steps"), "step", ", ");
     print_counted(number(job, 0, "events"), "event", "");
     fputs(colors->off, stdout);
     if (!tm_table_cell(job, 0, "begin_ns")->null) {

@@ -26,7 +26,7 @@ def test_several_files_are_the_ranks_of_one_job():
     for rank in range(3):
         put(f'rank{rank}.json', small_trace(rank))
     done = merged('rank0.json', 'rank1.json', 'rank2.json')
-    has_line(done.out, '^3 ranks on 3 hosts, 1 step, 6 events')
+    has_line(done.out, '^3 ranks on 3 hosts, no steps marked, 6 events')
     equal(sources(), {'rank0.json': 0, 'rank1.json': 1, 'rank2.json': 2})
 
 

@@ -290,7 +290,7 @@ def summary_rows(text):
 def test_the_summary_says_ranks_hosts_steps_time_and_files():
     worked_out_job()
     text = merged('rank0.json', 'rank1.json', '-o', 'x.h5').out
-    has_line(text, '^2 ranks on 2 hosts, 1 step, 4 events')
+    has_line(text, '^2 ranks on 2 hosts, no steps marked, 4 events')
     has_line(text, r'\b75(\.0+)? us\b', 'from 2023-11-14 22:13:20 UTC$')
     has_line(text, r'^Stored in x\.h5;', r'tmerge show x\.h5')
     expected = [[0, 75, 50, 30, 33.3, 20, 1, 0.6], [1, 0.001, 0.001, 0, None, 0, 0, 0]]

@@ -388,7 +388,7 @@ static void hosts_that_nobody_tells_are_told_by_their_devices(void **state) {
         {9, 4, "venus", "t", "venus"}, {10, 4, "venus", "t", "venus"},
     };
     static const char *const jobs[] = {
-        "ranks=10 hosts=7 steps=1 events=10 collectives=null begin_ns=0 duration_ns=10"};
+        "ranks=10 hosts=7 steps=0 events=10 collectives=null begin_ns=0 duration_ns=10"};
     bench b = open_bench();
     for (size_t i = 0; i < COUNT(cases); i++) {
         const event_spec events[] = {

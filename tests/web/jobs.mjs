@@ -44,6 +44,10 @@ export const STATES = {
   "one-rank": (name) => merge(name, synth(`${name}-traces`, { ranks: 1, ...small })),
   "no-steps": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, slow_rank: 2, ...small }), (events) => events.filter((event) => !isStep(event)))),
   "partial-step": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, ...small }), cutFirstStep)),
+  "two-jobs": (name) => {
+    const sizes = [2, 4].map((ranks) => synth(`${name}-${ranks}`, { ranks, ...small }));
+    return merge(name, [0, 1, 2, 3].map((rank) => join(sizes[rank < 2 ? 0 : 1], `profile_rank_${rank}.json`)));
+  },
   "no-communication": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, ...small }), (events) => events.filter((event) => !/nccl|c10d|record_param_comms/i.test(event.name ?? "")))),
   "no-allreduce": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, sharded: true, ...small }), (events) => events.filter((event) => !/allreduce/i.test(event.name ?? "") && event.args?.["Collective name"] !== "allreduce"))),
   "unmatched": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, slow_rank: 2, steps: 6, layers: 12, cpu_ops: 1, buckets: 10 }), withoutMetadata)),

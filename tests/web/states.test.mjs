@@ -41,7 +41,8 @@ test("one rank: nothing is compared", () => of("one-rank", async (page) => {
 }));
 
 test("no steps: the whole trace is one column", () => of("no-steps", async (page) => {
-  assert.deepEqual(await figure(page, "Step time"), ["–", "the traces mark no steps"]);
+  assert.deepEqual(await figure(page, "Step time"), ["–", "no steps marked"]);
+  assert.match(await page.textContent("header .facts"), / · no steps marked · /);
   for (const view of ["steps", "stragglers"]) {
     await visit(page, `#${view}`);
     const columns = await page.$$eval(".map-column", (all) => all.map((e) => e.textContent).filter((text) => !/^\d+$/.test(text)));
@@ -49,7 +50,12 @@ test("no steps: the whole trace is one column", () => of("no-steps", async (page
     assert.ok(!(await main(page)).includes("step 0"), view);
   }
   await visit(page, "#steps");
-  assert.match(await main(page), /The traces mark no steps/);
+  assert.match(await main(page), /No steps marked/);
+}));
+
+test("traces of two jobs: said first, in the words of the terminal", () => of("two-jobs", async (page) => {
+  const text = await main(page);
+  assert.match(text, /^!\s*These traces may not be of one job\s*the ranks of the job, as they say: 2 \(ranks 0,1\), 4 \(ranks 2,3\)\./);
 }));
 
 test("a partial step is hatched, left out of the median, and said", () => of("partial-step", async (page, job) => {

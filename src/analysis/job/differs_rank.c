@@ -18,6 +18,7 @@ static const tm_column place_columns[] = {
     {"end_ns", TM_INT, "ns", "Likewise."},
     {"recorded_begin_ns", TM_INT, "ns", "As recorded; null where that is no time of day."},
     {"recorded_end_ns", TM_INT, "ns", "Likewise."},
+    {"marks_steps", TM_BOOL, "", "Its trace marks steps; else the whole trace is step 0."},
 };
 
 static const tm_column kernel_columns[] = {
@@ -35,7 +36,7 @@ const tm_table_def tm_differs_place = {
     .name = "job.place",
     .doc = "A row for each rank: its place in the job.",
     .columns = place_columns,
-    .n_columns = 6,
+    .n_columns = 7,
     .n_keys = 1,
     .top = -1,
     .internal = true,
@@ -177,6 +178,7 @@ tm_status tm_differs_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     if (timeline->world_size > 0)
         tm_cell_set_int(&row[1], timeline->world_size);
     bool any = tm_timeline_range(timeline, &begin, &end);
+    tm_cell_set_bool(&row[6], timeline->n_steps > 0 && timeline->steps[0].annotated);
     if (any && timeline->clock.way != TM_CLOCK_UNKNOWN) {
         tm_cell_set_int(&row[2], tm_rank_clock_true(&timeline->clock, begin));
         tm_cell_set_int(&row[3], tm_rank_clock_true(&timeline->clock, end));

@@ -73,7 +73,10 @@ enum { J_RANKS, J_HOSTS, J_STEPS, J_EVENTS, J_COLLECTIVES, J_BEGIN, J_DURATION, 
 static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_RANKS] = {"ranks", TM_INT, "", "Ranks read."},
     [J_HOSTS] = {"hosts", TM_INT, "", "Hosts that they ran on."},
-    [J_STEPS] = {"steps", TM_INT, "", "Different step numbers over all ranks."},
+    [J_STEPS] =
+        {"steps", TM_INT, "",
+         "Different step numbers over the ranks whose traces mark steps; 0 where none does: the "
+         "whole trace counts as step 0 then."},
     [J_EVENTS] = {"events", TM_INT, "", "Events kept of all ranks."},
     [J_COLLECTIVES] = {"collectives", TM_INT, "", "Collective operations found, complete or not."},
     [J_BEGIN] = {"begin_ns", TM_INT, "ns", "First aligned begin over all ranks, since the epoch."},
@@ -211,18 +214,41 @@ static int64_t count_different(const tm_table *table, const char *column) {
     return n;
 }
 
+/* Different numbers of the steps that are marked; -1 when memory is out. Both tables ascend in
+ * rank. */
+static int64_t count_steps(const tm_tables *tables) {
+    const tm_table *steps = tm_tables_find(tables, "overlap.step");
+    const tm_table *places = tm_tables_find(tables, tm_differs_place.name);
+    tm_vec numbers = TM_VEC(int64_t);
+    int64_t n = 0;
+    for (size_t i = 0, k = 0; i < steps->n_rows && n >= 0; i++) {
+        int64_t rank = tm_table_cell(steps, i, "rank")->value.i;
+        while (k < places->n_rows && tm_table_row(places, k)[0].value.i < rank)
+            k++;
+        bool marks = k < places->n_rows && tm_table_cell(places, k, "marks_steps")->value.i;
+        if (marks && !tm_vec_append(&numbers, &tm_table_cell(steps, i, "step")->value.i, 1))
+            n = -1;
+    }
+    if (numbers.n > 1)
+        qsort(numbers.data, numbers.n, numbers.size, compare_ints);
+    const int64_t *v = numbers.data;
+    for (size_t i = 0; i < numbers.n && n >= 0; i++)
+        n += i == 0 || v[i] != v[i - 1];
+    tm_vec_free(&numbers);
+    return n;
+}
+
 /* After the ranks' rows are here, for hosts without a name are told by consecutive ranks, and other
  * analyses read the hosts from job.rank: so this one comes first in analyses.def. */
 static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *ranks = tm_tables_find(out, rank_def.name);
     /* Of `overlap` and `clock`, whose job parts come later: these tables are filled before any
      * runs. */
-    const tm_table *steps = tm_tables_find(out, "overlap.step");
     TM_TRY(name_hosts(ranks, err));
     TM_TRY(tm_differs_job(out, err));
     tm_cell *row = tm_table_add_row(tm_tables_find(out, job_def.name));
     int64_t n_hosts = count_different(ranks, "host");
-    int64_t n_steps = count_different(steps, "step");
+    int64_t n_steps = count_steps(out);
     if (!row || n_hosts < 0 || n_steps < 0)
         return tm_fail_memory(err);
     int64_t events = 0, begin = INT64_MAX, end = INT64_MIN;

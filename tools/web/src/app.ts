@@ -164,7 +164,7 @@ function describe(job: Job): Child {
   const parts = [
     count(row.num(0, "ranks") ?? 0, "rank"),
     count(row.num(0, "hosts") ?? 0, "host"),
-    count(row.num(0, "steps") ?? 0, "step"),
+    row.num(0, "steps") === 0 ? "no steps marked" : count(row.num(0, "steps") ?? 0, "step"),
     count(row.num(0, "events") ?? 0, "event"),
   ];
   const date = recorded(job);

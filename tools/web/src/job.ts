@@ -38,8 +38,7 @@ export function severalRanks(job: Job): boolean {
 
 /** Whether steps are marked; else the whole trace is step 0. */
 export function hasSteps(job: Job): boolean {
-  const steps = job.table("overlap.step");
-  return job.rowsOf("overlap.step") > 0 && (steps.n === 0 || steps.nums("step").some((step) => step !== 0));
+  return (job.table("job.job").num(0, "steps") ?? 0) > 0;
 }
 
 /** Sums over the ranks of a column of overlap.rank. */

@@ -145,7 +145,7 @@ export const steps: View = {
     const table = job.table("overlap.step");
     root.append(heading("Steps", severalRanks(job) ? "Is it a rank, a step, or chance? Each cell is one rank in one step." : "Each cell is one step."));
     if (table.n === 0) return void root.append(empty("No GPU events were recorded in a step."));
-    if (!hasSteps(job)) root.append(note("The traces mark no steps: the whole trace is one column. Call prof.step() in the training loop to mark them."));
+    if (!hasSteps(job)) root.append(note("No steps marked: the whole trace is one column. Call prof.step() in the training loop to mark them."));
     const metrics = METRICS.filter((metric) => job.table(metric.table).n > 0);
     const metric = metrics.find((m) => m.key === params.get("metric")) ?? metrics[0]!;
     const hosts = ranksOf(job).hosts.length;

@@ -20,6 +20,30 @@ function title(job: Job): HTMLElement {
       link(found.link, found.view)));
 }
 
+// What the ranks should have in common and have not, in the words of the terminal.
+const DIFFERS: Readonly<Record<string, string>> = {
+  "time": "recorded at times that do not overlap:",
+  "world size": "the ranks of the job, as they say:",
+  "process group": "the ranks of a process group, as they say:",
+  "kernels": "hardly a kernel’s name in common:",
+};
+const VALUES_MAX = 4;
+
+function differs(job: Job): Child {
+  const table = job.table("job.differs");
+  if (table.n === 0) return null;
+  const lines = [...table.by("what")].map(([what, rows]) => {
+    const values = rows.slice(0, VALUES_MAX).map((row) => {
+      const ranks = `${table.num(row, "n_ranks") === 1 ? "rank" : "ranks"} ${table.text(row, "ranks")}`;
+      return what === "kernels" ? ranks : `${table.text(row, "value")} (${ranks})`;
+    });
+    return `${DIFFERS[String(what)] ?? what} ${values.join(", ")}${rows.length > VALUES_MAX ? `, and ${rows.length - VALUES_MAX} more` : ""}`;
+  });
+  return h("div", { class: "findings" }, h("section", { class: "finding" }, sign("bad"),
+    h("div", null, h("h2", null, "These traces may not be of one job"), h("p", null, `${lines.join("; ")}. What follows takes them for one.`),
+      link("What differs", "tables", { name: "job.differs" satisfies TableName }))));
+}
+
 function sentence(text: string): string {
   return prose(/[.!?]$/.test(text) ? text : `${text}.`);
 }
@@ -61,14 +85,16 @@ export function balanceFinding(job: Job): Finding {
   if (!severalRanks(job))
     return { state: "note", title: "One rank", text: "There is nothing to compare its load with.", link: ["Where its time goes", "ranks"] };
   if (middle === null)
-    return { state: "note", title: "Compute load is not known", text: "No rank has computation in a step that all have.", link: to };
-  const worst = values.length > 0 ? values.indexOf(Math.max(...values)) : -1;
-  const far = worst >= 0 && values[worst]! > Math.max(2 * middle, middle + 2);
+    return { state: "note", title: "Compute load is not known", text: "No two ranks have a whole step with GPU events in common.", link: to };
+  const most = Math.max(...values), worst = steps.nums("imbalance_pct").indexOf(most);
+  const far = worst >= 0 && most > Math.max(2 * middle, middle + 2);
+  const left = job.rowsOf("job.rank") - (whole.num(0, "ranks") ?? 0);
   return {
     state: middle >= 25 ? "bad" : middle >= 10 ? "warn" : "good",
     title: middle >= 10 ? "Compute load is uneven" : "Compute load is even",
     text: `In the median step the slowest rank computes ${f.percent(middle, 1)} longer than the mean.` +
-      (far ? ` Step ${steps.num(worst, "step")} shows ${f.percent(values[worst]!, 1)}.` : ""),
+      (far ? ` Step ${steps.num(worst, "step")} shows ${f.percent(most, 1)}.` : "") +
+      (left > 0 ? ` ${f.count(left, "rank is", "ranks are")} not compared: without GPU events, cut short or without a whole step.` : ""),
     link: to,
   };
 }
@@ -160,7 +186,7 @@ function stepFigure(job: Job): Figure {
     label: "Step time",
     doc: "Median over steps of the mean over ranks of overview.step step_ns; partial steps are left out. Below: over the steps.",
     value: h("span", { class: "figure", attr: { "data-value": f.median(times) ?? "" } }, marked ? f.time(f.median(times)) : f.NONE),
-    below: marked ? span(times, f.time, "by step") : "the traces mark no steps",
+    below: marked ? span(times, f.time, "by step") : "no steps marked",
   };
 }
 
@@ -332,8 +358,10 @@ export const summary: View = {
   title: "Summary",
   group: "",
   needs: ["job.job", "job.rank", "overlap.rank", "overlap.kind", "stragglers.job", "stragglers.rank", "overview.step", "overlap.step",
-    "imbalance.job", "imbalance.step", "ratio.rank", "clock.rank", "clock.check", "advice.item", "job.left_out", "collectives.kind"],
+    "imbalance.job", "imbalance.step", "ratio.rank", "clock.rank", "clock.check", "advice.item", "job.left_out", "job.differs", "collectives.kind"],
   render(root: HTMLElement, { job }: Context) {
+    const apart = differs(job);
+    if (apart instanceof Node) root.append(apart);
     root.append(title(job), findings(job), figureBand(job),
       h("div", { class: "columns" }, h("div", null, rankBars(job), stepBars(job)), h("div", null, adviceList(job), basis(job))));
   },
