@@ -17,6 +17,7 @@ static tm_status add_units(const tm_input *input, const tm_vec *units, const tm_
     int64_t n = (int64_t)units->n;
     for (int64_t k = 0; k < n; k++) {
         tm_entry entry = *file;
+        entry.has_parts = false;
         entry.has_unit = true;
         entry.unit = v[k];
         entry.weight = file->weight / n;
@@ -48,14 +49,13 @@ static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_e
                                         : tm_rank_of_path(input->path),
     };
     *foreign = false;
-    if (!info->format->list_units) {
-        *entry = file;
-        return tm_vec_append(found, entry, 1) ? TM_OK : tm_fail_memory(err);
-    }
     tm_vec units = TM_VEC(tm_unit);
     bool known = input->mapped_rank >= 0 || tm_rank_of_path(input->path) >= 0;
     tm_status status = tm_file_list_units(info, known, &units, foreign, err);
-    if (status == TM_OK)
+    if (status == TM_OK && units.n == 0) { /* the file is one trace */
+        *entry = file;
+        status = tm_vec_append(found, entry, 1) ? TM_OK : tm_fail_memory(err);
+    } else if (status == TM_OK)
         status = add_units(input, &units, &file, found, err);
     tm_vec_free(&units);
     return status;

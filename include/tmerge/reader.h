@@ -112,7 +112,8 @@ typedef struct tm_format {
      *
      * @param known    the rank is known from elsewhere where the file is one unit: then it is not
      *                 looked for, and -1 in the unit
-     * @param units    of tm_unit, appended to: at least one, in an order that the content decides
+     * @param units    of tm_unit, appended to, in an order that the content decides; none where the
+     *                 file is one trace
      * @param foreign  set with TM_ERR_INPUT: the file is sound and of another kind
      * @return         TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */

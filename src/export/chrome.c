@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FIRST_BYTES "{\"tmerge_export\": 1,\n"
+#include "base/export_mark.h"
 
 /* Viewers need several hundred bytes of memory an event, in a browser. */
 enum { EVENTS_MAX = 4000000 };
@@ -20,12 +20,14 @@ typedef struct chrome {
     size_t n_ranks; /* to be written */
     bool begun;     /* the members in front of the events are written */
     bool any;       /* an entry of traceEvents is written */
+    tm_out members; /* of several ranks, what each one's trace says of itself */
 } chrome;
 
 /* A whole second, so that no event has the time 0, which is what profilers clamp times to. */
 static tm_status begin(tm_export *x, tm_error *err) {
     chrome *c = x->state;
     (void)err;
+    c->members = TM_OUT();
     int64_t into = x->job->begin_ns % SECOND_NS;
     c->base_ns = x->job->begin_ns - (into < 0 ? into + SECOND_NS : into);
     for (size_t i = 0; i < x->job->n_ranks; i++)
@@ -49,27 +51,58 @@ static bool put_member(tm_out *out, const cJSON *metadata, const char *name) {
 }
 
 /* What the rank's trace says of its place in the job and of its GPUs. */
-static void put_rank_members(tm_export *x, const tm_timeline *timeline) {
+static void put_rank_members(const tm_export *x, const tm_timeline *timeline, tm_out *out) {
     tm_text text = tm_names_text(x->job->names, timeline->metadata);
     cJSON *metadata = cJSON_ParseWithLength(text.bytes, text.size);
-    put_member(&x->out, metadata, "deviceProperties");
-    if (!put_member(&x->out, metadata, "distributedInfo")) {
-        tm_out_string(&x->out, "\"distributedInfo\": {\"rank\": ");
-        tm_json_put_int(&x->out, timeline->rank);
-        tm_out_string(&x->out, "},\n");
+    put_member(out, metadata, "deviceProperties");
+    if (!put_member(out, metadata, "distributedInfo")) {
+        tm_out_string(out, "\"distributedInfo\": {\"rank\": ");
+        tm_json_put_int(out, timeline->rank);
+        tm_out_string(out, "},\n");
     }
     cJSON_Delete(metadata);
+}
+
+/* Which ranks a file of several holds stands in front of the events, for who reads them apart. */
+static void put_ranks(tm_export *x) {
+    const char *before = "\"" TM_EXPORT_RANKS "\": [";
+    for (size_t i = 0; i < x->job->n_ranks; i++)
+        if (x->job->wanted[i]) {
+            tm_out_string(&x->out, before);
+            tm_json_put_int(&x->out, x->job->ranks[i].rank);
+            before = ", ";
+        }
+    tm_out_string(&x->out, "],\n");
+}
+
+/* What each rank says of itself stands behind the events: by then all were seen. */
+static void keep_members(const tm_export *x, const tm_timeline *timeline) {
+    chrome *c = x->state;
+    const char *host = x->job->hosts[tm_export_rank_index(x->job, timeline->rank)];
+    tm_out_string(&c->members, c->members.bytes.n > 0 ? ",\n\"" : "\n\"");
+    tm_json_put_int(&c->members, timeline->rank);
+    tm_out_string(&c->members, "\": {");
+    put_rank_members(x, timeline, &c->members);
+    if (*host) {
+        tm_out_string(&c->members, "\"host_name\": ");
+        tm_json_put_text(&c->members, (tm_text){host, strlen(host)});
+        tm_out_string(&c->members, ",\n");
+    }
+    tm_out_string(&c->members, "\"schemaVersion\": 1}");
 }
 
 /* @p timeline  NULL where there are no ranks */
 static void put_head(tm_export *x, const tm_timeline *timeline) {
     chrome *c = x->state;
-    tm_out_string(&x->out, FIRST_BYTES "\"schemaVersion\": 1,\n\"displayTimeUnit\": \"ms\",\n"
-                                       "\"baseTimeNanoseconds\": ");
+    tm_out_string(&x->out, TM_EXPORT_FIRST);
+    if (c->n_ranks > 1)
+        put_ranks(x);
+    tm_out_string(&x->out, "\"schemaVersion\": 1,\n\"displayTimeUnit\": \"ms\",\n"
+                           "\"baseTimeNanoseconds\": ");
     tm_json_put_int(&x->out, c->base_ns);
     tm_out_string(&x->out, ",\n");
     if (timeline && c->n_ranks == 1)
-        put_rank_members(x, timeline);
+        put_rank_members(x, timeline, &x->out);
     tm_out_string(&x->out, "\"traceEvents\": [");
     c->begun = true;
 }
@@ -92,8 +125,10 @@ static void put_pid(tm_export *x, const tm_timeline *timeline, uint32_t pid) {
         put_ident(x, pid);
         return;
     }
-    int size = snprintf(text, sizeof text, "rank %" PRId64 ": %.*s", timeline->rank,
-                        (int)(given.size < 40 ? given.size : 40), given.bytes);
+    int size =
+        snprintf(text, sizeof text, TM_EXPORT_PROCESS "%.*s", (long long)timeline->rank,
+                 (int)(given.size < TM_EXPORT_PROCESS_MAX ? given.size : TM_EXPORT_PROCESS_MAX),
+                 given.bytes);
     tm_json_put_text(&x->out, (tm_text){text, (size_t)size});
 }
 
@@ -220,6 +255,8 @@ static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) 
                        EVENTS_MAX);
     if (!c->begun)
         put_head(x, timeline);
+    if (c->n_ranks > 1)
+        keep_members(x, timeline);
     tm_export_walk_begin(&walk, x->job, timeline);
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
@@ -239,18 +276,30 @@ static tm_status end(tm_export *x, tm_error *err) {
     (void)err;
     if (!c->begun)
         put_head(x, NULL);
-    tm_out_string(&x->out, "\n]}\n");
+    tm_out_string(&x->out, "\n]");
+    if (c->members.bytes.n > 0) {
+        tm_out_string(&x->out, ",\n\"" TM_EXPORT_MEMBERS "\": {");
+        tm_out_bytes(&x->out, c->members.bytes.data, c->members.bytes.n);
+        tm_out_char(&x->out, '}');
+    }
+    x->out.failed = x->out.failed || c->members.failed;
+    tm_out_string(&x->out, "}\n");
     return TM_OK;
+}
+
+static void destroy(tm_export *x) {
+    tm_vec_free(&((chrome *)x->state)->members.bytes);
 }
 
 const tm_export_format tm_export_chrome = {
     .name = "chrome",
     .file = "tmerge.json",
     .summary = "Chrome's JSON, for windows of up to 4 million events: tmerge reads it too",
-    .begins = FIRST_BYTES,
-    .begins_size = sizeof FIRST_BYTES - 1,
+    .begins = TM_EXPORT_FIRST,
+    .begins_size = sizeof TM_EXPORT_FIRST - 1,
     .state_size = sizeof(chrome),
     .begin = begin,
     .rank = rank,
     .end = end,
+    .destroy = destroy,
 };

@@ -11,9 +11,9 @@ import shutil
 import signal
 import tarfile
 
-from common import (BASE_NS, TMERGE, contains, content, equal, event, files, gzipped, holds, kernel,
-                    limited, main, merged, nanogpt, put, rows, run, seal, small_trace, synth,
-                    tmerge, trace)
+from common import (BASE_NS, TMERGE, contains, content, equal, event, files, gzipped, has_line,
+                    holds, kernel, limited, main, merged, nanogpt, put, rows, run, same_bytes,
+                    seal, small_trace, synth, tables, tmerge, trace)
 from jobs import real_store
 from perfetto_trace import Trace, one
 from watching import NAMED, NAMELESS, sends, while_writing
@@ -358,6 +358,35 @@ def test_chrome_json_of_a_real_job_is_read_back_by_tmerge():
         first = json.load(file)
     for key in ('deviceProperties', 'distributedInfo'):
         equal(again.get(key), first.get(key), key)
+
+
+def test_chrome_json_of_several_ranks_is_read_back_as_these_ranks():
+    """Whatever reads it: one process or several, the whole or what is left of it. Only what an
+    export does not keep differs: where the traces were."""
+    synth('job', ranks=4, ranks_per_host=2, no_instances=True)
+    os.unlink('job/truth.json')
+    merged('job', '-o', 'job.h5')
+    wanted = ('overlap.rank', 'overlap.kind', 'imbalance.job', 'collectives.kind', 'kernels.kernel')
+    first = tables('job.h5', 'job.rank', *wanted)
+    for chosen in ([0, 1, 2, 3], [1, 3]):
+        export('job.h5', 'chrome', '--rank', ','.join(map(str, chosen)), '-o', 'ranks.json')
+        for n in (0, 3):
+            merged('ranks.json', '-o', f'back{n}.h5', n=n)
+            back = tables(f'back{n}.h5', 'job.rank', *wanted)
+            equal([(row['rank'], row['host'], row['device'], row['source'])
+                   for row in back.pop('job.rank')],
+                  [(row['rank'], row['host'], row['device'], 'ranks.json')
+                   for row in first['job.rank'] if row['rank'] in chosen])
+            if len(chosen) == 4:
+                equal(back, {name: first[name] for name in wanted})
+        same_bytes('back0.h5', 'back3.h5')
+    text = content('ranks.json')
+    put('cut.json', text[:len(text) * 3 // 4])
+    done = tmerge('cut.json').expect(0)
+    has_line(done.out, 'truncated', 'ranks? 1, 3')
+    equal([row['rank'] for row in rows('tmerge.h5', 'job.rank')], [1, 3])
+    put('odd.json', text.replace(b'[1, 3]', b'[1, x]', 1))
+    tmerge('odd.json').fails(3, 'odd.json: byte 41: a rank should stand here')
 
 
 def test_chrome_json_of_several_ranks_keeps_them_apart():

@@ -1,7 +1,10 @@
 /* PyTorch profiler (Kineto) traces: JSON of the Chrome trace event form, streamed. */
 #include <cjson/cJSON.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/export_mark.h"
 #include "kineto_emit.h"
 #include "kineto_sniff.h"
 #include "readers/formats.h"
@@ -21,6 +24,7 @@ typedef struct kineto_reader {
     tm_kineto_event event;
     tm_repair repair; /* the event or value that was malformed last */
     tm_part *part;    /* borrowed: what is read */
+    char own[32];     /* what the processes of the rank begin with that is read; "": all are */
     int64_t stop;     /* the byte at which the next part's first event begins; -1: none */
     bool has_events;
     bool arrived; /* exactly at the stop, between two elements of traceEvents */
@@ -59,6 +63,18 @@ static const char *parse_mended(kineto_reader *reader, tm_json_cursor *text) {
     return end;
 }
 
+/* Of an export of several ranks: whether an event is of the one that is read. Its process is called
+ * then as its own trace called it. */
+static bool is_own(kineto_reader *reader) {
+    size_t size = strlen(reader->own);
+    tm_json_text *pid = &reader->event.pid;
+    if (pid->size < size || memcmp(pid->bytes, reader->own, size) != 0)
+        return false;
+    pid->bytes += size;
+    pid->size -= size;
+    return true;
+}
+
 static tm_status read_event(kineto_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     for (;;) {
@@ -70,7 +86,7 @@ static tm_status read_event(kineto_reader *reader, tm_error *err) {
             cursor = &mended;
         }
         if (end) {
-            if (!tm_kineto_emit(&reader->emitter, cursor, &reader->event))
+            if (is_own(reader) && !tm_kineto_emit(&reader->emitter, cursor, &reader->event))
                 return tm_fail_memory(err);
             window->p = end;
             return TM_OK;
@@ -377,13 +393,15 @@ static tm_status read_content(kineto_reader *reader, tm_error *err) {
     return TM_OK;
 }
 
-static tm_status kineto_read_part(tm_source *source, int64_t stop, tm_names *names, tm_part *out,
-                                  tm_error *err) {
+/* @p own  as in kineto_reader */
+static tm_status read_part(tm_source *source, int64_t stop, const char *own, tm_names *names,
+                           tm_part *out, tm_error *err) {
     kineto_reader *reader = calloc(1, sizeof *reader);
     if (!reader)
         return tm_fail_memory(err);
     reader->part = out;
     reader->stop = stop;
+    snprintf(reader->own, sizeof reader->own, "%s", own);
     size_t n_scanners;
     const tm_scanner *scanners = tm_scanners(&n_scanners);
     reader->scanner = &scanners[n_scanners - 1];
@@ -401,23 +419,65 @@ static tm_status kineto_read_part(tm_source *source, int64_t stop, tm_names *nam
     return status;
 }
 
+static tm_status kineto_read_part(tm_source *source, int64_t stop, tm_names *names, tm_part *out,
+                                  tm_error *err) {
+    return read_part(source, stop, "", names, out, err);
+}
+
 static tm_status kineto_finish(tm_part *whole, tm_names *names, tm_error *err) {
     TM_TRY(finish_metadata(whole, names, err));
     tm_part_finish(whole);
     return TM_OK;
 }
 
+/* Puts what an export says of one of its ranks in the place of what it says of itself. */
+static tm_status choose_members(tm_part *whole, int64_t rank, tm_error *err) {
+    char key[24];
+    bool ok = whole->metadata.n > 0 && tm_vec_append(&whole->metadata, "}", 2);
+    snprintf(key, sizeof key, "%lld", (long long)rank);
+    if (!ok)
+        return whole->metadata.n > 0 ? tm_fail_memory(err) : TM_OK;
+    *(char *)whole->metadata.data = '{';
+    cJSON *root = cJSON_Parse(whole->metadata.data);
+    const cJSON *all = cJSON_GetObjectItemCaseSensitive(root, TM_EXPORT_MEMBERS);
+    char *text = cJSON_PrintUnformatted(cJSON_GetObjectItemCaseSensitive(all, key));
+    whole->metadata.n = 0;
+    size_t size = text ? strlen(text) : 0;
+    if (size > 2) { /* {"key":...} becomes ,"key":... */
+        *text = ',';
+        ok = tm_vec_append(&whole->metadata, text, size - 1) != NULL;
+    }
+    cJSON_free(text);
+    cJSON_Delete(root);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
 /* A text that ends too early gives what it holds, unless that is nothing. */
-static tm_status kineto_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
+static tm_status read_whole(tm_source *source, const tm_unit *unit, tm_names *names, tm_trace *out,
+                            tm_error *err) {
     tm_part whole;
+    char own[32] = "";
+    if (unit)
+        snprintf(own, sizeof own, TM_EXPORT_PROCESS, (long long)unit->rank);
     tm_part_init(&whole, out);
-    tm_status status = kineto_read_part(source, -1, names, &whole, err);
+    tm_status status = read_part(source, -1, own, names, &whole, err);
     if (out->truncated && out->events.n > 0)
         status = TM_OK;
+    if (status == TM_OK && unit)
+        status = choose_members(&whole, unit->rank, err);
     if (status == TM_OK)
         status = kineto_finish(&whole, names, err);
     tm_part_free(&whole);
     return status;
+}
+
+static tm_status kineto_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
+    return read_whole(source, NULL, names, out, err);
+}
+
+static tm_status kineto_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
+                                  tm_trace *out, tm_error *err) {
+    return read_whole(source, unit, names, out, err);
 }
 
 const tm_format tm_format_kineto = {
@@ -429,4 +489,6 @@ const tm_format tm_format_kineto = {
     .read_part = kineto_read_part,
     .finish = kineto_finish,
     .peek_rank = tm_kineto_peek_rank,
+    .list_units = tm_kineto_list_units,
+    .read_unit = kineto_read_unit,
 };

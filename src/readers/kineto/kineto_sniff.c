@@ -2,9 +2,12 @@
 
 #include <stdlib.h>
 
+#include "base/export_mark.h"
+#include "base/vec.h"
 #include "readers/number.h"
 #include "readers/window.h"
 #include "scanner.h"
+#include "tmerge/reader.h"
 
 static bool known_key(const tm_json_text *key) {
     static const char *const known[] = {
@@ -66,6 +69,45 @@ int64_t tm_kineto_peek_rank(const char *head, size_t size) {
     size_t digits = strspn(p, "0123456789");
     int64_t value;
     return digits > 0 && digits < 16 && tm_number_int(p, digits, &value) ? value : -1;
+}
+
+/* @param head  terminated */
+static tm_status list_ranks(const char *head, const char *path, tm_vec *units, tm_error *err) {
+    static const char start[] = TM_EXPORT_FIRST "\"" TM_EXPORT_RANKS "\": [";
+    const char *p = head + sizeof start - 1;
+    if (strncmp(head, start, sizeof start - 1) != 0)
+        return TM_OK;
+    for (;;) {
+        tm_unit unit = {.clock_ns = -1};
+        size_t digits = strspn(p, "0123456789");
+        if (digits == 0 || digits > 9 || !tm_number_int(p, digits, &unit.rank))
+            return tm_fail(err, TM_ERR_INPUT, path, p - head, "a rank should stand here");
+        unit.process = unit.rank;
+        if (!tm_vec_append(units, &unit, 1))
+            return tm_fail_memory(err);
+        p += digits;
+        if (strncmp(p, ", ", 2) != 0)
+            return TM_OK;
+        p += 2;
+    }
+}
+
+/* What cannot be read here is for the reader to tell. */
+tm_status tm_kineto_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
+                               tm_error *err) {
+    char *head = calloc(1, TM_SNIFF_BYTES + 1);
+    size_t n = 1;
+    tm_error unread;
+    (void)known;
+    (void)foreign;
+    if (!head)
+        return tm_fail_memory(err);
+    for (size_t size = 0; size < TM_SNIFF_BYTES && n > 0; size += n)
+        if (tm_source_read(source, head + size, TM_SNIFF_BYTES - size, &n, &unread) != TM_OK)
+            n = 0;
+    tm_status status = list_ranks(head, tm_source_path(source), units, err);
+    free(head);
+    return status;
 }
 
 /* Whether the object at p stands where an element of an array may, as far as the window tells. */
