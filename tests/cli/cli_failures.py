@@ -4,7 +4,7 @@ import os
 import re
 import zlib
 
-from common import (BASE_NS, TMERGE, big_trace, content, contains, equal, files, gzipped, has_line, holds,
+from common import (BASE_NS, TMERGE, big_trace, content, contains, equal, event, files, gzipped, has_line, holds,
                     launcher, limited, main, merged, permissions_count, put, rows, run, same_bytes,
                     small_trace, synth, tmerge, trace, without_dac_override, zstd_framed)
 
@@ -152,6 +152,23 @@ def test_skip_bad_leaves_out_every_kind_of_bad_file_and_says_so():
     same_bytes('../store0.h5', '../store3.h5')
     os.unlink('../store0.h5')
     os.unlink('../store3.h5')
+
+
+def test_a_file_into_which_several_ranks_were_put_is_refused():
+    """As scripts do it: each rank's processes with another name, the ids as they were. Nine shared
+    ids are no accident; another process with ids of its own is none."""
+    def calls(pid, first, n):
+        return [event('cudaLaunchKernel', 'cuda_runtime', 100 + i, 1, pid=pid,
+                      correlation=first + i) for i in range(n)]
+
+    put('rank0.json', trace(calls('[TP0] 71', 1, 20) + calls('[TP1] 72', 12, 20), 0))
+    message = ("rank0.json: holds the calls of several processes under the same ids, as when traces "
+               "of several ranks were put into one file; give the ranks' own traces")
+    stops('rank0.json', message)
+    done = tmerge('rank0.json', 'rank1.json', '--skip-bad').expect(0)
+    contains(done.err, f'tmerge: warning: left out rank0.json: {message}\n')
+    put('rank0.json', trace(calls('[TP0] 71', 1, 20) + calls('[TP1] 72', 21, 20), 0))
+    merged('rank0.json', 'rank1.json')
 
 
 def test_traces_recorded_far_apart_are_refused_unless_forced():

@@ -6,6 +6,7 @@
 
 #include "base/export_mark.h"
 #include "kineto_emit.h"
+#include "kineto_processes.h"
 #include "kineto_sniff.h"
 #include "readers/formats.h"
 #include "readers/number.h"
@@ -425,6 +426,7 @@ static tm_status kineto_read_part(tm_source *source, int64_t stop, tm_names *nam
 }
 
 static tm_status kineto_finish(tm_part *whole, tm_names *names, tm_error *err) {
+    TM_TRY(tm_kineto_one_process(whole->trace, names, err));
     TM_TRY(finish_metadata(whole, names, err));
     tm_part_finish(whole);
     return TM_OK;

@@ -1,0 +1,61 @@
+#include "kineto_processes.h"
+
+#include <stdlib.h>
+
+#include "base/sorted.h"
+
+/* A few ids might be shared by accident. */
+enum { SHARED_MAX = 8 };
+
+/* A call that launched something. */
+typedef struct call {
+    int64_t correlation;
+    uint32_t process; /* name id */
+} call;
+
+static int by_correlation(const void *a, const void *b) {
+    const call *x = a, *y = b;
+    int order = tm_order_i64(x->correlation, y->correlation);
+    return order ? order : (x->process > y->process) - (x->process < y->process);
+}
+
+static call call_at(const tm_trace *trace, size_t i) {
+    const tm_launch_attr *launch = (const tm_launch_attr *)trace->attrs[TM_ATTR_LAUNCH].data + i;
+    const tm_raw_event *event = (const tm_raw_event *)trace->events.data + launch->event;
+    return (call){launch->correlation, ((const tm_track *)trace->tracks.data)[event->track].pid};
+}
+
+/* Nearly always all calls are of one process, and nothing is sorted. */
+static bool has_several(const tm_trace *trace, size_t n) {
+    for (size_t i = 1; i < n; i++)
+        if (call_at(trace, i).process != call_at(trace, 0).process)
+            return true;
+    return false;
+}
+
+static size_t count_shared(call *calls, size_t n) {
+    size_t shared = 0;
+    qsort(calls, n, sizeof *calls, by_correlation);
+    for (size_t i = 1; i < n; i++)
+        shared += calls[i].correlation != 0 && calls[i].correlation == calls[i - 1].correlation &&
+                  calls[i].process != calls[i - 1].process;
+    return shared;
+}
+
+tm_status tm_kineto_one_process(const tm_trace *trace, const tm_names *names, tm_error *err) {
+    size_t n = trace->attrs[TM_ATTR_LAUNCH].n;
+    if (!has_several(trace, n))
+        return TM_OK;
+    call *calls = malloc(n * sizeof *calls);
+    if (!calls)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        calls[i] = call_at(trace, i);
+    size_t shared = count_shared(calls, n);
+    free(calls);
+    if (shared <= SHARED_MAX)
+        return TM_OK;
+    return tm_fail(err, TM_ERR_INPUT, tm_names_text(names, trace->source).bytes, -1,
+                   "holds the calls of several processes under the same ids, as when traces of "
+                   "several ranks were put into one file; give the ranks' own traces");
+}
