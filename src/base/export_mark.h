@@ -2,7 +2,8 @@
 #ifndef TMERGE_BASE_EXPORT_MARK_H
 #define TMERGE_BASE_EXPORT_MARK_H
 
-/** The first bytes of an export. Behind them stands TM_EXPORT_RANKS where it holds several ranks. */
+/** The first bytes of an export. Behind them stands TM_EXPORT_RANKS where it holds several ranks.
+ */
 #define TM_EXPORT_FIRST "{\"tmerge_export\": 1,\n"
 
 /** The member with the list of the ranks. */
@@ -11,7 +12,8 @@
 /** The member, behind the events, with an object for each rank: what its trace says of itself. */
 #define TM_EXPORT_MEMBERS "tmerge_members"
 
-/** What the processes of a rank begin with, and how much of them then is of the rank's own trace. */
+/** What the processes of a rank begin with, and how much of them then is of the rank's own trace.
+ */
 #define TM_EXPORT_PROCESS "rank %lld: "
 enum { TM_EXPORT_PROCESS_MAX = 40 };
 

@@ -280,8 +280,10 @@ static tm_status compare_programs(tm_tables *out, tm_error *err) {
         for (end = first + 1;
              end < kernels->n_rows && tm_table_row(kernels, end)[0].value.i == rank;)
             end++;
-        if (end - first >= KERNELS_MIN)
-            v[n++] = (program){.rank = rank, .first = first, .n = end - first};
+        if (end - first >= KERNELS_MIN) {
+            v[n] = (program){.rank = rank, .first = first, .n = end - first};
+            n++;
+        }
     }
     tm_status status = add_programs(out, v, n, err);
     free(v);
