@@ -144,6 +144,7 @@ static const struct {
     {"job.job", " ranks hosts steps events collectives begin_ns duration_ns "},
     {"job.rank", " rank host device source format events begin_ns end_ns skipped_events "
                  "repaired_events truncated remarks "},
+    {"job.differs", " what value n_ranks ranks "},
     {"job.remark", " rank source remark class count meaning "},
     {"overlap.rank", " rank window_ns compute_ns comm_ns memory_ns overlap_ns overlap_pct "
                      "exposed_comm_ns exposed_memory_ns busy_ns idle_ns wait_ns transfer_ns "
