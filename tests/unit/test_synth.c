@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "synth/base/out.h"
+#include "synth/sim/mishaps.h"
 #include "synth/sim/replay.h"
 #include "synth/truth/blame.h"
 
@@ -371,6 +372,88 @@ static void words_flags_and_ranges_are_read(void **state) {
     assert_true(tms_config_has(&config, TMS_FAULT_LEAK));
 }
 
+static void slow_says_who_when_and_by_how_much(void **state) {
+    /* Ranks 2 and 3; of them 3 in steps 4 and 5 (1.1 x 1.5 = 1.65); rank 0's kernel 7 of step 3,
+     * the first. */
+    static const struct {
+        int64_t rank, step, ppm, kernel_7_ppm;
+    } cases[] = {
+        {0, 0, 0, 20000000},      {0, 1, 0, 1000000},       {2, 0, 1100000, 1000000},
+        {3, 0, 1100000, 1000000}, {3, 1, 1650000, 1000000}, {3, 2, 1650000, 1000000},
+        {3, 3, 1100000, 1000000}, {4, 1, 0, 1000000},
+    };
+    char words[9][16] = {"synth",  "-o",        "job",    "--slow",  "2-3:1.1",
+                         "--slow", "3:1.5:4-5", "--slow", "0:20:3:7"};
+    char *argv[9];
+    tms_config config;
+    tms_error err;
+    (void)state;
+
+    for (size_t i = 0; i < 9; i++) {
+        argv[i] = words[i];
+    }
+    assert_int_equal(tms_config_parse(&config, 9, argv, &err), TMS_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tms_placement place = tms_placement_of(&config, cases[i].rank);
+
+        assert_int_equal(tms_mishap_slow_ppm(&config, cases[i].rank, cases[i].step), cases[i].ppm);
+        assert_int_equal(tms_mishap_kernel_ppm(&config, &place, cases[i].step, 7),
+                         cases[i].kernel_7_ppm);
+        assert_int_equal(tms_mishap_kernel_ppm(&config, &place, cases[i].step, 6), 1000000);
+    }
+}
+
+static void noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel(void **state) {
+    tms_config config = small_job(); /* ranks 0 and 1 are one copy and one host, 2 and 3 another */
+    tms_placement place[4];
+    int64_t n_hiccups = 0;
+    (void)state;
+
+    config.tp = 2;
+    config.share_ppm = 50000;
+    config.shared_ppm = 50000;
+    for (int64_t r = 0; r < 4; r++) {
+        place[r] = tms_placement_of(&config, r);
+    }
+    for (int64_t i = 0; i < 100; i++) {
+        int64_t share = tms_mishap_share_ppm(&config, &place[0], i);
+        int64_t host = tms_mishap_kernel_ppm(&config, &place[0], i, 5);
+
+        /* At most 3.5 standard deviations. */
+        assert_in_range(share, 825000, 1175000);
+        assert_in_range(host, 825000, 1175000);
+        assert_int_equal(tms_mishap_share_ppm(&config, &place[1], i), share);
+        assert_int_not_equal(tms_mishap_share_ppm(&config, &place[2], i), share);
+        assert_int_equal(tms_mishap_kernel_ppm(&config, &place[1], i, 5), host);
+        assert_int_not_equal(tms_mishap_kernel_ppm(&config, &place[3], i, 5), host);
+        assert_int_not_equal(tms_mishap_kernel_ppm(&config, &place[0], i, 6), host);
+    }
+    config.shared_ppm = 0;
+    config.hiccup_ppm = 100000;
+    for (int64_t i = 0; i < 10000; i++) {
+        n_hiccups += tms_mishap_kernel_ppm(&config, &place[0], 0, i) == TMS_HICCUP * 1000000;
+    }
+    /* A tenth, with a standard deviation of sqrt(10000 x 0.1 x 0.9) = 30. */
+    assert_in_range(n_hiccups, 850, 1150);
+}
+
+static void nothing_is_computed_while_a_bucket_blocks(void **state) {
+    tms_config config = small_job();
+    (void)state;
+
+    for (int64_t blocking = 0; blocking < 2; blocking++) {
+        tms_plan plan;
+        tms_tally tally;
+
+        config.blocking = blocking;
+        plan = plan_of(&config);
+        tms_sink_abandon(trace_of(&plan, 1, &tally));
+        assert_int_equal(tally.total.overlap_ns == 0, blocking);
+        tms_tally_free(&tally);
+        tms_plan_free(&plan);
+    }
+}
+
 static void wrong_options_are_a_wrong_usage(void **state) {
     static const char *const cases[][2] = {
         {"--ranks", "0"},
@@ -395,6 +478,13 @@ static void wrong_options_are_a_wrong_usage(void **state) {
         {"--slow-steps", "4"},
         {"--slow-steps", "5-4"},
         {"--slow-steps", "-4"},
+        {"--slow", "3"},
+        {"--slow", "3:0"},
+        {"--slow", "8:1.1"},
+        {"--slow", "3-2:1.1"},
+        {"--slow", "3:1.1:"},
+        {"--slow", "3:1.1:4:5:6"},
+        {"--slow", "3:1.1:4-"},
         {"--window-skew", "5"},
         {"--components", "3"},
         {"--components", "2"}, /* of one host */
@@ -450,6 +540,9 @@ int main(void) {
         cmocka_unit_test(numbers_are_written_digit_by_digit),
         cmocka_unit_test(decimal_options_are_read_exactly),
         cmocka_unit_test(words_flags_and_ranges_are_read),
+        cmocka_unit_test(slow_says_who_when_and_by_how_much),
+        cmocka_unit_test(noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel),
+        cmocka_unit_test(nothing_is_computed_while_a_bucket_blocks),
         cmocka_unit_test(wrong_options_are_a_wrong_usage),
         cmocka_unit_test(job_that_outlasts_its_clock_is_refused),
         cmocka_unit_test(file_that_cannot_be_written_is_named),

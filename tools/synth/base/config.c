@@ -106,25 +106,62 @@ static tms_status parse_word(tms_config *config, const tms_option *option, const
                     option->help);
 }
 
+/* Reads N or FROM-TO, both included; of what is left out, NULL, nothing is set. */
+static bool parse_span(const char *text, int64_t *from, int64_t *to) {
+    char first[32];
+    size_t length = text != NULL ? strcspn(text, "-") : sizeof first;
+
+    if (length >= sizeof first) {
+        return text == NULL;
+    }
+    memcpy(first, text, length);
+    first[length] = '\0';
+    return parse_decimal(first, 0, from) &&
+           parse_decimal(text[length] == '-' ? text + length + 1 : first, 0, to) && *from <= *to;
+}
+
 /* Reads FROM-TO, both included. */
 static tms_status parse_range(tms_config *config, const tms_option *option, const char *text,
                               tms_error *err) {
-    const char *dash = strchr(text, '-');
-    size_t length = dash != NULL ? (size_t)(dash - text) : 0;
-    char from[32] = "";
     int64_t low;
     int64_t high;
 
-    if (length < sizeof from) {
-        memcpy(from, text, length);
-    }
-    if (dash == NULL || !parse_decimal(from, 0, &low) || !parse_decimal(dash + 1, 0, &high) ||
-        low > high || high > option->high) {
+    if (strchr(text, '-') == NULL || !parse_span(text, &low, &high) || high > option->high) {
         return tms_fail(err, TMS_ERR_USAGE, "--%s takes two numbers FROM-TO, not '%s'",
                         option->name, text);
     }
     set_value(config, option, low, 0);
     set_value(config, option, high, 1);
+    return TMS_OK;
+}
+
+/* Reads R:F[:S[:K]], one more of them. */
+static tms_status parse_slow(tms_config *config, const tms_option *option, const char *text,
+                             tms_error *err) {
+    tms_slow slow = {text, 0, 0, 0, -1, -1, -1, -1};
+    char copy[128] = "";
+    char *fields[4] = {NULL};
+    char *rest = copy;
+
+    (void)snprintf(copy, sizeof copy, "%s", text);
+    for (int i = 0; i < 4 && rest != NULL; i++) {
+        fields[i] = rest;
+        rest = strchr(rest, ':');
+        if (rest != NULL) {
+            *rest++ = '\0';
+        }
+    }
+    if (strlen(text) >= sizeof copy || rest != NULL || fields[1] == NULL ||
+        config->n_slow == option->high ||
+        !parse_span(fields[0], &slow.first_rank, &slow.last_rank) ||
+        !parse_decimal(fields[1], 6, &slow.ppm) || slow.ppm < 10000 || slow.ppm > TMS_SLOWEST_PPM ||
+        !parse_span(fields[2], &slow.first_step, &slow.last_step) ||
+        !parse_span(fields[3], &slow.first_kernel, &slow.last_kernel)) {
+        return tms_fail(err, TMS_ERR_USAGE,
+                        "--slow takes RANKS:FACTOR[:STEPS[:KERNELS]], up to %d times, not '%s'",
+                        TMS_MOST_SLOW, text);
+    }
+    config->slow[config->n_slow++] = slow;
     return TMS_OK;
 }
 
@@ -176,6 +213,8 @@ static tms_status parse_option(tms_config *config, const char *name, const char 
         return parse_word(config, option, value, err);
     case TMS_OPTION_RANGE:
         return parse_range(config, option, value, err);
+    case TMS_OPTION_SLOW:
+        return parse_slow(config, option, value, err);
     case TMS_OPTION_FLAG:
     case TMS_OPTION_NUMBER:
         break;
@@ -272,6 +311,15 @@ static tms_status check_slowness(const tms_config *config, tms_error *err) {
     if (config->slow_kind == TMS_SLOW_HOST && config->slow_ppm < 1000000) {
         return tms_fail(err, TMS_ERR_USAGE, "--slow-kind host needs --slow-factor 1 or more");
     }
+    for (int64_t i = 0; i < config->n_slow; i++) {
+        const tms_slow *slow = &config->slow[i];
+
+        if (slow->last_rank >= config->ranks ||
+            (config->slow_kind == TMS_SLOW_HOST && slow->ppm < 1000000)) {
+            return tms_fail(err, TMS_ERR_USAGE, "--slow %s: no such rank, or a host below 1",
+                            slow->text);
+        }
+    }
     if (config->window_skew >= config->steps && config->target_mb == 0) {
         return tms_fail(err, TMS_ERR_USAGE, "--window-skew %lld is not below --steps %lld",
                         (long long)config->window_skew, (long long)config->steps);
@@ -303,7 +351,12 @@ static tms_status check_format(const tms_config *config, tms_error *err) {
 /* Only an estimate that guards against overflow, hence in floating point: a layer takes its forward
  * time three times and a share of the optimizer, an operator well under 20 us. */
 static double step_estimate_ns(const tms_config *config) {
-    double slow = 1.0 + (double)config->slow_ppm * 1e-6;
+    double most = config->n_slow > 0 ? 1e-6 * (double)TMS_SLOWEST_PPM * (double)TMS_SLOWEST_PPM
+                                     : (double)config->slow_ppm;
+    /* Of steps and of kernels; noise ends at 3.5 standard deviations. */
+    double slow = (1.0 + most * 1e-6) * (1.0 + 3.5e-6 * (double)config->share_ppm) *
+                  (1.0 + 3.5e-6 * (double)config->shared_ppm) *
+                  (config->hiccup_ppm > 0 ? (double)TMS_HICCUP : 1.0);
     double layer_ns = 4.0 * (double)config->compute_ns * slow + 20e3 * (double)config->cpu_ops +
                       (tms_config_has(config, TMS_FAULT_SMALL_KERNELS) ? 1e6 * slow : 0.0);
     double bucket_ns = 5.0 * (double)tms_config_transfer_ns(config) + (double)config->end_jitter_ns;

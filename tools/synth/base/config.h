@@ -16,6 +16,22 @@ typedef enum tms_compression {
     TMS_COMPRESSION_COUNT
 } tms_compression;
 
+/* What --slow can be given how often, and by how much all of them slow a kernel at most. */
+#define TMS_MOST_SLOW 16
+#define TMS_SLOWEST_PPM INT64_C(100000000)
+
+/* One --slow: who, by how much, and when. Both ends of a span belong to it. */
+typedef struct tms_slow {
+    const char *text; /* as typed; borrowed from argv */
+    int64_t ppm;      /* time of the kernels, or of the launches [1e-6 of a normal rank's] */
+    int64_t first_rank;
+    int64_t last_rank;
+    int64_t first_step; /* by their numbers; -1: all */
+    int64_t last_step;
+    int64_t first_kernel; /* of a step's compute kernels, from 0; -1: all */
+    int64_t last_kernel;
+} tms_slow;
+
 /* Integers throughout, so that no rounding of a machine's floating point reaches the output. */
 typedef struct tms_config {
     const char *dir; /* folder to write to; borrowed from argv */
@@ -30,6 +46,9 @@ typedef struct tms_config {
     int64_t bucket_bytes;   /* [B] */
     int64_t compute_ns;     /* mean forward time of one layer on the GPU [ns] */
     int64_t jitter_ppm;     /* standard deviation of each duration [1e-6 of its mean] */
+    int64_t share_ppm;      /* the same of what a copy of the model has to do in a step */
+    int64_t shared_ppm;     /* the same of what a host's kernels of one place have in common */
+    int64_t hiccup_ppm;     /* kernels that take TMS_HICCUP times as long [1e-6] */
     int64_t bandwidth_mbps; /* bus bandwidth [1e6 B/s] */
     int64_t latency_ns;     /* added to every transfer [ns] */
     int64_t end_jitter_ns;  /* greatest lag of a rank's end behind the common end [ns] */
@@ -43,6 +62,7 @@ typedef struct tms_config {
     int64_t microbatches;
     int64_t sequence_parallel; /* flags are 0 or 1 */
     int64_t sharded;
+    int64_t blocking;
     int64_t grad_norm;
     int64_t no_world;
     int64_t activation_bytes; /* of one layer and microbatch [B] */
@@ -50,6 +70,8 @@ typedef struct tms_config {
     int64_t slow_kind;        /* a tms_slow_kind */
     int64_t slow_from;        /* first and last slow step by their numbers; -1: all steps */
     int64_t slow_to;
+    int64_t n_slow;
+    tms_slow slow[TMS_MOST_SLOW];
     int64_t rotating;
     int64_t offset_ns;    /* standard deviation of the hosts' clock offsets [ns] */
     int64_t drift_ppb;    /* standard deviation of the hosts' drifts [ns per s] */
@@ -92,6 +114,9 @@ typedef enum tms_fault {
     TMS_FAULT_PAGEABLE       /* batches are copied from pageable memory, one by one */
 } tms_fault;
 
+/* How many times as long a hiccup takes as other kernels. */
+#define TMS_HICCUP INT64_C(10)
+
 /* Most by which --late-percent delays an end [ns]. */
 #define TMS_LATE_NS INT64_C(2000000)
 
@@ -107,7 +132,8 @@ typedef enum tms_option_type {
     TMS_OPTION_FLAG,  /* no value, or =1 or =0 */
     TMS_OPTION_WORD,  /* one of `words`: its index */
     TMS_OPTION_WORDS, /* one of `words`, repeatable: a set of bits */
-    TMS_OPTION_RANGE  /* FROM-TO: this field and the next */
+    TMS_OPTION_RANGE, /* FROM-TO: this field and the next */
+    TMS_OPTION_SLOW   /* one more tms_slow: the field counts them */
 } tms_option_type;
 
 /* One option; the table drives parsing, --help and the truth file alike. */

@@ -86,6 +86,8 @@ void tms_cpu_compute(tms_sim *sim, tms_kind kind, int64_t ppm) {
     int64_t mean_ns = tms_scale_ppm(normal_ns, sim->compute_ppm);
     int64_t late_ns;
 
+    mean_ns = tms_scale_ppm(
+        mean_ns, tms_mishap_kernel_ppm(config, &sim->placement, sim->step, sim->n_kernels++));
     launch(sim, kind, tms_rng_around(&sim->rng, mean_ns, config->jitter_ppm), 0);
     if (sim->host_ppm == 0) {
         return;

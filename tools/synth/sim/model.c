@@ -292,7 +292,11 @@ static void backward_layers(tms_sim *sim, int64_t microbatch) {
         }
         /* The layers are split as evenly as they can be; each bucket has at least one. */
         while (next < buckets && (next + 1) * layers / buckets <= done) {
-            (void)bucket(sim, what, next++);
+            size_t sent = bucket(sim, what, next++);
+
+            if (config->blocking != 0) {
+                tms_cpu_await(sim, sent);
+            }
         }
     }
 }

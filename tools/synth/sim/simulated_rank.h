@@ -54,6 +54,7 @@ typedef struct tms_sim {
     int64_t gpu_begin_ns; /* begin of the step's first event on the compute stream; 0: none */
     int64_t compute_ppm;  /* this step's compute time [1e-6 of a normal rank's] */
     int64_t host_ppm;     /* distance of launches [1e-6 of their kernels]; 0: as fast as it can */
+    int64_t n_kernels;    /* compute kernels of this step so far */
     int64_t correlation;  /* last ones given out */
     int64_t external_id;
     int64_t op_id;     /* External id of the operator that runs; 0: none */

@@ -14,13 +14,16 @@ static int64_t max_ns(int64_t a, int64_t b) {
 /* The step's annotation, and all counters that begin anew. */
 static void begin_step(tms_sim *sim) {
     const tms_config *config = sim->config;
-    bool slow = tms_mishap_slow_rank(config, sim->step) == sim->placement.rank;
+    int64_t slow_ppm = tms_mishap_slow_ppm(config, sim->placement.rank, sim->step);
+    bool host = config->slow_kind == TMS_SLOW_HOST;
 
     /* A step's draws do not depend on how many the step before made. */
     sim->rng =
         tms_rng_start((uint64_t)config->seed, (uint64_t)sim->placement.rank, (uint64_t)sim->step);
-    sim->compute_ppm = slow && config->slow_kind == TMS_SLOW_GPU ? config->slow_ppm : 1000000;
-    sim->host_ppm = slow && config->slow_kind == TMS_SLOW_HOST ? config->slow_ppm : 0;
+    sim->compute_ppm = tms_scale_ppm(slow_ppm != 0 && !host ? slow_ppm : 1000000,
+                                     tms_mishap_share_ppm(config, &sim->placement, sim->step));
+    sim->host_ppm = host ? slow_ppm : 0;
+    sim->n_kernels = 0;
     sim->thread = TMS_TRACK_HOST;
     sim->op_id = 0;
     sim->gpu_begin_ns = 0;

@@ -76,6 +76,15 @@ static void option_value(tms_out *out, const tms_config *config, const tms_optio
             tms_out_text(out, "]", 1);
         }
         break;
+    case TMS_OPTION_SLOW:
+        tms_out_text(out, "[", 1);
+        for (int64_t i = 0; i < config->n_slow; i++) {
+            tms_out_string(out, i > 0 ? ", \"" : "\"");
+            tms_out_string(out, config->slow[i].text);
+            tms_out_text(out, "\"", 1);
+        }
+        tms_out_text(out, "]", 1);
+        break;
     }
 }
 
@@ -218,6 +227,8 @@ void tms_truth_rank(tms_out *out, const tms_plan *plan, int64_t rank, const tms_
         member(out, "begin_ns", step->begin_ns);
         member(out, "end_ns", step->end_ns);
         times_members(out, &step->times);
+        member(out, "slow_ppm",
+               tms_mishap_slow_ppm(plan->config, rank, step->step - plan->config->first_step));
         tms_out_text(out, "}", 1);
     }
     tms_out_string(out, "]}");
