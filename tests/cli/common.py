@@ -145,10 +145,11 @@ def merged(*arguments, n=0, **more):
 
 
 def synth(folder, **options):
-    """Writes a job with tmerge-synth; slow_rank=3 stands for --slow-rank=3, and seq=True for --seq.
-    Returns its truth."""
+    """Writes a job with tmerge-synth; slow_rank=3 stands for --slow-rank=3, seq=True for --seq, a
+    list for an option given as often. Returns its truth."""
     flags = [f'--{name.replace("_", "-")}' + ('' if value is True else f'={value}')
-             for name, value in options.items()]
+             for name, values in options.items()
+             for value in (values if isinstance(values, list) else [values])]
     run([SYNTH, '-o', folder, *flags]).expect(0)
     with open(os.path.join(folder, 'truth.json'), encoding='utf-8') as file:
         return json.load(file)

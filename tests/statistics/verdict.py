@@ -1,0 +1,323 @@
+"""How often is the verdict right? Simulates whole jobs, through whole traces, over a grid of shapes,
+and holds what tmerge names against the truth: verdict.py [--jobs N] [--seed N] [--parallel N].
+
+A job depends on the seed and its number alone. The script exits with 1 where a figure of LIMITS does
+not hold; every miss is told with the command that makes its traces again. Before that it proves, with
+answers made up, that each figure can fail.
+"""
+import argparse
+import collections
+import concurrent.futures
+import math
+import os
+import random
+import shutil
+import sys
+import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'cli'))
+import common  # noqa: E402
+
+# Figure: the least or greatest share. Its parts (shapes, noises, sizes) may be beyond that by what
+# chance explains.
+LIMITS = {
+    'a nobody is slow: somebody is named': ('<=', 0.01),
+    'b confident namings that are right': ('>=', 0.99),
+    'b likely namings that are right': ('>=', 0.90),
+    'c 10 % slower, named': ('>=', 0.99),
+    'c 5 % slower, named': ('>=', 0.97),
+    'c 3 % slower, named': ('>=', 0.90),
+    'c 3 % slower, kernel noise of 10 %, named': ('>=', 0.70),
+    'c 10 % slower in one step of 16 blocking stretches, named': ('>=', 0.95),
+    'd two culprits, both named and nobody else': ('>=', 0.95),
+    'd a slow host, named as a host': ('>=', 0.95),
+    'd an episode of 10 steps, named as one': ('>=', 0.95),
+    'd overlap of episodes with the truth': ('>=', 0.80),
+    'd an event told as one, and nobody named': ('>=', 0.90),
+}
+
+# Name: least ranks, options. 'all' stands for the number of ranks.
+SHAPES = {
+    'overlapped': (2, {}),
+    'blocking': (2, {'blocking': 1}),
+    'sharded': (2, {'sharded': 1}),
+    'tensor': (2, {'tp': 'all'}),
+    'tensor x data': (4, {'tp': 2}),
+    'pipeline': (2, {'pp': 'all', 'microbatches': 4}),
+    'pipeline x data': (4, {'pp': 2, 'microbatches': 4}),
+    'tensor x pipeline x data': (16, {'tp': 2, 'pp': 2, 'microbatches': 4}),
+}
+# A pipeline's ranks are all stages of their own, which are not to be compared.
+COMPARABLE = [name for name in SHAPES if name != 'pipeline']
+SIMPLE = ['overlapped', 'blocking', 'sharded', 'tensor']
+NOISES = [1, 3, 5, 10]  # standard deviation of each kernel's length in percent
+FIRST_STEP = 3
+
+# Of 20 jobs in a row.
+CYCLE = (['nobody'] * 7 + ['shares'] + ['slow 10', 'slow 5', 'slow 3'] * 2 +
+         ['few', 'one', 'two', 'host', 'episode', 'event'])
+
+
+def some_rank(draw, ranks, but=()):
+    return draw.choice([r for r in range(ranks) if r not in but])
+
+
+def job(seed, number):
+    """The kind of a job, the name of its shape, and its options; reached by draws alone."""
+    draw = random.Random(f'{seed} {number}')
+    kind = CYCLE[number % len(CYCLE)]
+    shapes = {'nobody': list(SHAPES), 'shares': list(SHAPES), 'one': ['blocking', 'tensor'],
+              'two': SIMPLE, 'host': SIMPLE, 'episode': SIMPLE, 'event': SIMPLE}
+    shape = draw.choice(shapes.get(kind, COMPARABLE))
+    least, more = SHAPES[shape]
+    sizes = {'two': [4, 8, 16, 64], 'host': [16, 32, 64], 'episode': [4, 8, 16],
+             'event': [4, 8, 16]}.get(kind, [2, 4, 8, 16, 32, 64])
+    if shape == 'pipeline':
+        sizes = [2, 4, 8]
+    ranks = draw.choice([n for n in sizes if n >= least])
+    options = {name: ranks if value == 'all' else value for name, value in more.items()}
+    # Few steps show what is a share of data as what is a slow GPU: those are not counted.
+    steps = {'nobody': [1, 2, 4, 6, 8, 12], 'shares': [6, 8, 12], 'few': [1, 2, 4, 6], 'one': [1],
+             'host': [4, 8], 'episode': [30, 40], 'event': [4, 8]}.get(kind, [8, 12])
+    layers = 4 * options.get('pp', 1)
+    if kind == 'one':
+        layers = 16 if shape == 'blocking' else 8
+    options.update(ranks=ranks, steps=draw.choice(steps), layers=layers, buckets=layers,
+                   compute_us=400, bytes_per_bucket=2000000, cpu_ops=0, end_jitter_ns=2000,
+                   jitter=draw.choice(NOISES), first_step=FIRST_STEP, seed=seed * 1000003 + number,
+                   ranks_per_host=draw.choice([4, 8]), offset_us=draw.choice([0, 500]),
+                   no_instances=1)
+    if kind == 'nobody':
+        options.update(draw.choice([{}, {}, {'hiccup_percent': 1}, {'host_jitter': 5}]))
+    elif kind == 'shares':
+        options.update(share_jitter=5)
+    elif kind == 'event':
+        options['jitter'] = draw.choice([1, 3])
+    options['slow'] = slowness(draw, kind, options)
+    return kind, shape, options
+
+
+def slowness(draw, kind, options):
+    """What --slow gets: RANKS:FACTOR[:STEPS[:KERNELS]]."""
+    ranks, steps = options['ranks'], options['steps']
+    one = some_rank(draw, ranks)
+    if kind in ('slow 10', 'slow 5', 'slow 3', 'one', 'few'):
+        percent = {'one': 10, 'few': draw.choice([5, 10, 20])}.get(kind) or int(kind.split()[1])
+        return [f'{one}:{1 + percent / 100}']
+    if kind == 'two':
+        return [f'{one}:1.1', f'{some_rank(draw, ranks, [one])}:1.15']
+    if kind == 'host':
+        first = one - one % options['ranks_per_host']
+        return [f'{first}-{first + options["ranks_per_host"] - 1}:1.05']
+    if kind == 'episode':
+        first = FIRST_STEP + draw.randrange(5, steps - 14)
+        return [f'{one}:{draw.choice([1.05, 1.1, 1.15])}:{first}-{first + 9}']
+    if kind == 'event':
+        step, kernel = FIRST_STEP + draw.randrange(1, steps), draw.randrange(2, 16)
+        return [f'{one}:60:{step}:{kernel}-{kernel + 2}']
+    return []
+
+
+# Truth --------------------------------------------------------------------------------------------
+
+
+def span(text):
+    first, _, last = text.partition('-')
+    return range(int(first), int(last or first) + 1)
+
+
+def culprits(config):
+    """(ranks, steps or None for all) of what truth.json says was made slow; not of single kernels.
+    """
+    fields = [text.split(':') for text in config['slow']]
+    return [(set(span(f[0])), set(span(f[2])) if len(f) > 2 else None) for f in fields if len(f) < 4]
+
+
+def members(text):
+    """The ranks of '0-3,8'."""
+    return {rank for part in text.split(',') for rank in span(part)}
+
+
+def ranks_of(row, config, groups):
+    if row['level'] == 'rank':
+        return {row['rank']}
+    if row['level'] == 'host':
+        return {r for r in range(config['ranks'])
+                if f'host{r // config["ranks_per_host"]}' == row['host']}
+    return set().union(*[members(g['members']) for g in groups if g['group'] == row['group']])
+
+
+def is_naming(row):
+    return (row['shape'] in ('throughout', 'episode', 'alternation') and
+            row['level'] in ('rank', 'host', 'group'))
+
+
+# Judging ------------------------------------------------------------------------------------------
+
+
+def judge(kind, shape, config, answer):
+    """(figure, part of it or '' for all, share that counts) of a job."""
+    slow = culprits(config)
+    all_slow = set().union(*[ranks for ranks, _ in slow])
+    named = [(row, ranks_of(row, config, answer['groups.group']))
+             for row in answer['stragglers.finding'] if is_naming(row)]
+    found = [ranks for _, ranks in named]
+    whole = [ranks in found for ranks, _ in slow]
+    for row, ranks in named:
+        yield f'b {row["certainty"]} namings that are right', '', bool(ranks) and ranks <= all_slow
+    if kind in ('nobody', 'shares'):
+        noise = [what for what in ('hiccup_percent', 'host_jitter', 'share_jitter') if config[what]]
+        for part in ('', shape, (noise + ['plain'])[0].split('_')[0] + ' noise'):
+            yield 'a nobody is slow: somebody is named', part, bool(named)
+    elif kind.startswith('slow '):
+        noisy = ', kernel noise of 10 %' if kind == 'slow 3' and config['jitter'] == 10 else ''
+        for part in ('', shape, f'{config["ranks"]:2} ranks'):
+            yield f'c {kind[5:]} % slower{noisy}, named', part, whole[0]
+    elif kind == 'one':
+        yield 'c 10 % slower in one step of 16 blocking stretches, named', '', whole[0]
+    elif kind == 'two':
+        both = all(whole) and all(ranks <= all_slow for ranks in found)
+        yield 'd two culprits, both named and nobody else', '', both
+    elif kind == 'host':
+        hosts = [ranks for row, ranks in named if row['level'] == 'host']
+        yield 'd a slow host, named as a host', '', slow[0][0] in hosts
+    elif kind == 'episode':
+        rows = [row for row, ranks in named if ranks == slow[0][0] and row['shape'] == 'episode']
+        yield 'd an episode of 10 steps, named as one', '', bool(rows)
+        for row in rows:
+            steps = set(range(row['from'], row['to'] + 1))
+            share = len(steps & slow[0][1]) / len(steps | slow[0][1])
+            yield 'd overlap of episodes with the truth', '', share
+    elif kind == 'event':
+        told = answer['stragglers.job'][0]['verdict'] == 'event' and not named
+        yield 'd an event told as one, and nobody named', '', told
+
+
+def figures(seed, numbers, answers):
+    """{(figure, part): shares}, and the misses as (number, figure)."""
+    shares, misses = collections.defaultdict(list), []
+    for number, (config, answer) in zip(numbers, answers):
+        for figure, part, share in judge(*job(seed, number)[:2], config, answer):
+            shares[figure, part].append(float(share))
+            if not part and share == (LIMITS[figure][0] == '<='):
+                misses.append((number, figure))
+    return shares, misses
+
+
+def chance(k, n, share):
+    """Of k or more in n."""
+    return sum(math.comb(n, i) * share**i * (1 - share)**(n - i) for i in range(k, n + 1))
+
+
+def holds(figure, part, shares):
+    """Whether the mean keeps the limit; that of a part, whether chance explains that it does not."""
+    sense, limit = LIMITS[figure]
+    mean, n = sum(shares) / len(shares), len(shares)
+    if sense == '>=':
+        mean, limit = 1 - mean, 1 - limit
+    return mean <= limit + 1e-12 or (part != '' and chance(round(mean * n), n, limit) >= 0.001)
+
+
+def wilson(share, n):
+    """The 95 % interval of a share."""
+    z = 1.959964
+    middle, width = share + z * z / 2 / n, z * math.sqrt(share * (1 - share) / n + (z / 2 / n)**2)
+    return max(0, middle - width) / (1 + z * z / n), min(1, (middle + width) / (1 + z * z / n))
+
+
+# Running ------------------------------------------------------------------------------------------
+
+
+def simulate(place, seed, number):
+    """The configuration of a job, and tmerge's tables."""
+    folder = os.path.join(place, str(number))
+    truth = common.synth(folder, **job(seed, number)[2])
+    common.tmerge(folder, '-o', folder + '.h5').expect(0)
+    found = common.tables(folder + '.h5', 'stragglers.finding', 'stragglers.job', 'groups.group')
+    shutil.rmtree(folder)
+    os.remove(folder + '.h5')
+    return truth['config'], found
+
+
+def made_up(kind, config, right):
+    """An answer that is right, or as wrong as it can be."""
+    likely = 'likely' if config['seed'] % 2 else 'confident'
+    rows = []
+    for ranks, steps in culprits(config) if right else [({0, 1}, None)] * (kind == 'nobody'):
+        first = min(ranks)
+        rows.append({'level': 'rank' if len(ranks) == 1 else 'host', 'rank': first,
+                     'host': f'host{first // config["ranks_per_host"]}', 'group': None,
+                     'shape': 'episode' if steps else 'throughout', 'certainty': likely,
+                     'from': min(steps or [0]), 'to': max(steps or [0])})
+    verdict = 'event' if right and kind == 'event' else 'none'
+    return config, {'stragglers.finding': rows, 'stragglers.job': [{'verdict': verdict}],
+                    'groups.group': []}
+
+
+def prove_that_it_fails():
+    """Ends the program unless right answers keep, and wrong ones break, all figures."""
+    numbers = range(400)
+    for right in (True, False):
+        jobs = [job(1, number) for number in numbers]
+        noises = {'hiccup_percent': 0, 'host_jitter': 0, 'share_jitter': 0}
+        shares, _ = figures(1, numbers, [made_up(kind, {**noises, **options}, right)
+                                         for kind, _, options in jobs])
+        broken = {figure for (figure, part), values in shares.items()
+                  if not part and not holds(figure, part, values)}
+        # Who names nobody finds no episode whose steps could be wrong.
+        expected = set() if right else set(LIMITS) - {'d overlap of episodes with the truth'}
+        if broken != expected:
+            sys.exit(f'the check itself is broken: {sorted(broken ^ expected)}')
+
+
+def show(shares):
+    """Prints the table; how many rows of it do not hold."""
+    bad = 0
+    print(f'{"":62}{"jobs":>6}{"share":>8}  {"95 % interval":16}{"limit":>8}')
+    for (figure, part), values in sorted(shares.items()):
+        n, mean = len(values), sum(values) / len(values)
+        low, high = wilson(mean, n)
+        good = holds(figure, part, values)
+        limit = '' if part else f'{LIMITS[figure][0]} {100 * LIMITS[figure][1]:g} %'
+        name = f'    {part}' if part else figure
+        interval = f'{100 * low:.2f} to {100 * high:.2f} %'
+        print(f'{name:62}{n:6}{100 * mean:7.2f}%  {interval:16}{limit:>8}' +
+              ('' if good else '  NOT HELD'))
+        bad += not good
+    return bad
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
+    options.add_argument('--jobs', type=int, default=1000)
+    options.add_argument('--first', type=int, default=0, help='number of the first job')
+    options.add_argument('--seed', type=int, default=1)
+    options.add_argument('--parallel', type=int, default=2)
+    options.add_argument('--tmerge', default=common.TMERGE)
+    options.add_argument('--synth', default=common.SYNTH)
+    given = options.parse_args()
+    common.TMERGE, common.SYNTH = (os.path.abspath(p) if os.sep in p else p
+                                   for p in (given.tmerge, given.synth))
+    prove_that_it_fails()
+    numbers = range(given.first, given.first + given.jobs)
+    with tempfile.TemporaryDirectory() as place, \
+            concurrent.futures.ThreadPoolExecutor(given.parallel) as pool:
+        answers = list(pool.map(lambda number: simulate(place, given.seed, number), numbers))
+    shares, misses = figures(given.seed, numbers, answers)
+    bad = show(shares)
+    words = collections.Counter((job(given.seed, number)[0],
+                                 answer['stragglers.job'][0]['verdict'])
+                                for number, (_, answer) in zip(numbers, answers))
+    for (kind, verdict), n in sorted(words.items(), key=str):
+        print(f'verdict of {kind}: {verdict} {n}')
+    for number, figure in misses:
+        kind, shape, drawn = job(given.seed, number)
+        flags = ' '.join(f'--{k.replace("_", "-")}={v}' for k, values in drawn.items()
+                         for v in (values if isinstance(values, list) else [values]))
+        print(f'miss: job {number} ({kind}, {shape}): {figure}\n    tmerge-synth -o job {flags}')
+    print(f'{len(answers)} jobs, {len(shares)} figures, {bad} do not hold')
+    sys.exit(1 if bad or not shares else 0)
+
+
+if __name__ == '__main__':
+    main()
