@@ -9,24 +9,56 @@ static const int64_t FOLLOWS_NS = 5000;
 /* By how much a compute kernel ends before a communication kernel that it ran inside of. */
 static const int64_t INSIDE_NS = 1000;
 
+/* A compute kernel, with what ran longest of those that had begun by then: of any stream, and of
+ * any stream but that one's. */
 typedef struct span {
     int64_t begin_ns, end_ns;
+    uint32_t track; /* the first row of its stream */
+    int64_t until_ns, other_ns;
+    uint32_t until_track;
 } span;
 
 static int by_begin(const void *a, const void *b) {
     const span *x = a, *y = b;
-    return tm_order_i64(x->begin_ns, y->begin_ns);
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    order = order ? order : tm_order_i64(x->end_ns, y->end_ns);
+    return order ? order : tm_order_i64(x->track, y->track);
+}
+
+static void find_longest(span *v, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        v[i].until_ns = v[i].end_ns;
+        v[i].until_track = v[i].track;
+        v[i].other_ns = INT64_MIN;
+        if (i == 0)
+            continue;
+        const span *before = &v[i - 1];
+        bool same = before->until_track == v[i].track;
+        if (before->until_ns > v[i].end_ns) {
+            v[i].until_ns = before->until_ns;
+            v[i].until_track = before->until_track;
+            v[i].other_ns = before->other_ns;
+            if (!same && v[i].end_ns > v[i].other_ns)
+                v[i].other_ns = v[i].end_ns;
+        } else {
+            v[i].other_ns = same ? before->other_ns : before->until_ns;
+        }
+    }
 }
 
 static bool collect_compute(const tm_timeline *timeline, tm_vec *out) {
-    for (size_t row = 0; row < timeline->n_events; row++) {
-        int64_t begin = timeline->begin_ns[row];
-        span s = {begin, begin + timeline->duration_ns[row]};
-        if (timeline->role[row] == TM_ROLE_COMPUTE && !tm_vec_append(out, &s, 1))
-            return false;
+    for (size_t k = 0; k < timeline->n_tracks; k++) {
+        const tm_track *track = &timeline->tracks[k];
+        for (uint32_t row = track->first; row < track->first + track->count; row++) {
+            int64_t begin = timeline->begin_ns[row];
+            span s = {begin, begin + timeline->duration_ns[row], track->first, 0, 0, 0};
+            if (timeline->role[row] == TM_ROLE_COMPUTE && !tm_vec_append(out, &s, 1))
+                return false;
+        }
     }
     if (out->n > 1)
         qsort(out->data, out->n, out->size, by_begin);
+    find_longest(out->data, out->n);
     return true;
 }
 
@@ -34,19 +66,29 @@ static bool begins_by(const void *element, const void *ns) {
     return ((const span *)element)->begin_ns <= *(const int64_t *)ns;
 }
 
-static bool computes_inside(const tm_vec *compute, int64_t begin, int64_t end) {
+/* The last that had begun by a moment, or NULL. */
+static const span *last_by(const tm_vec *compute, int64_t ns) {
     const span *v = compute->data;
-    size_t i = tm_bisect(v, compute->n, sizeof *v, &begin, begins_by);
-    while (i < compute->n && v[i].begin_ns < end && v[i].end_ns > end - INSIDE_NS)
-        i++;
-    return i < compute->n && v[i].begin_ns < end;
+    size_t i = tm_bisect(v, compute->n, sizeof *v, &ns, begins_by);
+    return i > 0 ? &v[i - 1] : NULL;
 }
 
-/* Up to when the compute kernels ran that had begun by the first, the second, and so on; one that
- * runs over a moment is not over then. */
-static int64_t done_before(const tm_vec *compute, const int64_t *until, int64_t begin) {
-    size_t i = tm_bisect(compute->data, compute->n, sizeof(span), &begin, begins_by);
-    return i == 0 || until[i - 1] > begin ? begin : until[i - 1];
+static bool computes_inside(const tm_vec *compute, int64_t begin, int64_t end, uint32_t track) {
+    const span *v = compute->data;
+    int64_t nearly = end - INSIDE_NS;
+    size_t i = tm_bisect(v, compute->n, sizeof *v, &begin, begins_by);
+    while (i < compute->n && v[i].begin_ns < end && v[i].end_ns > nearly)
+        i++;
+    if (i < compute->n && v[i].begin_ns < end)
+        return true;
+    const span *last = last_by(compute, nearly);
+    return last && (last->until_track == track ? last->other_ns : last->until_ns) > nearly;
+}
+
+/* When a rank had computed last before a moment; what runs over it is not over then. */
+static int64_t done_before(const tm_vec *compute, int64_t begin) {
+    const span *last = last_by(compute, begin);
+    return !last || last->until_ns > begin ? begin : last->until_ns;
 }
 
 static bool follows(const tm_timeline *timeline, uint32_t event) {
@@ -64,21 +106,15 @@ tm_status tm_stretches_look(const tm_timeline *timeline, tm_visit *visits, size_
                             tm_error *err) {
     tm_vec compute = TM_VEC(span);
     bool ok = collect_compute(timeline, &compute);
-    int64_t *until = malloc((compute.n + 1) * sizeof *until);
-    ok = ok && until;
-    for (size_t i = 0; i < compute.n && ok; i++) {
-        int64_t end = ((const span *)compute.data)[i].end_ns;
-        until[i] = i > 0 && until[i - 1] > end ? until[i - 1] : end;
-    }
     for (size_t i = 0; i < n && ok; i++) {
         int64_t begin = timeline->begin_ns[visits[i].event];
         visits[i].host = timeline->host;
-        visits[i].done_ns = done_before(&compute, until, begin);
+        visits[i].done_ns = done_before(&compute, begin);
         visits[i].follows = follows(timeline, visits[i].event);
         visits[i].computes =
-            computes_inside(&compute, begin, begin + timeline->duration_ns[visits[i].event]);
+            computes_inside(&compute, begin, begin + timeline->duration_ns[visits[i].event],
+                            tm_timeline_track(timeline, visits[i].event)->first);
     }
-    free(until);
     tm_vec_free(&compute);
     return ok ? TM_OK : tm_fail_memory(err);
 }

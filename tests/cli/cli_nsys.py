@@ -336,7 +336,7 @@ def test_kernels_that_tell_no_group_are_the_jobs_unless_their_ends_contradict_it
     contains(done.out, 'group unknown 360\n  (NCCL tells groups in NVTX payloads: nsys profile')
     equal(rows('tmerge.h5', 'collectives.kind'), [])
     equal({row['offset_ns'] for row in rows('tmerge.h5', 'clock.rank')}, {0})
-    synth('job', format='nsys', **dict(options, tp=1, pp=1, sequence_parallel=0))
+    synth('job', format='nsys', **dict(options, tp=1, pp=1, sequence_parallel=0, steps=8))
     done = merged('job', '-o', 'job.h5', n=2)
     lacks(done.out, 'could not be matched')
     equal(rows('job.h5', 'stragglers.job')[0]['rank'], 5)

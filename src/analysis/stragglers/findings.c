@@ -90,6 +90,9 @@ static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err)
         tm_finding f = finding_of(in, &in->suspects[i]), *known = NULL;
         if (f.level == TM_CULPRIT_HOST && f.place == in->tolls->n_places)
             continue;
+        /* Before they are brought together with what ranks do by themselves. */
+        if (f.of_stage && percent(in, f.excess_ns) < STAGE_LEAST_PCT)
+            continue;
         for (size_t k = 0; k < all->n && !known; k++)
             if (same_culprit((tm_finding *)all->data + k, &f))
                 known = (tm_finding *)all->data + k;
@@ -234,7 +237,7 @@ static tm_status complete(const tm_findings_input *in, tm_vec *all, tm_error *er
     bool *members = malloc((in->tolls->n_ranks + 1) * sizeof *members);
     for (size_t i = 0; i < all->n && members; i++) {
         v[i].excess_pct = percent(in, v[i].excess_ns);
-        if (v[i].excess_pct < (v[i].of_stage ? STAGE_LEAST_PCT : EXCESS_LEAST_PCT))
+        if (v[i].excess_pct < EXCESS_LEAST_PCT)
             continue;
         bool sure = v[i].p <= CONFIDENT_P && in->matched_share >= 0.5;
         v[i].certainty = sure ? TM_CERTAINTY_CONFIDENT : TM_CERTAINTY_LIKELY;

@@ -190,7 +190,9 @@ static size_t block_length(const tm_own_times *times, tm_error *err) {
     double tau = 1.0, whole = 0.0, before = 0.0, least = 0.5 / sqrt((double)rows);
     for (size_t i = 0; i < rows * n && ok; i++)
         whole += n == 2 || i % n != candidate ? scores[i] * scores[i] : 0.0;
-    for (size_t lag = 1; lag < rows && ok && whole > 0.0; lag++) {
+    /* Where one is always last, centred scores are but what rounding leaves. */
+    bool varies = whole > 1e-9 * (double)(rows * n);
+    for (size_t lag = 1; lag < rows && ok && varies; lag++) {
         double sum = 0.0;
         for (size_t i = 0; i + lag * n < rows * n; i++)
             sum += n == 2 || i % n != candidate ? scores[i] * scores[i + lag * n] : 0.0;

@@ -18,12 +18,14 @@ enum {
 /* The largest p of one who is named, and the least excess as a part of what the slowest did: the
  * gate is at 1 % of the steps, which are longer than what ranks do by themselves. */
 static const double P_MOST = 0.01, EXCESS_LEAST = 0.005;
+/* Of a rank that is compared with those of other stages, which do other things. */
+static const double ACROSS_LEAST = 0.05;
 
 /* A level of a group while it is tested. */
 typedef struct level {
     tm_own_times units;
     tm_unit unit;
-    double n_tests;
+    double n_tests, least; /* the least excess */
     bool hosts;
     double *sums[TM_N_SCORES]; /* [n_rows + 1][n] scores of the units before */
     tm_window *windows;        /* [n_windows] */
@@ -250,7 +252,7 @@ static tm_status test_level(level *l, tm_vec *suspects, tm_error *err) {
         size_t place = 0;
         TM_TRY(score(l, err));
         TM_TRY(draw(l, err));
-        if (!next_suspect(l, EXCESS_LEAST * whole, &s, &place))
+        if (!next_suspect(l, l->least * whole, &s, &place))
             break;
         if (!tm_vec_append(suspects, &s, 1))
             return tm_fail_memory(err);
@@ -308,54 +310,64 @@ static size_t place_of(const tm_own_times *times, int64_t member) {
     return i;
 }
 
-/* Takes the members of a found host out of the test of ranks, if it is theirs: 80 % have half of
- * their median excess. */
-static bool take_host(const tm_compared *c, const tm_suspect *s, level *ranks, int64_t *values) {
+/* Takes the members of a found class (host or stage) out of the test of ranks, if it is theirs: 80
+ * % have half of their median excess, and none over 3 times. */
+static bool take_class(const tm_compared *c, const int64_t *classes, const tm_suspect *s,
+                       level *ranks, int64_t *values) {
     const tm_own_times *all = c->stretches;
-    int64_t host = c->hosts[place_of(all, s->member)];
+    int64_t class = classes[place_of(all, s->member)], most = 0;
     tm_window whole = {0, ranks->units.n_rows};
     size_t n = 0, late = 0;
     for (size_t i = 0; i < all->n; i++)
-        if (c->hosts[i] == host)
+        if (classes[i] == class)
             values[n++] = excess_in(ranks, place_of(&ranks->units, all->members[i]), whole);
     int64_t median = tm_median_any(values, n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         late += 2 * values[i] >= median;
-    if (median <= 0 || 5 * late < 4 * n)
+        most = values[i] > most ? values[i] : most;
+    }
+    /* One slow rank moves the median of its class a little: it is tested among the ranks. */
+    if (median <= 0 || 5 * late < 4 * n || most / 3 > median)
         return false;
     for (size_t i = 0; i < all->n; i++)
-        if (c->hosts[i] == host)
+        if (classes[i] == class)
             drop(ranks, place_of(&ranks->units, all->members[i]));
     return true;
 }
 
-static tm_status find_hosts(const tm_compared *c, const tm_own_times *medians, level *ranks,
-                            tm_vec *suspects, tm_error *err) {
-    level hosts = {.hosts = true, .n_tests = ranks->n_tests};
-    size_t first = suspects->n, kept = suspects->n;
+/* Keeps of suspects, from `first` on, those whose ranks all are; these leave the test of ranks. */
+static tm_status keep_classes(const tm_compared *c, const int64_t *classes, size_t first,
+                              level *ranks, tm_vec *suspects, tm_error *err) {
+    size_t kept = first;
+    tm_suspect *v = suspects->data;
     int64_t *values = malloc((c->stretches->n + 1) * sizeof *values);
     tm_status status = values ? TM_OK : tm_fail_memory(err);
-    if (status == TM_OK)
-        status = open_level(medians, c->steps, &hosts, err);
-    if (status == TM_OK)
-        status = test_level(&hosts, suspects, err);
-    tm_suspect *v = suspects->data;
     for (size_t i = first; i < suspects->n && status == TM_OK && ranks->units.n >= 2; i++) {
         status = score(ranks, err); /* without those that have left */
-        if (status == TM_OK && take_host(c, &v[i], ranks, values))
+        if (status == TM_OK && take_class(c, classes, &v[i], ranks, values))
             v[kept++] = v[i];
     }
     suspects->n = kept;
     free(values);
-    close_level(&hosts);
     return status;
+}
+
+static tm_status find_hosts(const tm_compared *c, const tm_own_times *medians, level *ranks,
+                            tm_vec *suspects, tm_error *err) {
+    level hosts = {.hosts = true, .n_tests = ranks->n_tests, .least = EXCESS_LEAST};
+    size_t first = suspects->n;
+    tm_status status = open_level(medians, c->steps, &hosts, err);
+    if (status == TM_OK)
+        status = test_level(&hosts, suspects, err);
+    close_level(&hosts);
+    return status == TM_OK ? keep_classes(c, c->hosts, first, ranks, suspects, err) : status;
 }
 
 /* Among members that are equal but for their hosts. */
 static tm_status find_among(const tm_compared *compared, tm_vec *suspects, tm_vec *standings,
                             tm_error *err) {
     tm_own_times medians = {0};
-    level ranks = {.n_tests = compared->n_tests};
+    level ranks = {.n_tests = compared->n_tests, .least = EXCESS_LEAST};
     tm_status status = by_class(compared->stretches, compared->hosts, 2, &medians, err);
     if (medians.n > 0) /* each level at half of what is allowed */
         ranks.n_tests *= 2.0;
@@ -431,14 +443,19 @@ static tm_status open_stages(const tm_compared *c, level *l, tm_error *err) {
 }
 
 /* The stages against one another, as if all ranks were equal: of one that is found all members are
- * suspects. */
-static tm_status find_stages(const tm_compared *c, double n_tests, tm_vec *suspects,
+ * suspects. Then single ranks: few of a stage can prove little among themselves. */
+static tm_status find_across(const tm_compared *c, double n_tests, tm_vec *suspects,
                              tm_error *err) {
-    level stages = {.n_tests = n_tests};
+    level stages = {.n_tests = n_tests, .least = EXCESS_LEAST};
+    level ranks = {.n_tests = n_tests, .least = ACROSS_LEAST};
     tm_vec found = TM_VEC(tm_suspect);
     tm_status status = open_stages(c, &stages, err);
     if (status == TM_OK)
         status = test_level(&stages, &found, err);
+    if (status == TM_OK)
+        status = open_level(c->stretches, c->steps, &ranks, err);
+    if (status == TM_OK)
+        status = keep_classes(c, c->stages, 0, &ranks, &found, err);
     for (size_t i = 0; i < found.n && status == TM_OK; i++) {
         tm_suspect s = ((tm_suspect *)found.data)[i];
         int64_t stage = c->stages[place_of(c->stretches, s.member)];
@@ -449,8 +466,11 @@ static tm_status find_stages(const tm_compared *c, double n_tests, tm_vec *suspe
                 status = tm_fail_memory(err);
         }
     }
+    if (status == TM_OK)
+        status = test_level(&ranks, suspects, err);
     tm_vec_free(&found);
     close_level(&stages);
+    close_level(&ranks);
     return status;
 }
 
@@ -467,12 +487,12 @@ tm_status tm_suspects_find(const tm_compared *c, tm_vec *suspects, tm_vec *stand
                            tm_error *err) {
     if (!has_stages(c))
         return find_among(c, suspects, standings, err);
-    double n_tests = 1.0; /* that of stages, and of each stage with several members */
+    double n_tests = 2.0; /* of stages, of all ranks, and of each stage with several members */
     for (size_t i = 0; i < c->stretches->n; i++)
         n_tests += is_first_of_stage(c, i) && members_of(c, i) >= 2;
     n_tests *= c->n_tests;
     for (size_t i = 0; i < c->stretches->n; i++)
         if (is_first_of_stage(c, i))
             TM_TRY(find_in_stage(c, i, n_tests, suspects, standings, err));
-    return find_stages(c, n_tests, suspects, err);
+    return find_across(c, n_tests, suspects, err);
 }

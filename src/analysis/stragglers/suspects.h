@@ -43,7 +43,8 @@ typedef struct tm_compared {
  * of each host are tested first, each level at half of 1 %; the ranks of a host that is found leave
  * the test of ranks if 80 % of them have half of its ranks' median excess.
  * Stages of a pipeline are not exchangeable: members are compared with those of their own stage,
- * and the medians of stages with one another; all members of a stage that is found are suspects.
+ * and the stages with one another, all members of one that is found being suspects; then all ranks
+ * with one another, who are suspects with 5 % of what the slowest does.
  *
  * @param suspects   of tm_suspect, appended to
  * @param standings  of tm_standing, appended to; of members that are alone in their stage none
