@@ -78,9 +78,14 @@ static int own_time_owner(const void *record, int n_processes) {
     return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
 }
 
-/* The own times of one group, whose operations were matched anywhere, come together. */
+/* The own times of one group, whose operations were matched anywhere, come together; waits for
+ * transfers are summed. */
 static tm_status send_own_times(propagation *p, tm_error *err) {
     tm_vec own = TM_VEC(tm_own_time);
+    const tm_visit *visits = p->visits.data;
+    for (size_t i = 0; i < p->visits.n; i++)
+        if (visits[i].transfer && visits[i].released)
+            p->collectives->pipeline.wait_ns += visits[i].wait_ns;
     tm_status status = tm_stretches_take(p->collectives, p->visits.data, &own, err);
     status = tm_mpi_agree(p->comm, status, err);
     if (status == TM_OK)
@@ -131,14 +136,21 @@ static tm_status pass(propagation *p, tm_error *err) {
     return status;
 }
 
-/* What the job has of groups and operations. */
+/* What the job has of groups, operations and transfers; the waits for these are this process's. */
 static void count_all(MPI_Comm comm, tm_collectives *collectives) {
-    int64_t counts[2] = {tm_stretches_sort(&collectives->own_times), 0};
+    int self;
+    tm_pipeline_use own = tm_stages_pipeline(collectives, &collectives->stages);
+    int64_t counts[5] = {tm_stretches_sort(&collectives->own_times), 0, own.transfers,
+                         collectives->pipeline.wait_ns, collectives->pipeline.kept_ns};
     for (size_t i = 0; i < collectives->instances.n; i++)
         counts[1] += ((const tm_instance *)collectives->instances.data)[i].waits;
-    MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT64_T, MPI_SUM, comm);
+    MPI_Allreduce(MPI_IN_PLACE, counts, 5, MPI_INT64_T, MPI_SUM, comm);
+    MPI_Comm_rank(comm, &self);
     collectives->n_compared = counts[0];
     collectives->n_waits = counts[1];
+    collectives->pipeline =
+        (tm_pipeline_use){own.stages, counts[2], own.senders, counts[3], counts[4]};
+    collectives->first_process = self == 0;
 }
 
 static int first_process(const void *record, int n_processes) {
@@ -185,6 +197,7 @@ static tm_status propagate(propagation *p, tm_error *err) {
         status = tm_rank_waits_members(&p->held, &p->collectives->members, err);
     TM_TRY(tm_mpi_agree(p->comm, status, err));
     TM_TRY(find_stages(p->comm, p->collectives, err));
+    p->collectives->pipeline.kept_ns = tm_rank_waits_kept(&p->held);
     count_all(p->comm, p->collectives);
     tm_delay_settle(&p->flow.costs);
     TM_TRY(tm_mpi_shuffle(p->comm, &p->flow.costs, cost_owner, &p->collectives->costs, err));

@@ -147,19 +147,30 @@ typedef struct tm_group_member {
     int64_t rank;
 } tm_group_member;
 
+/** What the job's pipeline does; the same on every process. */
+typedef struct tm_pipeline_use {
+    int64_t stages;    /* 0: there is none */
+    int64_t transfers; /* from the first stage to the second */
+    int64_t senders;   /* ranks of the first stage */
+    int64_t wait_ns;   /* of all ranks for transfers */
+    int64_t kept_ns;   /* that these and collectives kept ranks from computing */
+} tm_pipeline_use;
+
 /** What one process knows of the matched operations. */
 typedef struct tm_collectives {
-    tm_vec records;            /* of tm_comm_record, instance after instance */
-    tm_vec instances;          /* of tm_instance: those that this process matched */
-    tm_vec values;             /* of tm_instance_value: of the groups that it owns */
-    tm_vec worst;              /* of tm_worst: those of the job's worst that it matched */
-    tm_vec pairs;              /* of tm_pair: of the causing ranks that it owns */
-    tm_vec left_out;           /* of tm_left_out: kernels that it found to belong to no operation */
-    tm_vec costs;              /* of tm_cost: of some ranks, each by step */
-    tm_vec members;            /* of tm_group_member: of the ranks that it holds */
-    tm_vec own_times;          /* of tm_own_time: of the groups that it owns, each whole */
-    tm_vec stages;             /* of tm_stage (waits/stages.h): of all ranks of a pipeline */
-    int64_t n_waits;           /* operations of the job that have waits */
+    tm_vec records;   /* of tm_comm_record, instance after instance */
+    tm_vec instances; /* of tm_instance: those that this process matched */
+    tm_vec values;    /* of tm_instance_value: of the groups that it owns */
+    tm_vec worst;     /* of tm_worst: those of the job's worst that it matched */
+    tm_vec pairs;     /* of tm_pair: of the causing ranks that it owns */
+    tm_vec left_out;  /* of tm_left_out: kernels that it found to belong to no operation */
+    tm_vec costs;     /* of tm_cost: of some ranks, each by step */
+    tm_vec members;   /* of tm_group_member: of the ranks that it holds */
+    tm_vec own_times; /* of tm_own_time: of the groups that it owns, each whole */
+    tm_vec stages;    /* of tm_stage (waits/stages.h): of all ranks of a pipeline */
+    int64_t n_waits;  /* operations of the job that have waits */
+    tm_pipeline_use pipeline;
+    bool first_process;        /* the one that speaks for the job */
     int64_t n_compared;        /* groups of the job of which own times are known */
     int64_t violations_before; /* operations in which one rank ended before another began, on
                                   clocks as recorded; set by alignment */

@@ -5,6 +5,7 @@
 
 #include "base/intervals.h"
 #include "base/sorted.h"
+#include "base/sums.h"
 
 /* A kernel with its visit, on its rank's own clock. */
 typedef struct kernel {
@@ -386,6 +387,21 @@ tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *debts, tm_vec *c
     }
     free(all);
     return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* Waits of a rank are in the order of their ends: from the last back, what is not yet counted. */
+int64_t tm_rank_waits_kept(const tm_rank_waits *held) {
+    const wait *v = held->waits.data;
+    int64_t kept = 0, counted_ns = INT64_MAX;
+    for (size_t i = held->waits.n; i-- > 0;) {
+        if (i + 1 == held->waits.n || v[i + 1].rank != v[i].rank)
+            counted_ns = INT64_MAX;
+        int64_t from = v[i].until_ns - v[i].ns;
+        int64_t until = v[i].until_ns < counted_ns ? v[i].until_ns : counted_ns;
+        kept = tm_sum(kept, until > from ? until - from : 0);
+        counted_ns = from < counted_ns ? from : counted_ns;
+    }
+    return kept;
 }
 
 static int by_group_rank(const void *a, const void *b) {

@@ -50,6 +50,10 @@ tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *e
 tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *debts, tm_vec *claims,
                              tm_error *err) TM_MUST_CHECK;
 
+/** How long the ranks were kept from computing by waiting, in collectives and for transfers [ns].
+ */
+int64_t tm_rank_waits_kept(const tm_rank_waits *held);
+
 /** Adds every group with waits and each rank of it that is held here, as tm_group_member. */
 tm_status tm_rank_waits_members(const tm_rank_waits *held, tm_vec *members,
                                 tm_error *err) TM_MUST_CHECK;

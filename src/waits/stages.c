@@ -138,3 +138,23 @@ tm_status tm_stages_find(tm_stage_edge *edges, size_t n, tm_vec *stages, tm_erro
     number_stages(edges, kept, stages);
     return TM_OK;
 }
+
+tm_pipeline_use tm_stages_pipeline(const tm_collectives *collectives, const tm_vec *stages) {
+    const tm_instance *instances = collectives->instances.data;
+    const tm_stage *v = stages->data;
+    tm_pipeline_use out = {0};
+    for (size_t i = 0; i < stages->n; i++) {
+        out.stages = v[i].stage + 1 > out.stages ? v[i].stage + 1 : out.stages;
+        out.senders += v[i].stage == 0;
+    }
+    for (size_t i = 0; i < collectives->instances.n; i++) {
+        const tm_comm_record *members =
+            (const tm_comm_record *)collectives->records.data + instances[i].first;
+        if (!instances[i].transfers)
+            continue;
+        size_t sender = members[0].kind == TM_COLL_SEND ? 0 : 1;
+        out.transfers += tm_stage_of(stages, members[sender].rank) == 0 &&
+                         tm_stage_of(stages, members[1 - sender].rank) == 1;
+    }
+    return out;
+}

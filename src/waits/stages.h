@@ -33,6 +33,10 @@ tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges,
 tm_status tm_stages_find(tm_stage_edge *edges, size_t n, tm_vec *stages,
                          tm_error *err) TM_MUST_CHECK;
 
+/** What this process matched of the pipeline: stages and senders are of the job, transfers its own.
+ * @param stages  as tm_stages_find made them */
+tm_pipeline_use tm_stages_pipeline(const tm_collectives *collectives, const tm_vec *stages);
+
 /** The stage of a rank, -1 for none. @param stages  as tm_stages_find made them */
 int64_t tm_stage_of(const tm_vec *stages, int64_t rank);
 

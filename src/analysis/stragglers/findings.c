@@ -15,10 +15,9 @@ static const double STAGE_LEAST_PCT = 5.0;
 
 const char *tm_shape_word(tm_shape shape) {
     static const char *const words[] = {
-        [TM_SHAPE_THROUGHOUT] = "throughout",
-        [TM_SHAPE_EPISODE] = "episode",
-        [TM_SHAPE_ALTERNATION] = "alternation",
-        [TM_SHAPE_EVENT] = "event",
+        [TM_SHAPE_THROUGHOUT] = "throughout",   [TM_SHAPE_EPISODE] = "episode",
+        [TM_SHAPE_ALTERNATION] = "alternation", [TM_SHAPE_EVENT] = "event",
+        [TM_SHAPE_BUBBLE] = "bubble",
     };
     return words[shape];
 }
@@ -290,6 +289,23 @@ static bool find_event(const tm_findings_input *in, tm_finding *out) {
     return false;
 }
 
+/* What the pipeline costs, and would at best. Micro-batches are whole: steps may be cut. */
+static void look_at_pipeline(const tm_findings_input *in, tm_findings *out) {
+    const tm_pipeline_use *p = &in->pipeline;
+    int64_t sends = p->senders * in->n_steps;
+    if (p->stages < 2 || sends == 0 || in->window_ns <= 0)
+        return;
+    out->stages = p->stages;
+    out->micro_batches = tm_round_ratio(p->transfers, sends);
+    out->bubble = (double)p->kept_ns / (double)in->window_ns;
+    out->transfers = (double)p->wait_ns / (double)in->window_ns;
+    out->ideal = (double)(p->stages - 1) / (double)(out->micro_batches + p->stages - 1);
+}
+
+static bool is_bubble(const tm_findings *found) {
+    return found->transfers >= 0.01;
+}
+
 static bool waits_little(const tm_findings_input *in) {
     /* Under 1 %, without the product, which may not fit: below the hundredth part rounded up. */
     return in->tolls->wait_ns < in->window_ns / 100 + (in->window_ns % 100 > 0);
@@ -303,7 +319,8 @@ tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_err
         out->least_p = fmin(out->least_p, in->standings[i].p);
         out->tested = out->tested || !isnan(in->standings[i].p);
     }
-    if (waits_little(in))
+    look_at_pipeline(in, out);
+    if (waits_little(in) && !is_bubble(out))
         return TM_OK;
     TM_TRY(gather(in, &out->all, err));
     TM_TRY(raise_levels(in, &out->all, err));
@@ -312,6 +329,14 @@ tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_err
         qsort(out->all.data, out->all.n, out->all.size, by_excess);
     find_alternation(&out->all);
     tm_finding event;
+    if (out->all.n == 0 && is_bubble(out)) {
+        event = (tm_finding){.shape = TM_SHAPE_BUBBLE,
+                             .rank = -1,
+                             .p = 1.0,
+                             .units = in->n_steps,
+                             .caused_ns = in->pipeline.kept_ns};
+        return tm_vec_append(&out->all, &event, 1) ? TM_OK : tm_fail_memory(err);
+    }
     if (!find_event(in, &event))
         return TM_OK;
     out->few = event.units;
@@ -320,10 +345,9 @@ tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_err
 
 tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findings *found) {
     static const tm_verdict_kind one[] = {
-        [TM_SHAPE_THROUGHOUT] = TM_VERDICT_PERSISTENT,
-        [TM_SHAPE_EPISODE] = TM_VERDICT_EPISODE,
-        [TM_SHAPE_ALTERNATION] = TM_VERDICT_ALTERNATING,
-        [TM_SHAPE_EVENT] = TM_VERDICT_EVENT,
+        [TM_SHAPE_THROUGHOUT] = TM_VERDICT_PERSISTENT,   [TM_SHAPE_EPISODE] = TM_VERDICT_EPISODE,
+        [TM_SHAPE_ALTERNATION] = TM_VERDICT_ALTERNATING, [TM_SHAPE_EVENT] = TM_VERDICT_EVENT,
+        [TM_SHAPE_BUBBLE] = TM_VERDICT_BUBBLE,
     };
     const tm_finding *first = found->all.data;
     if (found->all.n > 1 && first->shape != TM_SHAPE_ALTERNATION)

@@ -4,13 +4,15 @@
 #define TMERGE_FINDINGS_H
 
 #include "suspects.h"
+#include "timeline/collectives.h"
 #include "tolls.h"
 
 typedef enum tm_shape {
     TM_SHAPE_THROUGHOUT,  /* from the first unit to the last */
     TM_SHAPE_EPISODE,     /* in under 80 % of the units, one after another */
     TM_SHAPE_ALTERNATION, /* an episode that ends before another's begins */
-    TM_SHAPE_EVENT        /* a few operations hold half of the waiting */
+    TM_SHAPE_EVENT,       /* a few operations hold half of the waiting */
+    TM_SHAPE_BUBBLE       /* stages of a pipeline wait for one another */
 } tm_shape;
 
 typedef enum tm_certainty { TM_CERTAINTY_LIKELY, TM_CERTAINTY_CONFIDENT } tm_certainty;
@@ -43,15 +45,18 @@ typedef struct tm_heavy {
 
 /** What there is to judge by, and what comes of it. */
 typedef struct tm_findings {
-    tm_vec all;       /* of tm_finding, the largest excess first */
-    int64_t steps_ns; /* the sum of the longest rank of each step */
-    double most_pct;  /* the largest excess of a rank over all steps, named or not */
-    double least_p;   /* the least p of a rank, 1 where nothing could be tested */
-    bool tested;      /* some group had enough for a test */
-    int64_t few;      /* so few operations hold half of the waiting; 0: more do */
+    tm_vec all;           /* of tm_finding, the largest excess first */
+    int64_t steps_ns;     /* the sum of the longest rank of each step */
+    double most_pct;      /* the largest excess of a rank over all steps, named or not */
+    double least_p;       /* the least p of a rank, 1 where nothing could be tested */
+    bool tested;          /* some group had enough for a test */
+    int64_t few;          /* so few operations hold half of the waiting; 0: more do */
+    double bubble, ideal; /* shares of the windows; 0 without a pipeline */
+    double transfers;     /* waiting for transfers, likewise */
+    int64_t stages, micro_batches;
 } tm_findings;
 
-/** "throughout", "episode", "alternation" or "event". */
+/** "throughout", "episode", "alternation", "event" or "bubble". */
 const char *tm_shape_word(tm_shape shape);
 
 /** "confident" or "likely". */
@@ -65,6 +70,8 @@ typedef struct tm_findings_input {
     const tm_heavy *heavy; /* [n_heavy] the most waiting operations of the job, in order */
     size_t n_heavy;
     int64_t n_waits; /* operations of the job that have waits */
+    tm_pipeline_use pipeline;
+    int64_t n_steps;
     const tm_tolls *tolls;
     int64_t steps_ns;     /* as in tm_findings */
     int64_t window_ns;    /* sum of all ranks' windows */
@@ -76,13 +83,22 @@ typedef struct tm_findings_input {
  * the largest excess. Who has under 1 % of the steps is left out. A host of which 80 % of the
  * ranks, and 2, are found is named instead of them; so is a process group of at most half of
  * all ranks. Two episodes of which one ends before the other begins alternate. Where nobody is
- * found, at most 5 operations, and 10 % of all, that hold half of the waiting are an event.
+ * found, a pipeline in which ranks wait for transfers between stages for 1 % of the windows has a
+ * bubble: the time in which waiting, for transfers and in collectives, keeps ranks from computing.
+ * Ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches, as many as transfers from a rank
+ * of the first stage in a step. Without such a pipeline at most 5 operations, and 10 % of all, that
+ * hold half of the waiting are an event.
  *
  * @param out  its vector initialised
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_findings_find(const tm_findings_input *input, tm_findings *out,
                            tm_error *err) TM_MUST_CHECK;
+
+/** Whether it names somebody: neither an event nor a bubble does. */
+static inline bool tm_finding_names(const tm_finding *f) {
+    return f->shape != TM_SHAPE_EVENT && f->shape != TM_SHAPE_BUBBLE;
+}
 
 /** Sets the ranks that a finding is about. @param members  [n_ranks] of the tolls; others stay */
 void tm_finding_members(const tm_tolls *tolls, const tm_finding *finding, bool *members);

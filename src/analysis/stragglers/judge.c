@@ -43,6 +43,36 @@ const tm_table_def tm_judge_heard = {
     .internal = true,
 };
 
+static const tm_column pipeline_columns[] = {
+    {"stages", TM_INT, "", "Stages of the pipeline, 0 for none."},
+    {"transfers", TM_INT, "", "From the first stage to the second."},
+    {"senders", TM_INT, "", "Ranks of the first stage."},
+    {"wait_ns", TM_INT, "ns", "Of all ranks for transfers."},
+    {"kept_ns", TM_INT, "ns", "That these and collectives kept ranks from computing."},
+};
+
+const tm_table_def tm_judge_pipeline = {
+    .name = "stragglers.pipeline",
+    .doc = "One row: who sends to whom.",
+    .columns = pipeline_columns,
+    .n_columns = 5,
+    .n_keys = 0,
+    .top = -1,
+    .internal = true,
+};
+
+static tm_status add_pipeline(tm_tables *tables, const tm_pipeline_use *p, tm_error *err) {
+    tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_judge_pipeline.name));
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[0], p->stages);
+    tm_cell_set_int(&row[1], p->transfers);
+    tm_cell_set_int(&row[2], p->senders);
+    tm_cell_set_int(&row[3], p->wait_ns);
+    tm_cell_set_int(&row[4], p->kept_ns);
+    return TM_OK;
+}
+
 static tm_heavy heavy_of(const tm_comm_record *members, const tm_instance *instance) {
     tm_heavy h = {0, -1, members->step};
     for (size_t i = 0; i < instance->n; i++) {
@@ -57,6 +87,8 @@ static tm_heavy heavy_of(const tm_comm_record *members, const tm_instance *insta
 tm_status tm_judge_add_heavy(tm_tables *tables, const tm_collectives *own, tm_error *err) {
     const tm_worst *worst = own->worst.data;
     tm_table *table = tm_tables_find(tables, tm_judge_heavy.name);
+    if (own->first_process)
+        TM_TRY(add_pipeline(tables, &own->pipeline, err));
     for (size_t i = 0; i < own->worst.n; i++) {
         if (worst[i].place >= HEAVY_MOST)
             continue;
@@ -113,7 +145,7 @@ static int by_step(const void *a, const void *b) {
 }
 
 /* The sum of the longest rank of each step; where the traces mark none, the recording is one. */
-static tm_status sum_steps(const tm_tables *tables, int64_t *out, tm_error *err) {
+static tm_status sum_steps(const tm_tables *tables, tm_findings_input *out, tm_error *err) {
     const tm_table *table = tm_tables_find(tables, "overlap.step");
     step_window *v = malloc((table->n_rows + 1) * sizeof *v);
     if (!v)
@@ -122,10 +154,11 @@ static tm_status sum_steps(const tm_tables *tables, int64_t *out, tm_error *err)
         v[i] = (step_window){tm_table_cell(table, i, "step")->value.i,
                              tm_table_cell(table, i, "window_ns")->value.i};
     qsort(v, table->n_rows, sizeof *v, by_step);
-    *out = 0;
     for (size_t i = 0; i < table->n_rows; i++)
-        if (i == 0 || v[i].step != v[i - 1].step)
-            *out = tm_sum(*out, v[i].window_ns);
+        if (i == 0 || v[i].step != v[i - 1].step) {
+            out->steps_ns = tm_sum(out->steps_ns, v[i].window_ns);
+            out->n_steps++;
+        }
     free(v);
     return TM_OK;
 }
@@ -149,6 +182,12 @@ static tm_status read_sent(const tm_tables *tables, sent *s, tm_findings_input *
         s->suspects[i] = tm_compared_read(tm_table_row(suspects, i));
     for (size_t i = 0; i < standings->n_rows; i++)
         s->standings[i] = tm_compared_read_standing(tm_table_row(standings, i));
+    const tm_table *pipeline = tm_tables_find(tables, tm_judge_pipeline.name);
+    for (size_t i = 0; i < pipeline->n_rows; i++) {
+        const tm_cell *row = tm_table_row(pipeline, i);
+        in->pipeline = (tm_pipeline_use){row[0].value.i, row[1].value.i, row[2].value.i,
+                                         row[3].value.i, row[4].value.i};
+    }
     in->n_heavy = heavy->n_rows < HEAVY_MOST ? heavy->n_rows : HEAVY_MOST;
     for (size_t i = 0; i < in->n_heavy; i++) {
         const tm_cell *row = tm_table_row(heavy, i);
@@ -181,7 +220,7 @@ static tm_status decide(const tm_findings_input *in, tm_judgement *out, tm_error
     out->kind = tm_findings_verdict(in, &out->found);
     for (size_t i = 0; i < out->found.all.n; i++) {
         const tm_finding *f = (const tm_finding *)out->found.all.data + i;
-        if (f->shape != TM_SHAPE_EVENT)
+        if (tm_finding_names(f))
             tm_finding_members(in->tolls, f, out->among);
     }
     return TM_OK;
@@ -202,7 +241,7 @@ tm_status tm_judge(const tm_tables *tables, const tm_tolls *tolls, tm_judgement 
     out->standings = malloc((tolls->n_ranks + 1) * sizeof *out->standings);
     tm_status status = out->among && out->standings ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
-        status = sum_steps(tables, &in.steps_ns, err);
+        status = sum_steps(tables, &in, err);
     if (status == TM_OK)
         status = read_sent(tables, &s, &in, err);
     if (status == TM_OK)

@@ -5,11 +5,12 @@
 #include "findings.h"
 #include "tmerge/analysis.h"
 
-/** Internal tables: the operations that waited most, and how much of its communication each rank
- * could compare. */
-extern const tm_table_def tm_judge_heavy, tm_judge_heard;
+/** Internal tables: the operations that waited most, how much of its communication each rank could
+ * compare, and the pipeline. */
+extern const tm_table_def tm_judge_heavy, tm_judge_heard, tm_judge_pipeline;
 
-/** Adds those of the job's worst operations that this process matched. TM_OK; TM_ERR_FAULT. */
+/** Adds those of the job's worst operations that this process matched, and the pipeline where it
+ * speaks for the job. TM_OK; TM_ERR_FAULT. */
 tm_status tm_judge_add_heavy(tm_tables *tables, const tm_collectives *own,
                              tm_error *err) TM_MUST_CHECK;
 

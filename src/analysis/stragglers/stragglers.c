@@ -165,7 +165,8 @@ static const tm_table_def *const defs[] = {&tm_verdict_job,
                                            &tm_compared_suspect,
                                            &tm_compared_standing,
                                            &tm_judge_heavy,
-                                           &tm_judge_heard};
+                                           &tm_judge_heard,
+                                           &tm_judge_pipeline};
 
 /* What one kernel adds; what it cost through others comes with tm_tolls_add_own. */
 static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
@@ -286,7 +287,7 @@ static tm_status add_rank(const tm_tolls *t, const tm_judgement *j, size_t i, tm
             tm_cell_set_real(&row[R_P], j->standings[i].p);
     }
     bool cleared = j->matched_share >= 0.5 && j->kind != TM_VERDICT_INCONCLUSIVE &&
-                   j->kind != TM_VERDICT_EVENT;
+                   j->kind != TM_VERDICT_EVENT && j->kind != TM_VERDICT_BUBBLE;
     const char *word = j->among[i] ? "straggler" : cleared ? "ok" : "unknown";
     return tm_table_set_text(table, &row[R_VERDICT], word, err);
 }

@@ -11,6 +11,7 @@ const char *tm_verdict_word(tm_verdict_kind kind) {
         [TM_VERDICT_EPISODE] = "episode",
         [TM_VERDICT_ALTERNATING] = "alternating",
         [TM_VERDICT_EVENT] = "event",
+        [TM_VERDICT_BUBBLE] = "bubble",
     };
     return words[kind];
 }

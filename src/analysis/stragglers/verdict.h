@@ -26,10 +26,12 @@ typedef enum tm_verdict_kind {
     TM_VERDICT_SEVERAL,
     TM_VERDICT_EPISODE,
     TM_VERDICT_ALTERNATING,
-    TM_VERDICT_EVENT
+    TM_VERDICT_EVENT,
+    TM_VERDICT_BUBBLE
 } tm_verdict_kind;
 
-/** "none", "inconclusive", "persistent", "several", "episode", "alternating" or "event". */
+/** "none", "inconclusive", "persistent", "several", "episode", "alternating", "event" or "bubble".
+ */
 const char *tm_verdict_word(tm_verdict_kind kind);
 
 /** What the rank itself made others wait in the operation where it was late: caused - passed. */

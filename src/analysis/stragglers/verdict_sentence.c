@@ -211,6 +211,33 @@ static void event_headline(const tm_finding *f, char out[TM_SENTENCE_MAX]) {
                  share, last);
 }
 
+/* "the pipeline's bubble: GPUs wait 31 % of the time, where 27 % is ideal". */
+static void bubble_headline(const tm_findings *found, char out[TM_SENTENCE_MAX]) {
+    char share[32], ideal[32];
+    share_text(found->bubble, share, sizeof share);
+    share_text(found->ideal, ideal, sizeof ideal);
+    snprintf(out, TM_SENTENCE_MAX,
+             "the pipeline's bubble: GPUs wait %s of the time, where %s is ideal", share, ideal);
+}
+
+static void bubble_text(const tm_judgement *j, char out[TM_SENTENCE_MAX]) {
+    const tm_findings *found = &j->found;
+    const tm_finding *f = found->all.data;
+    char kept[32];
+    tm_shown_duration(f->caused_ns, kept, sizeof kept);
+    snprintf(out, TM_SENTENCE_MAX,
+             "Waiting for other stages and in collectives keeps GPUs from computing for %s of GPU "
+             "time. For %" PRId64 " stages and %" PRId64
+             " micro-batches a step (p - 1) / (m + p - 1) is ideal, without interleaving; %s; %s",
+             kept, found->stages, found->micro_batches,
+             found->tested ? "by itself no rank takes longer than chance explains"
+                           : "too little is recorded to test ranks",
+             found->bubble > 1.1 * found->ideal + 0.01
+                 ? "what is above that is transfers, uneven stages, or senders that come late now "
+                   "and then"
+                 : "only more micro-batches, fewer stages or another schedule make it smaller");
+}
+
 static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
                            char out[TM_SENTENCE_MAX]) {
     const tm_vec *all = &e->judgement->found.all;
@@ -246,6 +273,8 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
         snprintf(text, sizeof text, "nobody stands out in that, and nobody is cleared");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE)
         snprintf(text, sizeof text, "the traces cannot tell who is late");
+    else if (j->kind == TM_VERDICT_BUBBLE)
+        bubble_headline(&j->found, text);
     else if (j->kind == TM_VERDICT_EVENT)
         event_headline(j->found.all.data, text);
     else
@@ -418,7 +447,11 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         none_text(e->tolls, j, out);
         return;
     }
-    if (j->found.all.n > 0 && first->shape != TM_SHAPE_EVENT) {
+    if (j->kind == TM_VERDICT_BUBBLE) {
+        bubble_text(j, out);
+        return;
+    }
+    if (j->found.all.n > 0 && tm_finding_names(first)) {
         named_evidence(tables, e, out);
         return;
     }

@@ -36,10 +36,12 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
         {"shape", TM_TEXT, "",
          "throughout; episode: in under 80 % of the units, one after another, and less than half "
          "as late outside; alternation: one of two episodes that exclude each other; event: at "
-         "most 5 operations, and a tenth of all, hold half of the waiting, and nobody stands out."},
+         "most 5 operations, and a tenth of all, hold half of the waiting, and nobody stands out; "
+         "bubble: nobody does, and ranks wait for transfers between the stages of a pipeline, 1 % "
+         "of their windows at least."},
     [F_FROM] = {"from", TM_INT, "",
                 "First step; where stretches are compared, number of the first operation of its "
-                "process group that is, from 0; null for an event outside of steps."},
+                "process group that is, from 0; null for a bubble, and an event outside of steps."},
     [F_TO] = {"to", TM_INT, "", "The last one."},
     [F_UNIT] = {"unit", TM_TEXT, "",
                 "What is compared as independent: step, or stretch: what ranks do from one "
@@ -88,7 +90,8 @@ enum {
 static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_VERDICT] =
         {"verdict", TM_TEXT, "",
-         "By stragglers.finding: persistent, episode, event: one of that shape (throughout is "
+         "By stragglers.finding: persistent, episode, event, bubble: one of that shape (throughout "
+         "is "
          "persistent); alternating: two that exclude each other; several. none: nothing is found, "
          "and all waits are under 1 % of all windows or no rank's excess reaches 1 % of the steps. "
          "Else inconclusive. Null where nothing could be matched."},
@@ -132,7 +135,7 @@ static const char *unit_word(const tm_finding *f) {
 static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, tm_verdict_finding.name);
     tm_cell *row = tm_table_add_row(table);
-    bool event = f->shape == TM_SHAPE_EVENT;
+    bool named = tm_finding_names(f);
     if (!row)
         return tm_fail_memory(err);
     const char *level = f->rank < 0 ? "job" : tm_culprit_word(f->level);
@@ -141,17 +144,18 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     TM_TRY(tm_table_set_text(table, &row[F_SHAPE], tm_shape_word(f->shape), err));
     TM_TRY(tm_table_set_text(table, &row[F_UNIT], unit_word(f), err));
     tm_cell_set_int(&row[F_UNITS], f->units);
-    tm_cell_set_real(&row[F_CAUSED_SHARE], f->caused_share);
+    if (f->shape != TM_SHAPE_BUBBLE) /* its waits are not those of collectives */
+        tm_cell_set_real(&row[F_CAUSED_SHARE], f->caused_share);
     if (f->rank >= 0) {
         tm_cell_set_int(&row[F_RANK], f->rank);
         tm_cell_set_int(&row[F_RANKS], (int64_t)f->n_members);
         TM_TRY(tm_table_set_text(table, &row[F_HOST], host_of(tables, f->rank), err));
     }
-    if (!event || f->from >= 0) {
+    if (named || (f->shape == TM_SHAPE_EVENT && f->from >= 0)) {
         tm_cell_set_int(&row[F_FROM], f->from);
         tm_cell_set_int(&row[F_TO], f->to);
     }
-    if (event)
+    if (!named)
         return TM_OK;
     tm_cell_set_real(&row[F_P], f->p);
     tm_cell_set_int(&row[F_EXCESS], f->excess_ns);
@@ -176,7 +180,7 @@ static tm_status add_job(const tm_verdict_topic *topic, tm_tables *tables, tm_er
         return TM_OK; /* nothing was matched: there is nothing to judge */
     TM_TRY(tm_table_set_text(table, &row[J_VERDICT], tm_verdict_word(j->kind), err));
     tm_cell_set_real(&row[J_MATCHED], j->matched_share);
-    bool named = j->found.all.n > 0 && first->shape != TM_SHAPE_EVENT;
+    bool named = j->found.all.n > 0 && tm_finding_names(first);
     if (named || j->found.tested)
         tm_cell_set_real(&row[J_P], named ? first->p : j->found.least_p);
     if (!named)
