@@ -25,27 +25,6 @@ void tm_aligner_free(tm_aligner *a) {
     free(a->leads);
 }
 
-/* Gives every process the elements of all, in the order of the processes. */
-static tm_status everywhere(MPI_Comm comm, const tm_vec *own, tm_vec *out, tm_error *err) {
-    int n_processes, size = (int)(own->n * own->size), total = 0;
-    MPI_Comm_size(comm, &n_processes);
-    int *sizes = calloc(2 * (size_t)n_processes, sizeof *sizes), *from = sizes + n_processes;
-    tm_status status = tm_mpi_agree(comm, sizes ? TM_OK : tm_fail_memory(err), err);
-    if (status == TM_OK) {
-        MPI_Allgather(&size, 1, MPI_INT, sizes, 1, MPI_INT, comm);
-        for (int i = 0; i < n_processes; i++) {
-            from[i] = total;
-            total += sizes[i];
-        }
-        bool ok = tm_vec_append(out, NULL, (size_t)total / own->size) || total == 0;
-        status = tm_mpi_agree(comm, ok ? TM_OK : tm_fail_memory(err), err);
-    }
-    if (status == TM_OK)
-        MPI_Allgatherv(own->data, size, MPI_BYTE, out->data, sizes, from, MPI_BYTE, comm);
-    free(sizes);
-    return status;
-}
-
 static bool is_tied(const tm_timeline *timeline, const tm_names *names) {
     const char *text = tm_names_text(names, timeline->metadata).bytes;
     return strstr(text, "\"baseTimeNanoseconds\"") && !strstr(text, "\"roctracer_version\"");
@@ -76,7 +55,7 @@ tm_status tm_aligner_gather(tm_aligner *a, tm_error *err) {
     }
     tm_status status = tm_mpi_agree(a->comm, ok ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK)
-        status = everywhere(a->comm, &own, &a->facts, err);
+        status = tm_mpi_everywhere(a->comm, &own, &a->facts, err);
     tm_vec_free(&own);
     if (status != TM_OK)
         return status;
@@ -92,30 +71,17 @@ tm_status tm_aligner_gather(tm_aligner *a, tm_error *err) {
     return tm_mpi_agree(a->comm, ok ? TM_OK : tm_fail_memory(err), err);
 }
 
-/* Numbers the hosts in the order of their lowest rank. Those without a name get negative ones to be
- * told by. */
 static tm_status number_hosts(tm_aligner *a, tm_error *err) {
     const tm_fact *facts = a->facts.data;
-    tm_host_rule rule = {.rank = -2, .host = -1};
-    tm_vec known = TM_VEC(int64_t);
-    bool ok = true;
-    for (size_t i = 0; i < a->facts.n && ok; i++) {
-        int64_t name = facts[i].host;
-        if (facts[i].host == TM_NO_NAME)
-            name = -1 - (int64_t)tm_host_rule_next(&rule, facts[i].rank, facts[i].device);
-        const int64_t *names = known.data;
-        size_t host = known.n;
-        while (host > 0 && names[host - 1] != name)
-            host--;
-        if (host == 0) {
-            ok = tm_vec_append(&known, &name, 1);
-            host = known.n;
-        }
-        a->seats[i] = (tm_clock_seat){facts[i].rank, (int32_t)host - 1, 0};
-    }
-    a->n_hosts = (int32_t)known.n;
-    tm_vec_free(&known);
-    return ok ? TM_OK : tm_fail_memory(err);
+    tm_host_rank *ranks = calloc(a->facts.n + 1, sizeof *ranks);
+    for (size_t i = 0; i < a->facts.n && ranks; i++)
+        ranks[i] = (tm_host_rank){facts[i].rank, facts[i].device, facts[i].host, 0};
+    tm_status status =
+        ranks ? tm_hosts_number(ranks, a->facts.n, &a->n_hosts, err) : tm_fail_memory(err);
+    for (size_t i = 0; i < a->facts.n && status == TM_OK; i++)
+        a->seats[i] = (tm_clock_seat){facts[i].rank, ranks[i].number, 0};
+    free(ranks);
+    return status;
 }
 
 static int difference_owner(const void *record, int n_processes) {
@@ -140,7 +106,7 @@ tm_status tm_aligner_compare(tm_aligner *a, const tm_clock_compared *how, tm_err
     if (status == TM_OK)
         status = tm_mpi_agree(a->comm, tm_clock_summarise(here.data, here.n, &sums, err), err);
     if (status == TM_OK)
-        status = everywhere(a->comm, &sums, &a->lates, err);
+        status = tm_mpi_everywhere(a->comm, &sums, &a->lates, err);
     if (status == TM_OK && a->lates.n > 1)
         qsort(a->lates.data, a->lates.n, a->lates.size, by_late_rank);
     tm_vec_free(&own);

@@ -101,3 +101,23 @@ tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,
     free(x.send_n);
     return status;
 }
+
+tm_status tm_mpi_everywhere(MPI_Comm comm, const tm_vec *own, tm_vec *out, tm_error *err) {
+    int n_processes, size = (int)(own->n * own->size), total = 0;
+    MPI_Comm_size(comm, &n_processes);
+    int *sizes = calloc(2 * (size_t)n_processes, sizeof *sizes), *from = sizes + n_processes;
+    tm_status status = tm_mpi_agree(comm, sizes ? TM_OK : tm_fail_memory(err), err);
+    if (status == TM_OK) {
+        MPI_Allgather(&size, 1, MPI_INT, sizes, 1, MPI_INT, comm);
+        for (int i = 0; i < n_processes; i++) {
+            from[i] = total;
+            total += sizes[i];
+        }
+        bool ok = tm_vec_append(out, NULL, (size_t)total / own->size) || total == 0;
+        status = tm_mpi_agree(comm, ok ? TM_OK : tm_fail_memory(err), err);
+    }
+    if (status == TM_OK)
+        MPI_Allgatherv(own->data, size, MPI_BYTE, out->data, sizes, from, MPI_BYTE, comm);
+    free(sizes);
+    return status;
+}

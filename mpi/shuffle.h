@@ -21,4 +21,15 @@ tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,
                          int (*owner)(const void *record, int n_processes), tm_vec *out,
                          tm_error *err) TM_MUST_CHECK;
 
+/**
+ * Gives every process the elements of all, in the order of the processes: for what is small for a
+ * rank.
+ *
+ * Collective: over comm.
+ * @param out  appended to; of the same element size
+ * @return     TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_everywhere(MPI_Comm comm, const tm_vec *own, tm_vec *out,
+                            tm_error *err) TM_MUST_CHECK;
+
 #endif

@@ -435,4 +435,20 @@ typedef struct tm_host_rule {
  * @param device  its device number, -1 unknown */
 int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device);
 
+/** A rank and its host. */
+typedef struct tm_host_rank {
+    int64_t rank, device;
+    uint32_t name;  /* name id of the host; TM_NO_NAME unknown */
+    int32_t number; /* answer */
+} tm_host_rank;
+
+/**
+ * Numbers the hosts of all ranks of a job in the order of their lowest rank.
+ * @param ranks    [n] ascending in rank; their numbers are set
+ * @param n_hosts  set on TM_OK
+ * @return         TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_hosts_number(tm_host_rank *ranks, size_t n, int32_t *n_hosts,
+                          tm_error *err) TM_MUST_CHECK;
+
 #endif
