@@ -5,7 +5,8 @@
 
 #include "agree.h"
 #include "base/hash.h"
-#include "match/groups.h"
+#include "base/sorted.h"
+#include "match/infer.h"
 #include "match/instances.h"
 #include "match/loose.h"
 #include "match/records.h"
@@ -56,11 +57,7 @@ static tm_status compare_sequences(matcher *m, tm_match_input *input, tm_error *
     if (status == TM_OK)
         status = tm_mpi_shuffle(m->comm, &input->ends, end_owner, &ends, err);
     if (status == TM_OK) {
-        uint64_t assumed = tm_group_world(m->options->world_size).id;
-        status = tm_match_compare(here.data, here.n, ends.data, ends.n, assumed, err);
-        status = tm_mpi_agree(m->comm, status, err);
-    }
-    if (status == TM_OK) {
+        tm_match_compare(here.data, here.n, ends.data, ends.n);
         tm_vec_free(&ends);
         status = tm_mpi_shuffle(m->comm, &here, sequence_origin, &answers, err);
     }
@@ -87,6 +84,109 @@ static tm_status align_loose(matcher *m, tm_match_input *input, tm_error *err) {
     return status;
 }
 
+static int host_owner(const void *record, int n_processes) {
+    const int32_t host = ((const tm_comm_record *)record)->domain;
+    return owner_of(tm_hash_mixed(0, &host, sizeof host), n_processes);
+}
+
+static int operation_owner(const void *record, int n_processes) {
+    return owner_of(((const tm_host_operation *)record)->family, n_processes);
+}
+
+static int member_owner(const void *record, int n_processes) {
+    return owner_of(((const tm_host_member *)record)->family, n_processes);
+}
+
+static int group_origin(const void *record, int n_processes) {
+    (void)n_processes;
+    return ((const tm_group_answer *)record)->origin;
+}
+
+static int answer_origin(const void *record, int n_processes) {
+    (void)n_processes;
+    return ((const tm_operation_answer *)record)->origin;
+}
+
+static int by_rank(const void *a, const void *b) {
+    const tm_host_rank *x = a, *y = b;
+    return tm_order_i64(x->rank, y->rank);
+}
+
+/* Tells the kernels without metadata their hosts; *n_ranks is the number of ranks with traces. */
+static tm_status find_hosts(matcher *m, tm_vec *bare, int64_t *n_ranks, tm_error *err) {
+    tm_vec own = TM_VEC(tm_host_rank), all = TM_VEC(tm_host_rank);
+    bool ok = true;
+    int32_t n_hosts;
+    for (size_t i = 0; i < m->n && ok; i++) {
+        const tm_timeline *t = &m->timelines[i];
+        tm_host_rank rank = {t->rank, t->device, t->host, 0};
+        ok = tm_vec_append(&own, &rank, 1);
+    }
+    tm_status status = tm_mpi_agree(m->comm, ok ? TM_OK : tm_fail_memory(err), err);
+    if (status == TM_OK)
+        status = tm_mpi_everywhere(m->comm, &own, &all, err);
+    if (status == TM_OK && all.n > 1)
+        qsort(all.data, all.n, all.size, by_rank);
+    if (status == TM_OK)
+        status = tm_hosts_number(all.data, all.n, &n_hosts, err);
+    for (size_t i = 0; i < bare->n && status == TM_OK; i++) {
+        tm_comm_record *record = (tm_comm_record *)bare->data + i;
+        const tm_host_rank wanted = {.rank = record->rank};
+        const tm_host_rank *found = bsearch(&wanted, all.data, all.n, all.size, by_rank);
+        record->domain = found ? found->number : -1;
+    }
+    *n_ranks = (int64_t)all.n;
+    tm_vec_free(&own);
+    tm_vec_free(&all);
+    return tm_mpi_agree(m->comm, status, err);
+}
+
+/* Joins what was found of the hosts, where families of parties meet, and tells the hosts. */
+static tm_status join_hosts(matcher *m, const tm_infer_options *how, tm_host_report *report,
+                            tm_host_answers *out, tm_error *err) {
+    tm_host_report here = tm_host_report_empty();
+    tm_host_answers answers = tm_host_answers_empty();
+    tm_status status =
+        tm_mpi_shuffle(m->comm, &report->operations, operation_owner, &here.operations, err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(m->comm, &report->members, member_owner, &here.members, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(m->comm, tm_infer_job(&here, how, &answers, err), err);
+    tm_host_report_free(&here);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(m->comm, &answers.groups, group_origin, &out->groups, err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(m->comm, &answers.operations, answer_origin, &out->operations, err);
+    tm_host_answers_free(&answers);
+    return status;
+}
+
+/* Finds the operations of kernels without metadata, and adds those that are proven to the records
+ * of this process. */
+static tm_status infer(matcher *m, tm_match_input *input, tm_error *err) {
+    tm_host_report report = tm_host_report_empty();
+    tm_host_answers answers = tm_host_answers_empty();
+    tm_inference v;
+    tm_inference_init(&v);
+    int64_t n_ranks = 0;
+    tm_status status = find_hosts(m, &input->bare, &n_ranks, err);
+    const tm_infer_options how = {.wall_uncertainty_ns = m->options->wall_uncertainty_ns,
+                                  .all_here = n_ranks >= m->options->world_size};
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(m->comm, &input->bare, host_owner, &v.records, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(m->comm, tm_infer_hosts(&v, m->self, &report, err), err);
+    if (status == TM_OK)
+        status = join_hosts(m, &how, &report, &answers, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(
+            m->comm, tm_infer_finish(&v, &answers, &input->records, &input->left_out, err), err);
+    tm_inference_free(&v);
+    tm_host_report_free(&report);
+    tm_host_answers_free(&answers);
+    return status;
+}
+
 static tm_status collect(matcher *m, tm_match_input *input, tm_error *err) {
     tm_status status = TM_OK;
     for (size_t i = 0; i < m->n && status == TM_OK; i++)
@@ -104,6 +204,8 @@ static tm_status match(matcher *m, tm_error *err) {
         status = compare_sequences(m, &input, err);
     if (status == TM_OK)
         status = align_loose(m, &input, err);
+    if (status == TM_OK)
+        status = infer(m, &input, err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(m->comm, &input.records, record_owner, &m->out->records, err);
     m->out->left_out = input.left_out;

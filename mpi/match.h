@@ -10,6 +10,7 @@
 typedef struct tm_match_options {
     const tm_names *names; /* the texts that the timelines refer to */
     int64_t world_size;    /* ranks of the job: the largest that a trace names, or all there are */
+    int64_t wall_uncertainty_ns; /* as in tm_align_options */
 } tm_match_options;
 
 /**

@@ -45,6 +45,7 @@ static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
     const tm_match_options match = {
         .names = p->names,
         .world_size = world > n_ranks ? world : n_ranks,
+        .wall_uncertainty_ns = p->wall_uncertainty_ns,
     };
     const tm_align_options align = {p->align, p->wall_uncertainty_ns, p->names};
     TM_TRY(tm_mpi_match(p->comm, &match, p->loaded.timelines, p->loaded.n_timelines,

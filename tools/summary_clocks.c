@@ -199,6 +199,23 @@ static void warn_causality(const tm_table *check, bool fitted, const tm_colors *
     printf("\n  before another began%s\n", colors->off);
 }
 
+/* Operations that no metadata tells, and how sure their groups are. */
+static void print_inferred(const tm_tables *tables, int64_t inferred, const tm_colors *colors) {
+    const tm_table *kinds = tm_tables_find(tables, "collectives.kind");
+    bool at_least = false;
+    for (size_t row = 0; row < kinds->n_rows; row++) {
+        const tm_cell *cell = tm_table_cell(kinds, row, "at_least");
+        at_least = at_least || (!cell->null && cell->value.i != 0);
+    }
+    printf("  %" PRId64 " kernels without metadata matched by who waited for whom "
+           "(collectives.kind)\n",
+           inferred);
+    if (at_least)
+        printf("%s! some of their groups may have further ranks: their waits are lower bounds\n"
+               "  (collectives.kind at_least)%s\n",
+               colors->warning, colors->off);
+}
+
 void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
     const tm_cell *align = tm_table_cell(check, 0, "align");
@@ -210,6 +227,8 @@ void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
     print_state(&c, word);
     print_counted(number(check, 0, "matched"), "collective", " matched");
     puts("");
+    if (number(check, 0, "inferred") > 0)
+        print_inferred(tables, number(check, 0, "inferred"), colors);
     if (strcmp(word, "auto") == 0)
         warn_clocks(&c, tm_tables_find(tables, "clock.rank"), colors);
     warn_causality(check, strcmp(word, "auto") == 0, colors);

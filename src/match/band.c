@@ -119,9 +119,10 @@ tm_unmatched tm_band_pair(const tm_run *ref, const tm_run *other, const tm_shift
         to = from;
     }
     drop_crossings(&b);
+    size_t least = shift->least > 0 ? shift->least : tm_shift_least(ref, other);
     tm_unmatched reason = b.n_wrong > 1 && b.n_wrong * 50 > b.n_pairs ? TM_UNMATCHED_TOKENS
                           : b.n_pairs * 2 < b.n_expected              ? TM_UNMATCHED_INCOHERENT
-                          : b.n_pairs < tm_shift_least(ref, other)    ? TM_UNMATCHED_TOO_FEW
+                          : b.n_pairs < least                         ? TM_UNMATCHED_TOO_FEW
                                                                       : TM_UNMATCHED_NOT;
     for (size_t i = 0; i < ref->n && reason != TM_UNMATCHED_NOT; i++)
         partners[i] = -1;

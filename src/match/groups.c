@@ -227,13 +227,9 @@ tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr,
     return TM_OK;
 }
 
-tm_group tm_group_world(int64_t world_size) {
+tm_group tm_group_of_ranks(const int64_t *ranks, size_t n) {
     tm_group group = {
-        .id = tm_hash_mixed(0, "world", 5), .n_ranks = (int32_t)world_size, .known = true};
-    group.id = tm_hash_mixed(group.id, &world_size, sizeof world_size);
-    if (world_size > 1)
-        snprintf(group.text, sizeof group.text, "0-%" PRId64, world_size - 1);
-    else
-        snprintf(group.text, sizeof group.text, "0");
+        .id = tm_hash_mixed(0, ranks, n * sizeof *ranks), .n_ranks = (int32_t)n, .known = true};
+    print_ranks(ranks, n, group.text);
     return group;
 }

@@ -38,7 +38,7 @@ void tm_group_finder_destroy(tm_group_finder *finder);
 tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr, tm_group *out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** The group of all ranks of the job, for kernels of traces without metadata. */
-tm_group tm_group_world(int64_t world_size);
+/** The group of some ranks, [n >= 1] ascending, that has no name. */
+tm_group tm_group_of_ranks(const int64_t *ranks, size_t n);
 
 #endif

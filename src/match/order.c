@@ -3,16 +3,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/sorted.h"
 #include "run.h"
 
 enum {
-    SAMPLES = 64,   /* that the offset of the clocks is taken from */
-    PLACES = 8,     /* that an end is looked for before and behind its own */
-    SHIFTS = 64,    /* of a whole sequence that are tried */
-    LEAST = 10,     /* ends that a shift must leave to compare */
-    BETTER = 5,     /* times smaller is the spread at the shift that is right */
-    LEAST_APART = 3 /* neighbours of two lanes that must contradict each other */
+    SAMPLES = 64, /* that the offset of the clocks is taken from */
+    PLACES = 8,   /* that an end is looked for before and behind its own */
+    SHIFTS = 64,  /* of a whole sequence that are tried */
+    LEAST = 10,   /* ends that a shift must leave to compare */
+    BETTER = 5    /* times smaller is the spread at the shift that is right */
 };
 
 /* What end noise a profiler leaves at best: smaller spreads are equal. */
@@ -124,24 +122,4 @@ bool tm_order_holds(const tm_end *a, const tm_end *b, size_t n) {
         if (!meets(a, b, i, n, &l) && (is_shifted(a, b, i, n, &l) || is_swapped(a, b, i, n, &l)))
             return false;
     return true;
-}
-
-static int by_end(const void *a, const void *b) {
-    const tm_end_pair *x = a, *y = b;
-    int order = tm_order_i64(x->end_ns, y->end_ns);
-    return order ? order : tm_order_u64(x->lane, y->lane);
-}
-
-bool tm_order_lanes_meet(tm_end_pair *pairs, size_t n) {
-    size_t n_compared = 0, n_apart = 0;
-    if (n > 1)
-        qsort(pairs, n, sizeof *pairs, by_end);
-    for (size_t i = 1; i < n; i++) {
-        const tm_end_pair *a = &pairs[i - 1], *b = &pairs[i];
-        if (a->lane == b->lane)
-            continue;
-        n_compared++;
-        n_apart += llabs(b->offset_ns - a->offset_ns) > a->noise_ns + b->noise_ns;
-    }
-    return n_apart < LEAST_APART || 2 * n_apart <= n_compared;
 }

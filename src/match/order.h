@@ -16,23 +16,4 @@
  */
 bool tm_order_holds(const tm_end *a, const tm_end *b, size_t n);
 
-/** The ends of one operation on two ranks. */
-typedef struct tm_end_pair {
-    uint64_t lane;
-    int64_t end_ns;    /* on the first of the two */
-    int64_t offset_ns; /* of the other's end from that */
-    int64_t noise_ns;  /* that it may have */
-} tm_end_pair;
-
-/**
- * Whether the operations of several lanes tell one offset between the clocks of two ranks. Those of
- * one lane may be all right among themselves and yet be of other groups than they were taken for,
- * whose ends do not meet; then they contradict those of a lane that is what it was taken for. Only
- * neighbours in time are compared, so that drift and clocks that were set do no harm, and more than
- * half of them must contradict, as a late end does not.
- *
- * @param pairs  [n] in any order; sorted by the call
- */
-bool tm_order_lanes_meet(tm_end_pair *pairs, size_t n);
-
 #endif

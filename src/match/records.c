@@ -21,12 +21,12 @@ typedef struct lane {
 typedef struct collector {
     const tm_timeline *timeline;
     const tm_names *names;
-    tm_group world; /* of kernels without metadata */
+    int64_t world_size;
     int origin;
     tm_group_finder *groups;
     tm_match_input *out;
-    tm_vec lanes;      /* of lane */
-    bool any_metadata; /* some kernel of the rank carries it */
+    tm_vec lanes;  /* of lane */
+    bool *is_bare; /* [tracks] it has kernels without metadata */
 } collector;
 
 void tm_match_input_init(tm_match_input *input) {
@@ -35,6 +35,7 @@ void tm_match_input_init(tm_match_input *input) {
         .sequences = TM_VEC(tm_sequence),
         .ends = TM_VEC(tm_end),
         .loose = TM_VEC(tm_comm_record),
+        .bare = TM_VEC(tm_comm_record),
         .left_out = TM_VEC(tm_left_out),
     };
 }
@@ -44,6 +45,7 @@ void tm_match_input_free(tm_match_input *input) {
     tm_vec_free(&input->sequences);
     tm_vec_free(&input->ends);
     tm_vec_free(&input->loose);
+    tm_vec_free(&input->bare);
     tm_vec_free(&input->left_out);
 }
 
@@ -164,13 +166,12 @@ static bool place_record(collector *c, tm_comm_record *record, const tm_collecti
     return place(c, record);
 }
 
-/* Why a kernel cannot be matched whatever the other ranks have, as far as it tells by itself. */
-static tm_unmatched exclusion(const collector *c, const tm_collective_attr *attr) {
-    bool metadata = attr->name != TM_NO_NAME;
-    tm_text kernel = tm_names_text(c->names, c->timeline->name[attr->event]);
-    if (!metadata && tm_kernel_is_one_sided(kernel.bytes, kernel.size))
+/* Why a kernel without metadata cannot be matched whatever the other ranks have. */
+static tm_unmatched exclusion(tm_text kernel, uint8_t kind) {
+    if (tm_kernel_is_one_sided(kernel.bytes, kernel.size))
         return TM_UNMATCHED_ONE_SIDED;
-    return metadata != c->any_metadata ? TM_UNMATCHED_METADATA : TM_UNMATCHED_NOT;
+    bool transfer = kind == TM_COLL_SEND || kind == TM_COLL_RECV;
+    return transfer ? TM_UNMATCHED_PEER : TM_UNMATCHED_NOT;
 }
 
 /* No kernel begins before it is launched. Clocks of GPUs are wrong by microseconds, no more. */
@@ -205,18 +206,69 @@ static tm_comm_record make_record(const collector *c, const tm_collective_attr *
     return record;
 }
 
+/* The name without the arguments of its template and its parameters: what kernels of one operation
+ * have in common. */
+static uint64_t token_of(tm_text name) {
+    static const char unnamed[] = "(anonymous namespace)";
+    size_t n = 0;
+    while (n < name.size && name.bytes[n] != '<') {
+        bool skipped = name.size - n >= sizeof unnamed - 1 &&
+                       memcmp(name.bytes + n, unnamed, sizeof unnamed - 1) == 0;
+        if (name.bytes[n] == '(' && !skipped)
+            break;
+        n += skipped ? sizeof unnamed - 1 : 1;
+    }
+    return tm_hash_mixed(0, name.bytes, n);
+}
+
+static uint64_t stream_of(const collector *c, uint32_t event) {
+    return (uint64_t)(tm_timeline_track(c->timeline, event) - c->timeline->tracks);
+}
+
+/* Adds a kernel to its stream's as inference sees them; by its way one with metadata is told from
+ * those that are to be matched. */
+static tm_status add_to_stream(collector *c, const tm_comm_record *record, uint64_t token,
+                               tm_error *err) {
+    tm_comm_record copy = *record;
+    copy.key = stream_of(c, record->event) << TM_LANE_SHIFT;
+    copy.process_group = token;
+    return tm_vec_append(&c->out->bare, &copy, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+/* A kernel that does not say its operation: the traces of all ranks together may. */
+static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error *err) {
+    const tm_timeline *timeline = c->timeline;
+    const tm_group own = tm_group_of_ranks(&timeline->rank, 1);
+    tm_text name = tm_names_text(c->names, timeline->name[attr->event]);
+    tm_unmatched reason = exclusion(name, attr->kind);
+    if (reason != TM_UNMATCHED_NOT)
+        return tm_left_out_add(&c->out->left_out, "", -1, reason, err);
+    tm_comm_record record = make_record(c, attr, &own);
+    record.way = c->world_size > 1 ? TM_MATCH_INFERRED : TM_MATCH_ORDER;
+    if (record.way == TM_MATCH_INFERRED)
+        return add_to_stream(c, &record, token_of(name), err);
+    bool ok = place(c, &record) && tm_vec_append(&c->out->records, &record, 1);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* What a kernel with metadata has in common with those of its operation: its group, too. */
+static tm_status add_context(collector *c, const tm_comm_record *record, tm_error *err) {
+    uint64_t token[2] = {record->process_group,
+                         token_of(tm_names_text(c->names, c->timeline->name[record->event]))};
+    if (!c->is_bare[stream_of(c, record->event)])
+        return TM_OK;
+    return add_to_stream(c, record, tm_hash_mixed(0, token, sizeof token), err);
+}
+
 static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_error *err) {
     tm_vec *left_out = &c->out->left_out;
-    tm_unmatched reason = exclusion(c, attr);
-    if (reason != TM_UNMATCHED_NOT)
-        return tm_left_out_add(left_out, "", -1, reason, err);
-    tm_group group = c->world;
-    if (attr->name != TM_NO_NAME)
-        TM_TRY(tm_group_find(c->groups, attr, &group, err));
-    if (!group.known)
-        return tm_left_out_add(left_out, group.text, group.n_ranks, TM_UNMATCHED_GROUP, err);
+    tm_group group;
+    TM_TRY(tm_group_find(c->groups, attr, &group, err));
     tm_comm_record record = make_record(c, attr, &group);
     bool matched = false;
+    TM_TRY(add_context(c, &record, err));
+    if (!group.known)
+        return tm_left_out_add(left_out, group.text, group.n_ranks, TM_UNMATCHED_GROUP, err);
     if (!place_record(c, &record, attr, &matched))
         return tm_fail_memory(err);
     if (!matched)
@@ -246,7 +298,8 @@ static tm_status order_kernels(collector *c, tm_vec *out, tm_error *err) {
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
         if (timeline->role[attrs[i].event] != TM_ROLE_COMMUNICATION)
             continue; /* the operator on the CPU */
-        c->any_metadata |= attrs[i].name != TM_NO_NAME;
+        if (attrs[i].name == TM_NO_NAME)
+            c->is_bare[stream_of(c, attrs[i].event)] = true;
         uint32_t event = attrs[i].event, launch = timeline->launch[event];
         int64_t begin = timeline->begin_ns[event];
         ordered kernel = {launch == TM_NO_EVENT ? begin : timeline->begin_ns[launch], begin,
@@ -263,18 +316,24 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
                             int origin, tm_match_input *out, tm_error *err) {
     collector c = {.timeline = timeline,
                    .names = names,
-                   .world = tm_group_world(world_size),
+                   .world_size = world_size,
                    .origin = origin,
                    .out = out,
                    .lanes = TM_VEC(lane)};
     tm_vec kernels = TM_VEC(ordered);
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
-    tm_status status = tm_group_finder_create(timeline, names, world_size, &c.groups, err);
+    c.is_bare = calloc(timeline->n_tracks + 1, sizeof *c.is_bare);
+    tm_status status = c.is_bare
+                           ? tm_group_finder_create(timeline, names, world_size, &c.groups, err)
+                           : tm_fail_memory(err);
     if (status == TM_OK)
         status = order_kernels(&c, &kernels, err);
-    for (size_t i = 0; i < kernels.n && status == TM_OK; i++)
-        status = add_kernel(&c, &attrs[((const ordered *)kernels.data)[i].attr], err);
+    for (size_t i = 0; i < kernels.n && status == TM_OK; i++) {
+        const tm_collective_attr *attr = &attrs[((const ordered *)kernels.data)[i].attr];
+        status = attr->name != TM_NO_NAME ? add_kernel(&c, attr, err) : add_bare(&c, attr, err);
+    }
     tm_group_finder_destroy(c.groups);
+    free(c.is_bare);
     tm_vec_free(&c.lanes);
     tm_vec_free(&kernels);
     return status;

@@ -5,13 +5,6 @@
 #include "timeline/collectives.h"
 #include "tmerge/names.h"
 
-/** Whether the ranks agree on a sequence. */
-typedef enum tm_sequence_answer {
-    TM_SEQUENCE_DIFFERS, /* its kernels may still be aligned by their ends */
-    TM_SEQUENCE_AGREES,
-    TM_SEQUENCE_REFUTED /* they are not of the group that they were taken for */
-} tm_sequence_answer;
-
 /**
  * A run of kernels of one rank that can only be matched by its order: all kernels of one group on
  * one stream, or all between one sender and one receiver. Sent as bytes.
@@ -26,7 +19,7 @@ typedef struct tm_sequence {
     int32_t group_size;
     int32_t origin; /* the process that asks */
     uint8_t way;    /* tm_match_way: PAIR or ORDER */
-    uint8_t agrees; /* tm_sequence_answer: see tm_match_compare */
+    bool agrees; /* see tm_match_compare; where not, kernels may still be aligned by their ends */
 } tm_sequence;
 
 /** When a kernel that its order is to match ran, for comparison with the other ranks. */
@@ -44,6 +37,8 @@ typedef struct tm_match_input {
     tm_vec sequences; /* of tm_sequence: those that records of way PAIR and ORDER need */
     tm_vec ends;      /* of tm_end: of the records of way ORDER */
     tm_vec loose;     /* of tm_comm_record: on whose order the ranks do not agree */
+    tm_vec bare;      /* of tm_comm_record: the kernels of streams that have some without metadata,
+                         which have way INFERRED; keys have the stream alone */
     tm_vec left_out;  /* of tm_left_out: kernels that can be matched in no way */
 } tm_match_input;
 
@@ -52,9 +47,9 @@ enum { TM_LANE_SHIFT = 40 };
 
 /**
  * Adds a rank's kernels: sends and receives by sender and receiver, others by `Comms Id`, by
- * process group and `Seq`, by order inside the group among the kernels that carry metadata; only
- * where no kernel of the rank carries any, by order among all. Streams are never compared by
- * number: they correspond by the order of their first kernel.
+ * process group and `Seq`, by order inside the group among the kernels that carry metadata. There
+ * streams are never compared by number: they correspond by the order of their first kernel. Kernels
+ * without metadata are left to inference (infer.h), but for a job of one rank.
  *
  * @param world_size  ranks of the job
  * @param origin      this process
@@ -80,20 +75,16 @@ void tm_match_input_free(tm_match_input *input);
  * count and digest are the same, and of a group every rank is there or one alone: a part of the
  * ranks may have recorded different operations of equal kinds. They do not where their first and
  * last steps have different numbers, nor where ends show that equal counts hide a shift: see
- * tm_order_holds. Those of a group that was only assumed are refuted, all of them, where its lanes
- * contradict one another: see tm_order_lanes_meet.
+ * tm_order_holds.
  *
  * @param sequences  [n] in any order; all that any rank has of their groups
  * @param ends       [n_ends] in any order; of the same
- * @param assumed    the group of kernels that do not say theirs: tm_group_world
- * @return           TM_OK; TM_ERR_FAULT
  */
-tm_status tm_match_compare(tm_sequence *sequences, size_t n, tm_end *ends, size_t n_ends,
-                           uint64_t assumed, tm_error *err) TM_MUST_CHECK;
+void tm_match_compare(tm_sequence *sequences, size_t n, tm_end *ends, size_t n_ends);
 
 /**
- * Takes out the records whose sequence does not agree: transfers, and what was refuted, are left
- * out, others go to `loose`.
+ * Takes out the records whose sequence does not agree: transfers are left out, others go to
+ * `loose`.
  * @param answers  [n] this process's sequences with `agrees` set, in any order
  * @return         TM_OK; TM_ERR_FAULT
  */

@@ -6,7 +6,6 @@
 #include "base/sorted.h"
 #include "left_out.h"
 #include "order.h"
-#include "run.h"
 
 /* The same run on all ranks stands together, in the order of the ranks. */
 static int by_run(const void *a, const void *b) {
@@ -59,70 +58,7 @@ static bool run_agrees(const tm_sequence *run, size_t n, const tm_end *ends, siz
     return true;
 }
 
-/* What ends of lanes that agree tell of two ranks: appends a pair for each operation. */
-static bool add_pairs(const tm_sequence *a, const tm_sequence *b, const tm_end *ends, size_t n_ends,
-                      tm_vec *out) {
-    const tm_end *x = ends_of(a, ends, n_ends), *y = ends_of(b, ends, n_ends);
-    for (int64_t i = 0; x && y && i < a->n; i++) {
-        tm_end_pair pair = {a->lane, x[i].end_ns, y[i].end_ns - x[i].end_ns,
-                            tm_run_noise(x[i].end_ns - x[i].begin_ns, y[i].end_ns - y[i].begin_ns)};
-        if (x[i].synchronises && y[i].synchronises && !tm_vec_append(out, &pair, 1))
-            return false;
-    }
-    return true;
-}
-
-/* The first sequence of each lane on which all ranks of a group agree; false when memory is out. */
-static bool list_lanes(const tm_sequence *group, size_t n, tm_vec *out) {
-    for (size_t first = 0, i = 0; first < n; first = i) {
-        const tm_sequence *lane = &group[first];
-        for (i = first; i < n && group[i].lane == lane->lane; i++)
-            ;
-        if (lane->agrees && (int64_t)(i - first) == lane->group_size &&
-            !tm_vec_append(out, &lane, 1))
-            return false;
-    }
-    return true;
-}
-
-/* Whether the lanes that agree also agree with one another, for the first rank and each other. */
-static tm_status compare_lanes(const tm_sequence *group, size_t n, const tm_end *ends,
-                               size_t n_ends, bool *meet, tm_error *err) {
-    tm_vec lanes = TM_VEC(const tm_sequence *), pairs = TM_VEC(tm_end_pair);
-    bool ok = list_lanes(group, n, &lanes);
-    const tm_sequence *const *v = lanes.data;
-    *meet = true;
-    for (int32_t r = 1; lanes.n > 1 && r < group->group_size && *meet && ok; r++) {
-        pairs.n = 0;
-        for (size_t i = 0; i < lanes.n && ok; i++)
-            ok = add_pairs(v[i], v[i] + r, ends, n_ends, &pairs);
-        *meet = ok && tm_order_lanes_meet(pairs.data, pairs.n);
-    }
-    tm_vec_free(&lanes);
-    tm_vec_free(&pairs);
-    return ok ? TM_OK : tm_fail_memory(err);
-}
-
-/* Kernels that do not say their group were taken for the job's: lanes that contradict each other
- * show that some are not, and nobody knows which. */
-static tm_status judge_assumption(tm_sequence *sequences, size_t n, const tm_end *ends,
-                                  size_t n_ends, uint64_t assumed, tm_error *err) {
-    size_t first = 0, end;
-    bool meet;
-    while (first < n && sequences[first].group != assumed)
-        first++;
-    for (end = first; end < n && sequences[end].group == assumed; end++)
-        ;
-    if (first == n)
-        return TM_OK;
-    TM_TRY(compare_lanes(sequences + first, end - first, ends, n_ends, &meet, err));
-    for (size_t i = first; i < end && !meet; i++)
-        sequences[i].agrees = TM_SEQUENCE_REFUTED;
-    return TM_OK;
-}
-
-tm_status tm_match_compare(tm_sequence *sequences, size_t n, tm_end *ends, size_t n_ends,
-                           uint64_t assumed, tm_error *err) {
+void tm_match_compare(tm_sequence *sequences, size_t n, tm_end *ends, size_t n_ends) {
     if (n > 1)
         qsort(sequences, n, sizeof *sequences, by_run);
     if (n_ends > 1)
@@ -134,19 +70,17 @@ tm_status tm_match_compare(tm_sequence *sequences, size_t n, tm_end *ends, size_
             ;
         bool agrees = run_agrees(sequences + first, i - first, ends, n_ends);
         for (size_t k = first; k < i; k++)
-            sequences[k].agrees = agrees ? TM_SEQUENCE_AGREES : TM_SEQUENCE_DIFFERS;
+            sequences[k].agrees = agrees;
     }
-    return judge_assumption(sequences, n, ends, n_ends, assumed, err);
 }
 
-static tm_sequence_answer answer_to(const tm_comm_record *record, const tm_sequence *answers,
-                                    size_t n) {
+static bool is_agreed(const tm_comm_record *record, const tm_sequence *answers, size_t n) {
     tm_sequence wanted = {
         .group = record->group, .lane = record->key >> TM_LANE_SHIFT, .rank = record->rank};
     if (record->way != TM_MATCH_ORDER && record->way != TM_MATCH_PAIR)
-        return TM_SEQUENCE_AGREES;
+        return true;
     const tm_sequence *found = n > 0 ? bsearch(&wanted, answers, n, sizeof wanted, by_run) : NULL;
-    return found ? (tm_sequence_answer)found->agrees : TM_SEQUENCE_DIFFERS;
+    return found && found->agrees;
 }
 
 tm_status tm_match_drop(tm_match_input *input, tm_sequence *answers, size_t n, tm_error *err) {
@@ -156,11 +90,8 @@ tm_status tm_match_drop(tm_match_input *input, tm_sequence *answers, size_t n, t
         qsort(answers, n, sizeof *answers, by_run);
     for (size_t i = 0; i < input->records.n; i++) {
         const tm_comm_record *record = &records[i];
-        tm_sequence_answer answer = answer_to(record, answers, n);
-        if (answer == TM_SEQUENCE_AGREES)
+        if (is_agreed(record, answers, n))
             records[kept++] = *record;
-        else if (answer == TM_SEQUENCE_REFUTED)
-            TM_TRY(tm_left_out_add(&input->left_out, "", -1, TM_UNMATCHED_GROUP, err));
         else if (record->way == TM_MATCH_PAIR)
             TM_TRY(tm_left_out_add(&input->left_out, record->group_text, record->group_size,
                                    TM_UNMATCHED_TRANSFERS, err));

@@ -394,7 +394,7 @@ static tm_unmatched try_section(search *s, tm_shift *out) {
         return reason;
     if (n > 1 && best[1].badness < confidence * best[0].badness)
         return TM_UNMATCHED_AMBIGUOUS;
-    *out = (tm_shift){s->centre, best[0].offset_ns, best[0].drift};
+    *out = (tm_shift){s->centre, best[0].offset_ns, best[0].drift, s->least};
     return TM_UNMATCHED_NOT;
 }
 

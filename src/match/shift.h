@@ -11,6 +11,7 @@ typedef struct tm_shift {
     size_t centre;     /* the mark of the reference around which they were compared */
     int64_t offset_ns; /* other minus reference at the centre: median of the differences of ends */
     double drift;      /* by which it grows with the reference's time */
+    size_t least;      /* kernels that must meet; 0: as tm_shift_least says */
 } tm_shift;
 
 /** How many kernels must meet before that is more than chance. */

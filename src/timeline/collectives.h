@@ -12,12 +12,21 @@ typedef enum tm_match_way {
     TM_MATCH_COMMS_ID, /* `Comms Id` */
     TM_MATCH_SEQ,      /* process group and `Seq` */
     TM_MATCH_PAIR,     /* order between one sender and one receiver */
-    TM_MATCH_ORDER     /* order inside the process group */
+    TM_MATCH_ORDER,    /* order inside the process group */
+    TM_MATCH_INFERRED  /* nothing tells the group; who waited for whom does */
 } tm_match_way;
+
+/** How a way tells the operation: by what kernels carry, by their order inside a group that they
+ * carry, or not by them at all. */
+static inline const char *tm_match_word(uint8_t way) {
+    return way == TM_MATCH_INFERRED                        ? "inferred"
+           : way == TM_MATCH_PAIR || way == TM_MATCH_ORDER ? "order"
+                                                           : "metadata";
+}
 
 /** Why a kernel belongs to no operation, each with its word. */
 #define TM_UNMATCHED_REASONS(X)                                                                    \
-    X(METADATA, "no metadata")       /* beside kernels of its rank that carry it */                \
+    X(ORDER, "order unproven")       /* no metadata, and its times do not prove a group either */  \
     X(ONE_SIDED, "one-sided")        /* of a library whose kernels do not correspond */            \
     X(GROUP, "group unknown")        /* nothing tells the ranks of its group */                    \
     X(PEER, "peer unknown")          /* a transfer that does not say with whom */                  \
@@ -57,17 +66,21 @@ typedef struct tm_comm_record {
     int64_t step;                       /* number of its step; -1 for none */
     int64_t seq;                        /* -1 where the trace has none */
     int64_t rank;                       /* global */
-    uint64_t process_group;             /* id of its process group, a transfer's too */
+    uint64_t process_group;             /* id of its process group, a transfer's too; until a
+                                           kernel without metadata has one, its token */
     int32_t process_group_size;         /* ranks of that */
     uint32_t description;               /* name id of its description, TM_NO_NAME without */
     uint32_t event;                     /* its row in the rank's timeline */
     int32_t group_size;                 /* ranks of the group; 2 for a transfer */
     int32_t origin;                     /* the process that holds the rank: the answer goes there */
-    int32_t domain;                     /* clock domain of its rank; set by alignment, as are */
+    int32_t domain;                     /* clock domain of its rank (until an inferred one is
+                                           matched: its host); set by alignment, as are */
     uint32_t uncertainty_ns;            /* its clock's against other domains, and */
     uint32_t spread_ns;                 /* that inside its domain */
     uint8_t kind;                       /* tm_collective_kind */
     uint8_t way;                        /* tm_match_way */
+    int32_t evidence_bits;              /* of way INFERRED: for the weakest join of its group */
+    bool at_least;                      /* likewise: the group may have further ranks */
     bool wrong_clock;                   /* it begins long before its launch */
     char group_text[TM_GROUP_TEXT_MAX]; /* name of the group, else its ranks; terminated */
 } tm_comm_record;
@@ -106,6 +119,9 @@ typedef struct tm_instance_value {
     int64_t shortest_ns;        /* its shortest kernel */
     int64_t comm_ns;            /* sum of its kernels */
     int64_t waited_ns;          /* sum of its members' waits; 0 where it has no wait */
+    int32_t evidence_bits;      /* as in tm_comm_record */
+    uint8_t way;                /* likewise */
+    bool at_least;              /* likewise */
 } tm_instance_value;
 
 /** One of the operations with the most wait. */

@@ -59,7 +59,10 @@ static tm_status add_value(const tm_collectives *collectives, const tm_instance 
                                .process_group_size = members->process_group_size,
                                .description = members->description,
                                .from = -1,
-                               .to = -1};
+                               .to = -1,
+                               .evidence_bits = members->evidence_bits,
+                               .way = members->way,
+                               .at_least = members->at_least};
     free(scratch);
     memcpy(value.group_text, members->group_text, sizeof value.group_text);
     if (pair) /* all pairs of a group are one row */

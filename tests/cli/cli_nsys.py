@@ -328,13 +328,22 @@ def without_making(folder):
             db.close()
 
 
-def test_kernels_that_tell_no_group_are_the_jobs_unless_their_ends_contradict_it():
-    # No clock is wrong. Of these groups the ends of one stream would put the hosts 1.9 ms apart.
+def test_the_groups_of_kernels_that_tell_none_are_inferred():
+    # No clock is wrong. Taken for the job's, the ends of one stream would put the hosts 1.9 ms apart.
     options = dict(GROUPS, no_metadata=True, offset_us=0, drift_ppb=0, slow_factor=1.3)
-    synth('groups', format='nsys', **options)
-    done = merged('groups', n=2)
-    contains(done.out, 'group unknown 360\n  (NCCL tells groups in NVTX payloads: nsys profile')
-    equal(rows('tmerge.h5', 'collectives.kind'), [])
+    truth = synth('groups', format='nsys', **options)
+    true = {}
+    for one in truth['collectives']:
+        true.setdefault(one['kind'], set()).add(tuple(one['ranks']))
+    merged('groups', n=2)
+    found = rows('tmerge.h5', 'groups.group')
+    holds({'0-1', '2-3', '4-5', '6-7'} <= {row['members'] for row in found}, found)
+    for row in rows('tmerge.h5', 'collectives.kind'):
+        ranks = set(range(8)) & {int(r) for part in row['group'].split(',') for r in
+                                 range(int(part.split('-')[0]), int(part.split('-')[-1]) + 1)}
+        holds(any(ranks <= set(group) for group in true[row['kind']]), row)
+        holds(ranks in map(set, true[row['kind']]) or row['at_least'], row)
+        equal(row['how'], 'inferred')
     equal({row['offset_ns'] for row in rows('tmerge.h5', 'clock.rank')}, {0})
     synth('job', format='nsys', **dict(options, tp=1, pp=1, sequence_parallel=0, steps=8))
     done = merged('job', '-o', 'job.h5', n=2)

@@ -33,6 +33,7 @@ share run_job(MPI_Comm comm, const job_def *def, int spread) {
     const tm_match_options options = {
         .world_size = def->n_ranks,
         .names = s.ground.names,
+        .wall_uncertainty_ns = TM_WALL_UNCERTAINTY_NS,
     };
     const tm_job job = {.n_ranks = (size_t)def->n_ranks,
                         .world_size = def->n_ranks,

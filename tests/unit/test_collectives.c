@@ -151,6 +151,14 @@ static void a_size_class_is_the_power_of_two_at_or_below(void **state) {
         .group = (id), .bytes = (size), .transfer_ns = (transfer), .skew_ns = (skew),              \
         .group_size = (n), .kind = (what), .group_text = text                                      \
     }
+/* Two streams of ranks 0-7, of which the worse one is shown: by the least evidence, and further
+ * ranks where either may have some. */
+#define INFERRED(id, transfer, skew, bits, more)                                                   \
+    {                                                                                              \
+        .group = (id), .bytes = -1, .transfer_ns = (transfer), .skew_ns = (skew), .group_size = 8, \
+        .kind = TM_COLL_ALLREDUCE, .group_text = "0-7", .way = TM_MATCH_INFERRED,                  \
+        .evidence_bits = (bits), .at_least = (more)                                                \
+    }
 static const tm_instance_value values[] = {
     /* all-reduces of group a, class 1024: bytes 1024, 1500, 2000, 2047: median (1500 + 2000) / 2;
      * transfers 0, 10, 20, 1000: median 15, p95 the 4th; skews 4, 7, 9, 30: median 8; rates without
@@ -164,8 +172,8 @@ static const tm_instance_value values[] = {
     VALUE(2, 1024, 4, 2, 2, TM_COLL_ALLREDUCE, "b"),
     VALUE(1, 1024, 8, 0, 4, TM_COLL_ALLGATHER, "a"),
     /* no size: neither class nor rate. Transfers 1, 2: median 1.5 */
-    VALUE(3, -1, 1, 5, 8, TM_COLL_ALLREDUCE, "0-7"),
-    VALUE(3, -1, 2, 6, 8, TM_COLL_ALLREDUCE, "0-7"),
+    INFERRED(3, 1, 5, 9, true),
+    INFERRED(3, 2, 6, 5, false),
     /* no wait: sizes alone, median of 10 and 11 */
     VALUE(1, 10, -1, -1, 4, TM_COLL_BROADCAST, "a"),
     VALUE(1, 11, -1, -1, 4, TM_COLL_BROADCAST, "a"),
@@ -179,20 +187,27 @@ static const tm_instance_value values[] = {
 static void classes_have_their_medians(void **state) {
     (void)state;
     static const char *const rows[] = {
-        "kind=allgather group=a ranks=4 size_class_bytes=1024 count=1 bytes=1024 "
+        "kind=allgather group=a ranks=4 size_class_bytes=1024 how=metadata evidence_bits=null "
+        "at_least=null count=1 bytes=1024 "
         "median_transfer_ns=8 p95_transfer_ns=8 median_skew_ns=0 algbw_gbps=128 busbw_gbps=96",
-        "kind=allreduce group=0-7 ranks=8 size_class_bytes=null count=2 bytes=null "
+        "kind=allreduce group=0-7 ranks=8 size_class_bytes=null how=inferred evidence_bits=5 "
+        "at_least=true count=2 bytes=null "
         "median_transfer_ns=2 p95_transfer_ns=2 median_skew_ns=6 algbw_gbps=null busbw_gbps=null",
-        "kind=allreduce group=a ranks=4 size_class_bytes=1024 count=4 bytes=1750 "
+        "kind=allreduce group=a ranks=4 size_class_bytes=1024 how=metadata evidence_bits=null "
+        "at_least=null count=4 bytes=1750 "
         "median_transfer_ns=15 p95_transfer_ns=1000 median_skew_ns=8 algbw_gbps=100 "
         "busbw_gbps=150",
-        "kind=allreduce group=a ranks=4 size_class_bytes=2048 count=1 bytes=2048 "
+        "kind=allreduce group=a ranks=4 size_class_bytes=2048 how=metadata evidence_bits=null "
+        "at_least=null count=1 bytes=2048 "
         "median_transfer_ns=2 p95_transfer_ns=2 median_skew_ns=1 algbw_gbps=1024 busbw_gbps=1536",
-        "kind=allreduce group=b ranks=2 size_class_bytes=1024 count=1 bytes=1024 "
+        "kind=allreduce group=b ranks=2 size_class_bytes=1024 how=metadata evidence_bits=null "
+        "at_least=null count=1 bytes=1024 "
         "median_transfer_ns=4 p95_transfer_ns=4 median_skew_ns=2 algbw_gbps=256 busbw_gbps=256",
-        "kind=barrier group=a ranks=4 size_class_bytes=16 count=1 bytes=16 median_transfer_ns=0 "
+        "kind=barrier group=a ranks=4 size_class_bytes=16 how=metadata evidence_bits=null "
+        "at_least=null count=1 bytes=16 median_transfer_ns=0 "
         "p95_transfer_ns=0 median_skew_ns=3 algbw_gbps=null busbw_gbps=null",
-        "kind=broadcast group=a ranks=4 size_class_bytes=8 count=2 bytes=11 "
+        "kind=broadcast group=a ranks=4 size_class_bytes=8 how=metadata evidence_bits=null "
+        "at_least=null count=2 bytes=11 "
         "median_transfer_ns=null p95_transfer_ns=null median_skew_ns=null algbw_gbps=null "
         "busbw_gbps=null",
     };
@@ -324,7 +339,7 @@ static void reasons_of_all_processes_are_added_up(void **state) {
     (void)state;
     static const tm_left_out left_out[] = {
         {3, 8, TM_UNMATCHED_TOO_FEW, "tp"},    {4, 8, TM_UNMATCHED_AMBIGUOUS, "dp"},
-        {5, -1, TM_UNMATCHED_METADATA, ""},    {7, 16, TM_UNMATCHED_AMBIGUOUS, "dp"},
+        {5, -1, TM_UNMATCHED_ORDER, ""},       {7, 16, TM_UNMATCHED_AMBIGUOUS, "dp"},
         {1, 8, TM_UNMATCHED_INCOHERENT, "dp"},
     };
     static const char *const rows[] = {
@@ -332,7 +347,7 @@ static void reasons_of_all_processes_are_added_up(void **state) {
         "group=dp ranks=8 reason=incoherent count=1",
         "group=dp ranks=16 reason=ambiguous count=14",
         "group=tp ranks=8 reason=too few count=6",
-        "group=null ranks=null reason=no metadata count=10",
+        "group=null ranks=null reason=order unproven count=10",
     };
     const tm_job job = {.n_ranks = 8};
     bench b = open_bench();

@@ -305,13 +305,14 @@ static void long_texts_are_cut(void **state) {
     close_ground(&g);
 }
 
-static void the_world_is_a_group_of_its_size(void **state) {
+static void ranks_without_a_name_are_a_group(void **state) {
     (void)state;
-    assert_string_equal(tm_group_world(1).text, "0");
-    assert_string_equal(tm_group_world(8).text, "0-7");
-    assert_int_equal(tm_group_world(8).n_ranks, 8);
-    assert_true(tm_group_world(8).id == tm_group_world(8).id);
-    assert_true(tm_group_world(8).id != tm_group_world(9).id);
+    static const int64_t ranks[] = {0, 1, 2, 5};
+    assert_string_equal(tm_group_of_ranks(ranks, 1).text, "0");
+    assert_string_equal(tm_group_of_ranks(ranks, 4).text, "0-2,5");
+    assert_int_equal(tm_group_of_ranks(ranks, 4).n_ranks, 4);
+    assert_true(tm_group_of_ranks(ranks, 4).id == tm_group_of_ranks(ranks, 4).id);
+    assert_true(tm_group_of_ranks(ranks, 4).id != tm_group_of_ranks(ranks, 3).id);
 }
 
 static void no_finder_is_destroyed_without_harm(void **state) {
@@ -329,7 +330,7 @@ int main(void) {
         cmocka_unit_test(start_and_stride_come_from_the_operator_around_the_launch),
         cmocka_unit_test(every_kernel_of_a_rank_gets_its_own_group),
         cmocka_unit_test(long_texts_are_cut),
-        cmocka_unit_test(the_world_is_a_group_of_its_size),
+        cmocka_unit_test(ranks_without_a_name_are_a_group),
         cmocka_unit_test(no_finder_is_destroyed_without_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,10 +86,7 @@ static tm_status match(run *r) {
     for (size_t i = 0; i < r->n && status == TM_OK; i++)
         status = tm_match_add_rank(&r->timelines[i], r->names, RANKS, 0, &input, r->err);
     if (status == TM_OK) {
-        status = tm_match_compare(input.sequences.data, input.sequences.n, input.ends.data,
-                                  input.ends.n, tm_group_world(RANKS).id, r->err);
-    }
-    if (status == TM_OK) {
+        tm_match_compare(input.sequences.data, input.sequences.n, input.ends.data, input.ends.n);
         status = tm_match_drop(&input, input.sequences.data, input.sequences.n, r->err);
     }
     if (status == TM_OK)

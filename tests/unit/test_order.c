@@ -69,41 +69,11 @@ static void what_did_not_run_together_is_another(void **state) {
     assert_true(tm_order_holds(a, b, 0));
 }
 
-/* Lane 0 at 0, 20, 40 us, lane 1 between; the offset is 5 us, the noise of each 2 us. */
-static void lanes_meet_unless_most_neighbours_contradict(void **state) {
-    (void)state;
-    static const struct {
-        int64_t offsets_us[2][4]; /* of the lanes */
-        bool meet;
-    } cases[] = {
-        {{{5, 5, 5, 5}, {5, 5, 5, 5}}, true},
-        {{{5, 5, 5, 5}, {9, 9, 9, 9}}, true}, /* within the noise of both */
-        {{{5, 5, 5, 5}, {10, 10, 10, 10}}, false},
-        {{{5, 5, 5, 5}, {10, 10, 10, 9}}, false},   /* 6 of 7 */
-        {{{5, 90, 5, 5}, {5, 5, 5, 5}}, true},      /* a late end: 2 of 7 */
-        {{{5, 90, 5, 90}, {5, 5, 5, 5}}, false},    /* 4 of 7 */
-        {{{5, 15, 25, 35}, {5, 15, 25, 35}}, true}, /* 10 us of drift a pair: 3 of 7 */
-        {{{5, 5, 99, 99}, {5, 5, 99, 99}}, true},   /* a clock that was set: 1 of 7 */
-    };
-    for (size_t c = 0; c < COUNT(cases); c++) {
-        tm_end_pair pairs[8];
-        for (size_t i = 0; i < 8; i++) /* lane after lane */
-            pairs[i] = (tm_end_pair){i / 4, (int64_t)(20 * (i % 4) + 10 * (i / 4)) * US,
-                                     cases[c].offsets_us[i / 4][i % 4] * US, 2 * US};
-        print_message("case %zu\n", c);
-        assert_int_equal(tm_order_lanes_meet(pairs, 8), cases[c].meet);
-    }
-    tm_end_pair few[3] = {{0, 0, 0, 1}, {1, 1, 9000, 1}, {0, 2, 0, 1}};
-    assert_true(tm_order_lanes_meet(few, 3)); /* two neighbours tell nothing */
-    assert_true(tm_order_lanes_meet(NULL, 0));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_may_lack_the_same_but_not_another),
         cmocka_unit_test(noise_late_ends_drift_and_set_clocks_leave_an_order),
         cmocka_unit_test(what_did_not_run_together_is_another),
-        cmocka_unit_test(lanes_meet_unless_most_neighbours_contradict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,7 +171,8 @@ static const struct {
     {"stragglers.job", " verdict rank host level p certainty matched_share headline evidence "},
     {"stragglers.finding", " finding level rank host ranks shape from to unit units p certainty "
                            "excess_ns excess_pct caused_share "},
-    {"collectives.kind", " kind group ranks count size_class_bytes bytes median_transfer_ns "
+    {"collectives.kind", " kind group ranks how evidence_bits at_least count size_class_bytes "
+                         "bytes median_transfer_ns "
                          "p95_transfer_ns median_skew_ns algbw_gbps busbw_gbps "},
     {"collectives.worst", " instance kind group seq step bytes begin_ns skew_ns wait_ns last_rank "
                           "transfer_ns "},
@@ -196,7 +197,7 @@ static const struct {
     {"modules.annotation", CALLS},
     {"operators.op", OPERATORS},
     {"operators.shape", " shapes" OPERATORS},
-    {"clock.check", " collectives matched incomplete unmatched suspect violations_before "
+    {"clock.check", " collectives matched incomplete unmatched inferred suspect violations_before "
                     "violations_after worst_before_ns worst_after_ns align "},
     {"launches.rank", " rank events unlinked launches launches_per_event call_ns mean_call_ns "
                       "mean_latency_ns median_latency_ns p95_latency_ns max_latency_ns mean_queue "

@@ -15,6 +15,9 @@ enum {
     K_GROUP,
     K_RANKS,
     K_SIZE_CLASS,
+    K_HOW,
+    K_BITS,
+    K_AT_LEAST,
     K_COUNT,
     K_BYTES,
     K_TRANSFER,
@@ -31,6 +34,16 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [K_RANKS] = {"ranks", TM_INT, "", "Ranks of the group."},
     [K_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B",
                       "The power of two at or below bytes; null without metadata."},
+    [K_HOW] = {"how", TM_TEXT, "",
+               "How kernels were matched: metadata (they carry a number), order (that inside their "
+               "group, which they carry), inferred (they carry nothing: who waited for whom tells "
+               "their group)."},
+    [K_BITS] = {"evidence_bits", TM_INT, "",
+                "Where inferred: log2 of how unlikely it is by chance that the rank that is proven "
+                "least belongs to the group; null else."},
+    [K_AT_LEAST] = {"at_least", TM_BOOL, "",
+                    "Whether the group may have further ranks, so that its waits are lower bounds; "
+                    "null where not inferred."},
     [K_COUNT] = {"count", TM_INT, "", "Complete operations."},
     [K_BYTES] = {"bytes", TM_INT, "B",
                  "Median size by nccl-tests: all-reduce, broadcast, reduce, reduce-scatter and "
@@ -50,10 +63,11 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
 
 static const tm_table_def kind_def = {
     .name = "collectives.kind",
-    .doc = "A row for each kind, process group and size class of complete operations.",
+    .doc = "A row for each kind, process group, size class and way of matching of complete "
+           "operations.",
     .columns = kind_columns,
     .n_columns = N_KIND_COLUMNS,
-    .n_keys = 4,
+    .n_keys = 5,
     .top = K_COUNT,
 };
 
@@ -120,10 +134,9 @@ static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
     [U_RANKS] = {"ranks", TM_INT, "", "Ranks of the group; null where nothing tells them."},
     [U_REASON] =
         {"reason", TM_TEXT, "",
-         "no metadata (beside kernels that carry it); one-sided; group unknown (nothing tells its "
-         "ranks; or no kernel "
-         "tells any, and their ends contradict that all are of the whole job); peer unknown; "
-         "transfers differ (between sender and receiver). Of kernels that have no number, and "
+         "order unproven (no metadata, and who waited for whom does not tell the group either); "
+         "one-sided; group unknown (nothing tells its ranks); peer unknown; transfers differ "
+         "(between sender and receiver). Of kernels that have no number, and "
          "on whose order the ranks of the group do not agree: too few (to tell a correspondence "
          "from chance), tokens differ (no correspondence has the same kinds, sizes and steps), "
          "incoherent (in none do ends lie the same time apart), ambiguous (in several they do), "
@@ -161,6 +174,7 @@ static int by_class(const void *a, const void *b) {
     int order = tm_order_i64(x->state, y->state);
     order = order ? order : tm_order_i64(x->kind, y->kind);
     order = order ? order : tm_order_u64(x->group, y->group);
+    order = order ? order : strcmp(tm_match_word(x->way), tm_match_word(y->way));
     return order ? order : tm_order_i64(tm_size_class(x->bytes), tm_size_class(y->bytes));
 }
 
@@ -197,6 +211,18 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
     }
 }
 
+/* Streams of the same ranks are proven each by itself. */
+static void set_evidence(tm_cell *row, const tm_instance_value *v, size_t n) {
+    int32_t bits = v->evidence_bits;
+    bool at_least = false;
+    for (size_t i = 0; i < n; i++) {
+        bits = v[i].evidence_bits < bits ? v[i].evidence_bits : bits;
+        at_least = at_least || v[i].at_least;
+    }
+    tm_cell_set_int(&row[K_BITS], bits);
+    tm_cell_set_int(&row[K_AT_LEAST], at_least);
+}
+
 /* Operations [n] of one kind, group and size class: all complete. */
 static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
@@ -211,6 +237,9 @@ static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n
         tm_cell_set_int(&row[K_SIZE_CLASS], tm_size_class(v->bytes));
     set_medians(row, v, n, scratch);
     free(scratch);
+    if (v->way == TM_MATCH_INFERRED)
+        set_evidence(row, v, n);
+    TM_TRY(tm_table_set_text(table, &row[K_HOW], tm_match_word(v->way), err));
     TM_TRY(tm_table_set_text(table, &row[K_KIND], tm_collective_word((tm_collective_kind)v->kind),
                              err));
     return tm_table_set_text(table, &row[K_GROUP], v->group_text, err);

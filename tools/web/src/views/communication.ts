@@ -135,7 +135,7 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
   const few = (row: number) => (table.num(row, "count") ?? 0) < P95_FROM;
   const keep = Object.fromEntries([...params].filter(([key]) => key !== "point"));
   return grid(table, { rows, first: ROWS_FIRST, link: (row) => href("communication", { ...keep, point: row }), columns: [
-    { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") }, { column: "group" }, { column: "ranks" }, { column: "bytes", label: "size", write: f.bytes }, { column: "count" },
+    { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") }, { column: "group" }, { column: "ranks" }, { column: "bytes", label: "size", write: f.bytes }, { column: "how", label: "matched by" }, { column: "count" },
     { column: "median_transfer_ns", label: "median transfer" },
     { column: "p95_transfer_ns", label: rows.every(few) ? "worst" : "p95", after: (row) => few(row) && !rows.every(few) && h("small", null, " worst") },
     { column: "median_skew_ns", label: "median skew" }, { column: "busbw_gbps", label: "bus bandwidth, GB/s", write: f.significant },

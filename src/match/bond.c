@@ -1,0 +1,200 @@
+#include "bond.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "pairing.h"
+
+/* What ends on one clock differ by at least. */
+#define LEAST_NOISE_NS 1000
+#define BETWEEN_HOSTS_NS 10000
+
+/* A half of a normal distribution lies within its deviation over this. */
+#define MEDIAN_TO_SIGMA 1.48
+
+/* Clocks that drift faster are none. */
+static const double drift_limit = 200e-6;
+
+/* What the operations that both have tell. */
+typedef struct weighing {
+    const tm_party *a, *b;
+    const int64_t *partners;
+    bool one_clock;
+    size_t n;         /* operations that are compared */
+    size_t *index;    /* [n] a's */
+    int64_t *late;    /* [n] how much later the other came */
+    int64_t *apart;   /* [n] and left */
+    int64_t *scratch; /* [n] */
+    tm_bridge bridge;
+} weighing;
+
+static tm_status open_weighing(weighing *w, tm_error *err) {
+    size_t n = w->a->run.n + 1;
+    w->index = calloc(n, sizeof *w->index);
+    w->late = calloc(n, sizeof *w->late);
+    w->apart = calloc(n, sizeof *w->apart);
+    w->scratch = calloc(n, sizeof *w->scratch);
+    return w->index && w->late && w->apart && w->scratch ? TM_OK : tm_fail_memory(err);
+}
+
+static void close_weighing(weighing *w) {
+    free(w->index);
+    free(w->late);
+    free(w->apart);
+    free(w->scratch);
+}
+
+static int32_t most_ranks(const tm_party *party) {
+    int32_t most = 0;
+    for (size_t i = 0; i < party->run.n; i++)
+        most = party->ops[i].n > most ? party->ops[i].n : most;
+    return most;
+}
+
+/* Takes what is told by half of the ranks of both at least. */
+static void collect(weighing *w) {
+    const tm_party *a = w->a, *b = w->b;
+    int32_t of_a = most_ranks(a), of_b = most_ranks(b);
+    for (size_t i = 0; i < a->run.n; i++) {
+        int64_t j = w->partners[i];
+        if (j < 0 || !a->ops[i].telling || !b->ops[j].telling || 2 * a->ops[i].n < of_a ||
+            2 * b->ops[j].n < of_b)
+            continue;
+        w->index[w->n] = i;
+        w->late[w->n] = b->run.marks[j].begin_ns - a->run.marks[i].begin_ns;
+        w->apart[w->n++] = b->run.marks[j].end_ns - a->run.marks[i].end_ns;
+    }
+}
+
+static int64_t end_of(const weighing *w, size_t k) {
+    return w->a->run.marks[w->index[k]].end_ns;
+}
+
+static int64_t median_of(weighing *w, const int64_t *values, size_t from, size_t n) {
+    for (size_t k = 0; k < n; k++)
+        w->scratch[k] = values[from + k];
+    return tm_party_median(w->scratch, n);
+}
+
+/* Where clocks differ: an offset and a drift are taken from the ends, and then the median of the
+ * lateness. */
+static void fit_clocks(weighing *w) {
+    size_t third = w->n / 3;
+    tm_bridge *bridge = &w->bridge;
+    bridge->at_ns = w->n > 0 ? end_of(w, w->n / 2) : 0;
+    int64_t span = third > 1 ? end_of(w, w->n - third / 2 - 1) - end_of(w, third / 2) : 0;
+    int64_t rise = median_of(w, w->apart, w->n - third, third) - median_of(w, w->apart, 0, third);
+    if (span > 0)
+        bridge->drift = fmin(fmax((double)rise / (double)span, -drift_limit), drift_limit);
+    for (size_t k = 0; k < w->n; k++)
+        w->apart[k] -= tm_bridge_offset(bridge, end_of(w, k));
+    bridge->offset_ns = median_of(w, w->apart, 0, w->n);
+    for (size_t k = 0; k < w->n; k++) {
+        w->apart[k] -= bridge->offset_ns;
+        w->late[k] -= tm_bridge_offset(bridge, end_of(w, k));
+    }
+    int64_t middle = median_of(w, w->late, 0, w->n);
+    for (size_t k = 0; k < w->n; k++)
+        w->late[k] -= middle;
+}
+
+/* Whether all of one party had left before the last of the other came, by more than noise. */
+static bool breaks_causality(const weighing *w, size_t k, int64_t slack_ns) {
+    size_t i = w->index[k], j = (size_t)w->partners[i];
+    const tm_mark *a = &w->a->run.marks[i], *b = &w->b->run.marks[j];
+    int64_t offset = tm_bridge_offset(&w->bridge, a->end_ns);
+    int64_t lead = a->begin_ns - (w->b->ops[j].first_end_ns - offset);
+    int64_t other = b->begin_ns - offset - w->a->ops[i].first_end_ns;
+    return a->synchronises && (lead > slack_ns || other > slack_ns);
+}
+
+/* Weighs the operations, or those without metadata alone; gives the bits against. */
+static double weigh(const weighing *w, bool bare_alone, tm_bond *bond) {
+    double against = 0.0;
+    int64_t noise = bond->noise_ns;
+    for (size_t k = 0; k < w->n; k++) {
+        int64_t late = llabs(w->late[k]), apart = llabs(w->apart[k]);
+        if (late <= 5 * noise || (bare_alone && !w->a->ops[w->index[k]].bare))
+            continue;
+        if (apart <= 3 * noise) {
+            bond->n_explained++;
+            bond->bits += log2((double)late / (3.0 * (double)noise));
+        } else if (2 * apart > late) {
+            bond->n_contradicted++;
+            against += log2((double)apart / (3.0 * (double)noise));
+        }
+    }
+    return against;
+}
+
+static bool is_contradicted(const tm_bond *bond) {
+    return 3 * bond->n_contradicted > bond->n_explained;
+}
+
+/* Kernels with metadata on the same stream bear witness for the others, which a communicator has to
+ * itself; but those must not contradict it, a single late end apart. */
+static void judge(const weighing *w, tm_bond *bond) {
+    tm_bond bare = {.noise_ns = bond->noise_ns};
+    double against = weigh(w, false, bond), bare_against = weigh(w, true, &bare);
+    size_t broken = 0;
+    for (size_t k = 0; k < w->n; k++)
+        broken += breaks_causality(w, k, 3 * bond->noise_ns);
+    if (broken > 1 && broken * 50 > w->n)
+        bond->state = TM_BOND_REFUTED;
+    else if (is_contradicted(bond) || (bare.n_contradicted > 1 && is_contradicted(&bare)))
+        bond->state = against >= 4.0 || bare_against >= 4.0 ? TM_BOND_REFUTED : TM_BOND_OPEN;
+    else
+        bond->state = bond->bits >= 4.0 ? TM_BOND_HOLDS : TM_BOND_OPEN;
+}
+
+/* Whether ends of the two vary against one another by far more than inside each, where that is
+ * known. The network between hosts adds to it. */
+static bool is_scattered(weighing *w) {
+    int64_t spread = w->a->spread_ns > w->b->spread_ns ? w->a->spread_ns : w->b->spread_ns;
+    int64_t least = w->one_clock ? LEAST_NOISE_NS : BETWEEN_HOSTS_NS;
+    if (most_ranks(w->a) < 2 || most_ranks(w->b) < 2)
+        return false;
+    int64_t middle = median_of(w, w->apart, 0, w->n);
+    for (size_t k = 0; k < w->n; k++)
+        w->scratch[k] = llabs(w->apart[k] - middle);
+    int64_t scatter = tm_party_median(w->scratch, w->n);
+    return scatter > 5 * (least + llround(MEDIAN_TO_SIGMA * (double)spread));
+}
+
+static tm_status weigh_all(weighing *w, tm_bond *bond, tm_error *err) {
+    TM_TRY(open_weighing(w, err));
+    collect(w);
+    if (!w->one_clock)
+        fit_clocks(w);
+    for (size_t k = 0; k < w->n; k++)
+        w->scratch[k] = llabs(w->apart[k]);
+    bond->distance_ns = tm_party_median(w->scratch, w->n);
+    int64_t spread = w->a->spread_ns > w->b->spread_ns ? w->a->spread_ns : w->b->spread_ns;
+    if (bond->distance_ns > spread)
+        spread = bond->distance_ns;
+    bond->noise_ns = LEAST_NOISE_NS + llround(MEDIAN_TO_SIGMA * (double)spread);
+    judge(w, bond);
+    if (is_scattered(w))
+        bond->state = TM_BOND_REFUTED;
+    bond->offset_ns = w->bridge.offset_ns;
+    bond->at_ns = w->bridge.at_ns;
+    bond->drift = w->bridge.drift;
+    return TM_OK;
+}
+
+tm_status tm_bond_try(const tm_party *a, const tm_party *b, bool one_clock, int64_t *partners,
+                      tm_bond *out, tm_error *err) {
+    tm_bond bond = {.state = TM_BOND_NONE};
+    tm_pairing pairing;
+    TM_TRY(tm_pairing_find(&a->run, &b->run, one_clock, partners, &pairing, err));
+    if (pairing != TM_PAIRING_NONE) {
+        weighing w = {.a = a, .b = b, .partners = partners, .one_clock = one_clock};
+        tm_status status = weigh_all(&w, &bond, err);
+        close_weighing(&w);
+        TM_TRY(status);
+    }
+    if (pairing == TM_PAIRING_UNPROVEN && bond.state != TM_BOND_NONE)
+        bond.state = TM_BOND_OPEN;
+    *out = bond;
+    return TM_OK;
+}

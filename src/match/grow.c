@@ -1,0 +1,186 @@
+#include "grow.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bond.h"
+
+/* What a bond says of two seats' clocks. */
+typedef struct tie {
+    int64_t from, to;
+    double offset_ns; /* of the second one's from the first one's */
+    tm_bond bond;
+} tie;
+
+typedef struct garden {
+    tm_party *parties; /* [n]; without voices: it joined another */
+    size_t n;
+    const tm_growth *growth;
+    tm_bond *bonds;    /* [n x n] of i < j */
+    int64_t *partners; /* [the most operations] */
+    tm_vec ties;       /* of tie: of the joins that were made */
+} garden;
+
+static tm_bond *bond_of(const garden *g, size_t i, size_t j) {
+    return &g->bonds[i < j ? i * g->n + j : j * g->n + i];
+}
+
+/* The one with the most operations is the one that others are brought to; of two the first. */
+static bool leads(const garden *g, size_t i, size_t j) {
+    return g->parties[i].run.n >= g->parties[j].run.n;
+}
+
+static bool share_a_seat(const tm_party *a, const tm_party *b) {
+    for (size_t i = 0; i < a->n_voices; i++)
+        for (size_t k = 0; k < b->n_voices; k++)
+            if (a->voices[i].seat == b->voices[k].seat)
+                return true;
+    return false;
+}
+
+/* Sets the bond of two parties, i < j, and the partners. */
+static tm_status try_bond(garden *g, size_t i, size_t j, tm_error *err) {
+    const tm_party *a = &g->parties[i], *b = &g->parties[j];
+    tm_bond *bond = bond_of(g, i, j);
+    *bond = (tm_bond){.state = TM_BOND_NONE};
+    if (a->n_voices == 0 || b->n_voices == 0 || share_a_seat(a, b))
+        return TM_OK;
+    bool first = leads(g, i, j);
+    return tm_bond_try(first ? a : b, first ? b : a, g->growth->one_clock, g->partners, bond, err);
+}
+
+/* The offset of the second one's clock from the first one's. */
+static double offset_between(const garden *g, size_t i, size_t j) {
+    double offset = (double)bond_of(g, i, j)->offset_ns;
+    return leads(g, i < j ? i : j, i < j ? j : i) == (i < j) ? offset : -offset;
+}
+
+static int64_t seat_of(const garden *g, size_t i) {
+    return g->parties[i].voices[0].seat;
+}
+
+static tie tie_of(const garden *g, size_t i, size_t j) {
+    return (tie){seat_of(g, i), seat_of(g, j), offset_between(g, i, j), *bond_of(g, i, j)};
+}
+
+static bool same_seats(const tie *a, const tie *b) {
+    return a->from == b->from && a->to == b->to;
+}
+
+static bool agree(const tie *a, const tie *b) {
+    double drift = fabs(a->bond.drift) + fabs(b->bond.drift);
+    double slack = 5.0 * (double)(a->bond.noise_ns + b->bond.noise_ns) +
+                   drift * fabs((double)(a->bond.at_ns - b->bond.at_ns));
+    return fabs(a->offset_ns - b->offset_ns) <= slack;
+}
+
+/* Whether two other parties of the same seats tell the same offset. */
+static bool is_told_again(const garden *g, size_t i, size_t j) {
+    tie own = tie_of(g, i, j);
+    for (size_t k = 0; k < g->n; k++) {
+        if (g->parties[k].n_voices == 0 || k == i || seat_of(g, k) != own.from)
+            continue;
+        for (size_t l = 0; l < g->n; l++) {
+            if (g->parties[l].n_voices == 0 || l == j || l == k ||
+                bond_of(g, k, l)->state != TM_BOND_HOLDS)
+                continue;
+            tie other = tie_of(g, k, l);
+            if (same_seats(&own, &other) && agree(&own, &other))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Joins that were made say how two seats' clocks stand. */
+static bool may_join(const garden *g, size_t i, size_t j) {
+    const tm_bond *bond = bond_of(g, i, j);
+    const tie *ties = g->ties.data;
+    if (bond->state != TM_BOND_HOLDS || g->growth->one_clock)
+        return bond->state == TM_BOND_HOLDS;
+    const tie own = tie_of(g, i, j), back = tie_of(g, j, i);
+    for (size_t k = 0; k < g->ties.n; k++) {
+        if (same_seats(&own, &ties[k]))
+            return agree(&own, &ties[k]);
+        if (same_seats(&back, &ties[k]))
+            return agree(&back, &ties[k]);
+    }
+    return llabs(bond->offset_ns) <= g->growth->limit_ns || is_told_again(g, i, j);
+}
+
+/* The two whose ends are nearest; false where nothing is to be joined. */
+static bool find_nearest(const garden *g, size_t *a, size_t *b) {
+    const tm_bond *best = NULL;
+    for (size_t i = 0; i < g->n; i++)
+        for (size_t j = i + 1; j < g->n; j++) {
+            const tm_bond *bond = bond_of(g, i, j);
+            if ((best && bond->distance_ns >= best->distance_ns) || !may_join(g, i, j))
+                continue;
+            best = bond;
+            *a = i;
+            *b = j;
+        }
+    return best != NULL;
+}
+
+/* Puts both into the first one's place. */
+static tm_status join(garden *g, size_t i, size_t j, tm_error *err) {
+    TM_TRY(try_bond(g, i, j, err));
+    const tm_bond *bond = bond_of(g, i, j);
+    const tm_bridge bridge = {g->partners, bond->offset_ns, bond->at_ns, bond->drift};
+    const tie made = tie_of(g, i, j);
+    bool first = leads(g, i, j);
+    if (!tm_vec_append(&g->ties, &made, 1))
+        return tm_fail_memory(err);
+    tm_party *a = &g->parties[i], *b = &g->parties[j], joined;
+    TM_TRY(tm_party_join(first ? a : b, first ? b : a, &bridge, &joined, err));
+    joined.bits = fmin(joined.bits, bond->bits);
+    tm_party_free(a);
+    tm_party_free(b);
+    *a = joined;
+    for (size_t k = 0; k < g->n; k++) {
+        *bond_of(g, j, k) = (tm_bond){.state = TM_BOND_NONE};
+        if (k != i)
+            TM_TRY(try_bond(g, i < k ? i : k, i < k ? k : i, err));
+    }
+    return TM_OK;
+}
+
+static tm_status grow(garden *g, tm_error *err) {
+    size_t i, j;
+    for (i = 0; i < g->n; i++)
+        for (j = i + 1; j < g->n; j++)
+            TM_TRY(try_bond(g, i, j, err));
+    while (find_nearest(g, &i, &j))
+        TM_TRY(join(g, i, j, err));
+    for (i = 0; i < g->n; i++)
+        for (j = i + 1; j < g->n; j++)
+            if (bond_of(g, i, j)->state == TM_BOND_OPEN || bond_of(g, i, j)->state == TM_BOND_HOLDS)
+                g->parties[i].at_least = g->parties[j].at_least = true;
+    return TM_OK;
+}
+
+tm_status tm_parties_grow(tm_vec *parties, const tm_growth *growth, tm_error *err) {
+    garden g = {.parties = parties->data, .n = parties->n, .growth = growth, .ties = TM_VEC(tie)};
+    size_t most = 0, kept = 0;
+    for (size_t i = 0; i < g.n; i++)
+        most = g.parties[i].run.n > most ? g.parties[i].run.n : most;
+    g.bonds = calloc(g.n * g.n + 1, sizeof *g.bonds);
+    g.partners = calloc(most + 1, sizeof *g.partners);
+    tm_status status = g.bonds && g.partners ? grow(&g, err) : tm_fail_memory(err);
+    free(g.bonds);
+    free(g.partners);
+    tm_vec_free(&g.ties);
+    for (size_t i = 0; i < g.n && status == TM_OK; i++)
+        if (g.parties[i].n_voices > 0)
+            g.parties[kept++] = g.parties[i];
+    parties->n = status == TM_OK ? kept : parties->n;
+    return status;
+}
+
+void tm_parties_free(tm_vec *parties) {
+    for (size_t i = 0; i < parties->n; i++)
+        tm_party_free((tm_party *)parties->data + i);
+    tm_vec_free(parties);
+}

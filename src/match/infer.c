@@ -1,0 +1,323 @@
+#include "infer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/sorted.h"
+#include "grow.h"
+#include "left_out.h"
+#include "records.h"
+
+/* The kernels of one rank and lane among the records. */
+typedef struct lane {
+    size_t first, n;
+} lane;
+
+void tm_inference_init(tm_inference *inference) {
+    *inference = (tm_inference){.records = TM_VEC(tm_comm_record),
+                                .lanes = TM_VEC(lane),
+                                .parties = TM_VEC(tm_party),
+                                .hosts = TM_VEC(int32_t)};
+}
+
+void tm_inference_free(tm_inference *inference) {
+    tm_vec_free(&inference->records);
+    tm_vec_free(&inference->lanes);
+    tm_parties_free(&inference->parties);
+    tm_vec_free(&inference->hosts);
+}
+
+tm_host_report tm_host_report_empty(void) {
+    return (tm_host_report){TM_VEC(tm_host_operation), TM_VEC(tm_host_member)};
+}
+
+tm_host_answers tm_host_answers_empty(void) {
+    return (tm_host_answers){TM_VEC(tm_group_answer), TM_VEC(tm_operation_answer)};
+}
+
+void tm_host_report_free(tm_host_report *report) {
+    tm_vec_free(&report->operations);
+    tm_vec_free(&report->members);
+}
+
+void tm_host_answers_free(tm_host_answers *answers) {
+    tm_vec_free(&answers->groups);
+    tm_vec_free(&answers->operations);
+}
+
+static uint64_t lane_of(const tm_comm_record *record) {
+    return record->key >> TM_LANE_SHIFT;
+}
+
+static int by_lane(const void *a, const void *b) {
+    const tm_comm_record *x = a, *y = b;
+    int order = tm_order_i64(x->domain, y->domain);
+    order = order ? order : tm_order_i64(x->rank, y->rank);
+    order = order ? order : tm_order_u64(lane_of(x), lane_of(y));
+    order = order ? order : tm_order_i64(x->end_ns, y->end_ns);
+    return order ? order : tm_order_i64(x->event, y->event);
+}
+
+static bool same_lane(const tm_comm_record *a, const tm_comm_record *b) {
+    return a->rank == b->rank && lane_of(a) == lane_of(b);
+}
+
+/* Whether SendRecv kernels of a lane are all-to-alls: a quarter of it synchronises. Of transfers
+ * each is left with the one at its other end, whoever that is. */
+static bool exchanges_all(const tm_comm_record *records, size_t n) {
+    size_t n_full = 0;
+    for (size_t i = 0; i < n; i++)
+        n_full += tm_record_synchronises(&records[i]);
+    return 4 * n_full >= n;
+}
+
+static tm_status add_party(const tm_comm_record *records, size_t n, tm_voice voice, tm_vec *out,
+                           tm_error *err) {
+    tm_party party;
+    bool full = exchanges_all(records, n);
+    TM_TRY(tm_party_create(n, voice, &party, err));
+    for (size_t i = 0; i < n; i++) {
+        party.run.marks[i] = (tm_mark){.begin_ns = records[i].begin_ns,
+                                       .end_ns = records[i].end_ns,
+                                       .step = records[i].step,
+                                       .token = records[i].process_group,
+                                       .synchronises = tm_record_synchronises(&records[i])};
+        party.ops[i] = (tm_party_op){records[i].end_ns, 1,
+                                     party.run.marks[i].synchronises ||
+                                         (full && records[i].kind == TM_COLL_SENDRECV),
+                                     records[i].way == TM_MATCH_INFERRED};
+    }
+    tm_status status = tm_party_ready(&party, err);
+    if (status == TM_OK && !tm_vec_append(out, &party, 1))
+        status = tm_fail_memory(err);
+    if (status != TM_OK)
+        tm_party_free(&party);
+    return status;
+}
+
+/* Joins the ranks of a host: the lanes from @p first on, of records of one host. */
+static tm_status grow_host(tm_inference *v, size_t first, tm_error *err) {
+    static const tm_growth growth = {.one_clock = true};
+    const tm_comm_record *records = v->records.data;
+    const lane *lanes = v->lanes.data;
+    tm_vec parties = TM_VEC(tm_party);
+    tm_status status = TM_OK;
+    for (size_t i = first; i < v->lanes.n && status == TM_OK; i++) {
+        const tm_comm_record *begin = records + lanes[i].first;
+        status = add_party(begin, lanes[i].n, (tm_voice){(int64_t)i, begin->rank}, &parties, err);
+    }
+    if (status == TM_OK)
+        status = tm_parties_grow(&parties, &growth, err);
+    if (status == TM_OK && !tm_vec_append(&v->parties, parties.data, parties.n))
+        status = parties.n > 0 ? tm_fail_memory(err) : TM_OK;
+    if (status != TM_OK) {
+        tm_parties_free(&parties);
+        return status;
+    }
+    for (size_t i = 0; i < parties.n; i++)
+        if (!tm_vec_append(&v->hosts, &records[lanes[first].first].domain, 1))
+            status = tm_fail_memory(err);
+    tm_vec_free(&parties);
+    return status;
+}
+
+static int by_value(const void *a, const void *b) {
+    return tm_order_u64(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+/* What parties have in common whose operations may correspond: the least of the tokens that at
+ * least half as many kernels have as the most frequent one. */
+static tm_status family_of(const tm_party *party, uint64_t *out, tm_error *err) {
+    size_t n = party->run.n, most = 0;
+    uint64_t *tokens = calloc(n + 1, sizeof *tokens);
+    if (!tokens)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        tokens[i] = party->run.marks[i].token;
+    qsort(tokens, n, sizeof *tokens, by_value);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t first = 0, i = 0; first < n; first = i) {
+            for (i = first; i < n && tokens[i] == tokens[first]; i++)
+                ;
+            if (pass == 0)
+                most = i - first > most ? i - first : most;
+            else if (2 * (i - first) >= most) {
+                *out = tokens[first];
+                break;
+            }
+        }
+    free(tokens);
+    return TM_OK;
+}
+
+/* What is the same for all that a party sends. */
+typedef struct sender {
+    uint64_t family;
+    int32_t host, party;
+    int origin;
+} sender;
+
+static tm_status send_operations(const tm_party *party, const sender *from, tm_vec *out,
+                                 tm_error *err) {
+    for (size_t i = 0; i < party->run.n; i++) {
+        const tm_mark *mark = &party->run.marks[i];
+        const tm_party_op *op = &party->ops[i];
+        tm_host_operation sent = {.family = from->family,
+                                  .token = mark->token,
+                                  .last_ns = mark->begin_ns,
+                                  .end_ns = mark->end_ns,
+                                  .first_end_ns = op->first_end_ns,
+                                  .step = mark->step,
+                                  .host = from->host,
+                                  .party = from->party,
+                                  .place = (int32_t)i,
+                                  .n = op->n,
+                                  .synchronises = mark->synchronises,
+                                  .telling = op->telling,
+                                  .bare = op->bare};
+        if (!tm_vec_append(out, &sent, 1))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+static tm_status send_members(const tm_inference *v, const tm_party *party, const sender *from,
+                              tm_vec *out, tm_error *err) {
+    const lane *lanes = v->lanes.data;
+    for (size_t i = 0; i < party->n_voices; i++) {
+        const tm_comm_record *first =
+            (tm_comm_record *)v->records.data + lanes[party->voices[i].source].first;
+        tm_host_member sent = {.family = from->family,
+                               .rank = first->rank,
+                               .lane = (int64_t)lane_of(first),
+                               .spread_ns = party->spread_ns,
+                               .bits = party->bits,
+                               .host = from->host,
+                               .party = from->party,
+                               .origin = from->origin,
+                               .at_least = party->at_least};
+        if (!tm_vec_append(out, &sent, 1))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+/* The number of a party among those of its host. */
+static int32_t number_of(const tm_inference *v, size_t p) {
+    const int32_t *hosts = v->hosts.data;
+    int32_t number = 0;
+    while (p-- > 0 && hosts[p] == hosts[p + 1])
+        number++;
+    return number;
+}
+
+static tm_status send_parties(const tm_inference *v, int origin, tm_host_report *out,
+                              tm_error *err) {
+    const tm_party *parties = v->parties.data;
+    for (size_t p = 0; p < v->parties.n; p++) {
+        sender from = {0, ((const int32_t *)v->hosts.data)[p], number_of(v, p), origin};
+        TM_TRY(family_of(&parties[p], &from.family, err));
+        TM_TRY(send_operations(&parties[p], &from, &out->operations, err));
+        TM_TRY(send_members(v, &parties[p], &from, &out->members, err));
+    }
+    return TM_OK;
+}
+
+tm_status tm_infer_hosts(tm_inference *v, int origin, tm_host_report *out, tm_error *err) {
+    tm_comm_record *records = v->records.data;
+    size_t n = v->records.n;
+    if (n > 1)
+        qsort(records, n, sizeof *records, by_lane);
+    for (size_t i = 0, end = 0; i < n; i = end) {
+        size_t first = v->lanes.n;
+        for (end = i; end < n && records[end].domain == records[i].domain;) {
+            lane added = {end, 0};
+            while (end < n && same_lane(&records[added.first], &records[end]))
+                end++;
+            added.n = end - added.first;
+            if (!tm_vec_append(&v->lanes, &added, 1))
+                return tm_fail_memory(err);
+        }
+        TM_TRY(grow_host(v, first, err));
+    }
+    return send_parties(v, origin, out, err);
+}
+
+static int by_group(const void *a, const void *b) {
+    const tm_group_answer *x = a, *y = b;
+    int order = tm_order_i64(x->host, y->host);
+    return order ? order : tm_order_i64(x->party, y->party);
+}
+
+static int by_answer(const void *a, const void *b) {
+    const tm_operation_answer *x = a, *y = b;
+    int order = tm_order_i64(x->host, y->host);
+    order = order ? order : tm_order_i64(x->party, y->party);
+    return order ? order : tm_order_i64(x->place, y->place);
+}
+
+/* Where kernels go. */
+typedef struct finisher {
+    const tm_group_answer *group; /* of the party at hand */
+    tm_vec *out, *left_out;
+} finisher;
+
+/* Adds the kernel of a voice, or counts it; @p answer is NULL where the party does not have it. */
+static tm_status finish_kernel(const finisher *f, tm_comm_record *record,
+                               const tm_operation_answer *answer, tm_error *err) {
+    const tm_group_answer *group = f->group;
+    if (record->way != TM_MATCH_INFERRED)
+        return TM_OK; /* its metadata matched it */
+    if (group->size < 2)
+        return tm_left_out_add(f->left_out, "", -1, TM_UNMATCHED_ORDER, err);
+    if (!answer || answer->alone)
+        return tm_left_out_add(f->left_out, group->text, group->size, TM_UNMATCHED_ALONE, err);
+    record->group = record->process_group = group->group;
+    record->group_size = record->process_group_size = group->size;
+    record->key = answer->key;
+    record->evidence_bits = group->bits;
+    record->at_least = group->at_least;
+    record->domain = 0;
+    memcpy(record->group_text, group->text, sizeof record->group_text);
+    return tm_vec_append(f->out, record, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+/* Answers for a party's operations, each with the kernels of its voices. */
+static tm_status finish_party(const finisher *f, tm_inference *v, const tm_party *party,
+                              const tm_operation_answer *answers, tm_error *err) {
+    const lane *lanes = v->lanes.data;
+    for (size_t k = 0; k < party->n_voices; k++) {
+        const lane *own = &lanes[party->voices[k].source];
+        tm_comm_record *records = (tm_comm_record *)v->records.data + own->first;
+        size_t next = 0; /* the kernels before it are done */
+        for (size_t i = 0; i < party->run.n; i++) {
+            int64_t place = party->places[i * party->n_voices + k];
+            for (; place >= 0 && next < (size_t)place; next++)
+                TM_TRY(finish_kernel(f, &records[next], NULL, err));
+            if (place >= 0)
+                TM_TRY(finish_kernel(f, &records[next++], &answers[i], err));
+        }
+        for (; next < own->n; next++)
+            TM_TRY(finish_kernel(f, &records[next], NULL, err));
+    }
+    return TM_OK;
+}
+
+tm_status tm_infer_finish(tm_inference *v, tm_host_answers *answers, tm_vec *out, tm_vec *left_out,
+                          tm_error *err) {
+    tm_vec *groups = &answers->groups, *operations = &answers->operations;
+    const tm_operation_answer *answer = operations->data;
+    if (groups->n > 1)
+        qsort(groups->data, groups->n, groups->size, by_group);
+    if (operations->n > 1)
+        qsort(operations->data, operations->n, operations->size, by_answer);
+    for (size_t p = 0; p < v->parties.n; p++) {
+        const tm_party *party = (const tm_party *)v->parties.data + p;
+        const finisher f = {(const tm_group_answer *)groups->data + p, out, left_out};
+        TM_TRY(finish_party(&f, v, party, answer, err));
+        answer += party->run.n;
+    }
+    return TM_OK;
+}

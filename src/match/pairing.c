@@ -1,0 +1,188 @@
+#include "pairing.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "band.h"
+#include "order.h"
+#include "shift.h"
+
+enum {
+    PLACES = 16,  /* that a run may be shifted by */
+    SAMPLES = 96, /* that a distance is measured on */
+    BETTER = 5,   /* times nearer do ends meet at the shift that is right */
+    LEAST = 4     /* kernels that a shift must leave to compare */
+};
+
+/* What end noise a profiler leaves at best: smaller distances are equal. */
+static const int64_t least_distance_ns = 1000;
+
+/* Where a shift is measured: partners, moved on by some places. */
+typedef struct shifted {
+    const tm_run *a, *b;
+    const int64_t *partners; /* NULL: the same place */
+    int64_t places;
+} shifted;
+
+/* The other's kernel; -1 without one. */
+static int64_t partner_of(const shifted *s, size_t i) {
+    int64_t j = s->partners ? s->partners[i] : (int64_t)i;
+    if (j < 0 || j + s->places < 0 || j + s->places >= (int64_t)s->b->n)
+        return -1;
+    return j + s->places;
+}
+
+/* Differences of ends of up to SAMPLES pairs, with the times of the first; *n_pairs counts all. */
+static size_t sample(const shifted *s, int64_t at[SAMPLES], int64_t off[SAMPLES], size_t *n_pairs) {
+    size_t n = 0, wanted = 0, pairs = 0;
+    for (size_t i = 0; i < s->a->n; i++)
+        pairs += partner_of(s, i) >= 0;
+    *n_pairs = pairs;
+    for (size_t i = 0, k = 0; i < s->a->n && n < SAMPLES; i++) {
+        int64_t j = partner_of(s, i);
+        if (j < 0)
+            continue;
+        wanted = pairs > SAMPLES ? n * pairs / SAMPLES : n;
+        if (k++ < wanted)
+            continue;
+        at[n] = s->a->marks[i].end_ns;
+        off[n] = s->b->marks[j].end_ns - at[n];
+        n++;
+    }
+    return n;
+}
+
+/* The slope between the medians of the first and the last third. */
+static double slope_of(const int64_t *at, const int64_t *off, size_t n) {
+    int64_t before[SAMPLES], behind[SAMPLES];
+    size_t third = n / 3;
+    for (size_t i = 0; i < third; i++) {
+        before[i] = off[i];
+        behind[i] = off[n - third + i];
+    }
+    int64_t apart = third > 1 ? at[n - third / 2 - 1] - at[third / 2] : 0;
+    if (apart <= 0)
+        return 0.0;
+    int64_t rise = tm_run_median(behind, third) - tm_run_median(before, third);
+    return fmin(fmax((double)rise / (double)apart, -200e-6), 200e-6);
+}
+
+/* The median distance of ends [ns], at least what is noise; -1 where too few pairs are left of
+ * @p whole ones. */
+static int64_t distance_of(const shifted *s, bool one_clock, size_t whole) {
+    int64_t at[SAMPLES], off[SAMPLES], sorted[SAMPLES];
+    size_t n_pairs, n = sample(s, at, off, &n_pairs);
+    if (n < LEAST || 2 * n_pairs < whole)
+        return -1;
+    double slope = one_clock ? 0.0 : slope_of(at, off, n);
+    for (size_t i = 0; i < n; i++)
+        off[i] -= llround(slope * (double)(at[i] - at[0]));
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = off[i];
+    int64_t middle = one_clock ? 0 : tm_run_median(sorted, n);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = llabs(off[i] - middle);
+    int64_t distance = tm_run_median(sorted, n);
+    return distance > least_distance_ns ? distance : least_distance_ns;
+}
+
+/* Whether no other shift of the partners comes near. Nothing is proven where none can be tried. */
+static bool is_proven(shifted *s, bool one_clock) {
+    s->places = 0;
+    size_t whole = 0, tried = 0;
+    for (size_t i = 0; i < s->a->n; i++)
+        whole += partner_of(s, i) >= 0;
+    int64_t own = distance_of(s, one_clock, whole);
+    bool proven = own >= 0;
+    for (int64_t k = -PLACES; k <= PLACES && proven; k++) {
+        s->places = k;
+        int64_t distance = k == 0 ? -1 : distance_of(s, one_clock, whole);
+        tried += distance >= 0;
+        proven = distance < 0 || distance >= BETTER * own;
+    }
+    s->places = 0;
+    return proven && tried > 0;
+}
+
+/* Whether tokens agree where the runs are shifted. */
+static bool tokens_agree(const shifted *s) {
+    size_t common = 0, equal = 0, shorter = s->a->n < s->b->n ? s->a->n : s->b->n;
+    for (size_t i = 0; i < s->a->n; i++) {
+        int64_t j = partner_of(s, i);
+        common += j >= 0;
+        equal += j >= 0 && tm_mark_fits(&s->a->marks[i], &s->b->marks[j]);
+    }
+    return common >= LEAST && 2 * common >= shorter && equal * 50 >= common * 49;
+}
+
+/* Whether ends contradict that kernel follows kernel: one may lack what the other has. */
+static tm_status order_holds(const shifted *s, bool *holds, tm_error *err) {
+    tm_end *ends = calloc(2 * s->a->n + 1, sizeof *ends), *others = ends + s->a->n;
+    size_t n = 0;
+    for (size_t i = 0; i < s->a->n && ends; i++) {
+        int64_t j = partner_of(s, i);
+        if (j < 0)
+            continue;
+        const tm_mark *a = &s->a->marks[i], *b = &s->b->marks[j];
+        ends[n] =
+            (tm_end){.begin_ns = a->begin_ns, .end_ns = a->end_ns, .synchronises = a->synchronises};
+        others[n++] =
+            (tm_end){.begin_ns = b->begin_ns, .end_ns = b->end_ns, .synchronises = b->synchronises};
+    }
+    *holds = ends && tm_order_holds(ends, others, n);
+    bool ok = ends != NULL;
+    free(ends);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* Partners by the one shift at which tokens agree and ends lie best; *paired is false without. */
+static tm_status pair_by_tokens(const tm_run *a, const tm_run *b, bool one_clock, int64_t *partners,
+                                bool *paired, tm_error *err) {
+    shifted s = {.a = a, .b = b};
+    int64_t best = -1, places = 0;
+    for (int64_t k = -PLACES; k <= PLACES; k++) {
+        s.places = k;
+        int64_t distance = tokens_agree(&s) ? distance_of(&s, one_clock, 0) : -1;
+        if (distance < 0 || (best >= 0 && distance >= best))
+            continue;
+        best = distance;
+        places = k;
+    }
+    s.places = places;
+    *paired = best >= 0;
+    if (*paired)
+        TM_TRY(order_holds(&s, paired, err));
+    for (size_t i = 0; i < a->n; i++) {
+        int64_t j = *paired ? partner_of(&s, i) : -1;
+        partners[i] = j >= 0 && tm_mark_fits(&a->marks[i], &b->marks[j]) ? j : -1;
+    }
+    return TM_OK;
+}
+
+/* Brings kernels together that end together where some are missing. */
+static tm_unmatched pair_by_ends(const tm_run *a, const tm_run *b, bool one_clock,
+                                 int64_t *partners) {
+    tm_shift shift = {.centre = a->n / 2, .least = LEAST};
+    tm_unmatched failed = one_clock ? TM_UNMATCHED_NOT : tm_shift_find(a, b, &shift);
+    return failed == TM_UNMATCHED_NOT ? tm_band_pair(a, b, &shift, partners) : failed;
+}
+
+tm_status tm_pairing_find(const tm_run *a, const tm_run *b, bool one_clock, int64_t *partners,
+                          tm_pairing *out, tm_error *err) {
+    shifted s = {.a = a, .b = b, .partners = partners};
+    bool paired = false;
+    *out = TM_PAIRING_NONE;
+    if (a->n == 0 || b->n == 0)
+        return TM_OK;
+    TM_TRY(pair_by_tokens(a, b, one_clock, partners, &paired, err));
+    if (paired && is_proven(&s, one_clock)) {
+        *out = TM_PAIRING_PROVEN;
+        return TM_OK;
+    }
+    tm_unmatched failed = pair_by_ends(a, b, one_clock, partners);
+    if (failed == TM_UNMATCHED_NOT)
+        *out = is_proven(&s, one_clock) ? TM_PAIRING_PROVEN : TM_PAIRING_UNPROVEN;
+    else if (failed == TM_UNMATCHED_AMBIGUOUS || failed == TM_UNMATCHED_TOO_FEW)
+        *out = TM_PAIRING_UNPROVEN;
+    return TM_OK;
+}

@@ -1,0 +1,237 @@
+/* Groups of kernels without metadata: the proof of their order, what joins ranks and what keeps
+ * them apart, on lanes made by hand. */
+#include "match/bond.h"
+#include "match/grow.h"
+#include "match/infer.h"
+#include "match/pairing.h"
+#include "match/records.h"
+
+#include "run_fixture.h"
+
+enum { N = 12 };
+
+/* When the last of a group comes to its operations [us]; they take 20 us from there. */
+static const int64_t last_us[N] = {1000, 1400, 1830, 2350, 2660, 3300,
+                                   3650, 4390, 4670, 5260, 5930, 6250};
+
+/* A rank: how much earlier than the last it comes [us], its seat, and how far its clock is ahead.
+ * Its first `skipped` operations are not recorded. */
+typedef struct lane_spec {
+    int64_t early_us[N];
+    int64_t seat, ahead_us;
+    size_t skipped;
+    int64_t later_us; /* up to three times that its group comes later: another group */
+} lane_spec;
+
+static tm_party make(const lane_spec *spec) {
+    tm_party party;
+    tm_error err;
+    size_t n = N - spec->skipped;
+    const tm_voice voice = {spec->seat, spec->seat};
+    assert_int_equal(tm_party_create(n, voice, &party, &err), TM_OK);
+    for (size_t i = 0; i < n; i++) {
+        size_t k = i + spec->skipped;
+        int64_t last = last_us[k] + spec->ahead_us + spec->later_us * (1 + (int64_t)(k * 7 % 3));
+        int64_t begin = last - spec->early_us[k];
+        party.run.marks[i] = (tm_mark){.begin_ns = begin * US,
+                                       .end_ns = (last + 20) * US,
+                                       .step = -1,
+                                       .token = 1,
+                                       .synchronises = true};
+        party.ops[i] = (tm_party_op){(last + 20) * US, 1, true, true};
+    }
+    assert_int_equal(tm_party_ready(&party, &err), TM_OK);
+    return party;
+}
+
+static tm_bond bond_of(const lane_spec *a, const lane_spec *b, bool one_clock) {
+    tm_party parties[] = {make(a), make(b)};
+    int64_t partners[N];
+    tm_bond bond;
+    tm_error err;
+    assert_int_equal(tm_bond_try(&parties[0], &parties[1], one_clock, partners, &bond, &err),
+                     TM_OK);
+    tm_party_free(&parties[0]);
+    tm_party_free(&parties[1]);
+    return bond;
+}
+
+/* Twelve equal tokens: only the ends tell which is which. */
+static void an_order_is_proven_by_ends_alone(void **state) {
+    (void)state;
+    static const struct {
+        size_t skipped;
+        int64_t ahead_us;
+        bool one_clock;
+        tm_pairing found;
+    } cases[] = {
+        {0, 0, true, TM_PAIRING_PROVEN},
+        {3, 0, true, TM_PAIRING_PROVEN}, /* recorded later */
+        {3, 5000000, false, TM_PAIRING_PROVEN},
+        {0, -700, false, TM_PAIRING_PROVEN},
+        {9, 0, true, TM_PAIRING_UNPROVEN}, /* three are too few */
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        const lane_spec first = {.seat = 0};
+        const lane_spec second = {.skipped = cases[c].skipped, .ahead_us = cases[c].ahead_us};
+        tm_party a = make(&first), b = make(&second);
+        int64_t partners[N];
+        tm_pairing found;
+        tm_error err;
+        assert_int_equal(
+            tm_pairing_find(&a.run, &b.run, cases[c].one_clock, partners, &found, &err), TM_OK);
+        print_message("case %zu\n", c);
+        assert_int_equal(found, cases[c].found);
+        for (size_t i = 0; i < N && found == TM_PAIRING_PROVEN; i++)
+            assert_int_equal(partners[i], (int64_t)i - (int64_t)cases[c].skipped < 0
+                                              ? -1
+                                              : (int64_t)i - (int64_t)cases[c].skipped);
+        tm_party_free(&a);
+        tm_party_free(&b);
+    }
+}
+
+/* Ends 400 us apart, each as good as the next. */
+static void a_steady_rhythm_proves_no_order(void **state) {
+    (void)state;
+    int64_t partners[N];
+    int64_t ends[2][N];
+    for (size_t i = 0; i < N; i++) {
+        ends[0][i] = 400 * (int64_t)i;
+        ends[1][i] = 400 * (int64_t)i + 150;
+    }
+    rank_run a = run_of(ends[0], N), b = run_of(ends[1], N);
+    tm_pairing found;
+    tm_error err;
+    assert_int_equal(tm_pairing_find(&a.run, &b.run, false, partners, &found, &err), TM_OK);
+    assert_int_equal(found, TM_PAIRING_UNPROVEN);
+    free_run(&a);
+    free_run(&b);
+}
+
+/* The noise is 1 us: lateness of 5 us is none, and one of 48 us is worth log2(48 / 3) = 4 bits. */
+static void who_waits_for_a_late_one_is_of_its_group(void **state) {
+    (void)state;
+    static const struct {
+        int64_t early_us[2];
+        int state, explained;
+    } cases[] = {
+        {{48, 0}, TM_BOND_HOLDS, 1},
+        {{47, 0}, TM_BOND_OPEN, 1},
+        {{5, 5}, TM_BOND_OPEN, 0},
+        {{12, 12}, TM_BOND_HOLDS, 2}, /* 2 bits each */
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        const lane_spec a = {.early_us = {cases[c].early_us[0]}, .seat = 0};
+        const lane_spec b = {.early_us = {0, cases[c].early_us[1]}, .seat = 1};
+        for (int own_clocks = 0; own_clocks < 2; own_clocks++) {
+            const lane_spec other = {.early_us = {0, b.early_us[1]}, .ahead_us = 900 * own_clocks};
+            tm_bond bond = bond_of(&a, &other, !own_clocks);
+            assert_int_equal(bond.state, cases[c].state);
+            assert_int_equal(bond.n_explained, cases[c].explained);
+            assert_int_equal(bond.n_contradicted, 0);
+            assert_int_equal(bond.offset_ns, 900 * own_clocks * US);
+        }
+    }
+}
+
+/* Two stages of a pipeline: what ends on one ends 700 us later on the other, but for two operations
+ * of which that stage alone was late, by 60 and 40 us. Once an offset is free ends agree; that
+ * nobody waited for the late ones tells the two apart. */
+static void who_leaves_before_a_late_one_is_not(void **state) {
+    (void)state;
+    tm_party a, b;
+    const lane_spec stage = {.early_us = {0}}, next = {.ahead_us = 700};
+    int64_t partners[N];
+    tm_bond bond;
+    tm_error err;
+    a = make(&stage);
+    b = make(&next);
+    for (size_t i = 3; i < 11; i += 4) {
+        int64_t late = i == 3 ? 60 * US : 40 * US;
+        b.run.marks[i].begin_ns += late;
+        b.run.marks[i].end_ns += late;
+        b.ops[i].first_end_ns += late;
+        b.ends[i] += late;
+    }
+    assert_int_equal(tm_bond_try(&a, &b, false, partners, &bond, &err), TM_OK);
+    assert_int_equal(bond.n_contradicted, 2);
+    assert_int_equal(bond.n_explained, 0);
+    assert_int_equal(bond.state, TM_BOND_REFUTED);
+    tm_party_free(&a);
+    tm_party_free(&b);
+}
+
+static tm_vec grown(const lane_spec *specs, size_t n, const tm_growth *growth) {
+    tm_vec parties = TM_VEC(tm_party);
+    tm_error err;
+    for (size_t i = 0; i < n; i++) {
+        tm_party party = make(&specs[i]);
+        assert_non_null(tm_vec_append(&parties, &party, 1));
+    }
+    assert_int_equal(tm_parties_grow(&parties, growth, &err), TM_OK);
+    return parties;
+}
+
+/* Ranks 0 and 1, and 2 and 3 whose group comes 30 to 90 us later: 1 and 3 were not late for each
+ * other's. */
+static void ranks_grow_to_their_groups_and_no_further(void **state) {
+    (void)state;
+    static const tm_growth growth = {.one_clock = true};
+    const lane_spec specs[] = {
+        {.early_us = {60, 0, 80, 0, 70}, .seat = 0},
+        {.early_us = {0, 90, 0, 55, 0}, .seat = 1},
+        {.early_us = {75, 0, 0, 0, 90, 0, 65}, .seat = 2, .later_us = 30},
+        {.early_us = {0, 65, 85, 0, 0}, .seat = 3, .later_us = 30},
+    };
+    tm_vec parties = grown(specs, COUNT(specs), &growth);
+    const tm_party *found = parties.data;
+    assert_int_equal(parties.n, 2);
+    for (size_t p = 0; p < 2; p++) {
+        assert_int_equal(found[p].n_voices, 2);
+        assert_int_equal(found[p].voices[0].source, 2 * p);
+        assert_int_equal(found[p].voices[1].source, 2 * p + 1);
+        assert_false(found[p].at_least);
+        /* the last one's begin, and what both have in common */
+        assert_int_equal(found[p].run.marks[0].begin_ns, (1000 + 30 * (int64_t)p) * US);
+        assert_int_equal(found[p].ops[0].n, 2);
+    }
+    tm_parties_free(&parties);
+}
+
+/* Two streams of two hosts whose clocks are 30 ms apart, where 21 are believed: one pair of streams
+ * is not enough to say so. */
+static void a_clock_far_off_needs_two_witnesses(void **state) {
+    (void)state;
+    static const tm_growth growth = {.limit_ns = 21 * MS};
+    lane_spec specs[] = {
+        {.early_us = {60, 0, 80, 0, 70}, .seat = 0},
+        {.early_us = {0, 90, 0, 55, 0}, .seat = 1, .ahead_us = 30000},
+        {.early_us = {0, 0, 75, 95, 0}, .seat = 0, .later_us = 111},
+        {.early_us = {66, 77, 0, 0, 0}, .seat = 1, .later_us = 111, .ahead_us = 30000},
+    };
+    for (size_t n_streams = 1; n_streams <= 2; n_streams++) {
+        tm_vec parties = grown(specs, 2 * n_streams, &growth);
+        const tm_party *found = parties.data;
+        assert_int_equal(parties.n, 2);
+        assert_int_equal(found[0].n_voices, n_streams);
+        assert_int_equal(found[0].at_least, n_streams == 1);
+        tm_parties_free(&parties);
+    }
+    specs[1].ahead_us = 20000;
+    tm_vec parties = grown(specs, 2, &growth);
+    assert_int_equal(parties.n, 1);
+    tm_parties_free(&parties);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_order_is_proven_by_ends_alone),
+        cmocka_unit_test(a_steady_rhythm_proves_no_order),
+        cmocka_unit_test(who_waits_for_a_late_one_is_of_its_group),
+        cmocka_unit_test(who_leaves_before_a_late_one_is_not),
+        cmocka_unit_test(ranks_grow_to_their_groups_and_no_further),
+        cmocka_unit_test(a_clock_far_off_needs_two_witnesses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
