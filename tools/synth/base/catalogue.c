@@ -75,6 +75,7 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
      * waits and synchronisations a beginning that ends nowhere. */
     [TMS_RT_LAUNCH] = {"cudaLaunchKernel", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 211},
     [TMS_RT_LAUNCH_EX] = {"cudaLaunchKernelExC", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 430},
+    [TMS_RT_GRAPH_LAUNCH] = {"cudaGraphLaunch", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 311},
     [TMS_RT_MEMCPY] = {"cudaMemcpyAsync", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 41},
     [TMS_RT_MEMSET] = {"cudaMemsetAsync", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 51},
     [TMS_RT_EVENT_RECORD] = {"cudaEventRecord", TMS_SHAPE_RUNTIME, TMS_FLOW_IN, .cbid = 135},
@@ -163,6 +164,21 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     }
     [TMS_GPU_ALL_REDUCE] = NCCL_KERNEL("AllReduce_Sum_bf16_RING_LL"),
     [TMS_GPU_ALL_REDUCE_FLOAT] = NCCL_KERNEL("AllReduce_Sum_f32_RING_LL"),
+/* What inference engines have in NCCL's place inside a host; the message's size decides which. */
+#define CUSTOM_KERNEL(what)                                                                        \
+    {                                                                                              \
+        "void sglang::cross_device_reduce_" what "<__nv_bfloat16, 8>(sglang::RankData*, "          \
+        "sglang::RankSignals, sglang::Signal*, __nv_bfloat16*, int, int)",                         \
+            TMS_SHAPE_COMM, TMS_FLOW_IN, .launch = {                                               \
+                40,                                                                                \
+                0,                                                                                 \
+                {36, 1, 1},                                                                        \
+                {512, 1, 1},                                                                       \
+                0                                                                                  \
+            }                                                                                      \
+    }
+    [TMS_GPU_CUSTOM_ONE_STAGE] = CUSTOM_KERNEL("1stage"),
+    [TMS_GPU_CUSTOM_TWO_STAGE] = CUSTOM_KERNEL("2stage"),
     [TMS_GPU_ALL_GATHER] = NCCL_KERNEL("AllGather_RING_LL"),
     [TMS_GPU_REDUCE_SCATTER] = NCCL_KERNEL("ReduceScatter_Sum_bf16_RING_LL"),
     [TMS_GPU_BROADCAST] = NCCL_KERNEL("Broadcast_RING_LL"),

@@ -332,6 +332,11 @@ static tms_status check_format(const tms_config *config, tms_error *err) {
     if (config->format == TMS_FORMAT_KINETO && config->ranks_per_file > 1) {
         return tms_fail(err, TMS_ERR_USAGE, "--ranks-per-file needs --format nsys");
     }
+    if (config->format == TMS_FORMAT_NSYS &&
+        (config->custom_all_reduce != 0 || config->graphs != 0)) {
+        return tms_fail(err, TMS_ERR_USAGE,
+                        "--custom-all-reduce and --graphs are for --format kineto alone");
+    }
     /* A file has one clock, that of its host. */
     if (config->host_ranks % config->ranks_per_file != 0) {
         return tms_fail(err, TMS_ERR_USAGE,

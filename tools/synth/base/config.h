@@ -82,6 +82,8 @@ typedef struct tms_config {
     int64_t lost_ppm;     /* communication kernels missing in the files [1e-6] */
     int64_t window_skew;  /* greatest number of steps that a rank's recording begins late */
     int64_t no_metadata;
+    int64_t custom_all_reduce;
+    int64_t graphs;
     int64_t seq;
     int64_t comms_id;
     int64_t faults; /* set of TMS_FAULT_BIT */

@@ -206,7 +206,8 @@ static void write_comm(tms_kineto *kineto, const tms_event *event, const tms_com
         member(out, "Global rank start", channel->group.start);
         member(out, "Global rank stride", channel->group.stride);
         write_collective(kineto, channel, comm);
-    } else if (kineto->config->no_metadata == 0) {
+    } else if (kineto->config->no_metadata == 0 && kineto->config->graphs == 0 &&
+               event->kind != TMS_GPU_CUSTOM_ONE_STAGE && event->kind != TMS_GPU_CUSTOM_TWO_STAGE) {
         write_collective(kineto, channel, comm);
     }
     LITERAL(out, "\n    }\n  },\n");

@@ -60,6 +60,21 @@ int64_t tms_cpu_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t high_n
     return event.begin_ns;
 }
 
+/* The call that launches a kernel, and its correlation. A graph has one for all kernels, which it
+ * launches as fast as calls would. */
+static int64_t launch_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t *correlation) {
+    int64_t begin_ns = sim->graph_ns;
+
+    *correlation = sim->graph_correlation;
+    if (sim->config->graphs != 0) {
+        tms_cpu_spend(sim, low_ns, low_ns + 3000);
+    } else {
+        begin_ns = tms_cpu_call(sim, kind, low_ns, low_ns + 3000);
+        *correlation = sim->correlation;
+    }
+    return begin_ns;
+}
+
 /* Queues work on the compute stream, with the call that launches it. */
 static void launch(tms_sim *sim, tms_kind kind, int64_t duration_ns, int64_t bytes) {
     tms_shape shape = tms_kind_get(kind)->shape;
@@ -70,8 +85,7 @@ static void launch(tms_sim *sim, tms_kind kind, int64_t duration_ns, int64_t byt
         .duration_ns = duration_ns, .value = bytes, .kind = kind, .track = TMS_TRACK_COMPUTE};
     tms_task task = {.kind = TMS_DO_WORK, .duration_ns = duration_ns};
 
-    event.launch_ns = tms_cpu_call(sim, caller, 3500, 6500);
-    event.correlation = sim->correlation;
+    event.launch_ns = launch_call(sim, caller, 3500, &event.correlation);
     event.external_id = sim->op_id;
     /* A launch takes about 1 us to reach an idle GPU; kernels in a queue follow with a gap. */
     task.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
@@ -187,8 +201,7 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
     annotation = tms_cpu_open(sim, info->annotation, 0);
     mark(sim, annotation.event, index);
     part.annotation_id = sim->external_id;
-    part.launch_ns = tms_cpu_call(sim, TMS_RT_LAUNCH_EX, 6000, 9000);
-    part.correlation = sim->correlation;
+    part.launch_ns = launch_call(sim, TMS_RT_LAUNCH_EX, 6000, &part.correlation);
     task.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
     /* NCCL's stream sees the event of the compute stream a little later than it happens. */
     task.gap_ns = tms_rng_range(&sim->rng, 1200, 2400);
@@ -233,6 +246,9 @@ void tms_cpu_push_comms(tms_sim *sim) {
         }
         if (comm->what == TMS_ALL_REDUCE && comm->dtype == TMS_DTYPE_FLOAT) {
             event.kind = TMS_GPU_ALL_REDUCE_FLOAT;
+        } else if (comm->what == TMS_ALL_REDUCE && comm->role == TMS_ROLE_TENSOR &&
+                   sim->config->custom_all_reduce != 0) {
+            event.kind = comm->index % 3 == 0 ? TMS_GPU_CUSTOM_TWO_STAGE : TMS_GPU_CUSTOM_ONE_STAGE;
         }
         comm->kernel_event = tms_events_push(sim->events, &event);
         /* The annotation's copy on the GPU has the same times, before the writer widens it. */

@@ -57,6 +57,8 @@ typedef struct tms_sim {
     int64_t n_kernels;    /* compute kernels of this step so far */
     int64_t correlation;  /* last ones given out */
     int64_t external_id;
+    int64_t graph_ns; /* launch of this step's CUDA graph, and its correlation; 0: none */
+    int64_t graph_correlation;
     int64_t op_id;     /* External id of the operator that runs; 0: none */
     int64_t step_id;   /* External id of the step's annotation */
     size_t step_event; /* its index in `events` */

@@ -36,6 +36,10 @@ static void begin_step(tms_sim *sim) {
     sim->step_begin_ns = sim->cpu_ns;
     sim->step_event = tms_cpu_open(sim, TMS_ANN_STEP, config->first_step + sim->step).event;
     sim->step_id = sim->external_id;
+    if (config->graphs != 0) {
+        sim->graph_ns = tms_cpu_call(sim, TMS_RT_GRAPH_LAUNCH, 20000, 40000);
+        sim->graph_correlation = sim->correlation;
+    }
 }
 
 void tms_step_head(tms_sim *sim, tms_events *events) {
