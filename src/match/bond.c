@@ -9,6 +9,9 @@
 #define LEAST_NOISE_NS 1000
 #define BETWEEN_HOSTS_NS 10000
 
+/* The clocks of two GPUs of a host, at most. */
+#define DEVICES_APART_NS 10000
+
 /* A half of a normal distribution lies within its deviation over this. */
 #define MEDIAN_TO_SIGMA 1.48
 
@@ -98,6 +101,19 @@ static void fit_clocks(weighing *w) {
         w->late[k] -= middle;
 }
 
+/* On one host a constant offset of the ends is that of two GPUs' clocks, where it is small enough.
+ */
+static void set_devices(weighing *w) {
+    int64_t offset = median_of(w, w->apart, 0, w->n);
+    if (llabs(offset) > DEVICES_APART_NS)
+        return;
+    w->bridge.offset_ns = offset;
+    for (size_t k = 0; k < w->n; k++) {
+        w->apart[k] -= offset;
+        w->late[k] -= offset;
+    }
+}
+
 /* Whether all of one party had left before the last of the other came, by more than noise. */
 static bool breaks_causality(const weighing *w, size_t k, int64_t slack_ns) {
     size_t i = w->index[k], j = (size_t)w->partners[i];
@@ -106,6 +122,15 @@ static bool breaks_causality(const weighing *w, size_t k, int64_t slack_ns) {
     int64_t lead = a->begin_ns - (w->b->ops[j].first_end_ns - offset);
     int64_t other = b->begin_ns - offset - w->a->ops[i].first_end_ns;
     return a->synchronises && (lead > slack_ns || other > slack_ns);
+}
+
+/* What ends may be apart for the time that the transfer takes: 6 %. It is no longer than either
+ * party was in it after its last came. */
+static int64_t transfer_noise(const weighing *w, size_t k) {
+    const tm_mark *a = &w->a->run.marks[w->index[k]];
+    const tm_mark *b = &w->b->run.marks[w->partners[w->index[k]]];
+    int64_t x = a->end_ns - a->begin_ns, y = b->end_ns - b->begin_ns;
+    return (x < y ? x : y) / 50 * 3;
 }
 
 /* Weighs the operations, or those without metadata alone; gives the bits against. */
@@ -119,7 +144,7 @@ static double weigh(const weighing *w, bool bare_alone, tm_bond *bond) {
         if (apart <= 3 * noise) {
             bond->n_explained++;
             bond->bits += log2((double)late / (3.0 * (double)noise));
-        } else if (2 * apart > late) {
+        } else if (2 * apart > late && apart > 3 * noise + transfer_noise(w, k)) {
             bond->n_contradicted++;
             against += log2((double)apart / (3.0 * (double)noise));
         }
@@ -147,24 +172,29 @@ static void judge(const weighing *w, tm_bond *bond) {
         bond->state = bond->bits >= 4.0 ? TM_BOND_HOLDS : TM_BOND_OPEN;
 }
 
-/* Whether ends of the two vary against one another by far more than inside each, where that is
- * known. The network between hosts adds to it. */
-static bool is_scattered(weighing *w) {
-    int64_t spread = w->a->spread_ns > w->b->spread_ns ? w->a->spread_ns : w->b->spread_ns;
-    int64_t least = w->one_clock ? LEAST_NOISE_NS : BETWEEN_HOSTS_NS;
-    if (most_ranks(w->a) < 2 || most_ranks(w->b) < 2)
-        return false;
+/* How far the ends of the two vary against one another. */
+static int64_t scatter_of(weighing *w) {
     int64_t middle = median_of(w, w->apart, 0, w->n);
     for (size_t k = 0; k < w->n; k++)
         w->scratch[k] = llabs(w->apart[k] - middle);
-    int64_t scatter = tm_party_median(w->scratch, w->n);
-    return scatter > 5 * (least + llround(MEDIAN_TO_SIGMA * (double)spread));
+    return tm_party_median(w->scratch, w->n);
+}
+
+/* Whether that is far more than inside each, where it is known. The network between hosts adds to
+ * it. */
+static bool is_scattered(const weighing *w, int64_t scatter_ns) {
+    int64_t spread = w->a->spread_ns > w->b->spread_ns ? w->a->spread_ns : w->b->spread_ns;
+    int64_t least = w->one_clock ? LEAST_NOISE_NS : BETWEEN_HOSTS_NS;
+    return most_ranks(w->a) > 1 && most_ranks(w->b) > 1 &&
+           scatter_ns > 5 * (least + llround(MEDIAN_TO_SIGMA * (double)spread));
 }
 
 static tm_status weigh_all(weighing *w, tm_bond *bond, tm_error *err) {
     TM_TRY(open_weighing(w, err));
     collect(w);
-    if (!w->one_clock)
+    if (w->one_clock)
+        set_devices(w);
+    else
         fit_clocks(w);
     for (size_t k = 0; k < w->n; k++)
         w->scratch[k] = llabs(w->apart[k]);
@@ -174,7 +204,8 @@ static tm_status weigh_all(weighing *w, tm_bond *bond, tm_error *err) {
         spread = bond->distance_ns;
     bond->noise_ns = LEAST_NOISE_NS + llround(MEDIAN_TO_SIGMA * (double)spread);
     judge(w, bond);
-    if (is_scattered(w))
+    bond->scatter_ns = scatter_of(w);
+    if (is_scattered(w, bond->scatter_ns))
         bond->state = TM_BOND_REFUTED;
     bond->offset_ns = w->bridge.offset_ns;
     bond->at_ns = w->bridge.at_ns;
