@@ -67,23 +67,54 @@ static double slope_of(const int64_t *at, const int64_t *off, size_t n) {
     return fmin(fmax((double)rise / (double)apart, -200e-6), 200e-6);
 }
 
-/* The median distance of ends [ns], at least what is noise; -1 where too few pairs are left of
- * @p whole ones. */
-static int64_t distance_of(const shifted *s, bool one_clock, size_t whole) {
-    int64_t at[SAMPLES], off[SAMPLES], sorted[SAMPLES];
+/* How far apart ends are [ns], at least what is noise; -1 where too few pairs are left of @p whole
+ * ones. */
+typedef struct closeness {
+    int64_t median, mean;
+} closeness;
+
+static int64_t at_least_noise(int64_t distance_ns) {
+    return distance_ns > least_distance_ns ? distance_ns : least_distance_ns;
+}
+
+static closeness distance_of(const shifted *s, bool one_clock, size_t whole) {
+    int64_t at[SAMPLES], off[SAMPLES], sorted[SAMPLES], sum = 0;
     size_t n_pairs, n = sample(s, at, off, &n_pairs);
     if (n < LEAST || 2 * n_pairs < whole)
-        return -1;
+        return (closeness){-1, -1};
     double slope = one_clock ? 0.0 : slope_of(at, off, n);
     for (size_t i = 0; i < n; i++)
         off[i] -= llround(slope * (double)(at[i] - at[0]));
     for (size_t i = 0; i < n; i++)
         sorted[i] = off[i];
     int64_t middle = one_clock ? 0 : tm_run_median(sorted, n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         sorted[i] = llabs(off[i] - middle);
-    int64_t distance = tm_run_median(sorted, n);
-    return distance > least_distance_ns ? distance : least_distance_ns;
+        sum += sorted[i] / (int64_t)n;
+    }
+    (void)tm_run_median(sorted, n);
+    /* The upper median: of two steps one may fit any shift. */
+    return (closeness){at_least_noise(sorted[n / 2]), at_least_noise(sum)};
+}
+
+/* Whether most pairs are of two steps, by their numbers. */
+static bool mixes_steps(const shifted *s) {
+    size_t n = 0, mixed = 0;
+    for (size_t i = 0; i < s->a->n; i++) {
+        int64_t j = partner_of(s, i);
+        if (j < 0)
+            continue;
+        int64_t x = s->a->marks[i].step, y = s->b->marks[j].step;
+        mixed += x >= 0 && y >= 0 && x != y;
+        n++;
+    }
+    return 2 * mixed > n;
+}
+
+/* Whether a shift is as good as the right one: most ends meet as well, and those that do not, as
+ * where steps end, lie no further away. */
+static bool is_rival(const shifted *s, const closeness *own, const closeness *c) {
+    return c->median < BETTER * own->median && c->mean < BETTER * own->mean && !mixes_steps(s);
 }
 
 /* Whether no other shift of the partners comes near. Nothing is proven where none can be tried. */
@@ -92,13 +123,15 @@ static bool is_proven(shifted *s, bool one_clock) {
     size_t whole = 0, tried = 0;
     for (size_t i = 0; i < s->a->n; i++)
         whole += partner_of(s, i) >= 0;
-    int64_t own = distance_of(s, one_clock, whole);
-    bool proven = own >= 0;
+    const closeness own = distance_of(s, one_clock, whole);
+    bool proven = own.median >= 0;
     for (int64_t k = -PLACES; k <= PLACES && proven; k++) {
         s->places = k;
-        int64_t distance = k == 0 ? -1 : distance_of(s, one_clock, whole);
-        tried += distance >= 0;
-        proven = distance < 0 || distance >= BETTER * own;
+        if (k == 0)
+            continue;
+        const closeness c = distance_of(s, one_clock, whole);
+        tried += c.median >= 0;
+        proven = c.median < 0 || !is_rival(s, &own, &c);
     }
     s->places = 0;
     return proven && tried > 0;
@@ -142,7 +175,7 @@ static tm_status pair_by_tokens(const tm_run *a, const tm_run *b, bool one_clock
     int64_t best = -1, places = 0;
     for (int64_t k = -PLACES; k <= PLACES; k++) {
         s.places = k;
-        int64_t distance = tokens_agree(&s) ? distance_of(&s, one_clock, 0) : -1;
+        int64_t distance = tokens_agree(&s) ? distance_of(&s, one_clock, 0).median : -1;
         if (distance < 0 || (best >= 0 && distance >= best))
             continue;
         best = distance;

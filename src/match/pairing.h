@@ -17,8 +17,9 @@ typedef enum tm_pairing {
  * or the same time apart. Where ends show that kernels are missing (tm_order_holds), it is their
  * ends: on one clock as they are, else what tm_shift_find says.
  *
- * It is proven where ends meet five times nearer than at any other of these shifts, whatever the
- * tokens: as they are on one clock, else after an offset and drift.
+ * It is proven where ends meet five times nearer, in the median or the mean, than at any other of
+ * these shifts, whatever the tokens: as they are on one clock, else after an offset and drift.
+ * Shifts that the numbers of steps contradict are none.
  *
  * @param a, b      prepared
  * @param partners  [a->n] the other's kernel, ascending, or -1
