@@ -15,7 +15,7 @@ typedef enum tm_bond_state {
 /** What two parties say of one another. */
 typedef struct tm_bond {
     uint8_t state;       /* tm_bond_state */
-    int64_t distance_ns; /* median distance of their ends: nearer ones join first */
+    int64_t distance_ns; /* median distance of their ends */
     int64_t noise_ns;    /* of an end's distance */
     int64_t scatter_ns;  /* median distance of those from their median */
     double bits;         /* log2 of how unlikely what was explained is by chance */

@@ -109,13 +109,17 @@ static bool may_join(const garden *g, size_t i, size_t j) {
     return llabs(bond->offset_ns) <= g->growth->limit_ns || is_told_again(g, i, j);
 }
 
-/* The two whose ends are nearest; false where nothing is to be joined. */
-static bool find_nearest(const garden *g, size_t *a, size_t *b) {
+/* The two whose join has the most evidence, of equal ones those whose ends are nearest: of groups
+ * in step ends tell little. False where nothing is to be joined. */
+static bool find_surest(const garden *g, size_t *a, size_t *b) {
     const tm_bond *best = NULL;
     for (size_t i = 0; i < g->n; i++)
         for (size_t j = i + 1; j < g->n; j++) {
             const tm_bond *bond = bond_of(g, i, j);
-            if ((best && bond->distance_ns >= best->distance_ns) || !may_join(g, i, j))
+            bool behind =
+                best && (bond->bits < best->bits ||
+                         (bond->bits <= best->bits && bond->distance_ns >= best->distance_ns));
+            if (behind || !may_join(g, i, j))
                 continue;
             best = bond;
             *a = i;
@@ -152,7 +156,7 @@ static tm_status grow(garden *g, tm_error *err) {
     for (i = 0; i < g->n; i++)
         for (j = i + 1; j < g->n; j++)
             TM_TRY(try_bond(g, i, j, err));
-    while (find_nearest(g, &i, &j))
+    while (find_surest(g, &i, &j))
         TM_TRY(join(g, i, j, err));
     for (i = 0; i < g->n; i++)
         for (j = i + 1; j < g->n; j++)

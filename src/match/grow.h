@@ -14,7 +14,7 @@ typedef struct tm_growth {
 } tm_growth;
 
 /**
- * Joins parties whose bond holds (tm_bond_try), those whose ends are nearest first, until none is
+ * Joins parties whose bond holds (tm_bond_try), those with the most evidence first, until none is
  * left; two of one seat never. Marks `at_least` those of which it stays open whether they belong
  * together. A join that says that two seats' clocks are further apart than the limit is made only
  * where a second pair of parties of the two seats says the same.

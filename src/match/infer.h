@@ -79,7 +79,7 @@ void tm_host_answers_free(tm_host_answers *answers);
  * @param out     appended to
  * @return        TM_OK; TM_ERR_FAULT
  */
-tm_status tm_infer_hosts(tm_inference *inference, int origin, tm_host_report *out,
+tm_status tm_infer_hosts(tm_inference *v, int origin, tm_host_report *out,
                          tm_error *err) TM_MUST_CHECK;
 
 /** How hosts are joined. */
@@ -104,7 +104,7 @@ tm_status tm_infer_job(tm_host_report *report, const tm_infer_options *options,
  * @param left_out  of tm_left_out
  * @return          TM_OK; TM_ERR_FAULT
  */
-tm_status tm_infer_finish(tm_inference *inference, tm_host_answers *answers, tm_vec *out,
-                          tm_vec *left_out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_infer_finish(tm_inference *v, tm_host_answers *answers, tm_vec *out, tm_vec *left_out,
+                          tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -124,7 +124,7 @@ static void who_waits_for_a_late_one_is_of_its_group(void **state) {
     for (size_t c = 0; c < COUNT(cases); c++) {
         const lane_spec a = {.early_us = {cases[c].early_us[0]}, .seat = 0};
         const lane_spec b = {.early_us = {0, cases[c].early_us[1]}, .seat = 1};
-        for (int own_clocks = 0; own_clocks < 2; own_clocks++) {
+        for (int64_t own_clocks = 0; own_clocks < 2; own_clocks++) {
             const lane_spec other = {.early_us = {0, b.early_us[1]}, .ahead_us = 900 * own_clocks};
             tm_bond bond = bond_of(&a, &other, !own_clocks);
             assert_int_equal(bond.state, cases[c].state);
