@@ -6,6 +6,9 @@
 
 #include "bond.h"
 
+/* Parties that are all compared with one another. */
+enum { FEW = 160 };
+
 /* What a bond says of two seats' clocks. */
 typedef struct tie {
     int64_t from, to;
@@ -128,8 +131,8 @@ static bool find_surest(const garden *g, size_t *a, size_t *b) {
     return best != NULL;
 }
 
-/* Puts both into the first one's place. */
-static tm_status join(garden *g, size_t i, size_t j, tm_error *err) {
+/* Puts both into the first one's place; its bonds are made anew where wanted. */
+static tm_status join(garden *g, size_t i, size_t j, bool anew, tm_error *err) {
     TM_TRY(try_bond(g, i, j, err));
     const tm_bond *bond = bond_of(g, i, j);
     const tm_bridge bridge = {g->partners, bond->offset_ns, bond->at_ns, bond->drift};
@@ -145,29 +148,70 @@ static tm_status join(garden *g, size_t i, size_t j, tm_error *err) {
     *a = joined;
     for (size_t k = 0; k < g->n; k++) {
         *bond_of(g, j, k) = (tm_bond){.state = TM_BOND_NONE};
-        if (k != i)
+        if (k != i && anew)
             TM_TRY(try_bond(g, i < k ? i : k, i < k ? k : i, err));
     }
     return TM_OK;
 }
 
+/* Of what stays open, or may not be joined, neither may be whole. */
+static void mark_open(garden *g, size_t i, size_t j) {
+    const tm_bond *bond = bond_of(g, i, j);
+    if (i != j && (bond->state == TM_BOND_OPEN || bond->state == TM_BOND_HOLDS))
+        g->parties[i].at_least = g->parties[j].at_least = true;
+}
+
+/* Takes out those that joined another; bonds are lost. */
+static void compact(garden *g) {
+    size_t kept = 0;
+    for (size_t i = 0; i < g->n; i++)
+        if (g->parties[i].n_voices > 0)
+            g->parties[kept++] = g->parties[i];
+    g->n = kept;
+}
+
+/* Where parties are many, each is brought to the groups before it alone, so that the work is that
+ * of the groups by the parties. */
+static tm_status grow_by_turns(garden *g, tm_error *err) {
+    for (size_t i = 1; i < g->n; i++) {
+        size_t best = i;
+        for (size_t j = 0; j < i; j++) {
+            TM_TRY(try_bond(g, j, i, err));
+            if (may_join(g, j, i) &&
+                (best == i || bond_of(g, j, i)->bits > bond_of(g, best, i)->bits))
+                best = j;
+        }
+        for (size_t j = 0; j < i; j++)
+            if (j != best)
+                mark_open(g, j, i);
+        if (best < i)
+            TM_TRY(join(g, best, i, false, err));
+    }
+    compact(g);
+    return TM_OK;
+}
+
 static tm_status grow(garden *g, tm_error *err) {
     size_t i, j;
+    if (g->n > FEW)
+        TM_TRY(grow_by_turns(g, err));
+    if (g->n > FEW)
+        return TM_OK;
     for (i = 0; i < g->n; i++)
         for (j = i + 1; j < g->n; j++)
             TM_TRY(try_bond(g, i, j, err));
     while (find_surest(g, &i, &j))
-        TM_TRY(join(g, i, j, err));
+        TM_TRY(join(g, i, j, true, err));
     for (i = 0; i < g->n; i++)
         for (j = i + 1; j < g->n; j++)
-            if (bond_of(g, i, j)->state == TM_BOND_OPEN || bond_of(g, i, j)->state == TM_BOND_HOLDS)
-                g->parties[i].at_least = g->parties[j].at_least = true;
+            mark_open(g, i, j);
+    compact(g);
     return TM_OK;
 }
 
 tm_status tm_parties_grow(tm_vec *parties, const tm_growth *growth, tm_error *err) {
     garden g = {.parties = parties->data, .n = parties->n, .growth = growth, .ties = TM_VEC(tie)};
-    size_t most = 0, kept = 0;
+    size_t most = 0;
     for (size_t i = 0; i < g.n; i++)
         most = g.parties[i].run.n > most ? g.parties[i].run.n : most;
     g.bonds = calloc(g.n * g.n + 1, sizeof *g.bonds);
@@ -176,10 +220,7 @@ tm_status tm_parties_grow(tm_vec *parties, const tm_growth *growth, tm_error *er
     free(g.bonds);
     free(g.partners);
     tm_vec_free(&g.ties);
-    for (size_t i = 0; i < g.n && status == TM_OK; i++)
-        if (g.parties[i].n_voices > 0)
-            g.parties[kept++] = g.parties[i];
-    parties->n = status == TM_OK ? kept : parties->n;
+    parties->n = g.n;
     return status;
 }
 

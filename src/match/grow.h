@@ -19,7 +19,8 @@ typedef struct tm_growth {
  * together. A join that says that two seats' clocks are further apart than the limit is made only
  * where a second pair of parties of the two seats says the same.
  *
- * Work: the square of the parties by their operations.
+ * Work: the square of the parties by their operations; of more than some hundred, the groups by the
+ * parties. Memory: the square of the parties.
  *
  * @param parties  of tm_party, in an order that content gives; those that joined another are freed
  *                 and taken out

@@ -344,7 +344,8 @@ def test_the_groups_of_kernels_that_tell_none_are_inferred():
         holds(any(ranks <= set(group) for group in true[row['kind']]), row)
         holds(ranks in map(set, true[row['kind']]) or row['at_least'], row)
         equal(row['how'], 'inferred')
-    equal({row['offset_ns'] for row in rows('tmerge.h5', 'clock.rank')}, {0})
+    offsets = {row['offset_ns'] for row in rows('tmerge.h5', 'clock.rank')}
+    holds(all(abs(offset) < 1000 for offset in offsets), offsets)  # clocks of GPUs err by 300 ns
     synth('job', format='nsys', **dict(options, tp=1, pp=1, sequence_parallel=0, steps=8))
     done = merged('job', '-o', 'job.h5', n=2)
     lacks(done.out, 'could not be matched')

@@ -199,6 +199,31 @@ static void ranks_grow_to_their_groups_and_no_further(void **state) {
     tm_parties_free(&parties);
 }
 
+/* Of 200 hosts the ones with even numbers are a group, and those with odd ones; each is early by 20
+ * to 320 us, by turns. */
+static void many_parties_grow_alike(void **state) {
+    (void)state;
+    enum { MANY = 200 };
+    static const tm_growth growth = {.limit_ns = 21 * MS};
+    static lane_spec specs[MANY];
+    for (size_t r = 0; r < MANY; r++) {
+        specs[r].seat = (int64_t)r;
+        specs[r].later_us = 97 * (int64_t)(r % 2);
+        specs[r].ahead_us = 11 * (int64_t)r;
+        for (size_t i = 0; i < N; i++)
+            specs[r].early_us[i] = 20 * (int64_t)((r / 2 * 7 + i * 5) % 17);
+    }
+    tm_vec parties = grown(specs, MANY, &growth);
+    const tm_party *found = parties.data;
+    assert_int_equal(parties.n, 2);
+    for (size_t p = 0; p < 2; p++) {
+        assert_int_equal(found[p].n_voices, MANY / 2);
+        for (size_t v = 0; v < MANY / 2; v++)
+            assert_int_equal(found[p].voices[v].source % 2, (int64_t)p);
+    }
+    tm_parties_free(&parties);
+}
+
 /* Two streams of two hosts whose clocks are 30 ms apart, where 21 are believed: one pair of streams
  * is not enough to say so. */
 static void a_clock_far_off_needs_two_witnesses(void **state) {
@@ -231,6 +256,7 @@ int main(void) {
         cmocka_unit_test(who_waits_for_a_late_one_is_of_its_group),
         cmocka_unit_test(who_leaves_before_a_late_one_is_not),
         cmocka_unit_test(ranks_grow_to_their_groups_and_no_further),
+        cmocka_unit_test(many_parties_grow_alike),
         cmocka_unit_test(a_clock_far_off_needs_two_witnesses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
