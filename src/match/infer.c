@@ -64,13 +64,14 @@ static bool same_lane(const tm_comm_record *a, const tm_comm_record *b) {
     return a->rank == b->rank && lane_of(a) == lane_of(b);
 }
 
-/* Whether SendRecv kernels of a lane are all-to-alls: a quarter of it synchronises. Of transfers
- * each is left with the one at its other end, whoever that is. */
+/* Whether SendRecv kernels of a lane have all of its ranks: a quarter of it synchronises, so that
+ * they are all-to-alls, or the job has but two ranks. Of transfers each is left with the one at its
+ * other end, whoever that is. */
 static bool exchanges_all(const tm_comm_record *records, size_t n) {
     size_t n_full = 0;
     for (size_t i = 0; i < n; i++)
         n_full += tm_record_synchronises(&records[i]);
-    return 4 * n_full >= n;
+    return 4 * n_full >= n || (n > 0 && records->group_size == 2);
 }
 
 static tm_status add_party(const tm_comm_record *records, size_t n, tm_voice voice, tm_vec *out,

@@ -245,8 +245,10 @@ static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error
         return tm_left_out_add(&c->out->left_out, "", -1, reason, err);
     tm_comm_record record = make_record(c, attr, &own);
     record.way = c->world_size > 1 ? TM_MATCH_INFERRED : TM_MATCH_ORDER;
-    if (record.way == TM_MATCH_INFERRED)
+    if (record.way == TM_MATCH_INFERRED) {
+        record.group_size = (int32_t)c->world_size;
         return add_to_stream(c, &record, token_of(name), err);
+    }
     bool ok = place(c, &record) && tm_vec_append(&c->out->records, &record, 1);
     return ok ? TM_OK : tm_fail_memory(err);
 }

@@ -71,7 +71,8 @@ typedef struct tm_comm_record {
     int32_t process_group_size;         /* ranks of that */
     uint32_t description;               /* name id of its description, TM_NO_NAME without */
     uint32_t event;                     /* its row in the rank's timeline */
-    int32_t group_size;                 /* ranks of the group; 2 for a transfer */
+    int32_t group_size;                 /* ranks of the group; 2 for a transfer; the job's until a
+                                           kernel without metadata is matched */
     int32_t origin;                     /* the process that holds the rank: the answer goes there */
     int32_t domain;                     /* clock domain of its rank (until an inferred one is
                                            matched: its host); set by alignment, as are */
