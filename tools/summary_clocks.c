@@ -137,9 +137,10 @@ static void print_state(const clocks *c, const char *align) {
 
 static void warn_components(const clocks *c, const tm_colors *colors) {
     if (c->components > 1) {
-        printf("%s! the hosts fall into %" PRId64 " parts that no collective links: between them "
-               "only the wall\n  clocks tell, however wrong they are (clock.rank component)%s\n",
-               colors->warning, c->components, colors->off);
+        printf(
+            "%s! the hosts fall into %" PRId64 " parts that no collective links: between "
+            "them only the\n  wall clocks tell, however wrong they are (clock.rank component)%s\n",
+            colors->warning, c->components, colors->off);
     }
     if (c->alone > 0)
         printf("%s! the clocks of %" PRId64 " ranks cannot be compared with the others: neither "
