@@ -141,6 +141,7 @@ static const struct {
     {{3, 2, NULL, 3}, TM_SCORE_LAST, 2.001, 0.0},
     /* the last of 4 is in the same of two classes, for (sqrt 3 - sqrt 1/3) / sqrt 2 each time */
     {{4, 2, pairs, 2}, TM_SCORE_LAST, 1.1547005, 1.0 / 2},
+    {{4, 2, pairs, 2}, TM_SCORE_LAST, 1.155, 0.0},
 };
 
 static void chance_reaches_as_much_as_combinatorics_say(void **state) {
