@@ -269,6 +269,22 @@ static int64_t longest_of(const int64_t *ns, size_t n) {
     return longest;
 }
 
+/* Adds a row to the last. */
+static void add_to_last(const tm_own_times *from, size_t row, tm_own_times *out) {
+    size_t n = from->n, last = out->n_rows - 1;
+    for (size_t i = 0; i < n; i++)
+        out->ns[last * n + i] = tm_sum(out->ns[last * n + i], from->ns[row * n + i]);
+    out->to[last] = from->to[row];
+}
+
+/* Takes the last row, of a step that ends, which is too short, to the one before it, if that is of
+ * the step. */
+static void close_short(tm_own_times *out, const int64_t *steps) {
+    size_t last = --out->n_rows;
+    if (last > 0 && steps[last - 1] == steps[last])
+        add_to_last(out, last, out);
+}
+
 /* Joins what is too short to compare with the next of its step; what is left at the end of a step
  * with the one before it, and with nothing where there is none. */
 static void join_short(const tm_own_times *from, const int64_t *from_steps, tm_own_times *out,
@@ -280,25 +296,20 @@ static void join_short(const tm_own_times *from, const int64_t *from_steps, tm_o
         mean += (double)longest_of(from->ns + row * n, n) / (double)from->n_rows;
     out->n_rows = 0;
     for (size_t row = 0; row < from->n_rows; row++) {
-        size_t last = out->n_rows - 1;
-        bool same = out->n_rows > 0 && steps[last] == from_steps[row];
-        /* An open row whose step is over goes. */
+        bool same = out->n_rows > 0 && steps[out->n_rows - 1] == from_steps[row];
         if (open && !same)
-            out->n_rows--;
-        bool ends = row + 1 == from->n_rows || from_steps[row + 1] != from_steps[row];
-        bool is_short = (double)longest_of(from->ns + row * n, n) < 0.1 * mean;
-        if (!(same && (open || (ends && is_short)))) {
-            last = out->n_rows++;
-            memset(out->ns + last * n, 0, n * sizeof *out->ns);
-            out->from[last] = from->from[row];
-            steps[last] = from_steps[row];
+            close_short(out, steps);
+        if (!open || !same) {
+            size_t made = out->n_rows++;
+            memset(out->ns + made * n, 0, n * sizeof *out->ns);
+            out->from[made] = from->from[row];
+            steps[made] = from_steps[row];
         }
-        for (size_t i = 0; i < n; i++)
-            out->ns[last * n + i] = tm_sum(out->ns[last * n + i], from->ns[row * n + i]);
-        out->to[last] = from->to[row];
-        open = (double)longest_of(out->ns + last * n, n) < 0.1 * mean;
+        add_to_last(from, row, out);
+        open = (double)longest_of(out->ns + (out->n_rows - 1) * n, n) < 0.1 * mean;
     }
-    out->n_rows -= open;
+    if (open)
+        close_short(out, steps);
     memcpy(out->members, from->members, n * sizeof *out->members);
 }
 
