@@ -1,0 +1,234 @@
+/* By how much members exceed the others, and the units that they are compared in. */
+#include "analysis/stragglers/own_times.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/stragglers/scores.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct {
+    size_t n;
+    int64_t ns[5], excess[5];
+} excesses[] = {
+    {2, {10, 30}, {-20, 20}},
+    /* the middle one of three others: 3, 3, 2 and 2 */
+    {4, {1, 2, 3, 10}, {-2, -1, 1, 8}},
+    /* the mean of two: 30, 25, 15 */
+    {3, {10, 20, 40}, {-20, -5, 25}},
+    /* of equal ones one is left: 7, 7, 5 */
+    {3, {5, 5, 9}, {-2, -2, 4}},
+    /* of four the middle two, halves up: 2.5, 3.5, 3.5, 3, 2.5 */
+    {5, {4, 1, 2, 3, 9}, {1, -3, -2, 0, 6}},
+};
+
+static void excess_is_over_the_median_of_the_others(void **state) {
+    (void)state;
+    for (size_t t = 0; t < COUNT(excesses); t++) {
+        int64_t ns[10] = {0}, sorted[5], out[5];
+        size_t n = excesses[t].n;
+        memcpy(ns + n, excesses[t].ns, n * sizeof *ns);
+        tm_own_times_excess(&(tm_own_times){.n = n, .n_rows = 2, .ns = ns}, 1, sorted, out);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(out[i], excesses[t].excess[i]);
+    }
+}
+
+static void a_member_is_taken_out(void **state) {
+    (void)state;
+    static const int64_t left[] = {1, 3, 4, 6};
+    int64_t ns[] = {1, 2, 3, 4, 5, 6}, members[] = {10, 20, 30};
+    tm_own_times times = {.n = 3, .n_rows = 2, .ns = ns, .members = members};
+    tm_own_times_drop(&times, 1);
+    assert_int_equal(times.n, 2);
+    assert_memory_equal(ns, left, sizeof left);
+    assert_int_equal(members[0], 10);
+    assert_int_equal(members[1], 30);
+}
+
+/* Stretches of a group with the steps they are in; what is between the first and the last step has
+ * `usual` stretches, and 1,000 to 1,099 ns each. */
+typedef struct job {
+    size_t n, n_steps, usual, first, last; /* n_steps 0: all outside of steps, usual of them */
+    size_t alike; /* so many stretches after one another are equal; 0 for none */
+    tm_unit unit; /* expected, as are */
+    size_t n_units;
+    int64_t from, to; /* of the first unit; steps are 5, 6, ..., operations 0, 1, ... */
+} job;
+
+static const job jobs[] = {
+    /* Steps: 2^-10 = 0.00098, 4^-5 = 0.00098, 10^-3, 32^-2 = 0.00098. */
+    {2, 11, 3, 3, 3, 0, TM_UNIT_STEP, 11, 5, 5},
+    {4, 6, 3, 3, 3, 0, TM_UNIT_STEP, 6, 5, 5},
+    {10, 4, 3, 3, 3, 0, TM_UNIT_STEP, 4, 5, 5},
+    {32, 3, 3, 3, 3, 0, TM_UNIT_STEP, 3, 5, 5},
+    /* One less, 31^-2 = 0.00104: stretches that do not hang together. */
+    {2, 10, 6, 6, 6, 0, TM_UNIT_STRETCH, 60, 0, 0},
+    {4, 5, 8, 8, 8, 0, TM_UNIT_STRETCH, 40, 0, 0},
+    {31, 3, 4, 4, 4, 0, TM_UNIT_STRETCH, 12, 0, 0},
+    /* Those of each step do. */
+    {4, 5, 8, 8, 8, 8, TM_UNIT_STEP, 5, 5, 5},
+    {8, 3, 4, 4, 4, 4, TM_UNIT_STEP, 3, 5, 5},
+    /* The first and the last count with more than half of 4. */
+    {4, 7, 4, 3, 3, 0, TM_UNIT_STEP, 7, 5, 5},
+    {4, 7, 4, 2, 4, 0, TM_UNIT_STEP, 6, 6, 6},
+    {4, 8, 4, 1, 2, 0, TM_UNIT_STEP, 6, 6, 6},
+    {4, 4, 8, 3, 8, 0, TM_UNIT_STRETCH, 24, 3, 3},
+    /* One step or none; 1.15 is above what noise has. */
+    {4, 1, 200, 200, 200, 0, TM_UNIT_BLOCK, 200, 0, 0},
+    {4, 0, 200, 0, 0, 0, TM_UNIT_BLOCK, 200, 0, 0},
+    {2, 0, 300, 0, 0, 0, TM_UNIT_BLOCK, 300, 0, 0},
+    /* 16384 / 256 = 64 units of 200 / 64 -> 4 steps; 4096 of 5000 / 4096 -> 2; and 64 at least:
+     * 129 / 64 -> 3. Numbers are of the first and the last step. */
+    {256, 200, 1, 1, 1, 0, TM_UNIT_STEP, 50, 5, 8},
+    {4, 5000, 1, 1, 1, 0, TM_UNIT_STEP, 2500, 5, 6},
+    {1024, 129, 1, 1, 1, 0, TM_UNIT_STEP, 43, 5, 7},
+};
+
+static tm_own_times stretches_of(const job *j, int64_t *steps) {
+    tm_own_times times;
+    tm_error err;
+    size_t row = 0, n_rows = j->n_steps < 2 ? j->usual : j->first + j->last;
+    n_rows += j->n_steps > 2 ? (j->n_steps - 2) * j->usual : 0;
+    assert_int_equal(tm_own_times_create(j->n, n_rows, &times, &err), TM_OK);
+    for (size_t s = 0; row < n_rows; s++) {
+        size_t end = row + (s == 0 && j->n_steps > 0 ? j->first
+                            : s + 1 == j->n_steps    ? j->last
+                                                     : j->usual);
+        for (; row < end; row++) {
+            times.from[row] = times.to[row] = (int64_t)row;
+            steps[row] = j->n_steps > 0 ? (int64_t)s + 5 : -1;
+            for (size_t i = 0; i < j->n; i++)
+                times.ns[row * j->n + i] =
+                    1000 + (int64_t)(tm_draw(i, row / (j->alike ? j->alike : 1)) % 100);
+        }
+    }
+    return times;
+}
+
+static void units_are_the_largest_that_tell_enough(void **state) {
+    (void)state;
+    for (size_t t = 0; t < COUNT(jobs); t++) {
+        const job *j = &jobs[t];
+        int64_t steps[5000], all = 0;
+        tm_own_times times = stretches_of(j, steps), units;
+        tm_unit unit;
+        tm_error err;
+        assert_int_equal(tm_own_times_units(&times, steps, &units, &unit, &err), TM_OK);
+        if (unit != j->unit || units.n_rows != j->n_units || units.from[0] != j->from ||
+            units.to[0] != j->to)
+            fail_msg("row %zu: %zu of kind %d, the first %lld to %lld", t, units.n_rows, (int)unit,
+                     (long long)units.from[0], (long long)units.to[0]);
+        /* A unit has all that its stretches have. */
+        int64_t from = j->unit == TM_UNIT_STEP ? steps[0] : 0;
+        for (size_t row = 0; row < times.n_rows; row++) {
+            int64_t number = j->unit == TM_UNIT_STEP ? steps[row] : (int64_t)row;
+            all += number >= j->from && number <= j->to ? times.ns[row * j->n + 1] : 0;
+        }
+        assert_true(from <= units.from[0]);
+        assert_int_equal(units.ns[1], all);
+        tm_own_times_free(&units);
+        tm_own_times_free(&times);
+    }
+}
+
+static void blocks_are_8_times_as_long_as_members_stay_alike(void **state) {
+    (void)state;
+    /* Where 10 stretches after one another are equal, the correlation at a distance k is 1 - k /
+     * 10: 1 + 2 (9 + 8 + ... + 1) / 10 = 10, so that blocks have 80, and by what a sample tells 56
+     * to 104. Of 4,000 stretches there are 38 to 71 blocks. */
+    static const job alike = {.n = 4, .usual = 4000, .alike = 10};
+    int64_t steps[4000];
+    tm_own_times times = stretches_of(&alike, steps), units;
+    tm_unit unit;
+    tm_error err;
+    assert_int_equal(tm_own_times_units(&times, steps, &units, &unit, &err), TM_OK);
+    assert_int_equal(unit, TM_UNIT_BLOCK);
+    assert_in_range(units.n_rows, 38, 71);
+    int64_t length = units.to[0] + 1;
+    assert_in_range(length, 56, 104);
+    for (size_t u = 0; u < units.n_rows; u++) {
+        assert_int_equal(units.from[u], (int64_t)u * length);
+        assert_int_equal(units.to[u], units.from[u] + length - 1);
+    }
+    tm_own_times_free(&units);
+    tm_own_times_free(&times);
+}
+
+/* Two members, of which the second does more: nothing varies, so that units are stretches. */
+static const struct {
+    size_t n, n_units;
+    int64_t steps[5], ns[5][2], units[3][2], to[3];
+} shorts[] = {
+    /* A tenth of the mean of 200, 8, 200, 200 and 9 is 12.3: with the next, at the end with the one
+     * before. */
+    {5,
+     3,
+     {-1, -1, -1, -1, -1},
+     {{100, 200}, {5, 8}, {100, 200}, {100, 200}, {9, 3}},
+     {{100, 200}, {105, 208}, {109, 203}},
+     {0, 2, 4}},
+    /* Not with another step's. */
+    {5,
+     3,
+     {0, 0, 1, 1, 1},
+     {{100, 200}, {5, 8}, {100, 200}, {100, 200}, {9, 3}},
+     {{105, 208}, {100, 200}, {109, 203}},
+     {1, 2, 4}},
+    /* Of 200, 8, 3 and 200 it is 10.3: 8 + 1 at most are too short together, too. */
+    {4,
+     2,
+     {0, 0, 0, 1},
+     {{100, 200}, {5, 8}, {3, 1}, {100, 200}},
+     {{108, 209}, {100, 200}},
+     {2, 3}},
+    /* Of 100, 8, 9 and 100 it is 5.4. */
+    {4,
+     3,
+     {0, 0, 0, 1},
+     {{50, 100}, {2, 5}, {1, 3}, {50, 100}},
+     {{50, 100}, {3, 8}, {50, 100}},
+     {0, 2, 3}},
+    /* Alone in its step it tells nothing. */
+    {3, 2, {0, 1, 2}, {{100, 200}, {5, 8}, {100, 200}}, {{100, 200}, {100, 200}}, {0, 2}},
+};
+
+static void short_stretches_are_joined_inside_their_step(void **state) {
+    (void)state;
+    for (size_t t = 0; t < COUNT(shorts); t++) {
+        tm_own_times times, units;
+        tm_unit unit;
+        tm_error err;
+        assert_int_equal(tm_own_times_create(2, shorts[t].n, &times, &err), TM_OK);
+        memcpy(times.ns, shorts[t].ns, shorts[t].n * 2 * sizeof *times.ns);
+        for (size_t row = 0; row < shorts[t].n; row++)
+            times.from[row] = times.to[row] = (int64_t)row;
+        assert_int_equal(tm_own_times_units(&times, shorts[t].steps, &units, &unit, &err), TM_OK);
+        assert_int_equal(unit, shorts[t].steps[0] < 0 ? TM_UNIT_BLOCK : TM_UNIT_STRETCH);
+        if (units.n_rows != shorts[t].n_units)
+            fail_msg("row %zu has %zu units", t, units.n_rows);
+        for (size_t u = 0; u < units.n_rows; u++) {
+            assert_int_equal(units.ns[2 * u], shorts[t].units[u][0]);
+            assert_int_equal(units.ns[2 * u + 1], shorts[t].units[u][1]);
+            assert_int_equal(units.to[u], shorts[t].to[u]);
+        }
+        tm_own_times_free(&units);
+        tm_own_times_free(&times);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(excess_is_over_the_median_of_the_others),
+        cmocka_unit_test(a_member_is_taken_out),
+        cmocka_unit_test(units_are_the_largest_that_tell_enough),
+        cmocka_unit_test(blocks_are_8_times_as_long_as_members_stay_alike),
+        cmocka_unit_test(short_stretches_are_joined_inside_their_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
