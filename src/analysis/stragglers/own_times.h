@@ -33,7 +33,8 @@ typedef enum tm_unit { TM_UNIT_STEP, TM_UNIT_STRETCH, TM_UNIT_BLOCK } tm_unit;
 
 /**
  * Makes units of stretches. A stretch in which no member does a tenth of what the slowest does in
- * the mean stretch is joined with the next of its step, for places in it say little. The first of:
+ * the mean stretch is joined with the next of its step, for places in it say little; at the end of
+ * a step with the one before it. The first of:
  * 1. steps, where they are so many that a member is the last of all of them by chance in at most 1
  *    of 1,000 groups: n^-(S-1) <= 0.001 for n members and S whole steps;
  * 2. stretches, where there are 2 steps and what a member does does not hang together in a step:
