@@ -43,9 +43,10 @@ typedef enum tm_unit { TM_UNIT_STEP, TM_UNIT_STRETCH, TM_UNIT_BLOCK } tm_unit;
  * 3. where there is one step or none, blocks of so many stretches that scores of neighbouring
  *    blocks tell nothing of one another (8 times the correlation time; single stretches where that
  *    is under 1.15).
- * The first or last step counts where it has more than half of the usual number of stretches: all
- * members lack the same ones, as the first of the recording. Neighbours are joined where there are
- * more than TM_UNITS_MAX cells.
+ * Of more than two steps the last, and then the first, counts where it has more than half of the
+ * usual number of stretches: all members lack the same ones, as the first of the recording.
+ * Neighbours are joined where there are more than TM_UNITS_MAX cells, to TM_UNITS_LEAST at least;
+ * what remains at the end, too few to be one, is left out.
  *
  * @param stretches  with the numbers of operations in from and to
  * @param steps      [n_rows] number of the step that each is in, -1 for none
