@@ -280,7 +280,7 @@ static bool find_event(const tm_findings_input *in, tm_finding *out) {
         f.to = i == 0 || h->step > f.to ? h->step : f.to;
         f.caused_ns = tm_sum(f.caused_ns, h->wait_ns);
         f.units++;
-        if (in->tolls->wait_ns > 0 && f.caused_ns >= in->tolls->wait_ns / 2) {
+        if (in->tolls->wait_ns > 0 && f.caused_ns >= in->tolls->wait_ns - f.caused_ns) {
             f.caused_share = (double)f.caused_ns / (double)in->tolls->wait_ns;
             *out = f;
             return true;
