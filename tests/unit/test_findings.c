@@ -1,0 +1,324 @@
+/* From suspects to what is said of the job. */
+#include "analysis/stragglers/findings.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Ranks 10 to 17 on hosts of two (10, 11), (12, 13), ...; process group 7 is of 10, 12, 14, all are
+ * in 8. In steps 5 and 6 rank 10 + i costs 10 i + 1 each. They wait 1,000, which is 10 % of their
+ * windows; steps are of 100,000 together. */
+typedef struct job {
+    tm_toll ranks[8], parts[16];
+    tm_place places[8 + 3 + 8];
+    tm_tolls tolls;
+} job;
+
+static void make_job(job *j) {
+    *j = (job){.tolls = {.n_ranks = 8, .n_parts = 16, .n_places = 19, .wait_ns = 1000}};
+    for (size_t i = 0; i < 8; i++) {
+        j->ranks[i].rank = 10 + (int64_t)i;
+        j->places[i] = (tm_place){TM_CULPRIT_HOST, i / 2, i};
+        j->places[11 + i] = (tm_place){TM_CULPRIT_GROUP, 8, i};
+        if (i < 3)
+            j->places[8 + i] = (tm_place){TM_CULPRIT_GROUP, 7, 2 * i};
+        for (size_t s = 0; s < 2; s++)
+            j->parts[8 * s + i] = (tm_toll){.rank = 10 + (int64_t)i,
+                                            .step = 5 + (int64_t)s,
+                                            .caused = {10 * (int64_t)i + 1, 0}};
+    }
+    j->tolls.ranks = j->ranks;
+    j->tolls.parts = j->parts;
+    j->tolls.places = j->places;
+}
+
+/* A suspect: 1 % of the steps is 1,000. */
+typedef struct said {
+    int64_t member, excess_ns;
+    double p;
+    bool throughout, host, of_stage;
+    int64_t from, to;
+} said;
+
+typedef struct expected {
+    tm_culprit level;
+    int64_t rank;
+    tm_shape shape;
+    tm_certainty certainty;
+    int64_t excess_ns, caused_ns;
+} expected;
+
+typedef struct trial {
+    said said[8];
+    double matched_share; /* 0 stands for 1 */
+    tm_heavy heavy[6];
+    int64_t n_waits;
+    tm_verdict_kind verdict;
+    expected found[3];
+} trial;
+
+#define THROUGH(rank, excess, p)                                                                   \
+    { rank, excess, p, true, false, false, 5, 6 }
+#define WITHIN(rank, excess, p, from, to)                                                          \
+    { rank, excess, p, false, false, false, from, to }
+#define STAGE(rank, excess)                                                                        \
+    { rank, excess, 0.0005, true, false, true, 5, 6 }
+#define OF_HOST(rank, excess)                                                                      \
+    { rank, excess, 0.0005, true, true, false, 5, 6 }
+#define RANK TM_CULPRIT_RANK
+#define HOST TM_CULPRIT_HOST
+#define GROUP TM_CULPRIT_GROUP
+#define SURE TM_CERTAINTY_CONFIDENT
+#define LIKELY TM_CERTAINTY_LIKELY
+#define ALL TM_SHAPE_THROUGHOUT
+#define EPISODE TM_SHAPE_EPISODE
+#define TURNS TM_SHAPE_ALTERNATION
+#define EVENT TM_SHAPE_EVENT
+
+/* Rank 10 + i causes 20 i + 2 in both steps, 10 i + 1 in one. */
+static const trial trials[] = {
+    /* 1 % of the steps, and p: confident to 0.001, and where half could be compared. */
+    {{THROUGH(12, 999, 0.0005)}, .verdict = TM_VERDICT_NONE},
+    {{THROUGH(12, 1000, 0.001)},
+     .verdict = TM_VERDICT_PERSISTENT,
+     .found = {{RANK, 12, ALL, SURE, 1000, 42}}},
+    {{THROUGH(12, 1000, 0.0011)},
+     .verdict = TM_VERDICT_PERSISTENT,
+     .found = {{RANK, 12, ALL, LIKELY, 1000, 42}}},
+    {{THROUGH(12, 1000, 0.0005)},
+     .matched_share = 0.49,
+     .verdict = TM_VERDICT_PERSISTENT,
+     .found = {{RANK, 12, ALL, LIKELY, 1000, 42}}},
+    /* Of stages 5 %. */
+    {{STAGE(12, 4999)}, .verdict = TM_VERDICT_NONE},
+    {{STAGE(12, 5000)},
+     .verdict = TM_VERDICT_PERSISTENT,
+     .found = {{RANK, 12, ALL, SURE, 5000, 42}}},
+    /* Of several groups the largest excess, with the least p. */
+    {{THROUGH(12, 2000, 0.0005), WITHIN(12, 3000, 0.01, 6, 6)},
+     .verdict = TM_VERDICT_EPISODE,
+     .found = {{RANK, 12, EPISODE, SURE, 3000, 21}}},
+    /* The largest excess first. */
+    {{THROUGH(12, 2000, 0.0005), THROUGH(15, 3000, 0.005)},
+     .verdict = TM_VERDICT_SEVERAL,
+     .found = {{RANK, 15, ALL, LIKELY, 3000, 102}, {RANK, 12, ALL, SURE, 2000, 42}}},
+    /* Both of a host, by the median of 2,000 and 3,000: 62 + 82; the least p. */
+    {{THROUGH(13, 2000, 0.0005), THROUGH(14, 1200, 0.005), THROUGH(12, 3000, 0.005)},
+     .verdict = TM_VERDICT_SEVERAL,
+     .found = {{HOST, 12, ALL, SURE, 2500, 104}, {RANK, 14, ALL, LIKELY, 1200, 82}}},
+    /* A host that is found, with its ranks. */
+    {{OF_HOST(12, 2000), THROUGH(13, 4000, 0.0005)},
+     .verdict = TM_VERDICT_PERSISTENT,
+     .found = {{HOST, 12, ALL, SURE, 2000, 104}}},
+    /* A group of 3 of 8 ranks: 2 + 42 + 82. Two of it are under 80 %. */
+    {{THROUGH(10, 2000, 0.005), THROUGH(12, 3000, 0.005), THROUGH(14, 4000, 0.005)},
+     .verdict = TM_VERDICT_PERSISTENT,
+     .found = {{GROUP, 10, ALL, LIKELY, 3000, 126}}},
+    {{THROUGH(10, 2000, 0.005), THROUGH(12, 3000, 0.005)},
+     .verdict = TM_VERDICT_SEVERAL,
+     .found = {{RANK, 12, ALL, LIKELY, 3000, 42}, {RANK, 10, ALL, LIKELY, 2000, 2}}},
+    /* One ends before the other begins; or not. */
+    {{WITHIN(12, 2000, 0.0005, 5, 5), WITHIN(15, 3000, 0.0005, 6, 6)},
+     .verdict = TM_VERDICT_ALTERNATING,
+     .found = {{RANK, 15, TURNS, SURE, 3000, 51}, {RANK, 12, TURNS, SURE, 2000, 21}}},
+    {{WITHIN(12, 2000, 0.0005, 5, 6), WITHIN(15, 3000, 0.0005, 6, 6)},
+     .verdict = TM_VERDICT_SEVERAL,
+     .found = {{RANK, 15, EPISODE, SURE, 3000, 51}, {RANK, 12, EPISODE, SURE, 2000, 42}}},
+    /* Half of 1,000 in 2 of 20 operations; not in a tenth of 19, which is 1. */
+    {.heavy = {{300, 12, 5}, {200, 12, 6}, {100, 13, 6}},
+     .n_waits = 20,
+     .verdict = TM_VERDICT_EVENT,
+     .found = {{RANK, 12, EVENT, LIKELY, 0, 500}}},
+    {.heavy = {{300, 12, 5}, {200, 12, 6}}, .n_waits = 19, .verdict = TM_VERDICT_NONE},
+    {.heavy = {{300, 12, 5}, {199, 12, 6}}, .n_waits = 20, .verdict = TM_VERDICT_NONE},
+    /* 5 at most; of several ranks none is said. */
+    {.heavy = {{100, 12, 5}, {100, 12, 6}, {100, 13, 6}, {100, 12, 5}, {100, 12, 5}},
+     .n_waits = 90,
+     .verdict = TM_VERDICT_EVENT,
+     .found = {{RANK, -1, EVENT, LIKELY, 0, 500}}},
+    {.heavy = {{90, 9, 5}, {90, 9, 5}, {90, 9, 6}, {90, 9, 5}, {90, 9, 5}, {90, 9, 5}},
+     .n_waits = 90,
+     .verdict = TM_VERDICT_NONE},
+    /* Not where somebody is found. */
+    {{THROUGH(12, 1000, 0.0005)},
+     .heavy = {{600, 12, 5}},
+     .n_waits = 20,
+     .verdict = TM_VERDICT_PERSISTENT,
+     .found = {{RANK, 12, ALL, SURE, 1000, 42}}},
+    /* Nobody is cleared where most could not be compared. */
+    {.matched_share = 0.49, .verdict = TM_VERDICT_INCONCLUSIVE},
+    {.matched_share = 0.5, .verdict = TM_VERDICT_NONE},
+};
+
+static void check(const trial *t, size_t at, const tm_findings_input *in) {
+    tm_findings found = {.all = TM_VEC(tm_finding)};
+    tm_error err;
+    size_t n = 0;
+    assert_int_equal(tm_findings_find(in, &found, &err), TM_OK);
+    tm_verdict_kind verdict = tm_findings_verdict(in, &found);
+    while (n < COUNT(t->found) && t->found[n].rank != 0)
+        n++;
+    if (verdict != t->verdict || found.all.n != n)
+        fail_msg("row %zu: %s with %zu findings", at, tm_verdict_word(verdict), found.all.n);
+    for (size_t i = 0; i < n; i++) {
+        const tm_finding *f = (const tm_finding *)found.all.data + i;
+        const expected *e = &t->found[i];
+        if (f->level != e->level || f->rank != e->rank || f->shape != e->shape ||
+            f->certainty != e->certainty || f->excess_ns != e->excess_ns ||
+            f->caused_ns != e->caused_ns)
+            fail_msg("row %zu: %s %lld %s %s, %lld, causes %lld", at, tm_culprit_word(f->level),
+                     (long long)f->rank, tm_shape_word(f->shape), tm_certainty_word(f->certainty),
+                     (long long)f->excess_ns, (long long)f->caused_ns);
+        assert_true(fabs(f->excess_pct - (double)e->excess_ns / 1000.0) < 1e-9);
+        assert_true(fabs(f->caused_share - (double)e->caused_ns / 1000.0) < 1e-9);
+    }
+    tm_vec_free(&found.all);
+}
+
+static void findings_are_what_suspects_amount_to(void **state) {
+    (void)state;
+    static const tm_standing standing = {10, 0, 1.0};
+    for (size_t t = 0; t < COUNT(trials); t++) {
+        job j;
+        tm_suspect suspects[COUNT(trials[t].said)];
+        make_job(&j);
+        tm_findings_input in = {.suspects = suspects,
+                                .standings = &standing,
+                                .n_standings = 1,
+                                .heavy = trials[t].heavy,
+                                .n_waits = trials[t].n_waits,
+                                .tolls = &j.tolls,
+                                .steps_ns = 100000,
+                                .window_ns = 10000,
+                                .matched_share =
+                                    trials[t].matched_share > 0.0 ? trials[t].matched_share : 1.0};
+        for (const said *s = trials[t].said; s->member != 0; s++)
+            suspects[in.n_suspects++] = (tm_suspect){.member = s->member,
+                                                     .from = s->from,
+                                                     .to = s->to,
+                                                     .units = s->to - s->from + 1,
+                                                     .excess_ns = s->excess_ns,
+                                                     .p = s->p,
+                                                     .host = s->host,
+                                                     .throughout = s->throughout,
+                                                     .of_stage = s->of_stage};
+        while (in.n_heavy < COUNT(trials[t].heavy) && trials[t].heavy[in.n_heavy].wait_ns > 0)
+            in.n_heavy++;
+        check(&trials[t], t, &in);
+    }
+}
+
+/* Without a suspect: what clears everybody. */
+static const struct {
+    int64_t window_ns, excess_ns; /* 1,000 are waited, steps are of 100,000 */
+    double p;
+    bool suspected;
+    tm_verdict_kind verdict;
+    bool tested;
+} clears[] = {
+    /* Nobody does 1 % more; not where one does, however likely it is chance. */
+    {10000, 999, 0.5, false, TM_VERDICT_NONE, true},
+    {10000, 1000, 0.5, false, TM_VERDICT_INCONCLUSIVE, true},
+    /* Nothing could be tested. */
+    {10000, 0, NAN, false, TM_VERDICT_INCONCLUSIVE, false},
+    /* Under 1 % is waited: nobody is found. */
+    {100001, 5000, 0.0005, true, TM_VERDICT_NONE, true},
+    {100001, 5000, NAN, false, TM_VERDICT_NONE, false},
+    {100000, 5000, 0.0005, true, TM_VERDICT_PERSISTENT, true},
+};
+
+static void nobody_is_cleared_without_a_test(void **state) {
+    (void)state;
+    for (size_t t = 0; t < COUNT(clears); t++) {
+        job j;
+        make_job(&j);
+        const tm_suspect suspect = {
+            .member = 12, .excess_ns = 5000, .p = 0.0005, .throughout = true};
+        const tm_standing standings[] = {{12, clears[t].excess_ns, clears[t].p}, {13, -7, NAN}};
+        const tm_findings_input in = {.suspects = &suspect,
+                                      .n_suspects = clears[t].suspected,
+                                      .standings = standings,
+                                      .n_standings = 2,
+                                      .tolls = &j.tolls,
+                                      .steps_ns = 100000,
+                                      .window_ns = clears[t].window_ns,
+                                      .matched_share = 1.0};
+        tm_findings found = {.all = TM_VEC(tm_finding)};
+        tm_error err;
+        assert_int_equal(tm_findings_find(&in, &found, &err), TM_OK);
+        if (tm_findings_verdict(&in, &found) != clears[t].verdict)
+            fail_msg("row %zu: %s", t, tm_verdict_word(tm_findings_verdict(&in, &found)));
+        assert_int_equal(found.tested, clears[t].tested);
+        assert_true(found.least_p == (clears[t].tested ? clears[t].p : 1.0));
+        assert_true(fabs(found.most_pct - (double)clears[t].excess_ns / 1000.0) < 1e-9);
+        tm_vec_free(&found.all);
+    }
+}
+
+static void an_event_says_when_it_was(void **state) {
+    (void)state;
+    static const tm_heavy heavy[] = {{200, 12, 8}, {200, 12, 3}, {100, 12, 5}};
+    job j;
+    make_job(&j);
+    const tm_findings_input in = {.heavy = heavy,
+                                  .n_heavy = 3,
+                                  .n_waits = 30,
+                                  .tolls = &j.tolls,
+                                  .steps_ns = 100000,
+                                  .window_ns = 10000,
+                                  .matched_share = 1.0};
+    tm_findings found = {.all = TM_VEC(tm_finding)};
+    tm_error err;
+    assert_int_equal(tm_findings_find(&in, &found, &err), TM_OK);
+    assert_int_equal(found.few, 3);
+    const tm_finding *f = found.all.data;
+    assert_int_equal(f->from, 3);
+    assert_int_equal(f->to, 8);
+    assert_int_equal(f->units, 3);
+    assert_true(f->p == 1.0);
+    tm_vec_free(&found.all);
+    /* 500 are not half of 1,001. */
+    found = (tm_findings){.all = TM_VEC(tm_finding)};
+    j.tolls.wait_ns = 1001;
+    assert_int_equal(tm_findings_find(&in, &found, &err), TM_OK);
+    assert_int_equal(found.few, 0);
+    assert_int_equal(found.all.n, 0);
+}
+
+static void members_of_a_finding_are_set(void **state) {
+    (void)state;
+    job j;
+    make_job(&j);
+    bool members[8] = {[7] = true};
+    static const bool all[8] = {true, true, true, false, true, false, false, true};
+    tm_finding_members(&j.tolls, &(tm_finding){.level = TM_CULPRIT_GROUP, .place = 8}, members);
+    tm_finding_members(&j.tolls, &(tm_finding){.level = TM_CULPRIT_RANK, .rank = 11}, members);
+    assert_memory_equal(members, all, sizeof all);
+}
+
+static void shapes_and_certainties_have_words(void **state) {
+    (void)state;
+    assert_string_equal(tm_shape_word(TM_SHAPE_THROUGHOUT), "throughout");
+    assert_string_equal(tm_shape_word(TM_SHAPE_EPISODE), "episode");
+    assert_string_equal(tm_shape_word(TM_SHAPE_ALTERNATION), "alternation");
+    assert_string_equal(tm_shape_word(TM_SHAPE_EVENT), "event");
+    assert_string_equal(tm_certainty_word(TM_CERTAINTY_LIKELY), "likely");
+    assert_string_equal(tm_certainty_word(TM_CERTAINTY_CONFIDENT), "confident");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(findings_are_what_suspects_amount_to),
+        cmocka_unit_test(nobody_is_cleared_without_a_test),
+        cmocka_unit_test(an_event_says_when_it_was),
+        cmocka_unit_test(members_of_a_finding_are_set),
+        cmocka_unit_test(shapes_and_certainties_have_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
