@@ -80,9 +80,9 @@ typedef struct tm_findings_input {
 
 /**
  * Finds what is to be said. Of one rank the groups are brought together: the least p, the window of
- * the largest excess. Who has under 1 % of the steps is left out. A host of which 80 % of the
- * ranks, and 2, are found is named instead of them; so is a process group of at most half of
- * all ranks. Two episodes of which one ends before the other begins alternate. Where nobody is
+ * the largest excess. Who has under 1 % of the steps is left out. A host of at most half of all
+ * ranks of which 80 %, and 2, are found is named instead of them; else such a process group. Two
+ * episodes of which one ends before the other begins alternate. Where nobody is
  * found, a pipeline in which ranks wait for transfers between stages for 1 % of the windows has a
  * bubble: the time in which waiting, for transfers and in collectives, keeps ranks from computing.
  * Ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches, as many as transfers from a rank
