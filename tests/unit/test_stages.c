@@ -1,0 +1,112 @@
+/* Which stage of a pipeline a rank is of. */
+#include "waits/stages.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Ranks are 0 to 5 here; the expected stages are of them, NONE of those that are in no pipeline. */
+enum { NONE = -1, RANKS = 6, EDGES_MOST = 24 };
+
+static const struct {
+    tm_stage_edge edges[EDGES_MOST]; /* ended by one from a rank to itself */
+    int64_t stages[RANKS];
+} pipelines[] = {
+    /* Four ranks: forward, and gradients back. */
+    {{{0, 1, 10}, {1, 2, 20}, {2, 3, 30}, {3, 2, 40}, {2, 1, 50}, {1, 0, 60}},
+     {0, 1, 2, 3, NONE, NONE}},
+    /* In any order, and whatever the ranks. */
+    {{{0, 5, 60}, {4, 2, 30}, {5, 4, 20}, {0, 1, 5}, {4, 5, 50}, {1, 5, 10}},
+     {0, 1, 3, NONE, 2, 1}},
+    /* The last sends to the first again: the first sent before it received. */
+    {{{0, 1, 10}, {1, 2, 20}, {2, 3, 30}, {3, 0, 40}}, {0, 1, 2, 3, NONE, NONE}},
+    /* Two pipelines side by side. */
+    {{{0, 2, 10}, {2, 4, 20}, {1, 3, 15}, {3, 5, 25}}, {0, 0, 1, 1, 2, 2}},
+    /* Two senders for one, of which one is a stage behind: one behind the nearest. */
+    {{{0, 1, 10}, {1, 2, 20}, {0, 2, 30}}, {0, 1, 1, NONE, NONE, NONE}},
+    /* Four partners are allowed: 0 sends to 1, 2, 3, 4. */
+    {{{0, 1, 10}, {0, 2, 20}, {0, 3, 30}, {0, 4, 40}}, {0, 1, 1, 1, 1, NONE}},
+    /* Five are not, as in an all-to-all of six. */
+    {{{0, 1, 10}, {0, 2, 20}, {0, 3, 30}, {0, 4, 40}, {0, 5, 50}},
+     {NONE, NONE, NONE, NONE, NONE, NONE}},
+    /* Nobody sends. */
+    {{{0, 0, 0}}, {NONE, NONE, NONE, NONE, NONE, NONE}},
+};
+
+static void stages_are_one_behind_another(void **state) {
+    (void)state;
+    for (size_t t = 0; t < COUNT(pipelines); t++) {
+        tm_stage_edge edges[EDGES_MOST];
+        tm_vec stages = TM_VEC(tm_stage);
+        tm_error err;
+        size_t n = 0;
+        memcpy(edges, pipelines[t].edges, sizeof edges);
+        while (edges[n].from != edges[n].to)
+            n++;
+        assert_int_equal(tm_stages_find(edges, n, &stages, &err), TM_OK);
+        for (int64_t rank = 0; rank < RANKS; rank++)
+            if (tm_stage_of(&stages, rank) != pipelines[t].stages[rank])
+                fail_msg("row %zu: rank %lld is of stage %lld", t, (long long)rank,
+                         (long long)tm_stage_of(&stages, rank));
+        for (size_t i = 1; i < stages.n; i++)
+            assert_true(((tm_stage *)stages.data)[i - 1].rank < ((tm_stage *)stages.data)[i].rank);
+        tm_vec_free(&stages);
+    }
+}
+
+/* An operation of two: of one sender and one receiver, or of another kind. */
+typedef struct pair {
+    uint64_t group;
+    int64_t from, to, begin_ns, to_begin_ns;
+    bool transfers;
+} pair;
+
+static void add_pair(tm_collectives *c, const pair *p) {
+    bool lower = p->from < p->to; /* records are ascending in rank */
+    tm_comm_record send = {.group = p->group,
+                           .rank = p->from,
+                           .begin_ns = p->begin_ns,
+                           .kind = TM_COLL_SEND},
+                   receive = {.group = p->group,
+                              .rank = p->to,
+                              .begin_ns = p->to_begin_ns,
+                              .kind = TM_COLL_RECV};
+    tm_instance instance = {.first = c->records.n, .n = 2, .transfers = p->transfers};
+    assert_non_null(tm_vec_append(&c->records, lower ? &send : &receive, 1));
+    assert_non_null(tm_vec_append(&c->records, lower ? &receive : &send, 1));
+    assert_non_null(tm_vec_append(&c->instances, &instance, 1));
+}
+
+static void edges_are_the_first_transfers_of_a_pair(void **state) {
+    (void)state;
+    /* Both directions of a pair are of one group. The receiver's begin does not matter. */
+    static const pair pairs[] = {
+        {7, 3, 4, 50, 1, true}, {7, 4, 3, 60, 2, true}, {7, 3, 4, 40, 3, true},
+        {7, 4, 3, 70, 4, true}, {8, 9, 3, 5, 6, true},  {8, 3, 9, 1, 1, false},
+    };
+    static const tm_stage_edge expected[] = {{3, 4, 40}, {4, 3, 60}, {9, 3, 5}};
+    tm_collectives c = {.records = TM_VEC(tm_comm_record), .instances = TM_VEC(tm_instance)};
+    tm_vec edges = TM_VEC(tm_stage_edge);
+    tm_error err;
+    for (size_t i = 0; i < COUNT(pairs); i++)
+        add_pair(&c, &pairs[i]);
+    assert_int_equal(tm_stages_edges(&c, &edges, &err), TM_OK);
+    assert_int_equal(edges.n, COUNT(expected));
+    assert_memory_equal(edges.data, expected, sizeof expected);
+    tm_vec_free(&c.records);
+    tm_vec_free(&c.instances);
+    tm_vec_free(&edges);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stages_are_one_behind_another),
+        cmocka_unit_test(edges_are_the_first_transfers_of_a_pair),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
