@@ -134,9 +134,6 @@ export function verdict(job: Job): Verdict {
   const table = job.table("stragglers.job");
   const { word, state } = severalRanks(job) ? straggling(job) : { word: null, state: undefined };
   const evidence = table.text(0, "evidence"), title = table.text(0, "headline") ?? "";
-  const coarse = word === "inconclusive" ? coarseClocks(job) : null;
-  if (coarse)
-    return { state: "note", title: `Arrivals differ by less than the clocks can tell (±${f.time(coarse.uncertainty)})`, text: evidence, view: "clocks", link: "How well clocks are known" };
   if (state === "bad" || state === "warn")
     return { state, title, text: evidence, view: "stragglers", link: "Who waits for whom" };
   if (word !== null && word !== "none")

@@ -3,7 +3,7 @@ import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import { grid } from "../grid";
 import * as f from "../format";
-import { coarseClocks, communicates, hasSteps, kindWord, onTimeline, ranksOf, severalRanks, stepWord, straggling, verdict, worstUncertainty } from "../job";
+import { communicates, hasSteps, kindWord, onTimeline, ranksOf, severalRanks, stepWord, straggling, worstUncertainty } from "../job";
 import { heatMap } from "../map";
 import type { TableName } from "../names";
 import { empty, heading, legend, link, note, prose, section, tip } from "../ui";
@@ -176,7 +176,7 @@ function worstInstances(context: Context): HTMLElement {
 function title(job: Job): string {
   const { word } = straggling(job);
   if (word === null) return communicates(job) ? "Nothing could be compared between ranks" : "No communication recorded";
-  return coarseClocks(job) && word === "inconclusive" ? verdict(job).title : job.table("stragglers.job").text(0, "headline") ?? "";
+  return job.table("stragglers.job").text(0, "headline") ?? "";
 }
 
 /* Why there is no wait of anybody. */
