@@ -88,7 +88,7 @@ static void check_straggler(const share *s) {
     };
     static const char *const job[] = {
         "verdict=inconclusive rank=null host=null level=null p=? certainty=null matched_share=1 "
-        "headline=The traces cannot tell who is late evidence=?"};
+        "headline=Who is late may be chance: too little is recorded to tell evidence=?"};
     static const char *const kinds[] = {
         "kind=allreduce group=dp ranks=3 size_class_bytes=32 how=metadata evidence_bits=null "
         "at_least=null count=6 bytes=32 "
@@ -146,7 +146,7 @@ static void without_clocks_nothing_waits_but_all_is_matched(void **state) {
         assert_row(find(&s, "stragglers.job"), 0,
                    "verdict=null rank=null host=null level=null p=null certainty=null "
                    "matched_share=null headline=No verdict: there is nothing to compare between "
-                   "ranks evidence=Clocks are not compared (--align=none)");
+                   "ranks evidence=Clocks are not compared (--align=none): merge again without it");
         assert_int_equal(find(&s, "stragglers.pair")->n_rows, 0);
         assert_int_equal(find(&s, "collectives.worst")->n_rows, 0);
         assert_int_equal(int_at(find(&s, "clock.check"), 0, "matched"), 6);

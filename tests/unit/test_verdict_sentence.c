@@ -102,9 +102,11 @@ typedef struct scene {
 } scene;
 
 #define COST "Rank 3 (node7) is behind 80 % of all waiting: 16.0 us of 20.0 us of GPU time; it "
-#define LAST "came last in 9 of 10 collectives (2 expected by chance); "
-#define EXCESS                                                                                     \
-    "by itself it takes 8.10 ms (4.1 % of the steps) longer than the median of the others"
+#define LAST "came last in 9 of 10 collectives (2.5 expected by chance); "
+#define LONGER(of)                                                                                 \
+    "by itself it takes 8.10 ms (4.1 % of " of ") longer than the median of the others"
+#define EXCESS LONGER("the time of all steps")
+#define OF_ONE LONGER("the time")
 #define EACH ", 810.0 us in each of 10 steps (p 0.0005); "
 #define IDLE "its GPU idles 5.00 us against a median of 10.0 us"
 #define FEW ". A larger share of the data in so few steps would look the same"
@@ -146,7 +148,7 @@ static const scene scenes[] = {
      {{.rank = 3, .unit = TM_UNIT_BLOCK}},
      0,
      "Rank 3 (node7) makes the other ranks wait in this one step",
-     COST LAST EXCESS " (p 0.0005); " IDLE FEW},
+     COST LAST OF_ONE " (p 0.0005); " IDLE FEW},
     {TM_VERDICT_PERSISTENT,
      1.0,
      0,
@@ -154,7 +156,7 @@ static const scene scenes[] = {
      {{.rank = 3, .unit = TM_UNIT_BLOCK}},
      1,
      "Rank 3 (node7) makes the other ranks wait in this recording, mostly in 1 operation",
-     COST LAST EXCESS " (p 0.0005); " IDLE FEW},
+     COST LAST OF_ONE " (p 0.0005); " IDLE FEW},
     /* a part of the communication */
     {TM_VERDICT_PERSISTENT,
      0.234,
@@ -173,7 +175,7 @@ static const scene scenes[] = {
      {{.rank = 3, .shape = TM_SHAPE_EPISODE}},
      0,
      "Rank 3 (node7) makes the other ranks wait in steps 10 to 19",
-     COST LAST EXCESS ", 810.0 us in each of 10 steps (p 0.0005) in steps 10 to 19; " IDLE},
+     COST LAST "in steps 10 to 19 " EXCESS ", 810.0 us in each of 10 steps (p 0.0005)"},
     {TM_VERDICT_EPISODE,
      1.0,
      0,
@@ -181,7 +183,8 @@ static const scene scenes[] = {
      {{.rank = 3, .shape = TM_SHAPE_EPISODE, .unit = TM_UNIT_BLOCK, .from = 130, .to = 663}},
      0,
      "Rank 3 (node7) makes the other ranks wait in operations 130 to 663 of its group",
-     COST LAST EXCESS " (p 0.0005) in operations 130 to 663 of its group; " IDLE FEW},
+     COST LAST "in operations 130 to 663 of its group " OF_ONE
+               " (p 0.0005); over the whole recording " IDLE FEW},
     /* who: several, in turn, a host, a group, a stage */
     {TM_VERDICT_SEVERAL,
      1.0,
@@ -192,10 +195,10 @@ static const scene scenes[] = {
      "Rank 3 (node7) and rank 6 (node8) make the other ranks wait",
      COST LAST EXCESS EACH IDLE
      ". Rank 6 (node8) is behind 25 % of all waiting: 5.00 us of 20.0 us of GPU time, 1.00 us of "
-     "it "
-     "through other ranks that waited for it; it came last in 0 of 10 collectives (0 expected by "
-     "chance); by itself it takes 5.00 ms (2.5 % of the steps) longer than the median of the "
-     "others, 500.0 us in each of 10 steps (p 0.0005)"},
+     "it through other ranks that waited for it; by itself it takes 5.00 ms (2.5 % of the time of "
+     "all steps) longer than the median of the others, 500.0 us in each of 10 steps (p 0.0005); it "
+     "computes at 0.60x the median speed: look at its GPU (clock, heat, neighbours) or its share "
+     "of the work"},
     {TM_VERDICT_ALTERNATING,
      1.0,
      0,
@@ -213,7 +216,8 @@ static const scene scenes[] = {
      0,
      "Ranks 2-3 (node7) make the other ranks wait",
      "Ranks 2-3 (node7) are behind 80 % of all waiting: 16.0 us of 20.0 us of GPU time; by "
-     "themselves they each take 8.10 ms (4.1 % of the steps) longer than the median of the "
+     "themselves they each take 8.10 ms (4.1 % of the time of all steps) longer than the median of "
+     "the "
      "others" EACH "look at what these ranks share: their host and its network"},
     {TM_VERDICT_PERSISTENT,
      1.0,
@@ -230,10 +234,11 @@ static const scene scenes[] = {
      {{.rank = 3, .of_stage = true}},
      0,
      "Rank 3 (node7) makes the other ranks wait",
-     COST LAST
-     "by itself it takes 8.10 ms (4.1 % of the steps) longer than the median of the other "
-     "stages" EACH "stages need not be equal: look at how the layers are divided among them, then "
-     "at this GPU"},
+     COST LAST "by itself it takes 8.10 ms (4.1 % of the time of all steps) longer than the median "
+               "of the other "
+               "stages" EACH
+               "stages need not be equal: look at how the layers are divided among them, then "
+               "at this GPU"},
     /* nobody */
     {TM_VERDICT_EVENT,
      1.0,
@@ -241,7 +246,7 @@ static const scene scenes[] = {
      1,
      {{.shape = TM_SHAPE_EVENT, .rank = 3, .units = 2, .caused_ns = 12000, .caused_share = 0.6}},
      2,
-     "2 operations hold 60 % of the waiting; rank 3 came last in each",
+     "2 operations in steps 10 to 19 hold 60 % of the waiting; rank 3 came last in each",
      "Rank 3 is behind 80 % of all waiting: 16.0 us of 20.0 us of GPU time; it " LAST
      "12.0 us of the waiting is in 2 operations (collectives.worst): something happened there, for "
      "over the whole recording no rank takes longer by itself than chance explains"},
@@ -251,8 +256,8 @@ static const scene scenes[] = {
      0,
      {{0}},
      0,
-     "The traces cannot tell who is late",
-     "Rank 3 is behind 80 % of all waiting: 16.0 us of 20.0 us of GPU time; it " LAST
+     "No one rank is late more than chance explains",
+     "Rank 3 costs most: it is behind 80 % of all waiting: 16.0 us of 20.0 us of GPU time; it " LAST
      "but by itself no rank takes longer than chance explains (least p 0.2): more steps may tell"},
     {TM_VERDICT_INCONCLUSIVE,
      0.004,
@@ -282,7 +287,7 @@ static tm_tables open_scene(const char *rank, const char *idle) {
     snprintf(own, sizeof own, "rank=3 window_ns=100000 %s", idle);
     add_row(&tables, "stragglers.rank", "rank=2 collectives=10 relative_speed=5");
     add_row(&tables, "stragglers.rank", rank);
-    add_row(&tables, "stragglers.rank", "rank=6 collectives=10 relative_speed=6");
+    add_row(&tables, "stragglers.rank", "rank=6 collectives=10 relative_speed=0.6");
     add_row(&tables, "stragglers.rank", "rank=8 collectives=0");
     add_row(&tables, "overlap.rank", "rank=2 window_ns=100000 idle_ns=10000");
     add_row(&tables, "overlap.rank", own);
@@ -368,6 +373,60 @@ static void the_cause_follows_from_speed_and_idle_time(void **state) {
     }
 }
 
+/* An episode's cause is that of its steps: in all of them the rank is as fast as the others. Steps
+ * 4 and 5 of ranks 2, 3 and 6; rank 6 has no step 5, and is not compared. compute 10 + 10, 12 + 18,
+ * 10  -> of 20 and 30 the median is 25, 25/30 = 0.83 or      10 + 10, 10 + 10      -> 1; idle 1 + 1
+ * and 9 + 9: of 2 and 18 the median is 10 < 18 / 2 no more than twice the median would not do. */
+static void an_episodes_cause_is_that_of_its_steps(void **state) {
+    (void)state;
+    static const struct {
+        const char *own[2], *cause;
+    } cases[] = {
+        {{"step=4 compute_ns=12 idle_ns=9", "step=5 compute_ns=18 idle_ns=9"},
+         "there it computes at 0.83x the median speed: look at its GPU"},
+        {{"step=4 compute_ns=10 idle_ns=9", "step=5 compute_ns=10 idle_ns=9"},
+         "there its speed is 1.00x the median, its GPU idles 18 ns against a median of 10 ns"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_toll ranks[RANKS];
+        memcpy(ranks, tolls_of, sizeof ranks);
+        tm_finding finding = {.rank = 3, .shape = TM_SHAPE_EPISODE, .from = 4, .to = 5};
+        fill(&finding);
+        const tm_tolls tolls = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
+        const tm_judgement judgement = {.kind = TM_VERDICT_EPISODE,
+                                        .found = {.all = {&finding, 1, 1, sizeof finding}}};
+        const tm_verdict_topic topic = {&tolls, &judgement, true};
+        char text[TM_SENTENCE_MAX], row[96];
+        tm_tables tables = open_scene("rank=3 collectives=10 relative_speed=1", "idle_ns=99000");
+        add_row(&tables, "overlap.step", "rank=2 step=3 window_ns=100 compute_ns=99 idle_ns=1");
+        add_row(&tables, "overlap.step", "rank=2 step=4 window_ns=100 compute_ns=10 idle_ns=1");
+        add_row(&tables, "overlap.step", "rank=2 step=5 window_ns=100 compute_ns=10 idle_ns=1");
+        for (size_t k = 0; k < 2; k++) {
+            snprintf(row, sizeof row, "rank=3 window_ns=100 %s", cases[i].own[k]);
+            add_row(&tables, "overlap.step", row);
+        }
+        add_row(&tables, "overlap.step", "rank=6 step=4 window_ns=100 compute_ns=10 idle_ns=1");
+        tm_verdict_evidence(&tables, &topic, text);
+        if (!strstr(text, cases[i].cause))
+            fail_msg("%s", text);
+        tm_tables_destroy(&tables);
+    }
+}
+
+static void one_rank_alone_is_told_what_is_missing(void **state) {
+    (void)state;
+    char sentence[TM_SENTENCE_MAX];
+    tm_tables tables = open_tables();
+    add_row(&tables, "stragglers.rank", "rank=0 collectives=0");
+    add_row(&tables, "job.rank", "rank=0");
+    add_row(&tables, "clock.check", "collectives=5 matched=5");
+    tm_verdict_evidence(&tables, &(tm_verdict_topic){&(tm_tolls){0}, &(tm_judgement){0}, true},
+                        sentence);
+    assert_string_equal(sentence,
+                        "Only one rank's trace is here: give those of all ranks together");
+    tm_tables_destroy(&tables);
+}
+
 static void nothing_matched_is_explained(void **state) {
     (void)state;
     static const struct {
@@ -375,18 +434,23 @@ static void nothing_matched_is_explained(void **state) {
         bool aligned;
         const char *sentence;
     } cases[] = {
-        {"collectives=5 incomplete=5 unmatched=2", false, "Clocks are not compared (--align=none)"},
+        {"collectives=5 incomplete=5 unmatched=2", false,
+         "Clocks are not compared (--align=none): merge again without it"},
         {"collectives=0 incomplete=0 unmatched=0", true,
          "The traces hold no communication kernels"},
         {NULL, true, "The traces hold no communication kernels"},
         {"collectives=5 incomplete=4 unmatched=2", true,
-         "No collective is complete: 4 lack ranks, 0 contradict themselves, 2 communication "
-         "kernels "
-         "could not be matched"},
+         "No collective is complete: 4 lack ranks, 2 communication kernels could not be matched"},
         {"collectives=0 incomplete=0 unmatched=7", true,
-         "No collective is complete: 0 lack ranks, 0 contradict themselves, 7 communication "
-         "kernels "
+         "No collective is complete: 7 communication kernels could not be matched"},
+        {"collectives=2 incomplete=1 suspect=1 unmatched=1", true,
+         "No collective is complete: 1 lacks ranks, 1 contradicts itself, 1 communication kernel "
          "could not be matched"},
+        /* of a send and a receive that one operation holds both wait for each other, and yet no
+         * rank for all others */
+        {"collectives=2 matched=2", true,
+         "The complete operations are of one rank each, or of kinds that do not make every rank "
+         "wait for all others (broadcasts, sends and receives)"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char sentence[TM_SENTENCE_MAX];
@@ -422,6 +486,8 @@ int main(void) {
         cmocka_unit_test(without_steps_there_is_no_speed),
         cmocka_unit_test(sentences_tell_who_when_how_much_and_how_sure),
         cmocka_unit_test(the_cause_follows_from_speed_and_idle_time),
+        cmocka_unit_test(an_episodes_cause_is_that_of_its_steps),
+        cmocka_unit_test(one_rank_alone_is_told_what_is_missing),
         cmocka_unit_test(nothing_matched_is_explained),
         cmocka_unit_test(a_job_in_which_nobody_waited_says_so),
     };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/median.h"
+#include "analysis/shared/late_cause.h"
 #include "table/shown.h"
 
 /* Below 1 % one decimal, so that little is not nothing. */
@@ -22,48 +22,34 @@ static const tm_cell *cell_of(const tm_table *table, int64_t rank, const char *c
     return tm_table_cell(table, tm_table_find_row(table, &rank, 1), column);
 }
 
-/* The median idle time of the ranks with GPU events. */
-static int64_t median_idle(const tm_table *overlap) {
-    int64_t *idle = malloc((overlap->n_rows + 1) * sizeof *idle);
-    size_t n = 0;
-    if (!idle)
-        return 0;
-    for (size_t i = 0; i < overlap->n_rows; i++)
-        if (tm_table_cell(overlap, i, "window_ns")->value.i > 0)
-            idle[n++] = tm_table_cell(overlap, i, "idle_ns")->value.i;
-    tm_sort_values(idle, n);
-    int64_t median = n > 0 ? tm_median(idle, n) : 0;
-    free(idle);
-    return median;
-}
-
-/* Why a rank comes late, as far as its kernels and its idle time tell. */
-static void cause_text(const tm_tables *tables, int64_t rank, char *out, size_t size) {
-    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
-    const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
-    const tm_cell *speed = cell_of(ranks, rank, "relative_speed");
-    int64_t idle = cell_of(overlap, rank, "idle_ns")->value.i;
-    int64_t median = median_idle(overlap);
-    char own[32], others[32];
-    tm_shown_duration(idle, own, sizeof own);
-    tm_shown_duration(median, others, sizeof others);
-    /* Between the two limits, 0.95 and 0.97, the speed neither accuses the GPU nor clears it. */
-    if (!speed->null && speed->value.r < 0.95)
+/* Why a rank comes late in the time of its finding. Where that is told by operations, no table says
+ * what it did meanwhile. */
+static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, size_t size) {
+    bool throughout = f->shape == TM_SHAPE_THROUGHOUT, steps = f->unit == TM_UNIT_STEP;
+    tm_late_cause c = throughout || !steps ? tm_late_throughout(tables, f->rank)
+                                           : tm_late_in_steps(tables, f->rank, f->from, f->to);
+    const char *when = throughout ? "" : steps ? "there " : "over the whole recording ";
+    bool known = c.idle_ns > 0 || c.median_idle_ns > 0;
+    char idle[112], own[32], others[32];
+    tm_shown_duration(c.idle_ns, own, sizeof own);
+    tm_shown_duration(c.median_idle_ns, others, sizeof others);
+    snprintf(idle, sizeof idle, "its GPU idles %s against a median of %s", own, others);
+    if (!throughout && !steps)
+        c.kind = TM_LATE_UNKNOWN;
+    if (c.kind == TM_LATE_GPU)
         snprintf(out, size,
-                 "it computes at %.2fx the median speed: look at its GPU (clock, heat, neighbours) "
-                 "or its share of the work",
-                 speed->value.r);
-    else if (!speed->null && speed->value.r >= 0.97 && idle > 2 * median)
+                 "%sit computes at %.2fx the median speed: look at its GPU (clock, heat, "
+                 "neighbours) or its share of the work",
+                 when, c.speed);
+    else if (c.kind == TM_LATE_HOST)
         snprintf(out, size,
-                 "its kernels run at normal speed (%.2fx) while its GPU idles %s against a median "
-                 "of %s: look at its host, not at its GPU",
-                 speed->value.r, own, others);
-    else if (!speed->null)
-        snprintf(out, size,
-                 "its speed is %.2fx the median, its GPU idles %s against a median of %s",
-                 speed->value.r, own, others);
+                 "%sits kernels run at normal speed (%.2fx) while %s: look at its host, not at its "
+                 "GPU",
+                 when, c.speed, idle);
+    else if (c.speed >= 0.0)
+        snprintf(out, size, "%sits speed is %.2fx the median, %s", when, c.speed, idle);
     else
-        snprintf(out, size, "its GPU idles %s against a median of %s", own, others);
+        snprintf(out, size, "%s%s", known ? when : "", known ? idle : "");
 }
 
 /* A count of clock.check; 0 where there is no row. */
@@ -71,24 +57,46 @@ static int64_t count_of(const tm_table *check, const char *column) {
     return check->n_rows > 0 ? tm_table_cell(check, 0, column)->value.i : 0;
 }
 
+/* Which operations are not complete, and why, without what there is none of. */
+static void incomplete_text(const tm_table *check, char out[TM_SENTENCE_MAX]) {
+    const struct {
+        int64_t n;
+        const char *one, *several;
+    } parts[] = {
+        {count_of(check, "incomplete"), "lacks ranks", "lack ranks"},
+        {count_of(check, "suspect"), "contradicts itself", "contradict themselves"},
+        {count_of(check, "unmatched"), "communication kernel could not be matched",
+         "communication kernels could not be matched"},
+    };
+    const char *before = ": ";
+    snprintf(out, TM_SENTENCE_MAX, "No collective is complete");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        size_t used = strlen(out);
+        if (parts[i].n == 0)
+            continue;
+        snprintf(out + used, TM_SENTENCE_MAX - used, "%s%" PRId64 " %s", before, parts[i].n,
+                 parts[i].n == 1 ? parts[i].one : parts[i].several);
+        before = ", ";
+    }
+}
+
 /* Why nobody waited for anybody, where no operation has a wait. */
 static void nothing_text(const tm_tables *tables, bool aligned, char out[TM_SENTENCE_MAX]) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
-    int64_t unmatched = count_of(check, "unmatched");
-    if (!aligned)
-        snprintf(out, TM_SENTENCE_MAX, "Clocks are not compared (--align=none)");
-    else if (count_of(check, "collectives") == 0 && unmatched == 0)
+    if (count_of(check, "collectives") == 0 && count_of(check, "unmatched") == 0)
         snprintf(out, TM_SENTENCE_MAX, "The traces hold no communication kernels");
-    else if (count_of(check, "matched") > 0)
-        snprintf(
-            out, TM_SENTENCE_MAX,
-            "The complete operations are of one rank each, or of kinds in which no rank waits for "
-            "all others (broadcasts, sends and receives)");
-    else
+    else if (tm_tables_find(tables, "job.rank")->n_rows == 1)
         snprintf(out, TM_SENTENCE_MAX,
-                 "No collective is complete: %" PRId64 " lack ranks, %" PRId64
-                 " contradict themselves, %" PRId64 " communication kernels could not be matched",
-                 count_of(check, "incomplete"), count_of(check, "suspect"), unmatched);
+                 "Only one rank's trace is here: give those of all ranks together");
+    else if (!aligned)
+        snprintf(out, TM_SENTENCE_MAX,
+                 "Clocks are not compared (--align=none): merge again without it");
+    else if (count_of(check, "matched") > 0)
+        snprintf(out, TM_SENTENCE_MAX,
+                 "The complete operations are of one rank each, or of kinds that do not make every "
+                 "rank wait for all others (broadcasts, sends and receives)");
+    else
+        incomplete_text(check, out);
 }
 
 /* As much as a sentence bears. */
@@ -172,11 +180,12 @@ static void when_text(const tm_finding *f, char *out, size_t size) {
 }
 
 /* " in these 4 steps", " in this one step", " in this recording". */
-static void these_text(const tm_tolls *t, char *out, size_t size) {
-    if (t->n_leaders > 1)
-        snprintf(out, size, " in these %zu steps", t->n_leaders);
+static void these_text(const tm_tolls *t, const tm_finding *f, char *out, size_t size) {
+    int64_t steps = f->unit == TM_UNIT_STEP ? f->units : (int64_t)t->n_leaders;
+    if (steps > 1)
+        snprintf(out, size, " in these %" PRId64 " steps", steps);
     else
-        snprintf(out, size, " in this %s", t->n_leaders == 1 ? "one step" : "recording");
+        snprintf(out, size, " in this %s", steps == 1 ? "one step" : "recording");
 }
 
 /* Everyone who is named: "rank 5 (host1)", "rank 1 and ranks 8-15 (host1)". */
@@ -198,17 +207,24 @@ static void names_text(const tm_tables *tables, const tm_verdict_topic *e,
     }
 }
 
-static void event_headline(const tm_finding *f, char out[TM_SENTENCE_MAX]) {
-    char share[32], last[64] = "";
+static void event_headline(const tm_tolls *t, const tm_finding *f, char out[TM_SENTENCE_MAX]) {
+    char share[32], last[64] = "", when[80] = "";
     share_text(f->caused_share, share, sizeof share);
     if (f->rank >= 0)
         snprintf(last, sizeof last, "; rank %" PRId64 " came last in %s", f->rank,
                  f->units == 1 ? "it" : "each");
+    /* A trace without steps counts as one. */
+    bool steps = t->n_leaders > 1 && f->from >= 0;
+    if (steps && f->from == f->to)
+        snprintf(when, sizeof when, " in step %" PRId64, f->from);
+    else if (steps)
+        snprintf(when, sizeof when, " in steps %" PRId64 " to %" PRId64, f->from, f->to);
     if (f->units == 1)
-        snprintf(out, TM_SENTENCE_MAX, "one operation holds %s of the waiting%s", share, last);
+        snprintf(out, TM_SENTENCE_MAX, "one operation%s holds %s of the waiting%s", when, share,
+                 last);
     else
-        snprintf(out, TM_SENTENCE_MAX, "%" PRId64 " operations hold %s of the waiting%s", f->units,
-                 share, last);
+        snprintf(out, TM_SENTENCE_MAX, "%" PRId64 " operations%s hold %s of the waiting%s",
+                 f->units, when, share, last);
 }
 
 /* "the pipeline's bubble: GPUs wait 31 % of the time, where 27 % is ideal". */
@@ -251,7 +267,7 @@ static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
         snprintf(when, sizeof when, " in turn");
     /* What is found may be of the data that these steps were given. */
     if (all->n == 1 && f->shape == TM_SHAPE_THROUGHOUT && is_of_few_steps(f))
-        these_text(e->tolls, when, sizeof when);
+        these_text(e->tolls, f, when, sizeof when);
     if (e->judgement->found.few > 0)
         snprintf(few, sizeof few, ", mostly in %" PRId64 " operation%s", e->judgement->found.few,
                  e->judgement->found.few == 1 ? "" : "s");
@@ -272,11 +288,13 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     else if (j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share < 0.5)
         snprintf(text, sizeof text, "nobody stands out in that, and nobody is cleared");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE)
-        snprintf(text, sizeof text, "the traces cannot tell who is late");
+        snprintf(text, sizeof text, "%s",
+                 j->found.tested ? "the traces do not prove who is late"
+                                 : "who is late may be chance: too little is recorded to tell");
     else if (j->kind == TM_VERDICT_BUBBLE)
         bubble_headline(&j->found, text);
     else if (j->kind == TM_VERDICT_EVENT)
-        event_headline(j->found.all.data, text);
+        event_headline(e->tolls, j->found.all.data, text);
     else
         named_headline(tables, e, text);
     share_text(j->matched_share, share, sizeof share);
@@ -300,20 +318,23 @@ static void look_text(const tm_tables *tables, const tm_finding *f, char *out, s
                  "look at what these ranks share: their part of the model or of the "
                  "work, and the links between them");
     else
-        cause_text(tables, f->rank, out, size);
+        cause_text(tables, f, out, size);
 }
 
-/* By how much a finding exceeds the others: "by itself it takes 8.10 ms (4.1 % of the steps) longer
- * than the median of the others, 810 us in each of 10 steps (p 0.0005)". */
-static void excess_text(const tm_finding *f, char *out, size_t size) {
-    char time[32], each[96] = "", one[32];
+/* By how much a finding exceeds the others: "by itself it takes 8.10 ms (4.1 % of the time of all
+ * steps) longer than the median of the others, 810 us in each of 10 steps (p 0.0005)". */
+static void excess_text(const tm_tolls *t, const tm_finding *f, char *out, size_t size) {
+    char time[32], each[96] = "", one[32], when[96];
     tm_shown_duration(f->excess_ns, time, sizeof time);
     tm_shown_duration(f->units > 0 ? f->excess_ns / f->units : 0, one, sizeof one);
+    when_text(f, when, sizeof when);
     if (f->unit == TM_UNIT_STEP && f->units > 1)
         snprintf(each, sizeof each, ", %s in each of %" PRId64 " steps", one, f->units);
-    snprintf(out, size, "by %s %s (%.1f %% of the steps) longer than the median of %s%s (p %.2g)",
+    snprintf(out, size, "%s%sby %s %s (%.1f %% of %s) longer than the median of %s%s (p %.2g)",
+             when[0] ? when + 1 : "", when[0] ? " " : "",
              f->level == TM_CULPRIT_RANK ? "itself it takes" : "themselves they each take", time,
-             f->excess_pct, f->of_stage ? "the other stages" : "the others", each, f->p);
+             f->excess_pct, t->n_leaders > 1 ? "the time of all steps" : "the time",
+             f->of_stage ? "the other stages" : "the others", each, f->p);
 }
 
 /* What the ranks of a finding caused over all steps. */
@@ -346,35 +367,41 @@ static void cost_text(const tm_tolls *t, const tm_toll *toll, bool one, char *ou
 
 static void last_text(const tm_toll *toll, char *out, size_t size) {
     snprintf(out, size,
-             "came last in %" PRId64 " of %" PRId64 " collectives (%.0f expected by chance)",
-             toll->last, toll->collectives, toll->expected);
+             "came last in %" PRId64 " of %" PRId64 " collectives (%.*f expected by chance)",
+             toll->last, toll->collectives, toll->expected < 9.5 ? 1 : 0, toll->expected);
+}
+
+/* What one finding rests on. That it came last is said of the first alone: others are seldom last
+ * where one is later still. */
+static void finding_text(const tm_tables *tables, const tm_tolls *t, const tm_finding *f,
+                         bool first, char out[TM_SENTENCE_MAX]) {
+    char who[WHO_MAX], excess[448], cost[256], last[96], look[256] = "";
+    bool told = first && f->level == TM_CULPRIT_RANK;
+    tm_toll toll = toll_of(t, f);
+    who_text(tables, t, f, who);
+    who[0] = 'R';
+    excess_text(t, f, excess, sizeof excess);
+    cost_text(t, &toll, f->level == TM_CULPRIT_RANK, cost, sizeof cost);
+    last_text(&toll, last, sizeof last);
+    look_text(tables, f, look, sizeof look);
+    snprintf(out, TM_SENTENCE_MAX, "%s %s%s%s; %s%s%s", who, cost, told ? "; it " : "",
+             told ? last : "", excess, look[0] ? "; " : "", look);
 }
 
 static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                            char out[TM_SENTENCE_MAX]) {
+    enum { TOLD_MAX = 3 }; /* in full; stragglers.finding has all */
     const tm_vec *all = &e->judgement->found.all;
     const tm_finding *v = all->data;
     out[0] = '\0';
-    for (size_t i = 0; i < all->n && i < NAMED_MAX; i++) {
-        char who[WHO_MAX], when[96], excess[256], cost[256], last[96], look[256] = "";
-        bool one = v[i].level == TM_CULPRIT_RANK;
-        tm_toll toll = toll_of(e->tolls, &v[i]);
-        who_text(tables, e->tolls, &v[i], who);
-        who[0] = 'R';
-        when_text(&v[i], when, sizeof when);
-        excess_text(&v[i], excess, sizeof excess);
-        cost_text(e->tolls, &toll, one, cost, sizeof cost);
-        last_text(&toll, last, sizeof last);
-        look_text(tables, &v[i], look, sizeof look);
+    for (size_t i = 0; i < all->n && i < TOLD_MAX; i++) {
         char text[TM_SENTENCE_MAX];
-        snprintf(text, sizeof text, "%s%s %s%s%s; %s%s", i > 0 ? ". " : "", who, cost,
-                 one ? "; it " : "", one ? last : "", excess, when);
+        finding_text(tables, e->tolls, &v[i], i == 0, text);
+        append(out, TM_SENTENCE_MAX, i > 0 ? ". " : "");
         append(out, TM_SENTENCE_MAX, text);
-        if (i == 0 && look[0]) {
-            append(out, TM_SENTENCE_MAX, "; ");
-            append(out, TM_SENTENCE_MAX, look);
-        }
     }
+    if (all->n > TOLD_MAX)
+        append(out, TM_SENTENCE_MAX, ". stragglers.finding tells of the others");
     if (is_of_few_steps(v))
         append(out, TM_SENTENCE_MAX,
                ". A larger share of the data in so few steps would look the same");
@@ -406,7 +433,7 @@ static void unnamed_text(const tm_judgement *j, char *out, size_t size) {
                                    "than chance explains"
                                  : "");
     } else if (!j->found.tested) {
-        snprintf(out, size, "too little is recorded to tell chance from cause");
+        snprintf(out, size, "record more steps, which tell chance from cause");
     } else {
         snprintf(out, size,
                  "but by itself no rank takes longer than chance explains (least p %.2g): more "
@@ -455,16 +482,17 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         named_evidence(tables, e, out);
         return;
     }
-    size_t most = costliest(e->tolls);
+    bool last = j->kind == TM_VERDICT_EVENT && first->rank >= 0;
+    size_t most = last ? tm_tolls_index(e->tolls, first->rank) : costliest(e->tolls);
     if (most == e->tolls->n_ranks) {
         snprintf(out, TM_SENTENCE_MAX, "No rank waited for another");
         return;
     }
-    char cost[256], last[96], conclusion[256];
+    char cost[256], came[96], conclusion[256];
     const tm_toll *toll = &e->tolls->ranks[most];
     cost_text(e->tolls, toll, true, cost, sizeof cost);
-    last_text(toll, last, sizeof last);
+    last_text(toll, came, sizeof came);
     unnamed_text(j, conclusion, sizeof conclusion);
-    snprintf(out, TM_SENTENCE_MAX, "Rank %" PRId64 " %s; it %s; %s", toll->rank, cost, last,
-             conclusion);
+    snprintf(out, TM_SENTENCE_MAX, "Rank %" PRId64 "%s %s; it %s; %s", toll->rank,
+             last ? "" : " costs most: it", cost, came, conclusion);
 }

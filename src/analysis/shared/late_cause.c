@@ -1,0 +1,88 @@
+#include "late_cause.h"
+
+#include <stdlib.h>
+
+#include "base/median.h"
+
+/* Between the two limits the speed neither accuses the GPU nor clears it. */
+static const double SLOW = 0.95, NORMAL = 0.97;
+
+/* Sums of a rank. */
+typedef struct sums {
+    int64_t rank, n, compute_ns, idle_ns;
+} sums;
+
+static void judge(tm_late_cause *c) {
+    if (c->speed >= 0.0 && c->speed < SLOW)
+        c->kind = TM_LATE_GPU;
+    else if (c->speed >= NORMAL && c->idle_ns > 2 * c->median_idle_ns)
+        c->kind = TM_LATE_HOST;
+}
+
+static int64_t number(const tm_table *table, size_t row, const char *column) {
+    return tm_table_cell(table, row, column)->value.i;
+}
+
+tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank) {
+    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
+    const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
+    size_t at = tm_table_find_row(ranks, &rank, 1), n = 0;
+    size_t own = tm_table_find_row(overlap, &rank, 1);
+    tm_late_cause c = {.speed = -1.0};
+    int64_t *idle = malloc((overlap->n_rows + 1) * sizeof *idle);
+    if (at < ranks->n_rows && !tm_table_cell(ranks, at, "relative_speed")->null)
+        c.speed = tm_table_cell(ranks, at, "relative_speed")->value.r;
+    if (own < overlap->n_rows)
+        c.idle_ns = number(overlap, own, "idle_ns");
+    for (size_t i = 0; i < overlap->n_rows && idle; i++)
+        if (number(overlap, i, "window_ns") > 0)
+            idle[n++] = number(overlap, i, "idle_ns");
+    if (n > 0)
+        c.median_idle_ns = tm_median_any(idle, n);
+    free(idle);
+    judge(&c);
+    return c;
+}
+
+/* The sums of each rank over the steps, by rank; returns how many ranks there are. */
+static size_t sum_ranks(const tm_table *steps, int64_t from, int64_t to, sums *v) {
+    size_t n = 0;
+    for (size_t i = 0; i < steps->n_rows; i++) {
+        int64_t rank = number(steps, i, "rank"), step = number(steps, i, "step");
+        if (step < from || step > to || number(steps, i, "window_ns") <= 0)
+            continue;
+        if (n == 0 || v[n - 1].rank != rank)
+            v[n++] = (sums){.rank = rank};
+        v[n - 1].n++;
+        v[n - 1].compute_ns += number(steps, i, "compute_ns");
+        v[n - 1].idle_ns += number(steps, i, "idle_ns");
+    }
+    return n;
+}
+
+tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t from, int64_t to) {
+    const tm_table *steps = tm_tables_find(tables, "overlap.step");
+    tm_late_cause c = {.speed = -1.0};
+    sums *v = malloc((steps->n_rows + 1) * sizeof *v);
+    int64_t *values = malloc((steps->n_rows + 1) * sizeof *values);
+    size_t n = v && values ? sum_ranks(steps, from, to, v) : 0, own = 0, alike = 0;
+    while (own < n && v[own].rank != rank)
+        own++;
+    if (own < n && v[own].compute_ns > 0) {
+        /* Of ranks that have as many of the steps. */
+        for (size_t i = 0; i < n; i++)
+            if (v[i].n == v[own].n)
+                values[alike++] = v[i].compute_ns;
+        c.speed = (double)tm_median_any(values, alike) / (double)v[own].compute_ns;
+        alike = 0;
+        for (size_t i = 0; i < n; i++)
+            if (v[i].n == v[own].n)
+                values[alike++] = v[i].idle_ns;
+        c.median_idle_ns = tm_median_any(values, alike);
+        c.idle_ns = v[own].idle_ns;
+    }
+    free(v);
+    free(values);
+    judge(&c);
+    return c;
+}

@@ -1,0 +1,29 @@
+/* Why a rank comes late, as far as its kernels and its idle time tell: the sentence of the verdict
+ * and the advice say the same. */
+#ifndef TMERGE_LATE_CAUSE_H
+#define TMERGE_LATE_CAUSE_H
+
+#include <stdint.h>
+
+#include "tmerge/table.h"
+
+typedef enum tm_late_kind {
+    TM_LATE_UNKNOWN, /* neither accuses */
+    TM_LATE_GPU,     /* its kernels take longer than those of the others */
+    TM_LATE_HOST     /* its kernels do not, and its GPU idles more than twice as long */
+} tm_late_kind;
+
+typedef struct tm_late_cause {
+    tm_late_kind kind;
+    double speed; /* median compute time / its own; negative where it is not known */
+    int64_t idle_ns, median_idle_ns;
+} tm_late_cause;
+
+/** Of a rank that is late throughout. Needs stragglers.rank with its speeds, and overlap.rank. */
+tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank);
+
+/** Of a rank that is late in steps [from, to]: only these count, for the others would hide it.
+ * Needs overlap.step. */
+tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t from, int64_t to);
+
+#endif
