@@ -16,7 +16,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { RANKS = 4, MAX_ROWS = 10 };
+enum { RANKS = 4, MAX_ROWS = 11 };
 
 typedef struct given_row {
     const char *table;
@@ -93,10 +93,10 @@ static void check(const advice_case *cases, size_t n) {
 }
 
 #define FOUND                                                                                      \
-    { "stragglers.finding", "rank=1 caused_share=0.75" }
+    { "stragglers.finding", "rank=1 shape=throughout caused_share=0.75" }
 #define STRAGGLERS                                                                                 \
     {"stragglers.rank", "rank=0 caused_share=0.25"}, {                                             \
-        "stragglers.rank", "rank=1 caused_share=0.75 host=h relative_speed=1"                      \
+        "stragglers.rank", "rank=1 caused_share=0.75 host=h relative_speed=1 verdict=straggler"    \
     }
 
 /* What each rank shows in the one step: the straggler least. */
@@ -153,12 +153,23 @@ static void a_straggler_swallows_the_communication_that_it_exposes(void **state)
         /* Ranks 2 and 3 of a host cause 90 % of 400 ns, for which the two others wait. */
         {WAITING,
          {{"stragglers.job", "verdict=persistent level=host host=b rank=2 evidence=E"},
-          {"stragglers.finding", "rank=2 ranks=2 caused_share=0.9"},
+          {"stragglers.finding",
+           "rank=2 ranks=2 level=host host=b shape=throughout caused_share=0.9"},
           {"stragglers.rank", "rank=0 host=a"},
-          {"stragglers.rank", "rank=2 host=b"},
-          {"stragglers.rank", "rank=3 host=b"},
+          {"stragglers.rank", "rank=2 host=b verdict=straggler"},
+          {"stragglers.rank", "rank=3 host=b verdict=straggler"},
           EXPOSED_BY_STEP},
          "straggler warning 180 upper 2-3",
+         0},
+        /* Two findings, 3/4 and 1/8 of 400 ns, for which the two others wait. */
+        {WAITING,
+         {{"stragglers.job", "verdict=several level=rank rank=1 evidence=E"},
+          FOUND,
+          {"stragglers.finding", "finding=1 rank=3 shape=throughout caused_share=0.125"},
+          STRAGGLERS,
+          {"stragglers.rank", "rank=3 verdict=straggler"},
+          EXPOSED_BY_STEP},
+         "straggler warning 175 upper 1, 3",
          0},
         /* 3/4 of 52 is 39, under 1 %. */
         {"comm_ns=150 overlap_ns=120 exposed_comm_ns=30 exposed_wait_ns=13",
@@ -199,8 +210,8 @@ static void uneven_work_counts_as_far_as_others_wait_for_it(void **state) {
         /* the straggler explains 4 x 90: nothing is left for imbalance */
         {UNEVEN,
          {{"stragglers.job", "verdict=persistent rank=2 evidence=E"},
-          {"stragglers.finding", "rank=2 caused_share=1"},
-          {"stragglers.rank", "rank=2 relative_speed=0.9"},
+          {"stragglers.finding", "rank=2 shape=throughout caused_share=1"},
+          {"stragglers.rank", "rank=2 relative_speed=0.9 verdict=straggler"},
           {"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2"}},
          "straggler warning 120 upper 2",
          0},
@@ -484,7 +495,7 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
     }
     static const struct {
         const char *overlap;
-        given_row rows[3];
+        given_row rows[4];
         const char *has, *lacks;
     } cases[] = {
         {HIDES_BADLY,
@@ -510,6 +521,28 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
          {{"kernels.kernel", SMALL("k")}, {"idle.rank", "*idle_ns=200 kernel_wait_ns=200"}},
          "CUDA or HIP graphs",
          "torch"},
+        /* an episode's GPU is slow in its steps, whatever it is over all of them; of two each is
+         * told; where nothing accuses the host, it is not */
+        {"exposed_wait_ns=400",
+         {{"stragglers.job", "verdict=episode rank=1 evidence=E"},
+          {"stragglers.finding", "rank=1 shape=episode unit=step from=2 to=3 caused_share=1"},
+          {"overlap.step", "rank=0 step=2 window_ns=9 compute_ns=5"},
+          {"overlap.step", "rank=1 step=2 window_ns=9 compute_ns=9"}},
+         "Look at the GPU of rank 1 in steps 2 to 3: ",
+         "the host"},
+        {"exposed_wait_ns=400",
+         {{"stragglers.job", "verdict=several rank=1 evidence=E"},
+          {"stragglers.finding", "rank=1 shape=throughout caused_share=0.5"},
+          {"stragglers.finding", "finding=1 rank=2 level=host host=b shape=throughout"},
+          {"stragglers.rank", "rank=1 relative_speed=0.9"}},
+         "Look at the GPU of rank 1 and what the ranks of b share.",
+         "too late"},
+        {"exposed_wait_ns=400",
+         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"},
+          {"stragglers.finding", "rank=1 shape=throughout caused_share=1"},
+          {"stragglers.rank", "rank=1 relative_speed=0.96"}},
+         "Look at rank 1: the traces do not tell",
+         "too late"},
         {"",
          {{"overview.job", "gpu_utilization_pct=10"}, {"idle.rank", "*idle_ns=900 sync_ns=900"}},
          "blocking copies",

@@ -43,7 +43,7 @@ typedef struct tm_facts {
     int64_t costs[TM_N_RULES]; /* [ns] of the rules before that gave an item, else 0 */
 } tm_facts;
 
-enum { TM_ADVICE_TEXT = 256, TM_ADVICE_RANKS = 96, TM_ADVICE_EVIDENCE = 1024, TM_ADVICE_TIME = 32 };
+enum { TM_ADVICE_TEXT = 640, TM_ADVICE_RANKS = 96, TM_ADVICE_EVIDENCE = 1024, TM_ADVICE_TIME = 32 };
 
 /** What a rule found. */
 typedef struct tm_advice {

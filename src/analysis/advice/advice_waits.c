@@ -1,6 +1,7 @@
 /* Rules on waiting and communication: who comes late, who has more work, what does not hide. The
  * exposed communication of all ranks is split between them, so that nothing costs twice. */
 #include "advice_rules.h"
+#include "analysis/shared/late_cause.h"
 #include "table/shown.h"
 
 #include <inttypes.h>
@@ -11,27 +12,101 @@
 /* The speed from which on a GPU is slow, as in the sentence of the verdict. */
 static const double SLOW = 0.95;
 
-/* Why the straggler comes late decides what to do about it. */
-static void write_straggler(const tm_facts *f, int64_t rank, tm_advice *out) {
-    const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
+/* Where to look, and why, for one row of stragglers.finding. */
+typedef struct target {
+    char where[160];
+    const char *what;
+} target;
+
+static bool text_is(const tm_table *table, size_t row, const char *column, const char *word) {
+    const tm_cell *cell = tm_table_cell(table, row, column);
+    return !cell->null && strcmp(cell->value.text, word) == 0;
+}
+
+/* " in steps 20 to 30"; "" where it lasts. */
+static bool when_of(const tm_table *findings, size_t row, char *out, size_t size) {
+    bool throughout = text_is(findings, row, "shape", "throughout");
+    bool steps = text_is(findings, row, "unit", "step");
+    out[0] = '\0';
+    if (throughout || tm_table_cell(findings, row, "from")->null)
+        return true;
+    snprintf(out, size, " in %s %" PRId64 " to %" PRId64, steps ? "steps" : "operations",
+             tm_table_cell(findings, row, "from")->value.i,
+             tm_table_cell(findings, row, "to")->value.i);
+    return steps;
+}
+
+/* Why the one comes late decides what to do about it. */
+static void target_rank(const tm_facts *f, size_t row, const char *when, bool steps, target *out) {
+    const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     const tm_table *input = tm_tables_find(f->tables, "input.rank");
-    size_t row = tm_table_find_row(ranks, &rank, 1);
-    const tm_cell *host = row < ranks->n_rows ? tm_table_cell(ranks, row, "host") : NULL;
-    double speed = tm_facts_real(f, "stragglers.rank", row, "relative_speed");
+    const tm_cell *host = tm_table_cell(findings, row, "host");
+    int64_t rank = tm_facts_int(f, "stragglers.finding", row, "rank");
     double stall = tm_facts_real(f, "input.rank", tm_table_find_row(input, &rank, 1), "stall_pct");
-    const char *what = "it launches its kernels too late (load, pinning of cores, garbage "
-                       "collection, synchronisation)";
-    const char *where = "the host of";
-    if (speed >= 0.0 && speed < SLOW) {
-        where = "the GPU of";
-        what =
+    tm_late_cause c =
+        when[0] && steps
+            ? tm_late_in_steps(f->tables, rank, tm_facts_int(f, "stragglers.finding", row, "from"),
+                               tm_facts_int(f, "stragglers.finding", row, "to"))
+            : tm_late_throughout(f->tables, rank);
+    const char *place = "";
+    /* What it did in a part of a step, no table tells. */
+    c.kind = steps || !when[0] ? c.kind : TM_LATE_UNKNOWN;
+    out->what = "the traces do not tell whether its GPU, its share of the work or its host";
+    if (c.kind == TM_LATE_GPU) {
+        place = "the GPU of ";
+        out->what =
             "its kernels are slow (clock, heat, neighbours), or it has more work than the others";
     } else if (stall >= 5.0) {
-        where = "the data loading of";
-        what = "it waits for its batches (workers, storage, decoding)";
+        place = "the data loading of ";
+        out->what = "it waits for its batches (workers, storage, decoding)";
+    } else if (c.kind == TM_LATE_HOST) {
+        place = "the host of ";
+        out->what = "it launches its kernels too late (load, pinning of cores, garbage "
+                    "collection, synchronisation)";
     }
-    snprintf(out->text, sizeof out->text, "Look at %s rank %" PRId64 "%s%.64s: %s.", where, rank,
-             !host || host->null ? "" : " on ", !host || host->null ? "" : host->value.text, what);
+    snprintf(out->where, sizeof out->where, "%srank %" PRId64 "%s%.40s%s", place, rank,
+             host->null ? "" : " on ", host->null ? "" : host->value.text, when);
+}
+
+static void target_of(const tm_facts *f, size_t row, target *out) {
+    const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
+    const tm_cell *host = tm_table_cell(findings, row, "host");
+    char when[64];
+    bool steps = when_of(findings, row, when, sizeof when);
+    if (text_is(findings, row, "level", "host") && !host->null) {
+        snprintf(out->where, sizeof out->where, "what the ranks of %.64s share%s", host->value.text,
+                 when);
+        out->what = "the host, its load, its cooling, its network";
+    } else if (text_is(findings, row, "level", "group")) {
+        snprintf(out->where, sizeof out->where,
+                 "what rank %" PRId64 " and the others of its process group share%s",
+                 tm_facts_int(f, "stragglers.finding", row, "rank"), when);
+        out->what = "their part of the model or of the work, the links between them";
+    } else {
+        target_rank(f, row, when, steps, out);
+    }
+}
+
+/* "Look at the GPU of rank 2 on a, the host of rank 6 on b and what the ranks of c share." */
+static void write_targets(const tm_facts *f, tm_advice *out) {
+    enum { TARGETS_MAX = 3 };
+    size_t n = tm_tables_find(f->tables, "stragglers.finding")->n_rows, used;
+    target t;
+    used = (size_t)snprintf(out->text, sizeof out->text, "Look at ");
+    for (size_t i = 0; i < n && i < TARGETS_MAX; i++) {
+        target_of(f, i, &t);
+        used += (size_t)snprintf(out->text + used, sizeof out->text - used, "%s%s",
+                                 i == 0       ? ""
+                                 : i + 1 == n ? " and "
+                                              : ", ",
+                                 t.where);
+    }
+    if (n > TARGETS_MAX)
+        snprintf(out->text + used, sizeof out->text - used, " and %zu more (stragglers.finding).",
+                 n - TARGETS_MAX);
+    else
+        snprintf(out->text + used, sizeof out->text - used, "%s%s.", n == 1 ? ": " : "",
+                 n == 1 ? t.what : "");
 }
 
 /* A text of stragglers.job, "" where there is none. */
@@ -51,44 +126,33 @@ static bool verdict_is(const tm_facts *f, const char *word) {
     return strcmp(verdict_text(f, "verdict"), word) == 0;
 }
 
-/* The ranks of the host that the verdict names. */
-static void name_ranks_of_host(const tm_facts *f, tm_rank_text *out) {
+/* The ranks that the verdict names, one or more. */
+static void name_ranks(const tm_facts *f, tm_rank_text *out) {
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
-    for (size_t i = 0; i < ranks->n_rows; i++) {
-        const tm_cell *host = tm_table_cell(ranks, i, "host");
-        if (!host->null && strcmp(host->value.text, verdict_text(f, "host")) == 0)
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (text_is(ranks, i, "verdict", "straggler"))
             tm_rank_text_add(out, tm_table_cell(ranks, i, "rank")->value.i);
-    }
 }
 
 void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     const tm_table *job = tm_tables_find(f->tables, "stragglers.job");
-    if (job->n_rows == 0 || tm_table_cell(job, 0, "rank")->null)
+    const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
+    if (job->n_rows == 0 || tm_table_cell(job, 0, "rank")->null || findings->n_rows == 0)
         return;
-    bool host = strcmp(verdict_text(f, "level"), "host") == 0;
-    int64_t rank = tm_facts_int(f, "stragglers.job", 0, "rank");
-    double share = tm_facts_real(f, "stragglers.finding", 0, "caused_share");
+    double share = 0.0;
+    for (size_t i = 0; i < findings->n_rows; i++)
+        share += fmax(tm_facts_real(f, "stragglers.finding", i, "caused_share"), 0.0);
     tm_rank_text names = tm_rank_text_begin(out->ranks);
-    if (host)
-        name_ranks_of_host(f, &names);
-    else
-        tm_rank_text_add(&names, rank);
+    name_ranks(f, &names);
     tm_rank_text_end(&names, SIZE_MAX);
     /* Waiting behind computation costs nothing: its share of what is exposed. */
     double exposed = (double)tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
-    out->cost_ns = llround(fmax(share, 0.0) * exposed);
+    out->cost_ns = llround(fmin(share, 1.0) * exposed);
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
     /* The others wait for them, and the job ends that much sooner at most. */
-    int64_t late = tm_facts_int(f, "stragglers.finding", 0, "ranks");
-    late = late > (int64_t)names.n ? late : (int64_t)names.n;
+    int64_t late = (int64_t)names.n;
     out->n_lost = f->n_gpu > late ? f->n_gpu - late : 1;
-    if (host)
-        snprintf(out->text, sizeof out->text,
-                 "Look at what the ranks of %.64s share: the host, its load, its cooling, its "
-                 "network.",
-                 verdict_text(f, "host"));
-    else
-        write_straggler(f, rank, out);
+    write_targets(f, out);
     copy_evidence(f, out);
 }
 
@@ -101,8 +165,8 @@ static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_
     if (speed >= 0.0 && speed < SLOW)
         snprintf(out->text, sizeof out->text,
                  "Look at the GPU of rank %" PRId64 ": its kernels are slow (clock, heat, "
-                 "neighbours), or have more work than the others'.",
-                 rank);
+                 "neighbours), or have more work than the others'%s.",
+                 rank, n_steps < few ? "; in so few steps it may be chance" : "");
     else if (n_steps < few)
         snprintf(out->text, sizeof out->text,
                  "Look whether rank %" PRId64 " always has more work: its share of the model, its "
