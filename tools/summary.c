@@ -108,6 +108,8 @@ static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
     fputs(colors->off, stdout);
     if (!evidence->null)
         print_wrapped(evidence->value.text, 0, tm_console_width());
+    if (tm_summary_mostly_unmatched(tables))
+        tm_summary_unmatched(tables, true, colors);
     puts("");
 }
 

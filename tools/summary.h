@@ -16,6 +16,13 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
                            tm_error *err) TM_MUST_CHECK;
 
+/** Whether less than half of the communication time was matched: then it is told beside the
+ * verdict, and not with the clocks. */
+bool tm_summary_mostly_unmatched(const tm_tables *tables);
+
+/** Prints how many kernels are unmatched and why, and what to do about it. */
+void tm_summary_unmatched(const tm_tables *tables, bool remedies, const tm_colors *colors);
+
 /** What to know of clocks and matching: one line where all is well, and warnings. */
 void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors);
 

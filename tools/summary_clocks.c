@@ -37,8 +37,36 @@ static void print_advice(const tm_table *unmatched, const tm_table *ranks) {
     }
 }
 
+/* What to do about a reason, where much of the communication is lost to it. */
+static const char *remedy(const char *reason) {
+    static const struct {
+        const char *reason, *what;
+    } remedies[] = {
+        {"no metadata", "a newer PyTorch writes the metadata of more kernels"},
+        {"one-sided", "these kernels do not correspond between ranks: no recording mends that"},
+        {"peer unknown", "a newer PyTorch says with whom a transfer is"},
+        {"transfers differ", "record the same steps on all ranks"},
+        {"too few", "record more steps"},
+        {"tokens differ", "record the same steps on all ranks, with metadata of collectives"},
+        {"incoherent", "record metadata of collectives: a newer PyTorch writes it"},
+        {"ambiguous", "record metadata of collectives: a newer PyTorch writes it"},
+        {"no counterpart", "give the traces of all ranks, over the same time"},
+    };
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        if (strcmp(remedies[i].reason, reason) == 0)
+            return remedies[i].what;
+    return NULL;
+}
+
+bool tm_summary_mostly_unmatched(const tm_tables *tables) {
+    const tm_cell *share =
+        tm_table_cell(tm_tables_find(tables, "stragglers.job"), 0, "matched_share");
+    int64_t unmatched = number(tm_tables_find(tables, "clock.check"), 0, "unmatched");
+    return unmatched > 0 && (share->null || share->value.r < 0.5);
+}
+
 /* How many kernels are unmatched, and for which reasons, the most frequent first. */
-static void print_unmatched(const tm_tables *tables, int64_t unmatched, const tm_colors *colors) {
+void tm_summary_unmatched(const tm_tables *tables, bool remedies, const tm_colors *colors) {
     static const char *const words[] = {
 #define REASON_WORD(name, word) word,
         TM_UNMATCHED_REASONS(REASON_WORD)
@@ -46,6 +74,8 @@ static void print_unmatched(const tm_tables *tables, int64_t unmatched, const tm
     };
     enum { N_WORDS = sizeof words / sizeof *words };
     const tm_table *table = tm_tables_find(tables, "collectives.unmatched");
+    int64_t unmatched = number(tm_tables_find(tables, "clock.check"), 0, "unmatched");
+    const char *told[REASONS_SHOWN] = {NULL};
     int64_t counts[N_WORDS] = {0};
     for (size_t row = 0; row < table->n_rows; row++)
         for (size_t w = 0; w < N_WORDS; w++)
@@ -57,11 +87,16 @@ static void print_unmatched(const tm_tables *tables, int64_t unmatched, const tm
         size_t most = 0;
         for (size_t w = 1; w < N_WORDS; w++)
             most = counts[w] > counts[most] ? w : most;
-        if (counts[most] > 0)
+        if (counts[most] > 0) {
             printf("%s%s %" PRId64, shown > 0 ? ", " : "\n  ", words[most], counts[most]);
+            told[shown] = words[most];
+        }
         counts[most] = 0;
     }
     printf("%s\n", colors->off);
+    for (size_t i = 0; i < REASONS_SHOWN && remedies; i++)
+        if (told[i] && remedy(told[i]))
+            printf("  (%s: %s)\n", told[i], remedy(told[i]));
     print_advice(table, tm_tables_find(tables, "job.rank"));
 }
 
@@ -223,7 +258,7 @@ void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
     const char *word = align->null ? "utc" : align->value.text;
     clocks c = look_at(tm_tables_find(tables, "clock.rank"));
     int64_t found = number(check, 0, "collectives"), incomplete = number(check, 0, "incomplete");
-    int64_t unmatched = number(check, 0, "unmatched"), suspect = number(check, 0, "suspect");
+    int64_t suspect = number(check, 0, "suspect");
     printf("Clocks: ");
     print_state(&c, word);
     print_counted(number(check, 0, "matched"), "collective", " matched");
@@ -240,6 +275,6 @@ void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
         printf("%s! %" PRId64 " of %" PRId64
                " collectives contradict themselves (kind, size or time)%s\n",
                colors->warning, suspect, found, colors->off);
-    if (unmatched > 0)
-        print_unmatched(tables, unmatched, colors);
+    if (number(check, 0, "unmatched") > 0 && !tm_summary_mostly_unmatched(tables))
+        tm_summary_unmatched(tables, false, colors);
 }
