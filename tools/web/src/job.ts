@@ -152,6 +152,8 @@ function withoutStraggler(job: Job, evidence: string | null): Verdict {
     const found = adviceItem(job, 0);
     return { state: found.state, title: found.title, text: join(advice.text(0, "text") ?? ""), view: found.view, link: "What this follows from" };
   }
+  if (severalRanks(job) && communicates(job) && straggling(job).word === null)
+    return { state: "note", title: "Nothing could be compared between ranks", text: before, view: "stragglers", link: "What is known of arrivals" };
   return { state: "good", title: "Nothing stands out", text: join("No rule of the advice applies."), view: "ranks", link: "Where each rank’s time goes" };
 }
 
