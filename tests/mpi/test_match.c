@@ -88,7 +88,7 @@ static void check_straggler(const share *s) {
     };
     static const char *const job[] = {
         "verdict=inconclusive rank=null host=null level=null p=? certainty=null matched_share=1 "
-        "headline=Who is late may be chance: too little is recorded to tell evidence=?"};
+        "headline=The traces do not prove who is late evidence=?"};
     static const char *const kinds[] = {
         "kind=allreduce group=dp ranks=3 size_class_bytes=32 how=metadata evidence_bits=null "
         "at_least=null count=6 bytes=32 "

@@ -256,7 +256,7 @@ static const scene scenes[] = {
      0,
      {{0}},
      0,
-     "No one rank is late more than chance explains",
+     "The traces do not prove who is late",
      "Rank 3 costs most: it is behind 80 % of all waiting: 16.0 us of 20.0 us of GPU time; it " LAST
      "but by itself no rank takes longer than chance explains (least p 0.2): more steps may tell"},
     {TM_VERDICT_INCONCLUSIVE,
