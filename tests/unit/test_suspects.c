@@ -28,6 +28,7 @@ typedef struct group {
         size_t begin, over; /* units, in which they do so much more: */
         int64_t ns;
     } slow[2];
+    bool in_turn; /* in odd units a tenth less instead */
     uint64_t seed;
 } group;
 
@@ -53,7 +54,7 @@ static outcome find(const group *g) {
             for (size_t k = 0; k < COUNT(g->slow); k++)
                 if (i >= g->slow[k].first && i < g->slow[k].end && u >= g->slow[k].begin &&
                     u < g->slow[k].over)
-                    *ns += g->slow[k].ns;
+                    *ns += g->in_turn && u % 2 ? -g->slow[k].ns / 10 : g->slow[k].ns;
         }
     }
     for (size_t i = 0; i < g->n; i++) {
@@ -121,6 +122,18 @@ static void one_slow_rank_is_found_throughout(void **state) {
         assert_true(i == 2 ? v[i].excess_ns == 1600 && v[i].p == s->p
                            : v[i].excess_ns <= 0 && v[i].p > 0.01);
     }
+    close_outcome(&o);
+}
+
+static void who_is_last_too_often_is_found_though_else_first(void **state) {
+    (void)state;
+    /* Normal scores cancel, the last of 8 in 20 of 40 is no chance: 3 / 3000. */
+    outcome o =
+        find(&(group){.n = 8, .n_units = 40, .in_turn = true, .slow = {{2, 3, 0, 40, 1000}}});
+    const tm_suspect *s = suspect(&o, 12, false, false);
+    assert_int_equal(o.suspects.n, 1);
+    assert_near(s->p, 0.001);
+    assert_int_equal(s->excess_ns, 20 * 1000 - 20 * 100);
     close_outcome(&o);
 }
 
@@ -269,6 +282,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_of_equal_ranks_is_found),
         cmocka_unit_test(one_slow_rank_is_found_throughout),
+        cmocka_unit_test(who_is_last_too_often_is_found_though_else_first),
         cmocka_unit_test(p_is_that_of_all_groups_tested),
         cmocka_unit_test(an_episode_has_its_window),
         cmocka_unit_test(culprits_are_found_one_after_another),
