@@ -169,7 +169,7 @@ static tm_status hangs_together(const tm_own_times *times, const step_rows *step
 /* The member with the largest sum of scores: it may be slow, and says nothing of chance. */
 static size_t candidate_of(const tm_own_times *times, const double *scores) {
     size_t found = 0;
-    double most = -INFINITY;
+    double most = -(double)INFINITY;
     for (size_t i = 0; i < times->n; i++) {
         double sum = 0.0;
         for (size_t row = 0; row < times->n_rows; row++)

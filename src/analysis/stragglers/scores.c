@@ -75,7 +75,7 @@ tm_status tm_scores_rows(const tm_own_times *times, tm_score score, double *out,
 size_t tm_windows(size_t n_units, tm_window *out) {
     size_t found = 0;
     double length = (double)n_units;
-    for (size_t k = 0; k == 0 || (n_units >= 8 && length >= 3.0); k++, length *= 0.7) {
+    do {
         size_t size = (size_t)length, shift = size / 4 > 0 ? size / 4 : 1;
         for (size_t first = 0; first < n_units; first += shift) {
             first = first + size > n_units ? n_units - size : first;
@@ -85,7 +85,8 @@ size_t tm_windows(size_t n_units, tm_window *out) {
             if (first + size == n_units)
                 break;
         }
-    }
+        length *= 0.7;
+    } while (n_units >= 8 && length >= 3.0);
     return found;
 }
 
@@ -159,11 +160,11 @@ static void permute(drawer *d, uint64_t seed) {
 }
 
 static double largest_in(const drawer *d, const double *sums) {
-    double found = -INFINITY;
+    double found = -(double)INFINITY;
     for (size_t w = 0; w < d->n_windows; w++) {
         const double *end = sums + d->windows[w].end * d->n_classes;
         const double *begin = sums + d->windows[w].first * d->n_classes;
-        double most = -INFINITY;
+        double most = -(double)INFINITY;
         for (size_t i = 0; i < d->n_classes; i++)
             most = end[i] - begin[i] > most ? end[i] - begin[i] : most;
         most /= sqrt((double)(d->windows[w].end - d->windows[w].first));

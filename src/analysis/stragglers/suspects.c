@@ -53,7 +53,7 @@ static tm_status make_room(level *l, tm_error *err) {
     l->n_windows = tm_windows(l->units.n_rows, NULL);
     l->windows = malloc((l->n_windows + 1) * sizeof *l->windows);
     l->excess = malloc((cells + 1) * sizeof *l->excess);
-    l->sums[0] = malloc(TM_N_SCORES * cells * sizeof(double));
+    l->sums[0] = malloc((TM_N_SCORES * cells + 1) * sizeof(double));
     if (!l->windows || !l->excess || !l->sums[0])
         return tm_fail_memory(err);
     l->scratch = l->excess + cells - l->units.n;
@@ -265,7 +265,7 @@ static tm_status test_level(level *l, tm_vec *suspects, tm_error *err) {
  * where there is one class, one without a number, or one with fewer members than `least`. */
 static tm_status by_class(const tm_own_times *t, const int64_t *classes, size_t least,
                           tm_own_times *out, tm_error *err) {
-    size_t n_classes = 0, *place = malloc((t->n + 1) * sizeof *place);
+    size_t n_classes = 0, *place = calloc(t->n + 1, sizeof *place);
     size_t *lowest = malloc((t->n + 1) * sizeof *lowest), *n = calloc(t->n + 1, sizeof *n);
     int64_t *values = malloc((t->n + 1) * sizeof *values);
     bool fit = place && lowest && n && values;
