@@ -229,10 +229,10 @@ static const struct {
     {10000, 999, 0.5, false, TM_VERDICT_NONE, true},
     {10000, 1000, 0.5, false, TM_VERDICT_INCONCLUSIVE, true},
     /* Nothing could be tested. */
-    {10000, 0, NAN, false, TM_VERDICT_INCONCLUSIVE, false},
+    {10000, 0, (double)NAN, false, TM_VERDICT_INCONCLUSIVE, false},
     /* Under 1 % is waited: nobody is found. */
     {100001, 5000, 0.0005, true, TM_VERDICT_NONE, true},
-    {100001, 5000, NAN, false, TM_VERDICT_NONE, false},
+    {100001, 5000, (double)NAN, false, TM_VERDICT_NONE, false},
     {100000, 5000, 0.0005, true, TM_VERDICT_PERSISTENT, true},
 };
 
@@ -243,7 +243,8 @@ static void nobody_is_cleared_without_a_test(void **state) {
         make_job(&j);
         const tm_suspect suspect = {
             .member = 12, .excess_ns = 5000, .p = 0.0005, .throughout = true};
-        const tm_standing standings[] = {{12, clears[t].excess_ns, clears[t].p}, {13, -7, NAN}};
+        const tm_standing standings[] = {{12, clears[t].excess_ns, clears[t].p},
+                                         {13, -7, (double)NAN}};
         const tm_findings_input in = {.suspects = &suspect,
                                       .n_suspects = clears[t].suspected,
                                       .standings = standings,
@@ -294,6 +295,59 @@ static void an_event_says_when_it_was(void **state) {
     assert_int_equal(found.all.n, 0);
 }
 
+/* Windows are 10,000, of which 10 is under the hundredth part that is waited in collectives. In 5
+ * steps 2 ranks of the first stage of 4 send 39 times: 3.9 micro-batches, which are 4 whole ones,
+ * and at best 3 / 7 is bubble. */
+static const struct {
+    int64_t stages, wait_ns, in_collectives_ns;
+    bool suspected;
+    tm_verdict_kind verdict;
+    double bubble;
+} bubbles[] = {
+    {4, 100, 10, false, TM_VERDICT_BUBBLE, 0.3},
+    {4, 100, 1000, false, TM_VERDICT_BUBBLE, 0.3},
+    {4, 99, 10, false, TM_VERDICT_NONE, 0.3},
+    {1, 100, 10, false, TM_VERDICT_NONE, 0.0},
+    /* Where somebody is found it is the reason; transfers are waiting, too. */
+    {4, 100, 10, true, TM_VERDICT_PERSISTENT, 0.3},
+    {4, 99, 10, true, TM_VERDICT_NONE, 0.3},
+};
+
+static void a_pipeline_has_a_bubble(void **state) {
+    (void)state;
+    static const tm_suspect suspect = {
+        .member = 12, .excess_ns = 5000, .p = 0.0005, .throughout = true};
+    for (size_t t = 0; t < COUNT(bubbles); t++) {
+        job j;
+        make_job(&j);
+        j.tolls.wait_ns = bubbles[t].in_collectives_ns;
+        const tm_findings_input in = {.suspects = &suspect,
+                                      .n_suspects = bubbles[t].suspected,
+                                      .pipeline = {.stages = bubbles[t].stages,
+                                                   .senders = 2,
+                                                   .transfers = 39,
+                                                   .wait_ns = bubbles[t].wait_ns,
+                                                   .kept_ns = 3000},
+                                      .n_steps = 5,
+                                      .tolls = &j.tolls,
+                                      .steps_ns = 100000,
+                                      .window_ns = 10000,
+                                      .matched_share = 1.0};
+        tm_findings found = {.all = TM_VEC(tm_finding)};
+        tm_error err;
+        assert_int_equal(tm_findings_find(&in, &found, &err), TM_OK);
+        if (tm_findings_verdict(&in, &found) != bubbles[t].verdict)
+            fail_msg("row %zu: %s", t, tm_verdict_word(tm_findings_verdict(&in, &found)));
+        bool pipeline = bubbles[t].stages > 1;
+        assert_true(fabs(found.bubble - bubbles[t].bubble) < 1e-9);
+        assert_true(fabs(found.ideal - (pipeline ? 3.0 / 7.0 : 0.0)) < 1e-9);
+        assert_int_equal(found.micro_batches, pipeline ? 4 : 0);
+        if (found.all.n > 0)
+            assert_int_equal(tm_finding_names(found.all.data), bubbles[t].suspected);
+        tm_vec_free(&found.all);
+    }
+}
+
 static void members_of_a_finding_are_set(void **state) {
     (void)state;
     job j;
@@ -311,6 +365,7 @@ static void shapes_and_certainties_have_words(void **state) {
     assert_string_equal(tm_shape_word(TM_SHAPE_EPISODE), "episode");
     assert_string_equal(tm_shape_word(TM_SHAPE_ALTERNATION), "alternation");
     assert_string_equal(tm_shape_word(TM_SHAPE_EVENT), "event");
+    assert_string_equal(tm_shape_word(TM_SHAPE_BUBBLE), "bubble");
     assert_string_equal(tm_certainty_word(TM_CERTAINTY_LIKELY), "likely");
     assert_string_equal(tm_certainty_word(TM_CERTAINTY_CONFIDENT), "confident");
 }
@@ -320,6 +375,7 @@ int main(void) {
         cmocka_unit_test(findings_are_what_suspects_amount_to),
         cmocka_unit_test(nobody_is_cleared_without_a_test),
         cmocka_unit_test(an_event_says_when_it_was),
+        cmocka_unit_test(a_pipeline_has_a_bubble),
         cmocka_unit_test(members_of_a_finding_are_set),
         cmocka_unit_test(shapes_and_certainties_have_words),
     };
