@@ -178,8 +178,8 @@ static void warn_components(const clocks *c, const tm_colors *colors) {
             colors->warning, c->components, colors->off);
     }
     if (c->alone > 0)
-        printf("%s! the clocks of %" PRId64 " ranks cannot be compared with the others: neither "
-               "their times nor a\n  collective tells (clock.rank method none)%s\n",
+        printf("%s! the clocks of %" PRId64 " ranks cannot be compared with the others: "
+               "neither their times\n  nor a collective tells (clock.rank method none)%s\n",
                colors->warning, c->alone, colors->off);
 }
 

@@ -13,7 +13,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { UNITS_MOST = 64, MEMBERS_MOST = 16 };
+enum { UNITS_MOST = 64, MEMBERS_MOST = 1024 };
 
 /* Ranks 10, 11, ... each do 1,000 ns and what chance adds, in steps 5, 6, ... of one stretch. */
 typedef struct group {
@@ -122,6 +122,16 @@ static void one_slow_rank_is_found_throughout(void **state) {
         assert_true(i == 2 ? v[i].excess_ns == 1600 && v[i].p == s->p
                            : v[i].excess_ns <= 0 && v[i].p > 0.01);
     }
+    close_outcome(&o);
+}
+
+/* 1,024 ranks in 6 steps: nobody else is often among the last by chance. */
+static void one_of_many_is_found_in_few_steps(void **state) {
+    (void)state;
+    outcome o =
+        find(&(group){.n = 1024, .n_units = 6, .noise_ns = 50, .slow = {{700, 701, 0, 6, 60}}});
+    assert_int_equal(o.suspects.n, 1);
+    assert_near(suspect(&o, 710, false, false)->p, 0.0005);
     close_outcome(&o);
 }
 
@@ -282,6 +292,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_of_equal_ranks_is_found),
         cmocka_unit_test(one_slow_rank_is_found_throughout),
+        cmocka_unit_test(one_of_many_is_found_in_few_steps),
         cmocka_unit_test(who_is_last_too_often_is_found_though_else_first),
         cmocka_unit_test(p_is_that_of_all_groups_tested),
         cmocka_unit_test(an_episode_has_its_window),
