@@ -106,6 +106,10 @@ typedef struct tm_format {
      */
     int64_t (*peek_rank)(const char *head, size_t size);
 
+    /** Whether the first decoded bytes tell that the file holds several units: else it is one
+     * trace, and is not opened again to list them. NULL: they do not tell. */
+    bool (*has_units)(const char *head, size_t size);
+
     /**
      * Lists the units of a source that @p sniff knew and that was not read yet. NULL, and the next
      * then, where a file is one trace.
@@ -155,6 +159,7 @@ typedef struct tm_file_info {
     int64_t size_bytes;      /* of the file as it lies on disk */
     int64_t weight;          /* estimated decoded bytes: what reading it costs */
     int64_t rank;            /* what its first bytes say, -1 if nothing */
+    bool has_units;          /* it may hold several: list_units tells */
     bool has_parts;          /* it can be read in parts: plain text, of a format that allows it */
 } tm_file_info;
 

@@ -56,6 +56,8 @@ static void tell(const char *head, size_t size, bool whole, tm_file_info *out) {
         if (formats[i]->sniff(head, size, whole)) {
             out->kind = TM_FILE_TRACE;
             out->format = formats[i];
+            out->has_units = formats[i]->list_units &&
+                             (!formats[i]->has_units || formats[i]->has_units(head, size));
             if (formats[i]->peek_rank)
                 out->rank = formats[i]->peek_rank(head, size);
             return;
@@ -88,7 +90,7 @@ tm_status tm_file_list_units(const tm_file_info *info, bool known, tm_vec *units
                              tm_error *err) {
     tm_source *source;
     *foreign = false;
-    if (!info->format->list_units)
+    if (!info->has_units || !info->format->list_units)
         return TM_OK;
     TM_TRY(tm_source_open(info->path, &source, err));
     tm_status status = info->format->list_units(source, known, units, foreign, err);

@@ -160,7 +160,7 @@ static int64_t size_by(const tm_format *format, tm_source *source, const tm_unit
 static void units_are_those_of_what_a_source_gives_compressed_or_in_memory(void **state) {
     static const char file[] = TMERGE_TESTDATA "/ok_gzip.json.gz"; /* of 150 bytes */
     const tm_unit unit = {.rank = 7};
-    tm_file_info info = {.path = file, .format = &with_units};
+    tm_file_info info = {.path = file, .format = &with_units, .has_units = true};
     tm_vec units = TM_VEC(tm_unit);
     tm_source *source;
     bool foreign = true;

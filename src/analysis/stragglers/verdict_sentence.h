@@ -14,12 +14,12 @@ typedef struct tm_verdict_topic {
 } tm_verdict_topic;
 
 /** Writes the verdict: who, when, and how sure that is. Needs job.rank. */
-void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *topic,
+void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]);
 
 /** Writes why: by how much, in what, what it costs, where to look. Needs stragglers.rank with its
  * speeds, job.rank, overlap.rank and clock.check. */
-void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *topic,
+void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]);
 
 #endif

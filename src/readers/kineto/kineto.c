@@ -491,6 +491,7 @@ const tm_format tm_format_kineto = {
     .read_part = kineto_read_part,
     .finish = kineto_finish,
     .peek_rank = tm_kineto_peek_rank,
+    .has_units = tm_kineto_has_units,
     .list_units = tm_kineto_list_units,
     .read_unit = kineto_read_unit,
 };

@@ -71,11 +71,17 @@ int64_t tm_kineto_peek_rank(const char *head, size_t size) {
     return digits > 0 && digits < 16 && tm_number_int(p, digits, &value) ? value : -1;
 }
 
+#define RANKS_FIRST TM_EXPORT_FIRST "\"" TM_EXPORT_RANKS "\": ["
+
+bool tm_kineto_has_units(const char *head, size_t size) {
+    size_t n = strlen(RANKS_FIRST);
+    return size >= n && memcmp(head, RANKS_FIRST, n) == 0;
+}
+
 /* @param head  terminated */
 static tm_status list_ranks(const char *head, const char *path, tm_vec *units, tm_error *err) {
-    static const char start[] = TM_EXPORT_FIRST "\"" TM_EXPORT_RANKS "\": [";
-    const char *p = head + sizeof start - 1;
-    if (strncmp(head, start, sizeof start - 1) != 0)
+    const char *p = head + strlen(RANKS_FIRST);
+    if (!tm_kineto_has_units(head, strlen(head)))
         return TM_OK;
     for (;;) {
         tm_unit unit = {.clock_ns = -1};
