@@ -194,7 +194,8 @@ static void print_not_compared(const tm_tables *tables, int64_t compared) {
                      left[i].n == 1 ? "" : "s", left[i].behind);
     }
     if (*text) {
-        strcat(text, ")");
+        size_t at = strlen(text);
+        snprintf(text + at, sizeof text - at, ")");
         print_wrapped(text, 0, tm_console_width());
     }
 }
