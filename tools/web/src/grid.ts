@@ -59,7 +59,9 @@ class Writer {
       this.#write = (value) => (typeof value === "number" ? f.scaled(value, unit, digits) : exactCell(value));
     } else if (column.type === "real") {
       const digits = column.unit === "%" ? 1 : 2;
-      this.#write = (value) => (typeof value === "number" ? f.grouped(value, digits) : exactCell(value));
+      /* What is small is not nothing: a p of 0.0005. */
+      this.#write = (value) => (typeof value !== "number" ? exactCell(value)
+        : value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits ? String(Number(value.toPrecision(1))) : f.grouped(value, digits));
     } else {
       this.#write = (value) => exactCell(value);
     }
