@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stragglers/findings.h"
 #include "summary.h"
 #include "summary_text.h"
 #include "timeline/collectives.h"
@@ -62,7 +63,7 @@ bool tm_summary_mostly_unmatched(const tm_tables *tables) {
     const tm_cell *share =
         tm_table_cell(tm_tables_find(tables, "stragglers.job"), 0, "matched_share");
     int64_t unmatched = number(tm_tables_find(tables, "clock.check"), 0, "unmatched");
-    return unmatched > 0 && (share->null || share->value.r < 0.5);
+    return unmatched > 0 && (share->null || share->value.r < TM_MATCHED_LEAST);
 }
 
 /* How many kernels are unmatched, and for which reasons, the most frequent first. */

@@ -55,8 +55,8 @@ static void a_member_is_taken_out(void **state) {
  * `usual` stretches, and 1,000 to 1,099 ns each. */
 typedef struct job {
     size_t n, n_steps, usual, first, last; /* n_steps 0: all outside of steps, usual of them */
-    size_t alike; /* so many stretches after one another are equal; 0 for none */
-    tm_unit unit; /* expected, as are */
+    size_t alike;      /* so many stretches after one another are equal; 0 for none */
+    tm_unit_kind unit; /* expected, as are */
     size_t n_units;
     int64_t from, to; /* of the first unit; steps are 5, 6, ..., operations 0, 1, ... */
 } job;
@@ -117,7 +117,7 @@ static void units_are_the_largest_that_tell_enough(void **state) {
         const job *j = &jobs[t];
         int64_t steps[5000], all = 0;
         tm_own_times times = stretches_of(j, steps), units;
-        tm_unit unit;
+        tm_unit_kind unit;
         tm_error err;
         assert_int_equal(tm_own_times_units(&times, steps, &units, &unit, &err), TM_OK);
         if (unit != j->unit || units.n_rows != j->n_units || units.from[0] != j->from ||
@@ -143,7 +143,7 @@ static void blocks_are_8_times_as_long_as_members_stay_alike(void **state) {
     static const job alike = {.n = 4, .usual = 4000, .alike = 10};
     int64_t steps[4000];
     tm_own_times times = stretches_of(&alike, steps), units;
-    tm_unit unit;
+    tm_unit_kind unit;
     tm_error err;
     assert_int_equal(tm_own_times_units(&times, steps, &units, &unit, &err), TM_OK);
     assert_int_equal(unit, TM_UNIT_BLOCK);
@@ -200,7 +200,7 @@ static void short_stretches_are_joined_inside_their_step(void **state) {
     (void)state;
     for (size_t t = 0; t < COUNT(shorts); t++) {
         tm_own_times times, units;
-        tm_unit unit;
+        tm_unit_kind unit;
         tm_error err;
         assert_int_equal(tm_own_times_create(2, shorts[t].n, &times, &err), TM_OK);
         memcpy(times.ns, shorts[t].ns, shorts[t].n * 2 * sizeof *times.ns);

@@ -45,14 +45,13 @@ static size_t place_end(const tm_tolls *t, size_t first) {
     return end;
 }
 
-/* Whether a finding is about a rank, by its place among the tolls. */
-static bool is_about(const tm_tolls *t, const tm_finding *f, size_t index) {
+void tm_finding_members(const tm_tolls *t, const tm_finding *f, bool *members) {
+    for (size_t i = 0; i < t->n_ranks; i++)
+        members[i] = members[i] || (f->level == TM_CULPRIT_RANK && t->ranks[i].rank == f->rank);
     if (f->level == TM_CULPRIT_RANK)
-        return t->ranks[index].rank == f->rank;
+        return;
     for (size_t i = f->place; i < place_end(t, f->place); i++)
-        if (t->places[i].rank == index)
-            return true;
-    return false;
+        members[t->places[i].rank] = true;
 }
 
 static double percent(const tm_findings_input *in, int64_t ns) {
@@ -185,16 +184,16 @@ static bool find_place(const tm_tolls *t, const tm_vec *all, size_t *first, size
 static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     size_t first, end;
     bool *wanted = malloc((all->n + 1) * sizeof *wanted);
+    bool *of_hosts = calloc(in->tolls->n_ranks + 1, sizeof *of_hosts);
     int64_t *excess = malloc((all->n + 1) * sizeof *excess);
-    bool ok = wanted && excess;
-    for (size_t i = 0; i < all->n && ok; i++) {
-        const tm_finding *v = all->data;
-        wanted[i] = true;
-        for (size_t h = 0; h < all->n && v[i].level == TM_CULPRIT_RANK; h++)
-            if (v[h].level == TM_CULPRIT_HOST &&
-                is_about(in->tolls, &v[h], tm_tolls_index(in->tolls, v[i].rank)))
-                wanted[i] = false;
-    }
+    bool ok = wanted && of_hosts && excess;
+    const tm_finding *v = all->data;
+    for (size_t i = 0; i < all->n && ok; i++)
+        if (v[i].level == TM_CULPRIT_HOST)
+            tm_finding_members(in->tolls, &v[i], of_hosts);
+    for (size_t i = 0; i < all->n && ok; i++)
+        wanted[i] =
+            v[i].level != TM_CULPRIT_RANK || !of_hosts[tm_tolls_index(in->tolls, v[i].rank)];
     if (ok)
         keep_if(all, wanted);
     while (ok && find_place(in->tolls, all, &first, &end)) {
@@ -203,17 +202,9 @@ static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error
         ok = tm_vec_append(all, &f, 1) != NULL;
     }
     free(wanted);
+    free(of_hosts);
     free(excess);
     return ok ? TM_OK : tm_fail_memory(err);
-}
-
-void tm_finding_members(const tm_tolls *t, const tm_finding *f, bool *members) {
-    for (size_t i = 0; i < t->n_ranks; i++)
-        members[i] = members[i] || (f->level == TM_CULPRIT_RANK && t->ranks[i].rank == f->rank);
-    if (f->level == TM_CULPRIT_RANK)
-        return;
-    for (size_t i = f->place; i < place_end(t, f->place); i++)
-        members[t->places[i].rank] = true;
 }
 
 /* What the ranks of a finding cost the others, in its window where that is told by steps. */
@@ -238,7 +229,7 @@ static tm_status complete(const tm_findings_input *in, tm_vec *all, tm_error *er
         v[i].excess_pct = percent(in, v[i].excess_ns);
         if (v[i].excess_pct < EXCESS_LEAST_PCT)
             continue;
-        bool sure = v[i].p <= CONFIDENT_P && in->matched_share >= 0.5;
+        bool sure = v[i].p <= CONFIDENT_P && in->matched_share >= TM_MATCHED_LEAST;
         v[i].certainty = sure ? TM_CERTAINTY_CONFIDENT : TM_CERTAINTY_LIKELY;
         memset(members, 0, in->tolls->n_ranks * sizeof *members);
         tm_finding_members(in->tolls, &v[i], members);
@@ -306,11 +297,6 @@ static bool is_bubble(const tm_findings *found) {
     return found->transfers >= 0.01;
 }
 
-static bool waits_little(const tm_findings_input *in) {
-    /* Under 1 %, without the product, which may not fit: below the hundredth part rounded up. */
-    return in->tolls->wait_ns < in->window_ns / 100 + (in->window_ns % 100 > 0);
-}
-
 tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_error *err) {
     out->steps_ns = in->steps_ns;
     out->least_p = 1.0;
@@ -320,7 +306,7 @@ tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_err
         out->tested = out->tested || !isnan(in->standings[i].p);
     }
     look_at_pipeline(in, out);
-    if (waits_little(in) && !is_bubble(out))
+    if (tm_waits_little(in->tolls->wait_ns, in->window_ns) && !is_bubble(out))
         return TM_OK;
     TM_TRY(gather(in, &out->all, err));
     TM_TRY(raise_levels(in, &out->all, err));
@@ -355,6 +341,8 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
     if (found->all.n > 0)
         return one[first->shape];
     /* Where most could not be compared, nobody is cleared. */
-    bool cleared = waits_little(in) || (found->tested && found->most_pct < EXCESS_LEAST_PCT);
-    return cleared && in->matched_share >= 0.5 ? TM_VERDICT_NONE : TM_VERDICT_INCONCLUSIVE;
+    bool cleared = tm_waits_little(in->tolls->wait_ns, in->window_ns) ||
+                   (found->tested && found->most_pct < EXCESS_LEAST_PCT);
+    return cleared && in->matched_share >= TM_MATCHED_LEAST ? TM_VERDICT_NONE
+                                                            : TM_VERDICT_INCONCLUSIVE;
 }

@@ -17,6 +17,16 @@ typedef enum tm_shape {
 
 typedef enum tm_certainty { TM_CERTAINTY_LIKELY, TM_CERTAINTY_CONFIDENT } tm_certainty;
 
+/** Below this share of the communication time in complete operations nobody is cleared, and nothing
+ * is more than likely. */
+#define TM_MATCHED_LEAST 0.5
+
+/** Whether all waiting is under 1 % of all windows [ns]: without the product, which may not fit,
+ * below the hundredth part rounded up. */
+static inline bool tm_waits_little(int64_t wait_ns, int64_t window_ns) {
+    return wait_ns < window_ns / 100 + (window_ns % 100 > 0);
+}
+
 /** What is found. */
 typedef struct tm_finding {
     tm_culprit level;
@@ -27,7 +37,7 @@ typedef struct tm_finding {
     size_t n_members;    /* of those ranks */
     int64_t from, to;    /* as in stragglers.finding */
     int64_t units;       /* of an event: operations */
-    tm_unit unit;        /* not of an event */
+    tm_unit_kind unit;   /* not of an event */
     double p;            /* 1 for events, which are no test */
     int64_t excess_ns;   /* of a rank, the median of several */
     double excess_pct;   /* of the steps */

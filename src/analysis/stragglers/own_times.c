@@ -233,7 +233,7 @@ typedef struct step_list {
 } step_list;
 
 static tm_status make_units(const tm_own_times *stretches, const int64_t *numbers,
-                            const step_list *in, tm_own_times *units, tm_unit *unit,
+                            const step_list *in, tm_own_times *units, tm_unit_kind *unit,
                             tm_error *err) {
     const step_rows *steps = in->rows;
     size_t n_steps = in->n;
@@ -314,7 +314,7 @@ static void join_short(const tm_own_times *from, const int64_t *from_steps, tm_o
 }
 
 static tm_status units_of(const tm_own_times *stretches, const int64_t *steps, tm_own_times *units,
-                          tm_unit *unit, tm_error *err) {
+                          tm_unit_kind *unit, tm_error *err) {
     size_t n_rows = stretches->n_rows;
     step_rows *rows = malloc((n_rows + 1) * sizeof *rows);
     int64_t *scratch = malloc((n_rows + 1) * sizeof *scratch);
@@ -335,7 +335,7 @@ static tm_status units_of(const tm_own_times *stretches, const int64_t *steps, t
 }
 
 tm_status tm_own_times_units(const tm_own_times *stretches, const int64_t *steps,
-                             tm_own_times *units, tm_unit *unit, tm_error *err) {
+                             tm_own_times *units, tm_unit_kind *unit, tm_error *err) {
     tm_own_times joined = {0};
     int64_t *joined_steps = malloc((stretches->n_rows + 1) * sizeof *joined_steps);
     tm_status status = joined_steps ? TM_OK : tm_fail_memory(err);

@@ -29,7 +29,7 @@ void tm_own_times_drop(tm_own_times *times, size_t member);
 void tm_own_times_excess(const tm_own_times *times, size_t row, int64_t *sorted, int64_t *out);
 
 /** What is independent enough to be compared by chance. */
-typedef enum tm_unit { TM_UNIT_STEP, TM_UNIT_STRETCH, TM_UNIT_BLOCK } tm_unit;
+typedef enum tm_unit_kind { TM_UNIT_STEP, TM_UNIT_STRETCH, TM_UNIT_BLOCK } tm_unit_kind;
 
 /**
  * Makes units of stretches. A stretch in which no member does a tenth of what the slowest does in
@@ -54,7 +54,7 @@ typedef enum tm_unit { TM_UNIT_STEP, TM_UNIT_STRETCH, TM_UNIT_BLOCK } tm_unit;
  * @return           TM_OK; TM_ERR_FAULT
  */
 tm_status tm_own_times_units(const tm_own_times *stretches, const int64_t *steps,
-                             tm_own_times *units, tm_unit *unit, tm_error *err) TM_MUST_CHECK;
+                             tm_own_times *units, tm_unit_kind *unit, tm_error *err) TM_MUST_CHECK;
 
 enum { TM_UNITS_MAX = 1 << 14, TM_UNITS_LEAST = 64 };
 

@@ -24,7 +24,7 @@ static const double ACROSS_LEAST = 0.05;
 /* A level of a group while it is tested. */
 typedef struct level {
     tm_own_times units;
-    tm_unit unit;
+    tm_unit_kind unit;
     double n_tests, least; /* the least excess */
     bool hosts;
     double *sums[TM_N_SCORES]; /* [n_rows + 1][n] scores of the units before */

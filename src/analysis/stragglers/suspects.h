@@ -12,7 +12,7 @@ typedef struct tm_suspect {
     int64_t units;     /* in the window */
     int64_t excess_ns; /* over the median of the others, summed over the window */
     double p;          /* that chance explains as much, of all groups and levels tested */
-    tm_unit unit;
+    tm_unit_kind unit;
     bool host;       /* the ranks of a host, taken together */
     bool throughout; /* the window is all there is */
     bool of_stage;   /* its stage against the others of a pipeline, which need not be equal */

@@ -285,7 +285,7 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     }
     if (j->kind == TM_VERDICT_NONE)
         snprintf(text, sizeof text, "no rank holds the job up");
-    else if (j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share < 0.5)
+    else if (j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share < TM_MATCHED_LEAST)
         snprintf(text, sizeof text, "nobody stands out in that, and nobody is cleared");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE)
         snprintf(text, sizeof text, "%s",
@@ -298,7 +298,7 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     else
         named_headline(tables, e, text);
     share_text(j->matched_share, share, sizeof share);
-    if (j->matched_share < 0.5)
+    if (j->matched_share < TM_MATCHED_LEAST)
         snprintf(before, sizeof before, "only %s of the communication could be compared: ", share);
     snprintf(out, TM_SENTENCE_MAX, "%s%.1400s", before, text);
     out[0] = (char)(out[0] >= 'a' && out[0] <= 'z' ? out[0] - 'a' + 'A' : out[0]);
@@ -447,7 +447,7 @@ static void none_text(const tm_tolls *t, const tm_judgement *j, char out[TM_SENT
     share_text(j->window_ns > 0 ? (double)t->wait_ns / (double)j->window_ns : 0.0, share,
                sizeof share);
     tm_shown_duration(t->wait_ns, time, sizeof time);
-    if (t->wait_ns < j->window_ns / 100 + (j->window_ns % 100 > 0))
+    if (tm_waits_little(t->wait_ns, j->window_ns))
         snprintf(out, TM_SENTENCE_MAX, "All waiting is %s of the ranks' windows: %s of GPU time",
                  share, time);
     else
