@@ -1,0 +1,97 @@
+/* What a rank did as a graph of causes: which event had to wait for which other. Changing weights
+ * and going through it again tells when everything would have been, had something been faster.
+ *
+ * A node is the begin (S) or the end (E) of a GPU event, or of a call on the host that launched one
+ * or waited for one. It happens at the largest of (time of the source + weight) over its in-edges.
+ * With the weights that were recorded, every node gets exactly the time that was recorded.
+ *
+ * Ranks meet in operations: member i's begin leads to the operation, which is there when the last
+ * one has come (L), and from there to the ends of its members. So a rank's graph can be looked at
+ * alone: it begins at the job's first GPU event (the root) and at operations, and leads to
+ * operations and to the ends of steps. */
+#ifndef TMERGE_REPLAY_GRAPH_H
+#define TMERGE_REPLAY_GRAPH_H
+
+#include "base/vec.h"
+#include "tmerge/timeline.h"
+
+/** What happens on an edge: word, from -> to. Only what stands before BEFORE can change. */
+#define TM_EDGE_LIST(X)                                                                            \
+    X(COMPUTE, "compute")   /* S -> E of a compute kernel */                                       \
+    X(COPY, "copy")         /* S -> E of a copy or a set */                                        \
+    X(COMM, "comm")         /* S -> E of a communication kernel that no operation holds up */      \
+    X(TRANSFER, "transfer") /* operation -> E of a member */                                       \
+    X(LAUNCH, "launch")     /* S of the call -> S of the event */                                  \
+    X(GAP, "gap")           /* end of the event before on the stream -> S of the event */          \
+    X(WAIT, "wait")         /* E of an event of another stream -> S of the event */                \
+    X(HOST, "host")         /* end of the call before -> S of the call */                          \
+    X(CALL, "call")         /* S -> E of the call, its own work */                                 \
+    X(SYNC, "sync")         /* E of the event that the call waited for -> E of the call */         \
+    X(BEFORE, "before")     /* root -> what nothing recorded leads to; weight 0: end of a step */
+
+typedef enum tm_edge_kind {
+#define TM_EDGE_ENUM(id, word) TM_EDGE_##id,
+    TM_EDGE_LIST(TM_EDGE_ENUM)
+#undef TM_EDGE_ENUM
+        TM_N_EDGE_KINDS
+} tm_edge_kind;
+
+/** What else is known of an edge; bits. */
+enum {
+    TM_EDGE_INPUT = 1,   /* host: inside of the loader of the next batch */
+    TM_EDGE_GC = 2,      /* host: inside of Python's garbage collection */
+    TM_EDGE_STALL = 4,   /* host or call: far longer than on the other ranks at this place */
+    TM_EDGE_MISSING = 8, /* no other rank has this place: peer_ns is its own */
+};
+
+/** Sources that are no nodes: the root, and the visit number (from & ~TM_FROM_VISIT). */
+#define TM_FROM_ROOT UINT32_MAX
+#define TM_FROM_VISIT UINT32_C(0x80000000)
+
+typedef struct tm_edge {
+    int64_t ns;             /* recorded */
+    int64_t peer_ns;        /* what the other ranks of its role took at this place */
+    int64_t unexplained_ns; /* of ns: that nothing recorded accounts for */
+    uint32_t from;          /* an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index */
+    uint8_t kind;           /* tm_edge_kind */
+    uint8_t flags;
+} tm_edge;
+
+/** The rank's part in an operation that joins ranks. */
+typedef struct tm_graph_visit {
+    uint64_t operation; /* the same on all members, unique in the job */
+    int64_t last_ns;    /* L, in the job's time; operations are ordered by (last_ns, operation) */
+    uint32_t node;      /* S of the member, which leads to the operation */
+    uint32_t event;     /* its row */
+} tm_graph_visit;
+
+/** The rank's part of a step: the node at its latest GPU end of this step. */
+typedef struct tm_graph_step {
+    int64_t number;
+    uint32_t node; /* of no event; its in-edges have weight 0 */
+} tm_graph_step;
+
+typedef struct tm_graph {
+    int64_t rank;
+    size_t n_nodes;
+    int64_t *ns;        /* [n_nodes] when they were: since the root, on the job's clock */
+    uint32_t *event;    /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step */
+    uint32_t *first;    /* [n_nodes + 1] in-edges of node v: edges [first[v], first[v + 1]) */
+    tm_edge *edges;     /* an edge leads from an earlier node to a later one */
+    tm_vec visits;      /* of tm_graph_visit, ascending in (last_ns, operation) */
+    tm_vec steps;       /* of tm_graph_step, ascending in number */
+    int64_t n_inferred; /* wait edges that no record tells */
+} tm_graph;
+
+void tm_graph_free(tm_graph *graph);
+
+/** The time [ns] of a source of an edge, as recorded. */
+static inline int64_t tm_graph_source_ns(const tm_graph *graph, const tm_edge *edge) {
+    if (edge->from == TM_FROM_ROOT)
+        return 0;
+    if (edge->from & TM_FROM_VISIT)
+        return ((const tm_graph_visit *)graph->visits.data)[edge->from & ~TM_FROM_VISIT].last_ns;
+    return graph->ns[edge->from];
+}
+
+#endif
