@@ -47,12 +47,16 @@ enum {
 /** Sources that are no nodes: the root, and the visit number (from & ~TM_FROM_VISIT). */
 #define TM_FROM_ROOT UINT32_MAX
 #define TM_FROM_VISIT UINT32_C(0x80000000)
+#define TM_NO_ITEM UINT32_MAX
+
+#define TM_NO_ITEM UINT32_MAX
 
 typedef struct tm_edge {
     int64_t ns;             /* recorded */
     int64_t peer_ns;        /* what the other ranks of its role took at this place */
     int64_t unexplained_ns; /* of ns: that nothing recorded accounts for */
     uint32_t from;          /* an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index */
+    uint32_t item;          /* the place that others are compared by; TM_NO_ITEM for none */
     uint8_t kind;           /* tm_edge_kind */
     uint8_t flags;
 } tm_edge;

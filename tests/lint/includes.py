@@ -22,6 +22,7 @@ ROOMS_OF_SRC = {
     "match": {"base", "timeline", "match"},
     "clock": {"base", "timeline", "clock"},
     "waits": {"base", "timeline", "waits"},
+    "replay": {"base", "timeline", "replay"},
     "table": {"base", "table"},
     "analysis": {"base", "analysis", "analysis/shared"},  # the registry
     "analysis/shared": QUESTION,

@@ -1,0 +1,139 @@
+#include "build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "maker.h"
+
+void tm_graph_free(tm_graph *graph) {
+    free(graph->ns);
+    free(graph->event);
+    free(graph->first);
+    free(graph->edges);
+    tm_vec_free(&graph->visits);
+    tm_vec_free(&graph->steps);
+    graph->ns = NULL;
+    graph->event = graph->first = NULL;
+    graph->edges = NULL;
+}
+
+bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_edge *edge) {
+    const tm_loose_edge loose = {to, *edge};
+    return tm_vec_append(&m->edges, &loose, 1) != NULL;
+}
+
+bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns) {
+    const tm_cause *causes = m->causes.data;
+    size_t n = m->causes.n, binding = 0;
+    int64_t best = INT64_MIN;
+    bool ok = true;
+    for (size_t i = 0; i < n; i++) {
+        int64_t lag = ns - causes[i].from_ns;
+        int64_t reaches = causes[i].from_ns + (lag < causes[i].usual_ns ? lag : causes[i].usual_ns);
+        if (reaches > best) {
+            best = reaches;
+            binding = i;
+        }
+    }
+    for (size_t i = 0; i < n && ok; i++) {
+        int64_t lag = ns - causes[i].from_ns, usual = causes[i].usual_ns;
+        int64_t over = lag > usual ? lag - usual : 0;
+        tm_edge edge = {.ns = i == binding ? lag : lag - over,
+                        .unexplained_ns = i == binding ? over : 0,
+                        .from = causes[i].from,
+                        .item = causes[i].item,
+                        .kind = causes[i].kind};
+        if (edge.item == TM_NO_ITEM && edge.unexplained_ns > 0 && to < 2 * m->draft->events.n)
+            edge.item = to / 2; /* what the event's begin has to be compared by */
+        edge.peer_ns = edge.ns;
+        ok = tm_maker_edge(m, to, &edge);
+    }
+    m->causes.n = 0;
+    return ok;
+}
+
+static int by_operation(const void *a, const void *b) {
+    const tm_graph_visit *x = a, *y = b;
+    int order = tm_order_i64(x->last_ns, y->last_ns);
+    order = order ? order : tm_order_u64(x->operation, y->operation);
+    return order ? order : tm_order_i64(x->event, y->event);
+}
+
+/* Where each visit went when they were sorted; in a visit's node stands its old place. */
+static uint32_t *sort_visits(tm_vec *visits) {
+    uint32_t *place = malloc((visits->n + 1) * sizeof *place);
+    tm_graph_visit *v = visits->data;
+    for (size_t i = 0; i < visits->n; i++)
+        v[i].node = (uint32_t)i;
+    if (visits->n > 1)
+        qsort(v, visits->n, sizeof *v, by_operation);
+    for (size_t i = 0; i < visits->n && place; i++)
+        place[v[i].node] = (uint32_t)i;
+    return place;
+}
+
+static bool add_visits(tm_maker *m) {
+    for (size_t i = 0; i < m->n_visits; i++) {
+        const tm_graph_visit visit = {.operation = m->visits[i].operation,
+                                      .last_ns = m->visits[i].last_ns,
+                                      .event = m->visits[i].event};
+        if (!tm_vec_append(&m->graph->visits, &visit, 1))
+            return false;
+    }
+    uint32_t *place = sort_visits(&m->graph->visits);
+    tm_loose_edge *edges = m->edges.data;
+    for (size_t i = 0; i < m->edges.n && place; i++)
+        if (edges[i].edge.from != TM_FROM_ROOT && (edges[i].edge.from & TM_FROM_VISIT))
+            edges[i].edge.from = TM_FROM_VISIT + place[edges[i].edge.from & ~TM_FROM_VISIT];
+    free(place);
+    return place != NULL;
+}
+
+static int by_number(const void *a, const void *b) {
+    return tm_order_i64(((const tm_graph_step *)a)->number, ((const tm_graph_step *)b)->number);
+}
+
+/* The ends of steps lead from what is last of them on each stream. */
+static bool add_steps(tm_maker *m) {
+    const tm_timeline *t = m->draft->timeline;
+    const tm_part_event *events = m->draft->events.data;
+    uint32_t parts = 2 * (uint32_t)(m->draft->events.n + m->draft->calls.n);
+    bool *found = calloc(t->n_steps + 1, sizeof *found);
+    bool ok = found != NULL;
+    for (uint32_t i = 0; i < m->draft->events.n && ok; i++) {
+        if (events[i].step == TM_NO_STEP || !events[i].last)
+            continue;
+        found[events[i].step] = true;
+        const tm_edge edge = {.from = tm_event_end(i), .item = TM_NO_ITEM, .kind = TM_EDGE_BEFORE};
+        ok = tm_maker_edge(m, parts + (uint32_t)events[i].step, &edge);
+    }
+    for (size_t k = 0; k < t->n_steps && ok; k++) {
+        const tm_graph_step step = {t->steps[k].number, parts + (uint32_t)k};
+        ok = !found[k] || tm_vec_append(&m->graph->steps, &step, 1);
+    }
+    free(found);
+    if (ok && m->graph->steps.n > 1)
+        qsort(m->graph->steps.data, m->graph->steps.n, sizeof(tm_graph_step), by_number);
+    return ok;
+}
+
+tm_status tm_graph_build(const tm_draft *draft, const tm_vec *waits, const tm_replay_visit *visits,
+                         size_t n, tm_graph *out, tm_error *err) {
+    *out = (tm_graph){.rank = draft->timeline->rank,
+                      .visits = TM_VEC(tm_graph_visit),
+                      .steps = TM_VEC(tm_graph_step),
+                      .n_inferred = (int64_t)waits->n};
+    tm_maker m = {.draft = draft,
+                  .waits = waits,
+                  .visits = visits,
+                  .n_visits = n,
+                  .graph = out,
+                  .edges = TM_VEC(tm_loose_edge),
+                  .causes = TM_VEC(tm_cause)};
+    bool ok = tm_maker_events(&m) && tm_maker_calls(&m) && add_visits(&m) && add_steps(&m);
+    tm_status status = ok ? tm_maker_order(&m, err) : tm_fail_memory(err);
+    tm_vec_free(&m.edges);
+    tm_vec_free(&m.causes);
+    return status;
+}

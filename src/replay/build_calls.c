@@ -1,0 +1,268 @@
+/* When calls on the host begin and end. */
+#include "maker.h"
+
+#include <stdlib.h>
+
+#include "base/median.h"
+#include "base/sorted.h"
+
+/* What a call that waits does itself. */
+static const int64_t WAITING_CALL_NS = 3000;
+/* A launch that is so long and ends behind its own event waited for it (pageable memory). */
+static const int64_t PAGEABLE_NS = 20000;
+/* A launch that is so long, and so many times the median of its name, waited for room in the queue
+ * where an event ended so shortly before it did. */
+static const int64_t FULL_NS = 100000, FULL_BEFORE_NS = 20000;
+enum { FULL_TIMES = 20 };
+/* A stretch of a thread in which nothing is recorded for so long is a wait, where none is. */
+static const int64_t DARK_NS = 1000000;
+
+typedef struct thread {
+    uint32_t last_call; /* so far, or TM_NO_PART */
+    uint32_t row;       /* the first that was not looked at for a dark stretch, and */
+    int64_t reach_ns;   /* the latest end of those before it */
+} thread;
+
+typedef struct host_walk {
+    tm_maker *m;
+    thread *threads;       /* owned; by track */
+    uint32_t *last_event;  /* owned; by track: the latest launched so far, or TM_NO_PART */
+    uint32_t latest_event; /* of all streams */
+    uint32_t *by_end;      /* owned; calls ascending in end */
+    uint32_t *ended;       /* owned; events ascending in end */
+    size_t n_ended;        /* calls of by_end that ended by the begin of the one at hand */
+} host_walk;
+
+static const tm_part_event *event_at(const host_walk *w, uint32_t i) {
+    return (const tm_part_event *)w->m->draft->events.data + i;
+}
+
+static const tm_part_call *call_at(const host_walk *w, uint32_t i) {
+    return (const tm_part_call *)w->m->draft->calls.data + i;
+}
+
+/* The index of the latest event that had ended by @p ns; TM_NO_PART for none. */
+static uint32_t ended_by(const host_walk *w, int64_t ns) {
+    size_t low = 0, high = w->m->draft->events.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (event_at(w, w->ended[middle])->end_ns <= ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? w->ended[low - 1] : TM_NO_PART;
+}
+
+static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call) {
+    const tm_part_event *e = event == TM_NO_PART ? NULL : event_at(w, event);
+    if (!e || e->end_ns <= call->begin_ns || e->end_ns > call->end_ns)
+        return true;
+    const tm_cause cause = {tm_event_end(event), TM_NO_ITEM, e->end_ns, WAITING_CALL_NS,
+                            TM_EDGE_SYNC};
+    return tm_vec_append(&w->m->causes, &cause, 1);
+}
+
+/* Far longer than calls of its name are; and something ended just before it did. */
+static bool was_full(const host_walk *w, uint32_t c) {
+    const tm_part_call *calls = w->m->draft->calls.data, *call = &calls[c];
+    const uint32_t *name = w->m->draft->timeline->name;
+    if (call->end_ns - call->begin_ns <= FULL_NS)
+        return false;
+    tm_vec lengths = TM_VEC(int64_t);
+    for (size_t i = 0; i < w->m->draft->calls.n; i++) {
+        int64_t length = calls[i].end_ns - calls[i].begin_ns;
+        if (name[calls[i].row] == name[call->row] && !tm_vec_append(&lengths, &length, 1))
+            break;
+    }
+    bool far = lengths.n > 0 &&
+               call->end_ns - call->begin_ns > FULL_TIMES * tm_median_any(lengths.data, lengths.n);
+    tm_vec_free(&lengths);
+    uint32_t last = far ? ended_by(w, call->end_ns) : TM_NO_PART;
+    return last != TM_NO_PART && event_at(w, last)->end_ns >= call->end_ns - FULL_BEFORE_NS;
+}
+
+/* What a call waited for, as causes of its end. */
+static bool add_waits(host_walk *w, uint32_t c) {
+    const tm_part_call *call = call_at(w, c);
+    switch ((tm_call_class_kind)call->kind) {
+    case TM_CALL_WAITS_DEVICE:
+        for (size_t k = 0; k < w->m->draft->timeline->n_tracks; k++)
+            if (!add_wait_for(w, w->last_event[k], call))
+                return false;
+        return true;
+    case TM_CALL_WAITS_STREAM:
+    case TM_CALL_WAITS_EVENT:
+        return add_wait_for(w, w->latest_event, call);
+    case TM_CALL_WAITS_OWN:
+        return add_wait_for(w, call->launched, call);
+    default:
+        if (call->end_ns - call->begin_ns > PAGEABLE_NS && call->launched != TM_NO_PART &&
+            event_at(w, call->launched)->end_ns <= call->end_ns)
+            return add_wait_for(w, call->launched, call);
+        return !was_full(w, c) || add_wait_for(w, ended_by(w, call->end_ns), call);
+    }
+}
+
+static bool add_end(host_walk *w, uint32_t c) {
+    const tm_part_call *call = call_at(w, c);
+    int64_t length = call->end_ns - call->begin_ns;
+    if (!add_waits(w, c))
+        return false;
+    if (w->m->causes.n > 0 && length > WAITING_CALL_NS)
+        length = WAITING_CALL_NS;
+    const tm_edge edge = {.ns = length,
+                          .peer_ns = length,
+                          .from = tm_call_begin(w->m, c),
+                          .item = tm_call_item(w->m, c),
+                          .kind = TM_EDGE_CALL};
+    return tm_maker_edge(w->m, tm_call_end(w->m, c), &edge) &&
+           (w->m->causes.n == 0 || tm_maker_settle(w->m, tm_call_end(w->m, c), call->end_ns));
+}
+
+/* The longest stretch of the gap before a call in which its thread has no event: [*from, *to). */
+static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int64_t *from,
+                      int64_t *to) {
+    const tm_timeline *t = w->m->draft->timeline;
+    thread *at = &w->threads[call->thread];
+    int64_t shift = call->begin_ns - t->begin_ns[call->row];
+    *from = *to = since;
+    for (; at->row <= call->row; at->row++) {
+        int64_t begin = t->begin_ns[at->row] + shift, clear = at->reach_ns;
+        if (t->kind[at->row] != TM_DURATION || tm_timeline_is_step(t, at->row))
+            continue;
+        clear = clear > since ? clear : since;
+        if (begin - clear > *to - *from) {
+            *from = clear;
+            *to = begin;
+        }
+        if (begin + t->duration_ns[at->row] > at->reach_ns)
+            at->reach_ns = begin + t->duration_ns[at->row];
+    }
+}
+
+/* What leads from the end of another call to the begin of this one. */
+static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
+    const tm_part_call *call = call_at(w, c), *before = call_at(w, source);
+    bool inside = before->end_ns > call->begin_ns ||
+                  (before->end_ns == call->begin_ns && before->begin_ns == call->begin_ns);
+    int64_t since = inside ? before->begin_ns : before->end_ns, dark = 0, lit = 0;
+    tm_edge edge = {.ns = call->begin_ns - since,
+                    .peer_ns = call->begin_ns - since,
+                    .from = inside ? tm_call_begin(w->m, source) : tm_call_end(w->m, source),
+                    .item = tm_call_item(w->m, c),
+                    .kind = TM_EDGE_HOST};
+    if (!w->m->draft->syncs && edge.ns > DARK_NS)
+        find_dark(w, call, since, &dark, &lit);
+    uint32_t last = lit - dark > DARK_NS ? ended_by(w, lit) : TM_NO_PART;
+    if (last != TM_NO_PART && event_at(w, last)->end_ns > dark) {
+        int64_t end = event_at(w, last)->end_ns;
+        const tm_edge wait = {.ns = call->begin_ns - end,
+                              .peer_ns = call->begin_ns - end,
+                              .unexplained_ns = lit - dark,
+                              .from = tm_event_end(last),
+                              .item = TM_NO_ITEM,
+                              .kind = TM_EDGE_SYNC};
+        edge.ns -= end - dark;
+        edge.peer_ns = edge.ns;
+        if (!tm_maker_edge(w->m, tm_call_begin(w->m, c), &wait))
+            return false;
+    }
+    return tm_maker_edge(w->m, tm_call_begin(w->m, c), &edge);
+}
+
+/* The call before it on its thread; or, where another thread handed over (forward to autograd and
+ * back), the rank's latest ended one. */
+static uint32_t source_of(host_walk *w, uint32_t c) {
+    const tm_part_call *call = call_at(w, c);
+    while (w->n_ended < w->m->draft->calls.n &&
+           call_at(w, w->by_end[w->n_ended])->end_ns <= call->begin_ns && w->by_end[w->n_ended] < c)
+        w->n_ended++;
+    uint32_t before = w->threads[call->thread].last_call;
+    uint32_t latest = w->n_ended > 0 ? w->by_end[w->n_ended - 1] : TM_NO_PART;
+    if (latest == TM_NO_PART || call_at(w, latest)->thread == call->thread)
+        return before;
+    if (before == TM_NO_PART || call_at(w, latest)->begin_ns > call_at(w, before)->end_ns)
+        return latest;
+    return before;
+}
+
+static bool add_call(host_walk *w, uint32_t c) {
+    const tm_part_call *call = call_at(w, c);
+    uint32_t source = source_of(w, c);
+    if (source != TM_NO_PART && !add_host(w, c, source))
+        return false;
+    w->threads[call->thread].last_call = c;
+    return add_end(w, c);
+}
+
+/* Event i has been launched by the time of the call behind. */
+static void pass_event(host_walk *w, uint32_t i) {
+    w->last_event[event_at(w, i)->stream] = i;
+    w->latest_event = i;
+}
+
+typedef struct ending {
+    int64_t ns;
+    uint32_t index;
+} ending;
+
+static int by_end(const void *a, const void *b) {
+    const ending *x = a, *y = b;
+    int order = tm_order_i64(x->ns, y->ns);
+    return order ? order : tm_order_i64(x->index, y->index);
+}
+
+/* Indices ascending in end; the end stands at @p offset of an element. */
+static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
+    ending *ends = malloc((parts->n + 1) * sizeof *ends);
+    uint32_t *out = malloc((parts->n + 1) * sizeof *out);
+    for (size_t i = 0; i < parts->n && ends; i++) {
+        const char *part = (const char *)parts->data + i * parts->size;
+        ends[i] = (ending){*(const int64_t *)(const void *)(part + offset), (uint32_t)i};
+    }
+    if (ends && parts->n > 1)
+        qsort(ends, parts->n, sizeof *ends, by_end);
+    for (size_t i = 0; i < parts->n && ends && out; i++)
+        out[i] = ends[i].index;
+    if (!ends) {
+        free(out);
+        out = NULL;
+    }
+    free(ends);
+    return out;
+}
+
+bool tm_maker_calls(tm_maker *m) {
+    size_t n_tracks = m->draft->timeline->n_tracks;
+    host_walk w = {
+        .m = m,
+        .last_event = malloc((n_tracks + 1) * sizeof *w.last_event),
+        .threads = malloc((n_tracks + 1) * sizeof *w.threads),
+        .latest_event = TM_NO_PART,
+        .by_end = order_by_end(&m->draft->calls, offsetof(tm_part_call, end_ns)),
+        .ended = order_by_end(&m->draft->events, offsetof(tm_part_event, end_ns)),
+    };
+    bool ok = w.last_event && w.threads && w.by_end && w.ended;
+    for (size_t k = 0; k < n_tracks && ok; k++) {
+        w.last_event[k] = TM_NO_PART;
+        w.threads[k] = (thread){TM_NO_PART, m->draft->timeline->tracks[k].first, INT64_MIN};
+    }
+    uint32_t next = 0;
+    for (uint32_t c = 0; c < m->draft->calls.n && ok; c++) {
+        for (; next < m->draft->events.n; next++) {
+            uint32_t call = event_at(&w, next)->call;
+            int64_t launch =
+                call == TM_NO_PART ? event_at(&w, next)->begin_ns : call_at(&w, call)->begin_ns;
+            if (launch >= call_at(&w, c)->begin_ns)
+                break;
+            pass_event(&w, next);
+        }
+        ok = add_call(&w, c);
+    }
+    free(w.last_event);
+    free(w.threads);
+    free(w.by_end);
+    free(w.ended);
+    return ok;
+}

@@ -1,0 +1,133 @@
+/* When GPU events begin and end. */
+#include "maker.h"
+
+#include "base/median.h"
+
+/* Usual lags where a trace has none to measure, and of a wait. */
+static const int64_t LAUNCH_NS = 6000, GAP_NS = 1000, WAIT_NS = 2000;
+/* A gap is the stream's own where the event behind it was launched so long before. */
+static const int64_t EARLY_NS = 20000;
+
+static int64_t median_or(tm_vec *values, int64_t otherwise) {
+    return values->n > 0 ? tm_median_any(values->data, values->n) : otherwise;
+}
+
+/* How long launches and gaps usually take; those of communication depend on other ranks. */
+static bool measure_lags(tm_maker *m) {
+    const tm_part_event *events = m->draft->events.data;
+    const tm_part_call *calls = m->draft->calls.data;
+    tm_vec launches = TM_VEC(int64_t), gaps = TM_VEC(int64_t);
+    bool ok = true;
+    for (size_t i = 0; i < m->draft->events.n && ok; i++) {
+        const tm_part_event *e = &events[i];
+        if (e->call == TM_NO_PART)
+            continue;
+        const tm_part_event *before = e->before == TM_NO_PART ? NULL : &events[e->before];
+        int64_t launch = calls[e->call].begin_ns;
+        int64_t lag = e->begin_ns - launch, gap = before ? e->begin_ns - before->end_ns : 0;
+        bool communicates = m->draft->timeline->role[e->row] == TM_ROLE_COMMUNICATION;
+        if ((!before || before->end_ns <= launch) && !communicates && lag >= 0)
+            ok = tm_vec_append(&launches, &lag, 1);
+        if (before && before->end_ns > launch + EARLY_NS && gap >= 0 && !communicates && ok)
+            ok = tm_vec_append(&gaps, &gap, 1);
+    }
+    m->launch_ns = median_or(&launches, LAUNCH_NS);
+    m->gap_ns = median_or(&gaps, GAP_NS);
+    tm_vec_free(&launches);
+    tm_vec_free(&gaps);
+    return ok;
+}
+
+static uint8_t work_of(const tm_maker *m, const tm_part_event *e) {
+    uint8_t role = m->draft->timeline->role[e->row];
+    return role == TM_ROLE_COMPUTE         ? TM_EDGE_COMPUTE
+           : role == TM_ROLE_COMMUNICATION ? TM_EDGE_COMM
+                                           : TM_EDGE_COPY;
+}
+
+/* The end of event u as a cause; where it ends behind the begin that it causes (streams overlap, or
+ * times are rounded), its begin, from which this work leads there. */
+static bool add_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind) {
+    const tm_part_event *source = (const tm_part_event *)m->draft->events.data + u;
+    tm_cause cause = {tm_event_end(u), TM_NO_ITEM, source->end_ns, usual_ns, kind};
+    if (source->end_ns > ns || (source->end_ns == ns && source->begin_ns == ns)) {
+        uint8_t work = work_of(m, source);
+        cause = (tm_cause){tm_event_begin(u), work == TM_EDGE_COMM ? TM_NO_ITEM : u,
+                           source->begin_ns, ns - source->begin_ns, work};
+    }
+    return cause.from_ns > ns || tm_vec_append(&m->causes, &cause, 1);
+}
+
+static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
+    const tm_part_event *e = (const tm_part_event *)m->draft->events.data + i;
+    const tm_part_wait *waits = m->waits->data;
+    for (; *next_wait < m->waits->n && waits[*next_wait].event == i; ++*next_wait)
+        if (!add_end(m, waits[*next_wait].source, e->begin_ns, WAIT_NS, TM_EDGE_WAIT))
+            return false;
+    if (e->before != TM_NO_PART && !add_end(m, e->before, e->begin_ns, m->gap_ns, TM_EDGE_GAP))
+        return false;
+    if (e->call != TM_NO_PART) {
+        const tm_part_call *call = (const tm_part_call *)m->draft->calls.data + e->call;
+        const tm_cause cause = {tm_call_begin(m, e->call), TM_NO_ITEM, call->begin_ns, m->launch_ns,
+                                TM_EDGE_LAUNCH};
+        if (call->begin_ns <= e->begin_ns && !tm_vec_append(&m->causes, &cause, 1))
+            return false;
+    }
+    return tm_maker_settle(m, tm_event_begin(i), e->begin_ns);
+}
+
+/* Work of its own, or what the operation leads to: of several that the kernel is part of, each. */
+static bool add_work(tm_maker *m, uint32_t i, const tm_replay_visit *visits, size_t n) {
+    const tm_part_event *e = (const tm_part_event *)m->draft->events.data + i;
+    bool led = false;
+    for (size_t v = 0; v < n; v++) {
+        const tm_edge edge = {.ns = e->end_ns - visits[v].last_ns,
+                              .peer_ns = visits[v].usual_ns,
+                              .from = TM_FROM_VISIT + (uint32_t)(&visits[v] - m->visits),
+                              .item = TM_NO_ITEM,
+                              .kind = TM_EDGE_TRANSFER};
+        if (edge.ns < 0)
+            continue;
+        led = true;
+        if (!tm_maker_edge(m, tm_event_end(i), &edge))
+            return false;
+    }
+    if (led)
+        return true;
+    uint8_t work = work_of(m, e);
+    const tm_edge edge = {.ns = e->end_ns - e->begin_ns,
+                          .peer_ns = e->end_ns - e->begin_ns,
+                          .from = tm_event_begin(i),
+                          .item = work == TM_EDGE_COMM ? TM_NO_ITEM : i,
+                          .kind = work};
+    return tm_maker_edge(m, tm_event_end(i), &edge);
+}
+
+/* Visits by event row, events by launch: where each event's begin. */
+static size_t first_visit(const tm_maker *m, uint32_t row) {
+    size_t low = 0, high = m->n_visits;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (m->visits[middle].event < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool tm_maker_events(tm_maker *m) {
+    const tm_part_event *events = m->draft->events.data;
+    size_t next_wait = 0;
+    bool ok = measure_lags(m);
+    for (uint32_t i = 0; i < m->draft->events.n && ok; i++) {
+        size_t v = 0, n = 0;
+        if (m->draft->timeline->role[events[i].row] == TM_ROLE_COMMUNICATION) {
+            v = first_visit(m, events[i].row);
+            while (v + n < m->n_visits && m->visits[v + n].event == events[i].row)
+                n++;
+        }
+        ok = add_begin(m, i, &next_wait) && add_work(m, i, m->visits + v, n);
+    }
+    return ok;
+}

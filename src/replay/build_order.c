@@ -1,0 +1,217 @@
+/* Nodes in the order of their times, and the edges into each. */
+#include "maker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What comes first of one time: ends of what took time, begins of calls and then of events, ends of
+ * what took none, ends of steps. So nearly every edge leads from an earlier node to a later one. */
+enum { PHASE_END, PHASE_CALL, PHASE_EVENT, PHASE_NONE, PHASE_STEP, PHASE_BITS = 3 };
+
+typedef struct key {
+    uint64_t key; /* (time - the earliest) x 8 + phase */
+    uint32_t part;
+    uint32_t event; /* row */
+} key;
+
+/* By key, stably, a byte at a time where keys differ in it; the result is in *keys. */
+static void sort_keys(key **keys, key **scratch, size_t n) {
+    uint64_t all = 0;
+    for (size_t i = 0; i < n; i++)
+        all |= (*keys)[i].key;
+    for (unsigned shift = 0; shift < 64 && all >> shift; shift += 11) {
+        enum { DIGITS = 1 << 11 };
+        size_t at[DIGITS + 1] = {0};
+        for (size_t i = 0; i < n; i++)
+            at[((*keys)[i].key >> shift) % DIGITS + 1]++;
+        for (size_t d = 0; d < DIGITS; d++)
+            at[d + 1] += at[d];
+        for (size_t i = 0; i < n; i++)
+            (*scratch)[at[((*keys)[i].key >> shift) % DIGITS]++] = (*keys)[i];
+        key *swap = *keys;
+        *keys = *scratch;
+        *scratch = swap;
+    }
+}
+
+typedef struct part_time {
+    int64_t begin_ns, end_ns;
+    uint32_t row;
+} part_time;
+
+static part_time time_of(const tm_maker *m, size_t part) {
+    if (part < m->draft->events.n) {
+        const tm_part_event *e = (const tm_part_event *)m->draft->events.data + part;
+        return (part_time){e->begin_ns, e->end_ns, e->row};
+    }
+    const tm_part_call *c = (const tm_part_call *)m->draft->calls.data + part - m->draft->events.n;
+    return (part_time){c->begin_ns, c->end_ns, c->row};
+}
+
+/* The end of each step: the latest of the ends that lead to it. */
+static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
+    const tm_loose_edge *edges = m->edges.data;
+    for (size_t i = 0; i < m->edges.n; i++) {
+        if (edges[i].to < 2 * parts)
+            continue;
+        int64_t end = time_of(m, edges[i].edge.from / 2).end_ns;
+        int64_t *at = &ends[edges[i].to - 2 * parts];
+        *at = end > *at ? end : *at;
+    }
+}
+
+/* Keys of all nodes; the last are the ends of steps, at their number among the rank's. */
+static void fill_keys(const tm_maker *m, const int64_t *step_ends, key *keys) {
+    const size_t events = m->draft->events.n, parts = events + m->draft->calls.n;
+    const tm_graph_step *steps = m->graph->steps.data;
+    int64_t first = INT64_MAX;
+    for (size_t p = 0; p < parts; p++)
+        first = time_of(m, p).begin_ns < first ? time_of(m, p).begin_ns : first;
+    for (size_t p = 0; p < parts; p++) {
+        part_time t = time_of(m, p);
+        uint64_t begin = (uint64_t)(t.begin_ns - first), end = (uint64_t)(t.end_ns - first);
+        keys[2 * p] = (key){(begin << PHASE_BITS) + (p < events ? PHASE_EVENT : PHASE_CALL),
+                            (uint32_t)(2 * p), t.row};
+        keys[2 * p + 1] = (key){(end << PHASE_BITS) + (end > begin ? PHASE_END : PHASE_NONE),
+                                (uint32_t)(2 * p + 1), t.row};
+    }
+    for (size_t k = 0; k < m->graph->steps.n; k++) {
+        int64_t end = step_ends[steps[k].node - 2 * parts];
+        keys[2 * parts + k] =
+            (key){((uint64_t)(end - first) << PHASE_BITS) + PHASE_STEP, steps[k].node, TM_NO_EVENT};
+    }
+}
+
+/* Where each node of a part went; its times are written. */
+static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
+    const size_t parts = m->draft->events.n + m->draft->calls.n;
+    const size_t n_steps = m->draft->timeline->n_steps, n = 2 * parts + m->graph->steps.n;
+    tm_graph *g = m->graph;
+    key *keys = malloc((n + 1) * sizeof *keys), *scratch = malloc((n + 1) * sizeof *scratch);
+    int64_t *ends = malloc((n_steps + 1) * sizeof *ends);
+    *place = malloc((2 * parts + n_steps + 1) * sizeof **place);
+    g->ns = malloc((n + 1) * sizeof *g->ns);
+    g->event = malloc((n + 1) * sizeof *g->event);
+    bool ok = keys && scratch && ends && *place && g->ns && g->event;
+    if (ok) {
+        for (size_t k = 0; k < n_steps; k++)
+            ends[k] = INT64_MIN;
+        find_step_ends(m, parts, ends);
+        fill_keys(m, ends, keys);
+        sort_keys(&keys, &scratch, n);
+        for (size_t i = 0; i < n; i++) {
+            uint32_t part = keys[i].part;
+            (*place)[part] = (uint32_t)i;
+            g->event[i] = keys[i].event;
+            if (part < 2 * parts)
+                g->ns[i] = part % 2 ? time_of(m, part / 2).end_ns : time_of(m, part / 2).begin_ns;
+            else
+                g->ns[i] = ends[part - 2 * parts];
+        }
+        g->n_nodes = n;
+    }
+    free(keys);
+    free(scratch);
+    free(ends);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static bool is_node(uint32_t from) {
+    return from != TM_FROM_ROOT && !(from & TM_FROM_VISIT);
+}
+
+/* Counts the in-edges of each node; those that lead back in the order go. */
+static void renumber(tm_maker *m, const uint32_t *place) {
+    tm_loose_edge *edges = m->edges.data;
+    size_t kept = 0;
+    for (size_t i = 0; i < m->edges.n; i++) {
+        tm_loose_edge e = edges[i];
+        e.to = place[e.to];
+        if (is_node(e.edge.from)) {
+            e.edge.from = place[e.edge.from];
+            if (e.edge.from >= e.to)
+                continue;
+        }
+        edges[kept++] = e;
+    }
+    m->edges.n = kept;
+}
+
+/* What no edge leads to at its time follows the root as recorded. */
+static bool add_roots(tm_maker *m) {
+    tm_graph *g = m->graph;
+    int64_t *reached = malloc((g->n_nodes + 1) * sizeof *reached);
+    for (size_t v = 0; v < g->n_nodes && reached; v++)
+        reached[v] = INT64_MIN;
+    const size_t n = m->edges.n;
+    for (size_t i = 0; i < n && reached; i++) {
+        const tm_loose_edge *e = (const tm_loose_edge *)m->edges.data + i;
+        int64_t ns = tm_graph_source_ns(g, &e->edge) + e->edge.ns;
+        reached[e->to] = ns > reached[e->to] ? ns : reached[e->to];
+    }
+    bool ok = reached != NULL;
+    for (size_t v = 0; v < g->n_nodes && ok; v++) {
+        const tm_edge edge = {.ns = g->ns[v],
+                              .peer_ns = g->ns[v],
+                              .from = TM_FROM_ROOT,
+                              .item = TM_NO_ITEM,
+                              .kind = TM_EDGE_BEFORE};
+        ok = reached[v] >= g->ns[v] || tm_maker_edge(m, (uint32_t)v, &edge);
+    }
+    free(reached);
+    return ok;
+}
+
+static bool place_edges(tm_maker *m) {
+    tm_graph *g = m->graph;
+    const tm_loose_edge *edges = m->edges.data;
+    g->first = calloc(g->n_nodes + 2, sizeof *g->first);
+    g->edges = malloc((m->edges.n + 1) * sizeof *g->edges);
+    if (!g->first || !g->edges)
+        return false;
+    for (size_t i = 0; i < m->edges.n; i++)
+        g->first[edges[i].to + 2]++;
+    for (size_t v = 2; v < g->n_nodes + 2; v++)
+        g->first[v] += g->first[v - 1];
+    for (size_t i = 0; i < m->edges.n; i++)
+        g->edges[g->first[edges[i].to + 1]++] = edges[i].edge;
+    return true;
+}
+
+tm_status tm_maker_order(tm_maker *m, tm_error *err) {
+    uint32_t *place;
+    tm_graph_visit *visits = m->graph->visits.data;
+    tm_graph_step *steps = m->graph->steps.data;
+    tm_status status = order_nodes(m, &place, err);
+    if (status == TM_OK) {
+        renumber(m, place);
+        status = add_roots(m) && place_edges(m) ? TM_OK : tm_fail_memory(err);
+    }
+    if (status == TM_OK) {
+        const tm_part_event *events = m->draft->events.data;
+        uint32_t *node_of = calloc(m->draft->timeline->n_events + 1, sizeof *node_of);
+        for (uint32_t i = 0; i < m->draft->events.n && node_of; i++)
+            node_of[events[i].row] = place[tm_event_begin(i)];
+        for (size_t v = 0; v < m->graph->visits.n && node_of; v++)
+            visits[v].node = node_of[visits[v].event];
+        for (size_t k = 0; k < m->graph->steps.n; k++)
+            steps[k].node = place[steps[k].node];
+        status = node_of ? TM_OK : tm_fail_memory(err);
+        free(node_of);
+    }
+    free(place);
+    return status;
+}
+
+size_t tm_graph_wrong(const tm_graph *graph) {
+    size_t wrong = 0;
+    for (size_t v = 0; v < graph->n_nodes; v++) {
+        int64_t ns = INT64_MIN;
+        for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
+            int64_t reached = tm_graph_source_ns(graph, &graph->edges[e]) + graph->edges[e].ns;
+            ns = reached > ns ? reached : ns;
+        }
+        wrong += ns != graph->ns[v];
+    }
+    return wrong;
+}

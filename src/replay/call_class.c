@@ -1,0 +1,60 @@
+#include "call_class.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct rule {
+    const char *word;
+    bool whole; /* nothing but the suffix of a version may stand behind it */
+    tm_call_class_kind kind;
+} rule;
+
+/* Behind "cuda", "hip" or "cu"; the first that fits counts. */
+static const rule rules[] = {
+    {"StreamWaitEvent", false, TM_CALL_STREAM_WAITS},
+    {"DeviceSynchronize", false, TM_CALL_WAITS_DEVICE},
+    {"CtxSynchronize", false, TM_CALL_WAITS_DEVICE},
+    {"ThreadSynchronize", false, TM_CALL_WAITS_DEVICE},
+    {"StreamSynchronize", false, TM_CALL_WAITS_STREAM},
+    {"EventSynchronize", false, TM_CALL_WAITS_EVENT},
+    {"Free", true, TM_CALL_WAITS_DEVICE},
+    {"Memcpy", true, TM_CALL_WAITS_OWN},
+    {"MemcpyDtoH", true, TM_CALL_WAITS_OWN},
+    {"MemcpyHtoD", true, TM_CALL_WAITS_OWN},
+    {"MemcpyWithStream", true, TM_CALL_WAITS_OWN},
+};
+
+static const char *behind_library(const char *name) {
+    static const char *const libraries[] = {"cuda", "hip", "cu"};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
+            return name + strlen(libraries[i]);
+    return NULL;
+}
+
+tm_call_class_kind tm_call_class_of(tm_text name) {
+    const char *word = behind_library(name.bytes);
+    for (size_t i = 0; word && i < sizeof rules / sizeof *rules; i++) {
+        size_t size = strlen(rules[i].word);
+        bool begins = strncmp(word, rules[i].word, size) == 0;
+        if (begins && (!rules[i].whole || word[size] == 0 || word[size] == '_'))
+            return rules[i].kind;
+    }
+    return TM_CALL_OTHER;
+}
+
+bool tm_call_classes_init(tm_call_classes *classes, const tm_names *names) {
+    *classes = (tm_call_classes){names, calloc(tm_names_count(names) + 1, 1)};
+    return classes->known != NULL;
+}
+
+void tm_call_classes_free(tm_call_classes *classes) {
+    free(classes->known);
+    classes->known = NULL;
+}
+
+tm_call_class_kind tm_call_classes_at(tm_call_classes *classes, uint32_t name) {
+    if (classes->known[name] == 0)
+        classes->known[name] = (uint8_t)(1 + tm_call_class_of(tm_names_text(classes->names, name)));
+    return (tm_call_class_kind)(classes->known[name] - 1);
+}

@@ -1,0 +1,217 @@
+#include "draft.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/keys.h"
+#include "base/sorted.h"
+
+static int by_begin(const void *a, const void *b) {
+    const tm_part_call *x = a, *y = b;
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(x->row, y->row);
+}
+
+/* The longer call first: it may hold the other. */
+static int by_end(const void *a, const void *b) {
+    const tm_part_call *x = a, *y = b;
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    order = order ? order : -tm_order_i64(x->end_ns, y->end_ns);
+    return order ? order : by_begin(a, b);
+}
+
+/* An event with the begin of its launch, to be sorted. */
+typedef struct launched {
+    int64_t call_ns;
+    tm_part_event event;
+} launched;
+
+static int by_launch(const void *a, const void *b) {
+    const launched *x = a, *y = b;
+    int order = tm_order_i64(x->call_ns, y->call_ns);
+    order = order ? order : tm_order_i64(x->event.begin_ns, y->event.begin_ns);
+    return order ? order : tm_order_i64(x->event.row, y->event.row);
+}
+
+static int by_ns(const void *a, const void *b) {
+    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+static int64_t job_ns(const tm_timeline *timeline, uint32_t row, int64_t root_ns) {
+    return tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]) - root_ns;
+}
+
+/* For every row of a call: 1 + its index in the order of rows, 0 for others. */
+static uint32_t *mark_launches(const tm_timeline *timeline) {
+    uint32_t *marks = calloc(timeline->n_events + 1, sizeof *marks);
+    for (uint32_t row = 0; marks && row < timeline->n_events; row++)
+        if (timeline->role[row] != TM_ROLE_NONE && timeline->launch[row] != TM_NO_EVENT)
+            marks[timeline->launch[row]] = 1;
+    return marks;
+}
+
+static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *marks,
+                      int64_t root_ns) {
+    const tm_timeline *t = d->timeline;
+    for (uint32_t k = 0; k < t->n_tracks; k++) {
+        const tm_track *track = &t->tracks[k];
+        if (track->kind != TM_TRACK_CPU)
+            continue;
+        for (uint32_t row = track->first; row < track->first + track->count; row++) {
+            bool is_call = t->category[row] == TM_CAT_RUNTIME || t->category[row] == TM_CAT_DRIVER;
+            if (t->kind[row] != TM_DURATION || (!is_call && !marks[row]))
+                continue;
+            uint8_t kind = (uint8_t)tm_call_classes_at(classes, t->name[row]);
+            int64_t begin = job_ns(t, row, root_ns);
+            if (kind == TM_CALL_STREAM_WAITS && !tm_vec_append(&d->stream_waits, &begin, 1))
+                return false;
+            if (!marks[row] && (kind == TM_CALL_OTHER || kind == TM_CALL_STREAM_WAITS))
+                continue;
+            const tm_part_call call = {.begin_ns = begin,
+                                       .end_ns = begin + t->duration_ns[row],
+                                       .row = row,
+                                       .thread = k,
+                                       .launched = TM_NO_PART,
+                                       .step = t->step[row],
+                                       .kind = kind};
+            d->syncs = d->syncs || (kind != TM_CALL_OTHER && kind != TM_CALL_STREAM_WAITS);
+            if (!tm_vec_append(&d->calls, &call, 1))
+                return false;
+        }
+    }
+    if (d->calls.n > 1)
+        qsort(d->calls.data, d->calls.n, d->calls.size, by_end);
+    if (d->stream_waits.n > 1)
+        qsort(d->stream_waits.data, d->stream_waits.n, d->stream_waits.size, by_ns);
+    return true;
+}
+
+static bool collect_events(const tm_draft *d, const uint32_t *call_of, int64_t root_ns,
+                           tm_vec *out) {
+    const tm_timeline *t = d->timeline;
+    const tm_part_call *calls = d->calls.data;
+    for (uint32_t k = 0; k < t->n_tracks; k++) {
+        const tm_track *track = &t->tracks[k];
+        for (uint32_t row = track->first; row < track->first + track->count; row++) {
+            if (t->role[row] == TM_ROLE_NONE)
+                continue;
+            int64_t begin = job_ns(t, row, root_ns);
+            uint32_t launch = t->launch[row];
+            uint32_t call = launch == TM_NO_EVENT ? 0 : call_of[launch];
+            const launched e = {
+                .call_ns = call ? calls[call - 1].begin_ns : begin,
+                .event = {.begin_ns = begin,
+                          .end_ns = begin + t->duration_ns[row],
+                          .row = row,
+                          .call = call ? call - 1 : TM_NO_PART,
+                          .before = TM_NO_PART,
+                          .stream = k,
+                          .step = t->step[row]},
+            };
+            if (!tm_vec_append(out, &e, 1))
+                return false;
+        }
+    }
+    if (out->n > 1)
+        qsort(out->data, out->n, out->size, by_launch);
+    return true;
+}
+
+/* Who stands before each event on its stream, whatever was launched first. */
+static bool link_streams(tm_draft *d) {
+    const tm_timeline *t = d->timeline;
+    tm_part_event *events = d->events.data;
+    uint32_t *index_of = calloc(t->n_events + 1, sizeof *index_of);
+    if (!index_of)
+        return false;
+    for (uint32_t i = 0; i < d->events.n; i++)
+        index_of[events[i].row] = i + 1;
+    for (uint32_t k = 0; k < t->n_tracks; k++) {
+        const tm_track *track = &t->tracks[k];
+        uint32_t before = TM_NO_PART;
+        for (uint32_t row = track->first; row < track->first + track->count; row++) {
+            if (index_of[row] == 0)
+                continue;
+            uint32_t i = index_of[row] - 1;
+            events[i].before = before;
+            events[i].last = true;
+            if (before != TM_NO_PART && events[before].step == events[i].step &&
+                events[before].end_ns <= events[i].begin_ns)
+                events[before].last = false;
+            before = i;
+        }
+    }
+    free(index_of);
+    return true;
+}
+
+typedef struct place {
+    uint32_t name;
+    int32_t step;
+} place;
+
+static bool count_places(tm_draft *d) {
+    tm_keys keys = TM_KEYS(place);
+    tm_vec counts = TM_VEC(uint32_t);
+    tm_part_event *events = d->events.data;
+    tm_part_call *calls = d->calls.data;
+    bool ok = true;
+    for (size_t i = 0; i < d->events.n && ok; i++) {
+        const place key = {d->timeline->name[events[i].row], events[i].step};
+        uint32_t *n = tm_keys_value(&keys, &counts, &key);
+        ok = n != NULL;
+        if (n)
+            events[i].nth = (*n)++;
+    }
+    for (size_t i = 0; i < d->calls.n && ok; i++) {
+        const place key = {d->timeline->name[calls[i].row], calls[i].step};
+        uint32_t *n = calls[i].launched == TM_NO_PART ? tm_keys_value(&keys, &counts, &key) : NULL;
+        ok = n || calls[i].launched != TM_NO_PART;
+        if (n)
+            calls[i].nth = (*n)++;
+    }
+    tm_keys_free(&keys);
+    tm_vec_free(&counts);
+    return ok;
+}
+
+static bool add_events(tm_draft *d, uint32_t *marks, int64_t root_ns) {
+    tm_vec sorted = TM_VEC(launched);
+    tm_part_call *calls = d->calls.data;
+    for (uint32_t c = 0; c < d->calls.n; c++)
+        marks[calls[c].row] = c + 1;
+    bool ok = collect_events(d, marks, root_ns, &sorted) &&
+              tm_vec_append(&d->events, NULL, sorted.n) != NULL;
+    const launched *from = sorted.data;
+    tm_part_event *events = d->events.data;
+    for (uint32_t i = 0; i < sorted.n && ok; i++) {
+        events[i] = from[i].event;
+        if (events[i].call != TM_NO_PART && calls[events[i].call].launched == TM_NO_PART)
+            calls[events[i].call].launched = i;
+    }
+    tm_vec_free(&sorted);
+    return ok && link_streams(d) && count_places(d);
+}
+
+tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes, int64_t root_ns,
+                        tm_draft *out, tm_error *err) {
+    *out = (tm_draft){.timeline = timeline,
+                      .events = TM_VEC(tm_part_event),
+                      .calls = TM_VEC(tm_part_call),
+                      .stream_waits = TM_VEC(int64_t)};
+    uint32_t *marks = mark_launches(timeline);
+    bool ok = marks && add_calls(out, classes, marks, root_ns) && add_events(out, marks, root_ns);
+    free(marks);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_draft_free(tm_draft *draft) {
+    tm_vec_free(&draft->events);
+    tm_vec_free(&draft->calls);
+    tm_vec_free(&draft->stream_waits);
+}
+
+uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth) {
+    const uint32_t key[2] = {timeline->name[row], nth};
+    return tm_hash_mixed(0, key, sizeof key);
+}

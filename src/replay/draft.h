@@ -1,0 +1,55 @@
+/* What a rank's graph is made of: its GPU events in the order of their launches, and the calls that
+ * launched one or waited for one, in the order of their begins. */
+#ifndef TMERGE_REPLAY_DRAFT_H
+#define TMERGE_REPLAY_DRAFT_H
+
+#include "base/vec.h"
+#include "call_class.h"
+#include "tmerge/timeline.h"
+
+#define TM_NO_PART UINT32_MAX
+
+/** A GPU event. Times are in ns since the root, on the job's clock. */
+typedef struct tm_part_event {
+    int64_t begin_ns, end_ns;
+    uint32_t row;
+    uint32_t call;   /* index of the call that launched it, or TM_NO_PART */
+    uint32_t before; /* index of the event before it on its stream, or TM_NO_PART */
+    uint32_t stream; /* index of its track */
+    uint32_t nth;    /* how-manieth of its name in its step, in the order of launches */
+    int32_t step;    /* index into the timeline's steps, TM_NO_STEP for none */
+    bool last;       /* of its step on its stream: nothing follows behind its end there */
+} tm_part_event;
+
+typedef struct tm_part_call {
+    int64_t begin_ns, end_ns;
+    uint32_t row;
+    uint32_t thread;   /* index of its track */
+    uint32_t launched; /* index of the first event that it launched, or TM_NO_PART */
+    uint32_t nth;      /* how-manieth of its name in its step */
+    int32_t step;
+    uint8_t kind; /* tm_call_class_kind */
+} tm_part_call;
+
+typedef struct tm_draft {
+    const tm_timeline *timeline; /* borrowed */
+    tm_vec events;               /* of tm_part_event */
+    tm_vec calls;                /* of tm_part_call */
+    tm_vec stream_waits; /* of int64_t: begins of calls that make a stream wait, ascending */
+    bool syncs;          /* it has calls that wait for the GPU */
+} tm_draft;
+
+/**
+ * Collects the parts of a rank.
+ *
+ * @param root_ns  the job's first GPU begin, on the job's clock
+ * @return         TM_OK; TM_ERR_FAULT; free it in either case
+ */
+tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes, int64_t root_ns,
+                        tm_draft *out, tm_error *err) TM_MUST_CHECK;
+void tm_draft_free(tm_draft *draft);
+
+/** Where an event stands in its step, the same on all ranks that run the same program. */
+uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth);
+
+#endif

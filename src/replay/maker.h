@@ -1,0 +1,68 @@
+/* What the parts of a graph's making share. */
+#ifndef TMERGE_REPLAY_MAKER_H
+#define TMERGE_REPLAY_MAKER_H
+
+#include "build.h"
+
+/* An edge before nodes have their order: both ends are numbered by part. */
+typedef struct tm_loose_edge {
+    uint32_t to;
+    tm_edge edge;
+} tm_loose_edge;
+
+/* One way in which something may have been held up. */
+typedef struct tm_cause {
+    uint32_t from;
+    uint32_t item;
+    int64_t from_ns;
+    int64_t usual_ns; /* from the cause to what it causes */
+    uint8_t kind;     /* tm_edge_kind */
+} tm_cause;
+
+/* By part: events first (S = 2 i, E = 2 i + 1), then calls, then the ends of steps. */
+typedef struct tm_maker {
+    const tm_draft *draft;
+    const tm_vec *waits;           /* of tm_part_wait */
+    const tm_replay_visit *visits; /* [n_visits] ascending in event */
+    size_t n_visits;
+    tm_graph *graph;
+    tm_vec edges;              /* of tm_loose_edge */
+    tm_vec causes;             /* of tm_cause: of the node at hand */
+    int64_t launch_ns, gap_ns; /* usual lags */
+} tm_maker;
+
+static inline uint32_t tm_event_begin(uint32_t event) {
+    return 2 * event;
+}
+
+static inline uint32_t tm_event_end(uint32_t event) {
+    return 2 * event + 1;
+}
+
+static inline uint32_t tm_call_begin(const tm_maker *m, uint32_t call) {
+    return 2 * ((uint32_t)m->draft->events.n + call);
+}
+
+static inline uint32_t tm_call_end(const tm_maker *m, uint32_t call) {
+    return tm_call_begin(m, call) + 1;
+}
+
+/* What calls have to be compared with other ranks stands behind that of the events. */
+static inline uint32_t tm_call_item(const tm_maker *m, uint32_t call) {
+    return (uint32_t)m->draft->events.n + call;
+}
+
+bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_edge *edge);
+
+/* Adds an edge for each cause of a node at @p ns: the one that explains it best has the recorded
+ * weight, the others at most what is usual. Empties the causes. False when memory is out. */
+bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns);
+
+/* The edges into all events, and into all calls. False when memory is out. */
+bool tm_maker_events(tm_maker *m);
+bool tm_maker_calls(tm_maker *m);
+
+/* Puts nodes and edges in order. TM_OK; TM_ERR_FAULT. */
+tm_status tm_maker_order(tm_maker *m, tm_error *err) TM_MUST_CHECK;
+
+#endif
