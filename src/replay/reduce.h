@@ -1,0 +1,54 @@
+/* A rank's graph without all that lies between its ports: how long after the root and the
+ * operations that the rank takes part in it can come to its next operations and to the ends of its
+ * steps.
+ *
+ * A link stands for the longest way from one port to another, in each of several sets of weights. A
+ * way that leads past the rank's arrival at an operation is none of its own where it is no longer
+ * than what leads there and on from there, in all sets: an operation is never before its members.
+ * So few links are left, and the times that follow from them are exactly those of the graph. */
+#ifndef TMERGE_REPLAY_REDUCE_H
+#define TMERGE_REPLAY_REDUCE_H
+
+#include "replay/graph.h"
+
+/** Tells the weight of an edge in each set.
+ * @param ns  [n_sets] to be set */
+typedef void tm_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
+
+/** An operation that a rank takes part in. */
+typedef struct tm_port {
+    uint64_t operation;
+    int64_t last_ns;
+} tm_port;
+
+typedef struct tm_link {
+    uint32_t from; /* visit, or TM_FROM_ROOT */
+    uint32_t to;   /* visit, from which it arrives there; n_visits + k: end of step k */
+} tm_link;
+
+/** What is left of a rank's graph. A view: the arrays lie in the words of tm_reduce. */
+typedef struct tm_reduced {
+    int64_t rank;
+    size_t n_sets, n_visits, n_steps, n_links;
+    int64_t n_left_out;    /* ways from operations that are not before those they lead to */
+    const tm_port *visits; /* [n_visits] ascending in (last_ns, operation) */
+    const int64_t *steps;  /* [n_steps] their numbers, ascending */
+    const tm_link *links;  /* [n_links] ascending in to, then from, the root last */
+    const int64_t *ns;     /* [n_links][n_sets] */
+} tm_reduced;
+
+/**
+ * Appends what is left of a graph to words that can be sent to other processes, and put behind
+ * those of other ranks in any order. An arrival that only ways left out lead to stays at its
+ * recorded time in all sets.
+ *
+ * @param words  of int64_t; on failure as it was
+ * @return       TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh, const void *context,
+                    tm_vec *words, tm_error *err) TM_MUST_CHECK;
+
+/** Shows the first rank of these words; returns how many words are its. */
+size_t tm_reduced_read(const int64_t *words, tm_reduced *out);
+
+#endif
