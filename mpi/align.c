@@ -99,6 +99,14 @@ static bool is_comparable(const tm_aligner *a, const tm_instance *instance) {
     return true;
 }
 
+/* Whether the latest begin of an operation tells when its members could go on. */
+static bool may_join(const tm_instance *instance, const tm_comm_record *members) {
+    bool known = members->kind != TM_COLL_OTHER && members->kind != TM_COLL_COALESCED;
+    bool moves = members->bytes != 0 || members->kind == TM_COLL_BARRIER;
+    return instance->n > 1 && instance->state != TM_INSTANCE_SUSPECT && moves &&
+           (members->way == TM_MATCH_PAIR ? instance->transfers : known);
+}
+
 /* Looks at every operation on the job's clock. */
 static void judge_instances(tm_aligner *a) {
     tm_instance *instances = a->out->instances.data;
@@ -111,6 +119,7 @@ static void judge_instances(tm_aligner *a) {
                           (a->options->align == TM_ALIGN_UTC || is_comparable(a, instance));
         instance->waits = instance->waits && comparable;
         instance->transfers = instance->transfers && comparable;
+        instance->joins = comparable && may_join(instance, members);
         if (!instance->waits || a->leads[i] <= 0)
             continue;
         a->out->violations_before++;

@@ -49,8 +49,6 @@ enum {
 #define TM_FROM_VISIT UINT32_C(0x80000000)
 #define TM_NO_ITEM UINT32_MAX
 
-#define TM_NO_ITEM UINT32_MAX
-
 typedef struct tm_edge {
     int64_t ns;             /* recorded */
     int64_t peer_ns;        /* what the other ranks of its role took at this place */

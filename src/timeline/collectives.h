@@ -100,6 +100,8 @@ typedef struct tm_instance {
     bool waits;      /* complete, of a kind that synchronises, of more than one rank */
     bool transfers;  /* complete, from one sender to one receiver; after alignment, as waits, where
                         their begins can be compared */
+    bool joins;      /* after alignment: its members went on when the last had come; such as waits,
+                        transfers, and broadcasts and operations that lack ranks */
     uint8_t state;   /* tm_instance_state */
 } tm_instance;
 

@@ -1,0 +1,105 @@
+#include "path.h"
+
+#include <stdlib.h>
+
+#include "base/sorted.h"
+#include "mpi/agree.h"
+#include "mpi/shuffle.h"
+
+/* What decides in one graph at a time. */
+typedef struct decided {
+    uint32_t *edges, *ports; /* owned; [n] */
+    size_t n;
+} decided;
+
+static void decided_free(decided *d) {
+    free(d->edges);
+    free(d->ports);
+}
+
+static tm_status decide(const tm_graph *graph, decided *d, tm_error *err) {
+    if (graph->n_nodes > d->n || !d->edges) {
+        decided_free(d);
+        d->n = graph->n_nodes;
+        d->edges = malloc((d->n + 1) * sizeof *d->edges);
+        d->ports = malloc((d->n + 1) * sizeof *d->ports);
+    }
+    if (!d->edges || !d->ports)
+        return tm_fail_memory(err);
+    tm_path_decide(graph, d->edges, d->ports);
+    return TM_OK;
+}
+
+static tm_status collect_ports(const tm_replay_ranks *r, decided *d, tm_vec *arrivals, tm_vec *ends,
+                               tm_error *err) {
+    for (size_t i = 0; i < r->n; i++) {
+        TM_TRY(decide(&r->graphs[i], d, err));
+        TM_TRY(tm_path_ports(&r->graphs[i], d->ports, arrivals, ends, err));
+    }
+    return TM_OK;
+}
+
+static int by_rank(const void *a, const void *b) {
+    return tm_order_i64(((const tm_path_hop *)a)->rank, ((const tm_path_hop *)b)->rank);
+}
+
+/* Fills the hops of the ranks that are held here. */
+static tm_status fill(const tm_replay_ranks *r, decided *d, tm_vec *hops, tm_vec *pieces,
+                      tm_error *err) {
+    const tm_path_hop *v = hops->data;
+    if (hops->n > 1)
+        qsort(hops->data, hops->n, hops->size, by_rank);
+    for (size_t i = 0, k = 0; i < r->n; i++) {
+        while (k < hops->n && v[k].rank < r->timelines[i].rank)
+            k++;
+        if (k == hops->n || v[k].rank != r->timelines[i].rank)
+            continue;
+        TM_TRY(decide(&r->graphs[i], d, err));
+        for (; k < hops->n && v[k].rank == r->timelines[i].rank; k++)
+            TM_TRY(tm_path_fill(&r->graphs[i], &r->timelines[i], d->edges, &v[k], pieces, err));
+    }
+    return TM_OK;
+}
+
+static int first_process(const void *record, int n_processes) {
+    (void)record;
+    (void)n_processes;
+    return 0;
+}
+
+static int by_time(const void *a, const void *b) {
+    const tm_path_piece *x = a, *y = b;
+    int order = tm_order_i64(x->step, y->step);
+    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(x->ns, y->ns);
+}
+
+static tm_status find(const tm_replay_ranks *r, decided *d, tm_vec ports[4], tm_vec *steps,
+                      tm_vec *hops, tm_error *err) {
+    TM_TRY(tm_mpi_agree(r->comm, collect_ports(r, d, &ports[0], &ports[1], err), err));
+    TM_TRY(tm_mpi_everywhere(r->comm, &ports[0], &ports[2], err));
+    TM_TRY(tm_mpi_everywhere(r->comm, &ports[1], &ports[3], err));
+    tm_status status = tm_path_walk(&ports[2], &ports[3], r->n_ranks, steps, hops, err);
+    return tm_mpi_agree(r->comm, status, err);
+}
+
+tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec *pieces,
+                             tm_error *err) {
+    decided d = {0};
+    tm_vec ports[4] = {TM_VEC(tm_path_arrival), TM_VEC(tm_path_end), TM_VEC(tm_path_arrival),
+                       TM_VEC(tm_path_end)};
+    tm_vec hops = TM_VEC(tm_path_hop), own = TM_VEC(tm_path_piece);
+    tm_status status = find(ranks, &d, ports, steps, &hops, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(ranks->comm, fill(ranks, &d, &hops, &own, err), err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(ranks->comm, &own, first_process, pieces, err);
+    if (pieces->n > 1)
+        qsort(pieces->data, pieces->n, pieces->size, by_time);
+    decided_free(&d);
+    for (size_t i = 0; i < 4; i++)
+        tm_vec_free(&ports[i]);
+    tm_vec_free(&hops);
+    tm_vec_free(&own);
+    return status;
+}

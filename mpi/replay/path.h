@@ -1,0 +1,19 @@
+/* The critical path of a job whose ranks are spread over processes. */
+#ifndef TMERGE_MPI_REPLAY_PATH_H
+#define TMERGE_MPI_REPLAY_PATH_H
+
+#include "ranks.h"
+#include "replay/path.h"
+
+/**
+ * Finds the path to the end of every step.
+ *
+ * Collective: over the ranks' comm.
+ * @param steps   of tm_path_step, on every process the same
+ * @param pieces  of tm_path_piece, on process 0 alone: step after step, each from its begin
+ * @return        TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec *pieces,
+                             tm_error *err) TM_MUST_CHECK;
+
+#endif

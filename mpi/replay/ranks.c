@@ -1,0 +1,197 @@
+#include "ranks.h"
+
+#include <stdlib.h>
+
+#include "mpi/agree.h"
+#include "mpi/shuffle.h"
+#include "replay/joins.h"
+#include "replay/pairs.h"
+#include "waits/stages.h"
+
+/* Places are compared in as many slices as keep a process's part below this. */
+static const int64_t SLICE_BYTES = INT64_C(48) << 20;
+
+static int visit_origin(const void *record, int n_processes) {
+    (void)n_processes;
+    return ((const tm_replay_visit *)record)->origin;
+}
+
+static int peer_owner(const void *record, int n_processes) {
+    return (int)((uint32_t)((const tm_peer *)record)->place % (uint32_t)n_processes);
+}
+
+static int peer_origin(const void *record, int n_processes) {
+    (void)n_processes;
+    return ((const tm_peer *)record)->origin;
+}
+
+static void find_root(tm_replay_ranks *r) {
+    int64_t first = INT64_MAX, n = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        const tm_timeline *t = &r->timelines[i];
+        bool any = false;
+        for (size_t k = 0; k < t->n_tracks && t->tracks[k].kind == TM_TRACK_GPU; k++)
+            for (uint32_t row = t->tracks[k].first; row < t->tracks[k].first + t->tracks[k].count;
+                 row++)
+                if (t->role[row] != TM_ROLE_NONE) { /* ascending: the first is the stream's */
+                    int64_t begin = tm_rank_clock_true(&t->clock, t->begin_ns[row]);
+                    first = begin < first ? begin : first;
+                    any = true;
+                    break;
+                }
+        n += any;
+    }
+    MPI_Allreduce(&first, &r->root_ns, 1, MPI_INT64_T, MPI_MIN, r->comm);
+    MPI_Allreduce(&n, &r->n_ranks, 1, MPI_INT64_T, MPI_SUM, r->comm);
+}
+
+static tm_status send_visits(tm_replay_ranks *r, tm_error *err) {
+    tm_vec own = TM_VEC(tm_replay_visit);
+    tm_status status = tm_joins_visits(r->collectives, r->root_ns, &own, err);
+    status = tm_mpi_agree(r->comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(r->comm, &own, visit_origin, &r->visits, err);
+    tm_joins_sort(&r->visits);
+    tm_vec_free(&own);
+    return status;
+}
+
+/* All processes' keys on each. */
+static tm_status share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
+    tm_vec all = TM_VEC(uint64_t);
+    tm_status status = tm_mpi_everywhere(comm, &keys->keys, &all, err);
+    for (size_t i = 0; i < all.n && status == TM_OK; i++)
+        if (tm_keys_add(keys, (const uint64_t *)all.data + i) == TM_NO_KEY)
+            status = tm_fail_memory(err);
+    tm_vec_free(&all);
+    return tm_mpi_agree(comm, status, err);
+}
+
+static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err) {
+    tm_call_classes classes;
+    tm_status status = tm_call_classes_init(&classes, r->names) ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < r->n && status == TM_OK; i++) {
+        status = tm_draft_make(&r->timelines[i], &classes, r->root_ns, &r->drafts[i], err);
+        if (status == TM_OK)
+            status = tm_pairs_survey(&r->drafts[i], pairs, err);
+    }
+    tm_call_classes_free(&classes);
+    TM_TRY(tm_mpi_agree(r->comm, status, err));
+    TM_TRY(share_keys(r->comm, &pairs->broken, err));
+    return share_keys(r->comm, &pairs->tight, err);
+}
+
+/* The visits of rank i; they are in the order of the ranks. */
+static size_t visits_of(const tm_replay_ranks *r, size_t i, size_t *next) {
+    const tm_replay_visit *v = r->visits.data;
+    size_t n = 0;
+    while (*next + n < r->visits.n && v[*next + n].rank == r->timelines[i].rank)
+        n++;
+    return n;
+}
+
+static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error *err) {
+    size_t next = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        tm_vec waits = TM_VEC(tm_part_wait);
+        const tm_replay_visit *visits = (const tm_replay_visit *)r->visits.data + next;
+        size_t n = visits_of(r, i, &next);
+        tm_status status = tm_pairs_pick(&r->drafts[i], pairs, &waits, err);
+        if (status == TM_OK)
+            status = tm_graph_build(&r->drafts[i], &waits, visits, n, &r->graphs[i], err);
+        tm_vec_free(&waits);
+        TM_TRY(status);
+        next += n;
+    }
+    return TM_OK;
+}
+
+static int by_rank_item(const void *a, const void *b) {
+    const tm_peer *x = a, *y = b;
+    int order = (x->rank > y->rank) - (x->rank < y->rank);
+    return order ? order : (x->item > y->item) - (x->item < y->item);
+}
+
+static tm_status set_peers(tm_replay_ranks *r, tm_vec *peers, tm_error *err) {
+    const tm_peer *v = peers->data;
+    if (peers->n > 1)
+        qsort(peers->data, peers->n, peers->size, by_rank_item);
+    for (size_t first = 0, end = 0; first < peers->n; first = end) {
+        while (end < peers->n && v[end].rank == v[first].rank)
+            end++;
+        const tm_draft *draft = &r->drafts[v[first].rank];
+        TM_TRY(tm_peers_set(&r->graphs[v[first].rank], v + first, end - first,
+                            draft->events.n + draft->calls.n, err));
+    }
+    return TM_OK;
+}
+
+static tm_status compare_slice(tm_replay_ranks *r, tm_peer_role *role, tm_error *err) {
+    tm_vec peers = TM_VEC(tm_peer), there = TM_VEC(tm_peer);
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < r->n && status == TM_OK; i++) {
+        role->rank = (uint32_t)i;
+        role->stage = tm_stage_of(&r->collectives->stages, r->timelines[i].rank);
+        status = tm_peers_add(&r->drafts[i], &r->graphs[i], role, &peers, err);
+    }
+    status = tm_mpi_agree(r->comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(r->comm, &peers, peer_owner, &there, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(r->comm, tm_peers_compare(&there, err), err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(r->comm, &there, peer_origin, &peers, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(r->comm, set_peers(r, &peers, err), err);
+    tm_vec_free(&peers);
+    tm_vec_free(&there);
+    return status;
+}
+
+static tm_status compare(tm_replay_ranks *r, tm_error *err) {
+    tm_peer_role role = {.other_steps = r->n_ranks == 1};
+    int64_t bytes = 0;
+    MPI_Comm_rank(r->comm, &role.origin);
+    for (size_t i = 0; i < r->n; i++)
+        bytes += (int64_t)((r->drafts[i].events.n + r->drafts[i].calls.n) * sizeof(tm_peer));
+    MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MAX, r->comm);
+    role.n_slices = (uint32_t)(1 + bytes / SLICE_BYTES);
+    for (; role.slice < role.n_slices; role.slice++)
+        TM_TRY(compare_slice(r, &role, err));
+    return TM_OK;
+}
+
+static void free_drafts(tm_replay_ranks *r) {
+    for (size_t i = 0; i < r->n && r->drafts; i++)
+        tm_draft_free(&r->drafts[i]);
+    free(r->drafts);
+    r->drafts = NULL;
+}
+
+tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
+    tm_pairs pairs = TM_PAIRS();
+    ranks->visits = TM_VEC(tm_replay_visit);
+    ranks->drafts = calloc(ranks->n + 1, sizeof *ranks->drafts);
+    ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);
+    bool ok = ranks->drafts && ranks->graphs;
+    TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
+    find_root(ranks);
+    tm_status status = send_visits(ranks, err);
+    if (status == TM_OK)
+        status = make_drafts(ranks, &pairs, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(ranks->comm, make_graphs(ranks, &pairs, err), err);
+    tm_pairs_free(&pairs);
+    if (status == TM_OK)
+        status = compare(ranks, err);
+    free_drafts(ranks);
+    return status;
+}
+
+void tm_replay_ranks_free(tm_replay_ranks *ranks) {
+    free_drafts(ranks);
+    for (size_t i = 0; i < ranks->n && ranks->graphs; i++)
+        tm_graph_free(&ranks->graphs[i]);
+    free(ranks->graphs);
+    tm_vec_free(&ranks->visits);
+}

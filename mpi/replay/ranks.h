@@ -1,0 +1,35 @@
+/* The graphs of all ranks that a process holds, with what others took at every place. */
+#ifndef TMERGE_MPI_REPLAY_RANKS_H
+#define TMERGE_MPI_REPLAY_RANKS_H
+
+#include <mpi.h>
+
+#include "replay/build.h"
+#include "replay/peers.h"
+#include "timeline/collectives.h"
+
+typedef struct tm_replay_ranks {
+    MPI_Comm comm;
+    const tm_timeline *timelines; /* [n] this process's, ascending in rank */
+    size_t n;
+    const tm_collectives *collectives;
+    const tm_names *names;
+    int64_t root_ns;  /* the job's first GPU begin; INT64_MAX without any */
+    int64_t n_ranks;  /* of the job that have GPU events */
+    tm_vec visits;    /* of tm_replay_visit: of these ranks */
+    tm_draft *drafts; /* owned; [n]; only while the graphs are made */
+    tm_graph *graphs; /* owned; [n] */
+} tm_replay_ranks;
+
+/**
+ * Makes the graphs.
+ *
+ * Collective: over comm.
+ * @param ranks  comm, timelines, n, collectives and names are set, all else is 0; to be freed in
+ *               any case
+ * @return       TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) TM_MUST_CHECK;
+void tm_replay_ranks_free(tm_replay_ranks *ranks);
+
+#endif

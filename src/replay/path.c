@@ -1,0 +1,177 @@
+#include "path.h"
+
+#include <stdlib.h>
+
+#include "base/sorted.h"
+
+static bool decides_before(const tm_graph *graph, const tm_edge *a, const tm_edge *b) {
+    int64_t x = tm_graph_source_ns(graph, a), y = tm_graph_source_ns(graph, b);
+    return x != y ? x > y : a->kind < b->kind;
+}
+
+static uint32_t port_of(const tm_edge *edge, const uint32_t *ports) {
+    if (edge->from == TM_FROM_ROOT)
+        return TM_FROM_ROOT;
+    return edge->from & TM_FROM_VISIT ? edge->from & ~TM_FROM_VISIT : ports[edge->from];
+}
+
+void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *ports) {
+    for (size_t v = 0; v < graph->n_nodes; v++) {
+        uint32_t best = UINT32_MAX;
+        for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
+            const tm_edge *edge = &graph->edges[e];
+            if (tm_graph_source_ns(graph, edge) + edge->ns == graph->ns[v] &&
+                (best == UINT32_MAX || decides_before(graph, edge, &graph->edges[best])))
+                best = e;
+        }
+        edges[v] = best;
+        ports[v] = best == UINT32_MAX ? TM_FROM_ROOT : port_of(&graph->edges[best], ports);
+    }
+}
+
+static void port_names(const tm_graph *graph, uint32_t port, uint64_t *from, int64_t *from_ns) {
+    const tm_graph_visit *visits = graph->visits.data;
+    *from = port == TM_FROM_ROOT ? TM_PATH_ROOT : visits[port].operation;
+    *from_ns = port == TM_FROM_ROOT ? 0 : visits[port].last_ns;
+}
+
+tm_status tm_path_ports(const tm_graph *graph, const uint32_t *ports, tm_vec *arrivals,
+                        tm_vec *ends, tm_error *err) {
+    const tm_graph_visit *visits = graph->visits.data;
+    const tm_graph_step *steps = graph->steps.data;
+    bool ok = true;
+    for (size_t i = 0; i < graph->visits.n && ok; i++) {
+        if (graph->ns[visits[i].node] != visits[i].last_ns)
+            continue;
+        tm_path_arrival arrival = {.operation = visits[i].operation,
+                                   .last_ns = visits[i].last_ns,
+                                   .rank = graph->rank,
+                                   .node = visits[i].node};
+        port_names(graph, ports[visits[i].node], &arrival.from, &arrival.from_ns);
+        ok = tm_vec_append(arrivals, &arrival, 1) != NULL;
+    }
+    for (size_t k = 0; k < graph->steps.n && ok; k++) {
+        tm_path_end end = {.number = steps[k].number,
+                           .end_ns = graph->ns[steps[k].node],
+                           .rank = graph->rank,
+                           .node = steps[k].node};
+        port_names(graph, ports[steps[k].node], &end.from, &end.from_ns);
+        ok = tm_vec_append(ends, &end, 1) != NULL;
+    }
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static int by_operation(const void *a, const void *b) {
+    const tm_path_arrival *x = a, *y = b;
+    int order = tm_order_u64(x->operation, y->operation);
+    return order ? order : tm_order_i64(x->rank, y->rank);
+}
+
+/* Of one step the latest first, of these the lowest rank. */
+static int by_step(const void *a, const void *b) {
+    const tm_path_end *x = a, *y = b;
+    int order = tm_order_i64(x->number, y->number);
+    order = order ? order : -tm_order_i64(x->end_ns, y->end_ns);
+    return order ? order : tm_order_i64(x->rank, y->rank);
+}
+
+static bool is_before_operation(const void *element, const void *key) {
+    return ((const tm_path_arrival *)element)->operation < *(const uint64_t *)key;
+}
+
+/* The lowest rank that came last to an operation, NULL for none. */
+static const tm_path_arrival *last_of(const tm_vec *arrivals, uint64_t operation) {
+    const tm_path_arrival *v = arrivals->data;
+    size_t i = tm_bisect(v, arrivals->n, sizeof *v, &operation, is_before_operation);
+    return i < arrivals->n && v[i].operation == operation ? &v[i] : NULL;
+}
+
+static bool add_hop(tm_vec *hops, const tm_path_step *step, int64_t rank, uint32_t node,
+                    const int64_t between[2]) {
+    const tm_path_hop hop = {
+        .step = step->number,
+        .begin_ns = between[0] > step->begin_ns ? between[0] : step->begin_ns,
+        .end_ns = between[1],
+        .rank = rank,
+        .node = node,
+    };
+    return tm_vec_append(hops, &hop, 1) != NULL;
+}
+
+static bool walk_step(const tm_vec *arrivals, const tm_path_end *end, tm_path_step *step,
+                      tm_vec *hops) {
+    const int64_t last[2] = {end->from_ns, end->end_ns};
+    uint64_t from = end->from;
+    int64_t at = end->from_ns;
+    if (!add_hop(hops, step, end->rank, end->node, last))
+        return false;
+    step->hops = 1;
+    /* No operation comes twice; what clocks rounded to one time might say otherwise. */
+    while (at > step->begin_ns && from != TM_PATH_ROOT && step->hops <= (int64_t)arrivals->n) {
+        const tm_path_arrival *arrival = last_of(arrivals, from);
+        if (!arrival)
+            break;
+        const int64_t between[2] = {arrival->from_ns, arrival->last_ns};
+        if (!add_hop(hops, step, arrival->rank, arrival->node, between))
+            return false;
+        step->hops++;
+        from = arrival->from;
+        at = arrival->from_ns;
+    }
+    return true;
+}
+
+tm_status tm_path_walk(tm_vec *arrivals, tm_vec *ends, int64_t n_ranks, tm_vec *steps, tm_vec *hops,
+                       tm_error *err) {
+    const tm_path_end *v = ends->data;
+    int64_t before_ns = 0;
+    if (arrivals->n > 1)
+        qsort(arrivals->data, arrivals->n, arrivals->size, by_operation);
+    if (ends->n > 1)
+        qsort(ends->data, ends->n, ends->size, by_step);
+    for (size_t first = 0, next = 0; first < ends->n; first = next) {
+        while (next < ends->n && v[next].number == v[first].number)
+            next++;
+        tm_path_step step = {.number = v[first].number,
+                             .begin_ns = before_ns,
+                             .end_ns = v[first].end_ns > before_ns ? v[first].end_ns : before_ns,
+                             .partial = (int64_t)(next - first) < n_ranks};
+        bool ok = v[first].end_ns <= before_ns || walk_step(arrivals, &v[first], &step, hops);
+        if (!ok || !tm_vec_append(steps, &step, 1))
+            return tm_fail_memory(err);
+        before_ns = step.end_ns;
+    }
+    return TM_OK;
+}
+
+tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const uint32_t *edges,
+                       const tm_path_hop *hop, tm_vec *pieces, tm_error *err) {
+    uint32_t v = hop->node;
+    int64_t at = hop->end_ns;
+    while (at > hop->begin_ns && edges[v] != UINT32_MAX) {
+        const tm_edge *edge = &graph->edges[edges[v]];
+        int64_t source = tm_graph_source_ns(graph, edge);
+        int64_t begin = source > hop->begin_ns ? source : hop->begin_ns;
+        bool node = edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT);
+        bool work = edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY;
+        uint32_t event = work ? graph->event[edge->from] : graph->event[v];
+        const tm_path_piece piece = {
+            .step = hop->step,
+            .begin_ns = begin,
+            .ns = at - begin,
+            .gain_ns = edge->kind == TM_EDGE_TRANSFER ? 0 : edge->ns - edge->peer_ns,
+            .rank = graph->rank,
+            .name = event == TM_NO_EVENT ? TM_NO_NAME : timeline->name[event],
+            .event = event,
+            .kind = edge->kind,
+            .flags = edge->flags,
+        };
+        if (piece.ns > 0 && !tm_vec_append(pieces, &piece, 1))
+            return tm_fail_memory(err);
+        at = begin;
+        if (!node)
+            break;
+        v = edge->from;
+    }
+    return TM_OK;
+}

@@ -1,0 +1,41 @@
+/* The weights that a job is replayed with. */
+#ifndef TMERGE_REPLAY_SETS_H
+#define TMERGE_REPLAY_SETS_H
+
+#include "graph.h"
+
+/** Those that each rank can have by itself; such as have no EXPLAINED keep what nothing recorded
+ * explains. Transfers belong to no rank: only IDEAL ones are at what is usual for their like. */
+enum {
+    TM_SET_RECORDED,
+    TM_SET_RECORDED_EXPLAINED,
+    TM_SET_PEER,
+    TM_SET_PEER_EXPLAINED,
+    TM_SET_IDEAL,          /* peer, transfers too */
+    TM_SET_IDEAL_RECORDED, /* recorded, but transfers */
+    TM_N_RANK_SETS
+};
+
+/** A set of the whole job: edges of some sort have another weight, on all ranks. Sets of the first
+ * index and without what nothing explains of it stand side by side behind the others. */
+typedef struct tm_change {
+    uint16_t kinds; /* bit by tm_edge_kind: those meant, */
+    uint8_t flags;  /* of them those with any of these; 0: all */
+    uint8_t marked; /* of them those that the mask of marks has this bit of; 0: all */
+    double factor;  /* times this; NaN: to the peers' weight, transfers to what is usual */
+} tm_change;
+
+typedef struct tm_sets {
+    const tm_change *changes; /* [n] set TM_N_RANK_SETS + 2 i and the next are of change i */
+    size_t n;
+    const uint8_t *marks; /* by edge of the graph at hand; NULL for none */
+} tm_sets;
+
+static inline size_t tm_sets_count(const tm_sets *sets) {
+    return TM_N_RANK_SETS + 2 * sets->n;
+}
+
+/** A tm_weigh. @param context  tm_sets */
+void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
+
+#endif
