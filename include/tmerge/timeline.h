@@ -81,6 +81,21 @@ typedef enum tm_collective_kind {
 
 const char *tm_collective_word(tm_collective_kind kind);
 
+/* Kinds of recorded wait: value (stored; those of CUPTI), word, and how Kineto writes it. */
+#define TM_WAIT_LIST(X)                                                                            \
+    X(TM_WAIT_OTHER, 0, "other", "Unknown Sync")                                                   \
+    X(TM_WAIT_EVENT_SYNC, 1, "event_sync", "Event Sync")                                           \
+    X(TM_WAIT_STREAM_WAIT, 2, "stream_wait", "Stream Wait Event")                                  \
+    X(TM_WAIT_STREAM_SYNC, 3, "stream_sync", "Stream Sync")                                        \
+    X(TM_WAIT_CONTEXT_SYNC, 4, "context_sync", "Context Sync")
+
+typedef enum tm_wait_kind {
+#define TM_WAIT_ENUM(id, value, word, kineto) id = value,
+    TM_WAIT_LIST(TM_WAIT_ENUM)
+#undef TM_WAIT_ENUM
+        TM_N_WAIT_KINDS = 5
+} tm_wait_kind;
+
 /** What a count says of the events or values that it counts. */
 typedef enum tm_remark {
     TM_REMARK_NOTE,     /* as it should be: nothing to tell the user */
@@ -274,6 +289,21 @@ typedef struct tm_shapes_attr {
     uint32_t shapes; /* name id of its `Input Dims` on one line: [[8, 16], [16], []] */
 } tm_shapes_attr;
 
+/** A recorded wait: of a stream for an event of CUDA (stream_wait), or of the host for an event, a
+ * stream, or all that a context was given. Its event is the record of category cuda_sync, on whose
+ * device both streams are. An event_sync may be of cudaEventQuery, which asks and does not wait:
+ * the name of the call tells. Building the timeline sets call and record. */
+typedef struct tm_wait_attr {
+    int64_t correlation;        /* of the call */
+    int64_t record_correlation; /* of the call that recorded the event; 0 not recorded */
+    int64_t stream;             /* the one that waits; -1 the host */
+    int64_t on_stream;          /* waited for; -1 all of the context, or not known */
+    uint32_t event;
+    uint32_t call;   /* row of the call that asked for it (cudaStreamWaitEvent, ...), and */
+    uint32_t record; /* of the cudaEventRecord whose work is waited for; both may be TM_NO_EVENT */
+    uint8_t kind;    /* tm_wait_kind */
+} tm_wait_attr;
+
 typedef enum tm_attr {
     TM_ATTR_LAUNCH,
     TM_ATTR_KERNEL,
@@ -282,6 +312,7 @@ typedef enum tm_attr {
     TM_ATTR_MEMORY,
     TM_ATTR_COUNTER,
     TM_ATTR_SHAPES,
+    TM_ATTR_WAIT,
     TM_N_ATTRS
 } tm_attr;
 

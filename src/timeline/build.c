@@ -290,10 +290,11 @@ static void count_stream_overlaps(tm_timeline *out) {
 static tm_status place_attrs(builder *b, tm_error *err) {
     for (int a = 0; a < TM_N_ATTRS; a++) {
         tm_vec *rows = &b->all->attrs[a];
-        for (size_t i = 0; i < rows->n; i++) {
-            uint32_t *event = tm_attr_event((tm_attr)a, (char *)rows->data + i * rows->size);
-            *event = b->row_of[*event];
-        }
+        for (int r = 0; r < tm_attr_n_refs((tm_attr)a); r++)
+            for (size_t i = 0; i < rows->n; i++) {
+                uint32_t *row = tm_attr_ref((tm_attr)a, (char *)rows->data + i * rows->size, r);
+                *row = *row == TM_NO_EVENT ? TM_NO_EVENT : b->row_of[*row];
+            }
     }
     for (int a = 0; a < TM_N_ATTRS; a++) {
         tm_vec *rows = &b->all->attrs[a];

@@ -64,8 +64,11 @@ tm_status tm_join_attrs(tm_join *join, tm_attr attr, const void *rows, size_t n,
     char *added = tm_vec_append(&join->into->attrs[attr], rows, n);
     if (!added)
         return tm_fail_memory(err);
-    for (size_t i = 0; i < n; i++)
-        *tm_attr_event(attr, added + i * size) += join->first;
+    for (int r = 0; r < tm_attr_n_refs(attr); r++)
+        for (size_t i = 0; i < n; i++) {
+            uint32_t *row = tm_attr_ref(attr, added + i * size, r);
+            *row += *row == TM_NO_EVENT ? 0 : join->first;
+        }
     if (join->name_of)
         tm_attr_each_name(attr, added, n, replace, join);
     return TM_OK;

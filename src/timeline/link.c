@@ -44,13 +44,17 @@ static tm_status fill_map(tm_trace *trace, launch_map *map, tm_error *err) {
     return TM_OK;
 }
 
+/* The call of a correlation id; TM_NO_EVENT where there is none. */
+static uint32_t call_of(const launch_map *map, int64_t correlation) {
+    const slot *s = correlation != 0 ? find(map, correlation) : NULL;
+    return s && s->correlation != 0 ? s->event : TM_NO_EVENT;
+}
+
 static void link_event(tm_trace *trace, const launch_map *map, uint32_t event,
                        int64_t correlation) {
-    const slot *s = correlation != 0 ? find(map, correlation) : NULL;
-    if (s && s->correlation != 0)
-        ((tm_raw_event *)trace->events.data)[event].launch = s->event;
-    else
-        trace->counts[TM_COUNT_UNLINKED]++;
+    uint32_t call = call_of(map, correlation);
+    ((tm_raw_event *)trace->events.data)[event].launch = call;
+    trace->counts[TM_COUNT_UNLINKED] += call == TM_NO_EVENT;
 }
 
 tm_status tm_trace_link(tm_trace *trace, tm_error *err) {
@@ -65,6 +69,11 @@ tm_status tm_trace_link(tm_trace *trace, tm_error *err) {
     const tm_copy_attr *copies = trace->attrs[TM_ATTR_COPY].data;
     for (size_t i = 0; i < trace->attrs[TM_ATTR_COPY].n; i++)
         link_event(trace, &map, copies[i].event, copies[i].correlation);
+    tm_wait_attr *waits = trace->attrs[TM_ATTR_WAIT].data;
+    for (size_t i = 0; i < trace->attrs[TM_ATTR_WAIT].n; i++) {
+        waits[i].call = call_of(&map, waits[i].correlation);
+        waits[i].record = call_of(&map, waits[i].record_correlation);
+    }
     free(map.slots);
     return TM_OK;
 }

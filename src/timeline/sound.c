@@ -104,6 +104,11 @@ static bool has_attrs(const tm_timeline *timeline, tm_attr attr) {
         if (event < last || event >= timeline->n_events)
             return false;
         last = event;
+        for (int r = 1; r < tm_attr_n_refs(attr); r++) {
+            uint32_t row = *tm_attr_ref(attr, rows + i * tm_attr_size(attr), r);
+            if (row != TM_NO_EVENT && row >= timeline->n_events)
+                return false;
+        }
     }
     return true;
 }

@@ -1,23 +1,46 @@
 #include "trace.h"
 
+enum { REFS_MAX = 3 };
+
 static const struct {
-    size_t size, event; /* bytes of a row, offset of its event field */
+    size_t size; /* bytes of a row */
+    int n_refs;
+    size_t refs[REFS_MAX]; /* bytes to its event, and to the other rows that it refers to */
 } layouts[TM_N_ATTRS] = {
-    [TM_ATTR_LAUNCH] = {sizeof(tm_launch_attr), offsetof(tm_launch_attr, event)},
-    [TM_ATTR_KERNEL] = {sizeof(tm_kernel_attr), offsetof(tm_kernel_attr, event)},
-    [TM_ATTR_COPY] = {sizeof(tm_copy_attr), offsetof(tm_copy_attr, event)},
-    [TM_ATTR_COLLECTIVE] = {sizeof(tm_collective_attr), offsetof(tm_collective_attr, event)},
-    [TM_ATTR_MEMORY] = {sizeof(tm_memory_attr), offsetof(tm_memory_attr, event)},
-    [TM_ATTR_COUNTER] = {sizeof(tm_counter_attr), offsetof(tm_counter_attr, event)},
-    [TM_ATTR_SHAPES] = {sizeof(tm_shapes_attr), offsetof(tm_shapes_attr, event)},
+#define EVENT_ALONE(type)                                                                          \
+    {                                                                                              \
+        sizeof(type), 1, {                                                                         \
+            offsetof(type, event)                                                                  \
+        }                                                                                          \
+    }
+    [TM_ATTR_LAUNCH] = EVENT_ALONE(tm_launch_attr),
+    [TM_ATTR_KERNEL] = EVENT_ALONE(tm_kernel_attr),
+    [TM_ATTR_COPY] = EVENT_ALONE(tm_copy_attr),
+    [TM_ATTR_COLLECTIVE] = EVENT_ALONE(tm_collective_attr),
+    [TM_ATTR_MEMORY] = EVENT_ALONE(tm_memory_attr),
+    [TM_ATTR_COUNTER] = EVENT_ALONE(tm_counter_attr),
+    [TM_ATTR_SHAPES] = EVENT_ALONE(tm_shapes_attr),
+#undef EVENT_ALONE
+    [TM_ATTR_WAIT] = {sizeof(tm_wait_attr),
+                      REFS_MAX,
+                      {offsetof(tm_wait_attr, event), offsetof(tm_wait_attr, call),
+                       offsetof(tm_wait_attr, record)}},
 };
 
 size_t tm_attr_size(tm_attr attr) {
     return layouts[attr].size;
 }
 
+int tm_attr_n_refs(tm_attr attr) {
+    return layouts[attr].n_refs;
+}
+
+uint32_t *tm_attr_ref(tm_attr attr, void *row, int i) {
+    return (uint32_t *)(void *)((char *)row + layouts[attr].refs[i]);
+}
+
 uint32_t *tm_attr_event(tm_attr attr, void *row) {
-    return (uint32_t *)(void *)((char *)row + layouts[attr].event);
+    return tm_attr_ref(attr, row, 0);
 }
 
 void tm_trace_init(tm_trace *trace) {

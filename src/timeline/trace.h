@@ -62,6 +62,12 @@ size_t tm_attr_size(tm_attr attr);
 /** The event row of an attribute row; the field stands at another place in each type. */
 uint32_t *tm_attr_event(tm_attr attr, void *row);
 
+/** How many rows of events an attribute row refers to: its own, and of a wait two more. */
+int tm_attr_n_refs(tm_attr attr);
+
+/** Reference @p i: 0 is tm_attr_event, the others may be TM_NO_EVENT. */
+uint32_t *tm_attr_ref(tm_attr attr, void *row, int i);
+
 /**
  * The track of these keys, new or known; for readers, which have most events in long runs of one
  * track and should remember the last.
@@ -74,8 +80,8 @@ uint32_t tm_trace_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint3
 
 /**
  * Finds for every GPU event the call that launched it: the runtime or driver call with the same
- * correlation id, the earliest where several have it. Ids are unique within one trace alone, so
- * this comes before traces are joined. TM_OK; TM_ERR_FAULT.
+ * correlation id, the earliest where several have it; likewise the calls of every wait. Ids are
+ * unique within one trace alone, so this comes before traces are joined. TM_OK; TM_ERR_FAULT.
  */
 tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 

@@ -180,6 +180,56 @@ static void spans_are_joined_without_crossing_their_correlations(void **state) {
     }
 }
 
+static void add_row(tm_trace *trace, tm_attr attr, const void *row) {
+    assert_non_null(tm_vec_append(&trace->attrs[attr], row, 1));
+}
+
+static void waits_name_the_calls_of_their_own_trace(void **state) {
+    (void)state;
+    /* Two spans with the same correlation ids. Rows: the stream's waits at 60, 1050 and 1060, then
+     * the thread's at 20 and 30, 1020 and 1030. */
+    static const event_spec first[] = {
+        {TM_CAT_RUNTIME, "cudaStreamWaitEvent", 30, 2, 4, 100, 1, NULL, TM_DURATION},
+        {TM_CAT_CUDA_SYNC, "Stream Wait Event", 60, 2, 0, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_RUNTIME, "cudaEventRecord", 20, 2, 3, 100, 1, NULL, TM_DURATION},
+    };
+    static const event_spec second[] = {
+        {TM_CAT_RUNTIME, "cudaStreamWaitEvent", 30, 2, 4, 100, 1, NULL, TM_DURATION},
+        {TM_CAT_CUDA_SYNC, "Stream Wait Event", 60, 2, 0, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_RUNTIME, "cudaEventRecord", 20, 2, 3, 100, 1, NULL, TM_DURATION},
+        {TM_CAT_CUDA_SYNC, "Stream Sync", 50, 2, 0, 7, 0, NULL, TM_DURATION},
+    };
+    static const tm_wait_attr expected[] = {
+        {.event = 0, .call = 4, .record = 3},
+        {.event = 1, .call = TM_NO_EVENT, .record = TM_NO_EVENT},
+        {.event = 2, .call = 6, .record = 5},
+    };
+    const tm_wait_attr wait = {.correlation = 4, .record_correlation = 3, .event = 1};
+    const tm_wait_attr lost = {.correlation = 9, .record_correlation = 0, .event = 3};
+    for (int given = 0; given < 2; given++) { /* in order of time, and the other way */
+        ground g = open_ground();
+        tm_trace a = make_trace(&g, "a", first, COUNT(first), 0);
+        tm_trace b = make_trace(&g, "b", second, COUNT(second), 1000);
+        add_row(&a, TM_ATTR_WAIT, &wait);
+        add_row(&b, TM_ATTR_WAIT, &wait);
+        add_row(&b, TM_ATTR_WAIT, &lost);
+        tm_trace *traces[] = {given ? &b : &a, given ? &a : &b};
+        tm_timeline t;
+        assert_int_equal(tm_timeline_build(traces, 2, 0, &g.context, &t, &g.err), TM_OK);
+        assert_int_equal(t.n_attrs[TM_ATTR_WAIT], COUNT(expected));
+        const tm_wait_attr *waits = t.attrs[TM_ATTR_WAIT];
+        for (size_t i = 0; i < COUNT(expected); i++) {
+            assert_int_equal(waits[i].event, expected[i].event);
+            assert_int_equal(waits[i].call, expected[i].call);
+            assert_int_equal(waits[i].record, expected[i].record);
+        }
+        assert_int_equal(t.launch[0], TM_NO_EVENT); /* nothing launched a wait */
+        assert_int_equal(t.counts[TM_COUNT_UNLINKED], 0);
+        tm_timeline_destroy(&t);
+        close_ground(&g);
+    }
+}
+
 static void what_the_trace_says_of_itself_is_kept(void **state) {
     (void)state;
     ground g = open_ground();
@@ -385,10 +435,6 @@ static void the_device_is_the_one_with_most_busy_time(void **state) {
     close_ground(&g);
 }
 
-static void add_row(tm_trace *trace, tm_attr attr, const void *row) {
-    assert_non_null(tm_vec_append(&trace->attrs[attr], row, 1));
-}
-
 typedef struct visits {
     size_t n;
     bool seen[64]; /* by id */
@@ -447,6 +493,7 @@ int main(void) {
         cmocka_unit_test(a_track_ascends_in_begin_with_parents_before_their_children),
         cmocka_unit_test(launches_and_attributes_follow_their_events_to_their_rows),
         cmocka_unit_test(spans_are_joined_without_crossing_their_correlations),
+        cmocka_unit_test(waits_name_the_calls_of_their_own_trace),
         cmocka_unit_test(what_the_trace_says_of_itself_is_kept),
         cmocka_unit_test(traces_that_cover_one_time_stop_the_run_and_both_are_named),
         cmocka_unit_test(an_overlapping_trace_can_be_left_out_and_its_events_are_counted),
