@@ -271,6 +271,50 @@ static void a_collective_has_all_its_attributes_on_kernel_and_operator(void **st
     close_reading(&r);
 }
 
+static void a_wait_has_its_kind_its_streams_and_the_ids_of_its_calls(void **state) {
+    (void)state;
+#define SYNC(args)                                                                                 \
+    "{'ph':'X','cat':'cuda_sync','name':'Stream Sync','pid':0,'ts':1,'dur':2," args "}"
+    static const char *const events[] = {
+        SYNC("'tid':24,'args':{'cuda_sync_kind':'Stream Wait Event','wait_on_stream':20,"
+             "'wait_on_cuda_event_record_corr_id':1385,'wait_on_cuda_event_id':19,'stream':24,"
+             "'correlation':1389,'device':0}"),
+        SYNC("'tid':-1,'args':{'cuda_sync_kind':'Event Sync','wait_on_stream':-1,"
+             "'wait_on_cuda_event_record_corr_id':-1,'stream':-1,'correlation':24,'device':0}"),
+        SYNC("'tid':-1,'args':{'cuda_sync_kind':'Context Sync','stream':4294967295,"
+             "'correlation':225,'device':0}"),
+        SYNC("'tid':7,'args':{'stream':7,'correlation':15,'device':0}"), /* its name tells */
+        SYNC("'tid':7,'args':{'cuda_sync_kind':'New Sync','stream':7,'device':0}"),
+        /* no wait, whatever it says */
+        "{'ph':'X','cat':'cpu_op','name':'e','pid':1,'tid':2,'ts':1,'dur':2,"
+        "'args':{'wait_on_stream':7}}",
+    };
+#undef SYNC
+    static const tm_wait_attr expected[] = {
+        {1389, 1385, 24, 20, 0, TM_NO_EVENT, TM_NO_EVENT, TM_WAIT_STREAM_WAIT},
+        {24, 0, -1, -1, 1, TM_NO_EVENT, TM_NO_EVENT, TM_WAIT_EVENT_SYNC},
+        {225, 0, -1, -1, 2, TM_NO_EVENT, TM_NO_EVENT, TM_WAIT_CONTEXT_SYNC},
+        {15, 0, -1, 7, 3, TM_NO_EVENT, TM_NO_EVENT, TM_WAIT_STREAM_SYNC}, /* the host waits */
+        {0, 0, 7, -1, 4, TM_NO_EVENT, TM_NO_EVENT, TM_WAIT_OTHER},
+    };
+    reading r = READ_EVENTS(events);
+    assert_int_equal(r.trace.attrs[TM_ATTR_WAIT].n, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const tm_wait_attr *a = attr_at(&r, TM_ATTR_WAIT, i), *e = &expected[i];
+        assert_int_equal(a->correlation, e->correlation);
+        assert_int_equal(a->record_correlation, e->record_correlation);
+        assert_int_equal(a->stream, e->stream);
+        assert_int_equal(a->on_stream, e->on_stream);
+        assert_int_equal(a->event, e->event);
+        assert_int_equal(a->call, e->call);
+        assert_int_equal(a->record, e->record);
+        assert_int_equal(a->kind, e->kind);
+    }
+    assert_int_equal(track_at(&r, 2)->stream, -1); /* 2^32 - 1 is no stream */
+    ASSERT_NOTHING_COUNTED(&r);
+    close_reading(&r);
+}
+
 static void a_memory_instant_has_bytes_and_what_its_age_recorded(void **state) {
     (void)state;
     static const char *const events[] = {
@@ -421,6 +465,7 @@ int main(void) {
         cmocka_unit_test(copies_and_sets_have_bytes_and_a_bandwidth_where_there_is_one),
         cmocka_unit_test(calls_of_runtime_and_driver_have_a_correlation_unless_it_is_zero),
         cmocka_unit_test(a_collective_has_all_its_attributes_on_kernel_and_operator),
+        cmocka_unit_test(a_wait_has_its_kind_its_streams_and_the_ids_of_its_calls),
         cmocka_unit_test(a_memory_instant_has_bytes_and_what_its_age_recorded),
         cmocka_unit_test(a_counter_has_a_row_for_every_series_that_is_a_number),
         cmocka_unit_test(an_attribute_of_another_type_is_left_empty_and_counted),

@@ -89,6 +89,12 @@ static int64_t number_in(const tm_json_text *text) {
                : -1;
 }
 
+/* A stream's number; -1 where there is none, which older profilers write without a sign. */
+static int64_t stream_field(const tm_kineto_event *event, tm_kineto_field field, int64_t missing) {
+    int64_t stream = tm_kineto_int(event, field, missing);
+    return stream == UINT32_MAX ? -1 : stream;
+}
+
 static uint32_t add_track(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                           tm_track_kind kind) {
     uint32_t pid = tm_kineto_intern(emitter, &event->pid);
@@ -101,7 +107,7 @@ static uint32_t add_track(tm_kineto_emitter *emitter, const tm_kineto_event *eve
         return index;
     tm_track *track = (tm_track *)emitter->trace->tracks.data + index;
     track->device = tm_narrow_i32(tm_kineto_int(event, F_DEVICE, number_in(&event->pid)));
-    track->stream = tm_kineto_int(event, F_STREAM, number_in(&event->tid));
+    track->stream = stream_field(event, F_STREAM, number_in(&event->tid));
     return index;
 }
 
@@ -269,6 +275,38 @@ static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event
            tm_vec_append(&emitter->trace->attrs[TM_ATTR_SHAPES], &attr, 1);
 }
 
+static tm_wait_kind wait_kind(const tm_json_text *text) {
+    static const char *const texts[TM_N_WAIT_KINDS] = {
+#define WAIT_TEXT(id, value, word, kineto) [id] = kineto,
+        TM_WAIT_LIST(WAIT_TEXT)
+#undef WAIT_TEXT
+    };
+    for (int kind = 0; kind < TM_N_WAIT_KINDS; kind++)
+        if (text->size == strlen(texts[kind]) && !memcmp(text->bytes, texts[kind], text->size))
+            return (tm_wait_kind)kind;
+    return TM_WAIT_OTHER;
+}
+
+/* "stream" is the stream that waits, or that the host waits for. */
+static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
+    tm_wait_kind kind = wait_kind(
+        tm_kineto_has(event, F_SYNC_KIND) ? &event->fields[F_SYNC_KIND].text : &event->name);
+    int64_t record = tm_kineto_int(event, F_WAIT_ON_RECORD, 0);
+    int64_t stream = stream_field(event, F_STREAM, -1);
+    bool host_on_stream = kind == TM_WAIT_STREAM_SYNC;
+    tm_wait_attr attr = {
+        .event = row,
+        .correlation = tm_kineto_int(event, F_CORRELATION, 0),
+        .record_correlation = record == -1 ? 0 : record, /* the record was not seen */
+        .stream = host_on_stream ? -1 : stream,
+        .on_stream = host_on_stream ? stream : stream_field(event, F_WAIT_ON_STREAM, -1),
+        .call = TM_NO_EVENT,
+        .record = TM_NO_EVENT,
+        .kind = (uint8_t)kind,
+    };
+    return tm_vec_append(&emitter->trace->attrs[TM_ATTR_WAIT], &attr, 1);
+}
+
 typedef struct counter_context {
     tm_kineto_emitter *emitter;
     uint32_t row;
@@ -300,6 +338,8 @@ static bool emit_attributes(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     else if (raw->category == TM_CAT_CPU_OP &&
              (tm_kineto_has(event, F_INPUT_DIMS) || tm_kineto_has(event, F_INPUT_DIMS_2021)))
         ok = emit_shapes(emitter, event, row);
+    else if (raw->category == TM_CAT_CUDA_SYNC)
+        ok = emit_wait(emitter, event, row);
     if (ok && tm_kineto_has(event, F_COLLECTIVE))
         ok = emit_collective(emitter, event, row);
     if (ok && raw->kind == TM_INSTANT && tm_kineto_has(event, F_MEMORY_BYTES))

@@ -49,6 +49,9 @@
     X(F_RESERVED, INT, "Total Reserved")                                                           \
     X(F_INPUT_DIMS, ARRAY, "Input Dims")                                                           \
     X(F_INPUT_DIMS_2021, ARRAY, "Input dims")                                                      \
+    X(F_SYNC_KIND, TEXT, "cuda_sync_kind")                                                         \
+    X(F_WAIT_ON_STREAM, INT, "wait_on_stream")                                                     \
+    X(F_WAIT_ON_RECORD, INT, "wait_on_cuda_event_record_corr_id")                                  \
     X(F_NAME, TEXT, "name")
 
 typedef enum tm_kineto_field {
