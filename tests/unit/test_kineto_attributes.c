@@ -17,6 +17,7 @@ static void a_number_and_its_text_are_the_same_track(void **state) {
         "{'ph':'X','cat':'Kernel','name':'e','pid':2,'tid':'stream 20 ','ts':1,'dur':2}",
         "{'ph':'X','cat':'Kernel','name':'e','pid':3,'tid':21,'ts':1,'dur':2}",
         "{'ph':'X','cat':'kernel','name':'e','pid':'x','tid':'y','ts':1,'dur':2}",
+        "{'ph':'X','cat':'kernel','name':'e','pid':0,'tid':-1,'ts':1,'dur':2}", /* no stream */
         ("{'ph':'X','cat':'cpu_op','name':'e','pid':'Spans','tid':'PyTorch Profiler','ts':1,"
          "'dur':2}"),
         "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2}",
@@ -36,8 +37,9 @@ static void a_number_and_its_text_are_the_same_track(void **state) {
         {3, 2, 20, "2", "stream 20 "},
         {4, 3, 21, "3", "21"},
         {5, -1, -1, "x", "y"},
-        {6, -1, -1, "Spans", "PyTorch Profiler"},
-        {7, -1, -1, "", ""},
+        {6, 0, -1, "0", "-1"},
+        {7, -1, -1, "Spans", "PyTorch Profiler"},
+        {8, -1, -1, "", ""},
     };
     for (size_t i = 0; i < COUNT(expected); i++) {
         assert_int_equal(event_at(&r, i)->track, expected[i].track);
@@ -46,7 +48,7 @@ static void a_number_and_its_text_are_the_same_track(void **state) {
         assert_name(&r.ground, track_at(&r, i)->pid, expected[i].pid);
         assert_name(&r.ground, track_at(&r, i)->tid, expected[i].tid);
     }
-    assert_int_equal(r.trace.tracks.n, 8);
+    assert_int_equal(r.trace.tracks.n, 9);
     close_reading(&r);
 }
 

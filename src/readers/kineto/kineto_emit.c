@@ -74,7 +74,7 @@ static tm_category category_of(tm_kineto_emitter *emitter, const tm_kineto_event
     return cache->category;
 }
 
-/* The number in "7", "stream 7" or "stream 7 "; -1 where there is none. */
+/* The number in "7", "stream 7" or "stream 7 "; -1 where there is none, or a negative one. */
 static int64_t number_in(const tm_json_text *text) {
     size_t end = text->size;
     while (end > 0 && text->bytes[end - 1] == ' ')
@@ -83,7 +83,8 @@ static int64_t number_in(const tm_json_text *text) {
     while (start > 0 && text->bytes[start - 1] >= '0' && text->bytes[start - 1] <= '9')
         start--;
     int64_t value;
-    return end > start && end - start < 19 &&
+    bool negative = start == 1 && *text->bytes == '-';
+    return end > start && end - start < 19 && !negative &&
                    tm_number_scaled(text->bytes + start, end - start, 0, &value)
                ? value
                : -1;
