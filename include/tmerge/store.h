@@ -60,6 +60,7 @@ typedef enum tm_record {
     TM_RECORD_MEMORY,
     TM_RECORD_COUNTERS,
     TM_RECORD_SHAPES,
+    TM_RECORD_WAITS,
     TM_N_RECORDS
 } tm_record;
 

@@ -28,6 +28,11 @@ static const char *const collective_list[] = {
     TM_COLLECTIVE_LIST(COLLECTIVE_WORD)
 #undef COLLECTIVE_WORD
 };
+static const char *const wait_list[] = {
+#define WAIT_WORD(id, value, word, kineto) [value] = word,
+    TM_WAIT_LIST(WAIT_WORD)
+#undef WAIT_WORD
+};
 
 static const tm_word_list booleans = WORDS(boolean_list);
 static const tm_word_list kinds = WORDS(kind_list);
@@ -35,6 +40,7 @@ static const tm_word_list roles = WORDS(role_list);
 static const tm_word_list track_kinds = WORDS(track_kind_list);
 static const tm_word_list categories = WORDS(category_list);
 static const tm_word_list collectives = WORDS(collective_list);
+static const tm_word_list waits = WORDS(wait_list);
 
 /* The element follows from the type of the field, so a row cannot state a wrong one. */
 #define ELEMENT_OF(value)                                                                          \
@@ -80,6 +86,12 @@ static const tm_word_list collectives = WORDS(collective_list);
     {                                                                                              \
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_EVENT                                                              \
+    }
+/* One that need not ascend, and may be none. */
+#define CALL(array, type, member, doc)                                                             \
+    {                                                                                              \
+        COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
+            .refers = TM_REFERS_LAUNCH                                                             \
     }
 /* The rank stands in every row, so that a program reads one table without laying out the others. */
 #define RANK(doc)                                                                                  \
@@ -137,6 +149,7 @@ static const tm_record_column rank_columns[] = {
     N_ROWS("memory", n_attrs[TM_ATTR_MEMORY]),
     N_ROWS("counters", n_attrs[TM_ATTR_COUNTER]),
     N_ROWS("shapes", n_attrs[TM_ATTR_SHAPES]),
+    N_ROWS("waits", n_attrs[TM_ATTR_WAIT]),
 #define COUNT_COLUMN(id, word, remark, doc)                                                        \
     OWN_AS("n_" word, counts[id], doc, NULL, TM_REFERS_NOTHING),
     TM_COUNT_LIST(COUNT_COLUMN)
@@ -302,6 +315,21 @@ static const tm_record_column shapes_columns[] = {
     NAME(attrs[TM_ATTR_SHAPES], tm_shapes_attr, shapes, "id in /names of its input dimensions"),
 };
 
+#define WAIT(member, unit, doc) FIELD(attrs[TM_ATTR_WAIT], tm_wait_attr, member, #member, unit, doc)
+static const tm_record_column wait_columns[] = {
+    EVENT(attrs[TM_ATTR_WAIT], tm_wait_attr, event, "row in /events: the record of the wait"),
+    CALL(attrs[TM_ATTR_WAIT], tm_wait_attr, call,
+         "row in /events of the call that asked for it, -1 not in the trace; cudaEventQuery waits "
+         "for nothing"),
+    WORD(attrs[TM_ATTR_WAIT], tm_wait_attr, kind, &waits, "kind of wait"),
+    WAIT(stream, "", "number of the stream that waits, -1 the host"),
+    WAIT(on_stream, "", "number of the stream waited for, -1 all of the context, or not recorded"),
+    CALL(attrs[TM_ATTR_WAIT], tm_wait_attr, record,
+         "row in /events of the cudaEventRecord whose work is waited for, -1 not recorded"),
+    WAIT(correlation, "", "number that the call bears too, 0 none"),
+    WAIT(record_correlation, "", "number that the cudaEventRecord bears too, 0 none"),
+};
+
 #define TABLE(path_, columns_, doc_)                                                               \
     .path = path_, .doc = doc_, .columns = columns_,                                               \
     .n_columns = (int)(sizeof columns_ / sizeof *columns_)
@@ -334,6 +362,8 @@ const tm_record_table tm_record_tables[TM_N_RECORDS] = {
                             ROWS(n_attrs[TM_ATTR_COUNTER])},
     [TM_RECORD_SHAPES] = {TABLE("/shapes", shapes_columns, "an operator with known inputs"),
                           ROWS(n_attrs[TM_ATTR_SHAPES])},
+    [TM_RECORD_WAITS] = {TABLE("/waits", wait_columns, "a wait of a stream or of the host"),
+                         ROWS(n_attrs[TM_ATTR_WAIT])},
 };
 
 /* clang-format on */

@@ -15,7 +15,7 @@ import h5py
 import numpy
 
 RECORDS = {'ranks', 'clock', 'spans', 'steps', 'tracks', 'events', 'launches', 'kernels', 'copies',
-           'collective_events', 'memory', 'counters', 'shapes', 'names'}
+           'collective_events', 'memory', 'counters', 'shapes', 'waits', 'names'}
 ALIASES = {'operator': 'cpu_op', 'python': 'python_function', 'runtime': 'cuda_runtime',
            'memcpy': 'gpu_memcpy', 'memset': 'gpu_memset', '': 'none'}
 KINDS = {'X': 'duration', 'i': 'instant', 'I': 'instant', 'C': 'counter'}
@@ -146,6 +146,56 @@ def test_every_event_of_real_traces_is_what_json_reads():
     holds(sum(same_events(path) for path in found) > 1000, 'too few events')
 
 
+def stored_waits(path):
+    """(event, kind, stream, on_stream, call, record) of every wait, rows as (begin, name)."""
+    with h5py.File(path) as store:
+        names, begin, waits = names_of(store), store['events/begin_ns'][()], store['waits']
+        at = store['events/name'][()]
+        place = {row: (int(begin[row]), names[at[row]]) for row in range(len(begin))}
+        return sorted(zip(*[[place.get(row) for row in waits[column][()].tolist()]
+                            if column in ('event', 'call', 'record') else
+                            words_of(waits[column]) if column == 'kind' else
+                            waits[column][()].tolist()
+                            for column in ('event', 'kind', 'stream', 'on_stream', 'call',
+                                           'record')]), key=str)
+
+
+def expected_waits(path):
+    """The same, as Python's json module reads a trace."""
+    kinds = {'Event Sync': 'event_sync', 'Stream Wait Event': 'stream_wait',
+             'Stream Sync': 'stream_sync', 'Context Sync': 'context_sync'}
+    with gzip.open(path, 'rt', encoding='utf-8') as file:
+        events = json.load(file, parse_float=Decimal)['traceEvents']
+    calls = {e['args']['correlation']: (nanoseconds(e['ts']), e['name']) for e in events
+             if e.get('cat') == 'cuda_runtime'}
+    found = []
+    for e in events:
+        if e.get('cat') != 'cuda_sync':
+            continue
+        args, kind = e['args'], kinds[e['args']['cuda_sync_kind']]
+        stream = -1 if args['stream'] == 2**32 - 1 else args['stream']
+        pair = (-1, stream) if kind == 'stream_sync' else (stream, args.get('wait_on_stream', -1))
+        found.append(((nanoseconds(e['ts']), e['name']), kind, *pair,
+                      calls.get(args['correlation']),
+                      calls.get(args.get('wait_on_cuda_event_record_corr_id'))))
+    return sorted(found, key=str)
+
+
+def test_waits_of_real_traces_are_what_json_reads():
+    for name, n in (('event_sync_trace', 5), ('simple_add_cuda_sync', 41)):
+        path = os.path.join(SHARED, f'traces/single/{name}.json.gz')
+        if not os.path.exists(path):
+            raise Skip('the real traces are not here')
+        merged(path, '-o', 'one.h5', '--force')
+        found = stored_waits('one.h5')
+        equal(len(found), n)
+        equal(found, expected_waits(path), name)
+        tmerge('check', 'one.h5').expect(0)
+        merged(path, '-o', 'again.h5', '--force')
+        tmerge('analyze', 'again.h5').expect(0)
+        equal(stored_waits('again.h5'), found)
+
+
 def test_h5dump_lists_the_groups():
     put('rank0.json', small_trace(0))
     merged('rank0.json')
@@ -250,7 +300,7 @@ def check_structure(path):
         holds((correlation[gpu] == correlation[launch[gpu]]).all(), 'correlations differ')
         # References stay inside, and into the same rank.
         for table in ('launches', 'kernels', 'copies', 'collective_events', 'memory', 'counters',
-                      'shapes'):
+                      'shapes', 'waits'):
             rows_of = store[table]['event'][()]
             holds((rows_of[1:] >= rows_of[:-1]).all(), f'/{table} is not ascending')
             holds(((rows_of >= 0) & (rows_of < n)).all(), f'/{table} points outside')

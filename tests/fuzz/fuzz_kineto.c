@@ -59,6 +59,10 @@ static void check_attrs(const tm_timeline *t) {
             char *row = (char *)t->attrs[a] + i * tm_attr_size((tm_attr)a);
             uint32_t event = *tm_attr_event((tm_attr)a, row);
             require(event < t->n_events);
+            for (int r = 1; r < tm_attr_n_refs((tm_attr)a); r++) {
+                uint32_t call = *tm_attr_ref((tm_attr)a, row, r);
+                require(call == TM_NO_EVENT || (call < t->n_events && is_launch(t, call)));
+            }
             /* Only a counter has several rows: one for each of its series. */
             require(i == 0 || last < event || (last == event && a == TM_ATTR_COUNTER));
             last = event;

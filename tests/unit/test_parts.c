@@ -55,6 +55,12 @@ static void put_attrs(dump *d, const tm_trace *trace) {
         const tm_counter_attr *a = (const tm_counter_attr *)attrs[TM_ATTR_COUNTER].data + i;
         PUT(d, "counter %u: %u %g\n", a->event, a->series, a->value);
     }
+    for (size_t i = 0; i < attrs[TM_ATTR_WAIT].n; i++) {
+        const tm_wait_attr *a = (const tm_wait_attr *)attrs[TM_ATTR_WAIT].data + i;
+        PUT(d, "wait %u: %d %lld %lld %lld %lld %u %u\n", a->event, a->kind,
+            (long long)a->correlation, (long long)a->record_correlation, (long long)a->stream,
+            (long long)a->on_stream, a->call, a->record);
+    }
 }
 
 static char *text_of(const tm_trace *trace) {
@@ -246,7 +252,9 @@ static const char rich[] =
     "{\"ph\":\"s\",\"name\":\"flow\",\"id\":1,\"pid\":7,\"tid\":8,\"ts\":15},"
     "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"copy\",\"pid\":0,\"tid\":20,\"ts\":16,\"dur\":"
     "1,"
-    "\"args\":{\"correlation\":32,\"bytes\":100,\"memory bandwidth (GB/s)\":1.5}}," X
+    "\"args\":{\"correlation\":32,\"bytes\":100,\"memory bandwidth (GB/s)\":1.5}},"
+    "{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\"Stream Wait Event\",\"pid\":0,\"tid\":20,"
+    "\"ts\":17,\"dur\":1,\"args\":{\"correlation\":34,\"stream\":20,\"wait_on_stream\":7}}," X
     "\"name\": \"no dur\", \"ts\": 17}," X "\"name\": \"back\", \"ts\": 5, \"dur\": -1},"
     "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":7,\"tid\":8,\"ts\":1,\"args\":{\"name\":"
     "\"main\"}}," K "\"name\":\"last\",\"ts\":18,\"dur\":2,\"args\":{\"correlation\":33}}\n"

@@ -24,6 +24,7 @@
     X(address) X(bytes) X(allocated_bytes) X(reserved_bytes) X(device_type) X(device)
 #define COUNTER_FIELDS(X) X(value) X(series)
 #define SHAPES_FIELDS(X) X(shapes)
+#define WAIT_FIELDS(X) X(correlation) X(record_correlation) X(stream) X(on_stream) X(kind)
 /* clang-format on */
 
 /* type, fields, the array and how many rows it has */
@@ -38,7 +39,8 @@
       n_attrs[TM_ATTR_COLLECTIVE])                                                                 \
     X(tm_memory_attr, MEMORY_FIELDS, attrs[TM_ATTR_MEMORY], n_attrs[TM_ATTR_MEMORY])               \
     X(tm_counter_attr, COUNTER_FIELDS, attrs[TM_ATTR_COUNTER], n_attrs[TM_ATTR_COUNTER])           \
-    X(tm_shapes_attr, SHAPES_FIELDS, attrs[TM_ATTR_SHAPES], n_attrs[TM_ATTR_SHAPES])
+    X(tm_shapes_attr, SHAPES_FIELDS, attrs[TM_ATTR_SHAPES], n_attrs[TM_ATTR_SHAPES])               \
+    X(tm_wait_attr, WAIT_FIELDS, attrs[TM_ATTR_WAIT], n_attrs[TM_ATTR_WAIT])
 
 enum { N_RANKS = 3, N_ATTR_ROWS = 3, N_NAMES = 120 };
 
@@ -54,14 +56,18 @@ typedef struct full_job {
     tm_memory_attr memory[2][N_ATTR_ROWS];
     tm_counter_attr counters[2][N_ATTR_ROWS];
     tm_shapes_attr shapes[2][N_ATTR_ROWS];
+    tm_wait_attr waits[2][N_ATTR_ROWS];
 } full_job;
 
 static void add_rows(tm_timeline *t, tm_attr attr, void *rows) {
     t->attrs[attr] = rows;
     t->n_attrs[attr] = N_ATTR_ROWS;
     for (size_t i = 0; i < N_ATTR_ROWS; i++) /* a counter event may have several series */
-        *tm_attr_event(attr, (char *)rows + i * tm_attr_size(attr)) =
-            i == 2 ? 2 : (uint32_t)attr % 2;
+        for (int r = 0; r < tm_attr_n_refs(attr); r++)
+            *tm_attr_ref(attr, (char *)rows + i * tm_attr_size(attr), r) =
+                r > 0 && i == 1 ? TM_NO_EVENT
+                : i == 2        ? 2 - (uint32_t)r
+                                : (uint32_t)attr % 2;
 }
 
 static void fill_rank(full_job *full, int at) {
@@ -90,8 +96,10 @@ static void fill_rank(full_job *full, int at) {
         t->tracks[i].first = i;
         t->tracks[i].count = i == 0 ? 1 : (uint32_t)t->n_events - 1;
     }
-    for (int i = 0; i < N_ATTR_ROWS; i++)
+    for (int i = 0; i < N_ATTR_ROWS; i++) {
         full->collectives[at][i].kind = (uint8_t)(at * 3 + i + 1);
+        full->waits[at][i].kind = (uint8_t)(at + i + 1);
+    }
 }
 
 static void full_job_make(full_job *full) {
@@ -123,6 +131,7 @@ static void full_job_make(full_job *full) {
         add_rows(t, TM_ATTR_MEMORY, full->memory[at]);
         add_rows(t, TM_ATTR_COUNTER, full->counters[at]);
         add_rows(t, TM_ATTR_SHAPES, full->shapes[at]);
+        add_rows(t, TM_ATTR_WAIT, full->waits[at]);
         fill_rank(full, at);
     }
     full->job.ranks[1].spans = &full->span;
@@ -149,8 +158,9 @@ static void assert_same_rows(const tm_timeline *a, const tm_timeline *b) {
     for (int attr = 0; attr < TM_N_ATTRS; attr++)
         for (size_t i = 0; i < a->n_attrs[attr]; i++) {
             size_t at = i * tm_attr_size((tm_attr)attr);
-            assert_int_equal(*tm_attr_event((tm_attr)attr, (char *)a->attrs[attr] + at),
-                             *tm_attr_event((tm_attr)attr, (char *)b->attrs[attr] + at));
+            for (int r = 0; r < tm_attr_n_refs((tm_attr)attr); r++)
+                assert_int_equal(*tm_attr_ref((tm_attr)attr, (char *)a->attrs[attr] + at, r),
+                                 *tm_attr_ref((tm_attr)attr, (char *)b->attrs[attr] + at, r));
         }
 }
 
@@ -355,6 +365,10 @@ static const struct {
     {"/collective_events/out_split", 5, UINT32_MAX, "rank 4: a text is not among the names"},
     {"/counters/series", 0, N_NAMES, "rank 0: a text is not among the names"},
     {"/shapes/shapes", 0, N_NAMES, "rank 0: a text is not among the names"},
+    {"/waits/kind", 0, TM_N_WAIT_KINDS, "column /waits/kind has a value that cannot be"},
+    {"/waits/call", 0, 4, "column /waits/call has a value that cannot be"},
+    {"/waits/call", 0, 3, "rank 0: a wait refers to a call that it does not have"},
+    {"/waits/record", 5, 8, "rank 4: a wait refers to a call that it does not have"},
 };
 
 /* The bytes of the job's store, freed by the caller: a copy costs less than writing again. */
