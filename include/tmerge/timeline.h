@@ -96,6 +96,9 @@ typedef enum tm_wait_kind {
         TM_N_WAIT_KINDS = 5
 } tm_wait_kind;
 
+/** How Kineto writes it. */
+const char *tm_wait_text(tm_wait_kind kind);
+
 /** What a count says of the events or values that it counts. */
 typedef enum tm_remark {
     TM_REMARK_NOTE,     /* as it should be: nothing to tell the user */

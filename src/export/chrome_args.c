@@ -110,6 +110,18 @@ static void put_shapes(members *m, const tm_names *names, const tm_shapes_attr *
         tm_out_bytes(put_key(m, "Input Dims"), text.bytes, text.size);
 }
 
+/* The stream is that of the track. */
+static void put_wait(members *m, const tm_wait_attr *wait) {
+    put_correlation(m, wait->correlation);
+    tm_out_string(put_key(m, "cuda_sync_kind"), "\"");
+    tm_out_string(m->out, tm_wait_text((tm_wait_kind)wait->kind));
+    tm_out_char(m->out, '"');
+    if (wait->kind != TM_WAIT_STREAM_SYNC)
+        put_known(m, "wait_on_stream", wait->on_stream);
+    if (wait->record_correlation != 0)
+        put_int(m, "wait_on_cuda_event_record_corr_id", wait->record_correlation);
+}
+
 static void put_counters(members *m, const tm_names *names, const tm_export_event *event) {
     for (size_t i = 0; i < event->n_counters; i++) {
         if (!isfinite(event->counters[i].value))
@@ -146,4 +158,6 @@ void tm_chrome_args(tm_export *x, const tm_timeline *timeline, const tm_track *t
         put_memory(&m, event->memory);
     if (event->shapes)
         put_shapes(&m, names, event->shapes);
+    if (event->wait)
+        put_wait(&m, event->wait);
 }

@@ -16,6 +16,12 @@ static const char *const collectives[TM_N_COLLECTIVE_KINDS] = {
 #undef COLLECTIVE_ROW
 };
 
+static const char *const waits[TM_N_WAIT_KINDS] = {
+#define WAIT_ROW(id, value, word, kineto) [id] = kineto,
+    TM_WAIT_LIST(WAIT_ROW)
+#undef WAIT_ROW
+};
+
 static const tm_count_def counts[TM_N_COUNTS] = {
 #define COUNT_ROW(id, word, remark, doc) [id] = {word, remark, doc},
     TM_COUNT_LIST(COUNT_ROW)
@@ -47,6 +53,10 @@ tm_category tm_category_of(const char *bytes, size_t size) {
 
 const char *tm_collective_word(tm_collective_kind kind) {
     return collectives[kind];
+}
+
+const char *tm_wait_text(tm_wait_kind kind) {
+    return waits[kind];
 }
 
 const tm_count_def *tm_count_info(tm_count count) {

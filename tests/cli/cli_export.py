@@ -11,9 +11,9 @@ import shutil
 import signal
 import tarfile
 
-from common import (BASE_NS, TMERGE, contains, content, equal, event, files, gzipped, has_line,
-                    holds, kernel, limited, main, merged, nanogpt, put, rows, run, same_bytes,
-                    seal, small_trace, synth, tables, tmerge, trace)
+from common import (BASE_NS, SHARED, TMERGE, Skip, contains, content, equal, event, files, gzipped,
+                    has_line, holds, kernel, limited, main, merged, nanogpt, put, rows, run,
+                    same_bytes, seal, small_trace, synth, tables, tmerge, trace)
 from jobs import real_store
 from perfetto_trace import Trace, one
 from watching import NAMED, NAMELESS, sends, while_writing
@@ -293,7 +293,8 @@ def test_names_of_any_bytes_leave_as_they_are():
 
 TEXTS = {'name', 'dtype', 'group', 'group_description', 'group_ranks', 'in_split', 'out_split',
          'series', 'shapes'}
-ATTRIBUTES = ('launches', 'kernels', 'copies', 'collective_events', 'memory', 'counters', 'shapes')
+ATTRIBUTES = ('launches', 'kernels', 'copies', 'collective_events', 'memory', 'counters', 'shapes',
+              'waits')
 OF_THE_JOB = {'wait_ns', 'first_rank', 'first_event'}  # of collectives; a rank alone has none
 
 
@@ -302,12 +303,16 @@ def attributes(store, table, a, b):
     event = store[f'{table}/event']
     mine = (event >= a) & (event < b)
     if table == 'shapes':  # those that the store has cut short end in dots, and are no JSON
-        mine &= [not text.endswith('...') for text in store.texts('shapes/shapes')]
+        whole = [not text.endswith('...') for text in store.texts('shapes/shapes')]
+        mine &= numpy.array(whole, bool)
     result = {'event': (event[mine] - a).tolist()}
     for column in store.file[table]:
         if column in OF_THE_JOB or column == 'event':
             continue
-        values = store[f'{table}/{column}'][mine].tolist()
+        values = store[f'{table}/{column}'][mine]
+        if table == 'waits' and column in ('call', 'record'):
+            values = numpy.where(values < 0, -1, values - a)
+        values = values.tolist()
         result[column] = [store.names[v] for v in values] if column in TEXTS else \
             [None if v != v else v for v in values]
     return result
@@ -358,6 +363,16 @@ def test_chrome_json_of_a_real_job_is_read_back_by_tmerge():
         first = json.load(file)
     for key in ('deviceProperties', 'distributedInfo'):
         equal(again.get(key), first.get(key), key)
+
+
+def test_chrome_json_of_waits_is_read_back_by_tmerge():
+    for name in ('event_sync_trace', 'simple_add_cuda_sync'):
+        path = os.path.join(SHARED, f'traces/single/{name}.json.gz')
+        if not os.path.exists(path):
+            raise Skip('the real traces are not here')
+        merged(path, '-o', 'waits.h5', '--force')
+        export('waits.h5', 'chrome', '-o', 'rank.json', '--force')
+        check_read_back('waits.h5', 0, 'rank.json')
 
 
 def test_chrome_json_of_several_ranks_is_read_back_as_these_ranks():

@@ -276,22 +276,20 @@ static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event
            tm_vec_append(&emitter->trace->attrs[TM_ATTR_SHAPES], &attr, 1);
 }
 
-static tm_wait_kind wait_kind(const tm_json_text *text) {
-    static const char *const texts[TM_N_WAIT_KINDS] = {
-#define WAIT_TEXT(id, value, word, kineto) [id] = kineto,
-        TM_WAIT_LIST(WAIT_TEXT)
-#undef WAIT_TEXT
-    };
-    for (int kind = 0; kind < TM_N_WAIT_KINDS; kind++)
-        if (text->size == strlen(texts[kind]) && !memcmp(text->bytes, texts[kind], text->size))
+static tm_wait_kind wait_kind(const tm_kineto_event *event) {
+    bool told = tm_kineto_has(event, F_SYNC_KIND);
+    const tm_json_text *text = told ? &event->fields[F_SYNC_KIND].text : &event->name;
+    for (int kind = 0; kind < TM_N_WAIT_KINDS && (told || event->has_name); kind++) {
+        const char *known = tm_wait_text((tm_wait_kind)kind);
+        if (text->size == strlen(known) && memcmp(text->bytes, known, text->size) == 0)
             return (tm_wait_kind)kind;
+    }
     return TM_WAIT_OTHER;
 }
 
 /* "stream" is the stream that waits, or that the host waits for. */
 static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
-    tm_wait_kind kind = wait_kind(
-        tm_kineto_has(event, F_SYNC_KIND) ? &event->fields[F_SYNC_KIND].text : &event->name);
+    tm_wait_kind kind = wait_kind(event);
     int64_t record = tm_kineto_int(event, F_WAIT_ON_RECORD, 0);
     int64_t stream = stream_field(event, F_STREAM, -1);
     bool host_on_stream = kind == TM_WAIT_STREAM_SYNC;
