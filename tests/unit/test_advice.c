@@ -540,7 +540,7 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
         {"exposed_wait_ns=400",
          {{"stragglers.job", "verdict=persistent rank=1 evidence=E"},
           {"stragglers.finding", "rank=1 shape=throughout caused_share=1"},
-          {"stragglers.rank", "rank=1 relative_speed=0.96"}},
+          {"stragglers.rank", "rank=1 relative_speed=0.99"}},
          "Look at rank 1: the traces do not tell",
          "too late"},
         {"",

@@ -1,21 +1,28 @@
 #include "late_cause.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/median.h"
 
-/* Between the two limits the speed neither accuses the GPU nor clears it. */
-static const double SLOW = 0.95, NORMAL = 0.97;
+/* Between the two limits the speed by itself neither accuses the GPU nor clears it; from the third
+ * on a rank computes as fast as the others. */
+static const double SLOW = 0.95, NORMAL = 0.97, SAME = 0.99;
 
 /* Sums of a rank. */
 typedef struct sums {
     int64_t rank, n, compute_ns, idle_ns;
 } sums;
 
-static void judge(tm_late_cause *c) {
-    if (c->speed >= 0.0 && c->speed < SLOW)
+/* What it computes longer than the median, and what it idles longer, tell who has most of it. */
+static void judge(tm_late_cause *c, int64_t compute_ns) {
+    double slower_ns = (1.0 - c->speed) * (double)compute_ns;
+    double idle_ns = (double)(c->idle_ns - c->median_idle_ns);
+    if (c->speed < 0.0)
+        return;
+    if (c->speed < SLOW || (c->speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0)))
         c->kind = TM_LATE_GPU;
-    else if (c->speed >= NORMAL && c->idle_ns > 2 * c->median_idle_ns)
+    else if (c->speed >= NORMAL && c->idle_ns > 2 * c->median_idle_ns && idle_ns > slower_ns)
         c->kind = TM_LATE_HOST;
 }
 
@@ -29,18 +36,19 @@ tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank) {
     size_t at = tm_table_find_row(ranks, &rank, 1), n = 0;
     size_t own = tm_table_find_row(overlap, &rank, 1);
     tm_late_cause c = {.speed = -1.0};
-    int64_t *idle = malloc((overlap->n_rows + 1) * sizeof *idle);
+    int64_t *idle = malloc((overlap->n_rows + 1) * sizeof *idle), compute_ns = 0;
     if (at < ranks->n_rows && !tm_table_cell(ranks, at, "relative_speed")->null)
         c.speed = tm_table_cell(ranks, at, "relative_speed")->value.r;
-    if (own < overlap->n_rows)
+    if (own < overlap->n_rows) {
         c.idle_ns = number(overlap, own, "idle_ns");
+        compute_ns = number(overlap, own, "compute_ns");
+    }
     for (size_t i = 0; i < overlap->n_rows && idle; i++)
-        if (number(overlap, i, "window_ns") > 0)
+        if (number(overlap, i, "window_ns") > 0 && i != own)
             idle[n++] = number(overlap, i, "idle_ns");
-    if (n > 0)
-        c.median_idle_ns = tm_median_any(idle, n);
+    c.median_idle_ns = n > 0 ? tm_median_any(idle, n) : c.idle_ns;
     free(idle);
-    judge(&c);
+    judge(&c, compute_ns);
     return c;
 }
 
@@ -76,13 +84,13 @@ tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t fr
         c.speed = (double)tm_median_any(values, alike) / (double)v[own].compute_ns;
         alike = 0;
         for (size_t i = 0; i < n; i++)
-            if (v[i].n == v[own].n)
+            if (v[i].n == v[own].n && i != own)
                 values[alike++] = v[i].idle_ns;
-        c.median_idle_ns = tm_median_any(values, alike);
         c.idle_ns = v[own].idle_ns;
+        c.median_idle_ns = alike > 0 ? tm_median_any(values, alike) : c.idle_ns;
+        judge(&c, v[own].compute_ns);
     }
     free(v);
     free(values);
-    judge(&c);
     return c;
 }

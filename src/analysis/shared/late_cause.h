@@ -9,14 +9,14 @@
 
 typedef enum tm_late_kind {
     TM_LATE_UNKNOWN, /* neither accuses */
-    TM_LATE_GPU,     /* its kernels take longer than those of the others */
-    TM_LATE_HOST     /* its kernels do not, and its GPU idles more than twice as long */
+    TM_LATE_GPU,     /* it computes longer than the others, and does not idle as much longer */
+    TM_LATE_HOST     /* it does not, and its GPU idles more than twice as long */
 } tm_late_kind;
 
 typedef struct tm_late_cause {
     tm_late_kind kind;
     double speed; /* median compute time / its own; negative where it is not known */
-    int64_t idle_ns, median_idle_ns;
+    int64_t idle_ns, median_idle_ns; /* its own, and of the others */
 } tm_late_cause;
 
 /** Of a rank that is late throughout. Needs stragglers.rank with its speeds, and overlap.rank. */

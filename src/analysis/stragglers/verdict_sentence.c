@@ -24,18 +24,24 @@ static const tm_cell *cell_of(const tm_table *table, int64_t rank, const char *c
 
 /* Why a rank comes late in the time of its finding. Where that is told by operations, no table says
  * what it did meanwhile. */
-static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, size_t size) {
+static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
     bool throughout = f->shape == TM_SHAPE_THROUGHOUT, steps = f->unit == TM_UNIT_STEP;
     tm_late_cause c = throughout || !steps ? tm_late_throughout(tables, f->rank)
                                            : tm_late_in_steps(tables, f->rank, f->from, f->to);
+    if (!throughout && !steps)
+        c.kind = TM_LATE_UNKNOWN;
+    return c;
+}
+
+static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, size_t size) {
+    bool throughout = f->shape == TM_SHAPE_THROUGHOUT, steps = f->unit == TM_UNIT_STEP;
+    tm_late_cause c = cause_of(tables, f);
     const char *when = throughout ? "" : steps ? "there " : "over the whole recording ";
     bool known = c.idle_ns > 0 || c.median_idle_ns > 0;
     char idle[112], own[32], others[32];
     tm_shown_duration(c.idle_ns, own, sizeof own);
     tm_shown_duration(c.median_idle_ns, others, sizeof others);
     snprintf(idle, sizeof idle, "its GPU idles %s against a median of %s", own, others);
-    if (!throughout && !steps)
-        c.kind = TM_LATE_UNKNOWN;
     if (c.kind == TM_LATE_GPU)
         snprintf(out, size,
                  "%sit computes at %.2fx the median speed: look at its GPU (clock, heat, "
@@ -47,7 +53,9 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
                  "GPU",
                  when, c.speed, idle);
     else if (c.speed >= 0.0)
-        snprintf(out, size, "%sits speed is %.2fx the median, %s", when, c.speed, idle);
+        snprintf(out, size,
+                 "%sits speed is %.2fx the median, %s: the traces do not tell why it is late", when,
+                 c.speed, idle);
     else
         snprintf(out, size, "%s%s", known ? when : "", known ? idle : "");
 }
@@ -80,14 +88,25 @@ static void incomplete_text(const tm_table *check, char out[TM_SENTENCE_MAX]) {
     }
 }
 
+static bool has_gpu_events(const tm_table *overlap) {
+    size_t i = 0;
+    while (i < overlap->n_rows && tm_table_cell(overlap, i, "window_ns")->value.i == 0)
+        i++;
+    return i < overlap->n_rows || overlap->n_rows == 0;
+}
+
 /* Why nobody waited for anybody, where no operation has a wait. */
 static void nothing_text(const tm_tables *tables, bool aligned, char out[TM_SENTENCE_MAX]) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
-    if (count_of(check, "collectives") == 0 && count_of(check, "unmatched") == 0)
+    if (!has_gpu_events(tm_tables_find(tables, "overlap.rank")))
+        snprintf(out, TM_SENTENCE_MAX, "The traces hold no GPU events");
+    else if (count_of(check, "collectives") == 0 && count_of(check, "unmatched") == 0)
         snprintf(out, TM_SENTENCE_MAX, "The traces hold no communication kernels");
     else if (tm_tables_find(tables, "job.rank")->n_rows == 1)
-        snprintf(out, TM_SENTENCE_MAX,
-                 "Only one rank's trace is here: give those of all ranks together");
+        snprintf(
+            out, TM_SENTENCE_MAX,
+            "One rank's trace alone is here: where the job had more ranks, give the traces of all "
+            "together");
     else if (!aligned)
         snprintf(out, TM_SENTENCE_MAX,
                  "Clocks are not compared (--align=none): merge again without it");
@@ -179,13 +198,13 @@ static void when_text(const tm_finding *f, char *out, size_t size) {
         append(out, size, " of its group");
 }
 
-/* " in these 4 steps", " in this one step", " in this recording". */
-static void these_text(const tm_tolls *t, const tm_finding *f, char *out, size_t size) {
-    int64_t steps = f->unit == TM_UNIT_STEP ? f->units : (int64_t)t->n_leaders;
-    if (steps > 1)
-        snprintf(out, size, " in these %" PRId64 " steps", steps);
+/* " in these 4 steps", " in this one step", " in this recording": of steps all that are recorded,
+ * as the first line of the screen has them, of which a test may leave out the first. */
+static void these_text(const tm_tolls *t, char *out, size_t size) {
+    if (t->n_leaders > 1)
+        snprintf(out, size, " in these %zu steps", t->n_leaders);
     else
-        snprintf(out, size, " in this %s", steps == 1 ? "one step" : "recording");
+        snprintf(out, size, " in this %s", t->n_leaders == 1 ? "one step" : "recording");
 }
 
 /* Everyone who is named: "rank 5 (host1)", "rank 1 and ranks 8-15 (host1)". */
@@ -267,12 +286,13 @@ static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
         snprintf(when, sizeof when, " in turn");
     /* What is found may be of the data that these steps were given. */
     if (all->n == 1 && f->shape == TM_SHAPE_THROUGHOUT && is_of_few_steps(f))
-        these_text(e->tolls, f, when, sizeof when);
+        these_text(e->tolls, when, sizeof when);
     if (e->judgement->found.few > 0)
         snprintf(few, sizeof few, ", mostly in %" PRId64 " operation%s", e->judgement->found.few,
                  e->judgement->found.few == 1 ? "" : "s");
-    snprintf(out, TM_SENTENCE_MAX, "%s%.1000s make%s the other ranks wait%s%s",
-             f->certainty == TM_CERTAINTY_LIKELY ? "likely, " : "", who, one ? "s" : "", when, few);
+    snprintf(out, TM_SENTENCE_MAX, "%s%.1000s make%s the other rank%s wait%s%s",
+             f->certainty == TM_CERTAINTY_LIKELY ? "likely, " : "", who, one ? "s" : "",
+             e->tolls->n_ranks == 2 ? "" : "s", when, few);
 }
 
 void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
@@ -321,20 +341,28 @@ static void look_text(const tm_tables *tables, const tm_finding *f, char *out, s
         cause_text(tables, f, out, size);
 }
 
+static const char *others_text(const tm_tolls *t, const tm_finding *f) {
+    if (t->n_ranks == 2)
+        return "the other rank";
+    return f->of_stage ? "the median of the other stages" : "the median of the others";
+}
+
 /* By how much a finding exceeds the others: "by itself it takes 8.10 ms (4.1 % of the time of all
  * steps) longer than the median of the others, 810 us in each of 10 steps (p 0.0005)". */
 static void excess_text(const tm_tolls *t, const tm_finding *f, char *out, size_t size) {
     char time[32], each[96] = "", one[32], when[96];
+    bool some = f->shape == TM_SHAPE_THROUGHOUT && f->units < (int64_t)t->n_leaders;
     tm_shown_duration(f->excess_ns, time, sizeof time);
     tm_shown_duration(f->units > 0 ? f->excess_ns / f->units : 0, one, sizeof one);
     when_text(f, when, sizeof when);
     if (f->unit == TM_UNIT_STEP && f->units > 1)
-        snprintf(each, sizeof each, ", %s in each of %" PRId64 " steps", one, f->units);
-    snprintf(out, size, "%s%sby %s %s (%.1f %% of %s) longer than the median of %s%s (p %.2g)",
+        snprintf(each, sizeof each, ", %s in each of %s%" PRId64 " steps%s", one,
+                 some ? "the " : "", f->units, some ? " compared" : "");
+    snprintf(out, size, "%s%sby %s %s (%.1f %% of %s) longer than %s%s (p %.2g)",
              when[0] ? when + 1 : "", when[0] ? " " : "",
              f->level == TM_CULPRIT_RANK ? "itself it takes" : "themselves they each take", time,
              f->excess_pct, t->n_leaders > 1 ? "the time of all steps" : "the time",
-             f->of_stage ? "the other stages" : "the others", each, f->p);
+             others_text(t, f), each, f->p);
 }
 
 /* What the ranks of a finding caused over all steps. */
@@ -350,32 +378,39 @@ static tm_toll toll_of(const tm_tolls *t, const tm_finding *f) {
     return sum;
 }
 
-/* "it is behind 78 % of all waiting: 205 ms of 263 ms of GPU time, 30 ms of it through ...". */
+/* "is behind 78 % of all waiting (205 ms of 263 ms of GPU time, 30 ms of it through ...)". */
 static void cost_text(const tm_tolls *t, const tm_toll *toll, bool one, char *out, size_t size) {
+    const int64_t little = 20; /* a part of it that is not worth a word, as on the page */
     int64_t cost_ns = tm_share_round(tm_toll_cost(toll));
     char share[32], cost[32], total[32], through[96] = "", indirect[32];
     share_text(t->wait_ns > 0 ? (double)cost_ns / (double)t->wait_ns : 0.0, share, sizeof share);
     tm_shown_duration(cost_ns, cost, sizeof cost);
     tm_shown_duration(t->wait_ns, total, sizeof total);
     tm_shown_duration(toll->indirect_ns, indirect, sizeof indirect);
-    if (toll->indirect_ns > 0)
+    if (toll->indirect_ns > cost_ns / little)
         snprintf(through, sizeof through, ", %s of it through other ranks that waited for %s",
                  indirect, one ? "it" : "them");
-    snprintf(out, size, "%s behind %s of all waiting: %s of %s of GPU time%s", one ? "is" : "are",
+    snprintf(out, size, "%s behind %s of all waiting (%s of %s of GPU time%s)", one ? "is" : "are",
              share, cost, total, through);
 }
 
+/* "; it came last in 9 of 10 collectives (2.5 expected by chance)"; nothing where ties leave it
+ * none. */
 static void last_text(const tm_toll *toll, char *out, size_t size) {
-    snprintf(out, size,
-             "came last in %" PRId64 " of %" PRId64 " collectives (%.*f expected by chance)",
-             toll->last, toll->collectives, toll->expected < 9.5 ? 1 : 0, toll->expected);
+    char expected[32];
+    snprintf(expected, sizeof expected, "%.*f", toll->expected < 9.5 ? 1 : 0, toll->expected);
+    out[0] = '\0';
+    if (toll->last > 0)
+        snprintf(out, size,
+                 "; it came last in %" PRId64 " of %" PRId64 " collectives (%s expected by chance)",
+                 toll->last, toll->collectives, toll->expected < 0.05 ? "< 0.1" : expected);
 }
 
 /* What one finding rests on. That it came last is said of the first alone: others are seldom last
  * where one is later still. */
 static void finding_text(const tm_tables *tables, const tm_tolls *t, const tm_finding *f,
                          bool first, char out[TM_SENTENCE_MAX]) {
-    char who[WHO_MAX], excess[448], cost[256], last[96], look[256] = "";
+    char who[WHO_MAX], excess[448], cost[256], last[112], look[256] = "";
     bool told = first && f->level == TM_CULPRIT_RANK;
     tm_toll toll = toll_of(t, f);
     who_text(tables, t, f, who);
@@ -384,8 +419,8 @@ static void finding_text(const tm_tables *tables, const tm_tolls *t, const tm_fi
     cost_text(t, &toll, f->level == TM_CULPRIT_RANK, cost, sizeof cost);
     last_text(&toll, last, sizeof last);
     look_text(tables, f, look, sizeof look);
-    snprintf(out, TM_SENTENCE_MAX, "%s %s%s%s; %s%s%s", who, cost, told ? "; it " : "",
-             told ? last : "", excess, look[0] ? "; " : "", look);
+    snprintf(out, TM_SENTENCE_MAX, "%s %s%s; %s%s%s", who, cost, told ? last : "", excess,
+             look[0] ? "; " : "", look);
 }
 
 static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
@@ -402,9 +437,12 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
     }
     if (all->n > TOLD_MAX)
         append(out, TM_SENTENCE_MAX, ". stragglers.finding tells of the others");
+    /* Who idles has no larger share. */
     if (is_of_few_steps(v))
         append(out, TM_SENTENCE_MAX,
-               ". A larger share of the data in so few steps would look the same");
+               v->level == TM_CULPRIT_RANK && cause_of(tables, v).kind == TM_LATE_HOST
+                   ? ". A passing disturbance of its host would look the same"
+                   : ". A larger share of the data in this recording would look the same");
 }
 
 /* The rank of most cost; n_ranks where nobody has any. */
@@ -435,10 +473,12 @@ static void unnamed_text(const tm_judgement *j, char *out, size_t size) {
     } else if (!j->found.tested) {
         snprintf(out, size, "record more steps, which tell chance from cause");
     } else {
+        const double hint = 0.1; /* what is far from it, more of the same does not prove */
         snprintf(out, size,
-                 "but by itself no rank takes longer than chance explains (least p %.2g): more "
-                 "steps may tell",
-                 j->found.least_p);
+                 "but by itself no rank takes longer than chance explains (least p %.2g): %s",
+                 j->found.least_p,
+                 j->found.least_p < hint ? "more steps may tell"
+                                         : "who is late changes, or too little is recorded");
     }
 }
 
@@ -453,8 +493,8 @@ static void none_text(const tm_tolls *t, const tm_judgement *j, char out[TM_SENT
     else
         snprintf(
             out, TM_SENTENCE_MAX,
-            "Ranks wait %s of their windows (%s of GPU time), but no rank by itself takes 1 %% "
-            "of the steps longer than the others: delays change from rank to rank",
+            "Ranks wait %s of their windows (%s of GPU time), but by itself no rank takes 1 %% "
+            "longer than the others: who is late changes",
             share, time);
 }
 
@@ -488,11 +528,11 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         snprintf(out, TM_SENTENCE_MAX, "No rank waited for another");
         return;
     }
-    char cost[256], came[96], conclusion[256];
+    char cost[256], came[112], conclusion[256];
     const tm_toll *toll = &e->tolls->ranks[most];
     cost_text(e->tolls, toll, true, cost, sizeof cost);
     last_text(toll, came, sizeof came);
     unnamed_text(j, conclusion, sizeof conclusion);
-    snprintf(out, TM_SENTENCE_MAX, "Rank %" PRId64 "%s %s; it %s; %s", toll->rank,
+    snprintf(out, TM_SENTENCE_MAX, "Rank %" PRId64 "%s %s%s; %s", toll->rank,
              last ? "" : " costs most: it", cost, came, conclusion);
 }
