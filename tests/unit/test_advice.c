@@ -171,6 +171,21 @@ static void a_straggler_swallows_the_communication_that_it_exposes(void **state)
           EXPOSED_BY_STEP},
          "straggler warning 175 upper 1, 3",
          0},
+        /* Hidden behind computation: of 300 ns that all wait, three wait for it, but none for more
+         * than the 50 that it takes longer. */
+        {"comm_ns=100 overlap_ns=100",
+         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"},
+          {"stragglers.finding", "rank=1 shape=throughout caused_share=1 excess_ns=50"},
+          {"stragglers.rank", "rank=0 wait_ns=300"},
+          {"stragglers.rank", "rank=1 verdict=straggler"}},
+         "straggler warning 50 upper 1",
+         0},
+        /* A bubble: receives wait, too, and are no matter of when communication starts. */
+        {"comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=100",
+         {{"stragglers.job", "verdict=bubble evidence=E"},
+          {"overlap.kind", "*kind=recv exposed_comm_ns=200"}},
+         "late_ranks critical 300 upper all",
+         0},
         /* 3/4 of 52 is 39, under 1 %. */
         {"comm_ns=150 overlap_ns=120 exposed_comm_ns=30 exposed_wait_ns=13",
          {{"stragglers.job", "verdict=persistent rank=1 evidence=E"}, FOUND, STRAGGLERS},
@@ -214,6 +229,23 @@ static void uneven_work_counts_as_far_as_others_wait_for_it(void **state) {
           {"stragglers.rank", "rank=2 relative_speed=0.9 verdict=straggler"},
           {"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2"}},
          "straggler warning 120 upper 2",
+         0},
+        /* it explains 144 of 360, and what it computes more is no second cause */
+        {UNEVEN,
+         {{"stragglers.job", "verdict=persistent rank=2 evidence=E"},
+          {"stragglers.finding", "rank=2 shape=throughout caused_share=0.4"},
+          {"stragglers.rank", "rank=2 relative_speed=0.9 verdict=straggler"},
+          {"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2"},
+          {"imbalance.job", "max_rank=2"}},
+         "late_ranks note 54 upper all, straggler warning 48 upper 2",
+         0},
+        /* 88 of 90 are of one step and its rank */
+        {UNEVEN,
+         {{"imbalance.step", "step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0"},
+          {"imbalance.step", "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=1"},
+          {"imbalance.step", "step=3 mean_compute_ns=300 imbalance_ns=88 max_rank=3"},
+          {"imbalance.job", "max_rank=3"}},
+         "imbalance warning 90 upper 3",
          0},
     };
     check(cases, COUNT(cases));
@@ -505,9 +537,17 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
         {HIDES_BADLY, {{"kernels.kernel", SMALL("flash_bwd_dq")}}, "smaller buckets", "turn"},
         {HIDES_BADLY, {{"kernels.kernel", SMALL("flash_fwd")}}, "a batch in turn", "buckets"},
         {"exposed_wait_ns=400",
-         {{"stragglers.job", "verdict=event"}},
+         {{"stragglers.job", "verdict=event"},
+          {"stragglers.rank", "rank=2 caused_share=0.5"},
+          {"stragglers.rank", "rank=3 caused_share=0.4"}},
          "operations that hold",
-         "now and"},
+         "rank 3 is"},
+        {"exposed_wait_ns=400",
+         {{"stragglers.job", "verdict=none"}, {"stragglers.rank", "rank=2 caused_share=0.5"}},
+         "40.0 % of the GPU time (400 ns a rank) is exposed waiting for late ranks; rank 2 is "
+         "behind "
+         "most, 50 % of all waiting.",
+         "named"},
         {"exposed_wait_ns=400", {{"stragglers.job", "verdict=bubble"}}, "micro-batches", "now and"},
         {"", {COPIES}, "cudaMallocHost", "DataLoader"},
         {"", {COPIES, {"kernels.kernel", SMALL("at::native::k")}}, ".to(device", "DataLoader"},
@@ -561,9 +601,20 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
         {"comm_ns=400 overlap_ns=100 exposed_comm_ns=300 exposed_wait_ns=60",
          {{"stragglers.job", "verdict=inconclusive"},
           {"overlap.kind", "*kind=allreduce exposed_comm_ns=300"}},
-         "without their waiting 29 % of communication hides; most of it, waiting included, is "
-         "allreduce (300 ns a rank).",
-         "hides; most of it is"},
+         "without their waiting 29 % of communication hides; allreduce shows most (300 ns a rank, "
+         "with waiting).",
+         "rank)."},
+        {HIDES_BADLY,
+         {{"overlap.kind", "*kind=recv exposed_comm_ns=150"}},
+         "micro-batches, interleaved",
+         "Start communication"},
+        {UNEVEN,
+         {{"imbalance.step", "step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0"},
+          {"imbalance.step", "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=1"},
+          {"imbalance.step", "step=3 mean_compute_ns=300 imbalance_ns=88 max_rank=3"}},
+         "Look at what rank 3 computes in step 3, and in no other. In step 3 rank 3 computes 88 ns "
+         "more than the mean: 98 % of what all 3 steps are uneven.",
+         "Even out"},
         /* one rank computes most, in few steps; because its GPU is slow */
         {UNEVEN,
          {{"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2"},

@@ -36,6 +36,17 @@ static bool when_of(const tm_table *findings, size_t row, char *out, size_t size
     return steps;
 }
 
+/* Whether it tells anything to name a rank's host. */
+static bool several_hosts(const tm_facts *f) {
+    const tm_table *ranks = tm_tables_find(f->tables, "job.rank");
+    for (size_t i = 1; i < ranks->n_rows; i++) {
+        const tm_cell *host = tm_table_cell(ranks, i, "host");
+        if (!host->null && !text_is(ranks, i - 1, "host", host->value.text))
+            return true;
+    }
+    return false;
+}
+
 /* Why the one comes late decides what to do about it. */
 static void target_rank(const tm_facts *f, size_t row, const char *when, bool steps, target *out) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
@@ -64,8 +75,9 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
         out->what = "it launches its kernels too late (load, pinning of cores, garbage "
                     "collection, synchronisation)";
     }
+    bool where = !host->null && several_hosts(f);
     snprintf(out->where, sizeof out->where, "%srank %" PRId64 "%s%.40s%s", place, rank,
-             host->null ? "" : " on ", host->null ? "" : host->value.text, when);
+             where ? " on " : "", where ? host->value.text : "", when);
 }
 
 static void target_of(const tm_facts *f, size_t row, target *out) {
@@ -134,6 +146,25 @@ static void name_ranks(const tm_facts *f, tm_rank_text *out) {
             tm_rank_text_add(out, tm_table_cell(ranks, i, "rank")->value.i);
 }
 
+static bool is_named(const tm_facts *f, int64_t rank) {
+    const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
+    size_t row = tm_table_find_row(ranks, &rank, 1);
+    return row < ranks->n_rows && text_is(ranks, row, "verdict", "straggler");
+}
+
+/* What waits behind computation is not exposed, and yet makes what follows late: each of those that
+ * wait loses what it waits for them, but no more than the latest takes longer by itself. */
+static int64_t lost_behind(const tm_facts *f, double share, int64_t n_lost) {
+    const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
+    double waits = share * (double)tm_facts_sum(f, "stragglers.rank", "wait_ns");
+    int64_t excess = 0;
+    for (size_t i = 0; i < findings->n_rows; i++) {
+        int64_t own = tm_facts_int(f, "stragglers.finding", i, "excess_ns");
+        excess = own > excess ? own : excess;
+    }
+    return llround(fmin(waits, (double)excess * (double)n_lost));
+}
+
 void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     const tm_table *job = tm_tables_find(f->tables, "stragglers.job");
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
@@ -145,13 +176,14 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     tm_rank_text names = tm_rank_text_begin(out->ranks);
     name_ranks(f, &names);
     tm_rank_text_end(&names, SIZE_MAX);
-    /* Waiting behind computation costs nothing: its share of what is exposed. */
-    double exposed = (double)tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
-    out->cost_ns = llround(fmin(share, 1.0) * exposed);
-    out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
     /* The others wait for them, and the job ends that much sooner at most. */
     int64_t late = (int64_t)names.n;
     out->n_lost = f->n_gpu > late ? f->n_gpu - late : 1;
+    double exposed = (double)tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
+    share = fmin(share, 1.0);
+    int64_t shown = llround(share * exposed), behind = lost_behind(f, share, out->n_lost);
+    out->cost_ns = behind > shown ? behind : shown;
+    out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
     write_targets(f, out);
     copy_evidence(f, out);
 }
@@ -178,39 +210,75 @@ static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_
                  rank);
 }
 
-void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
+/* How uneven the whole steps are, summed; a rank leads those in which it computes most. */
+typedef struct uneven {
+    int64_t mean_ns, above_ns, n, rank, led;
+    int64_t most_ns, most_rank, most_step; /* of the step that is most uneven */
+} uneven;
+
+static uneven sum_uneven(const tm_facts *f) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
-    int64_t mean = 0, above = 0, n = 0, led = 0;
-    int64_t rank = tm_facts_int(f, "imbalance.job", 0, "max_rank");
+    uneven u = {.rank = tm_facts_int(f, "imbalance.job", 0, "max_rank")};
     for (size_t i = 0; i < steps->n_rows; i++) {
-        if (!tm_facts_is_whole(f, tm_table_cell(steps, i, "step")->value.i) ||
-            tm_table_cell(steps, i, "imbalance_ns")->null)
+        int64_t step = tm_table_cell(steps, i, "step")->value.i;
+        if (!tm_facts_is_whole(f, step) || tm_table_cell(steps, i, "imbalance_ns")->null)
             continue;
-        mean += tm_facts_int(f, "imbalance.step", i, "mean_compute_ns");
-        above += tm_facts_int(f, "imbalance.step", i, "imbalance_ns");
-        led += tm_facts_int(f, "imbalance.step", i, "max_rank") == rank;
-        n++;
+        int64_t above = tm_facts_int(f, "imbalance.step", i, "imbalance_ns");
+        int64_t leader = tm_facts_int(f, "imbalance.step", i, "max_rank");
+        u.mean_ns += tm_facts_int(f, "imbalance.step", i, "mean_compute_ns");
+        u.above_ns += above;
+        u.led += leader == u.rank;
+        u.n++;
+        if (above > u.most_ns) {
+            u.most_ns = above;
+            u.most_rank = leader;
+            u.most_step = step;
+        }
     }
+    return u;
+}
+
+/* One step holds most of it: that is no matter of how work is shared out. */
+static void write_one_step(const uneven *u, tm_advice *out) {
+    char time[32];
+    tm_shown_duration(u->most_ns, time, sizeof time);
+    snprintf(out->ranks, sizeof out->ranks, "%" PRId64, u->most_rank);
+    snprintf(out->text, sizeof out->text,
+             "Look at what rank %" PRId64 " computes in step %" PRId64 ", and in no other.",
+             u->most_rank, u->most_step);
+    snprintf(out->evidence, sizeof out->evidence,
+             "In step %" PRId64 " rank %" PRId64 " computes %s more than the mean: %.0f %% of what "
+             "all %" PRId64 " steps are uneven.",
+             u->most_step, u->most_rank, time, tm_facts_percent(u->most_ns, u->above_ns), u->n);
+}
+
+void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
+    const uneven u = sum_uneven(f);
     /* What the others lose shows as waiting, where that is known, less what the straggler takes. */
     int64_t lost = tm_facts_sum(f, "overlap.rank", "exposed_wait_ns") +
                    tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns") -
                    f->costs[TM_RULE_STRAGGLER];
     /* Else the product would overflow, and is larger than what was lost in any case. */
-    if (above < INT64_MAX / (f->n_gpu + 1))
-        lost = above * f->n_gpu < lost ? above * f->n_gpu : lost;
-    double percent = tm_facts_percent(above, mean);
-    if (f->job->n_ranks < 2 || tm_facts_percent(lost, f->window_ns) < 1.0)
-        return;
+    if (u.above_ns < INT64_MAX / (f->n_gpu + 1))
+        lost = u.above_ns * f->n_gpu < lost ? u.above_ns * f->n_gpu : lost;
+    double percent = tm_facts_percent(u.above_ns, u.mean_ns);
     /* One rank has most work in half of the steps: its share is to be looked at, not the
-     * batches. */
-    bool one = 2 * led >= n;
+     * batches. The verdict's own has its item. */
+    bool one = 2 * u.led >= u.n, one_step = u.n > 2 && 2 * u.most_ns > u.above_ns;
+    if (f->job->n_ranks < 2 || tm_facts_percent(lost, f->window_ns) < 1.0 ||
+        ((one || one_step) && is_named(f, one_step ? u.most_rank : u.rank)))
+        return;
     char time[32];
     out->measure = percent;
     out->cost_ns = lost;
-    tm_shown_duration(n > 0 ? above / n : 0, time, sizeof time);
+    if (one_step) {
+        write_one_step(&u, out);
+        return;
+    }
+    tm_shown_duration(u.n > 0 ? u.above_ns / u.n : 0, time, sizeof time);
     if (one) {
-        snprintf(out->ranks, sizeof out->ranks, "%" PRId64, rank);
-        write_one_rank(f, rank, n, out);
+        snprintf(out->ranks, sizeof out->ranks, "%" PRId64, u.rank);
+        write_one_rank(f, u.rank, u.n, out);
     } else {
         snprintf(out->text, sizeof out->text,
                  "Even out the work of a step between ranks: lengths of sequences, padding, "
@@ -219,14 +287,59 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence,
              "In a step the rank with most computation has %s (%.0f %%) more than the mean; rank "
              "%" PRId64 " is that rank in %" PRId64 " of %" PRId64 " steps.",
-             time, percent, rank, led, n);
+             time, percent, u.rank, u.led, u.n);
 }
 
-/* Waiting that neither a straggler nor uneven work explains: it is no matter of communication. */
+/* Between two ranks, in a pipeline between two stages. */
+static bool is_transfer(const char *kind) {
+    return strcmp(kind, "send") == 0 || strcmp(kind, "recv") == 0 || strcmp(kind, "sendrecv") == 0;
+}
+
+static int64_t exposed_transfers(const tm_facts *f) {
+    const tm_table *kinds = tm_tables_find(f->tables, "overlap.kind");
+    int64_t sum = 0;
+    for (size_t i = 0; i < kinds->n_rows; i++)
+        if (is_transfer(tm_table_cell(kinds, i, "kind")->value.text))
+            sum += tm_facts_int(f, "overlap.kind", i, "exposed_comm_ns");
+    return sum;
+}
+
+/* "; rank 3 is behind 40 % of all waiting": of those that the verdict does not name. */
+static void most_behind(const tm_facts *f, char *out, size_t size) {
+    const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
+    double most = 0.0;
+    out[0] = '\0';
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        double share = tm_facts_real(f, "stragglers.rank", i, "caused_share");
+        if (share <= most || text_is(ranks, i, "verdict", "straggler"))
+            continue;
+        most = share;
+        snprintf(out, size, "; %srank %" PRId64 " is behind most, %s of all waiting",
+                 f->costs[TM_RULE_STRAGGLER] > 0 ? "of the others " : "",
+                 tm_table_cell(ranks, i, "rank")->value.i, tm_shown_percent(100.0 * share, 0).text);
+    }
+}
+
+/* Waiting that neither a straggler nor uneven work explains: it is no matter of communication. In
+ * a pipeline's bubble that is also what shows of transfers between stages. */
 void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
+    bool bubble = verdict_is(f, "bubble"), named = f->costs[TM_RULE_STRAGGLER] > 0;
+    char behind[96], time[TM_ADVICE_TIME];
     out->cost_ns = tm_facts_sum(f, "overlap.rank", "exposed_wait_ns") -
-                   f->costs[TM_RULE_STRAGGLER] - f->costs[TM_RULE_IMBALANCE];
+                   f->costs[TM_RULE_STRAGGLER] - f->costs[TM_RULE_IMBALANCE] +
+                   (bubble ? exposed_transfers(f) : 0);
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
+    tm_facts_by_rank(f, out->cost_ns, time);
+    most_behind(f, behind, sizeof behind);
+    snprintf(out->evidence, sizeof out->evidence,
+             "%s of the GPU time (%s) is exposed waiting for %s%s%s.",
+             tm_shown_percent(out->measure, 1).text, time,
+             bubble ? "other stages, with their transfers," : "late ranks",
+             named                             ? " besides those that are named"
+             : f->costs[TM_RULE_IMBALANCE] > 0 ? " besides what uneven work explains"
+             : bubble                          ? " and in collectives"
+                                               : "",
+             bubble ? "" : behind);
     if (verdict_is(f, "inconclusive"))
         snprintf(
             out->text, sizeof out->text,
@@ -237,19 +350,19 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
                  "Look at what happened just before the operations that hold most waiting "
                  "(collectives.worst has their times): %sgarbage collection, logging.",
                  f->trains ? "data loading, checkpoint, " : "");
-    else if (verdict_is(f, "bubble"))
+    else if (bubble)
         snprintf(out->text, sizeof out->text,
                  "Make the pipeline's bubble smaller: more micro-batches, interleaved stages, "
                  "stages of equal length.");
     else
         snprintf(out->text, sizeof out->text,
-                 "Find what delays a rank now and then: %s, garbage collection, logging, other "
+                 "Find what delays %s rank now and then: %s, garbage collection, logging, other "
                  "programs on its host.",
-                 f->trains ? "data loading" : "batches of other sizes");
-    copy_evidence(f, out);
+                 named ? "another" : "a", f->trains ? "data loading" : "batches of other sizes");
 }
 
-/* The kind of collective that shows most, and how much, over all ranks. */
+/* The kind of collective that shows most, and how much, over all ranks; without the transfers of a
+ * bubble, which has an item. */
 static const char *worst_kind(const tm_facts *f, int64_t *exposed_ns) {
     /* More than there are kinds of collectives. */
     enum { KINDS = 24 };
@@ -260,6 +373,8 @@ static const char *worst_kind(const tm_facts *f, int64_t *exposed_ns) {
     for (size_t i = 0; i < table->n_rows; i++) {
         const char *kind = tm_table_cell(table, i, "kind")->value.text;
         size_t k = 0;
+        if (is_transfer(kind) && verdict_is(f, "bubble"))
+            continue;
         while (k < n && strcmp(kinds[k], kind) != 0)
             k++;
         if (k == KINDS)
@@ -274,8 +389,9 @@ static const char *worst_kind(const tm_facts *f, int64_t *exposed_ns) {
     return n > 0 ? kinds[worst] : "none";
 }
 
-/* What both rules on communication share: one is for what hides badly, one for what is too much. */
-static void look_at_communication(const tm_facts *f, bool well_hidden, tm_advice *out) {
+/* What both rules on communication share: one is for what hides badly, one for what is too much.
+ * The kind that shows most; NULL where it is the other rule's. */
+static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm_advice *out) {
     int64_t waiting =
         f->costs[TM_RULE_STRAGGLER] + f->costs[TM_RULE_IMBALANCE] + f->costs[TM_RULE_LATE_RANKS];
     int64_t rest = tm_facts_sum(f, "overlap.rank", "exposed_comm_ns") - waiting;
@@ -289,27 +405,34 @@ static void look_at_communication(const tm_facts *f, bool well_hidden, tm_advice
     char time[TM_ADVICE_TIME], kind_time[TM_ADVICE_TIME];
     /* Where half of it hides already there is little left to hide: then less of it helps. */
     if (rest <= 0 || (hidden >= 50.0) != well_hidden)
-        return;
+        return NULL;
     out->cost_ns = rest;
     out->measure = tm_facts_percent(rest, f->window_ns);
     tm_facts_by_rank(f, rest, time);
     tm_facts_by_rank(f, of_kind, kind_time);
     snprintf(out->evidence, sizeof out->evidence,
              "%s of the GPU time (%s) is communication with no computation beside it%s; %s%s of "
-             "communication hides; most of it%s is %s (%s).",
+             "communication hides; %s shows most (%s%s).",
              tm_shown_percent(out->measure, 1).text, time,
              waiting > 0 ? ", besides what late ranks cause" : "",
-             waiting > 0 ? "without their waiting " : "", tm_shown_percent(hidden, 0).text,
-             waiting > 0 ? ", waiting included," : "", kind, kind_time);
+             waiting > 0 ? "without their waiting " : "", tm_shown_percent(hidden, 0).text, kind,
+             kind_time, waiting > 0 ? ", with waiting" : "");
+    return kind;
 }
 
 void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
-    look_at_communication(f, false, out);
-    snprintf(out->text, sizeof out->text,
-             "Start communication earlier, beside computation: %sasynchronous calls on a stream of "
-             "their own%s.",
-             f->trains ? "smaller buckets, prefetching of sharded parameters, " : "",
-             f->trains ? "" : ", two parts of a batch in turn");
+    const char *kind = look_at_communication(f, false, out);
+    if (kind && strcmp(kind, "recv") == 0)
+        snprintf(out->text, sizeof out->text,
+                 "Let receives wait less for their senders: more micro-batches, interleaved "
+                 "stages, stages of equal length.");
+    else
+        snprintf(
+            out->text, sizeof out->text,
+            "Start communication earlier, beside computation: %sasynchronous calls on a stream of "
+            "their own%s.",
+            f->trains ? "smaller buckets, prefetching of sharded parameters, " : "",
+            f->trains ? "" : ", two parts of a batch in turn");
 }
 
 void tm_look_communication(const tm_facts *f, tm_advice *out) {
