@@ -22,11 +22,11 @@ typedef struct tm_fix {
     tm_fix_sets sets; /* which they have instead of those recorded */
 } tm_fix;
 
+/** What a fix saves, of T as recorded. */
 typedef struct tm_saving {
-    int64_t path_ns;       /* taken off the critical path: no more is saved; may be below 0 */
+    int64_t path_ns;       /* what it takes off the critical path: at least saved_ns */
     int64_t saved_ns;      /* T - T(fix) */
     int64_t saved_most_ns; /* T - T(fix) without what nothing explains */
-    bool tried;            /* else path_ns is under 0.05 % of T, and nothing is said of the two */
 } tm_saving;
 
 /** A job, and what is needed to try fixes. */
@@ -36,7 +36,7 @@ typedef struct tm_fixer {
     int64_t total_ns;     /* T as recorded */
     int64_t explained_ns; /* T as recorded, without what nothing explains */
     int64_t *recorded_ns; /* owned; [n_operations + n_steps] of tm_replay_forward, as recorded */
-    int64_t *fixed_ns;    /* owned; the same of the last fix that was tried */
+    int64_t *fixed_ns;    /* owned; the same of the last fix that was tried, plain */
     int64_t *path_ns;     /* owned; [n_sets][n_ranks] what a set takes off the path of each rank */
     uint8_t *set_of_rank; /* owned; [n_ranks] */
 } tm_fixer;
@@ -46,23 +46,28 @@ tm_status tm_fixer_open(const tm_replay *replay, tm_fix_sets recorded, tm_fixer 
                         tm_error *err) TM_MUST_CHECK;
 void tm_fixer_free(tm_fixer *fixer);
 
-/** Tries a fix, in two sweeps, or none where it can save next to nothing. Fixes do not depend on
- * one another: each process can try some of them. */
+/** Whether a fix takes at least 0.05 % of T off the critical path, the most it can save: others
+ * need not be tried. */
+bool tm_fixer_may_help(const tm_fixer *fixer, const tm_fix *fix);
+
+/** Tries a fix, in two sweeps. Fixes do not depend on one another: processes can share them. */
 tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix);
 
-/** A place in the plan: the rank that saves most, with those before it fixed as well. */
+/** A place in the plan: the rank that saves most, those before it being fixed. */
 typedef struct tm_planned {
-    uint32_t rank;    /* its place */
-    tm_saving saving; /* of all up to this one; its path_ns is on the path that they leave */
+    uint32_t rank; /* its place */
+    tm_saving
+        saving; /* of all up to this one, but path_ns: what it takes off the path they leave */
 } tm_planned;
 
 /**
  * Takes on the rank that saves most (of equals the lowest), then the next with that one fixed, up
- * to 8, while one adds at least 0.5 % of T.
+ * to 8, while one adds at least 0.5 % of T. Tries first what takes most off the path that is left,
+ * and nothing that takes less off it than another has saved.
  *
- * @param peer   the weights of a rank that is fixed
- * @param plan   of tm_planned; replaced
- * @return       TM_OK; TM_ERR_FAULT
+ * @param peer  the weights of a rank that is fixed
+ * @param plan  of tm_planned; replaced
+ * @return      TM_OK; TM_ERR_FAULT
  */
 tm_status tm_fixer_plan(tm_fixer *fixer, tm_fix_sets peer, tm_vec *plan,
                         tm_error *err) TM_MUST_CHECK;

@@ -39,8 +39,8 @@ typedef struct tm_reduced {
 
 /**
  * Appends what is left of a graph to words that can be sent to other processes, and put behind
- * those of other ranks in any order. An arrival that only ways left out lead to stays at its
- * recorded time in all sets.
+ * those of other ranks in any order. An arrival to which a way was left out is not before its
+ * recorded time in any set: savings are then a lower bound.
  *
  * @param words  of int64_t; on failure as it was
  * @return       TM_OK; TM_ERR_FAULT

@@ -1,0 +1,75 @@
+#include "labels.h"
+
+#include <string.h>
+
+enum { SMALLEST = 4 };
+
+tm_labels *tm_labels_new(tm_label_pool *pool, size_t n) {
+    size_t size = 0;
+    while ((size_t)SMALLEST << size < n)
+        size++;
+    tm_labels *labels = pool->free[size];
+    if (labels) {
+        pool->free[size] = labels->next;
+    } else {
+        size_t room = (size_t)SMALLEST << size;
+        size_t times = room * pool->n_sets * sizeof *labels->ns;
+        labels = tm_arena_alloc(&pool->arena, sizeof *labels + times + room * sizeof *labels->from);
+        if (!labels)
+            return NULL;
+        labels->ns = (void *)(labels + 1);
+        labels->from = (void *)((char *)labels->ns + times);
+        labels->size = size;
+    }
+    labels->n = 0;
+    return labels;
+}
+
+void tm_labels_release(tm_label_pool *pool, tm_labels *labels) {
+    labels->next = pool->free[labels->size];
+    pool->free[labels->size] = labels;
+}
+
+tm_labels *tm_labels_copy(tm_label_pool *pool, const tm_labels *labels) {
+    tm_labels *copy = tm_labels_new(pool, labels->n);
+    if (!copy)
+        return NULL;
+    copy->n = labels->n;
+    memcpy(copy->from, labels->from, labels->n * sizeof *copy->from);
+    memcpy(copy->ns, labels->ns, labels->n * pool->n_sets * sizeof *copy->ns);
+    return copy;
+}
+
+void tm_labels_add(tm_labels *labels, const int64_t *ns, size_t n_sets) {
+    for (size_t i = 0; i < labels->n; i++)
+        for (size_t set = 0; set < n_sets; set++)
+            labels->ns[i * n_sets + set] += ns[set];
+}
+
+static void longer(int64_t *restrict out, const int64_t *a, const int64_t *b, size_t n_sets) {
+    for (size_t i = 0; i < n_sets; i++)
+        out[i] = a[i] > b[i] ? a[i] : b[i];
+}
+
+tm_labels *tm_labels_merge(tm_label_pool *pool, tm_labels *a, tm_labels *b) {
+    size_t n_sets = pool->n_sets, i = 0, k = 0;
+    tm_labels *both = tm_labels_new(pool, a->n + b->n);
+    if (!both)
+        return NULL;
+    while (i < a->n || k < b->n) {
+        bool of_a = k == b->n || (i < a->n && a->from[i] <= b->from[k]);
+        bool of_b = i == a->n || (k < b->n && b->from[k] <= a->from[i]);
+        const int64_t *a_ns = a->ns + i * n_sets, *b_ns = b->ns + k * n_sets;
+        int64_t *out = both->ns + both->n * n_sets;
+        both->from[both->n++] = of_a ? a->from[i] : b->from[k];
+        if (of_a && of_b)
+            longer(out, a_ns, b_ns, n_sets);
+        else
+            memcpy(out, of_a ? a_ns : b_ns, n_sets * sizeof *out);
+        i += of_a;
+        k += of_b;
+    }
+    tm_labels_release(pool, a);
+    tm_labels_release(pool, b);
+    return both;
+}
