@@ -7,10 +7,14 @@ static int64_t explained(const tm_edge *edge, int64_t ns) {
     return edge->unexplained_ns > 0 && without < ns ? without : ns;
 }
 
-static bool is_meant(const tm_change *change, const tm_edge *edge, uint8_t mark) {
-    return (change->kinds >> edge->kind & 1) &&
-           (change->flags == 0 || (edge->flags & change->flags)) &&
-           (change->marked == 0 || (mark & change->marked));
+static int64_t change_edge(const tm_change *change, const tm_edge *edge, uint8_t mark) {
+    bool meant = (change->kinds >> edge->kind & 1) &&
+                 (change->flags == 0 || (edge->flags & change->flags)) &&
+                 (change->factors ? mark > 0 : change->mark == 0 || mark == change->mark);
+    if (!meant)
+        return edge->ns;
+    double factor = change->factors ? change->factors[mark - 1] : change->factor;
+    return isnan(factor) ? edge->peer_ns : llround((double)edge->ns * factor);
 }
 
 void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
@@ -26,10 +30,7 @@ void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, in
     ns[TM_SET_IDEAL_RECORDED] = transfer ? e->peer_ns : e->ns;
     const uint8_t mark = sets->marks ? sets->marks[edge] : 0;
     for (size_t i = 0; i < sets->n; i++) {
-        const tm_change *change = &sets->changes[i];
-        int64_t changed = e->ns;
-        if (is_meant(change, e, mark))
-            changed = isnan(change->factor) ? e->peer_ns : llround((double)e->ns * change->factor);
+        int64_t changed = change_edge(&sets->changes[i], e, mark);
         ns[TM_N_RANK_SETS + 2 * i] = changed;
         ns[TM_N_RANK_SETS + 2 * i + 1] = explained(e, changed);
     }

@@ -16,17 +16,18 @@ enum {
     TM_N_RANK_SETS
 };
 
-/** A set of the whole job: edges of some sort have another weight, on all ranks. Sets of the first
- * index and without what nothing explains of it stand side by side behind the others. */
+/** Edges of some sort have another weight, on all ranks: a set, and behind it the same without what
+ * nothing explains. */
 typedef struct tm_change {
-    uint16_t kinds; /* bit by tm_edge_kind: those meant, */
-    uint8_t flags;  /* of them those with any of these; 0: all */
-    uint8_t marked; /* of them those that the mask of marks has this bit of; 0: all */
-    double factor;  /* times this; NaN: to the peers' weight, transfers to what is usual */
+    uint16_t kinds;        /* bit by tm_edge_kind: those meant, */
+    uint8_t flags;         /* of them those with any of these; 0: all */
+    uint8_t mark;          /* of them those with this mark; 0: all */
+    double factor;         /* times this; NaN: what the peers have, of transfers what is usual */
+    const double *factors; /* instead, by mark from 1 on: a user's scenario; NULL for none */
 } tm_change;
 
 typedef struct tm_sets {
-    const tm_change *changes; /* [n] set TM_N_RANK_SETS + 2 i and the next are of change i */
+    const tm_change *changes; /* [n]; sets TM_N_RANK_SETS + 2 i and + 1 are of change i */
     size_t n;
     const uint8_t *marks; /* by edge of the graph at hand; NULL for none */
 } tm_sets;

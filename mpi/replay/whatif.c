@@ -1,0 +1,606 @@
+#include "whatif.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/keys.h"
+#include "base/sorted.h"
+#include "mpi/agree.h"
+#include "mpi/bytes.h"
+#include "mpi/shuffle.h"
+#include "replay/plan.h"
+#include "replay/sets.h"
+#include "waits/stages.h"
+
+/* Kernels that are tried, those with most of the path. */
+enum { KERNELS_MAX = 16, CHANGES_MAX = TM_N_FIX_KINDS + KERNELS_MAX };
+/* A change that takes less than T / 2000 off the path saves no more than that. */
+enum { WORTH_TRYING = 2000 };
+/* Of the ranks with the largest S_x, so many are the worst. */
+static const double WORST_SHARE = 0.03;
+
+/* What every process knows of a rank. Sent as bytes. */
+typedef struct fact {
+    int64_t rank, stage;
+    uint32_t host; /* name id */
+} fact;
+
+/* A row before it is tried: which ranks get which weights. */
+typedef struct trial {
+    tm_whatif_item item;
+    uint32_t first, n; /* of members; n 0: all ranks */
+    tm_fix_sets sets;
+} trial;
+
+/* What process 0 found worth trying on the path. Sent as bytes. */
+typedef struct chosen {
+    tm_change changes[CHANGES_MAX];
+    tm_whatif_item items[CHANGES_MAX];
+    uint32_t kernels[KERNELS_MAX]; /* name ids: marks 1, 2, ... */
+    uint32_t n, n_kernels;
+} chosen;
+
+typedef struct whatif {
+    const tm_replay_ranks *r;
+    tm_replay_result *result;
+    chosen chosen;
+    tm_replay job;
+    tm_fixer fixer;
+    tm_vec facts;   /* of fact, ascending in rank: those of the job */
+    tm_vec trials;  /* of trial */
+    tm_vec members; /* of uint32_t: places of ranks */
+    tm_vec best;    /* of tm_whatif_step: this process's best */
+    int64_t *ideal; /* owned; times with all at their peers' */
+    uint8_t *sets;  /* owned; [n_ranks] */
+    int self, n_processes;
+} whatif;
+
+/* Sums over the path, by some name. */
+typedef struct on_path {
+    int64_t path_ns, gain_ns;
+    uint32_t name;
+} on_path;
+
+static int by_path(const void *a, const void *b) {
+    const on_path *x = a, *y = b;
+    int order = -tm_order_i64(x->path_ns, y->path_ns);
+    return order ? order : tm_order_i64(x->name, y->name);
+}
+
+static bool is_worth(const whatif *w, int64_t gain_ns) {
+    return gain_ns > 0 && gain_ns >= w->result->total_ns / WORTH_TRYING;
+}
+
+static void choose(whatif *w, const tm_whatif_item *item, const tm_change *change,
+                   int64_t gain_ns) {
+    chosen *c = &w->chosen;
+    c->items[c->n] = *item;
+    c->items[c->n].tried = is_worth(w, gain_ns);
+    c->changes[c->n++] = *change;
+}
+
+static void choose_kinds(whatif *w) {
+    const tm_path_piece *pieces = w->result->pieces.data;
+    for (int k = 0; k < TM_N_FIX_KINDS; k++) {
+        const tm_fix_kind *kind = &tm_fix_kinds[k];
+        tm_whatif_item item = {.id = k, .what = TM_WHATIF_KIND, .ideal_ns = -1, .next_rank = -1};
+        int64_t gain = 0;
+        for (size_t i = 0; i < w->result->pieces.n; i++)
+            if ((kind->kinds >> pieces[i].kind & 1) &&
+                (kind->flags == 0 || (pieces[i].flags & kind->flags))) {
+                item.path_ns += pieces[i].ns;
+                gain += pieces[i].gain_ns;
+            }
+        const tm_change change = {.kinds = kind->kinds, .flags = kind->flags, .factor = NAN};
+        if (item.path_ns > 0)
+            choose(w, &item, &change, gain);
+    }
+}
+
+static bool choose_kernels(whatif *w) {
+    const tm_path_piece *pieces = w->result->pieces.data;
+    tm_keys keys = TM_KEYS(uint32_t);
+    tm_vec sums = TM_VEC(on_path);
+    bool ok = true;
+    for (size_t i = 0; i < w->result->pieces.n && ok; i++) {
+        if (pieces[i].kind != TM_EDGE_COMPUTE)
+            continue;
+        on_path *sum = tm_keys_value(&keys, &sums, &pieces[i].name);
+        ok = sum != NULL;
+        if (sum) {
+            sum->name = pieces[i].name;
+            sum->path_ns += pieces[i].ns;
+            sum->gain_ns += pieces[i].gain_ns;
+        }
+    }
+    if (ok && sums.n > 1)
+        qsort(sums.data, sums.n, sums.size, by_path);
+    for (size_t k = 0; k < sums.n && k < KERNELS_MAX && ok; k++) {
+        const on_path *sum = (const on_path *)sums.data + k;
+        const tm_whatif_item item = {.id = sum->name,
+                                     .path_ns = sum->path_ns,
+                                     .what = TM_WHATIF_KERNEL,
+                                     .ideal_ns = -1,
+                                     .next_rank = -1};
+        w->chosen.kernels[w->chosen.n_kernels++] = sum->name;
+        const tm_change change = {
+            .kinds = 1 << TM_EDGE_COMPUTE, .mark = (uint8_t)w->chosen.n_kernels, .factor = NAN};
+        choose(w, &item, &change, sum->gain_ns);
+    }
+    tm_keys_free(&keys);
+    tm_vec_free(&sums);
+    return ok;
+}
+
+/* Process 0, which has the path, says what is tried. */
+static tm_status choose_changes(whatif *w, tm_error *err) {
+    const tm_path_step *steps = w->result->path_steps.data;
+    size_t n = w->result->path_steps.n;
+    w->result->total_ns = n > 0 ? steps[n - 1].end_ns : 0;
+    bool ok = true;
+    if (w->self == 0) {
+        choose_kinds(w);
+        ok = choose_kernels(w);
+    }
+    TM_TRY(tm_mpi_agree(w->r->comm, ok ? TM_OK : tm_fail_memory(err), err));
+    MPI_Bcast(&w->chosen, sizeof w->chosen, MPI_BYTE, 0, w->r->comm);
+    return TM_OK;
+}
+
+/* Marks by edge: which of the chosen kernels its event is. */
+static uint8_t *mark_kernels(const whatif *w, const tm_graph *graph, const tm_timeline *timeline) {
+    uint8_t *marks = calloc(graph->first[graph->n_nodes] + 1, 1);
+    for (size_t v = 0; v < graph->n_nodes && marks && w->chosen.n_kernels > 0; v++)
+        for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
+            const tm_edge *edge = &graph->edges[e];
+            if (edge->kind != TM_EDGE_COMPUTE)
+                continue;
+            uint32_t name = timeline->name[graph->event[edge->from]];
+            for (uint32_t k = 0; k < w->chosen.n_kernels; k++)
+                if (w->chosen.kernels[k] == name)
+                    marks[e] = (uint8_t)(k + 1);
+        }
+    return marks;
+}
+
+/* The sets that are used: changes that were found to be worth it. */
+static size_t used_changes(const whatif *w, tm_change *changes) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < w->chosen.n; i++)
+        if (w->chosen.items[i].tried)
+            changes[n++] = w->chosen.changes[i];
+    return n;
+}
+
+static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
+    tm_change changes[CHANGES_MAX];
+    tm_sets sets = {.changes = changes, .n = used_changes(w, changes)};
+    for (size_t i = 0; i < w->r->n; i++) {
+        const tm_graph *graph = &w->r->graphs[i];
+        uint8_t *marks = mark_kernels(w, graph, &w->r->timelines[i]);
+        sets.marks = marks;
+        tm_status status = marks ? TM_OK : tm_fail_memory(err);
+        if (status == TM_OK && graph->n_nodes > 0)
+            status = tm_reduce(graph, tm_sets_count(&sets), tm_sets_weigh, &sets, words, err);
+        free(marks);
+        TM_TRY(status);
+    }
+    return TM_OK;
+}
+
+static tm_status make_job(whatif *w, tm_error *err) {
+    tm_vec own = TM_VEC(int64_t), all = TM_VEC(int64_t);
+    tm_status status = tm_mpi_agree(w->r->comm, reduce_ranks(w, &own, err), err);
+    if (status == TM_OK)
+        status = tm_mpi_everywhere(w->r->comm, &own, &all, err);
+    tm_vec_free(&own);
+    if (status == TM_OK)
+        status = tm_mpi_agree(w->r->comm, tm_replay_build(all.data, all.n, &w->job, err), err);
+    tm_vec_free(&all);
+    if (status != TM_OK)
+        return status;
+    const tm_fix_sets recorded = {TM_SET_RECORDED, TM_SET_RECORDED_EXPLAINED};
+    return tm_mpi_agree(w->r->comm, tm_fixer_open(&w->job, recorded, &w->fixer, err), err);
+}
+
+static int by_rank(const void *a, const void *b) {
+    return tm_order_i64(((const fact *)a)->rank, ((const fact *)b)->rank);
+}
+
+/* Of every rank that has a graph, in the job's order of ranks. */
+static tm_status gather_facts(whatif *w, tm_error *err) {
+    tm_vec own = TM_VEC(fact);
+    bool ok = true;
+    for (size_t i = 0; i < w->r->n && ok; i++) {
+        const tm_timeline *t = &w->r->timelines[i];
+        const fact f = {.rank = t->rank,
+                        .stage = tm_stage_of(&w->r->collectives->stages, t->rank),
+                        .host = t->host};
+        ok = w->r->graphs[i].n_nodes == 0 || tm_vec_append(&own, &f, 1);
+    }
+    tm_status status = tm_mpi_agree(w->r->comm, ok ? TM_OK : tm_fail_memory(err), err);
+    if (status == TM_OK)
+        status = tm_mpi_everywhere(w->r->comm, &own, &w->facts, err);
+    if (w->facts.n > 1)
+        qsort(w->facts.data, w->facts.n, w->facts.size, by_rank);
+    tm_vec_free(&own);
+    return status;
+}
+
+static const fact *fact_at(const whatif *w, size_t i) {
+    return (const fact *)w->facts.data + i;
+}
+
+/* Adds a trial of the ranks that have the same host (or stage) as rank i. */
+static bool add_trial(whatif *w, tm_whatif_what what, size_t i) {
+    trial t = {.item = {.what = (uint8_t)what, .ideal_ns = -1, .next_rank = -1},
+               .first = (uint32_t)w->members.n,
+               .sets = {TM_SET_PEER, TM_SET_PEER_EXPLAINED}};
+    t.item.id = what == TM_WHATIF_RANK   ? fact_at(w, i)->rank
+                : what == TM_WHATIF_HOST ? (int64_t)fact_at(w, i)->host
+                                         : fact_at(w, i)->stage;
+    for (uint32_t k = 0; k < w->facts.n; k++) {
+        bool is = what == TM_WHATIF_RANK   ? k == i
+                  : what == TM_WHATIF_HOST ? fact_at(w, k)->host == fact_at(w, i)->host
+                                           : fact_at(w, k)->stage == fact_at(w, i)->stage;
+        if (is && !tm_vec_append(&w->members, &k, 1))
+            return false;
+    }
+    t.n = (uint32_t)w->members.n - t.first;
+    t.item.ranks = t.n;
+    return tm_vec_append(&w->trials, &t, 1) != NULL;
+}
+
+/* Hosts and stages, each with its first rank; none where there is but one. */
+static bool add_groups(whatif *w, tm_whatif_what what) {
+    tm_keys keys = TM_KEYS(int64_t);
+    bool ok = true, several = false;
+    for (size_t i = 0; i < w->facts.n; i++) {
+        const fact *a = fact_at(w, 0), *b = fact_at(w, i);
+        several = several || (what == TM_WHATIF_HOST ? a->host != b->host : a->stage != b->stage);
+    }
+    for (size_t i = 0; i < w->facts.n && ok && several; i++) {
+        const fact *f = fact_at(w, i);
+        int64_t key = what == TM_WHATIF_HOST ? (int64_t)f->host : f->stage;
+        bool named = what == TM_WHATIF_HOST ? f->host != TM_NO_NAME : f->stage >= 0;
+        size_t n = keys.keys.n;
+        ok = tm_keys_add(&keys, &key) != TM_NO_KEY &&
+             (!named || keys.keys.n == n || add_trial(w, what, i));
+    }
+    tm_keys_free(&keys);
+    return ok;
+}
+
+static tm_status list_trials(whatif *w, tm_error *err) {
+    bool ok = true;
+    for (size_t i = 0; i < w->facts.n && ok && w->facts.n > 1; i++)
+        ok = add_trial(w, TM_WHATIF_RANK, i);
+    ok = ok && add_groups(w, TM_WHATIF_HOST) && add_groups(w, TM_WHATIF_STAGE);
+    uint8_t set = TM_N_RANK_SETS;
+    for (uint32_t i = 0; i < w->chosen.n && ok; i++) {
+        trial t = {.item = w->chosen.items[i], .sets = {set, (uint8_t)(set + 1)}};
+        t.item.ranks = (int64_t)w->facts.n;
+        set = (uint8_t)(set + 2 * t.item.tried);
+        ok = tm_vec_append(&w->trials, &t, 1) != NULL;
+    }
+    return tm_mpi_agree(w->r->comm, ok ? TM_OK : tm_fail_memory(err), err);
+}
+
+static void set_members(const whatif *w, const trial *t, uint8_t others, uint8_t set) {
+    const uint32_t *members = (const uint32_t *)w->members.data + t->first;
+    for (size_t i = 0; i < w->job.n_ranks; i++)
+        w->sets[i] = t->n > 0 ? others : set;
+    for (uint32_t i = 0; i < t->n; i++)
+        w->sets[members[i]] = set;
+}
+
+/* Which rank has most of the path that is left; -1 without a path. */
+static tm_status find_next(whatif *w, const trial *t, int64_t *next, tm_error *err) {
+    tm_vec hops = TM_VEC(tm_hop);
+    int64_t *path = calloc(w->job.n_ranks + 1, sizeof *path);
+    set_members(w, t, TM_SET_RECORDED, t->sets.plain);
+    bool ok = path && (w->job.n_steps == 0 || tm_replay_path(&w->job, w->sets, w->fixer.fixed_ns,
+                                                             w->job.n_steps - 1, INT64_MIN, &hops));
+    for (size_t i = 0; i < hops.n && ok; i++) {
+        const tm_hop *hop = (const tm_hop *)hops.data + i;
+        path[hop->rank] += hop->end_ns - hop->begin_ns;
+    }
+    size_t best = 0;
+    for (size_t i = 1; i < w->job.n_ranks && ok; i++)
+        best = path[i] > path[best] ? i : best;
+    *next = hops.n > 0 ? w->job.ranks[best] : -1;
+    tm_vec_free(&hops);
+    free(path);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* How much each step is shorter by the trial, which was the last to be swept. */
+static void keep_best(whatif *w, const trial *t) {
+    const int64_t *old = w->fixer.recorded_ns + w->job.n_operations;
+    const int64_t *new = w->fixer.fixed_ns + w->job.n_operations;
+    tm_whatif_step *best = w->best.data;
+    for (size_t k = 0; k < w->best.n && t->item.what == TM_WHATIF_RANK; k++) {
+        int64_t was = old[k] - (k > 0 ? old[k - 1] : 0), is = new[k] - (k > 0 ? new[k - 1] : 0);
+        if (was - is > best[k].saved_ns) {
+            best[k].saved_ns = was - is;
+            best[k].best_rank = t->item.id;
+        }
+    }
+}
+
+static int64_t sweep(whatif *w, int64_t *ns) {
+    tm_replay_forward(&w->job, w->sets, ns);
+    return tm_replay_total(&w->job, ns);
+}
+
+/* S_x: all at their peers' but this. */
+static int64_t ideal_without(whatif *w, const trial *t) {
+    if (t->n == 0)
+        return -1;
+    set_members(w, t, TM_SET_IDEAL, TM_SET_IDEAL_RECORDED);
+    return sweep(w, w->fixer.fixed_ns);
+}
+
+static tm_status try_one(whatif *w, trial *t, tm_error *err) {
+    const tm_fix fix = {.ranks = t->n > 0 ? (const uint32_t *)w->members.data + t->first : NULL,
+                        .n = t->n,
+                        .sets = t->sets};
+    t->item.tried = t->n > 0 ? tm_fixer_may_help(&w->fixer, &fix) : t->item.tried;
+    if (t->item.tried) {
+        tm_saving saving = tm_fixer_try(&w->fixer, &fix);
+        t->item.saved_ns = saving.saved_ns;
+        t->item.saved_most_ns = saving.saved_most_ns;
+        keep_best(w, t);
+        TM_TRY(find_next(w, t, &t->item.next_rank, err));
+    }
+    t->item.ideal_ns = ideal_without(w, t);
+    return TM_OK;
+}
+
+static tm_status try_all(whatif *w, tm_vec *items, tm_error *err) {
+    trial *trials = w->trials.data;
+    for (size_t i = (size_t)w->self; i < w->trials.n; i += (size_t)w->n_processes) {
+        TM_TRY(try_one(w, &trials[i], err));
+        if (!tm_vec_append(items, &trials[i].item, 1))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+/* The plan, on process 0. */
+static tm_status add_plan(whatif *w, tm_error *err) {
+    const tm_fix_sets peer = {TM_SET_PEER, TM_SET_PEER_EXPLAINED};
+    tm_vec plan = TM_VEC(tm_planned);
+    tm_status status = tm_fixer_plan(&w->fixer, peer, &plan, err);
+    for (size_t i = 0; i < plan.n && status == TM_OK; i++) {
+        const tm_planned *p = (const tm_planned *)plan.data + i;
+        const tm_whatif_item item = {.id = w->job.ranks[p->rank],
+                                     .ranks = (int64_t)i + 1,
+                                     .path_ns = p->saving.path_ns,
+                                     .saved_ns = p->saving.saved_ns,
+                                     .saved_most_ns = p->saving.saved_most_ns,
+                                     .ideal_ns = -1,
+                                     .next_rank = -1,
+                                     .what = TM_WHATIF_PLAN,
+                                     .tried = true};
+        if (!tm_vec_append(&w->result->items, &item, 1))
+            status = tm_fail_memory(err);
+    }
+    tm_vec_free(&plan);
+    return status;
+}
+
+static int by_item(const void *a, const void *b) {
+    const tm_whatif_item *x = a, *y = b;
+    int order = tm_order_i64(x->what, y->what);
+    if (order == 0 && x->what == TM_WHATIF_PLAN)
+        return tm_order_i64(x->ranks, y->ranks);
+    return order ? order : tm_order_i64(x->id, y->id);
+}
+
+/* T with the worst 3 % of ranks mended, rounded up; and with the last stage. */
+static tm_status mend_worst(whatif *w, tm_error *err) {
+    const tm_whatif_item *items = w->result->items.data;
+    tm_vec worst = TM_VEC(on_path); /* path_ns: T ideal without it; name: place of the rank */
+    size_t n = (size_t)ceil(WORST_SHARE * (double)w->facts.n);
+    int64_t last = -1;
+    bool ok = true;
+    for (size_t i = 0; i < w->result->items.n && ok; i++) {
+        if (items[i].what == TM_WHATIF_STAGE)
+            last = items[i].id > last ? items[i].id : last;
+        const on_path o = {.path_ns = items[i].ideal_ns, .name = (uint32_t)worst.n};
+        ok = items[i].what != TM_WHATIF_RANK || tm_vec_append(&worst, &o, 1);
+    }
+    if (ok && worst.n > 1)
+        qsort(worst.data, worst.n, worst.size, by_path);
+    w->result->workers_ns = w->result->stage_ns = -1;
+    if (ok && worst.n > 0) {
+        for (size_t i = 0; i < w->job.n_ranks; i++)
+            w->sets[i] = TM_SET_RECORDED;
+        for (size_t i = 0; i < n && i < worst.n; i++)
+            w->sets[((const on_path *)worst.data)[i].name] = TM_SET_PEER;
+        w->result->workers_ns = sweep(w, w->fixer.fixed_ns);
+    }
+    if (ok && last >= 0) {
+        for (size_t i = 0; i < w->job.n_ranks; i++)
+            w->sets[i] = fact_at(w, i)->stage == last ? TM_SET_PEER : TM_SET_RECORDED;
+        w->result->stage_ns = sweep(w, w->fixer.fixed_ns);
+    }
+    tm_vec_free(&worst);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static bool is_rank_below(const void *element, const void *key) {
+    return ((const fact *)element)->rank < *(const int64_t *)key;
+}
+
+/* Each rank's path, which process 0 has in pieces, and so its host's and stage's. */
+static tm_status add_paths(whatif *w, tm_error *err) {
+    const tm_path_piece *pieces = w->result->pieces.data;
+    tm_whatif_item *items = w->result->items.data;
+    int64_t *path = calloc(w->facts.n + 1, sizeof *path);
+    if (!path)
+        return tm_fail_memory(err);
+    for (size_t k = 0; k < w->result->pieces.n; k++)
+        path[tm_bisect(w->facts.data, w->facts.n, sizeof(fact), &pieces[k].rank, is_rank_below)] +=
+            pieces[k].ns;
+    for (size_t i = 0; i < w->result->items.n; i++)
+        for (size_t f = 0; f < w->facts.n; f++) {
+            const fact *owner = fact_at(w, f);
+            bool is = (items[i].what == TM_WHATIF_RANK && items[i].id == owner->rank) ||
+                      (items[i].what == TM_WHATIF_HOST && items[i].id == (int64_t)owner->host) ||
+                      (items[i].what == TM_WHATIF_STAGE && items[i].id == owner->stage);
+            items[i].path_ns += is ? path[f] : 0;
+        }
+    free(path);
+    return TM_OK;
+}
+
+static tm_status add_steps(whatif *w, tm_error *err) {
+    const int64_t *old = w->fixer.recorded_ns + w->job.n_operations;
+    const int64_t *ideal = w->ideal + w->job.n_operations;
+    for (size_t k = 0; k < w->job.n_steps; k++) {
+        const tm_whatif_step step = {.number = w->job.steps[k],
+                                     .ns = old[k] - (k > 0 ? old[k - 1] : 0),
+                                     .ideal_ns = ideal[k] - (k > 0 ? ideal[k - 1] : 0),
+                                     .best_rank = -1};
+        if (!tm_vec_append(&w->best, &step, 1))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+static int by_saving(const void *a, const void *b) {
+    const tm_whatif_step *x = a, *y = b;
+    int order = tm_order_i64(x->number, y->number);
+    order = order ? order : -tm_order_i64(x->saved_ns, y->saved_ns);
+    return order ? order : tm_order_i64(x->best_rank, y->best_rank);
+}
+
+/* The best of all processes for each step. */
+static tm_status gather_steps(whatif *w, tm_error *err) {
+    tm_vec all = TM_VEC(tm_whatif_step);
+    tm_status status = tm_mpi_everywhere(w->r->comm, &w->best, &all, err);
+    const tm_whatif_step *v = all.data;
+    if (all.n > 1)
+        qsort(all.data, all.n, all.size, by_saving);
+    for (size_t i = 0; i < all.n && status == TM_OK; i++)
+        if ((i == 0 || v[i].number != v[i - 1].number) &&
+            !tm_vec_append(&w->result->steps, &v[i], 1))
+            status = tm_fail_memory(err);
+    tm_vec_free(&all);
+    return tm_mpi_agree(w->r->comm, status, err);
+}
+
+static tm_status try_trials(whatif *w, tm_error *err) {
+    tm_vec own = TM_VEC(tm_whatif_item);
+    size_t n = w->job.n_operations + w->job.n_steps + 1;
+    w->ideal = malloc(n * sizeof *w->ideal);
+    w->sets = malloc(w->job.n_ranks + 1);
+    tm_status status = w->ideal && w->sets ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK) {
+        for (size_t i = 0; i < w->job.n_ranks; i++)
+            w->sets[i] = TM_SET_IDEAL;
+        w->result->ideal_ns = sweep(w, w->ideal);
+        w->result->explained_ns = w->fixer.explained_ns;
+        status = add_steps(w, err);
+    }
+    if (status == TM_OK)
+        status = try_all(w, &own, err);
+    status = tm_mpi_agree(w->r->comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_everywhere(w->r->comm, &own, &w->result->items, err);
+    tm_vec_free(&own);
+    TM_TRY(status);
+    if (w->self == 0)
+        status = add_plan(w, err);
+    if (w->result->items.n > 1)
+        qsort(w->result->items.data, w->result->items.n, w->result->items.size, by_item);
+    if (w->self == 0 && status == TM_OK) {
+        status = add_paths(w, err);
+        status = status == TM_OK ? mend_worst(w, err) : status;
+    }
+    TM_TRY(tm_mpi_agree(w->r->comm, status, err));
+    return gather_steps(w, err);
+}
+
+/* The latest time of everything that a rank leads to, and what that leaves it. */
+static tm_status find_slack(whatif *w, tm_vec *own, tm_error *err) {
+    const tm_replay *job = &w->job;
+    tm_keys places = TM_KEYS(uint64_t);
+    int64_t *late = malloc((job->n_operations + job->n_steps + 1) * sizeof *late);
+    bool ok = late != NULL;
+    for (size_t i = 0; i < job->n_operations && ok; i++)
+        ok = tm_keys_add(&places, &job->operations[i].operation) != TM_NO_KEY;
+    for (size_t i = 0; i < job->n_ranks && ok; i++)
+        w->sets[i] = TM_SET_RECORDED;
+    if (ok)
+        tm_replay_backward(job, w->sets, w->fixer.recorded_ns, late);
+    tm_status status = ok ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < w->r->n && status == TM_OK; i++) {
+        const tm_graph *g = &w->r->graphs[i];
+        const tm_graph_visit *visits = g->visits.data;
+        const tm_graph_step *steps = g->steps.data;
+        int64_t *ends = malloc((g->visits.n + g->steps.n + 1) * sizeof *ends);
+        tm_whatif_rank rank = {.rank = g->rank};
+        for (size_t v = 0; v < g->visits.n && ends; v++)
+            ends[v] = late[tm_keys_find(&places, &visits[v].operation)];
+        for (size_t k = 0; k < g->steps.n && ends; k++)
+            ends[g->visits.n + k] =
+                late[job->n_operations + tm_lower_bound(job->steps, job->n_steps, steps[k].number)];
+        status = ends ? tm_slack_find(g, ends, ends + g->visits.n, w->fixer.total_ns / 100,
+                                      &rank.slack, err)
+                      : tm_fail_memory(err);
+        if (status == TM_OK && g->n_nodes > 0 && !tm_vec_append(own, &rank, 1))
+            status = tm_fail_memory(err);
+        free(ends);
+    }
+    free(late);
+    tm_keys_free(&places);
+    return status;
+}
+
+static int by_slack_rank(const void *a, const void *b) {
+    return tm_order_i64(((const tm_whatif_rank *)a)->rank, ((const tm_whatif_rank *)b)->rank);
+}
+
+static tm_status gather_slack(whatif *w, tm_error *err) {
+    tm_vec own = TM_VEC(tm_whatif_rank), *all = &w->result->ranks;
+    tm_status status = tm_mpi_agree(w->r->comm, find_slack(w, &own, err), err);
+    if (status == TM_OK)
+        status = tm_mpi_everywhere(w->r->comm, &own, all, err);
+    if (all->n > 1)
+        qsort(all->data, all->n, all->size, by_slack_rank);
+    tm_vec_free(&own);
+    return status;
+}
+
+static tm_status find(whatif *w, tm_error *err) {
+    TM_TRY(choose_changes(w, err));
+    TM_TRY(make_job(w, err));
+    TM_TRY(gather_facts(w, err));
+    TM_TRY(list_trials(w, err));
+    TM_TRY(try_trials(w, err));
+    return gather_slack(w, err);
+}
+
+tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, tm_replay_result *result, tm_error *err) {
+    whatif w = {.r = ranks,
+                .result = result,
+                .facts = TM_VEC(fact),
+                .trials = TM_VEC(trial),
+                .members = TM_VEC(uint32_t),
+                .best = TM_VEC(tm_whatif_step)};
+    MPI_Comm_rank(ranks->comm, &w.self);
+    MPI_Comm_size(ranks->comm, &w.n_processes);
+    tm_status status = find(&w, err);
+    tm_fixer_free(&w.fixer);
+    tm_replay_free(&w.job);
+    tm_vec_free(&w.facts);
+    tm_vec_free(&w.trials);
+    tm_vec_free(&w.members);
+    tm_vec_free(&w.best);
+    free(w.ideal);
+    free(w.sets);
+    return status;
+}

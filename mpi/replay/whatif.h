@@ -1,0 +1,19 @@
+/* What would help most: the whole job without what its ranks do between operations, on every
+ * process, and scenarios dealt out over them. */
+#ifndef TMERGE_MPI_REPLAY_WHATIF_H
+#define TMERGE_MPI_REPLAY_WHATIF_H
+
+#include "ranks.h"
+#include "replay/result.h"
+
+/**
+ * Tries to mend each rank, host, stage, kind of work and kernel, and makes the plan.
+ *
+ * Collective: over the ranks' comm.
+ * @param result  with path_steps, and on process 0 pieces; all else is added on process 0
+ * @return        TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, tm_replay_result *result,
+                        tm_error *err) TM_MUST_CHECK;
+
+#endif
