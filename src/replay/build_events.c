@@ -12,23 +12,29 @@ static int64_t median_or(tm_vec *values, int64_t otherwise) {
     return values->n > 0 ? tm_median_any(values->data, values->n) : otherwise;
 }
 
-/* How long launches and gaps usually take; those of communication depend on other ranks. */
+/* How long launches and gaps usually take, of what waits for nothing else: communication depends on
+ * other ranks. */
 static bool measure_lags(tm_maker *m) {
+    const tm_part_wait *waits = m->waits->data;
+    size_t next_wait = 0;
     const tm_part_event *events = m->draft->events.data;
     const tm_part_call *calls = m->draft->calls.data;
     tm_vec launches = TM_VEC(int64_t), gaps = TM_VEC(int64_t);
     bool ok = true;
     for (size_t i = 0; i < m->draft->events.n && ok; i++) {
         const tm_part_event *e = &events[i];
-        if (e->call == TM_NO_PART)
+        bool communicates = m->draft->timeline->role[e->row] == TM_ROLE_COMMUNICATION;
+        bool waited = next_wait < m->waits->n && waits[next_wait].event == i;
+        while (next_wait < m->waits->n && waits[next_wait].event == i)
+            next_wait++;
+        if (e->call == TM_NO_PART || communicates || waited)
             continue;
         const tm_part_event *before = e->before == TM_NO_PART ? NULL : &events[e->before];
         int64_t launch = calls[e->call].begin_ns;
         int64_t lag = e->begin_ns - launch, gap = before ? e->begin_ns - before->end_ns : 0;
-        bool communicates = m->draft->timeline->role[e->row] == TM_ROLE_COMMUNICATION;
-        if ((!before || before->end_ns <= launch) && !communicates && lag >= 0)
+        if ((!before || before->end_ns <= launch) && lag >= 0)
             ok = tm_vec_append(&launches, &lag, 1);
-        if (before && before->end_ns > launch + EARLY_NS && gap >= 0 && !communicates && ok)
+        if (before && before->end_ns > launch + EARLY_NS && gap >= 0 && ok)
             ok = tm_vec_append(&gaps, &gap, 1);
     }
     m->launch_ns = median_or(&launches, LAUNCH_NS);
@@ -45,15 +51,36 @@ static uint8_t work_of(const tm_maker *m, const tm_part_event *e) {
                                            : TM_EDGE_COPY;
 }
 
+/* The first visit of an event of this row or a later one. */
+static size_t first_visit(const tm_maker *m, uint32_t row) {
+    size_t low = 0, high = m->n_visits;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (m->visits[middle].event < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The end of event u as a cause; where it ends behind the begin that it causes (streams overlap, or
- * times are rounded), its begin, from which this work leads there. */
+ * times are rounded), its begin, or the operation that it is part of, from which its work leads
+ * there. */
 static bool add_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind) {
     const tm_part_event *source = (const tm_part_event *)m->draft->events.data + u;
     tm_cause cause = {tm_event_end(u), TM_NO_ITEM, source->end_ns, usual_ns, kind};
     if (source->end_ns > ns || (source->end_ns == ns && source->begin_ns == ns)) {
         uint8_t work = work_of(m, source);
+        size_t v = work == TM_EDGE_COMM ? first_visit(m, source->row) : m->n_visits;
         cause = (tm_cause){tm_event_begin(u), work == TM_EDGE_COMM ? TM_NO_ITEM : u,
-                           source->begin_ns, ns - source->begin_ns, work};
+                           source->begin_ns, 0, work};
+        if (v < m->n_visits && m->visits[v].event == source->row) {
+            cause.from = TM_FROM_VISIT + (uint32_t)v;
+            cause.from_ns = m->visits[v].last_ns;
+            cause.kind = kind;
+        }
+        cause.usual_ns = ns - cause.from_ns;
     }
     return cause.from_ns > ns || tm_vec_append(&m->causes, &cause, 1);
 }
@@ -101,19 +128,6 @@ static bool add_work(tm_maker *m, uint32_t i, const tm_replay_visit *visits, siz
                           .item = work == TM_EDGE_COMM ? TM_NO_ITEM : i,
                           .kind = work};
     return tm_maker_edge(m, tm_event_end(i), &edge);
-}
-
-/* Visits by event row, events by launch: where each event's begin. */
-static size_t first_visit(const tm_maker *m, uint32_t row) {
-    size_t low = 0, high = m->n_visits;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (m->visits[middle].event < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 bool tm_maker_events(tm_maker *m) {
