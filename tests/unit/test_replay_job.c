@@ -1,0 +1,201 @@
+/* The job of operations and steps alone tells the times that all its ranks' graphs tell. */
+#include "replay_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TARGETS = REPLAY_OPERATIONS + REPLAY_STEPS };
+
+static const replay_shape shapes[] = {
+    {"usual", 4, 80, 30, 10, 5, 1000},
+    {"equal times", 3, 80, 40, 60, 5, 2},
+    {"all at once", 4, 40, 40, 100, 0, 1},
+    {"steps that ranks lack", 4, 80, 30, 10, 70, 1000},
+    {"no operations", 3, 40, 0, 10, 5, 1000},
+    {"one rank", 1, 40, 40, 10, 5, 1000},
+    {"mostly operations", 6, 64, 90, 10, 5, 1000},
+};
+
+enum { SEEDS = 30, CHOICES = 8 };
+
+static void choose(uint64_t *seed, size_t choice, uint8_t *set_of_rank) {
+    for (size_t r = 0; r < REPLAY_RANKS; r++)
+        set_of_rank[r] =
+            (uint8_t)(choice < REPLAY_SETS ? (int64_t)choice : draw(seed, REPLAY_SETS));
+}
+
+static void check_times(const replay_case *c, const tm_replay *job, const uint8_t *sets) {
+    replay_times times = {0}, late = {0};
+    int64_t ns[TARGETS], late_ns[TARGETS];
+    replay_forward(c, sets, &times);
+    tm_replay_forward(job, sets, ns);
+    tm_replay_backward(job, sets, ns, late_ns);
+    int64_t total = tm_replay_total(job, ns);
+    replay_backward(c, sets, total, &late);
+    for (size_t i = 0; i < job->n_operations; i++) {
+        assert_int_equal(ns[i], times.operations[job->operations[i].operation]);
+        assert_int_equal(late_ns[i], late.operations[job->operations[i].operation]);
+    }
+    for (size_t i = 0; i < job->n_steps; i++)
+        assert_int_equal(ns[job->n_operations + i], times.steps[job->steps[i]]);
+    assert_int_equal(total, times.steps[REPLAY_STEPS - 1]);
+    replay_times_free(&times);
+    replay_times_free(&late);
+}
+
+/* Hops lead from since_ns to the end of the step, each as long as its link but where it is cut. */
+static void check_path(const tm_replay *job, const uint8_t *sets, const int64_t *ns, size_t step,
+                       int64_t since_ns) {
+    tm_vec hops = TM_VEC(tm_hop);
+    int64_t at = since_ns > 0 ? since_ns : 0;
+    assert_true(tm_replay_path(job, sets, ns, step, since_ns, &hops));
+    for (size_t i = 0; i < hops.n; i++) {
+        const tm_hop *hop = (const tm_hop *)hops.data + i;
+        int64_t from_ns = hop->from == TM_FROM_ROOT ? 0 : ns[hop->from];
+        assert_int_equal(hop->begin_ns, at);
+        assert_int_equal(hop->end_ns, ns[hop->to]);
+        assert_int_equal(hop->begin_ns, i == 0 && from_ns < since_ns ? since_ns : from_ns);
+        assert_int_equal(hop->end_ns - from_ns,
+                         job->ns[sets[hop->rank] * job->n_links + hop->link]);
+        assert_int_equal(job->from[hop->link], hop->from);
+        assert_in_range(hop->link, job->first[hop->to], job->first[hop->to + 1] - 1);
+        at = hop->end_ns;
+    }
+    assert_int_equal(at, ns[job->n_operations + step]);
+    tm_vec_free(&hops);
+}
+
+static void check_paths(const tm_replay *job, const uint8_t *sets) {
+    int64_t ns[TARGETS];
+    tm_replay_forward(job, sets, ns);
+    for (size_t i = 0; i < job->n_steps; i++) {
+        check_path(job, sets, ns, i, i > 0 ? ns[job->n_operations + i - 1] : 0);
+        check_path(job, sets, ns, i, INT64_MIN);
+    }
+}
+
+static void assert_same_job(const tm_replay *a, const tm_replay *b) {
+    size_t n_targets = a->n_operations + a->n_steps;
+    assert_int_equal(a->n_ranks, b->n_ranks);
+    assert_int_equal(a->n_operations, b->n_operations);
+    assert_int_equal(a->n_steps, b->n_steps);
+    assert_int_equal(a->n_links, b->n_links);
+    assert_memory_equal(a->ranks, b->ranks, a->n_ranks * sizeof *a->ranks);
+    assert_memory_equal(a->operations, b->operations, a->n_operations * sizeof *a->operations);
+    assert_memory_equal(a->steps, b->steps, a->n_steps * sizeof *a->steps);
+    assert_memory_equal(a->first, b->first, (n_targets + 1) * sizeof *a->first);
+    assert_memory_equal(a->from, b->from, a->n_links * sizeof *a->from);
+    assert_memory_equal(a->rank, b->rank, a->n_links * sizeof *a->rank);
+    assert_memory_equal(a->ns, b->ns, a->n_links * a->n_sets * sizeof *a->ns);
+}
+
+static void a_reduced_job_has_the_times_of_the_full_graphs(void **state) {
+    (void)state;
+    for (size_t s = 0; s < COUNT(shapes); s++)
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            replay_case c;
+            tm_replay job, again;
+            uint64_t draws = seed;
+            replay_random(&shapes[s], seed, &c);
+            replay_reduced(&c, false, &job);
+            replay_reduced(&c, true, &again);
+            assert_same_job(&job, &again);
+            assert_int_equal(job.n_left_out, 0);
+            for (size_t i = 0; i < CHOICES; i++) {
+                uint8_t sets[REPLAY_RANKS];
+                choose(&draws, i, sets);
+                check_times(&c, &job, sets);
+                check_paths(&job, sets);
+            }
+            tm_replay_free(&job);
+            tm_replay_free(&again);
+            replay_free(&c);
+        }
+}
+
+static void lead(replay_case *c, size_t rank, uint32_t from, int64_t ns) {
+    replay_edge(c, rank, from, (const int64_t[REPLAY_SETS]){ns, ns, ns, ns});
+}
+
+/* A node that is ns after another source. */
+static uint32_t after(replay_case *c, size_t rank, uint32_t from, int64_t ns) {
+    uint32_t node = replay_node(c, rank);
+    lead(c, rank, from, ns);
+    return node;
+}
+
+/* Both ranks join 1 at 5. Rank 10 joins 2 at 6, rank 11 at 5 + 3 = 8. Rank 10 joins 3 at 15, 10
+ * after 1 and 7 after 2; so does rank 11, 7 after 2. Step 0 ends on both at 15 + 5 = 20, step 1
+ * on rank 10 at 15 + 30 = 45. */
+static void two_ranks(replay_case *c) {
+    uint32_t first[2], second[2], third[2];
+    for (size_t r = 0; r < 2; r++) {
+        first[r] = replay_visit(c, r, after(c, r, TM_FROM_ROOT, 5), 1);
+        second[r] = replay_visit(c, r, after(c, r, first[r], r == 0 ? 1 : 3), 2);
+        uint32_t begin = after(c, r, second[r], 7);
+        if (r == 0)
+            lead(c, r, first[r], 10);
+        third[r] = replay_visit(c, r, begin, 3);
+        replay_step(c, r, after(c, r, third[r], 5), 0);
+    }
+    replay_step(c, 0, after(c, 0, third[0], 30), 1);
+    replay_finish(c);
+}
+
+static void a_path_takes_the_lowest_rank_then_the_latest_source(void **state) {
+    (void)state;
+    static const uint8_t sets[2] = {0};
+    /* Step 0: of the ranks that end at 20, and of those that come to 3 at 15, rank 10; there 2 is
+     * the later source. To 2 rank 11 comes last, to 1 both at 5. Step 1 is cut at 20. */
+    static const struct {
+        size_t step, n;
+        struct {
+            int64_t begin_ns, end_ns;
+            uint32_t from, to, rank;
+        } hops[4];
+    } paths[] = {
+        {0, 4, {{0, 5, TM_FROM_ROOT, 0, 0}, {5, 8, 0, 1, 1}, {8, 15, 1, 2, 0}, {15, 20, 2, 3, 0}}},
+        {1, 1, {{20, 45, 2, 4, 0}}},
+    };
+    replay_case c = {0};
+    tm_replay job;
+    int64_t ns[5];
+    tm_vec hops = TM_VEC(tm_hop);
+    two_ranks(&c);
+    replay_reduced(&c, false, &job);
+    tm_replay_forward(&job, sets, ns);
+    for (size_t i = 0; i < COUNT(paths); i++) {
+        assert_true(tm_replay_path(&job, sets, ns, i, i == 0 ? 0 : 20, &hops));
+        assert_int_equal(hops.n, paths[i].n);
+        for (size_t k = 0; k < hops.n; k++) {
+            const tm_hop *hop = (const tm_hop *)hops.data + k;
+            assert_int_equal(hop->begin_ns, paths[i].hops[k].begin_ns);
+            assert_int_equal(hop->end_ns, paths[i].hops[k].end_ns);
+            assert_int_equal(hop->from, paths[i].hops[k].from);
+            assert_int_equal(hop->to, paths[i].hops[k].to);
+            assert_int_equal(hop->rank, paths[i].hops[k].rank);
+        }
+    }
+    tm_vec_free(&hops);
+    tm_replay_free(&job);
+    replay_free(&c);
+}
+
+static void no_rank_is_a_job(void **state) {
+    (void)state;
+    tm_replay job;
+    tm_error err;
+    assert_int_equal(tm_replay_build(NULL, 0, &job, &err), TM_OK);
+    assert_int_equal(job.n_ranks, 0);
+    assert_int_equal(tm_replay_total(&job, NULL), 0);
+    tm_replay_free(&job);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_reduced_job_has_the_times_of_the_full_graphs),
+        cmocka_unit_test(a_path_takes_the_lowest_rank_then_the_latest_source),
+        cmocka_unit_test(no_rank_is_a_job),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

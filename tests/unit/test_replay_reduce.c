@@ -1,0 +1,151 @@
+/* What is left of a rank's graph, worked out by hand. That the times are those of the full graphs
+ * is shown over whole jobs in test_replay_job.c. */
+#include "replay_fixture.h"
+
+/* All sets alike. */
+#define SAME(ns)                                                                                   \
+    (const int64_t[REPLAY_SETS]) {                                                                 \
+        ns, ns, ns, ns                                                                             \
+    }
+
+static tm_reduced reduce(const replay_case *c, size_t rank, tm_vec *words) {
+    tm_reduced left;
+    tm_error err;
+    *words = TM_VEC(int64_t);
+    assert_int_equal(
+        tm_reduce(&c->ranks[rank].graph, REPLAY_SETS, replay_weigh, &c->ranks[rank], words, &err),
+        TM_OK);
+    assert_int_equal(tm_reduced_read(words->data, &left), words->n);
+    assert_int_equal(left.rank, 10 + (int64_t)rank);
+    assert_int_equal(left.n_sets, REPLAY_SETS);
+    return left;
+}
+
+static void assert_link(const tm_reduced *left, size_t i, tm_link link, const int64_t *ns) {
+    assert_int_equal(left->links[i].from, link.from);
+    assert_int_equal(left->links[i].to, link.to);
+    for (size_t set = 0; set < REPLAY_SETS; set++)
+        assert_int_equal(left->ns[i * REPLAY_SETS + set], ns[set]);
+}
+
+/* Operation 1 (visit 0): the rank comes 5 after the root, and leaves it 10 after the last, in set 1
+ * after 4. Meanwhile a call takes `host` from the arrival at 1. The arrival at 2 (visit 1) is 2
+ * after the end of 1 and 3 after the call:
+ *     from 1     10 + 2 = 12, in set 1 4 + 2 = 6
+ *     from root  5 + host + 3; by 1, which is not before 5: 5 + 12 = 17, in set 1 11
+ * The step ends with both: 10 (4) after 1, 7 after 2. By 2 it is 12 + 7 (6 + 7) after 1, which is
+ * more, so that one is none of its own. */
+static const struct {
+    int64_t host[REPLAY_SETS];
+    bool left; /* the way from the root to 2 */
+} hosts[] = {
+    {{20, 20, 20, 1}, true}, {{9, 3, 9, 9}, false}, /* 17 and 11 by both ways */
+    {{0, 0, 0, 0}, false},   {{0, 0, 10, 0}, true}, /* 18 in set 2 */
+    {{9, 4, 9, 9}, true},                           /* 12 in set 1 */
+};
+
+static void ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(hosts); i++) {
+        const int64_t *host = hosts[i].host;
+        replay_case c = {0};
+        uint32_t begin = replay_node(&c, 0);
+        replay_edge(&c, 0, TM_FROM_ROOT, SAME(5));
+        uint32_t end = replay_node(&c, 0);
+        replay_edge(&c, 0, replay_visit(&c, 0, begin, 1),
+                    (const int64_t[REPLAY_SETS]){10, 4, 10, 10});
+        uint32_t call = replay_node(&c, 0);
+        replay_edge(&c, 0, begin, host);
+        uint32_t second = replay_node(&c, 0);
+        replay_edge(&c, 0, end, SAME(2));
+        replay_edge(&c, 0, call, SAME(3));
+        uint32_t second_end = replay_node(&c, 0);
+        replay_edge(&c, 0, replay_visit(&c, 0, second, 2), SAME(7));
+        replay_step(&c, 0, replay_node(&c, 0), 0);
+        replay_edge(&c, 0, end, SAME(0));
+        replay_edge(&c, 0, second_end, SAME(0));
+        replay_finish(&c);
+
+        tm_vec words;
+        tm_reduced left = reduce(&c, 0, &words);
+        assert_int_equal(left.n_visits, 2);
+        assert_int_equal(left.visits[1].operation, 2);
+        assert_int_equal(left.visits[1].last_ns, host[0] > 9 ? 5 + host[0] + 3 : 17);
+        assert_int_equal(left.n_steps, 1);
+        assert_int_equal(left.n_left_out, 0);
+        assert_int_equal(left.n_links, hosts[i].left ? 4 : 3);
+        assert_link(&left, 0, (tm_link){TM_FROM_ROOT, 0}, SAME(5));
+        assert_link(&left, 1, (tm_link){0, 1}, (const int64_t[REPLAY_SETS]){12, 6, 12, 12});
+        if (hosts[i].left)
+            assert_link(
+                &left, 2, (tm_link){TM_FROM_ROOT, 1},
+                (const int64_t[REPLAY_SETS]){8 + host[0], 8 + host[1], 8 + host[2], 8 + host[3]});
+        assert_link(&left, left.n_links - 1, (tm_link){1, 2}, SAME(7));
+        tm_vec_free(&words);
+        replay_free(&c);
+    }
+}
+
+static void a_way_against_the_order_is_left_out_and_the_arrival_pinned(void **state) {
+    (void)state;
+    /* 9 is joined at 5 and left at once; 3 is joined then: both at 5, and 3 is before 9 in the
+     * order. Of 3 the way from 9 goes, and what the root tells is raised to 5. */
+    static const int64_t root_ns[REPLAY_SETS] = {3, 9, 3, 5}, pinned[REPLAY_SETS] = {5, 9, 5, 5};
+    for (int with_root = 0; with_root < 2; with_root++) {
+        replay_case c = {0};
+        uint32_t first = replay_node(&c, 0);
+        replay_edge(&c, 0, TM_FROM_ROOT, SAME(5));
+        uint32_t end = replay_node(&c, 0);
+        replay_edge(&c, 0, replay_visit(&c, 0, first, 9), SAME(0));
+        replay_visit(&c, 0, replay_node(&c, 0), 3);
+        replay_edge(&c, 0, end, SAME(0));
+        if (with_root)
+            replay_edge(&c, 0, TM_FROM_ROOT, root_ns);
+        replay_finish(&c);
+
+        tm_vec words;
+        tm_reduced left = reduce(&c, 0, &words);
+        assert_int_equal(left.visits[0].operation, 3);
+        assert_int_equal(left.n_left_out, 1);
+        assert_int_equal(left.n_links, 2);
+        assert_link(&left, 0, (tm_link){TM_FROM_ROOT, 0}, with_root ? pinned : SAME(5));
+        assert_link(&left, 1, (tm_link){TM_FROM_ROOT, 1}, SAME(5));
+        tm_vec_free(&words);
+        replay_free(&c);
+    }
+}
+
+static void a_rank_may_take_part_in_nothing(void **state) {
+    (void)state;
+    replay_case c = {0};
+    tm_vec words;
+    replay_step(&c, 0, replay_node(&c, 0), 41);
+    replay_edge(&c, 0, TM_FROM_ROOT, SAME(8));
+    replay_edge(&c, 0, TM_FROM_ROOT, SAME(6));
+    replay_step(&c, 0, replay_node(&c, 0), 43); /* without in-edge: at the root */
+    replay_finish(&c);
+    tm_reduced left = reduce(&c, 0, &words);
+    assert_int_equal(left.n_visits, 0);
+    assert_int_equal(left.n_steps, 2);
+    assert_int_equal(left.steps[1], 43);
+    assert_int_equal(left.n_links, 2);
+    assert_link(&left, 0, (tm_link){TM_FROM_ROOT, 0}, SAME(8));
+    assert_link(&left, 1, (tm_link){TM_FROM_ROOT, 1}, SAME(0));
+    tm_vec_free(&words);
+    replay_free(&c);
+
+    uint32_t no_edge = 0;
+    c.ranks[0].graph = (tm_graph){.rank = 10, .first = &no_edge};
+    left = reduce(&c, 0, &words);
+    assert_int_equal(left.n_links, 0);
+    tm_vec_free(&words);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set),
+        cmocka_unit_test(a_way_against_the_order_is_left_out_and_the_arrival_pinned),
+        cmocka_unit_test(a_rank_may_take_part_in_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
