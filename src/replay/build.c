@@ -23,19 +23,29 @@ bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_edge *edge) {
     return tm_vec_append(&m->edges, &loose, 1) != NULL;
 }
 
+/* When a cause would usually have led to a node at @p ns, and not later than that. */
+static int64_t reaches(const tm_cause *cause, int64_t ns) {
+    int64_t lag = ns - cause->from_ns;
+    return cause->from_ns + (lag < cause->usual_ns ? lag : cause->usual_ns);
+}
+
+int64_t tm_maker_lag(const tm_maker *m, int64_t ns) {
+    const tm_cause *causes = m->causes.data;
+    int64_t least = INT64_MAX;
+    for (size_t i = 0; i < m->causes.n; i++) {
+        int64_t lag = ns - reaches(&causes[i], ns);
+        least = lag < least ? lag : least;
+    }
+    return least;
+}
+
 bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns) {
     const tm_cause *causes = m->causes.data;
     size_t n = m->causes.n, binding = 0;
-    int64_t best = INT64_MIN;
     bool ok = true;
-    for (size_t i = 0; i < n; i++) {
-        int64_t lag = ns - causes[i].from_ns;
-        int64_t reaches = causes[i].from_ns + (lag < causes[i].usual_ns ? lag : causes[i].usual_ns);
-        if (reaches > best) {
-            best = reaches;
+    for (size_t i = 1; i < n; i++)
+        if (reaches(&causes[i], ns) > reaches(&causes[binding], ns))
             binding = i;
-        }
-    }
     for (size_t i = 0; i < n && ok; i++) {
         int64_t lag = ns - causes[i].from_ns, usual = causes[i].usual_ns;
         int64_t over = lag > usual ? lag - usual : 0;

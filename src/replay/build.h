@@ -11,7 +11,8 @@ typedef struct tm_replay_visit {
     int64_t last_ns;    /* L, since the root */
     int64_t usual_ns;   /* the median of end - L over operations of its kind, group and size */
     uint64_t operation; /* unique in the job, the same on all members */
-    uint32_t event;     /* row of the member */
+    int64_t end_ns;     /* where the rank's kernel is missing: the median end of the others */
+    uint32_t event;     /* row of the member, TM_NO_EVENT where it is missing */
     int32_t origin;     /* the process that holds the rank */
 } tm_replay_visit;
 
@@ -19,7 +20,7 @@ typedef struct tm_replay_visit {
  * Builds the graph.
  *
  * @param waits   of tm_part_wait, ascending in event
- * @param visits  [n] of this rank, ascending in event
+ * @param visits  [n] of this rank, ascending in event; those that are missing are last
  * @return        TM_OK; TM_ERR_FAULT; free it with tm_graph_free in either case
  */
 tm_status tm_graph_build(const tm_draft *draft, const tm_vec *waits, const tm_replay_visit *visits,

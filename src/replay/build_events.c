@@ -3,6 +3,9 @@
 
 #include "base/median.h"
 
+/* Where a kernel is missing, something that so much of is not explained begins so soon behind the
+ * end that the others have: it waited for that operation. */
+static const int64_t MISSING_LAG_NS = 20000, MISSING_BEHIND_NS = 20000;
 /* Usual lags where a trace has none to measure, and of a wait. */
 static const int64_t LAUNCH_NS = 6000, GAP_NS = 1000, WAIT_NS = 2000;
 /* A gap is the stream's own where the event behind it was launched so long before. */
@@ -85,6 +88,22 @@ static bool add_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8
     return cause.from_ns > ns || tm_vec_append(&m->causes, &cause, 1);
 }
 
+/* A begin that nothing explains, just behind an operation whose kernel the trace lacks. */
+static bool add_missing(tm_maker *m, int64_t ns) {
+    size_t v = first_visit(m, TM_NO_EVENT);
+    if (v == m->n_visits || tm_maker_lag(m, ns) <= MISSING_LAG_NS)
+        return true;
+    for (; v < m->n_visits; v++) {
+        const tm_replay_visit *visit = &m->visits[v];
+        const tm_cause cause = {TM_FROM_VISIT + (uint32_t)v, TM_NO_ITEM, visit->last_ns,
+                                visit->end_ns - visit->last_ns + WAIT_NS, TM_EDGE_WAIT};
+        if (ns >= visit->end_ns && ns <= visit->end_ns + MISSING_BEHIND_NS &&
+            !tm_vec_append(&m->causes, &cause, 1))
+            return false;
+    }
+    return true;
+}
+
 static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
     const tm_part_event *e = (const tm_part_event *)m->draft->events.data + i;
     const tm_part_wait *waits = m->waits->data;
@@ -100,7 +119,7 @@ static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
         if (call->begin_ns <= e->begin_ns && !tm_vec_append(&m->causes, &cause, 1))
             return false;
     }
-    return tm_maker_settle(m, tm_event_begin(i), e->begin_ns);
+    return add_missing(m, e->begin_ns) && tm_maker_settle(m, tm_event_begin(i), e->begin_ns);
 }
 
 /* Work of its own, or what the operation leads to: of several that the kernel is part of, each. */

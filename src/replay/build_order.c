@@ -193,7 +193,7 @@ tm_status tm_maker_order(tm_maker *m, tm_error *err) {
         for (uint32_t i = 0; i < m->draft->events.n && node_of; i++)
             node_of[events[i].row] = place[tm_event_begin(i)];
         for (size_t v = 0; v < m->graph->visits.n && node_of; v++)
-            visits[v].node = node_of[visits[v].event];
+            visits[v].node = visits[v].event == TM_NO_EVENT ? TM_NO_NODE : node_of[visits[v].event];
         for (size_t k = 0; k < m->graph->steps.n; k++)
             steps[k].node = place[steps[k].node];
         status = node_of ? TM_OK : tm_fail_memory(err);

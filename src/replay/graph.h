@@ -42,12 +42,16 @@ enum {
     TM_EDGE_GC = 2,      /* host: inside of Python's garbage collection */
     TM_EDGE_STALL = 4,   /* host or call: far longer than on the other ranks at this place */
     TM_EDGE_MISSING = 8, /* no other rank has this place: peer_ns is its own */
+    TM_EDGE_PAIR = 16    /* one other alone has it: which of the two is as it should be? */
 };
 
 /** Sources that are no nodes: the root, and the visit number (from & ~TM_FROM_VISIT). */
 #define TM_FROM_ROOT UINT32_MAX
 #define TM_FROM_VISIT UINT32_C(0x80000000)
 #define TM_NO_ITEM UINT32_MAX
+
+/** No node: a visit that the trace lacks, so that the rank only goes on from there. */
+#define TM_NO_NODE UINT32_MAX
 
 typedef struct tm_edge {
     int64_t ns;             /* recorded */
@@ -63,8 +67,8 @@ typedef struct tm_edge {
 typedef struct tm_graph_visit {
     uint64_t operation; /* the same on all members, unique in the job */
     int64_t last_ns;    /* L, in the job's time; operations are ordered by (last_ns, operation) */
-    uint32_t node;      /* S of the member, which leads to the operation */
-    uint32_t event;     /* its row */
+    uint32_t node;      /* S of the member, which leads to the operation, or TM_NO_NODE */
+    uint32_t event;     /* its row, or TM_NO_EVENT */
 } tm_graph_visit;
 
 /** The rank's part of a step: the node at its latest GPU end of this step. */

@@ -54,6 +54,9 @@ static inline uint32_t tm_call_item(const tm_maker *m, uint32_t call) {
 
 bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_edge *edge);
 
+/* How long before a node at @p ns the latest of its causes would usually have led to it. */
+int64_t tm_maker_lag(const tm_maker *m, int64_t ns);
+
 /* Adds an edge for each cause of a node at @p ns: the one that explains it best has the recorded
  * weight, the others at most what is usual. Empties the causes. False when memory is out. */
 bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns);

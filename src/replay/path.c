@@ -41,7 +41,7 @@ tm_status tm_path_ports(const tm_graph *graph, const uint32_t *ports, tm_vec *ar
     const tm_graph_step *steps = graph->steps.data;
     bool ok = true;
     for (size_t i = 0; i < graph->visits.n && ok; i++) {
-        if (graph->ns[visits[i].node] != visits[i].last_ns)
+        if (visits[i].node == TM_NO_NODE || graph->ns[visits[i].node] != visits[i].last_ns)
             continue;
         tm_path_arrival arrival = {.operation = visits[i].operation,
                                    .last_ns = visits[i].last_ns,

@@ -93,7 +93,7 @@ static int by_ns(const void *a, const void *b) {
 
 /* The median of [n >= 2] ascending weights without the k-th. */
 static int64_t median_of_others(const weight *v, size_t n, size_t k) {
-    size_t low = (n - 2) / 2, high = (n - 1) / 2; /* of n - 1 */
+    size_t low = (n - 2) / 2, high = n == 3 ? 0 : (n - 1) / 2; /* of n - 1 */
     int64_t a = v[low + (low >= k)].ns, b = v[high + (high >= k)].ns;
     return a + (b - a) / 2;
 }
@@ -142,6 +142,8 @@ tm_status tm_peers_compare(tm_vec *peers, tm_error *err) {
             v[first].flags |= TM_EDGE_MISSING;
             continue;
         }
+        for (size_t i = first; i < end && end - first == 2; i++)
+            v[i].flags |= TM_EDGE_PAIR;
         compare_weight(v + first, end - first, false, scratch);
         compare_weight(v + first, end - first, true, scratch);
     }

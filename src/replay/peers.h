@@ -2,9 +2,9 @@
  *
  * A place is that of an event among those of its name in a step, in the order of launches, on ranks
  * of one role (stage of a pipeline); of a call, that of the event that it launches. What others
- * took is their median. A duration goes there up and down, for clamping would promise too much;
- * what nothing explains of a begin only shrinks, for that is chance. Where a job is of one rank,
- * its other steps stand for the others. */
+ * took is their median, of two the less: one of three may be slow. A duration goes there up and
+ * down, for clamping would promise too much; what nothing explains of a begin only shrinks, for
+ * that is chance. Where a job is of one rank, its other steps stand for the others. */
 #ifndef TMERGE_REPLAY_PEERS_H
 #define TMERGE_REPLAY_PEERS_H
 

@@ -61,7 +61,8 @@ static void find_ports(reduction *r) {
     for (size_t i = 0; i < r->graph->n_nodes; i++)
         r->port_of[i] = NO_PORT;
     for (size_t i = 0; i < n_visits; i++)
-        note_port(r, visits[i].node, (uint32_t)i);
+        if (visits[i].node != TM_NO_NODE)
+            note_port(r, visits[i].node, (uint32_t)i);
     for (size_t i = 0; i < r->graph->steps.n; i++)
         note_port(r, steps[i].node, (uint32_t)(n_visits + i));
 }

@@ -26,7 +26,7 @@ void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, in
     ns[TM_SET_RECORDED_EXPLAINED] = explained(e, e->ns);
     ns[TM_SET_PEER] = peer;
     ns[TM_SET_PEER_EXPLAINED] = explained(e, peer);
-    ns[TM_SET_IDEAL] = e->peer_ns;
+    ns[TM_SET_IDEAL] = (e->flags & TM_EDGE_PAIR) && e->ns < e->peer_ns ? e->ns : e->peer_ns;
     ns[TM_SET_IDEAL_RECORDED] = transfer ? e->peer_ns : e->ns;
     const uint8_t mark = sets->marks ? sets->marks[edge] : 0;
     for (size_t i = 0; i < sets->n; i++) {

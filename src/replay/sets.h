@@ -5,7 +5,8 @@
 #include "graph.h"
 
 /** Those that each rank can have by itself; such as have no EXPLAINED keep what nothing recorded
- * explains. Transfers belong to no rank: only IDEAL ones are at what is usual for their like. */
+ * explains. Transfers belong to no rank: only IDEAL ones are at what is usual for their like. Of
+ * two ranks, that have nobody else to be compared with, IDEAL takes the shorter. */
 enum {
     TM_SET_RECORDED,
     TM_SET_RECORDED_EXPLAINED,

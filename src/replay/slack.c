@@ -41,7 +41,8 @@ tm_status tm_slack_find(const tm_graph *graph, const int64_t *visits_ns, const i
     for (size_t v = 0; v < graph->n_nodes; v++)
         late[v] = INT64_MAX;
     for (size_t i = 0; i < graph->visits.n; i++)
-        bring_down(&late[visits[i].node], visits_ns[i]);
+        if (visits[i].node != TM_NO_NODE)
+            bring_down(&late[visits[i].node], visits_ns[i]);
     for (size_t k = 0; k < graph->steps.n; k++)
         bring_down(&late[steps[k].node], steps_ns[k]);
     go_back(graph, late);
