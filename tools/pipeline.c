@@ -60,6 +60,21 @@ static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
+/* Ranks whose clocks nobody compares are not replayed together. */
+static tm_status replay(tm_pipeline *p, tm_error *err) {
+    tm_replay_result_init(&p->replay);
+    if (p->align == TM_ALIGN_NONE && p->loaded.n_ranks > 1)
+        return TM_OK;
+    const tm_replay_plan plan = {.timelines = p->loaded.timelines,
+                                 .n_timelines = p->loaded.n_timelines,
+                                 .names = p->names,
+                                 .world_size = p->loaded.world_size};
+    TM_TRY(tm_mpi_replay(p->comm, &plan, &p->collectives, &p->replay, err));
+    p->collectives.replay = p->self == 0 ? &p->replay : NULL;
+    tm_times_end(&p->times, "replaying");
+    return TM_OK;
+}
+
 static tm_status analyse(tm_pipeline *p, tm_error *err) {
     tm_status status = tm_analyse_collectives(&p->collectives, &p->tables, err);
     for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++)
@@ -165,6 +180,7 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
                               &p->names, err));
     tm_times_end(&p->times, "names");
     TM_TRY(match_ranks(p, err));
+    TM_TRY(replay(p, err));
     TM_TRY(analyse(p, err));
     tm_times_end(&p->times, "analysing");
     tm_pipeline_say(p, "writing the store ...");
@@ -286,6 +302,7 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
     if (status != TM_OK)
         tm_pipeline_say(&p, NULL);
     tm_collectives_free(&p.collectives);
+    tm_replay_result_free(&p.replay);
     tm_names_destroy(p.names);
     tm_loaded_free(&p.loaded);
     tm_tables_destroy(&p.tables);

@@ -10,6 +10,7 @@
 #include "mpi/align.h"
 #include "mpi/load.h"
 #include "mpi/match.h"
+#include "mpi/replay/replay.h"
 #include "times.h"
 #include "tmerge/table.h"
 
@@ -39,6 +40,7 @@ typedef struct tm_pipeline {
     tm_loaded loaded; /* set by the input */
     tm_names *names;  /* the job's dictionary */
     tm_collectives collectives;
+    tm_replay_result replay;
 } tm_pipeline;
 
 /** Where the timelines come from. */

@@ -72,6 +72,8 @@ typedef struct tm_whatif_rank {
 } tm_whatif_rank;
 
 typedef struct tm_replay_result {
+    int64_t root_ns;              /* what its times count from, on the job's clock */
+    int64_t world_size;           /* ranks of the job that the traces tell, -1 unknown */
     tm_vec path_steps;            /* of tm_path_step */
     tm_vec pieces;                /* of tm_path_piece, in the order of time */
     tm_vec items;                 /* of tm_whatif_item */

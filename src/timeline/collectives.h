@@ -194,6 +194,8 @@ typedef struct tm_collectives {
     int64_t violations_before; /* operations in which one rank ended before another began, on
                                   clocks as recorded; set by alignment */
     int64_t worst_before_ns;   /* the largest such lead */
+    const struct tm_replay_result *replay; /* replay/result.h; owned by whoever made it; NULL on
+                                              all but the first process, and without one */
 } tm_collectives;
 
 /** Kinds for which the last rank to come holds all others up. */

@@ -33,6 +33,7 @@ ROOMS_OF_SRC = {
     "analysis/gpu": QUESTION,
     "analysis/model": QUESTION,
     "analysis/advice": QUESTION,
+    "analysis/replay": QUESTION | {"replay"},
     "diff": {"base", "table", "analysis/shared", "diff"},
     "store": {"base", "timeline", "table", "store"},
     "report": {"base", "timeline", "table", "match", "waits", "report"},

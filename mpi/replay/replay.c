@@ -1,0 +1,51 @@
+#include "replay.h"
+
+#include "mpi/replay/path.h"
+#include "mpi/replay/ranks.h"
+#include "mpi/replay/whatif.h"
+
+/* What the job's ranks have of communication, inferred waits and doubt about clocks. */
+static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
+    int64_t sums[3] = {0}, uncertainty = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        const tm_graph *g = &r->graphs[i];
+        const tm_timeline *t = &r->timelines[i];
+        for (size_t e = 0; e < (g->n_nodes > 0 ? g->first[g->n_nodes] : 0); e++)
+            sums[1] += g->edges[e].kind == TM_EDGE_COMM ? g->edges[e].ns : 0;
+        for (size_t row = 0; row < t->n_events; row++)
+            sums[0] += t->role[row] == TM_ROLE_COMMUNICATION ? t->duration_ns[row] : 0;
+        sums[2] += g->n_inferred;
+        if (t->clock.uncertainty_ns > uncertainty)
+            uncertainty = t->clock.uncertainty_ns;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_INT64_T, MPI_SUM, r->comm);
+    MPI_Allreduce(MPI_IN_PLACE, &uncertainty, 1, MPI_INT64_T, MPI_MAX, r->comm);
+    result->comm_ns = sums[0];
+    result->unmatched_ns = sums[1];
+    result->n_inferred = sums[2];
+    result->uncertainty_ns = uncertainty;
+}
+
+static tm_status replay(tm_replay_ranks *r, tm_replay_result *result, tm_error *err) {
+    TM_TRY(tm_mpi_replay_ranks(r, err));
+    result->root_ns = r->root_ns;
+    result->n_ranks = r->n_ranks;
+    sum_ranks(r, result);
+    TM_TRY(tm_mpi_replay_path(r, &result->path_steps, &result->pieces, err));
+    return result->path_steps.n > 0 ? tm_mpi_whatif(r, result, err) : TM_OK;
+}
+
+tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
+                        const tm_collectives *collectives, tm_replay_result *result,
+                        tm_error *err) {
+    tm_replay_ranks ranks = {.comm = comm,
+                             .timelines = plan->timelines,
+                             .n = plan->n_timelines,
+                             .collectives = collectives,
+                             .names = plan->names};
+    result->names = plan->names;
+    result->world_size = plan->world_size;
+    tm_status status = replay(&ranks, result, err);
+    tm_replay_ranks_free(&ranks);
+    return status;
+}

@@ -1,0 +1,30 @@
+/* The whole job replayed: its critical path, and what would help most. */
+#ifndef TMERGE_MPI_REPLAY_H
+#define TMERGE_MPI_REPLAY_H
+
+#include <mpi.h>
+
+#include "replay/result.h"
+#include "timeline/collectives.h"
+
+typedef struct tm_replay_plan {
+    const tm_timeline *timelines; /* [n_timelines] this process's, ascending in rank, with clocks */
+    size_t n_timelines;
+    const tm_names *names;
+    int64_t world_size; /* -1 unknown */
+} tm_replay_plan;
+
+/**
+ * Replays the job.
+ *
+ * Collective: over comm. Memory: 60 bytes for each edge of the ranks held here (1.3 of them for
+ * each event and call), and on every process 70 for each two ranks' way between operations.
+ * @param collectives  matched, aligned and with waits
+ * @param result       initialised; filled on process 0, elsewhere in part; to be freed in any case
+ * @return             TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
+                        const tm_collectives *collectives, tm_replay_result *result,
+                        tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,393 @@
+/* Analysis `criticalpath`: the chain of calls, kernels and transfers over all ranks that decides
+ * when each step ends. */
+#include "tmerge/analysis.h"
+
+#include <stdlib.h>
+
+#include "base/keys.h"
+#include "base/sorted.h"
+#include "replay/result.h"
+#include "timeline/collectives.h"
+
+/* Rows kept: names with most of the path, and pieces of a step. */
+enum { NAMES_MAX = 200, PIECES_MAX = 2000 };
+
+/* The parts of a path by edge, in the order of these columns. */
+#define PARTS(X)                                                                                   \
+    X(COMPUTE, "compute_ns", "In compute kernels.")                                                \
+    X(COPY, "copy_ns", "In copies and sets.")                                                      \
+    X(COMM, "comm_ns", "In communication kernels that belong to no operation that joins ranks.")   \
+    X(TRANSFER, "transfer_ns", "From the last begin of an operation to a member's end.")           \
+    X(LAUNCH, "launch_ns", "From the begin of a call to that of the event it launched.")           \
+    X(GAP, "gap_ns", "From the end of the event before on the stream to a begin.")                 \
+    X(WAIT, "wait_ns", "From an end on another stream to the begin of what waited for it.")        \
+    X(HOST, "host_ns", "Between calls on the host: everything that it does there.")                \
+    X(CALL, "call_ns", "In calls of the runtime or driver.")                                       \
+    X(SYNC, "sync_ns", "From an end on the GPU to the end of the call that waited for it.")        \
+    X(BEFORE, "before_ns", "From the job's first GPU event to what nothing recorded leads to.")
+
+enum {
+#define PART_ENUM(id, name, doc) PART_##id,
+    PARTS(PART_ENUM)
+#undef PART_ENUM
+        N_PARTS
+};
+
+static const uint8_t part_of[TM_N_EDGE_KINDS] = {
+#define PART_OF(id, name, doc) [TM_EDGE_##id] = PART_##id,
+    PARTS(PART_OF)
+#undef PART_OF
+};
+
+#define PART_COLUMN(id, name, doc) {name, TM_INT, "ns", doc},
+
+enum {
+    S_STEP,
+    S_NS,
+    S_HOPS,
+    S_PIECES,
+    S_RANK,
+    S_SHARE,
+    S_PARTS,
+    N_STEP_COLUMNS = S_PARTS + N_PARTS
+};
+
+static const tm_column step_columns[] = {
+    {"step", TM_INT, "", "Number of the step; 0 where the traces mark none."},
+    {"step_ns", TM_INT, "ns",
+     "From the latest GPU end of all steps before it to that of this one, over all ranks; of the "
+     "first from the job's first GPU event. The parts sum to it exactly."},
+    {"hops", TM_INT, "", "How often the path is on another rank or comes back: stretches of it."},
+    {"pieces", TM_INT, "", "Edges of the path."},
+    {"rank", TM_INT, "", "The rank that most of it lies on; the lowest of equals."},
+    {"rank_share", TM_REAL, "", "That rank's part / step_ns."},
+    PARTS(PART_COLUMN)};
+
+static const tm_table_def step_def = {
+    .name = "criticalpath.step",
+    .doc = "A row for each step: what its critical path is made of. The path waits for nobody: "
+           "where ranks meet it goes on with the one that came last.",
+    .columns = step_columns,
+    .n_columns = N_STEP_COLUMNS,
+    .n_keys = 1,
+    .top = S_NS,
+};
+
+enum { R_RANK, R_PATH, R_SHARE, R_NEAR, R_SLACK, R_PARTS, N_RANK_COLUMNS = R_PARTS + N_PARTS };
+
+static const tm_column rank_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"path_ns", TM_INT, "ns", "Of the critical path of all steps, what lies on it."},
+    {"path_share", TM_REAL, "", "path_ns / the sum over steps of step_ns."},
+    {"near_ns", TM_INT, "ns",
+     "Its compute kernels and copies that could be later by less than 1 % of all steps' time "
+     "before the job ends later: where many ranks have much of it, one fix helps little."},
+    {"slack_ns", TM_INT, "ns",
+     "How much later it could be everywhere without the job ending later; null where nothing of "
+     "it leads to the end of a step."},
+    PARTS(PART_COLUMN)};
+
+static const tm_table_def rank_def = {
+    .name = "criticalpath.rank",
+    .doc = "A row for each rank: what of the critical path lies on it. A transfer is of the rank "
+           "that the path goes on with.",
+    .columns = rank_columns,
+    .n_columns = N_RANK_COLUMNS,
+    .n_keys = 1,
+    .top = R_PATH,
+    .form = TM_FORM_BARS,
+};
+
+enum { N_KIND, N_NAME, N_PATH, N_SHARE, N_COUNT, N_RANKS, N_NAME_COLUMNS };
+
+static const tm_column name_columns[N_NAME_COLUMNS] = {
+    [N_KIND] = {"kind", TM_TEXT, "", "Of the edge: as the parts of criticalpath.step."},
+    [N_NAME] = {"name", TM_TEXT, "",
+                "Of the event or call; of a lag that of what began, of host time that of the call "
+                "behind it; null for none."},
+    [N_PATH] = {"path_ns", TM_INT, "ns", "Of the critical path of all steps."},
+    [N_SHARE] = {"path_share", TM_REAL, "", "path_ns / the sum over steps of step_ns."},
+    [N_COUNT] = {"count", TM_INT, "", "Pieces of the path."},
+    [N_RANKS] = {"ranks", TM_INT, "", "Ranks that they lie on."},
+};
+
+static const tm_table_def name_def = {
+    .name = "criticalpath.name",
+    .doc = "A row for each kind and name on the critical path: the 200 with most of it.",
+    .columns = name_columns,
+    .n_columns = N_NAME_COLUMNS,
+    .n_keys = 2,
+    .top = N_PATH,
+};
+
+enum { P_STEP, P_PLACE, P_RANK, P_KIND, P_NAME, P_EVENT, P_BEGIN, P_DURATION, N_PIECE_COLUMNS };
+
+static const tm_column piece_columns[N_PIECE_COLUMNS] = {
+    [P_STEP] = {"step", TM_INT, "", "Number of the step."},
+    [P_PLACE] = {"place", TM_INT, "", "From 0, in the order of time."},
+    [P_RANK] = {"rank", TM_INT, "", "The rank that it lies on."},
+    [P_KIND] = {"kind", TM_TEXT, "", "As in criticalpath.name."},
+    [P_NAME] = {"name", TM_TEXT, "", "Likewise; of several in one row the longest's."},
+    [P_EVENT] = {"event", TM_INT, "",
+                 "Row of that event or call among the rank's in the store; null for none."},
+    [P_BEGIN] = {"begin_ns", TM_INT, "ns", "On the job's clock, since the epoch."},
+    [P_DURATION] = {"duration_ns", TM_INT, "ns", "Of a step they sum to step_ns."},
+};
+
+static const tm_table_def piece_def = {
+    .name = "criticalpath.piece",
+    .doc = "The critical path itself, piece after piece without a gap. Neighbours of one rank, "
+           "kind and name are one row; of a step with over 2,000 the shortest are added to the "
+           "one before.",
+    .columns = piece_columns,
+    .n_columns = N_PIECE_COLUMNS,
+    .n_keys = 2,
+    .top = P_DURATION,
+};
+
+static const tm_table_def *const defs[] = {&step_def, &rank_def, &name_def, &piece_def};
+
+static const char *const kind_words[] = {
+#define KIND_WORD(id, word) word,
+    TM_EDGE_LIST(KIND_WORD)
+#undef KIND_WORD
+};
+
+static const tm_path_piece *piece_at(const tm_replay_result *r, size_t i) {
+    return (const tm_path_piece *)r->pieces.data + i;
+}
+
+static bool is_rank_below(const void *element, const void *key) {
+    return ((const tm_whatif_rank *)element)->rank < *(const int64_t *)key;
+}
+
+static size_t rank_place(const tm_replay_result *r, int64_t rank) {
+    return tm_bisect(r->ranks.data, r->ranks.n, sizeof(tm_whatif_rank), &rank, is_rank_below);
+}
+
+static tm_status set_name(tm_table *table, tm_cell *cell, const tm_replay_result *r, uint32_t name,
+                          tm_error *err) {
+    return name == TM_NO_NAME
+               ? TM_OK
+               : tm_table_set_text(table, cell, tm_names_text(r->names, name).bytes, err);
+}
+
+/* A row for a step, whose pieces are [first, behind). */
+static tm_status add_step(const tm_replay_result *r, const tm_path_step *step, size_t first,
+                          size_t behind, tm_tables *out, tm_error *err) {
+    int64_t parts[N_PARTS] = {0}, ns = step->end_ns - step->begin_ns;
+    int64_t *by_rank = calloc(r->ranks.n + 1, sizeof *by_rank);
+    tm_cell *row = tm_table_add_row(tm_tables_find(out, step_def.name));
+    size_t most = 0;
+    for (size_t i = first; i < behind && by_rank; i++) {
+        parts[part_of[piece_at(r, i)->kind]] += piece_at(r, i)->ns;
+        by_rank[rank_place(r, piece_at(r, i)->rank)] += piece_at(r, i)->ns;
+    }
+    for (size_t i = 1; i < r->ranks.n && by_rank; i++)
+        most = by_rank[i] > by_rank[most] ? i : most;
+    if (!row || !by_rank) {
+        free(by_rank);
+        return tm_fail_memory(err);
+    }
+    tm_cell_set_int(&row[S_STEP], step->number);
+    tm_cell_set_int(&row[S_NS], ns);
+    tm_cell_set_int(&row[S_HOPS], step->hops);
+    tm_cell_set_int(&row[S_PIECES], (int64_t)(behind - first));
+    if (behind > first) {
+        tm_cell_set_int(&row[S_RANK], ((const tm_whatif_rank *)r->ranks.data)[most].rank);
+        tm_cell_set_ratio(&row[S_SHARE], 1.0, by_rank[most], ns);
+    }
+    for (int p = 0; p < N_PARTS; p++)
+        tm_cell_set_int(&row[S_PARTS + p], parts[p]);
+    free(by_rank);
+    return TM_OK;
+}
+
+static tm_status add_ranks(const tm_replay_result *r, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, rank_def.name);
+    int64_t(*parts)[N_PARTS] = calloc(r->ranks.n + 1, sizeof *parts);
+    tm_status status = parts ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < r->pieces.n && status == TM_OK; i++)
+        parts[rank_place(r, piece_at(r, i)->rank)][part_of[piece_at(r, i)->kind]] +=
+            piece_at(r, i)->ns;
+    for (size_t i = 0; i < r->ranks.n && status == TM_OK; i++) {
+        const tm_whatif_rank *rank = (const tm_whatif_rank *)r->ranks.data + i;
+        tm_cell *row = tm_table_add_row(table);
+        int64_t path = 0;
+        if (!row) {
+            status = tm_fail_memory(err);
+            break;
+        }
+        for (int p = 0; p < N_PARTS; p++) {
+            path += parts[i][p];
+            tm_cell_set_int(&row[R_PARTS + p], parts[i][p]);
+        }
+        tm_cell_set_int(&row[R_RANK], rank->rank);
+        tm_cell_set_int(&row[R_PATH], path);
+        tm_cell_set_ratio(&row[R_SHARE], 1.0, path, r->total_ns);
+        tm_cell_set_int(&row[R_NEAR], rank->slack.near_ns);
+        if (rank->slack.least_ns >= 0)
+            tm_cell_set_int(&row[R_SLACK], rank->slack.least_ns);
+    }
+    free(parts);
+    return status;
+}
+
+/* What one row of criticalpath.name is of. */
+typedef struct label {
+    uint32_t name, kind;
+} label;
+
+typedef struct labelled {
+    label label;
+    int64_t path_ns, count, ranks, last_rank;
+} labelled;
+
+static int by_path(const void *a, const void *b) {
+    const labelled *x = a, *y = b;
+    int order = -tm_order_i64(x->path_ns, y->path_ns);
+    order = order ? order : tm_order_i64(x->label.kind, y->label.kind);
+    return order ? order : tm_order_i64(x->label.name, y->label.name);
+}
+
+static int by_rank(const void *a, const void *b) {
+    const tm_path_piece *x = a, *y = b;
+    return tm_order_i64(x->rank, y->rank);
+}
+
+/* Sums by kind and name; ranks are counted in their order. */
+static bool sum_names(const tm_replay_result *r, tm_vec *sums) {
+    tm_keys keys = TM_KEYS(label);
+    tm_vec pieces = TM_VEC(tm_path_piece);
+    bool ok = tm_vec_append(&pieces, r->pieces.data, r->pieces.n) || r->pieces.n == 0;
+    if (ok && pieces.n > 1)
+        qsort(pieces.data, pieces.n, pieces.size, by_rank);
+    for (size_t i = 0; i < pieces.n && ok; i++) {
+        const tm_path_piece *p = (const tm_path_piece *)pieces.data + i;
+        const label key = {p->name, p->kind};
+        labelled *sum = tm_keys_value(&keys, sums, &key);
+        ok = sum != NULL;
+        if (!sum)
+            break;
+        sum->ranks += sum->count == 0 || sum->last_rank != p->rank;
+        sum->last_rank = p->rank;
+        sum->label = key;
+        sum->path_ns += p->ns;
+        sum->count++;
+    }
+    tm_keys_free(&keys);
+    tm_vec_free(&pieces);
+    if (ok && sums->n > 1)
+        qsort(sums->data, sums->n, sums->size, by_path);
+    return ok;
+}
+
+static tm_status add_names(const tm_replay_result *r, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, name_def.name);
+    tm_vec sums = TM_VEC(labelled);
+    tm_status status = sum_names(r, &sums) ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < sums.n && i < NAMES_MAX && status == TM_OK; i++) {
+        const labelled *sum = (const labelled *)sums.data + i;
+        tm_cell *row = tm_table_add_row(table);
+        if (!row) {
+            status = tm_fail_memory(err);
+            break;
+        }
+        tm_cell_set_int(&row[N_PATH], sum->path_ns);
+        tm_cell_set_ratio(&row[N_SHARE], 1.0, sum->path_ns, r->total_ns);
+        tm_cell_set_int(&row[N_COUNT], sum->count);
+        tm_cell_set_int(&row[N_RANKS], sum->ranks);
+        status = tm_table_set_text(table, &row[N_KIND], kind_words[sum->label.kind], err);
+        if (status == TM_OK)
+            status = set_name(table, &row[N_NAME], r, sum->label.name, err);
+    }
+    tm_vec_free(&sums);
+    return status;
+}
+
+static int by_length(const void *a, const void *b) {
+    return -tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+/* Joins alike neighbours of a step; then what is not longer than the 2,000th with the one before.
+ */
+static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, tm_vec *out) {
+    for (size_t i = first; i < behind; i++) {
+        const tm_path_piece *p = piece_at(r, i);
+        tm_path_piece *last = out->n > 0 ? (tm_path_piece *)out->data + out->n - 1 : NULL;
+        if (last && last->rank == p->rank && last->kind == p->kind && last->name == p->name)
+            last->ns += p->ns;
+        else if (!tm_vec_append(out, p, 1))
+            return false;
+    }
+    if (out->n <= PIECES_MAX)
+        return true;
+    int64_t *lengths = malloc(out->n * sizeof *lengths);
+    tm_path_piece *v = out->data;
+    for (size_t i = 0; i < out->n && lengths; i++)
+        lengths[i] = v[i].ns;
+    if (!lengths)
+        return false;
+    qsort(lengths, out->n, sizeof *lengths, by_length);
+    int64_t least = lengths[PIECES_MAX - 1];
+    free(lengths);
+    size_t kept = 1;
+    for (size_t i = 1; i < out->n; i++) {
+        if (v[i].ns > least)
+            v[kept++] = v[i];
+        else
+            v[kept - 1].ns += v[i].ns;
+    }
+    out->n = kept;
+    return true;
+}
+
+static tm_status add_pieces(const tm_replay_result *r, size_t first, size_t behind, tm_tables *out,
+                            tm_error *err) {
+    tm_table *table = tm_tables_find(out, piece_def.name);
+    tm_vec joined = TM_VEC(tm_path_piece);
+    tm_status status = join_pieces(r, first, behind, &joined) ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < joined.n && status == TM_OK; i++) {
+        const tm_path_piece *p = (const tm_path_piece *)joined.data + i;
+        tm_cell *row = tm_table_add_row(table);
+        if (!row) {
+            status = tm_fail_memory(err);
+            break;
+        }
+        tm_cell_set_int(&row[P_STEP], p->step);
+        tm_cell_set_int(&row[P_PLACE], (int64_t)i);
+        tm_cell_set_int(&row[P_RANK], p->rank);
+        if (p->event != TM_NO_EVENT)
+            tm_cell_set_int(&row[P_EVENT], p->event);
+        tm_cell_set_int(&row[P_BEGIN], r->root_ns + p->begin_ns);
+        tm_cell_set_int(&row[P_DURATION], p->ns);
+        status = tm_table_set_text(table, &row[P_KIND], kind_words[p->kind], err);
+        if (status == TM_OK)
+            status = set_name(table, &row[P_NAME], r, p->name, err);
+    }
+    tm_vec_free(&joined);
+    return status;
+}
+
+static tm_status path_collectives(const tm_collectives *own, tm_tables *out, tm_error *err) {
+    const tm_replay_result *r = own->replay;
+    if (!r)
+        return TM_OK;
+    for (size_t k = 0, first = 0, behind = 0; k < r->path_steps.n; k++, first = behind) {
+        const tm_path_step *step = (const tm_path_step *)r->path_steps.data + k;
+        while (behind < r->pieces.n && piece_at(r, behind)->step == step->number)
+            behind++;
+        TM_TRY(add_step(r, step, first, behind, out, err));
+        TM_TRY(add_pieces(r, first, behind, out, err));
+    }
+    TM_TRY(add_ranks(r, out, err));
+    return add_names(r, out, err);
+}
+
+const tm_analysis tm_analysis_criticalpath = {
+    .name = "criticalpath",
+    .summary = "what decides when each step ends, over all ranks",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .collectives = path_collectives,
+};

@@ -1,0 +1,356 @@
+/* Analysis `whatif`: how fast the job were if a rank, host, stage, kind of work or kernel were as
+ * its peers: wall time, where stragglers counts the time that GPUs waited. */
+#include "tmerge/analysis.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/median.h"
+#include "replay/result.h"
+#include "timeline/collectives.h"
+
+/* Figures hold where what nothing explains is at most so much of T, both of all steps and of what a
+ * fix saves with and without it; where the ideal is hardly above what was recorded; and where at
+ * most so many of the job's ranks are missing. */
+static const double DOUBT_PCT = 5.0, LEAST_SLOWDOWN = 0.99, MISSING_SHARE = 0.1;
+/* Below half, what ranks do to one another is not known. */
+static const double LEAST_MATCHED_PCT = 50.0;
+
+enum {
+    J_STEP,
+    J_IDEAL,
+    J_SLOWDOWN,
+    J_WASTE,
+    J_WORKER,
+    J_STAGE,
+    J_ERROR,
+    J_UNMATCHED,
+    J_INFERRED,
+    J_SURE,
+    J_EVIDENCE,
+    N_JOB_COLUMNS
+};
+
+static const tm_column job_columns[N_JOB_COLUMNS] = {
+    [J_STEP] = {"step_ns", TM_INT, "ns",
+                "Mean time of a step: from the latest GPU end of all steps before it to that of "
+                "it, over all ranks."},
+    [J_IDEAL] = {"ideal_ns", TM_INT, "ns",
+                 "The same, replayed with everything at the median of the other ranks of its role "
+                 "(stage of a pipeline) at the same place, and transfers at that of their kind, "
+                 "group and size; where there is but one other rank, the shorter of the two."},
+    [J_SLOWDOWN] = {"slowdown", TM_REAL, "", "S = step_ns / ideal_ns."},
+    [J_WASTE] = {"waste_pct", TM_REAL, "%", "100 (1 - 1 / slowdown)."},
+    [J_WORKER] = {"worker_share", TM_REAL, "",
+                  "M_w: what mending the worst 3 % of ranks saves (the largest slowdown in "
+                  "whatif.item, rounded up) / (step_ns - ideal_ns); null under 1 % of waste."},
+    [J_STAGE] = {"stage_share", TM_REAL, "",
+                 "M_s: the same of the last stage; null without a pipeline."},
+    [J_ERROR] = {"replay_error_pct", TM_REAL, "%",
+                 "How much longer (below 0: shorter) the steps are, replayed without the time that "
+                 "nothing recorded explains."},
+    [J_UNMATCHED] = {"unmatched_pct", TM_REAL, "%",
+                     "Of the time in communication kernels: in those that join no ranks, and keep "
+                     "the length that was recorded, waiting included."},
+    [J_INFERRED] = {"inferred_waits", TM_INT, "",
+                    "Waits of one stream for another that no record tells, but order and times."},
+    [J_SURE] = {"sure", TM_BOOL, "",
+                "Whether these figures hold: replay_error_pct within 5, slowdown 0.99 at least, "
+                "half of the communication matched, and nine tenths of the ranks read."},
+    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "What that rests on."},
+};
+
+static const tm_table_def job_def = {
+    .name = "whatif.job",
+    .doc = "One row: the job against itself with nobody slower than its peers.",
+    .columns = job_columns,
+    .n_columns = N_JOB_COLUMNS,
+    .n_keys = 0,
+    .top = -1,
+    .n_prose = 1,
+};
+
+enum {
+    I_WHAT,
+    I_NAME,
+    I_RANKS,
+    I_SAVED,
+    I_MOST,
+    I_PATH,
+    I_SAVED_PCT,
+    I_SLOWDOWN,
+    I_HOURS,
+    I_NEXT,
+    I_SURE,
+    N_ITEM_COLUMNS
+};
+
+static const tm_column item_columns[N_ITEM_COLUMNS] = {
+    [I_WHAT] = {"what", TM_TEXT, "",
+                "plan: the rank that saves most, then the one that saves most with it mended, and "
+                "so on, each row with all before it; rank, host, stage, kind, kernel; scenario: "
+                "what was asked for."},
+    [I_NAME] = {"name", TM_TEXT, "",
+                "Which; of kinds also stall: host time over 1 ms and 5 times the other ranks'; "
+                "input: the host inside of the loader of the next batch; gc: inside of Python's "
+                "garbage collection; launch: lags from a call or an end to a begin."},
+    [I_RANKS] = {"ranks", TM_INT, "", "How many ranks it is of."},
+    [I_SAVED] = {"saved_ns", TM_INT, "ns",
+                 "By how much a mean step is shorter with it as on the other ranks; below 0: "
+                 "longer. Null where it takes under 0.05 % off the critical path: no more than "
+                 "that is saved."},
+    [I_MOST] = {"saved_most_ns", TM_INT, "ns",
+                "The same, had the time that nothing recorded explains gone everywhere, too."},
+    [I_PATH] = {"path_ns", TM_INT, "ns",
+                "What of the critical path of a mean step lies on it; of a place in the plan, what "
+                "its rank takes off the path that is left."},
+    [I_SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
+    [I_SLOWDOWN] = {"slowdown", TM_REAL, "",
+                    "S_x: the time with all others at their peers' and this as recorded / "
+                    "ideal_ns; a diagnosis, not what is saved. For ranks, hosts and stages."},
+    [I_HOURS] = {"gpu_hours_per_day", TM_REAL, "", "24 x the job's ranks x saved_ns / step_ns."},
+    [I_NEXT] = {"next_rank", TM_INT, "",
+                "The rank with most of the critical path once it is mended."},
+    [I_SURE] = {"sure", TM_BOOL, "",
+                "Whether saved_ns holds: sure in whatif.job, saved_most_ns within 5 % of step_ns "
+                "of it, and above twice the clocks' uncertainty at each change of rank."},
+};
+
+static const tm_table_def item_def = {
+    .name = "whatif.item",
+    .doc = "A row for each thing that could be mended, and what a step would be shorter by.",
+    .columns = item_columns,
+    .n_columns = N_ITEM_COLUMNS,
+    .n_keys = 1,
+    .top = I_SAVED,
+};
+
+enum { S_STEP, S_NS, S_IDEAL, S_SLOWDOWN, S_BEST, S_SAVED, S_PARTIAL, N_STEP_COLUMNS };
+
+static const tm_column step_columns[N_STEP_COLUMNS] = {
+    [S_STEP] = {"step", TM_INT, "", "Number of the step; 0 where the traces mark none."},
+    [S_NS] = {"step_ns", TM_INT, "ns", "As in criticalpath.step."},
+    [S_IDEAL] = {"ideal_ns", TM_INT, "ns", "As in whatif.job."},
+    [S_SLOWDOWN] = {"slowdown", TM_REAL, "", "step_ns / ideal_ns."},
+    [S_BEST] = {"best_rank", TM_INT, "",
+                "The rank whose mending in all steps makes this one shorter most; null for none."},
+    [S_SAVED] = {"saved_ns", TM_INT, "ns", "By how much."},
+    [S_PARTIAL] = {"partial", TM_BOOL, "", "Not all ranks recorded it."},
+};
+
+static const tm_table_def step_def = {
+    .name = "whatif.step",
+    .doc = "A row for each step.",
+    .columns = step_columns,
+    .n_columns = N_STEP_COLUMNS,
+    .n_keys = 1,
+    .top = S_NS,
+};
+
+static const tm_table_def *const defs[] = {&job_def, &item_def, &step_def};
+
+static const char *const what_words[TM_N_WHATIF] = {
+#define WHAT_WORD(id, word) [TM_WHATIF_##id] = word,
+    TM_WHATIF_LIST(WHAT_WORD)
+#undef WHAT_WORD
+};
+
+static int64_t mean(const tm_replay_result *r, int64_t ns) {
+    return tm_round_ratio(ns, (int64_t)r->path_steps.n);
+}
+
+static double percent(int64_t part, int64_t whole) {
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+static double error_pct(const tm_replay_result *r) {
+    return percent(r->explained_ns - r->total_ns, r->total_ns);
+}
+
+static double slowdown(const tm_replay_result *r) {
+    return r->ideal_ns > 0 ? (double)r->total_ns / (double)r->ideal_ns : 1.0;
+}
+
+static bool lacks_ranks(const tm_replay_result *r) {
+    double missing = (double)(r->world_size - r->n_ranks);
+    return missing > MISSING_SHARE * (double)r->world_size;
+}
+
+static bool is_matched(const tm_replay_result *r) {
+    return percent(r->unmatched_ns, r->comm_ns) <= LEAST_MATCHED_PCT || r->n_ranks == 1;
+}
+
+static bool is_sure(const tm_replay_result *r) {
+    return fabs(error_pct(r)) <= DOUBT_PCT && slowdown(r) >= LEAST_SLOWDOWN && is_matched(r) &&
+           !lacks_ranks(r);
+}
+
+/* The first of what makes the figures doubtful, else what they rest on. */
+static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
+    double error = error_pct(r), unmatched = percent(r->unmatched_ns, r->comm_ns);
+    if (!is_matched(r))
+        snprintf(out, size,
+                 "%.0f %% of the communication is unmatched: what ranks do to one another is not "
+                 "known, so nothing is said of what mending one of them saves.",
+                 unmatched);
+    else if (lacks_ranks(r))
+        snprintf(out, size,
+                 "%" PRId64 " of %" PRId64 " ranks were read: another may be as late as these.",
+                 r->n_ranks, r->world_size);
+    else if (fabs(error) > DOUBT_PCT)
+        snprintf(out, size,
+                 "%.1f %% of the steps' time is explained by nothing that was recorded (a host "
+                 "that waits without a recorded call, a queue that is full): what is saved may be "
+                 "any amount between saved_ns and saved_most_ns.",
+                 fabs(error));
+    else if (slowdown(r) < LEAST_SLOWDOWN)
+        snprintf(out, size,
+                 "With all ranks at their peers' the steps would be longer: the ranks do not run "
+                 "the same program.");
+    else
+        snprintf(out, size,
+                 "Replayed as recorded every event has its recorded time; %.1f %% of the steps' "
+                 "time is explained by nothing that was recorded, %.0f %% of the communication is "
+                 "unmatched. Not modelled: contention, queues that fill anew, another course of "
+                 "the program.",
+                 fabs(error), unmatched);
+}
+
+static tm_status add_job(const tm_replay_result *r, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, job_def.name);
+    tm_cell *row = tm_table_add_row(table);
+    char evidence[512];
+    if (!row)
+        return tm_fail_memory(err);
+    int64_t waste = r->total_ns - r->ideal_ns;
+    tm_cell_set_int(&row[J_STEP], mean(r, r->total_ns));
+    tm_cell_set_real(&row[J_ERROR], error_pct(r));
+    tm_cell_set_real(&row[J_UNMATCHED], percent(r->unmatched_ns, r->comm_ns));
+    tm_cell_set_int(&row[J_INFERRED], r->n_inferred);
+    tm_cell_set_bool(&row[J_SURE], is_sure(r));
+    if (is_matched(r)) {
+        tm_cell_set_int(&row[J_IDEAL], mean(r, r->ideal_ns));
+        tm_cell_set_real(&row[J_SLOWDOWN], slowdown(r));
+        tm_cell_set_real(&row[J_WASTE], 100.0 * (1.0 - 1.0 / slowdown(r)));
+        if (percent(waste, r->total_ns) >= 1.0 && r->workers_ns >= 0)
+            tm_cell_set_ratio(&row[J_WORKER], 1.0, r->total_ns - r->workers_ns, waste);
+        if (percent(waste, r->total_ns) >= 1.0 && r->stage_ns >= 0)
+            tm_cell_set_ratio(&row[J_STAGE], 1.0, r->total_ns - r->stage_ns, waste);
+    }
+    write_evidence(r, evidence, sizeof evidence);
+    return tm_table_set_text(table, &row[J_EVIDENCE], evidence, err);
+}
+
+/* Whose numbers follow from what ranks do to one another. */
+static bool is_across(const tm_whatif_item *item) {
+    return item->what != TM_WHATIF_KIND && item->what != TM_WHATIF_KERNEL;
+}
+
+static bool item_is_sure(const tm_replay_result *r, const tm_whatif_item *item) {
+    int64_t hops = 0;
+    for (size_t k = 0; k < r->path_steps.n; k++)
+        hops += ((const tm_path_step *)r->path_steps.data)[k].hops - 1;
+    return is_sure(r) &&
+           percent(llabs(item->saved_most_ns - item->saved_ns), r->total_ns) <= DOUBT_PCT &&
+           (hops == 0 || item->saved_ns >= 2 * r->uncertainty_ns * hops);
+}
+
+/* The ranks of a plan up to one of its places: "3, 1". */
+static void name_plan(const tm_replay_result *r, size_t item, char *out, size_t size) {
+    const tm_whatif_item *items = r->items.data;
+    size_t first = item + 1 - (size_t)items[item].ranks, used = 0;
+    for (size_t i = first; i <= item && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, i > first ? ", " : "",
+                                 items[i].id);
+}
+
+static tm_status set_name(const tm_replay_result *r, size_t i, tm_table *table, tm_cell *cell,
+                          tm_error *err) {
+    const tm_whatif_item *item = (const tm_whatif_item *)r->items.data + i;
+    char text[256];
+    switch ((tm_whatif_what)item->what) {
+    case TM_WHATIF_SCENARIO:
+        return tm_table_set_text(table, cell, r->scenario, err);
+    case TM_WHATIF_HOST:
+    case TM_WHATIF_KERNEL:
+        return tm_table_set_text(table, cell, tm_names_text(r->names, (uint32_t)item->id).bytes,
+                                 err);
+    case TM_WHATIF_KIND:
+        return tm_table_set_text(table, cell, tm_fix_kinds[item->id].word, err);
+    case TM_WHATIF_PLAN:
+        name_plan(r, i, text, sizeof text);
+        break;
+    default:
+        snprintf(text, sizeof text, "%" PRId64, item->id);
+        break;
+    }
+    return tm_table_set_text(table, cell, text, err);
+}
+
+static tm_status add_item(const tm_replay_result *r, size_t i, tm_tables *out, tm_error *err) {
+    const tm_whatif_item *item = (const tm_whatif_item *)r->items.data + i;
+    tm_table *table = tm_tables_find(out, item_def.name);
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    TM_TRY(tm_table_set_text(table, &row[I_WHAT], what_words[item->what], err));
+    TM_TRY(set_name(r, i, table, &row[I_NAME], err));
+    tm_cell_set_int(&row[I_RANKS], item->ranks);
+    tm_cell_set_int(&row[I_PATH], mean(r, item->path_ns));
+    if (is_across(item) && !is_matched(r))
+        return TM_OK;
+    if (item->ideal_ns >= 0)
+        tm_cell_set_ratio(&row[I_SLOWDOWN], 1.0, item->ideal_ns, r->ideal_ns);
+    if (!item->tried)
+        return TM_OK;
+    tm_cell_set_int(&row[I_SAVED], mean(r, item->saved_ns));
+    tm_cell_set_int(&row[I_MOST], mean(r, item->saved_most_ns));
+    tm_cell_set_ratio(&row[I_SAVED_PCT], 100.0, item->saved_ns, r->total_ns);
+    tm_cell_set_ratio(&row[I_HOURS], 24.0 * (double)r->n_ranks, item->saved_ns, r->total_ns);
+    if (item->next_rank >= 0)
+        tm_cell_set_int(&row[I_NEXT], item->next_rank);
+    tm_cell_set_bool(&row[I_SURE], item_is_sure(r, item));
+    return TM_OK;
+}
+
+static tm_status add_steps(const tm_replay_result *r, tm_tables *out, tm_error *err) {
+    const tm_path_step *paths = r->path_steps.data;
+    for (size_t k = 0; k < r->steps.n; k++) {
+        const tm_whatif_step *step = (const tm_whatif_step *)r->steps.data + k;
+        tm_cell *row = tm_table_add_row(tm_tables_find(out, step_def.name));
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[S_STEP], step->number);
+        tm_cell_set_int(&row[S_NS], step->ns);
+        tm_cell_set_bool(&row[S_PARTIAL], paths[k].partial);
+        if (!is_matched(r))
+            continue;
+        tm_cell_set_int(&row[S_IDEAL], step->ideal_ns);
+        tm_cell_set_ratio(&row[S_SLOWDOWN], 1.0, step->ns, step->ideal_ns);
+        if (step->best_rank >= 0) {
+            tm_cell_set_int(&row[S_BEST], step->best_rank);
+            tm_cell_set_int(&row[S_SAVED], step->saved_ns);
+        }
+    }
+    return TM_OK;
+}
+
+static tm_status whatif_collectives(const tm_collectives *own, tm_tables *out, tm_error *err) {
+    const tm_replay_result *r = own->replay;
+    if (!r || r->total_ns <= 0)
+        return TM_OK;
+    TM_TRY(add_job(r, out, err));
+    for (size_t i = 0; i < r->items.n; i++)
+        TM_TRY(add_item(r, i, out, err));
+    return add_steps(r, out, err);
+}
+
+const tm_analysis tm_analysis_whatif = {
+    .name = "whatif",
+    .summary = "what would help most: how much shorter steps were with this mended",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .collectives = whatif_collectives,
+};
