@@ -54,7 +54,8 @@ void replay_free(replay_case *c) {
 void replay_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
     const replay_rank *rank = context;
     assert_ptr_equal(graph, &rank->graph);
-    memcpy(ns, (int64_t *)rank->weights.data + edge * REPLAY_SETS, REPLAY_SETS * sizeof *ns);
+    memcpy(ns, (int64_t *)rank->weights.data + (size_t)edge * REPLAY_SETS,
+           REPLAY_SETS * sizeof *ns);
 }
 
 static int64_t weight(const replay_rank *rank, size_t edge, uint8_t set) {

@@ -125,10 +125,10 @@ static uint32_t after(replay_case *c, size_t rank, uint32_t from, int64_t ns) {
 }
 
 /* Both ranks join 1 at 5. Rank 10 joins 2 at 6, rank 11 at 5 + 3 = 8. Rank 10 joins 3 at 15, 10
- * after 1 and 7 after 2; so does rank 11, 7 after 2. Step 0 ends on both at 15 + 5 = 20, step 1
- * on rank 10 at 15 + 30 = 45. */
+ * after 1 and 7 after 2; so does rank 11, 7 after 2, which is alone in 4, at 16. Step 0 ends on
+ * both at 20, 5 after 3 and 4 after 4; step 1 on rank 10 at 15 + 30 = 45. */
 static void two_ranks(replay_case *c) {
-    uint32_t first[2], second[2], third[2];
+    uint32_t first[2], second[2], third[2], fourth;
     for (size_t r = 0; r < 2; r++) {
         first[r] = replay_visit(c, r, after(c, r, TM_FROM_ROOT, 5), 1);
         second[r] = replay_visit(c, r, after(c, r, first[r], r == 0 ? 1 : 3), 2);
@@ -136,8 +136,10 @@ static void two_ranks(replay_case *c) {
         if (r == 0)
             lead(c, r, first[r], 10);
         third[r] = replay_visit(c, r, begin, 3);
-        replay_step(c, r, after(c, r, third[r], 5), 0);
     }
+    fourth = replay_visit(c, 1, after(c, 1, third[1], 1), 4);
+    replay_step(c, 0, after(c, 0, third[0], 5), 0);
+    replay_step(c, 1, after(c, 1, fourth, 4), 0);
     replay_step(c, 0, after(c, 0, third[0], 30), 1);
     replay_finish(c);
 }
@@ -145,8 +147,9 @@ static void two_ranks(replay_case *c) {
 static void a_path_takes_the_lowest_rank_then_the_latest_source(void **state) {
     (void)state;
     static const uint8_t sets[2] = {0};
-    /* Step 0: of the ranks that end at 20, and of those that come to 3 at 15, rank 10; there 2 is
-     * the later source. To 2 rank 11 comes last, to 1 both at 5. Step 1 is cut at 20. */
+    /* Step 0: of the ranks that end at 20 rank 10, though 4 is later than 3; of those that come to
+     * 3 at 15 rank 10, too, for which 2 is the later source. To 2 rank 11 comes last, to 1 both
+     * at 5. Step 1 is cut at 20. */
     static const struct {
         size_t step, n;
         struct {
@@ -154,12 +157,12 @@ static void a_path_takes_the_lowest_rank_then_the_latest_source(void **state) {
             uint32_t from, to, rank;
         } hops[4];
     } paths[] = {
-        {0, 4, {{0, 5, TM_FROM_ROOT, 0, 0}, {5, 8, 0, 1, 1}, {8, 15, 1, 2, 0}, {15, 20, 2, 3, 0}}},
-        {1, 1, {{20, 45, 2, 4, 0}}},
+        {0, 4, {{0, 5, TM_FROM_ROOT, 0, 0}, {5, 8, 0, 1, 1}, {8, 15, 1, 2, 0}, {15, 20, 2, 4, 0}}},
+        {1, 1, {{20, 45, 2, 5, 0}}},
     };
     replay_case c = {0};
     tm_replay job;
-    int64_t ns[5];
+    int64_t ns[6];
     tm_vec hops = TM_VEC(tm_hop);
     two_ranks(&c);
     replay_reduced(&c, false, &job);

@@ -19,9 +19,9 @@ typedef struct relay {
 static const relay relays[] = {
     /* T = 100: the largest first, of equals the lowest; 10 is as its peers */
     {{10, 20, 30, 40}, {10, 10, 15, 30}, 9, "213"},
-    /* T = 1000: 0.5 % is 5; none is of use that is slower as the peers are */
-    {{205, 204, 91, 500}, {200, 200, 100, 500}, 9, "0"},
-    {{204, 205, 91, 500}, {200, 201, 91, 500}, 9, ""},
+    /* T = 10000, of which 0.5 % is 50, and 10001; who is faster than its peers is never in */
+    {{2050, 2049, 901, 5000}, {2000, 2000, 999, 5000}, 9, "0"},
+    {{2050, 2049, 902, 5000}, {2000, 2000, 999, 5000}, 9, ""},
     /* eight at most */
     {{10, 10, 10, 10, 10, 10, 10, 10, 10, 10}, {1, 2, 1, 1, 1, 1, 1, 1, 1, 1}, 9, "02345678"},
 };
