@@ -232,7 +232,9 @@ static bool chance(making *m, uint32_t in_100) {
 static void join(making *m, size_t rank, uint32_t from) {
     int64_t ns[REPLAY_SETS];
     for (size_t i = 0; i < REPLAY_SETS; i++)
-        ns[i] = chance(m, m->shape->zeros_in_100) ? 0 : draw(&m->seed, m->shape->largest + 1);
+        ns[i] = chance(m, m->shape->zeros_in_100)
+                    ? 0
+                    : m->shape->least + draw(&m->seed, m->shape->largest - m->shape->least + 1);
     replay_edge(m->c, rank, from, ns);
 }
 

@@ -56,7 +56,7 @@ typedef struct replay_shape {
     uint32_t operations_in_100; /* of the actions */
     uint32_t zeros_in_100;      /* of the weights */
     uint32_t misses_in_100;     /* of the steps on a rank */
-    int64_t largest;            /* weight */
+    int64_t largest, least;     /* weight */
 } replay_shape;
 
 void replay_random(const replay_shape *shape, uint64_t seed, replay_case *c);

@@ -7,13 +7,13 @@
 enum { TARGETS = REPLAY_OPERATIONS + REPLAY_STEPS };
 
 static const replay_shape shapes[] = {
-    {"usual", 4, 80, 30, 10, 5, 1000},
-    {"equal times", 3, 80, 40, 60, 5, 2},
-    {"all at once", 4, 40, 40, 100, 0, 1},
-    {"steps that ranks lack", 4, 80, 30, 10, 70, 1000},
-    {"no operations", 3, 40, 0, 10, 5, 1000},
-    {"one rank", 1, 40, 40, 10, 5, 1000},
-    {"mostly operations", 6, 64, 90, 10, 5, 1000},
+    {"usual", 4, 80, 30, 10, 5, 1000, 0},
+    {"equal times", 3, 80, 40, 60, 5, 2, 0},
+    {"all at once", 4, 40, 40, 100, 0, 1, 0},
+    {"steps that ranks lack", 4, 80, 30, 10, 70, 1000, 0},
+    {"no operations", 3, 40, 0, 10, 5, 1000, 0},
+    {"one rank", 1, 40, 40, 10, 5, 1000, 0},
+    {"mostly operations", 6, 64, 90, 10, 5, 1000, 0},
 };
 
 enum { SEEDS = 30, CHOICES = 8 };
@@ -113,6 +113,33 @@ static void a_reduced_job_has_the_times_of_the_full_graphs(void **state) {
         }
 }
 
+static void recorded_times_hold_where_ways_lead_against_the_order(void **state) {
+    (void)state;
+    static const replay_shape shape = {"clocks disagree", 4, 80, 50, 10, 5, 500, -300};
+    static const uint8_t sets[REPLAY_RANKS] = {0};
+    int64_t n_left_out = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        replay_case c;
+        tm_replay job;
+        replay_times times = {0};
+        int64_t ns[TARGETS];
+        replay_random(&shape, seed, &c);
+        replay_reduced(&c, false, &job);
+        n_left_out += job.n_left_out;
+        replay_forward(&c, sets, &times);
+        tm_replay_forward(&job, sets, ns);
+        for (size_t i = 0; i < job.n_operations; i++)
+            assert_int_equal(ns[i], times.operations[job.operations[i].operation]);
+        for (size_t i = 0; i < job.n_steps; i++)
+            assert_int_equal(ns[job.n_operations + i], times.steps[job.steps[i]]);
+        check_paths(&job, sets);
+        replay_times_free(&times);
+        tm_replay_free(&job);
+        replay_free(&c);
+    }
+    assert_true(n_left_out > 0);
+}
+
 static void lead(replay_case *c, size_t rank, uint32_t from, int64_t ns) {
     replay_edge(c, rank, from, (const int64_t[REPLAY_SETS]){ns, ns, ns, ns});
 }
@@ -197,6 +224,7 @@ static void no_rank_is_a_job(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reduced_job_has_the_times_of_the_full_graphs),
+        cmocka_unit_test(recorded_times_hold_where_ways_lead_against_the_order),
         cmocka_unit_test(a_path_takes_the_lowest_rank_then_the_latest_source),
         cmocka_unit_test(no_rank_is_a_job),
     };

@@ -150,10 +150,10 @@ static void check_plan(tm_fixer *fixer, const replay_case *c) {
 static void fixes_and_plans_are_those_of_trying_everything(void **state) {
     (void)state;
     static const replay_shape shapes[] = {
-        {"usual", 5, 60, 30, 10, 5, 1000},
-        {"many equal", 6, 60, 40, 30, 5, 3},
-        {"one rank", 1, 40, 30, 10, 5, 1000},
-        {"no steps", 2, 40, 30, 10, 100, 1000},
+        {"usual", 5, 60, 30, 10, 5, 1000, 0},
+        {"many equal", 6, 60, 40, 30, 5, 3, 0},
+        {"one rank", 1, 40, 30, 10, 5, 1000, 0},
+        {"no steps", 2, 40, 30, 10, 100, 1000, 0},
     };
     for (size_t s = 0; s < COUNT(shapes); s++)
         for (uint64_t seed = 1; seed <= 40; seed++) {
