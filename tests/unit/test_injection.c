@@ -8,6 +8,8 @@
 #include "match/instances.h"
 #include "match/loose.h"
 #include "match/records.h"
+#include "replay/plan.h"
+#include "replay_fixture.h"
 #include "timeline/build.h"
 #include "tmerge/analysis.h"
 #include "tmerge/check.h"
@@ -422,6 +424,42 @@ static void a_check_tells_lack_of_memory_as_no_fault(void **state) {
     tm_tables_destroy(&tables);
 }
 
+static tm_status replay(const replay_case *c, tm_vec *words, tm_vec *plan, tm_replay *made,
+                        tm_fixer *fixer) {
+    tm_error err;
+    for (size_t r = 0; r < c->n_ranks; r++)
+        TM_TRY(tm_reduce(&c->ranks[r].graph, REPLAY_SETS, replay_weigh, &c->ranks[r], words, &err));
+    TM_TRY(tm_replay_build(words->data, words->n, made, &err));
+    TM_TRY(tm_fixer_open(made, (tm_fix_sets){0, 2}, fixer, &err));
+    return tm_fixer_plan(fixer, (tm_fix_sets){1, 3}, plan, &err);
+}
+
+static void a_replay_may_lack_memory_at_every_request(void **state) {
+    static const replay_shape shape = {"usual", 3, 80, 30, 10, 5, 1000, 0};
+    replay_case c;
+    int n = 0;
+    (void)state;
+    replay_random(&shape, 3, &c);
+    const long blocks = live_blocks();
+    for (bool failed = true; failed && n < MORE_THAN_ENOUGH;) {
+        tm_vec words = TM_VEC(int64_t), plan = TM_VEC(tm_planned);
+        tm_replay made = {0};
+        tm_fixer fixer = {0};
+        inject(INJECT_MEMORY, ++n);
+        tm_status status = replay(&c, &words, &plan, &made, &fixer);
+        failed = inject_end();
+        assert_int_equal(status, failed ? TM_ERR_FAULT : TM_OK);
+        assert_true(failed || plan.n > 0);
+        tm_vec_free(&words);
+        tm_vec_free(&plan);
+        tm_fixer_free(&fixer);
+        tm_replay_free(&made);
+        assert_int_equal(live_blocks(), blocks);
+    }
+    assert_in_range(n, 50, MORE_THAN_ENOUGH - 1);
+    replay_free(&c);
+}
+
 #define WITH_JOB(test) cmocka_unit_test_setup_teardown(test, make_job, remove_job)
 
 int main(void) {
@@ -431,6 +469,7 @@ int main(void) {
         WITH_JOB(every_call_of_the_system_may_fail),
         WITH_JOB(every_call_that_waits_may_be_interrupted),
         WITH_JOB(a_check_tells_lack_of_memory_as_no_fault),
+        cmocka_unit_test(a_replay_may_lack_memory_at_every_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
