@@ -132,7 +132,34 @@ def check_rank(db, events, process, epoch, what):
               f'ranges of {what}')
 
 
+KINDS = {'cudaEventQuery': 'event_sync', 'cudaStreamWaitEvent': 'stream_wait',
+         'cudaStreamSynchronize': 'stream_sync', 'cudaDeviceSynchronize': 'context_sync'}
+
+
+def check_waits(db, store, process, epoch, what):
+    """Waits of a rank: when, of what kind, who on whom, and when the call began, by SQL; the kind by
+    the name of the call. None of these exports tells what recorded an event."""
+    begin, waits = store['events/begin_ns'][()].tolist(), store['waits']
+    words = {v: w for w, v in h5py.check_enum_dtype(waits['kind'].dtype).items()}
+    columns = ('event', 'kind', 'stream', 'on_stream', 'call', 'record')
+    found = [(begin[event], words[kind], stream, on_stream, begin[call], record)
+             for event, kind, stream, on_stream, call, record in
+             zip(*(waits[column][()].tolist() for column in columns))]
+    expected = []
+    for start, stream, called, name in db.execute(
+            'SELECT s.start, streamId, r.start, value FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION s '
+            'JOIN CUPTI_ACTIVITY_KIND_RUNTIME r USING (correlationId) JOIN StringIds ON id = nameId '
+            f'WHERE globalPid = {process} AND {GLOBAL} = {process}'):
+        kind = KINDS[name.split('_v')[0]]
+        stream = -1 if stream == 2**32 - 1 else stream
+        pair = (-1, stream) if kind == 'stream_sync' else (stream, -1)
+        expected.append((start + epoch, kind, *pair, called + epoch, -1))
+    holds(not set(expected) - set(found), f'waits of {what}: {set(expected) - set(found)}')
+    return len(expected)
+
+
 def test_real_exports_hold_what_plain_sql_finds_in_them():
+    n_waits = 0
     for path in real():
         tmerge(path, '-o', 'x.h5').expect(0)
         found = stored('x.h5')
@@ -147,7 +174,13 @@ def test_real_exports_hold_what_plain_sql_finds_in_them():
                                         'globalPid = ? AND deviceId = ?', (process, device)))
                 equal(union((b, b + d) for b, d, _ in found[rank]['kernel']), busy,
                       f'time with kernels on device {device}')
+            with h5py.File('x.h5') as store:
+                n = sum(check_waits(db, store, process, epoch, f'{process} of {path}')
+                        for _, process in units)
+                equal(len(store['waits/kind']), n, f'waits of {path}')
+                n_waits += n
         db.close()
+    equal(n_waits, 1922)  # 244, 366 and 1312 rows of the tables, and an empty one
 
 
 def test_two_processes_in_one_real_export_are_two_ranks():

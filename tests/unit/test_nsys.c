@@ -213,6 +213,62 @@ static void mpi_calls_and_waits_are_events_and_threads_have_names(void **state) 
     close_nsys(&n);
 }
 
+static void waits_have_their_streams_and_what_recorded_their_events(void **state) {
+    (void)state;
+#define RECORD(context, stream, correlation, pid, event, sync)                                     \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (0, " context ", " stream ", " correlation  \
+    ", " pid ", " event ", " sync ");"
+#define WAIT(stream, correlation, type, event, sync)                                               \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (1, 3, 0, 1, " stream ", " correlation \
+    ", " P144 ", " type ", " event ", " sync ");"
+#define NONE "4294967295"
+    nsys n =
+        read_sql(STRINGS SET("50", "60") /* which makes it a unit */
+                 "CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId, contextId, streamId, "
+                 "correlationId, globalPid, eventId, eventSyncId);"
+                 "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, end, deviceId, "
+                 "contextId, streamId, correlationId, globalPid, syncType, eventId, "
+                 "eventSyncId);"
+                 /* not in the order of the calls */
+                 RECORD("1", "21", "30", P144, "5", "101") RECORD("1", "20", "10", P144, "5", "100")
+                     RECORD("0", "22", "8", P144, "5", "0") /* of another context */
+                 RECORD("1", "23", "12", P145, "5", "0")    /* of another process */
+                 WAIT("7", "20", "2", "5", "100") WAIT("8", "40", "2", "5", "101")
+                     WAIT("7", "41", "2", "5", "103") /* recorded unseen */
+                 WAIT("7", "9", "2", "5", "0")        /* before it was recorded */
+                 WAIT("7", "42", "2", "6", "0")       /* of another event */
+                 WAIT(NONE, "43", "1", "5", "NULL")   /* the export tells no numbers */
+                 WAIT("7", "44", "3", NONE, "0") WAIT(NONE, "45", "4", NONE, "0")
+                     WAIT(NONE, "46", "1", NONE, "0") WAIT("7", "47", "9", NONE, "0"));
+#undef NONE
+#undef WAIT
+#undef RECORD
+    static const struct {
+        tm_wait_kind kind;
+        int64_t stream, on_stream, record;
+    } expected[] = {
+        {TM_WAIT_STREAM_WAIT, 7, 20, 10},  {TM_WAIT_STREAM_WAIT, 8, 21, 30},
+        {TM_WAIT_STREAM_WAIT, 7, -1, 0},   {TM_WAIT_STREAM_WAIT, 7, -1, 0},
+        {TM_WAIT_STREAM_WAIT, 7, -1, 0},   {TM_WAIT_EVENT_SYNC, -1, 21, 30},
+        {TM_WAIT_STREAM_SYNC, -1, 7, 0},   {TM_WAIT_CONTEXT_SYNC, -1, -1, 0},
+        {TM_WAIT_CONTEXT_SYNC, -1, -1, 0}, {TM_WAIT_OTHER, 7, -1, 0},
+    };
+    static const int64_t correlations[] = {20, 40, 41, 9, 42, 43, 44, 45, 46, 47};
+    assert_int_equal(n.trace.attrs[TM_ATTR_WAIT].n, COUNT(expected));
+    const tm_raw_event *events = n.trace.events.data;
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const tm_wait_attr *a = (const tm_wait_attr *)n.trace.attrs[TM_ATTR_WAIT].data + i;
+        assert_int_equal(a->kind, expected[i].kind);
+        assert_int_equal(a->stream, expected[i].stream);
+        assert_int_equal(a->on_stream, expected[i].on_stream);
+        assert_int_equal(a->record_correlation, expected[i].record);
+        assert_int_equal(a->correlation, correlations[i]);
+        assert_int_equal(a->event, i + 1); /* behind the set */
+        assert_name(&n.ground, events[a->event].name, tm_wait_text(expected[i].kind));
+    }
+    close_nsys(&n);
+}
+
 static void a_graph_traced_as_a_whole_is_one_kernel_and_counted(void **state) {
     (void)state;
     nsys n = read_sql("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, deviceId, "
@@ -277,6 +333,7 @@ int main(void) {
         cmocka_unit_test(a_domain_is_named_by_its_first_row_wherever_that_stands),
         cmocka_unit_test(a_process_has_all_threads_of_its_number_and_no_other),
         cmocka_unit_test(mpi_calls_and_waits_are_events_and_threads_have_names),
+        cmocka_unit_test(waits_have_their_streams_and_what_recorded_their_events),
         cmocka_unit_test(a_graph_traced_as_a_whole_is_one_kernel_and_counted),
         cmocka_unit_test(warnings_of_the_profiler_are_kept_and_notes_are_not),
         cmocka_unit_test(times_are_of_the_epoch_whatever_the_export_did_to_them),

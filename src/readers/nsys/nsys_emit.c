@@ -9,6 +9,7 @@
 #include "nsys_nccl.h"
 #include "nsys_nvtx.h"
 #include "nsys_units.h"
+#include "nsys_waits.h"
 
 enum { START = TM_NSYS_START, END, AT, REST };
 
@@ -80,10 +81,8 @@ tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event e
     return TM_OK;
 }
 
-/* An event on a device's stream; columns 3 and 4 say which. *row is TM_NO_EVENT too where the
- * device is another unit's. */
-static tm_status add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
-                               uint32_t name, uint32_t *row, tm_error *err) {
+tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
+                                uint32_t name, uint32_t *row, tm_error *err) {
     enum { DEVICE = REST, STREAM };
     const int64_t invalid_stream = UINT32_MAX; /* of what waits for a whole context */
     int64_t device = tm_nsys_int(values, DEVICE, 0), stream = tm_nsys_int(values, STREAM, -1);
@@ -148,7 +147,7 @@ static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error
     TM_TRY(tm_nsys_string(e, tm_nsys_int(values, K_LONG_NAME, -1), false, &name, err));
     if (name == TM_NO_NAME)
         TM_TRY(tm_nsys_string(e, tm_nsys_int(values, K_SHORT_NAME, -1), false, &name, err));
-    TM_TRY(add_on_stream(e, values, TM_CAT_KERNEL, name, &row, err));
+    TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_KERNEL, name, &row, err));
     if (row == TM_NO_EVENT)
         return TM_OK;
     tm_kernel_attr *attr = add_kernel_attr(e, tm_nsys_int(values, K_CORRELATION, 0), row);
@@ -172,8 +171,8 @@ static tm_status graph_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error 
     char text[40];
     uint32_t row;
     snprintf(text, sizeof text, "CUDA graph %" PRId64, tm_nsys_int(values, GRAPH, -1));
-    TM_TRY(
-        add_on_stream(e, values, TM_CAT_KERNEL, tm_names_intern_string(e->names, text), &row, err));
+    TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_KERNEL, tm_names_intern_string(e->names, text),
+                                 &row, err));
     if (row == TM_NO_EVENT)
         return TM_OK;
     e->trace->counts[TM_COUNT_WHOLE_GRAPH]++;
@@ -216,8 +215,8 @@ static tm_status copy_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *
     uint32_t row;
     snprintf(text, sizeof text, "Memcpy %s (%s -> %s)", copy_word(tm_nsys_int(values, KIND, -1)),
              memory_word(tm_nsys_int(values, FROM, -1)), memory_word(tm_nsys_int(values, TO, -1)));
-    TM_TRY(
-        add_on_stream(e, values, TM_CAT_MEMCPY, tm_names_intern_string(e->names, text), &row, err));
+    TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_MEMCPY, tm_names_intern_string(e->names, text),
+                                 &row, err));
     return row == TM_NO_EVENT ? TM_OK : add_copy_attr(e, values, CORRELATION, BYTES, row, err);
 }
 
@@ -226,20 +225,9 @@ static tm_status set_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *e
     char text[40];
     uint32_t row;
     snprintf(text, sizeof text, "Memset (%s)", memory_word(tm_nsys_int(values, MEMORY, -1)));
-    TM_TRY(
-        add_on_stream(e, values, TM_CAT_MEMSET, tm_names_intern_string(e->names, text), &row, err));
+    TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_MEMSET, tm_names_intern_string(e->names, text),
+                                 &row, err));
     return row == TM_NO_EVENT ? TM_OK : add_copy_attr(e, values, CORRELATION, BYTES, row, err);
-}
-
-static tm_status sync_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
-    enum { TYPE = REST + 2, N_TYPES = 5 };
-    static const char *const words[N_TYPES] = {"Unknown Sync", "Event Sync", "Stream Wait Event",
-                                               "Stream Sync", "Context Sync"};
-    int64_t type = tm_nsys_int(values, TYPE, 0);
-    uint32_t row;
-    const char *word = words[type > 0 && type < N_TYPES ? type : 0];
-    return add_on_stream(e, values, TM_CAT_CUDA_SYNC, tm_names_intern_string(e->names, word), &row,
-                         err);
 }
 
 static tm_status call_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
@@ -283,7 +271,8 @@ static const table_def tables[] = {
      {ON_STREAM, "correlationId", "bytes", "copyKind", "srcKind", "dstKind"},
      copy_row},
     {"CUPTI_ACTIVITY_KIND_MEMSET", {ON_STREAM, "correlationId", "bytes", "memKind"}, set_row},
-    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", {ON_STREAM, "syncType"}, sync_row},
+    {"CUPTI_ACTIVITY_KIND_CUDA_EVENT", {TM_NSYS_RECORD_COLUMNS}, tm_nsys_record_row},
+    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", {TM_NSYS_WAIT_COLUMNS}, tm_nsys_wait_row},
     {"CUPTI_ACTIVITY_KIND_RUNTIME", {ON_THREAD, "eventClass", "correlationId", "nameId"}, call_row},
     {"NVTX_EVENTS", {TM_NSYS_NVTX_COLUMNS}, tm_nsys_nvtx_row},
     {"MPI_P2P_EVENTS", {ON_THREAD, "textId"}, mpi_row},

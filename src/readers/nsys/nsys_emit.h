@@ -47,6 +47,8 @@ typedef struct tm_nsys_emitter {
     bool has_all_domains;    /* all rows were looked through for them */
     tm_vec fields;           /* of payload schemas */
     tm_vec ranges;           /* of tm_nsys_range */
+    tm_vec records;          /* of CUDA events, by nsys_waits.c */
+    bool has_sorted_records;
     tm_nsys_track tracks[TM_NSYS_TRACK_CACHE];
 } tm_nsys_emitter;
 
@@ -66,6 +68,11 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
  */
 tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event event, uint32_t *row,
                       tm_error *err) TM_MUST_CHECK;
+
+/** The same for an event on a stream: the row's columns behind TM_NSYS_AT are device and stream.
+ * *row is TM_NO_EVENT too where the device is another unit's. */
+tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
+                                uint32_t name, uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
 /** Free it with tm_nsys_emitter_free, whatever comes of the call. TM_OK; TM_ERR_INPUT;
  * TM_ERR_FAULT. */

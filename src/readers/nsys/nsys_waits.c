@@ -1,0 +1,97 @@
+#include "nsys_waits.h"
+
+#include <stdlib.h>
+
+#include "base/sorted.h"
+
+/* A cudaEventRecord, as the profiler tells of it. */
+typedef struct record {
+    int64_t context, event; /* ids of events are a context's own */
+    int64_t correlation;    /* of the call: calls of a process are numbered upwards */
+    int64_t sync;           /* number of the recording, that its waits tell too; 0 in old exports */
+    int64_t stream;
+} record;
+
+/* Ids that are not told are the largest number of 32 bits. */
+static int64_t told(int64_t id) {
+    return id == UINT32_MAX ? -1 : id;
+}
+
+tm_status tm_nsys_record_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
+    enum { CONTEXT = TM_NSYS_REST, STREAM, CORRELATION, EVENT, SYNC };
+    const record row = {
+        .context = tm_nsys_int(values, CONTEXT, 0),
+        .event = tm_nsys_int(values, EVENT, -1),
+        .correlation = tm_nsys_int(values, CORRELATION, 0),
+        .sync = tm_nsys_int(values, SYNC, 0),
+        .stream = told(tm_nsys_int(values, STREAM, -1)),
+    };
+    e->records.size = sizeof row;
+    return tm_vec_append(&e->records, &row, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+static int by_place(const void *a, const void *b) {
+    const record *x = a, *y = b;
+    int order = tm_order_i64(x->context, y->context);
+    order = order ? order : tm_order_i64(x->event, y->event);
+    return order ? order : tm_order_i64(x->correlation, y->correlation);
+}
+
+static bool is_before(const void *element, const void *key) {
+    return by_place(element, key) < 0;
+}
+
+/* A wait is for what the last recording of its event before it comes behind; NULL where that is not
+ * told, or was before the profiler began. */
+static const record *find_record(tm_nsys_emitter *e, const record *wait) {
+    record *records = e->records.data;
+    size_t n = e->records.n;
+    if (n > 0 && !e->has_sorted_records)
+        qsort(records, n, sizeof *records, by_place);
+    e->has_sorted_records = true;
+    size_t at = tm_bisect(records, n, sizeof *records, wait, is_before);
+    const record *last = at > 0 ? &records[at - 1] : NULL;
+    bool same = last && last->context == wait->context && last->event == wait->event;
+    bool other = same && last->sync != 0 && wait->sync != 0 && last->sync != wait->sync;
+    return same && !other ? last : NULL;
+}
+
+/* What waits for an event without one, and for no stream, waits for the context: exports of schema
+ * 3.13 write cudaDeviceSynchronize so. */
+static tm_wait_kind kind_of(int64_t type, int64_t stream, int64_t event) {
+    bool known = type > 0 && type < TM_N_WAIT_KINDS;
+    bool context = type == TM_WAIT_EVENT_SYNC && stream < 0 && event < 0;
+    return context ? TM_WAIT_CONTEXT_SYNC : known ? (tm_wait_kind)type : TM_WAIT_OTHER;
+}
+
+tm_status tm_nsys_wait_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
+    enum { STREAM = TM_NSYS_REST + 1, CONTEXT, CORRELATION, TYPE, EVENT, SYNC };
+    const record wait = {
+        .context = tm_nsys_int(values, CONTEXT, 0),
+        .event = told(tm_nsys_int(values, EVENT, 0)),
+        .correlation = tm_nsys_int(values, CORRELATION, 0),
+        .sync = tm_nsys_int(values, SYNC, 0),
+        .stream = told(tm_nsys_int(values, STREAM, -1)),
+    };
+    tm_wait_kind kind = kind_of(tm_nsys_int(values, TYPE, 0), wait.stream, wait.event);
+    tm_wait_attr attr = {
+        .correlation = wait.correlation,
+        .stream = kind == TM_WAIT_STREAM_SYNC ? -1 : wait.stream,
+        .on_stream = kind == TM_WAIT_STREAM_SYNC ? wait.stream : -1,
+        .call = TM_NO_EVENT,
+        .record = TM_NO_EVENT,
+        .kind = (uint8_t)kind,
+    };
+    TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_CUDA_SYNC,
+                                 tm_names_intern_string(e->names, tm_wait_text(kind)), &attr.event,
+                                 err));
+    if (attr.event == TM_NO_EVENT)
+        return TM_OK;
+    bool for_event = kind == TM_WAIT_EVENT_SYNC || kind == TM_WAIT_STREAM_WAIT;
+    const record *found = for_event ? find_record(e, &wait) : NULL;
+    if (found) {
+        attr.on_stream = found->stream;
+        attr.record_correlation = found->correlation;
+    }
+    return tm_vec_append(&e->trace->attrs[TM_ATTR_WAIT], &attr, 1) ? TM_OK : tm_fail_memory(err);
+}

@@ -1,0 +1,23 @@
+/* Waits of an export, and the CUDA events that they are for. Private to the reader of Nsight
+ * Systems exports. */
+#ifndef TMERGE_NSYS_WAITS_H
+#define TMERGE_NSYS_WAITS_H
+
+#include "nsys_emit.h"
+
+#define TM_NSYS_RECORD_COLUMNS                                                                     \
+    "start", "end", "globalPid", "contextId", "streamId", "correlationId", "eventId", "eventSyncId"
+#define TM_NSYS_WAIT_COLUMNS                                                                       \
+    "start", "end", "globalPid", "deviceId", "streamId", "contextId", "correlationId", "syncType", \
+        "eventId", "eventSyncId"
+
+/** Keeps a row of CUPTI_ACTIVITY_KIND_CUDA_EVENT, which becomes no event: all come before the first
+ * wait. TM_OK; TM_ERR_FAULT. */
+tm_status tm_nsys_record_row(tm_nsys_emitter *e, sqlite3_value **values,
+                             tm_error *err) TM_MUST_CHECK;
+
+/** Makes an event and a wait of a row of CUPTI_ACTIVITY_KIND_SYNCHRONIZATION. TM_OK; TM_ERR_FAULT.
+ */
+tm_status tm_nsys_wait_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) TM_MUST_CHECK;
+
+#endif
