@@ -283,8 +283,8 @@ static void a_wait_has_its_kind_its_streams_and_the_ids_of_its_calls(void **stat
         SYNC("'tid':7,'args':{'stream':7,'correlation':15,'device':0}"), /* its name tells */
         SYNC("'tid':7,'args':{'cuda_sync_kind':'New Sync','stream':7,'device':0}"),
         /* no wait, whatever it says */
-        "{'ph':'X','cat':'cpu_op','name':'e','pid':1,'tid':2,'ts':1,'dur':2,"
-        "'args':{'wait_on_stream':7}}",
+        ("{'ph':'X','cat':'cpu_op','name':'e','pid':1,'tid':2,'ts':1,'dur':2,"
+         "'args':{'wait_on_stream':7}}"),
     };
 #undef SYNC
     static const tm_wait_attr expected[] = {
