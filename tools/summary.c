@@ -39,10 +39,24 @@ static void print_heading(const tm_table *job, const tm_colors *colors) {
     puts("\n");
 }
 
+/* The size of the text's first word; a number and its unit are one. */
+static int word_size(const char *text) {
+    static const char *const units[] = {"%", "ns", "us", "ms", "s"};
+    size_t size = strcspn(text, " ");
+    bool number = size > 0 && text[size] == ' ' && text[size - 1] >= '0' && text[size - 1] <= '9';
+    const char *next = text + size + 1;
+    for (size_t u = 0; u < sizeof units / sizeof *units && number; u++) {
+        size_t unit = strlen(units[u]);
+        if (strncmp(next, units[u], unit) == 0 && (!next[unit] || strchr(" ,;.:)", next[unit])))
+            return (int)(size + 1 + strcspn(next, " "));
+    }
+    return (int)size;
+}
+
 /* Breaks a text at blanks; every line begins with two blanks, save what a line has already. */
 static void print_wrapped(const char *text, int column, int width) {
     while (*text) {
-        int size = (int)strcspn(text, " ");
+        int size = word_size(text);
         if (column > 0 && column + 1 + size > width) {
             puts("");
             column = 0;
@@ -173,17 +187,17 @@ static int64_t count_true(const tm_table *table, const char *column) {
 
 /* What the line on imbalance is not about, so that it is not read as if it were about all that the
  * table above shows. */
-static void print_not_compared(const tm_tables *tables, int64_t compared) {
+static void print_not_compared(const tm_tables *tables, int64_t compared, int64_t steps) {
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
-    const tm_table *steps = tm_tables_find(tables, "overlap.step");
-    int64_t busy = count_true(ranks, "window_ns"), partial = count_true(steps, "partial");
+    int64_t busy = count_true(ranks, "window_ns");
     const struct {
         int64_t n;
         const char *what, *behind;
     } left[] = {
         {(int64_t)ranks->n_rows - busy, "rank", " without GPU events"},
         {busy - compared, "rank", " cut short or without a whole step"},
-        {partial, "step", " in which a recording began or ended"},
+        {number(tm_tables_find(tables, "job.job"), 0, "steps") - steps, "step",
+         " that not all compared ranks have whole"},
     };
     char text[256] = "";
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
@@ -216,7 +230,7 @@ static void print_imbalance(const tm_tables *tables) {
         printf(" (%.1f %%) over the mean in the common steps\n", percent_over->value.r);
     }
     if (job->n_rows > 0)
-        print_not_compared(tables, number(job, 0, "ranks"));
+        print_not_compared(tables, number(job, 0, "ranks"), number(job, 0, "steps"));
 }
 
 static void print_missing(const tm_loaded *loaded, const tm_colors *colors) {

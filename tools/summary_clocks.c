@@ -43,12 +43,13 @@ static const char *remedy(const char *reason) {
     static const struct {
         const char *reason, *what;
     } remedies[] = {
+        {"order unproven", "times alone prove no group; a newer PyTorch writes metadata"},
         {"no metadata", "a newer PyTorch writes the metadata of more kernels"},
-        {"one-sided", "these kernels do not correspond between ranks: no recording mends that"},
+        {"one-sided", "the ranks' kernels do not correspond; no recording mends that"},
         {"peer unknown", "a newer PyTorch says with whom a transfer is"},
         {"transfers differ", "record the same steps on all ranks"},
         {"too few", "record more steps"},
-        {"tokens differ", "record the same steps on all ranks, with metadata of collectives"},
+        {"tokens differ", "record the same steps on all ranks, with metadata"},
         {"incoherent", "record metadata of collectives: a newer PyTorch writes it"},
         {"ambiguous", "record metadata of collectives: a newer PyTorch writes it"},
         {"no counterpart", "give the traces of all ranks, over the same time"},
@@ -59,11 +60,16 @@ static const char *remedy(const char *reason) {
     return NULL;
 }
 
+/* Of one rank nothing could be matched, which the verdict says. */
+static bool has_unmatched(const tm_tables *tables) {
+    return number(tm_tables_find(tables, "clock.check"), 0, "unmatched") > 0 &&
+           tm_tables_find(tables, "job.rank")->n_rows > 1;
+}
+
 bool tm_summary_mostly_unmatched(const tm_tables *tables) {
     const tm_cell *share =
         tm_table_cell(tm_tables_find(tables, "stragglers.job"), 0, "matched_share");
-    int64_t unmatched = number(tm_tables_find(tables, "clock.check"), 0, "unmatched");
-    return unmatched > 0 && (share->null || share->value.r < TM_MATCHED_LEAST);
+    return has_unmatched(tables) && (share->null || share->value.r < TM_MATCHED_LEAST);
 }
 
 /* How many kernels are unmatched, and for which reasons, the most frequent first. */
@@ -276,6 +282,6 @@ void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
         printf("%s! %" PRId64 " of %" PRId64
                " collectives contradict themselves (kind, size or time)%s\n",
                colors->warning, suspect, found, colors->off);
-    if (number(check, 0, "unmatched") > 0 && !tm_summary_mostly_unmatched(tables))
+    if (has_unmatched(tables) && !tm_summary_mostly_unmatched(tables))
         tm_summary_unmatched(tables, false, colors);
 }

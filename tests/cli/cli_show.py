@@ -302,6 +302,14 @@ def test_the_summary_says_ranks_hosts_steps_time_and_files():
                   f'{row} is not {right}')
 
 
+def test_no_line_of_the_summary_begins_with_a_unit():
+    """At these widths "(13.6 ms of 13.6 ms of GPU time)" would be broken before a unit."""
+    synth('slow', ranks=2, steps=1, slow_rank=1)
+    for width in (60, 61, 62, 71, 72, 73):
+        lines = merged('slow', env={'COLUMNS': str(width)}).out.splitlines()
+        equal([line for line in lines if line.startswith('  ms ')], [], str(width))
+
+
 def test_over_16_ranks_the_summary_shows_the_8_that_cost_most():
     for rank in range(17):
         put(f'job/rank{rank}.json', small_trace(rank, at=100, dur=50 + rank % 3))
