@@ -6,20 +6,22 @@
 #include "synth/truth/blame.h"
 #include "synth/truth/truth.h"
 
-/* The blame of a job whose windows have been measured; its verdict is checked by the caller. */
 static tms_blame blame_of(const tms_plan *plan) {
     tms_blame blame;
     tms_error err;
 
     assert_int_equal(tms_blame_build(&blame, plan, &err), TMS_OK);
-    for (int64_t r = 0; r < plan->config->ranks; r++) {
-        tms_tally tally;
-
-        tms_sink_abandon(trace_of(plan, r, &tally));
-        blame.windows_ns += tally.total.window_ns;
-        tms_tally_free(&tally);
-    }
     return blame;
+}
+
+static int64_t window_of(const tms_plan *plan, int64_t rank) {
+    tms_tally tally;
+    int64_t window_ns;
+
+    tms_sink_abandon(trace_of(plan, rank, &tally));
+    window_ns = tally.total.window_ns;
+    tms_tally_free(&tally);
+    return window_ns;
 }
 
 static void shares_of_nanoseconds_keep_six_decimals(void **state) {
@@ -130,8 +132,10 @@ static void slow_rank_is_found_whatever_is_slow_about_it(void **state) {
         config.slow_ppm = config.slow_kind == TMS_SLOW_HOST ? 3000000 : 1500000;
         plan = plan_of(&config);
         blame = blame_of(&plan);
-        assert_string_equal(tms_blame_verdict(&blame, &config), "persistent");
-        assert_int_equal(tms_blame_rank(&blame, &config), 5);
+        for (int64_t r = 0; r < config.ranks; r++) {
+            assert_true(r == 5 ||
+                        tms_share_compare(blame.ranks[5].caused, blame.ranks[r].caused) > 0);
+        }
         assert_int_equal(blame.ranks[5].steps_led, config.steps);
         tms_blame_free(&blame);
         tms_plan_free(&plan);
@@ -183,7 +187,6 @@ static void rotating_ranks_lead_one_step_each(void **state) {
     config.steps = 8;
     plan = plan_of(&config);
     blame = blame_of(&plan);
-    assert_string_equal(tms_blame_verdict(&blame, &config), "rotating");
     for (int64_t step = 0; step < config.steps; step++) {
         assert_int_equal(blame.steps[step].leader, tms_mishap_slow_rank(&config, step));
         seen |= INT64_C(1) << blame.steps[step].leader;
@@ -220,43 +223,10 @@ static void even_job_has_no_straggler(void **state) {
     config.compute_ns = 400000;
     plan = plan_of(&config);
     blame = blame_of(&plan);
-    assert_string_equal(tms_blame_verdict(&blame, &config), "none");
+    /* Of eight windows all waiting is under 1 %. */
+    assert_true(blame.wait_ns * 100 < window_of(&plan, 0) * 8);
     tms_blame_free(&blame);
     tms_plan_free(&plan);
-}
-
-static void verdict_needs_three_steps_and_more_than_chance(void **state) {
-    /* Two ranks, four steps; rank 1 leads so many, and came last so often of 100: by chance 50,
-     * with a standard deviation of 5, so that 65 is not enough and 66 is. */
-    static const struct {
-        int64_t steps, led, last;
-        const char *verdict;
-    } cases[] = {
-        {4, 4, 66, "persistent"},
-        {4, 2, 66, "persistent"},
-        {4, 4, 65, "inconclusive"},
-        {2, 2, 66, "inconclusive"},
-    };
-    (void)state;
-
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        tms_rank_blame ranks[2] = {{.steps_led = cases[i].steps - cases[i].led},
-                                   {.steps_led = cases[i].led,
-                                    .last_arrivals = cases[i].last,
-                                    .expected = 50.0,
-                                    .variance = 25.0}};
-        tms_step_blame steps[4] = {{.leader = 0}, {.leader = 0}, {.leader = 1}, {.leader = 1}};
-        tms_blame blame = {.ranks = ranks, .steps = steps, .wait_ns = 10, .windows_ns = 1000};
-        tms_config config;
-
-        tms_config_init(&config);
-        config.ranks = 2;
-        config.steps = cases[i].steps;
-        assert_string_equal(tms_blame_verdict(&blame, &config), cases[i].verdict);
-        /* One more nanosecond of windows, and 10 is under 1 % of them. */
-        blame.windows_ns++;
-        assert_string_equal(tms_blame_verdict(&blame, &config), "none");
-    }
 }
 
 static void clocks_shift_and_stretch_what_is_recorded(void **state) {
@@ -394,7 +364,6 @@ int main(void) {
         cmocka_unit_test(rotating_ranks_lead_one_step_each),
         cmocka_unit_test(only_the_slow_steps_have_a_slow_rank),
         cmocka_unit_test(even_job_has_no_straggler),
-        cmocka_unit_test(verdict_needs_three_steps_and_more_than_chance),
         cmocka_unit_test(clocks_shift_and_stretch_what_is_recorded),
         cmocka_unit_test(hosts_share_a_clock_and_the_first_is_right),
         cmocka_unit_test(wrong_clocks_change_no_truth_between_ranks),

@@ -110,7 +110,7 @@ static tms_status open_trace(const tms_plan *plan, int64_t rank, tms_writer **wr
 
 /* Writes one rank's trace and its part of the truth. */
 static tms_status write_rank(const tms_plan *plan, int64_t rank, tms_writer *writer, tms_out *truth,
-                             tms_blame *blame, tms_error *err) {
+                             const tms_blame *blame, tms_error *err) {
     tms_tally tally;
     tms_status status;
 
@@ -125,8 +125,8 @@ static tms_status write_rank(const tms_plan *plan, int64_t rank, tms_writer *wri
 
 /* Writes the file that begins with a rank. Should its commit fail, the truth is thrown away as a
  * whole. */
-static tms_status write_file(const tms_plan *plan, int64_t first, tms_out *truth, tms_blame *blame,
-                             tms_error *err) {
+static tms_status write_file(const tms_plan *plan, int64_t first, tms_out *truth,
+                             const tms_blame *blame, tms_error *err) {
     const tms_config *config = plan->config;
     tms_writer *writer = NULL;
     tms_status status = open_trace(plan, first, &writer, err);
@@ -146,7 +146,7 @@ static tms_status write_file(const tms_plan *plan, int64_t first, tms_out *truth
 
 /* Truth is opened first, so that a folder that cannot be written to is found at once, and renamed
  * last, so that its presence says that all traces are there. */
-static tms_status write_files(const tms_plan *plan, tms_blame *blame, tms_error *err) {
+static tms_status write_files(const tms_plan *plan, const tms_blame *blame, tms_error *err) {
     const tms_config *config = plan->config;
     tms_sink *sink = NULL;
     tms_out truth = {0};

@@ -89,7 +89,6 @@ static int compare(const void *a, const void *b) {
 static void count_last(tms_blame *blame, const arrival *arrivals, int64_t n) {
     int64_t last_ns = arrivals[n - 1].begin_ns;
     bool tied = arrivals[n - 2].begin_ns == last_ns;
-    double chance = 1.0 / (double)n;
 
     for (int64_t i = 0; i < n; i++) {
         tms_rank_blame *rank = &blame->ranks[arrivals[i].rank];
@@ -97,8 +96,6 @@ static void count_last(tms_blame *blame, const arrival *arrivals, int64_t n) {
         rank->collectives++;
         rank->tied += tied && arrivals[i].begin_ns == last_ns;
         rank->last_arrivals += !tied && i == n - 1;
-        rank->expected += tied ? 0.0 : chance;
-        rank->variance += tied ? 0.0 : chance * (1.0 - chance);
     }
 }
 
@@ -196,51 +193,4 @@ void tms_blame_free(tms_blame *blame) {
     free(blame->ranks);
     free(blame->steps);
     memset(blame, 0, sizeof *blame);
-}
-
-int64_t tms_blame_rank(const tms_blame *blame, const tms_config *config) {
-    tms_share most = {0, 0};
-    int64_t rank = -1;
-
-    for (int64_t r = 0; r < config->ranks; r++) {
-        if (tms_share_compare(blame->ranks[r].caused, most) > 0) {
-            most = blame->ranks[r].caused;
-            rank = r;
-        }
-    }
-    return rank;
-}
-
-/* Whether a rank came last more often than chance has it, by three standard deviations: squared,
- * which needs no root. */
-static bool stands_out(const tms_rank_blame *rank) {
-    double excess = (double)rank->last_arrivals - rank->expected;
-
-    return excess > 0.0 && excess * excess > 9.0 * rank->variance;
-}
-
-const char *tms_blame_verdict(const tms_blame *blame, const tms_config *config) {
-    int64_t steps = 0;
-    bool led = false; /* somebody led half of the steps */
-
-    for (int64_t i = 0; i < config->steps; i++) {
-        steps += blame->steps[i].leader >= 0;
-    }
-    /* The order is that of the definition: each rule holds where those above do not. True times
-     * have no uncertainty, so that only chance is left to doubt. */
-    if (blame->wait_ns * 100 < blame->windows_ns) {
-        return "none";
-    }
-    if (steps < 3) {
-        return "inconclusive";
-    }
-    for (int64_t r = 0; r < config->ranks; r++) {
-        if (blame->ranks[r].steps_led * 2 >= steps) {
-            if (stands_out(&blame->ranks[r])) {
-                return "persistent";
-            }
-            led = true;
-        }
-    }
-    return led ? "inconclusive" : "rotating";
 }

@@ -36,8 +36,6 @@ typedef struct tms_rank_blame {
     int64_t transfer_ns;
     tms_share caused;
     int64_t steps_led;
-    double expected; /* last arrivals by chance: sum of 1/n over its untied collectives */
-    double variance;
 } tms_rank_blame;
 
 typedef struct tms_step_blame {
@@ -50,7 +48,6 @@ typedef struct tms_blame {
     tms_rank_blame *ranks; /* [ranks], owned */
     tms_step_blame *steps; /* [steps], owned */
     int64_t wait_ns;       /* of all ranks and steps */
-    int64_t windows_ns;    /* of all ranks; added up by who measures them */
 } tms_blame;
 
 /**
@@ -62,12 +59,6 @@ typedef struct tms_blame {
 tms_status tms_blame_build(tms_blame *blame, const tms_plan *plan, tms_error *err);
 
 void tms_blame_free(tms_blame *blame);
-
-/* The rank with the largest caused wait; -1 where nobody waited. */
-int64_t tms_blame_rank(const tms_blame *blame, const tms_config *config);
-
-/* "none", "persistent", "rotating" or "inconclusive"; needs windows_ns. Static. */
-const char *tms_blame_verdict(const tms_blame *blame, const tms_config *config);
 
 /* What one collective is to one rank. */
 typedef struct tms_split {

@@ -17,12 +17,13 @@ void tms_truth_begin(tms_out *out, const tms_plan *plan);
  * Writes one rank; ranks come in order.
  *
  * @param tally  of this rank, finished, with n_recorded set
- * @param blame  of the job; its windows_ns grows by this rank's
+ * @param blame  of the job
  */
 void tms_truth_rank(tms_out *out, const tms_plan *plan, int64_t rank, const tms_tally *tally,
-                    tms_blame *blame);
+                    const tms_blame *blame);
 
-/* Ends the list of ranks, writes the verdict and all collectives, and closes the document. */
+/* Ends the list of ranks, writes what each step waited and all collectives, and closes the
+ * document. */
 void tms_truth_end(tms_out *out, const tms_plan *plan, const tms_blame *blame);
 
 /* Writes nanoseconds with six decimals, rounded half up. */
