@@ -587,6 +587,17 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
          {{"overview.job", "gpu_utilization_pct=10"}, {"idle.rank", "*idle_ns=900 sync_ns=900"}},
          "blocking copies",
          ".item()"},
+        /* without marked steps there are none to speak of */
+        {"",
+         {{"overview.job", "gpu_utilization_pct=10"}, {"idle.rank", "*idle_ns=900"}},
+         "Kernels run for 10 % of the recording; ",
+         "steps"},
+        {"",
+         {{"overview.job", "gpu_utilization_pct=10"},
+          {"idle.rank", "*idle_ns=900"},
+          {"job.job", "steps=3"}},
+         "Kernels run for 10 % of the steps; ",
+         "recording"},
         /* what is not known is not named */
         {"exposed_comm_ns=400 exposed_wait_ns=400",
          {{"stragglers.job", "verdict=inconclusive"}},

@@ -52,6 +52,10 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step) {
     return at == facts->n_partial || facts->partial_steps[at] != step;
 }
 
+const char *tm_facts_whole(const tm_facts *facts) {
+    return tm_facts_int(facts, "job.job", 0, "steps") > 0 ? "steps" : "recording";
+}
+
 void tm_facts_by_rank(const tm_facts *facts, int64_t ns, char out[TM_ADVICE_TIME]) {
     bool several = facts->n_gpu > 1;
     char time[TM_ADVICE_TIME];

@@ -29,9 +29,9 @@ void tm_look_input(const tm_facts *f, tm_advice *out) {
     if (f->job->n_ranks > 1)
         snprintf(longest, sizeof longest, "; rank %" PRId64 " waits longest", slowest);
     snprintf(out->evidence, sizeof out->evidence,
-             "GPUs do nothing for %s of the steps (%s) while their rank waits for the next batch, "
+             "GPUs do nothing for %s of the %s (%s) while their rank waits for the next batch, "
              "%s a batch%s.",
-             tm_shown_percent(out->measure, 1).text, time, each, longest);
+             tm_shown_percent(out->measure, 1).text, tm_facts_whole(f), time, each, longest);
 }
 
 /* Kernels that compute. */
@@ -243,10 +243,10 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
              f->torch && idle_causes[cause].torch ? idle_causes[cause].torch
                                                   : idle_causes[cause].text);
     snprintf(out->evidence, sizeof out->evidence,
-             "Kernels run for %s of the steps; GPUs do nothing for %s of their time (%s) "
+             "Kernels run for %s of the %s; GPUs do nothing for %s of their time (%s) "
              "that no other item explains; mostly %s (%s).",
-             tm_shown_percent(used, 0).text, tm_shown_percent(out->measure, 1).text, time,
-             idle_causes[cause].what, part);
+             tm_shown_percent(used, 0).text, tm_facts_whole(f),
+             tm_shown_percent(out->measure, 1).text, time, idle_causes[cause].what, part);
 }
 
 void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
@@ -298,8 +298,7 @@ void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
              "Make the optimizer's step cheaper: fused=True or foreach=True, torch.compile, "
              "sharded states, fewer steps by gradient accumulation.");
     snprintf(out->evidence, sizeof out->evidence,
-             "The optimizer takes %.0f %% of the steps (%s); under 15 %% is usual, and the "
-             "cost is "
+             "The optimizer takes %.0f %% of the %s (%s); under 15 %% is usual, and the cost is "
              "what is above.",
-             out->measure, time);
+             out->measure, tm_facts_whole(f), time);
 }

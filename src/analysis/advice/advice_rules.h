@@ -85,6 +85,9 @@ double tm_facts_percent(int64_t part, int64_t whole);
  * compares with no other. */
 bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
 
+/** "steps", "recording" where none are marked: what shares are of. */
+const char *tm_facts_whole(const tm_facts *facts);
+
 /** GPU time lost over ranks as what one of them loses, "3.00 ms a rank": the mean over those with
  * GPU events. */
 void tm_facts_by_rank(const tm_facts *facts, int64_t ns, char out[TM_ADVICE_TIME]);
