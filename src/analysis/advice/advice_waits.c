@@ -284,10 +284,16 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
                  "Even out the work of a step between ranks: lengths of sequences, padding, "
                  "routing to experts.");
     }
-    snprintf(out->evidence, sizeof out->evidence,
-             "In a step the rank with most computation has %s (%.0f %%) more than the mean; rank "
-             "%" PRId64 " is that rank in %" PRId64 " of %" PRId64 " steps.",
-             time, percent, u.rank, u.led, u.n);
+    if (u.n == 1)
+        snprintf(out->evidence, sizeof out->evidence,
+                 "Rank %" PRId64 " computes %s (%.0f %%) more than the mean.", u.rank, time,
+                 percent);
+    else
+        snprintf(
+            out->evidence, sizeof out->evidence,
+            "In a step the rank with most computation has %s (%.0f %%) more than the mean; rank "
+            "%" PRId64 " is that rank in %" PRId64 " of %" PRId64 " steps.",
+            time, percent, u.rank, u.led, u.n);
 }
 
 /* Between two ranks, in a pipeline between two stages. */

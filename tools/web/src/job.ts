@@ -150,7 +150,7 @@ function withoutStraggler(job: Job, evidence: string | null): Verdict {
     return { state: "note", title: "No GPU events were recorded", text: "The traces hold no kernel, copy or set.", view: "about", link: "What was read" };
   if (advice.n > 0) {
     const found = adviceItem(job, 0);
-    return { state: found.state, title: found.title, text: join(advice.text(0, "text") ?? ""), view: found.view, link: "What this follows from" };
+    return { state: found.state, title: found.title, text: join(found.text), view: found.view, link: "What this follows from" };
   }
   if (severalRanks(job) && communicates(job) && straggling(job).word === null)
     return { state: "note", title: "Nothing could be compared between ranks", text: before, view: "stragglers", link: "What is known of arrivals" };
@@ -162,6 +162,8 @@ function withoutStraggler(job: Job, evidence: string | null): Verdict {
 export interface Advice {
   readonly state: State;
   readonly title: string;
+  /** What to do, without what the title has said. */
+  readonly text: string;
   readonly view: string;
   readonly cost: number | null;
   readonly upper: boolean;
@@ -176,7 +178,7 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   pageable_copies: ["Copy from pinned memory", "transfers"],
   exposed_copies: ["Copy less, or beside computation", "transfers"],
   device_allocation: ["Do not allocate device memory in steps", "memory"],
-  exposed_communication: ["Start communication earlier", "communication"],
+  exposed_communication: ["Hide communication", "communication"],
   communication: ["Communicate less", "communication"],
   gpu_utilization: ["Keep the GPUs busy", "idle"],
   step_variation: ["Find why steps vary", "steps"],
@@ -189,17 +191,26 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   missing_ranks: ["Record the missing ranks", "about"],
 };
 
+/* Without what the title has said. */
+function adviceText(text: string, title: string): string {
+  const same = text.toLowerCase().replace(/'/g, "’").startsWith(title.toLowerCase());
+  const rest = same ? text.slice(title.length).replace(/^[\s:,;.]+/, "") : text;
+  return /^[a-z]+ /.test(rest) ? rest[0]!.toUpperCase() + rest.slice(1) : rest;
+}
+
 /** A row of advice.item with a short title and the view that shows it. */
 export function adviceItem(job: Job, row: number): Advice {
   const table = job.table("advice.item");
   const rule = table.text(row, "rule") ?? "";
   const severity = table.text(row, "severity");
   const ranks = table.text(row, "ranks");
-  const [title, view] = RULES[rule] ?? [rule.replace(/_/g, " "), "tables"];
+  const [general, view] = RULES[rule] ?? [rule.replace(/_/g, " "), "tables"];
+  const who = ranks && ranks !== "all" ? `${/^\d+$/.test(ranks) ? "rank" : "ranks"} ${ranks}` : null;
+  const title = who === null ? general : rule === "straggler" ? `Find what delays ${who}` : rule === "imbalance" ? `Find why ${who} computes most` : general;
   return {
     state: severity === "critical" ? "bad" : severity === "warning" ? "warn" : "note",
-    title: rule === "straggler" && ranks && ranks !== "all"
-      ? `Find what delays ${/^\d+$/.test(ranks) ? "rank" : "ranks"} ${ranks}` : title,
+    title,
+    text: adviceText(table.text(row, "text") ?? "", title),
     view,
     cost: table.num(row, "cost_ns"),
     upper: table.text(row, "bound") === "upper",

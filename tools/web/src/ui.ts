@@ -119,7 +119,9 @@ export function empty(...children: Child[]): HTMLElement {
 
 /** Text of tmerge's own tables, which may hold names from traces. */
 export function prose(text: string | null): string {
-  return text === null ? "" : cut(visible(text), 2000);
+  if (text === null) return "";
+  // A number and its unit stay together, and microseconds look as they do elsewhere.
+  return cut(visible(text), 2000).replace(/(\d) (%|[nmu]?s)(?![\w])/g, (_, digit: string, unit: string) => `${digit}${f.SPACE}${unit.replace("us", "µs")}`);
 }
 
 // Controls -----------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 import type { Job, Table } from "../data";
 import * as f from "../format";
 import { grid } from "../grid";
-import { cutShort, ranksOf, total } from "../job";
+import { cutShort, hasSteps, ranksOf, severalRanks, total } from "../job";
 import { PARTS, partsOf, stacks, type StackRow } from "../stack";
 import { controls, empty, heading, legend, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
@@ -91,12 +91,12 @@ export const ranks: View = {
   render(root, context) {
     const { job, params } = context;
     root.append(heading("Ranks", "Each bar is one rank’s recorded GPU time, split so that the parts add up to it exactly. ",
-      "Long red parts are ranks that wait; the one with little red and much idle is the one they wait for."));
+      severalRanks(job) ? "Long red parts are ranks that wait; the one they wait for has little red, and computes or idles longer." : ""));
     const overlap = job.table("overlap.rank"), steps = job.table("overlap.step");
     if (total(job, "window_ns") === 0) return void root.append(empty("No GPU events were recorded: there is no time to split."));
     const shares = params.get("show") === "share";
     const by = PARTS.some((part) => part.key === params.get("sort")) ? params.get("sort")! : "rank";
-    const marked = steps.n > 0 && steps.nums("step").some((step) => step !== 0);
+    const marked = steps.n > 0 && hasSteps(job);
     const inSteps = marked && params.get("of") === "steps";
     root.append(controls(
       segmented("Show", [["time", "time"], ["share", "share"]], shares ? "share" : "time", (v) => context.redraw({ show: v === "time" ? null : v })),

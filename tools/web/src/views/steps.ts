@@ -22,10 +22,10 @@ const METRICS: readonly Metric[] = [
   { key: "caused", label: "wait caused", table: "stragglers.rank_step", ramp: "wait", doc: "Waiting of others behind which the rank is: direct_ns + indirect_ns.",
     value: (t, row) => { const d = t.num(row, "direct_ns"); return d === null ? null : d + (t.num(row, "indirect_ns") ?? 0); } },
   { key: "wait", label: "waited", table: "stragglers.rank_step", ramp: "wait", doc: "Its waiting for the last rank of each collective.", value: (t, row) => t.num(row, "wait_ns") },
-  { key: "compute", label: "compute", table: "overlap.step", ramp: "work", doc: "compute_ns.", value: (t, row) => t.num(row, "compute_ns") },
-  { key: "exposed", label: "exposed communication", table: "overlap.step", ramp: "wait", doc: "exposed_comm_ns.", value: (t, row) => t.num(row, "exposed_comm_ns") },
-  { key: "idle", label: "idle", table: "overlap.step", ramp: "work", doc: "idle_ns.", value: (t, row) => t.num(row, "idle_ns") },
-  { key: "step", label: "step time", table: "overlap.step", ramp: "work", doc: "window_ns.", value: (t, row) => t.num(row, "window_ns") },
+  { key: "compute", label: "compute", table: "overlap.step", ramp: "work", doc: "Time in which the GPU computes: compute_ns.", value: (t, row) => t.num(row, "compute_ns") },
+  { key: "exposed", label: "exposed communication", table: "overlap.step", ramp: "wait", doc: "Communication with no computation beside it: exposed_comm_ns.", value: (t, row) => t.num(row, "exposed_comm_ns") },
+  { key: "idle", label: "idle", table: "overlap.step", ramp: "work", doc: "Time in which the GPU does nothing: idle_ns.", value: (t, row) => t.num(row, "idle_ns") },
+  { key: "step", label: "step time", table: "overlap.step", ramp: "work", doc: "From the step’s begin to its end: window_ns.", value: (t, row) => t.num(row, "window_ns") },
 ];
 
 const MANY = 64;
@@ -112,9 +112,10 @@ function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: bo
   root.append(draw(field, ""));
   if (field.rows.length > ROWS_NAMED) {
     const worst = fieldOf(job, metric, byHost, "worst");
-    root.append(section(`The ${OUTSTANDING} that stand out`, draw({ ...worst, rows: worst.rows.slice(0, OUTSTANDING) }, ", largest first")));
+    root.append(section(`The ${OUTSTANDING} ${byHost ? "hosts" : "ranks"} with most`, draw({ ...worst, rows: worst.rows.slice(0, OUTSTANDING) }, ", largest first")));
   }
-  root.append(note(`${metric.label}, ${unit.name}. ${metric.doc} A row that stands out in every step is a rank, a column is a step. `,
+  root.append(note(`${metric.label[0]!.toUpperCase()}${metric.label.slice(1)}, ${unit.name}. ${metric.doc} `,
+    severalRanks(job) ? `A row that stands out is a ${byHost ? "host" : "rank"}, a column is a step. ` : "",
     field.partial.size > 0 ? "Hatched: the recording began or ended inside the step. " : "",
     many ? "The scale begins at the median." : ""));
 }
@@ -143,13 +144,13 @@ export const steps: View = {
   render(root, context) {
     const { job, params } = context;
     const table = job.table("overlap.step");
-    root.append(heading("Steps", severalRanks(job) ? "Is it a rank, a step, or chance? Each cell is one rank in one step." : "Each cell is one step."));
+    const hosts = ranksOf(job).hosts.length;
+    const byHost = hosts > 1 && (params.get("rows") ?? (job.table("job.rank").n >= MANY ? "hosts" : "ranks")) === "hosts";
+    root.append(heading("Steps", severalRanks(job) ? `Is it a ${byHost ? "host" : "rank"}, a step, or chance? Each cell is one ${byHost ? "host in one step: its rank with most" : "rank in one step"}.` : "Each cell is one step."));
     if (table.n === 0) return void root.append(empty("No GPU events were recorded in a step."));
     if (!hasSteps(job)) root.append(note("No steps marked: the whole trace is one column. Call prof.step() in the training loop to mark them."));
     const metrics = METRICS.filter((metric) => job.table(metric.table).n > 0);
     const metric = metrics.find((m) => m.key === params.get("metric")) ?? metrics[0]!;
-    const hosts = ranksOf(job).hosts.length;
-    const byHost = hosts > 1 && (params.get("rows") ?? (job.table("job.rank").n >= MANY ? "hosts" : "ranks")) === "hosts";
     root.append(controls(
       segmented("Metric", metrics.map((m) => [m.key, m.label] as const), metric.key, (v) => context.redraw({ metric: v === metrics[0]!.key ? null : v })),
       segmented("Order", [["name", "by name"], ["worst", "worst first"]], params.get("sort") === "worst" ? "worst" : "name", (v) => context.redraw({ sort: v === "name" ? null : v })),
@@ -158,7 +159,7 @@ export const steps: View = {
     const small = multiples(job);
     if (small) root.append(small);
     if (job.table("stragglers.step").n > 0)
-      root.append(section("Who leads each step", grid(job.table("stragglers.step"))));
+      root.append(section("Who caused most waiting in each step", grid(job.table("stragglers.step"))));
     if (severalRanks(job)) root.append(section("How even the steps are", grid(job.table("imbalance.step"), { columns: [
       { column: "step" }, { column: "mean_compute_ns", label: "mean compute" }, { column: "max_compute_ns", label: "largest" }, { column: "max_rank", label: "of rank" },
       { column: "imbalance_pct", label: "imbalance" }, { column: "load_balance", label: "load balance" }, { column: "step_ns", label: "step" },

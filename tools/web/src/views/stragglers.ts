@@ -12,6 +12,7 @@ import type { Context, View } from "../view";
 const ROWS_MAX = 32;
 const MATRIX_MAX = 32;
 const WORST_SHOWN = 8;
+const PAIRS_MAX = 512; // as tmerge keeps them
 
 const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number => (table.num(row, "direct_ns") ?? 0) + (table.num(row, "indirect_ns") ?? 0);
 
@@ -20,18 +21,18 @@ function butterfly(job: Job): HTMLElement {
   const table = job.table("stragglers.rank");
   const rows = table.rows.map((_, row) => row);
   const costs = rows.map((row) => cost(table, row)), waits = rows.map((row) => table.num(row, "wait_ns") ?? 0);
-  const most = Math.max(1, ...costs, ...waits);
-  const unit = f.timeUnit([most]), digits = f.columnDigits([most], unit);
   const chosen = rows.length <= ROWS_MAX ? rows
     : [...rows].sort((a, b) => costs[b]! - costs[a]!).slice(0, ROWS_MAX).sort((a, b) => a - b);
   const leftMost = Math.max(1, ...chosen.map((row) => waits[row]!)), rightMost = Math.max(1, ...chosen.map((row) => costs[row]!));
+  // A unit for each side: of 1,000 ranks each waits a thousandth of what one may cost.
+  const units = { left: f.timeUnit([leftMost]), right: f.timeUnit([rightMost]) };
   const list = h("div", { class: "butterfly", style: { "--left": `${Math.max(12, (100 * leftMost) / (leftMost + rightMost))}fr`, "--right": `${Math.max(12, (100 * rightMost) / (leftMost + rightMost))}fr` } },
-    h("div", { class: "fly head" }, h("span"), h("span", { class: "left" }, `waited, ${unit.name}`),
-      h("span", { class: "right" }, `made others wait, ${unit.name} of GPU time`), h("span", { class: "words" }, "evidence")));
+    h("div", { class: "fly head" }, h("span"), h("span", { class: "left" }, `waited, ${units.left.name}`),
+      h("span", { class: "right" }, `made others wait, ${units.right.name} of GPU time`), h("span", { class: "words" }, "evidence")));
   for (const row of chosen) {
     const rank = table.num(row, "rank"), straggler = table.text(row, "verdict") === "straggler";
     const half = (side: "left" | "right", value: number, end: number, column: string) => h("span", { class: side },
-      h("span", { class: "fly-value", attr: { "data-table": "stragglers.rank", "data-row": row, "data-column": column } }, f.scaled(value, unit, digits)),
+      h("span", { class: "fly-value", attr: { "data-table": "stragglers.rank", "data-row": row, "data-column": column } }, f.scaled(value, units[side], f.columnDigits([end], units[side]))),
       tip(h("span", { class: "fly-bar", style: { width: `calc((100% - 64px) * ${value / end})` } }), () => [`rank ${rank}: `, f.exact(value, "ns")]));
     list.append(h("div", { class: `fly ${straggler ? "straggler" : ""}` }, h("span", { class: "row-label" }, `rank ${rank}`),
       half("left", waits[row]!, leftMost, "wait_ns"), half("right", costs[row]!, rightMost, "direct_ns"),
@@ -43,11 +44,12 @@ function butterfly(job: Job): HTMLElement {
 function evidence(job: Job, row: number): string {
   const table = job.table("stragglers.rank");
   const speed = table.num(row, "relative_speed");
+  const tied = table.num(row, "tied") ?? 0, led = table.num(row, "steps_led") ?? 0;
   const indirect = table.num(row, "indirect_ns") ?? 0, all = cost(table, row);
   return [
-    `last ${f.grouped(table.num(row, "last_arrivals") ?? 0)} of ${f.grouped(table.num(row, "collectives") ?? 0)}, ${f.grouped(table.num(row, "tied") ?? 0)} tied`,
-    speed === null ? "" : `compute ${f.times(speed)}`,
-    `leads ${f.grouped(table.num(row, "steps_led") ?? 0)}`,
+    `last in ${f.grouped(table.num(row, "last_arrivals") ?? 0)} of ${f.grouped(table.num(row, "collectives") ?? 0)}${tied > 0 ? `, tied in ${f.grouped(tied)}` : ""}`,
+    speed === null ? "" : `speed ${f.times(speed)}`,
+    led > 0 && hasSteps(job) ? `most in ${f.count(led, "step")}` : "",
     all > 0 && indirect / all > 0.05 ? `${f.percent((100 * indirect) / all)} through others` : "",
   ].filter((part) => part !== "").join("; ");
 }
@@ -56,10 +58,10 @@ function evidence(job: Job, row: number): string {
 function matrix(job: Job): HTMLElement {
   const pairs = job.table("stragglers.pair");
   const title = "Who waits for whom";
-  if (pairs.n === 0)
-    return section(title, empty("Not known: pairs are kept for jobs of up to 512 ranks whose collectives were matched."));
-  const { host, hosts } = ranksOf(job);
   const ranks = job.table("stragglers.rank");
+  if (pairs.n === 0)
+    return section(title, empty(ranks.n > PAIRS_MAX ? `Pairs of ranks are kept for jobs of up to ${PAIRS_MAX} ranks.` : "No rank waited for another."));
+  const { host, hosts } = ranksOf(job);
   const byHost = ranks.n > MATRIX_MAX && hosts.length > 1 && hosts.length <= MATRIX_MAX;
   const nameOf = (rank: number) => (byHost ? host.get(rank) ?? "" : `rank ${rank}`);
   const order = [...ranks.rows.keys()].sort((a, b) => cost(ranks, b) - cost(ranks, a)).map((row) => ranks.num(row, "rank")!);
@@ -94,9 +96,9 @@ function stepMap(job: Job): HTMLElement {
     .map((row) => costs.num(row, "rank")!).sort((a, b) => a - b);
   const rows = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.num(row, "step")}`, row]));
   const unit = f.timeUnit(table.rows.map((_, row) => cost(table, row)));
-  return section("Which step, which rank", note(`Wait caused, ${unit.name}. A row that stands out in every step is persistent.`),
+  return section("Which step, which rank", note(`Row: the rank that makes others wait. Column: the step, ${unit.name}. A row that stands out in every step is a straggler.`),
     heatMap({
-      label: `Wait caused by rank and step, ${unit.name}`, rows: ranks.map((rank) => `rank ${rank}`), columns: steps.map((step) => stepWord(job, step)), ramp: "wait",
+      label: `Wait caused by rank and step, ${unit.name}`, rows: ranks.map((rank) => `rank ${rank}`), columns: steps.map((step) => (hasSteps(job) ? String(step) : stepWord(job, step))), ramp: "wait",
       cell: (r, c) => {
         const row = rows.get(`${ranks[r]}/${steps[c]}`);
         if (row === undefined) return null;
@@ -121,7 +123,7 @@ function instance(job: Job, row: number, arrivals: Arrival[]): HTMLElement {
   const first = Math.min(...arrivals.map((a) => a.begin)), release = Math.max(...arrivals.map((a) => a.begin));
   const end = Math.max(...arrivals.map((a) => a.end));
   const last = worst.num(row, "last_rank");
-  const step = worst.num(row, "step"), bytes = worst.num(row, "bytes");
+  const step = worst.num(row, "step"), bytes = worst.num(row, "bytes"), group = prose(worst.text(row, "group")).slice(0, 40);
   const length = Math.max(1, end - first), at = (ns: number) => `${(100 * (ns - first)) / length}%`;
   const clocks = new Set(arrivals.map((a) => job.table("clock.rank").num(job.table("clock.rank").find({ rank: a.rank }), "domain")));
   const u = clocks.size > 1 ? worstUncertainty(job) ?? 0 : 0; // ranks of one clock are as far apart as recorded
@@ -141,7 +143,7 @@ function instance(job: Job, row: number, arrivals: Arrival[]): HTMLElement {
     h("b", null, `${kindWord(worst.text(row, "kind") ?? "")}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null || !hasSteps(job) ? "" : `, step ${step}`}`), h("br"),
     `${f.time(worst.num(row, "wait_ns"))} waited, ${f.time(worst.num(row, "skew_ns"))} skew`, h("br"),
     last === null ? "the last place is tied" : `rank ${last} last`, `, transfer ${f.time(worst.num(row, "transfer_ns"))}`, h("br"),
-    bytes === null ? "" : [f.bytes(bytes), " "], prose(worst.text(row, "group")).slice(0, 40), h("br"),
+    [bytes === null ? "" : f.bytes(bytes), group === "" ? "" : `group ${group}`].filter((part) => part !== "").join(", "), h("br"),
     h("a", { attr: { href: onTimeline(first, end, { coll: row }) } }, "on the timeline"),
   ];
   return h("article", { class: "instance" }, h("div", { class: "instance-words" }, what),
@@ -205,8 +207,8 @@ export const stragglers: View = {
     if (table.nums("wait_ns").every((wait) => wait === null)) return void root.append(heading(title(job)), empty(nothingKnown(job)));
     root.append(heading(title(job), `Of ${f.time(waits)} that all ranks together spent waiting in ${f.count(instances, "collective")}, each nanosecond is charged to the ranks that had not yet arrived, or to those that had kept these waiting.`));
     const findings = job.table("stragglers.finding");
-    root.append(note(prose(job.table("stragglers.job").text(0, "evidence"))));
+    root.append(note(prose(job.table("stragglers.job").text(0, "evidence")).replace(/[^.]$/, "$&.")));
     if (findings.n > 0) root.append(section("What stands out", grid(findings)));
-    root.append(butterfly(job), h("div", { class: "columns even" }, matrix(job), stepMap(job)), worstInstances(context));
+    root.append(section("Who waits, and who makes others wait", butterfly(job)), h("div", { class: "columns even" }, matrix(job), stepMap(job)), worstInstances(context));
   },
 };

@@ -2,7 +2,7 @@
 import type { Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { adviceItem, coarseClocks, communicates, cutShort, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, total, verdict, worstUncertainty } from "../job";
+import { adviceItem, coarseClocks, communicates, cutShort, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, straggling, total, verdict, worstUncertainty } from "../job";
 import type { ColumnOf, TableName } from "../names";
 import { PARTS, partsOf, stacks, type StackRow } from "../stack";
 import { empty, figure, legend, link, prose, section, sign, term, type Origin } from "../ui";
@@ -67,7 +67,9 @@ export function overlapFinding(job: Job): Finding {
   const rest = all.some((kind) => kind.kind === "allreduce") ? "" : " The job has no AllReduce.";
   const lost = f.share(exposed, window)!;
   const waits = f.share(total(job, "exposed_wait_ns"), exposed) ?? 0;
-  const wait = waits > 50 ? " Most of what is exposed is waiting, so mend the straggler first." : "";
+  const named = ["bad", "warn"].includes(straggling(job).state ?? "");
+  const wait = waits <= 50 ? "" : named ? " Most of what is exposed is waiting, so mend the straggler first."
+    : " Most of what is exposed is waiting for late ranks, which no faster network shortens.";
   return {
     state: lost >= 10 ? "warn" : "good",
     title: `${f.percent(f.share(exposed, comm))} of communication is exposed`,
@@ -89,10 +91,12 @@ export function balanceFinding(job: Job): Finding {
   const most = Math.max(...values), worst = steps.nums("imbalance_pct").indexOf(most);
   const far = worst >= 0 && most > Math.max(2 * middle, middle + 2);
   const left = job.rowsOf("job.rank") - (whole.num(0, "ranks") ?? 0);
+  const [state, how]: readonly [State, string] = middle >= 25 ? ["bad", "uneven"] : middle >= 10 ? ["warn", "uneven"]
+    : far ? ["note", `uneven in step ${steps.num(worst, "step")}`] : middle >= 2 ? ["note", "a little uneven"] : ["good", "even"];
   return {
-    state: middle >= 25 ? "bad" : middle >= 10 ? "warn" : "good",
-    title: middle >= 10 ? "Compute load is uneven" : "Compute load is even",
-    text: `In the median step the slowest rank computes ${f.percent(middle, 1)} longer than the mean.` +
+    state,
+    title: `Compute load is ${how}`,
+    text: `In the median step the rank that computes most has ${f.percent(middle, 1)} more than the mean.` +
       (far ? ` Step ${steps.num(worst, "step")} shows ${f.percent(most, 1)}.` : "") +
       (left > 0 ? ` ${f.count(left, "rank is", "ranks are")} not compared: without GPU events, cut short or without a whole step.` : ""),
     link: to,
@@ -278,8 +282,8 @@ function withMissing(job: Job, rows: StackRow[]): StackRow[] {
 /* The mean over ranks of each step's parts: how steps differ, at a glance. */
 function stepBars(job: Job): HTMLElement | null {
   const table = job.table("overlap.step");
-  const steps = [...table.by("step")].filter(([step]) => typeof step === "number" && step !== 0).sort(([a], [b]) => Number(a) - Number(b));
-  if (steps.length < 2 || steps.length > 32) return null;
+  const steps = [...table.by("step")].filter(([step]) => typeof step === "number").sort(([a], [b]) => Number(a) - Number(b));
+  if (!hasSteps(job) || steps.length < 2 || steps.length > 32) return null;
   const rows = steps.map(([step, own]) => {
     const whole = own.filter((row) => table.cell(row, "partial") !== true);
     const used = whole.length > 0 ? whole : own;
@@ -308,12 +312,6 @@ export function costOf(job: Job, row: number): number {
 
 // What to do, and what it rests on --------------------------------------------------------------------
 
-/* Without what the title has said. */
-function adviceText(text: string, title: string): string {
-  const same = text.toLowerCase().replace(/'/g, "’").startsWith(title.toLowerCase());
-  return same ? text.slice(title.length).replace(/^[\s:,;.]+/, "") : text;
-}
-
 function adviceList(job: Job): HTMLElement {
   const table = job.table("advice.item");
   const said = verdict(job).text ?? "";
@@ -325,7 +323,7 @@ function adviceList(job: Job): HTMLElement {
     return h("li", null, sign(item.state), h("div", null,
       h("div", { class: "advice-head" }, h("a", { attr: { href: href(item.view) } }, item.title),
         cost && figure(job, cost, { table: "advice.item", row, column: "cost_ns" })),
-      h("p", null, prose(adviceText(table.text(row, "text") ?? "", item.title))), evidence(table.text(row, "evidence") ?? "")));
+      h("p", null, prose(item.text)), evidence(table.text(row, "evidence") ?? "")));
   });
   return section("What to do, by the time it costs a rank", h("ul", { class: "advice" }, items),
     table.n > ADVICE_MAX && link(`${table.n - ADVICE_MAX} more`, "tables", { name: "advice.item" satisfies TableName }));
@@ -347,9 +345,10 @@ function basis(job: Job): HTMLElement {
   if (kinds.length > 1)
     parts.push(h("b", null, `Traces of several kinds (${kinds.map(([kind, rows]) => `${String(kind)} of ${f.count(rows.length, "rank")}`).join(", ")}): each names process groups in its own way, and collectives between them are not matched by name. `));
   if (left > 0) parts.push(`${f.count(left, "file given was", "files given were")} left out. `);
-  if (match.all > 0)
+  if (match.all > 0 && severalRanks(job))
     parts.push(`${f.grouped(match.matched)} of ${f.count(match.all, "communication kernel")} (${f.percent(match.percent)}) were matched across ranks`,
-      match.matched < match.all ? "; what cannot be split into wait and transfer is drawn as “wait unknown”. " : ". ");
+      total(job, "exposed_unmatched_ns") === 0 ? ". "
+        : `; what cannot be split into wait and transfer${match.matched < match.all ? "" : " (sends, receives, broadcasts)"} is drawn as “wait unknown”. `);
   return section("What these figures rest on", h("p", null, parts), link("About the data", "about"));
 }
 
