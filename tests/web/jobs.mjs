@@ -42,7 +42,7 @@ const small = { steps: 4, layers: 4, cpu_ops: 1 };
 
 /** Each state that the page has to cope with: makes it in the folder of its name. */
 export const STATES = {
-  "one-rank": (name) => merge(name, synth(`${name}-traces`, { ranks: 1, ...small })),
+  "one-rank": (name) => merge(name, synth(`${name}-traces`, { ranks: 1, first_step: 0, ...small })),
   "no-steps": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, slow_rank: 2, ...small }), (events) => events.filter((event) => !isStep(event)))),
   "partial-step": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, ...small }), cutFirstStep)),
   "two-jobs": (name) => {

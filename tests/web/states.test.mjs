@@ -36,6 +36,8 @@ test("one rank: nothing is compared", () => of("one-rank", async (page) => {
   assert.ok(!(await listed(page)).includes("stragglers"));
   assert.match(await page.textContent(".verdict p"), /^One rank: there is nothing to compare it with\./);
   assert.deepEqual(await figure(page, "Load balance"), ["–", "one rank"]);
+  assert.match(await main(page), /time goes, mean of ranks\s+step 0\s/);
+  assert.doesNotMatch(await main(page), /across ranks/);
   await visit(page, "#steps");
   assert.ok(!/How even|Who caused|wait caused/.test(await main(page)), "a comparison of one rank");
 }));

@@ -150,7 +150,7 @@ function withoutStraggler(job: Job, evidence: string | null): Verdict {
     return { state: "note", title: "No GPU events were recorded", text: "The traces hold no kernel, copy or set.", view: "about", link: "What was read" };
   if (advice.n > 0) {
     const found = adviceItem(job, 0);
-    return { state: found.state, title: found.title, text: join(found.text), view: found.view, link: "What this follows from" };
+    return { state: found.state, title: found.title, text: before ? join(advice.text(0, "text") ?? "") : found.text, view: found.view, link: "What this follows from" };
   }
   if (severalRanks(job) && communicates(job) && straggling(job).word === null)
     return { state: "note", title: "Nothing could be compared between ranks", text: before, view: "stragglers", link: "What is known of arrivals" };
@@ -179,7 +179,7 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   exposed_copies: ["Copy less, or beside computation", "transfers"],
   device_allocation: ["Do not allocate device memory in steps", "memory"],
   exposed_communication: ["Hide communication", "communication"],
-  communication: ["Communicate less", "communication"],
+  communication: ["Shorten communication", "communication"],
   gpu_utilization: ["Keep the GPUs busy", "idle"],
   step_variation: ["Find why steps vary", "steps"],
   optimizer: ["Make the optimizer’s step cheaper", "kernels"],

@@ -12,6 +12,7 @@ import type { Context, View } from "../view";
 const ROWS_MAX = 32;
 const MATRIX_MAX = 32;
 const WORST_SHOWN = 8;
+const STEPS_MANY = 6; // fewer tell no cause from chance
 const PAIRS_MAX = 512; // as tmerge keeps them
 
 const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number => (table.num(row, "direct_ns") ?? 0) + (table.num(row, "indirect_ns") ?? 0);
@@ -49,7 +50,7 @@ function evidence(job: Job, row: number): string {
   return [
     `last in ${f.grouped(table.num(row, "last_arrivals") ?? 0)} of ${f.grouped(table.num(row, "collectives") ?? 0)}${tied > 0 ? `, tied in ${f.grouped(tied)}` : ""}`,
     speed === null ? "" : `speed ${f.times(speed)}`,
-    led > 0 && hasSteps(job) ? `most in ${f.count(led, "step")}` : "",
+    led > 0 && job.table("stragglers.step").n > 1 ? `most in ${f.count(led, "step")}` : "",
     all > 0 && indirect / all > 0.05 ? `${f.percent((100 * indirect) / all)} through others` : "",
   ].filter((part) => part !== "").join("; ");
 }
@@ -74,7 +75,7 @@ function matrix(job: Job): HTMLElement {
   }
   const unit = f.timeUnit(sums.values());
   const everything = f.sum(pairs.nums("wait_ns"));
-  return section(title, note(`Row: the ${byHost ? "host" : "rank"} that waits. Column: the one it waits for, ${unit.name}. A column that stands out is a straggler.`),
+  return section(title, note(`Row: the ${byHost ? "host" : "rank"} that waits. Column: the one it waits for, ${unit.name}. A column that stands out is a ${byHost ? "host" : "rank"} that many wait for.`),
     heatMap({
       label: `${title}, ${unit.name}`, rows: names, columns: names.map((each) => each.replace(/^rank /, "")), ramp: "wait",
       cell: (r, c) => {
@@ -96,7 +97,7 @@ function stepMap(job: Job): HTMLElement {
     .map((row) => costs.num(row, "rank")!).sort((a, b) => a - b);
   const rows = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.num(row, "step")}`, row]));
   const unit = f.timeUnit(table.rows.map((_, row) => cost(table, row)));
-  return section("Which step, which rank", note(`Row: the rank that makes others wait. Column: the step, ${unit.name}. A row that stands out in every step is a straggler.`),
+  return section("Which step, which rank", note(`Row: the rank that makes others wait. Column: the step, ${unit.name}.`, steps.length >= STEPS_MANY && " A row that stands out in every step is a straggler."),
     heatMap({
       label: `Wait caused by rank and step, ${unit.name}`, rows: ranks.map((rank) => `rank ${rank}`), columns: steps.map((step) => (hasSteps(job) ? String(step) : stepWord(job, step))), ramp: "wait",
       cell: (r, c) => {
@@ -193,7 +194,7 @@ export const stragglers: View = {
   id: "stragglers",
   title: "Stragglers",
   group: "",
-  needs: ["job.rank", "stragglers.job", "stragglers.finding", "stragglers.rank", "stragglers.pair", "stragglers.rank_step", "collectives.worst", "collectives.arrival", "clock.check", "clock.rank", "overlap.kind", "overlap.rank", "overlap.step", "collectives.kind"],
+  needs: ["job.rank", "stragglers.job", "stragglers.finding", "stragglers.rank", "stragglers.pair", "stragglers.rank_step", "stragglers.step", "collectives.worst", "collectives.arrival", "clock.check", "clock.rank", "overlap.kind", "overlap.rank", "overlap.step", "collectives.kind"],
   shown: severalRanks,
   state: (job) => {
     const { state } = straggling(job);
