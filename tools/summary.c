@@ -219,15 +219,17 @@ static void print_imbalance(const tm_tables *tables) {
     if (tm_tables_find(tables, "job.rank")->n_rows < 2 ||
         sum_column(tm_tables_find(tables, "overlap.rank"), "compute_ns") == 0)
         return;
+    bool marked = number(tm_tables_find(tables, "job.job"), 0, "steps") > 0;
+    const char *common = marked ? " in the common steps" : "";
     const tm_cell *percent_over = job->n_rows ? tm_table_cell(job, 0, "imbalance_pct") : NULL;
     if (!percent_over || percent_over->null) {
         puts("Imbalance: not known, for no two ranks have a whole step with GPU events in common");
     } else if (percent_over->value.r < 0.1) {
-        puts("Imbalance: no rank computes 0.1 % over the mean in the common steps");
+        printf("Imbalance: no rank computes 0.1 %% over the mean%s\n", common);
     } else {
         printf("Imbalance: rank %" PRId64 " computes ", number(job, 0, "max_rank"));
         print_time(number(job, 0, "imbalance_ns"));
-        printf(" (%.1f %%) over the mean in the common steps\n", percent_over->value.r);
+        printf(" (%.1f %%) over the mean%s\n", percent_over->value.r, common);
     }
     if (job->n_rows > 0)
         print_not_compared(tables, number(job, 0, "ranks"), number(job, 0, "steps"));

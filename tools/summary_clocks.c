@@ -165,7 +165,7 @@ static void print_state(const clocks *c, const char *align) {
     } else if (c->domains <= 1) {
         fputs(c->ranks > 1 ? "all ranks share one" : "one rank, and so one clock", stdout);
     } else if (c->components > 1 || c->alone > 0) {
-        printf("only partly aligned");
+        printf(c->alone == c->ranks ? "not aligned" : "only partly aligned");
     } else {
         print_counted(c->domains, "clock", " aligned to ");
         print_time(c->worst_ns);
@@ -184,10 +184,15 @@ static void warn_components(const clocks *c, const tm_colors *colors) {
             "them only the\n  wall clocks tell, however wrong they are (clock.rank component)%s\n",
             colors->warning, c->components, colors->off);
     }
-    if (c->alone > 0)
-        printf("%s! the clocks of %" PRId64 " ranks cannot be compared with the others: "
+    if (c->alone == c->ranks)
+        printf("%s! no clock can be compared with another: neither the times of the traces\n"
+               "  nor a collective tells (clock.rank method none)%s\n",
+               colors->warning, colors->off);
+    else if (c->alone > 0)
+        printf("%s! the clock%s of %" PRId64 " rank%s cannot be compared with the others: "
                "neither their times\n  nor a collective tells (clock.rank method none)%s\n",
-               colors->warning, c->alone, colors->off);
+               colors->warning, c->alone == 1 ? "" : "s", c->alone, c->alone == 1 ? "" : "s",
+               colors->off);
 }
 
 static void print_clock(const tm_table *ranks, size_t row) {

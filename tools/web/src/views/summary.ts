@@ -96,7 +96,7 @@ export function balanceFinding(job: Job): Finding {
   return {
     state,
     title: `Compute load is ${how}`,
-    text: `In the median step the rank that computes most has ${f.percent(middle, 1)} more than the mean.` +
+    text: `${hasSteps(job) ? "In the median step the" : "The"} rank that computes most has ${f.percent(middle, 1)} more than the mean.` +
       (far ? ` Step ${steps.num(worst, "step")} shows ${f.percent(most, 1)}.` : "") +
       (left > 0 ? ` ${f.count(left, "rank is", "ranks are")} not compared: without GPU events, cut short or without a whole step.` : ""),
     link: to,
