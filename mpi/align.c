@@ -115,7 +115,7 @@ static void judge_instances(tm_aligner *a) {
         const tm_comm_record *members =
             (const tm_comm_record *)a->out->records.data + instance->first;
         instance->last_ns = tm_members_last(members, instance->n);
-        bool comparable = a->options->align != TM_ALIGN_NONE &&
+        bool comparable = a->options->align != TM_ALIGN_NONE && !members->transfer_alone &&
                           (a->options->align == TM_ALIGN_UTC || is_comparable(a, instance));
         instance->waits = instance->waits && comparable;
         instance->transfers = instance->transfers && comparable;

@@ -23,8 +23,10 @@ static void print_date(int64_t ns) {
 
 static void print_heading(const tm_table *job, const tm_colors *colors) {
     fputs(colors->strong, stdout);
-    print_counted(number(job, 0, "ranks"), "rank", " on ");
-    print_counted(number(job, 0, "hosts"), "host", ", ");
+    bool hosts = !tm_table_cell(job, 0, "hosts")->null;
+    print_counted(number(job, 0, "ranks"), "rank", hosts ? " on " : ", ");
+    if (hosts)
+        print_counted(number(job, 0, "hosts"), "host", ", ");
     if (number(job, 0, "steps") == 0)
         fputs("no steps marked, ", stdout);
     else
@@ -165,11 +167,13 @@ static void print_totals(const tm_tables *tables) {
         puts("No GPU events: there is nothing to overlap.");
         return;
     }
-    printf("GPU time: compute %s, exposed comm %s, copies %s, idle %s\n",
+    /* Where the traces do not hold them, waits in communication are idle time, too. */
+    bool waits = number(tm_tables_find(tables, "clock.check"), 0, "transfers_alone") == 0;
+    printf("GPU time: compute %s, exposed comm %s, copies %s, %s %s\n",
            percent(sum_column(overlap, "compute_ns"), window).text,
            percent(sum_column(overlap, "exposed_comm_ns"), window).text,
            percent(sum_column(overlap, "exposed_memory_ns"), window).text,
-           percent(sum_column(overlap, "idle_ns"), window).text);
+           waits ? "idle" : "idle or waits", percent(sum_column(overlap, "idle_ns"), window).text);
     if (comm > 0) {
         printf("Overlap: %s of communication hides behind computation",
                percent(sum_column(overlap, "overlap_ns"), comm).text);

@@ -94,7 +94,7 @@ static void open_operation(const tm_collectives *collectives, size_t instance,
     for (size_t i = 0; i < in->n; i++) {
         const tm_clock_seat *seat = tm_clock_seat_of(seats, members[i].rank);
         int64_t duration = members[i].end_ns - members[i].begin_ns;
-        if (members[i].wrong_clock)
+        if (members[i].wrong_clock || members[i].transfer_alone)
             continue;
         shortest = duration < shortest ? duration : shortest;
         op->parts[op->n++] = (part){&members[i], seat->domain, seat->host};

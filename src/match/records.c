@@ -9,6 +9,7 @@
 #include "left_out.h"
 #include "loose.h"
 #include "timeline/classify.h"
+#include "timeline/trace.h"
 
 /* A lane of a group on this rank, and how far its sequence has come. */
 typedef struct lane {
@@ -25,8 +26,9 @@ typedef struct collector {
     int origin;
     tm_group_finder *groups;
     tm_match_input *out;
-    tm_vec lanes;  /* of lane */
-    bool *is_bare; /* [tracks] it has kernels without metadata */
+    tm_vec lanes;         /* of lane */
+    bool *is_bare;        /* [tracks] it has kernels without metadata */
+    bool transfers_alone; /* the rank's trace holds no waits */
 } collector;
 
 void tm_match_input_init(tm_match_input *input) {
@@ -201,6 +203,7 @@ static tm_comm_record make_record(const collector *c, const tm_collective_attr *
         .origin = c->origin,
         .kind = attr->kind,
         .wrong_clock = begins_too_early(timeline, attr->event),
+        .transfer_alone = c->transfers_alone,
     };
     memcpy(record.group_text, group->text, sizeof record.group_text);
     return record;
@@ -321,7 +324,8 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
                    .world_size = world_size,
                    .origin = origin,
                    .out = out,
-                   .lanes = TM_VEC(lane)};
+                   .lanes = TM_VEC(lane),
+                   .transfers_alone = tm_trace_holds_transfers_alone(names, timeline->metadata)};
     tm_vec kernels = TM_VEC(ordered);
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     c.is_bare = calloc(timeline->n_tracks + 1, sizeof *c.is_bare);

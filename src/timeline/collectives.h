@@ -83,6 +83,7 @@ typedef struct tm_comm_record {
     int32_t evidence_bits;              /* of way INFERRED: for the weakest join of its group */
     bool at_least;                      /* likewise: the group may have further ranks */
     bool wrong_clock;                   /* it begins long before its launch */
+    bool transfer_alone;                /* it begins when the last rank has come */
     char group_text[TM_GROUP_TEXT_MAX]; /* name of the group, else its ranks; terminated */
 } tm_comm_record;
 

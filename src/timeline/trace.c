@@ -1,5 +1,7 @@
 #include "trace.h"
 
+#include <string.h>
+
 enum { REFS_MAX = 3 };
 
 static const struct {
@@ -54,6 +56,10 @@ void tm_trace_init(tm_trace *trace) {
     };
     for (int i = 0; i < TM_N_ATTRS; i++)
         trace->attrs[i] = (tm_vec){.size = layouts[i].size};
+}
+
+bool tm_trace_holds_transfers_alone(const tm_names *names, uint32_t metadata) {
+    return strstr(tm_names_text(names, metadata).bytes, TM_TRANSFERS_ALONE) != NULL;
 }
 
 bool tm_trace_lacks_base(const tm_trace *trace) {

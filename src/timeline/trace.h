@@ -9,6 +9,13 @@
  * than this from the others of their trace. */
 #define TM_DAY_NS INT64_C(86400000000000)
 
+/** Stands in the metadata of a rank whose trace holds, of communication, the transfer alone: its
+ * kernels begin when the last of their ranks has come, whenever their own did. */
+#define TM_TRANSFERS_ALONE "\"communication\":\"transfers alone\""
+
+/** Whether that stands in the text of this id. */
+bool tm_trace_holds_transfers_alone(const tm_names *names, uint32_t metadata);
+
 /** One event as read. begin_ns lacks the trace's base time until the reader has finished. */
 typedef struct tm_raw_event {
     int64_t begin_ns, duration_ns;

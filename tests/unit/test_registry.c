@@ -197,7 +197,8 @@ static const struct {
     {"modules.annotation", CALLS},
     {"operators.op", OPERATORS},
     {"operators.shape", " shapes" OPERATORS},
-    {"clock.check", " collectives matched incomplete unmatched inferred suspect violations_before "
+    {"clock.check", " collectives matched incomplete unmatched inferred transfers_alone suspect "
+                    "violations_before "
                     "violations_after worst_before_ns worst_after_ns align "},
     {"launches.rank", " rank events unlinked launches launches_per_event call_ns mean_call_ns "
                       "mean_latency_ns median_latency_ns p95_latency_ns max_latency_ns mean_queue "

@@ -74,6 +74,7 @@ enum {
     C_INCOMPLETE,
     C_UNMATCHED,
     C_INFERRED,
+    C_TRANSFERS,
     C_SUSPECT,
     C_BEFORE,
     C_AFTER,
@@ -93,6 +94,9 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
     [C_INFERRED] = {"inferred", TM_INT, "",
                     "Communication kernels without metadata that belong to an operation: who "
                     "waited for whom tells which."},
+    [C_TRANSFERS] = {"transfers_alone", TM_INT, "",
+                     "Communication kernels of traces that hold the transfer alone, from when the "
+                     "last rank had come: such traces do not tell who waited."},
     [C_SUSPECT] =
         {"suspect", TM_INT, "",
          "Operations whose members contradict one another: kind, size, a rank twice; or that "
@@ -178,11 +182,13 @@ static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *
     const tm_instance *instances = own->instances.data;
     const tm_left_out *left_out = own->left_out.data;
     /* by tm_instance_state */
-    int64_t states[3] = {0}, violations = 0, worst = 0, unmatched = 0, inferred = 0;
+    int64_t states[3] = {0}, violations = 0, worst = 0, unmatched = 0, inferred = 0, alone = 0;
     for (size_t i = 0; i < own->left_out.n; i++)
         unmatched += left_out[i].count;
-    for (size_t i = 0; i < own->records.n; i++)
+    for (size_t i = 0; i < own->records.n; i++) {
         inferred += records[i].way == TM_MATCH_INFERRED;
+        alone += records[i].transfer_alone;
+    }
     for (size_t i = 0; i < own->instances.n; i++) {
         states[instances[i].state]++;
         int64_t lead =
@@ -199,6 +205,7 @@ static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *
     tm_cell_set_int(&row[C_SUSPECT], states[TM_INSTANCE_SUSPECT]);
     tm_cell_set_int(&row[C_UNMATCHED], unmatched);
     tm_cell_set_int(&row[C_INFERRED], inferred);
+    tm_cell_set_int(&row[C_TRANSFERS], alone);
     tm_cell_set_int(&row[C_BEFORE], own->violations_before);
     tm_cell_set_int(&row[C_AFTER], violations);
     tm_cell_set_int(&row[C_WORST_BEFORE], own->worst_before_ns);

@@ -110,6 +110,10 @@ static void nothing_text(const tm_tables *tables, bool aligned, char out[TM_SENT
     else if (!aligned)
         snprintf(out, TM_SENTENCE_MAX,
                  "Clocks are not compared (--align=none): merge again without it");
+    else if (count_of(check, "transfers_alone") > 0)
+        snprintf(out, TM_SENTENCE_MAX,
+                 "The traces hold, of communication, the transfer alone, from when its last rank "
+                 "had come: who waited for whom is not in them");
     else if (count_of(check, "matched") > 0)
         snprintf(out, TM_SENTENCE_MAX,
                  "The complete operations are of one rank each, or of kinds that do not make every "
