@@ -28,10 +28,12 @@ enum {
 
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HOST] = {"host", TM_TEXT, "",
-              "Host as --host-map, the trace or its file name tells it; else host0, host1, ...: a "
-              "new one begins "
-              "where the device number does not increase over consecutive ranks."},
+    [HOST] =
+        {"host", TM_TEXT, "",
+         "Host as --host-map, the trace or its file name tells it; else host0, host1, ...: a "
+         "new one begins "
+         "where the device number does not increase over consecutive ranks. Null where nothing "
+         "tells it of any of several ranks."},
     [DEVICE] =
         {"device", TM_INT, "",
          "Number of the device with the most busy time on its host; null without GPU events."},
@@ -72,7 +74,7 @@ enum { J_RANKS, J_HOSTS, J_STEPS, J_EVENTS, J_COLLECTIVES, J_BEGIN, J_DURATION, 
 
 static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_RANKS] = {"ranks", TM_INT, "", "Ranks read."},
-    [J_HOSTS] = {"hosts", TM_INT, "", "Hosts that they ran on."},
+    [J_HOSTS] = {"hosts", TM_INT, "", "Hosts that they ran on; null where nothing tells."},
     [J_STEPS] =
         {"steps", TM_INT, "",
          "Different step numbers over the ranks whose traces mark steps; 0 where none does: the "
@@ -167,9 +169,19 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     return tm_differs_rank(view, out, err);
 }
 
+/* Whether anything tells the hosts: a name, or a device's number. One rank is on one. */
+static bool hosts_told(const tm_table *ranks) {
+    bool told = ranks->n_rows == 1;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        told = told || !tm_table_row(ranks, i)[HOST].null || !tm_table_row(ranks, i)[DEVICE].null;
+    return told;
+}
+
 /* On the job, since the rule goes by the device numbers of consecutive ranks. */
 static tm_status name_hosts(tm_table *ranks, tm_error *err) {
     tm_host_rule rule = {.rank = -2, .host = -1};
+    if (!hosts_told(ranks))
+        return TM_OK;
     for (size_t i = 0; i < ranks->n_rows; i++) {
         tm_cell *row = tm_table_row(ranks, i);
         if (!row[HOST].null)
@@ -261,7 +273,8 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
         end = rank[END].value.i > end ? rank[END].value.i : end;
     }
     tm_cell_set_int(&row[J_RANKS], (int64_t)job->n_ranks);
-    tm_cell_set_int(&row[J_HOSTS], n_hosts);
+    if (n_hosts > 0)
+        tm_cell_set_int(&row[J_HOSTS], n_hosts);
     tm_cell_set_int(&row[J_STEPS], n_steps);
     tm_cell_set_int(&row[J_EVENTS], events);
     const tm_table *matched = tm_tables_find(out, "clock.part");
