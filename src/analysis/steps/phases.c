@@ -61,7 +61,7 @@ static const tm_column columns[N_COLUMNS] = {
 static const tm_table_def step_def = {
     .name = "phases.step",
     .doc = "A row for each step of a rank: its phases by what its threads do and what they "
-           "launched.",
+           "launched. None of a rank whose trace tells nothing of its host.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,
@@ -132,6 +132,14 @@ static tm_status add_steps(const tm_rank_view *view, const phase_sets *s, tm_tab
     return TM_OK;
 }
 
+/* Whether a trace says anything of what its host did. */
+static bool is_told(const tm_timeline *timeline, const tm_phase_time *phases) {
+    bool told = timeline->n_attrs[TM_ATTR_LAUNCH] > 0;
+    for (int p = 0; p < TM_N_PHASES; p++)
+        told = told || phases->host[p].n > 0;
+    return told;
+}
+
 static tm_status phases_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     phase_sets s = {.busy = TM_INTERVALS()};
     for (int p = 0; p < TM_N_PHASES; p++)
@@ -139,7 +147,7 @@ static tm_status phases_rank(const tm_rank_view *view, tm_tables *out, tm_error 
     tm_status status = tm_phase_time_find(view, &s.phases, err);
     if (status == TM_OK && !complete(view, &s))
         status = tm_fail_memory(err);
-    if (status == TM_OK)
+    if (status == TM_OK && is_told(view->timeline, &s.phases))
         status = add_steps(view, &s, out, err);
     tm_phase_time_free(&s.phases);
     tm_vec_free(&s.busy);
