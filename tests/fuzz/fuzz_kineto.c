@@ -1,5 +1,6 @@
-/* Arbitrary bytes as a trace: told, decoded, read, linked and built to a timeline. Whatever they
- * are, the outcome is an error inside the content or a timeline that keeps its promises. */
+/* Arbitrary bytes as a trace, of the profiler or of operations: told, decoded, read, linked and
+ * built to a timeline. Whatever they are, the outcome is an error inside the content or a timeline
+ * that keeps its promises. */
 #include <string.h>
 
 #include "readers/formats.h"
@@ -110,19 +111,21 @@ static void tell(const uint8_t *data, size_t size) {
     memcpy(head, data, held);
     if (tm_format_kineto.sniff(head, held, held == size))
         require(tm_format_kineto.peek_rank(head, held) >= -1);
+    (void)tm_format_ops.sniff(head, held, held == size);
     free(head);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+/* Reads the bytes, or of them a unit. False where they cannot be opened. */
+static bool try_read(const uint8_t *data, size_t size, const tm_format *format,
+                     const tm_unit *unit) {
     tm_source *source;
     tm_error err;
-    tell(data, size);
     if (tm_source_open_memory(data, size, "fuzz.json", &source, &err) != TM_OK)
-        return 0;
+        return false;
     tm_names *names = tm_names_create();
     tm_trace trace;
     require(names != NULL);
-    tm_status status = tm_trace_read_source(&tm_format_kineto, source, NULL, names, &trace, &err);
+    tm_status status = tm_trace_read_source(format, source, unit, names, &trace, &err);
     if (status == TM_OK) {
         build(&trace, names);
     } else {
@@ -132,5 +135,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     tm_trace_free(&trace);
     tm_names_destroy(names);
     tm_source_close(source);
+    return true;
+}
+
+/* Each rank that the bytes hold as operations of a job. */
+static void try_ranks(const uint8_t *data, size_t size) {
+    tm_vec units = TM_VEC(tm_unit);
+    tm_source *source;
+    tm_error err;
+    bool foreign;
+    require(tm_source_open_memory(data, size, "fuzz.json", &source, &err) == TM_OK);
+    tm_status status = tm_format_ops.list_units(source, false, &units, &foreign, &err);
+    require(status == TM_OK || status == TM_ERR_INPUT);
+    tm_source_close(source);
+    for (size_t i = 0; i < units.n; i++)
+        require(try_read(data, size, &tm_format_ops, (const tm_unit *)units.data + i));
+    tm_vec_free(&units);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    tell(data, size);
+    if (try_read(data, size, &tm_format_kineto, NULL))
+        try_ranks(data, size);
     return 0;
 }

@@ -1,0 +1,215 @@
+#include "ops_job.h"
+
+#include <stdlib.h>
+
+#include "base/sorted.h"
+#include "readers/number.h"
+#include "tmerge/timeline.h"
+
+void tm_ops_job_init(tm_ops_job *job) {
+    *job = (tm_ops_job){.ranks = TM_VEC(tm_ops_rank), .steps = TM_VEC(tm_ops_step)};
+    job->last_stage = -1;
+}
+
+void tm_ops_job_free(tm_ops_job *job) {
+    tm_vec_free(&job->ranks);
+    tm_vec_free(&job->steps);
+}
+
+/* A rank's events stand side by side, so the last one found is nearly always the next. */
+static tm_ops_rank *rank_of(tm_ops_job *job, const tm_ops_event *e) {
+    tm_ops_rank *ranks = job->ranks.data;
+    int64_t rank = e->tid / TM_OPS_THREADS;
+    for (size_t i = job->ranks.n; i-- > 0;)
+        if (ranks[i].rank == rank)
+            return &ranks[i];
+    tm_ops_rank *added = tm_vec_push(&job->ranks);
+    if (added)
+        *added = (tm_ops_rank){rank, e->pid, -1, -1, 0};
+    return added;
+}
+
+/* The number behind a word of a thread's name, -1 where there is none. */
+static int64_t number_behind(const char *text, const char *word) {
+    const char *found = strstr(text, word), *digits = found ? found + strlen(word) : "";
+    size_t n = strspn(digits, "0123456789");
+    int64_t number;
+    return n > 0 && n < 10 && tm_number_int(digits, n, &number) ? number : -1;
+}
+
+/* "PP rank 1, TP rank 0, compute": the place of a rank, in the name of each of its threads. */
+static void read_place(tm_ops_rank *rank, const tm_json_text *label) {
+    char text[64];
+    if (label->size >= sizeof text)
+        return;
+    memcpy(text, label->bytes, label->size);
+    text[label->size] = '\0';
+    int64_t stage = number_behind(text, "PP rank "), tensor = number_behind(text, "TP rank ");
+    if (stage >= 0 && tensor >= 0) {
+        rank->stage = stage;
+        rank->tensor = tensor;
+    }
+}
+
+static bool add_to_step(tm_ops_job *job, const tm_ops_event *e) {
+    tm_ops_step *steps = job->steps.data;
+    int64_t begin = e->begin_ns, end = begin + e->duration_ns;
+    begin = end < begin ? end : begin;
+    for (size_t i = job->steps.n; i-- > 0;) {
+        tm_ops_step *s = &steps[i];
+        if (s->number != e->step)
+            continue;
+        s->begin_ns = begin < s->begin_ns ? begin : s->begin_ns;
+        s->end_ns = end > s->end_ns ? end : s->end_ns;
+        return true;
+    }
+    return tm_vec_append(&job->steps, &(tm_ops_step){e->step, begin, end, 0}, 1);
+}
+
+static bool is_text(const tm_json_text *text, const char *word) {
+    return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
+}
+
+bool tm_ops_job_add(tm_ops_job *job, const tm_ops_event *event) {
+    bool thread = event->phase == 'M' && is_text(&event->name, "thread_name");
+    if (event->pid < 0 || event->tid < 0 || event->tid / TM_OPS_THREADS > TM_RANK_MAX ||
+        (!thread && !tm_ops_is_operation(event)))
+        return true;
+    tm_ops_rank *rank = rank_of(job, event);
+    if (!rank)
+        return false;
+    if (thread) {
+        read_place(rank, &event->label);
+        return true;
+    }
+    rank->n_operations++;
+    job->last_chunk = event->chunk > job->last_chunk ? event->chunk : job->last_chunk;
+    return add_to_step(job, event);
+}
+
+static int by_rank(const void *a, const void *b) {
+    return tm_order_i64(((const tm_ops_rank *)a)->rank, ((const tm_ops_rank *)b)->rank);
+}
+
+static int by_begin(const void *a, const void *b) {
+    const tm_ops_step *x = a, *y = b;
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(x->number, y->number);
+}
+
+/* Whether what lies between two steps is the exporter's: a tenth of the first, and what the first
+ * operation of the second begins later than that; less than nothing where all begin at one time. */
+static bool is_made_up(const tm_ops_step *step, const tm_ops_step *next) {
+    const int64_t longest = INT64_C(3600000000000); /* an hour */
+    int64_t gap = next->begin_ns - step->end_ns, length = step->end_ns - step->begin_ns;
+    return length < longest && (gap < 0 || (gap > length / 100 * 9 && gap < length / 100 * 12));
+}
+
+static void lay_steps(tm_ops_job *job) {
+    tm_ops_step *steps = job->steps.data;
+    bool made_up = true;
+    for (size_t i = 1; i < job->steps.n; i++)
+        made_up = made_up && is_made_up(&steps[i - 1], &steps[i]);
+    for (size_t i = 1; i < job->steps.n && made_up; i++) {
+        steps[i].early_ns = steps[i].begin_ns - steps[i - 1].end_ns;
+        steps[i].begin_ns -= steps[i].early_ns;
+        steps[i].end_ns -= steps[i].early_ns;
+    }
+}
+
+void tm_ops_job_finish(tm_ops_job *job) {
+    const tm_ops_rank *ranks = job->ranks.data;
+    if (job->ranks.n > 1)
+        qsort(job->ranks.data, job->ranks.n, job->ranks.size, by_rank);
+    if (job->steps.n > 1)
+        qsort(job->steps.data, job->steps.n, job->steps.size, by_begin);
+    lay_steps(job);
+    for (size_t i = 0; i < job->ranks.n; i++)
+        job->last_stage = ranks[i].stage > job->last_stage ? ranks[i].stage : job->last_stage;
+}
+
+int64_t tm_ops_job_early(const tm_ops_job *job, int64_t step) {
+    const tm_ops_step *steps = job->steps.data;
+    for (size_t i = 0; i < job->steps.n; i++)
+        if (steps[i].number == step)
+            return steps[i].early_ns;
+    return 0;
+}
+
+const tm_ops_rank *tm_ops_job_rank(const tm_ops_job *job, int64_t rank) {
+    const tm_ops_rank wanted = {.rank = rank};
+    return job->ranks.n ? bsearch(&wanted, job->ranks.data, job->ranks.n, sizeof wanted, by_rank)
+                        : NULL;
+}
+
+static bool holds(const tm_json_text *text, const char *word) {
+    size_t size = strlen(word);
+    for (size_t i = 0; i + size <= text->size; i++)
+        if (memcmp(text->bytes + i, word, size) == 0)
+            return true;
+    return false;
+}
+
+tm_ops_kind tm_ops_kind_of(const tm_json_text *name) {
+    /* In this order: a word stands before those that its names hold, too. */
+    static const struct {
+        const char *word;
+        tm_ops_kind kind;
+    } words[] = {
+        {"embedding-grads", TM_OPS_ENDS}, {"layernorm-grads", TM_OPS_TENSOR},
+        {"tp-", TM_OPS_TENSOR},           {"clip-main-grad", TM_OPS_ALL},
+        {"all-gather", TM_OPS_DATA},      {"reduce-scatter", TM_OPS_DATA},
+        {"all-reduce", TM_OPS_DATA},      {"-send", TM_OPS_TRANSFER},
+        {"-recv", TM_OPS_TRANSFER},       {"data-load", TM_OPS_HOST},
+        {"data-sync", TM_OPS_HOST},
+    };
+    if (is_text(name, "gc"))
+        return TM_OPS_HOST;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (holds(name, words[i].word))
+            return words[i].kind;
+    return TM_OPS_COMPUTE;
+}
+
+static bool is_member(const tm_ops_job *job, const tm_ops_rank *a, const tm_ops_rank *b,
+                      tm_ops_kind kind) {
+    bool data = a->data == b->data, stage = a->stage == b->stage, tensor = a->tensor == b->tensor;
+    switch (kind) {
+    case TM_OPS_TRANSFER:
+        return data && tensor;
+    case TM_OPS_DATA:
+        return stage && tensor;
+    case TM_OPS_TENSOR:
+        return data && stage;
+    case TM_OPS_ENDS:
+        return data && tensor && (b->stage == 0 || b->stage == job->last_stage);
+    default:
+        return true;
+    }
+}
+
+bool tm_ops_job_group(const tm_ops_job *job, const tm_ops_rank *of, tm_ops_kind kind, tm_vec *out) {
+    const tm_ops_rank *ranks = job->ranks.data;
+    for (size_t i = 0; i < job->ranks.n; i++)
+        if (ranks[i].stage < 0)
+            return true;
+    for (size_t i = 0; i < job->ranks.n; i++)
+        if (is_member(job, of, &ranks[i], kind) && !tm_vec_append(out, &ranks[i].rank, 1))
+            return false;
+    return true;
+}
+
+int64_t tm_ops_job_peer(const tm_ops_job *job, const tm_ops_rank *of, const tm_json_text *name) {
+    const tm_ops_rank *ranks = job->ranks.data;
+    bool up = is_text(name, "forward-send") || is_text(name, "backward-recv");
+    bool down = is_text(name, "forward-recv") || is_text(name, "backward-send");
+    int64_t n = job->last_stage + 1, stage = of->stage + up - down;
+    if (of->stage < 0 || up == down)
+        return -1;
+    if (job->last_chunk > 0) /* the last stage goes on with the first one's next part */
+        stage = (stage + n) % n;
+    for (size_t i = 0; i < job->ranks.n; i++)
+        if (ranks[i].stage == stage && is_member(job, of, &ranks[i], TM_OPS_TRANSFER))
+            return ranks[i].rank;
+    return -1;
+}

@@ -1,0 +1,95 @@
+"""Operation-level traces: a real one, of 8 ranks in one file, against sums over the file itself."""
+import collections
+import gzip
+import json
+import os
+
+from common import SHARED, Skip, equal, has_line, holds, lacks, main, merged, same_bytes, tables, tmerge
+
+TRACE = os.path.join(SHARED, 'traces', 'bytedance-st', 'timeline-ST.json.gz')
+NO_WAITS = ('  The traces hold, of communication, the transfer alone, from when its last rank',
+            '  had come: who waited for whom is not in them')
+
+
+def trace():
+    if not os.path.exists(TRACE):
+        raise Skip('the real traces are not here')
+    return TRACE
+
+
+def operations():
+    with gzip.open(trace()) as file:
+        return [event for event in json.load(file) if event['ph'] == 'X']
+
+
+def test_a_file_holds_all_ranks_of_a_job():
+    found = operations()
+    text = merged(trace(), '-o', 'x.h5').out
+    # 6784 operations, and a mark of each of the 32 steps on each of the 8 ranks.
+    has_line(text, '8 ranks, 32 steps, 7040 events')
+    result = tables('x.h5', 'overlap.rank', 'job.job', 'job.rank', 'overlap.step')
+    job, = result['job.job']
+    equal((job['hosts'], job['collectives']), (None, 2144))
+    # Computation of a rank is what its operations sum to: they hardly overlap.
+    compute = collections.Counter()
+    steps = {}
+    for event in found:
+        begin, end, number = event['ts'], event['ts'] + event['dur'], event['args']['step']
+        if event['tid'] % 5 == 0:
+            compute[event['tid'] // 5] += event['dur']
+        known = steps.get(number, (begin, end))
+        steps[number] = (min(begin, known[0]), max(end, known[1]))
+    for row in result['overlap.rank']:
+        holds(abs(row['compute_ns'] / 1000 - compute[row['rank']]) < 100, f'{row}')
+        # What the exporter put between the steps counts for nothing.
+        holds(abs(row['window_ns'] / 1000 - sum(b - a for a, b in steps.values())) < 60000, f'{row}')
+    for row in result['overlap.step']:
+        begin, end = steps[row['step']]
+        holds(abs(row['window_ns'] / 1000 - (end - begin)) < 0.01, f'{row}')
+
+
+def test_what_the_trace_does_not_tell_is_not_said():
+    text = merged(trace(), '-o', 'x.h5').out
+    has_line(text, 'No verdict: there is nothing to compare between ranks')
+    for line in NO_WAITS:
+        has_line(text, line)
+    lacks(text, ' on 1 host')
+    lacks(text, 'no rank holds')
+    holds('copies 0.0 %, idle or waits ' in text, text)
+    result = tables('x.h5')
+    for row in result['overlap.rank'] + result['stragglers.rank']:
+        equal(row.get('wait_ns'), None)
+    equal({row['wait_ns'] for row in result['groups.group']}, {None})
+    equal({row['transfer_ns'] for row in result['collectives.worst']}, set())
+    equal([row['rule'] for row in result['advice.item']], ['imbalance'])
+    equal(result['phases.step'], [])
+    equal(result['kernels.kernel'], [])
+
+
+def test_groups_are_those_of_the_parallel_dimensions():
+    merged(trace(), '-o', 'x.h5')
+    groups = tables('x.h5', 'groups.group')['groups.group']
+    members = collections.defaultdict(set)
+    for row in groups:
+        members[row['dimension'] or row['description']].add((row['members'], row['complete']))
+    # A step has a gather and a scatter of a stage, 4 micro-batches to and fro between 4 stages.
+    equal(dict(members), {
+        'data': {(f'{i}-{i + 1}', 64) for i in range(0, 8, 2)},
+        'pipeline': {('0-6:2', 32 * 4 * 2 * 3), ('1-7:2', 32 * 4 * 2 * 3)},
+        'tensor': {(str(i), 32) for i in range(8)},
+        'embeddings': {('0,6', 32), ('1,7', 32)},
+        'all ranks': {('0-7', 32)},
+    })
+
+
+def test_any_number_of_processes_makes_the_same_store():
+    merged(trace(), '-o', 'one.h5')
+    merged(trace(), '-o', 'three.h5', n=3)
+    same_bytes('one.h5', 'three.h5')
+    tmerge('analyze', 'one.h5', '-o', 'again.h5')
+    for name in ('stragglers.job', 'overlap.rank', 'groups.group', 'clock.check'):
+        equal(tables('again.h5', name)[name], tables('one.h5', name)[name])
+
+
+if __name__ == '__main__':
+    main()
