@@ -124,6 +124,10 @@ static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
     fputs(colors->off, stdout);
     if (!evidence->null)
         print_wrapped(evidence->value.text, 0, tm_console_width());
+    const tm_table *whatif = tm_tables_find(tables, "whatif.job");
+    const tm_cell *saved = whatif->n_rows > 0 ? tm_table_cell(whatif, 0, "headline") : NULL;
+    if (saved && !saved->null)
+        print_wrapped(saved->value.text, 0, tm_console_width());
     if (tm_summary_mostly_unmatched(tables))
         tm_summary_unmatched(tables, true, colors);
     puts("");

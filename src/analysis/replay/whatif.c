@@ -10,6 +10,7 @@
 #include "base/median.h"
 #include "replay/result.h"
 #include "timeline/collectives.h"
+#include "whatif_sentence.h"
 
 /* Figures hold where what nothing explains is at most so much of T, both of all steps and of what a
  * fix saves with and without it; where the ideal is hardly above what was recorded; and where at
@@ -29,6 +30,7 @@ enum {
     J_UNMATCHED,
     J_INFERRED,
     J_SURE,
+    J_HEADLINE,
     J_EVIDENCE,
     N_JOB_COLUMNS
 };
@@ -59,6 +61,9 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_SURE] = {"sure", TM_BOOL, "",
                 "Whether these figures hold: replay_error_pct within 5, slowdown 0.99 at least, "
                 "half of the communication matched, and nine tenths of the ranks read."},
+    [J_HEADLINE] = {"headline", TM_TEXT, "",
+                    "What mending who is named in stragglers.finding saves, or what else would; "
+                    "null where that is not known."},
     [J_EVIDENCE] = {"evidence", TM_TEXT, "", "What that rests on."},
 };
 
@@ -69,7 +74,7 @@ static const tm_table_def job_def = {
     .n_columns = N_JOB_COLUMNS,
     .n_keys = 0,
     .top = -1,
-    .n_prose = 1,
+    .n_prose = 2,
 };
 
 enum {
@@ -347,10 +352,24 @@ static tm_status whatif_collectives(const tm_collectives *own, tm_tables *out, t
     return add_steps(r, out, err);
 }
 
+/* Who is named, the job part of stragglers has found. */
+static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, job_def.name);
+    char headline[TM_WHATIF_SENTENCE_MAX];
+    (void)job;
+    if (table->n_rows == 0)
+        return TM_OK;
+    tm_whatif_sentence(out, headline);
+    return headline[0]
+               ? tm_table_set_text(table, &tm_table_row(table, 0)[J_HEADLINE], headline, err)
+               : TM_OK;
+}
+
 const tm_analysis tm_analysis_whatif = {
     .name = "whatif",
     .summary = "what would help most: how much shorter steps were with this mended",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .collectives = whatif_collectives,
+    .job = whatif_job,
 };
