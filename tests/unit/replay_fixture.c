@@ -106,6 +106,8 @@ static bool pass_forward(const replay_case *c, size_t r, uint8_t set, replay_tim
         }
     for (size_t i = 0; i < graph->visits.n; i++) {
         const tm_graph_visit *visit = (tm_graph_visit *)graph->visits.data + i;
+        if (visit->node == TM_NO_NODE)
+            continue;
         changed |= raise(&times->operations[visit->operation], times->nodes[r][visit->node]);
     }
     return changed;
@@ -138,6 +140,8 @@ static bool pass_backward(const replay_case *c, size_t r, uint8_t set, replay_ti
     bool changed = false;
     for (size_t i = 0; i < graph->visits.n; i++) {
         const tm_graph_visit *visit = (tm_graph_visit *)graph->visits.data + i;
+        if (visit->node == TM_NO_NODE)
+            continue;
         changed |= lower(&late->nodes[r][visit->node], late->operations[visit->operation]);
     }
     for (size_t v = graph->n_nodes; v-- > 0;)
@@ -262,12 +266,17 @@ static void end_kernel(making *m, size_t r, size_t stream, uint32_t from) {
 
 static void operate(making *m, uint64_t operation) {
     size_t stream = (size_t)draw(&m->seed, STREAMS);
+    bool joined = false;
     for (size_t r = 0; r < m->shape->n_ranks; r++) {
         if (chance(m, 30))
             continue;
         uint32_t kernel = launch(m, r, stream);
-        uint32_t visit = replay_visit(m->c, r, kernel, operation);
-        end_kernel(m, r, stream, chance(m, 5) ? kernel : visit);
+        bool lacks = joined && chance(m, 5); /* its part: this is the kernel behind */
+        uint32_t visit = replay_visit(m->c, r, lacks ? TM_NO_NODE : kernel, operation);
+        if (lacks)
+            join(m, r, visit);
+        end_kernel(m, r, stream, lacks || chance(m, 5) ? kernel : visit);
+        joined = true;
     }
 }
 
