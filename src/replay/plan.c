@@ -163,9 +163,12 @@ static bool find_candidates(planning *p) {
     return true;
 }
 
-/* The one that saves most; path_ns below 0 where there is none. */
+/* The one that saves most, of those who save nothing the first; path_ns below 0 where there is
+ * none.
+ */
 static candidate best_candidate(planning *p, int64_t *saved_ns) {
-    candidate best = {.path_ns = -1};
+    const candidate *first = p->candidates.data;
+    candidate best = p->candidates.n > 0 ? *first : (candidate){.path_ns = -1};
     *saved_ns = 0;
     for (size_t i = 0; i < p->candidates.n; i++) {
         const candidate *c = (const candidate *)p->candidates.data + i;
@@ -173,7 +176,7 @@ static candidate best_candidate(planning *p, int64_t *saved_ns) {
             break; /* nor do those behind it save more */
         p->ranks[p->n] = c->rank;
         int64_t saved = p->total_ns - total_of(p, p->n + 1);
-        if (saved > *saved_ns || (saved == *saved_ns && c->rank < best.rank)) {
+        if (saved > *saved_ns || (saved > 0 && saved == *saved_ns && c->rank < best.rank)) {
             best = *c;
             *saved_ns = saved;
         }
@@ -182,14 +185,20 @@ static candidate best_candidate(planning *p, int64_t *saved_ns) {
 }
 
 static bool make_plan(planning *p, tm_vec *plan) {
+    size_t kept = 0;
+    int64_t kept_ns = p->fixer->total_ns; /* T with what is kept */
     while (p->n < PLAN_MAX) {
         int64_t saved_ns;
         if (!find_candidates(p))
             return false;
         candidate best = best_candidate(p, &saved_ns);
-        if (!is_share(saved_ns, p->fixer->total_ns, WORTH_PLANNING))
+        if (best.path_ns < 0)
             break;
         p->ranks[p->n++] = best.rank;
+        if (is_share(kept_ns - (p->total_ns - saved_ns), p->fixer->total_ns, WORTH_PLANNING)) {
+            kept = p->n;
+            kept_ns = p->total_ns - saved_ns;
+        }
         tm_planned *planned = tm_vec_push(plan);
         if (!planned)
             return false;
@@ -197,6 +206,7 @@ static bool make_plan(planning *p, tm_vec *plan) {
         *planned = (tm_planned){best.rank, tm_fixer_try(p->fixer, &fix)};
         planned->saving.path_ns = best.path_ns;
     }
+    plan->n = kept;
     return true;
 }
 

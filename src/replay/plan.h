@@ -62,8 +62,8 @@ typedef struct tm_planned {
 
 /**
  * Takes on the rank that saves most (of equals the lowest), then the next with that one fixed, up
- * to 8, while one adds at least 0.5 % of T. Tries first what takes most off the path that is left,
- * and nothing that takes less off it than another has saved.
+ * to 8. Where none saves anything by itself, for others are as late, the one that takes most off
+ * the path that is left is taken on. Those behind the last that adds 0.5 % of T are left out again.
  *
  * @param peer  the weights of a rank that is fixed
  * @param plan  of tm_planned; replaced

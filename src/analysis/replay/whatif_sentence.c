@@ -201,7 +201,11 @@ void tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_MAX
                .whole = "the recording"};
     const char *it;
     out[0] = '\0';
-    if (t.items->n_rows == 0)
+    /* Where nothing can be told of what ranks do to one another, or there is nothing to compare. */
+    const tm_table *whatif = tm_tables_find(tables, "whatif.job");
+    bool alone = job->n_rows > 0 && tm_table_cell(job, 0, "ranks")->value.i < 2;
+    if (t.items->n_rows == 0 || tm_table_cell(whatif, 0, "slowdown")->null ||
+        (alone && tm_tables_find(tables, "whatif.step")->n_rows < 2))
         return;
     if (job->n_rows > 0 && tm_table_cell(job, 0, "steps")->value.i > 0)
         t.whole = "a step";
