@@ -90,17 +90,27 @@ static size_t visits_of(const tm_replay_ranks *r, size_t i, size_t *next) {
     return n;
 }
 
+static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
+                            const tm_replay_visit *visits, size_t n, tm_error *err) {
+    tm_vec waits = TM_VEC(tm_part_wait);
+    tm_recorded recorded;
+    tm_status status = tm_recorded_make(&r->drafts[i], r->root_ns, &recorded, err);
+    if (status == TM_OK)
+        status = recorded.streams ? tm_recorded_waits(&recorded, &waits, err)
+                                  : tm_pairs_pick(&r->drafts[i], pairs, &waits, err);
+    if (status == TM_OK)
+        status = tm_graph_build(&recorded, &waits, visits, n, &r->graphs[i], err);
+    tm_recorded_free(&recorded);
+    tm_vec_free(&waits);
+    return status;
+}
+
 static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error *err) {
     size_t next = 0;
     for (size_t i = 0; i < r->n; i++) {
-        tm_vec waits = TM_VEC(tm_part_wait);
         const tm_replay_visit *visits = (const tm_replay_visit *)r->visits.data + next;
         size_t n = visits_of(r, i, &next);
-        tm_status status = tm_pairs_pick(&r->drafts[i], pairs, &waits, err);
-        if (status == TM_OK)
-            status = tm_graph_build(&r->drafts[i], &waits, visits, n, &r->graphs[i], err);
-        tm_vec_free(&waits);
-        TM_TRY(status);
+        TM_TRY(make_graph(r, i, pairs, visits, n, err));
         next += n;
     }
     return TM_OK;

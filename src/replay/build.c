@@ -128,13 +128,15 @@ static bool add_steps(tm_maker *m) {
     return ok;
 }
 
-tm_status tm_graph_build(const tm_draft *draft, const tm_vec *waits, const tm_replay_visit *visits,
-                         size_t n, tm_graph *out, tm_error *err) {
+tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
+                         const tm_replay_visit *visits, size_t n, tm_graph *out, tm_error *err) {
+    const tm_draft *draft = recorded->draft;
     *out = (tm_graph){.rank = draft->timeline->rank,
                       .visits = TM_VEC(tm_graph_visit),
                       .steps = TM_VEC(tm_graph_step),
-                      .n_inferred = (int64_t)waits->n};
+                      .n_inferred = recorded->streams ? 0 : (int64_t)waits->n};
     tm_maker m = {.draft = draft,
+                  .recorded = recorded,
                   .waits = waits,
                   .visits = visits,
                   .n_visits = n,

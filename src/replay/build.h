@@ -3,7 +3,7 @@
 #define TMERGE_REPLAY_BUILD_H
 
 #include "graph.h"
-#include "pairs.h"
+#include "recorded.h"
 
 /** What the process that owns an operation tells those that hold its members. Sent as bytes. */
 typedef struct tm_replay_visit {
@@ -19,12 +19,14 @@ typedef struct tm_replay_visit {
 /**
  * Builds the graph.
  *
- * @param waits   of tm_part_wait, ascending in event
+ * @param recorded  of the rank's draft, which it knows
+ * @param waits     of tm_part_wait, ascending in event
  * @param visits  [n] of this rank, ascending in event; those that are missing are last
  * @return        TM_OK; TM_ERR_FAULT; free it with tm_graph_free in either case
  */
-tm_status tm_graph_build(const tm_draft *draft, const tm_vec *waits, const tm_replay_visit *visits,
-                         size_t n, tm_graph *out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
+                         const tm_replay_visit *visits, size_t n, tm_graph *out,
+                         tm_error *err) TM_MUST_CHECK;
 
 /** How many nodes a graph cannot give their recorded time: none, unless it is wrong. */
 size_t tm_graph_wrong(const tm_graph *graph);

@@ -85,6 +85,7 @@ static bool was_full(const host_walk *w, uint32_t c) {
 /* What a call waited for, as causes of its end. */
 static bool add_waits(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
+    const tm_asked *asked;
     switch ((tm_call_class_kind)call->kind) {
     case TM_CALL_WAITS_DEVICE:
         for (size_t k = 0; k < w->m->draft->timeline->n_tracks; k++)
@@ -93,7 +94,12 @@ static bool add_waits(host_walk *w, uint32_t c) {
         return true;
     case TM_CALL_WAITS_STREAM:
     case TM_CALL_WAITS_EVENT:
-        return add_wait_for(w, w->latest_event, call);
+        asked = tm_recorded_of(w->m->recorded, call->row);
+        return add_wait_for(
+            w,
+            asked ? tm_recorded_before(w->m->recorded, asked->on_stream, asked->until_ns)
+                  : w->latest_event,
+            call);
     case TM_CALL_WAITS_OWN:
         return add_wait_for(w, call->launched, call);
     default:

@@ -22,6 +22,7 @@ typedef struct tm_cause {
 /* By part: events first (S = 2 i, E = 2 i + 1), then calls, then the ends of steps. */
 typedef struct tm_maker {
     const tm_draft *draft;
+    const tm_recorded *recorded;
     const tm_vec *waits;           /* of tm_part_wait */
     const tm_replay_visit *visits; /* [n_visits] ascending in event */
     size_t n_visits;

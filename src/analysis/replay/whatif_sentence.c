@@ -13,8 +13,9 @@ enum { PHRASE_MAX = 288 };
 
 /* What is said of it. All borrowed. */
 typedef struct topic {
-    const tm_table *items, *findings;
+    const tm_table *items, *findings, *job;
     const char *whole; /* what shares are of */
+    bool alone;        /* the job is of one rank: its steps are compared */
 } topic;
 
 static bool is_text(const tm_table *table, size_t row, const char *column, const char *word) {
@@ -138,9 +139,14 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
         saves_text(t, kind, saves, sizeof saves);
         snprintf(out, size, "What would help most: %s; that %s", subject, saves);
     } else {
-        snprintf(out, size,
-                 "No rank, and no kind of work brought to what it is elsewhere, saves 1 %% of %s",
-                 t->whole);
+        double waste = tm_table_cell(t->job, 0, "waste_pct")->value.r;
+        char all[64] = "";
+        if (waste >= WORTH_PCT)
+            snprintf(all, sizeof all, "; all of them together save %s",
+                     tm_shown_percent(waste, 1).text);
+        snprintf(out, size, "%s brought to what it is %s saves 1 %% of %s by itself%s",
+                 t->alone ? "No kind of work" : "No rank, and no kind of work,",
+                 t->alone ? "in the other steps" : "elsewhere", t->whole, all);
     }
 }
 
@@ -198,14 +204,14 @@ void tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_MAX
     const tm_table *job = tm_tables_find(tables, "job.job");
     topic t = {.items = tm_tables_find(tables, "whatif.item"),
                .findings = tm_tables_find(tables, "stragglers.finding"),
-               .whole = "the recording"};
+               .job = tm_tables_find(tables, "whatif.job"),
+               .whole = "the recording",
+               .alone = job->n_rows > 0 && tm_table_cell(job, 0, "ranks")->value.i < 2};
     const char *it;
     out[0] = '\0';
     /* Where nothing can be told of what ranks do to one another, or there is nothing to compare. */
-    const tm_table *whatif = tm_tables_find(tables, "whatif.job");
-    bool alone = job->n_rows > 0 && tm_table_cell(job, 0, "ranks")->value.i < 2;
-    if (t.items->n_rows == 0 || tm_table_cell(whatif, 0, "slowdown")->null ||
-        (alone && tm_tables_find(tables, "whatif.step")->n_rows < 2))
+    if (t.items->n_rows == 0 || tm_table_cell(t.job, 0, "slowdown")->null ||
+        (t.alone && tm_tables_find(tables, "whatif.step")->n_rows < 2))
         return;
     if (job->n_rows > 0 && tm_table_cell(job, 0, "steps")->value.i > 0)
         t.whole = "a step";

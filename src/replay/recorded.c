@@ -1,0 +1,158 @@
+#include "recorded.h"
+
+#include <stdlib.h>
+
+static int by_call(const void *a, const void *b) {
+    const tm_asked *x = a, *y = b;
+    if (x->call != y->call)
+        return x->call < y->call ? -1 : 1;
+    return (x->on_stream > y->on_stream) - (x->on_stream < y->on_stream);
+}
+
+static int64_t job_ns(const tm_timeline *t, uint32_t row, int64_t root_ns) {
+    return tm_rank_clock_true(&t->clock, t->begin_ns[row]) - root_ns;
+}
+
+static bool add_asked(tm_recorded *r, int64_t root_ns) {
+    const tm_timeline *t = r->draft->timeline;
+    const tm_wait_attr *v = t->attrs[TM_ATTR_WAIT];
+    for (size_t i = 0; i < t->n_attrs[TM_ATTR_WAIT]; i++) {
+        if (v[i].call == TM_NO_EVENT || v[i].on_stream < 0)
+            continue;
+        tm_asked asked = {.call = v[i].call,
+                          .call_ns = job_ns(t, v[i].call, root_ns),
+                          .stream = v[i].kind == TM_WAIT_STREAM_WAIT ? v[i].stream : -1,
+                          .on_stream = v[i].on_stream};
+        asked.until_ns =
+            v[i].record == TM_NO_EVENT ? asked.call_ns : job_ns(t, v[i].record, root_ns);
+        r->streams = r->streams || asked.stream >= 0;
+        if (!tm_vec_append(&r->asked, &asked, 1))
+            return false;
+    }
+    if (r->asked.n > 1)
+        qsort(r->asked.data, r->asked.n, r->asked.size, by_call);
+    return true;
+}
+
+static bool list_streams(tm_recorded *r) {
+    const tm_part_event *events = r->draft->events.data;
+    size_t n_tracks = r->draft->timeline->n_tracks, n = r->draft->events.n;
+    r->first = calloc(n_tracks + 2, sizeof *r->first);
+    r->events = malloc((n + 1) * sizeof *r->events);
+    if (!r->first || !r->events)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        r->first[events[i].stream + 2]++;
+    for (size_t k = 2; k < n_tracks + 2; k++)
+        r->first[k] += r->first[k - 1];
+    for (uint32_t i = 0; i < n; i++)
+        r->events[r->first[events[i].stream + 1]++] = i;
+    return true;
+}
+
+tm_status tm_recorded_make(const tm_draft *draft, int64_t root_ns, tm_recorded *out,
+                           tm_error *err) {
+    *out = (tm_recorded){.draft = draft, .asked = TM_VEC(tm_asked)};
+    return add_asked(out, root_ns) && list_streams(out) ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_recorded_free(tm_recorded *recorded) {
+    free(recorded->first);
+    free(recorded->events);
+    tm_vec_free(&recorded->asked);
+}
+
+const tm_asked *tm_recorded_of(const tm_recorded *recorded, uint32_t call) {
+    const tm_asked *v = recorded->asked.data;
+    size_t low = 0, high = recorded->asked.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (v[middle].call < call)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < recorded->asked.n && v[low].call == call ? &v[low] : NULL;
+}
+
+static int64_t launch_ns(const tm_recorded *r, uint32_t event) {
+    const tm_part_event *e = (const tm_part_event *)r->draft->events.data + event;
+    return e->call == TM_NO_PART ? e->begin_ns
+                                 : ((const tm_part_call *)r->draft->calls.data)[e->call].begin_ns;
+}
+
+/* How many events of a track were launched before a time. */
+static uint32_t launched_before(const tm_recorded *r, size_t track, int64_t ns) {
+    uint32_t low = r->first[track], high = r->first[track + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (launch_ns(r, r->events[middle]) < ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_stream(const tm_recorded *r, size_t track, int64_t stream) {
+    const tm_track *t = &r->draft->timeline->tracks[track];
+    return t->kind == TM_TRACK_GPU && t->stream == stream;
+}
+
+uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t ns) {
+    uint32_t found = TM_NO_PART; /* later in the order of launches is larger */
+    for (size_t k = 0; k < recorded->draft->timeline->n_tracks; k++) {
+        if (!is_stream(recorded, k, stream))
+            continue;
+        uint32_t behind = launched_before(recorded, k, ns);
+        if (behind > recorded->first[k] &&
+            (found == TM_NO_PART || recorded->events[behind - 1] > found))
+            found = recorded->events[behind - 1];
+    }
+    return found;
+}
+
+uint32_t tm_recorded_from(const tm_recorded *recorded, int64_t stream, int64_t ns) {
+    uint32_t found = TM_NO_PART;
+    for (size_t k = 0; k < recorded->draft->timeline->n_tracks; k++) {
+        if (!is_stream(recorded, k, stream))
+            continue;
+        uint32_t at = launched_before(recorded, k, ns);
+        if (at < recorded->first[k + 1] && recorded->events[at] < found)
+            found = recorded->events[at];
+    }
+    return found;
+}
+
+static int by_event(const void *a, const void *b) {
+    const tm_part_wait *x = a, *y = b;
+    if (x->event != y->event)
+        return x->event < y->event ? -1 : 1;
+    return (x->source > y->source) - (x->source < y->source);
+}
+
+tm_status tm_recorded_waits(const tm_recorded *recorded, tm_vec *waits, tm_error *err) {
+    const tm_asked *v = recorded->asked.data;
+    const tm_part_event *events = recorded->draft->events.data;
+    for (size_t i = 0; i < recorded->asked.n; i++) {
+        if (v[i].stream < 0)
+            continue;
+        const tm_part_wait wait = {.event = tm_recorded_from(recorded, v[i].stream, v[i].call_ns),
+                                   .source =
+                                       tm_recorded_before(recorded, v[i].on_stream, v[i].until_ns)};
+        bool both = wait.event != TM_NO_PART && wait.source != TM_NO_PART;
+        if (both && wait.source < wait.event &&
+            events[wait.source].end_ns <= events[wait.event].begin_ns + TM_PAIR_SLACK_NS &&
+            !tm_vec_append(waits, &wait, 1))
+            return tm_fail_memory(err);
+    }
+    tm_part_wait *w = waits->data;
+    size_t kept = 0;
+    if (waits->n > 1)
+        qsort(w, waits->n, sizeof *w, by_event);
+    for (size_t i = 0; i < waits->n; i++)
+        if (kept == 0 || by_event(&w[kept - 1], &w[i]) != 0)
+            w[kept++] = w[i];
+    waits->n = kept;
+    return TM_OK;
+}
