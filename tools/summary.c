@@ -134,16 +134,23 @@ static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
 }
 
 /* The first thing to do that the verdict has not yet said. */
-static void print_advice(const tm_table *items, const char *store) {
+static void print_advice(const tm_table *items, const char *whole, const char *store) {
     size_t i = 0;
     while (i < items->n_rows &&
            strcmp(tm_table_cell(items, i, "rule")->value.text, "straggler") == 0)
         i++;
     if (i == items->n_rows)
         return;
+    char text[1024], time[32], saving[128] = "";
+    const tm_cell *percent = tm_table_cell(items, i, "saved_pct");
+    if (!percent->null && percent->value.r >= 0.05) {
+        tm_shown_duration(tm_table_cell(items, i, "saved_ns")->value.i, time, sizeof time);
+        snprintf(saving, sizeof saving, " It saves at most %s of %s (%s).",
+                 tm_shown_percent(percent->value.r, 1).text, whole, time);
+    }
+    snprintf(text, sizeof text, "%.800s%s", tm_table_cell(items, i, "text")->value.text, saving);
     fputs("Advice:", stdout);
-    print_wrapped(tm_table_cell(items, i, "text")->value.text, (int)strlen("Advice:"),
-                  tm_console_width());
+    print_wrapped(text, (int)strlen("Advice:"), tm_console_width());
     printf("  (tmerge show %s advice says why, and what else)\n", store);
 }
 
@@ -415,7 +422,8 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     puts("");
     print_totals(tables);
     print_imbalance(tables);
-    print_advice(tm_tables_find(tables, "advice.item"), store);
+    bool marked = number(tm_tables_find(tables, "job.job"), 0, "steps") > 0;
+    print_advice(tm_tables_find(tables, "advice.item"), marked ? "a step" : "the recording", store);
     tm_summary_clocks(tables, colors);
     print_missing(loaded, colors);
     print_formats(tm_tables_find(tables, "job.rank"), colors);

@@ -13,7 +13,7 @@
 #include "waits/stages.h"
 
 /* Kernels that are tried, those with most of the path. */
-enum { KERNELS_MAX = 16, CHANGES_MAX = TM_N_FIX_KINDS + KERNELS_MAX };
+enum { KERNELS_MAX = 16, CHANGES_MAX = 2 * TM_N_FIX_KINDS + KERNELS_MAX };
 /* A change that takes less than T / 2000 off the path saves no more than that. */
 enum { WORTH_TRYING = 2000 };
 /* Of the ranks with the largest S_x, so many are the worst. */
@@ -92,8 +92,14 @@ static void choose_kinds(whatif *w) {
                 gain += pieces[i].gain_ns;
             }
         const tm_change change = {.kinds = kind->kinds, .flags = kind->flags, .factor = NAN};
-        if (item.path_ns > 0)
-            choose(w, &item, &change, gain);
+        if (item.path_ns == 0)
+            continue;
+        choose(w, &item, &change, gain);
+        if (kind->flags & TM_EDGE_STALL)
+            continue; /* what is no longer than elsewhere is no stall */
+        const tm_change none = {.kinds = kind->kinds, .flags = kind->flags, .factor = 0.0};
+        item.what = TM_WHATIF_LIMIT;
+        choose(w, &item, &none, item.path_ns);
     }
 }
 

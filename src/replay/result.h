@@ -13,7 +13,8 @@
     X(HOST, "host")                                                                                \
     X(STAGE, "stage")                                                                              \
     X(KIND, "kind")                                                                                \
-    X(KERNEL, "kernel")
+    X(KERNEL, "kernel")                                                                            \
+    X(LIMIT, "limit") /* a kind of work that takes no time at all */
 
 typedef enum tm_whatif_what {
 #define TM_WHATIF_ENUM(id, word) TM_WHATIF_##id,

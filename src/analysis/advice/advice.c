@@ -10,11 +10,18 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 
-enum { RULE, SEVERITY, COST, BOUND, RANKS, TEXT, EVIDENCE, LOOK_AT, N_COLUMNS };
+enum { RULE, SEVERITY, SAVED, SAVED_PCT, COST, BOUND, RANKS, TEXT, EVIDENCE, LOOK_AT, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
     [RULE] = {"rule", TM_TEXT, "", "What was found: straggler, imbalance, input, ..."},
     [SEVERITY] = {"severity", TM_TEXT, "", "critical, warning or note, by the rule's thresholds."},
+    [SAVED] =
+        {"saved_ns", TM_INT, "ns",
+         "What a mean step would be shorter by, replayed (whatif.item): of straggler with who "
+         "is named mended, of late_ranks with the plan, of imbalance with computation as on "
+         "the other ranks, else at most, with that kind of work taking no time. Null where it "
+         "is not known."},
+    [SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
     [COST] = {"cost_ns", TM_INT, "ns",
               "Of the job's time, what a rank loses to it, without what other items explain: GPU "
               "time lost, the mean over the ranks (straggler: over those that wait for it). Null "
@@ -30,12 +37,13 @@ static const tm_column columns[N_COLUMNS] = {
 
 static const tm_table_def item_def = {
     .name = "advice.item",
-    .doc = "What to do, the item that costs most first; those without a time follow, but what may "
-           "stop the job comes before all. None for a job without trouble.",
+    .doc = "What to do, the item that saves most of a step first; those of which that is not known "
+           "follow by what they cost, those without a time behind them, but what may stop the job "
+           "comes before all. None for a job without trouble.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
-    .top = COST,
+    .top = SAVED,
     .n_prose = 3,
 };
 
@@ -54,89 +62,130 @@ static const struct {
     double at[N_SEVERITIES]; /* the measure, in percent, from which on it is a note, ... */
     tm_rule_look *look;
     const char *look_at;
+    const char *item,
+        *of; /* what and name of whatif.item: what mending it saves; NULL: not known */
 } rules[TM_N_RULES] = {
     [TM_RULE_STRAGGLER] = {"straggler",
                            {1, 2, 10},
                            tm_look_straggler,
-                           "stragglers.rank, overlap.rank, idle.gap"},
+                           "stragglers.rank, overlap.rank, idle.gap",
+                           "named",
+                           ""},
     [TM_RULE_IMBALANCE] = {"imbalance", /* * computation over the mean */
                            {NEVER, 10, 25},
                            tm_look_imbalance,
-                           "imbalance.step, overlap.step"},
+                           "imbalance.step, overlap.step",
+                           "kind",
+                           "compute"},
     [TM_RULE_LATE_RANKS] = {"late_ranks",
                             {5, 10, 25},
                             tm_look_late_ranks,
-                            "stragglers.step, stragglers.rank, idle.gap"},
+                            "stragglers.step, stragglers.rank, idle.gap",
+                            "plan",
+                            ""},
     [TM_RULE_INPUT] = {"input", /* * of the steps */
                        {NEVER, 5, 10},
                        tm_look_input,
-                       "input.rank, input.step"},
+                       "input.rank, input.step",
+                       "limit",
+                       "input"},
     [TM_RULE_SMALL_KERNELS] = {"small_kernels",
                                {2, 5, 15},
                                tm_look_small_kernels,
-                               "kernels.kernel, launches.rank, idle.rank"},
+                               "kernels.kernel, launches.rank, idle.rank",
+                               "limit",
+                               "host"},
     [TM_RULE_PAGEABLE_COPIES] = {"pageable_copies",
                                  {1, 5, 15},
                                  tm_look_pageable_copies,
-                                 "transfers.kind, transfers.size"},
+                                 "transfers.kind, transfers.size",
+                                 "limit",
+                                 "copy"},
     [TM_RULE_EXPOSED_COPIES] = {"exposed_copies",
                                 {2, 5, 15},
                                 tm_look_exposed_copies,
-                                "transfers.kind, transfers.size"},
+                                "transfers.kind, transfers.size",
+                                "limit",
+                                "copy"},
     [TM_RULE_DEVICE_ALLOCATION] = {"device_allocation",
                                    {0, 1, 10},
                                    tm_look_device_allocation,
-                                   "transfers.allocation, memory.device"},
+                                   "transfers.allocation, memory.device",
+                                   NULL,
+                                   NULL},
     [TM_RULE_EXPOSED_COMMUNICATION] = {"exposed_communication",
                                        {5, 10, 25},
                                        tm_look_exposed_communication,
-                                       "overlap.rank, overlap.kind"},
+                                       "overlap.rank, overlap.kind",
+                                       "limit",
+                                       "transfer"},
     [TM_RULE_COMMUNICATION] = {"communication", /* * of the GPU time */
                                {NEVER, 10, 25},
                                tm_look_communication,
-                               "overlap.kind, collectives.kind"},
+                               "overlap.kind, collectives.kind",
+                               "limit",
+                               "transfer"},
     [TM_RULE_GPU_UTILIZATION] = {"gpu_utilization", /* * 80, 70, 50 % in use */
                                  {20, 30, 50},
                                  tm_look_gpu_utilization,
-                                 "idle.rank, idle.gap, overview.rank"},
+                                 "idle.rank, idle.gap, overview.rank",
+                                 "limit",
+                                 "host"},
     [TM_RULE_STEP_VARIATION] = {"step_variation", /* * standard deviation over the mean */
                                 {NEVER, 10, 30},
                                 tm_look_step_variation,
-                                "overview.step, phases.step"},
+                                "overview.step, phases.step",
+                                NULL,
+                                NULL},
     [TM_RULE_OPTIMIZER] = {"optimizer", /* * of the steps */
                            {15, 25, 40},
                            tm_look_optimizer,
-                           "phases.step, operators.op"},
+                           "phases.step, operators.op",
+                           NULL,
+                           NULL},
     [TM_RULE_TENSOR_CORES] = {"tensor_cores", /* of the computing */
                               {10, 30, NEVER},
                               tm_look_tensor_cores,
-                              "operators.op, kernels.kernel"},
+                              "operators.op, kernels.kernel",
+                              NULL,
+                              NULL},
     [TM_RULE_MEMORY] = {"memory", /* * of the device's */
                         {NEVER, 95, 98},
                         tm_look_memory,
-                        "memory.device, memory.operator, transfers.allocation"},
+                        "memory.device, memory.operator, transfers.allocation",
+                        NULL,
+                        NULL},
     [TM_RULE_MEMORY_ROOM] = {"memory_room", /* * of the device's, that is free */
                              {50, NEVER, NEVER},
                              tm_look_memory_room,
-                             "memory.device, memory.step"},
+                             "memory.device, memory.step",
+                             NULL,
+                             NULL},
     [TM_RULE_MEMORY_GROWTH] = {"memory_growth", /* of what is free, in 1,000 steps */
                                {0.01, 0.1, 100},
                                tm_look_memory_growth,
-                               "memory.step, memory.operator"},
+                               "memory.step, memory.operator",
+                               NULL,
+                               NULL},
     [TM_RULE_CLOCK_QUALITY] = {"clock_quality", /* of the collectives against causality */
                                {NEVER, 1, 10},
                                tm_look_clock_quality,
-                               "clock.rank, clock.check"},
+                               "clock.rank, clock.check",
+                               NULL,
+                               NULL},
     [TM_RULE_MISSING_RANKS] = {"missing_ranks", /* of the ranks */
                                {NEVER, 0, NEVER},
                                tm_look_missing_ranks,
-                               "job.rank, clock.check"},
+                               "job.rank, clock.check",
+                               NULL,
+                               NULL},
 };
 
 typedef struct item {
     tm_rule_id rule;
     int severity;
     tm_advice advice;
+    tm_facts_saving saving;
 } item;
 
 /* A rank's step. */
@@ -211,6 +260,11 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
             continue;
         facts->costs[r] = found->advice.cost_ns > 0 ? found->advice.cost_ns : 0;
         found->advice.cost_ns = cost_by_rank(facts, &found->advice);
+        found->saving = rules[r].item ? tm_facts_saved(facts, rules[r].item, rules[r].of)
+                                      : (tm_facts_saving){{.null = true}, {.null = true}};
+        /* However long GPUs wait for it: steps are no shorter without. */
+        if (!found->saving.pct.null && found->saving.pct.value.r < 1.0)
+            found->severity = 0;
         if (r == TM_RULE_STRAGGLER)
             /* The one rank of that rule's text. */
             facts->straggler = strtoll(found->advice.ranks, NULL, 10);
@@ -219,18 +273,23 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     return n;
 }
 
-/* What may stop the job, then what costs time, then the rest. */
+/* What may stop the job; what is known to save time; what costs time; what costs none that is
+ * known; what is known to save nothing. */
 static int class_of(const item *i) {
     bool timeless = i->advice.cost_ns < 0;
     if (timeless)
-        return i->severity == N_SEVERITIES - 1 ? 0 : 2;
-    return 1;
+        return i->severity == N_SEVERITIES - 1 ? 0 : 3;
+    if (i->saving.pct.null)
+        return 2;
+    return i->saving.pct.value.r >= 0.05 ? 1 : 4;
 }
 
 static int worst_first(const void *a, const void *b) {
     const item *x = a, *y = b;
     if (class_of(x) != class_of(y))
         return class_of(x) - class_of(y);
+    if (class_of(x) == 1 && x->saving.ns.value.i != y->saving.ns.value.i)
+        return tm_order_i64(y->saving.ns.value.i, x->saving.ns.value.i);
     if (x->advice.cost_ns != y->advice.cost_ns)
         return tm_order_i64(y->advice.cost_ns, x->advice.cost_ns);
     if (x->severity != y->severity)
@@ -242,6 +301,8 @@ static tm_status add_item(tm_table *table, const item *i, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     if (!row)
         return tm_fail_memory(err);
+    row[SAVED] = i->saving.ns;
+    row[SAVED_PCT] = i->saving.pct;
     if (i->advice.cost_ns >= 0) {
         tm_cell_set_int(&row[COST], i->advice.cost_ns);
         TM_TRY(tm_table_set_text(table, &row[BOUND], i->advice.exact ? "exact" : "upper", err));

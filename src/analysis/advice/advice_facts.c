@@ -52,6 +52,32 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step) {
     return at == facts->n_partial || facts->partial_steps[at] != step;
 }
 
+/* A saving of a table that may say none; of what was not worth trying it is 0. */
+static tm_facts_saving saving_of(const tm_table *table, size_t row, const char *ns,
+                                 const char *pct) {
+    tm_facts_saving found = {*tm_table_cell(table, row, ns), *tm_table_cell(table, row, pct)};
+    if (found.ns.null) {
+        tm_cell_set_int(&found.ns, 0);
+        tm_cell_set_real(&found.pct, 0.0);
+    }
+    return found;
+}
+
+tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const char *name) {
+    const tm_table *items = tm_tables_find(facts->tables, "whatif.item");
+    const tm_table *job = tm_tables_find(facts->tables, "whatif.job");
+    tm_facts_saving found = {{.null = true}, {.null = true}};
+    if (job->n_rows == 0 || tm_facts_int(facts, "whatif.job", 0, "sure") == 0)
+        return found;
+    if (strcmp(what, "named") == 0)
+        return saving_of(job, 0, "mend_ns", "mend_pct");
+    for (size_t i = 0; i < items->n_rows; i++)
+        if (strcmp(tm_table_cell(items, i, "what")->value.text, what) == 0 &&
+            (!*name || strcmp(tm_table_cell(items, i, "name")->value.text, name) == 0))
+            found = saving_of(items, i, "saved_ns", "saved_pct");
+    return found;
+}
+
 const char *tm_facts_whole(const tm_facts *facts) {
     return tm_facts_int(facts, "job.job", 0, "steps") > 0 ? "steps" : "recording";
 }

@@ -85,6 +85,14 @@ double tm_facts_percent(int64_t part, int64_t whole);
  * compares with no other. */
 bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
 
+/** What a step would be shorter by, of whatif.item: `what` plan is its last place, `what` named who
+ * is named in stragglers.finding. Both null cells where that is not known. */
+typedef struct tm_facts_saving {
+    tm_cell ns, pct;
+} tm_facts_saving;
+
+tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const char *name);
+
 /** "steps", "recording" where none are marked: what shares are of. */
 const char *tm_facts_whole(const tm_facts *facts);
 

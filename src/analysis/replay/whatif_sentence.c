@@ -200,7 +200,7 @@ static void little_text(const topic *t, size_t item, const char *it, char *out, 
              instead);
 }
 
-void tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_MAX]) {
+size_t tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_MAX]) {
     const tm_table *job = tm_tables_find(tables, "job.job");
     topic t = {.items = tm_tables_find(tables, "whatif.item"),
                .findings = tm_tables_find(tables, "stragglers.finding"),
@@ -212,18 +212,18 @@ void tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_MAX
     /* Where nothing can be told of what ranks do to one another, or there is nothing to compare. */
     if (t.items->n_rows == 0 || tm_table_cell(t.job, 0, "slowdown")->null ||
         (t.alone && tm_tables_find(tables, "whatif.step")->n_rows < 2))
-        return;
+        return t.items->n_rows;
     if (job->n_rows > 0 && tm_table_cell(job, 0, "steps")->value.i > 0)
         t.whole = "a step";
     size_t item = named_item(&t, &it);
     if (item == t.items->n_rows) {
         if (t.findings->n_rows == 0 || is_text(t.findings, 0, "shape", "bubble"))
             instead_text(&t, false, out, TM_WHATIF_SENTENCE_MAX);
-        return;
+        return item;
     }
     if (saved_pct(&t, item) < WORTH_PCT) {
         little_text(&t, item, it, out, TM_WHATIF_SENTENCE_MAX);
-        return;
+        return item;
     }
     char saves[160], more[224] = "";
     size_t plan = find_plan(&t);
@@ -236,4 +236,5 @@ void tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_MAX
                  tm_table_cell(t.items, plan, "name")->value.text, all);
     }
     snprintf(out, TM_WHATIF_SENTENCE_MAX, "Mending %s %s%s", it, saves, more);
+    return item;
 }
