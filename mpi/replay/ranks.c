@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "mpi/agree.h"
 #include "mpi/shuffle.h"
 #include "replay/joins.h"
@@ -45,13 +46,26 @@ static void find_root(tm_replay_ranks *r) {
     MPI_Allreduce(&n, &r->n_ranks, 1, MPI_INT64_T, MPI_SUM, r->comm);
 }
 
+static int member_owner(const void *record, int n_processes) {
+    uint64_t group = ((const tm_join_member *)record)->group;
+    return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
+}
+
+/* Members go to the process that owns their group, and from there visits to those of the ranks. */
 static tm_status send_visits(tm_replay_ranks *r, tm_error *err) {
+    tm_vec members = TM_VEC(tm_join_member), all = TM_VEC(tm_join_member);
     tm_vec own = TM_VEC(tm_replay_visit);
-    tm_status status = tm_joins_visits(r->collectives, r->root_ns, &own, err);
+    tm_status status = tm_joins_members(r->collectives, r->root_ns, &members, err);
     status = tm_mpi_agree(r->comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(r->comm, &members, member_owner, &all, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(r->comm, tm_joins_visits(&all, &own, err), err);
+    tm_vec_free(&all);
     if (status == TM_OK)
         status = tm_mpi_shuffle(r->comm, &own, visit_origin, &r->visits, err);
     tm_joins_sort(&r->visits);
+    tm_vec_free(&members);
     tm_vec_free(&own);
     return status;
 }

@@ -2,87 +2,115 @@
 
 #include <stdlib.h>
 
-#include "base/keys.h"
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* Operations that take equally long, if nothing is wrong. */
-typedef struct alike {
-    uint64_t group;
-    int64_t bytes;
-    uint64_t kind;
-} alike;
+tm_status tm_joins_members(const tm_collectives *collectives, int64_t root_ns, tm_vec *members,
+                           tm_error *err) {
+    const tm_instance *instances = collectives->instances.data;
+    for (size_t i = 0; i < collectives->instances.n; i++) {
+        const tm_comm_record *r =
+            (const tm_comm_record *)collectives->records.data + instances[i].first;
+        for (size_t k = 0; k < instances[i].n && instances[i].joins; k++) {
+            const tm_join_member member = {
+                .group = r->group,
+                .operation = (uint64_t)r->rank << 32 | r->event,
+                .bytes = r->bytes,
+                .rank = r[k].rank,
+                .last_ns = instances[i].last_ns - root_ns,
+                .end_ns = r[k].end_ns - root_ns,
+                .event = r[k].event,
+                .origin = r[k].origin,
+                .kind = r->kind,
+                .incomplete = instances[i].state == TM_INSTANCE_INCOMPLETE,
+            };
+            if (!tm_vec_append(members, &member, 1))
+                return tm_fail_memory(err);
+        }
+    }
+    return TM_OK;
+}
 
+static int by_operation(const void *a, const void *b) {
+    const tm_join_member *x = a, *y = b;
+    int order = tm_order_u64(x->group, y->group);
+    order = order ? order : tm_order_u64(x->operation, y->operation);
+    order = order ? order : tm_order_i64(x->rank, y->rank);
+    return order ? order : tm_order_i64(x->event, y->event);
+}
+
+/* How long a transfer took, of operations that take equally long if nothing is wrong. */
 typedef struct timed {
-    uint32_t alike; /* number of the key */
+    uint64_t group;
+    int64_t bytes, ns;
     uint32_t visit;
-    int64_t ns;
+    uint8_t kind;
 } timed;
 
-static int by_alike(const void *a, const void *b) {
+static int by_kind(const timed *x, const timed *y) {
+    int order = tm_order_u64(x->group, y->group);
+    order = order ? order : tm_order_i64(x->bytes, y->bytes);
+    return order ? order : tm_order_i64(x->kind, y->kind);
+}
+
+static int by_time(const void *a, const void *b) {
     const timed *x = a, *y = b;
-    int order = tm_order_i64(x->alike, y->alike);
+    int order = by_kind(x, y);
     return order ? order : tm_order_i64(x->ns, y->ns);
 }
 
-static bool add_instance(const tm_instance *instance, const tm_comm_record *members,
-                         int64_t root_ns, tm_keys *keys, tm_vec *times, tm_vec *visits) {
-    const alike key = {members->group, members->bytes, members->kind};
-    uint32_t number = tm_keys_add(keys, &key);
-    for (size_t i = 0; i < instance->n; i++) {
-        const tm_replay_visit visit = {
-            .rank = members[i].rank,
-            .last_ns = instance->last_ns - root_ns,
-            .operation = (uint64_t)members->rank << 32 | members->event,
-            .event = members[i].event,
-            .origin = members[i].origin,
-        };
-        int64_t ns = members[i].end_ns - instance->last_ns;
-        const timed time = {number, (uint32_t)visits->n, ns > 0 ? ns : 0};
-        if (number == TM_NO_KEY || !tm_vec_append(visits, &visit, 1) ||
-            (ns >= 0 && !tm_vec_append(times, &time, 1)))
-            return false;
+static bool add_member(const tm_join_member *m, tm_vec *times, tm_vec *visits) {
+    const timed time = {m->group, m->bytes, m->end_ns - m->last_ns, (uint32_t)visits->n, m->kind};
+    const tm_replay_visit visit = {.rank = m->rank,
+                                   .last_ns = m->last_ns,
+                                   .operation = m->operation,
+                                   .event = m->event,
+                                   .origin = m->origin};
+    return tm_vec_append(visits, &visit, 1) && (time.ns < 0 || tm_vec_append(times, &time, 1));
+}
+
+static void set_usual(tm_vec *times, tm_replay_visit *visits) {
+    timed *v = times->data;
+    if (times->n > 1)
+        qsort(v, times->n, sizeof *v, by_time);
+    for (size_t first = 0, end = 0; first < times->n; first = end) {
+        while (end < times->n && by_kind(&v[first], &v[end]) == 0)
+            end++;
+        int64_t low = v[first + (end - first - 1) / 2].ns, high = v[first + (end - first) / 2].ns;
+        for (size_t i = first; i < end; i++)
+            visits[v[i].visit].usual_ns = low + (high - low) / 2;
     }
-    return true;
 }
 
 /* A rank of a group. */
 typedef struct party {
-    uint64_t group;
     int64_t rank;
     int32_t origin;
 } party;
 
 static int by_party(const void *a, const void *b) {
-    const party *x = a, *y = b;
-    int order = tm_order_u64(x->group, y->group);
-    return order ? order : tm_order_i64(x->rank, y->rank);
+    return tm_order_i64(((const party *)a)->rank, ((const party *)b)->rank);
 }
 
-/* All ranks of the groups that are owned here, each once, by group. */
-static bool find_parties(const tm_collectives *collectives, tm_vec *out) {
-    const tm_comm_record *records = collectives->records.data;
-    for (size_t i = 0; i < collectives->records.n; i++) {
-        const party p = {records[i].group, records[i].rank, records[i].origin};
+/* All ranks of [n] members of one group, each once. */
+static bool find_parties(const tm_join_member *members, size_t n, tm_vec *out) {
+    out->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const party p = {members[i].rank, members[i].origin};
         if (!tm_vec_append(out, &p, 1))
             return false;
     }
     party *v = out->data;
     size_t kept = 0;
-    if (out->n > 1)
-        qsort(v, out->n, sizeof *v, by_party);
-    for (size_t i = 0; i < out->n; i++)
-        if (kept == 0 || by_party(&v[kept - 1], &v[i]) != 0)
+    qsort(v, n, sizeof *v, by_party);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || v[kept - 1].rank != v[i].rank)
             v[kept++] = v[i];
     out->n = kept;
     return true;
 }
 
-static bool is_before_group(const void *element, const void *key) {
-    return ((const party *)element)->group < *(const uint64_t *)key;
-}
-
-static int64_t median_end(const tm_comm_record *members, size_t n) {
+static int64_t median_end(const tm_join_member *members, size_t n) {
     int64_t *ends = malloc(n * sizeof *ends);
     for (size_t i = 0; i < n && ends; i++)
         ends[i] = members[i].end_ns;
@@ -91,21 +119,20 @@ static int64_t median_end(const tm_comm_record *members, size_t n) {
     return end;
 }
 
-/* A visit for each rank of the group that has no kernel in an operation. */
-static bool add_missing(const tm_instance *instance, const tm_comm_record *members, int64_t root_ns,
-                        const tm_vec *parties, tm_vec *visits) {
+/* A visit for each rank of the group that has no kernel in an operation of [n] members. */
+static bool add_missing(const tm_join_member *members, size_t n, const tm_vec *parties,
+                        tm_vec *visits) {
     const party *v = parties->data;
-    size_t k = 0, at = tm_bisect(v, parties->n, sizeof *v, &members->group, is_before_group);
-    int64_t end_ns = median_end(members, instance->n);
-    for (; at < parties->n && v[at].group == members->group; at++) {
-        while (k < instance->n && members[k].rank < v[at].rank)
+    int64_t end_ns = median_end(members, n);
+    for (size_t at = 0, k = 0; at < parties->n; at++) {
+        while (k < n && members[k].rank < v[at].rank)
             k++;
-        if (k < instance->n && members[k].rank == v[at].rank)
+        if (k < n && members[k].rank == v[at].rank)
             continue;
         const tm_replay_visit visit = {.rank = v[at].rank,
-                                       .last_ns = instance->last_ns - root_ns,
-                                       .operation = (uint64_t)members->rank << 32 | members->event,
-                                       .end_ns = end_ns - root_ns,
+                                       .last_ns = members->last_ns,
+                                       .operation = members->operation,
+                                       .end_ns = end_ns,
                                        .event = TM_NO_EVENT,
                                        .origin = v[at].origin};
         if (!tm_vec_append(visits, &visit, 1))
@@ -114,42 +141,35 @@ static bool add_missing(const tm_instance *instance, const tm_comm_record *membe
     return true;
 }
 
-static void set_usual(tm_vec *times, tm_replay_visit *visits) {
-    timed *v = times->data;
-    if (times->n > 1)
-        qsort(v, times->n, sizeof *v, by_alike);
-    for (size_t first = 0, end = 0; first < times->n; first = end) {
-        while (end < times->n && v[end].alike == v[first].alike)
-            end++;
-        int64_t middle = v[first + (end - first - 1) / 2].ns,
-                upper = v[first + (end - first) / 2].ns;
-        for (size_t i = first; i < end; i++)
-            visits[v[i].visit].usual_ns = middle + (upper - middle) / 2;
+/* The operations of one group. */
+static bool add_group(const tm_join_member *v, size_t n, tm_vec *parties, tm_vec *times,
+                      tm_vec *visits) {
+    bool ok = true, known = false;
+    for (size_t first = 0, end = 0; first < n && ok; first = end) {
+        for (; end < n && v[end].operation == v[first].operation && ok; end++)
+            ok = add_member(&v[end], times, visits);
+        if (!v[first].incomplete || !ok)
+            continue;
+        ok = (known || find_parties(v, n, parties)) &&
+             add_missing(v + first, end - first, parties, visits);
+        known = true;
     }
+    return ok;
 }
 
-tm_status tm_joins_visits(const tm_collectives *collectives, int64_t root_ns, tm_vec *visits,
-                          tm_error *err) {
-    const tm_instance *instances = collectives->instances.data;
-    tm_keys keys = TM_KEYS(alike);
-    tm_vec times = TM_VEC(timed);
-    tm_vec parties = TM_VEC(party);
-    bool ok = true, incomplete = false;
-    for (size_t i = 0; i < collectives->instances.n; i++)
-        incomplete = incomplete || instances[i].state == TM_INSTANCE_INCOMPLETE;
-    if (incomplete)
-        ok = find_parties(collectives, &parties);
-    for (size_t i = 0; i < collectives->instances.n && ok; i++) {
-        const tm_comm_record *members =
-            (const tm_comm_record *)collectives->records.data + instances[i].first;
-        if (instances[i].joins)
-            ok = add_instance(&instances[i], members, root_ns, &keys, &times, visits) &&
-                 (instances[i].state != TM_INSTANCE_INCOMPLETE ||
-                  add_missing(&instances[i], members, root_ns, &parties, visits));
+tm_status tm_joins_visits(tm_vec *members, tm_vec *visits, tm_error *err) {
+    const tm_join_member *v = members->data;
+    tm_vec times = TM_VEC(timed), parties = TM_VEC(party);
+    bool ok = true;
+    if (members->n > 1)
+        qsort(members->data, members->n, members->size, by_operation);
+    for (size_t first = 0, end = 0; first < members->n && ok; first = end) {
+        while (end < members->n && v[end].group == v[first].group)
+            end++;
+        ok = add_group(v + first, end - first, &parties, &times, visits);
     }
     if (ok)
         set_usual(&times, visits->data);
-    tm_keys_free(&keys);
     tm_vec_free(&times);
     tm_vec_free(&parties);
     return ok ? TM_OK : tm_fail_memory(err);

@@ -5,15 +5,37 @@
 #include "build.h"
 #include "timeline/collectives.h"
 
+/** A member of an operation that joins ranks. Those of one group come together on one process,
+ * whoever matched them. Sent as bytes. */
+typedef struct tm_join_member {
+    uint64_t group;
+    uint64_t operation; /* as in tm_replay_visit */
+    int64_t bytes;      /* of the operation's first member */
+    int64_t rank;
+    int64_t last_ns, end_ns; /* since the root */
+    uint32_t event;
+    int32_t origin;
+    uint8_t kind;
+    bool incomplete; /* the operation lacks ranks */
+} tm_join_member;
+
 /**
- * Adds a tm_replay_visit for each member of the operations that this process matched and that join
- * ranks. What is usual of a transfer is the median over its operations of one kind, group and size.
+ * Adds the members of the operations that this process matched and that join ranks.
  *
  * @param root_ns  what times count from
  * @return         TM_OK; TM_ERR_FAULT
  */
-tm_status tm_joins_visits(const tm_collectives *collectives, int64_t root_ns, tm_vec *visits,
-                          tm_error *err) TM_MUST_CHECK;
+tm_status tm_joins_members(const tm_collectives *collectives, int64_t root_ns, tm_vec *members,
+                           tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Adds a tm_replay_visit for each member, and for each rank of a group that an operation lacks.
+ * What is usual of a transfer is the median over the operations of its kind, group and size.
+ *
+ * @param members  of tm_join_member, all of each group; sorted
+ * @return         TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_joins_visits(tm_vec *members, tm_vec *visits, tm_error *err) TM_MUST_CHECK;
 
 /** Sorts visits by rank, event and operation. */
 void tm_joins_sort(tm_vec *visits);
