@@ -46,7 +46,7 @@ test("the title is the verdict, and the heading says what is compared", async ()
   for (const [name, sign] of [["slower", "bad"], ["faster", "good"], ["same", "note"], ["few", "note"]]) {
     const { page, tables } = jobs[name];
     const { page: tab, close } = await open(page);
-    const plain = (text) => text.replaceAll("→", "->").replaceAll("\u00a0µs", " us");
+    const plain = (text) => text.replaceAll("→", "->").replaceAll("\u00a0", " ").replaceAll(" µs", " us");
     assert.equal(plain(await tab.textContent("h1")), tables["diff.remark"][0].text);
     assert.deepEqual((await tab.$$eval(".remarks li", (all) => all.map((e) => e.textContent))).map(plain), tables["diff.remark"].slice(1).map((r) => r.text));
     assert.equal(await tab.$eval(".verdict .sign", (e) => e.className), `sign ${sign}`, name);

@@ -41,6 +41,7 @@ test("digits go in threes, sizes by their units", () => {
   assert.equal(plain(f.bytes(192)), "192 B");
   assert.equal(plain(f.bytes(85 * 1024 ** 3, true)), "85.0 GiB");
   assert.equal(f.ranges([0, 1, 2, 5, 7, 8]), "0–2, 5, 7–8");
+  assert.equal(f.ranges([0, 1, 2, 5, 7, 8], 2), "0–2, 5, …");
   assert.equal(f.times(0.868), "0.87×");
 });
 

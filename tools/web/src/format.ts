@@ -150,8 +150,8 @@ export function exact(value: number | string | null, unit = ""): string {
   return unit ? `${text}${SPACE}${unit}` : text;
 }
 
-/** Numbers as ranges: "0–3, 8". */
-export function ranges(values: readonly number[]): string {
+/** Numbers as ranges, the first of them: "0–3, 8, …". */
+export function ranges(values: readonly number[], most = Infinity): string {
   const parts: string[] = [];
   const sorted = [...values].sort((a, b) => a - b);
   for (let i = 0; i < sorted.length; ) {
@@ -160,7 +160,7 @@ export function ranges(values: readonly number[]): string {
     parts.push(last === i ? String(sorted[i]) : `${sorted[i]}–${sorted[last]}`);
     i = last + 1;
   }
-  return parts.join(", ");
+  return parts.length > most ? `${parts.slice(0, most).join(", ")}, …` : parts.join(", ");
 }
 
 export function median(values: readonly number[]): number | null {

@@ -138,7 +138,8 @@ export function verdict(job: Job): Verdict {
     return { state, title, text: evidence, view: "stragglers", link: "Who waits for whom" };
   if (word !== null && word !== "none")
     return { state: "note", title, text: evidence, view: "stragglers", link: "What is known of arrivals" };
-  return withoutStraggler(job, severalRanks(job) && (word === "none" || communicates(job)) ? evidence : null);
+  const said = severalRanks(job) && (word === "none" || communicates(job));
+  return withoutStraggler(job, said ? `${title}.${evidence === null ? "" : ` ${evidence}`}` : null);
 }
 
 function withoutStraggler(job: Job, evidence: string | null): Verdict {
@@ -185,7 +186,7 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   optimizer: ["Make the optimizer’s step cheaper", "kernels"],
   tensor_cores: ["Use tensor cores", "operators"],
   memory: ["Make room in device memory", "memory"],
-  memory_room: ["Try a larger batch", "memory"],
+  memory_room: ["Use the memory that is free", "memory"],
   memory_growth: ["Find what holds on to memory", "memory"],
   clock_quality: ["Do not trust arrivals: clocks disagree", "clocks"],
   missing_ranks: ["Record the missing ranks", "about"],

@@ -2,7 +2,7 @@
 import type { Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { adviceItem, coarseClocks, communicates, cutShort, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, straggling, total, verdict, worstUncertainty } from "../job";
+import { adviceItem, coarseClocks, communicates, cutShort, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, total, verdict, worstUncertainty } from "../job";
 import type { ColumnOf, TableName } from "../names";
 import { PARTS, partsOf, stacks, type StackRow } from "../stack";
 import { empty, figure, legend, link, prose, section, sign, term, type Origin } from "../ui";
@@ -67,9 +67,7 @@ export function overlapFinding(job: Job): Finding {
   const rest = all.some((kind) => kind.kind === "allreduce") ? "" : " The job has no AllReduce.";
   const lost = f.share(exposed, window)!;
   const waits = f.share(total(job, "exposed_wait_ns"), exposed) ?? 0;
-  const named = ["bad", "warn"].includes(straggling(job).state ?? "");
-  const wait = waits <= 50 ? "" : named ? " Most of what is exposed is waiting, so mend the straggler first."
-    : " Most of what is exposed is waiting for late ranks, which no faster network shortens.";
+  const wait = waits > 50 ? " Most of what is exposed is waiting for late ranks, which no faster network shortens." : "";
   return {
     state: lost >= 10 ? "warn" : "good",
     title: `${f.percent(f.share(exposed, comm))} of communication is exposed`,
@@ -89,15 +87,15 @@ export function balanceFinding(job: Job): Finding {
   if (middle === null)
     return { state: "note", title: "Compute load is not known", text: "No two ranks have a whole step with GPU events in common.", link: to };
   const most = Math.max(...values), worst = steps.nums("imbalance_pct").indexOf(most);
-  const far = worst >= 0 && most > Math.max(2 * middle, middle + 2);
+  const far = values.filter((value) => value > Math.max(2 * middle, middle + 2)).length;
   const left = job.rowsOf("job.rank") - (whole.num(0, "ranks") ?? 0);
   const [state, how]: readonly [State, string] = middle >= 25 ? ["bad", "uneven"] : middle >= 10 ? ["warn", "uneven"]
-    : far ? ["note", `uneven in step ${steps.num(worst, "step")}`] : middle >= 2 ? ["note", "a little uneven"] : ["good", "even"];
+    : far > 0 ? ["note", `uneven in ${far === 1 ? `step ${steps.num(worst, "step")}` : `${far} of ${values.length} steps`}`] : middle >= 2 ? ["note", "a little uneven"] : ["good", "even"];
   return {
     state,
     title: `Compute load is ${how}`,
     text: `${hasSteps(job) ? "In the median step the" : "The"} rank that computes most has ${f.percent(middle, 1)} more than the mean.` +
-      (far ? ` Step ${steps.num(worst, "step")} shows ${f.percent(most, 1)}.` : "") +
+      (far > 0 ? ` Step ${steps.num(worst, "step")} shows ${f.percent(most, 1)}.` : "") +
       (left > 0 ? ` ${f.count(left, "rank is", "ranks are")} not compared: without GPU events, cut short or without a whole step.` : ""),
     link: to,
   };
@@ -340,7 +338,7 @@ function basis(job: Job): HTMLElement {
     repaired > 0 && `, ${f.grouped(repaired)} repaired`, ". ",
   ];
   if (cutShort > 0) parts.push(h("b", { class: "bad" }, `† ${f.count(cutShort, "trace is", "traces are")} cut short. `));
-  if (missing.length > 0) parts.push(h("b", { class: "bad" }, `† ${f.count(missing.length, "rank")} of ${job.facts["world_size"]} gave no trace: ${f.ranges(missing.slice(0, 64))}. `));
+  if (missing.length > 0) parts.push(h("b", { class: "bad" }, `† ${f.count(missing.length, "rank")} of ${job.facts["world_size"]} gave no trace: ${f.ranges(missing, 16)}. `));
   const kinds = [...ranks.by("format")];
   if (kinds.length > 1)
     parts.push(h("b", null, `Traces of several kinds (${kinds.map(([kind, rows]) => `${String(kind)} of ${f.count(rows.length, "rank")}`).join(", ")}): each names process groups in its own way, and collectives between them are not matched by name. `));

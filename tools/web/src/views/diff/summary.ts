@@ -22,7 +22,7 @@ export function verdictState(job: Job): State {
 
 /* What tmerge prints in letters that every terminal has. */
 function typeset(text: string | null): string {
-  return prose(text).replaceAll(" -> ", " → ").replace(/(\d) us\b/g, `$1${f.SPACE}µs`);
+  return prose(text).replaceAll(" -> ", " → ");
 }
 
 function title(job: Job): HTMLElement {
