@@ -8,14 +8,12 @@
 #include "mpi/agree.h"
 #include "mpi/bytes.h"
 #include "mpi/shuffle.h"
+#include "replay/changes.h"
 #include "replay/plan.h"
 #include "replay/sets.h"
+#include "slack.h"
 #include "waits/stages.h"
 
-/* Kernels that are tried, those with most of the path. */
-enum { KERNELS_MAX = 16, CHANGES_MAX = 2 * TM_N_FIX_KINDS + KERNELS_MAX };
-/* A change that takes less than T / 2000 off the path saves no more than that. */
-enum { WORTH_TRYING = 2000 };
 /* Of the ranks with the largest S_x, so many are the worst. */
 static const double WORST_SHARE = 0.03;
 
@@ -32,18 +30,10 @@ typedef struct trial {
     tm_fix_sets sets;
 } trial;
 
-/* What process 0 found worth trying on the path. Sent as bytes. */
-typedef struct chosen {
-    tm_change changes[CHANGES_MAX];
-    tm_whatif_item items[CHANGES_MAX];
-    uint32_t kernels[KERNELS_MAX]; /* name ids: marks 1, 2, ... */
-    uint32_t n, n_kernels;
-} chosen;
-
 typedef struct whatif {
     const tm_replay_ranks *r;
     tm_replay_result *result;
-    chosen chosen;
+    tm_changes chosen; /* by process 0 */
     tm_replay job;
     tm_fixer fixer;
     tm_vec facts;   /* of fact, ascending in rank: those of the job */
@@ -55,87 +45,16 @@ typedef struct whatif {
     int self, n_processes;
 } whatif;
 
-/* Sums over the path, by some name. */
-typedef struct on_path {
-    int64_t path_ns, gain_ns;
-    uint32_t name;
-} on_path;
+/* T ideal without a rank, by its place. */
+typedef struct without {
+    int64_t ideal_ns;
+    uint32_t place;
+} without;
 
-static int by_path(const void *a, const void *b) {
-    const on_path *x = a, *y = b;
-    int order = -tm_order_i64(x->path_ns, y->path_ns);
-    return order ? order : tm_order_i64(x->name, y->name);
-}
-
-static bool is_worth(const whatif *w, int64_t gain_ns) {
-    return gain_ns > 0 && gain_ns >= w->result->total_ns / WORTH_TRYING;
-}
-
-static void choose(whatif *w, const tm_whatif_item *item, const tm_change *change,
-                   int64_t gain_ns) {
-    chosen *c = &w->chosen;
-    c->items[c->n] = *item;
-    c->items[c->n].tried = is_worth(w, gain_ns);
-    c->changes[c->n++] = *change;
-}
-
-static void choose_kinds(whatif *w) {
-    const tm_path_piece *pieces = w->result->pieces.data;
-    for (int k = 0; k < TM_N_FIX_KINDS; k++) {
-        const tm_fix_kind *kind = &tm_fix_kinds[k];
-        tm_whatif_item item = {.id = k, .what = TM_WHATIF_KIND, .ideal_ns = -1, .next_rank = -1};
-        int64_t gain = 0;
-        for (size_t i = 0; i < w->result->pieces.n; i++)
-            if ((kind->kinds >> pieces[i].kind & 1) &&
-                (kind->flags == 0 || (pieces[i].flags & kind->flags))) {
-                item.path_ns += pieces[i].ns;
-                gain += pieces[i].gain_ns;
-            }
-        const tm_change change = {.kinds = kind->kinds, .flags = kind->flags, .factor = NAN};
-        if (item.path_ns == 0)
-            continue;
-        choose(w, &item, &change, gain);
-        if (kind->flags & TM_EDGE_STALL)
-            continue; /* what is no longer than elsewhere is no stall */
-        const tm_change none = {.kinds = kind->kinds, .flags = kind->flags, .factor = 0.0};
-        item.what = TM_WHATIF_LIMIT;
-        choose(w, &item, &none, item.path_ns);
-    }
-}
-
-static bool choose_kernels(whatif *w) {
-    const tm_path_piece *pieces = w->result->pieces.data;
-    tm_keys keys = TM_KEYS(uint32_t);
-    tm_vec sums = TM_VEC(on_path);
-    bool ok = true;
-    for (size_t i = 0; i < w->result->pieces.n && ok; i++) {
-        if (pieces[i].kind != TM_EDGE_COMPUTE)
-            continue;
-        on_path *sum = tm_keys_value(&keys, &sums, &pieces[i].name);
-        ok = sum != NULL;
-        if (sum) {
-            sum->name = pieces[i].name;
-            sum->path_ns += pieces[i].ns;
-            sum->gain_ns += pieces[i].gain_ns;
-        }
-    }
-    if (ok && sums.n > 1)
-        qsort(sums.data, sums.n, sums.size, by_path);
-    for (size_t k = 0; k < sums.n && k < KERNELS_MAX && ok; k++) {
-        const on_path *sum = (const on_path *)sums.data + k;
-        const tm_whatif_item item = {.id = sum->name,
-                                     .path_ns = sum->path_ns,
-                                     .what = TM_WHATIF_KERNEL,
-                                     .ideal_ns = -1,
-                                     .next_rank = -1};
-        w->chosen.kernels[w->chosen.n_kernels++] = sum->name;
-        const tm_change change = {
-            .kinds = 1 << TM_EDGE_COMPUTE, .mark = (uint8_t)w->chosen.n_kernels, .factor = NAN};
-        choose(w, &item, &change, sum->gain_ns);
-    }
-    tm_keys_free(&keys);
-    tm_vec_free(&sums);
-    return ok;
+static int by_ideal(const void *a, const void *b) {
+    const without *x = a, *y = b;
+    int order = -tm_order_i64(x->ideal_ns, y->ideal_ns);
+    return order ? order : tm_order_i64(x->place, y->place);
 }
 
 /* Process 0, which has the path, says what is tried. */
@@ -143,30 +62,10 @@ static tm_status choose_changes(whatif *w, tm_error *err) {
     const tm_path_step *steps = w->result->path_steps.data;
     size_t n = w->result->path_steps.n;
     w->result->total_ns = n > 0 ? steps[n - 1].end_ns : 0;
-    bool ok = true;
-    if (w->self == 0) {
-        choose_kinds(w);
-        ok = choose_kernels(w);
-    }
-    TM_TRY(tm_mpi_agree(w->r->comm, ok ? TM_OK : tm_fail_memory(err), err));
+    tm_status status = w->self == 0 ? tm_changes_choose(w->result, &w->chosen, err) : TM_OK;
+    TM_TRY(tm_mpi_agree(w->r->comm, status, err));
     MPI_Bcast(&w->chosen, sizeof w->chosen, MPI_BYTE, 0, w->r->comm);
     return TM_OK;
-}
-
-/* Marks by edge: which of the chosen kernels its event is. */
-static uint8_t *mark_kernels(const whatif *w, const tm_graph *graph, const tm_timeline *timeline) {
-    uint8_t *marks = calloc(graph->first[graph->n_nodes] + 1, 1);
-    for (size_t v = 0; v < graph->n_nodes && marks && w->chosen.n_kernels > 0; v++)
-        for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
-            const tm_edge *edge = &graph->edges[e];
-            if (edge->kind != TM_EDGE_COMPUTE)
-                continue;
-            uint32_t name = timeline->name[graph->event[edge->from]];
-            for (uint32_t k = 0; k < w->chosen.n_kernels; k++)
-                if (w->chosen.kernels[k] == name)
-                    marks[e] = (uint8_t)(k + 1);
-        }
-    return marks;
 }
 
 /* The sets that are used: changes that were found to be worth it. */
@@ -179,11 +78,11 @@ static size_t used_changes(const whatif *w, tm_change *changes) {
 }
 
 static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
-    tm_change changes[CHANGES_MAX];
+    tm_change changes[TM_CHANGES_MAX];
     tm_sets sets = {.changes = changes, .n = used_changes(w, changes)};
     for (size_t i = 0; i < w->r->n; i++) {
         const tm_graph *graph = &w->r->graphs[i];
-        uint8_t *marks = mark_kernels(w, graph, &w->r->timelines[i]);
+        uint8_t *marks = tm_changes_mark(&w->chosen, graph, &w->r->timelines[i]);
         sets.marks = marks;
         tm_status status = marks ? TM_OK : tm_fail_memory(err);
         if (status == TM_OK && graph->n_nodes > 0)
@@ -407,24 +306,24 @@ static int by_item(const void *a, const void *b) {
 /* T with the worst 3 % of ranks mended, rounded up; and with the last stage. */
 static tm_status mend_worst(whatif *w, tm_error *err) {
     const tm_whatif_item *items = w->result->items.data;
-    tm_vec worst = TM_VEC(on_path); /* path_ns: T ideal without it; name: place of the rank */
+    tm_vec worst = TM_VEC(without);
     size_t n = (size_t)ceil(WORST_SHARE * (double)w->facts.n);
     int64_t last = -1;
     bool ok = true;
     for (size_t i = 0; i < w->result->items.n && ok; i++) {
         if (items[i].what == TM_WHATIF_STAGE)
             last = items[i].id > last ? items[i].id : last;
-        const on_path o = {.path_ns = items[i].ideal_ns, .name = (uint32_t)worst.n};
+        const without o = {items[i].ideal_ns, (uint32_t)worst.n};
         ok = items[i].what != TM_WHATIF_RANK || tm_vec_append(&worst, &o, 1);
     }
     if (ok && worst.n > 1)
-        qsort(worst.data, worst.n, worst.size, by_path);
+        qsort(worst.data, worst.n, worst.size, by_ideal);
     w->result->workers_ns = w->result->stage_ns = -1;
     if (ok && worst.n > 0) {
         for (size_t i = 0; i < w->job.n_ranks; i++)
             w->sets[i] = TM_SET_RECORDED;
         for (size_t i = 0; i < n && i < worst.n; i++)
-            w->sets[((const on_path *)worst.data)[i].name] = TM_SET_PEER;
+            w->sets[((const without *)worst.data)[i].place] = TM_SET_PEER;
         w->result->workers_ns = sweep(w, w->fixer.fixed_ns);
     }
     if (ok && last >= 0) {
@@ -530,64 +429,13 @@ static tm_status try_trials(whatif *w, tm_error *err) {
     return gather_steps(w, err);
 }
 
-/* The latest time of everything that a rank leads to, and what that leaves it. */
-static tm_status find_slack(whatif *w, tm_vec *own, tm_error *err) {
-    const tm_replay *job = &w->job;
-    tm_keys places = TM_KEYS(uint64_t);
-    int64_t *late = malloc((job->n_operations + job->n_steps + 1) * sizeof *late);
-    bool ok = late != NULL;
-    for (size_t i = 0; i < job->n_operations && ok; i++)
-        ok = tm_keys_add(&places, &job->operations[i].operation) != TM_NO_KEY;
-    for (size_t i = 0; i < job->n_ranks && ok; i++)
-        w->sets[i] = TM_SET_RECORDED;
-    if (ok)
-        tm_replay_backward(job, w->sets, w->fixer.recorded_ns, late);
-    tm_status status = ok ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; i < w->r->n && status == TM_OK; i++) {
-        const tm_graph *g = &w->r->graphs[i];
-        const tm_graph_visit *visits = g->visits.data;
-        const tm_graph_step *steps = g->steps.data;
-        int64_t *ends = malloc((g->visits.n + g->steps.n + 1) * sizeof *ends);
-        tm_whatif_rank rank = {.rank = g->rank};
-        for (size_t v = 0; v < g->visits.n && ends; v++)
-            ends[v] = late[tm_keys_find(&places, &visits[v].operation)];
-        for (size_t k = 0; k < g->steps.n && ends; k++)
-            ends[g->visits.n + k] =
-                late[job->n_operations + tm_lower_bound(job->steps, job->n_steps, steps[k].number)];
-        status = ends ? tm_slack_find(g, ends, ends + g->visits.n, w->fixer.total_ns / 100,
-                                      &rank.slack, err)
-                      : tm_fail_memory(err);
-        if (status == TM_OK && g->n_nodes > 0 && !tm_vec_append(own, &rank, 1))
-            status = tm_fail_memory(err);
-        free(ends);
-    }
-    free(late);
-    tm_keys_free(&places);
-    return status;
-}
-
-static int by_slack_rank(const void *a, const void *b) {
-    return tm_order_i64(((const tm_whatif_rank *)a)->rank, ((const tm_whatif_rank *)b)->rank);
-}
-
-static tm_status gather_slack(whatif *w, tm_error *err) {
-    tm_vec own = TM_VEC(tm_whatif_rank), *all = &w->result->ranks;
-    tm_status status = tm_mpi_agree(w->r->comm, find_slack(w, &own, err), err);
-    if (status == TM_OK)
-        status = tm_mpi_everywhere(w->r->comm, &own, all, err);
-    if (all->n > 1)
-        qsort(all->data, all->n, all->size, by_slack_rank);
-    tm_vec_free(&own);
-    return status;
-}
-
 static tm_status find(whatif *w, tm_error *err) {
     TM_TRY(choose_changes(w, err));
     TM_TRY(make_job(w, err));
     TM_TRY(gather_facts(w, err));
     TM_TRY(list_trials(w, err));
     TM_TRY(try_trials(w, err));
-    return gather_slack(w, err);
+    return tm_mpi_slack(w->r, &w->fixer, &w->result->ranks, err);
 }
 
 tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, tm_replay_result *result, tm_error *err) {

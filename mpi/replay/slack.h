@@ -1,0 +1,19 @@
+/* What every rank could be later by without the job ending later. */
+#ifndef TMERGE_MPI_REPLAY_SLACK_H
+#define TMERGE_MPI_REPLAY_SLACK_H
+
+#include "ranks.h"
+#include "replay/plan.h"
+
+/**
+ * Finds the slack of each rank.
+ *
+ * Collective: over the ranks' comm.
+ * @param fixer  of the job, on every process the same
+ * @param out    of tm_whatif_rank, ascending; all ranks' on every process
+ * @return       TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_slack(const tm_replay_ranks *ranks, const tm_fixer *fixer, tm_vec *out,
+                       tm_error *err) TM_MUST_CHECK;
+
+#endif
