@@ -86,46 +86,14 @@ const char *tm_argument(const tm_arguments *arguments, const char *name) {
     return option < 0 ? NULL : arguments->values[option];
 }
 
-static bool read_number(const char **text, int64_t *out) {
-    const char *p = *text;
-    int64_t value = 0;
-    while (*p >= '0' && *p <= '9' && p - *text < 18)
-        value = value * 10 + (*p++ - '0');
-    *out = value;
-    bool any = p > *text;
-    *text = p;
-    return any;
-}
-
 tm_status tm_list_parse(const char *text, const char *option, tm_list *out, tm_error *err) {
     out->n = 0;
-    if (!text)
+    if (!text || tm_list_read(text, out))
         return TM_OK;
-    for (const char *p = text;; p++) {
-        int64_t first, last;
-        if (out->n == sizeof out->ranges / sizeof *out->ranges)
-            return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s has too many parts", option);
-        bool ok = read_number(&p, &first);
-        last = first;
-        if (ok && *p == '-') {
-            p++;
-            ok = read_number(&p, &last);
-        }
-        if (!ok || last < first || (*p != ',' && *p != '\0'))
-            return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                           "--%s takes a list such as 0,3,8-15, not '%s'", option, text);
-        out->ranges[out->n].first = first;
-        out->ranges[out->n++].last = last;
-        if (*p == '\0')
-            return TM_OK;
-    }
-}
-
-int tm_list_has(const tm_list *list, int64_t value) {
-    for (size_t i = 0; i < list->n; i++)
-        if (value >= list->ranges[i].first && value <= list->ranges[i].last)
-            return 1;
-    return list->n == 0;
+    return out->n == TM_LIST_MAX
+               ? tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s has too many parts", option)
+               : tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                         "--%s takes a list such as 0,3,8-15, not '%s'", option, text);
 }
 
 tm_status tm_count_parse(const char *text, const char *option, int64_t *out, tm_error *err) {

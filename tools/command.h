@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "base/list.h"
 #include "tmerge/status.h"
 
 enum { TM_OPTIONS_MAX = 24 };
@@ -48,17 +49,10 @@ tm_status tm_arguments_parse(const tm_command *command, int argc, char **argv, t
 /** The value of an option by its name ("" for a flag), or NULL where it was not given. */
 const char *tm_argument(const tm_arguments *arguments, const char *name);
 
-/** A list of numbers, "0,3,8-15", as ranges. */
-typedef struct tm_list {
-    struct {
-        int64_t first, last;
-    } ranges[256];
-    size_t n; /* 0: no list was given, which holds everything */
-} tm_list;
-
+/** The list of an option, as typed behind it; without @p text the empty one, which tm_list_has
+ * takes for all. TM_OK; TM_ERR_USAGE. */
 tm_status tm_list_parse(const char *text, const char *option, tm_list *out,
                         tm_error *err) TM_MUST_CHECK;
-int tm_list_has(const tm_list *list, int64_t value);
 
 /** One number, such as of --top; -1 where @p text is NULL. TM_OK; TM_ERR_USAGE. */
 tm_status tm_count_parse(const char *text, const char *option, int64_t *out,

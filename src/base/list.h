@@ -1,0 +1,25 @@
+/* Lists of whole numbers as users write them: 0,3,8-15. */
+#ifndef TMERGE_LIST_H
+#define TMERGE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TM_LIST_MAX = 256 };
+
+typedef struct tm_list {
+    struct {
+        int64_t first, last;
+    } ranges[TM_LIST_MAX];
+    size_t n; /* 0: no list was given, which holds everything */
+} tm_list;
+
+/** False where @p text is no list; n is then TM_LIST_MAX where it only has too many parts. */
+bool tm_list_read(const char *text, tm_list *out);
+bool tm_list_has(const tm_list *list, int64_t value);
+
+/** Writes [n] ascending numbers as a list, cut where @p out is full; each is there once. */
+void tm_list_write(const int64_t *numbers, size_t n, char *out, size_t size);
+
+#endif
