@@ -212,19 +212,33 @@ static bool mark_steps(tm_ops_emitter *e, const tm_ops_job *job, uint32_t pid) {
     return true;
 }
 
+/* What the replay of the job needs to know of a rank, as metadata. */
+static bool describe(tm_ops_emitter *e, const tm_ops_job *job, const tm_ops_rank *rank) {
+    char text[320];
+    int n = snprintf(text, sizeof text, "{\"distributedInfo\":{\"rank\":%" PRId64 ",%s", e->rank,
+                     TM_TRANSFERS_ALONE);
+    if (rank->stage >= 0)
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      ",\"data_rank\":%" PRId64 ",\"stage\":%" PRId64 ",\"tensor_rank\":%" PRId64
+                      ",\"stages\":%" PRId64 ",\"chunks\":%" PRId64,
+                      rank->data, rank->stage, rank->tensor, job->last_stage + 1,
+                      job->last_chunk + 1);
+    snprintf(text + n, sizeof text - (size_t)n, "}}");
+    e->part.trace->metadata = tm_names_intern_string(e->names, text);
+    return e->part.trace->metadata != TM_NAME_FAILED;
+}
+
 tm_status tm_ops_emit(tm_ops_emitter *e, const tm_ops_job *job, tm_error *err) {
     tm_trace *trace = e->part.trace;
     const operation *operations = e->operations.data;
     const tm_ops_rank *rank = tm_ops_job_rank(job, e->rank);
     if (!rank)
         return TM_OK;
-    char text[96];
-    snprintf(text, sizeof text, "{\"distributedInfo\":{\"rank\":%" PRId64 ",%s}}", e->rank,
-             TM_TRANSFERS_ALONE);
+    if (!describe(e, job, rank))
+        return tm_fail_memory(err);
     trace->rank = e->rank;
-    trace->metadata = tm_names_intern_string(e->names, text);
     uint32_t pid = number_text(e, rank->data);
-    bool ok = trace->metadata != TM_NAME_FAILED && pid != TM_NAME_FAILED;
+    bool ok = pid != TM_NAME_FAILED;
     for (size_t i = 0; i < e->operations.n && ok; i++)
         ok = emit(e, job, pid, &operations[i]);
     if (!ok || !mark_steps(e, job, pid))

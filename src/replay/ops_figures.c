@@ -1,0 +1,102 @@
+#include "ops_figures.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void tm_ops_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
+    const tm_edge *e = &graph->edges[edge];
+    const bool lag = e->kind == TM_EDGE_GAP;
+    (void)context;
+    ns[TM_OPS_SET_RECORDED] = lag ? 0 : e->ns;
+    ns[TM_OPS_SET_IDEAL] = lag ? 0 : e->peer_ns;
+}
+
+typedef struct sweeper {
+    const tm_replay *replay;
+    const tm_ops_place *places;
+    uint8_t *sets; /* [n_ranks] */
+    int64_t *ns;   /* of tm_replay_forward */
+} sweeper;
+
+static int64_t sweep(const sweeper *s) {
+    tm_replay_forward(s->replay, s->sets, s->ns);
+    return tm_replay_total(s->replay, s->ns);
+}
+
+static int64_t sweep_all(const sweeper *s, uint8_t set) {
+    memset(s->sets, set, s->replay->n_ranks);
+    return sweep(s);
+}
+
+static bool shares(const tm_ops_place *a, const tm_ops_place *b, bool stage) {
+    return stage ? a->stage == b->stage : a->data == b->data;
+}
+
+/* T with all at the ideal but those that share rank i's stage, or data rank. */
+static int64_t sweep_others(const sweeper *s, size_t i, bool stage) {
+    for (size_t k = 0; k < s->replay->n_ranks; k++)
+        s->sets[k] =
+            shares(&s->places[k], &s->places[i], stage) ? TM_OPS_SET_RECORDED : TM_OPS_SET_IDEAL;
+    return sweep(s);
+}
+
+/* The lower of both for each rank; once for ranks that share a stage, or data rank. */
+static void find_scores(const sweeper *s, int64_t *scores) {
+    size_t n = s->replay->n_ranks;
+    for (size_t i = 0; i < n; i++)
+        scores[i] = INT64_MAX;
+    for (int stage = 0; stage < 2; stage++)
+        for (size_t i = 0; i < n; i++) {
+            size_t first = 0;
+            while (!shares(&s->places[first], &s->places[i], stage))
+                first++;
+            if (first < i)
+                continue;
+            int64_t ns = sweep_others(s, i, stage);
+            for (size_t k = i; k < n; k++)
+                if (shares(&s->places[k], &s->places[i], stage) && ns < scores[k])
+                    scores[k] = ns;
+        }
+}
+
+/* T with the worst ranks at the ideal. */
+static int64_t sweep_workers(const sweeper *s, const int64_t *scores) {
+    enum { WORST_PCT = 3 };
+    size_t n = s->replay->n_ranks, n_worst = (n * WORST_PCT + 99) / 100;
+    memset(s->sets, TM_OPS_SET_RECORDED, n);
+    for (; n_worst > 0; n_worst--) {
+        size_t worst = n;
+        for (size_t i = 0; i < n; i++)
+            if (s->sets[i] == TM_OPS_SET_RECORDED && (worst == n || scores[i] > scores[worst]))
+                worst = i;
+        s->sets[worst] = TM_OPS_SET_IDEAL;
+    }
+    return sweep(s);
+}
+
+static int64_t sweep_last_stage(const sweeper *s) {
+    for (size_t i = 0; i < s->replay->n_ranks; i++) {
+        if (s->places[i].stages < 2)
+            return -1;
+        s->sets[i] =
+            s->places[i].stage == s->places[i].stages - 1 ? TM_OPS_SET_IDEAL : TM_OPS_SET_RECORDED;
+    }
+    return sweep(s);
+}
+
+tm_status tm_ops_figures_find(const tm_replay *replay, const tm_ops_place *places, int64_t *scores,
+                              tm_ops_figures *out, tm_error *err) {
+    sweeper s = {replay, places, calloc(replay->n_ranks + 1, 1),
+                 calloc(replay->n_operations + replay->n_steps + 1, sizeof *s.ns)};
+    bool ok = s.sets && s.ns;
+    if (ok) {
+        out->total_ns = sweep_all(&s, TM_OPS_SET_RECORDED);
+        out->ideal_ns = sweep_all(&s, TM_OPS_SET_IDEAL);
+        find_scores(&s, scores);
+        out->workers_ns = sweep_workers(&s, scores);
+        out->stage_ns = sweep_last_stage(&s);
+    }
+    free(s.sets);
+    free(s.ns);
+    return ok ? TM_OK : tm_fail_memory(err);
+}

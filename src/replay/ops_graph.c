@@ -1,0 +1,353 @@
+#include "ops_graph.h"
+
+#include <stdlib.h>
+
+#include "base/median.h"
+#include "base/sorted.h"
+
+/* By the paper: a transfer that ends so long before its last member begins is a mistake. */
+static const int64_t TOO_EARLY_NS = 10000000;
+
+bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members) {
+    const tm_ops_end *ends = draft->ends.data;
+    for (uint32_t k = 0; k < draft->ends.n; k++) {
+        const tm_ops_member member = {
+            .operation = (uint64_t)draft->timeline->steps[ends[k].step].number,
+            .arrival_ns = ends[k].end_ns,
+            .begin_ns = ends[k].end_ns,
+            .rank = rank,
+            .part = k,
+            .origin = origin,
+            .is_end = 1,
+        };
+        if (!tm_vec_append(members, &member, 1))
+            return false;
+    }
+    return true;
+}
+
+/* What follows nothing follows the end of the step before; in the first step the root. */
+static void arrive(tm_ops_draft *draft) {
+    tm_ops_part *parts = draft->parts.data;
+    const tm_ops_edge *edges = draft->edges.data;
+    const tm_ops_end *ends = draft->ends.data;
+    for (size_t k = 0, i = 0, e = 0; i < draft->parts.n; i++) {
+        while (k + 1 < draft->ends.n && i >= ends[k + 1].first)
+            k++;
+        bool follows = e < draft->edges.n && edges[e].to == i;
+        int64_t ns = follows ? INT64_MIN : k > 0 ? ends[k - 1].join_ns : 0;
+        for (; e < draft->edges.n && edges[e].to == i; e++)
+            ns = parts[edges[e].from].end_ns > ns ? parts[edges[e].from].end_ns : ns;
+        parts[i].arrival_ns = ns;
+    }
+}
+
+bool tm_ops_ask_joins(tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members) {
+    const tm_ops_part *parts = draft->parts.data;
+    arrive(draft);
+    for (uint32_t i = 0; i < draft->parts.n; i++) {
+        const tm_ops_member member = {.operation = parts[i].operation,
+                                      .arrival_ns = parts[i].arrival_ns,
+                                      .begin_ns = parts[i].begin_ns,
+                                      .rank = rank,
+                                      .part = i,
+                                      .origin = origin};
+        if (parts[i].operation != 0 && !tm_vec_append(members, &member, 1))
+            return false;
+    }
+    return true;
+}
+
+static int by_operation(const void *a, const void *b) {
+    const tm_ops_member *x = a, *y = b;
+    int order = tm_order_u64(x->operation, y->operation);
+    order = order ? order : tm_order_i64(x->origin, y->origin);
+    order = order ? order : tm_order_i64(x->rank, y->rank);
+    return order ? order : tm_order_i64(x->part, y->part);
+}
+
+void tm_ops_answer(tm_vec *members) {
+    tm_ops_member *v = members->data;
+    if (members->n > 1)
+        qsort(v, members->n, sizeof *v, by_operation);
+    for (size_t first = 0, end = 0; first < members->n; first = end) {
+        int64_t arrival = INT64_MIN, begin = INT64_MIN;
+        for (; end < members->n && v[end].operation == v[first].operation; end++) {
+            arrival = v[end].arrival_ns > arrival ? v[end].arrival_ns : arrival;
+            begin = v[end].begin_ns > begin ? v[end].begin_ns : begin;
+        }
+        for (size_t i = first; i < end; i++) {
+            v[i].arrival_ns = arrival;
+            v[i].begin_ns = begin;
+        }
+    }
+}
+
+void tm_ops_take(tm_ops_draft *draft, const tm_ops_member *answer) {
+    if (answer->is_end) {
+        ((tm_ops_end *)draft->ends.data)[answer->part].join_ns = answer->arrival_ns;
+        return;
+    }
+    tm_ops_part *part = (tm_ops_part *)draft->parts.data + answer->part;
+    part->join_ns = answer->arrival_ns;
+    part->last_ns = answer->begin_ns;
+}
+
+int64_t tm_ops_time(const tm_ops_part *part) {
+    int64_t ns = part->end_ns - (part->operation != 0 ? part->last_ns : part->begin_ns);
+    return ns > -TOO_EARLY_NS ? ns : 0;
+}
+
+bool tm_ops_sample_rank(const tm_ops_draft *draft, tm_vec *samples) {
+    const tm_ops_part *parts = draft->parts.data;
+    for (size_t i = 0; i < draft->parts.n; i++) {
+        const tm_ops_sample sample = {tm_ops_time(&parts[i]), parts[i].type};
+        if (!tm_vec_append(samples, &sample, 1))
+            return false;
+    }
+    return true;
+}
+
+static int by_type(const void *a, const void *b) {
+    const tm_ops_sample *x = a, *y = b;
+    int order = tm_order_i64(x->type, y->type);
+    return order ? order : tm_order_i64(x->ns, y->ns);
+}
+
+tm_ops_times tm_ops_ideal(tm_vec *samples) {
+    const tm_ops_sample *v = samples->data;
+    tm_ops_times out = {{0}};
+    if (samples->n > 1)
+        qsort(samples->data, samples->n, samples->size, by_type);
+    for (size_t first = 0, end = 0; first < samples->n; first = end) {
+        int64_t sum = 0;
+        for (; end < samples->n && v[end].type == v[first].type; end++)
+            sum += v[end].ns;
+        size_t n = end - first;
+        int64_t low = v[first + (n - 1) / 2].ns, high = v[first + n / 2].ns;
+        out.ns[v[first].type] = tm_ops_computes((uint8_t)v[first].type)
+                                    ? tm_round_ratio(sum, (int64_t)n)
+                                    : low + (high - low) / 2;
+    }
+    return out;
+}
+
+/* A graph in the making: nodes in their order, edges as they lead to them. */
+typedef struct maker {
+    const tm_ops_draft *draft;
+    const tm_ops_times *ideal;
+    tm_graph *graph;
+    tm_vec ns, event, first, edges;
+    uint32_t *end_node; /* [parts] */
+    uint32_t *arrived;  /* [parts] of those that join ranks: where they arrive */
+    uint32_t *visit_of; /* [parts] likewise: their visit */
+    bool ok;
+} maker;
+
+static uint32_t add_node(maker *m, int64_t ns, uint32_t event) {
+    const uint32_t first = (uint32_t)m->edges.n;
+    m->ok = m->ok && tm_vec_append(&m->ns, &ns, 1) && tm_vec_append(&m->event, &event, 1) &&
+            tm_vec_append(&m->first, &first, 1);
+    return (uint32_t)m->ns.n - 1;
+}
+
+/* Into the node that was added last. */
+static void add_edge(maker *m, uint32_t from, uint8_t kind, int64_t ns, int64_t peer_ns) {
+    const bool lag = kind == TM_EDGE_GAP;
+    const tm_edge edge = {.ns = ns,
+                          .peer_ns = peer_ns,
+                          .unexplained_ns = lag && ns > 0 ? ns : 0,
+                          .from = from,
+                          .item = TM_NO_ITEM,
+                          .kind = kind};
+    m->ok = m->ok && tm_vec_append(&m->edges, &edge, 1);
+}
+
+/* The edges to a node from all that its operation follows: what ended last explains it, and what
+ * lies between is a lag. */
+static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t ns) {
+    const tm_ops_edge *edges = m->draft->edges.data;
+    const tm_ops_part *parts = m->draft->parts.data;
+    int64_t arrival = parts[part].arrival_ns;
+    bool bound = false;
+    if (*edge == m->draft->edges.n || edges[*edge].to != part) {
+        /* Ends are the first visits, until these are sorted. */
+        uint32_t from = end > 0 ? TM_FROM_VISIT + (uint32_t)end - 1 : TM_FROM_ROOT;
+        add_edge(m, from, TM_EDGE_GAP, ns - arrival, ns - arrival);
+        return;
+    }
+    for (; *edge < m->draft->edges.n && edges[*edge].to == part; ++*edge) {
+        int64_t lag = ns - parts[edges[*edge].from].end_ns;
+        bool binds = !bound && parts[edges[*edge].from].end_ns == arrival;
+        bound = bound || binds;
+        int64_t weight = binds || lag < 0 ? lag : 0;
+        add_edge(m, m->end_node[edges[*edge].from], TM_EDGE_GAP, weight, weight);
+    }
+}
+
+/* An operation of this rank alone: S, E. */
+static void add_alone(maker *m, size_t i, size_t *edge, size_t end) {
+    const tm_ops_part *p = (const tm_ops_part *)m->draft->parts.data + i;
+    static const uint8_t kinds[TM_N_OPS_TYPES] = {
+        [TM_OPS_FORWARD] = TM_EDGE_COMPUTE,
+        [TM_OPS_BACKWARD] = TM_EDGE_COMPUTE,
+        [TM_OPS_OPTIMIZER] = TM_EDGE_COMPUTE,
+        [TM_OPS_GC] = TM_EDGE_CALL,
+    };
+    uint8_t kind = tm_ops_computes(p->type) ? kinds[p->type] : TM_EDGE_COMM;
+    int64_t time = tm_ops_time(p), begin = p->end_ns - time;
+    uint32_t node = add_node(m, begin, p->row);
+    add_causes(m, i, edge, end, begin);
+    m->end_node[i] = add_node(m, p->end_ns, p->row);
+    add_edge(m, node, kind, time, m->ideal->ns[p->type]);
+}
+
+/* A member: it arrives, then all begin, and it ends. */
+static void add_member(maker *m, size_t i, size_t *edge, size_t end) {
+    const tm_ops_part *p = (const tm_ops_part *)m->draft->parts.data + i;
+    int64_t time = tm_ops_time(p), begin = p->end_ns - time;
+    m->arrived[i] = add_node(m, p->arrival_ns, p->row);
+    add_causes(m, i, edge, end, p->arrival_ns);
+    uint32_t node = add_node(m, begin, p->row);
+    add_edge(m, TM_FROM_VISIT + m->visit_of[i], TM_EDGE_GAP, begin - p->join_ns,
+             begin - p->join_ns);
+    m->end_node[i] = add_node(m, p->end_ns, p->row);
+    add_edge(m, node, TM_EDGE_TRANSFER, time, m->ideal->ns[p->type]);
+}
+
+/* The end of a step, behind all that nothing of it follows. */
+static void add_end(maker *m, size_t k, const bool *followed) {
+    const tm_ops_end *ends = m->draft->ends.data;
+    size_t behind = k + 1 < m->draft->ends.n ? ends[k + 1].first : m->draft->parts.n;
+    const tm_graph_step step = {m->draft->timeline->steps[ends[k].step].number,
+                                add_node(m, ends[k].end_ns, TM_NO_EVENT)};
+    for (size_t i = ends[k].first; i < behind; i++)
+        if (!followed[i])
+            add_edge(m, m->end_node[i], TM_EDGE_BEFORE, 0, 0);
+    m->ok = m->ok && tm_vec_append(&m->graph->steps, &step, 1);
+}
+
+/* Visits: first the ends of steps, which the next one begins with, then operations. */
+static void add_visits(maker *m) {
+    const tm_ops_part *parts = m->draft->parts.data;
+    const tm_ops_end *ends = m->draft->ends.data;
+    for (size_t k = 0; k < m->draft->ends.n; k++) {
+        const tm_graph_visit visit = {.operation =
+                                          (uint64_t)m->draft->timeline->steps[ends[k].step].number,
+                                      .last_ns = ends[k].join_ns,
+                                      .event = TM_NO_EVENT};
+        m->ok = m->ok && tm_vec_append(&m->graph->visits, &visit, 1);
+    }
+    for (size_t i = 0; i < m->draft->parts.n; i++) {
+        m->visit_of[i] = (uint32_t)m->graph->visits.n;
+        const tm_graph_visit visit = {.operation = parts[i].operation,
+                                      .last_ns = parts[i].join_ns,
+                                      .node = (uint32_t)i,
+                                      .event = parts[i].row};
+        if (parts[i].operation != 0)
+            m->ok = m->ok && tm_vec_append(&m->graph->visits, &visit, 1);
+    }
+}
+
+static int by_time(const void *a, const void *b) {
+    const tm_graph_visit *x = a, *y = b;
+    int order = tm_order_i64(x->last_ns, y->last_ns);
+    return order ? order : tm_order_u64(x->operation, y->operation);
+}
+
+static bool is_before(const void *visit, const void *key) {
+    return by_time(visit, key) < 0;
+}
+
+/* Puts visits in their order, with the nodes that lead to them, and edges from them behind that. */
+static void sort_visits(maker *m) {
+    tm_graph_visit *v = m->graph->visits.data;
+    size_t n = m->graph->visits.n, n_ends = m->draft->ends.n;
+    tm_graph_visit *before = malloc((n + 1) * sizeof *before);
+    uint32_t *place = malloc((n + 1) * sizeof *place);
+    const tm_graph_step *steps = m->graph->steps.data;
+    m->ok = m->ok && before && place;
+    for (size_t i = 0; i < n && m->ok; i++) {
+        v[i].node = i < n_ends ? steps[i].node : m->arrived[v[i].node];
+        before[i] = v[i];
+    }
+    if (n > 1 && m->ok)
+        qsort(v, n, sizeof *v, by_time);
+    for (size_t i = 0; i < n && m->ok; i++)
+        place[i] = (uint32_t)tm_bisect(v, n, sizeof *v, &before[i], is_before);
+    tm_edge *edges = m->edges.data;
+    for (size_t e = 0; e < m->edges.n && m->ok; e++)
+        if (edges[e].from != TM_FROM_ROOT && (edges[e].from & TM_FROM_VISIT))
+            edges[e].from = TM_FROM_VISIT + place[edges[e].from & ~TM_FROM_VISIT];
+    free(before);
+    free(place);
+}
+
+static void add_all(maker *m, const bool *followed) {
+    const tm_ops_part *parts = m->draft->parts.data;
+    const tm_ops_end *ends = m->draft->ends.data;
+    size_t edge = 0, end = 0;
+    for (size_t i = 0; i < m->draft->parts.n && m->ok; i++) {
+        if (end + 1 < m->draft->ends.n && i == ends[end + 1].first)
+            add_end(m, end++, followed);
+        if (parts[i].operation != 0)
+            add_member(m, i, &edge, end);
+        else
+            add_alone(m, i, &edge, end);
+    }
+    if (m->draft->parts.n > 0 && m->ok)
+        add_end(m, end, followed);
+}
+
+/* Hands over what was made; nothing is left that the maker would free. */
+static void finish(maker *m) {
+    tm_graph *g = m->graph;
+    uint32_t behind = (uint32_t)m->edges.n;
+    m->ok = m->ok && tm_vec_append(&m->first, &behind, 1);
+    if (!m->ok)
+        return;
+    g->n_nodes = m->ns.n;
+    g->ns = m->ns.data;
+    g->event = m->event.data;
+    g->first = m->first.data;
+    g->edges = m->edges.data;
+    m->ns.data = m->event.data = m->first.data = m->edges.data = NULL;
+}
+
+tm_status tm_ops_graph(const tm_ops_draft *draft, const tm_ops_times *ideal, tm_graph *out,
+                       tm_error *err) {
+    *out = (tm_graph){.rank = draft->timeline->rank,
+                      .visits = TM_VEC(tm_graph_visit),
+                      .steps = TM_VEC(tm_graph_step)};
+    size_t n = draft->parts.n;
+    maker m = {.draft = draft,
+               .ideal = ideal,
+               .graph = out,
+               .ns = TM_VEC(int64_t),
+               .event = TM_VEC(uint32_t),
+               .first = TM_VEC(uint32_t),
+               .edges = TM_VEC(tm_edge),
+               .end_node = calloc(n + 1, sizeof *m.end_node),
+               .arrived = calloc(n + 1, sizeof *m.arrived),
+               .visit_of = calloc(n + 1, sizeof *m.visit_of)};
+    bool *followed = calloc(n + 1, sizeof *followed);
+    m.ok = m.end_node && m.arrived && m.visit_of && followed;
+    const tm_ops_edge *edges = draft->edges.data;
+    for (size_t e = 0; e < draft->edges.n && m.ok; e++)
+        followed[edges[e].from] = true;
+    if (m.ok) {
+        add_visits(&m);
+        add_all(&m, followed);
+        sort_visits(&m);
+        finish(&m);
+    }
+    tm_vec_free(&m.ns);
+    tm_vec_free(&m.event);
+    tm_vec_free(&m.first);
+    tm_vec_free(&m.edges);
+    free(m.end_node);
+    free(m.arrived);
+    free(m.visit_of);
+    free(followed);
+    return m.ok ? TM_OK : tm_fail_memory(err);
+}

@@ -1,0 +1,367 @@
+#include "ops_order.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/sorted.h"
+
+/* How far a transfer may begin behind what needs it, by clocks that are not exact. */
+static const int64_t SLACK_NS = 50000;
+
+/* The operations of one type in a step: parts [first, first + n). */
+typedef struct range {
+    uint32_t first, n;
+} range;
+
+/* Transfers that took place: operations [first, first + n) of their type. The others were recorded
+ * without having been. */
+typedef struct live {
+    uint32_t first, n;
+} live;
+
+/* What the first step tells of all. */
+typedef struct shape {
+    uint32_t counts[TM_N_OPS_TYPES]; /* steps with as many of each are alike */
+    live live[TM_N_OPS_TYPES];       /* of the four types of transfers */
+    tm_vec
+        computes;  /* of uint32_t: passes in their order, forward k as k, backward k behind them */
+    uint32_t last; /* of the computes: which ends last */
+} shape;
+
+typedef struct orderer {
+    tm_ops_draft *draft;
+    tm_ops_part *parts; /* borrowed: the draft's */
+    range types[TM_N_OPS_TYPES];
+    shape shape;
+    bool ok;
+} orderer;
+
+static uint32_t part_at(const orderer *o, uint8_t type, uint32_t nth) {
+    return o->types[type].first + nth;
+}
+
+/* Compute k of the step in its order. */
+static uint32_t compute_at(const orderer *o, uint32_t k) {
+    uint32_t number = ((const uint32_t *)o->shape.computes.data)[k];
+    uint32_t n = o->types[TM_OPS_FORWARD].n;
+    return number < n ? part_at(o, TM_OPS_FORWARD, number)
+                      : part_at(o, TM_OPS_BACKWARD, number - n);
+}
+
+/* `to` follows `from`. */
+static void follow(orderer *o, uint32_t from, uint32_t to) {
+    const tm_ops_edge edge = {from, to};
+    o->ok = o->ok && tm_vec_append(&o->draft->edges, &edge, 1);
+}
+
+static void chain(orderer *o, uint8_t type) {
+    for (uint32_t k = 1; k < o->types[type].n; k++)
+        follow(o, part_at(o, type, k - 1), part_at(o, type, k));
+}
+
+static void find_types(orderer *o, uint32_t first, uint32_t behind) {
+    for (int type = 0; type < TM_N_OPS_TYPES; type++)
+        o->types[type] = (range){first, 0};
+    for (uint32_t i = behind; i-- > first;) {
+        o->types[o->parts[i].type].first = i;
+        o->types[o->parts[i].type].n++;
+    }
+}
+
+/* A receive is live that begins by the last begin of a pass of its direction, a send that ends
+ * after the first end of one. */
+static live find_live(const orderer *o, uint8_t type, bool sends, uint8_t pass) {
+    int64_t last_begin = INT64_MIN, first_end = INT64_MAX;
+    for (uint32_t k = 0; k < o->types[pass].n; k++) {
+        const tm_ops_part *p = &o->parts[part_at(o, pass, k)];
+        last_begin = p->begin_ns > last_begin ? p->begin_ns : last_begin;
+        first_end = p->end_ns < first_end ? p->end_ns : first_end;
+    }
+    live found = {0, o->types[type].n};
+    if (o->types[pass].n == 0)
+        return (live){0, 0};
+    while (sends && found.n > 0 &&
+           o->parts[part_at(o, type, found.first)].end_ns < first_end - SLACK_NS) {
+        found.first++;
+        found.n--;
+    }
+    while (!sends && found.n > 0 &&
+           o->parts[part_at(o, type, found.n - 1)].begin_ns > last_begin + SLACK_NS)
+        found.n--;
+    return found;
+}
+
+static bool merge_computes(orderer *o) {
+    const range *f = &o->types[TM_OPS_FORWARD], *b = &o->types[TM_OPS_BACKWARD];
+    int64_t last_end = INT64_MIN;
+    o->shape.computes.n = 0;
+    for (uint32_t i = 0, k = 0; i + k < f->n + b->n;) {
+        bool forward = k == b->n || (i < f->n && o->parts[f->first + i].begin_ns <=
+                                                     o->parts[b->first + k].begin_ns);
+        const tm_ops_part *p = &o->parts[forward ? f->first + i : b->first + k];
+        uint32_t number = forward ? i : f->n + k;
+        if (p->end_ns > last_end)
+            o->shape.last = i + k;
+        last_end = p->end_ns > last_end ? p->end_ns : last_end;
+        i += forward;
+        k += !forward;
+        if (!tm_vec_append(&o->shape.computes, &number, 1))
+            return false;
+    }
+    return true;
+}
+
+/* Takes the shape of this step, unless it is that of the first. */
+static bool find_shape(orderer *o, bool first) {
+    bool alike = !first;
+    for (int type = 0; type < TM_N_OPS_TYPES; type++)
+        alike = alike && o->shape.counts[type] == o->types[type].n;
+    if (alike)
+        return true;
+    for (int type = 0; type < TM_N_OPS_TYPES; type++)
+        o->shape.counts[type] = o->types[type].n;
+    live *l = o->shape.live;
+    l[TM_OPS_FORWARD_SEND] = find_live(o, TM_OPS_FORWARD_SEND, true, TM_OPS_FORWARD);
+    l[TM_OPS_FORWARD_RECV] = find_live(o, TM_OPS_FORWARD_RECV, false, TM_OPS_FORWARD);
+    l[TM_OPS_BACKWARD_SEND] = find_live(o, TM_OPS_BACKWARD_SEND, true, TM_OPS_BACKWARD);
+    l[TM_OPS_BACKWARD_RECV] = find_live(o, TM_OPS_BACKWARD_RECV, false, TM_OPS_BACKWARD);
+    return merge_computes(o);
+}
+
+/* The same on all members of an operation; what tells its group is -1 where it does not. */
+static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, int64_t data,
+                         int64_t stage, int64_t tensor) {
+    int64_t step = o->draft->timeline->steps[p->step].number;
+    /* Of a transfer both types are one: forward or backward. */
+    int64_t type = p->type == TM_OPS_FORWARD_RECV    ? TM_OPS_FORWARD_SEND
+                   : p->type == TM_OPS_BACKWARD_RECV ? TM_OPS_BACKWARD_SEND
+                                                     : p->type;
+    const int64_t key[] = {step, type, nth, data, stage, tensor};
+    /* Above the numbers of the ends of steps. */
+    return tm_hash_mixed(1, key, sizeof key) | UINT64_C(1) << 63;
+}
+
+/* The transfers of a type: the k-th live one comes before, or follows, the k-th pass of its
+ * direction, and the k-th of those that stay in the model joins the other stage's k-th. */
+static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
+    const tm_ops_place *place = &o->draft->place;
+    const live l = o->shape.live[type];
+    uint32_t skipped = !sends && l.n + 1 == o->types[pass].n, joined = 0;
+    int64_t step = (pass == TM_OPS_FORWARD) == sends ? 1 : -1; /* to the other end */
+    for (uint32_t k = 0; k < l.n && k + skipped < o->types[pass].n; k++) {
+        uint32_t transfer = part_at(o, type, l.first + k);
+        uint32_t compute = part_at(o, pass, k + skipped);
+        int64_t chunk = o->parts[compute].chunk,
+                other = chunk * place->stages + place->stage + step;
+        follow(o, sends ? compute : transfer, sends ? transfer : compute);
+        if (!sends && k + skipped > 0)
+            follow(o, compute - 1, transfer);
+        if (other < 0 || other >= place->chunks * place->stages)
+            continue;
+        int64_t peer = (place->stage + step + place->stages) % place->stages;
+        o->parts[transfer].operation = identity(o, &o->parts[transfer], joined++, place->data,
+                                                sends ? place->stage : peer, place->tensor);
+    }
+    chain(o, type);
+}
+
+/* The first transfers of the backward pass follow the second pass before it. */
+static void add_first_backward(orderer *o) {
+    uint32_t k = 0;
+    while (k < o->shape.computes.n && o->parts[compute_at(o, k)].type != TM_OPS_BACKWARD)
+        k++;
+    if (k < 2 || k == o->shape.computes.n)
+        return;
+    if (o->types[TM_OPS_BACKWARD_SEND].n > 0)
+        follow(o, compute_at(o, k - 2), part_at(o, TM_OPS_BACKWARD_SEND, 0));
+    if (o->types[TM_OPS_BACKWARD_RECV].n > 0)
+        follow(o, compute_at(o, k - 2), part_at(o, TM_OPS_BACKWARD_RECV, 0));
+}
+
+/* The first (or last) pass of a type of a part of the model, by its begin (or end); UINT32_MAX. */
+static uint32_t pass_of_chunk(const orderer *o, uint8_t type, int32_t chunk, bool last) {
+    uint32_t found = UINT32_MAX;
+    for (uint32_t k = 0; k < o->types[type].n; k++) {
+        uint32_t i = part_at(o, type, k);
+        if (o->parts[i].chunk == chunk &&
+            (found == UINT32_MAX || (last && o->parts[i].end_ns > o->parts[found].end_ns)))
+            found = i;
+    }
+    return found;
+}
+
+static void join_all(orderer *o, uint8_t type, bool data, bool stage) {
+    const tm_ops_place *place = &o->draft->place;
+    for (uint32_t k = 0; k < o->types[type].n; k++) {
+        tm_ops_part *p = &o->parts[part_at(o, type, k)];
+        p->operation = identity(o, p, k, data ? place->data : -1, stage ? place->stage : -1,
+                                data || stage ? place->tensor : -1);
+    }
+}
+
+/* Parameters before the first pass of their part of the model; gradients behind its last one where
+ * others are reduced apart, and behind all parameters in any case. */
+static void add_sharded(orderer *o) {
+    const range *params = &o->types[TM_OPS_PARAMS], *grads = &o->types[TM_OPS_GRADS];
+    chain(o, TM_OPS_PARAMS);
+    chain(o, TM_OPS_GRADS);
+    if (params->n > 0 && grads->n > 0)
+        follow(o, part_at(o, TM_OPS_PARAMS, params->n - 1), part_at(o, TM_OPS_GRADS, 0));
+    for (int type = TM_OPS_PARAMS; type <= TM_OPS_GRADS; type++)
+        for (uint32_t k = 0; k < o->types[type].n; k++) {
+            bool gathers = type == TM_OPS_PARAMS, repeated = false;
+            uint32_t i = part_at(o, (uint8_t)type, k);
+            /* Of several of a part of the model the last gather, and the first reduction. */
+            for (uint32_t j = gathers ? k + 1 : 0; j < (gathers ? params->n : k); j++)
+                repeated =
+                    repeated || o->parts[part_at(o, (uint8_t)type, j)].chunk == o->parts[i].chunk;
+            uint32_t pass = pass_of_chunk(o, gathers ? TM_OPS_FORWARD : TM_OPS_BACKWARD,
+                                          o->parts[i].chunk, !gathers);
+            if (repeated || pass == UINT32_MAX || (!gathers && o->types[TM_OPS_SEPARATE].n == 0))
+                continue;
+            follow(o, gathers ? i : pass, gathers ? pass : i);
+        }
+}
+
+/* What comes behind the last pass, one after the other; gradients are among it unless others that
+ * are reduced apart stand in their place. */
+static void add_tail(orderer *o) {
+    static const uint8_t tail[] = {TM_OPS_LAYERNORM, TM_OPS_EMBEDDING, TM_OPS_GRADS,
+                                   TM_OPS_SEPARATE,  TM_OPS_CLIP,      TM_OPS_OPTIMIZER};
+    bool separate = o->types[TM_OPS_SEPARATE].n > 0;
+    uint32_t before[2], n = 0;
+    if (o->shape.computes.n > 0)
+        before[n++] = compute_at(o, o->shape.last);
+    for (uint32_t k = 0; k < o->types[TM_OPS_GC].n; k++) {
+        if (n > 0)
+            follow(o, before[0], part_at(o, TM_OPS_GC, k));
+        before[0] = part_at(o, TM_OPS_GC, k);
+        n = 1;
+    }
+    if (separate && o->types[TM_OPS_GRADS].n > 0)
+        before[n++] = part_at(o, TM_OPS_GRADS, o->types[TM_OPS_GRADS].n - 1);
+    for (size_t t = 0; t < sizeof tail; t++)
+        for (uint32_t k = 0; k < o->types[tail[t]].n && !(separate && tail[t] == TM_OPS_GRADS);
+             k++) {
+            uint32_t i = part_at(o, tail[t], k);
+            for (uint32_t b = 0; b < n; b++)
+                follow(o, before[b], i);
+            before[0] = i;
+            n = 1;
+        }
+}
+
+static void add_step(orderer *o) {
+    for (uint32_t k = 1; k < o->shape.computes.n; k++)
+        follow(o, compute_at(o, k - 1), compute_at(o, k));
+    add_transfers(o, TM_OPS_FORWARD_SEND, TM_OPS_FORWARD, true);
+    add_transfers(o, TM_OPS_FORWARD_RECV, TM_OPS_FORWARD, false);
+    add_transfers(o, TM_OPS_BACKWARD_SEND, TM_OPS_BACKWARD, true);
+    add_transfers(o, TM_OPS_BACKWARD_RECV, TM_OPS_BACKWARD, false);
+    add_first_backward(o);
+    add_sharded(o);
+    add_tail(o);
+    join_all(o, TM_OPS_PARAMS, false, true);
+    join_all(o, TM_OPS_GRADS, false, true);
+    join_all(o, TM_OPS_SEPARATE, false, true);
+    join_all(o, TM_OPS_EMBEDDING, true, false);
+    join_all(o, TM_OPS_CLIP, false, false);
+}
+
+/* The operations of a step in an order of their own; a circle, which no schedule has, is broken at
+ * what began first. */
+typedef struct sorter {
+    const tm_ops_part *parts;
+    const tm_ops_edge *edges; /* [n_edges] of the step */
+    size_t n_edges;
+    uint32_t *waits; /* [n] how many it follows that are not placed; UINT32_MAX: it is placed */
+    uint32_t n;
+    uint32_t first; /* the step's first part */
+} sorter;
+
+static uint32_t next_part(const sorter *s) {
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (s->waits[i] == UINT32_MAX)
+            continue;
+        if (best == UINT32_MAX || (s->waits[i] == 0) > (s->waits[best] == 0) ||
+            ((s->waits[i] == 0) == (s->waits[best] == 0) &&
+             s->parts[s->first + i].begin_ns < s->parts[s->first + best].begin_ns))
+            best = i;
+    }
+    return best;
+}
+
+/* place[old] becomes the new place of each part of the step. */
+static void sort_step(sorter *s, uint32_t *place) {
+    for (size_t e = 0; e < s->n_edges; e++)
+        s->waits[s->edges[e].to - s->first]++;
+    for (uint32_t at = 0; at < s->n; at++) {
+        uint32_t i = next_part(s);
+        place[s->first + i] = s->first + at;
+        s->waits[i] = UINT32_MAX;
+        for (size_t e = 0; e < s->n_edges; e++) {
+            uint32_t to = s->edges[e].to - s->first;
+            if (s->edges[e].from - s->first == i && s->waits[to] != UINT32_MAX)
+                s->waits[to]--;
+        }
+    }
+}
+
+static int by_target(const void *a, const void *b) {
+    const tm_ops_edge *x = a, *y = b;
+    return x->to != y->to ? (x->to > y->to) - (x->to < y->to)
+                          : (x->from > y->from) - (x->from < y->from);
+}
+
+/* Puts parts at their places, and edges behind what they lead to. */
+static bool apply(tm_ops_draft *d, const uint32_t *place) {
+    tm_ops_part *parts = d->parts.data, *sorted = malloc((d->parts.n + 1) * sizeof *sorted);
+    tm_ops_edge *edges = d->edges.data;
+    size_t n = 0;
+    for (size_t i = 0; i < d->parts.n && sorted; i++)
+        sorted[place[i]] = parts[i];
+    for (size_t i = 0; i < d->parts.n && sorted; i++)
+        parts[i] = sorted[i];
+    for (size_t e = 0; e < d->edges.n; e++) {
+        const tm_ops_edge edge = {place[edges[e].from], place[edges[e].to]};
+        if (edge.from < edge.to)
+            edges[n++] = edge;
+    }
+    d->edges.n = n;
+    if (n > 1)
+        qsort(edges, n, sizeof *edges, by_target);
+    free(sorted);
+    return sorted != NULL;
+}
+
+bool tm_ops_order(tm_ops_draft *draft) {
+    orderer o = {.draft = draft, .parts = draft->parts.data, .ok = true};
+    o.shape.computes = TM_VEC(uint32_t);
+    const tm_ops_end *ends = draft->ends.data;
+    uint32_t *place = calloc(draft->parts.n + 1, sizeof *place);
+    uint32_t *waits = calloc(draft->parts.n + 1, sizeof *waits);
+    o.ok = place && waits;
+    for (size_t k = 0; k < draft->ends.n && o.ok; k++) {
+        uint32_t first = ends[k].first;
+        uint32_t behind = k + 1 < draft->ends.n ? ends[k + 1].first : (uint32_t)draft->parts.n;
+        size_t known = draft->edges.n;
+        find_types(&o, first, behind);
+        o.ok = find_shape(&o, k == 0);
+        if (o.ok)
+            add_step(&o);
+        sorter s = {.parts = o.parts,
+                    .edges = (const tm_ops_edge *)draft->edges.data + known,
+                    .n_edges = draft->edges.n - known,
+                    .waits = waits + first,
+                    .n = behind - first,
+                    .first = first};
+        if (o.ok)
+            sort_step(&s, place);
+    }
+    bool ok = o.ok && apply(draft, place);
+    tm_vec_free(&o.shape.computes);
+    free(place);
+    free(waits);
+    return ok;
+}

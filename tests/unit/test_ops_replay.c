@@ -1,0 +1,307 @@
+/* The replay of operation-level traces: what follows what, the graph, and published figures. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "kineto_fixture.h"
+#include "replay/build.h"
+#include "replay/ops_figures.h"
+#include "replay/ops_graph.h"
+#include "replay/ops_order.h"
+#include "replay/reduce.h"
+#include "tmerge/reader.h"
+
+enum { RANKS_MAX = 16 };
+
+/* A job whose ranks all are here. */
+typedef struct job {
+    ground ground;
+    tm_timeline timelines[RANKS_MAX];
+    tm_ops_draft drafts[RANKS_MAX];
+    tm_graph graphs[RANKS_MAX];
+    tm_ops_place places[RANKS_MAX];
+    tm_ops_times ideal;
+    tm_replay replay;
+    size_t n;
+} job;
+
+static void read_ranks(job *j, const char *path) {
+    tm_vec units = TM_VEC(tm_unit);
+    tm_file_info info;
+    bool foreign;
+    assert_int_equal(tm_file_sniff(path, &info, NULL), TM_OK);
+    assert_int_equal(tm_file_list_units(&info, false, &units, &foreign, NULL), TM_OK);
+    for (j->n = 0; j->n < units.n; j->n++) {
+        const tm_unit *unit = (const tm_unit *)units.data + j->n;
+        const tm_trace_file file = {path, NULL, unit};
+        tm_trace trace, *traces[] = {&trace};
+        assert_int_equal(tm_trace_read(&file, j->ground.names, NULL, &trace, NULL), TM_OK);
+        assert_int_equal(
+            tm_timeline_build(traces, 1, unit->rank, &j->ground.context, &j->timelines[j->n], NULL),
+            TM_OK);
+    }
+    tm_vec_free(&units);
+}
+
+static void ask(job *j, bool (*question)(tm_ops_draft *, uint32_t, int32_t, tm_vec *)) {
+    tm_vec members = TM_VEC(tm_ops_member);
+    for (uint32_t i = 0; i < j->n; i++)
+        assert_true(question(&j->drafts[i], i, 0, &members));
+    tm_ops_answer(&members);
+    for (size_t i = 0; i < members.n; i++) {
+        const tm_ops_member *answer = (const tm_ops_member *)members.data + i;
+        tm_ops_take(&j->drafts[answer->rank], answer);
+    }
+    tm_vec_free(&members);
+}
+
+static bool ask_ends(tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members) {
+    return tm_ops_ask_ends(draft, rank, origin, members);
+}
+
+static void make_graphs(job *j) {
+    tm_vec samples = TM_VEC(tm_ops_sample), words = TM_VEC(int64_t);
+    int64_t root = INT64_MAX;
+    for (size_t i = 0; i < j->n; i++) {
+        const tm_step *first = j->timelines[i].steps;
+        root = first && first->begin_ns < root ? first->begin_ns : root;
+    }
+    for (size_t i = 0; i < j->n; i++)
+        assert_int_equal(
+            tm_ops_draft_make(&j->timelines[i], j->ground.names, root, &j->drafts[i], NULL), TM_OK);
+    ask(j, ask_ends);
+    ask(j, tm_ops_ask_joins);
+    for (size_t i = 0; i < j->n; i++)
+        assert_true(tm_ops_sample_rank(&j->drafts[i], &samples));
+    j->ideal = tm_ops_ideal(&samples);
+    for (size_t i = 0; i < j->n; i++) {
+        assert_int_equal(tm_ops_graph(&j->drafts[i], &j->ideal, &j->graphs[i], NULL), TM_OK);
+        assert_int_equal(tm_reduce(&j->graphs[i], TM_N_OPS_SETS, tm_ops_weigh, NULL, &words, NULL),
+                         TM_OK);
+        j->places[i] = j->drafts[i].place;
+    }
+    assert_int_equal(tm_replay_build(words.data, words.n, &j->replay, NULL), TM_OK);
+    tm_vec_free(&samples);
+    tm_vec_free(&words);
+}
+
+static void open_job(job *j, const char *path) {
+    *j = (job){.ground = open_ground()};
+    read_ranks(j, path);
+    make_graphs(j);
+}
+
+static void close_job(job *j) {
+    tm_replay_free(&j->replay);
+    for (size_t i = 0; i < j->n; i++) {
+        tm_graph_free(&j->graphs[i]);
+        tm_ops_draft_free(&j->drafts[i]);
+        tm_timeline_destroy(&j->timelines[i]);
+    }
+    close_ground(&j->ground);
+}
+
+/* The times that a job took, as recorded: the last end of its last step. */
+static int64_t recorded_ns(const job *j) {
+    int64_t last = 0;
+    for (size_t i = 0; i < j->n; i++) {
+        const tm_graph *g = &j->graphs[i];
+        const tm_graph_step *step = (const tm_graph_step *)g->steps.data + g->steps.n - 1;
+        last = g->ns[step->node] > last ? g->ns[step->node] : last;
+    }
+    return last;
+}
+
+static tm_ops_figures figures_of(const job *j, int64_t *scores) {
+    tm_ops_figures f;
+    for (size_t i = 0; i < j->n; i++)
+        assert_int_equal(tm_graph_wrong(&j->graphs[i]), 0);
+    assert_int_equal(j->replay.n_left_out, 0);
+    assert_int_equal(tm_ops_figures_find(&j->replay, j->places, scores, &f, NULL), TM_OK);
+    return f;
+}
+
+/* Two ranks of a pipeline, two steps that are alike, in us from a step's begin:
+ *
+ *     rank 0   forward 0-300, sent 300-318.25; backward 820-990, received long before
+ *     rank 1   received 300-320; forward 320-610, backward 620-810, the collector at 990
+ *
+ * Without the gap of 10 before rank 1's backward pass, and those behind it, a step takes 300 + 20 +
+ * 290 + 190 = 800; rank 0's backward pass waits for nothing of rank 1, whose send is not there.
+ * Ideal are 295 for a forward pass, 180 for a backward one, and 20 for what is received: 295 + 20 +
+ * 295 + 180 = 790. With stage 0 as recorded, or stage 1, it is 795, which is less than the 800 of
+ * their data rank: of these equals rank 0 is the worst. Without it 295 + 20 + 290 + 190 = 795 are
+ * left, without the last stage 300 + 20 + 295 + 180 = 795. */
+static void figures_of_a_small_job_are_those_by_hand(void **state) {
+    job j;
+    int64_t scores[RANKS_MAX];
+    (void)state;
+    open_job(&j, TMERGE_TESTDATA "/ok_operations.json");
+    tm_ops_figures f = figures_of(&j, scores);
+    assert_int_equal(recorded_ns(&j), 2 * 990000);
+    assert_int_equal(f.total_ns, 2 * 800000);
+    assert_int_equal(f.ideal_ns, 2 * 790000);
+    assert_int_equal(scores[0], 2 * 795000);
+    assert_int_equal(scores[1], 2 * 795000);
+    assert_int_equal(f.workers_ns, 2 * 795000);
+    assert_int_equal(f.stage_ns, 2 * 795000);
+    close_job(&j);
+}
+
+/* result-ST.json, mw-ST.json and ms-ST.json of the artefact of the paper. */
+static void figures_are_those_that_were_published(void **state) {
+    const char *shared = getenv("TMERGE_SHARED");
+    char path[512];
+    int64_t scores[RANKS_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s/traces/bytedance-st/timeline-ST.json.gz",
+             shared ? shared : TMERGE_TESTDATA "/../../shared");
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        skip();
+    (void)fclose(file);
+    job j;
+    open_job(&j, path);
+    tm_ops_figures f = figures_of(&j, scores);
+    const double second = 32 * 1e9, total = (double)f.total_ns;
+    assert_int_equal(j.replay.n_steps, 32);
+    assert_true(fabs(total / second - 2.172696813) < 2e-6);
+    assert_true(fabs((double)f.ideal_ns / second - 1.843295824) < 2e-6);
+    assert_true(fabs((double)f.workers_ns / second - 2.162352216) < 2e-6);
+    assert_true(fabs((double)f.stage_ns / second - 1.771039616) < 2e-6);
+    assert_true(fabs(total / (double)recorded_ns(&j) - 1 - -0.0188) < 0.0002);
+    /* By decompositions: the last stage alone is slow. blocking_decompose_by_dp_rank, _by_stage */
+    static const double expected[] = {0.99804, 0.99804, 0.98306, 0.98306,
+                                      0.98249, 0.98249, 1.17308, 1.17787};
+    for (size_t i = 0; i < 8; i++)
+        assert_true(fabs((double)scores[i] / (double)f.ideal_ns - expected[i]) < 2e-5);
+    close_job(&j);
+}
+
+/* Types by the letters that stand for them below. */
+static const char *const letters[TM_N_OPS_TYPES] = {"F",  "B",  "g",  "o",  "fs", "fr", "bs",
+                                                    "br", "pa", "gr", "se", "ln", "em", "cl"};
+
+static int by_type(const void *a, const void *b) {
+    const tm_ops_part *x = a, *y = b;
+    return x->type != y->type ? x->type - y->type : (x->row > y->row) - (x->row < y->row);
+}
+
+/* Operations "type begin end chunk" in microseconds; those of a type by their begin. */
+static tm_ops_draft make_draft(tm_timeline *timeline, const char *text, const tm_ops_place *place) {
+    tm_ops_draft d = {.timeline = timeline,
+                      .place = *place,
+                      .parts = TM_VEC(tm_ops_part),
+                      .edges = TM_VEC(tm_ops_edge),
+                      .ends = TM_VEC(tm_ops_end)};
+    const tm_ops_end end = {0};
+    uint32_t nth = 0, row = 0;
+    uint8_t before = TM_N_OPS_TYPES;
+    for (const char *p = text; *p; p += strspn(p, ", ")) {
+        char type[3] = "", *end_of;
+        tm_ops_part part = {0};
+        memcpy(type, p, strcspn(p, " "));
+        part.begin_ns = 1000 * strtoll(p + strcspn(p, " "), &end_of, 10);
+        part.end_ns = 1000 * strtoll(end_of, &end_of, 10);
+        part.chunk = (int32_t)strtol(end_of, &end_of, 10);
+        p = end_of;
+        while (strcmp(letters[part.type], type) != 0)
+            part.type++;
+        part.nth = nth = part.type == before ? nth + 1 : 0;
+        part.row = row++;
+        before = part.type;
+        assert_non_null(tm_vec_append(&d.parts, &part, 1));
+    }
+    assert_non_null(tm_vec_append(&d.ends, &end, 1));
+    qsort(d.parts.data, d.parts.n, d.parts.size, by_type);
+    return d;
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(a, b);
+}
+
+/* "B0<F1 ..." in the order of letters, and behind it "joined: fs0 ..." */
+static void draft_text(const tm_ops_draft *d, char *out, size_t size) {
+    const tm_ops_part *parts = d->parts.data;
+    const tm_ops_edge *edges = d->edges.data;
+    char texts[128][16];
+    assert_true(d->edges.n < 128);
+    for (size_t e = 0; e < d->edges.n; e++) {
+        const tm_ops_part *a = &parts[edges[e].from], *b = &parts[edges[e].to];
+        assert_true(edges[e].from < edges[e].to);
+        snprintf(texts[e], sizeof texts[e], "%s%u<%s%u ", letters[b->type], b->nth,
+                 letters[a->type], a->nth);
+    }
+    qsort(texts, d->edges.n, sizeof texts[0], by_text);
+    *out = '\0';
+    for (size_t e = 0; e < d->edges.n; e++)
+        snprintf(out + strlen(out), size - strlen(out), "%.15s", texts[e]);
+    snprintf(out + strlen(out), size - strlen(out), "| alone:");
+    for (size_t i = 0; i < d->parts.n; i++)
+        if (parts[i].operation == 0 && !tm_ops_computes(parts[i].type))
+            snprintf(out + strlen(out), size - strlen(out), " %s%u", letters[parts[i].type],
+                     parts[i].nth);
+}
+
+static void operations_follow_one_another_as_the_schedule_has_it(void **state) {
+    static const struct {
+        const char *what;
+        tm_ops_place place;
+        const char *operations, *expected;
+    } cases[] = {
+        {"the first of two stages, two micro-batches",
+         {0, 0, 0, 2, 1},
+         "F 10 20 0, F 20 30 0, B 50 60 0, B 70 80 0, g 80 80 0, o 99 100 0, fs 20 22 0, fs 30 32 "
+         "0, br 48 50 0, br 68 70 0, pa 0 9 0, gr 90 95 0, ln 81 82 0, em 85 86 0, cl 96 97 0",
+         "B0<F1 B0<br0 B1<B0 B1<br1 F0<pa0 F1<F0 br0<F0 br1<B0 br1<br0 cl0<gr0 em0<ln0 fs0<F0 "
+         "fs1<F1 fs1<fs0 g0<B1 gr0<em0 gr0<pa0 ln0<g0 o0<cl0 | alone: ln0"},
+        {"a stage in the middle",
+         {0, 1, 0, 3, 1},
+         "F 10 20 0, B 50 60 0, fs 20 22 0, fr 8 10 0, bs 60 62 0, br 48 50 0, o 99 100 0",
+         "B0<F0 B0<br0 F0<fr0 bs0<B0 fs0<F0 o0<B0 | alone:"},
+        {"gradients apart, which are reduced while passes run; the last gather of a part counts",
+         {0, 1, 0, 2, 1},
+         "F 10 20 0, B 20 30 0, B 30 40 0, pa 0 2 0, pa 2 4 0, gr 40 42 0, gr 42 44 0, se 50 51 0, "
+         "ln 45 46 0, em 47 48 0, o 60 61 0",
+         "B0<F0 B1<B0 F0<pa1 em0<ln0 gr0<B1 gr0<pa1 gr1<gr0 ln0<B1 ln0<gr1 o0<se0 pa1<pa0 se0<em0 "
+         "| alone: ln0"},
+        /* The first stage of two with two parts each: what it receives first, and sends back last,
+         * would come from and go to nowhere; a receive after the last pass never was. */
+        {"two parts of the model on a stage",
+         {0, 0, 0, 2, 2},
+         "F 10 20 0, F 30 40 1, B 50 60 1, B 70 80 0, fs 20 22 0, fs 40 42 0, fr 9 10 0, fr 28 30 "
+         "0, fr 139 141 0, bs 60 62 0, bs 80 82 0, br 48 50 0, br 68 70 0, pa 0 1 0, pa 1 2 1",
+         "B0<F1 B0<br0 B1<B0 B1<br1 F0<fr0 F0<pa0 F1<F0 F1<fr1 F1<pa1 br0<F0 br1<B0 br1<br0 bs0<B0 "
+         "bs0<F0 bs1<B1 bs1<bs0 fr1<F0 fr1<fr0 fr2<fr1 fs0<F0 fs1<F1 fs1<fs0 pa1<pa0 | alone: fr0 "
+         "bs1 fr2"},
+        {"one receive fewer than passes: the first pass received nothing",
+         {0, 0, 0, 2, 2},
+         "F 10 20 0, F 30 40 1, fr 28 30 0",
+         "F1<F0 F1<fr0 fr0<F0 | alone:"},
+        {"a send before anything was computed never was",
+         {0, 0, 0, 2, 1},
+         "F 100 200 0, fs 10 20 0, fs 200 220 0",
+         "fs1<F0 fs1<fs0 | alone: fs0"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_step step = {.number = 7};
+        tm_timeline timeline = {.steps = &step, .n_steps = 1};
+        char found[1024];
+        tm_ops_draft d = make_draft(&timeline, cases[i].operations, &cases[i].place);
+        print_message("%s\n", cases[i].what);
+        assert_true(tm_ops_order(&d));
+        draft_text(&d, found, sizeof found);
+        assert_string_equal(found, cases[i].expected);
+        tm_ops_draft_free(&d);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operations_follow_one_another_as_the_schedule_has_it),
+        cmocka_unit_test(figures_of_a_small_job_are_those_by_hand),
+        cmocka_unit_test(figures_are_those_that_were_published),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
