@@ -8,6 +8,7 @@ answers made up, that each figure can fail.
 import argparse
 import collections
 import concurrent.futures
+import itertools
 import math
 import os
 import random
@@ -119,6 +120,10 @@ def slowness(draw, kind, options):
         step, kernel = FIRST_STEP + draw.randrange(1, steps), draw.randrange(2, 16)
         return [f'{one}:60:{step}:{kernel}-{kernel + 2}']
     return []
+
+
+def is_wanted(kind, _, options, only_kind, only_noise):
+    return only_kind in (None, kind) and only_noise in (None, options['jitter'])
 
 
 # Truth --------------------------------------------------------------------------------------------
@@ -298,6 +303,8 @@ def main():
     options.add_argument('--jobs', type=int, default=1000)
     options.add_argument('--first', type=int, default=0, help='number of the first job')
     options.add_argument('--seed', type=int, default=1)
+    options.add_argument('--kind', help=f'only jobs of this kind: {", ".join(sorted(set(CYCLE)))}')
+    options.add_argument('--noise', type=int, help=f'only jobs of this kernel noise: {NOISES}')
     options.add_argument('--parallel', type=int, default=2)
     options.add_argument('--tmerge', default=common.TMERGE)
     options.add_argument('--synth', default=common.SYNTH)
@@ -305,7 +312,8 @@ def main():
     common.TMERGE, common.SYNTH = (os.path.abspath(p) if os.sep in p else p
                                    for p in (given.tmerge, given.synth))
     prove_that_it_fails()
-    numbers = range(given.first, given.first + given.jobs)
+    numbers = list(itertools.islice((n for n in itertools.count(given.first) if is_wanted(
+        *job(given.seed, n), given.kind, given.noise)), given.jobs))
     with tempfile.TemporaryDirectory() as place, \
             concurrent.futures.ThreadPoolExecutor(given.parallel) as pool:
         answers = list(pool.map(lambda number: simulate(place, given.seed, number), numbers))
