@@ -112,8 +112,8 @@ static void one_slow_rank_is_found_throughout(void **state) {
     assert_int_equal(s->unit, TM_UNIT_STEP);
     assert_int_equal(s->excess_ns, 1600);
     assert_true(s->throughout);
-    /* No draw of 2,999 has one last in all: the least p that there is, 1.5 / 3000. */
-    assert_near(s->p, 0.0005);
+    /* No draw of 2,999 has one last in all: the least p that there is. */
+    assert_near(s->p, 1.0 / 3000);
     /* The slow one is above the median of the others: nobody else has more than before. */
     const tm_standing *v = o.standings.data;
     assert_int_equal(o.standings.n, 8);
@@ -131,32 +131,32 @@ static void one_of_many_is_found_in_few_steps(void **state) {
     outcome o =
         find(&(group){.n = 1024, .n_units = 6, .noise_ns = 50, .slow = {{700, 701, 0, 6, 60}}});
     assert_int_equal(o.suspects.n, 1);
-    assert_near(suspect(&o, 710, false, false)->p, 0.0005);
+    assert_near(suspect(&o, 710, false, false)->p, 1.0 / 3000);
     close_outcome(&o);
 }
 
 static void who_is_last_too_often_is_found_though_else_first(void **state) {
     (void)state;
-    /* Normal scores cancel, the last of 8 in 20 of 40 is no chance: 3 / 3000. */
+    /* 1,000 more in 20 of 40 weigh more than 100 less in the others. */
     outcome o =
         find(&(group){.n = 8, .n_units = 40, .in_turn = true, .slow = {{2, 3, 0, 40, 1000}}});
     const tm_suspect *s = suspect(&o, 12, false, false);
     assert_int_equal(o.suspects.n, 1);
-    assert_near(s->p, 0.001);
+    assert_near(s->p, 1.0 / 3000);
     assert_int_equal(s->excess_ns, 20 * 1000 - 20 * 100);
     close_outcome(&o);
 }
 
 static void p_is_that_of_all_groups_tested(void **state) {
     (void)state;
-    /* As above, of 10 groups: 29,990 draws are made, and none has it: 1.5 / 29991 in each. Of 50
+    /* As above, of 10 groups: 29,990 draws are made, and none has it: 1 / 29991 in each. Of 50
      * 149,950. */
     static const double n_tests[] = {10, 50};
     for (size_t t = 0; t < COUNT(n_tests); t++) {
         outcome o = find(
             &(group){.n = 8, .n_units = 16, .n_tests = n_tests[t], .slow = {{2, 3, 0, 16, 100}}});
         double draws = 2999 * n_tests[t] + 1;
-        assert_near(suspect(&o, 12, false, false)->p, 1 - pow(1 - 1.5 / draws, n_tests[t]));
+        assert_near(suspect(&o, 12, false, false)->p, 1 - pow(1 - 1.0 / draws, n_tests[t]));
         close_outcome(&o);
     }
 }
@@ -192,8 +192,8 @@ static void culprits_are_found_one_after_another(void **state) {
     assert_int_equal(o.suspects.n, 2);
     assert_int_equal(v[0].member, 15);
     assert_int_equal(v[1].member, 12);
-    assert_near(v[0].p, 0.0005);
-    assert_near(v[1].p, 0.0005);
+    assert_near(v[0].p, 1.0 / 3000);
+    assert_near(v[1].p, 1.0 / 3000);
     /* The median of others is within 3 of 1,003.5. */
     assert_in_range(v[0].excess_ns, 16 * 196, 16 * 204);
     assert_in_range(v[1].excess_ns, 16 * 96, 16 * 104);
@@ -207,7 +207,7 @@ static void what_is_under_half_a_percent_is_not_said(void **state) {
         outcome o =
             find(&(group){.n = 4, .n_units = 16, .noise_ns = 1, .slow = {{2, 3, 0, 16, ns}}});
         assert_int_equal(o.suspects.n, ns == 6);
-        assert_near(((const tm_standing *)o.standings.data)[2].p, 0.0005);
+        assert_near(((const tm_standing *)o.standings.data)[2].p, 1.0 / 3000);
         close_outcome(&o);
     }
 }
@@ -222,7 +222,7 @@ static void a_slow_host_is_found_instead_of_its_ranks(void **state) {
     /* Medians are within 20 of one another. */
     assert_in_range(s->excess_ns, 24 * 80, 24 * 120);
     /* Two levels, each at half: 5,998 draws. */
-    assert_near(s->p, 1 - pow(1 - 1.5 / 5999, 2));
+    assert_near(s->p, 1 - pow(1 - 1.0 / 5999, 2));
     close_outcome(&o);
 }
 
@@ -245,7 +245,7 @@ static void stages_are_compared_with_one_another(void **state) {
     assert_true(suspect(&o, 14, false, true)->throughout);
     assert_true(suspect(&o, 15, false, true)->throughout);
     /* 6 tests: of 4 stages of two, of the stages, and of all ranks; 17,994 draws. */
-    assert_near(suspect(&o, 15, false, true)->p, 1 - pow(1 - 1.5 / 17995, 6));
+    assert_near(suspect(&o, 15, false, true)->p, 1 - pow(1 - 1.0 / 17995, 6));
     assert_int_equal(o.standings.n, 8);
     close_outcome(&o);
     /* Who is alone in its stage has none of its own to stand among. */

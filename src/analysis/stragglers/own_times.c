@@ -96,21 +96,38 @@ static void add_unit(const tm_own_times *from, size_t first, size_t end, tm_own_
     units->n_rows++;
 }
 
-/* The scores of rows less each member's mean over them; NULL when memory is out. */
-static double *centred_scores(const tm_own_times *times, tm_error *err) {
-    double *scores = malloc((times->n_rows * times->n + 1) * sizeof *scores);
-    if (!scores || tm_scores_rows(times, TM_SCORE_NORMAL, scores, err)) {
-        free(scores);
+/* How many others a member exceeds in each row less how many exceed it, and of that less the mean
+ * over the rows; NULL when memory is out.
+ * @param candidate  who exceeds most: it may be slow, and says nothing of chance */
+static double *centred_places(const tm_own_times *times, size_t *candidate, tm_error *err) {
+    size_t n = times->n;
+    double most = -(double)INFINITY, *places = malloc((n * times->n_rows + 1) * sizeof *places);
+    int64_t *sorted = malloc((n + 1) * sizeof *sorted);
+    if (!places || !sorted) {
+        free(places);
+        free(sorted);
+        (void)tm_fail_memory(err);
         return NULL;
     }
-    for (size_t i = 0; i < times->n; i++) {
+    for (size_t row = 0; row < times->n_rows; row++) {
+        const int64_t *ns = times->ns + row * n;
+        memcpy(sorted, ns, n * sizeof *sorted);
+        tm_sort_values(sorted, n);
+        for (size_t i = 0; i < n; i++)
+            places[row * n + i] = (double)tm_lower_bound(sorted, n, ns[i]) +
+                                  (double)tm_lower_bound(sorted, n, ns[i] + 1) - (double)n;
+    }
+    for (size_t i = 0; i < n; i++) {
         double sum = 0.0;
         for (size_t row = 0; row < times->n_rows; row++)
-            sum += scores[row * times->n + i];
+            sum += places[row * n + i];
         for (size_t row = 0; row < times->n_rows; row++)
-            scores[row * times->n + i] -= sum / (double)times->n_rows;
+            places[row * n + i] -= sum / (double)times->n_rows;
+        *candidate = sum > most ? i : *candidate;
+        most = sum > most ? sum : most;
     }
-    return scores;
+    free(sorted);
+    return places;
 }
 
 /* The squared sums of scores over steps, over all steps and members. Places are counted from the
@@ -145,11 +162,11 @@ static void shuffle(size_t *order, size_t n, uint64_t seed) {
 static tm_status hangs_together(const tm_own_times *times, const step_rows *steps, size_t n_steps,
                                 bool *out, tm_error *err) {
     enum { ORDERS = 199 };
-    size_t n_places = SIZE_MAX, reached = 1;
+    size_t n_places = SIZE_MAX, reached = 1, candidate = 0;
     for (size_t s = 0; s < n_steps; s++)
         n_places =
             steps[s].end - steps[s].first < n_places ? steps[s].end - steps[s].first : n_places;
-    double *scores = centred_scores(times, err);
+    double *scores = centred_places(times, &candidate, err);
     size_t *orders = malloc((n_places * times->n * n_steps + 1) * sizeof *orders);
     if (scores && orders) {
         double own = step_squares(scores, times->n, steps, n_steps, NULL, n_places);
@@ -166,27 +183,11 @@ static tm_status hangs_together(const tm_own_times *times, const step_rows *step
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The member with the largest sum of scores: it may be slow, and says nothing of chance. */
-static size_t candidate_of(const tm_own_times *times, const double *scores) {
-    size_t found = 0;
-    double most = -(double)INFINITY;
-    for (size_t i = 0; i < times->n; i++) {
-        double sum = 0.0;
-        for (size_t row = 0; row < times->n_rows; row++)
-            sum += scores[row * times->n + i];
-        found = sum > most ? i : found;
-        most = sum > most ? sum : most;
-    }
-    return found;
-}
-
 /* How many stretches a block has: see TM_UNIT_BLOCK. 0 when memory is out. */
 static size_t block_length(const tm_own_times *times, tm_error *err) {
     size_t n = times->n, rows = times->n_rows, candidate = 0;
-    double *raw = malloc((rows * n + 1) * sizeof *raw), *scores = centred_scores(times, err);
-    if (raw && tm_scores_rows(times, TM_SCORE_NORMAL, raw, err) == TM_OK)
-        candidate = candidate_of(times, raw);
-    bool ok = raw && scores;
+    double *scores = centred_places(times, &candidate, err);
+    bool ok = scores != NULL;
     double tau = 1.0, whole = 0.0, before = 0.0, least = 0.5 / sqrt((double)rows);
     for (size_t i = 0; i < rows * n && ok; i++)
         whole += n == 2 || i % n != candidate ? scores[i] * scores[i] : 0.0;
@@ -201,7 +202,6 @@ static size_t block_length(const tm_own_times *times, tm_error *err) {
         tau += lag > 1 ? 2.0 * before : 0.0;
         before = sum / whole;
     }
-    free(raw);
     free(scores);
     return !ok ? 0 : tau < 1.15 ? 1 : (size_t)ceil(8.0 * tau);
 }

@@ -9,7 +9,7 @@
 #include "scores.h"
 
 enum {
-    DRAWS = 2999,       /* p can be 0.0005 then */
+    DRAWS = 2999,       /* p can be 0.00033 then */
     DRAWS_MAX = 400000, /* for many groups, and no more work than */
     WORK_MAX = 300000000,
     UNITS_LEAST = 4 /* without steps */
@@ -27,8 +27,9 @@ typedef struct level {
     tm_unit_kind unit;
     double n_tests, least; /* the least excess */
     bool hosts;
-    double *sums[TM_N_SCORES]; /* [n_rows + 1][n] scores of the units before */
-    tm_window *windows;        /* [n_windows] */
+    double *sums;       /* [n_rows + 1][n] scores of the units before */
+    double *scores;     /* [n_rows][n, of stages all.n] */
+    tm_window *windows; /* [n_windows] */
     size_t n_windows;
     tm_own_times all; /* of stages: the units of all members, and */
     size_t *class_of; /* [all.n] which of the stages each is of */
@@ -39,7 +40,8 @@ typedef struct level {
 
 static void close_level(level *l) {
     tm_own_times_free(&l->units);
-    free(l->sums[0]);
+    free(l->sums);
+    free(l->scores);
     free(l->windows);
     tm_own_times_free(&l->all);
     free(l->class_of);
@@ -53,11 +55,11 @@ static tm_status make_room(level *l, tm_error *err) {
     l->n_windows = tm_windows(l->units.n_rows, NULL);
     l->windows = malloc((l->n_windows + 1) * sizeof *l->windows);
     l->excess = malloc((cells + 1) * sizeof *l->excess);
-    l->sums[0] = malloc((TM_N_SCORES * cells + 1) * sizeof(double));
-    if (!l->windows || !l->excess || !l->sums[0])
+    l->sums = malloc((cells + 1) * sizeof *l->sums);
+    l->scores = malloc((cells + l->all.n * l->all.n_rows) * sizeof *l->scores);
+    if (!l->windows || !l->excess || !l->sums || !l->scores)
         return tm_fail_memory(err);
     l->scratch = l->excess + cells - l->units.n;
-    l->sums[1] = l->sums[0] + cells;
     tm_windows(l->units.n_rows, l->windows);
     return TM_OK;
 }
@@ -70,50 +72,24 @@ static tm_status open_level(const tm_own_times *stretches, const int64_t *steps,
 
 static tm_trial trial_of(const level *l) {
     size_t n = l->class_of ? l->all.n : l->units.n;
-    return (tm_trial){n, l->units.n_rows, l->class_of, l->units.n};
+    return (tm_trial){n,          l->units.n_rows, l->scores,   l->class_of,
+                      l->units.n, l->windows,      l->n_windows};
 }
 
-/* The scores of units; of stages those of their members, added up. */
-static tm_status score_units(const level *l, tm_score score, double *out, tm_error *err) {
-    if (!l->class_of)
-        return tm_scores_rows(&l->units, score, out, err);
-    double *scores = malloc((l->all.n_rows * l->all.n + 1) * sizeof *scores);
-    tm_trial trial = trial_of(l);
-    tm_status status = scores ? tm_scores_rows(&l->all, score, scores, err) : tm_fail_memory(err);
-    if (status == TM_OK)
-        tm_scores_by_class(&trial, scores, out);
-    free(scores);
-    return status;
-}
-
-/* Scores the units, and sums them up from the first; who exceeds the others. */
+/* Scores the units (of stages those of their members), and sums them up from the first; who exceeds
+ * the others. */
 static tm_status score(level *l, tm_error *err) {
-    size_t n = l->units.n;
-    for (int s = 0; s < TM_N_SCORES; s++) {
-        double *sums = l->sums[s];
-        memset(sums, 0, n * sizeof *sums);
-        TM_TRY(score_units(l, (tm_score)s, sums + n, err));
-        for (size_t i = n; i < (l->units.n_rows + 1) * n; i++)
-            sums[i] += sums[i - n];
-    }
+    tm_trial trial = trial_of(l);
+    TM_TRY(tm_scores_rows(l->class_of ? &l->all : &l->units, l->scores, err));
+    TM_TRY(tm_scores_sums(&trial, l->sums, err));
+    tm_windows_scale(&trial);
     for (size_t row = 0; row < l->units.n_rows; row++)
-        tm_own_times_excess(&l->units, row, l->scratch, l->excess + row * n);
+        tm_own_times_excess(&l->units, row, l->scratch, l->excess + row * l->units.n);
     return TM_OK;
 }
 
-static double sum_in(const level *l, tm_score score, size_t member, tm_window w) {
-    size_t n = l->units.n;
-    double sum = l->sums[score][w.end * n + member] - l->sums[score][w.first * n + member];
-    return sum / sqrt((double)(w.end - w.first));
-}
-
-/* The window in which a member stands out most. */
-static tm_window best_window(const level *l, tm_score score, size_t member) {
-    tm_window best = l->windows[0];
-    for (size_t i = 1; i < l->n_windows; i++)
-        if (sum_in(l, score, member, l->windows[i]) > sum_in(l, score, member, best) + 1e-9)
-            best = l->windows[i];
-    return best;
+static double height_in(const level *l, size_t member, const tm_window *w) {
+    return tm_window_height(w, l->sums, l->units.n, member);
 }
 
 /* The chance that the least of several independent p is as small. */
@@ -121,25 +97,16 @@ static double corrected(double p, double n_tests) {
     return p >= 1.0 ? 1.0 : -expm1(n_tests * log1p(-p));
 }
 
-/* That chance makes one of all that is tested reach as much, and in which window. */
+/* That chance makes one of all that is tested reach as much, and in which window a member stands
+ * out most. */
 static double p_of(const level *l, size_t member, tm_window *window) {
-    static const double factors[TM_N_SCORES] = {1.5, 3.0};
-    double least = 1.0;
-    *window = l->windows[0];
-    for (int s = 0; s < TM_N_SCORES; s++) {
-        tm_window w = best_window(l, (tm_score)s, member);
-        size_t reach = tm_chance_reach(&l->chance, (tm_score)s, sum_in(l, (tm_score)s, member, w));
-        double p = (1.0 + (double)reach) / (1.0 + (double)l->chance.n_draws);
-        if (l->units.n > 2)
-            p *= factors[s];
-        else if (s != TM_SCORE_NORMAL)
-            break;
-        if (p < least) {
-            least = p;
-            *window = w;
-        }
-    }
-    return corrected(least, l->n_tests);
+    const tm_window *best = l->windows;
+    for (size_t i = 1; i < l->n_windows; i++)
+        if (height_in(l, member, &l->windows[i]) > height_in(l, member, best) + 1e-9)
+            best = &l->windows[i];
+    size_t reach = tm_chance_reach(&l->chance, height_in(l, member, best));
+    *window = *best;
+    return corrected((1.0 + (double)reach) / (1.0 + (double)l->chance.n_draws), l->n_tests);
 }
 
 static int64_t excess_in(const level *l, size_t member, tm_window w) {
@@ -168,7 +135,7 @@ static tm_status draw(level *l, tm_error *err) {
     TM_TRY(tm_chance_draw(&l->chance, &trial, DRAWS, err));
     double work = (double)trial.n * (double)(units + l->n_windows);
     double most = fmin(fmin(DRAWS * l->n_tests, DRAWS_MAX), WORK_MAX / work);
-    double floor_p = corrected(6.0 / DRAWS, l->n_tests);
+    double floor_p = corrected(4.0 / DRAWS, l->n_tests);
     for (size_t i = 0; i < n; i++)
         if (most > DRAWS && p_of(l, i, &w) <= floor_p)
             return tm_chance_draw(&l->chance, &trial, (size_t)most, err);
@@ -216,7 +183,7 @@ static tm_status keep_standings(level *l, tm_vec *out, tm_error *err) {
         TM_TRY(draw(l, err));
     for (size_t i = 0; i < l->units.n; i++) {
         tm_window w;
-        tm_standing s = {l->units.members[i], excess_in(l, i, (tm_window){0, l->units.n_rows}),
+        tm_standing s = {l->units.members[i], excess_in(l, i, (tm_window){.end = l->units.n_rows}),
                          tested ? p_of(l, i, &w) : (double)NAN};
         if (!tm_vec_append(out, &s, 1))
             return tm_fail_memory(err);
@@ -316,7 +283,7 @@ static bool take_class(const tm_compared *c, const int64_t *classes, const tm_su
                        level *ranks, int64_t *values) {
     const tm_own_times *all = c->stretches;
     int64_t class = classes[place_of(all, s->member)], most = 0;
-    tm_window whole = {0, ranks->units.n_rows};
+    tm_window whole = {.end = ranks->units.n_rows};
     size_t n = 0, late = 0;
     for (size_t i = 0; i < all->n; i++)
         if (classes[i] == class)
