@@ -191,7 +191,7 @@ typedef struct tm_collectives {
     int64_t n_waits;  /* operations of the job that have waits */
     tm_pipeline_use pipeline;
     bool first_process;        /* the one that speaks for the job */
-    int64_t n_compared;        /* groups of the job of which own times are known */
+    int64_t n_compared;        /* members of the job's groups of which own times are known */
     int64_t violations_before; /* operations in which one rank ended before another began, on
                                   clocks as recorded; set by alignment */
     int64_t worst_before_ns;   /* the largest such lead */

@@ -36,7 +36,7 @@ void tm_stretches_agree(const tm_collectives *collectives, tm_visit *visits);
 tm_status tm_stretches_take(const tm_collectives *collectives, const tm_visit *visits, tm_vec *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Sorts own times by group, then time, then rank. @return  how many groups there are */
+/** Sorts own times by group, then time, then rank. @return  members of all groups */
 int64_t tm_stretches_sort(tm_vec *own_times);
 
 #endif

@@ -153,7 +153,8 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
     if (status == TM_OK) {
         int64_t *hosts = steps + rows, *stages = hosts + members;
         fill(all, own, &times, steps, hosts, stages);
-        tm_compared compared = {&times, steps, hosts, stages, (double)all->n_compared};
+        tm_compared compared = {&times, steps, hosts, stages,
+                                (double)all->n_compared / (double)members};
         status = tm_suspects_find(&compared, &suspects, &standings, err);
     }
     /* an identity, not a number */

@@ -30,20 +30,21 @@ typedef struct tm_compared {
     const int64_t *steps;  /* [n_rows] */
     const int64_t *hosts;  /* [n] of each member, equal for those of one; -1 unknown */
     const int64_t *stages; /* [n] of a pipeline; -1 for none */
-    double n_tests;        /* groups of the job */
+    double n_tests;        /* members of all groups of the job, for each of this one */
 } tm_compared;
 
 /**
  * Finds them, one after another: of those whose p is 1 % at most, the one of largest excess; it
  * leaves, and the rest is tested anew, until nobody passes. In each unit the members are scored by
  * how far they are from its median (scores.h); the largest height over members and windows is held
- * against that of the same with the members of each unit permuted. Of several groups p is
- * 1 - (1 - p)^groups. Where the group has several hosts of several ranks, medians over the ranks of
- * each host are tested first, each level at half of 1 %; the ranks of a host that is found leave
- * the test of ranks if 80 % of them have half of its ranks' median excess. Stages of a pipeline are
- * not exchangeable: members are compared with those of their own stage, and the stages with one
- * another, all members of one that is found being suspects; then all ranks with one another, who
- * are suspects with 5 % of what the slowest does.
+ * against that of the same with the members of each unit permuted. Each member of a group has the
+ * same share in the 1 %: p is 1 - (1 - p)^(members of all groups / of this one). Where the group
+ * has several hosts of several ranks, medians over the ranks of each host are tested first, each
+ * level at half of 1 %; the ranks of a host that is found leave the test of ranks if 80 % of them
+ * have half of its ranks' median excess. Stages of a pipeline are not exchangeable: members are
+ * compared with those of their own stage, and the stages with one another, all members of one that
+ * is found being suspects; then all ranks with one another, who are suspects with 5 % of what the
+ * slowest does.
  *
  * @param suspects   of tm_suspect, appended to
  * @param standings  of tm_standing, appended to; of members that are alone in their stage none
