@@ -78,34 +78,31 @@ static void saves_text(const topic *t, size_t item, char *out, size_t size) {
         snprintf(out, size, "may save %s", amount);
 }
 
-/* What an item would have to be like, as a subject. */
+/* What is done about a kind of work or a kernel, as a subject. */
 static void subject_text(const topic *t, size_t item, char *out, size_t size) {
     static const struct {
         const char *kind, *text;
     } kinds[] = {
-        {"compute", "compute kernels no longer than"},
-        {"copy", "copies no longer than"},
-        {"host", "host work no longer than"},
-        {"launch", "lags before kernels no longer than"},
-        {"stall", "no stall of a host that is not"},
-        {"input", "waiting for batches no longer than"},
-        {"gc", "Python's garbage collection no longer than"},
+        {"compute", "compute kernels"},
+        {"copy", "copies"},
+        {"host", "the work of hosts between launches"},
+        {"launch", "the lags before kernels"},
+        {"input", "the waiting for batches"},
+        {"gc", "Python's garbage collection"},
     };
-    const char *where = tm_table_cell(t->items, item, "ranks")->value.i > 1
-                            ? "on the other ranks at the same place"
-                            : "in the other steps at the same place";
+    const char *where = t->alone ? "in the median step" : "on the median rank";
     const char *name = tm_table_cell(t->items, item, "name")->value.text;
-    snprintf(out, size, "transfers that take what is usual for their group and size");
     if (is_text(t->items, item, "what", "kernel"))
-        snprintf(out, size, "kernels %.60s%s no longer than %s", name,
+        snprintf(out, size, "Bringing kernel %.60s%s to what it is %s", name,
                  strlen(name) > 60 ? "..." : "", where);
-    else if (is_text(t->items, item, "what", "stage"))
-        snprintf(out, size, "stage %.20s as its peers", name);
-    else if (is_text(t->items, item, "what", "host"))
-        snprintf(out, size, "host %.60s as the others", name);
+    else if (strcmp(name, "stall") == 0)
+        snprintf(out, size, "Removing stalls of hosts that %s have not",
+                 t->alone ? "the other steps" : "the other ranks");
+    else
+        snprintf(out, size, "Bringing transfers to what is usual for their group and size");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (is_text(t->items, item, "what", "kind") && strcmp(name, kinds[k].kind) == 0)
-            snprintf(out, size, "%s %s", kinds[k].text, where);
+            snprintf(out, size, "Bringing %s to what it is %s", kinds[k].text, where);
 }
 
 /* What saves most by itself of kinds and kernels, of those that are worth it; n_rows for none. */
@@ -123,30 +120,31 @@ static size_t best_kind(const topic *t) {
     return best;
 }
 
-/* "; ..." what is worth it instead, or that nothing is. */
+/* What is worth it instead, or that nothing is. */
 static void instead_text(const topic *t, bool rank_tried, char *out, size_t size) {
     size_t kind = best_kind(t), plan = find_plan(t);
     char subject[PHRASE_MAX], saves[160];
     if (rank_tried && plan < t->items->n_rows && saved_pct(t, plan) >= WORTH_PCT) {
+        bool several = tm_table_cell(t->items, plan, "ranks")->value.i > 1;
         saves_text(t, plan, saves, sizeof saves);
-        snprintf(out, size, "Ranks %.80s mended together: that %s",
-                 tm_table_cell(t->items, plan, "name")->value.text, saves);
-        if (tm_table_cell(t->items, plan, "ranks")->value.i == 1)
-            snprintf(out, size, "Rank %.20s mended %s",
-                     tm_table_cell(t->items, plan, "name")->value.text, saves);
+        snprintf(out, size, "Mending rank%s %.80s %s%s", several ? "s" : "",
+                 tm_table_cell(t->items, plan, "name")->value.text, several ? "together " : "",
+                 saves);
     } else if (kind < t->items->n_rows) {
         subject_text(t, kind, subject, sizeof subject);
         saves_text(t, kind, saves, sizeof saves);
-        snprintf(out, size, "What would help most: %s; that %s", subject, saves);
+        snprintf(out, size, "%s %s", subject, saves);
     } else {
         double waste = tm_table_cell(t->job, 0, "waste_pct")->value.r;
-        char all[64] = "";
+        char all[96] = "";
         if (waste >= WORTH_PCT)
-            snprintf(all, sizeof all, "; all of them together save %s",
+            snprintf(all, sizeof all, "; all of it together saves %s",
                      tm_shown_percent(waste, 1).text);
-        snprintf(out, size, "%s brought to what it is %s saves 1 %% of %s by itself%s",
-                 t->alone ? "No kind of work" : "No rank, and no kind of work,",
-                 t->alone ? "in the other steps" : "elsewhere", t->whole, all);
+        snprintf(out, size,
+                 "Bringing any one %skind of work to what it is %s saves under 1 %% of "
+                 "%s%s",
+                 t->alone ? "" : "rank or ", t->alone ? "in the median step" : "on the median rank",
+                 t->whole, all);
     }
 }
 
@@ -195,9 +193,8 @@ static void little_text(const topic *t, size_t item, const char *it, char *out, 
     amount_text(t, item, amount, sizeof amount);
     instead_text(t, true, instead, sizeof instead);
     if (!after->null)
-        snprintf(next, sizeof next, ", for then rank %" PRId64 " is the last", after->value.i);
-    snprintf(out, size, "Mending %s by itself is not worth it: %s%s. %s", it, amount, next,
-             instead);
+        snprintf(next, sizeof next, ", for rank %" PRId64 " is nearly as late", after->value.i);
+    snprintf(out, size, "Mending %s by itself saves %s%s. %s", it, amount, next, instead);
 }
 
 size_t tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_MAX]) {

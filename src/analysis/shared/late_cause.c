@@ -7,7 +7,7 @@
 
 /* Between the two limits the speed by itself neither accuses the GPU nor clears it; from the third
  * on a rank computes as fast as the others. */
-static const double SLOW = 0.95, NORMAL = 0.97, SAME = 0.99;
+static const double SLOW = 0.95, NORMAL = TM_LATE_NORMAL_SPEED, SAME = 0.99;
 
 /* Sums of a rank. */
 typedef struct sums {
@@ -20,9 +20,12 @@ static void judge(tm_late_cause *c, int64_t compute_ns) {
     double idle_ns = (double)(c->idle_ns - c->median_idle_ns);
     if (c->speed < 0.0)
         return;
-    if (c->speed < SLOW || (c->speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0)))
+    /* A GPU may be slow, and that be nothing beside what its host leaves it idle. */
+    if ((c->speed < SLOW && 2.0 * slower_ns >= idle_ns) ||
+        (c->speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0)))
         c->kind = TM_LATE_GPU;
-    else if (c->speed >= NORMAL && c->idle_ns > 2 * c->median_idle_ns && idle_ns > slower_ns)
+    else if (c->idle_ns > 2 * c->median_idle_ns &&
+             (c->speed >= NORMAL ? idle_ns > slower_ns : idle_ns > 2.0 * slower_ns))
         c->kind = TM_LATE_HOST;
 }
 

@@ -7,10 +7,13 @@
 
 #include "tmerge/table.h"
 
+/** From this speed on a rank's kernels do not tell that it is late. */
+#define TM_LATE_NORMAL_SPEED 0.97
+
 typedef enum tm_late_kind {
     TM_LATE_UNKNOWN, /* neither accuses */
-    TM_LATE_GPU,     /* it computes longer than the others, and does not idle as much longer */
-    TM_LATE_HOST     /* it does not, and its GPU idles more than twice as long */
+    TM_LATE_GPU,     /* it computes longer than the others, and does not idle far longer */
+    TM_LATE_HOST     /* its GPU idles more than twice as long, and that outweighs its kernels */
 } tm_late_kind;
 
 typedef struct tm_late_cause {

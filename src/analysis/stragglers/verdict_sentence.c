@@ -47,11 +47,15 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
                  "%sit computes at %.2fx the median speed: look at its GPU (clock, heat, "
                  "neighbours) or its share of the work",
                  when, c.speed);
-    else if (c.kind == TM_LATE_HOST)
+    else if (c.kind == TM_LATE_HOST && c.speed >= TM_LATE_NORMAL_SPEED)
         snprintf(out, size,
                  "%sits kernels run at normal speed (%.2fx) while %s: look at its host, not at its "
                  "GPU",
                  when, c.speed, idle);
+    else if (c.kind == TM_LATE_HOST)
+        snprintf(out, size,
+                 "%s%s, far more than its slower kernels (%.2fx) take: look at its host first",
+                 when, idle, c.speed);
     else if (c.speed >= 0.0)
         snprintf(out, size,
                  "%sits speed is %.2fx the median, %s: the traces do not tell why it is late", when,
