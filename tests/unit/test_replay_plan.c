@@ -8,105 +8,134 @@
 /* Sets of the cases here: as recorded, of peers, and both without what nothing explains. */
 static const tm_fix_sets recorded = {0, 2}, peer = {1, 3};
 
-/* A relay: rank r comes to operation r that long after operation r - 1, which it shares with the
- * rank before; a step ends with the last. So T is the sum, each rank saves what its peers are
- * faster, and without what nothing explains it takes `explained` in either case. */
-typedef struct relay {
-    int64_t ns[REPLAY_RANKS], peer_ns[REPLAY_RANKS], explained_ns;
-    const char *plan; /* the ranks, 0 to 9 */
-} relay;
+/* Operations one after the other, and who comes to each that long after the one before: with the
+ * last a step ends, so that T is the sum of the longest times. The plan has each rank with what it
+ * takes off the path, and what all up to it save. */
+typedef struct course {
+    const char *stages; /* of each rank: to which operation it comes */
+    int64_t ns[REPLAY_RANKS], peer_ns[REPLAY_RANKS];
+    size_t n;
+    int64_t plan[8][3];
+} course;
 
-static const relay relays[] = {
-    /* T = 100: the largest first, of equals the lowest; 10 is as its peers */
-    {{10, 20, 30, 40}, {10, 10, 15, 30}, 9, "213"},
+static const course courses[] = {
+    /* a relay: the largest first, of equals the lowest; 0 is as its peers */
+    {"0123", {10, 20, 30, 40}, {10, 10, 15, 30}, 3, {{2, 15, 15}, {1, 10, 25}, {3, 10, 35}}},
     /* T = 10000, of which 0.5 % is 50, and 10001; who is faster than its peers is never in */
-    {{2050, 2049, 901, 5000}, {2000, 2000, 999, 5000}, 9, "0"},
-    {{2050, 2049, 902, 5000}, {2000, 2000, 999, 5000}, 9, ""},
+    {"0123", {2050, 2049, 901, 5000}, {2000, 2000, 999, 4995}, 1, {{0, 50, 50}}},
+    {"0123", {2050, 2049, 902, 5000}, {2000, 2000, 999, 4995}, 0, {{0}}},
     /* eight at most */
-    {{10, 10, 10, 10, 10, 10, 10, 10, 10, 10}, {1, 2, 1, 1, 1, 1, 1, 1, 1, 1}, 9, "02345678"},
+    {"0123456789",
+     {10, 10, 10, 10, 10, 10, 10, 10, 10, 10},
+     {1, 2, 1, 1, 1, 1, 1, 1, 1, 1},
+     8,
+     {{0, 9, 9},
+      {2, 9, 18},
+      {3, 9, 27},
+      {4, 9, 36},
+      {5, 9, 45},
+      {6, 9, 54},
+      {7, 9, 63},
+      {8, 9, 72}}},
+    /* rank 1 takes 8 off the path, but 2 is there after 15: it saves 5; so does 0, or more */
+    {"100", {10, 20, 15}, {5, 12, 15}, 2, {{0, 5, 5}, {1, 8, 10}}},
+    {"100", {10, 20, 15}, {3, 12, 15}, 2, {{0, 7, 7}, {1, 8, 12}}},
+    /* two are as late: the first saves nothing alone, and the path then is the other's */
+    {"000", {100, 100, 60}, {60, 60, 60}, 2, {{0, 40, 0}, {1, 40, 40}}},
+    {"0000", {100, 100, 90, 50}, {60, 60, 85, 50}, 3, {{0, 40, 0}, {1, 40, 10}, {2, 5, 15}}},
+    {"0000", {100, 100, 99, 90}, {60, 60, 60, 90}, 3, {{0, 40, 0}, {1, 40, 1}, {2, 39, 10}}},
+    /* 2 has more of the path than 0; 3 then saves 30 at once */
+    {"0011",
+     {100, 100, 100, 100},
+     {60, 50, 55, 70},
+     4,
+     {{2, 45, 0}, {3, 30, 30}, {0, 40, 30}, {1, 50, 70}}},
+    /* T = 2000: 2 saves 4 and is not kept for that, which is under 0.5 %, but for 0 and 1 behind */
+    {"0011",
+     {1000, 1000, 1000, 996},
+     {900, 900, 980, 996},
+     3,
+     {{2, 20, 4}, {0, 100, 4}, {1, 100, 104}}},
+    {"0011", {1000, 980, 1000, 996}, {980, 980, 980, 996}, 1, {{0, 20, 20}}},
+    /* T = 1000: of what saves less than 5, or takes less off the path, none is kept */
+    {"00", {1000, 1000}, {995, 10}, 2, {{0, 5, 0}, {1, 990, 5}}},
+    {"00", {1000, 1000}, {996, 10}, 0, {{0}}},
+    {"000", {1000, 1000, 996}, {10, 10, 10}, 3, {{0, 990, 0}, {1, 990, 4}, {2, 986, 990}}},
+    {"0000", {1000, 1000, 996, 996}, {10, 10, 10, 996}, 0, {{0}}},
+    {"000", {1000, 1000, 990}, {986, 10, 10}, 2, {{0, 14, 0}, {1, 990, 10}}},
 };
 
-static void run_relay(const relay *given, replay_case *c) {
-    for (uint32_t r = 0; r < REPLAY_RANKS && given->ns[r] > 0; r++) {
-        uint32_t before = TM_FROM_ROOT;
-        if (r > 0) { /* it waits there for the rank before */
+enum { EXPLAINED_NS = 9 }; /* of a stage, as recorded and of peers */
+
+static void run_course(const course *given, replay_case *c) {
+    for (uint32_t r = 0; r < strlen(given->stages); r++) {
+        uint32_t before = TM_FROM_ROOT, stage = (uint32_t)(given->stages[r] - '0');
+        if (stage > 0) { /* it waits there */
             uint32_t early = replay_node(c, r);
             replay_edge(c, r, TM_FROM_ROOT, (const int64_t[REPLAY_SETS]){0});
-            before = replay_visit(c, r, early, r - 1);
+            before = replay_visit(c, r, early, stage - 1);
         }
         uint32_t node = replay_node(c, r);
         replay_edge(c, r, before,
-                    (const int64_t[REPLAY_SETS]){given->ns[r], given->peer_ns[r],
-                                                 given->explained_ns, given->explained_ns});
-        replay_visit(c, r, node, r);
+                    (const int64_t[REPLAY_SETS]){given->ns[r], given->peer_ns[r], EXPLAINED_NS,
+                                                 EXPLAINED_NS});
+        replay_visit(c, r, node, stage);
         replay_step(c, r, node, 0);
     }
     replay_finish(c);
 }
 
-static void the_plan_of_a_relay_is_as_worked_out(void **state) {
+static void check_course(const course *given, tm_fixer *fixer) {
+    tm_error err;
+    tm_vec plan = TM_VEC(tm_planned);
+    assert_int_equal(tm_fixer_plan(fixer, peer, &plan, &err), TM_OK);
+    assert_int_equal(plan.n, given->n);
+    for (size_t k = 0; k < plan.n; k++) {
+        const tm_planned *planned = (const tm_planned *)plan.data + k;
+        assert_int_equal(planned->rank, given->plan[k][0]);
+        assert_int_equal(planned->saving.path_ns, given->plan[k][1]);
+        assert_int_equal(planned->saving.saved_ns, given->plan[k][2]);
+        assert_int_equal(planned->saving.saved_most_ns,
+                         fixer->total_ns - EXPLAINED_NS * (int64_t)fixer->replay->n_operations);
+    }
+    tm_vec_free(&plan);
+}
+
+static void a_plan_is_as_worked_out(void **state) {
     (void)state;
-    for (size_t i = 0; i < COUNT(relays); i++) {
+    for (size_t i = 0; i < COUNT(courses); i++) {
         replay_case c = {0};
         tm_replay job;
         tm_fixer fixer;
         tm_error err;
-        tm_vec plan = TM_VEC(tm_planned);
-        int64_t saved_ns = 0;
-        run_relay(&relays[i], &c);
+        run_course(&courses[i], &c);
         replay_reduced(&c, false, &job);
         assert_int_equal(tm_fixer_open(&job, recorded, &fixer, &err), TM_OK);
-        assert_int_equal(tm_fixer_plan(&fixer, peer, &plan, &err), TM_OK);
-        assert_int_equal(plan.n, strlen(relays[i].plan));
-        for (size_t k = 0; k < plan.n; k++) {
-            const tm_planned *planned = (const tm_planned *)plan.data + k;
-            uint32_t rank = (uint32_t)(relays[i].plan[k] - '0');
-            int64_t less = relays[i].ns[rank] - relays[i].peer_ns[rank];
-            saved_ns += less;
-            assert_int_equal(planned->rank, rank);
-            assert_int_equal(planned->saving.path_ns, less);
-            assert_int_equal(planned->saving.saved_ns, saved_ns);
-            assert_int_equal(planned->saving.saved_most_ns,
-                             fixer.total_ns - 9 * (int64_t)job.n_ranks);
-        }
-        tm_vec_free(&plan);
+        check_course(&courses[i], &fixer);
         tm_fixer_free(&fixer);
         tm_replay_free(&job);
         replay_free(&c);
     }
 }
 
-/* A step ends when the last of four ranks does: at 100 two of them, of which each alone saves
- * nothing; with both as their peers (60) it ends at 90 with the third, with that (85) at 85. */
-static void ranks_that_are_as_late_are_taken_on_together(void **state) {
+static void a_fix_may_help_from_a_2000th_of_the_path_on(void **state) {
     (void)state;
-    static const int64_t ends[][2] = {{100, 60}, {100, 60}, {90, 85}, {50, 50}};
-    static const int64_t saved[] = {0, 10, 15};
-    replay_case c = {0};
-    tm_replay job;
-    tm_fixer fixer;
-    tm_error err;
-    tm_vec plan = TM_VEC(tm_planned);
-    for (uint32_t r = 0; r < COUNT(ends); r++) {
-        uint32_t node = replay_node(&c, r);
-        replay_edge(&c, r, TM_FROM_ROOT,
-                    (const int64_t[REPLAY_SETS]){ends[r][0], ends[r][1], ends[r][0], ends[r][1]});
-        replay_step(&c, r, node, 0);
+    /* Rank 3 of the courses of 10000 and 10001 takes 5 off. */
+    for (size_t i = 1; i < 3; i++) {
+        replay_case c = {0};
+        tm_replay job;
+        tm_fixer fixer;
+        tm_error err;
+        run_course(&courses[i], &c);
+        replay_reduced(&c, false, &job);
+        assert_int_equal(tm_fixer_open(&job, recorded, &fixer, &err), TM_OK);
+        assert_int_equal(tm_fixer_may_help(&fixer, &(tm_fix){(const uint32_t[]){3}, 1, peer}),
+                         i == 1);
+        assert_false(tm_fixer_may_help(&fixer, &(tm_fix){(const uint32_t[]){2}, 1, peer}));
+        tm_fixer_free(&fixer);
+        tm_replay_free(&job);
+        replay_free(&c);
     }
-    replay_finish(&c);
-    replay_reduced(&c, false, &job);
-    assert_int_equal(tm_fixer_open(&job, recorded, &fixer, &err), TM_OK);
-    assert_int_equal(tm_fixer_plan(&fixer, peer, &plan, &err), TM_OK);
-    assert_int_equal(plan.n, COUNT(saved));
-    for (uint32_t k = 0; k < COUNT(saved); k++) {
-        const tm_planned *planned = (const tm_planned *)plan.data + k;
-        assert_int_equal(planned->rank, k);
-        assert_int_equal(planned->saving.saved_ns, saved[k]);
-    }
-    tm_vec_free(&plan);
-    tm_fixer_free(&fixer);
-    tm_replay_free(&job);
-    replay_free(&c);
 }
 
 /* T of the full graphs with these ranks fixed. */
@@ -216,8 +245,8 @@ static void fixes_and_plans_are_those_of_trying_everything(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_plan_of_a_relay_is_as_worked_out),
-        cmocka_unit_test(ranks_that_are_as_late_are_taken_on_together),
+        cmocka_unit_test(a_plan_is_as_worked_out),
+        cmocka_unit_test(a_fix_may_help_from_a_2000th_of_the_path_on),
         cmocka_unit_test(fixes_and_plans_are_those_of_trying_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
