@@ -375,6 +375,12 @@ static void the_cause_follows_from_speed_and_idle_time(void **state) {
         {" relative_speed=0.98", "idle_ns=26100 compute_ns=600000", "its speed is 0.98x"},
         {" relative_speed=0.99", "idle_ns=20000 compute_ns=600000", "its speed is 0.99x"},
         {" relative_speed=0.97", "idle_ns=80000 compute_ns=3000000", "its speed is 0.97x"},
+        /* 10 % of 50 us are 5: ten times that it idles longer than the others' 20 us, or just not
+         */
+        {" relative_speed=0.9", "idle_ns=70100 compute_ns=50000",
+         "far more than its slower kernels (0.90x) take: look at its host first"},
+        {" relative_speed=0.9", "idle_ns=69900 compute_ns=50000",
+         "it computes at 0.90x the median speed"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_toll ranks[RANKS];

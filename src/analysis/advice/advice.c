@@ -263,7 +263,7 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
         found->saving = rules[r].item ? tm_facts_saved(facts, rules[r].item, rules[r].of)
                                       : (tm_facts_saving){{.null = true}, {.null = true}};
         /* However long GPUs wait for it: steps are no shorter without. */
-        if (!found->saving.pct.null && found->saving.pct.value.r < 1.0)
+        if (!found->saving.share.null && found->saving.share.value.r < 1.0)
             found->severity = 0;
         if (r == TM_RULE_STRAGGLER)
             /* The one rank of that rule's text. */
@@ -279,17 +279,17 @@ static int class_of(const item *i) {
     bool timeless = i->advice.cost_ns < 0;
     if (timeless)
         return i->severity == N_SEVERITIES - 1 ? 0 : 3;
-    if (i->saving.pct.null)
+    if (i->saving.share.null)
         return 2;
-    return i->saving.pct.value.r >= 0.05 ? 1 : 4;
+    return i->saving.share.value.r >= 0.05 ? 1 : 4;
 }
 
 static int worst_first(const void *a, const void *b) {
     const item *x = a, *y = b;
     if (class_of(x) != class_of(y))
         return class_of(x) - class_of(y);
-    if (class_of(x) == 1 && x->saving.ns.value.i != y->saving.ns.value.i)
-        return tm_order_i64(y->saving.ns.value.i, x->saving.ns.value.i);
+    if (class_of(x) == 1 && x->saving.time.value.i != y->saving.time.value.i)
+        return tm_order_i64(y->saving.time.value.i, x->saving.time.value.i);
     if (x->advice.cost_ns != y->advice.cost_ns)
         return tm_order_i64(y->advice.cost_ns, x->advice.cost_ns);
     if (x->severity != y->severity)
@@ -301,8 +301,8 @@ static tm_status add_item(tm_table *table, const item *i, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     if (!row)
         return tm_fail_memory(err);
-    row[SAVED] = i->saving.ns;
-    row[SAVED_PCT] = i->saving.pct;
+    row[SAVED] = i->saving.time;
+    row[SAVED_PCT] = i->saving.share;
     if (i->advice.cost_ns >= 0) {
         tm_cell_set_int(&row[COST], i->advice.cost_ns);
         TM_TRY(tm_table_set_text(table, &row[BOUND], i->advice.exact ? "exact" : "upper", err));

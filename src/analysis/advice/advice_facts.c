@@ -53,12 +53,11 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step) {
 }
 
 /* A saving of a table that may say none; of what was not worth trying it is 0. */
-static tm_facts_saving saving_of(const tm_table *table, size_t row, const char *ns,
-                                 const char *pct) {
-    tm_facts_saving found = {*tm_table_cell(table, row, ns), *tm_table_cell(table, row, pct)};
-    if (found.ns.null) {
-        tm_cell_set_int(&found.ns, 0);
-        tm_cell_set_real(&found.pct, 0.0);
+static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
+    tm_facts_saving found = {*time, *share};
+    if (found.time.null) {
+        tm_cell_set_int(&found.time, 0);
+        tm_cell_set_real(&found.share, 0.0);
     }
     return found;
 }
@@ -70,11 +69,12 @@ tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const ch
     if (job->n_rows == 0 || tm_facts_int(facts, "whatif.job", 0, "sure") == 0)
         return found;
     if (strcmp(what, "named") == 0)
-        return saving_of(job, 0, "mend_ns", "mend_pct");
+        return saving_of(tm_table_cell(job, 0, "mend_ns"), tm_table_cell(job, 0, "mend_pct"));
     for (size_t i = 0; i < items->n_rows; i++)
         if (strcmp(tm_table_cell(items, i, "what")->value.text, what) == 0 &&
             (!*name || strcmp(tm_table_cell(items, i, "name")->value.text, name) == 0))
-            found = saving_of(items, i, "saved_ns", "saved_pct");
+            found = saving_of(tm_table_cell(items, i, "saved_ns"),
+                              tm_table_cell(items, i, "saved_pct"));
     return found;
 }
 

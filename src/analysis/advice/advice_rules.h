@@ -88,7 +88,7 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
 /** What a step would be shorter by, of whatif.item: `what` plan is its last place, `what` named who
  * is named in stragglers.finding. Both null cells where that is not known. */
 typedef struct tm_facts_saving {
-    tm_cell ns, pct;
+    tm_cell time, share; /* saved_ns and saved_pct */
 } tm_facts_saving;
 
 tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const char *name);

@@ -198,19 +198,19 @@ static void little_text(const topic *t, size_t item, const char *it, char *out, 
 }
 
 size_t tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_MAX]) {
-    const tm_table *job = tm_tables_find(tables, "job.job");
+    const tm_table *whole = tm_tables_find(tables, "job.job");
     topic t = {.items = tm_tables_find(tables, "whatif.item"),
                .findings = tm_tables_find(tables, "stragglers.finding"),
                .job = tm_tables_find(tables, "whatif.job"),
                .whole = "the recording",
-               .alone = job->n_rows > 0 && tm_table_cell(job, 0, "ranks")->value.i < 2};
+               .alone = whole->n_rows > 0 && tm_table_cell(whole, 0, "ranks")->value.i < 2};
     const char *it;
     out[0] = '\0';
     /* Where nothing can be told of what ranks do to one another, or there is nothing to compare. */
     if (t.items->n_rows == 0 || tm_table_cell(t.job, 0, "slowdown")->null ||
         (t.alone && tm_tables_find(tables, "whatif.step")->n_rows < 2))
         return t.items->n_rows;
-    if (job->n_rows > 0 && tm_table_cell(job, 0, "steps")->value.i > 0)
+    if (whole->n_rows > 0 && tm_table_cell(whole, 0, "steps")->value.i > 0)
         t.whole = "a step";
     size_t item = named_item(&t, &it);
     if (item == t.items->n_rows) {

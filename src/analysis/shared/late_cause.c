@@ -8,6 +8,8 @@
 /* Between the two limits the speed by itself neither accuses the GPU nor clears it; from the third
  * on a rank computes as fast as the others. */
 static const double SLOW = 0.95, NORMAL = TM_LATE_NORMAL_SPEED, SAME = 0.99;
+/* So many times what slower kernels take, idling outweighs them. */
+static const double FAR = 10.0;
 
 /* Sums of a rank. */
 typedef struct sums {
@@ -21,11 +23,11 @@ static void judge(tm_late_cause *c, int64_t compute_ns) {
     if (c->speed < 0.0)
         return;
     /* A GPU may be slow, and that be nothing beside what its host leaves it idle. */
-    if ((c->speed < SLOW && 2.0 * slower_ns >= idle_ns) ||
+    if ((c->speed < SLOW && (compute_ns == 0 || idle_ns <= FAR * slower_ns)) ||
         (c->speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0)))
         c->kind = TM_LATE_GPU;
     else if (c->idle_ns > 2 * c->median_idle_ns &&
-             (c->speed >= NORMAL ? idle_ns > slower_ns : idle_ns > 2.0 * slower_ns))
+             idle_ns > (c->speed >= NORMAL ? slower_ns : FAR * slower_ns))
         c->kind = TM_LATE_HOST;
 }
 
