@@ -23,11 +23,11 @@ static void judge(tm_late_cause *c, int64_t compute_ns) {
     if (c->speed < 0.0)
         return;
     /* A GPU may be slow, and that be nothing beside what its host leaves it idle. */
-    if ((c->speed < SLOW && (compute_ns == 0 || idle_ns <= FAR * slower_ns)) ||
-        (c->speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0)))
+    bool far = compute_ns > 0 && idle_ns > FAR * slower_ns;
+    if ((c->speed < SLOW && !far) || (c->speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0)))
         c->kind = TM_LATE_GPU;
     else if (c->idle_ns > 2 * c->median_idle_ns &&
-             idle_ns > (c->speed >= NORMAL ? slower_ns : FAR * slower_ns))
+             (far || (c->speed >= NORMAL && idle_ns > slower_ns)))
         c->kind = TM_LATE_HOST;
 }
 
