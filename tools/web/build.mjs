@@ -12,6 +12,28 @@ import { rampStyle } from "./ramps.mjs";
 const [source, modules, output, page] = process.argv.slice(2);
 const { build } = createRequire(join(modules, "package.json"))("esbuild");
 
+/* Parts of ECharts that no chart of ours comes to, though its core names them: the dark theme, the
+ * options of older versions, axes of dates, patterns, data made of other data, scatters of more
+ * than a browser draws one by one. */
+const UNUSED = new Map([
+  ["theme/dark.js", "export default {};"],
+  ["preprocessor/backwardCompat.js", "export default () => {};"],
+  ["scale/Time.js", "export default class {}; export const calcNiceForTimeScale = () => {};"],
+  ["util/decal.js", "export const createOrUpdatePatternFromDecal = () => null;"],
+  ["data/helper/transform.js", "export const registerExternalTransform = () => {}, applyDataTransform = () => {}; export class ExternalSource {}"],
+  ["chart/helper/LargeSymbolDraw.js", "export default class {}"],
+]);
+const met = new Set();
+const trimmed = {
+  name: "trimmed",
+  setup: (made) => made.onLoad({ filter: /[\\/]echarts[\\/]lib[\\/].*\.js$/ }, ({ path }) => {
+    const part = path.replaceAll("\\", "/").replace(/.*\/echarts\/lib\//, "");
+    if (!UNUSED.has(part)) return undefined;
+    met.add(part);
+    return { contents: UNUSED.get(part), loader: "js" };
+  }),
+};
+
 const common = {
   bundle: true,
   minify: true,
@@ -20,6 +42,7 @@ const common = {
   legalComments: "none",
   logLevel: "warning",
   nodePaths: [modules],
+  plugins: [trimmed],
   target: ["chrome90", "firefox113", "safari16.4"],
 };
 
@@ -29,6 +52,7 @@ async function bundle(entry, more) {
 }
 
 const script = await bundle("main.ts", { format: "iife" });
+for (const part of UNUSED.keys()) if (!met.has(part)) throw new Error(`ECharts has no ${part}`);
 const rules = await bundle("style.css");
 const dark = /:root\[data-theme=dark\]\{([^}]*)\}/.exec(rules);
 if (!dark) throw new Error("style.css has no dark colours");
