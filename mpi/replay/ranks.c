@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "mpi/agree.h"
 #include "mpi/shuffle.h"
+#include "ops.h"
 #include "replay/joins.h"
 #include "replay/pairs.h"
 #include "waits/stages.h"
@@ -200,6 +201,9 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     bool ok = ranks->drafts && ranks->graphs;
     TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
     find_root(ranks);
+    ranks->is_ops = tm_mpi_ops_is(ranks);
+    if (ranks->is_ops)
+        return tm_mpi_ops_graphs(ranks, err);
     tm_status status = send_visits(ranks, err);
     if (status == TM_OK)
         status = make_drafts(ranks, &pairs, err);

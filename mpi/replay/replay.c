@@ -1,5 +1,6 @@
 #include "replay.h"
 
+#include "mpi/replay/ops.h"
 #include "mpi/replay/path.h"
 #include "mpi/replay/ranks.h"
 #include "mpi/replay/whatif.h"
@@ -32,7 +33,11 @@ static tm_status replay(tm_replay_ranks *r, tm_replay_result *result, tm_error *
     result->n_ranks = r->n_ranks;
     sum_ranks(r, result);
     TM_TRY(tm_mpi_replay_path(r, &result->path_steps, &result->pieces, err));
-    return result->path_steps.n > 0 ? tm_mpi_whatif(r, result, err) : TM_OK;
+    if (result->path_steps.n == 0)
+        return TM_OK;
+    TM_TRY(tm_mpi_whatif(r, result, err));
+    result->base_ns = result->total_ns;
+    return r->is_ops ? tm_mpi_ops_figures(r, result, err) : TM_OK;
 }
 
 tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,

@@ -367,6 +367,7 @@ static tm_status add_steps(whatif *w, tm_error *err) {
     for (size_t k = 0; k < w->job.n_steps; k++) {
         const tm_whatif_step step = {.number = w->job.steps[k],
                                      .ns = old[k] - (k > 0 ? old[k - 1] : 0),
+                                     .base_ns = old[k] - (k > 0 ? old[k - 1] : 0),
                                      .ideal_ns = ideal[k] - (k > 0 ? ideal[k - 1] : 0),
                                      .best_rank = -1};
         if (!tm_vec_append(&w->best, &step, 1))

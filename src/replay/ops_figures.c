@@ -5,7 +5,7 @@
 
 void tm_ops_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
     const tm_edge *e = &graph->edges[edge];
-    const bool lag = e->kind == TM_EDGE_GAP;
+    const bool lag = e->kind == TM_EDGE_GAP || e->kind == TM_EDGE_BEFORE;
     (void)context;
     ns[TM_OPS_SET_RECORDED] = lag ? 0 : e->ns;
     ns[TM_OPS_SET_IDEAL] = lag ? 0 : e->peer_ns;
@@ -85,12 +85,14 @@ static int64_t sweep_last_stage(const sweeper *s) {
 }
 
 tm_status tm_ops_figures_find(const tm_replay *replay, const tm_ops_place *places, int64_t *scores,
-                              tm_ops_figures *out, tm_error *err) {
+                              int64_t *ends, tm_ops_figures *out, tm_error *err) {
     sweeper s = {replay, places, calloc(replay->n_ranks + 1, 1),
                  calloc(replay->n_operations + replay->n_steps + 1, sizeof *s.ns)};
     bool ok = s.sets && s.ns;
     if (ok) {
         out->total_ns = sweep_all(&s, TM_OPS_SET_RECORDED);
+        if (replay->n_steps > 0)
+            memcpy(ends, s.ns + replay->n_operations, replay->n_steps * sizeof *ends);
         out->ideal_ns = sweep_all(&s, TM_OPS_SET_IDEAL);
         find_scores(&s, scores);
         out->workers_ns = sweep_workers(&s, scores);

@@ -29,9 +29,10 @@ typedef struct tm_ops_figures {
  * @param replay  of TM_N_OPS_SETS sets
  * @param places  [replay->n_ranks] of its ranks, in their order
  * @param scores  [replay->n_ranks] S_w x T_ideal
+ * @param ends    [replay->n_steps] when each step ends by the replay, without any lag
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_ops_figures_find(const tm_replay *replay, const tm_ops_place *places, int64_t *scores,
-                              tm_ops_figures *out, tm_error *err) TM_MUST_CHECK;
+                              int64_t *ends, tm_ops_figures *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

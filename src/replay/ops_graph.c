@@ -4,6 +4,7 @@
 
 #include "base/median.h"
 #include "base/sorted.h"
+#include "ops_visits.h"
 
 /* By the paper: a transfer that ends so long before its last member begins is a mistake. */
 static const int64_t TOO_EARLY_NS = 10000000;
@@ -153,14 +154,16 @@ static uint32_t add_node(maker *m, int64_t ns, uint32_t event) {
 
 /* Into the node that was added last. */
 static void add_edge(maker *m, uint32_t from, uint8_t kind, int64_t ns, int64_t peer_ns) {
-    const bool lag = kind == TM_EDGE_GAP;
-    const tm_edge edge = {.ns = ns,
-                          .peer_ns = peer_ns,
-                          .unexplained_ns = lag && ns > 0 ? ns : 0,
-                          .from = from,
-                          .item = TM_NO_ITEM,
-                          .kind = kind};
+    const tm_edge edge = {
+        .ns = ns, .peer_ns = peer_ns, .from = from, .item = TM_NO_ITEM, .kind = kind};
     m->ok = m->ok && tm_vec_append(&m->edges, &edge, 1);
+}
+
+/* What lies between is not explained, and ideally nothing. */
+static void add_lag(maker *m, uint32_t from, int64_t ns) {
+    add_edge(m, from, TM_EDGE_GAP, ns, ns > 0 ? 0 : ns);
+    if (m->ok && ns > 0)
+        ((tm_edge *)m->edges.data)[m->edges.n - 1].unexplained_ns = ns;
 }
 
 /* The edges to a node from all that its operation follows: what ended last explains it, and what
@@ -173,7 +176,7 @@ static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t 
     if (*edge == m->draft->edges.n || edges[*edge].to != part) {
         /* Ends are the first visits, until these are sorted. */
         uint32_t from = end > 0 ? TM_FROM_VISIT + (uint32_t)end - 1 : TM_FROM_ROOT;
-        add_edge(m, from, TM_EDGE_GAP, ns - arrival, ns - arrival);
+        add_lag(m, from, ns - arrival);
         return;
     }
     for (; *edge < m->draft->edges.n && edges[*edge].to == part; ++*edge) {
@@ -181,7 +184,7 @@ static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t 
         bool binds = !bound && parts[edges[*edge].from].end_ns == arrival;
         bound = bound || binds;
         int64_t weight = binds || lag < 0 ? lag : 0;
-        add_edge(m, m->end_node[edges[*edge].from], TM_EDGE_GAP, weight, weight);
+        add_lag(m, m->end_node[edges[*edge].from], weight);
     }
 }
 
@@ -209,8 +212,7 @@ static void add_member(maker *m, size_t i, size_t *edge, size_t end) {
     m->arrived[i] = add_node(m, p->arrival_ns, p->row);
     add_causes(m, i, edge, end, p->arrival_ns);
     uint32_t node = add_node(m, begin, p->row);
-    add_edge(m, TM_FROM_VISIT + m->visit_of[i], TM_EDGE_GAP, begin - p->join_ns,
-             begin - p->join_ns);
+    add_lag(m, TM_FROM_VISIT + m->visit_of[i], begin - p->join_ns);
     m->end_node[i] = add_node(m, p->end_ns, p->row);
     add_edge(m, node, TM_EDGE_TRANSFER, time, m->ideal->ns[p->type]);
 }
@@ -249,38 +251,12 @@ static void add_visits(maker *m) {
     }
 }
 
-static int by_time(const void *a, const void *b) {
-    const tm_graph_visit *x = a, *y = b;
-    int order = tm_order_i64(x->last_ns, y->last_ns);
-    return order ? order : tm_order_u64(x->operation, y->operation);
-}
-
-static bool is_before(const void *visit, const void *key) {
-    return by_time(visit, key) < 0;
-}
-
-/* Puts visits in their order, with the nodes that lead to them, and edges from them behind that. */
-static void sort_visits(maker *m) {
+/* The nodes that lead to visits, now that all are there: the ends of steps come first. */
+static void set_nodes(maker *m) {
     tm_graph_visit *v = m->graph->visits.data;
-    size_t n = m->graph->visits.n, n_ends = m->draft->ends.n;
-    tm_graph_visit *before = malloc((n + 1) * sizeof *before);
-    uint32_t *place = malloc((n + 1) * sizeof *place);
     const tm_graph_step *steps = m->graph->steps.data;
-    m->ok = m->ok && before && place;
-    for (size_t i = 0; i < n && m->ok; i++) {
-        v[i].node = i < n_ends ? steps[i].node : m->arrived[v[i].node];
-        before[i] = v[i];
-    }
-    if (n > 1 && m->ok)
-        qsort(v, n, sizeof *v, by_time);
-    for (size_t i = 0; i < n && m->ok; i++)
-        place[i] = (uint32_t)tm_bisect(v, n, sizeof *v, &before[i], is_before);
-    tm_edge *edges = m->edges.data;
-    for (size_t e = 0; e < m->edges.n && m->ok; e++)
-        if (edges[e].from != TM_FROM_ROOT && (edges[e].from & TM_FROM_VISIT))
-            edges[e].from = TM_FROM_VISIT + place[edges[e].from & ~TM_FROM_VISIT];
-    free(before);
-    free(place);
+    for (size_t i = 0; i < m->graph->visits.n; i++)
+        v[i].node = i < m->draft->ends.n ? steps[i].node : m->arrived[v[i].node];
 }
 
 static void add_all(maker *m, const bool *followed) {
@@ -312,6 +288,8 @@ static void finish(maker *m) {
     g->first = m->first.data;
     g->edges = m->edges.data;
     m->ns.data = m->event.data = m->first.data = m->edges.data = NULL;
+    set_nodes(m);
+    m->ok = tm_ops_sort_visits(g);
 }
 
 tm_status tm_ops_graph(const tm_ops_draft *draft, const tm_ops_times *ideal, tm_graph *out,
@@ -338,7 +316,6 @@ tm_status tm_ops_graph(const tm_ops_draft *draft, const tm_ops_times *ideal, tm_
     if (m.ok) {
         add_visits(&m);
         add_all(&m, followed);
-        sort_visits(&m);
         finish(&m);
     }
     tm_vec_free(&m.ns);

@@ -61,6 +61,7 @@ typedef struct tm_whatif_item {
 typedef struct tm_whatif_step {
     int64_t number;
     int64_t ns;        /* E_k - E_(k - 1), as recorded */
+    int64_t base_ns;   /* as in tm_replay_result */
     int64_t ideal_ns;  /* the same with all at their peers' */
     int64_t best_rank; /* whose fix shortens it most; -1 where none does */
     int64_t saved_ns;  /* by that */
@@ -81,6 +82,9 @@ typedef struct tm_replay_result {
     tm_vec steps;                 /* of tm_whatif_step */
     tm_vec ranks;                 /* of tm_whatif_rank, ascending */
     int64_t total_ns;             /* T */
+    int64_t base_ns;              /* what slowdown and shares are of: T; of operations without what
+                                     nothing explains */
+    bool operations;              /* the traces hold operations, not kernels */
     int64_t ideal_ns;             /* with all at their peers' */
     int64_t explained_ns;         /* without what nothing explains */
     int64_t workers_ns, stage_ns; /* with the worst ranks, with the last stage fixed; -1: no such */

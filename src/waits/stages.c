@@ -13,7 +13,9 @@ tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges, tm_e
     for (size_t i = 0; i < collectives->instances.n; i++) {
         const tm_comm_record *members =
             (const tm_comm_record *)collectives->records.data + instances[i].first;
-        if (!instances[i].transfers)
+        bool alone = members->transfer_alone && members->way == TM_MATCH_PAIR &&
+                     instances[i].state == TM_INSTANCE_COMPLETE;
+        if (!instances[i].transfers && !alone)
             continue;
         const tm_comm_record *sender = &members[members[0].kind == TM_COLL_SEND ? 0 : 1];
         tm_stage_edge edge = {sender->rank, members[sender == members].rank, sender->begin_ns};

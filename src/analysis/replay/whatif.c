@@ -41,11 +41,16 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_STEP] = {"step_ns", TM_INT, "ns",
                 "Mean time of a step: from the latest GPU end of all steps before it to that of "
                 "it, over all ranks."},
-    [J_IDEAL] = {"ideal_ns", TM_INT, "ns",
-                 "The same, replayed with everything at the median of the other ranks of its role "
-                 "(stage of a pipeline) at the same place, and transfers at that of their kind, "
-                 "group and size; where there is but one other rank, the shorter of the two."},
-    [J_SLOWDOWN] = {"slowdown", TM_REAL, "", "S = step_ns / ideal_ns."},
+    [J_IDEAL] =
+        {"ideal_ns", TM_INT, "ns",
+         "The same, replayed with everything at the median of the other ranks of its role "
+         "(stage of a pipeline) at the same place, and transfers at that of their kind, "
+         "group and size; where there is but one other rank, the shorter of the two. Of "
+         "operation-level traces: with each operation at what its type takes, computation at "
+         "the mean of the job, communication at the median."},
+    [J_SLOWDOWN] = {"slowdown", TM_REAL, "",
+                    "S = step_ns / ideal_ns; of operation-level traces the step is what it "
+                    "takes without what nothing recorded explains."},
     [J_WASTE] = {"waste_pct", TM_REAL, "%", "100 (1 - 1 / slowdown)."},
     [J_WORKER] = {"worker_share", TM_REAL, "",
                   "M_w: what mending the worst 3 % of ranks saves (the largest slowdown in "
@@ -120,9 +125,11 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
                 "What of the critical path of a mean step lies on it; of a place in the plan, what "
                 "its rank takes off the path that is left."},
     [I_SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
-    [I_SLOWDOWN] = {"slowdown", TM_REAL, "",
-                    "S_x: the time with all others at their peers' and this as recorded / "
-                    "ideal_ns; a diagnosis, not what is saved. For ranks, hosts and stages."},
+    [I_SLOWDOWN] =
+        {"slowdown", TM_REAL, "",
+         "S_x: the time with all others at their peers' and this as recorded / "
+         "ideal_ns; a diagnosis, not what is saved. For ranks, hosts and stages; of a rank of "
+         "operation-level traces the lower of that of its data rank and its stage."},
     [I_HOURS] = {"gpu_hours_per_day", TM_REAL, "", "24 x the job's ranks x saved_ns / step_ns."},
     [I_NEXT] = {"next_rank", TM_INT, "",
                 "The rank with most of the critical path once it is mended."},
@@ -146,7 +153,7 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
     [S_STEP] = {"step", TM_INT, "", "Number of the step; 0 where the traces mark none."},
     [S_NS] = {"step_ns", TM_INT, "ns", "As in criticalpath.step."},
     [S_IDEAL] = {"ideal_ns", TM_INT, "ns", "As in whatif.job."},
-    [S_SLOWDOWN] = {"slowdown", TM_REAL, "", "step_ns / ideal_ns."},
+    [S_SLOWDOWN] = {"slowdown", TM_REAL, "", "As in whatif.job."},
     [S_BEST] = {"best_rank", TM_INT, "",
                 "The rank whose mending in all steps makes this one shorter most; null for none."},
     [S_SAVED] = {"saved_ns", TM_INT, "ns", "By how much."},
@@ -183,7 +190,7 @@ static double error_pct(const tm_replay_result *r) {
 }
 
 static double slowdown(const tm_replay_result *r) {
-    return r->ideal_ns > 0 ? (double)r->total_ns / (double)r->ideal_ns : 1.0;
+    return r->ideal_ns > 0 ? (double)r->base_ns / (double)r->ideal_ns : 1.0;
 }
 
 static bool lacks_ranks(const tm_replay_result *r) {
@@ -222,6 +229,14 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
         snprintf(out, size,
                  "With all ranks at their peers' the steps would be longer: the ranks do not run "
                  "the same program.");
+    else if (r->operations)
+        snprintf(
+            out, size,
+            "Operations follow one another as the schedule of the pipeline has it. Replayed so, "
+            "without the %.1f %% of the steps' time that nothing recorded explains, ideal is "
+            "what each type of operation takes in this job. Not modelled: contention, another "
+            "course of the program.",
+            fabs(error));
     else
         snprintf(out, size,
                  "Replayed as recorded every event has its recorded time; %.1f %% of the steps' "
@@ -237,7 +252,7 @@ static tm_status add_job(const tm_replay_result *r, tm_tables *out, tm_error *er
     char evidence[512];
     if (!row)
         return tm_fail_memory(err);
-    int64_t waste = r->total_ns - r->ideal_ns;
+    int64_t waste = r->base_ns - r->ideal_ns;
     tm_cell_set_int(&row[J_STEP], mean(r, r->total_ns));
     tm_cell_set_real(&row[J_ERROR], error_pct(r));
     tm_cell_set_real(&row[J_UNMATCHED], percent(r->unmatched_ns, r->comm_ns));
@@ -247,10 +262,10 @@ static tm_status add_job(const tm_replay_result *r, tm_tables *out, tm_error *er
         tm_cell_set_int(&row[J_IDEAL], mean(r, r->ideal_ns));
         tm_cell_set_real(&row[J_SLOWDOWN], slowdown(r));
         tm_cell_set_real(&row[J_WASTE], 100.0 * (1.0 - 1.0 / slowdown(r)));
-        if (percent(waste, r->total_ns) >= 1.0 && r->workers_ns >= 0)
-            tm_cell_set_ratio(&row[J_WORKER], 1.0, r->total_ns - r->workers_ns, waste);
-        if (percent(waste, r->total_ns) >= 1.0 && r->stage_ns >= 0)
-            tm_cell_set_ratio(&row[J_STAGE], 1.0, r->total_ns - r->stage_ns, waste);
+        if (percent(waste, r->base_ns) >= 1.0 && r->workers_ns >= 0)
+            tm_cell_set_ratio(&row[J_WORKER], 1.0, r->base_ns - r->workers_ns, waste);
+        if (percent(waste, r->base_ns) >= 1.0 && r->stage_ns >= 0)
+            tm_cell_set_ratio(&row[J_STAGE], 1.0, r->base_ns - r->stage_ns, waste);
     }
     write_evidence(r, evidence, sizeof evidence);
     return tm_table_set_text(table, &row[J_EVIDENCE], evidence, err);
@@ -343,7 +358,7 @@ static tm_status add_steps(const tm_replay_result *r, tm_tables *out, tm_error *
         if (!is_matched(r))
             continue;
         tm_cell_set_int(&row[S_IDEAL], step->ideal_ns);
-        tm_cell_set_ratio(&row[S_SLOWDOWN], 1.0, step->ns, step->ideal_ns);
+        tm_cell_set_ratio(&row[S_SLOWDOWN], 1.0, step->base_ns, step->ideal_ns);
         if (step->best_rank >= 0) {
             tm_cell_set_int(&row[S_BEST], step->best_rank);
             tm_cell_set_int(&row[S_SAVED], step->saved_ns);

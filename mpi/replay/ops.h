@@ -1,0 +1,34 @@
+/* The graphs of a job whose traces hold operations of the training loop instead of kernels, and the
+ * published figures of such a job. */
+#ifndef TMERGE_MPI_REPLAY_OPS_H
+#define TMERGE_MPI_REPLAY_OPS_H
+
+#include "ranks.h"
+#include "replay/ops_figures.h"
+#include "replay/result.h"
+
+/** Whether all ranks' traces hold operations, and tell the ranks' places.
+ * Collective: over ranks->comm. */
+bool tm_mpi_ops_is(const tm_replay_ranks *ranks);
+
+/**
+ * Makes the graphs, instead of those of kernels.
+ *
+ * Collective: over ranks->comm.
+ * @param ranks  with root_ns
+ * @return       TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_ops_graphs(tm_replay_ranks *ranks, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Sets the figures of tm_ops_figures_find in the place of those that tm_mpi_whatif found: what
+ * slowdown and shares are of, and the ranks' slowdowns.
+ *
+ * Collective: over ranks->comm.
+ * @param result  of tm_mpi_whatif
+ * @return        TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_ops_figures(const tm_replay_ranks *ranks, tm_replay_result *result,
+                             tm_error *err) TM_MUST_CHECK;
+
+#endif
