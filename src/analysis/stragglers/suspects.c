@@ -97,6 +97,11 @@ static double corrected(double p, double n_tests) {
     return p >= 1.0 ? 1.0 : -expm1(n_tests * log1p(-p));
 }
 
+/* Of blocks twice as many: how long they must be is estimated, and may be too short by chance. */
+static double tests_of(const level *l) {
+    return l->unit == TM_UNIT_BLOCK ? 2.0 * l->n_tests : l->n_tests;
+}
+
 /* That chance makes one of all that is tested reach as much, and in which window a member stands
  * out most. */
 static double p_of(const level *l, size_t member, tm_window *window) {
@@ -106,7 +111,7 @@ static double p_of(const level *l, size_t member, tm_window *window) {
             best = &l->windows[i];
     size_t reach = tm_chance_reach(&l->chance, height_in(l, member, best));
     *window = *best;
-    return corrected((1.0 + (double)reach) / (1.0 + (double)l->chance.n_draws), l->n_tests);
+    return corrected((1.0 + (double)reach) / (1.0 + (double)l->chance.n_draws), tests_of(l));
 }
 
 static int64_t excess_in(const level *l, size_t member, tm_window w) {
@@ -134,8 +139,8 @@ static tm_status draw(level *l, tm_error *err) {
     tm_trial trial = trial_of(l);
     TM_TRY(tm_chance_draw(&l->chance, &trial, DRAWS, err));
     double work = (double)trial.n * (double)(units + l->n_windows);
-    double most = fmin(fmin(DRAWS * l->n_tests, DRAWS_MAX), WORK_MAX / work);
-    double floor_p = corrected(4.0 / DRAWS, l->n_tests);
+    double most = fmin(fmin(DRAWS * tests_of(l), DRAWS_MAX), WORK_MAX / work);
+    double floor_p = corrected(4.0 / DRAWS, tests_of(l));
     for (size_t i = 0; i < n; i++)
         if (most > DRAWS && p_of(l, i, &w) <= floor_p)
             return tm_chance_draw(&l->chance, &trial, (size_t)most, err);
