@@ -124,7 +124,8 @@ static size_t best_kind(const topic *t) {
 static void instead_text(const topic *t, bool rank_tried, char *out, size_t size) {
     size_t kind = best_kind(t), plan = find_plan(t);
     char subject[PHRASE_MAX], saves[160];
-    if (rank_tried && plan < t->items->n_rows && saved_pct(t, plan) >= WORTH_PCT) {
+    double of_kind = kind < t->items->n_rows ? saved_pct(t, kind) : WORTH_PCT;
+    if (rank_tried && plan < t->items->n_rows && saved_pct(t, plan) >= of_kind) {
         bool several = tm_table_cell(t->items, plan, "ranks")->value.i > 1;
         saves_text(t, plan, saves, sizeof saves);
         snprintf(out, size, "Mending rank%s %.80s %s%s", several ? "s" : "",
@@ -194,11 +195,12 @@ static void little_text(const topic *t, size_t item, const char *it, char *out, 
     instead_text(t, true, instead, sizeof instead);
     if (!after->null)
         snprintf(next, sizeof next, ", for rank %" PRId64 " is nearly as late", after->value.i);
-    snprintf(out, size, "Mending %s by itself saves %s%s. %s", it, amount, next, instead);
+    snprintf(out, size, "Mending %s alone saves %s%s. %s", it, amount, next, instead);
 }
 
 size_t tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_MAX]) {
     const tm_table *whole = tm_tables_find(tables, "job.job");
+    const tm_table *verdict = tm_tables_find(tables, "stragglers.job");
     topic t = {.items = tm_tables_find(tables, "whatif.item"),
                .findings = tm_tables_find(tables, "stragglers.finding"),
                .job = tm_tables_find(tables, "whatif.job"),
@@ -214,8 +216,9 @@ size_t tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_M
         t.whole = "a step";
     size_t item = named_item(&t, &it);
     if (item == t.items->n_rows) {
-        if (t.findings->n_rows == 0 || is_text(t.findings, 0, "shape", "bubble"))
-            instead_text(&t, false, out, TM_WHATIF_SENTENCE_MAX);
+        if (t.findings->n_rows == 0 || is_text(t.findings, 0, "level", "job"))
+            instead_text(&t, verdict->n_rows > 0 && !is_text(verdict, 0, "verdict", "none"), out,
+                         TM_WHATIF_SENTENCE_MAX);
         return item;
     }
     if (saved_pct(&t, item) < WORTH_PCT) {
