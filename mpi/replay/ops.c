@@ -113,7 +113,10 @@ static tm_status make_job(const tm_replay_ranks *r, tm_replay *job, tm_error *er
     if (status == TM_OK)
         status = tm_mpi_everywhere(r->comm, &own, &all, err);
     if (status == TM_OK)
-        status = tm_mpi_agree(r->comm, tm_replay_build(all.data, all.n, job, err), err);
+        status = tm_replay_build(all.data, all.n, job, err);
+    if (status == TM_OK)
+        status = tm_replay_count(job, r->steps, err);
+    status = tm_mpi_agree(r->comm, status, err);
     tm_vec_free(&own);
     tm_vec_free(&all);
     return status;
@@ -181,11 +184,12 @@ static bool is_below(const void *element, const void *key) {
 }
 
 /* What lies behind the ends of steps, unexplained, is not of their slowdown. */
-static void set_steps(tm_replay_result *result, const int64_t *ends) {
+static void set_steps(tm_replay_result *result, const tm_replay *job, const int64_t *ends) {
     tm_whatif_step *steps = result->steps.data;
-    for (size_t k = 0; k < result->steps.n; k++) {
-        steps[k].base_ns = ends[k] - (k > 0 ? ends[k - 1] : 0);
-        steps[k].ideal_ns -= steps[k].ns - steps[k].base_ns;
+    for (size_t i = 0; i < result->steps.n; i++) {
+        size_t k = tm_lower_bound(job->steps, job->n_steps, steps[i].number);
+        steps[i].base_ns = ends[k] - (k > 0 ? ends[k - 1] : 0);
+        steps[i].ideal_ns -= steps[i].ns - steps[i].base_ns;
     }
 }
 
@@ -216,7 +220,7 @@ static tm_status find_figures(const tm_replay *job, const tm_vec *seats, tm_repl
         status = tm_ops_figures_find(job, places, scores, ends, &figures, err);
     if (status == TM_OK) {
         set_figures(result, &figures, seats, scores);
-        set_steps(result, ends);
+        set_steps(result, job, ends);
     }
     free(places);
     free(scores);

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include "base/list.h"
 #include "replay/build.h"
 #include "replay/peers.h"
 #include "timeline/collectives.h"
@@ -14,12 +15,13 @@ typedef struct tm_replay_ranks {
     size_t n;
     const tm_collectives *collectives;
     const tm_names *names;
-    int64_t root_ns;  /* the job's first GPU begin; INT64_MAX without any */
-    int64_t n_ranks;  /* of the job that have GPU events */
-    bool is_ops;      /* their traces hold operations, not kernels */
-    tm_vec visits;    /* of tm_replay_visit: of these ranks */
-    tm_draft *drafts; /* owned; [n]; only while the graphs are made */
-    tm_graph *graphs; /* owned; [n] */
+    const tm_list *steps; /* figures are of these alone; NULL: of all */
+    int64_t root_ns;      /* the job's first GPU begin; INT64_MAX without any */
+    int64_t n_ranks;      /* of the job that have GPU events */
+    bool is_ops;          /* their traces hold operations, not kernels */
+    tm_vec visits;        /* of tm_replay_visit: of these ranks */
+    tm_draft *drafts;     /* owned; [n]; only while the graphs are made */
+    tm_graph *graphs;     /* owned; [n] */
 } tm_replay_ranks;
 
 /**

@@ -1,8 +1,11 @@
 #include "replay.h"
 
+#include <inttypes.h>
+
 #include "mpi/replay/ops.h"
 #include "mpi/replay/path.h"
 #include "mpi/replay/ranks.h"
+#include "mpi/replay/scenario.h"
 #include "mpi/replay/whatif.h"
 
 /* What the job's ranks have of communication, inferred waits and doubt about clocks. */
@@ -27,15 +30,46 @@ static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
     result->uncertainty_ns = uncertainty;
 }
 
-static tm_status replay(tm_replay_ranks *r, tm_replay_result *result, tm_error *err) {
+static bool is_asked_for(const tm_list *steps, int64_t number) {
+    return !steps || tm_list_has(steps, number);
+}
+
+/* Leaves the steps that are asked for, and their pieces of the path. */
+static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_error *err) {
+    tm_path_step *steps = result->path_steps.data;
+    tm_path_piece *pieces = result->pieces.data;
+    int64_t first = result->path_steps.n > 0 ? steps[0].number : 0, last = first;
+    size_t n = 0, n_pieces = 0;
+    for (size_t k = 0; k < result->path_steps.n; k++) {
+        last = steps[k].number;
+        if (is_asked_for(list, last))
+            steps[n++] = steps[k];
+    }
+    for (size_t i = 0; i < result->pieces.n; i++)
+        if (is_asked_for(list, pieces[i].step))
+            pieces[n_pieces++] = pieces[i];
+    if (n == 0 && result->path_steps.n > 0)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--step: the job has none of these steps; it has %" PRId64 "-%" PRId64,
+                       first, last);
+    result->path_steps.n = n;
+    result->pieces.n = n_pieces;
+    return TM_OK;
+}
+
+static tm_status replay(tm_replay_ranks *r, const tm_replay_plan *plan, tm_replay_result *result,
+                        tm_error *err) {
     TM_TRY(tm_mpi_replay_ranks(r, err));
     result->root_ns = r->root_ns;
     result->n_ranks = r->n_ranks;
     sum_ranks(r, result);
+    if (plan->scenario)
+        TM_TRY(tm_mpi_scenario(r, plan->scenario, err));
     TM_TRY(tm_mpi_replay_path(r, &result->path_steps, &result->pieces, err));
+    TM_TRY(keep_steps(r->steps, result, err));
     if (result->path_steps.n == 0)
         return TM_OK;
-    TM_TRY(tm_mpi_whatif(r, result, err));
+    TM_TRY(tm_mpi_whatif(r, plan->scenario, result, err));
     result->base_ns = result->total_ns;
     return r->is_ops ? tm_mpi_ops_figures(r, result, err) : TM_OK;
 }
@@ -47,10 +81,12 @@ tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
                              .timelines = plan->timelines,
                              .n = plan->n_timelines,
                              .collectives = collectives,
-                             .names = plan->names};
+                             .names = plan->names,
+                             .steps = plan->steps};
     result->names = plan->names;
     result->world_size = plan->world_size;
-    tm_status status = replay(&ranks, result, err);
+    result->scenario = plan->scenario ? plan->scenario->text : NULL;
+    tm_status status = replay(&ranks, plan, result, err);
     tm_replay_ranks_free(&ranks);
     return status;
 }

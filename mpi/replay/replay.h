@@ -5,13 +5,16 @@
 #include <mpi.h>
 
 #include "replay/result.h"
+#include "replay/scenario.h"
 #include "timeline/collectives.h"
 
 typedef struct tm_replay_plan {
     const tm_timeline *timelines; /* [n_timelines] this process's, ascending in rank, with clocks */
     size_t n_timelines;
     const tm_names *names;
-    int64_t world_size; /* -1 unknown */
+    int64_t world_size;    /* -1 unknown */
+    tm_scenario *scenario; /* what a user asks for besides, or NULL */
+    const tm_list *steps;  /* figures are of these alone; NULL: of all */
 } tm_replay_plan;
 
 /**
@@ -21,7 +24,8 @@ typedef struct tm_replay_plan {
  * each event and call), and on every process 70 for each two ranks' way between operations.
  * @param collectives  matched, aligned and with waits
  * @param result       initialised; filled on process 0, elsewhere in part; to be freed in any case
- * @return             TM_OK or TM_ERR_FAULT, the same on every process
+ * @return             TM_OK; TM_ERR_USAGE where the job has nothing that the scenario means, or
+ * none of the steps; TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
                         const tm_collectives *collectives, tm_replay_result *result,

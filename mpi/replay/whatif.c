@@ -8,7 +8,6 @@
 #include "mpi/agree.h"
 #include "mpi/bytes.h"
 #include "mpi/shuffle.h"
-#include "replay/changes.h"
 #include "replay/plan.h"
 #include "replay/sets.h"
 #include "slack.h"
@@ -32,6 +31,7 @@ typedef struct trial {
 
 typedef struct whatif {
     const tm_replay_ranks *r;
+    const tm_scenario *scenario; /* or NULL */
     tm_replay_result *result;
     tm_changes chosen; /* by process 0 */
     tm_replay job;
@@ -60,25 +60,27 @@ static int by_ideal(const void *a, const void *b) {
 /* Process 0, which has the path, says what is tried. */
 static tm_status choose_changes(whatif *w, tm_error *err) {
     const tm_path_step *steps = w->result->path_steps.data;
-    size_t n = w->result->path_steps.n;
-    w->result->total_ns = n > 0 ? steps[n - 1].end_ns : 0;
+    for (size_t k = 0; k < w->result->path_steps.n; k++)
+        w->result->total_ns += steps[k].end_ns - steps[k].begin_ns;
     tm_status status = w->self == 0 ? tm_changes_choose(w->result, &w->chosen, err) : TM_OK;
     TM_TRY(tm_mpi_agree(w->r->comm, status, err));
     MPI_Bcast(&w->chosen, sizeof w->chosen, MPI_BYTE, 0, w->r->comm);
     return TM_OK;
 }
 
-/* The sets that are used: changes that were found to be worth it. */
+/* The sets that are used: changes that were found to be worth it, and last the user's. */
 static size_t used_changes(const whatif *w, tm_change *changes) {
     size_t n = 0;
     for (uint32_t i = 0; i < w->chosen.n; i++)
         if (w->chosen.items[i].tried)
             changes[n++] = w->chosen.changes[i];
+    if (w->scenario)
+        changes[n++] = (tm_change){.factors = w->scenario->factors.data};
     return n;
 }
 
 static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
-    tm_change changes[TM_CHANGES_MAX];
+    tm_change changes[TM_CHANGES_MAX + 1];
     tm_sets sets = {.changes = changes, .n = used_changes(w, changes)};
     for (size_t i = 0; i < w->r->n; i++) {
         const tm_graph *graph = &w->r->graphs[i];
@@ -102,6 +104,8 @@ static tm_status make_job(whatif *w, tm_error *err) {
     if (status == TM_OK)
         status = tm_mpi_agree(w->r->comm, tm_replay_build(all.data, all.n, &w->job, err), err);
     tm_vec_free(&all);
+    if (status == TM_OK)
+        status = tm_mpi_agree(w->r->comm, tm_replay_count(&w->job, w->r->steps, err), err);
     if (status != TM_OK)
         return status;
     const tm_fix_sets recorded = {TM_SET_RECORDED, TM_SET_RECORDED_EXPLAINED};
@@ -188,6 +192,15 @@ static tm_status list_trials(whatif *w, tm_error *err) {
         set = (uint8_t)(set + 2 * t.item.tried);
         ok = tm_vec_append(&w->trials, &t, 1) != NULL;
     }
+    if (w->scenario) {
+        const trial t = {.item = {.what = TM_WHATIF_SCENARIO,
+                                  .ranks = w->scenario->n_ranks,
+                                  .ideal_ns = -1,
+                                  .next_rank = -1,
+                                  .tried = true},
+                         .sets = {set, (uint8_t)(set + 1)}};
+        ok = ok && tm_vec_append(&w->trials, &t, 1);
+    }
     return tm_mpi_agree(w->r->comm, ok ? TM_OK : tm_fail_memory(err), err);
 }
 
@@ -204,8 +217,7 @@ static tm_status find_next(whatif *w, const trial *t, int64_t *next, tm_error *e
     tm_vec hops = TM_VEC(tm_hop);
     int64_t *path = calloc(w->job.n_ranks + 1, sizeof *path);
     set_members(w, t, TM_SET_RECORDED, t->sets.plain);
-    bool ok = path && (w->job.n_steps == 0 || tm_replay_path(&w->job, w->sets, w->fixer.fixed_ns,
-                                                             w->job.n_steps - 1, INT64_MIN, &hops));
+    bool ok = path && tm_replay_paths(&w->job, w->sets, w->fixer.fixed_ns, &hops);
     for (size_t i = 0; i < hops.n && ok; i++) {
         const tm_hop *hop = (const tm_hop *)hops.data + i;
         path[hop->rank] += hop->end_ns - hop->begin_ns;
@@ -339,17 +351,21 @@ static bool is_rank_below(const void *element, const void *key) {
     return ((const fact *)element)->rank < *(const int64_t *)key;
 }
 
-/* Each rank's path, which process 0 has in pieces, and so its host's and stage's. */
+/* Each rank's path, which process 0 has in pieces, and so its host's and stage's; and what of it
+ * the scenario means. */
 static tm_status add_paths(whatif *w, tm_error *err) {
     const tm_path_piece *pieces = w->result->pieces.data;
     tm_whatif_item *items = w->result->items.data;
-    int64_t *path = calloc(w->facts.n + 1, sizeof *path);
+    int64_t *path = calloc(w->facts.n + 1, sizeof *path), of_scenario = 0;
     if (!path)
         return tm_fail_memory(err);
-    for (size_t k = 0; k < w->result->pieces.n; k++)
+    for (size_t k = 0; k < w->result->pieces.n; k++) {
+        of_scenario += pieces[k].part > 0 ? pieces[k].ns : 0;
         path[tm_bisect(w->facts.data, w->facts.n, sizeof(fact), &pieces[k].rank, is_rank_below)] +=
             pieces[k].ns;
-    for (size_t i = 0; i < w->result->items.n; i++)
+    }
+    for (size_t i = 0; i < w->result->items.n; i++) {
+        items[i].path_ns += items[i].what == TM_WHATIF_SCENARIO ? of_scenario : 0;
         for (size_t f = 0; f < w->facts.n; f++) {
             const fact *owner = fact_at(w, f);
             bool is = (items[i].what == TM_WHATIF_RANK && items[i].id == owner->rank) ||
@@ -357,6 +373,7 @@ static tm_status add_paths(whatif *w, tm_error *err) {
                       (items[i].what == TM_WHATIF_STAGE && items[i].id == owner->stage);
             items[i].path_ns += is ? path[f] : 0;
         }
+    }
     free(path);
     return TM_OK;
 }
@@ -383,7 +400,11 @@ static int by_saving(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->best_rank, y->best_rank);
 }
 
-/* The best of all processes for each step. */
+static bool counts(const whatif *w, int64_t number) {
+    return !w->job.counts || w->job.counts[tm_lower_bound(w->job.steps, w->job.n_steps, number)];
+}
+
+/* The best of all processes for each step that counts. */
 static tm_status gather_steps(whatif *w, tm_error *err) {
     tm_vec all = TM_VEC(tm_whatif_step);
     tm_status status = tm_mpi_everywhere(w->r->comm, &w->best, &all, err);
@@ -391,7 +412,7 @@ static tm_status gather_steps(whatif *w, tm_error *err) {
     if (all.n > 1)
         qsort(all.data, all.n, all.size, by_saving);
     for (size_t i = 0; i < all.n && status == TM_OK; i++)
-        if ((i == 0 || v[i].number != v[i - 1].number) &&
+        if ((i == 0 || v[i].number != v[i - 1].number) && counts(w, v[i].number) &&
             !tm_vec_append(&w->result->steps, &v[i], 1))
             status = tm_fail_memory(err);
     tm_vec_free(&all);
@@ -439,8 +460,10 @@ static tm_status find(whatif *w, tm_error *err) {
     return tm_mpi_slack(w->r, &w->fixer, &w->result->ranks, err);
 }
 
-tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, tm_replay_result *result, tm_error *err) {
+tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, const tm_scenario *scenario,
+                        tm_replay_result *result, tm_error *err) {
     whatif w = {.r = ranks,
+                .scenario = scenario,
                 .result = result,
                 .facts = TM_VEC(fact),
                 .trials = TM_VEC(trial),

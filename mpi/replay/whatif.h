@@ -5,15 +5,18 @@
 
 #include "ranks.h"
 #include "replay/result.h"
+#include "replay/scenario.h"
 
 /**
  * Tries to mend each rank, host, stage, kind of work and kernel, and makes the plan.
  *
  * Collective: over the ranks' comm.
- * @param result  with path_steps, and on process 0 pieces; all else is added on process 0
- * @return        TM_OK or TM_ERR_FAULT, the same on every process
+ * @param scenario  that edges are marked for, or NULL
+ * @param result    with path_steps, and on process 0 pieces, of the steps that count; all else is
+ *                  added on process 0
+ * @return          TM_OK or TM_ERR_FAULT, the same on every process
  */
-tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, tm_replay_result *result,
-                        tm_error *err) TM_MUST_CHECK;
+tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, const tm_scenario *scenario,
+                        tm_replay_result *result, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -61,6 +61,7 @@ typedef struct tm_edge {
     uint32_t item;          /* the place that others are compared by; TM_NO_ITEM for none */
     uint8_t kind;           /* tm_edge_kind */
     uint8_t flags;
+    uint8_t part; /* of a user's scenario (scenario.h) that means it, from 1 on; 0 for none */
 } tm_edge;
 
 /** The rank's part in an operation that joins ranks. */

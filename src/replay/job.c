@@ -13,6 +13,7 @@ void tm_replay_free(tm_replay *replay) {
     free(replay->ranks);
     free(replay->operations);
     free(replay->steps);
+    free(replay->counts);
     free(replay->first);
     free(replay->from);
     free(replay->rank);
@@ -186,6 +187,15 @@ tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out, 
     return TM_OK;
 }
 
+tm_status tm_replay_count(tm_replay *replay, const tm_list *steps, tm_error *err) {
+    if (!steps)
+        return TM_OK;
+    replay->counts = malloc((replay->n_steps + 1) * sizeof *replay->counts);
+    for (size_t k = 0; k < replay->n_steps && replay->counts; k++)
+        replay->counts[k] = tm_list_has(steps, replay->steps[k]);
+    return replay->counts ? TM_OK : tm_fail_memory(err);
+}
+
 static inline int64_t weight_of(const tm_replay *job, const uint8_t *set_of_rank, size_t link) {
     return job->ns[set_of_rank[job->rank[link]] * job->n_links + link];
 }
@@ -214,15 +224,20 @@ void tm_replay_forward(const tm_replay *replay, const uint8_t *set_of_rank, int6
 }
 
 int64_t tm_replay_total(const tm_replay *replay, const int64_t *ns) {
-    return replay->n_steps > 0 ? ns[replay->n_operations + replay->n_steps - 1] : 0;
+    const int64_t *ends = ns + replay->n_operations;
+    int64_t total = 0;
+    if (!replay->counts)
+        return replay->n_steps > 0 ? ends[replay->n_steps - 1] : 0;
+    for (size_t k = 0; k < replay->n_steps; k++)
+        total += replay->counts[k] ? ends[k] - (k > 0 ? ends[k - 1] : 0) : 0;
+    return total;
 }
 
 void tm_replay_backward(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
                         int64_t *late_ns) {
     size_t n = replay->n_operations + replay->n_steps;
-    int64_t total = tm_replay_total(replay, ns);
     for (size_t i = 0; i < n; i++)
-        late_ns[i] = i < replay->n_operations ? TM_REPLAY_NEVER : total;
+        late_ns[i] = i < replay->n_operations ? TM_REPLAY_NEVER : ns[n - 1];
     for (size_t target = n; target-- > 0;) {
         int64_t late = late_ns[target];
         if (late == TM_REPLAY_NEVER)
@@ -303,4 +318,19 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     }
     reverse(hops->data, hops->n);
     return true;
+}
+
+bool tm_replay_paths(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
+                     tm_vec *hops) {
+    tm_vec one = TM_VEC(tm_hop);
+    bool ok = true;
+    hops->n = 0;
+    for (size_t k = 0; k < replay->n_steps && ok; k++) {
+        if (replay->counts ? !replay->counts[k] : k + 1 < replay->n_steps)
+            continue;
+        ok = tm_replay_path(replay, set_of_rank, ns, k, INT64_MIN, &one) &&
+             (one.n == 0 || tm_vec_append(hops, one.data, one.n));
+    }
+    tm_vec_free(&one);
+    return ok;
 }

@@ -7,6 +7,7 @@
 #ifndef TMERGE_REPLAY_JOB_H
 #define TMERGE_REPLAY_JOB_H
 
+#include "base/list.h"
 #include "replay/reduce.h"
 
 /** Later than any time: nothing depends on it. */
@@ -18,6 +19,7 @@ typedef struct tm_replay {
     int64_t *ranks;      /* [n_ranks] ascending */
     tm_port *operations; /* [n_operations] ascending in (last_ns, operation) */
     int64_t *steps;      /* [n_steps] ascending: the numbers of all ranks' steps */
+    bool *counts;        /* owned; [n_steps] those whose time is asked for; NULL: all */
     size_t *first;       /* [n_operations + n_steps + 1] the links to each begin here */
     uint32_t *from;      /* [n_links] an operation, or TM_FROM_ROOT; of one target by rank */
     uint32_t *rank;      /* [n_links] its place */
@@ -35,6 +37,9 @@ tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out,
                           tm_error *err) TM_MUST_CHECK;
 void tm_replay_free(tm_replay *replay);
 
+/** Has T be of these steps alone; NULL: of all. TM_OK; TM_ERR_FAULT. */
+tm_status tm_replay_count(tm_replay *replay, const tm_list *steps, tm_error *err) TM_MUST_CHECK;
+
 /**
  * When everything is, at the earliest.
  *
@@ -44,11 +49,12 @@ void tm_replay_free(tm_replay *replay);
  */
 void tm_replay_forward(const tm_replay *replay, const uint8_t *set_of_rank, int64_t *ns);
 
-/** When the last step has ended, of the times of tm_replay_forward: T. 0 without steps. */
+/** T: the time of the steps that count, of the times of tm_replay_forward. 0 without steps. */
 int64_t tm_replay_total(const tm_replay *replay, const int64_t *ns);
 
 /**
- * When everything may be at the latest, so that T stays: what has slack is earlier.
+ * When everything may be at the latest, so that the last step's end stays: what has slack is
+ * earlier.
  *
  * @param ns       of tm_replay_forward
  * @param late_ns  [n_operations + n_steps] TM_REPLAY_NEVER where no step's end depends on it
@@ -79,5 +85,10 @@ typedef struct tm_hop {
  */
 bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
                     size_t step, int64_t since_ns, tm_vec *hops) TM_MUST_CHECK;
+
+/** The whole path to the last step's end; where not all steps count, to that of each which does,
+ * one behind the other. Replaces hops. False when memory is out. */
+bool tm_replay_paths(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
+                     tm_vec *hops) TM_MUST_CHECK;
 
 #endif

@@ -165,6 +165,7 @@ tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const
             .event = event,
             .kind = edge->kind,
             .flags = edge->flags,
+            .part = edge->part,
         };
         if (piece.ns > 0 && !tm_vec_append(pieces, &piece, 1))
             return tm_fail_memory(err);

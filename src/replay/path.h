@@ -49,6 +49,7 @@ typedef struct tm_path_piece {
     uint32_t event; /* row of the rank's */
     uint8_t kind;   /* tm_edge_kind */
     uint8_t flags;
+    uint8_t part; /* as in tm_edge */
 } tm_path_piece;
 
 /** The end of a step of the job: E_k. */

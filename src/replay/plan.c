@@ -43,10 +43,7 @@ static void add_reductions(const tm_fixer *fixer, const tm_vec *hops, size_t set
 
 /* The whole path, from the root to the last end, with the times and weights at hand. */
 static bool whole_path(const tm_fixer *fixer, const int64_t *ns, tm_vec *hops) {
-    hops->n = 0;
-    return fixer->replay->n_steps == 0 ||
-           tm_replay_path(fixer->replay, fixer->set_of_rank, ns, fixer->replay->n_steps - 1,
-                          INT64_MIN, hops);
+    return tm_replay_paths(fixer->replay, fixer->set_of_rank, ns, hops);
 }
 
 static bool begin(tm_fixer *fixer) {

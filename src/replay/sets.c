@@ -1,20 +1,34 @@
 #include "sets.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+#include "base/keys.h"
+#include "base/sorted.h"
 
 static int64_t explained(const tm_edge *edge, int64_t ns) {
     int64_t without = edge->ns - edge->unexplained_ns;
     return edge->unexplained_ns > 0 && without < ns ? without : ns;
 }
 
-static int64_t change_edge(const tm_change *change, const tm_edge *edge, uint8_t mark) {
-    bool meant = (change->kinds >> edge->kind & 1) &&
-                 (change->flags == 0 || (edge->flags & change->flags)) &&
-                 (change->factors ? mark > 0 : change->mark == 0 || mark == change->mark);
-    if (!meant)
-        return edge->ns;
-    double factor = change->factors ? change->factors[mark - 1] : change->factor;
-    return isnan(factor) ? edge->peer_ns : llround((double)edge->ns * factor);
+static bool is_meant(const tm_change *change, const tm_edge *edge, uint8_t mark) {
+    if (change->factors)
+        return edge->part > 0;
+    return (change->kinds >> edge->kind & 1) &&
+           (change->flags == 0 || (edge->flags & change->flags)) &&
+           (change->mark == 0 || mark == change->mark);
+}
+
+/* The weight as it is, and without what nothing explains. */
+static void change_edge(const tm_change *change, const tm_edge *edge, uint8_t mark, int64_t *ns) {
+    ns[0] = edge->ns;
+    ns[1] = explained(edge, edge->ns);
+    if (!is_meant(change, edge, mark))
+        return;
+    double factor = change->factors ? change->factors[edge->part - 1] : change->factor;
+    bool as_peers = isnan(factor);
+    ns[0] = as_peers ? edge->peer_ns : llround((double)edge->ns * factor);
+    ns[1] = as_peers ? explained(edge, edge->peer_ns) : llround((double)ns[1] * factor);
 }
 
 void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
@@ -29,9 +43,112 @@ void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, in
     ns[TM_SET_IDEAL] = (e->flags & TM_EDGE_PAIR) && e->ns < e->peer_ns ? e->ns : e->peer_ns;
     ns[TM_SET_IDEAL_RECORDED] = transfer ? e->peer_ns : e->ns;
     const uint8_t mark = sets->marks ? sets->marks[edge] : 0;
-    for (size_t i = 0; i < sets->n; i++) {
-        int64_t changed = change_edge(&sets->changes[i], e, mark);
-        ns[TM_N_RANK_SETS + 2 * i] = changed;
-        ns[TM_N_RANK_SETS + 2 * i + 1] = explained(e, changed);
+    for (size_t i = 0; i < sets->n; i++)
+        change_edge(&sets->changes[i], e, mark, ns + TM_N_RANK_SETS + 2 * i);
+}
+
+/* A change that takes less than T / 2000 off the path saves no more than that. */
+enum { WORTH_TRYING = 2000 };
+
+/* Sums over the path, by some name. */
+typedef struct on_path {
+    int64_t path_ns, gain_ns;
+    uint32_t name;
+} on_path;
+
+static int by_path(const void *a, const void *b) {
+    const on_path *x = a, *y = b;
+    int order = -tm_order_i64(x->path_ns, y->path_ns);
+    return order ? order : tm_order_i64(x->name, y->name);
+}
+
+static bool is_worth(const tm_replay_result *result, int64_t gain_ns) {
+    return gain_ns > 0 && gain_ns >= result->total_ns / WORTH_TRYING;
+}
+
+static void choose(tm_changes *out, const tm_whatif_item *item, const tm_change *change,
+                   bool tried) {
+    out->items[out->n] = *item;
+    out->items[out->n].tried = tried;
+    out->changes[out->n++] = *change;
+}
+
+static void choose_kinds(const tm_replay_result *result, tm_changes *out) {
+    const tm_path_piece *pieces = result->pieces.data;
+    for (int k = 0; k < TM_N_FIX_KINDS; k++) {
+        const tm_fix_kind *kind = &tm_fix_kinds[k];
+        tm_whatif_item item = {.id = k, .what = TM_WHATIF_KIND, .ideal_ns = -1, .next_rank = -1};
+        int64_t gain = 0;
+        for (size_t i = 0; i < result->pieces.n; i++)
+            if ((kind->kinds >> pieces[i].kind & 1) &&
+                (kind->flags == 0 || (pieces[i].flags & kind->flags))) {
+                item.path_ns += pieces[i].ns;
+                gain += pieces[i].gain_ns;
+            }
+        const tm_change change = {.kinds = kind->kinds, .flags = kind->flags, .factor = NAN};
+        if (item.path_ns == 0)
+            continue;
+        choose(out, &item, &change, is_worth(result, gain));
+        if (kind->flags & TM_EDGE_STALL)
+            continue; /* what is no longer than elsewhere is no stall */
+        const tm_change none = {.kinds = kind->kinds, .flags = kind->flags, .factor = 0.0};
+        item.what = TM_WHATIF_LIMIT;
+        choose(out, &item, &none, is_worth(result, item.path_ns));
     }
+}
+
+static bool choose_kernels(const tm_replay_result *result, tm_changes *out) {
+    const tm_path_piece *pieces = result->pieces.data;
+    tm_keys keys = TM_KEYS(uint32_t);
+    tm_vec sums = TM_VEC(on_path);
+    bool ok = true;
+    for (size_t i = 0; i < result->pieces.n && ok; i++) {
+        if (pieces[i].kind != TM_EDGE_COMPUTE)
+            continue;
+        on_path *sum = tm_keys_value(&keys, &sums, &pieces[i].name);
+        ok = sum != NULL;
+        if (sum) {
+            sum->name = pieces[i].name;
+            sum->path_ns += pieces[i].ns;
+            sum->gain_ns += pieces[i].gain_ns;
+        }
+    }
+    if (ok && sums.n > 1)
+        qsort(sums.data, sums.n, sums.size, by_path);
+    for (size_t k = 0; k < sums.n && k < TM_KERNELS_MAX && ok; k++) {
+        const on_path *sum = (const on_path *)sums.data + k;
+        const tm_whatif_item item = {.id = sum->name,
+                                     .path_ns = sum->path_ns,
+                                     .what = TM_WHATIF_KERNEL,
+                                     .ideal_ns = -1,
+                                     .next_rank = -1};
+        out->kernels[out->n_kernels++] = sum->name;
+        const tm_change change = {
+            .kinds = 1 << TM_EDGE_COMPUTE, .mark = (uint8_t)out->n_kernels, .factor = NAN};
+        choose(out, &item, &change, is_worth(result, sum->gain_ns));
+    }
+    tm_keys_free(&keys);
+    tm_vec_free(&sums);
+    return ok;
+}
+
+tm_status tm_changes_choose(const tm_replay_result *result, tm_changes *out, tm_error *err) {
+    choose_kinds(result, out);
+    return choose_kernels(result, out) ? TM_OK : tm_fail_memory(err);
+}
+
+uint8_t *tm_changes_mark(const tm_changes *changes, const tm_graph *graph,
+                         const tm_timeline *timeline) {
+    uint8_t *marks = calloc(graph->first[graph->n_nodes] + 1, 1);
+    for (size_t v = 0; v < graph->n_nodes && marks && changes->n_kernels > 0; v++)
+        for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
+            const tm_edge *edge = &graph->edges[e];
+            if (edge->kind != TM_EDGE_COMPUTE)
+                continue;
+            uint32_t name = timeline->name[graph->event[edge->from]];
+            for (uint32_t k = 0; k < changes->n_kernels; k++)
+                if (changes->kernels[k] == name)
+                    marks[e] = (uint8_t)(k + 1);
+        }
+    return marks;
 }

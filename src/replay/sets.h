@@ -1,8 +1,8 @@
-/* The weights that a job is replayed with. */
+/* The weights that a job is replayed with, and which changes of them are worth a try. */
 #ifndef TMERGE_REPLAY_SETS_H
 #define TMERGE_REPLAY_SETS_H
 
-#include "graph.h"
+#include "result.h"
 
 /** Those that each rank can have by itself; such as have no EXPLAINED keep what nothing recorded
  * explains. Transfers belong to no rank: only IDEAL ones are at what is usual for their like. Of
@@ -24,7 +24,7 @@ typedef struct tm_change {
     uint8_t flags;         /* of them those with any of these; 0: all */
     uint8_t mark;          /* of them those with this mark; 0: all */
     double factor;         /* times this; NaN: what the peers have, of transfers what is usual */
-    const double *factors; /* instead, by mark from 1 on: a user's scenario; NULL for none */
+    const double *factors; /* a user's scenario instead: by tm_edge.part from 1 on; else NULL */
 } tm_change;
 
 typedef struct tm_sets {
@@ -39,5 +39,31 @@ static inline size_t tm_sets_count(const tm_sets *sets) {
 
 /** A tm_weigh. @param context  tm_sets */
 void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
+
+/** Kernels that are tried: those with most of the path. */
+enum { TM_KERNELS_MAX = 16, TM_CHANGES_MAX = 2 * TM_N_FIX_KINDS + TM_KERNELS_MAX };
+
+/** Kinds of work, each as on the peers and then as none at all; and kernels. Sent as bytes. */
+typedef struct tm_changes {
+    tm_change changes[TM_CHANGES_MAX];
+    tm_whatif_item items[TM_CHANGES_MAX]; /* tried where it takes 0.05 % of T off the path */
+    uint32_t kernels[TM_KERNELS_MAX];     /* name ids: marks 1, 2, ... */
+    uint32_t n, n_kernels;
+} tm_changes;
+
+/**
+ * Chooses among what lies on the path.
+ *
+ * @param result  with pieces and total_ns
+ * @param out     all 0
+ * @return        TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_changes_choose(const tm_replay_result *result, tm_changes *out,
+                            tm_error *err) TM_MUST_CHECK;
+
+/** Marks by edge: which of the chosen kernels its event is. To be freed by the caller; NULL when
+ * memory is out. */
+uint8_t *tm_changes_mark(const tm_changes *changes, const tm_graph *graph,
+                         const tm_timeline *timeline);
 
 #endif

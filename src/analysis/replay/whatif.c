@@ -283,7 +283,7 @@ static bool item_is_sure(const tm_replay_result *r, const tm_whatif_item *item) 
         hops += ((const tm_path_step *)r->path_steps.data)[k].hops - 1;
     return is_sure(r) &&
            percent(llabs(item->saved_most_ns - item->saved_ns), r->total_ns) <= DOUBT_PCT &&
-           (hops == 0 || item->saved_ns >= 2 * r->uncertainty_ns * hops);
+           (hops == 0 || llabs(item->saved_ns) >= 2 * r->uncertainty_ns * hops);
 }
 
 /* The ranks of a plan up to one of its places: "3, 1". */

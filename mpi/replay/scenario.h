@@ -1,0 +1,19 @@
+/* A user's scenario, found in the graphs of all ranks. */
+#ifndef TMERGE_MPI_REPLAY_SCENARIO_H
+#define TMERGE_MPI_REPLAY_SCENARIO_H
+
+#include "ranks.h"
+#include "replay/scenario.h"
+
+/**
+ * Marks what each part means.
+ *
+ * Collective: over the ranks' comm.
+ * @param scenario  the same on every process; its n_ranks is set
+ * @return          TM_OK; TM_ERR_USAGE where a part means nothing, with what there is instead;
+ *                  TM_ERR_FAULT; the same on every process
+ */
+tm_status tm_mpi_scenario(const tm_replay_ranks *ranks, tm_scenario *scenario,
+                          tm_error *err) TM_MUST_CHECK;
+
+#endif
