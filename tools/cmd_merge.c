@@ -128,7 +128,8 @@ static tm_status read_traces(tm_pipeline *p, void *context, tm_error *err) {
 
 static tm_status merge_run(const tm_arguments *arguments, tm_error *err) {
     merge m = {.command = TM_VEC(char)};
-    const tm_pipeline_input input = {read_traces, warn_inputs, &m, true};
+    const tm_pipeline_input input = {
+        .read = read_traces, .warn = warn_inputs, .context = &m, .has_page = true};
     if (arguments->n_operands == 0)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge merge needs traces; see --help");
     tm_status status = tm_pipeline_run(arguments, "tmerge.h5", &input, err);

@@ -57,7 +57,12 @@ static tm_status take_option(tm_arguments *out, char *const *argument, bool *use
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "%s is no option of tmerge %s; see tmerge %s --help", text, command->name,
                        command->name);
-    return take_value(out, option, attached, argument + 1, used_next, err);
+    if (out->n_given == TM_GIVEN_MAX)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "more than %d options", TM_GIVEN_MAX);
+    TM_TRY(take_value(out, option, attached, argument + 1, used_next, err));
+    out->given[out->n_given].name = command->options[option].name;
+    out->given[out->n_given++].value = out->values[option];
+    return TM_OK;
 }
 
 tm_status tm_arguments_parse(const tm_command *command, int argc, char **argv, tm_arguments *out,

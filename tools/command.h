@@ -7,7 +7,7 @@
 #include "base/list.h"
 #include "tmerge/status.h"
 
-enum { TM_OPTIONS_MAX = 24 };
+enum { TM_OPTIONS_MAX = 24, TM_GIVEN_MAX = 256 };
 
 typedef struct tm_option {
     const char *name;     /* without the dashes */
@@ -30,7 +30,11 @@ typedef struct tm_command {
 typedef struct tm_arguments {
     const tm_command *command;
     const char *values[TM_OPTIONS_MAX]; /* by option: its value, "" for a flag, NULL if absent */
-    char *const *operands;              /* [n_operands] what is no option, in order */
+    struct {
+        const char *name, *value;
+    } given[TM_GIVEN_MAX]; /* [n_given] options in the order in which they were typed */
+    size_t n_given;
+    char *const *operands; /* [n_operands] what is no option, in order */
     size_t n_operands;
 } tm_arguments;
 

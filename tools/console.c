@@ -165,6 +165,35 @@ int tm_console_width(void) {
     return width >= 40 && width <= 1000 ? (int)width : 80;
 }
 
+/* The size of the text's first word; a number and its unit are one. */
+static int word_size(const char *text) {
+    static const char *const units[] = {"%", "ns", "us", "ms", "s"};
+    size_t size = strcspn(text, " ");
+    bool number = size > 0 && text[size] == ' ' && text[size - 1] >= '0' && text[size - 1] <= '9';
+    const char *next = text + size + 1;
+    for (size_t u = 0; u < sizeof units / sizeof *units && number; u++) {
+        size_t unit = strlen(units[u]);
+        if (strncmp(next, units[u], unit) == 0 && (!next[unit] || strchr(" ,;.:)", next[unit])))
+            return (int)(size + 1 + strcspn(next, " "));
+    }
+    return (int)size;
+}
+
+void tm_console_wrap(const char *text, int column, int width) {
+    while (*text) {
+        int size = word_size(text);
+        if (column > 0 && column + 1 + size > width) {
+            puts("");
+            column = 0;
+        }
+        printf("%s%.*s", column ? " " : "  ", size, text);
+        column += size + (column ? 1 : 2);
+        text += size;
+        text += *text == ' ';
+    }
+    puts("");
+}
+
 void tm_console_error(const tm_error *err) {
     char text[TM_PATH_MAX + TM_MESSAGE_MAX + 64];
     tm_error_text(err, text, sizeof text);

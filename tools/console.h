@@ -55,6 +55,10 @@ void tm_console_phase(tm_bar *bar, const char *what);
 /** Columns of the terminal: COLUMNS, else 80. */
 int tm_console_width(void);
 
+/** Prints a text to standard output, broken at blanks. Every line begins with two of them, save
+ * what stands on it already, @p column characters. */
+void tm_console_wrap(const char *text, int column, int width);
+
 /** Prints "tmerge: MESSAGE" to standard error. */
 void tm_console_error(const tm_error *err);
 void tm_console_warn(const char *format, ...) TM_PRINTF(1, 2);

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pattern.h"
 #include "host_map.h"
 #include "mpi/agree.h"
 #include "mpi/names.h"
+#include "mpi/restore.h"
 #include "mpi/store_write.h"
 #include "mpi/tables.h"
 #include "mpi/wait.h"
@@ -40,6 +42,62 @@ tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) {
     return tm_mpi_agree(p->comm, p->self == 0 ? check_output(p, err) : TM_OK, err);
 }
 
+/* Takes a pattern of the store. One that nobody typed is no wrong usage. */
+static tm_status take_pattern(const tm_pipeline_store *from, const char *name, const char *pattern,
+                              const char **out, tm_error *err) {
+    regex_t compiled;
+    *out = pattern;
+    tm_status status = pattern ? tm_pattern_compile(pattern, REG_NOSUB, &compiled, err) : TM_OK;
+    if (status == TM_ERR_USAGE)
+        return tm_fail(err, TM_ERR_INPUT, from->path, -1,
+                       "the store is damaged: its %s is no regular expression", name);
+    if (status == TM_OK && pattern)
+        regfree(&compiled);
+    return status;
+}
+
+tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from, tm_error *err) {
+    TM_TRY(tm_store_open(from->path, &from->store, err));
+    TM_TRY(tm_store_read_text(from->store, "command", &from->command, err));
+    TM_TRY(tm_store_read_text(from->store, "align", &from->align, err));
+    TM_TRY(tm_store_read_text(from->store, "comm_pattern", &from->comm_pattern, err));
+    TM_TRY(tm_store_read_text(from->store, "step_pattern", &from->step_pattern, err));
+    int64_t wall = p->wall_uncertainty_ns;
+    TM_TRY(tm_store_read_number(from->store, "wall_uncertainty_ns", wall, &wall, err));
+    if (!tm_argument(p->arguments, "wall-uncertainty") && wall > 0)
+        p->wall_uncertainty_ns = wall;
+    p->command = from->command;
+    p->compress = p->compress && tm_store_is_compressed(from->store);
+    if (!tm_argument(p->arguments, "comm-pattern"))
+        TM_TRY(take_pattern(from, "comm_pattern", from->comm_pattern, &p->comm_pattern, err));
+    if (!tm_argument(p->arguments, "step-pattern"))
+        TM_TRY(take_pattern(from, "step_pattern", from->step_pattern, &p->step_pattern, err));
+    if (!tm_argument(p->arguments, "align") && from->align &&
+        !tm_align_parse(from->align, &p->align))
+        return tm_fail(err, TM_ERR_INPUT, from->path, -1,
+                       "the store was aligned by '%.40s', which this tmerge does not know",
+                       from->align);
+    return TM_OK;
+}
+
+tm_status tm_pipeline_restore(tm_pipeline *p, tm_pipeline_store *from, tm_error *err) {
+    const tm_load_options patterns = {.comm_pattern = p->comm_pattern,
+                                      .step_pattern = p->step_pattern};
+    tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
+    tm_status status = tm_mpi_restore(p->comm, from->store, &patterns, left_out, &p->loaded, err);
+    tm_store_close(from->store); /* before another takes its place */
+    from->store = NULL;
+    return status;
+}
+
+void tm_pipeline_store_close(tm_pipeline_store *from) {
+    tm_store_close(from->store);
+    free(from->command);
+    free(from->align);
+    free(from->comm_pattern);
+    free(from->step_pattern);
+}
+
 static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
     int64_t n_ranks = (int64_t)p->loaded.n_ranks, world = p->loaded.world_size;
     const tm_match_options match = {
@@ -68,7 +126,9 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
     const tm_replay_plan plan = {.timelines = p->loaded.timelines,
                                  .n_timelines = p->loaded.n_timelines,
                                  .names = p->names,
-                                 .world_size = p->loaded.world_size};
+                                 .world_size = p->loaded.world_size,
+                                 .scenario = p->scenario,
+                                 .steps = p->steps};
     TM_TRY(tm_mpi_replay(p->comm, &plan, &p->collectives, &p->replay, err));
     p->collectives.replay = p->self == 0 ? &p->replay : NULL;
     tm_times_end(&p->times, "replaying");
@@ -181,6 +241,11 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
     tm_times_end(&p->times, "names");
     TM_TRY(match_ranks(p, err));
     TM_TRY(replay(p, err));
+    if (input->finish) {
+        tm_pipeline_say(p, NULL);
+        return tm_mpi_agree(p->comm, p->self == 0 ? input->finish(p, input->context, err) : TM_OK,
+                            err);
+    }
     TM_TRY(analyse(p, err));
     tm_times_end(&p->times, "analysing");
     tm_pipeline_say(p, "writing the store ...");
@@ -294,7 +359,7 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
     tm_signals_watch_mpi(MPI_COMM_WORLD);
     MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
     MPI_Comm_rank(p.comm, &p.self);
-    if (p.self == 0)
+    if (p.self == 0 && p.output)
         tm_output_watch(p.output);
     share_progress(&p);
     tm_times_end(&p.times, "starting");

@@ -12,6 +12,7 @@
 #include "mpi/match.h"
 #include "mpi/replay/replay.h"
 #include "times.h"
+#include "tmerge/store.h"
 #include "tmerge/table.h"
 
 /** One run of the job, on each process. */
@@ -19,7 +20,7 @@ typedef struct tm_pipeline {
     MPI_Comm comm;
     int self;
     const tm_arguments *arguments;
-    const char *output; /* path of the store to write */
+    const char *output; /* path of the store to write; NULL where none is */
     char *page;         /* of the report; owned, NULL for none */
     tm_colors colors;
     bool shows_progress;
@@ -35,6 +36,8 @@ typedef struct tm_pipeline {
     const char *command;      /* which traces were read and how; set by the input, may be NULL */
     const struct tm_ncu *ncu; /* of process 0, set by the input, may be NULL; not stored itself */
     bool compress;
+    tm_scenario *scenario; /* what is replayed besides, and */
+    const tm_list *steps;  /* whose figures; set by the input, may be NULL */
 
     tm_tables tables; /* empty until the input has read */
     tm_loaded loaded; /* set by the input */
@@ -42,6 +45,13 @@ typedef struct tm_pipeline {
     tm_collectives collectives;
     tm_replay_result replay;
 } tm_pipeline;
+
+/** A store that timelines come from. */
+typedef struct tm_pipeline_store {
+    const char *path;
+    tm_store *store;
+    char *command, *align, *comm_pattern, *step_pattern; /* owned; NULL where it has none */
+} tm_pipeline_store;
 
 /** Where the timelines come from. */
 typedef struct tm_pipeline_input {
@@ -51,6 +61,9 @@ typedef struct tm_pipeline_input {
 
     /** Warns of what was read, on process 0 before the summary; NULL where there is nothing. */
     void (*warn)(const tm_pipeline *p, const void *context);
+    /** On process 0, once the job is replayed: ends the run instead of analyses and a store; NULL
+     * where these are made. */
+    tm_status (*finish)(tm_pipeline *p, void *context, tm_error *err);
     void *context;
     bool has_page; /* a report is written beside the store; the command has the options html and
                       no-html */
@@ -61,7 +74,7 @@ typedef struct tm_pipeline_input {
  * the options output, comm-pattern and step-pattern of the command, and those of TM_OPTIONS_CLOCKS
  * and TM_OPTIONS_STORE (options.h).
  *
- * @param output  the store to write where no option says it
+ * @param output  the store to write where no option says it; NULL where none is written
  * @return        what main ends with: the same on every process, told by none yet
  */
 tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
@@ -72,6 +85,15 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
  * no file. TM_OK; TM_ERR_OUTPUT. Collective: over p->comm.
  */
 tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) TM_MUST_CHECK;
+
+/** Opens a store; what it was made with counts where no option says otherwise. TM_OK; TM_ERR_INPUT;
+ * TM_ERR_FAULT. Collective: no. */
+tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from,
+                               tm_error *err) TM_MUST_CHECK;
+
+/** Reads its timelines and closes it. As tm_mpi_restore. Collective: over p->comm. */
+tm_status tm_pipeline_restore(tm_pipeline *p, tm_pipeline_store *from, tm_error *err) TM_MUST_CHECK;
+void tm_pipeline_store_close(tm_pipeline_store *from);
 
 /** Shows what is being done; @p what NULL: nothing any more. */
 void tm_pipeline_say(tm_pipeline *p, const char *what);

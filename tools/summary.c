@@ -41,41 +41,11 @@ static void print_heading(const tm_table *job, const tm_colors *colors) {
     puts("\n");
 }
 
-/* The size of the text's first word; a number and its unit are one. */
-static int word_size(const char *text) {
-    static const char *const units[] = {"%", "ns", "us", "ms", "s"};
-    size_t size = strcspn(text, " ");
-    bool number = size > 0 && text[size] == ' ' && text[size - 1] >= '0' && text[size - 1] <= '9';
-    const char *next = text + size + 1;
-    for (size_t u = 0; u < sizeof units / sizeof *units && number; u++) {
-        size_t unit = strlen(units[u]);
-        if (strncmp(next, units[u], unit) == 0 && (!next[unit] || strchr(" ,;.:)", next[unit])))
-            return (int)(size + 1 + strcspn(next, " "));
-    }
-    return (int)size;
-}
-
-/* Breaks a text at blanks; every line begins with two blanks, save what a line has already. */
-static void print_wrapped(const char *text, int column, int width) {
-    while (*text) {
-        int size = word_size(text);
-        if (column > 0 && column + 1 + size > width) {
-            puts("");
-            column = 0;
-        }
-        printf("%s%.*s", column ? " " : "  ", size, text);
-        column += size + (column ? 1 : 2);
-        text += size;
-        text += *text == ' ';
-    }
-    puts("");
-}
-
 /* From the margin on, and further in where it goes on. */
 static void print_headline(const char *text) {
     int size = (int)strcspn(text, " ");
     printf("%.*s", size, text);
-    print_wrapped(text + size + (text[size] == ' '), size, tm_console_width());
+    tm_console_wrap(text + size + (text[size] == ' '), size, tm_console_width());
 }
 
 /* What should be one over the job's ranks and is not: said first, for all that follows takes the
@@ -111,7 +81,7 @@ static void print_differs(const tm_table *differs, const tm_colors *colors) {
             snprintf(text + strlen(text), sizeof text - strlen(text), ", and %d more",
                      n - VALUES_SHOWN);
         if (n > 0)
-            print_wrapped(text, 0, tm_console_width());
+            tm_console_wrap(text, 0, tm_console_width());
     }
     puts("  (show job.differs says more; what follows takes them for one)\n");
 }
@@ -123,11 +93,11 @@ static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
     print_headline(tm_table_cell(job, 0, "headline")->value.text);
     fputs(colors->off, stdout);
     if (!evidence->null)
-        print_wrapped(evidence->value.text, 0, tm_console_width());
+        tm_console_wrap(evidence->value.text, 0, tm_console_width());
     const tm_table *whatif = tm_tables_find(tables, "whatif.job");
     const tm_cell *saved = whatif->n_rows > 0 ? tm_table_cell(whatif, 0, "headline") : NULL;
     if (saved && !saved->null)
-        print_wrapped(saved->value.text, 0, tm_console_width());
+        tm_console_wrap(saved->value.text, 0, tm_console_width());
     if (tm_summary_mostly_unmatched(tables))
         tm_summary_unmatched(tables, true, colors);
     puts("");
@@ -150,7 +120,7 @@ static void print_advice(const tm_table *items, const char *whole, const char *s
     }
     snprintf(text, sizeof text, "%.800s%s", tm_table_cell(items, i, "text")->value.text, saving);
     fputs("Advice:", stdout);
-    print_wrapped(text, (int)strlen("Advice:"), tm_console_width());
+    tm_console_wrap(text, (int)strlen("Advice:"), tm_console_width());
     printf("  (tmerge show %s advice says why, and what else)\n", store);
 }
 
@@ -225,7 +195,7 @@ static void print_not_compared(const tm_tables *tables, int64_t compared, int64_
     if (*text) {
         size_t at = strlen(text);
         snprintf(text + at, sizeof text - at, ")");
-        print_wrapped(text, 0, tm_console_width());
+        tm_console_wrap(text, 0, tm_console_width());
     }
 }
 

@@ -1,0 +1,347 @@
+/* tmerge whatif: what would help most, or what a scenario of the user's would save. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/agree.h"
+#include "options.h"
+#include "pipeline.h"
+#include "replay/result.h"
+#include "table/shown.h"
+#include "timeline/collectives.h"
+#include "tmerge/analysis.h"
+
+enum { TOP = 10 };
+
+static const tm_option options[] = {
+    {"fix", 0, "X", "what if X were as on the other ranks: rank=3, host=NAME+kind=host, ..."},
+    {"scale", 0, "X:F", "what if X took F times as long: kernel=REGEX:0.5; both may be repeated"},
+    {"each", 0, "WHAT", "every rank, host, stage, kind or kernel by what mending it saves"},
+    {"top", 0, "N", "only the N that save most"},
+    {"step", 0, "LIST", "all figures of these steps"},
+    {"json", 0, NULL, "one JSON document; integers are exact, null is a value that does not exist"},
+    {"csv", 0, NULL, "comma-separated values"},
+    TM_OPTION_COLOR,
+};
+
+/* What is asked for, and the tables that answer it. */
+typedef struct question {
+    const char *path;
+    const char *each; /* or NULL */
+    int64_t top;      /* -1: not said */
+    tm_list steps;
+    const char *format; /* "text", "json" or "csv" */
+    tm_colors colors;
+    tm_scenario scenario;
+    tm_pipeline_store from;
+} question;
+
+static bool is_what(const tm_cell *cell, const char *word) {
+    return strcmp(cell->value.text, word) == 0;
+}
+
+/* Such as are no alternatives to the others: cumulative ones, and bounds. */
+static bool is_apart(const tm_cell *cell) {
+    return is_what(cell, "plan") || is_what(cell, "limit") || is_what(cell, "scenario");
+}
+
+static bool keep_what(const tm_table *table, const tm_cell *row, void *context) {
+    const tm_cell *what = &row[tm_table_column(table->def, "what")];
+    return context ? is_what(what, context) : !is_apart(what);
+}
+
+/* "rank 3", "kernel gemm...": cut where it is long. */
+static void write_label(const tm_table *items, size_t row, char out[TM_SHOWN_MAX]) {
+    const tm_cell *what = tm_table_cell(items, row, "what");
+    char *text;
+    const char *name = tm_table_cell(items, row, "name")->value.text;
+    const char *word =
+        is_what(what, "plan") ? strchr(name, ',') ? "ranks" : "rank" : what->value.text;
+    size_t size = strlen(word) + strlen(name) + 2;
+    const tm_column column = {"label", TM_TEXT, "", ""};
+    out[0] = '\0';
+    text = malloc(size);
+    if (!text)
+        return;
+    snprintf(text, size, "%s %s", word, name);
+    const tm_cell cell = {.value.text = text};
+    tm_shown_cell(&column, (tm_shown_unit){"", 0}, &cell, out);
+    free(text);
+}
+
+static void print_item(const tm_table *items, size_t row) {
+    char label[TM_SHOWN_MAX], time[32] = "-", percent[32] = "-";
+    const tm_cell *saved = tm_table_cell(items, row, "saved_ns");
+    const tm_cell *sure = tm_table_cell(items, row, "sure");
+    write_label(items, row, label);
+    if (!saved->null) {
+        tm_shown_duration(saved->value.i, time, sizeof time);
+        const tm_shown_text share =
+            tm_shown_percent(tm_table_cell(items, row, "saved_pct")->value.r, 1);
+        snprintf(percent, sizeof percent, "%s", share.text);
+    }
+    printf("  %-*s %9s %7s%s\n", TM_SHOWN_POINTS, label, time, percent,
+           !sure->null && !sure->value.i ? "  not sure" : "");
+}
+
+/* The rows of one table that are @p word, or the alternatives; at most so many. */
+static void print_items(const tm_table *items, const char *word, int64_t most, bool all) {
+    bool unknown = false;
+    for (size_t i = 0; i < items->n_rows && most > 0; i++) {
+        const tm_cell *what = tm_table_cell(items, i, "what");
+        const tm_cell *saved = tm_table_cell(items, i, "saved_ns");
+        bool is = word ? is_what(what, word) : !is_apart(what);
+        if (!is || (!all && (saved->null || saved->value.i <= 0)))
+            continue;
+        print_item(items, i);
+        unknown = unknown || saved->null;
+        most--;
+    }
+    if (unknown)
+        puts("  -: not tried, for the critical path would be under 0.05 % shorter");
+}
+
+static void print_sentence(const char *text) {
+    tm_console_wrap(text, 0, tm_console_width());
+}
+
+/* What a step takes, and whether the figures hold. */
+static void print_job(const question *q, const tm_table *job) {
+    const tm_cell *ideal = tm_table_cell(job, 0, "ideal_ns");
+    char step[32], least[32];
+    tm_shown_duration(tm_table_cell(job, 0, "step_ns")->value.i, step, sizeof step);
+    printf("%sA step takes %s%s", q->colors.strong, step, q->colors.off);
+    if (!ideal->null) {
+        tm_shown_duration(ideal->value.i, least, sizeof least);
+        printf("; %s with everything as on the other ranks at the same place", least);
+    }
+    puts("");
+    if (!tm_table_cell(job, 0, "sure")->value.i) {
+        printf("%sNot sure:%s\n", q->colors.warning, q->colors.off);
+        print_sentence(tm_table_cell(job, 0, "evidence")->value.text);
+    }
+}
+
+static void print_title(const question *q, const char *title) {
+    printf("\n%s%-*s%s %s\n", q->colors.strong, TM_SHOWN_POINTS + 2, title, q->colors.off,
+           "saved a step");
+}
+
+static bool has_what(const tm_table *items, const char *word) {
+    for (size_t i = 0; i < items->n_rows; i++)
+        if (is_what(tm_table_cell(items, i, "what"), word))
+            return true;
+    return false;
+}
+
+/* What saves most first; of equals in the order of the table. */
+static void print_overview(const question *q, const tm_table *job, tm_table *items) {
+    print_job(q, job);
+    if (has_what(items, "plan")) {
+        print_title(q, "One rank after the other, each with those before it");
+        print_items(items, "plan", INT64_MAX, true);
+    }
+    tm_table_rank(items, tm_table_column(items->def, "saved_ns"));
+    print_title(q, "What would help most");
+    print_items(items, NULL, q->top >= 0 ? q->top : TOP, false);
+}
+
+static void print_each(const question *q, tm_table *items) {
+    tm_table_rank(items, tm_table_column(items->def, "saved_ns"));
+    printf("%s%-*s%s %s\n", q->colors.strong, TM_SHOWN_POINTS + 2, "As on the other ranks",
+           q->colors.off, "saved a step");
+    print_items(items, q->each, q->top >= 0 ? q->top : INT64_MAX, true);
+}
+
+/* Why the saving of a scenario is doubtful. */
+static void print_doubt(const tm_table *job, const tm_table *items) {
+    char least[32], most[32], text[256];
+    if (!tm_table_cell(job, 0, "sure")->value.i) {
+        print_sentence(tm_table_cell(job, 0, "evidence")->value.text);
+        return;
+    }
+    tm_shown_duration(tm_table_cell(items, 0, "saved_ns")->value.i, least, sizeof least);
+    tm_shown_duration(tm_table_cell(items, 0, "saved_most_ns")->value.i, most, sizeof most);
+    snprintf(text, sizeof text,
+             "%s are saved a step, or %s with the time gone that nothing recorded explains; or the "
+             "clocks are not known well enough.",
+             least, most);
+    print_sentence(text);
+}
+
+static void print_scenario(const question *q, const tm_table *job, const tm_table *items) {
+    const tm_cell *saved = tm_table_cell(items, 0, "saved_ns");
+    char step[32], then[32], change[32], path[32];
+    printf("%s%s%s\n", q->colors.strong, q->scenario.text, q->colors.off);
+    int64_t step_ns = tm_table_cell(job, 0, "step_ns")->value.i;
+    tm_shown_duration(step_ns, step, sizeof step);
+    if (saved->null) {
+        printf("  a step takes %s; what it would take is not known:\n", step);
+        print_sentence(tm_table_cell(job, 0, "evidence")->value.text);
+        return;
+    }
+    const tm_cell *next = tm_table_cell(items, 0, "next_rank");
+    double percent = tm_table_cell(items, 0, "saved_pct")->value.r;
+    tm_shown_duration(step_ns - saved->value.i, then, sizeof then);
+    tm_shown_duration(llabs(saved->value.i), change, sizeof change);
+    tm_shown_duration(tm_table_cell(items, 0, "path_ns")->value.i, path, sizeof path);
+    const tm_shown_text share = tm_shown_percent(percent < 0 ? -percent : percent, 1);
+    printf("  a step takes %s; ", step);
+    if (saved->value.i == 0)
+        puts("so it would, too: other work takes as long");
+    else
+        printf("it would take %s: %s %s (%s)\n", then, change,
+               saved->value.i < 0 ? "longer" : "shorter", share.text);
+    printf("  %s a step of the critical path lie on what is changed", path);
+    if (!next->null)
+        printf("; then most of it is on rank %lld", (long long)next->value.i);
+    puts("");
+    if (!tm_table_cell(items, 0, "sure")->value.i) {
+        printf("  %snot sure:%s\n", q->colors.warning, q->colors.off);
+        print_doubt(job, items);
+    }
+}
+
+static tm_status print_text(const question *q, const tm_tables *tables, tm_error *err) {
+    const tm_table *job = tm_tables_find(tables, "whatif.job");
+    tm_table *items = tm_tables_find(tables, "whatif.item");
+    (void)err;
+    if (job->n_rows == 0)
+        puts("Nothing is known: no GPU event was recorded, or clocks were not compared "
+             "(--align=none).");
+    else if (q->scenario.text)
+        print_scenario(q, job, items);
+    else if (q->each)
+        print_each(q, items);
+    else
+        print_overview(q, job, items);
+    return TM_OK;
+}
+
+static tm_status print_machine(const question *q, const tm_tables *tables, tm_error *err) {
+    const tm_table *shown[3] = {tm_tables_find(tables, "whatif.job"),
+                                tm_tables_find(tables, "whatif.item"),
+                                tm_tables_find(tables, "whatif.step")};
+    bool json = strcmp(q->format, "json") == 0;
+    char *text = NULL;
+    size_t n = q->each || q->scenario.text ? 2 : 3;
+    tm_status status =
+        json ? tm_tables_json(shown, n, q->path, &text, err) : tm_tables_csv(shown, n, &text, err);
+    if (status == TM_OK)
+        fputs(text, stdout);
+    free(text);
+    return status;
+}
+
+/* Leaves the rows that are asked for, and prints them. */
+static tm_status answer(const question *q, const tm_tables *tables, tm_error *err) {
+    tm_table *items = tm_tables_find(tables, "whatif.item");
+    char *each = NULL, scenario[] = "scenario";
+    bool text = strcmp(q->format, "text") == 0, known = items->n_rows > 0;
+    if (q->each) {
+        each = strdup(q->each);
+        if (!each)
+            return tm_fail_memory(err);
+    }
+    if (each || q->scenario.text)
+        tm_table_filter(items, keep_what, each ? each : scenario);
+    free(each);
+    if (known && q->each && items->n_rows == 0)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--each %s: the job has no two of them to compare", q->each);
+    if (q->top >= 0 && !text)
+        tm_table_top(items, (size_t)q->top);
+    return text ? print_text(q, tables, err) : print_machine(q, tables, err);
+}
+
+/* What the store has. */
+static tm_status answer_stored(const question *q, tm_error *err) {
+    static const char *const needed[] = {"whatif.job", "whatif.item", "whatif.step"};
+    tm_tables tables;
+    tm_store *store;
+    TM_TRY(tm_analysis_tables(&tables, err));
+    tm_status status = tm_store_open(q->path, &store, err);
+    if (status == TM_OK) {
+        if (!tm_store_has_table(store, needed[0]))
+            status = tm_fail(err, TM_ERR_INPUT, q->path, -1,
+                             "an older tmerge wrote it, without what-if figures; tmerge analyze "
+                             "adds them");
+        for (size_t t = 0; t < sizeof needed / sizeof *needed && status == TM_OK; t++)
+            status = tm_store_read_table(store, tm_tables_find(&tables, needed[t]), err);
+        tm_store_close(store);
+    }
+    if (status == TM_OK && tm_console_speaks())
+        status = answer(q, &tables, err);
+    tm_tables_destroy(&tables);
+    return status;
+}
+
+static tm_status read_timelines(tm_pipeline *p, void *context, tm_error *err) {
+    question *q = context;
+    TM_TRY(tm_mpi_agree(p->comm, tm_pipeline_settings(p, &q->from, err), err));
+    p->scenario = q->scenario.text ? &q->scenario : NULL;
+    p->steps = q->steps.n > 0 ? &q->steps : NULL;
+    return tm_pipeline_restore(p, &q->from, err);
+}
+
+/* What the replay tells, on process 0. */
+static tm_status answer_replayed(tm_pipeline *p, void *context, tm_error *err) {
+    size_t n;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    const tm_collectives replayed = {.replay = &p->replay};
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(analyses[i]->name, "whatif") == 0)
+            TM_TRY(analyses[i]->collectives(&replayed, &p->tables, err));
+    tm_table_sort(tm_tables_find(&p->tables, "whatif.item"));
+    return answer(context, &p->tables, err);
+}
+
+static tm_status take_options(const tm_arguments *arguments, question *q, tm_error *err) {
+    static const char *const each[] = {"rank", "host", "stage", "kind", "kernel"};
+    bool json = tm_argument(arguments, "json"), csv = tm_argument(arguments, "csv"), known = false;
+    if (arguments->n_operands != 1)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge whatif needs one store; see --help");
+    if (json && csv)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--json and --csv exclude each other");
+    q->path = q->from.path = arguments->operands[0];
+    q->format = json ? "json" : csv ? "csv" : "text";
+    q->each = tm_argument(arguments, "each");
+    for (size_t i = 0; i < sizeof each / sizeof *each && q->each; i++)
+        known = known || strcmp(q->each, each[i]) == 0;
+    if (q->each && !known)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--each takes rank, host, stage, kind or kernel, not '%s'", q->each);
+    TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &q->top, err));
+    TM_TRY(tm_list_parse(tm_argument(arguments, "step"), "step", &q->steps, err));
+    for (size_t i = 0; i < arguments->n_given; i++)
+        if (strcmp(arguments->given[i].name, "fix") == 0 ||
+            strcmp(arguments->given[i].name, "scale") == 0)
+            TM_TRY(tm_scenario_add(&q->scenario, arguments->given[i].name,
+                                   arguments->given[i].value, err));
+    if (q->scenario.text && (q->each || q->top >= 0))
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--fix and --scale make one scenario: without --each and --top");
+    return tm_console_colors(tm_argument(arguments, "color"), 1, &q->colors, err);
+}
+
+static tm_status whatif_run(const tm_arguments *arguments, tm_error *err) {
+    question q = {.scenario = TM_SCENARIO()};
+    const tm_pipeline_input input = {
+        .read = read_timelines, .finish = answer_replayed, .context = &q};
+    tm_status status = take_options(arguments, &q, err);
+    if (status == TM_OK)
+        status = q.scenario.text || q.steps.n > 0 ? tm_pipeline_run(arguments, NULL, &input, err)
+                                                  : answer_stored(&q, err);
+    tm_pipeline_store_close(&q.from);
+    tm_scenario_free(&q.scenario);
+    return status;
+}
+
+const tm_command tm_command_whatif = {
+    .name = "whatif",
+    .usage = "STORE [--fix X | --scale X:F]... [--each WHAT] [options]",
+    .summary = "Says what would help most, or how long steps were if something took less time",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .run = whatif_run,
+};
