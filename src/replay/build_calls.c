@@ -167,8 +167,8 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
                               .peer_ns = call->begin_ns - end,
                               .unexplained_ns = lit - dark,
                               .from = tm_event_end(last),
-                              .item = TM_NO_ITEM,
-                              .kind = TM_EDGE_SYNC};
+                              .item = edge.item, /* what is behind it is the host's own */
+                              .kind = TM_EDGE_HOST};
         edge.ns -= end - dark;
         edge.peer_ns = edge.ns;
         if (!tm_maker_edge(w->m, tm_call_begin(w->m, c), &wait))

@@ -28,8 +28,8 @@ static weights *collect(const tm_draft *draft, const tm_graph *graph) {
             continue;
         weights *w = &out[edge->item];
         w->is = true;
-        if (edge->kind == TM_EDGE_HOST)
-            w->first_ns = edge->ns;
+        if (edge->kind == TM_EDGE_HOST) /* behind a wait that nothing tells it is shorter */
+            w->first_ns = edge->ns > w->first_ns ? edge->ns : w->first_ns;
         else if (edge->kind == TM_EDGE_CALL)
             w->second_ns = edge->ns;
         else if (is_lag(edge))
@@ -159,10 +159,8 @@ static void set_edge(tm_edge *edge, const tm_peer *peer, int64_t duration) {
     switch ((tm_edge_kind)edge->kind) {
     case TM_EDGE_COMPUTE:
     case TM_EDGE_COPY:
-        edge->peer_ns = edge->ns + peer->first_ns - duration;
-        break;
     case TM_EDGE_HOST:
-        edge->peer_ns = peer->first_ns;
+        edge->peer_ns = edge->ns + peer->first_ns - duration;
         break;
     case TM_EDGE_CALL:
         edge->peer_ns = peer->second_ns;
@@ -185,7 +183,8 @@ tm_status tm_peers_set(tm_graph *graph, const tm_peer *peers, size_t n, size_t i
     for (size_t v = 0; v < graph->n_nodes && ok; v++)
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
             const tm_edge *edge = &graph->edges[e];
-            if ((edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY) &&
+            if ((edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY ||
+                 edge->kind == TM_EDGE_HOST) &&
                 edge->item != TM_NO_ITEM && edge->ns > durations[edge->item])
                 durations[edge->item] = edge->ns; /* the whole of it leads to its end */
         }
