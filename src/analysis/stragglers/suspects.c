@@ -12,6 +12,7 @@ enum {
     DRAWS = 2999,       /* p can be 0.00033 then */
     DRAWS_MAX = 400000, /* for many groups, and no more work than */
     WORK_MAX = 300000000,
+    NEAR_TIMES = 10,
     UNITS_LEAST = 4 /* without steps */
 };
 
@@ -132,19 +133,22 @@ static bool is_throughout(const level *l, size_t member, tm_window w) {
 }
 
 /* Draws as often as needed: more where nearly no draw reaches what is found, for p of many groups
- * is larger than that of one. */
+ * is larger than that of one, and where p is so near the limit that draws would decide. */
 static tm_status draw(level *l, tm_error *err) {
-    size_t n = l->units.n, units = l->units.n_rows;
     tm_window w;
     tm_trial trial = trial_of(l);
     TM_TRY(tm_chance_draw(&l->chance, &trial, DRAWS, err));
-    double work = (double)trial.n * (double)(units + l->n_windows);
-    double most = fmin(fmin(DRAWS * tests_of(l), DRAWS_MAX), WORK_MAX / work);
+    double work = (double)trial.n * (double)(trial.n_units + l->n_windows), times = 1.0;
     double floor_p = corrected(4.0 / DRAWS, tests_of(l));
-    for (size_t i = 0; i < n; i++)
-        if (most > DRAWS && p_of(l, i, &w) <= floor_p)
-            return tm_chance_draw(&l->chance, &trial, (size_t)most, err);
-    return TM_OK;
+    for (size_t i = 0; i < l->units.n; i++) {
+        double p = p_of(l, i, &w);
+        if (p <= floor_p)
+            times = fmax(times, tests_of(l));
+        else if (p >= 0.25 * P_MOST && p <= 4.0 * P_MOST)
+            times = fmax(times, NEAR_TIMES * tests_of(l));
+    }
+    double most = fmin(fmin(DRAWS * times, DRAWS_MAX), WORK_MAX / work);
+    return tm_chance_draw(&l->chance, &trial, (size_t)most, err);
 }
 
 /* The next to be named, or false. */
