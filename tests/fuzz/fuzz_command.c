@@ -82,7 +82,7 @@ static void try_arguments(char *const *given, int n) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    char *arguments[ARGUMENTS_MAX];
+    char *arguments[ARGUMENTS_MAX] = {NULL};
     int n = 0;
     for (size_t at = 0; at < size && n < ARGUMENTS_MAX; n++) {
         const uint8_t *end = memchr(data + at, '\n', size - at);

@@ -63,13 +63,15 @@ static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
 }
 
 tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const char *name) {
+    static const tm_cell none = {.null = true};
     const tm_table *items = tm_tables_find(facts->tables, "whatif.item");
     const tm_table *job = tm_tables_find(facts->tables, "whatif.job");
-    tm_facts_saving found = {{.null = true}, {.null = true}};
     if (job->n_rows == 0 || tm_facts_int(facts, "whatif.job", 0, "sure") == 0)
-        return found;
+        return (tm_facts_saving){none, none};
     if (strcmp(what, "named") == 0)
         return saving_of(tm_table_cell(job, 0, "mend_ns"), tm_table_cell(job, 0, "mend_pct"));
+    /* What has no row is not on the critical path. */
+    tm_facts_saving found = saving_of(&none, &none);
     for (size_t i = 0; i < items->n_rows; i++)
         if (strcmp(tm_table_cell(items, i, "what")->value.text, what) == 0 &&
             (!*name || strcmp(tm_table_cell(items, i, "name")->value.text, name) == 0))
