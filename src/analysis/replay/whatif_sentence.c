@@ -187,6 +187,10 @@ static size_t named_item(const topic *t, const char **it) {
     return find_item(t, "rank", name);
 }
 
+static bool names_nobody(const topic *t) {
+    return t->findings->n_rows == 0 || is_text(t->findings, 0, "level", "job");
+}
+
 /* Of one who is named and alone saves little: who is nearly as late. */
 static void little_text(const topic *t, size_t item, const char *it, char *out, size_t size) {
     char amount[96], instead[PHRASE_MAX], next[64] = "";
@@ -216,7 +220,7 @@ size_t tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_M
         t.whole = "a step";
     size_t item = named_item(&t, &it);
     if (item == t.items->n_rows) {
-        if (t.findings->n_rows == 0 || is_text(t.findings, 0, "level", "job"))
+        if (names_nobody(&t))
             instead_text(&t, verdict->n_rows > 0 && !is_text(verdict, 0, "verdict", "none"), out,
                          TM_WHATIF_SENTENCE_MAX);
         return item;
