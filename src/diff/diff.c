@@ -21,6 +21,8 @@ enum {
     S_SPREAD,
     S_STRAGGLER,
     S_STRAGGLER_RANK,
+    S_PLAN,
+    S_PLAN_PCT,
     N_SIDE
 };
 
@@ -37,6 +39,10 @@ static const tm_column side_columns[N_SIDE] = {
      "Third quartile of the steps' absolute deviations from it: three in four are as near."},
     {"straggler", TM_TEXT, "", "stragglers.job.verdict."},
     {"straggler_rank", TM_INT, "", "stragglers.job.rank: the rank that is named."},
+    {"plan", TM_TEXT, "",
+     "The ranks that would help most, mended together: the last plan of whatif.item; null for "
+     "none."},
+    {"plan_pct", TM_REAL, "%", "What of a step that saves."},
 };
 
 static const tm_table_def side_def = {
@@ -162,6 +168,19 @@ static tm_status set_straggler(const tm_tables *tables, tm_table *out, tm_cell *
     return tm_table_set_text(out, &row[S_STRAGGLER], verdict->value.text, err);
 }
 
+static tm_status set_plan(const tm_tables *tables, tm_table *out, tm_cell *row, tm_error *err) {
+    const tm_table *items = tm_tables_find(tables, "whatif.item");
+    size_t last = items->n_rows;
+    for (size_t i = 0; i < items->n_rows; i++)
+        if (strcmp(tm_table_cell(items, i, "what")->value.text, "plan") == 0)
+            last = i;
+    if (last == items->n_rows)
+        return TM_OK;
+    row[S_PLAN_PCT] = *tm_table_cell(items, last, "saved_pct");
+    return tm_table_set_text(out, &row[S_PLAN], tm_table_cell(items, last, "name")->value.text,
+                             err);
+}
+
 /* Before the roles of both are made comparable: the row shows how many each job has. */
 static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_table *out,
                           tm_error *err) {
@@ -186,7 +205,8 @@ static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_t
     TM_TRY(tm_table_set_text(out, &row[S_SIDE], side ? "B" : "A", err));
     TM_TRY(tm_table_set_text(out, &row[S_STORE], store, err));
     TM_TRY(tm_table_set_text(out, &row[S_FORMAT], formats[0] ? formats : NULL, err));
-    return set_straggler(tables, out, row, err);
+    TM_TRY(set_straggler(tables, out, row, err));
+    return set_plan(tables, out, row, err);
 }
 
 /* True where no row of the tables with verdicts says anything but "same". */
@@ -298,13 +318,36 @@ static tm_status remark_kinds(const tm_table *sides, tm_table *out, tm_error *er
     return TM_OK;
 }
 
+/* "ranks 1, 2 mended save 5.9 % of a step". */
+static void plan_text(const tm_table *sides, int side, char *out, size_t size) {
+    const char *plan = words_of(sides, side, S_PLAN);
+    const tm_cell *pct = &tm_table_row(sides, (size_t)side)[S_PLAN_PCT];
+    if (!*plan || pct->null)
+        snprintf(out, size, "no rank mended saves 0.5 %% of a step");
+    else
+        snprintf(out, size, "rank%s %.60s mended save%s %s of a step", strchr(plan, ',') ? "s" : "",
+                 plan, strchr(plan, ',') ? "" : "s", tm_shown_percent(pct->value.r, 1).text);
+}
+
+/* What would help most, where that is no longer the same. */
+static tm_status remark_plans(const tm_table *sides, tm_table *out, tm_error *err) {
+    char text[SENTENCE_MAX], a[112], b[112];
+    if (strcmp(words_of(sides, 0, S_PLAN), words_of(sides, 1, S_PLAN)) == 0)
+        return TM_OK;
+    plan_text(sides, 0, a, sizeof a);
+    plan_text(sides, 1, b, sizeof b);
+    snprintf(text, sizeof text, "In A %s, in B %s", a, b);
+    return add_remark(out, text, err);
+}
+
 /* The verdict is the first row. */
 static tm_status add_remarks(tm_tables *out, tm_error *err) {
     char text[SENTENCE_MAX];
     say_verdict(out, text);
     TM_TRY(add_remark(&out->tables[REMARK], text, err));
     TM_TRY(remark_sizes(&out->tables[SIDE], &out->tables[REMARK], err));
-    return remark_kinds(&out->tables[SIDE], &out->tables[REMARK], err);
+    TM_TRY(remark_kinds(&out->tables[SIDE], &out->tables[REMARK], err));
+    return remark_plans(&out->tables[SIDE], &out->tables[REMARK], err);
 }
 
 /* A job without steps counts as one, so that what is divided by it stays as it is. */

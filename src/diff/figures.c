@@ -98,6 +98,19 @@ static const figure figures[] = {
     {"overlap.step", "transfer_ns", BY_STEP, true},
     {"ratio.step", "comm_to_compute", BY_STEP, false},
     {"imbalance.step", "imbalance_pct", BY_STEP, false},
+    {"whatif.job", "slowdown", AS_IS, false},
+    {"whatif.step", "ideal_ns", BY_STEP, false},
+    {"criticalpath.step", "compute_ns", BY_STEP, false},
+    {"criticalpath.step", "copy_ns", BY_STEP, false},
+    {"criticalpath.step", "comm_ns", BY_STEP, false},
+    {"criticalpath.step", "transfer_ns", BY_STEP, false},
+    {"criticalpath.step", "launch_ns", BY_STEP, false},
+    {"criticalpath.step", "gap_ns", BY_STEP, false},
+    {"criticalpath.step", "wait_ns", BY_STEP, false},
+    {"criticalpath.step", "host_ns", BY_STEP, false},
+    {"criticalpath.step", "call_ns", BY_STEP, false},
+    {"criticalpath.step", "sync_ns", BY_STEP, false},
+    {"criticalpath.step", "before_ns", BY_STEP, false},
     {"phases.step", "forward_ns", BY_STEP, false},
     {"phases.step", "backward_ns", BY_STEP, false},
     {"phases.step", "optimizer_ns", BY_STEP, false},
@@ -120,8 +133,8 @@ enum { N_FIGURES = sizeof figures / sizeof *figures };
 
 bool tm_diff_reads(const char *table) {
     /* What roles, sides and diff.operator look at besides. */
-    static const char *const others[] = {"job.rank", "overview.rank", "overlap.kind",
-                                         "operators.op", "stragglers.job"};
+    static const char *const others[] = {"job.rank",     "overview.rank",  "overlap.kind",
+                                         "operators.op", "stragglers.job", "whatif.item"};
     for (size_t i = 0; i < N_FIGURES; i++)
         if (strcmp(figures[i].table, table) == 0)
             return true;
