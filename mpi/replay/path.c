@@ -1,6 +1,7 @@
 #include "path.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sorted.h"
 #include "mpi/agree.h"
@@ -83,8 +84,22 @@ static tm_status find(const tm_replay_ranks *r, decided *d, tm_vec ports[4], tm_
     return tm_mpi_agree(r->comm, status, err);
 }
 
+/* Takes the pieces of no step out, which are in front. */
+static tm_status split_whole(tm_vec *pieces, tm_vec *whole, tm_error *err) {
+    tm_path_piece *v = pieces->data;
+    size_t n = 0;
+    while (n < pieces->n && v[n].step == TM_PATH_WHOLE)
+        n++;
+    if (n > 0 && !tm_vec_append(whole, v, n))
+        return tm_fail_memory(err);
+    if (n > 0)
+        memmove(v, v + n, (pieces->n - n) * sizeof *v);
+    pieces->n -= n;
+    return TM_OK;
+}
+
 tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec *pieces,
-                             tm_error *err) {
+                             tm_vec *whole, tm_error *err) {
     decided d = {0};
     tm_vec ports[4] = {TM_VEC(tm_path_arrival), TM_VEC(tm_path_end), TM_VEC(tm_path_arrival),
                        TM_VEC(tm_path_end)};
@@ -96,6 +111,8 @@ tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec
         status = tm_mpi_shuffle(ranks->comm, &own, first_process, pieces, err);
     if (pieces->n > 1)
         qsort(pieces->data, pieces->n, pieces->size, by_time);
+    if (status == TM_OK)
+        status = tm_mpi_agree(ranks->comm, split_whole(pieces, whole, err), err);
     decided_free(&d);
     for (size_t i = 0; i < 4; i++)
         tm_vec_free(&ports[i]);

@@ -6,14 +6,15 @@
 #include "replay/path.h"
 
 /**
- * Finds the path to the end of every step.
+ * Finds the path to the end of every step, and the whole one.
  *
  * Collective: over the ranks' comm.
  * @param steps   of tm_path_step, on every process the same
  * @param pieces  of tm_path_piece, on process 0 alone: step after step, each from its begin
+ * @param whole   of tm_path_piece, likewise: of the path from the root to the last end
  * @return        TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec *pieces,
-                             tm_error *err) TM_MUST_CHECK;
+                             tm_vec *whole, tm_error *err) TM_MUST_CHECK;
 
 #endif

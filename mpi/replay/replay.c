@@ -52,6 +52,8 @@ static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_er
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--step: the job has none of these steps; it has %" PRId64 "-%" PRId64,
                        first, last);
+    if (n < result->path_steps.n)
+        result->whole.n = 0; /* the path of the job says nothing of some of its steps */
     result->path_steps.n = n;
     result->pieces.n = n_pieces;
     return TM_OK;
@@ -65,7 +67,7 @@ static tm_status replay(tm_replay_ranks *r, const tm_replay_plan *plan, tm_repla
     sum_ranks(r, result);
     if (plan->scenario)
         TM_TRY(tm_mpi_scenario(r, plan->scenario, err));
-    TM_TRY(tm_mpi_replay_path(r, &result->path_steps, &result->pieces, err));
+    TM_TRY(tm_mpi_replay_path(r, &result->path_steps, &result->pieces, &result->whole, err));
     TM_TRY(keep_steps(r->steps, result, err));
     if (result->path_steps.n == 0)
         return TM_OK;

@@ -32,7 +32,7 @@ void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *ports) {
 static void port_names(const tm_graph *graph, uint32_t port, uint64_t *from, int64_t *from_ns) {
     const tm_graph_visit *visits = graph->visits.data;
     *from = port == TM_FROM_ROOT ? TM_PATH_ROOT : visits[port].operation;
-    *from_ns = port == TM_FROM_ROOT ? 0 : visits[port].last_ns;
+    *from_ns = port == TM_FROM_ROOT ? INT64_MIN : visits[port].last_ns;
 }
 
 tm_status tm_path_ports(const tm_graph *graph, const uint32_t *ports, tm_vec *arrivals,
@@ -121,6 +121,15 @@ static bool walk_step(const tm_vec *arrivals, const tm_path_end *end, tm_path_st
     return true;
 }
 
+/* The latest end of all, of several the first. */
+static bool walk_whole(const tm_vec *arrivals, const tm_vec *ends, tm_vec *hops) {
+    const tm_path_end *v = ends->data, *last = v;
+    for (size_t i = 1; i < ends->n; i++)
+        last = v[i].end_ns > last->end_ns ? &v[i] : last;
+    tm_path_step whole = {.number = TM_PATH_WHOLE, .begin_ns = INT64_MIN};
+    return ends->n == 0 || walk_step(arrivals, last, &whole, hops);
+}
+
 tm_status tm_path_walk(tm_vec *arrivals, tm_vec *ends, int64_t n_ranks, tm_vec *steps, tm_vec *hops,
                        tm_error *err) {
     const tm_path_end *v = ends->data;
@@ -141,7 +150,7 @@ tm_status tm_path_walk(tm_vec *arrivals, tm_vec *ends, int64_t n_ranks, tm_vec *
             return tm_fail_memory(err);
         before_ns = step.end_ns;
     }
-    return TM_OK;
+    return walk_whole(arrivals, ends, hops) ? TM_OK : tm_fail_memory(err);
 }
 
 tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const uint32_t *edges,
@@ -159,7 +168,7 @@ tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const
             .step = hop->step,
             .begin_ns = begin,
             .ns = at - begin,
-            .gain_ns = edge->kind == TM_EDGE_TRANSFER ? 0 : edge->ns - edge->peer_ns,
+            .gain_ns = edge->ns - edge->peer_ns,
             .rank = graph->rank,
             .name = event == TM_NO_EVENT ? TM_NO_NAME : timeline->name[event],
             .event = event,

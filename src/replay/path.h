@@ -10,12 +10,15 @@
 
 /** No operation: the root. */
 #define TM_PATH_ROOT UINT64_MAX
+/** No step: the path from the last end of all back to the root, which no end of a step cuts. What
+ * shortens it shortens the job; the paths of steps may all miss what lies before an end. */
+#define TM_PATH_WHOLE INT64_MIN
 
 /** A rank that came last to an operation, and from where it came. Sent as bytes. */
 typedef struct tm_path_arrival {
     uint64_t operation;
     uint64_t from;   /* the operation that it came from, or TM_PATH_ROOT */
-    int64_t from_ns; /* its L */
+    int64_t from_ns; /* its L; before all, of the root */
     int64_t last_ns;
     int64_t rank;
     uint32_t node;
@@ -33,7 +36,7 @@ typedef struct tm_path_end {
 
 /** A part of the path that lies on one rank, without other ranks' doing. */
 typedef struct tm_path_hop {
-    int64_t step;             /* number */
+    int64_t step;             /* number, or TM_PATH_WHOLE */
     int64_t begin_ns, end_ns; /* a hop that is cut begins where the step before ended */
     int64_t rank;
     uint32_t node; /* where it ends */
@@ -74,7 +77,8 @@ tm_status tm_path_ports(const tm_graph *graph, const uint32_t *ports, tm_vec *ar
                         tm_vec *ends, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Walks back from the end of each step to that of the one before.
+ * Walks back from the end of each step to that of the one before, and from the last end to the
+ * root.
  *
  * @param arrivals  of tm_path_arrival, of all ranks; sorted
  * @param ends      of tm_path_end, of all ranks; sorted

@@ -9,6 +9,7 @@ const tm_fix_kind tm_fix_kinds[TM_N_FIX_KINDS] = {
 void tm_replay_result_init(tm_replay_result *result) {
     *result = (tm_replay_result){.path_steps = TM_VEC(tm_path_step),
                                  .pieces = TM_VEC(tm_path_piece),
+                                 .whole = TM_VEC(tm_path_piece),
                                  .items = TM_VEC(tm_whatif_item),
                                  .steps = TM_VEC(tm_whatif_step),
                                  .ranks = TM_VEC(tm_whatif_rank)};
@@ -17,6 +18,7 @@ void tm_replay_result_init(tm_replay_result *result) {
 void tm_replay_result_free(tm_replay_result *result) {
     tm_vec_free(&result->path_steps);
     tm_vec_free(&result->pieces);
+    tm_vec_free(&result->whole);
     tm_vec_free(&result->items);
     tm_vec_free(&result->steps);
     tm_vec_free(&result->ranks);

@@ -78,6 +78,7 @@ typedef struct tm_replay_result {
     int64_t world_size;           /* ranks of the job that the traces tell, -1 unknown */
     tm_vec path_steps;            /* of tm_path_step */
     tm_vec pieces;                /* of tm_path_piece, in the order of time */
+    tm_vec whole;                 /* of tm_path_piece: of the path that no step's end cuts */
     tm_vec items;                 /* of tm_whatif_item */
     tm_vec steps;                 /* of tm_whatif_step */
     tm_vec ranks;                 /* of tm_whatif_rank, ascending */

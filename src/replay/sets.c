@@ -63,7 +63,7 @@ static int by_path(const void *a, const void *b) {
 }
 
 static bool is_worth(const tm_replay_result *result, int64_t gain_ns) {
-    return gain_ns > 0 && gain_ns >= result->total_ns / WORTH_TRYING;
+    return result->whole.n == 0 || (gain_ns > 0 && gain_ns >= result->total_ns / WORTH_TRYING);
 }
 
 static void choose(tm_changes *out, const tm_whatif_item *item, const tm_change *change,
@@ -73,46 +73,62 @@ static void choose(tm_changes *out, const tm_whatif_item *item, const tm_change 
     out->changes[out->n++] = *change;
 }
 
+/* What of a path is of a kind. */
+static on_path sum_kind(const tm_vec *path, const tm_fix_kind *kind) {
+    const tm_path_piece *pieces = path->data;
+    on_path sum = {0};
+    for (size_t i = 0; i < path->n; i++)
+        if ((kind->kinds >> pieces[i].kind & 1) &&
+            (kind->flags == 0 || (pieces[i].flags & kind->flags))) {
+            sum.path_ns += pieces[i].ns;
+            sum.gain_ns += pieces[i].gain_ns;
+        }
+    return sum;
+}
+
 static void choose_kinds(const tm_replay_result *result, tm_changes *out) {
-    const tm_path_piece *pieces = result->pieces.data;
     for (int k = 0; k < TM_N_FIX_KINDS; k++) {
         const tm_fix_kind *kind = &tm_fix_kinds[k];
-        tm_whatif_item item = {.id = k, .what = TM_WHATIF_KIND, .ideal_ns = -1, .next_rank = -1};
-        int64_t gain = 0;
-        for (size_t i = 0; i < result->pieces.n; i++)
-            if ((kind->kinds >> pieces[i].kind & 1) &&
-                (kind->flags == 0 || (pieces[i].flags & kind->flags))) {
-                item.path_ns += pieces[i].ns;
-                gain += pieces[i].gain_ns;
-            }
+        const on_path steps = sum_kind(&result->pieces, kind), all = sum_kind(&result->whole, kind);
+        tm_whatif_item item = {.id = k,
+                               .path_ns = steps.path_ns,
+                               .what = TM_WHATIF_KIND,
+                               .ideal_ns = -1,
+                               .next_rank = -1};
         const tm_change change = {.kinds = kind->kinds, .flags = kind->flags, .factor = NAN};
-        if (item.path_ns == 0)
+        if (steps.path_ns == 0 && all.path_ns == 0)
             continue;
-        choose(out, &item, &change, is_worth(result, gain));
+        choose(out, &item, &change, is_worth(result, all.gain_ns));
         if (kind->flags & TM_EDGE_STALL)
             continue; /* what is no longer than elsewhere is no stall */
         const tm_change none = {.kinds = kind->kinds, .flags = kind->flags, .factor = 0.0};
         item.what = TM_WHATIF_LIMIT;
-        choose(out, &item, &none, is_worth(result, item.path_ns));
+        choose(out, &item, &none, is_worth(result, all.path_ns));
     }
 }
 
-static bool choose_kernels(const tm_replay_result *result, tm_changes *out) {
-    const tm_path_piece *pieces = result->pieces.data;
-    tm_keys keys = TM_KEYS(uint32_t);
-    tm_vec sums = TM_VEC(on_path);
-    bool ok = true;
-    for (size_t i = 0; i < result->pieces.n && ok; i++) {
+/* Adds compute kernels by name: time on the paths of steps, or what could be gained on the whole.
+ */
+static bool sum_kernels(const tm_vec *path, bool whole, tm_keys *keys, tm_vec *sums) {
+    const tm_path_piece *pieces = path->data;
+    for (size_t i = 0; i < path->n; i++) {
         if (pieces[i].kind != TM_EDGE_COMPUTE)
             continue;
-        on_path *sum = tm_keys_value(&keys, &sums, &pieces[i].name);
-        ok = sum != NULL;
-        if (sum) {
-            sum->name = pieces[i].name;
-            sum->path_ns += pieces[i].ns;
-            sum->gain_ns += pieces[i].gain_ns;
-        }
+        on_path *sum = tm_keys_value(keys, sums, &pieces[i].name);
+        if (!sum)
+            return false;
+        sum->name = pieces[i].name;
+        sum->path_ns += whole ? 0 : pieces[i].ns;
+        sum->gain_ns += whole ? pieces[i].gain_ns : 0;
     }
+    return true;
+}
+
+static bool choose_kernels(const tm_replay_result *result, tm_changes *out) {
+    tm_keys keys = TM_KEYS(uint32_t);
+    tm_vec sums = TM_VEC(on_path);
+    bool ok = sum_kernels(&result->pieces, false, &keys, &sums) &&
+              sum_kernels(&result->whole, true, &keys, &sums);
     if (ok && sums.n > 1)
         qsort(sums.data, sums.n, sums.size, by_path);
     for (size_t k = 0; k < sums.n && k < TM_KERNELS_MAX && ok; k++) {

@@ -54,7 +54,7 @@ typedef struct tm_changes {
 /**
  * Chooses among what lies on the path.
  *
- * @param result  with pieces and total_ns
+ * @param result  with pieces, whole (empty: any may help) and total_ns
  * @param out     all 0
  * @return        TM_OK; TM_ERR_FAULT
  */

@@ -1,0 +1,327 @@
+"""What mending something saves, and the critical path, held against jobs in which it was mended:
+simulated ones, a real one with a stall put in, and a small one by hand."""
+import glob
+import gzip
+import json
+import os
+
+from common import (SHARED, Skip, equal, event, holds, kernel, main, merged, nanogpt, put,
+                    same_bytes, synth, tables, tmerge, trace)
+from jobs import real_store
+
+PARTS = ('compute_ns', 'copy_ns', 'comm_ns', 'transfer_ns', 'launch_ns', 'gap_ns', 'wait_ns',
+         'host_ns', 'call_ns', 'sync_ns', 'before_ns')
+TABLES = ('whatif.job', 'whatif.item', 'whatif.step', 'criticalpath.step', 'criticalpath.rank',
+          'criticalpath.piece')
+
+# Name: the slow rank, the least share of the path that is its, how near the slowdown is in per
+# cent, options of tmerge-synth. A pipeline's path is on every stage; of two ranks in a stage each is
+# all that the other is compared with.
+PAIRS = {
+    'with data parallelism': (3, 0.9, 1, {}),
+    'on two hosts whose clocks differ': (
+        5, 0.9, 1, dict(ranks_per_host=4, offset_us=500, drift_ppb=500)),
+    'in tensor groups': (3, 0.9, 1, dict(tp=2)),
+    'where sequences are parallel': (3, 0.9, 1, dict(tp=4, sequence_parallel=True)),
+    'in a pipeline': (3, 0.6, 2, dict(pp=4, microbatches=4)),
+    'in tensor and pipeline groups': (3, 0.6, 1, dict(tp=2, pp=2, microbatches=4)),
+    'where data is sharded': (3, 0.9, 1, dict(sharded=True)),
+    'whose host is slow': (3, 0.9, 1, dict(slow_kind='host', slow_factor=3)),
+    'without metadata': (3, 0.9, 1, dict(no_metadata=True)),
+    'where kernels are missing': (3, 0.9, 1, dict(lost_percent=2)),
+}
+
+
+def replayed(*arguments, store='job.h5', **more):
+    tmerge(*arguments, '-o', store, '--force', **more).expect(0)
+    return tables(store, *TABLES)
+
+
+def item(result, what, name):
+    """The row of an item; what was not worth trying saves nothing."""
+    found = [row for row in result['whatif.item'] if (row['what'], row['name']) == (what, name)]
+    equal(len(found), 1, f'rows of {what} {name}')
+    return {**found[0], 'saved_ns': found[0]['saved_ns'] or 0}
+
+
+def near(found, expected, percent, what):
+    holds(abs(found - expected) <= percent / 100 * expected,
+          f'{what}: {found} is not within {percent} % of {expected}')
+
+
+def check_sums(result):
+    """Pieces follow one another without a gap; they and the parts sum to steps."""
+    steps, pieces = result['criticalpath.step'], result['criticalpath.piece']
+    for step in steps:
+        equal(sum(step[part] for part in PARTS), step['step_ns'], f'parts of {step["step"]}')
+        equal(sum(p['duration_ns'] for p in pieces if p['step'] == step['step']), step['step_ns'],
+              f'pieces of step {step["step"]}')
+    for before, piece in zip(pieces, pieces[1:]):
+        equal(before['begin_ns'] + before['duration_ns'], piece['begin_ns'], piece)
+    equal(sum(rank['path_ns'] for rank in result['criticalpath.rank']),
+          sum(step['step_ns'] for step in steps), 'paths of ranks')
+    equal([(row['step'], row['step_ns']) for row in result['whatif.step']],
+          [(row['step'], row['step_ns']) for row in steps], 'steps')
+
+
+def check_pair(rank, share, within, options):
+    """The job with the slow rank mended is as long as the same job without a slow rank."""
+    synth('slow', ranks=8, steps=3, slow_rank=rank, **options)
+    synth('healthy', ranks=8, steps=3,
+          **{name: value for name, value in options.items() if not name.startswith('slow_')})
+    healthy, result = replayed('healthy')['whatif.job'][0]['step_ns'], replayed('slow')
+    job, mended = result['whatif.job'][0], item(result, 'rank', str(rank))
+    holds(job['sure'] and mended['sure'], (job, mended))
+    near(job['step_ns'] - mended['saved_ns'], healthy, 0.5, 'a step with the rank mended')
+    near(job['slowdown'], job['step_ns'] / healthy, within, 'slowdown')
+    holds(mended['path_ns'] > share * job['step_ns'], mended)
+    equal(item(result, 'plan', str(rank))['saved_ns'], mended['saved_ns'], 'it is first in the plan')
+    check_sums(result)
+    for other in result['whatif.item']:
+        holds(other['what'] != 'rank' or other['name'] == str(rank) or
+              (other['saved_ns'] or 0) < 0.05 * mended['saved_ns'], other)
+
+
+def make(name):
+    def test():
+        check_pair(*PAIRS[name])
+    test.__name__ = f'test_mending_a_slow_rank_gives_the_healthy_job_{name.replace(" ", "_")}'
+    return test
+
+
+for pair in PAIRS:
+    globals()[make(pair).__name__] = make(pair)
+
+
+# A real job --------------------------------------------------------------------------------------
+
+GPU = ('kernel', 'gpu_memcpy', 'gpu_memset')
+STALL_US = 20000.0
+
+
+def stop_host(events, at):
+    """All on the host from a time on is later by the stall; what spans that time is longer."""
+    for e in events:
+        if e.get('cat') in GPU or e.get('cat') == 'gpu_user_annotation':
+            continue
+        if e['ts'] >= at:
+            e['ts'] += STALL_US
+        elif e['ts'] + e['dur'] > at:
+            e['dur'] += STALL_US
+
+
+def edited(change, ranks=range(8)):
+    """The traces of nanogpt8, those of these ranks after change(rank, events, calls by correlation,
+    GPU events)."""
+    paths = sorted(glob.glob(os.path.join(nanogpt(), '*.json.gz')))
+    for rank in ranks:
+        with gzip.open(paths[rank]) as file:
+            whole = json.load(file)
+        events = [e for e in whole['traceEvents'] if e.get('ph') == 'X']
+        calls = {e['args']['correlation']: e for e in events
+                 if e.get('cat') in ('cuda_runtime', 'cuda_driver') and 'correlation' in e['args']}
+        change(rank, events, calls, [e for e in events if e.get('cat') in GPU])
+        paths[rank] = put(f'rank{rank}.json', json.dumps(whole))
+    return paths
+
+
+def joined_late(gpu):
+    """The communication kernel in which all wait for rank 1: the 28th from the end."""
+    return sorted((e for e in gpu if 'nccl' in e['name']), key=lambda e: e['ts'])[-28]
+
+
+def stall_rank_1(rank, events, calls, gpu):
+    """The host of rank 1 stops for 20 ms. Its GPU has nothing to do but what that host launches, and
+    the others do nothing but wait for it in a kernel: of rank 1 all that is launched behind the
+    stall is 20 ms later, of the others all behind that kernel. Their hosts are ahead, and wait in
+    nothing but their last call."""
+    joined = joined_late(gpu)
+    end = joined['ts'] + joined['dur']
+    if rank != 1:
+        joined['dur'] += STALL_US
+        for e in gpu:
+            e['ts'] += STALL_US if e['ts'] >= end else 0
+        last, = (e for e in events if e['name'] == 'cudaDeviceSynchronize')
+        stop_host(events, last['ts'] + last['dur'] - 0.001)
+        return
+    launched = {e['args']['correlation']: e for e in gpu if e['args']['correlation'] in calls}
+    at = max(calls[k]['ts'] for k, e in launched.items()
+             if e['ts'] < joined['ts'] and e['ts'] - calls[k]['ts'] < 10)
+    behind = [k for k in launched if calls[k]['ts'] >= at]
+    stop_host(events, at)
+    for k in behind:
+        launched[k]['ts'] += STALL_US
+
+
+def stall_rank_5(rank, events, calls, gpu):
+    """The host of rank 5 stops for 20 ms, is still ahead of its GPU, and waits less in the end."""
+    last, = (e for e in events if e['name'] == 'cudaDeviceSynchronize')
+    stop_host(events, calls[joined_late(gpu)['args']['correlation']]['ts'])
+    last['dur'] -= STALL_US
+
+
+def step_times(result):
+    return [row['step_ns'] for row in result['whatif.step']]
+
+
+def test_a_stall_put_into_a_real_job_is_what_mending_it_saves():
+    before = tables(real_store(), *TABLES)
+    after = replayed(*edited(stall_rank_1))
+    equal([b - a for a, b in zip(step_times(before), step_times(after))], [0, 0, 20_000_000, 0])
+    for what, name in (('kind', 'stall'), ('kind', 'host'), ('rank', '1'), ('plan', '1, 2, 0')):
+        was, now = item(before, what, name), item(after, what, name)
+        near(4 * (now['saved_ns'] - was['saved_ns']), 20_000_000, 0.01, f'{what} {name}')
+        holds(now['sure'], now)
+
+
+def test_a_stall_that_a_real_job_is_not_late_for_saves_nothing():
+    before = tables(real_store(), *TABLES)
+    after = replayed(*edited(stall_rank_5, [5]))
+    equal(step_times(after), step_times(before))
+    for row in before['whatif.item']:
+        if row['what'] == 'plan' and row['ranks'] > 1:
+            continue  # were the late ones as fast as rank 5, the job would be late for it
+        now = item(after, row['what'], row['name'])
+        holds(abs(now['saved_ns'] - (row['saved_ns'] or 0)) <= 2000, (row, now))
+
+
+def test_a_real_job_is_replayed_as_worked_out_before():
+    # The figures of another program, a prototype with the whole graph in memory.
+    result = tables(real_store(), *TABLES)
+    equal([row['step_ns'] // 1000 for row in result['whatif.step']], [74912, 48101, 42794, 41138])
+    total = sum(row['step_ns'] for row in result['whatif.step'])
+    for ranks, mended in (('1', 204.4), ('1, 2', 194.8), ('1, 2, 0', 184.4)):
+        holds(abs(total - 4 * item(result, 'plan', ranks)['saved_ns'] - mended * 1e6) < 1e6, ranks)
+    for step in result['criticalpath.step'][1:]:
+        equal((step['rank'], step['rank_share']), (1, 1))
+        holds(step['host_ns'] + step['call_ns'] > 0.99 * step['step_ns'], step)
+    check_sums(result)
+
+
+def test_paths_of_real_traces_sum_to_their_steps():
+    jobs = [sorted(glob.glob(os.path.join(SHARED, 'traces', folder, '*.json*')))
+            for folder in ('hta2', 'dlrm8', 'megatron2', 'lightllm8')]
+    for pattern in ('single/*.json.gz', 'kineto-samples/*.json.gz', 'nsys/*.sqlite'):
+        jobs += [[path] for path in sorted(glob.glob(os.path.join(SHARED, 'traces', pattern)))]
+    if not any(jobs):
+        raise Skip('the real traces are not here')
+    for paths in jobs:
+        if paths:
+            check_sums(replayed(*paths))
+
+
+# By hand -----------------------------------------------------------------------------------------
+
+STREAM = 7
+
+
+def call(begin, number, name='cudaLaunchKernel', took=5):
+    return event(name, 'cuda_runtime', begin, took, pid=1, tid=7, correlation=number)
+
+
+def gpu(name, begin, end, number):
+    return kernel(name, begin, end - begin, stream=STREAM, correlation=number)
+
+
+def reduced(begin, end, number):
+    """An all-reduce of three ranks."""
+    work = gpu('ncclDevKernel_AllReduce_Sum_f32_RING_LL', begin, end, number)
+    work['args'] |= {'Collective name': 'allreduce', 'In msg nelems': 1000, 'Out msg nelems': 1000,
+                     'Group size': 3, 'dtype': 'Float', 'Process Group Name': '0',
+                     'Process Group Ranks': '[0, 1, 2]'}
+    return work
+
+
+def marked(number, begin, end):
+    return event(f'ProfilerStep#{number}', 'user_annotation', begin, end - begin, pid=1)
+
+
+def three_ranks(events_of):
+    for rank in range(3):
+        put(f'job/rank{rank}.json', trace(events_of(rank), rank=rank, world=3))
+    return replayed('job')
+
+
+def stalled(stall, synced):
+    """Each rank launches a, b, an all-reduce and c, of 100 us each, 10 us apart; a kernel begins 6
+    us behind its launch or 1 us behind the one before. The host of rank 1 stops before b."""
+    def events_of(rank):
+        own, reduce_at = stall if rank == 1 else 0, max(stall + 16, 107) + 101
+        b, end = max(own + 16, 107), reduce_at + 100
+        last = [call(own + 40, 5, 'cudaDeviceSynchronize', end + 103 - own - 40)] if synced else []
+        return [marked(1, -1, end + 200), call(0, 1), call(own + 10, 2), call(own + 20, 3),
+                call(own + 30, 4), gpu('a', 6, 106, 1), gpu('b', b, b + 100, 2),
+                reduced(b + 101, end, 3), gpu('c', end + 1, end + 101, 4)] + last
+    return events_of
+
+
+def test_a_stall_by_hand():
+    # b begins 6 us behind the stall, at 10,016, is reduced from 10,117 to 10,217, and c ends at
+    # 10,318; all counts from a's begin at 6. Without the stall b begins at 107, 9,909 us earlier.
+    # Where no call waits for the GPU, the host may have waited for a, which ended in the stall: then
+    # the 9,904 us behind that are 5 elsewhere, b's launch begins at 111 and b at 117.
+    for synced, saved in ((True, 9909), (False, 9899)):
+        equal(step_times(three_ranks(stalled(0, synced))), [403_000])
+        result = three_ranks(stalled(10_000, synced))
+        equal(step_times(result), [10_312_000])
+        for what, name in (('rank', '1'), ('plan', '1'), ('kind', 'stall'), ('kind', 'host')):
+            row = item(result, what, name)
+            equal((row['saved_ns'], row['saved_most_ns']), (saved * 1000, 9_909_000), (what, name))
+        # Behind rank 1's begin of the all-reduce the path is on the lowest rank.
+        equal([(r['rank'], r['path_ns']) for r in result['criticalpath.rank']],
+              [(0, 201_000), (1, 10_111_000), (2, 0)])
+        check_sums(result)
+
+
+def test_a_slow_transfer_by_hand():
+    # Three all-reduces of one size take 100, 10,000 and 100 us: at the median it is 9,900 us less.
+    result = three_ranks(lambda rank: [
+        marked(1, -1, 10_300), call(0, 1), call(10, 2), call(20, 3),
+        reduced(6, 106, 1), reduced(107, 10_107, 2), reduced(10_108, 10_208, 3)])
+    equal(step_times(result), [10_202_000])
+    equal(item(result, 'kind', 'transfer')['saved_ns'], 9_900_000)
+
+
+def hosts_ahead(stall):
+    """Four steps of three ranks: a is launched, 3,990 us later b, which is reduced. Before a the
+    host works for 205 us, of rank 1 from the second step on `stall`. GPUs take 10 us for a, 8,000
+    for b and 100 for the all-reduce. Returns the events of each rank."""
+    calls = [[], [], []]  # of each rank and step: begins of both launches
+    for rank, own in enumerate(calls):
+        for step in range(4):
+            a = own[-1][1] + 5 + (stall if rank == 1 else 205) if step else 100
+            own.append((a, a + 3990))
+    events, free = [[], [], []], 0
+    for step in range(4):
+        begins = []
+        for rank, own in enumerate(events):
+            (a, b), number = calls[rank][step], 3 * step
+            a_begin = max(a + 6, free + 1)
+            b_begin = max(b + 6, a_begin + 11)
+            begins.append(b_begin + 8001)
+            own += [marked(step, a - 1, b + 20), call(a, number + 1), call(b, number + 2),
+                    call(b + 7, number + 3), gpu('a', a_begin, a_begin + 10, number + 1),
+                    gpu('b', b_begin, b_begin + 8000, number + 2)]
+        free = max(begins) + 100
+        for begin, own in zip(begins, events):
+            own.append(reduced(begin, free, 3 * step + 3))
+    for (*_, (_, last)), own in zip(calls, events):
+        own.append(call(last + 50, 13, 'cudaDeviceSynchronize', free + 3 - last - 50))
+    return events
+
+
+def test_a_stall_while_the_gpus_still_end_the_step_before():
+    # With stalls of 5,995 us b begins at 4,096, 14,086, 24,076 and 34,066, and the last all-reduce
+    # ends at 42,167: 42,061 from a's begin. Without, GPUs have 8,113 us of work a step: 36,430. Each
+    # stall is over before the step before has ended, so no step's path meets it.
+    steps = step_times(three_ranks(hosts_ahead(205).__getitem__))
+    equal(sum(steps), 36_430_000)
+    result = three_ranks(hosts_ahead(5995).__getitem__)
+    equal(sum(step_times(result)), 42_061_000)
+    holds(all(p['duration_ns'] < 5_000_000 for p in result['criticalpath.piece']
+              if p['kind'] == 'host'), 'no stall is on the path')
+    for what, name in (('rank', '1'), ('kind', 'stall'), ('kind', 'host')):
+        equal(item(result, what, name)['saved_ns'], round((42_061_000 - 36_430_000) / 4), (what, name))
+
+
+main()
