@@ -47,7 +47,7 @@ static bool is_apart(const tm_cell *cell) {
 
 static bool keep_what(const tm_table *table, const tm_cell *row, void *context) {
     const tm_cell *what = &row[tm_table_column(table->def, "what")];
-    return context ? is_what(what, context) : !is_apart(what);
+    return is_what(what, context) || (strcmp(context, "kind") == 0 && is_what(what, "limit"));
 }
 
 /* "rank 3", "kernel gemm...": cut where it is long. */
@@ -69,13 +69,20 @@ static void write_label(const tm_table *items, size_t row, char out[TM_SHOWN_MAX
     free(text);
 }
 
+/* "-70.4 us": what is negative makes a step longer. */
+static void write_saved(int64_t ns, char *out, size_t size) {
+    tm_shown_duration(llabs(ns), out + (ns < 0), size - 1);
+    if (ns < 0)
+        out[0] = '-';
+}
+
 static void print_item(const tm_table *items, size_t row) {
     char label[TM_SHOWN_MAX], time[32] = "-", percent[32] = "-";
     const tm_cell *saved = tm_table_cell(items, row, "saved_ns");
     const tm_cell *sure = tm_table_cell(items, row, "sure");
     write_label(items, row, label);
     if (!saved->null) {
-        tm_shown_duration(saved->value.i, time, sizeof time);
+        write_saved(saved->value.i, time, sizeof time);
         const tm_shown_text share =
             tm_shown_percent(tm_table_cell(items, row, "saved_pct")->value.r, 1);
         snprintf(percent, sizeof percent, "%s", share.text);
@@ -123,7 +130,7 @@ static void print_job(const question *q, const tm_table *job) {
 }
 
 static void print_title(const question *q, const char *title) {
-    printf("\n%s%-*s%s %s\n", q->colors.strong, TM_SHOWN_POINTS + 2, title, q->colors.off,
+    printf("%s%-*s%s %s\n", q->colors.strong, TM_SHOWN_POINTS + 2, title, q->colors.off,
            "saved a step");
 }
 
@@ -138,19 +145,26 @@ static bool has_what(const tm_table *items, const char *word) {
 static void print_overview(const question *q, const tm_table *job, tm_table *items) {
     print_job(q, job);
     if (has_what(items, "plan")) {
+        puts("");
         print_title(q, "One rank after the other, each with those before it");
         print_items(items, "plan", INT64_MAX, true);
     }
     tm_table_rank(items, tm_table_column(items->def, "saved_ns"));
+    puts("");
     print_title(q, "What would help most");
     print_items(items, NULL, q->top >= 0 ? q->top : TOP, false);
 }
 
 static void print_each(const question *q, tm_table *items) {
+    int64_t most = q->top >= 0 ? q->top : INT64_MAX;
     tm_table_rank(items, tm_table_column(items->def, "saved_ns"));
-    printf("%s%-*s%s %s\n", q->colors.strong, TM_SHOWN_POINTS + 2, "As on the other ranks",
-           q->colors.off, "saved a step");
-    print_items(items, q->each, q->top >= 0 ? q->top : INT64_MAX, true);
+    print_title(q, "As on the other ranks");
+    print_items(items, q->each, most, true);
+    if (strcmp(q->each, "kind") == 0) {
+        puts("");
+        print_title(q, "In no time at all: no mending does better");
+        print_items(items, "limit", most, true);
+    }
 }
 
 /* Why the saving of a scenario is doubtful. */
@@ -160,11 +174,11 @@ static void print_doubt(const tm_table *job, const tm_table *items) {
         print_sentence(tm_table_cell(job, 0, "evidence")->value.text);
         return;
     }
-    tm_shown_duration(tm_table_cell(items, 0, "saved_ns")->value.i, least, sizeof least);
-    tm_shown_duration(tm_table_cell(items, 0, "saved_most_ns")->value.i, most, sizeof most);
+    write_saved(tm_table_cell(items, 0, "saved_ns")->value.i, least, sizeof least);
+    write_saved(tm_table_cell(items, 0, "saved_most_ns")->value.i, most, sizeof most);
     snprintf(text, sizeof text,
-             "%s are saved a step, or %s with the time gone that nothing recorded explains; or the "
-             "clocks are not known well enough.",
+             "a step is shorter by %s, or by %s without the time that nothing recorded explains; "
+             "what is saved must be above the doubt about clocks, too",
              least, most);
     print_sentence(text);
 }
@@ -192,9 +206,9 @@ static void print_scenario(const question *q, const tm_table *job, const tm_tabl
     else
         printf("it would take %s: %s %s (%s)\n", then, change,
                saved->value.i < 0 ? "longer" : "shorter", share.text);
-    printf("  %s a step of the critical path lie on what is changed", path);
+    printf("  of the critical path %s a step are changed", path);
     if (!next->null)
-        printf("; then most of it is on rank %lld", (long long)next->value.i);
+        printf("; then rank %lld has most of it", (long long)next->value.i);
     puts("");
     if (!tm_table_cell(items, 0, "sure")->value.i) {
         printf("  %snot sure:%s\n", q->colors.warning, q->colors.off);
