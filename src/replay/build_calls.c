@@ -21,6 +21,7 @@ typedef struct thread {
     uint32_t last_call; /* so far, or TM_NO_PART */
     uint32_t row;       /* the first that was not looked at for a dark stretch, and */
     int64_t reach_ns;   /* the latest end of those before it */
+    size_t span;        /* of the draft's spans the first that may end later than its last call */
 } thread;
 
 typedef struct host_walk {
@@ -147,6 +148,27 @@ static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int
     }
 }
 
+/* What at least half of the time before a call, of @p ns from @p since on, is spent in. */
+static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t since, int64_t ns) {
+    const tm_part_span *spans = w->m->draft->spans.data;
+    thread *at = &w->threads[call->thread];
+    int64_t in[2] = {0}, reach[2] = {since, since}; /* the loader, garbage collection */
+    size_t n = w->m->draft->spans.n, i = at->span;
+    while (i < n && spans[i].thread == call->thread && at->last_call != TM_NO_PART &&
+           spans[i].end_ns <= call_at(w, at->last_call)->begin_ns)
+        i++;
+    at->span = i;
+    for (; i < n && spans[i].thread == call->thread && spans[i].begin_ns < call->begin_ns; i++) {
+        int which = spans[i].flags == TM_EDGE_GC;
+        int64_t begin = spans[i].begin_ns > reach[which] ? spans[i].begin_ns : reach[which];
+        int64_t end = spans[i].end_ns < call->begin_ns ? spans[i].end_ns : call->begin_ns;
+        in[which] += end > begin ? end - begin : 0;
+        reach[which] = end > reach[which] ? end : reach[which];
+    }
+    return (uint8_t)((ns > 0 && 2 * in[0] >= ns ? TM_EDGE_INPUT : 0) |
+                     (ns > 0 && 2 * in[1] >= ns ? TM_EDGE_GC : 0));
+}
+
 /* What leads from the end of another call to the begin of this one. */
 static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     const tm_part_call *call = call_at(w, c), *before = call_at(w, source);
@@ -174,6 +196,7 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         if (!tm_maker_edge(w->m, tm_call_begin(w->m, c), &wait))
             return false;
     }
+    edge.flags = spent_in(w, call, since, edge.ns);
     return tm_maker_edge(w->m, tm_call_begin(w->m, c), &edge);
 }
 
@@ -252,8 +275,10 @@ bool tm_maker_calls(tm_maker *m) {
     bool ok = w.last_event && w.threads && w.by_end && w.ended;
     for (size_t k = 0; k < n_tracks && ok; k++) {
         w.last_event[k] = TM_NO_PART;
-        w.threads[k] = (thread){TM_NO_PART, m->draft->timeline->tracks[k].first, INT64_MIN};
+        w.threads[k] = (thread){TM_NO_PART, m->draft->timeline->tracks[k].first, INT64_MIN, 0};
     }
+    for (size_t i = m->draft->spans.n; i > 0 && ok; i--)
+        w.threads[((const tm_part_span *)m->draft->spans.data)[i - 1].thread].span = i - 1;
     uint32_t next = 0;
     for (uint32_t c = 0; c < m->draft->calls.n && ok; c++) {
         for (; next < m->draft->events.n; next++) {

@@ -43,6 +43,19 @@ tm_call_class_kind tm_call_class_of(tm_text name) {
     return TM_CALL_OTHER;
 }
 
+static bool ends_with(tm_text text, const char *word) {
+    size_t size = strlen(word), all = strlen(text.bytes);
+    return all >= size && strcmp(text.bytes + all - size, word) == 0;
+}
+
+uint8_t tm_host_flags_of(tm_text name) {
+    static const char loader[] = "enumerate(DataLoader)#", pipe[] = "enumerate(DataPipe)#";
+    bool loads =
+        (strncmp(name.bytes, loader, strlen(loader)) == 0 && ends_with(name, "__next__")) ||
+        strncmp(name.bytes, pipe, strlen(pipe)) == 0;
+    return loads ? TM_EDGE_INPUT : strcmp(name.bytes, "Python GC") == 0 ? TM_EDGE_GC : 0;
+}
+
 bool tm_call_classes_init(tm_call_classes *classes, const tm_names *names) {
     *classes = (tm_call_classes){names, calloc(tm_names_count(names) + 1, 1)};
     return classes->known != NULL;
@@ -53,8 +66,20 @@ void tm_call_classes_free(tm_call_classes *classes) {
     classes->known = NULL;
 }
 
+/* The flags stand above the kind. */
+static uint8_t known(tm_call_classes *classes, uint32_t name) {
+    uint8_t *known = &classes->known[name];
+    if (*known == 0) {
+        tm_text text = tm_names_text(classes->names, name);
+        *known = (uint8_t)(1 + tm_call_class_of(text) + (tm_host_flags_of(text) << 4));
+    }
+    return *known;
+}
+
 tm_call_class_kind tm_call_classes_at(tm_call_classes *classes, uint32_t name) {
-    if (classes->known[name] == 0)
-        classes->known[name] = (uint8_t)(1 + tm_call_class_of(tm_names_text(classes->names, name)));
-    return (tm_call_class_kind)(classes->known[name] - 1);
+    return (tm_call_class_kind)((known(classes, name) & 15) - 1);
+}
+
+uint8_t tm_call_classes_flags(tm_call_classes *classes, uint32_t name) {
+    return (uint8_t)(known(classes, name) >> 4);
 }

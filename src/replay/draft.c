@@ -50,6 +50,18 @@ static uint32_t *mark_launches(const tm_timeline *timeline) {
     return marks;
 }
 
+/* Where the name of an event that is no call says what the host does in it. */
+static bool add_span(tm_draft *d, tm_call_classes *classes, uint32_t thread, uint32_t row,
+                     int64_t root_ns) {
+    const tm_timeline *t = d->timeline;
+    uint8_t flags = tm_call_classes_flags(classes, t->name[row]);
+    if (flags == 0)
+        return true;
+    int64_t begin = job_ns(t, row, root_ns);
+    const tm_part_span span = {begin, begin + t->duration_ns[row], thread, flags};
+    return tm_vec_append(&d->spans, &span, 1) != NULL;
+}
+
 static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *marks,
                       int64_t root_ns) {
     const tm_timeline *t = d->timeline;
@@ -59,7 +71,11 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
             continue;
         for (uint32_t row = track->first; row < track->first + track->count; row++) {
             bool is_call = t->category[row] == TM_CAT_RUNTIME || t->category[row] == TM_CAT_DRIVER;
-            if (t->kind[row] != TM_DURATION || (!is_call && !marks[row]))
+            if (t->kind[row] != TM_DURATION)
+                continue;
+            if (!is_call && !add_span(d, classes, k, row, root_ns))
+                return false;
+            if (!is_call && !marks[row])
                 continue;
             uint8_t kind = (uint8_t)tm_call_classes_at(classes, t->name[row]);
             int64_t begin = job_ns(t, row, root_ns);
@@ -198,7 +214,8 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes, i
     *out = (tm_draft){.timeline = timeline,
                       .events = TM_VEC(tm_part_event),
                       .calls = TM_VEC(tm_part_call),
-                      .stream_waits = TM_VEC(int64_t)};
+                      .stream_waits = TM_VEC(int64_t),
+                      .spans = TM_VEC(tm_part_span)};
     uint32_t *marks = mark_launches(timeline);
     bool ok = marks && add_calls(out, classes, marks, root_ns) && add_events(out, marks, root_ns);
     free(marks);
@@ -209,6 +226,7 @@ void tm_draft_free(tm_draft *draft) {
     tm_vec_free(&draft->events);
     tm_vec_free(&draft->calls);
     tm_vec_free(&draft->stream_waits);
+    tm_vec_free(&draft->spans);
 }
 
 uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth) {

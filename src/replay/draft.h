@@ -31,11 +31,19 @@ typedef struct tm_part_call {
     uint8_t kind; /* tm_call_class_kind */
 } tm_part_call;
 
+/** An annotation that says what the host does. */
+typedef struct tm_part_span {
+    int64_t begin_ns, end_ns;
+    uint32_t thread; /* index of its track */
+    uint8_t flags;   /* TM_EDGE_INPUT or TM_EDGE_GC */
+} tm_part_span;
+
 typedef struct tm_draft {
     const tm_timeline *timeline; /* borrowed */
     tm_vec events;               /* of tm_part_event */
     tm_vec calls;                /* of tm_part_call */
     tm_vec stream_waits; /* of int64_t: begins of calls that make a stream wait, ascending */
+    tm_vec spans;        /* of tm_part_span, by thread, ascending in begin */
     bool syncs;          /* it has calls that wait for the GPU */
 } tm_draft;
 
