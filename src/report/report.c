@@ -9,6 +9,7 @@
 #include "base/page_mark.h"
 #include "report/json.h"
 #include "report/page.h"
+#include "report/path.h"
 #include "report/timeline.h"
 #include "tmerge/analysis.h"
 
@@ -17,6 +18,9 @@ enum {
     NAME_MAX_BYTES = 120,
     MARK_BYTES = 4096
 };
+
+/* The one table that a page may hold a part of. */
+static const char PIECES[] = "criticalpath.piece";
 
 /* A page in the making. */
 typedef struct writer {
@@ -27,6 +31,7 @@ typedef struct writer {
     const char *kind;  /* "report" or "diff" */
     const char *title; /* of the page, before "tmerge" */
     const char *version;
+    size_t pieces_left_out; /* of the critical path */
 } writer;
 
 /* The store's attributes that say how it was made. */
@@ -98,6 +103,14 @@ static bool is_shown(const tm_table *table) {
     return !table->def->internal;
 }
 
+static void put_left_out(writer *w, const tm_table *table) {
+    char member[48];
+    if (w->pieces_left_out == 0 || strcmp(table->def->name, PIECES) != 0)
+        return;
+    snprintf(member, sizeof member, ",\"left_out\":%zu", w->pieces_left_out);
+    tm_out_string(&w->json, member);
+}
+
 static tm_status put_tables(writer *w, tm_error *err) {
     tm_out_string(&w->json, ",\"tables\":{");
     bool first = true;
@@ -111,6 +124,7 @@ static tm_status put_tables(writer *w, tm_error *err) {
         put_string(&w->json, table->def->name);
         tm_out_char(&w->json, ':');
         tm_report_json_def(&w->json, table);
+        put_left_out(w, table);
         if (w->rows[t].bytes.n <= INLINE_BYTES) {
             tm_out_string(&w->json, ",\"rows\":");
             tm_out_bytes(&w->json, w->rows[t].bytes.data, w->rows[t].bytes.n);
@@ -198,7 +212,11 @@ tm_status tm_report_write(const tm_store *store, const char *path, const char *v
                           tm_error *err) {
     tm_tables tables;
     TM_TRY(tm_analysis_tables(&tables, err));
+    size_t left_out = 0;
     tm_status status = read_tables(store, &tables, err);
+    if (status == TM_OK)
+        status = tm_report_limit_path(tm_tables_find(&tables, PIECES), TM_REPORT_PIECES_MAX,
+                                      &left_out, err);
     if (status == TM_OK) {
         char name[NAME_MAX_BYTES + 1];
         const tm_table *job = tm_tables_find(&tables, "job.job");
@@ -208,6 +226,7 @@ tm_status tm_report_write(const tm_store *store, const char *path, const char *v
                     .kind = "report",
                     .title = name,
                     .version = version,
+                    .pieces_left_out = left_out,
                     .begin_ns = known ? tm_table_cell(job, 0, "begin_ns")->value.i : 0};
         status = write_page(&w, store, path, err);
     }

@@ -14,6 +14,7 @@
 #include "report/built.h"
 #include "report/json.h"
 #include "report/page.h"
+#include "report/path.h"
 #include "tmerge/report.h"
 
 /* The file's bytes, terminated. */
@@ -127,6 +128,42 @@ static size_t unpack(const char *text, size_t length, unsigned char *out, size_t
     return size;
 }
 
+/* Steps of 2, 3, 1 and 2 rows, 20, 30, 40 and 20 ns long: in order of length 5, 4, 3, 6. */
+static void of_a_long_path_whole_steps_stay_the_longest_first(void **state) {
+    (void)state;
+    static const tm_column columns[] = {{"step", TM_INT, "", ""},
+                                        {"duration_ns", TM_INT, "ns", ""}};
+    static const tm_table_def def = {
+        .name = "test.piece", .doc = "", .columns = columns, .n_columns = 2, .n_keys = 1, .top = 1};
+    static const int64_t rows[][2] = {{3, 10}, {3, 10}, {4, 10}, {4, 5},
+                                      {4, 15}, {5, 40}, {6, 11}, {6, 9}};
+    static const struct {
+        size_t most, left_out;
+        const char *kept;
+    } cases[] = {
+        {8, 0, "33444566"}, {7, 2, "334445"}, {5, 4, "4445"}, {3, 7, "5"}, {0, 7, "5"},
+    };
+    const tm_table_def *const defs[] = {&def};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        tm_tables tables;
+        tm_error err;
+        size_t left_out;
+        assert_int_equal(tm_tables_create(defs, 1, &tables, &err), TM_OK);
+        tm_table *table = tm_tables_find(&tables, "test.piece");
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+            tm_cell *row = tm_table_add_row(table);
+            tm_cell_set_int(&row[0], rows[r][0]);
+            tm_cell_set_int(&row[1], rows[r][1]);
+        }
+        assert_int_equal(tm_report_limit_path(table, cases[c].most, &left_out, &err), TM_OK);
+        assert_int_equal(left_out, cases[c].left_out);
+        assert_int_equal(table->n_rows, strlen(cases[c].kept));
+        for (size_t r = 0; r < table->n_rows; r++)
+            assert_int_equal(tm_table_cell(table, r, "step")->value.i, cases[c].kept[r] - '0');
+        tm_tables_destroy(&tables);
+    }
+}
+
 /* A block of this size, of bytes that compress well or not at all, comes back. */
 static void check_block(size_t size, bool random) {
     char path[] = "page.html";
@@ -196,6 +233,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings_cannot_end_their_element),
         cmocka_unit_test(rows_are_arrays_relative_to_the_begin),
+        cmocka_unit_test(of_a_long_path_whole_steps_stay_the_longest_first),
         cmocka_unit_test(blocks_come_back_from_base64_and_zlib),
         cmocka_unit_test(the_page_is_the_built_parts_and_the_data),
     };

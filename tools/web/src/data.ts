@@ -23,6 +23,7 @@ interface RawTable<N extends TableName> {
   columns: [ColumnOf<N>, Column["type"], string, string, number][];
   rows?: Cell[][];
   n: number;
+  left_out?: number;
   block?: string;
 }
 
@@ -171,6 +172,10 @@ export class Job {
   /** Rows of a table, also before it is loaded. */
   rowsOf(name: TableName): number {
     return this.#raw.tables[name]?.n ?? 0;
+  }
+  /** How many more rows the store has. */
+  leftOut(name: TableName): number {
+    return this.#raw.tables[name]?.left_out ?? 0;
   }
   /** What a row of the table is, also before it is loaded. */
   docOf(name: TableName): string {

@@ -75,7 +75,7 @@ export const tables: View = {
     root.append(heading("Tables", "Every result, with its definition. A heading sorts; the filter takes conditions on columns, or text."));
     if (name === null) return void root.append(index(context));
     root.append(controls(h("a", { attr: { href: href("tables") } }, "All tables"), select("Table", job.names.map((each) => [each, `${each} (${f.grouped(job.rowsOf(each))})`]), name,
-      (chosen) => context.redraw({ name: chosen, sort: null, filter: null, show: null }))), note(job.docOf(name)));
+      (chosen) => context.redraw({ name: chosen, sort: null, filter: null, show: null }))), note(job.docOf(name), job.leftOut(name) > 0 && ` ${f.count(job.leftOut(name), "more row is", "more rows are")} in the store alone: tmerge show prints all.`));
     const box = h("div"), charts = new Charts();
     root.append(box);
     if (job.rowsOf(name) === 0) return void box.append(empty("This job has no rows in it."), definitions(job.table(name)));
