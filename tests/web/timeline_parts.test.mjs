@@ -13,6 +13,7 @@ const { paintEvents, paintShares } = await moduleOf("timeline/paint_lane.ts");
 const { paintArrivals, membersOutside } = await moduleOf("timeline/paint_join.ts");
 const { OperationIndex, clocksArePoor } = await moduleOf("timeline/operations.ts");
 const { Scale } = await moduleOf("timeline/scale.ts");
+const { Path } = await moduleOf("timeline/path.ts");
 const { shortName, find } = await moduleOf("timeline/names.ts");
 const { missingParts, detailedParts, sumsOf } = await moduleOf("timeline/sums.ts");
 const { Lanes } = await moduleOf("timeline/lanes.ts");
@@ -212,6 +213,38 @@ test("of more than forty operations only those are joined whose arrivals are pix
   assert.equal(new OperationIndex(many.slice(0, 11)).joined({ begin: 0, end: 2_500 }, 0.1).length, 1);
 });
 
+// The critical path ----------------------------------------------------------------------------------
+
+/* [begin, end, rank, kind] each; ranks 4 and 7 stand at places 0 and 1. */
+function pathOf(...rows) {
+  return new Path(rows.map(([begin, end, rank, kind], index) => ({ index, step: 1, place: index, rank, kind, name: null, begin, end })), [{ rank: 4 }, { rank: 7 }]);
+}
+
+test("the path is drawn as runs on the host and in lanes; lags are gone straight over", () => {
+  // 1 ns a pixel: 20 on the host of rank 4, a lag of 10, 30 of a kernel, then a transfer of rank 7
+  const path = pathOf([0, 20, 4, "host"], [20, 30, 4, "launch"], [30, 60, 4, "compute"], [60, 90, 7, "transfer"]);
+  assert.deepEqual(path.runs(new Scale({ begin: 0, end: 100 }, 0, 100)).map(({ x0, x1, at, level }) => [x0, x1, at, level]),
+    [[0, 20, 0, "host"], [30, 60, 0, "compute"], [60, 90, 1, "communication"]]);
+  // 10 ns a pixel: of pixel 0 the host has 6 ns, the kernel 4; the next 40 ns are the kernel's
+  const fine = pathOf([0, 3, 4, "call"], [3, 7, 4, "compute"], [7, 10, 4, "host"], [10, 50, 4, "compute"]);
+  assert.deepEqual(fine.runs(new Scale({ begin: 0, end: 1000 }, 0, 100)).map(({ x0, x1, level }) => [x0, x1, level]), [[0, 1, "host"], [1, 5, "compute"]]);
+});
+
+test("the line is broken where the page has no piece", () => {
+  const path = pathOf([0, 20, 4, "host"], [50, 80, 4, "host"], [80, 90, 7, "host"]);
+  assert.deepEqual(path.runs(new Scale({ begin: 0, end: 100 }, 0, 100)).map((run) => [run.x0, run.broken]), [[0, false], [50, true], [80, false]]);
+});
+
+test("pieces of the path follow each other, and with a hop those on another rank", () => {
+  const path = pathOf([0, 20, 4, "host"], [20, 30, 4, "call"], [30, 60, 7, "compute"], [60, 90, 7, "call"]), window = { begin: 25, end: 70 };
+  const next = (from, forward, hop) => path.next(from === null ? null : path.list[from], window, forward, hop)?.piece.place ?? null;
+  assert.deepEqual([next(null, true, false), next(null, false, false)], [1, 3], "from what is in view");
+  assert.deepEqual([next(0, true, false), next(1, false, false), next(3, true, false), next(0, false, false)], [1, 0, null, null]);
+  assert.deepEqual([next(0, true, true), next(3, false, true), next(2, true, true)], [2, 1, null]);
+  assert.equal(path.find("1.2").piece.rank, 7);
+  assert.equal(path.find("1.9"), null);
+});
+
 // Windows and keys -----------------------------------------------------------------------------------
 
 test("zooming keeps the time under the pointer, and no window leaves the job", () => {
@@ -249,7 +282,7 @@ test("every key has its command", () => {
   assert.deepEqual(press("{", { shiftKey: true }), { do: "operation", forward: false, byWait: true });
   const named = { f: "fit", 0: "whole", Home: "whole", "/": "find", m: "mark", o: "open", "?": "help", Escape: "clear", Enter: "details" };
   for (const [key, what] of Object.entries(named)) assert.equal(press(key).do, what, key);
-  for (const [key, what] of [[",", "event"], [".", "event"], ["n", "step"], ["p", "step"], ["ArrowUp", "scroll"], ["PageDown", "page"]]) assert.equal(press(key).do, what, key);
+  for (const [key, what] of [[",", "event"], [".", "event"], ["n", "step"], ["p", "step"], ["c", "path"], ["j", "piece"], ["k", "piece"], ["ArrowUp", "scroll"], ["PageDown", "page"]]) assert.equal(press(key).do, what, key);
   for (const key of ["Tab", "q", "F5"]) assert.equal(press(key), null, key);
   assert.equal(press("f", { ctrlKey: true }), null); // the browser's own search
 });

@@ -7,7 +7,9 @@ import { ALL_JOINED, clocksArePoor, isWide, OperationIndex } from "./operations"
 import { RULER_HEIGHT, STEPS_HEIGHT, STRIP_HEIGHT, StripImage, jobSteps, paintRuler, paintSteps, paintStrip } from "./paint_head";
 import { membersOutside, paintArrivals, paintJoin, type JoinInput } from "./paint_join";
 import { MOST_PER_PIXEL, paintCoverage, paintEvents, type Canvas } from "./paint_lane";
+import { outlinePiece, paintPath } from "./paint_path";
 import { paintAbsent, paintGutter, paintHost, paintMark, paintOutside, paintRecordings, paintScrollbar, paintSubLabel } from "./paint_rows";
+import { heightOf, type Path, type Placed } from "./path";
 import type { Pyramid } from "./pyramid";
 import { Scale } from "./scale";
 import { detailedParts, missingParts } from "./sums";
@@ -19,6 +21,8 @@ const GUTTER = 92, GUTTER_NARROW = 62, NARROW = 600, RIGHT = 10;
 const COMPUTE_KINDS = [COMPUTE, COPIES], COMMUNICATION_KINDS = [TRANSFER, WAIT, UNMATCHED];
 /** A bucket this wide [px] shows that detail is left out. */
 const COARSE = 3;
+/** So near to its line [px] the pointer is on the critical path. */
+const NEAR = 5;
 /** More are painted faintly. */
 const FEW_JOINED = 12;
 
@@ -29,6 +33,7 @@ export interface ChartData {
   operations: readonly Operation[];
   /** Null until the events are there. */
   lanes: Lanes | null;
+  path: Path;
 }
 
 /** What the pointer or the selection is on. */
@@ -38,9 +43,11 @@ export interface Target {
   /** An event's row, or -1. */
   readonly event: number;
   readonly operation: Operation | null;
+  /** Of the critical path, where that is shown. */
+  readonly piece: Placed | null;
 }
 
-export const NOWHERE: Target = { at: -1, event: -1, operation: null };
+export const NOWHERE: Target = { at: -1, event: -1, operation: null, piece: null };
 
 /** All that changes what is drawn. */
 export interface ChartState {
@@ -51,6 +58,8 @@ export interface ChartState {
   hovered: Target;
   found: Found | null;
   mark: Span | null;
+  /** Whether the critical path is drawn. */
+  path: boolean;
 }
 
 export type Zone = "strip" | "ruler" | "gutter" | "lanes" | "scrollbar" | "outside";
@@ -151,12 +160,27 @@ export class Chart {
     const row = this.row(y), { lanes, operations } = this.data;
     if (!row || (row.kind !== "rank" && row.kind !== "sub")) return NOWHERE;
     const scale = this.scale, time = scale.time(x), slack = 2.5 / scale.k;
-    if (!lanes) return { at: row.at, event: -1, operation: null };
+    const piece = this.#pieceAt(row.at, y - HEAD + this.state.scroll, time, slack);
+    if (piece) return { at: row.at, event: -1, operation: null, piece };
+    if (!lanes) return { ...NOWHERE, at: row.at };
     const below = row.kind === "rank" && y - HEAD + this.state.scroll >= row.communication.y;
     const list = row.kind === "sub" ? row.lane.list : below ? lanes.of(row.at).communication : lanes.of(row.at).compute;
     const event = list.at(time, slack);
-    if (event >= 0) return { at: row.at, event, operation: operations[lanes.events.operation[lanes.events.comm[event]!]!] ?? null };
-    return { at: row.at, event: -1, operation: below ? this.#memberAt(row, time, slack) : null };
+    if (event >= 0) return { at: row.at, event, piece: null, operation: operations[lanes.events.operation[lanes.events.comm[event]!]!] ?? null };
+    return { ...NOWHERE, at: row.at, operation: below ? this.#memberAt(row, time, slack) : null };
+  }
+
+  /* Of the pieces there the longest one; a lag is where its line may be. */
+  #pieceAt(at: number, y: number, time: number, slack: number): Placed | null {
+    if (!this.state.path) return null;
+    const { path } = this.data, [first, end] = path.range({ begin: time - slack, end: time + slack }), row = this.#layout.ranks[at]!;
+    let best: Placed | null = null;
+    for (let i = first; i < end; i++) {
+      const placed = path.list[i]!, near = placed.level === "lag" ? row.y + row.height > y : Math.abs(heightOf(row, placed.level) - y) <= NEAR;
+      const length = placed.piece.end - placed.piece.begin;
+      if (placed.at === at && near && (!best || length > best.piece.end - best.piece.begin)) best = placed;
+    }
+    return best;
   }
 
   /* Where there are shares alone, operations still say when their members ran. */
@@ -207,7 +231,9 @@ export class Chart {
     ctx.clip();
     if (this.state.mark) paintMark(canvas, this.state.mark, HEAD, this.height);
     this.#joins(canvas);
+    if (this.state.path) paintPath(canvas, this.data.path, this.#layout.ranks, HEAD - scroll);
     this.#outlineSelected(canvas);
+    if (this.state.path && this.state.selected.piece) outlinePiece(canvas, this.state.selected.piece, this.#layout.ranks, HEAD - scroll);
     ctx.restore();
     paintScrollbar(canvas, { x: this.width - RIGHT, y: HEAD, height: this.room }, scroll, this.#layout.height);
   }

@@ -2,6 +2,7 @@
 import { Chart, HEAD, NOWHERE, type ChartData, type ChartState, type Target } from "./chart";
 import type { Command } from "./keys";
 import { find } from "./names";
+import type { Placed } from "./path";
 import { COMPUTE, COPIES, STREAM, TRANSFER, UNMATCHED, type Operation, type Span } from "./model";
 import { around, clamp, pan, reveal, zoom } from "./span";
 
@@ -27,7 +28,7 @@ export class Controller {
 
   constructor(readonly data: ChartData, element: HTMLCanvasElement, readonly listener: Listener) {
     this.state = {
-      span: { begin: 0, end: data.job.duration }, scroll: 0, open: new Set(), selected: NOWHERE, hovered: NOWHERE, found: null, mark: null,
+      span: { begin: 0, end: data.job.duration }, scroll: 0, open: new Set(), selected: NOWHERE, hovered: NOWHERE, found: null, mark: null, path: false,
     };
     this.chart = new Chart(data, this.state, element);
   }
@@ -98,7 +99,7 @@ export class Controller {
 
   hover(target: Target): void {
     const { hovered } = this.state;
-    if (hovered.event === target.event && hovered.operation === target.operation && hovered.at === target.at) return;
+    if (hovered.event === target.event && hovered.operation === target.operation && hovered.piece === target.piece && hovered.at === target.at) return;
     this.state.hovered = target;
     this.draw();
   }
@@ -124,7 +125,7 @@ export class Controller {
     const member = operation.members.find((m) => m.at === at) ?? operation.lastMember ?? operation.members[0]!;
     state.span = reveal(state.span, { begin: operation.begin, end: operation.end }, this.duration);
     this.showRank(member.at, true);
-    this.select({ at: member.at, event: this.#eventOf(operation, member.at), operation });
+    this.select({ ...NOWHERE, at: member.at, event: this.#eventOf(operation, member.at), operation });
   }
 
   #eventOf(operation: Operation, at: number): number {
@@ -148,7 +149,25 @@ export class Controller {
     }
     this.showRank(track.at);
     if (track.kind !== STREAM) this.#showEventRow(track.at, row);
-    this.select({ at: track.at, event: row, operation: operations[operation[comm[row]!]!] ?? null });
+    this.select({ ...NOWHERE, at: track.at, event: row, operation: operations[operation[comm[row]!]!] ?? null });
+  }
+
+  /** Shows or hides the critical path. */
+  setPath(shown: boolean): void {
+    const { state } = this;
+    state.path = shown && this.data.path.list.length > 0;
+    if (!state.path && state.selected.piece) state.selected = NOWHERE;
+    this.listener.selected();
+    this.listener.moved();
+    this.draw();
+  }
+
+  /** Selects a piece of the critical path and brings it into view. */
+  selectPiece(piece: Placed): void {
+    this.state.path = true;
+    this.state.span = reveal(this.state.span, piece.piece, this.duration);
+    this.showRank(piece.at, true);
+    this.select({ ...NOWHERE, at: piece.at, piece });
   }
 
   #showEventRow(at: number, event: number): void {
@@ -172,6 +191,8 @@ export class Controller {
       case "operation": return this.#nextOperation(command.forward, command.byWait);
       case "event": return this.#nextEvent(command.forward);
       case "step": return this.#nextStep(command.forward);
+      case "path": return this.setPath(!state.path);
+      case "piece": return this.#nextPiece(command.forward, command.hop);
       case "found": return this.#nextFound(command.forward);
       case "mark": return this.setMark(state.mark ? null : this.#selectedSpan() ?? { ...state.span });
       case "open": return this.toggle(this.#rankInQuestion());
@@ -189,7 +210,8 @@ export class Controller {
   }
 
   #selectedSpan(): Span | null {
-    const { event, operation } = this.state.selected, events = this.data.lanes?.events;
+    const { event, operation, piece } = this.state.selected, events = this.data.lanes?.events;
+    if (piece) return { begin: piece.piece.begin, end: Math.max(piece.piece.end, piece.piece.begin + 1) };
     if (operation) return { begin: operation.begin, end: operation.end };
     return event >= 0 && events ? { begin: events.begin[event]!, end: events.begin[event]! + Math.max(1, events.duration[event]!) } : null;
   }
@@ -202,6 +224,11 @@ export class Controller {
   #nextOperation(forward: boolean, byWait: boolean): void {
     const next = this.chart.index.next(this.state.selected.operation, this.state.span, forward, byWait);
     if (next) this.selectOperation(next);
+  }
+
+  #nextPiece(forward: boolean, hop: boolean): void {
+    const next = this.data.path.next(this.state.selected.piece, this.state.span, forward, hop);
+    if (next) this.selectPiece(next);
   }
 
   #nextEvent(forward: boolean): void {
@@ -253,7 +280,7 @@ export class Controller {
 
   #details(): void {
     const target = this.pointer && this.pointer.y > HEAD ? this.chart.target(this.pointer.x, this.pointer.y) : NOWHERE;
-    if (target.event >= 0 || target.operation) this.select(target);
+    if (target.event >= 0 || target.operation || target.piece) this.select(target);
     else this.listener.asked("details");
   }
 }

@@ -1,12 +1,14 @@
 /** What stands below the canvas: the selection, the marked range, the keys. */
 import { h, name, fill, visible, type Child } from "../dom";
 import * as f from "../format";
+import { kindOf, nameOf } from "../path";
 import { trackName } from "./lanes";
 import { HELP } from "./keys";
 import {
   COLLECTIVE_WORDS, COMPUTE, COPIES, KIND_WORDS, TIED, TRANSFER, UNMATCHED, WAIT,
   type JobBlock, type Member, type Operation, type Span,
 } from "./model";
+import type { Placed } from "./path";
 import { doubt } from "./operations";
 import type { Controller } from "./controller";
 import { sumsOf, type RankSums } from "./sums";
@@ -103,6 +105,23 @@ function eventWords(row: number, controller: Controller): Words {
   };
 }
 
+function pieceWords({ piece }: Placed, controller: Controller): Words {
+  const { job, path } = controller.data, own = path.list.filter((each) => each.piece.step === piece.step).map((each) => each.piece);
+  const length = piece.end - piece.begin, whole = f.sum(own.map((each) => each.end - each.begin)), there = f.sum(own.filter((each) => each.rank === piece.rank).map((each) => each.end - each.begin));
+  const title = nameOf(piece), kind = kindOf(piece), where = [`rank ${piece.rank}`, job.steps ? `step ${piece.step}` : null].filter(Boolean).join(", ");
+  const share = `${f.percent(f.share(length, whole), 1)} of ${job.steps ? "the step" : "the recording"}`, turn = (text: string, forward: boolean, hop: boolean): HTMLElement =>
+    h("button", { attr: { type: "button" }, on: { click: () => controller.run({ do: "piece", forward, hop }) } }, text);
+  return {
+    element: h("div", { class: "tl-two" },
+      h("div", null, h("h2", null, "Critical path: ", kind), title && h("p", null, name(title, 400)), h("p", null, where)),
+      h("div", null, h("p", null, h("b", null, f.time(length)), ` from ${f.time(piece.begin)}, ${share}`),
+        h("p", null, `${f.percent(f.share(there, whole))} of its path lies on rank ${piece.rank}`),
+        h("p", { class: "tl-exact" }, `${f.exact(length, "ns")} from ${f.exact(piece.begin, "ns")}, piece ${f.grouped(piece.place + 1)} of ${f.grouped(own.length)}`),
+        h("p", { class: "tl-turn" }, turn("Previous piece", false, false), turn("Next piece", true, false), turn("Next rank", true, true)))),
+    spoken: `Critical path, ${kind} ${visible(title).slice(0, 120)}, ${where}, ${f.time(length)}, ${share}`,
+  };
+}
+
 const SUM_COLUMNS: readonly (readonly [string, number])[] = [
   ["Compute", COMPUTE], ["Transfer", TRANSFER], ["Wait", WAIT], ["Wait unknown", UNMATCHED], ["Copies", COPIES],
 ];
@@ -155,6 +174,7 @@ function nothing(): Words {
 export function writeDetails(box: HTMLElement, controller: Controller, worst: ReadonlyMap<number, number>): string {
   const { selected, mark } = controller.state;
   const words = mark ? markWords(mark, controller)
+    : selected.piece ? pieceWords(selected.piece, controller)
     : selected.operation ? operationWords(selected.operation, controller, worst)
     : selected.event >= 0 && controller.data.lanes ? eventWords(selected.event, controller)
     : nothing();

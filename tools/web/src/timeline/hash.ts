@@ -1,4 +1,5 @@
 /** The state of the timeline as the address keeps it. */
+import { addressOf } from "../path";
 import type { Params } from "../view";
 import { NOWHERE } from "./chart";
 import type { Controller } from "./controller";
@@ -18,7 +19,7 @@ function wholeNumber(text: string | undefined): number {
 
 /** What the address is to keep; null takes a key away. */
 export function paramsOf(controller: Controller, worst: Worst): Record<string, string | null> {
-  const { state, data } = controller, { operation, at } = state.selected;
+  const { state, data } = controller, { operation, at, piece } = state.selected;
   const whole = state.span.end - state.span.begin >= data.job.duration * 0.9999;
   const place = operation ? worst.places.get(operation.number) : undefined;
   const open = [...state.open].map((rank) => data.job.ranks[rank]!.rank).sort((a, b) => a - b).slice(0, MOST_OPEN);
@@ -28,6 +29,8 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
     op: operation && place === undefined ? String(operation.number) : null,
     rank: at >= 0 ? String(data.job.ranks[at]!.rank) : null,
     open: open.length > 0 ? open.join(",") : null,
+    path: state.path && !piece ? "1" : null,
+    piece: piece ? addressOf(piece.piece) : null,
     find: state.found ? state.found.text : null,
   };
 }
@@ -41,6 +44,7 @@ export function applyFirst(controller: Controller, params: Params): void {
     const at = placeOf(text);
     if (at >= 0) state.open.add(at);
   }
+  state.path = data.path.list.length > 0 && (params.has("path") || params.has("piece"));
   chart.arrange();
   const at = placeOf(params.get("rank") ?? "");
   if (at < 0) return;
@@ -52,12 +56,16 @@ export function applyFirst(controller: Controller, params: Params): void {
 export function applyRest(controller: Controller, params: Params, worst: Worst): void {
   const { state, data } = controller;
   const number = worst.numbers.get(wholeNumber(params.get("coll"))) ?? wholeNumber(params.get("op"));
-  const operation = data.operations[number], find = params.get("find"); // before the address is written again
+  const operation = data.operations[number], piece = data.path.find(params.get("piece")), find = params.get("find"); // before the address is written again
   controller.chart.arrange();
   if (operation) {
     const span = parse(params.get("t"), data.job.duration) ?? around({ begin: operation.begin, end: operation.end }, data.job.duration, 0.15);
     const at = state.selected.at;
     controller.selectOperation(operation, at);
+    controller.setSpan(span);
+  } else if (piece) {
+    const span = parse(params.get("t"), data.job.duration) ?? around(piece.piece, data.job.duration, 2);
+    controller.selectPiece(piece);
     controller.setSpan(span);
   } else if (state.selected.at >= 0) controller.showRank(state.selected.at, true);
   if (find) controller.search(find);

@@ -2,7 +2,8 @@
 import type { Job } from "../data";
 import { cut, fill, h, visible } from "../dom";
 import * as f from "../format";
-import { empty, legend } from "../ui";
+import { kindOf, nameOf } from "../path";
+import { empty, hideTip, legend, tipAt } from "../ui";
 import type { Context, View } from "../view";
 import { HEAD } from "./chart";
 import { Controller, type Listener } from "./controller";
@@ -23,6 +24,7 @@ class Page implements Listener {
   readonly canvas = h("canvas", { attr: {
     tabindex: 0, role: "application", "aria-label": "Timeline of all ranks", "aria-roledescription": "timeline", "aria-describedby": "tl-spoken",
   } });
+  readonly path = h("button", { attr: { type: "button", "aria-label": "Critical path (c)" }, title: "What decides when each step ends (c; its pieces: k, j)", on: { click: () => this.controller.run({ do: "path" }) } }, "Critical path");
   readonly find = h("input", { attr: { type: "search", placeholder: "Find kernels, e.g. flash", "aria-label": "Find in names", spellcheck: false } });
   readonly count = h("output", { attr: { "aria-live": "polite" } });
   readonly hover = h("span", { class: "tl-hover" });
@@ -33,6 +35,7 @@ class Page implements Listener {
   readonly #worst: { places: Map<number, number>; numbers: Map<number, number> } = { places: new Map(), numbers: new Map() };
   readonly #stop: (() => void)[] = [];
   #leftOutText = "";
+  #tipped = false;
   #ready = false;
   #gone = false;
 
@@ -79,6 +82,7 @@ class Page implements Listener {
         button("Whole job", "Show the whole job (0)", () => controller.run({ do: "whole" })),
         button("[", "Previous collective ([)", () => controller.run({ do: "operation", forward: false, byWait: false })),
         button("]", "Next collective (])", () => controller.run({ do: "operation", forward: true, byWait: false })),
+        this.loaded.data.path.list.length > 0 && this.path,
         button("?", "Keys and gestures (?)", () => this.asked("help"))),
       legend(LEGEND));
   }
@@ -154,6 +158,7 @@ class Page implements Listener {
   }
 
   selected(): void {
+    this.path.setAttribute("aria-pressed", String(this.controller.state.path));
     this.spoken.textContent = writeDetails(this.details, this.controller, this.#worst.places);
     this.#writeCount();
   }
@@ -182,6 +187,7 @@ class Page implements Listener {
 
   #writeHover(): void {
     const { pointer, state, chart, data } = this.controller;
+    this.#writeTip();
     if (!pointer || pointer.x < chart.gutter || pointer.y < 0) return void (this.hover.textContent = "");
     const time = chart.scale.time(pointer.x), { hovered } = state, parts = [f.time(Math.max(0, time))];
     if (hovered.at >= 0) {
@@ -190,10 +196,20 @@ class Page implements Listener {
       if (step !== null) parts.push(`step ${step}`);
     }
     const events = data.lanes?.events;
+    if (hovered.piece) parts.push("critical path");
     if (hovered.operation) parts.push(operationTitle(hovered.operation));
     if (hovered.event >= 0 && events)
       parts.push(`${cut(visible(data.job.names[events.name[hovered.event]!] ?? ""), 120)} (${KIND_WORDS[events.kind[hovered.event]!]})`, f.time(events.duration[hovered.event]!));
     this.hover.textContent = pointer.y >= HEAD || hovered.at < 0 ? parts.join(" · ") : parts[0]!;
+  }
+
+  /* What of the critical path is under the pointer. */
+  #writeTip(): void {
+    const { pointer, state } = this.controller, piece = state.hovered.piece?.piece;
+    if (!piece || !pointer) return void (this.#tipped && hideTip(), (this.#tipped = false));
+    const box = this.canvas.getBoundingClientRect(), text = nameOf(piece);
+    this.#tipped = true;
+    tipAt([box.left + pointer.x, box.top + pointer.y], [h("b", null, kindOf(piece)), text && [h("br"), cut(visible(text), 200)], h("br"), `rank ${piece.rank}, ${f.time(piece.end - piece.begin)}`]);
   }
 
   asked(what: "find" | "help" | "details"): void {
@@ -211,7 +227,7 @@ export const timeline: View = {
   id: "timeline",
   title: "Timeline",
   group: "",
-  needs: ["collectives.worst", "stragglers.job"],
+  needs: ["collectives.worst", "stragglers.job", "criticalpath.piece"],
   wide: true,
   shown: (job: Job) => job.kind === "report",
   render(root, context) {

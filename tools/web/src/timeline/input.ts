@@ -1,6 +1,6 @@
 /** Pointers and wheels on the canvas. */
 import type { Controller } from "./controller";
-import { HEAD, type Zone } from "./chart";
+import { HEAD, NOWHERE, type Zone } from "./chart";
 import { commandOf } from "./keys";
 import type { Span } from "./model";
 import { pan } from "./span";
@@ -74,7 +74,7 @@ export class Input {
     if (!this.#press) {
       const zone = controller.chart.zone(x, y);
       this.element.style.cursor = zone === "gutter" ? "pointer" : zone === "ruler" || zone === "strip" ? "ew-resize" : "default";
-      return controller.hover(zone === "lanes" ? controller.chart.target(x, y) : { at: -1, event: -1, operation: null });
+      return controller.hover(zone === "lanes" ? controller.chart.target(x, y) : NOWHERE);
     }
     if (Math.hypot(x - this.#press.x, y - this.#press.y) > CLICK) this.#press.moved = true;
     if (this.#press.moved || this.#press.zone === "strip") this.#drag(this.#press, x, y);
@@ -142,13 +142,13 @@ export class Input {
     if (press.zone === "gutter" && row && (row.kind === "rank" || row.kind === "sub")) return controller.toggle(row.at);
     if (press.zone !== "lanes") return;
     const target = chart.target(press.x, press.y);
-    if (controller.state.mark && target.event < 0) controller.setMark(null);
+    if (controller.state.mark && target.event < 0 && !target.piece) controller.setMark(null);
     controller.select(target);
   }
 
   #twice(e: MouseEvent): void {
     const { x, y } = this.#place(e);
-    if (this.controller.chart.zone(x, y) === "lanes") this.controller.run(this.controller.state.selected.event >= 0 || this.controller.state.selected.operation ? { do: "fit" } : { do: "zoom", factor: 0.5 });
+    if (this.controller.chart.zone(x, y) === "lanes") this.controller.run(this.controller.state.selected.event >= 0 || this.controller.state.selected.operation || this.controller.state.selected.piece ? { do: "fit" } : { do: "zoom", factor: 0.5 });
     else if (y < HEAD) this.controller.run({ do: "whole" });
   }
 
@@ -161,7 +161,7 @@ export class Input {
   #leave(): void {
     if (this.#press) return;
     this.controller.pointer = null;
-    this.controller.hover({ at: -1, event: -1, operation: null });
+    this.controller.hover(NOWHERE);
   }
 
   #wheel(e: WheelEvent): void {

@@ -5,8 +5,9 @@ export type Command =
   | { readonly do: "pan"; readonly share: number }
   | { readonly do: "scroll"; readonly rows: number }
   | { readonly do: "page"; readonly pages: number }
-  | { readonly do: "fit" | "whole" | "find" | "mark" | "open" | "help" | "clear" | "details" }
+  | { readonly do: "fit" | "whole" | "find" | "mark" | "open" | "help" | "clear" | "details" | "path" }
   | { readonly do: "operation"; readonly forward: boolean; readonly byWait: boolean }
+  | { readonly do: "piece"; readonly forward: boolean; readonly hop: boolean }
   | { readonly do: "event"; readonly forward: boolean }
   | { readonly do: "step"; readonly forward: boolean }
   | { readonly do: "found"; readonly forward: boolean };
@@ -42,6 +43,9 @@ export function commandOf(event: Key): Command | null {
     case "]": case "}": return { do: "operation", forward: true, byWait: fast };
     case ",": return { do: "event", forward: false };
     case ".": return { do: "event", forward: true };
+    case "c": return { do: "path" };
+    case "j": return { do: "piece", forward: true, hop: fast };
+    case "k": return { do: "piece", forward: false, hop: fast };
     case "/": return { do: "find" };
     case "Enter": return { do: "details" };
     case "Escape": return { do: "clear" };
@@ -63,6 +67,8 @@ export const HELP: readonly (readonly [string, string])[] = [
   ["0 or Home", "whole job"],
   ["[ ]", "previous and next collective (Shift: by wait)"],
   [", .", "previous and next event in the lane"],
+  ["c", "show or hide the critical path, which decides when each step ends"],
+  ["k j", "previous and next piece of the critical path (Shift: on another rank)"],
   ["n p", "next and previous step"],
   ["/", "find; Enter and Shift+Enter: next and previous; Esc: clear"],
   ["m", "mark what is in view, or the selection: its sums per rank"],

@@ -1,8 +1,10 @@
 /** Fetches the timeline's blocks, once for a page. */
 import { block, type Job } from "../data";
+import { pathOf } from "../path";
 import type { ChartData } from "./chart";
 import { checkCoverage, decodeEvents, decodeJob, decodeOperations, decodeStrip } from "./decode";
 import { Lanes } from "./lanes";
+import { Path } from "./path";
 import { Pyramid } from "./pyramid";
 
 export interface Loaded {
@@ -28,12 +30,12 @@ async function loadRest(data: ChartData): Promise<void> {
   data.lanes = new Lanes(decodeEvents(events, data.job), data.job.ranks.length);
 }
 
-async function loadAll(): Promise<Loaded> {
+async function loadAll(source: Job): Promise<Loaded> {
   const [head, strip, coverage] = await Promise.all([block("timeline.job"), block("timeline.strip"), block("timeline.coverage")]);
   const job = decodeJob(head);
   const data: ChartData = {
     job, strip: decodeStrip(strip, job), pyramid: new Pyramid(checkCoverage(coverage, job), job.buckets, job.duration),
-    operations: [], lanes: null,
+    operations: [], lanes: null, path: new Path(pathOf(source), job.ranks),
   };
   const loaded: Loaded = { data, all: turn().then(() => loadRest(data)).then(() => void (loaded.done = true)), done: false };
   return loaded;
@@ -42,6 +44,6 @@ async function loadAll(): Promise<Loaded> {
 /** The timeline's data; an error says what is missing or damaged. */
 export function load(job: Job): Promise<Loaded> {
   let loading = kept.get(job);
-  if (!loading) kept.set(job, (loading = loadAll()));
+  if (!loading) kept.set(job, (loading = loadAll(job)));
   return loading;
 }

@@ -9,6 +9,8 @@ export interface Theme {
   readonly ink2: string;
   readonly ink3: string;
   readonly link: string;
+  /** The critical path. */
+  readonly path: string;
   /** By kind of event. */
   readonly fills: readonly string[];
   /** What text on each of these fills is written in. */
@@ -61,7 +63,7 @@ export function readTheme(element: Element): Theme {
   set(CALL, ink3, 0.85);
   set(OTHER, ink3, 0.45);
   return {
-    page, panel: color("panel"), line: color("line"), ink, ink2: color("ink-2"), ink3, link: color("link"),
+    page, panel: color("panel"), line: color("line"), ink, ink2: color("ink-2"), ink3, link: color("link"), path: color("ink"),
     fills, alphas, edge: color("edge") || "transparent",
     onFills: fills.map((fill, kind) => (alphas[kind]! < 0.8 ? ink : readable(fill, ink, page))),
     font: style.fontFamily || "sans-serif",
