@@ -28,7 +28,7 @@ function without0(parts) {
 test("every number that names its table, row and column is the one there", async () => {
   for (const job of jobs) {
     const { page, close } = await open(job.page);
-    for (const view of ["summary", "ranks", "steps", "stragglers"]) {
+    for (const view of ["summary", "ranks", "steps", "stragglers", "whatif"]) {
       await visit(page, `#${view}`);
       const shown = await page.$$eval("[data-table][data-row][data-column]", (all) =>
         all.map((e) => ({ table: e.dataset.table, row: Number(e.dataset.row), column: e.dataset.column, text: e.textContent })));

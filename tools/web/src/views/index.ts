@@ -14,11 +14,12 @@ import { stragglers } from "./stragglers";
 import { summary } from "./summary";
 import { tables } from "./tables";
 import { transfers } from "./transfers";
+import { whatif } from "./whatif";
 import { timeline } from "../timeline";
 import type { View } from "../view";
 
 export const reportViews: readonly View[] = [
-  summary, ranks, steps, stragglers, communication, timeline,
+  summary, ranks, steps, stragglers, whatif, communication, timeline,
   operators, kernels, memory, input, idle, launches, transfers,
   clocks, tables, about,
 ];

@@ -1,0 +1,282 @@
+/** What if: what would help most, in time of a step, and where the critical path lies. */
+import { band } from "../cells";
+import type { Job } from "../data";
+import { cut, h, visible, type Child } from "../dom";
+import * as f from "../format";
+import { hasSteps, ranksOf, severalRanks, stepWord, straggling } from "../job";
+import { addressOf, pathOf, type Piece } from "../path";
+import { stacks, type Part } from "../stack";
+import { empty, figure, heading, legend, link, note, prose, section, sign, tip } from "../ui";
+import { shortName } from "../timeline/names";
+import { href, type View } from "../view";
+
+const BARS_MAX = 8, RANKS_MAX = 8, STEPS_MAX = 200, NUMBERED_MAX = 24;
+/** What saves less of a step [%] is no bar, unless it might save so much more; what is narrower [% of
+ * the width] is no range. */
+const LEAST_PCT = 0.1, UNSURE_PCT = 1, LEAST_RANGE = 1;
+/** From this waste on the list of views has a sign. */
+const WORTH_PCT = 5;
+
+interface Group {
+  readonly what: string;
+  readonly title: string;
+  readonly one: string;
+}
+
+const GROUPS: readonly Group[] = [
+  { what: "plan", title: "A plan: rank after rank, each with those before it", one: "rank" },
+  { what: "rank", title: "One rank as the others", one: "rank" },
+  { what: "host", title: "One host as the others", one: "host" },
+  { what: "stage", title: "One stage of the pipeline as the others", one: "stage" },
+  { what: "kind", title: "One kind of work as on the other ranks", one: "kind" },
+  { what: "kernel", title: "One kernel as on the other ranks", one: "kernel" },
+];
+
+const KINDS: Readonly<Record<string, string>> = {
+  compute: "Compute kernels", copy: "Copies", host: "Host work", launch: "Lags before kernels", transfer: "Transfers",
+  stall: "Stalls of the host", input: "Waiting for batches", gc: "Garbage collection (Python)",
+};
+/* Which pieces of the path a kind is behind. */
+const PIECES: Readonly<Record<string, readonly string[]>> = {
+  compute: ["compute"], copy: ["copy"], host: ["host", "call"], stall: ["host", "call"], input: ["host"], gc: ["host"],
+  launch: ["launch", "gap", "wait"], transfer: ["transfer"],
+};
+
+function items(job: Job, what: string): number[] {
+  const table = job.table("whatif.item");
+  return [...table.rows.keys()].filter((row) => table.text(row, "what") === what);
+}
+
+/** How an item is called: of a place of the plan the rank that it adds. */
+function labelOf(job: Job, row: number): string {
+  const table = job.table("whatif.item"), what = table.text(row, "what") ?? "", name = visible(table.text(row, "name") ?? "");
+  if (what === "plan") return `${(table.num(row, "ranks") ?? 1) > 1 ? "and " : ""}rank ${name.slice(name.lastIndexOf(",") + 1).trim()}`;
+  return what === "kind" ? KINDS[name] ?? name : what === "kernel" ? shortName(name) : what === "host" ? name : `${what} ${name}`;
+}
+
+// Where on the path ---------------------------------------------------------------------------------
+
+function belongsTo(job: Job, row: number): (piece: Piece) => boolean {
+  const table = job.table("whatif.item"), what = table.text(row, "what"), name = table.text(row, "name") ?? "";
+  if (what === "rank") return (piece) => piece.rank === Number(name);
+  if (what === "plan") {
+    const last = Number(name.slice(name.lastIndexOf(",") + 1));
+    return (piece) => piece.rank === last;
+  }
+  if (what === "kernel") return (piece) => piece.kind === "compute" && piece.name === name;
+  if (what === "kind") return (piece) => PIECES[name]?.includes(piece.kind) ?? false;
+  if (what !== "host") return () => false;
+  const { host } = ranksOf(job);
+  return (piece) => host.get(piece.rank) === name;
+}
+
+/** The path of a step on the timeline. */
+function pathAt(path: readonly Piece[], step: number | null, piece?: Piece): string {
+  const own = path.filter((each) => each.step === step);
+  if (own.length === 0) return href("timeline", { path: 1 });
+  const begin = own[0]!.begin, end = own[own.length - 1]!.end, margin = Math.round((end - begin) * 0.02);
+  return href("timeline", { path: 1, t: `${Math.max(0, begin - margin)}-${end + margin}`, ...(piece ? { piece: addressOf(piece) } : {}) });
+}
+
+/* The step in which most of the path lies on an item, at the longest piece of it there. */
+function linkOf(job: Job, path: readonly Piece[], row: number): string {
+  const own = path.filter(belongsTo(job, row)), sums = new Map<number, number>();
+  for (const piece of own) sums.set(piece.step, (sums.get(piece.step) ?? 0) + piece.end - piece.begin);
+  let step: number | null = null;
+  for (const [each, sum] of sums) if (step === null || sum > sums.get(step)!) step = each;
+  const there = own.filter((piece) => piece.step === step);
+  const longest = there.reduce<Piece | undefined>((best, piece) => (best && best.end - best.begin >= piece.end - piece.begin ? best : piece), undefined);
+  return pathAt(path, step ?? worstStep(job, path), longest);
+}
+
+/* Of the steps whose path is in the page the one that loses most. */
+function worstStep(job: Job, path: readonly Piece[]): number | null {
+  const table = job.table("whatif.step"), have = new Set(path.map((piece) => piece.step));
+  let best = -1;
+  const lost = (row: number) => (table.num(row, "step_ns") ?? 0) - (table.num(row, "ideal_ns") ?? 0);
+  for (let row = 0; row < table.n; row++) if (have.has(table.num(row, "step")!) && (best < 0 || lost(row) > lost(best))) best = row;
+  return best < 0 ? null : table.num(best, "step");
+}
+
+// What would help most ------------------------------------------------------------------------------
+
+function words(job: Job, row: number, label: string): Child {
+  const table = job.table("whatif.item"), saved = table.num(row, "saved_ns"), most = table.num(row, "saved_most_ns"), next = table.num(row, "next_rank");
+  const hours = table.num(row, "gpu_hours_per_day");
+  return [h("b", null, label), h("br"), `${f.time(saved)} of ${wholeWord(job)} saved, ${f.percent(table.num(row, "saved_pct"), 1)}`,
+    most !== saved && [h("br"), `${f.time(most)}, had the time that nothing recorded explains gone, too`],
+    table.cell(row, "sure") !== true && [h("br"), "Not sure: see what these figures rest on."],
+    h("br"), `${f.time(table.num(row, "path_ns"))} of the critical path lies on it`,
+    hours !== null && [h("br"), `${f.grouped(hours, f.digitsOf(hours))} GPU hours a day`],
+    next !== null && [h("br"), `then rank ${next} has most of the path`]];
+}
+
+interface Scale {
+  readonly most: number;
+  readonly unit: f.Unit;
+  readonly digits: number;
+}
+
+function bar(job: Job, path: readonly Piece[], row: number, scale: Scale): HTMLElement {
+  const table = job.table("whatif.item"), label = labelOf(job, row), sure = table.cell(row, "sure") === true;
+  const saved = table.num(row, "saved_ns") ?? 0, most = table.num(row, "saved_most_ns") ?? saved;
+  const place = (ns: number) => `${(100 * Math.max(0, ns)) / scale.most}%`;
+  const write = (ns: number) => f.scaled(ns, scale.unit, scale.digits);
+  const number = (column: "saved_ns" | "saved_most_ns", ns: number) => figure(job, write(ns), { table: "whatif.item", row, column });
+  const low = Math.min(saved, most), high = Math.max(saved, most);
+  const box = tip(h("div", { class: "bar-box saving-box", attr: { role: "img", "aria-label": `${label}: ${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}${sure ? "" : ", not sure"}` } },
+    h("span", { class: `piece fill-${sure ? "saved" : "unsure"}`, attr: { "data-ns": saved }, style: { width: place(saved) } }),
+    (100 * (high - low)) / scale.most >= LEAST_RANGE && h("span", { class: "saving-range", attr: { "data-most": most }, style: { left: place(low), width: `calc(${place(high)} - ${place(low)})` } })),
+  () => words(job, row, label));
+  return h("div", { class: "saving", attr: { role: "listitem", "data-what": table.text(row, "what") ?? "", "data-sure": String(sure) } },
+    h("a", { class: "row-label", attr: { href: linkOf(job, path, row) }, title: label.length > 28 ? cut(label, 400) : undefined }, h("bdi", null, cut(label, 100))), box,
+    h("span", { class: "row-end" }, number("saved_ns", saved), write(saved) !== write(most) && ["–", number("saved_most_ns", most)]),
+    h("span", { class: "row-end" }, figure(job, f.percent(table.num(row, "saved_pct"), 1), { table: "whatif.item", row, column: "saved_pct" })));
+}
+
+function isBar(job: Job, row: number): boolean {
+  const table = job.table("whatif.item"), saved = table.num(row, "saved_ns"), whole = job.table("whatif.job").num(0, "step_ns") ?? 0;
+  return saved !== null && (100 * saved >= LEAST_PCT * whole || 100 * (table.num(row, "saved_most_ns") ?? 0) >= UNSURE_PCT * whole);
+}
+
+/* What is no bar, counted. */
+function rest(job: Job, group: Group, rows: readonly number[], left: number): Child {
+  const table = job.table("whatif.item"), several = (n: number) => f.count(n, group.one);
+  const little = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row)).length, untried = rows.filter((row) => table.num(row, "saved_ns") === null).length;
+  const parts = [
+    left > 0 ? `${several(left)} more that ${left === 1 ? "saves" : "save"} less` : "",
+    little > 0 ? `${several(little)} ${little === 1 ? "saves" : "save"} under ${f.percent(LEAST_PCT, 1)}` : "",
+    untried > 0 ? `${several(untried)} ${untried === 1 ? "takes" : "take"} under ${f.percent(0.05, 2)} off the critical path` : "",
+  ].filter((part) => part !== "");
+  return parts.length > 0 && h("p", { class: "note saving-rest" }, `${parts.join("; ")}.`);
+}
+
+function savings(job: Job, path: readonly Piece[]): HTMLElement {
+  const table = job.table("whatif.item"), title = "What would help most";
+  const groups = GROUPS.map((group) => {
+    const rows = items(job, group.what), bars = rows.filter((row) => isBar(job, row));
+    if (group.what !== "plan") bars.sort((a, b) => table.num(b, "saved_ns")! - table.num(a, "saved_ns")!);
+    return { group, rows, bars: bars.slice(0, BARS_MAX), left: Math.max(0, bars.length - BARS_MAX) };
+  }).filter(({ rows }) => rows.length > 0);
+  const shown = groups.flatMap(({ bars }) => bars), known = job.table("whatif.job").num(0, "ideal_ns") !== null;
+  const values = shown.flatMap((row) => [table.num(row, "saved_ns"), table.num(row, "saved_most_ns")]);
+  const unit = f.timeUnit(values), scale: Scale = { most: Math.max(1, ...values.map((v) => v ?? 0)), unit, digits: f.columnDigits(values, unit) };
+  if (shown.length === 0)
+    return section(title, empty(known ? `Nothing that could be mended saves ${f.percent(LEAST_PCT, 1)} of ${wholeWord(job)}.` : "What ranks do to one another is not known, so neither is what mending one would save."));
+  const unsure = shown.some((row) => table.cell(row, "sure") !== true), ranged = values.some((v, i) => i % 2 === 1 && v !== values[i - 1]);
+  return section(title, note(`By how much ${wholeWord(job)} is shorter with one thing as it is elsewhere, replayed: wall time, not waiting summed over ranks. A name leads to where the critical path lies on it.`),
+    legend([["saved", "Saved"], ...(unsure ? [["unsure", "Saved, but not sure"] as const] : []), ...(ranged ? [["most", "With what nothing recorded explains gone, too"] as const] : [])]),
+    h("div", { class: "savings", attr: { role: "list" } },
+      h("div", { class: "saving head", attr: { "aria-hidden": true } }, h("span"), h("span"), h("span", { class: "row-end" }, unit.name), h("span", { class: "row-end" }, `of ${wholeWord(job)}`)),
+      groups.map(({ group, rows, bars, left }) => [h("div", { class: "stack-heading" }, group.title), bars.map((row) => bar(job, path, row, scale)),
+        group.what !== "plan" && (known || group.what === "kind" || group.what === "kernel") && rest(job, group, rows, left)])));
+}
+
+function wholeWord(job: Job): string {
+  return hasSteps(job) ? "a step" : "the recording";
+}
+
+// Steps -----------------------------------------------------------------------------------------------
+
+/* Columns as high as the steps are long; the upper part is what they would be shorter by. */
+function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
+  const table = job.table("whatif.step");
+  if (!hasSteps(job) || table.n < 2) return null;
+  const each = Math.ceil(table.n / STEPS_MAX), length = (row: number) => table.num(row, "step_ns") ?? 0;
+  const columns: number[] = [];
+  for (let first = 0; first < table.n; first += each)
+    columns.push([...table.rows.keys()].slice(first, first + each).reduce((a, b) => (length(b) > length(a) ? b : a)));
+  const most = Math.max(1, ...columns.map(length)), numbered = Math.ceil(columns.length / NUMBERED_MAX), unit = f.timeUnit([most]);
+  const place = (ns: number) => `${(100 * Math.max(0, ns)) / most}%`;
+  const column = (row: number, i: number) => {
+    const ns = length(row), ideal = table.num(row, "ideal_ns"), lost = ideal === null ? 0 : Math.max(0, ns - ideal), step = table.num(row, "step");
+    const best = table.num(row, "best_rank"), partial = table.cell(row, "partial") === true;
+    const shown = tip(h("a", { class: "cell step-column", attr: { href: pathAt(path, step), "data-step": step ?? "", "data-ns": ns, "data-ideal": ideal ?? "", "aria-label": `${stepWord(job, step)}: ${f.time(ns)}, at its peers’ pace ${f.time(ideal)}` } },
+      h("span", { class: "piece fill-saved", style: { height: place(lost) } }), h("span", { class: `piece fill-ideal${partial ? " partial" : ""}`, style: { height: place(ns - lost) } })),
+    () => [h("b", null, stepWord(job, step)), h("br"), `${f.time(ns)}, with everything at its peers’ pace ${f.time(ideal)}`,
+      best !== null && [h("br"), `mending rank ${best} makes it ${f.time(table.num(row, "saved_ns"))} shorter`], partial && [h("br"), "not all ranks recorded it"]]);
+    return h("div", { class: "step-place" }, shown, h("span", { class: "step-number" }, i % numbered === 0 ? String(step) : ""));
+  };
+  return section("Step by step", note(`Columns from 0 to ${f.scaled(most, unit)} ${unit.name}; one leads to the step’s path.${each > 1 ? ` Each is the longest of ${each} steps.` : ""}`),
+    legend([["saved", "Saved with everything at its peers’ pace"], ["ideal", "What is left"]]),
+    h("div", { class: "step-strip" }, columns.map(column)));
+}
+
+// The path --------------------------------------------------------------------------------------------
+
+const PARTS: readonly Part[] = [
+  { key: "compute", label: "Compute" }, { key: "copies", label: "Copies" }, { key: "transfer", label: "Transfer" }, { key: "unmatched", label: "Communication that joins no ranks" },
+  { key: "hostwork", label: "Host, between calls" }, { key: "held", label: "Runtime and driver calls" }, { key: "sync", label: "Ends of calls that waited for the GPU" },
+  { key: "between", label: "Lags before events" }, { key: "rest", label: "Before anything recorded" },
+];
+
+function pathSection(job: Job, path: readonly Piece[]): HTMLElement | null {
+  const table = job.table("criticalpath.rank"), steps = job.table("criticalpath.step");
+  const order = [...table.rows.keys()].filter((row) => (table.num(row, "path_ns") ?? 0) > 0).sort((a, b) => table.num(b, "path_ns")! - table.num(a, "path_ns")!);
+  if (order.length === 0) return null;
+  const parts = (row: number) => {
+    const v = (column: Parameters<typeof table.num>[1]) => table.num(row, column) ?? 0;
+    return [v("compute_ns"), v("copy_ns"), v("transfer_ns"), v("comm_ns"), v("host_ns"), v("call_ns"), v("sync_ns"), v("launch_ns") + v("gap_ns") + v("wait_ns"), v("before_ns")];
+  };
+  const shown = order.slice(0, RANKS_MAX).map((row) => ({
+    label: `rank ${table.num(row, "rank")}`, values: parts(row), href: rankLink(path, table.num(row, "rank")), share: table.num(row, "path_share"), data: { "data-rank": table.num(row, "rank") ?? "" },
+  }));
+  const used = PARTS.filter((_, p) => shown.some((row) => row.values[p]! > 0)), inPage = new Set(path.map((piece) => piece.step)).size;
+  return section("Where the critical path lies",
+    note("The chain that decides when each step ends, over all steps. Where ranks meet it goes on with the one that came last, so that it never waits; other ranks have slack."),
+    legend(used.map((part) => [part.key, part.label])),
+    stacks(shown, { parts: PARTS, end: (row) => f.percent(100 * ((row as (typeof shown)[number]).share ?? 0), 1) }),
+    order.length > shown.length && note(`${f.count(order.length - shown.length, "more rank has", "more ranks have")} less of it; `, link("all of them", "tables", { name: "criticalpath.rank" })),
+    job.leftOut("criticalpath.piece") > 0 && note(`This page holds the path of the ${f.count(inPage, "longest step", "longest steps")} of ${f.grouped(steps.n)}; tmerge show criticalpath.piece has all.`));
+}
+
+function rankLink(path: readonly Piece[], rank: number | null): string {
+  let longest: Piece | undefined;
+  for (const piece of path) if (piece.rank === rank && (!longest || piece.end - piece.begin > longest.end - longest.begin)) longest = piece;
+  return pathAt(path, longest?.step ?? null, longest);
+}
+
+// The view --------------------------------------------------------------------------------------------
+
+function title(job: Job): string {
+  const waste = job.table("whatif.job").num(0, "waste_pct");
+  if (waste === null) return "What mending would save is not known";
+  const pace = severalRanks(job) ? "its peers’ pace" : "the pace of the other steps";
+  const amount = Math.abs(waste) < 0.05 ? "as long as now" : `${f.percent(Math.abs(waste), 1)} ${waste > 0 ? "less" : "more"}`;
+  return `With everything at ${pace} ${wholeWord(job)} takes ${amount}`;
+}
+
+function figures(job: Job): HTMLElement {
+  const table = job.table("whatif.job");
+  const show = (column: "step_ns" | "ideal_ns" | "slowdown" | "waste_pct" | "worker_share" | "stage_share", write: (value: number | null) => string) =>
+    figure(job, write(table.num(0, column)), { table: "whatif.job", row: 0, column });
+  const doc = (column: Parameters<typeof table.place>[0]) => table.columns[table.place(column)]?.doc ?? "";
+  return band([
+    { label: hasSteps(job) ? "Mean step" : "Recording", doc: doc("step_ns"), value: show("step_ns", f.time) },
+    { label: "At its peers’ pace", doc: doc("ideal_ns"), value: show("ideal_ns", f.time) },
+    { label: "Slowdown S", doc: doc("slowdown"), value: show("slowdown", (v) => (v === null ? f.NONE : f.grouped(v, 3))) },
+    { label: "Waste", doc: doc("waste_pct"), value: show("waste_pct", (v) => f.percent(v, 1)) },
+    ...(severalRanks(job) ? [{ label: "Worst 3 % of ranks", doc: doc("worker_share"), value: show("worker_share", f.ratio), below: "of the waste" }] : []),
+    ...(table.num(0, "stage_share") === null ? [] : [{ label: "Last stage", doc: doc("stage_share"), value: show("stage_share", f.ratio), below: "of the waste" }]),
+  ]);
+}
+
+export const whatif: View = {
+  id: "whatif",
+  title: "What if",
+  group: "",
+  needs: ["job.rank", "stragglers.job", "whatif.job", "whatif.item", "whatif.step", "criticalpath.step", "criticalpath.rank", "criticalpath.piece"],
+  shown: (job) => job.rowsOf("whatif.job") > 0,
+  state: (job) => {
+    const table = job.table("whatif.job");
+    return table.cell(0, "sure") === true && (table.num(0, "waste_pct") ?? 0) >= WORTH_PCT ? "warn" : undefined;
+  },
+  render(root, { job }) {
+    const table = job.table("whatif.job"), path = pathOf(job), headline = table.text(0, "headline"), sure = table.cell(0, "sure") === true;
+    const found = straggling(job).state, named = found === "bad" || found === "warn" ? job.table("stragglers.job").text(0, "headline") : null;
+    const said = [named, headline].filter((text): text is string => text !== null).map((text) => prose(text.replace(/[^.]$/, "$&."))).join(" ");
+    root.append(said ? heading(title(job), said) : heading(title(job)), figures(job),
+      h("div", { class: "whatif-sure" }, sign(sure ? "good" : "warn"), h("p", null, h("b", null, sure ? "These figures hold. " : "These figures are not sure. "), prose(table.text(0, "evidence")))),
+      savings(job, path), stepStrip(job, path) ?? "", pathSection(job, path) ?? "");
+  },
+};
