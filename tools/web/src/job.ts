@@ -112,6 +112,11 @@ export function stepWord(job: Job, step: number | null): string {
   return hasSteps(job) ? `step ${step}` : "whole trace";
 }
 
+/** What a saving is of. */
+export function wholeWord(job: Job): string {
+  return hasSteps(job) ? "a step" : "the recording";
+}
+
 /** The largest uncertainty of a clock [ns]; null where clocks cannot be compared. */
 export function worstUncertainty(job: Job): number | null {
   const clocks = job.table("clock.rank");
@@ -166,8 +171,6 @@ export interface Advice {
   /** What to do, without what the title has said. */
   readonly text: string;
   readonly view: string;
-  readonly cost: number | null;
-  readonly upper: boolean;
 }
 
 const RULES: Readonly<Record<string, readonly [string, string]>> = {
@@ -213,8 +216,6 @@ export function adviceItem(job: Job, row: number): Advice {
     title,
     text: adviceText(table.text(row, "text") ?? "", title),
     view,
-    cost: table.num(row, "cost_ns"),
-    upper: table.text(row, "bound") === "upper",
   };
 }
 

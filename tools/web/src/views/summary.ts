@@ -2,7 +2,7 @@
 import type { Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { adviceItem, coarseClocks, communicates, cutShort, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, total, verdict, worstUncertainty } from "../job";
+import { adviceItem, coarseClocks, communicates, cutShort, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, total, verdict, wholeWord, worstUncertainty } from "../job";
 import type { ColumnOf, TableName } from "../names";
 import { PARTS, partsOf, stacks, type StackRow } from "../stack";
 import { empty, figure, legend, link, prose, section, sign, term, type Origin } from "../ui";
@@ -12,12 +12,13 @@ const RANKS_MAX = 32;
 const ADVICE_MAX = 5;
 
 function title(job: Job): HTMLElement {
-  const found = verdict(job);
+  const found = verdict(job), saved = job.table("whatif.job").text(0, "headline");
   return h("header", { class: "verdict" }, sign(found.state),
     h("div", null,
       h("h1", { attr: { tabindex: -1 } }, prose(found.title)),
       found.text && h("p", null, sentence(found.text)),
-      link(found.link, found.view)));
+      saved !== null && h("p", { class: "saved" }, sentence(saved)),
+      link(found.link, found.view), saved !== null && [" ", link("What would help most", "whatif")]));
 }
 
 // What the ranks should have in common and have not, in the words of the terminal.
@@ -310,20 +311,51 @@ export function costOf(job: Job, row: number): number {
 
 // What to do, and what it rests on --------------------------------------------------------------------
 
+/* Of these the saving is what is replayed; of the others it is at most that. */
+const REPLAYED = ["straggler", "late_ranks", "imbalance"];
+const WORTH_PCT = 1, PLACES_MAX = 4;
+
+/* What a row of the advice saves, or where that is not known what it costs. */
+function amount(job: Job, row: number): Child {
+  const table = job.table("advice.item"), saved = table.num(row, "saved_ns"), cost = table.num(row, "cost_ns");
+  if (saved !== null)
+    return saved <= 0 ? "saves nothing" : figure(job, `${REPLAYED.includes(table.text(row, "rule") ?? "") ? "" : "≤ "}${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}`, { table: "advice.item", row, column: "saved_ns" });
+  return cost !== null && figure(job, `${table.text(row, "bound") === "upper" ? "≤ " : ""}${f.time(cost)} a rank`, { table: "advice.item", row, column: "cost_ns" });
+}
+
+/* The whole plan as advice, where it is of several ranks and no rule says the same; and before which row it stands. */
+function planItem(job: Job): { readonly element: HTMLLIElement; readonly before: number } | null {
+  const items = job.table("whatif.item"), advice = job.table("advice.item");
+  const places = [...items.rows.keys()].filter((row) => items.text(row, "what") === "plan"), plan = places[places.length - 1] ?? -1;
+  const saved = items.num(plan, "saved_ns");
+  if (saved === null || (items.num(plan, "ranks") ?? 0) < 2 || (items.num(plan, "saved_pct") ?? 0) < WORTH_PCT) return null;
+  if (advice.rows.some((_, row) => REPLAYED.includes(advice.text(row, "rule") ?? "") && advice.num(row, "saved_ns") === saved)) return null;
+  const names = (items.text(plan, "name") ?? "").split(", ").map(Number), share = (row: number) => f.percent(items.num(row, "saved_pct"), 1);
+  const before = advice.rows.findIndex((_, row) => (advice.num(row, "saved_ns") ?? -1) < saved);
+  const element = h("li", null, sign(items.cell(plan, "sure") === true ? "warn" : "note"), h("div", null,
+    h("div", { class: "advice-head" }, h("a", { attr: { href: href("whatif") } }, `Mend ranks ${f.ranges(names)} together`),
+      figure(job, `${f.time(saved)}, ${share(plan)}`, { table: "whatif.item", row: plan, column: "saved_ns" })),
+    h("p", null, `Rank ${names[0]} by itself: ${share(places[0]!)}`, places.slice(1, PLACES_MAX).map((row, i) => `; with rank ${names[i + 1]}: ${share(row)}`), ".",
+      items.cell(plan, "sure") !== true && " Not sure: see What if.")));
+  return { element, before: before < 0 ? advice.n : before };
+}
+
 function adviceList(job: Job): HTMLElement {
   const table = job.table("advice.item");
   const said = verdict(job).text ?? "";
-  if (table.n === 0) return section("What to do", h("p", { class: "note" }, "No rule of the advice applies to this job."));
+  const plan = planItem(job);
+  if (table.n === 0 && !plan) return section("What to do", h("p", { class: "note" }, "No rule of the advice applies to this job."));
   const evidence = (text: string) => !text.startsWith(said.slice(0, 40)) || said === "" ? h("p", { class: "note" }, prose(text)) : null;
   const items = table.rows.slice(0, ADVICE_MAX).map((_, row) => {
     const item = adviceItem(job, row);
-    const cost = item.cost === null ? "" : `${item.upper ? "≤ " : ""}${f.time(item.cost)}`;
     return h("li", null, sign(item.state), h("div", null,
       h("div", { class: "advice-head" }, h("a", { attr: { href: href(item.view) } }, item.title),
-        cost && figure(job, cost, { table: "advice.item", row, column: "cost_ns" })),
+        h("span", { class: "advice-amount" }, amount(job, row))),
       h("p", null, prose(item.text)), evidence(table.text(row, "evidence") ?? "")));
   });
-  return section("What to do, by the time it costs a rank", h("ul", { class: "advice" }, items),
+  if (plan) items.splice(Math.min(plan.before, ADVICE_MAX), 0, plan.element);
+  const known = plan !== null || table.nums("saved_ns").some((saved) => saved !== null);
+  return section(`What to do, by ${known ? `what it saves of ${wholeWord(job)}` : "the time it costs a rank"}`, h("ul", { class: "advice" }, items),
     table.n > ADVICE_MAX && link(`${table.n - ADVICE_MAX} more`, "tables", { name: "advice.item" satisfies TableName }));
 }
 
@@ -355,7 +387,7 @@ export const summary: View = {
   title: "Summary",
   group: "",
   needs: ["job.job", "job.rank", "overlap.rank", "overlap.kind", "stragglers.job", "stragglers.rank", "overview.step", "overlap.step",
-    "imbalance.job", "imbalance.step", "ratio.rank", "clock.rank", "clock.check", "advice.item", "job.left_out", "job.differs", "collectives.kind"],
+    "imbalance.job", "imbalance.step", "ratio.rank", "clock.rank", "clock.check", "advice.item", "job.left_out", "job.differs", "whatif.job", "whatif.item", "collectives.kind"],
   render(root: HTMLElement, { job }: Context) {
     const apart = differs(job);
     if (apart instanceof Node) root.append(apart);

@@ -3,7 +3,7 @@ import { band } from "../cells";
 import type { Job } from "../data";
 import { cut, h, visible, type Child } from "../dom";
 import * as f from "../format";
-import { hasSteps, ranksOf, severalRanks, stepWord, straggling } from "../job";
+import { hasSteps, ranksOf, severalRanks, stepWord, straggling, wholeWord } from "../job";
 import { addressOf, pathOf, type Piece } from "../path";
 import { stacks, type Part } from "../stack";
 import { empty, figure, heading, legend, link, note, prose, section, sign, tip } from "../ui";
@@ -70,11 +70,13 @@ function belongsTo(job: Job, row: number): (piece: Piece) => boolean {
   return (piece) => host.get(piece.rank) === name;
 }
 
-/** The path of a step on the timeline. */
+/** The path of a step on the timeline. Pieces of a step follow each other. */
 function pathAt(path: readonly Piece[], step: number | null, piece?: Piece): string {
-  const own = path.filter((each) => each.step === step);
-  if (own.length === 0) return href("timeline", { path: 1 });
-  const begin = own[0]!.begin, end = own[own.length - 1]!.end, margin = Math.round((end - begin) * 0.02);
+  const first = path.findIndex((each) => each.step === step);
+  if (first < 0) return href("timeline", { path: 1 });
+  let last = first;
+  while (path[last + 1]?.step === step) last++;
+  const begin = path[first]!.begin, end = path[last]!.end, margin = Math.round((end - begin) * 0.02);
   return href("timeline", { path: 1, t: `${Math.max(0, begin - margin)}-${end + margin}`, ...(piece ? { piece: addressOf(piece) } : {}) });
 }
 
@@ -167,13 +169,9 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
   return section(title, note(`By how much ${wholeWord(job)} is shorter with one thing as it is elsewhere, replayed: wall time, not waiting summed over ranks. A name leads to where the critical path lies on it.`),
     legend([["saved", "Saved"], ...(unsure ? [["unsure", "Saved, but not sure"] as const] : []), ...(ranged ? [["most", "With what nothing recorded explains gone, too"] as const] : [])]),
     h("div", { class: "savings", attr: { role: "list" } },
-      h("div", { class: "saving head", attr: { "aria-hidden": true } }, h("span"), h("span"), h("span", { class: "row-end" }, unit.name), h("span", { class: "row-end" }, `of ${wholeWord(job)}`)),
+      h("div", { class: "saving head", attr: { "aria-hidden": true } }, h("span"), h("span"), h("span", { class: "row-end" }, unit.name), h("span", { class: "row-end" }, "share")),
       groups.map(({ group, rows, bars, left }) => [h("div", { class: "stack-heading" }, group.title), bars.map((row) => bar(job, path, row, scale)),
         group.what !== "plan" && (known || group.what === "kind" || group.what === "kernel") && rest(job, group, rows, left)])));
-}
-
-function wholeWord(job: Job): string {
-  return hasSteps(job) ? "a step" : "the recording";
 }
 
 // Steps -----------------------------------------------------------------------------------------------
