@@ -179,10 +179,6 @@ static tm_status gather_seats(const tm_replay_ranks *r, tm_vec *seats, tm_error 
     return status;
 }
 
-static bool is_below(const void *element, const void *key) {
-    return ((const seat *)element)->rank < *(const int64_t *)key;
-}
-
 /* What lies behind the ends of steps, unexplained, is not of their slowdown. */
 static void set_steps(tm_replay_result *result, const tm_replay *job, const int64_t *ends) {
     tm_whatif_step *steps = result->steps.data;
@@ -193,38 +189,46 @@ static void set_steps(tm_replay_result *result, const tm_replay *job, const int6
     }
 }
 
-static void set_figures(tm_replay_result *result, const tm_ops_figures *figures,
-                        const tm_vec *seats, const int64_t *scores) {
+/* The slowdowns of ranks and stages. */
+static void set_items(tm_replay_result *result, const tm_ops_figures *figures,
+                      const tm_vec *seats) {
     tm_whatif_item *items = result->items.data;
+    const seat *v = seats->data;
+    for (size_t i = 0; i < result->items.n; i++)
+        for (size_t k = 0; k < seats->n; k++)
+            if (items[i].what == TM_WHATIF_RANK && items[i].id == v[k].rank)
+                items[i].ideal_ns = figures->ranks_ns[k];
+            else if (items[i].what == TM_WHATIF_STAGE && items[i].id == v[k].place.stage)
+                items[i].ideal_ns = figures->stages_ns[k];
+}
+
+static void set_figures(tm_replay_result *result, const tm_replay *job,
+                        const tm_ops_figures *figures, const tm_vec *seats) {
     result->operations = true;
     result->base_ns = figures->total_ns;
     result->ideal_ns = figures->ideal_ns;
     result->workers_ns = figures->workers_ns;
     result->stage_ns = figures->stage_ns;
-    for (size_t i = 0; i < result->items.n; i++)
-        if (items[i].what == TM_WHATIF_RANK)
-            items[i].ideal_ns =
-                scores[tm_bisect(seats->data, seats->n, sizeof(seat), &items[i].id, is_below)];
+    set_steps(result, job, figures->ends_ns);
+    set_items(result, figures, seats);
 }
 
 static tm_status find_figures(const tm_replay *job, const tm_vec *seats, tm_replay_result *result,
                               tm_error *err) {
-    tm_ops_figures figures;
     tm_ops_place *places = calloc(seats->n + 1, sizeof *places);
-    int64_t *scores = calloc(seats->n + 1, sizeof *scores);
-    int64_t *ends = calloc(job->n_steps + 1, sizeof *ends);
+    int64_t *ns = calloc(2 * seats->n + job->n_steps + 1, sizeof *ns);
     for (size_t i = 0; i < seats->n && places; i++)
         places[i] = ((const seat *)seats->data)[i].place;
-    tm_status status = places && scores && ends ? TM_OK : tm_fail_memory(err);
-    if (status == TM_OK)
-        status = tm_ops_figures_find(job, places, scores, ends, &figures, err);
+    tm_status status = places && ns ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK) {
-        set_figures(result, &figures, seats, scores);
-        set_steps(result, job, ends);
+        tm_ops_figures figures = {
+            .ranks_ns = ns, .stages_ns = ns + seats->n, .ends_ns = ns + 2 * seats->n};
+        status = tm_ops_figures_find(job, places, &figures, err);
+        if (status == TM_OK)
+            set_figures(result, job, &figures, seats);
     }
     free(places);
-    free(scores);
-    free(ends);
+    free(ns);
     return status;
 }
 

@@ -40,23 +40,14 @@ static int64_t sweep_others(const sweeper *s, size_t i, bool stage) {
     return sweep(s);
 }
 
-/* The lower of both for each rank; once for ranks that share a stage, or data rank. */
-static void find_scores(const sweeper *s, int64_t *scores) {
-    size_t n = s->replay->n_ranks;
-    for (size_t i = 0; i < n; i++)
-        scores[i] = INT64_MAX;
-    for (int stage = 0; stage < 2; stage++)
-        for (size_t i = 0; i < n; i++) {
-            size_t first = 0;
-            while (!shares(&s->places[first], &s->places[i], stage))
-                first++;
-            if (first < i)
-                continue;
-            int64_t ns = sweep_others(s, i, stage);
-            for (size_t k = i; k < n; k++)
-                if (shares(&s->places[k], &s->places[i], stage) && ns < scores[k])
-                    scores[k] = ns;
-        }
+/* Of what each rank shares with others, once for all of them. */
+static void sweep_shared(const sweeper *s, bool stage, int64_t *out) {
+    for (size_t i = 0; i < s->replay->n_ranks; i++) {
+        size_t first = 0;
+        while (!shares(&s->places[first], &s->places[i], stage))
+            first++;
+        out[i] = first < i ? out[first] : sweep_others(s, i, stage);
+    }
 }
 
 /* T with the worst ranks at the ideal. */
@@ -84,18 +75,22 @@ static int64_t sweep_last_stage(const sweeper *s) {
     return sweep(s);
 }
 
-tm_status tm_ops_figures_find(const tm_replay *replay, const tm_ops_place *places, int64_t *scores,
-                              int64_t *ends, tm_ops_figures *out, tm_error *err) {
+tm_status tm_ops_figures_find(const tm_replay *replay, const tm_ops_place *places,
+                              tm_ops_figures *out, tm_error *err) {
     sweeper s = {replay, places, calloc(replay->n_ranks + 1, 1),
                  calloc(replay->n_operations + replay->n_steps + 1, sizeof *s.ns)};
     bool ok = s.sets && s.ns;
     if (ok) {
         out->total_ns = sweep_all(&s, TM_OPS_SET_RECORDED);
-        if (replay->n_steps > 0)
-            memcpy(ends, s.ns + replay->n_operations, replay->n_steps * sizeof *ends);
+        for (size_t k = 0; k < replay->n_steps; k++)
+            out->ends_ns[k] = s.ns[replay->n_operations + k];
         out->ideal_ns = sweep_all(&s, TM_OPS_SET_IDEAL);
-        find_scores(&s, scores);
-        out->workers_ns = sweep_workers(&s, scores);
+        sweep_shared(&s, false, out->ranks_ns);
+        sweep_shared(&s, true, out->stages_ns);
+        for (size_t i = 0; i < replay->n_ranks; i++)
+            if (out->stages_ns[i] < out->ranks_ns[i])
+                out->ranks_ns[i] = out->stages_ns[i];
+        out->workers_ns = sweep_workers(&s, out->ranks_ns);
         out->stage_ns = sweep_last_stage(&s);
     }
     free(s.sets);
