@@ -16,6 +16,7 @@ typedef struct topic {
     const tm_table *items, *findings, *job;
     const char *whole; /* what shares are of */
     bool alone;        /* the job is of one rank: its steps are compared */
+    bool operations;   /* the traces hold operations, not kernels */
 } topic;
 
 static bool is_text(const tm_table *table, size_t row, const char *column, const char *word) {
@@ -78,6 +79,16 @@ static void saves_text(const topic *t, size_t item, char *out, size_t size) {
         snprintf(out, size, "may save %s", amount);
 }
 
+/* What would have to be done with operations, which have an ideal that all ranks share. */
+static void operations_text(const topic *t, size_t item, char *out, size_t size) {
+    const char *name = tm_table_cell(t->items, item, "name")->value.text;
+    const char *what = strcmp(name, "compute") == 0    ? "computation"
+                       : strcmp(name, "transfer") == 0 ? "transfers"
+                       : strcmp(name, "host") == 0     ? "host work"
+                                                       : name;
+    snprintf(out, size, "Bringing %.60s to what is usual for its type in this job", what);
+}
+
 /* What is done about a kind of work or a kernel, as a subject. */
 static void subject_text(const topic *t, size_t item, char *out, size_t size) {
     static const struct {
@@ -123,6 +134,10 @@ static size_t best_kind(const topic *t) {
 /* What is worth it instead, or that nothing is. */
 static void instead_text(const topic *t, bool rank_tried, char *out, size_t size) {
     size_t kind = best_kind(t), plan = find_plan(t);
+    /* Of operations nobody's wait is known, so that the plan alone says whom to look at. */
+    rank_tried =
+        rank_tried || (t->operations && plan < t->items->n_rows &&
+                       (kind == t->items->n_rows || saved_pct(t, plan) >= saved_pct(t, kind)));
     char subject[PHRASE_MAX], saves[160];
     double of_kind = kind < t->items->n_rows ? saved_pct(t, kind) : WORTH_PCT;
     if (rank_tried && plan < t->items->n_rows && saved_pct(t, plan) >= of_kind) {
@@ -132,7 +147,10 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
                  tm_table_cell(t->items, plan, "name")->value.text, several ? "together " : "",
                  saves);
     } else if (kind < t->items->n_rows) {
-        subject_text(t, kind, subject, sizeof subject);
+        if (t->operations)
+            operations_text(t, kind, subject, sizeof subject);
+        else
+            subject_text(t, kind, subject, sizeof subject);
         saves_text(t, kind, saves, sizeof saves);
         snprintf(out, size, "%s %s", subject, saves);
     } else {
@@ -218,6 +236,8 @@ size_t tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_M
         return t.items->n_rows;
     if (whole->n_rows > 0 && tm_table_cell(whole, 0, "steps")->value.i > 0)
         t.whole = "a step";
+    const tm_table *check = tm_tables_find(tables, "clock.check");
+    t.operations = check->n_rows > 0 && tm_table_cell(check, 0, "transfers_alone")->value.i > 0;
     size_t item = named_item(&t, &it);
     if (item == t.items->n_rows) {
         if (names_nobody(&t))
