@@ -82,6 +82,56 @@ def test_groups_are_those_of_the_parallel_dimensions():
     })
 
 
+def near(found, expected, most, what):
+    holds(abs(found - expected) <= most, f'{what} is {found}, not {expected}')
+
+
+def test_the_replay_gives_the_published_figures():
+    text = merged(trace(), '-o', 'x.h5').out
+    has_line(text, r'^  Mending ranks 7, 6 together saves 18\.1 % of a step \(40[12]\.. ms\)$')
+    folder = os.path.dirname(TRACE)
+    published = {}
+    for name in ('mw', 'ms'):
+        with open(f'{folder}/{name}-ST.json') as file:
+            published[name] = json.load(file)
+    with open(f'{folder}/result-ST.json') as file:
+        result = json.load(file)
+    shown = tables('x.h5', 'whatif', 'criticalpath')
+    job, = shown['whatif.job']
+    original, ideal = published['mw']['tori'], published['mw']['tideal']
+    near(job['slowdown'], original / ideal, 0.0002, 'S')
+    near(job['worker_share'], published['mw']['Mw'], 0.0002, 'M_w')
+    near(job['stage_share'], published['ms']['Ms'], 0.0002, 'M_s')
+    near(job['ideal_ns'] / 1e9, ideal, 1e-5, 'T_ideal')
+    base = sum(result['step_t_base'].values()) / len(result['step_t_base'])
+    # The begin of what came first in a step is cut off where it waited for others: up to 1 ms.
+    near(job['step_ns'] / 1e9, base, 0.0003, 'T')
+    near(job['replay_error_pct'], 100 * (original / base - 1), 0.02, 'replay error')
+    equal(job['sure'], True)
+    # S_w is the lower of a rank's data rank and its stage, in the paper's decompositions.
+    by_data = [result['blocking_decompose_by_dp_rank'][f'{i}'] for i in range(2)]
+    by_stage = [result['blocking_decompose_by_stage'][f'{i}'] for i in range(4)]
+    items = {(row['what'], row['name']): row for row in shown['whatif.item']}
+    for rank in range(8):
+        near(items['rank', str(rank)]['slowdown'], min(by_data[rank % 2], by_stage[rank // 2]),
+             0.0002, f'S_w of rank {rank}')
+    for stage in range(4):
+        near(items['stage', str(stage)]['slowdown'], by_stage[stage], 0.0002, f'S of stage {stage}')
+    # What is saved is that of the paper, of which transfers are a part, too.
+    near(items['stage', '3']['saved_ns'] / 1e9, original - published['ms']['trem'], 0.001, 'saved')
+    near(items['rank', '7']['saved_ns'] / 1e9, original - published['mw']['trem'], 0.001, 'saved')
+    for row in shown['whatif.step']:
+        number = str(row['step'])
+        near(row['step_ns'] / 1e9, result['step_t_base'][number], 0.001, f'step {number}')
+        near(row['ideal_ns'] / 1e9, result['step_t_noblk'][number], 1e-4, f'ideal {number}')
+        near(row['slowdown'], result['step_t_nodelay'][number] / ideal, 0.0002, f'S of {number}')
+    steps = {row['step']: row['step_ns'] for row in shown['criticalpath.step']}
+    pieces = collections.Counter()
+    for row in shown['criticalpath.piece']:
+        pieces[row['step']] += row['duration_ns']
+    equal(dict(pieces), steps)
+
+
 def test_any_number_of_processes_makes_the_same_store():
     merged(trace(), '-o', 'one.h5')
     merged(trace(), '-o', 'three.h5', n=3)
