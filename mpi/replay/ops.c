@@ -219,16 +219,23 @@ static tm_status find_figures(const tm_replay *job, const tm_vec *seats, tm_repl
     int64_t *ns = calloc(2 * seats->n + job->n_steps + 1, sizeof *ns);
     for (size_t i = 0; i < seats->n && places; i++)
         places[i] = ((const seat *)seats->data)[i].place;
-    tm_status status = places && ns ? TM_OK : tm_fail_memory(err);
+    bool *counts = calloc(job->n_steps + 1, sizeof *counts);
+    tm_status status = places && ns && counts ? TM_OK : tm_fail_memory(err);
+    const tm_whatif_step *steps = result->steps.data;
+    for (size_t i = 0; i < result->steps.n && counts; i++)
+        counts[tm_lower_bound(job->steps, job->n_steps, steps[i].number)] = true;
     if (status == TM_OK) {
-        tm_ops_figures figures = {
-            .ranks_ns = ns, .stages_ns = ns + seats->n, .ends_ns = ns + 2 * seats->n};
+        tm_ops_figures figures = {.counts = counts,
+                                  .ranks_ns = ns,
+                                  .stages_ns = ns + seats->n,
+                                  .ends_ns = ns + 2 * seats->n};
         status = tm_ops_figures_find(job, places, &figures, err);
         if (status == TM_OK)
             set_figures(result, job, &figures, seats);
     }
     free(places);
     free(ns);
+    free(counts);
     return status;
 }
 

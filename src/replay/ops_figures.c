@@ -14,13 +14,19 @@ void tm_ops_weigh(const void *context, const tm_graph *graph, uint32_t edge, int
 typedef struct sweeper {
     const tm_replay *replay;
     const tm_ops_place *places;
-    uint8_t *sets; /* [n_ranks] */
-    int64_t *ns;   /* of tm_replay_forward */
+    const bool *counts; /* NULL: all steps */
+    uint8_t *sets;      /* [n_ranks] */
+    int64_t *ns;        /* of tm_replay_forward */
 } sweeper;
 
+/* What the steps that count take together. */
 static int64_t sweep(const sweeper *s) {
     tm_replay_forward(s->replay, s->sets, s->ns);
-    return tm_replay_total(s->replay, s->ns);
+    const int64_t *ends = s->ns + s->replay->n_operations;
+    int64_t sum = 0;
+    for (size_t k = 0; k < s->replay->n_steps; k++)
+        sum += !s->counts || s->counts[k] ? ends[k] - (k > 0 ? ends[k - 1] : 0) : 0;
+    return sum;
 }
 
 static int64_t sweep_all(const sweeper *s, uint8_t set) {
@@ -77,7 +83,7 @@ static int64_t sweep_last_stage(const sweeper *s) {
 
 tm_status tm_ops_figures_find(const tm_replay *replay, const tm_ops_place *places,
                               tm_ops_figures *out, tm_error *err) {
-    sweeper s = {replay, places, calloc(replay->n_ranks + 1, 1),
+    sweeper s = {replay, places, out->counts, calloc(replay->n_ranks + 1, 1),
                  calloc(replay->n_operations + replay->n_steps + 1, sizeof *s.ns)};
     bool ok = s.sets && s.ns;
     if (ok) {

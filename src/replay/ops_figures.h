@@ -16,6 +16,7 @@ void tm_ops_weigh(const void *context, const tm_graph *graph, uint32_t edge, int
 
 /** The arrays are the caller's. */
 typedef struct tm_ops_figures {
+    const bool *counts; /* [n_steps] the steps that all figures are of; NULL: all */
     int64_t total_ns;   /* T */
     int64_t ideal_ns;   /* T_ideal; S = T / T_ideal */
     int64_t workers_ns; /* T with the worst 3 % of ranks (rounded up) at the ideal: those with the

@@ -125,6 +125,9 @@ def test_the_replay_gives_the_published_figures():
         near(row['step_ns'] / 1e9, result['step_t_base'][number], 0.001, f'step {number}')
         near(row['ideal_ns'] / 1e9, result['step_t_noblk'][number], 1e-4, f'ideal {number}')
         near(row['slowdown'], result['step_t_nodelay'][number] / ideal, 0.0002, f'S of {number}')
+    some = json.loads(tmerge('whatif', 'x.h5', '--step', '23', '--json').out)
+    near(some['tables']['whatif.job']['rows'][0]['slowdown'],
+         result['blocking_step_slowdown']['23'], 0.0002, 'S of step 23')
     steps = {row['step']: row['step_ns'] for row in shown['criticalpath.step']}
     pieces = collections.Counter()
     for row in shown['criticalpath.piece']:
