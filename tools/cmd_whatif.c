@@ -55,8 +55,11 @@ static void write_label(const tm_table *items, size_t row, char out[TM_SHOWN_MAX
     const tm_cell *what = tm_table_cell(items, row, "what");
     char *text;
     const char *name = tm_table_cell(items, row, "name")->value.text;
-    const char *word =
-        is_what(what, "plan") ? strchr(name, ',') ? "ranks" : "rank" : what->value.text;
+    const char *word = what->value.text;
+    if (is_what(what, "plan"))
+        word = strchr(name, ',') ? "ranks" : "rank";
+    else if (is_what(what, "limit"))
+        word = "kind";
     size_t size = strlen(word) + strlen(name) + 2;
     const tm_column column = {"label", TM_TEXT, "", ""};
     out[0] = '\0';
