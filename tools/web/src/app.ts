@@ -160,10 +160,10 @@ function refocus(main: HTMLElement, path: string | null): void {
 /** "8 ranks · 1 host · 4 steps · 145 065 events · recorded 2025-12-13 10:40 UTC" */
 function describe(job: Job): Child {
   if (job.kind === "diff") return describeSides(job);
-  const row = job.table("job.job");
+  const row = job.table("job.job"), hosts = row.num(0, "hosts");
   const parts = [
     count(row.num(0, "ranks") ?? 0, "rank"),
-    count(row.num(0, "hosts") ?? 0, "host"),
+    ...(hosts === null ? [] : [count(hosts, "host")]),
     row.num(0, "steps") === 0 ? "no steps marked" : count(row.num(0, "steps") ?? 0, "step"),
     count(row.num(0, "events") ?? 0, "event"),
   ];

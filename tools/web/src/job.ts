@@ -13,6 +13,11 @@ export interface Ranks {
   readonly missing: number[];
 }
 
+/** Whether the traces hold, of communication, the transfer alone: waits are idle time then. */
+export function transfersAlone(job: Job): boolean {
+  return (job.table("clock.check").num(0, "transfers_alone") ?? 0) > 0;
+}
+
 export function ranksOf(job: Job): Ranks {
   const table = job.table("job.rank");
   const ranks = table.nums("rank").map((rank) => rank ?? -1);

@@ -2,7 +2,7 @@
 import type { Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { adviceItem, coarseClocks, communicates, cutShort, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, total, verdict, wholeWord, worstUncertainty } from "../job";
+import { adviceItem, coarseClocks, communicates, cutShort, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, total, transfersAlone, verdict, wholeWord, worstUncertainty } from "../job";
 import type { ColumnOf, TableName } from "../names";
 import { PARTS, partsOf, stacks, type StackRow } from "../stack";
 import { empty, figure, legend, link, prose, section, sign, term, type Origin } from "../ui";
@@ -112,8 +112,9 @@ export function clockFinding(job: Job): Finding {
     return { state: "note", title: "One clock", text: "One rank has one clock.", link: to };
   if (uncertainty === null)
     return { state: "warn", title: "Clocks are not compared", text: "Numbers that compare ranks in time are left out.", link: to };
-  const where = hosts === 1 ? "One host, so one clock." : `${hosts} hosts, known to ±${f.time(uncertainty)}.`;
-  const end = matched === 0 ? "No collective was matched that could check them."
+  const where = job.table("job.job").num(0, "hosts") === null ? "All times are on one clock." : hosts === 1 ? "One host, so one clock." : `${hosts} hosts, known to ±${f.time(uncertainty)}.`;
+  const end = transfersAlone(job) ? "Nothing can check it: the traces hold no waits."
+    : matched === 0 ? "No collective was matched that could check them."
     : after === 0 ? `None of ${f.count(matched, "matched collective")} ends before its last rank began.`
       : `${f.count(after, "collective")} of ${f.grouped(matched)} end before their last rank began.`;
   const coarse = coarseClocks(job);
@@ -377,7 +378,8 @@ function basis(job: Job): HTMLElement {
   if (left > 0) parts.push(`${f.count(left, "file given was", "files given were")} left out. `);
   if (match.all > 0 && severalRanks(job))
     parts.push(`${f.grouped(match.matched)} of ${f.count(match.all, "communication kernel")} (${f.percent(match.percent)}) were matched across ranks`,
-      total(job, "exposed_unmatched_ns") === 0 ? ". "
+      transfersAlone(job) ? "; of communication the traces hold the transfer alone, drawn as “wait unknown”: waits are idle time. "
+        : total(job, "exposed_unmatched_ns") === 0 ? ". "
         : `; what cannot be split into wait and transfer${match.matched < match.all ? "" : " (sends, receives, broadcasts)"} is drawn as “wait unknown”. `);
   return section("What these figures rest on", h("p", null, parts), link("About the data", "about"));
 }
