@@ -18,7 +18,7 @@ typedef struct tm_replay_plan {
 } tm_replay_plan;
 
 /**
- * Replays the job.
+ * Replays the job; not one whose clocks cannot be put on one time.
  *
  * Collective: over comm. Memory: 60 bytes for each edge of the ranks held here (1.3 of them for
  * each event and call), and on every process 70 for each two ranks' way between operations.

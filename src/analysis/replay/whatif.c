@@ -9,6 +9,7 @@
 
 #include "base/median.h"
 #include "replay/result.h"
+#include "table/shown.h"
 #include "timeline/collectives.h"
 #include "whatif_sentence.h"
 
@@ -67,7 +68,8 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                     "Waits of one stream for another that no record tells, but order and times."},
     [J_SURE] = {"sure", TM_BOOL, "",
                 "Whether these figures hold: replay_error_pct within 5, slowdown 0.99 at least, "
-                "half of the communication matched, and nine tenths of the ranks read."},
+                "half of the communication matched, nine tenths of the ranks read, and twice the "
+                "clocks' uncertainty within 5 % of a step."},
     [J_MEND] = {"mend_ns", TM_INT, "ns",
                 "What mending who is named in stragglers.finding saves of a mean step; null where "
                 "nobody is, or where it takes under 0.05 % off the critical path."},
@@ -202,14 +204,20 @@ static bool is_matched(const tm_replay_result *r) {
     return percent(r->unmatched_ns, r->comm_ns) <= LEAST_MATCHED_PCT || r->n_ranks == 1;
 }
 
+/* Whether clocks are known well enough to tell what a step took. */
+static bool is_timed(const tm_replay_result *r) {
+    return percent(2 * r->uncertainty_ns, mean(r, r->total_ns)) <= DOUBT_PCT || r->n_ranks == 1;
+}
+
 static bool is_sure(const tm_replay_result *r) {
     return fabs(error_pct(r)) <= DOUBT_PCT && slowdown(r) >= LEAST_SLOWDOWN && is_matched(r) &&
-           !lacks_ranks(r);
+           !lacks_ranks(r) && is_timed(r);
 }
 
 /* The first of what makes the figures doubtful, else what they rest on. */
 static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     double error = error_pct(r), unmatched = percent(r->unmatched_ns, r->comm_ns);
+    char clocks[32];
     if (!is_matched(r))
         snprintf(out, size,
                  "%.0f %% of the communication is unmatched: what ranks do to one another is not "
@@ -219,7 +227,14 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
         snprintf(out, size,
                  "%" PRId64 " of %" PRId64 " ranks were read: another may be as late as these.",
                  r->n_ranks, r->world_size);
-    else if (fabs(error) > DOUBT_PCT)
+    else if (!is_timed(r)) {
+        tm_shown_duration(r->uncertainty_ns, clocks, sizeof clocks);
+        snprintf(
+            out, size,
+            "Clocks are known to %s alone, which is much of a step: what lies between ranks of "
+            "different hosts is not.",
+            clocks);
+    } else if (fabs(error) > DOUBT_PCT)
         snprintf(out, size,
                  "%.1f %% of the steps' time is explained by nothing that was recorded (a host "
                  "that waits without a recorded call, a queue that is full): what is saved may be "

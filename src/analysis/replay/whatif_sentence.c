@@ -101,11 +101,11 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
         {"input", "the waiting for batches"},
         {"gc", "Python's garbage collection"},
     };
-    const char *where = t->alone ? "in the median step" : "on the median rank";
+    const char *where = t->alone ? "the median step's" : "the median rank's";
     const char *name = tm_table_cell(t->items, item, "name")->value.text;
     if (is_text(t->items, item, "what", "kernel"))
-        snprintf(out, size, "Bringing kernel %.60s%s to what it is %s", name,
-                 strlen(name) > 60 ? "..." : "", where);
+        snprintf(out, size, "Bringing kernel %.60s%s to %s", name, strlen(name) > 60 ? "..." : "",
+                 where);
     else if (strcmp(name, "stall") == 0)
         snprintf(out, size, "Removing stalls of hosts that %s have not",
                  t->alone ? "the other steps" : "the other ranks");
@@ -113,7 +113,7 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
         snprintf(out, size, "Bringing transfers to what is usual for their group and size");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (is_text(t->items, item, "what", "kind") && strcmp(name, kinds[k].kind) == 0)
-            snprintf(out, size, "Bringing %s to what it is %s", kinds[k].text, where);
+            snprintf(out, size, "Bringing %s to %s", kinds[k].text, where);
 }
 
 /* What saves most by itself of kinds and kernels, of those that are worth it; n_rows for none. */
@@ -140,7 +140,7 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
                        (kind == t->items->n_rows || saved_pct(t, plan) >= saved_pct(t, kind)));
     char subject[PHRASE_MAX], saves[160];
     double of_kind = kind < t->items->n_rows ? saved_pct(t, kind) : WORTH_PCT;
-    if (rank_tried && plan < t->items->n_rows && saved_pct(t, plan) >= of_kind) {
+    if (rank_tried && !t->alone && plan < t->items->n_rows && saved_pct(t, plan) >= of_kind) {
         bool several = tm_table_cell(t->items, plan, "ranks")->value.i > 1;
         saves_text(t, plan, saves, sizeof saves);
         snprintf(out, size, "Mending rank%s %.80s %s%s", several ? "s" : "",
@@ -160,9 +160,9 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
             snprintf(all, sizeof all, "; all of it together saves %s",
                      tm_shown_percent(waste, 1).text);
         snprintf(out, size,
-                 "Bringing any one %skind of work to what it is %s saves under 1 %% of "
+                 "Bringing any one %skind of work to %s saves under 1 %% of "
                  "%s%s",
-                 t->alone ? "" : "rank or ", t->alone ? "in the median step" : "on the median rank",
+                 t->alone ? "" : "rank or ", t->alone ? "the median step's" : "the median rank's",
                  t->whole, all);
     }
 }
