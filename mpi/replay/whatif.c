@@ -5,8 +5,8 @@
 
 #include "base/keys.h"
 #include "base/sorted.h"
+#include "changes.h"
 #include "mpi/agree.h"
-#include "mpi/bytes.h"
 #include "mpi/shuffle.h"
 #include "replay/plan.h"
 #include "replay/sets.h"
@@ -25,7 +25,7 @@ typedef struct fact {
 /* A row before it is tried: which ranks get which weights. */
 typedef struct trial {
     tm_whatif_item item;
-    uint32_t first, n; /* of members; n 0: all ranks */
+    uint32_t first, n; /* of members */
     tm_fix_sets sets;
 } trial;
 
@@ -68,30 +68,10 @@ static tm_status choose_changes(whatif *w, tm_error *err) {
     return TM_OK;
 }
 
-/* The sets that are used: changes that were found to be worth it, and last the user's. */
-static size_t used_changes(const whatif *w, tm_change *changes) {
-    size_t n = 0;
-    for (uint32_t i = 0; i < w->chosen.n; i++)
-        if (w->chosen.items[i].tried)
-            changes[n++] = w->chosen.changes[i];
-    if (w->scenario)
-        changes[n++] = (tm_change){.factors = w->scenario->factors.data};
-    return n;
-}
-
 static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
-    tm_change changes[TM_CHANGES_MAX + 1];
-    tm_sets sets = {.changes = changes, .n = used_changes(w, changes)};
-    for (size_t i = 0; i < w->r->n; i++) {
-        const tm_graph *graph = &w->r->graphs[i];
-        uint8_t *marks = tm_changes_mark(&w->chosen, graph, &w->r->timelines[i]);
-        sets.marks = marks;
-        tm_status status = marks ? TM_OK : tm_fail_memory(err);
-        if (status == TM_OK && graph->n_nodes > 0)
-            status = tm_reduce(graph, tm_sets_count(&sets), tm_sets_weigh, &sets, words, err);
-        free(marks);
-        TM_TRY(status);
-    }
+    for (size_t i = 0; i < w->r->n; i++)
+        if (w->r->graphs[i].n_nodes > 0)
+            TM_TRY(tm_reduce(&w->r->graphs[i], TM_N_RANK_SETS, tm_sets_weigh, NULL, words, err));
     return TM_OK;
 }
 
@@ -185,50 +165,15 @@ static tm_status list_trials(whatif *w, tm_error *err) {
     for (size_t i = 0; i < w->facts.n && ok && w->facts.n > 1; i++)
         ok = add_trial(w, TM_WHATIF_RANK, i);
     ok = ok && add_groups(w, TM_WHATIF_HOST) && add_groups(w, TM_WHATIF_STAGE);
-    uint8_t set = TM_N_RANK_SETS;
-    for (uint32_t i = 0; i < w->chosen.n && ok; i++) {
-        trial t = {.item = w->chosen.items[i], .sets = {set, (uint8_t)(set + 1)}};
-        t.item.ranks = (int64_t)w->facts.n;
-        set = (uint8_t)(set + 2 * t.item.tried);
-        ok = tm_vec_append(&w->trials, &t, 1) != NULL;
-    }
-    if (w->scenario) {
-        const trial t = {.item = {.what = TM_WHATIF_SCENARIO,
-                                  .ranks = w->scenario->n_ranks,
-                                  .ideal_ns = -1,
-                                  .next_rank = -1,
-                                  .tried = true},
-                         .sets = {set, (uint8_t)(set + 1)}};
-        ok = ok && tm_vec_append(&w->trials, &t, 1);
-    }
     return tm_mpi_agree(w->r->comm, ok ? TM_OK : tm_fail_memory(err), err);
 }
 
 static void set_members(const whatif *w, const trial *t, uint8_t others, uint8_t set) {
     const uint32_t *members = (const uint32_t *)w->members.data + t->first;
     for (size_t i = 0; i < w->job.n_ranks; i++)
-        w->sets[i] = t->n > 0 ? others : set;
+        w->sets[i] = others;
     for (uint32_t i = 0; i < t->n; i++)
         w->sets[members[i]] = set;
-}
-
-/* Which rank has most of the path that is left; -1 without a path. */
-static tm_status find_next(whatif *w, const trial *t, int64_t *next, tm_error *err) {
-    tm_vec hops = TM_VEC(tm_hop);
-    int64_t *path = calloc(w->job.n_ranks + 1, sizeof *path);
-    set_members(w, t, TM_SET_RECORDED, t->sets.plain);
-    bool ok = path && tm_replay_paths(&w->job, w->sets, w->fixer.fixed_ns, &hops);
-    for (size_t i = 0; i < hops.n && ok; i++) {
-        const tm_hop *hop = (const tm_hop *)hops.data + i;
-        path[hop->rank] += hop->end_ns - hop->begin_ns;
-    }
-    size_t best = 0;
-    for (size_t i = 1; i < w->job.n_ranks && ok; i++)
-        best = path[i] > path[best] ? i : best;
-    *next = hops.n > 0 ? w->job.ranks[best] : -1;
-    tm_vec_free(&hops);
-    free(path);
-    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 /* How much each step is shorter by the trial, which was the last to be swept. */
@@ -252,23 +197,20 @@ static int64_t sweep(whatif *w, int64_t *ns) {
 
 /* S_x: all at their peers' but this. */
 static int64_t ideal_without(whatif *w, const trial *t) {
-    if (t->n == 0)
-        return -1;
     set_members(w, t, TM_SET_IDEAL, TM_SET_IDEAL_RECORDED);
     return sweep(w, w->fixer.fixed_ns);
 }
 
 static tm_status try_one(whatif *w, trial *t, tm_error *err) {
-    const tm_fix fix = {.ranks = t->n > 0 ? (const uint32_t *)w->members.data + t->first : NULL,
-                        .n = t->n,
-                        .sets = t->sets};
-    t->item.tried = t->n > 0 ? tm_fixer_may_help(&w->fixer, &fix) : t->item.tried;
+    const tm_fix fix = {(const uint32_t *)w->members.data + t->first, t->n, t->sets};
+    t->item.tried = tm_fixer_may_help(&w->fixer, &fix);
     if (t->item.tried) {
         tm_saving saving = tm_fixer_try(&w->fixer, &fix);
         t->item.saved_ns = saving.saved_ns;
         t->item.saved_most_ns = saving.saved_most_ns;
         keep_best(w, t);
-        TM_TRY(find_next(w, t, &t->item.next_rank, err));
+        set_members(w, t, TM_SET_RECORDED, t->sets.plain);
+        TM_TRY(tm_replay_busiest(&w->job, w->sets, w->fixer.fixed_ns, &t->item.next_rank, err));
     }
     t->item.ideal_ns = ideal_without(w, t);
     return TM_OK;
@@ -434,6 +376,9 @@ static tm_status try_trials(whatif *w, tm_error *err) {
     }
     if (status == TM_OK)
         status = try_all(w, &own, err);
+    status = tm_mpi_agree(w->r->comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_changes(w->r, &w->chosen, w->scenario, w->fixer.total_ns, &own, err);
     status = tm_mpi_agree(w->r->comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_everywhere(w->r->comm, &own, &w->result->items, err);

@@ -334,3 +334,21 @@ bool tm_replay_paths(const tm_replay *replay, const uint8_t *set_of_rank, const 
     tm_vec_free(&one);
     return ok;
 }
+
+tm_status tm_replay_busiest(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
+                            int64_t *rank, tm_error *err) {
+    tm_vec hops = TM_VEC(tm_hop);
+    int64_t *path = calloc(replay->n_ranks + 1, sizeof *path);
+    bool ok = path && tm_replay_paths(replay, set_of_rank, ns, &hops);
+    for (size_t i = 0; i < hops.n && ok; i++) {
+        const tm_hop *hop = (const tm_hop *)hops.data + i;
+        path[hop->rank] += hop->end_ns - hop->begin_ns;
+    }
+    size_t best = 0;
+    for (size_t i = 1; i < replay->n_ranks && ok; i++)
+        best = path[i] > path[best] ? i : best;
+    *rank = hops.n > 0 ? replay->ranks[best] : -1;
+    tm_vec_free(&hops);
+    free(path);
+    return ok ? TM_OK : tm_fail_memory(err);
+}

@@ -91,4 +91,9 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
 bool tm_replay_paths(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
                      tm_vec *hops) TM_MUST_CHECK;
 
+/** The rank with most of these paths, of several the lowest; -1 without a path. TM_OK;
+ * TM_ERR_FAULT. */
+tm_status tm_replay_busiest(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
+                            int64_t *rank, tm_error *err) TM_MUST_CHECK;
+
 #endif

@@ -32,7 +32,7 @@ static void change_edge(const tm_change *change, const tm_edge *edge, uint8_t ma
 }
 
 void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
-    const tm_sets *sets = context;
+    (void)context;
     const tm_edge *e = &graph->edges[edge];
     const bool transfer = e->kind == TM_EDGE_TRANSFER;
     const int64_t peer = transfer ? e->ns : e->peer_ns;
@@ -42,9 +42,13 @@ void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, in
     ns[TM_SET_PEER_EXPLAINED] = explained(e, peer);
     ns[TM_SET_IDEAL] = (e->flags & TM_EDGE_PAIR) && e->ns < e->peer_ns ? e->ns : e->peer_ns;
     ns[TM_SET_IDEAL_RECORDED] = transfer ? e->peer_ns : e->ns;
+}
+
+void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
+    const tm_sets *sets = context;
     const uint8_t mark = sets->marks ? sets->marks[edge] : 0;
     for (size_t i = 0; i < sets->n; i++)
-        change_edge(&sets->changes[i], e, mark, ns + TM_N_RANK_SETS + 2 * i);
+        change_edge(&sets->changes[i], &graph->edges[edge], mark, ns + 2 * i);
 }
 
 /* A change that takes less than T / 2000 off the path saves no more than that. */

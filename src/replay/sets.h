@@ -28,17 +28,15 @@ typedef struct tm_change {
 } tm_change;
 
 typedef struct tm_sets {
-    const tm_change *changes; /* [n]; sets TM_N_RANK_SETS + 2 i and + 1 are of change i */
+    const tm_change *changes; /* [n]; sets 2 i and 2 i + 1 are of change i */
     size_t n;
     const uint8_t *marks; /* by edge of the graph at hand; NULL for none */
 } tm_sets;
 
-static inline size_t tm_sets_count(const tm_sets *sets) {
-    return TM_N_RANK_SETS + 2 * sets->n;
-}
-
-/** A tm_weigh. @param context  tm_sets */
+/** Two tm_weigh: of the sets of ranks, without a context, and of changes. @param context  tm_sets
+ */
 void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
+void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 
 /** Kernels that are tried: those with most of the path. */
 enum { TM_KERNELS_MAX = 16, TM_CHANGES_MAX = 2 * TM_N_FIX_KINDS + TM_KERNELS_MAX };
