@@ -131,24 +131,30 @@ static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error
     return TM_OK;
 }
 
-static int by_rank_item(const void *a, const void *b) {
-    const tm_peer *x = a, *y = b;
-    int order = (x->rank > y->rank) - (x->rank < y->rank);
-    return order ? order : (x->item > y->item) - (x->item < y->item);
+/* Brings the peers of each rank together; [n + 1] where they begin in the result. */
+static tm_peer *by_rank(const tm_replay_ranks *r, const tm_vec *peers, size_t *first) {
+    const tm_peer *v = peers->data;
+    tm_peer *out = malloc((peers->n + 1) * sizeof *out);
+    for (size_t i = 0; i < peers->n && out; i++)
+        first[v[i].rank + 2]++;
+    for (size_t k = 2; k < r->n + 2 && out; k++)
+        first[k] += first[k - 1];
+    for (size_t i = 0; i < peers->n && out; i++)
+        out[first[v[i].rank + 1]++] = v[i];
+    return out;
 }
 
-static tm_status set_peers(tm_replay_ranks *r, tm_vec *peers, tm_error *err) {
-    const tm_peer *v = peers->data;
-    if (peers->n > 1)
-        qsort(peers->data, peers->n, peers->size, by_rank_item);
-    for (size_t first = 0, end = 0; first < peers->n; first = end) {
-        while (end < peers->n && v[end].rank == v[first].rank)
-            end++;
-        const tm_draft *draft = &r->drafts[v[first].rank];
-        TM_TRY(tm_peers_set(&r->graphs[v[first].rank], v + first, end - first,
-                            draft->events.n + draft->calls.n, err));
-    }
-    return TM_OK;
+static tm_status set_peers(tm_replay_ranks *r, const tm_vec *peers, tm_error *err) {
+    size_t *first = calloc(r->n + 2, sizeof *first);
+    tm_peer *v = first ? by_rank(r, peers, first) : NULL;
+    tm_status status = v ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < r->n && status == TM_OK; i++)
+        if (first[i + 1] > first[i])
+            status = tm_peers_set(&r->graphs[i], v + first[i], first[i + 1] - first[i],
+                                  r->drafts[i].events.n + r->drafts[i].calls.n, err);
+    free(first);
+    free(v);
+    return status;
 }
 
 static tm_status compare_slice(tm_replay_ranks *r, tm_peer_role *role, tm_error *err) {

@@ -195,7 +195,7 @@ static int64_t sweep(whatif *w, int64_t *ns) {
     return tm_replay_total(&w->job, ns);
 }
 
-/* S_x: all at their peers' but this. */
+/* S_x: all at their peers' but this host or stage. */
 static int64_t ideal_without(whatif *w, const trial *t) {
     set_members(w, t, TM_SET_IDEAL, TM_SET_IDEAL_RECORDED);
     return sweep(w, w->fixer.fixed_ns);
@@ -212,16 +212,37 @@ static tm_status try_one(whatif *w, trial *t, tm_error *err) {
         set_members(w, t, TM_SET_RECORDED, t->sets.plain);
         TM_TRY(tm_replay_busiest(&w->job, w->sets, w->fixer.fixed_ns, &t->item.next_rank, err));
     }
-    t->item.ideal_ns = ideal_without(w, t);
+    if (t->item.what != TM_WHATIF_RANK)
+        t->item.ideal_ns = ideal_without(w, t);
+    return TM_OK;
+}
+
+/* S_x of the ranks among some trials in a row, of which the number is the place. */
+static tm_status find_ideals(whatif *w, size_t first, size_t behind, tm_error *err) {
+    static const tm_replay_sets sets = {TM_SET_IDEAL_RECORDED, TM_SET_IDEAL};
+    trial *trials = w->trials.data;
+    int64_t totals[TM_REPLAY_LANES];
+    size_t n = 0;
+    while (first + n < behind && trials[first + n].item.what == TM_WHATIF_RANK)
+        n++;
+    if (n > 0 && !tm_replay_each(&w->job, sets, first, n, totals))
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        trials[first + i].item.ideal_ns = totals[i];
     return TM_OK;
 }
 
 static tm_status try_all(whatif *w, tm_vec *items, tm_error *err) {
     trial *trials = w->trials.data;
-    for (size_t i = (size_t)w->self; i < w->trials.n; i += (size_t)w->n_processes) {
-        TM_TRY(try_one(w, &trials[i], err));
-        if (!tm_vec_append(items, &trials[i].item, 1))
-            return tm_fail_memory(err);
+    size_t first = (size_t)w->self * TM_REPLAY_LANES, behind;
+    for (; first < w->trials.n; first += (size_t)w->n_processes * TM_REPLAY_LANES) {
+        behind = first + TM_REPLAY_LANES < w->trials.n ? first + TM_REPLAY_LANES : w->trials.n;
+        TM_TRY(find_ideals(w, first, behind, err));
+        for (size_t i = first; i < behind; i++) {
+            TM_TRY(try_one(w, &trials[i], err));
+            if (!tm_vec_append(items, &trials[i].item, 1))
+                return tm_fail_memory(err);
+        }
     }
     return TM_OK;
 }

@@ -26,6 +26,11 @@ typedef struct tm_replay {
     int64_t *ns;         /* [n_sets][n_links] */
 } tm_replay;
 
+/** The weights of one rank, and of all others. */
+typedef struct tm_replay_sets {
+    uint8_t own, others;
+} tm_replay_sets;
+
 /**
  * Makes the job of what tm_reduce left of its ranks.
  *
@@ -51,6 +56,21 @@ void tm_replay_forward(const tm_replay *replay, const uint8_t *set_of_rank, int6
 
 /** T: the time of the steps that count, of the times of tm_replay_forward. 0 without steps. */
 int64_t tm_replay_total(const tm_replay *replay, const int64_t *ns);
+
+/** So many ranks tm_replay_each takes at a time. */
+enum { TM_REPLAY_LANES = 8 };
+
+/**
+ * T where one rank has other weights than the rest: of several ranks each in turn, in little more
+ * than the time of one sweep.
+ *
+ * @param first    the place of the first rank
+ * @param n        how many, TM_REPLAY_LANES at most
+ * @param totals   [n] out
+ * @return         false when memory is out
+ */
+bool tm_replay_each(const tm_replay *replay, tm_replay_sets sets, size_t first, size_t n,
+                    int64_t *totals) TM_MUST_CHECK;
 
 /**
  * When everything may be at the latest, so that the last step's end stays: what has slack is

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "base/sorted.h"
+#include "base/keys.h"
+#include "base/median.h"
 
 /* A stall: so much over the median, and so many times it, with so many ranks to tell. */
 static const int64_t STALL_NS = 1000000;
@@ -81,74 +82,97 @@ tm_status tm_peers_add(const tm_draft *draft, const tm_graph *graph, const tm_pe
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* A weight of a place, to be sorted. */
-typedef struct weight {
-    int64_t ns;
-    uint32_t peer;
-} weight;
-
-static int by_ns(const void *a, const void *b) {
-    return tm_order_i64(((const weight *)a)->ns, ((const weight *)b)->ns);
-}
-
-/* The median of [n >= 2] ascending weights without the k-th. */
-static int64_t median_of_others(const weight *v, size_t n, size_t k) {
-    size_t low = (n - 2) / 2, high = n == 3 ? 0 : (n - 1) / 2; /* of n - 1 */
-    int64_t a = v[low + (low >= k)].ns, b = v[high + (high >= k)].ns;
-    return a + (b - a) / 2;
-}
-
 static int64_t *weight_of(tm_peer *peer, bool second) {
     return second ? &peer->second_ns : &peer->first_ns;
 }
 
-static void compare_weight(tm_peer *peers, size_t n, bool second, weight *v) {
+/* The middle of [n >= 2] weights, from which follows the median of all but any one of them: the
+ * k-th of the others is the k-th of all, or the next where the one is not above it. */
+typedef struct middle {
+    size_t low, high;  /* places of the others' middle: of two others, the less */
+    int64_t sorted[3]; /* from the one at low on */
+} middle;
+
+static middle find_middle(int64_t *v, size_t n) {
+    middle m = {.low = (n - 2) / 2, .high = n == 3 ? 0 : (n - 1) / 2};
+    m.sorted[0] = tm_select(v, n, m.low);
+    for (size_t i = 1; i <= 1 + m.high - m.low; i++)
+        m.sorted[i] = tm_select(v + m.low + i, n - m.low - i, 0);
+    return m;
+}
+
+static int64_t median_of_others(const middle *m, int64_t ns) {
+    const int64_t *low = m->sorted, *high = m->sorted + (m->high - m->low);
+    int64_t a = low[ns <= low[0]], b = high[ns <= high[0]];
+    return a + (b - a) / 2;
+}
+
+/* Of the peers at one place, by their indices. */
+static void compare_weight(tm_peer *peers, const uint32_t *of, size_t n, bool second, int64_t *v) {
     for (size_t i = 0; i < n; i++)
-        v[i] = (weight){*weight_of(&peers[i], second), (uint32_t)i};
-    qsort(v, n, sizeof *v, by_ns);
-    for (size_t k = 0; k < n; k++) {
-        int64_t others = median_of_others(v, n, k);
-        tm_peer *peer = &peers[v[k].peer];
-        if (peer->call && n >= STALL_RANKS && v[k].ns > others + STALL_NS &&
-            v[k].ns > STALL_TIMES * others)
+        v[i] = *weight_of(&peers[of[i]], second);
+    const middle m = find_middle(v, n);
+    for (size_t i = 0; i < n; i++) {
+        tm_peer *peer = &peers[of[i]];
+        int64_t ns = *weight_of(peer, second), others = median_of_others(&m, ns);
+        if (peer->call && n >= STALL_RANKS && ns > others + STALL_NS && ns > STALL_TIMES * others)
             peer->flags |= TM_EDGE_STALL;
         *weight_of(peer, second) = others;
     }
 }
 
-static int by_place(const void *a, const void *b) {
-    const tm_peer *x = a, *y = b;
-    int order = tm_order_u64(x->place, y->place);
-    order = order ? order : tm_order_i64(x->origin, y->origin);
-    order = order ? order : tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_i64(x->item, y->item);
+/* Peers ordered by place. */
+typedef struct places {
+    tm_keys keys;    /* of uint64_t */
+    uint32_t *first; /* owned; [places + 1] where each begins in */
+    uint32_t *of;    /* owned; [peers] indices */
+} places;
+
+static void places_free(places *p) {
+    tm_keys_free(&p->keys);
+    free(p->first);
+    free(p->of);
+}
+
+static bool order_places(const tm_vec *peers, places *out) {
+    const tm_peer *v = peers->data;
+    uint32_t *number = malloc((peers->n + 1) * sizeof *number);
+    *out = (places){.keys = TM_KEYS(uint64_t), .of = malloc((peers->n + 1) * sizeof *out->of)};
+    bool ok = number && out->of;
+    for (size_t i = 0; i < peers->n && ok; i++) {
+        number[i] = tm_keys_add(&out->keys, &v[i].place);
+        ok = number[i] != TM_NO_KEY;
+    }
+    out->first = ok ? calloc(out->keys.keys.n + 2, sizeof *out->first) : NULL;
+    ok = out->first != NULL;
+    for (size_t i = 0; i < peers->n && ok; i++)
+        out->first[number[i] + 2]++;
+    for (size_t k = 2; ok && k < out->keys.keys.n + 2; k++)
+        out->first[k] += out->first[k - 1];
+    for (size_t i = 0; i < peers->n && ok; i++)
+        out->of[out->first[number[i] + 1]++] = (uint32_t)i;
+    free(number);
+    return ok;
 }
 
 tm_status tm_peers_compare(tm_vec *peers, tm_error *err) {
     tm_peer *v = peers->data;
-    size_t largest = 1;
-    if (peers->n > 1)
-        qsort(v, peers->n, sizeof *v, by_place);
-    for (size_t first = 0, end = 0; first < peers->n; first = end) {
-        while (end < peers->n && v[end].place == v[first].place)
-            end++;
-        largest = end - first > largest ? end - first : largest;
-    }
-    weight *scratch = malloc(largest * sizeof *scratch);
-    for (size_t first = 0, end = 0; first < peers->n && scratch; first = end) {
-        while (end < peers->n && v[end].place == v[first].place)
-            end++;
-        if (end - first == 1) {
-            v[first].flags |= TM_EDGE_MISSING;
+    places p;
+    int64_t *scratch = malloc((peers->n + 1) * sizeof *scratch);
+    bool ok = order_places(peers, &p) && scratch;
+    for (size_t k = 0; ok && k < p.keys.keys.n; k++) {
+        const uint32_t *of = p.of + p.first[k];
+        size_t n = p.first[k + 1] - p.first[k];
+        for (size_t i = 0; i < n && n <= 2; i++)
+            v[of[i]].flags |= n == 1 ? TM_EDGE_MISSING : TM_EDGE_PAIR;
+        if (n == 1)
             continue;
-        }
-        for (size_t i = first; i < end && end - first == 2; i++)
-            v[i].flags |= TM_EDGE_PAIR;
-        compare_weight(v + first, end - first, false, scratch);
-        compare_weight(v + first, end - first, true, scratch);
+        compare_weight(v, of, n, false, scratch);
+        compare_weight(v, of, n, true, scratch);
     }
+    places_free(&p);
     free(scratch);
-    return scratch ? TM_OK : tm_fail_memory(err);
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 static void set_edge(tm_edge *edge, const tm_peer *peer, int64_t duration) {
