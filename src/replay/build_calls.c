@@ -267,7 +267,7 @@ bool tm_maker_calls(tm_maker *m) {
     host_walk w = {
         .m = m,
         .last_event = malloc((n_tracks + 1) * sizeof *w.last_event),
-        .threads = malloc((n_tracks + 1) * sizeof *w.threads),
+        .threads = calloc(n_tracks + 1, sizeof *w.threads),
         .latest_event = TM_NO_PART,
         .by_end = order_by_end(&m->draft->calls, offsetof(tm_part_call, end_ns)),
         .ended = order_by_end(&m->draft->events, offsetof(tm_part_event, end_ns)),

@@ -71,7 +71,8 @@ static uint8_t known(tm_call_classes *classes, uint32_t name) {
     uint8_t *known = &classes->known[name];
     if (*known == 0) {
         tm_text text = tm_names_text(classes->names, name);
-        *known = (uint8_t)(1 + tm_call_class_of(text) + (tm_host_flags_of(text) << 4));
+        *known = (uint8_t)((unsigned)tm_host_flags_of(text) << 4 |
+                           (1 + (unsigned)tm_call_class_of(text)));
     }
     return *known;
 }

@@ -283,7 +283,7 @@ static void a_part_means_the_edges_of_which_all_holds(void **state) {
 
 static void an_edge_gets_what_its_part_says(void **state) {
     (void)state;
-    static const double factors[] = {NAN, 1.5};
+    static const double factors[] = {(double)NAN, 1.5};
     const tm_change change = {.factors = factors};
     const tm_sets sets = {.changes = &change, .n = 1};
     /* 10 ns, on the peers 4, of it 7 unexplained: 3 are left without. */
