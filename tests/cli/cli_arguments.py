@@ -284,8 +284,8 @@ def test_times_tells_the_phases_and_the_memory_on_standard_error():
         line, = (line for line in done.err.splitlines() if line.startswith('tmerge: times: '))
         found = dict((name, float(s)) for name, s in re.findall(r'(\w+) (\d+\.\d{3}) s', line))
         whole = found.pop('whole')
-        equal(sorted(found), ['analysing', 'clocks', 'matching', 'names', 'reading', 'starting',
-                          'waits', 'writing'])
+        equal(sorted(found), ['analysing', 'clocks', 'matching', 'names', 'reading', 'replaying',
+                              'starting', 'waits', 'writing'])
         holds(abs(sum(found.values()) - whole) < 0.01, line)
         holds(5 < int(re.search(r'process (\d+) MiB', line).group(1)) < 1000, line)
         lacks(tmerge('analyze', 'tmerge.h5', n=n).expect(0).err, 'times:')
