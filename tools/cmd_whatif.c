@@ -264,8 +264,12 @@ static tm_status answer(const question *q, const tm_tables *tables, tm_error *er
         tm_table_filter(items, keep_what, each ? each : scenario);
     free(each);
     if (known && q->each && items->n_rows == 0)
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--each %s: the job has no two of them to compare", q->each);
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--each %s: %s", q->each,
+                       strcmp(q->each, "kind") == 0 || strcmp(q->each, "kernel") == 0
+                           ? "none is on the critical path"
+                           : "the job has no two of them to compare");
+    if (!tm_console_speaks()) /* here and not before: all processes leave with the same status */
+        return TM_OK;
     if (q->top >= 0 && !text)
         tm_table_top(items, (size_t)q->top);
     return text ? print_text(q, tables, err) : print_machine(q, tables, err);
@@ -287,7 +291,7 @@ static tm_status answer_stored(const question *q, tm_error *err) {
             status = tm_store_read_table(store, tm_tables_find(&tables, needed[t]), err);
         tm_store_close(store);
     }
-    if (status == TM_OK && tm_console_speaks())
+    if (status == TM_OK)
         status = answer(q, &tables, err);
     tm_tables_destroy(&tables);
     return status;

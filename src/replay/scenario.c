@@ -162,8 +162,13 @@ static tm_status take_condition(const reading *r, const char *begin, const char 
     if (r->part->texts[condition])
         return tm_fail(r->err, TM_ERR_USAGE, NULL, -1, "--%s %s has %s= twice", r->option, r->text,
                        tm_condition_words[condition]);
-    r->part->texts[condition] = strndup(begin, (size_t)(end - begin));
-    return r->part->texts[condition] ? take_value(r, condition) : tm_fail_memory(r->err);
+    size_t size = (size_t)(end - begin);
+    char *text = calloc(size + 1, 1);
+    if (!text)
+        return tm_fail_memory(r->err);
+    memcpy(text, begin, size);
+    r->part->texts[condition] = text;
+    return take_value(r, condition);
 }
 
 /* The factor behind the last colon, and where that is. */

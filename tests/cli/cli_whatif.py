@@ -194,6 +194,8 @@ def test_any_number_of_processes_gives_the_same():
         for n in (1, 3):
             equal(whatif(path, *options, n=n), expected, f'{options} of {n} processes')
     tmerge('whatif', path, '--fix', 'rank=99', n=3).fails(2, 'rank=99: the job has ranks 0-15')
+    tmerge('whatif', store('two'), '--each', 'stage', n=2).fails(
+        2, '--each stage: the job has no two of them to compare')
 
 
 def test_the_text_says_what_helps_most():

@@ -9,6 +9,7 @@
 #include "match/loose.h"
 #include "match/records.h"
 #include "replay/plan.h"
+#include "replay/scenario.h"
 #include "replay_fixture.h"
 #include "timeline/build.h"
 #include "tmerge/analysis.h"
@@ -460,6 +461,32 @@ static void a_replay_may_lack_memory_at_every_request(void **state) {
     replay_free(&c);
 }
 
+static tm_status ask(tm_scenario *scenario, const tm_names *names) {
+    tm_error err;
+    TM_TRY(tm_scenario_add(scenario, "fix", "rank=0-3+kernel=gemm", &err));
+    TM_TRY(tm_scenario_add(scenario, "scale", "host=a+operator=mm:2", &err));
+    return tm_scenario_bind(scenario, names, -1, &err);
+}
+
+static void a_scenario_may_lack_memory_at_every_request(void **state) {
+    tm_names *names = tm_names_create();
+    int n = 0;
+    (void)state;
+    assert_non_null(names);
+    const long blocks = live_blocks();
+    for (bool failed = true; failed && n < MORE_THAN_ENOUGH;) {
+        tm_scenario scenario = TM_SCENARIO();
+        inject(INJECT_MEMORY, ++n);
+        tm_status status = ask(&scenario, names);
+        failed = inject_end();
+        assert_int_equal(status, failed ? TM_ERR_FAULT : TM_OK);
+        tm_scenario_free(&scenario);
+        assert_int_equal(live_blocks(), blocks);
+    }
+    assert_in_range(n, 8, MORE_THAN_ENOUGH - 1); /* a text and 2 rules for each part, and more */
+    tm_names_destroy(names);
+}
+
 #define WITH_JOB(test) cmocka_unit_test_setup_teardown(test, make_job, remove_job)
 
 int main(void) {
@@ -470,6 +497,7 @@ int main(void) {
         WITH_JOB(every_call_that_waits_may_be_interrupted),
         WITH_JOB(a_check_tells_lack_of_memory_as_no_fault),
         cmocka_unit_test(a_replay_may_lack_memory_at_every_request),
+        cmocka_unit_test(a_scenario_may_lack_memory_at_every_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
