@@ -123,7 +123,7 @@ static void print_job(const question *q, const tm_table *job) {
     printf("%sA step takes %s%s", q->colors.strong, step, q->colors.off);
     if (!ideal->null) {
         tm_shown_duration(ideal->value.i, least, sizeof least);
-        printf("; %s with everything as on the other ranks at the same place", least);
+        printf("; %s with everything as is usual in this job", least);
     }
     puts("");
     if (!tm_table_cell(job, 0, "sure")->value.i) {
