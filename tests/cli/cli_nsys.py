@@ -264,6 +264,7 @@ NOT_IN_EXPORTS = {
     'clock.rank': {'drift_ppb'},
     'collectives.kind': {'group', 'size_class_bytes', 'bytes', 'algbw_gbps', 'busbw_gbps'},
     'collectives.worst': {'group', 'bytes'},
+    'criticalpath.piece': {'event'},
     'groups.group': {'group', 'description', 'bytes', 'busbw_gbps'},
     'groups.dimension': {'bytes', 'busbw_gbps'},
     'kernels.kernel': {'blocks_per_sm', 'occupancy_pct'},
