@@ -266,7 +266,7 @@ bool tm_maker_calls(tm_maker *m) {
     size_t n_tracks = m->draft->timeline->n_tracks;
     host_walk w = {
         .m = m,
-        .last_event = malloc((n_tracks + 1) * sizeof *w.last_event),
+        .last_event = calloc(n_tracks + 1, sizeof *w.last_event),
         .threads = calloc(n_tracks + 1, sizeof *w.threads),
         .latest_event = TM_NO_PART,
         .by_end = order_by_end(&m->draft->calls, offsetof(tm_part_call, end_ns)),
