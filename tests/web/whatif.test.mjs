@@ -40,8 +40,7 @@ const GROUPS = ["plan", "rank", "host", "stage", "kind", "kernel"];
 function bars(store) {
   const { "whatif.item": items, "whatif.job": [whole] } = show(store, "whatif.item", "whatif.job");
   return GROUPS.flatMap((what) => {
-    const rows = items.map((item, row) => ({ ...item, row })).filter((item) => item.what === what && item.saved_ns !== null &&
-      (item.saved_ns >= whole.step_ns / 1000 || item.saved_most_ns >= whole.step_ns / 100));
+    const rows = items.map((item, row) => ({ ...item, row })).filter((item) => item.what === what && item.saved_ns !== null && item.saved_ns >= whole.step_ns / 1000);
     return (what === "plan" ? rows : rows.sort((a, b) => b.saved_ns - a.saved_ns || a.row - b.row)).slice(0, 8);
   });
 }

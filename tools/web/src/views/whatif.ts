@@ -11,11 +11,10 @@ import { shortName } from "../timeline/names";
 import { href, type View } from "../view";
 
 const BARS_MAX = 8, RANKS_MAX = 8, STEPS_MAX = 200, NUMBERED_MAX = 24;
-/** What saves less of a step [%] is no bar, unless it might save so much more; what is narrower [% of
- * the width] is no range. */
-const LEAST_PCT = 0.1, UNSURE_PCT = 1, LEAST_RANGE = 1;
-/** From this waste on the list of views has a sign. */
-const WORTH_PCT = 5;
+/** What saves less of a step [%] is no bar, and what is narrower [% of the width] no range. */
+const LEAST_PCT = 0.1, LEAST_RANGE = 1;
+/** From this waste on the list of views has a sign; so much that may be saved is said. */
+const WASTE_PCT = 5, WORTH_PCT = 1;
 
 interface Group {
   readonly what: string;
@@ -28,8 +27,8 @@ const GROUPS: readonly Group[] = [
   { what: "rank", title: "One rank as the others", one: "rank" },
   { what: "host", title: "One host as the others", one: "host" },
   { what: "stage", title: "One stage of the pipeline as the others", one: "stage" },
-  { what: "kind", title: "One kind of work as on the other ranks", one: "kind" },
-  { what: "kernel", title: "One kernel as on the other ranks", one: "kernel" },
+  { what: "kind", title: "One kind of work", one: "kind" },
+  { what: "kernel", title: "One kernel", one: "kernel" },
 ];
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -138,19 +137,26 @@ function bar(job: Job, path: readonly Piece[], row: number, scale: Scale): HTMLE
 
 function isBar(job: Job, row: number): boolean {
   const table = job.table("whatif.item"), saved = table.num(row, "saved_ns"), whole = job.table("whatif.job").num(0, "step_ns") ?? 0;
-  return saved !== null && (100 * saved >= LEAST_PCT * whole || 100 * (table.num(row, "saved_most_ns") ?? 0) >= UNSURE_PCT * whole);
+  return saved !== null && 100 * saved >= LEAST_PCT * whole;
 }
 
-/* What is no bar, counted. */
+/* What is no bar, counted; false for nothing. */
 function rest(job: Job, group: Group, rows: readonly number[], left: number): Child {
+  if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // none is known
   const table = job.table("whatif.item"), several = (n: number) => f.count(n, group.one);
-  const little = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row)).length, untried = rows.filter((row) => table.num(row, "saved_ns") === null).length;
+  const small = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row)), little = small.length;
+  const most = Math.max(0, ...small.map((row) => table.num(row, "saved_most_ns") ?? 0)), whole = job.table("whatif.job").num(0, "step_ns") ?? 0;
+  const untried = rows.filter((row) => table.num(row, "saved_ns") === null).length;
   const parts = [
     left > 0 ? `${several(left)} more that ${left === 1 ? "saves" : "save"} less` : "",
-    little > 0 ? `${several(little)} ${little === 1 ? "saves" : "save"} under ${f.percent(LEAST_PCT, 1)}` : "",
+    little > 0 ? `${several(little)} ${little === 1 ? "saves" : "save"} under ${f.percent(LEAST_PCT, 1)}${100 * most >= WORTH_PCT * whole ? `, or up to ${f.time(most)} with what nothing recorded explains gone, too` : ""}` : "",
     untried > 0 ? `${several(untried)} ${untried === 1 ? "takes" : "take"} under ${f.percent(0.05, 2)} off the critical path` : "",
   ].filter((part) => part !== "");
   return parts.length > 0 && h("p", { class: "note saving-rest" }, `${parts.join("; ")}.`);
+}
+
+function titleOf(job: Job, { what, title }: Group): string {
+  return what === "kind" || what === "kernel" ? `${title} ${severalRanks(job) ? "as on the other ranks" : "at its usual pace"}` : title;
 }
 
 function savings(job: Job, path: readonly Piece[]): HTMLElement {
@@ -159,19 +165,19 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
     const rows = items(job, group.what), bars = rows.filter((row) => isBar(job, row));
     if (group.what !== "plan") bars.sort((a, b) => table.num(b, "saved_ns")! - table.num(a, "saved_ns")!);
     return { group, rows, bars: bars.slice(0, BARS_MAX), left: Math.max(0, bars.length - BARS_MAX) };
-  }).filter(({ rows }) => rows.length > 0);
+  }).filter(({ rows }) => rows.length > 0).map((each) => ({ ...each, counted: each.group.what !== "plan" && rest(job, each.group, each.rows, each.left) }))
+    .filter(({ bars, counted }) => bars.length > 0 || counted !== false);
   const shown = groups.flatMap(({ bars }) => bars), known = job.table("whatif.job").num(0, "ideal_ns") !== null;
   const values = shown.flatMap((row) => [table.num(row, "saved_ns"), table.num(row, "saved_most_ns")]);
   const unit = f.timeUnit(values), scale: Scale = { most: Math.max(1, ...values.map((v) => v ?? 0)), unit, digits: f.columnDigits(values, unit) };
   if (shown.length === 0)
     return section(title, empty(known ? `Nothing that could be mended saves ${f.percent(LEAST_PCT, 1)} of ${wholeWord(job)}.` : "What ranks do to one another is not known, so neither is what mending one would save."));
-  const unsure = shown.some((row) => table.cell(row, "sure") !== true), ranged = values.some((v, i) => i % 2 === 1 && v !== values[i - 1]);
+  const sure = shown.some((row) => table.cell(row, "sure") === true), unsure = shown.some((row) => table.cell(row, "sure") !== true), ranged = values.some((v, i) => i % 2 === 1 && v !== values[i - 1]);
   return section(title, note(`By how much ${wholeWord(job)} is shorter with one thing as it is elsewhere, replayed: wall time, not waiting summed over ranks. A name leads to where the critical path lies on it.`),
-    legend([["saved", "Saved"], ...(unsure ? [["unsure", "Saved, but not sure"] as const] : []), ...(ranged ? [["most", "With what nothing recorded explains gone, too"] as const] : [])]),
+    legend([...(sure ? [["saved", "Saved"] as const] : []), ...(unsure ? [["unsure", "Saved, but not sure"] as const] : []), ...(ranged ? [["most", "With what nothing recorded explains gone, too"] as const] : [])]),
     h("div", { class: "savings", attr: { role: "list" } },
       h("div", { class: "saving head", attr: { "aria-hidden": true } }, h("span"), h("span"), h("span", { class: "row-end" }, unit.name), h("span", { class: "row-end" }, "share")),
-      groups.map(({ group, rows, bars, left }) => [h("div", { class: "stack-heading" }, group.title), bars.map((row) => bar(job, path, row, scale)),
-        group.what !== "plan" && (known || group.what === "kind" || group.what === "kernel") && rest(job, group, rows, left)])));
+      groups.map(({ group, bars, counted }) => [h("div", { class: "stack-heading" }, titleOf(job, group)), bars.map((row) => bar(job, path, row, scale)), counted])));
 }
 
 // Steps -----------------------------------------------------------------------------------------------
@@ -179,7 +185,7 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
 /* Columns as high as the steps are long; the upper part is what they would be shorter by. */
 function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
   const table = job.table("whatif.step");
-  if (!hasSteps(job) || table.n < 2) return null;
+  if (!hasSteps(job) || table.n < 2 || table.nums("ideal_ns").every((ideal) => ideal === null)) return null;
   const each = Math.ceil(table.n / STEPS_MAX), length = (row: number) => table.num(row, "step_ns") ?? 0;
   const columns: number[] = [];
   for (let first = 0; first < table.n; first += each)
@@ -189,14 +195,14 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
   const column = (row: number, i: number) => {
     const ns = length(row), ideal = table.num(row, "ideal_ns"), lost = ideal === null ? 0 : Math.max(0, ns - ideal), step = table.num(row, "step");
     const best = table.num(row, "best_rank"), partial = table.cell(row, "partial") === true;
-    const shown = tip(h("a", { class: "cell step-column", attr: { href: pathAt(path, step), "data-step": step ?? "", "data-ns": ns, "data-ideal": ideal ?? "", "aria-label": `${stepWord(job, step)}: ${f.time(ns)}, at its peers’ pace ${f.time(ideal)}` } },
+    const shown = tip(h("a", { class: "cell step-column", attr: { href: pathAt(path, step), "data-step": step ?? "", "data-ns": ns, "data-ideal": ideal ?? "", "aria-label": `${stepWord(job, step)}: ${f.time(ns)}, at ${paceWord(job)} ${f.time(ideal)}` } },
       h("span", { class: "piece fill-saved", style: { height: place(lost) } }), h("span", { class: `piece fill-ideal${partial ? " partial" : ""}`, style: { height: place(ns - lost) } })),
-    () => [h("b", null, stepWord(job, step)), h("br"), `${f.time(ns)}, with everything at its peers’ pace ${f.time(ideal)}`,
+    () => [h("b", null, stepWord(job, step)), h("br"), `${f.time(ns)}, with everything at ${paceWord(job)} ${f.time(ideal)}`,
       best !== null && [h("br"), `mending rank ${best} makes it ${f.time(table.num(row, "saved_ns"))} shorter`], partial && [h("br"), "not all ranks recorded it"]]);
     return h("div", { class: "step-place" }, shown, h("span", { class: "step-number" }, i % numbered === 0 ? String(step) : ""));
   };
   return section("Step by step", note(`Columns from 0 to ${f.scaled(most, unit)} ${unit.name}; one leads to the step’s path.${each > 1 ? ` Each is the longest of ${each} steps.` : ""}`),
-    legend([["saved", "Saved with everything at its peers’ pace"], ["ideal", "What is left"]]),
+    legend([["saved", `Saved with everything at ${paceWord(job)}`], ["ideal", "What is left"]]),
     h("div", { class: "step-strip" }, columns.map(column)));
 }
 
@@ -221,7 +227,7 @@ function pathSection(job: Job, path: readonly Piece[]): HTMLElement | null {
   }));
   const used = PARTS.filter((_, p) => shown.some((row) => row.values[p]! > 0)), inPage = new Set(path.map((piece) => piece.step)).size;
   return section("Where the critical path lies",
-    note("The chain that decides when each step ends, over all steps. Where ranks meet it goes on with the one that came last, so that it never waits; other ranks have slack."),
+    note("The chain that decides when each step ends, over all steps.", severalRanks(job) && " Where ranks meet it goes on with the one that came last, so that it never waits; other ranks have slack."),
     legend(used.map((part) => [part.key, part.label])),
     stacks(shown, { parts: PARTS, end: (row) => f.percent(100 * ((row as (typeof shown)[number]).share ?? 0), 1) }),
     order.length > shown.length && note(`${f.count(order.length - shown.length, "more rank has", "more ranks have")} less of it; `, link("all of them", "tables", { name: "criticalpath.rank" })),
@@ -236,12 +242,16 @@ function rankLink(path: readonly Piece[], rank: number | null): string {
 
 // The view --------------------------------------------------------------------------------------------
 
+/* What the ideal is made of: the other ranks, or of one rank what is usual in its own recording. */
+function paceWord(job: Job): string {
+  return severalRanks(job) ? "its peers’ pace" : "its usual pace";
+}
+
 function title(job: Job): string {
   const waste = job.table("whatif.job").num(0, "waste_pct");
   if (waste === null) return "What mending would save is not known";
-  const pace = severalRanks(job) ? "its peers’ pace" : "the pace of the other steps";
   const amount = Math.abs(waste) < 0.05 ? "as long as now" : `${f.percent(Math.abs(waste), 1)} ${waste > 0 ? "less" : "more"}`;
-  return `With everything at ${pace} ${wholeWord(job)} takes ${amount}`;
+  return `With everything at ${paceWord(job)} ${wholeWord(job)} takes ${amount}`;
 }
 
 function figures(job: Job): HTMLElement {
@@ -251,7 +261,7 @@ function figures(job: Job): HTMLElement {
   const doc = (column: Parameters<typeof table.place>[0]) => table.columns[table.place(column)]?.doc ?? "";
   return band([
     { label: hasSteps(job) ? "Mean step" : "Recording", doc: doc("step_ns"), value: show("step_ns", f.time) },
-    { label: "At its peers’ pace", doc: doc("ideal_ns"), value: show("ideal_ns", f.time) },
+    { label: `At ${paceWord(job)}`, doc: doc("ideal_ns"), value: show("ideal_ns", f.time) },
     { label: "Slowdown S", doc: doc("slowdown"), value: show("slowdown", (v) => (v === null ? f.NONE : f.grouped(v, 3))) },
     { label: "Waste", doc: doc("waste_pct"), value: show("waste_pct", (v) => f.percent(v, 1)) },
     ...(severalRanks(job) ? [{ label: "Worst 3 % of ranks", doc: doc("worker_share"), value: show("worker_share", f.ratio), below: "of the waste" }] : []),
@@ -267,7 +277,7 @@ export const whatif: View = {
   shown: (job) => job.rowsOf("whatif.job") > 0,
   state: (job) => {
     const table = job.table("whatif.job");
-    return table.cell(0, "sure") === true && (table.num(0, "waste_pct") ?? 0) >= WORTH_PCT ? "warn" : undefined;
+    return table.cell(0, "sure") === true && (table.num(0, "waste_pct") ?? 0) >= WASTE_PCT ? "warn" : undefined;
   },
   render(root, { job }) {
     const table = job.table("whatif.job"), path = pathOf(job), headline = table.text(0, "headline"), sure = table.cell(0, "sure") === true;
