@@ -95,7 +95,7 @@ static void check_straggler(const share *s) {
         "median_transfer_ns=100 p95_transfer_ns=100 median_skew_ns=100 algbw_gbps=0.32 "
         "busbw_gbps=0.4266666667"};
     static const char *const check[] = {
-        "collectives=6 matched=6 incomplete=0 unmatched=0 inferred=0 suspect=0 "
+        "collectives=6 matched=6 incomplete=0 unmatched=0 inferred=0 transfers_alone=0 suspect=0 "
         "violations_before=0 "
         "violations_after=0 worst_before_ns=null worst_after_ns=null align=utc"};
     CHECK_ROWS(s, "stragglers.rank", ranks);
