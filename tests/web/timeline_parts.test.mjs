@@ -18,7 +18,7 @@ const { shortName, find } = await moduleOf("timeline/names.ts");
 const { missingParts, detailedParts, sumsOf } = await moduleOf("timeline/sums.ts");
 const { Lanes } = await moduleOf("timeline/lanes.ts");
 
-const COMPUTE = 0, TRANSFER = 1, WAIT = 2, UNMATCHED = 3, COPIES = 4;
+const COMPUTE = 0, TRANSFER = 1, WAIT = 2, UNMATCHED = 3, COPIES = 4, CALL = 9;
 
 // Bytes and shares -----------------------------------------------------------------------------------
 
@@ -215,6 +215,8 @@ test("of more than forty operations only those are joined whose arrivals are pix
 
 // The critical path ----------------------------------------------------------------------------------
 
+const heightOf = ({ at, level }) => 10 * at + ["host", "compute", "communication"].indexOf(level);
+
 /* [begin, end, rank, kind] each; ranks 4 and 7 stand at places 0 and 1. */
 function pathOf(...rows) {
   return new Path(rows.map(([begin, end, rank, kind], index) => ({ index, step: 1, place: index, rank, kind, name: null, begin, end })), [{ rank: 4 }, { rank: 7 }]);
@@ -223,16 +225,24 @@ function pathOf(...rows) {
 test("the path is drawn as runs on the host and in lanes; lags are gone straight over", () => {
   // 1 ns a pixel: 20 on the host of rank 4, a lag of 10, 30 of a kernel, then a transfer of rank 7
   const path = pathOf([0, 20, 4, "host"], [20, 30, 4, "launch"], [30, 60, 4, "compute"], [60, 90, 7, "transfer"]);
-  assert.deepEqual(path.runs(new Scale({ begin: 0, end: 100 }, 0, 100)).map(({ x0, x1, at, level }) => [x0, x1, at, level]),
-    [[0, 20, 0, "host"], [30, 60, 0, "compute"], [60, 90, 1, "communication"]]);
+  assert.deepEqual(path.runs(new Scale({ begin: 0, end: 100 }, 0, 100), heightOf).map(({ x0, x1, y }) => [x0, x1, y]), [[0, 20, 0], [30, 60, 1], [60, 90, 12]]);
   // 10 ns a pixel: of pixel 0 the host has 6 ns, the kernel 4; the next 40 ns are the kernel's
   const fine = pathOf([0, 3, 4, "call"], [3, 7, 4, "compute"], [7, 10, 4, "host"], [10, 50, 4, "compute"]);
-  assert.deepEqual(fine.runs(new Scale({ begin: 0, end: 1000 }, 0, 100)).map(({ x0, x1, level }) => [x0, x1, level]), [[0, 1, "host"], [1, 5, "compute"]]);
+  assert.deepEqual(fine.runs(new Scale({ begin: 0, end: 1000 }, 0, 100), heightOf).map(({ x0, x1, y }) => [x0, x1, y]), [[0, 1, 0], [1, 5, 1]]);
 });
 
 test("the line is broken where the page has no piece", () => {
   const path = pathOf([0, 20, 4, "host"], [50, 80, 4, "host"], [80, 90, 7, "host"]);
-  assert.deepEqual(path.runs(new Scale({ begin: 0, end: 100 }, 0, 100)).map((run) => [run.x0, run.broken]), [[0, false], [50, true], [80, false]]);
+  assert.deepEqual(path.runs(new Scale({ begin: 0, end: 100 }, 0, 100), heightOf).map((run) => [run.x0, run.broken]), [[0, false], [50, true], [80, false]]);
+});
+
+test("what is on the host belongs to the thread of its call, or of the next one", () => {
+  // calls begin at 20 on the first thread and at 50, by a rounded clock at 51, on the second
+  const events = eventsOf([[20, 10, CALL], [51, 9, CALL]]);
+  const tracks = [0, 1].map((first) => ({ kind: 2, at: 0, device: -1, stream: -1, tid: first, name: 0, first, n: 1 }));
+  const lanes = new Lanes({ ...events, tracks }, 2).of(0);
+  const path = pathOf([0, 20, 4, "host"], [20, 30, 4, "call"], [30, 50, 4, "host"], [50, 60, 4, "call"], [60, 70, 4, "host"], [70, 80, 7, "call"]);
+  assert.deepEqual(path.list.map((placed) => path.threadOf(placed, lanes)?.tid ?? null), [0, 0, 1, 1, null, null]);
 });
 
 test("pieces of the path follow each other, and with a hop those on another rank", () => {

@@ -2,14 +2,14 @@
 import { layout, rowAt, rowsIn, type AbsentRow, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
 import { lowest, type Lanes } from "./lanes";
 import { Labels, type Found } from "./names";
-import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Operation, type Span } from "./model";
+import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Operation, type Span, type Track } from "./model";
 import { ALL_JOINED, clocksArePoor, isWide, OperationIndex } from "./operations";
 import { RULER_HEIGHT, STEPS_HEIGHT, STRIP_HEIGHT, StripImage, jobSteps, paintRuler, paintSteps, paintStrip } from "./paint_head";
 import { membersOutside, paintArrivals, paintJoin, type JoinInput } from "./paint_join";
 import { MOST_PER_PIXEL, paintCoverage, paintEvents, type Canvas } from "./paint_lane";
 import { outlinePiece, paintPath } from "./paint_path";
 import { paintAbsent, paintGutter, paintHost, paintMark, paintOutside, paintRecordings, paintScrollbar, paintSubLabel } from "./paint_rows";
-import { heightOf, type Path, type Placed } from "./path";
+import { heightIn, type Path, type Placed } from "./path";
 import type { Pyramid } from "./pyramid";
 import { Scale } from "./scale";
 import { detailedParts, missingParts } from "./sums";
@@ -79,6 +79,8 @@ export class Chart {
   readonly labels: Labels;
   readonly #ctx: CanvasRenderingContext2D;
   readonly #strip: StripImage;
+  /** The first rows of threads of opened ranks. */
+  #threads = new Map<Track, SubRow>();
   #layout: Layout = { rows: [], ranks: [], height: 0 };
 
   constructor(readonly data: ChartData, readonly state: ChartState, element: HTMLCanvasElement) {
@@ -140,6 +142,7 @@ export class Chart {
     const { job, lanes } = this.data;
     this.#layout = layout({ ranks: job.ranks, world: job.world, open: this.state.open, room: this.room, lanes });
     this.state.scroll = Math.max(0, Math.min(this.state.scroll, this.maxScroll));
+    this.#threads = new Map(this.#layout.rows.filter((row): row is SubRow => row.kind === "sub" && row.named).map((row) => [row.lane.track, row]));
   }
 
   zone(x: number, y: number): Zone {
@@ -160,7 +163,7 @@ export class Chart {
     const row = this.row(y), { lanes, operations } = this.data;
     if (!row || (row.kind !== "rank" && row.kind !== "sub")) return NOWHERE;
     const scale = this.scale, time = scale.time(x), slack = 2.5 / scale.k;
-    const piece = this.#pieceAt(row.at, y - HEAD + this.state.scroll, time, slack);
+    const piece = this.#pieceAt(row.at, y, time, slack);
     if (piece) return { at: row.at, event: -1, operation: null, piece };
     if (!lanes) return { ...NOWHERE, at: row.at };
     const below = row.kind === "rank" && y - HEAD + this.state.scroll >= row.communication.y;
@@ -170,13 +173,20 @@ export class Chart {
     return { ...NOWHERE, at: row.at, operation: below ? this.#memberAt(row, time, slack) : null };
   }
 
+  /** The height of a piece on the canvas: of an opened rank what is on the host lies over its thread. */
+  heightOf(placed: Placed): number {
+    const { at, level } = placed, { lanes, path } = this.data;
+    const thread = level === "host" && lanes && this.state.open.has(at) ? path.threadOf(placed, lanes.of(at)) : null;
+    return heightIn(this.#layout.ranks[at]!, level, thread ? this.#threads.get(thread) : undefined) + HEAD - this.state.scroll;
+  }
+
   /* Of the pieces there the longest one; a lag is where its line may be. */
   #pieceAt(at: number, y: number, time: number, slack: number): Placed | null {
     if (!this.state.path) return null;
     const { path } = this.data, [first, end] = path.range({ begin: time - slack, end: time + slack }), row = this.#layout.ranks[at]!;
     let best: Placed | null = null;
     for (let i = first; i < end; i++) {
-      const placed = path.list[i]!, near = placed.level === "lag" ? row.y + row.height > y : Math.abs(heightOf(row, placed.level) - y) <= NEAR;
+      const placed = path.list[i]!, near = placed.level === "lag" ? row.y + row.height > y - HEAD + this.state.scroll : placed.at === at && Math.abs(this.heightOf(placed) - y) <= NEAR;
       const length = placed.piece.end - placed.piece.begin;
       if (placed.at === at && near && (!best || length > best.piece.end - best.piece.begin)) best = placed;
     }
@@ -231,9 +241,10 @@ export class Chart {
     ctx.clip();
     if (this.state.mark) paintMark(canvas, this.state.mark, HEAD, this.height);
     this.#joins(canvas);
-    if (this.state.path) paintPath(canvas, this.data.path, this.#layout.ranks, HEAD - scroll);
+    if (this.state.path) paintPath(canvas, this.data.path, (placed) => this.heightOf(placed));
     this.#outlineSelected(canvas);
-    if (this.state.path && this.state.selected.piece) outlinePiece(canvas, this.state.selected.piece, this.#layout.ranks, HEAD - scroll);
+    const { piece } = this.state.selected;
+    if (this.state.path && piece) outlinePiece(canvas, piece, this.heightOf(piece), HEAD);
     ctx.restore();
     paintScrollbar(canvas, { x: this.width - RIGHT, y: HEAD, height: this.room }, scroll, this.#layout.height);
   }

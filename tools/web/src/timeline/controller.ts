@@ -6,6 +6,9 @@ import type { Placed } from "./path";
 import { COMPUTE, COPIES, STREAM, TRANSFER, UNMATCHED, type Operation, type Span } from "./model";
 import { around, clamp, pan, reveal, zoom } from "./span";
 
+/** Room below a piece that is brought into view [px]. */
+const UNDER = 60;
+
 /** What the view wants to know. */
 export interface Listener {
   /** The selection, the mark or the search has changed. */
@@ -167,6 +170,8 @@ export class Controller {
     this.state.path = true;
     this.state.span = reveal(this.state.span, piece.piece, this.duration);
     this.showRank(piece.at, true);
+    const below = this.chart.heightOf(piece) - (this.chart.height - UNDER);
+    if (below > 0) this.scrollBy(below);
     this.select({ ...NOWHERE, at: piece.at, piece });
   }
 

@@ -67,7 +67,7 @@ export const HELP: readonly (readonly [string, string])[] = [
   ["0 or Home", "whole job"],
   ["[ ]", "previous and next collective (Shift: by wait)"],
   [", .", "previous and next event in the lane"],
-  ["c", "show or hide the critical path, which decides when each step ends"],
+  ["c", "show or hide the critical path, which decides when each step ends; of an opened rank it lies over its threads"],
   ["k j", "previous and next piece of the critical path (Shift: on another rank)"],
   ["n p", "next and previous step"],
   ["/", "find; Enter and Shift+Enter: next and previous; Esc: clear"],

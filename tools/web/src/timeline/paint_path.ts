@@ -1,21 +1,19 @@
 /** The critical path over the lanes. */
-import type { RankRow } from "./layout";
 import type { Canvas } from "./paint_lane";
-import { heightOf, type Path, type Placed } from "./path";
+import type { Path, Placed } from "./path";
 
 const WIDTH = 2.5, CASING = 1.5, HALF_BOX = 6;
 
-/** Paints what of the path is in view; `offset` is where the rows' heights begin on the canvas. */
-export function paintPath(canvas: Canvas, path: Path, rows: readonly RankRow[], offset: number): void {
-  const { ctx, theme, scale } = canvas, runs = path.runs(scale);
+/** Paints what of the path is in view, at these heights of the canvas. */
+export function paintPath(canvas: Canvas, path: Path, heightOf: (placed: Placed) => number): void {
+  const { ctx, theme, scale } = canvas, runs = path.runs(scale, heightOf);
   if (runs.length === 0) return;
   ctx.lineJoin = "round";
   for (const [color, width] of [[theme.page, WIDTH + 2 * CASING], [theme.path, WIDTH]] as const) {
     ctx.strokeStyle = color;
     ctx.lineWidth = width;
     ctx.beginPath();
-    runs.forEach(({ x0, x1, at, level, broken }, i) => {
-      const y = heightOf(rows[at]!, level) + offset;
+    runs.forEach(({ x0, x1, y, broken }, i) => {
       if (i === 0 || broken) ctx.moveTo(x0, y);
       else ctx.lineTo(x0, y);
       ctx.lineTo(x1, y);
@@ -26,12 +24,12 @@ export function paintPath(canvas: Canvas, path: Path, rows: readonly RankRow[], 
 }
 
 /** Outlines a piece of it. */
-export function outlinePiece({ ctx, theme, scale }: Canvas, { piece, at, level }: Placed, rows: readonly RankRow[], offset: number): void {
+export function outlinePiece({ ctx, theme, scale }: Canvas, { piece }: Placed, y: number, top: number): void {
   const x0 = Math.max(scale.left - 4, scale.x(piece.begin)), x1 = Math.min(scale.left + scale.width + 4, scale.x(piece.end));
-  const row = rows[at]!, y = heightOf(row, level), top = Math.max(row.y, y - HALF_BOX), width = Math.max(4, x1 - x0 + 4);
+  const from = Math.max(top, y - HALF_BOX), width = Math.max(4, x1 - x0 + 4);
   for (const [color, line] of [[theme.page, 4], [theme.ink, 1.8]] as const) {
     ctx.strokeStyle = color;
     ctx.lineWidth = line;
-    ctx.strokeRect((x0 + x1 - width) / 2, top + offset + 1, width, y + HALF_BOX - top);
+    ctx.strokeRect((x0 + x1 - width) / 2, from + 1, width, y + HALF_BOX - from);
   }
 }

@@ -1,13 +1,15 @@
 /** The critical path as it lies over the lanes: found by time, and as a line. */
 import type { Piece } from "../path";
-import { lowest } from "./lanes";
+import { lowest, type RankLanes } from "./lanes";
 import type { RankRow } from "./layout";
-import type { Span } from "./model";
+import { CALL, THREAD, type Span, type Track } from "./model";
 import type { Scale } from "./scale";
 
 /** A piece on the timeline. */
 export interface Placed {
   readonly piece: Piece;
+  /** Its place in the list. */
+  readonly index: number;
   /** Place of its rank. */
   readonly at: number;
   readonly level: Level;
@@ -20,22 +22,23 @@ const LEVELS: Readonly<Record<string, Level>> = {
   compute: "compute", copy: "compute", comm: "communication", transfer: "communication", launch: "lag", gap: "lag", wait: "lag", sync: "lag",
 };
 
-/** A level part of the line: from and to on the canvas [px], and the height in the rows. */
+/** A level part of the line: from and to on the canvas [px], and the height in the rows [px]. */
 export interface Run {
   x0: number;
   x1: number;
-  readonly at: number;
-  readonly level: Level;
+  readonly y: number;
   /** What is before it is not in the page. */
   readonly broken: boolean;
 }
 
 export class Path {
   readonly list: readonly Placed[];
+  readonly #threads = new WeakMap<Placed, Track | null>();
 
   constructor(pieces: readonly Piece[], ranks: readonly { readonly rank: number }[]) {
     const places = new Map(ranks.map(({ rank }, at) => [rank, at]));
-    this.list = pieces.filter((piece) => places.has(piece.rank)).map((piece) => ({ piece, at: places.get(piece.rank)!, level: LEVELS[piece.kind] ?? "host" }));
+    this.list = pieces.filter((piece) => places.has(piece.rank))
+      .map((piece, index) => ({ piece, index, at: places.get(piece.rank)!, level: LEVELS[piece.kind] ?? "host" }));
   }
 
   /** Those of which a part lies in the span, as [first, end). */
@@ -47,7 +50,7 @@ export class Path {
   next(from: Placed | null, span: Span, forward: boolean, hop: boolean): Placed | null {
     const { list } = this, step = forward ? 1 : -1, [first, end] = this.range(span);
     if (!from) return list[forward ? first : end - 1] ?? null;
-    let i = list.indexOf(from) + step;
+    let i = from.index + step;
     while (hop && list[i]?.at === from.at) i += step;
     return list[i] ?? null;
   }
@@ -57,26 +60,37 @@ export class Path {
     return this.list.find(({ piece }) => `${piece.step}.${piece.place}` === text) ?? null;
   }
 
-  /** What of it is in view, as level runs. Of pieces that share a pixel the longest level is drawn;
-   * lags are no runs: the line goes straight over them. */
-  runs(scale: Scale): Run[] {
+  /** The thread that a piece on the host is of: that of its call, or of the next one. */
+  threadOf(placed: Placed, lanes: RankLanes): Track | null {
+    const kept = this.#threads.get(placed);
+    if (kept !== undefined) return kept;
+    let i = placed.index;
+    while (i - placed.index < CALLS_MAX && this.list[i]?.at === placed.at && this.list[i]!.piece.kind !== "call") i++;
+    const call = this.list[i], found = call?.at === placed.at && call.piece.kind === "call" ? threadAt(call.piece, lanes) : null;
+    this.#threads.set(placed, found);
+    return found;
+  }
+
+  /** What of it is in view, as level runs. Of pieces that share a pixel the height of most of them is
+   * drawn; lags are no runs: the line goes straight over them. */
+  runs(scale: Scale, heightOf: (placed: Placed) => number): Run[] {
     const runs: Run[] = [], [first, end] = this.range(scale.span);
-    let column = -1, before = Infinity, broken = false, shares = new Map<string, [Placed, number]>();
-    const add = ({ at, level }: Placed, x0: number, x1: number): void => {
+    let column = -1, before = Infinity, broken = false, shares = new Map<number, number>();
+    const add = (y: number, x0: number, x1: number): void => {
       const last = runs[runs.length - 1];
-      if (last && !broken && last.at === at && last.level === level && x0 - last.x1 < 1.5) last.x1 = x1;
-      else runs.push({ x0, x1, at, level, broken });
+      if (last && !broken && last.y === y && x0 - last.x1 < 1.5) last.x1 = x1;
+      else runs.push({ x0, x1, y, broken });
       broken = false;
     };
     const close = (): void => {
-      let most: [Placed, number] | undefined;
-      for (const share of shares.values()) if (!most || share[1] > most[1]) most = share;
-      if (most) add(most[0], column, column + 1);
+      let most: number | undefined;
+      for (const [y, share] of shares) if (most === undefined || share > shares.get(most)!) most = y;
+      if (most !== undefined) add(most, column, column + 1);
       shares = new Map();
     };
     const right = scale.left + scale.width;
     for (let i = first; i < end; i++) {
-      const placed = this.list[i]!, { piece, at, level } = placed;
+      const placed = this.list[i]!, { piece, level } = placed;
       const x0 = Math.max(scale.left, scale.x(piece.begin)), x1 = Math.min(right, scale.x(piece.end));
       if (piece.begin > before) {
         close();
@@ -85,31 +99,45 @@ export class Path {
       }
       before = piece.end;
       if (level === "lag") continue;
+      const y = heightOf(placed);
       if (x1 - x0 >= 2) {
         close();
         column = -1;
-        add(placed, x0, x1);
+        add(y, x0, x1);
         continue;
       }
       if (Math.floor(x0) !== column) {
         close();
         column = Math.floor(x0);
       }
-      const key = `${at}/${level}`, share = shares.get(key);
-      if (share) share[1] += x1 - x0;
-      else shares.set(key, [placed, x1 - x0]);
+      shares.set(y, (shares.get(y) ?? 0) + x1 - x0);
     }
     close();
     return runs;
   }
 }
 
-/** Above the lanes, where the line stands for the host [px]. */
-const HOST_Y = 2;
+/** So many pieces on a call is looked for. */
+const CALLS_MAX = 8;
+/** A clock's drift may round a begin by so much [ns]. */
+const ROUNDED = 2;
 
-/** The height of the line in a rank's row. */
-export function heightOf(row: RankRow, level: Level): number {
-  if (level === "host") return row.y + HOST_Y;
+/* The thread whose call begins as a piece does. */
+function threadAt(piece: Piece, lanes: RankLanes): Track | null {
+  for (const { track, list } of lanes.subLanes) {
+    if (track.kind !== THREAD) continue;
+    const { begin, kind } = list.events, first = lowest(list.n, (i) => begin[list.rows[i]!]! >= piece.begin - ROUNDED);
+    for (let i = first; i < list.n && begin[list.rows[i]!]! <= piece.begin + ROUNDED; i++) if (kind[list.rows[i]!] === CALL) return track;
+  }
+  return null;
+}
+
+/** Where the line stands for the host [px]: at the top of the rank's lanes, or above its thread's rows. */
+const HOST_Y = 2, THREAD_Y = -1;
+
+/** The height of the line in a rank's row, or of a thread's first one. */
+export function heightIn(row: RankRow, level: Level, thread?: { readonly y: number }): number {
+  if (level === "host") return thread ? thread.y + THREAD_Y : row.y + HOST_Y;
   const lane = level === "communication" ? row.communication : row.compute;
   return lane.y + lane.height / 2;
 }
