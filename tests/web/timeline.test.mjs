@@ -250,7 +250,7 @@ test("the colours follow the theme", async () => {
   const corner = () => page.$eval("canvas", (c) => [...c.getContext("2d").getImageData(1, 1, 1, 1).data].slice(0, 3).join());
   assert.equal(await corner(), "255,255,255");
   await page.emulateMedia({ colorScheme: "dark" });
-  await page.waitForTimeout(100);
+  for (let i = 0; i < 50 && (await corner()) !== "18,22,28"; i++) await page.waitForTimeout(100); // drawn in a frame to come
   assert.equal(await corner(), "18,22,28");
   await close();
 });

@@ -65,6 +65,20 @@ test("bars are what would help most, as long as what is saved, hatched where not
   }
 });
 
+test("the summary says what mending saves, and the plan where no rule of the advice says the same", async () => {
+  for (const job of [slow, stages, realJob()].filter(Boolean)) {
+    const { "whatif.item": items, "whatif.job": [whole], "advice.item": advice } = show(job.store, "whatif.item", "whatif.job", "advice.item");
+    const row = items.findLastIndex((item) => item.what === "plan"), plan = items[row];
+    const said = advice.some((item) => ["straggler", "late_ranks", "imbalance"].includes(item.rule) && item.saved_ns === plan.saved_ns);
+    const { page, close } = await open(job.page);
+    const shown = await page.$$eval('.advice .figure[data-table="whatif.item"]', (all) => all.map((e) => Number(e.dataset.row)));
+    assert.deepEqual(shown, plan.ranks > 1 && plan.saved_pct >= 1 && !said ? [row] : [], `${plan.name}`);
+    const words = (text) => text.replaceAll("\u00a0", " ").replaceAll("µs", "us").replace(/\.$/, "");
+    assert.equal(words(await page.textContent(".verdict .saved")), whole.headline);
+    await close();
+  }
+});
+
 test("what is no bar is counted", async () => {
   const { "whatif.item": items } = show(slow.store, "whatif.item"), ranks = items.filter((item) => item.what === "rank");
   const untried = ranks.filter((item) => item.saved_ns === null).length;
