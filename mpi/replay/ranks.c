@@ -1,5 +1,6 @@
 #include "ranks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -115,6 +116,7 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
                                   : tm_pairs_pick(&r->drafts[i], pairs, &waits, err);
     if (status == TM_OK)
         status = tm_graph_build(&recorded, &waits, visits, n, &r->graphs[i], err);
+    assert(status != TM_OK || tm_graph_wrong(&r->graphs[i]) == 0);
     tm_recorded_free(&recorded);
     tm_vec_free(&waits);
     return status;

@@ -183,20 +183,18 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     if (!w->m->draft->syncs && edge.ns > DARK_NS)
         find_dark(w, call, since, &dark, &lit);
     uint32_t last = lit - dark > DARK_NS ? ended_by(w, lit) : TM_NO_PART;
-    if (last != TM_NO_PART && event_at(w, last)->end_ns > dark) {
-        int64_t end = event_at(w, last)->end_ns;
-        const tm_edge wait = {.ns = call->begin_ns - end,
-                              .peer_ns = call->begin_ns - end,
-                              .unexplained_ns = lit - dark,
-                              .from = tm_event_end(last),
-                              .item = edge.item, /* what is behind it is the host's own */
-                              .kind = TM_EDGE_HOST};
-        edge.ns -= end - dark;
-        edge.peer_ns = edge.ns;
+    int64_t end = last == TM_NO_PART ? INT64_MIN : event_at(w, last)->end_ns;
+    if (end > dark)
+        edge.peer_ns = edge.ns -= end - dark;
+    edge.flags = spent_in(w, call, since, edge.ns);
+    if (end > dark) { /* what is behind the wait is the host's own, too */
+        tm_edge wait = edge;
+        wait.ns = wait.peer_ns = call->begin_ns - end;
+        wait.unexplained_ns = lit - dark;
+        wait.from = tm_event_end(last);
         if (!tm_maker_edge(w->m, tm_call_begin(w->m, c), &wait))
             return false;
     }
-    edge.flags = spent_in(w, call, since, edge.ns);
     return tm_maker_edge(w->m, tm_call_begin(w->m, c), &edge);
 }
 

@@ -89,6 +89,23 @@ static void assert_same_job(const tm_replay *a, const tm_replay *b) {
     assert_memory_equal(a->ns, b->ns, a->n_links * a->n_sets * sizeof *a->ns);
 }
 
+/* T with each rank alone at other weights is that of a sweep with these weights. */
+static void check_each(const tm_replay *job) {
+    static const tm_replay_sets both = {1, 2};
+    for (size_t first = 0; first < job->n_ranks; first += TM_REPLAY_LANES) {
+        size_t left = job->n_ranks - first, n = left < TM_REPLAY_LANES ? left : TM_REPLAY_LANES;
+        int64_t totals[TM_REPLAY_LANES], ns[TARGETS];
+        assert_true(tm_replay_each(job, both, first, n, totals));
+        for (size_t i = 0; i < n; i++) {
+            uint8_t sets[REPLAY_RANKS];
+            memset(sets, both.others, sizeof sets);
+            sets[first + i] = both.own;
+            tm_replay_forward(job, sets, ns);
+            assert_int_equal(totals[i], tm_replay_total(job, ns));
+        }
+    }
+}
+
 static void a_reduced_job_has_the_times_of_the_full_graphs(void **state) {
     (void)state;
     for (size_t s = 0; s < COUNT(shapes); s++)
@@ -107,6 +124,7 @@ static void a_reduced_job_has_the_times_of_the_full_graphs(void **state) {
                 check_times(&c, &job, sets);
                 check_paths(&job, sets);
             }
+            check_each(&job);
             tm_replay_free(&job);
             tm_replay_free(&again);
             replay_free(&c);

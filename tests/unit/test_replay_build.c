@@ -1,0 +1,407 @@
+/* A rank's graph: which edges a few events give, and that any events get their recorded times. */
+#include "replay/build.h"
+
+#include <stdio.h>
+
+#include "run_fixture.h"
+#include "timeline_fixture.h"
+
+enum { EVENTS_MAX = 12, TEXT_MAX = 2048 };
+
+/* Times in us. A number joins a call with what it launched. */
+#define CALL(name, begin, took, number)                                                            \
+    { TM_CAT_RUNTIME, name, (begin)*1000, (took)*1000, number, 1, 1, NULL, TM_DURATION }
+#define CALL_ON(thread, name, begin, took, number)                                                 \
+    { TM_CAT_RUNTIME, name, (begin)*1000, (took)*1000, number, thread, 1, NULL, TM_DURATION }
+#define WORK(name, begin, took, number, stream)                                                    \
+    { TM_CAT_KERNEL, name, (begin)*1000, (took)*1000, number, stream, 0, NULL, TM_DURATION }
+
+/* What is told of the operation that a kernel is part of; without a name of one it lacks. */
+typedef struct visit_spec {
+    const char *event;
+    int64_t last_us, end_us;
+} visit_spec;
+
+typedef struct edge_case {
+    const char *what;
+    event_spec events[EVENTS_MAX];
+    struct {
+        const char *event, *source;
+    } wait; /* of one stream for another */
+    visit_spec visit;
+    const char
+        *edges; /* "kind source.S>target.E us (unexplained us)", by target in the order of time */
+} edge_case;
+
+static const char *const kind_words[] = {
+#define KIND_WORD(id, word) word,
+    TM_EDGE_LIST(KIND_WORD)
+#undef KIND_WORD
+};
+
+/* "name.S" or "name.E"; of an event its begin is the first node. */
+static void print_node(const ground *g, const tm_timeline *t, const tm_graph *graph, uint32_t v,
+                       char *out, size_t size) {
+    bool end = false;
+    for (uint32_t i = 0; i < v; i++)
+        end = end || graph->event[i] == graph->event[v];
+    snprintf(out, size, "%s.%c", tm_names_text(g->names, t->name[graph->event[v]]).bytes,
+             end ? 'E' : 'S');
+}
+
+/* All but those to the end of the step. */
+static void print_edges(const ground *g, const tm_timeline *t, const tm_graph *graph, char *out) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (uint32_t v = 0; v < graph->n_nodes; v++)
+        for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
+            const tm_edge *edge = &graph->edges[e];
+            if (graph->event[v] == TM_NO_EVENT)
+                continue;
+            char from[64] = "root", to[64], excess[32] = "";
+            print_node(g, t, graph, v, to, sizeof to);
+            if (edge->from != TM_FROM_ROOT && (edge->from & TM_FROM_VISIT))
+                snprintf(from, sizeof from, "visit");
+            else if (edge->from != TM_FROM_ROOT)
+                print_node(g, t, graph, edge->from, from, sizeof from);
+            if (edge->unexplained_ns != 0)
+                snprintf(excess, sizeof excess, " (%g)", (double)edge->unexplained_ns / 1000);
+            used +=
+                (size_t)snprintf(out + used, TEXT_MAX - used, "%s %s>%s %g%s\n",
+                                 kind_words[edge->kind], from, to, (double)edge->ns / 1000, excess);
+            assert_true(used < TEXT_MAX);
+        }
+}
+
+static int64_t root_of(const tm_timeline *t) {
+    int64_t first = INT64_MAX;
+    for (size_t row = 0; row < t->n_events; row++)
+        if (t->role[row] != TM_ROLE_NONE && t->begin_ns[row] < first)
+            first = t->begin_ns[row];
+    return first;
+}
+
+static uint32_t index_of(const ground *g, const tm_draft *draft, const char *name) {
+    uint32_t row = row_named(g, draft->timeline, name), i = 0;
+    while (((const tm_part_event *)draft->events.data)[i].row != row)
+        i++;
+    return i;
+}
+
+/* The draft and the graph of a timeline, both to be freed. */
+static void build(ground *g, const tm_timeline *t, const tm_vec *waits,
+                  const tm_replay_visit *visits, size_t n, tm_draft *draft, tm_graph *graph) {
+    tm_recorded recorded;
+    assert_int_equal(tm_recorded_make(draft, root_of(t), &recorded, &g->err), TM_OK);
+    assert_int_equal(tm_graph_build(&recorded, waits, visits, n, graph, &g->err), TM_OK);
+    assert_int_equal(tm_graph_wrong(graph), 0);
+    tm_recorded_free(&recorded);
+}
+
+static void draft_of(ground *g, const tm_timeline *t, tm_draft *draft) {
+    tm_call_classes classes;
+    assert_true(tm_call_classes_init(&classes, g->names));
+    assert_int_equal(tm_draft_make(t, &classes, root_of(t), draft, &g->err), TM_OK);
+    tm_call_classes_free(&classes);
+}
+
+/* Where nothing is there to measure a launch usually takes 6 us, a gap 1 us, a wait 2 us. */
+static const edge_case cases[] = {
+    {.what = "b waits for a, though launched long before: the gap binds",
+     .events = {CALL("la", 0, 5, 1), WORK("a", 6, 100, 1, 7), CALL("lb", 10, 5, 2),
+                WORK("b", 107, 50, 2, 7)},
+     .edges = "before root>la.S -6\n"
+              "call la.S>la.E 5\n"
+              "launch la.S>a.S 6\n"
+              "host la.E>lb.S 5\n"
+              "call lb.S>lb.E 5\n"
+              "compute a.S>a.E 100\n"
+              "gap a.E>b.S 1\nlaunch lb.S>b.S 6\n"
+              "compute b.S>b.E 50\n"},
+    {/* Launches of 6 and 20 us to an idle stream: 13 are usual. */
+     .what = "b waits for its launch, longer than is usual",
+     .events = {CALL("la", 0, 5, 1), WORK("a", 6, 100, 1, 7), CALL("lb", 300, 5, 2),
+                WORK("b", 320, 50, 2, 7)},
+     .edges = "before root>la.S -6\n"
+              "call la.S>la.E 5\n"
+              "launch la.S>a.S 6\n"
+              "compute a.S>a.E 100\n"
+              "host la.E>lb.S 295\n"
+              "call lb.S>lb.E 5\n"
+              "gap a.E>b.S 1\nlaunch lb.S>b.S 20 (7)\n"
+              "compute b.S>b.E 50\n"},
+    {.what = "b waits for another stream",
+     .events = {CALL("la", 0, 5, 1), WORK("a", 6, 100, 1, 7), CALL("lb", 10, 5, 2),
+                WORK("b", 111, 50, 2, 8)},
+     .wait = {"b", "a"},
+     .edges = "before root>la.S -6\n"
+              "call la.S>la.E 5\n"
+              "launch la.S>a.S 6\n"
+              "host la.E>lb.S 5\n"
+              "call lb.S>lb.E 5\n"
+              "compute a.S>a.E 100\n"
+              "wait a.E>b.S 5 (3)\nlaunch lb.S>b.S 6\n"
+              "compute b.S>b.E 50\n"},
+    {.what = "of one stream b begins before a has ended: as long behind its begin",
+     .events = {WORK("a", 6, 100, 0, 7), WORK("b", 100, 50, 0, 7)},
+     .edges = "before root>a.S 0\n"
+              "compute a.S>b.S 94\n"
+              "compute a.S>a.E 100\n"
+              "compute b.S>b.E 50\n"},
+    {.what = "one call launches many",
+     .events = {CALL("lg", 0, 5, 1), WORK("a", 6, 10, 1, 7), WORK("b", 17, 10, 1, 7),
+                WORK("c", 6, 10, 1, 8)},
+     /* Launches: 6 and 6 us; b follows a. */
+     .edges = "before root>lg.S -6\n"
+              "call lg.S>lg.E 5\n"
+              "launch lg.S>a.S 6\n"
+              "launch lg.S>c.S 6\n"
+              "compute a.S>a.E 10\n"
+              "compute c.S>c.E 10\n"
+              "gap a.E>b.S 1\nlaunch lg.S>b.S 6\n"
+              "compute b.S>b.E 10\n"},
+    {.what = "a call inside of another begins as long behind its begin",
+     .events = {CALL("lo", 0, 20, 1), CALL("li", 5, 5, 2), WORK("a", 30, 10, 1, 7),
+                WORK("b", 41, 10, 2, 7)},
+     .edges = "before root>lo.S -30\n"
+              "host lo.S>li.S 5\n"
+              "call li.S>li.E 5\n"
+              "call lo.S>lo.E 20\n"
+              "launch lo.S>a.S 30\n"
+              "compute a.S>a.E 10\n"
+              "gap a.E>b.S 1\nlaunch li.S>b.S 30\n"
+              "compute b.S>b.E 10\n"},
+    {.what = "a thread hands over to another, and gets it back",
+     .events = {CALL_ON(1, "la", 0, 5, 1), CALL_ON(2, "lb", 10, 5, 2), CALL_ON(1, "lc", 20, 5, 3),
+                WORK("a", 30, 10, 1, 7), WORK("b", 41, 10, 2, 7), WORK("c", 52, 10, 3, 7)},
+     .edges = "before root>la.S -30\n"
+              "call la.S>la.E 5\n"
+              "host la.E>lb.S 5\n"
+              "call lb.S>lb.E 5\n"
+              "host lb.E>lc.S 5\n"
+              "call lc.S>lc.E 5\n"
+              "launch la.S>a.S 30\n"
+              "compute a.S>a.E 10\n"
+              "gap a.E>b.S 1\nlaunch lb.S>b.S 30\n"
+              "compute b.S>b.E 10\n"
+              "gap b.E>c.S 1\nlaunch lc.S>c.S 30\n"
+              "compute c.S>c.E 10\n"},
+    {/* It ends 5 us behind b, 3 are its own. */
+     .what = "a call waits for all streams",
+     .events = {CALL("la", 0, 5, 1), CALL("lb", 10, 5, 2), WORK("a", 6, 100, 1, 7),
+                WORK("b", 16, 184, 2, 8), CALL("cudaDeviceSynchronize", 20, 185, 3)},
+     .edges = "before root>la.S -6\n"
+              "call la.S>la.E 5\n"
+              "launch la.S>a.S 6\n"
+              "host la.E>lb.S 5\n"
+              "call lb.S>lb.E 5\n"
+              "launch lb.S>b.S 6\n"
+              "host lb.E>cudaDeviceSynchronize.S 5\n"
+              "compute a.S>a.E 100\n"
+              "compute b.S>b.E 184\n"
+              "call cudaDeviceSynchronize.S>cudaDeviceSynchronize.E 3\n"
+              "sync a.E>cudaDeviceSynchronize.E 3\n"
+              "sync b.E>cudaDeviceSynchronize.E 5 (2)\n"},
+    {.what = "a call waits for the latest stream, where none is named",
+     .events = {CALL("la", 0, 5, 1), CALL("lb", 10, 5, 2), WORK("a", 6, 100, 1, 7),
+                WORK("b", 16, 184, 2, 8), CALL("cudaStreamSynchronize", 20, 183, 3)},
+     .edges = "before root>la.S -6\n"
+              "call la.S>la.E 5\n"
+              "launch la.S>a.S 6\n"
+              "host la.E>lb.S 5\n"
+              "call lb.S>lb.E 5\n"
+              "launch lb.S>b.S 6\n"
+              "host lb.E>cudaStreamSynchronize.S 5\n"
+              "compute a.S>a.E 100\n"
+              "compute b.S>b.E 184\n"
+              "call cudaStreamSynchronize.S>cudaStreamSynchronize.E 3\n"
+              "sync b.E>cudaStreamSynchronize.E 3\n"},
+    {.what = "a launch that ends behind its own copy waited for it",
+     .events = {CALL("la", 0, 50, 1), WORK("a", 6, 40, 1, 7)},
+     .edges = "before root>la.S -6\n"
+              "launch la.S>a.S 6\n"
+              "compute a.S>a.E 40\n"
+              "call la.S>la.E 3\n"
+              "sync a.E>la.E 4 (1)\n"},
+    {/* 5 us is the median of its name; it ends 10 us behind a. */
+     .what = "the queue was full: a launch waited until something ended",
+     .events = {CALL("l", 0, 5, 1), CALL("l", 10, 5, 2), CALL("l", 20, 500, 3),
+                WORK("a", 6, 504, 1, 7), WORK("b", 511, 20, 2, 7), WORK("c", 532, 20, 3, 7)},
+     .edges = "before root>l.S -6\n"
+              "call l.S>l.E 5\n"
+              "launch l.S>a.S 6\n"
+              "host l.E>l.S 5\n"
+              "call l.S>l.E 5\n"
+              "host l.E>l.S 5\n"
+              "compute a.S>a.E 504\n"
+              "gap a.E>b.S 1\nlaunch l.S>b.S 6\n"
+              "call l.S>l.E 3\nsync a.E>l.E 10 (7)\n"
+              "compute b.S>b.E 20\n"
+              "gap b.E>c.S 1\nlaunch l.S>c.S 6\n"
+              "compute c.S>c.E 20\n"},
+    {/* Of 2,005 us between the calls 1,000 may have been waiting for a, which ended then. */
+     .what = "a dark stretch is a wait, where no call is",
+     .events = {CALL("la", 0, 5, 1), WORK("a", 6, 999, 1, 7), CALL("lb", 2010, 5, 2),
+                WORK("b", 2016, 10, 2, 7)},
+     .edges = "before root>la.S -6\n"
+              "call la.S>la.E 5\n"
+              "launch la.S>a.S 6\n"
+              "compute a.S>a.E 999\n"
+              "host a.E>lb.S 1005 (2005)\nhost la.E>lb.S 1005\n"
+              "call lb.S>lb.E 5\n"
+              "gap a.E>b.S 1\nlaunch lb.S>b.S 6\n"
+              "compute b.S>b.E 10\n"},
+    {.what = "where calls wait for the GPU, it is the host's own",
+     .events = {CALL("la", 0, 5, 1), WORK("a", 6, 999, 1, 7), CALL("lb", 2010, 5, 2),
+                WORK("b", 2016, 10, 2, 7), CALL("cudaFree", 2020, 9, 3)},
+     .edges = "before root>la.S -6\n"
+              "call la.S>la.E 5\n"
+              "launch la.S>a.S 6\n"
+              "compute a.S>a.E 999\n"
+              "host la.E>lb.S 2005\n"
+              "call lb.S>lb.E 5\n"
+              "gap a.E>b.S 1\nlaunch lb.S>b.S 6\n"
+              "host lb.E>cudaFree.S 5\n"
+              "compute b.S>b.E 10\n"
+              "call cudaFree.S>cudaFree.E 3\nsync b.E>cudaFree.E 3\n"},
+    {.what = "the end of communication follows its operation",
+     .events = {CALL("ln", 0, 5, 1), WORK("ncclKernel_AllReduce", 6, 100, 1, 7)},
+     .visit = {"ncclKernel_AllReduce", 80, 0},
+     .edges = "before root>ln.S -6\n"
+              "call ln.S>ln.E 5\n"
+              "launch ln.S>ncclKernel_AllReduce.S 6\n"
+              "transfer visit>ncclKernel_AllReduce.E 26\n"},
+    {.what = "unless it ended before the last one came",
+     .events = {WORK("ncclKernel_AllReduce", 6, 100, 0, 7)},
+     .visit = {"ncclKernel_AllReduce", 110, 0},
+     .edges = "before root>ncclKernel_AllReduce.S 0\n"
+              "comm ncclKernel_AllReduce.S>ncclKernel_AllReduce.E 100\n"},
+    {/* The others ended at 90, 10 us behind the last begin; a wait takes 2 us more. */
+     .what = "what is late for nothing recorded, just behind an operation that lacks its kernel",
+     .events = {WORK("a", 6, 10, 0, 7), WORK("b", 95, 10, 0, 7)},
+     .visit = {NULL, 80, 90},
+     .edges = "before root>a.S 0\n"
+              "compute a.S>a.E 10\n"
+              "gap a.E>b.S 1\nwait visit>b.S 15 (3)\n"
+              "compute b.S>b.E 10\n"},
+    {/* All begins of one time come before ends of what took none: b follows a's begin. */
+     .what = "what takes no time, at one time",
+     .events = {CALL("la", 6, 0, 1), WORK("a", 6, 0, 1, 7), WORK("b", 6, 0, 0, 7)},
+     .edges = "before root>la.S 0\n"
+              "launch la.S>a.S 0\n"
+              "compute a.S>b.S 0\n"
+              "compute a.S>a.E 0\n"
+              "compute b.S>b.E 0\n"
+              "call la.S>la.E 0\n"},
+};
+
+static void each_case_has_the_edges_worked_out(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const edge_case *c = &cases[i];
+        ground g = open_ground();
+        size_t n = 0;
+        while (n < EVENTS_MAX && c->events[n].name)
+            n++;
+        tm_timeline t = build_one(&g, 0, c->events, n);
+        tm_draft draft;
+        tm_graph graph;
+        tm_vec waits = TM_VEC(tm_part_wait);
+        char text[TEXT_MAX];
+        draft_of(&g, &t, &draft);
+        if (c->wait.event) {
+            const tm_part_wait wait = {index_of(&g, &draft, c->wait.event),
+                                       index_of(&g, &draft, c->wait.source)};
+            assert_non_null(tm_vec_append(&waits, &wait, 1));
+        }
+        const tm_replay_visit visit = {.last_ns = c->visit.last_us * 1000 - root_of(&t),
+                                       .end_ns = c->visit.end_us * 1000 - root_of(&t),
+                                       .event = c->visit.event ? row_named(&g, &t, c->visit.event)
+                                                               : TM_NO_EVENT};
+        build(&g, &t, &waits, &visit, c->visit.last_us > 0, &draft, &graph);
+        print_edges(&g, &t, &graph, text);
+        if (strcmp(text, c->edges) != 0)
+            fail_msg("%s:\n%s", c->what, text);
+        tm_graph_free(&graph);
+        tm_draft_free(&draft);
+        tm_vec_free(&waits);
+        tm_timeline_destroy(&t);
+        close_ground(&g);
+    }
+}
+
+/* Calls on two threads and work on three streams of two devices, which overlap and take no time at
+ * times; of calls some wait. */
+static size_t random_events(uint64_t *seed, event_spec *out, size_t n) {
+    static const char *const calls[] = {
+        "launch",     "cuLaunch",           "cudaDeviceSynchronize", "cudaStreamSynchronize",
+        "cudaMemcpy", "cudaStreamWaitEvent"};
+    int64_t host = 0, gpu = draw(seed, 50);
+    size_t made = 0;
+    for (int64_t number = 1; made + 3 < n; number++) {
+        host += draw(seed, 3) == 0 ? 0 : draw(seed, draw(seed, 20) == 0 ? 3000 : 30);
+        gpu += draw(seed, 3) == 0 ? 0 : draw(seed, 40);
+        out[made++] =
+            (event_spec)CALL_ON((int)draw(seed, 2), calls[draw(seed, draw(seed, 4) ? 2 : 6)], host,
+                                draw(seed, 4) == 0 ? 0 : draw(seed, 300), number);
+        for (int64_t k = draw(seed, 3); k > 0; k--) {
+            bool late = draw(seed, 4) > 0;
+            out[made] = (event_spec)WORK(draw(seed, 3) ? "a" : "ncclKernel_AllReduce",
+                                         late && host > gpu ? host : gpu,
+                                         draw(seed, 5) == 0 ? 0 : draw(seed, 200),
+                                         draw(seed, 6) == 0 ? 0 : number, (int)draw(seed, 2));
+            out[made++].device = (int)draw(seed, 2);
+        }
+    }
+    return made;
+}
+
+/* Of each communication kernel an operation whose last member came at some time, near or far. */
+static size_t random_visits(uint64_t *seed, const tm_timeline *t, tm_replay_visit *out) {
+    size_t n = 0;
+    for (uint32_t row = 0; row < t->n_events; row++)
+        if (t->role[row] == TM_ROLE_COMMUNICATION && draw(seed, 4) > 0) {
+            int64_t begin = t->begin_ns[row] - root_of(t);
+            int64_t last = begin + draw(seed, 3) * draw(seed, t->duration_ns[row] + 1000);
+            out[n] = (tm_replay_visit){.last_ns = last, .operation = n, .event = row};
+            n++;
+        }
+    for (size_t missing = (size_t)draw(seed, 3); missing > 0; missing--, n++)
+        out[n] = (tm_replay_visit){
+            .last_ns = draw(seed, 500000), .end_ns = 500000, .operation = n, .event = TM_NO_EVENT};
+    return n;
+}
+
+static void any_events_get_their_recorded_times(void **state) {
+    (void)state;
+    enum { SEEDS = 400, N = 60 };
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        event_spec events[N] = {{0}};
+        tm_replay_visit visits[N + 3];
+        uint64_t draws = seed;
+        ground g = open_ground();
+        tm_timeline t = build_one(&g, 0, events, random_events(&draws, events, N));
+        tm_draft draft;
+        tm_graph graph;
+        tm_pairs pairs = TM_PAIRS();
+        tm_vec waits = TM_VEC(tm_part_wait);
+        draft_of(&g, &t, &draft);
+        assert_int_equal(tm_pairs_survey(&draft, &pairs, &g.err), TM_OK);
+        assert_int_equal(tm_pairs_pick(&draft, &pairs, &waits, &g.err), TM_OK);
+        build(&g, &t, &waits, visits, random_visits(&draws, &t, visits), &draft, &graph);
+        tm_pairs_free(&pairs);
+        tm_graph_free(&graph);
+        tm_draft_free(&draft);
+        tm_vec_free(&waits);
+        tm_timeline_destroy(&t);
+        close_ground(&g);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_case_has_the_edges_worked_out),
+        cmocka_unit_test(any_events_get_their_recorded_times),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,105 @@
+/* What the others took at the same place: by hand, and against sorting them. */
+#include "replay/peers.h"
+
+#include "base/median.h"
+#include "run_fixture.h"
+#include "timeline_fixture.h"
+
+enum { PEERS_MAX = 9 };
+
+typedef struct peers_case {
+    size_t n;
+    int64_t ns[PEERS_MAX], others[PEERS_MAX];
+    uint8_t flags[PEERS_MAX];
+    bool call;
+} peers_case;
+
+static const peers_case cases[] = {
+    {.n = 1, .ns = {10}, .others = {10}, .flags = {TM_EDGE_MISSING}},
+    {.n = 2, .ns = {10, 30}, .others = {30, 10}, .flags = {TM_EDGE_PAIR, TM_EDGE_PAIR}},
+    /* Of two others the less: one of three may be slow. */
+    {.n = 3, .ns = {90, 20, 10}, .others = {10, 10, 20}},
+    /* 20 30 90; 10 30 90; 10 20 90; 10 20 30 */
+    {.n = 4, .ns = {10, 20, 30, 90}, .others = {30, 30, 20, 20}},
+    /* 2 3 4 100; 1 3 4 100; 1 2 4 100; 1 2 3 100; 1 2 3 4; halves go down */
+    {.n = 5, .ns = {1, 2, 3, 4, 100}, .others = {3, 3, 3, 2, 2}},
+    {.n = 4, .ns = {5, 9, 5, 5}, .others = {5, 5, 5, 5}},
+    /* A stall is over 1 ms more than the others, over 5 times as long, and needs two others. */
+    {.n = 3,
+     .ns = {5000, 1005001, 5000},
+     .others = {5000, 5000, 5000},
+     .flags = {0, TM_EDGE_STALL, 0},
+     .call = true},
+    {.n = 3, .ns = {5000, 1005000, 5000}, .others = {5000, 5000, 5000}, .call = true},
+    {.n = 3, .ns = {5000, 1005001, 5000}, .others = {5000, 5000, 5000}},
+    {.n = 3, .ns = {300000, 1500000, 300000}, .others = {300000, 300000, 300000}, .call = true},
+    {.n = 2,
+     .ns = {5000, 9000000},
+     .others = {9000000, 5000},
+     .flags = {TM_EDGE_PAIR, TM_EDGE_PAIR},
+     .call = true},
+};
+
+/* One record a rank; `second_ns` is the other weight, the same on all. */
+static void add(tm_vec *peers, uint64_t place, size_t rank, int64_t ns, bool call) {
+    const tm_peer peer = {
+        .place = place, .first_ns = ns, .second_ns = 7, .rank = (uint32_t)rank, .call = call};
+    assert_non_null(tm_vec_append(peers, &peer, 1));
+}
+
+static const tm_peer *find(const tm_vec *peers, uint64_t place, size_t rank) {
+    const tm_peer *v = peers->data;
+    while (v->place != place || v->rank != rank)
+        v++;
+    return v;
+}
+
+static void each_gets_the_median_of_the_others(void **state) {
+    (void)state;
+    tm_vec peers = TM_VEC(tm_peer);
+    tm_error err;
+    for (size_t rank = 0; rank < PEERS_MAX; rank++) /* as they come: places mixed */
+        for (size_t i = 0; i < COUNT(cases); i++)
+            if (rank < cases[i].n)
+                add(&peers, i, rank, cases[i].ns[rank], cases[i].call);
+    assert_int_equal(tm_peers_compare(&peers, &err), TM_OK);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (size_t rank = 0; rank < cases[i].n; rank++) {
+            const tm_peer *peer = find(&peers, i, rank);
+            assert_int_equal(peer->first_ns, cases[i].others[rank]);
+            assert_int_equal(peer->second_ns, 7);
+            assert_int_equal(peer->flags, cases[i].flags[rank]);
+        }
+    tm_vec_free(&peers);
+}
+
+static void medians_are_those_of_the_sorted_others(void **state) {
+    (void)state;
+    enum { MOST = 40 };
+    for (uint64_t seed = 1; seed <= 500; seed++) {
+        uint64_t draws = seed;
+        tm_vec peers = TM_VEC(tm_peer);
+        tm_error err;
+        size_t n = 4 + (size_t)draw(&draws, MOST - 3);
+        int64_t ns[MOST], others[MOST], range = draw(&draws, 2) ? 5 : 100000;
+        for (size_t i = 0; i < n; i++)
+            add(&peers, 1, i, ns[i] = draw(&draws, range), false);
+        assert_int_equal(tm_peers_compare(&peers, &err), TM_OK);
+        for (size_t k = 0; k < n; k++) {
+            for (size_t i = 0; i + 1 < n; i++)
+                others[i] = ns[i < k ? i : i + 1];
+            tm_sort_values(others, n - 1);
+            int64_t a = others[(n - 2) / 2], b = others[(n - 1) / 2];
+            assert_int_equal(find(&peers, 1, k)->first_ns, a + (b - a) / 2);
+        }
+        tm_vec_free(&peers);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_gets_the_median_of_the_others),
+        cmocka_unit_test(medians_are_those_of_the_sorted_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
