@@ -47,6 +47,17 @@ def test_any_number_of_processes_gives_the_same_store():
     same_with_any_count('job')
 
 
+def test_any_number_of_processes_gives_the_same_store_of_a_pipeline_that_lacks_kernels():
+    # With tensor groups, and on two hosts whose clocks differ.
+    synth('job', ranks=8, tp=2, pp=2, microbatches=2, steps=2, lost_percent=3, slow_rank=5,
+          ranks_per_host=4, offset_us=300)
+    same_with_any_count('job')
+    found = tables('alone.h5', 'whatif.job', 'whatif.item')
+    holds(found['whatif.job'][0]['inferred_waits'] > 0, 'no wait was inferred')
+    equal({row['what'] for row in found['whatif.item']} & {'stage', 'host', 'kind', 'kernel'},
+          {'stage', 'host', 'kind', 'kernel'})
+
+
 def test_any_number_of_processes_gives_the_same_store_of_a_real_job():
     folder = nanogpt()
     if not folder:
