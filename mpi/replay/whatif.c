@@ -1,5 +1,6 @@
 #include "whatif.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -89,7 +90,10 @@ static tm_status make_job(whatif *w, tm_error *err) {
     if (status != TM_OK)
         return status;
     const tm_fix_sets recorded = {TM_SET_RECORDED, TM_SET_RECORDED_EXPLAINED};
-    return tm_mpi_agree(w->r->comm, tm_fixer_open(&w->job, recorded, &w->fixer, err), err);
+    TM_TRY(tm_mpi_agree(w->r->comm, tm_fixer_open(&w->job, recorded, &w->fixer, err), err));
+    for (size_t i = 0; i < w->job.n_operations; i++)
+        assert(w->fixer.recorded_ns[i] == w->job.operations[i].last_ns);
+    return TM_OK;
 }
 
 static int by_rank(const void *a, const void *b) {
