@@ -41,22 +41,31 @@ static weights *collect(const tm_draft *draft, const tm_graph *graph) {
     return out;
 }
 
+/* An event or call of a step, by its name and which of that name it is. */
+typedef struct spot {
+    uint32_t row, nth;
+    int32_t step;
+} spot;
+
+static spot spot_of(const tm_draft *draft, size_t item) {
+    const tm_part_event *events = draft->events.data;
+    const tm_part_call *call = draft->calls.data;
+    size_t event = item;
+    if (item >= draft->events.n) {
+        call += item - draft->events.n;
+        if (call->launched == TM_NO_PART)
+            return (spot){call->row, call->nth, call->step};
+        event = call->launched;
+    }
+    return (spot){events[event].row, events[event].nth, events[event].step};
+}
+
 static uint64_t place_of(const tm_draft *draft, size_t item, const tm_peer_role *role) {
     const tm_timeline *t = draft->timeline;
-    const tm_part_event *events = draft->events.data, *e = NULL;
-    const tm_part_call *call = NULL;
-    if (item < draft->events.n) {
-        e = &events[item];
-    } else {
-        call = (const tm_part_call *)draft->calls.data + item - draft->events.n;
-        e = call->launched != TM_NO_PART ? &events[call->launched] : NULL;
-    }
-    uint64_t position =
-        e ? tm_draft_position(t, e->row, e->nth) : tm_draft_position(t, call->row, call->nth);
-    int32_t step = e ? e->step : call->step;
-    int64_t number = step == TM_NO_STEP ? -1 : t->steps[step].number;
-    const int64_t key[4] = {(int64_t)position, role->stage, role->other_steps ? 0 : number,
-                            call ? 1 : 0};
+    const spot at = spot_of(draft, item);
+    int64_t number = at.step == TM_NO_STEP ? -1 : t->steps[at.step].number;
+    const int64_t key[4] = {(int64_t)tm_draft_position(t, at.row, at.nth), role->stage,
+                            role->other_steps ? 0 : number, item >= draft->events.n};
     return tm_hash_mixed(0, key, sizeof key);
 }
 

@@ -10,11 +10,20 @@ enum { EVENTS_MAX = 12, TEXT_MAX = 2048 };
 
 /* Times in us. A number joins a call with what it launched. */
 #define CALL(name, begin, took, number)                                                            \
-    { TM_CAT_RUNTIME, name, (begin)*1000, (took)*1000, number, 1, 1, NULL, TM_DURATION }
+    {                                                                                              \
+        TM_CAT_RUNTIME, name, (int64_t)(begin)*1000, (int64_t)(took)*1000, number, 1, 1, NULL,     \
+            TM_DURATION                                                                            \
+    }
 #define CALL_ON(thread, name, begin, took, number)                                                 \
-    { TM_CAT_RUNTIME, name, (begin)*1000, (took)*1000, number, thread, 1, NULL, TM_DURATION }
+    {                                                                                              \
+        TM_CAT_RUNTIME, name, (int64_t)(begin)*1000, (int64_t)(took)*1000, number, thread, 1,      \
+            NULL, TM_DURATION                                                                      \
+    }
 #define WORK(name, begin, took, number, stream)                                                    \
-    { TM_CAT_KERNEL, name, (begin)*1000, (took)*1000, number, stream, 0, NULL, TM_DURATION }
+    {                                                                                              \
+        TM_CAT_KERNEL, name, (int64_t)(begin)*1000, (int64_t)(took)*1000, number, stream, 0, NULL, \
+            TM_DURATION                                                                            \
+    }
 
 /* What is told of the operation that a kernel is part of; without a name of one it lacks. */
 typedef struct visit_spec {
