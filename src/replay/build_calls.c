@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/keys.h"
 #include "base/median.h"
 #include "base/sorted.h"
 
@@ -31,6 +32,8 @@ typedef struct host_walk {
     uint32_t latest_event; /* of all streams */
     uint32_t *by_end;      /* owned; calls ascending in end */
     uint32_t *ended;       /* owned; events ascending in end */
+    tm_keys usual_names;   /* of uint32_t, and */
+    tm_vec usual;          /* of int64_t: how long calls of this name take */
     size_t n_ended;        /* calls of by_end that ended by the begin of the one at hand */
 } host_walk;
 
@@ -64,22 +67,33 @@ static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call)
     return tm_vec_append(&w->m->causes, &cause, 1);
 }
 
-/* Far longer than calls of its name are; and something ended just before it did. */
-static bool was_full(const host_walk *w, uint32_t c) {
-    const tm_part_call *calls = w->m->draft->calls.data, *call = &calls[c];
-    const uint32_t *name = w->m->draft->timeline->name;
-    if (call->end_ns - call->begin_ns <= FULL_NS)
-        return false;
+/* The median length of the calls of a name, found when it is first asked for. */
+static int64_t usual_length(host_walk *w, uint32_t name) {
+    const tm_part_call *calls = w->m->draft->calls.data;
+    const uint32_t *names = w->m->draft->timeline->name;
+    size_t known = w->usual_names.keys.n;
+    int64_t *usual = tm_keys_value(&w->usual_names, &w->usual, &name);
+    if (!usual || w->usual_names.keys.n == known)
+        return usual ? *usual : INT64_MAX / FULL_TIMES;
     tm_vec lengths = TM_VEC(int64_t);
     for (size_t i = 0; i < w->m->draft->calls.n; i++) {
         int64_t length = calls[i].end_ns - calls[i].begin_ns;
-        if (name[calls[i].row] == name[call->row] && !tm_vec_append(&lengths, &length, 1))
+        if (names[calls[i].row] == name && !tm_vec_append(&lengths, &length, 1))
             break;
     }
-    bool far = lengths.n > 0 &&
-               call->end_ns - call->begin_ns > FULL_TIMES * tm_median_any(lengths.data, lengths.n);
+    *usual = lengths.n > 0 ? tm_median_any(lengths.data, lengths.n) : INT64_MAX / FULL_TIMES;
     tm_vec_free(&lengths);
-    uint32_t last = far ? ended_by(w, call->end_ns) : TM_NO_PART;
+    return *usual;
+}
+
+/* Far longer than calls of its name are; and something ended just before it did. */
+static bool was_full(host_walk *w, uint32_t c) {
+    const tm_part_call *call = call_at(w, c);
+    int64_t length = call->end_ns - call->begin_ns;
+    if (length <= FULL_NS ||
+        length <= FULL_TIMES * usual_length(w, w->m->draft->timeline->name[call->row]))
+        return false;
+    uint32_t last = ended_by(w, call->end_ns);
     return last != TM_NO_PART && event_at(w, last)->end_ns >= call->end_ns - FULL_BEFORE_NS;
 }
 
@@ -267,6 +281,8 @@ bool tm_maker_calls(tm_maker *m) {
         .last_event = calloc(n_tracks + 1, sizeof *w.last_event),
         .threads = calloc(n_tracks + 1, sizeof *w.threads),
         .latest_event = TM_NO_PART,
+        .usual_names = TM_KEYS(uint32_t),
+        .usual = TM_VEC(int64_t),
         .by_end = order_by_end(&m->draft->calls, offsetof(tm_part_call, end_ns)),
         .ended = order_by_end(&m->draft->events, offsetof(tm_part_event, end_ns)),
     };
@@ -293,5 +309,7 @@ bool tm_maker_calls(tm_maker *m) {
     free(w.threads);
     free(w.by_end);
     free(w.ended);
+    tm_keys_free(&w.usual_names);
+    tm_vec_free(&w.usual);
     return ok;
 }
