@@ -21,7 +21,8 @@ typedef struct tm_replay_visit {
  *
  * @param recorded  of the rank's draft, which it knows
  * @param waits     of tm_part_wait, ascending in event
- * @param visits  [n] of this rank, ascending in event; those that are missing are last
+ * @param visits  [n] of this rank, ascending in event; those that are missing are last, ascending
+ *                in end_ns
  * @return        TM_OK; TM_ERR_FAULT; free it with tm_graph_free in either case
  */
 tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,

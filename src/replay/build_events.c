@@ -90,15 +90,21 @@ static bool add_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8
 
 /* A begin that nothing explains, just behind an operation whose kernel the trace lacks. */
 static bool add_missing(tm_maker *m, int64_t ns) {
-    size_t v = first_visit(m, TM_NO_EVENT);
-    if (v == m->n_visits || tm_maker_lag(m, ns) <= MISSING_LAG_NS)
+    size_t v = first_visit(m, TM_NO_EVENT), behind = m->n_visits;
+    if (v == behind || tm_maker_lag(m, ns) <= MISSING_LAG_NS)
         return true;
-    for (; v < m->n_visits; v++) {
+    while (v < behind) { /* the first that ended so shortly before */
+        size_t middle = v + (behind - v) / 2;
+        if (m->visits[middle].end_ns < ns - MISSING_BEHIND_NS)
+            v = middle + 1;
+        else
+            behind = middle;
+    }
+    for (; v < m->n_visits && m->visits[v].end_ns <= ns; v++) {
         const tm_replay_visit *visit = &m->visits[v];
         const tm_cause cause = {TM_FROM_VISIT + (uint32_t)v, TM_NO_ITEM, visit->last_ns,
                                 visit->end_ns - visit->last_ns + WAIT_NS, TM_EDGE_WAIT};
-        if (ns >= visit->end_ns && ns <= visit->end_ns + MISSING_BEHIND_NS &&
-            !tm_vec_append(&m->causes, &cause, 1))
+        if (!tm_vec_append(&m->causes, &cause, 1))
             return false;
     }
     return true;

@@ -179,6 +179,7 @@ static int by_rank(const void *a, const void *b) {
     const tm_replay_visit *x = a, *y = b;
     int order = tm_order_i64(x->rank, y->rank);
     order = order ? order : tm_order_i64(x->event, y->event);
+    order = order ? order : tm_order_i64(x->end_ns, y->end_ns);
     return order ? order : tm_order_u64(x->operation, y->operation);
 }
 

@@ -37,7 +37,7 @@ tm_status tm_joins_members(const tm_collectives *collectives, int64_t root_ns, t
  */
 tm_status tm_joins_visits(tm_vec *members, tm_vec *visits, tm_error *err) TM_MUST_CHECK;
 
-/** Sorts visits by rank, event and operation. */
+/** Sorts visits by rank and event, and those without one by the end of the others. */
 void tm_joins_sort(tm_vec *visits);
 
 #endif
