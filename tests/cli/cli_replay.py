@@ -5,8 +5,8 @@ import gzip
 import json
 import os
 
-from common import (SHARED, Skip, equal, event, holds, kernel, main, merged, nanogpt, put,
-                    same_bytes, synth, tables, tmerge, trace)
+from common import (SHARED, Skip, content, equal, event, holds, kernel, main, nanogpt, put, synth,
+                    tables, tmerge, trace)
 from jobs import real_store
 
 PARTS = ('compute_ns', 'copy_ns', 'comm_ns', 'transfer_ns', 'launch_ns', 'gap_ns', 'wait_ns',
@@ -15,8 +15,8 @@ TABLES = ('whatif.job', 'whatif.item', 'whatif.step', 'criticalpath.step', 'crit
           'criticalpath.piece')
 
 # Name: the slow rank, the least share of the path that is its, how near the slowdown is in per
-# cent, options of tmerge-synth. A pipeline's path is on every stage; of two ranks in a stage each is
-# all that the other is compared with.
+# cent, options of tmerge-synth. A pipeline's path is on every stage; of two ranks in a stage each
+# is all that the other is compared with.
 PAIRS = {
     'with data parallelism': (3, 0.9, 1, {}),
     'on two hosts whose clocks differ': (
@@ -75,7 +75,7 @@ def check_pair(rank, share, within, options):
     near(job['step_ns'] - mended['saved_ns'], healthy, 0.5, 'a step with the rank mended')
     near(job['slowdown'], job['step_ns'] / healthy, within, 'slowdown')
     holds(mended['path_ns'] > share * job['step_ns'], mended)
-    equal(item(result, 'plan', str(rank))['saved_ns'], mended['saved_ns'], 'it is first in the plan')
+    equal(item(result, 'plan', str(rank))['saved_ns'], mended['saved_ns'], 'first in the plan')
     check_sums(result)
     for other in result['whatif.item']:
         holds(other['what'] != 'rank' or other['name'] == str(rank) or
@@ -91,6 +91,24 @@ def make(name):
 
 for pair in PAIRS:
     globals()[make(pair).__name__] = make(pair)
+
+
+def test_where_no_call_that_waits_is_recorded_it_is_right_or_not_sure():
+    for fault in ('pageable', 'slow-loader'):
+        synth('slow', ranks=8, steps=3, fault=fault, slow_rank=3)
+        synth('healthy', ranks=8, steps=3, fault=fault)
+        lost = 0
+        for path in glob.glob('slow/profile_rank_*'):
+            whole = json.loads(content(path))
+            kept = [e for e in whole['traceEvents'] if 'Synchronize' not in e['name']]
+            lost += len(whole['traceEvents']) - len(kept)
+            put(path, json.dumps({**whole, 'traceEvents': kept}))
+        holds(lost >= 8, 'calls wait')
+        healthy, result = replayed('healthy')['whatif.job'][0]['step_ns'], replayed('slow')
+        job, mended = result['whatif.job'][0], item(result, 'rank', '3')
+        holds(not mended['sure'] or
+              abs(job['step_ns'] - mended['saved_ns'] - healthy) < 0.05 * healthy, (job, mended))
+        check_sums(result)
 
 
 # A real job --------------------------------------------------------------------------------------
@@ -131,8 +149,8 @@ def joined_late(gpu):
 
 
 def stall_rank_1(rank, events, calls, gpu):
-    """The host of rank 1 stops for 20 ms. Its GPU has nothing to do but what that host launches, and
-    the others do nothing but wait for it in a kernel: of rank 1 all that is launched behind the
+    """The host of rank 1 stops for 20 ms. Its GPU has nothing to do but what that host launches,
+    and the others do nothing but wait for it in a kernel: of rank 1 all that is launched behind the
     stall is 20 ms later, of the others all behind that kernel. Their hosts are ahead, and wait in
     nothing but their last call."""
     joined = joined_late(gpu)
@@ -258,8 +276,8 @@ def stalled(stall, synced):
 def test_a_stall_by_hand():
     # b begins 6 us behind the stall, at 10,016, is reduced from 10,117 to 10,217, and c ends at
     # 10,318; all counts from a's begin at 6. Without the stall b begins at 107, 9,909 us earlier.
-    # Where no call waits for the GPU, the host may have waited for a, which ended in the stall: then
-    # the 9,904 us behind that are 5 elsewhere, b's launch begins at 111 and b at 117.
+    # Where no call waits for the GPU, the host may have waited for a, which ended in the stall:
+    # then the 9,904 us behind that are 5 elsewhere, b's launch begins at 111 and b at 117.
     for synced, saved in ((True, 9909), (False, 9899)):
         equal(step_times(three_ranks(stalled(0, synced))), [403_000])
         result = three_ranks(stalled(10_000, synced))
@@ -312,16 +330,17 @@ def hosts_ahead(stall):
 
 def test_a_stall_while_the_gpus_still_end_the_step_before():
     # With stalls of 5,995 us b begins at 4,096, 14,086, 24,076 and 34,066, and the last all-reduce
-    # ends at 42,167: 42,061 from a's begin. Without, GPUs have 8,113 us of work a step: 36,430. Each
-    # stall is over before the step before has ended, so no step's path meets it.
+    # ends at 42,167: 42,061 from a's begin. Without, GPUs have 8,113 us of work a step: 36,430.
+    # Each stall is over before the step before has ended, so no step's path meets it.
     steps = step_times(three_ranks(hosts_ahead(205).__getitem__))
     equal(sum(steps), 36_430_000)
     result = three_ranks(hosts_ahead(5995).__getitem__)
     equal(sum(step_times(result)), 42_061_000)
     holds(all(p['duration_ns'] < 5_000_000 for p in result['criticalpath.piece']
               if p['kind'] == 'host'), 'no stall is on the path')
+    saved = round((42_061_000 - 36_430_000) / 4)
     for what, name in (('rank', '1'), ('kind', 'stall'), ('kind', 'host')):
-        equal(item(result, what, name)['saved_ns'], round((42_061_000 - 36_430_000) / 4), (what, name))
+        equal(item(result, what, name)['saved_ns'], saved, (what, name))
 
 
 main()
