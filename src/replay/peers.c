@@ -146,7 +146,8 @@ static void places_free(places *p) {
 static bool order_places(const tm_vec *peers, places *out) {
     const tm_peer *v = peers->data;
     uint32_t *number = malloc((peers->n + 1) * sizeof *number);
-    *out = (places){.keys = TM_KEYS(uint64_t), .of = malloc((peers->n + 1) * sizeof *out->of)};
+    *out = (places){.of = malloc((peers->n + 1) * sizeof *out->of)};
+    out->keys = TM_KEYS(uint64_t);
     bool ok = number && out->of;
     for (size_t i = 0; i < peers->n && ok; i++) {
         number[i] = tm_keys_add(&out->keys, &v[i].place);
