@@ -88,6 +88,7 @@ static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err)
     tm_status status = tm_call_classes_init(&classes, r->names) ? TM_OK : tm_fail_memory(err);
     for (size_t i = 0; i < r->n && status == TM_OK; i++) {
         status = tm_draft_make(&r->timelines[i], &classes, r->root_ns, &r->drafts[i], err);
+        r->drafts[i].stage = tm_stage_of(&r->collectives->stages, r->timelines[i].rank);
         if (status == TM_OK)
             status = tm_pairs_survey(&r->drafts[i], pairs, err);
     }
@@ -164,7 +165,7 @@ static tm_status compare_slice(tm_replay_ranks *r, tm_peer_role *role, tm_error 
     tm_status status = TM_OK;
     for (size_t i = 0; i < r->n && status == TM_OK; i++) {
         role->rank = (uint32_t)i;
-        role->stage = tm_stage_of(&r->collectives->stages, r->timelines[i].rank);
+        role->stage = r->drafts[i].stage;
         status = tm_peers_add(&r->drafts[i], &r->graphs[i], role, &peers, err);
     }
     status = tm_mpi_agree(r->comm, status, err);

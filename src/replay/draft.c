@@ -212,6 +212,7 @@ static bool add_events(tm_draft *d, uint32_t *marks, int64_t root_ns) {
 tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes, int64_t root_ns,
                         tm_draft *out, tm_error *err) {
     *out = (tm_draft){.timeline = timeline,
+                      .stage = -1,
                       .events = TM_VEC(tm_part_event),
                       .calls = TM_VEC(tm_part_call),
                       .stream_waits = TM_VEC(int64_t),

@@ -40,8 +40,10 @@ typedef struct tm_part_span {
 
 typedef struct tm_draft {
     const tm_timeline *timeline; /* borrowed */
-    tm_vec events;               /* of tm_part_event */
-    tm_vec calls;                /* of tm_part_call */
+    int64_t
+        stage; /* of a pipeline, -1 for none: to be set by who knows; stages differ in program */
+    tm_vec events;       /* of tm_part_event */
+    tm_vec calls;        /* of tm_part_call */
     tm_vec stream_waits; /* of int64_t: begins of calls that make a stream wait, ascending */
     tm_vec spans;        /* of tm_part_span, by thread, ascending in begin */
     bool syncs;          /* it has calls that wait for the GPU */

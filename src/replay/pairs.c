@@ -65,8 +65,9 @@ static uint64_t pair_key(const tm_draft *d, uint32_t source, uint32_t event) {
     const tm_part_event *u = (const tm_part_event *)d->events.data + source;
     const tm_part_event *v = (const tm_part_event *)d->events.data + event;
     int64_t apart = (int64_t)v->step - u->step;
-    const uint64_t key[3] = {tm_draft_position(d->timeline, u->row, u->nth),
-                             tm_draft_position(d->timeline, v->row, v->nth), (uint64_t)apart};
+    const uint64_t key[4] = {tm_draft_position(d->timeline, u->row, u->nth),
+                             tm_draft_position(d->timeline, v->row, v->nth), (uint64_t)apart,
+                             (uint64_t)d->stage};
     return tm_hash_mixed(0, key, sizeof key);
 }
 

@@ -8,7 +8,8 @@
 /** An end that is at most so long behind a begin may still have been waited for. */
 enum { TM_PAIR_SLACK_NS = 2000 };
 
-/** Pairs of places (the event waited for, the one that waits), by hash: the same on all ranks. */
+/** Pairs of places (the event waited for, the one that waits), by hash: the same on all ranks of a
+ * stage. */
 typedef struct tm_pairs {
     tm_keys broken; /* of uint64_t: the one began somewhere before the other had ended */
     tm_keys tight;  /* likewise: the one began somewhere just when the other had ended */

@@ -24,6 +24,8 @@ PAIRS = {
     'in tensor groups': (3, 0.9, 1, dict(tp=2)),
     'where sequences are parallel': (3, 0.9, 1, dict(tp=4, sequence_parallel=True)),
     'in a pipeline': (3, 0.6, 2, dict(pp=4, microbatches=4)),
+    # Kernels of one name and number mean different things in different stages.
+    'in a pipeline whose stages differ': (3, 0.6, 2, dict(pp=4, microbatches=4, seed=4)),
     'in tensor and pipeline groups': (3, 0.6, 1, dict(tp=2, pp=2, microbatches=4)),
     'where data is sharded': (3, 0.9, 1, dict(sharded=True)),
     'whose host is slow': (3, 0.9, 1, dict(slow_kind='host', slow_factor=3)),
