@@ -23,6 +23,8 @@
 /* Of what tm_pipeline_run knows: how a store is written, and what is told meanwhile. */
 #define TM_OPTIONS_STORE                                                                           \
     TM_OPTION("no-compress", 0, NULL, "plain chunks in the store: larger and faster"),             \
+        TM_OPTION("no-replay", 0, NULL,                                                            \
+                  "no whatif and critical path, which take most of the memory"),                   \
         TM_OPTION("quiet", 'q', NULL, "show no progress"),                                         \
         TM_OPTION("times", 0, NULL, "say how long each phase took"),                               \
         TM_OPTION("progress", 0, "WHEN", "auto (where a person looks on), always or never"),       \

@@ -121,7 +121,8 @@ static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
 /* Ranks whose clocks nobody compares are not replayed together. */
 static tm_status replay(tm_pipeline *p, tm_error *err) {
     tm_replay_result_init(&p->replay);
-    if (p->align == TM_ALIGN_NONE && p->loaded.n_ranks > 1)
+    if (tm_argument(p->arguments, "no-replay") ||
+        (p->align == TM_ALIGN_NONE && p->loaded.n_ranks > 1))
         return TM_OK;
     const tm_replay_plan plan = {.timelines = p->loaded.timelines,
                                  .n_timelines = p->loaded.n_timelines,
@@ -131,6 +132,10 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
                                  .steps = p->steps};
     TM_TRY(tm_mpi_replay(p->comm, &plan, &p->collectives, &p->replay, err));
     p->collectives.replay = p->self == 0 ? &p->replay : NULL;
+    if (p->self == 0 && p->replay.needed_bytes > 0)
+        tm_console_warn("no whatif and no critical path: they would take %" PRId64
+                        " GiB of a process; more processes share that",
+                        (p->replay.needed_bytes >> 30) + 1);
     tm_times_end(&p->times, "replaying");
     return TM_OK;
 }

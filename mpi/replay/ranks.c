@@ -12,7 +12,7 @@
 #include "waits/stages.h"
 
 /* Places are compared in as many slices as keep a process's part below this. */
-static const int64_t SLICE_BYTES = INT64_C(48) << 20;
+static const int64_t SLICE_BYTES = INT64_C(16) << 20;
 
 static int visit_origin(const void *record, int n_processes) {
     (void)n_processes;

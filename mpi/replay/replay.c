@@ -39,6 +39,19 @@ static bool is_comparable(const tm_replay_ranks *r) {
     return counts[0] < 2 || counts[1] == 0;
 }
 
+/* What the process with most events needs. */
+static int64_t needed_bytes(const tm_replay_ranks *r) {
+    int64_t n = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        const tm_timeline *t = &r->timelines[i];
+        for (size_t row = 0; row < t->n_events; row++)
+            n += t->role[row] != TM_ROLE_NONE || t->category[row] == TM_CAT_RUNTIME ||
+                 t->category[row] == TM_CAT_DRIVER;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT64_T, MPI_MAX, r->comm);
+    return n * TM_REPLAY_BYTES;
+}
+
 static bool is_asked_for(const tm_list *steps, int64_t number) {
     return !steps || tm_list_has(steps, number);
 }
@@ -97,7 +110,11 @@ tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
     result->names = plan->names;
     result->world_size = plan->world_size;
     result->scenario = plan->scenario ? plan->scenario->text : NULL;
-    tm_status status = is_comparable(&ranks) ? replay(&ranks, plan, result, err) : TM_OK;
+    int64_t bytes = needed_bytes(&ranks);
+    result->needed_bytes = bytes > TM_REPLAY_BYTES_MAX ? bytes : 0;
+    tm_status status = TM_OK;
+    if (result->needed_bytes == 0 && is_comparable(&ranks))
+        status = replay(&ranks, plan, result, err);
     tm_replay_ranks_free(&ranks);
     return status;
 }

@@ -8,6 +8,11 @@
 #include "replay/scenario.h"
 #include "timeline/collectives.h"
 
+/** What a process may need for its ranks: about TM_REPLAY_BYTES for each GPU event and each call of
+ * the runtime or driver. */
+#define TM_REPLAY_BYTES_MAX (INT64_C(4) << 30)
+enum { TM_REPLAY_BYTES = 450 };
+
 typedef struct tm_replay_plan {
     const tm_timeline *timelines; /* [n_timelines] this process's, ascending in rank, with clocks */
     size_t n_timelines;
@@ -18,7 +23,8 @@ typedef struct tm_replay_plan {
 } tm_replay_plan;
 
 /**
- * Replays the job; not one whose clocks cannot be put on one time.
+ * Replays the job; not one whose clocks cannot be put on one time, nor one of which a process would
+ * need over TM_REPLAY_BYTES_MAX: then its result has needed_bytes alone.
  *
  * Collective: over comm. Memory: 60 bytes for each edge of the ranks held here (1.3 of them for
  * each event and call), and on every process 70 for each two ranks' way between operations.

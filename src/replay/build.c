@@ -143,7 +143,10 @@ tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
                   .graph = out,
                   .edges = TM_VEC(tm_loose_edge),
                   .causes = TM_VEC(tm_cause)};
-    bool ok = tm_maker_events(&m) && tm_maker_calls(&m) && add_visits(&m) && add_steps(&m);
+    /* Three edges lead to an event, two to a call, and little else: no room is taken in vain. */
+    size_t usual = 3 * draft->events.n + 2 * draft->calls.n + waits->n + draft->timeline->n_steps;
+    bool ok = tm_vec_reserve(&m.edges, usual) && tm_maker_events(&m) && tm_maker_calls(&m) &&
+              add_visits(&m) && add_steps(&m);
     tm_status status = ok ? tm_maker_order(&m, err) : tm_fail_memory(err);
     tm_vec_free(&m.edges);
     tm_vec_free(&m.causes);

@@ -93,6 +93,7 @@ typedef struct tm_replay_result {
     int64_t n_inferred;            /* waits between streams that no record tells */
     int64_t n_ranks;               /* with GPU events */
     int64_t uncertainty_ns;        /* the largest joint one of two clocks */
+    int64_t needed_bytes;          /* of a process; above 0 where that was too much to replay */
     const tm_names *names;         /* borrowed */
     const char *scenario;          /* as the user typed it, borrowed; NULL for none */
 } tm_replay_result;

@@ -399,7 +399,8 @@ def test_groups_whose_making_was_not_recorded_are_those_that_use_them():
     merged('nsys', '-o', 'used.h5')
     made, used = tables('made.h5'), tables('used.h5')
     for name in made.keys() - {'modules.annotation'}:
-        equal(in_any_order(used[name], {'events'}), in_any_order(made[name], {'events'}), name)
+        left_out = {'events', 'event'}
+        equal(in_any_order(used[name], left_out), in_any_order(made[name], left_out), name)
 
 
 def test_a_missing_rank_leaves_its_groups_incomplete_or_unknown():

@@ -201,7 +201,7 @@ def test_any_number_of_processes_gives_the_same():
 def test_the_text_says_what_helps_most():
     path = made('job', slow_rank=3)
     text = whatif(path)
-    has_line(text, r'^A step takes 22\.\d ms; 15\.\d ms with everything as on the other ranks')
+    has_line(text, r'^A step takes 22\.\d ms; 15\.\d ms with everything as is usual in this job')
     has_line(text, r'^  rank 3  +7\.\d\d ms  31\.\d %$')
     has_line(text, r'^  kind compute  +7\.\d\d ms  31\.\d %$')
     equal(len(whatif(path, '--top', '2').splitlines()), len(text.splitlines()) - 8, 'lines')

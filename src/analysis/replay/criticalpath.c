@@ -9,8 +9,8 @@
 #include "replay/result.h"
 #include "timeline/collectives.h"
 
-/* Rows kept: names with most of the path, and pieces of a step. */
-enum { NAMES_MAX = 200, PIECES_MAX = 2000 };
+/* Rows kept: names with most of the path, and pieces of a step and of all. */
+enum { NAMES_MAX = 200, PIECES_MAX = 2000, PIECES_LEAST = 20, ALL_PIECES_MAX = 200000 };
 
 /* The parts of a path by edge, in the order of these columns. */
 #define PARTS(X)                                                                                   \
@@ -137,8 +137,8 @@ static const tm_column piece_columns[N_PIECE_COLUMNS] = {
 static const tm_table_def piece_def = {
     .name = "criticalpath.piece",
     .doc = "The critical path itself, piece after piece without a gap. Neighbours of one rank, "
-           "kind and name are one row; of a step with over 2,000 the shortest are added to the "
-           "one before.",
+           "kind and name are one row; of a step with over 2,000, or its share of 200,000 in "
+           "all, the shortest are added to the one before.",
     .columns = piece_columns,
     .n_columns = N_PIECE_COLUMNS,
     .n_keys = 2,
@@ -309,8 +309,13 @@ static int by_length(const void *a, const void *b) {
     return -tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* Joins alike neighbours of a step; then what is not longer than the 2,000th with the one before.
- */
+/* How many pieces each step may have. */
+static size_t pieces_of_a_step(const tm_replay_result *r) {
+    size_t share = ALL_PIECES_MAX / (r->path_steps.n + 1);
+    return share > PIECES_MAX ? PIECES_MAX : share < PIECES_LEAST ? PIECES_LEAST : share;
+}
+
+/* Joins alike neighbours of a step; then what is not among its longest with the one before. */
 static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, tm_vec *out) {
     for (size_t i = first; i < behind; i++) {
         const tm_path_piece *p = piece_at(r, i);
@@ -320,7 +325,8 @@ static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, 
         else if (!tm_vec_append(out, p, 1))
             return false;
     }
-    if (out->n <= PIECES_MAX)
+    const size_t most = pieces_of_a_step(r);
+    if (out->n <= most)
         return true;
     int64_t *lengths = malloc(out->n * sizeof *lengths);
     tm_path_piece *v = out->data;
@@ -329,7 +335,7 @@ static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, 
     if (!lengths)
         return false;
     qsort(lengths, out->n, sizeof *lengths, by_length);
-    int64_t least = lengths[PIECES_MAX - 1];
+    int64_t least = lengths[most - 1];
     free(lengths);
     size_t kept = 1;
     for (size_t i = 1; i < out->n; i++) {
