@@ -133,6 +133,30 @@ static bool rows_fit(const tm_store *store, hid_t dataset, hid_t space, uint64_t
     return fits;
 }
 
+static bool has_column(const tm_store *store, const char *table, const char *prefix,
+                       const char *column) {
+    char path[TM_TABLE_PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s%s", table, prefix, column);
+    return H5Lexists(store->file, table, H5P_DEFAULT) > 0 &&
+           H5Lexists(store->file, path, H5P_DEFAULT) > 0;
+}
+
+static bool lacks_table(const tm_store *store, int table) {
+    const tm_record_table *own = &tm_record_tables[table];
+    return !has_column(store, own->path, "", own->columns[0].name) &&
+           !has_column(store, tm_record_tables[TM_RECORD_RANKS].path, "n_", own->path + 1);
+}
+
+bool tm_store_is_later(const tm_store *store, int table, const tm_record_column *column) {
+    if (table >= TM_RECORD_LAUNCHES)
+        return lacks_table(store, table);
+    for (int t = TM_RECORD_LAUNCHES; t < TM_N_RECORDS && table == TM_RECORD_RANKS; t++)
+        if (strncmp(column->name, "n_", 2) == 0 &&
+            strcmp(tm_record_tables[t].path + 1, column->name + 2) == 0)
+            return lacks_table(store, t);
+    return false;
+}
+
 hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *rows) {
     hid_t dataset = H5Dopen2(store->file, path, H5P_DEFAULT);
     hid_t space = dataset >= 0 ? H5Dget_space(dataset) : H5I_INVALID_HID;

@@ -113,7 +113,7 @@ static tm_status read_column(const restorer *r, int table, const tm_record_colum
 static tm_status read_columns(const restorer *r, int table) {
     const tm_record_table *record = &tm_record_tables[table];
     for (int c = 0; c < record->n_columns; c++)
-        if (record->columns[c].take)
+        if (record->columns[c].take && !tm_store_is_later(r->store, table, &record->columns[c]))
             TM_TRY(read_column(r, table, &record->columns[c]));
     return TM_OK;
 }

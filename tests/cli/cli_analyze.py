@@ -225,6 +225,20 @@ def test_what_is_no_store_is_refused():
           'text.h5')
 
 
+def test_a_store_from_before_waits_were_kept_is_read():
+    synth('job', ranks=2, steps=1)
+    merged('job', '-o', 'x.h5')
+    whole = content('x.h5')
+    with h5py.File('x.h5', 'r+') as store:
+        del store['waits']
+        del store['ranks/n_waits']
+    seal('x.h5')
+    tmerge('check', 'x.h5').expect(0)
+    tmerge('report', 'x.h5').expect(0)
+    tmerge('analyze', 'x.h5').expect(0)
+    holds(len(content('x.h5')) == len(whole), 'as if it had been written today')
+
+
 def test_a_store_that_lacks_a_column_a_table_or_a_sense_is_refused():
     synth('job', ranks=4, steps=1)
     merged('job', '-o', 'whole.h5')
