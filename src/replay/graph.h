@@ -92,6 +92,12 @@ typedef struct tm_graph {
 
 void tm_graph_free(tm_graph *graph);
 
+/** What is usual at its place: of two ranks, that have nobody else to be compared with, the
+ * shorter; each having the other's would change nothing. */
+static inline int64_t tm_edge_usual_ns(const tm_edge *edge) {
+    return (edge->flags & TM_EDGE_PAIR) && edge->ns < edge->peer_ns ? edge->ns : edge->peer_ns;
+}
+
 /** The time [ns] of a source of an edge, as recorded. */
 static inline int64_t tm_graph_source_ns(const tm_graph *graph, const tm_edge *edge) {
     if (edge->from == TM_FROM_ROOT)

@@ -168,7 +168,7 @@ tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const
             .step = hop->step,
             .begin_ns = begin,
             .ns = at - begin,
-            .gain_ns = edge->ns - edge->peer_ns,
+            .gain_ns = edge->ns - tm_edge_usual_ns(edge),
             .rank = graph->rank,
             .name = event == TM_NO_EVENT ? TM_NO_NAME : timeline->name[event],
             .event = event,

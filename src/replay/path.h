@@ -46,7 +46,7 @@ typedef struct tm_path_hop {
 typedef struct tm_path_piece {
     int64_t step;
     int64_t begin_ns, ns;
-    int64_t gain_ns; /* by how much the peer weight of its edge is shorter; below 0: longer */
+    int64_t gain_ns; /* by how much its edge is shorter as is usual; below 0: longer */
     int64_t rank;
     uint32_t name;  /* name id of its event or call */
     uint32_t event; /* row of the rank's */

@@ -217,8 +217,12 @@ tm_status tm_scenario_add(tm_scenario *scenario, const char *option, const char 
         next = find_end(at, end);
         TM_TRY(take_condition(&r, at, next));
         if (next == end)
-            return TM_OK;
+            break;
     }
+    if (isnan(*factor) && !part->texts[TM_CONDITION_RANK] && !part->texts[TM_CONDITION_HOST] &&
+        !part->texts[TM_CONDITION_STAGE])
+        *factor = INFINITY;
+    return TM_OK;
 }
 
 tm_status tm_scenario_bind(tm_scenario *scenario, const tm_names *names, int64_t last_stage,

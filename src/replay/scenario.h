@@ -56,7 +56,8 @@ typedef struct tm_scenario_part {
 
 typedef struct tm_scenario {
     tm_vec parts;          /* of tm_scenario_part */
-    tm_vec factors;        /* of double, by part; NaN: as the peers are */
+    tm_vec factors;        /* of double, by part; NaN: as the peers are, of parts that name ranks;
+                              INFINITY: as is usual, of others */
     char *text;            /* owned; as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
     const tm_names *names; /* borrowed, since binding */
     int64_t last_stage;

@@ -26,9 +26,13 @@ static void change_edge(const tm_change *change, const tm_edge *edge, uint8_t ma
     if (!is_meant(change, edge, mark))
         return;
     double factor = change->factors ? change->factors[edge->part - 1] : change->factor;
-    bool as_peers = isnan(factor);
-    ns[0] = as_peers ? edge->peer_ns : llround((double)edge->ns * factor);
-    ns[1] = as_peers ? explained(edge, edge->peer_ns) : llround((double)ns[1] * factor);
+    if (isnan(factor) || isinf(factor)) {
+        ns[0] = isnan(factor) ? edge->peer_ns : tm_edge_usual_ns(edge);
+        ns[1] = explained(edge, ns[0]);
+    } else {
+        ns[0] = llround((double)edge->ns * factor);
+        ns[1] = llround((double)ns[1] * factor);
+    }
 }
 
 void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
@@ -40,7 +44,7 @@ void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, in
     ns[TM_SET_RECORDED_EXPLAINED] = explained(e, e->ns);
     ns[TM_SET_PEER] = peer;
     ns[TM_SET_PEER_EXPLAINED] = explained(e, peer);
-    ns[TM_SET_IDEAL] = (e->flags & TM_EDGE_PAIR) && e->ns < e->peer_ns ? e->ns : e->peer_ns;
+    ns[TM_SET_IDEAL] = tm_edge_usual_ns(e);
     ns[TM_SET_IDEAL_RECORDED] = transfer ? e->peer_ns : e->ns;
 }
 
@@ -99,7 +103,7 @@ static void choose_kinds(const tm_replay_result *result, tm_changes *out) {
                                .what = TM_WHATIF_KIND,
                                .ideal_ns = -1,
                                .next_rank = -1};
-        const tm_change change = {.kinds = kind->kinds, .flags = kind->flags, .factor = NAN};
+        const tm_change change = {.kinds = kind->kinds, .flags = kind->flags, .factor = INFINITY};
         if (steps.path_ns == 0 && all.path_ns == 0)
             continue;
         choose(out, &item, &change, is_worth(result, all.gain_ns));
@@ -144,7 +148,7 @@ static bool choose_kernels(const tm_replay_result *result, tm_changes *out) {
                                      .next_rank = -1};
         out->kernels[out->n_kernels++] = sum->name;
         const tm_change change = {
-            .kinds = 1 << TM_EDGE_COMPUTE, .mark = (uint8_t)out->n_kernels, .factor = NAN};
+            .kinds = 1 << TM_EDGE_COMPUTE, .mark = (uint8_t)out->n_kernels, .factor = INFINITY};
         choose(out, &item, &change, is_worth(result, sum->gain_ns));
     }
     tm_keys_free(&keys);

@@ -23,7 +23,7 @@ typedef struct tm_change {
     uint16_t kinds;        /* bit by tm_edge_kind: those meant, */
     uint8_t flags;         /* of them those with any of these; 0: all */
     uint8_t mark;          /* of them those with this mark; 0: all */
-    double factor;         /* times this; NaN: what the peers have, of transfers what is usual */
+    double factor;         /* times this; NaN: what the peers have; INFINITY: what is usual */
     const double *factors; /* a user's scenario instead: by tm_edge.part from 1 on; else NULL */
 } tm_change;
 

@@ -26,6 +26,8 @@ static void describe(const tm_scenario *s, size_t i, char *out, size_t size) {
                                      part->texts[c]);
     if (isnan(factor))
         snprintf(out + used, size - used, "as peers");
+    else if (isinf(factor))
+        snprintf(out + used, size - used, "as usual");
     else
         snprintf(out + used, size - used, "times %g", factor);
 }
@@ -40,13 +42,13 @@ static const struct {
     {"fix", "kind=host+rank=3", "rank=3 kind=host as peers", NULL},
     {"fix", "host=node7+stage=last+step=2-4", "host=node7 stage=last step=2-4 as peers", NULL},
     {"fix", "host=node:7", "host=node:7 as peers", NULL},
-    {"fix", "compute", "kind=compute as peers", NULL},
+    {"fix", "compute", "kind=compute as usual", NULL},
     {"fix", "rank=3+compute", "rank=3 kind=compute as peers", NULL},
-    {"fix", "kernel=a+b", "kernel=a+b as peers", NULL},
-    {"fix", "kernel=a+b+kind=launch", "kind=launch kernel=a+b as peers", NULL},
-    {"fix", "kernel=x+copy_y", "kernel=x+copy_y as peers", NULL},
-    {"fix", "kernel=.++step=3", "step=3 kernel=.+ as peers", NULL},
-    {"fix", "kernel=rank=3", "kernel=rank=3 as peers", NULL},
+    {"fix", "kernel=a+b", "kernel=a+b as usual", NULL},
+    {"fix", "kernel=a+b+kind=launch", "kind=launch kernel=a+b as usual", NULL},
+    {"fix", "kernel=x+copy_y", "kernel=x+copy_y as usual", NULL},
+    {"fix", "kernel=.++step=3", "step=3 kernel=.+ as usual", NULL},
+    {"fix", "kernel=rank=3", "kernel=rank=3 as usual", NULL},
     {"scale", "transfer:0", "kind=transfer times 0", NULL},
     {"scale", "rank=3+kind=compute:1.5", "rank=3 kind=compute times 1.5", NULL},
     {"scale", "operator=aten::mm:.25", "operator=aten::mm times 0.25", NULL},
