@@ -89,7 +89,7 @@ static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
     tm_graph *g = m->graph;
     key *keys = malloc((n + 1) * sizeof *keys), *scratch = malloc((n + 1) * sizeof *scratch);
     int64_t *ends = malloc((n_steps + 1) * sizeof *ends);
-    *place = malloc((2 * parts + n_steps + 1) * sizeof **place);
+    *place = calloc(2 * parts + n_steps + 1, sizeof **place);
     g->ns = malloc((n + 1) * sizeof *g->ns);
     g->event = malloc((n + 1) * sizeof *g->event);
     bool ok = keys && scratch && ends && *place && g->ns && g->event;

@@ -143,11 +143,11 @@ static void places_free(places *p) {
     free(p->of);
 }
 
+/* @param out  empty; freed by the caller in either case */
 static bool order_places(const tm_vec *peers, places *out) {
     const tm_peer *v = peers->data;
     uint32_t *number = malloc((peers->n + 1) * sizeof *number);
-    *out = (places){.of = malloc((peers->n + 1) * sizeof *out->of)};
-    out->keys = TM_KEYS(uint64_t);
+    out->of = malloc((peers->n + 1) * sizeof *out->of);
     bool ok = number && out->of;
     for (size_t i = 0; i < peers->n && ok; i++) {
         number[i] = tm_keys_add(&out->keys, &v[i].place);
@@ -167,7 +167,7 @@ static bool order_places(const tm_vec *peers, places *out) {
 
 tm_status tm_peers_compare(tm_vec *peers, tm_error *err) {
     tm_peer *v = peers->data;
-    places p;
+    places p = {.keys = TM_KEYS(uint64_t)};
     int64_t *scratch = malloc((peers->n + 1) * sizeof *scratch);
     bool ok = order_places(peers, &p) && scratch;
     for (size_t k = 0; ok && k < p.keys.keys.n; k++) {

@@ -133,18 +133,18 @@ static bool rows_fit(const tm_store *store, hid_t dataset, hid_t space, uint64_t
     return fits;
 }
 
-static bool has_column(const tm_store *store, const char *table, const char *prefix,
-                       const char *column) {
+static bool is_there(const tm_store *store, const char *table, const char *prefix,
+                     const char *dataset) {
     char path[TM_TABLE_PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s%s", table, prefix, column);
+    snprintf(path, sizeof path, "%s/%s%s", table, prefix, dataset);
     return H5Lexists(store->file, table, H5P_DEFAULT) > 0 &&
            H5Lexists(store->file, path, H5P_DEFAULT) > 0;
 }
 
 static bool lacks_table(const tm_store *store, int table) {
     const tm_record_table *own = &tm_record_tables[table];
-    return !has_column(store, own->path, "", own->columns[0].name) &&
-           !has_column(store, tm_record_tables[TM_RECORD_RANKS].path, "n_", own->path + 1);
+    return !is_there(store, own->path, "", own->columns[0].name) &&
+           !is_there(store, tm_record_tables[TM_RECORD_RANKS].path, "n_", own->path + 1);
 }
 
 bool tm_store_is_later(const tm_store *store, int table, const tm_record_column *column) {

@@ -12,7 +12,8 @@ static void score_row(const int64_t *ns, size_t n, int64_t *sorted, double *out)
     double mean = 0.0;
     memcpy(sorted, ns, n * sizeof *sorted);
     tm_sort_values(sorted, n);
-    double median = 0.5 * ((double)sorted[(n - 1) / 2] + (double)sorted[n / 2]);
+    const int64_t low = sorted[(n - 1) / 2], high = sorted[n / 2];
+    double median = 0.5 * ((double)low + (double)high);
     for (size_t i = 0; i < n; i++) {
         double distance = (double)ns[i] - median;
         out[i] = copysign(sqrt(fabs(distance)), distance);

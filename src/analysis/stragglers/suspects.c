@@ -57,7 +57,7 @@ static tm_status make_room(level *l, tm_error *err) {
     l->windows = malloc((l->n_windows + 1) * sizeof *l->windows);
     l->excess = malloc((cells + 1) * sizeof *l->excess);
     l->sums = malloc((cells + 1) * sizeof *l->sums);
-    l->scores = malloc((cells + l->all.n * l->all.n_rows) * sizeof *l->scores);
+    l->scores = malloc((cells + l->all.n * l->all.n_rows + 1) * sizeof *l->scores);
     if (!l->windows || !l->excess || !l->sums || !l->scores)
         return tm_fail_memory(err);
     l->scratch = l->excess + cells - l->units.n;
