@@ -6,18 +6,12 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 
+/* The longer call first: it may hold the other. */
 static int by_begin(const void *a, const void *b) {
     const tm_part_call *x = a, *y = b;
     int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    order = order ? order : tm_order_i64(y->end_ns, x->end_ns);
     return order ? order : tm_order_i64(x->row, y->row);
-}
-
-/* The longer call first: it may hold the other. */
-static int by_end(const void *a, const void *b) {
-    const tm_part_call *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    order = order ? order : -tm_order_i64(x->end_ns, y->end_ns);
-    return order ? order : by_begin(a, b);
 }
 
 /* An event with the begin of its launch, to be sorted. */
@@ -37,11 +31,7 @@ static int by_ns(const void *a, const void *b) {
     return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-static int64_t job_ns(const tm_timeline *timeline, uint32_t row, int64_t root_ns) {
-    return tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]) - root_ns;
-}
-
-/* For every row of a call: 1 + its index in the order of rows, 0 for others. */
+/* Of every row, whether it launched a GPU event: 1, else 0. */
 static uint32_t *mark_launches(const tm_timeline *timeline) {
     uint32_t *marks = calloc(timeline->n_events + 1, sizeof *marks);
     for (uint32_t row = 0; marks && row < timeline->n_events; row++)
@@ -57,7 +47,7 @@ static bool add_span(tm_draft *d, tm_call_classes *classes, uint32_t thread, uin
     uint8_t flags = tm_call_classes_flags(classes, t->name[row]);
     if (flags == 0)
         return true;
-    int64_t begin = job_ns(t, row, root_ns);
+    int64_t begin = tm_draft_begin(t, row, root_ns);
     const tm_part_span span = {begin, begin + t->duration_ns[row], thread, flags};
     return tm_vec_append(&d->spans, &span, 1) != NULL;
 }
@@ -78,7 +68,7 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
             if (!is_call && !marks[row])
                 continue;
             uint8_t kind = (uint8_t)tm_call_classes_at(classes, t->name[row]);
-            int64_t begin = job_ns(t, row, root_ns);
+            int64_t begin = tm_draft_begin(t, row, root_ns);
             if (kind == TM_CALL_STREAM_WAITS && !tm_vec_append(&d->stream_waits, &begin, 1))
                 return false;
             if (!marks[row] && (kind == TM_CALL_OTHER || kind == TM_CALL_STREAM_WAITS))
@@ -96,7 +86,7 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
         }
     }
     if (d->calls.n > 1)
-        qsort(d->calls.data, d->calls.n, d->calls.size, by_end);
+        qsort(d->calls.data, d->calls.n, d->calls.size, by_begin);
     if (d->stream_waits.n > 1)
         qsort(d->stream_waits.data, d->stream_waits.n, d->stream_waits.size, by_ns);
     return true;
@@ -111,7 +101,7 @@ static bool collect_events(const tm_draft *d, const uint32_t *call_of, int64_t r
         for (uint32_t row = track->first; row < track->first + track->count; row++) {
             if (t->role[row] == TM_ROLE_NONE)
                 continue;
-            int64_t begin = job_ns(t, row, root_ns);
+            int64_t begin = tm_draft_begin(t, row, root_ns);
             uint32_t launch = t->launch[row];
             uint32_t call = launch == TM_NO_EVENT ? 0 : call_of[launch];
             const launched e = {

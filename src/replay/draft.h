@@ -59,6 +59,11 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes, i
                         tm_draft *out, tm_error *err) TM_MUST_CHECK;
 void tm_draft_free(tm_draft *draft);
 
+/** The begin [ns] of a row: since the root, on the job's clock. */
+static inline int64_t tm_draft_begin(const tm_timeline *timeline, uint32_t row, int64_t root_ns) {
+    return tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]) - root_ns;
+}
+
 /** Where an event stands in its step, the same on all ranks that run the same program. */
 uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth);
 

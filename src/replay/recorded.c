@@ -9,10 +9,6 @@ static int by_call(const void *a, const void *b) {
     return (x->on_stream > y->on_stream) - (x->on_stream < y->on_stream);
 }
 
-static int64_t job_ns(const tm_timeline *t, uint32_t row, int64_t root_ns) {
-    return tm_rank_clock_true(&t->clock, t->begin_ns[row]) - root_ns;
-}
-
 static bool add_asked(tm_recorded *r, int64_t root_ns) {
     const tm_timeline *t = r->draft->timeline;
     const tm_wait_attr *v = t->attrs[TM_ATTR_WAIT];
@@ -20,11 +16,11 @@ static bool add_asked(tm_recorded *r, int64_t root_ns) {
         if (v[i].call == TM_NO_EVENT || v[i].on_stream < 0)
             continue;
         tm_asked asked = {.call = v[i].call,
-                          .call_ns = job_ns(t, v[i].call, root_ns),
+                          .call_ns = tm_draft_begin(t, v[i].call, root_ns),
                           .stream = v[i].kind == TM_WAIT_STREAM_WAIT ? v[i].stream : -1,
                           .on_stream = v[i].on_stream};
         asked.until_ns =
-            v[i].record == TM_NO_EVENT ? asked.call_ns : job_ns(t, v[i].record, root_ns);
+            v[i].record == TM_NO_EVENT ? asked.call_ns : tm_draft_begin(t, v[i].record, root_ns);
         r->streams = r->streams || asked.stream >= 0;
         if (!tm_vec_append(&r->asked, &asked, 1))
             return false;
