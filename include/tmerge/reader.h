@@ -63,8 +63,10 @@ typedef struct tm_converter {
  * summary, sniff and read may be NULL.
  */
 typedef struct tm_format {
-    const char *name;    /* as stored and shown in job.rank */
-    const char *summary; /* one line for `tmerge list` */
+    const char *name;        /* as stored and shown in job.rank */
+    const char *summary;     /* one line for `tmerge list` */
+    const char *cannot_tell; /* what its traces never hold and another format's do, as a sentence:
+                                which results are missing for its ranks; NULL: nothing */
 
     /** Tells from the first decoded bytes (at most TM_SNIFF_BYTES) whether a file has this
      * format. @p whole: they are all of it. Zero bytes follow them (TM_JSON_PADDING). */

@@ -141,6 +141,8 @@ const tm_format tm_format_ops = {
     .name = "ops",
     .summary = "Operation-level traces of training jobs (ByteDance's straggler analysis): JSON, "
                "plain, gzip or zstd",
+    .cannot_tell = "Of communication the transfer alone is recorded: a rank's wait cannot be told "
+                   "from its other idle time.",
     .sniff = ops_sniff,
     .read = ops_read,
     .list_units = ops_list_units,
