@@ -6,15 +6,18 @@
 
 #include "labels.h"
 
-/* Ways are held against those past this many of the latest operations. */
-enum { LATEST = 4 };
+/* Ways are held against those past this many of the latest operations. More than so many ways to a
+ * node are joined there. */
+enum { LATEST = 4, MOST = 12 };
 
 /* Where a rank's words begin, before its visits, steps, links and their times. */
 enum { HEAD_RANK, HEAD_SETS, HEAD_VISITS, HEAD_STEPS, HEAD_LINKS, HEAD_LEFT_OUT, HEAD_WORDS };
 
-/* A visit that the rank arrives at or a step that ends, and the ways to it that were found. */
+/* A visit that the rank arrives at, a step that ends or a joint, and the ways to it that were
+ * found. */
 typedef struct port {
     uint32_t next;        /* port of the same node */
+    uint32_t node;        /* of a joint */
     size_t first, behind; /* of the links that lead there */
 } port;
 
@@ -28,12 +31,15 @@ typedef struct reduction {
     tm_labels **labels; /* [n_nodes] NULL before the node is reached, and where none needs them */
     uint32_t *uses;     /* [n_nodes] edges that still need them */
     uint32_t *port_of;  /* [n_nodes] the first, or NO_PORT */
-    size_t n_ports;
-    port *ports;      /* [n_ports] visits, then steps */
-    int64_t *weights; /* [n_sets] of the edge at hand */
-    tm_vec from;      /* of uint32_t: of each link, in the order of nodes */
-    tm_vec ns;        /* of int64_t: [links][n_sets] */
-    tm_vec implied;   /* of bool: of the labels at hand */
+    tm_vec ports;       /* of port: visits, steps, joints */
+    bool in_time;       /* no node is before one that stands before it */
+    size_t n_before;    /* visits that are before the node at hand */
+    uint32_t *port_at;  /* [n_nodes + n_visits] the visit or joint of each key */
+    uint32_t *key_of;   /* [n_visits] */
+    int64_t *weights;   /* [n_sets] of the edge at hand */
+    tm_vec from;        /* of uint32_t: key of the source of each link, in the order of nodes */
+    tm_vec ns;          /* of int64_t: [links][n_sets] */
+    tm_vec implied;     /* of bool: of the labels at hand */
     int64_t n_left_out;
 } reduction;
 
@@ -42,16 +48,40 @@ static void end_reduction(reduction *r) {
     free(r->labels);
     free(r->uses);
     free(r->port_of);
-    free(r->ports);
+    free(r->port_at);
+    free(r->key_of);
     free(r->weights);
+    tm_vec_free(&r->ports);
     tm_vec_free(&r->from);
     tm_vec_free(&r->ns);
     tm_vec_free(&r->implied);
 }
 
+static port *port_number(const reduction *r, uint32_t number) {
+    return (port *)r->ports.data + number;
+}
+
 static void note_port(reduction *r, uint32_t node, uint32_t number) {
-    r->ports[number].next = r->port_of[node];
+    port_number(r, number)->next = r->port_of[node];
     r->port_of[node] = number;
+}
+
+/* Numbers all that ways can begin at in the order of time: visits here, and node i, should it
+ * become a joint, at i + the visits before it. */
+static void number_visits(reduction *r) {
+    const tm_graph_visit *visits = r->graph->visits.data;
+    size_t n = r->graph->n_nodes, n_visits = r->graph->visits.n, before = 0;
+    r->in_time = true;
+    for (size_t i = 1; i < n; i++)
+        r->in_time = r->in_time && r->graph->ns[i - 1] <= r->graph->ns[i];
+    for (size_t i = 0; i < n + n_visits; i++)
+        r->port_at[i] = NO_PORT;
+    for (size_t v = 0; v < n_visits; v++) {
+        while (r->in_time && before < n && r->graph->ns[before] <= visits[v].last_ns)
+            before++;
+        r->key_of[v] = (uint32_t)(v + before);
+        r->port_at[v + before] = (uint32_t)v;
+    }
 }
 
 static void find_ports(reduction *r) {
@@ -76,21 +106,26 @@ static void count_uses(reduction *r) {
 
 static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) {
     size_t n = graph->n_nodes;
+    size_t n_visits = graph->visits.n, n_ports = n_visits + graph->steps.n;
     r->graph = graph;
     r->pool.n_sets = n_sets;
-    r->n_ports = graph->visits.n + graph->steps.n;
-    assert(n_sets > 0 && n < TM_FROM_VISIT && r->n_ports < TM_FROM_VISIT - 1);
+    assert(n_sets > 0 && n + n_ports < TM_FROM_VISIT - 1);
+    r->ports = TM_VEC(port);
     r->from = TM_VEC(uint32_t);
     r->ns = TM_VEC(int64_t);
     r->implied = TM_VEC(bool);
     r->labels = calloc(n + 1, sizeof(tm_labels *));
     r->uses = calloc(n + 1, sizeof *r->uses);
     r->port_of = malloc((n + 1) * sizeof *r->port_of);
-    r->ports = calloc(r->n_ports + 1, sizeof *r->ports);
+    r->port_at = malloc((n + n_visits + 1) * sizeof *r->port_at);
+    r->key_of = malloc((n_visits + 1) * sizeof *r->key_of);
     r->weights = calloc(n_sets, sizeof *r->weights);
-    if (!r->labels || !r->uses || !r->port_of || !r->ports || !r->weights)
+    port *ports = tm_vec_append(&r->ports, NULL, n_ports);
+    if (!r->labels || !r->uses || !r->port_of || !r->port_at || !r->key_of || !r->weights || !ports)
         return false;
+    memset(ports, 0, n_ports * sizeof *ports);
     find_ports(r);
+    number_visits(r);
     count_uses(r);
     return true;
 }
@@ -101,7 +136,7 @@ static tm_labels *from_port(reduction *r, uint32_t from) {
     if (!labels)
         return NULL;
     labels->n = 1;
-    labels->from[0] = from == TM_FROM_ROOT ? from : from & ~TM_FROM_VISIT;
+    labels->from[0] = from == TM_FROM_ROOT ? from : r->key_of[from & ~TM_FROM_VISIT];
     memcpy(labels->ns, r->weights, r->pool.n_sets * sizeof *r->weights);
     return labels;
 }
@@ -136,7 +171,7 @@ static bool is_longer_in_no_set(const int64_t *way, const int64_t *a, const int6
 /* Finds the ways that are none of their own because of those that come by an operation, number
  * `by` of them. */
 static void find_implied(const reduction *r, const tm_labels *here, size_t by, bool *implied) {
-    const port *q = &r->ports[here->from[by]];
+    const port *q = port_number(r, r->port_at[here->from[by]]);
     const uint32_t *from = r->from.data;
     const int64_t *ns = r->ns.data;
     size_t n_sets = r->pool.n_sets, i = 0, k = q->first;
@@ -222,13 +257,13 @@ static bool pin(reduction *r, const port *at, uint32_t node) {
 }
 
 static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_labels *here) {
-    port *at = &r->ports[number];
+    port *at = port_number(r, number);
     bool is_visit = number < r->graph->visits.n;
     int64_t n_left_out = 0;
     at->first = r->from.n;
     for (size_t i = 0; i < here->n; i++) {
         uint32_t from = here->from[i];
-        if (is_visit && from >= number && from != TM_FROM_ROOT)
+        if (is_visit && from >= r->key_of[number] && from != TM_FROM_ROOT)
             n_left_out++;
         else if (!add_link(r, from, here->ns + i * r->pool.n_sets))
             return false;
@@ -240,12 +275,46 @@ static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_lab
     return true;
 }
 
+/* Whether all ways to a node come from before it, and it is at no visit's time: else the order of
+ * keys may not be the job's. */
+static bool may_join(const reduction *r, uint32_t key, int64_t ns, const tm_labels *here) {
+    const tm_graph_visit *visits = r->graph->visits.data;
+    uint32_t last = here->from[here->n - 1];
+    if (last == TM_FROM_ROOT)
+        last = here->from[here->n - 2];
+    return r->in_time && last < key &&
+           (r->n_before == r->graph->visits.n || visits[r->n_before].last_ns > ns);
+}
+
+/* Where an old way stays the longest in some set, each operation adds another. Then the node is
+ * made a port of the rank alone, which all ways behind it begin at. */
+static bool join_ways(reduction *r, uint32_t node, tm_labels *here) {
+    const tm_graph_visit *visits = r->graph->visits.data;
+    int64_t ns = r->graph->ns[node];
+    while (r->n_before < r->graph->visits.n && visits[r->n_before].last_ns < ns)
+        r->n_before++;
+    uint32_t key = node + (uint32_t)r->n_before, number = (uint32_t)r->ports.n;
+    if (here->n <= MOST || !may_join(r, key, ns, here))
+        return true;
+    port *joint = tm_vec_push(&r->ports);
+    if (!joint)
+        return false;
+    *joint = (port){.next = NO_PORT, .node = node};
+    r->port_at[key] = number;
+    if (!add_links(r, number, node, here))
+        return false;
+    here->n = 1;
+    here->from[0] = key;
+    memset(here->ns, 0, r->pool.n_sets * sizeof *here->ns);
+    return true;
+}
+
 static bool reduce_graph(reduction *r) {
     for (uint32_t node = 0; node < r->graph->n_nodes; node++) {
         tm_labels *here = reach(r, node);
-        if (!here)
+        if (!here || !join_ways(r, node, here))
             return false;
-        for (uint32_t p = r->port_of[node]; p != NO_PORT; p = r->ports[p].next)
+        for (uint32_t p = r->port_of[node]; p != NO_PORT; p = port_number(r, p)->next)
             if (!add_links(r, p, node, here))
                 return false;
         if (r->uses[node] > 0)
@@ -256,23 +325,49 @@ static bool reduce_graph(reduction *r) {
     return true;
 }
 
-static void write_ports(const tm_graph *graph, tm_port *visits, int64_t *steps) {
+/* No operation of the job has it: those are hashes, and its time is part of what it is known by. */
+static uint64_t joint_operation(const tm_graph *graph, uint32_t node) {
+    return UINT64_C(1) << 63 | (uint64_t)graph->rank << 32 | node;
+}
+
+/* Tells the order in which ports are written: visits and joints by time, then steps. What stands at
+ * the key of one is its place from then on. */
+static void order_ports(const reduction *r, uint32_t *order) {
+    size_t n = 0, n_visits = r->graph->visits.n, n_steps = r->graph->steps.n;
+    for (size_t key = 0; key < r->graph->n_nodes + n_visits; key++) {
+        if (r->port_at[key] == NO_PORT)
+            continue;
+        order[n] = r->port_at[key];
+        r->port_at[key] = (uint32_t)n++;
+    }
+    for (size_t k = 0; k < n_steps; k++)
+        order[n++] = (uint32_t)(n_visits + k);
+}
+
+static void write_ports(const reduction *r, const uint32_t *order, tm_port *visits,
+                        int64_t *steps) {
+    const tm_graph *graph = r->graph;
     const tm_graph_visit *v = graph->visits.data;
     const tm_graph_step *s = graph->steps.data;
-    for (size_t i = 0; i < graph->visits.n; i++)
-        visits[i] = (tm_port){v[i].operation, v[i].last_ns};
+    for (size_t i = 0; i < r->ports.n - graph->steps.n; i++) {
+        uint32_t node = port_number(r, order[i])->node;
+        visits[i] = order[i] < graph->visits.n
+                        ? (tm_port){v[order[i]].operation, v[order[i]].last_ns}
+                        : (tm_port){joint_operation(graph, node), graph->ns[node]};
+    }
     for (size_t i = 0; i < graph->steps.n; i++)
         steps[i] = s[i].number;
 }
 
-static void write_links(const reduction *r, tm_link *links, int64_t *ns) {
+static void write_links(const reduction *r, const uint32_t *order, tm_link *links, int64_t *ns) {
     size_t n_sets = r->pool.n_sets;
     const uint32_t *from = r->from.data;
-    for (size_t p = 0; p < r->n_ports; p++) {
-        const port *at = &r->ports[p];
+    for (size_t p = 0; p < r->ports.n; p++) {
+        const port *at = port_number(r, order[p]);
         size_t n = at->behind - at->first;
-        for (size_t i = 0; i < n; i++)
-            *links++ = (tm_link){from[at->first + i], (uint32_t)p};
+        for (size_t i = at->first; i < at->behind; i++)
+            *links++ =
+                (tm_link){from[i] == TM_FROM_ROOT ? from[i] : r->port_at[from[i]], (uint32_t)p};
         memcpy(ns, (const int64_t *)r->ns.data + at->first * n_sets, n * n_sets * sizeof *ns);
         ns += n * n_sets;
     }
@@ -282,22 +377,25 @@ _Static_assert(sizeof(tm_port) == 2 * sizeof(int64_t) && sizeof(tm_link) == size
                "they are whole words");
 
 static bool write_words(const reduction *r, tm_vec *words) {
-    const tm_graph *graph = r->graph;
-    size_t n_visits = graph->visits.n, n_steps = graph->steps.n, n_links = r->from.n;
+    size_t n_steps = r->graph->steps.n, n_visits = r->ports.n - n_steps, n_links = r->from.n;
     size_t n = HEAD_WORDS + 2 * n_visits + n_steps + n_links * (1 + r->pool.n_sets);
-    int64_t *head = tm_vec_append(words, NULL, n);
-    if (!head)
-        return false;
-    head[HEAD_RANK] = graph->rank;
-    head[HEAD_SETS] = (int64_t)r->pool.n_sets;
-    head[HEAD_VISITS] = (int64_t)n_visits;
-    head[HEAD_STEPS] = (int64_t)n_steps;
-    head[HEAD_LINKS] = (int64_t)n_links;
-    head[HEAD_LEFT_OUT] = r->n_left_out;
-    int64_t *visits = head + HEAD_WORDS, *steps = visits + 2 * n_visits, *links = steps + n_steps;
-    write_ports(graph, (void *)visits, steps);
-    write_links(r, (void *)links, links + n_links);
-    return true;
+    uint32_t *order = malloc((r->ports.n + 1) * sizeof *order);
+    int64_t *head = order ? tm_vec_append(words, NULL, n) : NULL;
+    if (head) {
+        int64_t *visits = head + HEAD_WORDS, *steps = visits + 2 * n_visits;
+        int64_t *links = steps + n_steps;
+        head[HEAD_RANK] = r->graph->rank;
+        head[HEAD_SETS] = (int64_t)r->pool.n_sets;
+        head[HEAD_VISITS] = (int64_t)n_visits;
+        head[HEAD_STEPS] = (int64_t)n_steps;
+        head[HEAD_LINKS] = (int64_t)n_links;
+        head[HEAD_LEFT_OUT] = r->n_left_out;
+        order_ports(r, order);
+        write_ports(r, order, (void *)visits, steps);
+        write_links(r, order, (void *)links, links + n_links);
+    }
+    free(order);
+    return head != NULL;
 }
 
 tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh, const void *context,

@@ -5,7 +5,9 @@
  * A link stands for the longest way from one port to another, in each of several sets of weights. A
  * way that leads past the rank's arrival at an operation is none of its own where it is no longer
  * than what leads there and on from there, in all sets: an operation is never before its members.
- * So few links are left, and the times that follow from them are exactly those of the graph. */
+ * Where many ways are left all the same, they are joined in a node, which then is like an operation
+ * of this rank alone. So few links are left, and the times that follow from them are exactly those
+ * of the graph. */
 #ifndef TMERGE_REPLAY_REDUCE_H
 #define TMERGE_REPLAY_REDUCE_H
 
@@ -15,7 +17,7 @@
  * @param ns  [n_sets] to be set */
 typedef void tm_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 
-/** An operation that a rank takes part in. */
+/** An operation that a rank takes part in, or a node in which its ways are joined. */
 typedef struct tm_port {
     uint64_t operation;
     int64_t last_ns;
@@ -31,7 +33,7 @@ typedef struct tm_reduced {
     int64_t rank;
     size_t n_sets, n_visits, n_steps, n_links;
     int64_t n_left_out;    /* ways from operations that are not before those they lead to */
-    const tm_port *visits; /* [n_visits] ascending in (last_ns, operation) */
+    const tm_port *visits; /* [n_visits] ascending in time: (last_ns, operation) */
     const int64_t *steps;  /* [n_steps] their numbers, ascending */
     const tm_link *links;  /* [n_links] ascending in to, then from, the root last */
     const int64_t *ns;     /* [n_links][n_sets] */

@@ -158,6 +158,46 @@ static void recorded_times_hold_where_ways_lead_against_the_order(void **state) 
     assert_true(n_left_out > 0);
 }
 
+/* Both ranks go from one operation to the next in 10 (8 in set 2, 20 in set 3) whatever the
+ * operation does, which they leave 9 (12 in set 1) after the last has come: each way past an
+ * operation stays the longest, and 40 of them would lead to the last. */
+static void ways_that_no_operation_implies_are_joined(void **state) {
+    (void)state;
+    enum { OPERATIONS = 40 };
+    static const struct {
+        uint8_t sets[2];
+        int64_t ns; /* from an operation to the next, of the slower rank */
+    } rows[] = {{{0, 0}, 10}, {{1, 1}, 12}, {{2, 2}, 9},  {{3, 3}, 20},
+                {{0, 3}, 20}, {{2, 1}, 12}, {{2, 0}, 10}, {{3, 1}, 20}};
+    replay_case c = {0};
+    tm_replay job;
+    int64_t ns[TARGETS];
+    for (size_t rank = 0; rank < 2; rank++) {
+        uint32_t node = replay_node(&c, rank);
+        replay_edge(&c, rank, TM_FROM_ROOT, (const int64_t[REPLAY_SETS]){0});
+        for (uint64_t i = 0; i < OPERATIONS; i++) {
+            uint32_t from = replay_visit(&c, rank, node, i), call = replay_node(&c, rank);
+            replay_edge(&c, rank, node, (const int64_t[REPLAY_SETS]){4, 4, 4, 4});
+            uint32_t next = replay_node(&c, rank);
+            replay_edge(&c, rank, call, (const int64_t[REPLAY_SETS]){6, 6, 4, 16});
+            replay_edge(&c, rank, from, (const int64_t[REPLAY_SETS]){9, 12, 9, 9});
+            node = next;
+        }
+        replay_step(&c, rank, node, 0);
+    }
+    replay_finish(&c);
+    replay_reduced(&c, false, &job);
+    assert_true(job.n_operations > OPERATIONS && job.n_operations + 1 <= TARGETS);
+    assert_true(job.n_links < (size_t)2 * OPERATIONS * 14); /* of 2 x 40 x 41 / 2 */
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        tm_replay_forward(&job, rows[i].sets, ns);
+        assert_int_equal(ns[job.n_operations], OPERATIONS * rows[i].ns);
+        check_paths(&job, rows[i].sets);
+    }
+    tm_replay_free(&job);
+    replay_free(&c);
+}
+
 static void lead(replay_case *c, size_t rank, uint32_t from, int64_t ns) {
     replay_edge(c, rank, from, (const int64_t[REPLAY_SETS]){ns, ns, ns, ns});
 }
@@ -243,6 +283,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reduced_job_has_the_times_of_the_full_graphs),
         cmocka_unit_test(recorded_times_hold_where_ways_lead_against_the_order),
+        cmocka_unit_test(ways_that_no_operation_implies_are_joined),
         cmocka_unit_test(a_path_takes_the_lowest_rank_then_the_latest_source),
         cmocka_unit_test(no_rank_is_a_job),
     };
