@@ -7,8 +7,8 @@
 #include "mpi/shuffle.h"
 #include "replay/job.h"
 
-/* Changes at a time: a link's times of these lie in one line of the cache. */
-enum { BATCH = 4 };
+/* Changes at a time. */
+enum { BATCH = 8 };
 
 typedef struct batch {
     const tm_replay_ranks *r;
@@ -23,7 +23,9 @@ static tm_status reduce_ranks(const batch *b, tm_vec *words, tm_error *err) {
     for (size_t i = 0; i < b->r->n; i++) {
         const tm_graph *graph = &b->r->graphs[i];
         uint8_t *marks = tm_changes_mark(b->chosen, graph, &b->r->timelines[i]);
-        const tm_sets sets = {b->changes, b->n, marks};
+        tm_sets sets;
+        tm_sets_init(&sets, b->changes, b->n);
+        sets.marks = marks;
         tm_status status = marks ? TM_OK : tm_fail_memory(err);
         if (status == TM_OK && graph->n_nodes > 0)
             status = tm_reduce(graph, 2 * b->n, tm_sets_weigh_changes, &sets, words, err);

@@ -221,6 +221,6 @@ void tm_draft_free(tm_draft *draft) {
 }
 
 uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth) {
-    const uint32_t key[2] = {timeline->name[row], nth};
-    return tm_hash_mixed(0, key, sizeof key);
+    const uint64_t key = (uint64_t)timeline->name[row] << 32 | nth;
+    return tm_hash_words(0, &key, 1);
 }

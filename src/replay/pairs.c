@@ -68,7 +68,7 @@ static uint64_t pair_key(const tm_draft *d, uint32_t source, uint32_t event) {
     const uint64_t key[4] = {tm_draft_position(d->timeline, u->row, u->nth),
                              tm_draft_position(d->timeline, v->row, v->nth), (uint64_t)apart,
                              (uint64_t)d->stage};
-    return tm_hash_mixed(0, key, sizeof key);
+    return tm_hash_words(0, key, 4);
 }
 
 static bool is_tight(const tm_draft *d, const tm_part_event *u, const tm_part_event *v) {

@@ -64,9 +64,9 @@ static uint64_t place_of(const tm_draft *draft, size_t item, const tm_peer_role 
     const tm_timeline *t = draft->timeline;
     const spot at = spot_of(draft, item);
     int64_t number = at.step == TM_NO_STEP ? -1 : t->steps[at.step].number;
-    const int64_t key[4] = {(int64_t)tm_draft_position(t, at.row, at.nth), role->stage,
-                            role->other_steps ? 0 : number, item >= draft->events.n};
-    return tm_hash_mixed(0, key, sizeof key);
+    const uint64_t key[4] = {tm_draft_position(t, at.row, at.nth), (uint64_t)role->stage,
+                             role->other_steps ? 0 : (uint64_t)number, item >= draft->events.n};
+    return tm_hash_words(0, key, 4);
 }
 
 tm_status tm_peers_add(const tm_draft *draft, const tm_graph *graph, const tm_peer_role *role,

@@ -11,20 +11,8 @@ static int64_t explained(const tm_edge *edge, int64_t ns) {
     return edge->unexplained_ns > 0 && without < ns ? without : ns;
 }
 
-static bool is_meant(const tm_change *change, const tm_edge *edge, uint8_t mark) {
-    if (change->factors)
-        return edge->part > 0;
-    return (change->kinds >> edge->kind & 1) &&
-           (change->flags == 0 || (edge->flags & change->flags)) &&
-           (change->mark == 0 || mark == change->mark);
-}
-
-/* The weight as it is, and without what nothing explains. */
-static void change_edge(const tm_change *change, const tm_edge *edge, uint8_t mark, int64_t *ns) {
-    ns[0] = edge->ns;
-    ns[1] = explained(edge, edge->ns);
-    if (!is_meant(change, edge, mark))
-        return;
+/* The weight by a change, and what is left of that without what nothing explains. */
+static void change_edge(const tm_change *change, const tm_edge *edge, int64_t *ns) {
     double factor = change->factors ? change->factors[edge->part - 1] : change->factor;
     if (isnan(factor) || isinf(factor)) {
         ns[0] = isnan(factor) ? edge->peer_ns : tm_edge_usual_ns(edge);
@@ -48,11 +36,33 @@ void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, in
     ns[TM_SET_IDEAL_RECORDED] = transfer ? e->peer_ns : e->ns;
 }
 
+void tm_sets_init(tm_sets *sets, const tm_change *changes, size_t n) {
+    *sets = (tm_sets){.changes = changes, .n = n};
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bit = UINT64_C(1) << i;
+        sets->of_part |= changes[i].factors ? bit : 0;
+        sets->of_mark[changes[i].mark] |= bit;
+        for (int kind = 0; kind < TM_N_EDGE_KINDS && !changes[i].factors; kind++)
+            sets->of_kind[kind] |= changes[i].kinds >> kind & 1 ? bit : 0;
+    }
+}
+
 void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
     const tm_sets *sets = context;
+    const tm_edge *e = &graph->edges[edge];
     const uint8_t mark = sets->marks ? sets->marks[edge] : 0;
-    for (size_t i = 0; i < sets->n; i++)
-        change_edge(&sets->changes[i], &graph->edges[edge], mark, ns + 2 * i);
+    const int64_t without = explained(e, e->ns);
+    uint64_t meant = sets->of_kind[e->kind] & (sets->of_mark[0] | (mark ? sets->of_mark[mark] : 0));
+    if (e->part > 0)
+        meant |= sets->of_part;
+    for (size_t i = 0; i < sets->n; i++) {
+        ns[2 * i] = e->ns;
+        ns[2 * i + 1] = without;
+    }
+    for (size_t i = 0; meant >> i; i++)
+        if ((meant >> i & 1) &&
+            (sets->changes[i].flags == 0 || (e->flags & sets->changes[i].flags)))
+            change_edge(&sets->changes[i], e, ns + 2 * i);
 }
 
 /* A change that takes less than T / 2000 off the path saves no more than that. */

@@ -27,19 +27,24 @@ typedef struct tm_change {
     const double *factors; /* a user's scenario instead: by tm_edge.part from 1 on; else NULL */
 } tm_change;
 
+/** Kernels that are tried: those with most of the path. */
+enum { TM_KERNELS_MAX = 16, TM_CHANGES_MAX = 2 * TM_N_FIX_KINDS + TM_KERNELS_MAX };
+
+/** Changes that are tried together, 64 at most; which of them may mean an edge is told by its kind
+ * and mark. */
 typedef struct tm_sets {
     const tm_change *changes; /* [n]; sets 2 i and 2 i + 1 are of change i */
     size_t n;
     const uint8_t *marks; /* by edge of the graph at hand; NULL for none */
+    uint64_t of_kind[TM_N_EDGE_KINDS], of_mark[TM_KERNELS_MAX + 1], of_part; /* bit i: change i */
 } tm_sets;
+
+void tm_sets_init(tm_sets *sets, const tm_change *changes, size_t n);
 
 /** Two tm_weigh: of the sets of ranks, without a context, and of changes. @param context  tm_sets
  */
 void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
-
-/** Kernels that are tried: those with most of the path. */
-enum { TM_KERNELS_MAX = 16, TM_CHANGES_MAX = 2 * TM_N_FIX_KINDS + TM_KERNELS_MAX };
 
 /** Kinds of work, each as on the peers and then as none at all; and kernels. Sent as bytes. */
 typedef struct tm_changes {

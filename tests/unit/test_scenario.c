@@ -287,7 +287,8 @@ static void an_edge_gets_what_its_part_says(void **state) {
     (void)state;
     static const double factors[] = {(double)NAN, 1.5};
     const tm_change change = {.factors = factors};
-    const tm_sets sets = {.changes = &change, .n = 1};
+    tm_sets sets;
+    tm_sets_init(&sets, &change, 1);
     /* 10 ns, on the peers 4, of it 7 unexplained: 3 are left without. */
     static const struct {
         uint8_t part;
