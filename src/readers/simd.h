@@ -1,6 +1,6 @@
-/* The scanner - json.c and what a format adds to it (kineto/kineto_event.c) - is compiled once for
+/* The scanner - json.c and chrome_event.c, events of the Chrome form - is compiled once for
  * each instruction set that it can use, and the best that the processor has is taken at run time
- * (kineto/scanner.h). Each build but the portable one adds the name of its set to the functions, so
+ * (scanner.h). Each build but the portable one adds the name of its set to the functions, so
  * that all of them can be linked. */
 #ifndef TMERGE_SIMD_H
 #define TMERGE_SIMD_H

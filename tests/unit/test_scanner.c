@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-#include "readers/kineto/scanner.h"
+#include "readers/kineto/kineto_event.h"
+#include "readers/scanner.h"
 
 /* Events of every layout, with strings around the widths of 16 and 32 bytes, escapes, bytes that
  * are no ASCII, long gaps, values of every type, and what is malformed. */
@@ -85,7 +86,7 @@ typedef struct outcome {
     tm_kineto_event event;
 } outcome;
 
-static void parse(const tm_scanner *scanner, tm_kineto_keys *keys, const char *text, size_t n,
+static void parse(const tm_scanner *scanner, tm_chrome_keys *keys, const char *text, size_t n,
                   bool final, outcome *out) {
     memset(out, 0, sizeof *out);
     out->cursor = (tm_json_cursor){.end = text + n, .final = final};
@@ -103,7 +104,7 @@ static void expect_same(const outcome *a, const outcome *b) {
 }
 
 /* Both read the first n bytes of a copy with its padding. */
-static void compare(const tm_scanner *other, tm_kineto_keys keys[2], const char *text, size_t n) {
+static void compare(const tm_scanner *other, tm_chrome_keys keys[2], const char *text, size_t n) {
     static outcome a, b;
     size_t n_scanners;
     char *copy = calloc(1, n + TM_JSON_PADDING);
@@ -123,10 +124,10 @@ static void every_scanner_reads_every_event_alike_wherever_it_is_cut(void **stat
     const tm_scanner *scanners = tm_scanners(&n_scanners);
     assert_string_equal(scanners[0].name, "portable");
     for (size_t s = 0; s < n_scanners; s++) {
-        tm_kineto_keys *keys = malloc(2 * sizeof *keys);
+        tm_chrome_keys *keys = malloc(2 * sizeof *keys);
         assert_non_null(keys);
-        tm_kineto_keys_init(&keys[0]);
-        tm_kineto_keys_init(&keys[1]);
+        tm_chrome_keys_init(&keys[0], tm_kineto_fields, N_FIELDS);
+        tm_chrome_keys_init(&keys[1], tm_kineto_fields, N_FIELDS);
         for (int round = 0; round < 2; round++) /* the second knows the gaps */
             for (int e = 0; e < N_EVENTS; e++)
                 for (size_t n = strlen(events[e]) + 1; n-- > 0;)
@@ -142,10 +143,10 @@ static void every_scanner_reads_changed_events_alike(void **state) {
     size_t n_scanners;
     const tm_scanner *scanners = tm_scanners(&n_scanners);
     for (size_t s = 0; s < n_scanners; s++) {
-        tm_kineto_keys *keys = malloc(2 * sizeof *keys);
+        tm_chrome_keys *keys = malloc(2 * sizeof *keys);
         assert_non_null(keys);
-        tm_kineto_keys_init(&keys[0]);
-        tm_kineto_keys_init(&keys[1]);
+        tm_chrome_keys_init(&keys[0], tm_kineto_fields, N_FIELDS);
+        tm_chrome_keys_init(&keys[1], tm_kineto_fields, N_FIELDS);
         for (int e = 0; e < N_EVENTS; e++) {
             char text[1024];
             size_t size = strlen(events[e]);

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/sums.h"
+#include "readers/chrome.h"
 #include "readers/number.h"
 
 void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_part *part, tm_names *names) {
@@ -326,7 +327,7 @@ static bool emit_attributes(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     bool ok = true;
     if (raw->kind == TM_COUNTER && event->args) {
         counter_context context = {emitter, row};
-        return tm_kineto_counters(cursor, event->args, emit_counter, &context) != NULL;
+        return tm_chrome_counters(cursor, event->args, emit_counter, &context) != NULL;
     }
     if (raw->category == TM_CAT_RUNTIME || raw->category == TM_CAT_DRIVER)
         ok = emit_launch(emitter, event, row);
@@ -366,8 +367,8 @@ static bool emit_label(tm_kineto_emitter *emitter, const tm_kineto_event *event)
 
 /* Why the times of an event cannot be used; TM_N_COUNTS where they can. */
 static tm_count wrong_times(const tm_kineto_event *event, tm_event_kind kind) {
-    if (!event->has_ts || event->ts_ns < TM_KINETO_TIME_MIN_NS ||
-        event->ts_ns > TM_KINETO_TIME_MAX_NS)
+    if (!event->has_ts || event->ts_ns < TM_CHROME_TIME_MIN_NS ||
+        event->ts_ns > TM_CHROME_TIME_MAX_NS)
         return TM_COUNT_NO_TIME;
     if (kind != TM_DURATION)
         return TM_N_COUNTS;

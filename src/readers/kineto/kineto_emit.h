@@ -6,11 +6,6 @@
 #include "timeline/part.h"
 #include "tmerge/names.h"
 
-/* Begins lie in [-1e18, 3e18] ns (to the year 2065), durations in [0, TM_DAY_NS] and base times in
- * [0, 3e18]: then no end and no distance between two times leaves int64. */
-#define TM_KINETO_TIME_MAX_NS INT64_C(3000000000000000000)
-#define TM_KINETO_TIME_MIN_NS (-INT64_C(1000000000000000000))
-
 enum { TM_KINETO_KEY_MAX = 32, TM_KINETO_TRACK_CACHE = 16, TM_KINETO_CATEGORY_CACHE = 64 };
 
 /* The pid and tid of a track as they stood in the text, to know it again without interning. */

@@ -4,9 +4,10 @@
 
 #include "base/export_mark.h"
 #include "base/vec.h"
+#include "kineto_event.h"
 #include "readers/number.h"
+#include "readers/scanner.h"
 #include "readers/window.h"
-#include "scanner.h"
 #include "tmerge/reader.h"
 
 static bool known_key(const tm_json_text *key) {
@@ -124,7 +125,7 @@ static bool follows_comma(const tm_window *window, const char *p) {
 }
 
 /* What is seen of an event here is a guess: it may stand in a string, or in another's arguments. */
-static int64_t find_event(tm_window *window, tm_kineto_keys *keys) {
+static int64_t find_event(tm_window *window, tm_chrome_keys *keys) {
     size_t n;
     const tm_scanner *scanner = tm_scanners(&n); /* whichever: all find the same */
     tm_kineto_event event;
@@ -146,10 +147,10 @@ static int64_t find_event(tm_window *window, tm_kineto_keys *keys) {
 /* Looks no further than one window: where no event begins in that, this is no trace to cut here. */
 tm_status tm_kineto_find_event(tm_source *source, int64_t *offset, tm_error *err) {
     tm_window window;
-    tm_kineto_keys *keys = malloc(sizeof *keys);
+    tm_chrome_keys *keys = malloc(sizeof *keys);
     tm_status status = keys ? tm_window_open(source, &window, err) : tm_fail_memory(err);
     if (status == TM_OK) {
-        tm_kineto_keys_init(keys);
+        tm_chrome_keys_init(keys, tm_kineto_fields, N_FIELDS);
         *offset = find_event(&window, keys);
         tm_window_close(&window);
     }

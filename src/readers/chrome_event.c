@@ -1,21 +1,7 @@
-#include "kineto_event.h"
+#include "chrome_event.h"
 
-#include "readers/digits.h"
-#include "readers/number.h"
-
-typedef enum field_type { INT, REAL, TEXT, TRIPLE, ARRAY } field_type;
-
-static const struct {
-    field_type type;
-    uint8_t size; /* of the key */
-    const char *key;
-} fields[N_FIELDS] = {
-#define FIELD_ROW(id, type, key) [id] = {type, sizeof(key) - 1, key},
-    TM_KINETO_FIELDS(FIELD_ROW)
-#undef FIELD_ROW
-};
-
-_Static_assert(N_FIELDS <= 64, "the presence bits of an event are one word");
+#include "digits.h"
+#include "number.h"
 
 /* Length and three bytes tell nearly all keys apart; the rest is probed. */
 static unsigned key_hash(const char *key, size_t size) {
@@ -25,9 +11,10 @@ static unsigned key_hash(const char *key, size_t size) {
     return (h ^ h >> 7) & 255u;
 }
 
-void tm_kineto_keys_init(tm_kineto_keys *keys) {
+void tm_chrome_keys_init(tm_chrome_keys *keys, const tm_chrome_field *fields, int n) {
     memset(keys, 0, sizeof *keys);
-    for (int f = 0; f < N_FIELDS; f++) {
+    keys->fields = fields;
+    for (int f = 0; f < n; f++) {
         unsigned at = key_hash(fields[f].key, fields[f].size);
         while (keys->slots[at])
             at = (at + 1) & 255u;
@@ -35,12 +22,13 @@ void tm_kineto_keys_init(tm_kineto_keys *keys) {
     }
 }
 
-static int field_of(const tm_kineto_keys *keys, const tm_json_text *key) {
+static int field_of(const tm_chrome_keys *keys, const tm_json_text *key) {
     if (key->size == 0)
         return -1;
     for (unsigned at = key_hash(key->bytes, key->size); keys->slots[at]; at = (at + 1) & 255u) {
         int f = keys->slots[at] - 1;
-        if (fields[f].size == key->size && memcmp(fields[f].key, key->bytes, key->size) == 0)
+        const tm_chrome_field *field = &keys->fields[f];
+        if (field->size == key->size && memcmp(field->key, key->bytes, key->size) == 0)
             return f;
     }
     return -1;
@@ -110,6 +98,15 @@ static const char *time_value(tm_json_cursor *cursor, const char *p, int64_t *ns
     p = tm_json_number(cursor, start);
     *valid = p && tm_number_scaled(start, (size_t)(p - start), 3, ns);
     return p;
+}
+
+/* A time in a string: a number and nothing else. */
+static const char *quoted_time(tm_json_cursor *cursor, const char *p, int64_t *ns, bool *valid) {
+    const char *end = time_value(cursor, p + 1, ns, valid);
+    if (end && *valid && *end == '"')
+        return end + 1;
+    *valid = false;
+    return tm_json_skip_value(cursor, p);
 }
 
 /* A string, or the text of a number. */
@@ -205,44 +202,44 @@ static const char *real_value(tm_json_cursor *cursor, const char *p, double *out
     return p;
 }
 
-static const char *field_value(tm_json_cursor *cursor, const char *p, int field,
-                               tm_kineto_event *event) {
-    tm_kineto_value *value = &event->fields[field];
+static const char *field_value(tm_json_cursor *cursor, const char *p, int field, unsigned type,
+                               tm_chrome_event *event) {
+    tm_chrome_value *value = &event->fields[field];
     bool valid = false;
     char first = *p;
     event->present &= ~((uint64_t)1 << field); /* of a key that repeats, the last value counts */
-    switch (fields[field].type) {
-    case INT:
+    switch (type) {
+    case TM_CHROME_INT:
         p = int_value(cursor, p, &value->i, &valid);
         break;
-    case REAL: /* older profilers write "N/A" or "inf" where there is no rate */
+    case TM_CHROME_REAL: /* older profilers write "N/A" or "inf" where there is no rate */
         p = real_value(cursor, p, &value->r, &valid);
         break;
-    case TEXT:
+    case TM_CHROME_TEXT:
         p = text_value(cursor, p, &value->text, &valid);
         break;
-    case TRIPLE:
+    case TM_CHROME_TRIPLE:
         p = triple_value(cursor, p, value->triple, &valid);
         break;
-    case ARRAY:
+    default: /* TM_CHROME_ARRAY */
         p = array_value(cursor, p, &value->text, &valid);
         break;
     }
     if (valid)
         event->present |= (uint64_t)1 << field;
-    else if (first != 'n' && !(fields[field].type == REAL && first == '"'))
+    else if (first != 'n' && !(type == TM_CHROME_REAL && first == '"'))
         event->bad_values++;
     return p;
 }
 
 /* The members of an event, and what stands for every other key. */
-enum { M_OTHER, M_PHASE, M_CATEGORY, M_NAME, M_PID, M_TID, M_TS, M_DURATION, M_ARGS };
-enum { UNKNOWN_FIELD = N_FIELDS };
+enum { M_OTHER, M_PHASE, M_CATEGORY, M_NAME, M_PID, M_TID, M_TS, M_DURATION, M_ARGS, M_ID };
+enum { UNKNOWN_FIELD = TM_CHROME_FIELDS_MAX };
 
 /* A walk over the members of an event or of its args. */
 typedef struct walk {
-    tm_kineto_keys *keys;
-    tm_kineto_gap *gaps;
+    tm_chrome_keys *keys;
+    tm_chrome_gap *gaps;
     bool args, first, more; /* more: a value follows, else the object is at its end */
     unsigned at;            /* the gap expected next: decided by the members so far */
     int member;             /* whose value follows */
@@ -257,8 +254,9 @@ static int member_of(const tm_json_text *key) {
         const char *word;
         uint8_t size, member;
     } members[] = {
-        {"ts", 2, M_TS},     {"dur", 3, M_DURATION}, {"ph", 2, M_PHASE}, {"cat", 3, M_CATEGORY},
-        {"name", 4, M_NAME}, {"pid", 3, M_PID},      {"tid", 3, M_TID},  {"args", 4, M_ARGS},
+        {"ts", 2, M_TS},        {"dur", 3, M_DURATION}, {"ph", 2, M_PHASE},
+        {"cat", 3, M_CATEGORY}, {"name", 4, M_NAME},    {"pid", 3, M_PID},
+        {"tid", 3, M_TID},      {"args", 4, M_ARGS},    {"id", 2, M_ID},
     };
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (key_is(key, members[i].word, members[i].size))
@@ -269,7 +267,7 @@ static int member_of(const tm_json_text *key) {
 /* True where the gap's bytes stand at p and a value follows them without more white space. What
  * lies behind the window reads as zeros, which no gap holds, and the padding is longer than a gap.
  */
-static inline bool gap_is(const tm_kineto_gap *gap, const char *p) {
+static inline bool gap_is(const tm_chrome_gap *gap, const char *p) {
     if (gap->size == 0 || (unsigned char)p[gap->size] <= ' ')
         return false;
 #if TM_SIMD == TM_SIMD_AVX2
@@ -295,7 +293,7 @@ static inline bool gap_is(const tm_kineto_gap *gap, const char *p) {
 #endif
 }
 
-static void learn_gap(tm_kineto_gap *gap, const char *from, const char *value, int member) {
+static void learn_gap(tm_chrome_gap *gap, const char *from, const char *value, int member) {
     size_t size = (size_t)(value - from);
     if (size > sizeof gap->bytes || (unsigned char)*value <= ' ')
         return;
@@ -306,12 +304,12 @@ static void learn_gap(tm_kineto_gap *gap, const char *from, const char *value, i
 
 /* What was met on the way decides which gap is expected: members, the phase, the category. */
 static inline void turn(walk *w, unsigned met) {
-    w->at = (w->at * 37 + met + 1) & (TM_KINETO_GAPS - 1);
+    w->at = (w->at * 37 + met + 1) & (TM_CHROME_GAPS - 1);
 }
 
 /* From the opening brace, or from behind a value, to the next value or behind the closing brace. */
 static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char *p) {
-    tm_kineto_gap *gap = &w->gaps[w->at];
+    tm_chrome_gap *gap = &w->gaps[w->at];
     if (gap_is(gap, p)) {
         p += gap->size;
         w->member = gap->member;
@@ -333,8 +331,8 @@ static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char
     return p;
 }
 
-static const char *parse_args(tm_json_cursor *cursor, tm_kineto_keys *keys, const char *p,
-                              tm_kineto_event *event) {
+static const char *parse_args(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
+                              tm_chrome_event *event) {
     walk w = {.keys = keys, .gaps = keys->args_gaps, .args = true, .first = true, .more = true};
     if (event->has_category && event->category.size > 0)
         turn(&w, (unsigned)event->category.size * 8 + (*event->category.bytes & 7));
@@ -348,14 +346,15 @@ static const char *parse_args(tm_json_cursor *cursor, tm_kineto_keys *keys, cons
         p = next_value(cursor, &w, p);
         if (!p || !w.more)
             return p;
-        p = w.member == UNKNOWN_FIELD ? skip_value(cursor, p)
-                                      : field_value(cursor, p, w.member, event);
+        p = w.member == UNKNOWN_FIELD
+                ? skip_value(cursor, p)
+                : field_value(cursor, p, w.member, keys->fields[w.member].type, event);
         if (!p)
             return NULL;
     }
 }
 
-static const char *phase_value(tm_json_cursor *cursor, const char *p, tm_kineto_event *event) {
+static const char *phase_value(tm_json_cursor *cursor, const char *p, tm_chrome_event *event) {
     tm_json_text text;
     bool valid;
     p = text_value(cursor, p, &text, &valid);
@@ -364,7 +363,7 @@ static const char *phase_value(tm_json_cursor *cursor, const char *p, tm_kineto_
 }
 
 static const char *member_value(tm_json_cursor *cursor, walk *w, const char *p,
-                                tm_kineto_event *event) {
+                                tm_chrome_event *event) {
     bool valid;
     switch (w->member) {
     case M_PHASE:
@@ -380,23 +379,28 @@ static const char *member_value(tm_json_cursor *cursor, walk *w, const char *p,
     case M_TID:
         return text_value(cursor, p, &event->tid, &valid);
     case M_TS:
+        event->quoted_ts = *p == '"';
+        if (event->quoted_ts && w->keys->quoted_times)
+            return quoted_time(cursor, p, &event->ts_ns, &event->has_ts);
         return time_value(cursor, p, &event->ts_ns, &event->has_ts);
     case M_DURATION:
         return time_value(cursor, p, &event->duration_ns, &event->has_duration);
     case M_ARGS:
         return parse_args(cursor, w->keys, p, event);
+    case M_ID:
+        return text_value(cursor, p, &event->id, &valid);
     default:
         return skip_value(cursor, p);
     }
 }
 
-const char *tm_kineto_event_parse(tm_json_cursor *cursor, tm_kineto_keys *keys, const char *p,
-                                  tm_kineto_event *out) {
+const char *tm_chrome_event_parse(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
+                                  tm_chrome_event *out) {
     walk w = {.keys = keys, .gaps = keys->event_gaps, .first = true, .more = true};
     out->phase = '\0';
-    out->has_name = out->has_category = out->has_ts = out->has_duration = false;
+    out->has_name = out->has_category = out->has_ts = out->has_duration = out->quoted_ts = false;
     out->bad_values = 0;
-    out->pid = out->tid = (tm_json_text){.bytes = ""};
+    out->pid = out->tid = out->id = (tm_json_text){.bytes = ""};
     out->args = NULL;
     out->present = 0;
     for (;;) {
@@ -409,7 +413,7 @@ const char *tm_kineto_event_parse(tm_json_cursor *cursor, tm_kineto_keys *keys, 
     }
 }
 
-const char *tm_kineto_counters(tm_json_cursor *cursor, const char *p,
+const char *tm_chrome_counters(tm_json_cursor *cursor, const char *p,
                                bool (*each)(void *context, const tm_json_text *key, double value),
                                void *context) {
     bool more;

@@ -2,13 +2,13 @@
 #ifndef TMERGE_SCANNER_H
 #define TMERGE_SCANNER_H
 
-#include "kineto_event.h"
+#include "chrome_event.h"
 
-/** One build: tm_kineto_event_parse with the instructions of one set. All give the same results. */
+/** One build: tm_chrome_event_parse with the instructions of one set. All give the same results. */
 typedef struct tm_scanner {
     const char *name; /* "portable", "sse2", "avx2" */
-    const char *(*event_parse)(tm_json_cursor *cursor, tm_kineto_keys *keys, const char *p,
-                               tm_kineto_event *out);
+    const char *(*event_parse)(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
+                               tm_chrome_event *out);
 } tm_scanner;
 
 /** The builds that this processor can run, the best last. @param n  set to their number */

@@ -1,0 +1,363 @@
+#include "chrome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "number.h"
+#include "repair.h"
+#include "scanner.h"
+#include "window.h"
+
+/* A top-level value beyond this is checked but not kept: only traceEvents is ever that large. */
+enum { METADATA_VALUE_MAX = 16 << 20 };
+
+typedef struct chrome_reader {
+    const tm_chrome_form *form; /* borrowed */
+    void *context;              /* of the form's emit */
+    tm_window window;
+    const tm_scanner *scanner;
+    tm_chrome_keys keys;
+    tm_chrome_event event;
+    tm_repair repair; /* the event or value that was malformed last */
+    tm_part *part;    /* borrowed: what is read */
+    int64_t stop;     /* the byte at which the next part's first event begins; -1: none */
+    bool has_events;
+    bool arrived; /* exactly at the stop, between two elements of traceEvents */
+} chrome_reader;
+
+static void count_repairs(chrome_reader *reader) {
+    for (int c = 0; c < TM_N_COUNTS; c++)
+        reader->part->trace->counts[c] += reader->repair.counts[c];
+}
+
+/* Mends the value at p that could not be parsed. NULL where that cannot be done: then the cursor
+ * says why the parse failed, or that more of the text is needed to tell. */
+static const char *mend(chrome_reader *reader, const char *p) {
+    tm_json_cursor *cursor = &reader->window.cursor, strict = *cursor;
+    if (cursor->fail >= cursor->end)
+        return NULL;
+    const char *end = tm_json_repair(cursor, p, &reader->repair);
+    if (!end && cursor->fail < cursor->end)
+        *cursor = strict;
+    return end;
+}
+
+/* Mends the event at window->p and parses it again; *text is the cursor over the mended text. */
+static const char *parse_mended(chrome_reader *reader, tm_json_cursor *text) {
+    tm_json_cursor strict = reader->window.cursor;
+    const char *end = mend(reader, reader->window.p), *mended = reader->repair.text.data;
+    if (!end)
+        return NULL;
+    *text = (tm_json_cursor){.end = mended + reader->repair.size, .final = true};
+    if (!reader->scanner->event_parse(text, &reader->keys, mended, &reader->event)) {
+        reader->window.cursor = strict;
+        return NULL;
+    }
+    count_repairs(reader);
+    reader->part->trace->counts[TM_COUNT_REPAIRED_EVENT]++;
+    return end;
+}
+
+static tm_status read_event(chrome_reader *reader, tm_error *err) {
+    tm_window *window = &reader->window;
+    for (;;) {
+        tm_json_cursor mended, *cursor = &window->cursor;
+        const char *end =
+            reader->scanner->event_parse(cursor, &reader->keys, window->p, &reader->event);
+        if (!end) {
+            end = parse_mended(reader, &mended);
+            cursor = &mended;
+        }
+        if (end) {
+            if (!reader->form->emit(reader->context, cursor, &reader->event))
+                return tm_fail_memory(err);
+            window->p = end;
+            return TM_OK;
+        }
+        if (reader->repair.no_memory)
+            return tm_fail_memory(err);
+        tm_status status = tm_window_resume(window, window->p, err);
+        reader->part->trace->counts[TM_COUNT_CUT_EVENT] += window->ended;
+        TM_TRY(status); /* else the event is read again as a whole */
+    }
+}
+
+/* Where the next member of an array or object should stand: true where the bracket that closes it
+ * does, behind a comma too many. */
+static bool is_closed(chrome_reader *reader, char bracket) {
+    if (*reader->window.p != bracket)
+        return false;
+    reader->window.p++;
+    reader->part->trace->counts[TM_COUNT_TRAILING_COMMA]++;
+    return true;
+}
+
+/* True where this part ends, at the start of an element. What begins behind the stop shows that
+ * the stop is no element's start: then nothing that was read from there on counts. */
+static tm_status check_stop(chrome_reader *reader, tm_error *err) {
+    const tm_window *window = &reader->window;
+    int64_t at = window->buffer_offset + (window->p - window->buffer);
+    if (reader->stop < 0 || at < reader->stop)
+        return TM_OK;
+    reader->arrived = at == reader->stop;
+    return reader->arrived ? TM_OK
+                           : tm_window_fail(&reader->window, window->p,
+                                            "the next part does not begin with an event", err);
+}
+
+/* Elements of traceEvents, or of a bare array; window->p stands at the first. */
+static tm_status read_elements(chrome_reader *reader, tm_error *err) {
+    tm_window *window = &reader->window;
+    for (;;) {
+        TM_TRY(check_stop(reader, err));
+        if (reader->arrived)
+            return TM_OK;
+        if (*window->p == '{') {
+            TM_TRY(read_event(reader, err));
+        } else {
+            TM_TRY(tm_window_skip_value(window, err));
+            reader->part->trace->counts[TM_COUNT_NOT_OBJECT]++;
+        }
+        TM_TRY(tm_window_space(window, err));
+        char c = *window->p;
+        if (c != ',' && c != ']')
+            return window->p < window->cursor.end
+                       ? tm_window_fail(window, window->p, "a comma or ] should follow the event",
+                                        err)
+                       : tm_window_fail(window, window->p, "the file ends inside traceEvents", err);
+        window->p++;
+        if (c == ']')
+            return TM_OK;
+        TM_TRY(tm_window_space(window, err));
+        if (is_closed(reader, ']'))
+            return TM_OK;
+    }
+}
+
+/* All of traceEvents; window->p stands behind the bracket. */
+static tm_status read_events(chrome_reader *reader, tm_error *err) {
+    tm_window *window = &reader->window;
+    reader->has_events = true;
+    TM_TRY(tm_window_space(window, err));
+    if (*window->p == ']') {
+        window->p++;
+        return TM_OK;
+    }
+    return read_elements(reader, err);
+}
+
+/* Adds ,"key":value to the metadata text; both lie in the window. */
+static tm_status keep_metadata(chrome_reader *reader, const tm_json_text *key, const char *value,
+                               size_t size, tm_error *err) {
+    tm_vec *metadata = &reader->part->metadata;
+    if (!tm_vec_append(metadata, ",\"", 2) || !tm_vec_append(metadata, key->bytes, key->size) ||
+        !tm_vec_append(metadata, "\":", 2) || !tm_vec_append(metadata, value, size))
+        return tm_fail_memory(err);
+    return TM_OK;
+}
+
+static bool read_base_time(chrome_reader *reader, const char *text, size_t size) {
+    bool number = *text == '-' || (*text >= '0' && *text <= '9');
+    int64_t *base_ns = &reader->part->base_ns;
+    return number && tm_number_int(text, size, base_ns) && *base_ns >= 0 &&
+           *base_ns <= TM_CHROME_TIME_MAX_NS;
+}
+
+/* A top-level value: [key->bytes, window->p) stays in the window while it is read. `key` is moved
+ * along. Over METADATA_VALUE_MAX the value is only checked. */
+static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_error *err) {
+    tm_window *window = &reader->window;
+    tm_json_skip_state state = {0};
+    const char *keep = key->bytes;
+    ptrdiff_t value = window->p - keep;
+    bool mended = false;
+    for (;;) {
+        const char *resume = window->p;
+        const char *end = tm_json_skip(&window->cursor, window->p, &state, &resume);
+        if (!end && keep && window->cursor.fail < window->cursor.end) {
+            end = mend(reader, keep + value);
+            mended = end != NULL;
+            /* Where more of the text is needed, the value is read again as a whole. */
+            state = (tm_json_skip_state){0};
+            resume = keep + value;
+        }
+        if (end) {
+            window->p = end;
+            break;
+        }
+        if (reader->repair.no_memory)
+            return tm_fail_memory(err);
+        if (keep && resume - keep > METADATA_VALUE_MAX)
+            keep = NULL;
+        ptrdiff_t ahead = keep ? resume - keep : 0;
+        TM_TRY(tm_window_resume(window, keep ? keep : resume, err));
+        keep = keep ? window->p : NULL;
+        window->p += ahead;
+    }
+    if (!keep) {
+        reader->part->trace->counts[TM_COUNT_ODD_METADATA]++;
+        return TM_OK;
+    }
+    key->bytes = keep;
+    const char *text = mended ? reader->repair.text.data : keep + value;
+    size_t size = mended ? reader->repair.size : (size_t)(window->p - text);
+    if (mended)
+        count_repairs(reader);
+    if (key->size == 19 && memcmp(key->bytes, "baseTimeNanoseconds", 19) == 0 &&
+        !read_base_time(reader, text, size))
+        return tm_window_fail(window, keep + value, "baseTimeNanoseconds is no time", err);
+    return keep_metadata(reader, key, text, size, err);
+}
+
+/* A key, its colon and the start of its value; *key points into the window. */
+static tm_status read_key(tm_window *window, tm_json_text *key, tm_error *err) {
+    for (;;) {
+        const char *p = window->p;
+        if (*p != '"' && p < window->cursor.end)
+            return tm_window_fail(window, p, "a key should stand here", err);
+        p = *p == '"' ? tm_json_string(&window->cursor, p + 1, key)
+                      : tm_json_fail(&window->cursor, p, "a key should stand here");
+        if (p) {
+            p = tm_json_space(p);
+            if (*p != ':')
+                p = tm_json_fail(&window->cursor, p, "a colon should follow the key");
+        }
+        if (p) {
+            p = tm_json_space(p + 1);
+            if (*p) {
+                window->p = p;
+                return TM_OK;
+            }
+            (void)tm_json_fail(&window->cursor, p, "a value should stand here");
+        }
+        TM_TRY(tm_window_resume(window, window->p, err));
+    }
+}
+
+/* Behind a member of the outermost object: at the next one (*more), or behind the closing brace. */
+static tm_status end_member(chrome_reader *reader, bool *more, tm_error *err) {
+    tm_window *window = &reader->window;
+    TM_TRY(tm_window_space(window, err));
+    char c = *window->p;
+    if (c != ',' && c != '}')
+        return tm_window_fail(window, window->p,
+                              window->p < window->cursor.end
+                                  ? "a comma or } should follow the value"
+                                  : "the file ends inside its outermost object",
+                              err);
+    window->p++;
+    *more = c == ',';
+    if (!*more)
+        return TM_OK;
+    TM_TRY(tm_window_space(window, err));
+    *more = !is_closed(reader, '}');
+    return TM_OK;
+}
+
+/* Members of the outermost object; window->p stands at the first key where there are more. */
+static tm_status read_members(chrome_reader *reader, bool more, tm_error *err) {
+    tm_window *window = &reader->window;
+    while (more) {
+        tm_json_text key = {0};
+        TM_TRY(read_key(window, &key, err));
+        if (*window->p == '[' && key.size == 11 && memcmp(key.bytes, "traceEvents", 11) == 0) {
+            window->p++;
+            TM_TRY(read_events(reader, err));
+            if (reader->arrived)
+                return TM_OK;
+        } else {
+            TM_TRY(read_metadata(reader, &key, err));
+        }
+        TM_TRY(end_member(reader, &more, err));
+    }
+    return TM_OK;
+}
+
+static tm_status read_object(chrome_reader *reader, tm_error *err) {
+    tm_window *window = &reader->window;
+    reader->part->in_object = true;
+    window->p++;
+    TM_TRY(tm_window_space(window, err));
+    bool empty = *window->p == '}';
+    window->p += empty;
+    return read_members(reader, !empty, err);
+}
+
+static tm_status end_document(chrome_reader *reader, tm_error *err) {
+    tm_window *window = &reader->window;
+    TM_TRY(tm_window_space(window, err));
+    if (window->p < window->cursor.end || !window->cursor.final)
+        return tm_window_fail(window, window->p, "something follows the end of the document", err);
+    if (!reader->has_events)
+        return tm_window_fail(window, window->p, "the document has no traceEvents", err);
+    return TM_OK;
+}
+
+/* From the start of the document. */
+static tm_status read_start(chrome_reader *reader, tm_error *err) {
+    tm_window *window = &reader->window;
+    if (memcmp(window->p, "\xEF\xBB\xBF", 3) == 0)
+        window->p += 3; /* a byte order mark: no part of the text */
+    TM_TRY(tm_window_space(window, err));
+    if (*window->p == '[') {
+        window->p++;
+        return read_events(reader, err);
+    }
+    if (*window->p == '{')
+        return read_object(reader, err);
+    return tm_window_fail(window, window->p, "a trace begins with { or [", err);
+}
+
+/* From an event on. Whether traceEvents stand in an object is only known from what follows them:
+ * where that is not what the first part found, the parts do not fit together. */
+static tm_status read_rest(chrome_reader *reader, tm_error *err) {
+    tm_window *window = &reader->window;
+    bool more = false;
+    reader->has_events = true;
+    TM_TRY(read_elements(reader, err));
+    if (reader->stop >= 0)
+        return TM_OK;
+    TM_TRY(tm_window_space(window, err));
+    if (window->p == window->cursor.end && window->cursor.final)
+        return TM_OK;
+    reader->part->in_object = true;
+    TM_TRY(end_member(reader, &more, err));
+    return read_members(reader, more, err);
+}
+
+static tm_status read_content(chrome_reader *reader, tm_error *err) {
+    tm_window *window = &reader->window;
+    reader->part->begin = window->buffer_offset;
+    TM_TRY(window->buffer_offset == 0 ? read_start(reader, err) : read_rest(reader, err));
+    if (reader->stop < 0)
+        TM_TRY(end_document(reader, err));
+    else if (!reader->arrived)
+        return tm_window_fail(window, window->p, "the events end before the next part begins", err);
+    reader->part->end = reader->stop;
+    return TM_OK;
+}
+
+tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int64_t stop,
+                              void *context, tm_part *out, tm_error *err) {
+    chrome_reader *reader = calloc(1, sizeof *reader);
+    if (!reader)
+        return tm_fail_memory(err);
+    reader->form = form;
+    reader->context = context;
+    reader->part = out;
+    reader->stop = stop;
+    size_t n_scanners;
+    const tm_scanner *scanners = tm_scanners(&n_scanners);
+    reader->scanner = &scanners[n_scanners - 1];
+    tm_chrome_keys_init(&reader->keys, form->fields, form->n_fields);
+    reader->keys.quoted_times = form->quoted_times;
+    tm_status status = tm_window_open(source, &reader->window, err);
+    if (status == TM_OK) {
+        status = read_content(reader, err);
+        out->trace->truncated = reader->window.cut || (status != TM_OK && reader->window.ended);
+        tm_window_close(&reader->window);
+    }
+    tm_repair_free(&reader->repair);
+    free(reader);
+    return status;
+}

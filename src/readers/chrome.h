@@ -1,0 +1,39 @@
+/* Traces of the Chrome trace event form: JSON with an array of events, bare or as traceEvents of an
+ * object whose other members are metadata. What the formats of this form share. */
+#ifndef TMERGE_CHROME_H
+#define TMERGE_CHROME_H
+
+#include "chrome_event.h"
+#include "timeline/part.h"
+#include "tmerge/source.h"
+#include "tmerge/status.h"
+
+/* Begins lie in [-1e18, 3e18] ns (to the year 2065), durations in [0, TM_DAY_NS] and base times in
+ * [0, 3e18]: then no end and no distance between two times leaves int64. */
+#define TM_CHROME_TIME_MAX_NS INT64_C(3000000000000000000)
+#define TM_CHROME_TIME_MIN_NS (-INT64_C(1000000000000000000))
+
+/** What a format of this form has of its own. */
+typedef struct tm_chrome_form {
+    const tm_chrome_field *fields; /* the args that it keeps */
+    int n_fields;
+    bool quoted_times; /* ts may stand in a string */
+
+    /** Takes an event. Its texts, and what the cursor is over, lie there until the call returns.
+     * False when memory is out. */
+    bool (*emit)(void *context, tm_json_cursor *cursor, tm_chrome_event *event);
+} tm_chrome_form;
+
+/**
+ * Reads a source from where it stands, its start or an event, to the event that begins at byte
+ * @p stop; to the end of the content where that is -1. Malformed events are mended and counted.
+ *
+ * @param context  of the form's emit
+ * @param out      what the metadata say, where the part lies; counts and truncated of its trace,
+ *                 which is truncated where the text ends too early, also with TM_ERR_INPUT
+ * @return         TM_OK; TM_ERR_INPUT with path and decoded byte offset; TM_ERR_FAULT
+ */
+tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int64_t stop,
+                              void *context, tm_part *out, tm_error *err) TM_MUST_CHECK;
+
+#endif

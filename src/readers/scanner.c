@@ -1,0 +1,25 @@
+#include "scanner.h"
+
+#if defined(TM_HAS_X86_SCANNERS)
+const char *tm_chrome_event_parse_sse2(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
+                                       tm_chrome_event *out);
+const char *tm_chrome_event_parse_avx2(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
+                                       tm_chrome_event *out);
+#endif
+
+static const tm_scanner scanners[] = {
+    {"portable", tm_chrome_event_parse},
+#if defined(TM_HAS_X86_SCANNERS)
+    {"sse2", tm_chrome_event_parse_sse2}, /* every x86-64 processor has it */
+    {"avx2", tm_chrome_event_parse_avx2},
+#endif
+};
+
+const tm_scanner *tm_scanners(size_t *n) {
+    *n = sizeof scanners / sizeof *scanners;
+#if defined(TM_HAS_X86_SCANNERS)
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2"))
+        *n -= 1;
+#endif
+    return scanners;
+}
