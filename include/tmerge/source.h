@@ -47,12 +47,16 @@ tm_status tm_source_read(tm_source *source, void *buffer, size_t capacity, size_
                          tm_error *err) TM_MUST_CHECK;
 
 /**
- * Moves a plain source on to byte @p offset, before anything was read of it. Offsets stay those of
- * the whole content; what was passed over does not count as consumed.
+ * Moves a plain source to byte @p offset. Offsets stay those of the whole content; what was passed
+ * over does not count as consumed.
  *
  * @return  TM_OK; TM_ERR_INPUT (compressed, a pipe, shorter than that)
  */
 tm_status tm_source_skip(tm_source *source, int64_t offset, tm_error *err) TM_MUST_CHECK;
+
+/** Goes back to the start of the content, compressed or not. TM_OK; TM_ERR_INPUT (a pipe);
+ * TM_ERR_FAULT. */
+tm_status tm_source_rewind(tm_source *source, tm_error *err) TM_MUST_CHECK;
 
 /**
  * True after a read failed because the compressed stream ends before its end mark: all bytes

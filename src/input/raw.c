@@ -91,16 +91,19 @@ const uint8_t *tm_raw_head(const tm_raw *raw, size_t *n) {
 }
 
 tm_status tm_raw_skip(tm_raw *raw, int64_t offset, tm_error *err) {
-    if (offset < 0 || offset > raw->size) /* -1 of what has no size: it cannot be moved in */
+    if (raw->size < 0)
+        return tm_fail(err, TM_ERR_INPUT, NULL, -1, "is a pipe: it can only be read once");
+    if (offset < 0 || offset > raw->size)
         return tm_fail(err, TM_ERR_INPUT, NULL, -1, "ends before byte %lld", (long long)offset);
     if (raw->fd < 0) {
-        raw->bytes += offset;
-        raw->left -= (size_t)offset;
+        raw->bytes += offset - (raw->size - (int64_t)raw->left);
+        raw->left = (size_t)(raw->size - offset);
         return TM_OK;
     }
     if (lseek(raw->fd, (off_t)offset, SEEK_SET) < 0)
         return fail_system(err, "cannot be read", errno);
     raw->head_taken = raw->n_head; /* it is read again where it is wanted */
+    raw->ended = false;
     return TM_OK;
 }
 

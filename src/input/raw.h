@@ -43,7 +43,7 @@ void tm_raw_close(tm_raw *raw);
 /** The first bytes, at most TM_RAW_HEAD, without taking them; asked for before any read. */
 const uint8_t *tm_raw_head(const tm_raw *raw, size_t *n);
 
-/** Moves on to a byte of the file, before any read. TM_ERR_INPUT where that cannot be done. */
+/** Moves to a byte of the file. TM_ERR_INPUT where that cannot be done. */
 tm_status tm_raw_skip(tm_raw *raw, int64_t offset, tm_error *err) TM_MUST_CHECK;
 
 /**

@@ -109,7 +109,21 @@ tm_status tm_source_skip(tm_source *source, int64_t offset, tm_error *err) {
     if (status != TM_OK)
         return tm_fail(err, status, source->path, -1, "%s", found.message);
     source->offset = offset;
+    source->ended = false;
     return TM_OK;
+}
+
+tm_status tm_source_rewind(tm_source *source, tm_error *err) {
+    tm_error found;
+    tm_status status = tm_raw_skip(&source->raw, 0, &found);
+    if (status != TM_OK)
+        return tm_fail(err, status, source->path, -1, "%s", found.message);
+    source->decoder->close(source->decoder);
+    source->decoder = source->encoding->open(&source->raw);
+    source->offset = 0;
+    source->ended = source->failed = false;
+    source->failure.status = TM_OK;
+    return source->decoder ? TM_OK : tm_fail_memory(err);
 }
 
 void tm_source_set_watch(tm_source *source, tm_source_watch watch) {

@@ -1,0 +1,404 @@
+#include "space.h"
+
+#include <stdlib.h>
+
+#include "base/sorted.h"
+
+enum { METADATA_KEPT = 1 << 20 };
+
+static bool copy_text(tm_space *space, const tm_wire_field *field, tm_text *out) {
+    char *bytes = tm_arena_copy(&space->arena, (const char *)field->bytes, (size_t)field->value);
+    *out = (tm_text){bytes, bytes ? (size_t)field->value : 0};
+    return bytes;
+}
+
+static bool copy_message(tm_space *space, const tm_wire_field *field, tm_wire_message *out) {
+    tm_text text;
+    if (!copy_text(space, field, &text))
+        return false;
+    *out = (tm_wire_message){(const uint8_t *)text.bytes, (const uint8_t *)text.bytes + text.size};
+    return true;
+}
+
+static double real_of_bits(uint64_t bits) {
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
+/* The value of a stat from one field of XStat. */
+static void set_value(tm_xstat *stat, const tm_wire_field *field) {
+    stat->type = (uint8_t)field->number;
+    if (field->number == TM_X_TEXT || field->number == TM_X_BYTES)
+        stat->text = tm_wire_text(field);
+    else if (field->number == TM_X_DOUBLE)
+        stat->r = real_of_bits(field->value);
+    else {
+        stat->i = (int64_t)field->value;
+        stat->r = field->number == TM_X_UINT64 ? (double)field->value : (double)stat->i;
+    }
+}
+
+static uint8_t type_of_value(uint32_t number) {
+    return number == TM_X_DOUBLE                         ? TM_WIRE_FIXED64
+           : number == TM_X_TEXT || number == TM_X_BYTES ? TM_WIRE_BYTES
+                                                         : TM_WIRE_VARINT;
+}
+
+/* A field of another type than it should have is none, as in protobuf's own libraries. */
+static bool read_stat(tm_wire_message *message, tm_xstat *out) {
+    tm_wire_field field;
+    *out = (tm_xstat){0};
+    while (tm_wire_next(message, &field)) {
+        if (field.number == 1 && field.type == TM_WIRE_VARINT)
+            out->id = (int64_t)field.value;
+        else if (field.number >= TM_X_DOUBLE && field.number <= TM_X_REF &&
+                 field.type == type_of_value(field.number))
+            set_value(out, &field);
+    }
+    return !tm_wire_damaged(message);
+}
+
+bool tm_xstat_next(tm_wire_message *message, uint32_t number, tm_xstat *out) {
+    tm_wire_field field;
+    for (;;) {
+        const uint8_t *begin = message->p;
+        if (!tm_wire_next(message, &field))
+            return false;
+        if (field.number != number || field.type != TM_WIRE_BYTES)
+            continue;
+        tm_wire_message inner = tm_wire_inner(&field);
+        if (read_stat(&inner, out))
+            return true;
+        message->p = begin;
+        return false;
+    }
+}
+
+/* The entry of a map: key, and the value's message. */
+static bool read_entry(const tm_wire_field *entry, int64_t *key, tm_wire_field *value) {
+    tm_wire_message message = tm_wire_inner(entry);
+    tm_wire_field field;
+    *key = 0;
+    *value = (tm_wire_field){.type = TM_WIRE_BYTES, .bytes = entry->bytes};
+    while (tm_wire_next(&message, &field)) {
+        if (field.number == 1 && field.type == TM_WIRE_VARINT)
+            *key = (int64_t)field.value;
+        else if (field.number == 2 && field.type == TM_WIRE_BYTES)
+            *value = field;
+    }
+    return !tm_wire_damaged(&message);
+}
+
+static tm_status fail_inner(const tm_space *space, const uint8_t *at, tm_error *err) {
+    return tm_wire_fail(&space->wire, at, "the message that begins here is damaged", err);
+}
+
+static tm_status add_metadata(tm_space *space, tm_xplane *plane, const tm_wire_field *entry,
+                              tm_error *err) {
+    tm_wire_field value, field;
+    tm_xmeta meta = {0};
+    if (!read_entry(entry, &meta.id, &value))
+        return fail_inner(space, entry->bytes, err);
+    meta.begin = tm_wire_at(&space->wire, value.bytes);
+    meta.end = meta.begin + (int64_t)value.value;
+    tm_wire_message message = tm_wire_inner(&value);
+    bool large = value.value > METADATA_KEPT, ok = true;
+    space->n_large += large;
+    if (!large) {
+        ok = copy_message(space, &value, &meta.message);
+        message = meta.message;
+    }
+    while (ok && tm_wire_next(&message, &field)) {
+        if (field.type != TM_WIRE_BYTES || (field.number != 2 && field.number != 4))
+            continue;
+        tm_text *text = field.number == 2 ? &meta.name : &meta.display_name;
+        if (large)
+            ok = copy_text(space, &field, text);
+        else
+            *text = tm_wire_text(&field);
+    }
+    if (ok && tm_wire_damaged(&message))
+        return fail_inner(space, entry->bytes, err);
+    return ok && tm_vec_append(&plane->metadata, &meta, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status add_stat_name(tm_space *space, tm_xplane *plane, const tm_wire_field *entry,
+                               tm_error *err) {
+    tm_wire_field value, field;
+    tm_xname name = {.begin = tm_wire_at(&space->wire, entry->bytes)};
+    if (!read_entry(entry, &name.id, &value))
+        return fail_inner(space, entry->bytes, err);
+    tm_wire_message message = tm_wire_inner(&value);
+    while (tm_wire_next(&message, &field))
+        if (field.number == 2 && field.type == TM_WIRE_BYTES &&
+            !copy_text(space, &field, &name.name))
+            return tm_fail_memory(err);
+    if (tm_wire_damaged(&message))
+        return fail_inner(space, entry->bytes, err);
+    return tm_vec_append(&plane->stat_names, &name, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+/* Counts and passes over the events that stand at wire->p one after the other, as far as they lie
+ * in the window: nearly all of a file is this. */
+static void pass_events(tm_wire *wire, int64_t end, tm_xline *line) {
+    enum { EVENT = 4 << 3 | TM_WIRE_BYTES };
+    int64_t left = end - tm_wire_at(wire, wire->p);
+    const uint8_t *p = wire->p, *stop = left < wire->end - p ? p + left : wire->end;
+    uint64_t size;
+    while (p < stop && *p == EVENT) {
+        const uint8_t *body = tm_wire_varint(p + 1, stop, &size);
+        if (!body || size > (uint64_t)(stop - body))
+            break;
+        p = body + size;
+        line->n_events++;
+    }
+    wire->p = p;
+}
+
+static tm_status read_line(tm_space *space, int64_t end, tm_xplane *plane, tm_error *err) {
+    tm_wire *wire = &space->wire;
+    tm_xline line = {.begin = tm_wire_at(wire, wire->p), .end = end};
+    tm_wire_field field;
+    bool more;
+    for (;;) {
+        pass_events(wire, end, &line);
+        TM_TRY(tm_wire_field_head(wire, end, &field, &more, err));
+        if (!more)
+            break;
+        if (field.type != TM_WIRE_BYTES) {
+            if (field.number == 1)
+                line.id = (int64_t)field.value;
+            else if (field.number == 3)
+                line.timestamp_ns = (int64_t)field.value;
+            continue;
+        }
+        TM_TRY(tm_wire_take(wire, &field, err));
+        line.n_events += field.number == 4;
+        if ((field.number == 2 && !copy_text(space, &field, &line.name)) ||
+            (field.number == 11 && !copy_text(space, &field, &line.display_name)))
+            return tm_fail_memory(err);
+    }
+    return tm_vec_append(&plane->lines, &line, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status take_plane_field(tm_space *space, tm_xplane *plane, tm_wire_field *field,
+                                  tm_error *err) {
+    tm_wire *wire = &space->wire;
+    tm_wire_message stat;
+    if (field->type != TM_WIRE_BYTES) {
+        if (field->number == 1)
+            plane->id = (int64_t)field->value;
+        return TM_OK;
+    }
+    if (field->number == 3)
+        return read_line(space, tm_wire_at(wire, wire->p) + (int64_t)field->value, plane, err);
+    bool large = field->number == 4 && field->value > TM_WIRE_ITEM_MAX;
+    space->n_large += large;
+    if (large || (field->number != 2 && field->number != 4 && field->number != 5 &&
+                  field->number != TM_X_PLANE_STATS))
+        return tm_wire_seek(wire, tm_wire_at(wire, wire->p) + (int64_t)field->value, err);
+    TM_TRY(tm_wire_take(wire, field, err));
+    if (field->number == 4)
+        return add_metadata(space, plane, field, err);
+    if (field->number == 5)
+        return add_stat_name(space, plane, field, err);
+    bool ok = field->number == 2
+                  ? copy_text(space, field, &plane->name)
+                  : copy_message(space, field, &stat) && tm_vec_append(&plane->stats, &stat, 1);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* By id, then by place: both begin the elements of what is sorted. */
+static int by_id(const void *a, const void *b) {
+    const int64_t *x = a, *y = b;
+    int order = tm_order_i64(x[0], y[0]);
+    return order ? order : tm_order_i64(x[1], y[1]);
+}
+
+/* Sorts by id; of those that share one the last in the file counts, as in any map of protobuf. */
+static void sort_by_id(tm_vec *vec) {
+    char *v = vec->data;
+    size_t n = 0, size = vec->size;
+    if (vec->n > 1)
+        qsort(v, vec->n, size, by_id);
+    for (size_t i = 0; i < vec->n; i++) {
+        n -= n > 0 && memcmp(v + (n - 1) * size, v + i * size, sizeof(int64_t)) == 0;
+        if (n != i)
+            memcpy(v + n * size, v + i * size, size);
+        n++;
+    }
+    vec->n = n;
+}
+
+static tm_status read_plane(tm_space *space, int64_t end, tm_error *err) {
+    tm_wire *wire = &space->wire;
+    tm_xplane *plane = tm_vec_push(&space->planes);
+    tm_wire_field field;
+    bool more;
+    if (!plane)
+        return tm_fail_memory(err);
+    *plane = (tm_xplane){.lines = TM_VEC(tm_xline),
+                         .metadata = TM_VEC(tm_xmeta),
+                         .stat_names = TM_VEC(tm_xname),
+                         .stats = TM_VEC(tm_wire_message),
+                         .begin = tm_wire_at(wire, wire->p),
+                         .end = end};
+    for (;;) {
+        TM_TRY(tm_wire_field_head(wire, end, &field, &more, err));
+        if (!more)
+            break;
+        TM_TRY(take_plane_field(space, plane, &field, err));
+    }
+    sort_by_id(&plane->metadata);
+    sort_by_id(&plane->stat_names);
+    return TM_OK;
+}
+
+static tm_status take_space_field(tm_space *space, tm_wire_field *field, tm_error *err) {
+    tm_wire *wire = &space->wire;
+    tm_text text;
+    if (field->type != TM_WIRE_BYTES)
+        return TM_OK;
+    if (field->number == 1)
+        return read_plane(space, tm_wire_at(wire, wire->p) + (int64_t)field->value, err);
+    tm_vec *texts = field->number == 2   ? &space->errors
+                    : field->number == 3 ? &space->warnings
+                    : field->number == 4 ? &space->hostnames
+                                         : NULL;
+    TM_TRY(tm_wire_take(wire, field, err));
+    return !texts || (copy_text(space, field, &text) && tm_vec_append(texts, &text, 1))
+               ? TM_OK
+               : tm_fail_memory(err);
+}
+
+tm_status tm_space_open(tm_source *source, tm_space *out, tm_error *err) {
+    *out = (tm_space){.planes = TM_VEC(tm_xplane),
+                      .errors = TM_VEC(tm_text),
+                      .warnings = TM_VEC(tm_text),
+                      .hostnames = TM_VEC(tm_text)};
+    tm_wire_field field;
+    bool more;
+    TM_TRY(tm_wire_open(source, &out->wire, err));
+    for (;;) {
+        TM_TRY(tm_wire_field_head(&out->wire, out->wire.size, &field, &more, err));
+        if (!more)
+            return TM_OK;
+        TM_TRY(take_space_field(out, &field, err));
+    }
+}
+
+void tm_space_close(tm_space *space) {
+    tm_xplane *planes = space->planes.data;
+    for (size_t i = 0; i < space->planes.n; i++) {
+        tm_vec_free(&planes[i].lines);
+        tm_vec_free(&planes[i].metadata);
+        tm_vec_free(&planes[i].stat_names);
+        tm_vec_free(&planes[i].stats);
+    }
+    tm_vec_free(&space->planes);
+    tm_vec_free(&space->errors);
+    tm_vec_free(&space->warnings);
+    tm_vec_free(&space->hostnames);
+    tm_arena_free(&space->arena);
+    tm_wire_close(&space->wire);
+}
+
+tm_status tm_space_enter(tm_space *space, const tm_xline *line, tm_error *err) {
+    space->line_end = line->end;
+    return tm_wire_seek(&space->wire, line->begin, err);
+}
+
+/* Its fields but the stats, which are read where they are wanted. */
+static bool read_event(const tm_wire_field *body, tm_xevent *out) {
+    tm_wire_message message = tm_wire_inner(body);
+    tm_wire_field field;
+    *out = (tm_xevent){.message = message};
+    while (tm_wire_next(&message, &field)) {
+        if (field.type == TM_WIRE_BYTES)
+            continue;
+        if (field.number == 1)
+            out->metadata = (int64_t)field.value;
+        else if (field.number == 2)
+            out->offset_ps = (int64_t)field.value;
+        else if (field.number == 3)
+            out->duration_ps = (int64_t)field.value;
+        else if (field.number == 5)
+            out->occurrences = (int64_t)field.value;
+    }
+    return !tm_wire_damaged(&message);
+}
+
+tm_status tm_space_next(tm_space *space, tm_xevent *out, bool *more, tm_error *err) {
+    tm_wire_field field;
+    for (;;) {
+        TM_TRY(tm_wire_field_head(&space->wire, space->line_end, &field, more, err));
+        if (!*more)
+            return TM_OK;
+        if (field.type != TM_WIRE_BYTES)
+            continue;
+        TM_TRY(tm_wire_take(&space->wire, &field, err));
+        if (field.number != 4)
+            continue;
+        return read_event(&field, out) ? TM_OK : fail_inner(space, field.bytes, err);
+    }
+}
+
+tm_status tm_space_fail_stat(const tm_space *space, const uint8_t *at, tm_error *err) {
+    return fail_inner(space, at, err);
+}
+
+/* The place of an id in an array whose elements begin with theirs, ascending. Most number from 1
+ * without a gap. */
+static const void *find_id(const tm_vec *vec, int64_t id) {
+    const char *v = vec->data;
+    size_t low = 0, high = vec->n;
+    if (vec->n == 0)
+        return NULL;
+    int64_t first = *(const int64_t *)vec->data;
+    uint64_t guess = (uint64_t)id - (uint64_t)first;
+    if (guess < vec->n && *(const int64_t *)(const void *)(v + guess * vec->size) == id)
+        return v + guess * vec->size;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (*(const int64_t *)(const void *)(v + middle * vec->size) < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const void *found = v + low * vec->size;
+    return low < vec->n && *(const int64_t *)found == id ? found : NULL;
+}
+
+const tm_xmeta *tm_xplane_metadata(const tm_xplane *plane, int64_t id) {
+    return find_id(&plane->metadata, id);
+}
+
+tm_text tm_xplane_stat_name(const tm_xplane *plane, int64_t id) {
+    const tm_xname *name = find_id(&plane->stat_names, id);
+    return name ? name->name : (tm_text){"", 0};
+}
+
+tm_text tm_xstat_text(const tm_xplane *plane, const tm_xstat *stat) {
+    if (stat->type == TM_X_REF)
+        return tm_xplane_stat_name(plane, stat->i);
+    return stat->type == TM_X_TEXT ? stat->text : (tm_text){"", 0};
+}
+
+bool tm_xplane_stat(const tm_xplane *plane, const char *name, tm_xstat *out) {
+    const tm_wire_message *stats = plane->stats.data;
+    for (size_t i = 0; i < plane->stats.n; i++) {
+        tm_wire_message message = stats[i];
+        if (read_stat(&message, out) && tm_text_is(tm_xplane_stat_name(plane, out->id), name))
+            return true;
+    }
+    return false;
+}
+
+const tm_xplane *tm_space_plane(const tm_space *space, const char *name) {
+    const tm_xplane *planes = space->planes.data;
+    for (size_t i = 0; i < space->planes.n; i++)
+        if (tm_text_is(planes[i].name, name))
+            return &planes[i];
+    return NULL;
+}

@@ -1,0 +1,161 @@
+/* The wire format of protocol buffers: messages in memory, and in a bounded window over a source.
+ */
+#ifndef TMERGE_XPLANE_WIRE_H
+#define TMERGE_XPLANE_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tmerge/names.h"
+#include "tmerge/source.h"
+#include "tmerge/status.h"
+
+typedef enum tm_wire_type {
+    TM_WIRE_VARINT = 0,
+    TM_WIRE_FIXED64 = 1,
+    TM_WIRE_BYTES = 2, /* a text, or a message */
+    TM_WIRE_FIXED32 = 5
+} tm_wire_type;
+
+/** One field of a message. */
+typedef struct tm_wire_field {
+    uint32_t number;
+    uint8_t type;         /* tm_wire_type */
+    uint64_t value;       /* as written; of TM_WIRE_BYTES how many */
+    const uint8_t *bytes; /* in memory: of TM_WIRE_BYTES */
+} tm_wire_field;
+
+/** A message in memory, or what is left of it: borrowed bytes. */
+typedef struct tm_wire_message {
+    const uint8_t *p, *end;
+} tm_wire_message;
+
+/** Reads a varint below @p end; NULL where it is longer than ten bytes or goes beyond. */
+const uint8_t *tm_wire_long_varint(const uint8_t *p, const uint8_t *end, uint64_t *out);
+
+/** The same, at once for the one and two bytes that most take. */
+static inline const uint8_t *tm_wire_varint(const uint8_t *p, const uint8_t *end, uint64_t *out) {
+    if (end - p >= 2) {
+        if (p[0] < 0x80) {
+            *out = p[0];
+            return p + 1;
+        }
+        if (p[1] < 0x80) {
+            *out = (uint64_t)(p[0] & 0x7F) | (uint64_t)p[1] << 7;
+            return p + 2;
+        }
+    }
+    return tm_wire_long_varint(p, end, out);
+}
+
+static inline const uint8_t *tm_wire_fixed(const uint8_t *p, const uint8_t *end, size_t size,
+                                           uint64_t *out) {
+    if ((size_t)(end - p) < size)
+        return NULL;
+    *out = 0;
+    for (size_t i = 0; i < size; i++)
+        *out |= (uint64_t)p[i] << 8 * i;
+    return p + size;
+}
+
+/**
+ * Takes the next field of a message.
+ * @return  false at its end; where message->p is not message->end then, that byte begins a field
+ *          which cannot be: a varint that is too long, a type that is none, a length beyond the end
+ */
+static inline bool tm_wire_next(tm_wire_message *message, tm_wire_field *out) {
+    uint64_t tag;
+    const uint8_t *end = message->end;
+    const uint8_t *p = message->p < end ? tm_wire_varint(message->p, end, &tag) : NULL;
+    if (!p || tag >> 3 == 0 || tag >> 3 > UINT32_MAX >> 3)
+        return false;
+    out->number = (uint32_t)(tag >> 3);
+    out->type = (uint8_t)(tag & 7);
+    if (out->type == TM_WIRE_VARINT || out->type == TM_WIRE_BYTES)
+        p = tm_wire_varint(p, end, &out->value);
+    else if (out->type == TM_WIRE_FIXED64 || out->type == TM_WIRE_FIXED32)
+        p = tm_wire_fixed(p, end, out->type == TM_WIRE_FIXED64 ? 8 : 4, &out->value);
+    else
+        return false;
+    if (p && out->type == TM_WIRE_BYTES) {
+        out->bytes = p;
+        p = out->value <= (uint64_t)(end - p) ? p + out->value : NULL;
+    }
+    if (!p)
+        return false;
+    message->p = p;
+    return true;
+}
+
+/** Whether tm_wire_next stopped before the end. */
+static inline bool tm_wire_damaged(const tm_wire_message *message) {
+    return message->p != message->end;
+}
+
+/** The bytes of a field of TM_WIRE_BYTES as a message, and as a text. */
+static inline tm_wire_message tm_wire_inner(const tm_wire_field *field) {
+    return (tm_wire_message){field->bytes, field->bytes + field->value};
+}
+static inline tm_text tm_wire_text(const tm_wire_field *field) {
+    return (tm_text){(const char *)field->bytes, (size_t)field->value};
+}
+
+enum {
+    TM_WIRE_WINDOW = 1 << 20,  /* what is read at once */
+    TM_WIRE_ITEM_MAX = 1 << 26 /* the longest message that is kept whole: 64 MiB */
+};
+
+/** A bounded window over a source. */
+typedef struct tm_wire {
+    tm_source *source; /* borrowed */
+    uint8_t *buffer;   /* owned */
+    size_t capacity;
+    int64_t offset;         /* of buffer[0] in the decoded content */
+    const uint8_t *p, *end; /* what is held and not yet taken */
+    bool final;             /* the content ends at `end` */
+    int64_t size;           /* of the decoded content; INT64_MAX where it is not known */
+} tm_wire;
+
+/** Starts a window. Needs a source that was not read yet. TM_OK; TM_ERR_FAULT. */
+tm_status tm_wire_open(tm_source *source, tm_wire *out, tm_error *err) TM_MUST_CHECK;
+void tm_wire_close(tm_wire *wire);
+
+/** Where in the decoded content a byte of the window is. */
+static inline int64_t tm_wire_at(const tm_wire *wire, const uint8_t *p) {
+    return wire->offset + (p - wire->buffer);
+}
+
+/**
+ * Makes the next @p n bytes stand in the window, from wire->p on, which may move.
+ * @return  TM_OK; TM_ERR_INPUT where the content ends before, or @p n is beyond TM_WIRE_ITEM_MAX;
+ *          TM_ERR_FAULT
+ */
+tm_status tm_wire_hold(tm_wire *wire, size_t n, tm_error *err) TM_MUST_CHECK;
+
+/** The same for as many of @p n as there are: for looking ahead. */
+tm_status tm_wire_peek(tm_wire *wire, size_t n, tm_error *err) TM_MUST_CHECK;
+
+/** Goes to any byte of the content, forwards or back. A compressed source is decoded up to there,
+ * from its start where that byte has passed. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+tm_status tm_wire_seek(tm_wire *wire, int64_t offset, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Takes the next field of a message that need not fit into the window: the value, or of bytes the
+ * length, behind which wire->p stands then.
+ * @param end   the message's, as an offset
+ * @param more  false at the end of the message
+ * @return      TM_OK; TM_ERR_INPUT, also for a field that ends behind @p end; TM_ERR_FAULT
+ */
+tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, bool *more,
+                             tm_error *err) TM_MUST_CHECK;
+
+/** Holds the bytes of a field whose head was taken, and goes behind them; they stay valid until the
+ * window is used again. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+tm_status tm_wire_take(tm_wire *wire, tm_wire_field *field, tm_error *err) TM_MUST_CHECK;
+
+/** Fails with the position of a byte of the window. */
+tm_status tm_wire_fail(const tm_wire *wire, const uint8_t *at, const char *why, tm_error *err);
+
+#endif
