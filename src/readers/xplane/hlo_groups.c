@@ -1,0 +1,251 @@
+#include "hlo_groups.h"
+
+#include <string.h>
+
+#include "base/median.h"
+
+enum { DIMENSIONS = 16, PAIRS_MAX = 4096 };
+
+/* What the numbers of a group stand for. */
+typedef enum mode {
+    REPLICAS, /* of the part that asks */
+    PARTS,    /* of the replica that asks */
+    REPLICAS_OF_ALL_PARTS,
+    GLOBAL /* r * n_parts + p */
+} mode;
+
+static bool is(tm_text text, const char *word) {
+    return text.size == strlen(word) && memcmp(text.bytes, word, text.size) == 0;
+}
+
+static mode mode_of(const tm_hlo *hlo) {
+    bool channel = tm_hlo_attribute(hlo, "channel_id").size > 0;
+    bool global = is(tm_hlo_attribute(hlo, "use_global_device_ids"), "true");
+    static const char *const of_parts[] = {"all-to-all", "ragged-all-to-all", "collective-permute",
+                                           "collective-broadcast"};
+    if (!channel)
+        return REPLICAS;
+    for (size_t i = 0; i < sizeof of_parts / sizeof *of_parts; i++)
+        if (hlo->opcode.size >= strlen(of_parts[i]) &&
+            memcmp(hlo->opcode.bytes, of_parts[i], strlen(of_parts[i])) == 0)
+            return PARTS;
+    return global ? GLOBAL : REPLICAS_OF_ALL_PARTS;
+}
+
+/* Reads a number; NULL where none stands here, or it is absurd. */
+static const char *number(const char *p, const char *end, int64_t *out) {
+    const char *begin = p;
+    *out = 0;
+    while (p < end && *p >= '0' && *p <= '9' && *out < TM_GROUP_RANKS_MAX)
+        *out = *out * 10 + (*p++ - '0');
+    return p > begin && *out <= TM_GROUP_RANKS_MAX ? p : NULL;
+}
+
+/* Reads "2,4]" up to the bracket; NULL where that is not there. */
+static const char *numbers(const char *p, const char *end, char close, int64_t *out, size_t max,
+                           size_t *n) {
+    for (*n = 0; p && p < end && *n < max;) {
+        p = number(p, end, &out[(*n)++]);
+        if (p && p < end && *p == close)
+            return p + 1;
+        if (!p || p == end || *p++ != ',')
+            return NULL;
+    }
+    return NULL;
+}
+
+static bool skip(const char **p, const char *end, const char *word) {
+    size_t size = strlen(word);
+    if ((size_t)(end - *p) < size || memcmp(*p, word, size) != 0)
+        return false;
+    *p += size;
+    return true;
+}
+
+/* Counted from 0 in `dims`, read in the order of the transposed ones. */
+typedef struct iota {
+    int64_t dims[DIMENSIONS], order[DIMENSIONS];
+    size_t n;
+} iota;
+
+static int64_t iota_at(const iota *v, int64_t place) {
+    int64_t strides[DIMENSIONS], value = 0, stride = 1;
+    for (size_t i = v->n; i-- > 0; stride *= v->dims[i])
+        strides[i] = stride;
+    for (size_t i = v->n; i-- > 0;) {
+        int64_t size = v->dims[v->order[i]];
+        value += place % size * strides[v->order[i]];
+        place /= size;
+    }
+    return value;
+}
+
+static bool is_sound(const iota *v, int64_t n) {
+    int64_t product = 1;
+    uint32_t seen = 0;
+    for (size_t i = 0; i < v->n; i++) {
+        if (v->dims[i] < 1 || v->order[i] >= (int64_t)v->n || product > TM_GROUP_RANKS_MAX)
+            return false;
+        seen |= UINT32_C(1) << v->order[i];
+        product *= v->dims[i];
+    }
+    return product == n && seen == (UINT32_C(1) << v->n) - 1;
+}
+
+/* "[4,2]<=[2,4]T(1,0)": the group of `own`. */
+static bool iota_group(tm_text text, int64_t own, tm_vec *out) {
+    const char *p = text.bytes + 1, *end = text.bytes + text.size;
+    int64_t shape[2];
+    size_t n;
+    iota v;
+    p = numbers(p, end, ']', shape, 2, &n);
+    if (!p || n != 2 || shape[0] < 1 || shape[1] < 1 || shape[0] > TM_GROUP_RANKS_MAX / shape[1] ||
+        !skip(&p, end, "<=["))
+        return true;
+    p = numbers(p, end, ']', v.dims, DIMENSIONS, &v.n);
+    for (size_t i = 0; i < DIMENSIONS; i++)
+        v.order[i] = (int64_t)i;
+    n = v.n;
+    if (p && skip(&p, end, "T("))
+        p = numbers(p, end, ')', v.order, DIMENSIONS, &n);
+    if (!p || p != end || n != v.n || !is_sound(&v, shape[0] * shape[1]))
+        return true;
+    int64_t place = 0, all = shape[0] * shape[1];
+    while (place < all && iota_at(&v, place) != own)
+        place++;
+    for (int64_t i = 0, first = place / shape[1] * shape[1]; i < shape[1] && place < all; i++) {
+        int64_t value = iota_at(&v, first + i);
+        if (!tm_vec_append(out, &value, 1))
+            return false;
+    }
+    return true;
+}
+
+/* "{{0,1},{2,3}}": the group of `own`. */
+static bool listed_group(tm_text text, int64_t own, tm_vec *out) {
+    const char *p = text.bytes + 1, *end = text.bytes + text.size;
+    while (p < end && *p == '{') {
+        bool found = false;
+        out->n = 0;
+        do {
+            int64_t value;
+            p = number(p + 1, end, &value);
+            if (!p || p == end) {
+                out->n = 0;
+                return true;
+            }
+            if (!tm_vec_append(out, &value, 1))
+                return false;
+            found = found || value == own;
+        } while (*p == ',');
+        if (found && *p == '}')
+            return true;
+        p += p + 1 < end && p[1] == ',' ? 2 : 1;
+    }
+    out->n = 0;
+    return true;
+}
+
+static bool has(const tm_vec *values, int64_t value) {
+    const int64_t *v = values->data;
+    for (size_t i = 0; i < values->n; i++)
+        if (v[i] == value)
+            return true;
+    return false;
+}
+
+/* "{{0,1},{1,2}}": all that pairs link to `own`. */
+static bool linked(tm_text text, int64_t own, tm_vec *out) {
+    tm_vec pairs = TM_VEC(int64_t);
+    bool ok = true, sound = true;
+    for (const char *p = text.bytes, *end = p + text.size; p < end && ok && sound;) {
+        int64_t value;
+        if (*p < '0' || *p > '9') {
+            p++;
+            continue;
+        }
+        p = number(p, end, &value);
+        sound = p && pairs.n < PAIRS_MAX;
+        ok = !sound || tm_vec_append(&pairs, &value, 1);
+    }
+    const int64_t *v = pairs.data;
+    ok = ok && tm_vec_append(out, &own, 1);
+    for (size_t before = 0; before < out->n && ok;) {
+        before = out->n;
+        for (size_t i = 0; i + 1 < pairs.n && ok; i += 2) {
+            bool first = has(out, v[i]), second = has(out, v[i + 1]);
+            if (first != second)
+                ok = tm_vec_append(out, &v[first ? i + 1 : i], 1);
+        }
+    }
+    tm_vec_free(&pairs);
+    out->n = sound && out->n > 1 ? out->n : 0;
+    return ok;
+}
+
+/* All numbers from 0 on. */
+static bool count_up(size_t n, tm_vec *out) {
+    for (int64_t i = 0; i < (int64_t)n; i++)
+        if (!tm_vec_append(out, &i, 1))
+            return false;
+    return true;
+}
+
+/* The numbers of the group of one that has number `own` among @p n. */
+static bool find_numbers(const tm_hlo *hlo, int64_t own, size_t n, tm_vec *out) {
+    tm_text pairs = tm_hlo_attribute(hlo, "source_target_pairs");
+    tm_text groups = tm_hlo_attribute(hlo, "replica_groups");
+    if (pairs.size > 0)
+        return linked(pairs, own, out);
+    if (groups.size == 0 || is(groups, "{}"))
+        return count_up(n, out);
+    return groups.bytes[0] == '[' ? iota_group(groups, own, out) : listed_group(groups, own, out);
+}
+
+/* The devices that a number of the group stands for; false when memory is out. */
+static bool add_devices(const tm_assignment *a, mode m, int64_t value, size_t own_at, tm_vec *out) {
+    size_t own_part = own_at % a->n_parts, own_replica = own_at / a->n_parts;
+    size_t at = m == REPLICAS ? (size_t)value * a->n_parts + own_part
+                : m == PARTS  ? own_replica * a->n_parts + (size_t)value
+                : m == GLOBAL ? (size_t)value
+                              : (size_t)value * a->n_parts;
+    size_t n = m == REPLICAS_OF_ALL_PARTS ? a->n_parts : 1;
+    return tm_vec_append(out, &a->devices[at], n);
+}
+
+static size_t find_own(const tm_assignment *a, int64_t own) {
+    size_t at = 0;
+    while (at < a->n_replicas * a->n_parts && a->devices[at] != own)
+        at++;
+    return at;
+}
+
+bool tm_hlo_group(const tm_hlo *hlo, const tm_assignment *a, int64_t own, tm_vec *out) {
+    tm_vec group = TM_VEC(int64_t);
+    size_t at = find_own(a, own), all = a->n_replicas * a->n_parts;
+    mode m = mode_of(hlo);
+    size_t n = m == PARTS ? a->n_parts : m == GLOBAL ? all : a->n_replicas;
+    out->n = 0;
+    if (at == all)
+        return true;
+    size_t number = m == PARTS ? at % a->n_parts : m == GLOBAL ? at : at / a->n_parts;
+    bool ok = find_numbers(hlo, (int64_t)number, n, &group), sound = true;
+    const int64_t *v = group.data;
+    for (size_t i = 0; i < group.n && ok && sound; i++) {
+        sound = v[i] >= 0 && v[i] < (int64_t)n;
+        ok = !sound || add_devices(a, m, v[i], at, out);
+    }
+    tm_vec_free(&group);
+    if (!sound)
+        out->n = 0;
+    tm_sort_values(out->data, out->n);
+    return ok;
+}
+
+bool tm_assignment_all(const tm_assignment *a, tm_vec *out) {
+    out->n = 0;
+    if (!tm_vec_append(out, a->devices, a->n_replicas * a->n_parts))
+        return false;
+    tm_sort_values(out->data, out->n);
+    return true;
+}

@@ -1,0 +1,204 @@
+#include "tpu_clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/sorted.h"
+
+enum {
+    SAMPLES = 512,    /* operations that the line is taken from */
+    FITS = 6,         /* of least squares, each of what lies near the one before */
+    LEAST_SAMPLES = 8 /* of fewer, no drift is taken */
+};
+
+static const double near_ps = 20e6;      /* the file's steps are 15.2 us */
+static const double slope_window = 1e-6; /* that steps leave at a quarter of a long trace */
+static const double most_drift = 1e-3;
+static const int64_t least_span_ps = INT64_C(2000000000000); /* shorter, drift is below a step */
+
+/* By how much the host's clock is ahead, at a time of the core's since the first. */
+typedef struct point {
+    double at_ps, shift_ps;
+} point;
+
+static int by_device(const void *a, const void *b) {
+    const tm_tpu_times *x = a, *y = b;
+    return tm_order_i64(x->device_ps, y->device_ps);
+}
+
+static int by_file(const void *a, const void *b) {
+    const tm_tpu_edge *x = a, *y = b;
+    int order = tm_order_i64(x->file_ps, y->file_ps);
+    return order ? order : tm_order_i64(x->device_ps, y->device_ps);
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The middle of the window that holds most values. Sorts them; there must be one. */
+static double densest(double *values, size_t n, double window) {
+    size_t most = 0, from = 0;
+    double middle = 0;
+    qsort(values, n, sizeof *values, by_value);
+    for (size_t i = 0; i < n; i++) {
+        while (values[i] - values[from] > window)
+            from++;
+        if (i - from >= most) {
+            most = i - from + 1;
+            middle = (values[i] + values[from]) / 2;
+        }
+    }
+    return middle;
+}
+
+/* The slope that most pairs of points far apart have: those of which both are right agree. */
+static bool find_slope(const point *points, size_t n, double *out) {
+    double span = points[n - 1].at_ps - points[0].at_ps;
+    double *slopes = malloc(n * n / 2 * sizeof *slopes);
+    size_t m = 0;
+    if (!slopes)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++) {
+            double apart = points[k].at_ps - points[i].at_ps;
+            double slope = (points[k].shift_ps - points[i].shift_ps) / apart;
+            if (apart >= span / 4 && fabs(slope) < most_drift)
+                slopes[m++] = slope;
+        }
+    *out = m > 0 ? densest(slopes, m, slope_window) : 0;
+    free(slopes);
+    return true;
+}
+
+/* Least squares over the points near a line, which moves it. */
+static void refine(const point *points, size_t n, bool drifts, double *shift, double *slope) {
+    double near = 0, at = 0, by = 0, above = 0, below = 0;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(points[i].shift_ps - *shift - *slope * points[i].at_ps) <= near_ps) {
+            near++;
+            at += points[i].at_ps;
+            by += points[i].shift_ps;
+        }
+    if (near < 1)
+        return;
+    at /= near;
+    by /= near;
+    for (size_t i = 0; i < n && drifts; i++)
+        if (fabs(points[i].shift_ps - *shift - *slope * points[i].at_ps) <= near_ps) {
+            above += (points[i].at_ps - at) * (points[i].shift_ps - by);
+            below += (points[i].at_ps - at) * (points[i].at_ps - at);
+        }
+    if (below > 0)
+        *slope = above / below;
+    *shift = by - *slope * at;
+}
+
+/* A line through what is densest of the points, ascending in time. */
+static bool fit_line(const point *points, size_t n, double *shift, double *slope) {
+    double rest[SAMPLES];
+    bool drifts =
+        n >= LEAST_SAMPLES && points[n - 1].at_ps - points[0].at_ps >= (double)least_span_ps;
+    *slope = 0;
+    if (drifts && !find_slope(points, n, slope))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        rest[i] = points[i].shift_ps - *slope * points[i].at_ps;
+    *shift = densest(rest, n, 2 * near_ps);
+    for (int i = 0; i < FITS; i++)
+        refine(points, n, drifts, shift, slope);
+    return true;
+}
+
+static bool add_edges(tm_tpu_clock *clock, const tm_tpu_times *t) {
+    const tm_tpu_edge begin = {t->file_ps, t->device_ps};
+    const tm_tpu_edge end = {t->file_ps + t->file_duration_ps,
+                             t->device_ps + t->device_duration_ps};
+    return tm_vec_append(&clock->begins, &begin, 1) && tm_vec_append(&clock->ends, &end, 1);
+}
+
+static void sort_edges(tm_vec *edges) {
+    if (edges->n > 1)
+        qsort(edges->data, edges->n, edges->size, by_file);
+}
+
+/* Takes points from all over the trace. */
+static bool take_line(tm_tpu_clock *clock, const tm_tpu_times *times, size_t n) {
+    point points[SAMPLES];
+    size_t m = n < SAMPLES ? n : SAMPLES;
+    double shift, slope;
+    tm_tpu_times *sorted = malloc(n * sizeof *sorted);
+    if (!sorted)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = times[i];
+    qsort(sorted, n, sizeof *sorted, by_device);
+    clock->middle_ps = sorted[n / 2].device_ps;
+    for (size_t i = 0; i < m; i++) {
+        const tm_tpu_times *t = &sorted[i * n / m];
+        points[i] =
+            (point){(double)(t->device_ps - clock->middle_ps),
+                    (double)(t->file_ps - t->device_ps - sorted[0].file_ps + sorted[0].device_ps)};
+    }
+    bool ok = fit_line(points, m, &shift, &slope);
+    clock->shift_ps = sorted[0].file_ps - sorted[0].device_ps + llround(ok ? shift : 0);
+    clock->drift = ok ? slope : 0;
+    free(sorted);
+    return ok;
+}
+
+tm_status tm_tpu_clock_fit(const tm_tpu_times *times, size_t n, tm_tpu_clock *out, tm_error *err) {
+    tm_tpu_clock clock = {.begins = TM_VEC(tm_tpu_edge), .ends = TM_VEC(tm_tpu_edge)};
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++)
+        ok = add_edges(&clock, &times[i]);
+    sort_edges(&clock.begins);
+    sort_edges(&clock.ends);
+    if (!ok || (n > 0 && !take_line(&clock, times, n))) {
+        tm_tpu_clock_free(&clock);
+        return tm_fail_memory(err);
+    }
+    *out = clock;
+    return TM_OK;
+}
+
+void tm_tpu_clock_free(tm_tpu_clock *clock) {
+    tm_vec_free(&clock->begins);
+    tm_vec_free(&clock->ends);
+}
+
+int64_t tm_tpu_clock_host(const tm_tpu_clock *clock, int64_t device_ps) {
+    return device_ps + clock->shift_ps +
+           llround(clock->drift * (double)(device_ps - clock->middle_ps));
+}
+
+static bool is_before(const void *element, const void *key) {
+    return ((const tm_tpu_edge *)element)->file_ps < *(const int64_t *)key;
+}
+
+static bool is_not_behind(const void *element, const void *key) {
+    return ((const tm_tpu_edge *)element)->file_ps <= *(const int64_t *)key;
+}
+
+static int64_t move_with(const tm_tpu_clock *clock, const tm_tpu_edge *edge, int64_t file_ps) {
+    return tm_tpu_clock_host(clock, edge->device_ps + (file_ps - edge->file_ps));
+}
+
+void tm_tpu_clock_move(const tm_tpu_clock *clock, int64_t *begin_ps, int64_t *end_ps) {
+    const tm_tpu_edge *begins = clock->begins.data, *ends = clock->ends.data;
+    size_t n = clock->begins.n;
+    size_t first = tm_bisect(begins, n, sizeof *begins, begin_ps, is_before);
+    size_t behind = tm_bisect(ends, n, sizeof *ends, end_ps, is_not_behind);
+    const tm_tpu_edge *next = first < n ? &begins[first] : NULL;
+    const tm_tpu_edge *last = behind > 0 ? &ends[behind - 1] : NULL;
+    if (!next && !last)
+        return;
+    if (!next || !last || next->file_ps >= *end_ps || last->file_ps <= *begin_ps) {
+        /* none inside: `last` ends before the begin, `next` begins behind the end */
+        bool ahead = next && (!last || next->file_ps - *end_ps < *begin_ps - last->file_ps);
+        next = last = ahead ? next : last;
+    }
+    *begin_ps = move_with(clock, next, *begin_ps);
+    *end_ps = move_with(clock, last, *end_ps);
+}
