@@ -224,7 +224,7 @@ static tm_status print_text(const question *q, const tm_tables *tables, tm_error
     tm_table *items = tm_tables_find(tables, "whatif.item");
     (void)err;
     if (job->n_rows == 0)
-        puts("Nothing is known: no GPU event was recorded, or clocks were not compared "
+        puts("Nothing is known: no event of a device was recorded, or clocks were not compared "
              "(--align=none).");
     else if (q->scenario.text)
         print_scenario(q, job, items);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/shared/words.h"
 #include "readers/converter.h"
 #include "summary_text.h"
 
@@ -144,13 +145,14 @@ static void print_totals(const tm_tables *tables) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     int64_t window = sum_column(overlap, "window_ns");
     int64_t comm = sum_column(overlap, "comm_ns");
+    const char *device = tm_words_device(tables);
     if (window == 0) {
-        puts("No GPU events: there is nothing to overlap.");
+        printf("No %s events: there is nothing to overlap.\n", device);
         return;
     }
     /* Where the traces do not hold them, waits in communication are idle time, too. */
     bool waits = number(tm_tables_find(tables, "clock.check"), 0, "transfers_alone") == 0;
-    printf("GPU time: compute %s, exposed comm %s, copies %s, %s %s\n",
+    printf("%s time: compute %s, exposed comm %s, copies %s, %s %s\n", device,
            percent(sum_column(overlap, "compute_ns"), window).text,
            percent(sum_column(overlap, "exposed_comm_ns"), window).text,
            percent(sum_column(overlap, "exposed_memory_ns"), window).text,
@@ -175,11 +177,13 @@ static int64_t count_true(const tm_table *table, const char *column) {
 static void print_not_compared(const tm_tables *tables, int64_t compared, int64_t steps) {
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
     int64_t busy = count_true(ranks, "window_ns");
+    char without[48];
+    snprintf(without, sizeof without, " without %s events", tm_words_device(tables));
     const struct {
         int64_t n;
         const char *what, *behind;
     } left[] = {
-        {(int64_t)ranks->n_rows - busy, "rank", " without GPU events"},
+        {(int64_t)ranks->n_rows - busy, "rank", without},
         {busy - compared, "rank", " cut short or without a whole step"},
         {number(tm_tables_find(tables, "job.job"), 0, "steps") - steps, "step",
          " that not all compared ranks have whole"},
@@ -208,7 +212,9 @@ static void print_imbalance(const tm_tables *tables) {
     const char *common = marked ? " in the common steps" : "";
     const tm_cell *percent_over = job->n_rows ? tm_table_cell(job, 0, "imbalance_pct") : NULL;
     if (!percent_over || percent_over->null) {
-        puts("Imbalance: not known, for no two ranks have a whole step with GPU events in common");
+        printf(
+            "Imbalance: not known, for no two ranks have a whole step with %s events in common\n",
+            tm_words_device(tables));
     } else if (percent_over->value.r < 0.1) {
         printf("Imbalance: no rank computes 0.1 %% over the mean%s\n", common);
     } else {

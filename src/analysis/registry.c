@@ -6,6 +6,7 @@
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/calls.h"
 #include "analysis/shared/host_time.h"
+#include "analysis/shared/words.h"
 #include "base/vec.h"
 
 static const tm_analysis *const analyses[] = {
@@ -94,5 +95,5 @@ tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) {
     for (size_t a = 0; a < N_ANALYSES; a++)
         if (analyses[a]->job)
             TM_TRY(analyses[a]->job(job, out, err));
-    return TM_OK;
+    return tm_words_say_all(out, err);
 }

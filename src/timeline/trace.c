@@ -62,6 +62,13 @@ bool tm_trace_holds_transfers_alone(const tm_names *names, uint32_t metadata) {
     return strstr(tm_names_text(names, metadata).bytes, TM_TRANSFERS_ALONE) != NULL;
 }
 
+tm_text tm_trace_device_kind(const tm_names *names, uint32_t metadata) {
+    const char *word = strstr(tm_names_text(names, metadata).bytes, TM_DEVICE_KIND);
+    word = word ? word + strlen(TM_DEVICE_KIND) : "";
+    size_t size = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
+    return (tm_text){word, word[size] == '"' ? size : 0};
+}
+
 bool tm_trace_lacks_base(const tm_trace *trace) {
     /* Relative times are below three months, absolute ones are of this century. */
     const int64_t relative_max_ns = INT64_C(100000000000000000);

@@ -16,6 +16,13 @@
 /** Whether that stands in the text of this id. */
 bool tm_trace_holds_transfers_alone(const tm_names *names, uint32_t metadata);
 
+/** Stands in the metadata of a rank whose devices are no GPUs, before the word for one of them and
+ * a quote: NPU, TPU, XPU. */
+#define TM_DEVICE_KIND "\"device_kind\":\""
+
+/** That word, of letters and digits; empty where none stands in the text of this id. */
+tm_text tm_trace_device_kind(const tm_names *names, uint32_t metadata);
+
 /** One event as read. begin_ns lacks the trace's base time until the reader has finished. */
 typedef struct tm_raw_event {
     int64_t begin_ns, duration_ns;

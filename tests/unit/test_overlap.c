@@ -176,14 +176,14 @@ static void the_job_is_as_worked_out_by_hand(void **state) {
     /* Rank 0 keeps 16 events, rank 1 three; the steps are 1, 2 and 3; all lies in [0, 200). */
     static const char *const jobs[] = {
         "ranks=2 hosts=2 steps=3 events=19 collectives=null begin_ns=1700000000000000000 "
-        "duration_ns=200"};
+        "duration_ns=200 device_kind=GPU"};
     static const char *const ranks[] = {
         "rank=0 host=nodeA device=0 source=t/rank0.json format=kineto events=16 "
         "begin_ns=1700000000000000000 end_ns=1700000000000000200 skipped_events=2 "
-        "repaired_events=0 truncated=false remarks=2 no_time",
+        "repaired_events=0 truncated=false remarks=2 no_time device_kind=GPU",
         "rank=1 host=node7 device=null source=t/node7_12.34.pt.trace.json format=kineto events=3 "
         "begin_ns=1700000000000000000 end_ns=1700000000000000090 skipped_events=0 "
-        "repaired_events=0 truncated=true remarks=null",
+        "repaired_events=0 truncated=true remarks=null device_kind=null",
     };
     bench b = open_bench();
     make_job(&b);
@@ -215,7 +215,8 @@ static void the_window_of_two_spans_is_the_sum_of_theirs(void **state) {
         "rank=3 step=0 comm_ns=30 compute_ns=120 comm_to_compute=0.25 exposed_to_window=0.05"};
     static const char *const jobs[] = {
         "rank=3 host=host0 device=0 source=a.json,b.json format=kineto events=5 begin_ns=0 "
-        "end_ns=1100 skipped_events=0 repaired_events=0 truncated=false remarks=null"};
+        "end_ns=1100 skipped_events=0 repaired_events=0 truncated=false remarks=null "
+        "device_kind=GPU"};
     bench b = open_bench();
     tm_trace early = make_trace(&b.ground, "a.json", first, COUNT(first), 0);
     tm_trace late = make_trace(&b.ground, "b.json", second, COUNT(second), 1000);
@@ -387,8 +388,8 @@ static void hosts_that_nobody_tells_are_told_by_their_devices(void **state) {
         {8, 3, NULL, "t", "host4"},                                /* 7 is missing */
         {9, 4, "venus", "t", "venus"}, {10, 4, "venus", "t", "venus"},
     };
-    static const char *const jobs[] = {
-        "ranks=10 hosts=7 steps=0 events=10 collectives=null begin_ns=0 duration_ns=10"};
+    static const char *const jobs[] = {"ranks=10 hosts=7 steps=0 events=10 collectives=null "
+                                       "begin_ns=0 duration_ns=10 device_kind=GPU"};
     bench b = open_bench();
     for (size_t i = 0; i < COUNT(cases); i++) {
         const event_spec events[] = {
@@ -411,11 +412,11 @@ static void a_job_without_duration_events_has_no_time(void **state) {
     (void)state;
     static const event_spec events[] = {
         {TM_CAT_CPU_INSTANT, "[memory]", 5, 0, 0, 1, 1, NULL, TM_INSTANT}};
-    static const char *const jobs[] = {
-        "ranks=1 hosts=1 steps=0 events=1 collectives=null begin_ns=null duration_ns=null"};
+    static const char *const jobs[] = {"ranks=1 hosts=1 steps=0 events=1 collectives=null "
+                                       "begin_ns=null duration_ns=null device_kind=null"};
     static const char *const ranks[] = {
         "rank=0 host=host0 device=null source=t format=kineto events=1 begin_ns=null end_ns=null "
-        "skipped_events=0 repaired_events=0 truncated=false remarks=null"};
+        "skipped_events=0 repaired_events=0 truncated=false remarks=null device_kind=null"};
     bench b = open_bench();
     tm_trace trace = make_trace(&b.ground, "t", events, 1, 0);
     tm_trace *traces[] = {&trace};

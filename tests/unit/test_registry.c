@@ -141,9 +141,9 @@ static void every_column_has_a_doc_and_its_name_carries_its_unit(void **state) {
 static const struct {
     const char *name, *columns;
 } contract[] = {
-    {"job.job", " ranks hosts steps events collectives begin_ns duration_ns "},
+    {"job.job", " ranks hosts steps events collectives begin_ns duration_ns device_kind "},
     {"job.rank", " rank host device source format events begin_ns end_ns skipped_events "
-                 "repaired_events truncated remarks "},
+                 "repaired_events truncated remarks device_kind "},
     {"job.differs", " what value n_ranks ranks "},
     {"job.remark", " rank source remark class count meaning "},
     {"overlap.rank", " rank window_ns compute_ns comm_ns memory_ns overlap_ns overlap_pct "

@@ -1,5 +1,6 @@
 /* Rules on a GPU that does nothing, or not what it could. */
 #include "advice_rules.h"
+#include "analysis/shared/words.h"
 #include "table/shown.h"
 
 #include <inttypes.h>
@@ -263,6 +264,9 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
         name = own > most ? tm_table_cell(operators, i, "name")->value.text : name;
         most = own > most ? own : most;
     }
+    /* Names of kernels tell it of GPUs alone. */
+    if (strcmp(tm_words_device(f->tables), "GPU") != 0)
+        return;
     /* Some use of them is a choice of precision that was made. */
     if (used < 0.0 || used >= 0.5 || most == 0)
         return;

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "differs.h"
 #include "remarks.h"
+#include "timeline/trace.h"
 
 enum {
     RANK,
@@ -23,6 +24,7 @@ enum {
     REPAIRED,
     TRUNCATED,
     REMARKS,
+    DEVICE_KIND,
     N_RANK_COLUMNS
 };
 
@@ -58,6 +60,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
         {"remarks", TM_TEXT, "",
          "What was repaired, skipped or odd, with its count; job.remark says in which trace, "
          "and what it means."},
+    [DEVICE_KIND] = {"device_kind", TM_TEXT, "",
+                     "What its devices are: GPU, NPU, TPU, XPU, ...; null without events of a "
+                     "device where the trace does not tell."},
 };
 
 static const tm_table_def rank_def = {
@@ -70,7 +75,17 @@ static const tm_table_def rank_def = {
     .form = TM_FORM_BARS,
 };
 
-enum { J_RANKS, J_HOSTS, J_STEPS, J_EVENTS, J_COLLECTIVES, J_BEGIN, J_DURATION, N_JOB_COLUMNS };
+enum {
+    J_RANKS,
+    J_HOSTS,
+    J_STEPS,
+    J_EVENTS,
+    J_COLLECTIVES,
+    J_BEGIN,
+    J_DURATION,
+    J_KIND,
+    N_JOB_COLUMNS
+};
 
 static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_RANKS] = {"ranks", TM_INT, "", "Ranks read."},
@@ -83,6 +98,8 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_COLLECTIVES] = {"collectives", TM_INT, "", "Collective operations found, complete or not."},
     [J_BEGIN] = {"begin_ns", TM_INT, "ns", "First aligned begin over all ranks, since the epoch."},
     [J_DURATION] = {"duration_ns", TM_INT, "ns", "Last end over all ranks minus begin_ns."},
+    [J_KIND] = {"device_kind", TM_TEXT, "",
+                "What its devices are, as in job.rank; device where ranks have several kinds."},
 };
 
 static const tm_table_def job_def = {
@@ -141,6 +158,16 @@ static tm_status set_source(const tm_rank_view *view, tm_table *table, tm_cell *
     return status;
 }
 
+static tm_status set_device_kind(const tm_rank_view *view, tm_table *table, tm_cell *cell,
+                                 tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    tm_text kind = tm_trace_device_kind(view->names, timeline->metadata);
+    if (kind.size > 0)
+        return tm_table_set_bytes(table, cell, kind.bytes, kind.size, err);
+    bool any = timeline->n_tracks > 0 && timeline->tracks[0].kind == TM_TRACK_GPU;
+    return tm_table_set_text(table, cell, any ? "GPU" : NULL, err);
+}
+
 static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, rank_def.name);
@@ -165,6 +192,7 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     TM_TRY(set_name(table, &row[HOST], view->names, timeline->host, err));
     TM_TRY(set_source(view, table, row, err));
     TM_TRY(tm_remark_text(timeline, table, &row[REMARKS], err));
+    TM_TRY(set_device_kind(view, table, &row[DEVICE_KIND], err));
     TM_TRY(tm_remark_rows(view, out, err));
     return tm_differs_rank(view, out, err);
 }
@@ -250,6 +278,20 @@ static int64_t count_steps(const tm_tables *tables) {
     return n;
 }
 
+/* The kind of all ranks that tell one. */
+static const char *device_kind(const tm_table *ranks) {
+    const char *word = NULL;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const tm_cell *kind = &tm_table_row(ranks, i)[DEVICE_KIND];
+        if (kind->null)
+            continue;
+        if (word && strcmp(word, kind->value.text) != 0)
+            return "device";
+        word = kind->value.text;
+    }
+    return word;
+}
+
 /* After the ranks' rows are here, for hosts without a name are told by consecutive ranks, and other
  * analyses read the hosts from job.rank: so this one comes first in analyses.def. */
 static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
@@ -288,7 +330,8 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
         tm_cell_set_int(&row[J_BEGIN], begin);
         tm_cell_set_int(&row[J_DURATION], end - begin);
     }
-    return TM_OK;
+    return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_KIND], device_kind(ranks),
+                             err);
 }
 
 const tm_analysis tm_analysis_job = {

@@ -36,12 +36,23 @@ function apply(element: HTMLElement, props: Props): void {
     element.addEventListener(name, listener as EventListener);
 }
 
+let device = "GPU";
+
+/** From now on text that speaks of GPUs speaks of such devices. */
+export function callDevices(word: string): void {
+  device = word;
+}
+
+function said(text: string): string {
+  return device === "GPU" ? text : text.replace(/\bGPU(?=s?\b)/g, device).replaceAll("CUDA graphs", "graphs of kernels");
+}
+
 /** Appends children; null, undefined and false are left out. */
 export function append(parent: Node, children: readonly Child[]): void {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
     if (Array.isArray(child)) append(parent, child);
-    else parent.appendChild(child instanceof Node ? child : document.createTextNode(String(child)));
+    else parent.appendChild(child instanceof Node ? child : document.createTextNode(said(String(child))));
   }
 }
 

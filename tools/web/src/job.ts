@@ -18,6 +18,11 @@ export function transfersAlone(job: Job): boolean {
   return (job.table("clock.check").num(0, "transfers_alone") ?? 0) > 0;
 }
 
+/** What the job calls its devices, as its sentences do. */
+export function deviceWord(job: Job): string {
+  return (job.rowsOf("job.job") > 0 && job.table("job.job").text(0, "device_kind")) || "GPU";
+}
+
 export function ranksOf(job: Job): Ranks {
   const table = job.table("job.rank");
   const ranks = table.nums("rank").map((rank) => rank ?? -1);

@@ -1,6 +1,8 @@
 /** Starts the page. */
 import { App } from "./app";
 import { Job } from "./data";
+import { callDevices } from "./dom";
+import { deviceWord } from "./job";
 import { reportViews } from "./views";
 import { diffViews } from "./views/diff";
 
@@ -8,5 +10,6 @@ const tables = document.getElementById("tables");
 document.querySelector(".unopened")?.remove();
 if (tables) {
   const job = new Job(tables.textContent ?? "{}");
+  callDevices(deviceWord(job));
   new App(job, job.kind === "diff" ? diffViews : reportViews).start();
 }

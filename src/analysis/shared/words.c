@@ -1,0 +1,81 @@
+#include "words.h"
+
+#include <string.h>
+
+static const char gpu[] = "GPU";
+
+const char *tm_words_device(const tm_tables *tables) {
+    const tm_table *job = tm_tables_find(tables, "job.job");
+    const tm_cell *kind = job->n_rows > 0 ? tm_table_cell(job, 0, "device_kind") : NULL;
+    return kind && !kind->null ? kind->value.text : gpu;
+}
+
+/* What is no word of the field but of the GPUs' programs, and what is said of other devices. */
+static const struct {
+    const char *of_gpus, *of_others;
+} words[] = {
+    {"CUDA or HIP graphs", "graphs of kernels"},
+    {"CUDA graphs", "graphs of kernels"},
+    {" (cudaMallocHost, hipHostMalloc)", ""},
+    {" (cudaMalloc, cudaFree, ...)", ""},
+};
+
+static bool is_letter(char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The bytes at p, behind the character `before`, that are said in another way; 0 where none are. */
+static size_t said_otherwise(const char *device, const char *p, char before, const char **said) {
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t size = strlen(words[i].of_gpus);
+        *said = words[i].of_others;
+        if (strncmp(p, words[i].of_gpus, size) == 0)
+            return size;
+    }
+    size_t size = sizeof gpu - 1;
+    const char *end = p + size;
+    *said = device;
+    if (is_letter(before) || strncmp(p, gpu, size) != 0)
+        return 0;
+    return is_letter(*end) && !(*end == 's' && !is_letter(end[1])) ? 0 : size;
+}
+
+bool tm_words_say(const char *device, const char *sentence, tm_vec *out) {
+    bool ok = true, quoted = false;
+    char before = ' ';
+    out->n = 0;
+    for (const char *p = sentence; *p && ok;) {
+        const char *said;
+        size_t size = quoted ? 0 : said_otherwise(device, p, before, &said);
+        quoted ^= *p == '"';
+        ok = size ? !*said || tm_vec_append(out, said, strlen(said))
+                  : tm_vec_append(out, p, 1) != NULL;
+        p += size ? size : 1;
+        before = p[-1];
+    }
+    return ok && tm_vec_append(out, "", 1);
+}
+
+static tm_status say_in(tm_table *table, const char *device, tm_vec *room, tm_error *err) {
+    const tm_table_def *def = table->def;
+    for (size_t row = 0; row < table->n_rows; row++)
+        for (int c = def->n_columns - def->n_prose; c < def->n_columns; c++) {
+            tm_cell *cell = &tm_table_row(table, row)[c];
+            if (cell->null)
+                continue;
+            if (!tm_words_say(device, cell->value.text, room))
+                return tm_fail_memory(err);
+            TM_TRY(tm_table_set_text(table, cell, room->data, err));
+        }
+    return TM_OK;
+}
+
+tm_status tm_words_say_all(tm_tables *tables, tm_error *err) {
+    const char *device = tm_words_device(tables);
+    tm_vec room = TM_VEC(char);
+    tm_status status = TM_OK;
+    for (size_t t = 0; t < tables->n_tables && status == TM_OK && strcmp(device, gpu) != 0; t++)
+        status = say_in(&tables->tables[t], device, &room, err);
+    tm_vec_free(&room);
+    return status;
+}

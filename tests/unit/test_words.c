@@ -1,0 +1,91 @@
+/* What a job calls its devices in sentences. */
+#include "analysis/shared/words.h"
+#include <stdio.h>
+
+#include "analysis_fixture.h"
+
+static void sentences_of_gpus_are_said_of_other_devices(void **state) {
+    (void)state;
+    static const struct {
+        const char *device, *sentence, *said;
+    } cases[] = {
+        {"NPU", "GPUs do nothing; look at the GPU, \"GPU time\" (GPU).",
+         "NPUs do nothing; look at the NPU, \"GPU time\" (NPU)."},
+        {"device", "GPU time of GPUs, not GPUsed, GPU_0, MYGPU, a_GPU or GPU2",
+         "device time of devices, not GPUsed, GPU_0, MYGPU, a_GPU or GPU2"},
+        {"TPU", "CUDA or HIP graphs, torch.compile or CUDA graphs.",
+         "graphs of kernels, torch.compile or graphs of kernels."},
+        {"XPU", "Copy from pinned memory (cudaMallocHost, hipHostMalloc), GPU",
+         "Copy from pinned memory, XPU"},
+        {"XPU", "", ""},
+    };
+    tm_vec out = TM_VEC(char);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_true(tm_words_say(cases[i].device, cases[i].sentence, &out));
+        assert_string_equal(out.data, cases[i].said);
+    }
+    tm_vec_free(&out);
+}
+
+/* A rank of one kernel, whose trace says what its device is; without one it has none. */
+static void add(small_job *j, int64_t rank, const char *kind, size_t n_kernels) {
+    static const event_spec kernel[] = {
+        {TM_CAT_KERNEL, "k", 0, 1000, 1, 7, 0, NULL, TM_DURATION},
+    };
+    char metadata[64];
+    tm_trace trace = make_trace(&j->ground, "t.json", kernel, n_kernels, 0);
+    snprintf(metadata, sizeof metadata, "{%s%s%s}", kind ? TM_DEVICE_KIND : "", kind ? kind : "",
+             kind ? "\"" : "");
+    trace.metadata = tm_names_intern_string(j->ground.names, metadata);
+    add_trace(j, rank, &trace);
+}
+
+static void the_job_takes_the_word_of_its_ranks(void **state) {
+    (void)state;
+    static const struct {
+        const char *kinds[2], *word;
+        size_t n_kernels;
+        const char *of_rank[2]; /* job.rank device_kind */
+    } cases[] = {
+        {{NULL, NULL}, "GPU", 1, {"GPU", "GPU"}},     {{NULL, NULL}, "GPU", 0, {NULL, NULL}},
+        {{"NPU", "NPU"}, "NPU", 1, {"NPU", "NPU"}},   {{"NPU", NULL}, "NPU", 0, {"NPU", NULL}},
+        {{"NPU", NULL}, "device", 1, {"NPU", "GPU"}}, {{"N<U", "TPU"}, "device", 1, {"GPU", "TPU"}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        small_job j = open_job();
+        add(&j, 0, cases[i].kinds[0], cases[i].n_kernels);
+        add(&j, 1, cases[i].kinds[1], cases[i].n_kernels);
+        finish_job(&j);
+        for (size_t r = 0; r < 2; r++) {
+            const tm_table *ranks = tm_tables_find(&j.tables, "job.rank");
+            const tm_cell *kind = tm_table_cell(ranks, r, "device_kind");
+            assert_int_equal(kind->null, cases[i].of_rank[r] == NULL);
+            if (!kind->null)
+                assert_string_equal(kind->value.text, cases[i].of_rank[r]);
+        }
+        assert_string_equal(tm_words_device(&j.tables), cases[i].word);
+        close_job(&j);
+    }
+}
+
+/* Sentences of any analysis: the verdict of a job without events speaks of its devices. */
+static void verdict_and_advice_are_said_so(void **state) {
+    (void)state;
+    small_job j = open_job();
+    add(&j, 0, "NPU", 0);
+    add(&j, 1, NULL, 0);
+    finish_job(&j);
+    const tm_table *job = tm_tables_find(&j.tables, "stragglers.job");
+    const char *evidence = tm_table_cell(job, 0, "evidence")->value.text;
+    assert_string_equal(evidence, "The traces hold no NPU events");
+    close_job(&j);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sentences_of_gpus_are_said_of_other_devices),
+        cmocka_unit_test(the_job_takes_the_word_of_its_ranks),
+        cmocka_unit_test(verdict_and_advice_are_said_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
