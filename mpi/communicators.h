@@ -4,7 +4,7 @@
 
 #include <mpi.h>
 
-#include "mpi/load.h"
+#include "mpi/load/load.h"
 
 /**
  * Finds the ranks of the communicators that the loaded timelines tell by a hash, and gives them to

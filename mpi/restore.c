@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "agree.h"
-#include "share.h"
+#include "mpi/load/share.h"
 #include "store/reader.h"
 #include "timeline/build.h"
 

@@ -2,7 +2,7 @@
 #ifndef TMERGE_MPI_RESTORE_H
 #define TMERGE_MPI_RESTORE_H
 
-#include "mpi/load.h"
+#include "mpi/load/load.h"
 #include "tmerge/store.h"
 
 /**

@@ -4,7 +4,7 @@
 
 #include <mpi.h>
 
-#include "mpi/load.h"
+#include "mpi/load/load.h"
 
 /**
  * Finds ranks that recorded far from all others: over TM_FAR_APART_NS between the last end of those

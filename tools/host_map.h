@@ -2,7 +2,7 @@
 #ifndef TMERGE_HOST_MAP_H
 #define TMERGE_HOST_MAP_H
 
-#include "mpi/load.h"
+#include "mpi/load/load.h"
 
 /**
  * Sets the host of every timeline that has none, or that the map names.

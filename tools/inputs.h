@@ -6,7 +6,7 @@
 
 #include "base/vec.h"
 #include "command.h"
-#include "mpi/load.h"
+#include "mpi/load/load.h"
 
 typedef struct tm_inputs {
     tm_vec list; /* of tm_input; paths point into bytes */

@@ -8,7 +8,7 @@
 #include "command.h"
 #include "console.h"
 #include "mpi/align.h"
-#include "mpi/load.h"
+#include "mpi/load/load.h"
 #include "mpi/match.h"
 #include "mpi/replay/replay.h"
 #include "times.h"

@@ -3,7 +3,7 @@
 #define TMERGE_SUMMARY_H
 
 #include "console.h"
-#include "mpi/load.h"
+#include "mpi/load/load.h"
 #include "tmerge/table.h"
 
 /** Prints the summary of a job to standard output. @p store is the path of the store,

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "command.h"
+#include "mpi/load/share.h"
 #include "rank_map.h"
 #include "require.h"
-#include "share.h"
 
 enum { ARGUMENTS_MAX = 64 };
 

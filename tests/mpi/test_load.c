@@ -1,6 +1,6 @@
 /* Traces read by several processes: one much larger than the others is read in parts, and nothing
  * else shows that. Run with 1, 2, 3, 4 and 8 processes. */
-#include "mpi/load.h"
+#include "mpi/load/load.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Which rank a file name tells, and who reads what. */
-#include "mpi/share.h"
+#include "mpi/load/share.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

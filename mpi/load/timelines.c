@@ -1,8 +1,8 @@
 /* Builds the timelines of ranks from their traces. */
 #include <stdlib.h>
 
-#include "agree.h"
 #include "loader.h"
+#include "mpi/agree.h"
 
 /* Truncated traces that lost their base time take that of the others, which are of the same job;
  * the latest, where those differ. */

@@ -1,9 +1,9 @@
 /* Which rank each trace is of, and which ranks the job has. */
 #include <stdlib.h>
 
-#include "agree.h"
 #include "base/median.h"
 #include "loader.h"
+#include "mpi/agree.h"
 
 static tm_status resolve_ranks(tm_loader *l, tm_error *err) {
     int64_t position = -1, by_position = 0;

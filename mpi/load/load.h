@@ -47,8 +47,8 @@ typedef struct tm_loaded {
 
 /**
  * Reads every trace on some process and builds the timeline of each rank where it was read. A plain
- * trace of more than a process's fair share is read by several, each a part of it (mpi/parts.h).
- * A report that only its profiler can read is exported first (mpi/exports.h).
+ * trace of more than a process's fair share is read by several, each a part of it (parts.h).
+ * A report that only its profiler can read is exported first (exports.h).
  *
  * Collective: over comm.
  * @param left_out  a table of the form of job.left_out: this process adds the files that it leaves

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "agree.h"
-#include "communicators.h"
 #include "loader.h"
+#include "mpi/agree.h"
+#include "mpi/communicators.h"
 
 static tm_status prepare(tm_loader *l, tm_error *err) {
     l->out->names = tm_names_create();

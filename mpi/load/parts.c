@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "agree.h"
-#include "bytes.h"
+#include "mpi/agree.h"
+#include "mpi/bytes.h"
 #include "tmerge/reader.h"
 
 enum { TAG_PARTS = 14, PIECE_BYTES = 4 << 20 };

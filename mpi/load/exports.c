@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agree.h"
 #include "base/child.h"
-#include "bytes.h"
 #include "entries.h"
+#include "mpi/agree.h"
+#include "mpi/bytes.h"
 #include "readers/converter.h"
 
 enum { NAME_MAX_CHARS = 48 }; /* of a file in the folder */

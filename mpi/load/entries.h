@@ -5,7 +5,7 @@
 #include <mpi.h>
 
 #include "base/vec.h"
-#include "mpi/load.h"
+#include "mpi/load/load.h"
 #include "tmerge/reader.h"
 
 enum { TM_ENTRY_BAD = 100 };

@@ -1,8 +1,8 @@
 /* Reads the traces of this process, whole or in parts, and tells how far it has come. */
 #include <stdlib.h>
 
-#include "agree.h"
 #include "loader.h"
+#include "mpi/agree.h"
 #include "tmerge/reader.h"
 
 void tm_loader_drop_trace(tm_loader *l, size_t i) {

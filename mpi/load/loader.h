@@ -1,12 +1,12 @@
-/* A loading on its way: what its stages share, in the order in which they fill it. For mpi/load.c
- * and the stages alone. */
+/* A loading on its way: what its stages share, in the order in which they fill it. For load.c and
+ * the stages alone. */
 #ifndef TMERGE_MPI_LOADER_H
 #define TMERGE_MPI_LOADER_H
 
-#include "mpi/entries.h"
-#include "mpi/exports.h"
-#include "mpi/parts.h"
-#include "mpi/share.h"
+#include "mpi/load/entries.h"
+#include "mpi/load/exports.h"
+#include "mpi/load/parts.h"
+#include "mpi/load/share.h"
 #include "timeline/build.h"
 
 typedef struct tm_loader {

@@ -2,7 +2,7 @@
 #ifndef TMERGE_MPI_EXPORTS_H
 #define TMERGE_MPI_EXPORTS_H
 
-#include "mpi/load.h"
+#include "mpi/load/load.h"
 
 /** What becomes of an input. */
 typedef enum tm_export_state {

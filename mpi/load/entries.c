@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agree.h"
 #include "loader.h"
+#include "mpi/agree.h"
 #include "readers/converter.h"
 #include "tmerge/store.h"
 #include "tmerge/timeline.h"
