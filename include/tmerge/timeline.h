@@ -236,11 +236,15 @@ typedef struct tm_copy_attr {
     uint32_t event;
 } tm_copy_attr;
 
+/** In seq: comms_id is of an operation of a program that runs again and again, and the same on all
+ * ranks; which run it is, the order of its runs tells. */
+enum { TM_SEQ_REPEATED = -2 };
+
 /** A communication kernel, or the CPU operator that asked for it. Matching sets wait_ns, first_rank
  * and first_event: the last two name the operation that the kernel belongs to, complete or not. */
 typedef struct tm_collective_attr {
     int64_t comms_id; /* 0 where the trace has none */
-    int64_t seq;
+    int64_t seq;      /* or TM_SEQ_REPEATED */
     int64_t in_elements, out_elements;
     int64_t wait_ns; /* until the operation's last rank came; -1 where it has no wait */
     uint32_t event;

@@ -26,6 +26,15 @@ static bool contradicts(const tm_comm_record *a, const tm_comm_record *b) {
     return a->kind != TM_COLL_ALLTOALL && a->bytes != b->bytes;
 }
 
+/* Whether the last rank to come is among the members of a barrier that lacks some: it moves
+ * nothing, so who stays no longer than the barrier itself takes waited for nobody. */
+static bool has_last(const tm_comm_record *records, size_t n) {
+    bool found = false;
+    for (size_t i = 0; i < n; i++)
+        found = found || records[i].end_ns - records[i].begin_ns <= TM_BARRIER_NS;
+    return found && records->kind == TM_COLL_BARRIER;
+}
+
 static tm_instance make_instance(const tm_comm_record *records, size_t first, size_t n) {
     tm_instance instance = {.first = first, .n = n, .last_ns = tm_members_last(records + first, n)};
     bool suspect = false;
@@ -36,8 +45,9 @@ static tm_instance make_instance(const tm_comm_record *records, size_t first, si
     instance.state = suspect    ? TM_INSTANCE_SUSPECT
                      : complete ? TM_INSTANCE_COMPLETE
                                 : TM_INSTANCE_INCOMPLETE;
-    instance.waits = instance.state == TM_INSTANCE_COMPLETE && n > 1 &&
-                     tm_collective_synchronises(records[first].kind);
+    bool all = instance.state == TM_INSTANCE_COMPLETE ||
+               (instance.state == TM_INSTANCE_INCOMPLETE && has_last(records + first, n));
+    instance.waits = all && n > 1 && tm_collective_synchronises(records[first].kind);
     instance.transfers =
         instance.state == TM_INSTANCE_COMPLETE && n == 2 && records[first].way == TM_MATCH_PAIR;
     return instance;

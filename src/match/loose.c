@@ -1,6 +1,7 @@
 #include "loose.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "align.h"
 #include "base/hash.h"
@@ -19,8 +20,9 @@ typedef struct assembly {
 } assembly;
 
 uint64_t tm_record_token(const tm_comm_record *record) {
-    int64_t token[2] = {record->way == TM_MATCH_ORDER ? record->kind : -1,
+    int64_t token[3] = {record->way == TM_MATCH_ORDER ? record->kind : -1,
                         record->kind == TM_COLL_ALLTOALL ? -1 : record->bytes};
+    memcpy(&token[2], &record->operation, sizeof token[2]);
     return tm_hash_mixed(0, token, sizeof token);
 }
 

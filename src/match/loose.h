@@ -4,7 +4,8 @@
 
 #include "timeline/collectives.h"
 
-/** What tells a kernel that is matched by its order from others: its kind and size. All-to-alls may
+/** What tells a kernel that is matched by its order from others: its kind and size, and its
+ * operation where it is named. All-to-alls may
  * differ in size from rank to rank. */
 uint64_t tm_record_token(const tm_comm_record *record);
 

@@ -15,7 +15,7 @@
 typedef struct lane {
     uint64_t group;
     uint64_t lane;
-    const tm_track *track; /* the stream; NULL for a pair */
+    const tm_track *track; /* the stream; NULL for a pair, and for what is named */
     size_t sequence;       /* index into the sequences */
 } lane;
 
@@ -92,7 +92,7 @@ int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
 /* The lane's sequence, begun where it is new. Stream lanes are numbered as they first appear. */
 static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
     lane *lanes = c->lanes.data;
-    bool by_stream = record->way == TM_MATCH_ORDER; /* a pair has one lane */
+    bool named = record->operation != 0, by_stream = record->way == TM_MATCH_ORDER && !named;
     const tm_track *track = by_stream ? tm_timeline_track(c->timeline, record->event) : NULL;
     uint64_t next = 0;
     for (size_t i = 0; i < c->lanes.n; i++) {
@@ -109,7 +109,8 @@ static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
                             .group_size = record->group_size,
                             .first_step = record->step,
                             .origin = record->origin,
-                            .way = record->way};
+                            .way = record->way,
+                            .named = named};
     if (!tm_vec_append(&c->lanes, &added, 1))
         return NULL;
     return tm_vec_append(&c->out->sequences, &sequence, 1);
@@ -154,7 +155,7 @@ static bool place_record(collector *c, tm_comm_record *record, const tm_collecti
     /* Transfers first: what torch makes their ids of counts per rank and group, not per pair. */
     if (pair)
         return place_pair(c, record, attr, matched);
-    if (attr->comms_id != 0) {
+    if (attr->comms_id != 0 && attr->seq != TM_SEQ_REPEATED) {
         record->way = TM_MATCH_COMMS_ID;
         memcpy(&record->key, &attr->comms_id, sizeof record->key);
         return true;
@@ -205,6 +206,8 @@ static tm_comm_record make_record(const collector *c, const tm_collective_attr *
         .wrong_clock = begins_too_early(timeline, attr->event),
         .transfer_alone = c->transfers_alone,
     };
+    if (attr->seq == TM_SEQ_REPEATED)
+        memcpy(&record.operation, &attr->comms_id, sizeof record.operation);
     memcpy(record.group_text, group->text, sizeof record.group_text);
     return record;
 }

@@ -19,6 +19,7 @@ typedef struct tm_sequence {
     int32_t group_size;
     int32_t origin; /* the process that asks */
     uint8_t way;    /* tm_match_way: PAIR or ORDER */
+    bool named;     /* its kernels say which operations they are of: see TM_SEQ_REPEATED */
     bool agrees; /* see tm_match_compare; where not, kernels may still be aligned by their ends */
 } tm_sequence;
 
@@ -49,6 +50,7 @@ enum { TM_LANE_SHIFT = 40 };
  * Adds a rank's kernels: sends and receives by sender and receiver, others by `Comms Id`, by
  * process group and `Seq`, by order inside the group among the kernels that carry metadata. There
  * streams are never compared by number: they correspond by the order of their first kernel. Kernels
+ * that are named (TM_SEQ_REPEATED) have one order, whatever their streams. Kernels
  * without metadata are left to inference (infer.h), but for a job of one rank.
  *
  * @param world_size  ranks of the job
@@ -73,7 +75,8 @@ void tm_match_input_free(tm_match_input *input);
 /**
  * Sets `agrees` of each sequence. The sequences of one group and lane agree where every rank's
  * count and digest are the same, and of a group every rank is there or one alone: a part of the
- * ranks may have recorded different operations of equal kinds. They do not where their first and
+ * ranks may have recorded different operations of equal kinds, unless they are named. They do not
+ * where their first and
  * last steps have different numbers, nor where ends show that equal counts hide a shift: see
  * tm_order_holds.
  *

@@ -50,7 +50,7 @@ static bool run_agrees(const tm_sequence *run, size_t n, const tm_end *ends, siz
     for (size_t i = 1; i < n; i++)
         if (!same_sequence(&run[i], &run[i - 1]) || !same_sequence(&run[i], &run[0]))
             return false;
-    if (!pair && n > 1 && (int64_t)n != run->group_size)
+    if (!pair && !run->named && n > 1 && (int64_t)n != run->group_size)
         return false;
     for (size_t i = 1; i < n && !pair; i++)
         if (!order_holds(&run[0], &run[i], ends, n_ends))

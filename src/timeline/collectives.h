@@ -66,6 +66,7 @@ typedef struct tm_comm_record {
     int64_t step;                       /* number of its step; -1 for none */
     int64_t seq;                        /* -1 where the trace has none */
     int64_t rank;                       /* global */
+    uint64_t operation;                 /* of a program, for TM_SEQ_REPEATED; else 0 */
     uint64_t process_group;             /* id of its process group, a transfer's too; until a
                                            kernel without metadata has one, its token */
     int32_t process_group_size;         /* ranks of that */
@@ -98,7 +99,8 @@ typedef enum tm_instance_state {
 typedef struct tm_instance {
     size_t first, n; /* records in tm_collectives, ascending in rank */
     int64_t last_ns; /* L: the latest begin */
-    bool waits;      /* complete, of a kind that synchronises, of more than one rank */
+    bool waits;      /* complete, or a barrier whose last rank is known; of a kind that
+                        synchronises, of more than one rank */
     bool transfers;  /* complete, from one sender to one receiver; after alignment, as waits, where
                         their begins can be compared */
     bool joins;      /* after alignment: its members went on when the last had come; such as waits,
@@ -198,6 +200,9 @@ typedef struct tm_collectives {
     const struct tm_replay_result *replay; /* replay/result.h; owned by whoever made it; NULL on
                                               all but the first process, and without one */
 } tm_collectives;
+
+/** A barrier takes no longer once all have come: cores of TPUs take 1.7 to 5.2 us. */
+#define TM_BARRIER_NS INT64_C(6000)
 
 /** Kinds for which the last rank to come holds all others up. */
 static inline bool tm_collective_synchronises(uint8_t kind) {

@@ -36,10 +36,12 @@ static void close_collectives(tm_collectives *c) {
 
 static void add_members(tm_collectives *c, const operation *o, uint64_t key) {
     for (size_t i = 0; i < o->n; i++) {
+        bool barrier = o->members[i].kind == TM_COLL_BARRIER; /* their bytes are nanoseconds */
         tm_comm_record record = {.group = 1,
                                  .key = key,
                                  .begin_ns = o->members[i].begin_ns,
-                                 .end_ns = o->members[i].begin_ns + 1,
+                                 .end_ns =
+                                     o->members[i].begin_ns + (barrier ? o->members[i].bytes : 1),
                                  .bytes = o->members[i].bytes,
                                  .rank = o->members[i].rank,
                                  .event = (uint32_t)i,
@@ -51,6 +53,7 @@ static void add_members(tm_collectives *c, const operation *o, uint64_t key) {
 }
 
 #define AR TM_COLL_ALLREDUCE
+#define BARRIER TM_COLL_BARRIER
 #define COMPLETE TM_INSTANCE_COMPLETE
 #define INCOMPLETE TM_INSTANCE_INCOMPLETE
 #define SUSPECT TM_INSTANCE_SUSPECT
@@ -65,6 +68,11 @@ static const operation operations[] = {
     /* some members are missing */
     {{{1, 30, 8, AR, 3}, {0, 20, 8, AR, 3}}, 2, SEQ, INCOMPLETE, false, 30},
     {{{1, 30, 8, AR, 2}}, 1, SEQ, INCOMPLETE, false, 30},
+    /* of a barrier one that stays for 6 us at most came last, whoever else is missing */
+    {{{1, 30, 6000, BARRIER, 3}, {0, 20, 6000, BARRIER, 3}}, 2, SEQ, INCOMPLETE, true, 30},
+    {{{1, 30, 6001, BARRIER, 3}, {0, 20, 6001, BARRIER, 3}}, 2, SEQ, INCOMPLETE, false, 30},
+    {{{1, 30, 8, BARRIER, 3}}, 1, SEQ, INCOMPLETE, false, 30},
+    {{{1, 30, 8, BARRIER, 2}, {0, 20, 9, BARRIER, 3}}, 2, SEQ, SUSPECT, false, 30},
     /* a group of one has no wait */
     {{{1, 30, 8, AR, 1}}, 1, SEQ, COMPLETE, false, 30},
     /* kinds that do not synchronise have none */

@@ -34,6 +34,7 @@ static void every_kernel_is_matched_in_its_surest_way(void **state) {
         {{.name = "allreduce", .seq = GIVEN(3)}, TM_MATCH_SEQ, 3, 4},
         {{.name = "allreduce", .seq = GIVEN(0)}, TM_MATCH_SEQ, 0, 4},
         {{.name = "allreduce"}, TM_MATCH_ORDER, 0, 4},
+        {{.name = "allreduce", .comms_id = 77, .seq = GIVEN(-2)}, TM_MATCH_ORDER, 0, 4},
         {{.name = "broadcast", .seq = GIVEN(9), .src = GIVEN(0)}, TM_MATCH_SEQ, 9, 4},
         {{.name = "send", .dst = GIVEN(2)}, TM_MATCH_PAIR, 0, 2},
         {{.name = "recv", .src = GIVEN(0)}, TM_MATCH_PAIR, 0, 2},
@@ -220,6 +221,33 @@ static void streams_correspond_by_their_first_kernel(void **state) {
     assert_int_equal(inputs[0].sequences.n, 3);
     tm_match_input_free(&inputs[0]);
     tm_match_input_free(&inputs[1]);
+    close_ground(&g);
+}
+
+/* Operations 5 and 6 of a program in either order on two streams: one run each, in which the two
+ * are told apart although they are of one kind and size. */
+static void named_kernels_have_one_order_whatever_their_streams(void **state) {
+    (void)state;
+    static const comm_spec both[] = {
+        {.name = "allreduce", .begin_ns = 0, .stream = 9, .comms_id = 5, .seq = GIVEN(-2)},
+        {.name = "allreduce", .begin_ns = 1, .stream = 5, .comms_id = 6, .seq = GIVEN(-2)},
+        {.name = "allreduce", .begin_ns = 2, .stream = 9, .comms_id = 6, .seq = GIVEN(-2)},
+        {.name = "allreduce", .begin_ns = 3, .stream = 5, .comms_id = 5, .seq = GIVEN(-2)},
+    };
+    ground g = open_ground();
+    uint64_t digests[2];
+    for (size_t i = 0; i < 2; i++) {
+        comm_spec kernels[2] = {both[2 * i], both[2 * i + 1]};
+        kernels[0].ranks = kernels[1].ranks = pair_ranks;
+        tm_match_input input = collect_rank(&g, 0, kernels, 2, WORLD);
+        const tm_sequence *run = input.sequences.data;
+        assert_int_equal(input.sequences.n, 1);
+        assert_int_equal(run->n, 2);
+        assert_true(run->named);
+        digests[i] = run->digest;
+        tm_match_input_free(&input);
+    }
+    assert_true(digests[0] != digests[1]);
     close_ground(&g);
 }
 
@@ -430,11 +458,16 @@ static void only_whole_groups_of_the_same_steps_agree(void **state) {
         int32_t group_size;
         int64_t first_step, last_step; /* of rank 1; those of rank 0 are 3 and 4 */
         int way, agrees;
+        bool named;
     } cases[] = {
-        {2, 3, 4, TM_MATCH_ORDER, 1}, {3, 3, 4, TM_MATCH_ORDER, 0}, /* a member is missing */
-        {3, 3, 4, TM_MATCH_PAIR, 1},  {2, 4, 5, TM_MATCH_ORDER, 0}, /* a step later */
-        {2, 3, 5, TM_MATCH_ORDER, 1}, /* one kernel beside the boundary */
-        {2, 2, 4, TM_MATCH_ORDER, 1}, {2, -1, 5, TM_MATCH_ORDER, 1}, /* not known */
+        {2, 3, 4, TM_MATCH_ORDER, 1, false},
+        {3, 3, 4, TM_MATCH_ORDER, 0, false}, /* a member is missing */
+        {3, 3, 4, TM_MATCH_ORDER, 1, true},  /* of operations that are told apart */
+        {3, 3, 4, TM_MATCH_PAIR, 1, false},
+        {2, 4, 5, TM_MATCH_ORDER, 0, false}, /* a step later */
+        {2, 3, 5, TM_MATCH_ORDER, 1, false}, /* one kernel beside the boundary */
+        {2, 2, 4, TM_MATCH_ORDER, 1, false},
+        {2, -1, 5, TM_MATCH_ORDER, 1, false}, /* not known */
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
         tm_sequence runs[2];
@@ -446,7 +479,8 @@ static void only_whole_groups_of_the_same_steps_agree(void **state) {
                                     .first_step = r == 0 ? 3 : cases[c].first_step,
                                     .last_step = r == 0 ? 4 : cases[c].last_step,
                                     .group_size = cases[c].group_size,
-                                    .way = (uint8_t)cases[c].way};
+                                    .way = (uint8_t)cases[c].way,
+                                    .named = cases[c].named};
         tm_match_compare(runs, 2, NULL, 0);
         assert_int_equal(runs[0].agrees, cases[c].agrees);
         assert_int_equal(runs[1].agrees, cases[c].agrees);
@@ -667,6 +701,7 @@ int main(void) {
         cmocka_unit_test(a_job_of_one_rank_needs_no_proof),
         cmocka_unit_test(one_sided_kernels_are_unmatched),
         cmocka_unit_test(streams_correspond_by_their_first_kernel),
+        cmocka_unit_test(named_kernels_have_one_order_whatever_their_streams),
         cmocka_unit_test(kernels_that_begin_together_keep_the_order_of_rows),
         cmocka_unit_test(the_bytes_of_a_kind_are_those_of_nccl_tests),
         cmocka_unit_test(an_element_has_the_size_of_its_type),
