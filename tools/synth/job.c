@@ -86,23 +86,43 @@ static tms_status open_truth(const tms_config *config, tms_sink **sink, tms_erro
     return status;
 }
 
+/* Creates the folders between the job's, which is there, and a file. What fails here fails again
+ * when the file is opened, with a message. */
+static void make_folders(char *path, size_t dir_length) {
+    for (char *slash = strchr(path + dir_length + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(path, 0777);
+        *slash = '/';
+    }
+}
+
 /* Opens the file that begins with a rank. */
 static tms_status open_trace(const tms_plan *plan, int64_t rank, tms_writer **writer,
                              tms_error *err) {
     static const char *const endings[TMS_COMPRESSION_COUNT] = {"", ".gz", ".zst"};
+    static const tms_format *const formats[] = {[TMS_FORMAT_KINETO] = &tms_format_kineto,
+                                                [TMS_FORMAT_NSYS] = &tms_format_nsys,
+                                                [TMS_FORMAT_XPLANE] = &tms_format_xplane,
+                                                [TMS_FORMAT_ASCEND] = &tms_format_ascend};
     const tms_config *config = plan->config;
-    const tms_format *format =
-        config->format == TMS_FORMAT_NSYS ? &tms_format_nsys : &tms_format_kineto;
-    char name[64];
+    const tms_format *format = formats[config->format];
+    char name[160];
     char *path;
     tms_status status;
 
-    (void)snprintf(name, sizeof name, "profile_rank_%lld.%s%s", (long long)rank, format->ending,
+    if (format->name_file != NULL) {
+        format->name_file(name, sizeof name, config, rank);
+    } else {
+        (void)snprintf(name, sizeof name, "profile_rank_%lld.%s", (long long)rank, format->ending);
+    }
+    (void)snprintf(name + strlen(name), sizeof name - strlen(name), "%s",
                    endings[config->compress]);
     path = join_path(config->dir, name);
     if (path == NULL) {
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for a file name");
     }
+    make_folders(path, strlen(config->dir));
     status = format->open(writer, plan, rank, path, err);
     free(path);
     return status;

@@ -265,6 +265,12 @@ tms_status tms_config_parse(tms_config *config, int argc, char **argv, tms_error
     if (config->dir == NULL || config->dir[0] == '\0') {
         return tms_fail(err, TMS_ERR_USAGE, "-o DIR is missing: it says where to write");
     }
+    if (config->format == TMS_FORMAT_XPLANE) {
+        if (config->ranks_per_file != 1) {
+            return tms_fail(err, TMS_ERR_USAGE, "--ranks-per-file needs --format nsys");
+        }
+        config->ranks_per_file = config->host_ranks;
+    }
     return tms_config_check(config, err);
 }
 
@@ -329,10 +335,11 @@ static tms_status check_slowness(const tms_config *config, tms_error *err) {
 
 /* What the formats of files can hold. */
 static tms_status check_format(const tms_config *config, tms_error *err) {
-    if (config->format == TMS_FORMAT_KINETO && config->ranks_per_file > 1) {
+    if (config->format != TMS_FORMAT_NSYS && config->format != TMS_FORMAT_XPLANE &&
+        config->ranks_per_file > 1) {
         return tms_fail(err, TMS_ERR_USAGE, "--ranks-per-file needs --format nsys");
     }
-    if (config->format == TMS_FORMAT_NSYS &&
+    if (config->format != TMS_FORMAT_KINETO &&
         (config->custom_all_reduce != 0 || config->graphs != 0)) {
         return tms_fail(err, TMS_ERR_USAGE,
                         "--custom-all-reduce and --graphs are for --format kineto alone");
@@ -345,9 +352,9 @@ static tms_status check_format(const tms_config *config, tms_error *err) {
                         (long long)config->ranks_per_file, (long long)config->host_ranks);
     }
     if (config->format == TMS_FORMAT_NSYS && config->compress != TMS_COMPRESS_NONE) {
-        return tms_fail(err, TMS_ERR_USAGE, "--compress is for --format kineto alone");
+        return tms_fail(err, TMS_ERR_USAGE, "--compress is not for --format nsys");
     }
-    if (config->format == TMS_FORMAT_NSYS && config->target_mb > 0) {
+    if (config->format != TMS_FORMAT_KINETO && config->target_mb > 0) {
         return tms_fail(err, TMS_ERR_USAGE, "--target-gb is for --format kineto alone");
     }
     return TMS_OK;
@@ -399,8 +406,8 @@ void tms_config_help(FILE *to) {
 
     fprintf(to, "usage: tmerge-synth -o DIR [options]\n\n"
                 "Writes the profiles of a simulated training job, DIR/profile_rank_0.json\n"
-                "(or .sqlite) and so on, and DIR/truth.json: what any analysis of them has to\n"
-                "find, in whole nanoseconds.\n\n"
+                "and so on, or as the chosen format names them, and DIR/truth.json: what any\n"
+                "analysis of them has to find, in whole nanoseconds.\n\n"
                 "  -o, --output DIR         folder to write to, created when missing\n");
     for (size_t i = 0; i < count; i++) {
         char left[64];

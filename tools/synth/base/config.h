@@ -89,12 +89,17 @@ typedef struct tms_config {
     int64_t faults; /* set of TMS_FAULT_BIT */
     int64_t no_instances;
     int64_t format;         /* a tms_format_word */
-    int64_t ranks_per_file; /* nsys only */
+    int64_t ranks_per_file; /* nsys only; of xplane all of a host */
     int64_t target_mb;      /* all traces together [1e6 B]; 0: --steps says how long the job is */
 } tms_config;
 
 /* Formats of traces, in the order of the words of --format. */
-typedef enum tms_format_word { TMS_FORMAT_KINETO, TMS_FORMAT_NSYS } tms_format_word;
+typedef enum tms_format_word {
+    TMS_FORMAT_KINETO,
+    TMS_FORMAT_NSYS,
+    TMS_FORMAT_XPLANE,
+    TMS_FORMAT_ASCEND
+} tms_format_word;
 
 /* Sizes of messages, in the order of the words of --sizes. */
 typedef enum tms_sizes {

@@ -19,7 +19,7 @@ static const char *const size_words[] = {"fixed", "small", "mixed", "large", NUL
 static const char *const slow_words[] = {"gpu", "host", NULL};
 static const char *const fault_words[] = {"slow-loader", "small-kernels", "no-overlap",
                                           "leak",        "pageable",      NULL};
-static const char *const format_words[] = {"kineto", "nsys", NULL};
+static const char *const format_words[] = {"kineto", "nsys", "xplane", "ascend", NULL};
 
 /* Name, unit, help, field, decimals, default, least, greatest. Limits keep every product of two
  * fields below 2^63; what several options could exceed together tms_config_check refuses. */
@@ -120,8 +120,10 @@ static const tms_option options[] = {
      FIELD(faults), 0, 0, 0, 31, TMS_OPTION_WORDS, fault_words},
     {"no-instances", "", "truth.json without the list of collectives", FIELD(no_instances), 0, 0, 0,
      1, FLAG},
-    {"format", "WORD", "kineto (PyTorch profiler, JSON) or nsys (Nsight Systems, sqlite)",
-     FIELD(format), 0, 0, 0, 1, TMS_OPTION_WORD, format_words},
+    {"format", "WORD",
+     "kineto (PyTorch profiler, JSON), nsys (Nsight Systems, sqlite), xplane (TensorFlow and JAX,"
+     " a file a host) or ascend (torch_npu, JSON)",
+     FIELD(format), 0, 0, 0, 3, TMS_OPTION_WORD, format_words},
     {"ranks-per-file", "N", "processes of one host that share a file of --format nsys",
      FIELD(ranks_per_file), 0, 1, 1, 1024, NUMBER},
     {"target-gb", "GB", "sets --steps such that all traces together have about this size",

@@ -13,7 +13,11 @@ typedef struct tms_writer tms_writer;
 
 /* A format: a name's ending, and how a file is opened. */
 typedef struct tms_format {
-    const char *ending; /* of file names, without the point */
+    const char *ending; /* of file names, without the point; NULL where name_file gives them */
+
+    /* The name of the file that begins with a rank, below the job's folder; NULL:
+     * profile_rank_R.ending. */
+    void (*name_file)(char *name, size_t size, const tms_config *config, int64_t rank);
 
     /**
      * Opens a file, under a temporary name beside @p path.
@@ -55,5 +59,7 @@ struct tms_writer {
 
 extern const tms_format tms_format_kineto; /* one rank a file */
 extern const tms_format tms_format_nsys;   /* one or more */
+extern const tms_format tms_format_xplane; /* all of a host */
+extern const tms_format tms_format_ascend; /* one */
 
 #endif

@@ -1,0 +1,84 @@
+/* A growing piece of memory, and protocol buffers in it. */
+#ifndef TMERGE_SYNTH_BYTES_H
+#define TMERGE_SYNTH_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Zeroed it is empty; free(data) ends it. */
+typedef struct tms_bytes {
+    uint8_t *data; /* owned */
+    size_t size;
+    size_t capacity;
+    bool failed; /* sticky: memory has run out, and nothing is appended any more */
+} tms_bytes;
+
+/* Makes room for more; notes a failure. */
+static inline void tms_bytes_reserve(tms_bytes *bytes, size_t more) {
+    size_t capacity = bytes->capacity * 2 + more + 256;
+    uint8_t *grown = realloc(bytes->data, capacity);
+
+    if (grown == NULL) {
+        bytes->failed = true;
+        return;
+    }
+    bytes->data = grown;
+    bytes->capacity = capacity;
+}
+
+static inline void tms_bytes_put(tms_bytes *bytes, const void *data, size_t size) {
+    if (size > bytes->capacity - bytes->size && !bytes->failed) {
+        tms_bytes_reserve(bytes, size);
+    }
+    if (!bytes->failed && size > 0) {
+        memcpy(bytes->data + bytes->size, data, size);
+        bytes->size += size;
+    }
+}
+
+/* Seven bits a byte, the lowest first; returns how many of the ten bytes are used. */
+static inline size_t tms_varint(uint8_t field[10], uint64_t value) {
+    size_t n = 0;
+
+    for (; value > 127; value >>= 7) {
+        field[n++] = (uint8_t)(value | 128);
+    }
+    field[n++] = (uint8_t)value;
+    return n;
+}
+
+static inline void tms_bytes_varint(tms_bytes *bytes, uint64_t value) {
+    uint8_t field[10];
+
+    tms_bytes_put(bytes, field, tms_varint(field, value));
+}
+
+/* A field of wire type 0. */
+static inline void tms_bytes_number(tms_bytes *bytes, unsigned field, uint64_t value) {
+    tms_bytes_varint(bytes, field << 3);
+    tms_bytes_varint(bytes, value);
+}
+
+/* A field of wire type 2: bytes, text or a message. */
+static inline void tms_bytes_field(tms_bytes *bytes, unsigned field, const void *data,
+                                   size_t size) {
+    tms_bytes_varint(bytes, field << 3 | 2);
+    tms_bytes_varint(bytes, size);
+    tms_bytes_put(bytes, data, size);
+}
+
+static inline void tms_bytes_text(tms_bytes *bytes, unsigned field, const char *text) {
+    tms_bytes_field(bytes, field, text, strlen(text));
+}
+
+/* A message that was made in a buffer, which is empty then. */
+static inline void tms_bytes_message(tms_bytes *bytes, unsigned field, tms_bytes *message) {
+    tms_bytes_field(bytes, field, message->data, message->size);
+    bytes->failed = bytes->failed || message->failed;
+    message->size = 0;
+}
+
+#endif
