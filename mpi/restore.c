@@ -23,7 +23,7 @@ static tm_status plan(restorer *r, tm_share_item *items, tm_error *err) {
     for (size_t i = 0; i < r->n; i++)
         items[i] =
             (tm_share_item){.rank = r->ranks[i].rank, .weight = (int64_t)r->ranks[i].n_events};
-    TM_TRY(tm_share_plan(items, r->n, n_processes, err));
+    TM_TRY(tm_share_plan(items, r->n, &(tm_share_readers){.n = n_processes}, err));
     for (size_t i = 0; i < r->n; i++)
         r->wanted[i] = items[i].owner == r->self;
     return TM_OK;

@@ -114,6 +114,7 @@ static tm_status read_traces(tm_pipeline *p, void *context, tm_error *err) {
     const tm_load_options load = {
         .inputs = m->inputs.list.data,
         .n_inputs = m->inputs.list.n,
+        .hosts = &m->inputs.hosts,
         .comm_pattern = p->comm_pattern,
         .step_pattern = p->step_pattern,
         .skip_bad = tm_argument(arguments, "skip-bad") != NULL,

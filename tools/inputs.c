@@ -3,55 +3,52 @@
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/hash.h"
 #include "mpi/agree.h"
 #include "mpi/bytes.h"
+#include "mpi/load/inputs_merge.h"
+#include "mpi/load/share.h"
+#include "mpi/shuffle.h"
 #include "rank_map.h"
 
-/* An input as it goes between processes: this, then its path with the terminating zero. */
-typedef struct input_head {
-    int64_t mapped_rank;
-    int64_t from_folder;
-} input_head;
+/* What one host lists. */
+typedef struct lister {
+    tm_vec *out; /* of char: heads and paths */
+    const char *operand;
+    int64_t number; /* of the operand */
+    int64_t host;
+    bool has_hosts; /* others list, too: inputs are told apart by what they are */
+    int *absent;    /* [operands] why there is nothing; 0 where there is something */
+} lister;
 
-static tm_status add_input(tm_vec *out, const char *path, bool from_folder, tm_error *err) {
-    input_head head = {.mapped_rank = -1, .from_folder = from_folder};
-    if (!tm_vec_append(out, &head, sizeof head) || !tm_vec_append(out, path, strlen(path) + 1))
+/* As errno, for a pattern that matches nothing. */
+enum { NO_MATCH = INT_MAX - 1 };
+
+/* What was matched is the first part of the path. */
+static tm_status add_input(const lister *l, const char *path, const char *match, bool from_folder,
+                           tm_error *err) {
+    tm_input_head head = {.mapped_rank = -1,
+                          .from_folder = from_folder,
+                          .operand = l->number,
+                          .match = (int64_t)strlen(match),
+                          .host = l->host};
+    if (l->has_hosts)
+        TM_TRY(tm_identity_of(path, &head.identity, err));
+    if (!tm_vec_append(l->out, &head, sizeof head) ||
+        !tm_vec_append(l->out, path, strlen(path) + 1))
         return tm_fail_memory(err);
     return TM_OK;
 }
 
-/* Numbers inside names compare by value, so that rank 9 stands before rank 10. */
-static int natural(const char *a, const char *b) {
-    while (*a && *b) {
-        size_t n = strspn(a, "0123456789"), m = strspn(b, "0123456789");
-        if (n > 0 && m > 0) {
-            const char *x = a + strspn(a, "0"), *y = b + strspn(b, "0");
-            x = x > a + n ? a + n : x;
-            y = y > b + m ? b + m : y;
-            ptrdiff_t longer = (a + n - x) - (b + m - y);
-            int order = longer ? (longer > 0) - (longer < 0) : memcmp(x, y, (size_t)(a + n - x));
-            if (order)
-                return order;
-            a += n;
-            b += m;
-        } else if (*a != *b) {
-            return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-        } else {
-            a++;
-            b++;
-        }
-    }
-    return (*a != '\0') - (*b != '\0');
-}
-
 static int by_name(const void *a, const void *b) {
     const char *x = *(char *const *)a, *y = *(char *const *)b;
-    int order = natural(x, y);
+    int order = tm_natural_order(x, y);
     return order ? order : strcmp(x, y);
 }
 
@@ -91,7 +88,7 @@ static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_err
     return TM_OK;
 }
 
-static tm_status add_folder(tm_vec *out, const char *folder, tm_error *err) {
+static tm_status add_folder(const lister *l, const char *folder, tm_error *err) {
     DIR *dir = opendir(folder);
     if (!dir)
         return tm_fail(err, TM_ERR_INPUT, folder, -1, "%s", strerror(errno));
@@ -101,42 +98,45 @@ static tm_status add_folder(tm_vec *out, const char *folder, tm_error *err) {
     for (size_t i = 0; i < paths.n; i++) {
         char *path = ((char **)paths.data)[i];
         if (status == TM_OK)
-            status = add_input(out, path, true, err);
+            status = add_input(l, path, folder, true, err);
         free(path);
     }
     tm_vec_free(&paths);
     return status;
 }
 
-static tm_status add_path(tm_vec *out, const char *path, tm_error *err) {
+static tm_status add_path(const lister *l, const char *path, tm_error *err) {
     struct stat info;
     bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-    return folder ? add_folder(out, path, err) : add_input(out, path, false, err);
+    return folder ? add_folder(l, path, err) : add_input(l, path, path, false, err);
 }
 
-static tm_status add_glob(tm_vec *out, const char *pattern, tm_error *err) {
+static tm_status add_glob(const lister *l, tm_error *err) {
     glob_t found;
-    int code = glob(pattern, 0, NULL, &found);
-    if (code == GLOB_NOMATCH)
-        return tm_fail(err, TM_ERR_INPUT, pattern, -1, "no file matches this pattern");
+    int code = glob(l->operand, 0, NULL, &found);
+    if (code == GLOB_NOMATCH) {
+        l->absent[l->number] = NO_MATCH;
+        return TM_OK;
+    }
     if (code != 0)
-        return tm_fail(err, TM_ERR_INPUT, pattern, -1, "this pattern cannot be expanded");
+        return tm_fail(err, TM_ERR_INPUT, l->operand, -1, "this pattern cannot be expanded");
     tm_status status = TM_OK;
     qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, by_name);
     for (size_t i = 0; i < found.gl_pathc && status == TM_OK; i++)
-        status = add_path(out, found.gl_pathv[i], err);
+        status = add_path(l, found.gl_pathv[i], err);
     globfree(&found);
     return status;
 }
 
-static tm_status add_operand(tm_vec *out, const char *operand, tm_error *err) {
+static tm_status add_operand(const lister *l, tm_error *err) {
     struct stat info;
-    if (stat(operand, &info) == 0)
-        return add_path(out, operand, err);
+    if (stat(l->operand, &info) == 0)
+        return add_path(l, l->operand, err);
     int error = errno;
-    if (strpbrk(operand, "*?["))
-        return add_glob(out, operand, err);
-    return tm_fail(err, TM_ERR_INPUT, operand, -1, "%s", strerror(error));
+    if (strpbrk(l->operand, "*?["))
+        return add_glob(l, err);
+    l->absent[l->number] = error;
+    return TM_OK;
 }
 
 static bool same_file(const char *a, const char *b) {
@@ -149,7 +149,7 @@ static bool map_input(tm_vec *inputs, const char *path, int64_t rank) {
     bool found = false;
     for (size_t at = 0; at < inputs->n;) {
         char *bytes = (char *)inputs->data + at;
-        input_head head;
+        tm_input_head head;
         memcpy(&head, bytes, sizeof head);
         if (same_file(bytes + sizeof head, path)) {
             head.mapped_rank = rank;
@@ -195,39 +195,128 @@ static tm_status apply_map(tm_vec *inputs, const char *map, tm_error *err) {
     return status;
 }
 
-static tm_status list_bytes(const tm_arguments *arguments, const char *rank_map, tm_vec *out,
-                            tm_error *err) {
-    for (size_t i = 0; i < arguments->n_operands; i++)
-        TM_TRY(add_operand(out, arguments->operands[i], err));
-    return rank_map ? apply_map(out, rank_map, err) : TM_OK;
-}
-
-static tm_status unpack(tm_inputs *out, size_t size, tm_error *err) {
-    const char *p = out->bytes, *end = p + size;
-    while (p < end) {
-        input_head head;
-        memcpy(&head, p, sizeof head);
-        tm_input input = {p + sizeof head, head.from_folder != 0, head.mapped_rank};
-        if (!tm_vec_append(&out->list, &input, 1))
-            return tm_fail_memory(err);
-        p += sizeof head + strlen(input.path) + 1;
+/* All that this host sees of the operands. */
+static tm_status list_own(const tm_hosts *hosts, const tm_arguments *arguments, tm_vec *out,
+                          int *absent, tm_error *err) {
+    lister l = {.out = out, .host = hosts->self, .has_hosts = hosts->n > 1, .absent = absent};
+    for (size_t i = 0; i < arguments->n_operands; i++) {
+        l.operand = arguments->operands[i];
+        l.number = (int64_t)i;
+        TM_TRY(add_operand(&l, err));
     }
     return TM_OK;
 }
 
-tm_status tm_inputs_list(MPI_Comm comm, const tm_arguments *arguments, const char *rank_map,
-                         tm_inputs *out, tm_error *err) {
+/* What no host has is an error: the first of the operands. */
+static tm_status check_absent(MPI_Comm comm, const tm_arguments *arguments, int *absent,
+                              tm_error *err) {
+    MPI_Allreduce(MPI_IN_PLACE, absent, (int)arguments->n_operands, MPI_INT, MPI_MIN, comm);
+    for (size_t i = 0; i < arguments->n_operands; i++)
+        if (absent[i])
+            return tm_fail(err, TM_ERR_INPUT, arguments->operands[i], -1, "%s",
+                           absent[i] == NO_MATCH ? "no file matches this pattern"
+                                                 : strerror(absent[i]));
+    return TM_OK;
+}
+
+/* Whether all hosts list the same, but for their numbers. */
+static bool lists_alike(MPI_Comm comm, const tm_hosts *hosts, const tm_vec *own) {
+    uint64_t digests[2] = {UINT64_MAX, 0}; /* the least and, negated, the largest */
+    uint64_t digest = 0;
+    for (size_t at = 0; hosts->leads && at < own->n;) {
+        tm_input_head head;
+        memcpy(&head, (const char *)own->data + at, sizeof head);
+        const char *path = (const char *)own->data + at + sizeof head;
+        head.host = 0;
+        digest = tm_hash_mixed(tm_hash_mixed(digest, &head, sizeof head), path, strlen(path) + 1);
+        at += sizeof head + strlen(path) + 1;
+    }
+    digests[0] = hosts->leads ? digest : UINT64_MAX;
+    digests[1] = hosts->leads ? ~digest : UINT64_MAX;
+    MPI_Allreduce(MPI_IN_PLACE, digests, 2, MPI_UINT64_T, MPI_MIN, comm);
+    return digests[0] == ~digests[1];
+}
+
+static int first_process(const void *record, int n_processes) {
+    (void)record;
+    (void)n_processes;
+    return 0;
+}
+
+/* On process 0 one list of what the hosts list, and who sees what; empty where all see all. */
+static tm_status bring_together(MPI_Comm comm, const tm_hosts *hosts, tm_vec *bytes, tm_vec *seen,
+                                tm_error *err) {
+    if (hosts->n == 1 || lists_alike(comm, hosts, bytes))
+        return TM_OK;
+    tm_vec all = TM_VEC(char);
+    tm_status status = tm_mpi_shuffle(comm, bytes, first_process, &all, err);
+    if (status == TM_OK) {
+        bytes->n = 0;
+        status = tm_mpi_agree(comm, tm_inputs_merge(&all, hosts->n, bytes, seen, err), err);
+    }
+    tm_vec_free(&all);
+    return status;
+}
+
+static tm_status unpack(tm_inputs *out, size_t size, const uint64_t *seen, tm_error *err) {
+    const char *p = out->bytes, *end = p + size;
+    while (p < end) {
+        tm_input_head head;
+        memcpy(&head, p, sizeof head);
+        tm_input input = {p + sizeof head, head.from_folder != 0, head.mapped_rank, seen};
+        if (!tm_vec_append(&out->list, &input, 1))
+            return tm_fail_memory(err);
+        p += sizeof head + strlen(input.path) + 1;
+        seen = seen ? seen + tm_hosts_words(out->hosts.n) : NULL;
+    }
+    return TM_OK;
+}
+
+/* What process 0 has goes to all. */
+static tm_status spread(MPI_Comm comm, const tm_vec *bytes, const tm_vec *seen, tm_inputs *out,
+                        tm_error *err) {
+    size_t size = bytes->n, seen_size = seen->n * seen->size;
+    out->bytes = bytes->data;
+    out->seen = seen->data;
+    TM_TRY(tm_mpi_broadcast_bytes(comm, &out->bytes, &size, err));
+    TM_TRY(tm_mpi_broadcast_bytes(comm, &out->seen, &seen_size, err));
+    return tm_mpi_agree(comm, unpack(out, size, seen_size > 0 ? out->seen : NULL, err), err);
+}
+
+static tm_status list_all(MPI_Comm comm, const tm_arguments *arguments, const char *rank_map,
+                          tm_inputs *out, tm_error *err) {
     int self;
     MPI_Comm_rank(comm, &self);
-    tm_vec bytes = TM_VEC(char);
-    tm_status status = self == 0 ? list_bytes(arguments, rank_map, &bytes, err) : TM_OK;
+    tm_vec bytes = TM_VEC(char), seen = TM_VEC(uint64_t);
+    int *absent = calloc(arguments->n_operands + 1, sizeof *absent);
+    tm_status status = absent ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; absent && i < arguments->n_operands; i++)
+        absent[i] = out->hosts.leads ? 0 : INT_MAX;
+    if (status == TM_OK && out->hosts.leads)
+        status = list_own(&out->hosts, arguments, &bytes, absent, err);
     status = tm_mpi_agree(comm, status, err);
-    *out = (tm_inputs){.list = TM_VEC(tm_input), .bytes = bytes.data};
-    size_t size = bytes.n;
     if (status == TM_OK)
-        status = tm_mpi_broadcast_bytes(comm, &out->bytes, &size, err);
+        status = check_absent(comm, arguments, absent, err);
     if (status == TM_OK)
-        status = tm_mpi_agree(comm, unpack(out, size, err), err);
+        status = bring_together(comm, &out->hosts, &bytes, &seen, err);
+    if (status == TM_OK) {
+        status = self == 0 && rank_map ? apply_map(&bytes, rank_map, err) : TM_OK;
+        status = tm_mpi_agree(comm, status, err);
+    }
+    free(absent);
+    if (self != 0 || status != TM_OK) {
+        tm_vec_free(&bytes);
+        tm_vec_free(&seen);
+    }
+    return status == TM_OK ? spread(comm, &bytes, &seen, out, err) : status;
+}
+
+tm_status tm_inputs_list(MPI_Comm comm, const tm_arguments *arguments, const char *rank_map,
+                         tm_inputs *out, tm_error *err) {
+    *out = (tm_inputs){.list = TM_VEC(tm_input)};
+    tm_status status = tm_mpi_hosts_find(comm, &out->hosts, err);
+    if (status == TM_OK)
+        status = list_all(comm, arguments, rank_map, out, err);
     if (status != TM_OK)
         tm_inputs_free(out);
     return status;
@@ -236,5 +325,7 @@ tm_status tm_inputs_list(MPI_Comm comm, const tm_arguments *arguments, const cha
 void tm_inputs_free(tm_inputs *inputs) {
     tm_vec_free(&inputs->list);
     free(inputs->bytes);
-    inputs->bytes = NULL;
+    free(inputs->seen);
+    inputs->bytes = inputs->seen = NULL;
+    tm_mpi_hosts_free(&inputs->hosts);
 }

@@ -1,4 +1,5 @@
-/* The list of files that the command line means, made on process 0 and sent to all. */
+/* The list of files that the command line means, on whatever hosts they lie: the same on every
+ * process. */
 #ifndef TMERGE_INPUTS_H
 #define TMERGE_INPUTS_H
 
@@ -9,13 +10,17 @@
 #include "mpi/load/load.h"
 
 typedef struct tm_inputs {
-    tm_vec list; /* of tm_input; paths point into bytes */
+    tm_vec list; /* of tm_input; they point into bytes and seen */
     void *bytes; /* owned */
+    void *seen;  /* owned */
+    tm_hosts hosts;
 } tm_inputs;
 
 /**
- * Expands files, folders and quoted globs, and reads the rank map. A folder's files come in
- * natural order (9 before 10); names that begin with a dot are left out.
+ * Expands files, folders and quoted globs on every host that has processes, and reads the rank map.
+ * A folder's files come in natural order (9 before 10); names that begin with a dot are left out.
+ * An operand has to be on one host at least; what hosts see under one name is one file if path,
+ * size, time and digest are the same.
  *
  * Collective: over comm.
  * @param rank_map  path of a file with lines "PATH RANK", or NULL

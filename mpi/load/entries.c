@@ -175,6 +175,11 @@ const char *tm_loader_file(const tm_loader *l, size_t input) {
     return export ? export : l->options->inputs[input].path;
 }
 
+const uint64_t *tm_loader_seen(const tm_loader *l, size_t input) {
+    const uint64_t *export = l->exports.seen[input];
+    return export ? export : l->options->inputs[input].seen;
+}
+
 tm_status tm_loader_bad_input(const tm_loader *l, tm_entry *entry, tm_status status,
                               tm_error *err) {
     char text[TM_PATH_MAX + TM_MESSAGE_MAX + 64];
@@ -248,9 +253,9 @@ tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) {
     tm_status status = TM_OK;
     size_t n_traces = 0;
     tm_vec found = TM_VEC(tm_entry);
-    for (size_t i = (size_t)l->self; i < l->options->n_inputs && status == TM_OK;
-         i += (size_t)l->n_processes)
-        status = sniff_one(l, i, &found, err);
+    for (size_t i = 0; i < l->options->n_inputs && status == TM_OK; i++)
+        if (tm_share_reader(&l->readers, tm_loader_seen(l, i), i) == l->self)
+            status = sniff_one(l, i, &found, err);
     status = tm_mpi_agree(l->comm, status, err);
     if (status == TM_OK)
         status = gather(l->comm, &found, &l->entries, &l->n, err);

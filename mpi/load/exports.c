@@ -18,7 +18,8 @@ enum { NAME_MAX_CHARS = 48 }; /* of a file in the folder */
 
 typedef struct exporter {
     MPI_Comm comm;
-    int self, n_processes;
+    int self;
+    tm_share_readers readers;
     const tm_load_options *options;
     tm_table *left_out;
     tm_exports *out;
@@ -30,10 +31,25 @@ static const char *path_of(const exporter *x, size_t i) {
     return x->options->inputs[i].path;
 }
 
-/* Reports go round the processes: of one job they are of about one size. */
+/* The process that exports a report, -1 of another file. Reports go round the processes that see
+ * them: of one job they are of about one size. */
+static int exporter_of(const exporter *x, size_t *n_reports, size_t i) {
+    if (!tm_converter_of(path_of(x, i)))
+        return -1;
+    return tm_share_reader(&x->readers, x->options->inputs[i].seen, (*n_reports)++);
+}
+
 static bool is_mine(const exporter *x, size_t *n_reports, size_t i) {
-    return tm_converter_of(path_of(x, i)) &&
-           (*n_reports)++ % (size_t)x->n_processes == (size_t)x->self;
+    return exporter_of(x, n_reports, i) == x->self;
+}
+
+static bool has_hosts(const exporter *x) {
+    return x->readers.n_hosts > 1;
+}
+
+/* Whether this host does. */
+static bool sees(const exporter *x, size_t i) {
+    return !has_hosts(x) || tm_hosts_has(x->options->inputs[i].seen, x->options->hosts->self);
 }
 
 static const char *name_in(const char *path) {
@@ -51,7 +67,7 @@ static size_t find_export(const exporter *x, const char *report, struct stat *in
         stat(path, info) != 0)
         return n;
     /* By the name first: there may be thousands of inputs on a slow file system. */
-    while (i < n && (strcmp(name_in(path_of(x, i)), name_in(path)) != 0 ||
+    while (i < n && (strcmp(name_in(path_of(x, i)), name_in(path)) != 0 || !sees(x, i) ||
                      stat(path_of(x, i), &other) != 0 || other.st_dev != info->st_dev ||
                      other.st_ino != info->st_ino))
         i++;
@@ -94,14 +110,15 @@ static tm_status share_states(const exporter *x, tm_error *err) {
     return TM_OK;
 }
 
-/* On process 0. The name says whose it is, should a process be killed outright. */
-static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
-    const char *beside = x->options->output ? x->options->output : "";
-    size_t size = strlen(beside) + sizeof ".tmerge-XXXXXX";
+/* Makes a folder whose name says whose it is, should a process be killed outright.
+ * @param out  unchanged where none can be made there, and errno says why */
+static tm_status make_folder_at(const exporter *x, const char *place, int size_of_place, char **out,
+                                tm_error *err) {
+    size_t size = (size_t)size_of_place + sizeof ".tmerge-XXXXXX";
     char *folder = malloc(size);
     if (!folder)
         return tm_fail_memory(err);
-    snprintf(folder, size, "%.*s.tmerge-XXXXXX", (int)(name_in(beside) - beside), beside);
+    snprintf(folder, size, "%.*s.tmerge-XXXXXX", size_of_place, place);
     const tm_guard *guard = x->options->guard;
     if (guard)
         guard->hold();
@@ -111,14 +128,30 @@ static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
         guard->remove(folder);
     if (guard)
         guard->release();
-    if (made) {
+    if (made)
         *out = folder;
-        return TM_OK;
+    else
+        free(folder);
+    errno = reason;
+    return TM_OK;
+}
+
+/* On the first process of each host. The output may lie on the disk of another. */
+static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
+    const char *beside = x->options->output ? x->options->output : "";
+    TM_TRY(make_folder_at(x, beside, (int)(name_in(beside) - beside), out, err));
+    int reason = errno;
+    if (!*out && has_hosts(x) && x->options->hosts->self > 0) {
+        char place[TM_PATH_MAX];
+        const char *temporary = getenv("TMPDIR");
+        int n = snprintf(place, sizeof place, "%s/", temporary && *temporary ? temporary : "/tmp");
+        if (n > 0 && (size_t)n < sizeof place)
+            TM_TRY(make_folder_at(x, place, n, out, err));
     }
-    free(folder);
-    return tm_fail(err, TM_ERR_OUTPUT, x->options->output, -1,
-                   "no folder for the exports of reports can be made beside it: %s",
-                   strerror(reason));
+    return *out ? TM_OK
+                : tm_fail(err, TM_ERR_OUTPUT, x->options->output, -1,
+                          "no folder for the exports of reports can be made beside it: %s",
+                          strerror(reason));
 }
 
 /* The journal is that of SQLite, should the program write a database. */
@@ -145,6 +178,7 @@ static tm_status name_exports(const exporter *x, tm_error *err) {
         char *path = malloc(size);
         if (!path)
             return tm_fail_memory(err);
+        /* On another host it is a path of nothing, which nobody reads there. */
         snprintf(path, size, "%s/%zu%s", x->out->folder, i, converter->trace_end);
         x->out->paths[i] = path;
         /* Every process knows all of them: one may be killed before it removes its own. */
@@ -206,32 +240,56 @@ static tm_status export_own(exporter *x, tm_error *err) {
     return tm_mpi_agree(x->comm, status, err);
 }
 
+/* Exports of several hosts are read where they are. */
+static tm_status mark_hosts(exporter *x, tm_error *err) {
+    size_t n_reports = 0, n_words = tm_hosts_words(x->readers.n_hosts);
+    for (size_t i = 0; i < x->out->n && has_hosts(x); i++) {
+        int process = exporter_of(x, &n_reports, i);
+        if (process < 0 || x->out->states[i] != TM_EXPORT_DONE)
+            continue;
+        int host = x->readers.host_of[process];
+        x->out->seen[i] = calloc(n_words, sizeof **x->out->seen);
+        if (!x->out->seen[i])
+            return tm_fail_memory(err);
+        x->out->seen[i][host / 64] |= UINT64_C(1) << host % 64;
+    }
+    return TM_OK;
+}
+
 static tm_status export_all(exporter *x, tm_error *err) {
     char *folder = NULL;
     size_t size = 0;
-    tm_status status = x->self == 0 ? make_folder(x, &folder, err) : TM_OK;
+    bool leads = x->options->hosts ? x->options->hosts->leads : x->self == 0;
+    MPI_Comm node = x->options->hosts ? x->options->hosts->node : x->comm;
+    tm_status status = leads ? make_folder(x, &folder, err) : TM_OK;
     x->out->folder = folder;
     TM_TRY(tm_mpi_agree(x->comm, status, err));
     if (folder)
         size = strlen(folder) + 1;
     void *bytes = folder;
-    TM_TRY(tm_mpi_broadcast_bytes(x->comm, &bytes, &size, err));
+    status = tm_mpi_broadcast_bytes(node, &bytes, &size, err);
     x->out->folder = bytes;
+    if (status == TM_OK)
+        status = mark_hosts(x, err);
+    TM_TRY(tm_mpi_agree(x->comm, status, err));
     TM_TRY(tm_mpi_agree(x->comm, name_exports(x, err), err));
     TM_TRY(export_own(x, err));
     return share_states(x, err);
 }
 
-tm_status tm_mpi_exports_make(MPI_Comm comm, const tm_load_options *options, tm_table *left_out,
-                              tm_exports *out, tm_error *err) {
-    exporter x = {.comm = comm, .options = options, .left_out = left_out, .out = out};
+tm_status tm_mpi_exports_make(MPI_Comm comm, const tm_load_options *options,
+                              const tm_share_readers *readers, tm_table *left_out, tm_exports *out,
+                              tm_error *err) {
+    exporter x = {
+        .comm = comm, .readers = *readers, .options = options, .left_out = left_out, .out = out};
     size_t n = options->n_inputs, n_reports = 0, n_exports = 0;
-    *out = (tm_exports){calloc(n + 1, sizeof *out->states), calloc(n + 1, sizeof *out->paths), n,
-                        NULL};
+    *out = (tm_exports){.states = calloc(n + 1, sizeof *out->states),
+                        .paths = calloc(n + 1, sizeof *out->paths),
+                        .seen = calloc(n + 1, sizeof *out->seen),
+                        .n = n};
     x.older = malloc((n + 1) * sizeof *x.older);
-    bool ok = out->states && out->paths && x.older;
+    bool ok = out->states && out->paths && out->seen && x.older;
     MPI_Comm_rank(comm, &x.self);
-    MPI_Comm_size(comm, &x.n_processes);
     tm_status status = tm_mpi_agree(comm, ok ? TM_OK : tm_fail_memory(err), err);
     for (size_t i = 0; i < n && status == TM_OK; i++) {
         x.older[i] = n;
@@ -269,7 +327,10 @@ void tm_exports_remove(tm_exports *exports, bool folder_too) {
         remove_folder(exports->folder);
     for (size_t i = 0; exports->paths && i < exports->n; i++)
         free(exports->paths[i]);
+    for (size_t i = 0; exports->seen && i < exports->n; i++)
+        free(exports->seen[i]);
     free(exports->paths);
+    free(exports->seen);
     free(exports->states);
     free(exports->folder);
     *exports = (tm_exports){0};

@@ -22,7 +22,7 @@ static tm_status prepare(tm_loader *l, tm_error *err) {
 static tm_status run(tm_loader *l, tm_error *err) {
     bool split = false;
     TM_TRY(prepare(l, err));
-    TM_TRY(tm_mpi_exports_make(l->comm, l->options, l->left_out, &l->exports, err));
+    TM_TRY(tm_mpi_exports_make(l->comm, l->options, &l->readers, l->left_out, &l->exports, err));
     TM_TRY(tm_mpi_list_entries(l, err));
     tm_status status = tm_loader_cut(l, err);
     TM_TRY(tm_mpi_agree(l->comm, status == TM_OK ? tm_loader_plan(l, err) : status, err));
@@ -44,11 +44,18 @@ tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *l
     l.parts = TM_VEC(tm_mpi_part);
     MPI_Comm_rank(comm, &l.self);
     MPI_Comm_size(comm, &l.n_processes);
+    l.readers = (tm_share_readers){.n = l.n_processes};
+    if (options->hosts) {
+        l.readers.n_hosts = options->hosts->n;
+        l.readers.host_of = options->hosts->of;
+    }
     tm_status status = run(&l, err);
     for (size_t i = 0; l.traces && i < l.n; i++)
         tm_loader_drop_trace(&l, i);
     tm_loader_drop_parts(&l);
-    tm_exports_remove(&l.exports, l.self == 0); /* all have agreed that the reading is over */
+    tm_exports_remove(&l.exports, options->hosts
+                                      ? options->hosts->leads
+                                      : l.self == 0); /* all have agreed that the reading is over */
     free(l.entries);
     free(l.items);
     free(l.traces);

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include "base/guard.h"
+#include "mpi/hosts.h"
 #include "mpi/progress.h"
 #include "tmerge/names.h"
 #include "tmerge/table.h"
@@ -16,13 +17,15 @@
 /** A file to be read, as the command line names it. */
 typedef struct tm_input {
     const char *path;
-    bool from_folder;    /* found in a folder: passed over where it is no trace */
-    int64_t mapped_rank; /* what --rank-map says, else -1 */
+    bool from_folder;     /* found in a folder: passed over where it is no trace */
+    int64_t mapped_rank;  /* what --rank-map says, else -1 */
+    const uint64_t *seen; /* hosts that see it, a bit each; NULL: all */
 } tm_input;
 
 typedef struct tm_load_options {
     const tm_input *inputs; /* [n_inputs] the same on every process */
     size_t n_inputs;
+    const tm_hosts *hosts;            /* of the processes; NULL: all see all */
     const char *comm_pattern;         /* or NULL */
     const char *step_pattern;         /* or NULL */
     bool skip_bad;                    /* leave out what cannot be read, or overlaps */

@@ -12,6 +12,7 @@
 typedef struct tm_loader {
     MPI_Comm comm;
     int self, n_processes;
+    tm_share_readers readers; /* the same processes, with their hosts */
     const tm_load_options *options;
     tm_table *left_out;
     tm_classifier *classifier;
@@ -30,6 +31,9 @@ const char *tm_loader_path(const tm_loader *l, size_t i);
 
 /** The file that is read for an input: itself, or its export. Collective: no. */
 const char *tm_loader_file(const tm_loader *l, size_t input);
+
+/** The hosts that see it; NULL: all. Collective: no. */
+const uint64_t *tm_loader_seen(const tm_loader *l, size_t input);
 
 /**
  * Deals with a file that cannot be used: an error, or a row where --skip-bad allows it. Of a report

@@ -13,7 +13,9 @@ tm_status tm_loader_cut(tm_loader *l, tm_error *err) {
         const tm_entry *e = &l->entries[i];
         if (e->kind != TM_FILE_TRACE || !e->has_parts || e->size < least)
             continue;
+        int n_readers = tm_share_n_readers(&l->readers, tm_loader_seen(l, (size_t)e->input));
         int n = tm_share_parts(e->weight, total, l->n_processes);
+        n = n < n_readers ? n : n_readers;
         tm_mpi_part *parts = n > 1 ? tm_vec_append(&l->parts, NULL, (size_t)n) : NULL;
         if (n > 1 && !parts)
             return tm_fail_memory(err);
@@ -39,16 +41,18 @@ tm_status tm_loader_plan(tm_loader *l, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
         bool trace = l->entries[i].kind == TM_FILE_TRACE;
         items[i] = (tm_share_item){.rank = trace ? l->entries[i].rank : -1,
-                                   .weight = trace ? l->entries[i].weight : 0};
+                                   .weight = trace ? l->entries[i].weight : 0,
+                                   .seen = tm_loader_seen(l, (size_t)l->entries[i].input)};
     }
     for (size_t k = 0; k < n_parts; k++) {
         bool first = parts[k].part.index == 0;
-        items[n + k] =
-            (tm_share_item){.rank = -1, .weight = first ? 0 : tm_loader_part_size(l, &parts[k])};
+        items[n + k] = (tm_share_item){.rank = -1,
+                                       .weight = first ? 0 : tm_loader_part_size(l, &parts[k]),
+                                       .seen = items[parts[k].input].seen};
         if (first)
             items[parts[k].input].weight = tm_loader_part_size(l, &parts[k]);
     }
-    TM_TRY(tm_share_plan(items, n + n_parts, l->n_processes, err));
+    TM_TRY(tm_share_plan(items, n + n_parts, &l->readers, err));
     for (size_t k = 0; k < n_parts; k++)
         parts[k].reader = items[parts[k].part.index == 0 ? parts[k].input : n + k].owner;
     return TM_OK;

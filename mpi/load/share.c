@@ -1,5 +1,6 @@
 #include "share.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,11 +52,33 @@ int tm_share_parts(int64_t weight, int64_t total, int n_processes) {
     return n < n_processes ? (int)n : n_processes;
 }
 
+static bool sees(const tm_share_readers *readers, const uint64_t *seen, int process) {
+    return readers->n_hosts <= 1 || tm_hosts_has(seen, readers->host_of[process]);
+}
+
+int tm_share_n_readers(const tm_share_readers *readers, const uint64_t *seen) {
+    int n = 0;
+    for (int p = 0; p < readers->n; p++)
+        n += sees(readers, seen, p);
+    return n;
+}
+
+int tm_share_reader(const tm_share_readers *readers, const uint64_t *seen, size_t k) {
+    if (readers->n_hosts <= 1 || !seen)
+        return (int)(k % (size_t)readers->n);
+    size_t n = (size_t)tm_share_n_readers(readers, seen);
+    int p = -1;
+    for (size_t left = n > 0 ? k % n + 1 : 0; left > 0; left -= sees(readers, seen, p))
+        p++;
+    return p;
+}
+
 /* All traces of one rank, or one trace of an unknown rank. */
 typedef struct group {
     int64_t rank;
     int64_t weight;
-    size_t first; /* the first item in argument order: breaks ties */
+    size_t first;         /* the first item in argument order: breaks ties */
+    const uint64_t *seen; /* hosts that see all of them, NULL: all */
 } group;
 
 static int by_rank(const void *a, const void *b) {
@@ -66,52 +89,79 @@ static int by_rank(const void *a, const void *b) {
 
 static int by_weight(const void *a, const void *b) {
     const group *x = a, *y = b;
-    int order = tm_order_i64(y->weight, x->weight);
+    int order = (x->seen == NULL) - (y->seen == NULL);
+    order = order ? order : tm_order_i64(y->weight, x->weight);
     return order ? order : tm_order_u64(x->first, y->first);
 }
 
+/* The hosts of both sets, in room of n_words; one of them where the other is of all hosts. */
+static const uint64_t *both(const uint64_t *a, const uint64_t *b, uint64_t *room, size_t n_words) {
+    if (!a || !b || a == b)
+        return a ? a : b;
+    for (size_t i = 0; i < n_words; i++)
+        room[i] = a[i] & b[i];
+    return room;
+}
+
 /* One group for each item first; those of the same rank are then folded into one. */
-static size_t fold_groups(group *groups, size_t n) {
+static size_t fold_groups(group *groups, size_t n, uint64_t *rooms, size_t n_words) {
     size_t kept = 0;
     qsort(groups, n, sizeof *groups, by_rank);
     for (size_t i = 0; i < n; i++) {
-        if (kept > 0 && groups[i].rank >= 0 && groups[kept - 1].rank == groups[i].rank)
-            groups[kept - 1].weight += groups[i].weight;
-        else
+        group *last = kept > 0 ? &groups[kept - 1] : NULL;
+        if (last && groups[i].rank >= 0 && last->rank == groups[i].rank) {
+            last->weight += groups[i].weight;
+            last->seen = both(last->seen, groups[i].seen, rooms + last->first * n_words, n_words);
+        } else {
             groups[kept++] = groups[i];
+        }
     }
     return kept;
 }
 
-static int least_loaded(const int64_t *load, int n_processes) {
-    int least = 0;
-    for (int p = 1; p < n_processes; p++)
-        if (load[p] < load[least])
+/* Of the processes that see it; -1 where there is none. */
+static int least_loaded(const tm_share_readers *readers, const group *g, const int64_t *load) {
+    int least = -1;
+    for (int p = 0; p < readers->n; p++)
+        if (sees(readers, g->seen, p) && (least < 0 || load[p] < load[least]))
             least = p;
     return least;
 }
 
-tm_status tm_share_plan(tm_share_item *items, size_t n, int n_processes, tm_error *err) {
-    group *groups = malloc((n + 1) * sizeof *groups);
-    int64_t *load = calloc((size_t)n_processes, sizeof *load);
-    if (!groups || !load) {
-        free(groups);
-        free(load);
-        return tm_fail_memory(err);
-    }
-    for (size_t i = 0; i < n; i++)
-        groups[i] = (group){items[i].rank, items[i].weight, i};
-    size_t n_groups = fold_groups(groups, n);
-    qsort(groups, n_groups, sizeof *groups, by_weight);
+static tm_status deal_out(tm_share_item *items, size_t n, const tm_share_readers *readers,
+                          const group *groups, size_t n_groups, int64_t *load, tm_error *err) {
     for (size_t g = 0; g < n_groups; g++) {
-        int owner = least_loaded(load, n_processes);
+        int owner = least_loaded(readers, &groups[g], load);
+        if (owner < 0)
+            return tm_fail(err, TM_ERR_INPUT, NULL, -1,
+                           "the traces of rank %" PRId64
+                           " lie on several hosts, and none of these sees all of them",
+                           groups[g].rank);
         load[owner] += groups[g].weight + 1; /* so that empty ones are spread too */
         items[groups[g].first].owner = owner;
         for (size_t i = 0; i < n && groups[g].rank >= 0; i++)
             if (items[i].rank == groups[g].rank)
                 items[i].owner = owner;
     }
+    return TM_OK;
+}
+
+tm_status tm_share_plan(tm_share_item *items, size_t n, const tm_share_readers *readers,
+                        tm_error *err) {
+    size_t n_words = readers->n_hosts > 1 ? tm_hosts_words(readers->n_hosts) : 0;
+    group *groups = malloc((n + 1) * sizeof *groups);
+    int64_t *load = calloc((size_t)readers->n, sizeof *load);
+    uint64_t *rooms = malloc((n * n_words + 1) * sizeof *rooms);
+    tm_status status = groups && load && rooms ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK) {
+        for (size_t i = 0; i < n; i++)
+            groups[i] = (group){items[i].rank, items[i].weight, i, n_words ? items[i].seen : NULL};
+        size_t n_groups = fold_groups(groups, n, rooms, n_words);
+        qsort(groups, n_groups, sizeof *groups, by_weight);
+        status = deal_out(items, n, readers, groups, n_groups, load, err);
+    }
     free(groups);
     free(load);
-    return TM_OK;
+    free(rooms);
+    return status;
 }

@@ -268,7 +268,8 @@ static const tm_record_column collective_columns[] = {
           "row in /events: the kernel, or the CPU operator that asked for it"),
     WORD(attrs[TM_ATTR_COLLECTIVE], tm_collective_attr, kind, &collectives, "kind of collective"),
     COLLECTIVE(comms_id, "", "id of the communicator, 0 not recorded"),
-    COLLECTIVE(seq, "", "number of the operation in its group, -1 not recorded, -2 where comms_id is of an "
+    COLLECTIVE(seq, "",
+               "number of the operation in its group, -1 not recorded, -2 where comms_id is of an "
                "operation that a program runs again and again"),
     COLLECTIVE(in_elements, "", "elements that go in, -1 not recorded"),
     COLLECTIVE(out_elements, "", "elements that come out, -1 not recorded"),

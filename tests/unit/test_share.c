@@ -84,7 +84,8 @@ static void plan(tm_share_item *items, size_t n, int n_processes) {
     tm_error err;
     for (size_t i = 0; i < n; i++)
         items[i].owner = -7;
-    assert_int_equal(tm_share_plan(items, n, n_processes, &err), TM_OK);
+    const tm_share_readers readers = {.n = n_processes};
+    assert_int_equal(tm_share_plan(items, n, &readers, &err), TM_OK);
 }
 
 static void a_trace_is_cut_into_its_fair_shares(void **state) {
@@ -118,8 +119,9 @@ static void the_largest_goes_first_to_the_least_loaded(void **state) {
     (void)state;
     /* Each load counts one more than the weight. Two processes:
      * 100 -> 0 (101), 60 -> 1 (61), 50 -> 1 (112), 40 -> 0 (142), 30 -> 1 (143), 20 -> 0 */
-    tm_share_item items[] = {{0, 20, 0}, {1, 50, 0}, {2, 100, 0},
-                             {3, 30, 0}, {4, 60, 0}, {5, 40, 0}};
+    tm_share_item items[] = {{.rank = 0, .weight = 20},  {.rank = 1, .weight = 50},
+                             {.rank = 2, .weight = 100}, {.rank = 3, .weight = 30},
+                             {.rank = 4, .weight = 60},  {.rank = 5, .weight = 40}};
     const int expected[] = {0, 1, 0, 1, 1, 0};
     plan(items, COUNT(items), 2);
     for (size_t i = 0; i < COUNT(items); i++)
@@ -129,7 +131,11 @@ static void the_largest_goes_first_to_the_least_loaded(void **state) {
 static void the_traces_of_one_rank_stay_together_wherever_they_stand(void **state) {
     (void)state;
     /* Rank 1 weighs 30 + 30 + 30 = 90, more than the 80 of rank 0: it is given out first. */
-    tm_share_item items[] = {{1, 30, 0}, {0, 80, 0}, {1, 30, 0}, {2, 5, 0}, {1, 30, 0}};
+    tm_share_item items[] = {{.rank = 1, .weight = 30},
+                             {.rank = 0, .weight = 80},
+                             {.rank = 1, .weight = 30},
+                             {.rank = 2, .weight = 5},
+                             {.rank = 1, .weight = 30}};
     const int expected[] = {0, 1, 0, 1, 0};
     plan(items, COUNT(items), 2);
     for (size_t i = 0; i < COUNT(items); i++)
@@ -138,7 +144,8 @@ static void the_traces_of_one_rank_stay_together_wherever_they_stand(void **stat
 
 static void traces_of_unknown_rank_go_alone(void **state) {
     (void)state;
-    tm_share_item items[] = {{-1, 10, 0}, {-1, 10, 0}, {-1, 10, 0}};
+    tm_share_item items[] = {
+        {.rank = -1, .weight = 10}, {.rank = -1, .weight = 10}, {.rank = -1, .weight = 10}};
     plan(items, COUNT(items), 3);
     for (int i = 0; i < 3; i++)
         assert_int_equal(items[i].owner, i);
@@ -147,7 +154,11 @@ static void traces_of_unknown_rank_go_alone(void **state) {
 static void equal_weights_are_given_out_in_the_order_of_the_arguments(void **state) {
     (void)state;
     /* Also where the ranks descend: the argument's place breaks ties, not the rank. */
-    tm_share_item items[] = {{9, 4, 0}, {8, 4, 0}, {7, 4, 0}, {6, 4, 0}, {5, 4, 0}};
+    tm_share_item items[] = {{.rank = 9, .weight = 4},
+                             {.rank = 8, .weight = 4},
+                             {.rank = 7, .weight = 4},
+                             {.rank = 6, .weight = 4},
+                             {.rank = 5, .weight = 4}};
     const int expected[] = {0, 1, 2, 0, 1};
     plan(items, COUNT(items), 3);
     for (size_t i = 0; i < COUNT(items); i++)
@@ -156,7 +167,10 @@ static void equal_weights_are_given_out_in_the_order_of_the_arguments(void **sta
 
 static void empty_traces_are_spread_too(void **state) {
     (void)state;
-    tm_share_item items[] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}};
+    tm_share_item items[] = {{.rank = 0, .weight = 0},
+                             {.rank = 1, .weight = 0},
+                             {.rank = 2, .weight = 0},
+                             {.rank = 3, .weight = 0}};
     const int expected[] = {0, 1, 0, 1};
     plan(items, COUNT(items), 2);
     for (size_t i = 0; i < COUNT(items); i++)
@@ -165,7 +179,7 @@ static void empty_traces_are_spread_too(void **state) {
 
 static void there_may_be_fewer_traces_than_processes_or_none(void **state) {
     (void)state;
-    tm_share_item items[] = {{0, 5, 0}, {1, 9, 0}};
+    tm_share_item items[] = {{.rank = 0, .weight = 5}, {.rank = 1, .weight = 9}};
     plan(items, 2, 8);
     assert_int_equal(items[0].owner, 1);
     assert_int_equal(items[1].owner, 0);
@@ -173,6 +187,40 @@ static void there_may_be_fewer_traces_than_processes_or_none(void **state) {
     assert_int_equal(items[0].owner, 0);
     assert_int_equal(items[1].owner, 0);
     plan(items, 0, 4);
+}
+
+/* Processes 0, 1 on host 0, 2 on host 1, 3 on host 2. What one host alone sees goes first: 50 -> 2,
+ * 40 -> 2 (its only process), then 30 -> 3; of all hosts 60 -> 0, 20 -> 1, 9 -> 1. */
+static void a_trace_goes_to_a_process_that_sees_it(void **state) {
+    (void)state;
+    static const int host_of[] = {0, 0, 1, 2};
+    static const uint64_t second = 2, third = 4, last_two = 6, none_of_third = 3;
+    const tm_share_readers readers = {4, 3, host_of};
+    tm_share_item items[] = {
+        {.rank = 0, .weight = 60},
+        {.rank = 1, .weight = 50, .seen = &second},
+        {.rank = 2, .weight = 20},
+        {.rank = 3, .weight = 40, .seen = &second},
+        {.rank = 4, .weight = 15, .seen = &third}, /* both of rank 4 weigh 30 */
+        {.rank = 4, .weight = 15, .seen = &last_two},
+        {.rank = 5, .weight = 9},
+    };
+    const int expected[] = {0, 2, 1, 2, 3, 3, 1};
+    tm_error err;
+    assert_int_equal(tm_share_plan(items, COUNT(items), &readers, &err), TM_OK);
+    for (size_t i = 0; i < COUNT(items); i++)
+        assert_int_equal(items[i].owner, expected[i]);
+    assert_int_equal(tm_share_n_readers(&readers, &last_two), 2);
+    assert_int_equal(tm_share_n_readers(&readers, NULL), 4);
+    for (size_t k = 0; k < 5; k++) {
+        assert_int_equal(tm_share_reader(&readers, &last_two, k), 2 + k % 2);
+        assert_int_equal(tm_share_reader(&readers, &none_of_third, k), k % 3);
+        assert_int_equal(tm_share_reader(&readers, NULL, k), k % 4);
+    }
+    items[5].seen = &second;
+    assert_int_equal(tm_share_plan(items, COUNT(items), &readers, &err), TM_ERR_INPUT);
+    assert_string_equal(err.message, "the traces of rank 4 lie on several hosts, and none of these "
+                                     "sees all of them");
 }
 
 static uint32_t next(uint32_t *seed) {
@@ -209,7 +257,8 @@ static void any_plan_is_even_keeps_ranks_together_and_comes_out_again(void **sta
         size_t n = next(&seed) % (MOST + 1);
         int n_processes = 1 + (int)(next(&seed) % 8);
         for (size_t i = 0; i < n; i++)
-            items[i] = (tm_share_item){(int64_t)(next(&seed) % 20) - 1, next(&seed) % 1000, 0};
+            items[i] = (tm_share_item){.rank = (int64_t)(next(&seed) % 20) - 1,
+                                       .weight = next(&seed) % 1000};
         memcpy(again, items, n * sizeof *items);
         plan(items, n, n_processes);
         check_plan(items, n, n_processes);
@@ -229,6 +278,7 @@ int main(void) {
         cmocka_unit_test(equal_weights_are_given_out_in_the_order_of_the_arguments),
         cmocka_unit_test(empty_traces_are_spread_too),
         cmocka_unit_test(there_may_be_fewer_traces_than_processes_or_none),
+        cmocka_unit_test(a_trace_goes_to_a_process_that_sees_it),
         cmocka_unit_test(any_plan_is_even_keeps_ranks_together_and_comes_out_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,19 @@
+/* What a file is, wherever it is seen from: hosts that have a file of one name on their own disks
+ * are told from those that share it. */
+#ifndef TMERGE_IDENTITY_H
+#define TMERGE_IDENTITY_H
+
+#include "tmerge/status.h"
+
+/** Numbers alone, so that it can be sent. */
+typedef struct tm_identity {
+    int64_t size;     /* bytes */
+    int64_t mtime_ns; /* since the epoch */
+    uint64_t digest;  /* of its first 64 KiB; 0 where it lies on a file system of a network, which
+                         tells by name, size and time, and would be asked by every host */
+} tm_identity;
+
+/** What lies at a path. TM_OK; TM_ERR_INPUT where it cannot be read. */
+tm_status tm_identity_of(const char *path, tm_identity *out, tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,71 @@
+/* What the hosts of a job list becomes one list, in the order of one host that saw it all. */
+#include "mpi/load/inputs_merge.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+typedef struct listed {
+    int host, operand;
+    const char *match, *path;
+    int size; /* stands for all that a file is told by */
+} listed;
+
+/* Two hosts share the folder s, and each has a disk l with trace 9 or 10; the name l/t on both is
+ * of different files, the one on host 2 is that on host 0. Operands: "s/r1", which was listed
+ * first, "l*" and s. */
+static const listed lists[] = {
+    {0, 0, "s/r1", "s/r1", 1}, {0, 1, "l", "l/r10", 10}, {0, 1, "l", "l/t", 20},
+    {0, 1, "l-2", "l-2", 30},  {0, 2, "s", "s/r1", 1},   {0, 2, "s", "s/r2", 2},
+    {1, 0, "s/r1", "s/r1", 1}, {1, 1, "l", "l/r9", 9},   {1, 1, "l", "l/t", 21},
+    {1, 2, "s", "s/r1", 1},    {1, 2, "s", "s/r2", 2},   {2, 1, "l", "l/t", 20},
+};
+
+static const struct {
+    const char *path;
+    int size;
+    uint64_t seen; /* bit by host */
+} expected[] = {
+    {"s/r1", 1, 3}, {"l/r9", 9, 2}, {"l/r10", 10, 1}, {"l/t", 20, 5},
+    {"l/t", 21, 2}, {"l-2", 30, 1}, {"s/r1", 1, 3},   {"s/r2", 2, 3},
+};
+
+static void hosts_make_one_list(void **state) {
+    (void)state;
+    tm_vec all = TM_VEC(char), out = TM_VEC(char), seen = TM_VEC(uint64_t);
+    tm_error err;
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        const tm_input_head head = {.operand = lists[i].operand,
+                                    .match = (int64_t)strlen(lists[i].match),
+                                    .host = lists[i].host,
+                                    .identity.size = lists[i].size};
+        assert_non_null(tm_vec_append(&all, &head, sizeof head));
+        assert_non_null(tm_vec_append(&all, lists[i].path, strlen(lists[i].path) + 1));
+    }
+    assert_int_equal(tm_inputs_merge(&all, 3, &out, &seen, &err), TM_OK);
+    assert_int_equal(seen.n, COUNT(expected));
+    const char *p = out.data;
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        tm_input_head head;
+        memcpy(&head, p, sizeof head);
+        p += sizeof head;
+        assert_string_equal(p, expected[i].path);
+        assert_int_equal(head.identity.size, expected[i].size);
+        assert_int_equal(((uint64_t *)seen.data)[i], expected[i].seen);
+        p += strlen(p) + 1;
+    }
+    assert_true(p == (char *)out.data + out.n);
+    tm_vec_free(&all);
+    tm_vec_free(&out);
+    tm_vec_free(&seen);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(hosts_make_one_list)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
