@@ -1,6 +1,20 @@
 #include "agree.h"
 
 #include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+
+/* This process's host, and whether it matters: others have another, and not all have failed. */
+static bool find_host(MPI_Comm comm, bool failed, char host[TM_HOST_MAX]) {
+    (void)gethostname(host, TM_HOST_MAX - 1);
+    uint64_t digest = tm_hash(TM_HASH_BEGIN, host, strlen(host));
+    uint64_t least[3] = {digest, ~digest, failed}; /* ~: the largest */
+    MPI_Allreduce(MPI_IN_PLACE, least, 3, MPI_UINT64_T, MPI_MIN, comm);
+    return least[0] != ~least[1] && !least[2];
+}
 
 tm_status tm_mpi_agree(MPI_Comm comm, tm_status status, tm_error *err) {
     int self, mine, lowest;
@@ -9,10 +23,14 @@ tm_status tm_mpi_agree(MPI_Comm comm, tm_status status, tm_error *err) {
     MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, comm);
     if (lowest == INT_MAX)
         return TM_OK;
+    char host[TM_HOST_MAX] = "";
+    bool several = find_host(comm, status != TM_OK, host);
     tm_error told = {.status = status, .offset = -1};
     if (self == lowest && err) {
         told = *err;
         told.status = status;
+        if (several && !told.host[0]) /* else it was agreed on before */
+            memcpy(told.host, host, sizeof host);
     }
     MPI_Bcast(&told, (int)sizeof told, MPI_BYTE, lowest, comm);
     if (err)

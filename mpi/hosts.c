@@ -5,16 +5,17 @@
 #include <unistd.h>
 
 #include "agree.h"
+#include "input/identity.h"
 
 /* What each process tells of its host. */
 typedef struct told {
     int first; /* the lowest process on it */
-    char name[TM_HOST_NAME_MAX];
+    char name[TM_HOST_MAX];
 } told;
 
 /* Numbers the hosts in the order of their first processes, each of which comes before the others.
  */
-static bool number(const told *all, int n_processes, tm_hosts *out) {
+static bool number_hosts(const told *all, int n_processes, tm_hosts *out) {
     out->of = malloc((size_t)n_processes * sizeof *out->of);
     out->names = malloc((size_t)n_processes * sizeof *out->names);
     for (int p = 0; p < n_processes && out->of && out->names; p++) {
@@ -38,7 +39,7 @@ tm_status tm_mpi_hosts_find(MPI_Comm comm, tm_hosts *out, tm_error *err) {
     tm_status status = tm_mpi_agree(comm, all ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK) {
         MPI_Allgather(&own, (int)sizeof own, MPI_BYTE, all, (int)sizeof own, MPI_BYTE, comm);
-        bool ok = all && number(all, n_processes, out);
+        bool ok = all && number_hosts(all, n_processes, out);
         status = tm_mpi_agree(comm, ok ? TM_OK : tm_fail_memory(err), err);
     }
     free(all);
@@ -46,6 +47,21 @@ tm_status tm_mpi_hosts_find(MPI_Comm comm, tm_hosts *out, tm_error *err) {
         out->self = out->of[self];
     out->leads = own.first == self;
     return status;
+}
+
+tm_status tm_mpi_same_file(MPI_Comm comm, const char *path, tm_error *err) {
+    tm_identity own, first;
+    TM_TRY(tm_mpi_agree(comm, tm_identity_of(path, &own, err), err));
+    first = own;
+    MPI_Bcast(&first, (int)sizeof first, MPI_BYTE, 0, comm);
+    bool same =
+        own.size == first.size && own.mtime_ns == first.mtime_ns && own.digest == first.digest;
+    tm_status status = TM_OK;
+    if (!same)
+        status = tm_fail(err, TM_ERR_INPUT, path, -1,
+                         "this is another file here than on the host of the first process: name "
+                         "one that all hosts share, or run on one host");
+    return tm_mpi_agree(comm, status, err);
 }
 
 void tm_mpi_hosts_free(tm_hosts *hosts) {

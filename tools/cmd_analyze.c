@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mpi/agree.h"
+#include "mpi/hosts.h"
 #include "options.h"
 #include "pipeline.h"
 #include "tmerge/ncu.h"
@@ -58,6 +59,7 @@ static tm_status read_store(tm_pipeline *p, void *context, tm_error *err) {
     if (settings == TM_OK && files && p->self == 0)
         settings = read_measurements(files, &a->ncu, err);
     TM_TRY(tm_mpi_agree(p->comm, settings, err));
+    TM_TRY(tm_mpi_same_file(p->comm, a->from.path, err));
     p->ncu = a->ncu;
     TM_TRY(tm_pipeline_check_output(p, err));
     tm_pipeline_say(p, "reading the store ...");

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "inputs.h"
 #include "mpi/agree.h"
+#include "mpi/load/share.h"
 #include "options.h"
 #include "pipeline.h"
 #include "signals.h"
@@ -42,6 +43,30 @@ typedef struct merge {
     tm_inputs inputs;
     tm_vec command; /* of char; the text that the store keeps */
 } merge;
+
+/* Whether a host sees any of the traces. */
+static bool sees_traces(const tm_inputs *inputs, int host) {
+    const tm_input *v = inputs->list.data;
+    for (size_t i = 0; i < inputs->list.n; i++)
+        if (tm_hosts_has(v[i].seen, host))
+            return true;
+    return false;
+}
+
+/* A shell expands patterns on the host where the run was started: what others have stays unseen. */
+static void warn_hosts(const tm_pipeline *p, const tm_inputs *inputs) {
+    int64_t n_ranks = (int64_t)p->loaded.n_ranks;
+    int n_blind = 0, first = -1;
+    for (int h = 0; h < inputs->hosts.n; h++)
+        if (!sees_traces(inputs, h) && n_blind++ == 0)
+            first = h;
+    if (n_blind > 0 && p->loaded.world_size > n_ranks)
+        tm_console_warn("%lld of %lld ranks are read, and %d of %d hosts (%s%s) see none of these "
+                        "traces: name a folder, or put a pattern in quotation marks, which every "
+                        "host expands for itself",
+                        (long long)n_ranks, (long long)p->loaded.world_size, n_blind,
+                        inputs->hosts.n, inputs->hosts.names[first], n_blind > 1 ? ", ..." : "");
+}
 
 static void warn_inputs(const tm_pipeline *p, const void *context) {
     (void)context;
@@ -124,6 +149,8 @@ static tm_status read_traces(tm_pipeline *p, void *context, tm_error *err) {
     };
     tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
     TM_TRY(tm_mpi_load(p->comm, &load, left_out, &p->loaded, err));
+    if (p->self == 0)
+        warn_hosts(p, &m->inputs);
     return tm_argument(arguments, "force") ? TM_OK : tm_apart_check(p->comm, &p->loaded, err);
 }
 

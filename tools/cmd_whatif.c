@@ -300,6 +300,7 @@ static tm_status answer_stored(const question *q, tm_error *err) {
 static tm_status read_timelines(tm_pipeline *p, void *context, tm_error *err) {
     question *q = context;
     TM_TRY(tm_mpi_agree(p->comm, tm_pipeline_settings(p, &q->from, err), err));
+    TM_TRY(tm_mpi_same_file(p->comm, q->path, err));
     p->scenario = q->scenario.text ? &q->scenario : NULL;
     p->steps = q->steps.n > 0 ? &q->steps : NULL;
     return tm_pipeline_restore(p, &q->from, err);

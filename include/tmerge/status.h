@@ -17,7 +17,7 @@ typedef enum tm_status {
     TM_ERR_FAULT = 5   /* out of memory, or a fault of ours or of MPI */
 } tm_status;
 
-enum { TM_PATH_MAX = 1024, TM_MESSAGE_MAX = 512 };
+enum { TM_PATH_MAX = 1024, TM_MESSAGE_MAX = 512, TM_HOST_MAX = 64 };
 
 /** Where and why a call failed. Holds no pointer, so it can be sent between processes as bytes. */
 typedef struct tm_error {
@@ -25,6 +25,7 @@ typedef struct tm_error {
     int64_t offset;               /* byte in the decoded content of path, -1 where there is none */
     char path[TM_PATH_MAX];       /* "" where no file is concerned */
     char message[TM_MESSAGE_MAX]; /* one line without a full stop */
+    char host[TM_HOST_MAX];       /* where it failed; "" unless the job runs on several */
 } tm_error;
 
 /**
@@ -40,7 +41,8 @@ tm_status tm_fail(tm_error *err, tm_status status, const char *path, int64_t off
 /** Shorthand for the one failure that can happen anywhere. */
 tm_status tm_fail_memory(tm_error *err);
 
-/** Writes "PATH: byte OFFSET: MESSAGE" (the parts that exist) into @p out, always terminated. */
+/** Writes "PATH: byte OFFSET: MESSAGE (on HOST)" (the parts that exist) into @p out, always
+ * terminated. */
 void tm_error_text(const tm_error *err, char *out, size_t size);
 
 /** Returns from the calling function when @p expression is not TM_OK. */

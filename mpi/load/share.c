@@ -128,20 +128,29 @@ static int least_loaded(const tm_share_readers *readers, const group *g, const i
     return least;
 }
 
-static tm_status deal_out(tm_share_item *items, size_t n, const tm_share_readers *readers,
-                          const group *groups, size_t n_groups, int64_t *load, tm_error *err) {
-    for (size_t g = 0; g < n_groups; g++) {
-        int owner = least_loaded(readers, &groups[g], load);
+/* The traces as they are dealt out. */
+typedef struct dealing {
+    tm_share_item *items; /* [n] */
+    size_t n;
+    group *groups; /* [n_groups] */
+    size_t n_groups;
+    int64_t *load; /* [readers] */
+} dealing;
+
+static tm_status deal_out(const dealing *d, const tm_share_readers *readers, tm_error *err) {
+    for (size_t g = 0; g < d->n_groups; g++) {
+        const group *at = &d->groups[g];
+        int owner = least_loaded(readers, at, d->load);
         if (owner < 0)
             return tm_fail(err, TM_ERR_INPUT, NULL, -1,
-                           "the traces of rank %" PRId64
-                           " lie on several hosts, and none of these sees all of them",
-                           groups[g].rank);
-        load[owner] += groups[g].weight + 1; /* so that empty ones are spread too */
-        items[groups[g].first].owner = owner;
-        for (size_t i = 0; i < n && groups[g].rank >= 0; i++)
-            if (items[i].rank == groups[g].rank)
-                items[i].owner = owner;
+                           "rank %" PRId64 " has traces on several hosts, none of which sees all "
+                           "of them: are they of one job?",
+                           at->rank);
+        d->load[owner] += at->weight + 1; /* so that empty ones are spread too */
+        d->items[at->first].owner = owner;
+        for (size_t i = 0; i < d->n && at->rank >= 0; i++)
+            if (d->items[i].rank == at->rank)
+                d->items[i].owner = owner;
     }
     return TM_OK;
 }
@@ -149,19 +158,22 @@ static tm_status deal_out(tm_share_item *items, size_t n, const tm_share_readers
 tm_status tm_share_plan(tm_share_item *items, size_t n, const tm_share_readers *readers,
                         tm_error *err) {
     size_t n_words = readers->n_hosts > 1 ? tm_hosts_words(readers->n_hosts) : 0;
-    group *groups = malloc((n + 1) * sizeof *groups);
-    int64_t *load = calloc((size_t)readers->n, sizeof *load);
+    dealing d = {.items = items,
+                 .n = n,
+                 .groups = malloc((n + 1) * sizeof *d.groups),
+                 .load = calloc((size_t)readers->n, sizeof *d.load)};
     uint64_t *rooms = malloc((n * n_words + 1) * sizeof *rooms);
-    tm_status status = groups && load && rooms ? TM_OK : tm_fail_memory(err);
+    tm_status status = d.groups && d.load && rooms ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK) {
         for (size_t i = 0; i < n; i++)
-            groups[i] = (group){items[i].rank, items[i].weight, i, n_words ? items[i].seen : NULL};
-        size_t n_groups = fold_groups(groups, n, rooms, n_words);
-        qsort(groups, n_groups, sizeof *groups, by_weight);
-        status = deal_out(items, n, readers, groups, n_groups, load, err);
+            d.groups[i] =
+                (group){items[i].rank, items[i].weight, i, n_words ? items[i].seen : NULL};
+        d.n_groups = fold_groups(d.groups, n, rooms, n_words);
+        qsort(d.groups, d.n_groups, sizeof *d.groups, by_weight);
+        status = deal_out(&d, readers, err);
     }
-    free(groups);
-    free(load);
+    free(d.groups);
+    free(d.load);
     free(rooms);
     return status;
 }

@@ -22,6 +22,7 @@ tm_status tm_fail(tm_error *err, tm_status status, const char *path, int64_t off
         return status;
     err->status = status;
     err->offset = offset;
+    err->host[0] = '\0';
     keep_path(err, path);
     va_list arguments;
     va_start(arguments, format);
@@ -35,10 +36,9 @@ tm_status tm_fail_memory(tm_error *err) {
 }
 
 void tm_error_text(const tm_error *err, char *out, size_t size) {
+    char at[32] = "";
     if (err->path[0] && err->offset >= 0)
-        snprintf(out, size, "%s: byte %" PRId64 ": %s", err->path, err->offset, err->message);
-    else if (err->path[0])
-        snprintf(out, size, "%s: %s", err->path, err->message);
-    else
-        snprintf(out, size, "%s", err->message);
+        snprintf(at, sizeof at, "byte %" PRId64 ": ", err->offset);
+    snprintf(out, size, "%s%s%s%s%s%s%s", err->path, err->path[0] ? ": " : "", at, err->message,
+             err->host[0] ? " (on " : "", err->host, err->host[0] ? ")" : "");
 }

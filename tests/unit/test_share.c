@@ -219,8 +219,9 @@ static void a_trace_goes_to_a_process_that_sees_it(void **state) {
     }
     items[5].seen = &second;
     assert_int_equal(tm_share_plan(items, COUNT(items), &readers, &err), TM_ERR_INPUT);
-    assert_string_equal(err.message, "the traces of rank 4 lie on several hosts, and none of these "
-                                     "sees all of them");
+    assert_string_equal(err.message,
+                        "rank 4 has traces on several hosts, none of which sees all of "
+                        "them: are they of one job?");
 }
 
 static uint32_t next(uint32_t *seed) {
