@@ -272,20 +272,50 @@ static tm_status take_space_field(tm_space *space, tm_wire_field *field, tm_erro
                : tm_fail_memory(err);
 }
 
+bool tm_space_was_text(const uint8_t *bytes, size_t size) {
+    size_t n_replaced = 0;
+    for (size_t i = 0; i + 3 <= size; i++) {
+        if (bytes[i] < 0x80)
+            continue;
+        if (memcmp(bytes + i, "\xEF\xBF\xBD", 3) != 0)
+            return false;
+        n_replaced++;
+        i += 2;
+    }
+    return n_replaced > 0;
+}
+
+static tm_status read_space(tm_space *space, tm_error *err) {
+    tm_wire_field field;
+    bool more;
+    for (;;) {
+        TM_TRY(tm_wire_field_head(&space->wire, space->wire.size, &field, &more, err));
+        if (!more)
+            return TM_OK;
+        TM_TRY(take_space_field(space, &field, err));
+    }
+}
+
 tm_status tm_space_open(tm_source *source, tm_space *out, tm_error *err) {
+    enum { LOOKED_AT = 4096 };
     *out = (tm_space){.planes = TM_VEC(tm_xplane),
                       .errors = TM_VEC(tm_text),
                       .warnings = TM_VEC(tm_text),
                       .hostnames = TM_VEC(tm_text)};
-    tm_wire_field field;
-    bool more;
-    TM_TRY(tm_wire_open(source, &out->wire, err));
-    for (;;) {
-        TM_TRY(tm_wire_field_head(&out->wire, out->wire.size, &field, &more, err));
-        if (!more)
-            return TM_OK;
-        TM_TRY(take_space_field(out, &field, err));
-    }
+    tm_wire *wire = &out->wire;
+    TM_TRY(tm_wire_open(source, wire, err));
+    TM_TRY(tm_wire_peek(wire, LOOKED_AT, err));
+    size_t held = (size_t)(wire->end - wire->p);
+    bool was_text = tm_space_was_text(wire->p, held < LOOKED_AT ? held : LOOKED_AT);
+    tm_error found;
+    tm_status status = read_space(out, &found);
+    if (status == TM_ERR_INPUT && was_text)
+        return tm_fail(err, status, found.path, found.offset,
+                       "this file was saved as text, which replaced every byte above 7F by EF BF "
+                       "BD: it cannot be read; copy the profile anew, as binary");
+    if (status != TM_OK && err)
+        *err = found;
+    return status;
 }
 
 void tm_space_close(tm_space *space) {
@@ -377,6 +407,11 @@ const tm_xmeta *tm_xplane_metadata(const tm_xplane *plane, int64_t id) {
 tm_text tm_xplane_stat_name(const tm_xplane *plane, int64_t id) {
     const tm_xname *name = find_id(&plane->stat_names, id);
     return name ? name->name : (tm_text){"", 0};
+}
+
+size_t tm_xplane_stat_index(const tm_xplane *plane, int64_t id) {
+    const tm_xname *names = plane->stat_names.data, *name = find_id(&plane->stat_names, id);
+    return name ? (size_t)(name - names) : SIZE_MAX;
 }
 
 tm_text tm_xstat_text(const tm_xplane *plane, const tm_xstat *stat) {

@@ -80,6 +80,10 @@ typedef struct tm_space {
     int64_t n_large;                    /* metadata over 1 MiB, whose stats are not kept */
 } tm_space;
 
+/** Whether all bytes above 0x7F became U+FFFD, as where a file was saved as text: it cannot be
+ * read any more. Of a space the lengths alone have such bytes otherwise. */
+bool tm_space_was_text(const uint8_t *bytes, size_t size);
+
 /**
  * Reads all but the events. Free it with tm_space_close, whatever comes of the call.
  * @return  TM_OK; TM_ERR_INPUT with the offset of the field that cannot be read; TM_ERR_FAULT
@@ -109,6 +113,9 @@ const tm_xmeta *tm_xplane_metadata(const tm_xplane *plane, int64_t id);
 
 /** The name that a stat's id has; an empty text where it has none. */
 tm_text tm_xplane_stat_name(const tm_xplane *plane, int64_t id);
+
+/** The place of a stat's id in plane->stat_names; SIZE_MAX where it is none. */
+size_t tm_xplane_stat_index(const tm_xplane *plane, int64_t id);
 
 /** The text of a stat that has one, by value or by reference; else an empty one. */
 tm_text tm_xstat_text(const tm_xplane *plane, const tm_xstat *stat);

@@ -1,0 +1,126 @@
+/* Profiles of TensorFlow and JAX: *.xplane.pb, an XSpace as a protocol buffer. */
+#include "readers/formats.h"
+#include "xplane_facts.h"
+#include "xplane_gpu.h"
+#include "xplane_host.h"
+
+/* Whether the first plane, which begins here, has a name as planes have: behind its number, which
+ * the first leaves out. */
+static bool begins_plane(tm_wire_message plane) {
+    static const char *const starts[] = {"/device:", "/host:", "Task Environment", "#Chip"};
+    tm_wire_field field;
+    while (tm_wire_next(&plane, &field) && field.number == 1 && field.type == TM_WIRE_VARINT)
+        continue;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (field.number == 2 && field.type == TM_WIRE_BYTES &&
+            tm_text_begins(tm_wire_text(&field), starts[i]))
+            return true;
+    return false;
+}
+
+/* An XSpace of planes; behind a text of its other fields, which protobuf may write first. */
+static bool is_space(tm_wire_message space) {
+    tm_wire_field field = {0};
+    uint64_t tag, size;
+    const uint8_t *p;
+    for (;;) {
+        p = tm_wire_varint(space.p, space.end, &tag);
+        if (!p || (tag & 7) != TM_WIRE_BYTES || tag >> 3 < 1 || tag >> 3 > 4)
+            return false;
+        if (tag >> 3 == 1)
+            break;
+        if (!tm_wire_next(&space, &field))
+            return false;
+    }
+    p = tm_wire_varint(p, space.end, &size);
+    return p && begins_plane(
+                    (tm_wire_message){p, size < (uint64_t)(space.end - p) ? p + size : space.end});
+}
+
+/* The same where it was saved as text: it is known, to be told what befell it. */
+static bool is_text_of_space(const char *head, size_t size) {
+    bool plane = false;
+    for (size_t i = 1; i + 8 < size && i < 64; i++)
+        plane |= tm_text_begins((tm_text){head + i, size - i}, "/device:") ||
+                 tm_text_begins((tm_text){head + i, size - i}, "/host:");
+    return plane && head[0] == 0x0A && tm_space_was_text((const uint8_t *)head, size);
+}
+
+static bool xplane_sniff(const char *head, size_t size, bool whole) {
+    const uint8_t *bytes = (const uint8_t *)head;
+    (void)whole;
+    return is_space((tm_wire_message){bytes, bytes + size}) || is_text_of_space(head, size);
+}
+
+static void set_device(tm_xread *r, const tm_unit *unit) {
+    const tm_xdevice *devices = r->devices.data;
+    for (size_t i = 0; i < r->devices.n && unit; i++)
+        if (devices[i].plane_index == unit->process)
+            r->device = devices + i;
+    r->is_first = r->devices.n == 0 || r->device == devices;
+}
+
+static void count_without_epoch(tm_trace *trace) {
+    const tm_raw_event *events = trace->events.data;
+    for (size_t i = 0; i < trace->events.n && trace->base_ns < 0; i++)
+        trace->counts[TM_COUNT_NO_EPOCH] += events[i].begin_ns < TM_FIRST_DAY_NS;
+}
+
+static tm_status read_events(tm_xread *r, tm_error *err) {
+    tm_xlaunches launches = {0};
+    tm_xsteps steps = tm_xsteps_make();
+    tm_vec copies = TM_VEC(tm_xcopy_call);
+    tm_status status = tm_xgpu_read(r, &launches, &steps, err);
+    if (status == TM_OK)
+        status = tm_xhost_read(r, &launches, &steps, &copies, err);
+    tm_xlaunches_free(&launches);
+    if (status == TM_OK)
+        status = tm_xgpu_find_copies(r, copies.data, copies.n, err);
+    if (status == TM_OK)
+        status = tm_xsteps_finish(&steps, r, err);
+    count_without_epoch(r->trace);
+    tm_vec_free(&copies);
+    tm_xsteps_free(&steps);
+    return status;
+}
+
+static tm_status read_space(tm_xread *r, const tm_unit *unit, const char *path, tm_error *err) {
+    TM_TRY(tm_xspace_devices(&r->space, &r->devices, err));
+    if (!unit && r->devices.n > 1)
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "this profile holds %zu ranks", r->devices.n);
+    const tm_xdevice *devices = r->devices.data;
+    const tm_unit only = {.process = r->devices.n == 1 ? devices->plane_index : -1};
+    set_device(r, unit ? unit : &only);
+    if (unit && !r->device)
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "the file is not the one that was listed");
+    TM_TRY(tm_xfacts_read(r, path, err));
+    return read_events(r, err);
+}
+
+static tm_status xplane_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
+                                  tm_trace *out, tm_error *err) {
+    tm_xread r = {
+        .names = names, .trace = out, .devices = TM_VEC(tm_xdevice), .scratch = TM_VEC(char)};
+    tm_status status = tm_space_open(source, &r.space, err);
+    if (status == TM_OK)
+        status = read_space(&r, unit, tm_source_path(source), err);
+    tm_space_close(&r.space);
+    tm_vec_free(&r.devices);
+    tm_vec_free(&r.scratch);
+    return status;
+}
+
+static tm_status xplane_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
+    return xplane_read_unit(source, NULL, names, out, err);
+}
+
+const tm_format tm_format_xplane = {
+    .name = "xplane",
+    .summary = "TensorFlow and JAX: profiles (*.xplane.pb), one file for each host",
+    .cannot_tell = "Collectives come without their process group and size, and no waits between "
+                   "streams are recorded",
+    .sniff = xplane_sniff,
+    .read = xplane_read,
+    .list_units = tm_xplane_list_units,
+    .read_unit = xplane_read_unit,
+};

@@ -1,0 +1,96 @@
+#include "xplane_facts.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Of a device's stats those that are kept, by the keys that Kineto has for them where it does. */
+static const struct {
+    const char *stat, *key;
+} device_facts[] = {
+    {"device_type_string", "name"},
+    {"device_vendor", "vendor"},
+    {"memory_size", "totalGlobalMem"},
+    {"core_count", "numSms"},
+    {"compute_cap_major", "computeMajor"},
+    {"compute_cap_minor", "computeMinor"},
+    {"clock_rate", "clockRateKHz"},
+    {"memory_bandwidth", "memoryBandwidthBytesPerSecond"},
+    {"peak_teraflops_per_second", "peakTeraflopsPerSecond"},
+    {"peak_hbm_bw_gigabytes_per_second", "peakHbmGigabytesPerSecond"},
+};
+
+static bool add_text(tm_xread *r, cJSON *object, const char *key, tm_text text) {
+    uint32_t name = tm_xread_intern(r, text);
+    return name != TM_NAME_FAILED &&
+           cJSON_AddStringToObject(object, key, tm_names_text(r->names, name).bytes);
+}
+
+static bool add_fact(tm_xread *r, cJSON *object, const char *key, const tm_xstat *stat) {
+    char text[24]; /* raw: cJSON keeps numbers as doubles */
+    tm_text words = tm_xstat_text(r->device->plane, stat);
+    if (words.size > 0)
+        return add_text(r, object, key, words);
+    if (stat->type == TM_X_DOUBLE)
+        return cJSON_AddNumberToObject(object, key, stat->r);
+    snprintf(text, sizeof text, "%" PRId64, stat->i);
+    return (stat->type != TM_X_INT64 && stat->type != TM_X_UINT64) || stat->i < 0 ||
+           cJSON_AddRawToObject(object, key, text);
+}
+
+static bool add_device(tm_xread *r, cJSON *root) {
+    cJSON *list = cJSON_AddArrayToObject(root, "deviceProperties");
+    cJSON *device = list && r->device ? cJSON_CreateObject() : NULL;
+    tm_xstat stat;
+    if (!device)
+        return list && !r->device;
+    cJSON_AddItemToArray(list, device);
+    bool ok = cJSON_AddNumberToObject(device, "id", (double)r->device->number);
+    for (size_t i = 0; i < sizeof device_facts / sizeof *device_facts && ok; i++)
+        if (tm_xplane_stat(r->device->plane, device_facts[i].stat, &stat))
+            ok = add_fact(r, device, device_facts[i].key, &stat);
+    return ok;
+}
+
+/* Warnings and errors are the file's: of its ranks the first tells them. */
+static bool add_diagnostics(tm_xread *r, cJSON *root) {
+    const tm_vec *lists[] = {&r->space.errors, &r->space.warnings};
+    cJSON *array = cJSON_AddArrayToObject(root, "diagnostics");
+    bool ok = array != NULL;
+    for (size_t k = 0; k < 2 && r->is_first; k++)
+        for (size_t i = 0; i < lists[k]->n && ok; i++) {
+            uint32_t name = tm_xread_intern(r, ((const tm_text *)lists[k]->data)[i]);
+            cJSON *text = name != TM_NAME_FAILED
+                              ? cJSON_CreateString(tm_names_text(r->names, name).bytes)
+                              : NULL;
+            ok = text && cJSON_AddItemToArray(array, text);
+            r->trace->counts[TM_COUNT_DIAGNOSTIC]++;
+        }
+    return ok;
+}
+
+/* A time below the year 2000, or beyond 2065, is none. */
+static void set_epoch(tm_xread *r) {
+    const tm_xplane *task = tm_space_plane(&r->space, "Task Environment");
+    const int64_t most = INT64_C(3000000000000000000);
+    tm_xstat start;
+    bool known = task && tm_xplane_stat(task, "profile_start_time", &start) &&
+                 start.i >= TM_FIRST_DAY_NS && start.i <= most;
+    r->epoch_ns = known ? start.i : 0;
+    r->trace->base_ns = known ? start.i : -1;
+}
+
+tm_status tm_xfacts_read(tm_xread *r, const char *path, tm_error *err) {
+    cJSON *root = cJSON_CreateObject();
+    bool ok = root && add_device(r, root) && add_diagnostics(r, root);
+    char *text = ok ? cJSON_PrintUnformatted(root) : NULL;
+    tm_text host = tm_xspace_host(&r->space, path);
+    r->trace->host = tm_xread_intern(r, host);
+    r->trace->metadata = text ? tm_names_intern_string(r->names, text) : TM_NAME_FAILED;
+    cJSON_free(text);
+    cJSON_Delete(root);
+    set_epoch(r);
+    return r->trace->metadata != TM_NAME_FAILED && r->trace->host != TM_NAME_FAILED
+               ? TM_OK
+               : tm_fail_memory(err);
+}

@@ -1,0 +1,362 @@
+#include "xplane_gpu.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/sorted.h"
+#include "base/sums.h"
+#include "xplane_details.h"
+
+enum { OPERATIONS = 1024 };
+
+/* What events of one metadata share: what a name says. */
+typedef struct name_info {
+    uint32_t name;    /* name id + 1; 0: not known yet */
+    uint8_t category; /* tm_category */
+} name_info;
+
+/* An operator by its module and its name in it, to know it again without composing the text. */
+typedef struct operation {
+    uint32_t module, name, composed;
+} operation;
+
+/* A plane in the reading. */
+typedef struct gpu {
+    tm_xread *r;
+    tm_xlaunches *launches;
+    tm_xsteps *steps;
+    tm_xstats stats;
+    name_info *infos;      /* [plane->metadata.n] owned */
+    operation *operations; /* [OPERATIONS] owned */
+    tm_vec details;        /* of tm_kernel_attr: those of texts that were met */
+    uint32_t *detail_at;   /* [plane->stat_names.n] index into details + 1; owned */
+    int64_t multiprocessors;
+    int32_t device; /* index into r->devices */
+} gpu;
+
+static bool holds(tm_text text, const char *part) {
+    size_t size = strlen(part);
+    for (size_t i = 0; i + size <= text.size; i++)
+        if (memcmp(text.bytes + i, part, size) == 0)
+            return true;
+    return false;
+}
+
+/* "MemcpyH2D" and "CopyHostToDevice" are copies, "Memset" is a set. */
+static tm_category category_of(tm_text name) {
+    if (tm_text_begins(name, "Memset") || tm_text_begins(name, "hipMemset"))
+        return TM_CAT_MEMSET;
+    bool copy = tm_text_begins(name, "Memcpy") || tm_text_begins(name, "hipMemcpy") ||
+                (tm_text_begins(name, "Copy") && holds(name, "To"));
+    return copy ? TM_CAT_MEMCPY : TM_CAT_KERNEL;
+}
+
+/* A copy's name in Kineto's words, which the analyses know. */
+static const char *copy_word(tm_text name) {
+    static const char *const words[][2] = {
+        {"H2D", "HtoD"}, {"HtoD", "HtoD"}, {"HostToDevice", "HtoD"},
+        {"D2H", "DtoH"}, {"DtoH", "DtoH"}, {"DeviceToHost", "DtoH"},
+        {"D2D", "DtoD"}, {"DtoD", "DtoD"}, {"DeviceToDevice", "DtoD"},
+        {"P2P", "PtoP"}, {"PtoP", "PtoP"}, {"Peer", "PtoP"},
+        {"H2H", "HtoH"}, {"HtoH", "HtoH"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (holds(name, words[i][0]))
+            return words[i][1];
+    return "Unknown";
+}
+
+static uint32_t name_copy(tm_xread *r, tm_category category, tm_text name, tm_text details) {
+    char memories[48], text[96];
+    tm_xdetails_memories(details, memories, sizeof memories);
+    if (category == TM_CAT_MEMSET)
+        return tm_names_intern_string(r->names, "Memset");
+    snprintf(text, sizeof text, "Memcpy %s%s", copy_word(name), memories);
+    return tm_names_intern_string(r->names, text);
+}
+
+static tm_status fail_stat(gpu *g, const uint8_t *at, tm_error *err) {
+    return tm_space_fail_stat(&g->r->space, at, err);
+}
+
+static name_info *info_of(gpu *g, int64_t id, const tm_xmeta **meta) {
+    const tm_xplane *plane = g->stats.plane;
+    *meta = tm_xplane_metadata(plane, id);
+    if (!*meta)
+        return NULL;
+    name_info *info = &g->infos[*meta - (const tm_xmeta *)plane->metadata.data];
+    if (info->name == 0) {
+        info->name = tm_xread_intern(g->r, (*meta)->name) + 1;
+        info->category = (uint8_t)category_of((*meta)->name);
+    }
+    return info;
+}
+
+/* What computed the kernel: of XLA the source's name of the operation, or the operation in its
+ * module; of TensorFlow the operation, which older versions wrote as the first annotation. */
+static uint32_t operation_of(gpu *g, const tm_xvalues *v) {
+    tm_xread *r = g->r;
+    if (tm_x_has(v, TM_X_NAME))
+        return tm_xread_intern_stat(r, &g->stats, &v->values[TM_X_NAME]);
+    if (!tm_x_has(v, TM_X_HLO_OP)) {
+        tm_xrole role = tm_x_has(v, TM_X_TF_OP) ? TM_X_TF_OP : TM_X_LEVEL_0;
+        return tm_x_has(v, role) ? tm_xread_intern_stat(r, &g->stats, &v->values[role])
+                                 : TM_NO_NAME;
+    }
+    uint32_t name = tm_xread_intern_stat(r, &g->stats, &v->values[TM_X_HLO_OP]);
+    uint32_t module = tm_x_has(v, TM_X_HLO_MODULE)
+                          ? tm_xread_intern_stat(r, &g->stats, &v->values[TM_X_HLO_MODULE])
+                          : TM_NO_NAME;
+    if (name == TM_NAME_FAILED || module == TM_NAME_FAILED)
+        return TM_NAME_FAILED;
+    operation *known = &g->operations[(name * 31u + module) % OPERATIONS];
+    if (module == TM_NO_NAME || name == TM_NO_NAME)
+        return name;
+    if (known->module != module || known->name != name) {
+        tm_text a = tm_names_text(r->names, module), b = tm_names_text(r->names, name);
+        r->scratch.n = 0;
+        if (!tm_vec_append(&r->scratch, a.bytes, a.size) || !tm_vec_append(&r->scratch, "/", 1) ||
+            !tm_vec_append(&r->scratch, b.bytes, b.size))
+            return TM_NAME_FAILED;
+        *known =
+            (operation){module, name, tm_names_intern(r->names, r->scratch.data, r->scratch.n)};
+    }
+    return known->composed;
+}
+
+static bool add_launch(gpu *g, const tm_xvalues *v, bool own) {
+    tm_xlaunch launch = {.correlation = tm_x_int(v, TM_X_CORRELATION, 0), .device = g->device};
+    if (launch.correlation == 0)
+        return true;
+    launch.operation = own ? operation_of(g, v) : TM_NO_NAME;
+    return launch.operation != TM_NAME_FAILED && tm_xlaunches_add(g->launches, &launch);
+}
+
+/* Blocks and warps for each multiprocessor, as Kineto defines them. */
+static void set_load(int64_t multiprocessors, tm_kernel_attr *attr) {
+    double blocks = 1, threads = 1;
+    for (int i = 0; i < 3; i++) {
+        blocks *= attr->grid[i];
+        threads *= attr->block[i];
+    }
+    if (multiprocessors > 0 && attr->grid[0] > 0 && attr->block[0] > 0) {
+        attr->blocks_per_sm = (float)(blocks / (double)multiprocessors);
+        attr->warps_per_sm = (float)(blocks * threads / 32 / (double)multiprocessors);
+    }
+}
+
+static tm_kernel_attr no_details(void) {
+    return (tm_kernel_attr){.grid = {-1, -1, -1},
+                            .block = {-1, -1, -1},
+                            .registers = -1,
+                            .shared_memory_bytes = -1,
+                            .blocks_per_sm = NAN,
+                            .warps_per_sm = NAN,
+                            .occupancy_pct = NAN};
+}
+
+/* The details of a text, of which there are few, are kept by the text's id. */
+static bool details_of(gpu *g, const tm_xstat *stat, tm_kernel_attr *out) {
+    size_t at = stat->type == TM_X_REF ? tm_xplane_stat_index(g->stats.plane, stat->i) : SIZE_MAX;
+    if (at != SIZE_MAX && g->detail_at[at] > 0) {
+        *out = ((const tm_kernel_attr *)g->details.data)[g->detail_at[at] - 1];
+        return true;
+    }
+    tm_xdetails_kernel(tm_xstat_text(g->stats.plane, stat), out);
+    set_load(g->multiprocessors, out);
+    if (at == SIZE_MAX)
+        return true;
+    if (!tm_vec_append(&g->details, out, 1))
+        return false;
+    g->detail_at[at] = (uint32_t)g->details.n;
+    return true;
+}
+
+static bool add_kernel(gpu *g, uint32_t row, const tm_xvalues *v) {
+    tm_kernel_attr attr = no_details();
+    if (tm_x_has(v, TM_X_KERNEL_DETAILS) && !details_of(g, &v->values[TM_X_KERNEL_DETAILS], &attr))
+        return false;
+    attr.event = row;
+    attr.correlation = tm_x_int(v, TM_X_CORRELATION, 0);
+    if (tm_x_has(v, TM_X_OCCUPANCY) && v->values[TM_X_OCCUPANCY].r > 0)
+        attr.occupancy_pct = (float)v->values[TM_X_OCCUPANCY].r;
+    return tm_vec_append(&g->r->trace->attrs[TM_ATTR_KERNEL], &attr, 1);
+}
+
+static tm_copy_attr copy_of(tm_text details, int64_t correlation, uint32_t row,
+                            const tm_raw_event *event) {
+    tm_copy_attr attr = {.event = row,
+                         .correlation = correlation,
+                         .bytes = tm_xdetails_bytes(details),
+                         .bandwidth_gbps = NAN};
+    if (attr.bytes >= 0 && event->duration_ns > 0) /* bytes a nanosecond are GB/s */
+        attr.bandwidth_gbps = (float)((double)attr.bytes / (double)event->duration_ns);
+    return attr;
+}
+
+static tm_text copy_details(const gpu *g, const tm_xvalues *v) {
+    tm_xrole role = tm_x_has(v, TM_X_MEMCPY_DETAILS) ? TM_X_MEMCPY_DETAILS : TM_X_MEMSET_DETAILS;
+    return tm_x_has(v, role) ? tm_xstat_text(g->stats.plane, &v->values[role]) : (tm_text){"", 0};
+}
+
+/* An event of a stream. */
+static tm_status take_work(gpu *g, const tm_xline *line, uint32_t track, const tm_xevent *at,
+                           const tm_xvalues *v, tm_error *err) {
+    tm_xread *r = g->r;
+    const tm_xmeta *meta;
+    const name_info *info = info_of(g, at->metadata, &meta);
+    uint32_t row;
+    tm_raw_event event = {.name = info ? info->name - 1 : TM_NO_NAME,
+                          .category = info ? info->category : TM_CAT_KERNEL,
+                          .track = track,
+                          .kind = TM_DURATION,
+                          .launch = TM_NO_EVENT};
+    if (tm_x_has(v, TM_X_MEMCPY_DETAILS) || tm_x_has(v, TM_X_MEMSET_DETAILS))
+        event.category = tm_x_has(v, TM_X_MEMCPY_DETAILS) ? TM_CAT_MEMCPY : TM_CAT_MEMSET;
+    tm_text details = copy_details(g, v);
+    if (event.category != TM_CAT_KERNEL)
+        event.name =
+            name_copy(r, (tm_category)event.category, info ? meta->name : details, details);
+    TM_TRY(tm_xread_add(r, line, at, event, &row, err));
+    if (row == TM_NO_EVENT)
+        return TM_OK;
+    bool ok = add_launch(g, v, true);
+    if (ok && event.category == TM_CAT_KERNEL)
+        ok = add_kernel(g, row, v);
+    else if (ok) {
+        tm_copy_attr attr = copy_of(details, tm_x_int(v, TM_X_CORRELATION, 0), row,
+                                    (const tm_raw_event *)r->trace->events.data + row);
+        ok = tm_vec_append(&r->trace->attrs[TM_ATTR_COPY], &attr, 1);
+    }
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* An event of a line that is derived from others: an annotation, or a step. */
+static tm_status take_derived(gpu *g, const tm_xline *line, uint32_t track, const tm_xevent *at,
+                              const tm_xvalues *v, tm_error *err) {
+    const tm_xmeta *meta;
+    const name_info *info = info_of(g, at->metadata, &meta);
+    uint32_t row;
+    const tm_raw_event event = {.name = info ? info->name - 1 : TM_NO_NAME,
+                                .category = TM_CAT_GPU_ANNOTATION,
+                                .track = track,
+                                .kind = TM_DURATION,
+                                .launch = TM_NO_EVENT};
+    TM_TRY(tm_xread_add(g->r, line, at, event, &row, err));
+    if (row == TM_NO_EVENT || !tm_text_is(line->name, "Steps"))
+        return TM_OK;
+    return tm_xsteps_mark(g->steps, (const tm_raw_event *)g->r->trace->events.data + row,
+                          info ? meta->name : (tm_text){"", 0}, v)
+               ? TM_OK
+               : tm_fail_memory(err);
+}
+
+static tm_status read_line(gpu *g, const tm_xline *line, bool own, tm_error *err) {
+    bool counts = tm_xline_counts(TM_X_GPU, line), more;
+    tm_xevent event;
+    tm_xvalues v;
+    if (line->n_events == 0 || (!own && !counts))
+        return TM_OK;
+    uint32_t track = own ? tm_xread_stream(g->r, line, counts) : 0;
+    TM_TRY(tm_space_enter(&g->r->space, line, err));
+    for (;;) {
+        TM_TRY(tm_space_next(&g->r->space, &event, &more, err));
+        if (!more)
+            return TM_OK;
+        v.present = 0;
+        const uint8_t *damaged = tm_xstats_read(&g->stats, event.message, TM_X_EVENT_STATS, &v);
+        if (damaged)
+            return fail_stat(g, damaged, err);
+        if (!own) {
+            if (!add_launch(g, &v, false))
+                return tm_fail_memory(err);
+        } else if (counts) {
+            TM_TRY(take_work(g, line, track, &event, &v, err));
+        } else {
+            TM_TRY(take_derived(g, line, track, &event, &v, err));
+        }
+    }
+}
+
+static tm_status read_plane(gpu *g, const tm_xdevice *device, bool own, tm_error *err) {
+    const tm_xplane *plane = device->plane;
+    tm_xstat cores;
+    TM_TRY(tm_xstats_init(&g->stats, plane, err));
+    g->multiprocessors = tm_xplane_stat(plane, "core_count", &cores) ? cores.i : -1;
+    g->details = TM_VEC(tm_kernel_attr);
+    g->infos = calloc(plane->metadata.n + 1, sizeof *g->infos);
+    g->detail_at = calloc(plane->stat_names.n + 1, sizeof *g->detail_at);
+    tm_status status = g->infos && g->detail_at ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < plane->lines.n && status == TM_OK; i++)
+        status = read_line(g, (const tm_xline *)plane->lines.data + i, own, err);
+    free(g->infos);
+    free(g->detail_at);
+    tm_vec_free(&g->details);
+    tm_xstats_free(&g->stats);
+    return status;
+}
+
+tm_status tm_xgpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_error *err) {
+    const tm_xdevice *devices = r->devices.data;
+    gpu g = {.r = r,
+             .launches = launches,
+             .steps = steps,
+             .operations = calloc(OPERATIONS, sizeof *g.operations)};
+    tm_status status = g.operations ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < r->devices.n && status == TM_OK; i++) {
+        g.device = (int32_t)i;
+        if (devices[i].kind == TM_X_GPU)
+            status = read_plane(&g, &devices[i], devices + i == r->device, err);
+    }
+    free(g.operations);
+    return status;
+}
+
+static int by_correlation(const void *a, const void *b) {
+    const tm_xcopy_call *x = a, *y = b;
+    int order = tm_order_i64(x->correlation, y->correlation);
+    return order ? order : tm_order_i64(x->name, y->name);
+}
+
+/* The kernel's row becomes a copy's; its bytes are not told, not even by the call. */
+static bool make_copy(tm_xread *r, const tm_kernel_attr *kernel, const tm_xcopy_call *call) {
+    tm_raw_event *event = (tm_raw_event *)r->trace->events.data + kernel->event;
+    tm_text api = tm_names_text(r->names, call->name);
+    event->category = holds(api, "emset") ? TM_CAT_MEMSET : TM_CAT_MEMCPY;
+    event->name = name_copy(r, (tm_category)event->category, api, (tm_text){"", 0});
+    tm_copy_attr attr = copy_of((tm_text){"", 0}, kernel->correlation, kernel->event, event);
+    return event->name != TM_NAME_FAILED && tm_vec_append(&r->trace->attrs[TM_ATTR_COPY], &attr, 1);
+}
+
+static int by_event(const void *a, const void *b) {
+    const tm_copy_attr *x = a, *y = b;
+    return tm_order_i64(x->event, y->event);
+}
+
+tm_status tm_xgpu_find_copies(tm_xread *r, tm_xcopy_call *calls, size_t n, tm_error *err) {
+    tm_vec *kernels = &r->trace->attrs[TM_ATTR_KERNEL], *copies = &r->trace->attrs[TM_ATTR_COPY];
+    tm_kernel_attr *v = kernels->data;
+    size_t kept = 0;
+    if (n == 0 || kernels->n == 0)
+        return TM_OK;
+    qsort(calls, n, sizeof *calls, by_correlation);
+    for (size_t i = 0; i < kernels->n; i++) {
+        size_t low = 0, high = n;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (calls[middle].correlation < v[i].correlation)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low == n || calls[low].correlation != v[i].correlation)
+            v[kept++] = v[i];
+        else if (!make_copy(r, &v[i], &calls[low]))
+            return tm_fail_memory(err);
+    }
+    kernels->n = kept;
+    if (copies->n > 1)
+        qsort(copies->data, copies->n, copies->size, by_event);
+    return TM_OK;
+}

@@ -1,0 +1,30 @@
+/* Planes of GPUs: kernels, copies, sets, and what is derived from them. */
+#ifndef TMERGE_XPLANE_GPU_H
+#define TMERGE_XPLANE_GPU_H
+
+#include "xplane_launches.h"
+#include "xplane_read.h"
+#include "xplane_steps.h"
+
+/**
+ * Reads all lines of the rank's device, and of the others of the file the correlation ids alone.
+ * @param launches  what the calls on the host will ask for is added
+ * @param steps     the markers of a `Steps` line are added
+ * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_xgpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps,
+                       tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Makes copies and sets of kernels that a call for such launched: ROCm records them so.
+ * @param calls  [n] the calls' correlation ids and names, in any order; sorted
+ * @return       TM_OK; TM_ERR_FAULT
+ */
+typedef struct tm_xcopy_call {
+    int64_t correlation;
+    uint32_t name; /* name id: hipMemcpyHtoDAsync */
+} tm_xcopy_call;
+tm_status tm_xgpu_find_copies(tm_xread *r, tm_xcopy_call *calls, size_t n,
+                              tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,365 @@
+#include "xplane_host.h"
+
+#include <stdlib.h>
+
+#include "xplane_gpu.h"
+
+/* What an event is by its name. */
+typedef enum host_kind { ANNOTATION, PYTHON, OPERATOR, ALLOCATION, RELEASE } host_kind;
+
+typedef struct name_info {
+    uint32_t name; /* name id + 1; 0: not known yet */
+    uint8_t kind;  /* host_kind */
+    bool copies;   /* a call of this name copies or sets */
+} name_info;
+
+/* An event on its way into the trace. */
+typedef struct taken {
+    const tm_xline *line;
+    const tm_xevent *at;
+    const name_info *info; /* NULL where its metadata is missing */
+    tm_xvalues *v;
+    uint32_t track;
+    host_kind kind;
+} taken;
+
+/* Whose an event is; kept in `launch` of the raw event until the thread is read. */
+typedef enum owner { OWN, OTHERS, THREADS } owner;
+
+/* A plane in the reading. */
+typedef struct host {
+    tm_xread *r;
+    const tm_xlaunches *launches;
+    tm_xsteps *steps;
+    tm_vec *copies;
+    tm_xstats stats;
+    name_info *infos;        /* [plane->metadata.n] owned */
+    tm_vec allocators;       /* of uint32_t: name ids of those of the host's own memory */
+    int32_t thread_device;   /* that all calls of the thread are for; -1 none, -2 several */
+    int64_t operator_end_ns; /* the latest end of an operator on the thread */
+} host;
+
+enum { NO_DEVICE = -1, SEVERAL = -2 };
+
+/* "scope/MatMul:MatMul": the type of an operation of TensorFlow stands behind the colon. */
+static bool is_operation(tm_text name) {
+    size_t at = name.size;
+    while (at > 0 &&
+           (name.bytes[at - 1] == '_' || (name.bytes[at - 1] >= '0' && name.bytes[at - 1] <= '9') ||
+            (name.bytes[at - 1] >= 'A' && name.bytes[at - 1] <= 'Z') ||
+            (name.bytes[at - 1] >= 'a' && name.bytes[at - 1] <= 'z')))
+        at--;
+    if (at < 2 || at == name.size || name.bytes[at - 1] != ':' || name.bytes[at - 2] == ':')
+        return false;
+    bool type = name.bytes[at] == '_' || (name.bytes[at] >= 'A' && name.bytes[at] <= 'Z');
+    return type && !memchr(name.bytes, ' ', name.size);
+}
+
+static host_kind kind_of(tm_text name) {
+    if (name.size > 0 && name.bytes[0] == '$')
+        return PYTHON;
+    if (tm_text_is(name, "MemoryAllocation"))
+        return ALLOCATION;
+    if (tm_text_is(name, "MemoryDeallocation"))
+        return RELEASE;
+    return is_operation(name) ? OPERATOR : ANNOTATION;
+}
+
+/* Of HIP, which records copies as kernels; CUDA's are recorded as copies. */
+static bool names_copy(tm_text name) {
+    return tm_text_begins(name, "hipMemcpy") || tm_text_begins(name, "hipMemset");
+}
+
+static const name_info *info_of(host *h, int64_t id) {
+    const tm_xplane *plane = h->stats.plane;
+    const tm_xmeta *meta = tm_xplane_metadata(plane, id);
+    if (!meta)
+        return NULL;
+    name_info *info = &h->infos[meta - (const tm_xmeta *)plane->metadata.data];
+    if (info->name == 0) {
+        info->name = tm_xread_intern(h->r, meta->name) + 1;
+        info->kind = (uint8_t)kind_of(meta->name);
+        info->copies = names_copy(meta->name);
+    }
+    return info;
+}
+
+/* The number in "GPU_4_bfc"; -1 where an allocator's name has none: it is of the host's memory. */
+static int64_t device_of_allocator(tm_text name) {
+    int64_t number = 0;
+    size_t at = 4;
+    if (!tm_text_begins(name, "GPU_"))
+        return -1;
+    for (; at < name.size && at < 10 && name.bytes[at] >= '0' && name.bytes[at] <= '9'; at++)
+        number = number * 10 + (name.bytes[at] - '0');
+    return at > 4 && (at == name.size || name.bytes[at] == '_') ? number : -1;
+}
+
+/* Whose an allocation is: its device's rank, where that is one. */
+static owner owner_of_memory(const tm_xread *r, int64_t number) {
+    const tm_xdevice *devices = r->devices.data;
+    for (size_t i = 0; i < r->devices.n && number >= 0; i++)
+        if (devices[i].number == number)
+            return devices + i == r->device ? OWN : OTHERS;
+    return r->is_first ? OWN : OTHERS;
+}
+
+/* The number of an allocator of the host's memory: -1 for the first that is met, then 1 and on. */
+static bool number_allocator(host *h, tm_xstat *stat, int64_t *number) {
+    uint32_t name = tm_xread_intern_stat(h->r, &h->stats, stat);
+    const uint32_t *v = h->allocators.data;
+    size_t at = 0;
+    while (at < h->allocators.n && v[at] != name)
+        at++;
+    *number = at > 0 ? (int64_t)at : -1;
+    return name != TM_NAME_FAILED &&
+           (at < h->allocators.n || tm_vec_append(&h->allocators, &name, 1));
+}
+
+/* An allocation or release as the instant by which Kineto records one. */
+static tm_status take_memory(host *h, const taken *t, tm_error *err) {
+    tm_xread *r = h->r;
+    tm_xvalues *v = t->v;
+    tm_text allocator = tm_xstat_text(h->stats.plane, &v->values[TM_X_ALLOCATOR]);
+    int64_t device = device_of_allocator(allocator), bytes = tm_x_int(v, TM_X_ALLOCATION, 0);
+    owner whose = owner_of_memory(r, device);
+    uint32_t row;
+    tm_raw_event event = {.name = tm_names_intern_string(r->names, "[memory]"),
+                          .track = t->track,
+                          .category = TM_CAT_CPU_INSTANT,
+                          .kind = TM_INSTANT,
+                          .launch = whose};
+    if (whose != OWN)
+        return TM_OK;
+    TM_TRY(tm_xread_add(r, t->line, t->at, event, &row, err));
+    if (row == TM_NO_EVENT)
+        return TM_OK;
+    bool of_gpu = device >= 0;
+    if (!of_gpu && !number_allocator(h, &v->values[TM_X_ALLOCATOR], &device))
+        return tm_fail_memory(err);
+    int64_t allocated = tm_x_int(v, TM_X_ALLOCATED, -1), stack = tm_x_int(v, TM_X_RESERVED, 0);
+    bool sound = allocated >= 0 && stack >= 0 && allocated <= INT64_MAX - stack;
+    const tm_memory_attr attr = {.event = row,
+                                 .address = tm_x_int(v, TM_X_ADDRESS, -1),
+                                 .bytes = t->kind == RELEASE && bytes > INT64_MIN ? -bytes : bytes,
+                                 .allocated_bytes = sound ? allocated + stack : -1,
+                                 .reserved_bytes =
+                                     -1, /* the pool's limit is known, not how much of it is held */
+                                 .device_type = of_gpu,
+                                 .device = (int32_t)device};
+    return tm_vec_append(&r->trace->attrs[TM_ATTR_MEMORY], &attr, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+/* Whose a call is, by what it launched. */
+static owner owner_of_call(host *h, const tm_xlaunch *launch) {
+    const tm_xdevice *devices = h->r->devices.data;
+    if (!launch)
+        return THREADS;
+    if (h->thread_device == NO_DEVICE)
+        h->thread_device = launch->device;
+    else if (h->thread_device != launch->device)
+        h->thread_device = SEVERAL;
+    return devices + launch->device == h->r->device ? OWN : OTHERS;
+}
+
+/* The operator around a call that no operator's event holds: XLA tells it of the call alone. */
+static bool add_operator(host *h, tm_raw_event call, const tm_xlaunch *launch) {
+    if (!launch || launch->operation == TM_NO_NAME || call.begin_ns < h->operator_end_ns)
+        return true;
+    call.name = launch->operation;
+    call.category = TM_CAT_CPU_OP;
+    return h->r->trace->events.n < TM_NO_EVENT - 1 && tm_vec_append(&h->r->trace->events, &call, 1);
+}
+
+static tm_status take_call(host *h, const taken *t, tm_raw_event event, tm_error *err) {
+    tm_trace *trace = h->r->trace;
+    int64_t correlation = tm_x_int(t->v, TM_X_CORRELATION, 0);
+    const tm_xlaunch *launch = tm_xlaunches_find(h->launches, correlation);
+    uint32_t row;
+    event.category = TM_CAT_RUNTIME;
+    event.launch = owner_of_call(h, launch);
+    if (event.launch == OTHERS)
+        return TM_OK;
+    TM_TRY(tm_xread_add(h->r, t->line, t->at, event, &row, err));
+    if (row == TM_NO_EVENT)
+        return TM_OK;
+    tm_raw_event call = ((tm_raw_event *)trace->events.data)[row];
+    trace->events.n--; /* the operator around it comes first */
+    bool ok = add_operator(h, call, launch) && tm_vec_append(&trace->events, &call, 1);
+    const tm_launch_attr attr = {.correlation = correlation,
+                                 .event = (uint32_t)(trace->events.n - 1)};
+    ok = ok && tm_vec_append(&trace->attrs[TM_ATTR_LAUNCH], &attr, 1);
+    if (ok && t->info && t->info->copies && launch) {
+        const tm_xcopy_call copy = {correlation, event.name};
+        ok = tm_vec_append(h->copies, &copy, 1);
+    }
+    if (event.launch == OWN)
+        tm_xsteps_call(h->steps, &call, t->v);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static bool add_shapes(host *h, uint32_t row, tm_xvalues *v) {
+    const tm_shapes_attr attr = {
+        .event = row, .shapes = tm_xread_intern_stat(h->r, &h->stats, &v->values[TM_X_SHAPE])};
+    return attr.shapes != TM_NAME_FAILED &&
+           tm_vec_append(&h->r->trace->attrs[TM_ATTR_SHAPES], &attr, 1);
+}
+
+static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error *err) {
+    uint32_t row;
+    event.category = t->kind == PYTHON     ? TM_CAT_PYTHON
+                     : t->kind == OPERATOR ? TM_CAT_CPU_OP
+                                           : TM_CAT_USER_ANNOTATION;
+    if (t->at->duration_ps == 0) {
+        event.kind = TM_INSTANT;
+        event.category = TM_CAT_CPU_INSTANT;
+    }
+    event.launch = THREADS;
+    TM_TRY(tm_xread_add(h->r, t->line, t->at, event, &row, err));
+    if (row == TM_NO_EVENT)
+        return TM_OK;
+    const tm_raw_event *added = (const tm_raw_event *)h->r->trace->events.data + row;
+    int64_t end = added->begin_ns + added->duration_ns;
+    bool ok = true;
+    if (event.category == TM_CAT_CPU_OP) {
+        h->operator_end_ns = end > h->operator_end_ns ? end : h->operator_end_ns;
+        ok = !tm_x_has(t->v, TM_X_SHAPE) || add_shapes(h, row, t->v);
+    }
+    ok = ok && (t->v->present == 0 || tm_xsteps_take(h->steps, added, t->v));
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status take_event(host *h, taken *t, tm_error *err) {
+    t->info = info_of(h, t->at->metadata);
+    t->kind = t->info ? (host_kind)t->info->kind : ANNOTATION;
+    const tm_raw_event event = {
+        .name = t->info ? t->info->name - 1 : TM_NO_NAME, .track = t->track, .kind = TM_DURATION};
+    if ((t->kind == ALLOCATION || t->kind == RELEASE) && tm_x_has(t->v, TM_X_ALLOCATOR))
+        return take_memory(h, t, err);
+    if (tm_x_int(t->v, TM_X_CORRELATION, 0) != 0)
+        return take_call(h, t, event, err);
+    return take_span(h, t, event, err);
+}
+
+/* Drops the attribute rows of events that are gone, and moves the others to their new rows. */
+static void keep_attrs(tm_trace *trace, tm_attr attr, size_t first, const uint32_t *rows,
+                       size_t first_row) {
+    tm_vec *vec = &trace->attrs[attr];
+    size_t kept = first;
+    for (size_t i = first; i < vec->n; i++) {
+        char *row = (char *)vec->data + i * vec->size;
+        uint32_t *event = tm_attr_event(attr, row);
+        uint32_t to = rows[*event - first_row];
+        if (to == TM_NO_EVENT)
+            continue;
+        *event = to;
+        if (kept != i)
+            memcpy((char *)vec->data + kept * vec->size, row, vec->size);
+        kept++;
+    }
+    vec->n = kept;
+}
+
+/* How far a trace had come before a thread. */
+typedef struct place {
+    size_t events, launches, memory, shapes;
+    int64_t counts[TM_N_COUNTS];
+} place;
+
+static place place_of(const tm_trace *trace) {
+    place at = {trace->events.n,
+                trace->attrs[TM_ATTR_LAUNCH].n,
+                trace->attrs[TM_ATTR_MEMORY].n,
+                trace->attrs[TM_ATTR_SHAPES].n,
+                {0}};
+    memcpy(at.counts, trace->counts, sizeof at.counts);
+    return at;
+}
+
+/* Takes what is the thread's away again, where the thread is another rank's. */
+static tm_status drop_thread(host *h, const place *begin, tm_error *err) {
+    tm_trace *trace = h->r->trace;
+    tm_raw_event *events = trace->events.data;
+    size_t n = trace->events.n - begin->events, kept = begin->events;
+    uint32_t *rows = malloc((n + 1) * sizeof *rows);
+    if (!rows)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        tm_raw_event event = events[begin->events + i];
+        rows[i] = event.launch == OWN ? (uint32_t)kept : TM_NO_EVENT;
+        if (event.launch == OWN)
+            events[kept++] = event;
+    }
+    trace->events.n = kept;
+    memcpy(trace->counts, begin->counts, sizeof begin->counts);
+    keep_attrs(trace, TM_ATTR_LAUNCH, begin->launches, rows, begin->events);
+    keep_attrs(trace, TM_ATTR_MEMORY, begin->memory, rows, begin->events);
+    keep_attrs(trace, TM_ATTR_SHAPES, begin->shapes, rows, begin->events);
+    free(rows);
+    return TM_OK;
+}
+
+/* Whether the thread is this rank's: it calls for its device alone, or for none or several and the
+ * rank is the first. */
+static bool is_own_thread(const host *h) {
+    const tm_xdevice *devices = h->r->devices.data;
+    return h->thread_device >= 0 ? devices + h->thread_device == h->r->device : h->r->is_first;
+}
+
+static tm_status read_line(host *h, const tm_xline *line, tm_error *err) {
+    tm_xread *r = h->r;
+    const place begin = place_of(r->trace);
+    tm_xevent event;
+    tm_xvalues v;
+    taken t = {.line = line, .at = &event, .v = &v};
+    bool more;
+    t.track = line->n_events > 0 ? tm_xread_thread(r, line) : 0;
+    h->thread_device = NO_DEVICE;
+    h->operator_end_ns = INT64_MIN;
+    tm_xsteps_thread(h->steps);
+    TM_TRY(tm_space_enter(&r->space, line, err));
+    for (;;) {
+        TM_TRY(tm_space_next(&r->space, &event, &more, err));
+        if (!more)
+            break;
+        v.present = 0;
+        const uint8_t *damaged = tm_xstats_read(&h->stats, event.message, TM_X_EVENT_STATS, &v);
+        if (damaged)
+            return tm_space_fail_stat(&r->space, damaged, err);
+        TM_TRY(take_event(h, &t, err));
+    }
+    if (!is_own_thread(h))
+        TM_TRY(drop_thread(h, &begin, err));
+    tm_raw_event *events = r->trace->events.data;
+    for (size_t i = begin.events; i < r->trace->events.n; i++)
+        events[i].launch = TM_NO_EVENT;
+    return TM_OK;
+}
+
+static tm_status read_plane(host *h, const tm_xplane *plane, tm_error *err) {
+    TM_TRY(tm_xstats_init(&h->stats, plane, err));
+    h->infos = calloc(plane->metadata.n + 1, sizeof *h->infos);
+    tm_status status = h->infos ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < plane->lines.n && status == TM_OK; i++)
+        status = read_line(h, (const tm_xline *)plane->lines.data + i, err);
+    free(h->infos);
+    tm_xstats_free(&h->stats);
+    return status;
+}
+
+tm_status tm_xhost_read(tm_xread *r, const tm_xlaunches *launches, tm_xsteps *steps, tm_vec *copies,
+                        tm_error *err) {
+    const tm_xplane *planes = r->space.planes.data;
+    host h = {.r = r,
+              .launches = launches,
+              .steps = steps,
+              .copies = copies,
+              .allocators = TM_VEC(uint32_t)};
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < r->space.planes.n && status == TM_OK; i++)
+        if (tm_text_begins(planes[i].name, "/host:") &&
+            !tm_text_is(planes[i].name, "/host:metadata"))
+            status = read_plane(&h, &planes[i], err);
+    tm_vec_free(&h.allocators);
+    return status;
+}

@@ -1,0 +1,163 @@
+#include "xplane_read.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/sums.h"
+#include "base/utf8.h"
+
+static const char *const role_names[TM_X_N_ROLES] = {
+#define TM_X_ROLE_NAME(id, name) name,
+    TM_X_ROLES(TM_X_ROLE_NAME)
+#undef TM_X_ROLE_NAME
+};
+
+tm_status tm_xstats_init(tm_xstats *stats, const tm_xplane *plane, tm_error *err) {
+    const tm_xname *names = plane->stat_names.data;
+    size_t n = plane->stat_names.n;
+    *stats = (tm_xstats){plane, malloc(n + 1), calloc(n + 1, sizeof *stats->names)};
+    if (!stats->roles || !stats->names) {
+        tm_xstats_free(stats);
+        return tm_fail_memory(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        stats->roles[i] = 0;
+        while (stats->roles[i] < TM_X_N_ROLES &&
+               !tm_text_is(names[i].name, role_names[stats->roles[i]]))
+            stats->roles[i]++;
+    }
+    return TM_OK;
+}
+
+void tm_xstats_free(tm_xstats *stats) {
+    free(stats->roles);
+    free(stats->names);
+    *stats = (tm_xstats){0};
+}
+
+bool tm_xstats_can_have(const tm_xstats *stats, tm_xrole role) {
+    return stats->roles && memchr(stats->roles, role, stats->plane->stat_names.n);
+}
+
+const uint8_t *tm_xstats_read(const tm_xstats *stats, tm_wire_message message, uint32_t number,
+                              tm_xvalues *out) {
+    const uint8_t *begin = message.p;
+    tm_xstat stat;
+    while (tm_xstat_next(&message, number, &stat)) {
+        size_t at = tm_xplane_stat_index(stats->plane, stat.id);
+        uint8_t role = at < stats->plane->stat_names.n ? stats->roles[at] : TM_X_N_ROLES;
+        if (role == TM_X_N_ROLES)
+            continue;
+        out->values[role] = stat;
+        out->present |= UINT64_C(1) << role;
+    }
+    return tm_wire_damaged(&message) ? begin : NULL;
+}
+
+/* Most texts are of letters that stand for themselves. */
+static bool is_plain(tm_text text) {
+    for (size_t i = 0; i < text.size; i++)
+        if ((signed char)text.bytes[i] <= 0)
+            return false;
+    return true;
+}
+
+uint32_t tm_xread_intern(tm_xread *r, tm_text text) {
+    if (is_plain(text))
+        return tm_names_intern(r->names, text.bytes, text.size);
+    r->scratch.n = 0;
+    if (text.size >= SIZE_MAX / 4 || !tm_vec_reserve(&r->scratch, text.size * 3 + 1))
+        return TM_NAME_FAILED;
+    size_t size = tm_utf8_repair(text.bytes, text.size, r->scratch.data);
+    return tm_names_intern(r->names, r->scratch.data, size);
+}
+
+uint32_t tm_xread_intern_stat(tm_xread *r, tm_xstats *stats, const tm_xstat *stat) {
+    tm_text text = tm_xstat_text(stats->plane, stat);
+    if (stat->type != TM_X_REF)
+        return text.size > 0 ? tm_xread_intern(r, text) : TM_NO_NAME;
+    size_t at = tm_xplane_stat_index(stats->plane, stat->i);
+    if (at == SIZE_MAX)
+        return TM_NO_NAME;
+    if (stats->names[at] == 0)
+        stats->names[at] = tm_xread_intern(r, text) + 1;
+    return stats->names[at] - 1;
+}
+
+static uint32_t number_text(tm_xread *r, int64_t number) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, number);
+    return tm_names_intern_string(r->names, text);
+}
+
+/* All threads are of one process, whose number no file tells. */
+uint32_t tm_xread_thread(tm_xread *r, const tm_xline *line) {
+    tm_text shown = line->display_name.size > 0 ? line->display_name : line->name;
+    uint32_t pid = number_text(r, 0), tid = number_text(r, line->id);
+    uint32_t name = tm_xread_intern(r, shown);
+    uint32_t process = tm_names_intern_string(r->names, "host");
+    if (pid == TM_NAME_FAILED || tid == TM_NAME_FAILED || name == TM_NAME_FAILED ||
+        process == TM_NAME_FAILED)
+        return UINT32_MAX;
+    uint32_t index = tm_trace_track(r->trace, TM_TRACK_CPU, pid, tid);
+    if (index == UINT32_MAX)
+        return UINT32_MAX;
+    tm_track *track = (tm_track *)r->trace->tracks.data + index;
+    track->process_name = process;
+    track->thread_name = track->thread_name == TM_NO_NAME ? name : track->thread_name;
+    return index;
+}
+
+uint32_t tm_xread_stream(tm_xread *r, const tm_xline *line, bool counts) {
+    int64_t device = r->device->number;
+    uint32_t pid = number_text(r, device), name = tm_xread_intern(r, line->name);
+    uint32_t tid = counts ? number_text(r, line->id) : name;
+    if (pid == TM_NAME_FAILED || tid == TM_NAME_FAILED || name == TM_NAME_FAILED)
+        return UINT32_MAX;
+    uint32_t index = tm_trace_track(r->trace, TM_TRACK_GPU, pid, tid);
+    if (index == UINT32_MAX)
+        return UINT32_MAX;
+    tm_track *track = (tm_track *)r->trace->tracks.data + index;
+    track->device = tm_narrow_i32(device);
+    track->stream = counts ? line->id : -1;
+    track->thread_name = name;
+    return index;
+}
+
+/* Begins lie in [-1e18, 3e18] ns, durations in [0, TM_DAY_NS]. */
+static tm_count wrong_times(const tm_xevent *at, int64_t base_ns) {
+    const int64_t least = -INT64_C(1000000000000000000), most = INT64_C(3000000000000000000);
+    if (at->occurrences != 0 || at->offset_ps > INT64_MAX / 2 || at->offset_ps < INT64_MIN / 2 ||
+        base_ns < least / 2 || base_ns > most - INT64_MAX / 1000)
+        return TM_COUNT_NO_TIME;
+    if (at->duration_ps < 0)
+        return TM_COUNT_NEGATIVE_DURATION;
+    return at->duration_ps > TM_DAY_NS * 1000 ? TM_COUNT_ABSURD_DURATION : TM_N_COUNTS;
+}
+
+tm_status tm_xread_add(tm_xread *r, const tm_xline *line, const tm_xevent *at, tm_raw_event event,
+                       uint32_t *row, tm_error *err) {
+    tm_trace *trace = r->trace;
+    /* Some lines count from the epoch by themselves. */
+    bool absolute = line->timestamp_ns >= TM_FIRST_DAY_NS;
+    int64_t base_ns = line->timestamp_ns;
+    if (!absolute && base_ns >= -TM_FIRST_DAY_NS)
+        base_ns += r->epoch_ns;
+    tm_count wrong = wrong_times(at, base_ns);
+    *row = TM_NO_EVENT;
+    if (wrong != TM_N_COUNTS) {
+        trace->counts[wrong]++;
+        return TM_OK;
+    }
+    event.begin_ns = base_ns + tm_x_ns_of_ps(at->offset_ps);
+    event.duration_ns = base_ns + tm_x_ns_of_ps(at->offset_ps + at->duration_ps) - event.begin_ns;
+    if (event.kind != TM_DURATION)
+        event.duration_ns = 0;
+    if (event.name == TM_NAME_FAILED || event.track == UINT32_MAX ||
+        trace->events.n >= TM_NO_EVENT - 1 || !tm_vec_append(&trace->events, &event, 1))
+        return tm_fail_memory(err);
+    trace->counts[TM_COUNT_NO_NAME] += event.name == TM_NO_NAME;
+    *row = (uint32_t)(trace->events.n - 1);
+    return TM_OK;
+}

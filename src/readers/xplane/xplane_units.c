@@ -1,0 +1,124 @@
+#include "xplane_units.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/sorted.h"
+
+/* The lines that the profiler derives from others have these ids, as signed 32 bits. */
+enum { DERIVED_FIRST = -559038737, DERIVED_LAST = DERIVED_FIRST + 289 }; /* 0xdeadbeef on */
+
+/* Also with " - from #16", which tells the line that it is derived from. */
+static bool is_named(tm_text name, const char *known) {
+    size_t size = strlen(known);
+    static const char from[] = " - from #";
+    return tm_text_begins(name, known) &&
+           (name.size == size ||
+            tm_text_begins((tm_text){name.bytes + size, name.size - size}, from));
+}
+
+static bool is_derived(const tm_xline *line) {
+    static const char *const names[] = {
+        "Steps",       "Framework Ops", "TensorFlow Ops", "Framework Name Scope",
+        "XLA Modules", "XLA Ops",       "Source code",    "TensorFlow Name Scope",
+        "Source Code", "Launch Stats",  "XLA TraceMe",    "Async XLA Ops",
+    };
+    int32_t id = (int32_t)(uint32_t)(uint64_t)line->id;
+    if (id >= DERIVED_FIRST && id <= DERIVED_LAST)
+        return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_named(line->name, names[i]))
+            return true;
+    return false;
+}
+
+bool tm_xline_counts(tm_xkind kind, const tm_xline *line) {
+    if (kind == TM_X_TPU)
+        return tm_text_is(line->name, "XLA Ops") || tm_text_is(line->name, "Sparse Core Ops");
+    return !is_derived(line);
+}
+
+/* Whether a plane is a device that can be a rank: "/device:GPU:4". */
+static bool names_device(const tm_xplane *plane, tm_xkind *kind, int64_t *number) {
+    static const char *const starts[] = {[TM_X_GPU] = "/device:GPU:", [TM_X_TPU] = "/device:TPU:"};
+    for (int k = 0; k < 2; k++) {
+        size_t at = strlen(starts[k]), size = plane->name.size;
+        if (!tm_text_begins(plane->name, starts[k]) || at == size || size - at > 6)
+            continue;
+        *kind = (tm_xkind)k;
+        *number = 0;
+        for (; at < size && plane->name.bytes[at] >= '0' && plane->name.bytes[at] <= '9'; at++)
+            *number = *number * 10 + (plane->name.bytes[at] - '0');
+        return at == size;
+    }
+    return false;
+}
+
+static bool has_work(const tm_xplane *plane, tm_xkind kind) {
+    const tm_xline *lines = plane->lines.data;
+    for (size_t i = 0; i < plane->lines.n; i++)
+        if (lines[i].n_events > 0 && tm_xline_counts(kind, &lines[i]))
+            return true;
+    return false;
+}
+
+static int by_number(const void *a, const void *b) {
+    const tm_xdevice *x = a, *y = b;
+    int order = tm_order_i64(x->number, y->number);
+    return order ? order : tm_order_i64(x->plane_index, y->plane_index);
+}
+
+tm_status tm_xspace_devices(const tm_space *space, tm_vec *out, tm_error *err) {
+    const tm_xplane *planes = space->planes.data;
+    for (size_t i = 0; i < space->planes.n; i++) {
+        tm_xdevice device = {.plane = &planes[i], .plane_index = (int64_t)i};
+        if (!names_device(&planes[i], &device.kind, &device.number) ||
+            !has_work(&planes[i], device.kind))
+            continue;
+        if (!tm_vec_append(out, &device, 1))
+            return tm_fail_memory(err);
+    }
+    if (out->n > 1)
+        qsort(out->data, out->n, out->size, by_number);
+    return TM_OK;
+}
+
+tm_text tm_xspace_host(const tm_space *space, const char *path) {
+    const char *base = strrchr(path, '/');
+    base = base ? base + 1 : path;
+    const char *end = strstr(base, ".xplane.pb");
+    if (end && end > base)
+        return (tm_text){base, (size_t)(end - base)};
+    return space->hostnames.n > 0 ? *(const tm_text *)space->hostnames.data : (tm_text){"", 0};
+}
+
+static tm_status add_units(const tm_space *space, const char *path, tm_vec *units, tm_error *err) {
+    tm_vec devices = TM_VEC(tm_xdevice);
+    tm_text host = tm_xspace_host(space, path);
+    tm_status status = tm_xspace_devices(space, &devices, err);
+    const tm_xdevice *v = devices.data;
+    for (size_t i = 0; status == TM_OK && i < devices.n; i++) {
+        const tm_unit unit = {
+            .process = v[i].plane_index,
+            .devices = (int64_t)tm_unit_device(v[i].number),
+            .rank = -1,
+            .host = host.size > 0 ? (int64_t)tm_hash(TM_HASH_BEGIN, host.bytes, host.size) : 0,
+            .clock_ns = -1};
+        if (!tm_vec_append(units, &unit, 1))
+            status = tm_fail_memory(err);
+    }
+    tm_vec_free(&devices);
+    return status;
+}
+
+tm_status tm_xplane_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
+                               tm_error *err) {
+    tm_space space;
+    (void)known;
+    *foreign = false;
+    tm_status status = tm_space_open(source, &space, err);
+    if (status == TM_OK)
+        status = add_units(&space, tm_source_path(source), units, err);
+    tm_space_close(&space);
+    return status;
+}
