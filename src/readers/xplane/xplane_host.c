@@ -262,16 +262,16 @@ static void keep_attrs(tm_trace *trace, tm_attr attr, size_t first, const uint32
 
 /* How far a trace had come before a thread. */
 typedef struct place {
-    size_t events, launches, memory, shapes;
+    size_t events, launches, memory, shapes, tracks;
     int64_t counts[TM_N_COUNTS];
 } place;
 
 static place place_of(const tm_trace *trace) {
-    place at = {trace->events.n,
-                trace->attrs[TM_ATTR_LAUNCH].n,
-                trace->attrs[TM_ATTR_MEMORY].n,
-                trace->attrs[TM_ATTR_SHAPES].n,
-                {0}};
+    place at = {.events = trace->events.n,
+                .launches = trace->attrs[TM_ATTR_LAUNCH].n,
+                .memory = trace->attrs[TM_ATTR_MEMORY].n,
+                .shapes = trace->attrs[TM_ATTR_SHAPES].n,
+                .tracks = trace->tracks.n};
     memcpy(at.counts, trace->counts, sizeof at.counts);
     return at;
 }
@@ -330,6 +330,8 @@ static tm_status read_line(host *h, const tm_xline *line, tm_error *err) {
     }
     if (!is_own_thread(h))
         TM_TRY(drop_thread(h, &begin, err));
+    if (r->trace->events.n == begin.events) /* a thread without events is no track */
+        r->trace->tracks.n = begin.tracks;
     tm_raw_event *events = r->trace->events.data;
     for (size_t i = begin.events; i < r->trace->events.n; i++)
         events[i].launch = TM_NO_EVENT;

@@ -1,0 +1,292 @@
+"""Profiles of TensorFlow and JAX: real ones against what an independent program mapped of them, and
+made ones for which rank is whose, and what is refused."""
+import collections
+import glob
+import json
+import os
+import shutil
+
+from common import (BASE_NS, SHARED, Skip, contains, equal, gzipped, has_line, holds, lacks, main,
+                    merged, put, rows, same_bytes, tables, tmerge, zstd_framed)
+import h5py
+
+FOLDER = os.path.join(SHARED, 'traces', 'xplane')
+NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: their place among the arguments counts '
+           '(--rank-map FILE says it)')
+
+
+# An XSpace by hand ------------------------------------------------------------------------------
+
+
+def varint(value):
+    value &= 2**64 - 1
+    out = bytearray()
+    while value >= 128:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+class Plane:
+    """lines: (id, name, timestamp_ns, [(name, offset_ps, duration_ps, {stat: value})])."""
+
+    def __init__(self, name, lines=(), stats=None):
+        self.ids, self.names = {}, {}
+        body = b''.join(field(3, self.line(*line)) for line in lines)
+        own = b''.join(field(6, self.stat(k, v)) for k, v in (stats or {}).items())
+        self.bytes = field(2, name) + body
+        for kind, known in ((4, self.names), (5, self.ids)):
+            for text, number in known.items():
+                value = field(1, number) + field(2, text)
+                self.bytes += field(kind, field(1, number) + field(2, value))
+        self.bytes += own
+
+    @staticmethod
+    def number(known, text):
+        return known.setdefault(text, len(known) + 1)
+
+    def stat(self, key, value):
+        return field(1, self.number(self.ids, key)) + field(4 if isinstance(value, int) else 5, value)
+
+    def line(self, number, name, timestamp, events):
+        body = field(1, number) + field(2, name) + field(3, timestamp)
+        for text, offset, duration, stats in events:
+            event = field(1, self.number(self.names, text)) + field(2, offset) + field(3, duration)
+            event += b''.join(field(4, self.stat(k, v)) for k, v in stats.items())
+            body += field(4, event)
+        return body
+
+
+def space(*planes, epoch=BASE_NS, host='node7', more=b''):
+    task = [Plane('Task Environment', stats={'profile_start_time': epoch})] if epoch else []
+    return b''.join(field(1, plane.bytes) for plane in (*planes, *task)) + more + field(4, host)
+
+
+def gpu(number, kernels, first=1):
+    """kernels: (name, begin_ps, duration_ps); their correlation ids count up from `first`."""
+    return Plane(f'/device:GPU:{number}', [(7, 'Stream #7(Compute)', 0, [
+        (name, begin, duration, {'correlation_id': first + i})
+        for i, (name, begin, duration) in enumerate(kernels)])])
+
+
+def host(*lines):
+    return Plane('/host:CPU', lines)
+
+
+def call(correlation, begin, duration=1000):
+    return ('cuLaunchKernel', begin, duration, {'correlation_id': correlation})
+
+
+def one_gpu(number=0, begin=5000, **more):
+    return space(gpu(number, [('gemm', begin, 2000)]), host((1, 'main', 0, [call(1, 1000)])), **more)
+
+
+# What is stored ---------------------------------------------------------------------------------
+
+
+def stored(path):
+    """By rank: its events as (category, begin, duration, name, thread or stream)."""
+    with h5py.File(path) as store:
+        text, at = store['names/bytes'][()].tobytes(), store['names/offsets'][()]
+        names = [text[a:b].decode() for a, b in zip(at[:-1], at[1:])]
+        events, tracks = store['events'], store['tracks']
+        words = {v: w for w, v in h5py.check_enum_dtype(events['category'].dtype).items()}
+        columns = list(zip(*(events[c][()].tolist()
+                             for c in ('category', 'begin_ns', 'duration_ns', 'name'))))
+        where = [None] * len(columns)
+        for first, n, thread in zip(*(tracks[c][()].tolist()
+                                      for c in ('first', 'count', 'thread_name'))):
+            where[first:first + n] = [names[thread]] * n
+        found = {}
+        for rank, first, n in zip(*(store['ranks'][c][()].tolist()
+                                    for c in ('rank', 'first_event', 'n_events'))):
+            found[rank] = [(words[c], begin, duration, names[name], where[first + i]) for
+                           i, (c, begin, duration, name) in enumerate(columns[first:first + n])]
+        return found
+
+
+def of(events, *categories):
+    return [e for e in events if e[0] in categories]
+
+
+# Real profiles ----------------------------------------------------------------------------------
+
+WORK = {'kernel': 'kernel', 'copy': 'gpu_memcpy', 'set': 'gpu_memset'}
+
+
+def expected(name):
+    path = os.path.join(SHARED, 'expected', 'xplane', 'mapped.json')
+    if not os.path.isfile(path):
+        raise Skip('the real profiles are not here')
+    with open(path, encoding='utf-8') as file:
+        of_files = json.load(file)['files']
+    return {file: of_files[file] for file in sorted(of_files) if file.startswith(name + '/')}
+
+
+def ns(ps):
+    """The devices' times are whole nanoseconds in these files."""
+    equal(ps % 1000, 0, 'picoseconds')
+    return ps // 1000
+
+
+def check_work(events, mapped, epoch):
+    """The streams of a rank: events, time, first and last of each, by kind; nothing else counts."""
+    streams = collections.defaultdict(list)
+    for event in of(events, *WORK.values()):
+        streams[event[4]].append(event)
+    equal(sorted(streams), sorted(track['line'] for track in mapped['tracks']), 'streams')
+    for track in mapped['tracks']:
+        own = streams[track['line']]
+        equal(min(e[1] for e in own), epoch + ns(track['first_begin_ps']), 'first begin')
+        equal(max(e[1] + e[2] for e in own), epoch + ns(track['last_end_ps']), 'last end')
+        for kind, word in WORK.items():
+            sums = track['by_kind'].get(kind, {'events': 0, 'sum_ps': 0})
+            found = of(own, word)
+            equal((len(found), sum(e[2] for e in found)), (sums['events'], ns(sums['sum_ps'])),
+                  f'{kind} on {track["line"]}')
+    derived = collections.Counter(e[4] for e in of(events, 'gpu_user_annotation'))
+    equal(dict(derived), mapped.get('annotation_lines', {}), 'annotations')
+
+
+def check_launches(events, launch, mapped):
+    equal((launch['events'], launch['unlinked']),
+          (sum(n for what, n in mapped['launches'].items() if what.endswith(' linked')), 0),
+          'GPU events, and those without a call')
+    calls = collections.Counter(e[3] for e in of(events, 'cuda_runtime'))
+    for what, n in mapped['launches'].items():
+        if what.startswith('api ') and '<' not in what:
+            equal(calls[what[4:]], n, what)
+    equal(sum(calls.values()), launch['events'], 'calls')
+
+
+def check_memory(memory, rank, mapped, first, epoch):
+    """Of the rank's device, and of the host on the first rank."""
+    device = 'cuda:' + mapped['device'].rsplit(':', 1)[1]
+    wanted = {}
+    for allocator, sums in first['memory'].items():
+        of_gpu = allocator.startswith('GPU_')
+        if of_gpu and allocator.split('_')[1] == device[5:]:
+            wanted[device] = sums
+        elif not of_gpu and mapped is first['ranks'][0]:
+            wanted['cpu'] = sums
+    own = {row['device']: row for row in memory if row['rank'] == rank}
+    equal(sorted(own), sorted(wanted), f'memory of rank {rank}')
+    for name, sums in wanted.items():
+        row = own[name]
+        equal((row['allocations'], row['releases'], row['peak_bytes'], row['peak_time_ns']),
+              (sums['allocations'], sums['deallocations'], sums['peak_bytes_in_window'],
+               epoch + ns(sums['peak_at_ps_first'])), f'{name} of rank {rank}')
+
+
+def check_steps(found, mapped, epoch):
+    """A step begins with its first call, which comes before the device's first event, and ends with
+    the last event of the device."""
+    steps = mapped.get('steps', [])
+    equal([s['step'] for s in found], [int(s['name']) for s in steps] or [0], 'steps')
+    for step, row in zip(steps, found):
+        begin, end = epoch + ns(step['begin_ps']), epoch + ns(step['begin_ps'] + step['duration_ps'])
+        holds(row['begin_ns'] <= begin, f'{row} begins behind {begin}')
+        equal(row['begin_ns'] + row['window_ns'], end, 'end of a step')
+
+
+def check_profile(name):
+    """Merges the profiles of a folder, and compares all that was mapped of them."""
+    files = expected(name)
+    paths = [os.path.join(FOLDER, file) for file in files]
+    done = tmerge(*paths, '-o', 'x.h5').expect(0)
+    found, rank = stored('x.h5'), 0
+    got = tables('x.h5', 'launches.rank', 'memory.device', 'overlap.rank', 'overlap.step', 'job.rank')
+    for file, mapped in files.items():
+        epoch, n_host, n_steps = mapped['epoch_ns'] or 0, 0, 0
+        for device in mapped['ranks']:
+            events, of_rank = found[rank], {t: [r for r in v if r['rank'] == rank]
+                                            for t, v in got.items()}
+            busy = device['busy_union_ps']
+            place = of_rank['job.rank'][0]
+            equal((place['device'], place['host'], place['format']),
+                  (int(device['device'].rsplit(':', 1)[1]),
+                   os.path.basename(file)[:-len('.xplane.pb')], 'xplane'), 'place')
+            check_work(events, device, epoch)
+            check_launches(events, of_rank['launches.rank'][0], device)
+            check_memory(got['memory.device'], rank, device, mapped, epoch)
+            if 'steps' in device:
+                check_steps(of_rank['overlap.step'], device, epoch)
+            equal((of_rank['overlap.rank'][0]['compute_ns'], of_rank['overlap.rank'][0]['memory_ns']),
+                  (ns(busy.get('kernel', 0)), ns(busy.get('copy', 0))), 'busy time')
+            n_steps += len(device.get('steps', []))
+            n_host += len(events) - len(of(events, *WORK.values(), 'gpu_user_annotation'))
+            rank += 1
+        yield file, mapped, found, n_host - n_steps, done
+    equal(rank, len(found), 'ranks')
+
+
+def operators_of(events):
+    """By type, as TensorFlow's operations are named: scope/name:Type."""
+    found = collections.Counter()
+    for event in of(events, 'cpu_op'):
+        found[event[3].rpartition(':')[2]] += 1
+    return found
+
+
+def check_kernels(mapped):
+    """Of two files of the same bytes: kernels by name and details."""
+    with h5py.File('x.h5') as store:
+        text, at = store['names/bytes'][()].tobytes(), store['names/offsets'][()]
+        kernels = {c: store['kernels'][c][()].tolist() for c in store['kernels']}
+        names, durations = store['events/name'][()], store['events/duration_ns'][()]
+        found = collections.defaultdict(list)
+        for i, event in enumerate(kernels['event']):
+            grid, block = (','.join(str(kernels[f'{what}_{axis}'][i]) for axis in 'xyz')
+                           for what in ('grid', 'block'))
+            details = (f'regs:{kernels["registers"][i]} shm:{kernels["shared_memory_bytes"][i]} '
+                       f'grid:{grid} block:{block}')
+            name = text[at[names[event]]:at[names[event] + 1]].decode()
+            found[name, details].append(int(durations[event]))
+    equal(len(found), mapped['distinct_name_and_details'], 'kernels')
+    for top in mapped['top']:
+        sums = [(len(v), sum(v), min(v), max(v)) for (name, details), v in found.items()
+                if name.startswith(top['name']) and details == top['details']]
+        wanted = (2 * top['events'], 2 * ns(top['total_ps']), ns(top['min_ps']), ns(top['max_ps']))
+        holds(wanted in sums, f'{wanted} of {top["name"]} is not in {sums}')
+
+
+def test_tensorflow_on_several_gpus_is_mapped_to_ranks():
+    for file, mapped, found, n_host, done in check_profile('gpu-multi-worker'):
+        first = 0 if file.endswith('.179_6003.xplane.pb') else 3
+        ranks = [found[first + i] for i in range(3)]
+        types = sum((operators_of(events) for events in ranks), collections.Counter())
+        for row in mapped['host_tf_ops']['top']:
+            equal(types[row['type']], row['events'], row['type'])
+        # Each event of the host is on one rank: what is more are the operators that XLA and old
+        # TensorFlow tell of GPU events alone, around their calls.
+        added = sum(1 for events in ranks for e in of(events, 'cpu_op') if e[3].find(':') < 0)
+        equal(n_host - added, mapped['host']['events'], 'events of the host')
+    contains(done.err, 'no rank')
+    bytes_of = collections.Counter()
+    for row in rows('x.h5', 'transfers.kind'):
+        bytes_of[row['rank'] % 3, row['kind']] += row['bytes']
+    equal(dict(bytes_of), {(0, 'htod'): 2 * 3112, (1, 'htod'): 2 * 37447, (1, 'dtoh'): 2 * 36944,
+                           (2, 'htod'): 2 * 40559, (2, 'dtoh'): 2 * 36944}, 'bytes')
+    check_kernels(mapped['kernel_rows'])
+
+
+def test_jax_on_amd_is_mapped_to_ranks():
+    for name in ('jax-mi300-attention', 'jax-mi300-gemm'):
+        for _, mapped, found, n_host, _ in check_profile(name):
+            added = of(found[0], 'cpu_op')
+            equal(n_host - len(added), mapped['host']['events'], 'events of the host')
+            # XLA tells the operation of each of its kernels, and of some of the copies.
+            with_operation = {'jax-mi300-attention': 87, 'jax-mi300-gemm': 42}[name]
+            equal(len(added), with_operation, 'operators')
+    equal(rows('x.h5', 'operators.op')[0]['name'], 'jit(dot)/dot_general')
+
+
+main()
