@@ -69,7 +69,7 @@ typedef struct iota {
 } iota;
 
 static int64_t iota_at(const iota *v, int64_t place) {
-    int64_t strides[DIMENSIONS], value = 0, stride = 1;
+    int64_t strides[DIMENSIONS] = {0}, value = 0, stride = 1;
     for (size_t i = v->n; i-- > 0; stride *= v->dims[i])
         strides[i] = stride;
     for (size_t i = v->n; i-- > 0;) {
