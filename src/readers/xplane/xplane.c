@@ -1,5 +1,6 @@
 /* Profiles of TensorFlow and JAX: *.xplane.pb, an XSpace as a protocol buffer. */
 #include "readers/formats.h"
+#include "tpu.h"
 #include "xplane_facts.h"
 #include "xplane_gpu.h"
 #include "xplane_host.h"
@@ -69,17 +70,23 @@ static void count_without_epoch(tm_trace *trace) {
 static tm_status read_events(tm_xread *r, tm_error *err) {
     tm_xlaunches launches = {0};
     tm_xsteps steps = tm_xsteps_make();
-    tm_vec copies = TM_VEC(tm_xcopy_call);
-    tm_status status = tm_xgpu_read(r, &launches, &steps, err);
+    tm_vec copies = TM_VEC(tm_xcopy_call), runs = TM_VEC(tm_tpu_span);
+    bool tpu = r->device && r->device->kind == TM_X_TPU;
+    tm_status status = tpu ? tm_tpu_read(r, &launches, &steps, &runs, err)
+                           : tm_xgpu_read(r, &launches, &steps, err);
     if (status == TM_OK)
         status = tm_xhost_read(r, &launches, &steps, &copies, err);
     tm_xlaunches_free(&launches);
     if (status == TM_OK)
-        status = tm_xgpu_find_copies(r, copies.data, copies.n, err);
+        status = tpu ? tm_tpu_complete_memory(r, err) : TM_OK;
+    if (status == TM_OK)
+        status = tpu ? tm_tpu_find_steps(r, &runs, &steps, err)
+                     : tm_xgpu_find_copies(r, copies.data, copies.n, err);
     if (status == TM_OK)
         status = tm_xsteps_finish(&steps, r, err);
     count_without_epoch(r->trace);
     tm_vec_free(&copies);
+    tm_vec_free(&runs);
     tm_xsteps_free(&steps);
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "tpu.h"
 #include "xplane_gpu.h"
 
 /* What an event is by its name. */
@@ -95,6 +96,13 @@ static int64_t device_of_allocator(tm_text name) {
     return at > 4 && (at == name.size || name.bytes[at] == '_') ? number : -1;
 }
 
+/* Of a TPU the event tells the number itself. */
+static int64_t device_of_memory(const host *h, const tm_xvalues *v) {
+    return tm_x_has(v, TM_X_ALLOCATOR)
+               ? device_of_allocator(tm_xstat_text(h->stats.plane, &v->values[TM_X_ALLOCATOR]))
+               : tm_x_int(v, TM_X_INDEX_ON_HOST, -1);
+}
+
 /* Whose an allocation is: its device's rank, where that is one. */
 static owner owner_of_memory(const tm_xread *r, int64_t number) {
     const tm_xdevice *devices = r->devices.data;
@@ -120,8 +128,7 @@ static bool number_allocator(host *h, tm_xstat *stat, int64_t *number) {
 static tm_status take_memory(host *h, const taken *t, tm_error *err) {
     tm_xread *r = h->r;
     tm_xvalues *v = t->v;
-    tm_text allocator = tm_xstat_text(h->stats.plane, &v->values[TM_X_ALLOCATOR]);
-    int64_t device = device_of_allocator(allocator), bytes = tm_x_int(v, TM_X_ALLOCATION, 0);
+    int64_t device = device_of_memory(h, v), bytes = tm_x_int(v, TM_X_ALLOCATION, 0);
     owner whose = owner_of_memory(r, device);
     uint32_t row;
     tm_raw_event event = {.name = tm_names_intern_string(r->names, "[memory]"),
@@ -229,13 +236,25 @@ static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
+/* What launches a program of a TPU is known by the flow that it begins. */
+static void find_flow(const host *h, tm_xvalues *v) {
+    int64_t flow = h->r->device && h->r->device->kind == TM_X_TPU ? tm_tpu_flow_of(v, true) : 0;
+    if (!tm_xlaunches_find(h->launches, flow))
+        return;
+    v->values[TM_X_CORRELATION] = (tm_xstat){.i = flow, .type = TM_X_INT64};
+    v->present |= UINT64_C(1) << TM_X_CORRELATION;
+}
+
 static tm_status take_event(host *h, taken *t, tm_error *err) {
     t->info = info_of(h, t->at->metadata);
     t->kind = t->info ? (host_kind)t->info->kind : ANNOTATION;
     const tm_raw_event event = {
         .name = t->info ? t->info->name - 1 : TM_NO_NAME, .track = t->track, .kind = TM_DURATION};
-    if ((t->kind == ALLOCATION || t->kind == RELEASE) && tm_x_has(t->v, TM_X_ALLOCATOR))
+    if ((t->kind == ALLOCATION || t->kind == RELEASE) &&
+        (tm_x_has(t->v, TM_X_ALLOCATOR) || tm_x_int(t->v, TM_X_INDEX_ON_HOST, -1) >= 0))
         return take_memory(h, t, err);
+    if (!tm_x_has(t->v, TM_X_CORRELATION))
+        find_flow(h, t->v);
     if (tm_x_int(t->v, TM_X_CORRELATION, 0) != 0)
         return take_call(h, t, event, err);
     return take_span(h, t, event, err);

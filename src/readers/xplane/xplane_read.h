@@ -30,7 +30,11 @@
     X(TM_X_PRODUCER_TYPE, "_pt")                                                                   \
     X(TM_X_PRODUCER, "_p")                                                                         \
     X(TM_X_CONSUMER_TYPE, "_ct")                                                                   \
-    X(TM_X_CONSUMER, "_c")
+    X(TM_X_CONSUMER, "_c")                                                                         \
+    X(TM_X_HLO_CATEGORY, "hlo_category")                                                           \
+    X(TM_X_DEVICE_OFFSET, "device_offset_ps")                                                      \
+    X(TM_X_DEVICE_DURATION, "device_duration_ps")                                                  \
+    X(TM_X_INDEX_ON_HOST, "index_on_host")
 
 typedef enum tm_xrole {
 #define TM_X_ROLE_ENUM(id, name) id,

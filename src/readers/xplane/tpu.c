@@ -1,0 +1,220 @@
+#include "tpu.h"
+
+#include <stdlib.h>
+
+#include "base/keys.h"
+#include "base/sorted.h"
+#include "tpu_core.h"
+
+/* Adds what launched the runs of another device's programs. */
+static tm_status add_others(tm_xread *r, const tm_xline *line, const tm_xstats *stats,
+                            int32_t device, tm_xlaunches *launches, tm_error *err) {
+    tm_xevent event;
+    bool more;
+    TM_TRY(tm_space_enter(&r->space, line, err));
+    for (;;) {
+        TM_TRY(tm_space_next(&r->space, &event, &more, err));
+        if (!more)
+            return TM_OK;
+        tm_xvalues v = {0};
+        const uint8_t *damaged = tm_xstats_read(stats, event.message, TM_X_EVENT_STATS, &v);
+        if (damaged)
+            return tm_space_fail_stat(&r->space, damaged, err);
+        const tm_xlaunch launch = {.correlation = tm_tpu_flow_of(&v, false), .device = device};
+        if (launch.correlation != 0 && !tm_xlaunches_add(launches, &launch))
+            return tm_fail_memory(err);
+    }
+}
+
+static tm_status read_launches(tm_xread *r, tm_xlaunches *launches, tm_error *err) {
+    const tm_xdevice *devices = r->devices.data;
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < r->devices.n && status == TM_OK; i++) {
+        const tm_xline *line = tm_tpu_line(devices[i].plane, "XLA Modules");
+        tm_xstats stats;
+        if (!line)
+            continue;
+        TM_TRY(tm_xstats_init(&stats, devices[i].plane, err));
+        status = add_others(r, line, &stats, (int32_t)i, launches, err);
+        tm_xstats_free(&stats);
+    }
+    return status;
+}
+
+/* "jit_f" of "jit_f(12190760917235803885)". */
+static tm_text without_fingerprint(tm_text name) {
+    const char *bracket = memchr(name.bytes, '(', name.size);
+    return (tm_text){name.bytes, bracket ? (size_t)(bracket - name.bytes) : name.size};
+}
+
+static int64_t ns_of(const tm_tpu_core *core, int64_t ps) {
+    int64_t base = core->line->timestamp_ns;
+    return tm_x_ns_of_ps(ps) + base + (base < TM_FIRST_DAY_NS ? core->r->epoch_ns : 0);
+}
+
+static bool keep_runs(const tm_tpu_core *core, tm_vec *out) {
+    const tm_tpu_run *runs = core->runs.data;
+    const tm_xmeta *metas = core->plane->metadata.data;
+    for (size_t i = 0; i < core->runs.n; i++) {
+        const tm_tpu_span span = {
+            .begin_ns = ns_of(core, runs[i].begin_ps),
+            .end_ns = ns_of(core, runs[i].end_ps),
+            .launch = runs[i].launch,
+            .name = tm_xread_intern(core->r, without_fingerprint(metas[runs[i].meta].name))};
+        if (span.name == TM_NAME_FAILED || !tm_vec_append(out, &span, 1))
+            return false;
+    }
+    return true;
+}
+
+/* The markers that the core itself has. */
+static bool mark_steps(const tm_tpu_core *core, tm_xsteps *steps) {
+    const tm_tpu_note *notes = core->steps.data;
+    const tm_xmeta *metas = core->plane->metadata.data;
+    const tm_xvalues none = {0};
+    for (size_t i = 0; i < core->steps.n; i++) {
+        const tm_raw_event event = {.begin_ns = ns_of(core, notes[i].begin_ps),
+                                    .duration_ns = ns_of(core, notes[i].end_ps) -
+                                                   ns_of(core, notes[i].begin_ps)};
+        if (!tm_xsteps_mark(steps, &event, metas[notes[i].meta].name, &none))
+            return false;
+    }
+    return true;
+}
+
+tm_status tm_tpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_vec *runs,
+                      tm_error *err) {
+    tm_tpu_core core;
+    TM_TRY(read_launches(r, launches, err));
+    tm_status status = tm_tpu_core_read(&core, r, err);
+    if (status == TM_OK)
+        status = tm_tpu_emit(&core, err);
+    if (status == TM_OK && !(keep_runs(&core, runs) && mark_steps(&core, steps)))
+        status = tm_fail_memory(err);
+    tm_tpu_core_free(&core);
+    return status;
+}
+
+/* A call on the host that launched something. */
+typedef struct call {
+    int64_t correlation, begin_ns, end_ns;
+} call;
+
+static int by_correlation(const void *a, const void *b) {
+    const call *x = a, *y = b;
+    int order = tm_order_i64(x->correlation, y->correlation);
+    return order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+}
+
+static bool list_calls(const tm_trace *trace, tm_vec *out) {
+    const tm_launch_attr *attrs = trace->attrs[TM_ATTR_LAUNCH].data;
+    const tm_raw_event *events = trace->events.data;
+    for (size_t i = 0; i < trace->attrs[TM_ATTR_LAUNCH].n; i++) {
+        const tm_raw_event *event = &events[attrs[i].event];
+        const call made = {attrs[i].correlation, event->begin_ns,
+                           event->begin_ns + event->duration_ns};
+        if (!tm_vec_append(out, &made, 1))
+            return false;
+    }
+    if (out->n > 1)
+        qsort(out->data, out->n, out->size, by_correlation);
+    return true;
+}
+
+static bool is_before(const void *element, const void *key) {
+    return ((const call *)element)->correlation < *(const int64_t *)key;
+}
+
+/* NULL where the launch is not recorded. */
+static const call *call_of(const tm_vec *calls, const tm_tpu_span *run) {
+    const call *v = calls->data;
+    size_t i = tm_bisect(v, calls->n, sizeof *v, &run->launch, is_before);
+    return run->launch != 0 && i < calls->n && v[i].correlation == run->launch ? &v[i] : NULL;
+}
+
+/* Gives the markers of the core the calls for what ran in them. */
+static void join_markers(const tm_vec *runs, const tm_vec *calls, tm_xsteps *steps) {
+    const tm_tpu_span *v = runs->data;
+    tm_xstep *step = steps->steps.data;
+    for (size_t i = 0, k = 0; i < runs->n && k < steps->steps.n; i++) {
+        while (k < steps->steps.n && step[k].end_ns <= v[i].begin_ns)
+            k++;
+        const call *made = call_of(calls, &v[i]);
+        if (!made || k == steps->steps.n || step[k].begin_ns > v[i].begin_ns)
+            continue;
+        step[k].first_ns = made->begin_ns < step[k].first_ns ? made->begin_ns : step[k].first_ns;
+        step[k].last_ns = made->end_ns > step[k].last_ns ? made->end_ns : step[k].last_ns;
+    }
+}
+
+/* How long a program ran, and how often. */
+typedef struct total {
+    int64_t ns, n;
+} total;
+
+/* The program that takes most time; the first of several. TM_NO_NAME where it ran once. False when
+ * memory is out. */
+static bool main_program(const tm_vec *runs, uint32_t *out) {
+    const tm_tpu_span *v = runs->data;
+    tm_keys names = TM_KEYS(uint32_t);
+    tm_vec totals = TM_VEC(total);
+    int64_t most = -1;
+    bool ok = true;
+    for (size_t i = 0; i < runs->n && ok; i++) {
+        total *sum = tm_keys_value(&names, &totals, &v[i].name);
+        ok = sum != NULL;
+        if (ok) {
+            sum->ns += v[i].end_ns - v[i].begin_ns;
+            sum->n++;
+        }
+    }
+    *out = TM_NO_NAME;
+    const total *sums = totals.data;
+    for (size_t i = 0; i < totals.n && ok; i++)
+        if (sums[i].ns > most) {
+            most = sums[i].ns;
+            *out = sums[i].n > 1 ? ((const uint32_t *)names.keys.data)[i] : TM_NO_NAME;
+        }
+    tm_keys_free(&names);
+    tm_vec_free(&totals);
+    return ok;
+}
+
+/* A step lasts from the launch of a run to that of the next: what the core runs of it then ends
+ * it. */
+static bool make_steps(const tm_vec *runs, const tm_vec *calls, tm_xsteps *steps) {
+    const tm_tpu_span *v = runs->data;
+    size_t first = steps->steps.n;
+    uint32_t name;
+    if (!main_program(runs, &name))
+        return false;
+    for (size_t i = 0; i < runs->n && name != TM_NO_NAME; i++) {
+        if (v[i].name != name)
+            continue;
+        const call *made = call_of(calls, &v[i]);
+        const tm_xstep step = {.number = (int64_t)(steps->steps.n - first),
+                               .begin_ns = made ? made->begin_ns : v[i].begin_ns,
+                               .end_ns = made ? made->end_ns : v[i].end_ns,
+                               .first_ns = INT64_MAX,
+                               .last_ns = INT64_MIN,
+                               .name = name};
+        tm_xstep *before = (tm_xstep *)steps->steps.data + steps->steps.n - 1;
+        if (steps->steps.n > first && before->end_ns < step.begin_ns)
+            before->end_ns = step.begin_ns;
+        if (!tm_vec_append(&steps->steps, &step, 1))
+            return false;
+    }
+    return true;
+}
+
+tm_status tm_tpu_find_steps(const tm_xread *r, const tm_vec *runs, tm_xsteps *steps,
+                            tm_error *err) {
+    tm_vec calls = TM_VEC(call);
+    bool ok = list_calls(r->trace, &calls);
+    if (ok && steps->of_device)
+        join_markers(runs, &calls, steps);
+    else if (ok && steps->steps.n == 0)
+        ok = make_steps(runs, &calls, steps);
+    tm_vec_free(&calls);
+    return ok ? TM_OK : tm_fail_memory(err);
+}

@@ -1,0 +1,126 @@
+/* A core's part in collectives: of which operation of which program, and with whom. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "tpu_core.h"
+
+static uint64_t hash_text(uint64_t hash, tm_text text) {
+    return tm_hash_mixed(hash, text.bytes, text.size);
+}
+
+static tm_text name_of(const tm_tpu_core *core, uint32_t meta) {
+    return ((const tm_xmeta *)core->plane->metadata.data)[meta].name;
+}
+
+/* "cores 0-3,8": the same on all members. */
+static uint32_t group_name(tm_tpu_core *core, const int64_t *members, size_t n) {
+    tm_vec text = TM_VEC(char);
+    bool ok = tm_vec_append(&text, "cores ", 6) != NULL;
+    for (size_t i = 0, last; i < n && ok; i = last + 1) {
+        char part[48];
+        for (last = i; last + 1 < n && members[last + 1] == members[last] + 1;)
+            last++;
+        int size = snprintf(part, sizeof part, "%s%" PRId64, i > 0 ? "," : "", members[i]);
+        if (last > i)
+            size += snprintf(part + size, sizeof part - (size_t)size, "-%" PRId64, members[last]);
+        ok = tm_vec_append(&text, part, (size_t)size) != NULL;
+    }
+    uint32_t name = ok ? tm_names_intern(core->r->names, text.data, text.n) : TM_NAME_FAILED;
+    tm_vec_free(&text);
+    return name;
+}
+
+static bool add_communicator(tm_tpu_core *core, const tm_communicator *added) {
+    tm_vec *all = &core->r->trace->communicators;
+    const tm_communicator *v = all->data;
+    for (size_t i = 0; i < all->n; i++)
+        if (v[i].name == added->name)
+            return true;
+    return tm_vec_append(all, added, 1) != NULL;
+}
+
+/* Finds the group of a collective in a program; of a barrier it is all that run the program. */
+static bool find_group(tm_tpu_core *core, tm_tpu_meta *m, uint32_t program) {
+    const tm_assignment assignment = tm_tpu_programs_find(&core->programs, name_of(core, program));
+    tm_vec members = TM_VEC(int64_t);
+    bool barrier = m->kind.kind == TM_COLL_BARRIER, ok = true;
+    m->program = program + 1;
+    m->group = TM_NO_NAME;
+    if (assignment.devices && core->id >= 0)
+        ok = barrier ? tm_assignment_all(&assignment, &members)
+                     : tm_hlo_group(&m->hlo, &assignment, core->id, &members);
+    const int64_t *v = members.data;
+    size_t at = 0;
+    while (at < members.n && v[at] != core->id)
+        at++;
+    if (ok && at < members.n) {
+        m->group = group_name(core, v, members.n);
+        m->n_members = (int32_t)members.n;
+        const tm_communicator own = {m->group, m->n_members, (int32_t)at, true};
+        ok = m->group != TM_NAME_FAILED && add_communicator(core, &own);
+    }
+    tm_vec_free(&members);
+    return ok;
+}
+
+/* What goes in; what comes out of it where one is a part of the other. */
+static void set_size(const tm_tpu_meta *m, tm_names *names, tm_collective_attr *attr) {
+    tm_hlo_size size = tm_hlo_size_of(m->hlo.operands);
+    if (size.elements < 0)
+        return;
+    int64_t elements = size.dtype ? size.elements : size.bytes;
+    attr->dtype = tm_names_intern_string(names, size.dtype ? size.dtype : "Byte");
+    attr->in_elements = attr->out_elements = elements;
+    if (m->kind.kind == TM_COLL_ALLGATHER)
+        attr->out_elements =
+            elements <= INT64_MAX / 64 / m->n_members ? elements * m->n_members : -1;
+    if (m->kind.kind == TM_COLL_REDUCESCATTER)
+        attr->out_elements = elements / m->n_members;
+}
+
+/* The name of what it does, without what tells its part: "all-gather" of "all-gather-start". */
+static tm_text word_of(const tm_tpu_meta *m) {
+    static const char *const words[TM_N_COLLECTIVE_KINDS] = {
+        [TM_COLL_ALLREDUCE] = "all-reduce",
+        [TM_COLL_ALLGATHER] = "all-gather",
+        [TM_COLL_REDUCESCATTER] = "reduce-scatter",
+        [TM_COLL_BROADCAST] = "collective-broadcast",
+        [TM_COLL_ALLTOALL] = "all-to-all",
+        [TM_COLL_SEND] = "send",
+        [TM_COLL_RECV] = "recv",
+        [TM_COLL_BARRIER] = "barrier"};
+    const char *word = words[m->kind.kind] ? words[m->kind.kind] : "collective-permute";
+    return (tm_text){word, strlen(word)};
+}
+
+bool tm_tpu_add_collective(tm_tpu_core *core, uint32_t meta, const tm_tpu_run *run, uint32_t row) {
+    tm_tpu_meta *m = &core->metas[meta];
+    tm_names *names = core->r->names;
+    tm_text word = word_of(m);
+    if (run && m->program != run->meta + 1 && !find_group(core, m, run->meta))
+        return false;
+    uint64_t operation = hash_text(run ? hash_text(1, name_of(core, run->meta)) : 1, m->hlo.name);
+    tm_collective_attr attr = {
+        .event = row,
+        .seq = TM_SEQ_REPEATED,
+        .in_elements = -1,
+        .out_elements = -1,
+        .group_size = run && m->group != TM_NO_NAME ? m->n_members : -1,
+        .wait_ns = -1,
+        .first_rank = -1,
+        .rank_start = -1,
+        .rank_stride = -1,
+        .src_rank = -1,
+        .dst_rank = -1,
+        .name = tm_names_intern(names, word.bytes, word.size),
+        .group = run ? m->group : TM_NO_NAME,
+        .kind = m->kind.kind,
+    };
+    memcpy(&attr.comms_id, &operation, sizeof attr.comms_id);
+    attr.comms_id = attr.comms_id ? attr.comms_id : 1;
+    if (attr.group != TM_NO_NAME)
+        set_size(m, names, &attr);
+    return attr.name != TM_NAME_FAILED && attr.dtype != TM_NAME_FAILED &&
+           tm_vec_append(&core->r->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
+}

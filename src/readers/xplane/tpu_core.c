@@ -1,0 +1,290 @@
+#include "tpu_core.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/sorted.h"
+
+/* Farther from one another nothing of a trace is: 26 days in picoseconds. */
+static const int64_t far_ps = INT64_C(1) << 61;
+
+/* An event as the file has it. */
+typedef struct taken {
+    tm_tpu_times times;
+    uint32_t meta;
+    bool timed; /* by the core's clock, too */
+} taken;
+
+int64_t tm_tpu_flow_of(const tm_xvalues *v, bool host) {
+    tm_xrole type = host ? TM_X_PRODUCER_TYPE : TM_X_CONSUMER_TYPE;
+    tm_xrole id = host ? TM_X_PRODUCER : TM_X_CONSUMER;
+    int64_t numbers[2] = {tm_x_int(v, type, 0), tm_x_int(v, id, 0)}, flow;
+    if (!tm_x_has(v, id))
+        return 0;
+    uint64_t hash = tm_hash_mixed(1, numbers, sizeof numbers);
+    memcpy(&flow, &hash, sizeof flow);
+    return flow ? flow : 1;
+}
+
+static bool is_near(int64_t ps) {
+    return ps < far_ps && ps > -far_ps;
+}
+
+/* Core 0 leaves out its number in XLA's message: a 0 is not written. */
+static int64_t core_of(const tm_xplane *plane) {
+    enum { GLOBAL_CORE = 6 };
+    tm_xstat details;
+    tm_wire_field field;
+    int64_t id = 0;
+    if (!tm_xplane_stat(plane, "core_details", &details) || details.type != TM_X_BYTES)
+        return -1;
+    const uint8_t *bytes = (const uint8_t *)details.text.bytes;
+    tm_wire_message message = {bytes, bytes + details.text.size};
+    while (tm_wire_next(&message, &field))
+        if (field.number == GLOBAL_CORE && field.type == TM_WIRE_VARINT)
+            id = (int64_t)field.value;
+    return tm_wire_damaged(&message) || id < 0 ? -1 : id;
+}
+
+const tm_xline *tm_tpu_line(const tm_xplane *plane, const char *name) {
+    const tm_xline *lines = plane->lines.data;
+    for (size_t i = 0; i < plane->lines.n; i++)
+        if (tm_text_is(lines[i].name, name))
+            return &lines[i];
+    return NULL;
+}
+
+/* Learns what events of this metadata are, from it and from one of its events. */
+static bool learn(tm_tpu_core *core, uint32_t index, const tm_xvalues *v) {
+    const tm_xmeta *meta = (const tm_xmeta *)core->plane->metadata.data + index;
+    tm_tpu_meta *m = &core->metas[index];
+    if (m->known)
+        return true;
+    tm_text category = {"", 0};
+    if (tm_x_has(v, TM_X_HLO_CATEGORY))
+        category = tm_xstat_text(core->plane, &v->values[TM_X_HLO_CATEGORY]);
+    m->known = true;
+    m->hlo = tm_hlo_parse(meta->name);
+    m->kind = tm_hlo_kind_of(&m->hlo, category);
+    m->name = tm_xread_intern(core->r, m->hlo.name);
+    if (m->kind.part == TM_HLO_DONE)
+        m->awaited = tm_xread_intern(core->r, tm_hlo_first_operand(&m->hlo));
+    return m->name != TM_NAME_FAILED && m->awaited != TM_NAME_FAILED;
+}
+
+/* The event's times from where the operations' line counts; false where it has none. */
+static bool take_times(const tm_tpu_core *core, const tm_xline *line, const tm_xevent *event,
+                       const tm_xvalues *v, taken *out) {
+    int64_t apart_ns = line->timestamp_ns - core->line->timestamp_ns;
+    int64_t device_ps = tm_x_int(v, TM_X_DEVICE_OFFSET, INT64_MAX);
+    int64_t device_duration_ps = tm_x_int(v, TM_X_DEVICE_DURATION, -1);
+    if (event->occurrences != 0 || apart_ns > TM_DAY_NS || apart_ns < -TM_DAY_NS ||
+        !is_near(event->offset_ps))
+        return false;
+    out->times = (tm_tpu_times){event->offset_ps + apart_ns * 1000, event->duration_ps, device_ps,
+                                device_duration_ps};
+    out->timed =
+        is_near(device_ps) && device_duration_ps >= 0 && device_duration_ps <= TM_DAY_NS * 1000;
+    return true;
+}
+
+/* The stats of an event, and of its metadata where that is not known yet. Returns the place of a
+ * damaged one, else NULL. */
+static const uint8_t *read_stats(tm_tpu_core *core, const tm_xmeta *meta, const tm_xevent *event,
+                                 tm_xvalues *out) {
+    const uint8_t *damaged = NULL;
+    if (meta && !core->metas[meta - (const tm_xmeta *)core->plane->metadata.data].known)
+        damaged = tm_xstats_read(&core->stats, meta->message, TM_X_METADATA_STATS, out);
+    return damaged ? damaged : tm_xstats_read(&core->stats, event->message, TM_X_EVENT_STATS, out);
+}
+
+/* What is done with each event of a line. */
+typedef bool each_event(tm_tpu_core *core, const taken *event, const tm_xvalues *v, tm_vec *out);
+
+static tm_status read_line(tm_tpu_core *core, const tm_xline *line, each_event *each, tm_vec *out,
+                           tm_error *err) {
+    tm_space *space = &core->r->space;
+    tm_xevent event;
+    bool more = false;
+    if (!line)
+        return TM_OK;
+    TM_TRY(tm_space_enter(space, line, err));
+    for (;;) {
+        TM_TRY(tm_space_next(space, &event, &more, err));
+        if (!more)
+            return TM_OK;
+        tm_xvalues v = {0};
+        taken at = {0};
+        const tm_xmeta *meta = tm_xplane_metadata(core->plane, event.metadata);
+        const uint8_t *damaged = read_stats(core, meta, &event, &v);
+        if (damaged)
+            return tm_space_fail_stat(space, damaged, err);
+        bool timed = take_times(core, line, &event, &v, &at);
+        if (!meta || !timed || event.duration_ps < 0 || event.duration_ps > TM_DAY_NS * 1000) {
+            core->r->trace->counts[meta && timed ? TM_COUNT_NEGATIVE_DURATION : TM_COUNT_NO_TIME]++;
+            continue;
+        }
+        at.meta = (uint32_t)(meta - (const tm_xmeta *)core->plane->metadata.data);
+        if (!each(core, &at, &v, out))
+            return tm_fail_memory(err);
+    }
+}
+
+static bool keep_op(tm_tpu_core *core, const taken *event, const tm_xvalues *v, tm_vec *out) {
+    return learn(core, event->meta, v) && tm_vec_append(out, event, 1);
+}
+
+static bool keep_note(tm_tpu_core *core, const taken *event, const tm_xvalues *v, tm_vec *out) {
+    (void)core;
+    (void)v;
+    return tm_vec_append(out, event, 1) != NULL;
+}
+
+/* A run goes into the runs at once, with the file's times; `out` keeps all that tells others. */
+static bool keep_run(tm_tpu_core *core, const taken *event, const tm_xvalues *v, tm_vec *out) {
+    const tm_tpu_run run = {.meta = event->meta, .launch = tm_tpu_flow_of(v, false)};
+    return tm_vec_append(&core->runs, &run, 1) && tm_vec_append(out, event, 1);
+}
+
+/* Begin and end in the host's time. */
+static void place(const tm_tpu_clock *clock, const taken *event, int64_t out[2]) {
+    const tm_tpu_times *t = &event->times;
+    if (event->timed) {
+        out[0] = tm_tpu_clock_host(clock, t->device_ps);
+        out[1] = tm_tpu_clock_host(clock, t->device_ps + t->device_duration_ps);
+    } else {
+        out[0] = t->file_ps;
+        out[1] = t->file_ps + t->file_duration_ps;
+        tm_tpu_clock_move(clock, &out[0], &out[1]);
+    }
+    out[1] = out[1] > out[0] ? out[1] : out[0];
+}
+
+static tm_status fit_clock(const tm_vec *ops, tm_tpu_clock *out, tm_error *err) {
+    const taken *v = ops->data;
+    tm_vec times = TM_VEC(tm_tpu_times);
+    bool ok = true;
+    for (size_t i = 0; i < ops->n && ok; i++)
+        ok = !v[i].timed || tm_vec_append(&times, &v[i].times, 1);
+    tm_status status = ok ? tm_tpu_clock_fit(times.data, times.n, out, err) : tm_fail_memory(err);
+    tm_vec_free(&times);
+    return status;
+}
+
+/* All elements begin with their begin and end: the longer comes first, which holds the others. */
+static int by_begin(const void *a, const void *b) {
+    const int64_t *x = a, *y = b;
+    int order = tm_order_i64(x[0], y[0]);
+    return order ? order : tm_order_i64(y[1], x[1]);
+}
+
+static void sort(tm_vec *vec) {
+    if (vec->n > 1)
+        qsort(vec->data, vec->n, vec->size, by_begin);
+}
+
+static bool begins_by(const void *element, const void *key) {
+    return ((const tm_tpu_run *)element)->begin_ps <= *(const int64_t *)key;
+}
+
+uint32_t tm_tpu_run_at(const tm_tpu_core *core, int64_t ps) {
+    const tm_tpu_run *runs = core->runs.data;
+    size_t i = tm_bisect(runs, core->runs.n, sizeof *runs, &ps, begins_by);
+    return i > 0 && ps <= runs[i - 1].end_ps ? (uint32_t)(i - 1) : TM_NO_EVENT;
+}
+
+/* Puts notes on the host's clock. */
+static bool place_notes(const tm_tpu_clock *clock, const tm_vec *taken_ones, tm_vec *out) {
+    const taken *v = taken_ones->data;
+    int64_t at[2];
+    for (size_t i = 0; i < taken_ones->n; i++) {
+        place(clock, &v[i], at);
+        const tm_tpu_note note = {at[0], at[1], v[i].meta};
+        if (!tm_vec_append(out, &note, 1))
+            return false;
+    }
+    sort(out);
+    return true;
+}
+
+static void place_runs(tm_tpu_core *core, const tm_tpu_clock *clock, const tm_vec *taken_ones) {
+    const taken *v = taken_ones->data;
+    tm_tpu_run *runs = core->runs.data;
+    int64_t at[2];
+    for (size_t i = 0; i < taken_ones->n; i++) {
+        place(clock, &v[i], at);
+        runs[i].begin_ps = at[0];
+        runs[i].end_ps = at[1];
+    }
+    sort(&core->runs);
+}
+
+static bool place_ops(tm_tpu_core *core, const tm_tpu_clock *clock, const tm_vec *taken_ones) {
+    const taken *v = taken_ones->data;
+    int64_t at[2];
+    for (size_t i = 0; i < taken_ones->n; i++) {
+        place(clock, &v[i], at);
+        const tm_tpu_op op = {at[0], at[1], v[i].meta, tm_tpu_run_at(core, at[0])};
+        if (!tm_vec_append(&core->ops, &op, 1))
+            return false;
+    }
+    sort(&core->ops);
+    return true;
+}
+
+/* What was taken of the core's lines. */
+typedef struct lines {
+    tm_vec ops, runs, notes, steps; /* of taken */
+} lines;
+
+static tm_status read_lines(tm_tpu_core *core, lines *l, tm_error *err) {
+    tm_tpu_clock clock;
+    TM_TRY(read_line(core, core->line, keep_op, &l->ops, err));
+    TM_TRY(read_line(core, tm_tpu_line(core->plane, "XLA Modules"), keep_run, &l->runs, err));
+    TM_TRY(read_line(core, tm_tpu_line(core->plane, "XLA TraceMe"), keep_note, &l->notes, err));
+    TM_TRY(read_line(core, tm_tpu_line(core->plane, "Steps"), keep_note, &l->steps, err));
+    TM_TRY(fit_clock(&l->ops, &clock, err));
+    place_runs(core, &clock, &l->runs);
+    bool ok = place_ops(core, &clock, &l->ops) && place_notes(&clock, &l->notes, &core->notes) &&
+              place_notes(&clock, &l->steps, &core->steps);
+    tm_tpu_clock_free(&clock);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, tm_error *err) {
+    lines l = {TM_VEC(taken), TM_VEC(taken), TM_VEC(taken), TM_VEC(taken)};
+    *core = (tm_tpu_core){.r = r,
+                          .plane = r->device->plane,
+                          .line = tm_tpu_line(r->device->plane, "XLA Ops"),
+                          .programs = {TM_VEC(tm_tpu_program), TM_VEC(int64_t)},
+                          .id = core_of(r->device->plane),
+                          .ops = TM_VEC(tm_tpu_op),
+                          .runs = TM_VEC(tm_tpu_run),
+                          .notes = TM_VEC(tm_tpu_note),
+                          .steps = TM_VEC(tm_tpu_note)};
+    if (!core->line) /* nothing but a SparseCore ran */
+        core->line = tm_tpu_line(core->plane, "Sparse Core Ops");
+    if (!core->line)
+        return TM_OK;
+    core->metas = calloc(core->plane->metadata.n + 1, sizeof *core->metas);
+    if (!core->metas)
+        return tm_fail_memory(err);
+    TM_TRY(tm_xstats_init(&core->stats, core->plane, err));
+    TM_TRY(tm_tpu_programs_read(&r->space, &core->programs, err));
+    tm_status status = read_lines(core, &l, err);
+    tm_vec_free(&l.ops);
+    tm_vec_free(&l.runs);
+    tm_vec_free(&l.notes);
+    tm_vec_free(&l.steps);
+    return status;
+}
+
+void tm_tpu_core_free(tm_tpu_core *core) {
+    tm_xstats_free(&core->stats);
+    tm_tpu_programs_free(&core->programs);
+    free(core->metas);
+    tm_vec_free(&core->ops);
+    tm_vec_free(&core->runs);
+    tm_vec_free(&core->notes);
+    tm_vec_free(&core->steps);
+}
