@@ -160,6 +160,10 @@ typedef enum tm_remark {
       "inside")                                                                                    \
     X(TM_COUNT_DIAGNOSTIC, "diagnostic", TM_REMARK_ODD,                                            \
       "warnings and errors of the profiler itself, whose texts are in the rank's metadata")        \
+    X(TM_COUNT_OTHER_TASK, "other_task", TM_REMARK_ODD,                                            \
+      "events of an NPU whose task type is not known: they count as computation")                  \
+    X(TM_COUNT_OTHER_SUMS, "other_sums", TM_REMARK_ODD,                                            \
+      "lanes of the profiler's own overlap analysis whose sum is not that of the events")          \
     X(TM_COUNT_STREAM_OVERLAP, "stream_overlap", TM_REMARK_ODD,                                    \
       "kernels that begin before an earlier one of their stream has ended")                        \
     X(TM_COUNT_DUPLICATE_CORRELATION, "duplicate_correlation", TM_REMARK_ODD,                      \

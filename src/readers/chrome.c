@@ -361,3 +361,43 @@ tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int
     free(reader);
     return status;
 }
+
+uint32_t tm_chrome_intern(tm_names *names, tm_vec *scratch, const tm_json_text *text) {
+    if (!text->escaped)
+        return tm_names_intern(names, text->bytes, text->size);
+    if (!tm_vec_reserve(scratch, text->size))
+        return TM_NAME_FAILED;
+    size_t size = tm_json_decode(text, scratch->data);
+    return tm_names_intern(names, scratch->data, size);
+}
+
+bool tm_chrome_label(tm_vec *labels, tm_names *names, tm_vec *scratch, const tm_chrome_event *event,
+                     unsigned name) {
+    const tm_json_text *record = &event->name;
+    bool named = event->has_name && tm_chrome_has(event, name);
+    bool process = named && record->size == 12 && !memcmp(record->bytes, "process_name", 12);
+    bool thread = named && record->size == 11 && !memcmp(record->bytes, "thread_name", 11);
+    if (!process && !thread)
+        return true;
+    tm_label label = {
+        .pid = tm_chrome_intern(names, scratch, &event->pid),
+        .tid = tm_chrome_intern(names, scratch, &event->tid),
+        .text = tm_chrome_intern(names, scratch, &event->fields[name].text),
+        .process = process,
+    };
+    return label.pid != TM_NAME_FAILED && label.tid != TM_NAME_FAILED &&
+           label.text != TM_NAME_FAILED && tm_vec_append(labels, &label, 1);
+}
+
+tm_count tm_chrome_wrong_times(const tm_chrome_event *event, tm_event_kind kind) {
+    if (!event->has_ts || event->ts_ns < TM_CHROME_TIME_MIN_NS ||
+        event->ts_ns > TM_CHROME_TIME_MAX_NS)
+        return TM_COUNT_NO_TIME;
+    if (kind != TM_DURATION)
+        return TM_N_COUNTS;
+    if (!event->has_duration)
+        return TM_COUNT_NO_TIME;
+    if (event->duration_ns < 0) /* old profilers wrote these */
+        return TM_COUNT_NEGATIVE_DURATION;
+    return event->duration_ns > TM_DAY_NS ? TM_COUNT_ABSURD_DURATION : TM_N_COUNTS;
+}

@@ -5,6 +5,7 @@
 
 #include "chrome_event.h"
 #include "timeline/part.h"
+#include "tmerge/names.h"
 #include "tmerge/source.h"
 #include "tmerge/status.h"
 
@@ -35,5 +36,19 @@ typedef struct tm_chrome_form {
  */
 tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int64_t stop,
                               void *context, tm_part *out, tm_error *err) TM_MUST_CHECK;
+
+/** Interns a string token, decoding it where it is escaped; TM_NAME_FAILED when memory is out.
+ * @param scratch  of char */
+uint32_t tm_chrome_intern(tm_names *names, tm_vec *scratch, const tm_json_text *text);
+
+/** Keeps the names of processes and threads, the only metadata records that say more than an order
+ * of display. False when memory is out.
+ * @param labels  of tm_label; appended to
+ * @param name    the field that holds the arg "name" */
+bool tm_chrome_label(tm_vec *labels, tm_names *names, tm_vec *scratch, const tm_chrome_event *event,
+                     unsigned name);
+
+/** Why the times of an event cannot be used; TM_N_COUNTS where they can. */
+tm_count tm_chrome_wrong_times(const tm_chrome_event *event, tm_event_kind kind);
 
 #endif

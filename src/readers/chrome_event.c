@@ -413,9 +413,19 @@ const char *tm_chrome_event_parse(tm_json_cursor *cursor, tm_chrome_keys *keys, 
     }
 }
 
-const char *tm_chrome_counters(tm_json_cursor *cursor, const char *p,
-                               bool (*each)(void *context, const tm_json_text *key, double value),
-                               void *context) {
+/* Where the number of a series stands: at p, or behind a quote and nothing else in its string. */
+static const char *series_number(const char *p, bool quoted) {
+    if (is_number(*p))
+        return p;
+    if (!quoted || *p != '"' || !is_number(p[1]))
+        return NULL;
+    tm_json_cursor inside = {.final = true};
+    const char *end = tm_json_number(&inside, p + 1);
+    return end && *end == '"' ? p + 1 : NULL;
+}
+
+const char *tm_chrome_counters(tm_json_cursor *cursor, const char *p, bool quoted,
+                               tm_chrome_series *each, void *context) {
     bool more;
     p = first_member(cursor, p, &more);
     while (p && more) {
@@ -423,7 +433,8 @@ const char *tm_chrome_counters(tm_json_cursor *cursor, const char *p,
         p = key_colon(cursor, p, &key);
         if (!p)
             return NULL;
-        if (is_number(*p) && !each(context, &key, tm_number_real(p)))
+        const char *number = series_number(p, quoted);
+        if (number && !each(context, &key, tm_number_real(number)))
             return tm_json_fail(cursor, p, "out of memory");
         p = tm_json_skip_value(cursor, p);
         if (p)

@@ -89,10 +89,13 @@ void tm_chrome_keys_init(tm_chrome_keys *keys, const tm_chrome_field *fields, in
 const char *tm_chrome_event_parse(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
                                   tm_chrome_event *out);
 
-/** Calls @p each for every number in the args object at @p p: the series of a counter event. */
-const char *tm_chrome_counters(tm_json_cursor *cursor, const char *p,
-                               bool (*each)(void *context, const tm_json_text *key, double value),
-                               void *context);
+/** A series of a counter event, and its value. False when memory is out. */
+typedef bool tm_chrome_series(void *context, const tm_json_text *key, double value);
+
+/** Calls @p each for every number in the args object at @p p: the series of a counter event.
+ * @param quoted  also for numbers in strings */
+const char *tm_chrome_counters(tm_json_cursor *cursor, const char *p, bool quoted,
+                               tm_chrome_series *each, void *context);
 
 static inline bool tm_chrome_has(const tm_chrome_event *event, unsigned field) {
     return event->present >> field & 1;

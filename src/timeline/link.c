@@ -74,6 +74,9 @@ tm_status tm_trace_link(tm_trace *trace, tm_error *err) {
         waits[i].call = call_of(&map, waits[i].correlation);
         waits[i].record = call_of(&map, waits[i].record_correlation);
     }
+    const tm_handover *handovers = trace->handovers.data;
+    for (size_t i = 0; i < trace->handovers.n; i++)
+        events[handovers[i].call].launch = handovers[i].by;
     free(map.slots);
     return TM_OK;
 }

@@ -53,6 +53,7 @@ void tm_trace_init(tm_trace *trace) {
         .events = TM_VEC(tm_raw_event),
         .tracks = TM_VEC(tm_track),
         .communicators = TM_VEC(tm_communicator),
+        .handovers = TM_VEC(tm_handover),
     };
     for (int i = 0; i < TM_N_ATTRS; i++)
         trace->attrs[i] = (tm_vec){.size = layouts[i].size};
@@ -95,6 +96,7 @@ void tm_trace_free(tm_trace *trace) {
     tm_vec_free(&trace->events);
     tm_vec_free(&trace->tracks);
     tm_vec_free(&trace->communicators);
+    tm_vec_free(&trace->handovers);
     for (int i = 0; i < TM_N_ATTRS; i++)
         tm_vec_free(&trace->attrs[i]);
 }

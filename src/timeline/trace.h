@@ -35,6 +35,11 @@ typedef struct tm_raw_event {
 
 _Static_assert(sizeof(tm_raw_event) == 32, "an event in the making takes 32 bytes");
 
+/** A call that a thread made for another: that put it into a queue, and this took it from there. */
+typedef struct tm_handover {
+    uint32_t call, by; /* events; `by` becomes the launch of `call` */
+} tm_handover;
+
 /** The content of one file. Attribute rows refer to events by index; both are in file order. */
 typedef struct tm_trace {
     uint32_t source;    /* name id of the path as given */
@@ -51,6 +56,7 @@ typedef struct tm_trace {
     tm_vec tracks;            /* of tm_track, without first and count */
     tm_vec attrs[TM_N_ATTRS]; /* of tm_launch_attr, ... */
     tm_vec communicators;     /* of tm_communicator, in any order */
+    tm_vec handovers;         /* of tm_handover; until tm_trace_link */
 } tm_trace;
 
 void tm_trace_init(tm_trace *trace);
@@ -95,7 +101,8 @@ uint32_t tm_trace_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint3
 /**
  * Finds for every GPU event the call that launched it: the runtime or driver call with the same
  * correlation id, the earliest where several have it; likewise the calls of every wait. Ids are
- * unique within one trace alone, so this comes before traces are joined. TM_OK; TM_ERR_FAULT.
+ * unique within one trace alone, so this comes before traces are joined. A call that was handed
+ * over gets the call that did so. TM_OK; TM_ERR_FAULT.
  */
 tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 

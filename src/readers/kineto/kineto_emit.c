@@ -23,12 +23,7 @@ void tm_kineto_emitter_free(tm_kineto_emitter *emitter) {
 }
 
 uint32_t tm_kineto_intern(tm_kineto_emitter *emitter, const tm_json_text *text) {
-    if (!text->escaped)
-        return tm_names_intern(emitter->names, text->bytes, text->size);
-    if (!tm_vec_reserve(&emitter->scratch, text->size))
-        return TM_NAME_FAILED;
-    size_t size = tm_json_decode(text, emitter->scratch.data);
-    return tm_names_intern(emitter->names, emitter->scratch.data, size);
+    return tm_chrome_intern(emitter->names, &emitter->scratch, text);
 }
 
 /* Interns a TEXT field, or gives TM_NO_NAME where it is absent. */
@@ -327,7 +322,7 @@ static bool emit_attributes(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     bool ok = true;
     if (raw->kind == TM_COUNTER && event->args) {
         counter_context context = {emitter, row};
-        return tm_chrome_counters(cursor, event->args, emit_counter, &context) != NULL;
+        return tm_chrome_counters(cursor, event->args, false, emit_counter, &context) != NULL;
     }
     if (raw->category == TM_CAT_RUNTIME || raw->category == TM_CAT_DRIVER)
         ok = emit_launch(emitter, event, row);
@@ -347,42 +342,10 @@ static bool emit_attributes(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     return ok;
 }
 
-/* Process and thread names, the only metadata records that say more than an order of display. */
-static bool emit_label(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
-    const tm_json_text *name = &event->name;
-    bool process = event->has_name && name->size == 12 && !memcmp(name->bytes, "process_name", 12);
-    bool thread = event->has_name && name->size == 11 && !memcmp(name->bytes, "thread_name", 11);
-    emitter->trace->counts[TM_COUNT_METADATA]++;
-    if ((!process && !thread) || !tm_kineto_has(event, F_NAME))
-        return true;
-    tm_label label = {
-        .pid = tm_kineto_intern(emitter, &event->pid),
-        .tid = tm_kineto_intern(emitter, &event->tid),
-        .text = tm_kineto_intern(emitter, &event->fields[F_NAME].text),
-        .process = process,
-    };
-    return label.pid != TM_NAME_FAILED && label.tid != TM_NAME_FAILED &&
-           label.text != TM_NAME_FAILED && tm_vec_append(emitter->labels, &label, 1);
-}
-
-/* Why the times of an event cannot be used; TM_N_COUNTS where they can. */
-static tm_count wrong_times(const tm_kineto_event *event, tm_event_kind kind) {
-    if (!event->has_ts || event->ts_ns < TM_CHROME_TIME_MIN_NS ||
-        event->ts_ns > TM_CHROME_TIME_MAX_NS)
-        return TM_COUNT_NO_TIME;
-    if (kind != TM_DURATION)
-        return TM_N_COUNTS;
-    if (!event->has_duration)
-        return TM_COUNT_NO_TIME;
-    if (event->duration_ns < 0) /* old profilers wrote these */
-        return TM_COUNT_NEGATIVE_DURATION;
-    return event->duration_ns > TM_DAY_NS ? TM_COUNT_ABSURD_DURATION : TM_N_COUNTS;
-}
-
 static bool emit_event(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
                        const tm_kineto_event *event, tm_event_kind kind) {
     tm_trace *trace = emitter->trace;
-    tm_count wrong = wrong_times(event, kind);
+    tm_count wrong = tm_chrome_wrong_times(event, kind);
     if (wrong != TM_N_COUNTS) {
         trace->counts[wrong]++;
         return true;
@@ -420,7 +383,8 @@ bool tm_kineto_emit(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     case 'C':
         return emit_event(emitter, cursor, event, TM_COUNTER);
     case 'M':
-        return emit_label(emitter, event);
+        emitter->trace->counts[TM_COUNT_METADATA]++;
+        return tm_chrome_label(emitter->labels, emitter->names, &emitter->scratch, event, F_NAME);
     case 's':
     case 't':
     case 'f':

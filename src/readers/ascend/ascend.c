@@ -1,0 +1,115 @@
+/* Traces of torch_npu's profiler, of Ascend NPUs: trace_view.json, an array of events of the Chrome
+ * trace event form, one file a rank. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ascend_emit.h"
+#include "ascend_place.h"
+#include "readers/chrome.h"
+#include "readers/formats.h"
+#include "readers/scanner.h"
+
+static const tm_chrome_field fields[N_FIELDS] = {TM_ASCEND_FIELDS(TM_CHROME_FIELD_ROW)};
+
+static bool names_ascend(const tm_chrome_event *event) {
+    static const char *const known[] = {"Ascend Hardware", "CANN", "HCCL", "Overlap Analysis",
+                                        "AI Core Freq"};
+    const tm_json_text *name = &event->fields[F_NAME].text;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (tm_chrome_has(event, F_NAME) && name->size == strlen(known[i]) &&
+            memcmp(name->bytes, known[i], name->size) == 0)
+            return true;
+    return false;
+}
+
+/* No other profiler that writes an array puts its times into strings; the names of its processes
+ * tell, too, where they come first. */
+static bool sniff_events(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p) {
+    size_t n;
+    const tm_scanner *scanner = tm_scanners(&n);
+    tm_chrome_event event;
+    for (char before = ','; before == ','; before = *p++) {
+        p = tm_json_space(p);
+        if (*p != '{')
+            return false;
+        p = scanner->event_parse(cursor, keys, p, &event);
+        if (!p)
+            return false;
+        if (event.phase && event.has_ts)
+            return event.quoted_ts;
+        if (event.phase != 'M' || names_ascend(&event))
+            return event.phase == 'M';
+        p = tm_json_space(p);
+    }
+    return false;
+}
+
+static bool ascend_sniff(const char *head, size_t size, bool whole) {
+    tm_json_cursor cursor = {.end = head + size, .final = whole};
+    const char *p =
+        tm_json_space(size >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? head + 3 : head);
+    if (*p != '[')
+        return false;
+    tm_chrome_keys *keys = malloc(sizeof *keys);
+    if (!keys)
+        return false;
+    tm_chrome_keys_init(keys, fields, N_FIELDS);
+    keys->quoted_times = true;
+    bool known = sniff_events(&cursor, keys, p + 1);
+    free(keys);
+    return known;
+}
+
+static bool emit(void *context, tm_json_cursor *cursor, tm_chrome_event *event) {
+    static const tm_json_text none = {.bytes = ""};
+    event->name = event->has_name ? event->name : none;
+    event->category = event->has_category ? event->category : none;
+    return tm_ascend_emit(context, cursor, event);
+}
+
+static const tm_chrome_form form = {
+    .fields = fields, .n_fields = N_FIELDS, .quoted_times = true, .emit = emit};
+
+/* What the profiler's folders tell, which is in no event. */
+static tm_status find_place(const char *path, tm_names *names, tm_trace *out, tm_error *err) {
+    char host[256];
+    out->rank = tm_ascend_rank_of(path);
+    if (!tm_ascend_host_of(path, host, sizeof host))
+        return TM_OK;
+    out->host = tm_names_intern_string(names, host);
+    return out->host == TM_NAME_FAILED ? tm_fail_memory(err) : TM_OK;
+}
+
+/* A text that ends too early gives what it holds, unless that is nothing. */
+static tm_status ascend_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
+    tm_part whole;
+    tm_ascend_emitter *emitter = malloc(sizeof *emitter);
+    if (!emitter)
+        return tm_fail_memory(err);
+    tm_part_init(&whole, out);
+    tm_status status = TM_OK;
+    if (!tm_ascend_emitter_init(emitter, &whole, names))
+        status = tm_fail_memory(err);
+    else
+        status = tm_chrome_read_part(source, &form, -1, emitter, &whole, err);
+    if (out->truncated && out->events.n > 0)
+        status = TM_OK;
+    if (status == TM_OK)
+        status = tm_ascend_emitter_finish(emitter, err);
+    if (status == TM_OK)
+        status = find_place(tm_source_path(source), names, out, err);
+    tm_ascend_emitter_free(emitter);
+    tm_part_free(&whole);
+    free(emitter);
+    return status;
+}
+
+const tm_format tm_format_ascend = {
+    .name = "ascend",
+    .summary =
+        "Traces of Ascend NPUs by torch_npu's profiler (trace_view.json), plain, gzip or zstd",
+    .cannot_tell = "The memory of tensors and the occupancy of kernels are not recorded; groups of "
+                   "HCCL are told apart by three digits, so two that share them count as one.",
+    .sniff = ascend_sniff,
+    .read = ascend_read,
+};

@@ -1,0 +1,453 @@
+#include "ascend_emit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ascend_kinds.h"
+#include "ascend_shapes.h"
+#include "base/sums.h"
+#include "readers/chrome.h"
+#include "readers/number.h"
+#include "timeline/classify.h"
+
+/* The profiler numbers a process's own layers: pid * 1024 + layer * 32 + device. */
+enum { LAYER_BITS = 10, DEVICE_MASK = 31 };
+
+bool tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names *names) {
+    *emitter = (tm_ascend_emitter){.part = part,
+                                   .trace = part->trace,
+                                   .names = names,
+                                   .scratch = TM_VEC(char),
+                                   .processes = TM_VEC(tm_ascend_process),
+                                   .unsure = TM_VEC(uint32_t),
+                                   .carrying = TM_VEC(uint32_t)};
+    for (int i = 0; i < TM_ASCEND_PLACES; i++)
+        emitter->places[i].pid_size = UINT8_MAX;
+    return tm_ascend_flows_init(&emitter->flows);
+}
+
+void tm_ascend_emitter_free(tm_ascend_emitter *emitter) {
+    tm_vec_free(&emitter->scratch);
+    tm_vec_free(&emitter->processes);
+    tm_vec_free(&emitter->unsure);
+    tm_vec_free(&emitter->carrying);
+    tm_ascend_flows_free(&emitter->flows);
+}
+
+static bool is(const tm_json_text *text, const char *word) {
+    return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
+}
+
+static bool begins(const tm_json_text *text, const char *word) {
+    return text->size >= strlen(word) && memcmp(text->bytes, word, strlen(word)) == 0;
+}
+
+static uint32_t intern(tm_ascend_emitter *e, const tm_json_text *text) {
+    return tm_chrome_intern(e->names, &e->scratch, text);
+}
+
+static int64_t number_of(const tm_json_text *text) {
+    int64_t number;
+    bool digits = text->size > 0 && text->size < 19;
+    for (size_t i = 0; i < text->size; i++)
+        digits = digits && text->bytes[i] >= '0' && text->bytes[i] <= '9';
+    return digits && tm_number_scaled(text->bytes, text->size, 0, &number) ? number : -1;
+}
+
+/* The process of this id, added where it is new; NULL when memory is out. */
+static tm_ascend_process *process_of(tm_ascend_emitter *e, const tm_json_text *pid) {
+    tm_ascend_process *v = e->processes.data, added = {.number = number_of(pid)};
+    size_t size = pid->size < TM_ASCEND_KEY_MAX ? pid->size : TM_ASCEND_KEY_MAX, i = e->last;
+    if (i < e->processes.n && v[i].size == size && memcmp(v[i].text, pid->bytes, size) == 0)
+        return &v[i];
+    for (i = 0; i < e->processes.n; i++)
+        if (v[i].size == size && memcmp(v[i].text, pid->bytes, size) == 0)
+            break;
+    e->last = i;
+    if (i < e->processes.n)
+        return &v[i];
+    memcpy(added.text, pid->bytes, size);
+    added.size = (uint8_t)size;
+    return tm_vec_append(&e->processes, &added, 1);
+}
+
+static bool name_process(tm_ascend_emitter *e, const tm_chrome_event *event) {
+    static const struct {
+        const char *name;
+        tm_ascend_layer layer;
+    } known[] = {{"Python", TM_ASCEND_PYTHON},          {"CANN", TM_ASCEND_CANN},
+                 {"Ascend Hardware", TM_ASCEND_DEVICE}, {"HCCL", TM_ASCEND_HCCL},
+                 {"Communication", TM_ASCEND_HCCL},     {"Overlap Analysis", TM_ASCEND_OVERLAP}};
+    tm_ascend_process *process = process_of(e, &event->pid);
+    if (!process)
+        return false;
+    process->layer = TM_ASCEND_OTHER_LAYER;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (is(&event->fields[F_NAME].text, known[i].name))
+            process->layer = (uint8_t)known[i].layer;
+    return true;
+}
+
+/* Of a process that is not named yet, or never. */
+static tm_ascend_layer layer_by_content(const tm_chrome_event *event) {
+    if (event->has_category)
+        return TM_ASCEND_PYTHON;
+    if (tm_chrome_has(event, F_TASK_TYPE))
+        return TM_ASCEND_DEVICE;
+    if (tm_chrome_has(event, F_PART_TYPE) || begins(&event->name, "hcom_"))
+        return TM_ASCEND_HCCL;
+    return tm_chrome_has(event, F_MODE) ? TM_ASCEND_CANN : TM_ASCEND_UNKNOWN;
+}
+
+/* The track of an event, new or known; UINT32_MAX when memory is out. What a layer's process did on
+ * the host is done by the threads of Python's. */
+static uint32_t add_track(tm_ascend_emitter *e, const tm_chrome_event *event, tm_track_kind kind,
+                          tm_ascend_layer layer) {
+    const tm_ascend_process *process = process_of(e, &event->pid);
+    char text[TM_ASCEND_KEY_MAX];
+    tm_json_text pid = event->pid;
+    if (!process)
+        return UINT32_MAX;
+    if (layer == TM_ASCEND_CANN && process->number >> LAYER_BITS > 0) {
+        pid.bytes = text;
+        pid.size = (size_t)snprintf(text, sizeof text, "%" PRId64, process->number >> LAYER_BITS);
+    }
+    size_t known = e->trace->tracks.n;
+    uint32_t pid_name = intern(e, &pid), tid_name = intern(e, &event->tid);
+    if (pid_name == TM_NAME_FAILED || tid_name == TM_NAME_FAILED)
+        return UINT32_MAX;
+    uint32_t index = tm_trace_track(e->trace, kind, pid_name, tid_name);
+    if (index == UINT32_MAX || e->trace->tracks.n == known || kind != TM_TRACK_GPU)
+        return index;
+    tm_track *track = (tm_track *)e->trace->tracks.data + index;
+    track->device = process->number < 0 ? -1 : (int32_t)(process->number & DEVICE_MASK);
+    track->stream = layer == TM_ASCEND_DEVICE ? number_of(&event->tid) : -1;
+    return index;
+}
+
+static uint32_t track_of(tm_ascend_emitter *e, const tm_chrome_event *event, tm_track_kind kind,
+                         tm_ascend_layer layer) {
+    const tm_json_text *pid = &event->pid, *tid = &event->tid;
+    if (pid->size > TM_ASCEND_KEY_MAX || tid->size > TM_ASCEND_KEY_MAX)
+        return add_track(e, event, kind, layer);
+    unsigned p = pid->size ? (unsigned char)pid->bytes[pid->size - 1] : 0;
+    unsigned t = tid->size ? (unsigned char)tid->bytes[tid->size - 1] : 0;
+    tm_ascend_place *place =
+        &e->places[(t + 5u * (unsigned)tid->size + 7u * p + 11u * layer) % TM_ASCEND_PLACES];
+    if (place->pid_size == pid->size && place->tid_size == tid->size && place->kind == kind &&
+        place->layer == layer && memcmp(place->pid, pid->bytes, pid->size) == 0 &&
+        memcmp(place->tid, tid->bytes, tid->size) == 0)
+        return place->track;
+    place->track = add_track(e, event, kind, layer);
+    place->pid_size = (uint8_t)pid->size;
+    place->tid_size = (uint8_t)tid->size;
+    place->kind = (uint8_t)kind;
+    place->layer = (uint8_t)layer;
+    memcpy(place->pid, pid->bytes, pid->size);
+    memcpy(place->tid, tid->bytes, tid->size);
+    return place->track;
+}
+
+/* Adds the event's row; false when memory is out. */
+static bool add_event(tm_ascend_emitter *e, const tm_chrome_event *event, const tm_raw_event *raw) {
+    int64_t *counts = e->trace->counts;
+    if (raw->name == TM_NAME_FAILED || raw->track == UINT32_MAX ||
+        e->trace->events.n >= TM_NO_EVENT - 1 || !tm_vec_append(&e->trace->events, raw, 1))
+        return false;
+    counts[TM_COUNT_NO_NAME] += !event->has_name;
+    counts[TM_COUNT_ZERO_TIME] += event->ts_ns == 0;
+    counts[TM_COUNT_OTHER_CATEGORY] += raw->category == TM_CAT_OTHER;
+    counts[TM_COUNT_BAD_VALUE] += event->bad_values;
+    return true;
+}
+
+static tm_raw_event raw_of(tm_ascend_emitter *e, const tm_chrome_event *event,
+                           tm_category category) {
+    return (tm_raw_event){.begin_ns = event->ts_ns,
+                          .duration_ns = event->duration_ns,
+                          .name = event->has_name ? intern(e, &event->name) : TM_NO_NAME,
+                          .category = (uint8_t)category,
+                          .kind = TM_DURATION,
+                          .launch = TM_NO_EVENT};
+}
+
+static bool add_kernel(tm_ascend_emitter *e, uint32_t row) {
+    const tm_kernel_attr attr = {.event = row,
+                                 .grid = {-1, -1, -1},
+                                 .block = {-1, -1, -1},
+                                 .registers = -1,
+                                 .shared_memory_bytes = -1,
+                                 .blocks_per_sm = NAN,
+                                 .warps_per_sm = NAN,
+                                 .occupancy_pct = NAN};
+    return tm_vec_append(&e->trace->attrs[TM_ATTR_KERNEL], &attr, 1) != NULL;
+}
+
+/* Which way it goes is in the name, as other profilers have it. */
+static uint32_t copy_name(tm_ascend_emitter *e, const tm_chrome_event *event) {
+    static const tm_json_text none = {.bytes = ""};
+    char text[96];
+    const char *direction = tm_ascend_direction(
+        &event->fields[F_TASK_TYPE].text,
+        tm_chrome_has(event, F_DIRECTION) ? &event->fields[F_DIRECTION].text : &none);
+    if (!*direction || !event->has_name || event->name.escaped || event->name.size > 64)
+        return event->has_name ? intern(e, &event->name) : TM_NO_NAME;
+    snprintf(text, sizeof text, "%.*s (%s)", (int)event->name.size, event->name.bytes, direction);
+    return tm_names_intern_string(e->names, text);
+}
+
+static bool carries_parts(const tm_ascend_emitter *e, uint32_t track) {
+    const uint32_t *v = e->carrying.data;
+    for (size_t i = 0; i < e->carrying.n; i++)
+        if (v[i] == track)
+            return true;
+    return false;
+}
+
+static bool emit_device(tm_ascend_emitter *e, const tm_chrome_event *event) {
+    static const tm_json_text none = {.bytes = ""};
+    bool known = false;
+    tm_ascend_work work = tm_ascend_work_of(
+        tm_chrome_has(event, F_TASK_TYPE) ? &event->fields[F_TASK_TYPE].text : &none, &event->name,
+        &known);
+    bool copies = work == TM_ASCEND_COPIES || work == TM_ASCEND_COPIES_OR_PART;
+    tm_raw_event raw = raw_of(e, event,
+                              work == TM_ASCEND_COMPUTES ? TM_CAT_KERNEL
+                              : copies                   ? TM_CAT_MEMCPY
+                                                         : TM_CAT_GPU_ANNOTATION);
+    uint32_t row = (uint32_t)e->trace->events.n;
+    raw.track = track_of(e, event, TM_TRACK_GPU, TM_ASCEND_DEVICE);
+    raw.name = copies ? copy_name(e, event) : raw.name;
+    e->trace->counts[TM_COUNT_OTHER_TASK] += !known;
+    if (!add_event(e, event, &raw) ||
+        (work == TM_ASCEND_COPIES_OR_PART && !tm_vec_append(&e->unsure, &row, 1)) ||
+        (work == TM_ASCEND_PART && !carries_parts(e, raw.track) &&
+         !tm_vec_append(&e->carrying, &raw.track, 1)))
+        return false;
+    const tm_copy_attr copy = {
+        .bytes = tm_chrome_int(event, F_BYTES, -1), .bandwidth_gbps = NAN, .event = row};
+    if (copies)
+        return tm_vec_append(&e->trace->attrs[TM_ATTR_COPY], &copy, 1) != NULL;
+    return work != TM_ASCEND_COMPUTES || add_kernel(e, row);
+}
+
+/* The communicator of this name, listed where it is new. */
+static bool use_communicator(tm_ascend_emitter *e, uint32_t name) {
+    const tm_communicator added = {name, -1, -1, true};
+    const tm_communicator *v = e->trace->communicators.data;
+    for (size_t i = 0; i < e->trace->communicators.n; i++)
+        if (v[i].name == name)
+            return true;
+    return tm_vec_append(&e->trace->communicators, &added, 1) != NULL;
+}
+
+static bool add_collective(tm_ascend_emitter *e, const tm_chrome_event *event,
+                           const tm_ascend_operation *op, uint32_t row) {
+    static const tm_json_text none = {.bytes = ""};
+    tm_json_text dtype =
+        tm_chrome_has(event, F_DTYPE) ? tm_ascend_dtype(&event->fields[F_DTYPE].text) : none;
+    bool receives = is(&op->op, "receive");
+    tm_json_text name = receives ? (tm_json_text){.bytes = "recv", .size = 4} : op->op;
+    tm_collective_kind kind = tm_collective_kind_of_name(name.bytes, name.size);
+    int64_t count = tm_chrome_int(event, F_COUNT, -1);
+    /* The count is of one rank: how much a gather or a scatter moves in all follows from how many
+     * they are. */
+    bool no_in = kind == TM_COLL_RECV || kind == TM_COLL_REDUCESCATTER;
+    bool no_out = kind == TM_COLL_SEND || kind == TM_COLL_ALLGATHER;
+    const tm_collective_attr attr = {
+        .event = row,
+        .seq = op->seq,
+        .in_elements = no_in ? -1 : count,
+        .out_elements = no_out ? -1 : count,
+        .wait_ns = -1,
+        .first_rank = -1,
+        .group_size = -1,
+        .rank_start = -1,
+        .rank_stride = -1,
+        .src_rank = -1,
+        .dst_rank = -1,
+        .name = intern(e, &name),
+        .dtype = dtype.size ? intern(e, &dtype) : TM_NO_NAME,
+        .group = intern(e, &op->group),
+    };
+    return attr.name != TM_NAME_FAILED && attr.dtype != TM_NAME_FAILED &&
+           attr.group != TM_NAME_FAILED && use_communicator(e, attr.group) &&
+           tm_vec_append(&e->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
+}
+
+static bool emit_hccl(tm_ascend_emitter *e, const tm_chrome_event *event) {
+    tm_ascend_operation op;
+    bool whole = event->has_name && tm_ascend_operation_of(&event->name, &op);
+    tm_raw_event raw = raw_of(e, event, whole ? TM_CAT_KERNEL : TM_CAT_GPU_ANNOTATION);
+    uint32_t row = (uint32_t)e->trace->events.n;
+    raw.track = track_of(e, event, TM_TRACK_GPU, TM_ASCEND_HCCL);
+    return add_event(e, event, &raw) &&
+           (!whole || (add_kernel(e, row) && add_collective(e, event, &op, row)));
+}
+
+static tm_category python_category(const tm_chrome_event *event) {
+    if (is(&event->category, "enqueue") || is(&event->category, "dequeue"))
+        return TM_CAT_RUNTIME;
+    if (begins(&event->name, "ProfilerStep#"))
+        return TM_CAT_USER_ANNOTATION;
+    return event->has_category ? tm_category_of(event->category.bytes, event->category.size)
+                               : TM_CAT_NONE;
+}
+
+static bool emit_python(tm_ascend_emitter *e, const tm_chrome_event *event) {
+    tm_category category = python_category(event);
+    tm_raw_event raw = raw_of(e, event, category);
+    uint32_t row = (uint32_t)e->trace->events.n;
+    raw.track = track_of(e, event, TM_TRACK_CPU, TM_ASCEND_PYTHON);
+    if (!add_event(e, event, &raw))
+        return false;
+    if (category == TM_CAT_RUNTIME && tm_chrome_has(event, F_QUEUE_ID))
+        return tm_ascend_flows_queue(&e->flows, is(&event->category, "dequeue"),
+                                     event->fields[F_QUEUE_ID].i, row);
+    if (category != TM_CAT_CPU_OP || !tm_chrome_has(event, F_DIMS))
+        return true;
+    return tm_ascend_shapes_add(e->trace, e->names, &e->scratch, &event->fields[F_DIMS].text, row);
+}
+
+static bool emit_host(tm_ascend_emitter *e, const tm_chrome_event *event, tm_ascend_layer layer) {
+    tm_raw_event raw = raw_of(e, event, layer == TM_ASCEND_CANN ? TM_CAT_RUNTIME : TM_CAT_OTHER);
+    raw.track = track_of(e, event, TM_TRACK_CPU, layer);
+    return add_event(e, event, &raw);
+}
+
+static bool emit_duration(tm_ascend_emitter *e, const tm_chrome_event *event) {
+    tm_count wrong = tm_chrome_wrong_times(event, TM_DURATION);
+    const tm_ascend_process *process = process_of(e, &event->pid);
+    if (!process)
+        return false;
+    if (wrong != TM_N_COUNTS) {
+        e->trace->counts[wrong]++;
+        return true;
+    }
+    tm_ascend_layer layer =
+        process->layer == TM_ASCEND_UNKNOWN ? layer_by_content(event) : process->layer;
+    switch (layer) {
+    case TM_ASCEND_PYTHON:
+        return emit_python(e, event);
+    case TM_ASCEND_DEVICE:
+        return emit_device(e, event);
+    case TM_ASCEND_HCCL:
+        return emit_hccl(e, event);
+    case TM_ASCEND_OVERLAP:
+        tm_ascend_lanes_add(&e->lanes, &event->name, event->duration_ns);
+        return true;
+    default:
+        return emit_host(e, event, layer);
+    }
+}
+
+typedef struct counter_context {
+    tm_ascend_emitter *emitter;
+    const tm_chrome_event *event;
+    uint32_t row;
+} counter_context;
+
+/* Where a counter is there for each of several units, its args name the unit. */
+static bool emit_series(void *context, const tm_json_text *key, double value) {
+    const counter_context *c = context;
+    char text[48];
+    if (is(key, "acc_id"))
+        return true;
+    bool unit = tm_chrome_has(c->event, F_ACC);
+    snprintf(text, sizeof text, "acc %" PRId64, tm_chrome_int(c->event, F_ACC, 0));
+    const tm_counter_attr attr = {.value = value,
+                                  .event = c->row,
+                                  .series = unit ? tm_names_intern_string(c->emitter->names, text)
+                                                 : intern(c->emitter, key)};
+    return attr.series != TM_NAME_FAILED &&
+           tm_vec_append(&c->emitter->trace->attrs[TM_ATTR_COUNTER], &attr, 1);
+}
+
+static bool emit_counter(tm_ascend_emitter *e, tm_json_cursor *cursor,
+                         const tm_chrome_event *event) {
+    tm_count wrong = tm_chrome_wrong_times(event, TM_COUNTER);
+    if (wrong != TM_N_COUNTS) {
+        e->trace->counts[wrong]++;
+        return true;
+    }
+    tm_raw_event raw = raw_of(e, event, TM_CAT_NONE);
+    raw.kind = TM_COUNTER;
+    raw.duration_ns = 0;
+    raw.track = track_of(e, event, TM_TRACK_CPU, TM_ASCEND_OTHER_LAYER);
+    counter_context context = {e, event, (uint32_t)e->trace->events.n};
+    return add_event(e, event, &raw) &&
+           (!event->args || tm_chrome_counters(cursor, event->args, true, emit_series, &context));
+}
+
+/* Where an arrow starts is a thread of the host, where it ends the device's. */
+static bool emit_arrow(tm_ascend_emitter *e, const tm_chrome_event *event) {
+    bool start = event->phase == 's', to_device = is(&event->category, "HostToDevice");
+    bool async = is(&event->category, "async_npu");
+    e->trace->counts[TM_COUNT_FLOW]++;
+    if ((!to_device && !async) || event->id.size == 0 ||
+        tm_chrome_wrong_times(event, TM_INSTANT) != TM_N_COUNTS)
+        return true;
+    const tm_ascend_process *process = process_of(e, &event->pid);
+    if (!process)
+        return false;
+    bool python = process->layer == TM_ASCEND_PYTHON || !to_device;
+    tm_ascend_layer layer = start ? python ? TM_ASCEND_PYTHON : TM_ASCEND_CANN
+                            : process->layer == TM_ASCEND_HCCL ? TM_ASCEND_HCCL
+                                                               : TM_ASCEND_DEVICE;
+    uint32_t track = track_of(e, event, start ? TM_TRACK_CPU : TM_TRACK_GPU, layer);
+    return track != UINT32_MAX &&
+           tm_ascend_flows_add(&e->flows, to_device ? TM_ASCEND_TO_DEVICE : TM_ASCEND_ASYNC, start,
+                               &event->id, track, event->ts_ns);
+}
+
+bool tm_ascend_emit(tm_ascend_emitter *e, tm_json_cursor *cursor, const tm_chrome_event *event) {
+    switch (event->phase) {
+    case 'X':
+        return emit_duration(e, event);
+    case 'C':
+        return emit_counter(e, cursor, event);
+    case 'M':
+        e->trace->counts[TM_COUNT_METADATA]++;
+        if (event->has_name && is(&event->name, "process_name") && tm_chrome_has(event, F_NAME) &&
+            !name_process(e, event))
+            return false;
+        return tm_chrome_label(&e->part->labels, e->names, &e->scratch, event, F_NAME);
+    case 's':
+    case 't':
+    case 'f':
+        return emit_arrow(e, event);
+    default:
+        e->trace->counts[TM_COUNT_OTHER_PHASE]++;
+        return true;
+    }
+}
+
+/* Copies on streams that carry parts of collectives are such parts. */
+static void settle_copies(tm_ascend_emitter *e) {
+    tm_raw_event *events = e->trace->events.data;
+    const uint32_t *unsure = e->unsure.data;
+    tm_vec *rows = &e->trace->attrs[TM_ATTR_COPY];
+    tm_copy_attr *copies = rows->data;
+    size_t kept = 0;
+    for (size_t i = 0; i < e->unsure.n; i++)
+        if (carries_parts(e, events[unsure[i]].track))
+            events[unsure[i]].category = TM_CAT_GPU_ANNOTATION;
+    for (size_t i = 0; i < rows->n; i++)
+        if (events[copies[i].event].category == TM_CAT_MEMCPY)
+            copies[kept++] = copies[i];
+    rows->n = kept;
+}
+
+tm_status tm_ascend_emitter_finish(tm_ascend_emitter *e, tm_error *err) {
+    tm_ascend_lanes own;
+    settle_copies(e);
+    if (!tm_ascend_lanes_of(e->trace, &own))
+        return tm_fail_memory(err);
+    if (!e->trace->truncated)
+        e->trace->counts[TM_COUNT_OTHER_SUMS] = tm_ascend_lanes_differ(&e->lanes, &own);
+    TM_TRY(tm_ascend_flows_link(&e->flows, e->trace, e->names, err));
+    tm_part_finish(e->part);
+    return TM_OK;
+}

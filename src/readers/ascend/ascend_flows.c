@@ -1,0 +1,341 @@
+#include "ascend_flows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+
+/* One end of an arrow. */
+typedef struct tip {
+    int64_t ns;
+    uint32_t id; /* of flows->ids */
+    uint32_t track;
+} tip;
+
+/* An event that put something into the queue, or took it from there. */
+typedef struct passing {
+    int64_t id;
+    uint32_t event;
+} passing;
+
+/* An event where it stands. */
+typedef struct place {
+    uint32_t track;
+    uint32_t event;
+    int64_t begin_ns, end_ns;
+    int64_t reach_ns; /* of calls: the latest end of its track so far */
+} place;
+
+/* An event of the device, and where the arrow to it starts. */
+typedef struct launched {
+    uint32_t event;
+    uint32_t track;
+    uint32_t call;   /* of `calls` */
+    uint32_t holder; /* of `calls` the innermost that holds the start, or TM_NO_EVENT */
+    int64_t ns;
+    bool known;
+} launched;
+
+typedef struct linker {
+    const tm_ascend_flows *flows;
+    tm_trace *trace;
+    tm_vec calls;        /* of place: by track and begin, the outer first */
+    tm_vec devices;      /* of place: by track and begin */
+    tm_vec launched;     /* of launched, as `devices` */
+    tm_vec starts, ends; /* of tip: by id, the earliest first */
+} linker;
+
+bool tm_ascend_flows_init(tm_ascend_flows *flows) {
+    *flows = (tm_ascend_flows){
+        .ids = tm_names_create(), .queued = TM_VEC(passing), .taken = TM_VEC(passing)};
+    for (int i = 0; i < TM_ASCEND_N_ARROWS; i++)
+        flows->starts[i] = flows->ends[i] = TM_VEC(tip);
+    return flows->ids != NULL;
+}
+
+void tm_ascend_flows_free(tm_ascend_flows *flows) {
+    tm_names_destroy(flows->ids);
+    tm_vec_free(&flows->queued);
+    tm_vec_free(&flows->taken);
+    for (int i = 0; i < TM_ASCEND_N_ARROWS; i++) {
+        tm_vec_free(&flows->starts[i]);
+        tm_vec_free(&flows->ends[i]);
+    }
+}
+
+bool tm_ascend_flows_add(tm_ascend_flows *flows, tm_ascend_arrow arrow, bool start,
+                         const tm_json_text *id, uint32_t track, int64_t ns) {
+    const tip added = {ns, tm_names_intern(flows->ids, id->bytes, id->size), track};
+    return added.id != TM_NAME_FAILED &&
+           tm_vec_append(start ? &flows->starts[arrow] : &flows->ends[arrow], &added, 1);
+}
+
+bool tm_ascend_flows_queue(tm_ascend_flows *flows, bool taken, int64_t id, uint32_t event) {
+    const passing added = {id, event};
+    return tm_vec_append(taken ? &flows->taken : &flows->queued, &added, 1) != NULL;
+}
+
+static int by_id(const void *a, const void *b) {
+    const tip *x = a, *y = b;
+    int order = tm_order_u64(x->id, y->id);
+    order = order ? order : tm_order_i64(x->ns, y->ns);
+    return order ? order : tm_order_u64(x->track, y->track);
+}
+
+static int by_place(const void *a, const void *b) {
+    const place *x = a, *y = b;
+    int order = tm_order_u64(x->track, y->track);
+    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+    order = order ? order : tm_order_i64(y->end_ns, x->end_ns);
+    return order ? order : tm_order_u64(x->event, y->event);
+}
+
+static int by_passing(const void *a, const void *b) {
+    const passing *x = a, *y = b;
+    int order = tm_order_i64(x->id, y->id);
+    return order ? order : tm_order_u64(x->event, y->event);
+}
+
+static void sort(tm_vec *vec, int (*order)(const void *, const void *)) {
+    if (vec->n > 1)
+        qsort(vec->data, vec->n, vec->size, order);
+}
+
+static bool copy_sorted(const tm_vec *from, tm_vec *to, int (*order)(const void *, const void *)) {
+    to->n = 0;
+    bool ok = from->n == 0 || tm_vec_append(to, from->data, from->n);
+    sort(to, order);
+    return ok;
+}
+
+static bool list_places(linker *l) {
+    const tm_raw_event *events = l->trace->events.data;
+    for (size_t i = 0; i < l->trace->events.n; i++) {
+        const tm_raw_event *e = &events[i];
+        bool call = e->category == TM_CAT_RUNTIME;
+        bool device = e->category == TM_CAT_KERNEL || e->category == TM_CAT_MEMCPY;
+        const place p = {e->track, (uint32_t)i, e->begin_ns, e->begin_ns + e->duration_ns, 0};
+        if ((call || device) && !tm_vec_append(call ? &l->calls : &l->devices, &p, 1))
+            return false;
+    }
+    sort(&l->calls, by_place);
+    sort(&l->devices, by_place);
+    place *v = l->calls.data;
+    for (size_t i = 0; i < l->calls.n; i++) {
+        v[i].reach_ns = v[i].end_ns;
+        if (i > 0 && v[i - 1].track == v[i].track && v[i - 1].reach_ns > v[i].reach_ns)
+            v[i].reach_ns = v[i - 1].reach_ns;
+    }
+    return tm_vec_append(&l->launched, NULL, l->devices.n) != NULL || l->devices.n == 0;
+}
+
+static bool stands_before(const void *element, const void *key) {
+    const place *x = element, *y = key;
+    return x->track < y->track || (x->track == y->track && x->begin_ns < y->begin_ns);
+}
+
+static bool begins_by(const void *element, const void *key) {
+    const place *x = element, *y = key;
+    return x->track < y->track || (x->track == y->track && x->begin_ns <= y->begin_ns);
+}
+
+static bool has_lower_id(const void *element, const void *key) {
+    return ((const tip *)element)->id < *(const uint32_t *)key;
+}
+
+/* The index of the innermost call from `i` down that holds a time, TM_NO_EVENT where none does. */
+static uint32_t call_holding(const linker *l, size_t i, uint32_t track, int64_t ns) {
+    const place *v = l->calls.data;
+    while (i-- > 0 && v[i].track == track && v[i].reach_ns >= ns)
+        if (v[i].end_ns >= ns)
+            return (uint32_t)i;
+    return TM_NO_EVENT;
+}
+
+/* Marks what the arrows of one kind lead to and nothing did before. */
+static bool follow(linker *l, tm_ascend_arrow arrow) {
+    if (!copy_sorted(&l->flows->starts[arrow], &l->starts, by_id) ||
+        !copy_sorted(&l->flows->ends[arrow], &l->ends, by_id))
+        return false;
+    const tip *starts = l->starts.data, *ends = l->ends.data;
+    const place *devices = l->devices.data;
+    launched *all = l->launched.data;
+    for (size_t i = 0; i < l->ends.n; i++) {
+        size_t s = tm_bisect(starts, l->starts.n, sizeof *starts, &ends[i].id, has_lower_id);
+        if (s == l->starts.n || starts[s].id != ends[i].id)
+            continue;
+        const place key = {.track = ends[i].track, .begin_ns = ends[i].ns};
+        size_t d = tm_bisect(devices, l->devices.n, sizeof *devices, &key, stands_before);
+        for (; d < l->devices.n && devices[d].track == key.track &&
+               devices[d].begin_ns == key.begin_ns;
+             d++)
+            if (!all[d].known)
+                all[d] = (launched){.event = devices[d].event,
+                                    .track = starts[s].track,
+                                    .ns = starts[s].ns,
+                                    .known = true};
+    }
+    return true;
+}
+
+/* A call that is not recorded, without length: known by its thread and time alone. */
+static bool put_call(linker *l, launched *to, uint32_t name) {
+    const tm_raw_event raw = {.begin_ns = to->ns,
+                              .name = name,
+                              .track = to->track,
+                              .category = TM_CAT_RUNTIME,
+                              .kind = TM_DURATION,
+                              .launch = TM_NO_EVENT};
+    const place put = {raw.track, (uint32_t)l->trace->events.n, raw.begin_ns, raw.begin_ns, 0};
+    to->call = (uint32_t)l->calls.n;
+    return l->trace->events.n < TM_NO_EVENT - 1 && tm_vec_append(&l->trace->events, &raw, 1) &&
+           tm_vec_append(&l->calls, &put, 1);
+}
+
+/* Finds the calls. One that takes from the queue does much besides, and is not the call itself.
+ * @param taken_of  [events] whose calls take from the queue */
+static bool find_calls(linker *l, tm_names *names, const uint32_t *taken_of) {
+    const uint32_t name = tm_names_intern_string(names, "launch (its call is not recorded)");
+    const size_t n_recorded = l->calls.n; /* these are in order; those that are put follow */
+    launched *all = l->launched.data;
+    bool ok = name != TM_NAME_FAILED;
+    for (size_t d = 0; d < l->launched.n && ok; d++) {
+        if (!all[d].known)
+            continue;
+        const place *v = l->calls.data, key = {.track = all[d].track, .begin_ns = all[d].ns};
+        size_t i = tm_bisect(v, n_recorded, sizeof key, &key, begins_by);
+        all[d].holder = all[d].call = call_holding(l, i, key.track, key.begin_ns);
+        if (all[d].call == TM_NO_EVENT || taken_of[v[all[d].call].event] > 0)
+            ok = put_call(l, &all[d], name);
+    }
+    return ok;
+}
+
+/* Ids of launches are numbers from 1 in the order of the calls' rows. What the profiler has for ids
+ * differs by version. False when memory is out. */
+static bool number_calls(linker *l, uint32_t *number) {
+    const launched *all = l->launched.data;
+    const place *calls = l->calls.data;
+    uint32_t n = 0;
+    for (size_t d = 0; d < l->launched.n; d++)
+        if (all[d].known)
+            number[calls[all[d].call].event] = 1;
+    for (uint32_t row = 0; row < l->trace->events.n; row++) {
+        if (number[row] == 0)
+            continue;
+        number[row] = ++n;
+        const tm_launch_attr attr = {.correlation = n, .event = row};
+        if (!tm_vec_append(&l->trace->attrs[TM_ATTR_LAUNCH], &attr, 1))
+            return false;
+    }
+    return true;
+}
+
+/* @param call_of  [events] of an event of the device the call's row plus 1, 0 where none is known
+ */
+static void set_correlations(tm_trace *trace, const uint32_t *call_of, const uint32_t *number) {
+    tm_kernel_attr *kernels = trace->attrs[TM_ATTR_KERNEL].data;
+    for (size_t i = 0; i < trace->attrs[TM_ATTR_KERNEL].n; i++)
+        if (call_of[kernels[i].event] > 0)
+            kernels[i].correlation = number[call_of[kernels[i].event] - 1];
+    tm_copy_attr *copies = trace->attrs[TM_ATTR_COPY].data;
+    for (size_t i = 0; i < trace->attrs[TM_ATTR_COPY].n; i++)
+        if (call_of[copies[i].event] > 0)
+            copies[i].correlation = number[call_of[copies[i].event] - 1];
+}
+
+static bool is_lower(const void *element, const void *key) {
+    return ((const passing *)element)->id < *(const int64_t *)key;
+}
+
+/* What put into the queue what this call took: ids are unique, but where a trace has several, the
+ * last before it. */
+static uint32_t queued_by(const linker *l, const tm_vec *queued, const passing *taken) {
+    const tm_raw_event *events = l->trace->events.data;
+    const passing *v = queued->data;
+    uint32_t found = TM_NO_EVENT;
+    for (size_t i = tm_bisect(v, queued->n, sizeof *v, &taken->id, is_lower);
+         i < queued->n && v[i].id == taken->id; i++)
+        if (events[v[i].event].begin_ns <= events[taken->event].begin_ns)
+            found = v[i].event;
+    return found;
+}
+
+/* What the innermost of the calls around a launch took that took something from the queue. */
+static uint32_t taken_around(const linker *l, const launched *from, const uint32_t *taken_of) {
+    const place *v = l->calls.data;
+    if (from->holder == TM_NO_EVENT)
+        return 0;
+    for (size_t i = (size_t)from->holder + 1;
+         i-- > 0 && v[i].track == from->track && v[i].reach_ns >= from->ns;)
+        if (v[i].end_ns >= from->ns && taken_of[v[i].event] > 0)
+            return taken_of[v[i].event];
+    return 0;
+}
+
+static bool link_queue(linker *l, const uint32_t *taken_of) {
+    const passing *taken = l->flows->taken.data;
+    const launched *all = l->launched.data;
+    const place *calls = l->calls.data;
+    tm_vec queued = TM_VEC(passing);
+    bool ok = copy_sorted(&l->flows->queued, &queued, by_passing);
+    for (size_t d = 0; d < l->launched.n && ok; d++) {
+        uint32_t t = all[d].known ? taken_around(l, &all[d], taken_of) : 0;
+        tm_handover handover = {.by = t > 0 ? queued_by(l, &queued, &taken[t - 1]) : TM_NO_EVENT};
+        if (handover.by == TM_NO_EVENT)
+            continue;
+        handover.call = calls[all[d].call].event;
+        ok = tm_vec_append(&l->trace->handovers, &handover, 1) != NULL;
+    }
+    tm_vec_free(&queued);
+    return ok;
+}
+
+/* Zero for each event, and those that are put. */
+static uint32_t *room_of(const linker *l) {
+    return calloc(l->trace->events.n + l->launched.n + 1, sizeof(uint32_t));
+}
+
+static bool set_launches(linker *l, tm_names *names) {
+    const passing *taken = l->flows->taken.data;
+    uint32_t *call_of = room_of(l), *number = room_of(l), *taken_of = room_of(l);
+    bool ok = call_of && number && taken_of;
+    for (size_t i = 0; i < l->flows->taken.n && ok; i++)
+        taken_of[taken[i].event] = (uint32_t)i + 1;
+    ok = ok && find_calls(l, names, taken_of) && number_calls(l, number);
+    const launched *all = l->launched.data;
+    const place *calls = l->calls.data;
+    for (size_t d = 0; d < l->launched.n && ok; d++)
+        if (all[d].known)
+            call_of[all[d].event] = calls[all[d].call].event + 1;
+    if (ok)
+        set_correlations(l->trace, call_of, number);
+    ok = ok && link_queue(l, taken_of);
+    free(call_of);
+    free(number);
+    free(taken_of);
+    return ok;
+}
+
+tm_status tm_ascend_flows_link(const tm_ascend_flows *flows, tm_trace *trace, tm_names *names,
+                               tm_error *err) {
+    linker l = {.flows = flows,
+                .trace = trace,
+                .calls = TM_VEC(place),
+                .devices = TM_VEC(place),
+                .launched = TM_VEC(launched),
+                .starts = TM_VEC(tip),
+                .ends = TM_VEC(tip)};
+    bool ok = list_places(&l);
+    if (ok && l.launched.n > 0)
+        memset(l.launched.data, 0, l.launched.n * l.launched.size);
+    for (int arrow = 0; arrow < TM_ASCEND_N_ARROWS && ok; arrow++)
+        ok = follow(&l, (tm_ascend_arrow)arrow);
+    ok = ok && set_launches(&l, names);
+    tm_vec_free(&l.calls);
+    tm_vec_free(&l.devices);
+    tm_vec_free(&l.launched);
+    tm_vec_free(&l.starts);
+    tm_vec_free(&l.ends);
+    return ok ? TM_OK : tm_fail_memory(err);
+}

@@ -1,0 +1,81 @@
+#include "ascend_lanes.h"
+
+#include <stdlib.h>
+
+#include "base/intervals.h"
+#include "base/sums.h"
+
+/* A lane is rounded to a nanosecond an interval, as its bounds are. */
+static const int64_t ROUNDING_NS = 10;
+
+void tm_ascend_lanes_add(tm_ascend_lanes *lanes, const tm_json_text *name, int64_t duration_ns) {
+    static const char *const words[TM_ASCEND_N_LANES] = {
+        [TM_ASCEND_COMPUTING] = "Computing",
+        [TM_ASCEND_COMMUNICATION] = "Communication",
+        [TM_ASCEND_EXPOSED] = "Communication(Not Overlapped)",
+        [TM_ASCEND_FREE] = "Free",
+    };
+    for (int i = 0; i < TM_ASCEND_N_LANES; i++)
+        if (name->size == strlen(words[i]) && memcmp(name->bytes, words[i], name->size) == 0) {
+            lanes->n[i]++;
+            lanes->sum_ns[i] = tm_sum(lanes->sum_ns[i], duration_ns);
+        }
+}
+
+static bool collect(const tm_trace *trace, tm_intervals *compute, tm_intervals *communication) {
+    const tm_raw_event *events = trace->events.data;
+    const tm_collective_attr *collectives = trace->attrs[TM_ATTR_COLLECTIVE].data;
+    size_t next = 0;
+    for (size_t i = 0; i < trace->events.n; i++) {
+        if (events[i].category != TM_CAT_KERNEL)
+            continue;
+        while (next < trace->attrs[TM_ATTR_COLLECTIVE].n && collectives[next].event < i)
+            next++;
+        bool communicates =
+            next < trace->attrs[TM_ATTR_COLLECTIVE].n && collectives[next].event == i;
+        if (!tm_intervals_add(communicates ? communication : compute, events[i].begin_ns,
+                              events[i].begin_ns + events[i].duration_ns))
+            return false;
+    }
+    tm_intervals_normalise(compute);
+    tm_intervals_normalise(communication);
+    return true;
+}
+
+static void set(tm_ascend_lanes *lanes, tm_ascend_lane lane, const tm_intervals *intervals) {
+    lanes->n[lane] = (int64_t)intervals->n;
+    lanes->sum_ns[lane] = tm_intervals_length(intervals);
+}
+
+bool tm_ascend_lanes_of(const tm_trace *trace, tm_ascend_lanes *out) {
+    tm_intervals compute = TM_INTERVALS(), communication = TM_INTERVALS();
+    tm_intervals exposed = TM_INTERVALS(), all = TM_INTERVALS();
+    *out = (tm_ascend_lanes){0};
+    bool ok = collect(trace, &compute, &communication) &&
+              tm_intervals_subtract(&communication, &compute, &exposed) &&
+              tm_intervals_unite(&communication, &compute, &all);
+    if (ok) {
+        const tm_interval *busy = all.data;
+        set(out, TM_ASCEND_COMPUTING, &compute);
+        set(out, TM_ASCEND_COMMUNICATION, &communication);
+        set(out, TM_ASCEND_EXPOSED, &exposed);
+        if (all.n > 0) { /* from the first begin to the last end */
+            out->n[TM_ASCEND_FREE] = (int64_t)all.n - 1;
+            out->sum_ns[TM_ASCEND_FREE] =
+                busy[all.n - 1].end_ns - busy[0].begin_ns - tm_intervals_length(&all);
+        }
+    }
+    tm_vec_free(&compute);
+    tm_vec_free(&communication);
+    tm_vec_free(&exposed);
+    tm_vec_free(&all);
+    return ok;
+}
+
+int tm_ascend_lanes_differ(const tm_ascend_lanes *vendor, const tm_ascend_lanes *own) {
+    int n = 0;
+    for (int i = 0; i < TM_ASCEND_N_LANES; i++)
+        n += vendor->n[i] > 0 &&
+             llabs(vendor->sum_ns[i] - own->sum_ns[i]) > ROUNDING_NS * vendor->n[i];
+    return n;
+}

@@ -1,0 +1,41 @@
+#include "ascend_shapes.h"
+
+#include <string.h>
+
+/* Longer ones, of operators on hundreds of tensors, are cut: shapes are there to be told apart and
+ * read. */
+enum { SHAPES_MAX = 512 };
+
+/* @param out  [4 * size + 4]  @return  bytes written */
+static size_t convert(const char *dims, size_t size, char *out) {
+    size_t n = 0;
+    out[n++] = '[';
+    out[n++] = '[';
+    for (size_t i = 0; i < size; i++) {
+        char c = dims[i];
+        size_t wide = c == ';' ? 4 : c == ',' ? 2 : (unsigned char)c > ' ';
+        memcpy(out + n, c == ';' ? "], [" : c == ',' ? ", " : &c, wide);
+        n += wide;
+    }
+    out[n++] = ']';
+    out[n++] = ']';
+    return n;
+}
+
+bool tm_ascend_shapes_add(tm_trace *trace, tm_names *names, tm_vec *scratch,
+                          const tm_json_text *dims, uint32_t event) {
+    if (dims->size == 0)
+        return true;
+    /* Decoded behind where it is converted to: a byte becomes four at most. */
+    if (!tm_vec_reserve(scratch, dims->size * 5 + 4))
+        return false;
+    char *text = scratch->data, *decoded = text + dims->size * 4 + 4;
+    size_t size = tm_json_decode(dims, decoded);
+    size = convert(decoded, size, text);
+    if (size > SHAPES_MAX) {
+        memset(text + SHAPES_MAX - 3, '.', 3);
+        size = SHAPES_MAX;
+    }
+    const tm_shapes_attr attr = {.event = event, .shapes = tm_names_intern(names, text, size)};
+    return attr.shapes != TM_NAME_FAILED && tm_vec_append(&trace->attrs[TM_ATTR_SHAPES], &attr, 1);
+}
