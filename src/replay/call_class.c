@@ -9,7 +9,7 @@ typedef struct rule {
     tm_call_class_kind kind;
 } rule;
 
-/* Behind "cuda", "hip" or "cu"; the first that fits counts. */
+/* Behind the name of a library; the first that fits counts. */
 static const rule rules[] = {
     {"StreamWaitEvent", false, TM_CALL_STREAM_WAITS},
     {"DeviceSynchronize", false, TM_CALL_WAITS_DEVICE},
@@ -17,6 +17,9 @@ static const rule rules[] = {
     {"ThreadSynchronize", false, TM_CALL_WAITS_DEVICE},
     {"StreamSynchronize", false, TM_CALL_WAITS_STREAM},
     {"EventSynchronize", false, TM_CALL_WAITS_EVENT},
+    {"SynchronizeDevice", false, TM_CALL_WAITS_DEVICE}, /* these three of Ascend's runtime */
+    {"SynchronizeStream", false, TM_CALL_WAITS_STREAM},
+    {"SynchronizeEvent", false, TM_CALL_WAITS_EVENT},
     {"Free", true, TM_CALL_WAITS_DEVICE},
     {"Memcpy", true, TM_CALL_WAITS_OWN},
     {"MemcpyDtoH", true, TM_CALL_WAITS_OWN},
@@ -25,7 +28,7 @@ static const rule rules[] = {
 };
 
 static const char *behind_library(const char *name) {
-    static const char *const libraries[] = {"cuda", "hip", "cu"};
+    static const char *const libraries[] = {"cuda", "hip", "cu", "AscendCL@aclrt"};
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
         if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
             return name + strlen(libraries[i]);

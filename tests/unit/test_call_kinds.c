@@ -33,6 +33,9 @@ static const struct {
     {"cuMemCreate", TM_CALL_KIND_ALLOCATION},
     {"hipMalloc", TM_CALL_KIND_ALLOCATION},
     {"cudaMemGetInfo", TM_CALL_KIND_OTHER},
+    {"AscendCL@aclrtSynchronizeStreamWithTimeout", TM_CALL_KIND_SYNC},
+    {"AscendCL@aclrtMemcpyAsync", TM_CALL_KIND_COPY},
+    {"AscendCL@aclrtStreamWaitEvent", TM_CALL_KIND_OTHER},
     {"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", TM_CALL_KIND_INPUT},
     {"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__init__", TM_CALL_KIND_SCOPE},
     {"ProfilerStep#12", TM_CALL_KIND_OTHER}, /* a row marks a step, not a name */
