@@ -163,14 +163,19 @@ static bool add_event(tm_ascend_emitter *e, const tm_chrome_event *event, const 
     return true;
 }
 
-static tm_raw_event raw_of(tm_ascend_emitter *e, const tm_chrome_event *event,
-                           tm_category category) {
+static tm_raw_event named_of(tm_ascend_emitter *e, const tm_chrome_event *event,
+                             const tm_json_text *name, tm_category category) {
     return (tm_raw_event){.begin_ns = event->ts_ns,
                           .duration_ns = event->duration_ns,
-                          .name = event->has_name ? intern(e, &event->name) : TM_NO_NAME,
+                          .name = name ? intern(e, name) : TM_NO_NAME,
                           .category = (uint8_t)category,
                           .kind = TM_DURATION,
                           .launch = TM_NO_EVENT};
+}
+
+static tm_raw_event raw_of(tm_ascend_emitter *e, const tm_chrome_event *event,
+                           tm_category category) {
+    return named_of(e, event, event->has_name ? &event->name : NULL, category);
 }
 
 static bool add_kernel(tm_ascend_emitter *e, uint32_t row) {
@@ -266,8 +271,9 @@ static bool add_collective(tm_ascend_emitter *e, const tm_chrome_event *event,
         .group_size = -1,
         .rank_start = -1,
         .rank_stride = -1,
-        .src_rank = -1,
-        .dst_rank = -1,
+        /* Transfers have communicators of two ranks: any place is the other's. */
+        .src_rank = kind == TM_COLL_RECV ? 0 : -1,
+        .dst_rank = kind == TM_COLL_SEND ? 0 : -1,
         .name = intern(e, &name),
         .dtype = dtype.size ? intern(e, &dtype) : TM_NO_NAME,
         .group = intern(e, &op->group),
@@ -277,10 +283,12 @@ static bool add_collective(tm_ascend_emitter *e, const tm_chrome_event *event,
            tm_vec_append(&e->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
 }
 
+/* Operations are named by what they do: which of which group, their attributes tell. */
 static bool emit_hccl(tm_ascend_emitter *e, const tm_chrome_event *event) {
     tm_ascend_operation op;
     bool whole = event->has_name && tm_ascend_operation_of(&event->name, &op);
-    tm_raw_event raw = raw_of(e, event, whole ? TM_CAT_KERNEL : TM_CAT_GPU_ANNOTATION);
+    tm_raw_event raw = whole ? named_of(e, event, &op.name, TM_CAT_KERNEL)
+                             : raw_of(e, event, TM_CAT_GPU_ANNOTATION);
     uint32_t row = (uint32_t)e->trace->events.n;
     raw.track = track_of(e, event, TM_TRACK_GPU, TM_ASCEND_HCCL);
     return add_event(e, event, &raw) &&

@@ -106,6 +106,7 @@ bool tm_ascend_operation_of(const tm_json_text *name, tm_ascend_operation *out) 
     out->group = (tm_json_text){.bytes = name->bytes + size + 1, .size = end - size - 1};
     while (size > skip && name->bytes[size - 1] == '_')
         size--;
+    out->name = (tm_json_text){.bytes = name->bytes, .size = size};
     out->op = (tm_json_text){.bytes = name->bytes + skip, .size = size - skip};
     out->seq = n + (k > 1 ? (k - 1) << 32 : 0);
     return out->op.size > 0;

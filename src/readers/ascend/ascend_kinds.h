@@ -22,6 +22,7 @@ const char *tm_ascend_direction(const tm_json_text *type, const tm_json_text *di
 
 /** A collective as its name tells it: hcom_<op>__<group>_<n>_<k>. */
 typedef struct tm_ascend_operation {
+    tm_json_text name;  /* "hcom_allReduce" */
     tm_json_text op;    /* "allReduce" */
     tm_json_text group; /* the last three digits of the communicator's hash */
     int64_t seq;        /* the n-th of its group; those of a further k come behind all before */
