@@ -67,17 +67,21 @@ static bool emit(void *context, tm_json_cursor *cursor, tm_chrome_event *event) 
     return tm_ascend_emit(context, cursor, event);
 }
 
+/* What the other parts need to know of these traces, as metadata. */
+static const char described[] = "{" TM_DEVICE_KIND "NPU\"," TM_OWN_CLOCK "}";
+
 static const tm_chrome_form form = {
     .fields = fields, .n_fields = N_FIELDS, .quoted_times = true, .emit = emit};
 
-/* What the profiler's folders tell, which is in no event. */
-static tm_status find_place(const char *path, tm_names *names, tm_trace *out, tm_error *err) {
+/* What the profiler's folders tell, which is in no event, and the format. */
+static tm_status describe(const char *path, tm_names *names, tm_trace *out, tm_error *err) {
     char host[256];
     out->rank = tm_ascend_rank_of(path);
-    if (!tm_ascend_host_of(path, host, sizeof host))
-        return TM_OK;
-    out->host = tm_names_intern_string(names, host);
-    return out->host == TM_NAME_FAILED ? tm_fail_memory(err) : TM_OK;
+    out->metadata = tm_names_intern_string(names, described);
+    if (tm_ascend_host_of(path, host, sizeof host))
+        out->host = tm_names_intern_string(names, host);
+    bool ok = out->host != TM_NAME_FAILED && out->metadata != TM_NAME_FAILED;
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 /* A text that ends too early gives what it holds, unless that is nothing. */
@@ -97,7 +101,7 @@ static tm_status ascend_read(tm_source *source, tm_names *names, tm_trace *out, 
     if (status == TM_OK)
         status = tm_ascend_emitter_finish(emitter, err);
     if (status == TM_OK)
-        status = find_place(tm_source_path(source), names, out, err);
+        status = describe(tm_source_path(source), names, out, err);
     tm_ascend_emitter_free(emitter);
     tm_part_free(&whole);
     free(emitter);

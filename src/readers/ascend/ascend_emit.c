@@ -300,8 +300,10 @@ static tm_category python_category(const tm_chrome_event *event) {
         return TM_CAT_RUNTIME;
     if (begins(&event->name, "ProfilerStep#"))
         return TM_CAT_USER_ANNOTATION;
-    return event->has_category ? tm_category_of(event->category.bytes, event->category.size)
+    tm_category category = event->has_category
+                               ? tm_category_of(event->category.bytes, event->category.size)
                                : TM_CAT_NONE;
+    return tm_category_is_gpu(category) ? TM_CAT_OTHER : category;
 }
 
 static bool emit_python(tm_ascend_emitter *e, const tm_chrome_event *event) {

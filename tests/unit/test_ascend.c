@@ -1,0 +1,371 @@
+/* Traces of torch_npu's profiler: what is one, what becomes of an event, and who launched it. */
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include "kineto_fixture.h"
+#include "readers/ascend/ascend_place.h"
+#include "readers/formats.h"
+#include "readers/json.h"
+
+static char *text_of(const char *quoted) {
+    static char text[16384];
+    snprintf(text, sizeof text, "%s", quoted);
+    for (char *p = text; *p; p++)
+        *p = *p == '\'' ? '"' : *p;
+    return text;
+}
+
+static void times_in_strings_or_names_of_processes_tell_the_format(void **state) {
+    static const struct {
+        const char *text;
+        bool is;
+    } cases[] = {
+        {"[{'ph':'X','name':'a','pid':1,'tid':1,'ts':'1.5','dur':1}]", true},
+        {"\xEF\xBB\xBF [ {'ph':'s','ts':'1.5'}", true},
+        {"[{'ph':'M','name':'process_labels','args':{'labels':'CPU'}},{'ph':'X','ts':'3'}]", true},
+        {"[{'ph':'M','name':'process_name','args':{'name':'Ascend Hardware'}}]", true},
+        {"[{'ph':'M','name':'process_name','args':{'name':'Python'}}]", false},
+        {"[{'ph':'X','name':'a','pid':1,'tid':1,'ts':1.5,'dur':1}]", false},
+        {"[{'ph':'X','name':'a','ts':'1.5 s'}]", false},
+        {"{'traceEvents':[{'ph':'X','ts':'1.5'}]}", false},
+        {"[]", false},
+        {"[{'ph':'X'", false},
+        {"", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char head[1024 + TM_JSON_PADDING] = {0};
+        snprintf(head, 1024, "%s", text_of(cases[i].text));
+        print_message("case %zu\n", i);
+        assert_int_equal(tm_format_ascend.sniff(head, strlen(head), true), cases[i].is);
+    }
+}
+
+static tm_status try_read(reading *r, const char *bytes, size_t size, const char *path) {
+    tm_source *source;
+    *r = (reading){.ground = open_ground()};
+    tm_trace_init(&r->trace);
+    tm_status status = tm_source_open_memory(bytes, size, path, &source, &r->ground.err);
+    if (status != TM_OK)
+        return status;
+    status = tm_trace_read_source(&tm_format_ascend, source, NULL, r->ground.names, &r->trace,
+                                  &r->ground.err);
+    tm_source_close(source);
+    return status;
+}
+
+static reading read_ascend(const char *quoted) {
+    reading r;
+    const char *text = text_of(quoted);
+    assert_int_equal(try_read(&r, text, strlen(text), "trace_view.json"), TM_OK);
+    return r;
+}
+
+/* "name category begin duration pid:tid", of a device its number and stream, and of communication
+ * "kind group seq in out type". */
+static void event_text(const reading *r, size_t i, char *out, size_t size) {
+    const tm_raw_event *e = event_at(r, i);
+    const tm_track *track = track_at(r, i);
+    const tm_names *names = r->ground.names;
+    int n = snprintf(out, size, "%s %s %" PRId64 " %" PRId64 " %s:%s",
+                     tm_names_text(names, e->name).bytes, tm_category_word(e->category),
+                     e->begin_ns, e->duration_ns, tm_names_text(names, track->pid).bytes,
+                     tm_names_text(names, track->tid).bytes);
+    if (track->kind == TM_TRACK_GPU)
+        n += snprintf(out + n, size - (size_t)n, " %d %" PRId64, track->device, track->stream);
+    for (size_t k = 0; k < r->trace.attrs[TM_ATTR_COLLECTIVE].n; k++) {
+        const tm_collective_attr *a = attr_at(r, TM_ATTR_COLLECTIVE, k);
+        if (a->event == i)
+            snprintf(out + n, size - (size_t)n, " %s %s %" PRId64 " %" PRId64 " %" PRId64 " %s",
+                     tm_names_text(names, a->name).bytes, tm_names_text(names, a->group).bytes,
+                     a->seq, a->in_elements, a->out_elements, tm_names_text(names, a->dtype).bytes);
+    }
+}
+
+/* Process 7: its layers are 7 * 1024 + layer * 32 + device, here of device 2. */
+#define NAMED(pid, name)                                                                           \
+    "{'ph':'M','name':'process_name','pid':" #pid ",'args':{'name':'" name "'}}"
+#define PROCESSES                                                                                  \
+    NAMED(7, "Python")                                                                             \
+    "," NAMED(7394, "CANN") "," NAMED(7586, "Ascend Hardware") "," NAMED(7650, "HCCL") "," NAMED(  \
+        7906, "Overlap Analysis")
+#define DEVICE(name, type)                                                                         \
+    "{'ph':'X','name':'" name                                                                      \
+    "','pid':7586,'tid':4,'ts':'1.5','dur':0.25,'args':{'Task Type':'" type "'}}"
+#define HCCL(name, rest)                                                                           \
+    "{'ph':'X','name':'" name                                                                      \
+    "','pid':7650,'tid':0,'ts':'2','dur':3,'args':{'data_type':'BFP16','count':8" rest "}}"
+#define TASK(what) what " 1500 250 7586:4 2 4"
+#define OPERATION(what) what " 2000 3000 7650:0 2 -1"
+
+static const struct {
+    const char *text, *event;
+} events[] = {
+    {DEVICE("MatMul", "AI_CORE"), TASK("MatMul kernel")},
+    {DEVICE("a", "MIX_AIV"), TASK("a kernel")},
+    {DEVICE("a", "DSA_SQE"), TASK("a kernel")},
+    {DEVICE("a", "DVPP_VPC"), TASK("a kernel")},
+    {DEVICE("EVENT_WAIT", "AI_CPU"), TASK("EVENT_WAIT kernel")}, /* the type tells, not the name */
+    {DEVICE("Mul66", "Other"), TASK("Mul66 kernel")},
+    {DEVICE("MemcopyAsync", "other"), TASK("MemcopyAsync gpu_memcpy")},
+    {DEVICE("MEMCPY_ASYNC", "Other"), TASK("MEMCPY_ASYNC gpu_memcpy")},
+    {DEVICE("MEMCPY_ASYNC", "PCIE_DMA_SQE"), TASK("MEMCPY_ASYNC gpu_memcpy")},
+    {DEVICE("MEMCPY_ASYNC", "SDMA_SQE"), TASK("MEMCPY_ASYNC (DtoD) gpu_memcpy")},
+    {DEVICE("SDMA", "SDMA"), TASK("SDMA gpu_user_annotation")},
+    {DEVICE("NOTIFY_WAIT", "Other"), TASK("NOTIFY_WAIT gpu_user_annotation")},
+    {DEVICE("REDUCE_ASYNC_V2", "Other"), TASK("REDUCE_ASYNC_V2 gpu_user_annotation")},
+    {DEVICE("Other", "Other"), TASK("Other gpu_user_annotation")},
+    {DEVICE("EVENT_RECORD", "EVENT_RECORD_SQE"), TASK("EVENT_RECORD gpu_user_annotation")},
+    {DEVICE("PROFILING_ENABLE", "Other"), TASK("PROFILING_ENABLE gpu_user_annotation")},
+    {HCCL("hcom_allReduce__868_0_1", ""),
+     OPERATION("hcom_allReduce kernel") " allReduce 868 0 8 8 BFloat16"},
+    {HCCL("hcom_allGather__007_12_1", ""),
+     OPERATION("hcom_allGather kernel") " allGather 007 12 8 -1 BFloat16"},
+    {HCCL("hcom_reduceScatter__1_2_1", ""),
+     OPERATION("hcom_reduceScatter kernel") " reduceScatter 1 2 -1 8 BFloat16"},
+    {HCCL("hcom_receive__1_2_1", ""), OPERATION("hcom_receive kernel") " recv 1 2 -1 8 BFloat16"},
+    /* those of a further iteration follow all of the first: 2^32 + 5 */
+    {HCCL("hcom_broadcast__868_5_2", ""),
+     OPERATION("hcom_broadcast kernel") " broadcast 868 4294967301 8 8 BFloat16"},
+    {HCCL("Notify_Wait", ",'task type':'Notify_Wait'"),
+     OPERATION("Notify_Wait gpu_user_annotation")},
+    {HCCL("hcom_allReduce__868_0", ""), OPERATION("hcom_allReduce__868_0 gpu_user_annotation")},
+    {"{'ph':'X','name':'AscendCL@aclrtMalloc','pid':7394,'tid':9,'ts':'3','dur':1,'args':{'Mode':"
+     "'ACL_RTS'}}",
+     "AscendCL@aclrtMalloc cuda_runtime 3000 1000 7:9"},
+    {"{'ph':'X','cat':'cpu_op','name':'ProfilerStep#5','pid':7,'tid':9,'ts':'3','dur':1}",
+     "ProfilerStep#5 user_annotation 3000 1000 7:9"},
+    {"{'ph':'X','cat':'dequeue','name':'Dequeue@Mul','pid':7,'tid':9,'ts':'3','dur':1}",
+     "Dequeue@Mul cuda_runtime 3000 1000 7:9"},
+    {"{'ph':'X','cat':'kernel','name':'a','pid':7,'tid':9,'ts':'3','dur':1}",
+     "a other 3000 1000 7:9"}, /* a thread of the host runs no kernel */
+    /* more digits than a double holds, and than a nanosecond: half away from zero */
+    {"{'ph':'X','cat':'cpu_op','name':'a','pid':7,'tid':9,'ts':'1736405443905259.291','dur':"
+     "1543.3955000000001}",
+     "a cpu_op 1736405443905259291 1543396 7:9"},
+};
+
+static void an_event_is_what_its_type_and_name_say(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(events); i++)
+        for (int named = 0; named < 2; named++) { /* before it, or behind it */
+            char text[2048], found[256];
+            snprintf(text, sizeof text, "[%s,%s]", named ? PROCESSES : events[i].text,
+                     named ? events[i].text : PROCESSES);
+            reading r = read_ascend(text);
+            event_text(&r, 0, found, sizeof found);
+            assert_string_equal(found, events[i].event);
+            assert_non_null(strstr(tm_names_text(r.ground.names, r.trace.metadata).bytes, "NPU"));
+            close_reading(&r);
+        }
+}
+
+static void what_is_odd_is_counted(void **state) {
+    (void)state;
+    reading r = read_ascend("[" PROCESSES "," DEVICE(
+        "a", "NEW_SQE") ",{'ph':'X','name':'Computing'"
+                        ",'pid':7906,'tid':0,'ts':'1.5','dur':0.235},{'ph':'X','pid':7,'tid':1,"
+                        "'ts':'x','dur':1},{'ph':'X','pid':7,'tid':1,'ts':'1'},{'ph':'z'}]");
+    /* 250 against 235 ns: more than 10 for its one interval. */
+    ASSERT_COUNTS(&r, TM_COUNT_METADATA, 5, TM_COUNT_OTHER_TASK, 1, TM_COUNT_OTHER_SUMS, 1,
+                  TM_COUNT_NO_TIME, 2, TM_COUNT_OTHER_PHASE, 1);
+    close_reading(&r);
+    r = read_ascend("[" PROCESSES "," DEVICE("a", "AIC") ",{'ph':'X','name':'Computing','pid':7906,"
+                                                         "'tid':0,'ts':'1.5','dur':0.24}]");
+    ASSERT_COUNTS(&r, TM_COUNT_METADATA, 5);
+    close_reading(&r);
+}
+
+static void copies_on_a_stream_of_parts_are_parts(void **state) {
+    (void)state;
+    reading r = read_ascend("[" DEVICE("MEMCPY_ASYNC", "Other") "," DEVICE(
+        "NOTIFY_WAIT",
+        "Other") ",{'ph':'X','name':'MEMCPY_ASYNC','pid':7586,'tid':5,'ts':'9','dur':1,"
+                 "'args':{'Task Type':'Other'}}]");
+    assert_int_equal(event_at(&r, 0)->category, TM_CAT_GPU_ANNOTATION);
+    assert_int_equal(event_at(&r, 2)->category, TM_CAT_MEMCPY);
+    assert_int_equal(r.trace.attrs[TM_ATTR_COPY].n, 1);
+    assert_int_equal(((const tm_copy_attr *)attr_at(&r, TM_ATTR_COPY, 0))->event, 2);
+    close_reading(&r);
+}
+
+static char *fixture(size_t *size) {
+    static char bytes[16384];
+    FILE *file = fopen(TMERGE_TESTDATA "/ok_ascend.json", "rb");
+    assert_non_null(file);
+    *size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    assert_true(*size > 1000 && *size < sizeof bytes);
+    return bytes;
+}
+
+/* The name and begin of a call, and of the one that handed it over. */
+static void launch_text(const reading *r, const tm_timeline *t, const char *name, char *out,
+                        size_t size) {
+    uint32_t row = t->launch[row_named(&r->ground, t, name)];
+    *out = '\0';
+    for (int n = 0; row != TM_NO_EVENT && n < 3; row = t->launch[row], n++)
+        snprintf(out + strlen(out), size - strlen(out), "%s %" PRId64 " ",
+                 tm_names_text(r->ground.names, t->name[row]).bytes,
+                 t->begin_ns[row] - INT64_C(1000000000000000000));
+}
+
+static void launches_lead_through_the_queue_to_the_operator(void **state) {
+    char found[256];
+    size_t size;
+    reading r;
+    tm_timeline t;
+    (void)state;
+    const char *bytes = fixture(&size);
+    assert_int_equal(try_read(&r, bytes, size, "rank3_trace_view.json"), TM_OK);
+    tm_trace *traces = &r.trace;
+    assert_int_equal(tm_timeline_build(&traces, 1, 0, &r.ground.context, &t, &r.ground.err), TM_OK);
+    launch_text(&r, &t, "aclnnMm_MatMul", found, sizeof found);
+    assert_string_equal(found, "Node@launch 165000 Enqueue 120000 ");
+    /* Without HostToDevice the operator's begin is known, and no call. */
+    launch_text(&r, &t, "hcom_allReduce", found, sizeof found);
+    assert_string_equal(found, "launch (its call is not recorded) 180000 ");
+    launch_text(&r, &t, "MEMCPY_ASYNC (HtoD)", found, sizeof found);
+    assert_string_equal(found, "");
+    assert_int_equal(t.n_steps, 1);
+    assert_int_equal(t.steps[0].number, 3);
+    const tm_shapes_attr *shapes = t.attrs[TM_ATTR_SHAPES];
+    assert_name(&r.ground, shapes[0].shapes, "[[32, 256], [256, 64], []]");
+    const tm_counter_attr *counter = t.attrs[TM_ATTR_COUNTER];
+    assert_name(&r.ground, counter->series, "acc 3");
+    assert_true(counter->value == 12.5);
+    const tm_copy_attr *copy = t.attrs[TM_ATTR_COPY];
+    assert_int_equal(copy->bytes, 4096);
+    tm_timeline_destroy(&t);
+    close_reading(&r);
+}
+
+/* Level 0: no process of calls, and the queue's thread known by its Dequeue. */
+static void without_calls_the_time_of_a_launch_is_known(void **state) {
+    char found[256];
+    tm_timeline t;
+    (void)state;
+    reading r = read_ascend(
+        "[{'ph':'X','cat':'enqueue','name':'Enqueue','pid':7,'tid':1,'ts':'1','dur':1,'args':"
+        "{'correlation_id':5}},{'ph':'X','cat':'dequeue','name':'Dequeue@Mul','pid':7,'tid':2,"
+        "'ts':'10','dur':9,'args':{'correlation_id':5}},{'ph':'X','name':'Mul','pid':7586,'tid':4,"
+        "'ts':'20','dur':1,'args':{'Task Type':'Other'}},{'ph':'f','cat':'HostToDevice','id':'23',"
+        "'pid':7586,'tid':4,'ts':'20'},{'ph':'s','cat':'HostToDevice','id':'23','pid':7394,"
+        "'tid':2,'ts':'17'}]");
+    tm_trace *traces = &r.trace;
+    assert_int_equal(tm_timeline_build(&traces, 1, 0, &r.ground.context, &t, &r.ground.err), TM_OK);
+    uint32_t call = t.launch[row_named(&r.ground, &t, "Mul")];
+    assert_int_equal(t.begin_ns[call], 17000);
+    assert_int_equal(t.duration_ns[call], 0);
+    assert_int_equal(tm_timeline_track(&t, call),
+                     tm_timeline_track(&t, row_named(&r.ground, &t, "Dequeue@Mul")));
+    launch_text(&r, &t, "Mul", found, sizeof found);
+    assert_non_null(strstr(found, "Enqueue"));
+    tm_timeline_destroy(&t);
+    close_reading(&r);
+}
+
+/* Every place where the file may end. */
+static void a_truncated_trace_gives_what_it_holds(void **state) {
+    size_t size, most = 0;
+    const char *bytes = fixture(&size);
+    (void)state;
+    for (size_t n = 1; n <= size; n++) {
+        reading r;
+        tm_status status = try_read(&r, bytes, n, "x.json");
+        if (status == TM_OK) {
+            assert_true(r.trace.events.n >= most);
+            assert_int_equal(r.trace.truncated, n < size - 1); /* a line end follows the array */
+            assert_int_equal(r.trace.counts[TM_COUNT_OTHER_SUMS], 0);
+            most = r.trace.events.n;
+        } else {
+            assert_int_equal(status, TM_ERR_INPUT);
+            assert_int_equal(most, 0);
+            assert_true(r.ground.err.offset >= 0 && r.ground.err.offset <= (int64_t)n);
+        }
+        close_reading(&r);
+    }
+    assert_int_equal(most, 13); /* and the call that is put for the collective */
+}
+
+static void malformed_text_is_refused_where_it_is(void **state) {
+    static const struct {
+        const char *text;
+        int64_t offset;
+    } cases[] = {
+        {"[{'a' 1}]", 6},
+        {"[{'ts':'1'}}", 11},
+        {"[{'ts':'1'}] 1", 13},
+        {"[{'ts':0x1}]", 8},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reading r;
+        const char *text = text_of(cases[i].text);
+        print_message("case %zu\n", i);
+        assert_int_equal(try_read(&r, text, strlen(text), "x.json"), TM_ERR_INPUT);
+        assert_int_equal(r.ground.err.offset, cases[i].offset);
+        close_reading(&r);
+    }
+}
+
+static void folders_tell_host_and_rank(void **state) {
+    static const char output[] = "node-1_99_20250109074803_ascend_pt/ASCEND_PROFILER_OUTPUT";
+    static const struct {
+        const char *path, *host;
+    } cases[] = {
+        {"a/node-1_99_20250109074803_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json", "node-1"},
+        {"my_host_1_2_ascend_pt/x", "my_host"},
+        {"node_ascend_pt/x", ""},
+        {"_1_2_ascend_pt/x", ""},
+        {"node_1_2_ascend_ptx/x", ""},
+        {"trace_view.json", ""},
+    };
+    char host[16], path[256];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        *host = '\0';
+        assert_int_equal(tm_ascend_host_of(cases[i].path, host, sizeof host),
+                         cases[i].host[0] != '\0');
+        assert_string_equal(host, cases[i].host);
+    }
+    char base[] = "/tmp/test_ascend_XXXXXX";
+    assert_non_null(mkdtemp(base));
+    snprintf(path, sizeof path, "mkdir -p %s/%s", base, output);
+    assert_int_equal(system(path), 0);
+    char trace[256], info[256];
+    snprintf(trace, sizeof trace, "%s/%s/trace_view.json", base, output);
+    assert_int_equal(tm_ascend_rank_of(trace), -1);
+    static const struct {
+        const char *file;
+        int64_t rank;
+    } steps[] = {{"profiler_info.json", -1},
+                 {"profiler_info_12.json", 12},
+                 {"ASCEND_PROFILER_OUTPUT/profiler_info_7.json", 7},
+                 {"ASCEND_PROFILER_OUTPUT/profiler_info_8.json", -1}};
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        snprintf(info, sizeof info, "%s/node-1_99_20250109074803_ascend_pt/%s", base,
+                 steps[i].file);
+        FILE *file = fopen(info, "w");
+        assert_non_null(file);
+        fclose(file);
+        assert_int_equal(tm_ascend_rank_of(trace), steps[i].rank);
+    }
+    snprintf(path, sizeof path, "rm -r %s", base);
+    assert_int_equal(system(path), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_in_strings_or_names_of_processes_tell_the_format),
+        cmocka_unit_test(an_event_is_what_its_type_and_name_say),
+        cmocka_unit_test(what_is_odd_is_counted),
+        cmocka_unit_test(copies_on_a_stream_of_parts_are_parts),
+        cmocka_unit_test(launches_lead_through_the_queue_to_the_operator),
+        cmocka_unit_test(without_calls_the_time_of_a_launch_is_known),
+        cmocka_unit_test(a_truncated_trace_gives_what_it_holds),
+        cmocka_unit_test(malformed_text_is_refused_where_it_is),
+        cmocka_unit_test(folders_tell_host_and_rank),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
