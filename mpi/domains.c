@@ -6,6 +6,7 @@
 #include "base/median.h"
 #include "base/sorted.h"
 #include "shuffle.h"
+#include "timeline/trace.h"
 
 /* Drift of a clock that is known beforehand, as a standard deviation: torch.profiler ties its times
  * to the system's clock at both ends of a recording; others run freely from its begin. */
@@ -30,13 +31,18 @@ static bool is_tied(const tm_timeline *timeline, const tm_names *names) {
     return strstr(text, "\"baseTimeNanoseconds\"") && !strstr(text, "\"roctracer_version\"");
 }
 
+static bool has_own_clock(const tm_timeline *timeline, const tm_names *names) {
+    return strstr(tm_names_text(names, timeline->metadata).bytes, TM_OWN_CLOCK) != NULL;
+}
+
 static tm_fact fact_of(const tm_aligner *a, const tm_timeline *timeline) {
     tm_fact f = {.rank = timeline->rank,
                  .device = timeline->device,
                  .begin_ns = 1,
                  .middle_ns = tm_timeline_middle(timeline),
                  .host = timeline->host,
-                 .tied = is_tied(timeline, a->options->names)};
+                 .tied = is_tied(timeline, a->options->names),
+                 .own_clock = has_own_clock(timeline, a->options->names)};
     (void)tm_timeline_range(timeline, &f.begin_ns, &f.end_ns);
     return f;
 }
@@ -151,7 +157,8 @@ static bool usual_noise(const tm_aligner *a, double *out) {
     return ok;
 }
 
-/* Which ranks share a clock: those of a host, unless their ends show that they do not. */
+/* Which ranks share a clock: those of a host, unless their ends show that they do not, or their
+ * traces say so. */
 static tm_status split_hosts(tm_aligner *a, tm_error *err) {
     bool classes[TM_CLOCK_CLASSES];
     TM_TRY(find_quiet(a, classes, err));
@@ -170,10 +177,14 @@ static tm_status split_hosts(tm_aligner *a, tm_error *err) {
             ok = tm_vec_append(&ends, &end, 1);
         }
     double noise = 0.0;
+    const tm_fact *facts = a->facts.data;
     ok = ok && usual_noise(a, &noise);
     tm_status status = ok ? tm_clock_split(ends.data, ends.n, noise, a->hosts, a->n_hosts, err)
                           : tm_fail_memory(err);
     tm_vec_free(&ends);
+    for (size_t i = 0; i < a->facts.n && status == TM_OK; i++)
+        if (facts[i].own_clock)
+            a->hosts[a->seats[i].host].shared = false;
     return tm_mpi_agree(a->comm, status, err);
 }
 

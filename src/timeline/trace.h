@@ -23,6 +23,10 @@ bool tm_trace_holds_transfers_alone(const tm_names *names, uint32_t metadata);
 /** That word, of letters and digits; empty where none stands in the text of this id. */
 tm_text tm_trace_device_kind(const tm_names *names, uint32_t metadata);
 
+/** Stands in the metadata of a rank whose times of the device are by a clock of the device's own,
+ * which differs from those of the other devices of its host. */
+#define TM_OWN_CLOCK "\"clock\":\"the device's own\""
+
 /** One event as read. begin_ns lacks the trace's base time until the reader has finished. */
 typedef struct tm_raw_event {
     int64_t begin_ns, duration_ns;
