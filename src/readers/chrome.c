@@ -209,31 +209,6 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
     return keep_metadata(reader, key, text, size, err);
 }
 
-/* A key, its colon and the start of its value; *key points into the window. */
-static tm_status read_key(tm_window *window, tm_json_text *key, tm_error *err) {
-    for (;;) {
-        const char *p = window->p;
-        if (*p != '"' && p < window->cursor.end)
-            return tm_window_fail(window, p, "a key should stand here", err);
-        p = *p == '"' ? tm_json_string(&window->cursor, p + 1, key)
-                      : tm_json_fail(&window->cursor, p, "a key should stand here");
-        if (p) {
-            p = tm_json_space(p);
-            if (*p != ':')
-                p = tm_json_fail(&window->cursor, p, "a colon should follow the key");
-        }
-        if (p) {
-            p = tm_json_space(p + 1);
-            if (*p) {
-                window->p = p;
-                return TM_OK;
-            }
-            (void)tm_json_fail(&window->cursor, p, "a value should stand here");
-        }
-        TM_TRY(tm_window_resume(window, window->p, err));
-    }
-}
-
 /* Behind a member of the outermost object: at the next one (*more), or behind the closing brace. */
 static tm_status end_member(chrome_reader *reader, bool *more, tm_error *err) {
     tm_window *window = &reader->window;
@@ -259,7 +234,7 @@ static tm_status read_members(chrome_reader *reader, bool more, tm_error *err) {
     tm_window *window = &reader->window;
     while (more) {
         tm_json_text key = {0};
-        TM_TRY(read_key(window, &key, err));
+        TM_TRY(tm_window_key(window, &key, err));
         if (*window->p == '[' && key.size == 11 && memcmp(key.bytes, "traceEvents", 11) == 0) {
             window->p++;
             TM_TRY(read_events(reader, err));

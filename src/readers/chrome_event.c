@@ -239,7 +239,7 @@ enum { UNKNOWN_FIELD = TM_CHROME_FIELDS_MAX };
 /* A walk over the members of an event or of its args. */
 typedef struct walk {
     tm_chrome_keys *keys;
-    tm_chrome_gap *gaps;
+    tm_gap *gaps;
     bool args, first, more; /* more: a value follows, else the object is at its end */
     unsigned at;            /* the gap expected next: decided by the members so far */
     int member;             /* whose value follows */
@@ -264,44 +264,6 @@ static int member_of(const tm_json_text *key) {
     return M_OTHER;
 }
 
-/* True where the gap's bytes stand at p and a value follows them without more white space. What
- * lies behind the window reads as zeros, which no gap holds, and the padding is longer than a gap.
- */
-static inline bool gap_is(const tm_chrome_gap *gap, const char *p) {
-    if (gap->size == 0 || (unsigned char)p[gap->size] <= ' ')
-        return false;
-#if TM_SIMD == TM_SIMD_AVX2
-    const __m256i *known = (const __m256i *)(const void *)gap->bytes;
-    const __m256i *here = (const __m256i *)(const void *)p;
-    __m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256(known), _mm256_loadu_si256(here));
-    __m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256(known + 1), _mm256_loadu_si256(here + 1));
-    uint64_t same =
-        (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
-    return ~same << (64 - gap->size) == 0;
-#elif TM_SIMD == TM_SIMD_SSE2
-    for (unsigned at = 0; at < gap->size; at += 16) {
-        __m128i known = _mm_loadu_si128((const __m128i *)(const void *)(gap->bytes + at));
-        __m128i here = _mm_loadu_si128((const __m128i *)(const void *)(p + at));
-        uint32_t other = ~(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(known, here));
-        unsigned left = gap->size - at < 16 ? gap->size - at : 16;
-        if (other << (32 - left)) /* the upper half is all ones: of 32 bits the lowest count */
-            return false;
-    }
-    return true;
-#else
-    return memcmp(gap->bytes, p, gap->size) == 0;
-#endif
-}
-
-static void learn_gap(tm_chrome_gap *gap, const char *from, const char *value, int member) {
-    size_t size = (size_t)(value - from);
-    if (size > sizeof gap->bytes || (unsigned char)*value <= ' ')
-        return;
-    memcpy(gap->bytes, from, size);
-    gap->size = (uint8_t)size;
-    gap->member = (uint8_t)member;
-}
-
 /* What was met on the way decides which gap is expected: members, the phase, the category. */
 static inline void turn(walk *w, unsigned met) {
     w->at = (w->at * 37 + met + 1) & (TM_CHROME_GAPS - 1);
@@ -309,8 +271,8 @@ static inline void turn(walk *w, unsigned met) {
 
 /* From the opening brace, or from behind a value, to the next value or behind the closing brace. */
 static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char *p) {
-    tm_chrome_gap *gap = &w->gaps[w->at];
-    if (gap_is(gap, p)) {
+    tm_gap *gap = &w->gaps[w->at];
+    if (tm_gap_is(gap, p)) {
         p += gap->size;
         w->member = gap->member;
     } else {
@@ -324,7 +286,7 @@ static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char
             return NULL;
         int field = w->args ? field_of(w->keys, &key) : member_of(&key);
         w->member = field < 0 ? UNKNOWN_FIELD : field;
-        learn_gap(gap, from, p, w->member);
+        tm_gap_learn(gap, from, p, w->member);
     }
     w->first = false;
     turn(w, (unsigned)w->member);

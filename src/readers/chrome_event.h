@@ -3,6 +3,7 @@
 #ifndef TMERGE_CHROME_EVENT_H
 #define TMERGE_CHROME_EVENT_H
 
+#include "gap.h"
 #include "json.h"
 
 #if TM_SIMD
@@ -58,16 +59,7 @@ typedef struct tm_chrome_event {
     tm_chrome_value fields[TM_CHROME_FIELDS_MAX];
 } tm_chrome_event;
 
-enum { TM_CHROME_GAP_MAX = 63, TM_CHROME_GAPS = 512 };
-
-/** What stood between two values: from the comma or the opening brace, over the key, to the value.
- * Profilers write the members of their events in few orders and always with the same white space,
- * so the same bytes lead to the same member nearly always. */
-typedef struct tm_chrome_gap {
-    char bytes[64];
-    uint8_t size;   /* 0: nothing is known yet */
-    uint8_t member; /* whose value follows */
-} tm_chrome_gap;
+enum { TM_CHROME_GAPS = 512 };
 
 /** A format's keys by hash, and the gaps last seen, by what came before them. One for each reader.
  */
@@ -75,8 +67,8 @@ typedef struct tm_chrome_keys {
     const tm_chrome_field *fields; /* borrowed */
     bool quoted_times;             /* ts may stand in a string, else such is none */
     uint8_t slots[256];            /* field + 1, 0 is free */
-    tm_chrome_gap event_gaps[TM_CHROME_GAPS];
-    tm_chrome_gap args_gaps[TM_CHROME_GAPS];
+    tm_gap event_gaps[TM_CHROME_GAPS];
+    tm_gap args_gaps[TM_CHROME_GAPS];
 } tm_chrome_keys;
 
 /** @param fields  [n] at most TM_CHROME_FIELDS_MAX; borrowed */

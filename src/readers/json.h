@@ -153,6 +153,30 @@ const char *tm_json_skip(tm_json_cursor *cursor, const char *p, tm_json_skip_sta
 const char *tm_json_skip_value(tm_json_cursor *cursor, const char *p);
 
 /**
+ * To the next value of an object that lies in the window, from behind its brace (@p first) or
+ * behind a value; *more is false behind its closing brace.
+ */
+static inline const char *tm_json_member(tm_json_cursor *cursor, const char *p, bool first,
+                                         tm_json_text *key, bool *more) {
+    p = tm_json_space(p);
+    *more = *p != '}';
+    if (!*more)
+        return p + 1;
+    if (!first && *p != ',')
+        return tm_json_fail(cursor, p, "a comma or } should follow the value");
+    p = first ? p : tm_json_space(p + 1);
+    if (*p != '"')
+        return tm_json_fail(cursor, p, "a key should stand here");
+    p = tm_json_string(cursor, p + 1, key);
+    if (!p)
+        return NULL;
+    p = tm_json_space(p);
+    if (*p != ':')
+        return tm_json_fail(cursor, p, "a colon should follow the key");
+    return tm_json_space(p + 1);
+}
+
+/**
  * Decodes the escapes of a string token that tm_json_string accepted into UTF-8; a surrogate
  * without its partner becomes U+FFFD.
  *

@@ -98,6 +98,17 @@ bool tm_number_int(const char *text, size_t size, int64_t *out) {
     return integer_part(&d, &value, &rest, &more) && !more && with_sign(value, d.negative, out);
 }
 
+bool tm_number_uint(const char *text, size_t size, uint64_t *out) {
+    decimal d = split(text, size);
+    uint64_t value;
+    int rest;
+    bool more;
+    if (!integer_part(&d, &value, &rest, &more) || more || (d.negative && value != 0))
+        return false;
+    *out = value;
+    return true;
+}
+
 /* Up to 15 digits and a power of ten up to 10^15 are both exact doubles, so that their quotient is
  * rounded once: the nearest double. Longer texts and exponents are strtod's. */
 double tm_number_real(const char *text) {

@@ -19,6 +19,9 @@ bool tm_number_scaled(const char *text, size_t size, int scale, int64_t *out);
  * does not fit. */
 bool tm_number_int(const char *text, size_t size, int64_t *out);
 
+/** The same for uint64: handles and addresses take all of its 64 bits. */
+bool tm_number_uint(const char *text, size_t size, uint64_t *out);
+
 /** A JSON number as the nearest double; out of range gives an infinity. The byte behind the number
  * must be one that cannot go on with it, as always in a JSON document. */
 double tm_number_real(const char *text);

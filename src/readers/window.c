@@ -105,3 +105,27 @@ tm_status tm_window_skip_value(tm_window *window, tm_error *err) {
         TM_TRY(tm_window_resume(window, resume, err));
     }
 }
+
+tm_status tm_window_key(tm_window *window, tm_json_text *key, tm_error *err) {
+    for (;;) {
+        const char *p = window->p;
+        if (*p != '"' && p < window->cursor.end)
+            return tm_window_fail(window, p, "a key should stand here", err);
+        p = *p == '"' ? tm_json_string(&window->cursor, p + 1, key)
+                      : tm_json_fail(&window->cursor, p, "a key should stand here");
+        if (p) {
+            p = tm_json_space(p);
+            if (*p != ':')
+                p = tm_json_fail(&window->cursor, p, "a colon should follow the key");
+        }
+        if (p) {
+            p = tm_json_space(p + 1);
+            if (*p) {
+                window->p = p;
+                return TM_OK;
+            }
+            (void)tm_json_fail(&window->cursor, p, "a value should stand here");
+        }
+        TM_TRY(tm_window_resume(window, window->p, err));
+    }
+}

@@ -52,6 +52,10 @@ tm_status tm_window_space(tm_window *window, tm_error *err) TM_MUST_CHECK;
 /** Skips one value of any size at window->p, checking its grammar. */
 tm_status tm_window_skip_value(tm_window *window, tm_error *err) TM_MUST_CHECK;
 
+/** Reads a key and its colon; window->p then stands at the value, or at the content's end.
+ * @param key  lies in the window, and so is gone as soon as that moves on */
+tm_status tm_window_key(tm_window *window, tm_json_text *key, tm_error *err) TM_MUST_CHECK;
+
 /** Fails with the position @p at, which lies in the window; sets window->ended where that is the
  * end of the content. */
 tm_status tm_window_fail(tm_window *window, const char *at, const char *why, tm_error *err);

@@ -69,28 +69,6 @@ static const char *read_value(tm_json_cursor *cursor, const char *p, int place, 
     }
 }
 
-/* To the next value of an object, from behind its brace or behind a value; *more is false behind
- * its closing brace. */
-static const char *next_value(tm_json_cursor *cursor, const char *p, bool first, tm_json_text *key,
-                              bool *more) {
-    p = tm_json_space(p);
-    *more = *p != '}';
-    if (!*more)
-        return p + 1;
-    if (!first && *p != ',')
-        return tm_json_fail(cursor, p, "a comma or } should follow the value");
-    p = first ? p : tm_json_space(p + 1);
-    if (*p != '"')
-        return tm_json_fail(cursor, p, "a key should stand here");
-    p = tm_json_string(cursor, p + 1, key);
-    if (!p)
-        return NULL;
-    p = tm_json_space(p);
-    if (*p != ':')
-        return tm_json_fail(cursor, p, "a colon should follow the key");
-    return tm_json_space(p + 1);
-}
-
 static const char *read_args(tm_json_cursor *cursor, const char *p, tm_ops_event *out) {
     bool more = true;
     tm_json_text key;
@@ -98,7 +76,7 @@ static const char *read_args(tm_json_cursor *cursor, const char *p, tm_ops_event
         return tm_json_skip_value(cursor, p);
     p++;
     for (bool first = true;; first = false) {
-        p = next_value(cursor, p, first, &key, &more);
+        p = tm_json_member(cursor, p, first, &key, &more);
         if (!p || !more)
             return p;
         p = read_value(cursor, p, place_of(&key, true), out);
@@ -119,7 +97,7 @@ const char *tm_ops_event_parse(tm_json_cursor *cursor, const char *p, tm_ops_eve
                           .seq = INT64_MIN};
     p++; /* the caller has seen the brace */
     for (bool first = true;; first = false) {
-        p = next_value(cursor, p, first, &key, &more);
+        p = tm_json_member(cursor, p, first, &key, &more);
         if (!p)
             return NULL;
         if (!more)
