@@ -117,7 +117,7 @@ typedef enum tm_remark {
     X(TM_COUNT_ABSURD_DURATION, "absurd_duration", TM_REMARK_SKIPPED,                              \
       "duration events over 24 hours: no profiler records that long")                              \
     X(TM_COUNT_OTHER_PHASE, "other_phase", TM_REMARK_SKIPPED,                                      \
-      "events of a ph that profilers of GPUs do not write")                                        \
+      "events of a ph, or samples of a list, that nothing here is made of")                        \
     X(TM_COUNT_NOT_OBJECT, "not_object", TM_REMARK_SKIPPED,                                        \
       "entries of traceEvents that are no objects")                                                \
     X(TM_COUNT_CUT_EVENT, "cut_event", TM_REMARK_SKIPPED,                                          \
@@ -154,7 +154,8 @@ typedef enum tm_remark {
     X(TM_COUNT_ADOPTED_BASE, "adopted_base", TM_REMARK_ODD,                                        \
       "events of a truncated trace whose base time is cut off: that of other traces is taken")     \
     X(TM_COUNT_NO_EPOCH, "no_epoch", TM_REMARK_ODD,                                                \
-      "events of a report that lacks the time of its start: they count from 0, as no other's do")  \
+      "events of a trace that tells no time of day: they count from the start of the recording, "  \
+      "or of its host")                                                                            \
     X(TM_COUNT_WHOLE_GRAPH, "whole_graph", TM_REMARK_ODD,                                          \
       "CUDA graphs recorded as one kernel each; nsys profile --cuda-graph-trace=node shows "       \
       "inside")                                                                                    \

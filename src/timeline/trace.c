@@ -73,7 +73,8 @@ tm_text tm_trace_device_kind(const tm_names *names, uint32_t metadata) {
 bool tm_trace_lacks_base(const tm_trace *trace) {
     /* Relative times are below three months, absolute ones are of this century. */
     const int64_t relative_max_ns = INT64_C(100000000000000000);
-    return trace->truncated && trace->base_ns < 0 && trace->events.n > 0 &&
+    return trace->truncated && trace->base_ns < 0 && trace->counts[TM_COUNT_NO_EPOCH] == 0 &&
+           trace->events.n > 0 &&
            ((const tm_raw_event *)trace->events.data)->begin_ns < relative_max_ns;
 }
 

@@ -68,6 +68,7 @@ void tm_trace_init(tm_trace *trace);
 /**
  * Whether the times are relative to a base that was cut off: until 2025 profilers wrote it behind
  * the events. Its processes of one job start in the same three months and so share their base.
+ * Of traces that never tell one (TM_COUNT_NO_EPOCH) nothing is lacking.
  */
 bool tm_trace_lacks_base(const tm_trace *trace);
 
