@@ -51,8 +51,8 @@ ROOMS_OF_SYNTH = {
 HDF5_ROOMS = {"store", "mpi"}
 MPI_ROOMS = {"mpi", "tools"}
 SQLITE_ROOMS = {"readers/nsys", "tools", "synth/formats"}
-CJSON_ROOMS = {"readers/kineto", "readers/nsys", "readers/xplane", "match", "analysis/job",
-               "analysis/model", "table", "store", "report", "export", "tools"}
+CJSON_ROOMS = {"readers/kineto", "readers/nsys", "readers/rocprof", "readers/xplane", "match",
+               "analysis/job", "analysis/model", "table", "store", "report", "export", "tools"}
 # A library that prints or exits takes the decision from its caller, and under MPI hangs the rest.
 ONLY_IN_TOOLS = re.compile(
     r"\b(stdout|stderr|MPI_COMM_WORLD|(?:v?printf|puts|putchar|perror|exit|_exit|_Exit|quick_exit"

@@ -1,0 +1,75 @@
+/* One record of a trace of rocprofv3, from bytes to numbers. Private to the rocprof reader. */
+#ifndef TMERGE_ROCPROF_RECORD_H
+#define TMERGE_ROCPROF_RECORD_H
+
+#include "readers/gap.h"
+#include "readers/json.h"
+
+/* What is kept of a record: id, the key, and where its value is an object the key in that. Fields
+ * of one object stand side by side. Members of dispatch_info count as the record's. */
+#define TM_ROCPROF_FIELDS(X)                                                                       \
+    X(R_KIND, "kind", NULL)                                                                        \
+    X(R_OPERATION, "operation", NULL)                                                              \
+    X(R_THREAD, "thread_id", NULL)                                                                 \
+    X(R_CORRELATION, "correlation_id", "internal")                                                 \
+    X(R_BEGIN, "start_timestamp", NULL)                                                            \
+    X(R_END, "end_timestamp", NULL)                                                                \
+    X(R_TIME, "timestamp", NULL)                                                                   \
+    X(R_AGENT, "agent_id", "handle")                                                               \
+    X(R_TO, "dst_agent_id", "handle")                                                              \
+    X(R_FROM, "src_agent_id", "handle")                                                            \
+    X(R_QUEUE, "queue_id", "handle")                                                               \
+    X(R_STREAM, "stream_id", "handle")                                                             \
+    X(R_KERNEL, "kernel_id", NULL)                                                                 \
+    X(R_GROUP_SEGMENT, "group_segment_size", NULL)                                                 \
+    X(R_BLOCK_X, "workgroup_size", "x")                                                            \
+    X(R_BLOCK_Y, "workgroup_size", "y")                                                            \
+    X(R_BLOCK_Z, "workgroup_size", "z")                                                            \
+    X(R_GRID_X, "grid_size", "x")                                                                  \
+    X(R_GRID_Y, "grid_size", "y")                                                                  \
+    X(R_GRID_Z, "grid_size", "z")                                                                  \
+    X(R_BYTES, "bytes", NULL)                                                                      \
+    X(R_ALLOCATED, "allocation_size", NULL)                                                        \
+    X(R_ADDRESS, "address", NULL)
+
+typedef enum tm_rocprof_field {
+#define TM_ROCPROF_ENUM(id, key, inner) id,
+    TM_ROCPROF_FIELDS(TM_ROCPROF_ENUM)
+#undef TM_ROCPROF_ENUM
+        N_ROCPROF_FIELDS
+} tm_rocprof_field;
+
+/** Numbers take all of 64 bits, as handles and addresses do. */
+typedef struct tm_rocprof_record {
+    uint64_t fields[N_ROCPROF_FIELDS];
+    uint32_t present; /* bit f: fields[f] holds a number */
+    int bad_values;   /* fields that hold no such number */
+} tm_rocprof_record;
+
+/** What stood between the values of the last record: nearly always what stands in the next. */
+enum { TM_ROCPROF_GAPS = 32, TM_ROCPROF_INNER = 4 };
+typedef struct tm_rocprof_gaps {
+    tm_gap record[TM_ROCPROF_GAPS], dispatch[TM_ROCPROF_GAPS]; /* of it, and of dispatch_info */
+    tm_gap inner[N_ROCPROF_FIELDS][TM_ROCPROF_INNER];          /* of the object of a field */
+} tm_rocprof_gaps;
+
+/** Parses the value at @p p; as in readers/json.h. What is no object has no fields. */
+const char *tm_rocprof_record_parse(tm_json_cursor *cursor, const char *p, tm_rocprof_gaps *gaps,
+                                    tm_rocprof_record *out);
+
+static inline bool tm_rocprof_has(const tm_rocprof_record *record, tm_rocprof_field field) {
+    return record->present >> field & 1;
+}
+
+/** A field that is no larger than int64, or @p missing. */
+static inline int64_t tm_rocprof_int(const tm_rocprof_record *record, tm_rocprof_field field,
+                                     int64_t missing) {
+    bool fits = tm_rocprof_has(record, field) && record->fields[field] <= INT64_MAX;
+    return fits ? (int64_t)record->fields[field] : missing;
+}
+
+/** A number, or a string that is one: decimal, or hexadecimal behind 0x. As in readers/json.h.
+ * @param valid  whether it is a number of 64 bits without a sign; *out is set then */
+const char *tm_rocprof_number(tm_json_cursor *cursor, const char *p, uint64_t *out, bool *valid);
+
+#endif

@@ -1,0 +1,97 @@
+/* What the records of a process refer to: agents, kernels, kinds and operations, texts of markers.
+ * Private to the rocprof reader. */
+#ifndef TMERGE_ROCPROF_TABLES_H
+#define TMERGE_ROCPROF_TABLES_H
+
+#include "base/vec.h"
+#include "readers/walk.h"
+#include "tmerge/names.h"
+
+/** A piece of the tables' texts; name is its id once it was asked for. */
+typedef struct tm_rocprof_text {
+    uint32_t at, size;
+    uint32_t name; /* TM_NO_NAME: not interned yet */
+} tm_rocprof_text;
+
+/** A processor or GPU. */
+typedef struct tm_rocprof_agent {
+    uint64_t handle;
+    int64_t device; /* a GPU's number on its host; -1 where it is no GPU, or has none */
+    int64_t units;  /* compute units, -1 unknown */
+    int64_t wave;   /* threads of a wave, -1 unknown */
+    int64_t bytes;  /* of memory, -1 unknown */
+    tm_rocprof_text name;
+    bool gpu;
+} tm_rocprof_agent;
+
+/** A kernel by its id, or the text of a marker by the correlation id of its call. */
+typedef struct tm_rocprof_entry {
+    uint64_t id;
+    tm_rocprof_text text;
+    int32_t registers; /* per thread, -1 unknown */
+} tm_rocprof_entry;
+
+typedef struct tm_rocprof_table {
+    tm_vec entries; /* of tm_rocprof_entry */
+    bool sorted;    /* by id */
+} tm_rocprof_table;
+
+/** A kind of record: its operations are those from `first` on. */
+typedef struct tm_rocprof_kind {
+    tm_rocprof_text name;
+    uint32_t first, n;
+} tm_rocprof_kind;
+
+typedef struct tm_rocprof_tables {
+    tm_vec texts; /* of char */
+    tm_vec agents;
+    tm_rocprof_table kernels, markers;
+    tm_vec kinds;      /* by their number */
+    tm_vec operations; /* of tm_rocprof_text */
+    tm_rocprof_text host;
+    int64_t pid; /* -1 unknown */
+} tm_rocprof_tables;
+
+void tm_rocprof_tables_init(tm_rocprof_tables *tables);
+void tm_rocprof_tables_free(tm_rocprof_tables *tables);
+
+/** Empties them, for the next process. */
+void tm_rocprof_tables_clear(tm_rocprof_tables *tables);
+
+/** Read one value each, at which the walk stands: metadata; an agent; an element of kernel_symbols,
+ * of the names of kinds, of the texts of markers. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+tm_status tm_rocprof_read_metadata(tm_rocprof_tables *tables, tm_walk *walk,
+                                   tm_error *err) TM_MUST_CHECK;
+tm_status tm_rocprof_read_agent(tm_rocprof_tables *tables, tm_walk *walk,
+                                tm_error *err) TM_MUST_CHECK;
+tm_status tm_rocprof_read_kernel(tm_rocprof_tables *tables, tm_walk *walk,
+                                 tm_error *err) TM_MUST_CHECK;
+tm_status tm_rocprof_read_kind(tm_rocprof_tables *tables, tm_walk *walk,
+                               tm_error *err) TM_MUST_CHECK;
+tm_status tm_rocprof_read_marker(tm_rocprof_tables *tables, tm_walk *walk,
+                                 tm_error *err) TM_MUST_CHECK;
+
+/** The agent of a handle, NULL where it is not known. */
+const tm_rocprof_agent *tm_rocprof_agent_of(const tm_rocprof_tables *tables, uint64_t handle);
+
+/** The entry of an id, NULL where it is not known. */
+tm_rocprof_entry *tm_rocprof_find(tm_rocprof_table *table, uint64_t id);
+
+/** The kind of a number, NULL where it is not known; and its operation of one, likewise. */
+tm_rocprof_kind *tm_rocprof_kind_of(const tm_rocprof_tables *tables, int64_t kind);
+tm_rocprof_text *tm_rocprof_operation_of(const tm_rocprof_tables *tables, int64_t kind,
+                                         int64_t operation);
+
+/** Whether a text holds a word; a NULL text holds none. */
+bool tm_rocprof_holds(const tm_rocprof_tables *tables, const tm_rocprof_text *text,
+                      const char *word);
+
+/** Whether it begins with one, likewise. */
+bool tm_rocprof_begins(const tm_rocprof_tables *tables, const tm_rocprof_text *text,
+                       const char *word);
+
+/** The name id of a text, TM_NO_NAME of NULL and of an empty one; TM_NAME_FAILED when memory is
+ * out. */
+uint32_t tm_rocprof_name(const tm_rocprof_tables *tables, tm_rocprof_text *text, tm_names *names);
+
+#endif
