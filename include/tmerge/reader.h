@@ -130,6 +130,10 @@ typedef struct tm_format {
     tm_status (*read_unit)(tm_source *source, const tm_unit *unit, tm_names *names,
                            struct tm_trace *out, tm_error *err);
 
+    /** Whether another input is a better file of the same recording, by their paths: then this one
+     * is left out. */
+    bool (*is_covered)(const char *path, const char *other);
+
     const tm_converter *converter; /* of reports that become traces of this format */
 
     /* Advice for collectives that stay unmatched as nothing tells their process group: where not

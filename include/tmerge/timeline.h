@@ -156,6 +156,8 @@ typedef enum tm_remark {
     X(TM_COUNT_NO_EPOCH, "no_epoch", TM_REMARK_ODD,                                                \
       "events of a trace that tells no time of day: they count from the start of the recording, "  \
       "or of its host")                                                                            \
+    X(TM_COUNT_EVENT_LIMIT, "event_limit", TM_REMARK_ODD,                                          \
+      "events of a file that has exactly as many as its writer keeps: later ones are cut off")     \
     X(TM_COUNT_WHOLE_GRAPH, "whole_graph", TM_REMARK_ODD,                                          \
       "CUDA graphs recorded as one kernel each; nsys profile --cuda-graph-trace=node shows "       \
       "inside")                                                                                    \

@@ -1,5 +1,6 @@
 #include "entries.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,6 +215,21 @@ static tm_status pass_over(tm_loader *l, size_t i, tm_vec *found, tm_error *err)
     return tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
 }
 
+/* Another input that is a better file of the same recording; NULL where there is none. */
+static const char *covering(const tm_loader *l, size_t i, const tm_format *format) {
+    const tm_input *inputs = l->options->inputs;
+    for (size_t k = 0; k < l->options->n_inputs && format->is_covered; k++)
+        if (k != i && format->is_covered(inputs[i].path, inputs[k].path))
+            return inputs[k].path;
+    return NULL;
+}
+
+static tm_status leave_covered(tm_loader *l, size_t i, const char *other, tm_error *err) {
+    char text[TM_MESSAGE_MAX];
+    snprintf(text, sizeof text, "%s is read, which is of the same recording", other);
+    return tm_entries_leave_out(l->left_out, l->options->inputs[i].path, "covered", text, err);
+}
+
 /* Adds what an input holds to `found`: one entry, or one for each unit. */
 static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
     const tm_input *input = &l->options->inputs[i];
@@ -225,7 +241,10 @@ static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err)
     if (state != TM_EXPORT_NONE && state != TM_EXPORT_DONE && state != TM_EXPORT_KEPT)
         return pass_over(l, i, found, err);
     tm_status status = tm_file_sniff(tm_loader_file(l, i), &info, err);
-    if (status == TM_OK && info.kind == TM_FILE_TRACE)
+    const char *other = status == TM_OK && info.format ? covering(l, i, info.format) : NULL;
+    if (other)
+        status = leave_covered(l, i, other, err);
+    else if (status == TM_OK && info.kind == TM_FILE_TRACE)
         status = add_trace(input, &info, &entry, found, &foreign, err);
     if (status == TM_OK && info.kind == TM_FILE_STORE && tm_store_is_store(input->path))
         status = tm_entries_leave_out(l->left_out, input->path, "store", "a tmerge store", err);

@@ -326,6 +326,7 @@ tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int
     reader->scanner = &scanners[n_scanners - 1];
     tm_chrome_keys_init(&reader->keys, form->fields, form->n_fields);
     reader->keys.quoted_times = form->quoted_times;
+    reader->keys.picoseconds = form->picoseconds;
     tm_status status = tm_window_open(source, &reader->window, err);
     if (status == TM_OK) {
         status = read_content(reader, err);

@@ -74,19 +74,21 @@ static const char *first_member(tm_json_cursor *cursor, const char *p, bool *mor
     return *more ? p : p + 1;
 }
 
-/* Microseconds to nanoseconds. The first path takes what every profiler writes: at most 15 digits,
- * then at most three behind the point. */
-static const char *time_value(tm_json_cursor *cursor, const char *p, int64_t *ns, bool *valid) {
+/* Microseconds to their @p decimals-th decimal. The first path takes what profilers write: at most
+ * 15 digits of nanoseconds, or 18 of picoseconds. */
+static const char *time_value(tm_json_cursor *cursor, const char *p, unsigned decimals,
+                              int64_t *time, bool *valid) {
     const char *start = p;
     tm_digits whole = tm_digits_at(p), fraction = {0, 0};
-    if (whole.n > 0 && whole.n < TM_DIGIT_RUN_MAX && (*p != '0' || whole.n == 1)) {
-        static const int scale[] = {0, 100, 10, 1};
+    if (whole.n > 0 && whole.n + decimals <= 18 && (*p != '0' || whole.n == 1)) {
+        static const int64_t scale[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
         p += whole.n;
         if (*p == '.')
             fraction = tm_digits_at(p + 1);
         p += fraction.n > 0 ? 1 + fraction.n : 0;
-        if (fraction.n <= 3 && *p != '.' && *p != 'e' && *p != 'E') {
-            *ns = (int64_t)whole.value * 1000 + (int64_t)fraction.value * scale[fraction.n];
+        if (fraction.n <= decimals && *p != '.' && *p != 'e' && *p != 'E') {
+            *time = (int64_t)whole.value * scale[decimals] +
+                    (int64_t)fraction.value * scale[decimals - fraction.n];
             *valid = true;
             return p;
         }
@@ -96,13 +98,14 @@ static const char *time_value(tm_json_cursor *cursor, const char *p, int64_t *ns
         return tm_json_skip_value(cursor, start);
     }
     p = tm_json_number(cursor, start);
-    *valid = p && tm_number_scaled(start, (size_t)(p - start), 3, ns);
+    *valid = p && tm_number_scaled(start, (size_t)(p - start), (int)decimals, time);
     return p;
 }
 
 /* A time in a string: a number and nothing else. */
-static const char *quoted_time(tm_json_cursor *cursor, const char *p, int64_t *ns, bool *valid) {
-    const char *end = time_value(cursor, p + 1, ns, valid);
+static const char *quoted_time(tm_json_cursor *cursor, const char *p, unsigned decimals,
+                               int64_t *time, bool *valid) {
+    const char *end = time_value(cursor, p + 1, decimals, time, valid);
     if (end && *valid && *end == '"')
         return end + 1;
     *valid = false;
@@ -343,10 +346,12 @@ static const char *member_value(tm_json_cursor *cursor, walk *w, const char *p,
     case M_TS:
         event->quoted_ts = *p == '"';
         if (event->quoted_ts && w->keys->quoted_times)
-            return quoted_time(cursor, p, &event->ts_ns, &event->has_ts);
-        return time_value(cursor, p, &event->ts_ns, &event->has_ts);
+            return quoted_time(cursor, p, w->keys->picoseconds ? 6 : 3, &event->ts_ns,
+                               &event->has_ts);
+        return time_value(cursor, p, w->keys->picoseconds ? 6 : 3, &event->ts_ns, &event->has_ts);
     case M_DURATION:
-        return time_value(cursor, p, &event->duration_ns, &event->has_duration);
+        return time_value(cursor, p, w->keys->picoseconds ? 6 : 3, &event->duration_ns,
+                          &event->has_duration);
     case M_ARGS:
         return parse_args(cursor, w->keys, p, event);
     case M_ID:

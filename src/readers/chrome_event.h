@@ -49,7 +49,7 @@ typedef struct tm_chrome_event {
     bool has_name, has_category, has_ts, has_duration;
     bool quoted_ts; /* it stood in a string */
     int bad_values; /* args whose value has not the type of the field */
-    int64_t ts_ns;  /* without the trace's base time */
+    int64_t ts_ns;  /* without the trace's base time; like the next in ps where the keys say so */
     int64_t duration_ns;
     tm_json_text name, category;
     tm_json_text pid, tid;
@@ -66,6 +66,7 @@ enum { TM_CHROME_GAPS = 512 };
 typedef struct tm_chrome_keys {
     const tm_chrome_field *fields; /* borrowed */
     bool quoted_times;             /* ts may stand in a string, else such is none */
+    bool picoseconds;              /* times are wanted in ps, not ns */
     uint8_t slots[256];            /* field + 1, 0 is free */
     tm_gap event_gaps[TM_CHROME_GAPS];
     tm_gap args_gaps[TM_CHROME_GAPS];

@@ -1,0 +1,223 @@
+#include "viewer_events.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "readers/chrome.h"
+#include "readers/number.h"
+#include "viewer_space.h"
+
+/* The args that are read: of what the reader of XSpaces knows all that the viewer keeps, and the
+ * long name, which is the event's own there. */
+#define FIELDS(X)                                                                                  \
+    X(F_CORRELATION, INT, "correlation_id")                                                        \
+    X(F_KERNEL_DETAILS, TEXT, "kernel_details")                                                    \
+    X(F_MEMCPY_DETAILS, TEXT, "memcpy_details")                                                    \
+    X(F_MEMSET_DETAILS, TEXT, "memset_details")                                                    \
+    X(F_OCCUPANCY, TEXT, "theoretical_occupancy_pct")                                              \
+    X(F_TF_OP, TEXT, "tf_op")                                                                      \
+    X(F_LEVEL_0, TEXT, "level 0")                                                                  \
+    X(F_NAME, TEXT, "name")                                                                        \
+    X(F_HLO_OP, TEXT, "hlo_op")                                                                    \
+    X(F_HLO_MODULE, TEXT, "hlo_module")                                                            \
+    X(F_HLO_CATEGORY, TEXT, "hlo_category")                                                        \
+    X(F_LONG_NAME, TEXT, "long_name")                                                              \
+    X(F_GROUP, INT, "group_id")                                                                    \
+    X(F_STEP, INT, "step_num")                                                                     \
+    X(F_RUN, INT, "run_id")                                                                        \
+    X(F_QUEUE, INT, "queue_id")                                                                    \
+    X(F_ORDINAL, INT, "device_ordinal")                                                            \
+    X(F_DEVICE_OFFSET, INT, "device_offset_ps")                                                    \
+    X(F_DEVICE_DURATION, INT, "device_duration_ps")                                                \
+    X(F_ALLOCATOR, TEXT, "allocator_name")                                                         \
+    X(F_ON_HOST, INT, "index_on_host")                                                             \
+    X(F_RESERVED, INT, "bytes_reserved")                                                           \
+    X(F_ALLOCATED, INT, "bytes_allocated")                                                         \
+    X(F_ALLOCATION, INT, "allocation_bytes")                                                       \
+    X(F_REQUESTED, INT, "requested_bytes")                                                         \
+    X(F_PEAK, INT, "peak_bytes_in_use")                                                            \
+    X(F_ADDRESS, INT, "addr")                                                                      \
+    X(F_SHAPE, TEXT, "shape")
+
+enum {
+    FIELDS(TM_CHROME_FIELD_ID) N_FIELDS,
+    /* Flows, which the viewer drops: a module's run is known by its numbers. */
+    PRODUCER_TYPE = N_FIELDS,
+    PRODUCER,
+    CONSUMER_TYPE,
+    CONSUMER,
+    N_STATS
+};
+
+static const tm_chrome_field fields[N_FIELDS] = {FIELDS(TM_CHROME_FIELD_ROW)};
+
+/* By their numbers in the space, which begin with 1. */
+static const char *const stat_names[N_STATS + 1] = {
+#define STAT_NAME(id, type, key) [id + 1] = key,
+    FIELDS(STAT_NAME)
+#undef STAT_NAME
+        [PRODUCER_TYPE + 1] = "_pt",
+    [PRODUCER + 1] = "_p",
+    [CONSUMER_TYPE + 1] = "_ct",
+    [CONSUMER + 1] = "_c",
+};
+
+_Static_assert((int)N_STATS < (int)TM_VIEWER_STATS, "texts have the numbers from there on");
+
+typedef struct viewer {
+    tm_viewer_space space;
+    tm_trace *trace;
+    tm_vec scratch;   /* of char */
+    int64_t n_events; /* with times */
+} viewer;
+
+static uint32_t intern(viewer *v, const tm_json_text *text) {
+    if (!text->escaped)
+        return tm_names_intern(v->space.texts, text->bytes, text->size);
+    if (!tm_vec_reserve(&v->scratch, text->size + 1))
+        return TM_NAME_FAILED;
+    size_t size = tm_json_decode(text, v->scratch.data);
+    return tm_names_intern(v->space.texts, v->scratch.data, size);
+}
+
+static bool is_word(const tm_json_text *text, const char *word) {
+    return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
+}
+
+static bool begins(tm_text text, const char *word) {
+    size_t size = strlen(word);
+    return text.size >= size && memcmp(text.bytes, word, size) == 0;
+}
+
+/* The number of a process or thread; what is none stands for 0. */
+static int64_t number_of(const tm_json_text *text) {
+    int64_t value = 0;
+    for (size_t i = text->size > 0 && *text->bytes == '-'; i < text->size; i++)
+        if (text->bytes[i] < '0' || text->bytes[i] > '9')
+            return 0;
+    return text->size > 0 && tm_number_int(text->bytes, text->size, &value) ? value : 0;
+}
+
+static bool take_name(viewer *v, const tm_chrome_event *e) {
+    bool process = e->has_name && is_word(&e->name, "process_name");
+    bool thread = e->has_name && is_word(&e->name, "thread_name");
+    v->trace->counts[TM_COUNT_METADATA]++;
+    if ((!process && !thread) || !tm_chrome_has(e, F_NAME))
+        return true;
+    uint32_t name = intern(v, &e->fields[F_NAME].text);
+    tm_viewer_plane *plane = tm_viewer_plane_of(&v->space, number_of(&e->pid));
+    tm_viewer_line *line =
+        thread ? tm_viewer_line_of(&v->space, number_of(&e->pid), number_of(&e->tid)) : NULL;
+    if (name == TM_NAME_FAILED || !plane || (thread && !line))
+        return false;
+    if (thread)
+        line->name = name;
+    else
+        plane->name = name;
+    return true;
+}
+
+/* Where one number is missing the device of a plane, "/device:TPU:3", is its own; -1 else. */
+static int64_t device_of(const viewer *v, const tm_viewer_plane *plane) {
+    tm_text name = tm_names_text(v->space.texts, plane->name);
+    int64_t device;
+    if (!begins(name, "/device:TPU:") || name.size > 30)
+        return -1;
+    const tm_json_text digits = {.bytes = name.bytes + 12, .size = name.size - 12};
+    device = number_of(&digits);
+    return device > 0 || is_word(&digits, "0") ? device : -1;
+}
+
+/* A program is put into a queue of a device by a call of the host, and runs there: both say which
+ * run it is. */
+static bool add_flow(viewer *v, const tm_chrome_event *e, const tm_viewer_plane *plane) {
+    enum { FLOW_TYPE = 1 };
+    bool call = tm_chrome_has(e, F_ORDINAL);
+    int64_t numbers[3] = {tm_chrome_int(e, F_ORDINAL, device_of(v, plane)),
+                          tm_chrome_int(e, F_QUEUE, 0), tm_chrome_int(e, F_RUN, 0)};
+    if (!tm_chrome_has(e, F_RUN) || numbers[0] < 0)
+        return true;
+    int64_t id = (int64_t)(tm_hash_mixed(0, numbers, sizeof numbers) >> 1);
+    return tm_viewer_add_int(&v->space, (call ? PRODUCER_TYPE : CONSUMER_TYPE) + 1, FLOW_TYPE) &&
+           tm_viewer_add_int(&v->space, (call ? PRODUCER : CONSUMER) + 1, id);
+}
+
+static bool add_stats(viewer *v, const tm_chrome_event *e, tm_viewer_plane *plane) {
+    for (uint32_t f = 0; f < N_FIELDS; f++) {
+        bool ok = true;
+        if (!tm_chrome_has(e, f) || f == F_LONG_NAME)
+            continue;
+        if (f == F_OCCUPANCY) {
+            const tm_json_text *text = &e->fields[f].text;
+            bool number = text->size > 0 && *text->bytes >= '0' && *text->bytes <= '9';
+            ok = !number || tm_viewer_add_real(&v->space, f + 1, tm_number_real(text->bytes));
+        } else if (fields[f].type == TM_CHROME_INT) {
+            ok = tm_viewer_add_int(&v->space, f + 1, e->fields[f].i);
+        } else {
+            uint32_t text = intern(v, &e->fields[f].text);
+            ok = text != TM_NAME_FAILED && tm_viewer_add_text(&v->space, plane, f + 1, text);
+        }
+        if (!ok)
+            return false;
+    }
+    return add_flow(v, e, plane);
+}
+
+static bool take_event(viewer *v, const tm_chrome_event *e) {
+    int64_t process = number_of(&e->pid), *counts = v->trace->counts;
+    v->n_events++;
+    if (!e->has_ts || !e->has_duration) {
+        counts[TM_COUNT_NO_TIME]++;
+        return true;
+    }
+    tm_viewer_plane *plane = tm_viewer_plane_of(&v->space, process);
+    tm_viewer_line *line = tm_viewer_line_of(&v->space, process, number_of(&e->tid));
+    uint32_t shown = e->has_name ? intern(v, &e->name) : TM_NO_NAME, name = shown;
+    if (tm_chrome_has(e, F_LONG_NAME))
+        name = intern(v, &e->fields[F_LONG_NAME].text);
+    counts[TM_COUNT_BAD_VALUE] += e->bad_values;
+    if (!plane || !line || name == TM_NAME_FAILED || shown == TM_NAME_FAILED)
+        return false;
+    const tm_viewer_event event = {name, shown, e->ts_ns, e->duration_ns};
+    return add_stats(v, e, plane) && tm_viewer_add_event(&v->space, line, plane, &event);
+}
+
+static bool take(void *context, tm_json_cursor *cursor, tm_chrome_event *e) {
+    viewer *v = context;
+    (void)cursor;
+    if (e->phase == 'X')
+        return take_event(v, e);
+    if (e->phase == 'M')
+        return take_name(v, e);
+    /* The last element is {}, for the writer puts a comma behind each event. */
+    v->trace->counts[TM_COUNT_OTHER_PHASE] += e->phase != 0 || e->has_name || e->has_ts;
+    return true;
+}
+
+/* The writer keeps so many events, the earliest: it used to keep a million, and later five. */
+static void check_cut(viewer *v) {
+    if (v->n_events != 1000000 && v->n_events != 5000000)
+        return;
+    v->trace->truncated = true;
+    v->trace->counts[TM_COUNT_EVENT_LIMIT] = v->n_events;
+}
+
+tm_status tm_viewer_to_space(tm_source *source, tm_trace *trace, tm_vec *out, tm_error *err) {
+    static const tm_chrome_form form = {
+        .fields = fields, .n_fields = N_FIELDS, .picoseconds = true, .emit = take};
+    viewer v = {.trace = trace, .scratch = TM_VEC(char)};
+    tm_part part;
+    tm_part_init(&part, trace);
+    tm_status status = tm_viewer_space_init(&v.space) ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK)
+        status = tm_chrome_read_part(source, &form, -1, &v, &part, err);
+    if (status == TM_ERR_INPUT && trace->truncated && v.n_events > 0)
+        status = TM_OK;
+    check_cut(&v);
+    if (status == TM_OK && !tm_viewer_write(&v.space, stat_names, N_STATS + 1, out))
+        status = tm_fail_memory(err);
+    tm_viewer_space_free(&v.space);
+    tm_vec_free(&v.scratch);
+    tm_part_free(&part);
+    return status;
+}

@@ -1,0 +1,208 @@
+/* JSON for the trace viewer of TensorFlow and JAX: what is one, and that it is read as the profile
+ * that it was made of. What becomes of such a profile is tested where its reader is. */
+#include "trace_text.h"
+
+#define DOCUMENT(events)                                                                           \
+    "{'displayTimeUnit':'ns','metadata':{'highres-ticks':true},'traceEvents':[" events ",{}]}"
+#define NAME(what, pid, rest, name)                                                                \
+    "{'ph':'M','pid':" pid rest ",'name':'" what "','args':{'name':'" name "'}}"
+#define PROCESS(pid, name) NAME("process_name", pid, "", name)
+#define THREAD(pid, tid, name) NAME("thread_name", pid, ",'tid':" tid, name)
+#define EVENT(pid, tid, ts, dur, name, args)                                                       \
+    "{'ph':'X','pid':" pid ",'tid':" tid ",'ts':" ts ",'dur':" dur ",'name':'" name                \
+    "','args':{" args "}}"
+
+#define GPU PROCESS("1", "/device:GPU:0") "," THREAD("1", "14", "Stream #14(Compute)")
+#define HOST PROCESS("701", "/host:CPU") "," THREAD("701", "9", "main/9")
+#define KERNEL(ts, dur)                                                                            \
+    EVENT("1", "14", ts, dur, "k",                                                                 \
+          "'correlation_id':'5','kernel_details':'regs:38 static_shared:0 dynamic_shared:64 "      \
+          "grid:160,1,1 block:1024,1,1 occ_pct:62.5'")
+#define CALL EVENT("701", "9", "5", "1.5", "cuLaunchKernel", "'correlation_id':'5'")
+#define KERNEL_TEXT " 0/14 #5 [160 1 1]x[1024 1 1] 38 64 nan nan\n"
+#define CALL_TEXT "cuLaunchKernel cuda_runtime 5000+1500 0/9 launches #5\n"
+
+static const tm_format *const format = &tm_format_trace_viewer;
+
+static void planes_among_the_processes_tell_the_format(void **state) {
+    static const struct {
+        const char *text;
+        bool is;
+    } cases[] = {
+        {DOCUMENT(GPU "," KERNEL("1", "2")), true},
+        {DOCUMENT(HOST), true},
+        {"{'traceEvents':[{'ph':'M','pid':1,'name':'process_sort_index','args':{'sort_index':1}},"
+         "{'args':{'name':'/host:CPU'},'name':'process_name','ph':'M','pid':1}",
+         true},
+        /* without the metadata: what JAX writes for Perfetto */
+        {"{'displayTimeUnit':'ns','traceEvents':[" GPU "]}", true},
+        /* of PyTorch: other processes, other first events, other metadata first */
+        {DOCUMENT(PROCESS("1", "python3") "," HOST), false},
+        {DOCUMENT(CALL "," HOST), false},
+        {"{'schemaVersion':1,'traceEvents':[{'ph':'X','cat':'cpu_op','name':'a','ts':1}]}", false},
+        {"[" GPU "]", false},
+        {"{'displayTimeUnit':'ns'}", false},
+        {"{'traceEvents':[{'ph':'M','name':'process_name','args':{'name':'/ho", false},
+        {"", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        print_message("case %zu\n", i);
+        assert_int_equal(sniffs(format, cases[i].text), cases[i].is);
+    }
+}
+
+/* Begin and end are rounded from picoseconds, each once: 10.0005 us to 10001 ns, the end 11.9999999
+ * us to 12000. */
+static void events_are_those_of_the_profile(void **state) {
+    static const struct {
+        const char *text, *events;
+    } cases[] = {
+        {DOCUMENT(GPU "," HOST "," KERNEL("10.0005", "1.9994999") "," CALL),
+         "k kernel 10001+1999" KERNEL_TEXT CALL_TEXT},
+        /* the noise of a double: 10.0014999999 us is 10001500 ps, and half a ns goes up */
+        {DOCUMENT(GPU "," HOST "," KERNEL("10.001499999999999", "1.0000000000000002") "," CALL),
+         "k kernel 10002+1000" KERNEL_TEXT CALL_TEXT},
+        /* names stand behind the events; numbers in strings; nothing of a number is a number */
+        {"{'traceEvents':[" EVENT("'1'", "'14'", "1", "2", "k", "'a':{}") "," GPU "," HOST "]}",
+         "k kernel 1000+2000 0/14 #0 [-1 -1 -1]x[-1 -1 -1] -1 -1 nan nan\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char found[2048];
+        print_message("case %zu\n", i);
+        reading r = read_unit_text(format, cases[i].text, "runs/n1.trace.json.gz", NULL);
+        trace_text(&r, found, sizeof found);
+        assert_string_equal(found, cases[i].events);
+        assert_int_equal(r.trace.counts[TM_COUNT_NO_EPOCH], r.trace.events.n);
+        assert_int_equal(r.trace.counts[TM_COUNT_METADATA], 4);
+        assert_name(&r.ground, r.trace.host, "n1");
+        close_reading(&r);
+    }
+}
+
+static void devices_with_work_are_ranks(void **state) {
+    char found[256];
+    (void)state;
+    units_text(
+        format,
+        DOCUMENT(PROCESS("3", "/device:GPU:1") "," GPU "," PROCESS(
+            "5", "/device:GPU:2") "," HOST "," CALL
+                                  "," KERNEL("1", "2") "," EVENT("3", "14", "1", "2", "k", "")),
+        found, sizeof found);
+    /* planes in the order of the file, ranks in that of the devices */
+    assert_string_equal(found, "1:1:-1 0:2:-1 ");
+}
+
+static void what_is_not_kept_is_counted(void **state) {
+    static const struct {
+        const char *event;
+        tm_count count;
+    } cases[] = {
+        {"{'ph':'X','pid':1,'tid':14,'name':'a','ts':1}", TM_COUNT_NO_TIME},
+        {EVENT("1", "14", "'a'", "1", "a", ""), TM_COUNT_NO_TIME},
+        {EVENT("1", "14", "1e30", "1", "a", ""), TM_COUNT_NO_TIME},
+        {EVENT("1", "14", "1", "-1", "a", ""), TM_COUNT_NEGATIVE_DURATION},
+        {EVENT("1", "14", "1", "1", "a", "'correlation_id':'x'"), TM_COUNT_BAD_VALUE},
+        {"{'ph':'b','pid':1,'tid':14,'name':'a','ts':1}", TM_COUNT_OTHER_PHASE},
+        {"7", TM_COUNT_NOT_OBJECT},
+    };
+    char text[2048];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        print_message("case %zu\n", i);
+        snprintf(text, sizeof text, DOCUMENT(GPU "," KERNEL("1", "2") ",%s"), cases[i].event);
+        reading r = read_unit_text(format, text, "some.json", NULL);
+        assert_int_equal(r.trace.counts[cases[i].count], 1);
+        close_reading(&r);
+    }
+}
+
+static void a_file_that_lies_beside_its_profile_is_left(void **state) {
+    static const struct {
+        const char *path, *other;
+        bool covered;
+    } cases[] = {
+        {"a/n1.trace.json.gz", "a/n1.xplane.pb", true},
+        {"n1.trace.json", "n1.xplane.pb.gz", true},
+        {"a/n1.trace.json.gz", "a/n2.xplane.pb", false},
+        {"a/n1.trace.json.gz", "b/n1.xplane.pb", false},
+        {"a/n1.trace.json.gz", "a/n1.trace.json.gz", false},
+        {"a/n11.trace.json.gz", "a/n1.xplane.pb", false},
+        {"a/perfetto_trace.json.gz", "a/n1.trace.json.gz", true},
+        {"a/perfetto_trace.json.gz", "a/n1.xplane.pb", true},
+        {"a/perfetto_trace.json.gz", "b/n1.xplane.pb", false},
+        {"a/perfetto_trace.json.gz", "a/n1.json", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        print_message("case %zu\n", i);
+        assert_int_equal(format->is_covered(cases[i].path, cases[i].other), cases[i].covered);
+    }
+}
+
+static void malformed_text_is_refused_where_it_is(void **state) {
+    static const struct {
+        const char *text;
+        int64_t offset;
+    } cases[] = {
+        {"{'traceEvents':[{'ph' 'M'}]}", 22},
+        {"{'traceEvents':[{}{}]}", 18},
+        {"{'traceEvents':[]} 1", 19},
+        {"{'a':1}", 7},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char bytes[TRACE_TEXT_MAX];
+        size_t size = quoted_text(cases[i].text, bytes);
+        reading r;
+        print_message("case %zu\n", i);
+        assert_int_equal(try_unit(format, bytes, size, "some.json", NULL, &r), TM_ERR_INPUT);
+        assert_int_equal(r.ground.err.offset, cases[i].offset);
+        close_reading(&r);
+    }
+}
+
+static void a_trace_that_was_cut_gives_what_it_holds(void **state) {
+    (void)state;
+    check_truncation(format, DOCUMENT(GPU "," HOST "," KERNEL("1", "2") "," CALL), NULL);
+}
+
+/* The writer keeps the first million events. */
+static void a_file_of_as_many_events_as_its_writer_keeps_is_cut(void **state) {
+    static const char event[] =
+        ",{\"ph\":\"X\",\"pid\":1,\"tid\":14,\"ts\":1,\"dur\":1,\"name\":\"a\"}";
+    enum { LIMIT = 1000000 };
+    char start[TRACE_TEXT_MAX];
+    size_t size = quoted_text("{'traceEvents':[" GPU, start), step = sizeof event - 1;
+    char *bytes = malloc(size + LIMIT * step + 2);
+    (void)state;
+    assert_non_null(bytes);
+    memcpy(bytes, start, size);
+    for (size_t i = 0; i < LIMIT; i++)
+        memcpy(bytes + size + i * step, event, step);
+    for (size_t n = LIMIT; n >= LIMIT - 1; n--) { /* the end takes the last one's place */
+        reading r;
+        memcpy(bytes + size + n * step, "]}", 2);
+        assert_int_equal(try_unit(format, bytes, size + n * step + 2, "a", NULL, &r), TM_OK);
+        assert_int_equal(r.trace.counts[TM_COUNT_EVENT_LIMIT], n == LIMIT ? LIMIT : 0);
+        assert_int_equal(r.trace.truncated, n == LIMIT);
+        assert_int_equal(r.trace.events.n, n);
+        close_reading(&r);
+    }
+    free(bytes);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planes_among_the_processes_tell_the_format),
+        cmocka_unit_test(events_are_those_of_the_profile),
+        cmocka_unit_test(devices_with_work_are_ranks),
+        cmocka_unit_test(what_is_not_kept_is_counted),
+        cmocka_unit_test(a_file_that_lies_beside_its_profile_is_left),
+        cmocka_unit_test(malformed_text_is_refused_where_it_is),
+        cmocka_unit_test(a_trace_that_was_cut_gives_what_it_holds),
+        cmocka_unit_test(a_file_of_as_many_events_as_its_writer_keeps_is_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
