@@ -374,7 +374,10 @@ HCCL = {'allreduce': 'allReduce', '_allgather_base': 'allGather', 'broadcast': '
 def in_other_words(form, what, rows):
     """Kineto's rows as another form has them."""
     if what == 'ranges':
-        # Nobody else has numbers of ranges; ranges of messages are named by the neighbour.
+        # Nobody else has numbers of ranges; those of messages are named by other numbers. A host's
+        # process that drives all its devices marks its steps once.
+        rows = [row for row in rows if form != 'xplane' or not row[2].startswith('ProfilerStep#')
+                or row[3] % 4 == 0]
         return [(a, b, re.sub(r'(nccl:(?:send|recv) ).*', r'\1', name), tid)
                 for a, b, name, tid, _ in rows]
     if form == 'ascend' and what == 'kernels':

@@ -4,7 +4,8 @@
  * All begins and ends are those of the Kineto form once they are rounded to the nanosecond: each is
  * written with up to 499 ps more or less. What this profiler does not record is left out: process
  * groups and all that tells collectives apart, shapes, sequence numbers, and which ranges are
- * operators. A step is a range "train" with its number, and allocations name their allocator. */
+ * operators. A step is a range "train" with its number, of the host's first rank for all of them,
+ * and allocations name their allocator. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,8 +276,10 @@ static void write_events(tms_writer *writer, const tms_events *events, tms_secti
         const tms_event *event = &events->items[i];
         bool derived = section == TMS_SECTION_GPU_ANNOTATION;
         bool release = event->kind == TMS_INSTANT_MEMORY && event->value < 0;
+        /* One process drives all devices, and marks its steps once. */
+        bool again = event->kind == TMS_ANN_STEP && file->placement.rank != file->first_rank;
 
-        if (tms_events_section(event->kind, event->track) == section) {
+        if (tms_events_section(event->kind, event->track) == section && !again) {
             put_stats(file, event);
             put_event(file,
                       derived                       ? &file->devices[LINE_DERIVED]
