@@ -233,6 +233,10 @@ static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error
         ok = !tm_x_has(t->v, TM_X_SHAPE) || add_shapes(h, row, t->v);
     }
     ok = ok && (t->v->present == 0 || tm_xsteps_take(h->steps, added, t->v));
+    /* A step has a track of its own; beside the calls in it it would pass for work. */
+    if (ok && event.category == TM_CAT_USER_ANNOTATION && tm_x_has(t->v, TM_X_STEP) &&
+        !h->steps->of_device)
+        h->r->trace->events.n = row;
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
