@@ -1,13 +1,14 @@
 """Exports of Nsight Systems: real ones against plain SQL over the same file, and made ones for the
 questions which rank is whose, when, and what is refused."""
 import glob
-import json
 import os
 import shutil
 import sqlite3
 
-from common import (BASE_NS, SHARED, Skip, contains, equal, files, gzipped, has_line, holds, lacks,
-                    main, merged, put, rows, same_bytes, small_trace, synth, tables, tmerge)
+from common import (BASE_NS, SHARED, Skip, contains, equal, files, gzipped, has_line, holds,
+                    in_any_order, lacks, main, merged, put, rows, same_bytes, small_trace, synth,
+                    tables, tmerge)
+from jobs import GROUPS
 import h5py
 
 FOLDER = os.path.join(SHARED, 'traces', 'nsys')
@@ -251,105 +252,6 @@ def test_kineto_and_nsight_ranks_make_one_job():
           [(0, 'kineto'), (1, 'nsys'), (2, 'kineto')])
     contains(done.out, '! traces of several kinds: kineto of 2 ranks, nsys of 1 rank; each kind')
     lacks(merged('rank0.json', 'rank2.json', '-o', 'one_kind.h5').out, 'several kinds')
-
-
-# What an export does not hold: occupancy, sizes and groups of collectives, operators and memory; and
-# so what begins first, what is no operator, and the last digits of a drift that is none.
-NOT_IN_EXPORTS = {
-    'job.job': {'events', 'begin_ns', 'duration_ns'},
-    'job.rank': {'events', 'begin_ns', 'format', 'source'},
-    'job.left_out': {'source'},
-    'overview.job': {'occupancy_pct', 'occupancy_known_pct'},
-    'overview.rank': {'occupancy_pct', 'occupancy_known_pct'},
-    'clock.rank': {'drift_ppb'},
-    'collectives.kind': {'group', 'size_class_bytes', 'bytes', 'algbw_gbps', 'busbw_gbps'},
-    'collectives.worst': {'group', 'bytes'},
-    'criticalpath.piece': {'event'},
-    'groups.group': {'group', 'description', 'bytes', 'busbw_gbps'},
-    'groups.dimension': {'bytes', 'busbw_gbps'},
-    'kernels.kernel': {'blocks_per_sm', 'occupancy_pct'},
-    'kernels.launch_shape': {'blocks_per_sm', 'occupancy_pct'},
-}
-OTHER_ROWS = {'memory.device', 'memory.curve', 'memory.operator', 'memory.step', 'operators.op',
-              'operators.shape', 'modules.annotation'}
-
-
-def without(row, columns):
-    return {name: value for name, value in row.items() if name not in columns}
-
-
-def test_a_job_has_the_results_of_its_kineto_form_to_the_nanosecond():
-    options = dict(ranks=8, ranks_per_host=4, steps=5, slow_rank=5, slow_factor=1.2)
-    synth('kineto', **options)
-    synth('nsys', format='nsys', **options)
-    synth('shared', format='nsys', ranks_per_file=4, **options)
-    merged('kineto', '-o', 'kineto.h5', n=2)
-    merged('nsys', '-o', 'nsys.h5', n=2)
-    merged('shared', '-o', 'shared.h5', n=2)
-    expected = tables('kineto.h5')
-    for store in ('nsys.h5', 'shared.h5'):
-        found, compared = tables(store), 0
-        equal(found.keys(), expected.keys())
-        for name in expected.keys() - OTHER_ROWS:
-            left_out = NOT_IN_EXPORTS.get(name, set())
-            equal([without(row, left_out) for row in found[name]],
-                  [without(row, left_out) for row in expected[name]], f'{store} {name}')
-            compared += len(found[name])
-        holds(compared > 600, f'{compared} rows were compared')
-        equal(found['stragglers.job'][0]['rank'], 5)
-        equal(len(found['overlap.step']), 40)
-        holds(all(abs(row['drift_ppb']) < 1e-6 for row in found['clock.rank']), 'drifts')
-    lacks(str(tables('nsys.h5')), 'secret')
-
-
-# A job with groups of every kind, of which an export knows the communicators' hashes and no name,
-# on hosts whose clocks disagree.
-GROUPS = dict(ranks=8, ranks_per_host=4, steps=3, layers=4, tp=2, pp=2, seed=11,
-              sequence_parallel=True, slow_rank=5, slow_factor=1.2, offset_us=500, drift_ppb=900,
-              gpu_error_ns=300)
-NO_GROUP = {
-    'collectives.kind': {'group'}, 'collectives.worst': {'group'},
-    'groups.group': {'group', 'description', 'dimension'},
-    'groups.link': {'group', 'dimension'}, 'groups.dimension': {'dimension'},
-}
-
-
-def in_any_order(found, left_out):
-    return sorted(json.dumps(without(row, left_out), sort_keys=True) for row in found)
-
-
-def untie(folder):
-    """PyTorch on NVIDIA keeps its clock tied to the system's, which no export's is: the fit expects
-    less drift of it. On AMD it does not."""
-    for name in files(folder):
-        with open(f'{folder}/{name}', encoding='utf-8') as file:
-            text = file.read()
-        with open(f'{folder}/{name}', 'w', encoding='utf-8') as file:
-            file.write(text.replace('"schemaVersion"', '"roctracer_version": 1, "schemaVersion"'))
-
-
-def test_groups_known_by_their_communicators_give_what_groups_known_by_name_do():
-    synth('kineto', **GROUPS)
-    untie('kineto')
-    synth('nsys', format='nsys', **GROUPS)
-    merged('kineto', '-o', 'kineto.h5', n=2)
-    for n in (1, 3):
-        merged('nsys', '-o', f'{n}.h5', n=n)
-    same_bytes('1.h5', '3.h5')
-    expected, found = tables('kineto.h5'), tables('1.h5')
-    for name in expected.keys() - OTHER_ROWS:
-        if name.startswith('groups.dim') or name.startswith('advice'):
-            continue  # a dimension other than pipeline is told by the group's description
-        left_out = NOT_IN_EXPORTS.get(name, set()) | NO_GROUP.get(name, set())
-        expected_rows = [row for row in expected[name]
-                         if name != 'groups.link' or row['dimension'] == 'pipeline']
-        equal(in_any_order(found[name], left_out), in_any_order(expected_rows, left_out), name)
-    # 8 ranks in 2 stages of 2 x 2: four pairs each of tensor, data and pipeline, and the job.
-    equal(sorted(row['members'] for row in found['groups.group']),
-          ['0,2', '0,4', '0-1', '0-7', '1,3', '1,5', '2,6', '2-3', '3,7', '4,6', '4-5', '5,7',
-           '6-7'])
-    equal(found['stragglers.job'][0]['rank'], 5)
-    holds(found['clock.rank'][7]['offset_ns'] != 0, 'clocks that are equal')
 
 
 def without_making(folder):

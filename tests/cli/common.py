@@ -183,6 +183,15 @@ def rows(store, name):
     return tables(store, name)[name]
 
 
+def without(row, columns):
+    return {name: value for name, value in row.items() if name not in columns}
+
+
+def in_any_order(found, left_out):
+    """Rows as texts, without some columns."""
+    return sorted(json.dumps(without(row, left_out), sort_keys=True) for row in found)
+
+
 # Stores -------------------------------------------------------------------------------------------
 
 

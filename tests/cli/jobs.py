@@ -15,6 +15,11 @@ JOBS = {
     'groups': {'ranks': 16, 'tp': 2, 'pp': 2, 'steps': 6, 'bandwidth_gbps': 50, 'latency_us': 30},
 }
 
+# With groups of every kind, on hosts whose clocks disagree.
+GROUPS = dict(ranks=8, ranks_per_host=4, steps=3, layers=4, tp=2, pp=2, seed=11,
+              sequence_parallel=True, slow_rank=5, slow_factor=1.2, offset_us=500, drift_ppb=900,
+              gpu_error_ns=300)
+
 
 def use(name):
     """The folder `job` with a shared job, by a link."""
