@@ -6,15 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "launch.h"
 #include "mpi/progress.h"
 
-bool tm_console_launched(void) {
-    return getenv("OMPI_COMM_WORLD_SIZE") != NULL;
-}
-
 bool tm_console_speaks(void) {
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
-    return !rank || strcmp(rank, "0") == 0;
+    return tm_launch_place()->rank == 0;
 }
 
 /* Where a stream of a process leads; false where that cannot be seen. */
@@ -46,7 +42,7 @@ static long parent_of(long pid) {
 static bool person_looks_on(int stream) {
     enum { WRAPPERS_MAX = 8 };
     char own[256], target[256];
-    if (!tm_console_launched())
+    if (tm_launch_place()->launcher == TM_LAUNCHER_NONE)
         return isatty(stream);
     if (!stream_target((long)getpid(), stream, own, sizeof own))
         return false;

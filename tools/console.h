@@ -13,11 +13,8 @@ typedef struct tm_colors {
     const char *strong, *warning, *off;
 } tm_colors;
 
-/** True where this process speaks for the job: process 0, or the only one. Before MPI_Init. */
+/** True where this process speaks for the job: process 0, or the only one. */
 bool tm_console_speaks(void);
-
-/** True under mpirun (or another launcher that sets Open MPI's variables). */
-bool tm_console_launched(void);
 
 /**
  * Decides colours for a stream (1 or 2).

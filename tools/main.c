@@ -7,6 +7,8 @@
 
 #include "command.h"
 #include "console.h"
+#include "launch.h"
+#include "mpi/agree.h"
 #include "signals.h"
 #include "tmerge/store.h"
 
@@ -72,9 +74,7 @@ static tm_status check_memory(tm_error *err) {
     return TM_OK;
 }
 
-static tm_status run(int argc, char **argv, tm_error *err) {
-    TM_TRY(check_memory(err));
-    TM_TRY(tm_store_start(err));
+static tm_status run_command(int argc, char **argv, tm_error *err) {
     const tm_command *command = find_command(argv[1]);
     int skip = command ? 2 : 1;
     command = command ? command : &tm_command_merge;
@@ -99,44 +99,53 @@ static bool answer(int argc, char **argv) {
     return help || version;
 }
 
-/* mpirun ends all processes when the first one leaves with an error, so none may before process 0
- * has spoken: with MPI, MPI_Finalize waits for it. */
+/* The first of several processes that leaves with an error may end the others, so none may before
+ * process 0 has spoken, which tells what the lowest that failed met: with MPI they agree on that,
+ * and MPI_Finalize waits for it. */
 static void speak(const tm_error *err) {
     int started = 0;
-    if (err->status == TM_OK)
-        return;
     MPI_Initialized(&started);
     if (!started)
         tm_signals_let_first_speak();
-    if (!started || tm_console_speaks())
+    if (tm_console_speaks() || (!started && tm_launch_place()->launcher == TM_LAUNCHER_OPENMPI))
         tm_console_error(err);
 }
 
-static tm_status leave(tm_status status) {
-    int started = 0;
+static tm_status flush_output(tm_status status, tm_error *err) {
     /* ferror too: what failed while the buffer overflowed is not told again. */
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == TM_OK) {
-        if (tm_console_speaks())
-            fputs("tmerge: standard output could not be written\n", stderr);
-        status = TM_ERR_OUTPUT;
-    }
-    MPI_Initialized(&started);
-    if (started)
-        MPI_Finalize();
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == TM_OK)
+        return tm_fail(err, TM_ERR_OUTPUT, NULL, -1, "standard output could not be written");
     return status;
+}
+
+/* Several processes agree on one end, whatever each has met. */
+static tm_status run_all(int argc, char **argv, tm_error *err) {
+    if (answer(argc, argv))
+        return flush_output(TM_OK, err);
+    TM_TRY(check_memory(err));
+    TM_TRY(tm_store_start(err));
+    if (!tm_place_is_alone(tm_launch_place()))
+        TM_TRY(tm_launch_mpi(err));
+    if (argc < 2) {
+        if (tm_console_speaks())
+            print_usage(stderr);
+        return TM_ERR_USAGE;
+    }
+    tm_status status = flush_output(run_command(argc, argv, err), err);
+    return tm_place_is_alone(tm_launch_place()) ? status
+                                                : tm_mpi_agree(MPI_COMM_WORLD, status, err);
 }
 
 int main(int argc, char **argv) {
     tm_error err = {.status = TM_OK};
+    int started = 0;
+    tm_launch_begin();
     tm_signals_prepare();
-    if (argc < 2) {
-        if (tm_console_speaks())
-            print_usage(stderr);
-        tm_signals_let_first_speak();
-        return TM_ERR_USAGE;
-    }
-    tm_status status = answer(argc, argv) ? TM_OK : run(argc, argv, &err);
-    err.status = status;
-    speak(&err);
-    return (int)leave(status);
+    err.status = run_all(argc, argv, &err);
+    if (err.status != TM_OK && argc >= 2)
+        speak(&err);
+    MPI_Initialized(&started);
+    if (started)
+        MPI_Finalize();
+    return (int)err.status;
 }

@@ -8,6 +8,7 @@
 
 #include "base/pattern.h"
 #include "host_map.h"
+#include "launch.h"
 #include "mpi/agree.h"
 #include "mpi/names.h"
 #include "mpi/restore.h"
@@ -273,21 +274,6 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
     return tm_summary_print(&p->tables, &p->loaded, p->output, p->page, &p->colors, err);
 }
 
-/* Open MPI's settings that this job is better off with, where the user has not said otherwise:
- * waiting processes give way, no single-copy probing, and on one node shared memory alone. */
-static void prepare_environment(void) {
-    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-    setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
-    const char *world = getenv("OMPI_COMM_WORLD_SIZE");
-    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-    if (!world)
-        setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-    if (!world || (local && strcmp(world, local) == 0)) {
-        setenv("OMPI_MCA_pml", "ob1", 0);
-        setenv("OMPI_MCA_btl", "self,vader", 0);
-    }
-}
-
 bool tm_align_parse(const char *word, tm_align *out) {
     for (size_t i = 0; i < sizeof align_words / sizeof *align_words; i++)
         if (strcmp(word, align_words[i]) == 0) {
@@ -357,11 +343,8 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
     tm_pipeline p = {.arguments = arguments, .output = chosen ? chosen : output};
     TM_TRY(parse_options(&p, err));
     TM_TRY(input->has_page ? choose_page(&p, err) : TM_OK);
-    prepare_environment();
-    tm_times_begin(&p.times);
-    if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
-        return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI could not be started");
-    tm_signals_watch_mpi(MPI_COMM_WORLD);
+    tm_times_begin(&p.times, tm_launch_began_ns());
+    TM_TRY(tm_launch_mpi(err));
     MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
     MPI_Comm_rank(p.comm, &p.self);
     if (p.self == 0 && p.output)

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "launch.h"
 #include "tmerge/status.h"
 
 /* A file, or a folder that is empty by then. */
@@ -21,7 +22,7 @@ static doomed *volatile doomed_first;   /* the youngest; never freed */
 static volatile sig_atomic_t child;     /* its process group is ended; 0: none */
 static volatile sig_atomic_t is_held;   /* something is being made that is not told of yet */
 static volatile sig_atomic_t postponed; /* the signal that came meanwhile, 0: none */
-static int rank_under_mpirun;           /* 0 without it */
+static char on_host[80];                /* " on NAME" where it matters, else empty */
 
 /* The child first, and until it is gone: it could write what was just removed once more. */
 static void clean_up(void) {
@@ -44,26 +45,26 @@ static void clean_up_and_leave(int number) {
 
 /* Also called by handlers. */
 void tm_signals_let_first_speak(void) {
-    if (rank_under_mpirun > 0)
-        sleep(rank_under_mpirun < 4 ? 1 + (unsigned)rank_under_mpirun : 5);
+    int rank = tm_launch_place()->rank;
+    if (rank > 0)
+        sleep(rank < 4 ? 1 + (unsigned)rank : 5);
 }
 
-static void say_and_leave(const char *message, size_t size) {
-    clean_up();
-    tm_signals_let_first_speak();
-    ssize_t written = write(STDERR_FILENO, message, size);
+static void say(const char *text) {
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
     (void)written;
-    _exit(TM_ERR_FAULT);
 }
 
 /* Malloc may be what crashed, so nothing here may allocate; Open MPI's own handler, which shows a
  * stack, does and then hangs. */
 static void tell_crash(int number) {
-    static const char crash[] =
-        "tmerge: crashed, which it should not: a fault of tmerge, of MPI or "
-        "of HDF5, or too little memory\n";
     (void)number;
-    say_and_leave(crash, sizeof crash - 1);
+    clean_up();
+    tm_signals_let_first_speak();
+    say("tmerge: crashed");
+    say(on_host);
+    say(", which it should not: a fault of tmerge, of MPI or of HDF5, or too little memory\n");
+    _exit(TM_ERR_FAULT);
 }
 
 /* Sanitizers have their own handlers by now, which tell more. */
@@ -88,8 +89,9 @@ static void open_if_closed(int fd) {
 void tm_signals_prepare(void) {
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
     const struct sigaction ignore = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
-    rank_under_mpirun = rank ? (int)strtol(rank, NULL, 10) : 0;
+    char name[64] = "";
+    if (tm_launch_has_hosts() && gethostname(name, sizeof name - 1) == 0)
+        snprintf(on_host, sizeof on_host, " on %s", name);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         open_if_closed(fd);
     sigaction(SIGXFSZ, &ignore, NULL);
@@ -135,7 +137,7 @@ static void tell_mpi_failure(MPI_Comm *comm, int *code, ...) {
     clean_up();
     tm_signals_let_first_speak();
     MPI_Error_string(*code, reason, &size);
-    fprintf(stderr, "tmerge: MPI failed: %s\n", reason);
+    fprintf(stderr, "tmerge: MPI failed%s: %s\n", on_host, reason);
     MPI_Abort(MPI_COMM_WORLD, TM_ERR_FAULT);
 }
 

@@ -8,10 +8,11 @@
 #include "base/guard.h"
 
 /**
- * Called first in main. A file of descriptor 0, 1 or 2 that is closed would take what is written to
- * the stream, so these are opened: to nothing that could be read or written. Over the file size
- * limit (ulimit -f) a write fails, instead of ending the process. Children can be waited for,
- * whatever the caller ignores. Should a library or we crash, that is told, and the status is 5.
+ * Called in main behind tm_launch_begin. A file of descriptor 0, 1 or 2 that is closed would take
+ * what is written to the stream, so these are opened: to nothing that could be read or written.
+ * Over the file size limit (ulimit -f) a write fails, instead of ending the process. Children can
+ * be waited for, whatever the caller ignores. Should a library or we crash, that is told, and the
+ * status is 5.
  */
 void tm_signals_prepare(void);
 
@@ -35,7 +36,7 @@ void tm_signals_watch_mpi(MPI_Comm comm);
 /**
  * Waits, in all processes but the first, for what the first has to say: when it leaves with an
  * error mpirun ends the others. For processes that fail alike and have no MPI to agree by; whoever
- * is still there behind this is the only one that failed, or nearly so, and may speak.
+ * is still there behind this under mpirun is the only one that failed, or nearly so, and may speak.
  */
 void tm_signals_let_first_speak(void);
 

@@ -15,7 +15,8 @@ typedef struct tm_times {
     int64_t last_ns; /* when the last phase ended */
 } tm_times;
 
-void tm_times_begin(tm_times *times);
+/** @param began_ns  by CLOCK_MONOTONIC */
+void tm_times_begin(tm_times *times, int64_t began_ns);
 
 /** Ends a phase, which began where the one before it ended. @param name  static text */
 void tm_times_end(tm_times *times, const char *name);

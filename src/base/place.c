@@ -1,0 +1,110 @@
+#include "place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOT_THERE = -1, NUMBER_MAX = 100000000 };
+
+static const char *value_of(const char *const *environment, const char *name) {
+    size_t size = strlen(name);
+    for (; *environment; environment++)
+        if (strncmp(*environment, name, size) == 0 && (*environment)[size] == '=')
+            return *environment + size + 1;
+    return NULL;
+}
+
+/* The number that a text begins with; the rest of the text. */
+static int take_number(const char **text) {
+    char *end;
+    if (**text < '0' || **text > '9')
+        return NOT_THERE;
+    long value = strtol(*text, &end, 10);
+    *text = end;
+    return value <= NUMBER_MAX ? (int)value : NOT_THERE;
+}
+
+static int number_of(const char *const *environment, const char *name) {
+    const char *text = value_of(environment, name);
+    int value = text ? take_number(&text) : NOT_THERE;
+    return text && *text == '\0' ? value : NOT_THERE;
+}
+
+/* Slurm's "2(x3),1": two on each of three nodes, one on the next. 0 where it does not say. */
+static int of_node(const char *text, int node) {
+    while (text && *text && node >= 0) {
+        int tasks = take_number(&text), nodes = 1;
+        if (tasks > 0 && strncmp(text, "(x", 2) == 0) {
+            text += 2;
+            nodes = take_number(&text);
+            text += *text == ')';
+        }
+        if (tasks <= 0 || nodes <= 0 || (*text != ',' && *text != '\0'))
+            return 0;
+        if (node < nodes)
+            return tasks;
+        node -= nodes;
+        text += *text == ',';
+    }
+    return 0;
+}
+
+static int local_of_slurm(const char *const *environment) {
+    return of_node(value_of(environment, "SLURM_STEP_TASKS_PER_NODE"),
+                   number_of(environment, "SLURM_NODEID"));
+}
+
+/* False where these variables do not say which process this is. */
+static bool take(const char *const *environment, tm_launcher launcher, const char *rank, const char *size,
+                 tm_place *out) {
+    tm_place place = {launcher, number_of(environment, rank), number_of(environment, size), 0};
+    if (place.rank == NOT_THERE || (place.size != NOT_THERE && place.rank >= place.size))
+        return false;
+    place.size = place.size == NOT_THERE ? 0 : place.size;
+    *out = place;
+    return true;
+}
+
+/* Who started a launcher leaves its variables to what that starts. So Slurm's own PMIx comes first,
+ * which stands in its names; then mpirun, which is often started by srun or in a batch job. */
+tm_place tm_place_read(const char *const *environment) {
+    tm_place place = {TM_LAUNCHER_NONE, 0, 1, 1};
+    const char *namespace = value_of(environment, "PMIX_NAMESPACE");
+    bool is_step = value_of(environment, "SLURM_STEP_NUM_TASKS") != NULL;
+    bool of_slurm = namespace && strncmp(namespace, "slurm.", 6) == 0 && is_step;
+    if (!of_slurm && value_of(environment, "OMPI_COMM_WORLD_SIZE") &&
+        take(environment, TM_LAUNCHER_OPENMPI, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+             &place)) {
+        int local = number_of(environment, "OMPI_COMM_WORLD_LOCAL_SIZE");
+        place.local_size = local == NOT_THERE ? 0 : local;
+    } else if (namespace && take(environment, TM_LAUNCHER_PMIX, "PMIX_RANK",
+                                 of_slurm ? "SLURM_STEP_NUM_TASKS" : "", &place)) {
+        place.local_size = of_slurm ? local_of_slurm(environment) : 0;
+    } else if (value_of(environment, "PMI_SIZE") &&
+               take(environment, TM_LAUNCHER_PMI, "PMI_RANK", "PMI_SIZE", &place)) {
+        int local = number_of(environment, "MPI_LOCALNRANKS");
+        place.local_size = local == NOT_THERE ? local_of_slurm(environment) : local;
+    } else if (is_step && take(environment, TM_LAUNCHER_SLURM, "SLURM_PROCID",
+                               "SLURM_STEP_NUM_TASKS", &place)) {
+        place.local_size = local_of_slurm(environment);
+    }
+    return place;
+}
+
+bool tm_place_is_alone(const tm_place *place) {
+    return place->size == 1;
+}
+
+bool tm_place_is_one_node(const tm_place *place) {
+    return place->size > 0 && place->local_size == place->size;
+}
+
+bool tm_place_is_of_launcher(const char *variable) {
+    static const char *const beginnings[] = {
+        "PMIX_",          "PMI_",         "SLURM_",        "OMPI_COMM_WORLD_",
+        "OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix",
+    };
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strncmp(variable, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}

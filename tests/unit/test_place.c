@@ -1,0 +1,179 @@
+/* Which process of how many this is, by the environment of each launcher. The variables of mpirun
+ * and of srun are those that Open MPI 4.1.4 and Slurm 22.05 set for the process named. */
+#include "base/place.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define STEP(rank, node) "SLURM_PROCID=" rank, "SLURM_STEP_NUM_TASKS=3", "SLURM_NODEID=" node
+#define ON_TWO "SLURM_STEP_TASKS_PER_NODE=2,1", "SLURM_STEP_NUM_NODES=2", "SLURM_NTASKS=9"
+
+enum { MOST = 10 };
+
+static void an_environment_tells_the_place(void **state) {
+    (void)state;
+    static const struct {
+        const char *environment[MOST];
+        tm_place place;
+        bool alone, one_node;
+    } cases[] = {
+        {{"HOME=/", "PATH=/bin"}, {TM_LAUNCHER_NONE, 0, 1, 1}, true, true},
+        /* mpirun: alone, on one node, on several */
+        {{"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=1", "OMPI_COMM_WORLD_LOCAL_SIZE=1",
+          "PMIX_RANK=0", "PMIX_NAMESPACE=1111097345"},
+         {TM_LAUNCHER_OPENMPI, 0, 1, 1},
+         true,
+         true},
+        {{"PMIX_RANK=3", "PMIX_NAMESPACE=1111097345", "OMPI_COMM_WORLD_RANK=3",
+          "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_LOCAL_SIZE=4"},
+         {TM_LAUNCHER_OPENMPI, 3, 4, 4},
+         false,
+         true},
+        {{"OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_LOCAL_SIZE=2"},
+         {TM_LAUNCHER_OPENMPI, 3, 4, 2},
+         false,
+         false},
+        {{"OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4"},
+         {TM_LAUNCHER_OPENMPI, 3, 4, 0},
+         false,
+         false},
+        /* srun --mpi=pmix: two on the first node, one on the second */
+        {{"PMIX_RANK=1", "PMIX_NAMESPACE=slurm.pmix.2.0", STEP("1", "0"), ON_TWO},
+         {TM_LAUNCHER_PMIX, 1, 3, 2},
+         false,
+         false},
+        {{"PMIX_RANK=2", "PMIX_NAMESPACE=slurm.pmix.2.0", STEP("2", "1"), ON_TWO},
+         {TM_LAUNCHER_PMIX, 2, 3, 1},
+         false,
+         false},
+        {{"PMIX_RANK=2", "PMIX_NAMESPACE=slurm.pmix.2.0", STEP("2", "0"),
+          "SLURM_STEP_TASKS_PER_NODE=3"},
+         {TM_LAUNCHER_PMIX, 2, 3, 3},
+         false,
+         true},
+        {{"PMIX_RANK=0", "PMIX_NAMESPACE=slurm.pmix.2.0", "SLURM_STEP_NUM_TASKS=1"},
+         {TM_LAUNCHER_PMIX, 0, 1, 0},
+         true,
+         false},
+        /* PMIx that does not say how many there are */
+        {{"PMIX_RANK=2", "PMIX_NAMESPACE=prterun-h1"}, {TM_LAUNCHER_PMIX, 2, 0, 0}, false, false},
+        {{"PMIX_RANK=2"}, {TM_LAUNCHER_NONE, 0, 1, 1}, true, true},
+        /* PMI2 of Slurm, PMI of MPICH's mpiexec */
+        {{"PMI_RANK=2", "PMI_SIZE=3", STEP("2", "1"), ON_TWO},
+         {TM_LAUNCHER_PMI, 2, 3, 1},
+         false,
+         false},
+        {{"PMI_RANK=2", "PMI_SIZE=3", "MPI_LOCALNRANKS=3", "MPI_LOCALRANKID=2"},
+         {TM_LAUNCHER_PMI, 2, 3, 3},
+         false,
+         true},
+        /* srun --mpi=none */
+        {{STEP("2", "1"), ON_TWO}, {TM_LAUNCHER_SLURM, 2, 3, 1}, false, false},
+        {{"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1", "SLURM_NODEID=0",
+          "SLURM_STEP_TASKS_PER_NODE=1"},
+         {TM_LAUNCHER_SLURM, 0, 1, 1},
+         true,
+         true},
+        /* a batch script itself, which srun did not start; mpirun in it */
+        {{"SLURM_PROCID=0", "SLURM_NTASKS=6", "SLURM_TASKS_PER_NODE=2(x3)", "SLURM_NODEID=0"},
+         {TM_LAUNCHER_NONE, 0, 1, 1},
+         true,
+         true},
+        {{"SLURM_PROCID=0", "SLURM_NTASKS=6", "SLURM_NODEID=0", "OMPI_COMM_WORLD_RANK=5",
+          "OMPI_COMM_WORLD_SIZE=6", "OMPI_COMM_WORLD_LOCAL_SIZE=2"},
+         {TM_LAUNCHER_OPENMPI, 5, 6, 2},
+         false,
+         false},
+        /* mpirun started by srun, and srun by mpirun: what the outer one says is old */
+        {{"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1", "PMIX_NAMESPACE=1111097345", "PMIX_RANK=1",
+          "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_LOCAL_SIZE=2"},
+         {TM_LAUNCHER_OPENMPI, 1, 2, 2},
+         false,
+         true},
+        {{"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=1", "OMPI_COMM_WORLD_LOCAL_SIZE=1",
+          "PMIX_RANK=2", "PMIX_NAMESPACE=slurm.pmix.2.0", STEP("2", "1")},
+         {TM_LAUNCHER_PMIX, 2, 3, 0},
+         false,
+         false},
+        /* Slurm's way to say how many are on which node */
+        {{STEP("2", "4"), "SLURM_STEP_TASKS_PER_NODE=2(x3),1,3(x2)"},
+         {TM_LAUNCHER_SLURM, 2, 3, 3},
+         false,
+         true},
+        {{STEP("2", "3"), "SLURM_STEP_TASKS_PER_NODE=2(x3),1,3(x2)"},
+         {TM_LAUNCHER_SLURM, 2, 3, 1},
+         false,
+         false},
+        {{STEP("2", "6"), "SLURM_STEP_TASKS_PER_NODE=2(x3),1,3(x2)"},
+         {TM_LAUNCHER_SLURM, 2, 3, 0},
+         false,
+         false},
+        {{STEP("2", "0"), "SLURM_STEP_TASKS_PER_NODE=2(x"},
+         {TM_LAUNCHER_SLURM, 2, 3, 0},
+         false,
+         false},
+        {{STEP("2", "0"), "SLURM_STEP_TASKS_PER_NODE=many"},
+         {TM_LAUNCHER_SLURM, 2, 3, 0},
+         false,
+         false},
+        /* what is no place: as if it were not there */
+        {{"OMPI_COMM_WORLD_RANK=4", "OMPI_COMM_WORLD_SIZE=4"},
+         {TM_LAUNCHER_NONE, 0, 1, 1},
+         true,
+         true},
+        {{"OMPI_COMM_WORLD_RANK=-1", "OMPI_COMM_WORLD_SIZE=4"},
+         {TM_LAUNCHER_NONE, 0, 1, 1},
+         true,
+         true},
+        {{"OMPI_COMM_WORLD_RANK=", "OMPI_COMM_WORLD_SIZE="},
+         {TM_LAUNCHER_NONE, 0, 1, 1},
+         true,
+         true},
+        {{"PMI_RANK=0x1", "PMI_SIZE=3"}, {TM_LAUNCHER_NONE, 0, 1, 1}, true, true},
+        {{"PMI_RANK=99999999999999999999", "PMI_SIZE=3"}, {TM_LAUNCHER_NONE, 0, 1, 1}, true, true},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_place place = tm_place_read(cases[i].environment);
+        const tm_place *due = &cases[i].place;
+        if (place.launcher != due->launcher || place.rank != due->rank || place.size != due->size ||
+            place.local_size != due->local_size || tm_place_is_alone(&place) != cases[i].alone ||
+            tm_place_is_one_node(&place) != cases[i].one_node)
+            fail_msg("case %zu (%s ...): launcher %d, %d of %d, %d on this node", i,
+                     cases[i].environment[0], place.launcher, place.rank, place.size,
+                     place.local_size);
+    }
+}
+
+static void variables_of_launchers_are_known(void **state) {
+    (void)state;
+    static const struct {
+        const char *variable;
+        bool is;
+    } cases[] = {
+        {"PMIX_RANK=0", true},
+        {"PMI_FD=11", true},
+        {"SLURM_STEPID=0", true},
+        {"OMPI_COMM_WORLD_SIZE=1", true},
+        {"OMPI_MCA_ess=^singleton", true},
+        {"OMPI_MCA_pmix=^s1", true},
+        {"OMPI_MCA_orte_launch=1", true},
+        {"OMPI_MCA_btl=self", false},
+        {"OMPI_ALLOW_RUN_AS_ROOT=1", false},
+        {"HOME=/PMIX_", false},
+        {"RANK=3", false},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(tm_place_is_of_launcher(cases[i].variable), cases[i].is);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_environment_tells_the_place),
+        cmocka_unit_test(variables_of_launchers_are_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

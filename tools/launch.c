@@ -1,0 +1,108 @@
+#include "launch.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "signals.h"
+
+extern char **environ;
+
+static tm_place place = {TM_LAUNCHER_NONE, 0, 1, 1};
+static int64_t began_ns;
+
+void tm_launch_begin(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    began_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    place = tm_place_read((const char *const *)environ);
+}
+
+const tm_place *tm_launch_place(void) {
+    return &place;
+}
+
+int64_t tm_launch_began_ns(void) {
+    return began_ns;
+}
+
+bool tm_launch_has_hosts(void) {
+    return !tm_place_is_alone(&place) && !tm_place_is_one_node(&place);
+}
+
+/* Removing one moves those behind it. */
+static void forget_launcher(void) {
+    for (char **variable = environ; *variable;) {
+        const char *end = strchr(*variable, '=');
+        char *name = end && tm_place_is_of_launcher(*variable)
+                         ? strndup(*variable, (size_t)(end - *variable))
+                         : NULL;
+        variable = name && unsetenv(name) == 0 ? environ : variable + 1;
+        free(name);
+    }
+}
+
+/* Open MPI's settings that this job is better off with, where the user has not said otherwise:
+ * waiting processes give way, no single-copy probing, and on one node shared memory alone. */
+static void set_up_processes(void) {
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+    if (tm_place_is_one_node(&place)) {
+        setenv("OMPI_MCA_pml", "ob1", 0);
+        setenv("OMPI_MCA_btl", "self,vader", 0);
+    }
+}
+
+/* Whatever the user has set is for processes that talk. Open MPI would start a daemon, look for
+ * the launcher's, and make a session folder, where runs that begin at once can meet. */
+static void set_up_alone(void) {
+    static const char *const settings[][2] = {
+        {"OMPI_MCA_ess", "singleton"}, {"OMPI_MCA_ess_singleton_isolated", "1"},
+        {"OMPI_MCA_pmix", "isolated"}, {"OMPI_MCA_orte_create_session_dirs", "0"},
+        {"OMPI_MCA_shmem", "mmap"},    {"OMPI_MCA_pml", "ob1"},
+        {"OMPI_MCA_btl", "self"},
+    };
+    forget_launcher();
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        setenv(settings[i][0], settings[i][1], 1);
+}
+
+/* From now on the place is what MPI says. */
+static tm_status take_place(tm_error *err) {
+    MPI_Comm node;
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (place.size > 0 && size != place.size)
+        return tm_fail(err, TM_ERR_FAULT, NULL, -1,
+                       "%d processes were started, but MPI joins %d: what started them has to be "
+                       "of the MPI that tmerge was built with",
+                       place.size, size);
+    place.rank = rank;
+    place.size = size;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &place.local_size);
+    MPI_Comm_free(&node);
+    return TM_OK;
+}
+
+tm_status tm_launch_mpi(tm_error *err) {
+    int started;
+    MPI_Initialized(&started);
+    if (started)
+        return TM_OK;
+    if (place.launcher == TM_LAUNCHER_SLURM && place.size > 1)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "srun started %d processes that cannot reach one another: srun --mpi=pmix "
+                       "or mpirun joins them",
+                       place.size);
+    if (tm_place_is_alone(&place))
+        set_up_alone();
+    else
+        set_up_processes();
+    if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
+        return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI could not be started");
+    tm_signals_watch_mpi(MPI_COMM_WORLD);
+    return take_place(err);
+}

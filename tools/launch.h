@@ -1,0 +1,33 @@
+/* How this process was started, and how MPI is. */
+#ifndef TMERGE_LAUNCH_H
+#define TMERGE_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/place.h"
+#include "tmerge/status.h"
+
+/** Reads the environment. Called first in main. */
+void tm_launch_begin(void);
+
+/** Which process of how many this is: as the launcher says, once MPI has started as that says. */
+const tm_place *tm_launch_place(void);
+
+/** When the program began, by CLOCK_MONOTONIC. */
+int64_t tm_launch_began_ns(void);
+
+/** Whether processes of this run are on other hosts, or may be. */
+bool tm_launch_has_hosts(void);
+
+/**
+ * Starts MPI where it has not been. A process without others asks neither the network nor any
+ * folder for it.
+ *
+ * Collective: over all processes.
+ * @return  TM_OK; TM_ERR_USAGE, TM_ERR_FAULT: a launcher that is not of this MPI, where each
+ *          process fails alike
+ */
+tm_status tm_launch_mpi(tm_error *err) TM_MUST_CHECK;
+
+#endif
