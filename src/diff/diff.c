@@ -331,7 +331,7 @@ static void plan_text(const tm_table *sides, int side, char *out, size_t size) {
 
 /* What would help most, where that is no longer the same. */
 static tm_status remark_plans(const tm_table *sides, tm_table *out, tm_error *err) {
-    char text[SENTENCE_MAX], a[112], b[112];
+    char a[128], b[128], text[sizeof a + sizeof b + 16];
     if (strcmp(words_of(sides, 0, S_PLAN), words_of(sides, 1, S_PLAN)) == 0)
         return TM_OK;
     plan_text(sides, 0, a, sizeof a);

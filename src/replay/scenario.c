@@ -208,7 +208,7 @@ tm_status tm_scenario_add(tm_scenario *scenario, const char *option, const char 
         return tm_fail_memory(err);
     }
     *part = (tm_scenario_part){.stage = -1};
-    *factor = NAN;
+    *factor = (double)NAN;
     const reading r = {option, text, part, err};
     const char *end = text + strlen(text), *next;
     if (strcmp(option, "scale") == 0)
@@ -221,7 +221,7 @@ tm_status tm_scenario_add(tm_scenario *scenario, const char *option, const char 
     }
     if (isnan(*factor) && !part->texts[TM_CONDITION_RANK] && !part->texts[TM_CONDITION_HOST] &&
         !part->texts[TM_CONDITION_STAGE])
-        *factor = INFINITY;
+        *factor = (double)INFINITY;
     return TM_OK;
 }
 

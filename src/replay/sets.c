@@ -113,7 +113,8 @@ static void choose_kinds(const tm_replay_result *result, tm_changes *out) {
                                .what = TM_WHATIF_KIND,
                                .ideal_ns = -1,
                                .next_rank = -1};
-        const tm_change change = {.kinds = kind->kinds, .flags = kind->flags, .factor = INFINITY};
+        const tm_change change = {
+            .kinds = kind->kinds, .flags = kind->flags, .factor = (double)INFINITY};
         if (steps.path_ns == 0 && all.path_ns == 0)
             continue;
         choose(out, &item, &change, is_worth(result, all.gain_ns));
@@ -157,8 +158,9 @@ static bool choose_kernels(const tm_replay_result *result, tm_changes *out) {
                                      .ideal_ns = -1,
                                      .next_rank = -1};
         out->kernels[out->n_kernels++] = sum->name;
-        const tm_change change = {
-            .kinds = 1 << TM_EDGE_COMPUTE, .mark = (uint8_t)out->n_kernels, .factor = INFINITY};
+        const tm_change change = {.kinds = 1 << TM_EDGE_COMPUTE,
+                                  .mark = (uint8_t)out->n_kernels,
+                                  .factor = (double)INFINITY};
         choose(out, &item, &change, is_worth(result, sum->gain_ns));
     }
     tm_keys_free(&keys);

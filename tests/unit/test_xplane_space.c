@@ -80,7 +80,7 @@ static void fields_are_taken_up_to_damage(void **state) {
 }
 
 /* Appends to a text of what was read. */
-static void say(char *out, const char *format, ...) {
+static void TM_PRINTF(2, 3) say(char *out, const char *format, ...) {
     va_list list;
     va_start(list, format);
     size_t n = strlen(out);

@@ -53,7 +53,7 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
                             const char *path, tms_error *err) {
     kineto_file *file;
     tms_sink *sink;
-    tms_writer *made;
+    tms_writer *made = NULL;
     char *copy;
     tms_status status = tms_sink_open(&sink, path, plan->config->compress, err);
 
