@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "summary_text.h"
+#include "summary/summary_text.h"
 
 enum { FIGURES_SHOWN = 12, WORD = 32 };
 

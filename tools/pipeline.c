@@ -18,7 +18,7 @@
 #include "output.h"
 #include "page.h"
 #include "signals.h"
-#include "summary.h"
+#include "summary/summary.h"
 #include "tmerge/analysis.h"
 #include "tmerge/report.h"
 #include "tmerge/store.h"

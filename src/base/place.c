@@ -54,8 +54,8 @@ static int local_of_slurm(const char *const *environment) {
 }
 
 /* False where these variables do not say which process this is. */
-static bool take(const char *const *environment, tm_launcher launcher, const char *rank, const char *size,
-                 tm_place *out) {
+static bool take(const char *const *environment, tm_launcher launcher, const char *rank,
+                 const char *size, tm_place *out) {
     tm_place place = {launcher, number_of(environment, rank), number_of(environment, size), 0};
     if (place.rank == NOT_THERE || (place.size != NOT_THERE && place.rank >= place.size))
         return false;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analysis/stragglers/findings.h"
-#include "summary.h"
-#include "summary_text.h"
+#include "summary/summary.h"
+#include "summary/summary_text.h"
 #include "timeline/collectives.h"
 #include "tmerge/reader.h"
 

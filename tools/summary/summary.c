@@ -1,4 +1,4 @@
-#include "summary.h"
+#include "summary/summary.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "analysis/shared/words.h"
 #include "readers/converter.h"
-#include "summary_text.h"
+#include "summary/summary_text.h"
 
 enum { LIST_SHOWN = 8 };
 

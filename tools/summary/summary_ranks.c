@@ -1,4 +1,4 @@
-#include "summary.h"
+#include "summary/summary.h"
 
 #include <inttypes.h>
 #include <stdio.h>
