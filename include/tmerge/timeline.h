@@ -417,7 +417,8 @@ typedef struct tm_timeline {
     int64_t *duration_ns; /* [n_events] 0 for instants and counters */
     uint32_t *name;       /* [n_events] */
     int32_t *step;        /* [n_events] index into steps, or TM_NO_STEP */
-    uint32_t *launch;     /* [n_events] row of the call that launched it, or TM_NO_EVENT */
+    uint32_t *launch;     /* [n_events] row of the call that launched it, or TM_NO_EVENT; of a call
+                             for what its thread took from a queue, of the call that put it there */
     uint8_t *category;    /* [n_events] tm_category */
     uint8_t *kind;        /* [n_events] tm_event_kind */
     uint8_t *role;        /* [n_events] tm_role */
@@ -451,6 +452,15 @@ bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *
  * timelines of tm_store_read_timelines. */
 static inline bool tm_timeline_is_step(const tm_timeline *timeline, uint32_t row) {
     return timeline->step_marks && (timeline->step_marks[row / 8] >> row % 8 & 1);
+}
+
+/** The call by which the program asked for an event of the device: that launched it or, where a
+ * thread did so for what it took from a queue, that put it there. TM_NO_EVENT where none is known.
+ */
+static inline uint32_t tm_timeline_asked(const tm_timeline *timeline, uint32_t row) {
+    uint32_t call = timeline->launch[row];
+    uint32_t by = call == TM_NO_EVENT ? TM_NO_EVENT : timeline->launch[call];
+    return by == TM_NO_EVENT ? call : by;
 }
 
 /** The track of a row below n_events. */

@@ -160,16 +160,17 @@ static bool holds(const annotation *v, size_t n, int32_t i, int64_t time_ns) {
            ((size_t)i + 1 == n || time_ns < v[i + 1].begin_ns);
 }
 
-/* A GPU event belongs to the step of its launch, any other to the step that holds its begin. */
+/* A GPU event belongs to the step that asked for it, any other to the step that holds its begin. */
 static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
         int32_t step = TM_NO_STEP; /* of the event before: mostly this one's too */
         for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
             bool cpu = track->kind == TM_TRACK_CPU;
-            if (!cpu && timeline->launch[row] == TM_NO_EVENT)
+            size_t at = cpu ? row : tm_timeline_asked(timeline, (uint32_t)row);
+            if (at == TM_NO_EVENT)
                 continue;
-            int64_t time_ns = timeline->begin_ns[cpu ? row : timeline->launch[row]];
+            int64_t time_ns = timeline->begin_ns[at];
             if (!holds(v, n, step, time_ns))
                 step = step_at(v, n, time_ns);
             timeline->step[row] = step;

@@ -2,6 +2,8 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
+#include "analysis/shared/call_kinds.h"
+#include "analysis/shared/calls.h"
 #include "kineto_fixture.h"
 #include "readers/ascend/ascend_place.h"
 #include "readers/formats.h"
@@ -227,8 +229,20 @@ static void launches_lead_through_the_queue_to_the_operator(void **state) {
     assert_string_equal(found, "launch (its call is not recorded) 180000 ");
     launch_text(&r, &t, "MEMCPY_ASYNC (HtoD)", found, sizeof found);
     assert_string_equal(found, "");
+    /* What put it into the queue lies in the step and in aten::mm; the call comes behind both. */
+    uint32_t kernel = row_named(&r.ground, &t, "aclnnMm_MatMul");
     assert_int_equal(t.n_steps, 1);
     assert_int_equal(t.steps[0].number, 3);
+    assert_int_equal(t.steps[0].end_ns, t.begin_ns[kernel] + t.duration_ns[kernel]);
+    assert_int_equal(t.step[kernel], 0);
+    tm_call_kinds kinds;
+    tm_calls calls;
+    assert_true(tm_call_kinds_init(&kinds, r.ground.names));
+    assert_int_equal(tm_calls_find_operators(&t, &kinds, &calls, NULL), TM_OK);
+    assert_int_not_equal(calls.above[kernel], TM_NO_CALL);
+    assert_name(&r.ground, t.name[calls.calls[calls.above[kernel]].row], "aten::mm");
+    tm_calls_free(&calls);
+    tm_call_kinds_free(&kinds);
     const tm_shapes_attr *shapes = t.attrs[TM_ATTR_SHAPES];
     assert_name(&r.ground, shapes[0].shapes, "[[32, 256], [256, 64], []]");
     const tm_counter_attr *counter = t.attrs[TM_ATTR_COUNTER];

@@ -61,11 +61,18 @@ static void launches_are_as_worked_out_by_hand(void **state) {
         "mean_call_ns=null mean_latency_ns=null median_latency_ns=null p95_latency_ns=null "
         "max_latency_ns=null mean_queue=null max_queue=0 host_bound_events=0 host_bound_pct=null "
         "short_events=0 short_pct=null graph_launches=0 graph_events=0",
+        "rank=3 events=1 unlinked=0 launches=1 launches_per_event=1 call_ns=null "
+        "mean_call_ns=null mean_latency_ns=5 median_latency_ns=5 p95_latency_ns=5 "
+        "max_latency_ns=5 mean_queue=5 max_queue=1 host_bound_events=0 host_bound_pct=0 "
+        "short_events=null short_pct=null graph_launches=0 graph_events=0",
     };
+    /* of a call the begin alone is recorded */
+    static const event_spec rank_3[] = {CALL("launch", 5, 0, 1), KERNEL(10, 1, 1, 7)};
     small_job j = open_job();
     add_rank(&j, 0, rank_0, COUNT(rank_0));
     add_rank(&j, 1, rank_1, COUNT(rank_1));
     add_rank(&j, 2, rank_0, 1); /* a call and no GPU event */
+    add_rank(&j, 3, rank_3, COUNT(rank_3));
     finish_job(&j);
     CHECK_ROWS(&j, "launches.rank", rows);
     close_job(&j);

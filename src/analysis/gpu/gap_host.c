@@ -108,9 +108,14 @@ static void collect(const walk *w, tm_gap_host *out) {
     }
 }
 
+/* The thread that was late: that launched what ended the gap or, where the queue that it takes from
+ * got that after the gap began, the one that put it there. */
 static const tm_track *thread_of(const tm_timeline *timeline, const tm_gap *gap) {
-    uint32_t call = gap->next == TM_NO_EVENT ? TM_NO_EVENT : timeline->launch[gap->next];
-    return call == TM_NO_EVENT ? NULL : tm_timeline_track(timeline, call);
+    if (gap->next == TM_NO_EVENT || timeline->launch[gap->next] == TM_NO_EVENT)
+        return NULL;
+    uint32_t asked = tm_timeline_asked(timeline, gap->next);
+    bool late = timeline->begin_ns[asked] > gap->begin_ns;
+    return tm_timeline_track(timeline, late ? asked : timeline->launch[gap->next]);
 }
 
 tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, tm_gap_host *out,

@@ -40,7 +40,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                   "Kernels, copies and sets whose launch is not in the trace."},
     [LAUNCHES] = {"launches", TM_INT, "", "Calls that launched them; a graph's is one."},
     [PER_EVENT] = {"launches_per_event", TM_REAL, "", "launches / events: 1 without graphs."},
-    [CALL] = {"call_ns", TM_INT, "ns", "Sum of the durations of these calls on the host."},
+    [CALL] = {"call_ns", TM_INT, "ns",
+              "Sum of the durations of these calls on the host; null, as what follows from it, "
+              "where only their begins are recorded."},
     [MEAN_CALL] = {"mean_call_ns", TM_INT, "ns", "call_ns / launches."},
     [MEAN_LATENCY] = {"mean_latency_ns", TM_INT, "ns",
                       "Mean latency: begin on the GPU minus end of the launching call, 0 where it "
@@ -167,7 +169,8 @@ static void set_latencies(tm_cell *row, tally *t) {
     tm_cell_set_int(&row[MEDIAN_LATENCY], tm_median_any(t->latencies, n));
     tm_cell_set_int(&row[P95_LATENCY], tm_percentile_95(t->latencies, n));
     tm_cell_set_int(&row[MAX_LATENCY], longest);
-    tm_cell_set_int(&row[MEAN_CALL], tm_round_ratio(t->call_ns, t->launches));
+    if (t->call_ns > 0)
+        tm_cell_set_int(&row[MEAN_CALL], tm_round_ratio(t->call_ns, t->launches));
 }
 
 /* The rank's row; shares are null where nothing was launched. */
@@ -181,7 +184,9 @@ static tm_status add_row(const tm_rank_view *view, tally *t, tm_table *table, tm
     tm_cell_set_int(&row[UNLINKED], t->unlinked);
     tm_cell_set_int(&row[LAUNCHES], t->launches);
     tm_cell_set_ratio(&row[PER_EVENT], 1.0, t->launches, t->events);
-    tm_cell_set_int(&row[CALL], t->call_ns);
+    bool lengths = t->call_ns > 0 || t->events == 0;
+    if (lengths)
+        tm_cell_set_int(&row[CALL], t->call_ns);
     if (t->events > 0)
         set_latencies(row, t);
     if (window_ns > 0)
@@ -189,8 +194,10 @@ static tm_status add_row(const tm_rank_view *view, tally *t, tm_table *table, tm
     tm_cell_set_int(&row[MAX_QUEUE], t->max_queue);
     tm_cell_set_int(&row[HOST_BOUND], t->host_bound);
     tm_cell_set_ratio(&row[HOST_BOUND_PCT], 100.0, t->host_bound, t->events);
-    tm_cell_set_int(&row[SHORT], t->shorter);
-    tm_cell_set_ratio(&row[SHORT_PCT], 100.0, t->shorter, t->events);
+    if (lengths) {
+        tm_cell_set_int(&row[SHORT], t->shorter);
+        tm_cell_set_ratio(&row[SHORT_PCT], 100.0, t->shorter, t->events);
+    }
     tm_cell_set_int(&row[GRAPHS], t->graphs);
     tm_cell_set_int(&row[GRAPH_EVENTS], t->graph_events);
     return TM_OK;

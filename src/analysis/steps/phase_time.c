@@ -254,10 +254,10 @@ static bool split_gpu(const tm_rank_view *view, tm_phase_time *out) {
     place last = {NULL, TM_N_PHASES};
     bool ok = true;
     for (size_t row = 0; row < timeline->n_events && ok; row++) {
-        uint32_t launch = timeline->launch[row];
-        if (timeline->role[row] == TM_ROLE_NONE || launch == TM_NO_EVENT)
+        uint32_t asked = tm_timeline_asked(timeline, (uint32_t)row);
+        if (timeline->role[row] == TM_ROLE_NONE || asked == TM_NO_EVENT)
             continue;
-        int phase = phase_at(out, &last, timeline->begin_ns[launch]);
+        int phase = phase_at(out, &last, timeline->begin_ns[asked]);
         int64_t begin = timeline->begin_ns[row];
         if (phase < TM_N_PHASES)
             ok = tm_intervals_add(&raw[phase], begin, begin + timeline->duration_ns[row]);
