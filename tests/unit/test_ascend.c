@@ -167,7 +167,7 @@ static void what_is_odd_is_counted(void **state) {
     reading r = read_ascend("[" PROCESSES "," DEVICE(
         "a", "NEW_SQE") ",{'ph':'X','name':'Computing'"
                         ",'pid':7906,'tid':0,'ts':'1.5','dur':0.235},{'ph':'X','pid':7,'tid':1,"
-                        "'ts':'x','dur':1},{'ph':'X','pid':7,'tid':1,'ts':'1'},{'ph':'z'}]");
+                        "'ts':'1 s','dur':1},{'ph':'X','pid':7,'tid':1,'ts':'1'},{'ph':'z'}]");
     /* 250 against 235 ns: more than 10 for its one interval. */
     ASSERT_COUNTS(&r, TM_COUNT_METADATA, 5, TM_COUNT_OTHER_TASK, 1, TM_COUNT_OTHER_SUMS, 1,
                   TM_COUNT_NO_TIME, 2, TM_COUNT_OTHER_PHASE, 1);
