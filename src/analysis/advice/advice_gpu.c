@@ -220,6 +220,12 @@ static const struct {
 
 enum { N_IDLE_CAUSES = sizeof idle_causes / sizeof *idle_causes };
 
+/* Whether traces of a device's work say nothing of what put it there. */
+static bool has_no_launch(const tm_facts *f) {
+    return tm_facts_sum(f, "launches.rank", "unlinked") > 0 &&
+           tm_facts_sum(f, "launches.rank", "launches") == 0;
+}
+
 /* The idle time that no rule before it explains; the cause that it names is the largest of all. */
 void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     double used = tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct");
@@ -236,19 +242,24 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
         most = sum > most ? sum : most;
     }
     char time[TM_ADVICE_TIME], part[TM_ADVICE_TIME];
+    const char *what = idle_causes[cause].what, *text = idle_causes[cause].text;
+    if (f->torch && idle_causes[cause].torch)
+        text = idle_causes[cause].torch;
+    if (strcmp(idle_causes[cause].column, "other_ns") == 0 && has_no_launch(f)) {
+        what = "for reasons that the traces do not hold: no call that launches work was recorded";
+        text = "Record what the host does, too: without its calls nothing tells why GPUs are idle.";
+    }
     out->cost_ns = rest;
     out->exact = true;
     out->measure = tm_facts_percent(rest, f->window_ns);
     tm_facts_by_rank(f, rest, time);
     tm_facts_by_rank(f, most, part);
-    snprintf(out->text, sizeof out->text, "%s",
-             f->torch && idle_causes[cause].torch ? idle_causes[cause].torch
-                                                  : idle_causes[cause].text);
+    snprintf(out->text, sizeof out->text, "%s", text);
     snprintf(out->evidence, sizeof out->evidence,
              "Kernels run for %s of the %s; GPUs do nothing for %s of their time (%s) "
              "that no other item explains; mostly %s (%s).",
              tm_shown_percent(used, 0).text, tm_facts_whole(f),
-             tm_shown_percent(out->measure, 1).text, time, idle_causes[cause].what, part);
+             tm_shown_percent(out->measure, 1).text, time, what, part);
 }
 
 void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {

@@ -421,8 +421,9 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
              "communication hides; %s shows most (%s%s).",
              tm_shown_percent(out->measure, 1).text, time,
              waiting > 0 ? ", besides what late ranks cause" : "",
-             waiting > 0 ? "without their waiting " : "", tm_shown_percent(hidden, 0).text, kind,
-             kind_time, waiting > 0 ? ", with waiting" : "");
+             waiting > 0 ? "without their waiting " : "", tm_shown_percent(hidden, 0).text,
+             strcmp(kind, "other") == 0 ? "what tells no kind of collective" : kind, kind_time,
+             waiting > 0 ? ", with waiting" : "");
     return kind;
 }
 
