@@ -27,7 +27,7 @@ static double real_of_bits(uint64_t bits) {
 }
 
 /* The value of a stat from one field of XStat. */
-static void set_value(tm_xstat *stat, const tm_wire_field *field) {
+static inline void set_value(tm_xstat *stat, const tm_wire_field *field) {
     stat->type = (uint8_t)field->number;
     if (field->number == TM_X_TEXT || field->number == TM_X_BYTES)
         stat->text = tm_wire_text(field);
@@ -46,17 +46,17 @@ static uint8_t type_of_value(uint32_t number) {
 }
 
 /* A field of another type than it should have is none, as in protobuf's own libraries. */
-static bool read_stat(tm_wire_message *message, tm_xstat *out) {
+bool tm_xstat_read(tm_wire_message message, tm_xstat *out) {
     tm_wire_field field;
     *out = (tm_xstat){0};
-    while (tm_wire_next(message, &field)) {
+    while (tm_wire_next(&message, &field)) {
         if (field.number == 1 && field.type == TM_WIRE_VARINT)
             out->id = (int64_t)field.value;
         else if (field.number >= TM_X_DOUBLE && field.number <= TM_X_REF &&
                  field.type == type_of_value(field.number))
             set_value(out, &field);
     }
-    return !tm_wire_damaged(message);
+    return !tm_wire_damaged(&message);
 }
 
 bool tm_xstat_next(tm_wire_message *message, uint32_t number, tm_xstat *out) {
@@ -67,8 +67,7 @@ bool tm_xstat_next(tm_wire_message *message, uint32_t number, tm_xstat *out) {
             return false;
         if (field.number != number || field.type != TM_WIRE_BYTES)
             continue;
-        tm_wire_message inner = tm_wire_inner(&field);
-        if (read_stat(&inner, out))
+        if (tm_xstat_read(tm_wire_inner(&field), out))
             return true;
         message->p = begin;
         return false;
@@ -231,6 +230,28 @@ static void sort_by_id(tm_vec *vec) {
     vec->n = n;
 }
 
+static int64_t id_at(const tm_vec *vec, size_t i) {
+    return *(const int64_t *)(const void *)((const char *)vec->data + i * vec->size);
+}
+
+/* The profiler counts ids up, so that a table from the lowest to the highest is a small one. */
+static bool place_ids(const tm_vec *vec, tm_vec *places) {
+    enum { NOWHERE = -1 };
+    if (vec->n == 0 || vec->n >= UINT32_MAX)
+        return true;
+    uint64_t range = (uint64_t)id_at(vec, vec->n - 1) - (uint64_t)id_at(vec, 0);
+    if (range > 8 * (uint64_t)vec->n + 1024)
+        return true;
+    uint32_t *at = tm_vec_append(places, NULL, (size_t)range + 1);
+    if (!at)
+        return false;
+    for (size_t i = 0; i <= range; i++)
+        at[i] = (uint32_t)NOWHERE;
+    for (size_t i = 0; i < vec->n; i++)
+        at[(uint64_t)id_at(vec, i) - (uint64_t)id_at(vec, 0)] = (uint32_t)i;
+    return true;
+}
+
 static tm_status read_plane(tm_space *space, int64_t end, tm_error *err) {
     tm_wire *wire = &space->wire;
     tm_xplane *plane = tm_vec_push(&space->planes);
@@ -242,6 +263,7 @@ static tm_status read_plane(tm_space *space, int64_t end, tm_error *err) {
                          .metadata = TM_VEC(tm_xmeta),
                          .stat_names = TM_VEC(tm_xname),
                          .stats = TM_VEC(tm_wire_message),
+                         .places = {TM_VEC(uint32_t), TM_VEC(uint32_t)},
                          .begin = tm_wire_at(wire, wire->p),
                          .end = end};
     for (;;) {
@@ -252,7 +274,10 @@ static tm_status read_plane(tm_space *space, int64_t end, tm_error *err) {
     }
     sort_by_id(&plane->metadata);
     sort_by_id(&plane->stat_names);
-    return TM_OK;
+    return place_ids(&plane->metadata, &plane->places[0]) &&
+                   place_ids(&plane->stat_names, &plane->places[1])
+               ? TM_OK
+               : tm_fail_memory(err);
 }
 
 static tm_status take_space_field(tm_space *space, tm_wire_field *field, tm_error *err) {
@@ -325,6 +350,8 @@ void tm_space_close(tm_space *space) {
         tm_vec_free(&planes[i].metadata);
         tm_vec_free(&planes[i].stat_names);
         tm_vec_free(&planes[i].stats);
+        tm_vec_free(&planes[i].places[0]);
+        tm_vec_free(&planes[i].places[1]);
     }
     tm_vec_free(&space->planes);
     tm_vec_free(&space->errors);
@@ -343,11 +370,15 @@ tm_status tm_space_enter(tm_space *space, const tm_xline *line, tm_error *err) {
 static bool read_event(const tm_wire_field *body, tm_xevent *out) {
     tm_wire_message message = tm_wire_inner(body);
     tm_wire_field field;
-    *out = (tm_xevent){.message = message};
-    while (tm_wire_next(&message, &field)) {
-        if (field.type == TM_WIRE_BYTES)
-            continue;
-        if (field.number == 1)
+    *out = (tm_xevent){.message = {message.end, message.end}};
+    while (message.p < message.end) {
+        const uint8_t *begin = message.p;
+        if (!tm_wire_next(&message, &field))
+            return false;
+        if (field.type == TM_WIRE_BYTES) {
+            if (out->message.p == message.end)
+                out->message.p = begin; /* of the first stat: mostly behind all else */
+        } else if (field.number == 1)
             out->metadata = (int64_t)field.value;
         else if (field.number == 2)
             out->offset_ps = (int64_t)field.value;
@@ -356,11 +387,31 @@ static bool read_event(const tm_wire_field *body, tm_xevent *out) {
         else if (field.number == 5)
             out->occurrences = (int64_t)field.value;
     }
-    return !tm_wire_damaged(&message);
+    return true;
+}
+
+/* Takes the event at wire->p, where all of it lies in the window and a line holds it; false: the
+ * long way finds out. */
+static bool take_held_event(tm_space *space, tm_wire_field *out) {
+    enum { EVENT = 4 << 3 | TM_WIRE_BYTES };
+    tm_wire *wire = &space->wire;
+    int64_t left = space->line_end - tm_wire_at(wire, wire->p);
+    const uint8_t *end = left < wire->end - wire->p ? wire->p + left : wire->end;
+    if (wire->p >= end || *wire->p != EVENT)
+        return false;
+    const uint8_t *body = tm_wire_varint(wire->p + 1, end, &out->value);
+    if (!body || out->value > (uint64_t)(end - body))
+        return false;
+    out->bytes = body;
+    wire->p = body + out->value;
+    return true;
 }
 
 tm_status tm_space_next(tm_space *space, tm_xevent *out, bool *more, tm_error *err) {
     tm_wire_field field;
+    *more = true;
+    if (take_held_event(space, &field))
+        return read_event(&field, out) ? TM_OK : fail_inner(space, field.bytes, err);
     for (;;) {
         TM_TRY(tm_wire_field_head(&space->wire, space->line_end, &field, more, err));
         if (!*more)
@@ -378,40 +429,37 @@ tm_status tm_space_fail_stat(const tm_space *space, const uint8_t *at, tm_error 
     return fail_inner(space, at, err);
 }
 
-/* The place of an id in an array whose elements begin with theirs, ascending. Most number from 1
- * without a gap. */
-static const void *find_id(const tm_vec *vec, int64_t id) {
-    const char *v = vec->data;
+/* The place of an id in an array whose elements begin with theirs, ascending; SIZE_MAX where it is
+ * none. */
+static size_t find_id(const tm_vec *vec, const tm_vec *places, int64_t id) {
     size_t low = 0, high = vec->n;
-    if (vec->n == 0)
-        return NULL;
-    int64_t first = *(const int64_t *)vec->data;
-    uint64_t guess = (uint64_t)id - (uint64_t)first;
-    if (guess < vec->n && *(const int64_t *)(const void *)(v + guess * vec->size) == id)
-        return v + guess * vec->size;
+    if (places->n > 0) {
+        uint64_t ahead = (uint64_t)id - (uint64_t)id_at(vec, 0);
+        uint32_t at = ahead < places->n ? ((const uint32_t *)places->data)[ahead] : UINT32_MAX;
+        return at == UINT32_MAX ? SIZE_MAX : at;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (*(const int64_t *)(const void *)(v + middle * vec->size) < id)
+        if (id_at(vec, middle) < id)
             low = middle + 1;
         else
             high = middle;
     }
-    const void *found = v + low * vec->size;
-    return low < vec->n && *(const int64_t *)found == id ? found : NULL;
+    return low < vec->n && id_at(vec, low) == id ? low : SIZE_MAX;
 }
 
 const tm_xmeta *tm_xplane_metadata(const tm_xplane *plane, int64_t id) {
-    return find_id(&plane->metadata, id);
-}
-
-tm_text tm_xplane_stat_name(const tm_xplane *plane, int64_t id) {
-    const tm_xname *name = find_id(&plane->stat_names, id);
-    return name ? name->name : (tm_text){"", 0};
+    size_t at = find_id(&plane->metadata, &plane->places[0], id);
+    return at != SIZE_MAX ? (const tm_xmeta *)plane->metadata.data + at : NULL;
 }
 
 size_t tm_xplane_stat_index(const tm_xplane *plane, int64_t id) {
-    const tm_xname *names = plane->stat_names.data, *name = find_id(&plane->stat_names, id);
-    return name ? (size_t)(name - names) : SIZE_MAX;
+    return find_id(&plane->stat_names, &plane->places[1], id);
+}
+
+tm_text tm_xplane_stat_name(const tm_xplane *plane, int64_t id) {
+    size_t at = tm_xplane_stat_index(plane, id);
+    return at != SIZE_MAX ? ((const tm_xname *)plane->stat_names.data)[at].name : (tm_text){"", 0};
 }
 
 tm_text tm_xstat_text(const tm_xplane *plane, const tm_xstat *stat) {
@@ -422,11 +470,9 @@ tm_text tm_xstat_text(const tm_xplane *plane, const tm_xstat *stat) {
 
 bool tm_xplane_stat(const tm_xplane *plane, const char *name, tm_xstat *out) {
     const tm_wire_message *stats = plane->stats.data;
-    for (size_t i = 0; i < plane->stats.n; i++) {
-        tm_wire_message message = stats[i];
-        if (read_stat(&message, out) && tm_text_is(tm_xplane_stat_name(plane, out->id), name))
+    for (size_t i = 0; i < plane->stats.n; i++)
+        if (tm_xstat_read(stats[i], out) && tm_text_is(tm_xplane_stat_name(plane, out->id), name))
             return true;
-    }
     return false;
 }
 

@@ -30,6 +30,9 @@ typedef struct tm_xstat {
 /** In which field of a message its stats stand. */
 enum { TM_X_EVENT_STATS = 4, TM_X_METADATA_STATS = 5, TM_X_PLANE_STATS = 6 };
 
+/** Reads an XStat. False where it is damaged. */
+bool tm_xstat_read(tm_wire_message message, tm_xstat *out);
+
 /**
  * Takes the next stat of a message.
  * @param field  one of the three above
@@ -66,6 +69,8 @@ typedef struct tm_xplane {
     tm_vec lines;       /* of tm_xline, in the file's order */
     tm_vec metadata;    /* of tm_xmeta, ascending in id, no two alike */
     tm_vec stat_names;  /* of tm_xname, ascending in id, no two alike */
+    tm_vec places[2];   /* of uint32_t: where the ids of those two stand, from the lowest id on;
+                           empty where they lie far apart */
     tm_vec stats;       /* of tm_wire_message: an XStat each, for tm_xstat_of */
     int64_t begin, end; /* where it lies in the content */
 } tm_xplane;

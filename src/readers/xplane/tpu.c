@@ -20,8 +20,9 @@ static tm_status add_others(tm_xread *r, const tm_xline *line, const tm_xstats *
         const uint8_t *damaged = tm_xstats_read(stats, event.message, TM_X_EVENT_STATS, &v);
         if (damaged)
             return tm_space_fail_stat(&r->space, damaged, err);
-        const tm_xlaunch launch = {.correlation = tm_tpu_flow_of(&v, false), .device = device};
-        if (launch.correlation != 0 && !tm_xlaunches_add(launches, &launch))
+        int64_t flow = tm_tpu_flow_of(&v, false);
+        const tm_xlaunch launch = {.device = device};
+        if (flow != 0 && !tm_xlaunches_add(launches, flow, launch))
             return tm_fail_memory(err);
     }
 }

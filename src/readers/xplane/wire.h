@@ -35,18 +35,31 @@ typedef struct tm_wire_message {
 /** Reads a varint below @p end; NULL where it is longer than ten bytes or goes beyond. */
 const uint8_t *tm_wire_long_varint(const uint8_t *p, const uint8_t *end, uint64_t *out);
 
-/** The same, at once for the one and two bytes that most take. */
+/** The same, at once for the one and two bytes that most take, and without a loop where eight can
+ * be read. */
 static inline const uint8_t *tm_wire_varint(const uint8_t *p, const uint8_t *end, uint64_t *out) {
-    if (end - p >= 2) {
-        if (p[0] < 0x80) {
-            *out = p[0];
-            return p + 1;
-        }
-        if (p[1] < 0x80) {
-            *out = (uint64_t)(p[0] & 0x7F) | (uint64_t)p[1] << 7;
-            return p + 2;
+    if (end - p >= 1 && p[0] < 0x80) {
+        *out = p[0];
+        return p + 1;
+    }
+    if (end - p >= 2 && p[1] < 0x80) {
+        *out = (uint64_t)(p[0] & 0x7F) | (uint64_t)p[1] << 7;
+        return p + 2;
+    }
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (end - p >= 8) {
+        uint64_t x;
+        memcpy(&x, p, sizeof x);
+        uint64_t stops = ~x & UINT64_C(0x8080808080808080);
+        if (stops) {
+            x &= (stops ^ (stops - 1)) & UINT64_C(0x7F7F7F7F7F7F7F7F); /* up to the first stop */
+            x = (x & UINT64_C(0x007F007F007F007F)) | (x & UINT64_C(0x7F007F007F007F00)) >> 1;
+            x = (x & UINT64_C(0x00003FFF00003FFF)) | (x & UINT64_C(0x3FFF00003FFF0000)) >> 2;
+            *out = (x & UINT64_C(0x0FFFFFFF)) | (x & UINT64_C(0x0FFFFFFF00000000)) >> 4;
+            return p + (__builtin_ctzll(stops) / 8 + 1);
         }
     }
+#endif
     return tm_wire_long_varint(p, end, out);
 }
 

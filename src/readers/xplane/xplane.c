@@ -67,10 +67,31 @@ static void count_without_epoch(tm_trace *trace) {
         trace->counts[TM_COUNT_NO_EPOCH] += events[i].begin_ns < TM_FIRST_DAY_NS;
 }
 
+static size_t count_events(const tm_xplane *plane) {
+    const tm_xline *lines = plane->lines.data;
+    size_t n = 0;
+    for (size_t i = 0; i < plane->lines.n; i++)
+        n += (size_t)lines[i].n_events;
+    return n;
+}
+
+/* Makes room for all that may come, once: what is not used costs nothing, and where there is none
+ * the vectors grow as they must. A call may get an operator around it. */
+static void reserve(tm_xread *r) {
+    const tm_xplane *planes = r->space.planes.data;
+    size_t n_device = r->device ? count_events(r->device->plane) : 0, n_host = 0;
+    for (size_t i = 0; i < r->space.planes.n; i++)
+        n_host += tm_text_begins(planes[i].name, "/host:") ? count_events(&planes[i]) : 0;
+    (void)tm_vec_reserve(&r->trace->events, 2 * n_device + n_host);
+    (void)tm_vec_reserve(&r->trace->attrs[TM_ATTR_KERNEL], n_device);
+    (void)tm_vec_reserve(&r->trace->attrs[TM_ATTR_LAUNCH], n_device < n_host ? n_device : n_host);
+}
+
 static tm_status read_events(tm_xread *r, tm_error *err) {
-    tm_xlaunches launches = {0};
+    tm_xlaunches launches = tm_xlaunches_make();
     tm_xsteps steps = tm_xsteps_make();
     tm_vec copies = TM_VEC(tm_xcopy_call), runs = TM_VEC(tm_tpu_span);
+    reserve(r);
     bool tpu = r->device && r->device->kind == TM_X_TPU;
     tm_status status = tpu ? tm_tpu_read(r, &launches, &steps, &runs, err)
                            : tm_xgpu_read(r, &launches, &steps, err);

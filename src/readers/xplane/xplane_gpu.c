@@ -8,7 +8,7 @@
 #include "base/sums.h"
 #include "xplane_details.h"
 
-enum { OPERATIONS = 1024 };
+enum { OPERATIONS = 1 << 13 };
 
 /* What events of one metadata share: what a name says. */
 typedef struct name_info {
@@ -126,11 +126,13 @@ static uint32_t operation_of(gpu *g, const tm_xvalues *v) {
 }
 
 static bool add_launch(gpu *g, const tm_xvalues *v, bool own) {
-    tm_xlaunch launch = {.correlation = tm_x_int(v, TM_X_CORRELATION, 0), .device = g->device};
-    if (launch.correlation == 0)
+    int64_t correlation = tm_x_int(v, TM_X_CORRELATION, 0);
+    tm_xlaunch launch = {.operation = TM_NO_NAME, .device = g->device};
+    if (correlation == 0)
         return true;
-    launch.operation = own ? operation_of(g, v) : TM_NO_NAME;
-    return launch.operation != TM_NAME_FAILED && tm_xlaunches_add(g->launches, &launch);
+    if (own)
+        launch.operation = operation_of(g, v);
+    return launch.operation != TM_NAME_FAILED && tm_xlaunches_add(g->launches, correlation, launch);
 }
 
 /* Blocks and warps for each multiprocessor, as Kineto defines them. */

@@ -30,11 +30,12 @@ typedef enum owner { OWN, OTHERS, THREADS } owner;
 /* A plane in the reading. */
 typedef struct host {
     tm_xread *r;
-    const tm_xlaunches *launches;
+    tm_xlaunches *launches;
     tm_xsteps *steps;
     tm_vec *copies;
     tm_xstats stats;
     name_info *infos;        /* [plane->metadata.n] owned */
+    uint32_t memory_name;    /* name id of "[memory]" */
     tm_vec allocators;       /* of uint32_t: name ids of those of the host's own memory */
     int32_t thread_device;   /* that all calls of the thread are for; -1 none, -2 several */
     int64_t operator_end_ns; /* the latest end of an operator on the thread */
@@ -131,7 +132,7 @@ static tm_status take_memory(host *h, const taken *t, tm_error *err) {
     int64_t device = device_of_memory(h, v), bytes = tm_x_int(v, TM_X_ALLOCATION, 0);
     owner whose = owner_of_memory(r, device);
     uint32_t row;
-    tm_raw_event event = {.name = tm_names_intern_string(r->names, "[memory]"),
+    tm_raw_event event = {.name = h->memory_name,
                           .track = t->track,
                           .category = TM_CAT_CPU_INSTANT,
                           .kind = TM_INSTANT,
@@ -372,13 +373,14 @@ static tm_status read_plane(host *h, const tm_xplane *plane, tm_error *err) {
     return status;
 }
 
-tm_status tm_xhost_read(tm_xread *r, const tm_xlaunches *launches, tm_xsteps *steps, tm_vec *copies,
+tm_status tm_xhost_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_vec *copies,
                         tm_error *err) {
     const tm_xplane *planes = r->space.planes.data;
     host h = {.r = r,
               .launches = launches,
               .steps = steps,
               .copies = copies,
+              .memory_name = tm_names_intern_string(r->names, "[memory]"),
               .allocators = TM_VEC(uint32_t)};
     tm_status status = TM_OK;
     for (size_t i = 0; i < r->space.planes.n && status == TM_OK; i++)

@@ -15,7 +15,7 @@
  * @param copies    of tm_xcopy_call: the calls that copy or set are added
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
-tm_status tm_xhost_read(tm_xread *r, const tm_xlaunches *launches, tm_xsteps *steps, tm_vec *copies,
+tm_status tm_xhost_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_vec *copies,
                         tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -40,19 +40,40 @@ bool tm_xstats_can_have(const tm_xstats *stats, tm_xrole role) {
     return stats->roles && memchr(stats->roles, role, stats->plane->stat_names.n);
 }
 
+static inline uint8_t role_of(const tm_xstats *stats, int64_t id) {
+    size_t at = tm_xplane_stat_index(stats->plane, id);
+    return at != SIZE_MAX ? stats->roles[at] : TM_X_N_ROLES;
+}
+
+/* What a stat is, where its id stands first, as it mostly does; else it may be any. */
+static inline uint8_t role_ahead(const tm_xstats *stats, tm_wire_message stat) {
+    enum { ID = 1 << 3 | TM_WIRE_VARINT };
+    uint64_t id;
+    if (stat.p == stat.end || *stat.p != ID || !tm_wire_varint(stat.p + 1, stat.end, &id))
+        return 0;
+    return role_of(stats, (int64_t)id);
+}
+
 const uint8_t *tm_xstats_read(const tm_xstats *stats, tm_wire_message message, uint32_t number,
                               tm_xvalues *out) {
-    const uint8_t *begin = message.p;
-    tm_xstat stat;
-    while (tm_xstat_next(&message, number, &stat)) {
-        size_t at = tm_xplane_stat_index(stats->plane, stat.id);
-        uint8_t role = at < stats->plane->stat_names.n ? stats->roles[at] : TM_X_N_ROLES;
+    tm_wire_field field;
+    while (tm_wire_next(&message, &field)) {
+        if (field.number != number || field.type != TM_WIRE_BYTES)
+            continue;
+        tm_wire_message inner = tm_wire_inner(&field);
+        uint8_t role = role_ahead(stats, inner);
+        if (role == TM_X_N_ROLES)
+            continue;
+        tm_xstat stat;
+        if (!tm_xstat_read(inner, &stat))
+            return inner.p;
+        role = role_of(stats, stat.id);
         if (role == TM_X_N_ROLES)
             continue;
         out->values[role] = stat;
         out->present |= UINT64_C(1) << role;
     }
-    return tm_wire_damaged(&message) ? begin : NULL;
+    return tm_wire_damaged(&message) ? message.p : NULL;
 }
 
 /* Most texts are of letters that stand for themselves. */
