@@ -336,6 +336,14 @@ static void copies_and_allocations_count_from_their_thresholds_on(void **state) 
                              "overlap_ns=20"}},
          "exposed_copies critical 150 upper all",
          0},
+        /* both directions at once: of 620 with copies all but 20 that one has beside computation */
+        {"memory_ns=620",
+         {{"transfers.kind", "rank=0 kind=dtoh count=1 bytes=9 total_ns=9 union_ns=620 "
+                             "overlap_ns=20"},
+          {"transfers.kind", "rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=600 "
+                             "overlap_ns=0"}},
+         "exposed_copies critical 150 upper all",
+         0},
         /* inside a GPU and between GPUs */
         {"",
          {{"transfers.kind", "rank=0 kind=dtod count=1 bytes=9 total_ns=9 union_ns=320 "

@@ -91,29 +91,62 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
 
 /* Copies between the GPUs and their hosts, over all ranks. */
 typedef struct host_copies {
-    int64_t n, bytes, total_ns;
-    int64_t alone_ns, alone_to_host_ns; /* with no computation beside them */
+    int64_t n, bytes;
+    int64_t union_ns;                   /* of each kind on each rank */
+    int64_t alone_ns, alone_to_host_ns; /* likewise, with no computation beside them */
+    int64_t exposed_ns;                 /* the first, at most: kinds may run side by side */
 } host_copies;
 
-/* Of kinds that touch a host; what is not known to be pageable counts with what is pinned. */
-static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
+/* What a rank's kinds take alone together is no longer than all of its copies without what one kind
+ * has of computation beside it. */
+static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
+                       int64_t overlap_ns) {
+    const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (tm_table_cell(ranks, i, "rank")->value.i == rank) {
+            int64_t all = tm_facts_int(f, "overlap.rank", i, "memory_ns");
+            return own->alone_ns < all - overlap_ns || all == 0 ? own->alone_ns : all - overlap_ns;
+        }
+    return own->alone_ns;
+}
+
+/* Adds the kinds of one rank, from a row on; gives the row behind them. What is not known to be
+ * pageable counts with what is pinned. */
+static size_t add_rank(const tm_facts *f, bool pageable, size_t i, host_copies *sum) {
     const tm_table *kinds = tm_tables_find(f->tables, "transfers.kind");
-    host_copies sum = {0};
-    for (size_t i = 0; i < kinds->n_rows; i++) {
+    int64_t rank = tm_table_cell(kinds, i, "rank")->value.i, most_beside = 0;
+    host_copies own = {0};
+    for (; i < kinds->n_rows && tm_table_cell(kinds, i, "rank")->value.i == rank; i++) {
         const tm_cell *memory = tm_table_cell(kinds, i, "host_memory");
         const char *kind = tm_table_cell(kinds, i, "kind")->value.text;
         bool to_host = strcmp(kind, "dtoh") == 0;
         bool fits = !memory->null && strcmp(memory->value.text, "pageable") == 0;
         if (fits != pageable || (!to_host && strcmp(kind, "htod") != 0))
             continue;
-        int64_t alone = tm_facts_int(f, "transfers.kind", i, "union_ns") -
-                        tm_facts_int(f, "transfers.kind", i, "overlap_ns");
-        sum.n += tm_facts_int(f, "transfers.kind", i, "count");
-        sum.bytes += tm_facts_int(f, "transfers.kind", i, "bytes");
-        sum.total_ns += tm_facts_int(f, "transfers.kind", i, "total_ns");
-        sum.alone_ns += alone;
-        sum.alone_to_host_ns += to_host ? alone : 0;
+        int64_t beside = tm_facts_int(f, "transfers.kind", i, "overlap_ns");
+        int64_t all = tm_facts_int(f, "transfers.kind", i, "union_ns");
+        most_beside = beside > most_beside ? beside : most_beside;
+        own.n += tm_facts_int(f, "transfers.kind", i, "count");
+        own.bytes += tm_facts_int(f, "transfers.kind", i, "bytes");
+        own.union_ns += all;
+        own.alone_ns += all - beside;
+        own.alone_to_host_ns += to_host ? all - beside : 0;
     }
+    sum->n += own.n;
+    sum->bytes += own.bytes;
+    sum->union_ns += own.union_ns;
+    sum->alone_ns += own.alone_ns;
+    sum->alone_to_host_ns += own.alone_to_host_ns;
+    sum->exposed_ns += own.n > 0 ? at_most(f, &own, rank, most_beside) : 0;
+    return i;
+}
+
+/* Of kinds that touch a host. */
+static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
+    const tm_table *kinds = tm_tables_find(f->tables, "transfers.kind");
+    host_copies sum = {0};
+    for (size_t i = 0; i < kinds->n_rows;)
+        i = add_rank(f, pageable, i, &sum);
     return sum;
 }
 
@@ -121,15 +154,15 @@ static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
 static void advise_copies(const tm_facts *f, const host_copies *sum, const char *what,
                           tm_advice *out) {
     char time[TM_ADVICE_TIME];
-    out->cost_ns = sum->alone_ns;
-    out->measure = tm_facts_percent(sum->alone_ns, f->window_ns);
-    tm_facts_by_rank(f, sum->alone_ns, time);
+    out->cost_ns = sum->exposed_ns;
+    out->measure = tm_facts_percent(sum->exposed_ns, f->window_ns);
+    tm_facts_by_rank(f, sum->exposed_ns, time);
     char moved[64] = "";
     double mb = (double)sum->bytes / 1e6;
     /* Some profilers do not say how much. */
-    if (sum->bytes > 0 && sum->total_ns > 0)
+    if (sum->bytes > 0 && sum->union_ns > 0)
         snprintf(moved, sizeof moved, " move %.1f %s at %.1f GB/s", mb < 1e4 ? mb : mb / 1e3,
-                 mb < 1e4 ? "MB" : "GB", (double)sum->bytes / (double)sum->total_ns);
+                 mb < 1e4 ? "MB" : "GB", (double)sum->bytes / (double)sum->union_ns);
     snprintf(out->evidence, sizeof out->evidence,
              "%" PRId64 " cop%s between GPUs and %s%s; with no computation beside them they take "
              "%s of the GPU time (%s).",
@@ -157,9 +190,12 @@ void tm_look_exposed_copies(const tm_facts *f, tm_advice *out) {
     host_copies sum = sum_host_copies(f, false);
     advise_copies(f, &sum, "the host", out);
     snprintf(out->text, sizeof out->text,
-             2 * sum.alone_to_host_ns > sum.alone_ns
+             3 * sum.alone_to_host_ns > 2 * sum.alone_ns
                  ? "Copy less to the host, or beside computation: on a stream of its own, what is "
                    "offloaded only where memory runs short."
+             : 3 * sum.alone_to_host_ns > sum.alone_ns
+                 ? "Copy less between the GPUs and the host, or beside computation: on a stream of "
+                   "its own, what is offloaded only where memory runs short."
                  : "Copy less to the GPUs, or beside computation: prefetch on a stream of its own, "
                    "keep on the GPU what every step needs.");
 }
