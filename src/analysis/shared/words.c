@@ -10,14 +10,20 @@ const char *tm_words_device(const tm_tables *tables) {
     return kind && !kind->null ? kind->value.text : gpu;
 }
 
-/* What is no word of the field but of the GPUs' programs, and what is said of other devices. */
+/* What is no word of the field but of the GPUs' programs, and what is said of other devices. A TPU
+ * has no streams, and runs programs that XLA has made of many kernels. */
 static const struct {
+    const char *device; /* NULL: any other */
     const char *of_gpus, *of_others;
 } words[] = {
-    {"CUDA or HIP graphs", "graphs of kernels"},
-    {"CUDA graphs", "graphs of kernels"},
-    {" (cudaMallocHost, hipHostMalloc)", ""},
-    {" (cudaMalloc, cudaFree, ...)", ""},
+    {"TPU", "CUDA or HIP graphs", "more of a step in one program"},
+    {"TPU", "asynchronous calls on a stream of their own", "XLA's asynchronous collectives"},
+    {"TPU", ": on a stream of its own, what is offloaded", ": offload ahead of time,"},
+    {"TPU", "prefetch on a stream of its own", "prefetch"},
+    {NULL, "CUDA or HIP graphs", "graphs of kernels"},
+    {NULL, "CUDA graphs", "graphs of kernels"},
+    {NULL, " (cudaMallocHost, hipHostMalloc)", ""},
+    {NULL, " (cudaMalloc, cudaFree, ...)", ""},
 };
 
 static bool is_letter(char c) {
@@ -29,7 +35,8 @@ static size_t said_otherwise(const char *device, const char *p, char before, con
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t size = strlen(words[i].of_gpus);
         *said = words[i].of_others;
-        if (strncmp(p, words[i].of_gpus, size) == 0)
+        bool fits = !words[i].device || strcmp(words[i].device, device) == 0;
+        if (fits && strncmp(p, words[i].of_gpus, size) == 0)
             return size;
     }
     size_t size = sizeof gpu - 1;

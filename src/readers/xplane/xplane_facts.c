@@ -82,7 +82,9 @@ static void set_epoch(tm_xread *r) {
 
 tm_status tm_xfacts_read(tm_xread *r, const char *path, tm_error *err) {
     cJSON *root = cJSON_CreateObject();
-    bool ok = root && add_device(r, root) && add_diagnostics(r, root);
+    bool tpu = r->device && r->device->kind == TM_X_TPU; /* as TM_DEVICE_KIND says it */
+    bool ok = root && (!tpu || cJSON_AddStringToObject(root, "device_kind", "TPU")) &&
+              add_device(r, root) && add_diagnostics(r, root);
     char *text = ok ? cJSON_PrintUnformatted(root) : NULL;
     tm_text host = tm_xspace_host(&r->space, path);
     r->trace->host = tm_xread_intern(r, host);
