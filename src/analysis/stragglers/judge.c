@@ -30,7 +30,7 @@ const tm_table_def tm_judge_heavy = {
 static const tm_column heard_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"comm_ns", TM_INT, "ns", "Sum of its communication kernels."},
-    {"compared_ns", TM_INT, "ns", "Of it, of complete operations."},
+    {"compared_ns", TM_INT, "ns", "Of it, of operations that are complete or have a wait."},
 };
 
 const tm_table_def tm_judge_heard = {
@@ -115,7 +115,8 @@ tm_status tm_judge_add_heard(tm_tables *tables, const tm_timeline *timeline, tm_
         if (timeline->role[attrs[i].event] != TM_ROLE_COMMUNICATION)
             continue;
         comm = tm_sum(comm, ns);
-        compared = tm_sum(compared, timeline->answers[i].complete ? ns : 0);
+        const tm_comm_answer *answer = &timeline->answers[i];
+        compared = tm_sum(compared, answer->complete || answer->wait_ns >= 0 ? ns : 0);
     }
     tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_judge_heard.name));
     if (!row)

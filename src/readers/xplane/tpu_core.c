@@ -251,6 +251,20 @@ static tm_status read_lines(tm_tpu_core *core, lines *l, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
+/* A job has as many cores as the largest of its programs that this one runs. */
+static void set_world_size(tm_tpu_core *core) {
+    const tm_tpu_program *programs = core->programs.programs.data;
+    int64_t *size = &core->r->trace->world_size;
+    for (size_t i = 0; i < core->programs.programs.n; i++) {
+        const int64_t *devices = (const int64_t *)core->programs.devices.data + programs[i].first;
+        size_t n = programs[i].n_replicas * programs[i].n_parts, at = 0;
+        while (at < n && devices[at] != core->id)
+            at++;
+        if (at < n && (int64_t)n > *size)
+            *size = (int64_t)n;
+    }
+}
+
 tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, tm_error *err) {
     lines l = {TM_VEC(taken), TM_VEC(taken), TM_VEC(taken), TM_VEC(taken)};
     *core = (tm_tpu_core){.r = r,
@@ -271,6 +285,7 @@ tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, tm_error *err) {
         return tm_fail_memory(err);
     TM_TRY(tm_xstats_init(&core->stats, core->plane, err));
     TM_TRY(tm_tpu_programs_read(&r->space, &core->programs, err));
+    set_world_size(core);
     tm_status status = read_lines(core, &l, err);
     tm_vec_free(&l.ops);
     tm_vec_free(&l.runs);
