@@ -91,6 +91,13 @@ test("without an all-reduce the other kinds are shown", () => of("no-allreduce",
   assert.match(await page.textContent(".finding"), /ReduceScatter hides \d+\s% *, AllGather hides \d+\s% behind computation\. The job has no AllReduce\./);
 }));
 
+test("kernels whose names tell no kind are not said to be no all-reduce", () => of("untold-kinds", async (page) => {
+  assert.equal((await figure(page, "Communication overlap"))[1], "AllReduce: none that its name tells");
+  assert.match(await page.textContent(".findings"), /Which of it is AllReduce no name tells\./);
+  await visit(page, "#communication");
+  assert.match(await main(page), /none that its name tells/);
+}));
+
 test("where most communication is not matched nobody is called late for sure, and the share is said", () => of("unmatched", async (page, job) => {
   const { "stragglers.job": [verdict] } = show(job.store, "stragglers.job");
   assert.ok(verdict.matched_share < 0.5 && verdict.certainty === "likely", "the fixture");

@@ -85,6 +85,11 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   sendrecv: "Send and receive", barrier: "Barrier", coalesced: "Coalesced", other: "Other",
 };
 
+/** What is said where there is no AllReduce: kernels whose names tell no kind may be some. */
+export function withoutAllReduce(all: readonly Kind[]): string {
+  return all.some((kind) => kind.kind === "other") ? "none that its name tells" : "none in this job";
+}
+
 /** A kind of collective as NCCL writes it. */
 export function kindWord(kind: string): string {
   return KIND_WORDS[kind] ?? kind;

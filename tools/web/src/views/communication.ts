@@ -6,7 +6,7 @@ import type { Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
-import { adviceState, communicates, kinds, kindWord, onTimeline, total, type Kind } from "../job";
+import { adviceState, communicates, kinds, kindWord, onTimeline, total, type Kind, withoutAllReduce } from "../job";
 import type { ColumnOf } from "../names";
 import { shapeLegend } from "../shapes";
 import { controls, empty, heading, legend, link, note, prose, section, select, segmented, tip } from "../ui";
@@ -48,7 +48,7 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
   const first = all.filter((kind) => kind.kind === "allreduce");
   const scale = Math.max(1, ...all.flatMap((kind) => [kind.overlap, kind.exposed]));
   const none = choice.kind === null && first.length === 0 && h("div", { class: "pair" }, h("span", { class: "row-label" }, "AllReduce"),
-    h("span", { class: "pair-none" }, "none in this job"));
+    h("span", { class: "pair-none" }, withoutAllReduce(kinds(job))));
   const table = job.table("overlap.kind");
   return section("What hides behind computation, by kind",
     note("GPU time of all ranks. Hidden: a kernel that computes ran at the same time. Exposed: none did, so the step takes that much longer."),

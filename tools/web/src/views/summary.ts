@@ -2,7 +2,7 @@
 import type { Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { adviceItem, coarseClocks, communicates, cutShort, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, total, transfersAlone, verdict, wholeWord, worstUncertainty } from "../job";
+import { adviceItem, coarseClocks, communicates, cutShort, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, total, transfersAlone, verdict, wholeWord, withoutAllReduce, worstUncertainty } from "../job";
 import type { ColumnOf, TableName } from "../names";
 import { PARTS, partsOf, stacks, type StackRow } from "../stack";
 import { empty, figure, legend, link, prose, section, sign, term, type Origin } from "../ui";
@@ -65,7 +65,8 @@ export function overlapFinding(job: Job): Finding {
     return { state: "note", title: "No communication recorded", text: "No kernel communicates by its metadata or its name; --comm-pattern adds names.", link: ["What was looked for", "communication"] };
   const all = kinds(job);
   const parts = all.slice(0, 3).map((kind) => `${kindWord(kind.kind)} hides ${f.percent(f.share(kind.overlap, kind.comm))}`);
-  const rest = all.some((kind) => kind.kind === "allreduce") ? "" : " The job has no AllReduce.";
+  const untold = all.some((kind) => kind.kind === "other");
+  const rest = all.some((kind) => kind.kind === "allreduce") ? "" : untold ? " Which of it is AllReduce no name tells." : " The job has no AllReduce.";
   const lost = f.share(exposed, window)!;
   const waits = f.share(total(job, "exposed_wait_ns"), exposed) ?? 0;
   const wait = waits > 50 ? " Most of what is exposed is waiting for late ranks, which no faster network shortens." : "";
@@ -221,7 +222,7 @@ function figures(job: Job): Figure[] {
       label: "Communication overlap", doc: "Sum over ranks of overlap.rank overlap_ns / comm_ns: the share of communication that hides behind computation.",
       value: comm ? ratioFigure(job, "overlap_ns", "comm_ns", (v) => f.percent(v, 1), 100) : f.NONE,
       below: !comm ? "no communication recorded" : allreduce ? `AllReduce: ${f.percent(f.share(allreduce.overlap, allreduce.comm), 1)}`
-        : overlaps.length > 0 ? "AllReduce: none in this job" : "",
+        : overlaps.length > 0 ? `AllReduce: ${withoutAllReduce(kinds(job))}` : "",
     },
     {
       label: "Communication : compute", doc: "Sum over ranks of overlap.rank comm_ns / compute_ns.",
