@@ -283,7 +283,7 @@ void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
     out->measure = tm_facts_percent(missing, f->job->world_size);
     snprintf(out->text, sizeof out->text,
              "Add the traces of the missing ranks: whom they kept waiting is not seen, and "
-             "few collectives that lack them have a wait.");
+             "collectives that lack them, but for barriers, have no wait.");
     int used =
         snprintf(out->evidence, sizeof out->evidence,
                  "%" PRId64 " of %" PRId64 " ranks gave no trace", missing, f->job->world_size);
