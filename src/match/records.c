@@ -89,6 +89,12 @@ int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     return -1;
 }
 
+/* By which ranks may tell that their recordings begin at different operations. Programs that name
+ * their operations count their steps from where the recording begins. */
+static int64_t step_of(const tm_comm_record *record) {
+    return record->operation ? -1 : record->step;
+}
+
 /* The lane's sequence, begun where it is new. Stream lanes are numbered as they first appear. */
 static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
     lane *lanes = c->lanes.data;
@@ -107,7 +113,7 @@ static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
                             .lane = added.lane,
                             .rank = record->rank,
                             .group_size = record->group_size,
-                            .first_step = record->step,
+                            .first_step = step_of(record),
                             .origin = record->origin,
                             .way = record->way,
                             .named = named};
@@ -125,7 +131,7 @@ static bool place(collector *c, tm_comm_record *record) {
     record->key = sequence->lane << TM_LANE_SHIFT | (uint64_t)sequence->n;
     sequence->digest = tm_hash_mixed(sequence->digest, &token, sizeof token);
     sequence->n++;
-    sequence->last_step = record->step;
+    sequence->last_step = step_of(record);
     tm_end end = {record->group,    record->key,    record->rank,
                   record->begin_ns, record->end_ns, tm_record_synchronises(record)};
     return record->way != TM_MATCH_ORDER || tm_vec_append(&c->out->ends, &end, 1);
