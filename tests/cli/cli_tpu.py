@@ -1,10 +1,13 @@
-"""A profile of four TPU v6e cores of eight against what an independent program mapped of it."""
+"""A profile of four TPU v6e cores of eight against what an independent program mapped of it, and a
+made job of two hosts of which all is known."""
 import collections
 import json
 import os
+import random
 
-from common import SHARED, Skip, contains, equal, holds, main, rows, tables, tmerge
+from common import BASE_NS, SHARED, Skip, equal, holds, main, put, rows, tables, tmerge
 import h5py
+from xspace import Plane, field, space, varint
 
 TRACE = os.path.join(SHARED, 'traces', 'xplane', 'tpu-v6e', 'tpu_inference.xplane.pb')
 EXPECTED = os.path.join(SHARED, 'expected', 'xplane', 'mapped.json')
@@ -19,7 +22,8 @@ def stored(path):
         events = [(words[c], b, d, names[n]) for c, b, d, n in zip(
             *(store[f'events/{column}'][()].tolist()
               for column in ('category', 'begin_ns', 'duration_ns', 'name')))]
-        waits = dict(zip(*(store[f'collective_events/{c}'][()].tolist() for c in ('event', 'wait_ns'))))
+        waits = dict(zip(*(store[f'collective_events/{column}'][()].tolist()
+                           for column in ('event', 'wait_ns'))))
         ranks = zip(*(store[f'ranks/{c}'][()].tolist()
                       for c in ('rank', 'first_event', 'n_events')))
         return {rank: ([*events[first:first + n]],
@@ -51,12 +55,11 @@ def test_waits_at_barriers_are_what_the_barriers_show():
     # Each of 3 all-reduces has a member here, of two; the barriers have 4 of 8.
     equal((check['collectives'], check['incomplete']), (15, 15), 'operations')
     equal({row['group']: row['ranks'] for row in rows('t.h5', 'groups.group')},
-          {'cores 0,4': 2, 'cores 1,5': 2, 'cores 2,6': 2, 'cores 3,7': 2, 'cores 0-7': 8}, 'groups')
+          {**{f'cores {core},{core + 4}': 2 for core in range(4)}, 'cores 0-7': 8}, 'groups')
 
 
 def test_times_are_those_of_the_cores_clocks():
-    """All runs of a program, and the sums of operations; on the host's clock they are 15 ppm longer.
-    """
+    """Runs of a program, and sums of operations; on the host's clock they are 15 ppm longer."""
     _, found, mapped = merged()
     for rank in mapped['ranks']:
         clock = mapped['device_clock'][rank['device']]
@@ -73,7 +76,8 @@ def test_times_are_those_of_the_cores_clocks():
         for category, _, duration, name in events:
             if category == 'kernel' and name != 'barrier-cores':
                 sums['all-reduce' if name == 'all-reduce' else 'other'] += duration
-        for what, classes in (('all-reduce', ('all-reduce',)), ('other', ('loop fusion', 'broadcast'))):
+        for what, classes in {'all-reduce': ['all-reduce'],
+                              'other': ['loop fusion', 'broadcast']}.items():
             ps = sum(of_class[c]['device_duration_ps'] for c in classes if c in of_class)
             holds(abs(sums[what] - ps * stretch / 1000) < 1000, f'{what}: {sums[what]}, not {ps}')
 
@@ -108,6 +112,139 @@ def test_launches_steps_and_memory_are_the_cores():
                memory['peak_time_ns'] - mapped['epoch_ns']),
               (wanted['allocations'], wanted['deallocations'], wanted['peak_bytes_in_window'],
                wanted['peak_at_ps_first'] // 1000), 'memory')
+
+
+# A made job -------------------------------------------------------------------------------------
+
+US = 1000_000  # picoseconds
+RUNS, CORES, LATE = 60, 4, 2
+PROGRAM = 'jit_step(77)'
+GLOBAL = 'channel_id=1, use_global_device_ids=true'
+BARRIER = 'barrier-cores'
+WORK = '%fusion.1 = f32[8]{0} fusion(f32[8]{0} %p)'
+PART = '%dot.2 = f32[8]{0} dot(f32[8]{0} %p)'
+LOOP = '%while.3 = (f32[8]{0}) while((f32[8]{0}) %p), body=%b'
+START = ('%ag.4 = (f32[8]{0}, f32[16]{0}) all-gather-start(f32[8]{0} %x), '
+         'replica_groups=[2,2]<=[4], ' + GLOBAL)
+DONE = '%ag.5 = f32[16]{0} all-gather-done((f32[8]{0}, f32[16]{0}) %ag.4)'
+REDUCE = ('%ar.6 = f32[1024]{0} all-reduce(f32[1024]{0} %x), replica_groups={{0,1,2,3}}, ' + GLOBAL)
+INFEED = '%infeed.7 = ((f32[256]{0}), token[]) infeed(token[] %t)'
+
+
+def hlo_proto():
+    """One replica of four parts on the devices 10 to 13, of which each host has two."""
+    parts = b''.join(field(3, field(1, varint(10 + core))) for core in range(CORES))
+    return field(1, field(1, 'jit_step') + field(15, field(1, 1) + field(2, CORES) + parts))
+
+
+def run_of(core, at, until, free):
+    """The events of one run that begins `at`, where all go on at `until` and, of a core's pair, the
+    all-gather, and then of all the all-reduce, at `free`: by line, and when it ends."""
+    gathered, reduced = free
+    work = until + 3000
+    loop, start, wait = work + 400 * US, work + 900 * US, gathered - 40 * US
+    ops = [(WORK, work, 400 * US), (LOOP, loop, 500 * US), (PART, loop + 10 * US, 300 * US),
+           (PART, loop + 310 * US, 190 * US), (START, start, 1000), (WORK, start + 1000, 50 * US),
+           (DONE, wait, gathered - wait), (WORK, gathered, (20 + core) * US),
+           (REDUCE, gathered + (20 + core) * US, reduced - gathered - (20 + core) * US),
+           (INFEED, reduced, 5 * US)]
+    end = reduced + 5 * US
+    return ops, (BARRIER, at, until - at), (PROGRAM, at, end - at), end
+
+
+def made_job(first_run):
+    """Writes the profiles of the two hosts; that of the second begins at a run of its own, its
+    clock is 3 ms ahead. The core LATE comes to each barrier last, by 200 us and more. Returns by
+    run and core how long it waits at the barrier."""
+    chance, waits, at = random.Random(5), [], 0
+    lines = [([], [], []) for _ in range(CORES)]
+    for run in range(RUNS):
+        comes = [at + chance.randrange(150) * US for _ in range(CORES)]
+        comes[LATE] = at + (350 + chance.randrange(400)) * US
+        waits.append([(comes[LATE] - c) / 1000 for c in comes])
+        until = comes[LATE] + 2 * US
+        gathered = until + (1100 + chance.randrange(50)) * US
+        free = (gathered, gathered + (80 + chance.randrange(60)) * US)
+        for core in range(CORES):
+            ops, barrier, program, end = run_of(core, comes[core], until, free)
+            if run >= (first_run if core >= 2 else 0):
+                lines[core][0].extend(ops)
+                lines[core][1].append(barrier)
+                lines[core][2].append((program, run))
+        at = end + 300 * US
+    for host in range(2):
+        own, ahead = (2 * host, 2 * host + 1), 3000 * US * host
+        planes = [core_plane(core, lines[core], ahead) for core in own]
+        calls = [('DoEnqueueProgram', begin - 250 * US + ahead, 20 * US,
+                  {'_pt': 12, '_p': 1000 * core + run})
+                 for core in own for (_, begin, _), run in lines[core][2]]
+        planes.append(Plane('/host:CPU', [(1, 'main', 0, sorted(calls, key=lambda c: c[1]))]))
+        planes.append(Plane('/host:metadata', shared={PROGRAM: {'Hlo Proto': hlo_proto()}}))
+        put(f'host{host}.xplane.pb', space(*planes, epoch=BASE_NS, host=f'host{host}'))
+    return waits
+
+
+def core_plane(core, lines, ahead_ps):
+    """The core's clock is 7 s behind the host's; what the file says of runs and barriers is of the
+    host's alone."""
+    category = {WORK: 'loop fusion', PART: 'convolution', LOOP: 'while', REDUCE: 'all-reduce',
+                START: 'all-gather-start', DONE: 'all-gather-done', INFEED: 'infeed'}
+    ops = [(name, begin + ahead_ps, duration,
+            {'device_offset_ps': begin + ahead_ps - 7000_000 * US, 'device_duration_ps': duration})
+           for name, begin, duration in lines[0]]
+    runs = [(name, begin + ahead_ps, duration, {'_ct': 12, '_c': 1000 * core + run})
+            for (name, begin, duration), run in lines[2]]
+    barriers = [(name, begin + ahead_ps, duration, {}) for name, begin, duration in lines[1]]
+    details = field(2, core % 2) + field(6, 10 + core)
+    return Plane(f'/device:TPU:{core % 2}', [(2, 'XLA Modules', 0, runs), (3, 'XLA Ops', 0, ops),
+                                             (6, 'XLA TraceMe', 0, barriers)],
+                 stats={'core_details': details},
+                 shared={name: {'hlo_category': word} for name, word in category.items()})
+
+
+def check_made_job(first_run):
+    waits = made_job(first_run)
+    tmerge('host0.xplane.pb', 'host1.xplane.pb', '-o', 't.h5', '--force').expect(0)
+    found = stored('t.h5')
+    check = rows('t.h5', 'clock.check')[0]
+    common = RUNS - first_run
+    # A barrier and an all-reduce of all a run, an all-gather of each host's pair. Of what ran
+    # before the second recording the first host has its part.
+    equal((check['matched'], check['incomplete'], check['unmatched'], check['suspect']),
+          (2 * common + RUNS + common, 2 * first_run, 0, 0), 'operations')
+    for core in range(CORES):
+        barriers = found[core][1][-common:]
+        for run, (_, _, wait) in enumerate(barriers, first_run):
+            holds(abs(wait - waits[run][core]) < 3000, f'core {core}: {wait}, not {waits[run]}')
+    offsets = [row['offset_ns'] for row in rows('t.h5', 'clock.rank')]
+    holds(abs(offsets[0] - offsets[2] - 3000_000) < 10_000, f'3 ms ahead, by offsets {offsets}')
+    return found, tables('t.h5', 'stragglers.job', 'overlap.rank', 'overlap.step', 'job.rank')
+
+
+def test_hosts_are_joined_by_the_operations_of_their_programs():
+    found, got = check_made_job(0)
+    verdict = got['stragglers.job'][0]
+    equal((verdict['verdict'], verdict['rank']), ('persistent', LATE))
+    equal([(r['rank'], r['host'], r['device']) for r in got['job.rank']],
+          [(0, 'host0', 0), (1, 'host0', 1), (2, 'host1', 0), (3, 'host1', 1)])
+    equal(sum(r['rank'] == 0 for r in got['overlap.step']), RUNS, 'steps')
+    first = found[0][0]
+    # Of 500 us in a loop 490 are its operations', and 10 its own; infeed is a copy; an all-gather
+    # lasts from its start to its end, and what waits for it is no work.
+    sums = collections.Counter()
+    for category, _, duration, name in first:
+        sums[category, name] += duration
+    equal((sums['kernel', 'while.3'], sums['kernel', 'dot.2'], sums['kernel', 'ag.5'],
+           sums['gpu_memcpy', 'Memcpy HtoD (infeed.7)']),
+          (RUNS * 10_000, RUNS * 490_000, 0, RUNS * 5000), 'times')
+    gathers = [d for c, _, d, n in first if (c, n) == ('kernel', 'ag.4')]
+    waited = [d for c, _, d, n in first if (c, n) == ('gpu_user_annotation', 'ag.5')]
+    equal((len(gathers), len(waited), set(waited)), (RUNS, RUNS, {40_000}), 'all-gathers')
+    holds(all(199_000 <= d <= 250_000 for d in gathers), gathers)
+
+
+def test_recordings_need_not_begin_at_the_same_run():
+    check_made_job(7)
 
 
 main()

@@ -6,68 +6,17 @@ import json
 import os
 import shutil
 
-from common import (BASE_NS, SHARED, Skip, contains, equal, gzipped, has_line, holds, lacks, main,
+from common import (SHARED, Skip, contains, equal, gzipped, has_line, holds, lacks, main,
                     merged, put, rows, same_bytes, tables, tmerge, zstd_framed)
 import h5py
+from xspace import Plane, space
 
 FOLDER = os.path.join(SHARED, 'traces', 'xplane')
 NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: their place among the arguments counts '
            '(--rank-map FILE says it)')
 
 
-# An XSpace by hand ------------------------------------------------------------------------------
-
-
-def varint(value):
-    value &= 2**64 - 1
-    out = bytearray()
-    while value >= 128:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def field(number, value):
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    value = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(value)) + value
-
-
-class Plane:
-    """lines: (id, name, timestamp_ns, [(name, offset_ps, duration_ps, {stat: value})])."""
-
-    def __init__(self, name, lines=(), stats=None):
-        self.ids, self.names = {}, {}
-        body = b''.join(field(3, self.line(*line)) for line in lines)
-        own = b''.join(field(6, self.stat(k, v)) for k, v in (stats or {}).items())
-        self.bytes = field(2, name) + body
-        for kind, known in ((4, self.names), (5, self.ids)):
-            for text, number in known.items():
-                value = field(1, number) + field(2, text)
-                self.bytes += field(kind, field(1, number) + field(2, value))
-        self.bytes += own
-
-    @staticmethod
-    def number(known, text):
-        return known.setdefault(text, len(known) + 1)
-
-    def stat(self, key, value):
-        return field(1, self.number(self.ids, key)) + field(4 if isinstance(value, int) else 5, value)
-
-    def line(self, number, name, timestamp, events):
-        body = field(1, number) + field(2, name) + field(3, timestamp)
-        for text, offset, duration, stats in events:
-            event = field(1, self.number(self.names, text)) + field(2, offset) + field(3, duration)
-            event += b''.join(field(4, self.stat(k, v)) for k, v in stats.items())
-            body += field(4, event)
-        return body
-
-
-def space(*planes, epoch=BASE_NS, host='node7', more=b''):
-    task = [Plane('Task Environment', stats={'profile_start_time': epoch})] if epoch else []
-    return b''.join(field(1, plane.bytes) for plane in (*planes, *task)) + more + field(4, host)
+# Planes by hand ---------------------------------------------------------------------------------
 
 
 def gpu(number, kernels, first=1):

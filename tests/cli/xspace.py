@@ -1,0 +1,62 @@
+"""An XSpace by hand: the protocol buffer that profilers of TensorFlow and JAX write."""
+from common import BASE_NS
+
+
+def varint(value):
+    value &= 2**64 - 1
+    out = bytearray()
+    while value >= 128:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+class Plane:
+    """lines: (id, name, timestamp_ns, [(name, offset_ps, duration_ps, {stat: value})]); shared: what
+    all events of a name share, {name: {stat: value}}."""
+
+    def __init__(self, name, lines=(), stats=None, shared=None):
+        self.ids, self.names, shared = {}, {}, shared or {}
+        for text, own in shared.items():
+            self.number(self.names, text)
+            for key in own:
+                self.number(self.ids, key)
+        body = b''.join(field(3, self.line(*line)) for line in lines)
+        own = b''.join(field(6, self.stat(k, v)) for k, v in (stats or {}).items())
+        self.bytes = field(2, name) + body
+        for kind, known in ((4, self.names), (5, self.ids)):
+            for text, number in known.items():
+                value = field(1, number) + field(2, text)
+                if kind == 4:
+                    value += b''.join(field(5, self.stat(*s)) for s in shared.get(text, {}).items())
+                self.bytes += field(kind, field(1, number) + field(2, value))
+        self.bytes += own
+
+    @staticmethod
+    def number(known, text):
+        return known.setdefault(text, len(known) + 1)
+
+    def stat(self, key, value):
+        kind = 4 if isinstance(value, int) else 6 if isinstance(value, bytes) else 5
+        return field(1, self.number(self.ids, key)) + field(kind, value)
+
+    def line(self, number, name, timestamp, events):
+        body = field(1, number) + field(2, name) + field(3, timestamp)
+        for text, offset, duration, stats in events:
+            event = field(1, self.number(self.names, text)) + field(2, offset) + field(3, duration)
+            event += b''.join(field(4, self.stat(k, v)) for k, v in stats.items())
+            body += field(4, event)
+        return body
+
+
+def space(*planes, epoch=BASE_NS, host='node7', more=b''):
+    task = [Plane('Task Environment', stats={'profile_start_time': epoch})] if epoch else []
+    return b''.join(field(1, plane.bytes) for plane in (*planes, *task)) + more + field(4, host)
