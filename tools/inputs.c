@@ -16,6 +16,7 @@
 #include "mpi/load/share.h"
 #include "mpi/shuffle.h"
 #include "rank_map.h"
+#include "tmerge/reader.h"
 
 /* What one host lists. */
 typedef struct lister {
@@ -57,7 +58,7 @@ static bool is_file(const char *path) {
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Paths of the regular files in a folder, in natural order. */
+/* Paths of the regular files in a folder. */
 static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_error *err) {
     const struct dirent *item;
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
@@ -81,11 +82,49 @@ static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_err
             return tm_fail_memory(err);
         }
     }
-    if (errno)
-        return tm_fail(err, TM_ERR_INPUT, folder, -1, "%s", strerror(errno));
+    return errno ? tm_fail(err, TM_ERR_INPUT, folder, -1, "%s", strerror(errno)) : TM_OK;
+}
+
+/* The pattern that matches paths below a folder, whatever characters its name has; owned by the
+ * caller, NULL when memory is out. */
+static char *pattern_below(const char *folder, const char *pattern) {
+    char *out = malloc(2 * strlen(folder) + strlen(pattern) + 2), *p = out;
+    for (const char *c = folder; out && *c; c++) {
+        if (strchr("*?[\\", *c))
+            *p++ = '\\';
+        *p++ = *c;
+    }
+    if (out)
+        snprintf(p, strlen(pattern) + 2, "/%s", pattern);
+    return out;
+}
+
+static bool add_matches(const char *folder, const char *pattern, tm_vec *paths) {
+    glob_t found;
+    char *whole = pattern_below(folder, pattern);
+    bool ok = whole != NULL;
+    int code = ok ? glob(whole, 0, NULL, &found) : GLOB_NOSPACE;
+    for (size_t i = 0; code == 0 && i < found.gl_pathc && ok; i++) {
+        char *path = is_file(found.gl_pathv[i]) ? strdup(found.gl_pathv[i]) : NULL;
+        ok = !path || tm_vec_append(paths, &path, 1);
+    }
+    if (code == 0)
+        globfree(&found);
+    free(whole);
+    return ok && code != GLOB_NOSPACE;
+}
+
+/* What profilers left below a folder, and what lies in it, in natural order. */
+static tm_status read_below(const char *folder, tm_vec *paths, tm_error *err) {
+    size_t n;
+    const tm_format *const *formats = tm_formats(&n);
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++)
+        for (const char *const *p = formats[i]->in_folders; p && *p && ok; p++)
+            ok = add_matches(folder, *p, paths);
     if (paths->n > 1)
         qsort(paths->data, paths->n, paths->size, by_name);
-    return TM_OK;
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 static tm_status add_folder(const lister *l, const char *folder, tm_error *err) {
@@ -95,6 +134,8 @@ static tm_status add_folder(const lister *l, const char *folder, tm_error *err) 
     tm_vec paths = TM_VEC(char *);
     tm_status status = read_folder(folder, dir, &paths, err);
     closedir(dir);
+    if (status == TM_OK)
+        status = read_below(folder, &paths, err);
     for (size_t i = 0; i < paths.n; i++) {
         char *path = ((char **)paths.data)[i];
         if (status == TM_OK)

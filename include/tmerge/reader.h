@@ -68,6 +68,10 @@ typedef struct tm_format {
     const char *cannot_tell; /* what its traces never hold and another format's do, as a sentence:
                                 which results are missing for its ranks; NULL: nothing */
 
+    /** Where its profiler leaves traces below a folder that somebody names: patterns of paths, as
+     * glob takes them, ended by NULL. Files that lie in the folder itself are tried in any case. */
+    const char *const *in_folders;
+
     /** Tells from the first decoded bytes (at most TM_SNIFF_BYTES) whether a file has this
      * format. @p whole: they are all of it. Zero bytes follow them (TM_JSON_PADDING). */
     bool (*sniff)(const char *head, size_t size, bool whole);

@@ -2,7 +2,7 @@
 import json
 import os
 
-from common import SHARED, Skip, equal, holds, main, merged, rows, same_bytes, tables
+from common import SHARED, Skip, equal, holds, main, merged, put, rows, same_bytes, tables, tmerge
 
 TRACES = os.path.join(SHARED, 'traces', 'ascend')
 EXPECTED = os.path.join(SHARED, 'expected', 'ascend')
@@ -89,6 +89,21 @@ def test_all_that_an_arrow_leads_to_is_linked():
             equal((row['events'], row['unlinked']), (linked, unlinked))
         step, = rows(f'{job}.h5', 'overlap.step')[:1]
         equal(step['step'], 50)
+
+
+def test_a_folder_is_read_as_the_profiler_leaves_it():
+    # Ranks and hosts stand in the names beside the traces, here in another order than the folders'.
+    for rank, path in enumerate(traces('job586')):
+        folder = f'profiles/node-{1 - rank}_{9 - rank}_20250109074803_ascend_pt'
+        os.makedirs(f'{folder}/ASCEND_PROFILER_OUTPUT')
+        os.symlink(path, f'{folder}/ASCEND_PROFILER_OUTPUT/trace_view.json')
+        put(f'{folder}/profiler_info_{rank}.json', b'{"rank_id": %d}' % rank)
+    folders = sorted(f'profiles/{name}' for name in os.listdir('profiles'))
+    for i, operands in enumerate((['profiles'], folders,
+                                  [f'{name}/ASCEND_PROFILER_OUTPUT' for name in folders])):
+        tmerge(*operands, '-o', f'{i}.h5').expect(0)
+        equal([(row['rank'], row['host']) for row in rows(f'{i}.h5', 'job.rank')],
+              [(0, 'node-1'), (1, 'node-0')])
 
 
 def test_the_same_for_any_number_of_processes():

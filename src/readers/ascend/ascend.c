@@ -108,12 +108,18 @@ static tm_status ascend_read(tm_source *source, tm_names *names, tm_trace *out, 
     return status;
 }
 
+/* In the folder of a rank, and in one that holds those of several. */
+static const char *const in_folders[] = {"ASCEND_PROFILER_OUTPUT/trace_view.json",
+                                         "*_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
+                                         NULL};
+
 const tm_format tm_format_ascend = {
     .name = "ascend",
     .summary =
         "Traces of Ascend NPUs by torch_npu's profiler (trace_view.json), plain, gzip or zstd",
     .cannot_tell = "The memory of tensors and the occupancy of kernels are not recorded; groups of "
                    "HCCL are told apart by three digits, so two that share them count as one.",
+    .in_folders = in_folders,
     .sniff = ascend_sniff,
     .read = ascend_read,
 };
