@@ -37,7 +37,7 @@ void tm_xstats_free(tm_xstats *stats) {
 }
 
 bool tm_xstats_can_have(const tm_xstats *stats, tm_xrole role) {
-    return stats->roles && memchr(stats->roles, role, stats->plane->stat_names.n);
+    return stats->roles && memchr(stats->roles, (int)role, stats->plane->stat_names.n);
 }
 
 static inline uint8_t role_of(const tm_xstats *stats, int64_t id) {
