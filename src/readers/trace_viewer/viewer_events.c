@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "readers/chrome.h"
 #include "readers/number.h"
+#include "viewer_programs.h"
 #include "viewer_space.h"
 
 /* The args that are read: of what the reader of XSpaces knows all that the viewer keeps, and the
@@ -46,6 +47,7 @@ enum {
     PRODUCER,
     CONSUMER_TYPE,
     CONSUMER,
+    CORE, /* of a plane */
     N_STATS
 };
 
@@ -60,12 +62,14 @@ static const char *const stat_names[N_STATS + 1] = {
     [PRODUCER + 1] = "_p",
     [CONSUMER_TYPE + 1] = "_ct",
     [CONSUMER + 1] = "_c",
+    [CORE + 1] = "core_details",
 };
 
 _Static_assert((int)N_STATS < (int)TM_VIEWER_STATS, "texts have the numbers from there on");
 
 typedef struct viewer {
     tm_viewer_space space;
+    tm_viewer_programs programs;
     tm_trace *trace;
     tm_vec scratch;   /* of char */
     int64_t n_events; /* with times */
@@ -163,6 +167,20 @@ static bool add_stats(viewer *v, const tm_chrome_event *e, tm_viewer_plane *plan
     return add_flow(v, e, plane);
 }
 
+/* What tells on which devices programs run, by the device's clock where it is there. */
+static bool take_program(viewer *v, const tm_chrome_event *e, const tm_viewer_plane *plane,
+                         uint32_t name, uint32_t text) {
+    int64_t begin = tm_chrome_int(e, F_DEVICE_OFFSET, e->ts_ns);
+    int64_t duration = tm_chrome_int(e, F_DEVICE_DURATION, e->duration_ns);
+    if (tm_chrome_has(e, F_RUN) && !tm_chrome_has(e, F_ORDINAL) && begin < INT64_MAX / 2 &&
+        duration >= 0 && duration < INT64_MAX / 2)
+        return tm_viewer_programs_run(&v->programs, plane->process, name, begin, begin + duration);
+    return !tm_chrome_has(e, F_LONG_NAME) ||
+           tm_viewer_programs_take(&v->programs, plane->process,
+                                   tm_names_text(v->space.texts, name),
+                                   tm_names_text(v->space.texts, text), begin);
+}
+
 static bool take_event(viewer *v, const tm_chrome_event *e) {
     int64_t process = number_of(&e->pid), *counts = v->trace->counts;
     v->n_events++;
@@ -179,7 +197,8 @@ static bool take_event(viewer *v, const tm_chrome_event *e) {
     if (!plane || !line || name == TM_NAME_FAILED || shown == TM_NAME_FAILED)
         return false;
     const tm_viewer_event event = {name, shown, e->ts_ns, e->duration_ns};
-    return add_stats(v, e, plane) && tm_viewer_add_event(&v->space, line, plane, &event);
+    return add_stats(v, e, plane) && tm_viewer_add_event(&v->space, line, plane, &event) &&
+           take_program(v, e, plane, shown, name);
 }
 
 static bool take(void *context, tm_json_cursor *cursor, tm_chrome_event *e) {
@@ -202,21 +221,37 @@ static void check_cut(viewer *v) {
     v->trace->counts[TM_COUNT_EVENT_LIMIT] = v->n_events;
 }
 
+static int64_t number_of_device(void *context, int64_t process) {
+    viewer *v = context;
+    const tm_viewer_plane *plane = tm_viewer_plane_of(&v->space, process);
+    return plane ? device_of(v, plane) : -1;
+}
+
+static bool write_space(viewer *v, tm_vec *out) {
+    tm_viewer_plane *planes = v->space.planes.data;
+    for (size_t i = 0; i < v->space.planes.n; i++)
+        planes[i].core = device_of(v, &planes[i]);
+    return tm_viewer_write(&v->space, stat_names, N_STATS + 1, out) &&
+           tm_viewer_programs_write(&v->programs, v->space.texts, number_of_device, v, out);
+}
+
 tm_status tm_viewer_to_space(tm_source *source, tm_trace *trace, tm_vec *out, tm_error *err) {
     static const tm_chrome_form form = {
         .fields = fields, .n_fields = N_FIELDS, .picoseconds = true, .emit = take};
     viewer v = {.trace = trace, .scratch = TM_VEC(char)};
     tm_part part;
     tm_part_init(&part, trace);
+    tm_viewer_programs_init(&v.programs);
     tm_status status = tm_viewer_space_init(&v.space) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         status = tm_chrome_read_part(source, &form, -1, &v, &part, err);
     if (status == TM_ERR_INPUT && trace->truncated && v.n_events > 0)
         status = TM_OK;
     check_cut(&v);
-    if (status == TM_OK && !tm_viewer_write(&v.space, stat_names, N_STATS + 1, out))
+    if (status == TM_OK && !write_space(&v, out))
         status = tm_fail_memory(err);
     tm_viewer_space_free(&v.space);
+    tm_viewer_programs_free(&v.programs);
     tm_vec_free(&v.scratch);
     tm_part_free(&part);
     return status;

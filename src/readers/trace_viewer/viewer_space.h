@@ -18,6 +18,7 @@ typedef struct tm_viewer_line {
 
 typedef struct tm_viewer_plane {
     int64_t process;
+    int64_t core;  /* of a TPU: its number, -1 none */
     uint32_t name; /* TM_NO_NAME: no record names it */
     tm_vec metas;  /* of uint32_t: the name that events of this metadata are shown by + 1, by the
                       id of their metadata's; 0: none in this plane */
@@ -57,7 +58,8 @@ bool tm_viewer_add_event(tm_viewer_space *space, tm_viewer_line *line, tm_viewer
 
 /**
  * Writes all that was added, and drops it on the way.
- * @param stats  [n] the names of the stats by their numbers; NULL: a number that none has
+ * @param stats  [n] the names of the stats by their numbers; NULL: a number that none has; the last
+ *               is of the planes' cores
  * @param out    of uint8_t
  * @return       false when memory is out
  */

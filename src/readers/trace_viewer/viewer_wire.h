@@ -1,0 +1,23 @@
+/* Fields of protocol buffers. Private to the reader of the trace viewer's JSON. */
+#ifndef TMERGE_VIEWER_WIRE_H
+#define TMERGE_VIEWER_WIRE_H
+
+#include <stdint.h>
+
+#include "base/vec.h"
+
+enum { TM_VIEWER_VARINT = 0, TM_VIEWER_FIXED64 = 1, TM_VIEWER_BYTES = 2 };
+
+/** Bytes of a tag and a number at most. */
+enum { TM_VIEWER_FIELD_MAX = 20 };
+
+/** Writes a varint, of ten bytes at most; returns how many. */
+size_t tm_viewer_put_varint(uint8_t *out, uint64_t value);
+
+/** Append to @p out, of uint8_t: a number; the tag and length of a text or message; the whole of
+ * one. False when memory is out. */
+bool tm_viewer_add_varint(tm_vec *out, uint32_t field, uint64_t value);
+bool tm_viewer_add_head(tm_vec *out, uint32_t field, size_t size);
+bool tm_viewer_add_bytes(tm_vec *out, uint32_t field, const void *bytes, size_t size);
+
+#endif
