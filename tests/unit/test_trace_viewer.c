@@ -94,6 +94,76 @@ static void devices_with_work_are_ranks(void **state) {
     assert_string_equal(found, "1:1:-1 0:2:-1 ");
 }
 
+/* A core with a run of a program, and one operation in it. */
+#define CORE(pid, number, groups)                                                                  \
+    PROCESS(pid, "/device:TPU:" number)                                                            \
+    "," THREAD(pid, "2", "XLA Modules") "," THREAD(pid, "3", "XLA Ops") "," EVENT(                 \
+        pid, "2", "1", "9", "jit_f(7)",                                                            \
+        "'run_id':'4','queue_id':'0'") "," EVENT(pid, "3", "2", "3", "all-reduce.1",               \
+                                                 "'hlo_category':'all-reduce','long_name':'%all-"  \
+                                                 "reduce.1 = f32[8]{0} all-reduce("                \
+                                                 "f32[8]{0} %p), channel_id=1" groups              \
+                                                 ", to_apply=%add'")
+#define GLOBAL ", use_global_device_ids=true"
+
+/* Where all of a program's devices are here and take part in all that it communicates, they are the
+ * group; where some may be elsewhere, or have places that are not known, nothing is said. */
+static void the_group_of_all_devices_of_a_program_is_known(void **state) {
+    static const struct {
+        const char *first, *second, *group;
+        int32_t size;
+    } cases[] = {
+#define BOTH(groups) CORE("3", "0", groups), CORE("4", "1", groups)
+        {BOTH(", replica_groups={{0,1}}" GLOBAL), "cores 0-1", 2},
+        {BOTH(", replica_groups=[1,2]<=[2]" GLOBAL), "cores 0-1", 2},
+        {CORE("3", "2", ", replica_groups={{1,0}}" GLOBAL),
+         CORE("4", "5", ", replica_groups={{1,0}}" GLOBAL), "cores 2,5", 2},
+        {BOTH(", replica_groups={{0},{1}}" GLOBAL), "", -1},
+        {BOTH(", replica_groups=[2,1]<=[2]" GLOBAL), "", -1},
+        {BOTH(", replica_groups={{0,1,2}}" GLOBAL), "", -1},
+        {BOTH(", replica_groups=[1,4]<=[4]" GLOBAL), "", -1},
+        {BOTH(", replica_groups={{0,1}}"), "", -1},
+        {BOTH(GLOBAL), "", -1},
+        {CORE("3", "0", ", replica_groups={{0,1}}" GLOBAL), CORE("4", "1", ""), "", -1},
+#undef BOTH
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const tm_unit unit = {.process = 0, .devices = -1, .rank = -1};
+        char text[4096];
+        print_message("case %zu\n", i);
+        snprintf(text, sizeof text, "{'traceEvents':[%s,%s]}", cases[i].first, cases[i].second);
+        reading r = read_unit_text(format, text, "some.json", &unit);
+        assert_int_equal(r.trace.attrs[TM_ATTR_COLLECTIVE].n, 1);
+        const tm_collective_attr *c = attr_at(&r, TM_ATTR_COLLECTIVE, 0);
+        assert_name(&r.ground, c->name, "all-reduce");
+        assert_name(&r.ground, c->group, cases[i].group);
+        assert_int_equal(c->group_size, cases[i].size);
+        close_reading(&r);
+    }
+}
+
+/* The host puts run 4 into queue 0 of a device; where that is the one that ran it, the call
+ * launches its operation. */
+static void the_call_that_queued_a_program_launches_it(void **state) {
+#define QUEUED(device)                                                                             \
+    "{'traceEvents':[" CORE("4", "1", "") "," HOST "," EVENT(                                      \
+        "701", "9", "0", "1", "DoEnqueueProgram",                                                  \
+        "'run_id':'4','queue_id':'0','device_ordinal':'" device "'") "]}"
+    static const char *const cases[] = {QUEUED("0"), QUEUED("1")};
+#undef QUEUED
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reading r = read_unit_text(format, cases[i], "some.json", NULL);
+        assert_int_equal(tm_trace_link(&r.trace, NULL), TM_OK);
+        size_t linked = 0;
+        for (size_t k = 0; k < r.trace.events.n; k++)
+            linked += event_at(&r, k)->launch != TM_NO_EVENT;
+        assert_int_equal(linked, i);
+        close_reading(&r);
+    }
+}
+
 static void what_is_not_kept_is_counted(void **state) {
     static const struct {
         const char *event;
@@ -198,6 +268,8 @@ int main(void) {
         cmocka_unit_test(planes_among_the_processes_tell_the_format),
         cmocka_unit_test(events_are_those_of_the_profile),
         cmocka_unit_test(devices_with_work_are_ranks),
+        cmocka_unit_test(the_group_of_all_devices_of_a_program_is_known),
+        cmocka_unit_test(the_call_that_queued_a_program_launches_it),
         cmocka_unit_test(what_is_not_kept_is_counted),
         cmocka_unit_test(a_file_that_lies_beside_its_profile_is_left),
         cmocka_unit_test(malformed_text_is_refused_where_it_is),
