@@ -1,0 +1,118 @@
+"""The trace viewer's JSON of a real program on two TPU cores, against plain sums over the same file;
+and files that lie beside the profile that they were made of."""
+import collections
+import glob
+import gzip
+import json
+import os
+import shutil
+
+from common import SHARED, Skip, equal, gzipped, holds, main, put, rows, same_bytes, synth, tmerge
+
+
+def real():
+    """The path, its operations by device as (name, category, begin, duration) in picoseconds of the
+    core, and the begins of its barriers."""
+    found = glob.glob(os.path.join(SHARED, 'traces', 'jax-json', '*.trace.json.gz'))
+    if not found:
+        raise Skip('the real file is not here')
+    with gzip.open(found[0]) as file:
+        events = json.load(file)['traceEvents']
+    names = {(e['pid'], e.get('tid')): e['args']['name'] for e in events
+             if e.get('ph') == 'M' and e['name'] in ('process_name', 'thread_name')}
+    lines = collections.defaultdict(list)
+    for e in events:
+        device, line = names.get((e.get('pid'), None), ''), names.get((e.get('pid'), e.get('tid')))
+        if e.get('ph') == 'X' and device.startswith('/device:') and 'device_offset_ps' in e['args']:
+            lines[int(device[-1]), line].append(
+                (e['name'], e['args'].get('hlo_category'), int(e['args']['device_offset_ps']),
+                 int(e['args']['device_duration_ps'])))
+    return found[0], lines
+
+
+def test_the_real_file_has_the_sums_of_its_operations():
+    path, lines = real()
+    tmerge(path, '-o', 't.h5').expect(0)
+    shown = {(row['rank'], row['kind']): row for row in rows('t.h5', 'overlap.kind')}
+    overlap = {row['rank']: row for row in rows('t.h5', 'overlap.rank')}
+    for rank in 0, 1:
+        ops = lines[rank, 'XLA Ops']
+        sums, counts = collections.Counter(), collections.Counter()
+        for _, category, _, duration in ops:
+            sums[category] += duration
+            counts[category] += 1
+        # Begins and ends are rounded to nanoseconds, and copied to a clock that is 15 ppm off at most.
+        for kind, category in ('allreduce', 'all-reduce'), ('allgather', 'all-gather'):
+            equal(shown[rank, kind]['count'], counts[category], f'{category} of rank {rank}')
+            apart = abs(shown[rank, kind]['comm_ns'] - sums[category] / 1000)
+            holds(apart <= counts[category] + 15e-9 * sums[category], f'{category}: {apart} ns apart')
+        equal(shown[rank, 'barrier']['count'], len(lines[rank, 'XLA TraceMe']), 'barriers')
+        # Copies and slices that were started elsewhere issue or wait; all else computes, one at a time.
+        waits = ('all-reduce', 'all-gather', 'copy-start', 'copy-done', 'async-start', 'async-done')
+        computed = sum(sums[category] for category in sums if category not in waits)
+        apart = abs(overlap[rank]['compute_ns'] - computed / 1000)
+        holds(apart <= len(ops) + 15e-9 * computed, f'computation: {apart} ns apart')
+    equal({row['group']: row['ranks'] for row in rows('t.h5', 'groups.group')}, {'cores 0-1': 2})
+    equal(rows('t.h5', 'job.rank')[0]['host'], '2026_01_11_21_26_41__t1v-n-9eb622fc-w-0', 'host')
+
+
+def test_the_real_file_has_the_waits_of_its_operations():
+    """Of the two cores the one that begins an operation first waits for the other. Both clocks stand
+    to the host's alike: 402 075.73 us behind by the file."""
+    path, lines = real()
+    tmerge(path, '-o', 't.h5').expect(0)
+    runs = {rank: [(begin, begin + duration, name)
+                   for name, _, begin, duration in lines[rank, 'XLA Modules']] for rank in (0, 1)}
+    waited = collections.Counter()
+    # The program whose collectives tell its devices runs once, and its barrier lasts to the second
+    # core's: 61.7 us, and 3.6 us of its own.
+    communicating = [name for begin, end, name in runs[0]
+                     if any(begin <= at <= end and category in ('all-reduce', 'all-gather')
+                            for _, category, at, _ in lines[0, 'XLA Ops'])]
+    for line in 'XLA Ops', 'XLA TraceMe':
+        both = [[op for op in lines[rank, line]
+                 if op[1] in ('all-reduce', 'all-gather') or op[0] == 'barrier-cores'
+                 if any(begin <= op[2] <= end and name in communicating
+                        for begin, end, name in runs[rank])] for rank in (0, 1)]
+        equal([op[0] for op in both[0]], [op[0] for op in both[1]], 'order of operations')
+        for first, second in zip(*both):
+            last = max(first[2], second[2])
+            for rank, op in enumerate((first, second)):
+                waited[rank] += max(0, min(last, op[2] + op[3]) - op[2]) / 1000
+    for row in rows('t.h5', 'overlap.rank'):
+        apart = abs(row['wait_ns'] - waited[row['rank']])
+        holds(apart <= 150, f'rank {row["rank"]} waits {row["wait_ns"]} ns, {apart} ns off')
+
+
+def test_any_number_of_processes_gives_the_same():
+    path, _ = real()
+    for n in 1, 3:
+        tmerge(path, '-o', f'{n}.h5', n=n).expect(0)
+    same_bytes('1.h5', '3.h5')
+
+
+def test_a_file_beside_its_profile_is_left_out():
+    synth('job', ranks=2, steps=1, layers=4, format='xplane')
+    profile, = glob.glob('job/**/*.xplane.pb', recursive=True)
+    folder = os.path.dirname(profile)
+    host = os.path.basename(profile)[:-len('.xplane.pb')]
+    event = {'ph': 'X', 'pid': 1, 'tid': 2, 'ts': 1, 'dur': 2, 'name': 'k'}
+    process = {'ph': 'M', 'pid': 1, 'name': 'process_name', 'args': {'name': '/device:GPU:0'}}
+    text = gzipped(json.dumps({'traceEvents': [process, event, {}]}).encode())
+    for name in f'{host}.trace.json.gz', 'perfetto_trace.json.gz':
+        put(os.path.join(folder, name), text)
+    done = tmerge(folder, '-o', 't.h5').expect(0)
+    equal({row['format'] for row in rows('t.h5', 'job.rank')}, {'xplane'}, 'formats')
+    left = {os.path.basename(row['source']): row['reason'] for row in rows('t.h5', 'job.left_out')}
+    equal(left.get(f'{host}.trace.json.gz'), 'covered', 'the JSON')
+    equal(left.get('perfetto_trace.json.gz'), 'covered', 'the JSON for Perfetto')
+    holds(any('which is of the same recording' in line for line in done.warnings), done.err)
+    # Alone it is read.
+    os.makedirs('alone')
+    shutil.copy(os.path.join(folder, f'{host}.trace.json.gz'), 'alone')
+    tmerge('alone', '-o', 'a.h5').expect(0)
+    equal([(row['format'], row['host']) for row in rows('a.h5', 'job.rank')],
+          [('trace_viewer', host)], 'the JSON alone')
+
+
+main()
