@@ -1,6 +1,7 @@
 #include "communicators.h"
 
 #include "agree.h"
+#include "base/hash.h"
 #include "match/communicators.h"
 #include "shuffle.h"
 
@@ -28,8 +29,22 @@ static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alo
     return status;
 }
 
-/* Whether every rank of the job told its communicators: none is missing, as far as is known, and no
- * communicator lacks a second rank. There are at least as many ranks as the highest number tells.
+bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n,
+                           const tm_names *names) {
+    uint64_t ends[2] = {UINT64_MAX, UINT64_MAX}; /* the lowest, and the highest, inverted */
+    for (size_t i = 0; i < n; i++) {
+        tm_text format = tm_names_text(names, timelines[i].format);
+        uint64_t hash = tm_hash_mixed(0, format.bytes, format.size);
+        ends[0] = hash < ends[0] ? hash : ends[0];
+        ends[1] = ~hash < ends[1] ? ~hash : ends[1];
+    }
+    MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_UINT64_T, MPI_MIN, comm);
+    return ends[0] < ~ends[1];
+}
+
+/* Whether every rank of the job told its communicators: none is missing, as far as is known, all
+ * name them in one way, and no communicator lacks a second rank. There are at least as many ranks
+ * as the highest number tells.
  */
 static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone) {
     int64_t sums[2] = {0, (int64_t)n_alone}; /* ranks that told; communicators of one alone */
@@ -37,7 +52,10 @@ static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone
     for (size_t i = 0; i < loaded->n_timelines; i++)
         sums[0] += loaded->timelines[i].n_communicators > 0;
     MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_INT64_T, MPI_SUM, comm);
-    return sums[1] == 0 && sums[0] >= (loaded->world_size > n_ranks ? loaded->world_size : n_ranks);
+    bool differ =
+        tm_mpi_formats_differ(comm, loaded->timelines, loaded->n_timelines, loaded->names);
+    return !differ && sums[1] == 0 &&
+           sums[0] >= (loaded->world_size > n_ranks ? loaded->world_size : n_ranks);
 }
 
 tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *err) {

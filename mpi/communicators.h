@@ -15,4 +15,15 @@
  */
 tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *err) TM_MUST_CHECK;
 
+/**
+ * Whether the ranks' traces are of several formats: each names groups in its own way, and what one
+ * tells of them, or of who uses them, says nothing of the others' ranks.
+ *
+ * Collective: over comm.
+ * @param timelines  [n]
+ * @param names      of their formats
+ */
+bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n,
+                           const tm_names *names);
+
 #endif

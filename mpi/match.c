@@ -6,6 +6,7 @@
 #include "agree.h"
 #include "base/hash.h"
 #include "base/sorted.h"
+#include "communicators.h"
 #include "match/infer.h"
 #include "match/instances.h"
 #include "match/loose.h"
@@ -170,8 +171,10 @@ static tm_status infer(matcher *m, tm_match_input *input, tm_error *err) {
     tm_inference_init(&v);
     int64_t n_ranks = 0;
     tm_status status = find_hosts(m, &input->bare, &n_ranks, err);
+    /* Kernels of other formats' ranks may be of the same operations, and say so or not. */
+    bool differ = tm_mpi_formats_differ(m->comm, m->timelines, m->n, m->options->names);
     const tm_infer_options how = {.wall_uncertainty_ns = m->options->wall_uncertainty_ns,
-                                  .all_here = n_ranks >= m->options->world_size};
+                                  .all_here = n_ranks >= m->options->world_size && !differ};
     if (status == TM_OK)
         status = tm_mpi_shuffle(m->comm, &input->bare, host_owner, &v.records, err);
     if (status == TM_OK)

@@ -85,7 +85,7 @@ tm_status tm_infer_hosts(tm_inference *v, int origin, tm_host_report *out,
 /** How hosts are joined. */
 typedef struct tm_infer_options {
     int64_t wall_uncertainty_ns; /* of a host's wall clock, one standard deviation */
-    bool all_here;               /* every rank of the job has a trace */
+    bool all_here;               /* every rank of the job has a trace, of one format */
 } tm_infer_options;
 
 /**
