@@ -365,6 +365,7 @@ typedef struct tm_comm_answer {
     int32_t group_size;
     bool matched;    /* it belongs to an operation, complete or not */
     bool complete;   /* of which every member gave a kernel */
+    bool at_least;   /* whose group may have further members, which no trace tells */
     bool last, tied; /* it came last alone; it shares the last place with another */
     bool untied;     /* one of the operation's ranks came last alone */
 } tm_comm_answer;

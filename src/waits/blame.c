@@ -157,6 +157,7 @@ tm_status tm_blame_instance(const tm_comm_record *members, const tm_instance *in
             .group_size = members[0].group_size,
             .matched = true,
             .complete = instance->state == TM_INSTANCE_COMPLETE,
+            .at_least = members[i].at_least,
         };
     }
     if (instance->waits) {

@@ -57,6 +57,7 @@ typedef struct expected {
 typedef struct trial {
     said said[8];
     double matched_share; /* 0 stands for 1 */
+    double open_share;
     tm_heavy heavy[6];
     int64_t n_waits;
     tm_verdict_kind verdict;
@@ -157,6 +158,9 @@ static const trial trials[] = {
     /* Nobody is cleared where most could not be compared. */
     {.matched_share = 0.49, .verdict = TM_VERDICT_INCONCLUSIVE},
     {.matched_share = 0.5, .verdict = TM_VERDICT_NONE},
+    /* Nor where of most it is open who else took part. */
+    {.matched_share = 0.75, .open_share = 0.26, .verdict = TM_VERDICT_INCONCLUSIVE},
+    {.matched_share = 0.75, .open_share = 0.25, .verdict = TM_VERDICT_NONE},
 };
 
 static void check(const trial *t, size_t at, const tm_findings_input *in) {
@@ -200,7 +204,8 @@ static void findings_are_what_suspects_amount_to(void **state) {
                                 .steps_ns = 100000,
                                 .window_ns = 10000,
                                 .matched_share =
-                                    trials[t].matched_share > 0.0 ? trials[t].matched_share : 1.0};
+                                    trials[t].matched_share > 0.0 ? trials[t].matched_share : 1.0,
+                                .open_share = trials[t].open_share};
         for (const said *s = trials[t].said; s->member != 0; s++)
             suspects[in.n_suspects++] = (tm_suspect){.member = s->member,
                                                      .from = s->from,

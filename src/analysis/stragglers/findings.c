@@ -340,9 +340,10 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return TM_VERDICT_SEVERAL;
     if (found->all.n > 0)
         return one[first->shape];
-    /* Where most could not be compared, nobody is cleared. */
+    /* Where most could not be compared, or not with all who may have kept it waiting, nobody is
+     * cleared. */
     bool cleared = tm_waits_little(in->tolls->wait_ns, in->window_ns) ||
                    (found->tested && found->most_pct < EXCESS_LEAST_PCT);
-    return cleared && in->matched_share >= TM_MATCHED_LEAST ? TM_VERDICT_NONE
-                                                            : TM_VERDICT_INCONCLUSIVE;
+    cleared = cleared && in->matched_share - in->open_share >= TM_MATCHED_LEAST;
+    return cleared ? TM_VERDICT_NONE : TM_VERDICT_INCONCLUSIVE;
 }

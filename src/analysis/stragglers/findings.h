@@ -86,6 +86,7 @@ typedef struct tm_findings_input {
     int64_t steps_ns;     /* as in tm_findings */
     int64_t window_ns;    /* sum of all ranks' windows */
     double matched_share; /* of the communication time */
+    double open_share;    /* of it in groups that may have further ranks */
 } tm_findings_input;
 
 /**

@@ -31,13 +31,14 @@ static const tm_column heard_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"comm_ns", TM_INT, "ns", "Sum of its communication kernels."},
     {"compared_ns", TM_INT, "ns", "Of it, of operations that are complete or have a wait."},
+    {"open_ns", TM_INT, "ns", "Of that, of groups that may have further ranks."},
 };
 
 const tm_table_def tm_judge_heard = {
     .name = "stragglers.heard",
     .doc = "A row for each rank: how much of its communication could be compared.",
     .columns = heard_columns,
-    .n_columns = 3,
+    .n_columns = 4,
     .n_keys = 1,
     .top = -1,
     .internal = true,
@@ -108,7 +109,7 @@ tm_status tm_judge_add_heavy(tm_tables *tables, const tm_collectives *own, tm_er
 }
 
 tm_status tm_judge_add_heard(tm_tables *tables, const tm_timeline *timeline, tm_error *err) {
-    int64_t comm = 0, compared = 0;
+    int64_t comm = 0, compared = 0, open = 0;
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     for (size_t i = 0; timeline->answers && i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
         int64_t ns = timeline->duration_ns[attrs[i].event];
@@ -116,7 +117,9 @@ tm_status tm_judge_add_heard(tm_tables *tables, const tm_timeline *timeline, tm_
             continue;
         comm = tm_sum(comm, ns);
         const tm_comm_answer *answer = &timeline->answers[i];
-        compared = tm_sum(compared, answer->complete || answer->wait_ns >= 0 ? ns : 0);
+        bool heard = answer->complete || answer->wait_ns >= 0;
+        compared = tm_sum(compared, heard ? ns : 0);
+        open = tm_sum(open, heard && answer->at_least ? ns : 0);
     }
     tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_judge_heard.name));
     if (!row)
@@ -124,6 +127,7 @@ tm_status tm_judge_add_heard(tm_tables *tables, const tm_timeline *timeline, tm_
     tm_cell_set_int(&row[0], timeline->rank);
     tm_cell_set_int(&row[1], comm);
     tm_cell_set_int(&row[2], compared);
+    tm_cell_set_int(&row[3], open);
     return TM_OK;
 }
 
@@ -235,6 +239,7 @@ tm_status tm_judge(const tm_tables *tables, const tm_tolls *tolls, tm_judgement 
     int64_t comm = sum_of(heard, "comm_ns");
     *out = (tm_judgement){.found = {.all = TM_VEC(tm_finding)}};
     in.matched_share = comm > 0 ? (double)sum_of(heard, "compared_ns") / (double)comm : 1.0;
+    in.open_share = comm > 0 ? (double)sum_of(heard, "open_ns") / (double)comm : 0.0;
     in.window_ns = sum_of(tm_tables_find(tables, "overlap.rank"), "window_ns");
     out->matched_share = in.matched_share;
     out->window_ns = in.window_ns;
