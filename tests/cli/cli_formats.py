@@ -4,8 +4,8 @@ import glob
 import os
 from collections import Counter
 
-from common import (equal, files, holds, in_any_order, lacks, main, same_bytes, synth, tables,
-                    tmerge, without)
+from common import (contains, equal, files, holds, in_any_order, lacks, main, same_bytes, synth,
+                    tables, tmerge, without)
 from jobs import GROUPS
 
 ALL = None  # of a table: nothing of it is compared
@@ -221,6 +221,74 @@ def test_kernels_that_tell_no_group_are_matched_as_those_of_kineto_without_metad
     equal({row['how'] for row in found['collectives.kind']}, {'inferred'})
     equal(found['stragglers.job'][0]['rank'], 5)
     holds(found['clock.rank'][7]['offset_ns'] != 0, 'clocks that are equal')
+
+
+# Jobs of several formats --------------------------------------------------------------------------
+
+# What is told of a rank by itself, whatever the others' formats are.
+OWN = ('rank', 'window_ns', 'compute_ns', 'comm_ns', 'memory_ns', 'overlap_ns', 'exposed_comm_ns',
+       'busy_ns', 'idle_ns')
+
+
+def part(form, ranks, per_host):
+    """The traces of some ranks of a host, of the job in the folder of its format's name."""
+    names = {'kineto': [f'kineto/profile_rank_{r}.json' for r in ranks],
+             'nsys': [f'nsys/profile_rank_{r}.sqlite' for r in ranks],
+             'xplane': [f'xplane/plugins/profile/*/host{ranks[0] // per_host}.xplane.pb'],
+             'ascend': [f'ascend/*_{1000 + r}_*/ASCEND_PROFILER_OUTPUT/trace_view.json'
+                        for r in ranks]}
+    return [path for name in names[form] for path in glob.glob(name)]
+
+
+def in_formats(paths, forms, expected, n=0, store='tmerge.h5'):
+    """Merges ranks of several formats: each rank by itself is as in a job of one; what is matched
+    across formats is said, and nobody is cleared by it."""
+    done = tmerge(*paths, '-o', store, n=n).expect(0)
+    equal([line for line in done.ours if ' no rank: their place' not in line], [], 'messages')
+    found = tables(store)
+    equal([row['format'] for row in found['job.rank']], forms, 'formats')
+    equal([[row[name] for name in OWN] for row in found['overlap.rank']],
+          [[row[name] for name in OWN] for row in expected['overlap.rank']], f'{forms}')
+    kinds = ', '.join(f'{form} of {forms.count(form)} ranks' for form in dict.fromkeys(forms))
+    contains(done.out.replace('\n  ', ' '),
+             f'! traces of several kinds: {kinds}; each kind names process groups in its own way, '
+             'and collectives between them are not matched by name')
+    lacks(done.out, 'No rank holds the job up')
+    equal({row['verdict'] for row in found['stragglers.rank']} - {None, 'unknown', 'straggler'}, set(),
+          f'{forms}: cleared')
+    for row in found['groups.group']:
+        members = {r for span in row['members'].split(',') for r in
+                   range(int(span.split('-')[0]), int(span.split('-')[-1]) + 1)}
+        equal(len({forms[r] for r in members & set(range(8))}) > 1 and row['complete'] > 0, False,
+              f'{forms}: a group over formats is complete: {row}')
+    return found
+
+
+def test_two_formats_make_one_job_of_which_nothing_is_matched_across():
+    # Rank 5, in the second half, makes all others wait: the first half cannot know.
+    options = dict(ranks=8, ranks_per_host=4, steps=5, slow_rank=5, slow_factor=1.2)
+    for form in FILES:
+        synth(form, format=form, **options)
+    expected = merged('kineto', 'kineto', 'kineto.h5')
+    for one in FILES:
+        for other in FILES:
+            if one != other:
+                in_formats(part(one, range(4), 4) + part(other, range(4, 8), 4),
+                           [one] * 4 + [other] * 4, expected)
+
+
+def test_all_formats_make_one_job_for_any_number_of_processes():
+    options = dict(ranks=8, ranks_per_host=2, steps=3, slow_rank=5, slow_factor=1.2)
+    for form in FILES:
+        synth(form, format=form, **options)
+    expected = merged('kineto', 'kineto', 'kineto.h5')
+    paths, forms = [], []
+    for host, form in enumerate(FILES):
+        paths += part(form, range(2 * host, 2 * host + 2), 2)
+        forms += [form] * 2
+    for n in (1, 3, 4):
+        in_formats(paths, forms, expected, n, f'{n}.h5')
+        same_bytes('1.h5', f'{n}.h5')
 
 
 main()
