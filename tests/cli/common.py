@@ -25,7 +25,7 @@ PLUGIN = os.environ.get('TMERGE_PLUGIN', '')
 SOURCE = os.environ.get('TMERGE_SOURCE') or os.path.normpath(
     os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 SHARED = os.environ.get('TMERGE_SHARED') or os.path.join(SOURCE, '..', 'shared')
-MPIRUN = os.environ.get('MPIRUN', 'mpirun')
+MPIRUN = os.environ.get('MPIRUN', 'mpirun -n').split()  # before the number of processes
 SKIPPED = 77
 SECONDS = 60  # after which a command counts as hanging
 
@@ -99,7 +99,7 @@ class Run:
 
 
 def launcher(processes):
-    return [MPIRUN, '--stdin', 'none', '-n', str(processes)] if processes else []
+    return [*MPIRUN, str(processes)] if processes else []
 
 
 def run(command, env=None, before=None, **more):
