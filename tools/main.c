@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "about/about.h"
 #include "command.h"
 #include "console.h"
 #include "launch.h"
@@ -35,7 +36,8 @@ static void print_usage(FILE *stream) {
         fprintf(stream, "  tmerge %s %s\n      %s\n", commands[i]->name, commands[i]->usage,
                 commands[i]->summary);
     fputs("\nWithout a command, merge is meant. tmerge COMMAND --help tells its options.\n"
-          "tmerge --version prints the version.\n",
+          "tmerge --version prints the version and what is built in, tmerge --plugin-path the\n"
+          "folder for HDF5_PLUGIN_PATH, with which h5py reads stores.\n",
           stream);
 }
 
@@ -89,14 +91,12 @@ static tm_status run_command(int argc, char **argv, tm_error *err) {
 }
 
 /* Asks for the program itself, not for a command, are answered here. */
-static bool answer(int argc, char **argv) {
+static bool answer(int argc, char **argv, tm_status *status, tm_error *err) {
     bool help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    bool version = argc == 2 && strcmp(argv[1], "--version") == 0;
     if (help && tm_console_speaks())
         print_usage(stdout);
-    if (version && tm_console_speaks())
-        puts("tmerge " TMERGE_VERSION);
-    return help || version;
+    *status = TM_OK;
+    return help || (argc == 2 && tm_about(argv[1], status, err));
 }
 
 /* The first of several processes that leaves with an error may end the others, so none may before
@@ -120,8 +120,9 @@ static tm_status flush_output(tm_status status, tm_error *err) {
 
 /* Several processes agree on one end, whatever each has met. */
 static tm_status run_all(int argc, char **argv, tm_error *err) {
-    if (answer(argc, argv))
-        return flush_output(TM_OK, err);
+    tm_status answered;
+    if (answer(argc, argv, &answered, err))
+        return flush_output(answered, err);
     TM_TRY(check_memory(err));
     TM_TRY(tm_store_start(err));
     if (!tm_place_is_alone(tm_launch_place()))

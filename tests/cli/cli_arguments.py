@@ -142,9 +142,13 @@ def test_help_wins_over_wrong_arguments_and_reads_nothing():
     equal(files(), [])
 
 
-def test_version_is_one_line_on_standard_output():
+def test_version_is_one_line_and_what_is_built_in():
     done = tmerge('--version').expect(0)
-    holds(re.fullmatch(r'tmerge \d+\.\d+\.\d+\n', done.out), done.out)
+    lines = done.out.splitlines()
+    holds(re.fullmatch(r'tmerge \d+\.\d+\.\d+', lines[0]), done.out)
+    holds(re.fullmatch(r'MPI: (Open MPI v|MPICH).*\d', lines[1]), done.out)
+    page = {'ON': 'built in', 'OFF': 'left out (TMERGE_REPORT=OFF)'}[os.environ['TMERGE_REPORT']]
+    equal(lines[2:], ['SQLite, for Nsight Systems: built in', f'report page: {page}'])
     equal(done.err, '')
 
 

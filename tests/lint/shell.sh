@@ -2,7 +2,7 @@
 # Every shell script parses, and shellcheck finds nothing in it.
 set -euo pipefail
 
-mapfile -t scripts < <(grep -rlIE '^#!.*\b(ba)?sh$' .ci tools tests --include='*' \
+mapfile -t scripts < <(grep -rlIE '^#(!.*\b(ba)?sh$| shellcheck shell=)' .ci tools tests --include='*' \
     --exclude-dir=node_modules | sort)
 echo "${scripts[*]}"
 [[ ${#scripts[@]} -gt 0 ]]

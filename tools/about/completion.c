@@ -1,0 +1,133 @@
+/* The command table as bash and zsh read it: what completion.bash and .zsh beside it
+ * complete command lines with, without ever running tmerge. */
+#include <stdio.h>
+#include <string.h>
+
+#include "about/generate.h"
+#include "command.h"
+#include "tmerge/analysis.h"
+
+enum { WORDS_MAX = 512 };
+
+/* All that may follow the store of tmerge show. */
+static void print_names(void) {
+    size_t n;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    for (size_t i = 0; i < n; i++) {
+        printf(" %s", analyses[i]->name);
+        for (size_t t = 0; t < analyses[i]->n_tables; t++)
+            if (!analyses[i]->tables[t]->internal)
+                printf(" %s", analyses[i]->tables[t]->name);
+    }
+}
+
+/* What comes first of them. The names of analyses and tables follow a store. */
+static const char *operands_of(const tm_command *command) {
+    return strstr(command->usage, "ANALYSIS")         ? "names"
+           : strncmp(command->usage, "STORE", 5) == 0 ? "store"
+           : strncmp(command->usage, "TRACE", 5) == 0 ? "trace"
+                                                      : "none";
+}
+
+static void print_bash_options(const tm_command *command) {
+    printf("    %s) operands=%s options='", command->name, operands_of(command));
+    for (size_t i = 0; i < command->n_options; i++)
+        printf("--%s ", command->options[i].name);
+    puts("--help' ;;");
+}
+
+static void print_bash_value(const tm_command *command, const tm_option *option) {
+    char words[WORDS_MAX];
+    tm_values values = tm_generate_values(option, words, sizeof words);
+    printf("    %s--%s", command->name, option->name);
+    if (option->letter)
+        printf(" | %s-%c", command->name, option->letter);
+    printf(values == TM_VALUES_FILE ? ") value=file ;;\n" : ") value=word words='%s' ;;\n", words);
+}
+
+void tm_generate_bash(void) {
+    size_t n;
+    const tm_command *const *commands = tm_generate_commands(&n);
+    fputs("# Completion of tmerge for bash. Made of tmerge's table of commands.\n"
+          "_tmerge_commands='",
+          stdout);
+    for (size_t i = 0; i < n; i++)
+        printf(" %s", commands[i]->name);
+    fputs("'\n_tmerge_names='", stdout);
+    print_names();
+    puts("'\n_tmerge_options() {\n    case $1 in");
+    for (size_t i = 0; i < n; i++)
+        print_bash_options(commands[i]);
+    puts("    esac\n}\n_tmerge_value() {\n    case $1 in");
+    for (size_t c = 0; c < n; c++)
+        for (size_t i = 0; i < commands[c]->n_options; i++)
+            if (commands[c]->options[i].argument)
+                print_bash_value(commands[c], &commands[c]->options[i]);
+    puts("    esac\n}");
+}
+
+/* Inside of single quotes; brackets and colons are _arguments' own. */
+static void print_zsh_text(const char *text) {
+    for (; *text; text++)
+        if (*text == '\'')
+            fputs("'\\''", stdout);
+        else
+            printf("%s%c", strchr("[]:\\", *text) ? "\\" : "", *text);
+}
+
+static void print_zsh_option(const tm_option *option) {
+    char words[WORDS_MAX];
+    if (option->letter)
+        printf("        '*'{-%c%s,--%s%s}'[", option->letter, option->argument ? "+" : "",
+               option->name, option->argument ? "=" : "");
+    else
+        printf("        '*--%s%s[", option->name, option->argument ? "=" : "");
+    print_zsh_text(option->doc);
+    putchar(']');
+    if (option->argument) {
+        tm_values values = tm_generate_values(option, words, sizeof words);
+        putchar(':');
+        print_zsh_text(option->argument);
+        if (values == TM_VALUES_FILE)
+            fputs(":_files", stdout);
+        else if (strchr(words, '=')) /* more follows */
+            printf(":compadd -S \"\" -%s", words);
+        else
+            printf(values == TM_VALUES_WORD ? ":(%s)" : ":%s", words);
+    }
+    puts("'");
+}
+
+static void print_zsh_command(const tm_command *command) {
+    static const char store[] = "STORE:_files -g \"*.h5(-.)\"";
+    const char *operands = operands_of(command);
+    printf("    %s) specs=(\n", command->name);
+    for (size_t i = 0; i < command->n_options; i++)
+        print_zsh_option(&command->options[i]);
+    print_zsh_option(&(tm_option){"help", 0, NULL, "say what the options are"});
+    if (strcmp(operands, "names") == 0)
+        printf("        '1:%s'\n        '*:table:compadd -a _tmerge_names'\n", store);
+    else if (strcmp(operands, "store") == 0)
+        printf("        '*:%s'\n", store);
+    else if (strcmp(operands, "trace") == 0)
+        puts("        '*:TRACE:_files'");
+    puts("    ) ;;");
+}
+
+void tm_generate_zsh(void) {
+    size_t n;
+    const tm_command *const *commands = tm_generate_commands(&n);
+    puts("#compdef tmerge\n# Completion of tmerge for zsh. Made of tmerge's table of commands.\n"
+         "typeset -ga _tmerge_commands=(");
+    for (size_t i = 0; i < n; i++) {
+        printf("    '%s:", commands[i]->name);
+        print_zsh_text(commands[i]->summary);
+        puts("'");
+    }
+    fputs(")\ntypeset -ga _tmerge_names=(", stdout);
+    print_names();
+    puts(" )\n_tmerge_specs() {\n    case $1 in");
+    for (size_t i = 0; i < n; i++)
+        print_zsh_command(commands[i]);
+    puts("    esac\n}");
+}

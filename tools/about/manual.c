@@ -1,0 +1,193 @@
+/* tmerge(1), in mdoc: what --help has of each command, from the same table, and around it what has
+ * no room there. */
+#include <stdio.h>
+
+#include "about/generate.h"
+#include "command.h"
+#include "tmerge/analysis.h"
+#include "tmerge/export.h"
+#include "tmerge/reader.h"
+
+/* In the argument of a macro, or a line of its own: hyphens are those of options, a backslash is
+ * one, and nothing is taken for a macro. */
+static void print_text(const char *text) {
+    fputs("\\&", stdout);
+    for (; *text; text++)
+        if (*text == '\\')
+            fputs("\\e", stdout);
+        else
+            printf(*text == '-' ? "\\-" : *text == '"' ? "\\(dq" : "%c", *text);
+}
+
+static void print_line(const char *text) {
+    print_text(text);
+    putchar('\n');
+}
+
+static void print_item(const char *name, const char *text) {
+    fputs(".It Cm ", stdout);
+    print_line(name);
+    print_line(text);
+}
+
+static void print_option(const tm_option *o) {
+    fputs(".It ", stdout);
+    if (o->letter)
+        printf("Fl %c , ", o->letter);
+    fputs("Fl \\-", stdout);
+    print_text(o->name);
+    if (o->argument) {
+        fputs(" Ar ", stdout);
+        print_text(o->argument);
+    }
+    putchar('\n');
+    print_line(o->doc);
+}
+
+static void print_synopsis(void) {
+    size_t n;
+    const tm_command *const *commands = tm_generate_commands(&n);
+    puts(".Sh SYNOPSIS");
+    for (size_t i = 0; i < n; i++) {
+        puts(i == 0 ? ".Nm mpirun Fl n Ar N Nm" : ".Nm");
+        printf(i == 0 ? ".Op Cm %s\n" : ".Cm %s\n", commands[i]->name);
+        print_line(commands[i]->usage);
+    }
+    puts(".Nm\n.Fl \\-version | Fl \\-help | Fl \\-plugin\\-path");
+}
+
+static void print_commands(void) {
+    size_t n;
+    const tm_command *const *commands = tm_generate_commands(&n);
+    puts(".Sh COMMANDS\n"
+         "Without a command,\n.Cm merge\nis meant.\nEvery command has\n.Fl \\-help ,\n"
+         "which prints what stands here of it.");
+    for (size_t i = 0; i < n; i++) {
+        printf(".Ss tmerge %s\n", commands[i]->name);
+        print_text(commands[i]->summary);
+        puts(".\n.Bl -tag -width Ds");
+        for (size_t k = 0; k < commands[i]->n_options; k++)
+            print_option(&commands[i]->options[k]);
+        print_option(&(tm_option){"help", 0, NULL, "what stands here"});
+        puts(".El");
+    }
+}
+
+static void print_formats(void) {
+    size_t n;
+    const tm_format *const *formats = tm_formats(&n);
+    puts(".Sh TRACES\n"
+         "What a file is, is told by its content, also where it is compressed with gzip or zstd:\n"
+         ".Bl -tag -width Ds");
+    for (size_t i = 0; i < n; i++)
+        print_item(formats[i]->name, formats[i]->summary);
+    puts(".El\n"
+         ".Pp\n"
+         "An operand is a trace, a folder of traces or a quoted glob.\n"
+         "The rank of a trace is what\n.Fl \\-rank\\-map\nsays, else what the trace says, else a "
+         "number in its name, else its place among the operands, with a warning.");
+}
+
+static void print_analyses(void) {
+    size_t n;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    puts(".Sh ANALYSES\n"
+         "What\n.Nm\n.Cm show\n"
+         "prints.\nTheir tables and columns, with units and definitions, are in\n"
+         ".Nm\n.Cm list Fl \\-doc .\n"
+         ".Bl -tag -width Ds");
+    for (size_t i = 0; i < n; i++)
+        print_item(analyses[i]->name, analyses[i]->summary);
+    puts(".El");
+}
+
+static void print_exports(void) {
+    size_t n;
+    const tm_export_format *const *formats = tm_export_formats(&n);
+    puts(".Sh EXPORTS\nThe formats of\n.Nm\n.Cm export :\n.Bl -tag -width Ds");
+    for (size_t i = 0; i < n; i++)
+        print_item(formats[i]->name, formats[i]->summary);
+    puts(".El");
+}
+
+/* The date is that of this text. */
+static const char begin[] = ".\\\" Made by tmerge --generate=man from its table of commands.\n"
+                            ".Dd November 22, 2026\n"
+                            ".Dt TMERGE 1\n"
+                            ".Os tmerge " TMERGE_VERSION "\n"
+                            ".Sh NAME\n"
+                            ".Nm tmerge\n"
+                            ".Nd merge and analyse the profiler traces of a distributed job\n";
+
+static const char description[] =
+    ".Sh DESCRIPTION\n"
+    ".Nm\n"
+    "reads the traces that the ranks of a distributed training job left as one job,\n"
+    "in parallel, and says where the time goes: who makes the others wait, what that costs\n"
+    "and where to look.\n"
+    "It writes the merged events of all ranks with all results into a store,\n"
+    ".Pa tmerge.h5 ,\n"
+    "and a report,\n"
+    ".Pa tmerge.html ,\n"
+    "one file that opens in any browser, and prints the summary.\n"
+    "The results are the same for any number of processes.\n";
+
+static const char end[] =
+    ".Sh ENVIRONMENT\n"
+    ".Bl -tag -width Ds\n"
+    ".It Ev NO_COLOR\n"
+    "No colours, unless\n.Fl \\-color Ns =always .\n"
+    ".It Ev COLUMNS\n"
+    "Columns of the terminal, 80 without it.\n"
+    ".It Ev PATH\n"
+    "Where\n.Xr nsys 1\nis looked for, which exports reports of Nsight Systems (.nsys-rep).\n"
+    ".It Ev HDF5_PLUGIN_PATH\n"
+    "Where other programs look for what reads the compressed chunks of a store: see\n"
+    ".Sx FILES .\n"
+    ".El\n"
+    ".Sh FILES\n"
+    ".Bl -tag -width Ds\n"
+    ".It Pa tmerge.h5\n"
+    "The store, an HDF5 file.\n"
+    "Its chunks are compressed with zstd (filter 32015), unless\n.Fl \\-no\\-compress .\n"
+    "Other programs read them through a plugin that is installed with\n.Nm .\n"
+    "Its folder is what\n.Nm\n.Fl \\-plugin\\-path\nprints:\n"
+    ".Pp\n"
+    ".Dl export HDF5_PLUGIN_PATH=$(tmerge \\-\\-plugin\\-path)\n"
+    ".It Pa tmerge.html\n"
+    "The report, named after the store.\n"
+    ".El\n"
+    ".Pp\n"
+    "Each is written without a name or under a temporary one, and takes its place when it is\n"
+    "whole.\n"
+    ".Sh EXIT STATUS\n"
+    ".Bl -tag -width Ds -compact\n"
+    ".It 0\ndone; there may have been warnings\n"
+    ".It 2\nwrong usage\n"
+    ".It 3\nan input is missing or malformed\n"
+    ".It 4\nan output could not be written\n"
+    ".It 5\na fault of\n.Nm\nor of MPI\n"
+    ".El\n"
+    ".Sh EXAMPLES\n"
+    "The main job, in eight processes, and a table of its results for a script:\n"
+    ".Bd -literal -offset indent\n"
+    "mpirun \\-n 8 tmerge profile_rank_*\n"
+    "tmerge show tmerge.h5 overlap.rank \\-\\-json\n"
+    ".Ed\n"
+    ".Pp\n"
+    "What would be gained if the host of ranks 4 to 7 were no slower than the others:\n"
+    ".Pp\n"
+    ".Dl tmerge whatif tmerge.h5 \\-\\-fix rank=4\\-7+kind=host\n"
+    ".Sh SEE ALSO\n"
+    ".Xr h5dump 1 ,\n.Xr mpirun 1\n";
+
+void tm_generate_manual(void) {
+    fputs(begin, stdout);
+    print_synopsis();
+    fputs(description, stdout);
+    print_commands();
+    print_formats();
+    print_analyses();
+    print_exports();
+    fputs(end, stdout);
+}

@@ -1,0 +1,26 @@
+# Makes of what was installed, for cpack, what Debian expects: compressed manuals, a changelog, zsh's
+# completions in their own folder, and the plugin where each of Debian's HDF5 libraries looks for
+# plugins by itself. No copyright file: the project has no licence yet.
+set(usr ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr)
+set(multiarch lib/${CPACK_TMERGE_MULTIARCH})
+
+file(MAKE_DIRECTORY ${usr}/share/zsh/vendor-completions)
+file(RENAME ${usr}/share/zsh/site-functions/_tmerge ${usr}/share/zsh/vendor-completions/_tmerge)
+file(REMOVE_RECURSE ${usr}/share/zsh/site-functions)
+
+foreach(hdf5 serial openmpi mpich)
+  set(folder ${usr}/${multiarch}/hdf5/${hdf5}/plugins)
+  set(name tmerge/plugin/libh5zstd_tmerge.so)
+  file(MAKE_DIRECTORY ${folder})
+  file(RELATIVE_PATH target ${folder} ${usr}/${CPACK_TMERGE_LIBDIR}/${name})
+  file(CREATE_LINK ${target} ${folder}/libh5zstd_tmerge.so SYMBOLIC)
+endforeach()
+
+string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
+set(doc ${usr}/share/doc/tmerge)
+file(WRITE ${doc}/changelog.Debian
+     "tmerge (${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}) unstable; urgency=medium\n\n"
+     "  * Made by cpack.\n\n"
+     " -- ${CPACK_DEBIAN_PACKAGE_MAINTAINER}  ${date}\n")
+file(GLOB files ${usr}/share/man/man1/*.1)
+execute_process(COMMAND gzip -9n ${doc}/changelog.Debian ${files} COMMAND_ERROR_IS_FATAL ANY)
