@@ -25,6 +25,8 @@ static const tm_option options[] = {
      "kernels that communicate, besides the known ones (POSIX extended)"},
     {"step-pattern", 0, "REGEX",
      "annotations that are steps, instead of ProfilerStep#N, step N, iteration N"},
+    {"device-categories", 0, "NAME,...",
+     "categories of a trace that are work of a device, besides the known ones"},
     TM_OPTIONS_CLOCKS,
     {"skip-bad", 0, NULL,
      "leave out traces that cannot be read, or that overlap one of their rank"},
@@ -35,7 +37,7 @@ static const tm_option options[] = {
 /* Options that decide which traces are read and how: with the traces, the command that the store
  * keeps. The others change no result, or are settings of the store, which can be analysed again
  * with other ones. */
-static const char *const stored[] = {"rank-map", "host-map", "skip-bad"};
+static const char *const stored[] = {"rank-map", "host-map", "device-categories", "skip-bad"};
 
 enum { COMMAND_INPUTS_MAX = 64 };
 
@@ -142,6 +144,7 @@ static tm_status read_traces(tm_pipeline *p, void *context, tm_error *err) {
         .hosts = &m->inputs.hosts,
         .comm_pattern = p->comm_pattern,
         .step_pattern = p->step_pattern,
+        .device_categories = tm_argument(arguments, "device-categories"),
         .skip_bad = tm_argument(arguments, "skip-bad") != NULL,
         .progress = p->shows_progress ? &sink : NULL,
         .output = p->output,

@@ -184,8 +184,10 @@ tm_status tm_file_list_units(const tm_file_info *info, bool known, struct tm_vec
 /** Which trace is read. */
 typedef struct tm_trace_file {
     const char *path;
-    const char *name;    /* of its source, where that is not the path; else NULL */
-    const tm_unit *unit; /* which of the file; NULL: the one that it holds */
+    const char *name;              /* of its source, where that is not the path; else NULL */
+    const tm_unit *unit;           /* which of the file; NULL: the one that it holds */
+    const char *device_categories; /* names of categories that are work of a device besides those
+                                    * that a format knows, with commas between them; or NULL */
 } tm_trace_file;
 
 /**
@@ -207,12 +209,13 @@ int64_t tm_part_cut(int64_t size, int index, int n);
  * the first event that is seen behind its cut, and ends where the next part does so.
  * The parts are the trace where all were read with TM_OK and each follows (tm_part_follows).
  *
+ * @param file   that holds one trace
  * @param watch  is told of the bytes consumed of this part (NULL: nobody)
  * @param out    initialised by the caller, which part it is too; the call initialises its trace
  * @return       TM_OK; TM_ERR_INPUT: read the trace as a whole, which tells what is wrong, if
  *               anything is; TM_ERR_FAULT
  */
-tm_status tm_part_read(const char *path, tm_names *names, const tm_source_watch *watch,
+tm_status tm_part_read(const tm_trace_file *file, tm_names *names, const tm_source_watch *watch,
                        struct tm_part *out, tm_error *err) TM_MUST_CHECK;
 
 /** Makes a trace of all its parts, joined into the first, which was read in this process.

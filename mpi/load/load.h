@@ -28,6 +28,7 @@ typedef struct tm_load_options {
     const tm_hosts *hosts;            /* of the processes; NULL: all see all */
     const char *comm_pattern;         /* or NULL */
     const char *step_pattern;         /* or NULL */
+    const char *device_categories;    /* or NULL */
     bool skip_bad;                    /* leave out what cannot be read, or overlaps */
     const tm_progress_sink *progress; /* or NULL */
     int64_t split_min_bytes;          /* 0: TM_SPLIT_MIN_BYTES; for tests */

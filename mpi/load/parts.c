@@ -51,7 +51,7 @@ void tm_mpi_part_free(tm_mpi_part *part) {
     part->names = NULL;
 }
 
-tm_status tm_mpi_part_read(tm_mpi_part *part, const char *path, tm_names *names,
+tm_status tm_mpi_part_read(tm_mpi_part *part, const tm_trace_file *file, tm_names *names,
                            const tm_source_watch *watch, tm_error *err) {
     bool first = part->part.index == 0;
     part->part.trace = malloc(sizeof *part->part.trace);
@@ -60,7 +60,7 @@ tm_status tm_mpi_part_read(tm_mpi_part *part, const char *path, tm_names *names,
         tm_trace_init(part->part.trace);
     if (!part->part.trace || (!first && !part->names))
         return tm_fail_memory(err);
-    tm_status status = tm_part_read(path, first ? names : part->names, watch, &part->part, err);
+    tm_status status = tm_part_read(file, first ? names : part->names, watch, &part->part, err);
     part->read = status == TM_OK;
     if (!part->read)
         tm_mpi_part_free(part);

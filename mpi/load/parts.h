@@ -6,6 +6,7 @@
 
 #include "timeline/part.h"
 #include "tmerge/names.h"
+#include "tmerge/reader.h"
 #include "tmerge/source.h"
 
 /** One part. All processes have the same list: the parts of a trace stand together, in order. */
@@ -32,7 +33,7 @@ void tm_mpi_part_init(tm_mpi_part *part, size_t input, int index, int n);
  * @param watch  or NULL
  * @return       TM_OK; TM_ERR_FAULT
  */
-tm_status tm_mpi_part_read(tm_mpi_part *part, const char *path, tm_names *names,
+tm_status tm_mpi_part_read(tm_mpi_part *part, const tm_trace_file *file, tm_names *names,
                            const tm_source_watch *watch, tm_error *err) TM_MUST_CHECK;
 
 /**

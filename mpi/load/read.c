@@ -38,7 +38,7 @@ static tm_status read_one(tm_loader *l, size_t i, tm_progress *progress, tm_erro
     l->traces[i] = trace;
     const tm_unit *unit = l->entries[i].has_unit ? &l->entries[i].unit : NULL;
     const tm_trace_file file = {tm_loader_file(l, (size_t)l->entries[i].input),
-                                tm_loader_path(l, i), unit};
+                                tm_loader_path(l, i), unit, l->options->device_categories};
     tm_status status = tm_trace_read(&file, l->out->names, progress ? &watch : NULL, trace, err);
     if (status != TM_OK)
         tm_loader_drop_trace(l, i);
@@ -48,8 +48,9 @@ static tm_status read_one(tm_loader *l, size_t i, tm_progress *progress, tm_erro
 static tm_status read_part(tm_loader *l, tm_mpi_part *part, tm_progress *progress, tm_error *err) {
     reading context = {progress, &part->part.trace, tm_loader_part_size(l, part), 0, 0};
     const tm_source_watch watch = {tell_progress, &context};
-    const char *path = tm_loader_path(l, part->input);
-    TM_TRY(tm_mpi_part_read(part, path, l->out->names, progress ? &watch : NULL, err));
+    const tm_trace_file file = {.path = tm_loader_path(l, part->input),
+                                .device_categories = l->options->device_categories};
+    TM_TRY(tm_mpi_part_read(part, &file, l->out->names, progress ? &watch : NULL, err));
     if (part->read) /* the part before it read what lies between the cut and the first event */
         tell_progress(&context, context.most);
     return TM_OK;

@@ -219,6 +219,7 @@ static const char *field_value(tm_json_cursor *cursor, const char *p, int field,
         p = real_value(cursor, p, &value->r, &valid);
         break;
     case TM_CHROME_TEXT:
+    case TM_CHROME_MAYBE:
         p = text_value(cursor, p, &value->text, &valid);
         break;
     case TM_CHROME_TRIPLE:
@@ -230,7 +231,7 @@ static const char *field_value(tm_json_cursor *cursor, const char *p, int field,
     }
     if (valid)
         event->present |= (uint64_t)1 << field;
-    else if (first != 'n' && !(type == TM_CHROME_REAL && first == '"'))
+    else if (first != 'n' && type != TM_CHROME_MAYBE && !(type == TM_CHROME_REAL && first == '"'))
         event->bad_values++;
     return p;
 }

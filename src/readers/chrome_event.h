@@ -22,13 +22,15 @@ typedef struct tm_chrome_field {
 } tm_chrome_field;
 
 /** INT: also one in a string. TEXT: a number, too. TRIPLE: three integers in an array. ARRAY: the
- * brackets and what is between them, as it stands. */
+ * brackets and what is between them, as it stands. MAYBE: a TEXT, unless another event writes
+ * another thing by that key. */
 typedef enum tm_chrome_type {
     TM_CHROME_INT,
     TM_CHROME_REAL,
     TM_CHROME_TEXT,
     TM_CHROME_TRIPLE,
-    TM_CHROME_ARRAY
+    TM_CHROME_ARRAY,
+    TM_CHROME_MAYBE
 } tm_chrome_type;
 
 /** For a table of fields from a list of rows X(id, type, key): the enum's entry, and the table's.

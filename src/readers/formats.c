@@ -113,8 +113,10 @@ static tm_status read_open(const tm_format *format, tm_source *source, const tm_
                            tm_names *names, tm_trace *out, tm_error *err) {
     const char *name = which->name ? which->name : tm_source_path(source);
     TM_TRY(start_trace(format, name, names, out, err));
+    out->device_categories = which->device_categories;
     tm_status status = which->unit ? format->read_unit(source, which->unit, names, out, err)
                                    : format->read(source, names, out, err);
+    out->device_categories = NULL;
     tm_trace_trim(out);
     return status;
 }
@@ -174,8 +176,9 @@ static tm_status find_begin(const char *path, const tm_file_info *info, int inde
     return status;
 }
 
-tm_status tm_part_read(const char *path, tm_names *names, const tm_source_watch *watch,
+tm_status tm_part_read(const tm_trace_file *file, tm_names *names, const tm_source_watch *watch,
                        tm_part *out, tm_error *err) {
+    const char *path = file->path;
     tm_file_info info = {.kind = TM_FILE_OTHER};
     tm_source *source;
     int64_t begin, stop;
@@ -189,8 +192,10 @@ tm_status tm_part_read(const char *path, tm_names *names, const tm_source_watch 
     if (watch)
         tm_source_set_watch(source, *watch);
     tm_status status = start_trace(info.format, path, names, out->trace, err);
+    out->trace->device_categories = file->device_categories;
     if (status == TM_OK)
         status = info.format->read_part(source, stop, names, out, err);
+    out->trace->device_categories = NULL;
     tm_trace_trim(out->trace);
     tm_source_close(source);
     return status;

@@ -8,7 +8,8 @@
 /** The names that are communication whatever the user adds: those of the vendors' libraries, and of
  * kernels that frameworks and inference engines have of their own. Without case. */
 #define TM_COMM_PATTERN                                                                            \
-    "nccl|rccl|hccl|oneccl|cross_device_reduce|multimem_all_reduce|all_?reduce_(one|two)_?shot|"   \
+    "nccl|rccl|hccl|xccl|oneccl|cross_device_reduce|multimem_all_reduce|all_?reduce_(one|two)_?"   \
+    "shot|"                                                                                        \
     "(one|two)_?shot_?all_?reduce|(deep_|::)ep::|nvshmem|mscclpp|mscclkernel|allreduce_fusion"
 
 typedef struct tm_classifier tm_classifier;

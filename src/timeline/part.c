@@ -3,14 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a packed part begins with; then its tracks, labels and metadata as they are, then each text
- * of its dictionary as length (uint32_t) and bytes, in the order of their ids. */
+/* What a packed part begins with; then its tracks, labels, marks, flows and metadata as they are,
+ * then each text of its dictionary as length (uint32_t) and bytes, in the order of their ids. */
 typedef struct head {
-    size_t n_tracks, n_labels, metadata_size, n_names;
+    size_t n_tracks, n_labels, n_marks, n_flows, metadata_size, n_names;
+    uint64_t flow_mask;
     int64_t base_ns;
     int64_t counts[TM_N_COUNTS];
 } head;
 
+_Static_assert(sizeof(tm_mark) == 48 && sizeof(tm_flow) == 32, "without padding");
 _Static_assert(sizeof(head) % _Alignof(tm_track) == 0, "the tracks behind it are aligned");
 
 void tm_part_init(tm_part *part, tm_trace *trace) {
@@ -19,6 +21,8 @@ void tm_part_init(tm_part *part, tm_trace *trace) {
         .trace = trace,
         .labels = TM_VEC(tm_label),
         .metadata = TM_VEC(char),
+        .marks = TM_VEC(tm_mark),
+        .flows = TM_VEC(tm_flow),
         .base_ns = -1,
         .end = -1,
     };
@@ -27,6 +31,8 @@ void tm_part_init(tm_part *part, tm_trace *trace) {
 void tm_part_free(tm_part *part) {
     tm_vec_free(&part->labels);
     tm_vec_free(&part->metadata);
+    tm_vec_free(&part->marks);
+    tm_vec_free(&part->flows);
 }
 
 /* What is read of a text follows from the state at its start alone, and between two events of
@@ -61,6 +67,9 @@ tm_status tm_part_pack(const tm_part *part, const tm_names *names, tm_vec *out, 
     head h = {
         .n_tracks = tracks->n,
         .n_labels = labels->n,
+        .n_marks = part->marks.n,
+        .n_flows = part->flows.n,
+        .flow_mask = part->flow_mask,
         .metadata_size = part->metadata.n,
         .n_names = tm_names_count(names),
         .base_ns = part->base_ns,
@@ -69,6 +78,8 @@ tm_status tm_part_pack(const tm_part *part, const tm_names *names, tm_vec *out, 
     bool ok = tm_vec_append(out, (const char *)&h, sizeof h) &&
               tm_vec_append(out, tracks->data, tracks->n * tracks->size) &&
               tm_vec_append(out, labels->data, labels->n * labels->size) &&
+              tm_vec_append(out, part->marks.data, part->marks.n * part->marks.size) &&
+              tm_vec_append(out, part->flows.data, part->flows.n * part->flows.size) &&
               tm_vec_append(out, part->metadata.data, part->metadata.n);
     for (size_t id = 0; id < h.n_names && ok; id++) {
         tm_text text = tm_names_text(names, (uint32_t)id);
@@ -109,6 +120,20 @@ static bool add_labels(tm_part *into, const char *p, size_t n, const uint32_t *n
     return true;
 }
 
+static bool add_marks(tm_part *into, const char *p, size_t n, const uint32_t *name_of) {
+    size_t known = into->marks.n;
+    if (!tm_vec_append(&into->marks, p, n))
+        return false;
+    tm_mark *marks = (tm_mark *)into->marks.data + known;
+    for (size_t i = 0; i < n; i++) {
+        marks[i].event += marks[i].event == TM_NO_EVENT ? 0 : (uint32_t)into->trace->events.n;
+        marks[i].text = name_of[marks[i].text];
+        marks[i].pid = name_of[marks[i].pid];
+        marks[i].tid = name_of[marks[i].tid];
+    }
+    return true;
+}
+
 tm_status tm_part_join_begin(tm_part_join *out, tm_part *into, tm_names *names, const void *bytes,
                              tm_error *err) {
     *out = (tm_part_join){0};
@@ -116,15 +141,20 @@ tm_status tm_part_join_begin(tm_part_join *out, tm_part *into, tm_names *names, 
     memcpy(&h, bytes, sizeof h);
     const char *tracks = (const char *)bytes + sizeof h;
     const char *labels = tracks + h.n_tracks * sizeof(tm_track);
-    const char *metadata = labels + h.n_labels * sizeof(tm_label);
+    const char *marks = labels + h.n_labels * sizeof(tm_label);
+    const char *flows = marks + h.n_marks * sizeof(tm_mark);
+    const char *metadata = flows + h.n_flows * sizeof(tm_flow);
     out->name_of = intern_all(names, metadata + h.metadata_size, h.n_names);
     if (!out->name_of || !add_labels(into, labels, h.n_labels, out->name_of) ||
+        !add_marks(into, marks, h.n_marks, out->name_of) ||
+        !tm_vec_append(&into->flows, flows, h.n_flows) ||
         !tm_vec_append(&into->metadata, metadata, h.metadata_size))
         return tm_fail_memory(err);
     TM_TRY(tm_join_begin(&out->rows, into->trace, (const void *)tracks, h.n_tracks, out->name_of,
                          err));
     for (int c = 0; c < TM_N_COUNTS; c++)
         into->trace->counts[c] += h.counts[c];
+    into->flow_mask |= h.flow_mask;
     if (h.base_ns >= 0) /* of a key that repeats, the last value counts */
         into->base_ns = h.base_ns;
     return TM_OK;

@@ -10,6 +10,36 @@ typedef struct tm_label {
     bool process;            /* names all tracks of a process */
 } tm_label;
 
+typedef enum tm_mark_kind {
+    TM_MARK_PENDING, /* an event that may be work of a device: category, correlation, bytes, place
+                      */
+    TM_MARK_LINK,    /* an event, and in value the id of the operator that it belongs to */
+    TM_MARK_STREAM,  /* the stream of a track */
+    TM_MARK_DEVICES  /* in text, a category that tells what the devices are */
+} tm_mark_kind;
+
+/** What a reader cannot judge before it knows the whole trace. */
+typedef struct tm_mark {
+    int64_t value;           /* PENDING: correlation; LINK: id */
+    int64_t bytes;           /* PENDING: of a copy; -1 unknown */
+    int64_t stream;          /* PENDING, STREAM */
+    uint32_t event;          /* TM_NO_EVENT where it is about none */
+    uint32_t text, pid, tid; /* name ids */
+    int32_t device;
+    uint8_t kind;     /* tm_mark_kind */
+    uint8_t category; /* PENDING: tm_category, if it is work of a device */
+    uint16_t unused;  /* 0: its bytes are sent */
+} tm_mark;
+
+/** A flow's start, or its end. Its process and thread are hashes of their ids as written. */
+typedef struct tm_flow {
+    uint64_t id;   /* a hash of what is written */
+    int64_t ts_ns; /* without the trace's base time */
+    uint32_t pid, tid;
+    uint32_t end; /* 1, else 0 */
+    uint32_t unused;
+} tm_flow;
+
 /**
  * What was read from a part of a file. The parts are told apart by where they begin and end: where
  * each ends exactly where the next begins, and the first began at the file's start, the parts
@@ -20,6 +50,9 @@ typedef struct tm_part {
     tm_trace *trace; /* borrowed; begins lack the base time, tracks their names */
     tm_vec labels;   /* of tm_label, in file order */
     tm_vec metadata; /* of char: ,"key":value for each top-level value but the events */
+    tm_vec marks;    /* of tm_mark, in file order */
+    tm_vec flows;    /* of tm_flow: a sample, of ids that have no bit of flow_mask */
+    uint64_t flow_mask;
     int64_t base_ns; /* the base time, -1 where it stands in no part so far */
     int64_t begin;   /* byte of the file: 0, or where an event begins */
     int64_t end;     /* where the next part's first event begins; -1: read to the end */

@@ -63,11 +63,10 @@ bool tm_trace_holds_transfers_alone(const tm_names *names, uint32_t metadata) {
     return strstr(tm_names_text(names, metadata).bytes, TM_TRANSFERS_ALONE) != NULL;
 }
 
-tm_text tm_trace_device_kind(const tm_names *names, uint32_t metadata) {
-    const char *word = strstr(tm_names_text(names, metadata).bytes, TM_DEVICE_KIND);
-    word = word ? word + strlen(TM_DEVICE_KIND) : "";
-    size_t size = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
-    return (tm_text){word, word[size] == '"' ? size : 0};
+tm_text tm_trace_noted(const tm_names *names, uint32_t metadata, const char *what) {
+    const char *text = strstr(tm_names_text(names, metadata).bytes, what);
+    text = text ? text + strlen(what) : "";
+    return (tm_text){text, strcspn(text, "\"\\")};
 }
 
 bool tm_trace_lacks_base(const tm_trace *trace) {

@@ -16,12 +16,14 @@
 /** Whether that stands in the text of this id. */
 bool tm_trace_holds_transfers_alone(const tm_names *names, uint32_t metadata);
 
-/** Stands in the metadata of a rank whose devices are no GPUs, before the word for one of them and
- * a quote: NPU, TPU, XPU. */
+/** What a reader adds to the metadata of a rank, before a text and a quote: the word for one of its
+ * devices where they are no GPUs (NPU, TPU, XPU); and the categories of which it could not tell
+ * whether they are work of a device, with their numbers of events. */
 #define TM_DEVICE_KIND "\"device_kind\":\""
+#define TM_OTHER_CATEGORIES "\"other_categories\":\""
 
-/** That word, of letters and digits; empty where none stands in the text of this id. */
-tm_text tm_trace_device_kind(const tm_names *names, uint32_t metadata);
+/** The text behind one of these; empty where the metadata of this id have none. */
+tm_text tm_trace_noted(const tm_names *names, uint32_t metadata, const char *what);
 
 /** Stands in the metadata of a rank whose times of the device are by a clock of the device's own,
  * which differs from those of the other devices of its host. */
@@ -53,6 +55,7 @@ typedef struct tm_trace {
     int64_t rank;       /* -1 where the trace does not say */
     int64_t world_size; /* -1 where the trace does not say */
     int64_t base_ns; /* what its times are relative to, already added; -1 where it does not say */
+    const char *device_categories; /* borrowed while it is read: of tm_trace_file */
     bool truncated;
     bool left_out; /* by tm_timeline_build: it overlaps an earlier one of its rank */
     int64_t counts[TM_N_COUNTS];

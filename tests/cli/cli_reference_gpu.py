@@ -1,6 +1,7 @@
 """Tables about the GPU against sums in Python and what other programs say: cli_reference_gpu.py WHICH
 
 sums         kernels, calls and copies of every real trace against plain sums over its JSON
+devices      work, copies and waits of an accelerator that is no GPU against such sums
 tensorboard  TensorBoard's kernel and memory views
 hta          HolisticTraceAnalysis: launches, queues, idle time of streams, copies
 """
@@ -110,6 +111,22 @@ def sums():
     for name, paths in jobs.items():
         check_job(name, paths, problems)
     print(f"{problems.checked} values of {len(jobs)} jobs compared")
+    return problems
+
+
+def devices():
+    """The sums were made with a few lines of Python over the file (exact decimals): by name and direction,
+    and the union of all but what waits and what is waited for."""
+    problems = Problems()
+    result = tables(merge([f"{SHARED}/traces/mtia/mtia_inference_rank_0.json.gz"]))
+    kernels = {r["name"]: (r["calls"], r["total_ns"]) for r in result["kernels.kernel"]}
+    problems.same("kernels", kernels, {"pe_exe": (24, 107685728), "remote": (37, 48529645),
+                                       "merge": (36, 257869750)})
+    copies = {r["kind"]: (r["count"], r["total_ns"]) for r in result["transfers.kind"]}
+    problems.same("copies", copies, {"dtoh": (450, 2759889), "htod": (427, 42611301)})
+    problems.same("busy", [r["busy_ns"] for r in result["overlap.rank"]], [421661824])
+    problems.same("kind", [r["device_kind"] for r in result["job.rank"]], ["MTIA"])
+    problems.same("GPU events", sum(r["events"] + r["unlinked"] for r in result["launches.rank"]), 974)
     return problems
 
 
@@ -302,7 +319,7 @@ def main():
     if not os.path.isdir(f"{SHARED}/traces"):
         print("skipped: there are no real traces beside the project")
         sys.exit(77)
-    problems = {"sums": sums, "tensorboard": tensorboard, "hta": hta}[sys.argv[1]]()
+    problems = {"sums": sums, "devices": devices, "tensorboard": tensorboard, "hta": hta}[sys.argv[1]]()
     print("\n".join(problems))
     sys.exit(1 if problems or not problems.checked else 0)
 

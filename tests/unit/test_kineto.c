@@ -165,7 +165,7 @@ static void an_event_without_a_name_or_of_an_unknown_category_is_kept_and_counte
         "{'ph':'X','cat':'cpu_op','pid':1,'tid':2,'ts':1,'dur':2}",
         "{'ph':'X','cat':'cpu_op','name':null,'ts':1,'dur':2}",
         "{'ph':'X','cat':'cpu_op','name':'','ts':1,'dur':2}",
-        "{'ph':'X','cat':'hpu_op','name':'a','ts':1,'dur':2}",
+        "{'ph':'X','cat':'thing','name':'a','ts':1,'dur':2}",
         "{'ph':'X','cat':'','name':'a','ts':1,'dur':2}",
         "{'ph':'X','name':'a','ts':1,'dur':2}",
         "{'ph':'X','cat':'a category of more than thirty-two bytes','name':'a','ts':1,'dur':2}",

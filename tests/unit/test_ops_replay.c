@@ -33,7 +33,7 @@ static void read_ranks(job *j, const char *path) {
     assert_int_equal(tm_file_list_units(&info, false, &units, &foreign, NULL), TM_OK);
     for (j->n = 0; j->n < units.n; j->n++) {
         const tm_unit *unit = (const tm_unit *)units.data + j->n;
-        const tm_trace_file file = {path, NULL, unit};
+        const tm_trace_file file = {.path = path, .unit = unit};
         tm_trace trace, *traces[] = {&trace};
         assert_int_equal(tm_trace_read(&file, j->ground.names, NULL, &trace, NULL), TM_OK);
         assert_int_equal(

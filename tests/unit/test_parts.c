@@ -280,6 +280,55 @@ static void three_parts_are_the_whole_also_where_one_is_empty(void **state) {
     close_document(&d);
 }
 
+/* What is judged of devices when all is known. */
+static void marks_and_flows_are_joined(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"traceEvents\":[" X "\"name\":\"record_param_comms\",\"ts\":1,\"dur\":1,\"args\":{"
+        "\"External id\":5,\"Collective name\":\"allreduce\"}},"
+        "{\"ph\":\"X\",\"cat\":\"foo\",\"name\":\"f\",\"pid\":1,\"tid\":2,\"ts\":2,\"dur\":1},"
+        "{\"ph\":\"X\",\"cat\":\"bar\",\"name\":\"b\",\"pid\":1,\"tid\":2,\"ts\":3,\"dur\":1},"
+        "{\"ph\":\"f\",\"cat\":\"ac2g\",\"id\":9,\"pid\":1,\"tid\":2,\"ts\":3},"
+        "{\"ph\":\"s\",\"cat\":\"ac2g\",\"id\":9,\"pid\":7,\"tid\":8,\"ts\":1}," K
+        "\"name\":\"oneccl_x\",\"ts\":4,\"dur\":1,\"args\":{\"External id\":5,\"sycl queue\":1}},"
+        "{\"ph\":\"X\",\"cat\":\"mtia_ccp_events\",\"name\":\"m\",\"pid\":17,\"tid\":9,\"ts\":5,"
+        "\"dur\":1},{\"ph\":\"X\",\"cat\":\"mtia_ccp_events\",\"name\":\"m\",\"pid\":17,"
+        "\"tid\":9,\"ts\":6,\"dur\":1,\"args\":{\"stream\":101}},"
+        "{\"ph\":\"X\",\"cat\":\"foo\",\"name\":\"last\",\"pid\":1,\"tid\":2,\"ts\":8,\"dur\":1}]}";
+    document d = open_document(text);
+    assert_int_equal(d.whole.trace.attrs[TM_ATTR_KERNEL].n, 4); /* bar, oneccl_x and both m */
+    assert_int_equal(d.whole.trace.attrs[TM_ATTR_COLLECTIVE].n, 2);
+    close_document(&d);
+    assert_int_equal(count_cuts(text), last_of(text, "{\"ph\""));
+}
+
+/* Of more flows than are kept, the same are kept of the whole and of parts: one in 50 ends at an
+ * event, so that the last of these does only where its flow is in the sample. */
+static void of_many_flows_parts_keep_the_same(void **state) {
+    (void)state;
+    enum { FLOWS = 3000, ROOM = FLOWS * 100 };
+    char *text = malloc(ROOM);
+    int n = snprintf(text, ROOM, "{\"traceEvents\":[");
+    for (int i = 0; i < FLOWS; i++) {
+        n += snprintf(text + n, (size_t)(ROOM - n),
+                      "{\"ph\":\"%c\",\"cat\":\"ac2g\",\"id\":%d,\"pid\":%d,\"tid\":2,\"ts\":%d},",
+                      i % 2 ? 's' : 'f', i / 2, 1 + i % 2, i);
+        if (i % 50 == 0)
+            n += snprintf(text + n, (size_t)(ROOM - n),
+                          "{\"ph\":\"X\",\"cat\":\"foo%d\",\"name\":\"f\",\"pid\":1,\"tid\":2,"
+                          "\"ts\":%d,\"dur\":1},",
+                          i, i);
+    }
+    snprintf(text + n - 1, (size_t)(ROOM - n), "]}");
+    document d = open_document(text);
+    size_t judged = d.whole.trace.attrs[TM_ATTR_KERNEL].n;
+    assert_true(judged > 0 && judged < FLOWS / 50);
+    for (int64_t cut = 1; cut < n - 200; cut += n / 9)
+        assert_true(cut_at(&d, (int64_t[]){cut, cut + n / 20}, 3));
+    close_document(&d);
+    free(text);
+}
+
 static void a_base_time_counts_wherever_it_stands(void **state) {
     (void)state;
     static const char behind[] = "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP(
@@ -415,6 +464,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_of_a_cut_anywhere_are_the_whole),
         cmocka_unit_test(three_parts_are_the_whole_also_where_one_is_empty),
+        cmocka_unit_test(marks_and_flows_are_joined),
+        cmocka_unit_test(of_many_flows_parts_keep_the_same),
         cmocka_unit_test(a_base_time_counts_wherever_it_stands),
         cmocka_unit_test(other_forms_of_a_document_can_be_cut),
         cmocka_unit_test(repairs_are_counted_once_wherever_the_seam_is),

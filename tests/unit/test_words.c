@@ -51,7 +51,7 @@ static void the_job_takes_the_word_of_its_ranks(void **state) {
     } cases[] = {
         {{NULL, NULL}, "GPU", 1, {"GPU", "GPU"}},     {{NULL, NULL}, "GPU", 0, {NULL, NULL}},
         {{"NPU", "NPU"}, "NPU", 1, {"NPU", "NPU"}},   {{"NPU", NULL}, "NPU", 0, {"NPU", NULL}},
-        {{"NPU", NULL}, "device", 1, {"NPU", "GPU"}}, {{"N<U", "TPU"}, "device", 1, {"GPU", "TPU"}},
+        {{"NPU", NULL}, "device", 1, {"NPU", "GPU"}}, {{"", "TPU"}, "device", 1, {"GPU", "TPU"}},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         small_job j = open_job();

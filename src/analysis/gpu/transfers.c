@@ -156,8 +156,20 @@ static int kind_of(tm_text name, uint8_t category) {
         const char *part;
         int kind;
     } parts[] = {
-        {"HtoD", HTOD}, {"HostToDevice", HTOD},   {"DtoH", DTOH}, {"DeviceToHost", DTOH},
-        {"DtoD", DTOD}, {"DeviceToDevice", DTOD}, {"PtoP", PTOP}, {"HtoH", HTOH},
+        {"HtoD", HTOD},
+        {"HostToDevice", HTOD},
+        {"DtoH", DTOH},
+        {"DeviceToHost", DTOH},
+        {"DtoD", DTOD},
+        {"DeviceToDevice", DTOD},
+        {"PtoP", PTOP},
+        {"HtoH", HTOH},
+        {"HOST_TO_DEVICE", HTOD},
+        {"DEVICE_TO_HOST", DTOH},
+        {"DEVICE_TO_DEVICE", DTOD},
+        {"M2D", HTOD},
+        {"D2M", DTOH},
+        {"D2D", DTOD}, /* M: the host's memory, of an XPU */
     };
     if (category == TM_CAT_MEMSET)
         return SET;

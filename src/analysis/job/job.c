@@ -161,7 +161,7 @@ static tm_status set_source(const tm_rank_view *view, tm_table *table, tm_cell *
 static tm_status set_device_kind(const tm_rank_view *view, tm_table *table, tm_cell *cell,
                                  tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    tm_text kind = tm_trace_device_kind(view->names, timeline->metadata);
+    tm_text kind = tm_trace_noted(view->names, timeline->metadata, TM_DEVICE_KIND);
     if (kind.size > 0)
         return tm_table_set_bytes(table, cell, kind.bytes, kind.size, err);
     bool any = timeline->n_tracks > 0 && timeline->tracks[0].kind == TM_TRACK_GPU;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/export_mark.h"
+#include "kineto_devices.h"
 #include "kineto_emit.h"
 #include "kineto_processes.h"
 #include "kineto_sniff.h"
@@ -96,6 +97,7 @@ static tm_status kineto_read_part(tm_source *source, int64_t stop, tm_names *nam
 }
 
 static tm_status kineto_finish(tm_part *whole, tm_names *names, tm_error *err) {
+    TM_TRY(tm_kineto_judge_devices(whole, names, err));
     TM_TRY(tm_kineto_one_process(whole->trace, names, err));
     TM_TRY(finish_metadata(whole, names, err));
     tm_part_finish(whole);

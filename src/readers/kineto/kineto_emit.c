@@ -1,16 +1,23 @@
 #include "kineto_emit.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/hash.h"
 #include "base/sums.h"
+#include "kineto_devices.h"
+#include "kineto_flows.h"
 #include "readers/chrome.h"
 #include "readers/number.h"
 
+/* What MTIA calls a stream's wait for another, and what that one sets for it. */
+#define MTIA_WAIT "event_wait"
+#define MTIA_RECORD "event_record"
+
 void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_part *part, tm_names *names) {
     *emitter = (tm_kineto_emitter){
+        .part = part,
         .trace = part->trace,
-        .labels = &part->labels,
         .names = names,
         .scratch = TM_VEC(char),
     };
@@ -53,21 +60,36 @@ static float occupancy_of(const tm_kineto_event *event) {
     return occupancy > 0 || rounded ? occupancy : NAN;
 }
 
-static tm_category category_of(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
+/* A category that is met for the first time may tell what the devices are. */
+static tm_kineto_class classify(tm_kineto_emitter *emitter, const tm_json_text *text) {
+    const char *word = tm_kineto_device_word(text->bytes, text->size);
+    if (word && word != emitter->device_word) {
+        tm_mark *mark = tm_vec_push(&emitter->part->marks);
+        uint32_t id = tm_kineto_intern(emitter, text);
+        if (mark)
+            *mark = (tm_mark){.event = TM_NO_EVENT, .kind = TM_MARK_DEVICES, .text = id};
+        if (!mark || id == TM_NAME_FAILED)
+            return (tm_kineto_class){TM_CAT_OTHER, TM_KINETO_NO_MEMORY};
+        emitter->device_word = word;
+    }
+    return tm_kineto_classify(emitter->trace->device_categories, text->bytes, text->size);
+}
+
+static tm_kineto_class class_of(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
     if (!event->has_category)
-        return TM_CAT_NONE;
+        return (tm_kineto_class){TM_CAT_NONE, TM_KINETO_PLAIN};
     const tm_json_text *text = &event->category;
     if (text->size == 0 || text->size > TM_KINETO_KEY_MAX)
-        return tm_category_of(text->bytes, text->size);
+        return classify(emitter, text);
     unsigned at = (unsigned)text->size * 7u + (unsigned char)text->bytes[text->size - 1] +
                   3u * (unsigned char)text->bytes[text->size / 2];
     tm_kineto_category_cache *cache = &emitter->categories[at % TM_KINETO_CATEGORY_CACHE];
     if (cache->size != text->size || memcmp(cache->bytes, text->bytes, text->size) != 0) {
         cache->size = (uint8_t)text->size;
-        cache->category = (uint8_t)tm_category_of(text->bytes, text->size);
+        cache->class = classify(emitter, text); /* without memory nothing more is read */
         memcpy(cache->bytes, text->bytes, text->size);
     }
-    return cache->category;
+    return cache->class;
 }
 
 /* The number in "7", "stream 7" or "stream 7 "; -1 where there is none, or a negative one. */
@@ -152,6 +174,15 @@ static bool emit_kernel(tm_kineto_emitter *emitter, const tm_kineto_event *event
     return true;
 }
 
+/* MTIA calls it "size", which other events write with other things in it. */
+static int64_t copied_bytes(const tm_kineto_event *event) {
+    int64_t bytes = tm_kineto_int(event, F_BYTES, -1);
+    if (tm_kineto_has(event, F_BYTES) || !tm_kineto_has(event, F_SIZE))
+        return bytes;
+    const tm_json_text *size = &event->fields[F_SIZE].text;
+    return tm_number_int(size->bytes, size->size, &bytes) ? bytes : -1;
+}
+
 static bool emit_copy(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
     tm_copy_attr *attr = tm_vec_push(&emitter->trace->attrs[TM_ATTR_COPY]);
     if (!attr)
@@ -159,7 +190,7 @@ static bool emit_copy(tm_kineto_emitter *emitter, const tm_kineto_event *event, 
     *attr = (tm_copy_attr){
         .event = row,
         .correlation = tm_kineto_int(event, F_CORRELATION, 0),
-        .bytes = tm_kineto_int(event, F_BYTES, -1),
+        .bytes = copied_bytes(event),
         .bandwidth_gbps = real_field(event, F_BANDWIDTH),
     };
     return true;
@@ -272,9 +303,16 @@ static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event
            tm_vec_append(&emitter->trace->attrs[TM_ATTR_SHAPES], &attr, 1);
 }
 
+static bool is_called(const tm_kineto_event *event, const char *name) {
+    return event->has_name && event->name.size == strlen(name) &&
+           memcmp(event->name.bytes, name, event->name.size) == 0;
+}
+
 static tm_wait_kind wait_kind(const tm_kineto_event *event) {
     bool told = tm_kineto_has(event, F_SYNC_KIND);
     const tm_json_text *text = told ? &event->fields[F_SYNC_KIND].text : &event->name;
+    if (is_called(event, MTIA_WAIT))
+        return TM_WAIT_STREAM_WAIT;
     for (int kind = 0; kind < TM_N_WAIT_KINDS && (told || event->has_name); kind++) {
         const char *known = tm_wait_text((tm_wait_kind)kind);
         if (text->size == strlen(known) && memcmp(text->bytes, known, text->size) == 0)
@@ -302,6 +340,27 @@ static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, 
     return tm_vec_append(&emitter->trace->attrs[TM_ATTR_WAIT], &attr, 1);
 }
 
+/* Nothing of an operator's collective is copied to the kernels of an XPU: both are marked with the
+ * operator's id, by which they are brought together. */
+static bool note_link(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
+    const tm_mark mark = {
+        .kind = TM_MARK_LINK,
+        .event = row,
+        .value = tm_kineto_int(event, F_EXTERNAL_ID, -1),
+    };
+    return tm_vec_append(&emitter->part->marks, &mark, 1) != NULL;
+}
+
+static bool emit_xpu_kernel(tm_kineto_emitter *emitter, const tm_kineto_event *event,
+                            uint32_t row) {
+    static const tm_json_text category = {.bytes = "xpu_kernel", .size = 10};
+    if (!emitter->device_word && classify(emitter, &category).rule == TM_KINETO_NO_MEMORY)
+        return false;
+    bool may = event->has_name && !tm_kineto_has(event, F_COLLECTIVE) &&
+               tm_kineto_may_communicate(event->name.bytes, event->name.size);
+    return !may || note_link(emitter, event, row);
+}
+
 typedef struct counter_context {
     tm_kineto_emitter *emitter;
     uint32_t row;
@@ -327,7 +386,8 @@ static bool emit_attributes(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     if (raw->category == TM_CAT_RUNTIME || raw->category == TM_CAT_DRIVER)
         ok = emit_launch(emitter, event, row);
     else if (raw->category == TM_CAT_KERNEL)
-        ok = emit_kernel(emitter, event, row);
+        ok = emit_kernel(emitter, event, row) &&
+             (!tm_kineto_has(event, F_SYCL_QUEUE) || emit_xpu_kernel(emitter, event, row));
     else if (raw->category == TM_CAT_MEMCPY || raw->category == TM_CAT_MEMSET)
         ok = emit_copy(emitter, event, row);
     else if (raw->category == TM_CAT_CPU_OP &&
@@ -336,10 +396,114 @@ static bool emit_attributes(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     else if (raw->category == TM_CAT_CUDA_SYNC)
         ok = emit_wait(emitter, event, row);
     if (ok && tm_kineto_has(event, F_COLLECTIVE))
-        ok = emit_collective(emitter, event, row);
+        ok = emit_collective(emitter, event, row) &&
+             (raw->category != TM_CAT_CPU_OP || note_link(emitter, event, row));
     if (ok && raw->kind == TM_INSTANT && tm_kineto_has(event, F_MEMORY_BYTES))
         ok = emit_memory(emitter, event, row);
     return ok;
+}
+
+/* What a process is labelled names none of its threads. */
+static bool emit_label(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
+    const tm_json_text *name = &event->name;
+    tm_vec *labels = &emitter->part->labels;
+    emitter->trace->counts[TM_COUNT_METADATA]++;
+    if (!event->has_name || name->size != 14 || memcmp(name->bytes, "process_labels", 14) != 0)
+        return tm_chrome_label(labels, emitter->names, &emitter->scratch, event, F_NAME);
+    const tm_json_text *text = &event->fields[F_LABELS].text;
+    if (!tm_kineto_has(event, F_LABELS) || !tm_kineto_is_device_label(text->bytes, text->size))
+        return true;
+    tm_label label = {
+        .pid = tm_kineto_intern(emitter, &event->pid),
+        .tid = TM_NO_NAME,
+        .text = tm_kineto_intern(emitter, text),
+    };
+    return label.pid != TM_NAME_FAILED && label.text != TM_NAME_FAILED &&
+           tm_vec_append(labels, &label, 1);
+}
+
+static uint32_t name_of(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
+    return event->has_name ? tm_kineto_intern(emitter, &event->name) : TM_NO_NAME;
+}
+
+static inline bool push_event(tm_kineto_emitter *emitter, const tm_kineto_event *event,
+                              const tm_raw_event *raw) {
+    tm_trace *trace = emitter->trace;
+    if (raw->name == TM_NAME_FAILED || raw->track == UINT32_MAX ||
+        trace->events.n >= TM_NO_EVENT - 1 || !tm_vec_append(&trace->events, raw, 1))
+        return false;
+    trace->counts[TM_COUNT_NO_NAME] += !event->has_name;
+    trace->counts[TM_COUNT_NO_CATEGORY] += !event->has_category && raw->kind == TM_DURATION;
+    trace->counts[TM_COUNT_ZERO_TIME] += event->ts_ns == 0;
+    trace->counts[TM_COUNT_OTHER_CATEGORY] += raw->category == TM_CAT_OTHER;
+    trace->counts[TM_COUNT_BAD_VALUE] += event->bad_values;
+    return true;
+}
+
+/* What may be work of a device is put on no track yet: which one, and what it is, is judged when
+ * all flows and labels are known. */
+static bool emit_pending(tm_kineto_emitter *emitter, const tm_kineto_event *event,
+                         uint8_t category) {
+    const tm_raw_event raw = {
+        .begin_ns = event->ts_ns,
+        .duration_ns = event->duration_ns,
+        .name = name_of(emitter, event),
+        .category = TM_CAT_OTHER,
+        .kind = TM_DURATION,
+        .launch = TM_NO_EVENT,
+    };
+    const tm_mark mark = {
+        .kind = TM_MARK_PENDING,
+        .event = (uint32_t)emitter->trace->events.n,
+        .category = category,
+        .value = tm_kineto_int(event, F_CORRELATION, 0),
+        .bytes = copied_bytes(event),
+        .device = tm_narrow_i32(tm_kineto_int(event, F_DEVICE, number_in(&event->pid))),
+        .stream = stream_field(event, F_STREAM, number_in(&event->tid)),
+        .text = tm_kineto_intern(emitter, &event->category),
+        .pid = tm_kineto_intern(emitter, &event->pid),
+        .tid = tm_kineto_intern(emitter, &event->tid),
+    };
+    bool ok = mark.text != TM_NAME_FAILED && mark.pid != TM_NAME_FAILED &&
+              mark.tid != TM_NAME_FAILED && push_event(emitter, event, &raw) &&
+              tm_vec_append(&emitter->part->marks, &mark, 1);
+    return ok &&
+           (!tm_kineto_has(event, F_COLLECTIVE) || emit_collective(emitter, event, mark.event));
+}
+
+/* Copies are told by their direction, and take it into their name. */
+static uint32_t mtia_name(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
+    const tm_json_text *direction = &event->fields[F_DIRECTION].text;
+    char name[128];
+    if (!tm_kineto_has(event, F_DIRECTION) || event->name.escaped || direction->escaped)
+        return name_of(emitter, event);
+    int n = snprintf(name, sizeof name, "%.*s (%.*s)", event->has_name ? (int)event->name.size : 0,
+                     event->name.bytes, (int)direction->size, direction->bytes);
+    return n > 0 && n < (int)sizeof name ? tm_names_intern(emitter->names, name, (size_t)n)
+                                         : name_of(emitter, event);
+}
+
+/* Of a track whose first event does not tell its stream, a later one does. */
+static bool note_stream(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t index,
+                        bool created) {
+    tm_track *track = (tm_track *)emitter->trace->tracks.data + index;
+    int64_t stream = stream_field(event, F_STREAM, -1);
+    if (index == UINT32_MAX || stream < 0 || (track->stream == stream && !created))
+        return true;
+    track->stream = stream;
+    const tm_mark mark = {.kind = TM_MARK_STREAM,
+                          .event = TM_NO_EVENT,
+                          .stream = stream,
+                          .pid = track->pid,
+                          .tid = track->tid};
+    return tm_vec_append(&emitter->part->marks, &mark, 1) != NULL;
+}
+
+static uint8_t mtia_category(const tm_kineto_event *event) {
+    return is_called(event, MTIA_WAIT)         ? TM_CAT_CUDA_SYNC
+           : is_called(event, MTIA_RECORD)     ? TM_CAT_CUDA_EVENT
+           : tm_kineto_has(event, F_DIRECTION) ? TM_CAT_MEMCPY
+                                               : TM_CAT_KERNEL;
 }
 
 static bool emit_event(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
@@ -350,26 +514,31 @@ static bool emit_event(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
         trace->counts[wrong]++;
         return true;
     }
-    tm_category category = category_of(emitter, event);
+    tm_kineto_class class = class_of(emitter, event);
+    bool mtia = false;
+    if (class.rule != TM_KINETO_PLAIN) {
+        mtia = class.rule == TM_KINETO_MTIA && kind == TM_DURATION;
+        if (class.rule == TM_KINETO_NO_MEMORY)
+            return false;
+        if (class.rule == TM_KINETO_PENDING && kind == TM_DURATION)
+            return emit_pending(emitter, event, class.category);
+        class.category = mtia ? mtia_category(event) : TM_CAT_OTHER;
+    }
+    size_t n_tracks = trace->tracks.n;
+    tm_category category = class.category;
     tm_raw_event raw = {
         .begin_ns = event->ts_ns,
         .duration_ns = kind == TM_DURATION ? event->duration_ns : 0,
-        .name = event->has_name ? tm_kineto_intern(emitter, &event->name) : TM_NO_NAME,
+        .name = mtia ? mtia_name(emitter, event) : name_of(emitter, event),
         .track =
             track_of(emitter, event, tm_category_is_gpu(category) ? TM_TRACK_GPU : TM_TRACK_CPU),
         .category = (uint8_t)category,
         .kind = (uint8_t)kind,
         .launch = TM_NO_EVENT,
     };
-    if (raw.name == TM_NAME_FAILED || raw.track == UINT32_MAX ||
-        trace->events.n >= TM_NO_EVENT - 1 || !tm_vec_append(&trace->events, &raw, 1))
-        return false;
-    trace->counts[TM_COUNT_NO_NAME] += !event->has_name;
-    trace->counts[TM_COUNT_NO_CATEGORY] += !event->has_category && kind == TM_DURATION;
-    trace->counts[TM_COUNT_ZERO_TIME] += event->ts_ns == 0;
-    trace->counts[TM_COUNT_OTHER_CATEGORY] += category == TM_CAT_OTHER;
-    trace->counts[TM_COUNT_BAD_VALUE] += event->bad_values;
-    return emit_attributes(emitter, cursor, event, &raw, (uint32_t)(trace->events.n - 1));
+    return push_event(emitter, event, &raw) &&
+           (!mtia || note_stream(emitter, event, raw.track, trace->tracks.n > n_tracks)) &&
+           emit_attributes(emitter, cursor, event, &raw, (uint32_t)(trace->events.n - 1));
 }
 
 bool tm_kineto_emit(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
@@ -383,13 +552,12 @@ bool tm_kineto_emit(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     case 'C':
         return emit_event(emitter, cursor, event, TM_COUNTER);
     case 'M':
-        emitter->trace->counts[TM_COUNT_METADATA]++;
-        return tm_chrome_label(emitter->labels, emitter->names, &emitter->scratch, event, F_NAME);
+        return emit_label(emitter, event);
     case 's':
     case 't':
     case 'f':
         emitter->trace->counts[TM_COUNT_FLOW]++;
-        return true;
+        return tm_kineto_note_flow(emitter->part, event);
     default:
         emitter->trace->counts[TM_COUNT_OTHER_PHASE]++;
         return true;

@@ -2,6 +2,7 @@
 #ifndef TMERGE_KINETO_EMIT_H
 #define TMERGE_KINETO_EMIT_H
 
+#include "kineto_category.h"
 #include "kineto_event.h"
 #include "timeline/part.h"
 #include "tmerge/names.h"
@@ -18,15 +19,16 @@ typedef struct tm_kineto_track_cache {
 
 typedef struct tm_kineto_category_cache {
     uint8_t size; /* 0: empty */
-    uint8_t category;
+    tm_kineto_class class;
     char bytes[TM_KINETO_KEY_MAX];
 } tm_kineto_category_cache;
 
 typedef struct tm_kineto_emitter {
-    tm_trace *trace; /* borrowed: of the part */
-    tm_vec *labels;  /* borrowed: of the part */
-    tm_names *names; /* borrowed */
-    tm_vec scratch;  /* of char: decoded strings */
+    tm_part *part;           /* borrowed */
+    tm_trace *trace;         /* borrowed: of the part */
+    tm_names *names;         /* borrowed */
+    tm_vec scratch;          /* of char: decoded strings */
+    const char *device_word; /* what the devices are called so far, or NULL */
     tm_kineto_track_cache tracks[TM_KINETO_TRACK_CACHE];
     tm_kineto_category_cache categories[TM_KINETO_CATEGORY_CACHE];
 } tm_kineto_emitter;

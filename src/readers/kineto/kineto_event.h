@@ -46,7 +46,12 @@
     X(F_SYNC_KIND, TEXT, "cuda_sync_kind")                                                         \
     X(F_WAIT_ON_STREAM, INT, "wait_on_stream")                                                     \
     X(F_WAIT_ON_RECORD, INT, "wait_on_cuda_event_record_corr_id")                                  \
-    X(F_NAME, TEXT, "name")
+    X(F_NAME, TEXT, "name")                                                                        \
+    X(F_EXTERNAL_ID, INT, "External id")                                                           \
+    X(F_LABELS, MAYBE, "labels")                                                                   \
+    X(F_DIRECTION, MAYBE, "direction")                                                             \
+    X(F_SIZE, MAYBE, "size")                                                                       \
+    X(F_SYCL_QUEUE, MAYBE, "sycl queue")
 
 typedef enum tm_kineto_field { TM_KINETO_FIELDS(TM_CHROME_FIELD_ID) N_FIELDS } tm_kineto_field;
 

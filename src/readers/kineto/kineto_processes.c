@@ -25,6 +25,15 @@ static call call_at(const tm_trace *trace, size_t i) {
     return (call){launch->correlation, ((const tm_track *)trace->tracks.data)[event->track].pid};
 }
 
+/* Calls that a profiler puts on the process of a device are of that which the others are of. */
+static bool is_of_device(const tm_trace *trace, uint32_t process) {
+    const tm_track *tracks = trace->tracks.data;
+    for (size_t t = 0; t < trace->tracks.n; t++)
+        if (tracks[t].kind == TM_TRACK_GPU && tracks[t].pid == process)
+            return true;
+    return false;
+}
+
 /* Nearly always all calls are of one process, and nothing is sorted. */
 static bool has_several(const tm_trace *trace, size_t n) {
     for (size_t i = 1; i < n; i++)
@@ -33,12 +42,14 @@ static bool has_several(const tm_trace *trace, size_t n) {
     return false;
 }
 
-static size_t count_shared(call *calls, size_t n) {
+static size_t count_shared(const tm_trace *trace, call *calls, size_t n) {
     size_t shared = 0;
     qsort(calls, n, sizeof *calls, by_correlation);
     for (size_t i = 1; i < n; i++)
         shared += calls[i].correlation != 0 && calls[i].correlation == calls[i - 1].correlation &&
-                  calls[i].process != calls[i - 1].process;
+                  calls[i].process != calls[i - 1].process &&
+                  !is_of_device(trace, calls[i].process) &&
+                  !is_of_device(trace, calls[i - 1].process);
     return shared;
 }
 
@@ -51,7 +62,7 @@ tm_status tm_kineto_one_process(const tm_trace *trace, const tm_names *names, tm
         return tm_fail_memory(err);
     for (size_t i = 0; i < n; i++)
         calls[i] = call_at(trace, i);
-    size_t shared = count_shared(calls, n);
+    size_t shared = count_shared(trace, calls, n);
     free(calls);
     if (shared <= SHARED_MAX)
         return TM_OK;
