@@ -126,6 +126,8 @@ typedef enum tm_remark {
       "events of a trace left out by --skip-bad because its time overlaps another of the rank")    \
     X(TM_COUNT_OPEN_RANGE, "open_range", TM_REMARK_SKIPPED,                                        \
       "calls and ranges that had not ended when the recording did")                                \
+    X(TM_COUNT_MOSTLY_SKIPPED, "mostly_skipped", TM_REMARK_ODD,                                    \
+      "events skipped of a trace of which less than half of the timed events is kept")             \
     X(TM_COUNT_REPAIRED_EVENT, "repaired_event", TM_REMARK_NOTE,                                   \
       "events with at least one repair")                                                           \
     X(TM_COUNT_NON_FINITE, "non_finite", TM_REMARK_REPAIRED, "bare inf, NaN or N/A, read as null") \

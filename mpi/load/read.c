@@ -1,4 +1,5 @@
 /* Reads the traces of this process, whole or in parts, and tells how far it has come. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "loader.h"
@@ -29,6 +30,28 @@ static void tell_progress(void *context, int64_t consumed_bytes) {
     r->events = events;
 }
 
+/* A trace of whose events none can be used is as bad as one that cannot be read; one without any is
+ * of a rank that did nothing, where others have some. */
+static tm_status check_kept(const tm_loader *l, size_t i, tm_error *err) {
+    const tm_trace *trace = l->traces[i];
+    int64_t skipped = tm_trace_skipped(trace);
+    if (trace->events.n > 0 || skipped == 0)
+        return TM_OK;
+    return tm_fail(err, TM_ERR_INPUT, tm_loader_path(l, i), -1,
+                   "none of its %" PRId64 " timed events can be used: %" PRId64
+                   " without a valid time, %" PRId64 " of a kind (ph) that is not read",
+                   skipped, skipped - trace->counts[TM_COUNT_OTHER_PHASE],
+                   trace->counts[TM_COUNT_OTHER_PHASE]);
+}
+
+static tm_status drop_empty(tm_loader *l, size_t i, tm_error *err) {
+    tm_status status = check_kept(l, i, err);
+    if (status == TM_OK)
+        return TM_OK;
+    tm_loader_drop_trace(l, i);
+    return tm_loader_bad_input(l, &l->entries[i], status, err);
+}
+
 static tm_status read_one(tm_loader *l, size_t i, tm_progress *progress, tm_error *err) {
     tm_trace *trace = malloc(sizeof *trace);
     if (!trace)
@@ -40,9 +63,10 @@ static tm_status read_one(tm_loader *l, size_t i, tm_progress *progress, tm_erro
     const tm_trace_file file = {tm_loader_file(l, (size_t)l->entries[i].input),
                                 tm_loader_path(l, i), unit, l->options->device_categories};
     tm_status status = tm_trace_read(&file, l->out->names, progress ? &watch : NULL, trace, err);
-    if (status != TM_OK)
-        tm_loader_drop_trace(l, i);
-    return status == TM_OK ? TM_OK : tm_loader_bad_input(l, &l->entries[i], status, err);
+    if (status == TM_OK)
+        return drop_empty(l, i, err);
+    tm_loader_drop_trace(l, i);
+    return tm_loader_bad_input(l, &l->entries[i], status, err);
 }
 
 static tm_status read_part(tm_loader *l, tm_mpi_part *part, tm_progress *progress, tm_error *err) {
@@ -100,11 +124,16 @@ static tm_status join_parts(tm_loader *l, tm_error *err) {
     if (l->parts.n == 0)
         return TM_OK;
     TM_TRY(tm_mpi_parts_join(l->comm, l->parts.data, l->parts.n, l->out->names, l->traces, err));
+    tm_status status = TM_OK;
     for (size_t k = 0; k < l->parts.n; k += (size_t)parts[k].part.n) {
+        size_t i = parts[k].input;
+        if (status == TM_OK && l->traces[i])
+            status = drop_empty(l, i, err);
         l->out->n_in_parts += parts[k].joined;
         again += parts[k].joined ? 0 : l->entries[parts[k].input].size;
     }
     tm_loader_drop_parts(l);
+    TM_TRY(tm_mpi_agree(l->comm, status, err));
     return again > 0 ? read_own(l, again, err) : TM_OK;
 }
 
@@ -115,7 +144,23 @@ static int64_t size_of_all(const tm_loader *l) {
     return sum;
 }
 
+static tm_status check_any(const tm_loader *l, tm_error *err) {
+    int64_t sums[2] = {0, 0}; /* traces, events */
+    for (size_t i = 0; i < l->n; i++)
+        if (l->traces[i]) {
+            sums[0]++;
+            sums[1] += (int64_t)l->traces[i]->events.n;
+        }
+    if (MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_INT64_T, MPI_SUM, l->comm) != MPI_SUCCESS)
+        return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI_Allreduce failed");
+    if (sums[0] == 0 || sums[1] > 0) /* without a trace, the ranks' list tells */
+        return TM_OK;
+    return tm_fail(err, TM_ERR_INPUT, NULL, -1,
+                   sums[0] == 1 ? "the trace holds no event" : "no trace holds an event");
+}
+
 tm_status tm_mpi_read_traces(tm_loader *l, tm_error *err) {
     TM_TRY(read_own(l, size_of_all(l), err));
-    return join_parts(l, err);
+    TM_TRY(join_parts(l, err));
+    return check_any(l, err);
 }

@@ -48,6 +48,12 @@ void tm_trace_range(const tm_trace *trace, tm_span *out) {
 
 /* Events far from where the recording took place: a clock of zero, a number mangled on its way. The
  * median of up to 127 begins, evenly spread over the file, tells where that is. */
+/* What is told of a trace of which most is not read rests on the little that is. */
+static void count_skipped(tm_trace *trace) {
+    int64_t skipped = tm_trace_skipped(trace);
+    trace->counts[TM_COUNT_MOSTLY_SKIPPED] = (size_t)skipped > trace->events.n ? skipped : 0;
+}
+
 static void count_far_times(tm_trace *trace) {
     enum { SAMPLES = 127 };
     int64_t sample[SAMPLES];
@@ -110,6 +116,7 @@ static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_er
             continue;
         TM_TRY(tm_trace_link(traces[i], err));
         count_far_times(traces[i]);
+        count_skipped(traces[i]);
         memcpy(span.counts, traces[i]->counts, sizeof span.counts);
         span.truncated = traces[i]->truncated;
         spans[b->out->n_spans++] = span;

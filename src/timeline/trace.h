@@ -78,6 +78,9 @@ bool tm_trace_lacks_base(const tm_trace *trace);
 /** Moves every begin by @p base_ns, in [0, 3e18], and counts the events. */
 void tm_trace_adopt_base(tm_trace *trace, int64_t base_ns);
 
+/** How many timed events were read and not kept. */
+int64_t tm_trace_skipped(const tm_trace *trace);
+
 /** Gives back the room that growing left over: a third, in the worst case. */
 void tm_trace_trim(tm_trace *trace);
 

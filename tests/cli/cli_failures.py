@@ -69,6 +69,18 @@ def test_an_unreadable_file_is_named():
           before=without_dac_override)
 
 
+def test_a_trace_that_keeps_no_event_is_named():
+    put('rank0.json', '{"traceEvents": []}')
+    equal(tmerge('rank0.json').expect(3).errors, ['tmerge: the trace holds no event'])
+    put('rank1.json', '{"traceEvents": []}')
+    equal(tmerge('rank0.json', 'rank1.json', n=3).expect(3).errors,
+          ['tmerge: no trace holds an event'])
+    put('rank0.json', '[{"ph": "X", "cat": "cpu_op", "name": "a", "ts": "x", "dur": 1}, '
+        '{"ph": "B", "name": "b", "ts": 1}, {"ph": "M", "name": "process_name"}]')
+    stops('rank0.json', 'rank0.json: none of its 2 timed events can be used: 1 without a valid time, '
+          '1 of a kind (ph) that is not read')
+
+
 def test_an_empty_file_is_named():
     put('rank0.json', '')
     stops('rank0.json', 'rank0.json: file is empty')

@@ -206,6 +206,47 @@ def test_what_was_cut_short_or_has_no_gpu_is_not_compared():
     has_line(merged('job').out, 'Imbalance: not known, for no two ranks have a whole step')
 
 
+SKIPPED = {'ph': 'B', 'name': 'b', 'ts': 1}
+
+
+def test_a_trace_that_is_mostly_skipped_is_told_by_itself():
+    """Half is not less than half."""
+    for n_skipped, said in ((1, False), (2, True)):
+        put('rank0.json', json.dumps([json.loads(event(1))] + [SKIPPED] * n_skipped))
+        out = merged('rank0.json').out
+        equal('! less than half of the events could be used of the traces of rank 0' in out, said)
+        has_line(out, f'! events skipped: {n_skipped} other_phase')
+        lacks(out, 'mostly_skipped')
+
+
+# The log of a trace without events of a GPU, and what is said first.
+NO_EVENTS = (
+    ('', 'No GPU events: only what hosts did is known', 'ProfilerActivity.CUDA'),
+    ('vpu_work', 'No GPU events: none recognised', 'work of a device: vpu_work 1 (merge '
+     '--device-categories NAME,... says which are)'),
+    ('CUPTI_ERROR_NOT_INITIALIZED (15)', 'No GPU events: the profiler could not record them',
+     'CUPTI did not start: for lack of permission'),
+    ('CUPTI_ERROR_NOT_INITIALIZED (15)", "failed with error CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)',
+     'No GPU events: the profiler could not record them', 'NVreg_RestrictProfilingToAdminUsers=0'),
+    ('CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED (39)',
+     'No GPU events: the profiler could not record them', 'Run without it'),
+)
+
+
+def test_a_job_without_events_of_a_device_says_so_first_and_why():
+    for log, headline, evidence in NO_EVENTS:
+        category = log if log == 'vpu_work' else 'cpu_op'
+        put('rank0.json', '{"traceEvents": [' + event(1, cat=category) + '], "INFO": ["If you see '
+            'CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, ..."], "WARNING": ["function cuptiX() failed '
+            'with error ' + log + '"]}')
+        out = ' '.join(merged('rank0.json').out.split())
+        contains(out, headline)
+        contains(out, evidence)
+        equal(rows('tmerge.h5', 'advice.item'), [])
+    out = merged('rank0.json', '--device-categories=a,cpu_op').out
+    has_line(out, 'GPU time: compute 100.0 %')
+
+
 def test_a_correct_trace_says_nothing_of_repairs():
     put('rank0.json', '[' + event(1) + ']')
     done = merged('rank0.json')

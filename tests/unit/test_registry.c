@@ -143,7 +143,8 @@ static const struct {
 } contract[] = {
     {"job.job", " ranks hosts steps events collectives begin_ns duration_ns device_kind "},
     {"job.rank", " rank host device source format events begin_ns end_ns skipped_events "
-                 "repaired_events truncated remarks device_kind "},
+                 "repaired_events truncated remarks device_kind unrecognised "
+                 "profiler_error "},
     {"job.differs", " what value n_ranks ranks "},
     {"job.remark", " rank source remark class count meaning "},
     {"overlap.rank", " rank window_ns compute_ns comm_ns memory_ns overlap_ns overlap_pct "

@@ -11,6 +11,8 @@
 
 enum { LIST_SHOWN = 8 };
 
+#define MOSTLY_SKIPPED "mostly_skipped" /* a remark that has a line of its own */
+
 static void print_date(int64_t ns) {
     const int64_t year_s = INT64_C(86400) * 366;
     time_t seconds = (time_t)(ns / 1000000000);
@@ -323,7 +325,8 @@ static bool print_remarks_of(const tm_table *remarks, const char *class, const c
     for (size_t i = 0; i < remarks->n_rows; i++) {
         const char *word = tm_table_cell(remarks, i, "remark")->value.text;
         int64_t count = 0;
-        bool first = strcmp(tm_table_cell(remarks, i, "class")->value.text, class) == 0;
+        bool first = strcmp(tm_table_cell(remarks, i, "class")->value.text, class) == 0 &&
+                     strcmp(word, MOSTLY_SKIPPED) != 0;
         for (size_t k = 0; k < remarks->n_rows && first; k++)
             if (strcmp(tm_table_cell(remarks, k, "remark")->value.text, word) == 0) {
                 first = k >= i;
@@ -355,8 +358,27 @@ static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
         printf("%s%s\n", n > LIST_SHOWN ? ", ..." : "", colors->off);
 }
 
+/* What follows of such a trace rests on the little that could be used: said by itself. */
+static void print_mostly_skipped(const tm_tables *tables, const tm_colors *colors) {
+    const tm_table *remarks = tm_tables_find(tables, "job.remark");
+    int n = 0;
+    for (size_t i = 0; i < remarks->n_rows; i++) {
+        if (strcmp(tm_table_cell(remarks, i, "remark")->value.text, MOSTLY_SKIPPED) != 0)
+            continue;
+        if (n == 0)
+            printf("%s! less than half of the events could be used of the traces of rank",
+                   colors->warning);
+        if (n < LIST_SHOWN)
+            printf("%s %" PRId64, n ? "," : "", number(remarks, i, "rank"));
+        n++;
+    }
+    if (n > 0)
+        printf("%s%s\n", n > LIST_SHOWN ? ", ..." : "", colors->off);
+}
+
 static void print_remarks(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *remarks = tm_tables_find(tables, "job.remark");
+    print_mostly_skipped(tables, colors);
     print_truncated(tm_tables_find(tables, "job.rank"), colors);
     bool any = print_remarks_of(remarks, "repaired", "! repaired:", colors);
     any = print_remarks_of(remarks, "skipped", "! events skipped:", colors) || any;

@@ -25,6 +25,8 @@ enum {
     TRUNCATED,
     REMARKS,
     DEVICE_KIND,
+    UNRECOGNISED,
+    PROFILER_ERROR,
     N_RANK_COLUMNS
 };
 
@@ -63,6 +65,12 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [DEVICE_KIND] = {"device_kind", TM_TEXT, "",
                      "What its devices are: GPU, NPU, TPU, XPU, ...; null without events of a "
                      "device where the trace does not tell."},
+    [UNRECOGNISED] = {"unrecognised", TM_TEXT, "",
+                      "Categories of which nothing tells whether they are work of a device, with "
+                      "their numbers of events."},
+    [PROFILER_ERROR] = {"profiler_error", TM_TEXT, "",
+                        "Why CUPTI did not record the device, as the trace's log of the profiler "
+                        "says; null where it does not."},
 };
 
 static const tm_table_def rank_def = {
@@ -168,6 +176,36 @@ static tm_status set_device_kind(const tm_rank_view *view, tm_table *table, tm_c
     return tm_table_set_text(table, cell, any ? "GPU" : NULL, err);
 }
 
+/* The name of the error with which a call of CUPTI failed; of several, one that says what to do.
+ * The log also names errors that might have been. */
+static tm_text profiler_error(tm_text metadata) {
+    static const char failed[] = "failed with error CUPTI_";
+    tm_text found = {"", 0};
+    for (const char *p = metadata.bytes; (p = strstr(p, failed));) {
+        p += strlen(failed) - strlen("CUPTI_");
+        tm_text name = {p, strspn(p, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")};
+        bool told = strncmp(p, "CUPTI_ERROR_NOT_INITIALIZED", name.size) != 0;
+        if (found.size == 0 || told)
+            found = name;
+        if (told)
+            break;
+    }
+    return found;
+}
+
+static tm_status set_what_lacks(const tm_rank_view *view, tm_table *table, tm_cell *row,
+                                tm_error *err) {
+    uint32_t metadata = view->timeline->metadata;
+    tm_text categories = tm_trace_noted(view->names, metadata, TM_OTHER_CATEGORIES);
+    tm_text error = profiler_error(tm_names_text(view->names, metadata));
+    if (categories.size > 0)
+        TM_TRY(
+            tm_table_set_bytes(table, &row[UNRECOGNISED], categories.bytes, categories.size, err));
+    return error.size > 0
+               ? tm_table_set_bytes(table, &row[PROFILER_ERROR], error.bytes, error.size, err)
+               : TM_OK;
+}
+
 static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, rank_def.name);
@@ -193,6 +231,7 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     TM_TRY(set_source(view, table, row, err));
     TM_TRY(tm_remark_text(timeline, table, &row[REMARKS], err));
     TM_TRY(set_device_kind(view, table, &row[DEVICE_KIND], err));
+    TM_TRY(set_what_lacks(view, table, row, err));
     TM_TRY(tm_remark_rows(view, out, err));
     return tm_differs_rank(view, out, err);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/shared/late_cause.h"
+#include "no_devices.h"
 #include "table/shown.h"
 
 /* Below 1 % one decimal, so that little is not nothing. */
@@ -92,19 +93,12 @@ static void incomplete_text(const tm_table *check, char out[TM_SENTENCE_MAX]) {
     }
 }
 
-static bool has_gpu_events(const tm_table *overlap) {
-    size_t i = 0;
-    while (i < overlap->n_rows && tm_table_cell(overlap, i, "window_ns")->value.i == 0)
-        i++;
-    return i < overlap->n_rows || overlap->n_rows == 0;
-}
-
 /* Why nobody waited for anybody, where no operation has a wait. */
 static void nothing_text(const tm_tables *tables, bool aligned, char out[TM_SENTENCE_MAX]) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
-    if (!has_gpu_events(tm_tables_find(tables, "overlap.rank")))
-        snprintf(out, TM_SENTENCE_MAX, "The traces hold no GPU events");
-    else if (count_of(check, "collectives") == 0 && count_of(check, "unmatched") == 0)
+    if (tm_no_devices_text(tables, NULL, out))
+        return;
+    if (count_of(check, "collectives") == 0 && count_of(check, "unmatched") == 0)
         snprintf(out, TM_SENTENCE_MAX, "The traces hold no communication kernels");
     else if (tm_tables_find(tables, "job.rank")->n_rows == 1)
         snprintf(
@@ -307,6 +301,8 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]) {
     const tm_judgement *j = e->judgement;
     char text[TM_SENTENCE_MAX], share[32], before[96] = "";
+    if (tm_no_devices_text(tables, out, NULL))
+        return;
     if (e->tolls->n_parts == 0) {
         snprintf(out, TM_SENTENCE_MAX, "No verdict: there is nothing to compare between ranks");
         return;

@@ -1,0 +1,77 @@
+#include "no_devices.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/shared/words.h"
+
+/* By what the profiler's error is called; the last is of all others. */
+static const struct {
+    const char *error, *what;
+} causes[] = {
+    {"INSUFFICIENT_PRIVILEGES",
+     "the driver lets none but administrators record GPUs. Load it with "
+     "NVreg_RestrictProfilingToAdminUsers=0, or run as one (in a container with "
+     "--cap-add=SYS_ADMIN)"},
+    {"MULTIPLE_SUBSCRIBERS",
+     "another profiler (nsys, ncu, a debugger, a monitor in the process) had CUPTI already. Run "
+     "without it"},
+    {"MAX_LIMIT_REACHED",
+     "another profiler (nsys, ncu, a debugger, a monitor in the process) had CUPTI already. Run "
+     "without it"},
+    {"", "CUPTI did not start: for lack of permission (NVreg_RestrictProfilingToAdminUsers), or as "
+         "another profiler had it"},
+};
+
+/* The first text of a column of job.rank, NULL where all are null. */
+static const char *first_text(const tm_table *ranks, const char *column) {
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const tm_cell *cell = tm_table_cell(ranks, i, column);
+        if (!cell->null)
+            return cell->value.text;
+    }
+    return NULL;
+}
+
+static bool has_events(const tm_table *overlap) {
+    for (size_t i = 0; i < overlap->n_rows; i++)
+        if (tm_table_cell(overlap, i, "window_ns")->value.i > 0)
+            return true;
+    return overlap->n_rows == 0;
+}
+
+static const char *cause_of(const char *error) {
+    size_t i = 0;
+    while (!strstr(error, causes[i].error))
+        i++;
+    return causes[i].what;
+}
+
+bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
+                        char evidence[TM_SENTENCE_MAX]) {
+    char unwanted[TM_SENTENCE_MAX];
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    const char *error = first_text(ranks, "profiler_error");
+    const char *categories = first_text(ranks, "unrecognised");
+    headline = headline ? headline : unwanted;
+    evidence = evidence ? evidence : unwanted;
+    if (has_events(tm_tables_find(tables, "overlap.rank")))
+        return false;
+    if (error) {
+        snprintf(headline, TM_SENTENCE_MAX, "No GPU events: the profiler could not record them");
+        snprintf(evidence, TM_SENTENCE_MAX, "Its log says %.80s: %s", error, cause_of(error));
+    } else if (categories) {
+        snprintf(headline, TM_SENTENCE_MAX, "No GPU events: none recognised");
+        snprintf(evidence, TM_SENTENCE_MAX,
+                 "Nothing tells whether events of these categories are work of a device: %.600s "
+                 "(merge --device-categories NAME,... says which are)",
+                 categories);
+    } else {
+        bool gpu = strcmp(tm_words_device(tables), "GPU") == 0;
+        snprintf(headline, TM_SENTENCE_MAX, "No GPU events: only what hosts did is known");
+        snprintf(evidence, TM_SENTENCE_MAX,
+                 "The traces hold no GPU events: have the profiler record them%s",
+                 gpu ? " (of PyTorch: ProfilerActivity.CUDA)" : "");
+    }
+    return true;
+}
