@@ -251,6 +251,9 @@ def test_kineto_and_nsight_ranks_make_one_job():
     equal([(row['rank'], row['format']) for row in rows('tmerge.h5', 'job.rank')],
           [(0, 'kineto'), (1, 'nsys'), (2, 'kineto')])
     contains(done.out, '! traces of several kinds: kineto of 2 ranks, nsys of 1 rank; each kind')
+    lacks_of = {row['format']: row['cannot_tell'] for row in rows('tmerge.h5', 'job.format')}
+    equal((sorted(lacks_of), lacks_of['kineto']), (['kineto', 'nsys'], None))
+    contains(' '.join(done.out.split()), f"not matched by name nsys: {lacks_of['nsys']}")
     lacks(merged('rank0.json', 'rank2.json', '-o', 'one_kind.h5').out, 'several kinds')
 
 

@@ -189,7 +189,9 @@ static void the_job_is_as_worked_out_by_hand(void **state) {
     };
     bench b = open_bench();
     make_job(&b);
+    static const char *const formats[] = {"format=kineto ranks=2 cannot_tell=null"};
     CHECK_TABLE(&b, "job.job", jobs);
+    CHECK_TABLE(&b, "job.format", formats);
     CHECK_TABLE(&b, "job.rank", ranks);
     check_table(&b, "job.left_out", NULL, 0); /* filled while files are read */
     close_bench(&b);

@@ -145,6 +145,7 @@ static const struct {
     {"job.rank", " rank host device source format events begin_ns end_ns skipped_events "
                  "repaired_events truncated remarks device_kind unrecognised "
                  "profiler_error "},
+    {"job.format", " format ranks cannot_tell "},
     {"job.differs", " what value n_ranks ranks "},
     {"job.remark", " rank source remark class count meaning "},
     {"overlap.rank", " rank window_ns compute_ns comm_ns memory_ns overlap_ns overlap_pct "

@@ -263,7 +263,7 @@ static size_t next_format(const tm_table *ranks, size_t row, const char **format
 }
 
 /* A job of several formats says so: each names process groups in its own way. */
-static void print_formats(const tm_table *ranks, const tm_colors *colors) {
+static void print_formats(const tm_table *ranks, const tm_table *formats, const tm_colors *colors) {
     const char *format;
     int64_t n;
     size_t row = next_format(ranks, 0, &format, &n);
@@ -277,6 +277,15 @@ static void print_formats(const tm_table *ranks, const tm_colors *colors) {
     printf("; each kind names process\n  groups in its own way, and collectives between them are "
            "not matched by name%s\n",
            colors->off);
+    for (size_t i = 0; i < formats->n_rows; i++) {
+        const tm_cell *lacks = tm_table_cell(formats, i, "cannot_tell");
+        char text[512];
+        if (lacks->null)
+            continue;
+        snprintf(text, sizeof text, "%s: %.400s", tm_table_cell(formats, i, "format")->value.text,
+                 lacks->value.text);
+        tm_console_wrap(text, 0, tm_console_width());
+    }
 }
 
 /* The steps of the rank whose first row is `row`, as a hash that their order decides. */
@@ -424,7 +433,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     print_advice(tm_tables_find(tables, "advice.item"), marked ? "a step" : "the recording", store);
     tm_summary_clocks(tables, colors);
     print_missing(loaded, colors);
-    print_formats(tm_tables_find(tables, "job.rank"), colors);
+    print_formats(tm_tables_find(tables, "job.rank"), tm_tables_find(tables, "job.format"), colors);
     print_odd_steps(tm_tables_find(tables, "overlap.step"), colors);
     print_remarks(tables, colors);
     print_left_out(tables, colors);

@@ -8,6 +8,7 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 #include "differs.h"
+#include "formats.h"
 #include "remarks.h"
 #include "timeline/trace.h"
 
@@ -138,9 +139,9 @@ static const tm_table_def left_out_def = {
     .top = -1,
 };
 
-static const tm_table_def *const defs[] = {&job_def,           &tm_differs_table, &rank_def,
-                                           &tm_remark_table,   &left_out_def,     &tm_differs_place,
-                                           &tm_differs_kernel, &tm_differs_group};
+static const tm_table_def *const defs[] = {
+    &job_def,      &tm_differs_table, &rank_def,          &tm_job_format_table, &tm_remark_table,
+    &left_out_def, &tm_differs_place, &tm_differs_kernel, &tm_differs_group};
 
 /* Null for an empty name, which nobody told. */
 static tm_status set_name(tm_table *table, tm_cell *cell, const tm_names *names, uint32_t id,
@@ -339,6 +340,7 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
      * runs. */
     TM_TRY(name_hosts(ranks, err));
     TM_TRY(tm_differs_job(out, err));
+    TM_TRY(tm_job_formats(out, err));
     tm_cell *row = tm_table_add_row(tm_tables_find(out, job_def.name));
     int64_t n_hosts = count_different(ranks, "host");
     int64_t n_steps = count_steps(out);

@@ -100,6 +100,8 @@ const tm_format tm_format_nsys = {
     .name = "nsys",
     .summary = "Nsight Systems: exports to SQLite (nsys export --type sqlite), or reports "
                "(.nsys-rep) with nsys on the PATH",
+    .cannot_tell = "The memory of tensors, shapes of inputs and modules are not recorded, and "
+                   "operators only where the program marks them (NVTX).",
     .sniff = nsys_sniff,
     .read = nsys_read,
     .list_units = tm_nsys_list_units,

@@ -168,7 +168,7 @@ function withoutStraggler(job: Job, evidence: string | null): Verdict {
   const before = [lone, evidence].filter((text) => text !== null).join(" ");
   const join = (text: string) => (before ? `${before.replace(/[^.]$/, "$&.")} ${text}` : text);
   if (total(job, "window_ns") === 0)
-    return { state: "note", title: "No GPU events were recorded", text: "The traces hold no kernel, copy or set.", view: "about", link: "What was read" };
+    return { state: "note", title: "No GPU events were recorded", text: job.table("stragglers.job").text(0, "evidence") ?? "The traces hold no kernel, copy or set.", view: "about", link: "What was read" };
   if (advice.n > 0) {
     const found = adviceItem(job, 0);
     return { state: found.state, title: found.title, text: before ? join(advice.text(0, "text") ?? "") : found.text, view: found.view, link: "What this follows from" };

@@ -4,7 +4,7 @@ import * as f from "../format";
 import { grid } from "../grid";
 import { cutShort, hasSteps, ranksOf, severalRanks, total } from "../job";
 import { PARTS, partsOf, stacks, type StackRow } from "../stack";
-import { controls, empty, heading, legend, section, segmented } from "../ui";
+import { controls, empty, heading, legend, note, prose, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
 import { h } from "../dom";
 
@@ -83,17 +83,32 @@ function table(job: Job): HTMLElement {
   }));
 }
 
+/** Where each rank’s numbers are from, and what they cannot be asked for. */
+function sources(job: Job): HTMLElement {
+  const formats = job.table("job.format");
+  return section("What the ranks were read from",
+    formats.rows.map((_, row) => {
+      const lacks = formats.text(row, "cannot_tell");
+      return note(`${formats.text(row, "format")}, ${f.count(formats.num(row, "ranks") ?? 0, "rank")}: `,
+        lacks ? `what its traces cannot tell: ${prose(lacks)}` : "its traces lack nothing that those of another format tell.");
+    }),
+    grid(job.table("job.rank"), { columns: [
+      { column: "rank" }, { column: "host" }, { column: "device" }, { column: "device_kind", label: "kind of device" }, { column: "format" },
+      { column: "events" }, { column: "source" },
+    ] }));
+}
+
 export const ranks: View = {
   id: "ranks",
   title: "Ranks",
   group: "",
-  needs: ["job.rank", "overlap.rank", "overlap.step"],
+  needs: ["job.rank", "job.format", "overlap.rank", "overlap.step"],
   render(root, context) {
     const { job, params } = context;
     root.append(heading("Ranks", "Each bar is one rank’s recorded GPU time, split so that the parts add up to it exactly. ",
       severalRanks(job) ? "Long red parts are ranks that wait; the one they wait for has little red, and computes or idles longer." : ""));
     const overlap = job.table("overlap.rank"), steps = job.table("overlap.step");
-    if (total(job, "window_ns") === 0) return void root.append(empty("No GPU events were recorded: there is no time to split."));
+    if (total(job, "window_ns") === 0) return void root.append(empty("No GPU events were recorded: there is no time to split."), sources(job));
     const shares = params.get("show") === "share";
     const by = PARTS.some((part) => part.key === params.get("sort")) ? params.get("sort")! : "rank";
     const marked = steps.n > 0 && hasSteps(job);
@@ -105,6 +120,6 @@ export const ranks: View = {
       marked && segmented("Of", [["job", "whole job"], ["steps", "steps only"]], inSteps ? "steps" : "job",
         (v) => context.redraw({ of: v === "job" ? null : v }))));
     bars(root, context, inSteps ? stepsOnly(steps) : wholeJob(overlap), shares, by);
-    root.append(table(job));
+    root.append(table(job), sources(job));
   },
 };
