@@ -13,6 +13,7 @@
 #include "pipeline.h"
 #include "signals.h"
 #include "tmerge/store.h"
+#include "twins.h"
 
 static const tm_option options[] = {
     {"output", 'o', "FILE.h5",
@@ -85,6 +86,7 @@ static void warn_inputs(const tm_pipeline *p, const void *context) {
             "(--rank-map FILE says it)",
             (long long)p->loaded.n_by_position, (long long)p->loaded.n_traces,
             p->loaded.n_by_position == 1 ? "s" : "");
+    tm_warn_of_twins(tm_tables_find(&p->tables, "job.rank"));
 }
 
 /* With --force too: a trace is never written over. */

@@ -114,17 +114,51 @@ static bool add_matches(const char *folder, const char *pattern, tm_vec *paths) 
     return ok && code != GLOB_NOSPACE;
 }
 
+/* The name of the folder that a path is in. */
+static tm_text folder_of(const char *path) {
+    const char *end = strrchr(path, '/'), *begin = end;
+    while (begin > path && begin[-1] != '/')
+        begin--;
+    return (tm_text){begin, (size_t)(end - begin)};
+}
+
+/* Fails, with their names, where [n] paths lie in several folders. */
+static tm_status check_one_folder(const char *named, char *const *paths, size_t n, tm_error *err) {
+    char text[TM_MESSAGE_MAX / 2] = "";
+    size_t n_folders = 0;
+    for (size_t i = 0; i < n; i++) {
+        tm_text folder = folder_of(paths[i]), last = folder_of(paths[i > 0 ? i - 1 : 0]);
+        if (i > 0 && folder.size == last.size && memcmp(folder.bytes, last.bytes, last.size) == 0)
+            continue;
+        size_t used = strlen(text);
+        if (used + folder.size + 3 < sizeof text)
+            snprintf(text + used, sizeof text - used, "%s%.*s", n_folders > 0 ? ", " : "",
+                     (int)folder.size, folder.bytes);
+        n_folders++;
+    }
+    return n_folders <= 1 ? TM_OK
+                          : tm_fail(err, TM_ERR_INPUT, named, -1,
+                                    "%zu folders below hold profiles, and each is a job: %s; name "
+                                    "one of them",
+                                    n_folders, text);
+}
+
 /* What profilers left below a folder, and what lies in it, in natural order. */
 static tm_status read_below(const char *folder, tm_vec *paths, tm_error *err) {
     size_t n;
     const tm_format *const *formats = tm_formats(&n);
-    bool ok = true;
-    for (size_t i = 0; i < n && ok; i++)
-        for (const char *const *p = formats[i]->in_folders; p && *p && ok; p++)
-            ok = add_matches(folder, *p, paths);
+    for (size_t i = 0; i < n; i++) {
+        size_t first = paths->n;
+        for (const char *const *p = formats[i]->in_folders; p && *p; p++)
+            if (!add_matches(folder, *p, paths))
+                return tm_fail_memory(err);
+        if (formats[i]->one_folder && paths->n > first)
+            TM_TRY(check_one_folder(folder, (char *const *)paths->data + first, paths->n - first,
+                                    err));
+    }
     if (paths->n > 1)
         qsort(paths->data, paths->n, paths->size, by_name);
-    return ok ? TM_OK : tm_fail_memory(err);
+    return TM_OK;
 }
 
 static tm_status add_folder(const lister *l, const char *folder, tm_error *err) {

@@ -71,6 +71,8 @@ typedef struct tm_format {
     /** Where its profiler leaves traces below a folder that somebody names: patterns of paths, as
      * glob takes them, ended by NULL. Files that lie in the folder itself are tried in any case. */
     const char *const *in_folders;
+    bool one_folder; /* what lies in several folders then is several jobs, of which one has to be
+                        named */
 
     /** Tells from the first decoded bytes (at most TM_SNIFF_BYTES) whether a file has this
      * format. @p whole: they are all of it. Zero bytes follow them (TM_JSON_PADDING). */
