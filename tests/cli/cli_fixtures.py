@@ -17,6 +17,7 @@ ODD = {
     'odd_job_rank_1.json': {'n_non_finite': 1, 'n_repaired_event': 1, 'n_zero_time': 1},
     'odd_latin_1.json': {'n_invalid_utf8': 1, 'n_repaired_event': 1},
     'odd_negative_duration.json': {'n_negative_duration': 2, 'n_mostly_skipped': 2},
+    'odd_no_epoch.xplane.pb': {'n_no_epoch': 2, 'n_negative_duration': 1, 'n_diagnostic': 2},
     'odd_no_ids.json': {'n_no_name': 1},
     'odd_shapes.json': {'n_negative_duration': 1, 'n_no_time': 2, 'n_not_object': 3,
                         'n_other_phase': 2, 'n_bad_value': 4, 'n_mostly_skipped': 5},

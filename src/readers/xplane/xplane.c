@@ -10,10 +10,11 @@
 static bool begins_plane(tm_wire_message plane) {
     static const char *const starts[] = {"/device:", "/host:", "Task Environment", "#Chip"};
     tm_wire_field field;
-    while (tm_wire_next(&plane, &field) && field.number == 1 && field.type == TM_WIRE_VARINT)
-        continue;
+    bool taken = tm_wire_next(&plane, &field);
+    while (taken && field.number == 1 && field.type == TM_WIRE_VARINT)
+        taken = tm_wire_next(&plane, &field);
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (field.number == 2 && field.type == TM_WIRE_BYTES &&
+        if (taken && field.number == 2 && field.type == TM_WIRE_BYTES &&
             tm_text_begins(tm_wire_text(&field), starts[i]))
             return true;
     return false;
@@ -142,11 +143,17 @@ static tm_status xplane_read(tm_source *source, tm_names *names, tm_trace *out, 
     return xplane_read_unit(source, NULL, names, out, err);
 }
 
+/* In the log folder, and in those between it and a run. */
+static const char *const in_folders[] = {"plugins/profile/*/*", "profile/*/*.xplane.pb*",
+                                         "*/*.xplane.pb*", NULL};
+
 const tm_format tm_format_xplane = {
     .name = "xplane",
     .summary = "TensorFlow and JAX: profiles (*.xplane.pb), one file for each host",
     .cannot_tell = "Collectives come without their process group and size, and no waits between "
                    "streams are recorded",
+    .in_folders = in_folders,
+    .one_folder = true,
     .sniff = xplane_sniff,
     .read = xplane_read,
     .list_units = tm_xplane_list_units,

@@ -36,10 +36,6 @@ void tm_xstats_free(tm_xstats *stats) {
     *stats = (tm_xstats){0};
 }
 
-bool tm_xstats_can_have(const tm_xstats *stats, tm_xrole role) {
-    return stats->roles && memchr(stats->roles, (int)role, stats->plane->stat_names.n);
-}
-
 static inline uint8_t role_of(const tm_xstats *stats, int64_t id) {
     size_t at = tm_xplane_stat_index(stats->plane, id);
     return at != SIZE_MAX ? stats->roles[at] : TM_X_N_ROLES;
@@ -85,6 +81,8 @@ static bool is_plain(tm_text text) {
 }
 
 uint32_t tm_xread_intern(tm_xread *r, tm_text text) {
+    if (text.size == 0)
+        return TM_NO_NAME;
     if (is_plain(text))
         return tm_names_intern(r->names, text.bytes, text.size);
     r->scratch.n = 0;

@@ -73,9 +73,6 @@ void tm_xstats_free(tm_xstats *stats);
 const uint8_t *tm_xstats_read(const tm_xstats *stats, tm_wire_message message, uint32_t field,
                               tm_xvalues *out);
 
-/** Whether any event of the plane can have this stat. */
-bool tm_xstats_can_have(const tm_xstats *stats, tm_xrole role);
-
 /** What is known while a rank is read. */
 typedef struct tm_xread {
     tm_space space;

@@ -1,0 +1,2 @@
+
+�/device:GPU:0�Stream #7(Compute)d"~���	���" "Q*Mregs:32 static_shared:0 dynamic_shared:64 grid:4,2,1 block:128,1,1 occ_pct:25"*fusion.1"	*jit_f"������" "e������" "Q*Mregs:32 static_shared:0 dynamic_shared:64 grid:4,2,1 block:128,1,1 occ_pct:25�Stream #8(MemcpyH2D)d"Q�����z" ">*:kind_src:pageable kind_dst:device size:4096 dest:0
