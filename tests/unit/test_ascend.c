@@ -5,6 +5,7 @@
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/calls.h"
 #include "kineto_fixture.h"
+#include "readers/ascend/ascend_kinds.h"
 #include "readers/ascend/ascend_place.h"
 #include "readers/formats.h"
 #include "readers/json.h"
@@ -162,6 +163,31 @@ static void an_event_is_what_its_type_and_name_say(void **state) {
         }
 }
 
+static void numbers_of_calls_are_no_part_of_a_kernels_name(void **state) {
+    static const struct {
+        const char *name, *op, *plain;
+    } cases[] = {
+        {"Conv2D12", "Conv2D", "Conv2D"},
+        {"MaxPoolWithArgmaxV114", "MaxPoolWithArgmaxV1", "MaxPoolWithArgmaxV1"},
+        {"AdaptiveAvgPool2d24LeftBmm", "AdaptiveAvgPool2d", "AdaptiveAvgPool2dLeftBmm"},
+        {"trans_Cast_10", "Conv2D", "trans_Cast"},
+        {"trans_TransData_3", "", "trans_TransData"},
+        {"atomic_memset-1_9012_0", "Mul", "atomic_memset-1"},
+        {"aclnnMm_MatMulCommon_MatMulV2", "aclnnMm", NULL},
+        {"Add118", "", NULL}, /* its type may end with any of these digits */
+        {"Add118", "Mul", NULL},
+        {"Add", "Add", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char plain[64];
+        bool changed = tm_ascend_plain_name(cases[i].name, cases[i].op, plain, sizeof plain);
+        assert_int_equal(changed, cases[i].plain != NULL);
+        if (changed)
+            assert_string_equal(plain, cases[i].plain);
+    }
+}
+
 static void what_is_odd_is_counted(void **state) {
     (void)state;
     reading r = read_ascend("[" PROCESSES "," DEVICE(
@@ -262,7 +288,7 @@ static void without_calls_the_time_of_a_launch_is_known(void **state) {
     reading r = read_ascend(
         "[{'ph':'X','cat':'enqueue','name':'Enqueue','pid':7,'tid':1,'ts':'1','dur':1,'args':"
         "{'correlation_id':5}},{'ph':'X','cat':'dequeue','name':'Dequeue@Mul','pid':7,'tid':2,"
-        "'ts':'10','dur':9,'args':{'correlation_id':5}},{'ph':'X','name':'Mul','pid':7586,'tid':4,"
+        "'ts':'10','dur':9,'args':{'correlation_id':5}},{'ph':'X','name':'Mul7','pid':7586,'tid':4,"
         "'ts':'20','dur':1,'args':{'Task Type':'Other'}},{'ph':'f','cat':'HostToDevice','id':'23',"
         "'pid':7586,'tid':4,'ts':'20'},{'ph':'s','cat':'HostToDevice','id':'23','pid':7394,"
         "'tid':2,'ts':'17'}]");
@@ -373,6 +399,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_in_strings_or_names_of_processes_tell_the_format),
         cmocka_unit_test(an_event_is_what_its_type_and_name_say),
+        cmocka_unit_test(numbers_of_calls_are_no_part_of_a_kernels_name),
         cmocka_unit_test(what_is_odd_is_counted),
         cmocka_unit_test(copies_on_a_stream_of_parts_are_parts),
         cmocka_unit_test(launches_lead_through_the_queue_to_the_operator),

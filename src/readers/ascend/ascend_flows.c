@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ascend_kinds.h"
 #include "base/sorted.h"
 
 /* One end of an arrow. */
@@ -273,19 +274,34 @@ static uint32_t taken_around(const linker *l, const launched *from, const uint32
     return 0;
 }
 
-static bool link_queue(linker *l, const uint32_t *taken_of) {
+/* Names a kernel by what it does alone. */
+static bool name_kernel(linker *l, tm_names *names, uint32_t event, const passing *taken) {
+    static const char start[] = "Dequeue@";
+    char plain[256];
+    tm_raw_event *events = l->trace->events.data;
+    const char *op = taken ? tm_names_text(names, events[taken->event].name).bytes : "";
+    op = strncmp(op, start, sizeof start - 1) == 0 ? op + sizeof start - 1 : "";
+    if (events[event].category == TM_CAT_KERNEL &&
+        tm_ascend_plain_name(tm_names_text(names, events[event].name).bytes, op, plain,
+                             sizeof plain))
+        events[event].name = tm_names_intern_string(names, plain);
+    return events[event].name != TM_NAME_FAILED;
+}
+
+static bool link_queue(linker *l, tm_names *names, const uint32_t *taken_of) {
     const passing *taken = l->flows->taken.data;
     const launched *all = l->launched.data;
-    const place *calls = l->calls.data;
+    const place *calls = l->calls.data, *devices = l->devices.data;
     tm_vec queued = TM_VEC(passing);
     bool ok = copy_sorted(&l->flows->queued, &queued, by_passing);
     for (size_t d = 0; d < l->launched.n && ok; d++) {
         uint32_t t = all[d].known ? taken_around(l, &all[d], taken_of) : 0;
         tm_handover handover = {.by = t > 0 ? queued_by(l, &queued, &taken[t - 1]) : TM_NO_EVENT};
+        ok = name_kernel(l, names, devices[d].event, t > 0 ? &taken[t - 1] : NULL);
         if (handover.by == TM_NO_EVENT)
             continue;
         handover.call = calls[all[d].call].event;
-        ok = tm_vec_append(&l->trace->handovers, &handover, 1) != NULL;
+        ok = ok && tm_vec_append(&l->trace->handovers, &handover, 1);
     }
     tm_vec_free(&queued);
     return ok;
@@ -310,7 +326,7 @@ static bool set_launches(linker *l, tm_names *names) {
             call_of[all[d].event] = calls[all[d].call].event + 1;
     if (ok)
         set_correlations(l->trace, call_of, number);
-    ok = ok && link_queue(l, taken_of);
+    ok = ok && link_queue(l, names, taken_of);
     free(call_of);
     free(number);
     free(taken_of);

@@ -1,5 +1,7 @@
 #include "ascend_kinds.h"
 
+#include <stdio.h>
+
 #include "readers/number.h"
 
 typedef struct rule {
@@ -68,6 +70,30 @@ tm_ascend_work tm_ascend_work_of(const tm_json_text *type, const tm_json_text *n
                           : find(types, sizeof types / sizeof *types, type);
     *known = other || r;
     return r ? r->work : TM_ASCEND_COMPUTES;
+}
+
+bool tm_ascend_plain_name(const char *name, const char *op, char *out, size_t size) {
+    static const char *const helpers[] = {"trans_", "atomic_memset"};
+    static const char digits[] = "0123456789";
+    size_t all = strlen(name), kept = strlen(op);
+    if (all >= size)
+        return false;
+    if (kept > 0 && strncmp(name, op, kept) == 0 && strspn(name + kept, digits) > 0) {
+        snprintf(out, size, "%s%s", op, name + kept + strspn(name + kept, digits));
+        return true;
+    }
+    kept = all;
+    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
+        while (strncmp(name, helpers[i], strlen(helpers[i])) == 0) {
+            size_t end = kept;
+            while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9')
+                end--;
+            if (end == kept || end == 0 || name[end - 1] != '_')
+                break;
+            kept = end - 1;
+        }
+    snprintf(out, size, "%.*s", (int)kept, name);
+    return kept < all;
 }
 
 const char *tm_ascend_direction(const tm_json_text *type, const tm_json_text *direction) {

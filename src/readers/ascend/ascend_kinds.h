@@ -16,6 +16,16 @@ typedef enum tm_ascend_work {
  * computes. */
 tm_ascend_work tm_ascend_work_of(const tm_json_text *type, const tm_json_text *name, bool *known);
 
+/**
+ * A kernel's name without the number that counts what its process launched, by which every call of
+ * a kernel would have another name: "Conv2D" of "Conv2D12", "trans_Cast" of "trans_Cast_10".
+ *
+ * @param op   what was taken from the queue for it, "" where that is not known: the number follows
+ *             it in the kernel's name, and it may end with digits itself
+ * @param out  [size] terminated  @return false where the name stays, or has no room
+ */
+bool tm_ascend_plain_name(const char *name, const char *op, char *out, size_t size);
+
 /** The words in which a copy's direction is told: "HtoD" of "host to device", "" where neither the
  * type nor the arg "memcpy direction" tells it. */
 const char *tm_ascend_direction(const tm_json_text *type, const tm_json_text *direction);
