@@ -6,6 +6,7 @@
 
 #include "analysis/shared/call_kinds.h"
 #include "base/sums.h"
+#include "timeline/trace.h"
 
 /* Where a kernel begins or ends: what it adds to the blocks per multiprocessor, in millionths, so
  * that what was added is taken away again to the last bit. */
@@ -74,8 +75,10 @@ static bool add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr
         out->occupied_ns = tm_sum(out->occupied_ns, time_ns);
         out->occupancy += (double)kernel->occupancy_pct * (double)time_ns;
     }
-    /* Communication uses no tensor cores, and would only make the share small. */
-    if (timeline->role[kernel->event] == TM_ROLE_COMPUTE) {
+    /* Communication uses no tensor cores, and would only make the share small. Of other devices
+     * than GPUs names do not tell what uses such. */
+    if (timeline->role[kernel->event] == TM_ROLE_COMPUTE &&
+        tm_trace_device_kind(call_kinds->names, timeline->metadata).size == 0) {
         out->compute_ns = tm_sum(out->compute_ns, time_ns);
         if (tm_call_kinds_tensor(call_kinds, timeline->name[kernel->event]))
             out->tensor_ns = tm_sum(out->tensor_ns, time_ns);
