@@ -87,8 +87,12 @@ def test_all_that_an_arrow_leads_to_is_linked():
         merged(*traces(job), '-o', f'{job}.h5')
         for row in rows(f'{job}.h5', 'launches.rank'):
             equal((row['events'], row['unlinked']), (linked, unlinked))
-        step, = rows(f'{job}.h5', 'overlap.step')[:1]
-        equal(step['step'], 50)
+        equal(rows(f'{job}.h5', 'overlap.step')[0]['step'], 50)
+        # Names of GPUs' kernels alone tell what runs on tensor cores.
+        equal(rows(f'{job}.h5', 'overview.job')[0]['tensor_core_pct'], None)
+    # All convolutions have one name, though the profiler numbers them: 5 on each rank.
+    names = {row['name']: row['calls'] for row in rows('job538.h5', 'kernels.kernel')}
+    equal((names['Conv2D'], len([name for name in names if name.startswith('Conv2D')])), (10, 3))
 
 
 def test_a_folder_is_read_as_the_profiler_leaves_it():

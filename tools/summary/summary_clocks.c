@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/shared/words.h"
 #include "analysis/stragglers/findings.h"
 #include "summary/summary.h"
 #include "summary/summary_text.h"
@@ -225,16 +226,16 @@ static void warn_set(const clocks *c, const tm_table *ranks, const tm_colors *co
     puts(colors->off);
 }
 
-static void warn_clocks(const clocks *c, const tm_table *ranks, const tm_colors *colors) {
+static void warn_clocks(const clocks *c, const tm_tables *tables, const tm_colors *colors) {
     warn_components(c, colors);
     if (c->split)
         printf("%s! the ranks of %s do not share a clock: each is aligned by itself%s\n",
                colors->warning, c->split, colors->off);
-    warn_set(c, ranks, colors);
+    warn_set(c, tm_tables_find(tables, "clock.rank"), colors);
     if (c->early > 0)
         printf("%s! kernels that begin before their launch: %" PRId64
-               "\n  (clock.rank early_kernels tells whose GPU's clock is wrong)%s\n",
-               colors->warning, c->early, colors->off);
+               "\n  (clock.rank early_kernels tells whose %s's clock is wrong)%s\n",
+               colors->warning, c->early, tm_words_device(tables), colors->off);
 }
 
 static void warn_causality(const tm_table *check, bool fitted, const tm_colors *colors) {
@@ -278,7 +279,7 @@ void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
     if (number(check, 0, "inferred") > 0)
         print_inferred(tables, number(check, 0, "inferred"), colors);
     if (strcmp(word, "auto") == 0)
-        warn_clocks(&c, tm_tables_find(tables, "clock.rank"), colors);
+        warn_clocks(&c, tables, colors);
     warn_causality(check, strcmp(word, "auto") == 0, colors);
     if (found > 0 && incomplete > 0)
         printf("%s! %" PRId64 " of %" PRId64 " collectives lack ranks%s\n", colors->warning,
