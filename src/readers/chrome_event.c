@@ -74,21 +74,51 @@ static const char *first_member(tm_json_cursor *cursor, const char *p, bool *mor
     return *more ? p : p + 1;
 }
 
+/* Whether a run holds all of its digits. */
+static inline bool is_all(const char *p, const tm_digits *digits) {
+    return digits->n < TM_DIGIT_RUN_MAX || p[digits->n] < '0' || p[digits->n] > '9';
+}
+
+/* The digits behind a point to their @p decimals-th, half away from zero. */
+static inline int64_t rounded(const tm_digits *fraction, unsigned decimals) {
+    static const uint64_t power[] = {1,
+                                     10,
+                                     100,
+                                     1000,
+                                     10000,
+                                     100000,
+                                     1000000,
+                                     10000000,
+                                     100000000,
+                                     1000000000,
+                                     10000000000,
+                                     100000000000,
+                                     1000000000000,
+                                     10000000000000,
+                                     100000000000000,
+                                     1000000000000000,
+                                     10000000000000000};
+    if (fraction->n <= decimals)
+        return (int64_t)(fraction->value * power[decimals - fraction->n]);
+    uint64_t unit = power[fraction->n - decimals];
+    return (int64_t)(fraction->value / unit + (fraction->value % unit * 2 >= unit));
+}
+
 /* Microseconds to their @p decimals-th decimal. The first path takes what profilers write: at most
- * 15 digits of nanoseconds, or 18 of picoseconds. */
+ * 16 digits before the point and behind it. */
 static const char *time_value(tm_json_cursor *cursor, const char *p, unsigned decimals,
                               int64_t *time, bool *valid) {
     const char *start = p;
+    static const int64_t scale[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
     tm_digits whole = tm_digits_at(p), fraction = {0, 0};
-    if (whole.n > 0 && whole.n + decimals <= 18 && (*p != '0' || whole.n == 1)) {
-        static const int64_t scale[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
+    if (whole.n > 0 && is_all(p, &whole) && (*p != '0' || whole.n == 1) &&
+        (int64_t)whole.value < INT64_MAX / scale[decimals]) {
         p += whole.n;
         if (*p == '.')
             fraction = tm_digits_at(p + 1);
         p += fraction.n > 0 ? 1 + fraction.n : 0;
-        if (fraction.n <= decimals && *p != '.' && *p != 'e' && *p != 'E') {
-            *time = (int64_t)whole.value * scale[decimals] +
-                    (int64_t)fraction.value * scale[decimals - fraction.n];
+        if (*p != '.' && *p != 'e' && *p != 'E' && (*p < '0' || *p > '9')) {
+            *time = (int64_t)whole.value * scale[decimals] + rounded(&fraction, decimals);
             *valid = true;
             return p;
         }

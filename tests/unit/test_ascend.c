@@ -146,6 +146,11 @@ static const struct {
     {"{'ph':'X','cat':'cpu_op','name':'a','pid':7,'tid':9,'ts':'1736405443905259.291','dur':"
      "1543.3955000000001}",
      "a cpu_op 1736405443905259291 1543396 7:9"},
+    {"{'ph':'X','cat':'cpu_op','name':'a','pid':7,'tid':9,'ts':'0.0005','dur':0.0004999999999999}",
+     "a cpu_op 1 0 7:9"},
+    {"{'ph':'X','cat':'cpu_op','name':'a','pid':7,'tid':9,'ts':'12345678901234.5678','dur':"
+     "0.99950000000000000000}",
+     "a cpu_op 12345678901234568 1000 7:9"},
 };
 
 static void an_event_is_what_its_type_and_name_say(void **state) {

@@ -91,11 +91,8 @@ static tm_status ascend_read(tm_source *source, tm_names *names, tm_trace *out, 
     if (!emitter)
         return tm_fail_memory(err);
     tm_part_init(&whole, out);
-    tm_status status = TM_OK;
-    if (!tm_ascend_emitter_init(emitter, &whole, names))
-        status = tm_fail_memory(err);
-    else
-        status = tm_chrome_read_part(source, &form, -1, emitter, &whole, err);
+    tm_ascend_emitter_init(emitter, &whole, names);
+    tm_status status = tm_chrome_read_part(source, &form, -1, emitter, &whole, err);
     if (out->truncated && out->events.n > 0)
         status = TM_OK;
     if (status == TM_OK)

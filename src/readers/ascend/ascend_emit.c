@@ -15,7 +15,7 @@
 /* The profiler numbers a process's own layers: pid * 1024 + layer * 32 + device. */
 enum { LAYER_BITS = 10, DEVICE_MASK = 31 };
 
-bool tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names *names) {
+void tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names *names) {
     *emitter = (tm_ascend_emitter){.part = part,
                                    .trace = part->trace,
                                    .names = names,
@@ -25,7 +25,7 @@ bool tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names 
                                    .carrying = TM_VEC(uint32_t)};
     for (int i = 0; i < TM_ASCEND_PLACES; i++)
         emitter->places[i].pid_size = UINT8_MAX;
-    return tm_ascend_flows_init(&emitter->flows);
+    tm_ascend_flows_init(&emitter->flows);
 }
 
 void tm_ascend_emitter_free(tm_ascend_emitter *emitter) {

@@ -49,8 +49,7 @@ typedef struct tm_ascend_emitter {
     tm_ascend_place places[TM_ASCEND_PLACES];
 } tm_ascend_emitter;
 
-/** False when memory is out; needs tm_ascend_emitter_free whatever comes of it. */
-bool tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names *names);
+void tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names *names);
 void tm_ascend_emitter_free(tm_ascend_emitter *emitter);
 
 /** Adds one event, or counts why not. False when memory is out. */

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "ascend_kinds.h"
+#include "base/hash.h"
 #include "base/sorted.h"
 
 /* One end of an arrow. */
 typedef struct tip {
     int64_t ns;
-    uint32_t id; /* of flows->ids */
+    uint64_t id[2]; /* as id_of makes it */
     uint32_t track;
 } tip;
 
@@ -40,22 +41,19 @@ typedef struct launched {
 typedef struct linker {
     const tm_ascend_flows *flows;
     tm_trace *trace;
-    tm_vec calls;        /* of place: by track and begin, the outer first */
-    tm_vec devices;      /* of place: by track and begin */
-    tm_vec launched;     /* of launched, as `devices` */
-    tm_vec starts, ends; /* of tip: by id, the earliest first */
+    tm_vec calls;    /* of place: by track and begin, the outer first */
+    tm_vec devices;  /* of place: by track and begin */
+    tm_vec launched; /* of launched, as `devices` */
+    tm_vec starts;   /* of tip: by id, the earliest first */
 } linker;
 
-bool tm_ascend_flows_init(tm_ascend_flows *flows) {
-    *flows = (tm_ascend_flows){
-        .ids = tm_names_create(), .queued = TM_VEC(passing), .taken = TM_VEC(passing)};
+void tm_ascend_flows_init(tm_ascend_flows *flows) {
+    *flows = (tm_ascend_flows){.queued = TM_VEC(passing), .taken = TM_VEC(passing)};
     for (int i = 0; i < TM_ASCEND_N_ARROWS; i++)
         flows->starts[i] = flows->ends[i] = TM_VEC(tip);
-    return flows->ids != NULL;
 }
 
 void tm_ascend_flows_free(tm_ascend_flows *flows) {
-    tm_names_destroy(flows->ids);
     tm_vec_free(&flows->queued);
     tm_vec_free(&flows->taken);
     for (int i = 0; i < TM_ASCEND_N_ARROWS; i++) {
@@ -64,11 +62,29 @@ void tm_ascend_flows_free(tm_ascend_flows *flows) {
     }
 }
 
+/* Ids have more digits than 64 bits hold: the last 18, and those before them. What is no such
+ * number, or a longer one, is told by hashes. */
+static void id_of(const tm_json_text *text, uint64_t id[2]) {
+    enum { HALF = 18 };
+    bool digits = text->size > 0 && text->size <= 2 * HALF && *text->bytes != '0';
+    id[0] = id[1] = 0;
+    for (size_t i = 0; i < text->size && digits; i++) {
+        uint64_t *half = &id[text->size - i <= HALF];
+        unsigned digit = (unsigned)(text->bytes[i] - '0');
+        digits = digit < 10;
+        *half = *half * 10 + digit;
+    }
+    if (digits)
+        return;
+    id[0] = UINT64_MAX; /* no 18 digits are that */
+    id[1] = tm_hash_mixed(0, text->bytes, text->size);
+}
+
 bool tm_ascend_flows_add(tm_ascend_flows *flows, tm_ascend_arrow arrow, bool start,
                          const tm_json_text *id, uint32_t track, int64_t ns) {
-    const tip added = {ns, tm_names_intern(flows->ids, id->bytes, id->size), track};
-    return added.id != TM_NAME_FAILED &&
-           tm_vec_append(start ? &flows->starts[arrow] : &flows->ends[arrow], &added, 1);
+    tip added = {.ns = ns, .track = track};
+    id_of(id, added.id);
+    return tm_vec_append(start ? &flows->starts[arrow] : &flows->ends[arrow], &added, 1) != NULL;
 }
 
 bool tm_ascend_flows_queue(tm_ascend_flows *flows, bool taken, int64_t id, uint32_t event) {
@@ -78,7 +94,8 @@ bool tm_ascend_flows_queue(tm_ascend_flows *flows, bool taken, int64_t id, uint3
 
 static int by_id(const void *a, const void *b) {
     const tip *x = a, *y = b;
-    int order = tm_order_u64(x->id, y->id);
+    int order = tm_order_u64(x->id[0], y->id[0]);
+    order = order ? order : tm_order_u64(x->id[1], y->id[1]);
     order = order ? order : tm_order_i64(x->ns, y->ns);
     return order ? order : tm_order_u64(x->track, y->track);
 }
@@ -141,7 +158,8 @@ static bool begins_by(const void *element, const void *key) {
 }
 
 static bool has_lower_id(const void *element, const void *key) {
-    return ((const tip *)element)->id < *(const uint32_t *)key;
+    const uint64_t *a = ((const tip *)element)->id, *b = key;
+    return a[0] < b[0] || (a[0] == b[0] && a[1] < b[1]);
 }
 
 /* The index of the innermost call from `i` down that holds a time, TM_NO_EVENT where none does. */
@@ -155,15 +173,14 @@ static uint32_t call_holding(const linker *l, size_t i, uint32_t track, int64_t 
 
 /* Marks what the arrows of one kind lead to and nothing did before. */
 static bool follow(linker *l, tm_ascend_arrow arrow) {
-    if (!copy_sorted(&l->flows->starts[arrow], &l->starts, by_id) ||
-        !copy_sorted(&l->flows->ends[arrow], &l->ends, by_id))
+    if (!copy_sorted(&l->flows->starts[arrow], &l->starts, by_id))
         return false;
-    const tip *starts = l->starts.data, *ends = l->ends.data;
+    const tip *starts = l->starts.data, *ends = l->flows->ends[arrow].data;
     const place *devices = l->devices.data;
     launched *all = l->launched.data;
-    for (size_t i = 0; i < l->ends.n; i++) {
-        size_t s = tm_bisect(starts, l->starts.n, sizeof *starts, &ends[i].id, has_lower_id);
-        if (s == l->starts.n || starts[s].id != ends[i].id)
+    for (size_t i = 0; i < l->flows->ends[arrow].n; i++) {
+        size_t s = tm_bisect(starts, l->starts.n, sizeof *starts, ends[i].id, has_lower_id);
+        if (s == l->starts.n || memcmp(starts[s].id, ends[i].id, sizeof ends[i].id) != 0)
             continue;
         const place key = {.track = ends[i].track, .begin_ns = ends[i].ns};
         size_t d = tm_bisect(devices, l->devices.n, sizeof *devices, &key, stands_before);
@@ -340,8 +357,7 @@ tm_status tm_ascend_flows_link(const tm_ascend_flows *flows, tm_trace *trace, tm
                 .calls = TM_VEC(place),
                 .devices = TM_VEC(place),
                 .launched = TM_VEC(launched),
-                .starts = TM_VEC(tip),
-                .ends = TM_VEC(tip)};
+                .starts = TM_VEC(tip)};
     bool ok = list_places(&l);
     if (ok && l.launched.n > 0)
         memset(l.launched.data, 0, l.launched.n * l.launched.size);
@@ -352,6 +368,5 @@ tm_status tm_ascend_flows_link(const tm_ascend_flows *flows, tm_trace *trace, tm
     tm_vec_free(&l.devices);
     tm_vec_free(&l.launched);
     tm_vec_free(&l.starts);
-    tm_vec_free(&l.ends);
     return ok ? TM_OK : tm_fail_memory(err);
 }

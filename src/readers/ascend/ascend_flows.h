@@ -15,14 +15,12 @@ typedef enum tm_ascend_arrow {
 } tm_ascend_arrow;
 
 typedef struct tm_ascend_flows {
-    tm_names *ids; /* owned: ids are texts, with more digits than 64 bits hold */
     tm_vec starts[TM_ASCEND_N_ARROWS]; /* private */
     tm_vec ends[TM_ASCEND_N_ARROWS];   /* private */
     tm_vec queued, taken;              /* private: Enqueue and Dequeue */
 } tm_ascend_flows;
 
-/** False when memory is out; needs tm_ascend_flows_free whatever comes of it. */
-bool tm_ascend_flows_init(tm_ascend_flows *flows);
+void tm_ascend_flows_init(tm_ascend_flows *flows);
 void tm_ascend_flows_free(tm_ascend_flows *flows);
 
 /** Keeps an end of an arrow: a place on a track of the trace. False when memory is out. */
