@@ -115,8 +115,12 @@ static int by_passing(const void *a, const void *b) {
 }
 
 static void sort(tm_vec *vec, int (*order)(const void *, const void *)) {
-    if (vec->n > 1)
-        qsort(vec->data, vec->n, vec->size, order);
+    const char *v = vec->data;
+    for (size_t i = 1; i < vec->n; i++)
+        if (order(v + (i - 1) * vec->size, v + i * vec->size) > 0) { /* mostly they are in order */
+            qsort(vec->data, vec->n, vec->size, order);
+            return;
+        }
 }
 
 static bool copy_sorted(const tm_vec *from, tm_vec *to, int (*order)(const void *, const void *)) {
