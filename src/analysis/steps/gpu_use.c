@@ -78,7 +78,7 @@ static bool add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr
     /* Communication uses no tensor cores, and would only make the share small. Of other devices
      * than GPUs names do not tell what uses such. */
     if (timeline->role[kernel->event] == TM_ROLE_COMPUTE &&
-        tm_trace_device_kind(call_kinds->names, timeline->metadata).size == 0) {
+        tm_trace_noted(call_kinds->names, timeline->metadata, TM_DEVICE_KIND).size == 0) {
         out->compute_ns = tm_sum(out->compute_ns, time_ns);
         if (tm_call_kinds_tensor(call_kinds, timeline->name[kernel->event]))
             out->tensor_ns = tm_sum(out->tensor_ns, time_ns);
