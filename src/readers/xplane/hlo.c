@@ -39,6 +39,8 @@ static const char *behind_shape(const char *p, const char *end) {
 }
 
 tm_hlo tm_hlo_parse(tm_text text) {
+    if (text.size == 0)
+        text = no_text;
     const char *p = text.bytes, *end = text.bytes + text.size;
     tm_hlo hlo = {text, no_text, no_text, no_text, no_text};
     if (p < end && *p == '%')
@@ -139,7 +141,7 @@ static int64_t product_of(const char *p, const char *end) {
 
 static void add_array(tm_hlo_size *sum, const element_type *type, int64_t elements) {
     bool first = sum->elements == 0 && !sum->dtype;
-    if (!type || elements < 0 || sum->elements < 0) {
+    if (!type || elements < 0 || sum->elements < 0 || sum->bytes > INT64_MAX / 4) {
         *sum = (tm_hlo_size){-1, -1, NULL};
         return;
     }

@@ -199,8 +199,9 @@ static bool make_steps(const tm_vec *runs, const tm_vec *calls, tm_xsteps *steps
                                .first_ns = INT64_MAX,
                                .last_ns = INT64_MIN,
                                .name = name};
-        tm_xstep *before = (tm_xstep *)steps->steps.data + steps->steps.n - 1;
-        if (steps->steps.n > first && before->end_ns < step.begin_ns)
+        bool later = steps->steps.n > first;
+        tm_xstep *before = later ? (tm_xstep *)steps->steps.data + steps->steps.n - 1 : NULL;
+        if (before && before->end_ns < step.begin_ns)
             before->end_ns = step.begin_ns;
         if (!tm_vec_append(&steps->steps, &step, 1))
             return false;

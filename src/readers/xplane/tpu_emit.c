@@ -276,7 +276,7 @@ static tm_status emit_note(emitter *e, const tm_tpu_note *note, tm_error *err) {
     const tm_xmeta *meta = (const tm_xmeta *)e->core->plane->metadata.data + note->meta;
     bool barrier = tm_text_is(meta->name, "barrier-cores");
     if (!m->known)
-        *m = (tm_tpu_meta){.hlo = {.name = meta->name},
+        *m = (tm_tpu_meta){.hlo = tm_hlo_parse(meta->name),
                            .kind = {.class = TM_HLO_COLLECTIVE, .kind = TM_COLL_BARRIER},
                            .known = true,
                            .name = tm_xread_intern(e->r, meta->name)};

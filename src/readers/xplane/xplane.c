@@ -150,8 +150,9 @@ static const char *const in_folders[] = {"plugins/profile/*/*", "profile/*/*.xpl
 const tm_format tm_format_xplane = {
     .name = "xplane",
     .summary = "TensorFlow and JAX: profiles (*.xplane.pb), one file for each host",
-    .cannot_tell = "Collectives come without their process group and size, and no waits between "
-                   "streams are recorded",
+    .cannot_tell = "Collectives of GPUs come without their process group and size, and no waits "
+                   "between streams are recorded; steps of TPUs that nothing marks are the runs "
+                   "of a program, counted from where each recording begins",
     .in_folders = in_folders,
     .one_folder = true,
     .sniff = xplane_sniff,
