@@ -1,19 +1,17 @@
 """Profiles of TensorFlow and JAX: real ones against what an independent program mapped of them, and
 made ones for which rank is whose, and what is refused."""
 import collections
-import glob
 import json
 import os
-import shutil
 
-from common import (SHARED, Skip, contains, equal, gzipped, has_line, holds, lacks, main,
-                    merged, put, rows, same_bytes, tables, tmerge, zstd_framed)
+from common import (BASE_NS, SHARED, SOURCE, Skip, contains, equal, gzipped, holds, main, merged,
+                    put, rows, same_bytes, tables, tmerge, zstd_framed)
 import h5py
-from xspace import Plane, space
+from xspace import Plane, field, space
 
 FOLDER = os.path.join(SHARED, 'traces', 'xplane')
-NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: their place among the arguments counts '
-           '(--rank-map FILE says it)')
+NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: their place among the arguments '
+           'counts (--rank-map FILE says it)')
 
 
 # Planes by hand ---------------------------------------------------------------------------------
@@ -35,7 +33,8 @@ def call(correlation, begin, duration=1000):
 
 
 def one_gpu(number=0, begin=5000, **more):
-    return space(gpu(number, [('gemm', begin, 2000)]), host((1, 'main', 0, [call(1, 1000)])), **more)
+    work = gpu(number, [('gemm', begin, 2000)])
+    return space(work, host((1, 'main', 0, [call(1, 1000)])), **more)
 
 
 # What is stored ---------------------------------------------------------------------------------
@@ -141,7 +140,8 @@ def check_steps(found, mapped, epoch):
     steps = mapped.get('steps', [])
     equal([s['step'] for s in found], [int(s['name']) for s in steps] or [0], 'steps')
     for step, row in zip(steps, found):
-        begin, end = epoch + ns(step['begin_ps']), epoch + ns(step['begin_ps'] + step['duration_ps'])
+        begin = epoch + ns(step['begin_ps'])
+        end = begin + ns(step['duration_ps'])
         holds(row['begin_ns'] <= begin, f'{row} begins behind {begin}')
         equal(row['begin_ns'] + row['window_ns'], end, 'end of a step')
 
@@ -152,7 +152,8 @@ def check_profile(name):
     paths = [os.path.join(FOLDER, file) for file in files]
     done = tmerge(*paths, '-o', 'x.h5').expect(0)
     found, rank = stored('x.h5'), 0
-    got = tables('x.h5', 'launches.rank', 'memory.device', 'overlap.rank', 'overlap.step', 'job.rank')
+    got = tables('x.h5', 'launches.rank', 'memory.device', 'overlap.rank', 'overlap.step',
+                 'job.rank')
     for file, mapped in files.items():
         epoch, n_host, n_steps = mapped['epoch_ns'] or 0, 0, 0
         for device in mapped['ranks']:
@@ -168,7 +169,8 @@ def check_profile(name):
             check_memory(got['memory.device'], rank, device, mapped, epoch)
             if 'steps' in device:
                 check_steps(of_rank['overlap.step'], device, epoch)
-            equal((of_rank['overlap.rank'][0]['compute_ns'], of_rank['overlap.rank'][0]['memory_ns']),
+            found_busy = of_rank['overlap.rank'][0]
+            equal((found_busy['compute_ns'], found_busy['memory_ns']),
                   (ns(busy.get('kernel', 0)), ns(busy.get('copy', 0))), 'busy time')
             n_steps += len(device.get('steps', []))
             n_host += len(events) - len(of(events, *WORK.values(), 'gpu_user_annotation'))
@@ -218,7 +220,7 @@ def test_tensorflow_on_several_gpus_is_mapped_to_ranks():
         # TensorFlow tell of GPU events alone, around their calls.
         added = sum(1 for events in ranks for e in of(events, 'cpu_op') if e[3].find(':') < 0)
         equal(n_host - added, mapped['host']['events'], 'events of the host')
-    contains(done.err, 'no rank')
+    equal(len(done.warnings), 2, 'warnings: no rank is told, and two files are the same')
     bytes_of = collections.Counter()
     for row in rows('x.h5', 'transfers.kind'):
         bytes_of[row['rank'] % 3, row['kind']] += row['bytes']
@@ -236,6 +238,137 @@ def test_jax_on_amd_is_mapped_to_ranks():
             with_operation = {'jax-mi300-attention': 87, 'jax-mi300-gemm': 42}[name]
             equal(len(added), with_operation, 'operators')
     equal(rows('x.h5', 'operators.op')[0]['name'], 'jit(dot)/dot_general')
+
+
+# Made profiles ------------------------------------------------------------------------------------
+
+OK = os.path.join(SOURCE, 'testdata', 'ok_gpus.xplane.pb')
+
+
+def test_threads_go_to_the_device_that_they_call_for():
+    """testdata/ok_gpus: threads worker and main call for GPU 0, other for GPU 1."""
+    merge(OK)
+    found = stored('x.h5')
+    threads = {rank: sorted({e[4] for e in events if e[0] in ('cuda_runtime', 'python_function')})
+               for rank, events in found.items()}
+    equal(threads, {0: ['main/1', 'worker/2'], 1: ['other/3']}, 'threads')
+    # A set and a copy by their details; ROCm's copy by the call that launched it.
+    equal([(e[3], e[2]) for e in sorted(of(found[0], 'gpu_memcpy', 'gpu_memset'))],
+          [('Memcpy HtoD (Pageable -> Device)', 2000), ('Memset', 500)], 'copies of GPU 0')
+    equal([e[3] for e in of(found[1], 'gpu_memcpy', 'kernel')], ['Memcpy HtoD', 'wrapped_add.kd'])
+    # By hand: 100 ns + 20,000,000 ps; end 25,000,400 ps; each rounded for itself.
+    gemm = min(of(found[0], 'kernel'), key=lambda e: e[1])
+    equal(gemm[1:4], (BASE_NS + 100 + 20000, 5000, 'gemm'), 'the first kernel')
+    equal([e[3] for e in of(found[0], 'cpu_op')], ['scope/Add:Add', 'jit_f/fusion.1'], 'operators')
+    equal([e[3] for e in of(found[1], 'cpu_op')], ['scope/Add:Add'], 'operators')
+    memory = {(r['rank'], r['device']): r['peak_bytes'] for r in rows('x.h5', 'memory.device')}
+    equal(memory, {(0, 'cuda:0'): 512, (0, 'cpu'): 0}, 'memory')
+
+
+def merge(*paths, n=0, ranks=None):
+    """Merges profiles that tell no rank; that is all the warning."""
+    done = tmerge(*paths, '-o', 'x.h5', '--force', n=n).expect(0)
+    ranks = ranks or len(rows('x.h5', 'job.rank'))
+    equal(done.warnings, [NO_RANK.format(ranks, ranks, 's' if ranks == 1 else '')], 'warnings')
+    return done
+
+
+def test_numbers_do_not_depend_on_encoding_or_processes():
+    with open(OK, 'rb') as file:
+        plain = file.read()
+    os.mkdir('a')
+    for name, encoded in (('plain', plain), ('gzip', gzipped(plain)), ('zstd', zstd_framed(plain))):
+        put('a/node7.xplane.pb', encoded)
+        for n in (0, 1, 3):
+            merge('a', n=n)
+            os.rename('x.h5', f'{name}{n}.h5')
+            same_bytes(f'{name}{n}.h5', 'plain0.h5')
+
+
+def test_steps_are_the_annotations_with_what_other_threads_do_for_them():
+    """The first step's annotation ends at 41.05 us, and its work is enqueued to another thread; the
+    second begins at 50.05. By a marker of the device a step begins with its first call."""
+    step = ('train', 1_000_000, 40_000_000, {'step_num': 12})
+    late = [('enqueue', 2_000_000, 1_000_000, {'_pt': 14, '_p': -7})]
+    run = [('execute', 45_000_000, 9_000_000, {'_ct': 14, '_c': -7}), call(1, 46_000_000)]
+    second = [('train', 50_000_000, 20_000_000, {'step_num': 13}), call(2, 60_000_000)]
+    work = gpu(0, [('a', 48_000_000, 1_000_000), ('b', 62_000_000, 1_000_000)])
+    put('node7.xplane.pb', space(work, host((1, 'main', 50, [step] + late + second),
+                                            (2, 'worker', 50, run))))
+    merge('node7.xplane.pb')
+    steps = rows('x.h5', 'overlap.step')
+    # The first begins where its call does, for its annotation was over by then.
+    equal([(s['step'], s['begin_ns'] - BASE_NS, s['compute_ns']) for s in steps],
+          [(12, 46050, 1000), (13, 50050, 1000)], 'steps')
+    equal(sorted(e[3] for e in of(stored('x.h5')[0], 'user_annotation')),
+          ['enqueue', 'execute', 'train step 12', 'train step 13'], 'annotations')
+
+
+def test_a_device_without_work_is_no_rank_and_the_name_of_the_file_is_the_host():
+    idle = Plane('/device:GPU:0', [(-559038737, 'Steps', 0, [('0', 0, 9, {})]),
+                                   (7, 'Stream #7', 0, [])])
+    two = space(idle, gpu(5, [('b', 9000, 1000)], 2), gpu(3, [('a', 5000, 1000)]),
+                host((1, 'main', 0, [call(1, 1000), call(2, 2000)])), host='other:6009')
+    put('run/node7_6009.xplane.pb', two)
+    put('run/node7_6009.trace.json', '{}')  # beside it, and no trace
+    put('run/node12.xplane.pb', one_gpu(2))
+    merge('run')
+    equal([(r['rank'], r['host'], r['device']) for r in rows('x.h5', 'job.rank')],
+          [(0, 'node7_6009', 3), (1, 'node7_6009', 5), (2, 'node12', 2)], 'ranks')
+    put('map', 'run/node12.xplane.pb 0\nrun/node7_6009.xplane.pb 1\n')
+    merged('run', '-o', 'x.h5', '--force', '--rank-map', 'map')
+    equal([(r['rank'], r['host'], r['device']) for r in rows('x.h5', 'job.rank')],
+          [(0, 'node12', 2), (1, 'node7_6009', 3), (2, 'node7_6009', 5)], 'ranks by the map')
+    put('profile.pb', two)
+    merge('profile.pb')
+    equal(rows('x.h5', 'job.rank')[0]['host'], 'other:6009', 'the host without a telling name')
+
+
+def test_a_folder_of_the_profiler_is_one_run():
+    put('log/plugins/profile/2026_01_02/node7.xplane.pb', one_gpu())
+    put('log/events.out', 'no trace')
+    for folder in ('log', 'log/', 'log/plugins', 'log/plugins/profile/',
+                   'log/plugins/profile/2026_01_02'):
+        merge(folder)
+        equal([r['host'] for r in rows('x.h5', 'job.rank')], ['node7'], folder)
+    os.mkdir('log/plugins/profile/empty')
+    merge('log')
+    put('log/plugins/profile/2025_12_31/node7.xplane.pb', one_gpu())
+    for folder in ('log', 'log/plugins/profile'):
+        tmerge(folder, '-o', 'y.h5').fails(
+            3, f'{folder}: 2 folders below hold profiles, and each is a job: 2025_12_31, '
+               '2026_01_02; name one of them')
+
+
+def test_copies_of_one_recording_are_told():
+    for name in ('node1', 'node2', 'node3'):
+        put(name + '.xplane.pb', one_gpu(begin=6000 if name == 'node2' else 5000))
+    done = tmerge('node1.xplane.pb', 'node2.xplane.pb', 'node3.xplane.pb', '-o', 'x.h5').expect(0)
+    equal(done.warnings[1:], ['tmerge: warning: node3.xplane.pb holds the same bytes as '
+                              'node1.xplane.pb: one recording stands for two'])
+
+
+def test_damage_is_an_error_with_its_byte():
+    whole = one_gpu()
+    put('cut.xplane.pb', whole[:-20])
+    text = b''.join(bytes([c]) if c < 128 else b'\xef\xbf\xbd' for c in whole * 3)
+    put('text.xplane.pb', text)
+    put('empty.xplane.pb', b'')
+    put('graph.pb', field(1, field(1, 'node') + field(2, 'MatMul')))
+    # The last plane is of 2 + 60 bytes, and the host's name behind it of 7.
+    for name, message in (('cut.xplane.pb', f': byte {len(whole) - 69}: a field of 60 bytes begins '
+                           'here, and the file ends 47 bytes later'),
+                          # The first plane's 75 bytes are all below 80; the second's length is not.
+                          ('text.xplane.pb', ': byte 77: this file was saved as text, which replaced '
+                           'every byte above 7F by EF BF BD: it cannot be read; copy the profile '
+                           'anew, as binary'),
+                          ('empty.xplane.pb', ': file is empty'),
+                          ('graph.pb', ': this is not a trace of a known format')):
+        tmerge(name, '-o', 'x.h5').fails(3, name + message)
+    put('ok.xplane.pb', whole)
+    done = tmerge('ok.xplane.pb', 'cut.xplane.pb', '--skip-bad', '-o', 'x.h5').expect(0)
+    contains(done.err, 'cut.xplane.pb: byte ')
+    equal(len(rows('x.h5', 'job.rank')), 1, 'ranks')
 
 
 main()
