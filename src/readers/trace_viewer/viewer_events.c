@@ -229,10 +229,11 @@ static int64_t number_of_device(void *context, int64_t process) {
 
 static bool write_space(viewer *v, tm_vec *out) {
     tm_viewer_plane *planes = v->space.planes.data;
+    const tm_viewer_devices devices = {number_of_device, v};
     for (size_t i = 0; i < v->space.planes.n; i++)
         planes[i].core = device_of(v, &planes[i]);
     return tm_viewer_write(&v->space, stat_names, N_STATS + 1, out) &&
-           tm_viewer_programs_write(&v->programs, v->space.texts, number_of_device, v, out);
+           tm_viewer_programs_write(&v->programs, v->space.texts, &devices, out);
 }
 
 tm_status tm_viewer_to_space(tm_source *source, tm_trace *trace, tm_vec *out, tm_error *err) {

@@ -138,19 +138,24 @@ static int32_t size_of(const run *runs, size_t first, size_t end, int32_t *n_dev
     return size;
 }
 
+/* The runs of a program, and on how many devices. */
+typedef struct program {
+    const run *first, *end;
+    int32_t size;
+} program;
+
 /* One replica of as many parts: DeviceAssignmentProto. */
-static bool add_assignment(const run *runs, size_t first, size_t end, int32_t size,
-                           int64_t (*device_of)(void *context, int64_t process), void *context,
-                           tm_vec *out) {
+static bool add_assignment(const program *p, const tm_viewer_devices *devices, tm_vec *out) {
     enum { REPLICAS = 1, PARTS, DEVICES, REPLICA = 1 };
-    bool ok =
-        tm_viewer_add_varint(out, REPLICAS, 1) && tm_viewer_add_varint(out, PARTS, (uint64_t)size);
-    for (size_t i = first; i < end && ok; i++) {
+    bool ok = tm_viewer_add_varint(out, REPLICAS, 1) &&
+              tm_viewer_add_varint(out, PARTS, (uint64_t)p->size);
+    for (const run *r = p->first; r < p->end && ok; r++) {
         uint8_t device[TM_VIEWER_FIELD_MAX];
-        if (i > first && runs[i].process == runs[i - 1].process)
+        if (r > p->first && r->process == r[-1].process)
             continue;
         size_t n = tm_viewer_put_varint(device, REPLICA << 3 | TM_VIEWER_VARINT);
-        n += tm_viewer_put_varint(device + n, (uint64_t)device_of(context, runs[i].process));
+        n += tm_viewer_put_varint(device + n,
+                                  (uint64_t)devices->number_of(devices->context, r->process));
         ok = tm_viewer_add_bytes(out, DEVICES, device, n);
     }
     return ok;
@@ -183,8 +188,7 @@ static bool add_program(uint64_t id, tm_text name, tm_vec *assignment, tm_vec *s
 }
 
 bool tm_viewer_programs_write(tm_viewer_programs *programs, const tm_names *texts,
-                              int64_t (*device_of)(void *context, int64_t process), void *context,
-                              tm_vec *out) {
+                              const tm_viewer_devices *devices, tm_vec *out) {
     enum { SPACE_PLANE = 1, PLANE_NAME };
     static const char name[] = "/host:metadata";
     tm_vec message = TM_VEC(uint8_t), scratch = TM_VEC(uint8_t), plane = TM_VEC(uint8_t);
@@ -199,11 +203,12 @@ bool tm_viewer_programs_write(tm_viewer_programs *programs, const tm_names *text
     for (size_t first = 0, end = 0; first < n && ok; first = end) {
         while (end < n && runs[end].name == runs[first].name)
             end++;
-        int32_t n_devices, size = size_of(runs, first, end, &n_devices);
+        int32_t n_devices;
+        const program p = {runs + first, runs + end, size_of(runs, first, end, &n_devices)};
         message.n = 0;
-        if (size > 0 && size == n_devices)
-            ok = add_assignment(runs, first, end, size, device_of, context, &message) &&
-                 add_program(first + 1, tm_names_text(texts, runs[first].name), &message, &scratch,
+        if (p.size > 0 && p.size == n_devices)
+            ok = add_assignment(&p, devices, &message) &&
+                 add_program(first + 1, tm_names_text(texts, p.first->name), &message, &scratch,
                              &plane);
     }
     ok = ok && tm_viewer_add_bytes(out, SPACE_PLANE, plane.data, plane.n);

@@ -22,17 +22,21 @@ bool tm_viewer_programs_run(tm_viewer_programs *programs, int64_t process, uint3
 bool tm_viewer_programs_take(tm_viewer_programs *programs, int64_t process, tm_text name,
                              tm_text text, int64_t begin_ps);
 
+/** Tells the number of a process's device. */
+typedef struct tm_viewer_devices {
+    int64_t (*number_of)(void *context, int64_t process);
+    void *context;
+} tm_viewer_devices;
+
 /**
  * Writes the plane that says on which devices programs run, as far as that is certain: where all
  * collectives of a program have one group that holds as many devices as ran it here. Then these are
  * all of its devices, and which of them has which place makes no difference.
  *
- * @param device_of  the number of a process's device
- * @param out        of uint8_t, an XSpace: appended to
- * @return           false when memory is out
+ * @param out  of uint8_t, an XSpace: appended to
+ * @return     false when memory is out
  */
 bool tm_viewer_programs_write(tm_viewer_programs *programs, const tm_names *texts,
-                              int64_t (*device_of)(void *context, int64_t process), void *context,
-                              tm_vec *out);
+                              const tm_viewer_devices *devices, tm_vec *out);
 
 #endif
