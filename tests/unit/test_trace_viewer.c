@@ -253,7 +253,8 @@ static void a_file_of_as_many_events_as_its_writer_keeps_is_cut(void **state) {
         memcpy(bytes + size + i * step, event, step);
     for (size_t n = LIMIT; n >= LIMIT - 1; n--) { /* the end takes the last one's place */
         reading r;
-        memcpy(bytes + size + n * step, "]}", 2);
+        bytes[size + n * step] = ']';
+        bytes[size + n * step + 1] = '}';
         assert_int_equal(try_unit(format, bytes, size + n * step + 2, "a", NULL, &r), TM_OK);
         assert_int_equal(r.trace.counts[TM_COUNT_EVENT_LIMIT], n == LIMIT ? LIMIT : 0);
         assert_int_equal(r.trace.truncated, n == LIMIT);
