@@ -170,8 +170,11 @@ tm_vec space_of(const char *text) {
     char *copy = strdup(text), *line_end = NULL;
     for (char *line = strtok_r(copy, "\n", &line_end); line;
          line = strtok_r(NULL, "\n", &line_end)) {
+        static char none[] = "";
         char *words[WORDS_MAX], *word_end = NULL;
         int n = 0;
+        for (int i = 0; i < WORDS_MAX; i++)
+            words[i] = none;
         for (char *word = strtok_r(line, " ", &word_end); word;
              word = strtok_r(NULL, " ", &word_end)) {
             assert_true(n < WORDS_MAX);

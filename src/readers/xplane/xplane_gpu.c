@@ -289,8 +289,9 @@ static tm_status read_plane(gpu *g, const tm_xdevice *device, bool own, tm_error
     g->details = TM_VEC(tm_kernel_attr);
     g->infos = calloc(plane->metadata.n + 1, sizeof *g->infos);
     g->detail_at = calloc(plane->stat_names.n + 1, sizeof *g->detail_at);
-    tm_status status = g->infos && g->detail_at ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; i < plane->lines.n && status == TM_OK; i++)
+    bool ready = g->infos && g->detail_at;
+    tm_status status = ready ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; ready && i < plane->lines.n && status == TM_OK; i++)
         status = read_line(g, (const tm_xline *)plane->lines.data + i, own, err);
     free(g->infos);
     free(g->detail_at);

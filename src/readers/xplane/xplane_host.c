@@ -366,7 +366,7 @@ static tm_status read_plane(host *h, const tm_xplane *plane, tm_error *err) {
     TM_TRY(tm_xstats_init(&h->stats, plane, err));
     h->infos = calloc(plane->metadata.n + 1, sizeof *h->infos);
     tm_status status = h->infos ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; i < plane->lines.n && status == TM_OK; i++)
+    for (size_t i = 0; h->infos && i < plane->lines.n && status == TM_OK; i++)
         status = read_line(h, (const tm_xline *)plane->lines.data + i, err);
     free(h->infos);
     tm_xstats_free(&h->stats);

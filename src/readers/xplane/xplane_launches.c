@@ -36,7 +36,7 @@ static bool grow(tm_xlaunches *all) {
     free(all->slots);
     all->slots = slots;
     all->mask = mask;
-    for (size_t i = 0; i < all->pages.n; i++)
+    for (size_t i = 0; pages && i < all->pages.n; i++)
         *find_slot(all, pages[i].number) = (uint32_t)(i + 1);
     return true;
 }

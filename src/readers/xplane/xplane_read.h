@@ -68,9 +68,9 @@ typedef struct tm_xstats {
 tm_status tm_xstats_init(tm_xstats *stats, const tm_xplane *plane, tm_error *err) TM_MUST_CHECK;
 void tm_xstats_free(tm_xstats *stats);
 
-/** Reads the stats of a message (@p field: TM_X_EVENT_STATS, ...) on top of what is in @p out.
+/** Reads the stats of a message (@p number: TM_X_EVENT_STATS, ...) on top of what is in @p out.
  * Returns the place of a damaged one, else NULL. */
-const uint8_t *tm_xstats_read(const tm_xstats *stats, tm_wire_message message, uint32_t field,
+const uint8_t *tm_xstats_read(const tm_xstats *stats, tm_wire_message message, uint32_t number,
                               tm_xvalues *out);
 
 /** What is known while a rank is read. */
