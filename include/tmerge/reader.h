@@ -142,6 +142,9 @@ typedef struct tm_format {
 
     const tm_converter *converter; /* of reports that become traces of this format */
 
+    const char *richer; /* who writes more metadata of collectives than some of its traces hold:
+                           "a newer PyTorch"; NULL: all of its versions tell the same */
+
     /* Advice for collectives that stay unmatched as nothing tells their process group: where not
      * even a name of it is known, and where only that is. Printed in brackets; a line has at most
      * 76 characters, and two blanks before it if it is not the first. */

@@ -39,26 +39,40 @@ static void print_advice(const tm_table *unmatched, const tm_table *ranks) {
     }
 }
 
-/* What to do about a reason, where much of the communication is lost to it. */
-static const char *remedy(const char *reason) {
-    static const struct {
-        const char *reason, *what;
-    } remedies[] = {
-        {"order unproven", "times alone prove no group; a newer PyTorch writes metadata"},
-        {"no metadata", "a newer PyTorch writes the metadata of more kernels"},
-        {"one-sided", "the ranks' kernels do not correspond; no recording mends that"},
-        {"peer unknown", "a newer PyTorch says with whom a transfer is"},
-        {"transfers differ", "record the same steps on all ranks"},
-        {"too few", "record more steps"},
-        {"tokens differ", "record the same steps on all ranks, with metadata"},
-        {"incoherent", "record metadata of collectives: a newer PyTorch writes it"},
-        {"ambiguous", "record metadata of collectives: a newer PyTorch writes it"},
-        {"no counterpart", "give the traces of all ranks, over the same time"},
-    };
-    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
-        if (strcmp(remedies[i].reason, reason) == 0)
-            return remedies[i].what;
+/* Who writes more metadata than the ranks' traces may hold; NULL: nobody does. */
+static const char *richer_profiler(const tm_table *ranks) {
+    size_t n;
+    const tm_format *const *formats = tm_formats(&n);
+    for (size_t i = 0; i < n; i++)
+        if (formats[i]->richer && has_format(ranks, formats[i]->name))
+            return formats[i]->richer;
     return NULL;
+}
+
+/* What to do about a reason, where much of the communication is lost to it. */
+static void print_remedy(const char *reason, const char *richer) {
+    static const struct {
+        const char *reason, *what, *richer_does; /* either may be NULL */
+    } remedies[] = {
+        {"order unproven", "times alone prove no group", "writes metadata"},
+        {"no metadata", NULL, "writes the metadata of more kernels"},
+        {"one-sided", "the ranks' kernels do not correspond; no recording mends that", NULL},
+        {"peer unknown", NULL, "says with whom a transfer is"},
+        {"transfers differ", "record the same steps on all ranks", NULL},
+        {"too few", "record more steps", NULL},
+        {"tokens differ", "record the same steps on all ranks", "writes metadata"},
+        {"incoherent", NULL, "writes metadata of collectives"},
+        {"ambiguous", NULL, "writes metadata of collectives"},
+        {"no counterpart", "give the traces of all ranks, over the same time", NULL},
+    };
+    size_t i = 0, n = sizeof remedies / sizeof *remedies;
+    while (i < n && strcmp(remedies[i].reason, reason) != 0)
+        i++;
+    const char *what = i < n ? remedies[i].what : NULL;
+    const char *does = i < n && richer ? remedies[i].richer_does : NULL;
+    if (what || does)
+        printf("  (%s: %s%s%s%s%s)\n", reason, what ? what : "", what && does ? "; " : "",
+               does ? richer : "", does ? " " : "", does ? does : "");
 }
 
 /* Of one rank nothing could be matched, which the verdict says. */
@@ -103,8 +117,8 @@ void tm_summary_unmatched(const tm_tables *tables, bool remedies, const tm_color
     }
     printf("%s\n", colors->off);
     for (size_t i = 0; i < REASONS_SHOWN && remedies; i++)
-        if (told[i] && remedy(told[i]))
-            printf("  (%s: %s)\n", told[i], remedy(told[i]));
+        if (told[i])
+            print_remedy(told[i], richer_profiler(tm_tables_find(tables, "job.rank")));
     print_advice(table, tm_tables_find(tables, "job.rank"));
 }
 
