@@ -1,9 +1,12 @@
 /* Analysis `kernels`: which kernels the GPUs spend their time in. */
 #include "tmerge/analysis.h"
 
+#include <string.h>
+
 #include "analysis/shared/launch_shape.h"
 #include "analysis/shared/over_ranks.h"
 #include "analysis/shared/tensor_cores.h"
+#include "analysis/shared/words.h"
 #include "base/keys.h"
 #include "base/median.h"
 #include "base/sums.h"
@@ -55,7 +58,7 @@ static const tm_column kernel_columns[] = {
     {"tensor_cores", TM_BOOL, "",
      "It uses tensor or matrix cores. Told by its name alone: cuBLAS, cuDNN, CUTLASS, flash "
      "attention, nvjet, wgmma, Tensile's MI and CK's xdl; compiled kernels (Triton) tell nothing "
-     "and count as not."},
+     "and count as not. Null for devices that are no GPUs."},
     {"registers", TM_INT, "", "The most registers for a thread."},
     {"shared_memory_bytes", TM_INT, "B", "The most shared memory for a block."},
     {"short_calls", TM_INT, "", "Kernels under 100 us."},
@@ -453,12 +456,14 @@ static tm_status kernels_merge(const tm_names *names, tm_tables *tables, tm_erro
 /* Shares and the largest first need all names, of which each process merged some. */
 static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *kernels = tm_tables_find(out, kernel_def.name);
+    bool of_gpus = strcmp(tm_words_device(out), "GPU") == 0;
     int64_t total = 0;
     for (size_t i = 0; i < kernels->n_rows; i++)
         total = tm_sum(total, tm_table_row(kernels, i)[K_CALLS + TOTAL].value.i);
     for (size_t i = 0; i < kernels->n_rows; i++) {
         tm_cell *row = tm_table_row(kernels, i);
         tm_cell_set_ratio(&row[K_SHARE], 100.0, row[K_CALLS + TOTAL].value.i, total);
+        row[K_TENSOR_CORES].null = row[K_TENSOR_CORES].null || !of_gpus;
     }
     tm_table_top(kernels, SIZE_MAX); /* the largest first */
     tm_table_top(tm_tables_find(out, shape_def.name), SIZE_MAX);

@@ -97,7 +97,8 @@ function finding(job: Job): [Child, string] {
   const table = job.table("kernels.kernel");
   const share = (column: ColumnOf<"kernels.kernel">) => f.sum(table.rows.map((_, row) => (table.cell(row, column) === true ? table.num(row, "share_pct") : 0)));
   const own = table.rows.findIndex((_, row) => table.cell(row, "communication") === false);
-  const rest = `Of the kernels’ time ${f.percent(share("communication"))} is communication, which waits as well, and ${f.percent(share("tensor_cores"))} runs on tensor cores.`;
+  const known = table.rows.some((_, row) => table.cell(row, "tensor_cores") !== null);
+  const rest = `Of the kernels’ time ${f.percent(share("communication"))} is communication, which waits as well${known ? `, and ${f.percent(share("tensor_cores"))} runs on tensor cores` : ""}.`;
   if (own < 0) return ["All kernels communicate", rest];
   const text = cut(visible(table.text(own, "name") ?? ""), 60);
   const slow = table.rows.map((_, row) => row).filter((row) => table.cell(row, "communication") === false && (table.num(row, "spread") ?? 0) > 1.1 && (table.num(row, "share_pct") ?? 0) >= 0.5)
