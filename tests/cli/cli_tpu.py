@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import random
+import re
 
 from common import BASE_NS, SHARED, Skip, equal, holds, main, put, rows, tables, tmerge
 import h5py
@@ -91,10 +92,17 @@ def test_what_waits_for_a_copy_is_no_computation():
         equal(of['kernel'], kinds['kernel']['events'] + 3 + 3, 'kernels, all-reduces and barriers')
         equal(of['gpu_memcpy'], kinds['copy_wait']['events'], 'copies')
         equal({c for c, _, _, name in events if 'copy-done' in name}, {'gpu_user_annotation'})
-    bytes_of = {row['kind']: row['bytes'] for row in rows('t.h5', 'transfers.kind')
-                if row['rank'] == 0}
-    # 3 arrays of 5 x 1024 x 1024 x 256 floats to the core and back, in each of 100 runs
-    equal(bytes_of, {'htod': 300 * 5368709120, 'dtoh': 300 * 5368709120}, 'bytes')
+    moved = {(row['kind'], row['host_memory'], row['bytes'])
+             for row in rows('t.h5', 'transfers.kind')}
+    # 3 arrays of 5 x 1024 x 1024 x 256 floats to each core and back, in each of 100 runs
+    equal(moved, {(kind, 'pinned', 300 * 5368709120) for kind in ('htod', 'dtoh')}, 'bytes')
+
+
+def test_what_is_of_gpus_alone_is_not_said():
+    done, _, _ = merged()
+    equal({row['tensor_cores'] for row in rows('t.h5', 'kernels.kernel')}, {None}, 'tensor cores')
+    page = done.out + str(rows('t.h5', 'advice.item'))
+    holds('TPU time' in page and not re.search('GPU|NCCL|CUDA|stream', page), page)
 
 
 def test_launches_steps_and_memory_are_the_cores():
@@ -108,10 +116,10 @@ def test_launches_steps_and_memory_are_the_cores():
         equal(of['launches.rank'][0]['unlinked'], 0)
         equal([row['step'] for row in of['overlap.step']], list(range(100)), 'steps')
         memory, wanted = of['memory.device'][0], mapped['memory'][str(rank)]
-        equal((memory['allocations'], memory['releases'], memory['peak_bytes'],
+        equal((memory['device'], memory['allocations'], memory['releases'], memory['peak_bytes'],
                memory['peak_time_ns'] - mapped['epoch_ns']),
-              (wanted['allocations'], wanted['deallocations'], wanted['peak_bytes_in_window'],
-               wanted['peak_at_ps_first'] // 1000), 'memory')
+              (f'xla:{rank}', wanted['allocations'], wanted['deallocations'],
+               wanted['peak_bytes_in_window'], wanted['peak_at_ps_first'] // 1000), 'memory')
 
 
 # A made job -------------------------------------------------------------------------------------

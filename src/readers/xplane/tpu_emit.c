@@ -96,21 +96,22 @@ static void find_memories(const tm_tpu_meta *m, int *from, int *to) {
     *to = tm_hlo_memory(m->hlo.shape, done || plain ? 0 : 1);
 }
 
-/* Between which memories, in the words that other profilers have for it. */
+/* Between which memories, in the words that other profilers have for it. What XLA copies itself of
+ * the host's memory is pinned. */
 static const char *direction(const tm_tpu_meta *m) {
     int from, to;
     if (m->kind.class != TM_HLO_COPY)
-        return m->kind.class == TM_HLO_FROM_HOST ? "HtoD" : "DtoH";
+        return m->kind.class == TM_HLO_FROM_HOST ? "HtoD (" : "DtoH (";
     find_memories(m, &from, &to);
-    return (from == TM_HLO_HOST_MEMORY) == (to == TM_HLO_HOST_MEMORY) ? "DtoD"
-           : from == TM_HLO_HOST_MEMORY                               ? "HtoD"
-                                                                      : "DtoH";
+    return (from == TM_HLO_HOST_MEMORY) == (to == TM_HLO_HOST_MEMORY) ? "DtoD ("
+           : from == TM_HLO_HOST_MEMORY                               ? "HtoD (Pinned -> Device, "
+                                                                      : "DtoH (Device -> Pinned, ";
 }
 
 static uint32_t copy_name(emitter *e, tm_tpu_meta *m) {
     char text[160];
     if (m->shown == 0) {
-        snprintf(text, sizeof text, "Memcpy %s (%.120s)", direction(m),
+        snprintf(text, sizeof text, "Memcpy %s%.100s)", direction(m),
                  tm_names_text(e->r->names, m->name).bytes);
         m->shown = tm_names_intern_string(e->r->names, text);
     }

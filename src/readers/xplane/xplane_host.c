@@ -104,6 +104,13 @@ static int64_t device_of_memory(const host *h, const tm_xvalues *v) {
                : tm_x_int(v, TM_X_INDEX_ON_HOST, -1);
 }
 
+/* In the numbers of torch. */
+static int32_t type_of_memory(const host *h, bool of_device) {
+    enum { CPU = 0, CUDA = 1, XLA = 9 };
+    bool tpu = h->r->device && h->r->device->kind == TM_X_TPU;
+    return !of_device ? CPU : tpu ? XLA : CUDA;
+}
+
 /* Whose an allocation is: its device's rank, where that is one. */
 static owner owner_of_memory(const tm_xread *r, int64_t number) {
     const tm_xdevice *devices = r->devices.data;
@@ -153,7 +160,7 @@ static tm_status take_memory(host *h, const taken *t, tm_error *err) {
                                  .allocated_bytes = sound ? allocated + stack : -1,
                                  .reserved_bytes =
                                      -1, /* the pool's limit is known, not how much of it is held */
-                                 .device_type = of_gpu,
+                                 .device_type = type_of_memory(h, of_gpu),
                                  .device = (int32_t)device};
     return tm_vec_append(&r->trace->attrs[TM_ATTR_MEMORY], &attr, 1) ? TM_OK : tm_fail_memory(err);
 }
