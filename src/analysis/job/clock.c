@@ -44,7 +44,7 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_COMPONENT] = {"component", TM_INT, "",
                      "Ranks of one component have clocks that can be compared."},
     [R_METHOD] = {"method", TM_TEXT, "",
-                  "fit: by the ends of collectives between hosts; wall: as recorded; none: not "
+                  "fit: by the ends of collectives between clocks; wall: as recorded; none: not "
                   "comparable."},
     [R_ANCHORS] = {"anchors", TM_INT, "",
                    "Collectives between hosts whose ends the fit of its clock rests on."},

@@ -10,7 +10,7 @@ import type { ColumnOf } from "../names";
 import { roundTicks } from "../stack";
 import { empty, figure, heading, note, section, tip } from "../ui";
 import type { Context, View } from "../view";
-import { clockFinding } from "./summary";
+import { clockFinding, clocksOf } from "./summary";
 
 const ROWS_MAX = 64;
 const RESIDUAL_HEIGHT = 240;
@@ -50,7 +50,8 @@ function answer(job: Job): [string, string] {
   const text = String(found.text);
   if (!severalRanks(job)) return ["One rank has one clock", "There is nothing to compare it with."];
   if (uncertainty === null) return ["The order of arrivals is not known", `${text} Merged with --align none, or no clock could be brought to another’s.`];
-  if (ranksOf(job).hosts.length === 1) return found.state === "good" ? ["The order of arrivals can be trusted", text] : [found.title, text];
+  if (clocksOf(job) === 1) return found.state === "good" ? ["The order of arrivals can be trusted", text] : [found.title, text];
+  if (ranksOf(job).hosts.length === 1) return [found.title, `${text} The devices of one host keep clocks of their own here: arrivals that are nearer than ${f.time(2 * Math.SQRT2 * uncertainty)} count as tied.`];
   if (skew === null) return [`${found.title}: no collective was matched across hosts`, `${text} The ranks of one host share its clock, so their order can be trusted.`];
   const tie = 2 * Math.SQRT2 * uncertainty;
   if (tie > skew)
@@ -145,7 +146,7 @@ function residuals(job: Job, charts: Charts): HTMLElement {
 }
 
 const METHODS: Readonly<Record<string, string>> = {
-  fit: "by the ends of collectives between hosts", wall: "as recorded", none: "not comparable",
+  fit: "by the ends of collectives between clocks", wall: "as recorded", none: "not comparable",
 };
 
 function how(job: Job): HTMLElement {

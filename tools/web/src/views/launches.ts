@@ -22,7 +22,7 @@ function finding(job: Job): [string, string] {
   return [share >= HOST_BOUND ? "The host sets the pace" : share >= 20 ? "The host is often late" : "The host keeps ahead of the GPUs",
     `${f.percent(share, 1)} of ${f.count(events, "event")} on the GPUs were launched when their stream had nothing left to do. ` +
     (severalRanks(job) ? most > 2 * middle && most >= 5 ? `Rank ${table.num(worst, "rank")} has most such, ${f.percent(most, 1)}, the median rank ${f.percent(middle, 1)}. ` : `By rank it is at most ${f.percent(most, 1)}. ` : "") +
-    `${f.percent(f.share(short, events), 1)} run shorter than the call that launches them: CUDA graphs or fused kernels save such calls.`];
+    (table.nums("short_pct").some((v) => v !== null) ? `${f.percent(f.share(short, events), 1)} run shorter than the call that launches them: CUDA graphs or fused kernels save such calls.` : "")];
 }
 
 /* From launch to begin: the median and the 95th percentile up to the longest. */

@@ -103,6 +103,11 @@ export function balanceFinding(job: Job): Finding {
   };
 }
 
+/** How many clocks the ranks have: those of a host share one, unless they do not. */
+export function clocksOf(job: Job): number {
+  return new Set(job.table("clock.rank").nums("domain")).size;
+}
+
 /** Whether arrivals on different hosts can be compared. */
 export function clockFinding(job: Job): Finding {
   const check = job.table("clock.check"), hosts = ranksOf(job).hosts.length;
@@ -113,7 +118,8 @@ export function clockFinding(job: Job): Finding {
     return { state: "note", title: "One clock", text: "One rank has one clock.", link: to };
   if (uncertainty === null)
     return { state: "warn", title: "Clocks are not compared", text: "Numbers that compare ranks in time are left out.", link: to };
-  const where = job.table("job.job").num(0, "hosts") === null ? "All times are on one clock." : hosts === 1 ? "One host, so one clock." : `${hosts} hosts, known to ±${f.time(uncertainty)}.`;
+  const clocks = clocksOf(job), apart = hosts === 1 ? `${clocks} clocks on one host` : `${hosts} hosts`;
+  const where = job.table("job.job").num(0, "hosts") === null ? "All times are on one clock." : clocks === 1 ? "One host, so one clock." : `${apart}, known to ±${f.time(uncertainty)}.`;
   const end = transfersAlone(job) ? "Nothing can check it: the traces hold no waits."
     : matched === 0 ? "No collective was matched that could check them."
     : after === 0 ? `None of ${f.count(matched, "matched collective")} ends before its last rank began.`
@@ -121,7 +127,7 @@ export function clockFinding(job: Job): Finding {
   const coarse = coarseClocks(job);
   if (coarse)
     return { state: "warn", title: "Clocks are coarse", link: to,
-      text: `${hosts} hosts, known to ±${f.time(coarse.uncertainty)}, where arrivals differ by ${f.time(coarse.skew)}: who came last is not known.` };
+      text: `${apart}, known to ±${f.time(coarse.uncertainty)}, where arrivals differ by ${f.time(coarse.skew)}: who came last is not known.` };
   const components = new Set(job.table("clock.rank").nums("component")).size;
   const bad = after > matched / 100 || components > 1;
   return {
