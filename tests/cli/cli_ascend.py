@@ -90,6 +90,8 @@ def test_all_that_an_arrow_leads_to_is_linked():
         equal(rows(f'{job}.h5', 'overlap.step')[0]['step'], 50)
         # Names of GPUs' kernels alone tell what runs on tensor cores.
         equal(rows(f'{job}.h5', 'overview.job')[0]['tensor_core_pct'], None)
+        equal({(row['tensor_self_pct'], row['tensor_cores_fit'])
+               for row in rows(f'{job}.h5', 'operators.op')}, {(None, False)})
     # All convolutions have one name, though the profiler numbers them: 5 on each rank.
     names = {row['name']: row['calls'] for row in rows('job538.h5', 'kernels.kernel')}
     equal((names['Conv2D'], len([name for name in names if name.startswith('Conv2D')])), (10, 3))

@@ -7,6 +7,7 @@
 #include "analysis/shared/tensor_cores.h"
 #include "base/keys.h"
 #include "base/sums.h"
+#include "timeline/trace.h"
 
 const tm_column tm_call_part_columns[TM_CALL_N_PART] = {
     [TM_CALL_P_NAME] = {"name", TM_INT, "", "Id of the name."},
@@ -98,15 +99,21 @@ static bool key_by_shapes(summing *s) {
     return true;
 }
 
+/* Names of kernels and operators tell of tensor cores where the devices are GPUs. */
+static bool on_gpus(const tm_rank_view *view) {
+    return tm_trace_noted(view->names, view->timeline->metadata, TM_DEVICE_KIND).size == 0;
+}
+
 /* Counts the calls of each key; what fits tensor cores is asked once for each. */
 static void count_calls(summing *s) {
+    bool gpus = on_gpus(s->view);
     for (size_t i = 0; i < s->calls->n; i++)
         if (s->slot[i] != TM_NO_KEY)
             sum_at(s, s->slot[i])->calls++;
     for (uint32_t k = 0; k < s->sums.n; k++) {
         tm_text name = tm_names_text(s->view->names, ((const call_key *)s->keys.keys.data)[k].name);
         sum_at(s, k)->counted = TM_NO_EVENT;
-        sum_at(s, k)->fits = tm_operator_fits_tensor_cores(name.bytes);
+        sum_at(s, k)->fits = gpus && tm_operator_fits_tensor_cores(name.bytes);
     }
 }
 
@@ -142,12 +149,13 @@ static void add_time(device_time *to, int64_t duration_ns, bool kernel, bool ten
 /* A GPU event is its launcher's own, and in the total of every call around that. */
 static void sum_device(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
+    bool gpus = on_gpus(s->view);
     for (uint32_t row = 0; row < timeline->n_events; row++) {
         uint32_t call = timeline->role[row] == TM_ROLE_NONE ? TM_NO_CALL : s->calls->above[row];
         if (call == TM_NO_CALL)
             continue;
         int64_t duration = timeline->duration_ns[row];
-        bool kernel = timeline->category[row] == TM_CAT_KERNEL;
+        bool kernel = gpus && timeline->category[row] == TM_CAT_KERNEL;
         bool tensor = kernel && tm_call_kinds_tensor(s->view->call_kinds, timeline->name[row]);
         if (s->slot[call] != TM_NO_KEY)
             add_time(&sum_at(s, s->slot[call])->self, duration, kernel, tensor);

@@ -4,7 +4,7 @@ import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
-import { adviceState, severalRanks } from "../job";
+import { adviceState, deviceWord, severalRanks } from "../job";
 import type { ColumnOf } from "../names";
 import { empty, figure, heading, legend, note, section, segmented } from "../ui";
 import { href, type View } from "../view";
@@ -19,7 +19,7 @@ const USE: readonly (readonly [ColumnOf<"overview.job"> & ColumnOf<"overview.ran
   ["gpu_utilization_pct", "GPU utilization", "no GPU events in a step"],
   ["sm_efficiency_pct", "SM efficiency, estimated", "the traces do not say how many blocks kernels have"],
   ["occupancy_pct", "Occupancy, estimated", "the traces do not say it"],
-  ["tensor_core_pct", "On tensor cores", "no kernel that computes"],
+  ["tensor_core_pct", "On tensor cores", "no kernel that computes, or names that do not tell it"],
 ];
 
 function use(job: Job): HTMLElement {
@@ -71,7 +71,7 @@ function columnsOf(job: Job, table: Kernels, rows: readonly number[]): GridColum
     ...(shapes ? [{ column: "min_ns", label: "shortest" }, { column: "max_ns", label: "longest" }] as const
       : [{ column: "max_ns", label: "calls and ranks", draw: (row: number) => meanStrip(table, row), write: f.time }] as const),
     ...(severalRanks(job) && !shapes ? [{ column: "spread", label: "spread" }, { column: "slowest_rank", label: "rank" }] as const : []),
-    { column: "tensor_cores", label: "tensor cores" }, { column: "occupancy_pct", label: "occupancy" },
+    ...(deviceWord(job) === "GPU" ? [{ column: "tensor_cores", label: "tensor cores" }] as const : []), { column: "occupancy_pct", label: "occupancy" },
     ...(shapes ? [{ column: "blocks_per_sm", label: "blocks per SM" }, { column: "registers" }, { column: "shared_memory_bytes", label: "shared memory", write: f.bytes }] as const
       : [{ column: "short_pct", label: "under 100 µs" }] as const),
   ];

@@ -30,10 +30,11 @@ function finding(job: Job): [string, string] {
   const time = f.sum(table.nums("union_ns")), held = f.sum(table.nums("sync_ns")), exposed = total(job, "exposed_memory_ns"), window = total(job, "window_ns");
   const pageable = [...table.rows.keys()].filter((row) => table.text(row, "host_memory") === "pageable");
   const bytes = f.sum(table.nums("bytes")), own = f.sum(pageable.map((row) => table.num(row, "bytes"))), copies = f.sum(pageable.map((row) => table.num(row, "count")));
+  const known = !table.rows.some((_, row) => table.text(row, "host_memory") === "unknown");
   const inSteps = f.sum(job.table("transfers.allocation").nums("step_calls"));
   return [`Copies take ${f.percent(f.share(exposed, window), 1)} of the GPUs’ time with nothing beside them`,
-    `${f.count(f.sum(table.nums("count")), "copy or set", "copies and sets")} of ${f.bytes(bytes)} took ${f.time(time)} of GPU time. ` +
-    (copies > 0 ? `${f.count(copies, "copy", "copies")} (${f.bytes(own)}) used pageable memory, which is slower and may hold the host up: pin_memory=True and non_blocking=True mend that. ` : "None used pageable memory. ") +
+    `${f.count(f.sum(table.nums("count")), "copy or set", "copies and sets")}${bytes > 0 ? ` of ${f.bytes(bytes)}` : ""} took ${f.time(time)} of GPU time. ` +
+    (copies > 0 ? `${f.count(copies, "copy", "copies")} (${f.bytes(own)}) used pageable memory, which is slower and may hold the host up: pin_memory=True and non_blocking=True mend that. ` : known ? "None used pageable memory. " : "") +
     (held > 0 ? `Copies held the host up for ${f.time(held)}. ` : "") +
     (inSteps > 0 ? `${f.count(inSteps, "call")} within steps took or gave back device memory, which a caching allocator should not need.` : "")];
 }
