@@ -5,6 +5,7 @@
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/calls.h"
 #include "kineto_fixture.h"
+#include "readers/ascend/ascend_groups.h"
 #include "readers/ascend/ascend_kinds.h"
 #include "readers/ascend/ascend_place.h"
 #include "readers/formats.h"
@@ -354,6 +355,41 @@ static void malformed_text_is_refused_where_it_is(void **state) {
     }
 }
 
+/* Keys across pieces of 64 KiB; what is no key of an operation; and a name with two groups. */
+static void the_analysis_beside_a_trace_tells_groups(void **state) {
+    char base[] = "/tmp/test_ascend_XXXXXX", path[64];
+    (void)state;
+    assert_non_null(mkdtemp(base));
+    snprintf(path, sizeof path, "%s/communication.json", base);
+    ground g = open_ground();
+    for (int before = 65400; before < 65560; before += 20) {
+        tm_ascend_groups groups;
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fprintf(file,
+                "{\"hcom_a__1_0_1\":1,\"hcom_b__868_0_1@x\":2,\"hcom_c__868_1_1@11\":3,"
+                "\"hcom_c__868_1_1@12\":4%*s,\"hcom_d__868_3_1@5868\":5,\"hcom_e__868_4_1@8",
+                before, "");
+        fclose(file);
+        snprintf(path, sizeof path, "%s/trace_view.json", base);
+        assert_int_equal(tm_ascend_groups_read(path, g.names, &groups, &g.err), TM_OK);
+        snprintf(path, sizeof path, "%s/communication.json", base);
+        static const char *const none[] = {"hcom_a__1_0_1", "hcom_b__868_0_1", "hcom_c__868_1_1",
+                                           "hcom_e__868_4_1"};
+        for (size_t i = 0; i < COUNT(none); i++)
+            assert_int_equal(
+                tm_ascend_groups_find(&groups,
+                                      &(tm_json_text){.bytes = none[i], .size = strlen(none[i])}),
+                TM_NO_NAME);
+        const tm_json_text known = {.bytes = "hcom_d__868_3_1", .size = 15};
+        assert_name(&g, tm_ascend_groups_find(&groups, &known), "5868");
+        tm_ascend_groups_free(&groups);
+    }
+    close_ground(&g);
+    remove(path);
+    remove(base);
+}
+
 static void folders_tell_host_and_rank(void **state) {
     static const char output[] = "node-1_99_20250109074803_ascend_pt/ASCEND_PROFILER_OUTPUT";
     static const struct {
@@ -411,6 +447,7 @@ int main(void) {
         cmocka_unit_test(without_calls_the_time_of_a_launch_is_known),
         cmocka_unit_test(a_truncated_trace_gives_what_it_holds),
         cmocka_unit_test(malformed_text_is_refused_where_it_is),
+        cmocka_unit_test(the_analysis_beside_a_trace_tells_groups),
         cmocka_unit_test(folders_tell_host_and_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

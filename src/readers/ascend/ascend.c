@@ -91,8 +91,11 @@ static tm_status ascend_read(tm_source *source, tm_names *names, tm_trace *out, 
     if (!emitter)
         return tm_fail_memory(err);
     tm_part_init(&whole, out);
-    tm_ascend_emitter_init(emitter, &whole, names);
-    tm_status status = tm_chrome_read_part(source, &form, -1, emitter, &whole, err);
+    tm_ascend_groups groups;
+    tm_status status = tm_ascend_groups_read(tm_source_path(source), names, &groups, err);
+    tm_ascend_emitter_init(emitter, &whole, names, &groups);
+    if (status == TM_OK)
+        status = tm_chrome_read_part(source, &form, -1, emitter, &whole, err);
     if (out->truncated && out->events.n > 0)
         status = TM_OK;
     if (status == TM_OK)
@@ -100,6 +103,7 @@ static tm_status ascend_read(tm_source *source, tm_names *names, tm_trace *out, 
     if (status == TM_OK)
         status = describe(tm_source_path(source), names, out, err);
     tm_ascend_emitter_free(emitter);
+    tm_ascend_groups_free(&groups);
     tm_part_free(&whole);
     free(emitter);
     return status;
@@ -115,7 +119,8 @@ const tm_format tm_format_ascend = {
     .summary =
         "Traces of Ascend NPUs by torch_npu's profiler (trace_view.json), plain, gzip or zstd",
     .cannot_tell = "The memory of tensors and the occupancy of kernels are not recorded; groups of "
-                   "HCCL are told apart by three digits, so two that share them count as one.",
+                   "HCCL are told apart by three digits where no communication.json lies beside a "
+                   "trace, so two that share them count as one.",
     .in_folders = in_folders,
     .sniff = ascend_sniff,
     .read = ascend_read,

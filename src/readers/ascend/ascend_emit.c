@@ -15,10 +15,12 @@
 /* The profiler numbers a process's own layers: pid * 1024 + layer * 32 + device. */
 enum { LAYER_BITS = 10, DEVICE_MASK = 31 };
 
-void tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names *names) {
+void tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names *names,
+                            const tm_ascend_groups *groups) {
     *emitter = (tm_ascend_emitter){.part = part,
                                    .trace = part->trace,
                                    .names = names,
+                                   .groups = groups,
                                    .scratch = TM_VEC(char),
                                    .processes = TM_VEC(tm_ascend_process),
                                    .unsure = TM_VEC(uint32_t),
@@ -257,6 +259,7 @@ static bool add_collective(tm_ascend_emitter *e, const tm_chrome_event *event,
     tm_json_text name = receives ? (tm_json_text){.bytes = "recv", .size = 4} : op->op;
     tm_collective_kind kind = tm_collective_kind_of_name(name.bytes, name.size);
     int64_t count = tm_chrome_int(event, F_COUNT, -1);
+    uint32_t group = tm_ascend_groups_find(e->groups, &event->name);
     /* The count is of one rank: how much a gather or a scatter moves in all follows from how many
      * they are. */
     bool no_in = kind == TM_COLL_RECV || kind == TM_COLL_REDUCESCATTER;
@@ -276,7 +279,7 @@ static bool add_collective(tm_ascend_emitter *e, const tm_chrome_event *event,
         .dst_rank = kind == TM_COLL_SEND ? 0 : -1,
         .name = intern(e, &name),
         .dtype = dtype.size ? intern(e, &dtype) : TM_NO_NAME,
-        .group = intern(e, &op->group),
+        .group = group != TM_NO_NAME ? group : intern(e, &op->group),
     };
     return attr.name != TM_NAME_FAILED && attr.dtype != TM_NAME_FAILED &&
            attr.group != TM_NAME_FAILED && use_communicator(e, attr.group) &&

@@ -4,6 +4,7 @@
 
 #include "ascend_event.h"
 #include "ascend_flows.h"
+#include "ascend_groups.h"
 #include "ascend_lanes.h"
 #include "timeline/part.h"
 
@@ -44,12 +45,14 @@ typedef struct tm_ascend_emitter {
     size_t last;      /* of them the one asked for last */
     tm_vec unsure;    /* of uint32_t: rows of copies that may be parts of collectives */
     tm_vec carrying;  /* of uint32_t: tracks that carry such parts */
+    const tm_ascend_groups *groups; /* borrowed */
     tm_ascend_flows flows;
     tm_ascend_lanes lanes;
     tm_ascend_place places[TM_ASCEND_PLACES];
 } tm_ascend_emitter;
 
-void tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names *names);
+void tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names *names,
+                            const tm_ascend_groups *groups);
 void tm_ascend_emitter_free(tm_ascend_emitter *emitter);
 
 /** Adds one event, or counts why not. False when memory is out. */

@@ -1,0 +1,111 @@
+#include "ascend_groups.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/sorted.h"
+#include "tmerge/source.h"
+
+enum { ROOM = 1 << 16, KEY_MAX = 256 };
+
+typedef struct operation {
+    uint64_t name; /* hash of its name */
+    uint32_t group;
+} operation;
+
+static int by_name(const void *a, const void *b) {
+    const operation *x = a, *y = b;
+    int order = tm_order_u64(x->name, y->name);
+    return order ? order : tm_order_u64(x->group, y->group);
+}
+
+static bool is_lower(const void *element, const void *key) {
+    return ((const operation *)element)->name < *(const uint64_t *)key;
+}
+
+/* Takes the key at p, behind its quote, if it is one: "hcom_allReduce__868_0_1@175...". */
+static bool take(tm_ascend_groups *groups, tm_names *names, const char *p) {
+    size_t name = strcspn(p, "@\""),
+           digits = p[name] == '@' ? strspn(p + name + 1, "0123456789") : 0;
+    if (digits == 0 || p[name + 1 + digits] != '"')
+        return true;
+    const operation added = {tm_hash_mixed(0, p, name),
+                             tm_names_intern(names, p + name + 1, digits)};
+    return added.group != TM_NAME_FAILED && tm_vec_append(&groups->known, &added, 1);
+}
+
+/* Takes all keys that begin in [0, size) of a text with a zero behind it. */
+static bool scan(tm_ascend_groups *groups, tm_names *names, const char *text, size_t size) {
+    static const char start[] = "\"hcom_";
+    bool ok = true;
+    for (const char *p = text; ok && (p = memchr(p, '"', (size_t)(text + size - p))); p++)
+        if (strncmp(p, start, sizeof start - 1) == 0)
+            ok = take(groups, names, p + 1);
+    return ok;
+}
+
+/* What follows a key's begin is held before it is looked at: the last bytes of a piece come again
+ * with the next. */
+static bool read_keys(tm_source *source, char *text, tm_names *names, tm_ascend_groups *out) {
+    size_t held = 0, n = 1;
+    tm_error unread;
+    bool ok = true;
+    while (n > 0 && ok) {
+        if (tm_source_read(source, text + held, ROOM - held, &n, &unread) != TM_OK)
+            n = 0;
+        text[held + n] = '\0';
+        size_t all = held + n, done = n > 0 && all > KEY_MAX ? all - KEY_MAX : n > 0 ? 0 : all;
+        ok = scan(out, names, text, done);
+        held = all - done;
+        memmove(text, text + done, held);
+    }
+    return ok;
+}
+
+/* The same name with two groups tells none. */
+static void settle(tm_ascend_groups *groups) {
+    operation *v = groups->known.data;
+    if (groups->known.n > 1)
+        qsort(v, groups->known.n, sizeof *v, by_name);
+    for (size_t i = 1; i < groups->known.n; i++)
+        if (v[i].name == v[i - 1].name && v[i].group != v[i - 1].group)
+            v[i].group = v[i - 1].group = TM_NO_NAME;
+}
+
+tm_status tm_ascend_groups_read(const char *trace, tm_names *names, tm_ascend_groups *out,
+                                tm_error *err) {
+    static const char file[] = "communication.json";
+    const char *slash = strrchr(trace, '/');
+    size_t folder = slash ? (size_t)(slash - trace) + 1 : 0;
+    char *path = malloc(folder + sizeof file), *text = malloc(ROOM + 1);
+    tm_source *source;
+    tm_error unread;
+    bool ok = path && text;
+    *out = (tm_ascend_groups){.known = TM_VEC(operation)};
+    if (ok) {
+        memcpy(path, trace, folder);
+        memcpy(path + folder, file, sizeof file);
+        if (tm_source_open(path, &source, &unread) == TM_OK) {
+            ok = read_keys(source, text, names, out);
+            tm_source_close(source);
+        }
+        settle(out);
+    }
+    free(path);
+    free(text);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_ascend_groups_free(tm_ascend_groups *groups) {
+    tm_vec_free(&groups->known);
+}
+
+uint32_t tm_ascend_groups_find(const tm_ascend_groups *groups, const tm_json_text *name) {
+    const operation *v = groups->known.data;
+    if (groups->known.n == 0 || name->escaped)
+        return TM_NO_NAME;
+    uint64_t key = tm_hash_mixed(0, name->bytes, name->size);
+    size_t i = tm_bisect(v, groups->known.n, sizeof *v, &key, is_lower);
+    return i < groups->known.n && v[i].name == key ? v[i].group : TM_NO_NAME;
+}
