@@ -262,8 +262,7 @@ static bool emit_copy(tm_rocprof_emitter *e, const tm_rocprof_tables *t,
         .category = on_device ? TM_CAT_MEMCPY : TM_CAT_OTHER,
         .name = tm_names_intern_string(e->names, way < 0 ? "Memcpy" : ways[way / 2][way % 2].name),
     };
-    event.track =
-        on_device ? device_track(e, r, device, (uint64_t)way + 1) : thread_track(e, t, r);
+    event.track = on_device ? device_track(e, r, device, (uint64_t)way + 1) : thread_track(e, t, r);
     if (!add(e, r, event, &row))
         return false;
     return row == TM_NO_EVENT || !on_device || add_copy_attr(e, r, row);
