@@ -183,6 +183,10 @@ def made_job(first_run):
     for host in range(2):
         own, ahead = (2 * host, 2 * host + 1), 3000 * US * host
         planes = [core_plane(core, lines[core], ahead) for core in own]
+        # SparseCores have lines of the same numbers.
+        planes += [Plane(f'/device:TPU:{core % 2} SparseCore 1', [(3, 'Sparse Core Ops', 0, [
+            ('%gather.9 = f32[8]{0} gather(f32[8]{0} %p)', begin + ahead, 70 * US, {})
+            for (_, begin, _), _ in lines[core][2]])]) for core in own]
         calls = [('DoEnqueueProgram', begin - 250 * US + ahead, 20 * US,
                   {'_pt': 12, '_p': 1000 * core + run})
                  for core in own for (_, begin, _), run in lines[core][2]]
@@ -245,6 +249,7 @@ def test_hosts_are_joined_by_the_operations_of_their_programs():
     equal((sums['kernel', 'while.3'], sums['kernel', 'dot.2'], sums['kernel', 'ag.5'],
            sums['gpu_memcpy', 'Memcpy HtoD (infeed.7)']),
           (RUNS * 10_000, RUNS * 490_000, 0, RUNS * 5000), 'times')
+    equal(sums['kernel', 'gather.9'], RUNS * 70_000, 'of the SparseCore')
     gathers = [d for c, _, d, n in first if (c, n) == ('kernel', 'ag.4')]
     waited = [d for c, _, d, n in first if (c, n) == ('gpu_user_annotation', 'ag.5')]
     equal((len(gathers), len(waited), set(waited)), (RUNS, RUNS, {40_000}), 'all-gathers')

@@ -83,17 +83,39 @@ static bool mark_steps(const tm_tpu_core *core, tm_xsteps *steps) {
     return true;
 }
 
+/* The SparseCores of the rank's core: "/device:TPU:0 SparseCore 1". */
+static tm_status read_sparse(tm_xread *r, tm_error *err) {
+    static const char between[] = " SparseCore ";
+    const tm_text own = r->device->plane->name;
+    const tm_xplane *planes = r->space.planes.data;
+    size_t at = own.size + sizeof between - 1;
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < r->space.planes.n && status == TM_OK; i++) {
+        tm_text name = planes[i].name;
+        if (name.size != at + 1 || name.bytes[at] < '0' || name.bytes[at] > '9' ||
+            memcmp(name.bytes, own.bytes, own.size) != 0 ||
+            memcmp(name.bytes + own.size, between, sizeof between - 1) != 0)
+            continue;
+        tm_tpu_core core;
+        status = tm_tpu_core_read(&core, r, &planes[i], name.bytes[at] - '0' + 1, err);
+        if (status == TM_OK)
+            status = tm_tpu_emit(&core, err);
+        tm_tpu_core_free(&core);
+    }
+    return status;
+}
+
 tm_status tm_tpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_vec *runs,
                       tm_error *err) {
     tm_tpu_core core;
     TM_TRY(read_launches(r, launches, err));
-    tm_status status = tm_tpu_core_read(&core, r, err);
+    tm_status status = tm_tpu_core_read(&core, r, r->device->plane, 0, err);
     if (status == TM_OK)
         status = tm_tpu_emit(&core, err);
     if (status == TM_OK && !(keep_runs(&core, runs) && mark_steps(&core, steps)))
         status = tm_fail_memory(err);
     tm_tpu_core_free(&core);
-    return status;
+    return status == TM_OK ? read_sparse(r, err) : status;
 }
 
 /* A call on the host that launched something. */

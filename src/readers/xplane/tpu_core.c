@@ -240,7 +240,8 @@ typedef struct lines {
 static tm_status read_lines(tm_tpu_core *core, lines *l, tm_error *err) {
     tm_tpu_clock clock;
     TM_TRY(read_line(core, core->line, keep_op, &l->ops, err));
-    TM_TRY(read_line(core, tm_tpu_line(core->plane, "XLA Modules"), keep_run, &l->runs, err));
+    const char *runs = core->sparse ? "Sparse Core Modules" : "XLA Modules";
+    TM_TRY(read_line(core, tm_tpu_line(core->plane, runs), keep_run, &l->runs, err));
     TM_TRY(read_line(core, tm_tpu_line(core->plane, "XLA TraceMe"), keep_note, &l->notes, err));
     TM_TRY(read_line(core, tm_tpu_line(core->plane, "Steps"), keep_note, &l->steps, err));
     TM_TRY(fit_clock(&l->ops, &clock, err));
@@ -265,19 +266,19 @@ static void set_world_size(tm_tpu_core *core) {
     }
 }
 
-tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, tm_error *err) {
+tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, const tm_xplane *plane, int sparse,
+                           tm_error *err) {
     lines l = {TM_VEC(taken), TM_VEC(taken), TM_VEC(taken), TM_VEC(taken)};
     *core = (tm_tpu_core){.r = r,
-                          .plane = r->device->plane,
-                          .line = tm_tpu_line(r->device->plane, "XLA Ops"),
+                          .plane = plane,
+                          .line = tm_tpu_line(plane, sparse ? "Sparse Core Ops" : "XLA Ops"),
+                          .sparse = sparse,
                           .programs = {TM_VEC(tm_tpu_program), TM_VEC(int64_t)},
                           .id = core_of(r->device->plane),
                           .ops = TM_VEC(tm_tpu_op),
                           .runs = TM_VEC(tm_tpu_run),
                           .notes = TM_VEC(tm_tpu_note),
                           .steps = TM_VEC(tm_tpu_note)};
-    if (!core->line) /* nothing but a SparseCore ran */
-        core->line = tm_tpu_line(core->plane, "Sparse Core Ops");
     if (!core->line)
         return TM_OK;
     core->metas = calloc(core->plane->metadata.n + 1, sizeof *core->metas);

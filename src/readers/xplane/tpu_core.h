@@ -42,6 +42,7 @@ typedef struct tm_tpu_note {
 typedef struct tm_tpu_core {
     tm_xread *r;
     const tm_xplane *plane;
+    int sparse;           /* 0; of one of its SparseCores the number + 1 */
     const tm_xline *line; /* of its operations: times count from where it does */
     tm_xstats stats;
     tm_tpu_programs programs;
@@ -53,8 +54,10 @@ typedef struct tm_tpu_core {
     tm_vec steps;       /* markers of steps, likewise */
 } tm_tpu_core;
 
-/** Reads the core's lines; everything gets the host's time. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
-tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, tm_error *err) TM_MUST_CHECK;
+/** Reads the lines of the core, or of one of its SparseCores, which has a plane of its own;
+ * everything gets the host's time. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, const tm_xplane *plane, int sparse,
+                           tm_error *err) TM_MUST_CHECK;
 void tm_tpu_core_free(tm_tpu_core *core);
 
 /** The run that holds a time, TM_NO_EVENT for none. */

@@ -6,6 +6,7 @@
 
 enum {
     LANE = 1000,      /* stream number of the first lane of what is asynchronous */
+    SPARSE = 100000,  /* what those of a SparseCore have more */
     LEAST_PS = 100000 /* what a loop does itself between operations is kept from 100 ns on */
 };
 
@@ -37,9 +38,15 @@ static const tm_tpu_run *run_of(const emitter *e, const tm_tpu_op *op) {
     return op->run == TM_NO_EVENT ? NULL : (const tm_tpu_run *)e->core->runs.data + op->run;
 }
 
-/* A track of the core that no line of the file is. */
+/* A track of the core that no line of the file is, or of a SparseCore, whose lines have the numbers
+ * of the core's. */
 static uint32_t own_track(emitter *e, int64_t id, const char *name, bool counts) {
-    const tm_xline line = {.id = id, .name = {name, strlen(name)}};
+    char text[80];
+    int sparse = e->core->sparse;
+    if (sparse)
+        snprintf(text, sizeof text, "SparseCore %d %s", sparse - 1, name);
+    const char *shown = sparse ? text : name;
+    const tm_xline line = {.id = id + (int64_t)sparse * SPARSE, .name = {shown, strlen(shown)}};
     return tm_xread_stream(e->r, &line, counts);
 }
 
@@ -313,7 +320,7 @@ tm_status tm_tpu_emit(tm_tpu_core *core, tm_error *err) {
                  .run = TM_NO_EVENT};
     if (!core->line)
         return TM_OK;
-    e.track = tm_xread_stream(e.r, core->line, true);
+    e.track = own_track(&e, core->line->id, core->sparse ? "Ops" : "XLA Ops", true);
     tm_status status = e.track != UINT32_MAX ? emit_all(&e, err) : tm_fail_memory(err);
     tm_vec_free(&e.holders);
     tm_vec_free(&e.started);
