@@ -70,7 +70,8 @@ bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
         bool gpu = strcmp(tm_words_device(tables), "GPU") == 0;
         snprintf(headline, TM_SENTENCE_MAX, "No GPU events: only what hosts did is known");
         snprintf(evidence, TM_SENTENCE_MAX,
-                 "The traces hold no GPU events: have the profiler record them%s",
+                 "The traces hold no GPU events: where the job has GPUs, have the profiler record "
+                 "them%s",
                  gpu ? " (of PyTorch: ProfilerActivity.CUDA)" : "");
     }
     return true;

@@ -9,6 +9,7 @@
 #include "base/sorted.h"
 #include "kineto_category.h"
 #include "kineto_flows.h"
+#include "kineto_processes.h"
 #include "timeline/classify.h"
 
 static bool holds_ccl(const char *bytes, size_t size) {
@@ -290,6 +291,25 @@ static void set_streams(judge *j) {
                 tracks[t].stream = marks[i].stream;
 }
 
+/* What a profiler puts on the process of its device is the end of a call there, with the call's id:
+ * the host's own launched the work. */
+static void keep_calls_of_hosts(judge *j) {
+    tm_vec *rows = &j->trace->attrs[TM_ATTR_LAUNCH];
+    tm_launch_attr *launches = rows->data;
+    const tm_raw_event *events = j->trace->events.data;
+    const tm_track *tracks = j->trace->tracks.data;
+    const tm_mark *marks = j->whole->marks.data;
+    size_t kept = 0, m = 0;
+    while (m < j->whole->marks.n && marks[m].kind != TM_MARK_STREAM)
+        m++;
+    if (m == j->whole->marks.n) /* only MTIA's does */
+        return;
+    for (size_t i = 0; i < rows->n; i++)
+        if (!tm_kineto_is_of_device(j->trace, tracks[events[launches[i].event].track].pid))
+            launches[kept++] = launches[i];
+    rows->n = kept;
+}
+
 /* Puts a member behind the metadata: a key, colon and quote, then a text that needs no escapes. An
  * export has it already. */
 static bool add_member(judge *j, const char *key, const char *text) {
@@ -346,6 +366,7 @@ static bool judge_all(judge *j) {
         if (marks[i].kind == TM_MARK_PENDING && !tm_vec_append(&j->pending, &marks[i], 1))
             return false;
     set_streams(j);
+    keep_calls_of_hosts(j);
     return judge_pending(j) && link_collectives(j) && name_devices(j) && name_unknown(j);
 }
 

@@ -25,8 +25,7 @@ static call call_at(const tm_trace *trace, size_t i) {
     return (call){launch->correlation, ((const tm_track *)trace->tracks.data)[event->track].pid};
 }
 
-/* Calls that a profiler puts on the process of a device are of that which the others are of. */
-static bool is_of_device(const tm_trace *trace, uint32_t process) {
+bool tm_kineto_is_of_device(const tm_trace *trace, uint32_t process) {
     const tm_track *tracks = trace->tracks.data;
     for (size_t t = 0; t < trace->tracks.n; t++)
         if (tracks[t].kind == TM_TRACK_GPU && tracks[t].pid == process)
@@ -48,8 +47,8 @@ static size_t count_shared(const tm_trace *trace, call *calls, size_t n) {
     for (size_t i = 1; i < n; i++)
         shared += calls[i].correlation != 0 && calls[i].correlation == calls[i - 1].correlation &&
                   calls[i].process != calls[i - 1].process &&
-                  !is_of_device(trace, calls[i].process) &&
-                  !is_of_device(trace, calls[i - 1].process);
+                  !tm_kineto_is_of_device(trace, calls[i].process) &&
+                  !tm_kineto_is_of_device(trace, calls[i - 1].process);
     return shared;
 }
 

@@ -6,6 +6,10 @@
 #include "tmerge/names.h"
 #include "tmerge/status.h"
 
+/** Whether a process, by the name id of its number, is that of a device. Calls that a profiler puts
+ * there are of the host's process. */
+bool tm_kineto_is_of_device(const tm_trace *trace, uint32_t process);
+
 /**
  * Finds out whether a file was made of the traces of several ranks: the profiler records its own
  * process, whose correlation ids are unique, so calls of several processes with the same ids were
