@@ -3,6 +3,9 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { kernel, merge, synth, trace } from "./page.mjs";
 
+/* An event without a duration, and of no device. */
+const MARK = { ph: "i", name: "mark", pid: 1, tid: 1, ts: 5, s: "t" };
+
 /** Changes the traces of a folder: edit(events, rank) gives the events that stay. */
 export function edit(folder, change) {
   for (const file of readdirSync(folder).filter((name) => name.startsWith("profile_rank_"))) {
@@ -71,8 +74,8 @@ export const STATES = {
     writeFileSync(path, bytes.subarray(0, Math.floor(bytes.length * 0.7)));
     return merge(name, `${name}-traces`);
   },
-  "no-events": (name) => merge(name, trace("profile_rank_0.json", [])),
-  "all-skipped": (name) => merge(name, trace("all_rank_0.json", [{ ...kernel("gemm", 10, 20), dur: -5 }, { ...kernel("gemm", 10, 20), ts: "soon" }])),
+  "no-events": (name) => merge(name, trace("profile_rank_0.json", [MARK])),
+  "mostly-skipped": (name) => merge(name, trace("all_rank_0.json", [MARK, { ...kernel("gemm", 10, 20), dur: -5 }, { ...kernel("gemm", 10, 20), ts: "soon" }])),
 };
 
 /** The job of a state, made once in this folder. */

@@ -23,6 +23,11 @@ export function deviceWord(job: Job): string {
   return (job.rowsOf("job.job") > 0 && job.table("job.job").text(0, "device_kind")) || "GPU";
 }
 
+/** Whether kernels' names tell tensor cores: those of GPUs do. */
+export function tellsTensorCores(job: Job): boolean {
+  return deviceWord(job) === "GPU";
+}
+
 export function ranksOf(job: Job): Ranks {
   const table = job.table("job.rank");
   const ranks = table.nums("rank").map((rank) => rank ?? -1);

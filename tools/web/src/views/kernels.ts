@@ -4,7 +4,7 @@ import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
-import { adviceState, deviceWord, severalRanks } from "../job";
+import { adviceState, severalRanks, tellsTensorCores } from "../job";
 import type { ColumnOf } from "../names";
 import { empty, figure, heading, legend, note, section, segmented } from "../ui";
 import { href, type View } from "../view";
@@ -24,7 +24,8 @@ const USE: readonly (readonly [ColumnOf<"overview.job"> & ColumnOf<"overview.ran
 
 function use(job: Job): HTMLElement {
   const table = job.table("overview.job"), known = table.num(0, "occupancy_known_pct");
-  const figures: BandFigure[] = USE.map(([column, label, why]) => {
+  const told = USE.filter(([column]) => column !== "tensor_core_pct" || tellsTensorCores(job));
+  const figures: BandFigure[] = told.map(([column, label, why]) => {
     const value = table.num(0, column);
     const definition = table.columns[table.place(column)]?.doc ?? "";
     return {
@@ -37,7 +38,7 @@ function use(job: Job): HTMLElement {
   return section("How well the GPUs are used, in the steps", band(figures),
     severalRanks(job) && h("details", { class: "definitions" }, h("summary", null, "The same by rank, as a table"),
       grid(job.table("overview.rank"), { first: 20, columns: [{ column: "rank" }, { column: "steps" }, { column: "step_ns", label: "in steps" }, { column: "kernel_ns", label: "kernels" },
-        { column: "comm_ns", label: "communication" }, ...USE.map(([column, label]) => ({ column, label }))] })));
+        { column: "comm_ns", label: "communication" }, ...told.map(([column, label]) => ({ column, label }))] })));
 }
 
 // The tables ----------------------------------------------------------------------------------------
@@ -97,8 +98,8 @@ function finding(job: Job): [Child, string] {
   const table = job.table("kernels.kernel");
   const share = (column: ColumnOf<"kernels.kernel">) => f.sum(table.rows.map((_, row) => (table.cell(row, column) === true ? table.num(row, "share_pct") : 0)));
   const own = table.rows.findIndex((_, row) => table.cell(row, "communication") === false);
-  const known = table.rows.some((_, row) => table.cell(row, "tensor_cores") !== null);
-  const rest = `Of the kernels’ time ${f.percent(share("communication"))} is communication, which waits as well${known ? `, and ${f.percent(share("tensor_cores"))} runs on tensor cores` : ""}.`;
+  const rest = `Of the kernels’ time ${f.percent(share("communication"))} is communication, which waits as well` +
+    (tellsTensorCores(job) ? `, and ${f.percent(share("tensor_cores"))} runs on tensor cores.` : ".");
   if (own < 0) return ["All kernels communicate", rest];
   const text = cut(visible(table.text(own, "name") ?? ""), 60);
   const slow = table.rows.map((_, row) => row).filter((row) => table.cell(row, "communication") === false && (table.num(row, "spread") ?? 0) > 1.1 && (table.num(row, "share_pct") ?? 0) >= 0.5)

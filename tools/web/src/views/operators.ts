@@ -4,7 +4,7 @@ import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
-import { adviceState, severalRanks } from "../job";
+import { adviceState, severalRanks, tellsTensorCores } from "../job";
 import { empty, heading, legend, note, section, segmented } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
@@ -74,7 +74,7 @@ function unused(job: Job): HTMLElement | null {
   const table = job.table("operators.op");
   const rows = [...table.rows.keys()].filter((row) => table.cell(row, "tensor_cores_fit") === true && table.num(row, "tensor_total_pct") === 0 && (table.num(row, "device_self_ns") ?? 0) > 0)
     .sort((a, b) => (table.num(b, "device_self_ns") ?? 0) - (table.num(a, "device_self_ns") ?? 0));
-  if (rows.length === 0) return null;
+  if (rows.length === 0 || !tellsTensorCores(job)) return null;
   return section("Operators that could use tensor cores and did not",
     note("There are kernels for tensor cores for them; mixed precision (torch.autocast), TF32, or sizes that are multiples of 8 bring them into use."),
     grid(table, { rows, first: UNUSED_FIRST, columns: [{ column: "name" }, { column: "device_self_ns", label: "GPU, itself" }, { column: "calls" }, { column: "ranks" }] }));
@@ -89,7 +89,7 @@ function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string
   const what = side === "device" ? `of the GPU time that ${kind.what} launched` : `of the ${kind.what}’ time on the host`;
   const tensor = table.num(first, "tensor_self_pct");
   return [[h("bdi", null, cut(visible(table.text(first, "name") ?? ""), 60)), ` takes ${f.percent(f.share(table.num(first, self) ?? 0, all))} ${what}`],
-    (side === "device" && tensor !== null ? `${f.percent(tensor)} of its kernels’ time is on tensor cores. ` : "") +
+    (side === "device" && tensor !== null && tellsTensorCores(job) ? `${f.percent(tensor)} of its kernels’ time is on tensor cores. ` : "") +
     `${first === order[0] ? "" : "Calls that communicate are left aside. "}${f.grouped(half)} of ${f.count(table.n, "row")} ${half === 1 ? "makes" : "make"} up half of all time.` +
     (severalRanks(job) ? "" : " One rank: there is nothing to compare it with.")];
 }
