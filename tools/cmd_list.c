@@ -15,6 +15,13 @@ static const tm_option options[] = {
     {"doc", 0, NULL, "every column of every table with type, unit and definition"},
 };
 
+/* With what its traces never tell. */
+static void print_format(const tm_format *format) {
+    printf("  %-12s %s\n", format->name, format->summary);
+    if (format->cannot_tell)
+        printf("  %-12s %s\n", "", format->cannot_tell);
+}
+
 static void print_overview(void) {
     size_t n_formats, n_analyses, n_diffs, n_exports;
     const tm_format *const *formats = tm_formats(&n_formats);
@@ -23,7 +30,7 @@ static void print_overview(void) {
     const tm_export_format *const *exports = tm_export_formats(&n_exports);
     puts("Formats");
     for (size_t i = 0; i < n_formats; i++)
-        printf("  %-11s %s\n", formats[i]->name, formats[i]->summary);
+        print_format(formats[i]);
     puts("\nAnalyses and their tables");
     for (size_t i = 0; i < n_analyses; i++) {
         printf("  %-11s %s\n", analyses[i]->name, analyses[i]->summary);

@@ -156,7 +156,7 @@ static tm_status kineto_read_unit(tm_source *source, const tm_unit *unit, tm_nam
 
 const tm_format tm_format_kineto = {
     .name = "kineto",
-    .summary = "PyTorch profiler traces (Kineto JSON), plain, gzip or zstd",
+    .summary = "PyTorch profiler traces (Kineto JSON) of any device, plain, gzip or zstd",
     .richer = "a newer PyTorch",
     .sniff = tm_kineto_sniff,
     .read = kineto_read,

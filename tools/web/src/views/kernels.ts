@@ -72,7 +72,7 @@ function columnsOf(job: Job, table: Kernels, rows: readonly number[]): GridColum
     ...(shapes ? [{ column: "min_ns", label: "shortest" }, { column: "max_ns", label: "longest" }] as const
       : [{ column: "max_ns", label: "calls and ranks", draw: (row: number) => meanStrip(table, row), write: f.time }] as const),
     ...(severalRanks(job) && !shapes ? [{ column: "spread", label: "spread" }, { column: "slowest_rank", label: "rank" }] as const : []),
-    ...(deviceWord(job) === "GPU" ? [{ column: "tensor_cores", label: "tensor cores" }] as const : []), { column: "occupancy_pct", label: "occupancy" },
+    ...(tellsTensorCores(job) ? [{ column: "tensor_cores", label: "tensor cores" }] as const : []), { column: "occupancy_pct", label: "occupancy" },
     ...(shapes ? [{ column: "blocks_per_sm", label: "blocks per SM" }, { column: "registers" }, { column: "shared_memory_bytes", label: "shared memory", write: f.bytes }] as const
       : [{ column: "short_pct", label: "under 100 µs" }] as const),
   ];

@@ -89,8 +89,7 @@ function sources(job: Job): HTMLElement {
   return section("What the ranks were read from",
     formats.rows.map((_, row) => {
       const lacks = formats.text(row, "cannot_tell");
-      return note(`${formats.text(row, "format")}, ${f.count(formats.num(row, "ranks") ?? 0, "rank")}`,
-        lacks ? `. What such traces cannot tell: ${prose(lacks)}` : ".");
+      return note(`${formats.text(row, "format")}, ${f.count(formats.num(row, "ranks") ?? 0, "rank")}${lacks ? `: ${prose(lacks)}` : ""}`);
     }),
     grid(job.table("job.rank"), { columns: [
       { column: "rank" }, { column: "host" }, { column: "device" }, { column: "device_kind", label: "kind of device" }, { column: "format" },
