@@ -63,6 +63,12 @@ static void amount_text(const topic *t, size_t item, char *out, size_t size) {
     snprintf(out, size, "%s of %s (%s)", tm_shown_percent(percent, 1).text, t->whole, time);
 }
 
+/* Whether what the figures lack may be told too: that nothing helps. What was not matched, or came
+ * at times that are not known, might. */
+static bool is_known(const topic *t) {
+    return tm_table_cell(t->job, 0, "sure")->value.i != 0;
+}
+
 /* "saves ...", or "may save ... to ..." where the figures are not sure. */
 static void saves_text(const topic *t, size_t item, char *out, size_t size) {
     char amount[96], most[32];
@@ -153,6 +159,8 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
             subject_text(t, kind, subject, sizeof subject);
         saves_text(t, kind, saves, sizeof saves);
         snprintf(out, size, "%s %s", subject, saves);
+    } else if (!is_known(t)) {
+        out[0] = '\0';
     } else {
         double waste = tm_table_cell(t->job, 0, "waste_pct")->value.r;
         char all[96] = "";
@@ -246,7 +254,8 @@ size_t tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_M
         return item;
     }
     if (saved_pct(&t, item) < WORTH_PCT) {
-        little_text(&t, item, it, out, TM_WHATIF_SENTENCE_MAX);
+        if (is_known(&t))
+            little_text(&t, item, it, out, TM_WHATIF_SENTENCE_MAX);
         return item;
     }
     char saves[160], more[224] = "";
