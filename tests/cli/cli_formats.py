@@ -93,9 +93,10 @@ def traces(form, folder):
     return [path for path in found if not path.endswith('truth.json')]
 
 
-def merged(form, folder, store, n=0):
-    """Merges a job. Ranks of an XPlane are told by the order of hosts and devices alone."""
-    done = tmerge(*traces(form, folder), '-o', store, n=n).expect(0)
+def merged(folder, store, n=0):
+    """Merges a job as a profiler leaves it. Ranks of an XPlane are told by the order of hosts and
+    devices alone."""
+    done = tmerge(folder, '-o', store, n=n).expect(0)
     equal([line for line in done.ours if ' no rank: their place' not in line], [], 'messages')
     return tables(store)
 
@@ -145,12 +146,12 @@ def test_a_job_has_the_results_of_its_kineto_form_to_the_nanosecond():
         synth('kineto', **kineto)
         if others[0][0] != 'nsys':
             untie('kineto')
-        expected = merged('kineto', 'kineto', 'kineto.h5', n=2)
+        expected = merged('kineto', 'kineto.h5', n=2)
         equal(expected['stragglers.job'][0]['rank'], 5)
         equal(len(expected['overlap.step']), 40)
         for i, (form, more, left_out) in enumerate(others):
             synth(f'{form}{i}', format=form, **dict(kineto, **more))
-            found = merged(form, f'{form}{i}', f'{form}{i}.h5', n=2)
+            found = merged(f'{form}{i}', f'{form}{i}.h5', n=2)
             compared = is_the_same(form, found, expected, left_out)
             holds(compared > 600, f'{compared} rows of {form} were compared')
             holds(all(abs(row['drift_ppb']) < 1e-6 for row in found['clock.rank']), 'drifts')
@@ -171,9 +172,9 @@ def test_devices_of_one_process_have_the_results_of_a_process_each():
     untie('kineto')
     synth('xplane', format='xplane', **options)
     equal(len(traces('xplane', 'xplane')), 2)
-    expected = merged('kineto', 'kineto', 'kineto.h5')
+    expected = merged('kineto', 'kineto.h5')
     for n in (1, 3):
-        found = merged('xplane', 'xplane', f'{n}.h5', n=n)
+        found = merged('xplane', f'{n}.h5', n=n)
     same_bytes('1.h5', '3.h5')
     compared = is_the_same('xplane', found, expected, both(XPLANE, by_steps))
     holds(compared > 600, f'{compared} rows were compared')
@@ -196,10 +197,10 @@ def test_groups_known_by_their_communicators_give_what_groups_known_by_name_do()
     for form, left_out, apart in (('nsys', NSYS, {}), ('ascend', ASCEND, {'ranks_per_host': 1})):
         synth('kineto', **dict(GROUPS, **apart))
         untie('kineto')
-        expected = merged('kineto', 'kineto', f'kineto-{form}.h5', n=2)
+        expected = merged('kineto', f'kineto-{form}.h5', n=2)
         synth(form, format=form, **dict(GROUPS, **apart))
         for n in (1, 3):
-            found = merged(form, form, f'{n}.h5', n=n)
+            found = merged(form, f'{n}.h5', n=n)
         same_bytes('1.h5', '3.h5')
         links = [row for row in expected['groups.link'] if row['dimension'] == 'pipeline']
         is_the_same(form, found, dict(expected, **{'groups.link': links}),
@@ -217,8 +218,8 @@ def test_kernels_that_tell_no_group_are_matched_as_those_of_kineto_without_metad
     synth('kineto', **options)
     untie('kineto')
     synth('xplane', format='xplane', **options)
-    expected = merged('kineto', 'kineto', 'kineto.h5')
-    found = merged('xplane', 'xplane', 'xplane.h5')
+    expected = merged('kineto', 'kineto.h5')
+    found = merged('xplane', 'xplane.h5')
     is_the_same('xplane', found, expected, XPLANE)
     equal({row['how'] for row in found['collectives.kind']}, {'inferred'})
     equal(found['stragglers.job'][0]['rank'], 5)
@@ -279,7 +280,7 @@ def test_two_formats_make_one_job_of_which_nothing_is_matched_across():
     options = dict(ranks=8, ranks_per_host=4, steps=5, slow_rank=5, slow_factor=1.2)
     for form in FILES:
         synth(form, format=form, **options)
-    expected = merged('kineto', 'kineto', 'kineto.h5')
+    expected = merged('kineto', 'kineto.h5')
     for one in FILES:
         for other in FILES:
             if one != other:
@@ -291,7 +292,7 @@ def test_all_formats_make_one_job_for_any_number_of_processes():
     options = dict(ranks=8, ranks_per_host=2, steps=3, slow_rank=5, slow_factor=1.2)
     for form in FILES:
         synth(form, format=form, **options)
-    expected = merged('kineto', 'kineto', 'kineto.h5')
+    expected = merged('kineto', 'kineto.h5')
     paths, forms = [], []
     for host, form in enumerate(FILES):
         paths += part(form, range(2 * host, 2 * host + 2), 2)
@@ -362,11 +363,11 @@ def test_ranks_that_are_missing_or_there_twice_are_told():
     put('again.json', content(ranks[2]))
     for n in (0, 3):
         done = tmerge(*hosts, 'host7.xplane.pb', n=n).expect(0)
-        contains(done.err, f'tmerge: warning: {hosts[0]} and host7.xplane.pb have the same bytes: '
-                           'their ranks are read as different ones\n')
+        contains(done.err, f'tmerge: warning: host7.xplane.pb holds the same bytes as {hosts[0]}: '
+                           'one recording stands for two\n')
         # Its folder told which rank it is; here its name and place count.
         done = tmerge(*ranks, 'again.json', n=n).expect(0)
-        contains(done.err, f'tmerge: warning: {ranks[2]} and again.json have the same bytes: ')
+        contains(done.err, f'tmerge: warning: again.json holds the same bytes as {ranks[2]}: ')
         # A group of HCCL's is known by the ranks that use it, if all are there.
         done = tmerge(ranks[0], ranks[2], ranks[3], n=n).expect(0)
         contains(done.out, '! 24 of 24 communication kernels could not be matched:\n'
