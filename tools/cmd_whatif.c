@@ -21,6 +21,7 @@ static const tm_option options[] = {
     {"step", 0, "LIST", "all figures of these steps"},
     {"json", 0, NULL, "one JSON document; integers are exact, null is a value that does not exist"},
     {"csv", 0, NULL, "comma-separated values"},
+    TM_OPTION_JOBS,
     TM_OPTION_COLOR,
 };
 

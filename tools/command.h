@@ -36,6 +36,8 @@ typedef struct tm_arguments {
     size_t n_given;
     char *const *operands; /* [n_operands] what is no option, in order */
     size_t n_operands;
+    char *const *typed; /* [n_typed] all of them behind the program, as typed; set by main */
+    size_t n_typed;
 } tm_arguments;
 
 #define TM_COMMAND(name) extern const tm_command tm_command_##name;

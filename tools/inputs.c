@@ -282,6 +282,24 @@ static tm_status list_own(const tm_hosts *hosts, const tm_arguments *arguments, 
     return TM_OK;
 }
 
+tm_status tm_inputs_each(const tm_arguments *arguments,
+                         void (*each)(void *context, const char *path), void *context,
+                         tm_error *err) {
+    const tm_hosts alone = {.n = 1};
+    tm_vec bytes = TM_VEC(char);
+    int *absent = calloc(arguments->n_operands + 1, sizeof *absent);
+    tm_status status =
+        absent ? list_own(&alone, arguments, &bytes, absent, err) : tm_fail_memory(err);
+    for (size_t at = 0; at < bytes.n && status == TM_OK;) {
+        const char *path = (const char *)bytes.data + at + sizeof(tm_input_head);
+        each(context, path);
+        at += sizeof(tm_input_head) + strlen(path) + 1;
+    }
+    tm_vec_free(&bytes);
+    free(absent);
+    return status;
+}
+
 /* What no host has is an error: the first of the operands. */
 static tm_status check_absent(MPI_Comm comm, const tm_arguments *arguments, int *absent,
                               tm_error *err) {

@@ -30,6 +30,12 @@ typedef struct tm_inputs {
 tm_status tm_inputs_list(MPI_Comm comm, const tm_arguments *arguments, const char *rank_map,
                          tm_inputs *out, tm_error *err) TM_MUST_CHECK;
 
+/** Calls @p each with every file of this host that the operands mean, in their order; what is
+ * missing is not told. Collective: no. TM_OK; TM_ERR_INPUT: a folder; TM_ERR_FAULT. */
+tm_status tm_inputs_each(const tm_arguments *arguments,
+                         void (*each)(void *context, const char *path), void *context,
+                         tm_error *err) TM_MUST_CHECK;
+
 void tm_inputs_free(tm_inputs *inputs);
 
 #endif

@@ -11,11 +11,17 @@ extern char **environ;
 
 static tm_place place = {TM_LAUNCHER_NONE, 0, 1, 1};
 static int64_t began_ns;
+static bool is_started;
 
 void tm_launch_begin(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     began_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    const char *started = getenv(TM_LAUNCH_STARTED);
+    is_started = started != NULL;
+    int64_t started_ns = started ? strtoll(started, NULL, 10) : 0;
+    if (started_ns > 0 && started_ns < began_ns)
+        began_ns = started_ns;
     place = tm_place_read((const char *const *)environ);
 }
 
@@ -27,12 +33,16 @@ int64_t tm_launch_began_ns(void) {
     return began_ns;
 }
 
+bool tm_launch_is_started(void) {
+    return is_started;
+}
+
 bool tm_launch_has_hosts(void) {
     return !tm_place_is_alone(&place) && !tm_place_is_one_node(&place);
 }
 
 /* Removing one moves those behind it. */
-static void forget_launcher(void) {
+void tm_launch_forget(void) {
     for (char **variable = environ; *variable;) {
         const char *end = strchr(*variable, '=');
         char *name = end && tm_place_is_of_launcher(*variable)
@@ -55,15 +65,16 @@ static void set_up_processes(void) {
 }
 
 /* Whatever the user has set is for processes that talk. Open MPI would start a daemon, look for
- * the launcher's, and make a session folder, where runs that begin at once can meet. */
+ * the launcher's and for network interfaces, and make a session folder, where runs that begin at
+ * once can meet. */
 static void set_up_alone(void) {
     static const char *const settings[][2] = {
         {"OMPI_MCA_ess", "singleton"}, {"OMPI_MCA_ess_singleton_isolated", "1"},
         {"OMPI_MCA_pmix", "isolated"}, {"OMPI_MCA_orte_create_session_dirs", "0"},
         {"OMPI_MCA_shmem", "mmap"},    {"OMPI_MCA_pml", "ob1"},
-        {"OMPI_MCA_btl", "self"},
+        {"OMPI_MCA_btl", "self"},      {"OMPI_MCA_if", "^posix_ipv4,linux_ipv6"},
     };
-    forget_launcher();
+    tm_launch_forget();
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         setenv(settings[i][0], settings[i][1], 1);
 }

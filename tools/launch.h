@@ -8,14 +8,23 @@
 #include "base/place.h"
 #include "tmerge/status.h"
 
+/* In the environment of processes that tmerge has mpirun start: when it began itself. */
+#define TM_LAUNCH_STARTED "TMERGE_STARTED_NS"
+
 /** Reads the environment. Called first in main. */
 void tm_launch_begin(void);
 
 /** Which process of how many this is: as the launcher says, once MPI has started as that says. */
 const tm_place *tm_launch_place(void);
 
-/** When the program began, by CLOCK_MONOTONIC. */
+/** When the program began, by CLOCK_MONOTONIC: of processes that it started itself, when it did. */
 int64_t tm_launch_began_ns(void);
+
+/** Whether tmerge has had this process started itself. */
+bool tm_launch_is_started(void);
+
+/** Takes what launchers and batch systems tell out of the environment. */
+void tm_launch_forget(void);
 
 /** Whether processes of this run are on other hosts, or may be. */
 bool tm_launch_has_hosts(void);

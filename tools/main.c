@@ -2,6 +2,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -86,8 +87,17 @@ static tm_status run_command(int argc, char **argv, tm_error *err) {
         return TM_OK;
     }
     tm_arguments arguments;
-    TM_TRY(tm_arguments_parse(command, argc - skip, argv + skip, &arguments, err));
-    return command->run(&arguments, err);
+    char **typed = calloc((size_t)argc, sizeof *typed);
+    if (!typed)
+        return tm_fail_memory(err);
+    memcpy(typed, argv + 1, (size_t)(argc - 1) * sizeof *typed);
+    tm_status status = tm_arguments_parse(command, argc - skip, argv + skip, &arguments, err);
+    arguments.typed = typed;
+    arguments.n_typed = (size_t)(argc - 1);
+    if (status == TM_OK)
+        status = command->run(&arguments, err);
+    free(typed);
+    return status;
 }
 
 /* Asks for the program itself, not for a command, are answered here. */

@@ -20,9 +20,14 @@
 #define TM_OPTION_FORCE(also)                                                                      \
     TM_OPTION("force", 0, NULL, "overwrite the output even where it is no tmerge store" also)
 
+#define TM_OPTION_JOBS                                                                             \
+    TM_OPTION("jobs", 'j', "N",                                                                    \
+              "processes, without mpirun (a core each, as far as that pays); 1: this one alone")
+
 /* Of what tm_pipeline_run knows: how a store is written, and what is told meanwhile. */
 #define TM_OPTIONS_STORE                                                                           \
-    TM_OPTION("no-compress", 0, NULL, "plain chunks in the store: larger and faster"),             \
+    TM_OPTION_JOBS,                                                                                \
+        TM_OPTION("no-compress", 0, NULL, "plain chunks in the store: larger and faster"),         \
         TM_OPTION("no-replay", 0, NULL,                                                            \
                   "no whatif and critical path, which take most of the memory"),                   \
         TM_OPTION("quiet", 'q', NULL, "show no progress"),                                         \

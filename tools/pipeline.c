@@ -18,6 +18,7 @@
 #include "output.h"
 #include "page.h"
 #include "signals.h"
+#include "spread.h"
 #include "summary/summary.h"
 #include "tmerge/analysis.h"
 #include "tmerge/report.h"
@@ -343,6 +344,7 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
     tm_pipeline p = {.arguments = arguments, .output = chosen ? chosen : output};
     TM_TRY(parse_options(&p, err));
     TM_TRY(input->has_page ? choose_page(&p, err) : TM_OK);
+    TM_TRY(tm_spread(arguments, err));
     tm_times_begin(&p.times, tm_launch_began_ns());
     TM_TRY(tm_launch_mpi(err));
     MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);

@@ -1,15 +1,13 @@
 """Options and operands, what is printed on which stream with which status, and colours."""
 import concurrent.futures
 import os
-import pty
 import re
-import select
 import subprocess
 import tempfile
-import time
 
-from common import (COMMANDS, TMERGE, Skip, command, contains, content, equal, files, gzipped, holds,
+from common import (COMMANDS, TMERGE, command, contains, content, equal, files, gzipped, holds,
                     lacks, launcher, main, merged, put, run, small_trace, tables, tmerge)
+from watching import on_terminal
 
 ESCAPE = '\033['
 NO_TABLE = ' is no analysis and no table; tmerge list names them'
@@ -70,31 +68,6 @@ def both_statuses(*arguments):
     script = '"$@"; echo $? >$0.$OMPI_COMM_WORLD_RANK'
     run(launcher(2) + ['sh', '-c', script, f'{folder}/status', *command(*arguments)])
     return [int(content(f'{folder}/status.{i}')) for i in range(2)]
-
-
-def on_terminal(command, env=None):
-    """What a command prints where standard output and error are a terminal."""
-    try:
-        ours, theirs = pty.openpty()
-    except OSError as error:  # a container may have none
-        raise Skip(error) from error
-    with subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=theirs,
-                          stderr=theirs, env=dict(os.environ, **(env or {}))) as process:
-        os.close(theirs)
-        text, deadline = b'', time.monotonic() + 60
-        while time.monotonic() < deadline:
-            if not select.select([ours], [], [], 1)[0]:
-                continue
-            try:
-                piece = os.read(ours, 65536)
-            except OSError:  # Linux's way to say that the other end was closed
-                break
-            if not piece:
-                break
-            text += piece
-        os.close(ours)
-        equal(process.wait(timeout=10), 0, 'status on a terminal')
-    return text.decode()
 
 
 def test_no_arguments_print_the_usage_on_standard_error_and_give_2():

@@ -1,8 +1,14 @@
 """One process and several: what starts them, and what they need."""
 import concurrent.futures
 import os
+import signal
+import time
 
-from common import TMERGE, equal, files, main, merged, put, run, same_bytes, small_trace, tmerge
+from common import (TMERGE, command, contains, equal, files, holds, main, merged, put, run,
+                    same_bytes, small_trace, tmerge)
+from jobs import use
+from watching import (children_of, ends, is_open, on_terminal, ours, over, started,
+                      wait_until)
 
 SLURM = {'SLURM_JOB_ID': 7, 'SLURM_STEPID': 0, 'SLURM_STEP_ID': 0, 'SLURM_NODEID': 0,
          'SLURM_STEP_NODELIST': 'h1', 'SLURM_NODELIST': 'h1', 'SLURM_STEP_TASKS_PER_NODE': 1}
@@ -19,9 +25,9 @@ def test_one_process_needs_no_folder_for_mpi():
 
 def test_300_runs_at_once_without_mpirun_do_not_meet():
     put('rank0.json', small_trace(0))
-    command = [TMERGE, 'rank0.json', '--no-html', '-o']
+    alone = [TMERGE, 'rank0.json', '--no-html', '-o']
     with concurrent.futures.ThreadPoolExecutor(60) as pool:
-        done = pool.map(lambda i: run(command + [f'{i}.h5'], env={'TMPDIR': os.getcwd()}),
+        done = pool.map(lambda i: run(alone + [f'{i}.h5'], env={'TMPDIR': os.getcwd()}),
                         range(300))
         equal({(run.status, run.err) for run in done}, {(0, '')})
     equal(len(files()), 301, 'files')
@@ -51,6 +57,105 @@ def test_processes_that_nothing_joins_are_told_once():
         equal(done.err, 'tmerge: 3 processes were started, but MPI joins 1: what started them has '
                         'to be of the MPI that tmerge was built with\n' * said)
     equal(files(), ['rank0.json'])
+
+
+# On several cores ----------------------------------------------------------------------------------
+
+
+def large_json(path, megabytes):
+    """A trace that is mostly blanks."""
+    blanks = b' ' * (1 << 20)
+    with open(path, 'wb') as file:
+        file.write(small_trace(0)[:-1])
+        for _ in range(megabytes):
+            file.write(blanks)
+        file.write(b'}')
+
+
+def most_processes(*arguments, **more):
+    """Runs tmerge without mpirun; how many processes it was at once, and what it said."""
+    most = 1
+    with started(0, *arguments, **more) as (launched, _):
+        while launched.poll() is None:
+            most = max(most, len(children_of(launched)))
+            time.sleep(0.002)
+        said = over(launched)
+    return most, launched.returncode, said
+
+
+def on_cores(n):
+    return {'preexec_fn': lambda: os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:n])}
+
+
+def test_jobs_says_how_many_processes_there_are():
+    use('three')
+    merged('job', '-o', 'a.h5')
+    for arguments, n in ((['-j', '3'], 3), (['--jobs=2'], 2), (['-j1'], 1), ([], 1)):
+        found = most_processes('job', '-o', 'b.h5', *arguments)
+        equal((found[:2], ours(found[2])), ((n, 0), []), arguments)
+        same_bytes('a.h5', 'b.h5')
+    equal(most_processes('analyze', 'a.h5', '-o', 'b.h5', '-j2')[:2], (2, 0))
+    same_bytes('a.h5', 'b.h5')
+
+
+def test_large_jobs_take_the_cores_that_they_may_use():
+    # From 256 MB on two processes; one core or -j 1 is one, and so is half of that.
+    large_json('large.json', 258)
+    large_json('half.json', 127)
+    two = 2 if len(os.sched_getaffinity(0)) > 1 else 1
+    for arguments, n, more in ((['large.json'], two, on_cores(2)), (['large.json'], 1, on_cores(1)),
+                               (['large.json', '-j1'], 1, {}), (['half.json'], 1, {})):
+        equal(most_processes(*arguments, **more)[:2], (n, 0), arguments)
+    for name in ('large.json', 'half.json'):
+        os.unlink(name)
+
+
+def test_processes_of_jobs_end_as_those_of_mpirun():
+    use('three')
+    merged('job')
+    tmerge('missing.json', '-j', '2').fails(3, 'missing.json: No such file or directory')
+    contains(on_terminal(command('job', '-j', '2')), '\033[1m')
+    err = tmerge('job', '-j', '2', '--times', '--progress=always').expect(0).err
+    holds('tmerge: times: starting 0.' in err and 'reading [' in err, err)
+    os.mkfifo('rank5.json')
+    pipe = os.open('rank5.json', os.O_RDWR)  # so that it can be opened and never ends
+    try:
+        with started(0, 'rank5.json', 'job', '-j', '3') as (launched, _):
+            wait_until(lambda: len(children_of(launched)) == 3, 'the processes to start')
+            pids = children_of(launched).values()
+            wait_until(lambda: any(is_open('rank5.json', pid) for pid in pids), 'reading')
+            os.kill(launched.pid, signal.SIGTERM)
+            ends(launched)
+    finally:
+        os.close(pipe)
+    equal(files(), ['job', 'rank5.json', 'tmerge.h5', 'tmerge.html'][:len(files())])
+
+
+def test_wrong_numbers_of_jobs_are_told():
+    put('rank0.json', small_trace(0))
+    tmerge('rank0.json', '-j', '0').fails(2, '--jobs 0: it takes one process at least')
+    tmerge('rank0.json', '-j', 'all').fails(2, "--jobs takes one number, not 'all'")
+    tmerge('rank0.json', '-j', '2', n=3).fails(
+        2, '--jobs 2, but 3 processes were started already: --jobs is for tmerge without mpirun or '
+        'srun')
+    merged('rank0.json', '-j', '3', n=3)
+
+
+def test_where_mpirun_cannot_start_processes_one_does_it_all():
+    put('rank0.json', small_trace(0))
+    merged('rank0.json', '-o', 'a.h5')
+    one = 'tmerge: warning: one process does it all, and not 2: '
+    folder = os.path.abspath('rank0.json')
+    cases = [([], {'TMPDIR': folder}, 'mpirun needs a folder that it may write to: TMPDIR is '
+              + folder)]
+    if os.geteuid() == 0:
+        cases.append(([], {'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': ''}, 'as root mpirun wants '
+                      'OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1'))
+        cases.append((['unshare', '--net'], {}, 'mpirun needs a network interface that is up'))
+    for before, env, why in cases:
+        done = run(before + command('rank0.json', '-j', '2', '-o', 'b.h5'), env=env).expect(0)
+        equal(done.err, f'{one}{why}\n')
+        same_bytes('a.h5', 'b.h5')
 
 
 main()

@@ -2,6 +2,8 @@
 waiting for their end."""
 import contextlib
 import os
+import pty
+import select
 import signal
 import subprocess
 import time
@@ -114,6 +116,31 @@ def ends(launched, status=None):
 
 def ours(said):
     return [line.rstrip() for line in said.splitlines() if line.startswith('tmerge: ')]
+
+
+def on_terminal(command, env=None):
+    """What a command prints where standard output and error are a terminal."""
+    try:
+        ours, theirs = pty.openpty()
+    except OSError as error:  # a container may have none
+        raise Skip(error) from error
+    with subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=theirs,
+                          stderr=theirs, env=dict(os.environ, **(env or {}))) as process:
+        os.close(theirs)
+        text, deadline = b'', time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if not select.select([ours], [], [], 1)[0]:
+                continue
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # Linux's way to say that the other end was closed
+                break
+            if not piece:
+                break
+            text += piece
+        os.close(ours)
+        equal(process.wait(timeout=10), 0, 'status on a terminal')
+    return text.decode()
 
 
 def is_open(path, pid):

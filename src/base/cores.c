@@ -1,0 +1,112 @@
+#include "cores.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "list.h"
+
+enum { PATH_SIZE = 1024, TEXT_SIZE = 8192 };
+
+/* The beginning of a file; false where there is none. */
+static bool read_text(const char *root, const char *folder, const char *name, char *out) {
+    char path[3 * PATH_SIZE];
+    snprintf(path, sizeof path, "%s%s%s", root, folder, name);
+    FILE *file = fopen(path, "r");
+    size_t n = file ? fread(out, 1, TEXT_SIZE - 1, file) : 0;
+    out[n] = '\0';
+    if (file)
+        fclose(file);
+    return file != NULL;
+}
+
+/* INT64_MAX where it cannot be seen. */
+static int64_t of_affinity(const char *root) {
+    static const char title[] = "\nCpus_allowed_list:";
+    char text[TEXT_SIZE];
+    tm_list list;
+    int64_t n = 0;
+    read_text(root, "/proc/self", "/status", text);
+    char *line = strstr(text, title);
+    if (!line)
+        return INT64_MAX;
+    line += strlen(title);
+    line += strspn(line, " \t");
+    line[strcspn(line, "\n")] = '\0';
+    if (!tm_list_read(line, &list))
+        return INT64_MAX;
+    for (size_t i = 0; i < list.n; i++)
+        n += list.ranges[i].last - list.ranges[i].first + 1;
+    return n;
+}
+
+/* What two numbers leave: time that may be used in a period, which is more than a period where
+ * several cores may be. */
+static int64_t whole(const char *quota, const char *period) {
+    int64_t used = strtoll(quota, NULL, 10), of = strtoll(period, NULL, 10);
+    if (used <= 0 || of <= 0) /* "max", or -1 */
+        return INT64_MAX;
+    return used >= of ? used / of : 1;
+}
+
+static int64_t of_group(const char *root, const char *folder, bool is_v2) {
+    char quota[TEXT_SIZE], period[TEXT_SIZE];
+    if (!is_v2)
+        return read_text(root, folder, "/cpu.cfs_quota_us", quota) &&
+                       read_text(root, folder, "/cpu.cfs_period_us", period)
+                   ? whole(quota, period)
+                   : INT64_MAX;
+    const char *blank = read_text(root, folder, "/cpu.max", quota) ? strchr(quota, ' ') : NULL;
+    return blank ? whole(quota, blank) : INT64_MAX;
+}
+
+static bool has_cpu(const char *controllers) {
+    size_t size;
+    for (; *controllers; controllers += size + (controllers[size] == ',')) {
+        size = strcspn(controllers, ",");
+        if (size == 3 && strncmp(controllers, "cpu", 3) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A line of /proc/self/cgroup, "ID:CONTROLLERS:PATH": the least that the group and those above it
+ * leave. Inside a container its own group stands at the top, whatever its path is outside. */
+static int64_t of_line(const char *root, char *line) {
+    char folder[2 * PATH_SIZE];
+    int64_t least = INT64_MAX;
+    char *controllers = strchr(line, ':');
+    char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!path)
+        return INT64_MAX;
+    *controllers++ = '\0';
+    *path++ = '\0';
+    bool is_v2 = *controllers == '\0';
+    if (!is_v2 && !has_cpu(controllers))
+        return INT64_MAX;
+    for (char *slash = path + strlen(path); slash; slash = strrchr(path, '/')) {
+        *slash = '\0';
+        snprintf(folder, sizeof folder, "/sys/fs/cgroup%s%.*s", is_v2 ? "" : "/cpu", PATH_SIZE,
+                 path);
+        int64_t left = of_group(root, folder, is_v2);
+        least = left < least ? left : least;
+    }
+    return least;
+}
+
+int tm_cores(const char *root) {
+    char text[TEXT_SIZE];
+    int64_t least = of_affinity(root);
+    read_text(root, "/proc/self", "/cgroup", text);
+    for (char *line = text, *end; *line; line = end) {
+        end = line + strcspn(line, "\n");
+        end += *end != '\0';
+        if (end[-1] == '\n')
+            end[-1] = '\0';
+        int64_t left = of_line(root, line);
+        least = left < least ? left : least;
+    }
+    return least < 1 || least > 65536 ? 1 : (int)least;
+}

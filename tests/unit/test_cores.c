@@ -1,0 +1,107 @@
+/* How many cores a process may use, by trees of files as Linux shows them. */
+#include "base/cores.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define ALLOWED(list)                                                                              \
+    "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t" list "\nMems_allowed:\t1\n"
+
+enum { MOST = 4 };
+
+static void put(const char *root, const char *path, const char *text) {
+    char full[512];
+    snprintf(full, sizeof full, "%s%s", root, path);
+    for (char *slash = strchr(full + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(full, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(full, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void affinity_and_groups_say_how_many(void **state) {
+    (void)state;
+    static const struct {
+        const char *allowed, *groups;
+        struct {
+            const char *path, *text;
+        } files[MOST];
+        int cores;
+    } cases[] = {
+        {ALLOWED("0-7"), "0::/\n", {{NULL, NULL}}, 8},
+        {ALLOWED("0,2-3,8"), "", {{NULL, NULL}}, 4},
+        {"Name:\tx\n", "", {{NULL, NULL}}, 1}, /* unknown */
+        /* version 2: of a container; of a service, whose slice leaves less than it does */
+        {ALLOWED("0-7"), "0::/\n", {{"/cpu.max", "300000 100000\n"}}, 3},
+        {ALLOWED("0-7"), "0::/\n", {{"/cpu.max", "250000 100000\n"}}, 2},
+        {ALLOWED("0-7"), "0::/\n", {{"/cpu.max", "20000 100000\n"}}, 1},
+        {ALLOWED("0-7"), "0::/\n", {{"/cpu.max", "max 100000\n"}}, 8},
+        {ALLOWED("0-1"), "0::/\n", {{"/cpu.max", "300000 100000\n"}}, 2},
+        {ALLOWED("0-7"),
+         "0::/a/b\n",
+         {{"/a/b/cpu.max", "600000 100000\n"}, {"/a/cpu.max", "400000 100000\n"}},
+         4},
+        {ALLOWED("0-7"), "0::/else\n", {{"/a/cpu.max", "400000 100000\n"}}, 8},
+        /* version 1 */
+        {ALLOWED("0-7"),
+         "5:memory:/m\n4:cpu,cpuacct:/d\n0::/\n",
+         {{"/cpu/d/cpu.cfs_quota_us", "500000\n"}, {"/cpu/d/cpu.cfs_period_us", "100000\n"}},
+         5},
+        {ALLOWED("0-7"),
+         "4:cpu,cpuacct:/outside/d\n",
+         {{"/cpu/cpu.cfs_quota_us", "500000\n"}, {"/cpu/cpu.cfs_period_us", "100000\n"}},
+         5},
+        {ALLOWED("0-7"),
+         "4:cpu,cpuacct:/\n",
+         {{"/cpu/cpu.cfs_quota_us", "-1\n"}, {"/cpu/cpu.cfs_period_us", "100000\n"}},
+         8},
+        {ALLOWED("0-7"),
+         "4:cpuset:/\n",
+         {{"/cpu/cpu.cfs_quota_us", "100000\n"}, {"/cpu/cpu.cfs_period_us", "100000\n"}},
+         8},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char root[] = "/tmp/tmerge-cores-XXXXXX", path[512];
+        assert_non_null(mkdtemp(root));
+        put(root, "/proc/self/status", cases[i].allowed);
+        put(root, "/proc/self/cgroup", cases[i].groups);
+        for (size_t f = 0; f < MOST && cases[i].files[f].path; f++) {
+            snprintf(path, sizeof path, "/sys/fs/cgroup%s", cases[i].files[f].path);
+            put(root, path, cases[i].files[f].text);
+        }
+        int cores = tm_cores(root);
+        snprintf(path, sizeof path, "rm -r %s", root);
+        assert_int_equal(system(path), 0);
+        if (cores != cases[i].cores)
+            fail_msg("case %zu: %d cores", i, cores);
+    }
+}
+
+static void a_process_of_this_machine_has_some(void **state) {
+    (void)state;
+    FILE *nproc = popen("nproc", "r");
+    int most = 0;
+    assert_non_null(nproc);
+    assert_int_equal(fscanf(nproc, "%d", &most), 1);
+    pclose(nproc);
+    assert_in_range(tm_cores(""), 1, most);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(affinity_and_groups_say_how_many),
+        cmocka_unit_test(a_process_of_this_machine_has_some),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
