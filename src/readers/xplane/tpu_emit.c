@@ -148,7 +148,7 @@ static tm_status add_note(emitter *e, uint32_t op, tm_error *err) {
 static tm_status take_lane(emitter *e, const int64_t at[2], uint32_t *track, tm_error *err) {
     int64_t *ends = e->lane_ends.data;
     size_t lane = 0;
-    char name[40];
+    char name[48];
     while (lane < e->lane_ends.n && ends[lane] > at[0])
         lane++;
     if (lane == e->lane_ends.n && !tm_vec_append(&e->lane_ends, &at[1], 1))

@@ -419,7 +419,7 @@ static void write_lanes(ascend *file) {
     edge *edges = (edge *)(void *)file->edges.data;
     size_t n = file->edges.size / sizeof *edges;
     int running[2] = {0, 0};
-    int64_t since_ns[LANE_COUNT];
+    int64_t since_ns[LANE_COUNT] = {0};
     bool open[LANE_COUNT] = {false};
 
     if (n > 0) {

@@ -403,7 +403,7 @@ static void write_plane(xplane *file, const char *name, int64_t id, const line *
 
 /* The card is the one that the Kineto form describes. */
 static void write_device(xplane *file, int64_t device, const line *lines, size_t n) {
-    char name[32];
+    char name[40];
 
     put_text(file, STAT_VENDOR, "Nvidia");
     put_stat(file, STAT_CLOCK, STAT_INT, 1980000);
