@@ -16,6 +16,8 @@ static void print_version(void) {
     int size;
     MPI_Get_library_version(mpi, &size);
     mpi[strcspn(mpi, ",\n")] = '\0';
+    for (char *tab = strchr(mpi, '\t'); tab; tab = strchr(tab, '\t')) /* MPICH's */
+        *tab = ' ';
     printf("tmerge " TMERGE_VERSION "\n"
            "MPI: %s\n"
            "SQLite, for Nsight Systems: %s\n"
