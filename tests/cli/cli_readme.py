@@ -50,7 +50,7 @@ def unknown_options(text):
     """The options that a text shows and no command has."""
     commands = re.findall(r'^  tmerge (\w+) ', tmerge('--help').expect(0).out, re.M)
     known = {name: set(options_in(tmerge(name, '--help').expect(0).out)) for name in commands}
-    general = {'help', 'version'}
+    general = {'help', 'version', 'plugin-path'}
     unknown = []
     for program, arguments in command_lines(text):
         first = arguments.split()[0] if arguments.split() else ''
