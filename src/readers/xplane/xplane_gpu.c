@@ -132,6 +132,8 @@ static bool add_launch(gpu *g, const tm_xvalues *v, bool own) {
         return true;
     if (own)
         launch.operation = operation_of(g, v);
+    if (g->r->devices.n == 1 && launch.operation == TM_NO_NAME)
+        return true; /* all calls are the one device's: there is nothing to tell of this one */
     return launch.operation != TM_NAME_FAILED && tm_xlaunches_add(g->launches, correlation, launch);
 }
 

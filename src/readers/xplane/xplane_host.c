@@ -168,6 +168,8 @@ static tm_status take_memory(host *h, const taken *t, tm_error *err) {
 /* Whose a call is, by what it launched. */
 static owner owner_of_call(host *h, const tm_xlaunch *launch) {
     const tm_xdevice *devices = h->r->devices.data;
+    if (h->r->devices.n == 1)
+        return OWN;
     if (!launch)
         return THREADS;
     if (h->thread_device == NO_DEVICE)
@@ -204,7 +206,7 @@ static tm_status take_call(host *h, const taken *t, tm_raw_event event, tm_error
     const tm_launch_attr attr = {.correlation = correlation,
                                  .event = (uint32_t)(trace->events.n - 1)};
     ok = ok && tm_vec_append(&trace->attrs[TM_ATTR_LAUNCH], &attr, 1);
-    if (ok && t->info && t->info->copies && launch) {
+    if (ok && t->info && t->info->copies) {
         const tm_xcopy_call copy = {correlation, event.name};
         ok = tm_vec_append(h->copies, &copy, 1);
     }

@@ -173,9 +173,10 @@ tm_status tm_xread_add(tm_xread *r, const tm_xline *line, const tm_xevent *at, t
     event.duration_ns = base_ns + tm_x_ns_of_ps(at->offset_ps + at->duration_ps) - event.begin_ns;
     if (event.kind != TM_DURATION)
         event.duration_ns = 0;
-    if (event.name == TM_NAME_FAILED || event.track == UINT32_MAX ||
-        trace->events.n >= TM_NO_EVENT - 1 || !tm_vec_append(&trace->events, &event, 1))
+    tm_raw_event *added = trace->events.n < TM_NO_EVENT - 1 ? tm_vec_push(&trace->events) : NULL;
+    if (event.name == TM_NAME_FAILED || event.track == UINT32_MAX || !added)
         return tm_fail_memory(err);
+    *added = event;
     trace->counts[TM_COUNT_NO_NAME] += event.name == TM_NO_NAME;
     *row = (uint32_t)(trace->events.n - 1);
     return TM_OK;
