@@ -187,13 +187,22 @@ def made_job(first_run):
         planes += [Plane(f'/device:TPU:{core % 2} SparseCore 1', [(3, 'Sparse Core Ops', 0, [
             ('%gather.9 = f32[8]{0} gather(f32[8]{0} %p)', begin + ahead, 70 * US, {})
             for (_, begin, _), _ in lines[core][2]])]) for core in own]
-        calls = [('DoEnqueueProgram', begin - 250 * US + ahead, 20 * US,
-                  {'_pt': 12, '_p': 1000 * core + run})
+        # One host tells launches by flows, the other by the run, as what calls back does, too.
+        calls = [('DoEnqueueProgram', begin - 250 * US + ahead, 20 * US, launch(core, run, True))
                  for core in own for (_, begin, _), run in lines[core][2]]
+        calls += [('CompleteCallbacks', begin + length + ahead, 20 * US,
+                   {'device_ordinal': core % 2, 'queue_id': 0, 'run_id': run})
+                  for core in own for (_, begin, length), run in lines[core][2]]
         planes.append(Plane('/host:CPU', [(1, 'main', 0, sorted(calls, key=lambda c: c[1]))]))
         planes.append(Plane('/host:metadata', shared={PROGRAM: {'Hlo Proto': hlo_proto()}}))
         put(f'host{host}.xplane.pb', space(*planes, epoch=BASE_NS, host=f'host{host}'))
     return waits
+
+
+def launch(core, run, host):
+    if core < 2:
+        return {'_pt' if host else '_ct': 12, '_p' if host else '_c': 1000 * core + run}
+    return {**({'device_ordinal': core % 2} if host else {}), 'queue_id': 0, 'run_id': run}
 
 
 def core_plane(core, lines, ahead_ps):
@@ -204,7 +213,7 @@ def core_plane(core, lines, ahead_ps):
     ops = [(name, begin + ahead_ps, duration,
             {'device_offset_ps': begin + ahead_ps - 7000_000 * US, 'device_duration_ps': duration})
            for name, begin, duration in lines[0]]
-    runs = [(name, begin + ahead_ps, duration, {'_ct': 12, '_c': 1000 * core + run})
+    runs = [(name, begin + ahead_ps, duration, launch(core, run, False))
             for (name, begin, duration), run in lines[2]]
     barriers = [(name, begin + ahead_ps, duration, {}) for name, begin, duration in lines[1]]
     details = field(2, core % 2) + field(6, 10 + core)
@@ -230,6 +239,9 @@ def check_made_job(first_run):
             holds(abs(wait - waits[run][core]) < 3000, f'core {core}: {wait}, not {waits[run]}')
     offsets = [row['offset_ns'] for row in rows('t.h5', 'clock.rank')]
     holds(abs(offsets[0] - offsets[2] - 3000_000) < 10_000, f'3 ms ahead, by offsets {offsets}')
+    for row in rows('t.h5', 'launches.rank'):  # but for the SparseCore's
+        equal((row['launches'], row['unlinked']),
+              (RUNS - (first_run if row['rank'] >= 2 else 0),) * 2, 'launches')
     return found, tables('t.h5', 'stragglers.job', 'overlap.rank', 'overlap.step', 'job.rank')
 
 

@@ -8,7 +8,8 @@
 
 /* Adds what launched the runs of another device's programs. */
 static tm_status add_others(tm_xread *r, const tm_xline *line, const tm_xstats *stats,
-                            int32_t device, tm_xlaunches *launches, tm_error *err) {
+                            size_t device, tm_xlaunches *launches, tm_error *err) {
+    const tm_xdevice *devices = r->devices.data;
     tm_xevent event;
     bool more;
     TM_TRY(tm_space_enter(&r->space, line, err));
@@ -20,8 +21,8 @@ static tm_status add_others(tm_xread *r, const tm_xline *line, const tm_xstats *
         const uint8_t *damaged = tm_xstats_read(stats, event.message, TM_X_EVENT_STATS, &v);
         if (damaged)
             return tm_space_fail_stat(&r->space, damaged, err);
-        int64_t flow = tm_tpu_flow_of(&v, false);
-        const tm_xlaunch launch = {.device = device};
+        int64_t flow = tm_tpu_flow_of(&v, false, devices[device].number);
+        const tm_xlaunch launch = {.device = (int32_t)device};
         if (flow != 0 && !tm_xlaunches_add(launches, flow, launch))
             return tm_fail_memory(err);
     }
@@ -36,7 +37,7 @@ static tm_status read_launches(tm_xread *r, tm_xlaunches *launches, tm_error *er
         if (!line)
             continue;
         TM_TRY(tm_xstats_init(&stats, devices[i].plane, err));
-        status = add_others(r, line, &stats, (int32_t)i, launches, err);
+        status = add_others(r, line, &stats, i, launches, err);
         tm_xstats_free(&stats);
     }
     return status;

@@ -6,9 +6,9 @@
 #include "xplane_read.h"
 #include "xplane_steps.h"
 
-/** The number of the flow that an event of the host begins (@p host) or one of a core ends; 0
- * where it does not. */
-int64_t tm_tpu_flow_of(const tm_xvalues *v, bool host);
+/** The number of the flow that an event of the host begins (@p host) or one of a core, that of @p
+ * device, ends; without a flow, of the run in the device's queue; 0 where neither is told. */
+int64_t tm_tpu_flow_of(const tm_xvalues *v, bool host, int64_t device);
 
 /** A run of a program on the rank's core, as steps need it. */
 typedef struct tm_tpu_span {

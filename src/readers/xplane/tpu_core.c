@@ -15,12 +15,17 @@ typedef struct taken {
     bool timed; /* by the core's clock, too */
 } taken;
 
-int64_t tm_tpu_flow_of(const tm_xvalues *v, bool host) {
+int64_t tm_tpu_flow_of(const tm_xvalues *v, bool host, int64_t device) {
     tm_xrole type = host ? TM_X_PRODUCER_TYPE : TM_X_CONSUMER_TYPE;
     tm_xrole id = host ? TM_X_PRODUCER : TM_X_CONSUMER;
-    int64_t numbers[2] = {tm_x_int(v, type, 0), tm_x_int(v, id, 0)}, flow;
-    if (!tm_x_has(v, id))
-        return 0;
+    int64_t numbers[3] = {tm_x_int(v, type, 0), tm_x_int(v, id, 0), -1}, flow;
+    if (!tm_x_has(v, id)) {
+        numbers[0] = host ? tm_x_int(v, TM_X_DEVICE_ORDINAL, -1) : device;
+        numbers[1] = tm_x_int(v, TM_X_QUEUE, 0);
+        numbers[2] = tm_x_int(v, TM_X_RUN, -1);
+        if (numbers[0] < 0 || numbers[2] < 0)
+            return 0;
+    }
     uint64_t hash = tm_hash_mixed(1, numbers, sizeof numbers);
     memcpy(&flow, &hash, sizeof flow);
     return flow ? flow : 1;
@@ -142,7 +147,8 @@ static bool keep_note(tm_tpu_core *core, const taken *event, const tm_xvalues *v
 
 /* A run goes into the runs at once, with the file's times; `out` keeps all that tells others. */
 static bool keep_run(tm_tpu_core *core, const taken *event, const tm_xvalues *v, tm_vec *out) {
-    const tm_tpu_run run = {.meta = event->meta, .launch = tm_tpu_flow_of(v, false)};
+    const tm_tpu_run run = {.meta = event->meta,
+                            .launch = tm_tpu_flow_of(v, false, core->r->device->number)};
     return tm_vec_append(&core->runs, &run, 1) && tm_vec_append(out, event, 1);
 }
 

@@ -250,9 +250,16 @@ static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* What launches a program of a TPU is known by the flow that it begins. */
-static void find_flow(const host *h, tm_xvalues *v) {
-    int64_t flow = h->r->device && h->r->device->kind == TM_X_TPU ? tm_tpu_flow_of(v, true) : 0;
+/* What launches a program of a TPU is known by the flow that it begins; without flows by its name,
+ * for what is called when a program has run tells the same of the run. */
+static void find_flow(const host *h, const taken *t) {
+    static const char launch[] = "DoEnqueueProgram";
+    tm_xvalues *v = t->v;
+    tm_text name = t->info ? tm_names_text(h->r->names, t->info->name - 1) : (tm_text){"", 0};
+    bool tpu = h->r->device && h->r->device->kind == TM_X_TPU;
+    if (!tpu || !(tm_x_has(v, TM_X_PRODUCER) || tm_text_is(name, launch)))
+        return;
+    int64_t flow = tm_tpu_flow_of(v, true, -1);
     if (!tm_xlaunches_find(h->launches, flow))
         return;
     v->values[TM_X_CORRELATION] = (tm_xstat){.i = flow, .type = TM_X_INT64};
@@ -268,7 +275,7 @@ static tm_status take_event(host *h, taken *t, tm_error *err) {
         (tm_x_has(t->v, TM_X_ALLOCATOR) || tm_x_int(t->v, TM_X_INDEX_ON_HOST, -1) >= 0))
         return take_memory(h, t, err);
     if (!tm_x_has(t->v, TM_X_CORRELATION))
-        find_flow(h, t->v);
+        find_flow(h, t);
     if (tm_x_int(t->v, TM_X_CORRELATION, 0) != 0)
         return take_call(h, t, event, err);
     return take_span(h, t, event, err);

@@ -34,7 +34,10 @@
     X(TM_X_HLO_CATEGORY, "hlo_category")                                                           \
     X(TM_X_DEVICE_OFFSET, "device_offset_ps")                                                      \
     X(TM_X_DEVICE_DURATION, "device_duration_ps")                                                  \
-    X(TM_X_INDEX_ON_HOST, "index_on_host")
+    X(TM_X_INDEX_ON_HOST, "index_on_host")                                                         \
+    X(TM_X_DEVICE_ORDINAL, "device_ordinal")                                                       \
+    X(TM_X_QUEUE, "queue_id")                                                                      \
+    X(TM_X_RUN, "run_id")
 
 typedef enum tm_xrole {
 #define TM_X_ROLE_ENUM(id, name) id,
