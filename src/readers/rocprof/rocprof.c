@@ -224,6 +224,4 @@ const tm_format tm_format_rocprof = {
     .list_units = rocprof_list_units,
     .read_unit = rocprof_read_unit,
     .richer = "torch.profiler",
-    .advice_unnamed_group = "rocprofv3 records no groups of RCCL: torch.profiler does",
-    .advice_unknown_group = "rocprofv3 records no groups of RCCL: torch.profiler does",
 };

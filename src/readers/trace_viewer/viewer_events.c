@@ -67,12 +67,15 @@ static const char *const stat_names[N_STATS + 1] = {
 
 _Static_assert((int)N_STATS < (int)TM_VIEWER_STATS, "texts have the numbers from there on");
 
+enum { LONG_NAMES = 4096 };
+
 typedef struct viewer {
     tm_viewer_space space;
     tm_viewer_programs programs;
     tm_trace *trace;
-    tm_vec scratch;   /* of char */
-    int64_t n_events; /* with times */
+    tm_vec scratch;                  /* of char */
+    int64_t n_events;                /* with times */
+    uint32_t long_names[LONG_NAMES]; /* the last one met of a short one, by its id */
 } viewer;
 
 static uint32_t intern(viewer *v, const tm_json_text *text) {
@@ -82,6 +85,17 @@ static uint32_t intern(viewer *v, const tm_json_text *text) {
         return TM_NAME_FAILED;
     size_t size = tm_json_decode(text, v->scratch.data);
     return tm_names_intern(v->space.texts, v->scratch.data, size);
+}
+
+/* A long name: nearly always that of the last operation with the same short one. */
+static uint32_t intern_long(viewer *v, const tm_json_text *text, uint32_t shown) {
+    uint32_t *known = &v->long_names[shown % LONG_NAMES];
+    tm_text last = tm_names_text(v->space.texts, *known);
+    if (text->escaped || last.size != text->size || memcmp(last.bytes, text->bytes, last.size) != 0)
+        *known = intern(v, text);
+    uint32_t found = *known;
+    *known = found == TM_NAME_FAILED ? TM_NO_NAME : found;
+    return found;
 }
 
 static bool is_word(const tm_json_text *text, const char *word) {
@@ -192,7 +206,7 @@ static bool take_event(viewer *v, const tm_chrome_event *e) {
     tm_viewer_line *line = tm_viewer_line_of(&v->space, process, number_of(&e->tid));
     uint32_t shown = e->has_name ? intern(v, &e->name) : TM_NO_NAME, name = shown;
     if (tm_chrome_has(e, F_LONG_NAME))
-        name = intern(v, &e->fields[F_LONG_NAME].text);
+        name = intern_long(v, &e->fields[F_LONG_NAME].text, shown);
     counts[TM_COUNT_BAD_VALUE] += e->bad_values;
     if (!plane || !line || name == TM_NAME_FAILED || shown == TM_NAME_FAILED)
         return false;
