@@ -6,8 +6,9 @@ import gzip
 import json
 import os
 import shutil
+import struct
 
-from common import SHARED, Skip, equal, gzipped, holds, main, put, rows, same_bytes, synth, tmerge
+from common import SHARED, Skip, equal, gzipped, holds, main, put, rows, same_bytes, synth, tables, tmerge, without
 
 
 def real():
@@ -89,6 +90,82 @@ def test_any_number_of_processes_gives_the_same():
     for n in 1, 3:
         tmerge(path, '-o', f'{n}.h5', n=n).expect(0)
     same_bytes('1.h5', '3.h5')
+
+
+def fields(data):
+    """The fields of a protocol buffer as (number, value)."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+    while at < len(data):
+        tag = varint()
+        if tag & 7 == 2:
+            size = varint()
+            at += size
+            yield tag >> 3, data[at - size:at]
+        elif tag & 7 == 1:
+            at += 8
+            yield tag >> 3, struct.unpack('<d', data[at - 8:at])[0]
+        else:
+            yield tag >> 3, varint()
+
+
+def viewer_json(profile):
+    """What the profiler writes for its viewer, of a profile: no flows, no facts, no time of day."""
+    events = []
+    for pid, plane in enumerate((v for n, v in fields(profile) if n == 1), 1):
+        parts = collections.defaultdict(list)
+        for number, value in fields(plane):
+            parts[number].append(value)
+        texts = [{dict(fields(e))[1]: dict(fields(dict(fields(e))[2])).get(2, b'').decode()
+                  for e in parts[kind]} for kind in (4, 5)]
+        name = parts[2][0].decode()
+        pid = 701 if name == '/host:CPU' else pid
+        events.append({'ph': 'M', 'pid': pid, 'name': 'process_name', 'args': {'name': name}})
+        for line in parts[3]:
+            about = dict(fields(line))
+            tid, start = about.get(1, 0) & 0xffffffff, about.get(3, 0) * 1000
+            events.append({'ph': 'M', 'pid': pid, 'tid': tid, 'name': 'thread_name',
+                           'args': {'name': about.get(2, b'').decode()}})
+            for event in (v for n, v in fields(line) if n == 4):
+                own, args = dict(fields(event)), {}
+                for stat in (dict(fields(v)) for n, v in fields(event) if n == 4):
+                    key, value = texts[1][stat[1]], next(v for n, v in stat.items() if n != 1)
+                    value = texts[1][value] if 7 in stat else value
+                    value = value.decode() if isinstance(value, bytes) else str(value)
+                    args |= {} if key.startswith('_') else {key: value}
+                events.append({'ph': 'X', 'pid': pid, 'tid': tid, 'ts': (start + own.get(2, 0)) / 1e6,
+                               'dur': own.get(3, 0) / 1e6, 'name': texts[0][own[1]], 'args': args})
+    return json.dumps({'displayTimeUnit': 'ns', 'metadata': {'highres-ticks': True},
+                       'traceEvents': events + [{}]})
+
+
+def test_a_profile_and_its_json_say_the_same():
+    """But for the time of day, and what the facts of the devices tell."""
+    synth('job', ranks=4, steps=3, layers=4, format='xplane', slow_rank=2)
+    profile, = glob.glob('job/**/*.xplane.pb', recursive=True)
+    with open(profile, 'rb') as file:
+        put('host0.trace.json', viewer_json(file.read()))
+    tmerge(profile, '-o', 'x.h5').expect(0)
+    tmerge('host0.trace.json', '-o', 'v.h5').expect(0)
+    names = ('overlap.rank', 'overlap.kind', 'kernels.kernel', 'launches.rank', 'idle.rank',
+             'transfers.kind', 'operators.op', 'stragglers.rank')
+    expected, found = tables('x.h5', *names), tables('v.h5', *names)
+    facts = ('blocks_per_sm', 'waves', 'sm_efficiency_pct')
+    for name in names:
+        equal([without(row, facts) for row in found[name]],
+              [without(row, facts) for row in expected[name]], name)
+    equal([row['events'] for row in rows('v.h5', 'job.rank')],
+          [row['events'] for row in rows('x.h5', 'job.rank')], 'events')
 
 
 def test_a_file_beside_its_profile_is_left_out():
