@@ -66,15 +66,23 @@ static void set_up_processes(void) {
 
 /* Whatever the user has set is for processes that talk. Open MPI would start a daemon, look for
  * the launcher's and for network interfaces, and make a session folder, where runs that begin at
- * once can meet. */
+ * once can meet. Its version 5 has no "isolated". */
 static void set_up_alone(void) {
     static const char *const settings[][2] = {
-        {"OMPI_MCA_ess", "singleton"}, {"OMPI_MCA_ess_singleton_isolated", "1"},
-        {"OMPI_MCA_pmix", "isolated"}, {"OMPI_MCA_orte_create_session_dirs", "0"},
-        {"OMPI_MCA_shmem", "mmap"},    {"OMPI_MCA_pml", "ob1"},
-        {"OMPI_MCA_btl", "self"},      {"OMPI_MCA_if", "^posix_ipv4,linux_ipv6"},
+        {"OMPI_MCA_ess", "singleton"},
+        {"OMPI_MCA_ess_singleton_isolated", "1"},
+        {"OMPI_MCA_orte_create_session_dirs", "0"},
+        {"OMPI_MCA_shmem", "mmap"},
+        {"OMPI_MCA_pml", "ob1"},
+        {"OMPI_MCA_btl", "self"},
+        {"OMPI_MCA_if", "^posix_ipv4,linux_ipv6"},
     };
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int size;
+    MPI_Get_library_version(version, &size);
     tm_launch_forget();
+    if (strstr(version, "Open MPI v4"))
+        setenv("OMPI_MCA_pmix", "isolated", 1);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         setenv(settings[i][0], settings[i][1], 1);
 }

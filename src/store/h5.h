@@ -8,6 +8,15 @@
 
 #include "tmerge/store.h"
 
+/** The first members of a driver's class: since HDF5 1.14 the version of the struct, and a number
+ * of those that need not be registered, from 512 on. */
+#ifdef H5FD_CLASS_VERSION
+#define TM_H5_DRIVER(number) .version = H5FD_CLASS_VERSION, .value = (H5FD_class_value_t)(number)
+#else
+#define TM_H5_DRIVER(number) .terminate = NULL
+#endif
+enum { TM_H5_SINK = 0x746d, TM_H5_INTAKE };
+
 /** Starts HDF5, silences what it prints about failures, and makes the zstd filter known. */
 bool tm_h5_start(void);
 

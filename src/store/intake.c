@@ -178,6 +178,7 @@ static herr_t intake_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_
 }
 
 static const H5FD_class_t intake_class = {
+    TM_H5_DRIVER(TM_H5_INTAKE),
     .name = "tmerge_intake",
     .maxaddr = ((haddr_t)1 << 62) - 1,
     .fc_degree = H5F_CLOSE_STRONG,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "h5.h"
 #include "seal.h"
 
 /* What the property list carries: HDF5 copies it byte by byte. */
@@ -146,6 +147,7 @@ static herr_t sink_truncate(H5FD_t *base, hid_t transfer, hbool_t closing) {
 }
 
 static const H5FD_class_t sink_class = {
+    TM_H5_DRIVER(TM_H5_SINK),
     .name = "tmerge_sink",
     /* far behind any file, and any sum of it and a size fits an off_t */
     .maxaddr = ((haddr_t)1 << 62) - 1,
