@@ -182,7 +182,7 @@ static bool find_place(const tm_tolls *t, const tm_vec *all, size_t *first, size
 /* Ranks of a host or group that are found one by one are one finding, and those of a host that is
  * found are none of their own. */
 static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error *err) {
-    size_t first, end;
+    size_t first = 0, end = 0;
     bool *wanted = malloc((all->n + 1) * sizeof *wanted);
     bool *of_hosts = calloc(in->tolls->n_ranks + 1, sizeof *of_hosts);
     int64_t *excess = malloc((all->n + 1) * sizeof *excess);
