@@ -1,6 +1,8 @@
 #include "launch.h"
 
 #include <mpi.h>
+#include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -53,6 +55,33 @@ void tm_launch_forget(void) {
     }
 }
 
+/* Networks of containers and virtual machines on a host: all hosts give theirs the same address. */
+static bool is_of_one_host(const char *interface) {
+    static const char *const begins[] = {"br-", "cali",  "cni",    "docker", "flannel",
+                                         "lxc", "lxdbr", "podman", "veth",   "virbr"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(interface, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Open MPI would look for other hosts there, and hang. */
+static void leave_networks_out(void) {
+    char left_out[1024] = "127.0.0.1/8,sppp"; /* as without us */
+    size_t size = strlen(left_out);
+    struct if_nameindex *interfaces = if_nameindex();
+    bool told = getenv("OMPI_MCA_btl_tcp_if_include") != NULL;
+    for (size_t i = 0; interfaces && interfaces[i].if_index != 0; i++) {
+        const char *name = interfaces[i].if_name;
+        if (is_of_one_host(name) && size + strlen(name) + 2 <= sizeof left_out)
+            size += (size_t)snprintf(left_out + size, sizeof left_out - size, ",%s", name);
+    }
+    if (interfaces)
+        if_freenameindex(interfaces);
+    if (!told && strchr(left_out, ',') != strrchr(left_out, ','))
+        setenv("OMPI_MCA_btl_tcp_if_exclude", left_out, 0);
+}
+
 /* Open MPI's settings that this job is better off with, where the user has not said otherwise:
  * waiting processes give way, no single-copy probing, and on one node shared memory alone. */
 static void set_up_processes(void) {
@@ -61,6 +90,8 @@ static void set_up_processes(void) {
     if (tm_place_is_one_node(&place)) {
         setenv("OMPI_MCA_pml", "ob1", 0);
         setenv("OMPI_MCA_btl", "self,vader", 0);
+    } else {
+        leave_networks_out();
     }
 }
 

@@ -78,6 +78,17 @@ def test_what_is_missing_is_said_first_and_errors_name_the_host():
           'tmerge: /mnt/local/nothing: No such file or directory\n')
 
 
+def test_networks_of_one_host_are_left_out():
+    """Docker's bridge has the same address on every host."""
+    synth('job', ranks=6, steps=2, ranks_per_host=2)
+    for name in ('h1', 'h2', 'h3'):
+        host(name, 'ip link add docker0 type bridge; ip addr add 172.17.0.1/16 dev docker0;',
+             'ip link set docker0 up')
+    job('merge', 'job', '-o', 'a.h5', '--force', '--no-html').expect(0)
+    for name in ('h1', 'h2', 'h3'):
+        host(name, 'ip link del docker0')
+
+
 def test_a_store_has_to_be_one_file():
     synth('job', ranks=6, steps=2, ranks_per_host=2)
     job('merge', 'job', '-o', 'a.h5', '--force', '--no-html').expect(0)
