@@ -4,7 +4,8 @@
  *
  * Prints bytes (decoded), records (all entries of traceEvents), events (those kept), read_s, user_s
  * and system_s (of the process after reading), build_s (on top of read_s), read_kb and build_kb
- * (peak resident memory after each), held_kb (resident with the timeline alone) and names. */
+ * (peak resident memory after each), held_kb (resident with the timeline alone), cpu_s (user and
+ * system time of both) and names. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include "tmerge/reader.h"
 
 typedef struct result {
-    double read_s, build_s, user_s, system_s;
+    double read_s, build_s, user_s, system_s, cpu_s;
     long read_kb, build_kb, held_kb;
     int64_t records, events;
 } result;
@@ -65,6 +66,8 @@ static tm_status measure(const char *path, tm_names *names, tm_classifier *class
     start = now_s();
     status = tm_timeline_build(traces, 1, 0, &context, &timeline, err);
     out->build_s = now_s() - start;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    out->cpu_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
     out->build_kb = peak_kb();
     out->held_kb = held_kb();
     if (status == TM_OK)
@@ -100,9 +103,9 @@ static tm_status run(const char *path, tm_error *err) {
     if (status == TM_OK)
         printf("bytes=%" PRId64 " records=%" PRId64 " events=%" PRId64
                " read_s=%.6f user_s=%.6f system_s=%.6f build_s=%.6f read_kb=%ld build_kb=%ld "
-               "held_kb=%ld names=%zu\n",
+               "held_kb=%ld cpu_s=%.6f names=%zu\n",
                bytes, r.records, r.events, r.read_s, r.user_s, r.system_s, r.build_s, r.read_kb,
-               r.build_kb, r.held_kb, tm_names_count(names));
+               r.build_kb, r.held_kb, r.cpu_s, tm_names_count(names));
     tm_classifier_destroy(classifier);
     tm_names_destroy(names);
     return status;
