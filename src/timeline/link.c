@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+enum { AHEAD = 12 }; /* events: about how long memory takes */
+
 typedef struct slot {
     int64_t correlation; /* 0: free */
     uint32_t event;
@@ -12,8 +14,17 @@ typedef struct launch_map {
     size_t mask;
 } launch_map;
 
+static size_t place_of(const launch_map *map, int64_t correlation) {
+    return (size_t)((uint64_t)correlation * 0x9E3779B97F4A7C15u >> 32) & map->mask;
+}
+
+/* Has the memory fetched that is to be looked at soon: a map of millions is in no cache. */
+static void expect(const launch_map *map, int64_t correlation) {
+    __builtin_prefetch(&map->slots[place_of(map, correlation)], 1);
+}
+
 static slot *find(const launch_map *map, int64_t correlation) {
-    size_t at = (size_t)((uint64_t)correlation * 0x9E3779B97F4A7C15u >> 32) & map->mask;
+    size_t at = place_of(map, correlation);
     while (map->slots[at].correlation != 0 && map->slots[at].correlation != correlation)
         at = (at + 1) & map->mask;
     return &map->slots[at];
@@ -35,6 +46,8 @@ static tm_status fill_map(tm_trace *trace, launch_map *map, tm_error *err) {
         return tm_fail_memory(err);
     for (size_t i = 0; i < launches->n; i++) {
         const tm_launch_attr *launch = (const tm_launch_attr *)launches->data + i;
+        if (i + AHEAD < launches->n)
+            expect(map, launch[AHEAD].correlation);
         slot *s = find(map, launch->correlation);
         if (s->correlation != 0)
             trace->counts[TM_COUNT_DUPLICATE_CORRELATION]++;
@@ -64,8 +77,11 @@ tm_status tm_trace_link(tm_trace *trace, tm_error *err) {
     for (size_t i = 0; i < trace->events.n; i++)
         events[i].launch = TM_NO_EVENT;
     const tm_kernel_attr *kernels = trace->attrs[TM_ATTR_KERNEL].data;
-    for (size_t i = 0; i < trace->attrs[TM_ATTR_KERNEL].n; i++)
+    for (size_t i = 0, n = trace->attrs[TM_ATTR_KERNEL].n; i < n; i++) {
+        if (i + AHEAD < n)
+            expect(&map, kernels[i + AHEAD].correlation);
         link_event(trace, &map, kernels[i].event, kernels[i].correlation);
+    }
     const tm_copy_attr *copies = trace->attrs[TM_ATTR_COPY].data;
     for (size_t i = 0; i < trace->attrs[TM_ATTR_COPY].n; i++)
         link_event(trace, &map, copies[i].event, copies[i].correlation);
