@@ -66,7 +66,7 @@ void tm_ascend_flows_free(tm_ascend_flows *flows) {
  * number, or a longer one, is told by hashes. */
 static void id_of(const tm_json_text *text, uint64_t id[2]) {
     enum { HALF = 18 };
-    bool digits = text->size > 0 && text->size <= 2 * HALF && *text->bytes != '0';
+    bool digits = text->size > 0 && text->size <= (size_t)2 * HALF && *text->bytes != '0';
     id[0] = id[1] = 0;
     for (size_t i = 0; i < text->size && digits; i++) {
         uint64_t *half = &id[text->size - i <= HALF];
