@@ -150,10 +150,11 @@ static int64_t device_of(const viewer *v, const tm_viewer_plane *plane) {
  * run it is. */
 static bool add_flow(viewer *v, const tm_chrome_event *e, const tm_viewer_plane *plane) {
     enum { FLOW_TYPE = 1 };
-    bool call = tm_chrome_has(e, F_ORDINAL);
+    bool call = e->has_name && is_word(&e->name, "DoEnqueueProgram");
     int64_t numbers[3] = {tm_chrome_int(e, F_ORDINAL, device_of(v, plane)),
                           tm_chrome_int(e, F_QUEUE, 0), tm_chrome_int(e, F_RUN, 0)};
-    if (!tm_chrome_has(e, F_RUN) || numbers[0] < 0)
+    /* Other calls name a run, too, that they wait for or clean up. */
+    if (!tm_chrome_has(e, F_RUN) || numbers[0] < 0 || call != tm_chrome_has(e, F_ORDINAL))
         return true;
     int64_t id = (int64_t)(tm_hash_mixed(0, numbers, sizeof numbers) >> 1);
     return tm_viewer_add_int(&v->space, (call ? PRODUCER_TYPE : CONSUMER_TYPE) + 1, FLOW_TYPE) &&
