@@ -247,6 +247,14 @@ def test_a_job_without_events_of_a_device_says_so_first_and_why():
     has_line(out, 'GPU time: compute 100.0 %')
 
 
+def test_ranks_that_count_from_0_have_no_time_with_those_that_do_not():
+    put('rank0.json', trace([kernel('gemm', 1, 2)], 0))
+    put('rank1.json', '[' + event(1, cat='kernel') + ']')
+    out = merged('rank0.json', 'rank1.json', '--force').out
+    has_line(out, 'how long together is not known: the times of some ranks count from 0')
+    lacks(merged('rank0.json').out, 'not known: the times')
+
+
 def test_a_correct_trace_says_nothing_of_repairs():
     put('rank0.json', '[' + event(1) + ']')
     done = merged('rank0.json')

@@ -1,5 +1,6 @@
 #include "summary/summary.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,15 +12,16 @@
 
 enum { LIST_SHOWN = 8 };
 
+#define YEAR_NS (INT64_C(86400000000000) * 366)
+
 #define MOSTLY_SKIPPED "mostly_skipped" /* a remark that has a line of its own */
 
 static void print_date(int64_t ns) {
-    const int64_t year_s = INT64_C(86400) * 366;
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm utc;
     char text[32];
     /* A time near 1970 is no time of day: hand-made traces begin at 0. */
-    if (seconds > year_s && gmtime_r(&seconds, &utc) &&
+    if (ns > YEAR_NS && gmtime_r(&seconds, &utc) &&
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc) > 0)
         printf(" from %s UTC", text);
 }
@@ -36,7 +38,9 @@ static void print_heading(const tm_table *job, const tm_colors *colors) {
         print_counted(number(job, 0, "steps"), "step", ", ");
     print_counted(number(job, 0, "events"), "event", "");
     fputs(colors->off, stdout);
-    if (!tm_table_cell(job, 0, "begin_ns")->null) {
+    if (number(job, 0, "duration_ns") > YEAR_NS) {
+        fputs("\nhow long together is not known: the times of some ranks count from 0", stdout);
+    } else if (!tm_table_cell(job, 0, "begin_ns")->null) {
         puts("");
         print_time(number(job, 0, "duration_ns"));
         print_date(number(job, 0, "begin_ns"));
@@ -154,7 +158,8 @@ static void print_totals(const tm_tables *tables) {
     }
     /* Where the traces do not hold them, waits in communication are idle time, too. */
     bool waits = number(tm_tables_find(tables, "clock.check"), 0, "transfers_alone") == 0;
-    printf("%s time: compute %s, exposed comm %s, copies %s, %s %s\n", device,
+    printf("%c%s time: compute %s, exposed comm %s, copies %s, %s %s\n",
+           toupper((unsigned char)*device), device + 1,
            percent(sum_column(overlap, "compute_ns"), window).text,
            percent(sum_column(overlap, "exposed_comm_ns"), window).text,
            percent(sum_column(overlap, "exposed_memory_ns"), window).text,
