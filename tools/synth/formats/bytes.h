@@ -50,23 +50,21 @@ static inline size_t tms_varint(uint8_t field[10], uint64_t value) {
     return n;
 }
 
-static inline void tms_bytes_varint(tms_bytes *bytes, uint64_t value) {
-    uint8_t field[10];
-
-    tms_bytes_put(bytes, field, tms_varint(field, value));
-}
-
 /* A field of wire type 0. */
 static inline void tms_bytes_number(tms_bytes *bytes, unsigned field, uint64_t value) {
-    tms_bytes_varint(bytes, field << 3);
-    tms_bytes_varint(bytes, value);
+    uint8_t both[20];
+    size_t n = tms_varint(both, field << 3);
+
+    tms_bytes_put(bytes, both, n + tms_varint(both + n, value));
 }
 
 /* A field of wire type 2: bytes, text or a message. */
 static inline void tms_bytes_field(tms_bytes *bytes, unsigned field, const void *data,
                                    size_t size) {
-    tms_bytes_varint(bytes, field << 3 | 2);
-    tms_bytes_varint(bytes, size);
+    uint8_t both[20];
+    size_t n = tms_varint(both, field << 3 | 2);
+
+    tms_bytes_put(bytes, both, n + tms_varint(both + n, size));
     tms_bytes_put(bytes, data, size);
 }
 
