@@ -195,9 +195,9 @@ static void print_state(const clocks *c, const char *align) {
 static void warn_components(const clocks *c, const tm_colors *colors) {
     if (c->components > 1) {
         printf(
-            "%s! the hosts fall into %" PRId64 " parts that no collective links: between "
+            "%s! the %s fall into %" PRId64 " parts that no collective links: between "
             "them only the\n  wall clocks tell, however wrong they are (clock.rank component)%s\n",
-            colors->warning, c->components, colors->off);
+            colors->warning, c->split ? "clocks" : "hosts", c->components, colors->off);
     }
     if (c->alone == c->ranks)
         printf("%s! no clock can be compared with another: neither the times of the traces\n"
