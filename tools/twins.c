@@ -3,21 +3,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/sorted.h"
 #include "base/vec.h"
 #include "console.h"
+#include "input/identity.h"
 
 typedef struct trace {
-    int64_t size;
+    tm_identity is;
     size_t place; /* among the ranks */
     const char *path;
 } trace;
 
-static int by_size(const void *a, const void *b) {
+static int by_identity(const void *a, const void *b) {
     const trace *x = a, *y = b;
-    int order = tm_order_i64(x->size, y->size);
+    int order = tm_order_i64(x->is.size, y->is.size);
+    order = order ? order : tm_order_u64(x->is.digest, y->is.digest);
     return order ? order : tm_order_u64(x->place, y->place);
 }
 
@@ -43,21 +44,20 @@ static bool same_bytes(const char *a, const char *b) {
 void tm_warn_of_twins(const tm_table *ranks) {
     tm_vec traces = TM_VEC(trace);
     for (size_t row = 0; row < ranks->n_rows; row++) {
-        struct stat info;
+        tm_error ignored;
         trace found = {.place = row, .path = tm_table_cell(ranks, row, "source")->value.text};
         const trace *last = (const trace *)traces.data + traces.n;
         if ((traces.n > 0 && strcmp(last[-1].path, found.path) == 0) ||
-            stat(found.path, &info) != 0 || !S_ISREG(info.st_mode))
-            continue;
-        found.size = (int64_t)info.st_size;
+            tm_identity_of(found.path, &found.is, &ignored) != TM_OK || found.is.size == 0)
+            continue; /* a pipe has no size, and its bytes are gone */
         if (!tm_vec_append(&traces, &found, 1))
             break; /* without memory there is no warning */
     }
     trace *v = traces.data;
     if (traces.n > 1)
-        qsort(v, traces.n, sizeof *v, by_size);
+        qsort(v, traces.n, sizeof *v, by_identity);
     for (size_t first = 0, i = 1; i < traces.n; i++) {
-        if (v[i].size != v[first].size)
+        if (v[i].is.size != v[first].is.size || v[i].is.digest != v[first].is.digest)
             first = i;
         else if (same_bytes(v[i].path, v[first].path))
             tm_console_warn("%s holds the same bytes as %s: one recording stands for two",

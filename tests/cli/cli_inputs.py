@@ -70,8 +70,8 @@ def test_a_file_whose_name_holds_glob_letters_is_meant_itself():
 
 
 def test_files_of_a_folder_come_in_natural_order():
-    for name in ('part9', 'part10', 'part1', 'part02', 'Part3'):
-        put(f'job/{name}.json', small_trace())
+    for i, name in enumerate(('part9', 'part10', 'part1', 'part02', 'Part3')):
+        put(f'job/{name}.json', small_trace(at=i))
     done = tmerge('job').expect(0)
     equal(done.ours, [POSITION.format(5, 5, '')])
     equal(sources(), {f'job/{name}.json': rank for rank, name in enumerate(
@@ -92,16 +92,16 @@ def test_the_rank_is_from_the_file_name_without_metadata():
     # The last match of (^|[^a-z])(profile_rank|rank|worker|tp)[-_]?([0-9]+)([^0-9]|$) counts.
     names = {'profile_rank_4.json': 4, 'RANK-7.json': 7, 'worker12.1623143089861.pt.trace.json': 12,
              'x_tp3_rank009.json': 9, 'rank1.rank2.json': 2, 'run.worker_05': 5}
-    for name in names:
-        put(name, small_trace())
+    for i, name in enumerate(names):
+        put(name, small_trace(at=i))
     merged(*names)
     equal(sources(), names)
 
 
 def test_a_name_without_such_a_match_counts_by_its_position_with_a_warning():
     names = ['frank1.json', 'httpd8', 'rank.json', 'ranks3.json', 'dir_rank9/plain.json']
-    for name in names:
-        put(name, small_trace())
+    for i, name in enumerate(names):
+        put(name, small_trace(at=i))
     done = tmerge(*names).expect(0)
     equal(done.ours, [POSITION.format(5, 5, '')])
     equal(sources(), {name: i for i, name in enumerate(names)})
@@ -208,6 +208,18 @@ def test_a_file_given_twice_is_an_error_not_twice_the_events():
     tmerge('a.json', 'b.json', n=2).fails(3, OVERLAP.format('b.json', 0, 'a.json'))
     tmerge('a.json', 'a.json', '--skip-bad').expect(0)
     equal(rows('tmerge.h5', 'job.job')[0]['events'], 2)
+
+
+def test_copies_are_told_from_traces_of_one_size_and_begin():
+    for rank, first in enumerate('aabab'):
+        put(f'rank{rank}.json', trace([kernel(first, 0, 1)]
+                                      + [kernel('gemm', i, 1) for i in range(1, 1000)]))
+    copy = ('tmerge: warning: rank{}.json holds the same bytes as rank{}.json: one recording stands '
+            'for two')
+    for n in (0, 3):
+        done = tmerge(*(f'rank{i}.json' for i in range(5)), n=n).expect(0)
+        equal(sorted(done.ours), [copy.format(1, 0), copy.format(3, 0), copy.format(4, 2)])
+    equal(tmerge('rank1.json', 'rank2.json').expect(0).ours, [])
 
 
 def test_spans_whose_rank_stands_behind_the_events_meet_on_one_process():
