@@ -59,8 +59,9 @@ ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     'overview.rank': {'memcpy_ns', 'memset_ns', 'sm_efficiency_pct', 'tensor_core_pct'},
     'overview.step': {'memcpy_ns', 'memset_ns'},
     'transfers.kind': ALL, 'transfers.size': ALL,
-    # A kernel's launch, and two calls that have one name.
-    'kernels.kernel': {'registers', 'shared_memory_bytes'}, 'kernels.launch_shape': ALL,
+    # A kernel's launch, and two calls that have one name; tensor cores are told by GPUs' kernels.
+    'kernels.kernel': {'registers', 'shared_memory_bytes', 'tensor_cores'},
+    'kernels.launch_shape': ALL,
     'contention.kernel': {'grid', 'block'}, 'launches.api': ALL, 'criticalpath.name': ALL,
     # Communication has its own lanes, which are no streams; groups are numbers of three digits.
     'idle.stream': {'stream'},
