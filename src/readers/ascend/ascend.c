@@ -121,9 +121,9 @@ const tm_format tm_format_ascend = {
     .cannot_tell = "The memory of tensors and the occupancy of kernels are not recorded; groups of "
                    "HCCL are told apart by three digits where no communication.json lies beside a "
                    "trace, so two that share them count as one.",
-    .advice_unknown_group =
-        "give the traces of all ranks: by who uses them HCCL's groups are known",
     .in_folders = in_folders,
     .sniff = ascend_sniff,
     .read = ascend_read,
+    .advice_unknown_group =
+        "give the traces of all ranks, in this form: a group is known by who uses it",
 };
