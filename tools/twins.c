@@ -9,6 +9,9 @@
 #include "console.h"
 #include "input/identity.h"
 
+/* Smaller ones hold a few events, and may well be alike. */
+enum { RECORDING_LEAST = 4096 };
+
 typedef struct trace {
     tm_identity is;
     size_t place; /* among the ranks */
@@ -48,7 +51,8 @@ void tm_warn_of_twins(const tm_table *ranks) {
         trace found = {.place = row, .path = tm_table_cell(ranks, row, "source")->value.text};
         const trace *last = (const trace *)traces.data + traces.n;
         if ((traces.n > 0 && strcmp(last[-1].path, found.path) == 0) ||
-            tm_identity_of(found.path, &found.is, &ignored) != TM_OK || found.is.size == 0)
+            tm_identity_of(found.path, &found.is, &ignored) != TM_OK ||
+            found.is.size < RECORDING_LEAST)
             continue; /* a pipe has no size, and its bytes are gone */
         if (!tm_vec_append(&traces, &found, 1))
             break; /* without memory there is no warning */

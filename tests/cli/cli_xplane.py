@@ -341,8 +341,9 @@ def test_a_folder_of_the_profiler_is_one_run():
 
 
 def test_copies_of_one_recording_are_told():
+    more = field(3, 'a warning ' * 500)  # a recording is larger than 4 KiB
     for name in ('node1', 'node2', 'node3'):
-        put(name + '.xplane.pb', one_gpu(begin=6000 if name == 'node2' else 5000))
+        put(name + '.xplane.pb', one_gpu(begin=6000 if name == 'node2' else 5000, more=more))
     done = tmerge('node1.xplane.pb', 'node2.xplane.pb', 'node3.xplane.pb', '-o', 'x.h5').expect(0)
     equal(done.warnings[1:], ['tmerge: warning: node3.xplane.pb holds the same bytes as '
                               'node1.xplane.pb: one recording stands for two'])
