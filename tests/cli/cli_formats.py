@@ -372,8 +372,8 @@ def test_ranks_that_are_missing_or_there_twice_are_told():
         # A group of HCCL's is known by the ranks that use it, if all are there.
         done = tmerge(ranks[0], ranks[2], ranks[3], n=n).expect(0)
         contains(done.out, '! 24 of 24 communication kernels could not be matched:\n'
-                           '  group unknown 24\n  (give the traces of all ranks, in this form: a '
-                           'group is known by who uses it)\n')
+                           '  group unknown 24\n  (give the traces of all ranks: by who uses '
+                           "them HCCL's groups are known)\n")
         lacks(done.out, 'No rank holds the job up')
 
 
