@@ -35,7 +35,7 @@ bool decode(int fd, XSpace *space) {
     return space->ParseFromCodedStream(&input);
 }
 
-}  // namespace
+} // namespace
 
 int main(int argc, char **argv) {
     if (argc < 2) {
@@ -63,5 +63,5 @@ int main(int argc, char **argv) {
                 took.count(), seconds_of(usage.ru_utime), seconds_of(usage.ru_stime),
                 usage.ru_maxrss);
     std::fflush(stdout);
-    std::_Exit(0);  // to free the messages one by one takes as long again
+    std::_Exit(0); // to free the messages one by one takes as long again
 }
