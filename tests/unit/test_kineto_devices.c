@@ -189,8 +189,8 @@ static void work_and_waits_of_mtia_are_told_by_their_names(void **state) {
         ON_MTIA("event_wait", "3774", "'stream':108,'wait_on_stream':104,'correlation':5"),
         ON_MTIA("event_record", "3774", "'stream':108"),
         ON_MTIA("hccl::all_reduce", "20014", "'correlation':5,'Collective name':'allreduce'"),
-        "{'ph':'X','cat':'mtia_runtime','name':'synchronize','pid':17,'tid':9,'ts':1,'dur':1,"
-        "'args':{'correlation':5,'stream_id':'108'}}",
+        ("{'ph':'X','cat':'mtia_runtime','name':'synchronize','pid':17,'tid':9,'ts':1,'dur':1,"
+         "'args':{'correlation':5,'stream_id':'108'}}"),
     };
     static const uint8_t categories[] = {TM_CAT_KERNEL,     TM_CAT_MEMCPY, TM_CAT_CUDA_SYNC,
                                          TM_CAT_CUDA_EVENT, TM_CAT_KERNEL, TM_CAT_RUNTIME};
@@ -231,8 +231,8 @@ static void kernels_of_an_xpu_take_the_collective_of_their_operator(void **state
         ON_XPU("triton_fused_all_reduce", "4", "72"),
         ON_XPU("bcast_via_broadcast", "5", "70"),
         ON_XPU("gemm", "6", "70"),
-        "{'ph':'X','cat':'cpu_op','name':'record_param_comms','pid':500,'tid':1,'ts':0,'dur':1,"
-        "'args':{'External id':70,'Collective name':'allgather','Group size':4}}",
+        ("{'ph':'X','cat':'cpu_op','name':'record_param_comms','pid':500,'tid':1,'ts':0,'dur':1,"
+         "'args':{'External id':70,'Collective name':'allgather','Group size':4}}"),
     };
     /* The group's size of each kernel; -1: unknown, 0: it is no communication by metadata. */
     static const int expected[] = {4, 0, -1, 0, 4, 0};
