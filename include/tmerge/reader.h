@@ -71,6 +71,8 @@ typedef struct tm_format {
     /** Where its profiler leaves traces below a folder that somebody names: patterns of paths, as
      * glob takes them, ended by NULL. Files that lie in the folder itself are tried in any case. */
     const char *const *in_folders;
+    bool by_path;    /* traces that tell no rank are numbered in the order of their paths (9 before
+                        10),    of a file in that of its units; false: in that of the arguments */
     bool one_folder; /* what lies in several folders then is several jobs, of which one has to be
                         named */
 

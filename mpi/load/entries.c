@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
+#include "inputs_merge.h"
 #include "loader.h"
 #include "mpi/agree.h"
 #include "readers/converter.h"
@@ -45,6 +47,7 @@ static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_e
         .weight = info->weight,
         .size = info->size_bytes,
         .has_parts = info->has_parts,
+        .by_path = info->format->by_path,
         .rank = input->mapped_rank >= 0 ? input->mapped_rank
                 : info->rank >= 0       ? info->rank
                                         : tm_rank_of_path(input->path),
@@ -167,6 +170,40 @@ static void tie_clocks(tm_entry *entries, size_t n) {
     }
 }
 
+/* An entry and the path that it is ordered by. */
+typedef struct by_path {
+    const char *path;
+    size_t place;
+    tm_entry entry;
+} by_path;
+
+static int in_order(const void *a, const void *b) {
+    const by_path *x = a, *y = b;
+    int order = tm_natural_order(x->path, y->path);
+    order = order ? order : strcmp(x->path, y->path);
+    return order ? order : tm_order_u64(x->place, y->place);
+}
+
+/* Of formats that want it, traces without a rank change places until their paths are in order. */
+static tm_status order_by_path(tm_loader *l, tm_error *err) {
+    tm_vec found = TM_VEC(by_path);
+    bool ok = true;
+    for (size_t i = 0; i < l->n && ok; i++) {
+        const by_path at = {tm_loader_path(l, i), i, l->entries[i]};
+        ok = !at.entry.by_path || at.entry.rank >= 0 || tm_vec_append(&found, &at, 1);
+    }
+    by_path *v = found.data;
+    if (ok && found.n > 1) {
+        size_t n = 0;
+        qsort(v, found.n, found.size, in_order);
+        for (size_t i = 0; i < l->n; i++)
+            if (l->entries[i].by_path && l->entries[i].rank < 0)
+                l->entries[i] = v[n++].entry;
+    }
+    tm_vec_free(&found);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
 const char *tm_loader_path(const tm_loader *l, size_t i) {
     return l->options->inputs[l->entries[i].input].path;
 }
@@ -280,6 +317,7 @@ tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) {
         status = gather(l->comm, &found, &l->entries, &l->n, err);
     tm_vec_free(&found);
     TM_TRY(status);
+    TM_TRY(tm_mpi_agree(l->comm, order_by_path(l, err), err));
     tie_clocks(l->entries, l->n);
     l->traces = calloc(l->n + 1, sizeof *l->traces);
     TM_TRY(tm_mpi_agree(l->comm, l->traces ? TM_OK : tm_fail_memory(err), err));

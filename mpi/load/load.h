@@ -45,7 +45,8 @@ typedef struct tm_loaded {
     size_t n_ranks;
     int64_t world_size;    /* the largest that a trace names, -1 where none does */
     int64_t n_traces;      /* read: files, or the ranks in them */
-    int64_t n_by_position; /* of them, those whose rank is only their place among the arguments */
+    int64_t n_by_position; /* of them, those whose rank is only their place among the others; */
+    int64_t n_by_path;     /* of these, those that stand in the order of their paths */
     size_t n_in_parts;     /* traces that several processes read */
 } tm_loaded;
 

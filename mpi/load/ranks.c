@@ -6,7 +6,7 @@
 #include "mpi/agree.h"
 
 static tm_status resolve_ranks(tm_loader *l, tm_error *err) {
-    int64_t position = -1, by_position = 0;
+    int64_t position = -1, counts[2] = {0}; /* by position, and of these by path */
     for (size_t i = 0; i < l->n; i++) {
         tm_entry *e = &l->entries[i];
         /* Only its owner knows that a trace turned out bad, so bad ones count on every process. */
@@ -20,14 +20,17 @@ static tm_status resolve_ranks(tm_loader *l, tm_error *err) {
                        : input->mapped_rank >= 0 ? input->mapped_rank
                        : l->traces[i]->rank >= 0 ? l->traces[i]->rank
                                                  : tm_rank_of_path(input->path);
-        by_position += rank < 0;
+        counts[0] += rank < 0;
+        counts[1] += rank < 0 && e->by_path;
         e->rank = rank >= 0 ? rank : position;
         if (l->traces[i]->world_size > l->out->world_size)
             l->out->world_size = l->traces[i]->world_size;
     }
     TM_TRY(tm_mpi_entries_sum(l->comm, l->entries, l->n, err));
     MPI_Allreduce(MPI_IN_PLACE, &l->out->world_size, 1, MPI_INT64_T, MPI_MAX, l->comm);
-    MPI_Allreduce(&by_position, &l->out->n_by_position, 1, MPI_INT64_T, MPI_SUM, l->comm);
+    MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT64_T, MPI_SUM, l->comm);
+    l->out->n_by_position = counts[0];
+    l->out->n_by_path = counts[1];
     return TM_OK;
 }
 

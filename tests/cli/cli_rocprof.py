@@ -52,6 +52,15 @@ def test_processes_and_their_gpus_are_ranks():
     same_bytes('t.h5', '2.h5')
 
 
+def test_traces_that_tell_no_rank_are_numbered_by_their_paths():
+    """A shell lists 1001 before 908."""
+    for pid in 1001, 908:
+        put(f'{pid}_results.json', trace(process(pid, [dispatch(0, 'gemm', pid, 1500)])))
+    done = tmerge('1001_results.json', '908_results.json', '-o', 't.h5', n=2).expect(0)
+    contains(done.err, '2 of 2 traces tell no rank: they are numbered in the order of paths and devices')
+    equal([(row['rank'], row['begin_ns']) for row in rows('t.h5', 'job.rank')], [(0, 908), (1, 1001)])
+
+
 def test_the_name_of_a_file_tells_its_rank():
     for rank in 1, 0:
         put(f'{rank}/rank{rank}_results.json',

@@ -10,8 +10,8 @@ import h5py
 from xspace import Plane, field, space
 
 FOLDER = os.path.join(SHARED, 'traces', 'xplane')
-NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: their place among the arguments '
-           'counts (--rank-map FILE says it)')
+NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: they are numbered in the order of '
+           'paths and devices (--rank-map FILE says it)')
 
 
 # Planes by hand ---------------------------------------------------------------------------------

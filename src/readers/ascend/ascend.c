@@ -125,5 +125,5 @@ const tm_format tm_format_ascend = {
     .sniff = ascend_sniff,
     .read = ascend_read,
     .advice_unknown_group =
-        "give the traces of all ranks, in this form: a group is known by who uses it",
+        "give the traces of all ranks: by who uses them HCCL's groups are known",
 };

@@ -219,6 +219,7 @@ const tm_format tm_format_rocprof = {
     .cannot_tell = "Times count from the start of each host, and of collectives only the kernel is "
                    "recorded: neither its group nor its size; hosts are joined by collectives "
                    "alone.",
+    .by_path = true,
     .sniff = rocprof_sniff,
     .read = rocprof_read,
     .list_units = rocprof_list_units,

@@ -187,6 +187,7 @@ const tm_format tm_format_trace_viewer = {
     .cannot_tell =
         "The trace viewer's JSON tells no time of day and no facts of devices: hosts are "
         "joined by steps and collectives alone.",
+    .by_path = true,
     .sniff = viewer_sniff,
     .read = viewer_read,
     .list_units = viewer_list_units,

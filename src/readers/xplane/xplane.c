@@ -155,6 +155,7 @@ const tm_format tm_format_xplane = {
                    "of a program, counted from where each recording begins",
     .in_folders = in_folders,
     .one_folder = true,
+    .by_path = true,
     .sniff = xplane_sniff,
     .read = xplane_read,
     .list_units = tm_xplane_list_units,
