@@ -4,7 +4,7 @@ import time
 
 import common_multi
 from common import TMERGE, content, equal, files, holds, main, merged, put, run, same_bytes, \
-    small_trace, synth
+    small_trace, synth, tmerge
 from watching import FAULTS, is_open, ours, strays, wait_until
 
 SLURM = common_multi.up('slurm.sh', ('ip', 'unshare', 'srun', 'slurmctld', 'slurmd', 'munged'))
@@ -59,10 +59,8 @@ def test_one_process_speaks_for_all():
         done = srun(*ALL, TMERGE, *arguments).expect(status)
         equal((done.ours, done.out), ([f'tmerge: {line}' for line in said], ''))
         equal(done.err.count('mpirun -n 8 tmerge'), 0 if arguments else 1, 'usage')
-    for arguments, line in ((['--version'], 'tmerge '), (['check', 'tmerge.h5'], 'tmerge.h5: good'),
-                            (['report', 'tmerge.h5'], 'Report in tmerge.html')):
-        done = srun(*ALL, TMERGE, *arguments).expect(0)
-        holds(done.out.startswith(line) and done.out.count('\n') == 1, done.out)
+    for arguments in (['--version'], ['check', 'tmerge.h5'], ['report', 'tmerge.h5']):
+        equal(srun(*ALL, TMERGE, *arguments).expect(0).out, tmerge(*arguments).out)
     done = srun('--mpi=none', '-N3', '-n6', TMERGE, 'rank0.json').expect(2)
     equal(done.ours, ['tmerge: srun started 6 processes that cannot reach one another: srun '
                       '--mpi=pmix or mpirun joins them'])
@@ -85,7 +83,9 @@ def test_a_job_that_is_cancelled_ends_at_once_and_leaves_nothing():
     pipe = os.open('rank5.json', os.O_RDWR)  # so that it can be opened and never ends
     try:
         for how in ('srun --mpi=pmix', 'mpirun'):
-            put('job.sh', f'#!/bin/bash\n#SBATCH -N3 -n6 -o job.out\n{how} {TMERGE} rank*.json\n')
+            # No dump: mpirun of Open MPI 4.1.4 may crash where it is told to end.
+            put('job.sh', '#!/bin/bash\n#SBATCH -N3 -n6 -o job.out\nulimit -c 0\n'
+                          f'{how} {TMERGE} rank*.json\n')
             done = run([SLURM, 'run', 'sbatch', '--parsable', 'job.sh']).expect(0)
             wait_until(lambda: any(is_open('rank5.json', pid) for pid in strays()), how)
             began = time.monotonic()
