@@ -334,11 +334,17 @@ static void sentences_tell_who_when_how_much_and_how_sure(void **state) {
                       .few = s->few},
             .window_ns = 100000,
             .matched_share = s->matched};
-        const tm_verdict_topic topic = {&tolls, &judgement, true};
+        const tm_verdict_topic topic = {&tolls, &judgement, true, true};
         char text[TM_SENTENCE_MAX];
         tm_tables tables = open_scene("rank=3 collectives=10", "idle_ns=5000");
         tm_verdict_headline(&tables, &topic, text);
         assert_string_equal(text, s->headline);
+        if (strcmp(text, "No rank holds the job up") == 0) {
+            tm_verdict_headline(&tables, &(tm_verdict_topic){&tolls, &judgement, true, false},
+                                text);
+            assert_string_equal(text, "None of these ranks holds the others up; no trace tells "
+                                      "whether the job has more");
+        }
         tm_verdict_evidence(&tables, &topic, text);
         if (s->evidence)
             assert_string_equal(text, s->evidence);
@@ -390,7 +396,7 @@ static void the_cause_follows_from_speed_and_idle_time(void **state) {
         const tm_tolls tolls = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
         const tm_judgement judgement = {.kind = TM_VERDICT_PERSISTENT,
                                         .found = {.all = {&finding, 1, 1, sizeof finding}}};
-        const tm_verdict_topic topic = {&tolls, &judgement, true};
+        const tm_verdict_topic topic = {&tolls, &judgement, true, true};
         char text[TM_SENTENCE_MAX], counts[64];
         snprintf(counts, sizeof counts, "rank=3 collectives=10%s", cases[i].speed);
         tm_tables tables = open_scene(counts, cases[i].idle);
@@ -425,7 +431,7 @@ static void an_episodes_cause_is_that_of_its_steps(void **state) {
         const tm_tolls tolls = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
         const tm_judgement judgement = {.kind = TM_VERDICT_EPISODE,
                                         .found = {.all = {&finding, 1, 1, sizeof finding}}};
-        const tm_verdict_topic topic = {&tolls, &judgement, true};
+        const tm_verdict_topic topic = {&tolls, &judgement, true, true};
         char text[TM_SENTENCE_MAX], row[96];
         tm_tables tables = open_scene("rank=3 collectives=10 relative_speed=1", "idle_ns=99000");
         add_row(&tables, "overlap.step", "rank=2 step=3 window_ns=100 compute_ns=99 idle_ns=1");
@@ -450,8 +456,8 @@ static void one_rank_alone_is_told_what_is_missing(void **state) {
     add_row(&tables, "stragglers.rank", "rank=0 collectives=0");
     add_row(&tables, "job.rank", "rank=0");
     add_row(&tables, "clock.check", "collectives=5 matched=5");
-    tm_verdict_evidence(&tables, &(tm_verdict_topic){&(tm_tolls){0}, &(tm_judgement){0}, true},
-                        sentence);
+    tm_verdict_evidence(
+        &tables, &(tm_verdict_topic){&(tm_tolls){0}, &(tm_judgement){0}, true, true}, sentence);
     assert_string_equal(sentence,
                         "One rank's trace alone is here: where the job had more ranks, give the "
                         "traces of all together");
@@ -491,7 +497,7 @@ static void nothing_matched_is_explained(void **state) {
             add_row(&tables, "clock.check", cases[i].check);
         const tm_tolls tolls = {0};
         const tm_judgement judgement = {0};
-        const tm_verdict_topic topic = {&tolls, &judgement, cases[i].aligned};
+        const tm_verdict_topic topic = {&tolls, &judgement, cases[i].aligned, true};
         tm_verdict_evidence(&tables, &topic, sentence);
         assert_string_equal(sentence, cases[i].sentence);
         tm_tables_destroy(&tables);
@@ -505,7 +511,7 @@ static void a_job_in_which_nobody_waited_says_so(void **state) {
     add_row(&tables, "stragglers.rank", "rank=0 collectives=3");
     const tm_tolls tolls = {0};
     const tm_judgement judgement = {.kind = TM_VERDICT_INCONCLUSIVE};
-    const tm_verdict_topic topic = {&tolls, &judgement, true};
+    const tm_verdict_topic topic = {&tolls, &judgement, true, true};
     tm_verdict_evidence(&tables, &topic, sentence);
     assert_string_equal(sentence, "No rank waited for another");
     tm_tables_destroy(&tables);

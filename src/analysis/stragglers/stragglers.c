@@ -364,7 +364,8 @@ static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err
     if (status == TM_OK)
         status = add_both(&t, out, err);
     if (status == TM_OK)
-        status = tm_verdict_fill(&(tm_verdict_topic){&t, &j, job->aligned}, out, err);
+        status = tm_verdict_fill(&(tm_verdict_topic){&t, &j, job->aligned, job->world_size > 0},
+                                 out, err);
     tm_judge_close(&j);
     tm_tolls_close(&t);
     return status;

@@ -308,7 +308,10 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
         return;
     }
     if (j->kind == TM_VERDICT_NONE)
-        snprintf(text, sizeof text, "no rank holds the job up");
+        snprintf(text, sizeof text, "%s",
+                 e->sized ? "no rank holds the job up"
+                          : "none of these ranks holds the others up; no trace tells whether the "
+                            "job has more");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share < TM_MATCHED_LEAST)
         snprintf(text, sizeof text, "nobody stands out in that, and nobody is cleared");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE)

@@ -11,6 +11,7 @@ typedef struct tm_verdict_topic {
     const tm_tolls *tolls;
     const tm_judgement *judgement;
     bool aligned; /* clocks are compared */
+    bool sized;   /* a trace tells how many ranks the job has */
 } tm_verdict_topic;
 
 /** Writes the verdict: who, when, and how sure that is. Needs job.rank. */
