@@ -338,15 +338,25 @@ static tm_status parse_options(tm_pipeline *p, tm_error *err) {
                                tm_argument(p->arguments, "quiet") != NULL, &p->shows_progress, err);
 }
 
+/* All that comes before processes talk. */
+static tm_status start(tm_pipeline *p, const tm_pipeline_input *input, tm_error *err) {
+    TM_TRY(parse_options(p, err));
+    tm_status status = input->has_page ? choose_page(p, err) : TM_OK;
+    if (status == TM_OK)
+        status = tm_spread(p->arguments, err);
+    tm_times_begin(&p->times, tm_launch_began_ns());
+    if (status == TM_OK)
+        status = tm_launch_mpi(err);
+    if (status != TM_OK)
+        free(p->page);
+    return status;
+}
+
 tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
                           const tm_pipeline_input *input, tm_error *err) {
     const char *chosen = tm_argument(arguments, "output");
     tm_pipeline p = {.arguments = arguments, .output = chosen ? chosen : output};
-    TM_TRY(parse_options(&p, err));
-    TM_TRY(input->has_page ? choose_page(&p, err) : TM_OK);
-    TM_TRY(tm_spread(arguments, err));
-    tm_times_begin(&p.times, tm_launch_began_ns());
-    TM_TRY(tm_launch_mpi(err));
+    TM_TRY(start(&p, input, err));
     MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
     MPI_Comm_rank(p.comm, &p.self);
     if (p.self == 0 && p.output)

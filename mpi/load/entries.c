@@ -47,7 +47,7 @@ static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_e
         .weight = info->weight,
         .size = info->size_bytes,
         .has_parts = info->has_parts,
-        .by_path = info->format->by_path,
+        .by_path = info->format && info->format->by_path,
         .rank = input->mapped_rank >= 0 ? input->mapped_rank
                 : info->rank >= 0       ? info->rank
                                         : tm_rank_of_path(input->path),

@@ -141,7 +141,7 @@ static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
     const char *beside = x->options->output ? x->options->output : "";
     TM_TRY(make_folder_at(x, beside, (int)(name_in(beside) - beside), out, err));
     int reason = errno;
-    if (!*out && has_hosts(x) && x->options->hosts->self > 0) {
+    if (!*out && x->options->hosts && x->options->hosts->self > 0) {
         char place[TM_PATH_MAX];
         const char *temporary = getenv("TMPDIR");
         int n = snprintf(place, sizeof place, "%s/", temporary && *temporary ? temporary : "/tmp");

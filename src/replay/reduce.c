@@ -379,7 +379,7 @@ _Static_assert(sizeof(tm_port) == 2 * sizeof(int64_t) && sizeof(tm_link) == size
 static bool write_words(const reduction *r, tm_vec *words) {
     size_t n_steps = r->graph->steps.n, n_visits = r->ports.n - n_steps, n_links = r->from.n;
     size_t n = HEAD_WORDS + 2 * n_visits + n_steps + n_links * (1 + r->pool.n_sets);
-    uint32_t *order = malloc((r->ports.n + 1) * sizeof *order);
+    uint32_t *order = calloc(r->ports.n + 1, sizeof *order);
     int64_t *head = order ? tm_vec_append(words, NULL, n) : NULL;
     if (head) {
         int64_t *visits = head + HEAD_WORDS, *steps = visits + 2 * n_visits;

@@ -105,12 +105,12 @@ static void an_operation_is_taken_apart(void **state) {
         const char *text, *name, *opcode, *operand, *channel;
         int64_t bytes; /* of its operands */
     } cases[] = {
-        {COPY, "copy-start.1", "copy-start", "fusion.2", "", 5 * 1024 * 4},
+        {COPY, "copy-start.1", "copy-start", "fusion.2", "", INT64_C(5) * 1024 * 4},
         {"%all-reduce = (f32[8]{0}, bf16[2,3]{1,0}) all-reduce(f32[8]{0} %a, bf16[2,3]{1,0} %b), "
          "metadata={op_name=\"x(y), channel_id=9\"}, channel_id=1, to_apply=%add",
          "all-reduce", "all-reduce", "a", "1", 8 * 4 + 6 * 2},
         {"%d = f32[8]{0} all-gather-done((f32[1]{0}, f32[8]{0}) %all-gather-start.3)", "d",
-         "all-gather-done", "all-gather-start.3", "", 9 * 4},
+         "all-gather-done", "all-gather-start.3", "", INT64_C(9) * 4},
         {"%p = pred[] parameter(0)", "p", "parameter", "", "", -1},
         {"fusion.7", "fusion.7", "", "", "", -1},
         {"%cut = (f32[8]{0}, f32[", "cut", "", "", "", -1},
