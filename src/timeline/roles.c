@@ -5,20 +5,9 @@
 /* What a kernel gets that communicates by its name alone: a row in which nothing is recorded. */
 static tm_collective_attr bare_row(const tm_timeline *timeline, const tm_names *names, size_t row) {
     tm_text kernel = tm_names_text(names, timeline->name[row]);
-    return (tm_collective_attr){
-        .event = (uint32_t)row,
-        .seq = -1,
-        .in_elements = -1,
-        .out_elements = -1,
-        .wait_ns = -1,
-        .first_rank = -1,
-        .group_size = -1,
-        .rank_start = -1,
-        .rank_stride = -1,
-        .src_rank = -1,
-        .dst_rank = -1,
-        .kind = (uint8_t)tm_collective_kind_of_kernel(kernel.bytes, kernel.size),
-    };
+    tm_collective_attr bare = tm_collective_bare((uint32_t)row);
+    bare.kind = (uint8_t)tm_collective_kind_of_kernel(kernel.bytes, kernel.size);
+    return bare;
 }
 
 static bool is_bare(const tm_collective_attr *a) {

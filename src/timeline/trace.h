@@ -117,6 +117,23 @@ uint32_t tm_trace_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint3
  */
 tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 
+/** A row of a collective in which nothing is recorded. */
+static inline tm_collective_attr tm_collective_bare(uint32_t event) {
+    return (tm_collective_attr){
+        .event = event,
+        .seq = -1,
+        .in_elements = -1,
+        .out_elements = -1,
+        .wait_ns = -1,
+        .first_rank = -1,
+        .group_size = -1,
+        .rank_start = -1,
+        .rank_stride = -1,
+        .src_rank = -1,
+        .dst_rank = -1,
+    };
+}
+
 /** True for the categories whose events lie on a device's streams. */
 bool tm_category_is_gpu(tm_category category);
 

@@ -357,37 +357,38 @@ static bool print_remarks_of(const tm_table *remarks, const char *class, const c
     return n_shown > 0;
 }
 
-static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
-    int n = 0;
-    for (size_t i = 0; i < ranks->n_rows; i++) {
-        if (!tm_table_cell(ranks, i, "truncated")->value.i)
-            continue;
-        if (n == 0)
-            printf("%s! truncated, gave what they hold: the traces of rank", colors->warning);
-        if (n < LIST_SHOWN)
-            printf("%s %" PRId64, n ? "," : "", number(ranks, i, "rank"));
-        n++;
-    }
+/* One more rank of a line that begins with what is said of them. */
+static void print_one_more(const char *text, int64_t rank, int *n, const tm_colors *colors) {
+    if (*n == 0)
+        printf("%s%s", colors->warning, text);
+    if (*n < LIST_SHOWN)
+        printf("%s %" PRId64, *n ? "," : "", rank);
+    (*n)++;
+}
+
+static void end_ranks(int n, const tm_colors *colors) {
     if (n > 0)
         printf("%s%s\n", n > LIST_SHOWN ? ", ..." : "", colors->off);
+}
+
+static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
+    int n = 0;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (tm_table_cell(ranks, i, "truncated")->value.i)
+            print_one_more("! truncated, gave what they hold: the traces of rank",
+                           number(ranks, i, "rank"), &n, colors);
+    end_ranks(n, colors);
 }
 
 /* What follows of such a trace rests on the little that could be used: said by itself. */
 static void print_mostly_skipped(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *remarks = tm_tables_find(tables, "job.remark");
     int n = 0;
-    for (size_t i = 0; i < remarks->n_rows; i++) {
-        if (strcmp(tm_table_cell(remarks, i, "remark")->value.text, MOSTLY_SKIPPED) != 0)
-            continue;
-        if (n == 0)
-            printf("%s! less than half of the events could be used of the traces of rank",
-                   colors->warning);
-        if (n < LIST_SHOWN)
-            printf("%s %" PRId64, n ? "," : "", number(remarks, i, "rank"));
-        n++;
-    }
-    if (n > 0)
-        printf("%s%s\n", n > LIST_SHOWN ? ", ..." : "", colors->off);
+    for (size_t i = 0; i < remarks->n_rows; i++)
+        if (strcmp(tm_table_cell(remarks, i, "remark")->value.text, MOSTLY_SKIPPED) == 0)
+            print_one_more("! less than half of the events could be used of the traces of rank",
+                           number(remarks, i, "rank"), &n, colors);
+    end_ranks(n, colors);
 }
 
 static void print_remarks(const tm_tables *tables, const tm_colors *colors) {

@@ -264,23 +264,16 @@ static bool add_collective(tm_ascend_emitter *e, const tm_chrome_event *event,
      * they are. */
     bool no_in = kind == TM_COLL_RECV || kind == TM_COLL_REDUCESCATTER;
     bool no_out = kind == TM_COLL_SEND || kind == TM_COLL_ALLGATHER;
-    const tm_collective_attr attr = {
-        .event = row,
-        .seq = op->seq,
-        .in_elements = no_in ? -1 : count,
-        .out_elements = no_out ? -1 : count,
-        .wait_ns = -1,
-        .first_rank = -1,
-        .group_size = -1,
-        .rank_start = -1,
-        .rank_stride = -1,
-        /* Transfers have communicators of two ranks: any place is the other's. */
-        .src_rank = kind == TM_COLL_RECV ? 0 : -1,
-        .dst_rank = kind == TM_COLL_SEND ? 0 : -1,
-        .name = intern(e, &name),
-        .dtype = dtype.size ? intern(e, &dtype) : TM_NO_NAME,
-        .group = group != TM_NO_NAME ? group : intern(e, &op->group),
-    };
+    tm_collective_attr attr = tm_collective_bare(row);
+    attr.seq = op->seq;
+    attr.in_elements = no_in ? -1 : count;
+    attr.out_elements = no_out ? -1 : count;
+    /* Transfers have communicators of two ranks: any place is the other's. */
+    attr.src_rank = kind == TM_COLL_RECV ? 0 : -1;
+    attr.dst_rank = kind == TM_COLL_SEND ? 0 : -1;
+    attr.name = intern(e, &name);
+    attr.dtype = dtype.size ? intern(e, &dtype) : TM_NO_NAME;
+    attr.group = group != TM_NO_NAME ? group : intern(e, &op->group);
     return attr.name != TM_NAME_FAILED && attr.dtype != TM_NAME_FAILED &&
            attr.group != TM_NAME_FAILED && use_communicator(e, attr.group) &&
            tm_vec_append(&e->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);

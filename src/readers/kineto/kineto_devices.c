@@ -235,20 +235,9 @@ static bool by_name(const judge *j, uint32_t event, tm_collective_attr *out) {
     tm_text name = tm_names_text(j->names, ((tm_raw_event *)j->trace->events.data)[event].name);
     if (!communicates(name.bytes, name.size))
         return false;
-    *out = (tm_collective_attr){
-        .seq = -1,
-        .in_elements = -1,
-        .out_elements = -1,
-        .wait_ns = -1,
-        .first_rank = -1,
-        .group_size = -1,
-        .rank_start = -1,
-        .rank_stride = -1,
-        .src_rank = -1,
-        .dst_rank = -1,
-        .name = tm_names_intern_string(
-            j->names, tm_collective_word(tm_collective_kind_of_kernel(name.bytes, name.size))),
-    };
+    *out = tm_collective_bare(event);
+    out->name = tm_names_intern_string(
+        j->names, tm_collective_word(tm_collective_kind_of_kernel(name.bytes, name.size)));
     return true;
 }
 

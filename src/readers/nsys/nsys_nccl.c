@@ -291,22 +291,15 @@ static tm_status add_row(tm_trace *trace, tm_names *names, const operation *o,
     /* One way a gather or a scatter moves the piece of every rank, however many these are. */
     bool no_in = o->kind == TM_COLL_RECV || o->kind == TM_COLL_REDUCESCATTER;
     bool no_out = o->kind == TM_COLL_SEND || o->kind == TM_COLL_ALLGATHER;
-    tm_collective_attr row = {
-        .event = event,
-        .seq = -1,
-        .in_elements = no_in ? -1 : o->sent_bytes,
-        .out_elements = no_out ? -1 : o->received_bytes,
-        .wait_ns = -1,
-        .first_rank = -1,
-        .group_size = of->n_ranks,
-        .rank_start = -1,
-        .rank_stride = -1,
-        .src_rank = o->kind == TM_COLL_RECV ? (int32_t)o->peer : -1,
-        .dst_rank = o->kind == TM_COLL_SEND ? (int32_t)o->peer : -1,
-        .name = tm_names_intern_string(names, tm_collective_word(o->kind)),
-        .dtype = tm_names_intern_string(names, "Byte"),
-        .group = of->name,
-    };
+    tm_collective_attr row = tm_collective_bare(event);
+    row.in_elements = no_in ? -1 : o->sent_bytes;
+    row.out_elements = no_out ? -1 : o->received_bytes;
+    row.group_size = of->n_ranks;
+    row.src_rank = o->kind == TM_COLL_RECV ? (int32_t)o->peer : -1;
+    row.dst_rank = o->kind == TM_COLL_SEND ? (int32_t)o->peer : -1;
+    row.name = tm_names_intern_string(names, tm_collective_word(o->kind));
+    row.dtype = tm_names_intern_string(names, "Byte");
+    row.group = of->name;
     if (row.name == TM_NAME_FAILED || row.dtype == TM_NAME_FAILED ||
         !tm_vec_append(&trace->attrs[TM_ATTR_COLLECTIVE], &row, 1))
         return tm_fail_memory(err);

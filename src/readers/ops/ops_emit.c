@@ -105,22 +105,11 @@ static bool add_collective(tm_ops_emitter *e, const tm_ops_job *job, const opera
     const tm_text text = tm_names_text(e->names, op->name);
     const tm_json_text name = {.bytes = text.bytes, .size = text.size};
     const tm_ops_rank *rank = tm_ops_job_rank(job, e->rank);
-    tm_collective_attr attr = {
-        .event = row,
-        .comms_id = kind == TM_OPS_TRANSFER ? 0 : identity_of(op, text),
-        .seq = op->seq,
-        .in_elements = -1,
-        .out_elements = -1,
-        .group_size = -1,
-        .wait_ns = -1,
-        .first_rank = -1,
-        .rank_start = -1,
-        .rank_stride = -1,
-        .src_rank = -1,
-        .dst_rank = -1,
-        .name = op->name,
-        .group_description = tm_names_intern_string(e->names, descriptions[kind]),
-    };
+    tm_collective_attr attr = tm_collective_bare(row);
+    attr.comms_id = kind == TM_OPS_TRANSFER ? 0 : identity_of(op, text);
+    attr.seq = op->seq;
+    attr.name = op->name;
+    attr.group_description = tm_names_intern_string(e->names, descriptions[kind]);
     e->members.n = 0;
     if (!tm_ops_job_group(job, rank, kind, &e->members))
         return false;

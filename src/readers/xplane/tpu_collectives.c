@@ -101,22 +101,12 @@ bool tm_tpu_add_collective(tm_tpu_core *core, uint32_t meta, const tm_tpu_run *r
     if (run && m->program != run->meta + 1 && !find_group(core, m, run->meta))
         return false;
     uint64_t operation = hash_text(run ? hash_text(1, name_of(core, run->meta)) : 1, m->hlo.name);
-    tm_collective_attr attr = {
-        .event = row,
-        .seq = TM_SEQ_REPEATED,
-        .in_elements = -1,
-        .out_elements = -1,
-        .group_size = run && m->group != TM_NO_NAME ? m->n_members : -1,
-        .wait_ns = -1,
-        .first_rank = -1,
-        .rank_start = -1,
-        .rank_stride = -1,
-        .src_rank = -1,
-        .dst_rank = -1,
-        .name = tm_names_intern(names, word.bytes, word.size),
-        .group = run ? m->group : TM_NO_NAME,
-        .kind = m->kind.kind,
-    };
+    tm_collective_attr attr = tm_collective_bare(row);
+    attr.seq = TM_SEQ_REPEATED;
+    attr.group_size = run && m->group != TM_NO_NAME ? m->n_members : -1;
+    attr.name = tm_names_intern(names, word.bytes, word.size);
+    attr.group = run ? m->group : TM_NO_NAME;
+    attr.kind = m->kind.kind;
     memcpy(&attr.comms_id, &operation, sizeof attr.comms_id);
     attr.comms_id = attr.comms_id ? attr.comms_id : 1;
     if (attr.group != TM_NO_NAME)
