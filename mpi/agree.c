@@ -7,13 +7,18 @@
 
 #include "base/hash.h"
 
+bool tm_mpi_is_one(MPI_Comm comm, uint64_t value, bool counts) {
+    /* The least and, negated, the largest. */
+    uint64_t ends[2] = {counts ? value : UINT64_MAX, counts ? ~value : UINT64_MAX};
+    MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_UINT64_T, MPI_MIN, comm);
+    return ends[0] >= ~ends[1];
+}
+
 /* This process's host, and whether it matters: others have another, and not all have failed. */
 static bool find_host(MPI_Comm comm, bool failed, char host[TM_HOST_MAX]) {
     (void)gethostname(host, TM_HOST_MAX - 1);
-    uint64_t digest = tm_hash(TM_HASH_BEGIN, host, strlen(host));
-    uint64_t least[3] = {digest, ~digest, failed}; /* ~: the largest */
-    MPI_Allreduce(MPI_IN_PLACE, least, 3, MPI_UINT64_T, MPI_MIN, comm);
-    return least[0] != ~least[1] && !least[2];
+    bool one = tm_mpi_is_one(comm, tm_hash(TM_HASH_BEGIN, host, strlen(host)), true);
+    return !tm_mpi_is_one(comm, failed, true) && !one;
 }
 
 tm_status tm_mpi_agree(MPI_Comm comm, tm_status status, tm_error *err) {

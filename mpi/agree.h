@@ -3,6 +3,7 @@
 #define TMERGE_MPI_AGREE_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 #include "tmerge/status.h"
 
@@ -16,5 +17,12 @@
  * @return        the same on every process
  */
 tm_status tm_mpi_agree(MPI_Comm comm, tm_status status, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Whether all processes that count have the same value; true where fewer than two count.
+ *
+ * Collective: over comm.
+ */
+bool tm_mpi_is_one(MPI_Comm comm, uint64_t value, bool counts);
 
 #endif

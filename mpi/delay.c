@@ -153,19 +153,13 @@ static void count_all(MPI_Comm comm, tm_collectives *collectives) {
     collectives->first_process = self == 0;
 }
 
-static int first_process(const void *record, int n_processes) {
-    (void)record;
-    (void)n_processes;
-    return 0;
-}
-
 /* Every process learns the stages of all ranks. */
 static tm_status find_stages(MPI_Comm comm, tm_collectives *collectives, tm_error *err) {
     tm_vec own = TM_VEC(tm_stage_edge), all = TM_VEC(tm_stage_edge), found = TM_VEC(tm_stage);
     tm_vec *stages = &collectives->stages;
     tm_status status = tm_mpi_agree(comm, tm_stages_edges(collectives, &own, err), err);
     if (status == TM_OK)
-        status = tm_mpi_shuffle(comm, &own, first_process, &all, err);
+        status = tm_mpi_shuffle(comm, &own, tm_mpi_first_process, &all, err);
     if (status == TM_OK)
         status = tm_mpi_agree(comm, tm_stages_find(all.data, all.n, &found, err), err);
     void *bytes = found.data;

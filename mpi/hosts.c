@@ -54,10 +54,8 @@ tm_status tm_mpi_same_file(MPI_Comm comm, const char *path, tm_error *err) {
     TM_TRY(tm_mpi_agree(comm, tm_identity_of(path, &own, err), err));
     first = own;
     MPI_Bcast(&first, (int)sizeof first, MPI_BYTE, 0, comm);
-    bool same =
-        own.size == first.size && own.mtime_ns == first.mtime_ns && own.digest == first.digest;
     tm_status status = TM_OK;
-    if (!same)
+    if (!tm_identity_is(&own, &first))
         status = tm_fail(err, TM_ERR_INPUT, path, -1,
                          "this is another file here than on the host of the first process: name "
                          "one that all hosts share, or run on one host");

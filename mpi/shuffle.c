@@ -102,6 +102,12 @@ tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,
     return status;
 }
 
+int tm_mpi_first_process(const void *record, int n_processes) {
+    (void)record;
+    (void)n_processes;
+    return 0;
+}
+
 tm_status tm_mpi_everywhere(MPI_Comm comm, const tm_vec *own, tm_vec *out, tm_error *err) {
     int n_processes, size = (int)(own->n * own->size), total = 0;
     MPI_Comm_size(comm, &n_processes);

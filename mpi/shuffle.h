@@ -21,6 +21,9 @@ tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,
                          int (*owner)(const void *record, int n_processes), tm_vec *out,
                          tm_error *err) TM_MUST_CHECK;
 
+/** An owner for tm_mpi_shuffle: process 0 gets all. Collective: no. */
+int tm_mpi_first_process(const void *record, int n_processes);
+
 /**
  * Gives every process the elements of all, in the order of the processes: for what is small for a
  * rank.

@@ -314,7 +314,6 @@ static tm_status check_absent(MPI_Comm comm, const tm_arguments *arguments, int 
 
 /* Whether all hosts list the same, but for their numbers. */
 static bool lists_alike(MPI_Comm comm, const tm_hosts *hosts, const tm_vec *own) {
-    uint64_t digests[2] = {UINT64_MAX, 0}; /* the least and, negated, the largest */
     uint64_t digest = 0;
     for (size_t at = 0; hosts->leads && at < own->n;) {
         tm_input_head head;
@@ -324,16 +323,7 @@ static bool lists_alike(MPI_Comm comm, const tm_hosts *hosts, const tm_vec *own)
         digest = tm_hash_mixed(tm_hash_mixed(digest, &head, sizeof head), path, strlen(path) + 1);
         at += sizeof head + strlen(path) + 1;
     }
-    digests[0] = hosts->leads ? digest : UINT64_MAX;
-    digests[1] = hosts->leads ? ~digest : UINT64_MAX;
-    MPI_Allreduce(MPI_IN_PLACE, digests, 2, MPI_UINT64_T, MPI_MIN, comm);
-    return digests[0] == ~digests[1];
-}
-
-static int first_process(const void *record, int n_processes) {
-    (void)record;
-    (void)n_processes;
-    return 0;
+    return tm_mpi_is_one(comm, digest, hosts->leads);
 }
 
 /* On process 0 one list of what the hosts list, and who sees what; empty where all see all. */
@@ -342,7 +332,7 @@ static tm_status bring_together(MPI_Comm comm, const tm_hosts *hosts, tm_vec *by
     if (hosts->n == 1 || lists_alike(comm, hosts, bytes))
         return TM_OK;
     tm_vec all = TM_VEC(char);
-    tm_status status = tm_mpi_shuffle(comm, bytes, first_process, &all, err);
+    tm_status status = tm_mpi_shuffle(comm, bytes, tm_mpi_first_process, &all, err);
     if (status == TM_OK) {
         bytes->n = 0;
         status = tm_mpi_agree(comm, tm_inputs_merge(&all, hosts->n, bytes, seen, err), err);

@@ -67,9 +67,7 @@ static bool read_all(const tm_vec *listed, tm_vec *inputs) {
 
 static bool is_same(const listed_input *a, const listed_input *b) {
     return a->head.operand == b->head.operand && strcmp(a->path, b->path) == 0 &&
-           a->head.identity.size == b->head.identity.size &&
-           a->head.identity.mtime_ns == b->head.identity.mtime_ns &&
-           a->head.identity.digest == b->head.identity.digest;
+           tm_identity_is(&a->head.identity, &b->head.identity);
 }
 
 /* Those of one name stand side by side; the first of each file keeps the hosts of the others. */

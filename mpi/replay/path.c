@@ -62,12 +62,6 @@ static tm_status fill(const tm_replay_ranks *r, decided *d, tm_vec *hops, tm_vec
     return TM_OK;
 }
 
-static int first_process(const void *record, int n_processes) {
-    (void)record;
-    (void)n_processes;
-    return 0;
-}
-
 static int by_time(const void *a, const void *b) {
     const tm_path_piece *x = a, *y = b;
     int order = tm_order_i64(x->step, y->step);
@@ -108,7 +102,7 @@ tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec
     if (status == TM_OK)
         status = tm_mpi_agree(ranks->comm, fill(ranks, &d, &hops, &own, err), err);
     if (status == TM_OK)
-        status = tm_mpi_shuffle(ranks->comm, &own, first_process, pieces, err);
+        status = tm_mpi_shuffle(ranks->comm, &own, tm_mpi_first_process, pieces, err);
     if (pieces->n > 1)
         qsort(pieces->data, pieces->n, pieces->size, by_time);
     if (status == TM_OK)

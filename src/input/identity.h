@@ -3,6 +3,8 @@
 #ifndef TMERGE_IDENTITY_H
 #define TMERGE_IDENTITY_H
 
+#include <stdbool.h>
+
 #include "tmerge/status.h"
 
 /** Numbers alone, so that it can be sent. */
@@ -12,6 +14,10 @@ typedef struct tm_identity {
     uint64_t digest;  /* of its first 64 KiB; 0 where it lies on a file system of a network, which
                          tells by name, size and time, and would be asked by every host */
 } tm_identity;
+
+static inline bool tm_identity_is(const tm_identity *a, const tm_identity *b) {
+    return a->size == b->size && a->mtime_ns == b->mtime_ns && a->digest == b->digest;
+}
 
 /** What lies at a path. TM_OK; TM_ERR_INPUT where it cannot be read. */
 tm_status tm_identity_of(const char *path, tm_identity *out, tm_error *err) TM_MUST_CHECK;

@@ -269,10 +269,7 @@ static void the_host_is_the_files_or_its_folders_and_secrets_are_left(void **sta
 }
 
 static void malformed_text_is_refused_where_it_is(void **state) {
-    static const struct {
-        const char *text;
-        int64_t offset;
-    } cases[] = {
+    static const malformed cases[] = {
         {"[]", 2},
         {"{}", 2},
         {"{'rocprofiler-sdk-tool':[]} 1", 28},
@@ -283,15 +280,7 @@ static void malformed_text_is_refused_where_it_is(void **state) {
         {"{'rocprofiler-sdk-tool':[{},{},{}]}", -1}, /* several, and nobody asked which */
     };
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        char bytes[TRACE_TEXT_MAX];
-        size_t size = quoted_text(cases[i].text, bytes);
-        reading r;
-        print_message("case %zu\n", i);
-        assert_int_equal(try_unit(format, bytes, size, "some.json", NULL, &r), TM_ERR_INPUT);
-        assert_int_equal(r.ground.err.offset, cases[i].offset);
-        close_reading(&r);
-    }
+    check_malformed(format, cases, COUNT(cases));
 }
 
 static void a_trace_that_was_cut_gives_what_it_holds(void **state) {

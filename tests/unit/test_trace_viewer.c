@@ -212,25 +212,14 @@ static void a_file_that_lies_beside_its_profile_is_left(void **state) {
 }
 
 static void malformed_text_is_refused_where_it_is(void **state) {
-    static const struct {
-        const char *text;
-        int64_t offset;
-    } cases[] = {
+    static const malformed cases[] = {
         {"{'traceEvents':[{'ph' 'M'}]}", 22},
         {"{'traceEvents':[{}{}]}", 18},
         {"{'traceEvents':[]} 1", 19},
         {"{'a':1}", 7},
     };
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        char bytes[TRACE_TEXT_MAX];
-        size_t size = quoted_text(cases[i].text, bytes);
-        reading r;
-        print_message("case %zu\n", i);
-        assert_int_equal(try_unit(format, bytes, size, "some.json", NULL, &r), TM_ERR_INPUT);
-        assert_int_equal(r.ground.err.offset, cases[i].offset);
-        close_reading(&r);
-    }
+    check_malformed(format, cases, COUNT(cases));
 }
 
 static void a_trace_that_was_cut_gives_what_it_holds(void **state) {

@@ -131,6 +131,18 @@ void trace_text(const reading *r, char *out, size_t size) {
     }
 }
 
+void check_malformed(const tm_format *format, const malformed *cases, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        char bytes[TRACE_TEXT_MAX];
+        size_t size = quoted_text(cases[i].text, bytes);
+        reading r;
+        print_message("case %zu\n", i);
+        assert_int_equal(try_unit(format, bytes, size, "some.json", NULL, &r), TM_ERR_INPUT);
+        assert_int_equal(r.ground.err.offset, cases[i].offset);
+        close_reading(&r);
+    }
+}
+
 void check_truncation(const tm_format *format, const char *text, const tm_unit *unit) {
     char bytes[TRACE_TEXT_MAX], whole[TRACE_TEXT_MAX], piece[TRACE_TEXT_MAX];
     size_t size = quoted_text(text, bytes), n_truncated = 0;

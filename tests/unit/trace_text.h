@@ -29,6 +29,15 @@ reading read_unit_text(const tm_format *format, const char *text, const char *pa
  * pid/tid, and what its attributes hold. */
 void trace_text(const reading *r, char *out, size_t size);
 
+/* A text and the byte at which it is malformed. */
+typedef struct malformed {
+    const char *text;
+    int64_t offset;
+} malformed;
+
+/* Each of [n] is refused there. */
+void check_malformed(const tm_format *format, const malformed *cases, size_t n);
+
 /* Every piece of a text from its start is an error inside it, or a truncated trace with no event
  * that the whole does not have; at least one is that. */
 void check_truncation(const tm_format *format, const char *text, const tm_unit *unit);

@@ -314,6 +314,20 @@ static uint64_t usual_steps(const tm_table *steps) {
     return usual;
 }
 
+/* One more rank of a line that begins with what is said of them. */
+static void print_one_more(const char *text, int64_t rank, int *n, const tm_colors *colors) {
+    if (*n == 0)
+        printf("%s%s", colors->warning, text);
+    if (*n < LIST_SHOWN)
+        printf("%s %" PRId64, *n ? "," : "", rank);
+    (*n)++;
+}
+
+static void end_ranks(int n, const tm_colors *colors) {
+    if (n > 0)
+        printf("%s%s\n", n > LIST_SHOWN ? ", ..." : "", colors->off);
+}
+
 /* A rank whose set of steps differs from the others' is named. */
 static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
     uint64_t usual = usual_steps(steps);
@@ -322,14 +336,10 @@ static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
         size_t first = row;
         if (steps_hash(steps, &row) == usual)
             continue;
-        if (odd == 0)
-            printf("%s! other steps than most ranks have:", colors->warning);
-        if (odd < LIST_SHOWN)
-            printf("%s %" PRId64, odd ? "," : "", number(steps, first, "rank"));
-        odd++;
+        print_one_more("! other steps than most ranks have:", number(steps, first, "rank"), &odd,
+                       colors);
     }
-    if (odd > 0)
-        printf("%s%s\n", odd > LIST_SHOWN ? ", ..." : "", colors->off);
+    end_ranks(odd, colors);
 }
 
 /* The remarks of one class with their counts over all ranks, each once. */
@@ -355,20 +365,6 @@ static bool print_remarks_of(const tm_table *remarks, const char *class, const c
     if (n_shown > 0)
         puts(colors->off);
     return n_shown > 0;
-}
-
-/* One more rank of a line that begins with what is said of them. */
-static void print_one_more(const char *text, int64_t rank, int *n, const tm_colors *colors) {
-    if (*n == 0)
-        printf("%s%s", colors->warning, text);
-    if (*n < LIST_SHOWN)
-        printf("%s %" PRId64, *n ? "," : "", rank);
-    (*n)++;
-}
-
-static void end_ranks(int n, const tm_colors *colors) {
-    if (n > 0)
-        printf("%s%s\n", n > LIST_SHOWN ? ", ..." : "", colors->off);
 }
 
 static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
