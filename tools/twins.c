@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/sorted.h"
 #include "base/vec.h"
@@ -13,16 +14,27 @@
 enum { RECORDING_LEAST = 4096 };
 
 typedef struct trace {
-    tm_identity is;
-    size_t place; /* among the ranks */
+    int64_t size;
+    uint64_t digest; /* of its head, where another has its size */
+    size_t place;    /* among the ranks */
     const char *path;
 } trace;
 
-static int by_identity(const void *a, const void *b) {
+static int by_bytes(const void *a, const void *b) {
     const trace *x = a, *y = b;
-    int order = tm_order_i64(x->is.size, y->is.size);
-    order = order ? order : tm_order_u64(x->is.digest, y->is.digest);
+    int order = tm_order_i64(x->size, y->size);
+    order = order ? order : tm_order_u64(x->digest, y->digest);
     return order ? order : tm_order_u64(x->place, y->place);
+}
+
+/* Reads the heads of those of one size alone: most jobs have few. */
+static void set_digests(trace *v, size_t n) {
+    qsort(v, n, sizeof *v, by_bytes);
+    for (size_t i = 0; i < n; i++)
+        if ((i > 0 && v[i - 1].size == v[i].size) || (i + 1 < n && v[i + 1].size == v[i].size))
+            if (tm_identity_digest(v[i].path, &v[i].digest, NULL) != TM_OK)
+                v[i].digest = 0;
+    qsort(v, n, sizeof *v, by_bytes);
 }
 
 /* Two recordings of one size differ in their first bytes: only copies are read to their end. */
@@ -47,21 +59,21 @@ static bool same_bytes(const char *a, const char *b) {
 void tm_warn_of_twins(const tm_table *ranks) {
     tm_vec traces = TM_VEC(trace);
     for (size_t row = 0; row < ranks->n_rows; row++) {
-        tm_error ignored;
+        struct stat info;
         trace found = {.place = row, .path = tm_table_cell(ranks, row, "source")->value.text};
         const trace *last = (const trace *)traces.data + traces.n;
         if ((traces.n > 0 && strcmp(last[-1].path, found.path) == 0) ||
-            tm_identity_of(found.path, &found.is, &ignored) != TM_OK ||
-            found.is.size < RECORDING_LEAST)
+            stat(found.path, &info) != 0 || info.st_size < RECORDING_LEAST)
             continue; /* a pipe has no size, and its bytes are gone */
+        found.size = info.st_size;
         if (!tm_vec_append(&traces, &found, 1))
             break; /* without memory there is no warning */
     }
     trace *v = traces.data;
     if (traces.n > 1)
-        qsort(v, traces.n, sizeof *v, by_identity);
+        set_digests(v, traces.n);
     for (size_t first = 0, i = 1; i < traces.n; i++) {
-        if (v[i].is.size != v[first].is.size || v[i].is.digest != v[first].is.digest)
+        if (v[i].size != v[first].size || v[i].digest != v[first].digest)
             first = i;
         else if (same_bytes(v[i].path, v[first].path))
             tm_console_warn("%s holds the same bytes as %s: one recording stands for two",

@@ -48,8 +48,16 @@ static bool is_of_network(int file) {
     return is;
 }
 
-static tm_status identify(int file, const char *path, uint64_t *words, tm_identity *out,
-                          tm_error *err) {
+static tm_status digest(int file, const char *path, uint64_t *out, tm_error *err) {
+    uint64_t *words = calloc(HEAD / sizeof *words, sizeof *words);
+    tm_status status = words ? read_head(file, path, words, err) : tm_fail_memory(err);
+    if (status == TM_OK)
+        *out = tm_hash_words(0, words, HEAD / sizeof *words);
+    free(words);
+    return status;
+}
+
+static tm_status identify(int file, const char *path, tm_identity *out, tm_error *err) {
     struct stat info;
     if (fstat(file, &info) != 0)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "%s", strerror(errno));
@@ -58,19 +66,28 @@ static tm_status identify(int file, const char *path, uint64_t *words, tm_identi
                       .mtime_ns = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec};
     if (!S_ISREG(info.st_mode) || is_of_network(file))
         return TM_OK;
-    TM_TRY(read_head(file, path, words, err));
-    out->digest = tm_hash_words(0, words, HEAD / sizeof *words);
-    return TM_OK;
+    return digest(file, path, &out->digest, err);
+}
+
+/* @param out  -1 where it fails */
+static tm_status open_file(const char *path, int *out, tm_error *err) {
+    /* Of a pipe the bytes would be lost. */
+    *out = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return *out >= 0 ? TM_OK : tm_fail(err, TM_ERR_INPUT, path, -1, "%s", strerror(errno));
 }
 
 tm_status tm_identity_of(const char *path, tm_identity *out, tm_error *err) {
-    /* Of a pipe the bytes would be lost. */
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0)
-        return tm_fail(err, TM_ERR_INPUT, path, -1, "%s", strerror(errno));
-    uint64_t *words = calloc(HEAD / sizeof *words, sizeof *words);
-    tm_status status = words ? identify(file, path, words, out, err) : tm_fail_memory(err);
-    free(words);
+    int file;
+    TM_TRY(open_file(path, &file, err));
+    tm_status status = identify(file, path, out, err);
+    close(file);
+    return status;
+}
+
+tm_status tm_identity_digest(const char *path, uint64_t *out, tm_error *err) {
+    int file;
+    TM_TRY(open_file(path, &file, err));
+    tm_status status = digest(file, path, out, err);
     close(file);
     return status;
 }
