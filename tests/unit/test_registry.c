@@ -218,13 +218,19 @@ static const struct {
     {"transfers.allocation", " rank call calls step_calls total_ns max_ns "},
     {"kernels.kernel",
      " name calls total_ns mean_ns min_ns max_ns blocks_per_sm occupancy_pct share_pct "
-     "communication tensor_cores registers shared_memory_bytes short_calls short_pct ranks "
+     "communication class tensor_cores registers shared_memory_bytes short_calls short_pct ranks "
      "median_rank_ns slowest_rank_ns slowest_rank spread "},
     {"kernels.launch_shape", " name grid block registers shared_memory_bytes calls total_ns "
                              "mean_ns min_ns max_ns blocks_per_sm occupancy_pct "},
     {"kernels.roofline",
      " name grid block launches calls total_ns sm_pct memory_pct dram_pct occupancy_pct flop "
      "dram_bytes flop_per_byte achieved_gflops roof_gflops roof_bw_gbps bound "},
+    {"classes.kernel",
+     " class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns bits16_ns "
+     "tf32_ns bits32_ns bits64_ns flash_ns share_pct names top_name top_name_ns ranks "
+     "median_rank_ns slowest_rank_ns slowest_rank spread "},
+    {"classes.rank", " rank class calls total_ns optimizer_ns backward_ns attention_ns outside_ns "
+                     "bits8_ns bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct "},
     {"contention.kernel", " name grid block ranks beside_calls alone_calls beside_ns alone_ns "
                           "slowdown extra_ns "},
     {"memory.device", " rank device allocations releases relative begin_bytes end_bytes peak_bytes "

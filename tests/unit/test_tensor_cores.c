@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/shared/kernel_traits.h"
 #include "analysis/shared/tensor_cores.h"
 
 typedef struct named {
@@ -48,9 +49,12 @@ static void kernels_tell_by_their_name(void **state) {
         {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", false},
         {"", false},
     };
+    tm_kernel_words words;
+    assert_true(tm_kernel_words_init(&words));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (tm_kernel_on_tensor_cores(cases[i].name) != cases[i].expected)
+        if (tm_kernel_traits_of(&words, cases[i].name).tensor_cores != cases[i].expected)
             fail_msg("%s", cases[i].name);
+    tm_kernel_words_free(&words);
 }
 
 static void operators_are_known_by_their_whole_name(void **state) {

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "analysis/shared/kernel_traits.h"
 #include "analysis/shared/launch_shape.h"
 #include "analysis/shared/over_ranks.h"
-#include "analysis/shared/tensor_cores.h"
 #include "analysis/shared/words.h"
 #include "base/keys.h"
 #include "base/median.h"
@@ -36,6 +36,7 @@ enum {
     K_CALLS,
     K_SHARE = K_CALLS + N_CALL_COLUMNS,
     K_COMMUNICATION,
+    K_CLASS,
     K_TENSOR_CORES,
     K_REGISTERS,
     K_SHARED,
@@ -55,6 +56,8 @@ static const tm_column kernel_columns[] = {
     {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of all kernels."},
     {"communication", TM_BOOL, "",
      "It communicates: its name, its metadata or --comm-pattern says so."},
+    {"class", TM_TEXT, "",
+     "The class of its work, as in classes.kernel: communication, else what its name tells."},
     {"tensor_cores", TM_BOOL, "",
      "It uses tensor or matrix cores. Told by its name alone: cuBLAS, cuDNN, CUTLASS, flash "
      "attention, nvjet, wgmma, Tensile's MI and CK's xdl; compiled kernels (Triton) tell nothing "
@@ -401,7 +404,18 @@ static tm_status set_ranks(tm_cell *row, const tm_table *part, size_t first, siz
 }
 
 /* What the name alone tells is looked up here, once for all ranks. */
-static tm_status merge_kernels(const tm_names *names, tm_tables *tables, tm_error *err) {
+static tm_status set_named(tm_table *table, tm_cell *row, const tm_kernel_words *words,
+                           tm_text name, tm_error *err) {
+    tm_kernel_traits traits = tm_kernel_traits_of(words, name.bytes);
+    bool communicates = row[K_COMMUNICATION].value.i;
+    tm_cell_set_bool(&row[K_TENSOR_CORES], traits.tensor_cores);
+    TM_TRY(tm_table_set_text(table, &row[K_CLASS],
+                             tm_class_word(tm_class_of_kernel(traits, communicates)), err));
+    return tm_table_set_bytes(table, &row[K_NAME], name.bytes, name.size, err);
+}
+
+static tm_status merge_kernels(const tm_names *names, const tm_kernel_words *words,
+                               tm_tables *tables, tm_error *err) {
     const tm_table *part = tm_tables_find(tables, kernel_part_def.name);
     tm_table *table = tm_tables_find(tables, kernel_def.name);
     for (size_t first = 0, end; first < part->n_rows; first = end) {
@@ -415,11 +429,10 @@ static tm_status merge_kernels(const tm_names *names, tm_tables *tables, tm_erro
         set_calls(row + K_CALLS, &sum);
         tm_cell_set_bool(&row[K_COMMUNICATION],
                          tm_over_ranks_sum(part, first, end, KP_COMMUNICATION) > 0);
-        tm_cell_set_bool(&row[K_TENSOR_CORES], tm_kernel_on_tensor_cores(name.bytes));
         tm_cell_set_int(&row[K_SHORT], shorter);
         tm_cell_set_ratio(&row[K_SHORT_PCT], 100.0, shorter, sum.calls);
         TM_TRY(set_ranks(row, part, first, end, err));
-        TM_TRY(tm_table_set_bytes(table, &row[K_NAME], name.bytes, name.size, err));
+        TM_TRY(set_named(table, row, words, name, err));
     }
     return TM_OK;
 }
@@ -449,8 +462,11 @@ static tm_status merge_shapes(const tm_names *names, tm_tables *tables, tm_error
 }
 
 static tm_status kernels_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    TM_TRY(merge_kernels(names, tables, err));
-    return merge_shapes(names, tables, err);
+    tm_kernel_words words;
+    tm_status status = tm_kernel_words_init(&words) ? merge_kernels(names, &words, tables, err)
+                                                    : tm_fail_memory(err);
+    tm_kernel_words_free(&words);
+    return status == TM_OK ? merge_shapes(names, tables, err) : status;
 }
 
 /* Shares and the largest first need all names, of which each process merged some. */

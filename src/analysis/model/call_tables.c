@@ -156,7 +156,8 @@ static void sum_device(summing *s) {
             continue;
         int64_t duration = timeline->duration_ns[row];
         bool kernel = gpus && timeline->category[row] == TM_CAT_KERNEL;
-        bool tensor = kernel && tm_call_kinds_tensor(s->view->call_kinds, timeline->name[row]);
+        bool tensor =
+            kernel && tm_call_kinds_kernel(s->view->call_kinds, timeline->name[row])->tensor_cores;
         if (s->slot[call] != TM_NO_KEY)
             add_time(&sum_at(s, s->slot[call])->self, duration, kernel, tensor);
         for (; call != TM_NO_CALL; call = s->calls->calls[call].parent) {

@@ -1,11 +1,11 @@
-/* What the name of a call on the host tells of it. */
+/* What the name of a call on the host tells of it, or that of a kernel, of each name once. */
 #ifndef TMERGE_CALL_KINDS_H
 #define TMERGE_CALL_KINDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tensor_cores.h"
+#include "kernel_traits.h"
 #include "tmerge/timeline.h"
 
 typedef enum tm_call_kind {
@@ -35,7 +35,9 @@ static inline bool tm_call_kind_is_scope(tm_call_kind kind) {
 typedef struct tm_call_kinds {
     const tm_names *names; /* borrowed */
     uint8_t *known;        /* owned; by name id, 0 where nobody asked yet */
-    uint8_t *tensor;       /* likewise 1 + whether a kernel of this name is on tensor cores */
+    uint8_t *looked;       /* likewise, whether traits are known */
+    tm_kernel_traits *traits;
+    tm_kernel_words words;
 } tm_call_kinds;
 
 /** False when memory is out; free it in either case. No name may be added while it is in use. */
@@ -56,12 +58,15 @@ static inline tm_call_kind tm_call_kinds_of(tm_call_kinds *call_kinds, const tm_
                                               : tm_call_kinds_at(call_kinds, timeline->name[row]);
 }
 
-/** Whether a kernel of this name runs on tensor cores. */
-static inline bool tm_call_kinds_tensor(tm_call_kinds *call_kinds, uint32_t name) {
-    if (call_kinds->tensor[name] == 0)
-        call_kinds->tensor[name] =
-            (uint8_t)(1 + tm_kernel_on_tensor_cores(tm_names_text(call_kinds->names, name).bytes));
-    return call_kinds->tensor[name] == 2;
+/** What the name of a kernel tells. */
+static inline const tm_kernel_traits *tm_call_kinds_kernel(tm_call_kinds *call_kinds,
+                                                           uint32_t name) {
+    if (!call_kinds->looked[name]) {
+        call_kinds->looked[name] = 1;
+        call_kinds->traits[name] =
+            tm_kernel_traits_of(&call_kinds->words, tm_names_text(call_kinds->names, name).bytes);
+    }
+    return &call_kinds->traits[name];
 }
 
 #endif

@@ -1,25 +1,7 @@
 #include "tensor_cores.h"
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-/* Those of NVIDIA's PyProf, which TensorBoard has too, then what came after it. */
-static const char *const kernels[] = {
-    "h884", "s884", "h1688", "s1688", "c1688", "i8816", "16816", "hmma", "dgrad_1x1_stride_2x2",
-    "first_layer_wgrad_kernel", "conv1x1", "conv2d_c1_k1", "direct_group", "xmma_implicit_gemm",
-    "xmma_sparse_conv", "xmma_warp_specialized_implicit_gemm", "xmma_gemm", "xmma_sparse_gemm",
-    /* cuDNN on Ampere and later, CUTLASS, cuBLAS on Hopper and Blackwell */
-    "xmma_fprop", "xmma_dgrad", "xmma_wgrad", "d884", "imma", "qmma", "tensorop", "wmma", "wgmma",
-    "tcgen05", "nvjet_", "deep_gemm",
-    /* attention; what prepares it and what cleans up run on the ordinary units */
-    "flash_fwd_kernel", "flash_fwd_splitkv_kernel", "flash_bwd_dq_dk_dv", "FlashAttnFwd",
-    "FlashAttnBwdSm", "fmha", "native_sdpa", "MLAPageAttentionHopper",
-    /* AMD: MFMA instructions, Composable Kernel, MIOpen's implicit GEMM */
-    "mfma", "xdlops", "_xdl", "_gtc"};
-
-/* Kernels of the same libraries for the ordinary units. */
-static const char *const others[] = {"simt", "ffma"};
 
 /* The first group by name; the second are the backward operators that launch such kernels. */
 #define N(name)                                                                                    \
@@ -101,40 +83,6 @@ static const struct {
     N("BaddbmmBackward0"),
 };
 #undef N
-
-/* Words by their first byte: first[b] - 1 is one that starts with b, next[w] - 1 another. */
-enum { WORDS_MAX = 64 };
-typedef struct index {
-    uint8_t first[256], next[WORDS_MAX];
-} index;
-
-/* Names of kernels reach 2 KB, so they are gone through once and not once for each word. */
-static bool has_any(const char *name, const char *const *words, size_t n) {
-    index by_byte = {{0}, {0}};
-    for (size_t w = 0; w < n; w++) {
-        uint8_t *first = &by_byte.first[(unsigned char)*words[w]];
-        by_byte.next[w] = *first;
-        *first = (uint8_t)(w + 1);
-    }
-    for (; *name; name++)
-        /* The second byte is compared before the word: every word has two. */
-        for (uint8_t w = by_byte.first[(unsigned char)*name]; w > 0; w = by_byte.next[w - 1])
-            if (words[w - 1][1] == name[1] &&
-                strncmp(name, words[w - 1], strlen(words[w - 1])) == 0)
-                return true;
-    return false;
-}
-
-/* Tensile writes the matrix instruction of a kernel as in _MI16x16x16x1_. */
-static bool is_tensile_matrix(const char *name) {
-    const char *tile = strncmp(name, "Cijk_", 5) == 0 ? strstr(name, "_MI") : NULL;
-    return tile && tile[3] >= '1' && tile[3] <= '9';
-}
-
-bool tm_kernel_on_tensor_cores(const char *name) {
-    return is_tensile_matrix(name) || (has_any(name, kernels, sizeof kernels / sizeof *kernels) &&
-                                       !has_any(name, others, sizeof others / sizeof *others));
-}
 
 bool tm_operator_fits_tensor_cores(const char *name) {
     size_t size = strlen(name);

@@ -80,7 +80,7 @@ static bool add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr
     if (timeline->role[kernel->event] == TM_ROLE_COMPUTE &&
         tm_trace_noted(call_kinds->names, timeline->metadata, TM_DEVICE_KIND).size == 0) {
         out->compute_ns = tm_sum(out->compute_ns, time_ns);
-        if (tm_call_kinds_tensor(call_kinds, timeline->name[kernel->event]))
+        if (tm_call_kinds_kernel(call_kinds, timeline->name[kernel->event])->tensor_cores)
             out->tensor_ns = tm_sum(out->tensor_ns, time_ns);
     }
     if (!(kernel->blocks_per_sm >= 0)) /* NaN: not recorded */

@@ -1,0 +1,306 @@
+/* Analysis `classes`: what kind of work the kernels do. */
+#include "tmerge/analysis.h"
+
+#include <string.h>
+
+#include "analysis/shared/call_kinds.h"
+#include "analysis/shared/calls.h"
+#include "analysis/shared/over_ranks.h"
+#include "base/sums.h"
+#include "timeline/trace.h"
+
+/* What is summed of a class, in a part as in both tables. */
+enum {
+    CALLS,
+    TOTAL,
+    OPTIMIZER,
+    BACKWARD,
+    ATTENTION,
+    OUTSIDE,
+    BITS_8,
+    BITS_16,
+    TF32,
+    BITS_32,
+    BITS_64,
+    FLASH,
+    N_SUMS
+};
+
+/* clang-format off: a row for each column */
+#define SUM_COLUMNS                                                                                \
+    {"calls", TM_INT, "", "Kernels that ran."},                                                    \
+        {"total_ns", TM_INT, "ns", "Sum of their durations."},                                     \
+        {"optimizer_ns", TM_INT, "ns",                                                             \
+         "Of it, launched while the optimizer's step was open on the "                             \
+         "launching thread."},                                                                     \
+        {"backward_ns", TM_INT, "ns",                                                              \
+         "Of it, launched inside of an operator of the backward pass."},                           \
+        {"attention_ns", TM_INT, "ns",                                                             \
+         "Of it, launched inside of an operator that is attention by "                             \
+         "its name: eager attention shows here as matrix multiply and softmax."},                  \
+        {"outside_ns", TM_INT, "ns",                                                               \
+         "Of it, launched outside of every operator, or by a call that "                           \
+         "the trace does not have: of this the columns before tell nothing."},                     \
+        {"bits8_ns", TM_INT, "ns",                                                                 \
+         "Of it, kernels that multiply numbers of 8 bits. This and the "                           \
+         "next four go by the kernel's name, for matrix multiply, convolution and attention "      \
+         "alone; "                                                                                 \
+         "what is in none of them is not known."},                                                 \
+        {"bits16_ns", TM_INT, "ns", "Of it, FP16 and BF16."},                                      \
+        {"tf32_ns", TM_INT, "ns", "Of it, TF32."}, {"bits32_ns", TM_INT, "ns", "Of it, FP32."},    \
+        {"bits64_ns", TM_INT, "ns", "Of it, FP64."}, {                                             \
+        "flash_ns", TM_INT, "ns",                                                                  \
+            "Of it, attention in one kernel that never writes its scores "                         \
+            "(flash, fmha, MLA, sage), by name."                                                   \
+    }
+/* clang-format on */
+
+enum { K_CLASS, K_SUMS, K_SHARE = K_SUMS + N_SUMS, K_NAMES, K_TOP, K_TOP_TIME, K_RANKS };
+enum { K_MEDIAN_RANK = K_RANKS + 1, K_SLOWEST_TIME, K_SLOWEST, K_SPREAD, N_KERNEL_COLUMNS };
+
+static const tm_column kernel_columns[] = {
+    {"class", TM_TEXT, "",
+     "Class of work: communication where the kernel's name, metadata or --comm-pattern says so, "
+     "else by words in its name."},
+    SUM_COLUMNS,
+    {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of all classes."},
+    {"names", TM_INT, "", "Kernels of different names."},
+    {"top_name", TM_TEXT, "", "The name that took most time."},
+    {"top_name_ns", TM_INT, "ns", "That time, over all ranks."},
+    {"ranks", TM_INT, "", "Ranks on which the class ran."},
+    {"median_rank_ns", TM_INT, "ns", "Median over these ranks of a rank's total_ns."},
+    {"slowest_rank_ns", TM_INT, "ns",
+     "The largest total_ns of a rank. Of communication it is the rank that waits most."},
+    {"slowest_rank", TM_INT, "", "That rank; of equals the lowest."},
+    {"spread", TM_REAL, "", "slowest_rank_ns / median_rank_ns: 1 where no rank is slower."},
+};
+_Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMNS,
+               "a column for each name");
+
+static const tm_table_def kernel_def = {
+    .name = "classes.kernel",
+    .doc = "A row for each class of kernels over all ranks, the one with the largest total_ns "
+           "first; none for devices whose kernels' names are not those of GPUs.",
+    .columns = kernel_columns,
+    .n_columns = N_KERNEL_COLUMNS,
+    .n_keys = 1,
+    .top = K_SUMS + TOTAL,
+};
+
+enum { R_RANK, R_CLASS, R_SUMS, R_SHARE = R_SUMS + N_SUMS, N_RANK_COLUMNS };
+
+static const tm_column rank_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"class", TM_TEXT, "", "Class of work, as in classes.kernel."},
+    SUM_COLUMNS,
+    {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of the rank's kernels."},
+};
+
+static const tm_table_def rank_def = {
+    .name = "classes.rank",
+    .doc = "A row for each rank and class of its kernels.",
+    .columns = rank_columns,
+    .n_columns = N_RANK_COLUMNS,
+    .n_keys = 2,
+    .top = R_SUMS + TOTAL,
+};
+
+enum { P_CLASS, P_RANK, P_SUMS };
+
+static const tm_column part_columns[] = {
+    {"class", TM_INT, "", "tm_class."},
+    {"rank", TM_INT, "", "Global rank."},
+    SUM_COLUMNS,
+};
+
+static const tm_table_def part_def = {
+    .name = "classes.kernel_part",
+    .doc = "A row for each class and rank: its part of classes.kernel.",
+    .columns = part_columns,
+    .n_columns = P_SUMS + N_SUMS,
+    .n_keys = 2,
+    .top = -1,
+    .internal = true,
+    .n_merged = 1,
+};
+
+static const tm_table_def *const defs[] = {&kernel_def, &rank_def, &part_def};
+
+/* What a rank's kernels are counted by. */
+typedef struct counting {
+    const tm_rank_view *view;
+    const tm_calls *optimizers; /* spans of the optimizer's step */
+    int64_t sums[TM_N_CLASSES][N_SUMS];
+} counting;
+
+static bool is_optimizer(void *context, const tm_timeline *timeline, uint32_t row) {
+    return tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_OPTIMIZER;
+}
+
+static bool is_attention(const tm_rank_view *view, uint32_t row) {
+    const char *name = tm_names_text(view->names, view->timeline->name[row]).bytes;
+    return strstr(name, "attention") || strstr(name, "flash_attn") || strstr(name, "sdpa");
+}
+
+/* Adds a kernel's time to the columns of the operators that launched it. */
+static void add_launcher(counting *c, int64_t *sums, uint32_t row) {
+    const tm_calls *operators = c->view->operators;
+    int64_t duration = c->view->timeline->duration_ns[row];
+    uint32_t call = operators->above[row];
+    bool backward = false, attention = false;
+    if (call == TM_NO_CALL)
+        sums[OUTSIDE] = tm_sum(sums[OUTSIDE], duration);
+    if (c->optimizers->n > 0 && c->optimizers->above[row] != TM_NO_CALL)
+        sums[OPTIMIZER] = tm_sum(sums[OPTIMIZER], duration);
+    for (; call != TM_NO_CALL; call = operators->calls[call].parent) {
+        uint32_t name = c->view->timeline->name[operators->calls[call].row];
+        backward = backward || tm_call_kinds_at(c->view->call_kinds, name) == TM_CALL_KIND_BACKWARD;
+        attention = attention || is_attention(c->view, operators->calls[call].row);
+    }
+    if (backward)
+        sums[BACKWARD] = tm_sum(sums[BACKWARD], duration);
+    if (attention)
+        sums[ATTENTION] = tm_sum(sums[ATTENTION], duration);
+}
+
+static void add_kernel(counting *c, uint32_t row, bool communicates) {
+    static const int8_t of_precision[TM_N_PRECISIONS] = {
+        [TM_PRECISION_UNKNOWN] = -1, [TM_PRECISION_8] = BITS_8,   [TM_PRECISION_16] = BITS_16,
+        [TM_PRECISION_TF32] = TF32,  [TM_PRECISION_32] = BITS_32, [TM_PRECISION_64] = BITS_64,
+    };
+    const tm_timeline *timeline = c->view->timeline;
+    tm_kernel_traits traits = *tm_call_kinds_kernel(c->view->call_kinds, timeline->name[row]);
+    int64_t *sums = c->sums[tm_class_of_kernel(traits, communicates)];
+    int64_t duration = timeline->duration_ns[row];
+    sums[CALLS]++;
+    sums[TOTAL] = tm_sum(sums[TOTAL], duration);
+    if (!communicates && of_precision[traits.precision] >= 0)
+        sums[of_precision[traits.precision]] =
+            tm_sum(sums[of_precision[traits.precision]], duration);
+    if (!communicates && traits.flash)
+        sums[FLASH] = tm_sum(sums[FLASH], duration);
+    add_launcher(c, sums, row);
+}
+
+static void count_kernels(counting *c) {
+    const tm_timeline *timeline = c->view->timeline;
+    const tm_kernel_attr *kernels = timeline->attrs[TM_ATTR_KERNEL];
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_KERNEL]; i++) {
+        uint8_t role = timeline->role[kernels[i].event];
+        if (role == TM_ROLE_COMPUTE || role == TM_ROLE_COMMUNICATION)
+            add_kernel(c, kernels[i].event, role == TM_ROLE_COMMUNICATION);
+    }
+}
+
+static void set_sums(tm_cell *cells, const int64_t *sums) {
+    for (int s = 0; s < N_SUMS; s++)
+        tm_cell_set_int(&cells[s], sums[s]);
+}
+
+static tm_status add_rows(const counting *c, tm_tables *out, tm_error *err) {
+    tm_table *part = tm_tables_find(out, part_def.name),
+             *ranks = tm_tables_find(out, rank_def.name);
+    int64_t rank = c->view->timeline->rank, total = 0;
+    for (int k = 0; k < TM_N_CLASSES; k++)
+        total = tm_sum(total, c->sums[k][TOTAL]);
+    for (int k = 0; k < TM_N_CLASSES; k++) {
+        if (c->sums[k][CALLS] == 0)
+            continue;
+        tm_cell *row = tm_table_add_row(part);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[P_CLASS], k);
+        tm_cell_set_int(&row[P_RANK], rank);
+        set_sums(row + P_SUMS, c->sums[k]);
+        row = tm_table_add_row(ranks);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[R_RANK], rank);
+        set_sums(row + R_SUMS, c->sums[k]);
+        tm_cell_set_ratio(&row[R_SHARE], 100.0, c->sums[k][TOTAL], total);
+        TM_TRY(tm_table_set_text(ranks, &row[R_CLASS], tm_class_word((tm_class)k), err));
+    }
+    return TM_OK;
+}
+
+static tm_status classes_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_calls optimizers = {0};
+    counting c = {.view = view, .optimizers = &optimizers};
+    if (tm_trace_noted(view->names, view->timeline->metadata, TM_DEVICE_KIND).size > 0)
+        return TM_OK; /* the rules are of GPUs' kernels */
+    tm_status status =
+        tm_calls_find(view->timeline, is_optimizer, view->call_kinds, &optimizers, err);
+    if (status == TM_OK) {
+        count_kernels(&c);
+        status = add_rows(&c, out, err);
+    }
+    tm_calls_free(&optimizers);
+    return status;
+}
+
+static tm_status classes_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, part_def.name);
+    tm_table *table = tm_tables_find(tables, kernel_def.name);
+    (void)names;
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        tm_over_ranks total;
+        end = tm_over_ranks_end(part, first);
+        TM_TRY(tm_over_ranks_column(part, first, end, P_SUMS + TOTAL, &total, err));
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        for (int s = 0; s < N_SUMS; s++)
+            tm_cell_set_int(&row[K_SUMS + s], tm_over_ranks_sum(part, first, end, P_SUMS + s));
+        tm_cell_set_int(&row[K_RANKS], total.ranks);
+        tm_cell_set_int(&row[K_MEDIAN_RANK], total.median);
+        tm_cell_set_int(&row[K_SLOWEST_TIME], total.max);
+        tm_cell_set_int(&row[K_SLOWEST], total.max_rank);
+        tm_cell_set_ratio(&row[K_SPREAD], 1.0, total.max, total.median);
+        tm_class work = (tm_class)tm_table_row(part, first)[P_CLASS].value.i;
+        TM_TRY(tm_table_set_text(table, &row[K_CLASS], tm_class_word(work), err));
+    }
+    return TM_OK;
+}
+
+/* How many names a class has, and the one of most time: kernels.kernel has that first. */
+static tm_status set_names(const tm_table *kernels, tm_table *table, tm_cell *row, tm_error *err) {
+    int64_t names = 0;
+    for (size_t k = 0; k < kernels->n_rows; k++) {
+        if (strcmp(tm_table_cell(kernels, k, "class")->value.text, row[K_CLASS].value.text) != 0)
+            continue;
+        if (names++ > 0)
+            continue;
+        row[K_TOP_TIME] = *tm_table_cell(kernels, k, "total_ns");
+        TM_TRY(tm_table_set_text(table, &row[K_TOP], tm_table_cell(kernels, k, "name")->value.text,
+                                 err));
+    }
+    tm_cell_set_int(&row[K_NAMES], names);
+    return TM_OK;
+}
+
+static tm_status classes_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    const tm_table *kernels = tm_tables_find(out, "kernels.kernel");
+    tm_table *table = tm_tables_find(out, kernel_def.name);
+    int64_t total = 0;
+    (void)job;
+    for (size_t i = 0; i < table->n_rows; i++)
+        total = tm_sum(total, tm_table_row(table, i)[K_SUMS + TOTAL].value.i);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        tm_cell *row = tm_table_row(table, i);
+        tm_cell_set_ratio(&row[K_SHARE], 100.0, row[K_SUMS + TOTAL].value.i, total);
+        TM_TRY(set_names(kernels, table, row, err));
+    }
+    tm_table_top(table, SIZE_MAX); /* the largest first */
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_classes = {
+    .name = "classes",
+    .summary =
+        "what kind of work the kernels do: matrix multiply, attention, ..., in how many bits",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = classes_rank,
+    .merge = classes_merge,
+    .job = classes_job,
+};
