@@ -5,6 +5,7 @@
 #include "analysis/shared/busy.h"
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/calls.h"
+#include "analysis/shared/gaps.h"
 #include "analysis/shared/host_time.h"
 #include "analysis/shared/words.h"
 #include "base/vec.h"
@@ -47,7 +48,8 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm
     tm_calls operators = {0};
     tm_host_time host = {0};
     tm_call_kinds call_kinds;
-    tm_rank_view view = {timeline, names, &busy, &operators, &host, &call_kinds};
+    tm_gaps gaps = {0};
+    tm_rank_view view = {timeline, names, &busy, &operators, &host, &call_kinds, &gaps};
     tm_status status = tm_busy_compute(timeline, &busy, err);
     /* Also after a failure, for all are freed below. */
     if (!tm_call_kinds_init(&call_kinds, names) && status == TM_OK)
@@ -57,7 +59,10 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm
     if (status == TM_OK)
         status = tm_host_time_find(timeline, &call_kinds, &host, err);
     if (status == TM_OK)
+        status = tm_gaps_find(&view, &gaps, err);
+    if (status == TM_OK)
         status = run_rank(&view, out, err);
+    tm_gaps_free(&gaps);
     tm_call_kinds_free(&call_kinds);
     tm_host_time_free(&host);
     tm_calls_free(&operators);

@@ -124,6 +124,8 @@ def check_classes(name, result, problems):
 
 
 def check_identities(name, result, problems):
+    problems.same(f"{name}: lost by waiting calls", sum(r["lost_ns"] for r in result["sync.call"]),
+                  sum(r["sync_ns"] for r in result["idle.rank"]))
     whole = {r["rank"]: r["idle_ns"] for r in result["overlap.rank"]}
     for r in result["idle.rank"]:
         what = f"{name} rank {r['rank']}: idle"

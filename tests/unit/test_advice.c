@@ -595,6 +595,13 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
          {{"overview.job", "gpu_utilization_pct=10"}, {"idle.rank", "*idle_ns=900 sync_ns=900"}},
          "blocking copies",
          ".item()"},
+        /* where the host waited is named, as far as it is known */
+        {"",
+         {{"overview.job", "gpu_utilization_pct=10"},
+          {"idle.rank", "*idle_ns=900 sync_ns=900"},
+          {"sync.call", "call=cudaStreamSynchronize inside=step lost_ns=5"}},
+         "queue empty (900 ns a rank), most in \"cudaStreamSynchronize\" in \"step\".",
+         " of \""},
         /* calls that were not recorded are not said to be fast */
         {"",
          {{"overview.job", "gpu_utilization_pct=10"},

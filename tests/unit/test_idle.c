@@ -77,6 +77,12 @@ static void idle_time_is_as_worked_out_by_hand(void **state) {
         "rank=0 begin_ns=250000 duration_ns=1000 step=null cause=kernel_wait after=F before=G "
         "host=null host_ns=null unrecorded_ns=null",
     };
+    /* Of the calls that wait, the one that the 40 us of the third gap are due to. */
+    static const char *const calls[] = {
+        "call=cudaStreamSynchronize operator=null inside=null calls=1 calls_per_step=0.5 "
+        "total_ns=10000 mean_ns=10000 max_ns=10000 lost_ns=40000 ranks=1 max_rank_lost_ns=40000 "
+        "max_rank=0",
+    };
     small_job j = open_job();
     add_rank(&j, 1, rank_0, 5); /* no GPU event */
     add_rank(&j, 0, rank_0, COUNT(rank_0));
@@ -84,6 +90,7 @@ static void idle_time_is_as_worked_out_by_hand(void **state) {
     CHECK_ROWS(&j, "idle.rank", ranks);
     CHECK_ROWS(&j, "idle.stream", streams);
     CHECK_ROWS(&j, "idle.gap", gaps);
+    CHECK_ROWS(&j, "sync.call", calls);
     close_job(&j);
 }
 

@@ -212,6 +212,9 @@ static const struct {
                   "host_comm_ns sync_ns host_work_ns gaps longest_ns "},
     {"idle.stream", " rank device stream events idle_ns host_wait_ns kernel_wait_ns other_ns "},
     {"idle.gap", " rank begin_ns duration_ns step cause after before host host_ns unrecorded_ns "},
+    {"sync.call",
+     " call operator inside calls calls_per_step total_ns mean_ns max_ns lost_ns ranks "
+     "max_rank_lost_ns max_rank "},
     {"transfers.kind", " rank kind host_memory count bytes total_ns bw_gbps union_ns overlap_ns "
                        "overlap_pct sync_count sync_ns "},
     {"transfers.size", " kind host_memory size_class_bytes count bytes total_ns bw_gbps "},

@@ -262,6 +262,23 @@ static bool has_no_launch(const tm_facts *f) {
            tm_facts_sum(f, "launches.rank", "launches") == 0;
 }
 
+/* ", most in cudaStreamSynchronize of aten::item in train.py(34): step": where the host waited for
+ * the GPU so that it ran dry; nothing where no call was found. Names of code may be long. */
+static void say_where(const tm_facts *f, char *out, size_t size) {
+    const tm_table *calls = tm_tables_find(f->tables, "sync.call");
+    static const char *const columns[] = {"call", "operator", "inside"};
+    static const char *const before[] = {", most in ", " of ", " in "};
+    size_t at = 0;
+    *out = 0;
+    if (calls->n_rows == 0 || tm_facts_int(f, "sync.call", 0, "lost_ns") == 0)
+        return;
+    for (size_t c = 0; c < sizeof columns / sizeof *columns && at < size; c++) {
+        const tm_cell *cell = tm_table_cell(calls, 0, columns[c]);
+        if (!cell->null)
+            at += (size_t)snprintf(out + at, size - at, "%s\"%.80s\"", before[c], cell->value.text);
+    }
+}
+
 /* The idle time that no rule before it explains; the cause that it names is the largest of all. */
 void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     double used = tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct");
@@ -277,7 +294,7 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
         cause = sum > most ? c : cause;
         most = sum > most ? sum : most;
     }
-    char time[TM_ADVICE_TIME], part[TM_ADVICE_TIME];
+    char time[TM_ADVICE_TIME], part[TM_ADVICE_TIME], where[300] = "";
     const char *what = idle_causes[cause].what, *text = idle_causes[cause].text;
     if (f->torch && idle_causes[cause].torch)
         text = idle_causes[cause].torch;
@@ -285,6 +302,8 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
         what = "for reasons that the traces do not hold: no call that launches work was recorded";
         text = "Record what the host does, too: without its calls nothing tells why GPUs are idle.";
     }
+    if (strcmp(idle_causes[cause].column, "sync_ns") == 0)
+        say_where(f, where, sizeof where);
     out->cost_ns = rest;
     out->exact = true;
     out->measure = tm_facts_percent(rest, f->window_ns);
@@ -293,9 +312,9 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     snprintf(out->text, sizeof out->text, "%s", text);
     snprintf(out->evidence, sizeof out->evidence,
              "Kernels run for %s of the %s; GPUs do nothing for %s of their time (%s) "
-             "that no other item explains; mostly %s (%s).",
+             "that no other item explains; mostly %s (%s)%s.",
              tm_shown_percent(used, 0).text, tm_facts_whole(f),
-             tm_shown_percent(out->measure, 1).text, time, what, part);
+             tm_shown_percent(out->measure, 1).text, time, what, part, where);
 }
 
 void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {

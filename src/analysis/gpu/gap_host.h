@@ -2,7 +2,7 @@
 #ifndef TMERGE_GAP_HOST_H
 #define TMERGE_GAP_HOST_H
 
-#include "gaps.h"
+#include "analysis/shared/gaps.h"
 
 /** What the thread that ended a gap did in it. */
 typedef struct tm_gap_host {

@@ -312,7 +312,7 @@ static tm_status add_gap(const tm_rank_view *view, const tm_gaps *gaps, const tm
 static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
     size_t chosen[LISTED_PER_RANK], n = choose_longest(gaps, chosen);
-    tm_gap longest[LISTED_PER_RANK];
+    tm_gap longest[LISTED_PER_RANK] = {{0}};
     tm_gap_host hosts[LISTED_PER_RANK];
     for (size_t i = 0; i < n; i++)
         longest[i] = ((const tm_gap *)gaps->gaps.data)[chosen[i]];
@@ -323,17 +323,9 @@ static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
 }
 
 static tm_status idle_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    const tm_timeline *timeline = view->timeline;
-    tm_gaps gaps;
-    tm_status status = tm_gaps_find(view, &gaps, err);
-    if (status == TM_OK)
-        status = add_rank(view, &gaps, tm_tables_find(out, rank_def.name), err);
-    if (status == TM_OK)
-        status = add_streams(timeline, tm_tables_find(out, stream_def.name), err);
-    if (status == TM_OK)
-        status = add_gaps(view, &gaps, tm_tables_find(out, gap_def.name), err);
-    tm_gaps_free(&gaps);
-    return status;
+    TM_TRY(add_rank(view, view->gaps, tm_tables_find(out, rank_def.name), err));
+    TM_TRY(add_streams(view->timeline, tm_tables_find(out, stream_def.name), err));
+    return add_gaps(view, view->gaps, tm_tables_find(out, gap_def.name), err);
 }
 
 static tm_status idle_job(const tm_job *job, tm_tables *out, tm_error *err) {

@@ -6,6 +6,7 @@
 
 #include "analysis/shared/busy.h"
 #include "analysis/shared/call_kinds.h"
+#include "analysis/shared/gaps.h"
 #include "analysis/shared/over_ranks.h"
 #include "analysis/shared/size_class.h"
 #include "base/keys.h"
@@ -247,10 +248,7 @@ static bool count_copy(account *a, const tm_copy_attr *copy) {
     t->count++;
     t->bytes = tm_sum(t->bytes, copy->bytes > 0 ? copy->bytes : 0);
     t->total_ns = tm_sum(t->total_ns, duration);
-    /* The host came back late: an asynchronous call returns before its copy has begun, or soon
-     * after. */
-    if (call != TM_NO_EVENT &&
-        timeline->begin_ns[call] + timeline->duration_ns[call] > begin + duration / 2) {
+    if (call != TM_NO_EVENT && tm_copy_held_host(timeline, row)) {
         t->sync_count++;
         t->sync_ns = tm_sum(t->sync_ns, timeline->duration_ns[call]);
     }

@@ -1,7 +1,5 @@
 #include "gaps.h"
 
-#include "analysis/shared/call_kinds.h"
-
 /* Whether a call that launched it is known and began after the gap did. */
 static bool launched_late(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     uint32_t call = timeline->launch[row];
@@ -67,12 +65,9 @@ static bool collect_host(const tm_rank_view *view, tm_intervals *sync, tm_interv
     };
     bool ok = true;
     for (uint32_t row = 0; ok && row < timeline->n_events; row++) {
-        uint8_t category = timeline->category[row];
-        if (category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER && category != TM_CAT_CPU_OP &&
-            category != TM_CAT_USER_ANNOTATION)
-            continue;
-        tm_intervals *set = by_kind[tm_call_kinds_of(view->call_kinds, timeline, row)];
-        if (set && timeline->kind[row] == TM_DURATION)
+        tm_call_kind kind;
+        tm_intervals *set = tm_gaps_asks(view, row, &kind) ? by_kind[kind] : NULL;
+        if (set)
             ok = tm_intervals_add(set, timeline->begin_ns[row],
                                   timeline->begin_ns[row] + timeline->duration_ns[row]);
     }
@@ -138,12 +133,13 @@ static int64_t length_in(const tm_intervals *set, const tm_gap *gap, size_t *nex
 static void sum_up(tm_gaps *gaps) {
     size_t next_input = 0, next_comm = 0;
     for (size_t i = 0; i < gaps->gaps.n; i++) {
-        const tm_gap *gap = (const tm_gap *)gaps->gaps.data + i;
+        tm_gap *gap = (tm_gap *)gaps->gaps.data + i;
         int64_t parts[TM_N_IDLE_CAUSES];
         split(gap, length_in(&gaps->input, gap, &next_input),
               length_in(&gaps->comm, gap, &next_comm), parts);
         for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
             gaps->sums[cause] += parts[cause];
+        gap->sync_ns = parts[TM_IDLE_SYNC];
     }
 }
 

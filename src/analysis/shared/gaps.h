@@ -2,7 +2,8 @@
 #ifndef TMERGE_GAPS_H
 #define TMERGE_GAPS_H
 
-#include "analysis/shared/busy.h"
+#include "busy.h"
+#include "call_kinds.h"
 
 /** A gap in which nothing ran on a stream is short where it is under this: HTA's limit. */
 #define TM_SHORT_GAP_NS 30000
@@ -22,6 +23,7 @@ typedef struct tm_gap {
     int64_t begin_ns, end_ns;
     uint32_t next;     /* row of the event that ends it; of several, the one launched first */
     bool host, synced; /* the host launched too late; it had waited for the GPU before */
+    int64_t sync_ns;   /* of it, what is due to that wait: its part of TM_IDLE_SYNC */
 } tm_gap;
 
 /** The gaps of a rank, and what its host did. */
@@ -31,6 +33,26 @@ typedef struct tm_gaps {
     tm_intervals comm;              /* it was in a communication call, and not that */
     int64_t sums[TM_N_IDLE_CAUSES]; /* [ns] they add up to all gaps */
 } tm_gaps;
+
+/** Whether a row is a call on the host that may explain a gap, and of which kind: a call of the
+ * runtime or driver, an operator or annotation. */
+static inline bool tm_gaps_asks(const tm_rank_view *view, uint32_t row, tm_call_kind *kind) {
+    uint8_t category = view->timeline->category[row];
+    bool asks = view->timeline->kind[row] == TM_DURATION &&
+                (category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER ||
+                 category == TM_CAT_CPU_OP || category == TM_CAT_USER_ANNOTATION);
+    if (asks)
+        *kind = tm_call_kinds_of(view->call_kinds, view->timeline, row);
+    return asks;
+}
+
+/** Whether the call of a copy came back late: an asynchronous one returns before its copy has
+ * begun, or soon after. False where its call is not known. */
+static inline bool tm_copy_held_host(const tm_timeline *timeline, uint32_t copy) {
+    uint32_t call = timeline->launch[copy];
+    return call != TM_NO_EVENT && timeline->begin_ns[call] + timeline->duration_ns[call] >
+                                      timeline->begin_ns[copy] + timeline->duration_ns[copy] / 2;
+}
 
 /** Free it with tm_gaps_free, whatever comes of the call. TM_OK; TM_ERR_FAULT. */
 tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) TM_MUST_CHECK;

@@ -1,0 +1,360 @@
+/* Analysis `sync`: which calls of the host wait for the GPU, where, and what the GPU lost by it. */
+#include "tmerge/analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/shared/call_kinds.h"
+#include "analysis/shared/calls.h"
+#include "analysis/shared/gaps.h"
+#include "analysis/shared/over_ranks.h"
+#include "base/keys.h"
+#include "base/median.h"
+#include "base/sorted.h"
+#include "base/sums.h"
+
+/* Rows that are shown: names of threads' places may be many. */
+#define LISTED 1000
+
+enum {
+    S_CALL,
+    S_OPERATOR,
+    S_INSIDE,
+    S_CALLS,
+    S_PER_STEP,
+    S_TOTAL,
+    S_MEAN,
+    S_MAX,
+    S_LOST,
+    S_RANKS,
+    S_SLOWEST_TIME,
+    S_SLOWEST,
+    N_SYNC_COLUMNS
+};
+
+static const tm_column sync_columns[N_SYNC_COLUMNS] = {
+    [S_CALL] = {"call", TM_TEXT, "", "The call of the runtime or driver."},
+    [S_OPERATOR] = {"operator", TM_TEXT, "", "The innermost operator around it; null for none."},
+    [S_INSIDE] = {"inside", TM_TEXT, "",
+                  "The innermost function of the program's own Python code, module or annotation "
+                  "around it, steps left out; null where none was recorded."},
+    [S_CALLS] = {"calls", TM_INT, "", "Such calls."},
+    [S_PER_STEP] = {"calls_per_step", TM_REAL, "",
+                    "Those within steps that are marked / such steps of all ranks; null without."},
+    [S_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations."},
+    [S_MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},
+    [S_MAX] = {"max_ns", TM_INT, "ns", "The longest."},
+    [S_LOST] = {"lost_ns", TM_INT, "ns",
+                "Time in which the GPU did nothing because it ran dry during the call and the next "
+                "work was launched only then: over all rows it is sync_ns of idle.rank."},
+    [S_RANKS] = {"ranks", TM_INT, "", "Ranks that made such calls."},
+    [S_SLOWEST_TIME] = {"max_rank_lost_ns", TM_INT, "ns", "The largest lost_ns of a rank."},
+    [S_SLOWEST] = {"max_rank", TM_INT, "", "That rank; of equals the lowest."},
+};
+
+static const tm_table_def sync_def = {
+    .name = "sync.call",
+    .doc = "A row for each call that waits for the GPU (synchronize, blocking copies) or may "
+           "(taking and giving back memory) and where it is made, over all ranks: the 1000 with "
+           "most lost_ns, then total_ns, in this order.",
+    .columns = sync_columns,
+    .n_columns = N_SYNC_COLUMNS,
+    .n_keys = 3,
+    .top = S_LOST,
+};
+
+enum { P_CALL, P_OPERATOR, P_INSIDE, P_RANK, P_CALLS, P_STEP_CALLS, P_TOTAL, P_MAX, P_LOST };
+enum { N_PART_COLUMNS = P_LOST + 1 };
+
+static const tm_column part_columns[N_PART_COLUMNS] = {
+    [P_CALL] = {"call", TM_INT, "", "Id of the name."},
+    [P_OPERATOR] = {"operator", TM_INT, "", "Id of the name."},
+    [P_INSIDE] = {"inside", TM_INT, "", "Id of the name."},
+    [P_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [P_CALLS] = {"calls", TM_INT, "", "Calls."},
+    [P_STEP_CALLS] = {"step_calls", TM_INT, "", "Those within a step that is marked."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of durations."},
+    [P_MAX] = {"max_ns", TM_INT, "ns", "The longest."},
+    [P_LOST] = {"lost_ns", TM_INT, "ns", "Idle time of the GPU behind them."},
+};
+
+static const tm_table_def part_def = {
+    .name = "sync.call_part",
+    .doc = "A row for each call, place and rank: its part of sync.call.",
+    .columns = part_columns,
+    .n_columns = N_PART_COLUMNS,
+    .n_keys = 4,
+    .top = -1,
+    .internal = true,
+    .n_merged = 3,
+};
+
+static const tm_table_def *const defs[] = {&sync_def, &part_def};
+
+/* A call that waits for the GPU, or may. */
+typedef struct waiting {
+    int64_t begin_ns, end_ns, lost_ns;
+    uint32_t row;
+    bool waits; /* else a copy that may have been asynchronous */
+} waiting;
+
+typedef struct place_key {
+    uint32_t call, operator, inside;
+} place_key;
+
+typedef struct place_sum {
+    int64_t calls, step_calls, total_ns, max_ns, lost_ns;
+} place_sum;
+
+static int by_begin(const void *a, const void *b) {
+    const waiting *x = a, *y = b;
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(x->row, y->row);
+}
+
+static int by_row(const void *a, const void *b) {
+    return tm_order_i64(((const waiting *)a)->row, ((const waiting *)b)->row);
+}
+
+/* Those that tm_gaps looks for, and so all that it can find open. Ascending in row. */
+static bool find_calls(const tm_rank_view *view, tm_vec *out) {
+    const tm_timeline *timeline = view->timeline;
+    for (size_t t = 0; t < timeline->n_tracks; t++) {
+        const tm_track *track = &timeline->tracks[t];
+        if (track->kind != TM_TRACK_CPU)
+            continue;
+        for (uint32_t row = track->first; row < track->first + track->count; row++) {
+            tm_call_kind kind;
+            if (!tm_gaps_asks(view, row, &kind) ||
+                (kind != TM_CALL_KIND_SYNC && kind != TM_CALL_KIND_COPY &&
+                 kind != TM_CALL_KIND_ALLOCATION))
+                continue;
+            const char *name = tm_names_text(view->names, timeline->name[row]).bytes;
+            waiting w = {.begin_ns = timeline->begin_ns[row],
+                         .end_ns = timeline->begin_ns[row] + timeline->duration_ns[row],
+                         .row = row,
+                         .waits = kind != TM_CALL_KIND_COPY || !strstr(name, "Async")};
+            if (!tm_vec_append(out, &w, 1))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Copies whose call came back when they had run: those of pageable memory. */
+static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
+    const tm_copy_attr *copies = timeline->attrs[TM_ATTR_COPY];
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {
+        uint32_t row = copies[i].event;
+        const waiting key = {.row = timeline->launch[row]};
+        waiting *w = key.row == TM_NO_EVENT
+                         ? NULL
+                         : bsearch(&key, calls->data, calls->n, sizeof key, by_row);
+        if (w && timeline->role[row] == TM_ROLE_MEMORY && tm_copy_held_host(timeline, row))
+            w->waits = true;
+    }
+}
+
+/* The call to which the loss of a gap goes: of those open when the GPU ran dry the one on the
+ * thread that launched the next work, else the one that began last. @p open holds indices of calls.
+ */
+static waiting *open_call(const tm_timeline *timeline, const tm_gap *gap, waiting *calls,
+                          tm_vec *open) {
+    const tm_track *thread = tm_timeline_track(timeline, timeline->launch[gap->next]);
+    waiting *found = NULL;
+    size_t kept = 0;
+    uint32_t *at = open->data;
+    for (size_t i = 0; i < open->n; i++) {
+        waiting *w = &calls[at[i]];
+        if (w->end_ns <= gap->begin_ns)
+            continue;
+        at[kept++] = at[i];
+        if (!found || tm_timeline_track(timeline, found->row) != thread)
+            found = w;
+    }
+    open->n = kept;
+    return found;
+}
+
+/* Gaps ascend, as calls by then do. */
+static bool lay_losses(const tm_rank_view *view, tm_vec *calls) {
+    tm_vec open = TM_VEC(uint32_t);
+    waiting *all = calls->data;
+    bool ok = true;
+    uint32_t next = 0;
+    for (size_t g = 0; g < view->gaps->gaps.n && ok; g++) {
+        const tm_gap *gap = (const tm_gap *)view->gaps->gaps.data + g;
+        for (; next < calls->n && all[next].begin_ns < gap->begin_ns && ok; next++)
+            ok = tm_vec_append(&open, &next, 1);
+        if (!ok || gap->sync_ns == 0)
+            continue;
+        waiting *w = open_call(view->timeline, gap, all, &open);
+        if (w) {
+            w->waits = true;
+            w->lost_ns += gap->sync_ns;
+        }
+    }
+    tm_vec_free(&open);
+    return ok;
+}
+
+/* Code of the program: neither PyTorch's, nor what is installed, nor built in. */
+static bool is_own_code(const char *name) {
+    return *name != '<' && strncmp(name, "torch/", 6) != 0 && !strstr(name, "site-packages/") &&
+           !strstr(name, "dist-packages/");
+}
+
+static bool is_place(void *context, const tm_timeline *timeline, uint32_t row) {
+    const tm_call_kinds *kinds = context;
+    switch (timeline->category[row]) {
+    case TM_CAT_USER_ANNOTATION:
+        return !tm_timeline_is_step(timeline, row);
+    case TM_CAT_PYTHON:
+        return is_own_code(tm_names_text(kinds->names, timeline->name[row]).bytes);
+    default:
+        return false;
+    }
+}
+
+static bool count_calls(const tm_rank_view *view, const tm_vec *calls, const tm_calls *places,
+                        tm_keys *keys, tm_vec *sums) {
+    const tm_timeline *timeline = view->timeline;
+    for (size_t i = 0; i < calls->n; i++) {
+        const waiting *w = (const waiting *)calls->data + i;
+        uint32_t call = view->operators->above[w->row], inside = places->above[w->row];
+        if (!w->waits)
+            continue;
+        const place_key key = {
+            .call = timeline->name[w->row],
+            .operator= call == TM_NO_CALL ? TM_NO_NAME
+                                          : timeline->name[view->operators->calls[call].row],
+            .inside = inside == TM_NO_CALL ? TM_NO_NAME : timeline->name[places->calls[inside].row],
+        };
+        place_sum *sum = tm_keys_value(keys, sums, &key);
+        if (!sum)
+            return false;
+        int32_t step = timeline->step[w->row];
+        int64_t duration = w->end_ns - w->begin_ns;
+        sum->calls++;
+        sum->step_calls += step != TM_NO_STEP && timeline->steps[step].annotated;
+        sum->total_ns = tm_sum(sum->total_ns, duration);
+        sum->max_ns = duration > sum->max_ns ? duration : sum->max_ns;
+        sum->lost_ns = tm_sum(sum->lost_ns, w->lost_ns);
+    }
+    return true;
+}
+
+static bool add_parts(int64_t rank, const tm_keys *keys, const tm_vec *sums, tm_table *table) {
+    for (size_t i = 0; i < sums->n; i++) {
+        const place_key *key = (const place_key *)keys->keys.data + i;
+        const place_sum *sum = (const place_sum *)sums->data + i;
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return false;
+        tm_cell_set_int(&row[P_CALL], key->call);
+        tm_cell_set_int(&row[P_OPERATOR], key->operator);
+        tm_cell_set_int(&row[P_INSIDE], key->inside);
+        tm_cell_set_int(&row[P_RANK], rank);
+        tm_cell_set_int(&row[P_CALLS], sum->calls);
+        tm_cell_set_int(&row[P_STEP_CALLS], sum->step_calls);
+        tm_cell_set_int(&row[P_TOTAL], sum->total_ns);
+        tm_cell_set_int(&row[P_MAX], sum->max_ns);
+        tm_cell_set_int(&row[P_LOST], sum->lost_ns);
+    }
+    return true;
+}
+
+static tm_status sync_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_vec calls = TM_VEC(waiting), sums = TM_VEC(place_sum);
+    tm_keys keys = TM_KEYS(place_key);
+    tm_calls places = {0};
+    bool ok = find_calls(view, &calls);
+    tm_status status = ok ? TM_OK : tm_fail_memory(err);
+    if (ok && calls.n > 0) {
+        mark_late_copies(view->timeline, &calls);
+        qsort(calls.data, calls.n, sizeof(waiting), by_begin);
+        status = tm_calls_find(view->timeline, is_place, view->call_kinds, &places, err);
+        if (status == TM_OK &&
+            !(lay_losses(view, &calls) && count_calls(view, &calls, &places, &keys, &sums) &&
+              add_parts(view->timeline->rank, &keys, &sums, tm_tables_find(out, part_def.name))))
+            status = tm_fail_memory(err);
+    }
+    tm_vec_free(&calls);
+    tm_vec_free(&sums);
+    tm_keys_free(&keys);
+    tm_calls_free(&places);
+    return status;
+}
+
+static tm_status set_name(const tm_names *names, tm_table *table, tm_cell *cell, int64_t id,
+                          tm_error *err) {
+    if (id == TM_NO_NAME)
+        return TM_OK;
+    tm_text text = tm_names_text(names, (uint32_t)id);
+    return tm_table_set_bytes(table, cell, text.bytes, text.size, err);
+}
+
+/* The most lost first, then the longest: the second sort keeps the order of equal rows. */
+static void order(tm_table *table) {
+    tm_table_rank(table, S_TOTAL);
+    tm_table_top(table, LISTED);
+}
+
+static tm_status sync_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, part_def.name);
+    tm_table *table = tm_tables_find(tables, sync_def.name);
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        const tm_cell *key = tm_table_row(part, first);
+        tm_over_ranks lost, longest;
+        end = tm_over_ranks_end(part, first);
+        TM_TRY(tm_over_ranks_column(part, first, end, P_LOST, &lost, err));
+        TM_TRY(tm_over_ranks_column(part, first, end, P_MAX, &longest, err));
+        int64_t calls = tm_over_ranks_sum(part, first, end, P_CALLS);
+        int64_t total = tm_over_ranks_sum(part, first, end, P_TOTAL);
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[S_CALLS], calls);
+        /* The number of calls within steps, until the job's part knows of how many steps. */
+        tm_cell_set_real(&row[S_PER_STEP],
+                         (double)tm_over_ranks_sum(part, first, end, P_STEP_CALLS));
+        tm_cell_set_int(&row[S_TOTAL], total);
+        tm_cell_set_int(&row[S_MEAN], tm_round_ratio(total, calls));
+        tm_cell_set_int(&row[S_MAX], longest.max);
+        tm_cell_set_int(&row[S_LOST], lost.sum);
+        tm_cell_set_int(&row[S_RANKS], lost.ranks);
+        tm_cell_set_int(&row[S_SLOWEST_TIME], lost.max);
+        tm_cell_set_int(&row[S_SLOWEST], lost.max_rank);
+        TM_TRY(set_name(names, table, &row[S_CALL], key[P_CALL].value.i, err));
+        TM_TRY(set_name(names, table, &row[S_OPERATOR], key[P_OPERATOR].value.i, err));
+        TM_TRY(set_name(names, table, &row[S_INSIDE], key[P_INSIDE].value.i, err));
+    }
+    order(table); /* this process has all rows of its keys: the job's first are among its own */
+    return TM_OK;
+}
+
+static tm_status sync_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, sync_def.name);
+    const tm_table *jobs = tm_tables_find(out, "job.job"),
+                   *all = tm_tables_find(out, "overview.job");
+    bool marked = jobs->n_rows > 0 && tm_table_cell(jobs, 0, "steps")->value.i > 0;
+    int64_t steps = marked && all->n_rows > 0 ? tm_table_cell(all, 0, "steps")->value.i : 0;
+    (void)job;
+    (void)err;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        tm_cell *cell = &tm_table_row(table, i)[S_PER_STEP];
+        tm_cell_set_ratio(cell, 1.0, (int64_t)cell->value.r, steps);
+    }
+    order(table);
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_sync = {
+    .name = "sync",
+    .summary = "which calls wait for the GPU, where in the program, and what the GPU lost by it",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = sync_rank,
+    .merge = sync_merge,
+    .job = sync_job,
+};
