@@ -4,8 +4,10 @@
 #include <string.h>
 
 /* True where a may stand before b: in order, or equal (then the lower index came first). */
-static bool in_order(const tm_raw_event *events, uint32_t a, uint32_t b) {
-    const tm_raw_event *x = &events[a], *y = &events[b];
+typedef bool in_order_of(const void *all, uint32_t a, uint32_t b);
+
+static bool events_in_order(const void *all, uint32_t a, uint32_t b) {
+    const tm_raw_event *x = (const tm_raw_event *)all + a, *y = (const tm_raw_event *)all + b;
     if (x->begin_ns != y->begin_ns)
         return x->begin_ns < y->begin_ns;
     if (x->duration_ns != y->duration_ns)
@@ -13,21 +15,35 @@ static bool in_order(const tm_raw_event *events, uint32_t a, uint32_t b) {
     return a <= b;
 }
 
-static void merge(const tm_raw_event *events, const uint32_t *from, uint32_t *to,
-                  const size_t bounds[3]) {
+/* By correlation id; of one, the earliest call first. */
+static bool launches_in_order(const void *all, uint32_t a, uint32_t b) {
+    const tm_trace *trace = all;
+    const tm_launch_attr *launches = trace->attrs[TM_ATTR_LAUNCH].data;
+    if (launches[a].correlation != launches[b].correlation)
+        return launches[a].correlation < launches[b].correlation;
+    const tm_raw_event *events = trace->events.data;
+    uint32_t x = launches[a].event, y = launches[b].event;
+    return events[x].begin_ns != events[y].begin_ns ? events[x].begin_ns < events[y].begin_ns
+                                                    : x <= y;
+}
+
+static inline void merge(const void *all, in_order_of *in_order, const uint32_t *from, uint32_t *to,
+                         const size_t bounds[3]) {
     size_t i = bounds[0], j = bounds[1], k = bounds[0];
     while (i < bounds[1] && j < bounds[2])
-        to[k++] = in_order(events, from[i], from[j]) ? from[i++] : from[j++];
+        to[k++] = in_order(all, from[i], from[j]) ? from[i++] : from[j++];
     memcpy(to + k, from + i, (bounds[1] - i) * sizeof *to);
     k += bounds[1] - i;
     memcpy(to + k, from + j, (bounds[2] - j) * sizeof *to);
 }
 
-/* Natural merge sort: profilers write long ascending runs, so few passes are needed. */
-bool tm_sort_events(const tm_raw_event *events, uint32_t *order, size_t n, uint32_t *scratch) {
+/* Natural merge sort: profilers write long ascending runs, so few passes are needed. Inline, for
+ * each order to have a copy of its own. */
+static inline bool sort(const void *all, in_order_of *in_order, uint32_t *order, size_t n,
+                        uint32_t *scratch) {
     tm_vec runs = TM_VEC(size_t); /* starts of ascending runs, and n */
     for (size_t i = 0; i <= n; i++) {
-        if (i > 0 && i < n && in_order(events, order[i - 1], order[i]))
+        if (i > 0 && i < n && in_order(all, order[i - 1], order[i]))
             continue;
         if (!tm_vec_append(&runs, &i, 1)) {
             tm_vec_free(&runs);
@@ -39,7 +55,7 @@ bool tm_sort_events(const tm_raw_event *events, uint32_t *order, size_t n, uint3
         size_t *start = runs.data, kept = 0, r = 0;
         for (; r + 2 < runs.n; r += 2) {
             size_t bounds[3] = {start[r], start[r + 1], start[r + 2]};
-            merge(events, from, to, bounds);
+            merge(all, in_order, from, to, bounds);
             start[kept++] = bounds[0];
         }
         if (r + 1 < runs.n) { /* an odd run is left over */
@@ -56,6 +72,14 @@ bool tm_sort_events(const tm_raw_event *events, uint32_t *order, size_t n, uint3
         memcpy(order, from, n * sizeof *order);
     tm_vec_free(&runs);
     return true;
+}
+
+bool tm_sort_events(const tm_raw_event *events, uint32_t *order, size_t n, uint32_t *scratch) {
+    return sort(events, events_in_order, order, n, scratch);
+}
+
+bool tm_sort_launches(const tm_trace *trace, uint32_t *order, size_t n, uint32_t *scratch) {
+    return sort(trace, launches_in_order, order, n, scratch);
 }
 
 /* Places for n_events + 1 rows: how many attribute rows come before those of each event. */

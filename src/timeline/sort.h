@@ -1,4 +1,4 @@
-/* The two sorts of a timeline: events of a track, and attribute rows. */
+/* The sorts of a timeline: events of a track, calls, and attribute rows. */
 #ifndef TMERGE_SORT_H
 #define TMERGE_SORT_H
 
@@ -11,6 +11,9 @@
  * @return         false when memory is out
  */
 bool tm_sort_events(const tm_raw_event *events, uint32_t *order, size_t n, uint32_t *scratch);
+
+/** The same for rows of TM_ATTR_LAUNCH: by correlation id, the earliest call first. */
+bool tm_sort_launches(const tm_trace *trace, uint32_t *order, size_t n, uint32_t *scratch);
 
 /** Sorts attribute rows by event, which is below @p n_events, stably. False when memory is out. */
 bool tm_sort_attrs(tm_attr attr, tm_vec *rows, size_t n_events);

@@ -111,6 +111,41 @@ static void many_correlations_all_find_their_own(void **state) {
     close_ground(&g);
 }
 
+/* A pseudo-random number, the same on every machine. */
+static uint32_t next(uint32_t *seed) {
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8;
+}
+
+/* Each against a search through all calls: near and far, both ways, ids that nobody has. */
+static void random_correlations_link_as_by_looking_at_all(void **state) {
+    (void)state;
+    enum { CALLS = 150, KERNELS = 150, ALL = CALLS + KERNELS };
+    uint32_t seed = 11, expected[ALL];
+    for (int round = 0; round < 60; round++) {
+        event_spec events[ALL];
+        uint32_t spread = 1 + next(&seed) % 600;
+        for (uint32_t i = 0; i < ALL; i++) {
+            events[i] = (event_spec){.category = i < CALLS ? TM_CAT_RUNTIME : TM_CAT_KERNEL,
+                                     .name = "e",
+                                     .begin_ns = next(&seed) % 4,
+                                     .correlation = 1 + next(&seed) % spread};
+            expected[i] = NONE;
+            for (uint32_t k = 0; k < CALLS && i >= CALLS; k++)
+                if (events[k].correlation == events[i].correlation &&
+                    (expected[i] == NONE || events[k].begin_ns < events[expected[i]].begin_ns))
+                    expected[i] = k;
+        }
+        int64_t unlinked = 0, duplicates = 0;
+        for (uint32_t i = 0; i < CALLS; i++)
+            for (uint32_t k = 0, seen = 0; k < i && !seen; k++)
+                duplicates += seen = events[k].correlation == events[i].correlation;
+        for (uint32_t i = CALLS; i < ALL; i++)
+            unlinked += expected[i] == NONE;
+        check_links(events, ALL, expected, unlinked, duplicates);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_copies_and_sets_find_their_call_by_correlation),
@@ -119,6 +154,7 @@ int main(void) {
         cmocka_unit_test(without_a_call_an_event_is_counted_as_unlinked),
         cmocka_unit_test(a_trace_without_events_or_calls_links_nothing),
         cmocka_unit_test(many_correlations_all_find_their_own),
+        cmocka_unit_test(random_correlations_link_as_by_looking_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
