@@ -28,21 +28,21 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(x->number, y->number);
 }
 
+/* no_step: of each name, whether it is known to be none; names of steps are few, others repeat. */
 static tm_status find_annotations(const tm_timeline *timeline, const tm_names *names,
-                                  const tm_step_names *steps, candidates *out, tm_error *err) {
-    uint32_t known = TM_NO_NAME; /* a step's name is its own; most others repeat */
+                                  const tm_step_names *steps, bool *no_step, candidates *out,
+                                  tm_error *err) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
         if (track->kind != TM_TRACK_CPU)
             continue;
         for (uint32_t row = track->first; row < track->first + track->count; row++) {
-            if (timeline->kind[row] != TM_DURATION || timeline->name[row] == known)
+            if (timeline->kind[row] != TM_DURATION || no_step[timeline->name[row]])
                 continue;
             tm_step_name name = tm_step_name_of(steps, tm_names_text(names, timeline->name[row]));
-            if (name.trust == TM_STEP_NOT) {
-                known = timeline->name[row];
+            no_step[timeline->name[row]] = name.trust == TM_STEP_NOT;
+            if (name.trust == TM_STEP_NOT)
                 continue;
-            }
             if (name.trust == TM_STEP_ALIKE && timeline->category[row] != TM_CAT_USER_ANNOTATION)
                 continue;
             int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
@@ -214,7 +214,10 @@ tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
                                  const tm_step_names *step_names, tm_error *err) {
     candidates c = {TM_VEC(annotation), TM_VEC(uint32_t)};
     const tm_vec *found = &c.found;
-    tm_status status = find_annotations(timeline, names, step_names, &c, err);
+    bool *no_step = calloc(tm_names_count(names), sizeof *no_step);
+    tm_status status = no_step ? find_annotations(timeline, names, step_names, no_step, &c, err)
+                               : tm_fail_memory(err);
+    free(no_step);
     choose_annotations(&c.found);
     free(timeline->steps);
     free(timeline->step_marks);
