@@ -318,10 +318,31 @@ static tm_status place_attrs(builder *b, tm_error *err) {
     return TM_OK;
 }
 
+static bool has_work(const tm_timeline *out, const tm_track *track) {
+    size_t row = track->first, end = row + track->count;
+    while (row < end && out->role[row] == TM_ROLE_NONE)
+        row++;
+    return row < end;
+}
+
+/* Whether one device alone, or none, has work: mostly so, and then its busy time is not asked. */
+static bool find_only_device(tm_timeline *out) {
+    out->device = -1;
+    for (size_t t = 0, found = 0; t < out->n_tracks && out->tracks[t].kind == TM_TRACK_GPU; t++) {
+        if (!has_work(out, &out->tracks[t]))
+            continue;
+        if (found++ > 0 && out->tracks[t].device != out->device)
+            return false;
+        out->device = out->tracks[t].device;
+    }
+    return true;
+}
+
 /* The device with the most busy time, the lowest where two are equal. */
 static tm_status find_device(tm_timeline *out, tm_error *err) {
     int64_t most = -1;
-    out->device = -1;
+    if (find_only_device(out))
+        return TM_OK;
     for (size_t t = 0; t < out->n_tracks && out->tracks[t].kind == TM_TRACK_GPU;) {
         tm_intervals busy = TM_INTERVALS();
         int32_t device = out->tracks[t].device;
