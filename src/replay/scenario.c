@@ -307,7 +307,9 @@ static bool edge_holds(const place *p, int condition, const tm_edge *edge, uint3
                tm_list_has(&p->part->steps, t->steps[t->step[row]].number);
     if (condition == TM_CONDITION_KERNEL)
         return on_gpu && holds_of(p, &p->part->kernel, t->name[row]);
-    uint32_t call = on_gpu ? t->launch[row] : row;
+    uint32_t call = tm_timeline_asked(t, row);
+    if (call == TM_NO_EVENT && !on_gpu)
+        call = row;
     return call != TM_NO_EVENT && p->inside[call];
 }
 

@@ -127,8 +127,10 @@ static void a_list_is_written_as_it_is_read(void **state) {
 }
 
 /* A rank of stage 1 on host "node1": gemm and an all-reduce on a stream, launched by two calls, the
- * first inside of the operator aten::mm; the all-reduce and its call are of step 4. */
-enum { GEMM, NCCL, MM, LAUNCH, LAUNCH_NCCL, N_EVENTS };
+ * first inside of the operator aten::mm; the all-reduce and its call are of step 4. The second call
+ * is made while aten::mm runs on its thread, too, for what a thread inside of c10d::reduce put into
+ * a queue. */
+enum { GEMM, NCCL, MM, LAUNCH, LAUNCH_NCCL, REDUCE, QUEUED, N_EVENTS };
 
 static const struct {
     const char *name;
@@ -139,9 +141,11 @@ static const struct {
 } events[N_EVENTS] = {
     [GEMM] = {"ampere_gemm", 50, 20, TM_CAT_KERNEL, TM_ROLE_COMPUTE, LAUNCH, 0},
     [NCCL] = {"ncclAllReduce", 70, 20, TM_CAT_KERNEL, TM_ROLE_COMMUNICATION, LAUNCH_NCCL, 1},
-    [MM] = {"aten::mm", 0, 20, TM_CAT_CPU_OP, TM_ROLE_NONE, TM_NO_EVENT, 0},
+    [MM] = {"aten::mm", 0, 32, TM_CAT_CPU_OP, TM_ROLE_NONE, TM_NO_EVENT, 0},
     [LAUNCH] = {"cudaLaunchKernel", 10, 5, TM_CAT_RUNTIME, TM_ROLE_NONE, TM_NO_EVENT, 0},
-    [LAUNCH_NCCL] = {"cudaLaunchKernel", 30, 5, TM_CAT_RUNTIME, TM_ROLE_NONE, TM_NO_EVENT, 1},
+    [LAUNCH_NCCL] = {"cudaLaunchKernel", 30, 5, TM_CAT_RUNTIME, TM_ROLE_NONE, QUEUED, 1},
+    [REDUCE] = {"c10d::reduce", 0, 20, TM_CAT_CPU_OP, TM_ROLE_NONE, TM_NO_EVENT, 0},
+    [QUEUED] = {"Enqueue", 5, 5, TM_CAT_RUNTIME, TM_ROLE_NONE, TM_NO_EVENT, 0},
 };
 
 /* S and E of both calls and events, and the end of the step; in the order of these edges. */
@@ -190,6 +194,7 @@ static const struct {
     {"kind=launch+kernel=nccl", NULL, "......11..", 3},
     {"kernel=Launch", NULL, "..........", 0}, /* a call is no kernel */
     {"operator=mm", NULL, ".....1....", 3},   /* its call, launch and work */
+    {"operator=c10d", NULL, "........1.", 5}, /* what it queued: the host before, call, gap ... */
     {"kind=host+operator=mm", NULL, ".1........", 3},
     {"rank=4+kind=compute", NULL, "..........", 1},
     {"rank=3", "kind=launch:2", ".1112122..", 1},
@@ -212,6 +217,7 @@ static void make_timeline(tm_timeline *t, tm_names *names, tm_track *tracks, tm_
     }
     tracks[0] = (tm_track){.kind = TM_TRACK_GPU, .first = GEMM, .count = 2};
     tracks[1] = (tm_track){.kind = TM_TRACK_CPU, .first = MM, .count = 3};
+    tracks[2] = (tm_track){.kind = TM_TRACK_CPU, .first = REDUCE, .count = 2};
     steps[0] = (tm_step){.number = 3};
     steps[1] = (tm_step){.number = 4};
     *t = (tm_timeline){.rank = 3,
@@ -226,7 +232,7 @@ static void make_timeline(tm_timeline *t, tm_names *names, tm_track *tracks, tm_
                        .kind = kind,
                        .role = role,
                        .tracks = tracks,
-                       .n_tracks = 2,
+                       .n_tracks = 3,
                        .steps = steps,
                        .n_steps = 2};
 }
@@ -249,7 +255,7 @@ static void a_part_means_the_edges_of_which_all_holds(void **state) {
     (void)state;
     tm_names *names = tm_names_create();
     tm_timeline timeline;
-    tm_track tracks[2];
+    tm_track tracks[3];
     tm_step steps[2];
     assert_non_null(names);
     make_timeline(&timeline, names, tracks, steps);
