@@ -60,6 +60,8 @@ static void check_table(const bench *b, const char *name, const char *const *row
 #define NO_WAITS                                                                                   \
     " wait_ns=null transfer_ns=null exposed_wait_ns=null exposed_transfer_ns=null "                \
     "exposed_unmatched_ns=null"
+#define NO_COMM                                                                                    \
+    "comm_ns=0 memory_ns=0 overlap_ns=0 overlap_pct=null exposed_comm_ns=0 exposed_memory_ns=0"
 #define NO_TIMES                                                                                   \
     "window_ns=0 compute_ns=0 comm_ns=0 memory_ns=0 overlap_ns=0 overlap_pct=null "                \
     "exposed_comm_ns=0 exposed_memory_ns=0 busy_ns=0 idle_ns=0" NO_WAITS
@@ -232,6 +234,39 @@ static void the_window_of_two_spans_is_the_sum_of_theirs(void **state) {
     CHECK_TABLE(&b, "overlap.kind", kinds);
     CHECK_TABLE(&b, "ratio.step", ratios);
     CHECK_TABLE(&b, "job.rank", jobs);
+    close_bench(&b);
+}
+
+static void an_unmarked_step_is_compared_by_what_the_device_did(void **state) {
+    (void)state;
+    /* One process drives two devices; what its host did, [0, 1000), stands with the first. Windows
+     * of the ranks [500, 600) and [510, 605): 95 is no less than four fifths of (100 + 95) / 2,
+     * though it is of (1000 + 95) / 2. Compute 40 and 44: mean 42, 100 (44 / 42 - 1) =
+     * 4.761904762 %, 42 / 44; cov 2 / 42, gini (44 - 40) / (2 x 84); the longer window is 100. */
+    static const event_spec first[] = {OP(0, 1000), KERNEL("gemm", 500, 20, 0, 7),
+                                       KERNEL("gemm", 580, 20, 0, 7)};
+    static const event_spec second[] = {KERNEL("gemm", 510, 24, 0, 7),
+                                        KERNEL("gemm", 585, 20, 0, 7)};
+    static const char *const steps[] = {
+        "rank=0 step=0 begin_ns=0 partial=false window_ns=1000 compute_ns=40 " NO_COMM
+        " busy_ns=40 idle_ns=960" NO_WAITS,
+        "rank=1 step=0 begin_ns=510 partial=false window_ns=95 compute_ns=44 " NO_COMM
+        " busy_ns=44 idle_ns=51" NO_WAITS,
+    };
+    static const char *const jobs[] = {
+        "mean_compute_ns=42 max_compute_ns=44 max_rank=1 imbalance_pct=4.761904762 "
+        "imbalance_ns=2 load_balance=0.9545454545 cov=0.04761904762 gini=0.02380952381 step_ns=100 "
+        "parallel_efficiency=0.42 communication_efficiency=0.44 ranks=2 steps=1 partial_steps=0"};
+    bench b = open_bench();
+    tm_trace t[] = {make_trace(&b.ground, "a", first, COUNT(first), 0),
+                    make_trace(&b.ground, "a", second, COUNT(second), 0)};
+    for (int rank = 0; rank < 2; rank++) {
+        tm_trace *traces[] = {&t[rank]};
+        add_rank(&b, rank, traces, 1);
+    }
+    finish(&b);
+    CHECK_TABLE(&b, "overlap.step", steps);
+    CHECK_TABLE(&b, "imbalance.job", jobs);
     close_bench(&b);
 }
 
@@ -440,6 +475,7 @@ int main(void) {
         cmocka_unit_test(ratios_are_as_worked_out_by_hand),
         cmocka_unit_test(the_job_is_as_worked_out_by_hand),
         cmocka_unit_test(the_window_of_two_spans_is_the_sum_of_theirs),
+        cmocka_unit_test(an_unmarked_step_is_compared_by_what_the_device_did),
         cmocka_unit_test(a_step_has_the_time_of_its_own_span_alone),
         cmocka_unit_test(a_ratio_without_a_denominator_is_null),
         cmocka_unit_test(a_step_is_partial_under_four_fifths_of_the_median),

@@ -184,16 +184,18 @@ static int64_t count_true(const tm_table *table, const char *column) {
 static void print_not_compared(const tm_tables *tables, int64_t compared, int64_t steps) {
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
     int64_t busy = count_true(ranks, "window_ns");
-    char without[48];
-    snprintf(without, sizeof without, " without %s events", tm_words_device(tables));
+    int64_t marked = number(tm_tables_find(tables, "job.job"), 0, "steps");
+    const char *device = tm_words_device(tables);
+    char without[48], shorter[80];
+    snprintf(without, sizeof without, " without %s events", device);
+    snprintf(shorter, sizeof shorter, " cut short or with %s events over a shorter time", device);
     const struct {
         int64_t n;
         const char *what, *behind;
     } left[] = {
         {(int64_t)ranks->n_rows - busy, "rank", without},
-        {busy - compared, "rank", " cut short or without a whole step"},
-        {number(tm_tables_find(tables, "job.job"), 0, "steps") - steps, "step",
-         " that not all compared ranks have whole"},
+        {busy - compared, "rank", marked > 0 ? " cut short or without a whole step" : shorter},
+        {marked - steps, "step", " that not all compared ranks have whole"},
     };
     char text[256] = "";
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
@@ -219,9 +221,11 @@ static void print_imbalance(const tm_tables *tables) {
     const char *common = marked ? " in the common steps" : "";
     const tm_cell *percent_over = job->n_rows ? tm_table_cell(job, 0, "imbalance_pct") : NULL;
     if (!percent_over || percent_over->null) {
-        printf(
-            "Imbalance: not known, for no two ranks have a whole step with %s events in common\n",
-            tm_words_device(tables));
+        printf(marked
+                   ? "Imbalance: not known, for no two ranks have a whole step with %s events in "
+                     "common\n"
+                   : "Imbalance: not known, for no two ranks have %s events over alike times\n",
+               tm_words_device(tables));
     } else if (percent_over->value.r < 0.1) {
         printf("Imbalance: no rank computes 0.1 %% over the mean%s\n", common);
     } else {

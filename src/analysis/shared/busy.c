@@ -128,6 +128,12 @@ int64_t tm_step_window(const tm_timeline *timeline, const tm_step *step) {
     return sum;
 }
 
+int64_t tm_busy_compared(const tm_table *unmarked, int64_t rank, int64_t window_ns) {
+    size_t row = unmarked ? tm_table_find_row(unmarked, &rank, 1) : 0;
+    bool found = unmarked && row < unmarked->n_rows;
+    return found ? tm_table_cell(unmarked, row, "window_ns")->value.i : window_ns;
+}
+
 tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step) {
     int64_t begin = step->begin_ns, end = step->end_ns;
     /* No window either: a rank without GPU events is in no mean over ranks. */

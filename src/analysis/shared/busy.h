@@ -38,6 +38,11 @@ tm_busy_times tm_busy_rank(const tm_busy *busy);
 /** The times of one step, clipped to its window; time between two spans is in no window. */
 tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step);
 
+/** The length [ns] by which a row of overlap.step is compared with other ranks': its window; of a
+ * step that no trace marks the rank's, for neither how much of the host was recorded nor with which
+ * rank of a process its events lie is time of the device. @p unmarked is overlap.unmarked. */
+int64_t tm_busy_compared(const tm_table *unmarked, int64_t rank, int64_t window_ns);
+
 /** The length [ns] of a step's window without the time between spans, where nothing was recorded.
  */
 int64_t tm_step_window(const tm_timeline *timeline, const tm_step *step);

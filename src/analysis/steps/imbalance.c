@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/shared/busy.h"
 #include "base/median.h"
 #include "base/sorted.h"
 #include "base/vec.h"
@@ -33,7 +34,8 @@ enum {
         {"load_balance", TM_REAL, "", "mean / max."},                                              \
         {"cov", TM_REAL, "", "Standard deviation of the population / mean."},                      \
         {"gini", TM_REAL, "", "Gini coefficient of the population: 0 where all are equal."},       \
-        {"step_ns", TM_INT, "ns", "The longest rank's window."},                                   \
+        {"step_ns", TM_INT, "ns",                                                                  \
+         "The longest rank's window; of a step that no trace marks, that of overlap.rank."},       \
         {"parallel_efficiency", TM_REAL, "", "mean / step_ns."}, {                                 \
         "communication_efficiency", TM_REAL, "", "max / step_ns."                                  \
     }
@@ -163,12 +165,14 @@ static bool is_truncated(const tm_table *ranks, int64_t rank) {
 static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_partial,
                             tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
+    const tm_table *unmarked = tm_tables_find(tables, "overlap.unmarked");
     for (size_t i = 0; i < steps->n_rows; i++) {
         load l = {tm_table_cell(steps, i, "step")->value.i,
                   tm_table_cell(steps, i, "rank")->value.i,
                   tm_table_cell(steps, i, "compute_ns")->value.i,
                   tm_table_cell(steps, i, "window_ns")->value.i};
         const tm_cell *partial = tm_table_cell(steps, i, "partial");
+        l.window_ns = tm_busy_compared(unmarked, l.rank, l.window_ns);
         bool is_partial = l.window_ns > 0 && !partial->null && partial->value.i;
         *n_partial += is_partial;
         if (l.window_ns > 0 && !is_partial && !tm_vec_append(out, &l, 1))

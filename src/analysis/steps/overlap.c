@@ -72,7 +72,7 @@ static const tm_column step_columns[] = {
     {"partial", TM_BOOL, "",
      "The recording began or ended inside this step: its trace was cut short before its end, or it "
      "is the first or last of a trace and its window is under 80 % of the ranks' median of this "
-     "step."},
+     "step; of a step that no trace marks, the window in overlap.rank is compared."},
     TIME_COLUMNS,
 };
 
@@ -117,7 +117,22 @@ static const tm_table_def kind_def = {
     .top = K_EXPOSED,
 };
 
-static const tm_table_def *const defs[] = {&rank_def, &step_def, &kind_def};
+static const tm_column unmarked_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"window_ns", TM_INT, "ns", "As in overlap.rank."},
+};
+
+static const tm_table_def unmarked_def = {
+    .name = "overlap.unmarked",
+    .doc = "A row for each rank whose trace marks no steps: by what its only step is compared.",
+    .columns = unmarked_columns,
+    .n_columns = 2,
+    .n_keys = 1,
+    .top = -1,
+    .internal = true,
+};
+
+static const tm_table_def *const defs[] = {&rank_def, &step_def, &kind_def, &unmarked_def};
 
 static void set_times(tm_cell *cells, const tm_busy_times *t) {
     tm_cell_set_int(&cells[T_WINDOW], t->window_ns);
@@ -275,38 +290,47 @@ static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error
     tm_cell_set_int(&row[0], view->timeline->rank);
     set_times(row + 1, &t);
     set_waits(row + 1, view, NULL, &t);
+    if (view->timeline->n_steps > 0 && !view->timeline->steps[0].annotated) {
+        row = tm_table_add_row(tm_tables_find(out, unmarked_def.name));
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[0], view->timeline->rank);
+        tm_cell_set_int(&row[1], t.window_ns);
+    }
     TM_TRY(overlap_steps(view, out, err));
     return overlap_kinds(view, out, err);
 }
 
+/* A row of overlap.step, and by what it is compared with other ranks'. */
+typedef struct compared {
+    tm_cell *row;
+    int64_t step, window_ns;
+} compared;
+
 /* Rows of equal windows need no order: the median is the same, and each is marked by itself. */
 static int by_step_then_window(const void *a, const void *b) {
-    const tm_cell *x = *(tm_cell *const *)a, *y = *(tm_cell *const *)b;
-    int64_t p = x[S_STEP].value.i, q = y[S_STEP].value.i;
-    if (p == q) {
-        p = x[S_TIMES + T_WINDOW].value.i;
-        q = y[S_TIMES + T_WINDOW].value.i;
-    }
-    return tm_order_i64(p, q);
+    const compared *x = a, *y = b;
+    return x->step != y->step ? tm_order_i64(x->step, y->step)
+                              : tm_order_i64(x->window_ns, y->window_ns);
 }
 
 /* Marks the rows [0, n) of one step, ascending in window, against their median. Rows without a
  * window are of ranks without GPU events and count in no median. */
-static void mark_partial(tm_cell *const *rows, size_t n) {
+static void mark_partial(const compared *rows, size_t n) {
     size_t empty = 0;
-    while (empty < n && rows[empty][S_TIMES + T_WINDOW].value.i == 0)
+    while (empty < n && rows[empty].window_ns == 0)
         empty++;
     size_t counted = n - empty;
     /* Twice the median is the sum of the middle two, or of the middle one with itself. */
     int64_t twice = counted == 0 ? 0
-                                 : rows[empty + (counted - 1) / 2][S_TIMES + T_WINDOW].value.i +
-                                       rows[empty + counted / 2][S_TIMES + T_WINDOW].value.i;
+                                 : rows[empty + (counted - 1) / 2].window_ns +
+                                       rows[empty + counted / 2].window_ns;
     for (size_t i = 0; i < n; i++) {
         /* window < 0.8 median, that is 5 window < 2 twice, without the products: the difference to
          * 2 (twice / 5) decides unless it is 0 or 1. */
-        int64_t over = rows[i][S_TIMES + T_WINDOW].value.i - twice / 5 * 2;
+        int64_t over = rows[i].window_ns - twice / 5 * 2;
         bool under = over < 0 || (over < 2 && 5 * over < 2 * (twice % 5));
-        tm_cell *partial = &rows[i][S_PARTIAL];
+        tm_cell *partial = &rows[i].row[S_PARTIAL];
         bool border = !partial->null, cut = border && partial->value.i;
         tm_cell_set_bool(partial, i >= empty && (cut || (border && under)));
     }
@@ -316,15 +340,20 @@ static void mark_partial(tm_cell *const *rows, size_t n) {
 static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     tm_table *table = tm_tables_find(out, step_def.name);
-    tm_cell **rows = calloc(table->n_rows + 1, sizeof *rows);
+    const tm_table *unmarked = tm_tables_find(out, unmarked_def.name);
+    compared *rows = calloc(table->n_rows + 1, sizeof *rows);
     if (!rows)
         return tm_fail_memory(err);
-    for (size_t i = 0; i < table->n_rows; i++)
-        rows[i] = tm_table_row(table, i);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        tm_cell *row = tm_table_row(table, i);
+        rows[i] = (compared){
+            row, row[S_STEP].value.i,
+            tm_busy_compared(unmarked, row[S_RANK].value.i, row[S_TIMES + T_WINDOW].value.i)};
+    }
     qsort(rows, table->n_rows, sizeof *rows, by_step_then_window);
     /* One past the end, where the last step is marked, too. */
     for (size_t first = 0, i = 1; i <= table->n_rows; i++) {
-        if (i < table->n_rows && rows[i][S_STEP].value.i == rows[first][S_STEP].value.i)
+        if (i < table->n_rows && rows[i].step == rows[first].step)
             continue;
         mark_partial(rows + first, i - first);
         first = i;

@@ -87,7 +87,7 @@ export function balanceFinding(job: Job): Finding {
   if (!severalRanks(job))
     return { state: "note", title: "One rank", text: "There is nothing to compare its load with.", link: ["Where its time goes", "ranks"] };
   if (middle === null)
-    return { state: "note", title: "Compute load is not known", text: "No two ranks have a whole step with GPU events in common.", link: to };
+    return { state: "note", title: "Compute load is not known", text: `No two ranks have ${hasSteps(job) ? "a whole step with GPU events in common" : "GPU events over alike times"}.`, link: to };
   const most = Math.max(...values), worst = steps.nums("imbalance_pct").indexOf(most);
   const far = values.filter((value) => value > Math.max(2 * middle, middle + 2)).length;
   const left = job.rowsOf("job.rank") - (whole.num(0, "ranks") ?? 0);
@@ -98,7 +98,7 @@ export function balanceFinding(job: Job): Finding {
     title: `Compute load is ${how}`,
     text: `${hasSteps(job) ? "In the median step the" : "The"} rank that computes most has ${f.percent(middle, 1)} more than the mean.` +
       (far > 0 ? ` Step ${steps.num(worst, "step")} shows ${f.percent(most, 1)}.` : "") +
-      (left > 0 ? ` ${f.count(left, "rank is", "ranks are")} not compared: without GPU events, cut short or without a whole step.` : ""),
+      (left > 0 ? ` ${f.count(left, "rank is", "ranks are")} not compared: without GPU events, cut short or ${hasSteps(job) ? "without a whole step" : "with such over a shorter time"}.` : ""),
     link: to,
   };
 }
