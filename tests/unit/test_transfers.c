@@ -10,7 +10,8 @@
  * 170; of the second at 195, before 210; that of the graph does not count.
  *
  *   htod, pageable  4000 + 5000 B in 40 + 40 ns: 112.5 GB/s; [150, 230), of it beside computation
- *                   [150, 200): 50 of 80, 62.5 % */
+ *                   [150, 200): 50 of 80, 62.5 %
+ *   dtod            1024 B in 10 ns: 102.4 GB/s; of 20 ns more the size is not known */
 static const event_spec events[] = {
     {TM_CAT_USER_ANNOTATION, "ProfilerStep#1", 0, 100, 0, 1, 1, NULL, TM_DURATION},
     CALL("cudaMalloc", 10, 10, 20),
@@ -30,8 +31,9 @@ static const event_spec events[] = {
     {TM_CAT_MEMSET, "Memset (Device)", 420, 0, 6, 8, 0, NULL, TM_DURATION},
     COPY("CopyHostToDevice", 500, 20, 7),
     COPY("Memcpy PtoP (Device -> Device)", 520, 10, 8),
+    COPY("Memcpy DtoD (Device -> Device)", 540, 20, 9),
 };
-static const int64_t bytes[] = {4000, 5000, 64, -1, 1024, 0, 100, 1048577};
+static const int64_t bytes[] = {4000, 5000, 64, -1, 1024, 0, 100, 1048577, -1};
 
 static void add_sized(small_job *j, int64_t rank) {
     tm_trace trace = make_trace(&j->ground, "one.json", events, COUNT(events), 0);
@@ -44,9 +46,9 @@ static void add_sized(small_job *j, int64_t rank) {
 static void copies_are_as_worked_out_by_hand(void **state) {
     (void)state;
     static const char *const kinds[] = {
-        "rank=0 kind=dtod host_memory=device count=1 bytes=1024 total_ns=10 bw_gbps=102.4 "
-        "union_ns=10 overlap_ns=0 overlap_pct=0 sync_count=0 sync_ns=0",
-        "rank=0 kind=dtoh host_memory=pageable count=1 bytes=0 total_ns=10 bw_gbps=null "
+        "rank=0 kind=dtod host_memory=device count=2 bytes=1024 total_ns=30 bw_gbps=102.4 "
+        "union_ns=30 overlap_ns=0 overlap_pct=0 sync_count=0 sync_ns=0",
+        "rank=0 kind=dtoh host_memory=pageable count=1 bytes=null total_ns=10 bw_gbps=null "
         "union_ns=10 "
         "overlap_ns=0 overlap_pct=0 sync_count=1 sync_ns=150",
         "rank=0 kind=htod host_memory=pageable count=2 bytes=9000 total_ns=80 bw_gbps=112.5 "
@@ -77,7 +79,9 @@ static void size_classes_are_over_all_ranks(void **state) {
     static const char *const sizes[] = {
         "kind=dtod host_memory=device size_class_bytes=1024 count=2 bytes=2048 total_ns=20 "
         "bw_gbps=102.4",
-        "kind=dtoh host_memory=pageable size_class_bytes=null count=2 bytes=0 total_ns=20 "
+        "kind=dtod host_memory=device size_class_bytes=null count=2 bytes=null total_ns=40 "
+        "bw_gbps=null",
+        "kind=dtoh host_memory=pageable size_class_bytes=null count=2 bytes=null total_ns=20 "
         "bw_gbps=null",
         "kind=htod host_memory=pageable size_class_bytes=2048 count=2 bytes=8000 total_ns=80 "
         "bw_gbps=100",

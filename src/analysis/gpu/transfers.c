@@ -41,12 +41,12 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [KIND] = {"kind", TM_TEXT, "", KIND_DOC},
     [MEMORY] = {"host_memory", TM_TEXT, "", MEMORY_DOC},
     [COUNT] = {"count", TM_INT, "", "Copies or sets."},
-    [BYTES] = {"bytes", TM_INT, "B", "Sum of their sizes."},
+    [BYTES] = {"bytes", TM_INT, "B", "Sum of the sizes that are known; null where none is."},
     [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations on the GPU."},
-    [BANDWIDTH] =
-        {"bw_gbps", TM_REAL, "GB/s",
-         "bytes / total_ns, null without sizes; small copies cost time that is not bandwidth: see "
-         "transfers.size."},
+    [BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s",
+                   "bytes / the total_ns of those whose size is known; null without sizes; small "
+                   "copies cost time that is not bandwidth: see "
+                   "transfers.size."},
     [UNION] = {"union_ns", TM_INT, "ns", "|M_kind|: the union of these copies."},
     [OVERLAP] = {"overlap_ns", TM_INT, "ns", "|M_kind n P|: of it, beside computation."},
     [OVERLAP_PCT] = {"overlap_pct", TM_REAL, "%", "100 overlap_ns / union_ns."},
@@ -73,7 +73,7 @@ static const tm_column size_columns[N_SIZE_COLUMNS] = {
     [Z_SIZE] = {"size_class_bytes", TM_INT, "B",
                 "The power of two at or below their size; null where it is not known."},
     [Z_COUNT] = {"count", TM_INT, "", "Copies or sets of all ranks."},
-    [Z_BYTES] = {"bytes", TM_INT, "B", "Sum of their sizes."},
+    [Z_BYTES] = {"bytes", TM_INT, "B", "Sum of their sizes; null where it is not known."},
     [Z_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations on the GPU."},
     [Z_BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s", "bytes / total_ns."},
 };
@@ -190,6 +190,7 @@ static int memory_of(tm_text name, int kind) {
 /* All copies of one kind and memory. */
 typedef struct tally {
     int64_t count, bytes, total_ns, sync_count, sync_ns;
+    int64_t n_sized, sized_ns; /* those whose size is known, and their total_ns */
     tm_intervals set;
 } tally;
 
@@ -246,8 +247,12 @@ static bool count_copy(account *a, const tm_copy_attr *copy) {
     tally *t = &a->tallies[a->classes[name] - 1];
     uint32_t call = call_of(a, row);
     t->count++;
-    t->bytes = tm_sum(t->bytes, copy->bytes > 0 ? copy->bytes : 0);
     t->total_ns = tm_sum(t->total_ns, duration);
+    if (copy->bytes >= 0) {
+        t->n_sized++;
+        t->bytes = tm_sum(t->bytes, copy->bytes);
+        t->sized_ns = tm_sum(t->sized_ns, duration);
+    }
     if (call != TM_NO_EVENT && tm_copy_held_host(timeline, row)) {
         t->sync_count++;
         t->sync_ns = tm_sum(t->sync_ns, timeline->duration_ns[call]);
@@ -268,11 +273,12 @@ static tm_status add_kind(const tm_rank_view *view, int class, tally *t, tm_tabl
         return tm_fail_memory(err);
     tm_cell_set_int(&row[RANK], view->timeline->rank);
     tm_cell_set_int(&row[COUNT], t->count);
-    tm_cell_set_int(&row[BYTES], t->bytes);
     tm_cell_set_int(&row[TOTAL], t->total_ns);
+    if (t->n_sized > 0)
+        tm_cell_set_int(&row[BYTES], t->bytes);
     /* Where no size is known there is no bandwidth, rather than one of 0. */
     if (t->bytes > 0)
-        tm_cell_set_ratio(&row[BANDWIDTH], 1.0, t->bytes, t->total_ns);
+        tm_cell_set_ratio(&row[BANDWIDTH], 1.0, t->bytes, t->sized_ns);
     tm_cell_set_int(&row[UNION], union_ns);
     tm_cell_set_int(&row[OVERLAP], overlap_ns);
     tm_cell_set_ratio(&row[OVERLAP_PCT], 100.0, overlap_ns, union_ns);
@@ -409,10 +415,11 @@ static tm_status transfers_merge(const tm_names *names, tm_tables *tables, tm_er
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return tm_fail_memory(err);
-        if (key[P_SIZE].value.i >= 0)
+        if (key[P_SIZE].value.i >= 0) {
             tm_cell_set_int(&row[Z_SIZE], key[P_SIZE].value.i);
+            tm_cell_set_int(&row[Z_BYTES], bytes);
+        }
         tm_cell_set_int(&row[Z_COUNT], tm_over_ranks_sum(part, first, end, P_COUNT));
-        tm_cell_set_int(&row[Z_BYTES], bytes);
         tm_cell_set_int(&row[Z_TOTAL], total_ns);
         if (bytes > 0)
             tm_cell_set_ratio(&row[Z_BANDWIDTH], 1.0, bytes, total_ns);

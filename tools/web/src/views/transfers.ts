@@ -34,7 +34,7 @@ function finding(job: Job): [string, string] {
   const inSteps = f.sum(job.table("transfers.allocation").nums("step_calls"));
   return [`Copies take ${f.percent(f.share(exposed, window), 1)} of the GPUs’ time with nothing beside them`,
     `${f.count(f.sum(table.nums("count")), "copy or set", "copies and sets")}${bytes > 0 ? ` of ${f.bytes(bytes)}` : ""} took ${f.time(time)} of GPU time. ` +
-    (copies > 0 ? `${f.count(copies, "copy", "copies")} (${f.bytes(own)}) used pageable memory, which is slower and may hold the host up: pin_memory=True and non_blocking=True mend that. ` : known ? "None used pageable memory. " : "") +
+    (copies > 0 ? `${f.count(copies, "copy", "copies")}${own > 0 ? ` (${f.bytes(own)})` : ""} used pageable memory, which is slower and may hold the host up: pin_memory=True and non_blocking=True mend that. ` : known ? "None used pageable memory. " : "") +
     (held > 0 ? `Copies held the host up for ${f.time(held)}. ` : "") +
     (inSteps > 0 ? `${f.count(inSteps, "call")} within steps took or gave back device memory, which a caching allocator should not need.` : "")];
 }
@@ -47,12 +47,13 @@ function byKind(job: Job): HTMLElement {
   const sums = [...groups].map(([label, rows]) => {
     const of = (column: ColumnOf<"transfers.kind">) => f.sum(rows.map((row) => table.num(row, column)));
     const kept = `kind=${table.text(rows[0]!, "kind")}, host_memory=${table.text(rows[0]!, "host_memory")}`;
-    return { label, kept, time: of("union_ns"), overlap: of("overlap_ns"), bytes: of("bytes"), count: of("count") };
+    const sized = rows.some((row) => table.num(row, "bytes") !== null);
+    return { label, kept, time: of("union_ns"), overlap: of("overlap_ns"), bytes: sized ? of("bytes") : null, count: of("count") };
   }).sort((a, b) => b.time - a.time);
   const most = Math.max(1, ...sums.map((each) => each.time)), unit = f.timeUnit([most]);
   return section("What is copied", h("div", { class: "reasons", attr: { role: "list" } }, sums.map((each) => h("div", { class: "reason wide", attr: { role: "listitem" } },
     h("span", { class: "row-label" }, each.label), inlineBar(each.time, most, sumFigure(`${f.scaled(each.time, unit)} ${unit.name}`, { table: "transfers.kind", column: "union_ns", where: each.kept, value: each.time }), "copies"),
-    h("span", { class: "note" }, `${f.count(each.count, "time")}, ${f.bytes(each.bytes)}, ${f.percent(f.share(each.overlap, each.time))} of it beside computation`)))),
+    h("span", { class: "note" }, `${f.count(each.count, "time")}, ${each.bytes === null ? "sizes not known" : f.bytes(each.bytes)}, ${f.percent(f.share(each.overlap, each.time))} of it beside computation`)))),
     rankTable(job));
 }
 
