@@ -23,9 +23,9 @@ static int peer_owner(const void *record, int n_processes) {
     return (int)((uint32_t)((const tm_peer *)record)->place % (uint32_t)n_processes);
 }
 
-static int peer_origin(const void *record, int n_processes) {
+static int others_origin(const void *record, int n_processes) {
     (void)n_processes;
-    return ((const tm_peer *)record)->origin;
+    return (int)((const tm_peer_others *)record)->origin;
 }
 
 static void find_root(tm_replay_ranks *r) {
@@ -123,91 +123,79 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
     return status;
 }
 
-static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error *err) {
+static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_peer_places *places,
+                             tm_error *err) {
     size_t next = 0;
     for (size_t i = 0; i < r->n; i++) {
         const tm_replay_visit *visits = (const tm_replay_visit *)r->visits.data + next;
         size_t n = visits_of(r, i, &next);
         TM_TRY(make_graph(r, i, pairs, visits, n, err));
+        TM_TRY(tm_peers_collect(&r->drafts[i], &r->graphs[i], r->n_ranks == 1, places, &r->items[i],
+                                err));
+        tm_draft_free(&r->drafts[i]);
         next += n;
     }
     return TM_OK;
 }
 
-/* Brings the peers of each rank together; [n + 1] where they begin in the result. */
-static tm_peer *by_rank(const tm_replay_ranks *r, const tm_vec *peers, size_t *first) {
-    const tm_peer *v = peers->data;
-    tm_peer *out = malloc((peers->n + 1) * sizeof *out);
-    for (size_t i = 0; i < peers->n && out; i++)
-        first[v[i].rank + 2]++;
-    for (size_t k = 2; k < r->n + 2 && out; k++)
-        first[k] += first[k - 1];
-    for (size_t i = 0; i < peers->n && out; i++)
-        out[first[v[i].rank + 1]++] = v[i];
-    return out;
-}
-
-static tm_status set_peers(tm_replay_ranks *r, const tm_vec *peers, tm_error *err) {
-    size_t *first = calloc(r->n + 2, sizeof *first);
-    tm_peer *v = first ? by_rank(r, peers, first) : NULL;
-    tm_status status = v ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; i < r->n && status == TM_OK; i++)
-        if (first[i + 1] > first[i])
-            status = tm_peers_set(&r->graphs[i], v + first[i], first[i + 1] - first[i],
-                                  r->drafts[i].events.n + r->drafts[i].calls.n, err);
-    free(first);
-    free(v);
-    return status;
-}
-
-static tm_status compare_slice(tm_replay_ranks *r, tm_peer_role *role, tm_error *err) {
+static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice,
+                               tm_peer_places *places, tm_error *err) {
     tm_vec peers = TM_VEC(tm_peer), there = TM_VEC(tm_peer);
-    tm_status status = TM_OK;
-    for (size_t i = 0; i < r->n && status == TM_OK; i++) {
-        role->rank = (uint32_t)i;
-        role->stage = r->drafts[i].stage;
-        status = tm_peers_add(&r->drafts[i], &r->graphs[i], role, &peers, err);
-    }
+    tm_vec others = TM_VEC(tm_peer_others), back = TM_VEC(tm_peer_others);
+    tm_status status = tm_peers_list(r->items, r->n, places, slice, &peers, err);
     status = tm_mpi_agree(r->comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(r->comm, &peers, peer_owner, &there, err);
     if (status == TM_OK)
-        status = tm_mpi_agree(r->comm, tm_peers_compare(&there, err), err);
-    if (status == TM_OK)
-        status = tm_mpi_shuffle(r->comm, &there, peer_origin, &peers, err);
-    if (status == TM_OK)
-        status = tm_mpi_agree(r->comm, set_peers(r, &peers, err), err);
-    tm_vec_free(&peers);
+        status = tm_mpi_agree(r->comm, tm_peers_compare(&there, &others, err), err);
     tm_vec_free(&there);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(r->comm, &others, others_origin, &back, err);
+    bool ok = back.n == 0 || tm_vec_append(&places->others, back.data, back.n);
+    if (status == TM_OK)
+        status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
+    tm_vec_free(&peers);
+    tm_vec_free(&others);
+    tm_vec_free(&back);
     return status;
 }
 
-static tm_status compare(tm_replay_ranks *r, tm_error *err) {
-    tm_peer_role role = {.other_steps = r->n_ranks == 1};
+static tm_status compare(tm_replay_ranks *r, tm_peer_places *places, tm_error *err) {
     int64_t bytes = 0;
-    MPI_Comm_rank(r->comm, &role.origin);
+    int self;
+    MPI_Comm_rank(r->comm, &self);
     for (size_t i = 0; i < r->n; i++)
-        bytes += (int64_t)((r->drafts[i].events.n + r->drafts[i].calls.n) * sizeof(tm_peer));
+        bytes += (int64_t)(r->items[i].n * sizeof(tm_peer));
     MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MAX, r->comm);
-    role.n_slices = (uint32_t)(1 + bytes / SLICE_BYTES);
-    for (; role.slice < role.n_slices; role.slice++)
-        TM_TRY(compare_slice(r, &role, err));
+    tm_peer_slice slice = {.n_slices = (uint32_t)(1 + bytes / SLICE_BYTES), .origin = self};
+    for (; slice.slice < slice.n_slices; slice.slice++)
+        TM_TRY(compare_slice(r, &slice, places, err));
+    TM_TRY(tm_mpi_agree(r->comm, tm_peers_note(places, err), err));
+    for (size_t i = 0; i < r->n; i++)
+        tm_peers_set(&r->graphs[i], &r->items[i], places);
     return TM_OK;
 }
 
-static void free_drafts(tm_replay_ranks *r) {
+/* What only the making of graphs needs. */
+static void free_parts(tm_replay_ranks *r) {
     for (size_t i = 0; i < r->n && r->drafts; i++)
         tm_draft_free(&r->drafts[i]);
+    for (size_t i = 0; i < r->n && r->items; i++)
+        tm_peer_items_free(&r->items[i]);
     free(r->drafts);
+    free(r->items);
     r->drafts = NULL;
+    r->items = NULL;
 }
 
 tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     tm_pairs pairs = TM_PAIRS();
+    tm_peer_places places = TM_PEER_PLACES();
     ranks->visits = TM_VEC(tm_replay_visit);
     ranks->drafts = calloc(ranks->n + 1, sizeof *ranks->drafts);
     ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);
-    bool ok = ranks->drafts && ranks->graphs;
+    ranks->items = calloc(ranks->n + 1, sizeof *ranks->items);
+    bool ok = ranks->drafts && ranks->graphs && ranks->items;
     TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
     find_root(ranks);
     ranks->is_ops = tm_mpi_ops_is(ranks);
@@ -217,16 +205,17 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     if (status == TM_OK)
         status = make_drafts(ranks, &pairs, err);
     if (status == TM_OK)
-        status = tm_mpi_agree(ranks->comm, make_graphs(ranks, &pairs, err), err);
+        status = tm_mpi_agree(ranks->comm, make_graphs(ranks, &pairs, &places, err), err);
     tm_pairs_free(&pairs);
     if (status == TM_OK)
-        status = compare(ranks, err);
-    free_drafts(ranks);
+        status = compare(ranks, &places, err);
+    tm_peer_places_free(&places);
+    free_parts(ranks);
     return status;
 }
 
 void tm_replay_ranks_free(tm_replay_ranks *ranks) {
-    free_drafts(ranks);
+    free_parts(ranks);
     for (size_t i = 0; i < ranks->n && ranks->graphs; i++)
         tm_graph_free(&ranks->graphs[i]);
     free(ranks->graphs);

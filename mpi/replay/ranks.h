@@ -21,6 +21,7 @@ typedef struct tm_replay_ranks {
     bool is_ops;          /* their traces hold operations, not kernels */
     tm_vec visits;        /* of tm_replay_visit: of these ranks */
     tm_draft *drafts;     /* owned; [n]; only while the graphs are made */
+    tm_peer_items *items; /* likewise */
     tm_graph *graphs;     /* owned; [n] */
 } tm_replay_ranks;
 

@@ -1,34 +1,48 @@
 #include "peers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
-#include "base/keys.h"
 #include "base/median.h"
 
 /* A stall: so much over the median, and so many times it, with so many ranks to tell. */
 static const int64_t STALL_NS = 1000000;
 enum { STALL_TIMES = 5, STALL_RANKS = 3 };
 
-typedef struct weights {
-    int64_t first_ns, second_ns;
-    bool is; /* there is an edge that has it */
-} weights;
+static bool is_stall(int64_t ns, int64_t others) {
+    return ns > others + STALL_NS && ns > STALL_TIMES * others;
+}
 
 static bool is_lag(const tm_edge *edge) {
     return edge->kind == TM_EDGE_LAUNCH || edge->kind == TM_EDGE_GAP || edge->kind == TM_EDGE_WAIT;
 }
 
-/* The weights of all items, from the edges that have them. */
-static weights *collect(const tm_draft *draft, const tm_graph *graph) {
+void tm_peer_places_free(tm_peer_places *places) {
+    tm_keys_free(&places->keys);
+    tm_vec_free(&places->others);
+    free(places->known);
+    places->known = NULL;
+}
+
+void tm_peer_items_free(tm_peer_items *items) {
+    free(items->places);
+    free(items->weights);
+    items->places = NULL;
+    items->weights = NULL;
+}
+
+/* The weights of all items, from the edges that have them; what has none has no place. */
+static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_items *out) {
     const tm_part_event *events = draft->events.data;
-    weights *out = calloc(draft->events.n + draft->calls.n + 1, sizeof *out);
-    for (size_t i = 0; i < graph->first[graph->n_nodes] && out; i++) {
+    memset(out->places, 0xff, out->n * sizeof *out->places);
+    memset(out->weights, 0, out->n * sizeof *out->weights);
+    for (size_t i = 0; i < graph->first[graph->n_nodes]; i++) {
         const tm_edge *edge = &graph->edges[i];
         if (edge->item == TM_NO_ITEM)
             continue;
-        weights *w = &out[edge->item];
-        w->is = true;
+        tm_peer_weights *w = &out->weights[edge->item];
+        out->places[edge->item] = 0;
         if (edge->kind == TM_EDGE_HOST) /* behind a wait that nothing tells it is shorter */
             w->first_ns = edge->ns > w->first_ns ? edge->ns : w->first_ns;
         else if (edge->kind == TM_EDGE_CALL)
@@ -36,9 +50,8 @@ static weights *collect(const tm_draft *draft, const tm_graph *graph) {
         else if (is_lag(edge))
             w->second_ns = edge->unexplained_ns;
     }
-    for (size_t i = 0; i < draft->events.n && out; i++)
-        out[i].first_ns = events[i].end_ns - events[i].begin_ns;
-    return out;
+    for (size_t i = 0; i < draft->events.n; i++)
+        out->weights[i].first_ns = events[i].end_ns - events[i].begin_ns;
 }
 
 /* An event or call of a step, by its name and which of that name it is. */
@@ -60,144 +73,254 @@ static spot spot_of(const tm_draft *draft, size_t item) {
     return (spot){events[event].row, events[event].nth, events[event].step};
 }
 
-static uint64_t place_of(const tm_draft *draft, size_t item, const tm_peer_role *role) {
+/* What the places of a step have in common, by 2 x (index of the step + 1) + whether it is a call;
+ * NULL when memory is out. */
+static uint64_t *hash_steps(const tm_draft *draft, bool other_steps) {
     const tm_timeline *t = draft->timeline;
-    const spot at = spot_of(draft, item);
-    int64_t number = at.step == TM_NO_STEP ? -1 : t->steps[at.step].number;
-    const uint64_t key[4] = {tm_draft_position(t, at.row, at.nth), (uint64_t)role->stage,
-                             role->other_steps ? 0 : (uint64_t)number, item >= draft->events.n};
-    return tm_hash_words(0, key, 4);
+    uint64_t *hashes = malloc(2 * (t->n_steps + 1) * sizeof *hashes);
+    for (size_t i = 0; i < 2 * (t->n_steps + 1) && hashes; i++) {
+        int64_t number = i < 2 ? -1 : t->steps[i / 2 - 1].number;
+        const uint64_t key[3] = {(uint64_t)draft->stage, other_steps ? 0 : (uint64_t)number, i % 2};
+        hashes[i] = tm_hash_words(0, key, 3);
+    }
+    return hashes;
 }
 
-tm_status tm_peers_add(const tm_draft *draft, const tm_graph *graph, const tm_peer_role *role,
-                       tm_vec *peers, tm_error *err) {
-    weights *w = collect(draft, graph);
-    const size_t n = draft->events.n + draft->calls.n;
-    bool ok = w != NULL;
-    for (size_t i = 0; i < n && ok; i++) {
-        if (!w[i].is)
+/* Of nearly all ranks the places come in the order in which those of another did. */
+static uint32_t number_place(tm_peer_places *places, uint64_t place) {
+    const uint64_t *known = places->keys.keys.data;
+    uint32_t number = places->guess;
+    if (number >= places->keys.keys.n || known[number] != place)
+        number = tm_keys_add(&places->keys, &place);
+    places->guess = number + 1;
+    return number;
+}
+
+static bool number_items(const tm_draft *draft, const uint64_t *steps, tm_peer_places *places,
+                         tm_peer_items *out) {
+    _Static_assert(TM_NO_STEP == -1, "it has the first hash");
+    for (size_t i = 0; i < out->n; i++) {
+        if (out->places[i] == TM_NO_PLACE)
             continue;
-        const tm_peer peer = {.place = place_of(draft, i, role),
-                              .first_ns = w[i].first_ns,
-                              .second_ns = w[i].second_ns,
-                              .origin = role->origin,
-                              .rank = role->rank,
-                              .item = (uint32_t)i,
-                              .call = i >= draft->events.n};
-        if ((peer.place >> 32) % role->n_slices == role->slice)
-            ok = tm_vec_append(peers, &peer, 1) != NULL;
+        const spot at = spot_of(draft, i);
+        const uint64_t key = (uint64_t)draft->timeline->name[at.row] << 32 | at.nth;
+        const uint64_t step = steps[2 * (at.step + 1) + (i >= out->n_events)];
+        out->places[i] = number_place(places, tm_hash_words(step, &key, 1));
+        if (out->places[i] == TM_NO_KEY)
+            return false;
     }
-    free(w);
+    return true;
+}
+
+tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, bool other_steps,
+                           tm_peer_places *places, tm_peer_items *out, tm_error *err) {
+    const size_t n = draft->events.n + draft->calls.n;
+    uint64_t *steps = hash_steps(draft, other_steps);
+    *out = (tm_peer_items){.places = malloc((n + 1) * sizeof *out->places),
+                           .weights = malloc((n + 1) * sizeof *out->weights),
+                           .n = n,
+                           .n_events = draft->events.n};
+    bool ok = steps && out->places && out->weights;
+    if (ok) {
+        weigh_items(draft, graph, out);
+        ok = number_items(draft, steps, places, out);
+    }
+    free(steps);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static int64_t *weight_of(tm_peer *peer, bool second) {
-    return second ? &peer->second_ns : &peer->first_ns;
+/* How many ranks have each place of a slice, two further: filling the peers moves it to where the
+ * next begins. NULL when memory is out. */
+static size_t *count_peers(const tm_peer_items *ranks, size_t n, const tm_peer_places *places,
+                           const tm_peer_slice *slice) {
+    const size_t n_places = places->keys.keys.n;
+    const uint64_t *hashes = places->keys.keys.data;
+    size_t *first = calloc(n_places + 2, sizeof *first);
+    for (size_t r = 0; r < n && first; r++)
+        for (size_t i = 0; i < ranks[r].n; i++)
+            if (ranks[r].places[i] != TM_NO_PLACE)
+                first[ranks[r].places[i] + 2]++;
+    for (size_t p = 0; p < n_places && first; p++) {
+        bool is = (hashes[p] >> 32) % slice->n_slices == slice->slice;
+        first[p + 2] = first[p + 1] + (is ? first[p + 2] : 0);
+    }
+    return first;
 }
 
-/* The middle of [n >= 2] weights, from which follows the median of all but any one of them: the
- * k-th of the others is the k-th of all, or the next where the one is not above it. */
+tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_places *places,
+                        const tm_peer_slice *slice, tm_vec *peers, tm_error *err) {
+    const uint64_t *hashes = places->keys.keys.data;
+    size_t *first = count_peers(ranks, n, places, slice);
+    tm_peer *out = first ? tm_vec_append(peers, NULL, first[places->keys.keys.n + 1]) : NULL;
+    for (size_t r = 0; r < n && out; r++)
+        for (size_t i = 0; i < ranks[r].n; i++) {
+            uint32_t p = ranks[r].places[i];
+            if (p != TM_NO_PLACE && (hashes[p] >> 32) % slice->n_slices == slice->slice)
+                out[first[p + 1]++] = (tm_peer){hashes[p], ranks[r].weights[i], slice->origin};
+        }
+    free(first);
+    return out ? TM_OK : tm_fail_memory(err);
+}
+
+/* The places of the middle of all but any one of [n >= 2]: of two others, the less. The k-th of the
+ * others is the k-th of all, or the next where the one is not above it. */
 typedef struct middle {
-    size_t low, high;  /* places of the others' middle: of two others, the less */
-    int64_t sorted[3]; /* from the one at low on */
+    size_t low, high;
 } middle;
 
-static middle find_middle(int64_t *v, size_t n) {
-    middle m = {.low = (n - 2) / 2, .high = n == 3 ? 0 : (n - 1) / 2};
-    m.sorted[0] = tm_select(v, n, m.low);
-    for (size_t i = 1; i <= 1 + m.high - m.low; i++)
-        m.sorted[i] = tm_select(v + m.low + i, n - m.low - i, 0);
-    return m;
+static middle middle_of(size_t n) {
+    return (middle){(n - 2) / 2, n == 3 ? 0 : (n - 1) / 2};
 }
 
-static int64_t median_of_others(const middle *m, int64_t ns) {
-    const int64_t *low = m->sorted, *high = m->sorted + (m->high - m->low);
-    int64_t a = low[ns <= low[0]], b = high[ns <= high[0]];
+/* [3] from the lower one on, one more than there are places. */
+static void find_middle(int64_t *v, size_t n, int64_t *out) {
+    const middle m = middle_of(n);
+    out[0] = tm_select(v, n, m.low);
+    out[1] = tm_select(v + m.low + 1, n - m.low - 1, 0);
+    out[2] = m.high > m.low ? tm_select(v + m.low + 2, n - m.low - 2, 0) : out[1];
+}
+
+/* What one process has of a place. */
+typedef struct run {
+    int64_t origin;
+    size_t first, n; /* of its peers */
+    uint32_t place;
+} run;
+
+/* Peers by place. */
+typedef struct columns {
+    tm_keys keys;              /* of uint64_t: places */
+    tm_vec runs;               /* of run */
+    size_t *first;             /* owned; [places + 1] where each begins in */
+    int64_t *firsts, *seconds; /* owned; [peers] */
+} columns;
+
+static void columns_free(columns *c) {
+    tm_keys_free(&c->keys);
+    tm_vec_free(&c->runs);
+    free(c->first);
+    free(c->firsts);
+    free(c->seconds);
+}
+
+static bool find_runs(const tm_vec *peers, columns *c) {
+    const tm_peer *v = peers->data;
+    for (size_t i = 0, end; i < peers->n; i = end) {
+        for (end = i + 1;
+             end < peers->n && v[end].place == v[i].place && v[end].origin == v[i].origin;)
+            end++;
+        const run one = {v[i].origin, i, end - i, tm_keys_add(&c->keys, &v[i].place)};
+        if (one.place == TM_NO_KEY || !tm_vec_append(&c->runs, &one, 1))
+            return false;
+    }
+    return true;
+}
+
+/* @param c  empty; freed by the caller in either case */
+static bool make_columns(const tm_vec *peers, columns *c) {
+    const tm_peer *v = peers->data;
+    if (!find_runs(peers, c))
+        return false;
+    const run *runs = c->runs.data;
+    const size_t n_places = c->keys.keys.n;
+    c->first = calloc(n_places + 2, sizeof *c->first);
+    c->firsts = malloc((peers->n + 1) * sizeof *c->firsts);
+    c->seconds = malloc((peers->n + 1) * sizeof *c->seconds);
+    if (!c->first || !c->firsts || !c->seconds)
+        return false;
+    for (size_t k = 0; k < c->runs.n; k++)
+        c->first[runs[k].place + 2] += runs[k].n;
+    for (size_t p = 2; p < n_places + 2; p++)
+        c->first[p] += c->first[p - 1];
+    for (size_t k = 0; k < c->runs.n; k++)
+        for (size_t i = 0; i < runs[k].n; i++) {
+            size_t at = c->first[runs[k].place + 1]++;
+            c->firsts[at] = v[runs[k].first + i].weights.first_ns;
+            c->seconds[at] = v[runs[k].first + i].weights.second_ns;
+        }
+    return true;
+}
+
+/* The answers by place; n is 0 where it has one rank alone. NULL when memory is out. */
+static tm_peer_others *find_others(const columns *c) {
+    const size_t n_places = c->keys.keys.n;
+    tm_peer_others *out = calloc(n_places + 1, sizeof *out);
+    for (size_t p = 0; p < n_places && out; p++) {
+        const size_t first = c->first[p], n = c->first[p + 1] - first;
+        if (n < 2)
+            continue;
+        int64_t firsts[3], seconds[3];
+        find_middle(c->firsts + first, n, firsts);
+        find_middle(c->seconds + first, n, seconds);
+        out[p].place = ((const uint64_t *)c->keys.keys.data)[p];
+        out[p].n = (int64_t)n;
+        for (int i = 0; i < 3; i++)
+            out[p].middle[i] = (tm_peer_weights){firsts[i], seconds[i]};
+    }
+    return out;
+}
+
+tm_status tm_peers_compare(const tm_vec *peers, tm_vec *others, tm_error *err) {
+    columns c = {.keys = TM_KEYS(uint64_t), .runs = TM_VEC(run)};
+    tm_peer_others *of = make_columns(peers, &c) ? find_others(&c) : NULL;
+    const run *runs = c.runs.data;
+    bool ok = of != NULL;
+    for (size_t k = 0; k < c.runs.n && ok; k++) {
+        if (of[runs[k].place].n == 0)
+            continue;
+        of[runs[k].place].origin = runs[k].origin;
+        ok = tm_vec_append(others, &of[runs[k].place], 1) != NULL;
+    }
+    free(of);
+    columns_free(&c);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_peers_note(tm_peer_places *places, tm_error *err) {
+    const tm_peer_others *others = places->others.data;
+    places->known = calloc(places->keys.keys.n + 1, sizeof *places->known);
+    for (size_t i = 0; i < places->others.n && places->known; i++)
+        places->known[tm_keys_find(&places->keys, &others[i].place)] = (uint32_t)i + 1;
+    return places->known ? TM_OK : tm_fail_memory(err);
+}
+
+static int64_t median_of_others(int64_t low, int64_t next, int64_t high, int64_t behind,
+                                int64_t ns) {
+    int64_t a = ns <= low ? next : low, b = ns <= high ? behind : high;
     return a + (b - a) / 2;
 }
 
-/* Of the peers at one place, by their indices. */
-static void compare_weight(tm_peer *peers, const uint32_t *of, size_t n, bool second, int64_t *v) {
-    for (size_t i = 0; i < n; i++)
-        v[i] = *weight_of(&peers[of[i]], second);
-    const middle m = find_middle(v, n);
-    for (size_t i = 0; i < n; i++) {
-        tm_peer *peer = &peers[of[i]];
-        int64_t ns = *weight_of(peer, second), others = median_of_others(&m, ns);
-        if (peer->call && n >= STALL_RANKS && ns > others + STALL_NS && ns > STALL_TIMES * others)
-            peer->flags |= TM_EDGE_STALL;
-        *weight_of(peer, second) = others;
+tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights *own, bool call,
+                            uint8_t *flags) {
+    if (!others) {
+        *flags |= TM_EDGE_MISSING;
+        return *own;
     }
+    const middle m = middle_of((size_t)others->n);
+    const tm_peer_weights *low = others->middle, *high = low + (m.high - m.low);
+    const tm_peer_weights is = {median_of_others(low[0].first_ns, low[1].first_ns, high[0].first_ns,
+                                                 high[1].first_ns, own->first_ns),
+                                median_of_others(low[0].second_ns, low[1].second_ns,
+                                                 high[0].second_ns, high[1].second_ns,
+                                                 own->second_ns)};
+    *flags |= others->n == 2 ? TM_EDGE_PAIR : 0;
+    if (call && others->n >= STALL_RANKS &&
+        (is_stall(own->first_ns, is.first_ns) || is_stall(own->second_ns, is.second_ns)))
+        *flags |= TM_EDGE_STALL;
+    return is;
 }
 
-/* Peers ordered by place. */
-typedef struct places {
-    tm_keys keys;    /* of uint64_t */
-    uint32_t *first; /* owned; [places + 1] where each begins in */
-    uint32_t *of;    /* owned; [peers] indices */
-} places;
-
-static void places_free(places *p) {
-    tm_keys_free(&p->keys);
-    free(p->first);
-    free(p->of);
-}
-
-/* @param out  empty; freed by the caller in either case */
-static bool order_places(const tm_vec *peers, places *out) {
-    const tm_peer *v = peers->data;
-    uint32_t *number = malloc((peers->n + 1) * sizeof *number);
-    out->of = malloc((peers->n + 1) * sizeof *out->of);
-    bool ok = number && out->of;
-    for (size_t i = 0; i < peers->n && ok; i++) {
-        number[i] = tm_keys_add(&out->keys, &v[i].place);
-        ok = number[i] != TM_NO_KEY;
-    }
-    out->first = ok ? calloc(out->keys.keys.n + 2, sizeof *out->first) : NULL;
-    ok = out->first != NULL;
-    for (size_t i = 0; i < peers->n && ok; i++)
-        out->first[number[i] + 2]++;
-    for (size_t k = 2; ok && k < out->keys.keys.n + 2; k++)
-        out->first[k] += out->first[k - 1];
-    for (size_t i = 0; i < peers->n && ok; i++)
-        out->of[out->first[number[i] + 1]++] = (uint32_t)i;
-    free(number);
-    return ok;
-}
-
-tm_status tm_peers_compare(tm_vec *peers, tm_error *err) {
-    tm_peer *v = peers->data;
-    places p = {.keys = TM_KEYS(uint64_t)};
-    int64_t *scratch = malloc((peers->n + 1) * sizeof *scratch);
-    bool ok = order_places(peers, &p) && scratch;
-    for (size_t k = 0; ok && k < p.keys.keys.n; k++) {
-        const uint32_t *of = p.of + p.first[k];
-        size_t n = p.first[k + 1] - p.first[k];
-        for (size_t i = 0; i < n && n <= 2; i++)
-            v[of[i]].flags |= n == 1 ? TM_EDGE_MISSING : TM_EDGE_PAIR;
-        if (n == 1)
-            continue;
-        compare_weight(v, of, n, false, scratch);
-        compare_weight(v, of, n, true, scratch);
-    }
-    places_free(&p);
-    free(scratch);
-    return ok ? TM_OK : tm_fail_memory(err);
-}
-
-static void set_edge(tm_edge *edge, const tm_peer *peer, int64_t duration) {
-    edge->flags |= peer->flags;
-    if (peer->flags & TM_EDGE_MISSING)
-        return;
-    int64_t excess = edge->unexplained_ns - peer->second_ns;
+/* @param is, own  of its item */
+static void set_edge(tm_edge *edge, const tm_peer_weights *is, const tm_peer_weights *own) {
+    int64_t excess = edge->unexplained_ns - is->second_ns;
     switch ((tm_edge_kind)edge->kind) {
     case TM_EDGE_COMPUTE:
     case TM_EDGE_COPY:
     case TM_EDGE_HOST:
-        edge->peer_ns = edge->ns + peer->first_ns - duration;
+        edge->peer_ns = edge->ns + is->first_ns - own->first_ns;
         break;
     case TM_EDGE_CALL:
-        edge->peer_ns = peer->second_ns;
+        edge->peer_ns = is->second_ns;
         break;
     default:
         edge->peer_ns = edge->ns - (is_lag(edge) && excess > 0 ? excess : 0);
@@ -207,27 +330,17 @@ static void set_edge(tm_edge *edge, const tm_peer *peer, int64_t duration) {
         edge->peer_ns = 0;
 }
 
-tm_status tm_peers_set(tm_graph *graph, const tm_peer *peers, size_t n, size_t items,
-                       tm_error *err) {
-    uint32_t *peer_of = calloc(items + 1, sizeof *peer_of); /* 1 + index */
-    int64_t *durations = calloc(items + 1, sizeof *durations);
-    bool ok = peer_of && durations;
-    for (size_t i = 0; i < n && ok; i++)
-        peer_of[peers[i].item] = (uint32_t)i + 1;
-    for (size_t v = 0; v < graph->n_nodes && ok; v++)
-        for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
-            const tm_edge *edge = &graph->edges[e];
-            if ((edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY ||
-                 edge->kind == TM_EDGE_HOST) &&
-                edge->item != TM_NO_ITEM && edge->ns > durations[edge->item])
-                durations[edge->item] = edge->ns; /* the whole of it leads to its end */
-        }
-    for (size_t e = 0; e < graph->first[graph->n_nodes] && ok; e++) {
+void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places) {
+    const tm_peer_others *others = places->others.data;
+    for (size_t e = 0; e < graph->first[graph->n_nodes]; e++) {
         tm_edge *edge = &graph->edges[e];
-        if (edge->item != TM_NO_ITEM && peer_of[edge->item])
-            set_edge(edge, &peers[peer_of[edge->item] - 1], durations[edge->item]);
+        if (edge->item == TM_NO_ITEM)
+            continue;
+        uint32_t known = places->known[items->places[edge->item]];
+        const tm_peer_weights *own = &items->weights[edge->item];
+        const tm_peer_weights is = tm_peers_of(known ? &others[known - 1] : NULL, own,
+                                               edge->item >= items->n_events, &edge->flags);
+        if (known)
+            set_edge(edge, &is, own);
     }
-    free(peer_of);
-    free(durations);
-    return ok ? TM_OK : tm_fail_memory(err);
 }

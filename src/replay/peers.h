@@ -4,49 +4,100 @@
  * of one role (stage of a pipeline); of a call, that of the event that it launches. What others
  * took is their median, of two the less: one of three may be slow. A duration goes there up and
  * down, for clamping would promise too much; what nothing explains of a begin only shrinks, for
- * that is chance. Where a job is of one rank, its other steps stand for the others. */
+ * that is chance. Where a job is of one rank, its other steps stand for the others.
+ *
+ * Who owns a place gets the weights of all ranks there, and answers each process once: the middle
+ * of all tells each rank the median of all but itself. */
 #ifndef TMERGE_REPLAY_PEERS_H
 #define TMERGE_REPLAY_PEERS_H
 
+#include "base/keys.h"
 #include "draft.h"
 #include "graph.h"
 
-/** One place of one rank, on its way to where the place's are compared, and back. Sent as bytes. */
-typedef struct tm_peer {
-    uint64_t place;
+/** What is compared at a place. */
+typedef struct tm_peer_weights {
     int64_t first_ns;  /* event: duration; call: what lies before it */
     int64_t second_ns; /* event: what nothing explains of its begin; call: its own work */
-    int32_t origin;    /* the process, and */
-    uint32_t rank;     /* which of the ranks it holds */
-    uint32_t item;     /* as in tm_edge */
-    uint8_t flags;     /* back: TM_EDGE_STALL, TM_EDGE_MISSING */
-    bool call;
+} tm_peer_weights;
+
+/** One rank's weights at a place, on their way to where the place's are compared. Sent as bytes. */
+typedef struct tm_peer {
+    uint64_t place;
+    tm_peer_weights weights;
+    int64_t origin; /* the process */
 } tm_peer;
 
-/** Of which places one rank is compared. */
-typedef struct tm_peer_role {
-    int64_t stage;            /* of a pipeline, -1 for none */
-    bool other_steps;         /* the job has no other rank */
-    int32_t origin;           /* as in tm_peer */
-    uint32_t rank;            /* likewise */
-    uint32_t slice, n_slices; /* those places alone whose hash is this of as many */
-} tm_peer_role;
+/** The middle of the weights of all [n >= 2] ranks at a place, on its way back. Sent as bytes. */
+typedef struct tm_peer_others {
+    uint64_t place;
+    tm_peer_weights middle[3]; /* ascending, each of the two by itself */
+    int64_t n, origin;
+} tm_peer_others;
 
-/** Adds the places of a rank. TM_OK; TM_ERR_FAULT. */
-tm_status tm_peers_add(const tm_draft *draft, const tm_graph *graph, const tm_peer_role *role,
-                       tm_vec *peers, tm_error *err) TM_MUST_CHECK;
+/** The places that a process's ranks have, and what is known of them. */
+typedef struct tm_peer_places {
+    tm_keys keys;    /* of uint64_t */
+    uint32_t guess;  /* the number that comes next where a rank is as the one before it */
+    tm_vec others;   /* of tm_peer_others */
+    uint32_t *known; /* owned; [keys] 1 + index, 0 where no other rank is there */
+} tm_peer_places;
 
-/** Replaces the weights of every place by what the others have there; those of one place must all
- * be there. TM_OK; TM_ERR_FAULT. */
-tm_status tm_peers_compare(tm_vec *peers, tm_error *err) TM_MUST_CHECK;
+#define TM_PEER_PLACES()                                                                           \
+    ((tm_peer_places){.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)})
+
+/** No place: the item has no weight. */
+#define TM_NO_PLACE UINT32_MAX
+
+/** What of one rank is compared, by items as in tm_edge. */
+typedef struct tm_peer_items {
+    uint32_t *places;         /* owned; [n] numbers, or TM_NO_PLACE */
+    tm_peer_weights *weights; /* owned; [n] */
+    size_t n, n_events;       /* behind the events are calls */
+} tm_peer_items;
+
+void tm_peer_places_free(tm_peer_places *places);
+void tm_peer_items_free(tm_peer_items *items);
 
 /**
- * Sets the peer weights of a graph's edges.
- * @param peers  [n] as compared, of this rank
- * @param items  how many there are: events and calls of the draft
- * @return       TM_OK; TM_ERR_FAULT
+ * Collects the weights of a rank.
+ * @param other_steps  stand for the others: the job has no other rank
+ * @param out          to be freed in either case
+ * @return             TM_OK; TM_ERR_FAULT
  */
-tm_status tm_peers_set(tm_graph *graph, const tm_peer *peers, size_t n, size_t items,
-                       tm_error *err) TM_MUST_CHECK;
+tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, bool other_steps,
+                           tm_peer_places *places, tm_peer_items *out, tm_error *err) TM_MUST_CHECK;
+
+/** Which places are sent together: those whose hash is this of as many. */
+typedef struct tm_peer_slice {
+    uint32_t slice, n_slices;
+    int64_t origin;
+} tm_peer_slice;
+
+/** Adds the weights of [n] ranks in a slice, place by place. TM_OK; TM_ERR_FAULT. */
+tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_places *places,
+                        const tm_peer_slice *slice, tm_vec *peers, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Finds the middle at each place that several ranks have.
+ * @param peers   of tm_peer; those of one place must all be there
+ * @param others  of tm_peer_others, appended to: one for each process that has a rank there
+ * @return        TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_peers_compare(const tm_vec *peers, tm_vec *others, tm_error *err) TM_MUST_CHECK;
+
+/** Notes what came back, all at once. TM_OK; TM_ERR_FAULT. */
+tm_status tm_peers_note(tm_peer_places *places, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * What the others have at a place instead of a rank's own weights.
+ * @param others  NULL where no other rank is there
+ * @param flags   added to: TM_EDGE_MISSING, TM_EDGE_PAIR, TM_EDGE_STALL
+ */
+tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights *own, bool call,
+                            uint8_t *flags);
+
+/** Sets the peer weights of a graph's edges. */
+void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places);
 
 #endif

@@ -40,37 +40,46 @@ static const peers_case cases[] = {
      .call = true},
 };
 
-/* One record a rank; `second_ns` is the other weight, the same on all. */
-static void add(tm_vec *peers, uint64_t place, size_t rank, int64_t ns, bool call) {
-    const tm_peer peer = {
-        .place = place, .first_ns = ns, .second_ns = 7, .rank = (uint32_t)rank, .call = call};
+/* One record a rank; the other weight is the same on all. Two processes hold the ranks by turns. */
+static tm_peer peer_at(uint64_t place, size_t rank, int64_t ns) {
+    return (tm_peer){.place = place, .weights = {ns, 7}, .origin = (int64_t)rank % 2};
+}
+
+static void add(tm_vec *peers, uint64_t place, size_t rank, int64_t ns) {
+    const tm_peer peer = peer_at(place, rank, ns);
     assert_non_null(tm_vec_append(peers, &peer, 1));
 }
 
-static const tm_peer *find(const tm_vec *peers, uint64_t place, size_t rank) {
-    const tm_peer *v = peers->data;
-    while (v->place != place || v->rank != rank)
-        v++;
-    return v;
+/* What the rank's process is told; NULL for nothing. */
+static const tm_peer_others *find(const tm_vec *others, const tm_peer *peer) {
+    const tm_peer_others *v = others->data;
+    for (size_t i = 0; i < others->n; i++)
+        if (v[i].place == peer->place && v[i].origin == peer->origin)
+            return &v[i];
+    return NULL;
 }
 
 static void each_gets_the_median_of_the_others(void **state) {
     (void)state;
-    tm_vec peers = TM_VEC(tm_peer);
+    tm_vec peers = TM_VEC(tm_peer), others = TM_VEC(tm_peer_others);
     tm_error err;
     for (size_t rank = 0; rank < PEERS_MAX; rank++) /* as they come: places mixed */
         for (size_t i = 0; i < COUNT(cases); i++)
             if (rank < cases[i].n)
-                add(&peers, i, rank, cases[i].ns[rank], cases[i].call);
-    assert_int_equal(tm_peers_compare(&peers, &err), TM_OK);
+                add(&peers, i, rank, cases[i].ns[rank]);
+    assert_int_equal(tm_peers_compare(&peers, &others, &err), TM_OK);
     for (size_t i = 0; i < COUNT(cases); i++)
         for (size_t rank = 0; rank < cases[i].n; rank++) {
-            const tm_peer *peer = find(&peers, i, rank);
-            assert_int_equal(peer->first_ns, cases[i].others[rank]);
-            assert_int_equal(peer->second_ns, 7);
-            assert_int_equal(peer->flags, cases[i].flags[rank]);
+            const tm_peer peer = peer_at(i, rank, cases[i].ns[rank]);
+            uint8_t flags = 0;
+            const tm_peer_weights is =
+                tm_peers_of(find(&others, &peer), &peer.weights, cases[i].call, &flags);
+            assert_int_equal(is.first_ns, cases[i].others[rank]);
+            assert_int_equal(is.second_ns, 7);
+            assert_int_equal(flags, cases[i].flags[rank]);
         }
     tm_vec_free(&peers);
+    tm_vec_free(&others);
 }
 
 static void medians_are_those_of_the_sorted_others(void **state) {
@@ -78,21 +87,26 @@ static void medians_are_those_of_the_sorted_others(void **state) {
     enum { MOST = 40 };
     for (uint64_t seed = 1; seed <= 500; seed++) {
         uint64_t draws = seed;
-        tm_vec peers = TM_VEC(tm_peer);
+        tm_vec peers = TM_VEC(tm_peer), answers = TM_VEC(tm_peer_others);
         tm_error err;
         size_t n = 4 + (size_t)draw(&draws, MOST - 3);
         int64_t ns[MOST], others[MOST], range = draw(&draws, 2) ? 5 : 100000;
         for (size_t i = 0; i < n; i++)
-            add(&peers, 1, i, ns[i] = draw(&draws, range), false);
-        assert_int_equal(tm_peers_compare(&peers, &err), TM_OK);
+            add(&peers, 1, i, ns[i] = draw(&draws, range));
+        assert_int_equal(tm_peers_compare(&peers, &answers, &err), TM_OK);
         for (size_t k = 0; k < n; k++) {
             for (size_t i = 0; i + 1 < n; i++)
                 others[i] = ns[i < k ? i : i + 1];
             tm_sort_values(others, n - 1);
             int64_t a = others[(n - 2) / 2], b = others[(n - 1) / 2];
-            assert_int_equal(find(&peers, 1, k)->first_ns, a + (b - a) / 2);
+            const tm_peer peer = peer_at(1, k, ns[k]);
+            uint8_t flags = 0;
+            assert_int_equal(
+                tm_peers_of(find(&answers, &peer), &peer.weights, false, &flags).first_ns,
+                a + (b - a) / 2);
         }
         tm_vec_free(&peers);
+        tm_vec_free(&answers);
     }
 }
 
