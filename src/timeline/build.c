@@ -162,48 +162,53 @@ static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *e
     return TM_OK;
 }
 
-static int compare_text(const tm_names *names, uint32_t a, uint32_t b) {
-    tm_text x = tm_names_text(names, a), y = tm_names_text(names, b);
-    size_t size = x.size < y.size ? x.size : y.size;
-    int order = size ? memcmp(x.bytes, y.bytes, size) : 0;
-    return order ? order : tm_order_u64(x.size, y.size);
-}
+/* A track while they are sorted: with the texts of its ids, and where it stood. */
+typedef struct placed_track {
+    const tm_track *track;
+    tm_text pid, tid;
+} placed_track;
 
 /* Shorter first, so that numbers of the same sign stand in numeric order. */
-static int compare_key(const tm_names *names, uint32_t a, uint32_t b) {
-    size_t x = tm_names_text(names, a).size, y = tm_names_text(names, b).size;
-    return x != y ? tm_order_u64(x, y) : compare_text(names, a, b);
+static int compare_key(const tm_text *a, const tm_text *b) {
+    int order = tm_order_u64(a->size, b->size);
+    return order || a->size == 0 ? order : memcmp(a->bytes, b->bytes, a->size);
 }
 
-static int compare_tracks(const tm_names *names, const tm_track *a, const tm_track *b) {
-    int order = tm_order_i64(a->kind, b->kind);
-    order = order ? order : tm_order_i64(a->device, b->device);
-    order = order ? order : tm_order_i64(a->stream, b->stream);
-    order = order ? order : compare_key(names, a->pid, b->pid);
-    return order ? order : compare_key(names, a->tid, b->tid);
+static int compare_tracks(const void *a, const void *b) {
+    const placed_track *x = a, *y = b;
+    int order = tm_order_i64(x->track->kind, y->track->kind);
+    order = order ? order : tm_order_i64(x->track->device, y->track->device);
+    order = order ? order : tm_order_i64(x->track->stream, y->track->stream);
+    order = order ? order : compare_key(&x->pid, &y->pid);
+    order = order ? order : compare_key(&x->tid, &y->tid);
+    return order ? order : (x->track > y->track) - (x->track < y->track);
 }
 
-/* Sorts the tracks (few) and renumbers them in the events. */
+/* Sorts the tracks and renumbers them in the events. */
 static tm_status sort_tracks(builder *b, tm_error *err) {
     size_t n = b->all->tracks.n;
     const tm_track *tracks = b->all->tracks.data;
+    const tm_names *names = b->context->names;
     uint32_t *place = calloc(n + 1, sizeof *place);
+    placed_track *sorted = calloc(n + 1, sizeof *sorted);
     b->out->tracks = calloc(n + 1, sizeof *b->out->tracks);
-    if (!place || !b->out->tracks) {
-        free(place);
-        return tm_fail_memory(err);
+    bool ok = place && sorted && b->out->tracks;
+    for (size_t i = 0; i < n && ok; i++)
+        sorted[i] = (placed_track){&tracks[i], tm_names_text(names, tracks[i].pid),
+                                   tm_names_text(names, tracks[i].tid)};
+    if (ok && n > 1)
+        qsort(sorted, n, sizeof *sorted, compare_tracks);
+    for (size_t i = 0; i < n && ok; i++) {
+        place[sorted[i].track - tracks] = (uint32_t)i;
+        b->out->tracks[i] = *sorted[i].track;
     }
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++)
-            place[i] += k != i && compare_tracks(b->context->names, &tracks[k], &tracks[i]) < 0;
-    for (size_t i = 0; i < n; i++)
-        b->out->tracks[place[i]] = tracks[i];
-    b->out->n_tracks = n;
+    b->out->n_tracks = ok ? n : 0;
     tm_raw_event *events = b->all->events.data;
-    for (size_t i = 0; i < b->all->events.n; i++)
+    for (size_t i = 0; i < b->all->events.n && ok; i++)
         events[i].track = place[events[i].track];
     free(place);
-    return TM_OK;
+    free(sorted);
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 /* Rows: track after track, ascending in begin; the longer first, then the file's order. */
