@@ -43,19 +43,25 @@ bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part 
     return part->begin == before->end && (!last || part->in_object == first->in_object);
 }
 
-void tm_part_finish(tm_part *whole) {
-    tm_trace *trace = whole->trace;
+/* Of several labels of one thread, or process, the last counts. */
+static void name_tracks(tm_trace *trace, const tm_label *labels, size_t n) {
     tm_track *tracks = trace->tracks.data;
-    const tm_label *labels = whole->labels.data;
-    for (size_t t = 0; t < trace->tracks.n; t++)
-        for (size_t l = 0; l < whole->labels.n; l++) {
-            if (labels[l].pid != tracks[t].pid)
-                continue;
-            if (labels[l].process)
+    for (size_t l = 0; l < n; l++) {
+        for (size_t t = 0; t < trace->tracks.n && labels[l].process; t++)
+            if (labels[l].pid == tracks[t].pid)
                 tracks[t].process_name = labels[l].text;
-            else if (labels[l].tid == tracks[t].tid)
+        for (int kind = TM_TRACK_GPU; kind <= TM_TRACK_CPU && !labels[l].process; kind++) {
+            uint32_t t =
+                tm_trace_find_track(trace, (tm_track_kind)kind, labels[l].pid, labels[l].tid);
+            if (t != UINT32_MAX)
                 tracks[t].thread_name = labels[l].text;
         }
+    }
+}
+
+void tm_part_finish(tm_part *whole) {
+    tm_trace *trace = whole->trace;
+    name_tracks(trace, whole->labels.data, whole->labels.n);
     trace->base_ns = whole->base_ns;
     tm_raw_event *events = trace->events.data;
     for (size_t i = 0; i < trace->events.n && whole->base_ns > 0; i++)

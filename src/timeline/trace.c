@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 enum { REFS_MAX = 3 };
 
 static const struct {
@@ -52,6 +54,7 @@ void tm_trace_init(tm_trace *trace) {
         .base_ns = -1,
         .events = TM_VEC(tm_raw_event),
         .tracks = TM_VEC(tm_track),
+        .track_slots = TM_VEC(uint32_t),
         .communicators = TM_VEC(tm_communicator),
         .handovers = TM_VEC(tm_handover),
     };
@@ -94,6 +97,7 @@ int64_t tm_trace_skipped(const tm_trace *trace) {
 void tm_trace_trim(tm_trace *trace) {
     tm_vec_trim(&trace->events);
     tm_vec_trim(&trace->tracks);
+    tm_vec_free(&trace->track_slots);
     for (int i = 0; i < TM_N_ATTRS; i++)
         tm_vec_trim(&trace->attrs[i]);
 }
@@ -101,6 +105,7 @@ void tm_trace_trim(tm_trace *trace) {
 void tm_trace_free(tm_trace *trace) {
     tm_vec_free(&trace->events);
     tm_vec_free(&trace->tracks);
+    tm_vec_free(&trace->track_slots);
     tm_vec_free(&trace->communicators);
     tm_vec_free(&trace->handovers);
     for (int i = 0; i < TM_N_ATTRS; i++)
@@ -113,11 +118,63 @@ bool tm_category_is_gpu(tm_category category) {
            category == TM_CAT_CUDA_EVENT;
 }
 
-uint32_t tm_trace_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid) {
-    tm_track *tracks = trace->tracks.data;
+static bool is_track(const tm_track *track, tm_track_kind kind, uint32_t pid, uint32_t tid) {
+    return track->pid == pid && track->tid == tid && track->kind == kind;
+}
+
+/* Where a track has its slot, or the free one that it would have. */
+static uint32_t *slot_of(const tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid) {
+    const tm_track *tracks = trace->tracks.data;
+    uint32_t *slots = trace->track_slots.data;
+    size_t mask = trace->track_slots.n - 1;
+    const uint64_t words[] = {(uint64_t)pid << 32 | tid, (uint64_t)kind};
+    size_t at = (size_t)tm_hash_words(0, words, 2) & mask;
+    while (slots[at] && !is_track(&tracks[slots[at] - 1], kind, pid, tid))
+        at = (at + 1) & mask;
+    return &slots[at];
+}
+
+/* Gives every track a slot. False where there are so few that looking through them is faster, or
+ * memory is out. */
+static bool make_slots(tm_trace *trace) {
+    enum { FEW = 32 };
+    const tm_track *tracks = trace->tracks.data;
+    size_t n = trace->tracks.n;
+    if (n <= FEW)
+        return false;
+    if (trace->track_slots.n < 2 * n || trace->n_slotted > n) { /* too small, or some taken back */
+        size_t size = 4 * FEW;
+        while (size < 4 * n)
+            size *= 2;
+        tm_vec slots = TM_VEC(uint32_t);
+        if (!tm_vec_append(&slots, NULL, size))
+            return false;
+        memset(slots.data, 0, size * slots.size);
+        tm_vec_free(&trace->track_slots);
+        trace->track_slots = slots;
+        trace->n_slotted = 0;
+    }
+    for (; trace->n_slotted < n; trace->n_slotted++) {
+        const tm_track *t = &tracks[trace->n_slotted];
+        *slot_of(trace, (tm_track_kind)t->kind, t->pid, t->tid) = (uint32_t)trace->n_slotted + 1;
+    }
+    return true;
+}
+
+uint32_t tm_trace_find_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid) {
+    const tm_track *tracks = trace->tracks.data;
+    if (make_slots(trace))
+        return *slot_of(trace, kind, pid, tid) - 1; /* 0 - 1 is UINT32_MAX */
     for (size_t i = trace->tracks.n; i-- > 0;)
-        if (tracks[i].pid == pid && tracks[i].tid == tid && tracks[i].kind == kind)
+        if (is_track(&tracks[i], kind, pid, tid))
             return (uint32_t)i;
+    return UINT32_MAX;
+}
+
+uint32_t tm_trace_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid) {
+    uint32_t known = tm_trace_find_track(trace, kind, pid, tid);
+    if (known != UINT32_MAX)
+        return known;
     tm_track *track = tm_vec_push(&trace->tracks);
     if (!track)
         return UINT32_MAX;

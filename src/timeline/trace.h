@@ -61,6 +61,8 @@ typedef struct tm_trace {
     int64_t counts[TM_N_COUNTS];
     tm_vec events;            /* of tm_raw_event */
     tm_vec tracks;            /* of tm_track, without first and count */
+    tm_vec track_slots;       /* of uint32_t: tracks + 1 by hash, 0 is free; for tm_trace_track */
+    size_t n_slotted;         /* tracks that have a slot */
     tm_vec attrs[TM_N_ATTRS]; /* of tm_launch_attr, ... */
     tm_vec communicators;     /* of tm_communicator, in any order */
     tm_vec handovers;         /* of tm_handover; until tm_trace_link */
@@ -108,6 +110,9 @@ uint32_t *tm_attr_ref(tm_attr attr, void *row, int i);
  * @return     its index, or UINT32_MAX when memory is out
  */
 uint32_t tm_trace_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid);
+
+/** The same of a known track; UINT32_MAX where there is none. */
+uint32_t tm_trace_find_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid);
 
 /**
  * Finds for every GPU event the call that launched it: the runtime or driver call with the same

@@ -487,9 +487,29 @@ static void every_name_of_a_timeline_is_visited_and_can_be_replaced(void **state
     close_ground(&g);
 }
 
+/* Few are looked through, many are hashed; of those taken back again nothing is left. */
+static void tracks_are_told_by_their_kind_process_and_thread(void **state) {
+    (void)state;
+    enum { MANY = 300, KEPT = 290 };
+    tm_trace trace;
+    tm_trace_init(&trace);
+    for (uint32_t times = 0; times < 2; times++)
+        for (uint32_t i = 0; i < MANY; i++)
+            assert_int_equal(tm_trace_track(&trace, (tm_track_kind)(i % 2), i / 20, i / 2 % 10), i);
+    trace.tracks.n = KEPT;
+    for (uint32_t i = 0; i < MANY; i++)
+        assert_int_equal(tm_trace_find_track(&trace, (tm_track_kind)(i % 2), i / 20, i / 2 % 10),
+                         i < KEPT ? i : UINT32_MAX);
+    assert_int_equal(tm_trace_track(&trace, TM_TRACK_CPU, 1, 999), KEPT);
+    assert_int_equal(tm_trace_find_track(&trace, TM_TRACK_CPU, 1, 999), KEPT);
+    assert_int_equal(tm_trace_find_track(&trace, TM_TRACK_GPU, 1, 999), UINT32_MAX);
+    tm_trace_free(&trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gpu_streams_come_first_and_tracks_are_in_order_of_their_numbers),
+        cmocka_unit_test(tracks_are_told_by_their_kind_process_and_thread),
         cmocka_unit_test(a_track_ascends_in_begin_with_parents_before_their_children),
         cmocka_unit_test(launches_and_attributes_follow_their_events_to_their_rows),
         cmocka_unit_test(spans_are_joined_without_crossing_their_correlations),
