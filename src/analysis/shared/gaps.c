@@ -1,5 +1,7 @@
 #include "gaps.h"
 
+#include "base/sorted.h"
+
 /* Whether a call that launched it is known and began after the gap did. */
 static bool launched_late(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     uint32_t call = timeline->launch[row];
@@ -38,14 +40,28 @@ static bool comes_first(const tm_timeline *timeline, uint32_t row, uint32_t othe
     return a != TM_NO_EVENT && timeline->begin_ns[a] < timeline->begin_ns[b];
 }
 
+static bool ends_before(const void *gap, const void *ns) {
+    return ((const tm_gap *)gap)->end_ns < *(const int64_t *)ns;
+}
+
+/* The first gap that does not end before a time: most often one of the next few, of a stream that
+ * rarely runs among thousands far off. */
+static tm_gap *gap_from(tm_gap *gap, const tm_gap *end, int64_t ns) {
+    enum { NEAR = 8 };
+    for (int i = 0; i < NEAR && gap < end && gap->end_ns < ns; i++)
+        gap++;
+    if (gap < end && gap->end_ns < ns)
+        gap += tm_bisect(gap, (size_t)(end - gap), sizeof *gap, &ns, ends_before);
+    return gap;
+}
+
 /* Gaps and the events of a stream both ascend. */
 static void find_next_events(const tm_timeline *timeline, const tm_track *track, tm_vec *found) {
     tm_gap *gap = found->data, *end = gap + found->n;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         if (timeline->role[row] == TM_ROLE_NONE)
             continue;
-        while (gap < end && gap->end_ns < timeline->begin_ns[row])
-            gap++;
+        gap = gap_from(gap, end, timeline->begin_ns[row]);
         if (gap == end)
             return;
         /* Several streams may go on at the same moment. */
