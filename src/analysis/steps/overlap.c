@@ -147,28 +147,61 @@ static void set_times(tm_cell *cells, const tm_busy_times *t) {
     tm_cell_set_int(&cells[T_IDLE], t->idle_ns);
 }
 
-/* Sums over the rank's waiting kernels: all, or those of operations of one step. Null where there
- * are none, and where ranks were not matched at all. */
-static void set_waits(tm_cell *cells, const tm_rank_view *view, const tm_step *step,
-                      const tm_busy_times *t) {
-    const tm_timeline *timeline = view->timeline;
+/* Sums over the rank's waiting kernels: all, or those of operations of one step. */
+typedef struct wait_sum {
+    int64_t step; /* the operations', which need not be the one in which this rank's kernels ran */
+    int64_t wait_ns, kernel_ns, n;
+} wait_sum;
+
+static bool is_of_earlier(const void *sum, const void *step) {
+    return ((const wait_sum *)sum)->step < *(const int64_t *)step;
+}
+
+static int by_step(const void *a, const void *b) {
+    return tm_order_i64(((const wait_sum *)a)->step, ((const wait_sum *)b)->step);
+}
+
+/* Where the sum of a step stands, or would, among [n] ascending ones. */
+static wait_sum *sum_of(wait_sum *sums, size_t n, int64_t step) {
+    return sums + tm_bisect(sums, n, sizeof *sums, &step, is_of_earlier);
+}
+
+/* Adds every kernel to the sum of all, the first, and to that of its step, of [n] others. */
+static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
-    int64_t wait_ns = 0, kernel_ns = 0;
-    bool any = false;
-    if (!timeline->answers)
-        return;
-    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE] && timeline->answers; i++) {
         const tm_comm_answer *answer = &timeline->answers[i];
-        /* The operation's step, which need not be the one in which this rank's kernel ran. */
-        if (answer->wait_ns < 0 || (step && answer->step != step->number))
-            continue;
-        any = true;
-        wait_ns += answer->wait_ns;
-        kernel_ns += timeline->duration_ns[attrs[i].event];
+        wait_sum *of_step = sum_of(all + 1, n, answer->step), *sums[2] = {all, of_step};
+        bool known = of_step < all + 1 + n && of_step->step == answer->step;
+        for (int k = 0; k < 1 + known && answer->wait_ns >= 0; k++) {
+            sums[k]->n++;
+            sums[k]->wait_ns += answer->wait_ns;
+            sums[k]->kernel_ns += timeline->duration_ns[attrs[i].event];
+        }
     }
-    if (any) {
-        tm_cell_set_int(&cells[T_WAIT], wait_ns);
-        tm_cell_set_int(&cells[T_TRANSFER], kernel_ns - wait_ns);
+}
+
+/* The sums of the rank, and behind them of its steps, ascending in number; NULL without memory. */
+static wait_sum *sum_waits(const tm_timeline *timeline) {
+    size_t n = timeline->n_steps;
+    wait_sum *all = calloc(n + 1, sizeof *all);
+    for (size_t i = 0; i < n && all; i++)
+        all[i + 1].step = timeline->steps[i].number;
+    if (all && n > 1)
+        qsort(all + 1, n, sizeof *all, by_step);
+    if (all)
+        add_waits(timeline, all, n);
+    return all;
+}
+
+/* Null where nothing waited, and where ranks were not matched at all. */
+static void set_waits(tm_cell *cells, const tm_rank_view *view, const wait_sum *sum,
+                      const tm_busy_times *t) {
+    if (!view->timeline->answers)
+        return;
+    if (sum->n > 0) {
+        tm_cell_set_int(&cells[T_WAIT], sum->wait_ns);
+        tm_cell_set_int(&cells[T_TRANSFER], sum->kernel_ns - sum->wait_ns);
     }
     if (view->busy->any_wait) {
         tm_cell_set_int(&cells[T_EXPOSED_WAIT], t->exposed_wait_ns);
@@ -206,7 +239,8 @@ static bool is_cut(const tm_timeline *timeline, size_t i) {
 
 /* `partial` only the other ranks' windows tell, unless the trace does: overlap_job sets it where it
  * is false here, and where it is null it becomes false. */
-static tm_status overlap_steps(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tables *out,
+                               tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, step_def.name);
     for (size_t i = 0; i < timeline->n_steps; i++) {
@@ -221,7 +255,7 @@ static tm_status overlap_steps(const tm_rank_view *view, tm_tables *out, tm_erro
         if (is_cut(timeline, i) || is_at_border(timeline, i))
             tm_cell_set_bool(&row[S_PARTIAL], is_cut(timeline, i));
         set_times(row + S_TIMES, &t);
-        set_waits(row + S_TIMES, view, step, &t);
+        set_waits(row + S_TIMES, view, sum_of(waits, timeline->n_steps, step->number), &t);
     }
     return TM_OK;
 }
@@ -282,23 +316,34 @@ static tm_status overlap_kinds(const tm_rank_view *view, tm_tables *out, tm_erro
     return status;
 }
 
-static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    tm_cell *row = tm_table_add_row(tm_tables_find(out, rank_def.name));
+/* The window of a rank whose trace marks no steps. */
+static tm_status add_unmarked(const tm_rank_view *view, const tm_busy_times *t, tm_table *table,
+                              tm_error *err) {
+    if (view->timeline->n_steps == 0 || view->timeline->steps[0].annotated)
+        return TM_OK;
+    tm_cell *row = tm_table_add_row(table);
     if (!row)
         return tm_fail_memory(err);
-    tm_busy_times t = tm_busy_rank(view->busy);
     tm_cell_set_int(&row[0], view->timeline->rank);
-    set_times(row + 1, &t);
-    set_waits(row + 1, view, NULL, &t);
-    if (view->timeline->n_steps > 0 && !view->timeline->steps[0].annotated) {
-        row = tm_table_add_row(tm_tables_find(out, unmarked_def.name));
-        if (!row)
-            return tm_fail_memory(err);
+    tm_cell_set_int(&row[1], t->window_ns);
+    return TM_OK;
+}
+
+static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_cell *row = tm_table_add_row(tm_tables_find(out, rank_def.name));
+    wait_sum *waits = sum_waits(view->timeline);
+    tm_status status = row && waits ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK) {
+        tm_busy_times t = tm_busy_rank(view->busy);
         tm_cell_set_int(&row[0], view->timeline->rank);
-        tm_cell_set_int(&row[1], t.window_ns);
+        set_times(row + 1, &t);
+        set_waits(row + 1, view, waits, &t);
+        status = add_unmarked(view, &t, tm_tables_find(out, unmarked_def.name), err);
     }
-    TM_TRY(overlap_steps(view, out, err));
-    return overlap_kinds(view, out, err);
+    if (status == TM_OK)
+        status = overlap_steps(view, waits + 1, out, err);
+    free(waits);
+    return status == TM_OK ? overlap_kinds(view, out, err) : status;
 }
 
 /* A row of overlap.step, and by what it is compared with other ranks'. */
