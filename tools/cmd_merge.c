@@ -176,6 +176,8 @@ const tm_command tm_command_merge = {
     .name = "merge",
     .usage = "TRACE... [-o FILE.h5] [options]",
     .summary = "Merges traces into one store and prints the summary",
+    .operands = "A TRACE is a file, a folder, a quoted pattern, or @FILE with one of these on each "
+                "line.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = merge_run,

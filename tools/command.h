@@ -22,6 +22,7 @@ typedef struct tm_command {
     const char *name;
     const char *usage;        /* what follows the name */
     const char *summary;      /* one line */
+    const char *operands;     /* what they may be, in sentences; NULL where the usage says it */
     const tm_option *options; /* besides --help, which every command has */
     size_t n_options;         /* at most TM_OPTIONS_MAX */
     tm_status (*run)(const struct tm_arguments *arguments, tm_error *err);

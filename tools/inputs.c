@@ -15,13 +15,14 @@
 #include "mpi/load/inputs_merge.h"
 #include "mpi/load/share.h"
 #include "mpi/shuffle.h"
+#include "operands/operands.h"
 #include "rank_map.h"
 #include "tmerge/reader.h"
 
 /* What one host lists. */
 typedef struct lister {
     tm_vec *out; /* of char: heads and paths */
-    const char *operand;
+    const tm_operand *operand;
     int64_t number; /* of the operand */
     int64_t host;
     bool has_hosts; /* others list, too: inputs are told apart by what they are */
@@ -188,13 +189,13 @@ static tm_status add_path(const lister *l, const char *path, tm_error *err) {
 
 static tm_status add_glob(const lister *l, tm_error *err) {
     glob_t found;
-    int code = glob(l->operand, 0, NULL, &found);
+    int code = glob(l->operand->text, 0, NULL, &found);
     if (code == GLOB_NOMATCH) {
         l->absent[l->number] = NO_MATCH;
         return TM_OK;
     }
     if (code != 0)
-        return tm_fail(err, TM_ERR_INPUT, l->operand, -1, "this pattern cannot be expanded");
+        return tm_operand_fail(l->operand, "this pattern cannot be expanded", err);
     tm_status status = TM_OK;
     qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, by_name);
     for (size_t i = 0; i < found.gl_pathc && status == TM_OK; i++)
@@ -205,10 +206,11 @@ static tm_status add_glob(const lister *l, tm_error *err) {
 
 static tm_status add_operand(const lister *l, tm_error *err) {
     struct stat info;
-    if (stat(l->operand, &info) == 0)
-        return add_path(l, l->operand, err);
+    const char *path = l->operand->text;
+    if (stat(path, &info) == 0)
+        return add_path(l, path, err);
     int error = errno;
-    if (strpbrk(l->operand, "*?["))
+    if (strpbrk(path, "*?["))
         return add_glob(l, err);
     l->absent[l->number] = error;
     return TM_OK;
@@ -271,44 +273,64 @@ static tm_status apply_map(tm_vec *inputs, const char *map, tm_error *err) {
 }
 
 /* All that this host sees of the operands. */
-static tm_status list_own(const tm_hosts *hosts, const tm_arguments *arguments, tm_vec *out,
+static tm_status list_own(const tm_hosts *hosts, const tm_operands *operands, tm_vec *out,
                           int *absent, tm_error *err) {
     lister l = {.out = out, .host = hosts->self, .has_hosts = hosts->n > 1, .absent = absent};
-    for (size_t i = 0; i < arguments->n_operands; i++) {
-        l.operand = arguments->operands[i];
+    for (size_t i = 0; i < operands->n; i++) {
+        l.operand = &operands->v[i];
         l.number = (int64_t)i;
         TM_TRY(add_operand(&l, err));
     }
     return TM_OK;
 }
 
+/* A list that can be read only once is left to who merges. */
+static const char *pipe_of(const tm_arguments *arguments) {
+    for (size_t i = 0; i < arguments->n_operands; i++) {
+        const char *list = tm_operand_list(arguments->operands[i]);
+        if (list && !is_file(list))
+            return list;
+    }
+    return NULL;
+}
+
 tm_status tm_inputs_each(const tm_arguments *arguments,
                          void (*each)(void *context, const char *path), void *context,
                          tm_error *err) {
     const tm_hosts alone = {.n = 1};
+    const char *pipe = pipe_of(arguments);
     tm_vec bytes = TM_VEC(char);
-    int *absent = calloc(arguments->n_operands + 1, sizeof *absent);
-    tm_status status =
-        absent ? list_own(&alone, arguments, &bytes, absent, err) : tm_fail_memory(err);
+    tm_operands operands = {0};
+    int *absent = NULL;
+    if (pipe) {
+        each(context, pipe);
+        return TM_OK;
+    }
+    tm_status status = tm_operands_read(arguments, &operands, err);
+    if (status == TM_OK) {
+        absent = calloc(operands.n + 1, sizeof *absent);
+        status = absent ? list_own(&alone, &operands, &bytes, absent, err) : tm_fail_memory(err);
+    }
     for (size_t at = 0; at < bytes.n && status == TM_OK;) {
         const char *path = (const char *)bytes.data + at + sizeof(tm_input_head);
         each(context, path);
         at += sizeof(tm_input_head) + strlen(path) + 1;
     }
     tm_vec_free(&bytes);
+    tm_operands_free(&operands);
     free(absent);
     return status;
 }
 
 /* What no host has is an error: the first of the operands. */
-static tm_status check_absent(MPI_Comm comm, const tm_arguments *arguments, int *absent,
+static tm_status check_absent(MPI_Comm comm, const tm_operands *operands, int *absent,
                               tm_error *err) {
-    MPI_Allreduce(MPI_IN_PLACE, absent, (int)arguments->n_operands, MPI_INT, MPI_MIN, comm);
-    for (size_t i = 0; i < arguments->n_operands; i++)
+    MPI_Allreduce(MPI_IN_PLACE, absent, (int)operands->n, MPI_INT, MPI_MIN, comm);
+    for (size_t i = 0; i < operands->n; i++)
         if (absent[i])
-            return tm_fail(err, TM_ERR_INPUT, arguments->operands[i], -1, "%s",
-                           absent[i] == NO_MATCH ? "no file matches this pattern"
-                                                 : strerror(absent[i]));
+            return tm_operand_fail(
+                &operands->v[i],
+                absent[i] == NO_MATCH ? "no file matches this pattern" : strerror(absent[i]), err);
     return TM_OK;
 }
 
@@ -366,20 +388,20 @@ static tm_status spread(MPI_Comm comm, const tm_vec *bytes, const tm_vec *seen, 
     return tm_mpi_agree(comm, unpack(out, size, seen_size > 0 ? out->seen : NULL, err), err);
 }
 
-static tm_status list_all(MPI_Comm comm, const tm_arguments *arguments, const char *rank_map,
+static tm_status list_all(MPI_Comm comm, const tm_operands *operands, const char *rank_map,
                           tm_inputs *out, tm_error *err) {
     int self;
     MPI_Comm_rank(comm, &self);
     tm_vec bytes = TM_VEC(char), seen = TM_VEC(uint64_t);
-    int *absent = calloc(arguments->n_operands + 1, sizeof *absent);
+    int *absent = calloc(operands->n + 1, sizeof *absent);
     tm_status status = absent ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; absent && i < arguments->n_operands; i++)
+    for (size_t i = 0; absent && i < operands->n; i++)
         absent[i] = out->hosts.leads ? 0 : INT_MAX;
     if (status == TM_OK && out->hosts.leads)
-        status = list_own(&out->hosts, arguments, &bytes, absent, err);
+        status = list_own(&out->hosts, operands, &bytes, absent, err);
     status = tm_mpi_agree(comm, status, err);
     if (status == TM_OK)
-        status = check_absent(comm, arguments, absent, err);
+        status = check_absent(comm, operands, absent, err);
     if (status == TM_OK)
         status = bring_together(comm, &out->hosts, &bytes, &seen, err);
     if (status == TM_OK) {
@@ -396,10 +418,14 @@ static tm_status list_all(MPI_Comm comm, const tm_arguments *arguments, const ch
 
 tm_status tm_inputs_list(MPI_Comm comm, const tm_arguments *arguments, const char *rank_map,
                          tm_inputs *out, tm_error *err) {
+    tm_operands operands = {0};
     *out = (tm_inputs){.list = TM_VEC(tm_input)};
     tm_status status = tm_mpi_hosts_find(comm, &out->hosts, err);
     if (status == TM_OK)
-        status = list_all(comm, arguments, rank_map, out, err);
+        status = tm_mpi_operands_read(comm, arguments, &operands, err);
+    if (status == TM_OK)
+        status = list_all(comm, &operands, rank_map, out, err);
+    tm_operands_free(&operands);
     if (status != TM_OK)
         tm_inputs_free(out);
     return status;

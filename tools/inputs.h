@@ -17,10 +17,10 @@ typedef struct tm_inputs {
 } tm_inputs;
 
 /**
- * Expands files, folders and quoted globs on every host that has processes, and reads the rank map.
- * A folder's files come in natural order (9 before 10); names that begin with a dot are left out.
- * An operand has to be on one host at least; what hosts see under one name is one file if path,
- * size, time and digest are the same.
+ * Expands files, folders, quoted globs and lists of these on every host that has processes, and
+ * reads the rank map; lists and map lie on the first host. A folder's files come in natural order
+ * (9 before 10); names that begin with a dot are left out. An operand has to be on one host at
+ * least; what hosts see under one name is one file if path, size, time and digest are the same.
  *
  * Collective: over comm.
  * @param rank_map  path of a file with lines "PATH RANK", or NULL
@@ -31,7 +31,8 @@ tm_status tm_inputs_list(MPI_Comm comm, const tm_arguments *arguments, const cha
                          tm_inputs *out, tm_error *err) TM_MUST_CHECK;
 
 /** Calls @p each with every file of this host that the operands mean, in their order; what is
- * missing is not told. Collective: no. TM_OK; TM_ERR_INPUT: a folder; TM_ERR_FAULT. */
+ * missing is not told; of a list that can be read only once, itself alone. Collective: no. TM_OK;
+ * TM_ERR_INPUT: a folder; TM_ERR_FAULT. */
 tm_status tm_inputs_each(const tm_arguments *arguments,
                          void (*each)(void *context, const char *path), void *context,
                          tm_error *err) TM_MUST_CHECK;

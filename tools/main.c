@@ -51,7 +51,8 @@ static void print_option(const tm_option *o) {
 }
 
 static void print_command(const tm_command *command) {
-    printf("tmerge %s %s\n\n%s.\n\n", command->name, command->usage, command->summary);
+    printf("tmerge %s %s\n\n%s.\n%s%s\n", command->name, command->usage, command->summary,
+           command->operands ? command->operands : "", command->operands ? "\n" : "");
     for (size_t i = 0; i < command->n_options; i++)
         print_option(&command->options[i]);
     print_option(&(tm_option){"help", 0, NULL, "this text"});

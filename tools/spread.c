@@ -88,8 +88,17 @@ static bool has_network(void) {
     return has;
 }
 
+/* Open MPI hands the whole command line on as one string of the environment, for which Linux has
+ * 128 KiB; some of that is for the name of the variable. */
+static bool is_too_long(const tm_arguments *arguments) {
+    size_t size = 128;
+    for (size_t i = 0; i < arguments->n_typed; i++)
+        size += strlen(arguments->typed[i]) + 1;
+    return size > 128 << 10;
+}
+
 /* What keeps mpirun from starting processes here, as far as it can be known before. */
-static bool is_prevented(char *why, size_t size) {
+static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) {
     char folder[TM_PATH_MAX];
     const char *root = getenv("OMPI_ALLOW_RUN_AS_ROOT");
     const char *sure = getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
@@ -101,6 +110,10 @@ static bool is_prevented(char *why, size_t size) {
                  (int)strlen(folder) - 2, folder);
     else if (!has_network())
         snprintf(why, size, "mpirun needs a network interface that is up");
+    else if (is_too_long(arguments))
+        snprintf(why, size,
+                 "mpirun takes no more than 128 KiB of names: put their pattern in "
+                 "quotation marks, or name their folder");
     else
         return false;
     return true;
@@ -172,7 +185,7 @@ tm_status tm_spread(const tm_arguments *arguments, tm_error *err) {
     n = n < 0 ? choose(arguments) : n;
     if (n == 1)
         return TM_OK;
-    if (!is_prevented(why, sizeof why)) {
+    if (!is_prevented(arguments, why, sizeof why)) {
         become_mpirun(arguments, n);
         snprintf(why, sizeof why, "%s", not_there);
     }

@@ -100,7 +100,7 @@ def test_help_of_each_command_names_its_options():
 def test_every_command_of_the_list_has_help_that_names_each_option_once():
     for name in COMMANDS:
         done = tmerge(name, '--help').expect(0)
-        holds(re.match(rf'tmerge {name} [^\n]+\n\n[A-Z][^\n]+\.\n\n', done.out), done.out)
+        holds(re.match(rf'tmerge {name} [^\n]+\n\n[A-Z][^\n]+\.\n(?:A TRACE [^\n]+\n)?\n', done.out), done.out)
         rows = re.findall(r'^  (?:-(\w), |    )--([a-z-]+) +(?:[A-Z.,a-z0-9]+ +)?\S', done.out, re.M)
         equal(len(rows), len(done.out.splitlines()) - 4, 'rows of options')
         for names in zip(*rows):

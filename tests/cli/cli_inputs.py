@@ -1,8 +1,8 @@
 """Which files are read, in which order, and which rank each trace is of."""
 import os
 
-from common import (BASE_NS, contains, equal, event, files, gzipped, has_line, holds, kernel,
-                    lacks, main, merged, put, rows, same_bytes, small_trace, synth, tables, tmerge,
+from common import (BASE_NS, TMERGE, contains, equal, event, files, gzipped, has_line, holds, kernel,
+                    lacks, main, merged, put, rows, run, same_bytes, small_trace, synth, tables, tmerge,
                     trace, zstd_framed)
 
 OTHER = 'this is not a trace of a known format'
@@ -60,6 +60,68 @@ def test_a_quoted_glob_is_expanded_also_to_folders():
     merged('run*')
     equal(len(sources()), 3)
     tmerge('none*.json').fails(3, 'none*.json: no file matches this pattern')
+
+
+def test_the_lines_of_a_list_are_operands():
+    # Names with blanks, quotation marks, @, #, a line break and bytes that are no UTF-8.
+    names = ('a/rank0.json', 'b/rank1.json', 'c/rank2.json', "' rank3.json ", '@rank4.json',
+             '#rank5.json', 'new\nline_rank6.json', 'rank7\udcff.json')
+    for rank, name in enumerate(names):
+        put(name, small_trace(rank))
+    os.mkdir('lists')
+    put('lists/list', b"# all\n\n \t\n./a/\r\nb/*.json\n' rank3.json \n./@rank4.json\n./#rank5.json\n"
+                      b'new?line_rank6.json\nrank7\xff.json')
+    equal(merged('@lists/list', 'c/rank2.json', '-o', 'list.h5').out.splitlines()[0],
+          tmerge('a', 'b', *names[2:4], './@rank4.json', './#rank5.json', *names[6:]).out.splitlines()[0])
+    equal(sorted(sources('list.h5').values()), list(range(8)))
+    for n in (2, 3):
+        merged('@lists/list', 'c/rank2.json', '-o', f'{n}.h5', n=n)
+        same_bytes('list.h5', f'{n}.h5')
+
+
+def test_names_too_many_for_a_command_line_come_by_a_list_a_pattern_or_their_folder():
+    # 2,000 names of 112 letters are 220 KiB; Open MPI takes 128 KiB. All are looked at before any
+    # is read, so the last, which is cut short, shows that it was among them.
+    put('trace', small_trace())
+    names = [f'job/{"x" * 96}{i:012}' for i in range(2000)]
+    os.mkdir('job')
+    for name in names[:-1]:
+        os.link('trace', name)
+    put(names[-1], gzipped(b'')[:4])
+    put('list', '\n'.join(names))
+    last = tmerge(names[-1]).expect(3).errors
+    for given, n in ((['@list'], 2), (['job'], 2), (['job/x*'], 2), (names, 0)):
+        equal(tmerge(*given, n=n).expect(3).errors, last, given)
+    done = tmerge(*names, '-j2').expect(3)
+    equal(done.errors, last)
+    equal(done.warnings, ['tmerge: warning: one process does it all, and not 2: mpirun takes no more '
+                          'than 128 KiB of names: put their pattern in quotation marks, or name their '
+                          'folder'])
+
+
+def test_a_wrong_list_is_told_with_its_line():
+    put('rank0.json', small_trace(0))
+    for text, message in (
+            ('rank0.json\n\nnone.json\n', 'line 3: none.json: No such file or directory'),
+            ('rank0.json\n*.none', 'line 2: *.none: no file matches this pattern'),
+            ('@list', 'line 1: a list names no other list; ./@NAME is a file of that name'),
+            ('rank0.json\nx\0y\n', 'line 2: a zero byte: this is no list of names'),
+            ('', 'this list names nothing'), ('# rank0.json\n\n', 'this list names nothing')):
+        put('list', text)
+        for n in (0, 2):
+            tmerge('rank0.json', '@list', n=n).fails(3, f'list: {message}')
+    tmerge('@none').fails(3, 'none: No such file or directory')
+    tmerge('@.').fails(3, '.: Is a directory')
+    put('rank1.json', 'no trace')
+    put('list', 'rank1.json')
+    tmerge('@list').fails(3, f'rank1.json: {OTHER}')
+
+
+def test_a_list_may_come_from_a_pipe():
+    put('rank0.json', small_trace(0))
+    done = run(['bash', '-c', f'{TMERGE} --no-html @<(echo rank0.json)']).expect(0)
+    equal(done.ours, [])
+    equal(sources(), {'rank0.json': 0})
 
 
 def test_a_file_whose_name_holds_glob_letters_is_meant_itself():

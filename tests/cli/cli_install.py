@@ -129,6 +129,8 @@ COMPLETED = (
     ('tmerge show trace.h5 overlap.ra', '<show trace.h5 overlap.rank>'),
     ('tmerge merge trace.j', '<merge trace.json>'),
     ('tmerge merge -o trace.j', '<merge -o trace.json>'),
+    ('tmerge merge @trace.j', '<merge @trace.json>'),
+    ('tmerge @trace.j', '<@trace.json>'),
     ('tmerge trace.json --no-h', '<trace.json --no-html>'),
     ('tmerge list tr', '<list tr>'),  # takes no file
     ('tmerge show --top tr', '<show --top tr>'),

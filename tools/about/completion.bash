@@ -15,6 +15,12 @@ _tmerge() {
     [[ $COMP_CWORD -lt 2 || "$_tmerge_commands " != *" ${COMP_WORDS[1]} "* ]] ||
         command=${COMP_WORDS[1]}
     _tmerge_options "$command"
+    # Of @LIST the function's argument is the whole, whatever words bash makes of it.
+    if [[ $operands == trace && $2 == @* ]]; then
+        compopt -o filenames
+        mapfile -t COMPREPLY < <(compgen -P @ -f -- "${2#@}")
+        return
+    fi
     [[ $before != -* ]] || _tmerge_value "$command$before"
     if [[ $value == file ]]; then
         return

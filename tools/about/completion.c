@@ -110,7 +110,7 @@ static void print_zsh_command(const tm_command *command) {
     else if (strcmp(operands, "store") == 0)
         printf("        '*:%s'\n", store);
     else if (strcmp(operands, "trace") == 0)
-        puts("        '*:TRACE:_files'");
+        puts("        '*:TRACE:{compset -P @; _files}'");
     puts("    ) ;;");
 }
 

@@ -4,7 +4,7 @@ _tmerge() {
     local command=merge
     local -a specs
     if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then
-        _describe -t commands command _tmerge_commands
+        compset -P @ || _describe -t commands command _tmerge_commands
         _files
         return
     fi

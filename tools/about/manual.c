@@ -83,7 +83,19 @@ static void print_formats(void) {
         print_item(formats[i]->name, formats[i]->summary);
     puts(".El\n"
          ".Pp\n"
-         "An operand is a trace, a folder of traces or a quoted glob.\n"
+         "An operand is a trace, a folder of traces, a pattern in quotation marks, which every "
+         "host\n"
+         "expands for itself, or\n.Ar @FILE :\n"
+         "operands in a file, one a line, each as it is to the end of its line, without quotation\n"
+         "marks or escapes.\n"
+         "Lines of blanks alone and those that begin with # are passed over; paths count from the\n"
+         "working folder, as typed ones do.\n"
+         "A name that itself begins with @, or in a list with #, is written with ./ before it; for "
+         "a\n"
+         "line break in a name ? stands, as in any pattern.\n"
+         "Names without such means are limited: by the system, and to 128 KiB in all by\n"
+         ".Xr mpirun 1 .\n"
+         ".Pp\n"
          "The rank of a trace is what\n.Fl \\-rank\\-map\nsays, else what the trace says, else a "
          "number in its name, else its place among the operands, with a warning.");
 }

@@ -1,0 +1,129 @@
+#include "operands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/agree.h"
+#include "mpi/bytes.h"
+
+/* Stands before the text of each operand, with its terminating zero, as they go between processes.
+ */
+typedef struct head {
+    int64_t typed; /* number of what was typed */
+    int64_t line;  /* of the list that this is; 0: it is the operand itself */
+} head;
+
+const char *tm_operand_list(const char *typed) {
+    return *typed == '@' ? typed + 1 : NULL;
+}
+
+static tm_status add(tm_vec *bytes, head where, const char *text, tm_error *err) {
+    bool ok = tm_vec_append(bytes, &where, sizeof where) != NULL &&
+              tm_vec_append(bytes, text, strlen(text) + 1) != NULL;
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status add_line(tm_vec *bytes, const char *list, head where, char *line, size_t size,
+                          tm_error *err) {
+    const char *wrong = NULL;
+    if (strlen(line) < size)
+        wrong = "a zero byte: this is no list of names";
+    else if (tm_operand_list(line))
+        wrong = "a list names no other list; ./@NAME is a file of that name";
+    if (wrong)
+        return tm_fail(err, TM_ERR_INPUT, list, -1, "line %" PRId64 ": %s", where.line, wrong);
+    size -= size > 0 && line[size - 1] == '\n';
+    size -= size > 0 && line[size - 1] == '\r';
+    line[size] = '\0';
+    if (*line == '#' || strspn(line, " \t") == size)
+        return TM_OK;
+    return add(bytes, where, line, err);
+}
+
+static tm_status read_list(tm_vec *bytes, const char *list, int64_t typed, tm_error *err) {
+    head where = {typed, 0};
+    char *line = NULL;
+    size_t cap = 0, before = bytes->n;
+    FILE *file = fopen(list, "r");
+    if (!file)
+        return tm_fail(err, TM_ERR_INPUT, list, -1, "%s", strerror(errno));
+    tm_status status = TM_OK;
+    ssize_t size;
+    while (status == TM_OK && (size = getline(&line, &cap, file)) >= 0) {
+        where.line++;
+        status = add_line(bytes, list, where, line, (size_t)size, err);
+    }
+    if (status == TM_OK && !feof(file)) /* errno tells a folder and a lack of memory, too */
+        status = tm_fail(err, TM_ERR_INPUT, list, -1, "%s", strerror(errno));
+    if (status == TM_OK && bytes->n == before)
+        status = tm_fail(err, TM_ERR_INPUT, list, -1, "this list names nothing");
+    free(line);
+    fclose(file);
+    return status;
+}
+
+static tm_status read_all(const tm_arguments *arguments, tm_vec *bytes, tm_error *err) {
+    for (size_t i = 0; i < arguments->n_operands; i++) {
+        const char *typed = arguments->operands[i], *list = tm_operand_list(typed);
+        TM_TRY(list ? read_list(bytes, list, (int64_t)i, err)
+                    : add(bytes, (head){(int64_t)i, 0}, typed, err));
+    }
+    return TM_OK;
+}
+
+static tm_status unpack(const tm_arguments *arguments, const char *bytes, size_t size,
+                        tm_operands *out, tm_error *err) {
+    tm_vec all = TM_VEC(tm_operand);
+    for (const char *p = bytes; p < bytes + size;) {
+        head where;
+        memcpy(&where, p, sizeof where);
+        p += sizeof where;
+        const char *list =
+            where.line > 0 ? tm_operand_list(arguments->operands[where.typed]) : NULL;
+        const tm_operand operand = {p, list, where.line};
+        if (!tm_vec_append(&all, &operand, 1)) {
+            tm_vec_free(&all);
+            return tm_fail_memory(err);
+        }
+        p += strlen(p) + 1;
+    }
+    out->v = all.data;
+    out->n = all.n;
+    return TM_OK;
+}
+
+tm_status tm_operands_read(const tm_arguments *arguments, tm_operands *out, tm_error *err) {
+    tm_vec bytes = TM_VEC(char);
+    tm_status status = read_all(arguments, &bytes, err);
+    out->bytes = bytes.data;
+    return status == TM_OK ? unpack(arguments, bytes.data, bytes.n, out, err) : status;
+}
+
+tm_status tm_mpi_operands_read(MPI_Comm comm, const tm_arguments *arguments, tm_operands *out,
+                               tm_error *err) {
+    int self;
+    tm_vec bytes = TM_VEC(char);
+    MPI_Comm_rank(comm, &self);
+    tm_status status = self == 0 ? read_all(arguments, &bytes, err) : TM_OK;
+    out->bytes = bytes.data;
+    size_t size = bytes.n;
+    TM_TRY(tm_mpi_agree(comm, status, err));
+    TM_TRY(tm_mpi_broadcast_bytes(comm, &out->bytes, &size, err));
+    return tm_mpi_agree(comm, unpack(arguments, out->bytes, size, out, err), err);
+}
+
+tm_status tm_operand_fail(const tm_operand *operand, const char *why, tm_error *err) {
+    if (!operand->list)
+        return tm_fail(err, TM_ERR_INPUT, operand->text, -1, "%s", why);
+    return tm_fail(err, TM_ERR_INPUT, operand->list, -1, "line %" PRId64 ": %.400s: %s",
+                   operand->line, operand->text, why);
+}
+
+void tm_operands_free(tm_operands *operands) {
+    free(operands->v);
+    free(operands->bytes);
+    *operands = (tm_operands){0};
+}
