@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "table/digits.h"
+#include "tmerge/timeline.h"
 
 /* The largest integer up to which a double has all. */
 #define EXACT_MAX INT64_C(9007199254740992)
@@ -52,7 +53,9 @@ static void put_int(tm_out *out, int64_t value) {
 
 static void put_cell(tm_out *out, const tm_column *column, const tm_cell *cell, int64_t begin_ns) {
     char digits[TM_DIGITS_MAX];
-    if (cell->null) {
+    bool epoch = column->type == TM_INT && tm_column_is_epoch(column);
+    /* Of a rank whose times count from 0, in a job that began on some day, nothing tells when. */
+    if (cell->null || (epoch && cell->value.i < TM_FIRST_DAY_NS && begin_ns >= TM_FIRST_DAY_NS)) {
         tm_out_string(out, "null");
         return;
     }
@@ -68,7 +71,7 @@ static void put_cell(tm_out *out, const tm_column *column, const tm_cell *cell, 
         tm_out_string(out, digits);
         break;
     case TM_INT:
-        put_int(out, cell->value.i - (tm_column_is_epoch(column) ? begin_ns : 0));
+        put_int(out, cell->value.i - (epoch ? begin_ns : 0));
         break;
     }
 }

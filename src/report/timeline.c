@@ -37,6 +37,15 @@ static void drop(tm_timeline *timeline, const tm_timeline *bare) {
     *timeline = *bare;
 }
 
+/* Whether a rank's times count from 0 in a job of which others tell the day. It is drawn as if it
+ * had begun to count when the job began; that its clock cannot be compared, it says. */
+static bool counts_from_0(const maker *m, size_t rank, int64_t job_begin_ns) {
+    const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
+    const tm_cell *begin = rank < ranks->n_rows ? tm_table_cell(ranks, rank, "begin_ns") : NULL;
+    return begin && !begin->null && begin->value.i < TM_FIRST_DAY_NS &&
+           job_begin_ns >= TM_FIRST_DAY_NS;
+}
+
 static tm_status visit_batch(maker *m, size_t first, size_t end, visit visitor) {
     tm_timeline *bare = malloc((end - first) * sizeof *bare);
     if (!bare)
@@ -48,6 +57,8 @@ static tm_status visit_batch(maker *m, size_t first, size_t end, visit visitor) 
     tm_status status =
         tm_store_read_timelines(m->store, m->names, m->ranks, &choice, m->n_ranks, m->err);
     for (size_t i = first; i < end; i++) {
+        if (counts_from_0(m, i, m->lanes.begin_ns))
+            m->ranks[i].clock.offset_ns += m->lanes.begin_ns;
         if (status == TM_OK)
             status = visitor(m, &m->ranks[i], i);
         drop(&m->ranks[i], &bare[i - first]);
@@ -214,12 +225,23 @@ static void put_job(maker *m) {
     tm_dictionary_put(&m->dictionary, out);
 }
 
+/* How long it is together with the ranks that are drawn as if they began with it. */
+static int64_t find_duration(const maker *m, int64_t begin_ns) {
+    const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
+    int64_t duration_ns = 1;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        int64_t end_ns = tm_table_cell(ranks, i, "end_ns")->value.i;
+        end_ns -= counts_from_0(m, i, begin_ns) ? 0 : begin_ns;
+        duration_ns = end_ns > duration_ns ? end_ns : duration_ns;
+    }
+    return duration_ns;
+}
+
 static tm_status read_job(maker *m) {
     TM_TRY(tm_store_read_names(m->store, &m->names, m->err));
     TM_TRY(tm_store_read_ranks(m->store, &m->ranks, &m->n_ranks, m->err));
     int64_t begin = int_of(m->tables, "job.job", "begin_ns", 0);
-    int64_t duration = int_of(m->tables, "job.job", "duration_ns", 1);
-    duration = duration > 0 ? duration : 1;
+    int64_t duration = find_duration(m, begin);
     size_t most =
         duration < (int64_t)m->budget->n_buckets ? (size_t)duration : m->budget->n_buckets;
     m->lanes = (tm_buckets){begin, duration, most};

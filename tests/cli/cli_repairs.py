@@ -1,4 +1,5 @@
 """Malformed and truncated traces: what is mended, how it is told, and that nothing else changes."""
+import base64
 import json
 import os
 import re
@@ -250,8 +251,13 @@ def test_a_job_without_events_of_a_device_says_so_first_and_why():
 def test_ranks_that_count_from_0_have_no_time_with_those_that_do_not():
     put('rank0.json', trace([kernel('gemm', 1, 2)], 0))
     put('rank1.json', '[' + event(1, cat='kernel') + ']')
-    out = merged('rank0.json', 'rank1.json', '--force').out
+    out = merged('rank0.json', 'rank1.json', '--force', page=True).out
     has_line(out, 'how long together is not known: the times of some ranks count from 0')
+    job, dated = rows('tmerge.h5', 'job.job')[0], rows('tmerge.h5', 'job.rank')[0]
+    equal((job['begin_ns'], job['duration_ns']), (dated['begin_ns'], None))
+    block = re.search(rb'id="timeline.job">([^<]*)<', content('tmerge.html')).group(1)
+    # behind its version how long it is: rank 1 from 0 to its end at 3 us, not 55 years
+    equal(list(zlib.decompress(base64.b64decode(block))[1:3]), [0x80 | 3000 & 0x7f, 3000 >> 7])
     lacks(merged('rank0.json').out, 'not known: the times')
 
 

@@ -413,6 +413,34 @@ static void a_step_is_partial_under_four_fifths_of_the_median(void **state) {
     }
 }
 
+static void times_that_count_from_0_are_no_part_of_the_jobs_range(void **state) {
+    (void)state;
+    static const event_spec events[] = {KERNEL("gemm", 0, 10, 0, 7)};
+    static const struct {
+        int64_t begin_ns[3];
+        const char *job;
+    } cases[] = {
+        {{INT64_C(1700000000000000000), 5, INT64_C(1700000000000000020)},
+         "ranks=3 hosts=1 steps=0 events=3 collectives=null begin_ns=1700000000000000000 "
+         "duration_ns=null device_kind=GPU"},
+        {{40, 5, 20},
+         "ranks=3 hosts=1 steps=0 events=3 collectives=null begin_ns=5 duration_ns=45 "
+         "device_kind=GPU"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        bench b = open_bench();
+        for (int rank = 0; rank < 3; rank++) {
+            tm_trace trace = make_trace(&b.ground, "t", events, 1, cases[i].begin_ns[rank]);
+            tm_trace *traces[] = {&trace};
+            trace.host = name_of(&b.ground, "node7");
+            add_rank(&b, rank, traces, 1);
+        }
+        finish(&b);
+        check_table(&b, "job.job", &cases[i].job, 1);
+        close_bench(&b);
+    }
+}
+
 static void hosts_that_nobody_tells_are_told_by_their_devices(void **state) {
     (void)state;
     static const struct {
@@ -479,6 +507,7 @@ int main(void) {
         cmocka_unit_test(a_step_has_the_time_of_its_own_span_alone),
         cmocka_unit_test(a_ratio_without_a_denominator_is_null),
         cmocka_unit_test(a_step_is_partial_under_four_fifths_of_the_median),
+        cmocka_unit_test(times_that_count_from_0_are_no_part_of_the_jobs_range),
         cmocka_unit_test(hosts_that_nobody_tells_are_told_by_their_devices),
         cmocka_unit_test(a_job_without_duration_events_has_no_time),
     };

@@ -80,7 +80,8 @@ static void rows_are_arrays_relative_to_the_begin(void **state) {
     tm_cell_set_real(&row[3], 0.5);
     tm_cell_set_bool(&row[4], true);
     assert_int_equal(tm_table_set_text(table, &row[5], "<b>", &err), TM_OK);
-    assert_non_null(tm_table_add_row(table));
+    /* of a rank whose times count from 0 nothing tells when that was */
+    tm_cell_set_int(&tm_table_add_row(table)[0], 5);
     tm_out out = TM_OUT();
     char *json;
     tm_report_json_rows(&out, table, INT64_C(1700000000000000000));

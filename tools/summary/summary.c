@@ -38,12 +38,12 @@ static void print_heading(const tm_table *job, const tm_colors *colors) {
         print_counted(number(job, 0, "steps"), "step", ", ");
     print_counted(number(job, 0, "events"), "event", "");
     fputs(colors->off, stdout);
-    if (number(job, 0, "duration_ns") > YEAR_NS) {
-        fputs("\nhow long together is not known: the times of some ranks count from 0", stdout);
-    } else if (!tm_table_cell(job, 0, "begin_ns")->null) {
+    if (!tm_table_cell(job, 0, "duration_ns")->null) {
         puts("");
         print_time(number(job, 0, "duration_ns"));
         print_date(number(job, 0, "begin_ns"));
+    } else if (!tm_table_cell(job, 0, "begin_ns")->null) {
+        fputs("\nhow long together is not known: the times of some ranks count from 0", stdout);
     }
     puts("\n");
 }

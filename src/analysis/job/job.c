@@ -105,8 +105,12 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
          "whole trace counts as step 0 then."},
     [J_EVENTS] = {"events", TM_INT, "", "Events kept of all ranks."},
     [J_COLLECTIVES] = {"collectives", TM_INT, "", "Collective operations found, complete or not."},
-    [J_BEGIN] = {"begin_ns", TM_INT, "ns", "First aligned begin over all ranks, since the epoch."},
-    [J_DURATION] = {"duration_ns", TM_INT, "ns", "Last end over all ranks minus begin_ns."},
+    [J_BEGIN] = {"begin_ns", TM_INT, "ns",
+                 "First aligned begin over all ranks, since the epoch; where the times of some "
+                 "count from 0 and those of others since the epoch, over the latter."},
+    [J_DURATION] = {"duration_ns", TM_INT, "ns",
+                    "Last end over all ranks minus begin_ns; null where the times of some alone "
+                    "count from 0."},
     [J_KIND] = {"device_kind", TM_TEXT, "",
                 "What its devices are, as in job.rank; device where ranks have several kinds."},
 };
@@ -332,6 +336,26 @@ static const char *device_kind(const tm_table *ranks) {
     return word;
 }
 
+/* When the job began and how long it took. Where the times of some ranks count from 0 and those of
+ * others since the epoch, nothing tells how the former lie to the latter. */
+static void set_range(const tm_table *ranks, tm_cell *row) {
+    int64_t begin[2] = {INT64_MAX, INT64_MAX}, end = INT64_MIN; /* from 0, since the epoch */
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const tm_cell *rank = tm_table_row(ranks, i);
+        if (rank[BEGIN].null)
+            continue;
+        bool dated = rank[BEGIN].value.i >= TM_FIRST_DAY_NS;
+        if (rank[BEGIN].value.i < begin[dated])
+            begin[dated] = rank[BEGIN].value.i;
+        end = rank[END].value.i > end ? rank[END].value.i : end;
+    }
+    int64_t first = begin[1] < INT64_MAX ? begin[1] : begin[0];
+    if (first < INT64_MAX)
+        tm_cell_set_int(&row[J_BEGIN], first);
+    if (first < INT64_MAX && (begin[0] == INT64_MAX || begin[1] == INT64_MAX))
+        tm_cell_set_int(&row[J_DURATION], end - first);
+}
+
 /* After the ranks' rows are here, for hosts without a name are told by consecutive ranks, and other
  * analyses read the hosts from job.rank: so this one comes first in analyses.def. */
 static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
@@ -346,15 +370,9 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     int64_t n_steps = count_steps(out);
     if (!row || n_hosts < 0 || n_steps < 0)
         return tm_fail_memory(err);
-    int64_t events = 0, begin = INT64_MAX, end = INT64_MIN;
-    for (size_t i = 0; i < ranks->n_rows; i++) {
-        const tm_cell *rank = tm_table_row(ranks, i);
-        events += rank[EVENTS].value.i;
-        if (rank[BEGIN].null)
-            continue;
-        begin = rank[BEGIN].value.i < begin ? rank[BEGIN].value.i : begin;
-        end = rank[END].value.i > end ? rank[END].value.i : end;
-    }
+    int64_t events = 0;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        events += tm_table_row(ranks, i)[EVENTS].value.i;
     tm_cell_set_int(&row[J_RANKS], (int64_t)job->n_ranks);
     if (n_hosts > 0)
         tm_cell_set_int(&row[J_HOSTS], n_hosts);
@@ -367,10 +385,7 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     /* Without a row matching did not run: 0 would say that there are no collectives. */
     if (matched->n_rows > 0)
         tm_cell_set_int(&row[J_COLLECTIVES], collectives);
-    if (begin <= end) {
-        tm_cell_set_int(&row[J_BEGIN], begin);
-        tm_cell_set_int(&row[J_DURATION], end - begin);
-    }
+    set_range(ranks, row);
     return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_KIND], device_kind(ranks),
                              err);
 }
