@@ -22,6 +22,7 @@ typedef struct tm_rank_view {
     const struct tm_calls *operators; /* how its operators lie in one another, computed once */
     const struct tm_host_time *host;  /* its host's time as interval sets, computed once */
     struct tm_call_kinds *call_kinds; /* what names tell, looked at when first asked for */
+    const struct tm_calls *places;    /* the program's own code, modules, annotations, likewise */
     const struct tm_gaps *gaps;       /* when its GPU did nothing, and why, computed once */
 } tm_rank_view;
 

@@ -45,11 +45,11 @@ static tm_status run_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
 tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm_tables *out,
                           tm_error *err) {
     tm_busy busy;
-    tm_calls operators = {0};
+    tm_calls operators = {0}, places = {0};
     tm_host_time host = {0};
     tm_call_kinds call_kinds;
     tm_gaps gaps = {0};
-    tm_rank_view view = {timeline, names, &busy, &operators, &host, &call_kinds, &gaps};
+    tm_rank_view view = {timeline, names, &busy, &operators, &host, &call_kinds, &places, &gaps};
     tm_status status = tm_busy_compute(timeline, &busy, err);
     /* Also after a failure, for all are freed below. */
     if (!tm_call_kinds_init(&call_kinds, names) && status == TM_OK)
@@ -59,6 +59,8 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm
     if (status == TM_OK)
         status = tm_host_time_find(timeline, &call_kinds, &host, err);
     if (status == TM_OK)
+        status = tm_calls_find_places(timeline, &call_kinds, &places, err);
+    if (status == TM_OK)
         status = tm_gaps_find(&view, &gaps, err);
     if (status == TM_OK)
         status = run_rank(&view, out, err);
@@ -66,6 +68,7 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm
     tm_call_kinds_free(&call_kinds);
     tm_host_time_free(&host);
     tm_calls_free(&operators);
+    tm_calls_free(&places);
     tm_busy_free(&busy);
     return status;
 }

@@ -101,12 +101,20 @@ def check_job(name, paths, problems):
               for c in durations(trace, {"gpu_memcpy", "memcpy", "gpu_memset", "memset"})]
     for table in ("transfers.kind", "transfers.size"):
         problems.same(f"{name}: {table}",
-                      tuple(sum(r[c] for r in result[table]) for c in ("count", "bytes", "total_ns")),
+                      tuple(sum(r[c] or 0 for r in result[table]) for c in ("count", "bytes", "total_ns")),
                       (len(copies), sum(c[3].get("bytes", 0) for c in copies),
                        sum(c[2] for c in copies)))
     gpu = sum(len(v) for v in kernels.values()) + len(copies)
     problems.same(f"{name}: GPU events", gpu,
                   sum(r["events"] + r["unlinked"] for r in result["launches.rank"]))
+    whole = sum(sum(v) for v in kernels.values()) + sum(c[2] for c in copies)
+    for table in ("kernels.launcher", "operators.kernel"):
+        rows = result[table]
+        problems.same(f"{name}: {table}", tuple(sum(r[c] for r in rows) for c in ("calls", "total_ns")),
+                      (gpu, whole))
+        problems.same(f"{name}: {table}, no launch",
+                      sum(r["calls"] for r in rows if r["operator"] == "(launch not recorded)"),
+                      sum(r["unlinked"] for r in result["launches.rank"]))
     problems.same(f"{name}: events of streams", gpu, sum(r["events"] for r in result["idle.stream"]))
     check_identities(name, result, problems)
     check_classes(name, result, problems)

@@ -225,6 +225,10 @@ static const struct {
      "median_rank_ns slowest_rank_ns slowest_rank spread "},
     {"kernels.launch_shape", " name grid block registers shared_memory_bytes calls total_ns "
                              "mean_ns min_ns max_ns blocks_per_sm occupancy_pct "},
+    {"kernels.launcher", " kernel operator inside calls total_ns mean_ns share_pct ranks "
+                         "median_rank_ns max_rank_ns max_rank "},
+    {"operators.kernel", " operator kernel calls total_ns mean_ns share_pct ranks median_rank_ns "
+                         "max_rank_ns max_rank "},
     {"kernels.roofline",
      " name grid block launches calls total_ns sm_pct memory_pct dram_pct occupancy_pct flop "
      "dram_bytes flop_per_byte achieved_gflops roof_gflops roof_bw_gbps bound "},

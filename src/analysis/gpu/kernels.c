@@ -5,6 +5,7 @@
 
 #include "analysis/shared/kernel_traits.h"
 #include "analysis/shared/launch_shape.h"
+#include "analysis/shared/launched.h"
 #include "analysis/shared/over_ranks.h"
 #include "analysis/shared/words.h"
 #include "base/keys.h"
@@ -186,8 +187,32 @@ static const tm_table_def shape_part_def = {
     .n_merged = SP_RANK,
 };
 
-static const tm_table_def *const defs[] = {&kernel_def, &shape_def, &tm_roofline_table,
-                                           &kernel_part_def, &shape_part_def};
+static const tm_column launcher_columns[] = {
+    {"kernel", TM_TEXT, "", "Name of the kernel, copy or set."},
+    {"operator", TM_TEXT, "",
+     "The innermost operator that launched it, or why there is none: the launch was outside of any "
+     "operator, or is not in the trace."},
+    {"inside", TM_TEXT, "",
+     "The innermost function of the program's own Python code, module or annotation that launched "
+     "it, steps left out; null where none was recorded."},
+    TM_LAUNCHED_COLUMNS("kernel"),
+};
+
+static const tm_table_def launcher_def = {
+    .name = "kernels.launcher",
+    .doc = "A row for each kernel, copy or set and what launched it, over all ranks: the 5000 with "
+           "most total_ns, the rest in one row. All rows add up to the time of all streams.",
+    .columns = launcher_columns,
+    .n_columns = 3 + TM_LAUNCHED_N,
+    .n_keys = 3,
+    .top = 3 + TM_LAUNCHED_TOTAL,
+};
+
+static const tm_table_def launcher_part_def = TM_LAUNCHED_PART("kernels.launcher_part");
+
+static const tm_table_def *const defs[] = {&kernel_def,        &shape_def,       &launcher_def,
+                                           &tm_roofline_table, &kernel_part_def, &shape_part_def,
+                                           &launcher_part_def};
 
 typedef struct shape_key {
     uint32_t name;
@@ -350,7 +375,9 @@ static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error
               add_kernel_parts(rank, &keys, &tallies, tm_tables_find(out, kernel_part_def.name));
     tm_keys_free(&keys);
     tm_vec_free(&tallies);
-    return ok ? TM_OK : tm_fail_memory(err);
+    if (!ok)
+        return tm_fail_memory(err);
+    return tm_launched_rows(view, false, tm_tables_find(out, launcher_part_def.name), err);
 }
 
 /* The sums of rows [first, end) of a part, whose columns begin at @p at. */
@@ -466,7 +493,10 @@ static tm_status kernels_merge(const tm_names *names, tm_tables *tables, tm_erro
     tm_status status = tm_kernel_words_init(&words) ? merge_kernels(names, &words, tables, err)
                                                     : tm_fail_memory(err);
     tm_kernel_words_free(&words);
-    return status == TM_OK ? merge_shapes(names, tables, err) : status;
+    TM_TRY(status);
+    TM_TRY(merge_shapes(names, tables, err));
+    return tm_launched_merge(names, tm_tables_find(tables, launcher_part_def.name),
+                             tm_tables_find(tables, launcher_def.name), err);
 }
 
 /* Shares and the largest first need all names, of which each process merged some. */
@@ -483,6 +513,7 @@ static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
     }
     tm_table_top(kernels, SIZE_MAX); /* the largest first */
     tm_table_top(tm_tables_find(out, shape_def.name), SIZE_MAX);
+    TM_TRY(tm_launched_order(tm_tables_find(out, launcher_def.name), err));
     return tm_roofline_rows(job->ncu, out, err);
 }
 

@@ -198,37 +198,20 @@ static bool lay_losses(const tm_rank_view *view, tm_vec *calls) {
     return ok;
 }
 
-/* Code of the program: neither PyTorch's, nor what is installed, nor built in. */
-static bool is_own_code(const char *name) {
-    return *name != '<' && strncmp(name, "torch/", 6) != 0 && !strstr(name, "site-packages/") &&
-           !strstr(name, "dist-packages/");
-}
-
-static bool is_place(void *context, const tm_timeline *timeline, uint32_t row) {
-    const tm_call_kinds *kinds = context;
-    switch (timeline->category[row]) {
-    case TM_CAT_USER_ANNOTATION:
-        return !tm_timeline_is_step(timeline, row);
-    case TM_CAT_PYTHON:
-        return is_own_code(tm_names_text(kinds->names, timeline->name[row]).bytes);
-    default:
-        return false;
-    }
-}
-
-static bool count_calls(const tm_rank_view *view, const tm_vec *calls, const tm_calls *places,
-                        tm_keys *keys, tm_vec *sums) {
+static bool count_calls(const tm_rank_view *view, const tm_vec *calls, tm_keys *keys,
+                        tm_vec *sums) {
     const tm_timeline *timeline = view->timeline;
     for (size_t i = 0; i < calls->n; i++) {
         const waiting *w = (const waiting *)calls->data + i;
-        uint32_t call = view->operators->above[w->row], inside = places->above[w->row];
+        uint32_t call = view->operators->above[w->row], inside = view->places->above[w->row];
         if (!w->waits)
             continue;
         const place_key key = {
             .call = timeline->name[w->row],
             .operator= call == TM_NO_CALL ? TM_NO_NAME
                                           : timeline->name[view->operators->calls[call].row],
-            .inside = inside == TM_NO_CALL ? TM_NO_NAME : timeline->name[places->calls[inside].row],
+            .inside =
+                inside == TM_NO_CALL ? TM_NO_NAME : timeline->name[view->places->calls[inside].row],
         };
         place_sum *sum = tm_keys_value(keys, sums, &key);
         if (!sum)
@@ -267,23 +250,17 @@ static bool add_parts(int64_t rank, const tm_keys *keys, const tm_vec *sums, tm_
 static tm_status sync_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     tm_vec calls = TM_VEC(waiting), sums = TM_VEC(place_sum);
     tm_keys keys = TM_KEYS(place_key);
-    tm_calls places = {0};
     bool ok = find_calls(view, &calls);
-    tm_status status = ok ? TM_OK : tm_fail_memory(err);
     if (ok && calls.n > 0) {
         mark_late_copies(view->timeline, &calls);
         qsort(calls.data, calls.n, sizeof(waiting), by_begin);
-        status = tm_calls_find(view->timeline, is_place, view->call_kinds, &places, err);
-        if (status == TM_OK &&
-            !(lay_losses(view, &calls) && count_calls(view, &calls, &places, &keys, &sums) &&
-              add_parts(view->timeline->rank, &keys, &sums, tm_tables_find(out, part_def.name))))
-            status = tm_fail_memory(err);
+        ok = lay_losses(view, &calls) && count_calls(view, &calls, &keys, &sums) &&
+             add_parts(view->timeline->rank, &keys, &sums, tm_tables_find(out, part_def.name));
     }
     tm_vec_free(&calls);
     tm_vec_free(&sums);
     tm_keys_free(&keys);
-    tm_calls_free(&places);
-    return status;
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 static tm_status set_name(const tm_names *names, tm_table *table, tm_cell *cell, int64_t id,

@@ -1,6 +1,7 @@
 /* Analysis `operators`: which operators cost most, on the host and on the GPU. */
 #include "tmerge/analysis.h"
 
+#include "analysis/shared/launched.h"
 #include "call_tables.h"
 
 #define FITS                                                                                       \
@@ -45,28 +46,52 @@ static const tm_table_def shape_def = {
     .top = 2 + TM_CALL_DEVICE_SELF,
 };
 
-static const tm_table_def *const defs[] = {&op_def, &shape_def, &op_part, &shape_part};
+static const tm_column kernel_columns[] = {
+    {"operator", TM_TEXT, "",
+     "The innermost operator that launched it, or why there is none: the launch was outside of any "
+     "operator, or is not in the trace."},
+    {"kernel", TM_TEXT, "", "Name of the kernel, copy or set."},
+    TM_LAUNCHED_COLUMNS("operator"),
+};
+
+static const tm_table_def kernel_def = {
+    .name = "operators.kernel",
+    .doc = "A row for each operator and kernel, copy or set that it launched itself, over all "
+           "ranks: the 5000 with most total_ns, the rest in one row. All rows add up to the time "
+           "of all streams.",
+    .columns = kernel_columns,
+    .n_columns = 2 + TM_LAUNCHED_N,
+    .n_keys = 2,
+    .top = 2 + TM_LAUNCHED_TOTAL,
+};
+
+static const tm_table_def kernel_part = TM_LAUNCHED_PART("operators.kernel_part");
+
+static const tm_table_def *const defs[] = {&op_def,  &shape_def,  &kernel_def,
+                                           &op_part, &shape_part, &kernel_part};
 
 static tm_status operators_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     /* Twice over the same calls: a call without shapes counts by its name alone. */
     TM_TRY(tm_call_rows(view, view->operators, false, tm_tables_find(out, op_part.name), err));
-    return tm_call_rows(view, view->operators, true, tm_tables_find(out, shape_part.name), err);
+    TM_TRY(tm_call_rows(view, view->operators, true, tm_tables_find(out, shape_part.name), err));
+    return tm_launched_rows(view, true, tm_tables_find(out, kernel_part.name), err);
 }
 
 static tm_status operators_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     TM_TRY(tm_call_merge(names, tm_tables_find(tables, op_part.name),
                          tm_tables_find(tables, op_def.name), err));
-    return tm_call_merge(names, tm_tables_find(tables, shape_part.name),
-                         tm_tables_find(tables, shape_def.name), err);
+    TM_TRY(tm_call_merge(names, tm_tables_find(tables, shape_part.name),
+                         tm_tables_find(tables, shape_def.name), err));
+    return tm_launched_merge(names, tm_tables_find(tables, kernel_part.name),
+                             tm_tables_find(tables, kernel_def.name), err);
 }
 
 /* Each process sent the rows of its keys that cost most; the job's are among them. */
 static tm_status operators_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
-    (void)err;
     tm_call_order(tm_tables_find(out, op_def.name));
     tm_call_order(tm_tables_find(out, shape_def.name));
-    return TM_OK;
+    return tm_launched_order(tm_tables_find(out, kernel_def.name), err);
 }
 
 const tm_analysis tm_analysis_operators = {

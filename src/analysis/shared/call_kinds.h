@@ -35,6 +35,7 @@ static inline bool tm_call_kind_is_scope(tm_call_kind kind) {
 typedef struct tm_call_kinds {
     const tm_names *names; /* borrowed */
     uint8_t *known;        /* owned; by name id, 0 where nobody asked yet */
+    uint8_t *own;          /* likewise 1 + whether it is the program's own code */
     uint8_t *looked;       /* likewise, whether traits are known */
     tm_kernel_traits *traits;
     tm_kernel_words words;
@@ -56,6 +57,17 @@ static inline tm_call_kind tm_call_kinds_of(tm_call_kinds *call_kinds, const tm_
                                             uint32_t row) {
     return tm_timeline_is_step(timeline, row) ? TM_CALL_KIND_STEP
                                               : tm_call_kinds_at(call_kinds, timeline->name[row]);
+}
+
+/** True for code of the program itself, by the name of a Python function: neither PyTorch's, nor
+ * what is installed, nor built in. */
+bool tm_is_own_code(const char *name);
+
+static inline bool tm_call_kinds_own(tm_call_kinds *call_kinds, uint32_t name) {
+    if (call_kinds->own[name] == 0)
+        call_kinds->own[name] =
+            (uint8_t)(1 + tm_is_own_code(tm_names_text(call_kinds->names, name).bytes));
+    return call_kinds->own[name] == 2;
 }
 
 /** What the name of a kernel tells. */

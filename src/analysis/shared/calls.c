@@ -127,3 +127,19 @@ tm_status tm_calls_find_operators(const tm_timeline *timeline, struct tm_call_ki
                                   tm_calls *out, tm_error *err) {
     return tm_calls_find(timeline, is_operator, call_kinds, out, err);
 }
+
+static bool is_place(void *context, const tm_timeline *timeline, uint32_t row) {
+    switch (timeline->category[row]) {
+    case TM_CAT_USER_ANNOTATION:
+        return !tm_timeline_is_step(timeline, row);
+    case TM_CAT_PYTHON:
+        return tm_call_kinds_own(context, timeline->name[row]);
+    default:
+        return false;
+    }
+}
+
+tm_status tm_calls_find_places(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
+                               tm_calls *out, tm_error *err) {
+    return tm_calls_find(timeline, is_place, call_kinds, out, err);
+}

@@ -47,4 +47,10 @@ void tm_calls_free(tm_calls *calls);
 tm_status tm_calls_find_operators(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                                   tm_calls *out, tm_error *err) TM_MUST_CHECK;
 
+/** Finds the places in the program that a user knows: functions of its own Python code (neither
+ * PyTorch's, nor what is installed, nor built in), modules, annotations but for steps. What a rank
+ * view has. */
+tm_status tm_calls_find_places(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
+                               tm_calls *out, tm_error *err) TM_MUST_CHECK;
+
 #endif
