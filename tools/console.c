@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "launch.h"
+#include "lifeline/mpirun.h"
 #include "mpi/progress.h"
 
 bool tm_console_speaks(void) {
@@ -22,20 +23,6 @@ static bool stream_target(long pid, int stream, char *out, size_t size) {
     return n >= 0;
 }
 
-/* The parent of a process, from the field behind its name, which ends with the last ")". */
-static long parent_of(long pid) {
-    char path[64], stat[512];
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return 0;
-    size_t n = fread(stat, 1, sizeof stat - 1, file);
-    fclose(file);
-    stat[n] = '\0';
-    const char *end = strrchr(stat, ')');
-    return end && strlen(end) > 4 ? strtol(end + 4, NULL, 10) : 0;
-}
-
 /* Under mpirun a process's own streams are pipes and pseudo terminals of the launcher, so what
  * counts is where the launcher's stream leads: that of the first process above whose stream is not
  * the same as our own, for a wrapper may stand between. */
@@ -47,7 +34,7 @@ static bool person_looks_on(int stream) {
     if (!stream_target((long)getpid(), stream, own, sizeof own))
         return false;
     long pid = (long)getppid();
-    for (int i = 0; i < WRAPPERS_MAX && pid > 0; i++, pid = parent_of(pid)) {
+    for (int i = 0; i < WRAPPERS_MAX && pid > 0; i++, pid = tm_mpirun_parent_of(pid)) {
         if (!stream_target(pid, stream, target, sizeof target))
             return false;
         if (strcmp(own, target) != 0)

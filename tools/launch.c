@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lifeline/lifeline.h"
 #include "signals.h"
 
 extern char **environ;
@@ -133,6 +134,10 @@ static tm_status take_place(tm_error *err) {
     place.size = size;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &place.local_size);
+    /* On one host mpirun sees whatever happens. */
+    bool is_seen = tm_place_is_one_node(&place) && place.launcher == TM_LAUNCHER_OPENMPI;
+    if (!tm_place_is_alone(&place) && !is_seen)
+        tm_lifeline_start(node, place.launcher != TM_LAUNCHER_OPENMPI, tm_signals_halt);
     MPI_Comm_free(&node);
     return TM_OK;
 }
@@ -151,7 +156,8 @@ tm_status tm_launch_mpi(tm_error *err) {
         set_up_alone();
     else
         set_up_processes();
-    if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
+    int threads; /* of which only this one calls MPI */
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &threads) != MPI_SUCCESS)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI could not be started");
     tm_signals_watch_mpi(MPI_COMM_WORLD);
     return take_place(err);

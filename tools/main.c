@@ -10,6 +10,7 @@
 #include "command.h"
 #include "console.h"
 #include "launch.h"
+#include "lifeline/lifeline.h"
 #include "mpi/agree.h"
 #include "signals.h"
 #include "tmerge/store.h"
@@ -159,5 +160,6 @@ int main(int argc, char **argv) {
     MPI_Initialized(&started);
     if (started)
         MPI_Finalize();
+    tm_lifeline_end();
     return (int)err.status;
 }

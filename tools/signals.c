@@ -1,14 +1,17 @@
 #include "signals.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "launch.h"
+#include "lifeline/lifeline.h"
 #include "tmerge/status.h"
 
 /* A file, or a folder that is empty by then. */
@@ -23,6 +26,8 @@ static volatile sig_atomic_t child;     /* its process group is ended; 0: none *
 static volatile sig_atomic_t is_held;   /* something is being made that is not told of yet */
 static volatile sig_atomic_t postponed; /* the signal that came meanwhile, 0: none */
 static char on_host[80];                /* " on NAME" where it matters, else empty */
+static pthread_t main_thread;
+static volatile sig_atomic_t is_halted; /* where another thread than it is to end the process */
 
 /* The child first, and until it is gone: it could write what was just removed once more. */
 static void clean_up(void) {
@@ -40,6 +45,7 @@ static void clean_up_and_leave(int number) {
         return;
     }
     clean_up();
+    tm_lifeline_leave();
     _exit(128 + number);
 }
 
@@ -64,6 +70,7 @@ static void tell_crash(int number) {
     say("tmerge: crashed");
     say(on_host);
     say(", which it should not: a fault of tmerge, of MPI or of HDF5, or too little memory\n");
+    tm_lifeline_leave();
     _exit(TM_ERR_FAULT);
 }
 
@@ -90,6 +97,7 @@ void tm_signals_prepare(void) {
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
     const struct sigaction ignore = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
     char name[64] = "";
+    main_thread = pthread_self();
     if (tm_launch_has_hosts() && gethostname(name, sizeof name - 1) == 0)
         snprintf(on_host, sizeof on_host, " on %s", name);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -113,13 +121,38 @@ void tm_signals_remove(const char *path) {
         watch_end(ends[i]);
 }
 
+static void clean_up_and_halt(int number) {
+    if (is_held) {
+        postponed = number;
+        return;
+    }
+    clean_up();
+    is_halted = 1;
+    while (is_halted)
+        pause();
+}
+
+/* By a handler, for the main thread may hold something back. */
+void tm_signals_halt(void) {
+    enum { TRIES = 200 };
+    const struct sigaction action = {.sa_handler = clean_up_and_halt, .sa_flags = SA_NODEFER};
+    const struct timespec while_ns = {.tv_nsec = 10000000};
+    sigaction(SIGALRM, &action, NULL);
+    pthread_kill(main_thread, SIGALRM);
+    for (int i = 0; i < TRIES && !is_halted; i++)
+        nanosleep(&while_ns, NULL);
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+}
+
 static void hold(void) {
     is_held = 1;
 }
 
 static void release(void) {
     is_held = 0;
-    if (postponed)
+    if (postponed == SIGALRM)
+        clean_up_and_halt(postponed);
+    else if (postponed)
         clean_up_and_leave(postponed);
 }
 

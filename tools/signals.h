@@ -27,6 +27,10 @@ void tm_signals_remove(const char *path);
 /** The same for what the libraries make, and for their children. */
 extern const tm_guard tm_signals_guard;
 
+/** Called from another thread: what was named is removed, and the main thread stands still for
+ * good, unless a system call keeps it for two seconds more. */
+void tm_signals_halt(void);
+
 /**
  * A failure in MPI itself on this communicator, or on one that is made from it, is told and ends
  * the run with status 5: processes that no longer reach one another cannot agree on anything.
