@@ -367,14 +367,15 @@ tm_status tm_space_enter(tm_space *space, const tm_xline *line, tm_error *err) {
 }
 
 /* Its fields but the stats, which are read where they are wanted. */
-static bool read_event(const tm_wire_field *body, tm_xevent *out) {
-    tm_wire_message message = tm_wire_inner(body);
+tm_status tm_space_read_event(const tm_space *space, tm_wire_message body, tm_xevent *out,
+                              tm_error *err) {
+    tm_wire_message message = body;
     tm_wire_field field;
     *out = (tm_xevent){.message = {message.end, message.end}};
     while (message.p < message.end) {
         const uint8_t *begin = message.p;
         if (!tm_wire_next(&message, &field))
-            return false;
+            return fail_inner(space, body.p, err);
         if (field.type == TM_WIRE_BYTES) {
             if (out->message.p == message.end)
                 out->message.p = begin; /* of the first stat: mostly behind all else */
@@ -387,31 +388,31 @@ static bool read_event(const tm_wire_field *body, tm_xevent *out) {
         else if (field.number == 5)
             out->occurrences = (int64_t)field.value;
     }
-    return true;
+    return TM_OK;
 }
 
-/* Takes the event at wire->p, where all of it lies in the window and a line holds it; false: the
- * long way finds out. */
-static bool take_held_event(tm_space *space, tm_wire_field *out) {
+bool tm_space_held(tm_space *space, tm_wire_message *out) {
     enum { EVENT = 4 << 3 | TM_WIRE_BYTES };
     tm_wire *wire = &space->wire;
+    uint64_t size;
     int64_t left = space->line_end - tm_wire_at(wire, wire->p);
     const uint8_t *end = left < wire->end - wire->p ? wire->p + left : wire->end;
     if (wire->p >= end || *wire->p != EVENT)
         return false;
-    const uint8_t *body = tm_wire_varint(wire->p + 1, end, &out->value);
-    if (!body || out->value > (uint64_t)(end - body))
+    const uint8_t *body = tm_wire_varint(wire->p + 1, end, &size);
+    if (!body || size > (uint64_t)(end - body))
         return false;
-    out->bytes = body;
-    wire->p = body + out->value;
+    *out = (tm_wire_message){body, body + size};
+    wire->p = out->end;
     return true;
 }
 
 tm_status tm_space_next(tm_space *space, tm_xevent *out, bool *more, tm_error *err) {
     tm_wire_field field;
+    tm_wire_message body;
     *more = true;
-    if (take_held_event(space, &field))
-        return read_event(&field, out) ? TM_OK : fail_inner(space, field.bytes, err);
+    if (tm_space_held(space, &body))
+        return tm_space_read_event(space, body, out, err);
     for (;;) {
         TM_TRY(tm_wire_field_head(&space->wire, space->line_end, &field, more, err));
         if (!*more)
@@ -419,9 +420,8 @@ tm_status tm_space_next(tm_space *space, tm_xevent *out, bool *more, tm_error *e
         if (field.type != TM_WIRE_BYTES)
             continue;
         TM_TRY(tm_wire_take(&space->wire, &field, err));
-        if (field.number != 4)
-            continue;
-        return read_event(&field, out) ? TM_OK : fail_inner(space, field.bytes, err);
+        if (field.number == 4)
+            return tm_space_read_event(space, tm_wire_inner(&field), out, err);
     }
 }
 

@@ -107,6 +107,17 @@ typedef struct tm_xevent {
 /** Goes to the events of a line. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_space_enter(tm_space *space, const tm_xline *line, tm_error *err) TM_MUST_CHECK;
 
+/**
+ * Takes the bytes of the next one where all of it lies in the window; behind them TM_WIRE_SLACK can
+ * be read.
+ * @return  false where it does not, or no event stands next: tm_space_next finds out
+ */
+bool tm_space_held(tm_space *space, tm_wire_message *out);
+
+/** What tm_space_next makes of an event's bytes. TM_OK; TM_ERR_INPUT where they are damaged. */
+tm_status tm_space_read_event(const tm_space *space, tm_wire_message body, tm_xevent *out,
+                              tm_error *err) TM_MUST_CHECK;
+
 /** Takes the next one; @p more is false behind the last. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_space_next(tm_space *space, tm_xevent *out, bool *more, tm_error *err) TM_MUST_CHECK;
 

@@ -11,16 +11,13 @@ static tm_status add_others(tm_xread *r, const tm_xline *line, const tm_xstats *
                             size_t device, tm_xlaunches *launches, tm_error *err) {
     const tm_xdevice *devices = r->devices.data;
     tm_xevent event;
+    tm_xvalues v;
     bool more;
     TM_TRY(tm_space_enter(&r->space, line, err));
     for (;;) {
-        TM_TRY(tm_space_next(&r->space, &event, &more, err));
+        TM_TRY(tm_xstats_next(stats, &r->space, &event, &v, &more, err));
         if (!more)
             return TM_OK;
-        tm_xvalues v = {0};
-        const uint8_t *damaged = tm_xstats_read(stats, event.message, TM_X_EVENT_STATS, &v);
-        if (damaged)
-            return tm_space_fail_stat(&r->space, damaged, err);
         int64_t flow = tm_tpu_flow_of(&v, false, devices[device].number);
         const tm_xlaunch launch = {.device = (int32_t)device};
         if (flow != 0 && !tm_xlaunches_add(launches, flow, launch))

@@ -25,7 +25,7 @@ tm_status tm_wire_fail(const tm_wire *wire, const uint8_t *at, const char *why, 
 
 tm_status tm_wire_open(tm_source *source, tm_wire *out, tm_error *err) {
     bool plain = strcmp(tm_source_encoding(source), "plain") == 0;
-    uint8_t *buffer = malloc(TM_WIRE_WINDOW);
+    uint8_t *buffer = calloc(TM_WIRE_WINDOW + TM_WIRE_SLACK, 1);
     if (!buffer)
         return tm_fail_memory(err);
     *out =
@@ -51,7 +51,7 @@ static tm_status make_room(tm_wire *wire, size_t n, tm_error *err) {
     while (capacity < n)
         capacity *= 2;
     if (capacity > wire->capacity) {
-        uint8_t *buffer = realloc(wire->buffer, capacity);
+        uint8_t *buffer = realloc(wire->buffer, capacity + TM_WIRE_SLACK);
         if (!buffer)
             return tm_fail_memory(err);
         wire->buffer = buffer;
@@ -72,6 +72,7 @@ tm_status tm_wire_peek(tm_wire *wire, size_t n, tm_error *err) {
         held += got;
     }
     wire->end = wire->buffer + held;
+    memset(wire->buffer + held, 0, TM_WIRE_SLACK);
     wire->final = got == 0;
     return TM_OK;
 }

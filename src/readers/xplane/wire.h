@@ -32,11 +32,35 @@ typedef struct tm_wire_message {
     const uint8_t *p, *end;
 } tm_wire_message;
 
-/** Reads a varint below @p end; NULL where it is longer than ten bytes or goes beyond. */
+/** The same as tm_wire_varint, in any case. */
 const uint8_t *tm_wire_long_varint(const uint8_t *p, const uint8_t *end, uint64_t *out);
 
-/** The same, at once for the one and two bytes that most take, and without a loop where eight can
- * be read. */
+/**
+ * Reads a varint of up to eight bytes without a loop, out of eight that can be read.
+ * @return  what is behind it; NULL where it is longer, and on machines that store integers with
+ *          their high bytes first
+ */
+static inline const uint8_t *tm_wire_short_varint(const uint8_t *p, uint64_t *out) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t x;
+    memcpy(&x, p, sizeof x);
+    uint64_t stops = ~x & UINT64_C(0x8080808080808080);
+    if (stops) {
+        x &= (stops ^ (stops - 1)) & UINT64_C(0x7F7F7F7F7F7F7F7F); /* up to the first stop */
+        x = (x & UINT64_C(0x007F007F007F007F)) | (x & UINT64_C(0x7F007F007F007F00)) >> 1;
+        x = (x & UINT64_C(0x00003FFF00003FFF)) | (x & UINT64_C(0x3FFF00003FFF0000)) >> 2;
+        *out = (x & UINT64_C(0x0FFFFFFF)) | (x & UINT64_C(0x0FFFFFFF00000000)) >> 4;
+        return p + (__builtin_ctzll(stops) / 8 + 1);
+    }
+#else
+    (void)p;
+    (void)out;
+#endif
+    return NULL;
+}
+
+/** Reads a varint below @p end; NULL where it is longer than ten bytes or goes beyond. At once for
+ * the one and two bytes that most take. */
 static inline const uint8_t *tm_wire_varint(const uint8_t *p, const uint8_t *end, uint64_t *out) {
     if (end - p >= 1 && p[0] < 0x80) {
         *out = p[0];
@@ -46,21 +70,8 @@ static inline const uint8_t *tm_wire_varint(const uint8_t *p, const uint8_t *end
         *out = (uint64_t)(p[0] & 0x7F) | (uint64_t)p[1] << 7;
         return p + 2;
     }
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (end - p >= 8) {
-        uint64_t x;
-        memcpy(&x, p, sizeof x);
-        uint64_t stops = ~x & UINT64_C(0x8080808080808080);
-        if (stops) {
-            x &= (stops ^ (stops - 1)) & UINT64_C(0x7F7F7F7F7F7F7F7F); /* up to the first stop */
-            x = (x & UINT64_C(0x007F007F007F007F)) | (x & UINT64_C(0x7F007F007F007F00)) >> 1;
-            x = (x & UINT64_C(0x00003FFF00003FFF)) | (x & UINT64_C(0x3FFF00003FFF0000)) >> 2;
-            *out = (x & UINT64_C(0x0FFFFFFF)) | (x & UINT64_C(0x0FFFFFFF00000000)) >> 4;
-            return p + (__builtin_ctzll(stops) / 8 + 1);
-        }
-    }
-#endif
-    return tm_wire_long_varint(p, end, out);
+    const uint8_t *behind = end - p >= 8 ? tm_wire_short_varint(p, out) : NULL;
+    return behind ? behind : tm_wire_long_varint(p, end, out);
 }
 
 static inline const uint8_t *tm_wire_fixed(const uint8_t *p, const uint8_t *end, size_t size,
@@ -116,6 +127,7 @@ static inline tm_text tm_wire_text(const tm_wire_field *field) {
 }
 
 enum {
+    TM_WIRE_SLACK = 16,        /* bytes behind a window's end that can be read, and mean nothing */
     TM_WIRE_WINDOW = 1 << 20,  /* what is read at once */
     TM_WIRE_ITEM_MAX = 1 << 26 /* the longest message that is kept whole: 64 MiB */
 };

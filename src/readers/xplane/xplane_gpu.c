@@ -76,10 +76,6 @@ static uint32_t name_copy(tm_xread *r, tm_category category, tm_text name, tm_te
     return tm_names_intern_string(r->names, text);
 }
 
-static tm_status fail_stat(gpu *g, const uint8_t *at, tm_error *err) {
-    return tm_space_fail_stat(&g->r->space, at, err);
-}
-
 static name_info *info_of(gpu *g, int64_t id, const tm_xmeta **meta) {
     const tm_xplane *plane = g->stats.plane;
     *meta = tm_xplane_metadata(plane, id);
@@ -265,13 +261,9 @@ static tm_status read_line(gpu *g, const tm_xline *line, bool own, tm_error *err
     uint32_t track = own ? tm_xread_stream(g->r, line, counts) : 0;
     TM_TRY(tm_space_enter(&g->r->space, line, err));
     for (;;) {
-        TM_TRY(tm_space_next(&g->r->space, &event, &more, err));
+        TM_TRY(tm_xstats_next(&g->stats, &g->r->space, &event, &v, &more, err));
         if (!more)
             return TM_OK;
-        v.present = 0;
-        const uint8_t *damaged = tm_xstats_read(&g->stats, event.message, TM_X_EVENT_STATS, &v);
-        if (damaged)
-            return fail_stat(g, damaged, err);
         if (!own) {
             if (!add_launch(g, &v, false))
                 return tm_fail_memory(err);

@@ -359,13 +359,9 @@ static tm_status read_line(host *h, const tm_xline *line, tm_error *err) {
     tm_xsteps_thread(h->steps);
     TM_TRY(tm_space_enter(&r->space, line, err));
     for (;;) {
-        TM_TRY(tm_space_next(&r->space, &event, &more, err));
+        TM_TRY(tm_xstats_next(&h->stats, &r->space, &event, &v, &more, err));
         if (!more)
             break;
-        v.present = 0;
-        const uint8_t *damaged = tm_xstats_read(&h->stats, event.message, TM_X_EVENT_STATS, &v);
-        if (damaged)
-            return tm_space_fail_stat(&r->space, damaged, err);
         TM_TRY(take_event(h, &t, err));
     }
     if (!is_own_thread(h))

@@ -13,10 +13,16 @@ static const char *const role_names[TM_X_N_ROLES] = {
 #undef TM_X_ROLE_NAME
 };
 
+static uint8_t find_role(const tm_xstats *stats, int64_t id) {
+    size_t at = tm_xplane_stat_index(stats->plane, id);
+    return at != SIZE_MAX ? stats->roles[at] : TM_X_N_ROLES;
+}
+
 tm_status tm_xstats_init(tm_xstats *stats, const tm_xplane *plane, tm_error *err) {
     const tm_xname *names = plane->stat_names.data;
     size_t n = plane->stat_names.n;
-    *stats = (tm_xstats){plane, malloc(n + 1), calloc(n + 1, sizeof *stats->names)};
+    *stats = (tm_xstats){
+        .plane = plane, .roles = malloc(n + 1), .names = calloc(n + 1, sizeof *stats->names)};
     if (!stats->roles || !stats->names) {
         tm_xstats_free(stats);
         return tm_fail_memory(err);
@@ -27,6 +33,8 @@ tm_status tm_xstats_init(tm_xstats *stats, const tm_xplane *plane, tm_error *err
                !tm_text_is(names[i].name, role_names[stats->roles[i]]))
             stats->roles[i]++;
     }
+    for (int id = 0; id < TM_X_NEAR; id++)
+        stats->near[id] = find_role(stats, id);
     return TM_OK;
 }
 
@@ -37,8 +45,7 @@ void tm_xstats_free(tm_xstats *stats) {
 }
 
 static inline uint8_t role_of(const tm_xstats *stats, int64_t id) {
-    size_t at = tm_xplane_stat_index(stats->plane, id);
-    return at != SIZE_MAX ? stats->roles[at] : TM_X_N_ROLES;
+    return id >= 0 && id < TM_X_NEAR ? stats->near[id] : find_role(stats, id);
 }
 
 /* What a stat is, where its id stands first, as it mostly does; else it may be any. */
@@ -70,6 +77,102 @@ const uint8_t *tm_xstats_read(const tm_xstats *stats, tm_wire_message message, u
         out->present |= UINT64_C(1) << role;
     }
     return tm_wire_damaged(&message) ? message.p : NULL;
+}
+
+/* A varint that ends by `end`; one byte is most common. */
+static inline const uint8_t *usual_varint(const uint8_t *p, const uint8_t *end, uint64_t *out) {
+    const uint8_t *behind = p + 1;
+    if (*p < 0x80)
+        *out = *p;
+    else
+        behind = tm_wire_short_varint(p, out);
+    return behind && behind <= end ? behind : NULL;
+}
+
+/* A stat's value, where it fills what is left of the stat. */
+static inline bool usual_value(const uint8_t *p, const uint8_t *end, tm_xstat *out) {
+    enum {
+        DOUBLE = TM_X_DOUBLE << 3 | TM_WIRE_FIXED64,
+        UINT64 = TM_X_UINT64 << 3 | TM_WIRE_VARINT,
+        INT64 = TM_X_INT64 << 3 | TM_WIRE_VARINT,
+        TEXT = TM_X_TEXT << 3 | TM_WIRE_BYTES,
+        REF = TM_X_REF << 3 | TM_WIRE_VARINT
+    };
+    uint64_t value;
+    uint8_t tag = p < end ? *p++ : 0;
+    out->type = tag >> 3;
+    if (tag == UINT64 || tag == INT64 || tag == REF) {
+        if (usual_varint(p, end, &value) != end)
+            return false;
+        out->i = (int64_t)value;
+        out->r = (double)out->i; /* below 2^56, signed or not */
+        return true;
+    }
+    out->i = 0;
+    out->r = 0;
+    if (tag == TEXT && p < end && *p == end - p - 1) { /* below 128, as the stat is */
+        out->text = (tm_text){(const char *)p + 1, *p};
+        return true;
+    }
+    if (tag != DOUBLE || end - p != sizeof out->r)
+        return false;
+    (void)tm_wire_fixed(p, end, sizeof value, &value);
+    memcpy(&out->r, &value, sizeof value);
+    return true;
+}
+
+/* Reads an event as the profiler writes nearly all: numbers, then stats, each its id and a value.
+ * False for any other, and for one that is damaged: the long way finds out. */
+static bool read_usual(const tm_xstats *stats, tm_wire_message body, tm_xevent *event,
+                       tm_xvalues *v) {
+    enum { N_FIELDS = 6, STAT = TM_X_EVENT_STATS << 3 | TM_WIRE_BYTES, ID = 1 << 3 };
+    const uint8_t *p = body.p, *end = body.end;
+    uint64_t fields[N_FIELDS] = {0}, id;
+    while (p < end && *p != STAT) {
+        unsigned number = *p >> 3;
+        if ((*p & 7) != TM_WIRE_VARINT || number == 0 || number >= N_FIELDS)
+            return false;
+        p = usual_varint(p + 1, end, &fields[number]);
+        if (!p)
+            return false;
+    }
+    *event = (tm_xevent){.metadata = (int64_t)fields[1],
+                         .offset_ps = (int64_t)fields[2],
+                         .duration_ps = (int64_t)fields[3],
+                         .occurrences = (int64_t)fields[5]};
+    v->present = 0;
+    while (p < end) {
+        const uint8_t *stat_end = p + 2 + p[1];
+        if (*p != STAT || p[1] >= 0x80 || stat_end > end || p[2] != ID)
+            return false;
+        p = usual_varint(p + 3, stat_end, &id);
+        if (!p)
+            return false;
+        uint8_t role = role_of(stats, (int64_t)id);
+        if (role != TM_X_N_ROLES && !usual_value(p, stat_end, &v->values[role]))
+            return false;
+        v->present |= role != TM_X_N_ROLES ? UINT64_C(1) << role : 0;
+        p = stat_end;
+    }
+    return true;
+}
+
+tm_status tm_xstats_next(const tm_xstats *stats, tm_space *space, tm_xevent *event, tm_xvalues *v,
+                         bool *more, tm_error *err) {
+    tm_wire_message body;
+    *more = true;
+    if (!tm_space_held(space, &body)) {
+        TM_TRY(tm_space_next(space, event, more, err));
+        if (!*more)
+            return TM_OK;
+    } else if (read_usual(stats, body, event, v)) {
+        return TM_OK;
+    } else {
+        TM_TRY(tm_space_read_event(space, body, event, err));
+    }
+    v->present = 0;
+    const uint8_t *damaged = tm_xstats_read(stats, event->message, TM_X_EVENT_STATS, v);
+    return damaged ? tm_space_fail_stat(space, damaged, err) : TM_OK;
 }
 
 /* Most texts are of letters that stand for themselves. */

@@ -61,11 +61,14 @@ static inline int64_t tm_x_int(const tm_xvalues *v, tm_xrole role, int64_t missi
     return tm_x_has(v, role) ? v->values[role].i : missing;
 }
 
+enum { TM_X_NEAR = 256 };
+
 /** A plane whose events are being read: what each of its stats is. */
 typedef struct tm_xstats {
     const tm_xplane *plane;
-    uint8_t *roles;  /* [plane->stat_names.n] tm_xrole, or TM_X_N_ROLES; owned */
-    uint32_t *names; /* [plane->stat_names.n] name ids + 1 of those met as texts; owned */
+    uint8_t near[TM_X_NEAR]; /* roles by the lowest ids, which nearly all stats have */
+    uint8_t *roles;          /* [plane->stat_names.n] tm_xrole, or TM_X_N_ROLES; owned */
+    uint32_t *names;         /* [plane->stat_names.n] name ids + 1 of those met as texts; owned */
 } tm_xstats;
 
 tm_status tm_xstats_init(tm_xstats *stats, const tm_xplane *plane, tm_error *err) TM_MUST_CHECK;
@@ -75,6 +78,15 @@ void tm_xstats_free(tm_xstats *stats);
  * Returns the place of a damaged one, else NULL. */
 const uint8_t *tm_xstats_read(const tm_xstats *stats, tm_wire_message message, uint32_t number,
                               tm_xvalues *out);
+
+/**
+ * Takes the next event of a line with its stats, at once where it is as the profiler writes nearly
+ * all; else as tm_space_next and tm_xstats_read do. event->message need not be set.
+ * @param more  false behind the last
+ * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_xstats_next(const tm_xstats *stats, tm_space *space, tm_xevent *event, tm_xvalues *v,
+                         bool *more, tm_error *err) TM_MUST_CHECK;
 
 /** What is known while a rank is read. */
 typedef struct tm_xread {
