@@ -13,6 +13,7 @@ const { paintEvents, paintShares } = await moduleOf("timeline/paint_lane.ts");
 const { paintArrivals, membersOutside } = await moduleOf("timeline/paint_join.ts");
 const { OperationIndex, clocksArePoor } = await moduleOf("timeline/operations.ts");
 const { Scale } = await moduleOf("timeline/scale.ts");
+const { labelled } = await moduleOf("timeline/paint_head.ts");
 const { Path } = await moduleOf("timeline/path.ts");
 const { shortName, find } = await moduleOf("timeline/names.ts");
 const { missingParts, detailedParts, sumsOf } = await moduleOf("timeline/sums.ts");
@@ -271,6 +272,15 @@ test("what is revealed keeps the zoom where it fits", () => {
   assert.deepEqual(span.reveal({ begin: 0, end: 100 }, { begin: 200, end: 210 }, 1000), { begin: 115, end: 215 });
   const fitted = span.reveal({ begin: 0, end: 100 }, { begin: 200, end: 400 }, 1000);
   assert.ok(fitted.begin <= 200 && fitted.end >= 400);
+});
+
+test("labels of steps do not touch, however many and uneven they are", () => {
+  const even = Array.from({ length: 100 }, (_, i) => ({ x0: 100 + 8 * i, x1: 108 + 8 * i })); // 46 pixels hold 5.75 of them
+  assert.deepEqual(labelled(even, 46).flatMap((shown, i) => (shown ? [i] : [])), [0, 6, 12, 18, 24, 30, 36, 42, 48, 54, 60, 66, 72, 78, 84, 90, 96]);
+  const uneven = [[0, 46], [46, 92], [92, 93], [93, 200]].map(([x0, x1]) => ({ x0, x1 })); // the third is too narrow for its own
+  assert.deepEqual(labelled(uneven, 46), [true, true, false, true]);
+  const crammed = [[0, 1], [1, 2], [2, 3], [3, 92]].map(([x0, x1]) => ({ x0, x1 })); // 23 each: every second, but the third touches
+  assert.deepEqual(labelled(crammed, 46), [true, false, false, false]);
 });
 
 test("ticks are round and few", () => {

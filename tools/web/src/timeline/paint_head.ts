@@ -9,6 +9,8 @@ import type { Theme } from "./theme";
 export const STRIP_HEIGHT = 46;
 export const STEPS_HEIGHT = 18;
 export const RULER_HEIGHT = 22;
+/* Between the labels of two steps. */
+const GAP = 8;
 
 /** Stacked from the ground up. */
 const STRIP_ORDER = [COMPUTE, TRANSFER, WAIT, UNMATCHED, COPIES];
@@ -87,6 +89,18 @@ export function jobSteps(job: JobBlock): readonly (Span & { number: number })[] 
   return job.ranks.reduce<readonly (Span & { number: number })[]>((best, rank) => (rank.parts.length > best.length ? rank.parts : best), []);
 }
 
+/** Which of the labels around these places are shown, that none touches another: each, or every second, third, ... of them. */
+export function labelled(places: readonly { readonly x0: number; readonly x1: number }[], widest: number): boolean[] {
+  const room = places.length > 0 ? (places[places.length - 1]!.x1 - places[0]!.x0) / places.length : 0;
+  const each = Math.max(1, Math.ceil(widest / room));
+  let reach = -Infinity;
+  return places.map(({ x0, x1 }, i) => {
+    const middle = (x0 + x1) / 2, shown = i % each === 0 && (each > 1 || x1 - x0 >= widest) && middle - widest / 2 >= reach;
+    if (shown) reach = middle + widest / 2;
+    return shown;
+  });
+}
+
 /** Marks where steps begin, with their numbers where there is room. */
 export function paintSteps(canvas: Canvas, steps: readonly (Span & { number: number })[], duration: number, y: number): void {
   const { ctx, theme, scale } = canvas;
@@ -95,12 +109,12 @@ export function paintSteps(canvas: Canvas, steps: readonly (Span & { number: num
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   ctx.fillStyle = theme.ink2;
-  const widest = 46, room = (duration / Math.max(1, steps.length)) * whole.k;
-  const each = Math.max(1, Math.ceil(widest / room));
-  steps.forEach((step, i) => {
-    const x0 = Math.max(scale.left, whole.x(step.begin)), x1 = Math.min(scale.left + scale.width, whole.x(step.end));
+  const places = steps.map((step) => ({ x0: Math.max(scale.left, whole.x(step.begin)), x1: Math.min(scale.left + scale.width, whole.x(step.end)) }));
+  const digits = Math.max(0, ...steps.map((step) => String(step.number).length));
+  const shown = labelled(places, ctx.measureText(`step ${"0".repeat(digits)}`).width + GAP);
+  places.forEach(({ x0, x1 }, i) => {
     ctx.fillRect(Math.round(x0), y, 1, 5);
-    if (i % each === 0 && (each > 1 || x1 - x0 >= widest)) ctx.fillText(`step ${step.number}`, (x0 + x1) / 2, y + 10);
+    if (shown[i]) ctx.fillText(`step ${steps[i]!.number}`, (x0 + x1) / 2, y + 10);
   });
 }
 
