@@ -81,12 +81,13 @@ static void warn_inputs(const tm_pipeline *p, const void *context) {
             tm_console_warn("left out %s: %s", row[0].value.text, row[2].value.text);
     }
     if (p->loaded.n_by_position > 0)
-        tm_console_warn("%lld of %lld traces tell%s no rank: %s (--rank-map FILE says it)",
+        tm_console_warn("%lld of %lld traces tell%s no rank: %s; if the job numbered its ranks "
+                        "otherwise, give --rank-map FILE with lines PATH RANK",
                         (long long)p->loaded.n_by_position, (long long)p->loaded.n_traces,
                         p->loaded.n_by_position == 1 ? "s" : "",
                         p->loaded.n_by_position == p->loaded.n_by_path
-                            ? "they are numbered in the order of paths and devices"
-                            : "their place among the arguments counts");
+                            ? "numbered from 0 in the order of paths and devices"
+                            : "numbered by their place among the traces given");
     tm_warn_of_twins(tm_tables_find(&p->tables, "job.rank"));
 }
 

@@ -6,8 +6,9 @@ from common import (BASE_NS, TMERGE, contains, equal, event, files, gzipped, has
                     trace, zstd_framed)
 
 OTHER = 'this is not a trace of a known format'
-POSITION = ('tmerge: warning: {} of {} traces tell{} no rank: their place among the arguments '
-            'counts (--rank-map FILE says it)')
+POSITION = ('tmerge: warning: {} of {} traces tell{} no rank: numbered by their place among the '
+            'traces given; if the job numbered its ranks otherwise, give --rank-map FILE with lines '
+            'PATH RANK')
 OVERLAP = ('{}: covers the same time of rank {} as {}; say which rank each is with --rank-map, or '
            'keep the first alone with --skip-bad')
 

@@ -26,8 +26,9 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, cor
 CREATE TABLE NVTX_EVENTS (start, end, eventType, text, globalTid, textId, domainId);
 INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'cudaLaunchKernel_v7000');
 '''
-NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: their place among the arguments counts '
-           '(--rank-map FILE says it)')
+NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: numbered by their place among the '
+           'traces given; if the job numbered its ranks otherwise, give --rank-map FILE with lines '
+           'PATH RANK')
 BAD = '{}: {}'
 
 

@@ -10,8 +10,9 @@ import h5py
 from xspace import Plane, field, space
 
 FOLDER = os.path.join(SHARED, 'traces', 'xplane')
-NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: they are numbered in the order of '
-           'paths and devices (--rank-map FILE says it)')
+NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: numbered from 0 in the order of '
+           'paths and devices; if the job numbered its ranks otherwise, give --rank-map FILE with '
+           'lines PATH RANK')
 
 
 # Planes by hand ---------------------------------------------------------------------------------
