@@ -41,7 +41,12 @@ static int open_retrying(const char *path) {
     return fd;
 }
 
-static tm_status look_at(tm_raw *raw, tm_error *err) {
+static bool is_protobuf(const char *path) {
+    size_t size = strlen(path);
+    return size > 3 && strcmp(path + size - 3, ".pb") == 0;
+}
+
+static tm_status look_at(tm_raw *raw, const char *path, tm_error *err) {
     struct stat status;
     if (fstat(raw->fd, &status) != 0)
         return fail_system(err, "cannot be read", errno);
@@ -54,7 +59,11 @@ static tm_status look_at(tm_raw *raw, tm_error *err) {
     }
     TM_TRY(read_file(raw, raw->head, sizeof raw->head, &raw->n_head, err));
     if (raw->n_head == 0) /* by reading, as /proc and pipes have no size to go by */
-        return tm_fail(err, TM_ERR_INPUT, NULL, -1, "file is empty");
+        return tm_fail(err, TM_ERR_INPUT, NULL, -1, "file is empty%s",
+                       is_protobuf(path)
+                           ? ": what profilers leave of one over protobuf's limit of 2 GB, too; "
+                             "record fewer steps"
+                           : "");
     return TM_OK;
 }
 
@@ -62,7 +71,7 @@ tm_status tm_raw_open(tm_raw *raw, const char *path, tm_error *err) {
     *raw = (tm_raw){.fd = open_retrying(path), .piece_bytes = TM_RAW_PIECE, .size = -1};
     if (raw->fd < 0)
         return fail_system(err, "cannot be opened", errno);
-    tm_status status = look_at(raw, err);
+    tm_status status = look_at(raw, path, err);
     if (status != TM_OK)
         tm_raw_close(raw);
     return status;

@@ -356,6 +356,7 @@ def test_damage_is_an_error_with_its_byte():
     text = b''.join(bytes([c]) if c < 128 else b'\xef\xbf\xbd' for c in whole * 3)
     put('text.xplane.pb', text)
     put('empty.xplane.pb', b'')
+    put('huge.xplane.pb', whole + b'\x0a\x80\x80\x80\x80\x0b' + bytes(16))
     put('graph.pb', field(1, field(1, 'node') + field(2, 'MatMul')))
     # The last plane is of 2 + 60 bytes, and the host's name behind it of 7.
     for name, message in (('cut.xplane.pb', f': byte {len(whole) - 69}: a field of 60 bytes begins '
@@ -364,7 +365,11 @@ def test_damage_is_an_error_with_its_byte():
                           ('text.xplane.pb', ': byte 77: this file was saved as text, which replaced '
                            'every byte above 7F by EF BF BD: it cannot be read; copy the profile '
                            'anew, as binary'),
-                          ('empty.xplane.pb', ': file is empty'),
+                          ('empty.xplane.pb', ": file is empty: what profilers leave of one over "
+                           "protobuf's limit of 2 GB, too; record fewer steps"),
+                          # 5 bytes of 7 bits: 11 x 2^28 = 2952790016 of the 16 that follow
+                          ('huge.xplane.pb', f': byte {len(whole)}: a field of 2952790016 bytes begins '
+                           "here, and the file ends 16 bytes later; protobuf's limit is 2 GB"),
                           ('graph.pb', ': this is not a trace of a known format')):
         tmerge(name, '-o', 'x.h5').fails(3, name + message)
     put('ok.xplane.pb', whole)
