@@ -306,6 +306,12 @@ def test_missing_ranks_of_a_known_world_size_are_said():
     put('job/rank0.json', small_trace(0, world=128))
     has_line(merged('job', n=2).out,
              r'\b125 of 128 ranks have no trace here: 2, 3, 5, 6, 7, 8, 9, 10, \.\.\.$')
+    for rank in (0, 3):  # in a job of more ranks than no trace tells of
+        put(f'some/rank{rank}.json', small_trace(rank))
+    out = merged('some').out
+    has_line(out, r'\b2 of at least 4 ranks have no trace here: 1, 2$')
+    advice = {row['rule']: row for row in rows('tmerge.h5', 'advice.item')}['missing_ranks']
+    equal((advice['ranks'], advice['evidence'][:36]), ('1-2', '2 of at least 4 ranks gave no trace.'))
     put('all/rank0.json', small_trace(0, world=1))
     lacks(merged('all').out, 'have no trace')
 

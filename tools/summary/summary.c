@@ -237,14 +237,17 @@ static void print_imbalance(const tm_tables *tables) {
         print_not_compared(tables, number(job, 0, "ranks"), number(job, 0, "steps"));
 }
 
+/* Where no trace tells how many ranks there are, those below the last that gave one were there. */
 static void print_missing(const tm_loaded *loaded, const tm_colors *colors) {
-    if (loaded->world_size <= (int64_t)loaded->n_ranks)
+    int64_t n = (int64_t)loaded->n_ranks, least = n > 0 ? loaded->ranks[n - 1] + 1 : 0;
+    bool told = loaded->world_size >= least;
+    int64_t world = told ? loaded->world_size : least, missing = world - n, shown = 0;
+    if (missing <= 0)
         return;
-    int64_t missing = loaded->world_size - (int64_t)loaded->n_ranks, shown = 0;
-    printf("%s! %" PRId64 " of %" PRId64 " ranks have no trace here:", colors->warning, missing,
-           loaded->world_size);
+    printf("%s! %" PRId64 " of %s%" PRId64 " ranks have no trace here:", colors->warning, missing,
+           told ? "" : "at least ", world);
     size_t next = 0;
-    for (int64_t rank = 0; rank < loaded->world_size && shown < LIST_SHOWN; rank++) {
+    for (int64_t rank = 0; rank < world && shown < LIST_SHOWN; rank++) {
         if (next < loaded->n_ranks && loaded->ranks[next] == rank) {
             next++;
             continue;

@@ -266,13 +266,18 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
 
 void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
     const tm_table *given = tm_tables_find(f->tables, "job.rank");
-    int64_t missing = f->job->world_size - (int64_t)f->job->n_ranks;
+    /* Where no trace tells how many there are, those below the last that gave one were there. */
+    size_t n = given->n_rows;
+    int64_t least = n > 0 ? tm_table_cell(given, n - 1, "rank")->value.i + 1 : 0;
+    bool told = f->job->world_size >= least;
+    int64_t world = told ? f->job->world_size : least;
+    int64_t missing = world - (int64_t)f->job->n_ranks;
     if (missing <= 0)
         return;
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
     size_t next = 0;
     /* Not on to the end: a trace may name a world of a billion ranks. */
-    for (int64_t rank = 0; rank < f->job->world_size && !ranks.full; rank++) {
+    for (int64_t rank = 0; rank < world && !ranks.full; rank++) {
         while (next < given->n_rows && tm_table_cell(given, next, "rank")->value.i < rank)
             next++;
         if (next == given->n_rows || tm_table_cell(given, next, "rank")->value.i != rank)
@@ -280,13 +285,13 @@ void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
     }
     /* Never "all": some gave a trace. */
     tm_rank_text_end(&ranks, SIZE_MAX);
-    out->measure = tm_facts_percent(missing, f->job->world_size);
+    out->measure = tm_facts_percent(missing, world);
     snprintf(out->text, sizeof out->text,
              "Add the traces of the missing ranks: whom they kept waiting is not seen, and "
              "collectives that lack them, but for barriers, have no wait.");
-    int used =
-        snprintf(out->evidence, sizeof out->evidence,
-                 "%" PRId64 " of %" PRId64 " ranks gave no trace", missing, f->job->world_size);
+    int used = snprintf(out->evidence, sizeof out->evidence,
+                        "%" PRId64 " of %s%" PRId64 " ranks gave no trace", missing,
+                        told ? "" : "at least ", world);
     int64_t found = tm_facts_int(f, "clock.check", 0, "collectives");
     snprintf(out->evidence + used, sizeof out->evidence - (size_t)used,
              found > 0 ? "; %" PRId64 " of %" PRId64 " collectives lack ranks." : ".",

@@ -35,8 +35,10 @@ export function ranksOf(job: Job): Ranks {
   const world = job.facts["world_size"];
   const have = new Set(ranks);
   const missing: number[] = [];
-  if (typeof world === "number" && world <= 65536)
-    for (let rank = 0; rank < world; rank++) if (!have.has(rank)) missing.push(rank);
+  /* Where no trace tells how many there are, those below the last that gave one were there. */
+  const least = Math.max(typeof world === "number" ? world : 0, ranks.reduce((most, rank) => Math.max(most, rank + 1), 0));
+  if (least <= 65536)
+    for (let rank = 0; rank < least; rank++) if (!have.has(rank)) missing.push(rank);
   return { ranks, host, hosts: [...new Set(host.values())], missing };
 }
 
