@@ -526,6 +526,9 @@ static void poor_clocks_and_missing_ranks_are_told(void **state) {
  * those of PyTorch where its operators or kernels are; else what fits any program. */
 static void advice_speaks_of_what_the_traces_hold(void **state) {
     (void)state;
+#define SMALLER "kind=allreduce group=g size_class_bytes=1048576 bytes=1500000 "
+#define LARGER                                                                                     \
+    "kind=allreduce group=g size_class_bytes=33554432 bytes=64000000 median_transfer_ns=10"
 #define HIDES_BADLY "comm_ns=200 overlap_ns=50 exposed_comm_ns=150"
 #define SMALL(name) "name=" name " calls=9 short_calls=9 total_ns=9 communication=false"
 #define COPIES                                                                                     \
@@ -676,6 +679,24 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
           {"stragglers.rank", "rank=2 relative_speed=0.94"}},
          "the GPU of rank 2",
          "Give rank"},
+        /* (40 - 10) 2 x 4 ns are over a tenth of 4 x 150; 39 is no fourfold; (40 - 10) 1 x 1 less
+         */
+        {HIDES_BADLY,
+         {{"collectives.kind", SMALLER "ranks=4 count=2 median_transfer_ns=40"},
+          {"collectives.kind", LARGER}},
+         "2 allreduces of 1.5 MB took 40 ns (median) once all ranks had come, where one of 64.0 MB "
+         "takes 10 ns: size does not explain that",
+         "nobody"},
+        {HIDES_BADLY,
+         {{"collectives.kind", SMALLER "ranks=4 count=2 median_transfer_ns=39"},
+          {"collectives.kind", LARGER}},
+         "communication hides",
+         "once all ranks"},
+        {HIDES_BADLY,
+         {{"collectives.kind", SMALLER "ranks=1 count=1 median_transfer_ns=40"},
+          {"collectives.kind", LARGER}},
+         "communication hides",
+         "once all ranks"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         advice_case c = {.overlap = cases[i].overlap, .expected = ""};

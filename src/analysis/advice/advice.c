@@ -116,7 +116,7 @@ static const struct {
     [TM_RULE_EXPOSED_COMMUNICATION] = {"exposed_communication",
                                        {5, 10, 25},
                                        tm_look_exposed_communication,
-                                       "overlap.rank, overlap.kind",
+                                       "overlap.rank, overlap.kind, collectives.kind",
                                        "limit",
                                        "transfer"},
     [TM_RULE_COMMUNICATION] = {"communication", /* * of the GPU time */

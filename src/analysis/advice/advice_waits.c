@@ -11,6 +11,8 @@
 
 /* The speed from which on a GPU is slow, as in the sentence of the verdict. */
 static const double SLOW = 0.95;
+/* So many times what a larger operation takes, size is not why. */
+enum { FAR_LONGER = 4 };
 
 /* Where to look, and why, for one row of stragglers.finding. */
 typedef struct target {
@@ -395,6 +397,62 @@ static const char *worst_kind(const tm_facts *f, int64_t *exposed_ns) {
     return n > 0 ? kinds[worst] : "none";
 }
 
+/* What operations of a row take longer than larger ones of the same kind and group, over all ranks;
+ * the row with which they are compared. Rows of a group stand together. */
+static int64_t find_excess(const tm_facts *f, size_t row, size_t *larger) {
+    const tm_table *kinds = tm_tables_find(f->tables, "collectives.kind");
+    const char *kind = tm_table_cell(kinds, row, "kind")->value.text;
+    const tm_cell *group = tm_table_cell(kinds, row, "group");
+    int64_t own_ns = tm_facts_int(f, "collectives.kind", row, "median_transfer_ns"), least_ns = 0;
+    for (size_t i = row + 1; i < kinds->n_rows && text_is(kinds, i, "kind", kind) && !group->null &&
+                             text_is(kinds, i, "group", group->value.text);
+         i++) {
+        int64_t ns = tm_facts_int(f, "collectives.kind", i, "median_transfer_ns");
+        bool more = tm_facts_int(f, "collectives.kind", i, "size_class_bytes") >
+                    tm_facts_int(f, "collectives.kind", row, "size_class_bytes");
+        if (!more || ns <= 0 || own_ns < FAR_LONGER * ns || (least_ns > 0 && ns >= least_ns))
+            continue;
+        least_ns = ns;
+        *larger = i;
+    }
+    return least_ns > 0 ? (own_ns - least_ns) * tm_facts_int(f, "collectives.kind", row, "count") *
+                              tm_facts_int(f, "collectives.kind", row, "ranks")
+                        : 0;
+}
+
+/* Says of operations that take far longer than larger ones that their size is not why, where that
+ * is a good part of @p rest_ns. */
+static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
+    const tm_table *kinds = tm_tables_find(f->tables, "collectives.kind");
+    size_t worst = 0, larger = 0, used = strlen(out->evidence);
+    int64_t most_ns = 0;
+    for (size_t i = 0; i < kinds->n_rows; i++) {
+        size_t other = 0;
+        int64_t ns = find_excess(f, i, &other);
+        if (ns > most_ns) {
+            most_ns = ns;
+            worst = i;
+            larger = other;
+        }
+    }
+    if (most_ns == 0 || most_ns < rest_ns / 10)
+        return;
+    char time[TM_ADVICE_TIME], usual[TM_ADVICE_TIME];
+    tm_shown_duration(tm_facts_int(f, "collectives.kind", worst, "median_transfer_ns"), time,
+                      sizeof time);
+    tm_shown_duration(tm_facts_int(f, "collectives.kind", larger, "median_transfer_ns"), usual,
+                      sizeof usual);
+    int64_t count = tm_facts_int(f, "collectives.kind", worst, "count");
+    snprintf(out->evidence + used, sizeof out->evidence - used,
+             " %" PRId64 " %s%s of %.1f MB took %s%s once all ranks had come, where one of %.1f MB "
+             "takes %s: size does not explain that, and nothing here tells what does (the first "
+             "operation of a group may set it up).",
+             count, tm_table_cell(kinds, worst, "kind")->value.text, count > 1 ? "s" : "",
+             (double)tm_facts_int(f, "collectives.kind", worst, "bytes") / 1e6, time,
+             count > 1 ? " (median)" : "",
+             (double)tm_facts_int(f, "collectives.kind", larger, "bytes") / 1e6, usual);
+}
+
 /* What both rules on communication share: one is for what hides badly, one for what is too much.
  * The kind that shows most; NULL where it is the other rule's. */
 static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm_advice *out) {
@@ -424,6 +482,7 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
              waiting > 0 ? "without their waiting " : "", tm_shown_percent(hidden, 0).text,
              strcmp(kind, "other") == 0 ? "what tells no kind of collective" : kind, kind_time,
              waiting > 0 ? ", with waiting" : "");
+    add_excess(f, rest, out);
     return kind;
 }
 
