@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "mpi/agree.h"
 #include "mpi/bytes.h"
@@ -17,7 +18,8 @@ typedef struct head {
 } head;
 
 const char *tm_operand_list(const char *typed) {
-    return *typed == '@' ? typed + 1 : NULL;
+    struct stat info;
+    return *typed == '@' && stat(typed, &info) != 0 ? typed + 1 : NULL;
 }
 
 static tm_status add(tm_vec *bytes, head where, const char *text, tm_error *err) {
@@ -28,13 +30,9 @@ static tm_status add(tm_vec *bytes, head where, const char *text, tm_error *err)
 
 static tm_status add_line(tm_vec *bytes, const char *list, head where, char *line, size_t size,
                           tm_error *err) {
-    const char *wrong = NULL;
     if (strlen(line) < size)
-        wrong = "a zero byte: this is no list of names";
-    else if (tm_operand_list(line))
-        wrong = "a list names no other list; ./@NAME is a file of that name";
-    if (wrong)
-        return tm_fail(err, TM_ERR_INPUT, list, -1, "line %" PRId64 ": %s", where.line, wrong);
+        return tm_fail(err, TM_ERR_INPUT, list, -1,
+                       "line %" PRId64 ": a zero byte: this is no list of names", where.line);
     size -= size > 0 && line[size - 1] == '\n';
     size -= size > 0 && line[size - 1] == '\r';
     line[size] = '\0';
@@ -81,8 +79,7 @@ static tm_status unpack(const tm_arguments *arguments, const char *bytes, size_t
         head where;
         memcpy(&where, p, sizeof where);
         p += sizeof where;
-        const char *list =
-            where.line > 0 ? tm_operand_list(arguments->operands[where.typed]) : NULL;
+        const char *list = where.line > 0 ? arguments->operands[where.typed] + 1 : NULL;
         const tm_operand operand = {p, list, where.line};
         if (!tm_vec_append(&all, &operand, 1)) {
             tm_vec_free(&all);

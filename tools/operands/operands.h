@@ -20,7 +20,8 @@ typedef struct tm_operands {
     void *bytes; /* owned */
 } tm_operands;
 
-/** The list that a typed operand names, NULL where it is none: only @FILE is. */
+/** The list that a typed operand names, NULL where it is none: only @FILE is, and not where a file
+ * is called so itself. */
 const char *tm_operand_list(const char *typed);
 
 /**
