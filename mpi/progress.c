@@ -12,13 +12,13 @@ static const double interval = 0.2;
 
 /* What a process did since its last message. */
 typedef struct step {
-    int64_t bytes, events, done;
+    int64_t done, events, ended;
 } step;
 
 struct tm_progress {
     MPI_Comm comm;
     int self, n_processes;
-    int n_done; /* on process 0: others that have ended */
+    int n_ended; /* on process 0: others that have ended */
     tm_progress_sink sink;
     tm_progress_state state;
     step pending, sent; /* sent must not change while the request is under way */
@@ -32,8 +32,8 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-tm_status tm_progress_begin(MPI_Comm comm, const tm_progress_sink *sink, const char *phase,
-                            int64_t total, tm_progress **out, tm_error *err) {
+tm_status tm_progress_begin(MPI_Comm comm, const tm_progress_sink *sink,
+                            const tm_progress_work *work, tm_progress **out, tm_error *err) {
     *out = NULL;
     if (!sink || !sink->show)
         return TM_OK;
@@ -44,8 +44,8 @@ tm_status tm_progress_begin(MPI_Comm comm, const tm_progress_sink *sink, const c
         return status;
     }
     *progress = (tm_progress){.comm = comm, .sink = *sink, .request = MPI_REQUEST_NULL};
-    progress->state.phase = phase;
-    progress->state.total = total;
+    progress->state =
+        (tm_progress_state){.phase = work->phase, .unit = work->unit, .total = work->total};
     MPI_Comm_rank(comm, &progress->self);
     MPI_Comm_size(comm, &progress->n_processes);
     progress->began = now();
@@ -54,9 +54,9 @@ tm_status tm_progress_begin(MPI_Comm comm, const tm_progress_sink *sink, const c
 }
 
 static void take(tm_progress *progress, const step *made) {
-    progress->state.bytes += made->bytes;
+    progress->state.done += made->done;
     progress->state.events += made->events;
-    progress->n_done += made->done != 0;
+    progress->n_ended += made->ended != 0;
 }
 
 /* Takes in what others have sent so far. */
@@ -92,10 +92,10 @@ static void send_pending(tm_progress *progress) {
               &progress->request);
 }
 
-void tm_progress_add(tm_progress *progress, int64_t bytes, int64_t events) {
+void tm_progress_add(tm_progress *progress, int64_t done, int64_t events) {
     if (!progress)
         return;
-    progress->pending.bytes += bytes;
+    progress->pending.done += done;
     progress->pending.events += events;
     double time = now();
     if (time - progress->last < interval)
@@ -116,7 +116,7 @@ void tm_progress_end(tm_progress *progress) {
         return;
     if (progress->self != 0) {
         MPI_Wait(&progress->request, MPI_STATUS_IGNORE);
-        progress->pending.done = 1;
+        progress->pending.ended = 1;
         MPI_Send(&progress->pending, sizeof progress->pending, MPI_BYTE, 0, TAG_PROGRESS,
                  progress->comm);
         free(progress);
@@ -126,7 +126,7 @@ void tm_progress_end(tm_progress *progress) {
     for (;;) {
         const struct timespec pause = {0, 20000000}; /* 20 ms: waiting should cost nothing */
         drain(progress);
-        if (progress->n_done == progress->n_processes - 1)
+        if (progress->n_ended == progress->n_processes - 1)
             break;
         if (now() - progress->last >= interval)
             show(progress, now());

@@ -62,7 +62,6 @@ static tm_status read_store(tm_pipeline *p, void *context, tm_error *err) {
     TM_TRY(tm_mpi_same_file(p->comm, a->from.path, err));
     p->ncu = a->ncu;
     TM_TRY(tm_pipeline_check_output(p, err));
-    tm_pipeline_say(p, "reading the store ...");
     return tm_pipeline_restore(p, &a->from, err);
 }
 

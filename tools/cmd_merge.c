@@ -7,6 +7,7 @@
 #include "apart.h"
 #include "command.h"
 #include "inputs.h"
+#include "line/line.h"
 #include "mpi/agree.h"
 #include "mpi/load/share.h"
 #include "options.h"
@@ -141,7 +142,7 @@ static tm_status read_traces(tm_pipeline *p, void *context, tm_error *err) {
         status = command_text(arguments, &m->command, err);
     TM_TRY(tm_mpi_agree(p->comm, status, err));
     p->command = m->command.data;
-    const tm_progress_sink sink = {tm_console_bar, &p->bar};
+    const tm_progress_sink sink = {tm_line_bar, NULL};
     const tm_load_options load = {
         .inputs = m->inputs.list.data,
         .n_inputs = m->inputs.list.n,

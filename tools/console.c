@@ -8,7 +8,7 @@
 
 #include "launch.h"
 #include "lifeline/mpirun.h"
-#include "mpi/progress.h"
+#include "line/line.h"
 
 bool tm_console_speaks(void) {
     return tm_launch_place()->rank == 0;
@@ -72,74 +72,8 @@ tm_status tm_console_progress(const char *choice, bool quiet, bool *out, tm_erro
     return TM_OK;
 }
 
-tm_bar tm_console_bar_create(void) {
-    return (tm_bar){.redraws = person_looks_on(2)};
-}
-
-/* With blanks, so that no escape sequence reaches a terminal that wants none. */
-static void clear_line(tm_bar *bar) {
-    if (bar->drawn > 0)
-        fprintf(stderr, "\r%*s\r", bar->drawn, "");
-    bar->drawn = 0;
-}
-
-/* "1.2 G": a number with two or three digits. */
-static void print_scaled(double value, char *out, size_t size) {
-    static const char *const prefixes[] = {"", "k", "M", "G", "T"};
-    int p = 0;
-    while (p < 4 && value >= 999.5) {
-        value /= 1000.0;
-        p++;
-    }
-    snprintf(out, size, value < 9.95 && p > 0 ? "%.1f %s" : "%.0f %s", value, prefixes[p]);
-}
-
-/* Returns the characters printed. */
-static int print_state(const tm_progress_state *state) {
-    enum { CELLS = 20 };
-    char bytes[16], events[16], rate[16], bar[CELLS + 1], left[32] = "";
-    double seconds = state->seconds > 0.0 ? state->seconds : 1e-9;
-    double share = state->total > 0 ? (double)state->bytes / (double)state->total : 0.0;
-    share = share > 1.0 ? 1.0 : share;
-    int full = (int)(share * CELLS);
-    for (int i = 0; i < CELLS; i++)
-        bar[i] = i < full ? '=' : ' ';
-    bar[CELLS] = '\0';
-    print_scaled((double)state->bytes, bytes, sizeof bytes);
-    print_scaled((double)state->events, events, sizeof events);
-    print_scaled((double)state->bytes / seconds, rate, sizeof rate);
-    if (share > 0.0 && share < 1.0)
-        snprintf(left, sizeof left, ", %.0f s left", seconds * (1.0 - share) / share);
-    const char *gap = events[strlen(events) - 1] == ' ' ? "" : " ";
-    int drawn = fprintf(stderr, "%s [%s] %3.0f %%, %sB", state->phase, bar, 100.0 * share, bytes);
-    if (state->events > 0)
-        drawn += fprintf(stderr, ", %s%sevents", events, gap);
-    return drawn + fprintf(stderr, ", %sB/s%s", rate, left);
-}
-
-void tm_console_bar(void *context, const tm_progress_state *state) {
-    tm_bar *bar = context;
-    if (bar->redraws) {
-        clear_line(bar);
-        if (!state->ended)
-            bar->drawn = print_state(state);
-        fflush(stderr);
-        return;
-    }
-    if (!state->ended && state->seconds - bar->printed < 2.0)
-        return;
-    bar->printed = state->ended ? 0.0 : state->seconds;
-    print_state(state);
-    fputc('\n', stderr);
-}
-
-void tm_console_phase(tm_bar *bar, const char *what) {
-    if (!bar->redraws)
-        return;
-    clear_line(bar);
-    if (what)
-        bar->drawn = fprintf(stderr, "%s", what);
-    fflush(stderr);
+bool tm_console_redraws(void) {
+    return person_looks_on(2);
 }
 
 int tm_console_width(void) {
@@ -180,14 +114,18 @@ void tm_console_wrap(const char *text, int column, int width) {
 void tm_console_error(const tm_error *err) {
     char text[TM_PATH_MAX + TM_MESSAGE_MAX + 64];
     tm_error_text(err, text, sizeof text);
+    tm_line_make_room();
     fprintf(stderr, "tmerge: %s\n", text);
+    tm_line_give_back();
 }
 
 void tm_console_warn(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
+    tm_line_make_room();
     fputs("tmerge: warning: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
+    tm_line_give_back();
     va_end(arguments);
 }

@@ -6,8 +6,6 @@
 
 #include "tmerge/status.h"
 
-struct tm_progress_state;
-
 /** Escape sequences, or empty strings where there is no colour. */
 typedef struct tm_colors {
     const char *strong, *warning, *off;
@@ -33,21 +31,8 @@ tm_status tm_console_colors(const char *choice, int stream, tm_colors *out,
 tm_status tm_console_progress(const char *choice, bool quiet, bool *out,
                               tm_error *err) TM_MUST_CHECK;
 
-/** A line on standard error that shows how far a phase has come. */
-typedef struct tm_bar {
-    bool redraws;   /* a person looks on: drawn over itself */
-    int drawn;      /* characters that stand on the line */
-    double printed; /* seconds into the phase at which the last line was printed */
-} tm_bar;
-
-tm_bar tm_console_bar_create(void);
-
-/** Shows a bar for @p state on standard error: drawn over itself where a person looks on, else a
- * line every two seconds. */
-void tm_console_bar(void *context, const struct tm_progress_state *state);
-
-/** Shows what is being done where a bar redraws itself; @p what NULL: nothing any more. */
-void tm_console_phase(tm_bar *bar, const char *what);
+/** Whether what stands on standard error may be drawn over: a person looks on. */
+bool tm_console_redraws(void);
 
 /** Columns of the terminal: COLUMNS, else 80. */
 int tm_console_width(void);

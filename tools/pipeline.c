@@ -9,8 +9,10 @@
 #include "base/pattern.h"
 #include "host_map.h"
 #include "launch.h"
+#include "line/line.h"
 #include "mpi/agree.h"
 #include "mpi/names.h"
+#include "mpi/progress.h"
 #include "mpi/restore.h"
 #include "mpi/store_write.h"
 #include "mpi/tables.h"
@@ -100,6 +102,12 @@ void tm_pipeline_store_close(tm_pipeline_store *from) {
     free(from->step_pattern);
 }
 
+/* Shows what is being done; NULL: nothing any more. */
+static void say(const tm_pipeline *p, const char *what) {
+    if (p->self == 0 && p->shows_progress)
+        tm_line_phase(what);
+}
+
 static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
     int64_t n_ranks = (int64_t)p->loaded.n_ranks, world = p->loaded.world_size;
     const tm_match_options match = {
@@ -108,12 +116,15 @@ static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
         .wall_uncertainty_ns = p->wall_uncertainty_ns,
     };
     const tm_align_options align = {p->align, p->wall_uncertainty_ns, p->names};
+    say(p, "matching collectives");
     TM_TRY(tm_mpi_match(p->comm, &match, p->loaded.timelines, p->loaded.n_timelines,
                         &p->collectives, err));
     tm_times_end(&p->times, "matching");
+    say(p, "aligning clocks");
     TM_TRY(tm_mpi_align(p->comm, &align, p->loaded.timelines, p->loaded.n_timelines,
                         &p->collectives, err));
     tm_times_end(&p->times, "clocks");
+    say(p, "finding who waits for whom");
     TM_TRY(tm_mpi_wait(p->comm, n_ranks, p->loaded.timelines, p->loaded.n_timelines,
                        &p->collectives, err));
     tm_times_end(&p->times, "waits");
@@ -132,6 +143,7 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
                                  .world_size = p->loaded.world_size,
                                  .scenario = p->scenario,
                                  .steps = p->steps};
+    say(p, "replaying the job");
     TM_TRY(tm_mpi_replay(p->comm, &plan, &p->collectives, &p->replay, err));
     p->collectives.replay = p->self == 0 ? &p->replay : NULL;
     if (p->self == 0 && p->replay.needed_bytes > 0)
@@ -142,11 +154,27 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-static tm_status analyse(tm_pipeline *p, tm_error *err) {
+/* Each rank by itself, which takes most of an analysis. */
+static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
+    const tm_progress_sink sink = {tm_line_bar, NULL};
+    tm_progress_work work = {"analysing", "events", 0};
+    tm_progress *progress;
+    for (size_t i = 0; i < p->loaded.n_timelines; i++)
+        work.total += (int64_t)p->loaded.timelines[i].n_events;
+    MPI_Allreduce(MPI_IN_PLACE, &work.total, 1, MPI_INT64_T, MPI_SUM, p->comm);
+    TM_TRY(tm_progress_begin(p->comm, p->shows_progress ? &sink : NULL, &work, &progress, err));
     tm_status status = tm_analyse_collectives(&p->collectives, &p->tables, err);
-    for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++)
+    for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++) {
         status = tm_analyse_rank(&p->loaded.timelines[i], p->names, &p->tables, err);
-    TM_TRY(tm_mpi_agree(p->comm, status, err));
+        tm_progress_add(progress, (int64_t)p->loaded.timelines[i].n_events, 0);
+    }
+    tm_progress_end(progress);
+    return tm_mpi_agree(p->comm, status, err);
+}
+
+static tm_status analyse(tm_pipeline *p, tm_error *err) {
+    tm_status status = TM_OK;
+    TM_TRY(analyse_ranks(p, err));
     TM_TRY(tm_mpi_join_keys(p->comm, &p->tables, err));
     TM_TRY(tm_mpi_agree(p->comm, tm_analyse_merged(p->names, &p->tables, err), err));
     TM_TRY(tm_mpi_gather_tables(p->comm, &p->tables, err));
@@ -215,12 +243,8 @@ static void share_progress(tm_pipeline *p) {
     int shows = p->shows_progress;
     MPI_Bcast(&shows, 1, MPI_INT, 0, p->comm);
     p->shows_progress = shows != 0;
-    p->bar = tm_console_bar_create();
-}
-
-void tm_pipeline_say(tm_pipeline *p, const char *what) {
-    if (p->self == 0 && p->shows_progress)
-        tm_console_phase(&p->bar, what);
+    if (shows && p->self == 0)
+        tm_line_begin(tm_console_redraws());
 }
 
 /* Says where a pattern of the user's marks no step, of all ranks or of some. */
@@ -239,9 +263,10 @@ static void warn_of_pattern(const tm_pipeline *p) {
 
 static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_error *err) {
     TM_TRY(tm_mpi_agree(p->comm, tm_analysis_tables(&p->tables, err), err));
+    say(p, "reading");
     TM_TRY(input->read(p, input->context, err));
     tm_times_end(&p->times, "reading");
-    tm_pipeline_say(p, "matching and analysing ...");
+    say(p, "joining names");
     TM_TRY(tm_host_names(p->comm, tm_argument(p->arguments, "host-map"), &p->loaded, err));
     TM_TRY(tm_mpi_unify_names(p->comm, p->loaded.names, p->loaded.timelines, p->loaded.n_timelines,
                               &p->names, err));
@@ -249,21 +274,21 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
     TM_TRY(match_ranks(p, err));
     TM_TRY(replay(p, err));
     if (input->finish) {
-        tm_pipeline_say(p, NULL);
+        say(p, NULL);
         return tm_mpi_agree(p->comm, p->self == 0 ? input->finish(p, input->context, err) : TM_OK,
                             err);
     }
     TM_TRY(analyse(p, err));
     tm_times_end(&p->times, "analysing");
-    tm_pipeline_say(p, "writing the store ...");
+    say(p, "writing the store");
     TM_TRY(write_store(p, err));
     tm_times_end(&p->times, "writing");
     if (p->page) {
-        tm_pipeline_say(p, "writing the report ...");
+        say(p, "writing the report");
         TM_TRY(tm_mpi_agree(p->comm, p->self == 0 ? write_page(p, err) : TM_OK, err));
         tm_times_end(&p->times, "reporting");
     }
-    tm_pipeline_say(p, NULL);
+    say(p, NULL);
     if (tm_argument(p->arguments, "times"))
         tm_times_print(&p->times, p->comm);
     if (p->step_pattern)
@@ -364,8 +389,7 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
     share_progress(&p);
     tm_times_end(&p.times, "starting");
     tm_status status = run_phases(&p, input, err);
-    if (status != TM_OK)
-        tm_pipeline_say(&p, NULL);
+    tm_line_end();
     tm_collectives_free(&p.collectives);
     tm_replay_result_free(&p.replay);
     tm_names_destroy(p.names);

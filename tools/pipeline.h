@@ -24,7 +24,6 @@ typedef struct tm_pipeline {
     char *page;         /* of the report; owned, NULL for none */
     tm_colors colors;
     bool shows_progress;
-    tm_bar bar;
     tm_times times;
 
     /* What decides results besides the traces, and is stored with them: the options, where the
@@ -94,9 +93,6 @@ tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from,
 /** Reads its timelines and closes it. As tm_mpi_restore. Collective: over p->comm. */
 tm_status tm_pipeline_restore(tm_pipeline *p, tm_pipeline_store *from, tm_error *err) TM_MUST_CHECK;
 void tm_pipeline_store_close(tm_pipeline_store *from);
-
-/** Shows what is being done; @p what NULL: nothing any more. */
-void tm_pipeline_say(tm_pipeline *p, const char *what);
 
 /** Reads a time like "5ms" (ns, us, ms or s) as nanoseconds above 0; false for anything else. */
 bool tm_duration_parse(const char *text, int64_t *out);

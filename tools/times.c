@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "tmerge/status.h"
 
 static int64_t now_ns(void) {
     struct timespec t;
@@ -23,12 +26,29 @@ void tm_times_end(tm_times *times, const char *name) {
     times->last_ns = now;
 }
 
-void tm_times_print(const tm_times *times, MPI_Comm comm) {
-    int self;
+/* A process, its peak of resident memory, and where it ran; as MPI_LONG_INT has it. */
+typedef struct peak {
+    long kib;
+    int process;
+    char host[TM_HOST_MAX];
+} peak;
+
+/* The largest (MPI_MAXLOC) or smallest of all, the first of equal ones. Collective: over comm. */
+static peak find_peak(MPI_Op which, MPI_Comm comm) {
     struct rusage usage;
+    peak found = {.kib = getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : 0};
+    MPI_Comm_rank(comm, &found.process);
+    MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_LONG_INT, which, comm);
+    (void)gethostname(found.host, sizeof found.host - 1);
+    MPI_Bcast(found.host, (int)sizeof found.host, MPI_CHAR, found.process, comm);
+    return found;
+}
+
+void tm_times_print(const tm_times *times, MPI_Comm comm) {
+    int self, n;
     MPI_Comm_rank(comm, &self);
-    long peak_kib = getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : 0, highest = 0;
-    MPI_Reduce(&peak_kib, &highest, 1, MPI_LONG, MPI_MAX, 0, comm);
+    MPI_Comm_size(comm, &n);
+    const peak most = find_peak(MPI_MAXLOC, comm), least = find_peak(MPI_MINLOC, comm);
     if (self != 0)
         return;
     int64_t whole = 0;
@@ -37,6 +57,9 @@ void tm_times_print(const tm_times *times, MPI_Comm comm) {
         whole += times->took_ns[i];
         fprintf(stderr, " %s %.3f s,", times->names[i], (double)times->took_ns[i] * 1e-9);
     }
-    fprintf(stderr, " whole %.3f s; peak memory of a process %ld MiB\n", (double)whole * 1e-9,
-            highest / 1024);
+    fprintf(stderr, " whole %.3f s; peak memory %ld MiB", (double)whole * 1e-9, most.kib / 1024);
+    if (n > 1)
+        fprintf(stderr, " in process %d of %d on %s, least %ld MiB in process %d on %s",
+                most.process, n, most.host, least.kib / 1024, least.process, least.host);
+    fputc('\n', stderr);
 }

@@ -22,7 +22,7 @@ void tm_times_begin(tm_times *times, int64_t began_ns);
 void tm_times_end(tm_times *times, const char *name);
 
 /** Prints a line of the phases of process 0 on its standard error, with the highest peak of
- * resident memory of all processes. Collective: over comm. */
+ * resident memory, and which process of several it is. Collective: over comm. */
 void tm_times_print(const tm_times *times, MPI_Comm comm);
 
 #endif

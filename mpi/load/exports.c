@@ -232,7 +232,8 @@ static tm_status export_own(exporter *x, tm_error *err) {
     tm_status status = TM_OK;
     for (size_t i = 0; i < x->out->n && x->self == 0; i++)
         total += x->out->states[i] == TM_EXPORT_DONE ? size_of(path_of(x, i)) : 0;
-    TM_TRY(tm_progress_begin(x->comm, x->options->progress, "exporting", total, &x->progress, err));
+    const tm_progress_work work = {"exporting", "B", total};
+    TM_TRY(tm_progress_begin(x->comm, x->options->progress, &work, &x->progress, err));
     for (size_t i = 0; i < x->out->n && status == TM_OK; i++)
         if (is_mine(x, &n_reports, i) && x->out->states[i] == TM_EXPORT_DONE)
             status = export_one(x, i, err);

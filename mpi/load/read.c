@@ -91,8 +91,8 @@ static bool is_in_parts(const tm_loader *l, size_t i) {
 /* Reads what is this process's by the plan and was not read yet, and drops what is not. */
 static tm_status read_own(tm_loader *l, int64_t total_bytes, tm_error *err) {
     tm_progress *progress;
-    TM_TRY(
-        tm_progress_begin(l->comm, l->options->progress, "reading", total_bytes, &progress, err));
+    const tm_progress_work work = {"reading", "B", total_bytes};
+    TM_TRY(tm_progress_begin(l->comm, l->options->progress, &work, &progress, err));
     tm_status status = TM_OK;
     for (size_t i = 0; i < l->n && status == TM_OK; i++) {
         bool own = l->entries[i].kind == TM_FILE_TRACE && l->items[i].owner == l->self;

@@ -4,9 +4,12 @@ import os
 import re
 import subprocess
 import tempfile
+import threading
+import time
 
-from common import (COMMANDS, TMERGE, command, contains, content, equal, files, gzipped, holds,
-                    lacks, launcher, main, merged, put, run, small_trace, tables, tmerge)
+from common import (COMMANDS, TMERGE, command, contains, content, equal, files, gzipped,
+                    has_line, holds, kernel, lacks, launcher, main, merged, put, run, small_trace,
+                    tables, tmerge, trace)
 from watching import on_terminal
 
 ESCAPE = '\033['
@@ -254,8 +257,37 @@ def test_under_mpirun_the_launchers_terminal_decides():
     lacks(on_terminal(merge + ['--color=never']), ESCAPE)
 
 
-def test_times_tells_the_phases_and_the_memory_on_standard_error():
+def slowly(path, content, seconds):
+    """Makes a pipe that gives a content after a while."""
+    os.mkfifo(path)
+
+    def give():
+        with open(path, 'wb') as pipe:
+            time.sleep(seconds)
+            pipe.write(content)
+    threading.Thread(target=give, daemon=True).start()
+
+
+def test_what_a_long_run_is_at_is_shown():
+    # A line that a person sees is drawn over itself and gone before the summary; elsewhere each is
+    # one of its own, without control characters, from the second second on.
     put('rank0.json', small_trace(0))
+    slowly('list', b'rank0.json', 2.5)
+    seen = on_terminal(command('@list', '--color=never'))
+    contains(seen, 'reading ...\r')
+    contains(seen, 'reading ... 1 s\r')
+    before = seen[:seen.index('1 rank on 1 host')]
+    holds(re.search('\r *\r$', before), repr(before))
+    slowly('list2', b'rank0.json', 2.5)
+    done = tmerge('@list2', '--progress=always', n=2).expect(0)
+    equal(re.findall(r'reading \.\.\..*', done.err), ['reading ... 2 s'])
+    has_line(done.err, r'^analysing \[={20}\] 100 %, 2 of 2 events, ')
+    equal(re.findall('[^\n -~]', done.err), [])
+
+
+def test_times_tells_the_phases_and_the_memory_on_standard_error():
+    # Process 0, which has the trace, needs more than the other.
+    put('rank0.json', trace([kernel('gemm', i, 1) for i in range(30000)]))
     for n in (0, 2):
         done = tmerge('rank0.json', '--times', n=n).expect(0)
         line, = (line for line in done.err.splitlines() if line.startswith('tmerge: times: '))
@@ -264,7 +296,11 @@ def test_times_tells_the_phases_and_the_memory_on_standard_error():
         equal(sorted(found), ['analysing', 'clocks', 'matching', 'names', 'reading', 'replaying',
                               'starting', 'waits', 'writing'])
         holds(abs(sum(found.values()) - whole) < 0.01, line)
-        holds(5 < int(re.search(r'process (\d+) MiB', line).group(1)) < 1000, line)
+        host = re.escape(os.uname().nodename)
+        peaks = re.search(rf'; peak memory (\d+) MiB( in process ([01]) of 2 on {host}, least (\d+) MiB '
+                          rf'in process ([01]) on {host})?$', line).groups()
+        holds(5 < int(peaks[0]) < 1000 and bool(peaks[1]) == (n > 0), line)
+        holds(not n or (peaks[2], peaks[4]) == ('0', '1') and int(peaks[3]) < int(peaks[0]), line)
         lacks(tmerge('analyze', 'tmerge.h5', n=n).expect(0).err, 'times:')
         contains(tmerge('analyze', 'tmerge.h5', '--times', n=n).expect(0).err, 'times: starting')
 

@@ -418,8 +418,8 @@ def test_a_long_export_is_shown_where_a_person_looks_on():
     began = time.monotonic()
     done = tmerge('job', '--progress=always', n=2, env=with_nsys()).expect(0)
     holds(time.monotonic() - began < 5, 'both were exported at the same time')
-    has_line(done.err, r'^exporting \[ +\] +0 %, 0 B, 0 B/s$')
-    has_line(done.err, r'^exporting \[=+\] +100 %, \d+ B, ')
+    has_line(done.err, r'^exporting \[ +\] +0 %, 0 B of \d+ B, 0 B/s$')
+    has_line(done.err, r'^exporting \[=+\] +100 %, (\d+ B) of \1, ')
     has_line(done.err, '^reading .* events')
     lacks(tmerge('job', n=2, env=with_nsys()).expect(0).err, 'exporting')
 
