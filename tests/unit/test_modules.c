@@ -78,8 +78,46 @@ static void a_rank_without_them_has_no_rows(void **state) {
     close_job(&j);
 }
 
+/* Rank 0 runs [0, 100): step [10, 60), in it a method [20, 30) that launches a kernel of 40, and
+ * step again [70, 90). Rank 1 runs [0, 50): step [5, 15), the method [6, 8) at another address,
+ * which is no other function. run's own: 100 - 70 + 50 - 10 = 70; step's 70 - 10 + 10 - 2 = 68. */
+static void stacks_are_merged_by_path(void **state) {
+    (void)state;
+    static const event_spec rank_0[] = {
+        EVENT(TM_CAT_PYTHON, "run", 0, 100),
+        EVENT(TM_CAT_PYTHON, "step", 10, 50),
+        EVENT(TM_CAT_PYTHON, "<built-in method x of T object at 0x7f00>", 20, 10),
+        CALL(22, 2, 1),
+        EVENT(TM_CAT_PYTHON, "step", 70, 20),
+        KERNEL("k", 200, 40, 1),
+    };
+    static const event_spec rank_1[] = {
+        EVENT(TM_CAT_PYTHON, "run", 0, 50),
+        EVENT(TM_CAT_PYTHON, "step", 5, 10),
+        EVENT(TM_CAT_PYTHON, "<built-in method x of T object at 0x8a10>", 6, 2),
+    };
+    static const char *const rows[] = {
+        "node=0 parent=null depth=0 name=run calls=2 host_total_ns=150 host_self_ns=70 "
+        "device_total_ns=40 device_self_ns=0 ranks=2 host_median_ns=75 host_max_ns=100 "
+        "host_max_rank=0 device_median_ns=20 device_max_ns=40 device_max_rank=0",
+        "node=1 parent=0 depth=1 name=step calls=3 host_total_ns=80 host_self_ns=68 "
+        "device_total_ns=40 device_self_ns=0 ranks=2 host_median_ns=40 host_max_ns=70 "
+        "host_max_rank=0 device_median_ns=20 device_max_ns=40 device_max_rank=0",
+        "node=2 parent=1 depth=2 name=<built-in method x of T object> calls=2 host_total_ns=12 "
+        "host_self_ns=12 device_total_ns=40 device_self_ns=40 ranks=2 host_median_ns=6 "
+        "host_max_ns=10 host_max_rank=0 device_median_ns=20 device_max_ns=40 device_max_rank=0",
+    };
+    small_job j = open_job();
+    add_rank(&j, 1, rank_1, COUNT(rank_1));
+    add_rank(&j, 0, rank_0, COUNT(rank_0));
+    finish_job(&j);
+    CHECK_ROWS(&j, "stacks.frame", rows);
+    close_job(&j);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stacks_are_merged_by_path),
         cmocka_unit_test(modules_and_annotations_are_as_worked_out_by_hand),
         cmocka_unit_test(a_rank_without_them_has_no_rows),
     };

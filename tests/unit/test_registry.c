@@ -229,6 +229,12 @@ static const struct {
                          "median_rank_ns max_rank_ns max_rank "},
     {"operators.kernel", " operator kernel calls total_ns mean_ns share_pct ranks median_rank_ns "
                          "max_rank_ns max_rank "},
+    {"modules.tree", " node parent depth name calls host_total_ns host_self_ns device_total_ns "
+                     "device_self_ns ranks host_median_ns "
+                     "host_max_ns host_max_rank device_median_ns device_max_ns device_max_rank "},
+    {"stacks.frame", " node parent depth name calls host_total_ns host_self_ns device_total_ns "
+                     "device_self_ns ranks host_median_ns "
+                     "host_max_ns host_max_rank device_median_ns device_max_ns device_max_rank "},
     {"kernels.roofline",
      " name grid block launches calls total_ns sm_pct memory_pct dram_pct occupancy_pct flop "
      "dram_bytes flop_per_byte achieved_gflops roof_gflops roof_bw_gbps bound "},

@@ -5,6 +5,7 @@
 
 #include "analysis/shared/call_kinds.h"
 #include "call_tables.h"
+#include "call_tree.h"
 
 static const tm_column module_columns[] = {
     {"name", TM_TEXT, "", "Name of the module as the profiler numbers it: nn.Module: Linear_3."},
@@ -42,8 +43,20 @@ static const tm_table_def annotation_def = {
     .top = 1 + TM_CALL_DEVICE_TOTAL,
 };
 
-static const tm_table_def *const defs[] = {&module_def, &annotation_def, &module_part,
-                                           &annotation_part};
+static const tm_table_def tree_def = {
+    .name = "modules.tree",
+    .doc = "A row for each path of modules, where the profiler recorded them, merged over ranks: "
+           "their forward calls. The 10000 nodes with most host_total_ns.",
+    .columns = tm_tree_columns,
+    .n_columns = TM_TREE_N,
+    .n_keys = 1,
+    .top = TM_TREE_DEVICE_TOTAL,
+};
+
+static const tm_table_def tree_part = TM_TREE_PART("modules.tree_part");
+
+static const tm_table_def *const defs[] = {&module_def,  &annotation_def,  &tree_def,
+                                           &module_part, &annotation_part, &tree_part};
 
 /* PyTorch records modules as calls of Python, beside other calls. */
 static bool is_module(void *context, const tm_timeline *timeline, uint32_t row) {
@@ -61,13 +74,16 @@ static bool is_annotation(void *context, const tm_timeline *timeline, uint32_t r
            (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind));
 }
 
-/* How calls of this class lie in one another, whatever other calls are between them. */
+/* How calls of this class lie in one another, whatever other calls are between them.
+ * @param tree  NULL for none */
 static tm_status add_class(const tm_rank_view *view, tm_call_class *is_call, tm_table *part,
-                           tm_error *err) {
+                           tm_table *tree, tm_error *err) {
     tm_calls calls;
     tm_status status = tm_calls_find(view->timeline, is_call, view->call_kinds, &calls, err);
     if (status == TM_OK && calls.n > 0)
         status = tm_call_rows(view, &calls, false, part, err);
+    if (status == TM_OK && calls.n > 0 && tree)
+        status = tm_tree_rows(view, &calls, tree, err);
     tm_calls_free(&calls);
     return status;
 }
@@ -76,24 +92,26 @@ static tm_status modules_rank(const tm_rank_view *view, tm_tables *out, tm_error
     const tm_timeline *timeline = view->timeline;
     /* Most traces have no Python calls, and so no modules to walk for. */
     if (memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events))
-        TM_TRY(add_class(view, is_module, tm_tables_find(out, module_part.name), err));
-    return add_class(view, is_annotation, tm_tables_find(out, annotation_part.name), err);
+        TM_TRY(add_class(view, is_module, tm_tables_find(out, module_part.name),
+                         tm_tables_find(out, tree_part.name), err));
+    return add_class(view, is_annotation, tm_tables_find(out, annotation_part.name), NULL, err);
 }
 
 static tm_status modules_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     TM_TRY(tm_call_merge(names, tm_tables_find(tables, module_part.name),
                          tm_tables_find(tables, module_def.name), err));
-    return tm_call_merge(names, tm_tables_find(tables, annotation_part.name),
-                         tm_tables_find(tables, annotation_def.name), err);
+    TM_TRY(tm_call_merge(names, tm_tables_find(tables, annotation_part.name),
+                         tm_tables_find(tables, annotation_def.name), err));
+    return tm_tree_merge(names, tm_tables_find(tables, tree_part.name),
+                         tm_tables_find(tables, tree_def.name), err);
 }
 
 /* As of operators: each process sent the rows of its keys that cost most. */
 static tm_status modules_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
-    (void)err;
     tm_call_order(tm_tables_find(out, module_def.name));
     tm_call_order(tm_tables_find(out, annotation_def.name));
-    return TM_OK;
+    return tm_tree_number(tm_tables_find(out, tree_def.name), err);
 }
 
 const tm_analysis tm_analysis_modules = {
