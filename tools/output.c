@@ -40,7 +40,7 @@ tm_status tm_output_check(const char *path, const tm_output_kind *kind, bool for
 }
 
 void tm_output_watch(const char *path) {
-    char temporary[TM_PATH_MAX + 32];
+    char temporary[TM_PATH_MAX + TM_DRAFT_LONGER];
     if (tm_draft_temporary_path(path, temporary, sizeof temporary))
         tm_signals_remove(temporary);
 }

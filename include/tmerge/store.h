@@ -140,16 +140,16 @@ typedef struct tm_store_options {
 } tm_store_options;
 
 /**
- * The name that a store may have before it is complete: dot, base name, ".tmerge-tmp", in the same
- * folder.
+ * The name that a store may have before it is complete, in the same folder: dot, base name, what
+ * tells this process from all others, ".tmerge-tmp".
  *
- * @param size  of @p out; strlen(path) + 14 suffices
+ * @param size  of @p out; strlen(path) + 64 suffices
  * @return      false where @p size is too small; @p out is "" then
  */
 bool tm_store_temporary_path(const char *path, char *out, size_t size);
 
 /**
- * Begins a store; an old temporary file of the same name is removed.
+ * Begins a store; what killed processes left of one of this name is removed.
  * @param out  set only on TM_OK; ended by tm_store_commit or tm_store_abandon
  */
 tm_status tm_store_create(const char *path, const tm_store_options *options, tm_store_writer **out,

@@ -1,23 +1,48 @@
 #include "draft.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { LINK_MAX_CHARS = 40, READ_AND_WRITE_BY_ALL = 0666 };
+#include "base/hash.h"
+
+enum { LINK_MAX_CHARS = 40, READ_AND_WRITE_BY_ALL = 0666, DAY_S = 86400 };
 
 /* The name in /proc by which a file without a name can get one. */
 static void link_of(int fd, char out[LINK_MAX_CHARS]) {
     snprintf(out, LINK_MAX_CHARS, "/proc/self/fd/%d", fd);
 }
 
-bool tm_draft_temporary_path(const char *path, char *out, size_t size) {
+/* Of a path, with the slash at its end. */
+static int folder_size(const char *path) {
     const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
-    int n = snprintf(out, size, "%.*s.%s.tmerge-tmp", folder, path, path + folder);
+    return slash ? (int)(slash - path) + 1 : 0;
+}
+
+/* Where a process has its number to itself: this machine, since it was started, and of its PID
+ * namespaces this one. */
+static unsigned machine(void) {
+    char boot[40] = "", space[40] = "";
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, boot, sizeof boot) : 0, m;
+    if (fd >= 0)
+        close(fd);
+    m = readlink("/proc/self/ns/pid", space, sizeof space);
+    uint64_t hash = tm_hash_mixed(0, boot, n > 0 ? (size_t)n : 0);
+    return (unsigned)tm_hash_mixed(hash, space, m > 0 ? (size_t)m : 0);
+}
+
+bool tm_draft_temporary_path(const char *path, char *out, size_t size) {
+    int folder = folder_size(path);
+    int n = snprintf(out, size, "%.*s.%s.%08x-%ld.tmerge-tmp", folder, path, path + folder,
+                     machine(), (long)getpid());
     bool fits = n >= 0 && (size_t)n < size;
     if (!fits && size > 0)
         out[0] = '\0';
@@ -25,7 +50,7 @@ bool tm_draft_temporary_path(const char *path, char *out, size_t size) {
 }
 
 bool tm_draft_create(tm_draft *draft, const char *path) {
-    size_t length = strlen(path), size = length + sizeof "..tmerge-tmp";
+    size_t length = strlen(path), size = length + TM_DRAFT_LONGER;
     *draft = (tm_draft){.path = malloc(length + 1), .temporary = malloc(size), .fd = -1};
     if (!draft->path || !draft->temporary)
         return false;
@@ -56,7 +81,39 @@ static int open_nameless(const tm_draft *draft) {
     return fd;
 }
 
+/* Whether a name in the draft's folder is that of a draft of the same file, and nobody writes it
+ * any more. Who does so on another machine cannot be asked, but would have within a day. */
+static bool is_left_over(int folder, const char *name, const char *base) {
+    unsigned of;
+    long pid;
+    int end = 0;
+    struct stat info;
+    size_t size = strlen(base);
+    if (name[0] != '.' || strncmp(name + 1, base, size) != 0 ||
+        sscanf(name + 1 + size, ".%8x-%ld.tmerge-tmp%n", &of, &pid, &end) != 2 || end == 0 ||
+        name[1 + size + (size_t)end] != '\0')
+        return false;
+    if (of == machine())
+        return pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+    return fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+           info.st_mtime < time(NULL) - DAY_S;
+}
+
+static void clear_left_over(tm_draft *draft) {
+    int size = folder_size(draft->path);
+    char kept = draft->temporary[size]; /* the dot of the name, behind the folder */
+    draft->temporary[size] = '\0';
+    DIR *folder = opendir(size > 0 ? draft->temporary : ".");
+    draft->temporary[size] = kept;
+    for (const struct dirent *entry; folder && (entry = readdir(folder));)
+        if (is_left_over(dirfd(folder), entry->d_name, draft->path + size))
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+}
+
 int tm_draft_open(tm_draft *draft) {
+    clear_left_over(draft);
     if (unlink(draft->temporary) != 0 && errno != ENOENT)
         return errno;
     draft->fd = open_nameless(draft);
@@ -82,6 +139,13 @@ static int give_name(tm_draft *draft) {
     return 0;
 }
 
+/* Whether what has the temporary name is what was written. */
+static bool is_own(const tm_draft *draft) {
+    struct stat written, there;
+    return fstat(draft->fd, &written) == 0 && lstat(draft->temporary, &there) == 0 &&
+           written.st_dev == there.st_dev && written.st_ino == there.st_ino;
+}
+
 static int synchronise(int fd) {
     int failed;
     do
@@ -97,6 +161,8 @@ int tm_draft_publish(tm_draft *draft) {
     failed = draft->named ? 0 : give_name(draft);
     if (failed)
         return failed;
+    if (!is_own(draft))
+        return ENOENT;
     if (rename(draft->temporary, draft->path) != 0)
         return errno;
     draft->named = false;

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from common import (Skip, command, content, equal, files, holds, launcher, main, merged,
-                    put, small_trace, synth, tmerge)
+                    put, same_bytes, small_trace, synth, tmerge)
 from jobs import use
 from watching import (NAMED, NAMELESS, TEMPORARY, caught_writing, children_of, ends, fault, is_open,
                       ours, over, sends, started, strays, wait_until, while_writing)
@@ -44,14 +44,18 @@ def test_a_signal_while_reading_ends_all_and_leaves_the_store():
         os.close(pipe)
 
 
+def temporaries():
+    return [name for name in files() if name.startswith(TEMPORARY)]
+
+
 def while_writing_patiently(n, act, tries=4, **more):
     """The same, once more where a file is left: on a busy machine a process may not hear of its end
     before mpirun kills it outright."""
     for _ in range(tries):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(TEMPORARY)
+        for name in temporaries():
+            os.unlink(name)
         done = while_writing(n, act, 'job', **more)
-        if TEMPORARY not in files():
+        if not temporaries():
             break
     return done
 
@@ -105,21 +109,30 @@ def test_nothing_is_left_where_the_writer_or_all_are_killed_outright():
 def test_the_next_run_clears_what_a_killed_one_left_where_files_need_names():
     use('long')
     while_writing(3, sends(signal.SIGKILL, 0), 'job', env=NAMED)
-    equal(files(), [TEMPORARY, 'job'])
+    left, = temporaries()
+    equal(files(), [left, 'job'])
     merged('job', n=2)
     equal(files(), ['job', 'tmerge.h5'])
-    put(TEMPORARY, 'anything')
+    put(left, 'anything')
     merged('job')
     equal(files(), ['job', 'tmerge.h5'])
 
 
-def test_a_temporary_name_is_never_followed_through_a_link():
-    put('rank0.json', small_trace(0))
-    put('precious', 'keep me')
+def test_two_runs_at_once_with_one_output_store_one_of_both():
+    use('long')
+    merged('job', '-o', '../a.h5')
+    merged('job', '--align=none', '-o', '../b.h5')
     for env in (NAMELESS, NAMED):
-        os.symlink('precious', TEMPORARY)
-        merged('rank0.json', env=env)
-        equal((content('precious'), files()), (b'keep me', ['precious', 'rank0.json', 'tmerge.h5']))
+        with started(0, 'job', env=env) as (first, pids):
+            holds(caught_writing(pids[0]), 'it was too quick')
+            merged('job', '--align=none', env=env)
+            same_bytes('../b.h5', 'tmerge.h5')
+            os.kill(pids[0], signal.SIGCONT)
+            equal(over(first).count('Stored in'), 1)
+        same_bytes('../a.h5', 'tmerge.h5')
+        equal(files(), ['job', 'tmerge.h5'])
+    for name in 'ab':
+        os.unlink(f'../{name}.h5')
 
 
 def test_a_crash_is_told_once_and_leaves_nothing():

@@ -10,7 +10,7 @@ import time
 
 from common import TMERGE, Skip, command, content, equal, holds, launcher, put, run
 
-TEMPORARY = '.tmerge.h5.tmerge-tmp'
+TEMPORARY = '.tmerge.h5.'  # the begin of a name that a file has before it is complete
 FAULTS = os.environ.get('TMERGE_FAULTS', '')
 
 

@@ -228,7 +228,7 @@ static void limit_files(rlim_t limit) {
 /* Only process 0 writes, so only its limit counts. */
 static void a_full_disk_stops_all_processes_alike(void **state) {
     const fixture *f = *state;
-    char path[128], temporary[128];
+    char path[128], temporary[192];
     signal(SIGXFSZ, SIG_IGN);
     snprintf(path, sizeof path, "%s/a.h5", f->folder);
     assert_true(tm_store_temporary_path(path, temporary, sizeof temporary));

@@ -73,7 +73,7 @@ static void a_store_that_cannot_be_created_says_why(void **state) {
 }
 
 static void an_old_temporary_file_is_replaced_not_followed(void **state) {
-    char path[128], temporary[160], target[128];
+    char path[128], temporary[192], target[128];
     tm_error err = {0};
     size_t size = 0;
     store_put_bytes(store_file(state, "target", target), "mine", 4);
@@ -91,16 +91,20 @@ static void an_old_temporary_file_is_replaced_not_followed(void **state) {
 static void the_temporary_file_lies_in_the_same_folder(void **state) {
     (void)state;
     static const char *const cases[][2] = {
-        {"a.h5", ".a.h5.tmerge-tmp"},
-        {"/x/y.z/a", "/x/y.z/.a.tmerge-tmp"},
-        {"../a.h5", "../.a.h5.tmerge-tmp"},
-        {"/a", "/.a.tmerge-tmp"},
+        {"a.h5", ".a.h5."},
+        {"/x/y.z/a", "/x/y.z/.a."},
+        {"../a.h5", "../.a.h5."},
+        {"/a", "/.a."},
     };
-    char out[32];
+    char out[80];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        size_t needed = strlen(cases[i][0]) + 14;
-        assert_true(tm_store_temporary_path(cases[i][0], out, needed));
-        assert_string_equal(out, cases[i][1]);
+        size_t begin = strlen(cases[i][1]), hash = 8;
+        char end[32];
+        assert_true(tm_store_temporary_path(cases[i][0], out, strlen(cases[i][0]) + 64));
+        assert_memory_equal(out, cases[i][1], begin);
+        assert_int_equal(strspn(out + begin, "0123456789abcdef"), hash);
+        snprintf(end, sizeof end, "-%ld.tmerge-tmp", (long)getpid());
+        assert_string_equal(out + begin + hash, end);
         assert_false(tm_store_temporary_path(cases[i][0], out, strlen(cases[i][1])));
         assert_string_equal(out, "");
     }

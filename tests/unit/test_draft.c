@@ -1,0 +1,174 @@
+/* Outputs where files cannot be without a name, as on NFS: two processes write the same one. */
+#include "base/draft.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+
+int __wrap_open(const char *path, int flags, ...) {
+    if ((flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    va_list more;
+    va_start(more, flags);
+    int mode = flags & O_CREAT ? va_arg(more, int) : 0;
+    va_end(more);
+    return __real_open(path, flags, mode);
+}
+
+static int in_new_folder(void **state) {
+    (void)state;
+    char folder[] = "draft-XXXXXX";
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+/* What a shell prints. */
+static void expect(const char *script, const char *expected) {
+    char found[256] = "";
+    FILE *pipe = popen(script, "r");
+    assert_non_null(pipe);
+    found[fread(found, 1, sizeof found - 1, pipe)] = '\0';
+    pclose(pipe);
+    assert_string_equal(found, expected);
+}
+
+static void begin(tm_draft *draft, const char *text) {
+    assert_true(tm_draft_create(draft, "out"));
+    assert_int_equal(tm_draft_open(draft), 0);
+    assert_true(draft->named);
+    assert_int_equal(write(draft->fd, text, strlen(text)), strlen(text));
+}
+
+static int publish(tm_draft *draft) {
+    int failed = tm_draft_publish(draft);
+    tm_draft_discard(draft);
+    return failed;
+}
+
+/* Another process that has begun to write, and goes on when it is told to. */
+typedef struct other {
+    pid_t pid;
+    int go;
+} other;
+
+static other begin_other(void) {
+    int go[2], begun[2];
+    char byte = 0;
+    assert_int_equal(pipe(go), 0);
+    assert_int_equal(pipe(begun), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        tm_draft draft;
+        begin(&draft, "thei");
+        if (write(begun[1], &byte, 1) != 1 || read(go[0], &byte, 1) != 1 ||
+            write(draft.fd, "rs", 2) != 2)
+            _exit(1);
+        _exit(publish(&draft));
+    }
+    assert_int_equal(read(begun[0], &byte, 1), 1);
+    return (other){pid, go[1]};
+}
+
+static int end_other(const other *o) {
+    int status;
+    char byte = 0;
+    assert_int_equal(write(o->go, &byte, 1), 1);
+    assert_int_equal(waitpid(o->pid, &status, 0), o->pid);
+    return status;
+}
+
+static void two_that_write_one_file_publish_their_own(void **state) {
+    (void)state;
+    tm_draft mine;
+    other before = begin_other();
+    begin(&mine, "mine");
+    other behind = begin_other();
+    expect("ls -A | grep -c tmerge-tmp", "3\n");
+    assert_int_equal(publish(&mine), 0);
+    expect("cat out", "mine");
+    assert_int_equal(end_other(&before), 0);
+    expect("cat out", "theirs");
+    begin(&mine, "mine again");
+    assert_int_equal(end_other(&behind), 0);
+    expect("cat out", "theirs");
+    assert_int_equal(publish(&mine), 0);
+    expect("cat out; ls -A", "mine againout\n");
+}
+
+static void a_draft_that_is_no_longer_ones_own_is_not_published(void **state) {
+    (void)state;
+    static const char *const happens[] = {"rm .out.*", "echo other > x; mv x .out.*"};
+    for (size_t i = 0; i < 2; i++) {
+        tm_draft mine;
+        begin(&mine, "mine");
+        assert_int_equal(system(happens[i]), 0);
+        assert_int_equal(publish(&mine), ENOENT);
+        expect("ls -A | grep -v tmerge-tmp", "");
+    }
+}
+
+/* Of this machine those of processes that are no more, of others what is older than a day; nothing
+ * of another file, and nothing that only looks alike. */
+static void what_a_killed_process_left_is_cleared(void **state) {
+    (void)state;
+    tm_draft mine;
+    other killed = begin_other();
+    assert_int_equal(kill(killed.pid, SIGKILL), 0);
+    assert_int_equal(waitpid(killed.pid, NULL, 0), killed.pid);
+    expect("ls -A | grep -c tmerge-tmp", "1\n");
+    assert_int_equal(system("touch -d '25 hours ago' .out.00000000-5.tmerge-tmp\n"
+                            "touch -d '23 hours ago' .out.00000000-6.tmerge-tmp\n"
+                            "touch -d '25 hours ago' .out.h5.00000000-5.tmerge-tmp\n"
+                            "touch -d '25 hours ago' .out.00000000-5.tmerge-tmp.x .out.tmerge-tmp"),
+                     0);
+    begin(&mine, "mine");
+    assert_int_equal(publish(&mine), 0);
+    expect("ls -A", ".out.00000000-5.tmerge-tmp.x\n.out.00000000-6.tmerge-tmp\n"
+                    ".out.h5.00000000-5.tmerge-tmp\n.out.tmerge-tmp\nout\n");
+}
+
+static void a_link_in_its_place_is_not_followed(void **state) {
+    (void)state;
+    tm_draft mine;
+    char temporary[128];
+    assert_true(tm_draft_temporary_path("out", temporary, sizeof temporary));
+    assert_int_equal(system("echo precious > target"), 0);
+    assert_int_equal(symlink("target", temporary), 0);
+    begin(&mine, "mine");
+    assert_int_equal(publish(&mine), 0);
+    expect("cat out target; ls -A", "mineprecious\nout\ntarget\n");
+}
+
+static int leave_folder(void **state) {
+    (void)state;
+    return system("rm -r \"$PWD\"") == 0 && chdir("..") == 0 ? 0 : -1;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(two_that_write_one_file_publish_their_own, in_new_folder,
+                                        leave_folder),
+        cmocka_unit_test_setup_teardown(a_draft_that_is_no_longer_ones_own_is_not_published,
+                                        in_new_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(what_a_killed_process_left_is_cleared, in_new_folder,
+                                        leave_folder),
+        cmocka_unit_test_setup_teardown(a_link_in_its_place_is_not_followed, in_new_folder,
+                                        leave_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
