@@ -14,8 +14,9 @@
 typedef struct builder {
     const tm_build_context *context;
     tm_trace *all;    /* every event of the rank, in file order; launches linked */
-    uint32_t *order;  /* [n] row -> event index */
-    uint32_t *row_of; /* [n] event index -> row */
+    uint32_t *place;  /* of each track among the sorted ones */
+    uint32_t *order;  /* [n] row -> event index; becomes the column launch */
+    uint32_t *row_of; /* [n] event index -> row; becomes the column step */
     tm_timeline *out;
 } builder;
 
@@ -184,29 +185,25 @@ static int compare_tracks(const void *a, const void *b) {
     return order ? order : (x->track > y->track) - (x->track < y->track);
 }
 
-/* Sorts the tracks and renumbers them in the events. */
+/* Sorts the tracks. */
 static tm_status sort_tracks(builder *b, tm_error *err) {
     size_t n = b->all->tracks.n;
     const tm_track *tracks = b->all->tracks.data;
     const tm_names *names = b->context->names;
-    uint32_t *place = calloc(n + 1, sizeof *place);
     placed_track *sorted = calloc(n + 1, sizeof *sorted);
+    b->place = calloc(n + 1, sizeof *b->place);
     b->out->tracks = calloc(n + 1, sizeof *b->out->tracks);
-    bool ok = place && sorted && b->out->tracks;
+    bool ok = b->place && sorted && b->out->tracks;
     for (size_t i = 0; i < n && ok; i++)
         sorted[i] = (placed_track){&tracks[i], tm_names_text(names, tracks[i].pid),
                                    tm_names_text(names, tracks[i].tid)};
     if (ok && n > 1)
         qsort(sorted, n, sizeof *sorted, compare_tracks);
     for (size_t i = 0; i < n && ok; i++) {
-        place[sorted[i].track - tracks] = (uint32_t)i;
+        b->place[sorted[i].track - tracks] = (uint32_t)i;
         b->out->tracks[i] = *sorted[i].track;
     }
     b->out->n_tracks = ok ? n : 0;
-    tm_raw_event *events = b->all->events.data;
-    for (size_t i = 0; i < b->all->events.n && ok; i++)
-        events[i].track = place[events[i].track];
-    free(place);
     free(sorted);
     return ok ? TM_OK : tm_fail_memory(err);
 }
@@ -215,13 +212,13 @@ static tm_status sort_tracks(builder *b, tm_error *err) {
 static tm_status order_rows(builder *b, tm_error *err) {
     size_t n = b->all->events.n;
     const tm_raw_event *events = b->all->events.data;
-    b->order = calloc(n + 1, sizeof *b->order);
+    b->order = malloc((n + 1) * sizeof *b->order);
     b->row_of = malloc((n + 1) * sizeof *b->row_of);
     if (!b->order || !b->row_of)
         return tm_fail_memory(err);
     tm_track *tracks = b->out->tracks;
     for (size_t i = 0; i < n; i++)
-        tracks[events[i].track].count++;
+        tracks[b->place[events[i].track]].count++;
     uint32_t first = 0;
     for (size_t t = 0; t < b->out->n_tracks; t++) {
         tracks[t].first = first;
@@ -229,7 +226,7 @@ static tm_status order_rows(builder *b, tm_error *err) {
         tracks[t].count = 0;
     }
     for (size_t i = 0; i < n; i++) {
-        tm_track *track = &tracks[events[i].track];
+        tm_track *track = &tracks[b->place[events[i].track]];
         b->order[track->first + track->count++] = (uint32_t)i;
     }
     for (size_t t = 0; t < b->out->n_tracks; t++)
@@ -246,29 +243,30 @@ static bool allocate_columns(tm_timeline *out, size_t n) {
     out->begin_ns = malloc(n * sizeof *out->begin_ns);
     out->duration_ns = malloc(n * sizeof *out->duration_ns);
     out->name = malloc(n * sizeof *out->name);
-    out->step = malloc(n * sizeof *out->step);
-    out->launch = malloc(n * sizeof *out->launch);
     out->category = malloc(n);
     out->kind = malloc(n);
     out->role = malloc(n);
-    return out->begin_ns && out->duration_ns && out->name && out->step && out->launch &&
-           out->category && out->kind && out->role;
+    return out->begin_ns && out->duration_ns && out->name && out->category && out->kind &&
+           out->role;
 }
 
+/* All but the step and the role. What is not asked for twice costs no memory: the place of the
+ * order of rows is taken by the launches, that of where events went by the steps. */
 static tm_status fill_columns(builder *b, tm_error *err) {
     tm_timeline *out = b->out;
     if (!allocate_columns(out, b->all->events.n))
         return tm_fail_memory(err);
+    out->launch = b->order;
+    b->order = NULL;
     const tm_raw_event *events = b->all->events.data;
     for (size_t row = 0; row < out->n_events; row++) {
-        const tm_raw_event *e = &events[b->order[row]];
+        const tm_raw_event *e = &events[out->launch[row]];
         out->begin_ns[row] = e->begin_ns;
         out->duration_ns[row] = e->duration_ns;
         out->name[row] = e->name;
-        out->step[row] = TM_NO_STEP;
-        out->launch[row] = e->launch == TM_NO_EVENT ? TM_NO_EVENT : b->row_of[e->launch];
         out->category[row] = e->category;
         out->kind[row] = e->kind;
+        out->launch[row] = e->launch == TM_NO_EVENT ? TM_NO_EVENT : b->row_of[e->launch];
     }
     return TM_OK;
 }
@@ -317,6 +315,8 @@ static tm_status place_attrs(builder *b, tm_error *err) {
         b->out->n_attrs[a] = rows->n;
         *rows = (tm_vec){.size = rows->size};
     }
+    b->out->step = (int32_t *)b->row_of;
+    b->row_of = NULL;
     b->out->communicators = b->all->communicators.data;
     b->out->n_communicators = b->all->communicators.n;
     b->all->communicators = TM_VEC(tm_communicator);
@@ -382,8 +382,6 @@ static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, tm_er
     TM_TRY(order_rows(b, err));
     TM_TRY(fill_columns(b, err));
     tm_vec_free(&b->all->events); /* the columns have them: room for what is to come */
-    free(b->order);
-    b->order = NULL;
     count_stream_overlaps(b->out);
     TM_TRY(place_attrs(b, err));
     TM_TRY(tm_timeline_find_roles(b->out, b->context->names, b->context->classifier, err));
@@ -396,6 +394,7 @@ tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t ra
     tm_timeline built = {.rank = rank, .world_size = -1};
     builder b = {.context = context, .out = &built};
     tm_status status = run(&b, traces, n_traces, err);
+    free(b.place);
     free(b.order);
     free(b.row_of);
     for (size_t i = 0; i < n_traces; i++)
