@@ -174,14 +174,17 @@ static bool details_of(gpu *g, const tm_xstat *stat, tm_kernel_attr *out) {
 }
 
 static bool add_kernel(gpu *g, uint32_t row, const tm_xvalues *v) {
-    tm_kernel_attr attr = no_details();
-    if (tm_x_has(v, TM_X_KERNEL_DETAILS) && !details_of(g, &v->values[TM_X_KERNEL_DETAILS], &attr))
+    tm_kernel_attr *attr = tm_vec_push(&g->r->trace->attrs[TM_ATTR_KERNEL]);
+    if (!attr)
         return false;
-    attr.event = row;
-    attr.correlation = tm_x_int(v, TM_X_CORRELATION, 0);
+    *attr = no_details();
+    if (tm_x_has(v, TM_X_KERNEL_DETAILS) && !details_of(g, &v->values[TM_X_KERNEL_DETAILS], attr))
+        return false;
+    attr->event = row;
+    attr->correlation = tm_x_int(v, TM_X_CORRELATION, 0);
     if (tm_x_has(v, TM_X_OCCUPANCY) && v->values[TM_X_OCCUPANCY].r > 0)
-        attr.occupancy_pct = (float)v->values[TM_X_OCCUPANCY].r;
-    return tm_vec_append(&g->r->trace->attrs[TM_ATTR_KERNEL], &attr, 1);
+        attr->occupancy_pct = (float)v->values[TM_X_OCCUPANCY].r;
+    return true;
 }
 
 static tm_copy_attr copy_of(tm_text details, int64_t correlation, uint32_t row,
