@@ -111,6 +111,15 @@ test("where most communication is not matched nobody is called late for sure, an
   assert.equal((await h1(page)).replace(/\u00a0/g, " "), verdict.headline);
 }));
 
+test("who may be late by chance gives way to what costs much, and is said below", () => of("chance", async (page, job) => {
+  const { "stragglers.job": [verdict], "advice.item": [first] } = show(job.store, "stragglers.job", "advice.item");
+  assert.deepEqual([verdict.verdict, first.rule, first.severity], ["inconclusive", "exposed_communication", "critical"], "the fixture");
+  assert.equal(await h1(page), "Hide communication");
+  assert.ok((await page.textContent(".verdict p")).replace(/\u00a0/g, " ").startsWith(`${verdict.headline}. Rank 1 costs most`));
+  await visit(page, "#stragglers");
+  assert.equal(await h1(page), verdict.headline);
+}));
+
 test("poor clocks: arrivals have whiskers, ties are hollow, nobody is last", () => of("poor-clocks", async (page, job) => {
   const { "clock.rank": clocks, "collectives.kind": kinds, "collectives.worst": worst, "collectives.arrival": arrivals } = show(job.store, "clock.rank", "collectives.kind", "collectives.worst", "collectives.arrival");
   const u = Math.max(...clocks.map((row) => row.uncertainty_ns));

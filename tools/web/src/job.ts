@@ -163,7 +163,9 @@ export function verdict(job: Job): Verdict {
   const evidence = table.text(0, "evidence"), title = table.text(0, "headline") ?? "";
   if (state === "bad" || state === "warn")
     return { state, title, text: evidence, view: "stragglers", link: "Who waits for whom" };
-  if (word !== null && word !== "none")
+  /* What may be chance, or is not known, gives way to what is known to cost much. */
+  const known = job.table("advice.item").n > 0 && adviceItem(job, 0).state === "bad";
+  if (word !== null && word !== "none" && !(known && communicates(job)))
     return { state: "note", title, text: evidence, view: "stragglers", link: "What is known of arrivals" };
   const said = severalRanks(job) && (word === "none" || communicates(job));
   return withoutStraggler(job, said ? `${title}.${evidence === null ? "" : ` ${evidence}`}` : null);
