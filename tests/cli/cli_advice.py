@@ -30,7 +30,7 @@ def test_a_healthy_job_gets_no_advice():
         items, text = advise(**options)
         equal(items, [], f'advice on a healthy job {options}')
         lacks(text, 'Advice')
-        equal('Clocks: one rank, and so one clock;' in text, options.get('ranks') == 1, 'clocks')
+        equal('Clocks: one rank, and so one clock\n' in text, options.get('ranks') == 1, 'clocks')
 
 
 def test_a_slow_rank_is_the_one_item():

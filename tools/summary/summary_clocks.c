@@ -189,7 +189,8 @@ static void print_state(const clocks *c, const char *align) {
         printf(" apart;\n  ");
         return;
     }
-    printf("; ");
+    if (c->ranks > 1)
+        printf("; ");
 }
 
 static void warn_components(const clocks *c, const tm_colors *colors) {
@@ -288,7 +289,8 @@ void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
     int64_t suspect = number(check, 0, "suspect");
     printf("Clocks: ");
     print_state(&c, word);
-    print_counted(number(check, 0, "matched"), "collective", " matched");
+    if (c.ranks > 1) /* of one rank there is nothing to match with */
+        print_counted(number(check, 0, "matched"), "collective", " matched");
     puts("");
     if (number(check, 0, "inferred") > 0)
         print_inferred(tables, number(check, 0, "inferred"), colors);
