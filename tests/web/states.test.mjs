@@ -52,7 +52,10 @@ test("no steps: the whole trace is one column", () => of("no-steps", async (page
     assert.ok(!(await main(page)).includes("step 0"), view);
   }
   await visit(page, "#steps");
-  assert.match(await main(page), /No steps marked/);
+  assert.match(await main(page), /No steps marked.*To mark them: prof\.step\(\) of PyTorch, StepTraceAnnotation/);
+  /* How long the host was recorded is not how long a GPU was idle, and no step's time. */
+  assert.deepEqual(await page.$$eval('[aria-label="Metric"] button', (all) => all.map((e) => e.textContent)), ["wait caused", "waited", "compute", "exposed communication"]);
+  assert.equal(await page.$(".multiples"), null);
 }));
 
 test("traces of two jobs: said first, in the words of the terminal", () => of("two-jobs", async (page) => {

@@ -129,6 +129,9 @@ export function coarseClocks(job: Job): { uncertainty: number; skew: number } | 
   return 2 * Math.SQRT2 * uncertainty > skew ? { uncertainty, skew } : null;
 }
 
+/** What marks steps, for programs of any kind. */
+export const TO_MARK_STEPS = "To mark them: prof.step() of PyTorch, StepTraceAnnotation of JAX, or a range of NVTX or roctx around each, whose names --step-pattern tells.";
+
 /** A step in words; all of the trace is one where none is marked. */
 export function stepWord(job: Job, step: number | null): string {
   return hasSteps(job) ? `step ${step}` : "whole trace";

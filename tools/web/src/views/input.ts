@@ -3,7 +3,7 @@ import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
-import { adviceState, hasSteps } from "../job";
+import { adviceState, hasSteps, TO_MARK_STEPS } from "../job";
 import type { ColumnOf } from "../names";
 import { stacks, type Part } from "../stack";
 import { controls, empty, heading, legend, note, section, segmented, select } from "../ui";
@@ -112,7 +112,7 @@ export const input: View = {
     const wanted = params.has("rank") ? Number(params.get("rank")) : NaN, rank = ranks.includes(wanted) ? wanted : slowest;
     const all = params.get("rows") === "all", waits = f.sum(table.nums("waits")) > 0;
     root.append(heading(...finding(job)));
-    if (!hasSteps(job)) root.append(note("No steps marked: the whole trace counts as one. Call prof.step() in the training loop to mark them."));
+    if (!hasSteps(job)) root.append(note(`No steps marked: the whole trace counts as one. ${TO_MARK_STEPS}`));
     if (ranks.length > 1)
       root.append(controls(select("Rank", ranks.map((each) => [String(each), `rank ${each}${waits && each === slowest ? ", waits most" : ""}`] as const), String(rank), (v) => context.redraw({ rank: v })),
         waits && segmented("Table of steps", [["one", "this rank"], ["all", "all ranks"]], all ? "all" : "one", (v) => context.redraw({ rows: v === "all" ? v : null }))));

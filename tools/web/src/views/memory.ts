@@ -5,7 +5,7 @@ import type { Job, Table } from "../data";
 import { cut, h, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
-import { adviceState } from "../job";
+import { adviceState, TO_MARK_STEPS } from "../job";
 import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
 import type { ColumnOf } from "../names";
 import { controls, empty, figure, heading, note, section, segmented, select } from "../ui";
@@ -113,7 +113,7 @@ function deviceTable(job: Job, rows: readonly number[]): HTMLElement {
 function stepTable(job: Job, chosen: readonly Device[]): HTMLElement {
   const table = job.table("memory.step"), wanted = new Set(chosen.map((device) => `${device.rank} ${device.device}`));
   const rows = [...table.rows.keys()].filter((row) => wanted.has(`${table.num(row, "rank")} ${table.text(row, "device")}`));
-  return section("Steps", rows.length === 0 ? empty("No record lies in a marked step: call prof.step() in the training loop to mark them.")
+  return section("Steps", rows.length === 0 ? empty(`No record lies in a marked step. ${TO_MARK_STEPS}`)
     : grid(table, { rows, first: 16, columns: [{ column: "rank" }, { column: "device" }, { column: "step" }, { column: "allocated_bytes", label: "allocations" }, { column: "peak_bytes", label: "peak" },
       { column: "peak_reserved_bytes", label: "reserved" }, { column: "end_bytes", label: "at its end" }, { column: "growth_bytes", label: "growth", write: (v) => f.bytes(v, true) }] }));
 }

@@ -2,7 +2,7 @@
 import type { Job, Table } from "../data";
 import * as f from "../format";
 import { grid } from "../grid";
-import { hasSteps, ranksOf, severalRanks, stepWord } from "../job";
+import { hasSteps, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
 import { PARTS, partsOf, stacks } from "../stack";
 import { controls, empty, heading, legend, note, section, segmented } from "../ui";
@@ -15,6 +15,8 @@ interface Metric {
   readonly table: "stragglers.rank_step" | "overlap.step";
   readonly ramp: "wait" | "work";
   readonly doc: string;
+  /** How long an unmarked step is says how long the host was recorded, and no device was idle for that. */
+  readonly ofSteps?: true;
   readonly value: (table: Table<Metric["table"]>, row: number) => number | null;
 }
 
@@ -24,8 +26,8 @@ const METRICS: readonly Metric[] = [
   { key: "wait", label: "waited", table: "stragglers.rank_step", ramp: "wait", doc: "Its waiting for the last rank of each collective.", value: (t, row) => t.num(row, "wait_ns") },
   { key: "compute", label: "compute", table: "overlap.step", ramp: "work", doc: "Time in which the GPU computes: compute_ns.", value: (t, row) => t.num(row, "compute_ns") },
   { key: "exposed", label: "exposed communication", table: "overlap.step", ramp: "wait", doc: "Communication with no computation beside it: exposed_comm_ns.", value: (t, row) => t.num(row, "exposed_comm_ns") },
-  { key: "idle", label: "idle", table: "overlap.step", ramp: "work", doc: "Time in which the GPU does nothing: idle_ns.", value: (t, row) => t.num(row, "idle_ns") },
-  { key: "step", label: "step time", table: "overlap.step", ramp: "work", doc: "From the step’s begin to its end: window_ns.", value: (t, row) => t.num(row, "window_ns") },
+  { key: "idle", label: "idle", table: "overlap.step", ramp: "work", doc: "Time in which the GPU does nothing: idle_ns.", ofSteps: true, value: (t, row) => t.num(row, "idle_ns") },
+  { key: "step", label: "step time", table: "overlap.step", ramp: "work", doc: "From the step’s begin to its end: window_ns.", ofSteps: true, value: (t, row) => t.num(row, "window_ns") },
 ];
 
 const MANY = 64;
@@ -123,6 +125,7 @@ function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: bo
 /* Small multiples: a step each, the ranks' stacks on one scale. */
 function multiples(job: Job): HTMLElement | null {
   const table = job.table("overlap.step");
+  if (!hasSteps(job)) return null;
   const steps = [...table.by("step")].filter(([step]) => typeof step === "number").sort(([a], [b]) => Number(a) - Number(b));
   if (job.table("job.rank").n > 32 || steps.length > 24 || steps.length === 0) return null;
   const scale = Math.max(1, ...table.nums("window_ns").map((w) => w ?? 0));
@@ -148,8 +151,8 @@ export const steps: View = {
     const byHost = hosts > 1 && (params.get("rows") ?? (job.table("job.rank").n >= MANY ? "hosts" : "ranks")) === "hosts";
     root.append(heading("Steps", severalRanks(job) ? `Is it a ${byHost ? "host" : "rank"}, a step, or chance? Each cell is one ${byHost ? "host in one step: its rank with most" : "rank in one step"}.` : "Each cell is one step."));
     if (table.n === 0) return void root.append(empty("No GPU events were recorded in a step."));
-    if (!hasSteps(job)) root.append(note("No steps marked: the whole trace is one column. Call prof.step() in the training loop to mark them."));
-    const metrics = METRICS.filter((metric) => job.table(metric.table).n > 0);
+    if (!hasSteps(job)) root.append(note(`No steps marked: the whole trace is one column. ${TO_MARK_STEPS}`));
+    const metrics = METRICS.filter((metric) => job.table(metric.table).n > 0 && (hasSteps(job) || !metric.ofSteps));
     const metric = metrics.find((m) => m.key === params.get("metric")) ?? metrics[0]!;
     root.append(controls(
       segmented("Metric", metrics.map((m) => [m.key, m.label] as const), metric.key, (v) => context.redraw({ metric: v === metrics[0]!.key ? null : v })),
