@@ -99,6 +99,8 @@ test("kernels whose names tell no kind are not said to be no all-reduce", () => 
   assert.match(await page.textContent(".findings"), /Which of it is AllReduce no name tells\./);
   await visit(page, "#communication");
   assert.match(await main(page), /none that its name tells/);
+  await visit(page, "#idle"); // from 30 to 400 us, of two kernels without launches
+  assert.match((await main(page)).replace(/\u00a0/g, " "), /370\.0 µs of GPU time, 100 % of it because no launch is in the traces/);
 }));
 
 test("where most communication is not matched nobody is called late for sure, and the share is said", () => of("unmatched", async (page, job) => {

@@ -27,6 +27,7 @@ const CAUSES: readonly Cause[] = [
   { key: "between", word: "kernel_wait", short: "between kernels", column: "kernel_wait_ns", label: "Between queued kernels", text: "the GPU’s own time between kernels: fewer, larger kernels or graphs help" },
   { key: "idle", word: "other", short: "other", column: "other_ns", label: "Other", text: "the next event was queued and waited for something else, or its launch is not in the trace" },
 ];
+const NO_LAUNCHES = "no launch is in the traces: why is not known where the host was not recorded";
 const RANKS_MAX = 32;
 const GAPS_FIRST = 12;
 
@@ -44,7 +45,7 @@ function finding(job: Job): [string, string] {
   const most = table.num(worst, "idle_ns") ?? 0;
   return [`The GPUs are idle ${f.percent(f.share(idle, window), 1)} of their time`,
     idle === 0 ? "Something runs on every GPU from its first event to its last." :
-      `${f.time(idle)} of GPU time, ${f.percent(f.share(sums[top]!, idle))} of it because ${cause.text}. ` +
+      `${f.time(idle)} of GPU time, ${f.percent(f.share(sums[top]!, idle))} of it because ${cause.key === "idle" && f.sum(job.table("launches.rank").nums("launches")) === 0 ? NO_LAUNCHES : cause.text}. ` +
       (severalRanks(job) ? most > 2 * middle ? `Rank ${table.num(worst, "rank")} is idle for ${f.time(most)}, the median rank for ${f.time(middle)}.` : `Ranks differ little: the most is ${f.time(most)}, the median ${f.time(middle)}.` : "")];
 }
 
@@ -106,7 +107,7 @@ export const idle: View = {
   id: "idle",
   title: "Idle",
   group: "Inside a rank",
-  needs: ["job.rank", "overlap.rank", "idle.rank", "idle.stream", "idle.gap"],
+  needs: ["job.rank", "launches.rank", "overlap.rank", "idle.rank", "idle.stream", "idle.gap"],
   state: (job) => adviceState(job, "idle"),
   render(root, context) {
     const { job } = context;
