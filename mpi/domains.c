@@ -157,6 +157,30 @@ static bool usual_noise(const tm_aligner *a, double *out) {
     return ok;
 }
 
+/* What the ranks say of their clocks, host after host; NULL when memory is out. */
+static tm_clock_rank_end *ends_by_host(const tm_aligner *a) {
+    tm_clock_rank_end *ends = malloc((a->facts.n + 1) * sizeof *ends);
+    size_t *next = calloc((size_t)a->n_hosts + 1, sizeof *next); /* where a host's next rank goes */
+    for (size_t i = 0; i < a->facts.n && next; i++)
+        next[a->seats[i].host + 1]++;
+    for (int32_t host = 0; host < a->n_hosts && next; host++)
+        next[host + 1] += next[host];
+    for (size_t i = 0; i < a->facts.n && ends && next; i++) {
+        const tm_clock_late *late = tm_aligner_late(a, a->seats[i].rank);
+        int32_t host = a->seats[i].host;
+        tm_clock_rank_end *end = &ends[next[host]++];
+        *end = (tm_clock_rank_end){.host = host};
+        if (late)
+            *end = (tm_clock_rank_end){host, late->n, late->early_ns, late->late_ns};
+    }
+    if (!next) {
+        free(ends);
+        ends = NULL;
+    }
+    free(next);
+    return ends;
+}
+
 /* Which ranks share a clock: those of a host, unless their ends show that they do not, or their
  * traces say so. */
 static tm_status split_hosts(tm_aligner *a, tm_error *err) {
@@ -164,24 +188,13 @@ static tm_status split_hosts(tm_aligner *a, tm_error *err) {
     TM_TRY(find_quiet(a, classes, err));
     const tm_clock_compared quiet = {.by_host = true, .classes = classes};
     TM_TRY(tm_aligner_compare(a, &quiet, err));
-    tm_vec ends = TM_VEC(tm_clock_rank_end);
-    bool ok = true;
-    for (int32_t host = 0; host < a->n_hosts && ok; host++)
-        for (size_t i = 0; i < a->facts.n && ok; i++) {
-            if (a->seats[i].host != host)
-                continue;
-            const tm_clock_late *late = tm_aligner_late(a, a->seats[i].rank);
-            tm_clock_rank_end end = {.host = host};
-            if (late)
-                end = (tm_clock_rank_end){host, late->n, late->early_ns, late->late_ns};
-            ok = tm_vec_append(&ends, &end, 1);
-        }
+    tm_clock_rank_end *ends = ends_by_host(a);
     double noise = 0.0;
     const tm_fact *facts = a->facts.data;
-    ok = ok && usual_noise(a, &noise);
-    tm_status status = ok ? tm_clock_split(ends.data, ends.n, noise, a->hosts, a->n_hosts, err)
-                          : tm_fail_memory(err);
-    tm_vec_free(&ends);
+    tm_status status = ends && usual_noise(a, &noise)
+                           ? tm_clock_split(ends, a->facts.n, noise, a->hosts, a->n_hosts, err)
+                           : tm_fail_memory(err);
+    free(ends);
     for (size_t i = 0; i < a->facts.n && status == TM_OK; i++)
         if (facts[i].own_clock)
             a->hosts[a->seats[i].host].shared = false;

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "base/keys.h"
 #include "base/letters.h"
-#include "base/vec.h"
 
 static size_t digits_before(const char *start, const char *end) {
     const char *p = end;
@@ -75,23 +75,17 @@ int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device) {
 /* Hosts without a name get negative ones to be told by. */
 tm_status tm_hosts_number(tm_host_rank *ranks, size_t n, int32_t *n_hosts, tm_error *err) {
     tm_host_rule rule = {.rank = -2, .host = -1};
-    tm_vec known = TM_VEC(int64_t);
+    tm_keys known = TM_KEYS(int64_t);
     bool ok = true;
     for (size_t i = 0; i < n && ok; i++) {
         int64_t name = ranks[i].name;
         if (ranks[i].name == TM_NO_NAME)
             name = -1 - (int64_t)tm_host_rule_next(&rule, ranks[i].rank, ranks[i].device);
-        const int64_t *names = known.data;
-        size_t host = known.n;
-        while (host > 0 && names[host - 1] != name)
-            host--;
-        if (host == 0) {
-            ok = tm_vec_append(&known, &name, 1);
-            host = known.n;
-        }
-        ranks[i].number = (int32_t)host - 1;
+        uint32_t number = tm_keys_add(&known, &name);
+        ok = number != TM_NO_KEY;
+        ranks[i].number = (int32_t)number;
     }
-    *n_hosts = (int32_t)known.n;
-    tm_vec_free(&known);
+    *n_hosts = (int32_t)known.keys.n;
+    tm_keys_free(&known);
     return ok ? TM_OK : tm_fail_memory(err);
 }
