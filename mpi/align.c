@@ -5,6 +5,7 @@
 #include "agree.h"
 #include "aligner.h"
 #include "base/sums.h"
+#include "shuffle.h"
 
 static tm_status reduce_sum(void *context, int64_t *values, size_t n, tm_error *err) {
     (void)err;
@@ -18,6 +19,10 @@ static tm_status reduce_max(void *context, int64_t *values, size_t n, tm_error *
     MPI_Allreduce(MPI_IN_PLACE, values, (int)n, MPI_INT64_T, MPI_MAX,
                   ((tm_aligner *)context)->comm);
     return TM_OK;
+}
+
+static tm_status gather(void *context, const tm_vec *own, tm_vec *all, tm_error *err) {
+    return tm_mpi_everywhere(((tm_aligner *)context)->comm, own, all, err);
 }
 
 static int64_t lead_of(const tm_collectives *collectives, const tm_instance *instance) {
@@ -144,7 +149,7 @@ static void mark_suspects(tm_aligner *a, const tm_vec *rows, const bool *suspect
 
 static tm_status fit(tm_aligner *a, tm_error *err) {
     const tm_clock_seats seats = {a->seats, a->facts.n};
-    const tm_clock_reducer reducer = {a, reduce_sum, reduce_max};
+    const tm_clock_reducer reducer = {a, reduce_sum, reduce_max, gather};
     tm_vec rows = TM_VEC(tm_clock_end);
     tm_clock_fit found = {0};
     tm_status status = tm_clock_rows(a->out, &seats, &rows, err);

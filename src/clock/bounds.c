@@ -166,7 +166,8 @@ static void tighten(tm_fit_state *state, const double *up, const double *down, d
 tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
     size_t n = (size_t)state->n_domains;
     int32_t *reference = state->parent;
-    double *up = state->normal.column, *down = up + n; /* negated: at most 0 */
+    double *up = state->first,
+           *down = state->last; /* negated: at most 0; first and last: scratch */
     int64_t slack = 0;
     bool changed = true;
     find_references(state, models, reference);

@@ -24,39 +24,124 @@ static void visit_pairs(tm_fit_state *state, pair_visitor *visit) {
     }
 }
 
-static int64_t *pairs_of(const tm_fit_state *state, int32_t g, int32_t h) {
-    return state->normal.fixed +
-           (g > h ? tm_normal_block((size_t)g, (size_t)h) : tm_normal_block((size_t)h, (size_t)g));
+static void count_pair(tm_fit_state *state, const tm_fit_row *first, const tm_fit_row *other) {
+    const int32_t pair[2] = {first->domain, other->domain};
+    int64_t *n = tm_keys_value(&state->pairs, &state->pair_counts, pair);
+    state->failed = state->failed || !n;
+    if (n)
+        ++*n;
 }
 
-static void count_pair(tm_fit_state *state, const tm_fit_row *first, const tm_fit_row *other) {
-    ++*pairs_of(state, first->domain, other->domain);
+/* How many events two domains are the first and another of, either way round. */
+typedef struct link {
+    int32_t from, to;
+    int64_t n;
+} link;
+
+static int by_ends(const void *a, const void *b) {
+    const link *x = a, *y = b;
+    int order = tm_order_i64(x->from, y->from);
+    return order ? order : tm_order_i64(x->to, y->to);
+}
+
+/* The links of all processes, both ways, each once. */
+static tm_status gather_links(tm_fit_state *state, tm_vec *out, tm_error *err) {
+    tm_vec own = TM_VEC(link);
+    const int32_t(*pairs)[2] = state->pairs.keys.data;
+    const int64_t *counts = state->pair_counts.data;
+    bool ok = !state->failed;
+    for (size_t i = 0; i < state->pairs.keys.n && ok; i++)
+        ok = tm_vec_append(&own, &(link){pairs[i][0], pairs[i][1], counts[i]}, 1) &&
+             tm_vec_append(&own, &(link){pairs[i][1], pairs[i][0], counts[i]}, 1);
+    tm_status status = tm_fit_agree(state, ok, err);
+    if (status == TM_OK)
+        status = state->reducer->gather(state->reducer->context, &own, out, err);
+    tm_vec_free(&own);
+    size_t kept = 0;
+    link *links = out->data;
+    if (status == TM_OK && out->n > 1)
+        qsort(links, out->n, sizeof *links, by_ends);
+    for (size_t i = 0; i < out->n; i++)
+        if (kept > 0 && by_ends(&links[kept - 1], &links[i]) == 0)
+            links[kept - 1].n += links[i].n;
+        else
+            links[kept++] = links[i];
+    out->n = kept;
+    return status;
+}
+
+/* What may come next: a domain, and in how many events it is linked to one that has come. */
+typedef struct offer {
+    int64_t n;
+    int32_t domain;
+} offer;
+
+/* Whether an offer is taken before another: of more events, or of a lower domain. */
+static bool is_better(const offer *a, const offer *b) {
+    return a->n != b->n ? a->n > b->n : a->domain < b->domain;
+}
+
+/* A heap; each link makes at most one offer. */
+static void push_offer(offer *heap, size_t *n, offer new) {
+    size_t at = (*n)++;
+    for (; at > 0 && is_better(&new, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = new;
+}
+
+static offer pop_offer(offer *heap, size_t *n) {
+    offer best = heap[0], last = heap[--*n];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < *n; at = child) {
+        child += child + 1 < *n && is_better(&heap[child + 1], &heap[child]);
+        if (!is_better(&heap[child], &last))
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = last;
+    return best;
+}
+
+static bool is_link_before(const void *a, const void *from) {
+    return ((const link *)a)->from < *(const int32_t *)from;
+}
+
+/* Takes a domain in: its links offer what they lead to. */
+static void take_in(tm_fit_state *state, const tm_vec *links, int32_t next, offer *heap,
+                    size_t *n_offers) {
+    const link *first = links->data, *end = first + links->n;
+    state->strong[next] = state->parent[next] == next ? next : state->strong[state->parent[next]];
+    state->sorted[next] = -1.0;
+    for (const link *l = first + tm_bisect(first, links->n, sizeof *l, &next, is_link_before);
+         l < end && l->from == next; l++)
+        if (state->sorted[l->to] >= 0.0 && (double)l->n > state->sorted[l->to]) {
+            state->sorted[l->to] = (double)l->n;
+            state->parent[l->to] = next;
+            push_offer(heap, n_offers, (offer){l->n, l->to});
+        }
 }
 
 /* Prim's algorithm for the forest of most events; of equal ones the lowest domain. Sets `parent`
  * (itself for a root), `strong` and the order in which domains come, parents first.
  * Scratch: sorted holds each domain's best count, below 0 once it is in. */
-static void grow_forest(tm_fit_state *state, int32_t *order) {
-    int32_t n = state->n_domains;
+static void grow_forest(tm_fit_state *state, const tm_vec *links, offer *heap, int32_t *order) {
+    int32_t n = state->n_domains, n_in = 0;
+    size_t n_offers = 0;
     for (int32_t h = 0; h < n; h++) {
         state->parent[h] = h;
         state->sorted[h] = 0.0;
     }
-    for (int32_t k = 0; k < n; k++) {
-        int32_t next = -1;
-        for (int32_t h = 0; h < n; h++)
-            if (state->sorted[h] >= 0.0 && (next < 0 || state->sorted[h] > state->sorted[next]))
-                next = h;
-        order[k] = next;
-        state->strong[next] =
-            state->parent[next] == next ? next : state->strong[state->parent[next]];
-        state->sorted[next] = -1.0;
-        for (int32_t h = 0; h < n; h++) {
-            double count = (double)*pairs_of(state, next, h);
-            if (h != next && state->sorted[h] >= 0.0 && count > state->sorted[h]) {
-                state->sorted[h] = count;
-                state->parent[h] = next;
-            }
+    for (int32_t root = 0; root < n; root++) {
+        if (state->sorted[root] < 0.0)
+            continue;
+        order[n_in++] = root;
+        take_in(state, links, root, heap, &n_offers);
+        while (n_offers > 0) {
+            int32_t next = pop_offer(heap, &n_offers).domain;
+            if (state->sorted[next] < 0.0)
+                continue;
+            order[n_in++] = next;
+            take_in(state, links, next, heap, &n_offers);
         }
     }
 }
@@ -75,11 +160,17 @@ static void add_difference(tm_fit_state *state, const tm_fit_row *first, const t
  */
 tm_status tm_fit_link(tm_fit_state *state, tm_error *err) {
     int32_t *order = state->component; /* not yet in use */
-    tm_normal_clear(&state->normal);
+    tm_vec links = TM_VEC(link);
     visit_pairs(state, count_pair);
-    TM_TRY(
-        tm_fit_sum(state, state->normal.fixed, tm_normal_block((size_t)state->n_domains, 0), err));
-    grow_forest(state, order);
+    tm_status status = gather_links(state, &links, err);
+    offer *heap = malloc((links.n + 1) * sizeof *heap);
+    if (status == TM_OK)
+        status = tm_fit_agree(state, heap != NULL, err);
+    if (status == TM_OK)
+        grow_forest(state, &links, heap, order);
+    tm_vec_free(&links);
+    free(heap);
+    TM_TRY(status);
     tm_median_search_begin(&state->select);
     for (int pass = 0; pass < TM_MEDIAN_SEARCH_PASSES; pass++) {
         visit_pairs(state, add_difference);
@@ -114,27 +205,51 @@ static double weighted_median(tm_fit_vote *votes, size_t n) {
     return even ? (votes[i].value + votes[i + 1].value) / 2.0 : votes[i].value;
 }
 
+int32_t tm_fit_list(tm_fit_state *state, const int32_t *component) {
+    int32_t n_lists = 0;
+    size_t *next = state->list_first + 1; /* where the next of a list goes; in the end its end */
+    for (int32_t h = 0; h < state->n_domains; h++)
+        if (component[h] == h)
+            state->list_of[h] = n_lists++;
+    memset(state->list_first, 0, ((size_t)n_lists + 2) * sizeof *state->list_first);
+    for (int32_t h = 0; h < state->n_domains; h++)
+        next[state->list_of[component[h]] + 1]++;
+    for (int32_t k = 1; k <= n_lists; k++)
+        next[k] += next[k - 1];
+    for (int32_t h = 0; h < state->n_domains; h++) {
+        state->list_of[h] = state->list_of[component[h]];
+        state->listed[next[state->list_of[h]]++] = h;
+    }
+    return n_lists;
+}
+
+/* Of one component, given its domains. */
+static void gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
+    size_t n_votes = 0;
+    double best = HUGE_VAL; /* smallest sigma, so that equal ones weigh exactly 1 */
+    for (size_t i = 0; i < n; i++)
+        best = state->sigma[domains[i]] < best ? state->sigma[domains[i]] : best;
+    if (!isfinite(best))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        int32_t h = domains[i];
+        if (!isfinite(state->sigma[h]))
+            continue;
+        double share = state->sigma[h] > 0.0 ? best / state->sigma[h] : 1.0;
+        state->votes[n_votes++] = (tm_fit_vote){state->wall[h] - state->middle[h], share * share};
+    }
+    double shift = weighted_median(state->votes, n_votes);
+    for (size_t i = 0; i < n; i++)
+        state->middle[domains[i]] += shift;
+}
+
 /**
  * Moves each component as a whole to where it is nearest to its wall clocks: by the median of what
  * they say, weighted by their variances, which one clock that is years off does not change.
  */
 void tm_fit_gauge(tm_fit_state *state, const int32_t *component) {
-    for (int32_t root = 0; root < state->n_domains; root++) {
-        size_t n = 0;
-        double best = HUGE_VAL; /* smallest sigma, so that equal ones weigh exactly 1 */
-        for (int32_t h = root; h < state->n_domains; h++)
-            best = component[h] == root && state->sigma[h] < best ? state->sigma[h] : best;
-        if (component[root] != root || !isfinite(best))
-            continue;
-        for (int32_t h = root; h < state->n_domains; h++) {
-            if (component[h] != root || !isfinite(state->sigma[h]))
-                continue;
-            double share = state->sigma[h] > 0.0 ? best / state->sigma[h] : 1.0;
-            state->votes[n++] = (tm_fit_vote){state->wall[h] - state->middle[h], share * share};
-        }
-        double shift = weighted_median(state->votes, n);
-        for (int32_t h = root; h < state->n_domains; h++)
-            if (component[h] == root)
-                state->middle[h] += shift;
-    }
+    int32_t n_lists = tm_fit_list(state, component);
+    for (int32_t k = 0; k < n_lists; k++)
+        gauge(state, state->listed + state->list_first[k],
+              state->list_first[k + 1] - state->list_first[k]);
 }

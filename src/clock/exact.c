@@ -10,7 +10,12 @@ static tm_status keep(void *context, int64_t *values, size_t n, tm_error *err) {
     return TM_OK;
 }
 
-const tm_clock_reducer tm_clock_serial = {.sum = keep, .max = keep};
+static tm_status copy(void *context, const tm_vec *own, tm_vec *all, tm_error *err) {
+    (void)context;
+    return tm_vec_append(all, own->data, own->n) ? TM_OK : tm_fail_memory(err);
+}
+
+const tm_clock_reducer tm_clock_serial = {.sum = keep, .max = keep, .gather = copy};
 
 double tm_exact_scale(double bound) {
     if (!(bound > 0.0))

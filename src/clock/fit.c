@@ -8,6 +8,7 @@
 static tm_status estimate(tm_fit_state *state, tm_clock_fit *out, tm_error *err) {
     int64_t n_aside = 0;
     TM_TRY(tm_fit_link(state, err));
+    TM_TRY(tm_fit_lay_out(state, TM_NETWORK_SOLVE, err));
     tm_fit_gauge(state, state->strong);
     for (int i = 0; i < 2; i++) {
         TM_TRY(tm_fit_put_aside(state, &n_aside, err));

@@ -49,7 +49,9 @@ typedef struct tm_clock_input {
     size_t n_ends;
     const tm_clock_domain *domains; /* [n_domains] the same on every process */
     int32_t n_domains;
-    int32_t n_classes; /* at most 65,536; memory and messages grow with it: 4 KiB each */
+    int32_t n_classes;  /* at most 65,536; memory and messages grow with it: 4 KiB each */
+    int32_t dense_most; /* up to so many domains are solved without a network; 0: as many as that
+                           is faster for */
 } tm_clock_input;
 
 typedef enum tm_clock_method {
@@ -109,7 +111,11 @@ typedef struct tm_clock_fit {
  * Collective over the reducer's processes; the result is the same to the bit for any number of
  * them: what is summed over events is whole numbers, and all else every process computes from these
  * alike (C in ISO mode, where compilers neither fuse nor reorder what is written).
- * Memory: 81 bytes for each row on this process, and 32 times the square of n_domains.
+ * Of few domains the equations are dense; of many they are a network (clock/network.h). Of a job of
+ * many with more collectives of many domains than can each be followed, uncertainties are upper
+ * bounds: what several ends that follow one another tell is then taken together.
+ * Memory: 97 bytes for each row on this process; on each process 4 KiB for each domain, 24 bytes
+ * for each event of many domains, and what the network fills in: at most 100 MB of it.
  *
  * @param input    borrowed during the call
  * @param reducer  &tm_clock_serial where one process has all events

@@ -30,10 +30,19 @@ void tm_fit_state_destroy(tm_fit_state *state) {
     free(state->first);
     free(state->last);
     free(state->counts);
+    free(state->listed);
+    free(state->list_first);
+    free(state->list_of);
     tm_normal_free(&state->normal);
+    tm_network_free(&state->network);
+    tm_keys_free(&state->pairs);
+    tm_vec_free(&state->pair_counts);
     tm_median_search_free(&state->select);
     free(state);
 }
+
+/* More than so many domains are faster as a network. */
+enum { DENSE_MOST = 64 };
 
 static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
@@ -55,9 +64,13 @@ static bool take_domains(tm_fit_state *state, size_t n) {
     state->step_bin = calloc(n + 1, sizeof *state->step_bin);
     state->first = calloc(n + 1, sizeof *state->first);
     state->last = calloc(n + 1, sizeof *state->last);
+    state->listed = calloc(n + 1, sizeof *state->listed);
+    state->list_first = calloc(n + 2, sizeof *state->list_first);
+    state->list_of = calloc(n + 1, sizeof *state->list_of);
     return state->middle && state->rate && state->wall && state->sigma && state->steady &&
            state->strong && state->component && state->tied && state->anchors && state->sorted &&
-           state->votes && state->parent && state->step_bin && state->first && state->last;
+           state->votes && state->parent && state->step_bin && state->first && state->last &&
+           state->listed && state->list_first && state->list_of;
 }
 
 static bool take_memory(tm_fit_state *state) {
@@ -70,7 +83,8 @@ static bool take_memory(tm_fit_state *state) {
     state->n_of_class = calloc(classes + 1, sizeof *state->n_of_class);
     state->counts = calloc(state->n_counts, sizeof *state->counts);
     return state->rows && state->events && state->noise && state->n_of_class && state->counts &&
-           take_domains(state, n) && tm_normal_create(&state->normal, state->n_domains) &&
+           take_domains(state, n) &&
+           (!state->dense || tm_normal_create(&state->normal, state->n_domains)) &&
            tm_median_search_create(&state->select, 2 * n);
 }
 
@@ -153,20 +167,34 @@ static tm_status count_anchors(tm_fit_state *state, tm_error *err) {
     return tm_fit_sum(state, state->n_of_class, (size_t)state->n_classes, err);
 }
 
+static tm_status agree(const tm_clock_reducer *reducer, bool ok, tm_error *err) {
+    int64_t failed = !ok;
+    TM_TRY(reducer->max(reducer->context, &failed, 1, err));
+    if (!ok)
+        return tm_fail_memory(err);
+    return failed ? tm_fail(err, TM_ERR_FAULT, NULL, -1, "another process is out of memory")
+                  : TM_OK;
+}
+
+tm_status tm_fit_agree(tm_fit_state *state, bool ok, tm_error *err) {
+    return agree(state->reducer, ok, err);
+}
+
 tm_status tm_fit_state_create(const tm_clock_input *input, const tm_clock_reducer *reducer,
                               bool ready, tm_fit_state **out, tm_error *err) {
     tm_fit_state *state = calloc(1, sizeof *state);
-    if (state)
+    int32_t dense_most = input->dense_most > 0 ? input->dense_most : DENSE_MOST;
+    if (state) {
         *state = (tm_fit_state){.input = input,
                                 .reducer = reducer,
                                 .n_domains = input->n_domains,
-                                .n_classes = input->n_classes};
-    int64_t failed = !ready || !state || !take_memory(state);
-    bool own = failed != 0;
-    tm_status status = reducer->max(reducer->context, &failed, 1, err);
-    if (status == TM_OK && (own || failed))
-        status = own ? tm_fail_memory(err)
-                     : tm_fail(err, TM_ERR_FAULT, NULL, -1, "another process is out of memory");
+                                .n_classes = input->n_classes,
+                                .dense = input->n_domains <= dense_most};
+        tm_network_init(&state->network);
+        state->pairs.keys.size = 2 * sizeof(int32_t);
+        state->pair_counts = TM_VEC(int64_t);
+    }
+    tm_status status = agree(reducer, ready && state && take_memory(state), err);
     if (status == TM_OK) {
         copy_rows(state);
         place_windows(state);
@@ -181,16 +209,22 @@ tm_status tm_fit_state_create(const tm_clock_input *input, const tm_clock_reduce
 }
 
 size_t tm_fit_gather(tm_fit_state *state, const tm_fit_event *event, double *middle) {
-    size_t n = 0;
+    size_t n = 0, place = 0;
     if (event->n_anchors < 2)
         return 0;
     for (size_t i = event->first; i < event->first + event->n; i++) {
         const tm_fit_row *row = state->rows + i;
-        if (!(row->flags & TM_CLOCK_ANCHOR) || row->aside)
+        if (!(row->flags & TM_CLOCK_ANCHOR))
+            continue;
+        place++;
+        if (row->aside)
             continue;
         double y = tm_fit_true(state, row->domain, row->end);
-        state->anchors[n] =
-            (tm_anchor){.row = i, .domain = row->domain, .x = row->end / state->reach, .y = y};
+        state->anchors[n] = (tm_anchor){.row = i,
+                                        .place = place - 1,
+                                        .domain = row->domain,
+                                        .x = row->end / state->reach,
+                                        .y = y};
         state->sorted[n++] = y;
     }
     if (n > 1)

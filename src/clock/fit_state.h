@@ -1,11 +1,12 @@
 /* What the parts of the clock fit share while it runs. Nothing of this outlives tm_clock_fit_all.
  *
- * Functions with a tm_error are collective over the reducer's processes. All memory is taken by
- * tm_fit_state_create, so that nothing but a reduction can fail after it. */
+ * Functions with a tm_error are collective over the reducer's processes. Memory whose size follows
+ * from the input is taken by tm_fit_state_create. */
 #ifndef TMERGE_CLOCK_FIT_STATE_H
 #define TMERGE_CLOCK_FIT_STATE_H
 
 #include "fit.h"
+#include "network.h"
 #include "solve.h"
 
 /** A row of the input; times [ns] from the middle of its domain's window, whole and below 2^50. */
@@ -24,6 +25,7 @@ typedef struct tm_fit_event {
     size_t first; /* of its rows */
     size_t n, n_anchors;
     bool suspect;
+    tm_network_spot spot; /* where the equations are a network */
 } tm_fit_event;
 
 /** A value with the weight it has in a median. */
@@ -55,7 +57,15 @@ typedef struct tm_fit_state {
     int64_t *n_of_class; /* [n_classes] anchors of all processes, each by its root, rounded up */
     double reach;        /* largest distance [ns] of an anchor from its window's middle */
 
+    bool dense; /* the equations are in normal, else in network */
     tm_normal normal;
+    tm_network network;
+    tm_keys pairs;           /* of two int32_t: what tm_fit_link links, and */
+    tm_vec pair_counts;      /* of int64_t: in how many events */
+    bool failed;             /* memory for these is out */
+    int32_t *listed;         /* [n_domains] by tm_fit_list */
+    size_t *list_first;      /* [n_domains + 1] */
+    int32_t *list_of;        /* [n_domains] */
     tm_median_search select; /* two lists for each domain */
     tm_anchor *anchors;      /* [n_domains] of the event at hand */
     double *sorted;          /* [n_domains] */
@@ -118,6 +128,22 @@ static inline double tm_fit_anchor_noise(const tm_fit_state *state, const tm_anc
     return tm_fit_noise(state, state->rows[anchor->row].noise_class);
 }
 
+/**
+ * Lists the domains of each component: list k of those, ascending by lowest domain, is
+ * listed[list_first[k]] up to [list_first[k + 1]], ascending, and list_of tells a domain's k.
+ * @param component  [n_domains] a domain of each one's, which has itself  @return  how many lists
+ */
+int32_t tm_fit_list(tm_fit_state *state, const int32_t *component); /* components.c */
+
+/** Fails on all processes where it does on one: of memory that only some need. */
+tm_status tm_fit_agree(tm_fit_state *state, bool ok, tm_error *err) TM_MUST_CHECK; /* fit_state.c */
+
+/** Whatever solves the normal equations. After tm_fit_normal: */
+tm_status tm_fit_lay_out(tm_fit_state *state, tm_network_aim aim,
+                         tm_error *err) TM_MUST_CHECK; /* equations.c */
+const double *tm_fit_solve(tm_fit_state *state);       /* [2 n_domains], as tm_normal has them */
+void tm_fit_covariance(tm_fit_state *state, int32_t domain, double out[3]);
+
 /** What the parts do, in this order; each is described where it is. */
 tm_status tm_fit_link(tm_fit_state *state, tm_error *err) TM_MUST_CHECK; /* components.c */
 void tm_fit_gauge(tm_fit_state *state, const int32_t *component);        /* components.c */
@@ -128,7 +154,7 @@ tm_status tm_fit_put_aside(tm_fit_state *state, int64_t *n,
                            tm_error *err) TM_MUST_CHECK; /* reweight.c */
 void tm_fit_take_back(tm_fit_state *state);              /* reweight.c */
 tm_status tm_fit_normal(tm_fit_state *state, bool robust,
-                        tm_error *err) TM_MUST_CHECK; /* reweight.c */
+                        tm_error *err) TM_MUST_CHECK; /* equations.c */
 void tm_fit_scales(const tm_fit_state *state, double scales[2]);
 double tm_fit_weight(const tm_fit_state *state, const tm_anchor *anchor, double distance,
                      bool robust);

@@ -103,127 +103,6 @@ void tm_fit_scales(const tm_fit_state *state, double scales[2]) {
     scales[1] = tm_exact_scale(4.0 * right);
 }
 
-/* A drift that the data tell less well than it was known before stays 0. It is decided by what it
- * makes at the ends of the window against what the offset leaves open. */
-static void hold_steady(tm_fit_state *state) {
-    for (int32_t h = 0; h < state->n_domains; h++) {
-        const tm_clock_domain *domain = state->input->domains + h;
-        double known = *tm_normal_at(&state->normal, 2 * (size_t)h, 2 * (size_t)h);
-        double at_end = domain->drift_ppb * 1e-9 * (double)domain->length_ns / 2.0;
-        state->steady[h] = !(known > 0.0 && at_end * sqrt(known) > 1.0);
-        if (state->steady[h])
-            state->rate[h] = 0.0;
-    }
-}
-
-static void add_priors(tm_fit_state *state) {
-    for (int32_t h = 0; h < state->n_domains; h++) {
-        size_t shift = 2 * (size_t)h, rate = shift + 1;
-        double drift = state->input->domains[h].drift_ppb * 1e-9 * state->reach;
-        double off = state->middle[h] - state->wall[h];
-        /* Cauchy's weight: a wall clock that is wrong by seconds is wrong, and pulls no more. */
-        double wall =
-            isfinite(state->sigma[h]) ? 1.0 / (state->sigma[h] * state->sigma[h] + off * off) : 0.0;
-        if (isfinite(wall)) {
-            *tm_normal_at(&state->normal, shift, shift) += wall;
-            state->normal.right[shift] -= wall * off;
-        }
-        /* The same for a clock that is not kept as steadily as its kind is. */
-        if (!state->steady[h] && isfinite(drift)) {
-            double gained = state->rate[h] * state->reach;
-            double steady = 1.0 / (drift * drift + gained * gained);
-            *tm_normal_at(&state->normal, rate, rate) += steady;
-            state->normal.right[rate] -= steady * gained;
-        }
-    }
-}
-
-/* How much a domain's drift counts in the common drift of its component: as the prior has it. */
-static double drift_share(const tm_fit_state *state, int32_t h, double least) {
-    return isfinite(least) ? least / state->input->domains[h].drift_ppb *
-                                 (least / state->input->domains[h].drift_ppb)
-                           : 1.0;
-}
-
-/* Events tell differences alone. That a component as a whole does not move is put in as if it were
- * known far better than any of its clocks: so it costs no accuracy and no uncertainty. A common
- * drift likewise, unless clocks whose drift is given stand in for it. */
-static void add_gauge(tm_fit_state *state) {
-    const double firm = 1e4;
-    for (int32_t root = 0; root < state->n_domains; root++) {
-        double shift = 0.0, rate = 0.0, least = HUGE_VAL, n = 0.0;
-        bool steady = false;
-        for (int32_t h = root; h < state->n_domains && state->strong[root] == root; h++) {
-            if (state->strong[h] != root)
-                continue;
-            double a = *tm_normal_at(&state->normal, 2 * (size_t)h, 2 * (size_t)h);
-            double b = *tm_normal_at(&state->normal, 2 * (size_t)h + 1, 2 * (size_t)h + 1);
-            double drift = state->input->domains[h].drift_ppb;
-            shift = a > shift ? a : shift;
-            rate = b > rate ? b : rate;
-            least = drift < least ? drift : least;
-            steady = steady || state->steady[h];
-            n += 1.0;
-        }
-        for (int32_t g = root; g < state->n_domains && n > 1.0; g++) {
-            for (int32_t h = root; h <= g; h++) {
-                if (state->strong[g] != root || state->strong[h] != root)
-                    continue;
-                size_t r = 2 * (size_t)g, c = 2 * (size_t)h;
-                *tm_normal_at(&state->normal, r, c) += firm * shift / n;
-                if (!steady)
-                    *tm_normal_at(&state->normal, r + 1, c + 1) += firm * rate / n *
-                                                                   drift_share(state, g, least) *
-                                                                   drift_share(state, h, least);
-            }
-        }
-    }
-}
-
-static bool alone(const tm_fit_state *state, int32_t domain) {
-    for (int32_t h = 0; h < state->n_domains; h++)
-        if (h != domain && state->strong[h] == state->strong[domain])
-            return false;
-    return true;
-}
-
-/**
- * Sums the normal equations of the present fit over all processes, adds what is known beforehand
- * and factorises them.
- * @param robust  Tukey's weights, and drifts stay as steady as they are; else Huber's
- */
-tm_status tm_fit_normal(tm_fit_state *state, bool robust, tm_error *err) {
-    double scales[2];
-    tm_fit_scales(state, scales);
-    tm_normal_clear(&state->normal);
-    for (size_t k = 0; k < state->n_events; k++) {
-        double middle = 0.0;
-        size_t n = state->events[k].suspect ? 0 : tm_fit_gather(state, state->events + k, &middle);
-        for (size_t i = 0; i < n && n > 1; i++) {
-            tm_anchor *anchor = state->anchors + i;
-            double distance = tm_fit_distance(state, anchor, middle, n);
-            anchor->weight = tm_fit_weight(state, anchor, distance, robust);
-        }
-        if (n > 1)
-            tm_normal_add(&state->normal, state->anchors, n, scales);
-    }
-    TM_TRY(tm_fit_sum(state, state->normal.fixed, tm_normal_size(state->n_domains), err));
-    tm_normal_expand(&state->normal, scales);
-    if (!robust)
-        hold_steady(state);
-    add_priors(state);
-    add_gauge(state);
-    for (int32_t h = 0; h < state->n_domains; h++) {
-        bool single = alone(state, h);
-        if (single)
-            tm_normal_pin(&state->normal, 2 * (size_t)h);
-        if (single || state->steady[h])
-            tm_normal_pin(&state->normal, 2 * (size_t)h + 1);
-    }
-    tm_normal_factor(&state->normal);
-    return TM_OK;
-}
-
 /* No clock is slewed as fast, and no end comes as late: what is further off than both makes was
  * read from a clock that was set meanwhile, or belongs to another event. */
 #define FASTEST 0.002
@@ -276,10 +155,10 @@ tm_status tm_fit_iterate(tm_fit_state *state, int32_t *n, tm_error *err) {
         if (i < LEARNING_ITERATIONS)
             TM_TRY(learn_noise(state, err));
         TM_TRY(tm_fit_normal(state, i >= HUBER_ITERATIONS, err));
-        tm_normal_solve(&state->normal);
+        const double *solution = tm_fit_solve(state);
         moved = 0.0;
         for (int32_t h = 0; h < state->n_domains; h++) {
-            const double *change = state->normal.right + 2 * (size_t)h;
+            const double *change = solution + 2 * (size_t)h;
             state->middle[h] += change[0];
             state->rate[h] += change[1] / state->reach;
             double here = fabs(change[0]) + fabs(change[1]);

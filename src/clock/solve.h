@@ -7,6 +7,7 @@
 /** One anchor of the event at hand: how its domain's clock reads the event's end. */
 typedef struct tm_anchor {
     size_t row;     /* of the process's rows */
+    size_t place;   /* among the anchors of the event, those put aside included */
     int32_t domain; /* ascending within an event */
     double x;       /* time from the middle of the domain's window, over the reach */
     double y;       /* [ns] true time by the present fit */

@@ -1,13 +1,24 @@
 /* Components that no anchor links, but messages in both directions do: each bounds one side of
  * their difference, and the middle of what is left is as good a tie as half its width. */
+#include <stdlib.h>
+
 #include "fit_state.h"
 
-/* Upper bounds of differences: bounds[g * n + h] of shift(g) - shift(h), where g and h are numbers
- * of components in the order of their lowest domains. Kept negated while maxima are reduced. */
+/* Kept negated while maxima are reduced. */
 #define NO_BOUND INT64_MIN
 
-static void bound_event(const tm_fit_state *state, const tm_fit_event *event, const int32_t *number,
-                        int32_t n, int64_t *bounds) {
+/* The components that are in one event with others, in the order of their lowest domains; lists are
+ * those of tm_fit_list, of what anchors link. */
+typedef struct ties {
+    const int32_t *number; /* [lists] of its component; -1 where nothing bounds it */
+    int32_t *list;         /* [n] of a component; owned, as are: */
+    int64_t *negated;      /* [n * n] upper bounds of shift(g) - shift(h), and */
+    double *bounds;        /* the same */
+    bool *had;             /* [n] others have been tied to it */
+    size_t n;
+} ties;
+
+static void bound_event(const tm_fit_state *state, const tm_fit_event *event, ties *t) {
     for (size_t i = 0; i < event->n; i++) {
         const tm_fit_row *give = state->rows + event->first + i;
         if (!(give->flags & TM_CLOCK_GIVES))
@@ -15,22 +26,58 @@ static void bound_event(const tm_fit_state *state, const tm_fit_event *event, co
         double begin = rint(tm_fit_true(state, give->domain, give->begin));
         for (size_t j = 0; j < event->n; j++) {
             const tm_fit_row *take = state->rows + event->first + j;
-            int32_t g = number[give->domain], h = number[take->domain];
+            int32_t g = t->number[state->list_of[give->domain]];
+            int32_t h = t->number[state->list_of[take->domain]];
             if (g == h || !(take->flags & TM_CLOCK_TAKES))
                 continue;
             double end = rint(tm_fit_true(state, take->domain, take->end_min));
-            int64_t *bound = bounds + (size_t)g * (size_t)n + (size_t)h;
+            int64_t *bound = t->negated + (size_t)g * t->n + (size_t)h;
             *bound = (int64_t)(begin - end) > *bound ? (int64_t)(begin - end) : *bound;
         }
     }
 }
 
-/* Numbers the components; returns how many there are. */
-static int32_t number_components(const tm_fit_state *state, int32_t *number) {
-    int32_t n = 0;
-    for (int32_t h = 0; h < state->n_domains; h++)
-        number[h] = state->strong[h] == h ? n++ : number[state->strong[h]];
-    return n;
+/* Whether an event's domains are of several lists. */
+static bool is_between(const tm_fit_state *state, const tm_fit_event *event) {
+    const tm_fit_row *rows = state->rows + event->first;
+    for (size_t i = 1; i < event->n; i++)
+        if (state->list_of[rows[i].domain] != state->list_of[rows->domain])
+            return !event->suspect;
+    return false;
+}
+
+/* Finds which lists something may bound, and makes room for their bounds. Scratch: parent. */
+static tm_status open_ties(tm_fit_state *state, int32_t n_lists, ties *t, tm_error *err) {
+    size_t n = 0;
+    memset(state->counts, 0, (size_t)n_lists * sizeof *state->counts);
+    for (size_t k = 0; k < state->n_events; k++) {
+        const tm_fit_event *event = state->events + k;
+        bool between = is_between(state, event);
+        for (size_t i = 0; i < event->n && between; i++)
+            state->counts[state->list_of[state->rows[event->first + i].domain]] = 1;
+    }
+    TM_TRY(tm_fit_max(state, state->counts, (size_t)n_lists, err));
+    for (int32_t k = 0; k < n_lists; k++)
+        n += state->counts[k] > 0;
+    *t = (ties){.number = state->parent,
+                .list = malloc((n + 1) * sizeof *t->list),
+                .negated = malloc((n * n + 1) * sizeof *t->negated),
+                .bounds = malloc((n * n + 1) * sizeof *t->bounds),
+                .had = calloc(n + 1, sizeof *t->had)};
+    bool ok = t->list && t->negated && t->bounds && t->had;
+    for (int32_t k = 0; k < n_lists && ok; k++) {
+        state->parent[k] = state->counts[k] > 0 ? (int32_t)t->n : -1;
+        if (state->counts[k] > 0)
+            t->list[t->n++] = k;
+    }
+    return tm_fit_agree(state, ok, err);
+}
+
+static void close_ties(ties *t) {
+    free(t->list);
+    free(t->negated);
+    free(t->bounds);
+    free(t->had);
 }
 
 /* Floyd and Warshall's shortest paths, over components with any bound. */
@@ -43,12 +90,10 @@ static void close_bounds(double *bounds, size_t n) {
 
 /* How far the common drift of a component, which no event of it shows, may have brought its clocks
  * at the ends of their windows [ns]. */
-static double drift_of(const tm_fit_state *state, int32_t root) {
+static double drift_of(const tm_fit_state *state, int32_t list) {
     double known = 0.0, length = 0.0;
-    for (int32_t h = root; h < state->n_domains; h++) {
-        const tm_clock_domain *domain = state->input->domains + h;
-        if (state->strong[h] != root)
-            continue;
+    for (size_t i = state->list_first[list]; i < state->list_first[list + 1]; i++) {
+        const tm_clock_domain *domain = state->input->domains + state->listed[i];
         known += 1.0 / (domain->drift_ppb * domain->drift_ppb);
         length = fmax(length, (double)domain->length_ns);
     }
@@ -56,73 +101,73 @@ static double drift_of(const tm_fit_state *state, int32_t root) {
 }
 
 /* Bounds of different times agree only as far as the drifts allow. */
-static void loosen_bounds(const tm_fit_state *state, double *bounds, const int32_t *number,
-                          size_t n) {
-    for (int32_t root = 0; root < state->n_domains; root++) {
-        if (state->strong[root] != root)
-            continue;
-        size_t g = (size_t)number[root];
-        double drift = drift_of(state, root);
-        for (size_t h = 0; h < n; h++) {
-            bounds[g * n + h] += drift;
-            bounds[h * n + g] += drift;
+static void loosen_bounds(const tm_fit_state *state, ties *t) {
+    for (size_t g = 0; g < t->n; g++) {
+        double drift = drift_of(state, t->list[g]);
+        for (size_t h = 0; h < t->n; h++) {
+            t->bounds[g * t->n + h] += drift;
+            t->bounds[h * t->n + g] += drift;
         }
     }
 }
 
 /* What the wall clocks of a component say of its common time, at best. */
-static double wall_of(const tm_fit_state *state, int32_t root) {
+static double wall_of(const tm_fit_state *state, int32_t list) {
     double best = HUGE_VAL;
-    for (int32_t h = 0; h < state->n_domains; h++)
-        best = state->strong[h] == root ? fmin(best, state->sigma[h]) : best;
+    for (size_t i = state->list_first[list]; i < state->list_first[list + 1]; i++)
+        best = fmin(best, state->sigma[state->listed[i]]);
     return best;
 }
 
-static void move_component(tm_fit_state *state, int32_t root, int32_t to, double shift,
+static void move_component(tm_fit_state *state, int32_t list, int32_t to, double shift,
                            double half) {
-    for (int32_t h = 0; h < state->n_domains; h++) {
-        if (state->strong[h] != root)
-            continue;
+    for (size_t i = state->list_first[list]; i < state->list_first[list + 1]; i++) {
+        int32_t h = state->listed[i];
         state->middle[h] += shift;
         state->component[h] = to;
         state->tied[h] = half;
     }
 }
 
+static int32_t root_of(const tm_fit_state *state, const ties *t, size_t g) {
+    return state->listed[state->list_first[t->list[g]]];
+}
+
+static bool is_free(const tm_fit_state *state, const ties *t, size_t g) {
+    int32_t root = root_of(state, t, g);
+    return state->component[root] == root;
+}
+
 /* Ties to one component all that are bounded on both sides against it. The middles of the closed
  * bounds obey each of them together. Where the wall clocks are better than the bounds, theirs is
  * the position, within the bounds. */
-static void tie_to(tm_fit_state *state, const double *bounds, const int32_t *number, size_t n,
-                   int32_t main) {
-    size_t m = (size_t)number[main];
+static void tie_to(tm_fit_state *state, const ties *t, size_t m) {
+    const double *bounds = t->bounds;
+    size_t n = t->n;
     if (bounds[m * n + m] < 0.0) /* a circle of contradictions */
         return;
-    for (int32_t root = 0; root < state->n_domains; root++) {
-        size_t g = (size_t)number[root];
-        if (state->strong[root] != root || root == main || state->component[root] != root)
+    for (size_t g = 0; g < n; g++) {
+        if (g == m || !is_free(state, t, g))
             continue;
         double high = bounds[g * n + m], low = -bounds[m * n + g], half = (high - low) / 2.0;
-        double wall = hypot(wall_of(state, root), wall_of(state, main));
+        double wall = hypot(wall_of(state, t->list[g]), wall_of(state, t->list[m]));
         if (!isfinite(half) || half < 0.0 || bounds[g * n + g] < 0.0)
             continue;
         double shift = half < wall ? (low + high) / 2.0 : fmin(fmax(0.0, low), high);
-        move_component(state, root, main, shift, fmin(half, wall));
+        move_component(state, t->list[g], root_of(state, t, m), shift, fmin(half, wall));
     }
 }
 
 /* The component of most domains that is not tied to another nor had its turn; of equal ones the
- * lowest; -1 at the end. Scratch: sorted is 1 for those that had. */
-static int32_t largest_free(const tm_fit_state *state) {
-    int32_t best = -1, most = 0;
-    for (int32_t root = 0; root < state->n_domains; root++) {
-        int32_t n = 0;
-        if (state->strong[root] != root || state->component[root] != root ||
-            state->sorted[root] > 0.0)
+ * lowest; n at the end. */
+static size_t largest_free(const tm_fit_state *state, const ties *t) {
+    size_t best = t->n, most = 0;
+    for (size_t g = 0; g < t->n; g++) {
+        size_t n = state->list_first[t->list[g] + 1] - state->list_first[t->list[g]];
+        if (n <= most || t->had[g] || !is_free(state, t, g))
             continue;
-        for (int32_t h = root; h < state->n_domains; h++)
-            n += state->strong[h] == root;
-        best = n > most ? root : best;
-        most = n > most ? n : most;
+        best = g;
+        most = n;
     }
     return best;
 }
@@ -139,37 +184,42 @@ static void rename_components(tm_fit_state *state) {
         state->component[h] = state->parent[state->component[h]];
 }
 
+static tm_status tie_all(tm_fit_state *state, ties *t, tm_error *err) {
+    size_t cells = t->n * t->n;
+    for (size_t i = 0; i < cells; i++)
+        t->negated[i] = NO_BOUND;
+    for (size_t k = 0; k < state->n_events; k++)
+        if (is_between(state, state->events + k))
+            bound_event(state, state->events + k, t);
+    TM_TRY(tm_fit_max(state, t->negated, cells, err));
+    for (size_t i = 0; i < cells; i++)
+        t->bounds[i] = t->negated[i] == NO_BOUND ? HUGE_VAL : -(double)t->negated[i];
+    loosen_bounds(state, t);
+    close_bounds(t->bounds, t->n);
+    for (size_t main; (main = largest_free(state, t)) < t->n;) {
+        t->had[main] = true;
+        tie_to(state, t, main);
+    }
+    return TM_OK;
+}
+
 /**
  * Ties components that only bounds link. Each keeps its inner differences.
  */
 tm_status tm_fit_tie(tm_fit_state *state, tm_error *err) {
-    int64_t *negated = state->normal.fixed; /* has room for n^2 */
-    double *bounds = state->normal.lower;
-    int32_t *number = state->parent;
-    int32_t n = number_components(state, number);
-    size_t cells = (size_t)n * (size_t)n;
+    int32_t n_lists = tm_fit_list(state, state->strong);
     for (int32_t h = 0; h < state->n_domains; h++) {
         state->component[h] = state->strong[h];
         state->tied[h] = 0.0;
     }
-    if (n == 1)
+    if (n_lists == 1)
         return TM_OK;
-    for (size_t i = 0; i < cells; i++)
-        negated[i] = NO_BOUND;
-    for (size_t k = 0; k < state->n_events; k++)
-        if (!state->events[k].suspect)
-            bound_event(state, state->events + k, number, n, negated);
-    TM_TRY(tm_fit_max(state, negated, cells, err));
-    for (size_t i = 0; i < cells; i++)
-        bounds[i] = negated[i] == NO_BOUND ? HUGE_VAL : -(double)negated[i];
-    loosen_bounds(state, bounds, number, (size_t)n);
-    close_bounds(bounds, (size_t)n);
-    for (int32_t h = 0; h < state->n_domains; h++)
-        state->sorted[h] = 0.0;
-    for (int32_t main; (main = largest_free(state)) >= 0;) {
-        state->sorted[main] = 1.0;
-        tie_to(state, bounds, number, (size_t)n, main);
+    ties t = {0};
+    tm_status status = open_ties(state, n_lists, &t, err);
+    if (status == TM_OK && t.n > 0) {
+        status = tie_all(state, &t, err);
+        rename_components(state);
     }
-    rename_components(state);
-    return TM_OK;
+    close_ties(&t);
+    return status;
 }

@@ -86,7 +86,10 @@ static double at_time(const double covariance[3], double x, double floor) {
  * @param models  [n_domains]
  */
 tm_status tm_fit_uncertain(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
+    TM_TRY(tm_fit_lay_out(state, TM_NETWORK_BOUND, err));
     TM_TRY(tm_fit_normal(state, true, err));
+    if (!state->dense)
+        tm_network_invert(&state->network);
     strata sums = find_strata(state);
     TM_TRY(sum_strata(state, &sums, err));
     double common = common_bias(state, &sums);
@@ -101,7 +104,7 @@ tm_status tm_fit_uncertain(tm_fit_state *state, tm_clock_model *models, tm_error
         double own = spread_of(&sums, h, &n_free);
         double bias = n_free > 0.0 ? fmax(own / n_free, common) : common;
         double floor = bias + domain->gpu_ns * domain->gpu_ns + state->tied[h] * state->tied[h];
-        tm_normal_covariance(&state->normal, h, &covariance[0], &covariance[1], &covariance[2]);
+        tm_fit_covariance(state, h, covariance);
         if (state->strong[h] == h && sums.anchors[h] == 0)
             covariance[0] = 0.0; /* one clock alone, which `tied` tells about */
         if (state->steady[h] || sums.anchors[h] == 0) {

@@ -258,7 +258,8 @@ tm_clock_fit fit_clock_job(const clock_job *job) {
                             .n_ends = job->n,
                             .domains = job->domains,
                             .n_domains = job->plan.hosts,
-                            .n_classes = CLOCK_JOB_CLASSES};
+                            .n_classes = CLOCK_JOB_CLASSES,
+                            .dense_most = job->plan.dense_most};
     tm_clock_fit fit;
     tm_error err;
     assert_int_equal(tm_clock_fit_all(&input, &tm_clock_serial, &fit, &err), TM_OK);

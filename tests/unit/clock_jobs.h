@@ -25,6 +25,7 @@ typedef struct clock_plan {
     double steady_ppb;  /* and of their drift; 0: drift_ppb */
     int set_host;       /* whose clock is set in the middle of the window by */
     double set_ns;      /* so much; 0: none is */
+    int dense_most;     /* of the input; 0: as usual */
 } clock_plan;
 
 typedef struct clock_job {

@@ -30,7 +30,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_UNCERTAINTY] =
         {"uncertainty_ns", TM_INT, "ns",
          "Standard deviation of the aligned time against the clocks of its component (method wall: "
-         "against them all), the largest over the trace; 0 for clocks taken as recorded."},
+         "against them all), the largest over the trace; an upper bound where more collectives "
+         "than "
+         "can each be followed link more than 64 clocks; 0 for clocks taken as recorded."},
     [R_LOW] = {"low_ns", TM_INT, "ns",
                "Lower end of the interval in which the offset must lie, were the clock of the "
                "component with the most anchors right: no collective can end on one rank before "

@@ -1,0 +1,370 @@
+/* Which domains meet in which events, and how the matrix of that is laid out. */
+#include "network.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/sorted.h"
+
+enum {
+    LEAST_SOLVE_BINS = 2, /* of a set, where it has as many events: one hides what drifts do, */
+    LEAST_BOUND_BINS = 4, /* and few lose what is told of them */
+    MOST_BINS = 1000
+};
+/* Domains times the square of the bins, which is what a factorisation costs: one of many, and one
+ * alone. */
+#define SOLVE_WORK 1.2e7
+#define BOUND_WORK 3e8
+
+static void free_plan(tm_network *w) {
+    free(w->order);
+    free(w->set_of_bin);
+    free(w->bin_at);
+    free(w->bin_entry);
+    free(w->gauge_entry);
+    free(w->pinned);
+    free(w->fixed);
+    free(w->right);
+    free(w->known);
+    free(w->solution);
+    tm_vec_free(&w->places);
+    tm_ldl_free(&w->ldl);
+    w->order = w->set_of_bin = NULL;
+    w->bin_at = w->bin_entry = w->gauge_entry = NULL;
+    w->pinned = NULL;
+    w->fixed = NULL;
+    w->right = w->known = w->solution = NULL;
+}
+
+void tm_network_init(tm_network *w) {
+    *w = (tm_network){.keys = TM_VEC(tm_network_key),
+                      .members = TM_VEC(tm_network_member),
+                      .sets = TM_VEC(tm_network_set),
+                      .links = TM_VEC(uint64_t),
+                      .roots = TM_VEC(int32_t),
+                      .known_sets = TM_KEYS(uint64_t),
+                      .known_links = TM_KEYS(uint64_t),
+                      .places = TM_VEC(tm_ldl_place)};
+}
+
+void tm_network_free(tm_network *w) {
+    free_plan(w);
+    free(w->component);
+    tm_vec_free(&w->keys);
+    tm_vec_free(&w->members);
+    tm_vec_free(&w->sets);
+    tm_vec_free(&w->links);
+    tm_vec_free(&w->roots);
+    tm_keys_free(&w->known_sets);
+    tm_keys_free(&w->known_links);
+    tm_network_init(w);
+}
+
+static uint64_t hash_domains(const int32_t *domains, size_t n) {
+    uint64_t hash = 0;
+    for (size_t i = 0; i < n; i++)
+        hash = tm_hash_words(hash, &(uint64_t){(uint64_t)domains[i]}, 1);
+    return hash;
+}
+
+static tm_network_key key_of(const int32_t *domains, const int64_t *ends_ns, size_t n) {
+    tm_network_key key = {.set = hash_domains(domains, n), .time_ns = ends_ns[0]};
+    for (size_t i = 0; i < n; i++)
+        key.content = tm_hash_words(key.content, &(uint64_t){(uint64_t)ends_ns[i]}, 1);
+    return key;
+}
+
+static int by_key(const void *a, const void *b) {
+    const tm_network_key *x = a, *y = b;
+    int order = tm_order_u64(x->set, y->set);
+    order = order ? order : tm_order_i64(x->time_ns, y->time_ns);
+    return order ? order : tm_order_u64(x->content, y->content);
+}
+
+static int by_member(const void *a, const void *b) {
+    const tm_network_member *x = a, *y = b;
+    int order = tm_order_u64(x->set, y->set);
+    return order ? order : tm_order_i64(x->domain, y->domain);
+}
+
+static int by_link(const void *a, const void *b) {
+    return tm_order_u64(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+static void sort(tm_vec *vec, int (*compare)(const void *, const void *)) {
+    if (vec->n > 1)
+        qsort(vec->data, vec->n, vec->size, compare);
+}
+
+/* Sorts, and keeps one of what is equal. */
+static void sort_once(tm_vec *vec, int (*compare)(const void *, const void *)) {
+    char *data = vec->data;
+    size_t kept = 0, size = vec->size;
+    sort(vec, compare);
+    for (size_t i = 0; i < vec->n; i++)
+        if (kept == 0 || compare(data + (kept - 1) * size, data + i * size) != 0)
+            memmove(data + kept++ * size, data + i * size, size);
+    vec->n = kept;
+}
+
+/* Whether a key is new; `failed` is set when memory is out. */
+static bool is_new(tm_keys *known, uint64_t key, bool *failed) {
+    size_t before = known->keys.n;
+    *failed = *failed || tm_keys_add(known, &key) == TM_NO_KEY;
+    return known->keys.n > before;
+}
+
+bool tm_network_meet(tm_network *w, const int32_t *domains, const int64_t *ends_ns, size_t n) {
+    bool failed = false;
+    if (n > TM_NETWORK_FEW) {
+        tm_network_key key = key_of(domains, ends_ns, n);
+        failed = !tm_vec_append(&w->keys, &key, 1);
+        bool fresh = is_new(&w->known_sets, key.set, &failed);
+        for (size_t i = 0; i < n && fresh && !failed; i++)
+            failed = !tm_vec_append(&w->members, &(tm_network_member){key.set, domains[i]}, 1);
+        return !failed;
+    }
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = 0; j < i && !failed; j++) {
+            uint64_t link = (uint64_t)domains[j] << 32 | (uint32_t)domains[i];
+            if (is_new(&w->known_links, link, &failed))
+                failed = !tm_vec_append(&w->links, &link, 1);
+        }
+    return !failed;
+}
+
+static bool make_sets(tm_network *w) {
+    const tm_network_member *members = w->members.data;
+    const tm_network_key *keys = w->keys.data;
+    bool ok = true;
+    for (size_t m = 0, k = 0; m < w->members.n && ok;) {
+        tm_network_set set = {.hash = members[m].set, .members = m, .keys = k};
+        while (m < w->members.n && members[m].set == set.hash)
+            m++;
+        while (k < w->keys.n && keys[k].set == set.hash)
+            k++;
+        set.n_members = m - set.members;
+        set.n_keys = k - set.keys;
+        ok = tm_vec_append(&w->sets, &set, 1);
+    }
+    return ok;
+}
+
+bool tm_network_join(tm_network *w, int32_t n, const int32_t *strong) {
+    w->n = n;
+    tm_keys_free(&w->known_sets);
+    tm_keys_free(&w->known_links);
+    sort(&w->keys, by_key);
+    sort_once(&w->members, by_member);
+    sort_once(&w->links, by_link);
+    w->component = malloc(((size_t)n + 1) * sizeof *w->component);
+    if (!w->component)
+        return false;
+    for (int32_t h = 0; h < n; h++)
+        w->component[h] = -1;
+    for (int32_t h = 0; h < n; h++) { /* the lowest of a component comes before the others */
+        int32_t *root = &w->component[strong[h]];
+        if (strong[h] != h && *root < 0) {
+            *root = (int32_t)w->roots.n;
+            if (!tm_vec_append(&w->roots, &strong[h], 1))
+                return false;
+        }
+        w->component[h] = *root;
+    }
+    return make_sets(w);
+}
+
+static bool is_set_before(const void *set, const void *hash) {
+    return ((const tm_network_set *)set)->hash < *(const uint64_t *)hash;
+}
+
+static bool is_key_before(const void *a, const void *b) {
+    return by_key(a, b) < 0;
+}
+
+tm_network_spot tm_network_spot_of(const tm_network *w, const int32_t *domains,
+                                   const int64_t *ends_ns, size_t n) {
+    if (n <= TM_NETWORK_FEW)
+        return (tm_network_spot){TM_NETWORK_NO_SET, 0};
+    tm_network_key key = key_of(domains, ends_ns, n);
+    size_t s = tm_bisect(w->sets.data, w->sets.n, w->sets.size, &key.set, is_set_before);
+    const tm_network_set *set = (const tm_network_set *)w->sets.data + s;
+    const tm_network_key *keys = (const tm_network_key *)w->keys.data + set->keys;
+    return (tm_network_spot){
+        (uint32_t)s, (uint32_t)tm_bisect(keys, set->n_keys, sizeof *keys, &key, is_key_before)};
+}
+
+/* Something with a size to be sorted by; of equal ones the lower number. */
+typedef struct sized {
+    size_t size, which;
+} sized;
+
+static int by_size(const void *a, const void *b) {
+    const sized *x = a, *y = b;
+    int order = tm_order_u64(x->size, y->size);
+    return order ? order : tm_order_u64(x->which, y->which);
+}
+
+/* Gives each set its bins: small sets first, for what is eliminated first fills in least. */
+static bool share_bins(tm_network *w) {
+    tm_network_set *sets = w->sets.data;
+    double work = w->aim == TM_NETWORK_SOLVE ? SOLVE_WORK : BOUND_WORK, all = (double)w->keys.n;
+    double least = w->aim == TM_NETWORK_SOLVE ? LEAST_SOLVE_BINS : LEAST_BOUND_BINS;
+    double most = fmin(floor(sqrt(work / (double)w->n)), MOST_BINS);
+    w->n_bins = 0;
+    for (size_t s = 0; s < w->sets.n; s++) {
+        double n = (double)sets[s].n_keys;
+        sets[s].n_bins =
+            all <= most ? sets[s].n_keys : (size_t)fmin(n, fmax(least, floor(n * most / all)));
+        w->n_bins += sets[s].n_bins;
+    }
+    sized *order = malloc((w->sets.n + 1) * sizeof *order);
+    for (size_t s = 0; s < w->sets.n && order; s++)
+        order[s] = (sized){sets[s].n_members, s};
+    if (order && w->sets.n > 1)
+        qsort(order, w->sets.n, sizeof *order, by_size);
+    for (size_t i = 0, first = 0; i < w->sets.n && order; i++) {
+        sets[order[i].which].first_bin = first;
+        first += sets[order[i].which].n_bins;
+    }
+    free(order);
+    return order != NULL;
+}
+
+/* Links by domain, both ways. */
+typedef struct neighbours {
+    size_t *first; /* [n + 1] */
+    int32_t *other;
+} neighbours;
+
+static bool list_neighbours(const tm_network *w, neighbours *out) {
+    const uint64_t *links = w->links.data;
+    size_t n = (size_t)w->n;
+    *out = (neighbours){calloc(n + 2, sizeof *out->first),
+                        malloc((2 * w->links.n + 1) * sizeof *out->other)};
+    if (!out->first || !out->other)
+        return false;
+    size_t *next = out->first + 1;
+    for (size_t l = 0; l < w->links.n; l++) {
+        next[(links[l] >> 32) + 1]++;
+        next[(links[l] & UINT32_MAX) + 1]++;
+    }
+    for (size_t h = 1; h <= n; h++)
+        next[h] += next[h - 1];
+    for (size_t l = 0; l < w->links.n; l++) {
+        uint32_t low = (uint32_t)(links[l] >> 32), high = (uint32_t)links[l];
+        out->other[next[low]++] = (int32_t)high;
+        out->other[next[high]++] = (int32_t)low;
+    }
+    return true;
+}
+
+/* The order of elimination of the domains: outwards from one of fewest links, backwards (Cuthill
+ * and McKee), which fills in little for chains, grids and groups. */
+static bool order_domains(tm_network *w) {
+    size_t n = (size_t)w->n, done = 0, seen = 0;
+    neighbours near;
+    sized *starts = malloc((n + 1) * sizeof *starts);
+    int32_t *queue = malloc((n + 1) * sizeof *queue);
+    bool ok = list_neighbours(w, &near) && starts && queue;
+    for (size_t h = 0; h < n && ok; h++) {
+        starts[h] = (sized){near.first[h + 1] - near.first[h], h};
+        w->order[h] = UINT32_MAX;
+    }
+    if (ok && n > 1)
+        qsort(starts, n, sizeof *starts, by_size);
+    for (size_t i = 0; i < n && ok; i++) {
+        if (w->order[starts[i].which] == UINT32_MAX) {
+            w->order[starts[i].which] = 0;
+            queue[seen++] = (int32_t)starts[i].which;
+        }
+        for (; done < seen; done++) {
+            int32_t h = queue[done];
+            w->order[h] = (uint32_t)(n - 1 - done);
+            for (size_t k = near.first[h]; k < near.first[h + 1]; k++)
+                if (w->order[near.other[k]] == UINT32_MAX) {
+                    w->order[near.other[k]] = 0;
+                    queue[seen++] = near.other[k];
+                }
+        }
+    }
+    free(near.first);
+    free(near.other);
+    free(starts);
+    free(queue);
+    return ok;
+}
+
+static bool put_place(tm_network *w, size_t a, size_t b) {
+    tm_ldl_place place = {(uint32_t)(a > b ? a : b), (uint32_t)(a > b ? b : a)};
+    return tm_vec_append(&w->places, &place, 1) != NULL;
+}
+
+/* Entries: of each domain one, of each link four, of each bin two for each of its domains. */
+static bool put_places(tm_network *w) {
+    const uint64_t *links = w->links.data;
+    const tm_network_member *members = w->members.data;
+    size_t bins = 2 * (size_t)w->n, gauges = bins + w->n_bins;
+    bool ok = true;
+    for (size_t h = 0; h < (size_t)w->n && ok; h++)
+        ok = put_place(w, 2 * w->order[h], 2 * w->order[h] + 1);
+    for (size_t l = 0; l < w->links.n && ok; l++)
+        for (size_t i = 0; i < 4 && ok; i++)
+            ok = put_place(w, 2 * w->order[(uint32_t)links[l]] + i / 2,
+                           2 * w->order[links[l] >> 32] + i % 2);
+    for (size_t b = 0; b < w->n_bins && ok; b++) {
+        const tm_network_set *set = (const tm_network_set *)w->sets.data + w->set_of_bin[b];
+        w->bin_entry[b] = w->places.n;
+        for (size_t i = 0; i < 2 * set->n_members && ok; i++) {
+            size_t h = (size_t)members[set->members + i / 2].domain;
+            ok = put_place(w, bins + b, 2 * w->order[h] + i % 2);
+        }
+    }
+    for (size_t h = 0; h < (size_t)w->n && ok; h++) {
+        w->gauge_entry[h] = w->places.n;
+        for (size_t i = 0; i < 2 && ok && w->component[h] >= 0; i++)
+            ok = put_place(w, gauges + 2 * (size_t)w->component[h] + i, 2 * w->order[h] + i);
+    }
+    return ok;
+}
+
+/* Numbers in `fixed`: of each domain three of the matrix and two of the right side, of each link
+ * four, of each bin one and three for each of its domains. */
+static void number_fixed(tm_network *w) {
+    const tm_network_set *sets = w->sets.data;
+    for (size_t s = 0; s < w->sets.n; s++)
+        for (size_t b = 0; b < sets[s].n_bins; b++)
+            w->set_of_bin[sets[s].first_bin + b] = (uint32_t)s;
+    w->n_fixed = 5 * (size_t)w->n + 4 * w->links.n;
+    for (size_t b = 0; b < w->n_bins; b++) {
+        w->bin_at[b] = w->n_fixed;
+        w->n_fixed += 1 + 3 * sets[w->set_of_bin[b]].n_members;
+    }
+}
+
+bool tm_network_plan(tm_network *w, tm_network_aim aim) {
+    free_plan(w);
+    w->aim = aim;
+    if (!share_bins(w))
+        return false;
+    size_t n = (size_t)w->n;
+    w->n_unknowns = 2 * n + w->n_bins + 2 * w->roots.n;
+    w->order = calloc(n + 1, sizeof *w->order);
+    w->gauge_entry = calloc(n + 1, sizeof *w->gauge_entry);
+    w->set_of_bin = calloc(w->n_bins + 1, sizeof *w->set_of_bin);
+    w->bin_at = calloc(w->n_bins + 1, sizeof *w->bin_at);
+    w->bin_entry = calloc(w->n_bins + 1, sizeof *w->bin_entry);
+    w->pinned = calloc(w->n_unknowns + 1, sizeof *w->pinned);
+    w->right = calloc(2 * n + 1, sizeof *w->right);
+    w->known = calloc(2 * n + 1, sizeof *w->known);
+    w->solution = calloc(w->n_unknowns + 1, sizeof *w->solution);
+    if (!w->order || !w->gauge_entry || !w->set_of_bin || !w->bin_at || !w->bin_entry ||
+        !w->pinned || !w->right || !w->known || !w->solution || !order_domains(w))
+        return false;
+    number_fixed(w);
+    w->fixed = calloc(w->n_fixed + 1, sizeof *w->fixed);
+    return w->fixed && put_places(w) &&
+           tm_ldl_create(&w->ldl, w->n_unknowns, w->places.data, w->places.n);
+}
