@@ -309,23 +309,24 @@ static bool put_places(tm_network *w) {
     size_t bins = 2 * (size_t)w->n, gauges = bins + w->n_bins;
     bool ok = true;
     for (size_t h = 0; h < (size_t)w->n && ok; h++)
-        ok = put_place(w, 2 * w->order[h], 2 * w->order[h] + 1);
+        ok = put_place(w, tm_network_unknown(w, 2 * h), tm_network_unknown(w, 2 * h + 1));
     for (size_t l = 0; l < w->links.n && ok; l++)
         for (size_t i = 0; i < 4 && ok; i++)
-            ok = put_place(w, 2 * w->order[(uint32_t)links[l]] + i / 2,
-                           2 * w->order[links[l] >> 32] + i % 2);
+            ok = put_place(w, tm_network_unknown(w, 2 * (links[l] & UINT32_MAX) + i / 2),
+                           tm_network_unknown(w, 2 * (links[l] >> 32) + i % 2));
     for (size_t b = 0; b < w->n_bins && ok; b++) {
         const tm_network_set *set = (const tm_network_set *)w->sets.data + w->set_of_bin[b];
         w->bin_entry[b] = w->places.n;
         for (size_t i = 0; i < 2 * set->n_members && ok; i++) {
             size_t h = (size_t)members[set->members + i / 2].domain;
-            ok = put_place(w, bins + b, 2 * w->order[h] + i % 2);
+            ok = put_place(w, bins + b, tm_network_unknown(w, 2 * h + i % 2));
         }
     }
     for (size_t h = 0; h < (size_t)w->n && ok; h++) {
         w->gauge_entry[h] = w->places.n;
         for (size_t i = 0; i < 2 && ok && w->component[h] >= 0; i++)
-            ok = put_place(w, gauges + 2 * (size_t)w->component[h] + i, 2 * w->order[h] + i);
+            ok = put_place(w, gauges + 2 * (size_t)w->component[h] + i,
+                           tm_network_unknown(w, 2 * h + i));
     }
     return ok;
 }

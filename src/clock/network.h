@@ -74,22 +74,29 @@ typedef struct tm_network {
     tm_ldl ldl;
 } tm_network;
 
-void tm_network_init(tm_network *network);
-void tm_network_free(tm_network *network);
+/** Where an unknown stands in the order of elimination: 2h is the shift of domain h, 2h + 1 its
+ * rate.
+ */
+static inline size_t tm_network_unknown(const tm_network *w, size_t r) {
+    return 2 * (size_t)w->order[r / 2] + r % 2;
+}
+
+void tm_network_init(tm_network *w);
+void tm_network_free(tm_network *w);
 
 /**
  * Adds an event's domains to keys and members, or to links.
  * @param domains  [n] ascending, of its anchors  @param ends_ns  [n] recorded
  * @return         false when memory is out
  */
-bool tm_network_meet(tm_network *network, const int32_t *domains, const int64_t *ends_ns, size_t n);
+bool tm_network_meet(tm_network *w, const int32_t *domains, const int64_t *ends_ns, size_t n);
 
 /** After the events of all processes came together in keys, members and links: makes sets of them.
  * @param strong  [n] lowest domain of each one's component  @return  false when memory is out */
-bool tm_network_join(tm_network *network, int32_t n, const int32_t *strong);
+bool tm_network_join(tm_network *w, int32_t n, const int32_t *strong);
 
 /** Where an event is; as tm_network_meet. */
-tm_network_spot tm_network_spot_of(const tm_network *network, const int32_t *domains,
+tm_network_spot tm_network_spot_of(const tm_network *w, const int32_t *domains,
                                    const int64_t *ends_ns, size_t n);
 
 /**
@@ -100,10 +107,10 @@ tm_network_spot tm_network_spot_of(const tm_network *network, const int32_t *dom
  *   linear in the ends tells less than they. Who lacks an event of the bin has no such mean.
  * @return  false when memory is out
  */
-bool tm_network_plan(tm_network *network, tm_network_aim aim);
+bool tm_network_plan(tm_network *w, tm_network_aim aim);
 
 /** Zeroes `fixed`. */
-void tm_network_clear(tm_network *network);
+void tm_network_clear(tm_network *w);
 
 /** What tm_network_add and _expand need to know of the weights. */
 typedef struct tm_network_scales {
@@ -116,29 +123,29 @@ typedef struct tm_network_scales {
 #define TM_NETWORK_VAGUEST 1000.0
 
 /** As tm_normal_add. */
-void tm_network_add(tm_network *network, tm_network_spot spot, const tm_anchor *anchors, size_t n,
+void tm_network_add(tm_network *w, tm_network_spot spot, const tm_anchor *anchors, size_t n,
                     const tm_network_scales *scales);
 
 /** After the reduction of `fixed`: sets matrix, `known` and `right` from it. */
-void tm_network_expand(tm_network *network, const tm_network_scales *scales);
+void tm_network_expand(tm_network *w, const tm_network_scales *scales);
 
 /** Adds to the diagonal of unknown @p r, and to its right side. */
-void tm_network_prior(tm_network *network, size_t r, double weight, double right);
+void tm_network_prior(tm_network *w, size_t r, double weight, double right);
 
 /** Adds @p weight times the square of the sum of a component's unknowns, each times its share:
  * shifts (@p which 0) or rates (1).
  * @param domains  [n] all of a component of several */
-void tm_network_gauge(tm_network *network, const int32_t *domains, const double *shares, size_t n,
+void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight);
 
 /** As tm_normal_pin, _factor, _solve. After the second: `right` is the solution. */
-void tm_network_pin(tm_network *network, size_t r);
-void tm_network_factor(tm_network *network);
-void tm_network_solve(tm_network *network);
+void tm_network_pin(tm_network *w, size_t r);
+void tm_network_factor(tm_network *w);
+void tm_network_solve(tm_network *w);
 
 /** After the factorisation: all variances and covariances at once. Then, of one domain: variance of
  * the shift, covariance, variance of the rate. */
-void tm_network_invert(tm_network *network);
-void tm_network_covariance(const tm_network *network, int32_t domain, double out[3]);
+void tm_network_invert(tm_network *w);
+void tm_network_covariance(const tm_network *w, int32_t domain, double out[3]);
 
 #endif

@@ -118,7 +118,7 @@ static void read_bin(tm_network *w, const int64_t *bin, size_t i, int32_t domain
         x = tm_exact_real(own[1], scales->bound) / shares;
     }
     out[1] = out[0] * x;
-    double *diagonal = w->ldl.diagonal + 2 * (size_t)w->order[domain];
+    double *diagonal = w->ldl.diagonal + tm_network_unknown(w, 2 * (size_t)domain);
     diagonal[0] += out[0];
     diagonal[1] += out[1] * x;
     w->ldl.entry[domain] += out[1];
@@ -146,7 +146,7 @@ void tm_network_expand(tm_network *w, const tm_network_scales *scales) {
     memset(w->known, 0, 2 * n * sizeof *w->known);
     memset(w->ldl.entry, 0, w->places.n * sizeof *w->ldl.entry);
     for (size_t h = 0; h < n; h++) {
-        double *diagonal = w->ldl.diagonal + 2 * (size_t)w->order[h];
+        double *diagonal = w->ldl.diagonal + tm_network_unknown(w, 2 * h);
         diagonal[0] = tm_exact_real(w->fixed[3 * h], scales->of[0]);
         w->ldl.entry[h] = tm_exact_real(w->fixed[3 * h + 1], scales->of[0]);
         diagonal[1] = tm_exact_real(w->fixed[3 * h + 2], scales->of[0]);
@@ -158,13 +158,13 @@ void tm_network_expand(tm_network *w, const tm_network_scales *scales) {
     for (size_t b = 0; b < w->n_bins; b++)
         expand_bin(w, b, scales);
     for (size_t h = 0; h < 2 * n; h++)
-        w->known[h] += w->ldl.diagonal[2 * (size_t)w->order[h / 2] + h % 2];
+        w->known[h] += w->ldl.diagonal[tm_network_unknown(w, h)];
     for (size_t r = 2 * n + w->n_bins; r < w->n_unknowns; r++)
         w->ldl.diagonal[r] = -1.0;
 }
 
 void tm_network_prior(tm_network *w, size_t r, double weight, double right) {
-    w->ldl.diagonal[2 * (size_t)w->order[r / 2] + r % 2] += weight;
+    w->ldl.diagonal[tm_network_unknown(w, r)] += weight;
     w->known[r] += weight;
     w->right[r] += right;
 }
@@ -181,12 +181,12 @@ void tm_network_gauge(tm_network *w, const int32_t *domains, const double *share
     if (!(weight > 0.0))
         return;
     w->ldl.diagonal[2 * (size_t)w->n + w->n_bins + 2 * root + which] = -1.0 / weight;
-    double *held = &w->ldl.diagonal[2 * (size_t)w->order[first] + which];
+    double *held = &w->ldl.diagonal[tm_network_unknown(w, 2 * first + which)];
     *held += hardly * *held;
 }
 
 void tm_network_pin(tm_network *w, size_t r) {
-    w->pinned[2 * (size_t)w->order[r / 2] + r % 2] = true;
+    w->pinned[tm_network_unknown(w, r)] = true;
     w->right[r] = 0.0;
 }
 
@@ -204,10 +204,10 @@ void tm_network_factor(tm_network *w) {
 void tm_network_solve(tm_network *w) {
     memset(w->solution, 0, w->n_unknowns * sizeof *w->solution);
     for (size_t r = 0; r < 2 * (size_t)w->n; r++)
-        w->solution[2 * (size_t)w->order[r / 2] + r % 2] = w->right[r];
+        w->solution[tm_network_unknown(w, r)] = w->right[r];
     tm_ldl_solve(&w->ldl, w->solution);
     for (size_t r = 0; r < 2 * (size_t)w->n; r++)
-        w->right[r] = w->solution[2 * (size_t)w->order[r / 2] + r % 2];
+        w->right[r] = w->solution[tm_network_unknown(w, r)];
 }
 
 void tm_network_invert(tm_network *w) {
@@ -216,7 +216,7 @@ void tm_network_invert(tm_network *w) {
 
 /* The rate of a domain is the next unknown behind its shift, and so the first in its column. */
 void tm_network_covariance(const tm_network *w, int32_t domain, double out[3]) {
-    size_t r = 2 * (size_t)w->order[domain];
+    size_t r = tm_network_unknown(w, 2 * (size_t)domain);
     out[0] = w->ldl.variance[r];
     out[1] = w->ldl.inverse[w->ldl.first[r]];
     out[2] = w->ldl.variance[r + 1];

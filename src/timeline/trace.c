@@ -143,7 +143,7 @@ static bool make_slots(tm_trace *trace) {
     if (n <= FEW)
         return false;
     if (trace->track_slots.n < 2 * n || trace->n_slotted > n) { /* too small, or some taken back */
-        size_t size = 4 * FEW;
+        size_t size = FEW;
         while (size < 4 * n)
             size *= 2;
         tm_vec slots = TM_VEC(uint32_t);
