@@ -185,6 +185,29 @@ static void first_draws_are_the_same_when_more_are_drawn(void **state) {
     tm_chance_free(&twice);
 }
 
+/* Two ways to add up: members in the order of classes, and one by one while they are permuted. */
+static void members_draw_as_classes_of_one_each(void **state) {
+    (void)state;
+    enum { N = 23, UNITS = 12, ALL = 120 };
+    double scores[N * UNITS];
+    size_t own[N];
+    for (size_t i = 0; i < COUNT(scores); i++)
+        scores[i] = sqrt((double)(tm_draw(3, i) >> 50)) - 60.0;
+    for (size_t i = 0; i < N; i++)
+        own[i] = i;
+    tm_window v[64];
+    tm_trial trial = {N, UNITS, scores, NULL, N, v, tm_windows(UNITS, v)};
+    tm_chance alone = {0}, classes = {0};
+    tm_error err;
+    tm_windows_scale(&trial);
+    assert_int_equal(tm_chance_draw(&alone, &trial, ALL, &err), TM_OK);
+    trial.class_of = own;
+    assert_int_equal(tm_chance_draw(&classes, &trial, ALL, &err), TM_OK);
+    assert_memory_equal(alone.largest, classes.largest, ALL * sizeof *alone.largest);
+    tm_chance_free(&alone);
+    tm_chance_free(&classes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_are_roots_of_distances_from_the_median),
@@ -193,6 +216,7 @@ int main(void) {
         cmocka_unit_test(heights_are_sums_by_their_standard_deviation),
         cmocka_unit_test(chance_reaches_as_much_as_combinatorics_say),
         cmocka_unit_test(first_draws_are_the_same_when_more_are_drawn),
+        cmocka_unit_test(members_draw_as_classes_of_one_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

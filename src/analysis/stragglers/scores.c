@@ -93,12 +93,14 @@ typedef struct drawer {
     double *sums;    /* [n_units + 1][n_classes] of the units before */
     double *weights; /* [n_classes] */
     uint32_t *order; /* [n] */
+    double *left;    /* [n] scores of a unit that have no place yet */
 } drawer;
 
 static void close_drawer(drawer *d) {
     free(d->sums);
     free(d->weights);
     free(d->order);
+    free(d->left);
 }
 
 static bool open_drawer(drawer *d, const tm_trial *trial) {
@@ -106,7 +108,8 @@ static bool open_drawer(drawer *d, const tm_trial *trial) {
     d->sums = calloc((trial->n_units + 1) * trial->n_classes + 1, sizeof *d->sums);
     d->weights = malloc((trial->n_classes + 1) * sizeof *d->weights);
     d->order = malloc((trial->n + 1) * sizeof *d->order);
-    if (!d->sums || !d->weights || !d->order) {
+    d->left = malloc((trial->n + 1) * sizeof *d->left);
+    if (!d->sums || !d->weights || !d->order || !d->left) {
         close_drawer(d);
         return false;
     }
@@ -127,32 +130,67 @@ tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) {
     return TM_OK;
 }
 
+/* Which of [i] places comes to stand at the last of them. */
+static size_t pick(uint64_t seed, size_t i) {
+    return (size_t)(((tm_draw(seed, i) >> 32) * i) >> 32);
+}
+
 /* The members of a unit in random order (Fisher and Yates). */
 static void permute(drawer *d, uint64_t seed) {
     for (size_t i = 0; i < d->trial->n; i++)
         d->order[i] = (uint32_t)i;
     for (size_t i = d->trial->n; i > 1; i--) {
-        size_t other = (size_t)(((tm_draw(seed, i) >> 32) * i) >> 32);
+        size_t other = pick(seed, i);
         uint32_t moved = d->order[i - 1];
         d->order[i - 1] = d->order[other];
         d->order[other] = moved;
     }
 }
 
+/* The same and add_unit at once, of members one by one: most of the time goes here. */
+static void add_permuted(drawer *d, size_t unit, uint64_t seed) {
+    size_t n = d->trial->n;
+    double *before = d->sums + unit * n, *out = before + n, *left = d->left;
+    memcpy(left, d->trial->scores + unit * n, n * sizeof *left);
+    for (size_t i = n; i > 0; i--) {
+        size_t other = pick(seed, i);
+        out[i - 1] = before[i - 1] + left[other];
+        left[other] = left[i - 1];
+    }
+}
+
+/* The largest height over classes is that of the largest sum: scales are not negative. Four at a
+ * time, for a processor can compare several but a compiler may not reorder. */
 static double largest_in(const drawer *d) {
+    size_t n = d->trial->n_classes;
     double found = -(double)INFINITY;
-    for (size_t w = 0; w < d->trial->n_windows; w++)
-        for (size_t k = 0; k < d->trial->n_classes; k++) {
-            double height =
-                tm_window_height(&d->trial->windows[w], d->sums, d->trial->n_classes, k);
-            found = height > found ? height : found;
-        }
+    for (size_t w = 0; w < d->trial->n_windows; w++) {
+        const tm_window *window = &d->trial->windows[w];
+        const double *from = d->sums + window->first * n, *to = d->sums + window->end * n;
+        double most[4] = {to[0] - from[0], to[0] - from[0], to[0] - from[0], to[0] - from[0]};
+        size_t k = 0;
+        for (; k + 4 <= n; k += 4)
+            for (size_t i = 0; i < 4; i++) {
+                double sum = to[k + i] - from[k + i];
+                most[i] = sum > most[i] ? sum : most[i];
+            }
+        for (; k < n; k++)
+            most[0] = to[k] - from[k] > most[0] ? to[k] - from[k] : most[0];
+        for (size_t i = 1; i < 4; i++)
+            most[0] = most[i] > most[0] ? most[i] : most[0];
+        found = fmax(found, most[0] * window->scale - window->handicap);
+    }
     return found;
 }
 
 static double draw_one(drawer *d, uint64_t draw) {
     for (size_t u = 0; u < d->trial->n_units; u++) {
-        permute(d, tm_draw(draw, u));
+        uint64_t seed = tm_draw(draw, u);
+        if (!d->trial->class_of) {
+            add_permuted(d, u, seed);
+            continue;
+        }
+        permute(d, seed);
         add_unit(d->trial, u, d->order, d->weights, d->sums);
     }
     return largest_in(d);
