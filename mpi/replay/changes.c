@@ -7,30 +7,33 @@
 #include "mpi/shuffle.h"
 #include "replay/job.h"
 
-/* Changes at a time. */
-enum { BATCH = 8 };
+/* Changes are tried so many at a time, and fewer where the job with their weights would be larger
+ * than this, but never fewer than that: each time, all graphs are gone through. */
+enum { MOST = 32, LEAST = 8 };
+static const size_t JOB_BYTES = (size_t)32 << 20;
 
 typedef struct batch {
     const tm_replay_ranks *r;
-    const tm_changes *chosen;
-    tm_change changes[BATCH];
-    tm_whatif_item items[BATCH];
-    size_t n;
+    const uint8_t *marks; /* of kernels that are chosen */
+    tm_change changes[MOST];
+    tm_whatif_item items[MOST];
+    size_t n, most;
     int64_t total_ns;
 } batch;
 
+static size_t most_at_once(const tm_replay *job) {
+    size_t n = JOB_BYTES / ((job->n_links + 1) * 2 * sizeof *job->ns);
+    return n < LEAST ? LEAST : n > MOST ? MOST : n;
+}
+
 static tm_status reduce_ranks(const batch *b, tm_vec *words, tm_error *err) {
+    tm_sets sets;
+    tm_sets_init(&sets, b->changes, b->n);
+    sets.marks = b->marks;
     for (size_t i = 0; i < b->r->n; i++) {
-        const tm_graph *graph = &b->r->graphs[i];
-        uint8_t *marks = tm_changes_mark(b->chosen, graph, &b->r->timelines[i]);
-        tm_sets sets;
-        tm_sets_init(&sets, b->changes, b->n);
-        sets.marks = marks;
-        tm_status status = marks ? TM_OK : tm_fail_memory(err);
-        if (status == TM_OK && graph->n_nodes > 0)
-            status = tm_reduce(graph, 2 * b->n, tm_sets_weigh_changes, &sets, words, err);
-        free(marks);
-        TM_TRY(status);
+        sets.names = b->r->timelines[i].name;
+        if (b->r->graphs[i].n_nodes > 0)
+            TM_TRY(tm_reduce(&b->r->graphs[i], 2 * b->n, tm_sets_weigh_changes, &sets, words, err));
     }
     return TM_OK;
 }
@@ -83,37 +86,50 @@ static tm_status try_batch(batch *b, tm_vec *items, tm_error *err) {
     return status;
 }
 
-tm_status tm_mpi_changes(const tm_replay_ranks *ranks, const tm_changes *chosen,
-                         const tm_scenario *scenario, int64_t total_ns, tm_vec *items,
-                         tm_error *err) {
-    batch b = {.r = ranks, .chosen = chosen, .total_ns = total_ns};
-    int64_t n_ranks = 0;
-    for (size_t i = 0; i < ranks->n; i++)
-        n_ranks += ranks->graphs[i].n_nodes > 0;
-    MPI_Allreduce(MPI_IN_PLACE, &n_ranks, 1, MPI_INT64_T, MPI_SUM, ranks->comm);
+static tm_status try_all(batch *b, const tm_changes *chosen, const tm_scenario *scenario,
+                         tm_vec *items, tm_error *err) {
     int self;
     bool ok = true;
-    MPI_Comm_rank(ranks->comm, &self);
+    int64_t n_ranks = 0;
+    for (size_t i = 0; i < b->r->n; i++)
+        n_ranks += b->r->graphs[i].n_nodes > 0;
+    MPI_Allreduce(MPI_IN_PLACE, &n_ranks, 1, MPI_INT64_T, MPI_SUM, b->r->comm);
+    MPI_Comm_rank(b->r->comm, &self);
     for (uint32_t i = 0; i < chosen->n; i++) {
-        b.items[b.n] = chosen->items[i];
-        b.items[b.n].ranks = n_ranks;
-        b.changes[b.n] = chosen->changes[i];
+        b->items[b->n] = chosen->items[i];
+        b->items[b->n].ranks = n_ranks;
+        b->changes[b->n] = chosen->changes[i];
         if (chosen->items[i].tried)
-            b.n++;
+            b->n++;
         else if (self == 0 && ok)
-            ok = tm_vec_append(items, &b.items[b.n], 1) != NULL;
-        if (b.n == BATCH)
-            TM_TRY(try_batch(&b, items, err));
+            ok = tm_vec_append(items, &b->items[b->n], 1) != NULL;
+        if (b->n == b->most)
+            TM_TRY(try_batch(b, items, err));
     }
     if (scenario) {
-        b.changes[b.n] = (tm_change){.factors = scenario->factors.data};
-        b.items[b.n++] = (tm_whatif_item){.what = TM_WHATIF_SCENARIO,
-                                          .ranks = scenario->n_ranks,
-                                          .ideal_ns = -1,
-                                          .next_rank = -1,
-                                          .tried = true};
+        b->changes[b->n] = (tm_change){.factors = scenario->factors.data};
+        b->items[b->n++] = (tm_whatif_item){.what = TM_WHATIF_SCENARIO,
+                                            .ranks = scenario->n_ranks,
+                                            .ideal_ns = -1,
+                                            .next_rank = -1,
+                                            .tried = true};
     }
-    if (b.n > 0)
-        TM_TRY(try_batch(&b, items, err));
-    return tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err);
+    if (b->n > 0)
+        TM_TRY(try_batch(b, items, err));
+    return tm_mpi_agree(b->r->comm, ok ? TM_OK : tm_fail_memory(err), err);
+}
+
+tm_status tm_mpi_changes(const tm_replay_ranks *ranks, const tm_changes *chosen,
+                         const tm_scenario *scenario, const tm_fixer *fixer, tm_vec *items,
+                         tm_error *err) {
+    uint8_t *marks = tm_changes_mark(chosen, tm_names_count(ranks->names));
+    batch b = {.r = ranks,
+               .marks = marks,
+               .most = most_at_once(fixer->replay),
+               .total_ns = fixer->total_ns};
+    tm_status status = tm_mpi_agree(ranks->comm, marks ? TM_OK : tm_fail_memory(err), err);
+    if (status == TM_OK)
+        status = try_all(&b, chosen, scenario, items, err);
+    free(marks);
+    return status;
 }

@@ -403,7 +403,7 @@ static tm_status try_trials(whatif *w, tm_error *err) {
         status = try_all(w, &own, err);
     status = tm_mpi_agree(w->r->comm, status, err);
     if (status == TM_OK)
-        status = tm_mpi_changes(w->r, &w->chosen, w->scenario, w->fixer.total_ns, &own, err);
+        status = tm_mpi_changes(w->r, &w->chosen, w->scenario, &w->fixer, &own, err);
     status = tm_mpi_agree(w->r->comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_everywhere(w->r->comm, &own, &w->result->items, err);

@@ -13,7 +13,7 @@ tm_labels *tm_labels_new(tm_label_pool *pool, size_t n) {
         pool->free[size] = labels->next;
     } else {
         size_t room = (size_t)SMALLEST << size;
-        size_t times = room * pool->n_sets * sizeof *labels->ns;
+        size_t times = room * pool->width * sizeof *labels->ns;
         labels = tm_arena_alloc(&pool->arena, sizeof *labels + times + room * sizeof *labels->from);
         if (!labels)
             return NULL;
@@ -30,46 +30,42 @@ void tm_labels_release(tm_label_pool *pool, tm_labels *labels) {
     pool->free[labels->size] = labels;
 }
 
-tm_labels *tm_labels_copy(tm_label_pool *pool, const tm_labels *labels) {
+tm_labels *tm_labels_copy(tm_label_pool *pool, const tm_labels *labels, const int64_t *ns) {
     tm_labels *copy = tm_labels_new(pool, labels->n);
     if (!copy)
         return NULL;
     copy->n = labels->n;
     memcpy(copy->from, labels->from, labels->n * sizeof *copy->from);
-    memcpy(copy->ns, labels->ns, labels->n * pool->n_sets * sizeof *copy->ns);
+    pool->lanes->add(copy->ns, labels->ns, labels->n, ns, pool->width);
     return copy;
 }
 
-void tm_labels_add(tm_labels *labels, const int64_t *ns, size_t n_sets) {
-    for (size_t i = 0; i < labels->n; i++)
-        for (size_t set = 0; set < n_sets; set++)
-            labels->ns[i * n_sets + set] += ns[set];
+void tm_labels_add(const tm_label_pool *pool, tm_labels *labels, const int64_t *ns) {
+    pool->lanes->add(labels->ns, labels->ns, labels->n, ns, pool->width);
 }
 
-static void longer(int64_t *restrict out, const int64_t *a, const int64_t *b, size_t n_sets) {
-    for (size_t i = 0; i < n_sets; i++)
-        out[i] = a[i] > b[i] ? a[i] : b[i];
-}
-
-tm_labels *tm_labels_merge(tm_label_pool *pool, tm_labels *a, tm_labels *b) {
-    size_t n_sets = pool->n_sets, i = 0, k = 0;
+tm_labels *tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
+                           const int64_t *ns) {
+    const size_t width = pool->width;
+    size_t i = 0, k = 0;
     tm_labels *both = tm_labels_new(pool, a->n + b->n);
     if (!both)
         return NULL;
     while (i < a->n || k < b->n) {
         bool of_a = k == b->n || (i < a->n && a->from[i] <= b->from[k]);
         bool of_b = i == a->n || (k < b->n && b->from[k] <= a->from[i]);
-        const int64_t *a_ns = a->ns + i * n_sets, *b_ns = b->ns + k * n_sets;
-        int64_t *out = both->ns + both->n * n_sets;
+        const int64_t *a_ns = a->ns + i * width, *b_ns = b->ns + k * width;
+        int64_t *out = both->ns + both->n * width;
         both->from[both->n++] = of_a ? a->from[i] : b->from[k];
         if (of_a && of_b)
-            longer(out, a_ns, b_ns, n_sets);
+            pool->lanes->larger(out, a_ns, b_ns, ns, width);
+        else if (of_a)
+            memcpy(out, a_ns, width * sizeof *out);
         else
-            memcpy(out, of_a ? a_ns : b_ns, n_sets * sizeof *out);
+            pool->lanes->add(out, b_ns, 1, ns, width);
         i += of_a;
         k += of_b;
     }
     tm_labels_release(pool, a);
-    tm_labels_release(pool, b);
     return both;
 }

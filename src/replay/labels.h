@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/lanes.h"
 
 /** The longest ways from ports to one node. */
 typedef struct tm_labels {
@@ -15,14 +16,15 @@ typedef struct tm_labels {
     size_t n;
     size_t size;    /* which of the pool's sizes it has */
     uint32_t *from; /* [n] visits, ascending; the root (TM_FROM_ROOT) is the last */
-    int64_t *ns;    /* [n][n_sets] */
+    int64_t *ns;    /* [n][width] */
 } tm_labels;
 
 enum { TM_LABEL_SIZES = 30 };
 
 /** Where they come from and go back to, so that the few in use stay in the cache. */
 typedef struct tm_label_pool {
-    size_t n_sets;
+    const tm_lanes *lanes;
+    size_t width;   /* of a row: room for all sets */
     tm_arena arena; /* begins empty; to be freed by the owner, with all labels */
     tm_labels *free[TM_LABEL_SIZES];
 } tm_label_pool;
@@ -31,13 +33,15 @@ typedef struct tm_label_pool {
 tm_labels *tm_labels_new(tm_label_pool *pool, size_t n);
 void tm_labels_release(tm_label_pool *pool, tm_labels *labels);
 
-/** NULL when memory is out. */
-tm_labels *tm_labels_copy(tm_label_pool *pool, const tm_labels *labels);
+/** A copy, each way longer by @p ns [width]; NULL when memory is out. */
+tm_labels *tm_labels_copy(tm_label_pool *pool, const tm_labels *labels, const int64_t *ns);
 
-/** Makes each way longer by @p ns [n_sets]. */
-void tm_labels_add(tm_labels *labels, const int64_t *ns, size_t n_sets);
+/** Makes each way longer by @p ns [width]. */
+void tm_labels_add(const tm_label_pool *pool, tm_labels *labels, const int64_t *ns);
 
-/** The longer ways of both, which are released; NULL when memory is out. */
-tm_labels *tm_labels_merge(tm_label_pool *pool, tm_labels *a, tm_labels *b);
+/** The longer ways of a, which is released, and of b, where each is longer by @p ns [width]; NULL
+ * when memory is out. */
+tm_labels *tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
+                           const int64_t *ns);
 
 #endif

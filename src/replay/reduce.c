@@ -6,9 +6,10 @@
 
 #include "labels.h"
 
-/* Ways are held against those past this many of the latest operations. More than so many ways to a
- * node are joined there. */
-enum { LATEST = 4, MOST = 12 };
+/* Ways are held against those past this many of the latest operations. Where there are too many
+ * ways to a node, they are joined there. With many sets, each of which keeps ways of its own, so
+ * are more than a few, but at one of so many nodes at most, for each joint costs links. */
+enum { LATEST = 4, FEW = 4, APART = 128, MOST = 12 };
 
 /* Where a rank's words begin, before its visits, steps, links and their times. */
 enum { HEAD_RANK, HEAD_SETS, HEAD_VISITS, HEAD_STEPS, HEAD_LINKS, HEAD_LEFT_OUT, HEAD_WORDS };
@@ -27,18 +28,21 @@ typedef struct reduction {
     const tm_graph *graph;
     tm_weigh *weigh;
     const void *context;
+    size_t n_sets;
     tm_label_pool pool;
+    tm_labels *way;     /* a single one, from a port, of no length */
     tm_labels **labels; /* [n_nodes] NULL before the node is reached, and where none needs them */
     uint32_t *uses;     /* [n_nodes] edges that still need them */
     uint32_t *port_of;  /* [n_nodes] the first, or NO_PORT */
     tm_vec ports;       /* of port: visits, steps, joints */
     bool in_time;       /* no node is before one that stands before it */
     size_t n_before;    /* visits that are before the node at hand */
+    size_t since_joint; /* nodes */
     uint32_t *port_at;  /* [n_nodes + n_visits] the visit or joint of each key */
     uint32_t *key_of;   /* [n_visits] */
-    int64_t *weights;   /* [n_sets] of the edge at hand */
+    int64_t *weights;   /* [width] of the edge at hand */
     tm_vec from;        /* of uint32_t: key of the source of each link, in the order of nodes */
-    tm_vec ns;          /* of int64_t: [links][n_sets] */
+    tm_vec ns;          /* of int64_t: [links][width] */
     tm_vec implied;     /* of bool: of the labels at hand */
     int64_t n_left_out;
 } reduction;
@@ -108,7 +112,9 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     size_t n = graph->n_nodes;
     size_t n_visits = graph->visits.n, n_ports = n_visits + graph->steps.n;
     r->graph = graph;
-    r->pool.n_sets = n_sets;
+    r->n_sets = n_sets;
+    r->pool.lanes = tm_lanes_best();
+    r->pool.width = tm_lanes_width(n_sets);
     assert(n_sets > 0 && n + n_ports < TM_FROM_VISIT - 1);
     r->ports = TM_VEC(port);
     r->from = TM_VEC(uint32_t);
@@ -119,10 +125,14 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     r->port_of = malloc((n + 1) * sizeof *r->port_of);
     r->port_at = malloc((n + n_visits + 1) * sizeof *r->port_at);
     r->key_of = malloc((n_visits + 1) * sizeof *r->key_of);
-    r->weights = calloc(n_sets, sizeof *r->weights);
+    r->weights = calloc(r->pool.width, sizeof *r->weights);
+    r->way = tm_labels_new(&r->pool, 1);
     port *ports = tm_vec_append(&r->ports, NULL, n_ports);
-    if (!r->labels || !r->uses || !r->port_of || !r->port_at || !r->key_of || !r->weights || !ports)
+    if (!r->labels || !r->uses || !r->port_of || !r->port_at || !r->key_of || !r->weights ||
+        !r->way || !ports)
         return false;
+    r->way->n = 1;
+    memset(r->way->ns, 0, r->pool.width * sizeof *r->way->ns);
     memset(ports, 0, n_ports * sizeof *ports);
     find_ports(r);
     number_visits(r);
@@ -130,42 +140,44 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     return true;
 }
 
-/* A single way. */
-static tm_labels *from_port(reduction *r, uint32_t from) {
-    tm_labels *labels = tm_labels_new(&r->pool, 1);
-    if (!labels)
-        return NULL;
-    labels->n = 1;
-    labels->from[0] = from == TM_FROM_ROOT ? from : r->key_of[from & ~TM_FROM_VISIT];
-    memcpy(labels->ns, r->weights, r->pool.n_sets * sizeof *r->weights);
-    return labels;
+/* The ways to the source of an edge; they must not be changed. */
+static tm_labels *ways_from(reduction *r, uint32_t from) {
+    if (!(from & TM_FROM_VISIT)) { /* which the root has, too */
+        assert(r->labels[from]);   /* an edge leads from an earlier node to a later one */
+        return r->labels[from];
+    }
+    r->way->from[0] = from == TM_FROM_ROOT ? from : r->key_of[from & ~TM_FROM_VISIT];
+    return r->way;
 }
 
-/* The ways over one edge; NULL when memory is out. */
+/* Whether this was the last edge that needs the ways to its source, which then are the caller's. */
+static bool take(reduction *r, uint32_t from) {
+    if ((from & TM_FROM_VISIT) || --r->uses[from] > 0)
+        return false;
+    r->labels[from] = NULL;
+    return true;
+}
+
+/* The ways over the first edge to a node; NULL when memory is out. */
 static tm_labels *over_edge(reduction *r, uint32_t edge) {
     uint32_t from = r->graph->edges[edge].from;
+    tm_labels *labels = ways_from(r, from);
     r->weigh(r->context, r->graph, edge, r->weights);
-    if (from & TM_FROM_VISIT)
-        return from_port(r, from);
-    tm_labels *labels = r->labels[from];
-    assert(labels); /* an edge leads from an earlier node to a later one */
-    if (--r->uses[from] > 0) {
-        labels = tm_labels_copy(&r->pool, labels);
-        if (!labels)
-            return NULL;
-    } else {
-        r->labels[from] = NULL; /* they become this node's */
-    }
-    tm_labels_add(labels, r->weights, r->pool.n_sets);
+    if (!take(r, from))
+        return tm_labels_copy(&r->pool, labels, r->weights);
+    tm_labels_add(&r->pool, labels, r->weights);
     return labels;
 }
 
-static bool is_longer_in_no_set(const int64_t *way, const int64_t *a, const int64_t *b,
-                                size_t n_sets) {
-    for (size_t i = 0; i < n_sets; i++)
-        if (way[i] > a[i] + b[i])
-            return false;
-    return true;
+/* The same and those over another edge. */
+static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t edge) {
+    uint32_t from = r->graph->edges[edge].from;
+    tm_labels *labels = ways_from(r, from);
+    r->weigh(r->context, r->graph, edge, r->weights);
+    here = tm_labels_merge(&r->pool, here, labels, r->weights);
+    if (take(r, from))
+        tm_labels_release(&r->pool, labels);
+    return here;
 }
 
 /* Finds the ways that are none of their own because of those that come by an operation, number
@@ -174,7 +186,7 @@ static void find_implied(const reduction *r, const tm_labels *here, size_t by, b
     const port *q = port_number(r, r->port_at[here->from[by]]);
     const uint32_t *from = r->from.data;
     const int64_t *ns = r->ns.data;
-    size_t n_sets = r->pool.n_sets, i = 0, k = q->first;
+    size_t width = r->pool.width, i = 0, k = q->first;
     while (i < here->n && k < q->behind) {
         if (here->from[i] < from[k]) {
             i++;
@@ -182,8 +194,8 @@ static void find_implied(const reduction *r, const tm_labels *here, size_t by, b
             k++;
         } else {
             if (!implied[i])
-                implied[i] = is_longer_in_no_set(here->ns + i * n_sets, ns + k * n_sets,
-                                                 here->ns + by * n_sets, n_sets);
+                implied[i] = !r->pool.lanes->any_above(here->ns + i * width, ns + k * width,
+                                                       here->ns + by * width, width);
             i++;
             k++;
         }
@@ -193,7 +205,7 @@ static void find_implied(const reduction *r, const tm_labels *here, size_t by, b
 /* Drops ways that others imply. That these others may be dropped, too, does no harm: each is for
  * one past a later operation. */
 static bool prune(reduction *r, tm_labels *here) {
-    size_t n_sets = r->pool.n_sets, n = 0, last = here->n;
+    size_t width = r->pool.width, n = 0, last = here->n;
     r->implied.n = 0;
     bool *implied = tm_vec_append(&r->implied, NULL, here->n);
     if (!implied)
@@ -208,7 +220,7 @@ static bool prune(reduction *r, tm_labels *here) {
             continue;
         if (n < i) {
             here->from[n] = here->from[i];
-            memcpy(here->ns + n * n_sets, here->ns + i * n_sets, n_sets * sizeof *here->ns);
+            memcpy(here->ns + n * width, here->ns + i * width, width * sizeof *here->ns);
         }
         n++;
     }
@@ -220,14 +232,12 @@ static bool prune(reduction *r, tm_labels *here) {
 static tm_labels *reach(reduction *r, uint32_t node) {
     uint32_t edge = r->graph->first[node], behind = r->graph->first[node + 1];
     if (edge == behind) { /* nothing leads here but that the job has begun */
-        memset(r->weights, 0, r->pool.n_sets * sizeof *r->weights);
-        return from_port(r, TM_FROM_ROOT);
+        const tm_labels *root = ways_from(r, TM_FROM_ROOT);
+        return tm_labels_copy(&r->pool, root, root->ns);
     }
     tm_labels *here = over_edge(r, edge);
-    while (here && ++edge < behind) {
-        tm_labels *more = over_edge(r, edge);
-        here = more ? tm_labels_merge(&r->pool, here, more) : NULL;
-    }
+    while (here && ++edge < behind)
+        here = over_another(r, here, edge);
     /* Of a single edge all was seen at its source. */
     if (here && here->n > 1 && behind - r->graph->first[node] > 1 && !prune(r, here))
         return NULL;
@@ -236,7 +246,7 @@ static tm_labels *reach(reduction *r, uint32_t node) {
 
 static bool add_link(reduction *r, uint32_t from, const int64_t *ns) {
     uint32_t *at = tm_vec_push(&r->from);
-    if (!at || !tm_vec_append(&r->ns, ns, r->pool.n_sets))
+    if (!at || !tm_vec_append(&r->ns, ns, r->pool.width))
         return false;
     *at = from;
     return true;
@@ -244,13 +254,13 @@ static bool add_link(reduction *r, uint32_t from, const int64_t *ns) {
 
 /* What was left out can no longer hold the arrival up: it is never before it was. */
 static bool pin(reduction *r, const port *at, uint32_t node) {
-    size_t n_sets = r->pool.n_sets, n = r->from.n;
+    size_t n_sets = r->n_sets, n = r->from.n;
     int64_t was = r->graph->ns[node];
     for (size_t i = 0; i < n_sets; i++)
         r->weights[i] = was;
     if (n == at->first || ((uint32_t *)r->from.data)[n - 1] != TM_FROM_ROOT)
         return add_link(r, TM_FROM_ROOT, r->weights);
-    int64_t *ns = (int64_t *)r->ns.data + (n - 1) * n_sets;
+    int64_t *ns = (int64_t *)r->ns.data + (n - 1) * r->pool.width;
     for (size_t i = 0; i < n_sets; i++)
         ns[i] = ns[i] > was ? ns[i] : was;
     return true;
@@ -265,7 +275,7 @@ static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_lab
         uint32_t from = here->from[i];
         if (is_visit && from >= r->key_of[number] && from != TM_FROM_ROOT)
             n_left_out++;
-        else if (!add_link(r, from, here->ns + i * r->pool.n_sets))
+        else if (!add_link(r, from, here->ns + i * r->pool.width))
             return false;
     }
     if (n_left_out > 0 && !pin(r, at, node))
@@ -294,8 +304,11 @@ static bool join_ways(reduction *r, uint32_t node, tm_labels *here) {
     while (r->n_before < r->graph->visits.n && visits[r->n_before].last_ns < ns)
         r->n_before++;
     uint32_t key = node + (uint32_t)r->n_before, number = (uint32_t)r->ports.n;
-    if (here->n <= MOST || !may_join(r, key, ns, here))
+    const bool dear = r->n_sets > TM_LANES && r->since_joint >= APART;
+    r->since_joint++;
+    if (here->n <= (dear ? FEW : MOST) || !may_join(r, key, ns, here))
         return true;
+    r->since_joint = 0;
     port *joint = tm_vec_push(&r->ports);
     if (!joint)
         return false;
@@ -305,7 +318,7 @@ static bool join_ways(reduction *r, uint32_t node, tm_labels *here) {
         return false;
     here->n = 1;
     here->from[0] = key;
-    memset(here->ns, 0, r->pool.n_sets * sizeof *here->ns);
+    memset(here->ns, 0, r->pool.width * sizeof *here->ns);
     return true;
 }
 
@@ -360,16 +373,15 @@ static void write_ports(const reduction *r, const uint32_t *order, tm_port *visi
 }
 
 static void write_links(const reduction *r, const uint32_t *order, tm_link *links, int64_t *ns) {
-    size_t n_sets = r->pool.n_sets;
+    size_t n_sets = r->n_sets;
     const uint32_t *from = r->from.data;
     for (size_t p = 0; p < r->ports.n; p++) {
         const port *at = port_number(r, order[p]);
-        size_t n = at->behind - at->first;
-        for (size_t i = at->first; i < at->behind; i++)
+        for (size_t i = at->first; i < at->behind; i++, ns += n_sets) {
             *links++ =
                 (tm_link){from[i] == TM_FROM_ROOT ? from[i] : r->port_at[from[i]], (uint32_t)p};
-        memcpy(ns, (const int64_t *)r->ns.data + at->first * n_sets, n * n_sets * sizeof *ns);
-        ns += n * n_sets;
+            memcpy(ns, (const int64_t *)r->ns.data + i * r->pool.width, n_sets * sizeof *ns);
+        }
     }
 }
 
@@ -378,14 +390,14 @@ _Static_assert(sizeof(tm_port) == 2 * sizeof(int64_t) && sizeof(tm_link) == size
 
 static bool write_words(const reduction *r, tm_vec *words) {
     size_t n_steps = r->graph->steps.n, n_visits = r->ports.n - n_steps, n_links = r->from.n;
-    size_t n = HEAD_WORDS + 2 * n_visits + n_steps + n_links * (1 + r->pool.n_sets);
+    size_t n = HEAD_WORDS + 2 * n_visits + n_steps + n_links * (1 + r->n_sets);
     uint32_t *order = calloc(r->ports.n + 1, sizeof *order);
     int64_t *head = order ? tm_vec_append(words, NULL, n) : NULL;
     if (head) {
         int64_t *visits = head + HEAD_WORDS, *steps = visits + 2 * n_visits;
         int64_t *links = steps + n_steps;
         head[HEAD_RANK] = r->graph->rank;
-        head[HEAD_SETS] = (int64_t)r->pool.n_sets;
+        head[HEAD_SETS] = (int64_t)r->n_sets;
         head[HEAD_VISITS] = (int64_t)n_visits;
         head[HEAD_STEPS] = (int64_t)n_steps;
         head[HEAD_LINKS] = (int64_t)n_links;

@@ -14,7 +14,9 @@ static int64_t explained(const tm_edge *edge, int64_t ns) {
 /* The weight by a change, and what is left of that without what nothing explains. */
 static void change_edge(const tm_change *change, const tm_edge *edge, int64_t *ns) {
     double factor = change->factors ? change->factors[edge->part - 1] : change->factor;
-    if (isnan(factor) || isinf(factor)) {
+    if (factor == 0.0) {
+        ns[0] = ns[1] = 0;
+    } else if (isnan(factor) || isinf(factor)) {
         ns[0] = isnan(factor) ? edge->peer_ns : tm_edge_usual_ns(edge);
         ns[1] = explained(edge, ns[0]);
     } else {
@@ -50,7 +52,8 @@ void tm_sets_init(tm_sets *sets, const tm_change *changes, size_t n) {
 void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
     const tm_sets *sets = context;
     const tm_edge *e = &graph->edges[edge];
-    const uint8_t mark = sets->marks ? sets->marks[edge] : 0;
+    const bool kernel = sets->marks && e->kind == TM_EDGE_COMPUTE;
+    const uint8_t mark = kernel ? sets->marks[sets->names[graph->event[e->from]]] : 0;
     const int64_t without = explained(e, e->ns);
     uint64_t meant = sets->of_kind[e->kind] & (sets->of_mark[0] | (mark ? sets->of_mark[mark] : 0));
     if (e->part > 0)
@@ -59,10 +62,11 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
         ns[2 * i] = e->ns;
         ns[2 * i + 1] = without;
     }
-    for (size_t i = 0; meant >> i; i++)
-        if ((meant >> i & 1) &&
-            (sets->changes[i].flags == 0 || (e->flags & sets->changes[i].flags)))
+    for (; meant; meant &= meant - 1) {
+        const int i = __builtin_ctzll(meant);
+        if (sets->changes[i].flags == 0 || (e->flags & sets->changes[i].flags))
             change_edge(&sets->changes[i], e, ns + 2 * i);
+    }
 }
 
 /* A change that takes less than T / 2000 off the path saves no more than that. */
@@ -173,18 +177,9 @@ tm_status tm_changes_choose(const tm_replay_result *result, tm_changes *out, tm_
     return choose_kernels(result, out) ? TM_OK : tm_fail_memory(err);
 }
 
-uint8_t *tm_changes_mark(const tm_changes *changes, const tm_graph *graph,
-                         const tm_timeline *timeline) {
-    uint8_t *marks = calloc(graph->first[graph->n_nodes] + 1, 1);
-    for (size_t v = 0; v < graph->n_nodes && marks && changes->n_kernels > 0; v++)
-        for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
-            const tm_edge *edge = &graph->edges[e];
-            if (edge->kind != TM_EDGE_COMPUTE)
-                continue;
-            uint32_t name = timeline->name[graph->event[edge->from]];
-            for (uint32_t k = 0; k < changes->n_kernels; k++)
-                if (changes->kernels[k] == name)
-                    marks[e] = (uint8_t)(k + 1);
-        }
+uint8_t *tm_changes_mark(const tm_changes *changes, size_t n_names) {
+    uint8_t *marks = calloc(n_names + 1, 1);
+    for (uint32_t k = 0; k < changes->n_kernels && marks; k++)
+        marks[changes->kernels[k]] = (uint8_t)(k + 1);
     return marks;
 }

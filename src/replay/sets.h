@@ -35,7 +35,8 @@ enum { TM_KERNELS_MAX = 16, TM_CHANGES_MAX = 2 * TM_N_FIX_KINDS + TM_KERNELS_MAX
 typedef struct tm_sets {
     const tm_change *changes; /* [n]; sets 2 i and 2 i + 1 are of change i */
     size_t n;
-    const uint8_t *marks; /* by edge of the graph at hand; NULL for none */
+    const uint8_t *marks;  /* by name id, of kernels; NULL for none */
+    const uint32_t *names; /* by row, of the rank at hand */
     uint64_t of_kind[TM_N_EDGE_KINDS], of_mark[TM_KERNELS_MAX + 1], of_part; /* bit i: change i */
 } tm_sets;
 
@@ -64,9 +65,8 @@ typedef struct tm_changes {
 tm_status tm_changes_choose(const tm_replay_result *result, tm_changes *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Marks by edge: which of the chosen kernels its event is. To be freed by the caller; NULL when
- * memory is out. */
-uint8_t *tm_changes_mark(const tm_changes *changes, const tm_graph *graph,
-                         const tm_timeline *timeline);
+/** Marks by name id: which of the chosen kernels it is. To be freed by the caller; NULL when memory
+ * is out. */
+uint8_t *tm_changes_mark(const tm_changes *changes, size_t n_names);
 
 #endif

@@ -158,19 +158,50 @@ static void recorded_times_hold_where_ways_lead_against_the_order(void **state) 
     assert_true(n_left_out > 0);
 }
 
+static void lead(replay_case *c, size_t rank, uint32_t from, int64_t ns) {
+    replay_edge(c, rank, from, (const int64_t[REPLAY_SETS]){ns, ns, ns, ns});
+}
+
+/* A node that is ns after another source. */
+static uint32_t after(replay_case *c, size_t rank, uint32_t from, int64_t ns) {
+    uint32_t node = replay_node(c, rank);
+    lead(c, rank, from, ns);
+    return node;
+}
+
+/* The same sets thrice: more than are joined late. */
+enum { THRICE = 3 * REPLAY_SETS };
+
+static void weigh_thrice(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
+    replay_weigh(context, graph, edge, ns);
+    for (size_t i = REPLAY_SETS; i < THRICE; i++)
+        ns[i] = ns[i - REPLAY_SETS];
+}
+
+static void reduce_thrice(const replay_case *c, tm_replay *job) {
+    tm_vec words = TM_VEC(int64_t);
+    tm_error err;
+    for (size_t r = 0; r < c->n_ranks; r++)
+        assert_int_equal(
+            tm_reduce(&c->ranks[r].graph, THRICE, weigh_thrice, &c->ranks[r], &words, &err), TM_OK);
+    assert_int_equal(tm_replay_build(words.data, words.n, job, &err), TM_OK);
+    tm_vec_free(&words);
+}
+
 /* Both ranks go from one operation to the next in 10 (8 in set 2, 20 in set 3) whatever the
  * operation does, which they leave 9 (12 in set 1) after the last has come: each way past an
- * operation stays the longest, and 40 of them would lead to the last. */
+ * operation stays the longest, and 40 of them would lead to the last. The call takes so many nodes
+ * that with many sets the fifth way of each is joined already, which leaves fewer links. */
 static void ways_that_no_operation_implies_are_joined(void **state) {
     (void)state;
-    enum { OPERATIONS = 40 };
+    enum { OPERATIONS = 40, NODES = 30 };
     static const struct {
         uint8_t sets[2];
         int64_t ns; /* from an operation to the next, of the slower rank */
     } rows[] = {{{0, 0}, 10}, {{1, 1}, 12}, {{2, 2}, 9},  {{3, 3}, 20},
                 {{0, 3}, 20}, {{2, 1}, 12}, {{2, 0}, 10}, {{3, 1}, 20}};
     replay_case c = {0};
-    tm_replay job;
+    tm_replay job, thrice;
     int64_t ns[TARGETS];
     for (size_t rank = 0; rank < 2; rank++) {
         uint32_t node = replay_node(&c, rank);
@@ -178,6 +209,8 @@ static void ways_that_no_operation_implies_are_joined(void **state) {
         for (uint64_t i = 0; i < OPERATIONS; i++) {
             uint32_t from = replay_visit(&c, rank, node, i), call = replay_node(&c, rank);
             replay_edge(&c, rank, node, (const int64_t[REPLAY_SETS]){4, 4, 4, 4});
+            for (size_t k = 0; k < NODES; k++)
+                call = after(&c, rank, call, 0);
             uint32_t next = replay_node(&c, rank);
             replay_edge(&c, rank, call, (const int64_t[REPLAY_SETS]){6, 6, 4, 16});
             replay_edge(&c, rank, from, (const int64_t[REPLAY_SETS]){9, 12, 9, 9});
@@ -189,24 +222,19 @@ static void ways_that_no_operation_implies_are_joined(void **state) {
     replay_reduced(&c, false, &job);
     assert_true(job.n_operations > OPERATIONS && job.n_operations + 1 <= TARGETS);
     assert_true(job.n_links < (size_t)2 * OPERATIONS * 14); /* of 2 x 40 x 41 / 2 */
+    reduce_thrice(&c, &thrice);
+    assert_true(thrice.n_operations > job.n_operations && thrice.n_operations + 1 <= TARGETS);
+    assert_true(thrice.n_links < job.n_links);
     for (size_t i = 0; i < COUNT(rows); i++) {
         tm_replay_forward(&job, rows[i].sets, ns);
         assert_int_equal(ns[job.n_operations], OPERATIONS * rows[i].ns);
         check_paths(&job, rows[i].sets);
+        tm_replay_forward(&thrice, (const uint8_t[]){rows[i].sets[0], rows[i].sets[1] + 8}, ns);
+        assert_int_equal(ns[thrice.n_operations], OPERATIONS * rows[i].ns);
     }
     tm_replay_free(&job);
+    tm_replay_free(&thrice);
     replay_free(&c);
-}
-
-static void lead(replay_case *c, size_t rank, uint32_t from, int64_t ns) {
-    replay_edge(c, rank, from, (const int64_t[REPLAY_SETS]){ns, ns, ns, ns});
-}
-
-/* A node that is ns after another source. */
-static uint32_t after(replay_case *c, size_t rank, uint32_t from, int64_t ns) {
-    uint32_t node = replay_node(c, rank);
-    lead(c, rank, from, ns);
-    return node;
 }
 
 /* Both ranks join 1 at 5. Rank 10 joins 2 at 6, rank 11 at 5 + 3 = 8. Rank 10 joins 3 at 15, 10

@@ -1,0 +1,82 @@
+#include "lanes.h"
+
+/* The build sets it where this file is built for more than the portable instruction set. */
+#ifndef TM_LANES_OF
+#define TM_LANES_OF tm_lanes_portable
+#define TM_LANES_NAME "portable"
+#define TM_LANES_PORTABLE
+#endif
+
+extern const tm_lanes TM_LANES_OF;
+
+/* Read as a whole before any is written, so that no compiler needs to ask whether they overlap. */
+typedef struct lanes {
+    int64_t ns[TM_LANES];
+} lanes;
+
+static void add(int64_t *out, const int64_t *ns, size_t rows, const int64_t *by, size_t width) {
+    for (size_t row = 0; row < rows; row++)
+        for (size_t i = 0; i < width; i += TM_LANES) {
+            const size_t at = row * width + i;
+            lanes sum;
+            for (size_t k = 0; k < TM_LANES; k++)
+                sum.ns[k] = ns[at + k] + by[i + k];
+            for (size_t k = 0; k < TM_LANES; k++)
+                out[at + k] = sum.ns[k];
+        }
+}
+
+static void larger(int64_t *out, const int64_t *a, const int64_t *b, const int64_t *by,
+                   size_t width) {
+    for (size_t i = 0; i < width; i += TM_LANES) {
+        lanes most;
+        for (size_t k = 0; k < TM_LANES; k++) {
+            int64_t sum = b[i + k] + by[i + k];
+            most.ns[k] = a[i + k] > sum ? a[i + k] : sum;
+        }
+        for (size_t k = 0; k < TM_LANES; k++)
+            out[i + k] = most.ns[k];
+    }
+}
+
+static bool any_above(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width) {
+    for (size_t i = 0; i < width; i += TM_LANES) {
+        uint64_t below = 0; /* the sign says whether any sum is */
+        for (size_t k = 0; k < TM_LANES; k++)
+            below |= (uint64_t)(a[i + k] + b[i + k] - ns[i + k]);
+        if (below >> 63)
+            return true;
+    }
+    return false;
+}
+
+const tm_lanes TM_LANES_OF = {TM_LANES_NAME, add, larger, any_above};
+
+#ifdef TM_LANES_PORTABLE
+#ifdef TM_HAS_X86_LANES
+extern const tm_lanes tm_lanes_avx2, tm_lanes_avx512;
+#endif
+
+static const tm_lanes *const all[] = {
+    &tm_lanes_portable,
+#ifdef TM_HAS_X86_LANES
+    &tm_lanes_avx2,
+    &tm_lanes_avx512,
+#endif
+};
+
+const tm_lanes *const *tm_lanes_all(size_t *n) {
+    *n = 1;
+#ifdef TM_HAS_X86_LANES
+    if (__builtin_cpu_supports("avx2"))
+        *n = __builtin_cpu_supports("avx512vl") ? 3 : 2;
+#endif
+    return all;
+}
+
+const tm_lanes *tm_lanes_best(void) {
+    size_t n;
+    const tm_lanes *const *v = tm_lanes_all(&n);
+    return v[n - 1];
+}
+#endif

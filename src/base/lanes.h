@@ -1,0 +1,34 @@
+/* Rows of times side by side. Processors do the same to several of a row at once: rows are whole
+ * multiples of TM_LANES wide, and what is done to them is there for each instruction set. */
+#ifndef TMERGE_LANES_H
+#define TMERGE_LANES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TM_LANES = 8 };
+
+typedef struct tm_lanes {
+    const char *name; /* of the instruction set */
+    /** out[row][i] = ns[row][i] + by[i], of [rows]; out may be ns */
+    void (*add)(int64_t *out, const int64_t *ns, size_t rows, const int64_t *by, size_t width);
+    /** out[i] = the larger of a[i] and b[i] + by[i]; out is apart from them */
+    void (*larger)(int64_t *out, const int64_t *a, const int64_t *b, const int64_t *by,
+                   size_t width);
+    /** whether any ns[i] > a[i] + b[i] */
+    bool (*any_above)(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width);
+} tm_lanes;
+
+/** All that this processor has, the fastest last. */
+const tm_lanes *const *tm_lanes_all(size_t *n);
+
+/** The fastest. */
+const tm_lanes *tm_lanes_best(void);
+
+/** The width of a row that holds so many. */
+static inline size_t tm_lanes_width(size_t n) {
+    return (n + TM_LANES - 1) / TM_LANES * TM_LANES;
+}
+
+#endif

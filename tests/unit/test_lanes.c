@@ -1,0 +1,49 @@
+/* Every build of the rows that this processor can run gives what one number at a time gives. */
+#include "base/lanes.h"
+
+#include "run_fixture.h"
+
+enum { ROWS = 3, WIDEST = 4 * TM_LANES };
+
+static void fill(uint64_t *draws, int64_t *ns, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        ns[i] = draw(draws, INT64_C(1) << (4 * draw(draws, 15))) - draw(draws, 1000);
+}
+
+static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
+    int64_t a[ROWS * WIDEST], b[WIDEST], by[WIDEST], out[ROWS * WIDEST], sum[WIDEST];
+    fill(&seed, a, COUNT(a));
+    fill(&seed, b, COUNT(b));
+    fill(&seed, by, COUNT(by));
+    lanes->larger(out, a, b, by, width);
+    for (size_t i = 0; i < width; i++)
+        assert_int_equal(out[i], a[i] > b[i] + by[i] ? a[i] : b[i] + by[i]);
+    lanes->add(out, a, ROWS, by, width);
+    for (size_t i = 0; i < ROWS * width; i++)
+        assert_int_equal(out[i], a[i] + by[i % width]);
+    for (size_t i = 0; i < width; i++)
+        sum[i] = b[i] + by[i];
+    assert_false(lanes->any_above(sum, b, by, width));
+    for (size_t i = 0; i < width; i++) { /* by 1, in one lane alone */
+        sum[i]++;
+        assert_true(lanes->any_above(sum, b, by, width));
+        sum[i]--;
+    }
+    lanes->add(a, a, ROWS, by, width); /* in place */
+    assert_memory_equal(a, out, ROWS * width * sizeof *a);
+}
+
+static void every_instruction_set_gives_the_same(void **state) {
+    (void)state;
+    size_t n;
+    const tm_lanes *const *all = tm_lanes_all(&n);
+    assert_ptr_equal(tm_lanes_best(), all[n - 1]);
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t seed = 1; seed <= 200; seed++)
+            check(all[i], seed, tm_lanes_width(1 + seed % WIDEST));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_instruction_set_gives_the_same)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
