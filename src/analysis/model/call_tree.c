@@ -281,7 +281,7 @@ static bool find_parents(place *places, size_t n) {
 }
 
 /* Numbers them in the order of a walk that goes down first. */
-static void number(tm_table *shown, place *places, size_t n) {
+static void number_nodes(tm_table *shown, place *places, size_t n) {
     int64_t next = 0;
     uint32_t at = places[n].first;
     while (at != NO_NODE) {
@@ -316,7 +316,7 @@ tm_status tm_tree_number(tm_table *shown, tm_error *err) {
     }
     ok = ok && find_parents(places, n);
     if (ok) {
-        number(shown, places, n);
+        number_nodes(shown, places, n);
         tm_table_sort(shown);
     }
     free(places);
