@@ -84,17 +84,17 @@ static int open_nameless(const tm_draft *draft) {
 /* Whether a name in the draft's folder is that of a draft of the same file, and nobody writes it
  * any more. Who does so on another machine cannot be asked, but would have within a day. */
 static bool is_left_over(int folder, const char *name, const char *base) {
-    unsigned of;
-    long pid;
-    int end = 0;
     struct stat info;
     size_t size = strlen(base);
-    if (name[0] != '.' || strncmp(name + 1, base, size) != 0 ||
-        sscanf(name + 1 + size, ".%8x-%ld.tmerge-tmp%n", &of, &pid, &end) != 2 || end == 0 ||
-        name[1 + size + (size_t)end] != '\0')
+    if (name[0] != '.' || strncmp(name + 1, base, size) != 0 || name[1 + size] != '.')
+        return false;
+    char *end = NULL;
+    unsigned long of = strtoul(name + size + 2, &end, 16);
+    long pid = *end == '-' ? strtol(end + 1, &end, 10) : 0;
+    if (pid <= 0 || strcmp(end, ".tmerge-tmp") != 0)
         return false;
     if (of == machine())
-        return pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+        return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
     return fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
            info.st_mtime < time(NULL) - DAY_S;
 }

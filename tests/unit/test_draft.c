@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "base/child.h"
+
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 
@@ -37,14 +39,12 @@ static int in_new_folder(void **state) {
     return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }
 
-/* What a shell prints. */
+/* What a shell says, its lines joined by " | ". */
 static void expect(const char *script, const char *expected) {
-    char found[256] = "";
-    FILE *pipe = popen(script, "r");
-    assert_non_null(pipe);
-    found[fread(found, 1, sizeof found - 1, pipe)] = '\0';
-    pclose(pipe);
-    assert_string_equal(found, expected);
+    const char *const arguments[] = {"sh", "-c", script, NULL};
+    tm_child_end end;
+    assert_int_equal(tm_child_run("/bin/sh", arguments, &(tm_child_watch){0}, &end), 0);
+    assert_string_equal(end.said, expected);
 }
 
 static void begin(tm_draft *draft, const char *text) {
@@ -74,6 +74,7 @@ static other begin_other(void) {
     pid_t pid = fork();
     if (pid == 0) {
         tm_draft draft;
+        close(go[1]); /* it ends where the test does */
         begin(&draft, "thei");
         if (write(begun[1], &byte, 1) != 1 || read(go[0], &byte, 1) != 1 ||
             write(draft.fd, "rs", 2) != 2)
@@ -98,7 +99,7 @@ static void two_that_write_one_file_publish_their_own(void **state) {
     other before = begin_other();
     begin(&mine, "mine");
     other behind = begin_other();
-    expect("ls -A | grep -c tmerge-tmp", "3\n");
+    expect("ls -A | grep -c tmerge-tmp", "3");
     assert_int_equal(publish(&mine), 0);
     expect("cat out", "mine");
     assert_int_equal(end_other(&before), 0);
@@ -107,7 +108,7 @@ static void two_that_write_one_file_publish_their_own(void **state) {
     assert_int_equal(end_other(&behind), 0);
     expect("cat out", "theirs");
     assert_int_equal(publish(&mine), 0);
-    expect("cat out; ls -A", "mine againout\n");
+    expect("cat out; ls -A", "mine againout");
 }
 
 static void a_draft_that_is_no_longer_ones_own_is_not_published(void **state) {
@@ -116,7 +117,7 @@ static void a_draft_that_is_no_longer_ones_own_is_not_published(void **state) {
     for (size_t i = 0; i < 2; i++) {
         tm_draft mine;
         begin(&mine, "mine");
-        assert_int_equal(system(happens[i]), 0);
+        expect(happens[i], "");
         assert_int_equal(publish(&mine), ENOENT);
         expect("ls -A | grep -v tmerge-tmp", "");
     }
@@ -130,16 +131,16 @@ static void what_a_killed_process_left_is_cleared(void **state) {
     other killed = begin_other();
     assert_int_equal(kill(killed.pid, SIGKILL), 0);
     assert_int_equal(waitpid(killed.pid, NULL, 0), killed.pid);
-    expect("ls -A | grep -c tmerge-tmp", "1\n");
-    assert_int_equal(system("touch -d '25 hours ago' .out.00000000-5.tmerge-tmp\n"
-                            "touch -d '23 hours ago' .out.00000000-6.tmerge-tmp\n"
-                            "touch -d '25 hours ago' .out.h5.00000000-5.tmerge-tmp\n"
-                            "touch -d '25 hours ago' .out.00000000-5.tmerge-tmp.x .out.tmerge-tmp"),
-                     0);
+    expect("ls -A | grep -c tmerge-tmp", "1");
+    expect("touch -d '25 hours ago' .out.00000000-5.tmerge-tmp\n"
+           "touch -d '23 hours ago' .out.00000000-6.tmerge-tmp\n"
+           "touch -d '25 hours ago' .out.h5.00000000-5.tmerge-tmp\n"
+           "touch -d '25 hours ago' .out.00000000-5.tmerge-tmp.x .out.tmerge-tmp",
+           "");
     begin(&mine, "mine");
     assert_int_equal(publish(&mine), 0);
-    expect("ls -A", ".out.00000000-5.tmerge-tmp.x\n.out.00000000-6.tmerge-tmp\n"
-                    ".out.h5.00000000-5.tmerge-tmp\n.out.tmerge-tmp\nout\n");
+    expect("ls -A", ".out.00000000-5.tmerge-tmp.x | .out.00000000-6.tmerge-tmp | "
+                    ".out.h5.00000000-5.tmerge-tmp | .out.tmerge-tmp | out");
 }
 
 static void a_link_in_its_place_is_not_followed(void **state) {
@@ -147,16 +148,17 @@ static void a_link_in_its_place_is_not_followed(void **state) {
     tm_draft mine;
     char temporary[128];
     assert_true(tm_draft_temporary_path("out", temporary, sizeof temporary));
-    assert_int_equal(system("echo precious > target"), 0);
+    expect("echo precious > target", "");
     assert_int_equal(symlink("target", temporary), 0);
     begin(&mine, "mine");
     assert_int_equal(publish(&mine), 0);
-    expect("cat out target; ls -A", "mineprecious\nout\ntarget\n");
+    expect("cat out target; ls -A", "mineprecious | out | target");
 }
 
 static int leave_folder(void **state) {
     (void)state;
-    return system("rm -r \"$PWD\"") == 0 && chdir("..") == 0 ? 0 : -1;
+    expect("rm -r \"$PWD\"", "");
+    return chdir("..");
 }
 
 int main(void) {
