@@ -1,9 +1,12 @@
 /* Loaded into tmerge in front of its libraries (LD_PRELOAD) to make one thing fail that seldom
  * does. TMERGE_FAULT says which: "tmpfile": the file system has no files without a name; "mpi":
- * the third MPI_Allreduce of the process with rank 1 meets a failure inside of MPI. */
+ * the third MPI_Allreduce of the process with rank 1 meets a failure inside of MPI; "matching",
+ * "writing": the last process stops, as by SIGSTOP, in its first exchange of records, or where the
+ * store is written. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -40,4 +43,29 @@ int MPI_Allreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op o
     if (wanted("mpi") && self == 1 && ++calls == 3)
         return PMPI_Comm_call_errhandler(comm, MPI_ERR_INTERN);
     return PMPI_Allreduce(from, to, n, type, op, comm);
+}
+
+static void stop_the_last(const char *fault, MPI_Comm comm) {
+    static bool is_over;
+    int self, size;
+    PMPI_Comm_rank(comm, &self);
+    PMPI_Comm_size(comm, &size);
+    if (wanted(fault) && self == size - 1 && !is_over) {
+        is_over = true;
+        raise(SIGSTOP);
+    }
+}
+
+int MPI_Alltoallv(const void *from, const int *n_from, const int *at_from, MPI_Datatype type_from,
+                  void *to, const int *n_to, const int *at_to, MPI_Datatype type_to,
+                  MPI_Comm comm) {
+    stop_the_last("matching", comm);
+    return PMPI_Alltoallv(from, n_from, at_from, type_from, to, n_to, at_to, type_to, comm);
+}
+
+/* Only the store is written while a question is open. */
+int MPI_Iallreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request *request) {
+    stop_the_last("writing", comm);
+    return PMPI_Iallreduce(from, to, n, type, op, comm, request);
 }

@@ -158,6 +158,17 @@ ps)
     ;;
 _first) shift; first "$@" ;;
 _host) shift; host "$@" ;;
-_rsh) IN_HOSTS=${IN_HOSTS:-x}; cd /; enter "$2" bash -c "$3" ;;
+_rsh)
+    IN_HOSTS=${IN_HOSTS:-x}
+    cd /
+    (enter "$2" bash -c "$3") && exit
+    status=$?
+    # As ssh, which does not hear of the end of a host that is cut off.
+    pid=$(inner "$2")
+    while kill -0 $PPID 2>/dev/null && nsenter -t "$pid" -n ip link show eth0 | grep -q 'state DOWN'; do
+        sleep 0.2
+    done
+    exit "$status"
+    ;;
 *) sed -n '2,/^# shellcheck/p' "$self" | sed '$d' | cut -c3- >&2; exit 2 ;;
 esac

@@ -1,0 +1,209 @@
+"""What happens to a run on several hosts: processes, daemons and hosts that are lost, networks that
+are cut, disks that are full or stand still, memory that is short. Each ends within its limit, with
+a message that names the host, and leaves nothing half written."""
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import time
+
+import common_multi
+from common import TMERGE, contains, equal, files, holds, lacks, main, put, run, small_trace, synth
+from watching import exists, fault, is_open, ours, strays, wait_until
+
+os.environ['HOSTS_LOCAL'] = '256k'
+HOSTS = common_multi.up('netns.sh', ('ip', 'unshare', 'nsenter'))
+THREE = ('h1:2', 'h2:2', 'h3:2')
+SILENT = 30  # seconds until a run has ended that a host no longer answers
+
+
+def mpirun(*arguments, hosts=THREE, env=None):
+    """A run on the hosts, whose messages go to the file said; HOSTS_FROM: mpirun's own host."""
+    set_there = [part for name, value in (env or {}).items() for part in ('-x', f'{name}={value}')]
+    n = sum(int(host.split(':')[1]) for host in hosts)
+    return [HOSTS, 'mpirun', '-n', n, '--host', ','.join(hosts), *set_there, TMERGE, *arguments,
+            '--no-html', '--progress=never']
+
+
+def on(host, *command):
+    return run([HOSTS, 'exec', host, *command])
+
+
+@contextlib.contextmanager
+def started(name, *arguments, **more):
+    """A run, and its output's file, which it is given as `name`.h5; what is left is ended."""
+    with open(f'{name}.said', 'wb') as said:
+        launched = subprocess.Popen([str(part) for part in
+                                     mpirun(*arguments, '-o', f'{name}.h5', **more)],
+                                    stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+    try:
+        yield launched
+    finally:
+        for pid in strays():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        launched.kill()
+        launched.wait()
+
+
+def processes(name):
+    """Of a run, by rank."""
+    found = {}
+    for pid in strays():
+        with contextlib.suppress(OSError, AttributeError):
+            with open(f'/proc/{pid}/cmdline', 'rb') as file:
+                words = file.read()
+            with open(f'/proc/{pid}/environ', 'rb') as file:
+                rank = re.search(rb'OMPI_COMM_WORLD_RANK=(\d+)', file.read())
+            if f'\0{name}.h5\0'.encode() in words:
+                found[int(rank[1])] = pid
+    return found
+
+
+def ends(launched, name, seconds, status=None):
+    """Waits for the end of a run that must fail, and of its processes. Returns what it said."""
+    began = time.monotonic()
+    try:
+        launched.wait(seconds)
+    except subprocess.TimeoutExpired:
+        holds(False, f'{name} runs on after {seconds} s')
+    wait_until(lambda: not processes(name), f'the processes of {name} to end',
+               max(5, seconds - (time.monotonic() - began)))
+    holds(launched.returncode != 0, 'a run that failed gives status 0')
+    if status is not None:
+        equal(launched.returncode, status, name)
+    with open(f'{name}.said', encoding='utf-8') as file:
+        return file.read()
+
+
+def six_traces(pipe):
+    """Of small ranks, the last of which is a pipe that never ends, where there is to be one."""
+    names = [f'rank{rank}.json' for rank in range(6)]
+    for rank, name in enumerate(names):
+        put(name, small_trace(rank))
+    if not pipe:
+        return names, None
+    os.unlink(names[5])
+    os.mkfifo(names[5])
+    return names, os.open(names[5], os.O_RDWR)
+
+
+def is_stopped(pid):
+    with contextlib.suppress(OSError):
+        with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
+            return file.read().rsplit(')', 1)[1].split()[0] == 'T'
+    return False
+
+
+def reads(name, path):
+    wait_until(lambda: len(processes(name)) == 6 and
+               any(is_open(path, pid) for pid in processes(name).values()), f'{name} to read')
+
+
+def silent(host):
+    return [f'tmerge: {host} does not answer any more: that host, or the network between h1 and it, '
+            'has failed']
+
+
+def nothing_left(names):
+    equal([name for name in files() if not name.endswith('.said')], names)
+
+
+def test_a_process_or_a_daemon_that_is_killed_ends_the_run():
+    names, pipe = six_traces(True)
+    for what, message in (('process', 'on node h2 exited on signal 9'),
+                          ('orted', r'Remote daemon: .* on node h2')):
+        with started(what, *names) as launched:
+            reads(what, names[5])
+            if what == 'process':
+                os.kill(processes(what)[3], signal.SIGKILL)
+            else:
+                on('h2', 'sh', '-c', 'kill -9 $(pgrep --ns $$ --nslist net -x orted)').expect(0)
+            said = ends(launched, what, 10)
+        holds(re.search(message, said), said)
+        equal(ours(said), [], said)
+    os.close(pipe)
+    nothing_left(names)
+
+
+def test_a_host_that_is_gone_ends_the_run_whatever_it_does():
+    """Three runs at once, one in each phase; what stops is on another host."""
+    names, pipe = six_traces(True)
+    whole, _ = [], None
+    for rank in range(6):
+        whole.append(put(f'whole{rank}.json', small_trace(rank)))
+    with started('reading', *names) as reading, \
+            started('matching', *whole, env=fault('matching')) as matching, \
+            started('writing', *whole, env=fault('writing')) as writing:
+        reads('reading', names[5])
+        for name in ('matching', 'writing'):
+            wait_until(lambda name=name: is_stopped(processes(name).get(5)), name)
+        began = time.monotonic()
+        run([HOSTS, 'crash', 'h2']).expect(0)
+        for name, launched in (('reading', reading), ('matching', matching), ('writing', writing)):
+            # What stopped goes on when it is told to end.
+            said = ends(launched, name, SILENT - (time.monotonic() - began))
+            equal(ours(said), silent('h2'), said)
+    os.close(pipe)
+    run([HOSTS, 'mend', 'h2']).expect(0)
+    nothing_left(sorted(names + whole))
+
+
+def test_a_network_that_is_cut_ends_the_run_on_both_sides_but_no_disk_that_stalls():
+    names, pipe = six_traces(True)
+    os.mkfifo('stalls.json')
+    stalling = os.open('stalls.json', os.O_RDWR)
+    with started('stall', *names[:5], 'stalls.json', hosts=('h1:2', 'h3:2')) as stall, \
+            started('cut', *names) as cut:
+        reads('cut', names[5])
+        wait_until(lambda: any(is_open('stalls.json', pid) for pid in processes('stall').values()),
+                   'the other to read')
+        # Who waits for a disk cannot answer, nor can who is stopped.
+        os.kill(processes('stall')[3], signal.SIGSTOP)
+        began = time.monotonic()
+        run([HOSTS, 'cut', 'h2']).expect(0)
+        equal(ours(ends(cut, 'cut', SILENT)), silent('h2'))
+        time.sleep(max(0, SILENT - (time.monotonic() - began)))
+        holds(stall.poll() is None and len(processes('stall')) == 4, 'a stall ended a run')
+        os.kill(processes('stall')[3], signal.SIGCONT)
+        # It is read to its begin, then again: each time to an end.
+        trace = small_trace(5)
+        while stall.poll() is None:
+            with contextlib.suppress(OSError):
+                feed = os.open('stalls.json', os.O_WRONLY | os.O_NONBLOCK)
+                os.write(feed, trace)
+                os.close(feed)
+            if stalling is not None:
+                os.close(stalling)
+                stalling = None
+            time.sleep(0.2)
+        equal(stall.wait(), 0)
+    os.close(pipe)
+    run([HOSTS, 'mend', 'h2']).expect(0)
+
+
+def test_a_full_disk_is_told_with_its_host_and_nothing_is_left():
+    synth('job', ranks=6, steps=20)
+    for name in ('h1', 'h2', 'h3'):
+        on(name, 'sh', '-c', 'rm -rf /mnt/local/*; head -c 200k /dev/zero > /mnt/local/old').expect(0)
+    done = run(mpirun('job', '-o', '/mnt/local/a.h5')).expect(4)
+    equal(done.ours, ['tmerge: /mnt/local/a.h5: cannot be written: No space left on device (on h1)'])
+    for name in ('h1', 'h2', 'h3'):
+        equal(on(name, 'ls', '-A', '/mnt/local').out, 'old\n', name)
+    nothing_left(['job'])
+
+
+def test_memory_that_one_host_lacks_is_told_with_that_host():
+    synth('job', ranks=6, steps=2)
+    limited = ('ulimit -v $([ $OMPI_COMM_WORLD_RANK = 3 ] && echo 200000 || echo unlimited); '
+               'exec "$@"')
+    whole = mpirun('job', '-o', 'a.h5')
+    at = whole.index(TMERGE)
+    done = run(whole[:at] + ['sh', '-c', limited, 'sh'] + whole[at:])
+    holds(done.status != 0, done.err)
+    equal(done.ours, ['tmerge: memory is limited to 195 MiB (ulimit -v); tmerge needs 256'])
+    nothing_left(['job'])
+
+
+main()
