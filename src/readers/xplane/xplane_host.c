@@ -179,13 +179,17 @@ static owner owner_of_call(host *h, const tm_xlaunch *launch) {
     return devices + launch->device == h->r->device ? OWN : OTHERS;
 }
 
-/* The operator around a call that no operator's event holds: XLA tells it of the call alone. */
-static bool add_operator(host *h, tm_raw_event call, const tm_xlaunch *launch) {
+/* Puts the operator around a call before it, where no operator's event holds the call: XLA tells of
+ * it with the call alone. */
+static bool add_operator(host *h, uint32_t *row, const tm_xlaunch *launch) {
+    tm_vec *events = &h->r->trace->events;
+    tm_raw_event *operator_event = (tm_raw_event *)events->data + *row, call = *operator_event;
     if (!launch || launch->operation == TM_NO_NAME || call.begin_ns < h->operator_end_ns)
         return true;
-    call.name = launch->operation;
-    call.category = TM_CAT_CPU_OP;
-    return h->r->trace->events.n < TM_NO_EVENT - 1 && tm_vec_append(&h->r->trace->events, &call, 1);
+    operator_event->name = launch->operation;
+    operator_event->category = TM_CAT_CPU_OP;
+    ++*row;
+    return events->n < TM_NO_EVENT - 1 && tm_vec_append(events, &call, 1);
 }
 
 static tm_status take_call(host *h, const taken *t, tm_raw_event event, tm_error *err) {
@@ -200,19 +204,16 @@ static tm_status take_call(host *h, const taken *t, tm_raw_event event, tm_error
     TM_TRY(tm_xread_add(h->r, t->line, t->at, event, &row, err));
     if (row == TM_NO_EVENT)
         return TM_OK;
-    tm_raw_event call = ((tm_raw_event *)trace->events.data)[row];
-    trace->events.n--; /* the operator around it comes first */
-    bool ok = add_operator(h, call, launch) && tm_vec_append(&trace->events, &call, 1);
-    const tm_launch_attr attr = {.correlation = correlation,
-                                 .event = (uint32_t)(trace->events.n - 1)};
-    ok = ok && tm_vec_append(&trace->attrs[TM_ATTR_LAUNCH], &attr, 1);
-    if (ok && t->info && t->info->copies) {
-        const tm_xcopy_call copy = {correlation, event.name};
-        ok = tm_vec_append(h->copies, &copy, 1);
-    }
+    tm_launch_attr *attr =
+        add_operator(h, &row, launch) ? tm_vec_push(&trace->attrs[TM_ATTR_LAUNCH]) : NULL;
+    if (!attr)
+        return tm_fail_memory(err);
+    *attr = (tm_launch_attr){.correlation = correlation, .event = row};
     if (event.launch == OWN)
-        tm_xsteps_call(h->steps, &call, t->v);
-    return ok ? TM_OK : tm_fail_memory(err);
+        tm_xsteps_call(h->steps, (const tm_raw_event *)trace->events.data + row, t->v);
+    const tm_xcopy_call copy = {correlation, event.name};
+    return !t->info || !t->info->copies || tm_vec_append(h->copies, &copy, 1) ? TM_OK
+                                                                              : tm_fail_memory(err);
 }
 
 static bool add_shapes(host *h, uint32_t row, tm_xvalues *v) {
