@@ -121,25 +121,29 @@ static inline bool usual_value(const uint8_t *p, const uint8_t *end, tm_xstat *o
     return true;
 }
 
-/* Reads an event as the profiler writes nearly all: numbers, then stats, each its id and a value.
- * False for any other, and for one that is damaged: the long way finds out. */
+/* What is behind a number of an event, which may be left out; NULL where it is damaged. */
+static inline const uint8_t *usual_number(const uint8_t *p, const uint8_t *end, uint8_t field,
+                                          int64_t *out) {
+    uint64_t value = 0;
+    if (p && p < end && *p == (field << 3 | TM_WIRE_VARINT))
+        p = usual_varint(p + 1, end, &value);
+    *out = (int64_t)value;
+    return p;
+}
+
+/* Reads an event as the profiler writes nearly all: metadata, offset and duration, then stats, each
+ * its id and a value. False for any other, and for one that is damaged: the long way finds out. */
 static bool read_usual(const tm_xstats *stats, tm_wire_message body, tm_xevent *event,
                        tm_xvalues *v) {
-    enum { N_FIELDS = 6, STAT = TM_X_EVENT_STATS << 3 | TM_WIRE_BYTES, ID = 1 << 3 };
+    enum { STAT = TM_X_EVENT_STATS << 3 | TM_WIRE_BYTES, ID = 1 << 3 };
     const uint8_t *p = body.p, *end = body.end;
-    uint64_t fields[N_FIELDS] = {0}, id;
-    while (p < end && *p != STAT) {
-        unsigned number = *p >> 3;
-        if ((*p & 7) != TM_WIRE_VARINT || number == 0 || number >= N_FIELDS)
-            return false;
-        p = usual_varint(p + 1, end, &fields[number]);
-        if (!p)
-            return false;
-    }
-    *event = (tm_xevent){.metadata = (int64_t)fields[1],
-                         .offset_ps = (int64_t)fields[2],
-                         .duration_ps = (int64_t)fields[3],
-                         .occurrences = (int64_t)fields[5]};
+    uint64_t id;
+    p = usual_number(p, end, 1, &event->metadata);
+    p = usual_number(p, end, 2, &event->offset_ps);
+    p = usual_number(p, end, 3, &event->duration_ps);
+    event->occurrences = 0;
+    if (!p)
+        return false;
     v->present = 0;
     while (p < end) {
         const uint8_t *stat_end = p + 2 + p[1];
