@@ -132,6 +132,9 @@ export function coarseClocks(job: Job): { uncertainty: number; skew: number } | 
 /** What marks steps, for programs of any kind. */
 export const TO_MARK_STEPS = "To mark them: prof.step() of PyTorch, StepTraceAnnotation of JAX, or a range of NVTX or roctx around each, whose names --step-pattern tells.";
 
+/** What records the host, for profilers of any kind. */
+export const TO_RECORD_THE_HOST = "Record what the host does, too: ProfilerActivity.CPU of PyTorch, -t cuda of nsys, --hip-trace of rocprofv3.";
+
 /** A step in words; all of the trace is one where none is marked. */
 export function stepWord(job: Job, step: number | null): string {
   return hasSteps(job) ? `step ${step}` : "whole trace";

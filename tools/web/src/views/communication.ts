@@ -121,7 +121,7 @@ function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElemen
   const point = context.params.has("point") && /^\d+$/.test(context.params.get("point")!) ? Number(context.params.get("point")) : undefined;
   const chosen = point !== undefined && rows.includes(point) ? point : undefined;
   const drawn = [...new Set(spots.map((spot) => table.text(spot.row, "kind") ?? ""))];
-  const chart = spots.length === 0 ? empty("The traces do not say how large the messages were: kernels carry it (In msg nelems, dtype) since PyTorch 2.1.")
+  const chart = spots.length === 0 ? empty("The traces do not say how large the messages were: PyTorch’s kernels carry it (In msg nelems, dtype) since 2.1.")
     : [shapeLegend(drawn.map((kind) => ({ shape: shapes.get(kind) ?? 0, label: kindWord(kind) })), "transfer"),
       bandwidthChart(charts, { label: "Bus bandwidth against message size", size: "message size", axis: "bus bandwidth, GB/s", color: "transfer", spots, chosen,
         tip: (row) => describePoint(table, row), click: (row) => context.redraw({ point: String(row) }) })];

@@ -3,7 +3,7 @@ import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
-import { adviceState, hasSteps, TO_MARK_STEPS } from "../job";
+import { adviceState, hasSteps, TO_MARK_STEPS, TO_RECORD_THE_HOST } from "../job";
 import type { ColumnOf } from "../names";
 import { stacks, type Part } from "../stack";
 import { controls, empty, heading, legend, note, section, segmented, select } from "../ui";
@@ -78,7 +78,7 @@ function loading(context: Context, rank: number, all: boolean): HTMLElement {
 function phases(job: Job, rank: number): HTMLElement {
   const table = job.table("phases.step"), title = "Phases of the steps";
   const own = [...table.rows.keys()].filter((row) => table.num(row, "rank") === rank);
-  if (own.length === 0) return section(title, empty("No step of this rank has a call on its host: record with ProfilerActivity.CPU."));
+  if (own.length === 0) return section(title, empty(`No step of this rank has a call on its host. ${TO_RECORD_THE_HOST}`));
   const share = (column: ColumnOf<"phases.step">) => f.share(f.sum(own.map((row) => table.num(row, column))), f.sum(own.map((row) => table.num(row, "step_ns"))));
   const words = [["forward_ns", "forward"], ["backward_ns", "backward"], ["optimizer_ns", "the optimizer"], ["data_ns", "waiting for data"], ["other_ns", "other"]] as const;
   return section(title,
@@ -106,7 +106,7 @@ export const input: View = {
   render(root, context) {
     const { job, params } = context, table = job.table("input.rank");
     if (table.n === 0)
-      return void root.append(heading("No step was recorded", "The traces hold no call on the host."), empty("Record with ProfilerActivity.CPU among the profiler’s activities, and call prof.step() in the training loop."));
+      return void root.append(heading("No step was recorded", "The traces hold no call on the host."), empty(`${TO_RECORD_THE_HOST} ${TO_MARK_STEPS}`));
     const ranks = table.nums("rank").filter((rank): rank is number => rank !== null);
     const slowest = table.num(table.rows.findIndex((_, row) => table.cell(row, "slowest") === true), "rank") ?? ranks[0]!;
     const wanted = params.has("rank") ? Number(params.get("rank")) : NaN, rank = ranks.includes(wanted) ? wanted : slowest;

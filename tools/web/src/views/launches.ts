@@ -4,7 +4,7 @@ import type { Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
-import { adviceState, severalRanks } from "../job";
+import { adviceState, severalRanks, TO_RECORD_THE_HOST } from "../job";
 import type { ColumnOf } from "../names";
 import { empty, heading, legend, note, section } from "../ui";
 import type { View } from "../view";
@@ -71,7 +71,7 @@ export const launches: View = {
     const table = job.table("launches.rank");
     if (f.sum(table.nums("events")) === 0)
       return void root.append(heading("No launches are known", f.sum(table.nums("unlinked")) > 0 ? "The traces do not say which call launched which kernel." : "The traces hold no kernel, copy or set."),
-        empty("Record with both ProfilerActivity.CPU and ProfilerActivity.CUDA: calls of the runtime and the kernels that they launch carry one number."), calls(job));
+        empty(`${TO_RECORD_THE_HOST} Its calls and the kernels that they launch carry one number.`), calls(job));
     root.append(heading(...finding(job)), ranks(job), calls(job));
   },
 };
