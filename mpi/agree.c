@@ -6,11 +6,12 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "patience.h"
 
 bool tm_mpi_is_one(MPI_Comm comm, uint64_t value, bool counts) {
     /* The least and, negated, the largest. */
     uint64_t ends[2] = {counts ? value : UINT64_MAX, counts ? ~value : UINT64_MAX};
-    MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_UINT64_T, MPI_MIN, comm);
+    tm_mpi_reduce(comm, ends, 2, MPI_UINT64_T, MPI_MIN);
     return ends[0] >= ~ends[1];
 }
 
@@ -22,10 +23,10 @@ static bool find_host(MPI_Comm comm, bool failed, char host[TM_HOST_MAX]) {
 }
 
 tm_status tm_mpi_agree(MPI_Comm comm, tm_status status, tm_error *err) {
-    int self, mine, lowest;
+    int self, lowest;
     MPI_Comm_rank(comm, &self);
-    mine = status == TM_OK ? INT_MAX : self;
-    MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, comm);
+    lowest = status == TM_OK ? INT_MAX : self;
+    tm_mpi_reduce(comm, &lowest, 1, MPI_INT, MPI_MIN);
     if (lowest == INT_MAX)
         return TM_OK;
     char host[TM_HOST_MAX] = "";

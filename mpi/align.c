@@ -5,19 +5,18 @@
 #include "agree.h"
 #include "aligner.h"
 #include "base/sums.h"
+#include "patience.h"
 #include "shuffle.h"
 
 static tm_status reduce_sum(void *context, int64_t *values, size_t n, tm_error *err) {
     (void)err;
-    MPI_Allreduce(MPI_IN_PLACE, values, (int)n, MPI_INT64_T, MPI_SUM,
-                  ((tm_aligner *)context)->comm);
+    tm_mpi_reduce(((tm_aligner *)context)->comm, values, (int)n, MPI_INT64_T, MPI_SUM);
     return TM_OK;
 }
 
 static tm_status reduce_max(void *context, int64_t *values, size_t n, tm_error *err) {
     (void)err;
-    MPI_Allreduce(MPI_IN_PLACE, values, (int)n, MPI_INT64_T, MPI_MAX,
-                  ((tm_aligner *)context)->comm);
+    tm_mpi_reduce(((tm_aligner *)context)->comm, values, (int)n, MPI_INT64_T, MPI_MAX);
     return TM_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "agree.h"
+#include "patience.h"
 
 /* Small enough that there is room to drop one even where memory is out. */
 enum { PIECE = 1 << 18 };
@@ -22,7 +23,7 @@ tm_status tm_mpi_send_bytes(MPI_Comm comm, int to, int tag, const void *bytes, s
                             tm_error *err) {
     uint64_t n = size;
     const char *p = bytes;
-    TM_TRY(check(MPI_Send(&n, 1, MPI_UINT64_T, to, tag, comm), err));
+    TM_TRY(check(MPI_Send(&n, (int)sizeof n, MPI_BYTE, to, tag, comm), err));
     for (size_t sent = 0; sent < size; sent += PIECE)
         TM_TRY(check(MPI_Send(p + sent, piece_of(size - sent), MPI_BYTE, to, tag, comm), err));
     return TM_OK;
@@ -31,12 +32,12 @@ tm_status tm_mpi_send_bytes(MPI_Comm comm, int to, int tag, const void *bytes, s
 tm_status tm_mpi_receive_bytes(MPI_Comm comm, int from, int tag, void **bytes, size_t *size,
                                tm_error *err) {
     uint64_t n = 0;
-    TM_TRY(check(MPI_Recv(&n, 1, MPI_UINT64_T, from, tag, comm, MPI_STATUS_IGNORE), err));
+    TM_TRY(check(tm_mpi_receive(comm, &n, (int)sizeof n, from, tag, MPI_STATUS_IGNORE), err));
     char drop[PIECE], *all = malloc(n ? n : 1);
     tm_status status = all ? TM_OK : tm_fail_memory(err);
     for (uint64_t got = 0; got < n; got += PIECE) {
-        tm_status received = check(MPI_Recv(all ? all + got : drop, piece_of(n - got), MPI_BYTE,
-                                            from, tag, comm, MPI_STATUS_IGNORE),
+        tm_status received = check(tm_mpi_receive(comm, all ? all + got : drop, piece_of(n - got),
+                                                  from, tag, MPI_STATUS_IGNORE),
                                    err);
         status = status == TM_OK ? received : status;
     }

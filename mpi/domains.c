@@ -5,6 +5,7 @@
 #include "aligner.h"
 #include "base/median.h"
 #include "base/sorted.h"
+#include "patience.h"
 #include "shuffle.h"
 #include "timeline/trace.h"
 
@@ -136,8 +137,7 @@ static tm_status find_quiet(tm_aligner *a, bool classes[TM_CLOCK_CLASSES], tm_er
         counts ? tm_clock_compare(a->out, &seats, &all, NULL, counts, err) : tm_fail_memory(err);
     status = tm_mpi_agree(a->comm, status, err);
     if (status == TM_OK) {
-        MPI_Allreduce(MPI_IN_PLACE, counts, TM_CLOCK_CLASSES * TM_SPREAD_BINS, MPI_INT64_T, MPI_SUM,
-                      a->comm);
+        tm_mpi_reduce(a->comm, counts, TM_CLOCK_CLASSES * TM_SPREAD_BINS, MPI_INT64_T, MPI_SUM);
         tm_clock_quiet(counts, classes);
     }
     free(counts);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agree.h"
+#include "patience.h"
 
 /* Counts and places, by process, in records. */
 typedef struct exchange {
@@ -62,7 +63,9 @@ static tm_status count(const tm_vec *records, exchange *x, tm_error *err) {
 
 static tm_status exchange_records(exchange *x, tm_vec *records, tm_vec *out, tm_error *err) {
     TM_TRY(tm_mpi_agree(x->comm, count(records, x, err), err));
-    MPI_Alltoall(x->send_n, 1, MPI_INT, x->receive_n, 1, MPI_INT, x->comm);
+    MPI_Request request;
+    MPI_Ialltoall(x->send_n, 1, MPI_INT, x->receive_n, 1, MPI_INT, x->comm, &request);
+    tm_mpi_await(&request, MPI_STATUS_IGNORE);
     long n = places(x->receive_n, x->receive_at, x->n_processes);
     char *sorted = by_owner(records, x);
     tm_status status = TM_OK;
@@ -118,10 +121,12 @@ int tm_mpi_first_process(const void *record, int n_processes) {
 tm_status tm_mpi_everywhere(MPI_Comm comm, const tm_vec *own, tm_vec *out, tm_error *err) {
     int n_processes, size = (int)(own->n * own->size), total = 0;
     MPI_Comm_size(comm, &n_processes);
+    MPI_Request request;
     int *sizes = calloc(2 * (size_t)n_processes, sizeof *sizes), *from = sizes + n_processes;
     tm_status status = tm_mpi_agree(comm, sizes ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK) {
-        MPI_Allgather(&size, 1, MPI_INT, sizes, 1, MPI_INT, comm);
+        MPI_Iallgather(&size, 1, MPI_INT, sizes, 1, MPI_INT, comm, &request);
+        tm_mpi_await(&request, MPI_STATUS_IGNORE);
         for (int i = 0; i < n_processes; i++) {
             from[i] = total;
             total += sizes[i];

@@ -5,6 +5,7 @@
 
 #include "agree.h"
 #include "outbox.h"
+#include "patience.h"
 #include "store/pack.h"
 #include "store_layout.h"
 
@@ -82,8 +83,8 @@ static void give_piece(write_job *job, const column_walk *walk, const tm_store_s
     if (holder && !owner)
         tm_mpi_outbox_send(&job->outbox, place, n * element, walk->owner, TAG_PIECE);
     else if (owner && !holder)
-        MPI_Recv(place, (int)(n * element), MPI_BYTE, slot->process, TAG_PIECE, job->comm,
-                 MPI_STATUS_IGNORE);
+        (void)tm_mpi_receive(job->comm, place, (int)(n * element), slot->process, TAG_PIECE,
+                             MPI_STATUS_IGNORE);
 }
 
 /* Packs the chunk; no bytes where that failed, which process 0 must be told. */
@@ -122,7 +123,8 @@ static void do_chunk(write_job *job, const column_walk *walk) {
         MPI_Status received;
         int n = 0;
         size_t room = tm_pack_bound(walk->shape.chunk_rows * walk->shape.element_bytes);
-        MPI_Recv(job->received, (int)room, MPI_BYTE, walk->owner, TAG_CHUNK, job->comm, &received);
+        (void)tm_mpi_receive(job->comm, job->received, (int)room, walk->owner, TAG_CHUNK,
+                             &received);
         MPI_Get_count(&received, MPI_BYTE, &n);
         put(job, job->received, (size_t)n);
     }
@@ -154,7 +156,7 @@ typedef struct question {
 } question;
 
 static bool answered_well(question *asked) {
-    MPI_Wait(&asked->request, MPI_STATUS_IGNORE);
+    (void)tm_mpi_await(&asked->request, MPI_STATUS_IGNORE);
     return asked->any == 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "loader.h"
 #include "mpi/agree.h"
+#include "mpi/patience.h"
 #include "tmerge/reader.h"
 
 void tm_loader_drop_trace(tm_loader *l, size_t i) {
@@ -151,7 +152,7 @@ static tm_status check_any(const tm_loader *l, tm_error *err) {
             sums[0]++;
             sums[1] += (int64_t)l->traces[i]->events.n;
         }
-    if (MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_INT64_T, MPI_SUM, l->comm) != MPI_SUCCESS)
+    if (tm_mpi_reduce(l->comm, sums, 2, MPI_INT64_T, MPI_SUM) != MPI_SUCCESS)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI_Allreduce failed");
     if (sums[0] == 0 || sums[1] > 0) /* without a trace, the ranks' list tells */
         return TM_OK;
