@@ -18,11 +18,6 @@ void tm_graph_free(tm_graph *graph) {
     graph->edges = NULL;
 }
 
-bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_edge *edge) {
-    const tm_loose_edge loose = {to, *edge};
-    return tm_vec_append(&m->edges, &loose, 1) != NULL;
-}
-
 /* When a cause would usually have led to a node at @p ns, and not later than that. */
 static int64_t reaches(const tm_cause *cause, int64_t ns) {
     int64_t lag = ns - cause->from_ns;
@@ -104,25 +99,37 @@ static int by_number(const void *a, const void *b) {
     return tm_order_i64(((const tm_graph_step *)a)->number, ((const tm_graph_step *)b)->number);
 }
 
+static bool ends_step(const tm_part_event *e) {
+    return e->step != TM_NO_STEP && e->last;
+}
+
 /* The ends of steps lead from what is last of them on each stream. */
+static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
+    const tm_part_event *events = m->draft->events.data;
+    const size_t n_steps = m->draft->timeline->n_steps;
+    for (uint32_t i = 0; i < m->draft->events.n; i++)
+        next[events[i].step + 1] += ends_step(&events[i]);
+    for (size_t k = 0; k < n_steps; k++)
+        next[k + 1] += next[k];
+    tm_loose_edge *out = tm_vec_append(&m->edges, NULL, next[n_steps]);
+    for (uint32_t i = 0; i < m->draft->events.n && out; i++)
+        if (ends_step(&events[i]))
+            out[next[events[i].step]++] = (tm_loose_edge){
+                parts + (uint32_t)events[i].step,
+                {.from = tm_event_end(i), .item = TM_NO_ITEM, .kind = TM_EDGE_BEFORE}};
+    return out != NULL;
+}
+
 static bool add_steps(tm_maker *m) {
     const tm_timeline *t = m->draft->timeline;
-    const tm_part_event *events = m->draft->events.data;
-    uint32_t parts = 2 * (uint32_t)(m->draft->events.n + m->draft->calls.n);
-    bool *found = calloc(t->n_steps + 1, sizeof *found);
-    bool ok = found != NULL;
-    for (uint32_t i = 0; i < m->draft->events.n && ok; i++) {
-        if (events[i].step == TM_NO_STEP || !events[i].last)
-            continue;
-        found[events[i].step] = true;
-        const tm_edge edge = {.from = tm_event_end(i), .item = TM_NO_ITEM, .kind = TM_EDGE_BEFORE};
-        ok = tm_maker_edge(m, parts + (uint32_t)events[i].step, &edge);
-    }
+    const uint32_t parts = 2 * (uint32_t)(m->draft->events.n + m->draft->calls.n);
+    size_t *behind = calloc(t->n_steps + 2, sizeof *behind); /* of each step's ends */
+    bool ok = behind && add_ends(m, behind, parts);
     for (size_t k = 0; k < t->n_steps && ok; k++) {
         const tm_graph_step step = {t->steps[k].number, parts + (uint32_t)k};
-        ok = !found[k] || tm_vec_append(&m->graph->steps, &step, 1);
+        ok = behind[k] == (k > 0 ? behind[k - 1] : 0) || tm_vec_append(&m->graph->steps, &step, 1);
     }
-    free(found);
+    free(behind);
     if (ok && m->graph->steps.n > 1)
         qsort(m->graph->steps.data, m->graph->steps.n, sizeof(tm_graph_step), by_number);
     return ok;

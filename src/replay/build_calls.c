@@ -64,7 +64,7 @@ static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call)
         return true;
     const tm_cause cause = {tm_event_end(event), TM_NO_ITEM, e->end_ns, WAITING_CALL_NS,
                             TM_EDGE_SYNC};
-    return tm_vec_append(&w->m->causes, &cause, 1);
+    return tm_maker_cause(w->m, &cause);
 }
 
 /* The median length of the calls of a name, found when it is first asked for. */

@@ -85,7 +85,7 @@ static bool add_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8
         }
         cause.usual_ns = ns - cause.from_ns;
     }
-    return cause.from_ns > ns || tm_vec_append(&m->causes, &cause, 1);
+    return cause.from_ns > ns || tm_maker_cause(m, &cause);
 }
 
 /* A begin that nothing explains, just behind an operation whose kernel the trace lacks. */
@@ -104,7 +104,7 @@ static bool add_missing(tm_maker *m, int64_t ns) {
         const tm_replay_visit *visit = &m->visits[v];
         const tm_cause cause = {TM_FROM_VISIT + (uint32_t)v, TM_NO_ITEM, visit->last_ns,
                                 visit->end_ns - visit->last_ns + WAIT_NS, TM_EDGE_WAIT};
-        if (!tm_vec_append(&m->causes, &cause, 1))
+        if (!tm_maker_cause(m, &cause))
             return false;
     }
     return true;
@@ -122,7 +122,7 @@ static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
         const tm_part_call *call = (const tm_part_call *)m->draft->calls.data + e->call;
         const tm_cause cause = {tm_call_begin(m, e->call), TM_NO_ITEM, call->begin_ns, m->launch_ns,
                                 TM_EDGE_LAUNCH};
-        if (call->begin_ns <= e->begin_ns && !tm_vec_append(&m->causes, &cause, 1))
+        if (call->begin_ns <= e->begin_ns && !tm_maker_cause(m, &cause))
             return false;
     }
     return add_missing(m, e->begin_ns) && tm_maker_settle(m, tm_event_begin(i), e->begin_ns);

@@ -1,6 +1,7 @@
 /* Nodes in the order of their times, and the edges into each. */
 #include "maker.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,17 +83,18 @@ static void fill_keys(const tm_maker *m, const int64_t *step_ends, key *keys) {
     }
 }
 
-/* Where each node of a part went; its times are written. */
-static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
+/* The nodes in order, by part, and where that of each part went; their times are written. */
+static tm_status order_nodes(tm_maker *m, uint32_t **place, uint32_t **order, tm_error *err) {
     const size_t parts = m->draft->events.n + m->draft->calls.n;
     const size_t n_steps = m->draft->timeline->n_steps, n = 2 * parts + m->graph->steps.n;
     tm_graph *g = m->graph;
     key *keys = malloc((n + 1) * sizeof *keys), *scratch = malloc((n + 1) * sizeof *scratch);
     int64_t *ends = malloc((n_steps + 1) * sizeof *ends);
     *place = calloc(2 * parts + n_steps + 1, sizeof **place);
+    *order = malloc((n + 1) * sizeof **order);
     g->ns = malloc((n + 1) * sizeof *g->ns);
     g->event = malloc((n + 1) * sizeof *g->event);
-    bool ok = keys && scratch && ends && *place && g->ns && g->event;
+    bool ok = keys && scratch && ends && *place && *order && g->ns && g->event;
     if (ok) {
         for (size_t k = 0; k < n_steps; k++)
             ends[k] = INT64_MIN;
@@ -102,6 +104,7 @@ static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
         for (size_t i = 0; i < n; i++) {
             uint32_t part = keys[i].part;
             (*place)[part] = (uint32_t)i;
+            (*order)[i] = part;
             g->event[i] = keys[i].event;
             if (part < 2 * parts)
                 g->ns[i] = part % 2 ? time_of(m, part / 2).end_ns : time_of(m, part / 2).begin_ns;
@@ -120,73 +123,77 @@ static bool is_node(uint32_t from) {
     return from != TM_FROM_ROOT && !(from & TM_FROM_VISIT);
 }
 
-/* Counts the in-edges of each node; those that lead back in the order go. */
-static void renumber(tm_maker *m, const uint32_t *place) {
-    tm_loose_edge *edges = m->edges.data;
-    size_t kept = 0;
-    for (size_t i = 0; i < m->edges.n; i++) {
-        tm_loose_edge e = edges[i];
-        e.to = place[e.to];
-        if (is_node(e.edge.from)) {
-            e.edge.from = place[e.edge.from];
-            if (e.edge.from >= e.to)
+/* Where the edges into each part begin, which come part by part; NULL when memory is out. */
+static uint32_t *find_first(const tm_maker *m) {
+    const tm_loose_edge *edges = m->edges.data;
+    const size_t parts = 2 * (m->draft->events.n + m->draft->calls.n) + m->draft->timeline->n_steps;
+    uint32_t *first = malloc((parts + 1) * sizeof *first), at = 0;
+    for (size_t part = 0; part < parts && first; part++) {
+        first[part] = at;
+        while (at < m->edges.n && edges[at].to == part)
+            at++;
+    }
+    assert(!first || at == m->edges.n);
+    if (first)
+        first[parts] = at;
+    return first;
+}
+
+/* Copies the edges into a node, a part so far, behind the [n] before; those that lead back in the
+ * order go. What no edge leads to at its time follows the root as recorded. */
+static size_t place_into(const tm_graph *g, uint32_t node, const tm_loose_edge *edges,
+                         size_t n_edges, const uint32_t *place, size_t n) {
+    int64_t reached = INT64_MIN;
+    for (size_t i = 0; i < n_edges; i++) {
+        tm_edge *edge = &g->edges[n];
+        *edge = edges[i].edge;
+        if (is_node(edge->from)) {
+            edge->from = place[edge->from];
+            if (edge->from >= node)
                 continue;
         }
-        edges[kept++] = e;
+        int64_t ns = tm_graph_source_ns(g, edge) + edge->ns;
+        reached = ns > reached ? ns : reached;
+        n++;
     }
-    m->edges.n = kept;
+    if (reached < g->ns[node])
+        g->edges[n++] = (tm_edge){.ns = g->ns[node],
+                                  .peer_ns = g->ns[node],
+                                  .from = TM_FROM_ROOT,
+                                  .item = TM_NO_ITEM,
+                                  .kind = TM_EDGE_BEFORE};
+    return n;
 }
 
-/* What no edge leads to at its time follows the root as recorded. */
-static bool add_roots(tm_maker *m) {
-    tm_graph *g = m->graph;
-    int64_t *reached = malloc((g->n_nodes + 1) * sizeof *reached);
-    for (size_t v = 0; v < g->n_nodes && reached; v++)
-        reached[v] = INT64_MIN;
-    const size_t n = m->edges.n;
-    for (size_t i = 0; i < n && reached; i++) {
-        const tm_loose_edge *e = (const tm_loose_edge *)m->edges.data + i;
-        int64_t ns = tm_graph_source_ns(g, &e->edge) + e->edge.ns;
-        reached[e->to] = ns > reached[e->to] ? ns : reached[e->to];
-    }
-    bool ok = reached != NULL;
-    for (size_t v = 0; v < g->n_nodes && ok; v++) {
-        const tm_edge edge = {.ns = g->ns[v],
-                              .peer_ns = g->ns[v],
-                              .from = TM_FROM_ROOT,
-                              .item = TM_NO_ITEM,
-                              .kind = TM_EDGE_BEFORE};
-        ok = reached[v] >= g->ns[v] || tm_maker_edge(m, (uint32_t)v, &edge);
-    }
-    free(reached);
-    return ok;
-}
-
-static bool place_edges(tm_maker *m) {
+static bool place_edges(tm_maker *m, const uint32_t *place, const uint32_t *order) {
     tm_graph *g = m->graph;
     const tm_loose_edge *edges = m->edges.data;
-    g->first = calloc(g->n_nodes + 2, sizeof *g->first);
-    g->edges = malloc((m->edges.n + 1) * sizeof *g->edges);
-    if (!g->first || !g->edges)
+    uint32_t *first = find_first(m);
+    size_t n = 0;
+    g->first = malloc((g->n_nodes + 1) * sizeof *g->first);
+    g->edges = malloc((m->edges.n + g->n_nodes + 1) * sizeof *g->edges);
+    bool ok = first && g->first && g->edges;
+    for (uint32_t v = 0; v < g->n_nodes && ok; v++) {
+        const uint32_t at = first[order[v]];
+        g->first[v] = (uint32_t)n;
+        n = place_into(g, v, edges + at, first[order[v] + 1] - at, place, n);
+    }
+    free(first);
+    if (!ok)
         return false;
-    for (size_t i = 0; i < m->edges.n; i++)
-        g->first[edges[i].to + 2]++;
-    for (size_t v = 2; v < g->n_nodes + 2; v++)
-        g->first[v] += g->first[v - 1];
-    for (size_t i = 0; i < m->edges.n; i++)
-        g->edges[g->first[edges[i].to + 1]++] = edges[i].edge;
+    g->first[g->n_nodes] = (uint32_t)n;
+    tm_edge *fitting = realloc(g->edges, (n + 1) * sizeof *fitting);
+    g->edges = fitting ? fitting : g->edges;
     return true;
 }
 
 tm_status tm_maker_order(tm_maker *m, tm_error *err) {
-    uint32_t *place;
+    uint32_t *place, *order;
     tm_graph_visit *visits = m->graph->visits.data;
     tm_graph_step *steps = m->graph->steps.data;
-    tm_status status = order_nodes(m, &place, err);
-    if (status == TM_OK) {
-        renumber(m, place);
-        status = add_roots(m) && place_edges(m) ? TM_OK : tm_fail_memory(err);
-    }
+    tm_status status = order_nodes(m, &place, &order, err);
+    if (status == TM_OK)
+        status = place_edges(m, place, order) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK) {
         const tm_part_event *events = m->draft->events.data;
         uint32_t *node_of = calloc(m->draft->timeline->n_events + 1, sizeof *node_of);
@@ -200,6 +207,7 @@ tm_status tm_maker_order(tm_maker *m, tm_error *err) {
         free(node_of);
     }
     free(place);
+    free(order);
     return status;
 }
 

@@ -53,7 +53,20 @@ static inline uint32_t tm_call_item(const tm_maker *m, uint32_t call) {
     return (uint32_t)m->draft->events.n + call;
 }
 
-bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_edge *edge);
+/* Those of one part in a row, and parts in their order. False when memory is out. */
+static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_edge *edge) {
+    tm_loose_edge *loose = tm_vec_push(&m->edges);
+    if (loose)
+        *loose = (tm_loose_edge){to, *edge};
+    return loose != NULL;
+}
+
+static inline bool tm_maker_cause(tm_maker *m, const tm_cause *cause) {
+    tm_cause *at = tm_vec_push(&m->causes);
+    if (at)
+        *at = *cause;
+    return at != NULL;
+}
 
 /* How long before a node at @p ns the latest of its causes would usually have led to it. */
 int64_t tm_maker_lag(const tm_maker *m, int64_t ns);

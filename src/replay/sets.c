@@ -63,7 +63,7 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
         ns[2 * i + 1] = without;
     }
     for (; meant; meant &= meant - 1) {
-        const int i = __builtin_ctzll(meant);
+        const size_t i = (size_t)__builtin_ctzll(meant);
         if (sets->changes[i].flags == 0 || (e->flags & sets->changes[i].flags))
             change_edge(&sets->changes[i], e, ns + 2 * i);
     }
