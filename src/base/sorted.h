@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /** Below 0, 0 or above 0, as a comparison for qsort answers; a difference might not fit. */
 static inline int tm_order_i64(int64_t a, int64_t b) {
@@ -18,6 +19,18 @@ static inline int tm_order_u64(uint64_t a, uint64_t b) {
 /** Neither is NaN. */
 static inline int tm_order_real(double a, double b) {
     return (a > b) - (a < b);
+}
+
+/** Sorts [n] elements by a comparison for qsort; those that are in order already cost a look each.
+ */
+static inline void tm_sort(void *array, size_t n, size_t size,
+                           int (*order)(const void *a, const void *b)) {
+    const char *v = array;
+    size_t i = 1;
+    while (i < n && order(v + (i - 1) * size, v + i * size) <= 0)
+        i++;
+    if (i < n)
+        qsort(array, n, size, order);
 }
 
 /**

@@ -85,42 +85,61 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
                 return false;
         }
     }
-    if (d->calls.n > 1)
-        qsort(d->calls.data, d->calls.n, d->calls.size, by_begin);
-    if (d->stream_waits.n > 1)
-        qsort(d->stream_waits.data, d->stream_waits.n, d->stream_waits.size, by_ns);
+    tm_sort(d->calls.data, d->calls.n, d->calls.size, by_begin);
+    tm_sort(d->stream_waits.data, d->stream_waits.n, d->stream_waits.size, by_ns);
     return true;
 }
 
+/* The call that launched an event, and behind all calls what none of them did. */
+static uint32_t launched_by(const tm_draft *d, const uint32_t *call_of, uint32_t row) {
+    uint32_t launch = d->timeline->launch[row];
+    uint32_t call = launch == TM_NO_EVENT ? 0 : call_of[launch];
+    return call ? call - 1 : (uint32_t)d->calls.n;
+}
+
+/* Where the events of each call begin, counted one further: placing them moves it to the begin of
+ * the next. NULL when memory is out. */
+static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
+    const tm_timeline *t = d->timeline;
+    uint32_t *first = calloc(d->calls.n + 3, sizeof *first);
+    for (uint32_t row = 0; row < t->n_events && first; row++)
+        if (t->role[row] != TM_ROLE_NONE)
+            first[launched_by(d, call_of, row) + 2]++;
+    for (size_t c = 2; c < d->calls.n + 3 && first; c++)
+        first[c] += first[c - 1];
+    return first;
+}
+
+/* By their calls: so nearly all of them are in order already. */
 static bool collect_events(const tm_draft *d, const uint32_t *call_of, int64_t root_ns,
                            tm_vec *out) {
     const tm_timeline *t = d->timeline;
     const tm_part_call *calls = d->calls.data;
-    for (uint32_t k = 0; k < t->n_tracks; k++) {
+    uint32_t *first = find_first(d, call_of);
+    launched *to = first ? tm_vec_append(out, NULL, first[d->calls.n + 2]) : NULL;
+    for (uint32_t k = 0; k < t->n_tracks && to; k++) {
         const tm_track *track = &t->tracks[k];
         for (uint32_t row = track->first; row < track->first + track->count; row++) {
             if (t->role[row] == TM_ROLE_NONE)
                 continue;
             int64_t begin = tm_draft_begin(t, row, root_ns);
-            uint32_t launch = t->launch[row];
-            uint32_t call = launch == TM_NO_EVENT ? 0 : call_of[launch];
-            const launched e = {
-                .call_ns = call ? calls[call - 1].begin_ns : begin,
+            uint32_t call = launched_by(d, call_of, row);
+            to[first[call + 1]++] = (launched){
+                .call_ns = call < d->calls.n ? calls[call].begin_ns : begin,
                 .event = {.begin_ns = begin,
                           .end_ns = begin + t->duration_ns[row],
                           .row = row,
-                          .call = call ? call - 1 : TM_NO_PART,
+                          .call = call < d->calls.n ? call : TM_NO_PART,
                           .before = TM_NO_PART,
                           .stream = k,
                           .step = t->step[row]},
             };
-            if (!tm_vec_append(out, &e, 1))
-                return false;
         }
     }
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_launch);
-    return true;
+    free(first);
+    if (to)
+        tm_sort(to, out->n, out->size, by_launch);
+    return to != NULL;
 }
 
 /* Who stands before each event on its stream, whatever was launched first. */

@@ -175,9 +175,15 @@ static middle middle_of(size_t n) {
 /* [3] from the lower one on, one more than there are places. */
 static void find_middle(int64_t *v, size_t n, int64_t *out) {
     const middle m = middle_of(n);
+    int64_t least = INT64_MAX, next = INT64_MAX;
     out[0] = tm_select(v, n, m.low);
-    out[1] = tm_select(v + m.low + 1, n - m.low - 1, 0);
-    out[2] = m.high > m.low ? tm_select(v + m.low + 2, n - m.low - 2, 0) : out[1];
+    for (size_t i = m.low + 1; i < n; i++) { /* of those above, the two least */
+        int64_t more = v[i] > least ? v[i] : least;
+        least = v[i] < least ? v[i] : least;
+        next = more < next ? more : next;
+    }
+    out[1] = least;
+    out[2] = m.high > m.low ? next : least;
 }
 
 /* What one process has of a place. */

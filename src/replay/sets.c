@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/keys.h"
+#include "base/lanes.h"
 #include "base/sorted.h"
 
 static int64_t explained(const tm_edge *edge, int64_t ns) {
@@ -58,10 +59,11 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
     uint64_t meant = sets->of_kind[e->kind] & (sets->of_mark[0] | (mark ? sets->of_mark[mark] : 0));
     if (e->part > 0)
         meant |= sets->of_part;
-    for (size_t i = 0; i < sets->n; i++) {
-        ns[2 * i] = e->ns;
-        ns[2 * i + 1] = without;
-    }
+    for (size_t i = 0; i < 2 * sets->n; i += TM_LANES) /* whole rows, for they are wide enough */
+        for (size_t k = 0; k < TM_LANES; k += 2) {
+            ns[i + k] = e->ns;
+            ns[i + k + 1] = without;
+        }
     for (; meant; meant &= meant - 1) {
         const size_t i = (size_t)__builtin_ctzll(meant);
         if (sets->changes[i].flags == 0 || (e->flags & sets->changes[i].flags))

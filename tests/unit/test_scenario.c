@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/lanes.h"
 #include "replay/sets.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -307,7 +308,7 @@ static void an_edge_gets_what_its_part_says(void **state) {
                         .kind = TM_EDGE_HOST,
                         .part = cases[i].part};
         const tm_graph graph = {.edges = &edge};
-        int64_t ns[2], of_ranks[TM_N_RANK_SETS];
+        int64_t ns[TM_LANES], of_ranks[TM_N_RANK_SETS];
         tm_sets_weigh(NULL, &graph, 0, of_ranks);
         tm_sets_weigh_changes(&sets, &graph, 0, ns);
         assert_int_equal(ns[0], cases[i].plain);
