@@ -7,6 +7,7 @@
 #include "base/sorted.h"
 #include "patience.h"
 #include "shuffle.h"
+#include "timeline/metadata.h"
 #include "timeline/trace.h"
 
 /* Drift of a clock that is known beforehand, as a standard deviation: torch.profiler ties its times
@@ -27,23 +28,23 @@ void tm_aligner_free(tm_aligner *a) {
     free(a->leads);
 }
 
-static bool is_tied(const tm_timeline *timeline, const tm_names *names) {
-    const char *text = tm_names_text(names, timeline->metadata).bytes;
+static bool is_tied(const tm_timeline *timeline) {
+    const char *text = tm_timeline_metadata(timeline).bytes;
     return strstr(text, "\"baseTimeNanoseconds\"") && !strstr(text, "\"roctracer_version\"");
 }
 
-static bool has_own_clock(const tm_timeline *timeline, const tm_names *names) {
-    return strstr(tm_names_text(names, timeline->metadata).bytes, TM_OWN_CLOCK) != NULL;
+static bool has_own_clock(const tm_timeline *timeline) {
+    return strstr(tm_timeline_metadata(timeline).bytes, TM_OWN_CLOCK) != NULL;
 }
 
-static tm_fact fact_of(const tm_aligner *a, const tm_timeline *timeline) {
+static tm_fact fact_of(const tm_timeline *timeline) {
     tm_fact f = {.rank = timeline->rank,
                  .device = timeline->device,
                  .begin_ns = 1,
                  .middle_ns = tm_timeline_middle(timeline),
                  .host = timeline->host,
-                 .tied = is_tied(timeline, a->options->names),
-                 .own_clock = has_own_clock(timeline, a->options->names)};
+                 .tied = is_tied(timeline),
+                 .own_clock = has_own_clock(timeline)};
     (void)tm_timeline_range(timeline, &f.begin_ns, &f.end_ns);
     return f;
 }
@@ -57,7 +58,7 @@ tm_status tm_aligner_gather(tm_aligner *a, tm_error *err) {
     tm_vec own = TM_VEC(tm_fact);
     bool ok = true;
     for (size_t i = 0; i < a->n && ok; i++) {
-        tm_fact f = fact_of(a, &a->timelines[i]);
+        tm_fact f = fact_of(&a->timelines[i]);
         ok = tm_vec_append(&own, &f, 1);
     }
     tm_status status = tm_mpi_agree(a->comm, ok ? TM_OK : tm_fail_memory(err), err);

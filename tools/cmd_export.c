@@ -185,6 +185,9 @@ static tm_status export_rank(job *j, size_t i, tm_export *x, tm_error *err) {
     tm_status status =
         tm_store_read_timelines(j->store, j->names, j->ranks, &choice, j->n_ranks, err);
     if (status == TM_OK)
+        status =
+            tm_store_read_older_metadata(j->store, j->names, j->ranks, j->only, j->n_ranks, err);
+    if (status == TM_OK)
         status = tm_export_rank(x, &j->ranks[i], err);
     tm_timeline_destroy(&j->ranks[i]);
     j->ranks[i] = head;

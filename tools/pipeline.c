@@ -182,6 +182,7 @@ static tm_status analyse(tm_pipeline *p, tm_error *err) {
                         .world_size = p->loaded.world_size,
                         .aligned = p->align != TM_ALIGN_NONE,
                         .align = align_words[p->align],
+                        .names = p->names,
                         .ncu = p->ncu};
     if (p->self == 0)
         status = tm_analyse_job(&job, &p->tables, err);

@@ -33,6 +33,7 @@ typedef struct tm_job {
     bool aligned;       /* cross-rank numbers exist */
     const char *align;  /* how clocks were brought together: the word of --align, or NULL */
 
+    const tm_names *names;    /* the dictionary: its ids are the same on every process */
     const struct tm_ncu *ncu; /* what Nsight Compute measured of its kernels, or NULL */
 } tm_job;
 

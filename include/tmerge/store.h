@@ -61,6 +61,8 @@ typedef enum tm_record {
     TM_RECORD_COUNTERS,
     TM_RECORD_SHAPES,
     TM_RECORD_WAITS,
+    TM_RECORD_METADATA,
+    TM_RECORD_METADATA_LISTS,
     TM_N_RECORDS
 } tm_record;
 
@@ -302,5 +304,15 @@ typedef struct tm_store_choice {
 tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, tm_timeline *ranks,
                                   const tm_store_choice *choice, size_t n,
                                   tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Of a store that was written before /metadata_text was, the metadata of some ranks, whose lists go
+ * into the names: their ids are the same on all processes that ask for the same ranks. Does nothing
+ * for other stores.
+ *
+ * @param wanted  [n]; NULL: all
+ */
+tm_status tm_store_read_older_metadata(const tm_store *store, tm_names *names, tm_timeline *ranks,
+                                       const bool *wanted, size_t n, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -409,7 +409,6 @@ typedef struct tm_timeline {
     int64_t world_size;          /* -1 unknown */
     uint32_t host;               /* name id of what trace, file name or user say, TM_NO_NAME if
                                     nothing does */
-    uint32_t metadata;           /* name id of the trace's top-level JSON without traceEvents */
     uint32_t format;             /* name id of the reader's name */
     int32_t device;              /* the device with most busy time, -1 without GPU events */
     bool truncated;              /* one of its traces is */
@@ -435,6 +434,10 @@ typedef struct tm_timeline {
     size_t n_spans;
     void *attrs[TM_N_ATTRS]; /* arrays of tm_launch_attr, tm_kernel_attr, ... */
     size_t n_attrs[TM_N_ATTRS];
+    char *metadata; /* [n_metadata] the trace's top-level JSON without traceEvents, and without */
+    size_t n_metadata; /* its lists (timeline/metadata.h); terminated, NULL where it has none */
+    uint32_t *metadata_lists; /* name ids */
+    size_t n_metadata_lists;
     tm_communicator *communicators; /* NULL once the ranks of all are known */
     size_t n_communicators;
     tm_rank_clock clock;

@@ -7,6 +7,7 @@
 #include "mpi/shuffle.h"
 #include "replay/ops_graph.h"
 #include "replay/ops_settle.h"
+#include "timeline/metadata.h"
 #include "timeline/trace.h"
 
 typedef struct drafts {
@@ -16,14 +17,14 @@ typedef struct drafts {
 } drafts;
 
 static const char *metadata_of(const tm_replay_ranks *r, size_t i) {
-    return tm_names_text(r->names, r->timelines[i].metadata).bytes;
+    return tm_timeline_metadata(&r->timelines[i]).bytes;
 }
 
 bool tm_mpi_ops_is(const tm_replay_ranks *ranks) {
     int is = 1;
     tm_ops_place place;
     for (size_t i = 0; i < ranks->n; i++)
-        is = is && tm_trace_holds_transfers_alone(ranks->names, ranks->timelines[i].metadata) &&
+        is = is && tm_trace_holds_transfers_alone(tm_timeline_metadata(&ranks->timelines[i])) &&
              tm_ops_place_read(metadata_of(ranks, i), &place);
     MPI_Allreduce(MPI_IN_PLACE, &is, 1, MPI_INT, MPI_MIN, ranks->comm);
     return is;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/export_mark.h"
+#include "timeline/metadata.h"
 
 /* Viewers need several hundred bytes of memory an event, in a browser. */
 enum { EVENTS_MAX = 4000000 };
@@ -52,8 +53,10 @@ static bool put_member(tm_out *out, const cJSON *metadata, const char *name) {
 
 /* What the rank's trace says of its place in the job and of its GPUs. */
 static void put_rank_members(const tm_export *x, const tm_timeline *timeline, tm_out *out) {
-    tm_text text = tm_names_text(x->job->names, timeline->metadata);
-    cJSON *metadata = cJSON_ParseWithLength(text.bytes, text.size);
+    tm_vec text = TM_VEC(char);
+    out->failed = !tm_timeline_metadata_whole(timeline, x->job->names, &text) || out->failed;
+    cJSON *metadata = text.n > 0 ? cJSON_ParseWithLength(text.data, text.n) : NULL;
+    tm_vec_free(&text);
     put_member(out, metadata, "deviceProperties");
     if (!put_member(out, metadata, "distributedInfo")) {
         tm_out_string(out, "\"distributedInfo\": {\"rank\": ");

@@ -7,7 +7,30 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/keys.h"
 #include "base/median.h"
+#include "base/sorted.h"
+#include "timeline/metadata.h"
+
+/* Ranks of groups, and groups, are found once for all ranks of a process. */
+
+/* How a list, or start and stride, tell the ranks of a group. */
+typedef struct set_key {
+    int64_t start, stride; /* of size ranks, where there is no list */
+    int32_t size;
+    uint32_t list; /* name id */
+} set_key;
+
+typedef struct group_key {
+    uint32_t name;
+    int32_t size;
+    uint32_t set; /* number, TM_NO_KEY: not known */
+} group_key;
+
+typedef struct shared_group {
+    tm_group group;
+    bool made;
+} shared_group;
 
 /* Groups repeat over the kernels of a rank; the fields that tell one are remembered. */
 typedef struct known_group {
@@ -16,88 +39,98 @@ typedef struct known_group {
     tm_group group;
 } known_group;
 
+/* A process group that the rank's metadata lists. */
+typedef struct config {
+    char *name;    /* owned */
+    uint32_t list; /* name id of its ranks */
+} config;
+
 struct tm_group_finder {
-    const tm_timeline *timeline;
     const tm_names *names;
     int64_t world_size;
-    cJSON *metadata; /* owned, NULL where the trace has none */
-    tm_vec known;    /* of known_group */
-    tm_vec ranks;    /* of int64_t: the group at hand */
+    tm_keys set_keys, group_keys; /* of set_key, group_key */
+    tm_vec sets;                  /* of tm_rank_list, by number */
+    tm_vec groups;                /* of shared_group, by number */
+    /* of the rank at hand */
+    const tm_timeline *timeline;
+    tm_vec known;   /* of known_group */
+    tm_vec configs; /* of config */
 };
 
-tm_status tm_group_finder_create(const tm_timeline *timeline, const tm_names *names,
-                                 int64_t world_size, tm_group_finder **out, tm_error *err) {
+tm_status tm_group_finder_create(const tm_names *names, int64_t world_size, tm_group_finder **out,
+                                 tm_error *err) {
     tm_group_finder *finder = calloc(1, sizeof *finder);
     if (!finder)
         return tm_fail_memory(err);
-    *finder = (tm_group_finder){.timeline = timeline, .names = names, .world_size = world_size};
-    finder->known = TM_VEC(known_group);
-    finder->ranks = TM_VEC(int64_t);
-    tm_text text = tm_names_text(names, timeline->metadata);
-    finder->metadata = text.size > 0 ? cJSON_Parse(text.bytes) : NULL;
+    *finder = (tm_group_finder){.names = names,
+                                .world_size = world_size,
+                                .set_keys = TM_KEYS(set_key),
+                                .group_keys = TM_KEYS(group_key),
+                                .sets = TM_VEC(tm_rank_list),
+                                .groups = TM_VEC(shared_group),
+                                .known = TM_VEC(known_group),
+                                .configs = TM_VEC(config)};
     *out = finder;
     return TM_OK;
+}
+
+static void leave_rank(tm_group_finder *finder) {
+    config *configs = finder->configs.data;
+    for (size_t i = 0; i < finder->configs.n; i++)
+        free(configs[i].name);
+    finder->configs.n = 0;
+    finder->known.n = 0;
 }
 
 void tm_group_finder_destroy(tm_group_finder *finder) {
     if (!finder)
         return;
-    cJSON_Delete(finder->metadata);
+    tm_rank_list *sets = finder->sets.data;
+    for (size_t i = 0; i < finder->sets.n; i++)
+        tm_vec_free(&sets[i].ranks);
+    leave_rank(finder);
+    tm_keys_free(&finder->set_keys);
+    tm_keys_free(&finder->group_keys);
+    tm_vec_free(&finder->sets);
+    tm_vec_free(&finder->groups);
     tm_vec_free(&finder->known);
-    tm_vec_free(&finder->ranks);
+    tm_vec_free(&finder->configs);
     free(finder);
 }
 
-/* Reads "[0, 1, 2]"; false where the list is cut ("...") or is none. "[0, 1, ?]" has more, of which
- * there is no trace. */
-static bool parse_ranks(const char *p, const char *end, tm_vec *out, bool *more) {
-    out->n = 0;
-    *more = false;
-    if (p == end || *p++ != '[')
-        return false;
-    while (p < end) {
-        int64_t value = 0;
-        const char *digits = p;
-        while (p < end && *p >= '0' && *p <= '9' && value < 1000000000)
-            value = value * 10 + (*p++ - '0');
-        if (p + 2 == end && *p == '?' && p[1] == ']' && out->n > 0) {
-            *more = true;
-            return true;
-        }
-        if (p == digits || !tm_vec_append(out, &value, 1))
-            return false;
-        if (p < end && *p == ']')
-            return true;
-        if (p == end || *p++ != ',')
-            return false;
-        p += p < end && *p == ' ';
+/* The entries of pg_config: of several with one name, the first counts. */
+tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *timeline,
+                                tm_error *err) {
+    bool ok = true;
+    leave_rank(finder);
+    finder->timeline = timeline;
+    if (timeline->n_metadata_lists == 0)
+        return TM_OK;
+    cJSON *root = cJSON_Parse(tm_timeline_metadata(timeline).bytes);
+    const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo");
+    const cJSON *configs = cJSON_GetObjectItemCaseSensitive(info, "pg_config"), *each;
+    cJSON_ArrayForEach(each, configs) {
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(each, "pg_name"));
+        const char *ranks = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(each, "ranks"));
+        config *added = name && ok ? tm_vec_push(&finder->configs) : NULL;
+        if (added)
+            *added = (config){calloc(1, strlen(name) + 1), tm_timeline_list(timeline, ranks)};
+        ok = ok && (!name || (added && added->name));
+        if (added && added->name)
+            memcpy(added->name, name, strlen(name));
     }
-    return false;
+    cJSON_Delete(root);
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The ranks of the pg_config entry with this name, which is a list or a list in a string. */
-static bool configured_ranks(tm_group_finder *finder, tm_text name) {
-    const cJSON *info = cJSON_GetObjectItemCaseSensitive(finder->metadata, "distributedInfo");
-    const cJSON *configs = cJSON_GetObjectItemCaseSensitive(info, "pg_config");
-    const cJSON *config;
-    bool more;
-    cJSON_ArrayForEach(config, configs) {
-        const char *own = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(config, "pg_name"));
-        if (!own || strlen(own) != name.size || memcmp(own, name.bytes, name.size) != 0)
-            continue;
-        const cJSON *ranks = cJSON_GetObjectItemCaseSensitive(config, "ranks"), *rank;
-        const char *text = cJSON_GetStringValue(ranks);
-        if (text)
-            return parse_ranks(text, text + strlen(text), &finder->ranks, &more);
-        finder->ranks.n = 0;
-        cJSON_ArrayForEach(rank, ranks) {
-            int64_t value = (int64_t)cJSON_GetNumberValue(rank);
-            if (!tm_vec_append(&finder->ranks, &value, 1))
-                return false;
-        }
-        return finder->ranks.n > 0;
-    }
-    return false;
+/* The name id of the list of the pg_config entry with this name. */
+static uint32_t configured_list(const tm_group_finder *finder, tm_text name) {
+    const config *configs = finder->configs.data;
+    for (size_t i = 0; i < finder->configs.n; i++)
+        if (strlen(configs[i].name) == name.size &&
+            memcmp(configs[i].name, name.bytes, name.size) == 0)
+            return configs[i].list;
+    return TM_NO_NAME;
 }
 
 /* The operator whose call launched the kernel carries start and stride, which kernels lack: the
@@ -117,39 +150,58 @@ static const tm_collective_attr *asking_operator(const tm_timeline *timeline, ui
     return NULL;
 }
 
-static bool regular_ranks(tm_group_finder *finder, const tm_collective_attr *attr) {
+/* False when memory is out. */
+static bool read_set(const tm_group_finder *finder, const set_key *key, tm_rank_list *out) {
+    bool ok = true;
+    if (key->list != TM_NO_NAME)
+        return tm_rank_list_read(tm_names_text(finder->names, key->list), out);
+    *out = (tm_rank_list){.ranks = TM_VEC(int64_t), .read = true};
+    for (int32_t i = 0; i < key->size && ok; i++) {
+        int64_t rank = key->start + (int64_t)i * key->stride;
+        ok = tm_vec_append(&out->ranks, &rank, 1);
+    }
+    return ok;
+}
+
+/* The number of the set, found before or now; TM_NO_KEY where the key tells none. False when memory
+ * is out. */
+static bool find_set(tm_group_finder *finder, const set_key *key, uint32_t *out) {
+    tm_rank_list *set = tm_keys_value(&finder->set_keys, &finder->sets, key);
+    if (!set || (!set->read && !read_set(finder, key, set)))
+        return false;
+    if (set->ranks.n > 0)
+        *out = tm_keys_find(&finder->set_keys, key);
+    return true;
+}
+
+static bool find_listed(tm_group_finder *finder, uint32_t list, uint32_t *out) {
+    return list == TM_NO_NAME || find_set(finder, &(set_key){.list = list}, out);
+}
+
+static bool can_count(const tm_collective_attr *attr) {
+    return attr->group_size >= 1 && attr->group_size <= TM_GROUP_RANKS_MAX;
+}
+
+static bool find_regular(tm_group_finder *finder, const tm_collective_attr *attr, uint32_t *out) {
     const tm_collective_attr *asked =
         attr->rank_start >= 0 ? attr : asking_operator(finder->timeline, attr->event);
-    if (!asked || asked->rank_start < 0 || asked->rank_stride < 1 || attr->group_size < 1 ||
-        attr->group_size > TM_GROUP_RANKS_MAX)
-        return false;
-    finder->ranks.n = 0;
-    for (int32_t i = 0; i < attr->group_size; i++) {
-        int64_t rank = asked->rank_start + (int64_t)i * asked->rank_stride;
-        if (!tm_vec_append(&finder->ranks, &rank, 1))
-            return false;
-    }
-    return true;
+    if (!asked || asked->rank_start < 0 || asked->rank_stride < 1 || !can_count(attr))
+        return true;
+    const set_key key = {asked->rank_start, asked->rank_stride, attr->group_size, TM_NO_NAME};
+    return find_set(finder, &key, out);
 }
 
 /* A group of the size of the job has all of its ranks. */
-static bool all_ranks(tm_group_finder *finder, const tm_collective_attr *attr) {
-    if (attr->group_size < 1 || attr->group_size > TM_GROUP_RANKS_MAX ||
-        attr->group_size != finder->world_size)
-        return false;
-    finder->ranks.n = 0;
-    for (int64_t rank = 0; rank < finder->world_size; rank++)
-        if (!tm_vec_append(&finder->ranks, &rank, 1))
-            return false;
-    return true;
+static bool find_all(tm_group_finder *finder, const tm_collective_attr *attr, uint32_t *out) {
+    const set_key key = {0, 1, attr->group_size, TM_NO_NAME};
+    return !can_count(attr) || attr->group_size != finder->world_size ||
+           find_set(finder, &key, out);
 }
 
-static bool has_rank(const tm_vec *ranks, int64_t rank) {
-    const int64_t *v = ranks->data;
-    for (size_t i = 0; i < ranks->n; i++)
-        if (v[i] == rank)
-            return true;
-    return false;
+static bool has_rank(const tm_rank_list *set, int64_t rank) {
+    const int64_t *ranks = set->ranks.data;
+    size_t at = tm_lower_bound(ranks, set->ranks.n, rank);
+    return at < set->ranks.n && ranks[at] == rank;
 }
 
 /* "0-3,8": ascending ranks as a list of ranges, cut with "..." where there is no room. */
@@ -182,30 +234,48 @@ static void copy_text(tm_text text, char out[TM_GROUP_TEXT_MAX]) {
     out[size] = '\0';
 }
 
-static tm_group make_group(tm_group_finder *finder, const tm_collective_attr *attr) {
-    tm_text name = tm_names_text(finder->names, attr->group);
-    tm_text list = tm_names_text(finder->names, attr->group_ranks);
-    tm_group group = {.n_ranks = attr->group_size};
-    bool more = false;
-    bool known = parse_ranks(list.bytes, list.bytes + list.size, &finder->ranks, &more) ||
-                 (name.size > 0 && configured_ranks(finder, name)) || regular_ranks(finder, attr) ||
-                 all_ranks(finder, attr);
-    group.known = known && has_rank(&finder->ranks, finder->timeline->rank);
+/* @param set  NULL: not known */
+static tm_group make_group(const tm_group_finder *finder, const group_key *key,
+                           const tm_rank_list *set) {
+    tm_text name = tm_names_text(finder->names, key->name);
+    tm_group group = {.n_ranks = key->size, .known = set != NULL};
     group.id = tm_hash_mixed(0, name.bytes, name.size);
-    if (known) {
-        tm_sort_values(finder->ranks.data, finder->ranks.n);
-        group.id = tm_hash_mixed(group.id, finder->ranks.data, finder->ranks.n * sizeof(int64_t));
-        if (!more || attr->group_size > TM_GROUP_RANKS_MAX ||
-            attr->group_size <= (int32_t)finder->ranks.n)
-            group.n_ranks = (int32_t)finder->ranks.n + more;
+    if (set) {
+        int32_t n = (int32_t)set->ranks.n;
+        group.id = tm_hash_mixed(group.id, set->ranks.data, set->ranks.n * sizeof(int64_t));
+        if (!set->more || key->size > TM_GROUP_RANKS_MAX || key->size <= n)
+            group.n_ranks = n + set->more;
     } else {
-        group.id = tm_hash_mixed(group.id, &attr->group_size, sizeof attr->group_size);
+        group.id = tm_hash_mixed(group.id, &key->size, sizeof key->size);
     }
     if (name.size > 0)
         copy_text(name, group.text);
-    else if (known)
-        print_ranks(finder->ranks.data, finder->ranks.n, group.text);
+    else if (set)
+        print_ranks(set->ranks.data, set->ranks.n, group.text);
     return group;
+}
+
+/* The group of a kernel as the rank at hand sees it. */
+static bool find_group(tm_group_finder *finder, const tm_collective_attr *attr, tm_group *out) {
+    tm_text name = tm_names_text(finder->names, attr->group);
+    group_key key = {attr->group, attr->group_size, TM_NO_KEY};
+    bool ok = find_listed(finder, attr->group_ranks, &key.set);
+    if (ok && key.set == TM_NO_KEY && name.size > 0)
+        ok = find_listed(finder, configured_list(finder, name), &key.set);
+    if (ok && key.set == TM_NO_KEY)
+        ok = find_regular(finder, attr, &key.set);
+    if (ok && key.set == TM_NO_KEY)
+        ok = find_all(finder, attr, &key.set);
+    shared_group *shared = ok ? tm_keys_value(&finder->group_keys, &finder->groups, &key) : NULL;
+    if (!shared)
+        return false;
+    const tm_rank_list *set =
+        key.set != TM_NO_KEY ? (const tm_rank_list *)finder->sets.data + key.set : NULL;
+    if (!shared->made)
+        *shared = (shared_group){make_group(finder, &key, set), true};
+    *out = shared->group;
+    out->known = set && has_rank(set, finder->timeline->rank);
+    return true;
 }
 
 tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr, tm_group *out,
@@ -218,12 +288,14 @@ tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr,
             *out = known[i].group;
             return TM_OK;
         }
-    known_group *added = tm_vec_push(&finder->known);
-    if (!added)
+    known_group added = {.name = attr->group,
+                         .ranks = attr->group_ranks,
+                         .size = attr->group_size,
+                         .start = attr->rank_start,
+                         .stride = attr->rank_stride};
+    if (!find_group(finder, attr, &added.group) || !tm_vec_append(&finder->known, &added, 1))
         return tm_fail_memory(err);
-    *added = (known_group){attr->group,      attr->group_ranks, attr->group_size,
-                           attr->rank_start, attr->rank_stride, make_group(finder, attr)};
-    *out = added->group;
+    *out = added.group;
     return TM_OK;
 }
 

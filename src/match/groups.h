@@ -17,14 +17,18 @@ typedef struct tm_group {
 typedef struct tm_group_finder tm_group_finder;
 
 /**
- * Prepares to find groups of one rank; its metadata's pg_config is read once.
- * @param names       the texts of the timeline; borrowed, as is the timeline
+ * Prepares to find groups of many ranks, which share what lists of ranks tell.
+ * @param names       the texts of their timelines; borrowed, none is added before it is destroyed
  * @param world_size  ranks of the job
  */
-tm_status tm_group_finder_create(const tm_timeline *timeline, const tm_names *names,
-                                 int64_t world_size, tm_group_finder **out,
+tm_status tm_group_finder_create(const tm_names *names, int64_t world_size, tm_group_finder **out,
                                  tm_error *err) TM_MUST_CHECK;
 void tm_group_finder_destroy(tm_group_finder *finder);
+
+/** Goes on to a rank, whose groups are found from now on; its metadata's pg_config is read once.
+ * @param timeline  borrowed until the next rank */
+tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *timeline,
+                                tm_error *err) TM_MUST_CHECK;
 
 /**
  * The group of a kernel that carries metadata. Its ranks come from `Process Group Ranks`; where the

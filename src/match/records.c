@@ -9,6 +9,7 @@
 #include "left_out.h"
 #include "loose.h"
 #include "timeline/classify.h"
+#include "timeline/metadata.h"
 #include "timeline/trace.h"
 
 /* A lane of a group on this rank, and how far its sequence has come. */
@@ -24,7 +25,6 @@ typedef struct collector {
     const tm_names *names;
     int64_t world_size;
     int origin;
-    tm_group_finder *groups;
     tm_match_input *out;
     tm_vec lanes;         /* of lane */
     bool *is_bare;        /* [tracks] it has kernels without metadata */
@@ -49,6 +49,7 @@ void tm_match_input_free(tm_match_input *input) {
     tm_vec_free(&input->loose);
     tm_vec_free(&input->bare);
     tm_vec_free(&input->left_out);
+    tm_group_finder_destroy(input->groups);
 }
 
 /* Bytes of an element as torch spells its type; 0 for an unknown one. */
@@ -277,7 +278,7 @@ static tm_status add_context(collector *c, const tm_comm_record *record, tm_erro
 static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_error *err) {
     tm_vec *left_out = &c->out->left_out;
     tm_group group;
-    TM_TRY(tm_group_find(c->groups, attr, &group, err));
+    TM_TRY(tm_group_find(c->out->groups, attr, &group, err));
     tm_comm_record record = make_record(c, attr, &group);
     bool matched = false;
     TM_TRY(add_context(c, &record, err));
@@ -334,20 +335,22 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
                    .origin = origin,
                    .out = out,
                    .lanes = TM_VEC(lane),
-                   .transfers_alone = tm_trace_holds_transfers_alone(names, timeline->metadata)};
+                   .transfers_alone =
+                       tm_trace_holds_transfers_alone(tm_timeline_metadata(timeline))};
     tm_vec kernels = TM_VEC(ordered);
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     c.is_bare = calloc(timeline->n_tracks + 1, sizeof *c.is_bare);
-    tm_status status = c.is_bare
-                           ? tm_group_finder_create(timeline, names, world_size, &c.groups, err)
-                           : tm_fail_memory(err);
+    tm_status status = c.is_bare ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK && !out->groups)
+        status = tm_group_finder_create(names, world_size, &out->groups, err);
+    if (status == TM_OK)
+        status = tm_group_finder_enter(out->groups, timeline, err);
     if (status == TM_OK)
         status = order_kernels(&c, &kernels, err);
     for (size_t i = 0; i < kernels.n && status == TM_OK; i++) {
         const tm_collective_attr *attr = &attrs[((const ordered *)kernels.data)[i].attr];
         status = attr->name != TM_NO_NAME ? add_kernel(&c, attr, err) : add_bare(&c, attr, err);
     }
-    tm_group_finder_destroy(c.groups);
     free(c.is_bare);
     tm_vec_free(&c.lanes);
     tm_vec_free(&kernels);

@@ -41,6 +41,7 @@ typedef struct tm_match_input {
     tm_vec bare;      /* of tm_comm_record: the kernels of streams that have some without metadata,
                          which have way INFERRED; keys have the stream alone */
     tm_vec left_out;  /* of tm_left_out: kernels that can be matched in no way */
+    struct tm_group_finder *groups; /* owned; made for the first rank */
 } tm_match_input;
 
 /** Bits of a record's key above the place in its sequence: the lane. */
@@ -53,6 +54,7 @@ enum { TM_LANE_SHIFT = 40 };
  * that are named (TM_SEQ_REPEATED) have one order, whatever their streams. Kernels
  * without metadata are left to inference (infer.h), but for a job of one rank.
  *
+ * @param names       the same for all ranks, as is
  * @param world_size  ranks of the job
  * @param origin      this process
  * @param out         vectors that were initialised with tm_match_input_init

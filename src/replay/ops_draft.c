@@ -5,6 +5,7 @@
 
 #include "base/sorted.h"
 #include "ops_order.h"
+#include "timeline/metadata.h"
 
 void tm_ops_draft_free(tm_ops_draft *draft) {
     tm_vec_free(&draft->parts);
@@ -114,7 +115,7 @@ tm_status tm_ops_draft_make(const tm_timeline *timeline, const tm_names *names, 
                           .edges = TM_VEC(tm_ops_edge),
                           .ends = TM_VEC(tm_ops_end)};
     bool ok = true;
-    if (!tm_ops_place_read(tm_names_text(names, timeline->metadata).bytes, &out->place))
+    if (!tm_ops_place_read(tm_timeline_metadata(timeline).bytes, &out->place))
         return TM_OK;
     for (uint32_t row = 0; row < timeline->n_events && ok; row++)
         ok = timeline->kind[row] != TM_DURATION || add_row(out, names, row, root_ns);

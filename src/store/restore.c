@@ -6,6 +6,7 @@
 
 #include "h5.h"
 #include "reader.h"
+#include "timeline/metadata.h"
 #include "timeline/sound.h"
 
 /* No element is longer than PIECE_ELEMENT bytes. */
@@ -196,5 +197,37 @@ tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, 
     if (status == TM_OK)
         status = check(&r, tm_names_count(names));
     end(&r);
+    return status;
+}
+
+static bool take_metadata(tm_text text, tm_names *names, tm_timeline *rank) {
+    tm_vec own = TM_VEC(char), lists = TM_VEC(uint32_t);
+    bool ok =
+        tm_metadata_cut(text.bytes, text.size, names, &own, &lists) && tm_vec_append(&own, "", 1);
+    rank->metadata = own.data;
+    rank->n_metadata = ok ? own.n - 1 : 0;
+    rank->metadata_lists = lists.data;
+    rank->n_metadata_lists = lists.n;
+    return ok;
+}
+
+tm_status tm_store_read_older_metadata(const tm_store *store, tm_names *names, tm_timeline *ranks,
+                                       const bool *wanted, size_t n, tm_error *err) {
+    void *ids = NULL;
+    size_t n_ids = 0, n_names = tm_names_count(names);
+    const tm_record_table *table = &tm_record_tables[TM_RECORD_METADATA];
+    if (!tm_store_is_later(store, TM_RECORD_METADATA, table->columns))
+        return TM_OK;
+    TM_TRY(tm_store_read_all(store, "/ranks/metadata", TM_U32, &ids, &n_ids, err));
+    tm_status status = n_ids == n ? TM_OK : tm_store_damaged(store, "/ranks/metadata", err);
+    for (size_t i = 0; i < n && status == TM_OK; i++) {
+        uint32_t id = ((const uint32_t *)ids)[i];
+        if (id >= n_names)
+            status = tm_store_damaged(store, "a text is not among the names", err);
+        else if ((!wanted || wanted[i]) && id != TM_NO_NAME &&
+                 !take_metadata(tm_names_text(names, id), names, &ranks[i]))
+            status = tm_fail_memory(err);
+    }
+    free(ids);
     return status;
 }

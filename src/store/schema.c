@@ -131,8 +131,6 @@ static const tm_record_column rank_columns[] = {
     OWN(rank, "global rank", NULL, TM_REFERS_NOTHING),
     OWN(world_size, "ranks of the job as the trace says, -1 unknown", NULL, TM_REFERS_NOTHING),
     OWN(host, "id in /names of the host that the trace names", NULL, TM_REFERS_NAME),
-    OWN(metadata, "id in /names of the trace's top-level JSON without its events", NULL,
-        TM_REFERS_NAME),
     OWN(format, "id in /names of the trace's format", NULL, TM_REFERS_NAME),
     OWN(device, "number of the GPU with most busy time, -1 without GPU events", NULL,
         TM_REFERS_NOTHING),
@@ -150,6 +148,8 @@ static const tm_record_column rank_columns[] = {
     N_ROWS("counters", n_attrs[TM_ATTR_COUNTER]),
     N_ROWS("shapes", n_attrs[TM_ATTR_SHAPES]),
     N_ROWS("waits", n_attrs[TM_ATTR_WAIT]),
+    N_ROWS("metadata_text", n_metadata),
+    N_ROWS("metadata_lists", n_metadata_lists),
 #define COUNT_COLUMN(id, word, remark, doc)                                                        \
     OWN_AS("n_" word, counts[id], doc, NULL, TM_REFERS_NOTHING),
     TM_COUNT_LIST(COUNT_COLUMN)
@@ -332,6 +332,19 @@ static const tm_record_column wait_columns[] = {
     WAIT(record_correlation, "", "number that the cudaEventRecord bears too, 0 none"),
 };
 
+static const tm_record_column metadata_columns[] = {
+    {COLUMN("bytes", "", "character, UTF-8", TM_U8, NULL, field), VALUE_OF(metadata)},
+};
+
+static const tm_record_column list_columns[] = {
+    RANK("global rank"),
+    {COLUMN("list", "",
+            "id in /names of a list that stands there as \"@list N\", N being its place among the "
+            "rank's, from 0",
+            TM_U32, NULL, field),
+     VALUE_OF(metadata_lists), .refers = TM_REFERS_NAME},
+};
+
 #define TABLE(path_, columns_, doc_)                                                               \
     .path = path_, .doc = doc_, .columns = columns_,                                               \
     .n_columns = (int)(sizeof columns_ / sizeof *columns_)
@@ -366,6 +379,13 @@ const tm_record_table tm_record_tables[TM_N_RECORDS] = {
                           ROWS(n_attrs[TM_ATTR_SHAPES])},
     [TM_RECORD_WAITS] = {TABLE("/waits", wait_columns, "a wait of a stream or of the host"),
                          ROWS(n_attrs[TM_ATTR_WAIT])},
+    [TM_RECORD_METADATA] = {TABLE("/metadata_text", metadata_columns,
+                                  "a character of the JSON in which a rank's trace tells of "
+                                  "itself, without events and lists"),
+                            ROWS(n_metadata)},
+    [TM_RECORD_METADATA_LISTS] = {TABLE("/metadata_lists", list_columns,
+                                        "a list in a rank's /metadata_text"),
+                                  ROWS(n_metadata_lists)},
 };
 
 /* clang-format on */

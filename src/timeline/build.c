@@ -141,6 +141,22 @@ static tm_status absorb(tm_trace *into, const tm_trace *from, tm_error *err) {
     return status;
 }
 
+/* What the first trace says of itself. */
+static tm_status take_metadata(builder *b, tm_error *err) {
+    tm_text text = tm_names_text(b->context->names, b->all->metadata);
+    b->out->metadata_lists = b->all->lists.data;
+    b->out->n_metadata_lists = b->all->lists.n;
+    b->all->lists = TM_VEC(uint32_t);
+    if (text.size == 0)
+        return TM_OK;
+    b->out->metadata = malloc(text.size + 1);
+    if (!b->out->metadata)
+        return tm_fail_memory(err);
+    memcpy(b->out->metadata, text.bytes, text.size + 1);
+    b->out->n_metadata = text.size;
+    return TM_OK;
+}
+
 /* Joins all spans into the first, which becomes b->all. */
 static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
     b->all = traces[0]; /* never left out: nothing before it overlaps */
@@ -158,9 +174,8 @@ static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *e
     assert(b->all); /* the first overlaps none before it */
     b->out->world_size = b->all->world_size;
     b->out->host = b->all->host;
-    b->out->metadata = b->all->metadata;
     b->out->format = b->all->format;
-    return TM_OK;
+    return take_metadata(b, err);
 }
 
 /* A track while they are sorted: with the texts of its ids, and where it stood. */

@@ -27,7 +27,6 @@ void tm_attr_each_name(tm_attr attr, void *rows, size_t n, visitor *visit, void 
 void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, uint32_t *id),
                            void *context) {
     visit(context, &timeline->host);
-    visit(context, &timeline->metadata);
     visit(context, &timeline->format);
     for (size_t i = 0; i < timeline->n_events; i++)
         visit(context, &timeline->name[i]);
@@ -37,6 +36,8 @@ void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, u
         visit(context, &timeline->tracks[i].process_name);
         visit(context, &timeline->tracks[i].thread_name);
     }
+    for (size_t i = 0; i < timeline->n_metadata_lists; i++)
+        visit(context, &timeline->metadata_lists[i]);
     for (size_t i = 0; i < timeline->n_spans; i++)
         visit(context, &timeline->spans[i].source);
     for (size_t i = 0; i < timeline->n_communicators; i++)

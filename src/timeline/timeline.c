@@ -19,6 +19,8 @@ void tm_timeline_destroy(tm_timeline *timeline) {
     free(timeline->steps);
     free(timeline->step_marks);
     free(timeline->spans);
+    free(timeline->metadata);
+    free(timeline->metadata_lists);
     free(timeline->communicators);
     free(timeline->answers);
     for (int i = 0; i < TM_N_ATTRS; i++)

@@ -55,6 +55,7 @@ void tm_trace_init(tm_trace *trace) {
         .events = TM_VEC(tm_raw_event),
         .tracks = TM_VEC(tm_track),
         .track_slots = TM_VEC(uint32_t),
+        .lists = TM_VEC(uint32_t),
         .communicators = TM_VEC(tm_communicator),
         .handovers = TM_VEC(tm_handover),
     };
@@ -62,12 +63,12 @@ void tm_trace_init(tm_trace *trace) {
         trace->attrs[i] = (tm_vec){.size = layouts[i].size};
 }
 
-bool tm_trace_holds_transfers_alone(const tm_names *names, uint32_t metadata) {
-    return strstr(tm_names_text(names, metadata).bytes, TM_TRANSFERS_ALONE) != NULL;
+bool tm_trace_holds_transfers_alone(tm_text metadata) {
+    return strstr(metadata.bytes, TM_TRANSFERS_ALONE) != NULL;
 }
 
-tm_text tm_trace_noted(const tm_names *names, uint32_t metadata, const char *what) {
-    const char *text = strstr(tm_names_text(names, metadata).bytes, what);
+tm_text tm_trace_noted(tm_text metadata, const char *what) {
+    const char *text = strstr(metadata.bytes, what);
     text = text ? text + strlen(what) : "";
     return (tm_text){text, strcspn(text, "\"\\")};
 }
@@ -108,6 +109,7 @@ void tm_trace_free(tm_trace *trace) {
     tm_vec_free(&trace->track_slots);
     tm_vec_free(&trace->communicators);
     tm_vec_free(&trace->handovers);
+    tm_vec_free(&trace->lists);
     for (int i = 0; i < TM_N_ATTRS; i++)
         tm_vec_free(&trace->attrs[i]);
 }

@@ -13,8 +13,8 @@
  * kernels begin when the last of their ranks has come, whenever their own did. */
 #define TM_TRANSFERS_ALONE "\"communication\":\"transfers alone\""
 
-/** Whether that stands in the text of this id. */
-bool tm_trace_holds_transfers_alone(const tm_names *names, uint32_t metadata);
+/** Whether that stands there. */
+bool tm_trace_holds_transfers_alone(tm_text metadata);
 
 /** What a reader adds to the metadata of a rank, before a text and a quote: the word for one of its
  * devices where they are no GPUs (NPU, TPU, XPU); and the categories of which it could not tell
@@ -22,8 +22,8 @@ bool tm_trace_holds_transfers_alone(const tm_names *names, uint32_t metadata);
 #define TM_DEVICE_KIND "\"device_kind\":\""
 #define TM_OTHER_CATEGORIES "\"other_categories\":\""
 
-/** The text behind one of these; empty where the metadata of this id have none. */
-tm_text tm_trace_noted(const tm_names *names, uint32_t metadata, const char *what);
+/** The text behind one of these; empty where the metadata have none. */
+tm_text tm_trace_noted(tm_text metadata, const char *what);
 
 /** Stands in the metadata of a rank whose times of the device are by a clock of the device's own,
  * which differs from those of the other devices of its host. */
@@ -51,7 +51,8 @@ typedef struct tm_trace {
     uint32_t source;    /* name id of the path as given */
     uint32_t format;    /* name id of the reader's name */
     uint32_t host;      /* name id, TM_NO_NAME where the trace does not say */
-    uint32_t metadata;  /* name id of the top-level JSON without traceEvents */
+    uint32_t metadata;  /* name id of the top-level JSON without traceEvents, and without */
+    tm_vec lists;       /* its lists (metadata.h): of uint32_t, name ids */
     int64_t rank;       /* -1 where the trace does not say */
     int64_t world_size; /* -1 where the trace does not say */
     int64_t base_ns; /* what its times are relative to, already added; -1 where it does not say */

@@ -15,7 +15,8 @@ import h5py
 import numpy
 
 RECORDS = {'ranks', 'clock', 'spans', 'steps', 'tracks', 'events', 'launches', 'kernels', 'copies',
-           'collective_events', 'memory', 'counters', 'shapes', 'waits', 'names'}
+           'collective_events', 'memory', 'counters', 'shapes', 'waits', 'metadata_text',
+           'metadata_lists', 'names'}
 ALIASES = {'operator': 'cpu_op', 'python': 'python_function', 'runtime': 'cuda_runtime',
            'memcpy': 'gpu_memcpy', 'memset': 'gpu_memset', '': 'none'}
 KINDS = {'X': 'duration', 'i': 'instant', 'I': 'instant', 'C': 'counter'}
@@ -219,10 +220,11 @@ def test_h5dump_prints_values_with_the_plugin_and_not_without():
 
 
 def test_h5py_reads_events_names_and_tracks():
-    put('rank4.json', trace([kernel('gemm', 100, 50),
-                             event('aten::mm', 'cpu_op', 90, 20, pid=77, tid=78),
-                             {'ph': 'M', 'name': 'thread_name', 'pid': 77, 'tid': 78,
-                              'args': {'name': 'main'}}], 4, world=9))
+    of_rank = trace([kernel('gemm', 100, 50),
+                     event('aten::mm', 'cpu_op', 90, 20, pid=77, tid=78),
+                     {'ph': 'M', 'name': 'thread_name', 'pid': 77, 'tid': 78,
+                      'args': {'name': 'main'}}], 4, world=9)
+    put('rank4.json', json.dumps({**json.loads(of_rank), 'ids': [4, 5]}))
     merged('rank4.json')
     with h5py.File('tmerge.h5') as store:
         names, events, tracks = names_of(store), store['events'], store['tracks']
@@ -238,8 +240,9 @@ def test_h5py_reads_events_names_and_tracks():
         equal([names[i] for i in tracks['tid'][()]], ['7', '78'])
         equal([names[i] for i in tracks['thread_name'][()]], ['', 'main'])
         equal((store['ranks/rank'][0], store['ranks/world_size'][0]), (4, 9))
-        metadata = json.loads(names[store['ranks/metadata'][0]])
+        metadata = json.loads(bytes(store['metadata_text/bytes'][()]))
         equal(metadata['distributedInfo'], {'rank': 4, 'world_size': 9})
+        equal((metadata['ids'], names[store['metadata_lists/list'][0]]), ('@list 0', '[4, 5]'))
 
 
 def test_three_lines_align_all_events():

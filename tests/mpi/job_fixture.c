@@ -38,7 +38,8 @@ share run_job(MPI_Comm comm, const job_def *def, int spread) {
     const tm_job job = {.n_ranks = (size_t)def->n_ranks,
                         .world_size = def->n_ranks,
                         .aligned = !def->apart,
-                        .align = def->apart ? "none" : "utc"};
+                        .align = def->apart ? "none" : "utc",
+                        .names = s.ground.names};
     tm_error *err = &s.ground.err;
     assert_int_equal(tm_mpi_match(comm, &options, s.timelines, s.n, &s.collectives, err), TM_OK);
     const tm_align_options align = {def->apart ? TM_ALIGN_NONE : TM_ALIGN_UTC,

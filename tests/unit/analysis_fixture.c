@@ -3,6 +3,7 @@
 
 small_job open_job(void) {
     small_job j = {.ground = open_ground(), .job = {.world_size = -1}};
+    j.job.names = j.ground.names;
     assert_int_equal(tm_analysis_tables(&j.tables, &j.ground.err), TM_OK);
     return j;
 }

@@ -235,7 +235,7 @@ static void what_the_trace_says_of_itself_is_kept(void **state) {
     ground g = open_ground();
     tm_trace trace = make_trace(&g, "a.json", early_events, COUNT(early_events), 0);
     trace.host = name_of(&g, "node7");
-    trace.metadata = name_of(&g, "{\"schemaVersion\":1}");
+    describe(&g, &trace, "{\"schemaVersion\": 1, \"ids\": [7, 8]}");
     trace.world_size = 16;
     trace.rank = 3; /* the caller decides, for a rank map may say otherwise */
     tm_trace *traces[] = {&trace};
@@ -244,7 +244,10 @@ static void what_the_trace_says_of_itself_is_kept(void **state) {
     assert_int_equal(t.rank, 12);
     assert_int_equal(t.world_size, 16);
     assert_name(&g, t.host, "node7");
-    assert_name(&g, t.metadata, "{\"schemaVersion\":1}");
+    assert_string_equal(t.metadata, "{\"schemaVersion\":1,\"ids\":\"@list 0\"}");
+    assert_int_equal(t.n_metadata, strlen(t.metadata));
+    assert_int_equal(t.n_metadata_lists, 1);
+    assert_name(&g, t.metadata_lists[0], "[7, 8]");
     assert_name(&g, t.format, "kineto");
     assert_false(t.truncated);
     tm_timeline_destroy(&t);
@@ -454,7 +457,8 @@ static void every_name_of_a_timeline_is_visited_and_can_be_replaced(void **state
     ground g = open_ground();
     tm_trace trace = make_trace(&g, "source", events, 1, 0);
     trace.host = name_of(&g, "host");
-    trace.metadata = name_of(&g, "metadata");
+    const uint32_t list = name_of(&g, "list");
+    assert_non_null(tm_vec_append(&trace.lists, &list, 1));
     tm_track *track = trace.tracks.data;
     track->process_name = name_of(&g, "process");
     track->thread_name = name_of(&g, "thread");

@@ -31,7 +31,7 @@ static void add_member(small_job *j, int64_t rank, const member *m) {
     }
     tm_trace trace = make_trace(&j->ground, "one.json", events, (size_t)m->n_kernels, m->begin_ns);
     trace.world_size = m->world_size > 0 ? m->world_size : -1;
-    trace.metadata = m->metadata ? name_of(&j->ground, m->metadata) : TM_NO_NAME;
+    describe(&j->ground, &trace, m->metadata ? m->metadata : "");
     add_trace(j, rank, &trace);
 }
 

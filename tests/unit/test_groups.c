@@ -5,16 +5,30 @@
 #include <stdio.h>
 
 #include "comm_fixture.h"
+#include "timeline/metadata.h"
 
 enum { MANY = 32 };
+
+static tm_group_finder *enter(ground *g, const tm_timeline *timeline) {
+    tm_group_finder *finder;
+    assert_int_equal(tm_group_finder_create(g->names, 1000, &finder, &g->err), TM_OK);
+    assert_int_equal(tm_group_finder_enter(finder, timeline, &g->err), TM_OK);
+    return finder;
+}
 
 /* The group of a kernel as a rank with this pg_config sees it. */
 static tm_group group_in(ground *g, const char *metadata, const comm_spec *kernel) {
     tm_timeline timeline = build_comm(g, 0, kernel, 1, NULL, 0);
-    tm_group_finder *finder;
+    tm_vec own = TM_VEC(char), lists = TM_VEC(uint32_t);
     tm_group group;
-    timeline.metadata = name_of(g, metadata);
-    assert_int_equal(tm_group_finder_create(&timeline, g->names, 1000, &finder, &g->err), TM_OK);
+    metadata = metadata ? metadata : "";
+    assert_true(tm_metadata_cut(metadata, strlen(metadata), g->names, &own, &lists));
+    assert_non_null(tm_vec_append(&own, "", 1));
+    timeline.metadata = own.data;
+    timeline.n_metadata = own.n - 1;
+    timeline.metadata_lists = lists.data;
+    timeline.n_metadata_lists = lists.n;
+    tm_group_finder *finder = enter(g, &timeline);
     const tm_collective_attr *attr = collective_at(&timeline, kernel->begin_ns, kernel->stream);
     assert_int_equal(tm_group_find(finder, attr, &group, &g->err), TM_OK);
     tm_group_finder_destroy(finder);
@@ -206,10 +220,9 @@ static tm_group group_asked_by(ground *g, const operator_case *c) {
         others[n] = c->operators[n];
     others[n] = (event_spec){TM_CAT_RUNTIME, "cudaLaunchKernel", 50, 5, 9, 2, 1, NULL, TM_DURATION};
     tm_timeline timeline = build_comm(g, 0, &kernel, 1, others, n + 1);
-    tm_group_finder *finder;
     tm_group group;
     set_operators(&timeline, c);
-    assert_int_equal(tm_group_finder_create(&timeline, g->names, 1000, &finder, &g->err), TM_OK);
+    tm_group_finder *finder = enter(g, &timeline);
     assert_int_equal(tm_group_find(finder, collective_at(&timeline, 500, 0), &group, &g->err),
                      TM_OK);
     tm_group_finder_destroy(finder);
@@ -264,8 +277,7 @@ static void every_kernel_of_a_rank_gets_its_own_group(void **state) {
                                  .size = cases[i].size};
     ground g = open_ground();
     tm_timeline timeline = build_comm(&g, 0, kernels, COUNT(kernels), NULL, 0);
-    tm_group_finder *finder;
-    assert_int_equal(tm_group_finder_create(&timeline, g.names, 1000, &finder, &g.err), TM_OK);
+    tm_group_finder *finder = enter(&g, &timeline);
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_group found, alone = group_of(&g, cases[i].name, cases[i].ranks, cases[i].size);
         const tm_collective_attr *attr = collective_at(&timeline, (int64_t)i * 10, 0);

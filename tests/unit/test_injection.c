@@ -111,7 +111,8 @@ static tm_status match(run *r) {
 }
 
 static tm_status analyse(run *r) {
-    const tm_job whole = {.n_ranks = RANKS, .world_size = RANKS, .aligned = true};
+    const tm_job whole = {
+        .n_ranks = RANKS, .world_size = RANKS, .aligned = true, .names = r->names};
     TM_TRY(tm_analyse_collectives(&r->collectives, &r->tables, r->err));
     for (size_t i = 0; i < r->n; i++)
         TM_TRY(tm_analyse_rank(&r->timelines[i], r->names, &r->tables, r->err));

@@ -3,6 +3,10 @@
 #include "readers/kineto/kineto_category.h"
 #include "timeline/part.h"
 
+static tm_text metadata_of(const reading *r) {
+    return tm_names_text(r->ground.names, r->trace.metadata);
+}
+
 static void the_category_decides_first(void **state) {
     (void)state;
     enum { PLAIN = TM_KINETO_PLAIN, MTIA = TM_KINETO_MTIA, PENDING = TM_KINETO_PENDING };
@@ -169,10 +173,10 @@ static void categories_that_nothing_tells_are_named(void **state) {
         LABEL("process_name", "name", "1", "NPU 0"),
     };
     reading r = READ_EVENTS(events);
-    tm_text text = tm_trace_noted(r.ground.names, r.trace.metadata, TM_OTHER_CATEGORIES);
+    tm_text text = tm_trace_noted(metadata_of(&r), TM_OTHER_CATEGORIES);
     assert_int_equal(text.size, strlen("foo 3, bar 1"));
     assert_memory_equal(text.bytes, "foo 3, bar 1", text.size);
-    assert_int_equal(tm_trace_noted(r.ground.names, r.trace.metadata, TM_DEVICE_KIND).size, 0);
+    assert_int_equal(tm_trace_noted(metadata_of(&r), TM_DEVICE_KIND).size, 0);
     assert_int_equal(event_at(&r, 4)->category, TM_CAT_KERNEL);
     close_reading(&r);
 }
@@ -210,7 +214,7 @@ static void work_and_waits_of_mtia_are_told_by_their_names(void **state) {
     assert_int_equal(wait->on_stream, 104);
     assert_int_equal(r.trace.attrs[TM_ATTR_WAIT].n, 1);
     assert_int_equal(r.trace.attrs[TM_ATTR_COLLECTIVE].n, 1);
-    tm_text kind = tm_trace_noted(r.ground.names, r.trace.metadata, TM_DEVICE_KIND);
+    tm_text kind = tm_trace_noted(metadata_of(&r), TM_DEVICE_KIND);
     assert_int_equal(kind.size, 4);
     assert_memory_equal(kind.bytes, "MTIA", 4);
     ASSERT_NOTHING_COUNTED(&r);
@@ -247,7 +251,7 @@ static void kernels_of_an_xpu_take_the_collective_of_their_operator(void **state
         assert_name(&r.ground, attr->name, expected[i] == 4 ? "allgather" : "allreduce");
     }
     assert_int_equal(r.trace.attrs[TM_ATTR_COLLECTIVE].n, row + 1);
-    tm_text kind = tm_trace_noted(r.ground.names, r.trace.metadata, TM_DEVICE_KIND);
+    tm_text kind = tm_trace_noted(metadata_of(&r), TM_DEVICE_KIND);
     assert_int_equal(kind.size, 3);
     assert_memory_equal(kind.bytes, "XPU", 3);
     close_reading(&r);

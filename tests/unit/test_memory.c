@@ -175,12 +175,21 @@ static void the_memory_of_a_device_is_in_the_metadata(void **state) {
         {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":5}]}", 1, -1},
         {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":\"5\"}]}", 0, -1},
         {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":1e300}]}", 0, -1},
+        {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":1},"
+         "{\"id\":1,\"totalGlobalMem\":23,\"long\":\"enough to be cut out as a list\"}]}",
+         1, 23},
         {"{\"deviceProperties\":7}", 0, -1},
         {"no JSON", 0, -1},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tm_text text = {cases[i].metadata, strlen(cases[i].metadata)};
-        assert_int_equal(tm_device_memory(text, cases[i].device), cases[i].expected);
+        ground g = open_ground();
+        tm_trace trace = make_trace(&g, "a.json", NULL, 0, 0), *traces[] = {&trace};
+        tm_timeline t;
+        describe(&g, &trace, cases[i].metadata);
+        assert_int_equal(tm_timeline_build(traces, 1, 0, &g.context, &t, &g.err), TM_OK);
+        assert_int_equal(tm_device_memory(&t, g.names, cases[i].device), cases[i].expected);
+        tm_timeline_destroy(&t);
+        close_ground(&g);
     }
 }
 

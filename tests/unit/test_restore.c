@@ -1,6 +1,7 @@
 /* Timelines written to a store and read back; and stores with numbers that cannot be. */
 #include "store_job.h"
 
+#include "timeline/metadata.h"
 #include "timeline/trace.h"
 
 /* The fields of everything that a rank has many of, but for references: X(field). */
@@ -57,6 +58,8 @@ typedef struct full_job {
     tm_counter_attr counters[2][N_ATTR_ROWS];
     tm_shapes_attr shapes[2][N_ATTR_ROWS];
     tm_wait_attr waits[2][N_ATTR_ROWS];
+    char metadata[2][16];
+    uint32_t lists[2][2];
 } full_job;
 
 static void add_rows(tm_timeline *t, tm_attr attr, void *rows) {
@@ -113,7 +116,13 @@ static void full_job_make(full_job *full) {
     for (int at = 0; at < 2; at++) {
         tm_timeline *t = &full->job.ranks[at == 0 ? 0 : 2];
         t->host = 11 + (uint32_t)at;
-        t->metadata = 21 + (uint32_t)at;
+        snprintf(full->metadata[at], sizeof full->metadata[at], "{\"rank\":%d}", 100 * at);
+        t->metadata = full->metadata[at];
+        t->n_metadata = strlen(t->metadata);
+        t->metadata_lists = full->lists[at];
+        t->n_metadata_lists = at == 0 ? 0 : 2;
+        full->lists[at][0] = 21;
+        full->lists[at][1] = 22;
         t->format = 31 + (uint32_t)at;
         t->device = at;
         t->clock = (tm_rank_clock){.offset_ns = -5 - at,
@@ -181,7 +190,11 @@ static void assert_same_timeline(const tm_timeline *a, const tm_timeline *b) {
     assert_int_equal(a->rank, b->rank);
     assert_int_equal(a->world_size, b->world_size);
     assert_int_equal(a->host, b->host);
-    assert_int_equal(a->metadata, b->metadata);
+    assert_int_equal(a->n_metadata, b->n_metadata);
+    assert_string_equal(tm_timeline_metadata(a).bytes, tm_timeline_metadata(b).bytes);
+    assert_int_equal(a->n_metadata_lists, b->n_metadata_lists);
+    for (size_t i = 0; i < a->n_metadata_lists; i++)
+        assert_int_equal(a->metadata_lists[i], b->metadata_lists[i]);
     assert_int_equal(a->format, b->format);
     assert_int_equal(a->device, b->device);
     assert_int_equal(a->truncated, b->truncated);
@@ -265,6 +278,8 @@ static void only_the_wanted_tables_are_read(void **state) {
         tm_timeline expected = full.job.ranks[i]; /* without the other tables */
         for (int attr = 0; attr < TM_N_ATTRS; attr++)
             expected.n_attrs[attr] = attr == TM_ATTR_COLLECTIVE ? expected.n_attrs[attr] : 0;
+        expected.metadata = NULL;
+        expected.n_metadata = expected.n_metadata_lists = 0;
         assert_same_timeline(&found.ranks[i], &expected);
         assert_true(found.ranks[i].attrs[TM_ATTR_KERNEL] == NULL);
     }

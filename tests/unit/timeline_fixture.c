@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "timeline/metadata.h"
+
 ground open_ground(void) {
     ground g = {.names = tm_names_create()};
     assert_non_null(g.names);
@@ -22,6 +24,14 @@ uint32_t name_of(const ground *g, const char *text) {
     uint32_t id = tm_names_intern_string(g->names, text);
     assert_int_not_equal(id, TM_NAME_FAILED);
     return id;
+}
+
+void describe(const ground *g, tm_trace *trace, const char *metadata) {
+    tm_vec own = TM_VEC(char);
+    assert_true(tm_metadata_cut(metadata, strlen(metadata), g->names, &own, &trace->lists));
+    assert_non_null(tm_vec_append(&own, "", 1));
+    trace->metadata = name_of(g, own.data);
+    tm_vec_free(&own);
 }
 
 void assert_name(const ground *g, uint32_t id, const char *text) {

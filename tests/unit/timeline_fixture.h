@@ -41,6 +41,9 @@ ground open_ground(void);
 void close_ground(ground *g);
 
 uint32_t name_of(const ground *g, const char *text);
+
+/** Lets a trace say that of itself, as the reader of Kineto does. */
+void describe(const ground *g, tm_trace *trace, const char *metadata);
 void assert_name(const ground *g, uint32_t id, const char *text);
 
 /* A trace that holds these events in this order; every time is moved by origin_ns. */

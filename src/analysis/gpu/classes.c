@@ -226,7 +226,7 @@ static tm_status add_rows(const counting *c, tm_tables *out, tm_error *err) {
 static tm_status classes_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     tm_calls optimizers = {0};
     counting c = {.view = view, .optimizers = &optimizers};
-    if (tm_trace_noted(view->names, view->timeline->metadata, TM_DEVICE_KIND).size > 0)
+    if (tm_trace_noted(tm_timeline_metadata(view->timeline), TM_DEVICE_KIND).size > 0)
         return TM_OK; /* the rules are of GPUs' kernels */
     tm_status status =
         tm_calls_find(view->timeline, is_optimizer, view->call_kinds, &optimizers, err);

@@ -6,8 +6,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/hash.h"
+#include "base/keys.h"
 #include "base/sorted.h"
-#include "base/vec.h"
+#include "timeline/metadata.h"
 
 enum {
     KERNELS_MIN = 10, /* fewer names tell no program */
@@ -290,97 +292,170 @@ static tm_status compare_programs(tm_tables *out, tm_error *err) {
     return status;
 }
 
-static const char *group_name(const tm_table *groups, size_t row) {
-    return tm_table_row(groups, row)[0].value.text;
+/* What a rank says of a group. */
+typedef struct listing {
+    size_t row; /* in the table of groups: its name */
+    int64_t rank;
+    uint32_t members; /* number of the first list of the same ranks */
+} listing;
+
+typedef struct group_lists {
+    const tm_table *groups;
+    const tm_names *names;
+    tm_keys keys, contents; /* of uint32_t, name ids; of uint64_t, hashes of the ranks */
+    tm_vec lists;           /* of tm_rank_list, by number of the key */
+    tm_vec first;           /* of uint32_t, by number of the content: number of a list + 1 */
+    tm_vec rows;            /* of listing: of the group at hand, ascending in rank */
+} group_lists;
+
+static const tm_vec *members_of(const group_lists *g, uint32_t number) {
+    return &((const tm_rank_list *)g->lists.data)[number].ranks;
 }
 
-static const char *members_of(const tm_table *groups, size_t row) {
-    return tm_table_row(groups, row)[2].value.text;
+static bool has_member(const tm_vec *members, int64_t rank) {
+    size_t at = tm_lower_bound(members->data, members->n, rank);
+    return at < members->n && ((const int64_t *)members->data)[at] == rank;
 }
 
-/* The row in which a rank lists the group of rows [first, end); `end` where it does not. */
-static size_t row_of(const tm_table *groups, size_t first, size_t end, int64_t rank) {
-    size_t behind = end;
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-        if (tm_table_row(groups, middle)[1].value.i < rank)
-            first = middle + 1;
-        else
-            end = middle;
+/* The number of the first list that has the same members. Each is read once. */
+static bool find_members(group_lists *g, uint32_t list, uint32_t *out) {
+    tm_rank_list *found = tm_keys_value(&g->keys, &g->lists, &list);
+    if (!found || (!found->read && !tm_rank_list_read(tm_names_text(g->names, list), found)))
+        return false;
+    size_t n = found->ranks.n;
+    uint64_t hash = tm_hash_words(n, found->ranks.data, n);
+    uint32_t *first = tm_keys_value(&g->contents, &g->first, &hash);
+    if (first && *first == 0)
+        *first = tm_keys_find(&g->keys, &list) + 1;
+    *out = first ? *first - 1 : 0;
+    return first != NULL;
+}
+
+/* The rows [first, end) whose rank is among several that it lists. Profilers cut long lists: those
+ * are texts, and have none. */
+static bool collect_group(group_lists *g, size_t first, size_t end) {
+    bool ok = true;
+    g->rows.n = 0;
+    for (size_t i = first; i < end && ok; i++) {
+        const tm_cell *row = tm_table_row(g->groups, i);
+        uint32_t list = (uint32_t)row[2].value.i;
+        listing made = {.row = i, .rank = row[1].value.i};
+        if (*tm_names_text(g->names, list).bytes != '[')
+            continue;
+        ok = find_members(g, list, &made.members);
+        const tm_vec *members = ok ? members_of(g, made.members) : NULL;
+        if (ok && members->n > 1 && has_member(members, made.rank))
+            ok = tm_vec_append(&g->rows, &made, 1);
     }
-    return first < behind && tm_table_row(groups, first)[1].value.i == rank ? first : behind;
+    return ok;
+}
+
+static bool is_of_lower(const void *row, const void *rank) {
+    return ((const listing *)row)->rank < *(const int64_t *)rank;
 }
 
 /* Whether a rank that this row names as a member lists other members than the row. Ranks of one
  * group have one list: it is enough to ask for them all once. */
-static bool is_denied(const tm_table *groups, size_t first, size_t end, size_t row) {
-    const char *own = members_of(groups, row), *p = own;
-    for (bool begins = true; *p; begins = false) {
-        char *next;
-        size_t other = row_of(groups, first, end, strtoll(p, &next, 10));
-        if (other < end && strcmp(members_of(groups, other), own) != 0)
+static bool is_denied(const group_lists *g, size_t row) {
+    const listing *rows = g->rows.data, *own = &rows[row];
+    const tm_vec *members = members_of(g, own->members);
+    for (size_t i = 0; i < members->n; i++) {
+        int64_t rank = ((const int64_t *)members->data)[i];
+        size_t other = tm_bisect(rows, g->rows.n, sizeof *rows, &rank, is_of_lower);
+        bool there = other < g->rows.n && rows[other].rank == rank;
+        if (there && rows[other].members != own->members)
             return true;
-        if (begins && other < row)
+        if (there && i == 0 && other < row)
             return false;
-        p = *next == ',' ? next + 1 : next;
     }
     return false;
 }
 
+static const char *group_name(const group_lists *g, size_t row) {
+    return tm_table_row(g->groups, row)[0].value.text;
+}
+
+/* Context: the lists; value: the row that has the group and the members. */
 static tm_status write_group(const void *context, int64_t value, tm_table *table, tm_cell *cell,
                              tm_error *err) {
-    const tm_table *groups = context;
-    const char *name = group_name(groups, (size_t)value);
-    const char *members = members_of(groups, (size_t)value);
-    size_t size = strlen(name) + strlen(members) + 3;
-    char *text = malloc(size);
-    if (!text)
-        return tm_fail_memory(err);
-    snprintf(text, size, "%s: %s", name, members);
-    tm_status status = tm_table_set_text(table, cell, text, err);
-    free(text);
+    const group_lists *g = context;
+    const listing *row = (const listing *)g->rows.data + value;
+    const char *name = group_name(g, row->row);
+    const tm_vec *members = members_of(g, row->members);
+    tm_vec text = TM_VEC(char);
+    bool ok = tm_vec_append(&text, name, strlen(name)) && tm_vec_append(&text, ": ", 2);
+    for (size_t i = 0; i < members->n && ok; i++) {
+        char number[24];
+        int size = snprintf(number, sizeof number, "%s%" PRId64, i ? "," : "",
+                            ((const int64_t *)members->data)[i]);
+        ok = tm_vec_append(&text, number, (size_t)size);
+    }
+    tm_status status =
+        ok ? tm_table_set_bytes(table, cell, text.data, text.n, err) : tm_fail_memory(err);
+    tm_vec_free(&text);
     return status;
 }
 
-/* The lists of the group of rows [first, end), each with the ranks that give it. */
-static tm_status add_group(tm_tables *out, const tm_table *groups, size_t first, size_t end,
-                           tm_error *err) {
+/* The lists of the group at hand, each with the ranks that give it. */
+static tm_status add_group(tm_tables *out, const group_lists *g, tm_error *err) {
+    const listing *rows = g->rows.data;
     tm_vec list = TM_VEC(said);
     tm_status status = TM_OK;
-    for (size_t i = first; i < end && status == TM_OK; i++) {
-        size_t same = first;
-        while (strcmp(members_of(groups, same), members_of(groups, i)) != 0)
+    for (size_t i = 0; i < g->rows.n && status == TM_OK; i++) {
+        size_t same = 0;
+        while (rows[same].members != rows[i].members)
             same++;
-        said s = {tm_table_row(groups, i)[1].value.i, (int64_t)same};
+        said s = {rows[i].rank, (int64_t)same};
         status = tm_vec_append(&list, &s, 1) ? TM_OK : tm_fail_memory(err);
     }
     if (status == TM_OK)
-        status = add_rows(out, "process group", &list, write_group, groups, err);
+        status = add_rows(out, "process group", &list, write_group, g, err);
     tm_vec_free(&list);
     return status;
 }
 
 /* The first group on whose members ranks disagree; one is enough. */
-static tm_status compare_groups(tm_tables *out, tm_error *err) {
-    const tm_table *groups = tm_tables_find(out, tm_differs_group.name);
-    for (size_t first = 0, end; first < groups->n_rows; first = end) {
-        for (end = first + 1; end < groups->n_rows &&
-                              strcmp(group_name(groups, end), group_name(groups, first)) == 0;)
+static tm_status find_disagreement(group_lists *g, tm_tables *out, tm_error *err) {
+    for (size_t first = 0, end; first < g->groups->n_rows; first = end) {
+        for (end = first + 1;
+             end < g->groups->n_rows && strcmp(group_name(g, end), group_name(g, first)) == 0;)
             end++;
-        for (size_t row = first; row < end; row++)
-            if (is_denied(groups, first, end, row))
-                return add_group(out, groups, first, end, err);
+        if (!collect_group(g, first, end))
+            return tm_fail_memory(err);
+        for (size_t row = 0; row < g->rows.n; row++)
+            if (is_denied(g, row))
+                return add_group(out, g, err);
     }
     return TM_OK;
 }
 
+static tm_status compare_groups(const tm_job *job, tm_tables *out, tm_error *err) {
+    group_lists g = {.groups = tm_tables_find(out, tm_differs_group.name),
+                     .names = job->names,
+                     .keys = TM_KEYS(uint32_t),
+                     .contents = TM_KEYS(uint64_t),
+                     .lists = TM_VEC(tm_rank_list),
+                     .first = TM_VEC(uint32_t),
+                     .rows = TM_VEC(listing)};
+    tm_status status = find_disagreement(&g, out, err);
+    tm_rank_list *lists = g.lists.data;
+    for (size_t i = 0; i < g.lists.n; i++)
+        tm_vec_free(&lists[i].ranks);
+    tm_keys_free(&g.keys);
+    tm_keys_free(&g.contents);
+    tm_vec_free(&g.lists);
+    tm_vec_free(&g.first);
+    tm_vec_free(&g.rows);
+    return status;
+}
+
 /* Ranks of jobs of different sizes have different groups: nothing more to say. */
-tm_status tm_differs_job(tm_tables *out, tm_error *err) {
+tm_status tm_differs_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const tm_table *table = tm_tables_find(out, tm_differs_table.name);
     TM_TRY(compare_times(out, err));
     size_t n_times = table->n_rows;
     TM_TRY(compare_worlds(out, err));
     if (table->n_rows == n_times)
-        TM_TRY(compare_groups(out, err));
+        TM_TRY(compare_groups(job, out, err));
     return compare_programs(out, err);
 }

@@ -17,6 +17,6 @@ extern const tm_table_def tm_differs_place, tm_differs_kernel, tm_differs_group;
 tm_status tm_differs_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 /** Compares what all ranks say. TM_OK; TM_ERR_FAULT. */
-tm_status tm_differs_job(tm_tables *out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_differs_job(const tm_job *job, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

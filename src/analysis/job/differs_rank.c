@@ -2,14 +2,13 @@
 #include "differs.h"
 
 #include <cjson/cJSON.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/sorted.h"
 #include "base/vec.h"
+#include "timeline/metadata.h"
 
 static const tm_column place_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
@@ -27,9 +26,9 @@ static const tm_column kernel_columns[] = {
 };
 
 static const tm_column group_columns[] = {
-    {"name", TM_TEXT, "", "Name of a process group of several ranks."},
-    {"rank", TM_INT, "", "Global rank, which is one of them."},
-    {"members", TM_TEXT, "", "The ranks of it, as this rank's trace says: \"0,1,2\", ascending."},
+    {"name", TM_TEXT, "", "Name of a process group."},
+    {"rank", TM_INT, "", "Global rank."},
+    {"members", TM_INT, "", "The name id of the list of its ranks, as this rank's trace says."},
 };
 
 const tm_table_def tm_differs_place = {
@@ -103,67 +102,28 @@ static tm_status add_kernels(const tm_rank_view *view, tm_tables *out, tm_error 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Ranks of a list, ascending; none where it is no list of several with the rank itself. Profilers
- * cut long lists: then it is a text that is none. */
-static bool read_members(const cJSON *list, int64_t own, tm_vec *out) {
-    const cJSON *item;
-    bool member = false;
-    out->n = 0;
-    cJSON_ArrayForEach(item, list) {
-        int64_t rank = cJSON_IsNumber(item) ? (int64_t)item->valuedouble : -1;
-        member = member || rank == own;
-        if (rank < 0 || !tm_vec_append(out, &rank, 1)) {
-            out->n = 0;
-            return rank < 0;
-        }
-    }
-    if (!member || out->n < 2)
-        out->n = 0;
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_value);
-    return true;
-}
-
-static tm_status add_group(const tm_rank_view *view, const char *name, const tm_vec *members,
-                           tm_table *table, tm_error *err) {
-    tm_vec text = TM_VEC(char);
-    bool ok = true;
-    for (size_t i = 0; i < members->n && ok; i++) {
-        char number[24];
-        int size = snprintf(number, sizeof number, "%s%" PRId64, i ? "," : "",
-                            ((const int64_t *)members->data)[i]);
-        ok = tm_vec_append(&text, number, (size_t)size) != NULL;
-    }
-    tm_cell *row = ok ? tm_table_add_row(table) : NULL;
-    tm_status status = row ? tm_table_set_text(table, &row[0], name, err) : tm_fail_memory(err);
-    if (status == TM_OK) {
-        tm_cell_set_int(&row[1], view->timeline->rank);
-        status = tm_table_set_bytes(table, &row[2], text.data, text.n, err);
-    }
-    tm_vec_free(&text);
-    return status;
-}
-
 static tm_status add_groups(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, tm_differs_group.name);
-    tm_text text = tm_names_text(view->names, view->timeline->metadata);
-    cJSON *root = cJSON_ParseWithLength(text.bytes, text.size);
+    if (timeline->n_metadata_lists == 0)
+        return TM_OK;
+    cJSON *root = cJSON_Parse(tm_timeline_metadata(timeline).bytes);
     const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo");
     const cJSON *configs = cJSON_GetObjectItemCaseSensitive(info, "pg_config"), *config;
-    tm_vec members = TM_VEC(int64_t);
     tm_status status = TM_OK;
     cJSON_ArrayForEach(config, configs) {
         const char *name =
             cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(config, "pg_name"));
-        const cJSON *list = cJSON_GetObjectItemCaseSensitive(config, "ranks");
-        if (!read_members(list, view->timeline->rank, &members))
-            status = tm_fail_memory(err);
-        else if (name && members.n > 0)
-            status = add_group(view, name, &members, table, err);
-        if (status != TM_OK)
-            break;
+        const char *ranks = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(config, "ranks"));
+        uint32_t list = tm_timeline_list(timeline, ranks);
+        tm_cell *row = name && list != TM_NO_NAME ? tm_table_add_row(table) : NULL;
+        if (name && list != TM_NO_NAME && status == TM_OK)
+            status = row ? tm_table_set_text(table, &row[0], name, err) : tm_fail_memory(err);
+        if (row) {
+            tm_cell_set_int(&row[1], timeline->rank);
+            tm_cell_set_int(&row[2], list);
+        }
     }
-    tm_vec_free(&members);
     cJSON_Delete(root);
     return status;
 }

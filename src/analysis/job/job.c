@@ -10,6 +10,7 @@
 #include "differs.h"
 #include "formats.h"
 #include "remarks.h"
+#include "timeline/metadata.h"
 #include "timeline/trace.h"
 
 enum {
@@ -174,7 +175,7 @@ static tm_status set_source(const tm_rank_view *view, tm_table *table, tm_cell *
 static tm_status set_device_kind(const tm_rank_view *view, tm_table *table, tm_cell *cell,
                                  tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    tm_text kind = tm_trace_noted(view->names, timeline->metadata, TM_DEVICE_KIND);
+    tm_text kind = tm_trace_noted(tm_timeline_metadata(timeline), TM_DEVICE_KIND);
     if (kind.size > 0)
         return tm_table_set_bytes(table, cell, kind.bytes, kind.size, err);
     bool any = timeline->n_tracks > 0 && timeline->tracks[0].kind == TM_TRACK_GPU;
@@ -200,9 +201,9 @@ static tm_text profiler_error(tm_text metadata) {
 
 static tm_status set_what_lacks(const tm_rank_view *view, tm_table *table, tm_cell *row,
                                 tm_error *err) {
-    uint32_t metadata = view->timeline->metadata;
-    tm_text categories = tm_trace_noted(view->names, metadata, TM_OTHER_CATEGORIES);
-    tm_text error = profiler_error(tm_names_text(view->names, metadata));
+    tm_text metadata = tm_timeline_metadata(view->timeline);
+    tm_text categories = tm_trace_noted(metadata, TM_OTHER_CATEGORIES);
+    tm_text error = profiler_error(metadata);
     if (categories.size > 0)
         TM_TRY(
             tm_table_set_bytes(table, &row[UNRECOGNISED], categories.bytes, categories.size, err));
@@ -363,7 +364,7 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     /* Of `overlap` and `clock`, whose job parts come later: these tables are filled before any
      * runs. */
     TM_TRY(name_hosts(ranks, err));
-    TM_TRY(tm_differs_job(out, err));
+    TM_TRY(tm_differs_job(job, out, err));
     TM_TRY(tm_job_formats(out, err));
     tm_cell *row = tm_table_add_row(tm_tables_find(out, job_def.name));
     int64_t n_hosts = count_different(ranks, "host");

@@ -7,6 +7,7 @@
 #include "analysis/shared/tensor_cores.h"
 #include "base/keys.h"
 #include "base/sums.h"
+#include "timeline/metadata.h"
 #include "timeline/trace.h"
 
 const tm_column tm_call_part_columns[TM_CALL_N_PART] = {
@@ -101,7 +102,7 @@ static bool key_by_shapes(summing *s) {
 
 /* Names of kernels and operators tell of tensor cores where the devices are GPUs. */
 static bool on_gpus(const tm_rank_view *view) {
-    return tm_trace_noted(view->names, view->timeline->metadata, TM_DEVICE_KIND).size == 0;
+    return tm_trace_noted(tm_timeline_metadata(view->timeline), TM_DEVICE_KIND).size == 0;
 }
 
 /* Counts the calls of each key; what fits tensor cores is asked once for each. */

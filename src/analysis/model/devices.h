@@ -4,13 +4,12 @@
 
 #include <stdint.h>
 
-#include "tmerge/names.h"
+#include "tmerge/timeline.h"
 
 /**
  * Bytes of memory that a device has, from `deviceProperties` (2021: `computeProperties`).
- * @param metadata  the trace's top-level JSON, terminated; may be empty
- * @return          -1 where it does not say
+ * @return  -1 where the rank's metadata does not say
  */
-int64_t tm_device_memory(tm_text metadata, int32_t device);
+int64_t tm_device_memory(const tm_timeline *timeline, const tm_names *names, int32_t device);
 
 #endif

@@ -269,8 +269,7 @@ static tm_status add_device(const tm_rank_view *view, const tm_device_levels *d,
     tm_cell *row = tm_table_add_row(table);
     if (!row)
         return tm_fail_memory(err);
-    tm_text metadata = tm_names_text(view->names, timeline->metadata);
-    set_totals(row, d, d->type == 0 ? -1 : tm_device_memory(metadata, d->device));
+    set_totals(row, d, d->type == 0 ? -1 : tm_device_memory(timeline, view->names, d->device));
     set_growth(row, growths);
     tm_cell_set_int(&row[D_RANK], timeline->rank);
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];

@@ -6,6 +6,7 @@
 
 #include "analysis/shared/call_kinds.h"
 #include "base/sums.h"
+#include "timeline/metadata.h"
 #include "timeline/trace.h"
 
 /* Where a kernel begins or ends: what it adds to the blocks per multiprocessor, in millionths, so
@@ -78,7 +79,7 @@ static bool add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr
     /* Communication uses no tensor cores, and would only make the share small. Of other devices
      * than GPUs names do not tell what uses such. */
     if (timeline->role[kernel->event] == TM_ROLE_COMPUTE &&
-        tm_trace_noted(call_kinds->names, timeline->metadata, TM_DEVICE_KIND).size == 0) {
+        tm_trace_noted(tm_timeline_metadata(timeline), TM_DEVICE_KIND).size == 0) {
         out->compute_ns = tm_sum(out->compute_ns, time_ns);
         if (tm_call_kinds_kernel(call_kinds, timeline->name[kernel->event])->tensor_cores)
             out->tensor_ns = tm_sum(out->tensor_ns, time_ns);

@@ -11,6 +11,7 @@
 #include "kineto_sniff.h"
 #include "readers/chrome.h"
 #include "readers/formats.h"
+#include "timeline/metadata.h"
 
 const tm_chrome_field tm_kineto_fields[N_FIELDS] = {TM_KINETO_FIELDS(TM_CHROME_FIELD_ROW)};
 
@@ -46,17 +47,24 @@ static int64_t int_member(const cJSON *object, const char *key) {
                : -1;
 }
 
-/* Keeps the metadata text without its white space, and takes rank, world size and host from it. */
+/* Keeps the metadata text without its white space and lists, and takes rank, world size and host
+ * from it. */
 static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err) {
     tm_trace *trace = whole->trace;
     if (whole->metadata.n == 0)
         return TM_OK;
     if (!tm_vec_append(&whole->metadata, "}", 2))
         return tm_fail_memory(err);
-    char *text = whole->metadata.data;
-    *text = '{'; /* in the place of the first comma */
-    cJSON_Minify(text);
-    cJSON *root = cJSON_Parse(text);
+    *(char *)whole->metadata.data = '{'; /* in the place of the first comma */
+    tm_vec own = TM_VEC(char);
+    bool ok =
+        tm_metadata_cut(whole->metadata.data, whole->metadata.n - 1, names, &own, &trace->lists) &&
+        tm_vec_append(&own, "", 1);
+    tm_vec_free(&whole->metadata);
+    if (ok)
+        trace->metadata = tm_names_intern_string(names, own.data);
+    cJSON *root = ok ? cJSON_Parse(own.data) : NULL;
+    tm_vec_free(&own);
     if (!root) /* its grammar was checked, but cJSON takes no lone surrogates */
         trace->counts[TM_COUNT_ODD_METADATA]++;
     const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo");
@@ -71,8 +79,7 @@ static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err)
     host = host ? host : cJSON_GetObjectItemCaseSensitive(root, "hostname");
     trace->host = tm_names_intern_string(names, cJSON_GetStringValue(host));
     cJSON_Delete(root);
-    trace->metadata = tm_names_intern_string(names, text);
-    if (trace->host == TM_NAME_FAILED || trace->metadata == TM_NAME_FAILED)
+    if (!ok || trace->host == TM_NAME_FAILED || trace->metadata == TM_NAME_FAILED)
         return tm_fail_memory(err);
     return TM_OK;
 }

@@ -1,0 +1,210 @@
+#include "metadata.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/median.h"
+
+enum { LONG_BYTES = 64 };
+
+#define MARK "\"@list "
+
+/* What ends a run of characters that are kept as they are. */
+static const bool ends_run[256] = {['"'] = true,  ['['] = true,  [']'] = true,  [' '] = true,
+                                   ['\t'] = true, ['\r'] = true, ['\n'] = true, ['\0'] = true};
+
+/* An array that is open where the text is read. */
+typedef struct open_array {
+    size_t begin;   /* in own */
+    size_t n_lists; /* before it */
+} open_array;
+
+typedef struct cutter {
+    const char *p, *end;
+    tm_names *names;
+    tm_vec *own, *lists;
+    tm_vec open;    /* of open_array */
+    bool ambiguous; /* the text has what a cut would leave */
+    bool cuts;
+} cutter;
+
+/* Puts a list in the place of what own holds from `begin` on. */
+static bool cut(cutter *c, size_t begin, const char *list, size_t size) {
+    char mark[48];
+    int n = snprintf(mark, sizeof mark, MARK "%zu\"", c->lists->n);
+    uint32_t id = tm_names_intern(c->names, list, size);
+    c->own->n = begin;
+    return id != TM_NAME_FAILED && tm_vec_append(c->lists, &id, 1) &&
+           tm_vec_append(c->own, mark, (size_t)n);
+}
+
+/* Behind the string that begins at p; the text's end where it does not end. */
+static const char *string_end(const char *p, const char *end) {
+    for (p++; p < end && *p != '"'; p++)
+        p += *p == '\\';
+    return p < end ? p + 1 : end;
+}
+
+static bool put_string(cutter *c) {
+    const char *begin = c->p;
+    size_t size = (size_t)((c->p = string_end(c->p, c->end)) - begin), mark = strlen(MARK);
+    c->ambiguous |= size > mark && memcmp(begin, MARK, mark) == 0;
+    if (c->cuts && size > 2 && begin[1] == '[')
+        return cut(c, c->own->n, begin, size);
+    return tm_vec_append(c->own, begin, size);
+}
+
+/* Behind the array of numbers that begins at p; NULL where it is none. Whole lists are
+ * looked at a few times by memchr, which is faster than once by character: they are most of the
+ * text of a large job. */
+static const char *numbers_end(const char *p, const char *end) {
+    const char *close = memchr(p, ']', (size_t)(end - p));
+    size_t size = close ? (size_t)(close - p) - 1 : 0;
+    bool plain = size > 0 && !memchr(p + 1, '"', size) && !memchr(p + 1, '[', size) &&
+                 !memchr(p + 1, '{', size);
+    return plain ? close + 1 : NULL;
+}
+
+/* An array of numbers is cut as it stands in the trace. */
+static bool open_list(cutter *c) {
+    const open_array opened = {c->own->n, c->lists->n};
+    const char *begin = c->p, *close = c->cuts ? numbers_end(c->p, c->end) : NULL;
+    c->p = close ? close : c->p + 1;
+    if (close)
+        return cut(c, c->own->n, begin, (size_t)(close - begin));
+    return tm_vec_append(&c->open, &opened, 1) && tm_vec_append(c->own, begin, 1);
+}
+
+/* Other arrays are cut where they are long and none inside of them was. */
+static bool close_list(cutter *c) {
+    const char *text;
+    if (!tm_vec_append(c->own, c->p++, 1))
+        return false;
+    if (c->open.n == 0)
+        return true;
+    const open_array *opened = (const open_array *)c->open.data + --c->open.n;
+    size_t size = c->own->n - opened->begin;
+    if (!c->cuts || size <= LONG_BYTES || opened->n_lists != c->lists->n)
+        return true;
+    text = (const char *)c->own->data + opened->begin;
+    return cut(c, opened->begin, text, size);
+}
+
+static bool take_run(cutter *c) {
+    const char *begin = c->p;
+    while (c->p < c->end && !ends_run[(unsigned char)*c->p])
+        c->p++;
+    size_t n = (size_t)(c->p - begin);
+    c->p += n == 0; /* white space */
+    return n == 0 || tm_vec_append(c->own, begin, n);
+}
+
+static bool take_all(cutter *c) {
+    bool ok = true;
+    while (c->p < c->end && ok)
+        ok = *c->p == '"'   ? put_string(c)
+             : *c->p == '[' ? open_list(c)
+             : *c->p == ']' ? close_list(c)
+                            : take_run(c);
+    return ok;
+}
+
+bool tm_metadata_cut(const char *text, size_t size, tm_names *names, tm_vec *own, tm_vec *lists) {
+    cutter c = {text, text + size, names, own, lists, TM_VEC(open_array), false, true};
+    size_t own_n = own->n, lists_n = lists->n;
+    bool ok = take_all(&c);
+    if (c.ambiguous) {
+        own->n = own_n;
+        lists->n = lists_n;
+        c.open.n = 0;
+        c.p = text;
+        c.cuts = false;
+        ok = ok && take_all(&c);
+    }
+    tm_vec_free(&c.open);
+    return ok;
+}
+
+tm_text tm_timeline_metadata(const tm_timeline *timeline) {
+    return (tm_text){timeline->metadata ? timeline->metadata : "", timeline->n_metadata};
+}
+
+static bool read_mark(const char *text, const char *after, size_t n_lists, size_t *out) {
+    char *end;
+    if (*text < '0' || *text > '9')
+        return false;
+    unsigned long long number = strtoull(text, &end, 10);
+    *out = (size_t)number;
+    return number < n_lists && strncmp(end, after, strlen(after) + (*after == '\0')) == 0;
+}
+
+uint32_t tm_timeline_list(const tm_timeline *timeline, const char *text) {
+    size_t number, begin = strlen(MARK) - 1;
+    bool is = text && strncmp(text, MARK + 1, begin) == 0 &&
+              read_mark(text + begin, "", timeline->n_metadata_lists, &number);
+    return is ? timeline->metadata_lists[number] : TM_NO_NAME;
+}
+
+bool tm_timeline_metadata_whole(const tm_timeline *timeline, const tm_names *names, tm_vec *out) {
+    const char *p = tm_timeline_metadata(timeline).bytes, *mark = p;
+    bool ok = true;
+    while (ok && (mark = strstr(mark, MARK))) {
+        const char *digits = mark + strlen(MARK);
+        size_t number;
+        if (!read_mark(digits, "\"", timeline->n_metadata_lists, &number)) {
+            mark = digits;
+            continue;
+        }
+        tm_text list = tm_names_text(names, timeline->metadata_lists[number]);
+        ok = tm_vec_append(out, p, (size_t)(mark - p)) && tm_vec_append(out, list.bytes, list.size);
+        p = mark = strchr(digits, '"') + 1;
+    }
+    return ok && tm_vec_append(out, p, strlen(p) + 1);
+}
+
+static const char *behind_space(const char *p, const char *end) {
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'))
+        p++;
+    return p;
+}
+
+/* Reads the number at *p into the list and goes behind the comma that follows; false where there is
+ * no other: then *p stands at the bracket of a sound list. */
+static bool next_rank(const char **p, const char *end, tm_rank_list *out, bool *memory) {
+    int64_t value = 0;
+    const char *digits = *p = behind_space(*p, end);
+    while (*p < end && **p >= '0' && **p <= '9' && value < 1000000000)
+        value = value * 10 + (*(*p)++ - '0');
+    out->more = *p + 2 == end && **p == '?' && (*p)[1] == ']' && out->ranks.n > 0;
+    *p += out->more;
+    if (*p == digits && !out->more)
+        *p = end; /* no number stands there */
+    if (*p == end || out->more)
+        return false;
+    *memory = tm_vec_append(&out->ranks, &value, 1) != NULL;
+    *p = behind_space(*p, end);
+    if (!*memory || *p == end || **p != ',')
+        return false;
+    ++*p;
+    return true;
+}
+
+bool tm_rank_list_read(tm_text text, tm_rank_list *out) {
+    const char *p = text.bytes, *end = p + text.size;
+    bool memory = true;
+    *out = (tm_rank_list){.ranks = TM_VEC(int64_t), .read = true};
+    if (text.size > 1 && *p == '"' && end[-1] == '"') {
+        p++;
+        end--;
+    }
+    if (p == end || *p++ != '[')
+        return true;
+    while (next_rank(&p, end, out, &memory)) {
+    }
+    if (p == end || *p != ']')
+        out->ranks.n = 0;
+    if (out->ranks.n > 1)
+        tm_sort_values(out->ranks.data, out->ranks.n);
+    return memory;
+}
