@@ -148,8 +148,8 @@ static bool need_groups(hid_t file, const char *group_path) {
     return done;
 }
 
-/* Records of long texts hold mostly zeros. By HDF5's own filter, which every program that reads HDF5
- * has, without the plugin. */
+/* Records of long texts hold mostly zeros. By HDF5's own filter, which every program that reads
+ * HDF5 has, without the plugin. */
 static bool compress(hid_t layout, size_t record_bytes, size_t n_rows) {
     enum { PLAIN = 1 << 16, CHUNK = 1 << 20, LEVEL = 1 };
     if (n_rows * record_bytes <= PLAIN)

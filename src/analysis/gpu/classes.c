@@ -7,6 +7,7 @@
 #include "analysis/shared/calls.h"
 #include "analysis/shared/over_ranks.h"
 #include "base/sums.h"
+#include "timeline/metadata.h"
 #include "timeline/trace.h"
 
 /* What is summed of a class, in a part as in both tables. */
