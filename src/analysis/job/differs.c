@@ -304,6 +304,7 @@ typedef struct group_lists {
     const tm_names *names;
     tm_keys keys, contents; /* of uint32_t, name ids; of uint64_t, hashes of the ranks */
     tm_vec lists;           /* of tm_rank_list, by number of the key */
+    tm_vec same;            /* of uint32_t, by number of the key: of the first of its ranks + 1 */
     tm_vec first;           /* of uint32_t, by number of the content: number of a list + 1 */
     tm_vec rows;            /* of listing: of the group at hand, ascending in rank */
 } group_lists;
@@ -317,18 +318,25 @@ static bool has_member(const tm_vec *members, int64_t rank) {
     return at < members->n && ((const int64_t *)members->data)[at] == rank;
 }
 
-/* The number of the first list that has the same members. Each is read once. */
-static bool find_members(group_lists *g, uint32_t list, uint32_t *out) {
+/* The number of the first list of the same ranks, + 1; 0 when memory is out. */
+static uint32_t seek_same(group_lists *g, uint32_t list) {
     tm_rank_list *found = tm_keys_value(&g->keys, &g->lists, &list);
-    if (!found || (!found->read && !tm_rank_list_read(tm_names_text(g->names, list), found)))
-        return false;
-    size_t n = found->ranks.n;
-    uint64_t hash = tm_hash_words(n, found->ranks.data, n);
+    if (!found || !tm_rank_list_read(tm_names_text(g->names, list), found))
+        return 0;
+    uint64_t hash = tm_hash_words(found->ranks.n, found->ranks.data, found->ranks.n);
     uint32_t *first = tm_keys_value(&g->contents, &g->first, &hash);
     if (first && *first == 0)
         *first = tm_keys_find(&g->keys, &list) + 1;
-    *out = first ? *first - 1 : 0;
-    return first != NULL;
+    return first ? *first : 0;
+}
+
+/* The number of the first list of the same ranks. Each is read once. */
+static bool find_members(group_lists *g, uint32_t list, uint32_t *out) {
+    uint32_t *same = tm_keys_value(&g->keys, &g->same, &list);
+    if (same && *same == 0)
+        *same = seek_same(g, list);
+    *out = same ? *same - 1 : 0;
+    return same && *same > 0;
 }
 
 /* The rows [first, end) whose rank is among several that it lists. Profilers cut long lists: those
@@ -435,6 +443,7 @@ static tm_status compare_groups(const tm_job *job, tm_tables *out, tm_error *err
                      .keys = TM_KEYS(uint32_t),
                      .contents = TM_KEYS(uint64_t),
                      .lists = TM_VEC(tm_rank_list),
+                     .same = TM_VEC(uint32_t),
                      .first = TM_VEC(uint32_t),
                      .rows = TM_VEC(listing)};
     tm_status status = find_disagreement(&g, out, err);
@@ -444,6 +453,7 @@ static tm_status compare_groups(const tm_job *job, tm_tables *out, tm_error *err
     tm_keys_free(&g.keys);
     tm_keys_free(&g.contents);
     tm_vec_free(&g.lists);
+    tm_vec_free(&g.same);
     tm_vec_free(&g.first);
     tm_vec_free(&g.rows);
     return status;
