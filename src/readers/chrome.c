@@ -16,13 +16,15 @@ typedef struct chrome_reader {
     void *context;              /* of the form's emit */
     tm_window window;
     const tm_scanner *scanner;
-    tm_chrome_keys keys;
     tm_chrome_event event;
     tm_repair repair; /* the event or value that was malformed last */
     tm_part *part;    /* borrowed: what is read */
     int64_t stop;     /* the byte at which the next part's first event begins; -1: none */
+    uint64_t between, between_mask; /* what leads from one event to the next, and how much of it */
+    size_t between_size;            /* up to the brace; 0: nothing is known */
     bool has_events;
-    bool arrived; /* exactly at the stop, between two elements of traceEvents */
+    bool arrived;        /* exactly at the stop, between two elements of traceEvents */
+    tm_chrome_keys keys; /* the last member: most of it is not cleared */
 } chrome_reader;
 
 static void count_repairs(chrome_reader *reader) {
@@ -105,6 +107,27 @@ static tm_status check_stop(chrome_reader *reader, tm_error *err) {
                                             "the next part does not begin with an event", err);
 }
 
+/* Whether the same bytes as before lead to the next event: at most 8, from behind an event to a
+ * brace. What lies behind the window reads as zeros, which no gap holds. */
+static inline bool is_between(const chrome_reader *reader, const char *p) {
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return reader->between_size > 0 && (word & reader->between_mask) == reader->between;
+}
+
+/* @param behind  the byte behind the element before, which may have left the window */
+static void learn_between(chrome_reader *reader, int64_t behind) {
+    const tm_window *window = &reader->window;
+    int64_t from = behind - window->buffer_offset;
+    size_t size = (size_t)(window->p - window->buffer - from);
+    if (from < 0 || size == 0 || size >= sizeof reader->between || *window->p != '{')
+        return;
+    reader->between_size = size;
+    reader->between_mask = UINT64_MAX >> (56 - 8 * size); /* with the brace */
+    memcpy(&reader->between, window->buffer + from, sizeof reader->between);
+    reader->between &= reader->between_mask;
+}
+
 /* Elements of traceEvents, or of a bare array; window->p stands at the first. */
 static tm_status read_elements(chrome_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
@@ -114,10 +137,15 @@ static tm_status read_elements(chrome_reader *reader, tm_error *err) {
             return TM_OK;
         if (*window->p == '{') {
             TM_TRY(read_event(reader, err));
+            if (is_between(reader, window->p)) {
+                window->p += reader->between_size;
+                continue;
+            }
         } else {
             TM_TRY(tm_window_skip_value(window, err));
             reader->part->trace->counts[TM_COUNT_NOT_OBJECT]++;
         }
+        int64_t behind = window->buffer_offset + (window->p - window->buffer);
         TM_TRY(tm_window_space(window, err));
         char c = *window->p;
         if (c != ',' && c != ']')
@@ -131,6 +159,7 @@ static tm_status read_elements(chrome_reader *reader, tm_error *err) {
         TM_TRY(tm_window_space(window, err));
         if (is_closed(reader, ']'))
             return TM_OK;
+        learn_between(reader, behind);
     }
 }
 
@@ -314,9 +343,10 @@ static tm_status read_content(chrome_reader *reader, tm_error *err) {
 
 tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int64_t stop,
                               void *context, tm_part *out, tm_error *err) {
-    chrome_reader *reader = calloc(1, sizeof *reader);
+    chrome_reader *reader = malloc(sizeof *reader);
     if (!reader)
         return tm_fail_memory(err);
+    memset(reader, 0, offsetof(chrome_reader, keys));
     reader->form = form;
     reader->context = context;
     reader->part = out;
@@ -326,7 +356,7 @@ tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int
     reader->scanner = &scanners[n_scanners - 1];
     tm_chrome_keys_init(&reader->keys, form->fields, form->n_fields);
     reader->keys.quoted_times = form->quoted_times;
-    reader->keys.picoseconds = form->picoseconds;
+    reader->keys.decimals = form->picoseconds ? 6 : 3;
     tm_status status = tm_window_open(source, &reader->window, err);
     if (status == TM_OK) {
         status = read_content(reader, err);

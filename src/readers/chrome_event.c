@@ -3,6 +3,9 @@
 #include "digits.h"
 #include "number.h"
 
+/* Kept out of the loops, which then need fewer registers. */
+#define TM_RARE __attribute__((noinline, cold))
+
 /* Length and three bytes tell nearly all keys apart; the rest is probed. */
 static unsigned key_hash(const char *key, size_t size) {
     unsigned h = (unsigned)size * 31u + (unsigned char)key[0];
@@ -12,8 +15,9 @@ static unsigned key_hash(const char *key, size_t size) {
 }
 
 void tm_chrome_keys_init(tm_chrome_keys *keys, const tm_chrome_field *fields, int n) {
-    memset(keys, 0, sizeof *keys);
+    memset(keys, 0, offsetof(tm_chrome_keys, known));
     keys->fields = fields;
+    keys->decimals = 3;
     for (int f = 0; f < n; f++) {
         unsigned at = key_hash(fields[f].key, fields[f].size);
         while (keys->slots[at])
@@ -79,25 +83,36 @@ static inline bool is_all(const char *p, const tm_digits *digits) {
     return digits->n < TM_DIGIT_RUN_MAX || p[digits->n] < '0' || p[digits->n] > '9';
 }
 
+/* The digits at p, where they are few the quicker way. */
+static inline tm_digits few_digits_at(const char *p) {
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    unsigned n = tm_digits_in_word(word);
+    return n == 8   ? tm_digits_at(p)
+           : n == 0 ? (tm_digits){0, 0}
+                    : (tm_digits){n, tm_digits_of_word(word, n)};
+}
+
+static const uint64_t power[] = {1,
+                                 10,
+                                 100,
+                                 1000,
+                                 10000,
+                                 100000,
+                                 1000000,
+                                 10000000,
+                                 100000000,
+                                 1000000000,
+                                 10000000000,
+                                 100000000000,
+                                 1000000000000,
+                                 10000000000000,
+                                 100000000000000,
+                                 1000000000000000,
+                                 10000000000000000};
+
 /* The digits behind a point to their @p decimals-th, half away from zero. */
 static inline int64_t rounded(const tm_digits *fraction, unsigned decimals) {
-    static const uint64_t power[] = {1,
-                                     10,
-                                     100,
-                                     1000,
-                                     10000,
-                                     100000,
-                                     1000000,
-                                     10000000,
-                                     100000000,
-                                     1000000000,
-                                     10000000000,
-                                     100000000000,
-                                     1000000000000,
-                                     10000000000000,
-                                     100000000000000,
-                                     1000000000000000,
-                                     10000000000000000};
     if (fraction->n <= decimals)
         return (int64_t)(fraction->value * power[decimals - fraction->n]);
     uint64_t unit = power[fraction->n - decimals];
@@ -106,19 +121,22 @@ static inline int64_t rounded(const tm_digits *fraction, unsigned decimals) {
 
 /* Microseconds to their @p decimals-th decimal. The first path takes what profilers write: at most
  * 16 digits before the point and behind it. */
-static const char *time_value(tm_json_cursor *cursor, const char *p, unsigned decimals,
-                              int64_t *time, bool *valid) {
+static inline const char *time_value(tm_json_cursor *cursor, const char *p, unsigned decimals,
+                                     int64_t *time, bool *valid) {
     const char *start = p;
-    static const int64_t scale[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
+    static const struct {
+        int64_t scale, most; /* that can be scaled */
+    } units[] = {[3] = {1000, INT64_MAX / 1000}, [6] = {1000000, INT64_MAX / 1000000}};
     tm_digits whole = tm_digits_at(p), fraction = {0, 0};
     if (whole.n > 0 && is_all(p, &whole) && (*p != '0' || whole.n == 1) &&
-        (int64_t)whole.value < INT64_MAX / scale[decimals]) {
+        (int64_t)whole.value < units[decimals].most) {
         p += whole.n;
-        if (*p == '.')
-            fraction = tm_digits_at(p + 1);
-        p += fraction.n > 0 ? 1 + fraction.n : 0;
+        if (*p == '.') {
+            fraction = few_digits_at(p + 1);
+            p += fraction.n > 0 ? 1 + fraction.n : 0;
+        }
         if (*p != '.' && *p != 'e' && *p != 'E' && (*p < '0' || *p > '9')) {
-            *time = (int64_t)whole.value * scale[decimals] + rounded(&fraction, decimals);
+            *time = (int64_t)whole.value * units[decimals].scale + rounded(&fraction, decimals);
             *valid = true;
             return p;
         }
@@ -142,12 +160,20 @@ static const char *quoted_time(tm_json_cursor *cursor, const char *p, unsigned d
     return tm_json_skip_value(cursor, p);
 }
 
-/* A string, or the text of a number. */
-static const char *text_value(tm_json_cursor *cursor, const char *p, tm_json_text *out,
-                              bool *valid) {
-    *valid = true;
-    if (*p == '"')
-        return tm_json_string(cursor, p + 1, out);
+/* What usually follows a number. */
+static inline bool ends_value(char c) {
+    static const bool ends[256] = {
+        [','] = true, ['}'] = true, [']'] = true, ['\n'] = true, [' '] = true};
+    return ends[(unsigned char)c];
+}
+
+/* Whether n digits at p are a whole number by themselves. */
+static inline bool is_whole(const char *p, unsigned n) {
+    return n > 0 && ends_value(p[n]) && (*p != '0' || n == 1);
+}
+
+static TM_RARE const char *other_text(tm_json_cursor *cursor, const char *p, tm_json_text *out,
+                                      bool *valid) {
     *valid = is_number(*p);
     const char *start = p;
     p = *valid ? tm_json_number(cursor, p) : tm_json_skip_value(cursor, p);
@@ -155,32 +181,68 @@ static const char *text_value(tm_json_cursor *cursor, const char *p, tm_json_tex
     return p;
 }
 
-/* Whether the digits at p are a whole number by themselves. */
-static inline bool is_whole(const char *p, const tm_digits *digits) {
-    char next = p[digits->n];
-    return digits->n > 0 && (next == ',' || next == '}' || next == '\n' || next == ' ') &&
-           (*p != '0' || digits->n == 1);
+/* A string, or the text of a number. */
+static inline const char *text_value(tm_json_cursor *cursor, const char *p, tm_json_text *out,
+                                     bool *valid) {
+    uint64_t word;
+    *valid = true;
+    if (*p == '"')
+        return tm_json_string(cursor, p + 1, out);
+    memcpy(&word, p, sizeof word);
+    unsigned n = tm_digits_in_word(word);
+    if (n == 8 || !is_whole(p, n))
+        return other_text(cursor, p, out, valid);
+    *out = (tm_json_text){.bytes = p, .size = n};
+    return p + n;
+}
+
+/* Whether a text of [size] stands at p. As no text holds a zero byte, nothing is looked at that is
+ * farther behind the window than its padding. */
+static inline bool is_known(const char *text, const char *p, size_t size) {
+#if TM_SIMD == TM_SIMD_AVX2
+    for (size_t at = 0; at < size; at += 32) {
+        __m256i known = _mm256_loadu_si256((const __m256i *)(const void *)(text + at));
+        __m256i here = _mm256_loadu_si256((const __m256i *)(const void *)(p + at));
+        uint32_t same = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(known, here));
+        if (size - at < 32)
+            same |= UINT32_MAX << (size - at);
+        if (same != UINT32_MAX)
+            return false;
+    }
+    return true;
+#else
+    return strncmp(text, p, size) == 0;
+#endif
+}
+
+/* Skips a string or an array: operators of one name have the same ones again and again.
+ * @param slot  where it is looked for, by operator and place */
+static inline const char *skip_known(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
+                                     unsigned slot) {
+    char *known = keys->known[slot];
+    size_t size = keys->known_sizes[slot];
+    if (size > 0 && is_known(known, p, size))
+        return p + size;
+    const char *end = tm_json_skip_value(cursor, p);
+    if (end && end - p <= TM_CHROME_KNOWN_MAX) {
+        memcpy(known, p, (size_t)(end - p));
+        keys->known_sizes[slot] = (uint8_t)(end - p);
+    }
+    return end;
 }
 
 /* A value that nobody wants: most are whole numbers. */
 static inline const char *skip_value(tm_json_cursor *cursor, const char *p) {
-    tm_digits digits = {0, 0};
-    while (digits.n < TM_DIGIT_RUN_MAX && p[digits.n] >= '0' && p[digits.n] <= '9')
-        digits.n++;
-    return is_whole(p, &digits) ? p + digits.n : tm_json_skip_value(cursor, p);
+    unsigned n = 0;
+    while (n < TM_DIGIT_RUN_MAX && p[n] >= '0' && p[n] <= '9')
+        n++;
+    return is_whole(p, n) ? p + n : tm_json_skip_value(cursor, p);
 }
 
-/* An integer, also one in a string: ROCm writes "stream": "7". */
-static const char *int_value(tm_json_cursor *cursor, const char *p, int64_t *out, bool *valid) {
-    const char *start = p;
-    tm_digits digits = tm_digits_at(p);
-    if (is_whole(p, &digits)) {
-        *out = (int64_t)digits.value;
-        *valid = true;
-        return p + digits.n;
-    }
+static TM_RARE const char *other_int(tm_json_cursor *cursor, const char *start, int64_t *out,
+                                     bool *valid) {
     tm_json_text text;
-    p = text_value(cursor, start, &text, valid);
+    const char *p = text_value(cursor, start, &text, valid);
     if (!p || !*valid)
         return p;
     if (*start == '"') {
@@ -190,6 +252,17 @@ static const char *int_value(tm_json_cursor *cursor, const char *p, int64_t *out
     }
     *valid = *valid && tm_number_int(text.bytes, text.size, out);
     return p;
+}
+
+/* An integer, also one in a string: ROCm writes "stream": "7". */
+static inline const char *int_value(tm_json_cursor *cursor, const char *p, int64_t *out,
+                                    bool *valid) {
+    tm_digits digits = few_digits_at(p);
+    if (!is_whole(p, digits.n))
+        return other_int(cursor, p, out, valid);
+    *out = (int64_t)digits.value;
+    *valid = true;
+    return p + digits.n;
 }
 
 static const char *triple_value(tm_json_cursor *cursor, const char *p, int32_t out[3],
@@ -224,7 +297,19 @@ static const char *array_value(tm_json_cursor *cursor, const char *p, tm_json_te
     return p;
 }
 
+/* The first path takes up to 15 digits with a point among them: then both numbers of the quotient
+ * are exact, and it is the nearest real. */
 static const char *real_value(tm_json_cursor *cursor, const char *p, double *out, bool *valid) {
+    tm_digits whole = few_digits_at(p), fraction = {0, 0};
+    if (whole.n > 0 && p[whole.n] == '.' && (*p != '0' || whole.n == 1))
+        fraction = few_digits_at(p + whole.n + 1);
+    const char *end = p + whole.n + 1 + fraction.n;
+    if (fraction.n > 0 && whole.n + fraction.n <= 15 && ends_value(*end)) {
+        *out =
+            (double)(whole.value * power[fraction.n] + fraction.value) / (double)power[fraction.n];
+        *valid = true;
+        return end;
+    }
     *valid = is_number(*p);
     if (!*valid)
         return tm_json_skip_value(cursor, p);
@@ -235,15 +320,16 @@ static const char *real_value(tm_json_cursor *cursor, const char *p, double *out
     return p;
 }
 
-static const char *field_value(tm_json_cursor *cursor, const char *p, int field, unsigned type,
-                               tm_chrome_event *event) {
+/* What is left of the kinds of values. */
+static TM_RARE const char *other_field(tm_json_cursor *cursor, const char *p, int field,
+                                       unsigned type, tm_chrome_event *event) {
     tm_chrome_value *value = &event->fields[field];
     bool valid = false;
     char first = *p;
     event->present &= ~((uint64_t)1 << field); /* of a key that repeats, the last value counts */
     switch (type) {
     case TM_CHROME_INT:
-        p = int_value(cursor, p, &value->i, &valid);
+        p = other_int(cursor, p, &value->i, &valid);
         break;
     case TM_CHROME_REAL: /* older profilers write "N/A" or "inf" where there is no rate */
         p = real_value(cursor, p, &value->r, &valid);
@@ -266,17 +352,26 @@ static const char *field_value(tm_json_cursor *cursor, const char *p, int field,
     return p;
 }
 
+static inline const char *field_value(tm_json_cursor *cursor, const char *p, int field,
+                                      unsigned type, tm_chrome_event *event) {
+    tm_digits digits;
+    if (type != TM_CHROME_INT || (digits = few_digits_at(p), !is_whole(p, digits.n)))
+        return other_field(cursor, p, field, type, event);
+    event->fields[field].i = (int64_t)digits.value;
+    event->present |= (uint64_t)1 << field;
+    return p + digits.n;
+}
+
 /* The members of an event, and what stands for every other key. */
 enum { M_OTHER, M_PHASE, M_CATEGORY, M_NAME, M_PID, M_TID, M_TS, M_DURATION, M_ARGS, M_ID };
-enum { UNKNOWN_FIELD = TM_CHROME_FIELDS_MAX };
+enum { UNKNOWN_FIELD = TM_CHROME_FIELDS_MAX, M_END };
 
 /* A walk over the members of an event or of its args. */
 typedef struct walk {
     tm_chrome_keys *keys;
-    tm_gap *gaps;
-    bool args, first, more; /* more: a value follows, else the object is at its end */
-    unsigned at;            /* the gap expected next: decided by the members so far */
-    int member;             /* whose value follows */
+    bool args, first;
+    unsigned at; /* the gap expected next, in bytes: decided by the members so far */
+    int member;  /* whose value follows; M_END: none, p stands at the closing brace */
 } walk;
 
 static bool key_is(const tm_json_text *key, const char *word, size_t size) {
@@ -298,40 +393,89 @@ static int member_of(const tm_json_text *key) {
     return M_OTHER;
 }
 
-/* What was met on the way decides which gap is expected: members, the phase, the category. */
-static inline void turn(walk *w, unsigned met) {
-    w->at = (w->at * 37 + met + 1) & (TM_CHROME_GAPS - 1);
+/* What was met on the way decides which gap is expected: keys, the phase, the category. */
+static inline unsigned turn(unsigned at, unsigned by) {
+    return (at * 5 + by) % (TM_CHROME_GAPS * sizeof(tm_gap));
 }
 
-/* From the opening brace, or from behind a value, to the next value or behind the closing brace. */
-static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char *p) {
-    tm_gap *gap = &w->gaps[w->at];
-    if (tm_gap_is(gap, p)) {
-        p += gap->size;
-        w->member = gap->member;
-    } else {
-        tm_json_text key;
-        const char *from = p;
-        p = w->first ? first_member(cursor, p, &w->more) : next_member(cursor, p, &w->more);
-        if (!p || !w->more)
-            return p;
+/* Of a number: what moves to another gap by so many. */
+static inline unsigned met(unsigned number) {
+    return number % TM_CHROME_GAPS * (unsigned)sizeof(tm_gap);
+}
+
+/* A gap that is not known, or another one than what is: w is where it was expected, and is what it
+ * leads to. */
+static TM_RARE const char *new_gap(tm_json_cursor *cursor, walk *w, const char *from, tm_gap *gap) {
+    tm_json_text key = {.size = 0};
+    bool more;
+    const char *p = w->first ? first_member(cursor, from, &more) : next_member(cursor, from, &more);
+    if (p && more)
         p = key_colon(cursor, p, &key);
-        if (!p)
-            return NULL;
-        int field = w->args ? field_of(w->keys, &key) : member_of(&key);
-        w->member = field < 0 ? UNKNOWN_FIELD : field;
-        tm_gap_learn(gap, from, p, w->member);
-    }
-    w->first = false;
-    turn(w, (unsigned)w->member);
+    if (!p)
+        return NULL;
+    int field = w->args ? field_of(w->keys, &key) : member_of(&key);
+    p -= !more;
+    w->member = !more ? M_END : field < 0 ? UNKNOWN_FIELD : field;
+    tm_gap_learn(gap, from, p, w->member);
+    gap->key = (uint16_t)(key.size > 0 ? met(key_hash(key.bytes, key.size) * 3) : 0);
+    w->at = turn(w->at, gap->key);
     return p;
 }
 
-static const char *parse_args(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
-                              tm_chrome_event *event) {
-    walk w = {.keys = keys, .gaps = keys->args_gaps, .args = true, .first = true, .more = true};
+/* From the opening brace, or from behind a value, to the next value or to the closing brace. */
+static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char *p) {
+    tm_gap *gaps = w->args ? w->keys->args_gaps : w->keys->event_gaps;
+    tm_gap *gap = (tm_gap *)(void *)((char *)gaps + w->at);
+    if (tm_gap_is(gap, p)) {
+        w->member = gap->member;
+        w->at = turn(w->at, gap->key);
+        w->first = false;
+        return p + gap->size;
+    }
+    walk known = *w; /* a copy: so w can be held in registers */
+    p = new_gap(cursor, &known, p, gap);
+    w->member = known.member;
+    w->at = known.at;
+    w->first = false;
+    return p;
+}
+
+/* @param slot  where it is known from, if it is a text that is not taken apart */
+static inline const char *arg_value(tm_json_cursor *cursor, const walk *w, const char *p,
+                                    unsigned slot, tm_chrome_event *event) {
+    if (w->member == UNKNOWN_FIELD)
+        return *p == '[' || *p == '"' ? skip_known(cursor, w->keys, p, slot)
+                                      : skip_value(cursor, p);
+    unsigned type = w->keys->fields[w->member].type;
+    if (type != TM_CHROME_ARRAY || *p != '[')
+        return field_value(cursor, p, w->member, type, event);
+    const char *end = skip_known(cursor, w->keys, p, slot);
+    event->fields[w->member].text = (tm_json_text){.bytes = p, .size = end ? (size_t)(end - p) : 0};
+    event->present |= (uint64_t)1 << w->member;
+    return end;
+}
+
+/* A hash of an event's name: 0 where that stands behind its args. */
+static inline unsigned name_hash(const tm_chrome_event *event) {
+    const tm_json_text *name = &event->name;
+    if (!event->has_name || name->size == 0)
+        return 0;
+    const char *last = name->bytes + name->size; /* behind it stands a quote */
+    uint64_t head, tail = 0;
+    memcpy(&head, name->bytes, sizeof head);
+    if (name->size < sizeof head)
+        head <<= 64 - 8 * name->size;
+    else
+        memcpy(&tail, last - sizeof tail, sizeof tail);
+    return (unsigned)((head * 3 + tail + name->size) * UINT64_C(0x9E3779B97F4A7C15) >> 48);
+}
+
+static inline const char *parse_args(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
+                                     tm_chrome_event *event) {
+    walk w = {.keys = keys, .args = true, .first = true};
     if (event->has_category && event->category.size > 0)
-        turn(&w, (unsigned)event->category.size * 8 + (*event->category.bytes & 7));
+        w.at = met((unsigned)event->category.size * 8 + (*event->category.bytes & 7));
+    unsigned name = name_hash(event);
     event->args = p;
     event->present = 0;
     if (*p != '{') {
@@ -340,31 +484,36 @@ static const char *parse_args(tm_json_cursor *cursor, tm_chrome_keys *keys, cons
     }
     for (;;) {
         p = next_value(cursor, &w, p);
-        if (!p || !w.more)
-            return p;
-        p = w.member == UNKNOWN_FIELD
-                ? skip_value(cursor, p)
-                : field_value(cursor, p, w.member, keys->fields[w.member].type, event);
+        if (!p)
+            return NULL;
+        if (w.member == M_END)
+            return p + 1;
+        p = arg_value(cursor, &w, p, (w.at / sizeof(tm_gap) ^ name) % TM_CHROME_KNOWN, event);
         if (!p)
             return NULL;
     }
 }
 
-static const char *phase_value(tm_json_cursor *cursor, const char *p, tm_chrome_event *event) {
+static inline const char *phase_value(tm_json_cursor *cursor, const char *p,
+                                      tm_chrome_event *event) {
     tm_json_text text;
     bool valid;
+    if (*p == '"' && p[1] > '"' && p[1] != '\\' && p[2] == '"') {
+        event->phase = p[1];
+        return p + 3;
+    }
     p = text_value(cursor, p, &text, &valid);
     event->phase = p && valid && text.size == 1 ? *text.bytes : '\0';
     return p;
 }
 
-static const char *member_value(tm_json_cursor *cursor, walk *w, const char *p,
-                                tm_chrome_event *event) {
+static inline const char *member_value(tm_json_cursor *cursor, walk *w, const char *p,
+                                       tm_chrome_event *event) {
     bool valid;
     switch (w->member) {
     case M_PHASE:
         p = phase_value(cursor, p, event);
-        turn(w, (unsigned char)event->phase);
+        w->at = turn(w->at, met((unsigned char)event->phase));
         return p;
     case M_CATEGORY:
         return text_value(cursor, p, &event->category, &event->has_category);
@@ -377,12 +526,10 @@ static const char *member_value(tm_json_cursor *cursor, walk *w, const char *p,
     case M_TS:
         event->quoted_ts = *p == '"';
         if (event->quoted_ts && w->keys->quoted_times)
-            return quoted_time(cursor, p, w->keys->picoseconds ? 6 : 3, &event->ts_ns,
-                               &event->has_ts);
-        return time_value(cursor, p, w->keys->picoseconds ? 6 : 3, &event->ts_ns, &event->has_ts);
+            return quoted_time(cursor, p, w->keys->decimals, &event->ts_ns, &event->has_ts);
+        return time_value(cursor, p, w->keys->decimals, &event->ts_ns, &event->has_ts);
     case M_DURATION:
-        return time_value(cursor, p, w->keys->picoseconds ? 6 : 3, &event->duration_ns,
-                          &event->has_duration);
+        return time_value(cursor, p, w->keys->decimals, &event->duration_ns, &event->has_duration);
     case M_ARGS:
         return parse_args(cursor, w->keys, p, event);
     case M_ID:
@@ -394,7 +541,7 @@ static const char *member_value(tm_json_cursor *cursor, walk *w, const char *p,
 
 const char *tm_chrome_event_parse(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
                                   tm_chrome_event *out) {
-    walk w = {.keys = keys, .gaps = keys->event_gaps, .first = true, .more = true};
+    walk w = {.keys = keys, .first = true};
     out->phase = '\0';
     out->has_name = out->has_category = out->has_ts = out->has_duration = out->quoted_ts = false;
     out->bad_values = 0;
@@ -403,8 +550,10 @@ const char *tm_chrome_event_parse(tm_json_cursor *cursor, tm_chrome_keys *keys, 
     out->present = 0;
     for (;;) {
         p = next_value(cursor, &w, p);
-        if (!p || !w.more)
-            return p;
+        if (!p)
+            return NULL;
+        if (w.member == M_END)
+            return p + 1;
         p = member_value(cursor, &w, p, out);
         if (!p)
             return NULL;

@@ -61,17 +61,19 @@ typedef struct tm_chrome_event {
     tm_chrome_value fields[TM_CHROME_FIELDS_MAX];
 } tm_chrome_event;
 
-enum { TM_CHROME_GAPS = 512 };
+enum { TM_CHROME_GAPS = 512, TM_CHROME_KNOWN = 2048, TM_CHROME_KNOWN_MAX = 128 };
 
-/** A format's keys by hash, and the gaps last seen, by what came before them. One for each reader.
- */
+/** A format's keys by hash, and what was seen last by what came before it: gaps, and the texts of
+ * strings and arrays of args that are not taken apart. One for each reader. */
 typedef struct tm_chrome_keys {
     const tm_chrome_field *fields; /* borrowed */
     bool quoted_times;             /* ts may stand in a string, else such is none */
-    bool picoseconds;              /* times are wanted in ps, not ns */
+    unsigned decimals;             /* of a microsecond: 3 for times in ns, 6 for ps */
     uint8_t slots[256];            /* field + 1, 0 is free */
     tm_gap event_gaps[TM_CHROME_GAPS];
     tm_gap args_gaps[TM_CHROME_GAPS];
+    uint8_t known_sizes[TM_CHROME_KNOWN];             /* 0: none */
+    char known[TM_CHROME_KNOWN][TM_CHROME_KNOWN_MAX]; /* the last member: need not be cleared */
 } tm_chrome_keys;
 
 /** @param fields  [n] at most TM_CHROME_FIELDS_MAX; borrowed */

@@ -8,6 +8,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "simd.h"
+
+#if TM_SIMD
+#include <immintrin.h>
+#endif
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is the lowest byte");
 
 enum { TM_DIGIT_RUN_MAX = 16 };
@@ -34,6 +40,25 @@ static inline uint64_t tm_digits_of_word(uint64_t word, unsigned n) {
     return (word & UINT64_C(0x0000FFFF0000FFFF)) * UINT64_C(42949672960001) >> 32;
 }
 
+#if TM_SIMD == TM_SIMD_AVX2
+/* The same, sixteen at a time: moved to the end of a register behind zeros, then pairs, fours, ...
+ */
+static inline tm_digits tm_digits_at(const char *p) {
+    static const char places[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                                    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15};
+    const __m128i tens = _mm_set1_epi16(10 | 1 << 8), hundreds = _mm_set1_epi32(100 | 1 << 16);
+    const __m128i ten_thousands = _mm_set1_epi32(10000 | 1 << 16);
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+    v = _mm_xor_si128(v, _mm_set1_epi8('0'));
+    __m128i is = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(9)), v);
+    unsigned n = (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(is));
+    v = _mm_shuffle_epi8(v, _mm_loadu_si128((const __m128i *)(const void *)(places + n)));
+    v = _mm_madd_epi16(_mm_maddubs_epi16(v, tens), hundreds);
+    v = _mm_madd_epi16(_mm_packus_epi32(v, v), ten_thousands);
+    uint64_t halves = (uint64_t)_mm_cvtsi128_si64(v);
+    return (tm_digits){n, (halves & UINT32_MAX) * 100000000 + (halves >> 32)};
+}
+#else
 static inline tm_digits tm_digits_at(const char *p) {
     static const uint64_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     uint64_t word;
@@ -52,5 +77,6 @@ static inline tm_digits tm_digits_at(const char *p) {
     }
     return found;
 }
+#endif
 
 #endif

@@ -15,48 +15,63 @@
 #include <immintrin.h>
 #endif
 
-/** From the comma or the opening brace, over the key, to the value. */
+/** From the comma or the opening brace, over the key, to the value; or from behind the last value
+ * to the closing brace. All 0: nothing is known yet, and no text is taken for it. */
 typedef struct tm_gap {
-    char bytes[64];
-    uint8_t size;   /* 0: nothing is known yet */
+    uint32_t spare;      /* bit by byte: the first 32 of them that need not be there */
+    uint16_t spare_high; /* the others */
+    uint16_t key;        /* tells keys apart that lead to one member */
+    uint8_t size;
     uint8_t member; /* whose value follows */
+    char bytes[54]; /* less than 48 of them are used: the rest makes it 64 in all */
 } tm_gap;
+
+enum { TM_GAP_MAX = 47 };
 
 /** True where the gap's bytes stand at p and a value follows them without more white space. What
  * lies behind the window reads as zeros, which no gap holds, and the padding is longer than a gap.
  */
 static inline bool tm_gap_is(const tm_gap *gap, const char *p) {
+#if TM_SIMD == TM_SIMD_AVX2
+    __m256i known = _mm256_loadu_si256((const __m256i *)(const void *)gap->bytes);
+    __m256i here = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    uint32_t same = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(known, here));
+    if ((same | gap->spare) != UINT32_MAX || (unsigned char)p[gap->size] <= ' ')
+        return false;
+    if (__builtin_expect(gap->size < 32, true))
+        return true;
+    __m128i more = _mm_loadu_si128((const __m128i *)(const void *)(gap->bytes + 32));
+    __m128i there = _mm_loadu_si128((const __m128i *)(const void *)(p + 32));
+    return (_mm_movemask_epi8(_mm_cmpeq_epi8(more, there)) | gap->spare_high) == UINT16_MAX;
+#elif TM_SIMD == TM_SIMD_SSE2
     if (gap->size == 0 || (unsigned char)p[gap->size] <= ' ')
         return false;
-#if TM_SIMD == TM_SIMD_AVX2
-    const __m256i *known = (const __m256i *)(const void *)gap->bytes;
-    const __m256i *here = (const __m256i *)(const void *)p;
-    __m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256(known), _mm256_loadu_si256(here));
-    __m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256(known + 1), _mm256_loadu_si256(here + 1));
-    uint64_t same =
-        (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
-    return ~same << (64 - gap->size) == 0;
-#elif TM_SIMD == TM_SIMD_SSE2
-    for (unsigned at = 0; at < gap->size; at += 16) {
+    uint64_t spare = gap->spare | (uint64_t)gap->spare_high << 32;
+    for (unsigned at = 0; at <= gap->size; at += 16) {
         __m128i known = _mm_loadu_si128((const __m128i *)(const void *)(gap->bytes + at));
         __m128i here = _mm_loadu_si128((const __m128i *)(const void *)(p + at));
-        uint32_t other = ~(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(known, here));
-        unsigned left = gap->size - at < 16 ? gap->size - at : 16;
-        if (other << (32 - left)) /* the upper half is all ones: of 32 bits the lowest count */
+        uint32_t same = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(known, here));
+        if ((same | (uint32_t)(spare >> at & UINT16_MAX)) != UINT16_MAX)
             return false;
     }
     return true;
 #else
-    return memcmp(gap->bytes, p, gap->size) == 0;
+    char end = gap->bytes[gap->size]; /* the brace, or nothing of the gap */
+    return gap->size > 0 && (unsigned char)p[gap->size] > ' ' &&
+           memcmp(gap->bytes, p, gap->size) == 0 && (!end || p[gap->size] == end);
 #endif
 }
 
-/** Keeps the bytes from behind a value to the next one, @p value. */
+/** Keeps the bytes from behind a value to the next one, or to the brace, at @p value. */
 static inline void tm_gap_learn(tm_gap *gap, const char *from, const char *value, int member) {
-    size_t size = (size_t)(value - from);
-    if (size >= sizeof gap->bytes || (unsigned char)*value <= ' ')
+    size_t size = (size_t)(value - from), n = size + (*value == '}');
+    if (n > TM_GAP_MAX || n == 0 || (unsigned char)*value <= ' ')
         return;
-    memcpy(gap->bytes, from, size);
+    memcpy(gap->bytes, from, n);
+    gap->bytes[n] = '\0';
+    uint64_t spare = UINT64_MAX << n;
+    gap->spare = (uint32_t)spare;
+    gap->spare_high = (uint16_t)(spare >> 32);
     gap->size = (uint8_t)size;
     gap->member = (uint8_t)member;
 }

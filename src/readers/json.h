@@ -42,6 +42,8 @@ static inline const char *tm_json_fail(tm_json_cursor *cursor, const char *at, c
 
 /** Skips blanks, tabs and line ends. */
 static inline const char *tm_json_space(const char *p) {
+    if ((unsigned char)*p > ' ')
+        return p;
     while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
         p++;
     return p;

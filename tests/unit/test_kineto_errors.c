@@ -93,6 +93,8 @@ static const bad_case bad_cases[] = {
     /* between events */
     {"[" EVENT " ", EVENT "]", comma_in_events},
     {"[" EVENT, "}", comma_in_events},
+    {"[" EVENT ",\n" EVENT ",\n" EVENT "\n ", EVENT "]", comma_in_events},
+    {"[" EVENT ",\n" EVENT ",\n" EVENT ",\n", "}]", "a value should stand here"},
     {OPEN EVENT, "}", comma_in_events},
     {"[", "," EVENT "]", "a value should stand here"},
     {"[" EVENT ",", "," EVENT "]", "a value should stand here"},
@@ -289,6 +291,7 @@ static void an_event_that_the_end_cuts_is_counted(void **state) {
     } cases[] = {
         {"[" EVENT, 1, 0},
         {"[" EVENT ",", 1, 0},
+        {"[" EVENT ",\n" EVENT ",\n" EVENT ",\n", 3, 0},
         {"[" EVENT ", ", 1, 0},
         {"[" EVENT ", {", 1, 1},
         {"[" EVENT "," EVENT ", {\"ph\": \"X\", \"ts\": 1, \"dur\": 2", 2, 1},

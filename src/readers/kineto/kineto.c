@@ -23,6 +23,8 @@ typedef struct kineto_reader {
 /* Of an export of several ranks: whether an event is of the one that is read. Its process is called
  * then as its own trace called it. */
 static bool is_own(const kineto_reader *reader, tm_kineto_event *event) {
+    if (!*reader->own)
+        return true;
     size_t size = strlen(reader->own);
     tm_json_text *pid = &event->pid;
     if (pid->size < size || memcmp(pid->bytes, reader->own, size) != 0)

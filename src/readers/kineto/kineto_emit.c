@@ -130,6 +130,14 @@ static uint32_t add_track(tm_kineto_emitter *emitter, const tm_kineto_event *eve
     return index;
 }
 
+/* Whether a text, of a few digits nearly always, is that of its size that is known. */
+static inline bool is_short_text(const char *known, const tm_json_text *text) {
+    for (size_t i = 0; i < text->size; i++)
+        if (known[i] != text->bytes[i])
+            return false;
+    return true;
+}
+
 static uint32_t track_of(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                          tm_track_kind kind) {
     const tm_json_text *pid = &event->pid, *tid = &event->tid;
@@ -139,8 +147,7 @@ static uint32_t track_of(tm_kineto_emitter *emitter, const tm_kineto_event *even
     tm_kineto_track_cache *cache =
         &emitter->tracks[(last + 5u * (unsigned)tid->size + 11u * kind) % TM_KINETO_TRACK_CACHE];
     if (cache->pid_size == pid->size && cache->tid_size == tid->size && cache->kind == kind &&
-        memcmp(cache->pid, pid->bytes, pid->size) == 0 &&
-        memcmp(cache->tid, tid->bytes, tid->size) == 0)
+        is_short_text(cache->pid, pid) && is_short_text(cache->tid, tid))
         return cache->track;
     uint32_t track = add_track(emitter, event, kind);
     cache->pid_size = (uint8_t)pid->size;
@@ -430,8 +437,12 @@ static inline bool push_event(tm_kineto_emitter *emitter, const tm_kineto_event 
                               const tm_raw_event *raw) {
     tm_trace *trace = emitter->trace;
     if (raw->name == TM_NAME_FAILED || raw->track == UINT32_MAX ||
-        trace->events.n >= TM_NO_EVENT - 1 || !tm_vec_append(&trace->events, raw, 1))
+        trace->events.n >= TM_NO_EVENT - 1)
         return false;
+    tm_raw_event *added = tm_vec_push(&trace->events);
+    if (!added)
+        return false;
+    *added = *raw;
     trace->counts[TM_COUNT_NO_NAME] += !event->has_name;
     trace->counts[TM_COUNT_NO_CATEGORY] += !event->has_category && raw->kind == TM_DURATION;
     trace->counts[TM_COUNT_ZERO_TIME] += event->ts_ns == 0;
