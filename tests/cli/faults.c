@@ -1,6 +1,6 @@
 /* Loaded into tmerge in front of its libraries (LD_PRELOAD) to make one thing fail that seldom
  * does. TMERGE_FAULT says which: "tmpfile": the file system has no files without a name; "mpi":
- * the third MPI_Allreduce of the process with rank 1 meets a failure inside of MPI; "matching",
+ * the third MPI_Iallreduce of the process with rank 1 meets a failure inside of MPI; "matching",
  * "writing": the last process stops, as by SIGSTOP, in its first exchange of records, or where the
  * store is written. */
 #include <dlfcn.h>
@@ -36,15 +36,6 @@ int open(const char *path, int flags, ...) {
     return next(path, flags, mode);
 }
 
-int MPI_Allreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    static int calls;
-    int self;
-    PMPI_Comm_rank(comm, &self);
-    if (wanted("mpi") && self == 1 && ++calls == 3)
-        return PMPI_Comm_call_errhandler(comm, MPI_ERR_INTERN);
-    return PMPI_Allreduce(from, to, n, type, op, comm);
-}
-
 static void stop_the_last(const char *fault, MPI_Comm comm) {
     static bool is_over;
     int self, size;
@@ -56,16 +47,23 @@ static void stop_the_last(const char *fault, MPI_Comm comm) {
     }
 }
 
+int MPI_Iallreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request *request) {
+    static int calls;
+    int self;
+    PMPI_Comm_rank(comm, &self);
+    /* What the processes agree on is summed in place; only while the store is written is a question
+     * open beside the work. */
+    if (from != MPI_IN_PLACE)
+        stop_the_last("writing", comm);
+    if (wanted("mpi") && self == 1 && ++calls == 3)
+        return PMPI_Comm_call_errhandler(comm, MPI_ERR_INTERN);
+    return PMPI_Iallreduce(from, to, n, type, op, comm, request);
+}
+
 int MPI_Alltoallv(const void *from, const int *n_from, const int *at_from, MPI_Datatype type_from,
                   void *to, const int *n_to, const int *at_to, MPI_Datatype type_to,
                   MPI_Comm comm) {
     stop_the_last("matching", comm);
     return PMPI_Alltoallv(from, n_from, at_from, type_from, to, n_to, at_to, type_to, comm);
-}
-
-/* Only the store is written while a question is open. */
-int MPI_Iallreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                   MPI_Request *request) {
-    stop_the_last("writing", comm);
-    return PMPI_Iallreduce(from, to, n, type, op, comm, request);
 }
