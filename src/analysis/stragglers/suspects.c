@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keys.h"
 #include "base/median.h"
 #include "base/sums.h"
 #include "scores.h"
@@ -237,44 +238,67 @@ static tm_status test_level(level *l, tm_vec *suspects, tm_error *err) {
     return TM_OK;
 }
 
-/* Medians over the members of each class (host or stage), with the lowest member of each; nothing
- * where there is one class, one without a number, or one with fewer members than `least`. */
+/* The members of each class (host or stage); classes in the order of their lowest members. */
+typedef struct class_list {
+    size_t n;      /* classes */
+    size_t *first; /* [n + 1] of a class in: */
+    size_t *listed;
+    uint32_t *class_of; /* [members] */
+} class_list;
+
+static void free_classes(class_list *c) {
+    free(c->first);
+    free(c->listed);
+    free(c->class_of);
+}
+
+/* False when memory is out; freed in any case. */
+static bool list_classes(const int64_t *classes, size_t n, class_list *out) {
+    tm_keys known = TM_KEYS(int64_t);
+    *out = (class_list){.first = calloc(n + 2, sizeof *out->first),
+                        .listed = malloc((n + 1) * sizeof *out->listed),
+                        .class_of = malloc((n + 1) * sizeof *out->class_of)};
+    bool ok = out->first && out->listed && out->class_of;
+    for (size_t i = 0; i < n && ok; i++) {
+        out->class_of[i] = tm_keys_add(&known, &classes[i]);
+        ok = out->class_of[i] != TM_NO_KEY;
+        if (ok)
+            out->first[out->class_of[i] + 2]++;
+    }
+    out->n = known.keys.n;
+    tm_keys_free(&known);
+    for (size_t k = 1; k < out->n && ok; k++)
+        out->first[k + 1] += out->first[k];
+    for (size_t i = 0; i < n && ok; i++)
+        out->listed[out->first[out->class_of[i] + 1]++] = i;
+    return ok;
+}
+
+/* Medians over the members of each class, with the lowest member of each; nothing where there is
+ * one class, one without a number, or one with fewer members than `least`. */
 static tm_status by_class(const tm_own_times *t, const int64_t *classes, size_t least,
                           tm_own_times *out, tm_error *err) {
-    size_t n_classes = 0, *place = calloc(t->n + 1, sizeof *place);
-    size_t *lowest = malloc((t->n + 1) * sizeof *lowest), *n = calloc(t->n + 1, sizeof *n);
+    class_list c;
     int64_t *values = malloc((t->n + 1) * sizeof *values);
-    bool fit = place && lowest && n && values;
+    bool fit = list_classes(classes, t->n, &c) && values;
     tm_status status = fit ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; i < t->n && status == TM_OK; i++) {
-        size_t k = 0;
-        while (k < n_classes && classes[lowest[k]] != classes[i])
-            k++;
-        if (k == n_classes)
-            lowest[n_classes++] = i;
-        place[i] = k;
-        n[k]++;
-        fit = fit && classes[i] >= 0;
-    }
-    for (size_t k = 0; k < n_classes; k++)
-        fit = fit && n[k] >= least;
-    if (fit && n_classes >= 2)
-        status = tm_own_times_create(n_classes, t->n_rows, out, err);
+    for (size_t k = 0; k < c.n && fit; k++)
+        fit = classes[c.listed[c.first[k]]] >= 0 && c.first[k + 1] - c.first[k] >= least;
+    if (fit && c.n >= 2)
+        status = tm_own_times_create(c.n, t->n_rows, out, err);
     for (size_t row = 0; row < t->n_rows && out->n > 0 && status == TM_OK; row++) {
-        for (size_t k = 0; k < n_classes; k++) {
-            size_t found = 0;
-            for (size_t i = 0; i < t->n; i++)
-                if (place[i] == k)
-                    values[found++] = t->ns[row * t->n + i];
-            out->ns[row * n_classes + k] = tm_median_any(values, found);
-            out->members[k] = t->members[lowest[k]];
+        for (size_t k = 0; k < c.n; k++) {
+            const size_t *own = c.listed + c.first[k];
+            size_t n = c.first[k + 1] - c.first[k];
+            for (size_t i = 0; i < n; i++)
+                values[i] = t->ns[row * t->n + own[i]];
+            out->ns[row * c.n + k] = tm_median_any(values, n);
+            out->members[k] = t->members[own[0]];
         }
         out->from[row] = t->from[row];
         out->to[row] = t->to[row];
     }
-    free(place);
-    free(lowest);
-    free(n);
+    free_classes(&c);
     free(values);
     return status;
 }
