@@ -9,12 +9,13 @@
 void tm_graph_free(tm_graph *graph) {
     free(graph->ns);
     free(graph->event);
+    free(graph->parts);
     free(graph->first);
     free(graph->edges);
     tm_vec_free(&graph->visits);
     tm_vec_free(&graph->steps);
     graph->ns = NULL;
-    graph->event = graph->first = NULL;
+    graph->event = graph->parts = graph->first = NULL;
     graph->edges = NULL;
 }
 
@@ -47,10 +48,7 @@ bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns) {
         tm_edge edge = {.ns = i == binding ? lag : lag - over,
                         .unexplained_ns = i == binding ? over : 0,
                         .from = causes[i].from,
-                        .item = causes[i].item,
                         .kind = causes[i].kind};
-        if (edge.item == TM_NO_ITEM && edge.unexplained_ns > 0 && to < 2 * m->draft->events.n)
-            edge.item = to / 2; /* what the event's begin has to be compared by */
         edge.peer_ns = edge.ns;
         ok = tm_maker_edge(m, to, &edge);
     }
@@ -114,9 +112,9 @@ static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
     tm_loose_edge *out = tm_vec_append(&m->edges, NULL, next[n_steps]);
     for (uint32_t i = 0; i < m->draft->events.n && out; i++)
         if (ends_step(&events[i]))
-            out[next[events[i].step]++] = (tm_loose_edge){
-                parts + (uint32_t)events[i].step,
-                {.from = tm_event_end(i), .item = TM_NO_ITEM, .kind = TM_EDGE_BEFORE}};
+            out[next[events[i].step]++] =
+                (tm_loose_edge){parts + (uint32_t)events[i].step,
+                                {.from = tm_event_end(i), .kind = TM_EDGE_BEFORE}};
     return out != NULL;
 }
 

@@ -62,8 +62,7 @@ static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call)
     const tm_part_event *e = event == TM_NO_PART ? NULL : event_at(w, event);
     if (!e || e->end_ns <= call->begin_ns || e->end_ns > call->end_ns)
         return true;
-    const tm_cause cause = {tm_event_end(event), TM_NO_ITEM, e->end_ns, WAITING_CALL_NS,
-                            TM_EDGE_SYNC};
+    const tm_cause cause = {tm_event_end(event), e->end_ns, WAITING_CALL_NS, TM_EDGE_SYNC};
     return tm_maker_cause(w->m, &cause);
 }
 
@@ -132,11 +131,8 @@ static bool add_end(host_walk *w, uint32_t c) {
         return false;
     if (w->m->causes.n > 0 && length > WAITING_CALL_NS)
         length = WAITING_CALL_NS;
-    const tm_edge edge = {.ns = length,
-                          .peer_ns = length,
-                          .from = tm_call_begin(w->m, c),
-                          .item = tm_call_item(w->m, c),
-                          .kind = TM_EDGE_CALL};
+    const tm_edge edge = {
+        .ns = length, .peer_ns = length, .from = tm_call_begin(w->m, c), .kind = TM_EDGE_CALL};
     return tm_maker_edge(w->m, tm_call_end(w->m, c), &edge) &&
            (w->m->causes.n == 0 || tm_maker_settle(w->m, tm_call_end(w->m, c), call->end_ns));
 }
@@ -192,7 +188,6 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     tm_edge edge = {.ns = call->begin_ns - since,
                     .peer_ns = call->begin_ns - since,
                     .from = inside ? tm_call_begin(w->m, source) : tm_call_end(w->m, source),
-                    .item = tm_call_item(w->m, c),
                     .kind = TM_EDGE_HOST};
     if (!w->m->draft->syncs && edge.ns > DARK_NS)
         find_dark(w, call, since, &dark, &lit);

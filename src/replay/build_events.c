@@ -72,12 +72,11 @@ static size_t first_visit(const tm_maker *m, uint32_t row) {
  * there. */
 static bool add_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind) {
     const tm_part_event *source = (const tm_part_event *)m->draft->events.data + u;
-    tm_cause cause = {tm_event_end(u), TM_NO_ITEM, source->end_ns, usual_ns, kind};
+    tm_cause cause = {tm_event_end(u), source->end_ns, usual_ns, kind};
     if (source->end_ns > ns || (source->end_ns == ns && source->begin_ns == ns)) {
         uint8_t work = work_of(m, source);
         size_t v = work == TM_EDGE_COMM ? first_visit(m, source->row) : m->n_visits;
-        cause = (tm_cause){tm_event_begin(u), work == TM_EDGE_COMM ? TM_NO_ITEM : u,
-                           source->begin_ns, 0, work};
+        cause = (tm_cause){tm_event_begin(u), source->begin_ns, 0, work};
         if (v < m->n_visits && m->visits[v].event == source->row) {
             cause.from = TM_FROM_VISIT + (uint32_t)v;
             cause.from_ns = m->visits[v].last_ns;
@@ -102,7 +101,7 @@ static bool add_missing(tm_maker *m, int64_t ns) {
     }
     for (; v < m->n_visits && m->visits[v].end_ns <= ns; v++) {
         const tm_replay_visit *visit = &m->visits[v];
-        const tm_cause cause = {TM_FROM_VISIT + (uint32_t)v, TM_NO_ITEM, visit->last_ns,
+        const tm_cause cause = {TM_FROM_VISIT + (uint32_t)v, visit->last_ns,
                                 visit->end_ns - visit->last_ns + WAIT_NS, TM_EDGE_WAIT};
         if (!tm_maker_cause(m, &cause))
             return false;
@@ -120,7 +119,7 @@ static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
         return false;
     if (e->call != TM_NO_PART) {
         const tm_part_call *call = (const tm_part_call *)m->draft->calls.data + e->call;
-        const tm_cause cause = {tm_call_begin(m, e->call), TM_NO_ITEM, call->begin_ns, m->launch_ns,
+        const tm_cause cause = {tm_call_begin(m, e->call), call->begin_ns, m->launch_ns,
                                 TM_EDGE_LAUNCH};
         if (call->begin_ns <= e->begin_ns && !tm_maker_cause(m, &cause))
             return false;
@@ -136,7 +135,6 @@ static bool add_work(tm_maker *m, uint32_t i, const tm_replay_visit *visits, siz
         const tm_edge edge = {.ns = e->end_ns - visits[v].last_ns,
                               .peer_ns = visits[v].usual_ns,
                               .from = TM_FROM_VISIT + (uint32_t)(&visits[v] - m->visits),
-                              .item = TM_NO_ITEM,
                               .kind = TM_EDGE_TRANSFER};
         if (edge.ns < 0)
             continue;
@@ -150,7 +148,6 @@ static bool add_work(tm_maker *m, uint32_t i, const tm_replay_visit *visits, siz
     const tm_edge edge = {.ns = e->end_ns - e->begin_ns,
                           .peer_ns = e->end_ns - e->begin_ns,
                           .from = tm_event_begin(i),
-                          .item = work == TM_EDGE_COMM ? TM_NO_ITEM : i,
                           .kind = work};
     return tm_maker_edge(m, tm_event_end(i), &edge);
 }

@@ -83,18 +83,18 @@ static void fill_keys(const tm_maker *m, const int64_t *step_ends, key *keys) {
     }
 }
 
-/* The nodes in order, by part, and where that of each part went; their times are written. */
-static tm_status order_nodes(tm_maker *m, uint32_t **place, uint32_t **order, tm_error *err) {
+/* Where the node of each part went; their times and parts are written. */
+static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
     const size_t parts = m->draft->events.n + m->draft->calls.n;
     const size_t n_steps = m->draft->timeline->n_steps, n = 2 * parts + m->graph->steps.n;
     tm_graph *g = m->graph;
     key *keys = malloc((n + 1) * sizeof *keys), *scratch = malloc((n + 1) * sizeof *scratch);
     int64_t *ends = malloc((n_steps + 1) * sizeof *ends);
     *place = calloc(2 * parts + n_steps + 1, sizeof **place);
-    *order = malloc((n + 1) * sizeof **order);
+    g->parts = malloc((n + 1) * sizeof *g->parts);
     g->ns = malloc((n + 1) * sizeof *g->ns);
     g->event = malloc((n + 1) * sizeof *g->event);
-    bool ok = keys && scratch && ends && *place && *order && g->ns && g->event;
+    bool ok = keys && scratch && ends && *place && g->parts && g->ns && g->event;
     if (ok) {
         for (size_t k = 0; k < n_steps; k++)
             ends[k] = INT64_MIN;
@@ -104,7 +104,7 @@ static tm_status order_nodes(tm_maker *m, uint32_t **place, uint32_t **order, tm
         for (size_t i = 0; i < n; i++) {
             uint32_t part = keys[i].part;
             (*place)[part] = (uint32_t)i;
-            (*order)[i] = part;
+            g->parts[i] = part;
             g->event[i] = keys[i].event;
             if (part < 2 * parts)
                 g->ns[i] = part % 2 ? time_of(m, part / 2).end_ns : time_of(m, part / 2).begin_ns;
@@ -160,12 +160,11 @@ static size_t place_into(const tm_graph *g, uint32_t node, const tm_loose_edge *
         g->edges[n++] = (tm_edge){.ns = g->ns[node],
                                   .peer_ns = g->ns[node],
                                   .from = TM_FROM_ROOT,
-                                  .item = TM_NO_ITEM,
                                   .kind = TM_EDGE_BEFORE};
     return n;
 }
 
-static bool place_edges(tm_maker *m, const uint32_t *place, const uint32_t *order) {
+static bool place_edges(tm_maker *m, const uint32_t *place) {
     tm_graph *g = m->graph;
     const tm_loose_edge *edges = m->edges.data;
     uint32_t *first = find_first(m);
@@ -174,9 +173,9 @@ static bool place_edges(tm_maker *m, const uint32_t *place, const uint32_t *orde
     g->edges = malloc((m->edges.n + g->n_nodes + 1) * sizeof *g->edges);
     bool ok = first && g->first && g->edges;
     for (uint32_t v = 0; v < g->n_nodes && ok; v++) {
-        const uint32_t at = first[order[v]];
+        const uint32_t at = first[g->parts[v]];
         g->first[v] = (uint32_t)n;
-        n = place_into(g, v, edges + at, first[order[v] + 1] - at, place, n);
+        n = place_into(g, v, edges + at, first[g->parts[v] + 1] - at, place, n);
     }
     free(first);
     if (!ok)
@@ -188,12 +187,12 @@ static bool place_edges(tm_maker *m, const uint32_t *place, const uint32_t *orde
 }
 
 tm_status tm_maker_order(tm_maker *m, tm_error *err) {
-    uint32_t *place, *order;
+    uint32_t *place;
     tm_graph_visit *visits = m->graph->visits.data;
     tm_graph_step *steps = m->graph->steps.data;
-    tm_status status = order_nodes(m, &place, &order, err);
+    tm_status status = order_nodes(m, &place, err);
     if (status == TM_OK)
-        status = place_edges(m, place, order) ? TM_OK : tm_fail_memory(err);
+        status = place_edges(m, place) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK) {
         const tm_part_event *events = m->draft->events.data;
         uint32_t *node_of = calloc(m->draft->timeline->n_events + 1, sizeof *node_of);
@@ -207,7 +206,6 @@ tm_status tm_maker_order(tm_maker *m, tm_error *err) {
         free(node_of);
     }
     free(place);
-    free(order);
     return status;
 }
 

@@ -48,7 +48,6 @@ enum {
 /** Sources that are no nodes: the root, and the visit number (from & ~TM_FROM_VISIT). */
 #define TM_FROM_ROOT UINT32_MAX
 #define TM_FROM_VISIT UINT32_C(0x80000000)
-#define TM_NO_ITEM UINT32_MAX
 
 /** No node: a visit that the trace lacks, so that the rank only goes on from there. */
 #define TM_NO_NODE UINT32_MAX
@@ -58,7 +57,6 @@ typedef struct tm_edge {
     int64_t peer_ns;        /* what the other ranks of its role took at this place */
     int64_t unexplained_ns; /* of ns: that nothing recorded accounts for */
     uint32_t from;          /* an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index */
-    uint32_t item;          /* the place that others are compared by; TM_NO_ITEM for none */
     uint8_t kind;           /* tm_edge_kind */
     uint8_t flags;
     uint8_t part; /* of a user's scenario (scenario.h) that means it, from 1 on; 0 for none */
@@ -81,12 +79,14 @@ typedef struct tm_graph_step {
 typedef struct tm_graph {
     int64_t rank;
     size_t n_nodes;
-    int64_t *ns;        /* [n_nodes] when they were: since the root, on the job's clock */
-    uint32_t *event;    /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step */
-    uint32_t *first;    /* [n_nodes + 1] in-edges of node v: edges [first[v], first[v + 1]) */
-    tm_edge *edges;     /* an edge leads from an earlier node to a later one */
-    tm_vec visits;      /* of tm_graph_visit, ascending in (last_ns, operation) */
-    tm_vec steps;       /* of tm_graph_step, ascending in number */
+    int64_t *ns;     /* [n_nodes] when they were: since the root, on the job's clock */
+    uint32_t *event; /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step */
+    uint32_t *parts; /* [n_nodes] 2 x what of the rank it is the begin of, + 1: the end; events of
+                        the draft, calls, then steps; NULL once others are compared with */
+    uint32_t *first; /* [n_nodes + 1] in-edges of node v: edges [first[v], first[v + 1]) */
+    tm_edge *edges;  /* an edge leads from an earlier node to a later one */
+    tm_vec visits;   /* of tm_graph_visit, ascending in (last_ns, operation) */
+    tm_vec steps;    /* of tm_graph_step, ascending in number */
     int64_t n_inferred; /* wait edges that no record tells */
 } tm_graph;
 

@@ -13,7 +13,6 @@ typedef struct tm_loose_edge {
 /* One way in which something may have been held up. */
 typedef struct tm_cause {
     uint32_t from;
-    uint32_t item;
     int64_t from_ns;
     int64_t usual_ns; /* from the cause to what it causes */
     uint8_t kind;     /* tm_edge_kind */
@@ -46,11 +45,6 @@ static inline uint32_t tm_call_begin(const tm_maker *m, uint32_t call) {
 
 static inline uint32_t tm_call_end(const tm_maker *m, uint32_t call) {
     return tm_call_begin(m, call) + 1;
-}
-
-/* What calls have to be compared with other ranks stands behind that of the events. */
-static inline uint32_t tm_call_item(const tm_maker *m, uint32_t call) {
-    return (uint32_t)m->draft->events.n + call;
 }
 
 /* Those of one part in a row, and parts in their order. False when memory is out. */

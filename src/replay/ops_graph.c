@@ -154,8 +154,7 @@ static uint32_t add_node(maker *m, int64_t ns, uint32_t event) {
 
 /* Into the node that was added last. */
 static void add_edge(maker *m, uint32_t from, uint8_t kind, int64_t ns, int64_t peer_ns) {
-    const tm_edge edge = {
-        .ns = ns, .peer_ns = peer_ns, .from = from, .item = TM_NO_ITEM, .kind = kind};
+    const tm_edge edge = {.ns = ns, .peer_ns = peer_ns, .from = from, .kind = kind};
     m->ok = m->ok && tm_vec_append(&m->edges, &edge, 1);
 }
 

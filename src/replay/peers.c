@@ -32,24 +32,49 @@ void tm_peer_items_free(tm_peer_items *items) {
     items->weights = NULL;
 }
 
+static const uint32_t NO_ITEM = UINT32_MAX;
+
+/* What an edge has to be compared by: what it is the work of, or the call that it leads to; where
+ * something of an event's begin is not explained, the event. */
+static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edge,
+                        size_t n_events) {
+    switch ((tm_edge_kind)edge->kind) {
+    case TM_EDGE_COMPUTE:
+    case TM_EDGE_COPY:
+        return graph->parts[edge->from] / 2;
+    case TM_EDGE_HOST:
+    case TM_EDGE_CALL:
+        return graph->parts[node] / 2;
+    default:
+        return edge->unexplained_ns > 0 && graph->parts[node] < 2 * n_events
+                   ? graph->parts[node] / 2
+                   : NO_ITEM;
+    }
+}
+
+/* Adds to an item's weights what an edge tells of them. */
+static void weigh_item(const tm_edge *edge, tm_peer_weights *w) {
+    if (edge->kind == TM_EDGE_HOST) /* behind a wait that nothing tells it is shorter */
+        w->first_ns = edge->ns > w->first_ns ? edge->ns : w->first_ns;
+    else if (edge->kind == TM_EDGE_CALL)
+        w->second_ns = edge->ns;
+    else if (is_lag(edge))
+        w->second_ns = edge->unexplained_ns;
+}
+
 /* The weights of all items, from the edges that have them; what has none has no place. */
 static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_items *out) {
     const tm_part_event *events = draft->events.data;
     memset(out->places, 0xff, out->n * sizeof *out->places);
     memset(out->weights, 0, out->n * sizeof *out->weights);
-    for (size_t i = 0; i < graph->first[graph->n_nodes]; i++) {
-        const tm_edge *edge = &graph->edges[i];
-        if (edge->item == TM_NO_ITEM)
-            continue;
-        tm_peer_weights *w = &out->weights[edge->item];
-        out->places[edge->item] = 0;
-        if (edge->kind == TM_EDGE_HOST) /* behind a wait that nothing tells it is shorter */
-            w->first_ns = edge->ns > w->first_ns ? edge->ns : w->first_ns;
-        else if (edge->kind == TM_EDGE_CALL)
-            w->second_ns = edge->ns;
-        else if (is_lag(edge))
-            w->second_ns = edge->unexplained_ns;
-    }
+    for (uint32_t v = 0; v < graph->n_nodes; v++)
+        for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
+            const uint32_t item = item_of(graph, v, &graph->edges[e], out->n_events);
+            if (item == NO_ITEM)
+                continue;
+            out->places[item] = 0;
+            weigh_item(&graph->edges[e], &out->weights[item]);
+        }
     for (size_t i = 0; i < draft->events.n; i++)
         out->weights[i].first_ns = events[i].end_ns - events[i].begin_ns;
 }
@@ -338,15 +363,19 @@ static void set_edge(tm_edge *edge, const tm_peer_weights *is, const tm_peer_wei
 
 void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places) {
     const tm_peer_others *others = places->others.data;
-    for (size_t e = 0; e < graph->first[graph->n_nodes]; e++) {
-        tm_edge *edge = &graph->edges[e];
-        if (edge->item == TM_NO_ITEM)
-            continue;
-        uint32_t known = places->known[items->places[edge->item]];
-        const tm_peer_weights *own = &items->weights[edge->item];
-        const tm_peer_weights is = tm_peers_of(known ? &others[known - 1] : NULL, own,
-                                               edge->item >= items->n_events, &edge->flags);
-        if (known)
-            set_edge(edge, &is, own);
-    }
+    for (uint32_t v = 0; v < graph->n_nodes; v++)
+        for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
+            tm_edge *edge = &graph->edges[e];
+            const uint32_t item = item_of(graph, v, edge, items->n_events);
+            if (item == NO_ITEM)
+                continue;
+            uint32_t known = places->known[items->places[item]];
+            const tm_peer_weights *own = &items->weights[item];
+            const tm_peer_weights is = tm_peers_of(known ? &others[known - 1] : NULL, own,
+                                                   item >= items->n_events, &edge->flags);
+            if (known)
+                set_edge(edge, &is, own);
+        }
+    free(graph->parts);
+    graph->parts = NULL;
 }

@@ -49,11 +49,11 @@ typedef struct tm_peer_places {
 /** No place: the item has no weight. */
 #define TM_NO_PLACE UINT32_MAX
 
-/** What of one rank is compared, by items as in tm_edge. */
+/** What of one rank is compared, by items: events of the draft, then calls. */
 typedef struct tm_peer_items {
     uint32_t *places;         /* owned; [n] numbers, or TM_NO_PLACE */
     tm_peer_weights *weights; /* owned; [n] */
-    size_t n, n_events;       /* behind the events are calls */
+    size_t n, n_events;
 } tm_peer_items;
 
 void tm_peer_places_free(tm_peer_places *places);
