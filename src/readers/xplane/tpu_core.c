@@ -118,8 +118,9 @@ static tm_status read_line(tm_tpu_core *core, const tm_xline *line, each_event *
         TM_TRY(tm_space_next(space, &event, &more, err));
         if (!more)
             return TM_OK;
-        tm_xvalues v = {0};
+        tm_xvalues v;
         taken at = {0};
+        v.present = 0;
         const tm_xmeta *meta = tm_xplane_metadata(core->plane, event.metadata);
         const uint8_t *damaged = read_stats(core, meta, &event, &v);
         if (damaged)
