@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "about/about.h"
 #include "command.h"
@@ -71,12 +72,15 @@ static bool asks(int argc, char **argv, const char *option) {
 static tm_status check_memory(tm_error *err) {
     enum { LEAST_MIB = 256 };
     struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur >> 20 < LEAST_MIB)
-        return tm_fail(err, TM_ERR_FAULT, NULL, -1,
-                       "memory is limited to %lld MiB (ulimit -v); tmerge needs %d",
-                       (long long)(limit.rlim_cur >> 20), LEAST_MIB);
-    return TM_OK;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur >> 20 >= LEAST_MIB)
+        return TM_OK;
+    (void)tm_fail(err, TM_ERR_FAULT, NULL, -1,
+                  "memory is limited to %lld MiB (ulimit -v); tmerge needs %d",
+                  (long long)(limit.rlim_cur >> 20), LEAST_MIB);
+    if (tm_launch_has_hosts()) /* there is no MPI yet to ask which others it is like */
+        (void)gethostname(err->host, sizeof err->host - 1);
+    return TM_ERR_FAULT;
 }
 
 static tm_status run_command(int argc, char **argv, tm_error *err) {

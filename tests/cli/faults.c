@@ -2,13 +2,15 @@
  * does. TMERGE_FAULT says which: "tmpfile": the file system has no files without a name; "mpi":
  * the third MPI_Iallreduce of the process with rank 1 meets a failure inside of MPI; "matching",
  * "writing": the last process stops, as by SIGSTOP, in its first exchange of records, or where the
- * store is written. */
+ * store is written. Besides, TMERGE_STARTED is the begin of the name of a file that each process
+ * makes when it comes out of MPI_Init: behind it stands its rank. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +36,20 @@ int open(const char *path, int flags, ...) {
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "open");
     return next(path, flags, mode);
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+    int code = PMPI_Init_thread(argc, argv, required, provided), self;
+    const char *begin = getenv("TMERGE_STARTED");
+    char path[512];
+    if (begin) {
+        PMPI_Comm_rank(MPI_COMM_WORLD, &self);
+        snprintf(path, sizeof path, "%s%d", begin, self);
+        FILE *file = fopen(path, "w");
+        if (file)
+            fclose(file);
+    }
+    return code;
 }
 
 static void stop_the_last(const char *fault, MPI_Comm comm) {

@@ -9,8 +9,8 @@ import subprocess
 import time
 
 import common_multi
-from common import TMERGE, contains, equal, files, holds, lacks, main, put, run, small_trace, synth
-from watching import exists, fault, is_open, ours, strays, wait_until
+from common import TMERGE, equal, files, holds, main, put, run, small_trace, synth
+from watching import fault, is_open, ours, strays, wait_until
 
 os.environ['HOSTS_LOCAL'] = '256k'
 HOSTS = common_multi.up('netns.sh', ('ip', 'unshare', 'nsenter'))
@@ -19,7 +19,7 @@ SILENT = 30  # seconds until a run has ended that a host no longer answers
 
 
 def mpirun(*arguments, hosts=THREE, env=None):
-    """A run on the hosts, whose messages go to the file said; HOSTS_FROM: mpirun's own host."""
+    """A run on the hosts, from h1."""
     set_there = [part for name, value in (env or {}).items() for part in ('-x', f'{name}={value}')]
     n = sum(int(host.split(':')[1]) for host in hosts)
     return [HOSTS, 'mpirun', '-n', n, '--host', ','.join(hosts), *set_there, TMERGE, *arguments,
@@ -32,7 +32,7 @@ def on(host, *command):
 
 @contextlib.contextmanager
 def started(name, *arguments, **more):
-    """A run, and its output's file, which it is given as `name`.h5; what is left is ended."""
+    """A run that would store in NAME.h5 and says to NAME.said; what is left of it is ended."""
     with open(f'{name}.said', 'wb') as said:
         launched = subprocess.Popen([str(part) for part in
                                      mpirun(*arguments, '-o', f'{name}.h5', **more)],
@@ -130,9 +130,7 @@ def test_a_process_or_a_daemon_that_is_killed_ends_the_run():
 def test_a_host_that_is_gone_ends_the_run_whatever_it_does():
     """Three runs at once, one in each phase; what stops is on another host."""
     names, pipe = six_traces(True)
-    whole, _ = [], None
-    for rank in range(6):
-        whole.append(put(f'whole{rank}.json', small_trace(rank)))
+    whole = [put(f'whole{rank}.json', small_trace(rank)) for rank in range(6)]
     with started('reading', *names) as reading, \
             started('matching', *whole, env=fault('matching')) as matching, \
             started('writing', *whole, env=fault('writing')) as writing:
@@ -167,7 +165,7 @@ def test_a_network_that_is_cut_ends_the_run_on_both_sides_but_no_disk_that_stall
         time.sleep(max(0, SILENT - (time.monotonic() - began)))
         holds(stall.poll() is None and len(processes('stall')) == 4, 'a stall ended a run')
         os.kill(processes('stall')[3], signal.SIGCONT)
-        # It is read to its begin, then again: each time to an end.
+        # The disk answers: the pipe is looked at, then read, each time to its end.
         trace = small_trace(5)
         while stall.poll() is None:
             with contextlib.suppress(OSError):
@@ -175,8 +173,7 @@ def test_a_network_that_is_cut_ends_the_run_on_both_sides_but_no_disk_that_stall
                 os.write(feed, trace)
                 os.close(feed)
             if stalling is not None:
-                os.close(stalling)
-                stalling = None
+                stalling = os.close(stalling)
             time.sleep(0.2)
         equal(stall.wait(), 0)
     os.close(pipe)
@@ -202,7 +199,7 @@ def test_memory_that_one_host_lacks_is_told_with_that_host():
     at = whole.index(TMERGE)
     done = run(whole[:at] + ['sh', '-c', limited, 'sh'] + whole[at:])
     holds(done.status != 0, done.err)
-    equal(done.ours, ['tmerge: memory is limited to 195 MiB (ulimit -v); tmerge needs 256'])
+    equal(done.ours, ['tmerge: memory is limited to 195 MiB (ulimit -v); tmerge needs 256 (on h2)'])
     nothing_left(['job'])
 
 

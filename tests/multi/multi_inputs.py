@@ -1,6 +1,6 @@
 """Traces on the disks of the hosts: what every host, one or none of them sees."""
 import common_multi
-from common import TMERGE, contains, equal, main, run, same_bytes, synth
+from common import TMERGE, contains, content, equal, main, merged, run, same_bytes, synth
 
 HOSTS = common_multi.up('netns.sh', ('ip', 'unshare', 'nsenter'))
 LOCAL = '/mnt/local/traces'
@@ -15,8 +15,8 @@ def host(name, *command):
 def job(*arguments, hosts=THREE):
     """tmerge on the hosts, two processes each."""
     n = sum(int(one.split(':')[1]) for one in hosts.split(','))
-    return run([HOSTS, 'mpirun', '-n', str(n), '--host', hosts, TMERGE, *arguments,
-                '--progress=never'])
+    progress = ['--progress=never'] if arguments[0] in ('merge', 'analyze') else []
+    return run([HOSTS, 'mpirun', '-n', str(n), '--host', hosts, TMERGE, *arguments, *progress])
 
 
 def spread(*of_hosts):
@@ -99,6 +99,17 @@ def test_a_store_has_to_be_one_file():
     done = job('analyze', '/mnt/local/a.h5', '-o', 'c.h5').expect(3)
     contains(done.err, 'another file here than on the host of the first process')
     contains(done.err, '(on h3)')
+    # One process reads and writes for these, so nothing can be mixed.
+    synth('other', ranks=2, steps=3)
+    merged('other', '-o', 'other.h5')
+    host('h3', 'cp other.h5 /mnt/local/a.h5')
+    for command in (['report', '-o', 'x.html'], ['export', '--format=chrome', '-o', 'x.json'],
+                    ['show'], ['check'], ['diff', 'a.h5']):
+        arguments = [command[0], '/mnt/local/a.h5', *command[1:]]
+        alone = run([HOSTS, 'exec', 'h1', TMERGE, *arguments]).expect(0)
+        written = content(command[-1]) if '-o' in command else b''
+        equal((job(*arguments).expect(0).out, command), (alone.out, command))
+        equal(content(command[-1]) if '-o' in command else b'', written, command)
     host('h3', 'rm /mnt/local/a.h5')
     contains(job('analyze', '/mnt/local/a.h5', '-o', 'c.h5').expect(3).err, 'or directory (on h3)')
 

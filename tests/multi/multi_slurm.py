@@ -1,5 +1,10 @@
 """tmerge in jobs of Slurm: three nodes of four processors each."""
+import contextlib
 import os
+import re
+import shutil
+import signal
+import subprocess
 import time
 
 import common_multi
@@ -11,39 +16,70 @@ SLURM = common_multi.up('slurm.sh', ('ip', 'unshare', 'srun', 'slurmctld', 'slur
 ALL = ('--mpi=pmix', '-N3', '-n6')
 
 
-def srun(*arguments, **more):
-    """A run that crashes or hangs begins once more: where hosts are very busy, MPI_Init of Open MPI
-    4.1.4 over TCP may, of any program, when a message comes before who takes it."""
+STARTED = os.path.join(os.environ['HOSTS_DIR'], 'started')
+# What tells when each process has come out of MPI_Init.
+TELLS = {'LD_PRELOAD': FAULTS, 'TMERGE_STARTED': f'{STARTED}/',
+         'ASAN_OPTIONS': 'detect_leaks=0:verify_asan_link_order=0'}
+
+
+def at_start(attempt, n):
+    """Makes an attempt, and once more where it failed before all n processes had left MPI_Init: on
+    hosts that are very busy that of Open MPI 4.1.4 over TCP may crash or hang, of any program, when
+    a message comes before who takes it. What fails later is ours."""
     for _ in range(4):
-        done = run(['timeout', '25', SLURM, 'run', 'srun', *arguments], **more)
-        if done.status != 124 and 'tmerge: crashed' not in done.err:
-            break
+        shutil.rmtree(STARTED, ignore_errors=True)
+        os.makedirs(STARTED)
+        done, failed = attempt()
+        if not failed:
+            return done
+        began = len(files(STARTED))
         run([SLURM, 'run', 'scancel', '--user=root'])
+        holds(began < n, f'crashed or hangs behind MPI_Init:\n{done}')
+        print(f'MPI_Init of {n - began} of {n} processes failed; once more')
     return done
 
 
-def batch(*lines):
-    """Submits a job of all nodes and waits for its end. Returns its status and what it printed."""
-    put('job.sh', '\n'.join(('#!/bin/bash', '#SBATCH -N3 -n6 -o job.out', 'set -e', *lines, '')))
-    for _ in range(3):
-        done = run(['timeout', '40', SLURM, 'run', 'sbatch', '--wait', 'job.sh'])
-        if done.status != 124:
-            break
-        run([SLURM, 'run', 'scancel', '--user=root'])
-    return done.status, content('job.out').decode()
+def srun(*arguments, env=None, n=6, **more):
+    """A run of n processes."""
+    def attempt():
+        done = run(['timeout', '25', SLURM, 'run', 'srun', *arguments], env={**TELLS, **(env or {})},
+                   **more)
+        return done, done.status == 124 or 'tmerge: crashed' in done.err
+    return at_start(attempt, n)
+
+
+def batch(n, *lines):
+    """Submits a job of all nodes, in which n processes start, and waits for its end. Returns its
+    status and what it printed."""
+    put('job.sh', '\n'.join(('#!/bin/bash', '#SBATCH -N3 -n6 -o job.out',
+                             "trap 'echo $? > status; mv status job.status' EXIT", 'set -e',
+                             *lines, '')))
+
+    def attempt():
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink('job.status')
+        run([SLURM, 'run', 'sbatch', 'job.sh'], env=TELLS).expect(0)
+        deadline = time.monotonic() + 40  # sbatch --wait looks ever more seldom
+        while not os.path.exists('job.status') and time.monotonic() < deadline:
+            time.sleep(0.1)
+        hangs = not os.path.exists('job.status')
+        said = content('job.out').decode() if os.path.exists('job.out') else ''
+        status = None if hangs else int(content('job.status'))
+        return (status, said), hangs or 'tmerge: crashed' in said
+    return at_start(attempt, n)
 
 
 def test_every_way_to_start_gives_the_store_of_one_process():
     synth('job', ranks=6, steps=2)
     merged('job', '-o', 'a.h5')
-    for how in (ALL, ('--mpi=pmix', '-N1', '-n4'), ('--mpi=pmix', '-n1'), ('--mpi=pmi2', '-n1'),
-                ('--mpi=none', '-n1')):
-        done = srun(*how, TMERGE, 'job', '--no-html', '-o', 'b.h5').expect(0)
+    for n, how in ((6, ALL), (4, ('--mpi=pmix', '-N1', '-n4')), (1, ('--mpi=pmix', '-n1')),
+                   (1, ('--mpi=pmi2', '-n1')), (1, ('--mpi=none', '-n1'))):
+        done = srun(*how, TMERGE, 'job', '--no-html', '-o', 'b.h5', n=n).expect(0)
         equal((done.ours, done.out.count('Stored in')), ([], 1), ' '.join(how))
         same_bytes('a.h5', 'b.h5')
-    for how in ('mpirun', 'srun --mpi=pmix', ''):
+    for n, how in ((6, 'mpirun'), (6, 'srun --mpi=pmix'), (1, '')):
         os.unlink('b.h5')
-        status, said = batch(f'{how} {TMERGE} job --no-html -o b.h5')
+        status, said = batch(n, f'{how} {TMERGE} job --no-html -o b.h5')
         equal((status, said.count('Stored in'), ours(said)), (0, 1, []), said)
         same_bytes('a.h5', 'b.h5')
 
@@ -73,6 +109,37 @@ def test_a_failure_inside_mpi_names_the_host():
     holds(done.status != 0, done.out)
     equal(done.errors[:1], ['tmerge: MPI failed on h1: MPI_ERR_INTERN: internal error'])
     equal(files(), ['rank0.json'])
+
+
+def test_a_task_that_is_killed_ends_the_run_without_kill_on_bad_exit():
+    for rank in range(5):
+        put(f'rank{rank}.json', small_trace(rank))
+    os.mkfifo('rank5.json')
+    pipe = os.open('rank5.json', os.O_RDWR)
+
+    def reads(launched):
+        return any(is_open('rank5.json', pid) for pid in strays()) or launched.poll() is not None
+
+    def attempt(killed):
+        with open('said', 'wb') as said, subprocess.Popen(
+                [SLURM, 'run', 'srun', '--kill-on-bad-exit=0', *ALL, TMERGE,
+                 *(f'rank{rank}.json' for rank in range(6))], stdin=subprocess.DEVNULL,
+                stdout=said, stderr=said, env=dict(os.environ, **TELLS)) as launched:
+            wait_until(lambda: reads(launched), 'reading')
+            for pid in strays():
+                if b'SLURM_PROCID=%d' % killed in content(f'/proc/{pid}/environ').split(b'\0'):
+                    os.kill(pid, signal.SIGKILL)  # as the kernel does where memory is out
+            wait_until(lambda: launched.poll() is not None and not strays(), 'the end', 15)
+        holds(launched.returncode != 0, 'status 0')
+        told = content('said').decode()
+        return told, 'tmerge: crashed' in told
+
+    for killed in (0, 5):
+        told = at_start(lambda killed=killed: attempt(killed), 6)
+        holds(re.search(fr'h\d: task {killed}: Killed', told), told)
+        holds(len(ours(told)) <= 1, told)
+        equal([name for name in files() if name.endswith('.h5')], [])
+    os.close(pipe)
 
 
 def test_a_job_that_is_cancelled_ends_at_once_and_leaves_nothing():
