@@ -1,4 +1,5 @@
 """tmerge in jobs of Slurm: three nodes of four processors each."""
+import atexit
 import contextlib
 import os
 import re
@@ -16,7 +17,8 @@ SLURM = common_multi.up('slurm.sh', ('ip', 'unshare', 'srun', 'slurmctld', 'slur
 ALL = ('--mpi=pmix', '-N3', '-n6')
 
 
-STARTED = os.path.join(os.environ['HOSTS_DIR'], 'started')
+STARTED = os.path.abspath('started')
+atexit.register(shutil.rmtree, STARTED, ignore_errors=True)
 # What tells when each process has come out of MPI_Init.
 TELLS = {'LD_PRELOAD': FAULTS, 'TMERGE_STARTED': f'{STARTED}/',
          'ASAN_OPTIONS': 'detect_leaks=0:verify_asan_link_order=0'}
@@ -42,8 +44,8 @@ def at_start(attempt, n):
 def srun(*arguments, env=None, n=6, **more):
     """A run of n processes."""
     def attempt():
-        done = run(['timeout', '25', SLURM, 'run', 'srun', *arguments], env={**TELLS, **(env or {})},
-                   **more)
+        done = run(['timeout', '25', SLURM, 'run', 'srun', *arguments],
+                   env={**TELLS, **(env or {})}, **more)
         return done, done.status == 124 or 'tmerge: crashed' in done.err
     return at_start(attempt, n)
 
@@ -117,19 +119,24 @@ def test_a_task_that_is_killed_ends_the_run_without_kill_on_bad_exit():
     os.mkfifo('rank5.json')
     pipe = os.open('rank5.json', os.O_RDWR)
 
-    def reads(launched):
-        return any(is_open('rank5.json', pid) for pid in strays()) or launched.poll() is not None
-
     def attempt(killed):
         with open('said', 'wb') as said, subprocess.Popen(
                 [SLURM, 'run', 'srun', '--kill-on-bad-exit=0', *ALL, TMERGE,
                  *(f'rank{rank}.json' for rank in range(6))], stdin=subprocess.DEVNULL,
                 stdout=said, stderr=said, env=dict(os.environ, **TELLS)) as launched:
-            wait_until(lambda: reads(launched), 'reading')
-            for pid in strays():
-                if b'SLURM_PROCID=%d' % killed in content(f'/proc/{pid}/environ').split(b'\0'):
-                    os.kill(pid, signal.SIGKILL)  # as the kernel does where memory is out
-            wait_until(lambda: launched.poll() is not None and not strays(), 'the end', 15)
+            try:
+                deadline = time.monotonic() + 20
+                while not any(is_open('rank5.json', pid) for pid in strays()):
+                    if launched.poll() is not None or time.monotonic() > deadline:
+                        return content('said').decode(), True
+                    time.sleep(0.01)
+                for pid in strays():
+                    if b'SLURM_PROCID=%d' % killed in content(f'/proc/{pid}/environ').split(b'\0'):
+                        os.kill(pid, signal.SIGKILL)  # as the kernel does where memory is out
+                wait_until(lambda: launched.poll() is not None and not strays(), 'the end', 15)
+            finally:
+                if launched.poll() is None:
+                    run([SLURM, 'run', 'scancel', '--user=root'])
         holds(launched.returncode != 0, 'status 0')
         told = content('said').decode()
         return told, 'tmerge: crashed' in told
