@@ -322,7 +322,7 @@ def scrambled(data):
 DAMAGES = (
     ('xplane', half, r'byte \d+: a field of \d+ bytes begins here, and the file ends \d+ bytes later'),
     ('xplane', scrambled, r'byte \d+: .+'),
-    ('xplane', lambda data: b'', 'file is empty'),
+    ('xplane', lambda data: b'', "file is empty: .+ protobuf's limit of 2 GB.+"),
     ('xplane', lambda data: b'\xff' * 1000, UNKNOWN),
     ('ascend', half, None),
     ('ascend', scrambled, r'byte \d+: .+'),
