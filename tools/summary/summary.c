@@ -124,8 +124,6 @@ static void print_advice(const tm_table *items, const char *whole, const char *s
         tm_shown_duration(tm_table_cell(items, i, "saved_ns")->value.i, time, sizeof time);
         snprintf(saving, sizeof saving, " It saves at most %s of %s (%s).",
                  tm_shown_percent(percent->value.r, 1).text, whole, time);
-    } else if (!percent->null) {
-        snprintf(saving, sizeof saving, " It saves under 0.1 %% of %s.", whole);
     }
     snprintf(text, sizeof text, "%.800s%s", tm_table_cell(items, i, "text")->value.text, saving);
     fputs("Advice:", stdout);
