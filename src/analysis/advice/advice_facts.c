@@ -9,6 +9,9 @@
 #include "base/sorted.h"
 #include "table/shown.h"
 
+/* More than that of the communication unmatched, leaving out what is matched tells little. */
+static const double UNMATCHED_PCT = 5.0;
+
 /* The sum of a column without one rank's rows; rank -1: of all. */
 static int64_t sum_but(const tm_facts *facts, const char *name, const char *column, int64_t rank) {
     const tm_table *table = tm_tables_find(facts->tables, name);
@@ -67,6 +70,10 @@ tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const ch
     const tm_table *items = tm_tables_find(facts->tables, "whatif.item");
     const tm_table *job = tm_tables_find(facts->tables, "whatif.job");
     if (job->n_rows == 0 || tm_facts_int(facts, "whatif.job", 0, "sure") == 0)
+        return (tm_facts_saving){none, none};
+    /* Communication that joins no ranks has no transfer that could be left out. */
+    const tm_cell *unmatched = tm_table_cell(job, 0, "unmatched_pct");
+    if (strcmp(name, "transfer") == 0 && !unmatched->null && unmatched->value.r > UNMATCHED_PCT)
         return (tm_facts_saving){none, none};
     if (strcmp(what, "named") == 0)
         return saving_of(tm_table_cell(job, 0, "mend_ns"), tm_table_cell(job, 0, "mend_pct"));
