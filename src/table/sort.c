@@ -100,24 +100,35 @@ static size_t *merge_sort(const tm_table *table, const order *by, size_t *number
     return numbers;
 }
 
+/* Brings row sorted[r] to place r, for all r, in the memory that the rows have: a table may be most
+ * of what a process holds. @p kept: room for a row; sorted[r] is r afterwards. */
+static void move_rows(const tm_table *table, size_t *sorted, tm_cell *kept) {
+    size_t row_bytes = tm_rows_width(table) * sizeof *kept;
+    for (size_t first = 0; first < table->n_rows; first++) {
+        size_t place = first;
+        memcpy(kept, tm_table_row(table, first), row_bytes);
+        while (sorted[place] != first) { /* round the places that change among one another */
+            size_t from = sorted[place];
+            memcpy(tm_table_row(table, place), tm_table_row(table, from), row_bytes);
+            sorted[place] = place;
+            place = from;
+        }
+        memcpy(tm_table_row(table, place), kept, row_bytes);
+        sorted[place] = place;
+    }
+}
+
 /* Row numbers are sorted and the rows moved once, for a row may have twenty cells. False when
  * memory is out; the table is unchanged then. */
 static bool sort_by_merging(tm_table *table, const order *by) {
     size_t row_bytes = tm_rows_width(table) * sizeof(tm_cell);
     size_t *numbers = malloc(table->n_rows * sizeof *numbers);
     size_t *spare = malloc(table->n_rows * sizeof *spare);
-    tm_cell *cells = malloc(table->n_rows * row_bytes);
-    bool done = numbers && spare && cells;
-    if (done) {
-        const size_t *sorted = merge_sort(table, by, numbers, spare);
-        for (size_t r = 0; r < table->n_rows; r++)
-            memcpy(cells + r * tm_rows_width(table), tm_table_row(table, sorted[r]), row_bytes);
-        free(table->cells);
-        table->cells = cells;
-        table->capacity = table->n_rows;
-        cells = NULL;
-    }
-    free(cells);
+    tm_cell *kept = malloc(row_bytes);
+    bool done = numbers && spare && kept;
+    if (done)
+        move_rows(table, merge_sort(table, by, numbers, spare), kept);
+    free(kept);
     free(spare);
     free(numbers);
     return done;
