@@ -13,7 +13,10 @@ ALL = None  # of a table: nothing of it is compared
 
 # What only PyTorch's own profiler tells: sizes of its allocator's pool, and operators with shapes.
 ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.operator': ALL, 'memory.step': ALL}
-OPERATORS = {'operators.op': ALL, 'operators.shape': ALL, 'modules.annotation': ALL}
+OPERATORS = {'operators.op': ALL, 'operators.shape': ALL, 'modules.annotation': ALL,
+             'operators.kernel': ALL, 'kernels.launcher': ALL, 'sync.call': {'operator', 'inside'},
+             'classes.kernel': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
+             'classes.rank': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'}}
 # Where an event stands in its file, and the last digits of a drift that is none.
 PLACES = {'job.job': {'events'}, 'job.rank': {'events', 'format', 'source'}, 'job.left_out': ALL,
           'job.format': ALL, 'clock.rank': {'drift_ppb'}, 'criticalpath.piece': {'event'}}
@@ -60,8 +63,8 @@ ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     'overview.step': {'memcpy_ns', 'memset_ns'},
     'transfers.kind': ALL, 'transfers.size': ALL,
     # A kernel's launch, and two calls that have one name; tensor cores are told by GPUs' kernels.
-    'kernels.kernel': {'registers', 'shared_memory_bytes', 'tensor_cores'},
-    'kernels.launch_shape': ALL,
+    'kernels.kernel': {'registers', 'shared_memory_bytes', 'tensor_cores', 'class'},
+    'kernels.launch_shape': ALL, 'classes.kernel': ALL, 'classes.rank': ALL,
     'contention.kernel': {'grid', 'block'}, 'launches.api': ALL, 'criticalpath.name': ALL,
     # Communication has its own lanes, which are no streams; groups are numbers of three digits.
     'idle.stream': {'stream'},

@@ -267,7 +267,8 @@ static tm_status classes_merge(const tm_names *names, tm_tables *tables, tm_erro
 static tm_status set_names(const tm_table *kernels, tm_table *table, tm_cell *row, tm_error *err) {
     int64_t names = 0;
     for (size_t k = 0; k < kernels->n_rows; k++) {
-        if (strcmp(tm_table_cell(kernels, k, "class")->value.text, row[K_CLASS].value.text) != 0)
+        const tm_cell *work = tm_table_cell(kernels, k, "class");
+        if (work->null || strcmp(work->value.text, row[K_CLASS].value.text) != 0)
             continue;
         if (names++ > 0)
             continue;

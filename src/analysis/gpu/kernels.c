@@ -58,7 +58,8 @@ static const tm_column kernel_columns[] = {
     {"communication", TM_BOOL, "",
      "It communicates: its name, its metadata or --comm-pattern says so."},
     {"class", TM_TEXT, "",
-     "The class of its work, as in classes.kernel: communication, else what its name tells."},
+     "The class of its work, as in classes.kernel: communication, else what its name tells. "
+     "Null for devices that are no GPUs."},
     {"tensor_cores", TM_BOOL, "",
      "It uses tensor or matrix cores. Told by its name alone: cuBLAS, cuDNN, CUTLASS, flash "
      "attention, nvjet, wgmma, Tensile's MI and CK's xdl; compiled kernels (Triton) tell nothing "
@@ -510,6 +511,7 @@ static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
         tm_cell *row = tm_table_row(kernels, i);
         tm_cell_set_ratio(&row[K_SHARE], 100.0, row[K_CALLS + TOTAL].value.i, total);
         row[K_TENSOR_CORES].null = row[K_TENSOR_CORES].null || !of_gpus;
+        row[K_CLASS].null = row[K_CLASS].null || !of_gpus;
     }
     tm_table_top(kernels, SIZE_MAX); /* the largest first */
     tm_table_top(tm_tables_find(out, shape_def.name), SIZE_MAX);
