@@ -84,6 +84,9 @@ tm_status tm_tables_create(const tm_table_def *const *defs, size_t n_defs, tm_ta
 /** Frees the tables with their rows and texts; NULL and tables already destroyed are fine. */
 void tm_tables_destroy(tm_tables *tables);
 
+/** Takes all rows out, and gives back the memory that they took. */
+void tm_table_clear(tm_table *table);
+
 /**
  * The table of a name that is ours ("overlap.rank"). One that does not exist is a bug: an assert,
  * and where asserts are off a table that is empty and stays so.

@@ -21,7 +21,8 @@ enum {
 
 struct tm_page {
     tm_draft draft;
-    size_t n; /* bytes in the buffer */
+    size_t n;       /* bytes in the buffer */
+    size_t n_bytes; /* in the page */
     unsigned char buffer[BUFFER_BYTES];
 };
 
@@ -50,6 +51,7 @@ static tm_status put(tm_page *page, const void *bytes, size_t size, tm_error *er
         size_t room = BUFFER_BYTES - page->n, n = size < room ? size : room;
         memcpy(page->buffer + page->n, from, n);
         page->n += n;
+        page->n_bytes += n;
         from += n;
         size -= n;
     }
@@ -96,7 +98,7 @@ tm_status tm_page_create(const char *path, const char *title, tm_page **out, tm_
     tm_page *page = malloc(sizeof *page);
     if (!page)
         return tm_fail_memory(err);
-    page->n = 0;
+    page->n = page->n_bytes = 0;
     page->draft = (tm_draft){.fd = -1};
     tm_status status = open_page(page, path, title, err);
     if (status == TM_OK)
@@ -197,6 +199,10 @@ tm_status tm_page_put_block(tm_page *page, const char *id, const void *bytes, si
     free(level);
     free(stream);
     return status;
+}
+
+size_t tm_page_bytes(const tm_page *page) {
+    return page->n_bytes;
 }
 
 tm_status tm_page_commit(tm_page *page, tm_error *err) {

@@ -31,6 +31,9 @@ tm_status tm_page_put_tables(tm_page *page, const char *json, size_t size,
 tm_status tm_page_put_block(tm_page *page, const char *id, const void *bytes, size_t size,
                             tm_error *err) TM_MUST_CHECK;
 
+/** Bytes of the page so far. */
+size_t tm_page_bytes(const tm_page *page);
+
 /** Ends the page and gives it its name. @p page is gone, whatever comes of it. */
 tm_status tm_page_commit(tm_page *page, tm_error *err) TM_MUST_CHECK;
 

@@ -7,7 +7,7 @@
 #include "tmerge/table.h"
 
 /** Pieces that a page holds: about 20 bytes each. */
-enum { TM_REPORT_PIECES_MAX = 32768 };
+enum { TM_REPORT_PIECES_MAX = 16384 };
 
 /**
  * Keeps whole steps of criticalpath.piece, the longest first, while they have at most @p most rows;

@@ -7,37 +7,36 @@
 #include <unistd.h>
 
 #include "base/page_mark.h"
+#include "report/choice.h"
+#include "report/extract.h"
+#include "report/facts.h"
 #include "report/json.h"
 #include "report/page.h"
-#include "report/path.h"
 #include "report/timeline.h"
 #include "tmerge/analysis.h"
 
 enum {
     INLINE_BYTES = 1 << 16, /* of a table's rows; larger ones are blocks */
-    NAME_MAX_BYTES = 120,
     MARK_BYTES = 4096
 };
 
-/* The one table that a page may hold a part of. */
-static const char PIECES[] = "criticalpath.piece";
+/* Tables that the timeline looks into. */
+static const char *const timeline_needs[] = {"job.job", "job.rank", "overlap.step",
+                                             "stragglers.job", "stragglers.step"};
 
 /* A page in the making. */
 typedef struct writer {
+    const tm_store *store;        /* whose report it is; NULL: the tables are there */
+    const tm_page_choice *choice; /* of its ranks and steps */
     const tm_tables *tables;
-    tm_out json;       /* what stands before the program */
-    tm_out *rows;      /* [tables->n_tables] of the large tables, whose rows follow behind it */
-    int64_t begin_ns;  /* what the page's times begin at */
-    const char *kind;  /* "report" or "diff" */
-    const char *title; /* of the page, before "tmerge" */
+    const tm_out *facts; /* members of an object; NULL: none */
+    tm_out json;         /* what stands before the program */
+    tm_out *rows;        /* [tables->n_tables] of the large tables, whose rows follow behind it */
+    int64_t begin_ns;    /* what the page's times begin at */
+    const char *kind;    /* "report" or "diff" */
+    const char *title;   /* of the page, before "tmerge" */
     const char *version;
-    size_t pieces_left_out; /* of the critical path */
 } writer;
-
-/* The store's attributes that say how it was made. */
-static const char *const text_facts[] = {"command", "align", "comm_pattern", "step_pattern",
-                                         "tool_version"};
-static const char *const number_facts[] = {"world_size", "wall_uncertainty_ns"};
 
 static void put_string(tm_out *out, const char *text) {
     tm_report_json_string(out, text, strlen(text));
@@ -52,97 +51,80 @@ static void put_member(tm_out *out, const char *name, const char *value) {
         tm_out_string(out, "null");
 }
 
-static tm_status put_facts(tm_out *out, const tm_store *store, tm_error *err) {
-    tm_out_string(out, ",\"facts\":{");
-    for (size_t i = 0; store && i < sizeof text_facts / sizeof *text_facts; i++) {
-        char *text;
-        TM_TRY(tm_store_read_text(store, text_facts[i], &text, err));
-        put_member(out, text_facts[i], text);
-        tm_out_char(out, ',');
-        free(text);
-    }
-    for (size_t i = 0; store && i < sizeof number_facts / sizeof *number_facts; i++) {
-        int64_t value;
-        char digits[48];
-        TM_TRY(tm_store_read_number(store, number_facts[i], -1, &value, err));
-        snprintf(digits, sizeof digits, "\"%s\":%lld,", number_facts[i], (long long)value);
-        tm_out_string(out, digits);
-    }
-    tm_out_string(out, "\"page\":1}");
-    return TM_OK;
-}
-
-/* The folder that all traces lie in, by which people call a job: "" where they have none in common.
- */
-static void common_folder(const tm_table *ranks, char out[NAME_MAX_BYTES + 1]) {
-    const char *first = NULL;
-    size_t size = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < ranks->n_rows; i++) {
-        const tm_cell *source = tm_table_cell(ranks, i, "source");
-        const char *path = source->null ? "" : source->value.text;
-        size_t length = strcspn(path, ",");
-        while (length > 0 && path[length - 1] != '/')
-            length--;
-        if (first && (length != size || memcmp(path, first, size) != 0))
-            return;
-        first = path;
-        size = length;
-    }
-    while (size > 0 && first[size - 1] == '/')
-        size--;
-    size_t begin = size;
-    while (begin > 0 && first[begin - 1] != '/')
-        begin--;
-    bool named = size > begin && first[begin] != '.' && size - begin <= NAME_MAX_BYTES;
-    if (named)
-        snprintf(out, NAME_MAX_BYTES + 1, "%.*s", (int)(size - begin), first + begin);
-}
-
 static bool is_shown(const tm_table *table) {
     return !table->def->internal;
 }
 
-static void put_left_out(writer *w, const tm_table *table) {
+/* Before it is written a report's table is read and shortened. */
+static tm_status open_table(writer *w, tm_table *table, tm_out *all, size_t *left_out,
+                            tm_error *err) {
+    if (!w->store)
+        return TM_OK;
+    TM_TRY(tm_page_read_table(w->store, table, err));
+    return tm_extract_rows(table, w->choice, all, left_out, err);
+}
+
+/* Large tables are not held longer than it takes, but for those that the timeline needs. */
+static void close_table(const writer *w, tm_table *table) {
+    bool needed = false;
+    for (size_t i = 0; i < sizeof timeline_needs / sizeof *timeline_needs; i++)
+        needed = needed || strcmp(table->def->name, timeline_needs[i]) == 0;
+    if (w->store && !needed)
+        tm_table_clear(table);
+}
+
+static void put_left_out(writer *w, size_t left_out, const tm_out *all) {
     char member[48];
-    if (w->pieces_left_out == 0 || strcmp(table->def->name, PIECES) != 0)
+    if (left_out == 0)
         return;
-    snprintf(member, sizeof member, ",\"left_out\":%zu", w->pieces_left_out);
+    snprintf(member, sizeof member, ",\"left_out\":%zu", left_out);
     tm_out_string(&w->json, member);
+    if (all->bytes.n == 0)
+        return;
+    tm_out_string(&w->json, ",\"all\":");
+    tm_out_bytes(&w->json, all->bytes.data, all->bytes.n);
+}
+
+static tm_status put_table(writer *w, size_t t, tm_error *err) {
+    tm_table *table = &w->tables->tables[t];
+    tm_out all = TM_OUT();
+    size_t left_out = 0;
+    tm_status status = open_table(w, table, &all, &left_out, err);
+    tm_report_json_rows(&w->rows[t], table, w->begin_ns);
+    put_string(&w->json, table->def->name);
+    tm_out_char(&w->json, ':');
+    tm_report_json_def(&w->json, table);
+    put_left_out(w, left_out, &all);
+    tm_vec_free(&all.bytes);
+    if (w->rows[t].bytes.n <= INLINE_BYTES) {
+        tm_out_string(&w->json, ",\"rows\":");
+        tm_out_bytes(&w->json, w->rows[t].bytes.data, w->rows[t].bytes.n);
+        tm_vec_free(&w->rows[t].bytes);
+    } else {
+        tm_out_string(&w->json, ",\"block\":\"table:");
+        tm_out_string(&w->json, table->def->name);
+        tm_out_char(&w->json, '"');
+    }
+    tm_out_char(&w->json, '}');
+    close_table(w, table);
+    return status == TM_OK && w->rows[t].failed ? tm_fail_memory(err) : status;
 }
 
 static tm_status put_tables(writer *w, tm_error *err) {
     tm_out_string(&w->json, ",\"tables\":{");
     bool first = true;
     for (size_t t = 0; t < w->tables->n_tables; t++) {
-        const tm_table *table = &w->tables->tables[t];
-        if (!is_shown(table))
+        if (!is_shown(&w->tables->tables[t]))
             continue;
-        tm_report_json_rows(&w->rows[t], table, w->begin_ns);
         tm_out_string(&w->json, first ? "\n" : ",\n");
         first = false;
-        put_string(&w->json, table->def->name);
-        tm_out_char(&w->json, ':');
-        tm_report_json_def(&w->json, table);
-        put_left_out(w, table);
-        if (w->rows[t].bytes.n <= INLINE_BYTES) {
-            tm_out_string(&w->json, ",\"rows\":");
-            tm_out_bytes(&w->json, w->rows[t].bytes.data, w->rows[t].bytes.n);
-            tm_vec_free(&w->rows[t].bytes);
-        } else {
-            tm_out_string(&w->json, ",\"block\":\"table:");
-            tm_out_string(&w->json, table->def->name);
-            tm_out_char(&w->json, '"');
-        }
-        tm_out_char(&w->json, '}');
-        if (w->rows[t].failed)
-            return tm_fail_memory(err);
+        TM_TRY(put_table(w, t, err));
     }
     tm_out_string(&w->json, "\n}}");
     return TM_OK;
 }
 
-static tm_status put_document(writer *w, const tm_store *store, tm_error *err) {
+static tm_status put_document(writer *w, tm_error *err) {
     char digits[32] = "";
     if (w->begin_ns != 0)
         snprintf(digits, sizeof digits, "%lld", (long long)w->begin_ns);
@@ -154,7 +136,10 @@ static tm_status put_document(writer *w, const tm_store *store, tm_error *err) {
     put_member(&w->json, "name", w->title);
     tm_out_char(&w->json, ',');
     put_member(&w->json, "begin", digits);
-    TM_TRY(put_facts(&w->json, store, err));
+    tm_out_string(&w->json, ",\"facts\":{");
+    if (w->facts)
+        tm_out_bytes(&w->json, w->facts->bytes.data, w->facts->bytes.n);
+    tm_out_string(&w->json, "\"page\":1}");
     TM_TRY(put_tables(w, err));
     return w->json.failed ? tm_fail_memory(err) : TM_OK;
 }
@@ -170,15 +155,15 @@ static tm_status put_blocks(const writer *w, tm_page *page, tm_error *err) {
     return TM_OK;
 }
 
-static tm_status fill_page(writer *w, const tm_store *store, tm_page *page, tm_error *err) {
-    TM_TRY(put_document(w, store, err));
+static tm_status fill_page(writer *w, tm_page *page, tm_error *err) {
+    TM_TRY(put_document(w, err));
     TM_TRY(tm_page_put_tables(page, w->json.bytes.data, w->json.bytes.n, err));
     TM_TRY(put_blocks(w, page, err));
-    return store ? tm_report_timeline(store, w->tables, page, err) : TM_OK;
+    return w->store ? tm_report_timeline(w->store, w->tables, w->choice, page, err) : TM_OK;
 }
 
-static tm_status write_page(writer *w, const tm_store *store, const char *path, tm_error *err) {
-    char title[NAME_MAX_BYTES + 32];
+static tm_status write_page(writer *w, const char *path, tm_error *err) {
+    char title[TM_PAGE_NAME_MAX + 32];
     tm_page *page;
     snprintf(title, sizeof title, "%s%stmerge%s", w->title, *w->title ? " - " : "",
              strcmp(w->kind, "diff") == 0 ? " diff" : "");
@@ -189,7 +174,7 @@ static tm_status write_page(writer *w, const tm_store *store, const char *path, 
     for (size_t t = 0; t < w->tables->n_tables && w->rows; t++)
         w->rows[t] = TM_OUT();
     if (status == TM_OK)
-        status = fill_page(w, store, page, err);
+        status = fill_page(w, page, err);
     for (size_t t = 0; t < w->tables->n_tables && w->rows; t++)
         tm_vec_free(&w->rows[t].bytes);
     free(w->rows);
@@ -200,36 +185,35 @@ static tm_status write_page(writer *w, const tm_store *store, const char *path, 
     return status;
 }
 
-/* A store that an older tmerge wrote may lack a table, which is empty. */
-static tm_status read_tables(const tm_store *store, tm_tables *tables, tm_error *err) {
-    for (size_t t = 0; t < tables->n_tables; t++)
-        if (is_shown(&tables->tables[t]) && tm_store_has_table(store, tables->tables[t].def->name))
-            TM_TRY(tm_store_read_table(store, &tables->tables[t], err));
-    return TM_OK;
+static tm_status write_report(const tm_store *store, tm_tables *tables,
+                              const tm_page_choice *choice, const char *path, const char *version,
+                              tm_error *err) {
+    tm_page_job job;
+    tm_status status = tm_page_job_make(store, tables, choice, &job, err);
+    if (status == TM_OK) {
+        writer w = {.store = store,
+                    .choice = choice,
+                    .tables = tables,
+                    .kind = "report",
+                    .title = job.name,
+                    .version = version,
+                    .facts = &job.facts,
+                    .begin_ns = job.begin_ns};
+        status = write_page(&w, path, err);
+    }
+    tm_page_job_free(&job);
+    return status;
 }
 
 tm_status tm_report_write(const tm_store *store, const char *path, const char *version,
                           tm_error *err) {
     tm_tables tables;
+    tm_page_choice choice;
     TM_TRY(tm_analysis_tables(&tables, err));
-    size_t left_out = 0;
-    tm_status status = read_tables(store, &tables, err);
+    tm_status status = tm_page_choice_make(store, &tables, &choice, err);
     if (status == TM_OK)
-        status = tm_report_limit_path(tm_tables_find(&tables, PIECES), TM_REPORT_PIECES_MAX,
-                                      &left_out, err);
-    if (status == TM_OK) {
-        char name[NAME_MAX_BYTES + 1];
-        const tm_table *job = tm_tables_find(&tables, "job.job");
-        common_folder(tm_tables_find(&tables, "job.rank"), name);
-        bool known = job->n_rows > 0 && !tm_table_cell(job, 0, "begin_ns")->null;
-        writer w = {.tables = &tables,
-                    .kind = "report",
-                    .title = name,
-                    .version = version,
-                    .pieces_left_out = left_out,
-                    .begin_ns = known ? tm_table_cell(job, 0, "begin_ns")->value.i : 0};
-        status = write_page(&w, store, path, err);
-    }
+        status = write_report(store, &tables, &choice, path, version, err);
+    tm_page_choice_free(&choice);
     tm_tables_destroy(&tables);
     return status;
 }
@@ -237,7 +221,7 @@ tm_status tm_report_write(const tm_store *store, const char *path, const char *v
 tm_status tm_report_write_diff(const tm_tables *found, const char *path, const char *version,
                                tm_error *err) {
     writer w = {.tables = found, .kind = "diff", .title = "", .version = version};
-    return write_page(&w, NULL, path, err);
+    return write_page(&w, path, err);
 }
 
 bool tm_report_is_page(const char *path) {

@@ -6,7 +6,13 @@
 #include "timeline_events.h"
 
 /* Ranks are read together up to so many events: a rank alone would unpack each chunk again. */
-enum { BATCH_EVENTS = 1 << 19, N_STRIP = 2048, VERSION = 1 };
+enum {
+    BATCH_EVENTS = 1 << 19,
+    N_STRIP = 2048,
+    PAGE_BYTES = 6000000,     /* of a whole page */
+    TIMELINE_BYTES = 1200000, /* at most, of the timeline without its events */
+    VERSION = 2
+};
 
 /* Flags in the page. */
 enum { RANK_TRUNCATED = 1, RANK_NO_CLOCK = 2, RANK_WALL_CLOCK = 4, PART_GPU = 1, PART_HOST = 2 };
@@ -78,12 +84,17 @@ static tm_status visit_all(maker *m, visit visitor) {
     return TM_OK;
 }
 
+static const tm_card *card_of(const maker *m, size_t at) {
+    return (const tm_card *)m->plan.cards.data + at;
+}
+
 /* First visit: coverage, and what the choice needs. */
 static tm_status survey(maker *m, const tm_timeline *timeline, size_t at) {
     (void)at;
     tm_lanes lanes;
+    bool shown = !m->budget->ranks || tm_page_keeps(m->budget->ranks, timeline->rank);
     tm_status status = tm_lanes_make(timeline, &lanes, m->err);
-    if (status == TM_OK)
+    if (status == TM_OK && shown)
         status = tm_coverage_put(&m->lanes, &lanes, &m->out->coverage, m->err);
     if (status == TM_OK)
         status = tm_strip_add(&m->strip, &lanes, m->strip_sums, m->err);
@@ -96,7 +107,7 @@ static tm_status survey(maker *m, const tm_timeline *timeline, size_t at) {
 /* Second visit: what was chosen. */
 static tm_status collect(maker *m, const tm_timeline *timeline, size_t at) {
     TM_TRY(tm_operations_gather(&m->operations, timeline, at, m->err));
-    return tm_events_put(&m->events, timeline, at, m->err);
+    return card_of(m, at)->shown ? tm_events_put(&m->events, timeline, at, m->err) : TM_OK;
 }
 
 /* A cell of a table's row; NULL where the store has no such row or it is null. */
@@ -115,8 +126,11 @@ static int64_t int_of(const tm_tables *tables, const char *name, const char *col
     return cell ? cell->value.i : fallback;
 }
 
-static const char *host_of(const tm_tables *tables, size_t at) {
-    const tm_cell *cell = cell_of(tables, "job.rank", at, "host");
+/* "" for a rank of which the page holds no row. */
+static const char *host_of(const maker *m, size_t at) {
+    const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
+    const tm_cell *cell =
+        cell_of(m->tables, "job.rank", tm_table_find_row(ranks, &m->ranks[at].rank, 1), "host");
     return cell ? cell->value.text : "";
 }
 
@@ -143,9 +157,9 @@ static tm_status choose(maker *m) {
     if (!near)
         return tm_fail_memory(m->err);
     for (size_t i = 0; i < m->n_ranks; i++)
-        host = m->ranks[i].rank == blamed ? host_of(m->tables, i) : host;
-    for (size_t i = 0; host && i < m->n_ranks; i++)
-        if (strcmp(host_of(m->tables, i), host) == 0)
+        host = m->ranks[i].rank == blamed ? host_of(m, i) : host;
+    for (size_t i = 0; host && *host && i < m->n_ranks; i++)
+        if (strcmp(host_of(m, i), host) == 0)
             near[n++] = m->ranks[i].rank;
     tm_plan_wishes wishes = {blamed, near, n, worst_step(m->tables), m->budget->n_events};
     tm_status status = tm_plan_choose(&m->plan, &wishes, m->err);
@@ -154,15 +168,22 @@ static tm_status choose(maker *m) {
                            : status;
 }
 
-static bool same_host_as_before(const maker *m, size_t at) {
-    return at > 0 && strcmp(host_of(m->tables, at), host_of(m->tables, at - 1)) == 0;
+/* Steps that nothing is shown of are marked as long as they are few. */
+static bool is_marked(const maker *m, const tm_plan_part *part) {
+    const tm_page_kept *steps = m->plan.steps ? m->budget->steps : NULL;
+    return part->gpu || part->host || !steps || tm_page_keeps(steps, part->number);
 }
 
 static void put_parts(const maker *m, const tm_card *card, tm_bytes *out) {
     const tm_plan_part *parts = (const tm_plan_part *)m->plan.parts.data + card->first_part;
     int64_t before = m->lanes.begin_ns, number = 0;
-    tm_bytes_put(out, card->n_parts);
+    size_t n = 0;
+    for (size_t i = 0; i < card->n_parts; i++)
+        n += is_marked(m, &parts[i]);
+    tm_bytes_put(out, n);
     for (size_t i = 0; i < card->n_parts; i++) {
+        if (!is_marked(m, &parts[i]))
+            continue;
         tm_bytes_put_signed(out, parts[i].number - number);
         tm_bytes_put_signed(out, parts[i].begin_ns - before);
         tm_bytes_put_signed(out, parts[i].end_ns - parts[i].begin_ns);
@@ -181,7 +202,7 @@ static int64_t end_of(const tm_span *span) {
 }
 
 static void put_rank(const maker *m, size_t at, tm_bytes *out) {
-    const tm_card *card = (const tm_card *)m->plan.cards.data + at;
+    const tm_card *card = card_of(m, at);
     const tm_span *spans = (const tm_span *)m->plan.spans.data + card->first_span;
     const tm_rank_clock *clock = &card->clock;
     tm_bytes_put(out, (uint64_t)card->rank);
@@ -201,11 +222,11 @@ static void put_rank(const maker *m, size_t at, tm_bytes *out) {
 }
 
 static void put_job(maker *m) {
-    const tm_card *cards = m->plan.cards.data;
     tm_bytes *out = &m->out->job;
+    const char *before = NULL;
     int64_t world = -1;
     for (size_t i = 0; i < m->n_ranks; i++)
-        world = cards[i].world_size > world ? cards[i].world_size : world;
+        world = card_of(m, i)->world_size > world ? card_of(m, i)->world_size : world;
     tm_bytes_put(out, VERSION);
     tm_bytes_put(out, (uint64_t)m->lanes.duration_ns);
     tm_bytes_put(out, m->lanes.n);
@@ -215,12 +236,17 @@ static void put_job(maker *m) {
     tm_bytes_put(out, m->plan.steps);
     tm_bytes_put(out, m->events.n_events);
     tm_bytes_put(out, m->n_ranks);
+    tm_bytes_put(out, m->plan.n_shown);
     for (size_t i = 0; i < m->n_ranks; i++) {
-        const char *host = host_of(m->tables, i);
-        tm_bytes_put(out, same_host_as_before(m, i));
-        if (!same_host_as_before(m, i))
+        const char *host = card_of(m, i)->shown ? host_of(m, i) : NULL;
+        if (!host)
+            continue;
+        bool same = before && strcmp(host, before) == 0;
+        tm_bytes_put(out, same);
+        if (!same)
             tm_bytes_put_text(out, (tm_text){host, strlen(host)});
         put_rank(m, i, out);
+        before = host;
     }
     tm_dictionary_put(&m->dictionary, out);
 }
@@ -250,6 +276,7 @@ static tm_status read_job(maker *m) {
     m->strip_sums = calloc(TM_N_LANE_KINDS * m->strip.n, sizeof *m->strip_sums);
     tm_plan_init(&m->plan, int_of(m->tables, "overlap.step", "step", 0) > 0 ||
                                int_of(m->tables, "job.job", "steps", 0) > 1);
+    m->plan.ranks = m->operations.ranks = m->budget->ranks;
     return m->wanted && m->strip_sums ? tm_dictionary_make(m->names, &m->dictionary, m->err)
                                       : tm_fail_memory(m->err);
 }
@@ -307,10 +334,13 @@ void tm_timeline_blocks_free(tm_timeline_blocks *blocks) {
     tm_bytes_free(&blocks->events);
 }
 
-tm_status tm_report_timeline(const tm_store *store, const tm_tables *tables, tm_page *page,
-                             tm_error *err) {
-    const tm_table *ranks = tm_tables_find(tables, "job.rank");
-    tm_timeline_budget budget = tm_timeline_budget_of(ranks->n_rows);
+tm_status tm_report_timeline(const tm_store *store, const tm_tables *tables,
+                             const tm_page_choice *choice, tm_page *page, tm_error *err) {
+    size_t size = tm_page_bytes(page) + TIMELINE_BYTES;
+    tm_timeline_budget budget =
+        tm_timeline_budget_of(choice->ranks.kept.n, size < PAGE_BYTES ? PAGE_BYTES - size : 0);
+    budget.ranks = tm_page_is_part(&choice->ranks) ? &choice->ranks : NULL;
+    budget.steps = tm_page_is_part(&choice->steps) ? &choice->steps : NULL;
     tm_timeline_blocks blocks;
     tm_status status = tm_timeline_blocks_make(store, tables, &budget, &blocks, err);
     const struct {

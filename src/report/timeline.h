@@ -29,8 +29,10 @@ tm_status tm_timeline_blocks_make(const tm_store *store, const tm_tables *tables
 void tm_timeline_blocks_free(tm_timeline_blocks *blocks);
 
 /** Makes them and puts them into the page as "timeline.job" and so on.
- * @return  TM_OK; TM_ERR_INPUT; TM_ERR_OUTPUT; TM_ERR_FAULT */
-tm_status tm_report_timeline(const tm_store *store, const tm_tables *tables, tm_page *page,
+ * @param choice  the ranks that have lanes
+ * @return        TM_OK; TM_ERR_INPUT; TM_ERR_OUTPUT; TM_ERR_FAULT */
+tm_status tm_report_timeline(const tm_store *store, const tm_tables *tables,
+                             const tm_page_choice *choice, tm_page *page,
                              tm_error *err) TM_MUST_CHECK;
 
 #endif

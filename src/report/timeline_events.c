@@ -128,7 +128,7 @@ static tm_status put_shown(tm_event_writer *w, const tm_timeline *timeline, size
         return tm_fail_memory(err);
     if (w->rows.n == 0)
         return TM_OK;
-    tm_bytes_put(w->out, at);
+    tm_bytes_put(w->out, card->place);
     put_track(w, timeline, track, shown);
     return w->out->failed ? tm_fail_memory(err) : TM_OK;
 }

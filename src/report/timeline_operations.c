@@ -39,6 +39,7 @@ void tm_operations_free(tm_operations *operations) {
 tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeline,
                             const tm_names *names, tm_error *err) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    bool has_lanes = !operations->ranks || tm_page_keeps(operations->ranks, timeline->rank);
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
         const tm_collective_attr *attr = &attrs[i];
         if (attr->first_rank < 0)
@@ -60,6 +61,7 @@ tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeli
                                 .kind = attr->kind,
                                 .waits = true};
         o->n++;
+        o->n_lanes += has_lanes;
         o->begin_ns = begin < o->begin_ns ? begin : o->begin_ns;
         o->wait_ns += attr->wait_ns > 0 ? attr->wait_ns : 0;
         o->waits = o->waits && attr->wait_ns >= 0;
@@ -82,15 +84,16 @@ static int by_begin(const void *a, const void *b) {
 
 tm_status tm_operations_choose(tm_operations *operations, size_t n_members, tm_error *err) {
     tm_operation *all = operations->all.data;
-    size_t n = operations->all.n;
-    tm_operation **order = malloc((n + 1) * sizeof *order);
-    operations->shown = malloc((n + 1) * sizeof *operations->shown);
+    size_t n = 0;
+    tm_operation **order = malloc((operations->all.n + 1) * sizeof *order);
+    operations->shown = malloc((operations->all.n + 1) * sizeof *operations->shown);
     if (!order || !operations->shown) {
         free(order);
         return tm_fail_memory(err);
     }
-    for (size_t i = 0; i < n; i++)
-        order[i] = &all[i];
+    for (size_t i = 0; i < operations->all.n; i++)
+        if (all[i].n_lanes > 0)
+            order[n++] = &all[i];
     qsort(order, n, sizeof *order, by_wait);
     for (size_t left = n_members; operations->n_shown < n; operations->n_shown++) {
         if (order[operations->n_shown]->n > left)
@@ -150,7 +153,8 @@ static tm_comm_record record_of(const tm_card *card, const tm_operation_member *
 
 /* By the same rule as the analyses: whose begins lie within what their clocks may be wrong by. */
 static tm_status put_arrivals(const tm_operation *o, const tm_operation_member *members,
-                              const tm_card *cards, tm_bytes *out, tm_error *err) {
+                              const tm_plan *plan, tm_bytes *out, tm_error *err) {
+    const tm_card *cards = plan->cards.data;
     tm_comm_record *records = malloc(o->n * sizeof *records);
     tm_comm_answer *answers = malloc(o->n * sizeof *answers);
     if (!records || !answers) {
@@ -163,24 +167,57 @@ static tm_status put_arrivals(const tm_operation *o, const tm_operation_member *
     tm_instance instance = {
         .n = o->n, .last_ns = tm_members_last(records, o->n), .waits = o->waits && o->n > 1};
     tm_status status = tm_blame_instance(records, &instance, answers, NULL, err);
-    for (size_t i = 0; i < o->n && status == TM_OK; i++)
-        tm_bytes_put(out, answers[i].last   ? ARRIVED_LAST
-                          : answers[i].tied ? ARRIVED_TIED
-                                            : ARRIVED_BEFORE);
+    int64_t last = -1;
+    for (size_t i = 0; i < o->n && status == TM_OK; i++) {
+        const tm_card *card = &cards[members[i].at];
+        last = answers[i].last ? card->rank : last;
+        if (card->shown)
+            tm_bytes_put(out, answers[i].last   ? ARRIVED_LAST
+                              : answers[i].tied ? ARRIVED_TIED
+                                                : ARRIVED_BEFORE);
+    }
+    if (plan->n_shown < plan->cards.n)
+        tm_bytes_put(out, (uint64_t)(last + 1));
     free(records);
     free(answers);
     return status;
 }
 
-static void put_members(const tm_operation *o, const tm_operation_member *members, tm_bytes *out) {
-    for (size_t i = 0, before = 0; i < o->n; before = members[i++].at)
-        tm_bytes_put(out, members[i].at - before);
+/* What all members have in common, where some of them have no lanes. */
+static void put_whole(const tm_operation *o, const tm_operation_member *members, tm_bytes *out) {
+    int64_t end = 0, last = 0;
+    for (size_t i = 0; i < o->n; i++) {
+        int64_t begins = members[i].begin_ns - o->begin_ns, ends = begins + members[i].duration_ns;
+        last = begins > last ? begins : last;
+        end = ends > end ? ends : end;
+    }
+    tm_bytes_put(out, o->n);
+    tm_bytes_put(out, (uint64_t)end);
+    tm_bytes_put(out, (uint64_t)last);
+    tm_bytes_put(out, (uint64_t)o->wait_ns);
+    tm_bytes_put(out, o->waits);
+}
+
+static void put_members(const tm_operation *o, const tm_operation_member *members,
+                        const tm_card *cards, tm_bytes *out) {
+    uint32_t n = 0, before = 0;
     for (size_t i = 0; i < o->n; i++)
-        tm_bytes_put(out, (uint64_t)(members[i].begin_ns - o->begin_ns));
+        n += cards[members[i].at].shown;
+    tm_bytes_put(out, n);
     for (size_t i = 0; i < o->n; i++)
-        tm_bytes_put(out, (uint64_t)members[i].duration_ns);
+        if (cards[members[i].at].shown) {
+            tm_bytes_put(out, cards[members[i].at].place - before);
+            before = cards[members[i].at].place;
+        }
     for (size_t i = 0; i < o->n; i++)
-        tm_bytes_put(out, (uint64_t)(members[i].wait_ns + 1));
+        if (cards[members[i].at].shown)
+            tm_bytes_put(out, (uint64_t)(members[i].begin_ns - o->begin_ns));
+    for (size_t i = 0; i < o->n; i++)
+        if (cards[members[i].at].shown)
+            tm_bytes_put(out, (uint64_t)members[i].duration_ns);
+    for (size_t i = 0; i < o->n; i++)
+        if (cards[members[i].at].shown)
+            tm_bytes_put(out, (uint64_t)(members[i].wait_ns + 1));
 }
 
 tm_status tm_operations_put(const tm_operations *operations, const tm_plan *plan,
@@ -201,9 +238,10 @@ tm_status tm_operations_put(const tm_operations *operations, const tm_plan *plan
         tm_bytes_put(out, tm_dictionary_number(dictionary, o->description));
         tm_bytes_put(out, (uint64_t)(o->bytes + 1));
         tm_bytes_put_signed(out, o->step);
-        tm_bytes_put(out, o->n);
-        put_members(o, members, out);
-        TM_TRY(put_arrivals(o, members, plan->cards.data, out, err));
+        if (plan->n_shown < plan->cards.n)
+            put_whole(o, members, out);
+        put_members(o, members, plan->cards.data, out);
+        TM_TRY(put_arrivals(o, members, plan, out, err));
         members += o->n;
         before = o->begin_ns;
     }

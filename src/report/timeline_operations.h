@@ -16,6 +16,7 @@ typedef struct tm_operation {
     uint32_t first_event;        /* with first_rank its name in the store */
     uint32_t group, description; /* name ids */
     uint32_t n;                  /* members */
+    uint32_t n_lanes;            /* those of ranks that have lanes */
     uint32_t number;             /* in the page, TM_NO_EVENT for one that is left out */
     uint8_t kind;                /* tm_collective_kind */
     bool waits;
@@ -27,6 +28,7 @@ typedef struct tm_operations {
     uint32_t *shown; /* owned; [n_shown] indices into `all`, by number */
     size_t n_shown;
     tm_vec members; /* of tm_operation_member, of those that are shown, rank after rank */
+    const tm_page_kept *ranks; /* borrowed; who has lanes; NULL: all */
 } tm_operations;
 
 void tm_operations_init(tm_operations *operations);

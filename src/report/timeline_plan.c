@@ -4,17 +4,21 @@
 
 #include "base/sorted.h"
 
-/* Parts of a job without steps. */
-enum { N_SLICES = 32 };
+enum {
+    N_SLICES = 32,   /* parts of a job without steps */
+    EVENT_BYTES = 8, /* in the page, as base64; 2.7 to 7.1 were seen */
+    EVENTS_LEAST = 100000
+};
 
-tm_timeline_budget tm_timeline_budget_of(size_t n_ranks) {
+tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes) {
     tm_timeline_budget budget = {.n_buckets = 8192, .n_events = 600000, .n_members = 200000};
     if (n_ranks > 16)
-        budget = (tm_timeline_budget){4096, 1000000, 200000};
+        budget = (tm_timeline_budget){4096, 1000000, 200000, NULL, NULL};
     if (n_ranks > 256)
-        budget = (tm_timeline_budget){2048, 1800000, 200000};
-    for (size_t n = 2048; n_ranks > n && budget.n_buckets > 64; n *= 2)
-        budget.n_buckets /= 2;
+        budget = (tm_timeline_budget){1024, 1800000, 200000, NULL, NULL};
+    size_t most = left_bytes / EVENT_BYTES;
+    most = most > EVENTS_LEAST ? most : EVENTS_LEAST;
+    budget.n_events = budget.n_events < most ? budget.n_events : most;
     return budget;
 }
 
@@ -121,7 +125,12 @@ tm_status tm_plan_add(tm_plan *plan, const tm_timeline *timeline, const tm_bucke
                     .world_size = timeline->world_size,
                     .first_part = plan->parts.n,
                     .first_span = plan->spans.n,
-                    .truncated = timeline->truncated};
+                    .truncated = timeline->truncated,
+                    .shown = !plan->ranks || tm_page_keeps(plan->ranks, timeline->rank),
+                    .place = (uint32_t)plan->n_shown};
+    plan->n_shown += card.shown;
+    if (!card.shown)
+        return tm_vec_append(&plan->cards, &card, 1) ? TM_OK : tm_fail_memory(err);
     if (!add_parts(plan, timeline, job) || !add_spans(plan, timeline))
         return tm_fail_memory(err);
     card.n_parts = plan->parts.n - card.first_part;

@@ -4,16 +4,21 @@
 
 #include <stdbool.h>
 
+#include "choice.h"
 #include "timeline_coverage.h"
 
-/** What a page may hold, by the number of ranks. */
+/** What a page may hold. */
 typedef struct tm_timeline_budget {
     size_t n_buckets; /* of each lane */
     size_t n_events;
-    size_t n_members; /* of matched operations */
+    size_t n_members;          /* of matched operations */
+    const tm_page_kept *ranks; /* borrowed; who has lanes; NULL: all */
+    const tm_page_kept *steps; /* borrowed; those that are marked besides the chosen ones; NULL: all
+                                */
 } tm_timeline_budget;
 
-tm_timeline_budget tm_timeline_budget_of(size_t n_ranks);
+/** By the number of ranks that have lanes, and by how much of the page is left for the events. */
+tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes);
 
 /** What a timeline's event is drawn as; not drawn are instants, counters and the profiler's own. */
 typedef enum tm_shown { TM_SHOWN_NOT, TM_SHOWN_GPU, TM_SHOWN_HOST } tm_shown;
@@ -43,14 +48,18 @@ typedef struct tm_card {
     size_t first_span, n_spans;
     size_t n_gpu, n_host; /* events that can be shown, in a part or not */
     bool truncated;
+    bool shown;     /* it has lanes in the page; the others are known by their clocks alone */
+    uint32_t place; /* among those that have lanes */
 } tm_card;
 
 typedef struct tm_plan {
-    tm_vec cards; /* of tm_card, ascending in rank */
-    tm_vec parts; /* of tm_plan_part */
-    tm_vec spans; /* of tm_span, on the job's clock */
-    bool all;     /* every event is chosen */
-    bool steps;   /* parts are steps */
+    tm_vec cards;              /* of tm_card, ascending in rank */
+    tm_vec parts;              /* of tm_plan_part */
+    tm_vec spans;              /* of tm_span, on the job's clock */
+    bool all;                  /* every event is chosen */
+    bool steps;                /* parts are steps */
+    const tm_page_kept *ranks; /* borrowed; who has lanes; NULL: all */
+    size_t n_shown;            /* ranks that have */
 } tm_plan;
 
 void tm_plan_init(tm_plan *plan, bool steps);

@@ -46,6 +46,12 @@ static void free_table(tm_table *table) {
     free(table->cells);
 }
 
+void tm_table_clear(tm_table *table) {
+    const tm_table_def *def = table->def;
+    free_table(table);
+    *table = (tm_table){.def = def};
+}
+
 void tm_tables_destroy(tm_tables *tables) {
     if (!tables)
         return;
@@ -182,4 +188,10 @@ void tm_table_filter(tm_table *table, bool (*keep)(const tm_table *, const tm_ce
         n++;
     }
     table->n_rows = n;
+    size_t row_bytes = tm_rows_width(table) * sizeof(tm_cell);
+    tm_cell *cells = n < table->capacity / 2 ? realloc(table->cells, (n + 1) * row_bytes) : NULL;
+    if (cells) {
+        table->cells = cells;
+        table->capacity = n + 1;
+    }
 }

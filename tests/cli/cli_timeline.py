@@ -53,10 +53,11 @@ class Block:
 
 def read_job(page):
     block = Block(page, 'job')
-    equal(block.number(), 1, 'version')
-    job = dict(zip(('duration', 'buckets', 'strip', 'world', 'all', 'steps', 'events', 'n'),
-                   block.numbers(8)))
+    equal(block.number(), 2, 'version')
+    job = dict(zip(('duration', 'buckets', 'strip', 'world', 'all', 'steps', 'events', 'n', 'shown'),
+                   block.numbers(9)))
     job['ranks'] = []
+    equal(job['shown'], job['n'], 'ranks with lanes')
     for _ in range(job['n']):
         if block.number() == 0:
             host = block.text()

@@ -1,6 +1,7 @@
 /** The frame around the views: the heading, the list, the address. */
 import { hideTip, heading, empty } from "./ui";
 import { count } from "./format";
+import { leftOutNote } from "./left_out";
 import { describeSides } from "./views/diff/sides";
 import type { Job } from "./data";
 import { h, fill, visible, type Child } from "./dom";
@@ -121,6 +122,10 @@ export class App {
     } catch (error) {
       this.#fail(view, error as Error);
     }
+    const left = leftOutNote(this.#job, view.wide ? ["job.rank"] : view.needs);
+    const lead = view === this.#views[0] ? null : this.#main.querySelector("header h1")?.closest("header"); // a finding comes first
+    if (left && lead) lead.after(left);
+    else if (left && view.id !== "tables") this.#main.append(left);
     document.body.dataset["ready"] = view.id;
   }
 

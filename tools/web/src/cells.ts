@@ -74,8 +74,8 @@ export function band(figures: readonly BandFigure[]): HTMLElement {
 
 /** "41 % to 63 % by rank": from the least to the most of a column. */
 export function spread<N extends TableName>(job: Job, table: N, column: ColumnOf<N>, write: (value: number) => string): string {
-  const values = job.table(table).nums(column).filter((value): value is number => value !== null);
-  if (values.length < 2) return "";
-  const low = write(f.least(values)), high = write(f.most(values));
+  const of = job.table(table), least = of.least(column), most = of.most(column);
+  if (of.known(column) < 2 || least === null || most === null) return "";
+  const low = write(least), high = write(most);
   return low === high ? "the same on all ranks" : `${low} to ${high} by rank`;
 }

@@ -1,5 +1,6 @@
 /** The tables of the page, as tmerge put them in. */
 
+import { median, sum } from "./format";
 import type { ColumnOf, TableName } from "./names";
 
 /** An integer beyond 2^53 comes as its digits; a value that does not exist is null. */
@@ -24,11 +25,47 @@ interface RawTable<N extends TableName> {
   rows?: Cell[][];
   n: number;
   left_out?: number;
+  all?: RawWhole;
   block?: string;
+}
+
+/** What all rows of a table sum to, of which the page holds some (src/report/extract.h). */
+interface RawWhole {
+  n: number;
+  /** [known, sum, least, median, most, different]; of a yes or no [known, sum]. */
+  columns: (readonly number[] | null)[];
+  by?: string[];
+  /** Texts of the columns `by`, number of rows, and the columns' sums. */
+  groups?: (string | null | number | (number | null)[])[][];
 }
 
 /** How a table without a view of its own is drawn besides. */
 export type Form = "bars" | "map" | "line";
+
+/** What the page says besides its tables (src/report/facts.c). */
+export interface Facts {
+  readonly [name: string]: string | number | null | undefined | readonly number[] | readonly (readonly [number, number])[] | readonly Host[];
+  readonly world_size?: number;
+  /** Where ranks or steps are left out: how many there are, and how many are here. */
+  readonly ranks?: number;
+  readonly ranks_kept?: number;
+  readonly steps?: number;
+  readonly steps_kept?: number;
+  /** Those that tables of ranks and steps hold. */
+  readonly cell_ranks?: readonly number[];
+  readonly cell_steps?: readonly number[];
+  readonly step_median_ns?: number;
+  readonly step_least_ns?: number;
+  readonly step_most_ns?: number;
+  /** Where ranks are left out: runs of those without a trace, the first of them, and how many. */
+  readonly missing?: readonly (readonly [number, number])[];
+  readonly missing_count?: number;
+  readonly host_count?: number;
+  readonly hosts?: readonly Host[];
+}
+
+/** Name, ranks, first rank; computing, idle, waited, caused [ns]; the rank that caused most. */
+export type Host = readonly [string, number, number, number, number, number, number, number];
 
 interface RawPage {
   tmerge: number;
@@ -36,7 +73,7 @@ interface RawPage {
   version: string;
   name: string;
   begin: string;
-  facts: Record<string, string | number | null>;
+  facts: Facts;
   tables: { [N in TableName]?: RawTable<N> };
 }
 
@@ -49,6 +86,9 @@ export class Table<N extends TableName = TableName> {
   readonly top: number;
   readonly prose: number;
   readonly form: Form | undefined;
+  /** How many more rows the store has. */
+  readonly leftOut: number;
+  readonly #whole: RawWhole | undefined;
   readonly #places: ReadonlyMap<string, number>;
 
   constructor(readonly name: N, raw: RawTable<N> | undefined, rows: Cell[][]) {
@@ -60,6 +100,8 @@ export class Table<N extends TableName = TableName> {
     this.prose = raw?.prose ?? 0;
     this.form = raw?.form;
     this.rows = rows;
+    this.leftOut = raw?.left_out ?? 0;
+    this.#whole = raw?.all;
     this.#places = new Map(this.columns.map((column, i) => [column.name, i]));
   }
 
@@ -103,11 +145,79 @@ export class Table<N extends TableName = TableName> {
     return found;
   }
 
+  // Of all rows, also of those that the page leaves out -------------------------------------------
+
+  #of(column: ColumnOf<N>, what: number): number | null {
+    return this.#whole?.columns[this.place(column)]?.[what] ?? null;
+  }
+
+  /** How many rows have a value; of a yes or no how many say yes. */
+  known(column: ColumnOf<N>): number {
+    const flags = this.columns[this.place(column)]?.type === "bool";
+    if (this.#whole) return this.#of(column, flags ? 1 : 0) ?? 0;
+    return this.rows.filter((_, row) => (flags ? this.cell(row, column) === true : this.cell(row, column) !== null)).length;
+  }
+  sum(column: ColumnOf<N>): number {
+    return this.#whole ? this.#of(column, 1) ?? 0 : sum(this.nums(column));
+  }
+  least(column: ColumnOf<N>): number | null {
+    return this.#whole ? this.#of(column, 2) : ordered(this.nums(column))[0] ?? null;
+  }
+  median(column: ColumnOf<N>): number | null {
+    return this.#whole ? this.#of(column, 3) : median(this.nums(column).filter((value): value is number => value !== null));
+  }
+  most(column: ColumnOf<N>): number | null {
+    return this.#whole ? this.#of(column, 4) : ordered(this.nums(column)).pop() ?? null;
+  }
+  /** How many values there are that differ. */
+  different(column: ColumnOf<N>): number {
+    return this.#whole ? this.#of(column, 5) ?? 0 : new Set(this.nums(column)).size;
+  }
+
+  /** Sums over the rows that have the same texts in some columns. */
+  groups(by: readonly ColumnOf<N>[]): Group[] {
+    const found = new Map<string, { texts: (string | null)[]; n: number; sums: (number | null)[] }>();
+    const add = (texts: (string | null)[], n: number, sums: readonly (number | null)[]) => {
+      const key = JSON.stringify(texts), before = found.get(key);
+      if (before) {
+        before.n += n;
+        sums.forEach((value, c) => { if (value !== null) before.sums[c] = (before.sums[c] ?? 0) + value; });
+      } else {
+        found.set(key, { texts, n, sums: [...sums] });
+      }
+    };
+    const whole = this.#whole?.by;
+    if (this.#whole && whole && by.every((column) => whole.includes(column))) {
+      const places = by.map((column) => whole.indexOf(column));
+      for (const row of this.#whole.groups ?? [])
+        add(places.map((place) => row[place] as string | null), row[whole.length] as number, row[whole.length + 1] as (number | null)[]);
+    } else {
+      this.rows.forEach((row, at) => add(by.map((column) => this.text(at, column)), 1, row.map((value) => (typeof value === "number" ? value : null))));
+    }
+    return [...found.values()].map(({ texts, n, sums }) => {
+      const of = (column: ColumnOf<TableName>) => sums[this.#places.get(column) ?? -1] ?? null;
+      return { texts, n, sum: (column) => of(column) ?? 0, has: (column) => of(column) !== null };
+    });
+  }
+
   /** The first row with these values, or -1. */
   find(wanted: Readonly<Partial<Record<ColumnOf<N>, Cell>>>): number {
     const parts = Object.entries(wanted) as [ColumnOf<N>, Cell][];
     return this.rows.findIndex((_, row) => parts.every(([column, value]) => this.cell(row, column) === value));
   }
+}
+
+/** Rows of a table with something in common. */
+export interface Group {
+  readonly texts: readonly (string | null)[];
+  readonly n: number;
+  readonly sum: (column: ColumnOf<TableName>) => number;
+  /** Whether any of them has a value. */
+  readonly has: (column: ColumnOf<TableName>) => boolean;
+}
+
+function ordered(values: readonly (number | null)[]): number[] {
+  return values.filter((value): value is number => value !== null).sort((a, b) => a - b);
 }
 
 /** A block of data behind the program, as bytes; an error where it is missing or damaged. */
@@ -162,20 +272,29 @@ export class Job {
     return this.#raw.begin ? BigInt(this.#raw.begin) : null;
   }
   /** What the store says of how it was made: options, world size, ... */
-  get facts(): Readonly<Record<string, string | number | null>> {
+  get facts(): Facts {
     return this.#raw.facts;
   }
   /** Names of all tables, in the order of the analyses. */
   get names(): TableName[] {
     return Object.keys(this.#raw.tables) as TableName[];
   }
-  /** Rows of a table, also before it is loaded. */
+  /** Rows of a table in the page, also before it is loaded. */
   rowsOf(name: TableName): number {
     return this.#raw.tables[name]?.n ?? 0;
+  }
+  /** Rows that the store has. */
+  allRowsOf(name: TableName): number {
+    return this.rowsOf(name) + this.leftOut(name);
   }
   /** How many more rows the store has. */
   leftOut(name: TableName): number {
     return this.#raw.tables[name]?.left_out ?? 0;
+  }
+  /** Whether rows of a table are named by these columns, among others. */
+  hasKeys(name: TableName, columns: readonly string[]): boolean {
+    const raw = this.#raw.tables[name], keys = raw?.columns.slice(0, raw.keys).map(([key]) => key as string) ?? [];
+    return columns.every((column) => keys.includes(column));
   }
   /** What a row of the table is, also before it is loaded. */
   docOf(name: TableName): string {

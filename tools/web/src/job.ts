@@ -9,8 +9,11 @@ export interface Ranks {
   readonly ranks: number[];
   readonly host: Map<number, string>;
   readonly hosts: string[];
-  /** Ranks that the job had by its traces and that gave none. */
+  /** Ranks that the job had by its traces and that gave none; of very many the first. */
   readonly missing: number[];
+  readonly missingCount: number;
+  /** How many hosts the job has. */
+  readonly hostCount: number;
 }
 
 /** Whether the traces hold, of communication, the transfer alone: waits are idle time then. */
@@ -32,14 +35,16 @@ export function ranksOf(job: Job): Ranks {
   const table = job.table("job.rank");
   const ranks = table.nums("rank").map((rank) => rank ?? -1);
   const host = new Map(ranks.map((rank, row) => [rank, table.text(row, "host") ?? ""]));
-  const world = job.facts["world_size"];
+  const hosts = [...new Set(host.values())], missing: number[] = [];
+  const { world_size: world, missing: runs, missing_count: count, host_count: hostCount } = job.facts;
   const have = new Set(ranks);
-  const missing: number[] = [];
   /* Where no trace tells how many there are, those below the last that gave one were there. */
   const least = Math.max(typeof world === "number" ? world : 0, ranks.reduce((most, rank) => Math.max(most, rank + 1), 0));
-  if (least <= 65536)
+  if (runs)
+    for (const [first, last] of runs) for (let rank = first; rank <= last && missing.length < 65536; rank++) missing.push(rank);
+  else if (least <= 65536)
     for (let rank = 0; rank < least; rank++) if (!have.has(rank)) missing.push(rank);
-  return { ranks, host, hosts: [...new Set(host.values())], missing };
+  return { ranks, host, hosts, missing, missingCount: count ?? missing.length, hostCount: hostCount ?? hosts.length };
 }
 
 /** The ranks whose traces end before their end. */
@@ -50,7 +55,7 @@ export function cutShort(job: Job): Set<number | null> {
 
 /** Whether ranks can be compared: there are two or more. */
 export function severalRanks(job: Job): boolean {
-  return job.rowsOf("job.rank") > 1;
+  return job.allRowsOf("job.rank") > 1;
 }
 
 /** Whether steps are marked; else the whole trace is step 0. */
@@ -60,7 +65,12 @@ export function hasSteps(job: Job): boolean {
 
 /** Sums over the ranks of a column of overlap.rank. */
 export function total(job: Job, column: ColumnOf<"overlap.rank">): number {
-  return f.sum(job.table("overlap.rank").nums(column));
+  return job.table("overlap.rank").sum(column);
+}
+
+/** Whether ranks or steps are left out of the page. */
+export function isPart(job: Job): boolean {
+  return job.facts.ranks !== undefined;
 }
 
 /** Whether there is communication on any GPU. */
@@ -78,11 +88,8 @@ export interface Kind {
 
 /** Kinds of collective summed over ranks, the one with most time first. */
 export function kinds(job: Job): Kind[] {
-  const table = job.table("overlap.kind");
-  const found = [...table.by("kind")].map(([kind, rows]) => {
-    const sum = (column: ColumnOf<"overlap.kind">) => f.sum(rows.map((row) => table.num(row, column)));
-    return { kind: String(kind), count: sum("count"), comm: sum("comm_ns"), overlap: sum("overlap_ns"), exposed: sum("exposed_comm_ns") };
-  });
+  const found = job.table("overlap.kind").groups(["kind"]).map(({ texts: [kind], sum }) => (
+    { kind: String(kind), count: sum("count"), comm: sum("comm_ns"), overlap: sum("overlap_ns"), exposed: sum("exposed_comm_ns") }));
   return found.sort((a, b) => b.comm - a.comm);
 }
 
@@ -104,7 +111,7 @@ export function kindWord(kind: string): string {
 
 /** The share of communication kernels that were matched over ranks, in percent; null without any. */
 export function matchedShare(job: Job): { matched: number; all: number; percent: number | null } {
-  const all = f.sum(job.table("overlap.kind").nums("count"));
+  const all = job.table("overlap.kind").sum("count");
   const unmatched = job.table("clock.check").num(0, "unmatched") ?? 0;
   const matched = Math.max(0, all - unmatched);
   return { matched, all, percent: f.share(matched, all) };
@@ -121,11 +128,10 @@ export function straggling(job: Job): { word: string | null; state: State | unde
 /** Where arrivals differ by less than clocks can tell: by what clocks may be off, and that [ns]. Two
  * begins must be 2 sqrt(u^2 + u^2) apart to tell which was first. */
 export function coarseClocks(job: Job): { uncertainty: number; skew: number } | null {
-  const skews = job.table("collectives.kind").nums("median_skew_ns").filter((skew): skew is number => skew !== null);
-  const several = job.table("clock.rank").nums("domain").some((domain) => (domain ?? 0) > 0);
+  const skew = job.table("collectives.kind").most("median_skew_ns");
+  const several = (job.table("clock.rank").most("domain") ?? 0) > 0;
   const uncertainty = worstUncertainty(job);
-  if (!several || uncertainty === null || skews.length === 0) return null;
-  const skew = Math.max(...skews);
+  if (!several || uncertainty === null || skew === null) return null;
   return 2 * Math.SQRT2 * uncertainty > skew ? { uncertainty, skew } : null;
 }
 
@@ -148,8 +154,8 @@ export function wholeWord(job: Job): string {
 /** The largest uncertainty of a clock [ns]; null where clocks cannot be compared. */
 export function worstUncertainty(job: Job): number | null {
   const clocks = job.table("clock.rank");
-  if (clocks.n === 0 || clocks.rows.some((_, row) => clocks.text(row, "method") === "none")) return null;
-  return Math.max(0, ...clocks.nums("uncertainty_ns").map((u) => u ?? 0));
+  if (clocks.n === 0 || clocks.groups(["method"]).some(({ texts: [method] }) => method === "none")) return null;
+  return Math.max(0, clocks.most("uncertainty_ns") ?? 0);
 }
 
 // The verdict ---------------------------------------------------------------------------------------

@@ -251,7 +251,7 @@ export class Chart {
 
   #row(canvas: Canvas, row: Row, offset: number): void {
     if (row.kind === "host") return paintHost(canvas, row as HostRow, offset);
-    if (row.kind === "absent") return paintAbsent(canvas, row as AbsentRow, offset);
+    if (row.kind === "absent") return paintAbsent(canvas, row as AbsentRow, offset, this.data.job.allRanks > this.data.job.ranks.length);
     const { ctx, scale } = canvas;
     if (row.kind === "rank") {
       const rank = this.data.job.ranks[row.at]!;

@@ -5,7 +5,7 @@ import {
   type Events, type JobBlock, type Member, type Operation, type Operations, type Part, type Rank, type Recording, type Track,
 } from "./model";
 
-const VERSION = 1;
+const VERSION = 2;
 const TRUNCATED = 1, NO_CLOCK = 2, WALL_CLOCK = 4;
 const PART_GPU = 1, PART_HOST = 2;
 
@@ -45,6 +45,7 @@ export function decodeJob(data: Uint8Array): JobBlock {
     duration: bytes.number(), buckets: bytes.number(), stripBuckets: bytes.number(), world: bytes.number() - 1,
     complete: bytes.number() === 1, steps: bytes.number() === 1, events: bytes.number(),
   };
+  const allRanks = bytes.number();
   let host = "";
   const ranks = list(bytes.number(), (): Rank => {
     const firstOfHost = bytes.number() === 0;
@@ -56,7 +57,7 @@ export function decodeJob(data: Uint8Array): JobBlock {
       recordings: decodeRecordings(bytes), parts: decodeParts(bytes),
     };
   });
-  return { ...head, ranks, names: list(bytes.number(), () => bytes.text()) };
+  return { ...head, allRanks, ranks, names: list(bytes.number(), () => bytes.text()) };
 }
 
 /** The block "timeline.strip": shares of 65,535, kind by kind. */
@@ -85,6 +86,30 @@ function decodeMembers(bytes: Bytes, n: number, first: number): Member[] {
   }));
 }
 
+/** What an operation is over all of its members. */
+interface Whole {
+  readonly size: number;
+  readonly end: number;
+  readonly last: number;
+  readonly wait: number;
+  readonly waits: boolean;
+}
+
+function decodeWhole(bytes: Bytes, begin: number): Whole {
+  return { size: bytes.number(), end: begin + bytes.number(), last: begin + bytes.number(), wait: bytes.number(), waits: bytes.number() === 1 };
+}
+
+function wholeOf(members: readonly Member[], begin: number): Whole {
+  let end = begin, last = begin, wait = 0, waits = true;
+  for (const member of members) {
+    end = Math.max(end, member.end);
+    last = Math.max(last, member.begin);
+    wait += Math.max(0, member.wait);
+    waits = waits && member.wait >= 0;
+  }
+  return { size: members.length, end, last, wait, waits };
+}
+
 /** The block "timeline.operations". */
 export function decodeOperations(data: Uint8Array, job: JobBlock): Operations {
   const bytes = new Bytes(data);
@@ -95,17 +120,13 @@ export function decodeOperations(data: Uint8Array, job: JobBlock): Operations {
     const kind = bytes.number();
     const group = job.names[bytes.number()] ?? "", description = job.names[bytes.number()] ?? "";
     const size = bytes.number() - 1, step = bytes.signed();
-    const members = decodeMembers(bytes, bytes.number(), begin);
-    let end = begin, last = begin, wait = 0, waits = true;
-    for (const member of members) {
-      end = Math.max(end, member.end);
-      last = Math.max(last, member.begin);
-      wait += Math.max(0, member.wait);
-      waits = waits && member.wait >= 0;
-    }
+    const part = job.ranks.length < job.allRanks, told = part ? decodeWhole(bytes, begin) : null;
+    const members = decodeMembers(bytes, bytes.number(), begin), whole = told ?? wholeOf(members, begin);
+    const lastMember = members.find((m) => m.arrival === LAST) ?? null;
+    const lastRank = part ? bytes.number() - 1 : lastMember ? job.ranks[lastMember.at]!.rank : -1;
     return {
-      number, begin, end, kind, group, description, bytes: size, step, members, last, wait,
-      waits: waits && members.length > 1, lastMember: members.find((m) => m.arrival === LAST) ?? null,
+      number, begin, kind, group, description, bytes: size, step, members, lastMember, ...whole,
+      waits: whole.waits && whole.size > 1, lastRank: lastRank < 0 ? null : lastRank,
     };
   });
   return { list: all, total };

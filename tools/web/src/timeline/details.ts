@@ -45,11 +45,13 @@ export function inOrder(operation: Operation): Member[] {
 /** Who came last, in words; what clocks cannot tell is said. */
 export function lastWords(operation: Operation, job: JobBlock, poor: boolean): string {
   if (!operation.waits) return "No wait is known: its kind holds nobody up, a rank of its group gave no kernel, or their clocks cannot be compared.";
-  const order = inOrder(operation), last = order[order.length - 1]!, before = order[order.length - 2]!;
+  const order = inOrder(operation), last = order[order.length - 1]!, before = order[order.length - 2];
   const together = `Waited ${f.time(operation.wait)} together`;
   if (poor) return `${together}; who came last cannot be told: arrivals differ by less than the clocks can tell (±${f.time(doubt(operation, last.at, job.ranks))}).`;
-  if (operation.lastMember)
-    return `${together}; rank ${rankNumber(job, operation.lastMember)} came last, ${f.time(last.begin - before.begin)} after the one before.`;
+  const left = operation.size - order.length;
+  if (operation.lastRank !== null)
+    return `${together}; rank ${operation.lastRank} came last${left === 0 && before ? `, ${f.time(last.begin - before.begin)} after the one before` : ""}.`;
+  if (left > 0) return `${together}; several came last within what their clocks may be wrong by, and ${f.count(left, "rank is", "ranks are")} not in this page.`;
   const tied = order.filter((member) => member.arrival === TIED).map((member) => rankNumber(job, member));
   return `${together}; ranks ${f.ranges(tied)} came last within what their clocks may be wrong by.`;
 }
@@ -58,7 +60,7 @@ function arrivals(operation: Operation, job: JobBlock, choose: (member: Member) 
   const order = inOrder(operation), first = order[0]!;
   const many = order.length > ALL_ARRIVALS;
   const shown = many ? [...order.slice(0, FIRST), null, ...order.slice(-LAST)] : order;
-  return h("ol", { class: "tl-arrivals" }, shown.map((member) => member === null
+  return h("ol", { class: "tl-arrivals" }, operation.size > order.length && h("li", { class: "tl-more" }, `${f.grouped(operation.size - order.length)} not in this page; of the others:`), shown.map((member) => member === null
     ? h("li", { class: "tl-more" }, `… ${f.grouped(order.length - FIRST - LAST)} more …`)
     : h("li", { class: member === operation.lastMember ? "tl-last" : "" },
         h("button", { attr: { type: "button" }, title: `${f.exact(member.begin - first.begin, "ns")} after the first`, on: { click: () => choose(member) } },
@@ -71,7 +73,7 @@ function operationWords(operation: Operation, controller: Controller, worst: Rea
   const group = operation.description || operation.group, place = worst.get(operation.number);
   const facts = [
     operation.bytes >= 0 ? f.bytes(operation.bytes) : "size unknown",
-    f.count(operation.members.length, "rank"),
+    f.count(operation.size, "rank"),
     operation.waits ? `transfer ${f.time(operation.end - operation.last)}` : null,
     place === undefined ? null : placeWords(place),
   ].filter((part) => part !== null).join(", ");

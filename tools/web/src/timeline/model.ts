@@ -89,6 +89,8 @@ export interface JobBlock {
   /** Parts are steps. */
   readonly steps: boolean;
   readonly events: number;
+  /** Ranks that the job has; the page may hold fewer. */
+  readonly allRanks: number;
   readonly ranks: readonly Rank[];
   readonly names: readonly string[];
 }
@@ -118,15 +120,20 @@ export interface Operation extends Span {
   readonly bytes: number;
   /** -1 for none. */
   readonly step: number;
+  /** Those that have lanes. */
   readonly members: readonly Member[];
+  /** How many members it has. */
+  readonly size: number;
   /** Begin of the last member. */
   readonly last: number;
   /** Whether its members waited for the last one. */
   readonly waits: boolean;
   /** Their waits together. */
   readonly wait: number;
-  /** The member that came last alone. */
+  /** The member that came last alone, where it has a lane. */
   readonly lastMember: Member | null;
+  /** Its rank; null where several may have, or nobody knows. */
+  readonly lastRank: number | null;
 }
 
 export interface Operations {

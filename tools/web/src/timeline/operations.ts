@@ -64,7 +64,7 @@ export function isWide(operation: Operation, pixelsPerNs: number): boolean {
 export function doubt(operation: Operation, at: number, ranks: readonly Rank[]): number {
   const own = ranks[at];
   if (!own) return 0;
-  const together = operation.members.every((member) => ranks[member.at]?.domain === own.domain);
+  const together = operation.size === operation.members.length && operation.members.every((member) => ranks[member.at]?.domain === own.domain);
   return 2 * (together ? own.spread : own.uncertainty);
 }
 

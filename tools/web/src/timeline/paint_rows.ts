@@ -28,13 +28,13 @@ export function paintHost(canvas: Canvas, row: HostRow, offset: number): void {
   ctx.stroke();
 }
 
-/** Ranks that gave no trace. */
-export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number): void {
+/** Ranks that gave no trace, or where the page holds a part of the ranks that it leaves out. */
+export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part: boolean): void {
   const { ctx, theme, scale } = canvas, y = row.y + offset;
   const one = row.first === row.last;
   text(canvas, 11, 400, theme.ink3);
   ctx.textAlign = "left";
-  ctx.fillText(`${one ? `rank ${row.first}` : `ranks ${row.first}–${row.last}`}: no trace`, scale.left + 6, y + row.height / 2);
+  ctx.fillText(`${one ? `rank ${row.first}` : `ranks ${row.first}–${row.last}`}: ${part ? "not in this page" : "no trace"}`, scale.left + 6, y + row.height / 2);
   ctx.strokeStyle = theme.line;
   ctx.setLineDash([3, 3]);
   ctx.strokeRect(scale.left + 0.5, y + 2.5, scale.width - 1, row.height - 5);

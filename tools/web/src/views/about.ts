@@ -14,13 +14,13 @@ const FACTS: Readonly<Record<string, string>> = {
 };
 
 function facts(job: Job): HTMLElement {
-  const row = job.table("job.job"), { missing } = ranksOf(job);
+  const row = job.table("job.job"), { missing, missingCount } = ranksOf(job);
   const lines: [string, Child][] = [
     ["Begin", recorded(job) ?? "no time of day"],
     ["Begin, ns since the epoch", job.begin === null ? f.NONE : String(job.begin)],
     ["Time covered", f.time(row.num(0, "duration_ns"))],
     ["Ranks read", f.grouped(row.num(0, "ranks") ?? 0)],
-    ["Ranks without a trace", missing.length === 0 ? "none known" : f.ranges(missing)],
+    ["Ranks without a trace", missingCount === 0 ? "none known" : f.ranges(missing) + (missing.length < missingCount ? ", …" : "")],
     ["Events", f.grouped(row.num(0, "events") ?? 0)],
     ["Collectives found", f.grouped(row.num(0, "collectives") ?? 0)],
   ];

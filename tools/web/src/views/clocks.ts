@@ -51,7 +51,7 @@ function answer(job: Job): [string, string] {
   if (!severalRanks(job)) return ["One rank has one clock", "There is nothing to compare it with."];
   if (uncertainty === null) return ["The order of arrivals is not known", `${text} Merged with --align none, or no clock could be brought to another’s.`];
   if (clocksOf(job) === 1) return found.state === "good" ? ["The order of arrivals can be trusted", text] : [found.title, text];
-  if (ranksOf(job).hosts.length === 1) return [found.title, `${text} The devices of one host keep clocks of their own here: arrivals that are nearer than ${f.time(2 * Math.SQRT2 * uncertainty)} count as tied.`];
+  if (ranksOf(job).hostCount === 1) return [found.title, `${text} The devices of one host keep clocks of their own here: arrivals that are nearer than ${f.time(2 * Math.SQRT2 * uncertainty)} count as tied.`];
   if (skew === null) return [`${found.title}: no collective was matched across hosts`, `${text} The ranks of one host share its clock, so their order can be trusted.`];
   const tie = 2 * Math.SQRT2 * uncertainty;
   if (tie > skew)
@@ -150,15 +150,16 @@ const METHODS: Readonly<Record<string, string>> = {
 };
 
 function how(job: Job): HTMLElement {
-  const table = job.table("clock.rank"), { hosts } = ranksOf(job);
-  const methods = [...table.by("method")].map(([method, rows]) => `${f.count(rows.length, "rank")} ${METHODS[String(method)] ?? String(method)}`);
-  const components = table.by("component").size, early = f.sum(table.nums("early_kernels"));
+  const table = job.table("clock.rank"), { hostCount } = ranksOf(job);
+  const methods = table.groups(["method"]).map(({ texts: [method], n }) => `${f.count(n, "rank")} ${METHODS[String(method)] ?? String(method)}`);
+  const components = table.different("component"), early = table.sum("early_kernels");
   const set = [...new Set(table.rows.map((_, row) => row).filter((row) => table.num(row, "set_ns") !== null).map((row) => table.text(row, "host") ?? ""))];
   return section("How the clocks were brought together", h("ul", { class: "plain" },
-    h("li", null, `${f.count(hosts.length, "host")}, ${f.count(table.by("domain").size, "clock")}: ${methods.join(", ")}.`),
+    h("li", null, `${f.count(hostCount, "host")}, ${f.count(table.different("domain"), "clock")}: ${methods.join(", ")}.`),
     h("li", null, components === 1 ? "All clocks can be compared." : `${f.grouped(components)} parts of the job share no collective: between them only the hosts’ own times of day relate, so arrivals are compared within a part.`),
     h("li", null, early === 0 ? "No GPU event begins before its launch." : `${f.count(early, "GPU event")} begin before their launch: the GPU’s clock was off against its host’s by that.`),
-    set.length > 0 && h("li", null, h("b", { class: "bad" }, `${f.count(set.length, "host’s clock was", "hosts’ clocks were")} set while it was recorded: `), set.map((host, i) => [i > 0 ? ", " : "", name(host, 60)]), ".")),
+    table.known("set_ns") > 0 && h("li", null, h("b", { class: "bad" }, table.leftOut > 0 ? `The clocks of ${f.count(table.known("set_ns"), "rank")} were set while they were recorded, among them those of: `
+      : `${f.count(set.length, "host’s clock was", "hosts’ clocks were")} set while it was recorded: `), set.map((host, i) => [i > 0 ? ", " : "", name(host, 60)]), ".")),
     grid(table, { first: 16, columns: [{ column: "rank" }, { column: "host" }, { column: "method" }, { column: "domain", label: "clock" }, { column: "component", label: "part" }, { column: "offset_ns", label: "offset", write: f.time },
       { column: "drift_ppb", label: "drift" }, { column: "uncertainty_ns", label: "uncertainty" }, { column: "low_ns", label: "from", write: f.time }, { column: "high_ns", label: "to", write: f.time }, { column: "residual_ns", label: "residual" },
       { column: "anchors" }, { column: "early_kernels", label: "early events" }] }));

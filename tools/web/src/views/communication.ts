@@ -162,7 +162,7 @@ function slowLinks(job: Job): Child {
 
 function groups(job: Job, choice: Choice): HTMLElement {
   const table = job.table("groups.group"), dimension = job.table("groups.dimension"), links = job.table("groups.link");
-  const most = Math.max(1, ...table.nums("comm_ns").map((v) => v ?? 0)), write = timeWriter(table, [...table.rows.keys()], "comm_ns");
+  const most = Math.max(1, table.most("comm_ns") ?? 0), write = timeWriter(table, [...table.rows.keys()], "comm_ns");
   return section("Which process groups communicate",
     dimension.n > 1 && grid(dimension, { columns: [
       { column: "dimension" }, { column: "reach" }, { column: "groups" }, { column: "complete", label: "operations" }, { column: "bytes" }, { column: "comm_ns", label: "GPU time" },
@@ -196,10 +196,10 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function unmatched(job: Job): HTMLElement {
-  const table = job.table("collectives.unmatched"), all = f.sum(job.table("overlap.kind").nums("count"));
+  const table = job.table("collectives.unmatched"), all = job.table("overlap.kind").sum("count");
   const title = "What could not be matched between ranks";
   if (table.n === 0) return section(title, note("Every communication kernel belongs to an operation."));
-  const reasons = [...table.by("reason")].map(([reason, rows]) => ({ reason: String(reason), count: f.sum(rows.map((row) => table.num(row, "count"))) }))
+  const reasons = table.groups(["reason"]).map(({ texts: [reason], sum }) => ({ reason: String(reason), count: sum("count") }))
     .sort((a, b) => b.count - a.count);
   const none = f.sum(reasons.map((each) => each.count));
   return section(title,

@@ -37,11 +37,11 @@ function causesOf(table: Table<"idle.rank">, row: number): number[] {
 
 function finding(job: Job): [string, string] {
   const table = job.table("idle.rank"), overlap = job.table("overlap.rank");
-  const idle = f.sum(table.nums("idle_ns")), window = f.sum(overlap.nums("window_ns"));
-  const sums = CAUSES.map((cause) => f.sum(table.nums(cause.column)));
+  const idle = table.sum("idle_ns"), window = overlap.sum("window_ns");
+  const sums = CAUSES.map((cause) => table.sum(cause.column));
   const top = sums.indexOf(f.most(sums)), cause = CAUSES[top]!;
   const order = [...table.rows.keys()].sort((a, b) => (table.num(b, "idle_ns") ?? 0) - (table.num(a, "idle_ns") ?? 0));
-  const worst = order[0]!, middle = f.median(table.nums("idle_ns").filter((v): v is number => v !== null)) ?? 0;
+  const worst = order[0]!, middle = table.median("idle_ns") ?? 0;
   const most = table.num(worst, "idle_ns") ?? 0;
   return [`The GPUs are idle ${f.percent(f.share(idle, window), 1)} of their time`,
     idle === 0 ? "Something runs on every GPU from its first event to its last." :
@@ -111,7 +111,7 @@ export const idle: View = {
   state: (job) => adviceState(job, "idle"),
   render(root, context) {
     const { job } = context;
-    if (job.table("idle.rank").n === 0 || f.sum(job.table("overlap.rank").nums("window_ns")) === 0)
+    if (job.table("idle.rank").n === 0 || job.table("overlap.rank").sum("window_ns") === 0)
       return void root.append(heading("No GPU events were recorded", "Without them no gap between them is known."), empty("Record with ProfilerActivity.CUDA among the profiler’s activities."));
     root.append(heading(...finding(job)), byCause(context), rankTable(job), gaps(job),
       section("Streams", note("Between the events of one stream; others may have been busy."), grid(job.table("idle.stream"), { sort: "-idle_ns", first: 10, columns: [

@@ -38,11 +38,11 @@ function phasesOf(table: Table<"phases.step">, row: number): number[] {
 
 function finding(job: Job): [string, string] {
   const table = job.table("input.rank");
-  const step = f.sum(table.nums("step_ns")), load = f.sum(table.nums("load_ns")), stall = f.sum(table.nums("stall_ns"));
-  if (f.sum(table.nums("waits")) === 0)
+  const step = table.sum("step_ns"), load = table.sum("load_ns"), stall = table.sum("stall_ns");
+  if (table.sum("waits") === 0)
     return ["No wait for a batch was recorded", "The traces hold no call of a data loader’s next batch: batches were made otherwise, or outside of what was recorded."];
   const slowest = table.rows.findIndex((_, row) => table.cell(row, "slowest") === true);
-  const known = table.nums("stall_ns").some((value) => value !== null);
+  const known = table.known("stall_ns") > 0;
   const title = known ? stall / Math.max(1, step) >= 0.01 ? `Loading data holds the GPUs up for ${f.percent(f.share(stall, step))} of the steps’ time` : "Loading data does not hold the GPUs up"
     : `Steps wait for data for ${f.percent(f.share(load, step))} of their time`;
   return [title, `Of ${f.time(step)} in the steps of all ranks a thread waited ${f.time(load)} for the next batch (${f.percent(f.share(load, step), 1)})` +
@@ -62,14 +62,14 @@ function bars<N extends "input.rank" | "input.step" | "phases.step">(table: Tabl
 function loading(context: Context, rank: number, all: boolean): HTMLElement {
   const { job } = context, ranks = job.table("input.rank"), steps = job.table("input.step");
   const title = "Waiting for batches";
-  if (f.sum(ranks.nums("waits")) === 0)
+  if (ranks.sum("waits") === 0)
     return section(title, empty("The profiler marks such waits where the program loops over a torch.utils.data.DataLoader (enumerate(DataLoader)#…) or a DataPipe. Of another loader, put its next() into record_function(\"enumerate(DataLoader)#own\")."));
   const own = [...steps.rows.keys()].filter((row) => steps.num(row, "rank") === rank);
   const order = [...ranks.rows.keys()].sort((a, b) => (ranks.num(b, "load_ns") ?? 0) - (ranks.num(a, "load_ns") ?? 0));
   const legends = legend(LOADING.map((part) => [part.key, part.label]));
   return section(title, legends, h("h3", null, `Steps of rank ${rank}`),
     bars(steps, own.slice(0, STEPS_MAX), (row) => `step ${steps.num(row, "step")}`, loadingOf, LOADING),
-    own.length > STEPS_MAX && note(`The first ${STEPS_MAX} of ${f.count(own.length, "step")}; the table has all.`),
+    own.length > STEPS_MAX && note(`The first ${STEPS_MAX} of ${f.count(own.length, "step")}${steps.leftOut > 0 ? " that this page holds" : ""}; the table has all.`),
     ranks.n > 1 && [h("h3", null, ranks.n > RANKS_MAX ? `The ${RANKS_MAX} ranks that waited most, all their steps` : "Ranks, all their steps"),
       bars(ranks, ranks.n > RANKS_MAX ? order.slice(0, RANKS_MAX) : [...ranks.rows.keys()], (row) => `rank ${ranks.num(row, "rank")}`, loadingOf, LOADING)],
     tables(job, rank, all));
@@ -78,11 +78,11 @@ function loading(context: Context, rank: number, all: boolean): HTMLElement {
 function phases(job: Job, rank: number): HTMLElement {
   const table = job.table("phases.step"), title = "Phases of the steps";
   const own = [...table.rows.keys()].filter((row) => table.num(row, "rank") === rank);
-  if (own.length === 0) return section(title, empty(`No step of this rank has a call on its host. ${TO_RECORD_THE_HOST}`));
+  if (own.length === 0) return section(title, empty(table.leftOut > 0 ? "No step of this rank is in this page." : `No step of this rank has a call on its host. ${TO_RECORD_THE_HOST}`));
   const share = (column: ColumnOf<"phases.step">) => f.share(f.sum(own.map((row) => table.num(row, column))), f.sum(own.map((row) => table.num(row, "step_ns"))));
   const words = [["forward_ns", "forward"], ["backward_ns", "backward"], ["optimizer_ns", "the optimizer"], ["data_ns", "waiting for data"], ["other_ns", "other"]] as const;
   return section(title,
-    note(`Rank ${rank}: ${words.map(([column, word]) => `${word} ${f.percent(share(column), 1)}`).join(", ")}. Time in which the GPU ran what the phase launched, or was idle while the host was in it.`),
+    note(`Rank ${rank}${table.leftOut > 0 ? `, in ${f.count(own.length, "step")} of its steps` : ""}: ${words.map(([column, word]) => `${word} ${f.percent(share(column), 1)}`).join(", ")}. Time in which the GPU ran what the phase launched, or was idle while the host was in it.`),
     legend(PHASES.map((part) => [part.key, part.label])),
     bars(table, own.slice(0, STEPS_MAX), (row) => `step ${table.num(row, "step")}`, phasesOf, PHASES),
     grid(table, { rows: own, first: 16, columns: [{ column: "rank" }, { column: "step" }, { column: "step_ns", label: "step time" }, { column: "forward_ns", label: "forward" }, { column: "backward_ns", label: "backward" },
@@ -110,7 +110,7 @@ export const input: View = {
     const ranks = table.nums("rank").filter((rank): rank is number => rank !== null);
     const slowest = table.num(table.rows.findIndex((_, row) => table.cell(row, "slowest") === true), "rank") ?? ranks[0]!;
     const wanted = params.has("rank") ? Number(params.get("rank")) : NaN, rank = ranks.includes(wanted) ? wanted : slowest;
-    const all = params.get("rows") === "all", waits = f.sum(table.nums("waits")) > 0;
+    const all = params.get("rows") === "all", waits = table.sum("waits") > 0;
     root.append(heading(...finding(job)));
     if (!hasSteps(job)) root.append(note(`No steps marked: the whole trace counts as one. ${TO_MARK_STEPS}`));
     if (ranks.length > 1)

@@ -14,15 +14,15 @@ const HOST_BOUND = 50; // percent of events from which the host sets the pace
 
 function finding(job: Job): [string, string] {
   const table = job.table("launches.rank");
-  const events = f.sum(table.nums("events")), bound = f.sum(table.nums("host_bound_events")), short = f.sum(table.nums("short_events"));
+  const events = table.sum("events"), bound = table.sum("host_bound_events"), short = table.sum("short_events");
   const share = f.share(bound, events) ?? 0;
   const order = [...table.rows.keys()].sort((a, b) => (table.num(b, "host_bound_pct") ?? 0) - (table.num(a, "host_bound_pct") ?? 0));
-  const worst = order[0]!, middle = f.median(table.nums("host_bound_pct").filter((v): v is number => v !== null)) ?? 0;
+  const worst = order[0]!, middle = table.median("host_bound_pct") ?? 0;
   const most = table.num(worst, "host_bound_pct") ?? 0;
   return [share >= HOST_BOUND ? "The host sets the pace" : share >= 20 ? "The host is often late" : "The host keeps ahead of the GPUs",
     `${f.percent(share, 1)} of ${f.count(events, "event")} on the GPUs were launched when their stream had nothing left to do. ` +
     (severalRanks(job) ? most > 2 * middle && most >= 5 ? `Rank ${table.num(worst, "rank")} has most such, ${f.percent(most, 1)}, the median rank ${f.percent(middle, 1)}. ` : `By rank it is at most ${f.percent(most, 1)}. ` : "") +
-    (table.nums("short_pct").some((v) => v !== null) ? `${f.percent(f.share(short, events), 1)} run shorter than the call that launches them: CUDA graphs or fused kernels save such calls.` : "")];
+    (table.known("short_pct") > 0 ? `${f.percent(f.share(short, events), 1)} run shorter than the call that launches them: CUDA graphs or fused kernels save such calls.` : "")];
 }
 
 /* From launch to begin: the median and the 95th percentile up to the longest. */
@@ -38,7 +38,7 @@ function latency(table: Table<"launches.rank">, row: number, scale: number): Chi
 
 function ranks(job: Job): HTMLElement {
   const table = job.table("launches.rank");
-  const scale = Math.max(1, ...table.nums("p95_latency_ns").map((v) => v ?? 0));
+  const scale = Math.max(1, table.most("p95_latency_ns") ?? 0);
   return section("Ranks", legend([["hostwork", "Events that found an empty stream"]]),
     note("Latency: from the end of the launching call to the begin on the GPU; of a busy GPU mostly time in the queue. Bar: median, dot: 95th percentile, on one scale. Queue: launched and not yet begun."),
     grid(table, { sort: severalRanks(job) ? "-host_bound_pct" : "", first: FIRST, columns: [
@@ -69,8 +69,8 @@ export const launches: View = {
   state: (job) => adviceState(job, "launches"),
   render(root, { job }) {
     const table = job.table("launches.rank");
-    if (f.sum(table.nums("events")) === 0)
-      return void root.append(heading("No launches are known", f.sum(table.nums("unlinked")) > 0 ? "The traces do not say which call launched which kernel." : "The traces hold no kernel, copy or set."),
+    if (table.sum("events") === 0)
+      return void root.append(heading("No launches are known", table.sum("unlinked") > 0 ? "The traces do not say which call launched which kernel." : "The traces hold no kernel, copy or set."),
         empty(`${TO_RECORD_THE_HOST} Its calls and the kernels that they launch carry one number.`), calls(job));
     root.append(heading(...finding(job)), ranks(job), calls(job));
   },

@@ -60,7 +60,7 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
   const share = table.num(row, "capacity_pct") ?? (capacity === null ? null : f.share(used, capacity));
   const growing = rows.filter((each) => (table.num(each, "growth_bytes") ?? 0) > 0);
   const worst = growing.length > 0 ? growing.reduce((a, b) => ((table.num(b, "growth_bytes") ?? 0) > (table.num(a, "growth_bytes") ?? 0) ? b : a)) : -1;
-  const title = growing.length > 0 ? `Memory grows in step after step on ${f.count(growing.length, "device")}`
+  const title = growing.length > 0 ? `Memory grows in step after step on ${table.leftOut > 0 ? "at least " : ""}${f.count(growing.length, "device")}`
     : share !== null && share >= FULL ? `A device is ${f.percent(share)} full`
       : share !== null && share >= WELL_USED ? `Memory is well used: a device is ${f.percent(share)} full` : `The most that a device holds is ${f.bytes(used, true)}`;
   return [title,

@@ -6,7 +6,7 @@ import { cutShort, hasSteps, ranksOf, severalRanks, total } from "../job";
 import { PARTS, partsOf, stacks, type StackRow } from "../stack";
 import { controls, empty, heading, legend, note, prose, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
-import { h } from "../dom";
+import { fill, h } from "../dom";
 
 const SHOWN = 128;
 
@@ -47,7 +47,7 @@ function rowsOf(job: Job, sources: Source[], by: string): StackRow[] {
     ...(torn.has(source.rank) ? { state: "torn" as const } : {}),
   }));
   if (by !== "rank") return rows;
-  for (const rank of missing)
+  for (const rank of job.facts.missing ? [] : missing)
     rows.push({ rank, label: `rank ${rank}`, values: [], state: "missing", note: "no trace" });
   rows.sort((a, b) => a.rank - b.rank);
   let last = "";
@@ -83,6 +83,27 @@ function table(job: Job): HTMLElement {
   }));
 }
 
+const HOSTS_FIRST = 32;
+
+/* Where ranks are left out their hosts stand for them, those that caused most first. */
+function hostTable(job: Job): HTMLElement | null {
+  const { hosts, host_count: count } = job.facts;
+  if (!hosts || !count || count < 2) return null;
+  const order = [...hosts].sort((a, b) => b[6] - a[6] || a[2] - b[2]), time = (ns: number) => h("td", { class: "right" }, f.time(ns));
+  const box = h("tbody"), more = h("p", { class: "more" });
+  const draw = (shown: number): void => {
+    fill(box, order.slice(0, shown).map(([name, ranks, first, compute, idle, waited, caused, worst]) => h("tr", null,
+      h("td", null, prose(name) || f.NONE), h("td", { class: "right" }, f.grouped(ranks)), h("td", { class: "right" }, String(first)),
+      time(compute / ranks), time(idle / ranks), time(waited / ranks), time(caused), h("td", { class: "right" }, caused > 0 ? String(worst) : f.NONE))));
+    fill(more, order.length > shown && h("button", { attr: { type: "button" }, on: { click: () => draw(4 * shown) } }, `Show more (${f.grouped(order.length - shown)} left)`));
+  };
+  draw(HOSTS_FIRST);
+  const head = ["host", "ranks", "first rank", "computing, mean", "idle, mean", "waited, mean", "made others wait", "most of it by rank"];
+  return section("Hosts", note(hosts.length < count ? `The ${f.grouped(hosts.length)} of ${f.grouped(count)} hosts whose ranks made others wait most, all of their ranks counted.` : "All hosts with all of their ranks, those that made others wait most first."),
+    h("div", { class: "grid-scroll", attr: { tabindex: 0, role: "region", "aria-label": "hosts" } }, h("table", { class: "grid" },
+      h("thead", null, h("tr", null, head.map((label, i) => h("th", { class: i === 0 ? "" : "right", attr: { scope: "col" } }, label)))), box)), more);
+}
+
 /** Where each rank’s numbers are from, and what they cannot be asked for. */
 function sources(job: Job): HTMLElement {
   const formats = job.table("job.format");
@@ -110,7 +131,7 @@ export const ranks: View = {
     if (total(job, "window_ns") === 0) return void root.append(empty("No GPU events were recorded: there is no time to split."), sources(job));
     const shares = params.get("show") === "share";
     const by = PARTS.some((part) => part.key === params.get("sort")) ? params.get("sort")! : "rank";
-    const marked = steps.n > 0 && hasSteps(job);
+    const marked = steps.n > 0 && steps.leftOut === 0 && hasSteps(job);
     const inSteps = marked && params.get("of") === "steps";
     root.append(controls(
       segmented("Show", [["time", "time"], ["share", "share"]], shares ? "share" : "time", (v) => context.redraw({ show: v === "time" ? null : v })),
@@ -119,6 +140,6 @@ export const ranks: View = {
       marked && segmented("Of", [["job", "whole job"], ["steps", "steps only"]], inSteps ? "steps" : "job",
         (v) => context.redraw({ of: v === "job" ? null : v }))));
     bars(root, context, inSteps ? stepsOnly(steps) : wholeJob(overlap), shares, by);
-    root.append(table(job), sources(job));
+    root.append(hostTable(job) ?? "", table(job), sources(job));
   },
 };

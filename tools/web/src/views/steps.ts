@@ -2,7 +2,7 @@
 import type { Job, Table } from "../data";
 import * as f from "../format";
 import { grid } from "../grid";
-import { hasSteps, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
+import { hasSteps, isPart, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
 import { PARTS, partsOf, stacks } from "../stack";
 import { controls, empty, heading, legend, note, section, segmented } from "../ui";
@@ -45,7 +45,8 @@ interface Field {
 
 /* Ranks, or with many of them hosts, whose worst rank counts. */
 function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field {
-  const { ranks, host, missing } = ranksOf(job);
+  const { ranks: all, host, missing } = ranksOf(job), { cell_ranks: held, missing: apart } = job.facts;
+  const ranks = held ? all.filter((rank) => held.includes(rank)) : all;
   const table = job.table(metric.table), windows = job.table("overlap.step");
   const value = new Map<string, number>(), row = new Map<string, number>(), partial = new Set<string>();
   for (let r = 0; r < table.n; r++) {
@@ -62,7 +63,7 @@ function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field
   const steps = [...new Set(windows.nums("step"))].filter((s): s is number => s !== null).sort((a, b) => a - b);
   let rows = byHost
     ? [...new Set(ranks.map((rank) => host.get(rank)!))].map((name) => ({ label: name, ranks: ranks.filter((rank) => host.get(rank) === name) }))
-    : [...ranks, ...missing].sort((a, b) => a - b).map((rank) => ({ label: `rank ${rank}`, ranks: [rank] }));
+    : [...ranks, ...(apart ? [] : missing)].sort((a, b) => a - b).map((rank) => ({ label: `rank ${rank}`, ranks: [rank] }));
   if (sort === "worst") {
     const cost = new Map(rows.map((r) => [r, Math.max(...r.ranks.map((rank) => f.sum(steps.map((s) => value.get(`${rank}/${s}`) ?? 0))))]));
     rows = rows.sort((a, b) => cost.get(b)! - cost.get(a)!);
@@ -102,7 +103,7 @@ function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: bo
   const { job, params } = context;
   const field = fieldOf(job, metric, byHost, params.get("sort") ?? "name");
   const unit = f.timeUnit(field.value.values());
-  const many = job.table("job.rank").n >= MANY;
+  const many = job.allRowsOf("job.rank") >= MANY;
   const draw = (chosen: Field, more: string) => heatMap({
     label: `${metric.label} by ${byHost ? "host" : "rank"} and step, ${unit.name}${more}`,
     rows: chosen.rows.map((row) => row.label),
@@ -127,7 +128,7 @@ function multiples(job: Job): HTMLElement | null {
   const table = job.table("overlap.step");
   if (!hasSteps(job)) return null;
   const steps = [...table.by("step")].filter(([step]) => typeof step === "number").sort(([a], [b]) => Number(a) - Number(b));
-  if (job.table("job.rank").n > 32 || steps.length > 24 || steps.length === 0) return null;
+  if (table.leftOut > 0 || job.table("job.rank").n > 32 || steps.length > 24 || steps.length === 0) return null;
   const scale = Math.max(1, ...table.nums("window_ns").map((w) => w ?? 0));
   return section("Each step’s time by rank", legend(PARTS.map((part) => [part.key, part.label])),
     h("div", { class: "multiples" }, steps.map(([step, rows]) => h("section", null, h("h3", null, stepWord(job, Number(step))),
@@ -148,7 +149,7 @@ export const steps: View = {
     const { job, params } = context;
     const table = job.table("overlap.step");
     const hosts = ranksOf(job).hosts.length;
-    const byHost = hosts > 1 && (params.get("rows") ?? (job.table("job.rank").n >= MANY ? "hosts" : "ranks")) === "hosts";
+    const byHost = hosts > 1 && (params.get("rows") ?? (job.allRowsOf("job.rank") >= MANY && !isPart(job) ? "hosts" : "ranks")) === "hosts" && !isPart(job);
     root.append(heading("Steps", severalRanks(job) ? `Is it a ${byHost ? "host" : "rank"}, a step, or chance? Each cell is one ${byHost ? "host in one step: its rank with most" : "rank in one step"}.` : "Each cell is one step."));
     if (table.n === 0) return void root.append(empty("No GPU events were recorded in a step."));
     if (!hasSteps(job)) root.append(note(`No steps marked: the whole trace is one column. ${TO_MARK_STEPS}`));
@@ -157,7 +158,7 @@ export const steps: View = {
     root.append(controls(
       segmented("Metric", metrics.map((m) => [m.key, m.label] as const), metric.key, (v) => context.redraw({ metric: v === metrics[0]!.key ? null : v })),
       segmented("Order", [["name", "by name"], ["worst", "worst first"]], params.get("sort") === "worst" ? "worst" : "name", (v) => context.redraw({ sort: v === "name" ? null : v })),
-      hosts > 1 && segmented("Rows", [["hosts", "hosts"], ["ranks", "ranks"]], byHost ? "hosts" : "ranks", (v) => context.redraw({ rows: v }))));
+      hosts > 1 && !isPart(job) && segmented("Rows", [["hosts", "hosts"], ["ranks", "ranks"]], byHost ? "hosts" : "ranks", (v) => context.redraw({ rows: v }))));
     drawMap(root, context, metric, byHost);
     const small = multiples(job);
     if (small) root.append(small);

@@ -39,7 +39,8 @@ function butterfly(job: Job): HTMLElement {
       half("left", waits[row]!, leftMost, "wait_ns"), half("right", costs[row]!, rightMost, "direct_ns"),
       h("span", { class: "words" }, evidence(job, row))));
   }
-  return h("div", null, list, rows.length > chosen.length && note(`${f.grouped(rows.length - chosen.length)} ranks that cost less are left out; stragglers.rank has all.`));
+  const left = rows.length + table.leftOut - chosen.length;
+  return h("div", null, list, left > 0 && note(`${f.grouped(left)} ranks that cost less are left out; stragglers.rank has all.`));
 }
 
 function evidence(job: Job, row: number): string {
@@ -61,9 +62,9 @@ function matrix(job: Job): HTMLElement {
   const title = "Who waits for whom";
   const ranks = job.table("stragglers.rank");
   if (pairs.n === 0)
-    return section(title, empty(ranks.n > PAIRS_MAX ? `Pairs of ranks are kept for jobs of up to ${PAIRS_MAX} ranks.` : "No rank waited for another."));
+    return section(title, empty(ranks.n + ranks.leftOut > PAIRS_MAX ? `Pairs of ranks are kept for jobs of up to ${PAIRS_MAX} ranks.` : "No rank waited for another."));
   const { host, hosts } = ranksOf(job);
-  const byHost = ranks.n > MATRIX_MAX && hosts.length > 1 && hosts.length <= MATRIX_MAX;
+  const byHost = ranks.n + ranks.leftOut > MATRIX_MAX && pairs.leftOut === 0 && hosts.length > 1 && hosts.length <= MATRIX_MAX;
   const nameOf = (rank: number) => (byHost ? host.get(rank) ?? "" : `rank ${rank}`);
   const order = [...ranks.rows.keys()].sort((a, b) => cost(ranks, b) - cost(ranks, a)).map((row) => ranks.num(row, "rank")!);
   const kept = byHost ? order : order.slice(0, MATRIX_MAX);
@@ -74,7 +75,7 @@ function matrix(job: Job): HTMLElement {
     sums.set(key, (sums.get(key) ?? 0) + (pairs.num(r, "wait_ns") ?? 0));
   }
   const unit = f.timeUnit(sums.values());
-  const everything = f.sum(pairs.nums("wait_ns"));
+  const everything = pairs.sum("wait_ns");
   return section(title, note(`Row: the ${byHost ? "host" : "rank"} that waits. Column: the one it waits for, ${unit.name}. A column that stands out is a ${byHost ? "host" : "rank"} that many wait for.`),
     heatMap({
       label: `${title}, ${unit.name}`, rows: names, columns: names.map((each) => each.replace(/^rank /, "")), ramp: "wait",
@@ -85,7 +86,8 @@ function matrix(job: Job): HTMLElement {
           tip: () => [h("b", null, `${names[r]} waits for ${names[c]}`), h("br"), `${f.time(value)}, ${f.percent(f.share(value, everything), 1)} of all waiting`] };
       },
     }),
-    !byHost && ranks.n > names.length && note(`The ${names.length} ranks that cost most; stragglers.pair has all.`));
+    pairs.leftOut > 0 && note(`Of ${f.grouped(pairs.n + pairs.leftOut)} pairs this page holds the ${f.grouped(pairs.n)} that waited most; of others nothing is drawn.`),
+    !byHost && ranks.n + ranks.leftOut > names.length && note(`The ${names.length} ranks that cost most; stragglers.pair has all.`));
 }
 
 function stepMap(job: Job): HTMLElement {
@@ -127,7 +129,8 @@ function instance(job: Job, row: number, arrivals: Arrival[]): HTMLElement {
   const step = worst.num(row, "step"), bytes = worst.num(row, "bytes"), group = prose(worst.text(row, "group")).slice(0, 40);
   const length = Math.max(1, end - first), at = (ns: number) => `${(100 * (ns - first)) / length}%`;
   const clocks = new Set(arrivals.map((a) => job.table("clock.rank").num(job.table("clock.rank").find({ rank: a.rank }), "domain")));
-  const u = clocks.size > 1 ? worstUncertainty(job) ?? 0 : 0; // ranks of one clock are as far apart as recorded
+  const apart = clocks.size > 1 || (job.table("collectives.arrival").leftOut > 0 && job.table("clock.rank").different("domain") > 1);
+  const u = apart ? worstUncertainty(job) ?? 0 : 0; // ranks of one clock are as far apart as recorded
   const shown = arrivals.length <= 16 ? arrivals : someArrivals(arrivals);
   const lanes = shown.map((a) => {
     const free = Math.min(Math.max(release, a.begin), a.end);
@@ -148,7 +151,7 @@ function instance(job: Job, row: number, arrivals: Arrival[]): HTMLElement {
     h("a", { attr: { href: onTimeline(first, end, { coll: row }) } }, "on the timeline"),
   ];
   return h("article", { class: "instance" }, h("div", { class: "instance-words" }, what),
-    h("div", { class: "lanes", attr: { role: "img", "aria-label": `${arrivals.length} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first` } },
+    h("div", { class: "lanes", attr: { role: "img", "aria-label": `${job.table("collectives.arrival").leftOut > 0 ? "its first and last" : arrivals.length} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first` } },
       h("div", { class: "release-box" }, h("span", { class: "release", style: { left: at(release) } })), lanes,
       h("div", { class: "lane foot" }, h("span"), h("span", { class: "lane-box" }, h("span", { class: "zero" }, "0"),
         h("span", { class: "release-text", style: { right: `${100 - (100 * (release - first)) / length}%` } }, `last arrival +${f.time(release - first)}`)))));
@@ -203,9 +206,9 @@ export const stragglers: View = {
   render(root, context) {
     const { job } = context;
     const table = job.table("stragglers.rank");
-    const waits = f.sum(table.nums("wait_ns"));
+    const waits = table.sum("wait_ns");
     const instances = job.table("clock.check").num(0, "collectives") ?? 0;
-    if (table.nums("wait_ns").every((wait) => wait === null)) return void root.append(heading(title(job)), empty(nothingKnown(job)));
+    if (table.known("wait_ns") === 0) return void root.append(heading(title(job)), empty(nothingKnown(job)));
     root.append(heading(title(job), `Of ${f.time(waits)} that all ranks together spent waiting in ${f.count(instances, "collective")}, each nanosecond is charged to the ranks that had not yet arrived, or to those that had kept these waiting.`));
     const findings = job.table("stragglers.finding");
     root.append(note(prose(job.table("stragglers.job").text(0, "evidence")).replace(/[^.]$/, "$&.")));

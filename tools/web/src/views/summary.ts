@@ -82,7 +82,7 @@ export function overlapFinding(job: Job): Finding {
 export function balanceFinding(job: Job): Finding {
   const steps = job.table("imbalance.step"), whole = job.table("imbalance.job");
   const values = steps.nums("imbalance_pct").filter((v): v is number => v !== null);
-  const middle = f.median(values) ?? whole.num(0, "imbalance_pct");
+  const middle = steps.median("imbalance_pct") ?? whole.num(0, "imbalance_pct");
   const to: readonly [string, string] = ["Steps and ranks", "steps"];
   if (!severalRanks(job))
     return { state: "note", title: "One rank", text: "There is nothing to compare its load with.", link: ["Where its time goes", "ranks"] };
@@ -90,9 +90,9 @@ export function balanceFinding(job: Job): Finding {
     return { state: "note", title: "Compute load is not known", text: `No two ranks have ${hasSteps(job) ? "a whole step with GPU events in common" : "GPU events over alike times"}.`, link: to };
   const most = Math.max(...values), worst = steps.nums("imbalance_pct").indexOf(most);
   const far = values.filter((value) => value > Math.max(2 * middle, middle + 2)).length;
-  const left = job.rowsOf("job.rank") - (whole.num(0, "ranks") ?? 0);
+  const left = job.allRowsOf("job.rank") - (whole.num(0, "ranks") ?? 0);
   const [state, how]: readonly [State, string] = middle >= 25 ? ["bad", "uneven"] : middle >= 10 ? ["warn", "uneven"]
-    : far > 0 ? ["note", `uneven in ${far === 1 ? `step ${steps.num(worst, "step")}` : `${far} of ${values.length} steps`}`] : middle >= 2 ? ["note", "a little uneven"] : ["good", "even"];
+    : far > 0 ? ["note", `uneven in ${far === 1 && steps.leftOut === 0 ? `step ${steps.num(worst, "step")}` : steps.leftOut > 0 ? "some steps" : `${far} of ${values.length} steps`}`] : middle >= 2 ? ["note", "a little uneven"] : ["good", "even"];
   return {
     state,
     title: `Compute load is ${how}`,
@@ -105,12 +105,12 @@ export function balanceFinding(job: Job): Finding {
 
 /** How many clocks the ranks have: those of a host share one, unless they do not. */
 export function clocksOf(job: Job): number {
-  return new Set(job.table("clock.rank").nums("domain")).size;
+  return job.table("clock.rank").different("domain");
 }
 
 /** Whether arrivals on different hosts can be compared. */
 export function clockFinding(job: Job): Finding {
-  const check = job.table("clock.check"), hosts = ranksOf(job).hosts.length;
+  const check = job.table("clock.check"), hosts = ranksOf(job).hostCount;
   const to: readonly [string, string] = ["Clocks", "clocks"];
   const uncertainty = worstUncertainty(job);
   const matched = check.num(0, "matched") ?? 0, after = check.num(0, "violations_after") ?? 0;
@@ -128,7 +128,7 @@ export function clockFinding(job: Job): Finding {
   if (coarse)
     return { state: "warn", title: "Clocks are coarse", link: to,
       text: `${apart}, known to ±${f.time(coarse.uncertainty)}, where arrivals differ by ${f.time(coarse.skew)}: who came last is not known.` };
-  const components = new Set(job.table("clock.rank").nums("component")).size;
+  const components = job.table("clock.rank").different("component");
   const bad = after > matched / 100 || components > 1;
   return {
     state: bad ? "warn" : matched === 0 && hosts > 1 ? "note" : "good",
@@ -191,7 +191,8 @@ export function stepTimes(job: Job): Map<number, number> {
 }
 
 function stepFigure(job: Job): Figure {
-  const times = [...stepTimes(job).values()];
+  const { step_median_ns: median, step_least_ns: least, step_most_ns: most } = job.facts;
+  const times = median === undefined ? [...stepTimes(job).values()] : [least!, median, most!];
   const marked = hasSteps(job);
   return {
     label: "Step time",
@@ -222,7 +223,7 @@ function figures(job: Job): Figure[] {
     {
       label: "Exposed communication", doc: "Sum over ranks of overlap.rank exposed_comm_ns / window_ns: communication with no computation beside it.",
       value: comm ? ratioFigure(job, "exposed_comm_ns", "window_ns", f.percent, 100) : f.NONE, small: comm ? "of GPU time" : "",
-      below: comm ? (waits === null ? "" : job.table("overlap.rank").nums("exposed_wait_ns").every((wait) => wait === null) ? "wait not known" : `of which wait ${f.percent(waits)}`) : "no communication recorded",
+      below: comm ? (waits === null ? "" : job.table("overlap.rank").known("exposed_wait_ns") === 0 ? "wait not known" : `of which wait ${f.percent(waits)}`) : "no communication recorded",
     },
     {
       label: "Communication overlap", doc: "Sum over ranks of overlap.rank overlap_ns / comm_ns: the share of communication that hides behind computation.",
@@ -246,8 +247,7 @@ function figures(job: Job): Figure[] {
 
 /* Whether traces are missing or cut short, which every figure of the job rests on. */
 function incomplete(job: Job): boolean {
-  const ranks = job.table("job.rank");
-  return ranksOf(job).missing.length > 0 || ranks.rows.some((_, row) => ranks.cell(row, "truncated") === true);
+  return ranksOf(job).missingCount > 0 || job.table("job.rank").known("truncated") > 0;
 }
 
 function figureBand(job: Job): HTMLElement {
@@ -273,8 +273,9 @@ function rankBars(job: Job): HTMLElement {
     ...(torn.has(overlap.num(row, "rank")) ? { state: "torn" as const } : {}),
   }));
   const shown = rows.length <= RANKS_MAX ? withMissing(job, rows) : someRanks(job, rows);
+  const more = overlap.n + overlap.leftOut - shown.length;
   return section(heading, legend(PARTS.map((part) => [part.key, part.label])), stacks(shown),
-    rows.length > RANKS_MAX && h("p", { class: "note" }, `${f.grouped(rows.length - shown.length)} more ranks: `, link("all of them", "ranks")));
+    rows.length > RANKS_MAX && h("p", { class: "note" }, `${f.grouped(more)} more ranks: `, link(overlap.leftOut > 0 ? "those that this page holds" : "all of them", "ranks")));
 }
 
 /* Ranks without a trace keep their places; of many ranks they are only named below. */
@@ -290,7 +291,7 @@ function withMissing(job: Job, rows: StackRow[]): StackRow[] {
 function stepBars(job: Job): HTMLElement | null {
   const table = job.table("overlap.step");
   const steps = [...table.by("step")].filter(([step]) => typeof step === "number").sort(([a], [b]) => Number(a) - Number(b));
-  if (!hasSteps(job) || steps.length < 2 || steps.length > 32) return null;
+  if (!hasSteps(job) || steps.length < 2 || steps.length > 32 || table.leftOut > 0) return null;
   const rows = steps.map(([step, own]) => {
     const whole = own.filter((row) => table.cell(row, "partial") !== true);
     const used = whole.length > 0 ? whole : own;
@@ -302,11 +303,11 @@ function stepBars(job: Job): HTMLElement | null {
 
 /* The worst 8 by what they cost, the one in the middle, and the best 4. */
 function someRanks(job: Job, rows: StackRow[]): StackRow[] {
-  const cost = rows.map((_, row) => costOf(job, row));
+  const overlap = job.table("overlap.rank"), cost = rows.map((_, row) => costOf(job, row));
   const order = rows.map((_, row) => row).sort((a, b) => cost[b]! - cost[a]! || a - b);
   const pick = (label: string, chosen: number[]) => chosen.map((row, i) => ({ ...rows[row]!, ...(i === 0 ? { heading: label } : {}) }));
-  return [...pick("those that cost most", order.slice(0, 8)), ...pick("the median", [order[order.length >> 1]!]),
-    ...pick("those that cost least", order.slice(-4))];
+  return [...pick("those that cost most", order.slice(0, 8)), ...pick(overlap.leftOut > 0 ? "one in the middle" : "the median", [order[order.length >> 1]!]),
+    ...pick(overlap.leftOut > 0 ? "some that cost little" : "those that cost least", order.slice(-4))];
 }
 
 /** What a rank costs the job: the waiting behind which it is, else its time without computing. */
@@ -368,9 +369,8 @@ function adviceList(job: Job): HTMLElement {
 }
 
 function basis(job: Job): HTMLElement {
-  const ranks = job.table("job.rank"), { missing } = ranksOf(job);
-  const skipped = f.sum(ranks.nums("skipped_events")), repaired = f.sum(ranks.nums("repaired_events"));
-  const cutShort = ranks.rows.filter((_, row) => ranks.cell(row, "truncated") === true).length;
+  const ranks = job.table("job.rank"), { missing, missingCount } = ranksOf(job);
+  const skipped = ranks.sum("skipped_events"), repaired = ranks.sum("repaired_events"), cutShort = ranks.known("truncated");
   const match = matchedShare(job), files = job.table("job.left_out");
   const left = files.rows.filter((_, row) => files.text(row, "reason") !== "other").length;
   const parts: Child[] = [
@@ -378,10 +378,10 @@ function basis(job: Job): HTMLElement {
     repaired > 0 && `, ${f.grouped(repaired)} repaired`, ". ",
   ];
   if (cutShort > 0) parts.push(h("b", { class: "bad" }, `† ${f.count(cutShort, "trace is", "traces are")} cut short. `));
-  if (missing.length > 0) parts.push(h("b", { class: "bad" }, `† ${f.count(missing.length, "rank")} of ${job.facts["world_size"]} gave no trace: ${f.ranges(missing, 16)}. `));
-  const kinds = [...ranks.by("format")];
+  if (missingCount > 0) parts.push(h("b", { class: "bad" }, `† ${f.count(missingCount, "rank")} of ${job.facts["world_size"]} gave no trace: ${f.ranges(missing, 16)}. `));
+  const formats = job.table("job.format"), kinds = [...formats.rows.keys()];
   if (kinds.length > 1)
-    parts.push(h("b", null, `Traces of several kinds (${kinds.map(([kind, rows]) => `${String(kind)} of ${f.count(rows.length, "rank")}`).join(", ")}): each names process groups in its own way, and collectives between them are not matched by name. `));
+    parts.push(h("b", null, `Traces of several kinds (${kinds.map((row) => `${formats.text(row, "format")} of ${f.count(formats.num(row, "ranks") ?? 0, "rank")}`).join(", ")}): each names process groups in its own way, and collectives between them are not matched by name. `));
   if (left > 0) parts.push(`${f.count(left, "file given was", "files given were")} left out. `);
   if (match.all > 0 && severalRanks(job))
     parts.push(`${f.grouped(match.matched)} of ${f.count(match.all, "communication kernel")} (${f.percent(match.percent)}) were matched across ranks`,
@@ -395,7 +395,7 @@ export const summary: View = {
   id: "summary",
   title: "Summary",
   group: "",
-  needs: ["job.job", "job.rank", "overlap.rank", "overlap.kind", "stragglers.job", "stragglers.rank", "overview.step", "overlap.step",
+  needs: ["job.job", "job.rank", "job.format", "overlap.rank", "overlap.kind", "stragglers.job", "stragglers.rank", "overview.step", "overlap.step",
     "imbalance.job", "imbalance.step", "ratio.rank", "clock.rank", "clock.check", "advice.item", "job.left_out", "job.differs", "whatif.job", "whatif.item", "collectives.kind"],
   render(root: HTMLElement, { job }: Context) {
     const apart = differs(job);

@@ -6,6 +6,7 @@ import * as f from "../format";
 import { csvOf, download, filterOf, grid, sortRows } from "../grid";
 import { drawForm } from "../forms";
 import type { Sort, TableName } from "../names";
+import { leftOutNote } from "../left_out";
 import { controls, empty, heading, note, segmented, select } from "../ui";
 import { href, type Context, type View } from "../view";
 
@@ -26,7 +27,7 @@ function index(context: Context): HTMLElement {
   return h("div", { class: "table-index" }, [...analyses].map(([analysis, names]) => h("section", null, h("h2", null, analysis),
     h("dl", null, names.map((name) => [
       h("dt", null, h("a", { attr: { href: href("tables", { name }) } }, name)),
-      h("dd", null, h("b", null, f.count(job.rowsOf(name), "row")), ` ${job.docOf(name)}`)])))));
+      h("dd", null, h("b", null, f.count(job.allRowsOf(name), "row")), ` ${job.docOf(name)}`)])))));
 }
 
 function draw(root: HTMLElement, context: Context, name: TableName, charts: Charts): void {
@@ -74,10 +75,10 @@ export const tables: View = {
     const name = chosenTable(context);
     root.append(heading("Tables", "Every result, with its definition. A heading sorts; the filter takes conditions on columns, or text."));
     if (name === null) return void root.append(index(context));
-    root.append(controls(h("a", { attr: { href: href("tables") } }, "All tables"), select("Table", job.names.map((each) => [each, `${each} (${f.grouped(job.rowsOf(each))})`]), name,
-      (chosen) => context.redraw({ name: chosen, sort: null, filter: null, show: null }))), note(job.docOf(name), job.leftOut(name) > 0 && ` ${f.count(job.leftOut(name), "more row is", "more rows are")} in the store alone: tmerge show prints all.`));
-    const box = h("div"), charts = new Charts();
-    root.append(box);
+    root.append(controls(h("a", { attr: { href: href("tables") } }, "All tables"), select("Table", job.names.map((each) => [each, `${each} (${f.grouped(job.allRowsOf(each))})`]), name,
+      (chosen) => context.redraw({ name: chosen, sort: null, filter: null, show: null }))), note(job.docOf(name)));
+    const left = leftOutNote(job, [name]), box = h("div"), charts = new Charts();
+    root.append(left ?? "", box);
     if (job.rowsOf(name) === 0) return void box.append(empty("This job has no rows in it."), definitions(job.table(name)));
     job.load([name]).then(() => box.isConnected && draw(box, context, name, charts), (error: Error) => fill(box, empty(`This table cannot be shown: ${error.message}.`)));
     return charts.dispose;

@@ -2,12 +2,11 @@
 import { bandwidthChart, type Spot } from "../bandwidth";
 import { inlineBar, sumFigure, timeWriter } from "../cells";
 import { Charts } from "../chart";
-import type { Job, Table } from "../data";
+import type { Job } from "../data";
 import { h, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, total } from "../job";
-import type { ColumnOf } from "../names";
 import { shapeLegend } from "../shapes";
 import { empty, heading, note, section } from "../ui";
 import type { View } from "../view";
@@ -20,20 +19,19 @@ function kindWord(kind: string | null): string {
   return KINDS.find(([key]) => key === kind)?.[1] ?? visible(kind ?? f.NONE);
 }
 
-function where(table: Table<"transfers.kind" | "transfers.size">, row: number): string {
-  const memory = table.text(row, "host_memory");
-  return kindWord(table.text(row, "kind")) + (memory === null || memory === "device" ? "" : `, ${memory}`);
+function where(kind: string | null, memory: string | null): string {
+  return kindWord(kind) + (memory === null || memory === "device" ? "" : `, ${memory}`);
 }
 
 function finding(job: Job): [string, string] {
   const table = job.table("transfers.kind");
-  const time = f.sum(table.nums("union_ns")), held = f.sum(table.nums("sync_ns")), exposed = total(job, "exposed_memory_ns"), window = total(job, "window_ns");
-  const pageable = [...table.rows.keys()].filter((row) => table.text(row, "host_memory") === "pageable");
-  const bytes = f.sum(table.nums("bytes")), own = f.sum(pageable.map((row) => table.num(row, "bytes"))), copies = f.sum(pageable.map((row) => table.num(row, "count")));
-  const known = !table.rows.some((_, row) => table.text(row, "host_memory") === "unknown");
-  const inSteps = f.sum(job.table("transfers.allocation").nums("step_calls"));
+  const time = table.sum("union_ns"), held = table.sum("sync_ns"), exposed = total(job, "exposed_memory_ns"), window = total(job, "window_ns");
+  const memories = table.groups(["host_memory"]), pageable = memories.find(({ texts: [memory] }) => memory === "pageable");
+  const bytes = table.sum("bytes"), own = pageable?.sum("bytes") ?? 0, copies = pageable?.sum("count") ?? 0;
+  const known = !memories.some(({ texts: [memory] }) => memory === "unknown");
+  const inSteps = job.table("transfers.allocation").sum("step_calls");
   return [`Copies take ${f.percent(f.share(exposed, window), 1)} of the GPUs’ time with nothing beside them`,
-    `${f.count(f.sum(table.nums("count")), "copy or set", "copies and sets")}${bytes > 0 ? ` of ${f.bytes(bytes)}` : ""} took ${f.time(time)} of GPU time. ` +
+    `${f.count(table.sum("count"), "copy or set", "copies and sets")}${bytes > 0 ? ` of ${f.bytes(bytes)}` : ""} took ${f.time(time)} of GPU time. ` +
     (copies > 0 ? `${f.count(copies, "copy", "copies")}${own > 0 ? ` (${f.bytes(own)})` : ""} used pageable memory, which is slower and may hold the host up: pin_memory=True and non_blocking=True mend that. ` : known ? "None used pageable memory. " : "") +
     (held > 0 ? `Copies held the host up for ${f.time(held)}. ` : "") +
     (inSteps > 0 ? `${f.count(inSteps, "call")} within steps took or gave back device memory, which a caching allocator should not need.` : "")];
@@ -42,14 +40,10 @@ function finding(job: Job): [string, string] {
 /* Sums over ranks by kind and host memory. */
 function byKind(job: Job): HTMLElement {
   const table = job.table("transfers.kind");
-  const groups = new Map<string, number[]>();
-  for (let row = 0; row < table.n; row++) groups.set(where(table, row), [...(groups.get(where(table, row)) ?? []), row]);
-  const sums = [...groups].map(([label, rows]) => {
-    const of = (column: ColumnOf<"transfers.kind">) => f.sum(rows.map((row) => table.num(row, column)));
-    const kept = `kind=${table.text(rows[0]!, "kind")}, host_memory=${table.text(rows[0]!, "host_memory")}`;
-    const sized = rows.some((row) => table.num(row, "bytes") !== null);
-    return { label, kept, time: of("union_ns"), overlap: of("overlap_ns"), bytes: sized ? of("bytes") : null, count: of("count") };
-  }).sort((a, b) => b.time - a.time);
+  const sums = table.groups(["kind", "host_memory"]).map(({ texts: [kind, memory], sum, has }) => ({
+    label: where(kind ?? null, memory ?? null), kept: `kind=${kind}, host_memory=${memory}`,
+    time: sum("union_ns"), overlap: sum("overlap_ns"), bytes: has("bytes") ? sum("bytes") : null, count: sum("count"),
+  })).sort((a, b) => b.time - a.time);
   const most = Math.max(1, ...sums.map((each) => each.time)), unit = f.timeUnit([most]);
   return section("What is copied", h("div", { class: "reasons", attr: { role: "list" } }, sums.map((each) => h("div", { class: "reason wide", attr: { role: "listitem" } },
     h("span", { class: "row-label" }, each.label), inlineBar(each.time, most, sumFigure(`${f.scaled(each.time, unit)} ${unit.name}`, { table: "transfers.kind", column: "union_ns", where: each.kept, value: each.time }), "copies"),
@@ -67,15 +61,16 @@ function rankTable(job: Job): HTMLElement {
 
 function bySize(job: Job, charts: Charts): HTMLElement {
   const table = job.table("transfers.size"), title = "Bandwidth by size";
+  const of = (row: number) => where(table.text(row, "kind"), table.text(row, "host_memory"));
   const shape = (row: number) => Math.max(0, KINDS.findIndex(([key]) => key === table.text(row, "kind")));
   const hollow = (row: number) => table.text(row, "host_memory") === "pageable";
   const spots: Spot[] = [...table.rows.keys()].flatMap((row) => {
     const bytes = table.num(row, "bytes"), count = table.num(row, "count") ?? 0, gbps = table.num(row, "bw_gbps");
     return bytes !== null && bytes > 0 && count > 0 && gbps !== null && gbps > 0 ? [{ row, bytes: bytes / count, gbps, count, shape: shape(row), hollow: hollow(row) }] : [];
   });
-  const tip = (row: number): Child => [h("b", null, where(table, row)), h("br"), `${f.count(table.num(row, "count") ?? 0, "copy", "copies")} of ${f.bytes((table.num(row, "bytes") ?? 0) / Math.max(1, table.num(row, "count") ?? 1))} in the mean`, h("br"),
+  const tip = (row: number): Child => [h("b", null, of(row)), h("br"), `${f.count(table.num(row, "count") ?? 0, "copy", "copies")} of ${f.bytes((table.num(row, "bytes") ?? 0) / Math.max(1, table.num(row, "count") ?? 1))} in the mean`, h("br"),
     `${f.significant(table.num(row, "bw_gbps") ?? 0)} GB/s, ${f.time(table.num(row, "total_ns"))} in all`];
-  const keys = [...new Map(spots.map((spot) => [`${spot.shape} ${spot.hollow}`, { shape: spot.shape, label: where(table, spot.row), hollow: spot.hollow ?? false }])).values()];
+  const keys = [...new Map(spots.map((spot) => [`${spot.shape} ${spot.hollow}`, { shape: spot.shape, label: of(spot.row), hollow: spot.hollow ?? false }])).values()];
   return section(title, note("A point is a kind and size class; a larger one stands for more copies. Small copies cost time that is not bandwidth. Hollow: pageable memory."),
     spots.length === 0 ? empty("The traces do not say how large the copies were.")
       : [shapeLegend(keys, "copies"), bandwidthChart(charts, { label: title, size: "size of a copy", axis: "bandwidth, GB/s", color: "copies", spots, tip })],

@@ -149,6 +149,7 @@ function rest(job: Job, group: Group, rows: readonly number[], left: number): Ch
   const untried = rows.filter((row) => table.num(row, "saved_ns") === null).length;
   const parts = [
     left > 0 ? `${several(left)} more that ${left === 1 ? "saves" : "save"} less` : "",
+    table.leftOut > 0 && group.what === "rank" ? "others are in the store alone" : "",
     little > 0 ? `${several(little)} ${little === 1 ? "saves" : "save"} under ${f.percent(LEAST_PCT, 1)}${100 * most >= WORTH_PCT * whole ? `, or up to ${f.time(most)} with what nothing recorded explains gone, too` : ""}` : "",
     untried > 0 ? `${several(untried)} ${untried === 1 ? "takes" : "take"} under ${f.percent(0.05, 2)} off the critical path` : "",
   ].filter((part) => part !== "");
@@ -186,10 +187,14 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
 function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
   const table = job.table("whatif.step");
   if (!hasSteps(job) || table.n < 2 || table.nums("ideal_ns").every((ideal) => ideal === null)) return null;
-  const each = Math.ceil(table.n / STEPS_MAX), length = (row: number) => table.num(row, "step_ns") ?? 0;
-  const columns: number[] = [];
-  for (let first = 0; first < table.n; first += each)
-    columns.push([...table.rows.keys()].slice(first, first + each).reduce((a, b) => (length(b) > length(a) ? b : a)));
+  const all = table.n + table.leftOut, each = Math.ceil(all / STEPS_MAX), length = (row: number) => table.num(row, "step_ns") ?? 0;
+  const low = table.least("step") ?? 0, high = table.most("step") ?? 0, runs = new Map<number, number>();
+  for (const row of table.rows.keys()) {
+    const place = table.leftOut === 0 ? row : ((table.num(row, "step")! - low) / (high - low + 1)) * all;
+    const run = Math.floor(place / each), best = runs.get(run);
+    if (best === undefined || length(row) > length(best)) runs.set(run, row);
+  }
+  const columns = [...runs.values()];
   const most = Math.max(1, ...columns.map(length)), numbered = Math.ceil(columns.length / NUMBERED_MAX), unit = f.timeUnit([most]);
   const place = (ns: number) => `${(100 * Math.max(0, ns)) / most}%`;
   const column = (row: number, i: number) => {
@@ -201,7 +206,7 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
       best !== null && [h("br"), `mending rank ${best} makes it ${f.time(table.num(row, "saved_ns"))} shorter`], partial && [h("br"), "not all ranks recorded it"]]);
     return h("div", { class: "step-place" }, shown, h("span", { class: "step-number" }, i % numbered === 0 ? String(step) : ""));
   };
-  return section("Step by step", note(`Columns from 0 to ${f.scaled(most, unit)} ${unit.name}; one leads to the step’s path.${each > 1 ? ` Each is the longest of ${each} steps.` : ""}`),
+  return section("Step by step", note(`Columns from 0 to ${f.scaled(most, unit)} ${unit.name}; one leads to the step’s path.${each > 1 ? ` Each is the longest ${table.leftOut > 0 ? "that this page holds " : ""}of ${each} steps.` : ""}`),
     legend([["saved", `Saved with everything at ${paceWord(job)}`], ["ideal", "What is left"]]),
     h("div", { class: "step-strip" }, columns.map(column)));
 }
@@ -231,7 +236,7 @@ function pathSection(job: Job, path: readonly Piece[]): HTMLElement | null {
     legend(used.map((part) => [part.key, part.label])),
     stacks(shown, { parts: PARTS, end: (row) => f.percent(100 * ((row as (typeof shown)[number]).share ?? 0), 1) }),
     order.length > shown.length && note(`${f.count(order.length - shown.length, "more rank has", "more ranks have")} less of it; `, link("all of them", "tables", { name: "criticalpath.rank" })),
-    job.leftOut("criticalpath.piece") > 0 && note(`This page holds the path of the ${f.count(inPage, "longest step", "longest steps")} of ${f.grouped(steps.n)}; tmerge show criticalpath.piece has all.`));
+    job.leftOut("criticalpath.piece") > 0 && note(`This page holds the path of the ${f.count(inPage, "longest step", "longest steps")} of ${f.grouped(steps.n + steps.leftOut)}; tmerge show criticalpath.piece has all.`));
 }
 
 function rankLink(path: readonly Piece[], rank: number | null): string {

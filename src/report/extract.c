@@ -1,0 +1,163 @@
+#include "report/extract.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "report/path.h"
+#include "report/whole.h"
+
+enum {
+    SMALL_ROWS = 512,       /* a table of so many rows is whole */
+    RANK_ROWS_MAX = 1 << 15 /* of a table by rank and something else */
+};
+
+/* Of an operation's arrivals, as the page draws them, and the last end. */
+enum { ARRIVALS_WHOLE = 16, ARRIVALS_FIRST = 4, ARRIVALS_LAST = 8 };
+
+/* The rows of a table in the making. */
+typedef struct rows {
+    const tm_table *table;
+    bool *kept; /* [n_rows] */
+    size_t n;   /* kept */
+} rows;
+
+static bool is_table(const tm_table *table, const char *name) {
+    return strcmp(table->def->name, name) == 0;
+}
+
+/* The column, if it is among the keys: what else names a rank is about it, and not its row. */
+static int key_of(const tm_table_def *def, const char *column) {
+    int at = tm_table_column(def, column);
+    return at < def->n_keys ? at : -1;
+}
+
+static void drop_others(rows *r, const tm_page_kept *kept, int column, bool cells) {
+    for (size_t row = 0; row < r->table->n_rows; row++) {
+        const tm_cell *cell = tm_table_row(r->table, row) + column;
+        bool stays = cell->null || (cells ? tm_page_keeps_cell(kept, cell->value.i)
+                                          : tm_page_keeps(kept, cell->value.i));
+        if (r->kept[row] && !stays) {
+            r->kept[row] = false;
+            r->n--;
+        }
+    }
+}
+
+/* A row and what it is ordered by. */
+typedef struct placed {
+    double measure;
+    size_t row;
+} placed;
+
+static int by_measure(const void *a, const void *b) {
+    const placed *x = a, *y = b;
+    int order = tm_order_real(y->measure, x->measure);
+    return order ? order : tm_order_u64(x->row, y->row);
+}
+
+static double measure_of(const tm_table *table, size_t row, int column) {
+    const tm_cell *cell = tm_table_row(table, row) + column;
+    bool real = table->def->columns[column].type == TM_REAL;
+    return cell->null ? -1e300 : real ? cell->value.r : (double)cell->value.i;
+}
+
+/* Keeps the rows that come first in the table's own measure; where it has none the first ones. */
+static bool keep_top(rows *r, size_t most) {
+    int top = r->table->def->top;
+    placed *order = malloc((r->n + 1) * sizeof *order);
+    if (!order)
+        return false;
+    size_t n = 0;
+    for (size_t row = 0; row < r->table->n_rows; row++)
+        if (r->kept[row])
+            order[n++] = (placed){top >= 0 ? measure_of(r->table, row, top) : 0.0, row};
+    qsort(order, n, sizeof *order, by_measure);
+    for (size_t i = most; i < n; i++)
+        r->kept[order[i].row] = false;
+    r->n = n < most ? n : most;
+    free(order);
+    return true;
+}
+
+static void keep(rows *r, size_t row) {
+    r->n += !r->kept[row];
+    r->kept[row] = true;
+}
+
+/* Of one operation, rows [first, end). */
+static bool keep_arrivals_of(rows *r, size_t first, size_t end) {
+    int begins = tm_table_column(r->table->def, "begin_ns");
+    int ends = tm_table_column(r->table->def, "end_ns");
+    placed *order = malloc((end - first) * sizeof *order);
+    size_t last = first, n = end - first;
+    if (!order)
+        return false;
+    for (size_t row = first; row < end; row++) {
+        order[row - first] = (placed){-measure_of(r->table, row, begins), row};
+        last = measure_of(r->table, row, ends) > measure_of(r->table, last, ends) ? row : last;
+    }
+    qsort(order, n, sizeof *order, by_measure);
+    for (size_t i = 0; i < n; i++)
+        if (n <= ARRIVALS_WHOLE || i < ARRIVALS_FIRST || i + ARRIVALS_LAST >= n)
+            keep(r, order[i].row);
+    keep(r, last);
+    free(order);
+    return true;
+}
+
+static bool keep_arrivals(rows *r) {
+    int instance = tm_table_column(r->table->def, "instance");
+    size_t n = r->table->n_rows;
+    memset(r->kept, 0, n * sizeof *r->kept);
+    r->n = 0;
+    for (size_t first = 0, end = 0; first < n; first = end) {
+        int64_t number = tm_table_row(r->table, first)[instance].value.i;
+        while (end < n && tm_table_row(r->table, end)[instance].value.i == number)
+            end++;
+        if (!keep_arrivals_of(r, first, end))
+            return false;
+    }
+    return true;
+}
+
+static bool choose_rows(rows *r, const tm_page_choice *choice) {
+    const tm_table_def *def = r->table->def;
+    int rank = key_of(def, "rank"), step = key_of(def, "step");
+    if (r->n <= SMALL_ROWS)
+        return true;
+    if (is_table(r->table, "collectives.arrival"))
+        return r->n <= TM_PAGE_ROWS || keep_arrivals(r);
+    bool cells = rank >= 0 && step >= 0;
+    if (rank >= 0)
+        drop_others(r, &choice->ranks, rank, cells);
+    if (step >= 0)
+        drop_others(r, &choice->steps, step, cells);
+    size_t most = rank >= 0 ? RANK_ROWS_MAX : TM_PAGE_ROWS;
+    return r->n <= most || keep_top(r, most);
+}
+
+static bool is_kept(const tm_table *table, const tm_cell *row, void *context) {
+    const rows *r = context;
+    return r->kept[(size_t)(row - table->cells) / (size_t)table->def->n_columns];
+}
+
+tm_status tm_extract_rows(tm_table *table, const tm_page_choice *choice, tm_out *all,
+                          size_t *left_out, tm_error *err) {
+    if (is_table(table, "criticalpath.piece"))
+        return tm_report_limit_path(table, TM_REPORT_PIECES_MAX, left_out, err);
+    rows r = {table, malloc(table->n_rows + 1), table->n_rows};
+    size_t before = table->n_rows;
+    if (!r.kept)
+        return tm_fail_memory(err);
+    memset(r.kept, true, before);
+    tm_status status = choose_rows(&r, choice) ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK && r.n < before)
+        status = tm_whole_put(table, all, err);
+    if (status == TM_OK && r.n < before)
+        tm_table_filter(table, is_kept, &r);
+    free(r.kept);
+    if (status == TM_OK)
+        *left_out = before - table->n_rows;
+    return status;
+}
