@@ -22,6 +22,7 @@
 #include "signals.h"
 #include "spread.h"
 #include "summary/summary.h"
+#include "timeline/levels.h"
 #include "tmerge/analysis.h"
 #include "tmerge/report.h"
 #include "tmerge/store.h"
@@ -222,7 +223,10 @@ static tm_status write_timelines(tm_pipeline *p, const tm_timeline **timelines, 
 
 static tm_status write_store(tm_pipeline *p, tm_error *err) {
     const tm_timeline **timelines = calloc(p->loaded.n_timelines + 1, sizeof *timelines);
-    tm_status status = tm_mpi_agree(p->comm, timelines ? TM_OK : tm_fail_memory(err), err);
+    tm_status status = timelines ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++)
+        status = tm_levels_make(&p->loaded.timelines[i], err);
+    status = tm_mpi_agree(p->comm, status, err);
     if (status == TM_OK)
         status = write_timelines(p, timelines, err);
     free(timelines);

@@ -14,7 +14,7 @@
 
 enum {
     TM_STORE_MAJOR = 1, /* raised when an older reader would misread a store */
-    TM_STORE_MINOR = 0, /* raised when something is added */
+    TM_STORE_MINOR = 1, /* raised when something is added */
     TM_STORE_CHUNK_ROWS = 65536,
     TM_STORE_CHUNK_MAX = 1 << 24, /* rows; a reader needs the memory for one chunk */
     TM_STORE_ZSTD_LEVEL = 1,
@@ -63,6 +63,7 @@ typedef enum tm_record {
     TM_RECORD_WAITS,
     TM_RECORD_METADATA,
     TM_RECORD_METADATA_LISTS,
+    TM_RECORD_LEVELS,
     TM_N_RECORDS
 } tm_record;
 
@@ -314,5 +315,24 @@ tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, 
  */
 tm_status tm_store_read_older_metadata(const tm_store *store, tm_names *names, tm_timeline *ranks,
                                        const bool *wanted, size_t n, tm_error *err) TM_MUST_CHECK;
+
+/** What is done with a rank; its arrays are gone afterwards. */
+typedef tm_status tm_store_visitor(void *context, tm_timeline *timeline, size_t at, tm_error *err);
+
+typedef struct tm_store_visit_plan {
+    const tm_store *store;
+    const tm_names *names; /* the store's */
+    tm_timeline *ranks;    /* [n] as tm_store_read_ranks gave them, and so again afterwards */
+    size_t n;
+    unsigned records; /* as in tm_store_choice */
+    tm_store_visitor *visitor;
+    void *context;
+} tm_store_visit_plan;
+
+/**
+ * Reads one rank after another, some hundred thousand events at a time, or one rank of more.
+ * @return  TM_OK; what the visitor answers; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_store_visit(const tm_store_visit_plan *plan, tm_error *err) TM_MUST_CHECK;
 
 #endif

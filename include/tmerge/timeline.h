@@ -403,6 +403,31 @@ static inline int64_t tm_rank_clock_true(const tm_rank_clock *clock, int64_t rec
     return recorded_ns + clock->offset_ns + llround(since * (clock->drift_ppb * 1e-9));
 }
 
+/** What a level's row is of. Values are stored. */
+typedef enum tm_level_lane {
+    TM_LEVEL_COMPUTE = 0,   /* P */
+    TM_LEVEL_TRANSFER = 1,  /* communication after its last rank came */
+    TM_LEVEL_WAIT = 2,      /* before; not where another operation transfers */
+    TM_LEVEL_UNMATCHED = 3, /* communication without wait and transfer, where no other has them */
+    TM_LEVEL_COPIES = 4,    /* M without P */
+    TM_LEVEL_HOST = 5,      /* operators and calls of the runtime and driver, of all threads */
+    TM_N_LEVEL_LANES
+} tm_level_lane;
+
+/** The finest level has at most a row for so many events of the rank. */
+enum { TM_LEVEL_EVENTS = 8 };
+
+/** A lane of the timeline in one bucket of time. A lane without anything in it has no row. */
+typedef struct tm_level {
+    int64_t begin_ns; /* of the bucket, on the job's clock since the epoch: a multiple of its width
+                       */
+    int64_t busy_ns;  /* of it, the lane's intervals united */
+    int64_t events;   /* that begin in it */
+    int64_t longest_ns; /* of these */
+    uint8_t lane;       /* tm_level_lane */
+    uint8_t exponent;   /* of the width: 2^exponent ns */
+} tm_level;
+
 /** One rank's events and all that is known of it. Arrays are owned. */
 typedef struct tm_timeline {
     int64_t rank;
@@ -441,6 +466,9 @@ typedef struct tm_timeline {
     tm_communicator *communicators; /* NULL once the ranks of all are known */
     size_t n_communicators;
     tm_rank_clock clock;
+    tm_level *levels; /* level by level, the finest first, lane by lane; NULL until they are asked
+                         for */
+    size_t n_levels;
     tm_comm_answer *answers; /* [n_attrs[TM_ATTR_COLLECTIVE]], NULL before matching */
 } tm_timeline;
 

@@ -21,8 +21,8 @@ enum {
 };
 
 /* Tables that the timeline looks into. */
-static const char *const timeline_needs[] = {"job.job", "job.rank", "overlap.step",
-                                             "stragglers.job", "stragglers.step"};
+static const char *const timeline_needs[] = {"job.job", "overlap.step", "stragglers.job",
+                                             "stragglers.step"};
 
 /* A page in the making. */
 typedef struct writer {
@@ -155,11 +155,19 @@ static tm_status put_blocks(const writer *w, tm_page *page, tm_error *err) {
     return TM_OK;
 }
 
+/* It looks at all ranks, of which the page may have got some. */
+static tm_status put_timeline(writer *w, tm_page *page, tm_error *err) {
+    tm_table *ranks = tm_tables_find(w->tables, "job.rank");
+    tm_table_clear(ranks);
+    TM_TRY(tm_page_read_table(w->store, ranks, err));
+    return tm_report_timeline(w->store, w->tables, w->choice, page, err);
+}
+
 static tm_status fill_page(writer *w, tm_page *page, tm_error *err) {
     TM_TRY(put_document(w, err));
     TM_TRY(tm_page_put_tables(page, w->json.bytes.data, w->json.bytes.n, err));
     TM_TRY(put_blocks(w, page, err));
-    return w->store ? tm_report_timeline(w->store, w->tables, w->choice, page, err) : TM_OK;
+    return w->store ? put_timeline(w, page, err) : TM_OK;
 }
 
 static tm_status write_page(writer *w, const char *path, tm_error *err) {

@@ -5,9 +5,7 @@
 
 #include "timeline_events.h"
 
-/* Ranks are read together up to so many events: a rank alone would unpack each chunk again. */
 enum {
-    BATCH_EVENTS = 1 << 19,
     N_STRIP = 2048,
     PAGE_BYTES = 6000000,     /* of a whole page */
     TIMELINE_BYTES = 1200000, /* at most, of the timeline without its events */
@@ -24,7 +22,6 @@ typedef struct maker {
     tm_timeline_blocks *out;
     tm_names *names;    /* owned */
     tm_timeline *ranks; /* owned; [n_ranks] without arrays, but for those of a batch */
-    bool *wanted;       /* owned; [n_ranks] */
     size_t n_ranks;
     tm_buckets lanes, strip;
     int64_t *strip_sums; /* owned; [TM_N_LANE_KINDS * strip.n] */
@@ -35,14 +32,6 @@ typedef struct maker {
     tm_error *err;
 } maker;
 
-typedef tm_status (*visit)(maker *m, const tm_timeline *timeline, size_t at);
-
-/* Gives a rank's arrays back, and keeps what says where those of the others are. */
-static void drop(tm_timeline *timeline, const tm_timeline *bare) {
-    tm_timeline_destroy(timeline);
-    *timeline = *bare;
-}
-
 /* Whether a rank's times count from 0 in a job of which others tell the day. It is drawn as if it
  * had begun to count when the job began; that its clock cannot be compared, it says. */
 static bool counts_from_0(const maker *m, size_t rank, int64_t job_begin_ns) {
@@ -52,36 +41,20 @@ static bool counts_from_0(const maker *m, size_t rank, int64_t job_begin_ns) {
            job_begin_ns >= TM_FIRST_DAY_NS;
 }
 
-static tm_status visit_batch(maker *m, size_t first, size_t end, visit visitor) {
-    tm_timeline *bare = malloc((end - first) * sizeof *bare);
-    if (!bare)
-        return tm_fail_memory(m->err);
-    memcpy(bare, m->ranks + first, (end - first) * sizeof *bare);
-    for (size_t i = 0; i < m->n_ranks; i++)
-        m->wanted[i] = i >= first && i < end;
-    const tm_store_choice choice = {m->wanted, 1u << TM_RECORD_COLLECTIVES};
-    tm_status status =
-        tm_store_read_timelines(m->store, m->names, m->ranks, &choice, m->n_ranks, m->err);
-    for (size_t i = first; i < end; i++) {
-        if (counts_from_0(m, i, m->lanes.begin_ns))
-            m->ranks[i].clock.offset_ns += m->lanes.begin_ns;
-        if (status == TM_OK)
-            status = visitor(m, &m->ranks[i], i);
-        drop(&m->ranks[i], &bare[i - first]);
-    }
-    free(bare);
-    return status;
+static void set_begin(const maker *m, tm_timeline *timeline, size_t at) {
+    if (counts_from_0(m, at, m->lanes.begin_ns))
+        timeline->clock.offset_ns += m->lanes.begin_ns;
 }
 
-static tm_status visit_all(maker *m, visit visitor) {
-    for (size_t first = 0, end = 0; first < m->n_ranks; first = end) {
-        size_t n = 0;
-        for (; end < m->n_ranks && (end == first || n + m->ranks[end].n_events <= BATCH_EVENTS);
-             end++)
-            n += m->ranks[end].n_events;
-        TM_TRY(visit_batch(m, first, end, visitor));
-    }
-    return TM_OK;
+static tm_status visit_all(maker *m, tm_store_visitor *visitor) {
+    const tm_store_visit_plan plan = {.store = m->store,
+                                      .names = m->names,
+                                      .ranks = m->ranks,
+                                      .n = m->n_ranks,
+                                      .records = 1u << TM_RECORD_COLLECTIVES,
+                                      .visitor = visitor,
+                                      .context = m};
+    return tm_store_visit(&plan, m->err);
 }
 
 static const tm_card *card_of(const maker *m, size_t at) {
@@ -89,8 +62,10 @@ static const tm_card *card_of(const maker *m, size_t at) {
 }
 
 /* First visit: coverage, and what the choice needs. */
-static tm_status survey(maker *m, const tm_timeline *timeline, size_t at) {
-    (void)at;
+static tm_status survey(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
+    maker *m = context;
+    (void)err; /* which is the maker's */
+    set_begin(m, timeline, at);
     tm_lanes lanes;
     bool shown = !m->budget->ranks || tm_page_keeps(m->budget->ranks, timeline->rank);
     tm_status status = tm_lanes_make(timeline, &lanes, m->err);
@@ -105,7 +80,10 @@ static tm_status survey(maker *m, const tm_timeline *timeline, size_t at) {
 }
 
 /* Second visit: what was chosen. */
-static tm_status collect(maker *m, const tm_timeline *timeline, size_t at) {
+static tm_status collect(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
+    maker *m = context;
+    (void)err;
+    set_begin(m, timeline, at);
     TM_TRY(tm_operations_gather(&m->operations, timeline, at, m->err));
     return card_of(m, at)->shown ? tm_events_put(&m->events, timeline, at, m->err) : TM_OK;
 }
@@ -272,13 +250,12 @@ static tm_status read_job(maker *m) {
         duration < (int64_t)m->budget->n_buckets ? (size_t)duration : m->budget->n_buckets;
     m->lanes = (tm_buckets){begin, duration, most};
     m->strip = (tm_buckets){begin, duration, most < N_STRIP ? most : N_STRIP};
-    m->wanted = calloc(m->n_ranks, sizeof *m->wanted);
     m->strip_sums = calloc(TM_N_LANE_KINDS * m->strip.n, sizeof *m->strip_sums);
     tm_plan_init(&m->plan, int_of(m->tables, "overlap.step", "step", 0) > 0 ||
                                int_of(m->tables, "job.job", "steps", 0) > 1);
     m->plan.ranks = m->operations.ranks = m->budget->ranks;
-    return m->wanted && m->strip_sums ? tm_dictionary_make(m->names, &m->dictionary, m->err)
-                                      : tm_fail_memory(m->err);
+    return m->strip_sums ? tm_dictionary_make(m->names, &m->dictionary, m->err)
+                         : tm_fail_memory(m->err);
 }
 
 static tm_status make(maker *m) {
@@ -321,7 +298,6 @@ tm_status tm_timeline_blocks_make(const tm_store *store, const tm_tables *tables
     tm_event_writer_free(&m.events);
     tm_names_destroy(m.names);
     free(m.ranks);
-    free(m.wanted);
     free(m.strip_sums);
     return status;
 }

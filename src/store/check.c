@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_levels.h"
 #include "check_rows.h"
 #include "h5.h"
 
@@ -134,8 +135,10 @@ static void check_all(tm_check *check, const tm_tables *known) {
     uint64_t bad = 0;
     const char *const *tables = tm_store_tables(check->store, &n_tables);
     bool columns = check_columns(check), names = check_names(check);
-    if (columns && names) /* else what rows point at is not known */
+    if (columns && names) { /* else what rows point at is not known */
         check_rows(check);
+        tm_check_levels(check);
+    }
     for (size_t i = 0; i < n_tables && check->status == TM_OK; i++)
         check_table(check, known, tables[i]);
     if (check->status == TM_OK && check->n_faults == 0 &&

@@ -34,6 +34,9 @@ static const char *const wait_list[] = {
 #undef WAIT_WORD
 };
 
+static const char *const lane_list[] = {"compute",   "transfer", "wait",
+                                        "unmatched", "copies",   "host"};
+
 static const tm_word_list booleans = WORDS(boolean_list);
 static const tm_word_list kinds = WORDS(kind_list);
 static const tm_word_list roles = WORDS(role_list);
@@ -41,6 +44,7 @@ static const tm_word_list track_kinds = WORDS(track_kind_list);
 static const tm_word_list categories = WORDS(category_list);
 static const tm_word_list collectives = WORDS(collective_list);
 static const tm_word_list waits = WORDS(wait_list);
+static const tm_word_list lanes = WORDS(lane_list);
 
 /* The element follows from the type of the field, so a row cannot state a wrong one. */
 #define ELEMENT_OF(value)                                                                          \
@@ -150,6 +154,7 @@ static const tm_record_column rank_columns[] = {
     N_ROWS("waits", n_attrs[TM_ATTR_WAIT]),
     N_ROWS("metadata_text", n_metadata),
     N_ROWS("metadata_lists", n_metadata_lists),
+    N_ROWS("levels", n_levels),
 #define COUNT_COLUMN(id, word, remark, doc)                                                        \
     OWN_AS("n_" word, counts[id], doc, NULL, TM_REFERS_NOTHING),
     TM_COUNT_LIST(COUNT_COLUMN)
@@ -345,6 +350,20 @@ static const tm_record_column list_columns[] = {
      VALUE_OF(metadata_lists), .refers = TM_REFERS_NAME},
 };
 
+#define LEVEL(member, name, unit, doc) FIELD(levels, tm_level, member, name, unit, doc)
+static const tm_record_column level_columns[] = {
+    RANK("global rank"),
+    LEVEL(exponent, "level", "", "buckets of this row's level are 2^level ns wide"),
+    WORD(levels, tm_level, lane, &lanes,
+         "what it is of: compute P, communication in three parts, copies without P, or the host's "
+         "operators and calls"),
+    LEVEL(begin_ns, "begin_ns", "ns",
+          "begin of the bucket since the epoch, aligned: a multiple of its width"),
+    LEVEL(busy_ns, "busy_ns", "ns", "of the bucket, the lane's intervals united"),
+    LEVEL(events, "events", "", "events that begin in it, of wait those that waited"),
+    LEVEL(longest_ns, "longest_ns", "ns", "the longest of these: of wait and transfer its part"),
+};
+
 #define TABLE(path_, columns_, doc_)                                                               \
     .path = path_, .doc = doc_, .columns = columns_,                                               \
     .n_columns = (int)(sizeof columns_ / sizeof *columns_)
@@ -386,6 +405,10 @@ const tm_record_table tm_record_tables[TM_N_RECORDS] = {
     [TM_RECORD_METADATA_LISTS] = {TABLE("/metadata_lists", list_columns,
                                         "a list in a rank's /metadata_text"),
                                   ROWS(n_metadata_lists)},
+    [TM_RECORD_LEVELS] = {TABLE("/levels", level_columns,
+                                "a lane of a rank in a bucket of time, level by level, the finest "
+                                "first"),
+                          ROWS(n_levels)},
 };
 
 /* clang-format on */

@@ -23,6 +23,7 @@ void tm_timeline_destroy(tm_timeline *timeline) {
     free(timeline->metadata_lists);
     free(timeline->communicators);
     free(timeline->answers);
+    free(timeline->levels);
     for (int i = 0; i < TM_N_ATTRS; i++)
         free(timeline->attrs[i]);
     *timeline = (tm_timeline){.rank = -1};

@@ -15,8 +15,8 @@ import h5py
 import numpy
 
 RECORDS = {'ranks', 'clock', 'spans', 'steps', 'tracks', 'events', 'launches', 'kernels', 'copies',
-           'collective_events', 'memory', 'counters', 'shapes', 'waits', 'metadata_text',
-           'metadata_lists', 'names'}
+           'collective_events', 'memory', 'counters', 'shapes', 'waits', 'levels',
+           'metadata_text', 'metadata_lists', 'names'}
 ALIASES = {'operator': 'cpu_op', 'python': 'python_function', 'runtime': 'cuda_runtime',
            'memcpy': 'gpu_memcpy', 'memset': 'gpu_memset', '': 'none'}
 KINDS = {'X': 'duration', 'i': 'instant', 'I': 'instant', 'C': 'counter'}
@@ -428,7 +428,7 @@ def test_a_newer_or_damaged_store_is_refused_by_name():
         store.attrs.modify('schema_major', 2)
     seal('newer.h5')
     tmerge('show', 'newer.h5').fails(
-        3, 'newer.h5: the store has schema version 2.0, this tmerge reads 1.0 and older')
+        3, 'newer.h5: the store has schema version 2.1, this tmerge reads 1.1 and older')
     put('cut.h5', content('tmerge.h5')[:10000])
     tmerge('show', 'cut.h5').fails(3, 'cut.h5: the file is damaged: it was cut short')
     put('text.h5', 'no store')

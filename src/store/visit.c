@@ -1,0 +1,50 @@
+/* A store's timelines, read one after another. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tmerge/store.h"
+
+/* Ranks are read together up to so many events: a rank alone would unpack each chunk again. */
+enum { BATCH_EVENTS = 1 << 19 };
+
+/* Gives a rank's arrays back, and keeps what says where those of the others are. */
+static void drop(tm_timeline *timeline, const tm_timeline *bare) {
+    tm_timeline_destroy(timeline);
+    *timeline = *bare;
+}
+
+static tm_status visit_batch(const tm_store_visit_plan *plan, bool *wanted, size_t first,
+                             size_t end, tm_error *err) {
+    tm_timeline *ranks = plan->ranks;
+    tm_timeline *bare = malloc((end - first) * sizeof *bare);
+    if (!bare)
+        return tm_fail_memory(err);
+    memcpy(bare, ranks + first, (end - first) * sizeof *bare);
+    for (size_t i = first; i < end; i++)
+        wanted[i] = true;
+    const tm_store_choice choice = {wanted, plan->records};
+    tm_status status =
+        tm_store_read_timelines(plan->store, plan->names, ranks, &choice, plan->n, err);
+    for (size_t i = first; i < end; i++) {
+        if (status == TM_OK)
+            status = plan->visitor(plan->context, &ranks[i], i, err);
+        drop(&ranks[i], &bare[i - first]);
+        wanted[i] = false;
+    }
+    free(bare);
+    return status;
+}
+
+tm_status tm_store_visit(const tm_store_visit_plan *plan, tm_error *err) {
+    bool *wanted = calloc(plan->n + 1, sizeof *wanted);
+    tm_status status = wanted ? TM_OK : tm_fail_memory(err);
+    for (size_t first = 0, end = 0; first < plan->n && status == TM_OK; first = end) {
+        size_t n = 0;
+        for (; end < plan->n && (end == first || n + plan->ranks[end].n_events <= BATCH_EVENTS);
+             end++)
+            n += plan->ranks[end].n_events;
+        status = visit_batch(plan, wanted, first, end, err);
+    }
+    free(wanted);
+    return status;
+}

@@ -1,0 +1,230 @@
+#include "timeline/levels.h"
+
+#include <stdlib.h>
+
+#include "base/sorted.h"
+#include "base/sums.h"
+#include "base/vec.h"
+#include "timeline/lanes.h"
+
+/* Widths fit an int64. */
+enum { EXPONENT_MAX = 60 };
+
+/* One level of all lanes. */
+typedef struct level {
+    tm_vec rows; /* of tm_level: lane by lane, ascending in begin */
+    int exponent;
+} level;
+
+/* The begin of the bucket that holds a time, also of one before the epoch. */
+static int64_t bucket_begin(int64_t ns, int exponent) {
+    return ns & ~(((int64_t)1 << exponent) - 1);
+}
+
+static int by_place(const void *a, const void *b) {
+    const tm_level *x = a, *y = b;
+    int order = tm_order_i64(x->lane, y->lane);
+    return order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+}
+
+static void join(tm_level *into, const tm_level *row) {
+    into->busy_ns = tm_sum(into->busy_ns, row->busy_ns);
+    into->events = tm_sum(into->events, row->events);
+    into->longest_ns = row->longest_ns > into->longest_ns ? row->longest_ns : into->longest_ns;
+}
+
+/* Rows of one bucket become one. */
+static void put_together(tm_vec *rows) {
+    tm_level *v = rows->data;
+    size_t n = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        if (n > 0 && by_place(&v[n - 1], &v[i]) == 0)
+            join(&v[n - 1], &v[i]);
+        else
+            v[n++] = v[i];
+    }
+    rows->n = n;
+}
+
+static void sort(tm_vec *rows) {
+    if (rows->n > 0)
+        qsort(rows->data, rows->n, rows->size, by_place);
+    put_together(rows);
+}
+
+/* Busy time, bucket by bucket: a set that lies in very many is what a coarser level is for. */
+static bool add_busy(level *l, tm_level_lane lane, const tm_intervals *set) {
+    const tm_interval *v = set->data;
+    const int64_t width = (int64_t)1 << l->exponent;
+    for (size_t i = 0; i < set->n; i++)
+        for (int64_t at = v[i].begin_ns; at < v[i].end_ns;) {
+            int64_t begin = bucket_begin(at, l->exponent);
+            int64_t end = v[i].end_ns - begin > width ? begin + width : v[i].end_ns;
+            tm_level *last = l->rows.n > 0 ? (tm_level *)l->rows.data + l->rows.n - 1 : NULL;
+            if (last && last->lane == (uint8_t)lane && last->begin_ns == begin) {
+                last->busy_ns += end - at;
+            } else {
+                const tm_level row = {.begin_ns = begin,
+                                      .busy_ns = end - at,
+                                      .lane = (uint8_t)lane,
+                                      .exponent = (uint8_t)l->exponent};
+                if (!tm_vec_append(&l->rows, &row, 1))
+                    return false;
+            }
+            at = end;
+        }
+    return true;
+}
+
+/* An event of a lane, at its begin. */
+static bool add_event(level *l, const tm_timeline *timeline, tm_level_lane lane, size_t row,
+                      int64_t longest_ns) {
+    int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]);
+    tm_level *last = l->rows.n > 0 ? (tm_level *)l->rows.data + l->rows.n - 1 : NULL;
+    const tm_level one = {.begin_ns = bucket_begin(begin, l->exponent),
+                          .events = 1,
+                          .longest_ns = longest_ns,
+                          .lane = (uint8_t)lane,
+                          .exponent = (uint8_t)l->exponent};
+    if (last && by_place(last, &one) == 0) { /* as most do: events of a track follow each other */
+        join(last, &one);
+        return true;
+    }
+    return tm_vec_append(&l->rows, &one, 1) != NULL;
+}
+
+/* What the host does is what its operators and calls are; annotations and frames enclose these. */
+static bool is_host_work(const tm_timeline *timeline, size_t row) {
+    uint8_t category = timeline->category[row];
+    return timeline->kind[row] == TM_DURATION && timeline->role[row] == TM_ROLE_NONE &&
+           (category == TM_CAT_CPU_OP || category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER);
+}
+
+static bool add_gpu_event(level *l, const tm_timeline *timeline, size_t row) {
+    int64_t duration = timeline->duration_ns[row];
+    switch (timeline->role[row]) {
+    case TM_ROLE_COMPUTE:
+        return add_event(l, timeline, TM_LEVEL_COMPUTE, row, duration);
+    case TM_ROLE_MEMORY:
+        return add_event(l, timeline, TM_LEVEL_COPIES, row, duration);
+    case TM_ROLE_COMMUNICATION:
+        break;
+    default:
+        return !is_host_work(timeline, row) || add_event(l, timeline, TM_LEVEL_HOST, row, duration);
+    }
+    const tm_collective_attr *attr = tm_timeline_collective(timeline, (uint32_t)row);
+    if (!attr || attr->wait_ns < 0)
+        return add_event(l, timeline, TM_LEVEL_UNMATCHED, row, duration);
+    int64_t wait = attr->wait_ns < duration ? attr->wait_ns : duration;
+    return (wait == 0 || add_event(l, timeline, TM_LEVEL_WAIT, row, wait)) &&
+           add_event(l, timeline, TM_LEVEL_TRANSFER, row, duration - wait);
+}
+
+/* Rows are put together now and then, so that there are never as many as events. */
+static bool add_events(level *l, const tm_timeline *timeline) {
+    size_t limit = 1 << 16;
+    for (size_t row = 0; row < timeline->n_events; row++) {
+        if (!add_gpu_event(l, timeline, row))
+            return false;
+        if (l->rows.n < limit)
+            continue;
+        sort(&l->rows);
+        limit = 2 * l->rows.n + (1 << 16);
+    }
+    sort(&l->rows);
+    return true;
+}
+
+static bool add_host(level *l, const tm_timeline *timeline) {
+    tm_intervals host = TM_INTERVALS();
+    bool ok = true;
+    for (size_t row = 0; row < timeline->n_events && ok; row++) {
+        int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]);
+        ok = !is_host_work(timeline, row) ||
+             tm_intervals_add(&host, begin, begin + timeline->duration_ns[row]);
+    }
+    tm_intervals_normalise(&host);
+    ok = ok && add_busy(l, TM_LEVEL_HOST, &host);
+    tm_vec_free(&host);
+    return ok;
+}
+
+static tm_status fill(level *l, const tm_timeline *timeline, tm_error *err) {
+    static const tm_level_lane of_kind[TM_N_LANE_KINDS] = {
+        [TM_LANE_COMPUTE] = TM_LEVEL_COMPUTE, [TM_LANE_TRANSFER] = TM_LEVEL_TRANSFER,
+        [TM_LANE_WAIT] = TM_LEVEL_WAIT,       [TM_LANE_UNMATCHED] = TM_LEVEL_UNMATCHED,
+        [TM_LANE_COPIES] = TM_LEVEL_COPIES,
+    };
+    tm_lanes lanes;
+    tm_status status = tm_lanes_make(timeline, &lanes, err);
+    bool ok = true;
+    for (int k = 0; k < TM_N_LANE_KINDS && status == TM_OK && ok; k++)
+        ok = add_busy(l, of_kind[k], &lanes.kinds[k]);
+    tm_lanes_free(&lanes);
+    if (status != TM_OK)
+        return status;
+    return ok && add_host(l, timeline) && add_events(l, timeline) ? TM_OK : tm_fail_memory(err);
+}
+
+/* Joins pairs of buckets. */
+static void coarsen(level *l) {
+    tm_level *v = l->rows.data;
+    l->exponent++;
+    for (size_t i = 0; i < l->rows.n; i++) {
+        v[i].begin_ns = bucket_begin(v[i].begin_ns, l->exponent);
+        v[i].exponent = (uint8_t)l->exponent;
+    }
+    put_together(&l->rows);
+}
+
+/* So fine that a lane that is always busy has at most so many rows: the range over the rows. */
+static int first_exponent(const tm_timeline *timeline, size_t most) {
+    int64_t begin = 0, end = 0;
+    if (!tm_timeline_range(timeline, &begin, &end) || most == 0)
+        return 0;
+    int exponent = 0;
+    while (exponent < EXPONENT_MAX && (end - begin) >> exponent > (int64_t)most)
+        exponent++;
+    return exponent;
+}
+
+/* Whether a lane has more than two rows, which the next level may join. */
+static bool can_join(const level *l) {
+    const tm_level *v = l->rows.data;
+    for (size_t i = 2; i < l->rows.n; i++)
+        if (v[i].lane == v[i - 2].lane)
+            return l->exponent < EXPONENT_MAX;
+    return false;
+}
+
+static tm_status make(const tm_timeline *timeline, level *l, tm_vec *out, tm_error *err) {
+    size_t most = timeline->n_events / TM_LEVEL_EVENTS;
+    l->exponent = first_exponent(timeline, most);
+    TM_TRY(fill(l, timeline, err));
+    while (l->rows.n > most && can_join(l))
+        coarsen(l);
+    for (;; coarsen(l)) {
+        if (l->rows.n > 0 && !tm_vec_append(out, l->rows.data, l->rows.n))
+            return tm_fail_memory(err);
+        if (!can_join(l))
+            return TM_OK;
+    }
+}
+
+tm_status tm_levels_make(tm_timeline *timeline, tm_error *err) {
+    level l = {.rows = TM_VEC(tm_level)};
+    tm_vec out = TM_VEC(tm_level);
+    tm_status status = make(timeline, &l, &out, err);
+    tm_vec_free(&l.rows);
+    free(timeline->levels);
+    timeline->levels = NULL;
+    timeline->n_levels = 0;
+    if (status != TM_OK) {
+        tm_vec_free(&out);
+        return status;
+    }
+    tm_vec_trim(&out);
+    timeline->levels = out.data;
+    timeline->n_levels = out.n;
+    return TM_OK;
+}

@@ -1,0 +1,22 @@
+/* The timeline of a rank from afar: its time in buckets of powers of two, for who draws it without
+ * reading its events. */
+#ifndef TMERGE_LEVELS_H
+#define TMERGE_LEVELS_H
+
+#include "tmerge/status.h"
+#include "tmerge/timeline.h"
+
+/**
+ * Fills in the levels of a timeline: those that it had are gone.
+ *
+ * The finest level has at most one row for each TM_LEVEL_EVENTS events of the rank, and each
+ * further one joins pairs of buckets, up to the one at which no lane has more than two rows, for a
+ * power of two may lie within the job. Rows stand level by level, the finest first, lane by lane,
+ * ascending in begin. Of a lane each level sums to the same.
+ *
+ * @param timeline  its clock and its waits are known
+ * @return          TM_OK; TM_ERR_FAULT where memory is out, and the timeline has no levels
+ */
+tm_status tm_levels_make(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
+
+#endif
