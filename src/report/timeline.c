@@ -7,8 +7,8 @@
 
 enum {
     N_STRIP = 2048,
-    PAGE_BYTES = 6000000,     /* of a whole page */
-    TIMELINE_BYTES = 1200000, /* at most, of the timeline without its events */
+    PAGE_BYTES = 6000000,    /* of a whole page */
+    TIMELINE_BYTES = 700000, /* at most, of the timeline without operations and events */
     VERSION = 2
 };
 
@@ -139,11 +139,13 @@ static tm_status choose(maker *m) {
     for (size_t i = 0; host && *host && i < m->n_ranks; i++)
         if (strcmp(host_of(m, i), host) == 0)
             near[n++] = m->ranks[i].rank;
-    tm_plan_wishes wishes = {blamed, near, n, worst_step(m->tables), m->budget->n_events};
-    tm_status status = tm_plan_choose(&m->plan, &wishes, m->err);
+    tm_status status = tm_operations_choose(&m->operations, m->budget->n_members, m->err);
+    size_t n_events = tm_timeline_events(m->budget, tm_operations_members(&m->operations));
+    tm_plan_wishes wishes = {blamed, near, n, worst_step(m->tables), n_events};
+    if (status == TM_OK)
+        status = tm_plan_choose(&m->plan, &wishes, m->err);
     free(near);
-    return status == TM_OK ? tm_operations_choose(&m->operations, m->budget->n_members, m->err)
-                           : status;
+    return status;
 }
 
 /* Steps that nothing is shown of are marked as long as they are few. */

@@ -109,6 +109,13 @@ tm_status tm_operations_choose(tm_operations *operations, size_t n_members, tm_e
     return TM_OK;
 }
 
+size_t tm_operations_members(const tm_operations *operations) {
+    size_t n = 0;
+    for (size_t i = 0; i < operations->n_shown; i++)
+        n += ((const tm_operation *)operations->all.data)[operations->shown[i]].n;
+    return n;
+}
+
 uint32_t tm_operations_number(const tm_operations *operations, const tm_collective_attr *attr) {
     const operation_key key = {attr->first_rank, attr->first_event};
     uint32_t i = tm_keys_find(&operations->firsts, &key);

@@ -42,6 +42,9 @@ tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeli
 tm_status tm_operations_choose(tm_operations *operations, size_t n_members,
                                tm_error *err) TM_MUST_CHECK;
 
+/** How many members those have that are numbered. */
+size_t tm_operations_members(const tm_operations *operations);
+
 /** The number in the page of the operation that a kernel belongs to, or TM_NO_EVENT. */
 uint32_t tm_operations_number(const tm_operations *operations, const tm_collective_attr *attr);
 

@@ -5,21 +5,29 @@
 #include "base/sorted.h"
 
 enum {
-    N_SLICES = 32,   /* parts of a job without steps */
-    EVENT_BYTES = 8, /* in the page, as base64; 2.7 to 7.1 were seen */
+    N_SLICES = 32,     /* parts of a job without steps */
+    EVENT_BYTES = 8,   /* in the page, as base64; 2.7 to 7.1 were seen */
+    MEMBER_BYTES = 12, /* of an operation; 11.4 were */
     EVENTS_LEAST = 100000
 };
 
 tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes) {
     tm_timeline_budget budget = {.n_buckets = 8192, .n_events = 600000, .n_members = 200000};
     if (n_ranks > 16)
-        budget = (tm_timeline_budget){4096, 1000000, 200000, NULL, NULL};
+        budget = (tm_timeline_budget){.n_buckets = 4096, .n_events = 1000000, .n_members = 200000};
     if (n_ranks > 256)
-        budget = (tm_timeline_budget){1024, 1800000, 200000, NULL, NULL};
-    size_t most = left_bytes / EVENT_BYTES;
-    most = most > EVENTS_LEAST ? most : EVENTS_LEAST;
-    budget.n_events = budget.n_events < most ? budget.n_events : most;
+        budget = (tm_timeline_budget){.n_buckets = 1024, .n_events = 1800000, .n_members = 200000};
+    size_t most = left_bytes / 3 / MEMBER_BYTES;
+    budget.n_members = budget.n_members < most ? budget.n_members : most;
+    budget.left_bytes = left_bytes;
     return budget;
+}
+
+size_t tm_timeline_events(const tm_timeline_budget *budget, size_t n_members) {
+    size_t members = n_members * MEMBER_BYTES;
+    size_t left = members < budget->left_bytes ? budget->left_bytes - members : 0;
+    size_t most = left / EVENT_BYTES > EVENTS_LEAST ? left / EVENT_BYTES : EVENTS_LEAST;
+    return budget->n_events < most || budget->left_bytes == 0 ? budget->n_events : most;
 }
 
 void tm_plan_init(tm_plan *plan, bool steps) {

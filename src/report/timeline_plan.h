@@ -12,13 +12,17 @@ typedef struct tm_timeline_budget {
     size_t n_buckets; /* of each lane */
     size_t n_events;
     size_t n_members;          /* of matched operations */
+    size_t left_bytes;         /* of the page, for both; 0: no matter */
     const tm_page_kept *ranks; /* borrowed; who has lanes; NULL: all */
     const tm_page_kept *steps; /* borrowed; those that are marked besides the chosen ones; NULL: all
                                 */
 } tm_timeline_budget;
 
-/** By the number of ranks that have lanes, and by how much of the page is left for the events. */
+/** By the number of ranks that have lanes, and by how much of the page is left. */
 tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes);
+
+/** How many events fit beside so many members. */
+size_t tm_timeline_events(const tm_timeline_budget *budget, size_t n_members);
 
 /** What a timeline's event is drawn as; not drawn are instants, counters and the profiler's own. */
 typedef enum tm_shown { TM_SHOWN_NOT, TM_SHOWN_GPU, TM_SHOWN_HOST } tm_shown;
