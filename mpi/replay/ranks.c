@@ -190,7 +190,7 @@ static void free_parts(tm_replay_ranks *r) {
 
 tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     tm_pairs pairs = TM_PAIRS();
-    tm_peer_places places = TM_PEER_PLACES();
+    tm_peer_places places = {.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)};
     ranks->visits = TM_VEC(tm_replay_visit);
     ranks->drafts = calloc(ranks->n + 1, sizeof *ranks->drafts);
     ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);

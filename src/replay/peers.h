@@ -43,9 +43,6 @@ typedef struct tm_peer_places {
     uint32_t *known; /* owned; [keys] 1 + index, 0 where no other rank is there */
 } tm_peer_places;
 
-#define TM_PEER_PLACES()                                                                           \
-    ((tm_peer_places){.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)})
-
 /** No place: the item has no weight. */
 #define TM_NO_PLACE UINT32_MAX
 
