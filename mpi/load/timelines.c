@@ -1,6 +1,7 @@
 /* Builds the timelines of ranks from their traces. */
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "loader.h"
 #include "mpi/agree.h"
 
@@ -17,40 +18,61 @@ static void adopt_bases(tm_loader *l) {
             tm_trace_adopt_base(l->traces[i], base_ns);
 }
 
-/* Builds the timeline of one rank from its traces here, in the order of the arguments. */
-static tm_status build_rank(tm_loader *l, int64_t rank, tm_error *err) {
+/* A trace that is here. */
+typedef struct own_trace {
+    int64_t rank;
+    size_t input;
+} own_trace;
+
+static int by_rank(const void *a, const void *b) {
+    const own_trace *x = a, *y = b;
+    int order = tm_order_i64(x->rank, y->rank);
+    return order ? order : tm_order_u64(x->input, y->input);
+}
+
+/* Builds the timeline of a rank from its [n] traces here, in the order of the arguments. */
+static tm_status build_rank(tm_loader *l, const own_trace *own, size_t n, tm_error *err) {
     const tm_build_context context = {l->out->names, l->classifier, l->options->skip_bad,
                                       l->step_names};
-    size_t n = 0;
-    tm_trace **own = malloc(l->n * sizeof *own);
-    size_t *input = malloc(l->n * sizeof *input);
-    tm_status status = own && input ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; i < l->n && own && input; i++)
-        if (l->traces[i] && l->entries[i].rank == rank) {
-            input[n] = i;
-            own[n++] = l->traces[i];
-        }
-    if (status == TM_OK && n > 0) {
+    tm_trace **traces = malloc(n * sizeof *traces);
+    tm_status status = traces ? TM_OK : tm_fail_memory(err);
+    for (size_t k = 0; k < n && traces; k++)
+        traces[k] = l->traces[own[k].input];
+    if (status == TM_OK) {
         tm_timeline *timeline = &l->out->timelines[l->out->n_timelines];
-        status = tm_timeline_build(own, n, rank, &context, timeline, err);
+        status = tm_timeline_build(traces, n, own->rank, &context, timeline, err);
         l->out->n_timelines += status == TM_OK;
     }
     for (size_t k = 0; k < n && status == TM_OK; k++)
-        if (own[k]->left_out)
-            status = tm_entries_leave_out(l->left_out, tm_loader_path(l, input[k]), "overlapping",
-                                          "covers the same time as another trace of its rank", err);
+        if (traces[k]->left_out)
+            status =
+                tm_entries_leave_out(l->left_out, tm_loader_path(l, own[k].input), "overlapping",
+                                     "covers the same time as another trace of its rank", err);
+    free(traces);
+    return status;
+}
+
+/* Rank after rank. */
+static tm_status build_ranks(tm_loader *l, tm_error *err) {
+    size_t n = 0;
+    own_trace *own = malloc((l->n + 1) * sizeof *own);
+    l->out->timelines = calloc(l->out->n_ranks, sizeof *l->out->timelines);
+    tm_status status = own && l->out->timelines ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < l->n && own; i++)
+        if (l->traces[i])
+            own[n++] = (own_trace){l->entries[i].rank, i};
+    if (n > 1)
+        qsort(own, n, sizeof *own, by_rank);
+    for (size_t first = 0, end; first < n && status == TM_OK; first = end) {
+        for (end = first + 1; end < n && own[end].rank == own[first].rank;)
+            end++;
+        status = build_rank(l, &own[first], end - first, err);
+    }
     free(own);
-    free(input);
     return status;
 }
 
 tm_status tm_mpi_build_timelines(tm_loader *l, tm_error *err) {
-    tm_status status = TM_OK;
     adopt_bases(l);
-    l->out->timelines = calloc(l->out->n_ranks, sizeof *l->out->timelines);
-    if (!l->out->timelines)
-        status = tm_fail_memory(err);
-    for (size_t r = 0; r < l->out->n_ranks && status == TM_OK; r++)
-        status = build_rank(l, l->out->ranks[r], err);
-    return tm_mpi_agree(l->comm, status, err);
+    return tm_mpi_agree(l->comm, build_ranks(l, err), err);
 }
