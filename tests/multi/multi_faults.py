@@ -10,7 +10,7 @@ import time
 
 import common_multi
 from common import TMERGE, equal, files, holds, main, put, run, small_trace, synth
-from watching import fault, is_open, ours, strays, wait_until
+from watching import FAULTS, fault, is_open, ours, strays, wait_until
 
 os.environ['HOSTS_LOCAL'] = '256k'
 HOSTS = common_multi.up('netns.sh', ('ip', 'unshare', 'nsenter'))
@@ -30,21 +30,44 @@ def on(host, *command):
     return run([HOSTS, 'exec', host, *command])
 
 
+def end(launched, name):
+    for pid in processes(name).values():
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    launched.kill()
+    launched.wait()
+
+
 @contextlib.contextmanager
-def started(name, *arguments, **more):
-    """A run that would store in NAME.h5 and says to NAME.said; what is left of it is ended."""
-    with open(f'{name}.said', 'wb') as said:
-        launched = subprocess.Popen([str(part) for part in
-                                     mpirun(*arguments, '-o', f'{name}.h5', **more)],
-                                    stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+def started(name, stands, *arguments, env=None, **more):
+    """A run that would store in NAME.h5 and says to NAME.said, once it stands where it is to; what
+    is left of it is ended. Begun once more where not all had left MPI_Init (multi_slurm.py)."""
+    env = {'LD_PRELOAD': FAULTS, **(env or {}), 'TMERGE_STARTED': f'{os.getcwd()}/{name}.said.'}
+    for attempt in range(3):
+        with open(f'{name}.said', 'wb') as said:
+            launched = subprocess.Popen(
+                [str(part) for part in mpirun(*arguments, '-o', f'{name}.h5', env=env, **more)],
+                stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        try:
+            wait_until(lambda: stands() or launched.poll() is not None, f'{name} to begin')
+            if launched.poll() is None:
+                break
+        except AssertionError:
+            if attempt == 2 or len(started_of(name)) == len(processes(name)) > 0:
+                end(launched, name)
+                raise
+        end(launched, name)
+        for path in started_of(name):
+            os.unlink(path)
     try:
         yield launched
     finally:
-        for pid in strays():
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        launched.kill()
-        launched.wait()
+        end(launched, name)
+
+
+def started_of(name):
+    """What tells that a process is out of MPI_Init, one file for each."""
+    return [path for path in files() if path.startswith(f'{name}.said.')]
 
 
 def processes(name):
@@ -97,8 +120,11 @@ def is_stopped(pid):
 
 
 def reads(name, path):
-    wait_until(lambda: len(processes(name)) == 6 and
-               any(is_open(path, pid) for pid in processes(name).values()), f'{name} to read')
+    return lambda: any(is_open(path, pid) for pid in processes(name).values())
+
+
+def stops(name):
+    return lambda: is_stopped(processes(name).get(5))
 
 
 def silent(host):
@@ -107,15 +133,14 @@ def silent(host):
 
 
 def nothing_left(names):
-    equal([name for name in files() if not name.endswith('.said')], names)
+    equal([name for name in files() if '.said' not in name], names)
 
 
 def test_a_process_or_a_daemon_that_is_killed_ends_the_run():
     names, pipe = six_traces(True)
     for what, message in (('process', 'on node h2 exited on signal 9'),
                           ('orted', r'Remote daemon: .* on node h2')):
-        with started(what, *names) as launched:
-            reads(what, names[5])
+        with started(what, reads(what, names[5]), *names) as launched:
             if what == 'process':
                 os.kill(processes(what)[3], signal.SIGKILL)
             else:
@@ -131,12 +156,9 @@ def test_a_host_that_is_gone_ends_the_run_whatever_it_does():
     """Three runs at once, one in each phase; what stops is on another host."""
     names, pipe = six_traces(True)
     whole = [put(f'whole{rank}.json', small_trace(rank)) for rank in range(6)]
-    with started('reading', *names) as reading, \
-            started('matching', *whole, env=fault('matching')) as matching, \
-            started('writing', *whole, env=fault('writing')) as writing:
-        reads('reading', names[5])
-        for name in ('matching', 'writing'):
-            wait_until(lambda name=name: is_stopped(processes(name).get(5)), name)
+    with started('reading', reads('reading', names[5]), *names) as reading, \
+            started('matching', stops('matching'), *whole, env=fault('matching')) as matching, \
+            started('writing', stops('writing'), *whole, env=fault('writing')) as writing:
         began = time.monotonic()
         run([HOSTS, 'crash', 'h2']).expect(0)
         for name, launched in (('reading', reading), ('matching', matching), ('writing', writing)):
@@ -152,11 +174,9 @@ def test_a_network_that_is_cut_ends_the_run_on_both_sides_but_no_disk_that_stall
     names, pipe = six_traces(True)
     os.mkfifo('stalls.json')
     stalling = os.open('stalls.json', os.O_RDWR)
-    with started('stall', *names[:5], 'stalls.json', hosts=('h1:2', 'h3:2')) as stall, \
-            started('cut', *names) as cut:
-        reads('cut', names[5])
-        wait_until(lambda: any(is_open('stalls.json', pid) for pid in processes('stall').values()),
-                   'the other to read')
+    with started('stall', reads('stall', 'stalls.json'), *names[:5], 'stalls.json',
+                 hosts=('h1:2', 'h3:2')) as stall, \
+            started('cut', reads('cut', names[5]), *names) as cut:
         # Who waits for a disk cannot answer, nor can who is stopped.
         os.kill(processes('stall')[3], signal.SIGSTOP)
         began = time.monotonic()
