@@ -415,7 +415,7 @@ typedef enum tm_level_lane {
 } tm_level_lane;
 
 /** The finest level has at most a row for so many events of the rank. */
-enum { TM_LEVEL_EVENTS = 8 };
+enum { TM_LEVEL_EVENTS = 12 };
 
 /** A lane of the timeline in one bucket of time. A lane without anything in it has no row. */
 typedef struct tm_level {
