@@ -14,9 +14,11 @@ static tm_status check_rank(void *context, tm_timeline *timeline, size_t at, tm_
     tm_check *check = context;
     tm_level *stored = timeline->levels;
     size_t n = timeline->n_levels, i = 0;
+    /* What another version holds for fine enough is no fault. */
+    int finest = n > 0 ? stored[0].exponent : -1;
     (void)at;
     timeline->levels = NULL;
-    tm_status status = tm_levels_make(timeline, err);
+    tm_status status = tm_levels_make(timeline, finest, err);
     while (i < n && i < timeline->n_levels && same(&stored[i], &timeline->levels[i]))
         i++;
     if (status == TM_OK && (i < n || i < timeline->n_levels))

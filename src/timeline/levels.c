@@ -7,8 +7,10 @@
 #include "base/vec.h"
 #include "timeline/lanes.h"
 
-/* Widths fit an int64. */
-enum { EXPONENT_MAX = 60 };
+enum {
+    EXPONENT_MAX = 60, /* widths fit an int64 */
+    FINER_MAX = 6      /* so many levels below what the number of events gives may be asked for */
+};
 
 /* One level of all lanes. */
 typedef struct level {
@@ -197,11 +199,15 @@ static bool can_join(const level *l) {
     return false;
 }
 
-static tm_status make(const tm_timeline *timeline, level *l, tm_vec *out, tm_error *err) {
+static tm_status make(const tm_timeline *timeline, int finest, level *l, tm_vec *out,
+                      tm_error *err) {
     size_t most = timeline->n_events / TM_LEVEL_EVENTS;
-    l->exponent = first_exponent(timeline, most);
+    int first = first_exponent(timeline, most);
+    int least =
+        first > FINER_MAX ? first - FINER_MAX : 0; /* a wish for less costs too much memory */
+    l->exponent = finest < 0 || finest > first ? first : finest > least ? finest : least;
     TM_TRY(fill(l, timeline, err));
-    while (l->rows.n > most && can_join(l))
+    while ((finest >= 0 ? l->exponent < finest : l->rows.n > most) && can_join(l))
         coarsen(l);
     for (;; coarsen(l)) {
         if (l->rows.n > 0 && !tm_vec_append(out, l->rows.data, l->rows.n))
@@ -211,10 +217,10 @@ static tm_status make(const tm_timeline *timeline, level *l, tm_vec *out, tm_err
     }
 }
 
-tm_status tm_levels_make(tm_timeline *timeline, tm_error *err) {
+tm_status tm_levels_make(tm_timeline *timeline, int finest, tm_error *err) {
     level l = {.rows = TM_VEC(tm_level)};
     tm_vec out = TM_VEC(tm_level);
-    tm_status status = make(timeline, &l, &out, err);
+    tm_status status = make(timeline, finest, &l, &out, err);
     tm_vec_free(&l.rows);
     free(timeline->levels);
     timeline->levels = NULL;
