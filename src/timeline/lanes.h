@@ -1,6 +1,6 @@
 /* What a rank's GPU did when: its time by kind of work, on the job's clock. */
-#ifndef TMERGE_LANES_H
-#define TMERGE_LANES_H
+#ifndef TMERGE_TIMELINE_LANES_H
+#define TMERGE_TIMELINE_LANES_H
 
 #include "base/intervals.h"
 #include "tmerge/status.h"
