@@ -129,15 +129,18 @@ tm_status tm_launched_merge(const tm_names *names, const tm_table *part, tm_tabl
     return TM_OK;
 }
 
+/* Names that no trace has are null. */
+static bool same_text(const tm_cell *a, const tm_cell *b) {
+    return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
+}
+
 /* Rows are sorted by their keys, so that those of one first key stand together. */
 static void set_shares(tm_table *shown) {
     int at = shown->def->n_keys;
     for (size_t first = 0, end; first < shown->n_rows; first = end) {
         int64_t total = 0;
-        const char *name = tm_table_row(shown, first)[0].value.text;
-        for (end = first;
-             end < shown->n_rows && strcmp(tm_table_row(shown, end)[0].value.text, name) == 0;
-             end++)
+        const tm_cell *name = tm_table_row(shown, first);
+        for (end = first; end < shown->n_rows && same_text(tm_table_row(shown, end), name); end++)
             total = tm_sum(total, tm_table_row(shown, end)[at + TM_LAUNCHED_TOTAL].value.i);
         for (size_t i = first; i < end; i++) {
             tm_cell *row = tm_table_row(shown, i) + at;
