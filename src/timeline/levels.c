@@ -182,10 +182,11 @@ static void coarsen(level *l) {
 /* So fine that a lane that is always busy has at most so many rows: the range over the rows. */
 static int first_exponent(const tm_timeline *timeline, size_t most) {
     int64_t begin = 0, end = 0;
-    if (!tm_timeline_range(timeline, &begin, &end) || most == 0)
+    if (!tm_timeline_range(timeline, &begin, &end))
         return 0;
+    uint64_t range = (uint64_t)end - (uint64_t)begin; /* may not fit an int64 */
     int exponent = 0;
-    while (exponent < EXPONENT_MAX && (end - begin) >> exponent > (int64_t)most)
+    while (exponent < EXPONENT_MAX && range >> exponent > most)
         exponent++;
     return exponent;
 }
@@ -201,7 +202,7 @@ static bool can_join(const level *l) {
 
 static tm_status make(const tm_timeline *timeline, int finest, level *l, tm_vec *out,
                       tm_error *err) {
-    size_t most = timeline->n_events / TM_LEVEL_EVENTS;
+    size_t most = timeline->n_events / TM_LEVEL_EVENTS + 1; /* a few events have a level, too */
     int first = first_exponent(timeline, most);
     int least =
         first > FINER_MAX ? first - FINER_MAX : 0; /* a wish for less costs too much memory */

@@ -9,10 +9,10 @@
 /**
  * Fills in the levels of a timeline: those that it had are gone.
  *
- * The finest level has at most one row for each TM_LEVEL_EVENTS events of the rank, and each
- * further one joins pairs of buckets, up to the one at which no lane has more than two rows, for a
- * power of two may lie within the job. Rows stand level by level, the finest first, lane by lane,
- * ascending in begin. Of a lane each level sums to the same.
+ * The finest level has at most one row for each TM_LEVEL_EVENTS events of the rank, and one more;
+ * each further one joins pairs of buckets, up to the one at which no lane has more than two rows,
+ * for a power of two may lie within the job. Rows stand level by level, the finest first, lane by
+ * lane, ascending in begin. Of a lane each level sums to the same.
  *
  * @param timeline  its clock and its waits are known
  * @param finest    the exponent of the finest level; -1: as above, by how many events there are

@@ -72,7 +72,7 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                       "their numbers of events."},
     [PROFILER_ERROR] = {"profiler_error", TM_TEXT, "",
                         "Why CUPTI did not record the device, as the trace's log of the profiler "
-                        "says; null where it does not."},
+                        "says; null where it does not, or the rank has events of a device."},
 };
 
 static const tm_table_def rank_def = {
@@ -199,17 +199,32 @@ static tm_text profiler_error(tm_text metadata) {
     return found;
 }
 
+/* The profiler's log is one of the lists that stand apart. */
+static tm_status set_profiler_error(const tm_rank_view *view, tm_table *table, tm_cell *cell,
+                                    tm_error *err) {
+    tm_vec metadata = TM_VEC(char);
+    tm_status status = TM_OK;
+    if (view->timeline->device >= 0)
+        return TM_OK;
+    if (!tm_timeline_metadata_whole(view->timeline, view->names, &metadata))
+        status = tm_fail_memory(err);
+    if (status == TM_OK) {
+        tm_text error = profiler_error((tm_text){metadata.data, metadata.n});
+        if (error.size > 0)
+            status = tm_table_set_bytes(table, cell, error.bytes, error.size, err);
+    }
+    tm_vec_free(&metadata);
+    return status;
+}
+
 static tm_status set_what_lacks(const tm_rank_view *view, tm_table *table, tm_cell *row,
                                 tm_error *err) {
     tm_text metadata = tm_timeline_metadata(view->timeline);
     tm_text categories = tm_trace_noted(metadata, TM_OTHER_CATEGORIES);
-    tm_text error = profiler_error(metadata);
     if (categories.size > 0)
         TM_TRY(
             tm_table_set_bytes(table, &row[UNRECOGNISED], categories.bytes, categories.size, err));
-    return error.size > 0
-               ? tm_table_set_bytes(table, &row[PROFILER_ERROR], error.bytes, error.size, err)
-               : TM_OK;
+    return set_profiler_error(view, table, &row[PROFILER_ERROR], err);
 }
 
 static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
