@@ -105,7 +105,9 @@ static void clear_left_over(tm_draft *draft) {
     draft->temporary[size] = '\0';
     DIR *folder = opendir(size > 0 ? draft->temporary : ".");
     draft->temporary[size] = kept;
-    for (const struct dirent *entry; folder && (entry = readdir(folder));)
+    const struct dirent *entry;
+    /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
+    while (folder && (entry = readdir(folder)))
         if (is_left_over(dirfd(folder), entry->d_name, draft->path + size))
             (void)unlinkat(dirfd(folder), entry->d_name, 0);
     if (folder)

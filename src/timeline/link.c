@@ -46,8 +46,9 @@ static size_t first_from(const calls *c, size_t low, size_t high, int64_t correl
 
 /* The same in all, from the last answer on by steps that double. */
 static size_t seek(const calls *c, int64_t correlation) {
-    size_t low = c->at, high = c->at, step = 1;
-    if (low < c->n && correlation_at(c, low) < correlation) {
+    size_t high = c->at, step = 1;
+    if (high < c->n && correlation_at(c, high) < correlation) {
+        size_t low = high;
         for (; step < c->n - low && correlation_at(c, low + step) < correlation; step *= 2)
             low += step;
         return first_from(c, low + 1, step < c->n - low ? low + step : c->n, correlation);

@@ -150,7 +150,7 @@ static void print_state(const tm_progress_state *state, double share, char *out,
 /* The bar gets what the words, with the time left, leave of a line. */
 static void show_state(const tm_progress_state *state) {
     enum { CELLS_MIN = 4, CELLS_MAX = 20, LEFT = 13, PUNCTUATION = 5 };
-    char words[160], bar[CELLS_MAX + 1], text[256];
+    char words[160], bar[CELLS_MAX + 1] = "", text[256];
     double share = state->total > 0 ? (double)state->done / (double)state->total : 0.0;
     share = share > 1.0 ? 1.0 : share;
     print_state(state, share, words, sizeof words);
