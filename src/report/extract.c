@@ -89,7 +89,7 @@ static void keep(rows *r, size_t row) {
 static bool keep_arrivals_of(rows *r, size_t first, size_t end) {
     int begins = tm_table_column(r->table->def, "begin_ns");
     int ends = tm_table_column(r->table->def, "end_ns");
-    placed *order = malloc((end - first) * sizeof *order);
+    placed *order = malloc((end - first + 1) * sizeof *order);
     size_t last = first, n = end - first;
     if (!order)
         return false;

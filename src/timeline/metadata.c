@@ -141,7 +141,7 @@ static bool read_mark(const char *text, const char *after, size_t n_lists, size_
 
 uint32_t tm_timeline_list(const tm_timeline *timeline, const char *text) {
     size_t number, begin = strlen(MARK) - 1;
-    bool is = text && strncmp(text, MARK + 1, begin) == 0 &&
+    bool is = text && strncmp(text, &MARK[1], begin) == 0 &&
               read_mark(text + begin, "", timeline->n_metadata_lists, &number);
     return is ? timeline->metadata_lists[number] : TM_NO_NAME;
 }
