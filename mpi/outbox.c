@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "patience.h"
-
 static tm_mpi_message *oldest(tm_mpi_outbox *outbox) {
     return &outbox->messages[outbox->first];
 }
@@ -18,7 +16,7 @@ static void forget_oldest(tm_mpi_outbox *outbox) {
 }
 
 static void wait_for_oldest(tm_mpi_outbox *outbox) {
-    (void)tm_mpi_await(&oldest(outbox)->request, MPI_STATUS_IGNORE);
+    MPI_Wait(&oldest(outbox)->request, MPI_STATUS_IGNORE);
     forget_oldest(outbox);
 }
 

@@ -23,16 +23,33 @@ static void sleep_a_part_of(int64_t waited_ns) {
     nanosleep(&pause, NULL);
 }
 
-int tm_mpi_await(MPI_Request *request, MPI_Status *status) {
-    int done = 0, code;
-    code = MPI_Test(request, &done, status);
+/* Waits until a question of MPI is answered with yes. */
+typedef struct question {
+    MPI_Request *request; /* is it done? NULL: has the message come? */
+    MPI_Comm comm;
+    int from, tag;
+    MPI_Message message;
+} question;
+
+static int ask(question *q, int *is, MPI_Status *status) {
+    return q->request ? MPI_Test(q->request, is, status)
+                      : MPI_Improbe(q->from, q->tag, q->comm, is, &q->message, status);
+}
+
+static int wait_for(question *q, MPI_Status *status) {
+    int done = 0, code = ask(q, &done, status);
     for (int64_t begin_ns = done ? 0 : now_ns(); !done && code == MPI_SUCCESS;) {
         int64_t waited_ns = now_ns() - begin_ns;
         if (waited_ns > AT_ONCE_NS)
             sleep_a_part_of(waited_ns);
-        code = MPI_Test(request, &done, status);
+        code = ask(q, &done, status);
     }
     return code;
+}
+
+int tm_mpi_await(MPI_Request *request, MPI_Status *status) {
+    question q = {.request = request};
+    return wait_for(&q, status);
 }
 
 int tm_mpi_reduce(MPI_Comm comm, void *values, int n, MPI_Datatype type, MPI_Op op) {
@@ -44,8 +61,9 @@ int tm_mpi_reduce(MPI_Comm comm, void *values, int n, MPI_Datatype type, MPI_Op 
                                            : MPI_Allreduce(MPI_IN_PLACE, values, n, type, op, comm);
 }
 
+/* Only for its begin: a large message comes piece by piece, each when both sides call MPI. */
 int tm_mpi_receive(MPI_Comm comm, void *bytes, int size, int from, int tag, MPI_Status *status) {
-    MPI_Request request;
-    int code = MPI_Irecv(bytes, size, MPI_BYTE, from, tag, comm, &request);
-    return code == MPI_SUCCESS ? tm_mpi_await(&request, status) : code;
+    question q = {.comm = comm, .from = from, .tag = tag};
+    int code = wait_for(&q, MPI_STATUS_IGNORE);
+    return code == MPI_SUCCESS ? MPI_Mrecv(bytes, size, MPI_BYTE, &q.message, status) : code;
 }

@@ -7,7 +7,8 @@
 
 /**
  * Waits for a request, of whatever call, as MPI_Wait does: asks for a moment, then sleeps in
- * between, each time a fourth of what it has waited, at most a millisecond.
+ * between, each time a fourth of what it has waited, at most a millisecond. Not for requests that
+ * carry much: MPI gets on with them only while it is called.
  *
  * Collective: no.
  * @param status  may be MPI_STATUS_IGNORE  @return  of MPI
@@ -17,7 +18,7 @@ int tm_mpi_await(MPI_Request *request, MPI_Status *status);
 /** As MPI_Allreduce in place, with such waiting. Collective: over comm. */
 int tm_mpi_reduce(MPI_Comm comm, void *values, int n, MPI_Datatype type, MPI_Op op);
 
-/** As MPI_Recv of bytes. Collective: no. */
+/** As MPI_Recv of bytes: waits so for the begin of the message. Collective: no. */
 int tm_mpi_receive(MPI_Comm comm, void *bytes, int size, int from, int tag, MPI_Status *status);
 
 #endif
