@@ -7,6 +7,7 @@
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/calls.h"
 #include "analysis/shared/gaps.h"
+#include "analysis/shared/named.h"
 #include "analysis/shared/over_ranks.h"
 #include "base/keys.h"
 #include "base/median.h"
@@ -263,14 +264,6 @@ static tm_status sync_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static tm_status set_name(const tm_names *names, tm_table *table, tm_cell *cell, int64_t id,
-                          tm_error *err) {
-    if (id == TM_NO_NAME)
-        return TM_OK;
-    tm_text text = tm_names_text(names, (uint32_t)id);
-    return tm_table_set_bytes(table, cell, text.bytes, text.size, err);
-}
-
 /* The most lost first, then the longest: the second sort keeps the order of equal rows. */
 static void order(tm_table *table) {
     tm_table_rank(table, S_TOTAL);
@@ -302,9 +295,9 @@ static tm_status sync_merge(const tm_names *names, tm_tables *tables, tm_error *
         tm_cell_set_int(&row[S_RANKS], lost.ranks);
         tm_cell_set_int(&row[S_SLOWEST_TIME], lost.max);
         tm_cell_set_int(&row[S_SLOWEST], lost.max_rank);
-        TM_TRY(set_name(names, table, &row[S_CALL], key[P_CALL].value.i, err));
-        TM_TRY(set_name(names, table, &row[S_OPERATOR], key[P_OPERATOR].value.i, err));
-        TM_TRY(set_name(names, table, &row[S_INSIDE], key[P_INSIDE].value.i, err));
+        TM_TRY(tm_set_named(names, key[P_CALL].value.i, table, &row[S_CALL], err));
+        TM_TRY(tm_set_named(names, key[P_OPERATOR].value.i, table, &row[S_OPERATOR], err));
+        TM_TRY(tm_set_named(names, key[P_INSIDE].value.i, table, &row[S_INSIDE], err));
     }
     order(table); /* this process has all rows of its keys: the job's first are among its own */
     return TM_OK;

@@ -6,6 +6,7 @@
 #include "base/median.h"
 #include "base/sums.h"
 #include "calls.h"
+#include "named.h"
 #include "over_ranks.h"
 
 /* Rows that are shown; the rest is one row. */
@@ -94,13 +95,10 @@ tm_status tm_launched_rows(const tm_rank_view *view, bool by_operator, tm_table 
 
 static tm_status set_key(const tm_names *names, int64_t id, tm_table *shown, tm_cell *cell,
                          tm_error *err) {
-    if (id == TM_NO_NAME)
-        return TM_OK;
-    if (id < 0)
-        return tm_table_set_text(shown, cell,
-                                 id == OUTSIDE ? TM_LAUNCHED_OUTSIDE : TM_LAUNCHED_UNKNOWN, err);
-    tm_text text = tm_names_text(names, (uint32_t)id);
-    return tm_table_set_bytes(shown, cell, text.bytes, text.size, err);
+    if (id >= 0)
+        return tm_set_named(names, id, shown, cell, err);
+    return tm_table_set_text(shown, cell, id == OUTSIDE ? TM_LAUNCHED_OUTSIDE : TM_LAUNCHED_UNKNOWN,
+                             err);
 }
 
 tm_status tm_launched_merge(const tm_names *names, const tm_table *part, tm_table *shown,
