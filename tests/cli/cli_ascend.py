@@ -17,7 +17,10 @@ def traces(job):
 
 
 def expected(name):
-    with open(os.path.join(EXPECTED, name), encoding='utf-8') as file:
+    path = os.path.join(EXPECTED, name)
+    if not os.path.exists(path):
+        raise Skip('the real traces are not here')
+    with open(path, encoding='utf-8') as file:
         return json.load(file)
 
 
