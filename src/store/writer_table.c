@@ -1,5 +1,6 @@
 /* Result tables: one compound dataset each. */
 #include <assert.h>
+#include <isa-l/igzip_lib.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -148,28 +149,88 @@ static bool need_groups(hid_t file, const char *group_path) {
     return done;
 }
 
-/* Records of long texts hold mostly zeros. By HDF5's own filter, which every program that reads
- * HDF5 has, without the plugin. */
-static bool compress(hid_t layout, size_t record_bytes, size_t n_rows) {
-    enum { PLAIN = 1 << 16, CHUNK = 1 << 20, LEVEL = 1 };
+/* How many rows a chunk holds; 0: the table is small and stands in one piece, as it is. Records of
+ * long texts hold mostly zeros. */
+static size_t chunk_rows(const record *made, int n_columns, size_t n_rows) {
+    enum { PLAIN = 1 << 16, CHUNK = 1 << 20 };
+    size_t record_bytes = made->at[n_columns];
     if (n_rows * record_bytes <= PLAIN)
-        return true;
-    hsize_t rows = record_bytes < CHUNK ? CHUNK / record_bytes : 1;
-    rows = rows < n_rows ? rows : n_rows;
-    return H5Pset_chunk(layout, 1, &rows) >= 0 && H5Pset_deflate(layout, LEVEL) >= 0;
+        return 0;
+    size_t rows = record_bytes < CHUNK ? CHUNK / record_bytes : 1;
+    return rows < n_rows ? rows : n_rows;
 }
 
-/* Small tables in one piece and as they are. */
+/* By HDF5's own filter, which every program that reads HDF5 has, without the plugin. */
+static bool compress(hid_t layout, size_t n_rows) {
+    hsize_t rows = n_rows;
+    return n_rows == 0 || (H5Pset_chunk(layout, 1, &rows) >= 0 && H5Pset_deflate(layout, 1) >= 0);
+}
+
+/* What packs chunks: the stream, its tables, and room for what comes of one chunk. */
+typedef struct packer {
+    struct isal_zstream stream;
+    uint8_t level[ISAL_DEF_LVL1_DEFAULT];
+    size_t room;
+    uint8_t packed[];
+} packer;
+
+static packer *make_packer(size_t chunk_bytes) {
+    size_t room = chunk_bytes + chunk_bytes / 1024 + 1024; /* also where nothing repeats */
+    packer *made = room <= UINT32_MAX ? malloc(sizeof *made + room) : NULL;
+    if (made)
+        made->room = room;
+    return made;
+}
+
+/* By ISA-L, several times as fast as by the filter, which reads it the same. */
+static bool put_chunk(hid_t dataset, packer *p, char *rows, size_t n_bytes, hsize_t at) {
+    struct isal_zstream *stream = &p->stream;
+    isal_deflate_stateless_init(stream);
+    stream->end_of_stream = 1;
+    stream->gzip_flag = IGZIP_ZLIB;
+    stream->level = 1;
+    stream->level_buf = p->level;
+    stream->level_buf_size = sizeof p->level;
+    stream->next_in = (uint8_t *)rows;
+    stream->avail_in = (uint32_t)n_bytes;
+    stream->next_out = p->packed;
+    stream->avail_out = (uint32_t)p->room;
+    return isal_deflate_stateless(stream) == COMP_OK &&
+           H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, &at, stream->total_out, p->packed) >= 0;
+}
+
+/* The last chunk ends in rows of zeros that the table does not have. */
+static bool put_chunks(hid_t dataset, const record *made, size_t record_bytes, size_t n_rows,
+                       size_t rows) {
+    size_t chunk = rows * record_bytes;
+    packer *p = make_packer(chunk);
+    char *last = calloc(1, chunk);
+    bool done = p && last;
+    for (size_t row = 0; done && row < n_rows; row += rows) {
+        size_t left = n_rows - row;
+        char *from = made->rows + row * record_bytes;
+        if (left < rows)
+            from = memcpy(last, from, left * record_bytes);
+        done = put_chunk(dataset, p, from, chunk, row);
+    }
+    free(last);
+    free(p);
+    return done;
+}
+
 static bool put_dataset(hid_t file, const char *path, const tm_table *table, const record *made) {
     hsize_t rows = table->n_rows;
     hid_t dataset = H5I_INVALID_HID, space = H5Screate_simple(1, &rows, NULL);
     hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+    int n_columns = table->def->n_columns;
+    size_t in_chunk = chunk_rows(made, n_columns, table->n_rows);
     if (space >= 0 && layout >= 0 && H5Pset_obj_track_times(layout, false) >= 0 &&
-        H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER) >= 0 &&
-        compress(layout, made->at[table->def->n_columns], table->n_rows))
+        H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER) >= 0 && compress(layout, in_chunk))
         dataset = H5Dcreate2(file, path, made->type, space, H5P_DEFAULT, layout, H5P_DEFAULT);
     bool done = dataset >= 0 && put_docs(dataset, table->def);
-    if (done && rows > 0)
+    if (done && in_chunk > 0)
+        done = put_chunks(dataset, made, made->at[n_columns], table->n_rows, in_chunk);
+    else if (done && rows > 0)
         done = H5Dwrite(dataset, made->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, made->rows) >= 0;
     tm_h5_close(dataset);
     tm_h5_close(layout);
