@@ -67,8 +67,8 @@ static double slope_of(const int64_t *at, const int64_t *off, size_t n) {
     return fmin(fmax((double)rise / (double)apart, -200e-6), 200e-6);
 }
 
-/* How far apart ends are [ns], at least what is noise; -1 where too few pairs are left of @p whole
- * ones. */
+/* How far apart ends are [ns], at least what is noise; -1 where too few pairs are left of those that
+ * were asked for. */
 typedef struct closeness {
     int64_t median, mean;
 } closeness;
@@ -77,7 +77,9 @@ static int64_t at_least_noise(int64_t distance_ns) {
     return distance_ns > least_distance_ns ? distance_ns : least_distance_ns;
 }
 
-static closeness distance_of(const shifted *s, bool one_clock, size_t whole) {
+/* Of at least half of @p whole pairs. Where the mean is @p far [ns] or more, it stands for the median
+ * too, which takes a sort. */
+static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int64_t far) {
     int64_t at[SAMPLES], off[SAMPLES], sorted[SAMPLES], sum = 0;
     size_t n_pairs, n = sample(s, at, off, &n_pairs);
     if (n < LEAST || 2 * n_pairs < whole)
@@ -92,9 +94,12 @@ static closeness distance_of(const shifted *s, bool one_clock, size_t whole) {
         sorted[i] = llabs(off[i] - middle);
         sum += sorted[i] / (int64_t)n;
     }
+    int64_t mean = at_least_noise(sum);
+    if (mean >= far)
+        return (closeness){mean, mean};
     (void)tm_run_median(sorted, n);
     /* The upper median: of two steps one may fit any shift. */
-    return (closeness){at_least_noise(sorted[n / 2]), at_least_noise(sum)};
+    return (closeness){at_least_noise(sorted[n / 2]), mean};
 }
 
 /* Whether most pairs are of two steps, by their numbers. */
@@ -123,13 +128,13 @@ static bool is_proven(shifted *s, bool one_clock) {
     size_t whole = 0, tried = 0;
     for (size_t i = 0; i < s->a->n; i++)
         whole += partner_of(s, i) >= 0;
-    const closeness own = distance_of(s, one_clock, whole);
+    const closeness own = distance_of(s, one_clock, whole, INT64_MAX);
     bool proven = own.median >= 0;
     for (int64_t k = -PLACES; k <= PLACES && proven; k++) {
         s->places = k;
         if (k == 0)
             continue;
-        const closeness c = distance_of(s, one_clock, whole);
+        const closeness c = distance_of(s, one_clock, whole, BETTER * own.mean);
         tried += c.median >= 0;
         proven = c.median < 0 || !is_rival(s, &own, &c);
     }
@@ -175,7 +180,7 @@ static tm_status pair_by_tokens(const tm_run *a, const tm_run *b, bool one_clock
     int64_t best = -1, places = 0;
     for (int64_t k = -PLACES; k <= PLACES; k++) {
         s.places = k;
-        int64_t distance = tokens_agree(&s) ? distance_of(&s, one_clock, 0).median : -1;
+        int64_t distance = tokens_agree(&s) ? distance_of(&s, one_clock, 0, INT64_MAX).median : -1;
         if (distance < 0 || (best >= 0 && distance >= best))
             continue;
         best = distance;
