@@ -67,8 +67,8 @@ static double slope_of(const int64_t *at, const int64_t *off, size_t n) {
     return fmin(fmax((double)rise / (double)apart, -200e-6), 200e-6);
 }
 
-/* How far apart ends are [ns], at least what is noise; -1 where too few pairs are left of those that
- * were asked for. */
+/* How far apart ends are [ns], at least what is noise; -1 where too few pairs are left of those
+ * that were asked for. */
 typedef struct closeness {
     int64_t median, mean;
 } closeness;
@@ -77,8 +77,8 @@ static int64_t at_least_noise(int64_t distance_ns) {
     return distance_ns > least_distance_ns ? distance_ns : least_distance_ns;
 }
 
-/* Of at least half of @p whole pairs. Where the mean is @p far [ns] or more, it stands for the median
- * too, which takes a sort. */
+/* Of at least half of @p whole pairs. Where the mean is @p far [ns] or more, it stands for the
+ * median too, which takes a sort. */
 static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int64_t far) {
     int64_t at[SAMPLES], off[SAMPLES], sorted[SAMPLES], sum = 0;
     size_t n_pairs, n = sample(s, at, off, &n_pairs);

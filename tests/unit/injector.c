@@ -1,15 +1,22 @@
 #include "injector.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+enum { MOST_RECORDED = 20000, MOST_FRAMES = 48 };
+
 static struct {
     injection what;
+    bool records;
+    uint64_t ways[MOST_RECORDED]; /* of each call, by the addresses it is reached by */
+
     int n, calls;
     bool failed;
     const char *function;
@@ -18,9 +25,35 @@ static struct {
 
 void inject(injection what, int n) {
     injector.what = what;
+    injector.records = false;
     injector.n = n;
     injector.calls = 0;
     injector.failed = false;
+}
+
+void inject_record(injection what) {
+    inject(what, 0);
+    injector.records = true;
+}
+
+int n_recorded(void) {
+    return injector.calls < MOST_RECORDED ? injector.calls : MOST_RECORDED;
+}
+
+bool is_worth_failing(int n) {
+    int times = 0;
+    for (int i = 0; i < n; i++)
+        times += injector.ways[i] == injector.ways[n - 1];
+    return (times & (times - 1)) == 0;
+}
+
+static void record(int call) {
+    void *frames[MOST_FRAMES];
+    uint64_t way = 0;
+    for (int i = 0, n = backtrace(frames, MOST_FRAMES); i < n; i++)
+        way = (way ^ (uint64_t)(uintptr_t)frames[i]) * 0x9e3779b97f4a7c15ULL;
+    if (call <= MOST_RECORDED)
+        injector.ways[call - 1] = way;
 }
 
 bool inject_end(void) {
@@ -42,6 +75,10 @@ long live_files(void) {
 
 static bool hit(bool lasting, const char *function) {
     int call = ++injector.calls;
+    if (injector.records)
+        record(call);
+    if (injector.n == 0)
+        return false;
     if (call != injector.n && !(lasting && call > injector.n))
         return false;
     if (!injector.failed)

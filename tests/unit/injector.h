@@ -17,6 +17,16 @@ typedef enum injection {
 /** Counts from here; the n-th (from 1) and perhaps later ones fail. */
 void inject(injection what, int n);
 
+/** Counts from here, lets nothing fail, and notes by which way of calls each is reached. */
+void inject_record(injection what);
+
+/** How many calls were noted. */
+int n_recorded(void);
+
+/** Whether the n-th noted call (from 1) is the 1st, 2nd, 4th, 8th ... that was reached by its way:
+ * what is done about it is the same for the others. */
+bool is_worth_failing(int n);
+
 /** Ends that. Returns whether a call was made to fail. */
 bool inject_end(void);
 
