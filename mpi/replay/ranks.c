@@ -8,6 +8,7 @@
 #include "mpi/shuffle.h"
 #include "ops.h"
 #include "replay/joins.h"
+#include "replay/lead_in.h"
 #include "replay/pairs.h"
 #include "waits/stages.h"
 
@@ -96,6 +97,27 @@ static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err)
     TM_TRY(tm_mpi_agree(r->comm, status, err));
     TM_TRY(share_keys(r->comm, &pairs->broken, err));
     return share_keys(r->comm, &pairs->tight, err);
+}
+
+/* Whether the job's first step is told apart from what was before it: on all ranks that have it. */
+static void find_lead_in(tm_replay_ranks *r) {
+    int64_t first = INT64_MAX;
+    int flags[2] = {0}; /* any, joined */
+    for (size_t i = 0; i < r->n; i++) {
+        tm_lead_in own = tm_lead_in_of(&r->drafts[i]);
+        first = own.step < first ? own.step : first;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT64_T, MPI_MIN, r->comm);
+    for (size_t i = 0; i < r->n && first < INT64_MAX; i++) {
+        tm_lead_in own = tm_lead_in_of(&r->drafts[i]);
+        r->drafts[i].lead_in = own.step == first;
+        flags[0] |= own.step == first && own.any;
+        flags[1] |= own.step == first && own.joined;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, r->comm);
+    r->lead_in = flags[0] && !flags[1];
+    for (size_t i = 0; i < r->n; i++)
+        r->drafts[i].lead_in = r->drafts[i].lead_in && r->lead_in;
 }
 
 /* The visits of rank i; they are in the order of the ranks. */
@@ -204,6 +226,8 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     tm_status status = send_visits(ranks, err);
     if (status == TM_OK)
         status = make_drafts(ranks, &pairs, err);
+    if (status == TM_OK)
+        find_lead_in(ranks);
     if (status == TM_OK)
         status = tm_mpi_agree(ranks->comm, make_graphs(ranks, &pairs, &places, err), err);
     tm_pairs_free(&pairs);

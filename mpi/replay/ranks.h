@@ -19,6 +19,7 @@ typedef struct tm_replay_ranks {
     int64_t root_ns;      /* the job's first GPU begin; INT64_MAX without any */
     int64_t n_ranks;      /* of the job that have GPU events */
     bool is_ops;          /* their traces hold operations, not kernels */
+    bool lead_in;         /* their graphs have TM_STEP_LEAD_IN, which is no step of the job */
     tm_vec visits;        /* of tm_replay_visit: of these ranks */
     tm_draft *drafts;     /* owned; [n]; only while the graphs are made */
     tm_peer_items *items; /* likewise */

@@ -7,6 +7,7 @@
 #include "mpi/replay/ranks.h"
 #include "mpi/replay/scenario.h"
 #include "mpi/replay/whatif.h"
+#include "replay/lead_in.h"
 
 /* What the job's ranks have of communication, inferred waits and doubt about clocks. */
 static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
@@ -53,7 +54,7 @@ static int64_t needed_bytes(const tm_replay_ranks *r) {
 }
 
 static bool is_asked_for(const tm_list *steps, int64_t number) {
-    return !steps || tm_list_has(steps, number);
+    return number != TM_STEP_LEAD_IN && (!steps || tm_list_has(steps, number));
 }
 
 /* Leaves the steps that are asked for, and their pieces of the path. */
@@ -61,20 +62,21 @@ static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_er
     tm_path_step *steps = result->path_steps.data;
     tm_path_piece *pieces = result->pieces.data;
     int64_t first = result->path_steps.n > 0 ? steps[0].number : 0, last = first;
-    size_t n = 0, n_pieces = 0;
+    size_t n = 0, n_pieces = 0, n_before = first == TM_STEP_LEAD_IN;
     for (size_t k = 0; k < result->path_steps.n; k++) {
         last = steps[k].number;
+        first = k == n_before ? last : first;
         if (is_asked_for(list, last))
             steps[n++] = steps[k];
     }
     for (size_t i = 0; i < result->pieces.n; i++)
         if (is_asked_for(list, pieces[i].step))
             pieces[n_pieces++] = pieces[i];
-    if (n == 0 && result->path_steps.n > 0)
+    if (n == 0 && result->path_steps.n > n_before)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--step: the job has none of these steps; it has %" PRId64 "-%" PRId64,
                        first, last);
-    if (n < result->path_steps.n)
+    if (n + n_before < result->path_steps.n)
         result->whole.n = 0; /* the path of the job says nothing of some of its steps */
     result->path_steps.n = n;
     result->pieces.n = n_pieces;

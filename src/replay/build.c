@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "lead_in.h"
 #include "maker.h"
 
 void tm_graph_free(tm_graph *graph) {
@@ -118,6 +119,35 @@ static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
     return out != NULL;
 }
 
+/* Before the first step everything that was is at its end, and the step's first launch has begun.
+ */
+static bool add_lead_in(tm_maker *m, uint32_t part) {
+    const tm_part_event *events = m->draft->events.data;
+    const size_t n_tracks = m->draft->timeline->n_tracks;
+    const uint32_t behind = tm_lead_in_behind(m->draft);
+    uint32_t *last = malloc((n_tracks + 1) * sizeof *last); /* of each stream */
+    tm_edge edge = {.from = tm_event_begin(behind), .kind = TM_EDGE_BEFORE};
+    if (!last)
+        return false;
+    memset(last, 0xff, n_tracks * sizeof *last);
+    for (uint32_t i = 0; i < m->draft->events.n; i++) {
+        uint32_t *at = &last[events[i].stream];
+        if (tm_lead_in_has(m->draft, &events[i]) &&
+            (*at == TM_NO_PART || events[i].end_ns >= events[*at].end_ns))
+            *at = i;
+    }
+    if (events[behind].call != TM_NO_PART)
+        edge.from = tm_call_begin(m, events[behind].call);
+    bool ok = tm_maker_edge(m, part, &edge);
+    for (size_t k = 0; k < n_tracks && ok; k++) {
+        edge.from = tm_event_end(last[k]);
+        ok = last[k] == TM_NO_PART || tm_maker_edge(m, part, &edge);
+    }
+    free(last);
+    const tm_graph_step step = {TM_STEP_LEAD_IN, part};
+    return ok && tm_vec_append(&m->graph->steps, &step, 1);
+}
+
 static bool add_steps(tm_maker *m) {
     const tm_timeline *t = m->draft->timeline;
     const uint32_t parts = 2 * (uint32_t)(m->draft->events.n + m->draft->calls.n);
@@ -128,6 +158,8 @@ static bool add_steps(tm_maker *m) {
         ok = behind[k] == (k > 0 ? behind[k - 1] : 0) || tm_vec_append(&m->graph->steps, &step, 1);
     }
     free(behind);
+    if (ok && m->draft->lead_in)
+        ok = add_lead_in(m, parts + (uint32_t)t->n_steps);
     if (ok && m->graph->steps.n > 1)
         qsort(m->graph->steps.data, m->graph->steps.n, sizeof(tm_graph_step), by_number);
     return ok;

@@ -40,6 +40,11 @@ typedef struct part_time {
     uint32_t row;
 } part_time;
 
+/* Parts of one node: the ends of steps, and before them that of what was before them. */
+static size_t ends_of(const tm_maker *m) {
+    return m->draft->timeline->n_steps + m->draft->lead_in;
+}
+
 static part_time time_of(const tm_maker *m, size_t part) {
     if (part < m->draft->events.n) {
         const tm_part_event *e = (const tm_part_event *)m->draft->events.data + part;
@@ -49,13 +54,14 @@ static part_time time_of(const tm_maker *m, size_t part) {
     return (part_time){c->begin_ns, c->end_ns, c->row};
 }
 
-/* The end of each step: the latest of the ends that lead to it. */
+/* The end of each step: the latest of what leads to it. */
 static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
     const tm_loose_edge *edges = m->edges.data;
     for (size_t i = 0; i < m->edges.n; i++) {
         if (edges[i].to < 2 * parts)
             continue;
-        int64_t end = time_of(m, edges[i].edge.from / 2).end_ns;
+        part_time from = time_of(m, edges[i].edge.from / 2);
+        int64_t end = edges[i].edge.from % 2 ? from.end_ns : from.begin_ns;
         int64_t *at = &ends[edges[i].to - 2 * parts];
         *at = end > *at ? end : *at;
     }
@@ -86,7 +92,7 @@ static void fill_keys(const tm_maker *m, const int64_t *step_ends, key *keys) {
 /* Where the node of each part went; their times and parts are written. */
 static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
     const size_t parts = m->draft->events.n + m->draft->calls.n;
-    const size_t n_steps = m->draft->timeline->n_steps, n = 2 * parts + m->graph->steps.n;
+    const size_t n_steps = ends_of(m), n = 2 * parts + m->graph->steps.n;
     tm_graph *g = m->graph;
     key *keys = malloc((n + 1) * sizeof *keys), *scratch = malloc((n + 1) * sizeof *scratch);
     int64_t *ends = malloc((n_steps + 1) * sizeof *ends);
@@ -126,7 +132,7 @@ static bool is_node(uint32_t from) {
 /* Where the edges into each part begin, which come part by part; NULL when memory is out. */
 static uint32_t *find_first(const tm_maker *m) {
     const tm_loose_edge *edges = m->edges.data;
-    const size_t parts = 2 * (m->draft->events.n + m->draft->calls.n) + m->draft->timeline->n_steps;
+    const size_t parts = 2 * (m->draft->events.n + m->draft->calls.n) + ends_of(m);
     uint32_t *first = malloc((parts + 1) * sizeof *first), at = 0;
     for (size_t part = 0; part < parts && first; part++) {
         first[part] = at;

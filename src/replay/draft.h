@@ -47,6 +47,7 @@ typedef struct tm_draft {
     tm_vec stream_waits; /* of int64_t: begins of calls that make a stream wait, ascending */
     tm_vec spans;        /* of tm_part_span, by thread, ascending in begin */
     bool syncs;          /* it has calls that wait for the GPU */
+    bool lead_in;        /* its first step counts from where it begins (lead_in.h): likewise */
 } tm_draft;
 
 /**

@@ -27,7 +27,8 @@
     X(HOST, "host")         /* end of the call before -> S of the call */                          \
     X(CALL, "call")         /* S -> E of the call, its own work */                                 \
     X(SYNC, "sync")         /* E of the event that the call waited for -> E of the call */         \
-    X(BEFORE, "before")     /* root -> what nothing recorded leads to; weight 0: end of a step */
+    X(BEFORE, "before")     /* root -> what nothing recorded leads to; weight 0: end of a step, or \
+                               of all that was before the first */
 
 typedef enum tm_edge_kind {
 #define TM_EDGE_ENUM(id, word) TM_EDGE_##id,
@@ -70,7 +71,8 @@ typedef struct tm_graph_visit {
     uint32_t event;     /* its row, or TM_NO_EVENT */
 } tm_graph_visit;
 
-/** The rank's part of a step: the node at its latest GPU end of this step. */
+/** The rank's part of a step: the node at its latest GPU end of this step; of TM_STEP_LEAD_IN that
+ * from which on the first step counts. */
 typedef struct tm_graph_step {
     int64_t number;
     uint32_t node; /* of no event; its in-edges have weight 0 */

@@ -5,6 +5,7 @@
 
 #include "base/keys.h"
 #include "base/sorted.h"
+#include "lead_in.h"
 
 /* Before everything, and far from where it could not be computed with. */
 static const int64_t UNREACHED = INT64_MIN / 4;
@@ -188,11 +189,12 @@ tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out, 
 }
 
 tm_status tm_replay_count(tm_replay *replay, const tm_list *steps, tm_error *err) {
-    if (!steps)
+    if (!steps && (replay->n_steps == 0 || replay->steps[0] != TM_STEP_LEAD_IN))
         return TM_OK;
     replay->counts = malloc((replay->n_steps + 1) * sizeof *replay->counts);
     for (size_t k = 0; k < replay->n_steps && replay->counts; k++)
-        replay->counts[k] = tm_list_has(steps, replay->steps[k]);
+        replay->counts[k] =
+            replay->steps[k] != TM_STEP_LEAD_IN && (!steps || tm_list_has(steps, replay->steps[k]));
     return replay->counts ? TM_OK : tm_fail_memory(err);
 }
 
@@ -373,13 +375,20 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     return true;
 }
 
+/* Whether a step counts, and the next does not: of steps in a row that count, T has the last's end
+ * alone. */
+static bool ends_stretch(const tm_replay *replay, size_t k) {
+    const bool *counts = replay->counts;
+    return k + 1 == replay->n_steps ? !counts || counts[k] : counts && counts[k] && !counts[k + 1];
+}
+
 bool tm_replay_paths(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
                      tm_vec *hops) {
     tm_vec one = TM_VEC(tm_hop);
     bool ok = true;
     hops->n = 0;
     for (size_t k = 0; k < replay->n_steps && ok; k++) {
-        if (replay->counts ? !replay->counts[k] : k + 1 < replay->n_steps)
+        if (!ends_stretch(replay, k))
             continue;
         ok = tm_replay_path(replay, set_of_rank, ns, k, INT64_MIN, &one) &&
              (one.n == 0 || tm_vec_append(hops, one.data, one.n));

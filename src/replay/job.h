@@ -42,7 +42,8 @@ tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out,
                           tm_error *err) TM_MUST_CHECK;
 void tm_replay_free(tm_replay *replay);
 
-/** Has T be of these steps alone; NULL: of all. TM_OK; TM_ERR_FAULT. */
+/** Has T be of these steps alone; NULL: of all, but for what is before them (TM_STEP_LEAD_IN).
+ * TM_OK; TM_ERR_FAULT. */
 tm_status tm_replay_count(tm_replay *replay, const tm_list *steps, tm_error *err) TM_MUST_CHECK;
 
 /**
@@ -106,8 +107,8 @@ typedef struct tm_hop {
 bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
                     size_t step, int64_t since_ns, tm_vec *hops) TM_MUST_CHECK;
 
-/** The whole path to the last step's end; where not all steps count, to that of each which does,
- * one behind the other. Replaces hops. False when memory is out. */
+/** The whole path to the last step's end; where not all steps count, to the last's of each stretch
+ * of those that do, one behind the other. Replaces hops. False when memory is out. */
 bool tm_replay_paths(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
                      tm_vec *hops) TM_MUST_CHECK;
 

@@ -83,6 +83,14 @@ def test_times_are_those_of_the_cores_clocks():
             holds(abs(sums[what] - ps * stretch / 1000) < 1000, f'{what}: {sums[what]}, not {ps}')
 
 
+def test_what_was_before_the_first_step_is_no_part_of_it():
+    """The program loads and compiles for 14 s, and then runs 100 times, every 784 ms."""
+    merged()
+    for table in ('whatif.step', 'criticalpath.step'):
+        took = [row['step_ns'] for row in rows('t.h5', table)]
+        equal((len(took), [round(ns / 1e6) for ns in (took[0], max(took))]), (100, [784, 784]), table)
+
+
 def test_what_waits_for_a_copy_is_no_computation():
     """600 copies from start to done; what starts them and what waits for them is no work."""
     _, found, mapped = merged()

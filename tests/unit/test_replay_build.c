@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "replay/lead_in.h"
 #include "run_fixture.h"
 #include "timeline_fixture.h"
 
@@ -407,10 +408,56 @@ static void any_events_get_their_recorded_times(void **state) {
     }
 }
 
+/* The step is marked from 100 us on, and its first launch is at 110. */
+static void the_first_step_counts_from_its_first_launch(void **state) {
+    (void)state;
+    static const struct {
+        const char *what;
+        int64_t begin_us, took_us; /* of what runs before it */
+        bool any, joined;
+    } leads[] = {
+        {"it had ended", 6, 90, true, false},
+        {"it runs into the step", 6, 95, true, true},
+        {"nothing was launched before the step", 120, 5, false, false},
+    };
+    for (size_t i = 0; i < sizeof leads / sizeof *leads; i++) {
+        const int64_t begin = leads[i].begin_us;
+        const event_spec events[EVENTS_MAX] = {
+            CALL("la", begin - 6, 5, 1),
+            WORK("a", begin, leads[i].took_us, 1, 7),
+            {TM_CAT_USER_ANNOTATION, "ProfilerStep#3", 100000, 300000, 0, 1, 1, NULL, TM_DURATION},
+            CALL("lb", 110, 2, 2),
+            WORK("b", 130, 50, 2, 8)};
+        ground g = open_ground();
+        tm_timeline t = build_one(&g, 0, events, 5);
+        tm_vec waits = TM_VEC(tm_part_wait);
+        tm_draft draft;
+        tm_graph graph;
+        draft_of(&g, &t, &draft);
+        const tm_lead_in is = tm_lead_in_of(&draft);
+        if (is.step != 3 || is.any != leads[i].any || is.joined != leads[i].joined)
+            fail_msg("%s: step %d, any %d, joined %d", leads[i].what, (int)is.step, is.any,
+                     is.joined);
+        draft.lead_in = true; /* the end of what was before is late where it runs into the step */
+        build(&g, &t, &waits, NULL, 0, &draft, &graph);
+        const tm_graph_step *step = graph.steps.data;
+        const int64_t first_us = root_of(&t) / 1000, last_us = begin + leads[i].took_us;
+        assert_int_equal(step->number, TM_STEP_LEAD_IN);
+        assert_int_equal(graph.ns[step->node],
+                         1000 * ((is.any && last_us > 110 ? last_us : 110) - first_us));
+        tm_graph_free(&graph);
+        tm_draft_free(&draft);
+        tm_vec_free(&waits);
+        tm_timeline_destroy(&t);
+        close_ground(&g);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_case_has_the_edges_worked_out),
         cmocka_unit_test(any_events_get_their_recorded_times),
+        cmocka_unit_test(the_first_step_counts_from_its_first_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

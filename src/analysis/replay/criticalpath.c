@@ -56,7 +56,8 @@ static const tm_column step_columns[] = {
     {"step", TM_INT, "", "Number of the step; 0 where the traces mark none."},
     {"step_ns", TM_INT, "ns",
      "From the latest GPU end of all steps before it to that of this one, over all ranks; of the "
-     "first from the job's first GPU event. The parts sum to it exactly."},
+     "first from the job's first GPU event, or where the GPUs had done what was before it when it "
+     "began, from the last rank's first launch in it. The parts sum to it exactly."},
     {"hops", TM_INT, "", "How often the path is on another rank or comes back: stretches of it."},
     {"pieces", TM_INT, "", "Edges of the path."},
     {"rank", TM_INT, "", "The rank that most of it lies on; the lowest of equals."},

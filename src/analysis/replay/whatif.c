@@ -39,9 +39,7 @@ enum {
 };
 
 static const tm_column job_columns[N_JOB_COLUMNS] = {
-    [J_STEP] = {"step_ns", TM_INT, "ns",
-                "Mean time of a step: from the latest GPU end of all steps before it to that of "
-                "it, over all ranks."},
+    [J_STEP] = {"step_ns", TM_INT, "ns", "Mean time of a step, as in criticalpath.step."},
     [J_IDEAL] =
         {"ideal_ns", TM_INT, "ns",
          "The same, replayed with everything at the median of the other ranks of its role "
