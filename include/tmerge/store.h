@@ -237,6 +237,25 @@ bool tm_store_has_table(const tm_store *store, const char *name);
  */
 tm_status tm_store_read_table(const tm_store *store, tm_table *table, tm_error *err) TM_MUST_CHECK;
 
+/** What is done when some more rows were appended to the table; it may take out any of them. */
+typedef tm_status tm_store_slice_visitor(void *context, tm_table *table, tm_error *err);
+
+/**
+ * The same in slices of some megabytes, for a table that need not be in memory as a whole: calls
+ * the visitor after each; none where it has no rows.
+ *
+ * @param visitor  NULL: none
+ * @return         what the visitor answers, too
+ */
+tm_status tm_store_visit_table(const tm_store *store, tm_table *table,
+                               tm_store_slice_visitor *visitor, void *context,
+                               tm_error *err) TM_MUST_CHECK;
+
+/** Reads every row and keeps none: whether reading can fail later but for want of memory. @p n_rows
+ * is set only on TM_OK. */
+tm_status tm_store_verify_table(const tm_store *store, const tm_table_def *def, size_t *n_rows,
+                                tm_error *err) TM_MUST_CHECK;
+
 /** Whether its columns are compressed: false for a store that --no-compress made. */
 bool tm_store_is_compressed(const tm_store *store);
 

@@ -5,6 +5,7 @@
 
 #include "h5.h"
 #include "reader.h"
+#include "table/rows.h"
 
 /* The columns that the definition and the store share, as records in memory. */
 typedef struct record {
@@ -96,6 +97,19 @@ static tm_status make_record(const tm_store *store, const tm_table_def *def, hid
     return status;
 }
 
+/* Rows that follow one another often have a text in common, which stands once then. */
+static tm_status get_text(tm_table *table, tm_cell *cell, const char *from, size_t size,
+                          tm_error *err) {
+    const tm_cell *above =
+        cell - table->cells >= table->def->n_columns ? cell - table->def->n_columns : NULL;
+    if (above && !above->null && strlen(above->value.text) == size &&
+        memcmp(above->value.text, from, size) == 0) {
+        *cell = *above;
+        return TM_OK;
+    }
+    return tm_table_set_bytes(table, cell, from, size, err);
+}
+
 /* Cells are null from the beginning: what stands for null is left as it is. */
 static tm_status get_cell(tm_table *table, tm_cell *cell, tm_type type, const char *from,
                           size_t size, tm_error *err) {
@@ -121,16 +135,16 @@ static tm_status get_cell(tm_table *table, tm_cell *cell, tm_type type, const ch
         /* Padded with zeros, and without one where the text is as long as the column. */
         while (length < size && from[length] != '\0')
             length++;
-        return length > 0 ? tm_table_set_bytes(table, cell, from, length, err) : TM_OK;
+        return length > 0 ? get_text(table, cell, from, length, err) : TM_OK;
     }
 }
 
 static tm_status add_rows(tm_table *table, const record *made, const char *rows, size_t n,
                           tm_error *err) {
+    if (!tm_rows_reserve(table, table->n_rows + n))
+        return tm_fail_memory(err);
     for (size_t row = 0; row < n; row++) {
         tm_cell *cells = tm_table_add_row(table);
-        if (!cells)
-            return tm_fail_memory(err);
         for (int i = 0; i < table->def->n_columns; i++)
             if (made->at[i] != SIZE_MAX)
                 TM_TRY(get_cell(table, &cells[i], table->def->columns[i].type,
@@ -139,43 +153,103 @@ static tm_status add_rows(tm_table *table, const record *made, const char *rows,
     return TM_OK;
 }
 
-static tm_status read_rows(const tm_store *store, hid_t dataset, size_t n, const record *made,
-                           tm_table *table, tm_error *err) {
-    if (made->bytes > 0 && n > (SIZE_MAX - 1) / made->bytes)
-        return tm_store_damaged(store, table->def->name, err);
-    char *rows = calloc(n * made->bytes + 1, 1);
-    if (!rows)
-        return tm_fail_memory(err);
-    tm_status status = TM_OK;
-    if (n > 0 && made->bytes > 0 &&
-        H5Dread(dataset, made->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) < 0)
-        status = tm_intake_memory_out(store->intake)
-                     ? tm_fail_memory(err)
-                     : tm_fail(err, TM_ERR_INPUT, store->path, -1,
-                               "the store is damaged: table %s cannot be read", table->def->name);
-    if (status == TM_OK)
-        status = add_rows(table, made, rows, n, err);
-    free(rows);
+/* A table that is read slice by slice. */
+typedef struct reading {
+    const tm_store *store;
+    const tm_table_def *def;
+    hid_t dataset;
+    record made;
+    size_t n_rows, slice_rows;
+    char *rows; /* owned; [slice_rows] records */
+} reading;
+
+static void end_reading(reading *r) {
+    tm_h5_close(r->made.type);
+    tm_h5_close(r->dataset);
+    free(r->made.at);
+    free(r->made.size);
+    free(r->rows);
+}
+
+/* As many rows as fit, whose texts make records of some thousand bytes. */
+static tm_status make_slice(reading *r, tm_error *err) {
+    enum { SLICE_BYTES = 1 << 21 };
+    size_t bytes = r->made.bytes > 0 ? r->made.bytes : 1;
+    r->slice_rows = bytes < SLICE_BYTES ? SLICE_BYTES / bytes : 1;
+    r->slice_rows = r->slice_rows < r->n_rows ? r->slice_rows : r->n_rows;
+    r->rows = calloc(r->slice_rows * bytes + 1, 1);
+    return r->rows ? TM_OK : tm_fail_memory(err);
+}
+
+/* To be ended whatever comes of it. */
+static tm_status begin_reading(reading *r, tm_error *err) {
+    char path[TM_TABLE_PATH_MAX];
+    if (!tm_store_has_table(r->store, r->def->name) || tm_h5_table_path(r->def->name, path) == 0)
+        return tm_fail(err, TM_ERR_INPUT, r->store->path, -1, "the store has no table %s",
+                       r->def->name);
+    r->dataset = tm_store_open_dataset(r->store, path, &r->n_rows);
+    if (r->dataset < 0)
+        return tm_store_damaged(r->store, r->def->name, err);
+    TM_TRY(make_record(r->store, r->def, r->dataset, &r->made, err));
+    return make_slice(r, err);
+}
+
+/* Rows [first, first + n) as records. */
+static tm_status fetch(const reading *r, size_t first, size_t n, tm_error *err) {
+    hsize_t at = first, rows = n;
+    if (r->made.bytes == 0)
+        return TM_OK;
+    hid_t file_space = H5Dget_space(r->dataset), space = H5Screate_simple(1, &rows, NULL);
+    bool done = file_space >= 0 && space >= 0 &&
+                H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &at, NULL, &rows, NULL) >= 0 &&
+                H5Dread(r->dataset, r->made.type, space, file_space, H5P_DEFAULT, r->rows) >= 0;
+    tm_h5_close(space);
+    tm_h5_close(file_space);
+    if (done)
+        return TM_OK;
+    return tm_intake_memory_out(r->store->intake)
+               ? tm_fail_memory(err)
+               : tm_fail(err, TM_ERR_INPUT, r->store->path, -1,
+                         "the store is damaged: table %s cannot be read", r->def->name);
+}
+
+/* @p table  what the rows are appended to; NULL: nothing is made of them */
+static tm_status read_slices(reading *r, tm_table *table, tm_store_slice_visitor *visitor,
+                             void *context, tm_error *err) {
+    TM_TRY(begin_reading(r, err));
+    for (size_t first = 0; first < r->n_rows; first += r->slice_rows) {
+        size_t left = r->n_rows - first, n = left < r->slice_rows ? left : r->slice_rows;
+        TM_TRY(fetch(r, first, n, err));
+        if (table)
+            TM_TRY(add_rows(table, &r->made, r->rows, n, err));
+        if (visitor)
+            TM_TRY(visitor(context, table, err));
+    }
+    return TM_OK;
+}
+
+tm_status tm_store_visit_table(const tm_store *store, tm_table *table,
+                               tm_store_slice_visitor *visitor, void *context, tm_error *err) {
+    reading r = {.store = store,
+                 .def = table->def,
+                 .dataset = H5I_INVALID_HID,
+                 .made = {.type = H5I_INVALID_HID}};
+    tm_status status = read_slices(&r, table, visitor, context, err);
+    end_reading(&r);
     return status;
 }
 
 tm_status tm_store_read_table(const tm_store *store, tm_table *table, tm_error *err) {
-    char path[TM_TABLE_PATH_MAX];
-    size_t n = 0;
-    if (!tm_store_has_table(store, table->def->name) ||
-        tm_h5_table_path(table->def->name, path) == 0)
-        return tm_fail(err, TM_ERR_INPUT, store->path, -1, "the store has no table %s",
-                       table->def->name);
-    hid_t dataset = tm_store_open_dataset(store, path, &n);
-    if (dataset < 0)
-        return tm_store_damaged(store, table->def->name, err);
-    record made = {.type = H5I_INVALID_HID};
-    tm_status status = make_record(store, table->def, dataset, &made, err);
+    return tm_store_visit_table(store, table, NULL, NULL, err);
+}
+
+tm_status tm_store_verify_table(const tm_store *store, const tm_table_def *def, size_t *n_rows,
+                                tm_error *err) {
+    reading r = {
+        .store = store, .def = def, .dataset = H5I_INVALID_HID, .made = {.type = H5I_INVALID_HID}};
+    tm_status status = read_slices(&r, NULL, NULL, NULL, err);
     if (status == TM_OK)
-        status = read_rows(store, dataset, n, &made, table, err);
-    tm_h5_close(made.type);
-    tm_h5_close(dataset);
-    free(made.at);
-    free(made.size);
+        *n_rows = r.n_rows;
+    end_reading(&r);
     return status;
 }

@@ -90,6 +90,51 @@ static void a_table_is_read_back_with_its_nulls(void **state) {
     tm_tables_destroy(&read);
 }
 
+typedef struct slices {
+    int n;
+    int64_t next_rank;
+} slices;
+
+static tm_status take_slice(void *context, tm_table *table, tm_error *err) {
+    slices *seen = context;
+    (void)err;
+    /* records of about 900,000 bytes: two of them fit a slice of 2 MiB */
+    assert_true(table->n_rows > 0 && table->n_rows <= 2);
+    for (size_t row = 0; row < table->n_rows; row++, seen->next_rank++) {
+        const char *text = tm_table_row(table, row)[2].value.text;
+        assert_int_equal(tm_table_row(table, row)[0].value.i, seen->next_rank);
+        assert_int_equal(strlen(text), 900000 - seen->next_rank);
+        assert_int_equal(text[0], 'a' + seen->next_rank / 2);
+    }
+    seen->n++;
+    tm_table_clear(table);
+    return TM_OK;
+}
+
+static void a_large_table_comes_in_slices(void **state) {
+    enum { ROWS = 7, BYTES = 900000 };
+    tm_error err = {0};
+    tm_tables written = make(&all_def), read = make(&all_def);
+    char *text = malloc(BYTES + 1);
+    for (int i = 0; i < ROWS; i++) {
+        memset(text, 'a' + i / 2, BYTES);
+        text[BYTES - i] = '\0';
+        add_row(&written.tables[0], i, 1.0, text, -1);
+    }
+    tm_store *store = write_and_open(state, &written.tables[0]);
+    slices seen = {0, 0};
+    size_t n_rows = 0;
+    assert_int_equal(tm_store_visit_table(store, &read.tables[0], take_slice, &seen, &err), TM_OK);
+    assert_int_equal(seen.n, 4);
+    assert_int_equal(seen.next_rank, ROWS);
+    assert_int_equal(tm_store_verify_table(store, &all_def, &n_rows, &err), TM_OK);
+    assert_int_equal(n_rows, ROWS);
+    tm_store_close(store);
+    free(text);
+    tm_tables_destroy(&written);
+    tm_tables_destroy(&read);
+}
+
 static void a_table_without_rows_is_read_back(void **state) {
     tm_error err = {0};
     tm_tables written = make(&all_def), read = make(&all_def);
@@ -183,6 +228,7 @@ static void a_table_needs_a_name_of_two_parts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(a_table_is_read_back_with_its_nulls),
+        WITH_FOLDER(a_large_table_comes_in_slices),
         WITH_FOLDER(a_table_without_rows_is_read_back),
         WITH_FOLDER(columns_are_found_by_name),
         WITH_FOLDER(a_table_that_does_not_fit_is_refused),
