@@ -1,8 +1,8 @@
 /* The tables of memory: every cell of a small job, worked out by hand. */
 #include "analysis_fixture.h"
 
-#include "analysis/model/devices.h"
-#include "analysis/model/memory_levels.h"
+#include "analysis/memory/devices.h"
+#include "analysis/memory/levels.h"
 
 #define MARK(name, begin)                                                                          \
     { TM_CAT_USER_ANNOTATION, name, begin, 100, 0, 1, 1, NULL, TM_DURATION }

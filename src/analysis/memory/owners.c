@@ -1,4 +1,4 @@
-#include "memory_owners.h"
+#include "owners.h"
 
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
 #include "analysis/shared/over_ranks.h"
 #include "base/median.h"
 #include "devices.h"
-#include "memory_levels.h"
-#include "memory_owners.h"
+#include "levels.h"
+#include "owners.h"
 
 #define DEVICE_DOC "cpu, cuda:0, ...: the device's type and number, as the profiler counts it."
 

@@ -1,8 +1,8 @@
-#include "memory_levels.h"
+#include "levels.h"
 
 #include <string.h>
 
-#include "memory_owners.h"
+#include "owners.h"
 
 enum { SLOTS = 128, PER_SLOT = 3 };
 
