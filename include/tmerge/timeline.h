@@ -305,6 +305,14 @@ typedef struct tm_shapes_attr {
     uint32_t shapes; /* name id of its `Input Dims` on one line: [[8, 16], [16], []] */
 } tm_shapes_attr;
 
+/** What tells, besides its shapes, how much an operator computes: of those alone of which that is
+ * known (timeline/counted.h). */
+typedef struct tm_inputs_attr {
+    uint32_t event;
+    uint32_t types;    /* name id of its `Input type`: a list of texts, as JSON */
+    uint32_t concrete; /* name id of its `Concrete Inputs`, likewise */
+} tm_inputs_attr;
+
 /** A recorded wait: of a stream for an event of CUDA (stream_wait), or of the host for an event, a
  * stream, or all that a context was given. Its event is the record of category cuda_sync, on whose
  * device both streams are. An event_sync may be of cudaEventQuery, which asks and does not wait:
@@ -329,6 +337,7 @@ typedef enum tm_attr {
     TM_ATTR_COUNTER,
     TM_ATTR_SHAPES,
     TM_ATTR_WAIT,
+    TM_ATTR_INPUTS,
     TM_N_ATTRS
 } tm_attr;
 

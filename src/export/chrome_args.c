@@ -110,6 +110,16 @@ static void put_shapes(members *m, const tm_names *names, const tm_shapes_attr *
         tm_out_bytes(put_key(m, "Input Dims"), text.bytes, text.size);
 }
 
+/* They stand in the store as the JSON that they were. */
+static void put_inputs(members *m, const tm_names *names, const tm_inputs_attr *inputs) {
+    tm_text types = tm_names_text(names, inputs->types);
+    tm_text concrete = tm_names_text(names, inputs->concrete);
+    if (types.size > 0)
+        tm_out_bytes(put_key(m, "Input type"), types.bytes, types.size);
+    if (concrete.size > 0)
+        tm_out_bytes(put_key(m, "Concrete Inputs"), concrete.bytes, concrete.size);
+}
+
 /* The stream is that of the track. */
 static void put_wait(members *m, const tm_wait_attr *wait) {
     put_correlation(m, wait->correlation);
@@ -158,6 +168,8 @@ void tm_chrome_args(tm_export *x, const tm_timeline *timeline, const tm_track *t
         put_memory(&m, event->memory);
     if (event->shapes)
         put_shapes(&m, names, event->shapes);
+    if (event->inputs)
+        put_inputs(&m, names, event->inputs);
     if (event->wait)
         put_wait(&m, event->wait);
 }

@@ -155,6 +155,7 @@ static void find_attrs(tm_export_walk *walk) {
     event->collective = ATTR_OF(walk, TM_ATTR_COLLECTIVE, tm_collective_attr);
     event->memory = ATTR_OF(walk, TM_ATTR_MEMORY, tm_memory_attr);
     event->shapes = ATTR_OF(walk, TM_ATTR_SHAPES, tm_shapes_attr);
+    event->inputs = ATTR_OF(walk, TM_ATTR_INPUTS, tm_inputs_attr);
     event->wait = ATTR_OF(walk, TM_ATTR_WAIT, tm_wait_attr);
     event->counters = ATTR_OF(walk, TM_ATTR_COUNTER, tm_counter_attr);
     event->n_counters = 0;

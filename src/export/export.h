@@ -67,6 +67,7 @@ typedef struct tm_export_event {
     const tm_collective_attr *collective;
     const tm_memory_attr *memory;
     const tm_shapes_attr *shapes;
+    const tm_inputs_attr *inputs;
     const tm_wait_attr *wait;
     const tm_counter_attr *counters; /* [n_counters] */
     size_t n_counters;

@@ -152,6 +152,7 @@ static const tm_record_column rank_columns[] = {
     N_ROWS("counters", n_attrs[TM_ATTR_COUNTER]),
     N_ROWS("shapes", n_attrs[TM_ATTR_SHAPES]),
     N_ROWS("waits", n_attrs[TM_ATTR_WAIT]),
+    N_ROWS("inputs", n_attrs[TM_ATTR_INPUTS]),
     N_ROWS("metadata_text", n_metadata),
     N_ROWS("metadata_lists", n_metadata_lists),
     N_ROWS("levels", n_levels),
@@ -337,6 +338,13 @@ static const tm_record_column wait_columns[] = {
     WAIT(record_correlation, "", "number that the cudaEventRecord bears too, 0 none"),
 };
 
+#define INPUTS(member, doc) NAME(attrs[TM_ATTR_INPUTS], tm_inputs_attr, member, doc)
+static const tm_record_column inputs_columns[] = {
+    EVENT(attrs[TM_ATTR_INPUTS], tm_inputs_attr, event, "row in /events: an operator"),
+    INPUTS(types, "id in /names of the types of its inputs, a list in JSON"),
+    INPUTS(concrete, "id in /names of the values of its inputs that are no tensors, likewise"),
+};
+
 static const tm_record_column metadata_columns[] = {
     {COLUMN("bytes", "", "character, UTF-8", TM_U8, NULL, field), VALUE_OF(metadata)},
 };
@@ -398,6 +406,10 @@ const tm_record_table tm_record_tables[TM_N_RECORDS] = {
                           ROWS(n_attrs[TM_ATTR_SHAPES])},
     [TM_RECORD_WAITS] = {TABLE("/waits", wait_columns, "a wait of a stream or of the host"),
                          ROWS(n_attrs[TM_ATTR_WAIT])},
+    [TM_RECORD_INPUTS] = {TABLE("/inputs", inputs_columns,
+                                "a matrix multiplication, convolution or attention with known "
+                                "inputs"),
+                          ROWS(n_attrs[TM_ATTR_INPUTS])},
     [TM_RECORD_METADATA] = {TABLE("/metadata_text", metadata_columns,
                                   "a character of the JSON in which a rank's trace tells of "
                                   "itself, without events and lists"),

@@ -22,6 +22,11 @@ void tm_attr_each_name(tm_attr attr, void *rows, size_t n, visitor *visit, void 
     tm_shapes_attr *shapes = attr == TM_ATTR_SHAPES ? rows : NULL;
     for (size_t i = 0; shapes && i < n; i++)
         visit(context, &shapes[i].shapes);
+    tm_inputs_attr *inputs = attr == TM_ATTR_INPUTS ? rows : NULL;
+    for (size_t i = 0; inputs && i < n; i++) {
+        visit(context, &inputs[i].types);
+        visit(context, &inputs[i].concrete);
+    }
 }
 
 void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, uint32_t *id),

@@ -292,9 +292,9 @@ def test_names_of_any_bytes_leave_as_they_are():
 # Chrome ---------------------------------------------------------------------------------------------
 
 TEXTS = {'name', 'dtype', 'group', 'group_description', 'group_ranks', 'in_split', 'out_split',
-         'series', 'shapes'}
+         'series', 'shapes', 'types', 'concrete'}
 ATTRIBUTES = ('launches', 'kernels', 'copies', 'collective_events', 'memory', 'counters', 'shapes',
-              'waits')
+              'waits', 'inputs')
 OF_THE_JOB = {'wait_ns', 'first_rank', 'first_event'}  # of collectives; a rank alone has none
 
 

@@ -452,6 +452,42 @@ static void long_input_dimensions_are_cut_at_512_bytes(void **state) {
     close_reading(&r);
 }
 
+static void types_and_values_are_kept_of_operators_that_are_counted(void **state) {
+    (void)state;
+#define CALLED(name, args)                                                                         \
+    "{'ph':'X','cat':'cpu_op','name':'" name "','ts':1,'dur':2,'args':{" args "}}"
+#define DIMS "'Input Dims':[[2, 3]],"
+    static const char *const events[] = {
+        CALLED("aten::mm", DIMS "'Concrete Inputs':['', '[1]'],'Input type':['float', 'Scalar']"),
+        CALLED("aten::mm", DIMS "'Input type':['double']"),
+        CALLED("aten::mm", "'Input type':['int'],'Input Dims':[[7]]"),
+        CALLED("aten::mm", "'Input type':['int'],'Concrete Inputs':['']"), /* no shapes, no work */
+        CALLED("aten::add", DIMS "'Input type':['float']"),
+        CALLED("nanogpt::mm", DIMS "'Input type':['float']"),
+        CALLED("flash_attn_3::fwd", DIMS "'Input type':null,'Concrete Inputs':['\\\"a']"),
+    };
+#undef DIMS
+#undef CALLED
+    static const struct {
+        uint32_t event;
+        const char *types, *concrete;
+    } expected[] = {
+        {0, "[\"float\", \"Scalar\"]", "[\"\", \"[1]\"]"},
+        {1, "[\"double\"]", ""},
+        {2, "[\"int\"]", ""},
+        {6, "", "[\"\\\"a\"]"},
+    };
+    reading r = READ_EVENTS(events);
+    assert_int_equal(r.trace.attrs[TM_ATTR_INPUTS].n, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const tm_inputs_attr *row = attr_at(&r, TM_ATTR_INPUTS, i);
+        assert_int_equal(row->event, expected[i].event);
+        assert_name(&r.ground, row->types, expected[i].types);
+        assert_name(&r.ground, row->concrete, expected[i].concrete);
+    }
+    close_reading(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_and_its_text_are_the_same_track),
@@ -468,6 +504,7 @@ int main(void) {
         cmocka_unit_test(an_attribute_of_another_type_is_left_empty_and_counted),
         cmocka_unit_test(input_dimensions_of_operators_are_kept_on_one_line),
         cmocka_unit_test(long_input_dimensions_are_cut_at_512_bytes),
+        cmocka_unit_test(types_and_values_are_kept_of_operators_that_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

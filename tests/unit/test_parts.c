@@ -61,6 +61,10 @@ static void put_attrs(dump *d, const tm_trace *trace) {
             (long long)a->correlation, (long long)a->record_correlation, (long long)a->stream,
             (long long)a->on_stream, a->call, a->record);
     }
+    for (size_t i = 0; i < attrs[TM_ATTR_INPUTS].n; i++) {
+        const tm_inputs_attr *a = (const tm_inputs_attr *)attrs[TM_ATTR_INPUTS].data + i;
+        PUT(d, "inputs %u: %u %u\n", a->event, a->types, a->concrete);
+    }
 }
 
 static char *text_of(const tm_trace *trace) {
@@ -255,6 +259,8 @@ static const char rich[] =
     "\"args\":{\"correlation\":32,\"bytes\":100,\"memory bandwidth (GB/s)\":1.5}},"
     "{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\"Stream Wait Event\",\"pid\":0,\"tid\":20,"
     "\"ts\":17,\"dur\":1,\"args\":{\"correlation\":34,\"stream\":20,\"wait_on_stream\":7}}," X
+    "\"name\":\"aten::mm\",\"ts\":16.5,\"dur\":1,\"args\":{\"Input Dims\":[[2,3],[3,4]],"
+    "\"Input type\":[\"float\",\"float\"],\"Concrete Inputs\":[\"\",\"\"]}}," X
     "\"name\": \"no dur\", \"ts\": 17}," X "\"name\": \"back\", \"ts\": 5, \"dur\": -1},"
     "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":7,\"tid\":8,\"ts\":1,\"args\":{\"name\":"
     "\"main\"}}," K "\"name\":\"last\",\"ts\":18,\"dur\":2,\"args\":{\"correlation\":33}}\n"

@@ -25,6 +25,7 @@
     X(address) X(bytes) X(allocated_bytes) X(reserved_bytes) X(device_type) X(device)
 #define COUNTER_FIELDS(X) X(value) X(series)
 #define SHAPES_FIELDS(X) X(shapes)
+#define INPUTS_FIELDS(X) X(types) X(concrete)
 #define WAIT_FIELDS(X) X(correlation) X(record_correlation) X(stream) X(on_stream) X(kind)
 /* clang-format on */
 
@@ -41,6 +42,7 @@
     X(tm_memory_attr, MEMORY_FIELDS, attrs[TM_ATTR_MEMORY], n_attrs[TM_ATTR_MEMORY])               \
     X(tm_counter_attr, COUNTER_FIELDS, attrs[TM_ATTR_COUNTER], n_attrs[TM_ATTR_COUNTER])           \
     X(tm_shapes_attr, SHAPES_FIELDS, attrs[TM_ATTR_SHAPES], n_attrs[TM_ATTR_SHAPES])               \
+    X(tm_inputs_attr, INPUTS_FIELDS, attrs[TM_ATTR_INPUTS], n_attrs[TM_ATTR_INPUTS])               \
     X(tm_wait_attr, WAIT_FIELDS, attrs[TM_ATTR_WAIT], n_attrs[TM_ATTR_WAIT])
 
 enum { N_RANKS = 3, N_ATTR_ROWS = 3, N_NAMES = 120 };
@@ -58,6 +60,7 @@ typedef struct full_job {
     tm_counter_attr counters[2][N_ATTR_ROWS];
     tm_shapes_attr shapes[2][N_ATTR_ROWS];
     tm_wait_attr waits[2][N_ATTR_ROWS];
+    tm_inputs_attr inputs[2][N_ATTR_ROWS];
     char metadata[2][16];
     uint32_t lists[2][2];
 } full_job;
@@ -141,6 +144,7 @@ static void full_job_make(full_job *full) {
         add_rows(t, TM_ATTR_COUNTER, full->counters[at]);
         add_rows(t, TM_ATTR_SHAPES, full->shapes[at]);
         add_rows(t, TM_ATTR_WAIT, full->waits[at]);
+        add_rows(t, TM_ATTR_INPUTS, full->inputs[at]);
         fill_rank(full, at);
     }
     full->job.ranks[1].spans = &full->span;

@@ -9,6 +9,7 @@
 #include "kineto_flows.h"
 #include "readers/chrome.h"
 #include "readers/number.h"
+#include "timeline/counted.h"
 
 /* What MTIA calls a stream's wait for another, and what that one sets for it. */
 #define MTIA_WAIT "event_wait"
@@ -310,6 +311,40 @@ static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event
            tm_vec_append(&emitter->trace->attrs[TM_ATTR_SHAPES], &attr, 1);
 }
 
+/* An array of an event as it stands; TM_NO_NAME where it has none, or one that no operator has. */
+static uint32_t array_field(tm_kineto_emitter *emitter, const tm_kineto_event *event,
+                            tm_kineto_field field) {
+    enum { ARRAY_MAX = 4096 };
+    const tm_json_text *text = &event->fields[field].text;
+    return tm_kineto_has(event, field) && text->size <= ARRAY_MAX
+               ? tm_names_intern(emitter->names, text->bytes, text->size)
+               : TM_NO_NAME;
+}
+
+/* Whether it is an operator whose work is counted: by its name, of which there are few. */
+static bool is_counted(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t name) {
+    tm_kineto_counted_cache *cache = &emitter->counted[name % TM_KINETO_COUNTED_CACHE];
+    if (cache->name != name) {
+        cache->name = name;
+        cache->is_counted =
+            event->has_name && tm_counted_of(event->name.bytes, event->name.size) != TM_N_COUNTED;
+    }
+    return cache->is_counted;
+}
+
+static bool emit_inputs(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t name,
+                        uint32_t row) {
+    if (!is_counted(emitter, event, name))
+        return true;
+    tm_inputs_attr attr = {
+        .event = row,
+        .types = array_field(emitter, event, F_INPUT_TYPES),
+        .concrete = array_field(emitter, event, F_CONCRETE_INPUTS),
+    };
+    return attr.types != TM_NAME_FAILED && attr.concrete != TM_NAME_FAILED &&
+           tm_vec_append(&emitter->trace->attrs[TM_ATTR_INPUTS], &attr, 1);
+}
+
 static bool is_called(const tm_kineto_event *event, const char *name) {
     return event->has_name && event->name.size == strlen(name) &&
            memcmp(event->name.bytes, name, event->name.size) == 0;
@@ -399,7 +434,7 @@ static bool emit_attributes(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
         ok = emit_copy(emitter, event, row);
     else if (raw->category == TM_CAT_CPU_OP &&
              (tm_kineto_has(event, F_INPUT_DIMS) || tm_kineto_has(event, F_INPUT_DIMS_2021)))
-        ok = emit_shapes(emitter, event, row);
+        ok = emit_shapes(emitter, event, row) && emit_inputs(emitter, event, raw->name, row);
     else if (raw->category == TM_CAT_CUDA_SYNC)
         ok = emit_wait(emitter, event, row);
     if (ok && tm_kineto_has(event, F_COLLECTIVE))

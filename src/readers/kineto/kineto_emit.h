@@ -8,6 +8,7 @@
 #include "tmerge/names.h"
 
 enum { TM_KINETO_KEY_MAX = 32, TM_KINETO_TRACK_CACHE = 16, TM_KINETO_CATEGORY_CACHE = 64 };
+enum { TM_KINETO_COUNTED_CACHE = 256 };
 
 /* The pid and tid of a track as they stood in the text, to know it again without interning. */
 typedef struct tm_kineto_track_cache {
@@ -23,6 +24,12 @@ typedef struct tm_kineto_category_cache {
     char bytes[TM_KINETO_KEY_MAX];
 } tm_kineto_category_cache;
 
+/* Whether the operator of a name id is one whose work is counted (timeline/counted.h). */
+typedef struct tm_kineto_counted_cache {
+    uint32_t name; /* TM_NO_NAME: empty */
+    bool is_counted;
+} tm_kineto_counted_cache;
+
 typedef struct tm_kineto_emitter {
     tm_part *part;           /* borrowed */
     tm_trace *trace;         /* borrowed: of the part */
@@ -31,6 +38,7 @@ typedef struct tm_kineto_emitter {
     const char *device_word; /* what the devices are called so far, or NULL */
     tm_kineto_track_cache tracks[TM_KINETO_TRACK_CACHE];
     tm_kineto_category_cache categories[TM_KINETO_CATEGORY_CACHE];
+    tm_kineto_counted_cache counted[TM_KINETO_COUNTED_CACHE];
 } tm_kineto_emitter;
 
 void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_part *part, tm_names *names);

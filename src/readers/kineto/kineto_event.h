@@ -43,6 +43,8 @@
     X(F_RESERVED, INT, "Total Reserved")                                                           \
     X(F_INPUT_DIMS, ARRAY, "Input Dims")                                                           \
     X(F_INPUT_DIMS_2021, ARRAY, "Input dims")                                                      \
+    X(F_INPUT_TYPES, ARRAY, "Input type")                                                          \
+    X(F_CONCRETE_INPUTS, ARRAY, "Concrete Inputs")                                                 \
     X(F_SYNC_KIND, TEXT, "cuda_sync_kind")                                                         \
     X(F_WAIT_ON_STREAM, INT, "wait_on_stream")                                                     \
     X(F_WAIT_ON_RECORD, INT, "wait_on_cuda_event_record_corr_id")                                  \

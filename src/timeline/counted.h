@@ -1,0 +1,40 @@
+/* The operators whose work (FLOP and bytes) follows from what they were called with. */
+#ifndef TMERGE_COUNTED_H
+#define TMERGE_COUNTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Names are whole: compilers write mm and flash_attn into those of fused operators. */
+#define TM_COUNTED_LIST(X)                                                                         \
+    X(TM_COUNTED_MM, "aten::mm")                                                                   \
+    X(TM_COUNTED_SCALED_MM, "aten::_scaled_mm")                                                    \
+    X(TM_COUNTED_INT_MM, "aten::_int_mm")                                                          \
+    X(TM_COUNTED_ADDMM, "aten::addmm")                                                             \
+    X(TM_COUNTED_ADDMM_ACTIVATION, "aten::_addmm_activation")                                      \
+    X(TM_COUNTED_BMM, "aten::bmm")                                                                 \
+    X(TM_COUNTED_BADDBMM, "aten::baddbmm")                                                         \
+    X(TM_COUNTED_LINEAR, "aten::linear")                                                           \
+    X(TM_COUNTED_CONVOLUTION, "aten::convolution")                                                 \
+    X(TM_COUNTED_INNER_CONVOLUTION, "aten::_convolution")                                          \
+    X(TM_COUNTED_CONVOLUTION_BACKWARD, "aten::convolution_backward")                               \
+    X(TM_COUNTED_FLASH, "aten::_scaled_dot_product_flash_attention")                               \
+    X(TM_COUNTED_FLASH_BACKWARD, "aten::_scaled_dot_product_flash_attention_backward")             \
+    X(TM_COUNTED_EFFICIENT, "aten::_scaled_dot_product_efficient_attention")                       \
+    X(TM_COUNTED_EFFICIENT_BACKWARD, "aten::_scaled_dot_product_efficient_attention_backward")     \
+    X(TM_COUNTED_CUDNN, "aten::_scaled_dot_product_cudnn_attention")                               \
+    X(TM_COUNTED_CUDNN_BACKWARD, "aten::_scaled_dot_product_cudnn_attention_backward")             \
+    X(TM_COUNTED_FLASH_3, "flash_attn_3::fwd")                                                     \
+    X(TM_COUNTED_FLASH_3_BACKWARD, "flash_attn_3::bwd")
+
+typedef enum tm_counted {
+#define TM_COUNTED_ENUM(id, name) id,
+    TM_COUNTED_LIST(TM_COUNTED_ENUM)
+#undef TM_COUNTED_ENUM
+        TM_N_COUNTED
+} tm_counted;
+
+/** The operator of this name; TM_N_COUNTED for any other. */
+tm_counted tm_counted_of(const char *name, size_t size);
+
+#endif
