@@ -93,6 +93,19 @@ test("what changed beyond noise is shown, the weightiest first, and the rest is 
   }
 });
 
+test("the name, the bars and the values of a figure stand in one row", async () => {
+  for (const view of ["summary", "roles", "steps"]) {
+    const { page: tab, close } = await open(jobs.slower.page, { hash: `#${view}`, width: 1280 });
+    const rows = await tab.$$eval(".pair:not(.head)", (all) => all.map((e) => [...e.children].map((child) => { const { top, bottom } = child.getBoundingClientRect(); return [top, bottom]; })));
+    assert.ok(rows.length > 3, view);
+    for (const cells of rows) {
+      assert.equal(cells.length, 5, view);
+      assert.ok(Math.max(...cells.map(([top]) => top)) < Math.min(...cells.map(([, bottom]) => bottom)), `${view}: ${JSON.stringify(cells)}`);
+    }
+    await close();
+  }
+});
+
 test("a whisker spans the noise around the end of A", async () => {
   const { page: tab, close } = await open(jobs.slower.page);
   const row = jobs.slower.tables["diff.job"].find((each) => each.figure === "overview.step.step_ns");

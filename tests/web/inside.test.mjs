@@ -51,16 +51,16 @@ test("hidden and exposed communication by kind are the sums over ranks, AllReduc
   for (const job of jobs) {
     const { "overlap.kind": rows } = show(job.store, "overlap.kind");
     const { page, close } = await open(job.page, { hash: "#communication" });
-    const shown = await page.$$eval(".pairs [data-sum]", (all) => all.map((e) => [e.dataset.sum, e.dataset.where, Number(e.dataset.value)]));
+    const shown = await page.$$eval(".overlaps [data-sum]", (all) => all.map((e) => [e.dataset.sum, e.dataset.where, Number(e.dataset.value)]));
     const kinds = [...new Set(rows.map((row) => row.kind))];
     assert.equal(shown.length, 2 * kinds.length);
     for (const [name, where, value] of shown) {
       const [, column] = name.split(" ");
       assert.equal(value, sum(rows.filter((row) => `kind=${row.kind}` === where), column), `${name} ${where}`);
     }
-    const first = await page.$eval(".pairs .row-label", (e) => e.textContent);
+    const first = await page.$eval(".overlaps .row-label", (e) => e.textContent);
     assert.ok(first.startsWith("AllReduce"), first);
-    const none = await page.$$eval(".pair-none", (all) => all.map((e) => e.textContent));
+    const none = await page.$$eval(".overlap-none", (all) => all.map((e) => e.textContent));
     assert.deepEqual(none, kinds.includes("allreduce") ? [] : ["none in this job"]);
     await close();
   }

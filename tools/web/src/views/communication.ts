@@ -33,12 +33,12 @@ function fits(table: Table, choice: Choice): number[] {
 // What hides --------------------------------------------------------------------------------------
 
 function pair(kind: Kind, scale: number): HTMLElement {
-  const half = (fill: string, label: string, value: number, column: ColumnOf<"overlap.kind">) => h("div", { class: "pair-row" },
-    tip(h("span", { class: "pair-track" }, value > 0 && h("span", { class: `piece fill-${fill}`, style: { width: `${(100 * value) / scale}%` } })),
+  const half = (fill: string, label: string, value: number, column: ColumnOf<"overlap.kind">) => h("div", { class: "overlap-row" },
+    tip(h("span", { class: "overlap-track" }, value > 0 && h("span", { class: `piece fill-${fill}`, style: { width: `${(100 * value) / scale}%` } })),
       () => [h("b", null, `${kindWord(kind.kind)}, ${label}`), h("br"), `${f.time(value)} of GPU time, ${f.percent(f.share(value, kind.comm), 1)}`, h("br"), f.exact(value, "ns")]),
-    h("span", { class: "pair-value" }, sumFigure(f.time(value), { table: "overlap.kind", column, where: `kind=${kind.kind}`, value }),
+    h("span", { class: "overlap-value" }, sumFigure(f.time(value), { table: "overlap.kind", column, where: `kind=${kind.kind}`, value }),
       h("span", null, f.percent(f.share(value, kind.comm), 1))));
-  return h("div", { class: "pair", attr: { role: "listitem", "data-kind": kind.kind } },
+  return h("div", { class: "overlap", attr: { role: "listitem", "data-kind": kind.kind } },
     h("span", { class: "row-label" }, kindWord(kind.kind), " ", h("br"), h("small", null, f.count(kind.count, "kernel"))),
     h("div", null, half("overlap", "hidden", kind.overlap, "overlap_ns"), half("comm", "exposed", kind.exposed, "exposed_comm_ns")));
 }
@@ -47,13 +47,13 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
   const all = kinds(job).filter((kind) => choice.kind === null || kind.kind === choice.kind);
   const first = all.filter((kind) => kind.kind === "allreduce");
   const scale = Math.max(1, ...all.flatMap((kind) => [kind.overlap, kind.exposed]));
-  const none = choice.kind === null && first.length === 0 && h("div", { class: "pair" }, h("span", { class: "row-label" }, "AllReduce"),
-    h("span", { class: "pair-none" }, withoutAllReduce(kinds(job))));
+  const none = choice.kind === null && first.length === 0 && h("div", { class: "overlap" }, h("span", { class: "row-label" }, "AllReduce"),
+    h("span", { class: "overlap-none" }, withoutAllReduce(kinds(job))));
   const table = job.table("overlap.kind");
   return section("What hides behind computation, by kind",
     note("GPU time of all ranks. Hidden: a kernel that computes ran at the same time. Exposed: none did, so the step takes that much longer."),
     legend([["overlap", "Hidden behind computation"], ["comm", "Exposed: transfer and waiting"]]),
-    h("div", { class: "pairs", attr: { role: "list" } }, none, [...first, ...all.filter((kind) => kind.kind !== "allreduce")].map((kind) => pair(kind, scale))),
+    h("div", { class: "overlaps", attr: { role: "list" } }, none, [...first, ...all.filter((kind) => kind.kind !== "allreduce")].map((kind) => pair(kind, scale))),
     h("details", { class: "definitions" }, h("summary", null, "The same by rank, as a table"),
       grid(table, { rows: fits(table, { kind: choice.kind, group: null }), first: ROWS_FIRST, columns: [
         { column: "rank" }, { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") }, { column: "count", label: "kernels" }, { column: "comm_ns", label: "communication" },
