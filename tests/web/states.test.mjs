@@ -232,3 +232,30 @@ test("of 64 ranks maps show hosts that open, and the scale begins at the median"
   assert.deepEqual(await page.$$eval('[aria-label^="Who waits"] .row-label', (all) => all.map((e) => e.textContent)), [0, 1, 2, 3, 4, 5, 6, 7].map((host) => `host${host}`));
   await close();
 });
+
+test("a map of very many rows has labels on both sides, and is read by arrow keys", async () => {
+  const job = merge("tall", synth("tall-traces", { ranks: 104, ranks_per_host: 8, steps: 3, layers: 4, cpu_ops: 1, slow_rank: 20 }));
+  const { page, close } = await open(job.page, { hash: "#steps/rows=ranks/metric=compute" });
+  await page.waitForSelector(".map-top span");
+  const found = await page.evaluate(() => {
+    const box = (e) => e.getBoundingClientRect(), field = box(document.querySelector("canvas"));
+    const share = (e, from, size) => (box(e)[from] + box(e)[size] / 2 - field[from]) / field[size];
+    return [["left", "top", "height"], ["top", "left", "width"]].map(([side, from, size]) =>
+      [...document.querySelectorAll(`.map-${side} span`)].map((e) => [e.textContent, share(e, from, size), box(e)[from], box(e)[from] + box(e)[size]]));
+  });
+  for (const [labels, word, first, n] of [[found[0], "rank", 0, 104], [found[1], "step", 3, 3]]) {
+    assert.ok(labels.length >= 3, `${labels}`);
+    labels.forEach(([label, at, from], i) => {
+      const number = Number(label.slice(word.length)) - first;
+      assert.ok(Math.abs(at - (number + 0.5) / n) < 0.002, `${label} stands at ${at}`);
+      assert.ok(i === 0 || from >= labels[i - 1][3] - 1, `${label} lies on the one before`);
+    });
+  }
+  await page.focus("canvas");
+  for (const key of ["ArrowDown", "ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
+  assert.match(await page.textContent(".map-readout"), /^rank 2, step 4compute: \d/);
+  await page.keyboard.press("Enter");
+  await page.waitForSelector('body[data-ready="timeline"]');
+  assert.match(await page.evaluate(() => location.hash), /^#timeline\/rank=2\//);
+  await close();
+});

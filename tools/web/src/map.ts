@@ -105,18 +105,80 @@ function rampColors(ramp: string): string[] {
   return colors;
 }
 
+/* How many rows or columns lie from one label to the next, so that each has room. */
+function labelStep(room: number, size: number): number {
+  let step = 1;
+  while (step * size < room) step *= 2;
+  return step;
+}
+
+const LABEL_HEIGHT = 15, LABEL_WIDTH = 7; // px: of a line, of a character
+
+function labelsOf(names: readonly string[], step: number, side: "top" | "left"): HTMLElement[] {
+  return names.flatMap((label, i) => (i % step === 0
+    ? [h("span", { style: { [side]: `${(100 * (i + 0.5)) / names.length}%` } }, label)] : []));
+}
+
+/* A cell of a painted map that is read, by pointer or by arrow keys. */
+class Reader {
+  readonly readout = h("p", { class: "note map-readout", attr: { "aria-live": "polite" } }, "Point at a cell, or move with the arrow keys, to read it.");
+  readonly cursor = h("span", { class: "map-cursor", attr: { hidden: true } });
+  #row = 0;
+  #column = 0;
+
+  constructor(readonly map: HeatMap, readonly canvas: HTMLCanvasElement) {
+    canvas.addEventListener("pointermove", (event) => this.#point(event));
+    canvas.addEventListener("click", (event) => { this.#point(event); this.#open(); });
+    canvas.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  #point(event: MouseEvent): void {
+    const box = this.canvas.getBoundingClientRect(), { rows, columns } = this.map;
+    this.#show(Math.floor(((event.clientY - box.top) / box.height) * rows.length), Math.floor(((event.clientX - box.left) / box.width) * columns.length));
+  }
+
+  #key(event: KeyboardEvent): void {
+    const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+    if (event.key === "Enter") this.#open();
+    if (!by) return;
+    event.preventDefault();
+    this.#show(this.#row + by[0]!, this.#column + by[1]!);
+  }
+
+  #show(row: number, column: number): void {
+    const { rows, columns, cell } = this.map;
+    const r = this.#row = Math.max(0, Math.min(row, rows.length - 1)), c = this.#column = Math.max(0, Math.min(column, columns.length - 1));
+    const found = cell(r, c);
+    this.readout.replaceChildren(h("span", null, found ? found.tip() : `${rows[r]}, ${columns[c]}: not recorded`));
+    this.cursor.hidden = false;
+    const share = (n: number, of: readonly string[]) => `${(100 * n) / of.length}%`;
+    Object.assign(this.cursor.style, { left: share(c, columns), width: share(1, columns), top: share(r, rows), height: share(1, rows) });
+  }
+
+  #open(): void {
+    const target = this.map.cell(this.#row, this.#column)?.href;
+    if (target) location.hash = target;
+  }
+}
+
 function painted(map: HeatMap, from: number, to: number): HTMLElement {
-  const canvas = h("canvas", { class: "map-canvas", attr: { role: "img", "aria-label":
-    `${map.label}: ${map.rows.length} rows by ${map.columns.length} columns; the table has the values` } });
+  const canvas = h("canvas", { class: "map-canvas", attr: { role: "application", tabindex: 0, "aria-roledescription": "map", "aria-label":
+    `${map.label}: ${map.rows.length} rows by ${map.columns.length} columns; arrow keys move over it, the table has the values` } });
+  const top = h("div", { class: "map-top", attr: { "aria-hidden": true } });
+  const height = Math.max(3, Math.min(18, Math.floor(640 / map.rows.length))), reader = new Reader(map, canvas);
   let drawn = false;
-  const height = Math.max(3, Math.min(18, Math.floor(640 / map.rows.length)));
   const draw = (): void => {
-    if (drawn && !canvas.isConnected) return document.removeEventListener("themechange", draw);
+    if (drawn && !canvas.isConnected) {
+      document.removeEventListener("themechange", draw);
+      return window.removeEventListener("resize", draw);
+    }
     drawn = true;
-    const width = Math.max(1, Math.floor((canvas.clientWidth || 900) / map.columns.length));
+    const whole = canvas.clientWidth || 900, width = Math.max(1, Math.floor(whole / map.columns.length));
     canvas.width = width * map.columns.length;
     canvas.height = height * map.rows.length;
     canvas.style.height = `${canvas.height}px`;
+    const longest = map.columns.reduce((most, label) => Math.max(most, label.length), 0);
+    top.replaceChildren(...labelsOf(map.columns, labelStep(LABEL_WIDTH * (longest + 2), whole / map.columns.length), "left"));
     const paint = canvas.getContext("2d")!;
     const colors = rampColors(map.ramp);
     for (let r = 0; r < map.rows.length; r++)
@@ -127,22 +189,10 @@ function painted(map: HeatMap, from: number, to: number): HTMLElement {
         paint.fillRect(c * width, r * height, width, height);
       }
   };
-  const at = (event: MouseEvent): MapCell | null => {
-    const box = canvas.getBoundingClientRect();
-    const c = Math.floor(((event.clientX - box.left) / box.width) * map.columns.length);
-    const r = Math.floor(((event.clientY - box.top) / box.height) * map.rows.length);
-    return map.cell(Math.min(r, map.rows.length - 1), Math.min(c, map.columns.length - 1));
-  };
-  const readout = h("p", { class: "note map-readout", attr: { "aria-live": "polite" } }, "Point at a cell to read it.");
-  canvas.addEventListener("pointermove", (event) => {
-    const cell = at(event);
-    if (cell) readout.replaceChildren(h("span", null, cell.tip()));
-  });
-  canvas.addEventListener("click", (event) => {
-    const target = at(event)?.href;
-    if (target) location.hash = target;
-  });
   requestAnimationFrame(draw);
   document.addEventListener("themechange", draw);
-  return h("div", { class: "map-box" }, canvas, readout);
+  window.addEventListener("resize", draw);
+  return h("div", { class: "map-painted" }, top,
+    h("div", { class: "map-left", attr: { "aria-hidden": true } }, labelsOf(map.rows, labelStep(LABEL_HEIGHT, height), "top")),
+    h("div", { class: "map-field" }, canvas, reader.cursor), reader.readout);
 }
