@@ -177,8 +177,10 @@ typedef struct packer {
 static packer *make_packer(size_t chunk_bytes) {
     size_t room = chunk_bytes + chunk_bytes / 1024 + 1024; /* also where nothing repeats */
     packer *made = room <= UINT32_MAX ? malloc(sizeof *made + room) : NULL;
-    if (made)
+    if (made) {
+        memset(made, 0, sizeof *made); /* what ISA-L finds in its tables decides how it packs */
         made->room = room;
+    }
     return made;
 }
 
