@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/varint.h"
 #include "base/vec.h"
 
 /* Bytes that grow. As in tm_out a failure is remembered: what is appended behind it is dropped. */
@@ -18,8 +19,6 @@ typedef struct tm_proto {
 /* Wire types: the low three bits of a field's tag. */
 enum { TM_WIRE_VARINT = 0, TM_WIRE_64 = 1, TM_WIRE_BYTES = 2 };
 
-enum { TM_VARINT_MAX = 10 };
-
 /** Room for @p size more bytes behind those that are there; NULL where memory is out. */
 static inline uint8_t *tm_proto_room(tm_proto *proto, size_t size) {
     if (proto->bytes.cap - proto->bytes.n < size &&
@@ -28,16 +27,6 @@ static inline uint8_t *tm_proto_room(tm_proto *proto, size_t size) {
         return NULL;
     }
     return (uint8_t *)proto->bytes.data + proto->bytes.n;
-}
-
-/** Seven bits a byte, the lowest first; the high bit says that more follow. Behind the last. */
-static inline uint8_t *tm_varint(uint8_t *p, uint64_t value) {
-    while (value >= 128) {
-        *p++ = (uint8_t)(value | 128);
-        value >>= 7;
-    }
-    *p++ = (uint8_t)value;
-    return p;
 }
 
 static inline void tm_proto_grow_to(tm_proto *proto, const uint8_t *end) {

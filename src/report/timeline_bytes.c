@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/varint.h"
+
 static const char ellipsis[] = "\xe2\x80\xa6";
 
 void tm_bytes_free(tm_bytes *out) {
@@ -17,23 +19,13 @@ uint8_t *tm_bytes_put_raw(tm_bytes *out, const void *from, size_t n) {
     return at;
 }
 
-static void put_byte(tm_bytes *out, uint8_t byte) {
-    uint8_t *at = out->failed ? NULL : tm_vec_push(&out->bytes);
-    if (at)
-        *at = byte;
-    else
-        out->failed = true;
-}
-
 void tm_bytes_put(tm_bytes *out, uint64_t value) {
-    for (; value >= 0x80; value >>= 7)
-        put_byte(out, (uint8_t)(value | 0x80));
-    put_byte(out, (uint8_t)value);
+    uint8_t digits[TM_VARINT_MAX];
+    tm_bytes_put_raw(out, digits, (size_t)(tm_varint(digits, value) - digits));
 }
 
 void tm_bytes_put_signed(tm_bytes *out, int64_t value) {
-    uint64_t twice = (uint64_t)value << 1;
-    tm_bytes_put(out, value < 0 ? ~twice : twice);
+    tm_bytes_put(out, tm_zigzag(value));
 }
 
 void tm_bytes_put_text(tm_bytes *out, tm_text text) {
