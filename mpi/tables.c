@@ -5,26 +5,19 @@
 #include <string.h>
 
 #include "agree.h"
+#include "base/vec.h"
 #include "bytes.h"
 #include "shuffle.h"
 
 enum { TAG_ROWS = 11 };
 
-static bool keep_none(const tm_table *table, const tm_cell *row, void *context) {
-    (void)table;
-    (void)row;
-    (void)context;
-    return false;
-}
-
 static tm_status send_table(MPI_Comm comm, tm_table *table, tm_error *err) {
-    void *bytes = NULL;
-    size_t size = 0;
-    tm_status status = tm_table_pack(table, &bytes, &size, err);
+    tm_status status = tm_table_put_aside(table, err);
+    const tm_vec *packs = status == TM_OK ? table->aside : NULL;
     /* Process 0 waits for this message: it is sent, empty, even where packing failed. */
-    tm_status sent = tm_mpi_send_bytes(comm, 0, TAG_ROWS, bytes, size, err);
-    free(bytes);
-    tm_table_filter(table, keep_none, NULL);
+    tm_status sent =
+        tm_mpi_send_bytes(comm, 0, TAG_ROWS, packs ? packs->data : NULL, packs ? packs->n : 0, err);
+    tm_table_clear(table);
     return status != TM_OK ? status : sent;
 }
 
@@ -32,7 +25,7 @@ static tm_status receive_table(MPI_Comm comm, int from, tm_table *table, tm_erro
     void *bytes = NULL;
     size_t size = 0;
     TM_TRY(tm_mpi_receive_bytes(comm, from, TAG_ROWS, &bytes, &size, err));
-    tm_status status = size > 0 ? tm_table_unpack(table, bytes, size, err) : TM_OK;
+    tm_status status = tm_table_unpack(table, bytes, size, err);
     free(bytes);
     return status;
 }
@@ -43,14 +36,18 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
     MPI_Comm_size(comm, &n_processes);
     tm_status status = TM_OK;
     for (size_t t = 0; t < tables->n_tables; t++) {
+        tm_table *table = &tables->tables[t];
+        tm_status done = self == 0 ? tm_table_take_back(table, err) : TM_OK;
+        status = status == TM_OK ? done : status;
         for (int from = 1; from < n_processes; from++) {
-            tm_status done = TM_OK;
+            done = TM_OK;
             if (self == 0)
-                done = receive_table(comm, from, &tables->tables[t], err);
+                done = receive_table(comm, from, table, err);
             else if (self == from)
-                done = send_table(comm, &tables->tables[t], err);
+                done = send_table(comm, table, err);
             status = status == TM_OK ? done : status;
         }
+        tm_table_trim(table);
     }
     return tm_mpi_agree(comm, status, err);
 }
@@ -104,13 +101,19 @@ static bool read_rows(const tm_vec *records, tm_table *table) {
     return true;
 }
 
-static tm_status join_table(MPI_Comm comm, tm_table *table, tm_error *err) {
+tm_status tm_mpi_join_keys(MPI_Comm comm, tm_table *table, tm_error *err) {
+    int n_processes;
+    MPI_Comm_size(comm, &n_processes);
+    tm_status status = tm_table_take_back(table, err);
+    if (n_processes == 1)
+        return status;
     size_t size = ((size_t)table->def->n_columns + R_CELLS) * sizeof(uint64_t);
     assert(table->def->n_columns <= 64); /* a word of nulls */
     tm_vec records = {.size = size}, joined = {.size = size};
-    bool ok = write_rows(table, &records);
-    tm_status status = tm_mpi_agree(comm, ok ? TM_OK : tm_fail_memory(err), err);
-    table->n_rows = 0;
+    if (status == TM_OK && !write_rows(table, &records))
+        status = tm_fail_memory(err);
+    status = tm_mpi_agree(comm, status, err);
+    tm_table_clear(table);
     if (status == TM_OK)
         status = tm_mpi_shuffle(comm, &records, owner_of, &joined, err);
     if (status == TM_OK && !read_rows(&joined, table))
@@ -120,11 +123,18 @@ static tm_status join_table(MPI_Comm comm, tm_table *table, tm_error *err) {
     return tm_mpi_agree(comm, status, err);
 }
 
-tm_status tm_mpi_join_keys(MPI_Comm comm, tm_tables *tables, tm_error *err) {
-    int n_processes;
-    MPI_Comm_size(comm, &n_processes);
-    for (size_t t = 0; t < tables->n_tables && n_processes > 1; t++)
-        if (tables->tables[t].def->n_merged > 0)
-            TM_TRY(join_table(comm, &tables->tables[t], err));
+tm_status tm_mpi_merge_keys(MPI_Comm comm, const tm_names *names, tm_tables *tables,
+                            tm_error *err) {
+    size_t n = 0;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    for (size_t a = 0; a < n; a++) {
+        if (!analyses[a]->merge)
+            continue;
+        for (size_t t = 0; t < analyses[a]->n_tables; t++)
+            if (analyses[a]->tables[t]->n_merged > 0)
+                TM_TRY(tm_mpi_join_keys(comm, tm_tables_find(tables, analyses[a]->tables[t]->name),
+                                        err));
+        TM_TRY(tm_mpi_agree(comm, tm_analyse_merged(analyses[a], names, tables, err), err));
+    }
     return TM_OK;
 }

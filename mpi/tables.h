@@ -4,11 +4,11 @@
 
 #include <mpi.h>
 
-#include "tmerge/table.h"
+#include "tmerge/analysis.h"
 
 /**
- * Moves the rows of every process to process 0, table by table. Their order follows the processes;
- * sort them by their keys before use.
+ * Moves the rows of every process to process 0, table by table, those put aside too. Their order
+ * follows the processes; sort them by their keys before use.
  *
  * Collective: over comm.
  * @param tables  the same definitions on every process; without rows elsewhere than on 0 afterwards
@@ -17,13 +17,24 @@
 tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Brings the rows of tables with n_merged together: every row goes to the process that owns its
+ * Brings the rows of a table with n_merged together: every row goes to the process that owns its
  * key, so that none has more than its share. Their order follows the processes, as above.
  *
  * Collective: over comm.
- * @param tables  the same definitions on every process; those with n_merged have no text columns
- * @return        TM_OK or TM_ERR_FAULT, the same on every process
+ * @param table  the same definition on every process; it has no text columns
+ * @return       TM_OK or TM_ERR_FAULT, the same on every process
  */
-tm_status tm_mpi_join_keys(MPI_Comm comm, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
+tm_status tm_mpi_join_keys(MPI_Comm comm, tm_table *table, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Joins the keys of the tables with n_merged and runs the merge part of each analysis on its own,
+ * one analysis after the other: such rows are the most of all, and no more of them are here at once
+ * than one analysis has.
+ *
+ * Collective: over comm.
+ * @return  TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_merge_keys(MPI_Comm comm, const tm_names *names, tm_tables *tables,
+                            tm_error *err) TM_MUST_CHECK;
 
 #endif

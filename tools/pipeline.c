@@ -167,6 +167,8 @@ static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
     tm_status status = tm_analyse_collectives(&p->collectives, &p->tables, err);
     for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++) {
         status = tm_analyse_rank(&p->loaded.timelines[i], p->names, &p->tables, err);
+        if (status == TM_OK)
+            status = tm_analyse_put_aside(&p->tables, err);
         tm_progress_add(progress, (int64_t)p->loaded.timelines[i].n_events, 0);
     }
     tm_progress_end(progress);
@@ -176,8 +178,7 @@ static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
 static tm_status analyse(tm_pipeline *p, tm_error *err) {
     tm_status status = TM_OK;
     TM_TRY(analyse_ranks(p, err));
-    TM_TRY(tm_mpi_join_keys(p->comm, &p->tables, err));
-    TM_TRY(tm_mpi_agree(p->comm, tm_analyse_merged(p->names, &p->tables, err), err));
+    TM_TRY(tm_mpi_merge_keys(p->comm, p->names, &p->tables, err));
     TM_TRY(tm_mpi_gather_tables(p->comm, &p->tables, err));
     const tm_job job = {.n_ranks = p->loaded.n_ranks,
                         .world_size = p->loaded.world_size,

@@ -79,9 +79,16 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm
 tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *out,
                                  tm_error *err) TM_MUST_CHECK;
 
-/** Sorts the tables with n_merged, whose rows of one key are together by now, runs the merge part
- * of every analysis, and empties them. TM_OK; TM_ERR_FAULT. */
-tm_status tm_analyse_merged(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
+/**
+ * Puts the rows of ranks aside that only wait for those of other ranks, where they have become
+ * many: between one rank and the next. TM_OK; TM_ERR_FAULT.
+ */
+tm_status tm_analyse_put_aside(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
+
+/** Sorts the tables with n_merged of an analysis, whose rows of one key are together by now, runs
+ * its merge part, and empties them. TM_OK; TM_ERR_FAULT. */
+tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, tm_tables *tables,
+                            tm_error *err) TM_MUST_CHECK;
 
 /** Sorts the rows of all ranks, then runs every analysis on the job. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) TM_MUST_CHECK;

@@ -62,7 +62,8 @@ typedef struct tm_table {
     tm_cell *cells; /* [n_rows * def->n_columns], row after row, owned */
     size_t n_rows;
     size_t capacity;        /* rows allocated */
-    struct tm_arena *texts; /* what the text cells point to; owned, NULL until the first text */
+    struct tm_texts *texts; /* what the text cells point to; owned, NULL until the first text */
+    struct tm_vec *aside;   /* packs of the rows that were put aside; owned, NULL where none were */
 } tm_table;
 
 /** All tables of a run, one for each definition given at creation. */
@@ -84,8 +85,11 @@ tm_status tm_tables_create(const tm_table_def *const *defs, size_t n_defs, tm_ta
 /** Frees the tables with their rows and texts; NULL and tables already destroyed are fine. */
 void tm_tables_destroy(tm_tables *tables);
 
-/** Takes all rows out, and gives back the memory that they took. */
+/** Takes all rows out, those put aside too, and gives back the memory that they took. */
 void tm_table_clear(tm_table *table);
+
+/** Gives back the room of rows that are not there. */
+void tm_table_trim(tm_table *table);
 
 /**
  * The table of a name that is ours ("overlap.rank"). One that does not exist is a bug: an assert,
@@ -167,7 +171,7 @@ tm_status tm_table_pack(const tm_table *table, void **bytes, size_t *size,
                         tm_error *err) TM_MUST_CHECK;
 
 /**
- * Appends the rows that tm_table_pack wrote.
+ * Appends the rows that tm_table_pack wrote, of several packs one behind another too.
  *
  * @param bytes  of any alignment; the texts in them are copied
  * @return       TM_OK; TM_ERR_FAULT where memory is out or the bytes, cut short or damaged, do not
@@ -175,6 +179,17 @@ tm_status tm_table_pack(const tm_table *table, void **bytes, size_t *size,
  */
 tm_status tm_table_unpack(tm_table *table, const void *bytes, size_t size,
                           tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Packs all rows, of which the table has none afterwards, behind those that were put aside before:
+ * for rows that wait until those of all ranks are there, in a fifth of the memory.
+ * TM_OK; TM_ERR_FAULT where memory is out.
+ */
+tm_status tm_table_put_aside(tm_table *table, tm_error *err) TM_MUST_CHECK;
+
+/** Makes all rows that were put aside rows again, and those that came since, in the order in which
+ * they were added. TM_OK; TM_ERR_FAULT where memory is out. */
+tm_status tm_table_take_back(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /* Renderers. Each gives malloc'ed terminated UTF-8 text that the caller frees, set only on TM_OK;
  * they fail with TM_ERR_FAULT, where memory is out, alone. Lines end in "\n" except in CSV. */

@@ -80,19 +80,28 @@ tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *ou
     return TM_OK;
 }
 
+tm_status tm_analyse_put_aside(tm_tables *tables, tm_error *err) {
+    enum { MANY = 1024 };
+    for (size_t t = 0; t < tables->n_tables; t++)
+        if (tables->tables[t].n_rows >= MANY)
+            TM_TRY(tm_table_put_aside(&tables->tables[t], err));
+    return TM_OK;
+}
+
 /* Sorted, the rows of one key stand together. Merged they are in the tables that are shown, and go
  * no further: there may be ranks x names of them. */
-tm_status tm_analyse_merged(const tm_names *names, tm_tables *tables, tm_error *err) {
-    for (size_t t = 0; t < tables->n_tables; t++)
-        if (tables->tables[t].def->n_merged > 0)
-            tm_table_sort(&tables->tables[t]);
-    for (size_t a = 0; a < N_ANALYSES; a++)
-        if (analyses[a]->merge)
-            TM_TRY(analyses[a]->merge(names, tables, err));
-    for (size_t t = 0; t < tables->n_tables; t++)
-        if (tables->tables[t].def->n_merged > 0)
-            tables->tables[t].n_rows = 0;
-    return TM_OK;
+tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, tm_tables *tables,
+                            tm_error *err) {
+    tm_status status = TM_OK;
+    for (size_t t = 0; t < analysis->n_tables; t++)
+        if (analysis->tables[t]->n_merged > 0)
+            tm_table_sort(tm_tables_find(tables, analysis->tables[t]->name));
+    if (analysis->merge)
+        status = analysis->merge(names, tables, err);
+    for (size_t t = 0; t < analysis->n_tables; t++)
+        if (analysis->tables[t]->n_merged > 0)
+            tm_table_clear(tm_tables_find(tables, analysis->tables[t]->name));
+    return status;
 }
 
 /* Job parts look rows up by halving and go through tables side by side; what they add they keep in

@@ -1,15 +1,19 @@
 #include "tmerge/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "table/out.h"
+#include "base/varint.h"
+#include "base/vec.h"
 #include "table/rows.h"
 
-/* Layout, in the sender's byte order, without padding: the header, then every cell, row after row:
- * one byte (0: null, 1: a value follows) and the value: 8 bytes of an int or a real, one byte of a
- * bool, 8 bytes of size and the bytes of a text. */
+/* Layout, in the sender's byte order, without padding: one pack behind another, each a header and
+ * its rows. A row is a bit for each column, lowest first, set where it is null, in whole bytes;
+ * then the other values: an int as a varint, near zero in one byte, a real as its 8 bytes, a bool
+ * as one, a text as a varint of its size, and its bytes. So rows take a fifth of what they do as
+ * cells. */
 typedef struct header {
     uint64_t signature; /* of the definition */
     uint64_t n_rows;
@@ -26,42 +30,73 @@ static uint64_t signature_of(const tm_table_def *def) {
     return hash;
 }
 
-/* Appends one cell; a null is its flag alone. */
-static void pack_cell(tm_out *out, tm_type type, const tm_cell *cell) {
-    tm_out_char(out, cell->null ? 0 : 1);
-    if (cell->null)
-        return;
+static size_t n_mask_bytes(const tm_table_def *def) {
+    return ((size_t)def->n_columns + 7) / 8;
+}
+
+/* The most bytes that a row may take. */
+static size_t row_room(const tm_table_def *def, const tm_cell *row) {
+    size_t room = n_mask_bytes(def) + (size_t)def->n_columns * TM_VARINT_MAX;
+    for (int c = 0; c < def->n_columns; c++)
+        if (def->columns[c].type == TM_TEXT && !row[c].null)
+            room += strlen(row[c].value.text);
+    return room;
+}
+
+/* Writes one value; returns what is behind it. */
+static uint8_t *pack_value(uint8_t *p, tm_type type, const tm_cell *cell) {
     switch (type) {
     case TM_INT:
-        tm_out_bytes(out, &cell->value.i, sizeof cell->value.i);
-        break;
+        return tm_varint(p, tm_zigzag(cell->value.i));
     case TM_REAL:
-        tm_out_bytes(out, &cell->value.r, sizeof cell->value.r);
-        break;
+        memcpy(p, &cell->value.r, sizeof cell->value.r);
+        return p + sizeof cell->value.r;
     case TM_BOOL:
-        tm_out_char(out, cell->value.i ? 1 : 0);
-        break;
-    case TM_TEXT: {
-        uint64_t size = strlen(cell->value.text);
-        tm_out_bytes(out, &size, sizeof size);
-        tm_out_bytes(out, cell->value.text, (size_t)size);
+        *p = cell->value.i ? 1 : 0;
+        return p + 1;
+    case TM_TEXT:
         break;
     }
-    }
+    size_t size = strlen(cell->value.text);
+    p = tm_varint(p, size);
+    memcpy(p, cell->value.text, size);
+    return p + size;
+}
+
+static bool pack_row(const tm_table_def *def, const tm_cell *row, tm_vec *out) {
+    if (!tm_vec_reserve(out, out->n + row_room(def, row)))
+        return false;
+    uint8_t *mask = (uint8_t *)out->data + out->n, *p = mask + n_mask_bytes(def);
+    memset(mask, 0, n_mask_bytes(def));
+    for (int c = 0; c < def->n_columns; c++)
+        if (row[c].null)
+            mask[c / 8] |= (uint8_t)(1 << c % 8);
+        else
+            p = pack_value(p, def->columns[c].type, &row[c]);
+    out->n = (size_t)(p - (uint8_t *)out->data);
+    return true;
+}
+
+/* Appends a pack of all rows. */
+static tm_status pack(const tm_table *table, tm_vec *out, tm_error *err) {
+    const header head = {.signature = signature_of(table->def), .n_rows = table->n_rows};
+    size_t before = out->n;
+    bool ok = tm_vec_append(out, &head, sizeof head) != NULL;
+    for (size_t r = 0; r < table->n_rows && ok; r++)
+        ok = pack_row(table->def, tm_table_row(table, r), out);
+    out->n = ok ? out->n : before;
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 tm_status tm_table_pack(const tm_table *table, void **bytes, size_t *size, tm_error *err) {
-    tm_out out = TM_OUT();
-    const header head = {.signature = signature_of(table->def), .n_rows = table->n_rows};
-    tm_out_bytes(&out, &head, sizeof head);
-    for (size_t r = 0; r < table->n_rows; r++) {
-        const tm_cell *row = tm_table_row(table, r);
-        for (int c = 0; c < table->def->n_columns; c++)
-            pack_cell(&out, table->def->columns[c].type, &row[c]);
+    tm_vec out = TM_VEC(uint8_t);
+    tm_status status = pack(table, &out, err);
+    if (status != TM_OK) {
+        tm_vec_free(&out);
+        return status;
     }
-    char *packed = NULL;
-    TM_TRY(tm_out_take(&out, &packed, size, err));
-    *bytes = packed;
+    *bytes = out.data;
+    *size = out.n;
     return TM_OK;
 }
 
@@ -87,6 +122,15 @@ static tm_status take(reader *in, void *into, size_t size) {
     return TM_OK;
 }
 
+static tm_status take_varint(reader *in, uint64_t *value) {
+    const uint8_t *bytes = (const uint8_t *)in->bytes, *p = bytes + in->at;
+    p = tm_varint_take(p, bytes + in->size, value);
+    if (!p)
+        return refuse(in, in->at, "an int that is cut short or too long");
+    in->at = (size_t)(p - bytes);
+    return TM_OK;
+}
+
 /* A byte that is 0 or 1. */
 static tm_status take_flag(reader *in, bool *flag) {
     unsigned char byte = 0;
@@ -100,9 +144,10 @@ static tm_status take_flag(reader *in, bool *flag) {
 /* The size is checked before anything is allocated by it. */
 static tm_status take_text(reader *in, tm_table *table, tm_cell *cell) {
     uint64_t size = 0;
-    TM_TRY(take(in, &size, sizeof size));
+    size_t begin = in->at;
+    TM_TRY(take_varint(in, &size));
     if (size > in->size - in->at)
-        return refuse(in, in->at - sizeof size, "a text longer than what is left");
+        return refuse(in, begin, "a text longer than what is left");
     const char *text = in->bytes + in->at;
     TM_TRY(tm_table_set_bytes(table, cell, text, (size_t)size, in->err));
     /* Both: a sequence cut short at the end has its replacement's first bytes. */
@@ -115,17 +160,13 @@ static tm_status take_text(reader *in, tm_table *table, tm_cell *cell) {
 /* Fills a cell of a new row; what the setters would change is refused instead, for no cell that was
  * packed can hold it. */
 static tm_status take_cell(reader *in, tm_table *table, tm_type type, tm_cell *cell) {
-    bool present = false;
-    TM_TRY(take_flag(in, &present));
-    if (!present)
-        return TM_OK; /* a new row is null */
-    int64_t integer = 0;
+    uint64_t integer = 0;
     double real = 0;
     bool flag = false;
     switch (type) {
     case TM_INT:
-        TM_TRY(take(in, &integer, sizeof integer));
-        tm_cell_set_int(cell, integer);
+        TM_TRY(take_varint(in, &integer));
+        tm_cell_set_int(cell, tm_unzigzag(integer));
         return TM_OK;
     case TM_REAL:
         TM_TRY(take(in, &real, sizeof real));
@@ -143,31 +184,73 @@ static tm_status take_cell(reader *in, tm_table *table, tm_type type, tm_cell *c
     return take_text(in, table, cell);
 }
 
-static tm_status take_rows(reader *in, tm_table *table, size_t n_rows) {
-    for (size_t r = 0; r < n_rows; r++) {
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(in->err);
-        for (int c = 0; c < table->def->n_columns; c++)
-            TM_TRY(take_cell(in, table, table->def->columns[c].type, &row[c]));
-    }
-    return in->at == in->size ? TM_OK : refuse(in, in->at, "bytes after the last row");
+static tm_status take_row(reader *in, tm_table *table) {
+    const tm_table_def *def = table->def;
+    const uint8_t *mask = (const uint8_t *)in->bytes + in->at;
+    if (n_mask_bytes(def) > in->size - in->at)
+        return refuse(in, in->at, "cut short");
+    in->at += n_mask_bytes(def);
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(in->err);
+    for (int c = 0; c < def->n_columns; c++)
+        if (!(mask[c / 8] >> c % 8 & 1)) /* a new row is null */
+            TM_TRY(take_cell(in, table, def->columns[c].type, &row[c]));
+    return TM_OK;
+}
+
+/* The next pack. */
+static tm_status take_pack(reader *in, tm_table *table) {
+    header head = {0};
+    size_t begin = in->at;
+    TM_TRY(take(in, &head, sizeof head));
+    if (head.signature != signature_of(table->def))
+        return refuse(in, begin, "of another table");
+    /* A row has a bit for each column at least, so that a damaged count cannot ask for much more
+     * than was sent. */
+    if (head.n_rows > (in->size - in->at) / n_mask_bytes(table->def))
+        return refuse(in, begin + offsetof(header, n_rows), "more rows than bytes");
+    if (!tm_rows_reserve(table, table->n_rows + (size_t)head.n_rows))
+        return tm_fail_memory(in->err);
+    tm_status status = TM_OK;
+    for (size_t r = 0; r < head.n_rows && status == TM_OK; r++)
+        status = take_row(in, table);
+    return status;
 }
 
 tm_status tm_table_unpack(tm_table *table, const void *bytes, size_t size, tm_error *err) {
     reader in = {.bytes = bytes, .size = size, .err = err};
-    header head = {0};
-    TM_TRY(take(&in, &head, sizeof head));
-    if (head.signature != signature_of(table->def))
-        return refuse(&in, 0, "of another table");
-    /* Every cell has a byte at least, so a damaged count cannot ask for more than was sent. */
-    if (head.n_rows > (size - in.at) / tm_rows_width(table))
-        return refuse(&in, offsetof(header, n_rows), "more rows than bytes");
     size_t n_rows = table->n_rows;
-    if (!tm_rows_reserve(table, n_rows + (size_t)head.n_rows))
-        return tm_fail_memory(err);
-    tm_status status = take_rows(&in, table, (size_t)head.n_rows);
+    tm_status status = TM_OK;
+    while (in.at < size && status == TM_OK)
+        status = take_pack(&in, table);
     if (status != TM_OK)
         table->n_rows = n_rows;
+    return status;
+}
+
+tm_status tm_table_put_aside(tm_table *table, tm_error *err) {
+    if (table->n_rows == 0)
+        return TM_OK;
+    if (!table->aside) {
+        table->aside = malloc(sizeof *table->aside);
+        if (!table->aside)
+            return tm_fail_memory(err);
+        *table->aside = TM_VEC(uint8_t);
+    }
+    TM_TRY(pack(table, table->aside, err));
+    tm_rows_clear(table);
+    return TM_OK;
+}
+
+tm_status tm_table_take_back(tm_table *table, tm_error *err) {
+    if (!table->aside)
+        return TM_OK;
+    TM_TRY(tm_table_put_aside(table, err)); /* behind the others, in which order they were added */
+    tm_vec *aside = table->aside;
+    table->aside = NULL;
+    tm_status status = tm_table_unpack(table, aside->data, aside->n, err);
+    tm_vec_free(aside);
+    free(aside);
     return status;
 }

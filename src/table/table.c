@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/utf8.h"
+#include "base/vec.h"
 #include "table/rows.h"
 
 /* What stands for a name that no table or column has, so that such a mistake of ours, found by the
@@ -38,25 +40,46 @@ tm_status tm_tables_create(const tm_table_def *const *defs, size_t n_defs, tm_ta
     return TM_OK;
 }
 
+/* What the text cells point to. The same few words come again and again: each that was met lately
+ * is there once, found by its hash. */
+enum { N_RECENT = 128 };
+
+struct tm_texts {
+    tm_arena arena;
+    struct {
+        const char *text; /* NULL: none */
+        size_t size;
+    } recent[N_RECENT];
+};
+
 /* Texts are freed with their table; filtered rows leave theirs behind until then. */
-static void free_table(tm_table *table) {
+static void free_texts(tm_table *table) {
     if (table->texts)
-        tm_arena_free(table->texts);
+        tm_arena_free(&table->texts->arena);
     free(table->texts);
-    free(table->cells);
+    table->texts = NULL;
 }
 
 void tm_table_clear(tm_table *table) {
     const tm_table_def *def = table->def;
-    free_table(table);
+    free_texts(table);
+    free(table->cells);
+    if (table->aside)
+        tm_vec_free(table->aside);
+    free(table->aside);
     *table = (tm_table){.def = def};
+}
+
+void tm_rows_clear(tm_table *table) {
+    free_texts(table);
+    table->n_rows = 0;
 }
 
 void tm_tables_destroy(tm_tables *tables) {
     if (!tables)
         return;
     for (size_t t = 0; t < tables->n_tables; t++)
-        free_table(&tables->tables[t]);
+        tm_table_clear(&tables->tables[t]);
     free(tables->tables);
     *tables = (tm_tables){0};
 }
@@ -161,18 +184,38 @@ tm_status tm_table_set_text(tm_table *table, tm_cell *cell, const char *text, tm
     return TM_OK;
 }
 
+/* Where a text is found again; of two with the same place the later is. */
+static size_t place_of(const char *bytes, size_t size) {
+    uint64_t words[3] = {size, 0, 0};
+    size_t n = size < sizeof *words ? size : sizeof *words;
+    if (n > 0) {
+        memcpy(&words[1], bytes, n);
+        memcpy(&words[2], bytes + size - n, n);
+    }
+    return (size_t)(tm_hash_words(0, words, 3) % N_RECENT);
+}
+
 tm_status tm_table_set_bytes(tm_table *table, tm_cell *cell, const char *bytes, size_t size,
                              tm_error *err) {
     assert(table->def->columns[(cell - table->cells) % table->def->n_columns].type == TM_TEXT);
     if (!table->texts)
         table->texts = calloc(1, sizeof *table->texts);
-    char *copy = NULL;
-    if (table->texts && size < SIZE_MAX / 4)
-        copy = tm_arena_alloc(table->texts, tm_utf8_repair(bytes, size, NULL) + 1);
-    if (!copy)
+    struct tm_texts *texts = table->texts;
+    if (!texts || size >= SIZE_MAX / 4)
         return tm_fail_memory(err);
-    tm_utf8_repair(bytes, size, copy);
-    *cell = (tm_cell){.value.text = copy};
+    size_t at = place_of(bytes, size);
+    const char *known = texts->recent[at].text;
+    if (!known || texts->recent[at].size != size || memcmp(known, bytes, size) != 0) {
+        size_t repaired = tm_utf8_repair(bytes, size, NULL);
+        char *copy = tm_arena_alloc(&texts->arena, repaired + 1);
+        if (!copy)
+            return tm_fail_memory(err);
+        tm_utf8_repair(bytes, size, copy);
+        known = copy;
+        texts->recent[at].text = copy;
+        texts->recent[at].size = repaired; /* what had to be repaired equals no bytes given */
+    }
+    *cell = (tm_cell){.value.text = known};
     return TM_OK;
 }
 
@@ -188,10 +231,17 @@ void tm_table_filter(tm_table *table, bool (*keep)(const tm_table *, const tm_ce
         n++;
     }
     table->n_rows = n;
+    if (n < table->capacity / 2)
+        tm_table_trim(table);
+}
+
+void tm_table_trim(tm_table *table) {
     size_t row_bytes = tm_rows_width(table) * sizeof(tm_cell);
-    tm_cell *cells = n < table->capacity / 2 ? realloc(table->cells, (n + 1) * row_bytes) : NULL;
+    tm_cell *cells = table->n_rows + 1 < table->capacity
+                         ? realloc(table->cells, (table->n_rows + 1) * row_bytes)
+                         : NULL;
     if (cells) {
         table->cells = cells;
-        table->capacity = n + 1;
+        table->capacity = table->n_rows + 1;
     }
 }

@@ -25,6 +25,7 @@ static const tm_table_def *const defs[] = {&part_def, &other_def};
 
 /* Process p has every key that p + 1 does not divide, and every third without a value. */
 static void fill(tm_table *table, int self) {
+    tm_error err;
     for (int key = 0; key < N_KEYS; key++) {
         if (self > 0 && key % (self + 1) == 0)
             continue;
@@ -36,6 +37,8 @@ static void fill(tm_table *table, int self) {
             tm_cell_set_int(&row[VALUE], -1000 * self - key);
         tm_cell_set_real(&row[REAL], key / 8.0);
         tm_cell_set_bool(&row[FLAG], key % 2 == 1);
+        if (key % 200 == 199) /* the last 100 stay where they are */
+            assert_int_equal(tm_table_put_aside(table, &err), TM_OK);
     }
 }
 
@@ -77,14 +80,12 @@ static void rows_of_one_key_come_together(void **state) {
     assert_int_equal(tm_tables_create(defs, 2, &tables, &err), TM_OK);
     fill(&tables.tables[0], self);
     fill(&tables.tables[1], self);
-    size_t n_others = tables.tables[1].n_rows;
-    assert_int_equal(tm_mpi_join_keys(MPI_COMM_WORLD, &tables, &err), TM_OK);
+    assert_int_equal(tm_mpi_join_keys(MPI_COMM_WORLD, &tables.tables[0], &err), TM_OK);
     tm_table_sort(&tables.tables[0]);
     int n_keys = check_keys(&tables.tables[0], n_processes);
     MPI_Allreduce(&n_keys, &n_all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     assert_int_equal(n_all, N_KEYS);
     assert_true(n_keys > N_KEYS / n_processes / 2); /* each process has its share */
-    assert_int_equal(tables.tables[1].n_rows, n_others);
     tm_tables_destroy(&tables);
 }
 

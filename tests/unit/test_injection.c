@@ -117,7 +117,10 @@ static tm_status analyse(run *r) {
     TM_TRY(tm_analyse_collectives(&r->collectives, &r->tables, r->err));
     for (size_t i = 0; i < r->n; i++)
         TM_TRY(tm_analyse_rank(&r->timelines[i], r->names, &r->tables, r->err));
-    TM_TRY(tm_analyse_merged(r->names, &r->tables, r->err));
+    size_t n;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    for (size_t a = 0; a < n; a++)
+        TM_TRY(tm_analyse_merged(analyses[a], r->names, &r->tables, r->err));
     return tm_analyse_job(&whole, &r->tables, r->err);
 }
 

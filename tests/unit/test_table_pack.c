@@ -28,6 +28,31 @@ static void packed_rows_unpack_to_the_same_rows(void **state) {
     tm_tables_destroy(&to.tables);
 }
 
+/* Twice put aside, and a row more: all come back in the order in which they were added. */
+static void rows_put_aside_come_back_in_order(void **state) {
+    (void)state;
+    static const char *const hosts[] = {"a", "b", "a", "long enough to be no neighbour of a"};
+    fixture f = make(&sample);
+    assert_int_equal(tm_table_take_back(f.table, &f.err), TM_OK); /* of none */
+    for (int64_t i = 0; i < 7; i++) {
+        add_full(&f, INT64_MAX - i, -i, 0.25 * (double)i, hosts[i % 4]);
+        if (i == 2 || i == 5) {
+            assert_int_equal(tm_table_put_aside(f.table, &f.err), TM_OK);
+            assert_int_equal(f.table->n_rows, 0);
+        }
+    }
+    assert_int_equal(tm_table_take_back(f.table, &f.err), TM_OK);
+    assert_int_equal(f.table->n_rows, 7);
+    for (int64_t i = 0; i < 7; i++) {
+        const tm_cell *row = tm_table_row(f.table, (size_t)i);
+        assert_true(row[RANK].value.i == INT64_MAX - i && row[COMPUTE].value.i == -i);
+        assert_true(row[RATIO].value.r == 0.25 * (double)i && row[PARTIAL].value.i == 1);
+        assert_string_equal(row[HOST].value.text, hosts[i % 4]);
+    }
+    assert_int_equal(tm_table_put_aside(f.table, &f.err), TM_OK);
+    tm_tables_destroy(&f.tables); /* with what is aside */
+}
+
 static void an_empty_table_packs_and_unpacks(void **state) {
     (void)state;
     fixture f = make(&sample);
@@ -41,9 +66,9 @@ static void an_empty_table_packs_and_unpacks(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-/* One row {1, 2, 0.5, "ab", true}. Header 0..15 (signature, row count); rank: flag 16, value 17;
- * compute_ns: 25, 26; ratio: 34, 35; host: 43, size 44, bytes 52; partial: flag 54, value 55. */
-enum { PACKED_SIZE = 56 };
+/* One row {1, 2, 0.5, "ab", true}. Header 0..15 (signature, row count); nulls 16; rank 17 and
+ * compute_ns 18, a byte each; ratio 19..26; host: size 27, bytes 28, 29; partial 30. */
+enum { PACKED_SIZE = 31 };
 
 static void expect_refusal(const void *bytes, size_t size, int64_t offset, const char *why) {
     fixture f = make(&sample);
@@ -66,18 +91,19 @@ static void damaged_bytes_are_refused_where_they_are_damaged(void **state) {
     } cases[] = {
         {0, 1, "\x5A", 0, "packed rows: of another table"},
         {15, 1, "\xFF", 8, "packed rows: more rows than bytes"},
-        {8, 1, "\x09", 8,
-         "packed rows: more rows than bytes"}, /* 9 rows are 45 cells, 40 bytes left */
+        {8, 1, "\x10", 8, "packed rows: more rows than bytes"}, /* 16 of 15 bytes */
         {8, 1, "\x02", PACKED_SIZE, "packed rows: cut short"},
-        {8, 1, "\x00", 16, "packed rows: bytes after the last row"},
-        {16, 1, "\x02", 16, "packed rows: a flag that is neither 0 nor 1"},
-        {35, 8, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 35, "packed rows: a real that is not finite"},
-        {51, 1, "\xFF", 44, "packed rows: a text longer than what is left"},
-        {44, 1, "\x05", 44, "packed rows: a text longer than what is left"}, /* 4 are left */
-        {53, 1, "\xC3", 52, "packed rows: a text that is not UTF-8"},
-        {52, 1, "\x00", 52, "packed rows: a text that is not UTF-8"},
-        {52, 2, "\xEF\xBF", 52, "packed rows: a text that is not UTF-8"}, /* as U+FFFD begins */
-        {55, 1, "\x07", 55, "packed rows: a flag that is neither 0 nor 1"},
+        {8, 1, "\x00", 16, "packed rows: cut short"}, /* of the header of another pack */
+        {16, 1, "\x0F", 17, "packed rows: a flag that is neither 0 nor 1"}, /* all others null */
+        {17, 11, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 17,
+         "packed rows: an int that is cut short or too long"},
+        {19, 8, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 19, "packed rows: a real that is not finite"},
+        {27, 1, "\xFF", 27, "packed rows: a text longer than what is left"},
+        {27, 1, "\x04", 27, "packed rows: a text longer than what is left"}, /* 3 are left */
+        {29, 1, "\xC3", 28, "packed rows: a text that is not UTF-8"},
+        {28, 1, "\x00", 28, "packed rows: a text that is not UTF-8"},
+        {28, 2, "\xEF\xBF", 28, "packed rows: a text that is not UTF-8"}, /* as U+FFFD begins */
+        {30, 1, "\x07", 30, "packed rows: a flag that is neither 0 nor 1"},
     };
     fixture f = make(&sample);
     add_full(&f, 1, 2, 0.5, "ab");
@@ -103,8 +129,8 @@ static void a_damaged_text_as_long_as_its_repair_is_refused(void **state) {
     size_t size = 0;
     assert_int_equal(tm_table_pack(f.table, &bytes, &size, &f.err), TM_OK);
     /* Three of the four bytes of a code point become one U+FFFD, which has three bytes. */
-    memcpy((char *)bytes + 52, "\xF0\x9F\x98", 3);
-    expect_refusal(bytes, size, 52, "packed rows: a text that is not UTF-8");
+    memcpy((char *)bytes + 28, "\xF0\x9F\x98", 3);
+    expect_refusal(bytes, size, 28, "packed rows: a text that is not UTF-8");
     free(bytes);
     tm_tables_destroy(&f.tables);
 }
@@ -112,18 +138,20 @@ static void a_damaged_text_as_long_as_its_repair_is_refused(void **state) {
 static void bytes_of_any_other_length_are_refused(void **state) {
     (void)state;
     /* Where reading stops: at the last piece (see above) that begins before the cut. */
-    static const size_t pieces[] = {0, 16, 17, 25, 26, 34, 35, 43, 44, 54, 55};
+    static const size_t pieces[] = {0, 16, 17, 18, 19, 27, 28, 30};
     fixture f = make(&sample);
     add_full(&f, 1, 2, 0.5, "ab");
     void *bytes = NULL;
     size_t size = 0;
     assert_int_equal(tm_table_pack(f.table, &bytes, &size, &f.err), TM_OK);
-    for (size_t cut = 0; cut < size; cut++) {
+    for (size_t cut = 1; cut < size; cut++) { /* no byte: no pack */
         int64_t offset = 0;
         for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++)
             offset = pieces[p] <= cut ? (int64_t)pieces[p] : offset;
-        if (cut >= 16 && cut < 21) /* a row has five bytes at least */
+        if (cut == 16) /* a row has a byte at least */
             offset = 8;
+        if (cut > 27 && cut < 30) /* of the text, of which the size is known */
+            offset = 27;
         char *part = malloc(cut + 1); /* of its own, so that reading past it is found */
         assert_non_null(part);
         memcpy(part, bytes, cut);
@@ -133,7 +161,7 @@ static void bytes_of_any_other_length_are_refused(void **state) {
     }
     char longer[PACKED_SIZE + 1] = {0};
     memcpy(longer, bytes, size);
-    expect_refusal(longer, size + 1, PACKED_SIZE, "packed rows: bytes after the last row");
+    expect_refusal(longer, size + 1, PACKED_SIZE, "packed rows: cut short"); /* a header */
     free(bytes);
     tm_tables_destroy(&f.tables);
 }
@@ -166,6 +194,7 @@ static void rows_of_another_definition_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packed_rows_unpack_to_the_same_rows),
+        cmocka_unit_test(rows_put_aside_come_back_in_order),
         cmocka_unit_test(an_empty_table_packs_and_unpacks),
         cmocka_unit_test(damaged_bytes_are_refused_where_they_are_damaged),
         cmocka_unit_test(a_damaged_text_as_long_as_its_repair_is_refused),
