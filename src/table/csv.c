@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "table/digits.h"
-#include "tmerge/table.h"
+#include "table/stream.h"
 
 static bool needs_quotes(const char *text, size_t size) {
     if (size == 0 || *text == '#')
@@ -53,32 +53,49 @@ static void put_cell(tm_out *out, tm_type type, const tm_cell *cell) {
     tm_out_string(out, digits);
 }
 
-static void put_table(tm_out *out, const tm_table *table) {
-    const tm_table_def *def = table->def;
+static void put_head(tm_out *out, const tm_table_def *def) {
     for (int c = 0; c < def->n_columns; c++) {
         tm_out_string(out, c == 0 ? "" : ",");
         tm_csv_text(out, def->columns[c].name, strlen(def->columns[c].name));
     }
     tm_out_string(out, TM_CSV_LINE_END);
-    for (size_t r = 0; r < table->n_rows && !out->failed; r++) {
-        const tm_cell *row = tm_table_row(table, r);
-        for (int c = 0; c < def->n_columns; c++) {
+}
+
+static tm_status put_rows(void *context, const tm_table *slice, tm_error *err) {
+    const tm_sink_out *sink = context;
+    tm_out *out = sink->out;
+    for (size_t r = 0; r < slice->n_rows && !out->failed; r++) {
+        const tm_cell *row = tm_table_row(slice, r);
+        for (int c = 0; c < slice->def->n_columns; c++) {
             tm_out_string(out, c == 0 ? "" : ",");
-            put_cell(out, def->columns[c].type, &row[c]);
+            put_cell(out, slice->def->columns[c].type, &row[c]);
         }
         tm_out_string(out, TM_CSV_LINE_END);
     }
+    return tm_sink_spill(sink, err);
+}
+
+tm_status tm_stream_csv(const tm_rows *rows, const tm_sink_out *sink, tm_error *err) {
+    tm_sink_out to = *sink;
+    put_head(to.out, rows->def);
+    return rows->each(rows, put_rows, &to, err);
+}
+
+void tm_csv_between(tm_out *out, size_t table, const char *name) {
+    tm_out_string(out, table == 0 ? "# " : "\r\n# ");
+    tm_out_string(out, name);
+    tm_out_string(out, TM_CSV_LINE_END);
 }
 
 tm_status tm_tables_csv(const tm_table *const *tables, size_t n_tables, char **out, tm_error *err) {
     tm_out text = TM_OUT();
-    for (size_t t = 0; t < n_tables; t++) {
-        if (n_tables > 1) {
-            tm_out_string(&text, t == 0 ? "# " : "\r\n# ");
-            tm_out_string(&text, tables[t]->def->name);
-            tm_out_string(&text, TM_CSV_LINE_END);
-        }
-        put_table(&text, tables[t]);
+    const tm_sink_out sink = {&text, NULL};
+    tm_status status = TM_OK;
+    for (size_t t = 0; t < n_tables && status == TM_OK; t++) {
+        const tm_rows rows = tm_rows_of(tables[t]);
+        if (n_tables > 1)
+            tm_csv_between(&text, t, tables[t]->def->name);
+        status = tm_stream_csv(&rows, &sink, err);
     }
     return tm_out_take(&text, out, NULL, err);
 }

@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 #include "table/digits.h"
-#include "table/out.h"
+#include "table/stream.h"
 
 /* The document is laid out here, one row on a line, so that it can be read and searched by line and
  * never stands in memory as a tree; cJSON builds and prints what stands on the lines. */
@@ -72,20 +72,36 @@ static cJSON *column_item(const tm_column *column) {
     return NULL;
 }
 
-static void put_table(tm_out *out, const tm_table *table) {
-    const tm_table_def *def = table->def;
-    put_string(out, def->name);
-    tm_out_string(out, ": {\n\"columns\": [");
+/* Rows of a table in the making, and how many are there. */
+typedef struct rows_out {
+    const tm_sink_out *sink;
+    bool any;
+} rows_out;
+
+static tm_status put_rows(void *context, const tm_table *slice, tm_error *err) {
+    rows_out *to = context;
+    tm_out *out = to->sink->out;
+    for (size_t r = 0; r < slice->n_rows && !out->failed; r++) {
+        tm_out_string(out, to->any ? ",\n" : "\n");
+        to->any = true;
+        put_item(out, row_item(slice->def, tm_table_row(slice, r)));
+    }
+    return tm_sink_spill(to->sink, err);
+}
+
+tm_status tm_stream_json(const tm_rows *rows, const tm_sink_out *sink, tm_error *err) {
+    const tm_table_def *def = rows->def;
+    rows_out to = {sink, false};
+    put_string(sink->out, def->name);
+    tm_out_string(sink->out, ": {\n\"columns\": [");
     for (int c = 0; c < def->n_columns; c++) {
-        tm_out_string(out, c == 0 ? "\n" : ",\n");
-        put_item(out, column_item(&def->columns[c]));
+        tm_out_string(sink->out, c == 0 ? "\n" : ",\n");
+        put_item(sink->out, column_item(&def->columns[c]));
     }
-    tm_out_string(out, "\n],\n\"rows\": [");
-    for (size_t r = 0; r < table->n_rows && !out->failed; r++) {
-        tm_out_string(out, r == 0 ? "\n" : ",\n");
-        put_item(out, row_item(def, tm_table_row(table, r)));
-    }
-    tm_out_string(out, table->n_rows > 0 ? "\n]}" : "]}");
+    tm_out_string(sink->out, "\n],\n\"rows\": [");
+    TM_TRY(rows->each(rows, put_rows, &to, err));
+    tm_out_string(sink->out, to.any ? "\n]}" : "]}");
+    return TM_OK;
 }
 
 /* A path may hold any bytes; NULL gives null. */
@@ -101,16 +117,31 @@ static void put_store(tm_out *out, const char *store) {
     free(repaired);
 }
 
+void tm_json_begin(tm_out *out, const char *store) {
+    tm_out_string(out, "{\"tmerge\": 1, \"store\": ");
+    put_store(out, store);
+    tm_out_string(out, ", \"tables\": {");
+}
+
+void tm_json_between(tm_out *out, size_t table) {
+    tm_out_string(out, table == 0 ? "\n" : ",\n");
+}
+
+void tm_json_end(tm_out *out, size_t n_tables) {
+    tm_out_string(out, n_tables > 0 ? "\n}}\n" : "}}\n");
+}
+
 tm_status tm_tables_json(const tm_table *const *tables, size_t n_tables, const char *store,
                          char **out, tm_error *err) {
     tm_out text = TM_OUT();
-    tm_out_string(&text, "{\"tmerge\": 1, \"store\": ");
-    put_store(&text, store);
-    tm_out_string(&text, ", \"tables\": {");
-    for (size_t t = 0; t < n_tables; t++) {
-        tm_out_string(&text, t == 0 ? "\n" : ",\n");
-        put_table(&text, tables[t]);
+    const tm_sink_out sink = {&text, NULL};
+    tm_status status = TM_OK;
+    tm_json_begin(&text, store);
+    for (size_t t = 0; t < n_tables && status == TM_OK; t++) {
+        const tm_rows rows = tm_rows_of(tables[t]);
+        tm_json_between(&text, t);
+        status = tm_stream_json(&rows, &sink, err);
     }
-    tm_out_string(&text, n_tables > 0 ? "\n}}\n" : "}}\n");
+    tm_json_end(&text, n_tables);
     return tm_out_take(&text, out, NULL, err);
 }

@@ -18,20 +18,13 @@ static uint64_t magnitude(int64_t value) {
 }
 
 /* Only to choose a unit by, where a double is exact enough. */
-static double nanoseconds(const tm_column *column, const tm_cell *cell) {
+double tm_shown_time(const tm_column *column, const tm_cell *cell) {
     return column->type == TM_REAL ? fabs(cell->value.r) : (double)magnitude(cell->value.i);
 }
 
-tm_shown_unit tm_shown_choose(const tm_table *table, int column) {
-    const tm_column *shown = &table->def->columns[column];
-    if (strcmp(shown->unit, "ns") != 0)
-        return (tm_shown_unit){shown->unit, 0};
-    double largest = 0;
-    for (size_t r = 0; r < table->n_rows; r++) {
-        const tm_cell *cell = &tm_table_row(table, r)[column];
-        if (!cell->null)
-            largest = fmax(largest, nanoseconds(shown, cell));
-    }
+tm_shown_unit tm_shown_choose(const tm_column *column, double largest) {
+    if (strcmp(column->unit, "ns") != 0)
+        return (tm_shown_unit){column->unit, 0};
     size_t u = 0; /* the largest unit of which there is at least one */
     while (u + 1 < N_TIME_UNITS && largest >= (double)time_units[u + 1].ns)
         u++;
@@ -112,18 +105,25 @@ static char *copy_points(const char *text, size_t first, size_t end, char *out) 
     return out;
 }
 
+bool tm_shown_is_cut(const char *text) {
+    size_t size = strlen(text);
+    return size > TM_SHOWN_POINTS && tm_utf8_length(text, size) > TM_SHOWN_POINTS;
+}
+
 /* The middle is what goes: kernel names differ at both ends. */
+void tm_shown_tagged(const char *text, const char *tag, char out[TM_SHOWN_MAX]) {
+    size_t length = tm_utf8_length(text, strlen(text)), gap = strlen(tag);
+    size_t tail = (TM_SHOWN_POINTS - gap) / 2;
+    out = copy_points(text, 0, TM_SHOWN_POINTS - gap - tail, out);
+    memcpy(out, tag, gap);
+    *copy_points(text, length - tail, length, out + gap) = '\0';
+}
+
 static void show_text(const char *text, char out[TM_SHOWN_MAX]) {
-    static const char gap[] = "...";
-    enum { GAP = sizeof gap - 1, TAIL = (TM_SHOWN_POINTS - GAP) / 2 };
-    size_t length = tm_utf8_length(text, strlen(text));
-    if (length <= TM_SHOWN_POINTS) {
-        *copy_points(text, 0, length, out) = '\0';
-        return;
-    }
-    out = copy_points(text, 0, TM_SHOWN_POINTS - GAP - TAIL, out);
-    memcpy(out, gap, GAP);
-    *copy_points(text, length - TAIL, length, out + GAP) = '\0';
+    if (tm_shown_is_cut(text))
+        tm_shown_tagged(text, "...", out);
+    else
+        *copy_points(text, 0, TM_SHOWN_POINTS, out) = '\0';
 }
 
 void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *cell,

@@ -19,10 +19,14 @@ typedef struct tm_shown_unit {
 /**
  * The one unit that a whole column is shown in, so that its numbers compare at a glance.
  *
- * @return  for a column of times the unit that suits its largest absolute value (ns where there
- *          is none), else the column's own; the name is borrowed from the definition
+ * @param largest  of a column of times, its largest absolute value in ns; 0 where it has none
+ * @return         for such a column the unit that suits it, else the column's own; the name is
+ *                 borrowed from the definition
  */
-tm_shown_unit tm_shown_choose(const tm_table *table, int column);
+tm_shown_unit tm_shown_choose(const tm_column *column, double largest);
+
+/** The absolute value of a time, for that. */
+double tm_shown_time(const tm_column *column, const tm_cell *cell);
 
 /**
  * The column's name and unit, "compute ms". What the name says of the unit itself ("_ns", "_pct")
@@ -40,6 +44,12 @@ void tm_shown_header(const tm_column *column, tm_shown_unit unit, char out[TM_SH
  */
 void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *cell,
                    char out[TM_SHOWN_MAX]);
+
+/** Whether a text is longer than what is shown of it. */
+bool tm_shown_is_cut(const char *text);
+
+/** A text that is cut, with @p tag where it was, to tell it from others that are cut alike. */
+void tm_shown_tagged(const char *text, const char *tag, char out[TM_SHOWN_MAX]);
 
 /** A text that is given by value, for an argument of printf. */
 typedef struct tm_shown_text {

@@ -1,37 +1,46 @@
 #include "tmerge/table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
-#include "table/out.h"
-#include "table/rows.h"
+#include "table/alike.h"
 #include "table/shown.h"
+#include "table/stream.h"
 
 enum { GAP = 2 }; /* spaces between columns */
 
 typedef struct shape {
     tm_shown_unit unit;
-    size_t width; /* code points of the widest cell or the header */
+    size_t width;        /* code points of the widest cell or the header */
+    tm_cell least, most; /* of a column of times; null until there is a value */
+    tm_alike alike;      /* of texts */
 } shape;
 
 /* A table being printed. A block shows the key columns and columns [first, end). Cells are turned
  * into text twice, to measure and to print, for all of them at once would be more than the table.
  */
 typedef struct printer {
-    const tm_table *table;
+    const tm_table_def *def;
     shape *shapes; /* [n_columns] */
     size_t width;  /* of the terminal */
-    tm_out out;
+    const tm_sink_out *sink;
+    tm_out *out;    /* the sink's */
+    int first, end; /* of the block */
 } printer;
 
 /* A cell of a row, or the header where the row is NULL. */
 static void show(const printer *p, int column, const tm_cell *row, char out[TM_SHOWN_MAX]) {
-    const tm_column *shown = &p->table->def->columns[column];
-    if (row)
-        tm_shown_cell(shown, p->shapes[column].unit, &row[column], out);
+    const tm_column *shown = &p->def->columns[column];
+    const shape *s = &p->shapes[column];
+    if (!row)
+        tm_shown_header(shown, s->unit, out);
+    else if (shown->type == TM_TEXT && !row[column].null && s->alike.seen.n > 0 &&
+             tm_shown_is_cut(row[column].value.text))
+        tm_alike_show(&s->alike, row[column].value.text, out);
     else
-        tm_shown_header(shown, p->shapes[column].unit, out);
+        tm_shown_cell(shown, s->unit, &row[column], out);
 }
 
 /* Lets a column be as wide as this cell needs. */
@@ -48,24 +57,76 @@ static int n_beside(const tm_table_def *def) {
     return def->n_columns - def->n_prose;
 }
 
-/* Shapes are the same in every block, so that a key column does not jump. */
-static void measure(const printer *p) {
-    for (int c = 0; c < n_beside(p->table->def); c++) {
-        p->shapes[c].unit = tm_shown_choose(p->table, c);
-        widen(p, c, NULL);
-        for (size_t r = 0; r < p->table->n_rows; r++)
-            widen(p, c, tm_table_row(p->table, r));
+static bool is_time(const tm_column *column) {
+    return strcmp(column->unit, "ns") == 0;
+}
+
+static bool is_less(const tm_column *column, const tm_cell *a, const tm_cell *b) {
+    return column->type == TM_REAL ? a->value.r < b->value.r : a->value.i < b->value.i;
+}
+
+/* Times are shown in a unit that only all of them tell; then the extremes are the widest. */
+static bool measure_cell(const printer *p, int c, const tm_cell *row) {
+    const tm_column *column = &p->def->columns[c];
+    shape *s = &p->shapes[c];
+    const tm_cell *cell = &row[c];
+    if (!is_time(column) || cell->null) {
+        widen(p, c, row);
+        return column->type != TM_TEXT || cell->null || tm_alike_add(&s->alike, cell->value.text);
     }
+    if (s->least.null || is_less(column, cell, &s->least))
+        s->least = *cell;
+    if (s->most.null || is_less(column, &s->most, cell))
+        s->most = *cell;
+    return true;
+}
+
+static tm_status measure_slice(void *context, const tm_table *slice, tm_error *err) {
+    const printer *p = context;
+    for (size_t r = 0; r < slice->n_rows; r++)
+        for (int c = 0; c < n_beside(p->def); c++)
+            if (!measure_cell(p, c, tm_table_row(slice, r)))
+                return tm_fail_memory(err);
+    return TM_OK;
+}
+
+static void widen_by(const printer *p, int c, const tm_cell *cell) {
+    char text[TM_SHOWN_MAX];
+    tm_shown_cell(&p->def->columns[c], p->shapes[c].unit, cell, text);
+    if (!cell->null && strlen(text) > p->shapes[c].width)
+        p->shapes[c].width = strlen(text);
+}
+
+/* Shapes are the same in every block, so that a key column does not jump. */
+static tm_status measure(printer *p, const tm_rows *rows, tm_error *err) {
+    for (int c = 0; c < p->def->n_columns; c++) {
+        p->shapes[c].unit = tm_shown_choose(&p->def->columns[c], 0.0);
+        p->shapes[c].least.null = p->shapes[c].most.null = true;
+        p->shapes[c].alike = tm_alike_begin();
+    }
+    TM_TRY(rows->each(rows, measure_slice, p, err));
+    for (int c = 0; c < n_beside(p->def); c++) {
+        shape *s = &p->shapes[c];
+        const tm_column *column = &p->def->columns[c];
+        if (is_time(column) && !s->most.null)
+            s->unit = tm_shown_choose(
+                column, fmax(tm_shown_time(column, &s->least), tm_shown_time(column, &s->most)));
+        tm_alike_end(&s->alike);
+        widen(p, c, NULL);
+        widen_by(p, c, &s->least);
+        widen_by(p, c, &s->most);
+    }
+    return TM_OK;
 }
 
 /* The end of the block that begins with column @p first: as many columns as fit beside the keys,
  * and one at least. */
 static int end_of_block(const printer *p, int first) {
     size_t used = 0;
-    for (int c = 0; c < p->table->def->n_keys; c++)
+    for (int c = 0; c < p->def->n_keys; c++)
         used += p->shapes[c].width + GAP;
     int end = first;
-    for (; end < n_beside(p->table->def); end++) {
+    for (; end < n_beside(p->def); end++) {
         used += p->shapes[end].width;
         if (used > p->width && end > first)
             break;
@@ -76,29 +137,30 @@ static int end_of_block(const printer *p, int first) {
 
 /* Prints one cell; @p pending holds the spaces that stand before it, so that no line ends in any.
  */
-static void put_cell(printer *p, int column, const tm_cell *row, size_t *pending) {
+static void put_cell(const printer *p, int column, const tm_cell *row, size_t *pending) {
     char text[TM_SHOWN_MAX];
-    tm_type type = p->table->def->columns[column].type;
+    tm_type type = p->def->columns[column].type;
     show(p, column, row, text);
-    size_t fill = p->shapes[column].width - tm_utf8_length(text, strlen(text));
+    size_t length = tm_utf8_length(text, strlen(text)), width = p->shapes[column].width;
+    size_t fill = length < width ? width - length : 0;
     bool to_the_right = type == TM_INT || type == TM_REAL;
-    tm_out_spaces(&p->out, *pending + (to_the_right ? fill : 0));
-    tm_out_string(&p->out, text);
+    tm_out_spaces(p->out, *pending + (to_the_right ? fill : 0));
+    tm_out_string(p->out, text);
     *pending = GAP + (to_the_right ? 0 : fill);
 }
 
-static void put_line(printer *p, int first, int end, const tm_cell *row) {
+static void put_line(const printer *p, const tm_cell *row) {
     size_t pending = 0;
-    for (int c = 0; c < p->table->def->n_keys; c++)
+    for (int c = 0; c < p->def->n_keys; c++)
         put_cell(p, c, row, &pending);
-    for (int c = first; c < end; c++)
+    for (int c = p->first; c < p->end; c++)
         put_cell(p, c, row, &pending);
-    tm_out_char(&p->out, '\n');
+    tm_out_char(p->out, '\n');
 }
 
 /* The sentences of a row, each with its name in front. */
-static void put_prose(printer *p, const tm_cell *row) {
-    const tm_table_def *def = p->table->def;
+static void put_prose(const printer *p, const tm_cell *row) {
+    const tm_table_def *def = p->def;
     size_t widest = 0;
     for (int c = n_beside(def); c < def->n_columns; c++)
         widest = strlen(def->columns[c].name) > widest ? strlen(def->columns[c].name) : widest;
@@ -106,39 +168,59 @@ static void put_prose(printer *p, const tm_cell *row) {
         const char *name = def->columns[c].name;
         if (row[c].null)
             continue;
-        tm_out_spaces(&p->out, GAP);
-        tm_out_string(&p->out, name);
-        tm_out_spaces(&p->out, widest - strlen(name) + GAP);
-        tm_out_wrapped(&p->out, row[c].value.text, widest + (size_t)2 * GAP, p->width);
+        tm_out_spaces(p->out, GAP);
+        tm_out_string(p->out, name);
+        tm_out_spaces(p->out, widest - strlen(name) + GAP);
+        tm_out_wrapped(p->out, row[c].value.text, widest + (size_t)2 * GAP, p->width);
     }
 }
 
+static tm_status put_slice(void *context, const tm_table *slice, tm_error *err) {
+    const printer *p = context;
+    for (size_t r = 0; r < slice->n_rows && !p->out->failed; r++) {
+        put_line(p, tm_table_row(slice, r));
+        if (p->end == n_beside(p->def))
+            put_prose(p, tm_table_row(slice, r));
+    }
+    return tm_sink_spill(p->sink, err);
+}
+
 /* One block at least, also where there are keys alone. */
-static void put_blocks(printer *p) {
-    const tm_table_def *def = p->table->def;
-    int first = def->n_keys;
+static tm_status put_blocks(printer *p, const tm_rows *rows, tm_error *err) {
+    p->first = p->def->n_keys;
     do {
-        int end = end_of_block(p, first);
-        if (first > def->n_keys)
-            tm_out_char(&p->out, '\n');
-        put_line(p, first, end, NULL);
-        for (size_t r = 0; r < p->table->n_rows && !p->out.failed; r++) {
-            put_line(p, first, end, tm_table_row(p->table, r));
-            if (end == n_beside(def))
-                put_prose(p, tm_table_row(p->table, r));
-        }
-        first = end;
-    } while (first < n_beside(def));
+        p->end = end_of_block(p, p->first);
+        if (p->first > p->def->n_keys)
+            tm_out_char(p->out, '\n');
+        put_line(p, NULL);
+        TM_TRY(rows->each(rows, put_slice, p, err));
+        p->first = p->end;
+    } while (p->first < n_beside(p->def));
+    return TM_OK;
+}
+
+tm_status tm_stream_text(const tm_rows *rows, int width, const tm_sink_out *sink, tm_error *err) {
+    printer p = {.def = rows->def, .sink = sink, .out = sink->out};
+    p.width = width > 0 ? (size_t)width : SIZE_MAX;
+    p.shapes = calloc((size_t)p.def->n_columns, sizeof *p.shapes);
+    if (!p.shapes)
+        return tm_fail_memory(err);
+    tm_status status = measure(&p, rows, err);
+    if (status == TM_OK)
+        status = put_blocks(&p, rows, err);
+    for (int c = 0; c < p.def->n_columns; c++)
+        tm_alike_free(&p.shapes[c].alike);
+    free(p.shapes);
+    return status;
 }
 
 tm_status tm_table_text(const tm_table *table, int width, char **out, tm_error *err) {
-    printer p = {.table = table, .out = TM_OUT()};
-    p.width = width > 0 ? (size_t)width : SIZE_MAX;
-    p.shapes = calloc(tm_rows_width(table), sizeof *p.shapes);
-    if (!p.shapes)
-        return tm_fail_memory(err);
-    measure(&p);
-    put_blocks(&p);
-    free(p.shapes);
-    return tm_out_take(&p.out, out, NULL, err);
+    tm_out text = TM_OUT();
+    const tm_sink_out sink = {&text, NULL};
+    const tm_rows rows = tm_rows_of(table);
+    tm_status status = tm_stream_text(&rows, width, &sink, err);
+    if (status == TM_OK)
+        return tm_out_take(&text, out, NULL, err);
+    tm_vec_free(&text.bytes);
+    return status;
 }

@@ -253,6 +253,43 @@ static void definitions_are_listed_aligned_and_wrapped_at_100_columns(void **sta
     free(text);
 }
 
+/* Of 400 names that only the middle tells apart, each keeps both ends and is like no other; one
+ * that is like none is cut as ever. */
+static void names_that_differ_in_the_middle_stay_different(void **state) {
+    (void)state;
+    enum { NAMES = 400 };
+    static const tm_column column = {"name", TM_TEXT, "", ""};
+    static const tm_table_def def = {"test.name", "", &column, 1, 0, 0, false, 0, 0, TM_FORM_TABLE};
+    fixture f = make(&def);
+    char name[128], *lines[NAMES + 2], *rest;
+    for (int i = 0; i < NAMES; i++) {
+        snprintf(name, sizeof name,
+                 "void vectorized_elementwise_kernel<Functor%dFunctor, "
+                 "std::array<char*, 3ul> >(int)",
+                 1000 + i);
+        set_text(&f, add(&f), name);
+    }
+    memset(name, 'x', 60);
+    name[60] = '\0';
+    set_text(&f, add(&f), name);
+    char *text = text_of(f.table, 80);
+    lines[0] = strtok_r(text, "\n", &rest);
+    for (int i = 1; i < NAMES + 2; i++) {
+        lines[i] = strtok_r(NULL, "\n", &rest);
+        assert_non_null(lines[i]);
+        assert_int_equal(strlen(lines[i]), TM_SHOWN_POINTS);
+        for (int k = 1; k < i; k++)
+            assert_string_not_equal(lines[i], lines[k]);
+        if (i <= NAMES) {
+            assert_memory_equal(lines[i], "void vectorized_el", 18);
+            assert_string_equal(lines[i] + TM_SHOWN_POINTS - 18, "char*, 3ul> >(int)");
+        }
+    }
+    assert_string_equal(lines[NAMES + 1], "xxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx");
+    free(text);
+    tm_tables_destroy(&f.tables);
+}
+
 static void sentences_stand_below_their_row_and_are_wrapped_not_cut(void **state) {
     (void)state;
     static const tm_column columns[] = {
@@ -292,6 +329,7 @@ int main(void) {
         cmocka_unit_test(times_are_rounded_before_their_unit_is_chosen),
         cmocka_unit_test(a_share_is_shown_as_0_or_100_percent_only_where_it_is),
         cmocka_unit_test(texts_are_shown_without_control_characters_and_cut_in_the_middle),
+        cmocka_unit_test(names_that_differ_in_the_middle_stay_different),
         cmocka_unit_test(sentences_stand_below_their_row_and_are_wrapped_not_cut),
         cmocka_unit_test(definitions_are_listed_aligned_and_wrapped_at_100_columns),
     };
