@@ -12,7 +12,8 @@ from jobs import GROUPS
 ALL = None  # of a table: nothing of it is compared
 
 # What only PyTorch's own profiler tells: sizes of its allocator's pool, and operators with shapes.
-ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.operator': ALL, 'memory.step': ALL}
+ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.operator': ALL, 'memory.step': ALL,
+             'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL}
 OPERATORS = {'operators.op': ALL, 'operators.shape': ALL, 'modules.annotation': ALL,
              'operators.kernel': ALL, 'kernels.launcher': ALL, 'sync.call': {'operator', 'inside'},
              'classes.kernel': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
@@ -52,6 +53,8 @@ XPLANE = both(OPERATORS, PLACES, SHAPES, {
     # What an allocator has reserved beside what it gave away.
     'memory.device': {'peak_reserved_bytes', 'fragmentation_pct', 'capacity_pct'},
     'memory.curve': {'reserved_bytes'}, 'memory.step': {'peak_reserved_bytes'},
+    # Which ranges are operators, and so what a block of memory was for.
+    'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL,
     # Which ranges are operators: forward passes are known by them.
     'phases.step': ALL,
 })

@@ -139,7 +139,7 @@ static void a_thinned_curve_keeps_its_peaks(void **state) {
     enum { N = 5000, PEAK = 1234, TROUGH = 2345, RESERVE = 3456 };
     tm_vec levels = TM_VEC(tm_memory_level);
     for (int64_t i = 0; i < N; i++) {
-        tm_memory_level level = {i, 100 + i % 50, 500};
+        tm_memory_level level = {i, 100 + i % 50, 500, 0};
         level.allocated_bytes = i == PEAK ? 999 : i == TROUGH ? 1 : level.allocated_bytes;
         level.reserved_bytes = i == RESERVE ? 777 : 500;
         assert_non_null(tm_vec_append(&levels, &level, 1));

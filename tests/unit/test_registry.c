@@ -250,6 +250,14 @@ static const struct {
                       "peak_time_ns peak_step peak_operator peak_reserved_bytes fragmentation_pct "
                       "capacity_bytes capacity_pct growth_bytes growing_steps "},
     {"memory.curve", " rank device time_ns allocated_bytes reserved_bytes "},
+    {"memory.category", " rank device category peak_bytes peak_pct mean_bytes most_bytes end_bytes "
+                        "blocks allocated_bytes "},
+    {"memory.category_curve",
+     " rank device time_ns allocated_bytes preexisting_bytes temporary_bytes "
+     "optimizer_state_bytes gradient_bytes autograd_detail_bytes input_bytes activation_bytes "
+     "forward_only_bytes other_bytes unrecorded_bytes "},
+    {"memory.live", " rank device place category operator shapes module step block_bytes blocks "
+                    "bytes share_pct "},
     {"memory.step", " rank device step allocated_bytes peak_bytes peak_reserved_bytes end_bytes "
                     "growth_bytes "},
     {"memory.operator", " operator device ranks calls self_allocations self_bytes "

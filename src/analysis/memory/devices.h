@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "tmerge/table.h"
 #include "tmerge/timeline.h"
 
 /**
@@ -11,5 +12,12 @@
  * @return  -1 where the rank's metadata does not say
  */
 int64_t tm_device_memory(const tm_timeline *timeline, const tm_names *names, int32_t device);
+
+/** PyTorch's word for a type of device that profilers record; ROCm calls itself CUDA. */
+void tm_device_type_text(int64_t type, char out[32]);
+
+/** cpu, cuda:0, ...: hosts have one memory and no number. */
+tm_status tm_device_set_text(int32_t type, int32_t device, tm_table *table, tm_cell *cell,
+                             tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -90,11 +90,10 @@ static bool count_record(const tm_timeline *timeline, uint32_t number, tm_vec *d
         .time_ns = timeline->begin_ns[record->event],
         .allocated_bytes =
             tm_bytes_cut(record->allocated_bytes < 0 ? before + bytes : record->allocated_bytes),
-        .reserved_bytes = tm_bytes_cut(record->reserved_bytes)};
-    if (d->levels.n == 0 || level.allocated_bytes > v[d->peak].allocated_bytes) {
+        .reserved_bytes = tm_bytes_cut(record->reserved_bytes),
+        .record = number};
+    if (d->levels.n == 0 || level.allocated_bytes > v[d->peak].allocated_bytes)
         d->peak = d->levels.n;
-        d->peak_record = number;
-    }
     d->allocations += bytes > 0;
     d->releases += bytes < 0;
     if (level.reserved_bytes > d->peak_reserved_bytes)

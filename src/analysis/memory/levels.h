@@ -8,6 +8,7 @@
 /** What was taken behind one record. */
 typedef struct tm_memory_level {
     int64_t time_ns, allocated_bytes, reserved_bytes; /* reserved: -1 where not recorded */
+    uint32_t record;                                  /* which: its place in the timeline's */
 } tm_memory_level;
 
 /** One step on one device. */
@@ -23,7 +24,6 @@ typedef struct tm_device_levels {
     int64_t begin_bytes;         /* before the first record */
     int64_t peak_reserved_bytes; /* -1 where not recorded */
     size_t peak;                 /* the record, an index into levels, of the most allocated */
-    uint32_t peak_record;        /* the same, an index into the timeline's memory records */
     tm_vec levels;               /* of tm_memory_level, ascending in time */
     tm_vec steps;                /* [n_steps] of tm_memory_step */
 } tm_device_levels;

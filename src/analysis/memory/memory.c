@@ -9,8 +9,8 @@
 #include "devices.h"
 #include "levels.h"
 #include "owners.h"
-
-#define DEVICE_DOC "cpu, cuda:0, ...: the device's type and number, as the profiler counts it."
+#include "passes.h"
+#include "tables.h"
 
 enum {
     D_RANK,
@@ -35,7 +35,7 @@ enum {
 
 static const tm_column device_columns[N_DEVICE_COLUMNS] = {
     [D_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [D_DEVICE] = {"device", TM_TEXT, "", DEVICE_DOC},
+    [D_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
     [D_ALLOCATIONS] = {"allocations", TM_INT, "", "[memory] records that take memory."},
     [D_RELEASES] = {"releases", TM_INT, "", "Those that give it back."},
     [D_RELATIVE] = {"relative", TM_BOOL, "",
@@ -78,7 +78,7 @@ enum { C_RANK, C_DEVICE, C_TIME, C_ALLOCATED, C_RESERVED, N_CURVE_COLUMNS };
 
 static const tm_column curve_columns[N_CURVE_COLUMNS] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [C_DEVICE] = {"device", TM_TEXT, "", DEVICE_DOC},
+    [C_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
     [C_TIME] = {"time_ns", TM_INT, "ns", "Aligned time since the epoch."},
     [C_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Allocated from then on."},
     [C_RESERVED] = {"reserved_bytes", TM_INT, "B", "Held by the allocator from then on."},
@@ -100,7 +100,7 @@ enum { S_RANK, S_DEVICE, S_STEP, S_ALLOCATED, S_PEAK, S_RESERVED, S_END, S_GROWT
 
 static const tm_column step_columns[N_STEP_COLUMNS] = {
     [S_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [S_DEVICE] = {"device", TM_TEXT, "", DEVICE_DOC},
+    [S_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
     [S_STEP] = {"step", TM_INT, "", "Number of the step that holds the records."},
     [S_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Sum of all allocations in the step."},
     [S_PEAK] = {"peak_bytes", TM_INT, "B", "The most that was allocated in it."},
@@ -174,31 +174,14 @@ static const tm_table_def operator_def = {
     .top = O_SUMS + SELF_BYTES,
 };
 
-static const tm_table_def *const defs[] = {&device_def, &curve_def, &operator_def, &step_def,
+static const tm_table_def *const defs[] = {&device_def,
+                                           &curve_def,
+                                           &operator_def,
+                                           &step_def,
+                                           &tm_memory_category_def,
+                                           &tm_memory_category_curve_def,
+                                           &tm_memory_live_def,
                                            &part_def};
-
-/* PyTorch's types of devices that profilers record; ROCm calls itself CUDA. */
-static void type_text(int64_t type, char out[32]) {
-    static const char *const words[] = {[0] = "cpu",  [1] = "cuda", [6] = "hip",  [9] = "xla",
-                                        [12] = "xpu", [13] = "mps", [15] = "hpu", [19] = "mtia"};
-    bool known = type >= 0 && type < (int64_t)(sizeof words / sizeof *words) && words[type];
-    if (known)
-        snprintf(out, 32, "%s", words[type]);
-    else
-        snprintf(out, 32, "type%d", (int)type);
-}
-
-/* Hosts have one memory and no number. */
-static tm_status set_device(tm_table *table, tm_cell *cell, const tm_device_levels *d,
-                            tm_error *err) {
-    char type[32], text[64];
-    type_text(d->type, type);
-    if (d->type == 0 || d->device < 0)
-        snprintf(text, sizeof text, "%s", type);
-    else
-        snprintf(text, sizeof text, "%s:%d", type, (int)d->device);
-    return tm_table_set_text(table, cell, text, err);
-}
 
 /* Adds the rows of a device's steps, and collects the growth of all but the first, in which caches
  * fill and optimizers make their states. */
@@ -222,7 +205,7 @@ static tm_status add_steps(const tm_timeline *timeline, const tm_device_levels *
             tm_cell_set_int(&row[S_RESERVED], s->peak_reserved_bytes);
         tm_cell_set_int(&row[S_END], s->end_bytes);
         tm_cell_set_int(&row[S_GROWTH], growth);
-        TM_TRY(set_device(table, &row[S_DEVICE], d, err));
+        TM_TRY(tm_device_set_text(d->type, d->device, table, &row[S_DEVICE], err));
         before = s->end_bytes;
         first = false;
     }
@@ -273,13 +256,14 @@ static tm_status add_device(const tm_rank_view *view, const tm_device_levels *d,
     set_growth(row, growths);
     tm_cell_set_int(&row[D_RANK], timeline->rank);
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
-    int32_t step = timeline->step[records[d->peak_record].event];
+    const tm_memory_level *levels = d->levels.data;
+    int32_t step = timeline->step[records[levels[d->peak].record].event];
     if (step != TM_NO_STEP)
         tm_cell_set_int(&row[D_PEAK_STEP], timeline->steps[step].number);
     tm_text name = tm_names_text(view->names, op);
     if (op != TM_NO_NAME)
         TM_TRY(tm_table_set_bytes(table, &row[D_PEAK_OPERATOR], name.bytes, name.size, err));
-    return set_device(table, &row[D_DEVICE], d, err);
+    return tm_device_set_text(d->type, d->device, table, &row[D_DEVICE], err);
 }
 
 static tm_status add_curve(const tm_timeline *timeline, tm_device_levels *d, tm_table *table,
@@ -295,7 +279,7 @@ static tm_status add_curve(const tm_timeline *timeline, tm_device_levels *d, tm_
         tm_cell_set_int(&row[C_ALLOCATED], level->allocated_bytes);
         if (level->reserved_bytes >= 0)
             tm_cell_set_int(&row[C_RESERVED], level->reserved_bytes);
-        TM_TRY(set_device(table, &row[C_DEVICE], d, err));
+        TM_TRY(tm_device_set_text(d->type, d->device, table, &row[C_DEVICE], err));
     }
     return TM_OK;
 }
@@ -324,16 +308,51 @@ static tm_status add_owners(const tm_timeline *timeline, const tm_owners *owners
     return TM_OK;
 }
 
+/* What blocks tell, of the devices whose records have addresses. */
+static tm_status add_blocks(const tm_rank_view *view, const tm_vec *devices,
+                            const tm_scopes *scopes, const tm_vec *passes, tm_tables *out,
+                            tm_error *err) {
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < devices->n && status == TM_OK; i++) {
+        const tm_device_levels *d = (const tm_device_levels *)devices->data + i;
+        tm_blocks blocks;
+        if (!tm_blocks_are_told(view->timeline, d))
+            continue;
+        status = tm_blocks_find(view, d, scopes, passes, &blocks, err);
+        if (status == TM_OK)
+            status = tm_memory_add_categories(view->timeline, d, &blocks, out, err);
+        if (status == TM_OK)
+            status = tm_memory_add_live(view, d, scopes, &blocks, out, err);
+        tm_blocks_free(&blocks);
+    }
+    return status;
+}
+
+static tm_status find_blocks(const tm_rank_view *view, const tm_vec *devices, tm_tables *out,
+                             tm_error *err) {
+    tm_scopes scopes;
+    tm_vec passes = TM_VEC(tm_backward_pass);
+    tm_status status = tm_scopes_find(view, &scopes, err);
+    if (status == TM_OK)
+        status = tm_backward_passes_find(view, &passes, err);
+    if (status == TM_OK)
+        status = add_blocks(view, devices, &scopes, &passes, out, err);
+    tm_scopes_free(&scopes);
+    tm_vec_free(&passes);
+    return status;
+}
+
 static tm_status add_devices(const tm_rank_view *view, tm_vec *devices, const tm_owners *owners,
                              tm_tables *out, tm_error *err) {
     tm_vec growths = TM_VEC(int64_t);
     tm_status status = TM_OK;
     for (size_t i = 0; i < devices->n && status == TM_OK; i++) {
         tm_device_levels *d = (tm_device_levels *)devices->data + i;
+        const tm_memory_level *peak = (const tm_memory_level *)d->levels.data + d->peak;
         growths.n = 0;
         status = add_steps(view->timeline, d, tm_tables_find(out, step_def.name), &growths, err);
         if (status == TM_OK)
-            status = add_device(view, d, owners->of[d->peak_record], &growths,
+            status = add_device(view, d, owners->of[peak->record], &growths,
                                 tm_tables_find(out, device_def.name), err);
         if (status == TM_OK)
             /* Last, for it thins the levels, in which the peak has its place. */
@@ -351,6 +370,8 @@ static tm_status memory_rank(const tm_rank_view *view, tm_tables *out, tm_error 
     tm_status status = tm_owners_find(view, &owners, err);
     if (status == TM_OK)
         status = tm_memory_levels_find(view->timeline, &devices, err);
+    if (status == TM_OK)
+        status = find_blocks(view, &devices, out, err);
     if (status == TM_OK)
         status = add_devices(view, &devices, &owners, out, err);
     if (status == TM_OK)
@@ -374,7 +395,7 @@ static tm_status memory_merge(const tm_names *names, tm_tables *tables, tm_error
         tm_cell_set_int(&row[O_RANKS], (int64_t)(end - first));
         for (int sum = 0; sum < N_SUMS; sum++)
             tm_cell_set_int(&row[O_SUMS + sum], tm_over_ranks_sum(part, first, end, P_SUMS + sum));
-        type_text(key[P_TYPE].value.i, type);
+        tm_device_type_text(key[P_TYPE].value.i, type);
         TM_TRY(tm_table_set_text(table, &row[O_DEVICE], type, err));
         tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
         /* The empty name stands for what no operator took. */

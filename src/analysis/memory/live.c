@@ -1,0 +1,239 @@
+/* memory.live: what was allocated when a device had most. */
+#include "base/keys.h"
+#include "base/sorted.h"
+#include "devices.h"
+#include "tables.h"
+
+/* Groups of equal blocks that have a row of their own; a further row has the rest. */
+enum { ROWS = 40 };
+
+enum {
+    L_RANK,
+    L_DEVICE,
+    L_PLACE,
+    L_CATEGORY,
+    L_OPERATOR,
+    L_SHAPES,
+    L_MODULE,
+    L_STEP,
+    L_SIZE,
+    L_BLOCKS,
+    L_BYTES,
+    L_PCT,
+    N_LIVE_COLUMNS
+};
+
+static const tm_column live_columns[N_LIVE_COLUMNS] = {
+    [L_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [L_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
+    [L_PLACE] = {"place", TM_INT, "", "1 for the group that has most."},
+    [L_CATEGORY] = {"category", TM_TEXT, "",
+                    "As in memory.category; null in the last row where there are more groups than "
+                    "rows: it has the rest."},
+    [L_OPERATOR] = {"operator", TM_TEXT, "",
+                    "The outermost operator in which they were taken, autograd's wrappers aside; "
+                    "null outside of all."},
+    [L_SHAPES] = {"shapes", TM_TEXT, "", "Its input shapes, where they were recorded."},
+    [L_MODULE] = {"module", TM_TEXT, "",
+                  "The innermost module that was open; null where none was, as in the backward "
+                  "pass."},
+    [L_STEP] = {"step", TM_INT, "",
+                "In which step they were taken: one long past shows what is kept. Null for none."},
+    [L_SIZE] = {"block_bytes", TM_INT, "B", "Size of each block."},
+    [L_BLOCKS] = {"blocks", TM_INT, "", "How many there are."},
+    [L_BYTES] = {"bytes", TM_INT, "B",
+                 "Sum of the blocks: the rows of a device sum to memory.device.peak_bytes."},
+    [L_PCT] = {"share_pct", TM_REAL, "%", "100 bytes / memory.device.peak_bytes."},
+};
+
+const tm_table_def tm_memory_live_def = {
+    .name = "memory.live",
+    .doc = "What was allocated when a rank's device had most, where [memory] records have "
+           "addresses: equal blocks of one operator and step together, the largest 40 groups and a "
+           "row for the rest.",
+    .columns = live_columns,
+    .n_columns = N_LIVE_COLUMNS,
+    .n_keys = 3,
+    .top = L_BYTES,
+};
+
+/* What blocks of one group have in common; no padding. */
+typedef struct group_key {
+    int64_t size;
+    uint32_t op, shapes, module; /* name ids, TM_NO_NAME for none */
+    int32_t step;                /* index, TM_NO_STEP */
+    uint32_t category, unused;
+} group_key;
+
+typedef struct group {
+    int64_t blocks, bytes;
+    uint32_t key, first; /* the first of its blocks: no two groups have one */
+} group;
+
+/* Of which device, and where its rows go. */
+typedef struct place {
+    const tm_rank_view *view;
+    const tm_device_levels *levels;
+    tm_table *table;
+} place;
+
+static int by_bytes(const void *a, const void *b) {
+    const group *x = a, *y = b;
+    int order = tm_order_i64(y->bytes, x->bytes);
+    return order != 0 ? order : tm_order_u64(x->first, y->first);
+}
+
+static bool is_before(const void *attr, const void *event) {
+    return ((const tm_shapes_attr *)attr)->event < *(const uint32_t *)event;
+}
+
+static uint32_t shapes_of(const tm_timeline *timeline, uint32_t row) {
+    const tm_shapes_attr *v = timeline->attrs[TM_ATTR_SHAPES];
+    size_t n = timeline->n_attrs[TM_ATTR_SHAPES];
+    size_t i = tm_bisect(v, n, sizeof *v, &row, is_before);
+    return i < n && v[i].event == row ? v[i].shapes : TM_NO_NAME;
+}
+
+static group_key key_of(const tm_timeline *timeline, const tm_device_levels *d,
+                        const tm_scopes *scopes, const tm_block *block) {
+    const tm_memory_level *level = (const tm_memory_level *)d->levels.data + block->taken;
+    const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
+    uint32_t event = records[level->record].event;
+    tm_scope at = tm_scopes_at(scopes, event);
+    group_key key = {.size = block->bytes,
+                     .op = TM_NO_NAME,
+                     .shapes = TM_NO_NAME,
+                     .module = TM_NO_NAME,
+                     .step = timeline->step[event],
+                     .category = block->category};
+    if (at.op != TM_NO_CALL) {
+        uint32_t row = scopes->calls.calls[at.op].row;
+        key.op = timeline->name[row];
+        key.shapes = shapes_of(timeline, row);
+    }
+    if (at.module != TM_NO_CALL)
+        key.module = timeline->name[scopes->calls.calls[at.module].row];
+    return key;
+}
+
+/* What was there before the trace, and what only the totals have. */
+static bool find_unblocked(const tm_timeline *timeline, const tm_device_levels *d,
+                           const tm_blocks *blocks, tm_keys *keys, tm_vec *groups) {
+    static const tm_memory_category unblocked[] = {TM_MEMORY_PREEXISTING, TM_MEMORY_UNRECORDED};
+    tm_category_walk walk = tm_category_walk_begin(timeline, d, blocks);
+    while (walk.next <= d->peak)
+        tm_category_walk_next(&walk);
+    for (uint32_t i = 0; i < sizeof unblocked / sizeof *unblocked; i++) {
+        const group_key key = {.op = TM_NO_NAME,
+                               .shapes = TM_NO_NAME,
+                               .module = TM_NO_NAME,
+                               .step = TM_NO_STEP,
+                               .category = unblocked[i]};
+        if (walk.bytes[unblocked[i]] == 0)
+            continue;
+        group *g = tm_keys_value(keys, groups, &key);
+        if (!g)
+            return false;
+        *g = (group){.bytes = walk.bytes[unblocked[i]], .key = (uint32_t)groups->n - 1, .first = i};
+    }
+    return true;
+}
+
+static bool find_groups(const tm_timeline *timeline, const tm_device_levels *d,
+                        const tm_scopes *scopes, const tm_blocks *blocks, tm_keys *keys,
+                        tm_vec *groups) {
+    const tm_block *v = blocks->blocks.data;
+    for (uint32_t i = 0; i < blocks->blocks.n && v[i].taken <= d->peak; i++) {
+        if (v[i].freed <= d->peak)
+            continue;
+        const group_key key = key_of(timeline, d, scopes, &v[i]);
+        group *g = tm_keys_value(keys, groups, &key);
+        if (!g)
+            return false;
+        if (g->blocks++ == 0) {
+            g->key = (uint32_t)(g - (group *)groups->data);
+            g->first = v[i].taken;
+        }
+        g->bytes += v[i].bytes;
+    }
+    if (groups->n > 0)
+        tm_sort(groups->data, groups->n, sizeof(group), by_bytes);
+    return true;
+}
+
+/* A row without what only groups have; NULL when memory is out. */
+static tm_cell *add_row(const place *at, int64_t number, int64_t bytes) {
+    const tm_memory_level *v = at->levels->levels.data;
+    tm_cell *row = tm_table_add_row(at->table);
+    if (!row)
+        return NULL;
+    tm_cell_set_int(&row[L_RANK], at->view->timeline->rank);
+    tm_cell_set_int(&row[L_PLACE], number);
+    tm_cell_set_int(&row[L_BYTES], bytes);
+    tm_cell_set_ratio(&row[L_PCT], 100.0, bytes, v[at->levels->peak].allocated_bytes);
+    return row;
+}
+
+static tm_status set_name(const place *at, uint32_t name, tm_cell *cell, tm_error *err) {
+    tm_text text = tm_names_text(at->view->names, name);
+    return name == TM_NO_NAME ? TM_OK
+                              : tm_table_set_bytes(at->table, cell, text.bytes, text.size, err);
+}
+
+static tm_status set_device(const place *at, tm_cell *row, tm_error *err) {
+    return tm_device_set_text(at->levels->type, at->levels->device, at->table, &row[L_DEVICE], err);
+}
+
+static tm_status add_group(const place *at, const group *g, const group_key *key, int64_t number,
+                           tm_error *err) {
+    tm_cell *row = add_row(at, number, g->bytes);
+    if (!row)
+        return tm_fail_memory(err);
+    if (g->blocks > 0) {
+        tm_cell_set_int(&row[L_SIZE], key->size);
+        tm_cell_set_int(&row[L_BLOCKS], g->blocks);
+    }
+    if (key->step != TM_NO_STEP)
+        tm_cell_set_int(&row[L_STEP], at->view->timeline->steps[key->step].number);
+    TM_TRY(set_name(at, key->op, &row[L_OPERATOR], err));
+    TM_TRY(set_name(at, key->shapes, &row[L_SHAPES], err));
+    TM_TRY(set_name(at, key->module, &row[L_MODULE], err));
+    TM_TRY(tm_table_set_text(at->table, &row[L_CATEGORY],
+                             tm_memory_category_word((tm_memory_category)key->category), err));
+    return set_device(at, row, err);
+}
+
+static tm_status add_rest(const place *at, const tm_vec *all, tm_error *err) {
+    int64_t blocks = 0, bytes = 0;
+    for (size_t i = ROWS; i < all->n; i++) {
+        blocks += ((const group *)all->data)[i].blocks;
+        bytes += ((const group *)all->data)[i].bytes;
+    }
+    tm_cell *row = add_row(at, ROWS + 1, bytes);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[L_BLOCKS], blocks);
+    return set_device(at, row, err);
+}
+
+tm_status tm_memory_add_live(const tm_rank_view *view, const tm_device_levels *d,
+                             const tm_scopes *scopes, const tm_blocks *blocks, tm_tables *out,
+                             tm_error *err) {
+    tm_keys keys = TM_KEYS(group_key);
+    tm_vec groups = TM_VEC(group);
+    const place at = {view, d, tm_tables_find(out, tm_memory_live_def.name)};
+    tm_status status = TM_OK;
+    if (!find_unblocked(view->timeline, d, blocks, &keys, &groups) ||
+        !find_groups(view->timeline, d, scopes, blocks, &keys, &groups))
+        status = tm_fail_memory(err);
+    for (size_t i = 0; i < groups.n && i < ROWS && status == TM_OK; i++) {
+        const group *g = (const group *)groups.data + i;
+        const group_key *key = (const group_key *)keys.keys.data + g->key;
+        status = add_group(&at, g, key, (int64_t)i + 1, err);
+    }
+    if (groups.n > ROWS && status == TM_OK)
+        status = add_rest(&at, &groups, err);
+    tm_keys_free(&keys);
+    tm_vec_free(&groups);
+    return status;
+}

@@ -1,0 +1,101 @@
+#include "passes.h"
+
+#include <stdlib.h>
+
+#include "analysis/shared/call_kinds.h"
+#include "analysis/shared/calls.h"
+#include "base/sorted.h"
+
+/* An operator that lies in no other, or in none of autograd's. */
+typedef struct mark {
+    int64_t begin_ns, end_ns;
+    bool backward;
+} mark;
+
+static int by_begin(const void *a, const void *b) {
+    const mark *x = a, *y = b;
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    return order != 0 ? order : tm_order_i64(x->end_ns, y->end_ns);
+}
+
+static bool add_mark(const tm_timeline *timeline, uint32_t row, bool backward, tm_vec *marks) {
+    int64_t begin = timeline->begin_ns[row];
+    const mark found = {begin, begin + timeline->duration_ns[row], backward};
+    return tm_vec_append(marks, &found, 1) != NULL;
+}
+
+/* The outermost operators of autograd on all threads, and the other outermost ones of the thread
+ * that has most of these: the threads' calls stand one behind the other. */
+static bool find_marks(const tm_rank_view *view, uint8_t *inside, tm_vec *marks, tm_vec *main) {
+    const tm_timeline *timeline = view->timeline;
+    const tm_calls *operators = view->operators;
+    tm_vec others = TM_VEC(mark);
+    bool ok = true;
+    size_t i = 0;
+    for (size_t t = 0; t < timeline->n_tracks && ok; t++) {
+        size_t end = (size_t)timeline->tracks[t].first + timeline->tracks[t].count;
+        others.n = 0;
+        for (; i < operators->n && operators->calls[i].row < end && ok; i++) {
+            const tm_call *call = &operators->calls[i];
+            bool is_inner = call->parent != TM_NO_CALL && inside[call->parent];
+            bool backward =
+                tm_call_kinds_of(view->call_kinds, timeline, call->row) == TM_CALL_KIND_BACKWARD;
+            inside[i] = is_inner || backward;
+            if (inside[i] && !is_inner)
+                ok = add_mark(timeline, call->row, true, marks);
+            else if (!inside[i] && call->parent == TM_NO_CALL)
+                ok = add_mark(timeline, call->row, false, &others);
+        }
+        if (others.n > main->n) {
+            tm_vec most = others;
+            others = *main;
+            *main = most;
+        }
+    }
+    tm_vec_free(&others);
+    return ok;
+}
+
+static bool join(const tm_vec *marks, tm_vec *out) {
+    tm_backward_pass *pass = NULL;
+    for (size_t i = 0; i < marks->n; i++) {
+        const mark *m = (const mark *)marks->data + i;
+        if (!m->backward) {
+            if (pass && m->begin_ns >= pass->end_ns)
+                pass->ended = true;
+            continue;
+        }
+        if (!pass || pass->ended) {
+            pass = tm_vec_push(out);
+            if (!pass)
+                return false;
+            *pass = (tm_backward_pass){m->begin_ns, m->end_ns, false};
+        }
+        pass->end_ns = m->end_ns > pass->end_ns ? m->end_ns : pass->end_ns;
+    }
+    return true;
+}
+
+tm_status tm_backward_passes_find(const tm_rank_view *view, tm_vec *out, tm_error *err) {
+    tm_vec marks = TM_VEC(mark), main = TM_VEC(mark);
+    uint8_t *inside = calloc(view->operators->n + 1, 1);
+    *out = TM_VEC(tm_backward_pass);
+    bool ok = inside && find_marks(view, inside, &marks, &main);
+    if (ok && marks.n > 0 && main.n > 0)
+        ok = tm_vec_append(&marks, main.data, main.n) != NULL;
+    if (ok && marks.n > 0)
+        tm_sort(marks.data, marks.n, sizeof(mark), by_begin);
+    ok = ok && join(&marks, out);
+    free(inside);
+    tm_vec_free(&marks);
+    tm_vec_free(&main);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static bool ends_by(const void *pass, const void *time_ns) {
+    return ((const tm_backward_pass *)pass)->end_ns <= *(const int64_t *)time_ns;
+}
+
+size_t tm_backward_pass_at(const tm_vec *passes, int64_t time_ns) {
+    return tm_bisect(passes->data, passes->n, passes->size, &time_ns, ends_by);
+}
