@@ -40,14 +40,48 @@ static const event_spec events[] = {
 };
 enum { FIRST_RECORD = 7 };
 static const tm_memory_attr records[] = {
-    {.bytes = 1000, .allocated_bytes = 6000, .reserved_bytes = 8000, .device_type = 1},
-    {.bytes = 64, .allocated_bytes = -1, .reserved_bytes = -1, .device_type = 0, .device = -1},
-    {.bytes = 500, .allocated_bytes = 6500, .reserved_bytes = 8000, .device_type = 1},
-    {.bytes = -1000, .allocated_bytes = 5500, .reserved_bytes = 8000, .device_type = 1},
-    {.bytes = -64, .allocated_bytes = -1, .reserved_bytes = -1, .device_type = 0, .device = -1},
-    {.bytes = 2000, .allocated_bytes = 7500, .reserved_bytes = 9000, .device_type = 1},
-    {.bytes = -500, .allocated_bytes = 7000, .reserved_bytes = 9000, .device_type = 1},
-    {.bytes = 100, .allocated_bytes = 7100, .reserved_bytes = 9000, .device_type = 1},
+    {.address = -1,
+     .bytes = 1000,
+     .allocated_bytes = 6000,
+     .reserved_bytes = 8000,
+     .device_type = 1},
+    {.address = -1,
+     .bytes = 64,
+     .allocated_bytes = -1,
+     .reserved_bytes = -1,
+     .device_type = 0,
+     .device = -1},
+    {.address = -1,
+     .bytes = 500,
+     .allocated_bytes = 6500,
+     .reserved_bytes = 8000,
+     .device_type = 1},
+    {.address = -1,
+     .bytes = -1000,
+     .allocated_bytes = 5500,
+     .reserved_bytes = 8000,
+     .device_type = 1},
+    {.address = -1,
+     .bytes = -64,
+     .allocated_bytes = -1,
+     .reserved_bytes = -1,
+     .device_type = 0,
+     .device = -1},
+    {.address = -1,
+     .bytes = 2000,
+     .allocated_bytes = 7500,
+     .reserved_bytes = 9000,
+     .device_type = 1},
+    {.address = -1,
+     .bytes = -500,
+     .allocated_bytes = 7000,
+     .reserved_bytes = 9000,
+     .device_type = 1},
+    {.address = -1,
+     .bytes = 100,
+     .allocated_bytes = 7100,
+     .reserved_bytes = 9000,
+     .device_type = 1},
 };
 
 static void add_records(small_job *j, int64_t rank) {
@@ -111,19 +145,26 @@ static void operators_have_what_they_took_alone_and_with_what_they_called(void *
     (void)state;
     static const char *const rows[] = {
         "operator=back device=cuda ranks=2 calls=2 self_allocations=2 self_bytes=4000 "
-        "self_increase_bytes=4000 allocations=2 bytes=4000 increase_bytes=4000",
+        "self_increase_bytes=4000 allocations=2 bytes=4000 increase_bytes=4000 peak_bytes=null "
+        "peak_rank=null",
         "operator=foo device=cuda ranks=2 calls=4 self_allocations=2 self_bytes=2000 "
-        "self_increase_bytes=2000 allocations=4 bytes=3000 increase_bytes=3000",
+        "self_increase_bytes=2000 allocations=4 bytes=3000 increase_bytes=3000 peak_bytes=null "
+        "peak_rank=null",
         "operator=bar device=cuda ranks=2 calls=2 self_allocations=2 self_bytes=1000 "
-        "self_increase_bytes=1000 allocations=4 bytes=3000 increase_bytes=3000",
+        "self_increase_bytes=1000 allocations=4 bytes=3000 increase_bytes=3000 peak_bytes=null "
+        "peak_rank=null",
         "operator=null device=cuda ranks=2 calls=0 self_allocations=2 self_bytes=200 "
-        "self_increase_bytes=-2800 allocations=2 bytes=200 increase_bytes=-2800",
+        "self_increase_bytes=-2800 allocations=2 bytes=200 increase_bytes=-2800 peak_bytes=null "
+        "peak_rank=null",
         "operator=foo device=cpu ranks=2 calls=4 self_allocations=2 self_bytes=128 "
-        "self_increase_bytes=128 allocations=2 bytes=128 increase_bytes=128",
+        "self_increase_bytes=128 allocations=2 bytes=128 increase_bytes=128 peak_bytes=null "
+        "peak_rank=null",
         "operator=bar device=cpu ranks=2 calls=2 self_allocations=0 self_bytes=0 "
-        "self_increase_bytes=0 allocations=2 bytes=128 increase_bytes=128",
+        "self_increase_bytes=0 allocations=2 bytes=128 increase_bytes=128 peak_bytes=null "
+        "peak_rank=null",
         "operator=null device=cpu ranks=2 calls=0 self_allocations=0 self_bytes=0 "
-        "self_increase_bytes=-128 allocations=0 bytes=0 increase_bytes=-128",
+        "self_increase_bytes=-128 allocations=0 bytes=0 increase_bytes=-128 peak_bytes=null "
+        "peak_rank=null",
     };
     small_job j = open_job();
     add_records(&j, 0);

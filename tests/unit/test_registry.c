@@ -260,8 +260,11 @@ static const struct {
                     "bytes share_pct "},
     {"memory.step", " rank device step allocated_bytes peak_bytes peak_reserved_bytes end_bytes "
                     "growth_bytes "},
-    {"memory.operator", " operator device ranks calls self_allocations self_bytes "
-                        "self_increase_bytes allocations bytes increase_bytes "},
+    {"memory.operator",
+     " operator device ranks calls self_allocations self_bytes "
+     "self_increase_bytes allocations bytes increase_bytes peak_bytes peak_rank "},
+    {"memory.module", " module device ranks calls self_allocations self_bytes self_increase_bytes "
+                      "allocations bytes increase_bytes peak_bytes peak_rank "},
 };
 
 /* True where the analysis of this table is in the registry. */

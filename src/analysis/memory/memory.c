@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/shared/over_ranks.h"
 #include "base/median.h"
 #include "devices.h"
 #include "levels.h"
@@ -120,68 +119,18 @@ static const tm_table_def step_def = {
     .top = S_GROWTH,
 };
 
-/* Columns of an operator's sums, in the part and in the table, from their first on. */
-enum { CALLS, SELF_COUNT, SELF_BYTES, SELF_INCREASE, COUNT, BYTES, INCREASE, N_SUMS };
-
-#define SUM_COLUMNS                                                                                \
-    {"calls", TM_INT, "", "Calls of it on all ranks, also those that took nothing."},              \
-        {"self_allocations", TM_INT, "", "Allocations with no operator further in."},              \
-        {"self_bytes", TM_INT, "B", "Sum of these allocations."},                                  \
-        {"self_increase_bytes", TM_INT, "B", "self_bytes less what it gave back itself."},         \
-        {"allocations", TM_INT, "", "Allocations by it and all that it called."},                  \
-        {"bytes", TM_INT, "B", "Sum of these allocations."}, {                                     \
-        "increase_bytes", TM_INT, "B", "bytes less what was given back within it."                 \
-    }
-
-enum { P_NAME, P_TYPE, P_RANK, P_SUMS };
-
-static const tm_column part_columns[] = {
-    {"name", TM_INT, "", "Id of the operator's name."},
-    {"device_type", TM_INT, "", "Type of the device."},
-    {"rank", TM_INT, "", "Global rank."},
-    SUM_COLUMNS,
+static const tm_table_def *const defs[] = {
+    &device_def,
+    &curve_def,
+    &tm_memory_operator_def,
+    &tm_memory_module_def,
+    &step_def,
+    &tm_memory_category_def,
+    &tm_memory_category_curve_def,
+    &tm_memory_live_def,
+    &tm_memory_operator_part,
+    &tm_memory_module_part,
 };
-
-/* By name and type of device: the rows of all ranks make one of memory.operator. */
-static const tm_table_def part_def = {
-    .name = "memory.operator_part",
-    .doc = "A row for each operator, type of device and rank: its part of memory.operator.",
-    .columns = part_columns,
-    .n_columns = P_SUMS + N_SUMS,
-    .n_keys = 3,
-    .top = -1,
-    .internal = true,
-    .n_merged = 2,
-};
-
-enum { O_OPERATOR, O_DEVICE, O_RANKS, O_SUMS };
-
-static const tm_column operator_columns[] = {
-    {"operator", TM_TEXT, "", "Operator or annotation; null for memory taken outside of all."},
-    {"device", TM_TEXT, "", "Type of the device: cpu, cuda, ..."},
-    {"ranks", TM_INT, "", "Ranks on which it took or gave back memory."},
-    SUM_COLUMNS,
-};
-
-static const tm_table_def operator_def = {
-    .name = "memory.operator",
-    .doc = "A row for each operator that took or gave back memory, by type of device, over all "
-           "ranks, the largest self_bytes first. Memory that an operator's result keeps is given "
-           "back elsewhere, so an increase is no leak.",
-    .columns = operator_columns,
-    .n_columns = O_SUMS + N_SUMS,
-    .n_keys = 2,
-    .top = O_SUMS + SELF_BYTES,
-};
-
-static const tm_table_def *const defs[] = {&device_def,
-                                           &curve_def,
-                                           &operator_def,
-                                           &step_def,
-                                           &tm_memory_category_def,
-                                           &tm_memory_category_curve_def,
-                                           &tm_memory_live_def,
-                                           &part_def};
 
 /* Adds the rows of a device's steps, and collects the growth of all but the first, in which caches
  * fill and optimizers make their states. */
@@ -284,131 +233,101 @@ static tm_status add_curve(const tm_timeline *timeline, tm_device_levels *d, tm_
     return TM_OK;
 }
 
-/* Operators of all ranks are brought together by the type of device alone: numbers differ by
- * rank. */
-static tm_status add_owners(const tm_timeline *timeline, const tm_owners *owners, tm_table *table,
-                            tm_error *err) {
-    const tm_owner_key *keys = owners->keys.keys.data;
-    for (size_t i = 0; i < owners->owners.n; i++) {
-        const tm_owner *o = (const tm_owner *)owners->owners.data + i;
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-        tm_cell_set_int(&row[P_NAME], keys[i].name);
-        tm_cell_set_int(&row[P_TYPE], keys[i].device_type);
-        tm_cell_set_int(&row[P_RANK], timeline->rank);
-        tm_cell_set_int(&row[P_SUMS + CALLS], o->calls);
-        tm_cell_set_int(&row[P_SUMS + SELF_COUNT], o->self_allocations);
-        tm_cell_set_int(&row[P_SUMS + SELF_BYTES], o->self_bytes);
-        tm_cell_set_int(&row[P_SUMS + SELF_INCREASE], o->self_increase);
-        tm_cell_set_int(&row[P_SUMS + COUNT], o->allocations);
-        tm_cell_set_int(&row[P_SUMS + BYTES], o->bytes);
-        tm_cell_set_int(&row[P_SUMS + INCREASE], o->increase);
-    }
-    return TM_OK;
-}
-
-/* What blocks tell, of the devices whose records have addresses. */
-static tm_status add_blocks(const tm_rank_view *view, const tm_vec *devices,
-                            const tm_scopes *scopes, const tm_vec *passes, tm_tables *out,
-                            tm_error *err) {
-    tm_status status = TM_OK;
-    for (size_t i = 0; i < devices->n && status == TM_OK; i++) {
-        const tm_device_levels *d = (const tm_device_levels *)devices->data + i;
-        tm_blocks blocks;
-        if (!tm_blocks_are_told(view->timeline, d))
-            continue;
-        status = tm_blocks_find(view, d, scopes, passes, &blocks, err);
-        if (status == TM_OK)
-            status = tm_memory_add_categories(view->timeline, d, &blocks, out, err);
-        if (status == TM_OK)
-            status = tm_memory_add_live(view, d, scopes, &blocks, out, err);
-        tm_blocks_free(&blocks);
-    }
-    return status;
-}
-
-static tm_status find_blocks(const tm_rank_view *view, const tm_vec *devices, tm_tables *out,
-                             tm_error *err) {
+/* What is found of a rank, for all of its devices. */
+typedef struct rank_memory {
+    const tm_rank_view *view;
+    tm_vec devices; /* of tm_device_levels */
+    tm_owners owners[TM_N_OWNER_TABLES];
     tm_scopes scopes;
-    tm_vec passes = TM_VEC(tm_backward_pass);
-    tm_status status = tm_scopes_find(view, &scopes, err);
+    tm_vec passes; /* of tm_backward_pass */
+} rank_memory;
+
+/* Whatever comes of it, all of it can be freed. */
+static tm_status find(rank_memory *m, tm_error *err) {
+    tm_status status = tm_memory_levels_find(m->view->timeline, &m->devices, err);
+    for (size_t o = 0; o < TM_N_OWNER_TABLES && status == TM_OK; o++)
+        status = tm_owners_find(m->view, tm_memory_owner_tables[o].is_owner, &m->owners[o], err);
     if (status == TM_OK)
-        status = tm_backward_passes_find(view, &passes, err);
+        status = tm_scopes_find(m->view, &m->scopes, err);
     if (status == TM_OK)
-        status = add_blocks(view, devices, &scopes, &passes, out, err);
-    tm_scopes_free(&scopes);
-    tm_vec_free(&passes);
+        status = tm_backward_passes_find(m->view, &m->passes, err);
     return status;
 }
 
-static tm_status add_devices(const tm_rank_view *view, tm_vec *devices, const tm_owners *owners,
-                             tm_tables *out, tm_error *err) {
+static void free_found(rank_memory *m) {
+    tm_memory_levels_free(&m->devices);
+    for (size_t o = 0; o < TM_N_OWNER_TABLES; o++)
+        tm_owners_free(&m->owners[o]);
+    tm_scopes_free(&m->scopes);
+    tm_vec_free(&m->passes);
+}
+
+/* What blocks tell, of a device whose records have addresses. */
+static tm_status add_blocks(rank_memory *m, const tm_device_levels *d, tm_tables *out,
+                            tm_error *err) {
+    tm_blocks blocks;
+    if (!tm_blocks_are_told(m->view->timeline, d))
+        return TM_OK;
+    tm_status status = tm_blocks_find(m->view, d, &m->scopes, &m->passes, &blocks, err);
+    if (status == TM_OK)
+        status = tm_memory_add_categories(m->view->timeline, d, &blocks, out, err);
+    if (status == TM_OK)
+        status = tm_memory_add_live(m->view, d, &m->scopes, &blocks, out, err);
+    for (size_t o = 0; o < TM_N_OWNER_TABLES && status == TM_OK; o++)
+        tm_owners_count_peak(m->view->timeline, d, &blocks, &m->owners[o]);
+    tm_blocks_free(&blocks);
+    return status;
+}
+
+static tm_status add_devices(rank_memory *m, tm_tables *out, tm_error *err) {
+    const tm_timeline *timeline = m->view->timeline;
+    const uint32_t *operators = m->owners[TM_OWNERS_OPERATOR].of;
     tm_vec growths = TM_VEC(int64_t);
     tm_status status = TM_OK;
-    for (size_t i = 0; i < devices->n && status == TM_OK; i++) {
-        tm_device_levels *d = (tm_device_levels *)devices->data + i;
+    for (size_t i = 0; i < m->devices.n && status == TM_OK; i++) {
+        tm_device_levels *d = (tm_device_levels *)m->devices.data + i;
         const tm_memory_level *peak = (const tm_memory_level *)d->levels.data + d->peak;
         growths.n = 0;
-        status = add_steps(view->timeline, d, tm_tables_find(out, step_def.name), &growths, err);
+        status = add_blocks(m, d, out, err);
         if (status == TM_OK)
-            status = add_device(view, d, owners->of[peak->record], &growths,
+            status = add_steps(timeline, d, tm_tables_find(out, step_def.name), &growths, err);
+        if (status == TM_OK)
+            status = add_device(m->view, d, operators[peak->record], &growths,
                                 tm_tables_find(out, device_def.name), err);
         if (status == TM_OK)
             /* Last, for it thins the levels, in which the peak has its place. */
-            status = add_curve(view->timeline, d, tm_tables_find(out, curve_def.name), err);
+            status = add_curve(timeline, d, tm_tables_find(out, curve_def.name), err);
     }
     tm_vec_free(&growths);
     return status;
 }
 
 static tm_status memory_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    tm_owners owners;
-    tm_vec devices = TM_VEC(tm_device_levels);
+    rank_memory m = {.view = view};
     if (view->timeline->n_attrs[TM_ATTR_MEMORY] == 0)
         return TM_OK;
-    tm_status status = tm_owners_find(view, &owners, err);
+    tm_status status = find(&m, err);
     if (status == TM_OK)
-        status = tm_memory_levels_find(view->timeline, &devices, err);
-    if (status == TM_OK)
-        status = find_blocks(view, &devices, out, err);
-    if (status == TM_OK)
-        status = add_devices(view, &devices, &owners, out, err);
-    if (status == TM_OK)
-        status = add_owners(view->timeline, &owners, tm_tables_find(out, part_def.name), err);
-    tm_memory_levels_free(&devices);
-    tm_owners_free(&owners);
+        status = add_devices(&m, out, err);
+    for (size_t o = 0; o < TM_N_OWNER_TABLES && status == TM_OK; o++)
+        status =
+            tm_memory_add_owners(view->timeline, &m.owners[o],
+                                 tm_tables_find(out, tm_memory_owner_tables[o].part->name), err);
+    free_found(&m);
     return status;
 }
 
-/* A rank has one row of a key, so there are as many ranks as rows. */
 static tm_status memory_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    const tm_table *part = tm_tables_find(tables, part_def.name);
-    tm_table *table = tm_tables_find(tables, operator_def.name);
-    for (size_t first = 0, end; first < part->n_rows; first = end) {
-        char type[32];
-        end = tm_over_ranks_end(part, first);
-        const tm_cell *key = tm_table_row(part, first);
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-        tm_cell_set_int(&row[O_RANKS], (int64_t)(end - first));
-        for (int sum = 0; sum < N_SUMS; sum++)
-            tm_cell_set_int(&row[O_SUMS + sum], tm_over_ranks_sum(part, first, end, P_SUMS + sum));
-        tm_device_type_text(key[P_TYPE].value.i, type);
-        TM_TRY(tm_table_set_text(table, &row[O_DEVICE], type, err));
-        tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
-        /* The empty name stands for what no operator took. */
-        if (name.size > 0)
-            TM_TRY(tm_table_set_bytes(table, &row[O_OPERATOR], name.bytes, name.size, err));
-    }
+    for (size_t o = 0; o < TM_N_OWNER_TABLES; o++)
+        TM_TRY(tm_memory_merge_owners(names, &tm_memory_owner_tables[o], tables, err));
     return TM_OK;
 }
 
 static tm_status memory_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
-    tm_table_top(tm_tables_find(out, operator_def.name), SIZE_MAX); /* the largest first */
+    for (size_t o = 0; o < TM_N_OWNER_TABLES; o++) /* the largest first */
+        tm_table_top(tm_tables_find(out, tm_memory_owner_tables[o].shown->name), SIZE_MAX);
     return TM_OK;
 }
 

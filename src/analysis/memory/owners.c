@@ -4,6 +4,7 @@
 
 #include "analysis/shared/call_kinds.h"
 #include "base/sums.h"
+#include "blocks.h"
 
 /* An operator that has begun on a thread and not ended. */
 typedef struct open_op {
@@ -15,6 +16,7 @@ typedef struct open_op {
 
 typedef struct walk {
     const tm_rank_view *view;
+    tm_owner_class *is_owner;
     tm_owners *owners;
     /* records ascend in row, and so over the threads */
     size_t next; /* the next record */
@@ -22,10 +24,16 @@ typedef struct walk {
 } walk;
 
 /* Operators and annotations, without steps, which hold everything. */
-static bool is_operator(const tm_timeline *timeline, uint32_t row) {
-    uint8_t category = timeline->category[row];
+bool tm_is_owning_operator(const tm_rank_view *view, uint32_t row) {
+    uint8_t category = view->timeline->category[row];
     return (category == TM_CAT_CPU_OP || category == TM_CAT_USER_ANNOTATION) &&
-           timeline->kind[row] == TM_DURATION && !tm_timeline_is_step(timeline, row);
+           view->timeline->kind[row] == TM_DURATION && !tm_timeline_is_step(view->timeline, row);
+}
+
+bool tm_is_owning_module(const tm_rank_view *view, uint32_t row) {
+    const tm_timeline *timeline = view->timeline;
+    return timeline->category[row] == TM_CAT_PYTHON && timeline->kind[row] == TM_DURATION &&
+           tm_call_kinds_at(view->call_kinds, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
 /* Each operator is looked up once for its records, which are mostly of one device. */
@@ -81,7 +89,7 @@ static bool walk_thread(walk *w, const tm_track *track) {
     w->open.n = 0;
     for (; row < end && w->next < n_records && records[w->next].event < end; row++) {
         bool record = records[w->next].event == row;
-        if (!record && !is_operator(w->view->timeline, row))
+        if (!record && !w->is_owner(w->view, row))
             continue;
         open_op *stack = w->open.data;
         int64_t begin = timeline->begin_ns[row];
@@ -103,31 +111,32 @@ static bool walk_thread(walk *w, const tm_track *track) {
     return true;
 }
 
-/* Calls of every operator that has a row, whether they took memory or not. */
-static bool count_calls(const tm_rank_view *view, tm_owners *owners) {
-    const tm_timeline *timeline = view->timeline;
-    const tm_owner_key *keys = owners->keys.keys.data;
-    uint32_t *calls = calloc(tm_names_count(view->names), sizeof *calls);
+/* Calls of every owner that has a row, whether they took memory or not. */
+static bool count_calls(const walk *w) {
+    const tm_timeline *timeline = w->view->timeline;
+    const tm_owner_key *keys = w->owners->keys.keys.data;
+    uint32_t *calls = calloc(tm_names_count(w->view->names), sizeof *calls);
     if (!calls)
         return false;
-    for (size_t row = 0; row < timeline->n_events; row++)
-        calls[timeline->name[row]] += timeline->category[row] == TM_CAT_CPU_OP ||
-                                      timeline->category[row] == TM_CAT_USER_ANNOTATION;
-    for (size_t i = 0; i < owners->owners.n; i++)
+    for (uint32_t row = 0; row < timeline->n_events; row++)
+        if (w->is_owner(w->view, row))
+            calls[timeline->name[row]]++;
+    for (size_t i = 0; i < w->owners->owners.n; i++)
         if (keys[i].name != TM_NO_NAME)
-            ((tm_owner *)owners->owners.data)[i].calls = calls[keys[i].name];
+            ((tm_owner *)w->owners->owners.data)[i].calls = calls[keys[i].name];
     free(calls);
     return true;
 }
 
-tm_status tm_owners_find(const tm_rank_view *view, tm_owners *out, tm_error *err) {
+tm_status tm_owners_find(const tm_rank_view *view, tm_owner_class *is_owner, tm_owners *out,
+                         tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     size_t n = timeline->n_attrs[TM_ATTR_MEMORY];
     *out = (tm_owners){.of = calloc(n + 1, sizeof *out->of)};
     out->keys = TM_KEYS(tm_owner_key);
     out->owners = TM_VEC(tm_owner);
-    walk w = {.view = view, .owners = out, .open = TM_VEC(open_op)};
+    walk w = {.view = view, .is_owner = is_owner, .owners = out, .open = TM_VEC(open_op)};
     bool ok = out->of != NULL;
     for (size_t t = 0; ok && t < timeline->n_tracks && w.next < n; t++) {
         const tm_track *track = &timeline->tracks[t];
@@ -137,7 +146,24 @@ tm_status tm_owners_find(const tm_rank_view *view, tm_owners *out, tm_error *err
             ok = walk_thread(&w, track);
     }
     tm_vec_free(&w.open);
-    return ok && count_calls(view, out) ? TM_OK : tm_fail_memory(err);
+    return ok && count_calls(&w) ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_owners_count_peak(const tm_timeline *timeline, const tm_device_levels *d,
+                          const tm_blocks *blocks, tm_owners *owners) {
+    const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
+    const tm_memory_level *levels = d->levels.data;
+    const tm_owner_key *keys = owners->keys.keys.data;
+    tm_owner *all = owners->owners.data;
+    for (size_t i = 0; i < owners->owners.n; i++)
+        all[i].peak_told = all[i].peak_told || keys[i].device_type == d->type;
+    for (size_t i = 0; i < blocks->blocks.n; i++) {
+        const tm_block *b = (const tm_block *)blocks->blocks.data + i;
+        uint32_t record = levels[b->taken].record;
+        const tm_owner_key key = {owners->of[record], records[record].device_type};
+        if (b->taken <= d->peak && b->freed > d->peak)
+            all[tm_keys_find(&owners->keys, &key)].peak_bytes += b->bytes;
+    }
 }
 
 void tm_owners_free(tm_owners *owners) {

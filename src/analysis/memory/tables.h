@@ -3,6 +3,7 @@
 #define TMERGE_MEMORY_TABLES_H
 
 #include "blocks.h"
+#include "owners.h"
 
 #define TM_DEVICE_DOC "cpu, cuda:0, ...: the device's type and number, as the profiler counts it."
 
@@ -17,5 +18,25 @@ tm_status tm_memory_add_categories(const tm_timeline *timeline, const tm_device_
 tm_status tm_memory_add_live(const tm_rank_view *view, const tm_device_levels *d,
                              const tm_scopes *scopes, const tm_blocks *blocks, tm_tables *out,
                              tm_error *err) TM_MUST_CHECK;
+
+/** A table of owners over all ranks, and the internal one that it is made of. */
+typedef struct tm_owner_table {
+    const tm_table_def *part, *shown;
+    tm_owner_class *is_owner;
+} tm_owner_table;
+
+/** memory.operator and memory.module. */
+enum { TM_OWNERS_OPERATOR, TM_OWNERS_MODULE, TM_N_OWNER_TABLES };
+extern const tm_table_def tm_memory_operator_def, tm_memory_operator_part, tm_memory_module_def,
+    tm_memory_module_part;
+extern const tm_owner_table tm_memory_owner_tables[TM_N_OWNER_TABLES];
+
+/** Adds a rank's rows. TM_OK; TM_ERR_FAULT. */
+tm_status tm_memory_add_owners(const tm_timeline *timeline, const tm_owners *owners, tm_table *part,
+                               tm_error *err) TM_MUST_CHECK;
+
+/** Makes rows of all ranks. TM_OK; TM_ERR_FAULT. */
+tm_status tm_memory_merge_owners(const tm_names *names, const tm_owner_table *which,
+                                 tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -1,0 +1,156 @@
+/* memory.operator and memory.module: who took memory, over all ranks. */
+#include "analysis/shared/over_ranks.h"
+#include "devices.h"
+#include "tables.h"
+
+/* Columns of an owner's sums, in the part and in the table, from their first on. */
+enum { CALLS, SELF_COUNT, SELF_BYTES, SELF_INCREASE, COUNT, BYTES, INCREASE, N_SUMS };
+
+/* @p owner is the word for one of the class, @p further for those in it. */
+#define SUM_COLUMNS(owner, further)                                                                \
+    {"calls", TM_INT, "", "Calls of it on all ranks, also those that took nothing."},              \
+        {"self_allocations", TM_INT, "", "Allocations with no " owner " further in."},             \
+        {"self_bytes", TM_INT, "B", "Sum of these allocations."},                                  \
+        {"self_increase_bytes", TM_INT, "B", "self_bytes less what it gave back itself."},         \
+        {"allocations", TM_INT, "", "Allocations by it and all that " further "."},                \
+        {"bytes", TM_INT, "B", "Sum of these allocations."}, {                                     \
+        "increase_bytes", TM_INT, "B", "bytes less what was given back within it."                 \
+    }
+
+/* Behind the sums. */
+#define PEAK_COLUMNS                                                                               \
+    {"peak_bytes", TM_INT, "B",                                                                    \
+     "Of self_bytes, what was allocated when a device had most, the largest of the ranks; null "   \
+     "where records have no addresses."},                                                          \
+    {                                                                                              \
+        "peak_rank", TM_INT, "", "The rank that has it, the lowest of equals."                     \
+    }
+
+enum { P_NAME, P_TYPE, P_RANK, P_SUMS, P_PEAK = P_SUMS + N_SUMS, N_PART };
+
+static const tm_column part_columns[N_PART] = {
+    {"name", TM_INT, "", "Id of the owner's name."},
+    {"device_type", TM_INT, "", "Type of the device."},
+    {"rank", TM_INT, "", "Global rank."},
+    SUM_COLUMNS("owner", "it called"),
+    {"peak_bytes", TM_INT, "B", "Of self_bytes, what was allocated when a device had most."},
+};
+
+/* By name and type of device: the rows of all ranks make one of the table. */
+#define PART(table)                                                                                \
+    {                                                                                              \
+        .name = (table),                                                                           \
+        .doc = "A row for each owner, type of device and rank: its part of the table shown.",      \
+        .columns = part_columns, .n_columns = N_PART, .n_keys = 3, .top = -1, .internal = true,    \
+        .n_merged = 2                                                                              \
+    }
+
+const tm_table_def tm_memory_operator_part = PART("memory.operator_part");
+const tm_table_def tm_memory_module_part = PART("memory.module_part");
+
+enum { O_OWNER, O_DEVICE, O_RANKS, O_SUMS, O_PEAK = O_SUMS + N_SUMS, O_PEAK_RANK, N_SHOWN };
+
+static const tm_column operator_columns[N_SHOWN] = {
+    {"operator", TM_TEXT, "", "Operator or annotation; null for memory taken outside of all."},
+    {"device", TM_TEXT, "", "Type of the device: cpu, cuda, ..."},
+    {"ranks", TM_INT, "", "Ranks on which it took or gave back memory."},
+    SUM_COLUMNS("operator", "it called"),
+    PEAK_COLUMNS,
+};
+
+static const tm_column module_columns[N_SHOWN] = {
+    {"module", TM_TEXT, "",
+     "Name of the module as the profiler numbers it; null for memory taken outside of all."},
+    {"device", TM_TEXT, "", "Type of the device: cpu, cuda, ..."},
+    {"ranks", TM_INT, "", "Ranks on which it took or gave back memory."},
+    SUM_COLUMNS("module", "lies in it"),
+    PEAK_COLUMNS,
+};
+
+const tm_table_def tm_memory_operator_def = {
+    .name = "memory.operator",
+    .doc = "A row for each operator that took or gave back memory, by type of device, over all "
+           "ranks, the largest self_bytes first. Memory that an operator's result keeps is given "
+           "back elsewhere, so an increase is no leak.",
+    .columns = operator_columns,
+    .n_columns = N_SHOWN,
+    .n_keys = 2,
+    .top = O_SUMS + SELF_BYTES,
+};
+
+const tm_table_def tm_memory_module_def = {
+    .name = "memory.module",
+    .doc = "A row for each module that took or gave back memory in its forward calls, by type of "
+           "device, over all ranks, the largest self_bytes first, where the profiler recorded "
+           "modules. increase_bytes is what a module's calls leave behind for the backward pass; "
+           "no module is open in that.",
+    .columns = module_columns,
+    .n_columns = N_SHOWN,
+    .n_keys = 2,
+    .top = O_SUMS + SELF_BYTES,
+};
+
+const tm_owner_table tm_memory_owner_tables[TM_N_OWNER_TABLES] = {
+    [TM_OWNERS_OPERATOR] = {&tm_memory_operator_part, &tm_memory_operator_def,
+                            tm_is_owning_operator},
+    [TM_OWNERS_MODULE] = {&tm_memory_module_part, &tm_memory_module_def, tm_is_owning_module},
+};
+
+/* Owners of all ranks are brought together by the type of device alone: numbers differ by rank. */
+tm_status tm_memory_add_owners(const tm_timeline *timeline, const tm_owners *owners, tm_table *part,
+                               tm_error *err) {
+    const tm_owner_key *keys = owners->keys.keys.data;
+    bool any = false; /* where nobody owns anything, a row for what is outside tells nothing */
+    for (size_t i = 0; i < owners->owners.n; i++)
+        any = any || keys[i].name != TM_NO_NAME;
+    for (size_t i = 0; any && i < owners->owners.n; i++) {
+        const tm_owner *o = (const tm_owner *)owners->owners.data + i;
+        tm_cell *row = tm_table_add_row(part);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[P_NAME], keys[i].name);
+        tm_cell_set_int(&row[P_TYPE], keys[i].device_type);
+        tm_cell_set_int(&row[P_RANK], timeline->rank);
+        tm_cell_set_int(&row[P_SUMS + CALLS], o->calls);
+        tm_cell_set_int(&row[P_SUMS + SELF_COUNT], o->self_allocations);
+        tm_cell_set_int(&row[P_SUMS + SELF_BYTES], o->self_bytes);
+        tm_cell_set_int(&row[P_SUMS + SELF_INCREASE], o->self_increase);
+        tm_cell_set_int(&row[P_SUMS + COUNT], o->allocations);
+        tm_cell_set_int(&row[P_SUMS + BYTES], o->bytes);
+        tm_cell_set_int(&row[P_SUMS + INCREASE], o->increase);
+        if (o->peak_told)
+            tm_cell_set_int(&row[P_PEAK], o->peak_bytes);
+    }
+    return TM_OK;
+}
+
+/* A rank has one row of a key, so there are as many ranks as rows. */
+tm_status tm_memory_merge_owners(const tm_names *names, const tm_owner_table *which,
+                                 tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, which->part->name);
+    tm_table *table = tm_tables_find(tables, which->shown->name);
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        char type[32];
+        tm_over_ranks peak;
+        end = tm_over_ranks_end(part, first);
+        TM_TRY(tm_over_ranks_column(part, first, end, P_PEAK, &peak, err));
+        const tm_cell *key = tm_table_row(part, first);
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[O_RANKS], (int64_t)(end - first));
+        for (int sum = 0; sum < N_SUMS; sum++)
+            tm_cell_set_int(&row[O_SUMS + sum], tm_over_ranks_sum(part, first, end, P_SUMS + sum));
+        if (peak.ranks > 0) {
+            tm_cell_set_int(&row[O_PEAK], peak.max);
+            tm_cell_set_int(&row[O_PEAK_RANK], peak.max_rank);
+        }
+        tm_device_type_text(key[P_TYPE].value.i, type);
+        TM_TRY(tm_table_set_text(table, &row[O_DEVICE], type, err));
+        tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
+        /* The empty name stands for what no owner took. */
+        if (name.size > 0)
+            TM_TRY(tm_table_set_bytes(table, &row[O_OWNER], name.bytes, name.size, err));
+    }
+    return TM_OK;
+}
