@@ -30,6 +30,7 @@ ROOMS_OF_SRC = {
     "analysis/steps": QUESTION,
     "analysis/stragglers": QUESTION | {"waits"},
     "analysis/communication": QUESTION,
+    "analysis/efficiency": QUESTION,
     "analysis/gpu": QUESTION,
     "analysis/memory": QUESTION,
     "analysis/model": QUESTION,

@@ -1,0 +1,49 @@
+/* How much an operator computes and moves, by what it was called with. */
+#ifndef TMERGE_WORK_H
+#define TMERGE_WORK_H
+
+#include <stdint.h>
+
+#include "timeline/counted.h"
+#include "tmerge/names.h"
+
+/* Types of the numbers that are multiplied: id and word. FP32 in memory may be multiplied as TF32:
+ * only the kernel tells. */
+#define TM_NUMBER_LIST(X)                                                                          \
+    X(TM_NUMBER_UNKNOWN, "unknown")                                                                \
+    X(TM_NUMBER_SINGLE, "fp32 or tf32")                                                            \
+    X(TM_NUMBER_FP64, "fp64")                                                                      \
+    X(TM_NUMBER_FP32, "fp32")                                                                      \
+    X(TM_NUMBER_TF32, "tf32")                                                                      \
+    X(TM_NUMBER_FP16, "fp16")                                                                      \
+    X(TM_NUMBER_BF16, "bf16")                                                                      \
+    X(TM_NUMBER_FP8, "fp8")                                                                        \
+    X(TM_NUMBER_FP4, "fp4")                                                                        \
+    X(TM_NUMBER_INT8, "int8")
+
+typedef enum tm_number {
+#define TM_NUMBER_ENUM(id, word) id,
+    TM_NUMBER_LIST(TM_NUMBER_ENUM)
+#undef TM_NUMBER_ENUM
+        TM_N_NUMBERS
+} tm_number;
+
+const char *tm_number_word(tm_number number);
+
+typedef struct tm_work {
+    int64_t flop;        /* a product and its addition are two; attention: of the full square */
+    int64_t causal_flop; /* the same, but half of the square where attention is causal */
+    int64_t bytes;       /* inputs and output, each once: the least that memory moves; -1 unknown */
+    tm_number number;
+    bool at_most; /* what was recorded gives an upper bound alone */
+} tm_work;
+
+/**
+ * @param dims, types, concrete  `Input Dims`, `Input type` and `Concrete Inputs`: JSON, of any
+ *                               content; empty where not recorded
+ * @param out                    set only on true
+ * @return                       false where they do not tell
+ */
+bool tm_work_of(tm_counted op, tm_text dims, tm_text types, tm_text concrete, tm_work *out);
+
+#endif
