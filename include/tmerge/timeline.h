@@ -313,6 +313,18 @@ typedef struct tm_inputs_attr {
     uint32_t concrete; /* name id of its `Concrete Inputs`, likewise */
 } tm_inputs_attr;
 
+/** What autograd and Python say of a CPU operator, where the profiler recorded it. Building the
+ * timeline sets forward. */
+typedef struct tm_operator_attr {
+    int64_t sequence; /* autograd's number: that of the forward operator whose gradient it computes;
+                         -1 not recorded */
+    uint32_t event;
+    uint32_t forward; /* row of that operator, TM_NO_EVENT where it is none or not in the trace */
+    uint32_t stack;   /* name id of the functions that called it, the innermost first, with ";"
+                         between */
+    int32_t thread;   /* autograd's number of the forward operator's thread; 0 where it is one */
+} tm_operator_attr;
+
 /** A recorded wait: of a stream for an event of CUDA (stream_wait), or of the host for an event, a
  * stream, or all that a context was given. Its event is the record of category cuda_sync, on whose
  * device both streams are. An event_sync may be of cudaEventQuery, which asks and does not wait:
@@ -338,6 +350,7 @@ typedef enum tm_attr {
     TM_ATTR_SHAPES,
     TM_ATTR_WAIT,
     TM_ATTR_INPUTS,
+    TM_ATTR_OPERATOR,
     TM_N_ATTRS
 } tm_attr;
 

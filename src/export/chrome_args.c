@@ -132,6 +132,14 @@ static void put_wait(members *m, const tm_wait_attr *wait) {
         put_int(m, "wait_on_cuda_event_record_corr_id", wait->record_correlation);
 }
 
+static void put_operator(members *m, const tm_names *names, const tm_operator_attr *a) {
+    if (a->sequence >= 0) {
+        put_int(m, "Sequence number", a->sequence);
+        put_int(m, "Fwd thread id", a->thread);
+    }
+    put_text(m, "Call stack", names, a->stack);
+}
+
 static void put_counters(members *m, const tm_names *names, const tm_export_event *event) {
     for (size_t i = 0; i < event->n_counters; i++) {
         if (!isfinite(event->counters[i].value))
@@ -172,4 +180,6 @@ void tm_chrome_args(tm_export *x, const tm_timeline *timeline, const tm_track *t
         put_inputs(&m, names, event->inputs);
     if (event->wait)
         put_wait(&m, event->wait);
+    if (event->operator)
+        put_operator(&m, names, event->operator);
 }

@@ -157,6 +157,7 @@ static void find_attrs(tm_export_walk *walk) {
     event->shapes = ATTR_OF(walk, TM_ATTR_SHAPES, tm_shapes_attr);
     event->inputs = ATTR_OF(walk, TM_ATTR_INPUTS, tm_inputs_attr);
     event->wait = ATTR_OF(walk, TM_ATTR_WAIT, tm_wait_attr);
+    event->operator= ATTR_OF(walk, TM_ATTR_OPERATOR, tm_operator_attr);
     event->counters = ATTR_OF(walk, TM_ATTR_COUNTER, tm_counter_attr);
     event->n_counters = 0;
     size_t left = walk->timeline->n_attrs[TM_ATTR_COUNTER] - walk->at[TM_ATTR_COUNTER];

@@ -69,6 +69,7 @@ typedef struct tm_export_event {
     const tm_shapes_attr *shapes;
     const tm_inputs_attr *inputs;
     const tm_wait_attr *wait;
+    const tm_operator_attr *operator;
     const tm_counter_attr *counters; /* [n_counters] */
     size_t n_counters;
 } tm_export_event;

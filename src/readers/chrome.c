@@ -377,6 +377,25 @@ uint32_t tm_chrome_intern(tm_names *names, tm_vec *scratch, const tm_json_text *
     return tm_names_intern(names, scratch->data, size);
 }
 
+bool tm_chrome_operator(tm_trace *trace, tm_names *names, tm_vec *scratch,
+                        const tm_operator_attr *told, const tm_json_text *stack) {
+    tm_operator_attr added = *told;
+    size_t size = 0, kept = 0;
+    if (stack && !tm_vec_reserve(scratch, stack->size + 1))
+        return false;
+    char *text = scratch->data;
+    if (stack)
+        size = tm_json_decode(stack, text);
+    for (size_t i = 0; i < size; i++)
+        if (text[i] != '\r' && text[i] != '\n')
+            text[kept++] = text[i];
+    added.stack = kept > 0 ? tm_names_intern(names, text, kept) : TM_NO_NAME;
+    if (added.sequence < 0 && kept == 0)
+        return true;
+    return added.stack != TM_NAME_FAILED &&
+           tm_vec_append(&trace->attrs[TM_ATTR_OPERATOR], &added, 1);
+}
+
 bool tm_chrome_label(tm_vec *labels, tm_names *names, tm_vec *scratch, const tm_chrome_event *event,
                      unsigned name) {
     const tm_json_text *record = &event->name;

@@ -42,6 +42,14 @@ tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int
  * @param scratch  of char */
 uint32_t tm_chrome_intern(tm_names *names, tm_vec *scratch, const tm_json_text *text);
 
+/**
+ * Adds what is told of an operator, unless it is nothing. False when memory is out.
+ * @param told   all but the stack
+ * @param stack  as profilers write it, with white space behind ";", or NULL
+ */
+bool tm_chrome_operator(tm_trace *trace, tm_names *names, tm_vec *scratch,
+                        const tm_operator_attr *told, const tm_json_text *stack);
+
 /** Keeps the names of processes and threads, the only metadata records that say more than an order
  * of display. False when memory is out.
  * @param labels  of tm_label; appended to

@@ -153,6 +153,7 @@ static const tm_record_column rank_columns[] = {
     N_ROWS("shapes", n_attrs[TM_ATTR_SHAPES]),
     N_ROWS("waits", n_attrs[TM_ATTR_WAIT]),
     N_ROWS("inputs", n_attrs[TM_ATTR_INPUTS]),
+    N_ROWS("operators", n_attrs[TM_ATTR_OPERATOR]),
     N_ROWS("metadata_text", n_metadata),
     N_ROWS("metadata_lists", n_metadata_lists),
     N_ROWS("levels", n_levels),
@@ -345,6 +346,18 @@ static const tm_record_column inputs_columns[] = {
     INPUTS(concrete, "id in /names of the values of its inputs that are no tensors, likewise"),
 };
 
+#define OPERATOR(member, doc)                                                                      \
+    FIELD(attrs[TM_ATTR_OPERATOR], tm_operator_attr, member, #member, "", doc)
+static const tm_record_column operator_columns[] = {
+    EVENT(attrs[TM_ATTR_OPERATOR], tm_operator_attr, event, "row in /events: a CPU operator"),
+    CALL(attrs[TM_ATTR_OPERATOR], tm_operator_attr, forward,
+         "row in /events of the operator whose gradient it computes, -1 none"),
+    OPERATOR(sequence, "autograd's number, the same of both, -1 not recorded"),
+    OPERATOR(thread, "autograd's number of the thread of the other, 0 where it is none"),
+    NAME(attrs[TM_ATTR_OPERATOR], tm_operator_attr, stack,
+         "id in /names of the functions that called it, the innermost first"),
+};
+
 static const tm_record_column metadata_columns[] = {
     {COLUMN("bytes", "", "character, UTF-8", TM_U8, NULL, field), VALUE_OF(metadata)},
 };
@@ -410,6 +423,9 @@ const tm_record_table tm_record_tables[TM_N_RECORDS] = {
                                 "a matrix multiplication, convolution or attention with known "
                                 "inputs"),
                           ROWS(n_attrs[TM_ATTR_INPUTS])},
+    [TM_RECORD_OPERATORS] = {TABLE("/operators", operator_columns,
+                                   "an operator of which autograd's number or a stack is known"),
+                             ROWS(n_attrs[TM_ATTR_OPERATOR])},
     [TM_RECORD_METADATA] = {TABLE("/metadata_text", metadata_columns,
                                   "a character of the JSON in which a rank's trace tells of "
                                   "itself, without events and lists"),

@@ -27,6 +27,9 @@ void tm_attr_each_name(tm_attr attr, void *rows, size_t n, visitor *visit, void 
         visit(context, &inputs[i].types);
         visit(context, &inputs[i].concrete);
     }
+    tm_operator_attr *operators = attr == TM_ATTR_OPERATOR ? rows : NULL;
+    for (size_t i = 0; operators && i < n; i++)
+        visit(context, &operators[i].stack);
 }
 
 void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, uint32_t *id),

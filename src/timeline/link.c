@@ -100,5 +100,5 @@ tm_status tm_trace_link(tm_trace *trace, tm_error *err) {
     if (status == TM_OK)
         link_all(trace, &c);
     free(c.order);
-    return status;
+    return status == TM_OK ? tm_trace_link_backward(trace, err) : status;
 }

@@ -108,12 +108,15 @@ static bool has_attrs(const tm_timeline *timeline, tm_attr attr) {
     return true;
 }
 
-static bool has_calls_of_waits(const tm_timeline *timeline) {
-    const tm_wait_attr *waits = timeline->attrs[TM_ATTR_WAIT];
-    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_WAIT]; i++)
-        if ((waits[i].call != TM_NO_EVENT && waits[i].call >= timeline->n_events) ||
-            (waits[i].record != TM_NO_EVENT && waits[i].record >= timeline->n_events))
-            return false;
+/* What its rows refer to besides their own events. */
+static bool has_refs(const tm_timeline *timeline, tm_attr attr) {
+    char *rows = timeline->attrs[attr];
+    for (int r = 1; r < tm_attr_n_refs(attr); r++)
+        for (size_t i = 0; i < timeline->n_attrs[attr]; i++) {
+            uint32_t row = *tm_attr_ref(attr, rows + i * tm_attr_size(attr), r);
+            if (row != TM_NO_EVENT && row >= timeline->n_events)
+                return false;
+        }
     return true;
 }
 
@@ -146,8 +149,10 @@ const char *tm_timeline_fault(tm_timeline *timeline, size_t n_names) {
     for (int a = 0; a < TM_N_ATTRS; a++)
         if (!has_attrs(timeline, (tm_attr)a))
             return "attributes are not in the order of its events";
-    if (!has_calls_of_waits(timeline))
+    if (!has_refs(timeline, TM_ATTR_WAIT))
         return "a wait refers to a call that it does not have";
+    if (!has_refs(timeline, TM_ATTR_OPERATOR))
+        return "an operator refers to one that it does not have";
     tm_timeline_each_name(timeline, check_name, &names);
     return names.good ? NULL : "a text is not among the names";
 }

@@ -30,6 +30,9 @@ static const struct {
                       REFS_MAX,
                       {offsetof(tm_wait_attr, event), offsetof(tm_wait_attr, call),
                        offsetof(tm_wait_attr, record)}},
+    [TM_ATTR_OPERATOR] = {sizeof(tm_operator_attr),
+                          2,
+                          {offsetof(tm_operator_attr, event), offsetof(tm_operator_attr, forward)}},
 };
 
 size_t tm_attr_size(tm_attr attr) {

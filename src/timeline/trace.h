@@ -119,9 +119,16 @@ uint32_t tm_trace_find_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, 
  * Finds for every GPU event the call that launched it: the runtime or driver call with the same
  * correlation id, the earliest where several have it; likewise the calls of every wait. Ids are
  * unique within one trace alone, so this comes before traces are joined. A call that was handed
- * over gets the call that did so. TM_OK; TM_ERR_FAULT.
+ * over gets the call that did so, an operator of the backward pass its forward operator. TM_OK;
+ * TM_ERR_FAULT.
  */
 tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Finds for every operator of the backward pass that bears autograd's number the forward operator
+ * that does. TM_OK; TM_ERR_FAULT.
+ */
+tm_status tm_trace_link_backward(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 
 /** A row of a collective in which nothing is recorded. */
 static inline tm_collective_attr tm_collective_bare(uint32_t event) {

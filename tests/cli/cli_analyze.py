@@ -237,6 +237,11 @@ def test_a_store_from_before_waits_were_kept_is_read():
     tmerge('report', 'x.h5').expect(0)
     tmerge('analyze', 'x.h5').expect(0)
     holds(len(content('x.h5')) == len(whole), 'as if it had been written today')
+    with h5py.File('x.h5', 'r+') as store:  # nor what is told of operators
+        del store['operators']
+        del store['ranks/n_operators']
+    seal('x.h5')
+    tmerge('analyze', 'x.h5').expect(0)
 
 
 def test_a_store_that_lacks_a_column_a_table_or_a_sense_is_refused():

@@ -292,9 +292,9 @@ def test_names_of_any_bytes_leave_as_they_are():
 # Chrome ---------------------------------------------------------------------------------------------
 
 TEXTS = {'name', 'dtype', 'group', 'group_description', 'group_ranks', 'in_split', 'out_split',
-         'series', 'shapes', 'types', 'concrete'}
+         'series', 'shapes', 'types', 'concrete', 'stack'}
 ATTRIBUTES = ('launches', 'kernels', 'copies', 'collective_events', 'memory', 'counters', 'shapes',
-              'waits', 'inputs')
+              'waits', 'inputs', 'operators')
 OF_THE_JOB = {'wait_ns', 'first_rank', 'first_event'}  # of collectives; a rank alone has none
 
 
@@ -310,7 +310,7 @@ def attributes(store, table, a, b):
         if column in OF_THE_JOB or column == 'event':
             continue
         values = store[f'{table}/{column}'][mine]
-        if table == 'waits' and column in ('call', 'record'):
+        if column in ('call', 'record', 'forward'):
             values = numpy.where(values < 0, -1, values - a)
         values = values.tolist()
         result[column] = [store.names[v] for v in values] if column in TEXTS else \

@@ -277,6 +277,10 @@ static void launches_lead_through_the_queue_to_the_operator(void **state) {
     tm_call_kinds_free(&kinds);
     const tm_shapes_attr *shapes = t.attrs[TM_ATTR_SHAPES];
     assert_name(&r.ground, shapes[0].shapes, "[[32, 256], [256, 64], []]");
+    const tm_operator_attr *operator= t.attrs[TM_ATTR_OPERATOR];
+    assert_int_equal(t.n_attrs[TM_ATTR_OPERATOR], 1);
+    assert_int_equal(operator->sequence, 1);
+    assert_name(&r.ground, operator->stack, "a.py(3): inner;a.py(9): outer");
     const tm_counter_attr *counter = t.attrs[TM_ATTR_COUNTER];
     assert_name(&r.ground, counter->series, "acc 3");
     assert_true(counter->value == 12.5);

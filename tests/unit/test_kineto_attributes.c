@@ -488,6 +488,35 @@ static void types_and_values_are_kept_of_operators_that_are_counted(void **state
     close_reading(&r);
 }
 
+static void operators_keep_autograds_number_and_their_stack(void **state) {
+    (void)state;
+    static const char *const events[] = {
+        ("{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Sequence number':7,"
+         "'Fwd thread id':0,'Call stack':'f.py(2): g;f.py(9): <module>'}}"),
+        ("{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Fwd thread id':1,"
+         "'Sequence number':7,'Call stack':''}}"),
+        "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Sequence number':-1}}",
+        "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Call stack':'a;\\r\\nb'}}",
+        "{'ph':'X','cat':'kernel','name':'e','ts':1,'dur':2,'args':{'Sequence number':7}}",
+    };
+    static const struct {
+        tm_operator_attr told;
+        const char *stack;
+    } expected[] = {{{7, 0, 0, 0, 0}, "f.py(2): g;f.py(9): <module>"},
+                    {{7, 1, 0, 0, 1}, ""},
+                    {{-1, 3, 0, 0, 0}, "a;b"}};
+    reading r = READ_EVENTS(events);
+    assert_int_equal(r.trace.attrs[TM_ATTR_OPERATOR].n, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const tm_operator_attr *row = attr_at(&r, TM_ATTR_OPERATOR, i), *e = &expected[i].told;
+        assert_int_equal(row->sequence, e->sequence);
+        assert_int_equal(row->event, e->event);
+        assert_int_equal(row->thread, e->thread);
+        assert_name(&r.ground, row->stack, expected[i].stack);
+    }
+    close_reading(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_and_its_text_are_the_same_track),
@@ -503,6 +532,7 @@ int main(void) {
         cmocka_unit_test(a_counter_has_a_row_for_every_series_that_is_a_number),
         cmocka_unit_test(an_attribute_of_another_type_is_left_empty_and_counted),
         cmocka_unit_test(input_dimensions_of_operators_are_kept_on_one_line),
+        cmocka_unit_test(operators_keep_autograds_number_and_their_stack),
         cmocka_unit_test(long_input_dimensions_are_cut_at_512_bytes),
         cmocka_unit_test(types_and_values_are_kept_of_operators_that_are_counted),
     };

@@ -111,6 +111,42 @@ static void many_correlations_all_find_their_own(void **state) {
     close_ground(&g);
 }
 
+/* Numbers count by thread: those of thread 1 are found on the first of two tracks, where most are,
+ * those of thread 2 on the other. */
+static void backward_finds_the_last_forward_operator_of_its_number(void **state) {
+    (void)state;
+    enum { MAIN = 1, OTHER = 2, AUTOGRAD = 3 };
+    static const struct {
+        int64_t begin, sequence;
+        int track;
+        int32_t thread;
+        uint32_t forward;
+    } rows[] = {
+        {10, 5, MAIN, 0, NONE},      {12, 5, MAIN, 0, NONE}, /* inside: it made the node */
+        {20, 6, MAIN, 0, NONE},      {11, 5, OTHER, 0, NONE}, {50, 6, AUTOGRAD, 1, 2},
+        {51, 6, AUTOGRAD, 1, 2},     {60, 5, AUTOGRAD, 1, 1}, {70, 5, AUTOGRAD, 2, 3},
+        {30, 8, OTHER, 0, NONE},     {75, 8, AUTOGRAD, 2, 8}, {80, 7, AUTOGRAD, 1, NONE},
+        {90, -1, AUTOGRAD, 1, NONE}, {95, 5, MAIN, 0, NONE}, /* of the next step, a number again:
+                                                                too late for all */
+    };
+    event_spec events[COUNT(rows)];
+    ground g = open_ground();
+    for (size_t i = 0; i < COUNT(rows); i++)
+        events[i] = (event_spec){TM_CAT_CPU_OP, "op", rows[i].begin, 1,          0,
+                                 rows[i].track, 100,  NULL,          TM_DURATION};
+    tm_trace trace = make_trace(&g, "t", events, COUNT(rows), 0);
+    for (uint32_t i = 0; i < COUNT(rows); i++) {
+        const tm_operator_attr row = {rows[i].sequence, i, 0, TM_NO_NAME, rows[i].thread};
+        assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_OPERATOR], &row, 1));
+    }
+    assert_int_equal(tm_trace_link(&trace, &g.err), TM_OK);
+    const tm_operator_attr *linked = trace.attrs[TM_ATTR_OPERATOR].data;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_int_equal(linked[i].forward, rows[i].forward);
+    tm_trace_free(&trace);
+    close_ground(&g);
+}
+
 /* A pseudo-random number, the same on every machine. */
 static uint32_t next(uint32_t *seed) {
     *seed = *seed * 1664525u + 1013904223u;
@@ -153,6 +189,7 @@ int main(void) {
         cmocka_unit_test(of_calls_with_one_correlation_the_earliest_counts),
         cmocka_unit_test(without_a_call_an_event_is_counted_as_unlinked),
         cmocka_unit_test(a_trace_without_events_or_calls_links_nothing),
+        cmocka_unit_test(backward_finds_the_last_forward_operator_of_its_number),
         cmocka_unit_test(many_correlations_all_find_their_own),
         cmocka_unit_test(random_correlations_link_as_by_looking_at_all),
     };

@@ -65,6 +65,10 @@ static void put_attrs(dump *d, const tm_trace *trace) {
         const tm_inputs_attr *a = (const tm_inputs_attr *)attrs[TM_ATTR_INPUTS].data + i;
         PUT(d, "inputs %u: %u %u\n", a->event, a->types, a->concrete);
     }
+    for (size_t i = 0; i < attrs[TM_ATTR_OPERATOR].n; i++) {
+        const tm_operator_attr *a = (const tm_operator_attr *)attrs[TM_ATTR_OPERATOR].data + i;
+        PUT(d, "operator %u: %lld %d %u\n", a->event, (long long)a->sequence, a->thread, a->stack);
+    }
 }
 
 static char *text_of(const tm_trace *trace) {

@@ -27,6 +27,7 @@
 #define SHAPES_FIELDS(X) X(shapes)
 #define INPUTS_FIELDS(X) X(types) X(concrete)
 #define WAIT_FIELDS(X) X(correlation) X(record_correlation) X(stream) X(on_stream) X(kind)
+#define OPERATOR_FIELDS(X) X(sequence) X(stack) X(thread)
 /* clang-format on */
 
 /* type, fields, the array and how many rows it has */
@@ -43,7 +44,8 @@
     X(tm_counter_attr, COUNTER_FIELDS, attrs[TM_ATTR_COUNTER], n_attrs[TM_ATTR_COUNTER])           \
     X(tm_shapes_attr, SHAPES_FIELDS, attrs[TM_ATTR_SHAPES], n_attrs[TM_ATTR_SHAPES])               \
     X(tm_inputs_attr, INPUTS_FIELDS, attrs[TM_ATTR_INPUTS], n_attrs[TM_ATTR_INPUTS])               \
-    X(tm_wait_attr, WAIT_FIELDS, attrs[TM_ATTR_WAIT], n_attrs[TM_ATTR_WAIT])
+    X(tm_wait_attr, WAIT_FIELDS, attrs[TM_ATTR_WAIT], n_attrs[TM_ATTR_WAIT])                       \
+    X(tm_operator_attr, OPERATOR_FIELDS, attrs[TM_ATTR_OPERATOR], n_attrs[TM_ATTR_OPERATOR])
 
 enum { N_RANKS = 3, N_ATTR_ROWS = 3, N_NAMES = 120 };
 
@@ -61,6 +63,7 @@ typedef struct full_job {
     tm_shapes_attr shapes[2][N_ATTR_ROWS];
     tm_wait_attr waits[2][N_ATTR_ROWS];
     tm_inputs_attr inputs[2][N_ATTR_ROWS];
+    tm_operator_attr operators[2][N_ATTR_ROWS];
     char metadata[2][16];
     uint32_t lists[2][2];
 } full_job;
@@ -145,6 +148,7 @@ static void full_job_make(full_job *full) {
         add_rows(t, TM_ATTR_SHAPES, full->shapes[at]);
         add_rows(t, TM_ATTR_WAIT, full->waits[at]);
         add_rows(t, TM_ATTR_INPUTS, full->inputs[at]);
+        add_rows(t, TM_ATTR_OPERATOR, full->operators[at]);
         fill_rank(full, at);
     }
     full->job.ranks[1].spans = &full->span;
@@ -388,6 +392,8 @@ static const struct {
     {"/waits/call", 0, 4, "column /waits/call has a value that cannot be"},
     {"/waits/call", 0, 3, "rank 0: a wait refers to a call that it does not have"},
     {"/waits/record", 5, 8, "rank 4: a wait refers to a call that it does not have"},
+    {"/operators/stack", 0, N_NAMES, "rank 0: a text is not among the names"},
+    {"/operators/forward", 0, 3, "rank 0: an operator refers to one that it does not have"},
 };
 
 /* The bytes of the job's store, freed by the caller: a copy costs less than writing again. */

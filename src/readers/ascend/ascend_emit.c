@@ -302,6 +302,21 @@ static tm_category python_category(const tm_chrome_event *event) {
     return tm_category_is_gpu(category) ? TM_CAT_OTHER : category;
 }
 
+static bool emit_operator(tm_ascend_emitter *e, const tm_chrome_event *event, uint32_t row) {
+    const tm_operator_attr told = {
+        .sequence = tm_chrome_int(event, F_SEQUENCE, -1),
+        .event = row,
+        .forward = TM_NO_EVENT,
+        .thread = tm_narrow_i32(tm_chrome_int(event, F_FORWARD_THREAD, 0)),
+    };
+    bool has_stack = tm_chrome_has(event, F_CALL_STACK);
+    return tm_chrome_operator(e->trace, e->names, &e->scratch, &told,
+                              has_stack ? &event->fields[F_CALL_STACK].text : NULL) &&
+           (!tm_chrome_has(event, F_DIMS) ||
+            tm_ascend_shapes_add(e->trace, e->names, &e->scratch, &event->fields[F_DIMS].text,
+                                 row));
+}
+
 static bool emit_python(tm_ascend_emitter *e, const tm_chrome_event *event) {
     tm_category category = python_category(event);
     tm_raw_event raw = raw_of(e, event, category);
@@ -312,9 +327,7 @@ static bool emit_python(tm_ascend_emitter *e, const tm_chrome_event *event) {
     if (category == TM_CAT_RUNTIME && tm_chrome_has(event, F_QUEUE_ID))
         return tm_ascend_flows_queue(&e->flows, is(&event->category, "dequeue"),
                                      event->fields[F_QUEUE_ID].i, row);
-    if (category != TM_CAT_CPU_OP || !tm_chrome_has(event, F_DIMS))
-        return true;
-    return tm_ascend_shapes_add(e->trace, e->names, &e->scratch, &event->fields[F_DIMS].text, row);
+    return category != TM_CAT_CPU_OP || emit_operator(e, event, row);
 }
 
 static bool emit_host(tm_ascend_emitter *e, const tm_chrome_event *event, tm_ascend_layer layer) {

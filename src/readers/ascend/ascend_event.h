@@ -13,6 +13,9 @@
     X(F_COUNT, INT, "count")                                                                       \
     X(F_DTYPE, TEXT, "data_type")                                                                  \
     X(F_DIMS, TEXT, "Input Dims")                                                                  \
+    X(F_SEQUENCE, INT, "Sequence number")                                                          \
+    X(F_FORWARD_THREAD, INT, "Fwd thread id")                                                      \
+    X(F_CALL_STACK, TEXT, "Call stack")                                                            \
     X(F_BYTES, INT, "data size(Byte)")                                                             \
     X(F_DIRECTION, TEXT, "memcpy direction")                                                       \
     X(F_ACC, INT, "acc_id")

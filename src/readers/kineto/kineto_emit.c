@@ -345,6 +345,18 @@ static bool emit_inputs(tm_kineto_emitter *emitter, const tm_kineto_event *event
            tm_vec_append(&emitter->trace->attrs[TM_ATTR_INPUTS], &attr, 1);
 }
 
+static bool emit_operator(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
+    const tm_operator_attr told = {
+        .sequence = tm_kineto_int(event, F_SEQUENCE, -1),
+        .event = row,
+        .forward = TM_NO_EVENT,
+        .thread = tm_narrow_i32(tm_kineto_int(event, F_FORWARD_THREAD, 0)),
+    };
+    return tm_chrome_operator(emitter->trace, emitter->names, &emitter->scratch, &told,
+                              tm_kineto_has(event, F_CALL_STACK) ? &event->fields[F_CALL_STACK].text
+                                                                 : NULL);
+}
+
 static bool is_called(const tm_kineto_event *event, const char *name) {
     return event->has_name && event->name.size == strlen(name) &&
            memcmp(event->name.bytes, name, event->name.size) == 0;
@@ -437,6 +449,9 @@ static bool emit_attributes(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
         ok = emit_shapes(emitter, event, row) && emit_inputs(emitter, event, raw->name, row);
     else if (raw->category == TM_CAT_CUDA_SYNC)
         ok = emit_wait(emitter, event, row);
+    if (ok && raw->category == TM_CAT_CPU_OP &&
+        (tm_kineto_has(event, F_SEQUENCE) || tm_kineto_has(event, F_CALL_STACK)))
+        ok = emit_operator(emitter, event, row);
     if (ok && tm_kineto_has(event, F_COLLECTIVE))
         ok = emit_collective(emitter, event, row) &&
              (raw->category != TM_CAT_CPU_OP || note_link(emitter, event, row));

@@ -46,6 +46,9 @@
     X(F_INPUT_TYPES, ARRAY, "Input type")                                                          \
     X(F_CONCRETE_INPUTS, ARRAY, "Concrete Inputs")                                                 \
     X(F_SYNC_KIND, TEXT, "cuda_sync_kind")                                                         \
+    X(F_SEQUENCE, INT, "Sequence number")                                                          \
+    X(F_FORWARD_THREAD, INT, "Fwd thread id")                                                      \
+    X(F_CALL_STACK, TEXT, "Call stack")                                                            \
     X(F_WAIT_ON_STREAM, INT, "wait_on_stream")                                                     \
     X(F_WAIT_ON_RECORD, INT, "wait_on_cuda_event_record_corr_id")                                  \
     X(F_NAME, TEXT, "name")                                                                        \

@@ -1,0 +1,118 @@
+#include <stdlib.h>
+
+#include "base/sorted.h"
+#include "trace.h"
+
+/* A forward operator, or one of backward, that bears a number. */
+typedef struct numbered {
+    int64_t sequence, begin_ns;
+    uint32_t row;   /* of the attributes */
+    uint32_t track; /* where it ran; of backward autograd's number of the thread of forward */
+} numbered;
+
+/* Rows of either kind; of forward those alone whose numbers lie in backward's range. */
+typedef struct passes {
+    tm_operator_attr *rows; /* borrowed */
+    const tm_raw_event *events;
+    tm_vec forward;  /* of numbered, by track, number and begin */
+    tm_vec backward; /* the same */
+} passes;
+
+static int by_number(const void *a, const void *b) {
+    const numbered *x = a, *y = b;
+    int order = tm_order_u64(x->track, y->track);
+    order = order ? order : tm_order_i64(x->sequence, y->sequence);
+    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_u64(x->row, y->row);
+}
+
+static bool add(passes *p, tm_vec *out, size_t row) {
+    const tm_raw_event *event = &p->events[p->rows[row].event];
+    uint32_t thread = (uint32_t)p->rows[row].thread;
+    const numbered added = {p->rows[row].sequence, event->begin_ns, (uint32_t)row,
+                            thread == 0 ? event->track : thread};
+    return tm_vec_append(out, &added, 1);
+}
+
+static void sort(tm_vec *rows) {
+    if (rows->n > 1)
+        qsort(rows->data, rows->n, sizeof(numbered), by_number);
+}
+
+static bool collect(passes *p, size_t n) {
+    int64_t least = INT64_MAX, most = -1;
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++) {
+        p->rows[i].forward = TM_NO_EVENT;
+        if (p->rows[i].thread == 0 || p->rows[i].sequence < 0)
+            continue;
+        least = p->rows[i].sequence < least ? p->rows[i].sequence : least;
+        most = p->rows[i].sequence > most ? p->rows[i].sequence : most;
+        ok = add(p, &p->backward, i);
+    }
+    for (size_t i = 0; i < n && ok; i++)
+        if (p->rows[i].thread == 0 && p->rows[i].sequence >= least && p->rows[i].sequence <= most)
+            ok = add(p, &p->forward, i);
+    sort(&p->forward);
+    sort(&p->backward);
+    return ok;
+}
+
+static bool is_before(const void *element, const void *key) {
+    return by_number(element, key) < 0;
+}
+
+/* Of the operators of a track that bear the number the last that began before: inside of another,
+ * it is the one that made the node of the graph, as PyTorch has it for its arrows. */
+static const numbered *forward_of(const passes *p, const numbered *backward, uint32_t track) {
+    const numbered *v = p->forward.data;
+    const numbered key = {backward->sequence, backward->begin_ns, 0, track};
+    size_t i = tm_bisect(v, p->forward.n, sizeof key, &key, is_before);
+    bool found = i > 0 && v[i - 1].track == track && v[i - 1].sequence == key.sequence;
+    return found ? &v[i - 1] : NULL;
+}
+
+/* Numbers count by thread, and autograd's number of a thread is not the trace's: it is the one on
+ * which most of what backward's [first, end) refers to is found; of equals the first. */
+static uint32_t track_of(const passes *p, size_t first, size_t end) {
+    const numbered *v = p->forward.data, *b = p->backward.data;
+    uint32_t best = UINT32_MAX;
+    size_t most = 0;
+    for (size_t i = 0; i < p->forward.n; i++) {
+        size_t n = 0;
+        if (i > 0 && v[i].track == v[i - 1].track)
+            continue;
+        for (size_t k = first; k < end; k++)
+            n += forward_of(p, &b[k], v[i].track) != NULL;
+        best = n > most ? v[i].track : best;
+        most = n > most ? n : most;
+    }
+    return best;
+}
+
+static void link_passes(passes *p) {
+    const numbered *b = p->backward.data;
+    for (size_t first = 0, end; first < p->backward.n; first = end) {
+        for (end = first + 1; end < p->backward.n && b[end].track == b[first].track;)
+            end++;
+        uint32_t track = track_of(p, first, end);
+        for (size_t i = first; i < end; i++) {
+            const numbered *forward = forward_of(p, &b[i], track);
+            if (forward)
+                p->rows[b[i].row].forward = p->rows[forward->row].event;
+        }
+    }
+}
+
+tm_status tm_trace_link_backward(tm_trace *trace, tm_error *err) {
+    passes p = {.rows = trace->attrs[TM_ATTR_OPERATOR].data,
+                .events = trace->events.data,
+                .forward = TM_VEC(numbered),
+                .backward = TM_VEC(numbered)};
+    bool ok = collect(&p, trace->attrs[TM_ATTR_OPERATOR].n);
+    if (ok)
+        link_passes(&p);
+    tm_vec_free(&p.forward);
+    tm_vec_free(&p.backward);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
