@@ -293,7 +293,8 @@ export class Chart {
       const kinds = which === "compute" ? COMPUTE_KINDS : COMMUNICATION_KINDS;
       const list = lanes?.of(row.at)[which], range = list?.range(scale.span) ?? [0, 0];
       const events = list && detailed.length > 0 && range[1] - range[0] <= MOST_PER_PIXEL * scale.width;
-      paintCoverage(canvas, pyramid, row.at, kinds, box, events ? detailed : []);
+      const whole = events && detailed.length === 1 && detailed[0]!.begin <= scale.span.begin && detailed[0]!.end >= scale.span.end;
+      if (!whole) paintCoverage(canvas, pyramid, row.at, kinds, box, events ? detailed : []);
       if (list && (events || this.state.found)) paintEvents(canvas, list, range, box, this.#options(which === "compute" && box.height >= 13 ? 11 : 0));
     }
   }

@@ -2,8 +2,7 @@
 import { lowest } from "./lanes";
 import type { Operation, Rank, Span } from "./model";
 
-/** So many are all joined on a screen as wide as this [px], and fewer on a narrower one; of more
- * only what is wide enough to be seen. */
+/** So many are joined at most on a screen as wide as this [px], and fewer on a narrower one. */
 export const ALL_JOINED = 40;
 const WIDE = 1000;
 const LEAST_WIDTH = 6;
@@ -27,12 +26,16 @@ export class OperationIndex {
     return this.list.slice(Math.min(first, end), end).filter((operation) => operation.end > span.begin);
   }
 
-  /** Those that are joined: all where they are few, else those whose arrivals are pixels apart. */
+  /** Those that are joined: all where they are few, else of those whose arrivals are pixels apart
+   * the ones that waited most: more would cover what they join. */
   joined(span: Span, pixelsPerNs: number): Operation[] {
     const all = this.within(span).filter((operation) => operation.members.length > 1);
-    const width = (span.end - span.begin) * pixelsPerNs;
-    if (all.length <= ALL_JOINED * Math.min(1, width / WIDE)) return all;
-    return all.filter((operation) => isWide(operation, pixelsPerNs));
+    const most = Math.floor(ALL_JOINED * Math.min(1, ((span.end - span.begin) * pixelsPerNs) / WIDE));
+    if (all.length <= most) return all;
+    const wide = all.filter((operation) => isWide(operation, pixelsPerNs));
+    if (wide.length <= most) return wide;
+    const chosen = new Set(wide.sort((a, b) => b.wait - a.wait || a.number - b.number).slice(0, most));
+    return all.filter((operation) => chosen.has(operation));
   }
 
   /** The next one from the selected, or from what is in view: by time, or by wait. */

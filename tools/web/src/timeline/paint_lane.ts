@@ -3,6 +3,7 @@ import { LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type Events, type Span } from ".
 import type { Box } from "./layout";
 import type { EventList } from "./lanes";
 import type { Pyramid } from "./pyramid";
+import { Rects, type Frame } from "./rects";
 import type { Scale } from "./scale";
 import type { Theme } from "./theme";
 
@@ -30,7 +31,6 @@ class Pieces {
 /** Gathers what is narrower than a pixel, so that a pixel is no fuller than its time was. */
 class Slivers {
   readonly shares: Float32Array;
-  any = false;
 
   constructor(readonly n: number) {
     this.shares = new Float32Array(n);
@@ -41,7 +41,6 @@ class Slivers {
     for (let c = first; c <= last; c++)
       this.shares[c] = Math.min(1, this.shares[c]! + Math.max(0, Math.min(end, c + 1) - Math.max(begin, c)));
     if (last >= first && end <= begin) this.shares[first] = Math.max(this.shares[first]!, 1e-6);
-    this.any = true;
   }
 }
 
@@ -84,9 +83,12 @@ export function paintEvents(
     } else put(kind[row]!, from, to, bright);
     if (options.labels > 0 && (to - from) * scale.k >= LABEL_FROM) labelled.push(row);
   }
-  fillPieces(canvas, pieces, box);
+  const rects = new Rects();
+  addPieces(rects, canvas, pieces, box);
+  addShares(rects, { ...canvas, strength: 1 }, slivers.map((each) => each?.shares), box);
+  rects.draw(canvas.ctx, frameOf(canvas, box));
+  dot(canvas, pieces[UNMATCHED]!.bright, box);
   if (options.found) paintTicks(canvas, slivers, box);
-  paintShares({ ...canvas, strength: 1 }, slivers.map((s) => (s?.any ? s.shares : undefined)), box);
   paintLabels(canvas, events, labelled, box, options);
 }
 
@@ -101,26 +103,23 @@ function paintTicks({ ctx, theme, scale, ratio }: Canvas, slivers: readonly (Sli
 
 const ORDER: readonly number[] = [UNMATCHED, WAIT, TRANSFER];
 
-function fillPieces({ ctx, theme, scale }: Canvas, pieces: readonly Pieces[], box: Box): void {
+function addPieces(rects: Rects, { theme, scale }: Canvas, pieces: readonly Pieces[], box: Box): void {
   const order = [...ORDER, ...pieces.keys()].filter((kind, i, all) => all.indexOf(kind) === i);
   for (const kind of order)
     for (const bright of [false, true]) {
       const list = bright ? pieces[kind]!.bright : pieces[kind]!.dim;
       if (list.length === 0) continue;
-      ctx.fillStyle = theme.fills[kind]!;
-      ctx.globalAlpha = theme.alphas[kind]! * (bright ? 1 : DIM);
+      rects.color(theme.fills[kind]!, theme.alphas[kind]! * (bright ? 1 : DIM));
       for (let i = 0; i < list.length; i += 2) {
         const width = list[i + 1]! - list[i]!;
         /* a hair of air tells neighbours apart */
-        ctx.fillRect(scale.left + list[i]!, box.y, width >= 4 ? width - 0.5 : width, box.height);
+        rects.add(scale.left + list[i]!, box.y, width >= 4 ? width - 0.5 : width, box.height);
       }
-      ctx.globalAlpha = 1;
-      if (kind === UNMATCHED && bright) dot(ctx, theme, scale, list, box);
     }
 }
 
 /* What is not matched has dots, so that it is told apart without its colour. */
-function dot(ctx: CanvasRenderingContext2D, theme: Theme, scale: Scale, list: readonly number[], box: Box): void {
+function dot({ ctx, theme, scale }: Canvas, list: readonly number[], box: Box): void {
   ctx.fillStyle = theme.ink;
   ctx.strokeStyle = theme.edge;
   ctx.lineWidth = 1;
@@ -134,15 +133,24 @@ function dot(ctx: CanvasRenderingContext2D, theme: Theme, scale: Scale, list: re
   }
 }
 
+function frameOf({ scale, ratio }: Canvas, box: Box): Frame {
+  return { left: scale.left, top: box.y, width: scale.width, height: box.height, ratio };
+}
+
 /** Paints shares of columns, one device pixel each, kind upon kind. Equal neighbours are one. */
 export function paintShares(canvas: Canvas, shares: readonly (Float32Array | undefined)[], box: Box): void {
-  const { ctx, theme, scale, ratio } = canvas, step = 1 / ratio;
+  const rects = new Rects();
+  addShares(rects, canvas, shares, box);
+  rects.draw(canvas.ctx, frameOf(canvas, box));
+}
+
+function addShares(rects: Rects, canvas: Canvas, shares: readonly (Float32Array | undefined)[], box: Box): void {
+  const { theme, scale, ratio } = canvas, step = 1 / ratio;
   const base = new Float32Array(Math.ceil(scale.width * ratio));
   for (const kind of [TRANSFER, WAIT, UNMATCHED, ...theme.fills.keys()].filter((k, i, all) => all.indexOf(k) === i)) {
     const columns = shares[kind];
     if (!columns) continue;
-    ctx.fillStyle = theme.fills[kind]!;
-    ctx.globalAlpha = theme.alphas[kind]! * (canvas.strength ?? 1);
+    rects.color(theme.fills[kind]!, theme.alphas[kind]! * (canvas.strength ?? 1));
     let from = 0, height = 0, low = 0;
     for (let c = 0; c <= columns.length; c++) {
       const share = c < columns.length ? columns[c]! : 0;
@@ -150,7 +158,7 @@ export function paintShares(canvas: Canvas, shares: readonly (Float32Array | und
       const own = share > 0 ? Math.max(step, Math.round(share * box.height * ratio) * step) : 0;
       const fits = Math.min(own, Math.max(box.height - under, own > 0 ? step : 0));
       if (fits !== height || under !== low) {
-        if (height > 0) ctx.fillRect(scale.left + from * step, box.y + box.height - low - height, (c - from) * step, height);
+        if (height > 0) rects.add(scale.left + from * step, box.y + box.height - low - height, (c - from) * step, height);
         from = c;
         height = fits;
         low = under;
@@ -158,7 +166,6 @@ export function paintShares(canvas: Canvas, shares: readonly (Float32Array | und
       if (c < base.length) base[c] = Math.min(box.height - step, under + fits);
     }
   }
-  ctx.globalAlpha = 1;
 }
 
 /** Paints coverage of some kinds of a rank; nothing where `without` says that events are drawn. */
