@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { writeFileSync } from "node:fs";
-import { merge, open, quiet, show, synth, text, tmerge, visit } from "./page.mjs";
+import { closeTo, merge, open, quiet, show, synth, text, tmerge, visit } from "./page.mjs";
 
 const GUTTER = 92, RIGHT = 10, RULER_Y = 80, LANES_Y = 130;
 
@@ -194,7 +194,9 @@ test("find counts over the whole job and goes from one to the next", async () =>
   await page.keyboard.type(part.toUpperCase());
   await settled(page);
   assert.equal((await params(page)).find, part);
-  assert.match(plain(await page.textContent(".tl-find output")), new RegExp(`^${count} found, `));
+  const time = rows.reduce((sum, row) => sum + row.total_ns, 0);
+  const said = new RegExp(`^${count} found: ${count} kernels ([\\d.]+ .?s)$`).exec(plain(await page.textContent(".tl-find output")));
+  assert.ok(said && closeTo(said[1], time), `${await page.textContent(".tl-find output")}, not ${time} ns`);
   await page.keyboard.press("Enter");
   const one = await details(page);
   assert.ok(one.toLowerCase().includes(part));
@@ -206,6 +208,90 @@ test("find counts over the whole job and goes from one to the next", async () =>
   await settled(page);
   assert.equal((await params(page)).find, undefined);
   assert.equal(await page.evaluate(() => document.activeElement.tagName), "CANVAS");
+  await close();
+});
+
+test("find tells kernels from what is on the host", async () => {
+  const { page, close } = await timeline();
+  const { "kernels.kernel": kernels, "operators.op": operators } = show(job.store, "kernels.kernel", "operators.op");
+  const of = (rows) => rows.filter((row) => /flash/i.test(row.name)).reduce((sum, row) => sum + row.calls, 0);
+  await press(page, "/");
+  await page.keyboard.type("flash");
+  await settled(page);
+  const [, all, gpu, host] = /^(\d+) found: (\d+) kernels .*, (\d+) on the host /.exec(plain(await page.textContent(".tl-find output")));
+  assert.deepEqual([Number(gpu), Number(all)], [of(kernels), Number(gpu) + Number(host)]);
+  assert.ok(Number(host) >= of(operators) && of(operators) > 0, `${host} on the host, ${of(operators)} operators`);
+  await close();
+});
+
+test("after a click on Timeline in the list the keys work, and those of a field or a button stay theirs", async () => {
+  const { page, close } = await open(job.page);
+  await page.click('nav.rail a[href="#timeline"]');
+  await page.waitForSelector('body[data-timeline="complete"]');
+  await page.keyboard.press("w");
+  await settled(page);
+  const { begin, end } = await span(page);
+  assert.ok(Math.abs((end - begin) * 1.5 - duration) < 3);
+  await page.focus(".tl-find input");
+  await page.keyboard.type("sd0");
+  await settled(page);
+  assert.deepEqual(await span(page), { begin, end });
+  await page.focus('button[aria-label^="Zoom in"]');
+  await page.keyboard.press("Enter");
+  await settled(page);
+  assert.ok((await span(page)).end - (await span(page)).begin < (end - begin) * 0.6, "Enter presses the button");
+  await close();
+});
+
+test("an address keeps the selected event and the marked range", async () => {
+  const { page, close } = await timeline(job.page, "/rank=2");
+  await press(page, "n", ".", ".", "o");
+  const event = await details(page);
+  assert.match(event, /, rank 2, host0, stream \d+, step 3/);
+  const reloaded = async () => {
+    const kept = await page.evaluate(() => location.hash);
+    await page.reload();
+    await page.waitForSelector('body[data-timeline="complete"]');
+    await settled(page);
+    assert.equal(await page.evaluate(() => location.hash), kept);
+  };
+  await reloaded();
+  assert.equal(await details(page), event);
+  await press(page, "m");
+  const marked = await details(page);
+  assert.match(marked, /^Marked: /);
+  await reloaded();
+  assert.equal(await details(page), marked);
+  await press(page, "Escape");
+  assert.equal(await details(page), event);
+  await press(page, "Escape");
+  assert.deepEqual([(await params(page)).event, (await params(page)).mark], [undefined, undefined]);
+  await visit(page, "#timeline/event=0.0.1.1/mark=9-5/rank=1");
+  await page.waitForSelector('body[data-timeline="complete"]');
+  assert.match(await details(page), /^Select an event/);
+  await close();
+});
+
+test("the timeline says how many events the page holds, and so does About", async () => {
+  const { page, close } = await timeline();
+  const { events } = show(job.store, "job.job")["job.job"][0];
+  const said = plain(await page.textContent(".tl-kept"));
+  const [, kept, all] = /^(?:All|(\d+) of) (\d+) events are in this page\./.exec(said);
+  assert.ok(Number(all) === events && (kept === undefined || (Number(kept) < events && / All others are instants/.test(said))), said);
+  await visit(page, "#about");
+  await page.waitForFunction(() => document.querySelector("[data-kept]").textContent !== "…");
+  assert.equal(plain(await page.textContent("[data-kept]")), said);
+  await close();
+});
+
+test("of many ranks the one that holds the job up is in view at first", async () => {
+  const many = merge("culprit", synth("culprit-traces", { ranks: 64, ranks_per_host: 8, steps: 3, layers: 4, cpu_ops: 1, slow_rank: 40 }));
+  const { page, close } = await timeline(many.page);
+  const { left, top, height } = await box(page);
+  await page.mouse.move(left + GUTTER + 200, top + 120 + (height - 120) / 2);
+  await settled(page);
+  const near = Number(/rank (\d+)/.exec(await page.textContent(".tl-hover"))[1]);
+  assert.ok(Math.abs(near - 40) <= 2, `rank ${near} is in the middle`);
   await close();
 });
 

@@ -10,6 +10,7 @@ const { commandOf } = await moduleOf("timeline/keys.ts");
 const { EventList } = await moduleOf("timeline/lanes.ts");
 const { layout, rowAt, rowsIn } = await moduleOf("timeline/layout.ts");
 const { paintEvents, paintShares } = await moduleOf("timeline/paint_lane.ts");
+const { Rects } = await moduleOf("timeline/rects.ts");
 const { paintArrivals, membersOutside } = await moduleOf("timeline/paint_join.ts");
 const { OperationIndex, clocksArePoor } = await moduleOf("timeline/operations.ts");
 const { Scale } = await moduleOf("timeline/scale.ts");
@@ -152,6 +153,24 @@ test("communication has two colours, divided where the last rank came", () => {
   assert.deepEqual(bars, [["unmatched", 70, 90], ["wait", 20, 50], ["transfer", 50, 60]]);
 });
 
+test("very many rectangles are drawn as one picture of the same pixels", () => {
+  let image;
+  globalThis.document = { createElement: () => ({ getContext: () => ({
+    createImageData: (width, height) => ({ width, height, data: new Uint8ClampedArray(4 * width * height) }), putImageData: (made) => (image = made) }) }) };
+  // 600 columns from (92, 50) on, the i-th of them i % 4 + 1 pixels high from the ground of 10; then one over two of them, half as strong
+  const rects = new Rects(), drawn = [];
+  rects.color("#123456", 1);
+  for (let i = 0; i < 600; i++) rects.add(92 + i, 60 - (i % 4) - 1, 1, (i % 4) + 1);
+  rects.color("#ff0000", 0.5);
+  rects.add(92 + 1.6, 50, 2, 10);
+  rects.draw({ drawImage: (_, ...place) => drawn.push(place) }, { left: 92, top: 50, width: 600, height: 10, ratio: 1 });
+  assert.deepEqual(drawn, [[92, 50, 600, 10]]);
+  const pixel = (x, y) => [...image.data.slice(4 * (y * 600 + x), 4 * (y * 600 + x) + 4)];
+  for (const x of [0, 1, 4, 7, 599])
+    for (let y = 0; y < 10; y++) assert.deepEqual(pixel(x, y), y >= 10 - (x % 4) - 1 ? [0x12, 0x34, 0x56, 255] : [0, 0, 0, 0], `${x}, ${y}`);
+  assert.deepEqual([2, 3].map((x) => pixel(x, 0)), [[255, 0, 0, 128], [255, 0, 0, 128]]);
+});
+
 // Operations -----------------------------------------------------------------------------------------
 
 /** An operation of ranks that begin at these times; the last is so alone unless it is tied. */
@@ -209,6 +228,9 @@ test("of more than forty operations only those are joined whose arrivals are pix
   const many = Array.from({ length: 41 }, (_, number) => operationOf([number, number + (number === 7 ? 60 : 5)], { number }));
   assert.deepEqual(new OperationIndex(many).joined({ begin: 0, end: 10_000 }, 0.1).map((o) => o.number), [7]);
   assert.equal(new OperationIndex(many.slice(0, 40)).joined({ begin: 0, end: 10_000 }, 0.1).length, 40);
+  // of very many wide ones those of most wait
+  const wide = Array.from({ length: 90 }, (_, number) => ({ ...operationOf([number, number + 60], { number }), wait: (number * 7) % 90 }));
+  assert.deepEqual(new OperationIndex(wide).joined({ begin: 0, end: 10_000 }, 0.1).map((o) => o.wait).sort((a, b) => b - a), Array.from({ length: 40 }, (_, i) => 89 - i));
   // on a quarter of the width a quarter of them
   assert.equal(new OperationIndex(many.slice(0, 10)).joined({ begin: 0, end: 2_500 }, 0.1).length, 10);
   assert.equal(new OperationIndex(many.slice(0, 11)).joined({ begin: 0, end: 2_500 }, 0.1).length, 1);
@@ -332,12 +354,16 @@ test("kernels are called by what tells them", () => {
   assert.equal(shortName("aten::mm"), "mm");
 });
 
-test("a search counts events over the whole job and adds up their time", () => {
-  const events = eventsOf([[50, 5, COMPUTE], [10, 3, COMPUTE], [90, 7, COMPUTE]]);
-  events.name.set([0, 1, 0]);
-  const found = find(" FLASH ", ["my_flash_fwd", "gemm"], events);
-  assert.deepEqual([found.count, found.time, [...found.rows]], [2, 12, [0, 2]]);
+test("a search counts events over the whole job and adds up their time where they ran", () => {
+  const events = eventsOf([[50, 5, COMPUTE], [10, 3, COMPUTE], [90, 7, COMPUTE], [20, 4, COPIES]]);
+  events.name.set([0, 1, 0, 0]);
+  const found = (text, names, of) => { const { count, rows, groups } = find(text, names, of); return [count, [...rows], groups.map((group) => [group.count, group.time])]; };
+  assert.deepEqual(found(" FLASH ", ["my_flash_fwd", "gemm"], events), [3, [3, 0, 2], [[2, 12], [1, 4], [0, 0], [0, 0]]]);
   assert.equal(find("  ", ["x"], events), null);
+  // on a thread [0, 50) holds [10, 20), and [60, 70) follows; on another one [0, 30): 50 + 10 + 30
+  const host = eventsOf([[0, 50, CALL], [10, 10, CALL], [60, 10, CALL], [0, 30, CALL]]);
+  const tracks = [[0, 3], [3, 1]].map(([first, n]) => ({ kind: 2, at: 0, first, n }));
+  assert.deepEqual(found("x", ["x"], { ...host, tracks }), [4, [0, 3, 1, 2], [[0, 0], [0, 0], [0, 0], [4, 90]]]);
 });
 
 test("what is missing and what is there make the window", () => {

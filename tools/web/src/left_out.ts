@@ -17,13 +17,14 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
   if (cells && cellRanks && cellSteps && (cellRanks.length < (ranksKept ?? 0) || cellSteps.length < (stepsKept ?? 0)))
     parts.push(`where a row is a rank in a step, ${f.grouped(cellRanks.length)} ranks in ${f.grouped(cellSteps.length)} steps`);
   const rows = names.length === 1 ? [`${f.grouped(job.rowsOf(names[0]!))} of ${f.grouped(job.allRowsOf(names[0]!))} rows`] : [];
+  const said = [...rows, ...parts];
   const filter = job.hasKeys(short[0]!, ["rank"]) ? " --rank N" : job.hasKeys(short[0]!, ["step"]) ? " --step N" : "";
-  return h("p", { class: "note left-out" }, `This page holds ${[...rows, ...parts].join("; ")}. Sums, medians and ranges are of all. The rest: `,
+  return h("p", { class: "note left-out" }, `${said.length > 0 ? `This page holds ${said.join("; ")}` : "This page holds a part of what this view shows"}. Sums, medians and ranges are of all. The rest: `,
     h("code", null, `tmerge show ${storeName()} ${short[0]}${filter}`), ".");
 }
 
-/* The store beside which the page was written, as far as its name tells. */
-function storeName(): string {
+/** The store beside which the page was written, as far as its name tells. */
+export function storeName(): string {
   const file = decodeURIComponent(location.pathname.split("/").pop() ?? "");
   return /^[\w.-]+\.html$/.test(file) ? file.replace(/\.html$/, ".h5") : "STORE";
 }

@@ -110,6 +110,7 @@ export class Controller {
   setMark(mark: Span | null): void {
     this.state.mark = mark && mark.end > mark.begin ? clamp(mark, this.duration) : null;
     this.listener.selected();
+    this.listener.moved();
     this.draw();
   }
 

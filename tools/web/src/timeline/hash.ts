@@ -3,6 +3,8 @@ import { addressOf } from "../path";
 import type { Params } from "../view";
 import { NOWHERE } from "./chart";
 import type { Controller } from "./controller";
+import type { Lanes } from "./lanes";
+import type { Events } from "./model";
 import { around, parse, write } from "./span";
 
 /** Places in collectives.worst by number of operation, and back. */
@@ -17,14 +19,30 @@ function wholeNumber(text: string | undefined): number {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : -1;
 }
 
+/* "6.0.150370000.1200": kind, depth, begin and duration [ns], which tell it on its rank. */
+function addressOfEvent(events: Events, row: number): string {
+  return [events.kind[row]!, events.depth[row]!, events.begin[row]!, events.duration[row]!].join(".");
+}
+
+/* The way back; -1 for none. */
+function findEvent(lanes: Lanes, at: number, text: string): number {
+  const { events } = lanes, [kind, depth, begin, duration] = text.split(".").map(Number);
+  for (const { first, n } of lanes.of(at).tracks)
+    for (let row = first; row < first + n; row++)
+      if (events.begin[row] === begin && events.duration[row] === duration && events.kind[row] === kind && events.depth[row] === depth) return row;
+  return -1;
+}
+
 /** What the address is to keep; null takes a key away. */
 export function paramsOf(controller: Controller, worst: Worst): Record<string, string | null> {
-  const { state, data } = controller, { operation, at, piece } = state.selected;
+  const { state, data } = controller, { operation, at, piece, event } = state.selected;
   const whole = state.span.end - state.span.begin >= data.job.duration * 0.9999;
   const place = operation ? worst.places.get(operation.number) : undefined;
   const open = [...state.open].map((rank) => data.job.ranks[rank]!.rank).sort((a, b) => a - b).slice(0, MOST_OPEN);
   return {
     t: whole ? null : write(state.span),
+    mark: state.mark ? write(state.mark) : null,
+    event: event >= 0 && !operation && data.lanes ? addressOfEvent(data.lanes.events, event) : null,
     coll: place === undefined ? null : String(place),
     op: operation && place === undefined ? String(operation.number) : null,
     rank: at >= 0 ? String(data.job.ranks[at]!.rank) : null,
@@ -44,6 +62,7 @@ export function applyFirst(controller: Controller, params: Params): void {
     const at = placeOf(text);
     if (at >= 0) state.open.add(at);
   }
+  state.mark = parse(params.get("mark"), data.job.duration);
   state.path = data.path.list.length > 0 && (params.has("path") || params.has("piece"));
   chart.arrange();
   const at = placeOf(params.get("rank") ?? "");
@@ -56,7 +75,7 @@ export function applyFirst(controller: Controller, params: Params): void {
 export function applyRest(controller: Controller, params: Params, worst: Worst): void {
   const { state, data } = controller;
   const number = worst.numbers.get(wholeNumber(params.get("coll"))) ?? wholeNumber(params.get("op"));
-  const operation = data.operations[number], piece = data.path.find(params.get("piece")), find = params.get("find"); // before the address is written again
+  const operation = data.operations[number], piece = data.path.find(params.get("piece")), find = params.get("find"), wanted = params.get("event"); // before the address is written again
   controller.chart.arrange();
   if (operation) {
     const span = parse(params.get("t"), data.job.duration) ?? around({ begin: operation.begin, end: operation.end }, data.job.duration, 0.15);
@@ -67,6 +86,11 @@ export function applyRest(controller: Controller, params: Params, worst: Worst):
     const span = parse(params.get("t"), data.job.duration) ?? around(piece.piece, data.job.duration, 2);
     controller.selectPiece(piece);
     controller.setSpan(span);
-  } else if (state.selected.at >= 0) controller.showRank(state.selected.at, true);
+  } else if (state.selected.at >= 0) {
+    const event = wanted !== undefined && data.lanes ? findEvent(data.lanes, state.selected.at, wanted) : -1, span = parse(params.get("t"), data.job.duration);
+    controller.showRank(state.selected.at, true);
+    if (event >= 0) controller.selectEvent(event);
+    if (event >= 0 && span) controller.setSpan(span);
+  }
   if (find) controller.search(find);
 }

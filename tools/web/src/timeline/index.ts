@@ -2,6 +2,7 @@
 import type { Job } from "../data";
 import { cut, fill, h, visible } from "../dom";
 import * as f from "../format";
+import { storeName } from "../left_out";
 import { kindOf, nameOf } from "../path";
 import { empty, hideTip, legend, tipAt } from "../ui";
 import type { Context, View } from "../view";
@@ -11,7 +12,8 @@ import { help, operationTitle, stepAt, writeDetails } from "./details";
 import { applyFirst, applyRest, paramsOf, type Worst } from "./hash";
 import { Input } from "./input";
 import { load, type Loaded } from "./load";
-import { KIND_WORDS } from "./model";
+import { KIND_WORDS, type JobBlock } from "./model";
+import type { Found } from "./names";
 import { readTheme } from "./theme";
 
 const DETAILS_ROOM = 190, LEAST_HEIGHT = 320, PHONE = 600, PRINT_RATIO = 2;
@@ -42,8 +44,9 @@ class Page implements Listener {
   constructor(root: HTMLElement, readonly context: Context, readonly loaded: Loaded) {
     this.controller = new Controller(loaded.data, this.canvas, this);
     fill(root, this.#head(), h("div", { class: "tl-box" }, this.canvas,
-      h("div", { class: "tl-status" }, this.hover, this.leftOut), this.details, this.spoken));
-    new Input(this.controller, this.canvas);
+      h("div", { class: "tl-status" }, this.hover, this.leftOut, h("span", { class: "tl-kept" }, keptWords(loaded.data.job, context.job))), this.details, this.spoken));
+    const input = new Input(this.controller, this.canvas);
+    this.#listen(document, "keydown", (e) => input.key(e as KeyboardEvent));
     this.#listen(window, "resize", () => this.resize());
     this.#listen(document, "themechange", () => this.#retheme());
     this.#listen(window, "beforeprint", () => this.#print());
@@ -57,7 +60,7 @@ class Page implements Listener {
     void loaded.all.then(() => this.#complete(), (error: Error) => this.#fail(error));
   }
 
-  #listen(target: EventTarget, event: string, listener: () => void): void {
+  #listen(target: EventTarget, event: string, listener: (e: Event) => void): void {
     target.addEventListener(event, listener);
     this.#stop.push(() => target.removeEventListener(event, listener));
   }
@@ -166,7 +169,7 @@ class Page implements Listener {
   #writeCount(): void {
     const { found } = this.controller.state, at = this.controller.foundAt, whole = this.loaded.data.job.complete;
     this.count.textContent = found
-      ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.grouped(found.count)} found${whole ? "" : " in this page"}, ${f.time(found.time)}` : "";
+      ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.grouped(found.count)} found${whole ? "" : " in this page"}${foundWords(found)}` : "";
   }
 
   moved(): void {
@@ -179,7 +182,7 @@ class Page implements Listener {
     const text = left ? `--from ${(Math.floor(left.begin / 1e3) / 1e6).toFixed(6)} --to ${(Math.ceil(left.end / 1e3) / 1e6).toFixed(6)}` : "";
     if (text !== this.#leftOutText) {
       this.#leftOutText = text;
-      fill(this.leftOut, text && ["Detail left out here; for Perfetto: ", h("code", null, `tmerge export tmerge.h5 ${text}`)]);
+      fill(this.leftOut, text && ["Detail left out here; for Perfetto: ", h("code", null, `tmerge export ${storeName()} ${text}`)]);
     }
     this.canvas.style.touchAction = chart.maxScroll > 0 ? "none" : "pan-y";
     document.body.dataset["frame"] = chart.cost.toFixed(2);
@@ -221,6 +224,18 @@ class Page implements Listener {
       this.spoken.textContent = "Keys and gestures";
     } else this.details.focus();
   }
+}
+
+/** How many events the page holds, in words. */
+export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "events">, job: Job): string {
+  const all = job.table("job.job").num(0, "events") ?? 0, rest = complete ? " All others are instants, counters and the profiler’s own." : "";
+  return `${events === all ? "All" : `${f.grouped(events)} of`} ${f.count(all, "event")} ${all === 1 ? "is" : "are"} in this page.${events === all ? "" : rest}`;
+}
+
+/* ": 1 200 kernels 131.7 ms, 2 674 on the host 203.3 ms" */
+function foundWords({ groups }: Found): string {
+  const parts = groups.filter((group) => group.count > 0).map(({ what, count, time }) => `${f.grouped(count)} ${count === 1 ? what[0] : what[1]} ${f.time(time)}`);
+  return parts.length > 0 ? `: ${parts.join(", ")}` : "";
 }
 
 export const timeline: View = {

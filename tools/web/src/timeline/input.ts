@@ -7,6 +7,8 @@ import { pan } from "./span";
 
 /** A press that moves less than this [px] is a click. */
 const CLICK = 4;
+/** Keys that move what is scrolled. */
+const SCROLLS: ReadonlySet<string> = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home"]);
 const WHEEL_ZOOM = 0.0025, LINE = 16;
 
 interface Press {
@@ -32,7 +34,6 @@ export class Input {
     element.addEventListener("pointerleave", () => this.#leave());
     element.addEventListener("dblclick", (e) => this.#twice(e));
     element.addEventListener("wheel", (e) => this.#wheel(e), { passive: false });
-    element.addEventListener("keydown", (e) => this.#key(e));
   }
 
   #place(e: MouseEvent): { x: number; y: number } {
@@ -40,9 +41,12 @@ export class Input {
     return { x: e.clientX - box.left, y: e.clientY - box.top };
   }
 
-  #key(e: KeyboardEvent): void {
-    const command = commandOf(e);
-    if (!command) return;
+  /** A key, wherever the focus is: but for what has a use for it itself. */
+  key(e: KeyboardEvent): void {
+    const command = commandOf(e), at = e.target instanceof Element ? e.target : document.body;
+    if (!command || e.defaultPrevented || at.closest("input, select, textarea")) return;
+    if (e.key === "Enter" && at.closest("a, button, summary")) return;
+    if (SCROLLS.has(e.key) && at.closest(".tl-details")) return;
     e.preventDefault();
     this.controller.run(command);
   }

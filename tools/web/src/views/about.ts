@@ -1,10 +1,12 @@
 /** About the data: what was read, and how. */
 import { recorded } from "../app";
-import type { Job } from "../data";
-import { h, name, type Child } from "../dom";
+import { block, type Job } from "../data";
+import { fill, h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { ranksOf } from "../job";
+import { keptWords } from "../timeline";
+import { decodeJob } from "../timeline/decode";
 import { empty, heading, prose, section } from "../ui";
 import type { View } from "../view";
 
@@ -22,6 +24,7 @@ function facts(job: Job): HTMLElement {
     ["Ranks read", f.grouped(row.num(0, "ranks") ?? 0)],
     ["Ranks without a trace", missingCount === 0 ? "none known" : f.ranges(missing) + (missing.length < missingCount ? ", …" : "")],
     ["Events", f.grouped(row.num(0, "events") ?? 0)],
+    ["Events on the timeline", kept(job)],
     ["Collectives found", f.grouped(row.num(0, "collectives") ?? 0)],
   ];
   for (const [key, label] of Object.entries(FACTS)) {
@@ -31,6 +34,13 @@ function facts(job: Job): HTMLElement {
   }
   lines.push(["Page made by tmerge", job.version]);
   return h("dl", { class: "facts-list" }, lines.map(([label, value]) => [h("dt", null, label), h("dd", null, value)]));
+}
+
+/* Written when the block that says it is unpacked. */
+function kept(job: Job): HTMLElement {
+  const words = h("span", { attr: { "data-kept": "" } }, "…");
+  block("timeline.job").then((bytes) => fill(words, keptWords(decodeJob(bytes), job)), (error: Error) => fill(words, `not known: ${error.message}`));
+  return words;
 }
 
 export const about: View = {
