@@ -5,8 +5,8 @@
 #include "base/sorted.h"
 #include "mpi/agree.h"
 #include "mpi/shuffle.h"
-#include "replay/ops_graph.h"
-#include "replay/ops_settle.h"
+#include "replay/ops/ops_graph.h"
+#include "replay/ops/ops_settle.h"
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 

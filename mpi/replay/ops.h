@@ -4,7 +4,7 @@
 #define TMERGE_MPI_REPLAY_OPS_H
 
 #include "ranks.h"
-#include "replay/ops_figures.h"
+#include "replay/ops/ops_figures.h"
 #include "replay/result.h"
 
 /** Whether all ranks' traces hold operations, and tell the ranks' places.

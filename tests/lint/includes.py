@@ -23,6 +23,7 @@ ROOMS_OF_SRC = {
     "clock": {"base", "timeline", "clock"},
     "waits": {"base", "timeline", "waits"},
     "replay": {"base", "timeline", "replay"},
+    "replay/ops": {"base", "timeline", "replay", "replay/ops"},
     "table": {"base", "table"},
     "analysis": {"base", "analysis", "analysis/shared"},  # the registry
     "analysis/shared": QUESTION,

@@ -4,10 +4,10 @@
 
 #include "kineto_fixture.h"
 #include "replay/build.h"
-#include "replay/ops_figures.h"
-#include "replay/ops_graph.h"
-#include "replay/ops_order.h"
-#include "replay/ops_settle.h"
+#include "replay/ops/ops_figures.h"
+#include "replay/ops/ops_graph.h"
+#include "replay/ops/ops_order.h"
+#include "replay/ops/ops_settle.h"
 #include "replay/reduce.h"
 #include "tmerge/reader.h"
 

@@ -1,6 +1,6 @@
 /* The texts in which a profiler tells an operator's inputs, taken apart. */
-#ifndef TMERGE_INPUTS_H
-#define TMERGE_INPUTS_H
+#ifndef TMERGE_EFFICIENCY_INPUTS_H
+#define TMERGE_EFFICIENCY_INPUTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

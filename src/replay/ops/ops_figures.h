@@ -5,8 +5,8 @@
 #ifndef TMERGE_REPLAY_OPS_FIGURES_H
 #define TMERGE_REPLAY_OPS_FIGURES_H
 
-#include "job.h"
 #include "ops_draft.h"
+#include "replay/job.h"
 
 /** The weights that a rank is reduced with (tm_reduce) for these figures. */
 enum { TM_OPS_SET_RECORDED, TM_OPS_SET_IDEAL, TM_N_OPS_SETS };

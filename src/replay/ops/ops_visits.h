@@ -2,7 +2,7 @@
 #ifndef TMERGE_REPLAY_OPS_VISITS_H
 #define TMERGE_REPLAY_OPS_VISITS_H
 
-#include "graph.h"
+#include "replay/graph.h"
 
 /** Puts visits in the order (last_ns, operation), and edges from them behind that. False when
  * memory is out; the graph is as it was then. */

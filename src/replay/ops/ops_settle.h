@@ -7,7 +7,7 @@
 #ifndef TMERGE_REPLAY_OPS_SETTLE_H
 #define TMERGE_REPLAY_OPS_SETTLE_H
 
-#include "job.h"
+#include "replay/job.h"
 
 /**
  * Gives a graph of tm_ops_graph the times of the replay: within a step everything is when it would

@@ -9,8 +9,8 @@
 #ifndef TMERGE_REPLAY_OPS_GRAPH_H
 #define TMERGE_REPLAY_OPS_GRAPH_H
 
-#include "graph.h"
 #include "ops_draft.h"
+#include "replay/graph.h"
 
 /** One member of what joins ranks, on its way to where all of them meet, and back. Sent as bytes.
  */
