@@ -251,9 +251,11 @@ static tm_status add_streams(const tm_timeline *timeline, tm_table *table, tm_er
     return status;
 }
 
-/* The longest gaps, as indices in the order of time, in which tm_gap_hosts wants them; returns how
- * many. One that is longer than the shortest of those so far takes its place. */
-static size_t choose_longest(const tm_gaps *gaps, size_t chosen[LISTED_PER_RANK]) {
+/* The longest gaps of @p least_ns or more, as indices in the order of time, in which tm_gap_hosts
+ * wants them; returns how many. One that is longer than the shortest of those so far takes its
+ * place. */
+static size_t choose_longest(const tm_gaps *gaps, int64_t least_ns,
+                             size_t chosen[LISTED_PER_RANK]) {
     const tm_gap *v = gaps->gaps.data;
     size_t n = 0;
     for (size_t i = 0; i < gaps->gaps.n; i++) {
@@ -264,6 +266,8 @@ static size_t choose_longest(const tm_gaps *gaps, size_t chosen[LISTED_PER_RANK]
             if (a->end_ns - a->begin_ns <= b->end_ns - b->begin_ns) /* of equals the later goes */
                 shortest = k;
         }
+        if (length < least_ns)
+            continue;
         if (n == LISTED_PER_RANK &&
             length <= v[chosen[shortest]].end_ns - v[chosen[shortest]].begin_ns)
             continue;
@@ -308,17 +312,29 @@ static tm_status add_gap(const tm_rank_view *view, const tm_gaps *gaps, const tm
     return tm_table_set_text(table, &row[G_CAUSE], cause_words[tm_gap_cause(gaps, gap)], err);
 }
 
+/* How long a gap must be to be one of the job's longest, as far as the ranks here tell: as long as
+ * the last of them, where all are there. */
+static int64_t least_listed(const tm_table *table) {
+    return table->n_rows < LISTED ? 0 : tm_table_row(table, LISTED - 1)[G_DURATION].value.i;
+}
+
 /* What the host did is looked up for all of them at once, thread by thread. */
 static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
-    size_t chosen[LISTED_PER_RANK], n = choose_longest(gaps, chosen);
+    size_t chosen[LISTED_PER_RANK], n = choose_longest(gaps, least_listed(table), chosen);
     tm_gap longest[LISTED_PER_RANK] = {{0}};
     tm_gap_host hosts[LISTED_PER_RANK];
+    if (n == 0)
+        return TM_OK;
     for (size_t i = 0; i < n; i++)
         longest[i] = ((const tm_gap *)gaps->gaps.data)[chosen[i]];
     TM_TRY(tm_gap_hosts(view, longest, n, hosts, err));
     for (size_t i = 0; i < n; i++)
         TM_TRY(add_gap(view, gaps, &longest[i], &hosts[i], table, err));
+    if (table->n_rows >= LISTED) {
+        tm_table_sort(table); /* by rank and time, as the job's rows: of equals the first stay */
+        tm_table_top(table, LISTED);
+    }
     return TM_OK;
 }
 
@@ -331,7 +347,7 @@ static tm_status idle_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
 static tm_status idle_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
-    /* Each rank sent its longest, so the job's longest are among them. */
+    /* Each process sent the longest of its ranks, so the job's longest are among them. */
     tm_table_top(tm_tables_find(out, gap_def.name), LISTED);
     return TM_OK;
 }
