@@ -1,8 +1,11 @@
 // What a reader does: sorts, filters, saves, follows links, uses the keyboard, sees badly.
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { before, test } from "node:test";
 import { ciede2000, contrast, lab, parsed, SIGHTS } from "./colour.mjs";
 import { listed, merge, moduleOf, open, quiet, show, synth, text, THEMES, visit } from "./page.mjs";
+
+const AXE = text(join(process.env.TMERGE_WEB, "node_modules/axe-core/axe.min.js"));
 
 let job;
 before(() => {
@@ -234,6 +237,22 @@ test("targets are 24 pixels and larger, but for links in running text", async ()
     }
   }
   await close();
+});
+
+test("axe finds nothing serious on any view", async () => {
+  for (const theme of THEMES) {
+    const { page, close } = await open(job.page, { theme, width: 1280 });
+    for (const view of await listed(page)) {
+      await visit(page, `#${view}`);
+      if (view === "timeline") await page.waitForSelector('body[data-timeline="complete"]');
+      await page.evaluate(AXE);
+      const { violations, passes } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+      assert.ok(passes.length > 10, "axe did not run");
+      const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      assert.deepEqual(grave.map(({ id, nodes }) => `${view}, ${theme}: ${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" ")}`), []);
+    }
+    await close();
+  }
 });
 
 // Sight --------------------------------------------------------------------------------------------

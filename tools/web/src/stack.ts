@@ -62,13 +62,15 @@ export function stacks(rows: readonly StackRow[], options: StackOptions = {}): H
   const parts = options.parts ?? PARTS;
   const totals = rows.map((row) => f.sum(row.values));
   const most = options.scale ?? Math.max(1, ...totals);
-  const list = h("div", { class: `stacks${options.axis ? " with-axis" : ""}`, attr: { role: "list" } });
+  const box = h("div", { class: `stacks${options.axis ? " with-axis" : ""}` });
+  let list: HTMLElement | undefined;
   rows.forEach((row, i) => {
-    if (row.heading) list.append(h("div", { class: "stack-heading" }, row.heading));
+    if (row.heading) box.append(h("div", { class: "stack-heading" }, row.heading));
+    if (row.heading || !list) box.append((list = h("div", { attr: { role: "list" } })));
     list.append(stack(row, totals[i]!, options.shares ? totals[i]! : most, parts, options));
   });
-  if (options.axis) list.append(axis(options.shares ? null : most));
-  return list;
+  if (options.axis) box.append(axis(options.shares ? null : most));
+  return box;
 }
 
 function stack(row: StackRow, total: number, scale: number, parts: readonly Part[], options: StackOptions): HTMLElement {

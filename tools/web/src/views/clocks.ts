@@ -95,7 +95,7 @@ function offsets(job: Job): HTMLElement {
   return section(title,
     note(`Aligned minus recorded time in the middle of the recording, ${unit.name}. Dot: the offset; thick bar: its uncertainty, plus and minus; thin line: where causality lets it lie.`,
       shown.length < all.length ? ` The ${ROWS_MAX} clocks that were farthest off; the table has all.` : ""),
-    h("div", { class: "offsets", attr: { role: "list" } }, shown.map((domain) => offsetRow(table, domain, at)),
+    h("div", { class: "offsets" }, h("div", { attr: { role: "list" } }, shown.map((domain) => offsetRow(table, domain, at))),
       h("div", { class: "offset axis", attr: { "aria-hidden": true } }, h("span"), h("span", { class: "offset-box" }, offsetTicks(from, to, unit).map((value) =>
         h("span", { class: "tick", style: { left: at(value * unit.factor) } }, f.grouped(value, Math.abs(to - from) / unit.factor < 5 ? 1 : 0)))), h("span", null, unit.name))));
 }

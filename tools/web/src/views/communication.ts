@@ -47,7 +47,7 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
   const all = kinds(job).filter((kind) => choice.kind === null || kind.kind === choice.kind);
   const first = all.filter((kind) => kind.kind === "allreduce");
   const scale = Math.max(1, ...all.flatMap((kind) => [kind.overlap, kind.exposed]));
-  const none = choice.kind === null && first.length === 0 && h("div", { class: "overlap" }, h("span", { class: "row-label" }, "AllReduce"),
+  const none = choice.kind === null && first.length === 0 && h("div", { class: "overlap", attr: { role: "listitem" } }, h("span", { class: "row-label" }, "AllReduce"),
     h("span", { class: "overlap-none" }, withoutAllReduce(kinds(job))));
   const table = job.table("overlap.kind");
   return section("What hides behind computation, by kind",

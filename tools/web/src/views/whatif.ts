@@ -176,9 +176,10 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
   const sure = shown.some((row) => table.cell(row, "sure") === true), unsure = shown.some((row) => table.cell(row, "sure") !== true), ranged = values.some((v, i) => i % 2 === 1 && v !== values[i - 1]);
   return section(title, note(`By how much ${wholeWord(job)} is shorter with one thing as it is elsewhere, replayed: wall time, not waiting summed over ranks. A name leads to where the critical path lies on it.`),
     legend([...(sure ? [["saved", "Saved"] as const] : []), ...(unsure ? [["unsure", "Saved, but not sure"] as const] : []), ...(ranged ? [["most", "With what nothing recorded explains gone, too"] as const] : [])]),
-    h("div", { class: "savings", attr: { role: "list" } },
+    h("div", { class: "savings" },
       h("div", { class: "saving head", attr: { "aria-hidden": true } }, h("span"), h("span"), h("span", { class: "row-end" }, unit.name), h("span", { class: "row-end" }, "share")),
-      groups.map(({ group, bars, counted }) => [h("div", { class: "stack-heading" }, titleOf(job, group)), bars.map((row) => bar(job, path, row, scale)), counted])));
+      groups.map(({ group, bars, counted }) => [h("div", { class: "stack-heading" }, titleOf(job, group)),
+        h("div", { attr: { role: "list", "aria-label": titleOf(job, group) } }, bars.map((row) => bar(job, path, row, scale))), counted])));
 }
 
 // Steps -----------------------------------------------------------------------------------------------
