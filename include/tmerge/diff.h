@@ -11,7 +11,7 @@ typedef struct tm_diff_side {
     const tm_tables *tables; /* those of the analyses; one that a store lacks is empty */
 } tm_diff_side;
 
-/** The definitions of the tables that tm_diff_compare fills. */
+/** The definitions of the tables that tm_diff_compare fills, and that of tm_gate_compare. */
 const tm_table_def *const *tm_diff_defs(size_t *n);
 
 /** Whether the table of an analysis is looked at; the others need not be read. */

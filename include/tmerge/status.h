@@ -14,7 +14,9 @@ typedef enum tm_status {
     TM_ERR_USAGE = 2,  /* the command line is wrong */
     TM_ERR_INPUT = 3,  /* an input is missing, unreadable or malformed */
     TM_ERR_OUTPUT = 4, /* an output could not be written */
-    TM_ERR_FAULT = 5   /* out of memory, or a fault of ours or of MPI */
+    TM_ERR_FAULT = 5,  /* out of memory, or a fault of ours or of MPI */
+    TM_ERR_LIMIT = 6,  /* tmerge gate: a figure is beyond its limit */
+    TM_ERR_UNSURE = 7  /* tmerge gate: none is, and of one it cannot be told */
 } tm_status;
 
 enum { TM_PATH_MAX = 1024, TM_MESSAGE_MAX = 512, TM_HOST_MAX = 64 };

@@ -8,6 +8,7 @@
 
 #include "parts.h"
 #include "table/shown.h"
+#include "tmerge/gate.h"
 
 enum {
     S_SIDE,
@@ -91,13 +92,14 @@ static const tm_table_def remark_def = {
 
 enum { REMARK, SIDE, JOB, STEP, RANK, KERNEL, OPERATOR, N_TABLES };
 
-static const tm_table_def *const defs[N_TABLES] = {
+/* Behind the tables of a comparison that of tmerge gate. */
+static const tm_table_def *const defs[N_TABLES + 1] = {
     &remark_def,       &side_def,           &tm_diff_job_def,      &step_def,
-    &tm_diff_rank_def, &tm_diff_kernel_def, &tm_diff_operator_def,
+    &tm_diff_rank_def, &tm_diff_kernel_def, &tm_diff_operator_def, &tm_gate_def,
 };
 
 const tm_table_def *const *tm_diff_defs(size_t *n) {
-    *n = N_TABLES;
+    *n = N_TABLES + 1;
     return defs;
 }
 

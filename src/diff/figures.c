@@ -154,24 +154,41 @@ static bool is_of_cpu(const tm_table *table, size_t row) {
     return !device->null && strncmp(device->value.text, "cpu", 3) == 0;
 }
 
-/* A figure without steps. As a sample its n is 1, or 0 where it does not exist. */
-static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
-    const tm_table *table = tm_tables_find(diff->tables[side], f->table);
-    bool real = tm_column_of(table->def, f->column)->type == TM_REAL;
+tm_sample tm_diff_largest(const tm_table *table, const char *column, bool of_gpus) {
+    bool real = tm_column_of(table->def, column)->type == TM_REAL;
     tm_sample found = {0};
     for (size_t i = 0; i < table->n_rows; i++) {
-        const tm_cell *cell = tm_table_cell(table, i, f->column);
-        if (cell->null || (f->how == OF_A_GPU && is_of_cpu(table, i)))
+        const tm_cell *cell = tm_table_cell(table, i, column);
+        if (cell->null || (of_gpus && is_of_cpu(table, i)))
             continue;
         double value = real ? cell->value.r : (double)cell->value.i;
-        if (f->how == A_STEP)
-            found.middle += value;
-        else if (found.n == 0 || value > found.middle)
+        if (found.n == 0 || value > found.middle)
             found.middle = value;
         found.n = 1;
     }
-    if (f->how == A_STEP)
-        found.middle /= diff->rank_steps[side];
+    return found;
+}
+
+/* The sum of a table's whole numbers. As a sample its n is 1, or 0 where there are none. */
+static tm_sample sum_up(const tm_table *table, const char *column) {
+    tm_sample found = {0};
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const tm_cell *cell = tm_table_cell(table, i, column);
+        if (cell->null)
+            continue;
+        found.middle += (double)cell->value.i;
+        found.n = 1;
+    }
+    return found;
+}
+
+/* A figure without steps. */
+static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
+    const tm_table *table = tm_tables_find(diff->tables[side], f->table);
+    if (f->how != A_STEP)
+        return tm_diff_largest(table, f->column, f->how == OF_A_GPU);
+    tm_sample found = sum_up(table, f->column);
+    found.middle /= diff->rank_steps[side];
     return found;
 }
 

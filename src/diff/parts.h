@@ -33,6 +33,10 @@ tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) TM_MU
 tm_status tm_diff_kernels(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 tm_status tm_diff_operators(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 
+/** The largest number of a column; as a sample its n is 1, or 0 where there is none. of_gpus: rows
+ * whose device is the host are none. */
+tm_sample tm_diff_largest(const tm_table *table, const char *column, bool of_gpus);
+
 /** 100 (b / a - 1); not finite where a is 0. */
 double tm_diff_pct(double a, double b);
 

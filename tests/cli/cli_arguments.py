@@ -57,6 +57,10 @@ WRONG = [
     (['diff', 'a.h5'], 'tmerge diff needs two stores; see --help'),
     (['diff', 'a.h5', 'b.h5', 'c.h5'], 'tmerge diff needs two stores; see --help'),
     (['diff', 'a.h5', 'b.h5', '--json', '--csv'], '--json and --csv exclude each other'),
+    (['gate', 'a.h5', 'b.h5'], 'tmerge gate needs a limit, such as --max step=+2%'),
+    (['gate', 'a.h5', 'b.h5', '--max', 'step=2%'],
+     "'step=2%' is no limit such as step=+2%: a figure (step, compute, comm, exposed, idle, wait, "
+     'input, utilization or memory), = and by how much of itself it may change'),
     (['diff', 'a.h5', 'b.h5', '--top', '1,3'], "--top takes one number, not '1,3'"),
     (['diff', 'a.h5', 'b.h5', '--color=no'], "--color takes auto, always or never, not 'no'"),
     (['diff', 'a.h5', 'b.h5', '--rank=1'],
@@ -103,7 +107,7 @@ def test_help_of_each_command_names_its_options():
 def test_every_command_of_the_list_has_help_that_names_each_option_once():
     for name in COMMANDS:
         done = tmerge(name, '--help').expect(0)
-        holds(re.match(rf'tmerge {name} [^\n]+\n\n[A-Z][^\n]+\.\n(?:A TRACE [^\n]+\n)?\n', done.out), done.out)
+        holds(re.match(rf'tmerge {name} [^\n]+\n\n[A-Z][^\n]+\.\n(?:A (?:TRACE|run)[^\n]+\n)?\n', done.out), done.out)
         rows = re.findall(r'^  (?:-(\w), |    )--([a-z-]+) +(?:[A-Z.,a-z0-9]+ +)?\S', done.out, re.M)
         equal(len(rows), len(done.out.split('\n\n')[2].splitlines()), 'rows of options')
         for names in zip(*rows):
@@ -197,6 +201,7 @@ def test_list_names_every_table_and_doc_defines_every_column():
     equal(sorted(stored), sorted(tables('tmerge.h5')))
     shown = tmerge('show', 'tmerge.h5', '--csv', *stored).expect(0).out
     shown += tmerge('diff', 'tmerge.h5', 'tmerge.h5', '--csv').expect(0).out
+    shown += tmerge('gate', 'tmerge.h5', 'tmerge.h5', '--max=step=+2%', '--csv').expect(7).out
     doc = tmerge('list', '--doc').expect(0).out
     for table in doc.split('\n\n'):
         lines = table.splitlines()

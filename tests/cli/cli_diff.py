@@ -321,6 +321,29 @@ def test_a_page_replaces_a_page_and_nothing_else_without_force():
     equal(files(), ['a', 'a.h5', 'b.h5', 'notes.html', 'page.html'])
 
 
+def test_a_gate_passes_fails_or_cannot_decide():
+    """Steps vary by well under 1 %; kernels of rank 0 that take 1.2 times as long are more."""
+    store('a', ranks=2, steps=12, seed=1)
+    store('b', ranks=2, steps=12, seed=2)
+    store('slow', ranks=2, steps=12, seed=3, slow_rank=0, slow_factor=1.2)
+    store('few', ranks=2, steps=3, seed=4)
+    for after, limits, status, verdicts in (
+            ('b', ['step=+2%'], 0, ['pass']),
+            ('slow', ['step=+2%'], 6, ['fail']),
+            ('slow', ['memory=+1%', 'step=+2%'], 6, ['pass', 'fail']),
+            ('few', ['step=+2%'], 7, ['undecided']),
+            ('b', ['step=+0.01%', 'memory=+1%'], 7, ['undecided', 'pass'])):
+        arguments = ['gate', 'a.h5', f'{after}.h5'] + [f'--max={limit}' for limit in limits]
+        for n in (0, 2):
+            done = tmerge(*arguments, n=n).expect(status)
+            equal([line.split()[0] for line in done.out.splitlines()], verdicts, f'{after}, {n}')
+        rows = json.loads(tmerge(*arguments, '--json').expect(status).out)['tables']['diff.gate']
+        equal([row['verdict'] for row in rows['rows']], verdicts)
+    tmerge('gate', 'a.h5', 'b.h5').expect(2)
+    tmerge('gate', 'a.h5', '--max=step=+2%').expect(2)
+    tmerge('gate', 'a.h5', 'missing.h5', '--max=step=+2%').expect(3)
+
+
 def test_missing_damaged_and_foreign_stores_are_errors_of_the_input():
     store('a', ranks=1, steps=1)
     for arguments in (['a.h5', 'missing.h5'], ['missing.h5', 'a.h5'], ['a.h5', 'cut.h5'],

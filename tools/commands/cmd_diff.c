@@ -9,10 +9,9 @@
 #include "options.h"
 #include "output.h"
 #include "page.h"
-#include "tmerge/analysis.h"
+#include "sides.h"
 #include "tmerge/diff.h"
 #include "tmerge/report.h"
-#include "tmerge/store.h"
 
 static const tm_option options[] = {
     {"json", 0, NULL, "one JSON document with all rows of the tables diff.* (see list --doc)"},
@@ -29,20 +28,6 @@ typedef struct selection {
     const char *page; /* NULL: none */
     tm_colors colors;
 } selection;
-
-/* Reads what is compared. A store that an older tmerge wrote may lack a table, which is empty. */
-static tm_status read_side(const char *path, tm_tables *tables, tm_error *err) {
-    tm_store *store;
-    TM_TRY(tm_store_open(path, &store, err));
-    tm_status status = TM_OK;
-    for (size_t t = 0; t < tables->n_tables && status == TM_OK; t++) {
-        const char *name = tables->tables[t].def->name;
-        if (tm_diff_reads(name) && tm_store_has_table(store, name))
-            status = tm_store_read_table(store, &tables->tables[t], err);
-    }
-    tm_store_close(store);
-    return status;
-}
 
 /* The rows of kernels and operators stand in the order of their change. */
 static void keep_top(tm_tables *found, int64_t top) {
@@ -92,14 +77,12 @@ static tm_status tell(const selection *s, tm_tables *found, tm_error *err) {
     return print_found(s, found, err);
 }
 
-static tm_status compare(const tm_arguments *arguments, const selection *s, tm_tables sides[2],
-                         tm_error *err) {
+static tm_status compare(const tm_arguments *arguments, const selection *s,
+                         const tm_tables sides[2], tm_error *err) {
     tm_tables found;
     tm_diff_side given[2];
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2; side++)
         given[side] = (tm_diff_side){arguments->operands[side], &sides[side]};
-        TM_TRY(read_side(given[side].store, &sides[side], err));
-    }
     TM_TRY(tm_diff_compare(given, &found, err));
     tm_status status = tell(s, &found, err);
     tm_tables_destroy(&found);
@@ -107,7 +90,7 @@ static tm_status compare(const tm_arguments *arguments, const selection *s, tm_t
 }
 
 static tm_status diff_run(const tm_arguments *arguments, tm_error *err) {
-    tm_tables sides[2] = {{0}, {0}};
+    tm_tables sides[2];
     selection s = {.json = tm_argument(arguments, "json"),
                    .csv = tm_argument(arguments, "csv"),
                    .page = tm_argument(arguments, "html")};
@@ -119,13 +102,9 @@ static tm_status diff_run(const tm_arguments *arguments, tm_error *err) {
     TM_TRY(tm_console_colors(tm_argument(arguments, "color"), 1, &s.colors, err));
     if (s.page)
         TM_TRY(tm_page_check(s.page, tm_argument(arguments, "force") != NULL, err));
-    tm_status status = TM_OK;
-    for (int side = 0; side < 2 && status == TM_OK; side++)
-        status = tm_analysis_tables(&sides[side], err);
-    if (status == TM_OK)
-        status = compare(arguments, &s, sides, err);
-    tm_tables_destroy(&sides[0]);
-    tm_tables_destroy(&sides[1]);
+    TM_TRY(tm_sides_read(arguments->operands, sides, err));
+    tm_status status = compare(arguments, &s, sides, err);
+    tm_sides_destroy(sides);
     return status;
 }
 

@@ -1,0 +1,276 @@
+/* diff.gate: whether a figure of the steps has grown by more than it may. */
+#include "tmerge/gate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "parts.h"
+
+enum {
+    G_FIGURE,
+    G_A,
+    G_B,
+    G_A_STEPS,
+    G_B_STEPS,
+    G_CHANGE,
+    G_NOISE,
+    G_LIMIT,
+    G_VERDICT,
+    G_WHY,
+    N_G
+};
+
+static const tm_column columns[N_G] = {
+    {"figure", TM_TEXT, "", "ANALYSIS.TABLE.COLUMN, where it is defined."},
+    {"a", TM_REAL, "",
+     "Before: the mean over steps of the mean over ranks, without partial steps and without the "
+     "tenth of the steps (rounded up) at either end. Of a peak: the largest of a GPU."},
+    {"b", TM_REAL, "", "After: the same."},
+    {"a_steps", TM_INT, "", "Whole steps before; null for what is not of steps."},
+    {"b_steps", TM_INT, "", "Whole steps after."},
+    {"change_pct", TM_REAL, "%", "100 (b - a) / a."},
+    {"noise_pct", TM_REAL, "%",
+     "How far change_pct may be off by chance: 3 (1 + 1 / n) standard errors of both means, n the "
+     "smaller number of steps, from the winsorized deviations of the steps, times sqrt((1 + r) / "
+     "(1 "
+     "- r)) where the correlation r of neighbouring steps is beyond 2 / sqrt(steps). Null for what "
+     "is not of steps."},
+    {"limit_pct", TM_REAL, "%", "What was allowed; below 0: so much lower."},
+    {"verdict", TM_TEXT, "",
+     "fail: the change is beyond the limit and beyond noise_pct; pass: it is not beyond the limit, "
+     "and noise_pct is not either; undecided: neither."},
+    {"why", TM_TEXT, "", "Why it is undecided."},
+};
+
+const tm_table_def tm_gate_def = {
+    .name = "diff.gate",
+    .doc = "A row for each figure that has a limit.",
+    .columns = columns,
+    .n_columns = N_G,
+    .n_keys = 1,
+    .top = -1,
+};
+
+static const struct {
+    const char *alias, *table, *column;
+} names[] = {
+    {"step", "overview.step", "step_ns"},
+    {"compute", "overlap.step", "compute_ns"},
+    {"comm", "overlap.step", "comm_ns"},
+    {"exposed", "overlap.step", "exposed_comm_ns"},
+    {"idle", "overlap.step", "idle_ns"},
+    {"wait", "overlap.step", "wait_ns"},
+    {"input", "input.step", "stall_ns"},
+    {"utilization", "overview.step", "gpu_utilization_pct"},
+    {"memory", "memory.device", "peak_bytes"},
+};
+enum { N_NAMES = sizeof names / sizeof *names };
+
+static tm_status fail_limit(const char *text, tm_error *err) {
+    char known[160] = "";
+    for (size_t i = 0, used = 0; i < N_NAMES; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
+                                 i == 0             ? ""
+                                 : i == N_NAMES - 1 ? " or "
+                                                    : ", ",
+                                 names[i].alias);
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                   "'%s' is no limit such as step=+2%%: a figure (%s), = and by how much of itself "
+                   "it may change",
+                   text, known);
+}
+
+tm_status tm_gate_parse(const char *text, tm_gate_limit *out, tm_error *err) {
+    const char *equals = strchr(text, '=');
+    size_t length = equals ? (size_t)(equals - text) : 0;
+    tm_gate_limit limit = {.name = -1};
+    for (int i = 0; i < N_NAMES && equals; i++)
+        if (strlen(names[i].alias) == length && strncmp(names[i].alias, text, length) == 0)
+            limit.name = i;
+    char *end = NULL;
+    if (limit.name >= 0)
+        limit.pct = strtod(equals + 1, &end);
+    bool number = end && end != equals + 1 && strcmp(end, "%") == 0 && isfinite(limit.pct);
+    if (!number || (equals[1] != '+' && equals[1] != '-') || limit.pct == 0.0)
+        return fail_limit(text, err);
+    *out = limit;
+    return TM_OK;
+}
+
+/* What the steps of a side tell of a figure. */
+typedef struct level {
+    double mean, error; /* its standard error; NAN: the figure is not of steps */
+    size_t n;           /* steps; of what is not of steps 1, or 0 where there is none */
+} level;
+
+static double clamp(double value, double low, double high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+/* How much steps that are like their neighbours widen the error. */
+static double widening(const tm_step_mean *steps, size_t n, double low, double high, double mean) {
+    double own = 0.0, next = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        double off = clamp(steps[i].mean, low, high) - mean;
+        own += off * off;
+        if (i + 1 < n)
+            next += off * (clamp(steps[i + 1].mean, low, high) - mean);
+    }
+    double r = own > 0.0 ? clamp(next / own, -0.95, 0.95) : 0.0;
+    return r > 2.0 / sqrt((double)n) ? sqrt((1.0 + r) / (1.0 - r)) : 1.0;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The trimmed mean and its standard error from the winsorized deviations (Yuen 1974): one odd step,
+ * such as the first, moves neither. */
+static void settle(const tm_step_mean *steps, double *sorted, size_t n, level *out) {
+    size_t cut = (n + 9) / 10, kept = n - 2 * cut;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = steps[i].mean;
+    qsort(sorted, n, sizeof *sorted, by_value);
+    double low = sorted[cut], high = sorted[n - 1 - cut], sum = 0.0, all = 0.0, squares = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        sum += i >= cut && i < n - cut ? sorted[i] : 0.0;
+        all += clamp(sorted[i], low, high);
+    }
+    for (size_t i = 0; i < n; i++)
+        squares += pow(clamp(sorted[i], low, high) - all / (double)n, 2.0);
+    out->mean = sum / (double)kept;
+    out->error = sqrt(squares / (double)(n - 1)) * sqrt((double)n) / (double)kept *
+                 widening(steps, n, low, high, all / (double)n);
+}
+
+static tm_status measure_steps(const tm_tables *tables, int name, level *out, tm_error *err) {
+    tm_vec steps = TM_VEC(tm_step_mean);
+    tm_status status = tm_sample_steps(tables, names[name].table, names[name].column,
+                                       (tm_sample_ranks){NULL, 0}, &steps, err);
+    double *sorted = malloc((steps.n + 1) * sizeof *sorted);
+    if (status == TM_OK && !sorted)
+        status = tm_fail_memory(err);
+    out->n = steps.n;
+    if (status == TM_OK && steps.n >= TM_GATE_STEPS_MIN)
+        settle(steps.data, sorted, steps.n, out);
+    free(sorted);
+    tm_vec_free(&steps);
+    return status;
+}
+
+static tm_status measure(const tm_tables *tables, int name, level *out, tm_error *err) {
+    const tm_table *table = tm_tables_find(tables, names[name].table);
+    *out = (level){0};
+    if (tm_table_column(table->def, "step") >= 0)
+        return measure_steps(tables, name, out, err);
+    tm_sample whole = tm_diff_largest(table, names[name].column, true);
+    *out = (level){whole.middle, NAN, whole.n};
+    return TM_OK;
+}
+
+static int64_t ranks_of(const tm_tables *tables) {
+    const tm_table *job = tm_tables_find(tables, "job.job");
+    return job->n_rows > 0 ? tm_table_cell(job, 0, "ranks")->value.i : 0;
+}
+
+typedef struct gate {
+    tm_gate_limit limit;
+    level a, b;
+    int64_t ranks[2];
+    bool of_steps;
+    double change, noise; /* [%] */
+} gate;
+
+/* Steps that a side would need for noise to fall to the limit. */
+static double steps_needed(const gate *g) {
+    double n = (double)(g->a.n < g->b.n ? g->a.n : g->b.n);
+    return ceil(n * pow(g->noise / fabs(g->limit.pct), 2.0) - 1e-6);
+}
+
+/* Fills @p why where nothing can be decided. */
+static bool lacks_data(const gate *g, char *why, size_t size) {
+    if (g->ranks[0] != g->ranks[1])
+        snprintf(why, size, "%" PRId64 " ranks before, %" PRId64 " after: not the same job",
+                 g->ranks[0], g->ranks[1]);
+    else if (g->a.n == 0 || g->b.n == 0)
+        snprintf(why, size, "it was not recorded %s",
+                 g->a.n > 0   ? "after"
+                 : g->b.n > 0 ? "before"
+                              : "in either");
+    else if (g->of_steps && (g->a.n < TM_GATE_STEPS_MIN || g->b.n < TM_GATE_STEPS_MIN))
+        snprintf(why, size, "%zu whole steps before, %zu after: %d each are the least", g->a.n,
+                 g->b.n, TM_GATE_STEPS_MIN);
+    else if (!(g->a.mean > 0.0))
+        snprintf(why, size, "it was 0 before, and no share of that");
+    else
+        return false;
+    return true;
+}
+
+static const char *judge(gate *g, char *why, size_t size) {
+    if (lacks_data(g, why, size))
+        return TM_GATE_UNDECIDED;
+    double sign = g->limit.pct > 0.0 ? 1.0 : -1.0, most = fabs(g->limit.pct);
+    g->change = tm_diff_pct(g->a.mean, g->b.mean);
+    g->noise = 0.0;
+    /* Of few steps the deviations, too, may be small by chance. */
+    double fewest = (double)(g->a.n < g->b.n ? g->a.n : g->b.n);
+    if (g->of_steps)
+        g->noise = 300.0 * (1.0 + 1.0 / fewest) / g->a.mean *
+                   hypot(g->b.error, g->b.mean / g->a.mean * g->a.error);
+    if (sign * g->change > most && sign * g->change > g->noise)
+        return TM_GATE_FAIL;
+    if (sign * g->change <= most && g->noise <= most)
+        return TM_GATE_PASS;
+    snprintf(why, size,
+             "chance may move it by %.1f %%: some %.0f steps each would tell %.3g %% from that",
+             g->noise, steps_needed(g), most);
+    return TM_GATE_UNDECIDED;
+}
+
+static tm_status set_row(const gate *g, const char *verdict, const char *why, tm_table *out,
+                         tm_error *err) {
+    char name[64];
+    tm_cell *row = tm_table_add_row(out);
+    if (!row)
+        return tm_fail_memory(err);
+    snprintf(name, sizeof name, "%s.%s", names[g->limit.name].table, names[g->limit.name].column);
+    for (int side = 0; side < 2; side++) {
+        const level *l = side ? &g->b : &g->a;
+        if (l->n >= (g->of_steps ? TM_GATE_STEPS_MIN : 1))
+            tm_cell_set_real(&row[G_A + side], l->mean);
+        if (g->of_steps)
+            tm_cell_set_int(&row[G_A_STEPS + side], (int64_t)l->n);
+    }
+    if (isfinite(g->change))
+        tm_cell_set_real(&row[G_CHANGE], g->change);
+    if (isfinite(g->noise) && g->of_steps)
+        tm_cell_set_real(&row[G_NOISE], g->noise);
+    tm_cell_set_real(&row[G_LIMIT], g->limit.pct);
+    TM_TRY(tm_table_set_text(out, &row[G_FIGURE], name, err));
+    TM_TRY(tm_table_set_text(out, &row[G_VERDICT], verdict, err));
+    return tm_table_set_text(out, &row[G_WHY], *why ? why : NULL, err);
+}
+
+tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits, size_t n,
+                          tm_table *out, tm_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        gate g = {.limit = limits[i], .change = NAN, .noise = NAN};
+        char why[TM_GATE_WHY_MAX] = "";
+        const tm_table *table = tm_tables_find(sides[0], names[g.limit.name].table);
+        g.of_steps = tm_table_column(table->def, "step") >= 0;
+        TM_TRY(measure(sides[0], g.limit.name, &g.a, err));
+        TM_TRY(measure(sides[1], g.limit.name, &g.b, err));
+        for (int side = 0; side < 2; side++)
+            g.ranks[side] = ranks_of(sides[side]);
+        const char *verdict = judge(&g, why, sizeof why);
+        TM_TRY(set_row(&g, verdict, why, out, err));
+    }
+    return TM_OK;
+}

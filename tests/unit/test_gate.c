@@ -1,0 +1,246 @@
+/* Limits on the step time of two jobs: by hand, and over many pairs of simulated ones. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rows_fixture.h"
+#include "tmerge/analysis.h"
+#include "tmerge/gate.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { PAIRS = 200, STEPS_MAX = 64 };
+
+static tm_tables make_job(int n_ranks, const int64_t *steps, int n) {
+    tm_tables tables;
+    tm_error err;
+    char text[160];
+    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    snprintf(text, sizeof text, "ranks=%d hosts=1", n_ranks);
+    add_row(&tables, "job.job", text);
+    for (int i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "rank=0 step=%d step_ns=%lld", i, (long long)steps[i]);
+        add_row(&tables, "overview.step", text);
+    }
+    return tables;
+}
+
+/* The only row of a comparison under a limit; destroyed by the caller. */
+static tm_tables judge(const tm_tables *a, const tm_tables *b, const char *text) {
+    static const tm_table_def *const defs[] = {&tm_gate_def};
+    const tm_tables *sides[2] = {a, b};
+    tm_gate_limit limit;
+    tm_tables found;
+    tm_error err;
+    assert_int_equal(tm_gate_parse(text, &limit, &err), TM_OK);
+    assert_int_equal(tm_tables_create(defs, 1, &found, &err), TM_OK);
+    assert_int_equal(tm_gate_compare(sides, &limit, 1, &found.tables[0], &err), TM_OK);
+    assert_int_equal(found.tables[0].n_rows, 1);
+    return found;
+}
+
+/* NAN: null. */
+static void is_near(const tm_cell *cell, double expected) {
+    assert_int_equal(cell->null, isnan(expected));
+    assert_true(cell->null || fabs(cell->value.r - expected) < 1e-3);
+}
+
+static void rows_worked_out_by_hand(void **state) {
+    (void)state;
+    /* Of five steps the middle three count: 30. The winsorized ones are 20, 20, 30, 40, 40, whose
+     * standard deviation is 10: an error of 10 sqrt(5) / 3 = 7.4536, and a noise of 300 (1 + 1 / 5)
+     * / 30 hypot(7.4536, 7.4536) = 126.491 %; 5 (126.491 / 2)^2 = 20000 steps would do. Twice as
+     * long ones have an error of 14.907: 12 hypot(14.907, 2 7.4536) = 252.982 %. */
+    static const struct {
+        const char *limit;
+        int ranks[2], n[2];
+        int64_t a[6], b[6];
+        double change, noise; /* NAN: null */
+        const char *verdict, *why;
+    } cases[] = {
+        {"step=+2%",
+         {1, 1},
+         {5, 5},
+         {40, 10, 30, 1000, 20},
+         {40, 10, 30, 1000, 20},
+         0.0,
+         126.491,
+         "undecided",
+         "chance may move it by 126.5 %: some 20000 steps each would tell 2 % from that"},
+        {"step=+120%",
+         {1, 1},
+         {5, 5},
+         {40, 10, 30, 1000, 20},
+         {80, 20, 60, 2000, 40},
+         100.0,
+         252.982,
+         "undecided",
+         "chance may move it by 253.0 %: some 23 steps each would tell 120 % "
+         "from that"},
+        {"step=+10%",
+         {1, 1},
+         {5, 5},
+         {30, 30, 30, 30, 30},
+         {33, 33, 33, 33, 33},
+         10.0,
+         0.0,
+         "pass",
+         NULL},
+        {"step=+9.9%",
+         {1, 1},
+         {5, 5},
+         {30, 30, 30, 30, 30},
+         {33, 33, 33, 33, 33},
+         10.0,
+         0.0,
+         "fail",
+         NULL},
+        {"step=-5%",
+         {1, 1},
+         {5, 5},
+         {30, 30, 30, 30, 30},
+         {28, 28, 28, 28, 28},
+         -6.66667,
+         0.0,
+         "fail",
+         NULL},
+        {"step=+50%",
+         {1, 1},
+         {4, 6},
+         {30, 30, 30, 30},
+         {30, 30, 30, 30, 30, 30},
+         NAN,
+         NAN,
+         "undecided",
+         "4 whole steps before, 6 after: 5 each are the least"},
+        {"step=+50%",
+         {2, 1},
+         {5, 5},
+         {30, 30, 30, 30, 30},
+         {30, 30, 30, 30, 30},
+         NAN,
+         NAN,
+         "undecided",
+         "2 ranks before, 1 after: not the same job"},
+        {"exposed=+50%",
+         {1, 1},
+         {5, 5},
+         {30, 30, 30, 30, 30},
+         {30, 30, 30, 30, 30},
+         NAN,
+         NAN,
+         "undecided",
+         "it was not recorded in either"},
+        {"memory=+50%",
+         {1, 1},
+         {0, 0},
+         {0},
+         {0},
+         NAN,
+         NAN,
+         "undecided",
+         "it was not recorded in either"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_tables a = make_job(cases[i].ranks[0], cases[i].a, cases[i].n[0]);
+        tm_tables b = make_job(cases[i].ranks[1], cases[i].b, cases[i].n[1]);
+        tm_tables found = judge(&a, &b, cases[i].limit);
+        const tm_table *row = &found.tables[0];
+        const tm_cell *why = tm_table_cell(row, 0, "why");
+        is_near(tm_table_cell(row, 0, "change_pct"), cases[i].change);
+        is_near(tm_table_cell(row, 0, "noise_pct"), cases[i].noise);
+        assert_string_equal(tm_table_cell(row, 0, "verdict")->value.text, cases[i].verdict);
+        assert_int_equal(why->null, cases[i].why == NULL);
+        if (cases[i].why)
+            assert_string_equal(why->value.text, cases[i].why);
+        tm_tables_destroy(&found);
+        tm_tables_destroy(&a);
+        tm_tables_destroy(&b);
+    }
+}
+
+static void what_is_no_limit_is_refused(void **state) {
+    static const char *const bad[] = {"step", "step=2%", "step=+2",  "step=+%",    "step=+x%",
+                                      "=+2%", "ste=+2%", "step=+0%", "step=+inf%", "step=+2%%"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        tm_gate_limit limit;
+        tm_error err;
+        assert_int_equal(tm_gate_parse(bad[i], &limit, &err), TM_ERR_USAGE);
+        assert_non_null(strstr(err.message, bad[i]));
+    }
+}
+
+/* Normal noise, by Box and Muller from a generator of its own. */
+static double noise(uint64_t *seed) {
+    double u[2];
+    for (int i = 0; i < 2; i++) {
+        *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+        u[i] = ((double)(*seed >> 11) + 0.5) / (double)(1ULL << 53);
+    }
+    return sqrt(-2.0 * log(u[0])) * cos(2.0 * acos(-1.0) * u[1]);
+}
+
+typedef struct shape {
+    const char *name;
+    int steps;
+    double noise_pct, change_pct, first_pct, like; /* like: how much of a step's noise stays on */
+    int fail_least, fail_most, pass_least, pass_most;
+} shape;
+
+static tm_tables simulate(const shape *s, double change_pct, uint64_t *seed) {
+    int64_t steps[STEPS_MAX];
+    double last = noise(seed);
+    for (int i = 0; i < s->steps; i++) {
+        last = s->like * last + sqrt(1.0 - s->like * s->like) * noise(seed);
+        double pct = s->noise_pct * last + change_pct + (i == 0 ? s->first_pct : 0.0);
+        steps[i] = llround(1e8 * (1.0 + pct / 100.0));
+    }
+    return make_job(8, steps, s->steps);
+}
+
+static void pairs_of_jobs_are_told_apart(void **state) {
+    (void)state;
+    static const shape shapes[] = {
+        {"the same job", 10, 1, 0, 0, 0, 0, 0, 180, PAIRS},
+        {"slower by 3 %", 10, 1, 3, 0, 0, 190, PAIRS, 0, 10},
+        {"the same, and the first step is slow", 10, 1, 0, 60, 0, 0, 0, 140, PAIRS},
+        {"slower by 3 %, and the first step is slow", 10, 1, 3, 60, 0, 190, PAIRS, 0, 10},
+        {"the same, uneven", 8, 3, 0, 0, 0, 0, 2, 0, 0},
+        {"slower by 3 %, uneven", 8, 3, 3, 0, 0, 0, 60, 0, 0},
+        {"the same, each step like the last", 40, 1, 0, 0, 0.8, 0, 2, 0, PAIRS},
+        {"slower by 2.5 %, even", 30, 0.5, 2.5, 0, 0, 190, PAIRS, 0, 10},
+    };
+    for (size_t i = 0; i < COUNT(shapes); i++) {
+        const shape *s = &shapes[i];
+        uint64_t seed = 1 + i;
+        int n_fail = 0, n_pass = 0;
+        for (int pair = 0; pair < PAIRS; pair++) {
+            tm_tables a = simulate(s, 0.0, &seed), b = simulate(s, s->change_pct, &seed);
+            tm_tables found = judge(&a, &b, "step=+2%");
+            const char *verdict = tm_table_cell(&found.tables[0], 0, "verdict")->value.text;
+            n_fail += strcmp(verdict, TM_GATE_FAIL) == 0;
+            n_pass += strcmp(verdict, TM_GATE_PASS) == 0;
+            tm_tables_destroy(&found);
+            tm_tables_destroy(&a);
+            tm_tables_destroy(&b);
+        }
+        printf("%s: %d of %d fail, %d pass\n", s->name, n_fail, PAIRS, n_pass);
+        assert_in_range(n_fail, s->fail_least, s->fail_most);
+        assert_in_range(n_pass, s->pass_least, s->pass_most);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_worked_out_by_hand),
+        cmocka_unit_test(what_is_no_limit_is_refused),
+        cmocka_unit_test(pairs_of_jobs_are_told_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,39 @@
+#include "sides.h"
+
+#include <string.h>
+
+#include "tmerge/analysis.h"
+#include "tmerge/diff.h"
+#include "tmerge/store.h"
+
+static tm_status read_side(const char *path, tm_tables *tables, tm_error *err) {
+    tm_store *store;
+    TM_TRY(tm_store_open(path, &store, err));
+    tm_status status = TM_OK;
+    for (size_t t = 0; t < tables->n_tables && status == TM_OK; t++) {
+        const char *name = tables->tables[t].def->name;
+        if (tm_diff_reads(name) && tm_store_has_table(store, name))
+            status = tm_store_read_table(store, &tables->tables[t], err);
+    }
+    tm_store_close(store);
+    return status;
+}
+
+tm_status tm_sides_read(char *const *paths, tm_tables out[2], tm_error *err) {
+    tm_tables sides[2] = {{0}, {0}};
+    tm_status status = TM_OK;
+    for (int side = 0; side < 2 && status == TM_OK; side++)
+        status = tm_analysis_tables(&sides[side], err);
+    for (int side = 0; side < 2 && status == TM_OK; side++)
+        status = read_side(paths[side], &sides[side], err);
+    if (status == TM_OK)
+        memcpy(out, sides, sizeof sides);
+    else
+        tm_sides_destroy(sides);
+    return status;
+}
+
+void tm_sides_destroy(tm_tables sides[2]) {
+    tm_tables_destroy(&sides[0]);
+    tm_tables_destroy(&sides[1]);
+}

@@ -1,0 +1,17 @@
+/* The tables of two stores that are compared. */
+#ifndef TMERGE_SIDES_H
+#define TMERGE_SIDES_H
+
+#include "tmerge/table.h"
+
+/**
+ * Reads what tmerge diff looks at. A store that an older tmerge wrote may lack a table, which is
+ * empty.
+ * @param paths  [2]
+ * @param out    destroyed by the caller; set only on TM_OK
+ * @return       TM_OK; TM_ERR_INPUT, TM_ERR_FAULT
+ */
+tm_status tm_sides_read(char *const *paths, tm_tables out[2], tm_error *err) TM_MUST_CHECK;
+void tm_sides_destroy(tm_tables sides[2]);
+
+#endif
