@@ -17,9 +17,11 @@ typedef struct write_job {
     const tm_store_plan *plan;
     size_t chunk_rows;
     tm_store_layout layout;
-    tm_packer *packer;       /* owned */
-    char *rows;              /* owned; [a chunk] raw rows */
-    char *received;          /* owned; [a packed chunk] on process 0 */
+    tm_packer *packer; /* owned */
+    char *rows;        /* owned; [a chunk] raw rows */
+    char *received;    /* owned; [a packed chunk] pieces of others, or packed on process 0 */
+    size_t *pieces;    /* owned; [n_processes] bytes of each one's pieces, then where it is */
+    int n_processes;
     tm_store_writer *writer; /* owned; on process 0 */
     tm_mpi_outbox outbox;
     tm_status status; /* of this process; it goes on after a failure, without writing */
@@ -45,8 +47,9 @@ static tm_status prepare(write_job *job) {
                                 .chunk_rows = job->chunk_rows};
     job->packer = tm_packer_create(job->plan->compress);
     job->rows = malloc(raw);
-    job->received = malloc(job->self == 0 ? tm_pack_bound(raw) : 1);
-    if (!job->packer || !job->rows || !job->received)
+    job->received = malloc(tm_pack_bound(raw));
+    job->pieces = malloc((size_t)job->n_processes * sizeof *job->pieces);
+    if (!job->packer || !job->rows || !job->received || !job->pieces)
         return tm_fail_memory(job->err);
     if (job->self != 0)
         return TM_OK;
@@ -65,27 +68,73 @@ static void next_chunk(const write_job *job, column_walk *walk) {
     walk->owner = slots[walk->slot].process;
 }
 
-/* Gives the owner the rows of one slot that lie in the chunk: by filling them in their place, or
- * by a message. */
-static void give_piece(write_job *job, const column_walk *walk, const tm_store_slot *slot) {
+/* The rows of one slot that lie in the chunk. */
+typedef struct piece {
+    size_t from;  /* in the slot */
+    size_t place; /* in the chunk */
+    size_t n;
+} piece;
+
+static piece piece_of(const column_walk *walk, const tm_store_slot *slot) {
     int64_t base = slot->base.first[walk->table];
     int64_t first = base > walk->first ? base : walk->first;
     int64_t end = base + slot->n_rows[walk->table];
     end = end < walk->end ? end : walk->end;
     if (first >= end)
-        return;
-    size_t n = (size_t)(end - first), element = walk->shape.element_bytes;
-    bool holder = slot->process == job->self, owner = walk->owner == job->self;
-    char *place = job->rows + (owner ? (size_t)(first - walk->first) * element : 0);
-    if (holder)
-        walk->column->fill(walk->column, slot->timeline, &slot->base, (size_t)(first - base), n,
-                           place);
-    if (holder && !owner)
-        tm_mpi_outbox_send(&job->outbox, place, n * element, walk->owner, TAG_PIECE);
-    else if (owner && !holder)
-        /* Pieces are small and very many: a sleep before each would cost more than all of them. */
-        MPI_Recv(place, (int)(n * element), MPI_BYTE, slot->process, TAG_PIECE, job->comm,
-                 MPI_STATUS_IGNORE);
+        return (piece){0};
+    return (piece){(size_t)(first - base), (size_t)(first - walk->first), (size_t)(end - first)};
+}
+
+/* The slot behind the last that has rows in the chunk. */
+static size_t end_of_slots(const write_job *job, const column_walk *walk) {
+    const tm_store_slot *slots = job->layout.slots;
+    size_t i = walk->slot;
+    while (i < job->layout.n_slots && slots[i].base.first[walk->table] < walk->end)
+        i++;
+    return i;
+}
+
+/* Fills in the rows that are here: those of an own chunk in their place, those of another's one
+ * behind the other, for its owner. Ranks are many and small: all of a chunk go as one message. */
+static void give_pieces(write_job *job, const column_walk *walk) {
+    size_t element = walk->shape.element_bytes, n = 0, end = end_of_slots(job, walk);
+    for (size_t i = walk->slot; i < end; i++) {
+        const tm_store_slot *slot = &job->layout.slots[i];
+        const piece p = piece_of(walk, slot);
+        if (slot->process != job->self || p.n == 0)
+            continue;
+        walk->column->fill(walk->column, slot->timeline, &slot->base, p.from, p.n,
+                           job->rows + (walk->owner == job->self ? p.place : n) * element);
+        n += p.n;
+    }
+    if (n > 0 && walk->owner != job->self)
+        tm_mpi_outbox_send(&job->outbox, job->rows, n * element, walk->owner, TAG_PIECE);
+}
+
+/* Receives the rows of an own chunk that are elsewhere, and puts them in their place. */
+static void take_pieces(write_job *job, const column_walk *walk) {
+    const tm_store_slot *slots = job->layout.slots;
+    size_t element = walk->shape.element_bytes, end = end_of_slots(job, walk), at = 0;
+    memset(job->pieces, 0, (size_t)job->n_processes * sizeof *job->pieces);
+    for (size_t i = walk->slot; i < end; i++)
+        job->pieces[slots[i].process] += piece_of(walk, &slots[i]).n * element;
+    job->pieces[job->self] = 0;
+    for (int process = 0; process < job->n_processes; process++) {
+        size_t size = job->pieces[process];
+        job->pieces[process] = at;
+        if (size > 0)
+            (void)tm_mpi_receive(job->comm, job->received + at, (int)size, process, TAG_PIECE,
+                                 MPI_STATUS_IGNORE);
+        at += size;
+    }
+    for (size_t i = walk->slot; i < end && at > 0; i++) {
+        const piece p = piece_of(walk, &slots[i]);
+        if (slots[i].process == job->self || p.n == 0)
+            continue;
+        memcpy(job->rows + p.place * element, job->received + job->pieces[slots[i].process],
+               p.n * element);
+        job->pieces[slots[i].process] += p.n * element;
+    }
 }
 
 /* Packs the chunk; no bytes where that failed, which process 0 must be told. */
@@ -109,12 +158,10 @@ static void put(write_job *job, const void *packed, size_t size) {
 /* Every process does its part of a chunk in this order, and chunk after chunk: what one waits for
  * is then always sent by a process that is not waiting for a later chunk. */
 static void do_chunk(write_job *job, const column_walk *walk) {
-    const tm_store_slot *slots = job->layout.slots;
     size_t size = 0;
-    for (size_t i = walk->slot;
-         i < job->layout.n_slots && slots[i].base.first[walk->table] < walk->end; i++)
-        give_piece(job, walk, &slots[i]);
+    give_pieces(job, walk);
     if (walk->owner == job->self) {
+        take_pieces(job, walk);
         const void *packed = pack(job, walk, &size);
         if (job->self == 0)
             put(job, packed, size);
@@ -124,7 +171,8 @@ static void do_chunk(write_job *job, const column_walk *walk) {
         MPI_Status received;
         int n = 0;
         size_t room = tm_pack_bound(walk->shape.chunk_rows * walk->shape.element_bytes);
-        MPI_Recv(job->received, (int)room, MPI_BYTE, walk->owner, TAG_CHUNK, job->comm, &received);
+        (void)tm_mpi_receive(job->comm, job->received, (int)room, walk->owner, TAG_CHUNK,
+                             &received);
         MPI_Get_count(&received, MPI_BYTE, &n);
         put(job, job->received, (size_t)n);
     }
@@ -229,10 +277,12 @@ tm_status tm_mpi_store_write(MPI_Comm comm, const tm_store_plan *plan, tm_error 
                      .outbox = {.comm = comm},
                      .err = err ? err : &unused};
     MPI_Comm_rank(comm, &job.self);
+    MPI_Comm_size(comm, &job.n_processes);
     tm_status status = write_store(&job);
     tm_packer_destroy(job.packer);
     tm_store_layout_free(&job.layout);
     free(job.rows);
     free(job.received);
+    free(job.pieces);
     return status;
 }
