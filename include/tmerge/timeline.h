@@ -305,8 +305,8 @@ typedef struct tm_shapes_attr {
     uint32_t shapes; /* name id of its `Input Dims` on one line: [[8, 16], [16], []] */
 } tm_shapes_attr;
 
-/** What tells, besides its shapes, how much an operator computes: of those alone of which that is
- * known (timeline/counted.h). */
+/** What tells, besides its shapes, how much an operator computes, or which parameters a model has:
+ * of those alone of which that is known (timeline/counted.h). */
 typedef struct tm_inputs_attr {
     uint32_t event;
     uint32_t types;    /* name id of its `Input type`: a list of texts, as JSON */

@@ -25,3 +25,9 @@ tm_counted tm_counted_of(const char *name, size_t size) {
             return (tm_counted)i;
     return TM_N_COUNTED;
 }
+
+bool tm_inputs_are_kept(const char *name, size_t size) {
+    static const char accumulate[] = TM_ACCUMULATE_GRAD;
+    return tm_counted_of(name, size) != TM_N_COUNTED ||
+           (size == sizeof accumulate - 1 && memcmp(name, accumulate, size) == 0);
+}

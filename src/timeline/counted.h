@@ -37,4 +37,11 @@ typedef enum tm_counted {
 /** The operator of this name; TM_N_COUNTED for any other. */
 tm_counted tm_counted_of(const char *name, size_t size);
 
+/** What autograd calls once a pass for each parameter: its input is a gradient. */
+#define TM_ACCUMULATE_GRAD "torch::autograd::AccumulateGrad"
+
+/** Whether the types of an operator's inputs are kept: of those above, and of TM_ACCUMULATE_GRAD,
+ * which tells the parameters'. */
+bool tm_inputs_are_kept(const char *name, size_t size);
+
 #endif

@@ -30,7 +30,7 @@ static const event_spec events[] = {
     OP("aten::linear", 1010, 1050, 1),
     OP("autograd::engine::evaluate_function: MulBackward0", 1100, 1200, 2),
 };
-enum { LINEAR = 7 };
+enum { LINEAR = 7, ACCUMULATE = 14 };
 
 /* In the order of time: thread, address, bytes, and the total behind it; 1000 were there before. */
 static const struct {
@@ -80,8 +80,12 @@ static void add_job(small_job *j) {
                                        .device_type = 1};
         assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_MEMORY], &record, 1));
     }
-    const tm_shapes_attr shapes = {LINEAR, name_of(&j->ground, "[[4, 5]]")};
-    assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_SHAPES], &shapes, 1));
+    const tm_shapes_attr shapes[] = {{LINEAR, name_of(&j->ground, "[[4, 5]]")},
+                                     {ACCUMULATE, name_of(&j->ground, "[[8, 3], []]")}};
+    assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_SHAPES], shapes, COUNT(shapes)));
+    const tm_inputs_attr inputs = {ACCUMULATE, name_of(&j->ground, "[\"float\", \"\"]"),
+                                   TM_NO_NAME};
+    assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_INPUTS], &inputs, 1));
     add_trace(j, 0, &trace);
     finish_job(j);
 }
@@ -127,8 +131,8 @@ static void what_lives_at_the_peak_sums_to_it(void **state) {
                 "blocks=null bytes=1000 share_pct=56.81818182"),
         LIVE(2, "activation operator=aten::linear shapes=[[4, 5]] module=nn.Module: Linear_0 "
                 "step=1 block_bytes=400 blocks=1 bytes=400 share_pct=22.72727273"),
-        LIVE(3, "gradient operator=torch::autograd::AccumulateGrad shapes=null module=null step=1 "
-                "block_bytes=200 blocks=1 bytes=200 share_pct=11.36363636"),
+        LIVE(3, "gradient operator=torch::autograd::AccumulateGrad shapes=[[8, 3], []] "
+                "module=null step=1 block_bytes=200 blocks=1 bytes=200 share_pct=11.36363636"),
         LIVE(4, "input operator=aten::to shapes=null module=null step=1 block_bytes=100 blocks=1 "
                 "bytes=100 share_pct=5.681818182"),
         LIVE(5, "autograd_detail operator=AddmmBackward0 shapes=null module=null step=1 "
@@ -158,6 +162,19 @@ static void modules_have_what_they_leave_behind(void **state) {
     close_job(&j);
 }
 
+/* One gradient of 8 x 3 floats; Adam keeps two more of them. */
+static void gradients_tell_the_parameters(void **state) {
+    (void)state;
+    static const char *const rows[] = {
+        "rank=0 parameters=24 tensors=1 passes=1 parameter_bytes=96 sharded=false optimizer=Adam "
+        "state_least_bytes=192 state_most_bytes=192",
+    };
+    small_job j = open_job();
+    add_job(&j);
+    CHECK_ROWS(&j, "memory.parameters", rows);
+    close_job(&j);
+}
+
 static void categories_sum_to_the_curve_at_every_moment(void **state) {
     (void)state;
     small_job j = open_job();
@@ -183,6 +200,7 @@ int main(void) {
         cmocka_unit_test(blocks_have_the_owner_that_they_were_made_with),
         cmocka_unit_test(what_lives_at_the_peak_sums_to_it),
         cmocka_unit_test(modules_have_what_they_leave_behind),
+        cmocka_unit_test(gradients_tell_the_parameters),
         cmocka_unit_test(categories_sum_to_the_curve_at_every_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

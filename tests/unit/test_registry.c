@@ -258,6 +258,8 @@ static const struct {
      "forward_only_bytes other_bytes unrecorded_bytes "},
     {"memory.live", " rank device place category operator shapes module step block_bytes blocks "
                     "bytes share_pct "},
+    {"memory.parameters", " rank parameters tensors passes parameter_bytes sharded optimizer "
+                          "state_least_bytes state_most_bytes "},
     {"memory.step", " rank device step allocated_bytes peak_bytes peak_reserved_bytes end_bytes "
                     "growth_bytes "},
     {"memory.operator",

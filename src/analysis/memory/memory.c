@@ -128,6 +128,7 @@ static const tm_table_def *const defs[] = {
     &tm_memory_category_def,
     &tm_memory_category_curve_def,
     &tm_memory_live_def,
+    &tm_memory_parameters_def,
     &tm_memory_operator_part,
     &tm_memory_module_part,
 };
@@ -249,8 +250,6 @@ static tm_status find(rank_memory *m, tm_error *err) {
         status = tm_owners_find(m->view, tm_memory_owner_tables[o].is_owner, &m->owners[o], err);
     if (status == TM_OK)
         status = tm_scopes_find(m->view, &m->scopes, err);
-    if (status == TM_OK)
-        status = tm_backward_passes_find(m->view, &m->passes, err);
     return status;
 }
 
@@ -302,17 +301,27 @@ static tm_status add_devices(rank_memory *m, tm_tables *out, tm_error *err) {
     return status;
 }
 
-static tm_status memory_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    rank_memory m = {.view = view};
-    if (view->timeline->n_attrs[TM_ATTR_MEMORY] == 0)
-        return TM_OK;
-    tm_status status = find(&m, err);
+static tm_status add_records(rank_memory *m, tm_tables *out, tm_error *err) {
+    tm_status status = find(m, err);
     if (status == TM_OK)
-        status = add_devices(&m, out, err);
+        status = add_devices(m, out, err);
     for (size_t o = 0; o < TM_N_OWNER_TABLES && status == TM_OK; o++)
         status =
-            tm_memory_add_owners(view->timeline, &m.owners[o],
+            tm_memory_add_owners(m->view->timeline, &m->owners[o],
                                  tm_tables_find(out, tm_memory_owner_tables[o].part->name), err);
+    return status;
+}
+
+static tm_status memory_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    rank_memory m = {.view = view};
+    tm_status status = TM_OK;
+    /* Passes are for what has records, or shapes. */
+    if (view->timeline->n_attrs[TM_ATTR_MEMORY] > 0 || view->timeline->n_attrs[TM_ATTR_SHAPES] > 0)
+        status = tm_backward_passes_find(view, &m.passes, err);
+    if (status == TM_OK && m.passes.n > 0)
+        status = tm_memory_add_parameters(view, &m.passes, out, err);
+    if (status == TM_OK && view->timeline->n_attrs[TM_ATTR_MEMORY] > 0)
+        status = add_records(&m, out, err);
     free_found(&m);
     return status;
 }

@@ -100,7 +100,8 @@ const tm_owner_table tm_memory_owner_tables[TM_N_OWNER_TABLES] = {
 tm_status tm_memory_add_owners(const tm_timeline *timeline, const tm_owners *owners, tm_table *part,
                                tm_error *err) {
     const tm_owner_key *keys = owners->keys.keys.data;
-    bool any = false; /* where nobody owns anything, a row for what is outside tells nothing */
+    /* Most traces have no modules: a row for what is outside of them would tell nothing. */
+    bool any = part->def != &tm_memory_module_part;
     for (size_t i = 0; i < owners->owners.n; i++)
         any = any || keys[i].name != TM_NO_NAME;
     for (size_t i = 0; any && i < owners->owners.n; i++) {

@@ -7,7 +7,13 @@
 
 #define TM_DEVICE_DOC "cpu, cuda:0, ...: the device's type and number, as the profiler counts it."
 
-extern const tm_table_def tm_memory_category_def, tm_memory_category_curve_def, tm_memory_live_def;
+extern const tm_table_def tm_memory_category_def, tm_memory_category_curve_def, tm_memory_live_def,
+    tm_memory_parameters_def;
+
+/** Adds a rank's row, where its backward passes tell. @param passes  of tm_backward_pass
+ * @return  TM_OK; TM_ERR_FAULT */
+tm_status tm_memory_add_parameters(const tm_rank_view *view, const tm_vec *passes, tm_tables *out,
+                                   tm_error *err) TM_MUST_CHECK;
 
 /** Adds a device's rows by category, and over time. TM_OK; TM_ERR_FAULT. */
 tm_status tm_memory_add_categories(const tm_timeline *timeline, const tm_device_levels *d,

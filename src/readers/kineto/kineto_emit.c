@@ -327,7 +327,7 @@ static bool is_counted(tm_kineto_emitter *emitter, const tm_kineto_event *event,
     if (cache->name != name) {
         cache->name = name;
         cache->is_counted =
-            event->has_name && tm_counted_of(event->name.bytes, event->name.size) != TM_N_COUNTED;
+            event->has_name && tm_inputs_are_kept(event->name.bytes, event->name.size);
     }
     return cache->is_counted;
 }

@@ -1,0 +1,239 @@
+/* memory.parameters: how large the model is, from what its backward passes accumulate. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "base/sums.h"
+#include "passes.h"
+#include "tables.h"
+#include "timeline/counted.h"
+
+enum {
+    M_RANK,
+    M_PARAMETERS,
+    M_TENSORS,
+    M_PASSES,
+    M_BYTES,
+    M_SHARDED,
+    M_OPTIMIZER,
+    M_STATE_LEAST,
+    M_STATE_MOST,
+    N_COLUMNS
+};
+
+static const tm_column columns[N_COLUMNS] = {
+    [M_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [M_PARAMETERS] = {"parameters", TM_INT, "",
+                      "Elements of the gradients that one backward pass accumulates: those of the "
+                      "parameters that are trained."},
+    [M_TENSORS] = {"tensors", TM_INT, "", "How many gradients they are."},
+    [M_PASSES] = {"passes", TM_INT, "",
+                  "Backward passes with these numbers; those that the recording cut have less."},
+    [M_BYTES] = {"parameter_bytes", TM_INT, "B",
+                 "Of the gradients, by their types, and so of the parameters; null where a type is "
+                 "not known."},
+    [M_SHARDED] = {"sharded", TM_BOOL, "",
+                   "FSDP is in the trace: what is accumulated are its flat parameters, of which "
+                   "each rank keeps a part."},
+    [M_OPTIMIZER] = {"optimizer", TM_TEXT, "", "Name of the optimizer; null for none or several."},
+    [M_STATE_LEAST] = {"state_least_bytes", TM_INT, "B",
+                       "Estimate of the optimizer's state: 2 parameter_bytes for Adam and AdamW, "
+                       "none at least for SGD. Null for another, and where sharded."},
+    [M_STATE_MOST] = {"state_most_bytes", TM_INT, "B",
+                      "The same at most: parameter_bytes for SGD, which may have momentum."},
+};
+
+const tm_table_def tm_memory_parameters_def = {
+    .name = "memory.parameters",
+    .doc = "A row for each rank whose backward passes tell the shapes of its gradients: how large "
+           "the model is, and an estimate of what the trace does not show of "
+           "memory.category's preexisting bytes.",
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = 1,
+    .top = M_PARAMETERS,
+};
+
+/* What one pass accumulates. */
+typedef struct sums {
+    int64_t elements, tensors, bytes; /* bytes: -1 where a type is not known */
+} sums;
+
+/* Elements of the first of "[[50304, 768], ...": 1 of a scalar's "[[]]". -1 for another text. */
+static int64_t elements_of(const char *shapes) {
+    const char *p = shapes;
+    int64_t product = 1;
+    if (strncmp(p, "[[", 2) != 0)
+        return -1;
+    for (p += 2; *p != ']';) {
+        char *end;
+        long long size = isdigit((unsigned char)*p) ? strtoll(p, &end, 10) : -1;
+        if (size < 0 || (size > 0 && product > INT64_MAX / size))
+            return -1;
+        product *= size;
+        for (p = end; *p == ',' || *p == ' ';)
+            p++;
+    }
+    return product;
+}
+
+/* Bytes of an element of the first type of ["c10::BFloat16", ...; 0 where it is not known. */
+static int64_t size_of(const char *types) {
+    static const struct {
+        const char *word;
+        int64_t bytes;
+    } known[] = {{"float", 4}, {"double", 8}, {"c10::Half", 2}, {"c10::BFloat16", 2}};
+    const char *word = strchr(types, '"'), *end = word ? strchr(word + 1, '"') : NULL;
+    for (size_t i = 0; end && i < sizeof known / sizeof *known; i++) {
+        size_t n = strlen(known[i].word);
+        if ((size_t)(end - word - 1) == n && memcmp(word + 1, known[i].word, n) == 0)
+            return known[i].bytes;
+    }
+    return 0;
+}
+
+static bool is_before(const void *attr, const void *event) {
+    return ((const tm_inputs_attr *)attr)->event < *(const uint32_t *)event;
+}
+
+static const char *types_of(const tm_rank_view *view, uint32_t row) {
+    const tm_inputs_attr *v = view->timeline->attrs[TM_ATTR_INPUTS];
+    size_t n = view->timeline->n_attrs[TM_ATTR_INPUTS];
+    size_t i = tm_bisect(v, n, sizeof *v, &row, is_before);
+    return i < n && v[i].event == row && v[i].types != TM_NO_NAME
+               ? tm_names_text(view->names, v[i].types).bytes
+               : "";
+}
+
+static void add_gradient(const tm_rank_view *view, const tm_shapes_attr *attr, sums *pass) {
+    int64_t n = elements_of(tm_names_text(view->names, attr->shapes).bytes);
+    int64_t size = size_of(types_of(view, attr->event));
+    if (n < 0)
+        return;
+    pass->elements = tm_sum(pass->elements, n);
+    pass->tensors++;
+    pass->bytes =
+        size == 0 || pass->bytes < 0 || n > INT64_MAX / 8 ? -1 : tm_sum(pass->bytes, n * size);
+}
+
+static int by_size(const void *a, const void *b) {
+    const sums *x = a, *y = b;
+    int order = tm_order_i64(y->elements, x->elements);
+    order = order != 0 ? order : tm_order_i64(y->tensors, x->tensors);
+    return order != 0 ? order : tm_order_i64(y->bytes, x->bytes);
+}
+
+/* What most passes accumulate, the most of equals; how many passes do, 0 where none tells. */
+static int64_t usual(sums *passes, size_t n, sums *out) {
+    int64_t most = 0, here = 0;
+    qsort(passes, n, sizeof *passes, by_size);
+    for (size_t i = 0; i < n; i++) {
+        here = i > 0 && by_size(&passes[i - 1], &passes[i]) == 0 ? here + 1 : 1;
+        if (passes[i].tensors > 0 && here > most) {
+            most = here;
+            *out = passes[i];
+        }
+    }
+    return most;
+}
+
+/* What the names of a rank's operators and annotations tell of how it trains. */
+typedef struct training {
+    const char *optimizer; /* behind "Optimizer.step#", up to end; NULL for none or several */
+    size_t size;
+    bool several, sharded;
+} training;
+
+static void look_at(const char *name, training *t) {
+    static const char step[] = "Optimizer.step#";
+    if (strstr(name, "FullyShardedDataParallel") || strncmp(name, "FSDP::", 6) == 0)
+        t->sharded = true;
+    if (strncmp(name, step, sizeof step - 1) != 0)
+        return;
+    t->several = t->optimizer != NULL;
+    t->optimizer = name + sizeof step - 1;
+    t->size = strcspn(t->optimizer, ".");
+}
+
+static bool look_at_names(const tm_rank_view *view, training *t) {
+    const tm_timeline *timeline = view->timeline;
+    uint8_t *looked = calloc(tm_names_count(view->names) + 1, 1);
+    for (size_t row = 0; looked && row < timeline->n_events; row++) {
+        uint32_t name = timeline->name[row];
+        if ((timeline->category[row] == TM_CAT_CPU_OP ||
+             timeline->category[row] == TM_CAT_USER_ANNOTATION) &&
+            !looked[name]) {
+            looked[name] = 1;
+            look_at(tm_names_text(view->names, name).bytes, t);
+        }
+    }
+    free(looked);
+    return looked != NULL;
+}
+
+/* As multiples of the parameters' bytes. */
+static void set_state(tm_cell *row, const training *t, int64_t bytes) {
+    static const struct {
+        const char *name;
+        int64_t least, most;
+    } known[] = {{"Adam", 2, 2}, {"AdamW", 2, 2}, {"SGD", 0, 1}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i].name) == t->size && memcmp(known[i].name, t->optimizer, t->size) == 0 &&
+            bytes < INT64_MAX / 2) {
+            tm_cell_set_int(&row[M_STATE_LEAST], known[i].least * bytes);
+            tm_cell_set_int(&row[M_STATE_MOST], known[i].most * bytes);
+        }
+}
+
+static tm_status add_row(const tm_rank_view *view, const sums *pass, int64_t n_passes,
+                         tm_table *table, tm_error *err) {
+    training t = {0};
+    tm_cell *row = tm_table_add_row(table);
+    if (!row || !look_at_names(view, &t))
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[M_RANK], view->timeline->rank);
+    tm_cell_set_int(&row[M_PARAMETERS], pass->elements);
+    tm_cell_set_int(&row[M_TENSORS], pass->tensors);
+    tm_cell_set_int(&row[M_PASSES], n_passes);
+    tm_cell_set_bool(&row[M_SHARDED], t.sharded);
+    if (pass->bytes >= 0)
+        tm_cell_set_int(&row[M_BYTES], pass->bytes);
+    if (!t.optimizer || t.several)
+        return TM_OK;
+    if (pass->bytes >= 0 && !t.sharded)
+        set_state(row, &t, pass->bytes);
+    return tm_table_set_bytes(table, &row[M_OPTIMIZER], t.optimizer, t.size, err);
+}
+
+/* The shapes that belong to AccumulateGrad; few others are looked at by more than their number. */
+static bool find_sums(const tm_rank_view *view, const tm_vec *passes, sums *all) {
+    const tm_timeline *timeline = view->timeline;
+    const tm_shapes_attr *v = timeline->attrs[TM_ATTR_SHAPES];
+    uint32_t known = TM_NO_NAME;
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_SHAPES]; i++) {
+        uint32_t name = timeline->name[v[i].event];
+        if (name != known &&
+            strcmp(tm_names_text(view->names, name).bytes, TM_ACCUMULATE_GRAD) != 0)
+            continue;
+        known = name;
+        size_t pass = tm_backward_pass_at(passes, timeline->begin_ns[v[i].event]);
+        if (pass < passes->n)
+            add_gradient(view, &v[i], &all[pass]);
+    }
+    return known != TM_NO_NAME;
+}
+
+tm_status tm_memory_add_parameters(const tm_rank_view *view, const tm_vec *passes, tm_tables *out,
+                                   tm_error *err) {
+    sums *all = calloc(passes->n + 1, sizeof *all), pass = {0};
+    int64_t n_passes = 0;
+    if (!all)
+        return tm_fail_memory(err);
+    if (find_sums(view, passes, all))
+        n_passes = usual(all, passes->n, &pass);
+    free(all);
+    return n_passes > 0 ? add_row(view, &pass, n_passes,
+                                  tm_tables_find(out, tm_memory_parameters_def.name), err)
+                        : TM_OK;
+}
