@@ -13,7 +13,8 @@ ALL = None  # of a table: nothing of it is compared
 
 # What only PyTorch's own profiler tells: sizes of its allocator's pool, and operators with shapes.
 ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.operator': ALL, 'memory.step': ALL,
-             'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL}
+             'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL,
+             'memory.job': ALL}
 OPERATORS = {'operators.op': ALL, 'operators.shape': ALL, 'modules.annotation': ALL,
              'operators.kernel': ALL, 'kernels.launcher': ALL, 'sync.call': {'operator', 'inside'},
              'classes.kernel': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
@@ -51,7 +52,8 @@ NSYS = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
 })
 XPLANE = both(OPERATORS, PLACES, SHAPES, {
     # What an allocator has reserved beside what it gave away.
-    'memory.device': {'peak_reserved_bytes', 'fragmentation_pct', 'capacity_pct'},
+    'memory.device': {'peak_reserved_bytes', 'fragmentation_pct', 'capacity_pct', 'reserve_falls'},
+    'memory.job': {'nearest_rank', 'nearest_pct'},
     'memory.curve': {'reserved_bytes'}, 'memory.step': {'peak_reserved_bytes'},
     # Which ranges are operators, and so what a block of memory was for.
     'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL,

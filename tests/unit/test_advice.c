@@ -497,6 +497,24 @@ static void memory_that_fills_is_told_and_what_ends_the_job_comes_first(void **s
           STEP("5")},
          "",
          0},
+    /* one step peaks at 13 where the others do at 10, of the device and not of the host */
+#define PEAK(device, n, peak)                                                                      \
+    {"memory.step", "rank=1 device=" device " step=" n " peak_bytes=" peak}
+        {"",
+         {{"memory.device", "rank=1 device=cuda:1 peak_bytes=13 spike_step=2"},
+          PEAK("cuda:1", "1", "10"),
+          PEAK("cuda:1", "2", "13"),
+          PEAK("cuda:1", "3", "9")},
+         "memory_spike note - - 1",
+         0},
+        {"",
+         {{"memory.device", "rank=1 device=cpu peak_bytes=13 spike_step=2"},
+          PEAK("cpu", "1", "10"),
+          PEAK("cpu", "2", "13"),
+          PEAK("cpu", "3", "9")},
+         "",
+         0},
+#undef PEAK
         {"", {{"memory.device", GROWS "growing_steps=2"}, STEP("1"), STEP("2"), STEP("3")}, "", 0},
     };
     check(cases, COUNT(cases));

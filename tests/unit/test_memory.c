@@ -3,6 +3,7 @@
 
 #include "analysis/memory/devices.h"
 #include "analysis/memory/levels.h"
+#include "analysis/memory/patterns.h"
 
 #define MARK(name, begin)                                                                          \
     { TM_CAT_USER_ANNOTATION, name, begin, 100, 0, 1, 1, NULL, TM_DURATION }
@@ -102,12 +103,15 @@ static void levels_are_as_worked_out_by_hand(void **state) {
         "rank=0 device=cpu allocations=1 releases=1 relative=true begin_bytes=0 end_bytes=0 "
         "peak_bytes=64 peak_time_ns=26 peak_step=1 peak_operator=foo peak_reserved_bytes=null "
         "fragmentation_pct=null capacity_bytes=null capacity_pct=null growth_bytes=null "
-        "growing_steps=null",
-        /* 1500 of 9000 were never used; steps 2 and 3 grew by 1500 and 100 */
+        "growing_steps=null mean_bytes=64 pattern=null spike_step=null reserve_falls=null "
+        "steps_left=null",
+        /* 1500 of 9000 were never used; steps 2 and 3 grew by 1500 and 100; the mean of 195 ns:
+         * (6000 x 10 + 6500 x 15 + 5500 x 70 + 7500 x 10 + 7000 x 90) / 195 = 6397.4 */
         "rank=0 device=cuda:0 allocations=4 releases=2 relative=false begin_bytes=5000 "
         "end_bytes=7100 peak_bytes=7500 peak_time_ns=120 peak_step=2 peak_operator=back "
         "peak_reserved_bytes=9000 fragmentation_pct=16.66666667 capacity_bytes=18000 "
-        "capacity_pct=50 growth_bytes=800 growing_steps=2",
+        "capacity_pct=50 growth_bytes=800 growing_steps=2 mean_bytes=6397 pattern=null "
+        "spike_step=null reserve_falls=0 steps_left=null",
     };
     static const char *const steps[] = {
         "rank=0 device=cpu step=1 allocated_bytes=64 peak_bytes=64 peak_reserved_bytes=null "
@@ -129,11 +133,20 @@ static void levels_are_as_worked_out_by_hand(void **state) {
         "rank=0 device=cuda:0 time_ns=130 allocated_bytes=7000 reserved_bytes=9000",
         "rank=0 device=cuda:0 time_ns=220 allocated_bytes=7100 reserved_bytes=9000",
     };
+    static const char *const ranks[] = {
+        "device=cpu ranks=1 devices=1 peak_min_bytes=64 peak_median_bytes=64 peak_max_bytes=64 "
+        "peak_max_rank=0 nearest_rank=null nearest_pct=null growing_devices=0 first_rank=null "
+        "steps_left=null",
+        "device=cuda ranks=1 devices=1 peak_min_bytes=7500 peak_median_bytes=7500 "
+        "peak_max_bytes=7500 peak_max_rank=0 nearest_rank=0 nearest_pct=50 growing_devices=0 "
+        "first_rank=null steps_left=null",
+    };
     small_job j = open_job();
     add_records(&j, 0);
     add_rank(&j, 1, events, FIRST_RECORD); /* no record */
     finish_job(&j);
     CHECK_ROWS(&j, "memory.device", devices);
+    CHECK_ROWS(&j, "memory.job", ranks);
     CHECK_ROWS(&j, "memory.step", steps);
     CHECK_ROWS(&j, "memory.curve", curve);
     close_job(&j);
@@ -172,6 +185,73 @@ static void operators_have_what_they_took_alone_and_with_what_they_called(void *
     finish_job(&j);
     CHECK_ROWS(&j, "memory.operator", rows);
     close_job(&j);
+}
+
+/* What 8 steps leave behind, their peaks, and what the allocator held behind each. */
+static void patterns_are_named_as_what_they_are(void **state) {
+    (void)state;
+    enum { STEPS = 8 };
+    static const struct {
+        const char *word;
+        int64_t ends[STEPS], peaks[STEPS], reserved[STEPS];
+    } cases[] = {
+#define EVEN {500, 500, 500, 500, 500, 500, 500, 500}
+        {"stable", {100, 100, 100, 100, 100, 100, 100, 100}, EVEN, EVEN},
+        /* within a twentieth, the first step aside */
+        {"stable",
+         {100, 90, 100, 90, 100, 90, 100, 90},
+         {900, 500, 520, 480, 525, 475, 500, 500},
+         EVEN},
+        {"growth", {100, 101, 102, 103, 104, 105, 106, 107}, EVEN, EVEN},
+        /* one step gives back: nothing is kept for good, or it is a saw */
+        {"stable", {100, 101, 102, 103, 102, 105, 106, 107}, EVEN, EVEN},
+        {"saw-tooth", {100, 130, 160, 100, 130, 160, 100, 130}, EVEN, EVEN},
+        {"stable", {100, 110, 124, 100, 110, 124, 100, 110}, EVEN, EVEN}, /* falls by 24 of 500 */
+        {"uneven",
+         {100, 130, 160, 190, 100, 100, 100, 100},
+         {500, 530, 560, 590, 500, 500, 500, 500},
+         EVEN}, /* falls once */
+        {"saw-tooth",
+         {100, 100, 100, 100, 100, 100, 100, 100},
+         EVEN,
+         {900, 900, 700, 900, 900, 700, 900, 900}},
+        {"spike",
+         {100, 100, 100, 100, 100, 100, 100, 100},
+         {500, 500, 500, 500, 601, 500, 500, 500},
+         EVEN},
+        {"uneven",
+         {100, 100, 100, 100, 100, 100, 100, 100},
+         {500, 500, 500, 500, 600, 500, 500, 500},
+         EVEN}, /* not over a fifth */
+        {"uneven",
+         {100, 100, 100, 100, 100, 100, 100, 100},
+         {500, 500, 700, 500, 700, 500, 500, 500},
+         EVEN}, /* 2 of 7 are no exception */
+#undef EVEN
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        tm_error err;
+        tm_memory_pattern found;
+        tm_device_levels d = {.peak_reserved_bytes = 900};
+        d.levels = TM_VEC(tm_memory_level);
+        d.steps = TM_VEC(tm_memory_step);
+        for (int64_t i = 0; i < STEPS; i++) {
+            const tm_memory_level level = {10 * i, cases[c].peaks[i], cases[c].reserved[i], 0};
+            const tm_memory_step step = {1, 0, cases[c].peaks[i], 0, cases[c].ends[i]};
+            d.peak = cases[c].peaks[i] > cases[c].peaks[d.peak] ? (size_t)i : d.peak;
+            assert_non_null(tm_vec_append(&d.levels, &level, 1));
+            assert_non_null(tm_vec_append(&d.steps, &step, 1));
+        }
+        assert_int_equal(tm_memory_pattern_find(&d, &found, &err), TM_OK);
+        assert_string_equal(found.word, cases[c].word);
+        if (strcmp(found.word, "spike") == 0)
+            assert_int_equal(found.spike, 4);
+        d.steps.n = 3; /* the first and two */
+        assert_int_equal(tm_memory_pattern_find(&d, &found, &err), TM_OK);
+        assert_null(found.word);
+        tm_vec_free(&d.levels);
+        tm_vec_free(&d.steps);
+    }
 }
 
 /* 5000 levels, one for each ns: a saw of 50 ns with one peak, one trough and one reserve alone. */
@@ -242,6 +322,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_are_as_worked_out_by_hand),
         cmocka_unit_test(operators_have_what_they_took_alone_and_with_what_they_called),
+        cmocka_unit_test(patterns_are_named_as_what_they_are),
         cmocka_unit_test(a_thinned_curve_keeps_its_peaks),
         cmocka_unit_test(the_memory_of_a_device_is_in_the_metadata),
     };

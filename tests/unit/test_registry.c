@@ -246,9 +246,13 @@ static const struct {
                      "bits8_ns bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct "},
     {"contention.kernel", " name grid block ranks beside_calls alone_calls beside_ns alone_ns "
                           "slowdown extra_ns "},
-    {"memory.device", " rank device allocations releases relative begin_bytes end_bytes peak_bytes "
-                      "peak_time_ns peak_step peak_operator peak_reserved_bytes fragmentation_pct "
-                      "capacity_bytes capacity_pct growth_bytes growing_steps "},
+    {"memory.device",
+     " rank device allocations releases relative begin_bytes end_bytes peak_bytes "
+     "peak_time_ns peak_step peak_operator peak_reserved_bytes fragmentation_pct "
+     "capacity_bytes capacity_pct growth_bytes growing_steps mean_bytes pattern spike_step "
+     "reserve_falls steps_left "},
+    {"memory.job", " device ranks devices peak_min_bytes peak_median_bytes peak_max_bytes "
+                   "peak_max_rank nearest_rank nearest_pct growing_devices first_rank steps_left "},
     {"memory.curve", " rank device time_ns allocated_bytes reserved_bytes "},
     {"memory.category", " rank device category peak_bytes peak_pct mean_bytes most_bytes end_bytes "
                         "blocks allocated_bytes "},

@@ -164,9 +164,15 @@ static const struct {
     [TM_RULE_MEMORY_GROWTH] = {"memory_growth", /* of what is free, in 1,000 steps */
                                {0.01, 0.1, 100},
                                tm_look_memory_growth,
-                               "memory.step, memory.operator",
+                               "memory.step, memory.live, memory.operator",
                                NULL,
                                NULL},
+    [TM_RULE_MEMORY_SPIKE] = {"memory_spike", /* over the other steps */
+                              {10, NEVER, NEVER},
+                              tm_look_memory_spike,
+                              "memory.step, memory.live",
+                              NULL,
+                              NULL},
     [TM_RULE_CLOCK_QUALITY] = {"clock_quality", /* of the collectives against causality */
                                {NEVER, 1, 10},
                                tm_look_clock_quality,

@@ -200,12 +200,13 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
     tm_rank_text_end(&ranks, f->job->n_ranks);
     if (out->measure < 0.0)
         return;
-    char until[64] = "";
+    char until[96] = "";
     int64_t growth = tm_facts_int(f, "memory.device", worst, "growth_bytes");
-    int64_t room = tm_facts_int(f, "memory.device", worst, "capacity_bytes") -
-                   tm_facts_int(f, "memory.device", worst, "end_bytes");
-    if (room > 0)
-        snprintf(until, sizeof until, "; what is free lasts for %" PRId64 " steps", room / growth);
+    const tm_cell *left = tm_table_cell(devices, worst, "steps_left");
+    if (!left->null)
+        snprintf(until, sizeof until,
+                 "; out of memory in about %" PRId64 " steps at this growth, or sooner",
+                 left->value.i);
     snprintf(out->text, sizeof out->text,
              "Find what keeps memory from step to step: %slists and caches that only grow%s.",
              f->trains ? "losses summed with their graph (use .item() or .detach()), " : "",
@@ -215,6 +216,58 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
              " steps running%s.",
              tm_facts_int(f, "memory.device", worst, "rank"), (double)growth / 1e6,
              tm_facts_int(f, "memory.device", worst, "growing_steps"), until);
+}
+
+/* The peak of one step of a device, and the highest of its others. */
+static void compare_steps(const tm_facts *f, size_t device, int64_t *high, int64_t *other) {
+    const tm_table *devices = tm_tables_find(f->tables, "memory.device");
+    const tm_table *steps = tm_tables_find(f->tables, "memory.step");
+    const char *name = tm_table_cell(devices, device, "device")->value.text;
+    int64_t rank = tm_facts_int(f, "memory.device", device, "rank");
+    int64_t step = tm_facts_int(f, "memory.device", device, "spike_step");
+    for (size_t i = 0; i < steps->n_rows; i++) {
+        int64_t peak = tm_facts_int(f, "memory.step", i, "peak_bytes");
+        int64_t *which = tm_facts_int(f, "memory.step", i, "step") == step ? high : other;
+        if (tm_facts_int(f, "memory.step", i, "rank") == rank &&
+            strcmp(tm_table_cell(steps, i, "device")->value.text, name) == 0)
+            *which = peak > *which ? peak : *which;
+    }
+}
+
+/* Of a step that needs far more than the others: it decides what fits. Of the host's memory a trace
+ * knows the least part. */
+void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
+    const tm_table *devices = tm_tables_find(f->tables, "memory.device");
+    tm_rank_text ranks = tm_rank_text_begin(out->ranks);
+    int64_t before = -1, most = 0, high = 0, other = 0;
+    size_t worst = 0;
+    for (size_t i = 0; i < devices->n_rows; i++) {
+        int64_t rank = tm_facts_int(f, "memory.device", i, "rank");
+        int64_t peak = tm_facts_int(f, "memory.device", i, "peak_bytes");
+        if (tm_table_cell(devices, i, "spike_step")->null ||
+            strcmp(tm_table_cell(devices, i, "device")->value.text, "cpu") == 0)
+            continue;
+        if (rank != before)
+            tm_rank_text_add(&ranks, rank);
+        before = rank;
+        worst = peak > most ? i : worst;
+        most = peak > most ? peak : most;
+    }
+    tm_rank_text_end(&ranks, f->job->n_ranks);
+    if (most == 0)
+        return;
+    compare_steps(f, worst, &high, &other);
+    out->measure = tm_facts_percent(high - other, other);
+    snprintf(out->text, sizeof out->text,
+             "Find what step %" PRId64 " does besides, for it decides what fits: a longer sequence "
+             "or larger batch, %smemory that is gathered or copied.",
+             tm_facts_int(f, "memory.device", worst, "spike_step"),
+             f->trains ? "an evaluation, a checkpoint, " : "");
+    snprintf(out->evidence, sizeof out->evidence,
+             "Rank %" PRId64 " allocates up to %.2f GB in step %" PRId64
+             ", up to %.2f GB in the others.",
+             tm_facts_int(f, "memory.device", worst, "rank"), (double)high / 1e9,
+             tm_facts_int(f, "memory.device", worst, "spike_step"), (double)other / 1e9);
 }
 
 /* The worst uncertainty of the clocks that are compared, and whether one was set. */

@@ -1,14 +1,14 @@
 /* Analysis `memory`: what is allocated, when, and by which operators. */
 #include "tmerge/analysis.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/median.h"
 #include "devices.h"
 #include "levels.h"
 #include "owners.h"
 #include "passes.h"
+#include "patterns.h"
 #include "tables.h"
 
 enum {
@@ -29,6 +29,11 @@ enum {
     D_CAPACITY_PCT,
     D_GROWTH,
     D_GROWING,
+    D_MEAN,
+    D_PATTERN,
+    D_SPIKE_STEP,
+    D_FALLS,
+    D_STEPS_LEFT,
     N_DEVICE_COLUMNS
 };
 
@@ -62,6 +67,22 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
                   "Median of memory.step.growth_bytes over the steps but the first: above 0 in "
                   "step after step is a leak. Null with fewer than 2 steps."},
     [D_GROWING] = {"growing_steps", TM_INT, "", "Of these steps, those that grew."},
+    [D_MEAN] = {"mean_bytes", TM_INT, "B",
+                "Allocated on the mean, over the time from the first record to the last."},
+    [D_PATTERN] = {"pattern", TM_TEXT, "",
+                   "Of the steps but the first. growth: each leaves more behind than the one "
+                   "before, a leak; saw-tooth: what steps leave behind, or what the allocator "
+                   "holds, falls twice or more by a twentieth of its peak; spike: one step, or a "
+                   "fourth of them at most, peaks a fifth above the median; stable: all peak "
+                   "within a twentieth of it; else uneven. Null with fewer than 4 steps."},
+    [D_SPIKE_STEP] = {"spike_step", TM_INT, "", "Of a spike: the step with the highest peak."},
+    [D_FALLS] = {"reserve_falls", TM_INT, "",
+                 "How often the allocator gave a twentieth of the most that it held back to the "
+                 "device. Null where that is not recorded."},
+    [D_STEPS_LEFT] = {"steps_left", TM_INT, "",
+                      "Of a device that grows: out of memory in about so many steps at this "
+                      "growth, (capacity_bytes - peak_bytes) / growth_bytes; sooner, for what "
+                      "other libraries hold."},
 };
 
 static const tm_table_def device_def = {
@@ -120,6 +141,7 @@ static const tm_table_def step_def = {
 };
 
 static const tm_table_def *const defs[] = {
+    &tm_memory_job_def,
     &device_def,
     &curve_def,
     &tm_memory_operator_def,
@@ -173,6 +195,24 @@ static void set_growth(tm_cell *row, tm_vec *growths) {
     tm_cell_set_int(&row[D_GROWING], growing);
 }
 
+static tm_status set_pattern(const tm_timeline *timeline, const tm_device_levels *d,
+                             tm_table *table, tm_cell *row, tm_error *err) {
+    tm_memory_pattern p;
+    TM_TRY(tm_memory_pattern_find(d, &p, err));
+    tm_cell_set_int(&row[D_MEAN], p.mean_bytes);
+    if (d->peak_reserved_bytes > 0)
+        tm_cell_set_int(&row[D_FALLS], p.falls);
+    if (!p.word)
+        return TM_OK;
+    if (strcmp(p.word, "spike") == 0)
+        tm_cell_set_int(&row[D_SPIKE_STEP], timeline->steps[p.spike].number);
+    if (strcmp(p.word, "growth") == 0 && !row[D_CAPACITY].null && row[D_GROWTH].value.i > 0) {
+        int64_t room = row[D_CAPACITY].value.i - row[D_PEAK].value.i;
+        tm_cell_set_int(&row[D_STEPS_LEFT], room > 0 ? room / row[D_GROWTH].value.i : 0);
+    }
+    return tm_table_set_text(table, &row[D_PATTERN], p.word, err);
+}
+
 /* Levels are whole here; `capacity` is not above 0 where nobody tells it. */
 static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity) {
     const tm_memory_level *v = d->levels.data;
@@ -213,6 +253,7 @@ static tm_status add_device(const tm_rank_view *view, const tm_device_levels *d,
     tm_text name = tm_names_text(view->names, op);
     if (op != TM_NO_NAME)
         TM_TRY(tm_table_set_bytes(table, &row[D_PEAK_OPERATOR], name.bytes, name.size, err));
+    TM_TRY(set_pattern(timeline, d, table, row, err));
     return tm_device_set_text(d->type, d->device, table, &row[D_DEVICE], err);
 }
 
@@ -334,10 +375,9 @@ static tm_status memory_merge(const tm_names *names, tm_tables *tables, tm_error
 
 static tm_status memory_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
-    (void)err;
     for (size_t o = 0; o < TM_N_OWNER_TABLES; o++) /* the largest first */
         tm_table_top(tm_tables_find(out, tm_memory_owner_tables[o].shown->name), SIZE_MAX);
-    return TM_OK;
+    return tm_memory_compare_ranks(out, err);
 }
 
 const tm_analysis tm_analysis_memory = {

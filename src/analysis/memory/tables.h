@@ -8,7 +8,10 @@
 #define TM_DEVICE_DOC "cpu, cuda:0, ...: the device's type and number, as the profiler counts it."
 
 extern const tm_table_def tm_memory_category_def, tm_memory_category_curve_def, tm_memory_live_def,
-    tm_memory_parameters_def;
+    tm_memory_parameters_def, tm_memory_job_def;
+
+/** Adds the job's rows, of memory.device. TM_OK; TM_ERR_FAULT. */
+tm_status tm_memory_compare_ranks(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Adds a rank's row, where its backward passes tell. @param passes  of tm_backward_pass
  * @return  TM_OK; TM_ERR_FAULT */

@@ -227,6 +227,7 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   memory: ["Make room in device memory", "memory"],
   memory_room: ["Use the memory that is free", "memory"],
   memory_growth: ["Find what holds on to memory", "memory"],
+  memory_spike: ["Find what one step needs memory for", "memory"],
   clock_quality: ["Do not trust arrivals: clocks disagree", "clocks"],
   missing_ranks: ["Record the missing ranks", "about"],
 };

@@ -1,7 +1,9 @@
-"""What fills the memory of real jobs, against the facts of their models and of the traces' totals."""
+"""What fills the memory: real jobs against the facts of their models and the totals of their traces,
+made ones against what was planted in them."""
+import json
 import os
 
-from common import SHARED, Skip, equal, holds, main, tables, tmerge
+from common import SHARED, Skip, contains, equal, event, holds, kernel, main, put, tables, tmerge, trace
 
 TRACES = os.path.join(SHARED, 'traces')
 KINETO = os.path.join(TRACES, 'kineto-samples', 'worker0.1623143089861.pt.trace.json.gz')
@@ -74,6 +76,76 @@ def test_without_addresses_there_are_no_blocks():
     holds(found['memory.device'] and found['memory.operator'], 'records')
     equal(found['memory.category'] + found['memory.live'], [])
     equal({r['peak_bytes'] for r in found['memory.operator']}, {None})
+
+
+MB = 1000000
+CAPACITY = 1000 * MB
+
+
+def planted(rank, steps):
+    """A trace whose steps take some MB, and keep some of it: [(takes, keeps), ...]; what a step keeps
+    below 0 it gives back of what those before have kept. 500 MB are there before."""
+    events, total, kept = [], 500 * MB, []
+
+    def record(at, address, size):
+        nonlocal total
+        total += size
+        events.append({'ph': 'i', 's': 't', 'cat': 'cpu_instant_event', 'name': '[memory]', 'pid': 1,
+                       'tid': 1, 'ts': at,
+                       'args': {'Device Type': 1, 'Device Id': 0, 'Addr': address, 'Bytes': size,
+                                'Total Allocated': total, 'Total Reserved': 900 * MB}})
+
+    for number, (takes, keeps) in enumerate(steps, 1):
+        at = 1000 * number
+        events.append(event(f'ProfilerStep#{number}', 'user_annotation', at, 990, pid=1, tid=1))
+        events.append(kernel('gemm', at + 10, 900))
+        record(at + 100, 1, takes * MB)
+        if keeps > 0:
+            kept.append((100 + number, keeps * MB))
+            record(at + 200, *kept[-1])
+        while keeps < 0 and kept:
+            address, size = kept.pop()
+            record(at + 200, address, -size)
+        record(at + 300, 1, -takes * MB)
+    made = json.loads(trace(events, rank=rank, world=2))
+    made['deviceProperties'] = [{'id': 0, 'totalGlobalMem': CAPACITY}]
+    return json.dumps(made).encode()
+
+
+def test_what_is_planted_is_named_as_what_it_is():
+    # By hand: the leak's last step peaks at 500 + 4 x 10 + 100 + 10 MB and leaves 350, 35 steps of
+    # 10 MB; the spike's third step takes 400 MB where the others take 100.
+    level = (100, 0)
+    jobs = {
+        'growth': ([(100, 10)] * 5, {'memory_growth'}, (0, 1, 35)),
+        'spike': ([level, level, (400, 0), level, level, level], {'memory_spike'}, None),
+        'saw-tooth': ([(100, 40), (100, 40), (100, -1)] * 3, set(), None),
+        'stable': ([level] * 5, set(), None),
+    }
+    for word, (steps, rules, left) in jobs.items():
+        put('a.json', planted(0, steps))
+        put('b.json', planted(1, [(50, 0)] * len(steps)))
+        tmerge('a.json', 'b.json', '-q', '--force', '--no-html').expect(0)
+        found = tables('tmerge.h5', 'memory.device', 'memory.job', 'memory.live', 'advice.item')
+        equal([r['pattern'] for r in found['memory.device']], [word, 'stable'], word)
+        items = {r['rule']: r for r in found['advice.item'] if r['rule'].startswith('memory')}
+        equal(set(items) - {'memory_room'}, rules, word)
+        job = found['memory.job'][0]
+        equal((job['ranks'], job['peak_max_rank'], job['nearest_rank']), (2, 0, 0), word)
+        equal((job['first_rank'], job['growing_devices'], job['steps_left']), left or (None, 0, None))
+        for rank in (0, 1):
+            equal(sum(r['bytes'] for r in found['memory.live'] if r['rank'] == rank),
+                  found['memory.device'][rank]['peak_bytes'], word)
+        if word == 'growth':
+            contains(items['memory_growth']['evidence'],
+                     'out of memory in about 35 steps at this growth, or sooner')
+            # What is kept, by the steps that took it.
+            equal([r['step'] for r in found['memory.live'] if r['rank'] == 0
+                   and r['block_bytes'] == 10 * MB], [1, 2, 3, 4, 5])
+        if word == 'spike':
+            equal(found['memory.device'][0]['spike_step'], 3)
+            contains(items['memory_spike']['evidence'],
+                     'Rank 0 allocates up to 0.90 GB in step 3, up to 0.60 GB in the others.')
 
 
 main()
