@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { before, test } from "node:test";
 import { contrast, parsed } from "./colour.mjs";
-import { listed, merge, open, quiet, realJob, synth, text, THEMES, viewed, visit } from "./page.mjs";
+import { listed, merge, open, quiet, realJob, show, synth, text, THEMES, viewed, visit } from "./page.mjs";
 
 const SLACK = 3;
 const CHARTS = ["communication", "memory", "clocks", "input", "timeline"]; // by a chart library or canvas
@@ -37,6 +37,20 @@ test("pages weigh what they may", (t) => {
     assert.ok(size.program <= 700_000, `${kB(size.program)} without data`);
     assert.ok((name === "small" ? size.all - size.timeline : size.all) <= most, `${name}: ${kB(size.all)}`);
   }
+});
+
+test("of more ranks than pairs are kept of, hosts are shown with what their ranks waited and made others wait", async () => {
+  const { "stragglers.rank": ranks, "job.rank": places } = show(jobs.large.store, "stragglers.rank", "job.rank");
+  const host = new Map(places.map((row) => [row.rank, row.host])), sums = new Map();
+  for (const row of ranks) {
+    const sum = sums.get(host.get(row.rank)) ?? [0, 0];
+    sums.set(host.get(row.rank), [sum[0] + row.wait_ns, sum[1] + row.direct_ns + row.indirect_ns]);
+  }
+  const { page, close } = await open(jobs.large.page, { hash: "#stragglers" });
+  const shown = await page.$$eval(".fly", (all) => all.filter((e) => /^host/.test(e.firstChild.textContent)).map((e) => [e.firstChild.textContent, [...e.querySelectorAll("[data-value]")].map((v) => Number(v.dataset.value))]));
+  assert.equal(shown.length, 16);
+  assert.deepEqual(shown, [...sums].sort(([, a], [, b]) => b[1] - a[1]).slice(0, 16));
+  await close();
 });
 
 /* When the browser painted first, and when the first view was complete [ms]. */

@@ -22,6 +22,10 @@ test("a column has one unit and as many digits, from its largest value", () => {
   assert.equal(unit.name, "ms");
   const digits = f.columnDigits(values, unit);
   assert.deepEqual(values.map((v) => f.scaled(v, unit, digits)), ["0.9", "37.4", "–", "0.0"]);
+  // what would be nothing in it has a unit of its own: 0.05 ms is shown, 0.049 ms is not
+  assert.deepEqual([50_000, 49_000, -3_100, 7].map((v) => plain(f.scaled(v, unit, digits))), ["0.1", "49.0 µs", "−3.10 µs", "7 ns"]);
+  assert.deepEqual([2048, 3 << 20].map((v) => plain(f.scaled(v, f.byteUnit([1 << 30], true), 2))), ["2.00 KiB", "3.00 MiB"]);
+  assert.deepEqual([37_400_000, 49_000, 0].map((v) => f.short(v, unit)), ["37.4", "<0.1", "0.0"]);
   assert.equal(f.timeUnit([999_960]).name, "ms");
   assert.equal(f.timeUnit([]).name, "ns");
 });

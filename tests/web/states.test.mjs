@@ -39,7 +39,7 @@ test("one rank: nothing is compared", () => of("one-rank", async (page) => {
   assert.match(await main(page), /time goes, mean of ranks\s+step 0\s/);
   assert.doesNotMatch(await main(page), /across ranks/);
   await visit(page, "#steps");
-  assert.ok(!/How even|Who caused|wait caused/.test(await main(page)), "a comparison of one rank");
+  assert.ok(!/How even|Who made|made others wait/.test(await main(page)), "a comparison of one rank");
 }));
 
 test("no steps: the whole trace is one column", () => of("no-steps", async (page) => {
@@ -54,7 +54,7 @@ test("no steps: the whole trace is one column", () => of("no-steps", async (page
   await visit(page, "#steps");
   assert.match(await main(page), /No steps marked.*To mark them: prof\.step\(\) of PyTorch, StepTraceAnnotation/);
   /* How long the host was recorded is not how long a GPU was idle, and no step's time. */
-  assert.deepEqual(await page.$$eval('[aria-label="Metric"] button', (all) => all.map((e) => e.textContent)), ["wait caused", "waited", "compute", "exposed communication"]);
+  assert.deepEqual(await page.$$eval('[aria-label="Metric"] button', (all) => all.map((e) => e.textContent)), ["made others wait", "waited", "compute", "exposed communication"]);
   assert.equal(await page.$(".multiples"), null);
 }));
 
@@ -230,6 +230,19 @@ test("of 64 ranks maps show hosts that open, and the scale begins at the median"
   assert.equal((await labels()).length, 64);
   await visit(page, "#stragglers");
   assert.deepEqual(await page.$$eval('[aria-label^="Who waits"] .row-label', (all) => all.map((e) => e.textContent)), [0, 1, 2, 3, 4, 5, 6, 7].map((host) => `host${host}`));
+  await close();
+});
+
+test("of more pairs than the page holds those that waited most make the matrix of hosts", async () => {
+  const job = merge("pairs", synth("pairs-traces", { ranks: 256, ranks_per_host: 8, steps: 2, layers: 4, cpu_ops: 1, slow_rank: 20 }));
+  const { page, close } = await open(job.page, { hash: "#stragglers" });
+  const waits = show(job.store, "stragglers.pair")["stragglers.pair"].map((row) => row.wait_ns).sort((a, b) => b - a), kept = 1 << 15;
+  assert.ok(waits.length > kept, "the fixture");
+  const sum = (values) => values.reduce((a, b) => a + b, 0), cells = await page.$$eval('[aria-label^="Who waits"] .cell[data-value]', (all) => all.map((e) => Number(e.dataset.value)));
+  assert.deepEqual([cells.length, sum(cells)], [32 * 32, sum(waits.slice(0, kept))]);
+  assert.deepEqual(await page.$$eval('[aria-label^="Who waits"] .map-column', (all) => all.slice(0, 3).map((e) => e.textContent)), ["0", "", "2"]);
+  const share = 100 * sum(waits.slice(0, kept)) / sum(waits);
+  assert.ok((await main(page)).replace(/[\u00a0\u202f]/g, " ").includes(`the 32 768 that waited most, ${share.toFixed(1)} % of all waiting`), `${share}`);
   await close();
 });
 

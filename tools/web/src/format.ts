@@ -89,10 +89,26 @@ function largest(values: Iterable<number | null>): number {
   return most;
 }
 
-/** A value in a unit that stands elsewhere; as many digits for all values of a column. */
+/* Whether a value is not nothing, but would be written so with these digits. */
+function vanishes(value: number, unit: Unit, digits: number): boolean {
+  return value !== 0 && Math.abs(value) / unit.factor < 0.5 * 10 ** -digits;
+}
+
+/** A value in a unit that stands elsewhere; as many digits for all values of a column. What they
+ * cannot show stands in a unit of its own. */
 export function scaled(value: number | null, unit: Unit, digits?: number): string {
   if (value === null) return NONE;
-  return digits === undefined ? inUnit(value, unit) : grouped(value / unit.factor, digits);
+  if (digits === undefined) return inUnit(value, unit);
+  const own = [TIMES, SIZES, MEMORY].find((units) => units.includes(unit));
+  if (!own || !vanishes(value, unit, digits)) return grouped(value / unit.factor, digits);
+  const smaller = unitOf(value, own);
+  return inUnit(value, smaller) + SPACE + smaller.name;
+}
+
+/** The same where there is room for a few digits alone. */
+export function short(value: number, unit: Unit): string {
+  const digits = unit.factor === 1 ? 0 : 1;
+  return vanishes(value, unit, digits) ? `<${10 ** -digits}` : grouped(value / unit.factor, digits);
 }
 
 /** The digits that all values of a column in this unit get. */

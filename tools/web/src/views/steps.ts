@@ -21,13 +21,13 @@ interface Metric {
 }
 
 const METRICS: readonly Metric[] = [
-  { key: "caused", label: "wait caused", table: "stragglers.rank_step", ramp: "wait", doc: "Waiting of others behind which the rank is: direct_ns + indirect_ns.",
+  { key: "caused", label: "made others wait", table: "stragglers.rank_step", ramp: "wait", doc: "Waiting of others behind which the rank is, by itself or through others.",
     value: (t, row) => { const d = t.num(row, "direct_ns"); return d === null ? null : d + (t.num(row, "indirect_ns") ?? 0); } },
   { key: "wait", label: "waited", table: "stragglers.rank_step", ramp: "wait", doc: "Its waiting for the last rank of each collective.", value: (t, row) => t.num(row, "wait_ns") },
-  { key: "compute", label: "compute", table: "overlap.step", ramp: "work", doc: "Time in which the GPU computes: compute_ns.", value: (t, row) => t.num(row, "compute_ns") },
-  { key: "exposed", label: "exposed communication", table: "overlap.step", ramp: "wait", doc: "Communication with no computation beside it: exposed_comm_ns.", value: (t, row) => t.num(row, "exposed_comm_ns") },
-  { key: "idle", label: "idle", table: "overlap.step", ramp: "work", doc: "Time in which the GPU does nothing: idle_ns.", ofSteps: true, value: (t, row) => t.num(row, "idle_ns") },
-  { key: "step", label: "step time", table: "overlap.step", ramp: "work", doc: "From the step’s begin to its end: window_ns.", ofSteps: true, value: (t, row) => t.num(row, "window_ns") },
+  { key: "compute", label: "compute", table: "overlap.step", ramp: "work", doc: "Time in which the GPU computes.", value: (t, row) => t.num(row, "compute_ns") },
+  { key: "exposed", label: "exposed communication", table: "overlap.step", ramp: "wait", doc: "Communication with no computation beside it.", value: (t, row) => t.num(row, "exposed_comm_ns") },
+  { key: "idle", label: "idle", table: "overlap.step", ramp: "work", doc: "Time in which the GPU does nothing.", ofSteps: true, value: (t, row) => t.num(row, "idle_ns") },
+  { key: "step", label: "step time", table: "overlap.step", ramp: "work", doc: "From the step’s begin to its end.", ofSteps: true, value: (t, row) => t.num(row, "window_ns") },
 ];
 
 const MANY = 64;
@@ -81,7 +81,7 @@ function cellOf(job: Job, metric: Metric, field: Field, unit: f.Unit, r: number,
   const window = windowOf(job, field.window.get(`${worst}/${step}`) ?? -1);
   return {
     value,
-    text: value === null ? f.NONE : f.scaled(value, unit, unit.factor === 1 ? 0 : 1),
+    text: value === null ? f.NONE : f.short(value, unit),
     partial,
     ...(window ? { href: href("timeline", { rank: worst, t: `${window[0]}-${window[1]}` }) } : {}),
     tip: () => [h("b", null, `${label}, step ${step}`), h("br"), `${metric.label}: ${f.time(value)}`,
@@ -139,6 +139,10 @@ function multiples(job: Job): HTMLElement | null {
       })), { scale })))));
 }
 
+function leaders(table: Table<"stragglers.step">): HTMLElement {
+  return grid(table, { columns: [{ column: "step" }, { column: "rank" }, { column: "direct_ns", label: "made others wait by itself" }, { column: "indirect_ns", label: "through others" }, { column: "lateness_ns", label: "behind the runner-up" }] });
+}
+
 export const steps: View = {
   id: "steps",
   title: "Steps",
@@ -163,7 +167,7 @@ export const steps: View = {
     const small = multiples(job);
     if (small) root.append(small);
     if (job.table("stragglers.step").n > 0)
-      root.append(section("Who caused most waiting in each step", grid(job.table("stragglers.step"))));
+      root.append(section("Who made others wait most in each step", leaders(job.table("stragglers.step"))));
     if (severalRanks(job)) root.append(section("How even the steps are", grid(job.table("imbalance.step"), { columns: [
       { column: "step" }, { column: "mean_compute_ns", label: "mean compute" }, { column: "max_compute_ns", label: "largest" }, { column: "max_rank", label: "of rank" },
       { column: "imbalance_pct", label: "imbalance" }, { column: "load_balance", label: "load balance" }, { column: "step_ns", label: "step" },

@@ -14,33 +14,69 @@ const MATRIX_MAX = 32;
 const WORST_SHOWN = 8;
 const STEPS_MANY = 6; // fewer tell no cause from chance
 const PAIRS_MAX = 512; // as tmerge keeps them
+const HOSTS_SHOWN = 16;
+const BESIDE_MAX = 16; // of more ranks the two maps need the whole width each
 
 const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number => (table.num(row, "direct_ns") ?? 0) + (table.num(row, "indirect_ns") ?? 0);
 
-/* What a rank waited to the left, what others waited because of it to the right, on one scale. */
-function butterfly(job: Job): HTMLElement {
-  const table = job.table("stragglers.rank");
-  const rows = table.rows.map((_, row) => row);
-  const costs = rows.map((row) => cost(table, row)), waits = rows.map((row) => table.num(row, "wait_ns") ?? 0);
-  const chosen = rows.length <= ROWS_MAX ? rows
-    : [...rows].sort((a, b) => costs[b]! - costs[a]!).slice(0, ROWS_MAX).sort((a, b) => a - b);
-  const leftMost = Math.max(1, ...chosen.map((row) => waits[row]!)), rightMost = Math.max(1, ...chosen.map((row) => costs[row]!));
+/* A rank, or the ranks of a host together. */
+interface Side {
+  readonly label: string;
+  readonly wait: number;
+  readonly cost: number;
+  readonly strong: boolean;
+  readonly words: string;
+  /** Its row of stragglers.rank. */
+  readonly row?: number;
+}
+
+/* What each waited to the left, what others waited because of it to the right, on one scale. */
+function flies(sides: readonly Side[], words: string): HTMLElement {
+  const leftMost = f.most([1, ...sides.map((side) => side.wait)]), rightMost = f.most([1, ...sides.map((side) => side.cost)]);
   // A unit for each side: of 1,000 ranks each waits a thousandth of what one may cost.
   const units = { left: f.timeUnit([leftMost]), right: f.timeUnit([rightMost]) };
   const list = h("div", { class: "butterfly", style: { "--left": `${Math.max(12, (100 * leftMost) / (leftMost + rightMost))}fr`, "--right": `${Math.max(12, (100 * rightMost) / (leftMost + rightMost))}fr` } },
     h("div", { class: "fly head" }, h("span"), h("span", { class: "left" }, `waited, ${units.left.name}`),
-      h("span", { class: "right" }, `made others wait, ${units.right.name} of GPU time`), h("span", { class: "words" }, "evidence")));
-  for (const row of chosen) {
-    const rank = table.num(row, "rank"), straggler = table.text(row, "verdict") === "straggler";
+      h("span", { class: "right" }, `made others wait, ${units.right.name} of GPU time`), h("span", { class: "words" }, words)));
+  for (const each of sides) {
     const half = (side: "left" | "right", value: number, end: number, column: string) => h("span", { class: side },
-      h("span", { class: "fly-value", attr: { "data-table": "stragglers.rank", "data-row": row, "data-column": column } }, f.scaled(value, units[side], f.columnDigits([end], units[side]))),
-      tip(h("span", { class: "fly-bar", style: { width: `calc((100% - 64px) * ${value / end})` } }), () => [`rank ${rank}: `, f.exact(value, "ns")]));
-    list.append(h("div", { class: `fly ${straggler ? "straggler" : ""}` }, h("span", { class: "row-label" }, `rank ${rank}`),
-      half("left", waits[row]!, leftMost, "wait_ns"), half("right", costs[row]!, rightMost, "direct_ns"),
-      h("span", { class: "words" }, evidence(job, row))));
+      h("span", { class: "fly-value", attr: each.row === undefined ? { "data-value": value } : { "data-table": "stragglers.rank", "data-row": each.row, "data-column": column } }, f.scaled(value, units[side], f.columnDigits([end], units[side]))),
+      tip(h("span", { class: "fly-bar", style: { width: `calc((100% - 64px) * ${value / end})` } }), () => [`${each.label}: `, f.exact(value, "ns")]));
+    list.append(h("div", { class: `fly ${each.strong ? "straggler" : ""}` }, h("span", { class: "row-label" }, each.label),
+      half("left", each.wait, leftMost, "wait_ns"), half("right", each.cost, rightMost, "direct_ns"), h("span", { class: "words" }, each.words)));
   }
+  return list;
+}
+
+function butterfly(job: Job): HTMLElement {
+  const table = job.table("stragglers.rank");
+  const rows = table.rows.map((_, row) => row);
+  const costs = rows.map((row) => cost(table, row));
+  const chosen = rows.length <= ROWS_MAX ? rows
+    : [...rows].sort((a, b) => costs[b]! - costs[a]!).slice(0, ROWS_MAX).sort((a, b) => a - b);
   const left = rows.length + table.leftOut - chosen.length;
-  return h("div", null, list, left > 0 && note(`${f.grouped(left)} ranks that cost less are left out; stragglers.rank has all.`));
+  return h("div", null, flies(chosen.map((row) => (
+    { label: `rank ${table.num(row, "rank")}`, wait: table.num(row, "wait_ns") ?? 0, cost: costs[row]!, strong: table.text(row, "verdict") === "straggler", words: evidence(job, row), row })), "evidence"),
+  left > 0 && note(`${f.grouped(left)} ranks that cost less are left out. `, link("All of them", "tables", { name: table.name })));
+}
+
+/* Where it is not kept who waited for whom: the ranks of each host together. */
+function hostButterfly(job: Job): HTMLElement | null {
+  const { host, hosts } = ranksOf(job), table = job.table("stragglers.rank");
+  if (hosts.length < 2 || table.leftOut > 0) return null;
+  const sums = new Map(hosts.map((name) => [name, { wait: 0, cost: 0, ranks: 0, worst: -1 }]));
+  table.rows.forEach((_, row) => {
+    const sum = sums.get(host.get(table.num(row, "rank") ?? -1) ?? "");
+    if (!sum) return;
+    sum.wait += table.num(row, "wait_ns") ?? 0;
+    sum.cost += cost(table, row);
+    sum.ranks++;
+    if (sum.worst < 0 || cost(table, row) > cost(table, sum.worst)) sum.worst = row;
+  });
+  const chosen = [...sums].sort(([, a], [, b]) => b.cost - a.cost).slice(0, HOSTS_SHOWN);
+  return h("div", null, flies(chosen.map(([label, { wait, cost: all, ranks, worst }]) => (
+    { label, wait, cost: all, strong: false, words: `${f.count(ranks, "rank")}, most of it rank ${table.num(worst, "rank")}` })), "of its ranks"),
+  hosts.length > chosen.length && note(`The ${chosen.length} of ${f.grouped(hosts.length)} hosts whose ranks made others wait most.`));
 }
 
 function evidence(job: Job, row: number): string {
@@ -56,38 +92,53 @@ function evidence(job: Job, row: number): string {
   ].filter((part) => part !== "").join("; ");
 }
 
+/* Names without what all of them begin with, but for digits: a column has little room. */
+function withoutCommon(names: readonly string[]): string[] {
+  const first = names[0] ?? "";
+  let n = names.length > 1 ? first.length : 0;
+  for (const each of names) while (!each.startsWith(first.slice(0, n))) n--;
+  while (n > 0 && /\d/.test(first[n - 1]!)) n--;
+  return names.map((each) => each.slice(n));
+}
+
+/* Who has rows and columns of the matrix: all, or those that cost most. */
+function matrixNames(job: Job, nameOf: (rank: number) => string): string[] {
+  const ranks = job.table("stragglers.rank"), costs = new Map<string, number>();
+  ranks.rows.forEach((_, row) => {
+    const name = nameOf(ranks.num(row, "rank") ?? -1);
+    costs.set(name, (costs.get(name) ?? 0) + cost(ranks, row));
+  });
+  const kept = new Set([...costs].sort(([, a], [, b]) => b - a).slice(0, MATRIX_MAX).map(([name]) => name));
+  return [...costs.keys()].filter((name) => kept.has(name)); // in the order of their ranks
+}
+
 /* Row: the rank that waits; column: the one that it waits for. */
 function matrix(job: Job): HTMLElement {
-  const pairs = job.table("stragglers.pair");
-  const title = "Who waits for whom";
-  const ranks = job.table("stragglers.rank");
+  const pairs = job.table("stragglers.pair"), ranks = job.table("stragglers.rank"), nRanks = ranks.n + ranks.leftOut;
+  const title = "Who waits for whom", { host, hosts, hostCount } = ranksOf(job);
   if (pairs.n === 0)
-    return section(title, empty(ranks.n + ranks.leftOut > PAIRS_MAX ? `Pairs of ranks are kept for jobs of up to ${PAIRS_MAX} ranks.` : "No rank waited for another."));
-  const { host, hosts } = ranksOf(job);
-  const byHost = ranks.n + ranks.leftOut > MATRIX_MAX && pairs.leftOut === 0 && hosts.length > 1 && hosts.length <= MATRIX_MAX;
+    return nRanks > PAIRS_MAX ? section("Hosts that wait, and that make others wait", note(`Which rank waits for which is kept for jobs of up to ${PAIRS_MAX} ranks.`), hostButterfly(job))
+      : section(title, empty("No rank waited for another."));
+  const byHost = nRanks > MATRIX_MAX && hosts.length > 1, what = byHost ? "host" : "rank";
   const nameOf = (rank: number) => (byHost ? host.get(rank) ?? "" : `rank ${rank}`);
-  const order = [...ranks.rows.keys()].sort((a, b) => cost(ranks, b) - cost(ranks, a)).map((row) => ranks.num(row, "rank")!);
-  const kept = byHost ? order : order.slice(0, MATRIX_MAX);
-  const names = [...new Set(kept.sort((a, b) => a - b).map(nameOf))];
-  const sums = new Map<string, number>();
+  const names = matrixNames(job, nameOf), sums = new Map<string, number>();
   for (let r = 0; r < pairs.n; r++) {
     const key = `${nameOf(pairs.num(r, "for_rank")!)}\n${nameOf(pairs.num(r, "rank")!)}`;
     sums.set(key, (sums.get(key) ?? 0) + (pairs.num(r, "wait_ns") ?? 0));
   }
-  const unit = f.timeUnit(sums.values());
-  const everything = pairs.sum("wait_ns");
-  return section(title, note(`Row: the ${byHost ? "host" : "rank"} that waits. Column: the one it waits for, ${unit.name}. A column that stands out is a ${byHost ? "host" : "rank"} that many wait for.`),
+  const unit = f.timeUnit(sums.values()), everything = pairs.sum("wait_ns"), all = byHost ? hostCount : nRanks;
+  return section(title, note(`Row: the ${what} that waits. Column: the one it waits for, ${unit.name}. A column that stands out is a ${what} that many wait for.`),
     heatMap({
-      label: `${title}, ${unit.name}`, rows: names, columns: names.map((each) => each.replace(/^rank /, "")), ramp: "wait",
+      label: `${title}, ${unit.name}`, rows: names, columns: withoutCommon(names), ramp: "wait",
       cell: (r, c) => {
         const value = sums.get(`${names[r]}\n${names[c]}`) ?? (r === c && !byHost ? null : 0);
         if (value === null) return null;
-        return { value, text: value === 0 ? "·" : f.scaled(value, unit, unit.factor === 1 ? 0 : 1),
+        return { value, text: value === 0 ? "·" : f.short(value, unit),
           tip: () => [h("b", null, `${names[r]} waits for ${names[c]}`), h("br"), `${f.time(value)}, ${f.percent(f.share(value, everything), 1)} of all waiting`] };
       },
     }),
-    pairs.leftOut > 0 && note(`Of ${f.grouped(pairs.n + pairs.leftOut)} pairs this page holds the ${f.grouped(pairs.n)} that waited most; of others nothing is drawn.`),
-    !byHost && ranks.n + ranks.leftOut > names.length && note(`The ${names.length} ranks that cost most; stragglers.pair has all.`));
+    pairs.leftOut > 0 && note(`Of ${f.grouped(pairs.n + pairs.leftOut)} pairs of ranks this page holds the ${f.grouped(pairs.n)} that waited most, ${f.percent(f.share(f.sum(pairs.nums("wait_ns")), everything), 1)} of all waiting: cells are of these. `, link("All of them", "tables", { name: pairs.name })),
+    all > names.length && note(`The ${names.length} of ${f.grouped(all)} ${what}s that cost most.`));
 }
 
 function stepMap(job: Job): HTMLElement {
@@ -101,12 +152,12 @@ function stepMap(job: Job): HTMLElement {
   const unit = f.timeUnit(table.rows.map((_, row) => cost(table, row)));
   return section("Which step, which rank", note(`Row: the rank that makes others wait. Column: the step, ${unit.name}.`, steps.length >= STEPS_MANY && " A row that stands out in every step is a straggler."),
     heatMap({
-      label: `Wait caused by rank and step, ${unit.name}`, rows: ranks.map((rank) => `rank ${rank}`), columns: steps.map((step) => (hasSteps(job) ? String(step) : stepWord(job, step))), ramp: "wait",
+      label: `Who made others wait, by rank and step, ${unit.name}`, rows: ranks.map((rank) => `rank ${rank}`), columns: steps.map((step) => (hasSteps(job) ? String(step) : stepWord(job, step))), ramp: "wait",
       cell: (r, c) => {
         const row = rows.get(`${ranks[r]}/${steps[c]}`);
         if (row === undefined) return null;
         const value = cost(table, row);
-        return { value, text: value === 0 ? "·" : f.scaled(value, unit, unit.factor === 1 ? 0 : 1),
+        return { value, text: value === 0 ? "·" : f.short(value, unit),
           tip: () => [h("b", null, `rank ${ranks[r]}, step ${steps[c]}`), h("br"), `made others wait ${f.time(value)}, waited ${f.time(table.num(row, "wait_ns"))}`] };
       },
     }));
@@ -179,6 +230,13 @@ function worstInstances(context: Context): HTMLElement {
     !all && worst.n > WORST_SHOWN && h("p", { class: "more" }, h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } }, `Show all ${worst.n}`)));
 }
 
+function findingTable(table: Table<"stragglers.finding">): HTMLElement {
+  return grid(table, { columns: [{ column: "level", label: "what" }, { column: "rank" }, { column: "host" }, { column: "ranks" }, { column: "shape" },
+    { column: "unit", label: "counted in" }, { column: "units", label: "of them" }, { column: "from", label: "first" }, { column: "to", label: "last" },
+    { column: "excess_ns", label: "longer by" }, { column: "excess_pct", label: "of the steps" }, { column: "caused_share", label: "of waiting", write: (share) => f.percent(100 * share) },
+    { column: "p", label: "p" }, { column: "certainty" }] });
+}
+
 function title(job: Job): string {
   const { word } = straggling(job);
   if (word === null) return communicates(job) ? "Nothing could be compared between ranks" : "No communication recorded";
@@ -212,7 +270,7 @@ export const stragglers: View = {
     root.append(heading(title(job), `Of ${f.time(waits)} that all ranks together spent waiting in ${f.count(instances, "collective")}, each nanosecond is charged to the ranks that had not yet arrived, or to those that had kept these waiting.`));
     const findings = job.table("stragglers.finding");
     root.append(note(prose(job.table("stragglers.job").text(0, "evidence")).replace(/[^.]$/, "$&.")));
-    if (findings.n > 0) root.append(section("What stands out", grid(findings)));
-    root.append(section("Who waits, and who makes others wait", butterfly(job)), h("div", { class: "columns even" }, matrix(job), stepMap(job)), worstInstances(context));
+    if (findings.n > 0) root.append(section("What stands out", findingTable(findings)));
+    root.append(section("Who waits, and who makes others wait", butterfly(job)), h("div", { class: job.allRowsOf("stragglers.rank") > BESIDE_MAX ? "" : "columns even" }, matrix(job), stepMap(job)), worstInstances(context));
   },
 };
