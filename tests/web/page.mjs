@@ -17,7 +17,7 @@ export const SOURCE = environment.TMERGE_SOURCE;
 
 /** The views that every report has in its list, in order, but for those that need something. */
 export const THEMES = ["light", "dark"];
-export const WIDTHS = [1440, 1024, 390];
+export const WIDTHS = [1920, 1280, 800, 390];
 
 // Jobs ---------------------------------------------------------------------------------------------
 

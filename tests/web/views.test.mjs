@@ -1,4 +1,4 @@
-// Every view opens in both themes and at three widths, says nothing on the console, asks for
+// Every view opens in both themes and at four widths, says nothing on the console, asks for
 // nothing and scrolls in one direction only.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,6 +17,8 @@ async function everyView(path) {
         assert.equal(await page.$$eval("main p.empty", (all) => all.filter((p) => p.textContent.includes("cannot be")).length), 0, what);
         const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(over <= 0, `${what} is ${over} px too wide`);
+        const under = await page.$$eval("td .name, .row-label", (all) => all.filter((e) => e.offsetParent !== null && e.getBoundingClientRect().right > e.parentElement.closest("td, div").getBoundingClientRect().right + 1).map((e) => e.textContent));
+        assert.deepEqual(under, [], `names that run out of their cells: ${what}`);
         quiet(noted, what);
       }
       await close();
