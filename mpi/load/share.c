@@ -79,6 +79,7 @@ typedef struct group {
     int64_t weight;
     size_t first;         /* the first item in argument order: breaks ties */
     const uint64_t *seen; /* hosts that see all of them, NULL: all */
+    int owner;
 } group;
 
 static int by_rank(const void *a, const void *b) {
@@ -137,22 +138,62 @@ typedef struct dealing {
     int64_t *load; /* [readers] */
 } dealing;
 
+static void give(const dealing *d, group *at, int owner) {
+    at->owner = owner;
+    d->load[owner] += at->weight + 1; /* so that empty ones are spread too */
+}
+
+/* Ranks that are far less than a process's share go in blocks of neighbours, to each process until
+ * it has as much as all have on average: in the store they lie side by side, too. */
+static void deal_small(const dealing *d, group *small, size_t n, int n_readers, int64_t fair) {
+    int owner = 0;
+    qsort(small, n, sizeof *small, by_rank);
+    for (size_t g = 0; g < n; g++) {
+        while (owner < n_readers - 1 && d->load[owner] >= fair)
+            owner++;
+        give(d, &small[g], owner);
+    }
+}
+
 static tm_status deal_out(const dealing *d, const tm_share_readers *readers, tm_error *err) {
+    enum { FEW = 16 }; /* of a share */
+    int64_t fair = (int64_t)d->n_groups + readers->n - 1;
+    for (size_t g = 0; g < d->n_groups; g++)
+        fair += d->groups[g].weight;
+    fair /= readers->n;
     for (size_t g = 0; g < d->n_groups; g++) {
-        const group *at = &d->groups[g];
+        group *at = &d->groups[g];
+        if (!at->seen && at->weight < fair / FEW) { /* as all behind it */
+            deal_small(d, at, d->n_groups - g, readers->n, fair);
+            break;
+        }
         int owner = least_loaded(readers, at, d->load);
         if (owner < 0)
             return tm_fail(err, TM_ERR_INPUT, NULL, -1,
                            "rank %" PRId64 " has traces on several hosts, none of which sees all "
                            "of them: are they of one job?",
                            at->rank);
-        d->load[owner] += at->weight + 1; /* so that empty ones are spread too */
-        d->items[at->first].owner = owner;
-        for (size_t i = 0; i < d->n && at->rank >= 0; i++)
-            if (d->items[i].rank == at->rank)
-                d->items[i].owner = owner;
+        give(d, at, owner);
     }
     return TM_OK;
+}
+
+static bool is_before(const void *element, const void *rank) {
+    return ((const group *)element)->rank < *(const int64_t *)rank;
+}
+
+/* Tells the items who has their group. */
+static void set_owners(const dealing *d) {
+    qsort(d->groups, d->n_groups, sizeof *d->groups, by_rank);
+    for (size_t i = 0; i < d->n; i++) {
+        const int64_t rank = d->items[i].rank;
+        if (rank >= 0)
+            d->items[i].owner =
+                d->groups[tm_bisect(d->groups, d->n_groups, sizeof *d->groups, &rank, is_before)]
+                    .owner;
+    }
+    for (size_t g = 0; g < d->n_groups && d->groups[g].rank < 0; g++)
+        d->items[d->groups[g].first].owner = d->groups[g].owner;
 }
 
 tm_status tm_share_plan(tm_share_item *items, size_t n, const tm_share_readers *readers,
@@ -167,11 +208,13 @@ tm_status tm_share_plan(tm_share_item *items, size_t n, const tm_share_readers *
     if (status == TM_OK) {
         for (size_t i = 0; i < n; i++)
             d.groups[i] =
-                (group){items[i].rank, items[i].weight, i, n_words ? items[i].seen : NULL};
+                (group){items[i].rank, items[i].weight, i, n_words ? items[i].seen : NULL, -1};
         d.n_groups = fold_groups(d.groups, n, rooms, n_words);
         qsort(d.groups, d.n_groups, sizeof *d.groups, by_weight);
         status = deal_out(&d, readers, err);
     }
+    if (status == TM_OK)
+        set_owners(&d);
     free(d.groups);
     free(d.load);
     free(rooms);

@@ -58,7 +58,8 @@ int tm_share_reader(const tm_share_readers *readers, const uint64_t *seen, size_
 
 /**
  * Gives the traces out: first those that not all hosts see, of these and of the others the largest
- * rank first, each to the process with the least so far of those that see it.
+ * rank first, each to the process with the least so far of those that see it; at last those that
+ * are under a sixteenth of a process's share, in blocks of neighbouring ranks.
  * Collective: no.
  * @param items  [n] in the order of the arguments
  * @return       TM_OK; TM_ERR_INPUT (no host sees all traces of a rank); TM_ERR_FAULT

@@ -189,6 +189,19 @@ static void there_may_be_fewer_traces_than_processes_or_none(void **state) {
     plan(items, 0, 4);
 }
 
+/* Each load counts one more than the weight: 501 + 100 x 11 = 1601, a share is 801, and under 50 is
+ * small. The large one -> 0 (501), then 28 ranks -> 0 (809), the other 72 -> 1 (792): whatever the
+ * order of the arguments is, by their ranks. */
+static void small_ranks_are_given_out_in_blocks_of_neighbours(void **state) {
+    (void)state;
+    tm_share_item items[101] = {{.rank = 50, .weight = 500}};
+    for (int i = 1; i <= 100; i++)
+        items[i] = (tm_share_item){.rank = 1000 - i, .weight = 10};
+    plan(items, COUNT(items), 2);
+    for (int i = 0; i <= 100; i++) /* the lowest 28 are the last */
+        assert_int_equal(items[i].owner, i > 0 && i <= 72);
+}
+
 /* Processes 0, 1 on host 0, 2 on host 1, 3 on host 2. What one host alone sees goes first: 50 -> 2,
  * 40 -> 2 (its only process), then 30 -> 3; of all hosts 60 -> 0, 20 -> 1, 9 -> 1. */
 static void a_trace_goes_to_a_process_that_sees_it(void **state) {
@@ -251,7 +264,7 @@ static void check_plan(const tm_share_item *items, size_t n, int n_processes) {
 
 static void any_plan_is_even_keeps_ranks_together_and_comes_out_again(void **state) {
     (void)state;
-    enum { MOST = 40 };
+    enum { MOST = 80 };
     uint32_t seed = 99;
     for (int round = 0; round < 500; round++) {
         tm_share_item items[MOST], again[MOST];
@@ -279,6 +292,7 @@ int main(void) {
         cmocka_unit_test(equal_weights_are_given_out_in_the_order_of_the_arguments),
         cmocka_unit_test(empty_traces_are_spread_too),
         cmocka_unit_test(there_may_be_fewer_traces_than_processes_or_none),
+        cmocka_unit_test(small_ranks_are_given_out_in_blocks_of_neighbours),
         cmocka_unit_test(a_trace_goes_to_a_process_that_sees_it),
         cmocka_unit_test(any_plan_is_even_keeps_ranks_together_and_comes_out_again),
     };
