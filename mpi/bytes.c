@@ -19,13 +19,19 @@ static int piece_of(size_t left) {
     return left < PIECE ? (int)left : PIECE;
 }
 
+static int send_piece(MPI_Comm comm, const void *bytes, int size, int to, int tag) {
+    MPI_Request request;
+    int code = MPI_Isend(bytes, size, MPI_BYTE, to, tag, comm, &request);
+    return code == MPI_SUCCESS ? tm_mpi_await_data(&request, MPI_STATUS_IGNORE) : code;
+}
+
 tm_status tm_mpi_send_bytes(MPI_Comm comm, int to, int tag, const void *bytes, size_t size,
                             tm_error *err) {
     uint64_t n = size;
     const char *p = bytes;
-    TM_TRY(check(MPI_Send(&n, (int)sizeof n, MPI_BYTE, to, tag, comm), err));
+    TM_TRY(check(send_piece(comm, &n, (int)sizeof n, to, tag), err));
     for (size_t sent = 0; sent < size; sent += PIECE)
-        TM_TRY(check(MPI_Send(p + sent, piece_of(size - sent), MPI_BYTE, to, tag, comm), err));
+        TM_TRY(check(send_piece(comm, p + sent, piece_of(size - sent), to, tag), err));
     return TM_OK;
 }
 

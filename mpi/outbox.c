@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patience.h"
+
 static tm_mpi_message *oldest(tm_mpi_outbox *outbox) {
     return &outbox->messages[outbox->first];
 }
@@ -16,7 +18,7 @@ static void forget_oldest(tm_mpi_outbox *outbox) {
 }
 
 static void wait_for_oldest(tm_mpi_outbox *outbox) {
-    MPI_Wait(&oldest(outbox)->request, MPI_STATUS_IGNORE);
+    (void)tm_mpi_await_data(&oldest(outbox)->request, MPI_STATUS_IGNORE);
     forget_oldest(outbox);
 }
 

@@ -7,6 +7,7 @@ enum {
     AT_ONCE_NS = 10000, /* what a message takes to one that is there */
     SHORTEST_NS = 10000,
     LONGEST_NS = 1000000,
+    LONGEST_OF_DATA_NS = 50000, /* MPI gets on with a large message only while it is called */
     FEW = 1000 /* more values are on their way for longer than their processes wait */
 };
 
@@ -16,9 +17,9 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void sleep_a_part_of(int64_t waited_ns) {
+static void sleep_a_part_of(int64_t waited_ns, int64_t longest_ns) {
     int64_t ns = waited_ns / 4;
-    ns = ns < SHORTEST_NS ? SHORTEST_NS : ns > LONGEST_NS ? LONGEST_NS : ns;
+    ns = ns < SHORTEST_NS ? SHORTEST_NS : ns > longest_ns ? longest_ns : ns;
     const struct timespec pause = {0, (long)ns};
     nanosleep(&pause, NULL);
 }
@@ -28,6 +29,7 @@ typedef struct question {
     MPI_Request *request; /* is it done? NULL: has the message come? */
     MPI_Comm comm;
     int from, tag;
+    int64_t longest_ns;
     MPI_Message message;
 } question;
 
@@ -41,14 +43,19 @@ static int wait_for(question *q, MPI_Status *status) {
     for (int64_t begin_ns = done ? 0 : now_ns(); !done && code == MPI_SUCCESS;) {
         int64_t waited_ns = now_ns() - begin_ns;
         if (waited_ns > AT_ONCE_NS)
-            sleep_a_part_of(waited_ns);
+            sleep_a_part_of(waited_ns, q->longest_ns);
         code = ask(q, &done, status);
     }
     return code;
 }
 
 int tm_mpi_await(MPI_Request *request, MPI_Status *status) {
-    question q = {.request = request};
+    question q = {.request = request, .longest_ns = LONGEST_NS};
+    return wait_for(&q, status);
+}
+
+int tm_mpi_await_data(MPI_Request *request, MPI_Status *status) {
+    question q = {.request = request, .longest_ns = LONGEST_OF_DATA_NS};
     return wait_for(&q, status);
 }
 
@@ -61,9 +68,11 @@ int tm_mpi_reduce(MPI_Comm comm, void *values, int n, MPI_Datatype type, MPI_Op 
                                            : MPI_Allreduce(MPI_IN_PLACE, values, n, type, op, comm);
 }
 
-/* Only for its begin: a large message comes piece by piece, each when both sides call MPI. */
 int tm_mpi_receive(MPI_Comm comm, void *bytes, int size, int from, int tag, MPI_Status *status) {
-    question q = {.comm = comm, .from = from, .tag = tag};
+    question q = {.comm = comm, .from = from, .tag = tag, .longest_ns = LONGEST_NS};
+    MPI_Request request;
     int code = wait_for(&q, MPI_STATUS_IGNORE);
-    return code == MPI_SUCCESS ? MPI_Mrecv(bytes, size, MPI_BYTE, &q.message, status) : code;
+    if (code == MPI_SUCCESS)
+        code = MPI_Imrecv(bytes, size, MPI_BYTE, &q.message, &request);
+    return code == MPI_SUCCESS ? tm_mpi_await_data(&request, status) : code;
 }

@@ -15,10 +15,13 @@
  */
 int tm_mpi_await(MPI_Request *request, MPI_Status *status);
 
+/** The same for a request that carries much: sleeps shortly. Collective: no. */
+int tm_mpi_await_data(MPI_Request *request, MPI_Status *status);
+
 /** As MPI_Allreduce in place, with such waiting. Collective: over comm. */
 int tm_mpi_reduce(MPI_Comm comm, void *values, int n, MPI_Datatype type, MPI_Op op);
 
-/** As MPI_Recv of bytes: waits so for the begin of the message. Collective: no. */
+/** As MPI_Recv of bytes, with such waiting. Collective: no. */
 int tm_mpi_receive(MPI_Comm comm, void *bytes, int size, int from, int tag, MPI_Status *status);
 
 #endif

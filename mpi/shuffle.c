@@ -80,10 +80,10 @@ static tm_status exchange_records(exchange *x, tm_vec *records, tm_vec *out, tm_
         MPI_Datatype type;
         MPI_Type_contiguous((int)records->size, MPI_BYTE, &type);
         MPI_Type_commit(&type);
-        int code = MPI_Alltoallv(sorted, x->send_n, x->send_at, type, out->data, x->receive_n,
-                                 x->receive_at, type, x->comm);
+        int code = MPI_Ialltoallv(sorted, x->send_n, x->send_at, type, out->data, x->receive_n,
+                                  x->receive_at, type, x->comm, &request);
         MPI_Type_free(&type);
-        if (code != MPI_SUCCESS)
+        if (code != MPI_SUCCESS || tm_mpi_await_data(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             status = tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI_Alltoallv failed");
         status = tm_mpi_agree(x->comm, status, err);
     }
