@@ -253,6 +253,10 @@ tm_status tm_store_visit_table(const tm_store *store, tm_table *table,
                                tm_store_slice_visitor *visitor, void *context,
                                tm_error *err) TM_MUST_CHECK;
 
+/** How many rows a result table has, by its name. TM_OK; TM_ERR_INPUT. */
+tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n,
+                              tm_error *err) TM_MUST_CHECK;
+
 /** Reads every row and keeps none: whether reading can fail later but for want of memory. @p n_rows
  * is set only on TM_OK. */
 tm_status tm_store_verify_table(const tm_store *store, const tm_table_def *def, size_t *n_rows,

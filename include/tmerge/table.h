@@ -158,6 +158,9 @@ void tm_table_filter(tm_table *table, bool (*keep)(const tm_table *, const tm_ce
 /** Sorts rows by one column, largest first, nulls last; equal ones keep their order. */
 void tm_table_rank(tm_table *table, int column);
 
+/** The same, largest or smallest first. */
+void tm_table_order(tm_table *table, int column, bool smallest);
+
 /** Keeps the (at most) @p n rows with the largest values in the table's `top` column, largest
  * first; equal ones in row order, nulls last. */
 void tm_table_top(tm_table *table, size_t n);

@@ -181,15 +181,26 @@ static tm_status make_slice(reading *r, tm_error *err) {
     return r->rows ? TM_OK : tm_fail_memory(err);
 }
 
+/* The dataset is closed by the caller. */
+static tm_status open_table(const tm_store *store, const char *name, hid_t *dataset, size_t *n,
+                            tm_error *err) {
+    char path[TM_TABLE_PATH_MAX];
+    if (!tm_store_has_table(store, name) || tm_h5_table_path(name, path) == 0)
+        return tm_fail(err, TM_ERR_INPUT, store->path, -1, "the store has no table %s", name);
+    *dataset = tm_store_open_dataset(store, path, n);
+    return *dataset < 0 ? tm_store_damaged(store, name, err) : TM_OK;
+}
+
+tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n, tm_error *err) {
+    hid_t dataset = H5I_INVALID_HID;
+    TM_TRY(open_table(store, name, &dataset, n, err));
+    tm_h5_close(dataset);
+    return TM_OK;
+}
+
 /* To be ended whatever comes of it. */
 static tm_status begin_reading(reading *r, tm_error *err) {
-    char path[TM_TABLE_PATH_MAX];
-    if (!tm_store_has_table(r->store, r->def->name) || tm_h5_table_path(r->def->name, path) == 0)
-        return tm_fail(err, TM_ERR_INPUT, r->store->path, -1, "the store has no table %s",
-                       r->def->name);
-    r->dataset = tm_store_open_dataset(r->store, path, &r->n_rows);
-    if (r->dataset < 0)
-        return tm_store_damaged(r->store, r->def->name, err);
+    TM_TRY(open_table(r->store, r->def->name, &r->dataset, &r->n_rows, err));
     TM_TRY(make_record(r->store, r->def, r->dataset, &r->made, err));
     return make_slice(r, err);
 }

@@ -172,9 +172,14 @@ void tm_table_sort(tm_table *table) {
     sort_rows(table, &by);
 }
 
-void tm_table_rank(tm_table *table, int column) {
-    const order by = {.def = table->def, .first = column, .end = column + 1, .descending = true};
+void tm_table_order(tm_table *table, int column, bool smallest) {
+    const order by = {
+        .def = table->def, .first = column, .end = column + 1, .descending = !smallest};
     sort_rows(table, &by);
+}
+
+void tm_table_rank(tm_table *table, int column) {
+    tm_table_order(table, column, false);
 }
 
 void tm_table_top(tm_table *table, size_t n) {

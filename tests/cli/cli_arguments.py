@@ -13,7 +13,8 @@ from common import (COMMANDS, TMERGE, command, contains, content, equal, files, 
 from watching import on_terminal
 
 ESCAPE = '\033['
-NO_TABLE = ' is no analysis and no table; tmerge list names them'
+NAMES = '; tmerge list names them'
+WHERE = '--where, character '
 
 # Arguments and the one message that they get, with status 2.
 WRONG = [
@@ -44,9 +45,25 @@ WRONG = [
     (['show', 'x.h5', '--top', '1-3'], "--top takes one number, not '1-3'"),
     (['show', 'x.h5', '--top', '1,3'], "--top takes one number, not '1,3'"),
     (['show', 'x.h5', '--top=-1'], "--top takes one number, not '-1'"),
-    (['show', 'x.h5', 'nothing'], "'nothing'" + NO_TABLE),
-    (['show', 'x.h5', 'overlap.'], "'overlap.'" + NO_TABLE),
-    (['show', 'x.h5', 'over'], "'over'" + NO_TABLE),
+    (['show', 'x.h5', 'nothing'], "'nothing' is no analysis and no table" + NAMES),
+    (['show', 'x.h5', 'overlap.'], "'overlap.' is no analysis and no table (did you mean overlap?)" + NAMES),
+    (['show', 'x.h5', 'overlpa'], "'overlpa' is no analysis and no table (did you mean overlap?)" + NAMES),
+    (['show', 'x.h5', 'kernels.kernl'],
+     "'kernels.kernl' is no analysis and no table (did you mean kernels.kernel?)" + NAMES),
+    (['show', 'x.h5', 'over'], "'over' is no analysis and no table (did you mean overlap?)" + NAMES),
+    (['show', 'x.h5', 'job', '--all'], "--all is of every table: no 'job' beside it"),
+    (['show', 'x.h5', '--columns', 'rank,,step'],
+     "--columns takes names of columns such as rank,wait_ns, not 'rank,,step'"),
+    (['show', 'x.h5', '--sort=-'], '--sort takes a column, or -COLUMN for the smallest first'),
+    (['show', 'x.h5', '--where', ''], WHERE + '1: a column is expected, such as in "rank = 3 and wait_ns > 2ms"'),
+    (['show', 'x.h5', '--where', 'rank'], WHERE + '5: one of = != < <= > >= ~ is expected'),
+    (['show', 'x.h5', '--where', 'rank !'], WHERE + '6: one of = != < <= > >= ~ is expected'),
+    (['show', 'x.h5', '--where', 'rank >= '], WHERE + '9: a value is expected'),
+    (['show', 'x.h5', '--where', 'rank=3 xor step=4'],
+     WHERE + '8: "and" or "or" is expected; a value with blanks needs quotes'),
+    (['show', 'x.h5', '--where', 'rank=3 and '],
+     WHERE + '12: a column is expected, such as in "rank = 3 and wait_ns > 2ms"'),
+    (['show', 'x.h5', '--where', "name = 'a b"], WHERE + '8: this quote has no end'),
     (['analyze'], 'tmerge analyze needs one store; see --help'),
     (['analyze', 'a.h5', 'b.h5'], 'tmerge analyze needs one store; see --help'),
     (['analyze', 'x.h5', '--align=best'], "--align takes auto, utc or none, not 'best'"),

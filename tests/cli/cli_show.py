@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shlex
 
 from common import (contains, equal, has_line, holds, kernel, lacks, main, merged, nanogpt, put,
                     rows, small_trace, synth, tables, tmerge, trace)
@@ -129,7 +130,7 @@ def test_rank_and_step_choose_rows():
     all_rows = tables('tmerge.h5')
     for option, column, text, numbers in (
             ('--rank', 'rank', '0,2-3', {0, 2, 3}), ('--rank', 'rank', '5', {5}),
-            ('--rank', 'rank', '3-99,3', {3, 4, 5}), ('--rank', 'rank', '77', set()),
+            ('--rank', 'rank', '3-99,3', {3, 4, 5}),
             ('--step', 'step', '11,13', {11, 13})):
         for name, shown in tables('tmerge.h5', option, text).items():
             expected = all_rows[name]
@@ -139,6 +140,115 @@ def test_rank_and_step_choose_rows():
     equal([(row['rank'], row['step']) for row in
            tables('tmerge.h5', 'overlap.step', '--rank=1,4', '--step=12-13')['overlap.step']],
           [(1, 12), (1, 13), (4, 12), (4, 13)])
+
+
+def test_ranks_and_steps_that_are_not_there_are_said():
+    path = store('three')  # ranks 0 to 2, steps 3 and 4
+    for option, text, status, message in (
+            ('--rank', '77', 2, '--rank: the store has no rank 77, but 0-2'),
+            ('--rank', '5-6,77', 2, '--rank: the store has no rank 5-6,77, but 0-2'),
+            ('--step', '2', 2, '--step: the store has no step 2, but 3-4'),
+            ('--rank', '1,77', 0, 'warning: the store has no rank 77, but 0-2'),
+            ('--step', '0-2,4-9', 0, 'warning: the store has no step 0-2, but 3-4')):
+        done = tmerge('show', path, 'overlap.step', option, text).expect(status)
+        equal(done.err, f'tmerge: {message}\n')
+
+
+def all_of(name, keep, *arguments):
+    """What --where leaves of a table, and what a condition in Python does."""
+    found = tables('tmerge.h5', name, *arguments)[name]
+    equal(found, [row for row in rows('tmerge.h5', name) if keep(row)], f'{name} {arguments}')
+    return found
+
+
+def test_where_takes_the_rows_for_which_it_holds():
+    synth('job', ranks=6, steps=4, first_step=10, jitter=30)
+    merged('job')
+    idle = sorted(row['idle_ns'] for row in rows('tmerge.h5', 'overlap.step'))
+    middle = idle[len(idle) // 2]
+    for name, text, keep in (
+            ('overlap.step', 'rank=2', lambda r: r['rank'] == 2),
+            ('overlap.step', 'rank != 2 and step>=12', lambda r: r['rank'] != 2 and r['step'] >= 12),
+            ('overlap.step', 'rank = 1 or rank = 3 and step < 12',
+             lambda r: r['rank'] == 1 or r['rank'] == 3 and r['step'] < 12),
+            ('overlap.step', 'step < 12 and rank = 3 or rank=1',
+             lambda r: r['step'] < 12 and r['rank'] == 3 or r['rank'] == 1),
+            ('overlap.step', f'idle_ns > {middle}', lambda r: r['idle_ns'] > middle),
+            ('overlap.step', f'idle_ns<={middle / 1000}us', lambda r: r['idle_ns'] <= middle),
+            ('overlap.step', 'partial = no', lambda r: r['partial'] is False),
+            ('overlap.step', 'overlap_pct >= 50.5', lambda r: r['overlap_pct'] >= 50.5),
+            ('overlap.kind', 'kind = allreduce', lambda r: r['kind'] == 'allreduce'),
+            ('overlap.kind', "kind ~ 'red'", lambda r: 'red' in r['kind']),
+            ('kernels.kernel', 'class != null', lambda r: r['class'] is not None),
+            ('kernels.kernel', 'class = null', lambda r: r['class'] is None)):
+        all_of(name, keep, '--where', text)
+    holds(0 < len(all_of('overlap.step', lambda r: r['idle_ns'] > middle, '--where',
+                         f'idle_ns > {middle}')) < len(idle), 'a half')
+
+
+def test_a_value_of_where_must_be_its_columns():
+    path = store('three')
+    for text, message in (
+            ('rank = x', "8: 'x' is not a whole number, which rank of overlap.step is"),
+            ('idle_ns > 5h', "11: '5h' is not a whole number, which idle_ns of overlap.step is (of ns, or as 5us, 5ms, 5s)"),
+            ('partial = 1', "11: '1' is not yes or no, which partial of overlap.step is"),
+            ('rank ~ 1', '8: ~ looks into texts, and rank of overlap.step is a whole number'),
+            ('rank > null', '8: null is only equal (=) or not (!=)')):
+        tmerge('show', path, 'overlap.step', '--where', text).fails(2, '--where, character ' + message)
+    for arguments, message in (
+            (['overlap.step', '--where', 'rnk = 3'], "overlap.step has no column 'rnk' (did you mean rank?)"),
+            (['overlap.step', '--sort', 'idel_ns'], "overlap.step has no column 'idel_ns' (did you mean idle_ns?)"),
+            (['overlap.step', '--columns', 'rank,nothing'], "overlap.step has no column 'nothing'")):
+        tmerge('show', path, *arguments).fails(2, message + '; tmerge list overlap.step names them')
+    tmerge('show', path, '--sort', 'nothing').fails(2, "no table has a column 'nothing'; see tmerge list")
+    # Of several tables those without the column are left out, and it is said.
+    done = tmerge('show', path, 'overlap', '--where', 'step = 3', '--json').expect(0)
+    equal(list(json.loads(done.out)['tables']), ['overlap.step'])
+    contains(done.err, 'warning: 2 of the tables lack a column that is asked for, and are left out')
+
+
+def test_sort_and_columns_shape_a_table():
+    synth('job', ranks=6, steps=4, jitter=30)
+    merged('job')
+    every = rows('tmerge.h5', 'overlap.step')
+    for sort, key, down in (('idle_ns', 'idle_ns', True), ('-idle_ns', 'idle_ns', False)):
+        expected = sorted(every, key=lambda row: row[key], reverse=down)
+        equal(tables('tmerge.h5', 'overlap.step', '--sort', sort)['overlap.step'], expected, sort)
+        equal(tables('tmerge.h5', 'overlap.step', '--sort', sort, '--top', '3')['overlap.step'],
+              expected[:3], sort)
+    names = [row['name'] for row in rows('tmerge.h5', 'kernels.kernel')]
+    for sort, down in (('name', False), ('-name', True)):
+        found = tables('tmerge.h5', 'kernels.kernel', '--sort', sort, '--columns', 'calls,name')
+        equal([row['name'] for row in found['kernels.kernel']], sorted(names, reverse=down))
+        equal({tuple(row) for row in found['kernels.kernel']}, {('calls', 'name')})
+    # What rows are chosen and ordered by need not be shown.
+    found = tables('tmerge.h5', 'overlap.step', '--rank=1', '--where', 'step > 3', '--sort=-idle_ns',
+                   '--columns', 'window_ns')['overlap.step']
+    equal(found, [{'window_ns': row['window_ns']} for row in sorted(every, key=lambda r: r['idle_ns'])
+                  if row['rank'] == 1 and row['step'] > 3])
+    equal(words_of(show('overlap.step', '--columns', 'step,rank', '--top=1'))[0][0], 'step')
+
+
+def test_alone_it_is_an_overview_of_two_screens():
+    os.symlink(store('three'), 'three.h5')
+    path = 'three.h5'
+    use('three')
+    summary = summary_rows(merged('job').out)
+    for width in (80, 120, 200):
+        text = tmerge('show', path, env={'COLUMNS': str(width)}).expect(0).out
+        lines = text.splitlines()
+        holds(len(lines) <= 75 and max(map(len, lines)) <= width, text)
+        for name, found in tables(path).items():  # each table is there, with its rows or without
+            analysis, table = name.split('.')
+            if found:
+                has_line(text, rf'^  {analysis} .*\b{table} {len(found)}\b')
+            else:
+                contains(text.split('without rows:')[1], name)
+        equal(summary_rows(text), summary, 'ranks')
+        # What it says can be typed.
+        for line in re.findall(r'^  tmerge (.*?)(?:  #.*)?$', text, re.M):
+            tmerge(*shlex.split(line)).expect(0)
+    equal(tmerge('show', path, n=2).expect(0).out, tmerge('show', path).out)
 
 
 def test_top_takes_the_rows_that_cost_most():
@@ -165,7 +275,7 @@ def test_tables_are_chosen_by_name_and_by_analysis():
     # Twice is once, and the order is always the same.
     equal(list(tables('tmerge.h5', 'overlap.kind', 'overlap.rank', 'overlap.kind')),
           ['overlap.rank', 'overlap.kind'])
-    equal(re.findall(r'^\w+\.\w+$', show(), re.M), everything)
+    equal(re.findall(r'^\w+\.\w+$', show('--all'), re.M), everything)
 
 
 def words_of(text):
@@ -200,10 +310,10 @@ def test_text_keeps_to_the_width_of_the_terminal():
 
 def test_without_a_sound_width_it_is_80():
     worked_out_job()
-    expected = show(env={'COLUMNS': '80'})
+    expected = show('--all', env={'COLUMNS': '80'})
     for columns in ('', '0', '-5', 'wide', '5', '99999999999'):
-        equal(show(env={'COLUMNS': columns}), expected, columns)
-    equal(show(), expected)
+        equal(show('--all', env={'COLUMNS': columns}), expected, columns)
+    equal(show('--all'), expected)
 
 
 def test_text_scales_times_and_shows_no_value_as_a_dash():

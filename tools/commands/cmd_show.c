@@ -6,30 +6,64 @@
 #include "command.h"
 #include "console.h"
 #include "options.h"
+#include "show/overview.h"
+#include "show/select.h"
 #include "tmerge/analysis.h"
-#include "tmerge/store.h"
-#include "tmerge/table.h"
+#include "words/guess.h"
 
 static const tm_option options[] = {
+    {"all", 0, NULL, "every table, whole; without it, and without a name, an overview"},
     {"json", 0, NULL, "one JSON document; integers are exact, null is a value that does not exist"},
     {"csv", 0, NULL, "comma-separated values"},
     TM_OPTION_RANK,
     {"step", 0, "LIST", "only these steps"},
-    {"top", 0, "N", "only the N rows that cost most, in the table's own measure (see list --doc)"},
+    {"where", 0, "EXPR",
+     "only rows for which it holds: COLUMN OP VALUE, joined by and, or (and binds first); OP is = "
+     "!= < <= > >= or ~ (holds the text); a VALUE of times may have a unit (5ms), one with blanks "
+     "needs quotes, null is no value"},
+    {"columns", 0, "LIST", "only these columns, in this order"},
+    {"sort", 0, "COLUMN",
+     "by this column, largest first and texts from A to Z; -COLUMN: the other way"},
+    {"top", 0, "N",
+     "only the N rows that come first by --sort, else that cost most, in the table's own measure "
+     "(see list --doc)"},
     TM_OPTION_COLOR,
 };
 
-typedef struct selection {
-    tm_list ranks, steps;
-    int64_t top;        /* -1: all */
+/* What the arguments ask for. */
+typedef struct request {
+    const tm_arguments *arguments;
+    tm_choice choice;
     const char *format; /* "text", "json" or "csv" */
     tm_colors colors;
-} selection;
+} request;
+
+/* The tables that are printed. */
+typedef struct chosen {
+    const tm_table_def **defs; /* owned */
+    size_t n;
+} chosen;
 
 /* True where an operand names a table, or the analysis that it is of. */
 static bool names_table(const char *operand, const char *table) {
     size_t size = strlen(operand);
     return strncmp(operand, table, size) == 0 && (table[size] == '\0' || table[size] == '.');
+}
+
+/* Of a name that nothing has: what it may have been meant to be. */
+static tm_status fail_name(const char *name, const tm_tables *tables, tm_error *err) {
+    tm_guess guess = {.word = name};
+    char hint[TM_GUESS_HINT];
+    size_t n;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    for (size_t i = 0; i < n; i++)
+        tm_guess_try(&guess, analyses[i]->name);
+    for (size_t t = 0; t < tables->n_tables; t++)
+        if (!tables->tables[t].def->internal)
+            tm_guess_try(&guess, tables->tables[t].def->name);
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                   "'%s' is no analysis and no table%s; tmerge list names them", name,
+                   tm_guess_hint(&guess, "", hint));
 }
 
 static tm_status check_operands(const tm_arguments *arguments, const tm_tables *tables,
@@ -40,9 +74,7 @@ static tm_status check_operands(const tm_arguments *arguments, const tm_tables *
             known = !tables->tables[t].def->internal &&
                     names_table(arguments->operands[o], tables->tables[t].def->name);
         if (!known)
-            return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                           "'%s' is no analysis and no table; tmerge list names them",
-                           arguments->operands[o]);
+            return fail_name(arguments->operands[o], tables, err);
     }
     return TM_OK;
 }
@@ -54,109 +86,204 @@ static bool wanted(const tm_arguments *arguments, const char *table) {
     return any;
 }
 
-static tm_status parse_selection(const tm_arguments *arguments, selection *out, tm_error *err) {
+static tm_status parse_request(const tm_arguments *arguments, request *out, tm_error *err) {
     bool json = tm_argument(arguments, "json"), csv = tm_argument(arguments, "csv");
+    *out = (request){.arguments = arguments};
+    TM_TRY(tm_choice_parse(arguments, &out->choice, err));
     if (json && csv)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--json and --csv exclude each other");
+    if (arguments->n_operands > 1 && tm_argument(arguments, "all"))
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--all is of every table: no '%s' beside it",
+                       arguments->operands[1]);
     out->format = json ? "json" : csv ? "csv" : "text";
-    TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &out->top, err));
-    TM_TRY(tm_list_parse(tm_argument(arguments, "rank"), "rank", &out->ranks, err));
-    TM_TRY(tm_list_parse(tm_argument(arguments, "step"), "step", &out->steps, err));
     return tm_console_colors(tm_argument(arguments, "color"), 1, &out->colors, err);
 }
 
-typedef struct column_filter {
-    const tm_list *list;
-    int column;
-} column_filter;
-
-static bool keep_row(const tm_table *table, const tm_cell *row, void *context) {
-    const column_filter *filter = context;
-    (void)table;
-    return !row[filter->column].null && tm_list_has(filter->list, row[filter->column].value.i);
+/* Whether one of the tables that may be meant has a column; near ones are noted. */
+static bool any_has(const request *r, const tm_tables *tables, tm_guess *guess) {
+    bool found = false;
+    for (size_t t = 0; t < tables->n_tables; t++) {
+        const tm_table_def *def = tables->tables[t].def;
+        if (def->internal || !wanted(r->arguments, def->name))
+            continue;
+        found = found || tm_table_column(def, guess->word) >= 0;
+        for (int c = 0; c < def->n_columns; c++)
+            tm_guess_try(guess, def->columns[c].name);
+    }
+    return found;
 }
 
-/* Tables without the column are not concerned. */
-static void filter_by(tm_table *table, const char *column, const tm_list *list) {
-    column_filter filter = {list, tm_table_column(table->def, column)};
-    if (list->n > 0 && filter.column >= 0)
-        tm_table_filter(table, keep_row, &filter);
+/* None of the tables has all columns that are asked for; one of them is @p lacks. */
+static tm_status fail_column(const request *r, const tm_tables *tables, const char *lacks,
+                             tm_error *err) {
+    tm_guess guess = {.word = lacks};
+    char hint[TM_GUESS_HINT];
+    const tm_arguments *a = r->arguments;
+    if (any_has(r, tables, &guess))
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "no table has all of the columns that are asked for, '%s' and others",
+                       lacks);
+    if (a->n_operands != 2)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "no table has a column '%s'%s; see tmerge list",
+                       lacks, tm_guess_hint(&guess, "", hint));
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                   "%s has no column '%s'%s; tmerge list %s names them", a->operands[1], lacks,
+                   tm_guess_hint(&guess, "", hint), a->operands[1]);
 }
 
-static tm_status print_text(const tm_table *const *tables, size_t n, const tm_colors *colors,
-                            tm_error *err) {
-    for (size_t i = 0; i < n; i++) {
-        char *text;
-        TM_TRY(tm_table_text(tables[i], tm_console_width(), &text, err));
-        printf("%s%s%s%s\n%s", i > 0 ? "\n" : "", colors->strong, tables[i]->def->name, colors->off,
-               text);
-        free(text);
+/* A store that an older tmerge wrote may lack a table; one asked for by name is missed. Tables
+ * without a column that is asked for are left out. */
+static tm_status choose_tables(const request *r, const tm_store *store, const tm_tables *tables,
+                               chosen *out, tm_error *err) {
+    const char *lacks = NULL;
+    size_t n_left = 0;
+    out->defs = calloc(tables->n_tables + 1, sizeof *out->defs);
+    if (!out->defs)
+        return tm_fail_memory(err);
+    for (size_t t = 0; t < tables->n_tables; t++) {
+        const tm_table_def *def = tables->tables[t].def;
+        if (def->internal || !wanted(r->arguments, def->name) ||
+            (r->arguments->n_operands == 1 && !tm_store_has_table(store, def->name)))
+            continue;
+        const char *missing = tm_choice_lacks(&r->choice, def);
+        tm_guess guess = {.word = missing};
+        n_left += missing != NULL;
+        if (!missing)
+            out->defs[out->n++] = def;
+        else if (!lacks || !any_has(r, tables, &guess)) /* one that none has is told first */
+            lacks = missing;
+    }
+    if (lacks && out->n == 0)
+        return fail_column(r, tables, lacks, err);
+    if (n_left > 0 && r->arguments->n_operands > 1 && tm_console_speaks())
+        tm_console_warn("%zu of the tables lack a column that is asked for, and are left out",
+                        n_left);
+    return TM_OK;
+}
+
+static tm_status spill(tm_out *out, tm_error *err) {
+    if (out->failed)
+        return tm_fail_memory(err);
+    if (out->bytes.n > 0)
+        (void)fwrite(out->bytes.data, 1, out->bytes.n, stdout); /* main looks at ferror */
+    out->bytes.n = 0;
+    return TM_OK;
+}
+
+static tm_status print_rows(const request *r, const tm_rows *rows, size_t i, size_t n,
+                            const tm_sink_out *sink, tm_error *err) {
+    const char *name = rows->def->name;
+    if (strcmp(r->format, "json") == 0) {
+        tm_json_between(sink->out, i);
+        return tm_stream_json(rows, sink, err);
+    }
+    if (strcmp(r->format, "csv") == 0) {
+        if (n > 1)
+            tm_csv_between(sink->out, i, name);
+        return tm_stream_csv(rows, sink, err);
+    }
+    tm_out_string(sink->out, i > 0 ? "\n" : "");
+    tm_out_string(sink->out, r->colors.strong);
+    tm_out_string(sink->out, name);
+    tm_out_string(sink->out, r->colors.off);
+    tm_out_string(sink->out, "\n");
+    return tm_stream_text(rows, tm_console_width(), sink, err);
+}
+
+static tm_status print_table(const request *r, const tm_store *store, const chosen *tables,
+                             size_t i, const tm_sink_out *sink, tm_error *err) {
+    tm_selection selection;
+    tm_status status = tm_selection_make(store, tables->defs[i], &r->choice, &selection, err);
+    if (status == TM_OK) {
+        const tm_rows rows = tm_selection_rows(&selection);
+        status = print_rows(r, &rows, i, tables->n, sink, err);
+    }
+    tm_selection_free(&selection);
+    return status;
+}
+
+/* One table after the other, of each some rows at a time: a store may hold any number. */
+static tm_status print_tables(const request *r, const tm_store *store, const chosen *tables,
+                              tm_error *err) {
+    tm_out out = TM_OUT();
+    const tm_sink_out sink = {&out, spill};
+    bool json = strcmp(r->format, "json") == 0;
+    if (json)
+        tm_json_begin(&out, r->arguments->operands[0]);
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < tables->n && status == TM_OK; i++)
+        status = print_table(r, store, tables, i, &sink, err);
+    if (json)
+        tm_json_end(&out, tables->n);
+    if (status == TM_OK)
+        status = spill(&out, err);
+    tm_vec_free(&out.bytes);
+    return status;
+}
+
+/* What is damaged is found before anything is printed. */
+static tm_status verify(const request *r, const tm_store *store, const chosen *tables,
+                        tm_error *err) {
+    for (size_t i = 0; i < tables->n; i++) {
+        tm_selection selection;
+        size_t n_rows;
+        const tm_choice none = {.top = -1, .columns = r->choice.columns, .where = r->choice.where};
+        tm_status status = tm_selection_make(store, tables->defs[i], &none, &selection, err);
+        if (status == TM_OK)
+            status = tm_store_verify_table(store, tables->defs[i], &n_rows, err);
+        tm_selection_free(&selection);
+        TM_TRY(status);
     }
     return TM_OK;
 }
 
-static tm_status print_tables(const tm_table *const *tables, size_t n, const char *store,
-                              const selection *s, tm_error *err) {
-    if (!tm_console_speaks()) /* here and not before: all processes leave with the same status */
-        return TM_OK;
-    if (strcmp(s->format, "text") == 0)
-        return print_text(tables, n, &s->colors, err);
-    char *text = NULL;
-    tm_status status = strcmp(s->format, "json") == 0 ? tm_tables_json(tables, n, store, &text, err)
-                                                      : tm_tables_csv(tables, n, &text, err);
-    if (status == TM_OK)
-        fputs(text, stdout);
-    free(text);
+static tm_status show_tables(const request *r, const tm_store *store, tm_tables *tables,
+                             tm_error *err) {
+    chosen out = {NULL, 0};
+    bool overview = r->arguments->n_operands == 1 && strcmp(r->format, "text") == 0 &&
+                    !r->choice.is_given && !tm_argument(r->arguments, "all");
+    TM_TRY(tm_choice_check(&r->choice, store, err));
+    tm_status status = choose_tables(r, store, tables, &out, err);
+    if (status == TM_OK && !overview)
+        status = verify(r, store, &out, err);
+    if (status == TM_OK && tm_console_speaks()) /* not before: all leave with the same status */
+        status = overview
+                     ? tm_overview_print(store, tables, r->arguments->operands[0], &r->colors, err)
+                     : print_tables(r, store, &out, err);
+    free(out.defs);
     return status;
 }
 
-static tm_status show_tables(const tm_arguments *arguments, const tm_store *store,
-                             const tm_tables *all, const selection *s, tm_error *err) {
-    const tm_table **chosen = calloc(all->n_tables + 1, sizeof *chosen);
-    size_t n = 0;
-    tm_status status = chosen ? TM_OK : tm_fail_memory(err);
-    for (size_t t = 0; t < all->n_tables && status == TM_OK; t++) {
-        tm_table *table = &all->tables[t];
-        /* A store that an older tmerge wrote may lack a table; one asked for by name is missed. */
-        if (table->def->internal || !wanted(arguments, table->def->name) ||
-            (arguments->n_operands == 1 && !tm_store_has_table(store, table->def->name)))
-            continue;
-        status = tm_store_read_table(store, table, err);
-        filter_by(table, "rank", &s->ranks);
-        filter_by(table, "step", &s->steps);
-        if (s->top >= 0)
-            tm_table_top(table, (size_t)s->top);
-        chosen[n++] = table;
-    }
-    if (status == TM_OK)
-        status = print_tables(chosen, n, arguments->operands[0], s, err);
-    free(chosen);
-    return status;
-}
-
-static tm_status show_run(const tm_arguments *arguments, tm_error *err) {
-    selection s;
+static tm_status show_store(const request *r, tm_error *err) {
     tm_tables tables;
     tm_store *store;
-    if (arguments->n_operands == 0)
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge show needs a store; see --help");
-    TM_TRY(parse_selection(arguments, &s, err));
     TM_TRY(tm_analysis_tables(&tables, err));
-    tm_status status = check_operands(arguments, &tables, err);
+    tm_status status = check_operands(r->arguments, &tables, err);
     if (status == TM_OK)
-        status = tm_store_open(arguments->operands[0], &store, err);
+        status = tm_store_open(r->arguments->operands[0], &store, err);
     if (status == TM_OK) {
-        status = show_tables(arguments, store, &tables, &s, err);
+        status = show_tables(r, store, &tables, err);
         tm_store_close(store);
     }
     tm_tables_destroy(&tables);
     return status;
 }
 
+static tm_status show_run(const tm_arguments *arguments, tm_error *err) {
+    request r;
+    if (arguments->n_operands == 0)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge show needs a store; see --help");
+    tm_status status = parse_request(arguments, &r, err);
+    if (status == TM_OK)
+        status = show_store(&r, err);
+    tm_choice_free(&r.choice);
+    return status;
+}
+
 const tm_command tm_command_show = {
     .name = "show",
-    .usage = "STORE [ANALYSIS | ANALYSIS.TABLE]... [--json | --csv] [options]",
-    .summary = "Prints result tables of a store",
+    .usage = "STORE [ANALYSIS | ANALYSIS.TABLE]... [--all | --json | --csv] [options]",
+    .summary = "Prints an overview of a store, or its result tables",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = show_run,

@@ -110,6 +110,12 @@ static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
     puts("");
 }
 
+void tm_summary_job(const tm_tables *tables, const tm_colors *colors) {
+    print_heading(tm_tables_find(tables, "job.job"), colors);
+    print_differs(tm_tables_find(tables, "job.differs"), colors);
+    print_verdict(tables, colors);
+}
+
 /* The first thing to do that the verdict has not yet said. */
 static void print_advice(const tm_table *items, const char *whole, const char *store) {
     size_t i = 0;
@@ -431,9 +437,7 @@ static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
 
 tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,
                            const char *page, const tm_colors *colors, tm_error *err) {
-    print_heading(tm_tables_find(tables, "job.job"), colors);
-    print_differs(tm_tables_find(tables, "job.differs"), colors);
-    print_verdict(tables, colors);
+    tm_summary_job(tables, colors);
     TM_TRY(tm_summary_ranks(tables, colors, err));
     puts("");
     print_totals(tables);
@@ -446,7 +450,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     print_odd_steps(tm_tables_find(tables, "overlap.step"), colors);
     print_remarks(tables, colors);
     print_left_out(tables, colors);
-    printf("Stored in %s; tmerge show %s prints every table.\n", store, store);
+    printf("Stored in %s; tmerge show %s says what is in it.\n", store, store);
     if (page)
         printf("Report in %s: open it in a browser, or send it.\n", page);
     return TM_OK;

@@ -11,6 +11,9 @@
 tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,
                            const char *page, const tm_colors *colors, tm_error *err) TM_MUST_CHECK;
 
+/** What it begins with: what the job is, and the verdict. */
+void tm_summary_job(const tm_tables *tables, const tm_colors *colors);
+
 /** Its table by rank: up to 16 ranks all of them, else the 8 that cost most and a line for the
  * rest. */
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,

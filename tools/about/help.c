@@ -1,0 +1,139 @@
+#include "help.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "about/generate.h"
+#include "console.h"
+#include "table/out.h"
+#include "tmerge/store.h"
+#include "words/guess.h"
+
+const tm_command *tm_help_find(const char *name) {
+    size_t n;
+    const tm_command *const *commands = tm_generate_commands(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+void tm_help_usage(FILE *stream) {
+    size_t n;
+    const tm_command *const *commands = tm_generate_commands(&n);
+    fputs("Merges the profiler traces of a distributed job and says where its time goes.\n\n"
+          "  mpirun -n 8 tmerge profile_rank_*\n\n",
+          stream);
+    for (size_t i = 0; i < n; i++)
+        fprintf(stream, "  tmerge %s %s\n      %s\n", commands[i]->name, commands[i]->usage,
+                commands[i]->summary);
+    fputs("\nWithout a command, merge is meant. tmerge help COMMAND tells its options.\n"
+          "tmerge --version prints the version and what is built in, tmerge --plugin-path the\n"
+          "folder for HDF5_PLUGIN_PATH, with which h5py reads stores.\n",
+          stream);
+}
+
+static int name_option(const tm_option *o, char *out, size_t size) {
+    return snprintf(out, size, "  %c%c%s--%s%s%s", o->letter ? '-' : ' ',
+                    o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name,
+                    o->argument ? " " : "", o->argument ? o->argument : "");
+}
+
+/* The text of an option goes on below where it began. */
+static void print_option(const tm_option *o, int at) {
+    char left[80];
+    tm_out out = TM_OUT();
+    (void)name_option(o, left, sizeof left);
+    tm_out_wrapped(&out, o->doc, (size_t)at, (size_t)tm_console_width());
+    printf("%-*s%.*s", at, left, (int)out.bytes.n, (const char *)out.bytes.data);
+    tm_vec_free(&out.bytes);
+}
+
+void tm_help_command(const tm_command *command) {
+    enum { LEFT_LEAST = 30 };
+    printf("tmerge %s %s\n\n%s.\n%s%s\n", command->name, command->usage, command->summary,
+           command->operands ? command->operands : "", command->operands ? "\n" : "");
+    char left[80];
+    int at = LEFT_LEAST;
+    for (size_t i = 0; i < command->n_options; i++) {
+        int size = name_option(&command->options[i], left, sizeof left) + 1;
+        at = size > at ? size : at;
+    }
+    for (size_t i = 0; i < command->n_options; i++)
+        print_option(&command->options[i], at);
+    print_option(&(tm_option){"help", 0, NULL, "this text"}, at);
+}
+
+tm_status tm_help_print(int n, char *const *words, tm_error *err) {
+    const tm_command *command = n == 1 ? tm_help_find(words[0]) : NULL;
+    if (n > 1)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge help takes one command");
+    if (n == 1 && !command) {
+        tm_guess guess = {.word = words[0]};
+        char hint[TM_GUESS_HINT];
+        size_t n_commands;
+        const tm_command *const *commands = tm_generate_commands(&n_commands);
+        for (size_t i = 0; i < n_commands; i++)
+            tm_guess_try(&guess, commands[i]->name);
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "'%s' is no command%s; tmerge help names them",
+                       words[0], tm_guess_hint(&guess, "", hint));
+    }
+    if (!tm_console_speaks())
+        return TM_OK;
+    if (command)
+        tm_help_command(command);
+    else
+        tm_help_usage(stdout);
+    return TM_OK;
+}
+
+static tm_status check_word(const char *word, tm_error *err) {
+    tm_guess guess = {.word = word};
+    size_t n;
+    const tm_command *const *commands = tm_generate_commands(&n);
+    if (strpbrk(word, "-@./*?[") || access(word, F_OK) == 0)
+        return TM_OK;
+    for (size_t i = 0; i < n; i++)
+        tm_guess_try(&guess, commands[i]->name);
+    tm_guess_try(&guess, "help");
+    return guess.best ? tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                                "'%s' is neither a command nor a file; did you mean tmerge %s?",
+                                word, guess.best)
+                      : TM_OK;
+}
+
+static bool are_stores(int n, char *const *words) {
+    for (int i = 0; i < n; i++)
+        if (words[i][0] == '-' || !tm_store_is_store(words[i]))
+            return false;
+    return true;
+}
+
+/* What there is to do with one store, and with two. */
+static void print_stores(int n, char *const *words) {
+    static const struct {
+        const char *command, *behind, *what;
+    } lines[] = {
+        {"show", "", "what is in it: the verdict, and its tables"},
+        {"report", "", "its page, for a browser"},
+        {"whatif", " --fix rank=0", "what would be gained if rank 0 were as its peers"},
+        {"export", "", "its events, for ui.perfetto.dev"},
+        {"analyze", "", "all analyses again, by this tmerge"},
+        {"check", "", "whether it is whole"},
+    };
+    fprintf(stderr, "%s is a store, which tmerge has made of traces. With it:\n", words[0]);
+    if (n == 2)
+        fprintf(stderr, "  tmerge diff %s %s  # what changed from one to the other\n", words[0],
+                words[1]);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        fprintf(stderr, "  tmerge %s %s%s  # %s\n", lines[i].command, words[0], lines[i].behind,
+                lines[i].what);
+}
+
+tm_status tm_help_check(int n, char *const *words, tm_error *err) {
+    TM_TRY(check_word(words[0], err));
+    if (!are_stores(n, words))
+        return TM_OK;
+    print_stores(n, words);
+    return TM_ERR_USAGE;
+}

@@ -1,0 +1,29 @@
+/* What is told to who asks for help, or seems to need it. */
+#ifndef TMERGE_ABOUT_HELP_H
+#define TMERGE_ABOUT_HELP_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "command.h"
+
+/** The command of a name, or NULL. */
+const tm_command *tm_help_find(const char *name);
+
+/** Every command with its operands. */
+void tm_help_usage(FILE *stream);
+
+/** What --help of a command prints. */
+void tm_help_command(const tm_command *command);
+
+/** What follows "tmerge help": nothing, or a command. TM_OK; TM_ERR_USAGE. */
+tm_status tm_help_print(int n, char *const *words, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Looks at arguments without a command before they are taken for traces: a word that is no file and
+ * near a command; stores alone, with which other commands can do something.
+ * @return  TM_OK: they may be traces; TM_ERR_USAGE
+ */
+tm_status tm_help_check(int n, char *const *words, tm_error *err) TM_MUST_CHECK;
+
+#endif

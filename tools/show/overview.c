@@ -1,0 +1,139 @@
+#include "overview.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "summary/summary.h"
+#include "table/shown.h"
+#include "tmerge/analysis.h"
+
+enum { ADVICE_SHOWN = 3, NAME_WIDTH = 13, TABLES_WIDTH = 58, LINE_MAX = 256 };
+
+/* What is printed of the rows themselves. */
+static const char *const needed[] = {"job.job",      "job.differs", "stragglers.job",
+                                     "whatif.job",   "clock.check", "collectives.unmatched",
+                                     "overlap.rank", "ratio.rank",  "stragglers.rank",
+                                     "advice.item"};
+
+static size_t rows_of(const tm_tables *tables, const char *table) {
+    return tm_tables_find(tables, table)->n_rows;
+}
+
+static tm_status read_needed(const tm_store *store, const tm_tables *tables, tm_error *err) {
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (tm_store_has_table(store, needed[i]))
+            TM_TRY(tm_store_read_table(store, tm_tables_find(tables, needed[i]), err));
+    return TM_OK;
+}
+
+/* A store that an older tmerge wrote may lack some. */
+static tm_status print_ranks(const tm_tables *tables, const tm_colors *colors, tm_error *err) {
+    size_t n = rows_of(tables, "overlap.rank");
+    if (n == 0 || rows_of(tables, "ratio.rank") != n || rows_of(tables, "stragglers.rank") != n)
+        return TM_OK;
+    TM_TRY(tm_summary_ranks(tables, colors, err));
+    puts("");
+    return TM_OK;
+}
+
+static void print_advice(const tm_table *items, const tm_colors *colors) {
+    if (items->n_rows == 0)
+        return;
+    printf("%sWhat to do%s (advice says why", colors->strong, colors->off);
+    if (items->n_rows > ADVICE_SHOWN)
+        printf(", and %zu more", items->n_rows - ADVICE_SHOWN);
+    puts(")");
+    for (size_t i = 0; i < items->n_rows && i < ADVICE_SHOWN; i++) {
+        char text[1024];
+        const tm_cell *percent = tm_table_cell(items, i, "saved_pct");
+        const tm_cell *what = tm_table_cell(items, i, "text");
+        bool saves = !percent->null && percent->value.r >= 0.05;
+        snprintf(text, sizeof text, "%zu. %.900s%s%s", i + 1, what->null ? "" : what->value.text,
+                 saves ? " Saves at most " : "",
+                 saves ? tm_shown_percent(percent->value.r, 1).text : "");
+        tm_console_wrap(text, 0, tm_console_width());
+    }
+    puts("");
+}
+
+/* With what the analysis asks, where there is room. */
+static void print_line(const tm_analysis *analysis, const char *text) {
+    int width = tm_console_width(), beside = 2 + NAME_WIDTH + TABLES_WIDTH;
+    printf("  %-*s", NAME_WIDTH - 1, analysis->name);
+    if (strlen(text) < TABLES_WIDTH && beside + (int)strlen(analysis->summary) <= width)
+        printf(" %-*s%s\n", TABLES_WIDTH, text, analysis->summary);
+    else
+        tm_console_wrap(text, NAME_WIDTH + 1, width);
+}
+
+/* Tables of an analysis, with their rows; those without any are told together. */
+static tm_status print_analysis(const tm_store *store, const tm_analysis *analysis, char *empty,
+                                size_t room, tm_error *err) {
+    char text[LINE_MAX * 2] = "";
+    for (size_t t = 0; t < analysis->n_tables; t++) {
+        const tm_table_def *def = analysis->tables[t];
+        size_t n = 0, used = strlen(text), told = strlen(empty);
+        if (def->internal || !tm_store_has_table(store, def->name))
+            continue;
+        TM_TRY(tm_store_table_rows(store, def->name, &n, err));
+        if (n == 0)
+            snprintf(empty + told, room - told, "%s%s", told > 0 ? ", " : "", def->name);
+        else
+            snprintf(text + used, sizeof text - used, "%s%s %zu", used > 0 ? ", " : "",
+                     def->name + strlen(analysis->name) + 1, n);
+    }
+    if (*text != '\0')
+        print_line(analysis, text);
+    return TM_OK;
+}
+
+static tm_status print_list(const tm_store *store, const tm_colors *colors, tm_error *err) {
+    char empty[LINE_MAX * 8] = "";
+    size_t n;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    printf("%sTables%s and how many rows they have\n", colors->strong, colors->off);
+    for (size_t i = 0; i < n; i++)
+        TM_TRY(print_analysis(store, analyses[i], empty, sizeof empty, err));
+    if (*empty) {
+        char text[sizeof empty + 32];
+        snprintf(text, sizeof text, "without rows: %s", empty);
+        tm_console_wrap(text, 0, tm_console_width());
+    }
+    puts("");
+    return TM_OK;
+}
+
+static void print_next(const char *path, const tm_colors *colors) {
+    static const struct {
+        const char *command, *what; /* the command's words around the store */
+        bool of_store;
+    } lines[] = {
+        {"overlap.rank", "a table; overlap: all of that analysis", true},
+        {"kernels.kernel --top 10 --columns name,calls,total_ns", "some rows and columns", true},
+        {"overlap.step --where \"rank = 0\" --sort idle_ns", "in an order of yours", true},
+        {"--all", "every table; --json, --csv: for programs", true},
+        {"list overlap", "what the columns mean", false},
+    };
+    size_t width = (size_t)tm_console_width();
+    printf("%sNext%s\n", colors->strong, colors->off);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char text[2 * TM_PATH_MAX];
+        snprintf(text, sizeof text, "  tmerge %s%s%s%s", lines[i].of_store ? "show " : "",
+                 lines[i].of_store ? path : "", lines[i].of_store ? " " : "", lines[i].command);
+        bool fits = strlen(text) + strlen(lines[i].what) + 4 <= width;
+        printf("%s%s%s\n", text, fits ? "  # " : "", fits ? lines[i].what : "");
+    }
+}
+
+tm_status tm_overview_print(const tm_store *store, tm_tables *tables, const char *path,
+                            const tm_colors *colors, tm_error *err) {
+    TM_TRY(read_needed(store, tables, err));
+    if (rows_of(tables, "job.job") > 0 && rows_of(tables, "stragglers.job") > 0)
+        tm_summary_job(tables, colors);
+    TM_TRY(print_ranks(tables, colors, err));
+    print_advice(tm_tables_find(tables, "advice.item"), colors);
+    TM_TRY(print_list(store, colors, err));
+    print_next(path, colors);
+    return TM_OK;
+}

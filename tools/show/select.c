@@ -1,0 +1,182 @@
+#include "select.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int add_column(tm_selection *s, const tm_table_def *def, const char *name) {
+    int at = tm_table_column(&s->read, name), from = tm_table_column(def, name);
+    if (at >= 0 || from < 0)
+        return at;
+    s->columns[s->read.n_columns] = def->columns[from];
+    return s->read.n_columns++;
+}
+
+/* Columns of the user's choice: leading ones that name rows stay their keys, trailing sentences
+ * what they are. */
+static void shape_shown(tm_selection *s, const tm_table_def *def) {
+    const tm_table_def shown = s->read;
+    int n_beside = def->n_columns - def->n_prose;
+    s->shown = shown;
+    s->shown.n_keys = s->shown.n_prose = 0;
+    while (s->shown.n_keys < shown.n_columns &&
+           tm_table_column(def, shown.columns[s->shown.n_keys].name) < def->n_keys)
+        s->shown.n_keys++;
+    while (s->shown.n_prose < shown.n_columns &&
+           tm_table_column(def, shown.columns[shown.n_columns - 1 - s->shown.n_prose].name) >=
+               n_beside)
+        s->shown.n_prose++;
+}
+
+/* Those that are shown first, so that the others are cut off each row. */
+static tm_status choose_columns(tm_selection *s, const tm_table_def *def, tm_error *err) {
+    const tm_choice *choice = s->choice;
+    const char *const *columns = choice->columns.data;
+    s->columns = calloc((size_t)def->n_columns, sizeof *s->columns);
+    if (!s->columns)
+        return tm_fail_memory(err);
+    s->read = *def;
+    s->read.columns = s->columns;
+    s->read.n_columns = 0;
+    for (size_t i = 0; i < choice->columns.n; i++)
+        (void)add_column(s, def, columns[i]);
+    for (int c = 0; c < def->n_columns && choice->columns.n == 0; c++)
+        (void)add_column(s, def, def->columns[c].name);
+    shape_shown(s, def);
+    const char *sort = choice->sort                        ? choice->sort
+                       : choice->top >= 0 && def->top >= 0 ? def->columns[def->top].name
+                                                           : NULL;
+    s->sort = sort ? add_column(s, def, sort) : -1;
+    s->rank = choice->ranks.n > 0 ? add_column(s, def, "rank") : -1;
+    s->step = choice->steps.n > 0 ? add_column(s, def, "step") : -1;
+    for (size_t i = 0; i < tm_where_n(&choice->where); i++)
+        (void)add_column(s, def, tm_where_column(&choice->where, i));
+    s->read.top = s->shown.top = -1;
+    s->read.n_keys = s->read.n_prose = 0;
+    return tm_where_bind(&choice->where, &s->read, &s->where, err);
+}
+
+/* Tables without such a column are not concerned. */
+static bool is_listed(const tm_list *list, const tm_cell *row, int column) {
+    return column < 0 || (!row[column].null && tm_list_has(list, row[column].value.i));
+}
+
+/* Keeps those of the rows from @p first on that are asked for. */
+static void filter(const tm_selection *s, tm_table *table, size_t first) {
+    size_t n = first;
+    for (size_t r = first; r < table->n_rows; r++) {
+        const tm_cell *row = tm_table_row(table, r);
+        if (!is_listed(&s->choice->ranks, row, s->rank) ||
+            !is_listed(&s->choice->steps, row, s->step) || !tm_where_takes(&s->where, row))
+            continue;
+        if (n < r)
+            memcpy(tm_table_row(table, n), row, (size_t)table->def->n_columns * sizeof *row);
+        n++;
+    }
+    table->n_rows = n;
+}
+
+/* Rows without the columns that are not shown; they stay where they are. */
+static tm_table squeeze(const tm_selection *s, tm_table *table) {
+    tm_table shown = *table;
+    size_t width = (size_t)s->read.n_columns, left = (size_t)s->shown.n_columns;
+    for (size_t r = 0; r < table->n_rows && left < width; r++)
+        memmove(table->cells + r * left, table->cells + r * width, left * sizeof *table->cells);
+    shown.def = &s->shown;
+    return shown;
+}
+
+/* Of the slices that are not held. */
+typedef struct passing {
+    const tm_selection *selection;
+    tm_rows_visitor *visitor;
+    void *context;
+} passing;
+
+static tm_status pass_slice(void *context, tm_table *table, tm_error *err) {
+    const passing *p = context;
+    filter(p->selection, table, 0);
+    const tm_table shown = squeeze(p->selection, table);
+    tm_status status = shown.n_rows > 0 ? p->visitor(p->context, &shown, err) : TM_OK;
+    tm_table_clear(table);
+    return status;
+}
+
+static tm_status each_row(const tm_rows *rows, tm_rows_visitor *visitor, void *context,
+                          tm_error *err) {
+    const tm_selection *s = rows->source;
+    if (s->is_held)
+        return visitor(context, &s->held.tables[0], err);
+    passing p = {s, visitor, context};
+    tm_tables slice;
+    const tm_table_def *def = &s->read;
+    TM_TRY(tm_tables_create(&def, 1, &slice, err));
+    tm_status status = tm_store_visit_table(s->store, &slice.tables[0], pass_slice, &p, err);
+    tm_tables_destroy(&slice);
+    return status;
+}
+
+/* In memory: what was read before, and the slice behind it. */
+typedef struct holding {
+    tm_selection *selection;
+    size_t n_rows; /* that were looked at */
+} holding;
+
+static void put_in_order(const tm_selection *s, tm_table *table) {
+    bool text = s->sort >= 0 && s->read.columns[s->sort].type == TM_TEXT;
+    if (s->sort >= 0) /* a table that ranks by nothing keeps its order */
+        tm_table_order(table, s->sort, s->choice->smallest != text);
+    if (s->choice->top >= 0 && table->n_rows > (size_t)s->choice->top)
+        table->n_rows = (size_t)s->choice->top;
+}
+
+/* Copies the rows, and so lets go of the texts of those that are gone. */
+static tm_status renew(tm_table *table, tm_error *err) {
+    void *bytes;
+    size_t size;
+    TM_TRY(tm_table_pack(table, &bytes, &size, err));
+    tm_table_clear(table);
+    tm_status status = tm_table_unpack(table, bytes, size, err);
+    free(bytes);
+    return status;
+}
+
+static tm_status hold_slice(void *context, tm_table *table, tm_error *err) {
+    enum { ROOM = 4096 };
+    holding *h = context;
+    const tm_choice *choice = h->selection->choice;
+    size_t read = table->n_rows;
+    filter(h->selection, table, h->n_rows);
+    if (choice->top >= 0 && table->n_rows > 2 * (size_t)choice->top + ROOM)
+        put_in_order(h->selection, table);
+    h->n_rows = table->n_rows;
+    return table->n_rows < read / 2 ? renew(table, err) : TM_OK;
+}
+
+static tm_status hold(tm_selection *s, tm_error *err) {
+    holding h = {s, 0};
+    const tm_table_def *def = &s->read;
+    TM_TRY(tm_tables_create(&def, 1, &s->held, err));
+    tm_table *table = &s->held.tables[0];
+    TM_TRY(tm_store_visit_table(s->store, table, hold_slice, &h, err));
+    put_in_order(s, table);
+    *table = squeeze(s, table);
+    s->is_held = true;
+    return TM_OK;
+}
+
+tm_status tm_selection_make(const tm_store *store, const tm_table_def *def, const tm_choice *choice,
+                            tm_selection *out, tm_error *err) {
+    *out = (tm_selection){.store = store, .choice = choice};
+    TM_TRY(choose_columns(out, def, err));
+    return choice->sort || choice->top >= 0 ? hold(out, err) : TM_OK;
+}
+
+void tm_selection_free(tm_selection *selection) {
+    tm_tables_destroy(&selection->held);
+    tm_where_unbind(&selection->where);
+    free(selection->columns);
+}
+
+tm_rows tm_selection_rows(const tm_selection *selection) {
+    return (tm_rows){&selection->shown, each_row, selection};
+}
