@@ -2,8 +2,11 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "words/guess.h"
 
 static int find_long(const tm_command *command, const char *name, size_t size) {
     for (size_t i = 0; i < command->n_options; i++)
@@ -38,6 +41,19 @@ static tm_status take_value(tm_arguments *out, int option, const char *attached,
     return TM_OK;
 }
 
+/* With the name of one that may have been meant. */
+static tm_status fail_option(const tm_command *command, const char *text, tm_error *err) {
+    char name[64], hint[TM_GUESS_HINT];
+    tm_guess guess = {.word = name};
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text + strspn(text, "-"), "="),
+             text + strspn(text, "-"));
+    for (size_t i = 0; i < command->n_options && text[1] == '-'; i++)
+        tm_guess_try(&guess, command->options[i].name);
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                   "%s is no option of tmerge %s%s; see tmerge %s --help", text, command->name,
+                   tm_guess_hint(&guess, "--", hint), command->name);
+}
+
 static tm_status take_option(tm_arguments *out, char *const *argument, bool *used_next,
                              tm_error *err) {
     const tm_command *command = out->command;
@@ -54,9 +70,7 @@ static tm_status take_option(tm_arguments *out, char *const *argument, bool *use
         attached = text[2] ? text + 2 : NULL;
     }
     if (option < 0)
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "%s is no option of tmerge %s; see tmerge %s --help", text, command->name,
-                       command->name);
+        return fail_option(command, text, err);
     if (out->n_given == TM_GIVEN_MAX)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "more than %d options", TM_GIVEN_MAX);
     TM_TRY(take_value(out, option, attached, argument + 1, used_next, err));

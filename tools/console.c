@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "launch.h"
@@ -79,6 +80,10 @@ bool tm_console_redraws(void) {
 int tm_console_width(void) {
     const char *columns = getenv("COLUMNS");
     long width = columns ? strtol(columns, NULL, 10) : 0;
+    struct winsize terminal;
+    if (!columns && tm_launch_place()->launcher == TM_LAUNCHER_NONE &&
+        ioctl(STDOUT_FILENO, TIOCGWINSZ, &terminal) == 0) /* a launcher's has no size of its own */
+        width = terminal.ws_col;
     return width >= 40 && width <= 1000 ? (int)width : 80;
 }
 

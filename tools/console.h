@@ -34,7 +34,7 @@ tm_status tm_console_progress(const char *choice, bool quiet, bool *out,
 /** Whether what stands on standard error may be drawn over: a person looks on. */
 bool tm_console_redraws(void);
 
-/** Columns of the terminal: COLUMNS, else 80. */
+/** Columns of the terminal: COLUMNS, else those of standard output where it is one, else 80. */
 int tm_console_width(void);
 
 /** Prints a text to standard output, broken at blanks. Every line begins with two of them, save

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "about/about.h"
+#include "about/help.h"
 #include "command.h"
 #include "console.h"
 #include "launch.h"
@@ -15,50 +16,6 @@
 #include "mpi/agree.h"
 #include "signals.h"
 #include "tmerge/store.h"
-
-static const tm_command *const commands[] = {
-#define TM_COMMAND(name) &tm_command_##name,
-#include "commands.def"
-#undef TM_COMMAND
-};
-
-enum { N_COMMANDS = sizeof commands / sizeof *commands };
-
-static const tm_command *find_command(const char *name) {
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-    return NULL;
-}
-
-static void print_usage(FILE *stream) {
-    fputs("Merges the profiler traces of a distributed job and says where its time goes.\n\n"
-          "  mpirun -n 8 tmerge profile_rank_*\n\n",
-          stream);
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        fprintf(stream, "  tmerge %s %s\n      %s\n", commands[i]->name, commands[i]->usage,
-                commands[i]->summary);
-    fputs("\nWithout a command, merge is meant. tmerge COMMAND --help tells its options.\n"
-          "tmerge --version prints the version and what is built in, tmerge --plugin-path the\n"
-          "folder for HDF5_PLUGIN_PATH, with which h5py reads stores.\n",
-          stream);
-}
-
-static void print_option(const tm_option *o) {
-    char left[40];
-    snprintf(left, sizeof left, "%c%c%s--%s%s%s", o->letter ? '-' : ' ',
-             o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name, o->argument ? " " : "",
-             o->argument ? o->argument : "");
-    printf("  %-27s %s\n", left, o->doc);
-}
-
-static void print_command(const tm_command *command) {
-    printf("tmerge %s %s\n\n%s.\n%s%s\n", command->name, command->usage, command->summary,
-           command->operands ? command->operands : "", command->operands ? "\n" : "");
-    for (size_t i = 0; i < command->n_options; i++)
-        print_option(&command->options[i]);
-    print_option(&(tm_option){"help", 0, NULL, "this text"});
-}
 
 static bool asks(int argc, char **argv, const char *option) {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -84,14 +41,17 @@ static tm_status check_memory(tm_error *err) {
 }
 
 static tm_status run_command(int argc, char **argv, tm_error *err) {
-    const tm_command *command = find_command(argv[1]);
+    const tm_command *command = tm_help_find(argv[1]);
     int skip = command ? 2 : 1;
-    command = command ? command : &tm_command_merge;
+    bool alone = tm_place_is_alone(tm_launch_place());
     if (asks(argc, argv, "--help")) {
         if (tm_console_speaks())
-            print_command(command);
+            tm_help_command(command ? command : &tm_command_merge);
         return TM_OK;
     }
+    if (!command && alone) /* of several, each might see other files */
+        TM_TRY(tm_help_check(argc - 1, argv + 1, err));
+    command = command ? command : &tm_command_merge;
     tm_arguments arguments;
     char **typed = calloc((size_t)argc, sizeof *typed);
     if (!typed)
@@ -109,10 +69,12 @@ static tm_status run_command(int argc, char **argv, tm_error *err) {
 /* Asks for the program itself, not for a command, are answered here. */
 static bool answer(int argc, char **argv, tm_status *status, tm_error *err) {
     bool help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    if (help && tm_console_speaks())
-        print_usage(stdout);
     *status = TM_OK;
-    return help || (argc == 2 && tm_about(argv[1], status, err));
+    if (help || (argc >= 2 && strcmp(argv[1], "help") == 0)) {
+        *status = tm_help_print(argc - 2, argv + 2, err);
+        return true;
+    }
+    return argc == 2 && tm_about(argv[1], status, err);
 }
 
 /* The first of several processes that leaves with an error may end the others, so none may before
@@ -145,7 +107,7 @@ static tm_status run_all(int argc, char **argv, tm_error *err) {
         TM_TRY(tm_launch_mpi(err));
     if (argc < 2) {
         if (tm_console_speaks())
-            print_usage(stderr);
+            tm_help_usage(stderr);
         return TM_ERR_USAGE;
     }
     tm_status status = flush_output(run_command(argc, argv, err), err);
@@ -159,7 +121,7 @@ int main(int argc, char **argv) {
     tm_launch_begin();
     tm_signals_prepare();
     err.status = run_all(argc, argv, &err);
-    if (err.status != TM_OK && argc >= 2)
+    if (err.status != TM_OK && err.message[0] != '\0') /* else all was said */
         speak(&err);
     MPI_Initialized(&started);
     if (started)

@@ -18,6 +18,8 @@ WHERE = '--where, character '
 
 # Arguments and the one message that they get, with status 2.
 WRONG = [
+    (['show', 'x.h5', '--colums=rank'],
+     '--colums=rank is no option of tmerge show (did you mean --columns?); see tmerge show --help'),
     (['--bogus', 'x.json'], '--bogus is no option of tmerge merge; see tmerge merge --help'),
     (['x.json', '-z'], '-z is no option of tmerge merge; see tmerge merge --help'),
     (['merge', '--json', 'x.json'], '--json is no option of tmerge merge; see tmerge merge --help'),
@@ -82,7 +84,8 @@ WRONG = [
     (['diff', 'a.h5', 'b.h5', '--color=no'], "--color takes auto, always or never, not 'no'"),
     (['diff', 'a.h5', 'b.h5', '--rank=1'],
      '--rank=1 is no option of tmerge diff; see tmerge diff --help'),
-    (['list', 'x'], "tmerge list takes no operand, such as 'x'"),
+    (['list', 'overlpa'], "'overlpa' is no analysis, table or format (did you mean overlap?)" + NAMES),
+    (['list', 'overlap', '--doc'], '--doc is of every table; with a name it is not needed'),
 ]
 
 
@@ -126,12 +129,46 @@ def test_every_command_of_the_list_has_help_that_names_each_option_once():
         done = tmerge(name, '--help').expect(0)
         holds(re.match(rf'tmerge {name} [^\n]+\n\n[A-Z][^\n]+\.\n(?:A (?:TRACE|run)[^\n]+\n)?\n', done.out), done.out)
         rows = re.findall(r'^  (?:-(\w), |    )--([a-z-]+) +(?:[A-Z.,a-z0-9]+ +)?\S', done.out, re.M)
-        equal(len(rows), len(done.out.split('\n\n')[2].splitlines()), 'rows of options')
+        # The text of an option goes on below where it began.
+        begins = [line for line in done.out.split('\n\n')[2].splitlines() if line.startswith(('  -', '      --'))]
+        equal(len(rows), len(begins), 'rows of options')
+        holds(max(map(len, done.out.split('\n\n')[2].splitlines())) <= 80, done.out)
         for names in zip(*rows):
             given = [x for x in names if x]
             equal(len(given), len(set(given)), f'names of options of {name}')
         equal(rows[-1], ('', 'help'))
         tmerge(name, '--bogus').fails(2, f'--bogus is no option of tmerge {name}; see tmerge {name} --help')
+
+
+def test_help_is_a_word_too():
+    equal(tmerge('help', page=True).expect(0).out, tmerge('--help').out)
+    for name in COMMANDS:
+        equal(tmerge('help', name, page=True).expect(0).out, tmerge(name, '--help').out)
+    tmerge('help', 'shwo', page=True).fails(2, "'shwo' is no command (did you mean show?); tmerge help names them")
+    tmerge('help', 'show', 'list', page=True).fails(2, 'tmerge help takes one command')
+    equal(tmerge('-V', page=True).expect(0).out, tmerge('--version').out)
+
+
+def test_a_mistyped_command_is_no_trace_but_a_file_of_its_name_is():
+    tmerge('shwo', 'x.h5', page=True).fails(2, "'shwo' is neither a command nor a file; did you mean tmerge show?")
+    tmerge('nothing', 'x.h5', page=True).expect(3)  # near nothing
+    put('shwo', small_trace(0))
+    tmerge('shwo').expect(0)
+
+
+def test_of_stores_alone_it_is_said_what_can_be_done():
+    put('rank0.json', small_trace(0))
+    merged('rank0.json', '-o', 'a.h5')
+    merged('rank0.json', '-o', 'b.h5')
+    done = tmerge('a.h5', page=True).expect(2)
+    equal(done.out, '')
+    contains(done.err, 'a.h5 is a store')
+    for line in re.findall(r'^  tmerge (.*?)  #', done.err, re.M):
+        tmerge(*line.split()).expect(0)
+    equal(re.findall(r'^  tmerge (\w+) a.h5', done.err, re.M),
+          ['show', 'report', 'whatif', 'export', 'analyze', 'check'])
+    contains(tmerge('a.h5', 'b.h5', page=True).expect(2).err, '  tmerge diff a.h5 b.h5  #')
+    contains(tmerge('a.h5', 'rank0.json').expect(0).err, 'a.h5')  # passed over, as ever
 
 
 def test_help_wins_over_wrong_arguments_and_reads_nothing():

@@ -132,7 +132,9 @@ COMPLETED = (
     ('tmerge merge @trace.j', '<merge @trace.json>'),
     ('tmerge @trace.j', '<@trace.json>'),
     ('tmerge trace.json --no-h', '<trace.json --no-html>'),
-    ('tmerge list tr', '<list tr>'),  # takes no file
+    ('tmerge list tr', '<list transfers>'),  # takes no file
+    ('tmerge show trace.h5 --colu', '<show trace.h5 --columns>'),
+    ('tmerge help ana', '<help analyze>'),
     ('tmerge show --top tr', '<show --top tr>'),
 )
 

@@ -59,7 +59,7 @@ static tm_status print_plugin_path(tm_error *err) {
 
 bool tm_about(const char *argument, tm_status *status, tm_error *err) {
     static const char generate[] = "--generate=";
-    bool version = strcmp(argument, "--version") == 0;
+    bool version = strcmp(argument, "--version") == 0 || strcmp(argument, "-V") == 0;
     bool plugin = strcmp(argument, "--plugin-path") == 0;
     bool generates = strncmp(argument, generate, sizeof generate - 1) == 0;
     *status = TM_OK;

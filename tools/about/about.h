@@ -7,7 +7,7 @@
 #include "tmerge/status.h"
 
 /**
- * Prints the answer to --version, --plugin-path or --generate=WHAT. Before MPI_Init.
+ * Prints the answer to --version or -V, --plugin-path or --generate=WHAT. Before MPI_Init.
  * @param status  set where the argument is one of them: TM_OK; TM_ERR_INPUT where the plugin lies
  *                at none of its places
  * @return        whether it is

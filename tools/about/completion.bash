@@ -31,8 +31,11 @@ _tmerge() {
         [[ $COMP_CWORD -gt 1 ]] || words+=' --version'
     elif [[ $COMP_CWORD -eq 1 ]]; then
         words=$_tmerge_commands
-    elif [[ $operands == names && $COMP_CWORD -gt 2 ]]; then
+    elif [[ $operands == name || $operands == names && $COMP_CWORD -gt 2 ]]; then
         words=$_tmerge_names
+    elif [[ $operands == command ]]; then
+        words=${_tmerge_commands% help}
+        compopt +o default
     elif [[ $operands == none ]]; then
         compopt +o default
     elif [[ $operands != trace ]]; then

@@ -24,6 +24,7 @@ static void print_names(void) {
 /* What comes first of them. The names of analyses and tables follow a store. */
 static const char *operands_of(const tm_command *command) {
     return strstr(command->usage, "ANALYSIS")         ? "names"
+           : strstr(command->usage, "NAME...")        ? "name"
            : strncmp(command->usage, "STORE", 5) == 0 ? "store"
            : strncmp(command->usage, "TRACE", 5) == 0 ? "trace"
                                                       : "none";
@@ -53,12 +54,12 @@ void tm_generate_bash(void) {
           stdout);
     for (size_t i = 0; i < n; i++)
         printf(" %s", commands[i]->name);
-    fputs("'\n_tmerge_names='", stdout);
+    fputs(" help'\n_tmerge_names='", stdout);
     print_names();
     puts("'\n_tmerge_options() {\n    case $1 in");
     for (size_t i = 0; i < n; i++)
         print_bash_options(commands[i]);
-    puts("    esac\n}\n_tmerge_value() {\n    case $1 in");
+    puts("    help) operands=command ;;\n    esac\n}\n_tmerge_value() {\n    case $1 in");
     for (size_t c = 0; c < n; c++)
         for (size_t i = 0; i < commands[c]->n_options; i++)
             if (commands[c]->options[i].argument)
@@ -107,6 +108,8 @@ static void print_zsh_command(const tm_command *command) {
     print_zsh_option(&(tm_option){"help", 0, NULL, "say what the options are"});
     if (strcmp(operands, "names") == 0)
         printf("        '1:%s'\n        '*:table:compadd -a _tmerge_names'\n", store);
+    else if (strcmp(operands, "name") == 0)
+        puts("        '*:name:compadd -a _tmerge_names'");
     else if (strcmp(operands, "store") == 0)
         printf("        '*:%s'\n", store);
     else if (strcmp(operands, "trace") == 0)
@@ -124,10 +127,15 @@ void tm_generate_zsh(void) {
         print_zsh_text(commands[i]->summary);
         puts("'");
     }
-    fputs(")\ntypeset -ga _tmerge_names=(", stdout);
+    fputs("    'help:Tells the options of a command'\n"
+          ")\ntypeset -ga _tmerge_names=(",
+          stdout);
     print_names();
     puts(" )\n_tmerge_specs() {\n    case $1 in");
     for (size_t i = 0; i < n; i++)
         print_zsh_command(commands[i]);
-    puts("    esac\n}");
+    fputs("    help) specs=('1:command:(", stdout);
+    for (size_t i = 0; i < n; i++)
+        printf("%s%s", i > 0 ? " " : "", commands[i]->name);
+    puts(")') ;;\n    esac\n}");
 }

@@ -53,7 +53,8 @@ static void print_synopsis(void) {
         printf(i == 0 ? ".Op Cm %s\n" : ".Cm %s\n", commands[i]->name);
         print_line(commands[i]->usage);
     }
-    puts(".Nm\n.Fl \\-version | Fl \\-help | Fl \\-plugin\\-path");
+    puts(".Nm\n.Cm help\n.Op Ar COMMAND\n"
+         ".Nm\n.Fl V | Fl \\-version | Fl \\-help | Fl \\-plugin\\-path");
 }
 
 static void print_commands(void) {
@@ -151,7 +152,7 @@ static const char end[] =
     ".It Ev NO_COLOR\n"
     "No colours, unless\n.Fl \\-color Ns =always .\n"
     ".It Ev COLUMNS\n"
-    "Columns of the terminal, 80 without it.\n"
+    "Columns to be printed in; without it those of the terminal, and elsewhere 80.\n"
     ".It Ev PATH\n"
     "Where\n.Xr nsys 1\nis looked for, which exports reports of Nsight Systems (.nsys-rep).\n"
     ".It Ev HDF5_PLUGIN_PATH\n"
@@ -186,6 +187,14 @@ static const char end[] =
     ".Bd -literal -offset indent\n"
     "mpirun \\-n 8 tmerge profile_rank_*\n"
     "tmerge show tmerge.h5 overlap.rank \\-\\-json\n"
+    ".Ed\n"
+    ".Pp\n"
+    "What the store tells, and the steps in which rank 3 idled for more than 2 ms, the longest\n"
+    "first:\n"
+    ".Bd -literal -offset indent\n"
+    "tmerge show tmerge.h5\n"
+    "tmerge show tmerge.h5 overlap.step \\-\\-where \\(dqrank = 3 and idle_ns > 2ms\\(dq "
+    "\\-\\-sort idle_ns\n"
     ".Ed\n"
     ".Pp\n"
     "What would be gained if the host of ranks 4 to 7 were no slower than the others:\n"

@@ -1,6 +1,7 @@
 /* tmerge list: what there is to read, to compute and to show. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vec.h"
 #include "command.h"
@@ -10,6 +11,7 @@
 #include "tmerge/export.h"
 #include "tmerge/reader.h"
 #include "tmerge/table.h"
+#include "words/guess.h"
 
 static const tm_option options[] = {
     {"doc", 0, NULL, "every column of every table with type, unit and definition"},
@@ -46,7 +48,15 @@ static void print_overview(void) {
         printf("  %-11s %s\n", exports[i]->name, exports[i]->summary);
 }
 
-static tm_status print_docs(tm_error *err) {
+/* Definitions of what a name stands for: a table, an analysis, "diff"; NULL: all. */
+static bool add_def(tm_vec *defs, const tm_table_def *def, const char *name) {
+    size_t size = name ? strlen(name) : 0;
+    bool wanted = !name || (strncmp(def->name, name, size) == 0 &&
+                            (def->name[size] == '\0' || def->name[size] == '.'));
+    return def->internal || !wanted || tm_vec_append(defs, &def, 1);
+}
+
+static tm_status print_docs(const char *name, bool *found, tm_error *err) {
     size_t n_analyses, n_diffs;
     const tm_analysis *const *analyses = tm_analyses(&n_analyses);
     const tm_table_def *const *diffs = tm_diff_defs(&n_diffs);
@@ -54,10 +64,11 @@ static tm_status print_docs(tm_error *err) {
     bool ok = true;
     for (size_t i = 0; i < n_analyses && ok; i++)
         for (size_t t = 0; t < analyses[i]->n_tables && ok; t++)
-            ok = analyses[i]->tables[t]->internal ||
-                 tm_vec_append(&defs, &analyses[i]->tables[t], 1) != NULL;
-    ok = ok && tm_vec_append(&defs, diffs, n_diffs);
+            ok = add_def(&defs, analyses[i]->tables[t], name);
+    for (size_t i = 0; i < n_diffs && ok; i++)
+        ok = add_def(&defs, diffs[i], name);
     char *text = NULL;
+    *found = defs.n > 0;
     tm_status status = ok ? tm_table_defs_text(defs.data, defs.n, &text, err) : tm_fail_memory(err);
     if (status == TM_OK)
         fputs(text, stdout);
@@ -66,22 +77,75 @@ static tm_status print_docs(tm_error *err) {
     return status;
 }
 
+/* A format that is read or written. */
+static bool print_named_format(const char *name) {
+    size_t n_formats, n_exports;
+    const tm_format *const *formats = tm_formats(&n_formats);
+    const tm_export_format *const *exports = tm_export_formats(&n_exports);
+    bool found = false;
+    for (size_t i = 0; i < n_formats; i++)
+        if (strcmp(formats[i]->name, name) == 0) {
+            print_format(formats[i]);
+            found = true;
+        }
+    for (size_t i = 0; i < n_exports; i++)
+        if (strcmp(exports[i]->name, name) == 0) {
+            printf("  %-12s %s\n", exports[i]->name, exports[i]->summary);
+            found = true;
+        }
+    return found;
+}
+
+static tm_status fail_name(const char *name, tm_error *err) {
+    tm_guess guess = {.word = name};
+    char hint[TM_GUESS_HINT];
+    size_t n, n_diffs;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    const tm_table_def *const *diffs = tm_diff_defs(&n_diffs);
+    for (size_t i = 0; i < n; i++) {
+        tm_guess_try(&guess, analyses[i]->name);
+        for (size_t t = 0; t < analyses[i]->n_tables; t++)
+            if (!analyses[i]->tables[t]->internal)
+                tm_guess_try(&guess, analyses[i]->tables[t]->name);
+    }
+    for (size_t i = 0; i < n_diffs; i++)
+        tm_guess_try(&guess, diffs[i]->name);
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                   "'%s' is no analysis, table or format%s; tmerge list names them", name,
+                   tm_guess_hint(&guess, "", hint));
+}
+
+static tm_status print_named(const char *name, bool first, tm_error *err) {
+    bool found;
+    if (!first)
+        puts("");
+    if (print_named_format(name))
+        return TM_OK;
+    TM_TRY(print_docs(name, &found, err));
+    return found ? TM_OK : fail_name(name, err);
+}
+
 static tm_status list_run(const tm_arguments *arguments, tm_error *err) {
-    if (arguments->n_operands > 0)
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge list takes no operand, such as '%s'",
-                       arguments->operands[0]);
+    bool all;
+    if (arguments->n_operands > 0 && tm_argument(arguments, "doc"))
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--doc is of every table; with a name it is not needed");
     if (!tm_console_speaks())
         return TM_OK;
+    for (size_t i = 0; i < arguments->n_operands; i++)
+        TM_TRY(print_named(arguments->operands[i], i == 0, err));
+    if (arguments->n_operands > 0)
+        return TM_OK;
     if (tm_argument(arguments, "doc"))
-        return print_docs(err);
+        return print_docs(NULL, &all, err);
     print_overview();
     return TM_OK;
 }
 
 const tm_command tm_command_list = {
     .name = "list",
-    .usage = "[--doc]",
-    .summary = "Lists the formats, the analyses and their tables",
+    .usage = "[NAME... | --doc]",
+    .summary = "Lists the formats, the analyses and their tables, or tells what is in some",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = list_run,
