@@ -57,14 +57,33 @@ static void print_advice(const tm_table *items, const tm_colors *colors) {
     puts("");
 }
 
-/* With what the analysis asks, where there is room. */
+/* Parted where a comma is, so that no table stands apart from its number. */
+static void wrap_tables(const char *text, int width) {
+    enum { MARGIN = NAME_WIDTH + 2 };
+    int column = MARGIN;
+    while (*text) {
+        const char *end = strstr(text, ", ");
+        int size = end ? (int)(end - text) + 1 : (int)strlen(text);
+        if (column > MARGIN && column + 1 + size > width) {
+            printf("\n%*s", MARGIN, "");
+            column = MARGIN;
+        }
+        column += printf("%s%.*s", column > MARGIN ? " " : "", size, text);
+        text = end ? end + 2 : text + size;
+    }
+    puts("");
+}
+
+/* Where there is room for most of them, with what the analysis asks. */
 static void print_line(const tm_analysis *analysis, const char *text) {
+    enum { WIDE = 150 };
     int width = tm_console_width(), beside = 2 + NAME_WIDTH + TABLES_WIDTH;
-    printf("  %-*s", NAME_WIDTH - 1, analysis->name);
-    if (strlen(text) < TABLES_WIDTH && beside + (int)strlen(analysis->summary) <= width)
-        printf(" %-*s%s\n", TABLES_WIDTH, text, analysis->summary);
+    bool fits = strlen(text) < TABLES_WIDTH && beside + (int)strlen(analysis->summary) <= width;
+    printf("  %-*s", NAME_WIDTH, analysis->name);
+    if (width >= WIDE && fits)
+        printf("%-*s%s\n", TABLES_WIDTH, text, analysis->summary);
     else
-        tm_console_wrap(text, NAME_WIDTH + 1, width);
+        wrap_tables(text, width);
 }
 
 /* Tables of an analysis, with their rows; those without any are told together. */
