@@ -20,24 +20,36 @@ struct tm_names {
     size_t mask;     /* slots - 1, a power of two minus one */
 };
 
-static uint64_t load(const char *bytes, size_t size) {
-    uint64_t word = 0;
-    memcpy(&word, bytes, size);
+static inline uint64_t load(const char *bytes) {
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
     return word;
 }
 
-/* Multiply-and-fold over 8-byte words; names are short, so start-up cost is what counts. */
+/* All of up to eight bytes, in a word. */
+static inline uint64_t load_few(const char *bytes, size_t size) {
+    uint32_t first, last;
+    if (size < sizeof first)
+        return size == 0 ? 0
+                         : (uint64_t)(unsigned char)bytes[0] << 16 |
+                               (uint64_t)(unsigned char)bytes[size / 2] << 8 |
+                               (unsigned char)bytes[size - 1];
+    memcpy(&first, bytes, sizeof first);
+    memcpy(&last, bytes + size - sizeof last, sizeof last);
+    return (uint64_t)first << 32 | last;
+}
+
+/* Turned and multiplied, word by word, the last eight bytes at last, and folded; names are short,
+ * so start-up cost is what counts. */
 static uint32_t hash_of(const char *bytes, size_t size) {
     const uint64_t k = 0x9E3779B97F4A7C15u;
+    const char *end = bytes + size;
     uint64_t h = size * k;
-    while (size > 8) {
-        h = (h ^ load(bytes, 8)) * k;
-        h ^= h >> 29;
-        bytes += 8;
-        size -= 8;
-    }
-    h = (h ^ load(bytes, size)) * k;
-    return (uint32_t)(h >> 32) ^ (uint32_t)h;
+    for (; end - bytes > 8; bytes += 8)
+        h = ((h << 29 | h >> 35) ^ load(bytes)) * k;
+    h = ((h << 29 | h >> 35) ^ (size > 8 ? load(end - 8) : load_few(bytes, size))) * k;
+    h = (h ^ h >> 32) * k;
+    return (uint32_t)(h >> 32);
 }
 
 tm_names *tm_names_create(void) {
