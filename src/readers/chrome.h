@@ -58,6 +58,17 @@ bool tm_chrome_label(tm_vec *labels, tm_names *names, tm_vec *scratch, const tm_
                      unsigned name);
 
 /** Why the times of an event cannot be used; TM_N_COUNTS where they can. */
-tm_count tm_chrome_wrong_times(const tm_chrome_event *event, tm_event_kind kind);
+static inline tm_count tm_chrome_wrong_times(const tm_chrome_event *event, tm_event_kind kind) {
+    if (!event->has_ts || event->ts_ns < TM_CHROME_TIME_MIN_NS ||
+        event->ts_ns > TM_CHROME_TIME_MAX_NS)
+        return TM_COUNT_NO_TIME;
+    if (kind != TM_DURATION)
+        return TM_N_COUNTS;
+    if (!event->has_duration)
+        return TM_COUNT_NO_TIME;
+    if (event->duration_ns < 0) /* old profilers wrote these */
+        return TM_COUNT_NEGATIVE_DURATION;
+    return event->duration_ns > TM_DAY_NS ? TM_COUNT_ABSURD_DURATION : TM_N_COUNTS;
+}
 
 #endif

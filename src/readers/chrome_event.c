@@ -215,8 +215,16 @@ static inline bool is_known(const char *text, const char *p, size_t size) {
 #endif
 }
 
+/* Where a string or an array is remembered, by operator and place (@p hash) and by what it is: some
+ * have a few in turn. Behind a shorter one stands what follows it, mostly the same, too. */
+static inline unsigned known_slot(const char *p, unsigned hash) {
+    uint64_t word;
+    memcpy(&word, p + 8, sizeof word);
+    return (hash ^ (unsigned)(word * UINT64_C(0x9E3779B97F4A7C15) >> 48)) % TM_CHROME_KNOWN;
+}
+
 /* Skips a string or an array: operators of one name have the same ones again and again.
- * @param slot  where it is looked for, by operator and place */
+ * @param slot  where it is looked for */
 static inline const char *skip_known(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
                                      unsigned slot) {
     char *known = keys->known[slot];
@@ -227,6 +235,7 @@ static inline const char *skip_known(tm_json_cursor *cursor, tm_chrome_keys *key
     if (end && end - p <= TM_CHROME_KNOWN_MAX) {
         memcpy(known, p, (size_t)(end - p));
         keys->known_sizes[slot] = (uint8_t)(end - p);
+        keys->known_ids[slot + 1] = 0;
     }
     return end;
 }
@@ -440,17 +449,22 @@ static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char
     return p;
 }
 
-/* @param slot  where it is known from, if it is a text that is not taken apart */
+/* @param name  its hash */
 static inline const char *arg_value(tm_json_cursor *cursor, const walk *w, const char *p,
-                                    unsigned slot, tm_chrome_event *event) {
+                                    unsigned name, tm_chrome_event *event) {
     if (w->member == UNKNOWN_FIELD)
-        return *p == '[' || *p == '"' ? skip_known(cursor, w->keys, p, slot)
+        return *p == '[' || *p == '"' ? skip_known(cursor, w->keys, p, known_slot(p, w->at ^ name))
                                       : skip_value(cursor, p);
     unsigned type = w->keys->fields[w->member].type;
     if (type != TM_CHROME_ARRAY || *p != '[')
         return field_value(cursor, p, w->member, type, event);
+    unsigned slot = known_slot(p, w->at ^ name);
     const char *end = skip_known(cursor, w->keys, p, slot);
-    event->fields[w->member].text = (tm_json_text){.bytes = p, .size = end ? (size_t)(end - p) : 0};
+    size_t size = end ? (size_t)(end - p) : 0;
+    event->fields[w->member].text =
+        (tm_json_text){.bytes = p,
+                       .size = size,
+                       .known = (uint16_t)(w->keys->known_sizes[slot] == size ? slot + 1 : 0)};
     event->present |= (uint64_t)1 << w->member;
     return end;
 }
@@ -488,7 +502,7 @@ static inline const char *parse_args(tm_json_cursor *cursor, tm_chrome_keys *key
             return NULL;
         if (w.member == M_END)
             return p + 1;
-        p = arg_value(cursor, &w, p, (w.at / sizeof(tm_gap) ^ name) % TM_CHROME_KNOWN, event);
+        p = arg_value(cursor, &w, p, name, event);
         if (!p)
             return NULL;
     }
@@ -547,6 +561,7 @@ const char *tm_chrome_event_parse(tm_json_cursor *cursor, tm_chrome_keys *keys, 
     out->bad_values = 0;
     out->pid = out->tid = out->id = (tm_json_text){.bytes = ""};
     out->args = NULL;
+    out->known_ids = keys->known_ids;
     out->present = 0;
     for (;;) {
         p = next_value(cursor, &w, p);

@@ -55,9 +55,11 @@ typedef struct tm_chrome_event {
     int64_t duration_ns;
     tm_json_text name, category;
     tm_json_text pid, tid;
-    tm_json_text id;  /* of a flow: a number or a string; size 0 where there is none */
-    const char *args; /* the object's opening brace, or NULL */
-    uint64_t present; /* bit f: fields[f] holds a value */
+    tm_json_text id;     /* of a flow: a number or a string; size 0 where there is none */
+    const char *args;    /* the object's opening brace, or NULL */
+    uint32_t *known_ids; /* by ARRAY's text.known: whoever interns that text may keep its id there,
+                          * which is 0 where the text is new */
+    uint64_t present;    /* bit f: fields[f] holds a value */
     tm_chrome_value fields[TM_CHROME_FIELDS_MAX];
 } tm_chrome_event;
 
@@ -73,6 +75,7 @@ typedef struct tm_chrome_keys {
     tm_gap event_gaps[TM_CHROME_GAPS];
     tm_gap args_gaps[TM_CHROME_GAPS];
     uint8_t known_sizes[TM_CHROME_KNOWN];             /* 0: none */
+    uint32_t known_ids[TM_CHROME_KNOWN + 1];          /* from 1 on */
     char known[TM_CHROME_KNOWN][TM_CHROME_KNOWN_MAX]; /* the last member: need not be cleared */
 } tm_chrome_keys;
 

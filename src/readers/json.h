@@ -31,7 +31,8 @@ typedef struct tm_json_cursor {
 typedef struct tm_json_text {
     const char *bytes;
     size_t size;
-    bool escaped; /* holds a backslash: decode with tm_json_decode */
+    bool escaped;   /* holds a backslash: decode with tm_json_decode */
+    uint16_t known; /* of an ARRAY of an event: tm_chrome_event.known_ids; 0: nowhere */
 } tm_json_text;
 
 static inline const char *tm_json_fail(tm_json_cursor *cursor, const char *at, const char *why) {

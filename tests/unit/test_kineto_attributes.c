@@ -410,12 +410,21 @@ static void input_dimensions_of_operators_are_kept_on_one_line(void **state) {
         "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':7}}",
         "{'ph':'X','cat':'kernel','name':'e','ts':1,'dur':2,'args':{'Input Dims':[[1]]}}",
         "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[['a b',1.5]]}}",
+        /* What was seen before, in turn with what is alike, and on several lines. */
+        "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[[8, 16], [3]]}}",
+        "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[[9, 16], [3]]}}",
+        "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[[9, 16], [3]]}}",
+        "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[[8, 16], [3]]}}",
+        "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[[8,\n16], [3]]}}",
+        "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[[8,\n16], [3]]}}",
     };
     static const struct {
         uint32_t event;
         const char *shapes;
-    } expected[] = {
-        {0, "[[8, 16], []]"}, {1, "[[8, 16], []]"}, {2, "[[[4]], []]"}, {8, "[[\"a b\",1.5]]"}};
+    } expected[] = {{0, "[[8, 16], []]"},   {1, "[[8, 16], []]"},   {2, "[[[4]], []]"},
+                    {8, "[[\"a b\",1.5]]"}, {9, "[[8, 16], [3]]"},  {10, "[[9, 16], [3]]"},
+                    {11, "[[9, 16], [3]]"}, {12, "[[8, 16], [3]]"}, {13, "[[8, 16], [3]]"},
+                    {14, "[[8, 16], [3]]"}};
     reading r = READ_EVENTS(events);
     assert_int_equal(r.trace.attrs[TM_ATTR_SHAPES].n, COUNT(expected));
     for (size_t i = 0; i < COUNT(expected); i++) {

@@ -22,9 +22,7 @@ typedef struct kineto_reader {
 
 /* Of an export of several ranks: whether an event is of the one that is read. Its process is called
  * then as its own trace called it. */
-static bool is_own(const kineto_reader *reader, tm_kineto_event *event) {
-    if (!*reader->own)
-        return true;
+static __attribute__((noinline)) bool is_own(const kineto_reader *reader, tm_kineto_event *event) {
     size_t size = strlen(reader->own);
     tm_json_text *pid = &event->pid;
     if (pid->size < size || memcmp(pid->bytes, reader->own, size) != 0)
@@ -36,7 +34,9 @@ static bool is_own(const kineto_reader *reader, tm_kineto_event *event) {
 
 static bool emit(void *context, tm_json_cursor *cursor, tm_chrome_event *event) {
     kineto_reader *reader = context;
-    return !is_own(reader, event) || tm_kineto_emit(&reader->emitter, cursor, event);
+    if (__builtin_expect(*reader->own && !is_own(reader, event), false))
+        return true;
+    return tm_kineto_emit(&reader->emitter, cursor, event);
 }
 
 static const tm_chrome_form form = {.fields = tm_kineto_fields, .n_fields = N_FIELDS, .emit = emit};

@@ -22,8 +22,6 @@ void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_part *part, tm_names 
         .names = names,
         .scratch = TM_VEC(char),
     };
-    for (int i = 0; i < TM_KINETO_TRACK_CACHE; i++)
-        emitter->tracks[i].pid_size = UINT8_MAX;
 }
 
 void tm_kineto_emitter_free(tm_kineto_emitter *emitter) {
@@ -80,15 +78,14 @@ static tm_kineto_class class_of(tm_kineto_emitter *emitter, const tm_kineto_even
     if (!event->has_category)
         return (tm_kineto_class){TM_CAT_NONE, TM_KINETO_PLAIN};
     const tm_json_text *text = &event->category;
-    if (text->size == 0 || text->size > TM_KINETO_KEY_MAX)
+    if (text->size > TM_SHORT_TEXT_MAX)
         return classify(emitter, text);
-    unsigned at = (unsigned)text->size * 7u + (unsigned char)text->bytes[text->size - 1] +
-                  3u * (unsigned char)text->bytes[text->size / 2];
-    tm_kineto_category_cache *cache = &emitter->categories[at % TM_KINETO_CATEGORY_CACHE];
-    if (cache->size != text->size || memcmp(cache->bytes, text->bytes, text->size) != 0) {
-        cache->size = (uint8_t)text->size;
+    const tm_short_text category = tm_short_text_of(text);
+    tm_kineto_category_cache *cache =
+        &emitter->categories[tm_short_text_hash(&category) >> (64 - TM_KINETO_CATEGORY_BITS)];
+    if (!tm_short_text_is(&cache->category, &category)) {
+        cache->category = category;
         cache->class = classify(emitter, text); /* without memory nothing more is read */
-        memcpy(cache->bytes, text->bytes, text->size);
     }
     return cache->class;
 }
@@ -131,33 +128,19 @@ static uint32_t add_track(tm_kineto_emitter *emitter, const tm_kineto_event *eve
     return index;
 }
 
-/* Whether a text, of a few digits nearly always, is that of its size that is known. */
-static inline bool is_short_text(const char *known, const tm_json_text *text) {
-    for (size_t i = 0; i < text->size; i++)
-        if (known[i] != text->bytes[i])
-            return false;
-    return true;
-}
-
 static uint32_t track_of(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                          tm_track_kind kind) {
-    const tm_json_text *pid = &event->pid, *tid = &event->tid;
-    if (pid->size > TM_KINETO_KEY_MAX || tid->size > TM_KINETO_KEY_MAX)
+    if (event->pid.size > TM_SHORT_TEXT_MAX || event->tid.size > TM_SHORT_TEXT_MAX)
         return add_track(emitter, event, kind);
-    unsigned last = tid->size ? (unsigned char)tid->bytes[tid->size - 1] : 0;
-    tm_kineto_track_cache *cache =
-        &emitter->tracks[(last + 5u * (unsigned)tid->size + 11u * kind) % TM_KINETO_TRACK_CACHE];
-    if (cache->pid_size == pid->size && cache->tid_size == tid->size && cache->kind == kind &&
-        is_short_text(cache->pid, pid) && is_short_text(cache->tid, tid))
-        return cache->track;
-    uint32_t track = add_track(emitter, event, kind);
-    cache->pid_size = (uint8_t)pid->size;
-    cache->tid_size = (uint8_t)tid->size;
-    cache->kind = (uint8_t)kind;
-    cache->track = track;
-    memcpy(cache->pid, pid->bytes, pid->size);
-    memcpy(cache->tid, tid->bytes, tid->size);
-    return track;
+    const tm_short_text pid = tm_short_text_of(&event->pid), tid = tm_short_text_of(&event->tid);
+    uint64_t hash =
+        tm_short_text_hash(&pid) * 5 + tm_short_text_hash(&tid) + ((uint64_t)kind << 59);
+    tm_kineto_track_cache *cache = &emitter->tracks[hash >> (64 - TM_KINETO_TRACK_BITS)];
+    if (cache->kind != kind || !tm_short_text_is(&cache->pid, &pid) ||
+        !tm_short_text_is(&cache->tid, &tid))
+        *cache = (tm_kineto_track_cache){
+            .pid = pid, .tid = tid, .kind = kind, .track = add_track(emitter, event, kind)};
+    return cache->track;
 }
 
 static bool emit_kernel(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
@@ -289,6 +272,19 @@ static tm_json_text on_one_line(const tm_json_text *text, char *into, size_t roo
     return (tm_json_text){.bytes = into, .size = n};
 }
 
+/* Interns an array as it stands, whose id is kept where it stands on one line. */
+static uint32_t intern_array(tm_kineto_emitter *emitter, const tm_kineto_event *event,
+                             const tm_json_text *text) {
+    if (text->known == 0)
+        return tm_names_intern(emitter->names, text->bytes, text->size);
+    uint32_t *id = &event->known_ids[text->known];
+    if (*id > 0)
+        return *id;
+    uint32_t made = tm_names_intern(emitter->names, text->bytes, text->size);
+    *id = memchr(text->bytes, '\n', text->size) ? 0 : made;
+    return made;
+}
+
 /* Texts over SHAPES_MAX bytes, of operators on hundreds of tensors, are cut: shapes are there to be
  * told apart and read. */
 static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
@@ -296,7 +292,8 @@ static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event
     char line[SHAPES_MAX + 8];
     tm_json_text text =
         event->fields[tm_kineto_has(event, F_INPUT_DIMS) ? F_INPUT_DIMS : F_INPUT_DIMS_2021].text;
-    if (memchr(text.bytes, '\n', text.size))
+    bool is_known = text.known > 0 && event->known_ids[text.known] > 0;
+    if (!is_known && memchr(text.bytes, '\n', text.size))
         text = on_one_line(&text, line, sizeof line);
     if (text.size <= 2) /* no inputs, or none recorded */
         return true;
@@ -305,10 +302,11 @@ static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event
         memset(line + SHAPES_MAX - 3, '.', 3);
         text = (tm_json_text){.bytes = line, .size = SHAPES_MAX};
     }
-    tm_shapes_attr attr = {.event = row,
-                           .shapes = tm_names_intern(emitter->names, text.bytes, text.size)};
-    return attr.shapes != TM_NAME_FAILED &&
-           tm_vec_append(&emitter->trace->attrs[TM_ATTR_SHAPES], &attr, 1);
+    uint32_t shapes = intern_array(emitter, event, &text);
+    tm_shapes_attr *attr = tm_vec_push(&emitter->trace->attrs[TM_ATTR_SHAPES]);
+    if (attr)
+        *attr = (tm_shapes_attr){.event = row, .shapes = shapes};
+    return attr && shapes != TM_NAME_FAILED;
 }
 
 /* An array of an event as it stands; TM_NO_NAME where it has none, or one that no operator has. */
@@ -317,7 +315,7 @@ static uint32_t array_field(tm_kineto_emitter *emitter, const tm_kineto_event *e
     enum { ARRAY_MAX = 4096 };
     const tm_json_text *text = &event->fields[field].text;
     return tm_kineto_has(event, field) && text->size <= ARRAY_MAX
-               ? tm_names_intern(emitter->names, text->bytes, text->size)
+               ? intern_array(emitter, event, text)
                : TM_NO_NAME;
 }
 

@@ -4,24 +4,22 @@
 
 #include "kineto_category.h"
 #include "kineto_event.h"
+#include "readers/short_text.h"
 #include "timeline/part.h"
 #include "tmerge/names.h"
 
-enum { TM_KINETO_KEY_MAX = 32, TM_KINETO_TRACK_CACHE = 16, TM_KINETO_CATEGORY_CACHE = 64 };
+enum { TM_KINETO_TRACK_BITS = 6, TM_KINETO_CATEGORY_BITS = 6 };
 enum { TM_KINETO_COUNTED_CACHE = 256 };
 
 /* The pid and tid of a track as they stood in the text, to know it again without interning. */
 typedef struct tm_kineto_track_cache {
-    uint8_t pid_size, tid_size; /* pid_size 255: empty */
-    uint8_t kind;
-    char pid[TM_KINETO_KEY_MAX], tid[TM_KINETO_KEY_MAX];
-    uint32_t track;
+    tm_short_text pid, tid;
+    uint32_t kind, track;
 } tm_kineto_track_cache;
 
 typedef struct tm_kineto_category_cache {
-    uint8_t size; /* 0: empty */
+    tm_short_text category;
     tm_kineto_class class;
-    char bytes[TM_KINETO_KEY_MAX];
 } tm_kineto_category_cache;
 
 /* Whether the operator of a name id is one whose work is counted (timeline/counted.h). */
@@ -36,8 +34,8 @@ typedef struct tm_kineto_emitter {
     tm_names *names;         /* borrowed */
     tm_vec scratch;          /* of char: decoded strings */
     const char *device_word; /* what the devices are called so far, or NULL */
-    tm_kineto_track_cache tracks[TM_KINETO_TRACK_CACHE];
-    tm_kineto_category_cache categories[TM_KINETO_CATEGORY_CACHE];
+    tm_kineto_track_cache tracks[1 << TM_KINETO_TRACK_BITS];
+    tm_kineto_category_cache categories[1 << TM_KINETO_CATEGORY_BITS];
     tm_kineto_counted_cache counted[TM_KINETO_COUNTED_CACHE];
 } tm_kineto_emitter;
 
