@@ -17,8 +17,9 @@ const char *tm_type_name(tm_type type);
 typedef struct tm_column {
     const char *name;
     tm_type type;
-    const char *unit; /* "ns", "%", "B", "GB/s", "ppb", "FLOP", "FLOP/B", "GFLOP/s" or "" */
-    const char *doc;  /* one sentence, with the formula */
+    const char
+        *unit; /* "ns", "%", "B", "GB/s", "ppb", "FLOP", "FLOP/B", "GFLOP/s", "TFLOP/s" or "" */
+    const char *doc; /* one sentence, with the formula */
 } tm_column;
 
 /** Whether it is a time since the epoch: whole nanoseconds, and its doc says so. */

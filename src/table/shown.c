@@ -32,9 +32,9 @@ tm_shown_unit tm_shown_choose(const tm_column *column, double largest) {
 }
 
 void tm_shown_header(const tm_column *column, tm_shown_unit unit, char out[TM_SHOWN_MAX]) {
-    static const char *const suffixes[][2] = {{"ns", "_ns"},   {"%", "_pct"},
-                                              {"B", "_bytes"}, {"GB/s", "_gbps"},
-                                              {"ppb", "_ppb"}, {"GFLOP/s", "_gflops"}};
+    static const char *const suffixes[][2] = {
+        {"ns", "_ns"},   {"%", "_pct"},          {"B", "_bytes"},       {"GB/s", "_gbps"},
+        {"ppb", "_ppb"}, {"GFLOP/s", "_gflops"}, {"TFLOP/s", "_tflops"}};
     size_t length = strlen(column->name);
     for (size_t s = 0; s < sizeof suffixes / sizeof *suffixes; s++) {
         size_t size = strlen(suffixes[s][1]);

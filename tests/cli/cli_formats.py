@@ -18,7 +18,9 @@ ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.operator': ALL, 
 OPERATORS = {'operators.op': ALL, 'operators.shape': ALL, 'modules.annotation': ALL,
              'operators.kernel': ALL, 'kernels.launcher': ALL, 'sync.call': {'operator', 'inside'},
              'classes.kernel': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
-             'classes.rank': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'}}
+             'classes.rank': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
+             'efficiency.rank': ALL, 'efficiency.step': ALL, 'efficiency.operator': ALL,
+             'efficiency.kernel': ALL, 'efficiency.place': ALL}
 # Where an event stands in its file, and the last digits of a drift that is none.
 PLACES = {'job.job': {'events'}, 'job.rank': {'events', 'format', 'source'}, 'job.left_out': ALL,
           'job.format': ALL, 'clock.rank': {'drift_ppb'}, 'criticalpath.piece': {'event'}}

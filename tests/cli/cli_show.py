@@ -13,7 +13,7 @@ from jobs import real_store, store, use
 TIMES = ('window_ns', 'compute_ns', 'comm_ns', 'memory_ns', 'overlap_ns', 'exposed_comm_ns',
          'exposed_memory_ns', 'busy_ns', 'idle_ns')
 TYPES = {'int': int, 'real': float, 'text': str, 'bool': bool}
-UNITS = {'ns', '%', 'B', 'GB/s', 'ppb', 'FLOP', 'FLOP/B', 'GFLOP/s', ''}
+UNITS = {'ns', '%', 'B', 'GB/s', 'ppb', 'FLOP', 'FLOP/B', 'GFLOP/s', 'TFLOP/s', ''}
 
 
 def show(*arguments, **more):

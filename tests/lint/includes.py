@@ -55,7 +55,7 @@ HDF5_ROOMS = {"store", "mpi"}
 MPI_ROOMS = {"mpi", "tools"}
 SQLITE_ROOMS = {"readers/nsys", "tools", "synth/formats"}
 CJSON_ROOMS = {"readers/kineto", "readers/nsys", "readers/rocprof", "readers/xplane", "match",
-               "analysis/job", "analysis/memory", "table", "store", "report", "export", "tools"}
+               "analysis/job", "analysis/shared", "table", "store", "report", "export", "tools"}
 # A library that prints or exits takes the decision from its caller, and under MPI hangs the rest.
 ONLY_IN_TOOLS = re.compile(
     r"\b(stdout|stderr|MPI_COMM_WORLD|(?:v?printf|puts|putchar|perror|exit|_exit|_Exit|quick_exit"

@@ -87,10 +87,10 @@ static bool ends_in(const char *text, const char *end) {
 }
 
 static void check_column(const tm_table_def *def, int at) {
-    static const char *const units[] = {"ns",   "%",      "B",       "GB/s", "ppb",
-                                        "FLOP", "FLOP/B", "GFLOP/s", ""};
+    static const char *const units[] = {"ns",   "%",      "B",       "GB/s",    "ppb",
+                                        "FLOP", "FLOP/B", "GFLOP/s", "TFLOP/s", ""};
     static const char *const suffixes[] = {"_ns",  "_pct",          "bytes",   "bw_gbps", "_ppb",
-                                           "flop", "flop_per_byte", "_gflops", NULL};
+                                           "flop", "flop_per_byte", "_gflops", "_tflops", NULL};
     const tm_column *column = &def->columns[at];
     assert_true(strlen(column->name) > 0);
     assert_int_equal(strspn(column->name, "abcdefghijklmnopqrstuvwxyz_0123456789"),
@@ -244,6 +244,26 @@ static const struct {
      "median_rank_ns slowest_rank_ns slowest_rank spread "},
     {"classes.rank", " rank class calls total_ns optimizer_ns backward_ns attention_ns outside_ns "
                      "bits8_ns bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct "},
+    {"efficiency.rank",
+     " rank device devices type peak_tflops "
+     "step_ns compute_ns counted_ns coverage_pct flop at_most_flop recomputed_flop achieved_tflops "
+     "kernel_tflops ideal_ns mfu_pct mfu_at_most_pct mfu_causal_pct hfu_pct reason "},
+    {"efficiency.step",
+     " rank step "
+     "step_ns compute_ns counted_ns coverage_pct flop at_most_flop recomputed_flop achieved_tflops "
+     "kernel_tflops ideal_ns mfu_pct mfu_at_most_pct mfu_causal_pct hfu_pct "},
+    {"efficiency.operator",
+     " operator shapes "
+     "type at_most calls total_ns flop achieved_tflops peak_pct bytes flop_per_byte bw_gbps ranks "
+     "median_rank_ns max_rank_ns max_rank "},
+    {"efficiency.kernel",
+     " kernel "
+     "type at_most calls total_ns flop achieved_tflops peak_pct bytes flop_per_byte bw_gbps ranks "
+     "median_rank_ns max_rank_ns max_rank "},
+    {"efficiency.place",
+     " inside "
+     "type at_most calls total_ns flop achieved_tflops peak_pct bytes flop_per_byte bw_gbps ranks "
+     "median_rank_ns max_rank_ns max_rank "},
     {"contention.kernel", " name grid block ranks beside_calls alone_calls beside_ns alone_ns "
                           "slowdown extra_ns "},
     {"memory.device",

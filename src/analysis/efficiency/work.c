@@ -328,7 +328,7 @@ static bool count(tm_counted op, const call *c, tm_work *out) {
 
 bool tm_work_of(tm_counted op, tm_text dims, tm_text input_types, tm_text concrete, tm_work *out) {
     call c = {.types = input_types, .concrete = concrete};
-    tm_work work = {.bytes = -1};
+    tm_work work = {.bytes = -1, .op = op};
     if (!tm_inputs_dims(dims, c.d) || !count(op, &c, &work))
         return false;
     *out = work;

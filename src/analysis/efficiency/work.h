@@ -35,6 +35,7 @@ typedef struct tm_work {
     int64_t causal_flop; /* the same, but half of the square where attention is causal */
     int64_t bytes;       /* inputs and output, each once: the least that memory moves; -1 unknown */
     tm_number number;
+    tm_counted op;
     bool at_most; /* what was recorded gives an upper bound alone */
 } tm_work;
 

@@ -1,68 +1,14 @@
 #include "devices.h"
 
-#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "timeline/metadata.h"
-
-/* -1 where the entry is of another device, or does not say. */
-static int64_t memory_of(const cJSON *entry, int32_t device) {
-    const cJSON *id = cJSON_GetObjectItemCaseSensitive(entry, "id");
-    const cJSON *total = cJSON_GetObjectItemCaseSensitive(entry, "totalGlobalMem");
-    /* a double holds every number of bytes that a device has */
-    bool is = cJSON_IsNumber(id) && id->valueint == device && cJSON_IsNumber(total) &&
-              total->valuedouble > 0 && total->valuedouble < 1e15;
-    return is ? (int64_t)total->valuedouble : -1;
-}
-
-/* Of a list that was cut out. Its entries are of many devices, and a rank has one or a few: only
- * what may be of the device is parsed. */
-static int64_t memory_of_likely(const char *list, int32_t device) {
-    char member[24];
-    int64_t bytes = -1;
-    snprintf(member, sizeof member, "\"id\":%d", (int)device);
-    for (const char *p = list; (p = strstr(p, member)); p += strlen(member)) {
-        const char *begin = p;
-        while (begin > list && *begin != '{')
-            begin--;
-        cJSON *entry = cJSON_ParseWithLength(begin, strlen(begin));
-        int64_t found = memory_of(entry, device);
-        bytes = found >= 0 ? found : bytes;
-        cJSON_Delete(entry);
-    }
-    return bytes;
-}
-
-static int64_t memory_of_any(const cJSON *list, int32_t device) {
-    const cJSON *entry;
-    int64_t bytes = -1;
-    cJSON_ArrayForEach(entry, list) {
-        int64_t found = memory_of(entry, device);
-        bytes = found >= 0 ? found : bytes;
-    }
-    return bytes;
-}
-
-static int64_t memory_in(const char *list, int32_t device) {
-    int64_t bytes = memory_of_likely(list, device);
-    cJSON *whole = bytes < 0 ? cJSON_Parse(list) : NULL;
-    bytes = whole ? memory_of_any(whole, device) : bytes;
-    cJSON_Delete(whole);
-    return bytes;
-}
+#include "analysis/shared/device_facts.h"
 
 int64_t tm_device_memory(const tm_timeline *timeline, const tm_names *names, int32_t device) {
-    tm_text metadata = tm_timeline_metadata(timeline);
-    cJSON *root = metadata.size > 0 ? cJSON_Parse(metadata.bytes) : NULL;
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "deviceProperties");
-    if (!list)
-        list = cJSON_GetObjectItemCaseSensitive(root, "computeProperties");
-    uint32_t cut = tm_timeline_list(timeline, cJSON_GetStringValue(list));
-    int64_t bytes = cut != TM_NO_NAME ? memory_in(tm_names_text(names, cut).bytes, device)
-                                      : memory_of_any(list, device);
-    cJSON_Delete(root);
-    return bytes;
+    tm_device found;
+    tm_device_find(timeline, names, device, &found);
+    return found.memory_bytes;
 }
 
 void tm_device_type_text(int64_t type, char out[32]) {

@@ -1,0 +1,37 @@
+/* Analysis `efficiency`: how much is computed, and how much of what the devices could. */
+#include "counted_calls.h"
+#include "rows.h"
+
+static const tm_table_def *const defs[] = {
+    &tm_efficiency_rank_table, &tm_efficiency_step_table, &tm_work_operator_table,
+    &tm_work_kernel_table,     &tm_work_place_table,      &tm_work_operator_part,
+    &tm_work_kernel_part,      &tm_work_place_part,       &tm_efficiency_number_part,
+};
+
+static tm_status efficiency_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_counted_calls calls;
+    tm_status status = tm_counted_calls_find(view, &calls, err);
+    if (status == TM_OK && calls.n > 0)
+        status = tm_work_rows(view, &calls, out, err);
+    if (status == TM_OK && calls.n > 0)
+        status = tm_efficiency_rows(view, &calls, out, err);
+    tm_counted_calls_free(&calls);
+    return status;
+}
+
+static tm_status efficiency_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    tm_peaks common;
+    TM_TRY(tm_efficiency_complete(job->peaks, out, &common, err));
+    tm_work_order(&common, out);
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_efficiency = {
+    .name = "efficiency",
+    .summary = "FLOP of matrix multiply, convolution and attention, and MFU: of what was possible",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = efficiency_rank,
+    .merge = tm_work_merge,
+    .job = efficiency_job,
+};

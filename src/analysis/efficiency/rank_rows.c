@@ -1,0 +1,478 @@
+#include "rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/shared/busy.h"
+#include "base/sums.h"
+
+/* Below it there is no MFU: what is not counted would decide. */
+#define LEAST_COVERAGE 20.0
+/* Operations without a known peak that an MFU leaves out, of all. */
+#define MOST_WITHOUT_PEAK 0.01
+
+enum {
+    N_RANK,
+    N_STEP,
+    N_NUMBER,
+    N_PEAK,
+    N_COUNTED,
+    N_FLOP,
+    N_CAUSAL,
+    N_AT_MOST,
+    N_RECOMPUTED,
+    N_COLUMNS
+};
+
+static const tm_column number_columns[N_COLUMNS] = {
+    [N_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [N_STEP] = {"step", TM_INT, "", "Number of the step."},
+    [N_NUMBER] = {"number", TM_INT, "", "tm_number."},
+    [N_PEAK] = {"peak_tflops", TM_REAL, "TFLOP/s", "Of the rank's device; 0: not known."},
+    [N_COUNTED] = {"counted_ns", TM_INT, "ns", "Time of kernels with known operations."},
+    [N_FLOP] = {"flop", TM_INT, "FLOP", "These operations."},
+    [N_CAUSAL] = {"causal_flop", TM_INT, "FLOP", "The same with half of causal attention."},
+    [N_AT_MOST] = {"at_most_flop", TM_INT, "FLOP", "Upper bound of others."},
+    [N_RECOMPUTED] = {"recomputed_flop", TM_INT, "FLOP", "Of flop, what is computed again."},
+};
+
+const tm_table_def tm_efficiency_number_part = {
+    .name = "efficiency.number",
+    .doc = "A row for each rank, step and type of numbers.",
+    .columns = number_columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = 3,
+    .top = -1,
+    .internal = true,
+};
+
+/* What both tables have behind their keys. */
+enum {
+    E_STEP,
+    E_COMPUTE,
+    E_COUNTED,
+    E_COVERAGE,
+    E_FLOP,
+    E_AT_MOST,
+    E_RECOMPUTED,
+    E_RATE,
+    E_KERNEL_RATE,
+    E_IDEAL,
+    E_MFU,
+    E_MFU_AT_MOST,
+    E_MFU_CAUSAL,
+    E_HFU,
+    N_FIGURES
+};
+
+/* clang-format off: a row for each column */
+#define FIGURE_COLUMNS                                                                             \
+    {"step_ns", TM_INT, "ns",                                                                      \
+     "Time of the steps, as their marks on the host last; where the trace marks none, of the "     \
+     "whole trace."},                                                                              \
+        {"compute_ns", TM_INT, "ns",                                                               \
+         "Sum of the durations of the kernels launched in them that do "                           \
+         "not communicate."},                                                                      \
+        {"counted_ns", TM_INT, "ns",                                                               \
+         "Of it, kernels of operators whose operations follow from their recorded inputs."},       \
+        {"coverage_pct", TM_REAL, "%", "100 counted_ns / compute_ns."},                            \
+        {"flop", TM_INT, "FLOP",                                                                   \
+         "Operations of floating point of these operators (efficiency.operator): what is not "     \
+         "counted is missing here."},                                                              \
+        {"at_most_flop", TM_INT, "FLOP",                                                           \
+         "Not in it: upper bound of attention of packed sequences, whose lengths are not "         \
+         "recorded."},                                                                             \
+        {"recomputed_flop", TM_INT, "FLOP",                                                        \
+         "Of flop, forward operators inside of the backward pass: computed again."},               \
+        {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / step_ns."},                                \
+        {"kernel_tflops", TM_REAL, "TFLOP/s", "flop / counted_ns: while its kernels run."},        \
+        {"ideal_ns", TM_INT, "ns",                                                                 \
+         "How long flop without recomputed_flop would take at the peaks: the sum over types of "   \
+         "operations / peak."},                                                                    \
+        {"mfu_pct", TM_REAL, "%",                                                                  \
+         "Model FLOP utilisation: 100 ideal_ns / (step_ns x devices). A lower bound, for only "    \
+         "coverage_pct of the computing is counted; null where that is under 20, or a peak is "    \
+         "not "                                                                                    \
+         "known."},                                                                                \
+        {"mfu_at_most_pct", TM_REAL, "%", "The same with at_most_flop."},                          \
+        {"mfu_causal_pct", TM_REAL, "%",                                                           \
+         "mfu_pct with half of the operations of causal attention, of which the other half is "    \
+         "masked."},                                                                               \
+    {                                                                                              \
+        "hfu_pct", TM_REAL, "%", "Hardware FLOP utilisation: mfu_pct with recomputed_flop."        \
+    }
+/* clang-format on */
+
+enum {
+    R_RANK,
+    R_DEVICE,
+    R_DEVICES,
+    R_TYPE,
+    R_PEAK,
+    R_FIGURES,
+    R_REASON = R_FIGURES + N_FIGURES,
+    N_RANK_COLUMNS
+};
+
+static const tm_column rank_columns[N_RANK_COLUMNS] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"device", TM_TEXT, "", "Name of its device, as the trace has it."},
+    {"devices", TM_INT, "", "Devices that it computes on."},
+    {"type", TM_TEXT, "", "The type of numbers with most operations."},
+    {"peak_tflops", TM_REAL, "TFLOP/s",
+     "The most that one device can do of this type, without sparsity: as --peak says, else of a "
+     "table by name; null where not known."},
+    FIGURE_COLUMNS,
+    {"reason", TM_TEXT, "", "Why mfu_pct is null."},
+};
+
+const tm_table_def tm_efficiency_rank_table = {
+    .name = "efficiency.rank",
+    .doc = "A row for each rank whose trace has the inputs of matrix multiplications, convolutions "
+           "or attention (record_shapes), over its steps: how much of what its devices could "
+           "compute it does.",
+    .columns = rank_columns,
+    .n_columns = N_RANK_COLUMNS,
+    .n_keys = 1,
+    .top = R_FIGURES + E_MFU,
+    .n_prose = 1,
+    .form = TM_FORM_BARS,
+};
+
+enum { T_RANK, T_STEP, T_FIGURES };
+
+static const tm_column step_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
+    FIGURE_COLUMNS,
+};
+
+const tm_table_def tm_efficiency_step_table = {
+    .name = "efficiency.step",
+    .doc = "A row for each of these ranks and step: the same.",
+    .columns = step_columns,
+    .n_columns = T_FIGURES + N_FIGURES,
+    .n_keys = 2,
+    .top = T_FIGURES + E_MFU,
+    .form = TM_FORM_MAP,
+};
+
+/* Of a rank's steps, and of the types of numbers in each. */
+typedef struct number_key {
+    uint32_t step, number;
+} number_key;
+
+typedef struct number_sum {
+    int64_t counted_ns, flop, causal_flop, at_most_flop, recomputed_flop;
+} number_sum;
+
+typedef struct step_sum {
+    int64_t marked_ns, compute_ns;
+} step_sum;
+
+enum { DEVICES_MAX = 64 };
+
+typedef struct rank_sums {
+    const tm_timeline *timeline;
+    tm_keys keys;
+    tm_vec numbers; /* of number_sum */
+    step_sum *steps;
+    int32_t devices[DEVICES_MAX];
+    int n_devices;
+} rank_sums;
+
+static void note_device(rank_sums *s, int32_t device) {
+    int i = 0;
+    while (i < s->n_devices && s->devices[i] != device)
+        i++;
+    if (i == s->n_devices && i < DEVICES_MAX)
+        s->devices[s->n_devices++] = device;
+}
+
+static void sum_compute(rank_sums *s) {
+    const tm_timeline *timeline = s->timeline;
+    for (size_t t = 0; t < timeline->n_tracks; t++) {
+        const tm_track *track = &timeline->tracks[t];
+        bool computes = false;
+        for (uint32_t row = track->first;
+             row < track->first + track->count && track->kind == TM_TRACK_GPU; row++) {
+            if (timeline->role[row] != TM_ROLE_COMPUTE || timeline->step[row] == TM_NO_STEP)
+                continue;
+            step_sum *step = &s->steps[timeline->step[row]];
+            step->compute_ns = tm_sum(step->compute_ns, timeline->duration_ns[row]);
+            computes = true;
+        }
+        if (computes)
+            note_device(s, track->device);
+    }
+}
+
+/* The marks are bits, of which nearly all are 0. */
+static void sum_marks(rank_sums *s) {
+    const tm_timeline *timeline = s->timeline;
+    for (size_t row = 0; timeline->step_marks && row < timeline->n_events; row++) {
+        if (row % 8 == 0 && timeline->step_marks[row / 8] == 0) {
+            row += 7;
+            continue;
+        }
+        int32_t step = timeline->step[row];
+        if (!tm_timeline_is_step(timeline, (uint32_t)row) || step == TM_NO_STEP)
+            continue;
+        int64_t duration = timeline->duration_ns[row];
+        if (duration > s->steps[step].marked_ns)
+            s->steps[step].marked_ns = duration;
+    }
+}
+
+static bool sum_calls(rank_sums *s, const tm_counted_calls *calls) {
+    for (size_t i = 0; i < calls->n; i++) {
+        const tm_counted_call *own = &calls->list[i];
+        int32_t step = own->first == TM_NO_EVENT ? TM_NO_STEP : s->timeline->step[own->first];
+        if (step == TM_NO_STEP)
+            continue;
+        number_sum *sum =
+            tm_keys_value(&s->keys, &s->numbers, &(number_key){(uint32_t)step, own->number});
+        if (!sum)
+            return false;
+        if (own->work->at_most) {
+            sum->at_most_flop = tm_sum(sum->at_most_flop, own->work->flop);
+            continue;
+        }
+        sum->counted_ns = tm_sum(sum->counted_ns, own->kernel_ns);
+        sum->flop = tm_sum(sum->flop, own->work->flop);
+        sum->causal_flop = tm_sum(sum->causal_flop, own->work->causal_flop);
+        if (own->recomputed)
+            sum->recomputed_flop = tm_sum(sum->recomputed_flop, own->work->flop);
+    }
+    return true;
+}
+
+static bool add_numbers(const rank_sums *s, const tm_peaks *peaks, tm_table *part) {
+    for (size_t i = 0; i < s->numbers.n; i++) {
+        const number_key *key = (const number_key *)s->keys.keys.data + i;
+        const number_sum *sum = (const number_sum *)s->numbers.data + i;
+        tm_cell *row = tm_table_add_row(part);
+        if (!row)
+            return false;
+        tm_cell_set_int(&row[N_RANK], s->timeline->rank);
+        tm_cell_set_int(&row[N_STEP], s->timeline->steps[key->step].number);
+        tm_cell_set_int(&row[N_NUMBER], key->number);
+        tm_cell_set_real(&row[N_PEAK], peaks->tflops[key->number]);
+        tm_cell_set_int(&row[N_COUNTED], sum->counted_ns);
+        tm_cell_set_int(&row[N_FLOP], sum->flop);
+        tm_cell_set_int(&row[N_CAUSAL], sum->causal_flop);
+        tm_cell_set_int(&row[N_AT_MOST], sum->at_most_flop);
+        tm_cell_set_int(&row[N_RECOMPUTED], sum->recomputed_flop);
+    }
+    return true;
+}
+
+static bool add_steps(const rank_sums *s, tm_table *table) {
+    for (size_t i = 0; i < s->timeline->n_steps; i++) {
+        const tm_step *step = &s->timeline->steps[i];
+        int64_t marked = s->steps[i].marked_ns;
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return false;
+        tm_cell_set_int(&row[T_RANK], s->timeline->rank);
+        tm_cell_set_int(&row[T_STEP], step->number);
+        tm_cell_set_int(&row[T_FIGURES + E_STEP],
+                        marked > 0 ? marked : tm_step_window(s->timeline, step));
+        tm_cell_set_int(&row[T_FIGURES + E_COMPUTE], s->steps[i].compute_ns);
+    }
+    return true;
+}
+
+static tm_status add_rows(const rank_sums *s, const tm_names *names, tm_tables *out,
+                          tm_error *err) {
+    tm_table *ranks = tm_tables_find(out, tm_efficiency_rank_table.name);
+    tm_device device;
+    tm_device_find(s->timeline, names, s->timeline->device, &device);
+    tm_peaks peaks = tm_peaks_of(&device);
+    tm_cell *row = tm_table_add_row(ranks);
+    if (!row || !add_numbers(s, &peaks, tm_tables_find(out, tm_efficiency_number_part.name)) ||
+        !add_steps(s, tm_tables_find(out, tm_efficiency_step_table.name)))
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[R_RANK], s->timeline->rank);
+    tm_cell_set_int(&row[R_DEVICES], s->n_devices);
+    return tm_table_set_text(ranks, &row[R_DEVICE], *device.name ? device.name : NULL, err);
+}
+
+tm_status tm_efficiency_rows(const tm_rank_view *view, const tm_counted_calls *calls,
+                             tm_tables *out, tm_error *err) {
+    rank_sums s = {.timeline = view->timeline,
+                   .keys = TM_KEYS(number_key),
+                   .numbers = TM_VEC(number_sum),
+                   .steps = calloc(view->timeline->n_steps + 1, sizeof *s.steps)};
+    tm_status status = s.steps && sum_calls(&s, calls) ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK && s.numbers.n > 0) {
+        sum_compute(&s);
+        sum_marks(&s);
+        status = add_rows(&s, view->names, out, err);
+    }
+    tm_keys_free(&s.keys);
+    tm_vec_free(&s.numbers);
+    free(s.steps);
+    return status;
+}
+
+/* What a rank did, or did in a step. */
+typedef struct figures {
+    int64_t step_ns, compute_ns, counted_ns, flop, at_most_flop, recomputed_flop;
+    int64_t by_number[TM_N_NUMBERS];
+    double peaks[TM_N_NUMBERS];
+    double ideal_ns, at_most_ns, causal_ns, recomputed_ns; /* at the peaks */
+    double without_peak;                                   /* operations */
+} figures;
+
+/* Nanoseconds; 10^12 in a second are 10^3 in one of these. */
+static double at_peak(int64_t flop, double tflops) {
+    return tflops > 0.0 ? (double)flop / (tflops * 1e3) : 0.0;
+}
+
+static void add_number(figures *f, const tm_cell *row, const tm_peaks *given) {
+    int64_t number = row[N_NUMBER].value.i, flop = row[N_FLOP].value.i;
+    int64_t recomputed = row[N_RECOMPUTED].value.i;
+    double peak =
+        given && given->tflops[number] > 0.0 ? given->tflops[number] : row[N_PEAK].value.r;
+    f->peaks[number] = peak;
+    f->by_number[number] = tm_sum(f->by_number[number], flop);
+    f->counted_ns = tm_sum(f->counted_ns, row[N_COUNTED].value.i);
+    f->flop = tm_sum(f->flop, flop);
+    f->at_most_flop = tm_sum(f->at_most_flop, row[N_AT_MOST].value.i);
+    f->recomputed_flop = tm_sum(f->recomputed_flop, recomputed);
+    f->ideal_ns += at_peak(flop - recomputed, peak);
+    f->causal_ns += at_peak(row[N_CAUSAL].value.i - recomputed, peak);
+    f->at_most_ns += at_peak(row[N_AT_MOST].value.i, peak);
+    f->recomputed_ns += at_peak(recomputed, peak);
+    f->without_peak += peak > 0.0 ? 0.0 : (double)flop;
+}
+
+static void add_figures(figures *sum, const figures *f) {
+    sum->step_ns = tm_sum(sum->step_ns, f->step_ns);
+    sum->compute_ns = tm_sum(sum->compute_ns, f->compute_ns);
+    sum->counted_ns = tm_sum(sum->counted_ns, f->counted_ns);
+    sum->flop = tm_sum(sum->flop, f->flop);
+    sum->at_most_flop = tm_sum(sum->at_most_flop, f->at_most_flop);
+    sum->recomputed_flop = tm_sum(sum->recomputed_flop, f->recomputed_flop);
+    for (int n = 0; n < TM_N_NUMBERS; n++) {
+        sum->by_number[n] = tm_sum(sum->by_number[n], f->by_number[n]);
+        sum->peaks[n] = f->peaks[n] > 0.0 ? f->peaks[n] : sum->peaks[n];
+    }
+    sum->ideal_ns += f->ideal_ns;
+    sum->at_most_ns += f->at_most_ns;
+    sum->causal_ns += f->causal_ns;
+    sum->recomputed_ns += f->recomputed_ns;
+    sum->without_peak += f->without_peak;
+}
+
+static bool is_covered(const figures *f) {
+    return (double)f->counted_ns * 100.0 >= LEAST_COVERAGE * (double)f->compute_ns;
+}
+
+static bool has_peaks(const figures *f) {
+    return f->without_peak <= MOST_WITHOUT_PEAK * (double)f->flop;
+}
+
+static void set_figures(const figures *f, int64_t devices, tm_cell *row) {
+    double all = (double)f->step_ns * (double)devices / 100.0; /* so that it gives percent */
+    tm_cell_set_int(&row[E_STEP], f->step_ns);
+    tm_cell_set_int(&row[E_COMPUTE], f->compute_ns);
+    tm_cell_set_int(&row[E_COUNTED], f->counted_ns);
+    tm_cell_set_ratio(&row[E_COVERAGE], 100.0, f->counted_ns, f->compute_ns);
+    tm_cell_set_int(&row[E_FLOP], f->flop);
+    tm_cell_set_int(&row[E_AT_MOST], f->at_most_flop);
+    tm_cell_set_int(&row[E_RECOMPUTED], f->recomputed_flop);
+    tm_cell_set_ratio(&row[E_RATE], 1e-3, f->flop, f->step_ns);
+    tm_cell_set_ratio(&row[E_KERNEL_RATE], 1e-3, f->flop, f->counted_ns);
+    if (!has_peaks(f) || f->flop == 0)
+        return;
+    tm_cell_set_int(&row[E_IDEAL], llround(f->ideal_ns));
+    if (!is_covered(f))
+        return;
+    tm_cell_set_real(&row[E_MFU], f->ideal_ns / all);
+    tm_cell_set_real(&row[E_MFU_AT_MOST], (f->ideal_ns + f->at_most_ns) / all);
+    tm_cell_set_real(&row[E_MFU_CAUSAL], f->causal_ns / all);
+    tm_cell_set_real(&row[E_HFU], (f->ideal_ns + f->recomputed_ns) / all);
+}
+
+static tm_number most_used(const figures *f, bool without_peak) {
+    int most = 0;
+    for (int n = 1; n < TM_N_NUMBERS; n++)
+        if (f->by_number[n] > (most ? f->by_number[most] : 0) &&
+            (!without_peak || !(f->peaks[n] > 0.0)))
+            most = n;
+    return (tm_number)most;
+}
+
+static tm_status set_rank(const figures *f, tm_table *table, tm_cell *row, tm_error *err) {
+    char reason[256] = "";
+    tm_number most = most_used(f, false);
+    set_figures(f, row[R_DEVICES].value.i, row + R_FIGURES);
+    if (f->peaks[most] > 0.0)
+        tm_cell_set_real(&row[R_PEAK], f->peaks[most]);
+    const char *lacks = tm_number_word(most_used(f, true));
+    if (!is_covered(f))
+        snprintf(reason, sizeof reason,
+                 "Operations are known of less than %.0f %% of the computing time.",
+                 LEAST_COVERAGE);
+    else if (!has_peaks(f))
+        snprintf(reason, sizeof reason,
+                 "How much %s can compute of %s is not known: --peak TYPE=TFLOPS says it.",
+                 row[R_DEVICE].null ? "the device" : row[R_DEVICE].value.text, lacks);
+    TM_TRY(tm_table_set_text(table, &row[R_REASON], *reason ? reason : NULL, err));
+    return tm_table_set_text(table, &row[R_TYPE], tm_number_word(most), err);
+}
+
+/* Peaks of which two ranks say different things are nobody's. */
+static void find_common(const tm_table *part, const tm_peaks *given, tm_peaks *common) {
+    bool seen[TM_N_NUMBERS] = {false}, differ[TM_N_NUMBERS] = {false};
+    *common = (tm_peaks){{0}};
+    for (size_t i = 0; i < part->n_rows; i++) {
+        const tm_cell *row = tm_table_row(part, i);
+        int64_t number = row[N_NUMBER].value.i;
+        double peak = row[N_PEAK].value.r, known = common->tflops[number];
+        differ[number] = differ[number] || (seen[number] && (known < peak || known > peak));
+        seen[number] = true;
+        common->tflops[number] = peak;
+    }
+    for (int n = 0; n < TM_N_NUMBERS; n++) {
+        common->tflops[n] = differ[n] ? 0.0 : common->tflops[n];
+        if (given && given->tflops[n] > 0.0)
+            common->tflops[n] = given->tflops[n];
+    }
+}
+
+/* All three are sorted by rank, two of them by step, too. */
+tm_status tm_efficiency_complete(const tm_peaks *given, tm_tables *out, tm_peaks *common,
+                                 tm_error *err) {
+    const tm_table *part = tm_tables_find(out, tm_efficiency_number_part.name);
+    tm_table *ranks = tm_tables_find(out, tm_efficiency_rank_table.name);
+    tm_table *steps = tm_tables_find(out, tm_efficiency_step_table.name);
+    size_t step = 0, number = 0;
+    find_common(part, given, common);
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        tm_cell *rank = tm_table_row(ranks, i);
+        figures sum = {0};
+        for (; step < steps->n_rows; step++) {
+            tm_cell *row = tm_table_row(steps, step);
+            if (row[T_RANK].value.i != rank[R_RANK].value.i)
+                break;
+            figures own = {.step_ns = row[T_FIGURES + E_STEP].value.i,
+                           .compute_ns = row[T_FIGURES + E_COMPUTE].value.i};
+            for (; number < part->n_rows; number++) {
+                const tm_cell *cells = tm_table_row(part, number);
+                if (cells[N_RANK].value.i != row[T_RANK].value.i ||
+                    cells[N_STEP].value.i != row[T_STEP].value.i)
+                    break;
+                add_number(&own, cells, given);
+            }
+            set_figures(&own, rank[R_DEVICES].value.i, row + T_FIGURES);
+            add_figures(&sum, &own);
+        }
+        TM_TRY(set_rank(&sum, ranks, rank, err));
+    }
+    return TM_OK;
+}

@@ -1,0 +1,331 @@
+#include "rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/shared/call_kinds.h"
+#include "analysis/shared/named.h"
+#include "analysis/shared/over_ranks.h"
+#include "base/sums.h"
+
+/* Rows that are shown. */
+enum { LISTED = 1000 };
+
+/* The type's key also says whether it is an upper bound. */
+enum { AT_MOST = 32 };
+_Static_assert((int)TM_N_NUMBERS <= (int)AT_MOST, "a bit behind the types");
+
+enum { P_NAME, P_SHAPES, P_NUMBER, P_RANK, P_CALLS, P_TOTAL, P_FLOP, P_BYTES, P_UNKNOWN, N_PART };
+
+static const tm_column part_columns[N_PART] = {
+    [P_NAME] = {"name", TM_INT, "", "Id of the name."},
+    [P_SHAPES] = {"shapes", TM_INT, "", "Id of the shapes."},
+    [P_NUMBER] = {"number", TM_INT, "", "tm_number, and 32 for an upper bound."},
+    [P_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [P_CALLS] = {"calls", TM_INT, "", "Calls."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Time of their kernels."},
+    [P_FLOP] = {"flop", TM_INT, "FLOP", "Their operations."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "Their bytes."},
+    [P_UNKNOWN] = {"unknown_calls", TM_INT, "", "Calls whose bytes are not known."},
+};
+
+#define PART(name_)                                                                                \
+    {                                                                                              \
+        .name = name_, .doc = "A row for each rank, name, shapes and type.",                       \
+        .columns = part_columns, .n_columns = N_PART, .n_keys = 4, .top = -1, .internal = true,    \
+        .n_merged = 3                                                                              \
+    }
+
+const tm_table_def tm_work_operator_part = PART("efficiency.operator_part");
+const tm_table_def tm_work_kernel_part = PART("efficiency.kernel_part");
+const tm_table_def tm_work_place_part = PART("efficiency.place_part");
+
+/* What follows the names; the first two are keys. */
+enum {
+    S_NUMBER,
+    S_AT_MOST,
+    S_CALLS,
+    S_TOTAL,
+    S_FLOP,
+    S_RATE,
+    S_PEAK,
+    S_BYTES,
+    S_INTENSITY,
+    S_BANDWIDTH,
+    S_RANKS,
+    S_MEDIAN_RANK,
+    S_MAX_RANK_TIME,
+    S_MAX_RANK,
+    N_SHOWN
+};
+
+#define SHOWN_COLUMNS(what, flop_doc)                                                              \
+    {"type", TM_TEXT, "",                                                                          \
+     "Type of the numbers that are multiplied: of the first matrix, and of fp32 what the kernels'" \
+     " names tell; fp32 or tf32 where they do not."},                                              \
+        {"at_most", TM_BOOL, "",                                                                   \
+         "flop and what follows from it are upper bounds: attention of packed sequences, whose "   \
+         "lengths are not recorded."},                                                             \
+        {"calls", TM_INT, "", what},                                                               \
+        {"total_ns", TM_INT, "ns", "Sum of the durations of these kernels."},                      \
+        {"flop", TM_REAL, "FLOP", flop_doc},                                                       \
+        {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / total_ns."},                               \
+        {"peak_pct", TM_REAL, "%",                                                                 \
+         "100 achieved_tflops / the peak of the type; null where that is not known, or differs "   \
+         "between ranks."},                                                                        \
+        {"bytes", TM_REAL, "B",                                                                    \
+         "Inputs and output, each once: the least that it moves; null where not known of all."},   \
+        {"flop_per_byte", TM_REAL, "FLOP/B", "flop / bytes: more is not possible."},               \
+        {"bw_gbps", TM_REAL, "GB/s", "bytes / total_ns."},                                         \
+        {"ranks", TM_INT, "", "Ranks that have it; what follows is over these."},                  \
+        {"median_rank_ns", TM_INT, "ns", "Median total_ns of a rank."},                            \
+        {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."}, {                            \
+        "max_rank", TM_INT, "", "That rank; of equals the lowest."                                 \
+    }
+
+#define FLOP_DOC                                                                                   \
+    "Operations of floating point (of integers for int8) by their inputs: a product and its "      \
+    "addition are two, attention counts all of its scores, masked ones too."
+
+static const tm_column operator_columns[] = {
+    {"operator", TM_TEXT, "", "Name of the operator."},
+    {"shapes", TM_TEXT, "", "Dimensions of its inputs, cut at 512 bytes."},
+    SHOWN_COLUMNS("Calls that launched kernels, not through another operator of this table.",
+                  FLOP_DOC),
+};
+
+static const tm_column kernel_columns[] = {
+    {"kernel", TM_TEXT, "", "Name of the kernel."},
+    SHOWN_COLUMNS("Kernels that multiply.",
+                  "Operations of the operators that launched it; where one launched several "
+                  "kernels that multiply, in proportion to their times."),
+};
+
+static const tm_column place_columns[] = {
+    {"inside", TM_TEXT, "",
+     "Where in the program the operators stood: the innermost of its own Python functions, modules "
+     "and annotations, steps left out; null where none was open."},
+    SHOWN_COLUMNS("Calls of operators.", FLOP_DOC),
+};
+
+#define SHOWN(name_, doc_, columns_, names)                                                        \
+    {                                                                                              \
+        .name = name_, .doc = doc_, .columns = columns_, .n_columns = (names) + N_SHOWN,           \
+        .n_keys = (names) + 2, .top = (names) + S_TOTAL                                            \
+    }
+
+const tm_table_def tm_work_operator_table =
+    SHOWN("efficiency.operator",
+          "A row for each matrix multiplication, convolution and attention whose inputs the "
+          "profiler recorded (record_shapes), by operator, shapes and type, over all ranks: the "
+          "1000 with most total_ns. Those of fused kernels are not among them.",
+          operator_columns, 2);
+const tm_table_def tm_work_kernel_table =
+    SHOWN("efficiency.kernel", "The same by the kernels that multiply.", kernel_columns, 1);
+const tm_table_def tm_work_place_table =
+    SHOWN("efficiency.place", "The same by the place in the program.", place_columns, 1);
+
+/* Keys without padding. */
+typedef struct work_key {
+    int64_t name, shapes, number;
+} work_key;
+
+typedef struct work_sum {
+    int64_t calls, total_ns, flop, bytes, unknown;
+} work_sum;
+
+typedef struct work_sums {
+    tm_keys keys;
+    tm_vec values; /* of work_sum */
+} work_sums;
+
+static bool add(work_sums *sums, work_key key, const work_sum *value) {
+    work_sum *sum = tm_keys_value(&sums->keys, &sums->values, &key);
+    if (!sum)
+        return false;
+    sum->calls += value->calls;
+    sum->total_ns = tm_sum(sum->total_ns, value->total_ns);
+    sum->flop = tm_sum(sum->flop, value->flop);
+    sum->bytes = tm_sum(sum->bytes, value->bytes);
+    sum->unknown += value->unknown;
+    return true;
+}
+
+static tm_status put(work_sums *sums, bool ok, int64_t rank, tm_table *part, tm_error *err) {
+    for (size_t i = 0; i < sums->values.n && ok; i++) {
+        const work_key *key = (const work_key *)sums->keys.keys.data + i;
+        const work_sum *sum = (const work_sum *)sums->values.data + i;
+        tm_cell *row = tm_table_add_row(part);
+        ok = row != NULL;
+        if (!ok)
+            break;
+        const int64_t cells[N_PART] = {
+            [P_NAME] = key->name, [P_SHAPES] = key->shapes, [P_NUMBER] = key->number,
+            [P_RANK] = rank,      [P_CALLS] = sum->calls,   [P_TOTAL] = sum->total_ns,
+            [P_FLOP] = sum->flop, [P_BYTES] = sum->bytes,   [P_UNKNOWN] = sum->unknown,
+        };
+        for (int c = 0; c < N_PART; c++)
+            tm_cell_set_int(&row[c], cells[c]);
+    }
+    tm_keys_free(&sums->keys);
+    tm_vec_free(&sums->values);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static int64_t number_key(const tm_counted_call *own) {
+    return own->number + (own->work->at_most ? AT_MOST : 0);
+}
+
+static work_sum sum_of(const tm_counted_call *own) {
+    bool known = own->work->bytes >= 0;
+    return (work_sum){.calls = 1,
+                      .total_ns = own->kernel_ns,
+                      .flop = own->work->flop,
+                      .bytes = known ? own->work->bytes : 0,
+                      .unknown = !known};
+}
+
+static int64_t place_of(const tm_rank_view *view, uint32_t row) {
+    uint32_t call = view->places->above[row];
+    return call == TM_NO_CALL ? TM_NO_NAME : view->timeline->name[view->places->calls[call].row];
+}
+
+static bool add_calls(const tm_rank_view *view, const tm_counted_calls *calls, work_sums *operators,
+                      work_sums *places) {
+    bool ok = true;
+    for (size_t i = 0; i < calls->n && ok; i++) {
+        const tm_counted_call *own = &calls->list[i];
+        if (own->first == TM_NO_EVENT)
+            continue;
+        work_sum sum = sum_of(own);
+        ok = add(operators, (work_key){own->name, own->shapes, number_key(own)}, &sum) &&
+             add(places, (work_key){place_of(view, own->first), 0, number_key(own)}, &sum);
+    }
+    return ok;
+}
+
+static int64_t share(int64_t of, int64_t part_ns, int64_t all_ns) {
+    return part_ns == all_ns ? of : llround((double)of * ((double)part_ns / (double)all_ns));
+}
+
+static bool add_kernels(const tm_rank_view *view, const tm_counted_calls *calls,
+                        work_sums *kernels) {
+    const tm_timeline *timeline = view->timeline;
+    const tm_kernel_attr *attrs = timeline->attrs[TM_ATTR_KERNEL];
+    bool ok = true;
+    for (size_t k = 0; k < timeline->n_attrs[TM_ATTR_KERNEL] && calls->n > 0 && ok; k++) {
+        uint32_t row = attrs[k].event;
+        const tm_counted_call *own = tm_counted_owner(calls, view, row);
+        if (!own || timeline->role[row] != TM_ROLE_COMPUTE)
+            continue;
+        uint8_t work = tm_call_kinds_kernel(view->call_kinds, timeline->name[row])->work;
+        if (own->product_ns > 0 && !tm_class_multiplies(work))
+            continue;
+        int64_t all = own->product_ns > 0 ? own->product_ns : own->kernel_ns;
+        int64_t duration = timeline->duration_ns[row];
+        bool known = own->work->bytes >= 0;
+        work_sum sum = {.calls = 1,
+                        .total_ns = duration,
+                        .flop = share(own->work->flop, duration, all),
+                        .bytes = known ? share(own->work->bytes, duration, all) : 0,
+                        .unknown = !known};
+        ok = add(kernels, (work_key){timeline->name[row], 0, number_key(own)}, &sum);
+    }
+    return ok;
+}
+
+tm_status tm_work_rows(const tm_rank_view *view, const tm_counted_calls *calls, tm_tables *out,
+                       tm_error *err) {
+    work_sums sums[3];
+    for (int i = 0; i < 3; i++)
+        sums[i] = (work_sums){TM_KEYS(work_key), TM_VEC(work_sum)};
+    bool ok = add_calls(view, calls, &sums[0], &sums[1]) && add_kernels(view, calls, &sums[2]);
+    const tm_table_def *const parts[] = {&tm_work_operator_part, &tm_work_place_part,
+                                         &tm_work_kernel_part};
+    tm_status status = TM_OK;
+    for (int i = 0; i < 3; i++) {
+        tm_status put_one =
+            put(&sums[i], ok, view->timeline->rank, tm_tables_find(out, parts[i]->name), err);
+        status = status == TM_OK ? put_one : status;
+    }
+    return status;
+}
+
+/* Sums of FLOP over many ranks go beyond int64; rows are in the order of their ranks. */
+static double real_sum(const tm_table *part, size_t first, size_t end, int column) {
+    double sum = 0.0;
+    for (size_t i = first; i < end; i++)
+        sum += (double)tm_table_row(part, i)[column].value.i;
+    return sum;
+}
+
+static tm_status set_row(const tm_table *part, size_t first, size_t end, tm_table *table,
+                         tm_cell *row, tm_error *err) {
+    tm_over_ranks total;
+    TM_TRY(tm_over_ranks_column(part, first, end, P_TOTAL, &total, err));
+    int64_t number = tm_table_row(part, first)[P_NUMBER].value.i;
+    double flop = real_sum(part, first, end, P_FLOP), ns = (double)total.sum;
+    double bytes = real_sum(part, first, end, P_BYTES);
+    bool known = tm_over_ranks_sum(part, first, end, P_UNKNOWN) == 0;
+    tm_cell_set_int(&row[S_CALLS], tm_over_ranks_sum(part, first, end, P_CALLS));
+    tm_cell_set_int(&row[S_TOTAL], total.sum);
+    tm_cell_set_real(&row[S_FLOP], flop);
+    tm_cell_set_bool(&row[S_AT_MOST], number >= AT_MOST);
+    tm_cell_set_real(&row[S_RATE], flop / ns / 1e3); /* in a nanosecond; 0 / 0 is null */
+    if (known) {
+        tm_cell_set_real(&row[S_BYTES], bytes);
+        tm_cell_set_real(&row[S_INTENSITY], flop / bytes);
+        tm_cell_set_real(&row[S_BANDWIDTH], bytes / ns);
+    }
+    tm_cell_set_int(&row[S_RANKS], total.ranks);
+    tm_cell_set_int(&row[S_MEDIAN_RANK], total.median);
+    tm_cell_set_int(&row[S_MAX_RANK_TIME], total.max);
+    tm_cell_set_int(&row[S_MAX_RANK], total.max_rank);
+    return tm_table_set_text(table, &row[S_NUMBER], tm_number_word((tm_number)(number % AT_MOST)),
+                             err);
+}
+
+static tm_status merge(const tm_names *names, const tm_table *part, tm_table *table,
+                       tm_error *err) {
+    int texts = table->def->n_keys - 2; /* names, before the type */
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        end = tm_over_ranks_end(part, first);
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        for (int k = 0; k < texts; k++)
+            TM_TRY(tm_set_named(names, tm_table_row(part, first)[k].value.i, table, &row[k], err));
+        TM_TRY(set_row(part, first, end, table, row + texts, err));
+    }
+    return TM_OK;
+}
+
+tm_status tm_work_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    TM_TRY(merge(names, tm_tables_find(tables, tm_work_operator_part.name),
+                 tm_tables_find(tables, tm_work_operator_table.name), err));
+    TM_TRY(merge(names, tm_tables_find(tables, tm_work_kernel_part.name),
+                 tm_tables_find(tables, tm_work_kernel_table.name), err));
+    return merge(names, tm_tables_find(tables, tm_work_place_part.name),
+                 tm_tables_find(tables, tm_work_place_table.name), err);
+}
+
+static void set_peak(const tm_peaks *peaks, const char *type, tm_cell *row) {
+    for (int n = 0; n < TM_N_NUMBERS; n++)
+        if (strcmp(tm_number_word((tm_number)n), type) == 0 && peaks->tflops[n] > 0.0 &&
+            !row[S_RATE].null)
+            tm_cell_set_real(&row[S_PEAK], 100.0 * row[S_RATE].value.r / peaks->tflops[n]);
+}
+
+void tm_work_order(const tm_peaks *peaks, tm_tables *out) {
+    const tm_table_def *const defs[] = {&tm_work_operator_table, &tm_work_kernel_table,
+                                        &tm_work_place_table};
+    for (int t = 0; t < 3; t++) {
+        tm_table *table = tm_tables_find(out, defs[t]->name);
+        int at = defs[t]->n_keys - 2;
+        tm_table_top(table, LISTED);
+        for (size_t i = 0; i < table->n_rows; i++) {
+            tm_cell *row = tm_table_row(table, i) + at;
+            set_peak(peaks, row[S_NUMBER].value.text, row);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+/* Tables of analysis `efficiency` of a small job, and the peaks of devices. */
+#include "analysis_fixture.h"
+
+#include "analysis/efficiency/peaks.h"
+
+#define STEP(name, begin, duration)                                                                \
+    { TM_CAT_USER_ANNOTATION, name, begin, duration, 0, 1, 1, NULL, TM_DURATION }
+#define OP(name, begin, duration)                                                                  \
+    { TM_CAT_CPU_OP, name, begin, duration, 0, 1, 1, NULL, TM_DURATION }
+#define CALL(begin, correlation)                                                                   \
+    { TM_CAT_RUNTIME, "launch", begin, 5, correlation, 1, 1, NULL, TM_DURATION }
+#define KERNEL(name, begin, duration, correlation)                                                 \
+    { TM_CAT_KERNEL, name, begin, duration, correlation, 7, 0, NULL, TM_DURATION }
+
+/* Rank 0. Step 1: linear holds addmm, which launches hgemm for 300 and relu for 50; relu for 100.
+ * Step 2: the backward pass holds mm (hgemm for 250), and linear with mm (100), which is computed
+ * again; attention of packed sequences for 40. */
+static const event_spec rank_0[] = {
+    STEP("ProfilerStep#1", 0, 1000),
+    OP("aten::linear", 100, 80),
+    OP("aten::addmm", 110, 60),
+    CALL(120, 1),
+    CALL(130, 2),
+    OP("aten::relu", 200, 20),
+    CALL(205, 3),
+    STEP("ProfilerStep#2", 1000, 500),
+    OP("MmBackward0", 1100, 100),
+    OP("aten::mm", 1110, 20),
+    CALL(1115, 4),
+    OP("aten::linear", 1140, 40),
+    OP("aten::mm", 1150, 20),
+    CALL(1155, 5),
+    OP("flash_attn_3::fwd", 1250, 20),
+    CALL(1255, 6),
+    KERNEL("hgemm", 200, 300, 1),
+    KERNEL("relu", 500, 50, 2),
+    KERNEL("relu", 600, 100, 3),
+    KERNEL("hgemm", 1200, 250, 4),
+    KERNEL("hgemm", 1460, 100, 5),
+    KERNEL("flash", 1570, 40, 6),
+};
+
+/* Rank 1, without steps: mm of fp32, which its kernel multiplies as tf32. Rank 2: mm for 100 of
+ * 600. */
+static const event_spec rank_1[] = {OP("aten::mm", 0, 30), CALL(10, 1),
+                                    KERNEL("cutlass_tensorop_s1688gemm", 50, 60, 1)};
+static const event_spec rank_2[] = {OP("aten::mm", 0, 30), CALL(10, 1), CALL(40, 2),
+                                    KERNEL("hgemm", 50, 100, 1), KERNEL("relu", 200, 500, 2)};
+
+/* What an operator was called with. */
+typedef struct called_with {
+    uint32_t event;
+    const char *shapes, *type, *values;
+} called_with;
+
+#define BF16 "[\"c10::BFloat16\", \"c10::BFloat16\", \"c10::BFloat16\"]"
+#define FLOAT "[\"float\", \"float\"]"
+/* Ten tokens back and none ahead, itself among them; none is longer than 50. */
+#define PACKED "[\"\", \"50\", \"50\", \"0.1\", \"True\", \"9\", \"0\"]"
+
+static const called_with inputs_0[] = {
+    {1, "[[100, 50], [20, 50], [20]]", BF16, "[\"\"]"},
+    {2, "[[20], [100, 50], [50, 20]]", BF16, "[\"\"]"},
+    {9, "[[100, 20], [20, 50]]", BF16, "[\"\"]"},
+    {11, "[[100, 50], [20, 50], [20]]", BF16, "[\"\"]"},
+    {12, "[[100, 50], [50, 20]]", BF16, "[\"\"]"},
+    {14, "[[100, 2, 8], [100, 2, 8], [100, 2, 8]]", BF16, PACKED},
+};
+static const called_with inputs_1[] = {{0, "[[2, 3], [3, 4]]", FLOAT, "[\"\"]"}};
+static const called_with inputs_2[] = {{0, "[[100, 50], [50, 20]]", BF16, "[\"\"]"}};
+
+static void add_called(small_job *j, int64_t rank, const event_spec *events, size_t n_events,
+                       const called_with *inputs, size_t n_inputs) {
+    tm_trace trace = make_trace(&j->ground, "one.json", events, n_events, 0);
+    describe(&j->ground, &trace,
+             rank == 1 ? "{}" : "{\"deviceProperties\":[{\"id\":0,\"name\":\"NVIDIA B300\"}]}");
+    for (size_t i = 0; i < n_inputs; i++) {
+        tm_shapes_attr shapes = {inputs[i].event, name_of(&j->ground, inputs[i].shapes)};
+        tm_inputs_attr attr = {inputs[i].event, name_of(&j->ground, inputs[i].type),
+                               name_of(&j->ground, inputs[i].values)};
+        assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_SHAPES], &shapes, 1));
+        assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_INPUTS], &attr, 1));
+    }
+    add_trace(j, rank, &trace);
+}
+
+static void open_called(small_job *j, const tm_peaks *peaks) {
+    *j = open_job();
+    add_called(j, 2, rank_2, COUNT(rank_2), inputs_2, COUNT(inputs_2));
+    add_called(j, 0, rank_0, COUNT(rank_0), inputs_0, COUNT(inputs_0));
+    add_called(j, 1, rank_1, COUNT(rank_1), inputs_1, COUNT(inputs_1));
+    j->job.peaks = peaks;
+    finish_job(j);
+}
+
+/* Each product of 100 x 50 x 20 is 200,000 FLOP, 200 ns at 1 TFLOP/s. Rank 0: 600,000 in 1500 ns of
+ * steps and 350 + 250 + 100 = 700 ns of its 840 ns of kernels; without what is computed again
+ * 400 / 1500 = 26.67 %, with it 600 / 1500; attention is at most 4 x 100 x 2 x 8 x 10 = 64,000:
+ * 464 / 1500. Rank 1: 48 in 110 and in 60 ns. Rank 2: 100 of its 600 ns, of the 700 of its step. */
+static void ranks_and_steps_are_as_worked_out_by_hand(void **state) {
+    (void)state;
+    static const char *const ranks[] = {
+        "rank=0 device=NVIDIA B300 devices=1 type=bf16 peak_tflops=1 step_ns=1500 compute_ns=840 "
+        "counted_ns=700 coverage_pct=83.33333333 flop=600000 at_most_flop=64000 "
+        "recomputed_flop=200000 achieved_tflops=0.4 kernel_tflops=0.8571428571 ideal_ns=400 "
+        "mfu_pct=26.66666667 mfu_at_most_pct=30.93333333 mfu_causal_pct=26.66666667 hfu_pct=40 "
+        "reason=null",
+        "rank=1 device=null devices=1 type=tf32 peak_tflops=null step_ns=110 compute_ns=60 "
+        "counted_ns=60 coverage_pct=100 flop=48 at_most_flop=0 recomputed_flop=0 "
+        "achieved_tflops=0.0004363636364 kernel_tflops=0.0008 ideal_ns=null mfu_pct=null "
+        "mfu_at_most_pct=null mfu_causal_pct=null hfu_pct=null reason=How much the device can "
+        "compute of tf32 is not known: --peak TYPE=TFLOPS says it.",
+        "rank=2 device=NVIDIA B300 devices=1 type=bf16 peak_tflops=1 step_ns=700 compute_ns=600 "
+        "counted_ns=100 coverage_pct=16.66666667 flop=200000 at_most_flop=0 recomputed_flop=0 "
+        "achieved_tflops=0.2857142857 kernel_tflops=2 ideal_ns=200 mfu_pct=null "
+        "mfu_at_most_pct=null mfu_causal_pct=null hfu_pct=null reason=Operations are known of less "
+        "than 20 % of the computing time.",
+    };
+    static const char *const steps[] = {
+        "rank=0 step=1 step_ns=1000 compute_ns=450 counted_ns=350 coverage_pct=77.77777778 "
+        "flop=200000 at_most_flop=0 recomputed_flop=0 achieved_tflops=0.2 "
+        "kernel_tflops=0.5714285714 ideal_ns=200 mfu_pct=20 mfu_at_most_pct=20 mfu_causal_pct=20 "
+        "hfu_pct=20",
+        "rank=0 step=2 step_ns=500 compute_ns=390 counted_ns=350 coverage_pct=89.74358974 "
+        "flop=400000 at_most_flop=64000 recomputed_flop=200000 achieved_tflops=0.8 "
+        "kernel_tflops=1.142857143 ideal_ns=200 mfu_pct=40 mfu_at_most_pct=52.8 mfu_causal_pct=40 "
+        "hfu_pct=80",
+        "rank=1 step=0 step_ns=110 compute_ns=60 counted_ns=60 coverage_pct=100 flop=48 "
+        "at_most_flop=0 recomputed_flop=0 achieved_tflops=0.0004363636364 kernel_tflops=0.0008 "
+        "ideal_ns=null mfu_pct=null mfu_at_most_pct=null mfu_causal_pct=null hfu_pct=null",
+        "rank=2 step=0 step_ns=700 compute_ns=600 counted_ns=100 coverage_pct=16.66666667 "
+        "flop=200000 at_most_flop=0 recomputed_flop=0 achieved_tflops=0.2857142857 kernel_tflops=2 "
+        "ideal_ns=200 mfu_pct=null mfu_at_most_pct=null mfu_causal_pct=null hfu_pct=null",
+    };
+    const tm_peaks peaks = {.tflops = {[TM_NUMBER_BF16] = 1}};
+    small_job j;
+    open_called(&j, &peaks);
+    CHECK_ROWS(&j, "efficiency.rank", ranks);
+    CHECK_ROWS(&j, "efficiency.step", steps);
+    close_job(&j);
+}
+
+/* Bytes: addmm 2 (20 + 5000 + 1000 + 2000); mm 2 (2000 + 1000 + 5000); attention 2 x 4 x 1600; of
+ * fp32 4 (6 + 12 + 8). hgemm has all of addmm's work, whose relu multiplies nothing. Rates by hand:
+ * 200,000 / 350 and so on; nothing is known of a B300. */
+static void work_is_summed_by_operator_kernel_and_place(void **state) {
+    (void)state;
+    static const char *const operators[] = {
+        "operator=aten::addmm shapes=[[20], [100, 50], [50, 20]] type=bf16 at_most=false calls=1 "
+        "total_ns=350 flop=200000 achieved_tflops=0.5714285714 peak_pct=null bytes=16040 "
+        "flop_per_byte=12.46882793 bw_gbps=45.82857143 ranks=1 median_rank_ns=350 max_rank_ns=350 "
+        "max_rank=0",
+        "operator=aten::mm shapes=[[100, 20], [20, 50]] type=bf16 at_most=false calls=1 "
+        "total_ns=250 flop=200000 achieved_tflops=0.8 peak_pct=null bytes=16000 flop_per_byte=12.5 "
+        "bw_gbps=64 ranks=1 median_rank_ns=250 max_rank_ns=250 max_rank=0",
+        "operator=aten::mm shapes=[[100, 50], [50, 20]] type=bf16 at_most=false calls=2 "
+        "total_ns=200 flop=400000 achieved_tflops=2 peak_pct=null bytes=32000 flop_per_byte=12.5 "
+        "bw_gbps=160 ranks=2 median_rank_ns=100 max_rank_ns=100 max_rank=0",
+        "operator=aten::mm shapes=[[2, 3], [3, 4]] type=tf32 at_most=false calls=1 total_ns=60 "
+        "flop=48 achieved_tflops=0.0008 peak_pct=null bytes=104 flop_per_byte=0.4615384615 "
+        "bw_gbps=1.733333333 ranks=1 median_rank_ns=60 max_rank_ns=60 max_rank=1",
+        "operator=flash_attn_3::fwd shapes=[[100, 2, 8], [100, 2, 8], [100, 2, 8]] type=bf16 "
+        "at_most=true calls=1 total_ns=40 flop=64000 achieved_tflops=1.6 peak_pct=null bytes=12800 "
+        "flop_per_byte=5 bw_gbps=320 ranks=1 median_rank_ns=40 max_rank_ns=40 max_rank=0",
+    };
+    static const char *const kernels[] = {
+        "kernel=hgemm type=bf16 at_most=false calls=4 total_ns=750 flop=800000 "
+        "achieved_tflops=1.066666667 peak_pct=null bytes=64040 flop_per_byte=12.49219238 "
+        "bw_gbps=85.38666667 ranks=2 median_rank_ns=375 max_rank_ns=650 max_rank=0",
+        "kernel=cutlass_tensorop_s1688gemm type=tf32 at_most=false calls=1 total_ns=60 flop=48 "
+        "achieved_tflops=0.0008 peak_pct=null bytes=104 flop_per_byte=0.4615384615 "
+        "bw_gbps=1.733333333 ranks=1 median_rank_ns=60 max_rank_ns=60 max_rank=1",
+        "kernel=flash type=bf16 at_most=true calls=1 total_ns=40 flop=64000 achieved_tflops=1.6 "
+        "peak_pct=null bytes=12800 flop_per_byte=5 bw_gbps=320 ranks=1 median_rank_ns=40 "
+        "max_rank_ns=40 max_rank=0",
+    };
+    small_job j;
+    open_called(&j, NULL);
+    CHECK_ROWS(&j, "efficiency.operator", operators);
+    CHECK_ROWS(&j, "efficiency.kernel", kernels);
+    assert_int_equal(tm_tables_find(&j.tables, "efficiency.place")->n_rows, 3);
+    close_job(&j);
+}
+
+static void peaks_are_of_whole_devices_by_name(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t n_sms;
+        double bf16, fp8;
+    } cases[] = {
+        {"NVIDIA H100 80GB HBM3", 132, 989.4, 1978.9},
+        {"NVIDIA H100 80GB HBM3", -1, 989.4, 1978.9},
+        {"NVIDIA H100 80GB HBM3", 60, 0, 0}, /* a part of one */
+        {"NVIDIA H100 PCIe", 114, 756.5, 1513},
+        {"NVIDIA GB200", 148, 2500, 5000},
+        {"NVIDIA B200", 148, 2250, 4500},
+        {"NVIDIA A100-PG509-200", 108, 312, 0},
+        {"NVIDIA A100-SXM4-80GB", 108, 312, 0},
+        {"NVIDIA RTX A1000", 16, 0, 0},
+        {"AMD Instinct MI300X", 304, 1307.4, 2614.9},
+        {"AMD Instinct MI300X VF", 38, 0, 0},
+        {"AMD Radeon Graphics", 104, 0, 0},
+        {"Tesla V100-DGXS-32GB", 80, 0, 0},
+        {"", -1, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_device device = {.n_sms = cases[i].n_sms};
+        strcpy(device.name, cases[i].name);
+        tm_peaks peaks = tm_peaks_of(&device);
+        if (peaks.tflops[TM_NUMBER_BF16] < cases[i].bf16 ||
+            peaks.tflops[TM_NUMBER_BF16] > cases[i].bf16 ||
+            peaks.tflops[TM_NUMBER_FP8] < cases[i].fp8 ||
+            peaks.tflops[TM_NUMBER_FP8] > cases[i].fp8)
+            fail_msg("%s: %g, %g", cases[i].name, peaks.tflops[TM_NUMBER_BF16],
+                     peaks.tflops[TM_NUMBER_FP8]);
+    }
+}
+
+static void peaks_are_read_as_a_user_types_them(void **state) {
+    (void)state;
+    static const char *const wrong[] = {
+        "989",      "bf16",   "bf16=", "bf16=0",   "bf16=-1",   "bf16=x",         "bf16=1 ",
+        "bf16=1,,", "bf17=1", "=1",    "bf16=inf", "unknown=1", "fp32 or tf32=1", "bf16=nan"};
+    tm_peaks peaks = {{0}};
+    tm_error err;
+    assert_int_equal(tm_peaks_parse("bf16=989.4,fp8=1978.9", &peaks, &err), TM_OK);
+    assert_true(peaks.tflops[TM_NUMBER_BF16] > 989.3 && peaks.tflops[TM_NUMBER_BF16] < 989.5);
+    assert_true(peaks.tflops[TM_NUMBER_FP8] > 1978.8 && peaks.tflops[TM_NUMBER_FP8] < 1979.0);
+    assert_true(peaks.tflops[TM_NUMBER_FP16] <= 0.0);
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        if (tm_peaks_parse(wrong[i], &peaks, &err) != TM_ERR_USAGE)
+            fail_msg("%s was taken", wrong[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_and_steps_are_as_worked_out_by_hand),
+        cmocka_unit_test(work_is_summed_by_operator_kernel_and_place),
+        cmocka_unit_test(peaks_are_of_whole_devices_by_name),
+        cmocka_unit_test(peaks_are_read_as_a_user_types_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
