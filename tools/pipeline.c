@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/efficiency/peaks.h"
 #include "base/pattern.h"
 #include "host_map.h"
 #include "launch.h"
@@ -61,12 +62,22 @@ static tm_status take_pattern(const tm_pipeline_store *from, const char *name, c
     return status;
 }
 
+static tm_status take_peak(const tm_pipeline_store *from, const char **out, tm_error *err) {
+    tm_peaks peaks = {{0}};
+    *out = from->peak;
+    return !from->peak || tm_peaks_parse(from->peak, &peaks, err) == TM_OK
+               ? TM_OK
+               : tm_fail(err, TM_ERR_INPUT, from->path, -1,
+                         "the store is damaged: its peak is none of a device");
+}
+
 tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from, tm_error *err) {
     TM_TRY(tm_store_open(from->path, &from->store, err));
     TM_TRY(tm_store_read_text(from->store, "command", &from->command, err));
     TM_TRY(tm_store_read_text(from->store, "align", &from->align, err));
     TM_TRY(tm_store_read_text(from->store, "comm_pattern", &from->comm_pattern, err));
     TM_TRY(tm_store_read_text(from->store, "step_pattern", &from->step_pattern, err));
+    TM_TRY(tm_store_read_text(from->store, "peak", &from->peak, err));
     int64_t wall = p->wall_uncertainty_ns;
     TM_TRY(tm_store_read_number(from->store, "wall_uncertainty_ns", wall, &wall, err));
     if (!tm_argument(p->arguments, "wall-uncertainty") && wall > 0)
@@ -77,6 +88,8 @@ tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from, tm_error
         TM_TRY(take_pattern(from, "comm_pattern", from->comm_pattern, &p->comm_pattern, err));
     if (!tm_argument(p->arguments, "step-pattern"))
         TM_TRY(take_pattern(from, "step_pattern", from->step_pattern, &p->step_pattern, err));
+    if (!tm_argument(p->arguments, "peak"))
+        TM_TRY(take_peak(from, &p->peak, err));
     if (!tm_argument(p->arguments, "align") && from->align &&
         !tm_align_parse(from->align, &p->align))
         return tm_fail(err, TM_ERR_INPUT, from->path, -1,
@@ -101,6 +114,7 @@ void tm_pipeline_store_close(tm_pipeline_store *from) {
     free(from->align);
     free(from->comm_pattern);
     free(from->step_pattern);
+    free(from->peak);
 }
 
 /* Shows what is being done; NULL: nothing any more. */
@@ -177,6 +191,7 @@ static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
 
 static tm_status analyse(tm_pipeline *p, tm_error *err) {
     tm_status status = TM_OK;
+    tm_peaks peaks = {{0}};
     TM_TRY(analyse_ranks(p, err));
     TM_TRY(tm_mpi_merge_keys(p->comm, p->names, &p->tables, err));
     TM_TRY(tm_mpi_gather_tables(p->comm, &p->tables, err));
@@ -185,8 +200,11 @@ static tm_status analyse(tm_pipeline *p, tm_error *err) {
                         .aligned = p->align != TM_ALIGN_NONE,
                         .align = align_words[p->align],
                         .names = p->names,
-                        .ncu = p->ncu};
-    if (p->self == 0)
+                        .ncu = p->ncu,
+                        .peaks = &peaks};
+    if (p->peak && p->self == 0)
+        status = tm_peaks_parse(p->peak, &peaks, err);
+    if (p->self == 0 && status == TM_OK)
         status = tm_analyse_job(&job, &p->tables, err);
     return tm_mpi_agree(p->comm, status, err);
 }
@@ -194,7 +212,7 @@ static tm_status analyse(tm_pipeline *p, tm_error *err) {
 static tm_status write_timelines(tm_pipeline *p, const tm_timeline **timelines, tm_error *err) {
     for (size_t i = 0; i < p->loaded.n_timelines; i++)
         timelines[i] = &p->loaded.timelines[i];
-    enum { ALWAYS = 4, SOMETIMES = 3 };
+    enum { ALWAYS = 4, SOMETIMES = 4 };
     tm_store_attribute attributes[ALWAYS + SOMETIMES] = {
         {"align", align_words[p->align], 0},
         {"ranks", NULL, (int64_t)p->loaded.n_ranks},
@@ -208,6 +226,8 @@ static tm_status write_timelines(tm_pipeline *p, const tm_timeline **timelines, 
         attributes[n++] = (tm_store_attribute){"comm_pattern", p->comm_pattern, 0};
     if (p->step_pattern)
         attributes[n++] = (tm_store_attribute){"step_pattern", p->step_pattern, 0};
+    if (p->peak)
+        attributes[n++] = (tm_store_attribute){"peak", p->peak, 0};
     const tm_store_plan plan = {
         .path = p->output,
         .timelines = timelines,
@@ -354,6 +374,8 @@ static tm_status parse_options(tm_pipeline *p, tm_error *err) {
     const char *pattern = tm_argument(p->arguments, "comm-pattern");
     const char *steps = tm_argument(p->arguments, "step-pattern");
     const char *wall = tm_argument(p->arguments, "wall-uncertainty");
+    const char *peak = tm_argument(p->arguments, "peak");
+    tm_peaks peaks = {{0}};
     if (align && !tm_align_parse(align, &p->align))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--align takes auto, utc or none, not '%s'",
                        align);
@@ -361,6 +383,9 @@ static tm_status parse_options(tm_pipeline *p, tm_error *err) {
     if (wall && !tm_duration_parse(wall, &p->wall_uncertainty_ns))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--wall-uncertainty takes a time like 5ms or 200us, not '%s'", wall);
+    if (peak)
+        TM_TRY(tm_peaks_parse(peak, &peaks, err));
+    p->peak = peak && *peak ? peak : NULL;
     p->comm_pattern = pattern && *pattern ? pattern : NULL;
     p->step_pattern = steps && *steps ? steps : NULL;
     p->compress = !tm_argument(p->arguments, "no-compress");

@@ -32,6 +32,7 @@ typedef struct tm_pipeline {
     int64_t wall_uncertainty_ns;
     const char *comm_pattern; /* NULL for none */
     const char *step_pattern; /* NULL for the known names */
+    const char *peak;         /* what devices can compute, NULL for what is known of them */
     const char *command;      /* which traces were read and how; set by the input, may be NULL */
     const struct tm_ncu *ncu; /* of process 0, set by the input, may be NULL; not stored itself */
     bool compress;
@@ -49,7 +50,7 @@ typedef struct tm_pipeline {
 typedef struct tm_pipeline_store {
     const char *path;
     tm_store *store;
-    char *command, *align, *comm_pattern, *step_pattern; /* owned; NULL where it has none */
+    char *command, *align, *comm_pattern, *step_pattern, *peak; /* owned; NULL where it has none */
 } tm_pipeline_store;
 
 /** Where the timelines come from. */
@@ -70,8 +71,8 @@ typedef struct tm_pipeline_input {
 
 /**
  * Starts MPI, reads the input, matches, analyses, writes the store and prints the summary. Knows
- * the options output, comm-pattern and step-pattern of the command, and those of TM_OPTIONS_CLOCKS
- * and TM_OPTIONS_STORE (options.h).
+ * the options output, comm-pattern, step-pattern and peak of the command, and those of
+ * TM_OPTIONS_CLOCKS and TM_OPTIONS_STORE (options.h).
  *
  * @param output  the store to write where no option says it; NULL where none is written
  * @return        what main ends with: the same on every process, told by none yet

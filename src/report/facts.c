@@ -8,8 +8,8 @@
 #include "report/json.h"
 
 /* The store's attributes that say how it was made. */
-static const char *const text_facts[] = {"command", "align", "comm_pattern", "step_pattern",
-                                         "tool_version"};
+static const char *const text_facts[] = {"command",      "align", "comm_pattern",
+                                         "step_pattern", "peak",  "tool_version"};
 static const char *const number_facts[] = {"world_size", "wall_uncertainty_ns"};
 
 /* Ranks without a trace are named in so many runs of them. */

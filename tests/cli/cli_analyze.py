@@ -175,14 +175,17 @@ def test_kernels_can_be_counted_as_communication_afterwards_and_again_not():
 
 def test_the_store_keeps_its_settings():
     put('rank0.json', small_trace(0))
-    merged('rank0.json', '--comm-pattern=gemm', '--align=none', '-o', 'x.h5')
-    for options, align, pattern in (([], 'none', 'gemm'), (['--align=utc'], 'utc', 'gemm'),
-                                    (['--comm-pattern=a b'], 'utc', 'a b'),
-                                    (['--comm-pattern='], 'utc', None)):
+    merged('rank0.json', '--comm-pattern=gemm', '--align=none', '--peak=fp8=7', '-o', 'x.h5')
+    for options, align, pattern, peak in (
+            ([], 'none', 'gemm', 'fp8=7'), (['--align=utc'], 'utc', 'gemm', 'fp8=7'),
+            (['--comm-pattern=a b'], 'utc', 'a b', 'fp8=7'),
+            (['--comm-pattern=', '--peak=bf16=1'], 'utc', None, 'bf16=1'),
+            (['--peak='], 'utc', None, None)):
         analyzed('x.h5', *options)
         with h5py.File('x.h5') as store:
-            equal((store.attrs['align'], store.attrs.get('comm_pattern'), store.attrs['command']),
-                  (align, pattern, 'tmerge merge rank0.json'))
+            found = store.attrs
+            equal((found['align'], found.get('comm_pattern'), found.get('peak'), found['command']),
+                  (align, pattern, peak, 'tmerge merge rank0.json'))
 
 
 # What goes wrong ----------------------------------------------------------------------------------
@@ -280,6 +283,8 @@ def test_a_store_that_lacks_a_column_a_table_or_a_sense_is_refused():
            lambda store: store.attrs.modify('align', 'magic'))
     spoilt(damaged + 'its comm_pattern is no regular expression',
            lambda store: store.attrs.__setitem__('comm_pattern', '('))
+    spoilt(damaged + 'its peak is none of a device',
+           lambda store: store.attrs.__setitem__('peak', 'bf16'))
 
 
 def test_a_pattern_that_is_no_expression_is_wrong_usage():

@@ -14,6 +14,8 @@ static const tm_option options[] = {
     {"comm-pattern", 0, "REGEX",
      "kernels that communicate, besides the known ones; '' for no others"},
     {"step-pattern", 0, "REGEX", "annotations that are steps; '' for the known names"},
+    {"peak", 0, "TYPE=TFLOPS,...",
+     "what a device can compute at most, as in bf16=989.4; '' for what is known of it"},
     TM_OPTIONS_CLOCKS,
     {"ncu", 0, "FILE,...", "output of ncu --csv: what it measured of kernels, as kernels.roofline"},
     TM_OPTION_FORCE(""),

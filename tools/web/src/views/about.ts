@@ -12,7 +12,7 @@ import type { View } from "../view";
 
 const FACTS: Readonly<Record<string, string>> = {
   command: "Read by", align: "Clocks brought together by", wall_uncertainty_ns: "Uncertainty of clocks as set",
-  comm_pattern: "Further communication kernels", step_pattern: "Annotations that are steps", world_size: "Ranks of the job as traces say", tool_version: "Written by tmerge",
+  comm_pattern: "Further communication kernels", step_pattern: "Annotations that are steps", peak: "What a device can compute as set, TFLOP/s", world_size: "Ranks of the job as traces say", tool_version: "Written by tmerge",
 };
 
 function facts(job: Job): HTMLElement {
