@@ -231,7 +231,9 @@ static const struct {
                          "max_rank_ns max_rank "},
     {"modules.tree", " node parent depth name calls host_total_ns host_self_ns device_total_ns "
                      "device_self_ns ranks host_median_ns "
-                     "host_max_ns host_max_rank device_median_ns device_max_ns device_max_rank "},
+                     "host_max_ns host_max_rank device_median_ns device_max_ns device_max_rank "
+                     "forward_device_ns recomputed_device_ns backward_device_ns "
+                     "backward_host_ns "},
     {"stacks.frame", " node parent depth name calls host_total_ns host_self_ns device_total_ns "
                      "device_self_ns ranks host_median_ns "
                      "host_max_ns host_max_rank device_median_ns device_max_ns device_max_rank "},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/shared/call_kinds.h"
+#include "analysis/shared/passes.h"
 #include "call_tables.h"
 #include "call_tree.h"
 
@@ -45,15 +46,18 @@ static const tm_table_def annotation_def = {
 
 static const tm_table_def tree_def = {
     .name = "modules.tree",
-    .doc = "A row for each path of modules, where the profiler recorded them, merged over ranks: "
-           "their forward calls. The 10000 nodes with most host_total_ns.",
+    .doc = "A row for each path of modules, where the profiler recorded them, merged over ranks. "
+           "What the backward pass launches goes to the module whose gradient it computes, where "
+           "autograd's numbers tell it. The 10000 nodes with most host_total_ns, one of all "
+           "others, and in brackets what no module launched: device_self_ns of all rows adds up "
+           "to the time of all streams of the ranks with modules.",
     .columns = tm_tree_columns,
-    .n_columns = TM_TREE_N,
+    .n_columns = TM_TREE_N_PASSES,
     .n_keys = 1,
     .top = TM_TREE_DEVICE_TOTAL,
 };
 
-static const tm_table_def tree_part = TM_TREE_PART("modules.tree_part");
+static const tm_table_def tree_part = TM_TREE_PART("modules.tree_part", TM_TREE_P_N_PASSES);
 
 static const tm_table_def *const defs[] = {&module_def,  &annotation_def,  &tree_def,
                                            &module_part, &annotation_part, &tree_part};
@@ -74,6 +78,16 @@ static bool is_annotation(void *context, const tm_timeline *timeline, uint32_t r
            (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind));
 }
 
+static tm_status add_tree(const tm_rank_view *view, const tm_calls *calls, tm_table *tree,
+                          tm_error *err) {
+    tm_passes passes;
+    tm_status status = tm_passes_find(view, &passes, err);
+    if (status == TM_OK)
+        status = tm_tree_rows(view, calls, &passes, tree, err);
+    tm_passes_free(&passes);
+    return status;
+}
+
 /* How calls of this class lie in one another, whatever other calls are between them.
  * @param tree  NULL for none */
 static tm_status add_class(const tm_rank_view *view, tm_call_class *is_call, tm_table *part,
@@ -83,7 +97,7 @@ static tm_status add_class(const tm_rank_view *view, tm_call_class *is_call, tm_
     if (status == TM_OK && calls.n > 0)
         status = tm_call_rows(view, &calls, false, part, err);
     if (status == TM_OK && calls.n > 0 && tree)
-        status = tm_tree_rows(view, &calls, tree, err);
+        status = add_tree(view, &calls, tree, err);
     tm_calls_free(&calls);
     return status;
 }
@@ -102,7 +116,7 @@ static tm_status modules_merge(const tm_names *names, tm_tables *tables, tm_erro
                          tm_tables_find(tables, module_def.name), err));
     TM_TRY(tm_call_merge(names, tm_tables_find(tables, annotation_part.name),
                          tm_tables_find(tables, annotation_def.name), err));
-    return tm_tree_merge(names, tm_tables_find(tables, tree_part.name),
+    return tm_tree_merge(names, tm_tables_find(tables, tree_part.name), "(outside of any module)",
                          tm_tables_find(tables, tree_def.name), err);
 }
 

@@ -5,18 +5,23 @@
 
 #include "call_tree.h"
 
+#define OUTSIDE "(outside of any function)"
+
 static const tm_table_def frame_def = {
     .name = "stacks.frame",
-    .doc = "A row for each path of calls of Python functions, where the profiler recorded them "
-           "(with_stack=True), merged over ranks: what flame graphs draw. The 10000 nodes with "
-           "most host_total_ns.",
+    .doc = "A row for each path of calls of functions, where the profiler recorded stacks, merged "
+           "over ranks: what flame graphs draw. Functions of Python (with_stack=True); where "
+           "operators or calls of the runtime alone bear their stacks, what these take is all the "
+           "host time that is known. The 10000 nodes with most host_total_ns, one of all others, "
+           "and in brackets what no function launched: device_self_ns of all rows adds up to the "
+           "time of all streams of the ranks with stacks.",
     .columns = tm_tree_columns,
     .n_columns = TM_TREE_N,
     .n_keys = 1,
     .top = TM_TREE_HOST_SELF,
 };
 
-static const tm_table_def part_def = TM_TREE_PART("stacks.frame_part");
+static const tm_table_def part_def = TM_TREE_PART("stacks.frame_part", TM_TREE_P_N);
 
 static const tm_table_def *const defs[] = {&frame_def, &part_def};
 
@@ -25,19 +30,33 @@ static bool is_frame(void *context, const tm_timeline *timeline, uint32_t row) {
     return timeline->category[row] == TM_CAT_PYTHON;
 }
 
+/* Rows are asked for in their order, in which what is told of them is, too. */
+static bool bears_stack(void *context, const tm_timeline *timeline, uint32_t row) {
+    const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
+    size_t *next = context, n = timeline->n_attrs[TM_ATTR_OPERATOR];
+    while (*next < n && told[*next].event < row)
+        ++*next;
+    return *next < n && told[*next].event == row && told[*next].stack != TM_NO_NAME;
+}
+
 static tm_status stacks_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    tm_table *part = tm_tables_find(out, part_def.name);
     tm_calls calls;
-    if (!memchr(view->timeline->category, TM_CAT_PYTHON, view->timeline->n_events))
+    size_t next = 0;
+    bool python = memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events) != NULL;
+    if (!python && timeline->n_attrs[TM_ATTR_OPERATOR] == 0)
         return TM_OK;
-    tm_status status = tm_calls_find(view->timeline, is_frame, NULL, &calls, err);
+    tm_status status = tm_calls_find(timeline, python ? is_frame : bears_stack, &next, &calls, err);
     if (status == TM_OK && calls.n > 0)
-        status = tm_tree_rows(view, &calls, tm_tables_find(out, part_def.name), err);
+        status = python ? tm_tree_rows(view, &calls, NULL, part, err)
+                        : tm_tree_stack_rows(view, &calls, part, err);
     tm_calls_free(&calls);
     return status;
 }
 
 static tm_status stacks_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    return tm_tree_merge(names, tm_tables_find(tables, part_def.name),
+    return tm_tree_merge(names, tm_tables_find(tables, part_def.name), OUTSIDE,
                          tm_tables_find(tables, frame_def.name), err);
 }
 
@@ -48,7 +67,7 @@ static tm_status stacks_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_stacks = {
     .name = "stacks",
-    .summary = "call stacks of Python as a tree over all ranks, with what they launched",
+    .summary = "call stacks as a tree over all ranks, with what they launched",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = stacks_rank,

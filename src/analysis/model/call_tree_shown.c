@@ -1,0 +1,274 @@
+#include "call_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/shared/launched.h"
+#include "analysis/shared/over_ranks.h"
+#include "base/median.h"
+#include "base/sorted.h"
+#include "base/sums.h"
+#include "base/vec.h"
+
+const tm_column tm_tree_columns[TM_TREE_N_PASSES] = {
+    [TM_TREE_NODE] = {"node", TM_INT, "", "Its number: what a node holds follows it."},
+    [TM_TREE_PARENT] = {"parent", TM_INT, "", "The node that it lies in; null for none."},
+    [TM_TREE_DEPTH] = {"depth", TM_INT, "", "How many nodes it lies in."},
+    [TM_TREE_NAME] = {"name", TM_TEXT, "", "Name of the call, without addresses."},
+    [TM_TREE_CALLS] = {"calls", TM_INT, "", "Calls by this path, over all ranks."},
+    [TM_TREE_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns",
+                            "Sum of their durations; null in the rows in "
+                            "brackets, which are no calls."},
+    [TM_TREE_HOST_SELF] = {"host_self_ns", TM_INT, "ns",
+                           "host_total_ns without that of the nodes in it."},
+    [TM_TREE_DEVICE_TOTAL] = {"device_total_ns", TM_INT, "ns",
+                              "Sum of the durations of what was launched in them, on GPUs; of "
+                              "modules also by the backward pass of what they computed."},
+    [TM_TREE_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns",
+                             "device_total_ns without that of the nodes in it."},
+    [TM_TREE_RANKS] = {"ranks", TM_INT, "", "Ranks that have it."},
+    [TM_TREE_HOST_MEDIAN] = {"host_median_ns", TM_INT, "ns",
+                             "Median over these ranks of a rank's host_total_ns."},
+    [TM_TREE_HOST_MAX] = {"host_max_ns", TM_INT, "ns", "The largest of a rank."},
+    [TM_TREE_HOST_RANK] = {"host_max_rank", TM_INT, "", "That rank; of equals the lowest."},
+    [TM_TREE_DEVICE_MEDIAN] = {"device_median_ns", TM_INT, "ns",
+                               "Median over these ranks of a rank's device_total_ns."},
+    [TM_TREE_DEVICE_MAX] = {"device_max_ns", TM_INT, "ns", "The largest of a rank."},
+    [TM_TREE_DEVICE_RANK] = {"device_max_rank", TM_INT, "", "That rank; of equals the lowest."},
+    [TM_TREE_FORWARD] = {"forward_device_ns", TM_INT, "ns",
+                         "Of device_total_ns, what forward launched; in brackets, what was not "
+                         "backward's. The three sum to it."},
+    [TM_TREE_RECOMPUTED] = {"recomputed_device_ns", TM_INT, "ns",
+                            "Of it, what the backward pass computed again (activation "
+                            "checkpointing)."},
+    [TM_TREE_BACKWARD] = {"backward_device_ns", TM_INT, "ns",
+                          "Of it, what the backward pass launched to compute gradients."},
+    [TM_TREE_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns",
+                               "Time of the host in the backward pass of what they computed, with "
+                               "what was computed again."},
+};
+
+#define NO_NODE UINT32_MAX
+
+tm_text tm_tree_next_frame(tm_text *stack) {
+    size_t end = stack->size, begin = end;
+    while (begin > 0 && stack->bytes[begin - 1] != ';')
+        begin--;
+    stack->size = begin > 0 ? begin - 1 : 0;
+    return (tm_text){stack->bytes + begin, end - begin};
+}
+
+/* The function at this depth of a call stack. */
+static tm_text frame_at(tm_text stack, int64_t depth) {
+    tm_text frame = {"", 0};
+    for (; depth >= 0 && stack.size > 0; depth--)
+        frame = tm_tree_next_frame(&stack);
+    return frame;
+}
+
+static tm_status set_plain(tm_text name, tm_table *shown, tm_cell *cell, tm_error *err) {
+    tm_plain_name parts = tm_tree_plain_name(name);
+    tm_vec plain = TM_VEC(char);
+    bool ok = tm_vec_append(&plain, parts.head.bytes, parts.head.size) &&
+              tm_vec_append(&plain, parts.tail.bytes, parts.tail.size);
+    tm_status status =
+        ok ? tm_table_set_bytes(shown, cell, plain.data, plain.n, err) : tm_fail_memory(err);
+    tm_vec_free(&plain);
+    return status;
+}
+
+static tm_status set_name(const tm_names *names, const tm_cell *key, const char *outside,
+                          tm_table *shown, tm_cell *cell, tm_error *err) {
+    int64_t name = key[TM_TREE_P_NAME].value.i;
+    if (name == TM_TREE_OUTSIDE || name == TM_TREE_UNKNOWN)
+        return tm_table_set_text(shown, cell,
+                                 name == TM_TREE_OUTSIDE ? outside : TM_LAUNCHED_UNKNOWN, err);
+    if (name >= 0)
+        return set_plain(tm_names_text(names, (uint32_t)name), shown, cell, err);
+    tm_text stack = tm_names_text(names, (uint32_t)(TM_TREE_STACK - name));
+    return set_plain(frame_at(stack, key[TM_TREE_P_DEPTH].value.i), shown, cell, err);
+}
+
+/* Sums that stand side by side in both tables. What is no call has no times of the host. */
+static void set_sums(const tm_table *part, size_t first, size_t end, tm_cell *row) {
+    bool calls = tm_table_row(part, first)[TM_TREE_P_NAME].value.i != TM_TREE_OUTSIDE &&
+                 tm_table_row(part, first)[TM_TREE_P_NAME].value.i != TM_TREE_UNKNOWN;
+#define SUM(column) tm_over_ranks_sum(part, first, end, column)
+    for (int c = 0; c <= TM_TREE_DEVICE_SELF - TM_TREE_CALLS; c++)
+        if (calls || c >= TM_TREE_DEVICE_TOTAL - TM_TREE_CALLS)
+            tm_cell_set_int(&row[TM_TREE_CALLS + c], SUM(TM_TREE_P_CALLS + c));
+    for (int c = 0; TM_TREE_P_FORWARD + c < part->def->n_columns; c++)
+        if (calls || c < TM_TREE_BACKWARD_HOST - TM_TREE_FORWARD)
+            tm_cell_set_int(&row[TM_TREE_FORWARD + c], SUM(TM_TREE_P_FORWARD + c));
+#undef SUM
+}
+
+tm_status tm_tree_merge(const tm_names *names, const tm_table *part, const char *outside,
+                        tm_table *shown, tm_error *err) {
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        const tm_cell *key = tm_table_row(part, first);
+        tm_over_ranks host, device;
+        end = tm_over_ranks_end(part, first);
+        TM_TRY(tm_over_ranks_column(part, first, end, TM_TREE_P_HOST_TOTAL, &host, err));
+        TM_TRY(tm_over_ranks_column(part, first, end, TM_TREE_P_DEVICE_TOTAL, &device, err));
+        tm_cell *row = tm_table_add_row(shown);
+        if (!row)
+            return tm_fail_memory(err);
+        row[TM_TREE_NODE] = key[TM_TREE_P_PATH];
+        row[TM_TREE_PARENT] = key[TM_TREE_P_PARENT];
+        row[TM_TREE_DEPTH] = key[TM_TREE_P_DEPTH];
+        set_sums(part, first, end, row);
+        tm_cell_set_int(&row[TM_TREE_RANKS], host.ranks);
+        if (!row[TM_TREE_HOST_TOTAL].null) {
+            tm_cell_set_int(&row[TM_TREE_HOST_MEDIAN], host.median);
+            tm_cell_set_int(&row[TM_TREE_HOST_MAX], host.max);
+            tm_cell_set_int(&row[TM_TREE_HOST_RANK], host.max_rank);
+        }
+        tm_cell_set_int(&row[TM_TREE_DEVICE_MEDIAN], device.median);
+        tm_cell_set_int(&row[TM_TREE_DEVICE_MAX], device.max);
+        tm_cell_set_int(&row[TM_TREE_DEVICE_RANK], device.max_rank);
+        TM_TRY(set_name(names, key, outside, shown, &row[TM_TREE_NAME], err));
+    }
+    return TM_OK;
+}
+
+/* A row, by what it is found and in which order it is put. */
+typedef struct place {
+    int64_t path, parent, total_ns;
+    uint32_t row, above;  /* above: the place of the parent, NO_NODE for none */
+    uint32_t first, next; /* its first child, and the one behind it in its parent's list */
+} place;
+
+static int by_path(const void *a, const void *b) {
+    return tm_order_i64(((const place *)a)->path, ((const place *)b)->path);
+}
+
+/* The shorter first, so that lists that are filled from the front begin with the longest. */
+static int by_time(const void *a, const void *b) {
+    const place *x = *(const place *const *)a, *y = *(const place *const *)b;
+    return x->total_ns != y->total_ns ? tm_order_i64(x->total_ns, y->total_ns)
+                                      : tm_order_i64(y->path, x->path);
+}
+
+/* What is left out, as one row: own times of all, and what those hold that lie in none of them. */
+static void leave_out(tm_cell *others, const tm_cell *row, bool outermost, int n_columns) {
+    for (int c = TM_TREE_CALLS; c < n_columns; c++) {
+        bool own = c == TM_TREE_CALLS || c == TM_TREE_HOST_SELF || c == TM_TREE_DEVICE_SELF;
+        bool total = c == TM_TREE_HOST_TOTAL || c == TM_TREE_DEVICE_TOTAL || c >= TM_TREE_FORWARD;
+        if (own || (total && outermost))
+            tm_cell_set_int(&others[c], tm_sum(others[c].value.i, row[c].value.i));
+    }
+}
+
+/* Keeps the first n rows, and what is no call, which stands behind all others. */
+static tm_status cut(tm_table *shown, size_t n, tm_error *err) {
+    tm_cell others[TM_TREE_N_PASSES];
+    int64_t *paths = malloc((n + 1) * sizeof *paths);
+    size_t kept = n, n_cells = (size_t)shown->def->n_columns;
+    if (!paths)
+        return tm_fail_memory(err);
+    for (int c = 0; c < TM_TREE_N_PASSES; c++)
+        others[c] = (tm_cell){.null = true};
+    for (size_t i = 0; i < n; i++)
+        paths[i] = tm_table_row(shown, i)[TM_TREE_NODE].value.i;
+    tm_sort_values(paths, n);
+    for (size_t i = n; i < shown->n_rows; i++) {
+        tm_cell *row = tm_table_row(shown, i);
+        int64_t parent = row[TM_TREE_PARENT].value.i;
+        size_t at = tm_lower_bound(paths, n, parent);
+        if (row[TM_TREE_HOST_TOTAL].null)
+            memmove(tm_table_row(shown, kept++), row, n_cells * sizeof *row);
+        else
+            leave_out(others, row, parent == 0 || (at < n && paths[at] == parent), (int)n_cells);
+    }
+    free(paths);
+    shown->n_rows = kept;
+    tm_cell_set_int(&others[TM_TREE_NODE], TM_TREE_OTHERS);
+    tm_cell_set_int(&others[TM_TREE_PARENT], 0);
+    tm_cell_set_int(&others[TM_TREE_DEPTH], 0);
+    tm_cell *row = tm_table_add_row(shown);
+    if (!row)
+        return tm_fail_memory(err);
+    memcpy(row, others, n_cells * sizeof *row);
+    return tm_table_set_text(shown, &row[TM_TREE_NAME], TM_LAUNCHED_OTHERS, err);
+}
+
+/* A parent is no shorter than what it holds, so that the longest nodes are a tree. */
+static tm_status keep_longest(tm_table *shown, tm_error *err) {
+    size_t n = TM_TREE_NODES;
+    if (shown->n_rows <= n)
+        return TM_OK;
+    tm_table_sort(shown);
+    tm_table_rank(shown, TM_TREE_HOST_TOTAL);
+    /* Of equals all go, for a child may be among them and its parent not. */
+    int64_t least = tm_table_row(shown, n)[TM_TREE_HOST_TOTAL].value.i;
+    while (n > 0 && tm_table_row(shown, n - 1)[TM_TREE_HOST_TOTAL].value.i == least)
+        n--;
+    return cut(shown, n, err);
+}
+
+static bool find_parents(place *places, size_t n) {
+    place **order = malloc((n + 1) * sizeof(place *));
+    if (!order)
+        return false;
+    qsort(places, n, sizeof *places, by_path);
+    for (size_t i = 0; i < n; i++) {
+        const place key = {.path = places[i].parent};
+        const place *above = bsearch(&key, places, n, sizeof key, by_path);
+        places[i].above = above ? (uint32_t)(above - places) : NO_NODE;
+        order[i] = &places[i];
+    }
+    qsort(order, n, sizeof *order, by_time);
+    /* places[n] is above the roots. */
+    places[n].first = NO_NODE;
+    for (size_t i = 0; i < n; i++) {
+        place *above = &places[order[i]->above == NO_NODE ? n : order[i]->above];
+        order[i]->next = above->first;
+        above->first = (uint32_t)(order[i] - places);
+    }
+    free(order);
+    return true;
+}
+
+/* Numbers them in the order of a walk that goes down first. */
+static void number_nodes(tm_table *shown, place *places, size_t n) {
+    int64_t next = 0;
+    uint32_t at = places[n].first;
+    while (at != NO_NODE) {
+        tm_cell *row = tm_table_row(shown, places[at].row);
+        places[at].total_ns = next; /* from here on its number */
+        tm_cell_set_int(&row[TM_TREE_NODE], next++);
+        if (places[at].above == NO_NODE)
+            row[TM_TREE_PARENT].null = true;
+        else
+            tm_cell_set_int(&row[TM_TREE_PARENT], places[places[at].above].total_ns);
+        uint32_t down = places[at].first;
+        while (down == NO_NODE && at != NO_NODE) {
+            down = places[at].next;
+            at = places[at].above;
+        }
+        at = down;
+    }
+}
+
+tm_status tm_tree_number(tm_table *shown, tm_error *err) {
+    TM_TRY(keep_longest(shown, err));
+    size_t n = shown->n_rows;
+    place *places = malloc((n + 1) * sizeof *places);
+    bool ok = places != NULL;
+    for (size_t i = 0; i < n && ok; i++) {
+        const tm_cell *row = tm_table_row(shown, i);
+        places[i] = (place){.path = row[TM_TREE_NODE].value.i,
+                            .parent = row[TM_TREE_PARENT].value.i,
+                            .total_ns = row[TM_TREE_HOST_TOTAL].value.i,
+                            .row = (uint32_t)i,
+                            .first = NO_NODE};
+    }
+    ok = ok && find_parents(places, n);
+    if (ok) {
+        number_nodes(shown, places, n);
+        tm_table_sort(shown);
+    }
+    free(places);
+    return ok ? TM_OK : tm_fail_memory(err);
+}

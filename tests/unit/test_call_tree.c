@@ -1,0 +1,213 @@
+/* Trees of modules with their backward pass, and of stacks: small ranks, worked out by hand. */
+#include <stdio.h>
+
+#include "analysis_fixture.h"
+
+enum { MAIN = 1, AUTOGRAD = 2 };
+
+#define EVENT(category, thread, name, begin, duration)                                             \
+    { category, name, begin, duration, 0, thread, 1, NULL, TM_DURATION }
+#define MODULE(thread, name, begin, duration)                                                      \
+    EVENT(TM_CAT_PYTHON, thread, "nn.Module: " name, begin, duration)
+#define OP(thread, name, begin, duration) EVENT(TM_CAT_CPU_OP, thread, name, begin, duration)
+#define NODE(name, begin, duration)                                                                \
+    OP(AUTOGRAD, "autograd::engine::evaluate_function: " name, begin, duration)
+#define CALL(thread, begin, correlation)                                                           \
+    { TM_CAT_RUNTIME, "launch", begin, 1, correlation, thread, 1, NULL, TM_DURATION }
+#define KERNEL(begin, duration, correlation)                                                       \
+    { TM_CAT_KERNEL, "k", begin, duration, correlation, 7, 0, NULL, TM_DURATION }
+
+/* What is told of the event at `at`. */
+typedef struct told {
+    uint32_t at;
+    int64_t sequence;
+    int32_t thread;
+    const char *stack;
+} told;
+
+static void add_told(small_job *j, int64_t rank, const event_spec *events, size_t n,
+                     const told *rows, size_t n_rows) {
+    tm_trace trace = make_trace(&j->ground, "t.json", events, n, 0);
+    for (size_t i = 0; i < n_rows; i++) {
+        const tm_operator_attr row = {
+            .event = rows[i].at,
+            .sequence = rows[i].sequence,
+            .thread = rows[i].thread,
+            .stack = rows[i].stack ? name_of(&j->ground, rows[i].stack) : TM_NO_NAME,
+        };
+        assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_OPERATOR], &row, 1));
+    }
+    add_trace(j, rank, &trace);
+}
+
+/* Net [0, 100) holds A [10, 40), whose mm has number 5 and launches 100, and B [50, 90), whose add
+ * has number 6 and launches 200. Backward, on another thread: of add in [200, 220), launches 20; of
+ * mm in [230, 300): there A is computed again in [235, 255), whose mm launches 101, then its
+ * gradient, 30; gradients are summed in [310, 320), launching 7. Nobody knows who launched 3.
+ * Net's total: its call 100 and A's second of 20; backward's host time [200, 220) and [230, 300).
+ * On the GPU A has 100 + 101 + 30, B 200 + 20. */
+static const event_spec trained[] = {
+    MODULE(MAIN, "Net_0", 0, 100),
+    MODULE(MAIN, "A_0", 10, 30),
+    OP(MAIN, "aten::mm", 15, 15),
+    CALL(MAIN, 20, 1),
+    MODULE(MAIN, "B_0", 50, 40),
+    OP(MAIN, "aten::add", 55, 15),
+    CALL(MAIN, 60, 2),
+    NODE("AddBackward0", 200, 20),
+    CALL(AUTOGRAD, 210, 3),
+    NODE("MmBackward0", 230, 70),
+    MODULE(AUTOGRAD, "A_0", 235, 20),
+    OP(AUTOGRAD, "aten::mm", 238, 12),
+    CALL(AUTOGRAD, 240, 4),
+    OP(AUTOGRAD, "MmBackward0", 260, 30),
+    CALL(AUTOGRAD, 270, 5),
+    NODE("torch::autograd::AccumulateGrad", 310, 10),
+    CALL(AUTOGRAD, 315, 6),
+    KERNEL(400, 100, 1),
+    KERNEL(500, 200, 2),
+    KERNEL(700, 20, 3),
+    KERNEL(720, 101, 4),
+    KERNEL(821, 30, 5),
+    KERNEL(851, 7, 6),
+    KERNEL(858, 3, 9),
+};
+
+static const told numbers[] = {{2, 5, 0, NULL}, {5, 6, 0, NULL},  {7, 6, 1, NULL},
+                               {9, 5, 1, NULL}, {11, 2, 0, NULL}, {13, 5, 1, NULL}};
+
+static void backward_goes_to_the_modules_of_its_forward(void **state) {
+    (void)state;
+    static const char *const rows[] = {
+        "node=0 parent=null depth=0 name=nn.Module: Net_0 calls=1 host_total_ns=120 "
+        "host_self_ns=30 device_total_ns=451 device_self_ns=0 ranks=1 host_median_ns=120 "
+        "host_max_ns=120 host_max_rank=0 device_median_ns=451 device_max_ns=451 device_max_rank=0 "
+        "forward_device_ns=300 recomputed_device_ns=101 backward_device_ns=50 backward_host_ns=90",
+        "node=1 parent=0 depth=1 name=nn.Module: A_0 calls=2 host_total_ns=50 "
+        "host_self_ns=50 device_total_ns=231 device_self_ns=231 ranks=1 host_median_ns=50 "
+        "host_max_ns=50 host_max_rank=0 device_median_ns=231 device_max_ns=231 device_max_rank=0 "
+        "forward_device_ns=100 recomputed_device_ns=101 backward_device_ns=30 backward_host_ns=70",
+        "node=2 parent=0 depth=1 name=nn.Module: B_0 calls=1 host_total_ns=40 "
+        "host_self_ns=40 device_total_ns=220 device_self_ns=220 ranks=1 host_median_ns=40 "
+        "host_max_ns=40 host_max_rank=0 device_median_ns=220 device_max_ns=220 device_max_rank=0 "
+        "forward_device_ns=200 recomputed_device_ns=0 backward_device_ns=20 backward_host_ns=20",
+        "node=3 parent=null depth=0 name=(launch not recorded) calls=null host_total_ns=null "
+        "host_self_ns=null device_total_ns=3 device_self_ns=3 ranks=1 host_median_ns=null "
+        "host_max_ns=null host_max_rank=null device_median_ns=3 device_max_ns=3 device_max_rank=0 "
+        "forward_device_ns=3 recomputed_device_ns=0 backward_device_ns=0 backward_host_ns=null",
+        "node=4 parent=null depth=0 name=(outside of any module) calls=null host_total_ns=null "
+        "host_self_ns=null device_total_ns=7 device_self_ns=7 ranks=1 host_median_ns=null "
+        "host_max_ns=null host_max_rank=null device_median_ns=7 device_max_ns=7 device_max_rank=0 "
+        "forward_device_ns=0 recomputed_device_ns=0 backward_device_ns=7 backward_host_ns=null",
+    };
+    small_job j = open_job();
+    add_told(&j, 0, trained, COUNT(trained), numbers, COUNT(numbers));
+    finish_job(&j);
+    CHECK_ROWS(&j, "modules.tree", rows);
+    close_job(&j);
+}
+
+/* The mm in backward's node has a gradient of its own, taken in [330, 350): what notes gradients
+ * there computes nothing again. Its module is open then, and so the time is A's. */
+static void of_second_gradients_nothing_is_computed_again(void **state) {
+    (void)state;
+    event_spec events[COUNT(trained) + 1];
+    told told_of[COUNT(numbers) + 1];
+    memcpy(events, trained, sizeof trained);
+    memcpy(told_of, numbers, sizeof numbers);
+    events[COUNT(trained)] = (event_spec)NODE("MmBackward0", 330, 20);
+    told_of[COUNT(numbers)] = (told){COUNT(trained), 2, 2, NULL};
+    small_job j = open_job();
+    add_told(&j, 0, events, COUNT(events), told_of, COUNT(told_of));
+    finish_job(&j);
+    const tm_table *tree = tm_tables_find(&j.tables, "modules.tree");
+    assert_int_equal(tm_table_cell(tree, 0, "recomputed_device_ns")->value.i, 0);
+    assert_int_equal(tm_table_cell(tree, 0, "device_total_ns")->value.i, 451);
+    close_job(&j);
+}
+
+/* Operators bear their stacks. Rank 0: main calls f for [0, 50), in it an operator [10, 20) of the
+ * same stack, which counts as the outer one, and one [20, 35) that g called from there; they launch
+ * 5 and 9. Rank 1: main calls f for [0, 8), and h for [10, 12); an operator without a stack
+ * launches 2. f's own: 50 - 15 + 8. */
+static void operators_that_bear_stacks_make_a_tree(void **state) {
+    (void)state;
+    static const event_spec rank_0[] = {
+        OP(MAIN, "a", 0, 50), OP(MAIN, "b", 10, 10), CALL(MAIN, 12, 1), OP(MAIN, "c", 20, 15),
+        CALL(MAIN, 25, 2),    KERNEL(100, 5, 1),     KERNEL(105, 9, 2),
+    };
+    static const told told_0[] = {{0, -1, 0, "m.py(3): f;m.py(9): main"},
+                                  {1, -1, 0, "m.py(3): f;m.py(9): main"},
+                                  {3, -1, 0, "<built-in g at 0x7f00>;m.py(3): f;m.py(9): main"}};
+    static const event_spec rank_1[] = {OP(MAIN, "a", 0, 8), OP(MAIN, "d", 10, 2),
+                                        OP(MAIN, "e", 20, 5), CALL(MAIN, 22, 1), KERNEL(100, 2, 1)};
+    static const told told_1[] = {{0, -1, 0, "m.py(3): f;m.py(9): main"},
+                                  {1, -1, 0, "m.py(5): h;m.py(9): main"}};
+    static const char *const rows[] = {
+        "node=0 parent=null depth=0 name=m.py(9): main calls=0 host_total_ns=60 host_self_ns=0 "
+        "device_total_ns=14 device_self_ns=0 ranks=2 host_median_ns=30 host_max_ns=50 "
+        "host_max_rank=0 device_median_ns=7 device_max_ns=14 device_max_rank=0",
+        "node=1 parent=0 depth=1 name=m.py(3): f calls=2 host_total_ns=58 host_self_ns=43 "
+        "device_total_ns=14 device_self_ns=5 ranks=2 host_median_ns=29 host_max_ns=50 "
+        "host_max_rank=0 device_median_ns=7 device_max_ns=14 device_max_rank=0",
+        "node=2 parent=1 depth=2 name=<built-in g> calls=1 host_total_ns=15 host_self_ns=15 "
+        "device_total_ns=9 device_self_ns=9 ranks=1 host_median_ns=15 host_max_ns=15 "
+        "host_max_rank=0 device_median_ns=9 device_max_ns=9 device_max_rank=0",
+        "node=3 parent=0 depth=1 name=m.py(5): h calls=1 host_total_ns=2 host_self_ns=2 "
+        "device_total_ns=0 device_self_ns=0 ranks=1 host_median_ns=2 host_max_ns=2 "
+        "host_max_rank=1 device_median_ns=0 device_max_ns=0 device_max_rank=1",
+        "node=4 parent=null depth=0 name=(outside of any function) calls=null host_total_ns=null "
+        "host_self_ns=null device_total_ns=2 device_self_ns=2 ranks=1 host_median_ns=null "
+        "host_max_ns=null host_max_rank=null device_median_ns=2 device_max_ns=2 device_max_rank=1",
+    };
+    small_job j = open_job();
+    add_told(&j, 1, rank_1, COUNT(rank_1), told_1, COUNT(told_1));
+    add_told(&j, 0, rank_0, COUNT(rank_0), told_0, COUNT(told_0));
+    finish_job(&j);
+    CHECK_ROWS(&j, "stacks.frame", rows);
+    close_job(&j);
+}
+
+/* 10,010 functions called by run, each for 2 but the first, which takes 3 and launches 4; the
+ * others launch 1 each. All that take 2 go, for they are equal: 10,009 of them. */
+static void what_a_long_tree_leaves_out_is_one_row(void **state) {
+    (void)state;
+    enum { N = 10010 };
+    static event_spec events[1 + 3 * N];
+    static char names[N][8];
+    events[0] = (event_spec)EVENT(TM_CAT_PYTHON, MAIN, "run", 0, 10 * N);
+    for (int i = 0; i < N; i++) {
+        event_spec *e = &events[1 + 3 * i];
+        snprintf(names[i], sizeof names[i], "f%d", i);
+        e[0] = (event_spec)EVENT(TM_CAT_PYTHON, MAIN, names[i], 10 * i, i == 0 ? 3 : 2);
+        e[1] = (event_spec)CALL(MAIN, 10 * i + 1, i + 1);
+        e[2] = (event_spec)KERNEL(200000 + 10 * i, i == 0 ? 4 : 1, i + 1);
+    }
+    static const char *const rows[] = {
+        "node=0 parent=null depth=0 name=run calls=1 host_total_ns=100100 host_self_ns=80079 "
+        "device_total_ns=10013 device_self_ns=0 ranks=1 host_median_ns=100100 host_max_ns=100100 "
+        "host_max_rank=0 device_median_ns=10013 device_max_ns=10013 device_max_rank=0",
+        "node=1 parent=0 depth=1 name=f0 calls=1 host_total_ns=3 host_self_ns=3 "
+        "device_total_ns=4 device_self_ns=4 ranks=1 host_median_ns=3 host_max_ns=3 "
+        "host_max_rank=0 device_median_ns=4 device_max_ns=4 device_max_rank=0",
+        "node=2 parent=null depth=0 name=(all others) calls=10009 host_total_ns=20018 "
+        "host_self_ns=20018 device_total_ns=10009 device_self_ns=10009 ranks=null "
+        "host_median_ns=null host_max_ns=null host_max_rank=null device_median_ns=null "
+        "device_max_ns=null device_max_rank=null",
+    };
+    small_job j = open_job();
+    add_rank(&j, 0, events, COUNT(events));
+    finish_job(&j);
+    CHECK_ROWS(&j, "stacks.frame", rows);
+    close_job(&j);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(backward_goes_to_the_modules_of_its_forward),
+        cmocka_unit_test(of_second_gradients_nothing_is_computed_again),
+        cmocka_unit_test(operators_that_bear_stacks_make_a_tree),
+        cmocka_unit_test(what_a_long_tree_leaves_out_is_one_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
