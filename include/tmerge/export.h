@@ -22,6 +22,8 @@ typedef struct tm_export_job {
     int64_t from_ns, to_ns; /* the window [from, to) on the job's clock; the whole job: INT64_MIN
                                and INT64_MAX */
     const char *tool_version;
+    const struct tm_table *stacks; /* stacks.frame of the job, for formats of stacks, and */
+    bool of_devices;               /* whether these tell the time of devices, else of the host */
 } tm_export_job;
 
 /** A file is known by no more bytes than these. */
@@ -32,11 +34,12 @@ typedef struct tm_export tm_export;
 /** An export format: one file in src/export, one row in the registry. */
 typedef struct tm_export_format {
     const char *name;    /* as typed after --format */
-    const char *file;    /* the name of its file where none is given */
+    const char *file;    /* the name of its file where none is given; "-" for standard output */
     const char *summary; /* one line for --help */
     const char *begins;  /* the bytes with which each of its files begins, and */
-    size_t begins_size;  /* how many they are */
+    size_t begins_size;  /* how many they are; 0: nothing tells them from other files */
     size_t begins_at;    /* behind this many others */
+    bool of_stacks;      /* it holds call stacks of all ranks and no events: no rank, no window */
     bool needs_file;     /* it goes back in its output, which must be a regular file */
     size_t state_size;   /* bytes of its state, which begin as zeros */
 

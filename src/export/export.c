@@ -11,10 +11,8 @@
 #include "base/sorted.h"
 
 static const tm_export_format *const formats[] = {
-    &tm_export_perfetto,
-    &tm_export_chrome,
-    &tm_export_csv,
-    &tm_export_archive,
+    &tm_export_perfetto, &tm_export_chrome, &tm_export_csv,
+    &tm_export_archive,  &tm_export_folded, &tm_export_speedscope,
 };
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };
@@ -34,7 +32,7 @@ const tm_export_format *tm_export_format_find(const char *name) {
 /* Not blocking: what lies there may be a pipe that nobody writes to. */
 bool tm_export_is_one(const tm_export_format *format, const char *path) {
     char head[TM_EXPORT_BEGINS_MAX];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = format->begins_size == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return false;
     ssize_t n = pread(fd, head, format->begins_size, (off_t)format->begins_at);

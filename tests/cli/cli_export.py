@@ -607,6 +607,61 @@ def test_a_trace_that_is_gone_is_named():
     equal(files(), ['tmerge.h5'])
 
 
+# Call stacks ----------------------------------------------------------------------------------------
+
+# run [0, 100) us holds "f;g" [10, 40), which launches 7 us, and f [50, 60), which launches 5 us and
+# holds run [52, 55); 2 us were launched outside.
+STACKED = [('python_function', 'run', 1, 0, 100, 0), ('python_function', 'f;g', 1, 10, 30, 0),
+           ('cuda_runtime', 'cudaLaunchKernel', 1, 20, 1, 11),
+           ('python_function', 'f\n', 1, 50, 10, 0), ('python_function', 'run', 1, 52, 3, 0),
+           ('cuda_runtime', 'cudaLaunchKernel', 1, 58, 1, 12),
+           ('cuda_runtime', 'cudaLaunchKernel', 2, 20, 1, 13), ('kernel', 'k', 7, 200, 7, 11),
+           ('kernel', 'k', 7, 210, 5, 12), ('kernel', 'k', 7, 220, 2, 13)]
+
+
+def stacked(rank):
+    events = [{'ph': 'X', 'cat': category, 'name': name, 'pid': 0 if category == 'kernel' else 9,
+               'tid': thread, 'ts': begin, 'dur': length, 'args': {'correlation': correlation}}
+              for category, name, thread, begin, length, correlation in STACKED]
+    return json.dumps({'distributedInfo': {'rank': rank, 'world_size': 2}, 'traceEvents': events})
+
+
+def test_stacks_of_all_ranks_are_folded():
+    merged(put('rank0.json', stacked(0)), put('rank1.json', stacked(1)))
+    equal(export('tmerge.h5', 'folded').out.splitlines(),
+          ['run 120000', 'run;f:g 60000', 'run;f  14000', 'run;f ;run 6000'])
+    equal(sorted(export('tmerge.h5', 'folded', '--time', 'device').out.splitlines()),
+          ['(outside of any function) 4000', 'run;f  10000', 'run;f:g 14000'])
+    export('tmerge.h5', 'folded', '-o', 'x')
+    tmerge('export', 'tmerge.h5', '--format', 'folded', '-o', 'x').fails(
+        4, 'x: this file is no earlier export that can be known as one; --force overwrites it')
+
+
+def test_speedscope_has_the_stacks_with_both_times():
+    merged(put('rank0.json', stacked(0)), put('rank1.json', stacked(1)))
+    equal(export('tmerge.h5', 'speedscope').out, 'tmerge.speedscope.json: 5 stacks\n')
+    export('tmerge.h5', 'speedscope', '--time', 'device')  # over the earlier one
+    found = json.loads(content('tmerge.speedscope.json'))
+    equal((found['$schema'], found['activeProfileIndex']),
+          ('https://www.speedscope.app/file-format-schema.json', 1))
+    frames = [frame['name'] for frame in found['shared']['frames']]
+    equal(len(set(frames)), len(frames), 'a function is one frame')
+    times = [{'run': 120000, 'run|f;g': 60000, 'run|f\n': 14000, 'run|f\n|run': 6000},
+             {'run|f;g': 14000, 'run|f\n': 10000, '(outside of any function)': 4000}]
+    for profile, expected in zip(found['profiles'], times, strict=True):
+        stacks = ['|'.join(frames[i] for i in stack) for stack in profile['samples']]
+        equal(dict(zip(stacks, profile['weights'], strict=True)), expected)
+        equal((profile['type'], profile['unit'], profile['startValue'], profile['endValue']),
+              ('sampled', 'nanoseconds', 0, sum(expected.values())))
+
+
+def test_without_stacks_there_is_nothing_to_fold():
+    merged(put('rank0.json', small_trace(0)))
+    for form in ('folded', 'speedscope'):
+        tmerge('export', 'tmerge.h5', '--format', form).fails(
+            3, "no rank has call stacks; PyTorch's profiler records them with with_stack=True")
+
+
 # What goes wrong ------------------------------------------------------------------------------------
 
 
@@ -616,7 +671,16 @@ def test_wrong_usage_is_told():
             ([], 'tmerge export needs one store; see --help'),
             (['tmerge.h5', 'x'], 'tmerge export needs one store; see --help'),
             (['tmerge.h5', '--format', 'xml'],
-             "--format takes perfetto, chrome, csv or archive, not 'xml'"),
+             "--format takes perfetto, chrome, csv, archive, folded or speedscope, not 'xml'"),
+            (['tmerge.h5', '--format', 'folded', '--from', '1'],
+             '--format folded writes the stacks of all ranks and times: no --rank, no --from, no '
+             '--to'),
+            (['tmerge.h5', '--format', 'speedscope', '--rank', '0'],
+             '--format speedscope writes the stacks of all ranks and times: no --rank, no --from, '
+             'no --to'),
+            (['tmerge.h5', '--time', 'host'], '--time is of folded and speedscope'),
+            (['tmerge.h5', '--format', 'folded', '--time', 'all'],
+             "--time takes host or device, not 'all'"),
             (['tmerge.h5', '--rank', '7'], "--rank holds none of the store's ranks"),
             (['tmerge.h5', '--from', '2', '--to', '1'], '--from must be before --to'),
             (['tmerge.h5', '--from', '1', '--to', '1'], '--from must be before --to'),
@@ -686,8 +750,8 @@ def test_help_names_the_formats():
     for word in ('perfetto', 'chrome', 'csv', 'archive', '--from', '--to', '--rank', '--force'):
         contains(out, word)
     listed = tmerge('list').expect(0).out.split('Formats of tmerge export\n')[1]
-    equal([line.split()[0] for line in listed.splitlines()], ['perfetto', 'chrome', 'csv',
-                                                              'archive'])
+    equal([line.split()[0] for line in listed.splitlines()],
+          ['perfetto', 'chrome', 'csv', 'archive', 'folded', 'speedscope'])
 
 
 if __name__ == '__main__':

@@ -18,9 +18,15 @@
 static const tm_option options[] = {
     {"format", 0, "FORMAT",
      "perfetto (Perfetto's own, any size: the default), chrome (Chrome's JSON, small windows), csv "
-     "(a line an event), or archive (the original traces, for Perfetto to open as one)"},
+     "(a line an event), archive (the original traces, for Perfetto to open as one), or the call "
+     "stacks of all ranks as folded (a line a stack, for flame graph tools) or speedscope (its "
+     "JSON)"},
+    {"time", 0, "WHICH",
+     "of call stacks: host (own time of the host, the default) or device (of "
+     "what they launched)"},
     {"output", 'o', "FILE",
-     "the file to write (tmerge.perfetto-trace, .json, .csv or .tar), or - for standard output"},
+     "the file to write (tmerge.perfetto-trace, .json, .csv, .tar or .speedscope.json; standard "
+     "output for folded), or - for standard output"},
     TM_OPTION_RANK,
     {"from", 0, "T",
      "only events that end after T, in seconds from the job's begin; one that has begun before is "
@@ -32,7 +38,7 @@ static const tm_option options[] = {
 typedef struct selection {
     const tm_export_format *format;
     const char *store, *output;
-    bool to_stdout;
+    bool to_stdout, of_devices;
     tm_list ranks;
     int64_t from_ns, to_ns; /* from the job's begin */
     bool has_from, has_to;
@@ -95,6 +101,23 @@ static tm_status parse_format(const char *name, const tm_export_format **out, tm
     return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--format takes %s, not '%s'", known, name);
 }
 
+/* Stacks are of all ranks and their whole recordings. */
+static tm_status parse_time(const tm_arguments *arguments, selection *s, tm_error *err) {
+    const char *time = tm_argument(arguments, "time");
+    bool part = tm_argument(arguments, "rank") || s->has_from || s->has_to;
+    s->of_devices = time && strcmp(time, "device") == 0;
+    if (time && !s->of_devices && strcmp(time, "host") != 0)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--time takes host or device, not '%s'", time);
+    if (time && !s->format->of_stacks)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--time is of folded and speedscope");
+    return part && s->format->of_stacks
+               ? tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                         "--format %s writes the stacks of all ranks and times: no --rank, no "
+                         "--from, no --to",
+                         s->format->name)
+               : TM_OK;
+}
+
 static tm_status parse_selection(const tm_arguments *arguments, selection *s, tm_error *err) {
     TM_TRY(parse_format(tm_argument(arguments, "format"), &s->format, err));
     s->store = arguments->operands[0];
@@ -106,6 +129,7 @@ static tm_status parse_selection(const tm_arguments *arguments, selection *s, tm
     TM_TRY(parse_seconds(tm_argument(arguments, "to"), "to", &s->to_ns, &s->has_to, err));
     if (s->has_from && s->has_to && s->from_ns >= s->to_ns)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--from must be before --to");
+    TM_TRY(parse_time(arguments, s, err));
     if (s->format->needs_file && (s->to_stdout || s->has_from || s->has_to))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--format %s writes whole traces to a file: no --from, no --to, no -o -",
@@ -116,7 +140,10 @@ static tm_status parse_selection(const tm_arguments *arguments, selection *s, tm
 /* With --force too: the store is never written over. */
 static tm_status check_output(const tm_arguments *arguments, const selection *s, tm_error *err) {
     struct stat output = {0}, store = {0};
-    const tm_output_kind kind = {"earlier export of this format", is_export, s->format};
+    const tm_output_kind kind = {s->format->begins_size > 0
+                                     ? "earlier export of this format"
+                                     : "earlier export that can be known as one",
+                                 is_export, s->format};
     if (s->to_stdout)
         return TM_OK;
     if (stat(s->output, &output) == 0 && stat(s->store, &store) == 0 &&
@@ -150,6 +177,8 @@ static tm_status read_job(const selection *s, job *j, tm_error *err) {
     bool any = false;
     TM_TRY(tm_store_open(s->store, &j->store, err));
     TM_TRY(read_tables(j, err));
+    if (s->format->of_stacks)
+        return tm_store_read_table(j->store, tm_tables_find(&j->tables, "stacks.frame"), err);
     TM_TRY(tm_store_read_names(j->store, &j->names, err));
     TM_TRY(tm_store_read_ranks(j->store, &j->ranks, &j->n_ranks, err));
     j->hosts = calloc(j->n_ranks, sizeof *j->hosts);
@@ -206,6 +235,8 @@ static tm_status export_all(const selection *s, job *j, int fd, int64_t *n_event
         .from_ns = s->has_from ? j->begin_ns + s->from_ns : INT64_MIN,
         .to_ns = s->has_to ? j->begin_ns + s->to_ns : INT64_MAX,
         .tool_version = TMERGE_VERSION,
+        .stacks = tm_tables_find(&j->tables, "stacks.frame"),
+        .of_devices = s->of_devices,
     };
     tm_export *x;
     const char *path = s->to_stdout ? "standard output" : s->output;
@@ -240,7 +271,8 @@ static tm_status export_file(const selection *s, job *j, tm_error *err) {
         status = fail_output(s, code, err);
     tm_draft_discard(&draft);
     if (status == TM_OK)
-        printf("%s: %lld events\n", s->output, (long long)n_events);
+        printf("%s: %lld %s\n", s->output, (long long)n_events,
+               s->format->of_stacks ? "stacks" : "events");
     return status;
 }
 
@@ -264,7 +296,7 @@ static tm_status export_run(const tm_arguments *arguments, tm_error *err) {
 
 const tm_command tm_command_export = {
     .name = "export",
-    .usage = "STORE [--format FORMAT] [--rank LIST] [--from T] [--to T] [-o FILE]",
+    .usage = "STORE [--format FORMAT] [--rank LIST] [--from T] [--to T] [--time WHICH] [-o FILE]",
     .summary = "Writes the merged events for Perfetto, as Chrome's JSON or as CSV",
     .options = options,
     .n_options = sizeof options / sizeof *options,
