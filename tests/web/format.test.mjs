@@ -38,6 +38,21 @@ test("shares are 0 and 100 % only where they are", () => {
   assert.equal(f.share(1, 0), null);
 });
 
+test("an axis has round ticks, a logarithmic one powers of ten, and a place on it is read back", async () => {
+  const { axisTicks, Scales } = await moduleOf("plot.ts");
+  assert.deepEqual(axisTicks({ name: "", min: 0, max: 80 }, 5), [0, 20, 40, 60, 80]);
+  assert.deepEqual(axisTicks({ name: "", min: -3, max: 4.2 }, 4), [-2, 0, 2, 4]);
+  assert.deepEqual(axisTicks({ name: "", min: -0.5, max: 3.5, whole: true }, 9), [0, 1, 2, 3]);
+  assert.deepEqual(axisTicks({ name: "", min: 1e-2, max: 1e4, log: true }, 9), [0.01, 0.1, 1, 10, 100, 1000, 10_000]);
+  assert.deepEqual(axisTicks({ name: "", min: 1e-2, max: 1e4, log: true }, 4).map(Math.log10), [-2, 0, 2, 4]);
+  // 58 px to the left and 24 to the right leave 200, 34 above and 46 below leave 100
+  const scales = new Scales({ x: { name: "", min: 1, max: 1e4, log: true }, y: { name: "", min: 0, max: 50 }, marks: [{ at: [100, 25], size: 10 }, { at: [1e4, 50], size: 4 }] }, 282, 180);
+  assert.deepEqual([scales.x(100), scales.y(25)].map(Math.round), [158, 84]);
+  assert.deepEqual(scales.values(158, 84).map(Math.round), [100, 25]);
+  assert.equal(scales.values(57, 84), null);
+  assert.deepEqual([scales.markAt(158, 84), scales.markAt(163, 84), scales.markAt(166, 84), scales.markAt(258, 38)], [0, 0, -1, 1]);
+});
+
 test("digits go in threes, sizes by their units", () => {
   assert.equal(plain(f.grouped(145065)), "145'065");
   assert.equal(plain(f.grouped(-1234567.891, 2)), "−1'234'567.89");

@@ -1,9 +1,11 @@
 // Nothing from a trace or an address ever becomes markup, code, an address or a formula.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { before, test } from "node:test";
-import { kernel, listed, merge, moduleOf, open, quiet, realJob, synth, text, tmerge, trace, visit } from "./page.mjs";
+import { esbuild, SOURCE, kernel, listed, merge, moduleOf, open, quiet, realJob, synth, text, tmerge, trace, visit } from "./page.mjs";
 
 // Each of them would run, or ask the network, were it ever taken for markup.
 const EVIL = [
@@ -105,6 +107,38 @@ test("the policy's hashes are those of the script and the style", () => {
   const between = (start, end) => { const at = file.indexOf(start) + start.length; return file.slice(at, file.indexOf(end, at)); };
   assert.deepEqual(policy.split("; "), ["default-src 'none'", `script-src ${hash(between("<script>", "</script>"))}`, `style-src ${hash(between("<style>", "</style>"))}`,
     "img-src data: blob:", "base-uri 'none'", "form-action 'none'"]);
+});
+
+const notices = (page) => /<script type="text\/plain" id="licences">([^]*?)<\/script>/.exec(page)[1];
+
+test("every page brings the notices of the libraries in its program, and shows them", async () => {
+  const modules = join(process.env.TMERGE_WEB, "node_modules");
+  const { metafile } = await esbuild.build({ entryPoints: [join(SOURCE, "tools/web/src/main.ts")], bundle: true, write: false, metafile: true, nodePaths: [modules], logLevel: "silent" });
+  const bundled = Object.keys(metafile.inputs).filter((path) => path.includes("node_modules/"));
+  const own = notices(text(job.page));
+  assert.equal(own === "The program of this page holds no library.", bundled.length === 0, bundled.slice(0, 3).join());
+  const { page, close } = await open(job.page, { hash: "#about" });
+  await page.click("text=Notices and licences");
+  await page.waitForFunction(() => document.querySelector(".licences").textContent !== "");
+  assert.equal(await page.textContent(".licences"), own);
+  await close();
+});
+
+test("what is bundled comes with its licence, and without one no page is built", () => {
+  const write = (path, words) => { mkdirSync(join("library", path, ".."), { recursive: true }); writeFileSync(join("library", path), words); };
+  mkdirSync("library/node_modules", { recursive: true });
+  for (const name of ["esbuild", "@esbuild"]) symlinkSync(join(process.env.TMERGE_WEB, "node_modules", name), join("library/node_modules", name));
+  write("node_modules/package.json", "{}");
+  write("node_modules/lib/package.json", '{ "name": "lib", "version": "1.2.3", "main": "index.js" }');
+  write("node_modules/lib/index.js", "export const x = 1;");
+  write("web/src/main.ts", 'import { x } from "lib"; console.log(x);');
+  write("web/src/style.css", ':root[data-theme="dark"] { --page: #000000; }');
+  const build = () => execFileSync(process.execPath, [join(SOURCE, "tools/web/build.mjs"), "library/web", resolve("library/node_modules"), "library/page.c", "library/page.html"], { stdio: "pipe" });
+  assert.throws(build, /lib has no licence beside it/);
+  write("node_modules/lib/LICENSE.txt", "Do as you like.\r\nTell others.\n");
+  write("node_modules/lib/NOTICE", "Made by lib.");
+  build();
+  assert.equal(notices(text("library/page.html")), "lib 1.2.3\n\nDo as you like.\nTell others.\n\nMade by lib.");
 });
 
 test("a script, a handler, a style and a request that get into the page are blocked", async () => {

@@ -4,7 +4,7 @@
 // program, and the blocks of data behind it. The content security policy names the program and the
 // style by their hashes, so whatever the data are, nothing else runs.
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { rampStyle } from "./ramps.mjs";
@@ -12,53 +12,47 @@ import { rampStyle } from "./ramps.mjs";
 const [source, modules, output, page] = process.argv.slice(2);
 const { build } = createRequire(join(modules, "package.json"))("esbuild");
 
-/* Parts of ECharts that no chart of ours comes to, though its core names them: the dark theme, the
- * options of older versions, axes of dates, patterns, data made of other data, scatters of more
- * than a browser draws one by one. */
-const UNUSED = new Map([
-  ["theme/dark.js", "export default {};"],
-  ["preprocessor/backwardCompat.js", "export default () => {};"],
-  ["scale/Time.js", "export default class {}; export const calcNiceForTimeScale = () => {};"],
-  ["util/decal.js", "export const createOrUpdatePatternFromDecal = () => null;"],
-  ["data/helper/transform.js", "export const registerExternalTransform = () => {}, applyDataTransform = () => {}; export class ExternalSource {}"],
-  ["chart/helper/LargeSymbolDraw.js", "export default class {}"],
-]);
-const met = new Set();
-const trimmed = {
-  name: "trimmed",
-  setup: (made) => made.onLoad({ filter: /[\\/]echarts[\\/]lib[\\/].*\.js$/ }, ({ path }) => {
-    const part = path.replaceAll("\\", "/").replace(/.*\/echarts\/lib\//, "");
-    if (!UNUSED.has(part)) return undefined;
-    met.add(part);
-    return { contents: UNUSED.get(part), loader: "js" };
-  }),
-};
-
 const common = {
   bundle: true,
   minify: true,
   write: false,
+  metafile: true,
   charset: "utf8",
   legalComments: "none",
   logLevel: "warning",
   nodePaths: [modules],
-  plugins: [trimmed],
   target: ["chrome90", "firefox113", "safari16.4"],
 };
 
+const packages = new Set();
+
 async function bundle(entry, more) {
   const result = await build({ ...common, ...more, entryPoints: [join(source, "src", entry)] });
+  for (const input of Object.keys(result.metafile.inputs)) {
+    const [, name] = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(input) ?? [];
+    if (name) packages.add(name);
+  }
   return result.outputFiles[0].text.trim();
 }
 
+/* What the licences of a library ask to be told with it: its own files, whole. */
+function noticesOf(name) {
+  const folder = join(modules, name), { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const files = [".", "licenses"].filter((part) => existsSync(join(folder, part))).flatMap((part) => readdirSync(join(folder, part)).sort().map((file) => join(part, file)));
+  const texts = files.filter((file) => /^(licenses[\\/])?(licen[cs]e|notice|copying|copyright)/i.test(file) && !/\.(js|ts)$/.test(file)).filter((file) => file !== "licenses")
+    .map((file) => readFileSync(join(folder, file), "utf8").replaceAll("\r\n", "\n").trim());
+  if (texts.length === 0) throw new Error(`${name} has no licence beside it`);
+  return `${name} ${version}\n\n${texts.join("\n\n")}`;
+}
+
 const script = await bundle("main.ts", { format: "iife" });
-for (const part of UNUSED.keys()) if (!met.has(part)) throw new Error(`ECharts has no ${part}`);
 const rules = await bundle("style.css");
 const dark = /:root\[data-theme=dark\]\{([^}]*)\}/.exec(rules);
 if (!dark) throw new Error("style.css has no dark colours");
 const preferred = `@media screen and (prefers-color-scheme:dark){:root:not([data-theme=light]){${dark[1]}}}`;
 const style = rules + preferred + rampStyle();
-for (const [text, end] of [[script, "</script"], [style, "</style"]])
+const notices = packages.size === 0 ? "The program of this page holds no library." : [...packages].sort().map(noticesOf).join(`\n\n${"-".repeat(80)}\n\n`);
+for (const [text, end] of [[script, "</script"], [style, "</style"], [notices, "</script"], [notices, "<!--"]])
   if (text.toLowerCase().includes(end)) throw new Error(`${end} would end the element`);
 
 const hash = (text) => `'sha256-${createHash("sha256").update(text, "utf8").digest("base64")}'`;
@@ -86,7 +80,8 @@ const parts = [
   `</script>
 <script>${script}</script>
 `,
-  `</body>
+  `<script type="text/plain" id="licences">${notices}</script>
+</body>
 </html>
 `,
 ];

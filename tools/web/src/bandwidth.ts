@@ -1,5 +1,5 @@
 /** Bandwidth against size, both logarithmic: a point for each row of a table. */
-import { axisStyle, type Charts, type Theme } from "./chart";
+import type { Charts, Theme } from "./chart";
 import type { Child } from "./dom";
 import * as f from "./format";
 import { symbolOf } from "./shapes";
@@ -55,26 +55,17 @@ export function bandwidthChart(charts: Charts, chart: Bandwidth): HTMLElement {
   return charts.add({
     label: `${chart.label}: ${f.count(spots.length, "point")}; the table below has them`,
     height: HEIGHT,
-    tip: ({ index }) => chart.tip(spots[index]!.row),
-    ...(chart.click ? { click: ({ index }) => chart.click!(spots[index]!.row) } : {}),
-    option: (theme, width) => ({
-      grid: { left: 58, right: 24, top: 34, bottom: 46 },
-      xAxis: { type: "log", name: chart.size, nameLocation: "middle", nameGap: 30, ...decades(spots.map((s) => s.bytes)), ...axisStyle(theme),
-        axisLabel: { ...axisStyle(theme)["axisLabel"] as object, formatter: tickBytes }, splitNumber: width < 500 ? 4 : 10 },
-      yAxis: { type: "log", name: chart.axis, ...decades(spots.map((s) => s.gbps)), ...axisStyle(theme),
-        nameTextStyle: { color: theme["ink-2"], fontSize: 12, align: "left" },
-        axisLabel: { ...axisStyle(theme)["axisLabel"] as object, formatter: tickRate } },
-      series: [{
-        type: "scatter", cursor: chart.click ? "pointer" : "default",
-        data: spots.map((spot) => ({
-          value: [spot.bytes, spot.gbps], symbol: symbolOf(spot.shape), symbolSize: symbolSize(spot.count),
-          itemStyle: {
-            color: spot.hollow ? theme.page : theme[chart.color], opacity: spot.row === chart.chosen ? 1 : 0.85,
-            borderColor: spot.row === chart.chosen ? theme.ink : spot.hollow ? theme[chart.color] : theme["ink-2"],
-            borderWidth: spot.row === chart.chosen ? 3 : spot.hollow ? 2 : 0.8,
-          },
-        })),
-      }],
+    tip: (mark) => chart.tip(spots[mark]!.row),
+    ...(chart.click ? { click: (mark) => chart.click!(spots[mark]!.row) } : {}),
+    plot: (theme) => ({
+      x: { name: chart.size, log: true, lines: true, write: tickBytes, ...decades(spots.map((spot) => spot.bytes)) },
+      y: { name: chart.axis, log: true, write: tickRate, ...decades(spots.map((spot) => spot.gbps)) },
+      marks: spots.map((spot) => ({
+        at: [spot.bytes, spot.gbps], path: symbolOf(spot.shape), size: symbolSize(spot.count),
+        fill: spot.hollow ? theme.page : theme[chart.color], opacity: spot.row === chart.chosen ? 1 : 0.85,
+        edge: spot.row === chart.chosen ? theme.ink : spot.hollow ? theme[chart.color] : theme["ink-2"],
+        edgeWidth: spot.row === chart.chosen ? 3 : spot.hollow ? 2 : 0.8,
+      })),
     }),
   });
 }

@@ -1,12 +1,7 @@
-/** Charts with axes, by ECharts: no part of it that makes markup (tooltip, legend) is in the page. */
-import { LineChart, ScatterChart } from "echarts/charts";
-import { GridSimpleComponent } from "echarts/components";
-import { init, use, type EChartsCoreOption, type EChartsType } from "echarts/core";
-import { CanvasRenderer } from "echarts/renderers";
+/** Charts with axes, on a canvas: theme, print, pointer. */
 import { h, type Child } from "./dom";
+import { drawPlot, Scales, type Plot } from "./plot";
 import { hideTip, tipAt } from "./ui";
-
-use([LineChart, ScatterChart, GridSimpleComponent, CanvasRenderer]);
 
 /** Colours of the page, by the names that they have in the style sheet without the dashes. */
 export type Theme = Readonly<Record<(typeof COLORS)[number], string>>;
@@ -26,35 +21,18 @@ function themeOf(print: boolean): Theme {
   return theme;
 }
 
-/** A point of a series under the pointer. */
-export interface Point {
-  readonly series: number;
-  readonly index: number;
-}
-
 export interface ChartOptions {
   /** What it shows, for who does not see it. */
   readonly label: string;
   /** In pixels, kept free before it is drawn. */
   readonly height: number;
-  /** ECharts' option, all colours of which come from @p theme. */
-  readonly option: (theme: Theme, width: number) => EChartsCoreOption;
-  /** What stands beside a point of a scatter. */
-  readonly tip?: (point: Point) => Child;
-  readonly click?: (point: Point) => void;
-  /** What stands at a place on the axes, where no single point is meant; null for nothing. */
-  readonly read?: (x: number, y: number) => Child | null;
-}
-
-/** An axis in the page's colours, to be extended. */
-export function axisStyle(theme: Theme): Record<string, unknown> {
-  return {
-    axisLine: { lineStyle: { color: theme["ink-3"] } },
-    axisTick: { lineStyle: { color: theme["ink-3"] } },
-    axisLabel: { color: theme["ink-2"], fontSize: 12, hideOverlap: true },
-    splitLine: { lineStyle: { color: theme.line } },
-    nameTextStyle: { color: theme["ink-2"], fontSize: 12 },
-  };
+  /** All colours come from @p theme. */
+  readonly plot: (theme: Theme) => Plot;
+  /** What stands beside a mark. */
+  readonly tip?: (mark: number) => Child;
+  readonly click?: (mark: number) => void;
+  /** What stands at a place on the axes, where no single mark is meant. */
+  readonly read?: (x: number, y: number) => Child;
 }
 
 /** The charts of a view, which end with it. */
@@ -77,15 +55,19 @@ export class Charts {
 
 class Chart {
   readonly element: HTMLElement;
+  readonly #canvas = h("canvas");
   readonly #options: ChartOptions;
   readonly #resizing: ResizeObserver;
-  #chart: EChartsType | undefined;
+  #scales: Scales | undefined;
 
   constructor(options: ChartOptions) {
     this.#options = options;
-    this.element = h("div", { class: "chart", style: { height: `${options.height}px` }, attr: { role: "img", "aria-label": options.label } });
-    this.#resizing = new ResizeObserver(() => this.#fit());
+    this.element = h("div", { class: "chart", style: { height: `${options.height}px` }, attr: { role: "img", "aria-label": options.label } }, this.#canvas);
+    this.#resizing = new ResizeObserver(() => this.element.clientWidth !== this.#scales?.width && this.#redraw());
     this.#resizing.observe(this.element);
+    this.#canvas.addEventListener("mousemove", (event) => this.#point(event));
+    this.#canvas.addEventListener("mouseleave", hideTip);
+    this.#canvas.addEventListener("click", (event) => this.#click(event));
     document.addEventListener("themechange", this.#redraw);
     window.addEventListener("beforeprint", this.#print);
     window.addEventListener("afterprint", this.#redraw);
@@ -96,61 +78,45 @@ class Chart {
     document.removeEventListener("themechange", this.#redraw);
     window.removeEventListener("beforeprint", this.#print);
     window.removeEventListener("afterprint", this.#redraw);
-    this.#chart?.dispose();
-    this.#chart = undefined;
   }
 
   readonly #redraw = (): void => {
-    if (this.element.clientWidth > 0) this.#make(this.element.clientWidth, window.devicePixelRatio, false);
+    if (this.element.clientWidth > 0) this.#draw(this.element.clientWidth, window.devicePixelRatio, false);
   };
 
   /* On paper: light colours, twice the points, no wider than the sheet. */
   readonly #print = (): void => {
-    if (this.element.clientWidth > 0) this.#make(Math.min(this.element.clientWidth, PRINT_WIDTH), 2, true);
+    if (this.element.clientWidth > 0) this.#draw(Math.min(this.element.clientWidth, PRINT_WIDTH), 2, true);
   };
 
-  #fit(): void {
-    const width = this.element.clientWidth;
-    if (width === 0 || width === this.#chart?.getWidth()) return;
-    if (this.#chart) this.#chart.resize({ width });
-    if (this.#chart) this.#chart.setOption(this.#option(false, width), true);
-    else this.#make(width, window.devicePixelRatio, false);
+  #draw(width: number, ratio: number, print: boolean): void {
+    const { height } = this.#options, ctx = this.#canvas.getContext("2d"), theme = themeOf(print);
+    if (!ctx) return;
+    this.#canvas.width = Math.round(width * ratio);
+    this.#canvas.height = Math.round(height * ratio);
+    Object.assign(this.#canvas.style, { width: `${width}px`, height: `${height}px` });
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.#scales = new Scales(this.#options.plot(theme), width, height);
+    drawPlot(ctx, this.#scales, { text: theme["ink-2"], axis: theme["ink-3"], line: theme.line, font: getComputedStyle(document.documentElement).fontFamily });
+    this.element.dataset["drawn"] = String(width);
   }
 
-  #option(print: boolean, width: number): EChartsCoreOption {
-    return { animation: false, backgroundColor: "transparent", ...this.#options.option(themeOf(print), width) };
+  #place(event: MouseEvent): [number, number] {
+    const box = this.#canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
   }
 
-  #make(width: number, devicePixelRatio: number, print: boolean): void {
-    this.#chart?.dispose();
-    const chart = init(this.element, null, { renderer: "canvas", devicePixelRatio, width, height: this.#options.height });
-    this.#chart = chart;
-    chart.setOption(this.#option(print, width));
-    this.element.dataset["drawn"] = String(chart.getWidth());
-    this.#listen(chart);
+  #point(event: MouseEvent): void {
+    const { tip, click, read } = this.#options, [x, y] = this.#place(event), scales = this.#scales;
+    const mark = tip || click ? scales?.markAt(x, y) ?? -1 : -1, values = read && scales ? scales.values(x, y) : null;
+    this.#canvas.style.cursor = click && mark >= 0 ? "pointer" : "default";
+    if (tip && mark >= 0) tipAt([event.clientX, event.clientY], tip(mark));
+    else if (read && values) tipAt([event.clientX, event.clientY], read(...values));
+    else hideTip();
   }
 
-  #listen(chart: EChartsType): void {
-    const { tip, click, read } = this.#options;
-    const pointOf = (event: { seriesIndex?: number; dataIndex: number }): Point => ({ series: event.seriesIndex ?? 0, index: event.dataIndex });
-    const at = (x: number, y: number): [number, number] => {
-      const box = this.element.getBoundingClientRect();
-      return [box.left + x, box.top + y];
-    };
-    if (tip) {
-      chart.on("mousemove", (event) => tipAt(at(event.event?.offsetX ?? 0, event.event?.offsetY ?? 0), tip(pointOf(event))));
-      chart.on("mouseout", hideTip);
-    }
-    if (click) chart.on("click", (event) => click(pointOf(event)));
-    if (!read) return;
-    chart.getZr().on("mousemove", (event) => {
-      const place = [event.offsetX, event.offsetY];
-      const inside = chart.containPixel("grid", place);
-      const [x = 0, y = 0] = inside ? chart.convertFromPixel("grid", place) as number[] : [];
-      const content = inside ? read(x, y) : null;
-      if (content === null) hideTip();
-      else tipAt(at(event.offsetX, event.offsetY), content);
-    });
-    chart.getZr().on("globalout", hideTip);
+  #click(event: MouseEvent): void {
+    const mark = this.#options.click ? this.#scales?.markAt(...this.#place(event)) ?? -1 : -1;
+    if (mark >= 0) this.#options.click?.(mark);
   }
 }

@@ -1,7 +1,8 @@
 /** Lines over time: some thin, some strong, a band where they are too many, and a limit. */
-import { axisStyle, type Charts, type Theme } from "./chart";
+import type { Charts, Theme } from "./chart";
 import { h, type Child } from "./dom";
 import * as f from "./format";
+import type { PlotArea, PlotLine } from "./plot";
 
 export interface Line {
   readonly name: string;
@@ -22,6 +23,8 @@ export interface Band {
 export interface LineChartOptions {
   readonly label: string;
   readonly lines: readonly Line[];
+  /** Time [ns], from and to: painted below the lines. */
+  readonly areas?: (theme: Theme) => readonly PlotArea[];
   readonly band?: Band | undefined;
   /** A horizontal line with its words. */
   readonly limit?: { readonly value: number; readonly label: string } | undefined;
@@ -37,35 +40,25 @@ const BUCKETS = 256;
 /** Beyond so many lines a band is the better picture. */
 export const LINES_MAX = 12;
 
-interface Series {
-  readonly [option: string]: unknown;
-}
+type Places = readonly (readonly [number, number])[];
 
-function lineSeries(line: Line, options: LineChartOptions, unit: f.Unit, theme: Theme): Series {
+function lineOf(line: Line, options: LineChartOptions, unit: f.Unit, theme: Theme): PlotLine {
   return {
-    type: "line", silent: true, showSymbol: line.points.length === 1, symbolSize: 6, ...(options.steps ? { step: "end" } : {}),
-    lineStyle: { color: line.strong ? theme.compute : theme["ink-3"], width: line.strong ? 2 : 1, opacity: line.strong ? 1 : 0.55, type: line.dashed ? "dashed" : "solid" },
-    itemStyle: { color: line.strong ? theme.compute : theme["ink-3"] }, z: line.strong ? 4 : 2,
-    data: line.points.map(([time, value]) => [time / unit.factor, value / options.unit.factor]),
+    points: scaledPoints(line.points, unit, options.unit), steps: options.steps, color: line.strong ? theme.compute : theme["ink-3"],
+    width: line.strong ? 2 : 1, opacity: line.strong ? 1 : 0.55, ...(line.dashed ? { dash: [6, 4] } : {}),
   };
 }
 
-/* The band is the most above the least, stacked on the least, which is not drawn. */
-function bandSeries(band: Band, options: LineChartOptions, unit: f.Unit, theme: Theme): Series[] {
-  const at = (values: readonly number[]) => band.times.map((time, i) => [time / unit.factor, values[i]! / options.unit.factor]);
-  const common = { type: "line", silent: true, showSymbol: false };
-  return [
-    { ...common, stack: "band", lineStyle: { opacity: 0 }, data: at(band.low), z: 1 },
-    { ...common, stack: "band", lineStyle: { opacity: 0 }, areaStyle: { color: theme["ink-3"], opacity: 0.3 }, data: at(band.high.map((v, i) => v - band.low[i]!)), z: 1 },
-    { ...common, lineStyle: { color: theme["ink-2"], width: 1.5, type: "dotted" }, data: at(band.middle), z: 3 },
-  ];
+function scaledPoints(points: Places, x: f.Unit, y: f.Unit): [number, number][] {
+  return points.map(([time, value]) => [time / x.factor, value / y.factor]);
 }
 
-function limitSeries(limit: { value: number; label: string }, from: number, to: number, options: LineChartOptions, theme: Theme): Series {
-  const y = limit.value / options.unit.factor;
+/* From the least to the most, and the median. */
+function bandOn(band: Band, options: LineChartOptions, unit: f.Unit, theme: Theme): { area: PlotArea; middle: PlotLine } {
+  const y = options.unit.factor;
   return {
-    type: "line", silent: true, symbolSize: 0, lineStyle: { color: theme.ink, width: 1.5, type: [8, 4] }, z: 5,
-    data: [{ value: [from, y] }, { value: [to, y], label: { show: true, position: "left", distance: 2, offset: [0, -9], align: "right", formatter: () => limit.label, color: theme.ink, fontSize: 12 } }],
+    area: { points: band.times.map((time, i) => [time / unit.factor, band.low[i]! / y, band.high[i]! / y]), color: theme["ink-3"], opacity: 0.3 },
+    middle: { points: scaledPoints(band.times.map((time, i) => [time, band.middle[i]!]), unit, options.unit), color: theme["ink-2"], width: 1.5, dash: [2, 3] },
   };
 }
 
@@ -131,17 +124,24 @@ export function lineChart(charts: Charts, options: LineChartOptions): HTMLElemen
   };
   return charts.add({
     label: options.label, height: HEIGHT, read,
-    option: (theme) => ({
-      grid: { left: 58, right: 24, top: 34, bottom: 46 },
-      xAxis: { type: "value", min: start / unit.factor, max: to > from ? to / unit.factor : undefined, name: `time from the job’s begin, ${unit.name}`, nameLocation: "middle",
-        nameGap: 30, ...axisStyle(theme), splitLine: { show: false },
-        axisLabel: { ...axisStyle(theme)["axisLabel"] as object, showMinLabel: start === 0, showMaxLabel: false } },
-      yAxis: { type: "value", name: options.unit.name, min: 0, ...axisStyle(theme), nameTextStyle: { color: theme["ink-2"], fontSize: 12, align: "left" } },
-      series: [
-        ...(options.band ? bandSeries(options.band, options, unit, theme) : []),
-        ...options.lines.map((line) => lineSeries(line, options, unit, theme)),
-        ...(options.limit ? [limitSeries(options.limit, from / unit.factor, to / unit.factor, options, theme)] : []),
-      ],
-    }),
+    plot: (theme) => {
+      const band = options.band && bandOn(options.band, options, unit, theme), limit = options.limit;
+      const top = f.most([limit?.value ?? 0, ...options.lines.flatMap((line) => line.points.map(([, value]) => value)), ...(options.band?.high ?? [])]) / options.unit.factor;
+      return {
+        x: { name: `time from the job’s begin, ${unit.name}`, min: start / unit.factor, max: Math.max(to, start + 1) / unit.factor },
+        y: { name: options.unit.name, min: 0, max: roundUp(top) },
+        areas: [...(options.areas?.(theme) ?? []).map((area) => ({ ...area, points: area.points.map(([time, low, high]) => [time / unit.factor, low / options.unit.factor, high / options.unit.factor] as const) })), ...(band ? [band.area] : [])],
+        lines: [...options.lines.filter((line) => !line.strong).map((line) => lineOf(line, options, unit, theme)), ...(band ? [band.middle] : []),
+          ...options.lines.filter((line) => line.strong).map((line) => lineOf(line, options, unit, theme)),
+          ...(limit ? [{ points: scaledPoints([[from, limit.value], [to, limit.value]], unit, options.unit), color: theme.ink, width: 1.5, dash: [8, 4], label: limit.label }] : [])],
+      };
+    },
   });
+}
+
+/* The next round value, for the end of an axis. */
+function roundUp(value: number): number {
+  if (!(value > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].map((m) => m * power).find((end) => end >= value * (1 + 1e-9)) ?? 12 * power;
 }

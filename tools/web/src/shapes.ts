@@ -13,9 +13,9 @@ const PATHS = [
   "M5 0L6.5 3.5L10 3.8L7.4 6.2L8.2 10L5 8L1.8 10L2.6 6.2L0 3.8L3.5 3.5Z", // star
 ] as const;
 
-/** The shape of the @p n th kind as ECharts takes it; they repeat after eight. */
+/** The shape of the @p n th kind; they repeat after eight. */
 export function symbolOf(n: number): string {
-  return `path://${PATHS[n % PATHS.length]!}`;
+  return PATHS[n % PATHS.length]!;
 }
 
 function drawing(n: number, key: string, hollow: boolean): HTMLElement {

@@ -5,6 +5,7 @@ import { fill, h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { ranksOf } from "../job";
+import { licences } from "../licences";
 import { keptWords } from "../timeline";
 import { decodeJob } from "../timeline/decode";
 import { empty, heading, prose, section } from "../ui";
@@ -56,6 +57,6 @@ export const about: View = {
       : grid(remarks, { columns: [{ column: "rank" }, { column: "source" }, { column: "remark" }, { column: "class" }, { column: "count" },
         { column: "meaning", draw: (row) => prose(remarks.text(row, "meaning")) }] })));
     root.append(section("Ranks", grid(ranks, { exact: true, columns: [{ column: "rank" }, { column: "host" }, { column: "device" }, { column: "events" },
-      { column: "skipped_events", label: "skipped" }, { column: "repaired_events", label: "repaired" }, { column: "truncated" }, { column: "format" }, { column: "source" }] })));
+      { column: "skipped_events", label: "skipped" }, { column: "repaired_events", label: "repaired" }, { column: "truncated" }, { column: "format" }, { column: "source" }] })), licences());
   },
 };

@@ -1,6 +1,6 @@
 /** Clocks: may I trust the order of arrivals? */
 import { band } from "../cells";
-import { axisStyle, Charts } from "../chart";
+import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
@@ -135,13 +135,15 @@ function residuals(job: Job, charts: Charts): HTMLElement {
     note(`A rank’s median end of a collective against that of all ranks, ${unit.name}: the error of its GPU’s clock, and its place in rings and trees. The farthest is rank ${far.rank}, ${f.time(far.value)}.`),
     charts.add({
       label: `Residual by rank, ${unit.name}`, height: RESIDUAL_HEIGHT,
-      tip: ({ index }) => `rank ${points[index]!.rank}: ${f.time(points[index]!.value)}`,
-      option: (theme) => ({
-        grid: { left: 58, right: 24, top: 30, bottom: 42 },
-        xAxis: { type: "value", name: "rank", nameLocation: "middle", nameGap: 26, minInterval: 1, min: f.least(points.map((p) => p.rank)), max: f.most(points.map((p) => p.rank)), ...axisStyle(theme), splitLine: { show: false }, axisTick: { show: false }, axisLine: { ...axisStyle(theme)["axisLine"] as object, onZero: false } },
-        yAxis: { type: "value", name: unit.name, ...axisStyle(theme), nameTextStyle: { color: theme["ink-2"], fontSize: 12, align: "left" } },
-        series: [{ type: "scatter", symbolSize: points.length > 200 ? 4 : 8, itemStyle: { color: theme["ink-2"] }, clip: false, data: points.map((point) => [point.rank, point.value / unit.factor]) }],
-      }),
+      tip: (mark) => `rank ${points[mark]!.rank}: ${f.time(points[mark]!.value)}`,
+      plot: (theme) => {
+        const values = points.map((point) => point.value / unit.factor), ranks = points.map((point) => point.rank), room = 0.08 * (f.most(values) - f.least(values) || 1);
+        return {
+          x: { name: "rank", whole: true, min: f.least(ranks) - 0.5, max: f.most(ranks) + 0.5 },
+          y: { name: unit.name, min: Math.min(0, f.least(values)) - room, max: Math.max(0, f.most(values)) + room },
+          marks: points.map((point, i) => ({ at: [point.rank, values[i]!], size: points.length > 200 ? 4 : 8, fill: theme["ink-2"] })),
+        };
+      },
     }));
 }
 

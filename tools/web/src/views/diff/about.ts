@@ -1,4 +1,5 @@
 /** About the comparison: what was compared, and how changes are told from chance. */
+import { licences } from "../../licences";
 import { h, name } from "../../dom";
 import type { ColumnOf, TableName } from "../../names";
 import { heading, section } from "../../ui";
@@ -18,6 +19,6 @@ export const about: View = {
         ["A and B of a figure", doc("diff.job", "a")], ["Noise", doc("diff.job", "noise")], ["Verdict on a figure", doc("diff.job", "verdict")],
         ["Noise of a kernel", doc("diff.kernel", "noise_ns")], ["Verdict on a kernel", doc("diff.kernel", "verdict")], ["Role of a rank", doc("diff.rank", "role")],
       ] as const).map(([label, text]) => [h("dt", null, label), h("dd", null, text)]))),
-      section("Made by", h("dl", { class: "facts-list" }, h("dt", null, "tmerge"), h("dd", null, name(job.version)))));
+      section("Made by", h("dl", { class: "facts-list" }, h("dt", null, "tmerge"), h("dd", null, name(job.version)))), licences());
   },
 };

@@ -1,0 +1,236 @@
+/** What a chart with two axes shows, and how it is drawn: lines, areas between two lines, marks. */
+import * as f from "./format";
+import { roundTicks } from "./stack";
+
+export interface Axis {
+  readonly name: string;
+  readonly min: number;
+  readonly max: number;
+  /** Powers of ten; both ends are some. */
+  readonly log?: boolean;
+  /** What stands beside a tick. */
+  readonly write?: (value: number) => string;
+  /** Ticks at whole numbers alone. */
+  readonly whole?: boolean;
+  /** Lines through the chart at its ticks. */
+  readonly lines?: boolean;
+}
+
+type Place = readonly [number, number];
+
+export interface PlotLine {
+  readonly points: readonly Place[];
+  readonly color: string;
+  readonly width: number;
+  readonly opacity?: number;
+  readonly dash?: readonly number[];
+  /** A value holds until the next, instead of changing evenly. */
+  readonly steps?: boolean;
+  /** Stands above its end. */
+  readonly label?: string;
+}
+
+/** Between two values at each place. */
+export interface PlotArea {
+  readonly points: readonly (readonly [number, number, number])[];
+  readonly color: string;
+  readonly opacity: number;
+  readonly steps?: boolean;
+}
+
+export interface Mark {
+  readonly at: Place;
+  /** In a box of 10 by 10, as an SVG path; a disc where it is not said. */
+  readonly path?: string;
+  readonly size: number;
+  readonly fill: string;
+  readonly opacity?: number;
+  readonly edge?: string;
+  readonly edgeWidth?: number;
+}
+
+export interface Plot {
+  readonly x: Axis;
+  readonly y: Axis;
+  readonly areas?: readonly PlotArea[];
+  readonly lines?: readonly PlotLine[];
+  readonly marks?: readonly Mark[];
+}
+
+/** Colours of what is no data. */
+export interface Ink {
+  readonly text: string;
+  readonly axis: string;
+  readonly line: string;
+  readonly font: string;
+}
+
+const LEFT = 58, RIGHT = 24, TOP = 34, BOTTOM = 46, TICK = 5;
+const DISC = "M5 0A5 5 0 1 1 4.99 0Z";
+
+/** Places on the canvas: of values, and back. */
+export class Scales {
+  constructor(readonly plot: Plot, readonly width: number, readonly height: number) {}
+
+  static #share(axis: Axis, value: number): number {
+    const [low, high, at] = axis.log ? [axis.min, axis.max, value].map(Math.log10) as [number, number, number] : [axis.min, axis.max, value];
+    return high > low ? (at - low) / (high - low) : 0.5;
+  }
+
+  static #value(axis: Axis, share: number): number {
+    return axis.log ? 10 ** (Math.log10(axis.min) + share * (Math.log10(axis.max) - Math.log10(axis.min))) : axis.min + share * (axis.max - axis.min);
+  }
+
+  x(value: number): number {
+    return LEFT + Scales.#share(this.plot.x, value) * (this.width - LEFT - RIGHT);
+  }
+
+  y(value: number): number {
+    return this.height - BOTTOM - Scales.#share(this.plot.y, value) * (this.height - TOP - BOTTOM);
+  }
+
+  /** The values at a place; null beside the axes. */
+  values(x: number, y: number): Place | null {
+    const h = (x - LEFT) / (this.width - LEFT - RIGHT), v = (this.height - BOTTOM - y) / (this.height - TOP - BOTTOM);
+    return h < 0 || h > 1 || v < 0 || v > 1 ? null : [Scales.#value(this.plot.x, h), Scales.#value(this.plot.y, v)];
+  }
+
+  /** The mark at a place, the last drawn of several; -1 for none. */
+  markAt(x: number, y: number): number {
+    const marks = this.plot.marks ?? [];
+    for (let i = marks.length - 1; i >= 0; i--) {
+      const { at, size } = marks[i]!;
+      if (Math.hypot(this.x(at[0]) - x, this.y(at[1]) - y) <= Math.max(5, size / 2 + 1)) return i;
+    }
+    return -1;
+  }
+}
+
+/** Round values of an axis that has room for about @p n of them. */
+export function axisTicks(axis: Axis, n: number): number[] {
+  if (axis.log) {
+    const low = Math.round(Math.log10(axis.min)), high = Math.round(Math.log10(axis.max)), step = Math.max(1, Math.ceil((high - low) / n));
+    return Array.from({ length: Math.floor((high - low) / step) + 1 }, (_, i) => 10 ** (low + i * step));
+  }
+  const [, step = 1] = roundTicks(Math.max(axis.max - axis.min, Number.MIN_VALUE), n), by = axis.whole ? Math.max(1, Math.round(step)) : step;
+  const first = Math.ceil(axis.min / by - 1e-9), last = Math.floor(axis.max / by + 1e-9);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * by);
+}
+
+/* As many digits as tell neighbours apart. */
+function writerOf(axis: Axis, ticks: readonly number[]): (value: number) => string {
+  const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : 1, digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
+  const rest = Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6 ? 1 : 0; // 2.5
+  return axis.write ?? ((value) => f.grouped(value, digits + rest));
+}
+
+function drawAxes(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void {
+  const { plot, width, height } = scales, bottom = height - BOTTOM, right = width - RIGHT;
+  ctx.font = `12px ${ink.font}`;
+  ctx.lineWidth = 1;
+  const stroke = (color: string, x0: number, y0: number, x1: number, y1: number): void => {
+    ctx.strokeStyle = color;
+    ctx.beginPath();
+    ctx.moveTo(Math.round(x0) + 0.5, Math.round(y0) + 0.5);
+    ctx.lineTo(Math.round(x1) + 0.5, Math.round(y1) + 0.5);
+    ctx.stroke();
+  };
+  const across = axisTicks(plot.x, Math.max(2, (width - LEFT - RIGHT) / 95)), up = axisTicks(plot.y, (height - TOP - BOTTOM) / (plot.y.log ? 30 : 45));
+  const writeX = writerOf(plot.x, across), writeY = writerOf(plot.y, up);
+  ctx.fillStyle = ink.text;
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "right";
+  for (const value of up) {
+    const y = scales.y(value);
+    if (plot.y.lines !== false) stroke(ink.line, LEFT, y, right, y);
+    ctx.fillText(writeY(value), LEFT - 8, y);
+  }
+  ctx.textAlign = "center";
+  let reach = -Infinity;
+  for (const value of across) {
+    const x = scales.x(value), text = writeX(value), half = ctx.measureText(text).width / 2;
+    if (plot.x.lines) stroke(ink.line, x, TOP, x, bottom);
+    stroke(ink.axis, x, bottom, x, bottom + TICK);
+    if (x - half < reach + 8 || x + half > width) continue;
+    ctx.fillText(text, x, bottom + 14);
+    reach = x + half;
+  }
+  stroke(ink.axis, LEFT, bottom, right, bottom);
+  stroke(ink.axis, LEFT, TOP, LEFT, bottom);
+  ctx.fillText(plot.x.name, (LEFT + right) / 2, height - 10);
+  ctx.textAlign = "left";
+  ctx.fillText(plot.y.name, LEFT, TOP - 16);
+}
+
+function trace(ctx: CanvasRenderingContext2D, points: readonly Place[], scales: Scales, steps: boolean): void {
+  let before = 0;
+  points.forEach(([px, py], i) => {
+    const x = scales.x(px), y = scales.y(py);
+    if (i > 0 && steps) ctx.lineTo(x, before);
+    ctx.lineTo(x, y);
+    before = y;
+  });
+}
+
+function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales, ink: Ink): void {
+  ctx.globalAlpha = line.opacity ?? 1;
+  ctx.strokeStyle = ctx.fillStyle = line.color;
+  ctx.lineWidth = line.width;
+  ctx.setLineDash([...(line.dash ?? [])]);
+  ctx.beginPath();
+  trace(ctx, line.points, scales, line.steps ?? false);
+  ctx.stroke();
+  ctx.setLineDash([]);
+  const [only, more] = line.points, last = line.points[line.points.length - 1];
+  if (only && !more) { // one value is no line
+    ctx.beginPath();
+    ctx.arc(scales.x(only[0]), scales.y(only[1]), 3, 0, 2 * Math.PI);
+    ctx.fill();
+  }
+  ctx.globalAlpha = 1;
+  if (!line.label || !last) return;
+  ctx.font = `12px ${ink.font}`;
+  ctx.textAlign = "right";
+  ctx.textBaseline = "bottom";
+  ctx.fillText(line.label, scales.x(last[0]) - 2, scales.y(last[1]) - 3);
+}
+
+function drawArea(ctx: CanvasRenderingContext2D, area: PlotArea, scales: Scales): void {
+  ctx.globalAlpha = area.opacity;
+  ctx.fillStyle = area.color;
+  ctx.beginPath();
+  trace(ctx, area.points.map(([x, , high]) => [x, high]), scales, area.steps ?? false);
+  for (let i = area.points.length - 1, after = 0; i >= 0; i--) { // and back along the lower side
+    const [px, low] = area.points[i]!, x = scales.x(px), y = scales.y(low);
+    if (area.steps && i < area.points.length - 1) ctx.lineTo(after, y);
+    ctx.lineTo(x, y);
+    after = x;
+  }
+  ctx.fill();
+  ctx.globalAlpha = 1;
+}
+
+function drawMark(ctx: CanvasRenderingContext2D, mark: Mark, scales: Scales): void {
+  const scale = mark.size / 10, path = new Path2D(mark.path ?? DISC);
+  ctx.save();
+  ctx.translate(scales.x(mark.at[0]) - mark.size / 2, scales.y(mark.at[1]) - mark.size / 2);
+  ctx.scale(scale, scale);
+  ctx.globalAlpha = mark.opacity ?? 1;
+  ctx.fillStyle = mark.fill;
+  ctx.fill(path);
+  if (mark.edge) {
+    ctx.strokeStyle = mark.edge;
+    ctx.lineWidth = (mark.edgeWidth ?? 1) / scale;
+    ctx.stroke(path);
+  }
+  ctx.restore();
+}
+
+/** Draws it on a clear canvas whose unit is a CSS pixel. */
+export function drawPlot(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void {
+  const { plot } = scales;
+  drawAxes(ctx, scales, ink);
+  for (const area of plot.areas ?? []) drawArea(ctx, area, scales);
+  for (const line of plot.lines ?? []) drawLine(ctx, line, scales, ink);
+  for (const mark of plot.marks ?? []) drawMark(ctx, mark, scales);
+}
