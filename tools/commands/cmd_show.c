@@ -101,12 +101,13 @@ static tm_status parse_request(const tm_arguments *arguments, request *out, tm_e
 
 /* Whether one of the tables that may be meant has a column; near ones are noted. */
 static bool any_has(const request *r, const tm_tables *tables, tm_guess *guess) {
+    const char *column = guess->word;
     bool found = false;
     for (size_t t = 0; t < tables->n_tables; t++) {
         const tm_table_def *def = tables->tables[t].def;
         if (def->internal || !wanted(r->arguments, def->name))
             continue;
-        found = found || tm_table_column(def, guess->word) >= 0;
+        found = found || tm_table_column(def, column) >= 0;
         for (int c = 0; c < def->n_columns; c++)
             tm_guess_try(guess, def->columns[c].name);
     }

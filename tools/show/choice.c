@@ -34,8 +34,8 @@ tm_status tm_choice_parse(const tm_arguments *arguments, tm_choice *out, tm_erro
     TM_TRY(tm_list_parse(tm_argument(arguments, "step"), "step", &out->steps, err));
     TM_TRY(tm_where_parse(tm_argument(arguments, "where"), &out->where, err));
     out->smallest = sort && *sort == '-';
-    out->sort = out->smallest ? sort + 1 : sort;
-    if (sort && *out->sort == '\0')
+    out->sort_column = out->smallest ? sort + 1 : sort;
+    if (sort && *out->sort_column == '\0')
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--sort takes a column, or -COLUMN for the smallest first");
     if (columns)
@@ -59,7 +59,8 @@ const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def) {
     for (size_t i = 0; i < tm_where_n(&choice->where); i++)
         if (tm_table_column(def, tm_where_column(&choice->where, i)) < 0)
             return tm_where_column(&choice->where, i);
-    return choice->sort && tm_table_column(def, choice->sort) < 0 ? choice->sort : NULL;
+    const char *column = choice->sort_column;
+    return column && tm_table_column(def, column) < 0 ? column : NULL;
 }
 
 static int by_number(const void *a, const void *b) {

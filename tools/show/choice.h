@@ -10,11 +10,11 @@
 
 typedef struct tm_choice {
     tm_list ranks, steps;
-    int64_t top;      /* -1: all */
-    const char *sort; /* the column; NULL: the table's own order */
-    bool smallest;    /* first: its values ascend, and texts descend */
-    char *text;       /* owned; of the columns */
-    tm_vec columns;   /* of const char *; none: all */
+    int64_t top;             /* -1: all */
+    const char *sort_column; /* NULL: the table's own order */
+    bool smallest;           /* first: its values ascend, and texts descend */
+    char *text;              /* owned; of the columns */
+    tm_vec columns;          /* of const char *; none: all */
     tm_where where;
     bool is_given; /* any of it */
 } tm_choice;

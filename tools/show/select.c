@@ -3,12 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add_column(tm_selection *s, const tm_table_def *def, const char *name) {
-    int at = tm_table_column(&s->read, name), from = tm_table_column(def, name);
+static int add_column(tm_selection *s, const tm_table_def *def, const char *column) {
+    int at = tm_table_column(&s->read, column), from = tm_table_column(def, column);
     if (at >= 0 || from < 0)
         return at;
     s->columns[s->read.n_columns] = def->columns[from];
     return s->read.n_columns++;
+}
+
+/* Where in the table the i-th column that is shown stands. */
+static int place_of(const tm_table_def *def, int i, const tm_selection *s) {
+    const char *column = s->shown.columns[i].name;
+    return tm_table_column(def, column);
 }
 
 /* Columns of the user's choice: leading ones that name rows stay their keys, trailing sentences
@@ -18,12 +24,10 @@ static void shape_shown(tm_selection *s, const tm_table_def *def) {
     int n_beside = def->n_columns - def->n_prose;
     s->shown = shown;
     s->shown.n_keys = s->shown.n_prose = 0;
-    while (s->shown.n_keys < shown.n_columns &&
-           tm_table_column(def, shown.columns[s->shown.n_keys].name) < def->n_keys)
+    while (s->shown.n_keys < shown.n_columns && place_of(def, s->shown.n_keys, s) < def->n_keys)
         s->shown.n_keys++;
     while (s->shown.n_prose < shown.n_columns &&
-           tm_table_column(def, shown.columns[shown.n_columns - 1 - s->shown.n_prose].name) >=
-               n_beside)
+           place_of(def, shown.n_columns - 1 - s->shown.n_prose, s) >= n_beside)
         s->shown.n_prose++;
 }
 
@@ -39,13 +43,15 @@ static tm_status choose_columns(tm_selection *s, const tm_table_def *def, tm_err
     s->read.n_columns = 0;
     for (size_t i = 0; i < choice->columns.n; i++)
         (void)add_column(s, def, columns[i]);
-    for (int c = 0; c < def->n_columns && choice->columns.n == 0; c++)
-        (void)add_column(s, def, def->columns[c].name);
+    for (int c = 0; c < def->n_columns && choice->columns.n == 0; c++) {
+        const char *own_column = def->columns[c].name;
+        (void)add_column(s, def, own_column);
+    }
     shape_shown(s, def);
-    const char *sort = choice->sort                        ? choice->sort
-                       : choice->top >= 0 && def->top >= 0 ? def->columns[def->top].name
-                                                           : NULL;
-    s->sort = sort ? add_column(s, def, sort) : -1;
+    const char *column = choice->sort_column                 ? choice->sort_column
+                         : choice->top >= 0 && def->top >= 0 ? def->columns[def->top].name
+                                                             : NULL;
+    s->sort = column ? add_column(s, def, column) : -1;
     s->rank = choice->ranks.n > 0 ? add_column(s, def, "rank") : -1;
     s->step = choice->steps.n > 0 ? add_column(s, def, "step") : -1;
     for (size_t i = 0; i < tm_where_n(&choice->where); i++)
@@ -168,7 +174,7 @@ tm_status tm_selection_make(const tm_store *store, const tm_table_def *def, cons
                             tm_selection *out, tm_error *err) {
     *out = (tm_selection){.store = store, .choice = choice};
     TM_TRY(choose_columns(out, def, err));
-    return choice->sort || choice->top >= 0 ? hold(out, err) : TM_OK;
+    return choice->sort_column || choice->top >= 0 ? hold(out, err) : TM_OK;
 }
 
 void tm_selection_free(tm_selection *selection) {

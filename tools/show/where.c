@@ -123,7 +123,9 @@ tm_status tm_where_parse(const char *text, tm_where *out, tm_error *err) {
     scan s = {text, text, out->text, err};
     bool more = true, alternative = false;
     while (more) {
-        asked a = {.alternative = alternative};
+        asked a;
+        memset(&a, 0, sizeof a);
+        a.alternative = alternative;
         TM_TRY(take_column(&s, &a));
         TM_TRY(take_op(&s, &a));
         TM_TRY(take_value(&s, &a));
