@@ -30,12 +30,9 @@ static tm_status reduce_ranks(const batch *b, tm_vec *words, tm_error *err) {
     tm_sets sets;
     tm_sets_init(&sets, b->changes, b->n);
     sets.marks = b->marks;
-    for (size_t i = 0; i < b->r->n; i++) {
-        sets.names = b->r->timelines[i].name;
-        if (b->r->graphs[i].n_nodes > 0)
-            TM_TRY(tm_reduce(&b->r->graphs[i], 2 * b->n, tm_sets_weigh_changes, &sets, words, err));
-    }
-    return TM_OK;
+    const tm_replay_weigh weigh = {2 * b->n, tm_sets_weigh_changes, tm_sets_weigh_crew_changes,
+                                   &sets, &sets};
+    return tm_replay_reduce(b->r, &weigh, words, err);
 }
 
 /* On every process the same job. */
@@ -92,7 +89,7 @@ static tm_status try_all(batch *b, const tm_changes *chosen, const tm_scenario *
     bool ok = true;
     int64_t n_ranks = 0;
     for (size_t i = 0; i < b->r->n; i++)
-        n_ranks += b->r->graphs[i].n_nodes > 0;
+        n_ranks += tm_replay_has(b->r, i);
     MPI_Allreduce(MPI_IN_PLACE, &n_ranks, 1, MPI_INT64_T, MPI_SUM, b->r->comm);
     MPI_Comm_rank(b->r->comm, &self);
     for (uint32_t i = 0; i < chosen->n; i++) {

@@ -37,6 +37,25 @@ static tm_status collect_ports(const tm_replay_ranks *r, decided *d, tm_vec *arr
         TM_TRY(decide(&r->graphs[i], d, err));
         TM_TRY(tm_path_ports(&r->graphs[i], d->ports, arrivals, ends, err));
     }
+    size_t n;
+    const tm_crew *crews = tm_replay_crews(r, &n);
+    for (size_t c = 0; c < n; c++)
+        if (crews[c].n > 0)
+            TM_TRY(tm_crew_ports(&crews[c], r->desk, arrivals, ends, err));
+    return TM_OK;
+}
+
+/* Hops of one rank. */
+typedef struct own_hops {
+    const tm_path_hop *hops; /* [n] */
+    size_t n;
+} own_hops;
+
+static tm_status fill_rank(const tm_graph *graph, const tm_timeline *timeline, decided *d,
+                           own_hops own, tm_vec *pieces, tm_error *err) {
+    TM_TRY(decide(graph, d, err));
+    for (size_t k = 0; k < own.n; k++)
+        TM_TRY(tm_path_fill(graph, timeline, d->edges, &own.hops[k], pieces, err));
     return TM_OK;
 }
 
@@ -44,21 +63,52 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_path_hop *)a)->rank, ((const tm_path_hop *)b)->rank);
 }
 
+static bool is_below(const void *hop, const void *rank) {
+    return ((const tm_path_hop *)hop)->rank < *(const int64_t *)rank;
+}
+
+static own_hops hops_of(const tm_vec *hops, int64_t rank) {
+    const tm_path_hop *v = hops->data;
+    size_t first = tm_bisect(v, hops->n, sizeof *v, &rank, is_below), behind = first;
+    while (behind < hops->n && v[behind].rank == rank)
+        behind++;
+    return (own_hops){v + first, behind - first};
+}
+
+static tm_status fill_crew(const tm_replay_ranks *r, const tm_crew *crew, decided *d,
+                           const tm_vec *hops, tm_vec *pieces, tm_error *err) {
+    bool set = false;
+    for (size_t lane = 0; lane < crew->n; lane++) {
+        const own_hops own = hops_of(hops, crew->rank[lane]);
+        tm_graph graph;
+        if (own.n == 0)
+            continue;
+        set = set || tm_crew_peers(crew, &r->places, r->desk);
+        if (!set)
+            return tm_fail_memory(err);
+        tm_status status = tm_crew_pick(crew, lane, r->desk, false, &graph, err);
+        if (status == TM_OK)
+            status = fill_rank(&graph, &r->timelines[crew->index[lane]], d, own, pieces, err);
+        tm_graph_free(&graph);
+        TM_TRY(status);
+    }
+    return TM_OK;
+}
+
 /* Fills the hops of the ranks that are held here. */
 static tm_status fill(const tm_replay_ranks *r, decided *d, tm_vec *hops, tm_vec *pieces,
                       tm_error *err) {
-    const tm_path_hop *v = hops->data;
+    size_t n_crews;
+    const tm_crew *crews = tm_replay_crews(r, &n_crews);
     if (hops->n > 1)
         qsort(hops->data, hops->n, hops->size, by_rank);
-    for (size_t i = 0, k = 0; i < r->n; i++) {
-        while (k < hops->n && v[k].rank < r->timelines[i].rank)
-            k++;
-        if (k == hops->n || v[k].rank != r->timelines[i].rank)
-            continue;
-        TM_TRY(decide(&r->graphs[i], d, err));
-        for (; k < hops->n && v[k].rank == r->timelines[i].rank; k++)
-            TM_TRY(tm_path_fill(&r->graphs[i], &r->timelines[i], d->edges, &v[k], pieces, err));
+    for (size_t i = 0; i < r->n; i++) {
+        const own_hops own = hops_of(hops, r->timelines[i].rank);
+        if (own.n > 0 && !r->graphs[i].in_crew)
+            TM_TRY(fill_rank(&r->graphs[i], &r->timelines[i], d, own, pieces, err));
     }
+    for (size_t c = 0; c < n_crews; c++)
+        TM_TRY(fill_crew(r, &crews[c], d, hops, pieces, err));
     return TM_OK;
 }
 

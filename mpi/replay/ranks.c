@@ -8,7 +8,6 @@
 #include "mpi/shuffle.h"
 #include "ops.h"
 #include "replay/joins.h"
-#include "replay/lead_in.h"
 #include "replay/pairs.h"
 #include "waits/stages.h"
 
@@ -22,6 +21,10 @@ static int visit_origin(const void *record, int n_processes) {
 
 static int peer_owner(const void *record, int n_processes) {
     return (int)((uint32_t)((const tm_peer *)record)->place % (uint32_t)n_processes);
+}
+
+static int row_owner(const void *record, int n_processes) {
+    return (int)((uint32_t)((const tm_peer_row *)record)->place % (uint32_t)n_processes);
 }
 
 static int others_origin(const void *record, int n_processes) {
@@ -104,12 +107,12 @@ static void find_lead_in(tm_replay_ranks *r) {
     int64_t first = INT64_MAX;
     int flags[2] = {0}; /* any, joined */
     for (size_t i = 0; i < r->n; i++) {
-        tm_lead_in own = tm_lead_in_of(&r->drafts[i]);
+        const tm_lead_in own = r->drafts[i].before;
         first = own.step < first ? own.step : first;
     }
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT64_T, MPI_MIN, r->comm);
     for (size_t i = 0; i < r->n && first < INT64_MAX; i++) {
-        tm_lead_in own = tm_lead_in_of(&r->drafts[i]);
+        const tm_lead_in own = r->drafts[i].before;
         r->drafts[i].lead_in = own.step == first;
         flags[0] |= own.step == first && own.any;
         flags[1] |= own.step == first && own.joined;
@@ -129,6 +132,13 @@ static size_t visits_of(const tm_replay_ranks *r, size_t i, size_t *next) {
     return n;
 }
 
+static tm_status build_graph(tm_replay_ranks *r, const tm_model_rank *rank, tm_error *err) {
+    tm_graph *graph = &r->graphs[rank->index];
+    if (!r->alone)
+        return tm_models_build(&r->models, rank, &r->places, graph, err);
+    return tm_graph_build(rank->recorded, rank->waits, rank->visits, rank->n, graph, err);
+}
+
 static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
                             const tm_replay_visit *visits, size_t n, tm_error *err) {
     tm_vec waits = TM_VEC(tm_part_wait);
@@ -137,40 +147,56 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
     if (status == TM_OK)
         status = recorded.streams ? tm_recorded_waits(&recorded, &waits, err)
                                   : tm_pairs_pick(&r->drafts[i], pairs, &waits, err);
+    const tm_model_rank rank = {&recorded, &waits, visits, n, (uint32_t)i};
     if (status == TM_OK)
-        status = tm_graph_build(&recorded, &waits, visits, n, &r->graphs[i], err);
+        status = build_graph(r, &rank, err);
     assert(status != TM_OK || tm_graph_wrong(&r->graphs[i]) == 0);
     tm_recorded_free(&recorded);
     tm_vec_free(&waits);
     return status;
 }
 
-static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_peer_places *places,
-                             tm_error *err) {
+static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error *err) {
     size_t next = 0;
     for (size_t i = 0; i < r->n; i++) {
         const tm_replay_visit *visits = (const tm_replay_visit *)r->visits.data + next;
         size_t n = visits_of(r, i, &next);
         TM_TRY(make_graph(r, i, pairs, visits, n, err));
-        TM_TRY(tm_peers_collect(&r->drafts[i], &r->graphs[i], r->n_ranks == 1, places, &r->items[i],
-                                err));
+        if (!r->graphs[i].in_crew)
+            TM_TRY(tm_peers_collect(&r->drafts[i], &r->graphs[i], r->n_ranks == 1, &r->places,
+                                    &r->items[i], err));
         tm_draft_free(&r->drafts[i]);
         next += n;
     }
+    tm_models_close(&r->models);
     return TM_OK;
 }
 
-static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice,
-                               tm_peer_places *places, tm_error *err) {
+static tm_status list_slice(const tm_replay_ranks *r, const tm_peer_slice *slice, tm_vec *peers,
+                            tm_vec *rows, tm_error *err) {
+    size_t n;
+    const tm_crew *crews = tm_replay_crews(r, &n);
+    const tm_crew_places from = {&r->places, slice};
+    TM_TRY(tm_peers_list(r->items, r->n, &r->places, slice, peers, err));
+    return tm_crew_rows(crews, n, &from, r->desk, rows, err);
+}
+
+static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, tm_error *err) {
+    tm_peer_places *places = &r->places;
     tm_vec peers = TM_VEC(tm_peer), there = TM_VEC(tm_peer);
+    tm_vec rows = TM_VEC(tm_peer_row), rows_there = TM_VEC(tm_peer_row);
     tm_vec others = TM_VEC(tm_peer_others), back = TM_VEC(tm_peer_others);
-    tm_status status = tm_peers_list(r->items, r->n, places, slice, &peers, err);
+    tm_status status = list_slice(r, slice, &peers, &rows, err);
     status = tm_mpi_agree(r->comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(r->comm, &peers, peer_owner, &there, err);
     if (status == TM_OK)
-        status = tm_mpi_agree(r->comm, tm_peers_compare(&there, &others, err), err);
+        status = tm_mpi_shuffle(r->comm, &rows, row_owner, &rows_there, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(r->comm, tm_peers_compare(&there, &rows_there, &others, err), err);
     tm_vec_free(&there);
+    tm_vec_free(&rows);
+    tm_vec_free(&rows_there);
     if (status == TM_OK)
         status = tm_mpi_shuffle(r->comm, &others, others_origin, &back, err);
     bool ok = back.n == 0 || tm_vec_append(&places->others, back.data, back.n);
@@ -182,19 +208,23 @@ static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice,
     return status;
 }
 
-static tm_status compare(tm_replay_ranks *r, tm_peer_places *places, tm_error *err) {
+static tm_status compare(tm_replay_ranks *r, tm_error *err) {
     int64_t bytes = 0;
+    size_t n_crews;
+    const tm_crew *crews = tm_replay_crews(r, &n_crews);
     int self;
     MPI_Comm_rank(r->comm, &self);
     for (size_t i = 0; i < r->n; i++)
         bytes += (int64_t)(r->items[i].n * sizeof(tm_peer));
+    for (size_t c = 0; c < n_crews; c++)
+        bytes += (int64_t)(crews[c].n_items * sizeof(tm_peer_row));
     MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MAX, r->comm);
     tm_peer_slice slice = {.n_slices = (uint32_t)(1 + bytes / SLICE_BYTES), .origin = self};
     for (; slice.slice < slice.n_slices; slice.slice++)
-        TM_TRY(compare_slice(r, &slice, places, err));
-    TM_TRY(tm_mpi_agree(r->comm, tm_peers_note(places, err), err));
+        TM_TRY(compare_slice(r, &slice, err));
+    TM_TRY(tm_mpi_agree(r->comm, tm_peers_note(&r->places, err), err));
     for (size_t i = 0; i < r->n; i++)
-        tm_peers_set(&r->graphs[i], &r->items[i], places);
+        tm_peers_set(&r->graphs[i], &r->items[i], &r->places);
     return TM_OK;
 }
 
@@ -210,16 +240,65 @@ static void free_parts(tm_replay_ranks *r) {
     r->items = NULL;
 }
 
+/* Each rank of a crew by itself. */
+static tm_status reduce_apart(const tm_replay_ranks *r, const tm_crew *crew,
+                              const tm_replay_weigh *weigh, tm_vec *words, tm_error *err) {
+    for (size_t lane = 0; lane < crew->n; lane++) {
+        tm_graph graph;
+        tm_status status = tm_crew_pick(crew, lane, r->desk, true, &graph, err);
+        if (status == TM_OK)
+            status = tm_reduce(&graph, weigh->n_sets, weigh->graph, weigh->context, words, err);
+        tm_graph_free(&graph);
+        TM_TRY(status);
+    }
+    return TM_OK;
+}
+
+static void name_rows(const tm_replay_ranks *r, const tm_replay_weigh *weigh, size_t i) {
+    if (weigh->sets)
+        weigh->sets->names = r->timelines[i].name;
+}
+
+tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *weigh,
+                           tm_vec *words, tm_error *err) {
+    const tm_crew_sets sets = {weigh->n_sets, weigh->crew, weigh->context};
+    size_t n;
+    const tm_crew *crews = tm_replay_crews(ranks, &n);
+    for (size_t i = 0; i < ranks->n; i++) {
+        name_rows(ranks, weigh, i);
+        if (ranks->graphs[i].n_nodes > 0)
+            TM_TRY(tm_reduce(&ranks->graphs[i], weigh->n_sets, weigh->graph, weigh->context, words,
+                             err));
+    }
+    for (size_t c = 0; c < n; c++) {
+        bool done = crews[c].n == 0;
+        if (done)
+            continue;
+        name_rows(ranks, weigh, crews[c].index[0]);
+        if (!tm_crew_peers(&crews[c], &ranks->places, ranks->desk))
+            return tm_fail_memory(err);
+        tm_crew_times(&crews[c], ranks->desk);
+        TM_TRY(tm_reduce_crew(&crews[c], ranks->desk, &sets, &done, words, err));
+        if (!done)
+            TM_TRY(reduce_apart(ranks, &crews[c], weigh, words, err));
+    }
+    return TM_OK;
+}
+
 tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     tm_pairs pairs = TM_PAIRS();
-    tm_peer_places places = {.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)};
+    ranks->places.keys = TM_KEYS(uint64_t);
+    ranks->places.others = TM_VEC(tm_peer_others);
+    ranks->models = TM_MODELS();
+    ranks->desk = calloc(1, sizeof *ranks->desk);
     ranks->visits = TM_VEC(tm_replay_visit);
     ranks->drafts = calloc(ranks->n + 1, sizeof *ranks->drafts);
     ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);
     ranks->items = calloc(ranks->n + 1, sizeof *ranks->items);
-    bool ok = ranks->drafts && ranks->graphs && ranks->items;
+    bool ok = ranks->drafts && ranks->graphs && ranks->items && ranks->desk;
     TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
     find_root(ranks);
+    ranks->alone = ranks->alone || ranks->n_ranks == 1;
     ranks->is_ops = tm_mpi_ops_is(ranks);
     if (ranks->is_ops)
         return tm_mpi_ops_graphs(ranks, err);
@@ -229,11 +308,10 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     if (status == TM_OK)
         find_lead_in(ranks);
     if (status == TM_OK)
-        status = tm_mpi_agree(ranks->comm, make_graphs(ranks, &pairs, &places, err), err);
+        status = tm_mpi_agree(ranks->comm, make_graphs(ranks, &pairs, err), err);
     tm_pairs_free(&pairs);
     if (status == TM_OK)
-        status = compare(ranks, &places, err);
-    tm_peer_places_free(&places);
+        status = compare(ranks, err);
     free_parts(ranks);
     return status;
 }
@@ -244,4 +322,9 @@ void tm_replay_ranks_free(tm_replay_ranks *ranks) {
         tm_graph_free(&ranks->graphs[i]);
     free(ranks->graphs);
     tm_vec_free(&ranks->visits);
+    tm_models_free(&ranks->models);
+    tm_peer_places_free(&ranks->places);
+    if (ranks->desk)
+        tm_crew_desk_free(ranks->desk);
+    free(ranks->desk);
 }

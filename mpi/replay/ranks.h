@@ -6,7 +6,10 @@
 
 #include "base/list.h"
 #include "replay/build.h"
+#include "replay/crew/models.h"
 #include "replay/peers.h"
+#include "replay/reduce.h"
+#include "replay/sets.h"
 #include "timeline/collectives.h"
 
 typedef struct tm_replay_ranks {
@@ -23,8 +26,36 @@ typedef struct tm_replay_ranks {
     tm_vec visits;        /* of tm_replay_visit: of these ranks */
     tm_draft *drafts;     /* owned; [n]; only while the graphs are made */
     tm_peer_items *items; /* likewise */
-    tm_graph *graphs;     /* owned; [n] */
+    tm_graph *graphs;     /* owned; [n]; empty of ranks in crews */
+    bool alone;           /* every rank has a graph of its own */
+    tm_models models;
+    tm_peer_places places;
+    tm_crew_desk *desk; /* owned */
 } tm_replay_ranks;
+
+/** Rank @p i has a graph, of its own or in a crew. */
+static inline bool tm_replay_has(const tm_replay_ranks *ranks, size_t i) {
+    return ranks->graphs[i].n_nodes > 0 || ranks->graphs[i].in_crew;
+}
+
+/** The crews, those without a rank too. */
+static inline tm_crew *tm_replay_crews(const tm_replay_ranks *ranks, size_t *n) {
+    *n = ranks->models.crews.n;
+    return ranks->models.crews.data;
+}
+
+/** As tm_reduce of all ranks that are held here; the weights of graphs, and of crews.
+ * TM_OK; TM_ERR_FAULT. */
+typedef struct tm_replay_weigh {
+    size_t n_sets;
+    tm_weigh *graph;
+    tm_weigh_crew *crew;
+    const void *context;
+    tm_sets *sets; /* the context, where names of a rank's rows have to be set; else NULL */
+} tm_replay_weigh;
+
+tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *weigh,
+                           tm_vec *words, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Makes the graphs.

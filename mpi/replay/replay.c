@@ -7,7 +7,6 @@
 #include "mpi/replay/ranks.h"
 #include "mpi/replay/scenario.h"
 #include "mpi/replay/whatif.h"
-#include "replay/lead_in.h"
 
 /* What the job's ranks have of communication, inferred waits and doubt about clocks. */
 static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
@@ -19,9 +18,18 @@ static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
             sums[1] += g->edges[e].kind == TM_EDGE_COMM ? g->edges[e].ns : 0;
         for (size_t row = 0; row < t->n_events; row++)
             sums[0] += t->role[row] == TM_ROLE_COMMUNICATION ? t->duration_ns[row] : 0;
-        sums[2] += g->n_inferred;
+        sums[2] += g->in_crew ? 0 : g->n_inferred;
         if (t->clock.uncertainty_ns > uncertainty)
             uncertainty = t->clock.uncertainty_ns;
+    }
+    size_t n;
+    const tm_crew *crews = tm_replay_crews(r, &n);
+    for (size_t c = 0; c < n; c++) {
+        for (size_t e = 0; e < tm_crew_edges(&crews[c]); e++)
+            for (size_t k = 0; k < crews[c].n; k++)
+                sums[1] +=
+                    crews[c].like->edges[e].kind == TM_EDGE_COMM ? crews[c].recorded[e].ns[k] : 0;
+        sums[2] += (int64_t)crews[c].n * crews[c].like->n_inferred;
     }
     MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_INT64_T, MPI_SUM, r->comm);
     MPI_Allreduce(MPI_IN_PLACE, &uncertainty, 1, MPI_INT64_T, MPI_MAX, r->comm);
@@ -108,7 +116,8 @@ tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
                              .n = plan->n_timelines,
                              .collectives = collectives,
                              .names = plan->names,
-                             .steps = plan->steps};
+                             .steps = plan->steps,
+                             .alone = plan->scenario != NULL};
     result->names = plan->names;
     result->world_size = plan->world_size;
     result->scenario = plan->scenario ? plan->scenario->text : NULL;

@@ -52,6 +52,33 @@ static tm_status find_rank(const tm_fixer *fixer, const tm_graph *g, const int64
     return status;
 }
 
+/* The same of a crew's ranks. */
+static bool find_crew(const tm_crew *crew, tm_crew_desk *desk, const tm_fixer *fixer,
+                      const int64_t *late, const tm_keys *places, tm_vec *own) {
+    const tm_replay *job = fixer->replay;
+    const tm_graph *g = crew->like;
+    const tm_graph_step *steps = g->steps.data;
+    tm_slack slack[TM_LANES];
+    tm_crew_row *visits_ns = malloc((g->visits.n + 1) * sizeof *visits_ns);
+    int64_t *steps_ns = malloc((g->steps.n + 1) * sizeof *steps_ns);
+    bool ok = visits_ns && steps_ns && tm_crew_desk_fit(desk, crew);
+    for (size_t v = 0; v < g->visits.n && ok; v++)
+        for (size_t k = 0; k < TM_LANES; k++)
+            visits_ns[v].ns[k] = late[tm_keys_find(places, &crew->visits[v].operation[k])];
+    for (size_t k = 0; k < g->steps.n && ok; k++)
+        steps_ns[k] =
+            late[job->n_operations + tm_lower_bound(job->steps, job->n_steps, steps[k].number)];
+    if (ok)
+        tm_crew_slack(crew, visits_ns, steps_ns, fixer->total_ns / NEAR, desk, slack);
+    for (size_t k = 0; k < crew->n && ok; k++) {
+        const tm_whatif_rank rank = {.rank = crew->rank[k], .slack = slack[k]};
+        ok = tm_vec_append(own, &rank, 1) != NULL;
+    }
+    free(visits_ns);
+    free(steps_ns);
+    return ok;
+}
+
 static tm_status find_ranks(const tm_replay_ranks *ranks, const tm_fixer *fixer, tm_vec *own,
                             tm_error *err) {
     const tm_replay *job = fixer->replay;
@@ -63,6 +90,11 @@ static tm_status find_ranks(const tm_replay_ranks *ranks, const tm_fixer *fixer,
     tm_status status = ok ? TM_OK : tm_fail_memory(err);
     for (size_t i = 0; i < ranks->n && status == TM_OK; i++)
         status = find_rank(fixer, &ranks->graphs[i], late, &places, own, err);
+    size_t n;
+    const tm_crew *crews = tm_replay_crews(ranks, &n);
+    for (size_t c = 0; c < n && status == TM_OK; c++)
+        if (crews[c].n > 0 && !find_crew(&crews[c], ranks->desk, fixer, late, &places, own))
+            status = tm_fail_memory(err);
     free(late);
     tm_keys_free(&places);
     return status;

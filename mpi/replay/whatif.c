@@ -70,10 +70,8 @@ static tm_status choose_changes(whatif *w, tm_error *err) {
 }
 
 static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
-    for (size_t i = 0; i < w->r->n; i++)
-        if (w->r->graphs[i].n_nodes > 0)
-            TM_TRY(tm_reduce(&w->r->graphs[i], TM_N_RANK_SETS, tm_sets_weigh, NULL, words, err));
-    return TM_OK;
+    const tm_replay_weigh weigh = {TM_N_RANK_SETS, tm_sets_weigh, tm_sets_weigh_crew, NULL, NULL};
+    return tm_replay_reduce(w->r, &weigh, words, err);
 }
 
 static tm_status make_job(whatif *w, tm_error *err) {
@@ -109,7 +107,7 @@ static tm_status gather_facts(whatif *w, tm_error *err) {
         const fact f = {.rank = t->rank,
                         .stage = tm_stage_of(&w->r->collectives->stages, t->rank),
                         .host = t->host};
-        ok = w->r->graphs[i].n_nodes == 0 || tm_vec_append(&own, &f, 1);
+        ok = !tm_replay_has(w->r, i) || tm_vec_append(&own, &f, 1);
     }
     tm_status status = tm_mpi_agree(w->r->comm, ok ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK)

@@ -39,18 +39,18 @@ static void larger(int64_t *out, const int64_t *a, const int64_t *b, const int64
     }
 }
 
-static bool any_above(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width) {
-    for (size_t i = 0; i < width; i += TM_LANES) {
-        uint64_t below = 0; /* the sign says whether any sum is */
+static uint8_t above(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width) {
+    uint64_t below[TM_LANES] = {0}; /* the sign says whether any sum is */
+    unsigned bits = 0;
+    for (size_t i = 0; i < width; i += TM_LANES)
         for (size_t k = 0; k < TM_LANES; k++)
-            below |= (uint64_t)(a[i + k] + b[i + k] - ns[i + k]);
-        if (below >> 63)
-            return true;
-    }
-    return false;
+            below[k] |= (uint64_t)(a[i + k] + b[i + k] - ns[i + k]);
+    for (size_t k = 0; k < TM_LANES; k++)
+        bits |= (unsigned)(below[k] >> 63) << k;
+    return (uint8_t)bits;
 }
 
-const tm_lanes TM_LANES_OF = {TM_LANES_NAME, add, larger, any_above};
+const tm_lanes TM_LANES_OF = {TM_LANES_NAME, add, larger, above};
 
 #ifdef TM_LANES_PORTABLE
 #ifdef TM_HAS_X86_LANES

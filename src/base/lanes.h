@@ -16,8 +16,8 @@ typedef struct tm_lanes {
     /** out[i] = the larger of a[i] and b[i] + by[i]; out is apart from them */
     void (*larger)(int64_t *out, const int64_t *a, const int64_t *b, const int64_t *by,
                    size_t width);
-    /** whether any ns[i] > a[i] + b[i] */
-    bool (*any_above)(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width);
+    /** bit k: whether any ns[i] > a[i] + b[i], of i that are k modulo TM_LANES */
+    uint8_t (*above)(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width);
 } tm_lanes;
 
 /** All that this processor has, the fastest last. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/sorted.h"
-#include "lead_in.h"
 #include "maker.h"
 
 void tm_graph_free(tm_graph *graph) {
@@ -165,14 +164,22 @@ static bool add_steps(tm_maker *m) {
     return ok;
 }
 
+bool tm_maker_loose(tm_maker *m) {
+    const tm_draft *draft = m->draft;
+    *m->graph = (tm_graph){.rank = draft->timeline->rank,
+                           .visits = TM_VEC(tm_graph_visit),
+                           .steps = TM_VEC(tm_graph_step),
+                           .n_inferred = m->recorded->streams ? 0 : (int64_t)m->waits->n};
+    /* Three edges lead to an event, two to a call, and little else: no room is taken in vain. */
+    size_t usual =
+        3 * draft->events.n + 2 * draft->calls.n + m->waits->n + draft->timeline->n_steps;
+    return tm_vec_reserve(&m->edges, usual) && tm_maker_events(m) && tm_maker_calls(m) &&
+           add_visits(m) && add_steps(m);
+}
+
 tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
                          const tm_replay_visit *visits, size_t n, tm_graph *out, tm_error *err) {
-    const tm_draft *draft = recorded->draft;
-    *out = (tm_graph){.rank = draft->timeline->rank,
-                      .visits = TM_VEC(tm_graph_visit),
-                      .steps = TM_VEC(tm_graph_step),
-                      .n_inferred = recorded->streams ? 0 : (int64_t)waits->n};
-    tm_maker m = {.draft = draft,
+    tm_maker m = {.draft = recorded->draft,
                   .recorded = recorded,
                   .waits = waits,
                   .visits = visits,
@@ -180,12 +187,9 @@ tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
                   .graph = out,
                   .edges = TM_VEC(tm_loose_edge),
                   .causes = TM_VEC(tm_cause)};
-    /* Three edges lead to an event, two to a call, and little else: no room is taken in vain. */
-    size_t usual = 3 * draft->events.n + 2 * draft->calls.n + waits->n + draft->timeline->n_steps;
-    bool ok = tm_vec_reserve(&m.edges, usual) && tm_maker_events(&m) && tm_maker_calls(&m) &&
-              add_visits(&m) && add_steps(&m);
-    tm_status status = ok ? tm_maker_order(&m, err) : tm_fail_memory(err);
+    tm_status status = tm_maker_loose(&m) ? tm_maker_order(&m, err) : tm_fail_memory(err);
     tm_vec_free(&m.edges);
     tm_vec_free(&m.causes);
+    free(m.origin);
     return status;
 }

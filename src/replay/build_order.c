@@ -5,18 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What comes first of one time: ends of what took time, begins of calls and then of events, ends of
- * what took none, ends of steps. So nearly every edge leads from an earlier node to a later one. */
-enum { PHASE_END, PHASE_CALL, PHASE_EVENT, PHASE_NONE, PHASE_STEP, PHASE_BITS = 3 };
-
-typedef struct key {
-    uint64_t key; /* (time - the earliest) x 8 + phase */
-    uint32_t part;
-    uint32_t event; /* row */
-} key;
+#include "order.h"
 
 /* By key, stably, a byte at a time where keys differ in it; the result is in *keys. */
-static void sort_keys(key **keys, key **scratch, size_t n) {
+static void sort_keys(tm_order_key **keys, tm_order_key **scratch, size_t n) {
     uint64_t all = 0;
     for (size_t i = 0; i < n; i++)
         all |= (*keys)[i].key;
@@ -29,7 +21,7 @@ static void sort_keys(key **keys, key **scratch, size_t n) {
             at[d + 1] += at[d];
         for (size_t i = 0; i < n; i++)
             (*scratch)[at[((*keys)[i].key >> shift) % DIGITS]++] = (*keys)[i];
-        key *swap = *keys;
+        tm_order_key *swap = *keys;
         *keys = *scratch;
         *scratch = swap;
     }
@@ -68,24 +60,23 @@ static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
 }
 
 /* Keys of all nodes; the last are the ends of steps, at their number among the rank's. */
-static void fill_keys(const tm_maker *m, const int64_t *step_ends, key *keys) {
+static void fill_keys(const tm_maker *m, const int64_t *step_ends, tm_order_key *keys) {
     const size_t events = m->draft->events.n, parts = events + m->draft->calls.n;
     const tm_graph_step *steps = m->graph->steps.data;
     int64_t first = INT64_MAX;
     for (size_t p = 0; p < parts; p++)
         first = time_of(m, p).begin_ns < first ? time_of(m, p).begin_ns : first;
-    for (size_t p = 0; p < parts; p++) {
+    for (uint32_t p = 0; p < parts; p++) {
         part_time t = time_of(m, p);
-        uint64_t begin = (uint64_t)(t.begin_ns - first), end = (uint64_t)(t.end_ns - first);
-        keys[2 * p] = (key){(begin << PHASE_BITS) + (p < events ? PHASE_EVENT : PHASE_CALL),
-                            (uint32_t)(2 * p), t.row};
-        keys[2 * p + 1] = (key){(end << PHASE_BITS) + (end > begin ? PHASE_END : PHASE_NONE),
-                                (uint32_t)(2 * p + 1), t.row};
+        bool took = t.end_ns > t.begin_ns;
+        keys[2 * p] = tm_order_key_of(2 * p, t.begin_ns - first, took, events, parts);
+        keys[2 * p + 1] = tm_order_key_of(2 * p + 1, t.end_ns - first, took, events, parts);
+        keys[2 * p].event = keys[2 * p + 1].event = t.row;
     }
     for (size_t k = 0; k < m->graph->steps.n; k++) {
         int64_t end = step_ends[steps[k].node - 2 * parts];
-        keys[2 * parts + k] =
-            (key){((uint64_t)(end - first) << PHASE_BITS) + PHASE_STEP, steps[k].node, TM_NO_EVENT};
+        keys[2 * parts + k] = tm_order_key_of(steps[k].node, end - first, false, events, parts);
+        keys[2 * parts + k].event = TM_NO_EVENT;
     }
 }
 
@@ -94,7 +85,8 @@ static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
     const size_t parts = m->draft->events.n + m->draft->calls.n;
     const size_t n_steps = ends_of(m), n = 2 * parts + m->graph->steps.n;
     tm_graph *g = m->graph;
-    key *keys = malloc((n + 1) * sizeof *keys), *scratch = malloc((n + 1) * sizeof *scratch);
+    tm_order_key *keys = malloc((n + 1) * sizeof *keys);
+    tm_order_key *scratch = malloc((n + 1) * sizeof *scratch);
     int64_t *ends = malloc((n_steps + 1) * sizeof *ends);
     *place = calloc(2 * parts + n_steps + 1, sizeof **place);
     g->parts = malloc((n + 1) * sizeof *g->parts);
@@ -145,12 +137,14 @@ static uint32_t *find_first(const tm_maker *m) {
     return first;
 }
 
-/* Copies the edges into a node, a part so far, behind the [n] before; those that lead back in the
- * order go. What no edge leads to at its time follows the root as recorded. */
-static size_t place_into(const tm_graph *g, uint32_t node, const tm_loose_edge *edges,
-                         size_t n_edges, const uint32_t *place, size_t n) {
+/* Copies the edges [first, behind) into a node, a part so far, behind the [n] before; those that
+ * lead back in the order go. What no edge leads to at its time follows the root as recorded. */
+static size_t place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_t behind,
+                         const uint32_t *place, size_t n) {
+    const tm_loose_edge *edges = m->edges.data;
+    const tm_graph *g = m->graph;
     int64_t reached = INT64_MIN;
-    for (size_t i = 0; i < n_edges; i++) {
+    for (uint32_t i = first; i < behind; i++) {
         tm_edge *edge = &g->edges[n];
         *edge = edges[i].edge;
         if (is_node(edge->from)) {
@@ -160,28 +154,29 @@ static size_t place_into(const tm_graph *g, uint32_t node, const tm_loose_edge *
         }
         int64_t ns = tm_graph_source_ns(g, edge) + edge->ns;
         reached = ns > reached ? ns : reached;
-        n++;
+        m->origin[n++] = i;
     }
-    if (reached < g->ns[node])
+    if (reached < g->ns[node]) {
+        m->origin[n] = TM_NO_ORIGIN;
         g->edges[n++] = (tm_edge){.ns = g->ns[node],
                                   .peer_ns = g->ns[node],
                                   .from = TM_FROM_ROOT,
                                   .kind = TM_EDGE_BEFORE};
+    }
     return n;
 }
 
 static bool place_edges(tm_maker *m, const uint32_t *place) {
     tm_graph *g = m->graph;
-    const tm_loose_edge *edges = m->edges.data;
     uint32_t *first = find_first(m);
     size_t n = 0;
     g->first = malloc((g->n_nodes + 1) * sizeof *g->first);
     g->edges = malloc((m->edges.n + g->n_nodes + 1) * sizeof *g->edges);
-    bool ok = first && g->first && g->edges;
+    m->origin = malloc((m->edges.n + g->n_nodes + 1) * sizeof *m->origin);
+    bool ok = first && g->first && g->edges && m->origin;
     for (uint32_t v = 0; v < g->n_nodes && ok; v++) {
-        const uint32_t at = first[g->parts[v]];
         g->first[v] = (uint32_t)n;
-        n = place_into(g, v, edges + at, first[g->parts[v] + 1] - at, place, n);
+        n = place_into(m, v, first[g->parts[v]], first[g->parts[v] + 1], place, n);
     }
     free(first);
     if (!ok)

@@ -38,6 +38,13 @@ typedef struct tm_part_span {
     uint8_t flags;   /* TM_EDGE_INPUT or TM_EDGE_GC */
 } tm_part_span;
 
+/** What a rank has before its first step. */
+typedef struct tm_lead_in {
+    int64_t step; /* the number of its first step; INT64_MAX without any GPU event in steps */
+    bool any;     /* GPU events that no step holds were launched before it */
+    bool joined;  /* they reach into it: the recording begins in the middle of the work */
+} tm_lead_in;
+
 typedef struct tm_draft {
     const tm_timeline *timeline; /* borrowed */
     int64_t
@@ -47,7 +54,8 @@ typedef struct tm_draft {
     tm_vec stream_waits; /* of int64_t: begins of calls that make a stream wait, ascending */
     tm_vec spans;        /* of tm_part_span, by thread, ascending in begin */
     bool syncs;          /* it has calls that wait for the GPU */
-    bool lead_in;        /* its first step counts from where it begins (lead_in.h): likewise */
+    tm_lead_in before;   /* the first step */
+    bool lead_in;        /* its first step counts from where it begins (tm_lead_in): likewise */
 } tm_draft;
 
 /**
@@ -64,6 +72,12 @@ void tm_draft_free(tm_draft *draft);
 static inline int64_t tm_draft_begin(const tm_timeline *timeline, uint32_t row, int64_t root_ns) {
     return tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]) - root_ns;
 }
+
+/** Whether an event was launched before the first step, and is in none. */
+bool tm_lead_in_has(const tm_draft *draft, const tm_part_event *event);
+
+/** The first event of the first step, in the order of launches; TM_NO_PART for none. */
+uint32_t tm_lead_in_behind(const tm_draft *draft);
 
 /** Where an event stands in its step, the same on all ranks that run the same program. */
 uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth);

@@ -50,6 +50,12 @@ enum {
 #define TM_FROM_ROOT UINT32_MAX
 #define TM_FROM_VISIT UINT32_C(0x80000000)
 
+/** What a job's GPUs did before the first step that is marked, and had done when it began: warming
+ * up, loading a model. The first step does not count from the job's first GPU event then, but from
+ * where the last rank began it. It stands for a step before all others in graphs and on paths; no
+ * row is of it. */
+#define TM_STEP_LEAD_IN (INT64_MIN + 1)
+
 /** No node: a visit that the trace lacks, so that the rank only goes on from there. */
 #define TM_NO_NODE UINT32_MAX
 
@@ -90,6 +96,7 @@ typedef struct tm_graph {
     tm_vec visits;   /* of tm_graph_visit, ascending in (last_ns, operation) */
     tm_vec steps;    /* of tm_graph_step, ascending in number */
     int64_t n_inferred; /* wait edges that no record tells */
+    bool in_crew;       /* empty: the rank is of a crew */
 } tm_graph;
 
 void tm_graph_free(tm_graph *graph);

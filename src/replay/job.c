@@ -5,7 +5,6 @@
 
 #include "base/keys.h"
 #include "base/sorted.h"
-#include "lead_in.h"
 
 /* Before everything, and far from where it could not be computed with. */
 static const int64_t UNREACHED = INT64_MIN / 4;

@@ -14,11 +14,13 @@ tm_labels *tm_labels_new(tm_label_pool *pool, size_t n) {
     } else {
         size_t room = (size_t)SMALLEST << size;
         size_t times = room * pool->width * sizeof *labels->ns;
-        labels = tm_arena_alloc(&pool->arena, sizeof *labels + times + room * sizeof *labels->from);
+        labels = tm_arena_alloc(&pool->arena,
+                                sizeof *labels + times + room * (sizeof *labels->from + 1));
         if (!labels)
             return NULL;
         labels->ns = (void *)(labels + 1);
         labels->from = (void *)((char *)labels->ns + times);
+        labels->alive = (uint8_t *)(labels->from + room);
         labels->size = size;
     }
     labels->n = 0;
@@ -36,6 +38,7 @@ tm_labels *tm_labels_copy(tm_label_pool *pool, const tm_labels *labels, const in
         return NULL;
     copy->n = labels->n;
     memcpy(copy->from, labels->from, labels->n * sizeof *copy->from);
+    memcpy(copy->alive, labels->alive, labels->n);
     pool->lanes->add(copy->ns, labels->ns, labels->n, ns, pool->width);
     return copy;
 }
@@ -56,6 +59,7 @@ tm_labels *tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b
         bool of_b = i == a->n || (k < b->n && b->from[k] <= a->from[i]);
         const int64_t *a_ns = a->ns + i * width, *b_ns = b->ns + k * width;
         int64_t *out = both->ns + both->n * width;
+        both->alive[both->n] = (uint8_t)((of_a ? a->alive[i] : 0) | (of_b ? b->alive[k] : 0));
         both->from[both->n++] = of_a ? a->from[i] : b->from[k];
         if (of_a && of_b)
             pool->lanes->larger(out, a_ns, b_ns, ns, width);

@@ -17,6 +17,7 @@ typedef struct tm_labels {
     size_t size;    /* which of the pool's sizes it has */
     uint32_t *from; /* [n] visits, ascending; the root (TM_FROM_ROOT) is the last */
     int64_t *ns;    /* [n][width] */
+    uint8_t *alive; /* [n] bit by rank: whether it has that way */
 } tm_labels;
 
 enum { TM_LABEL_SIZES = 30 };

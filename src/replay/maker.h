@@ -29,7 +29,11 @@ typedef struct tm_maker {
     tm_vec edges;              /* of tm_loose_edge */
     tm_vec causes;             /* of tm_cause: of the node at hand */
     int64_t launch_ns, gap_ns; /* usual lags */
+    uint32_t *origin; /* owned; [edges of the graph] which loose one it was, or TM_NO_ORIGIN */
 } tm_maker;
+
+/* An edge from the root to what nothing recorded leads to. */
+#define TM_NO_ORIGIN UINT32_MAX
 
 static inline uint32_t tm_event_begin(uint32_t event) {
     return 2 * event;
@@ -72,6 +76,9 @@ bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns);
 /* The edges into all events, and into all calls. False when memory is out. */
 bool tm_maker_events(tm_maker *m);
 bool tm_maker_calls(tm_maker *m);
+
+/* All edges, visits and steps of a rank, in an empty graph. False when memory is out. */
+bool tm_maker_loose(tm_maker *m);
 
 /* Puts nodes and edges in order. TM_OK; TM_ERR_FAULT. */
 tm_status tm_maker_order(tm_maker *m, tm_error *err) TM_MUST_CHECK;

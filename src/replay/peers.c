@@ -121,20 +121,29 @@ static uint32_t number_place(tm_peer_places *places, uint64_t place) {
     return number;
 }
 
+/* @param out  [events and calls] those that are not TM_NO_PLACE are set */
 static bool number_items(const tm_draft *draft, const uint64_t *steps, tm_peer_places *places,
-                         tm_peer_items *out) {
+                         uint32_t *out) {
     _Static_assert(TM_NO_STEP == -1, "it has the first hash");
-    for (size_t i = 0; i < out->n; i++) {
-        if (out->places[i] == TM_NO_PLACE)
+    for (size_t i = 0; i < draft->events.n + draft->calls.n; i++) {
+        if (out[i] == TM_NO_PLACE)
             continue;
         const spot at = spot_of(draft, i);
         const uint64_t key = (uint64_t)draft->timeline->name[at.row] << 32 | at.nth;
-        const uint64_t step = steps[2 * (at.step + 1) + (i >= out->n_events)];
-        out->places[i] = number_place(places, tm_hash_words(step, &key, 1));
-        if (out->places[i] == TM_NO_KEY)
+        const uint64_t step = steps[2 * (at.step + 1) + (i >= draft->events.n)];
+        out[i] = number_place(places, tm_hash_words(step, &key, 1));
+        if (out[i] == TM_NO_KEY)
             return false;
     }
     return true;
+}
+
+bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) {
+    uint64_t *steps = hash_steps(draft, false); /* there are other ranks */
+    memset(out, 0, (draft->events.n + draft->calls.n) * sizeof *out);
+    bool ok = steps && number_items(draft, steps, places, out);
+    free(steps);
+    return ok;
 }
 
 tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, bool other_steps,
@@ -148,7 +157,7 @@ tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, bool ot
     bool ok = steps && out->places && out->weights;
     if (ok) {
         weigh_items(draft, graph, out);
-        ok = number_items(draft, steps, places, out);
+        ok = number_items(draft, steps, places, out->places);
     }
     free(steps);
     return ok ? TM_OK : tm_fail_memory(err);
@@ -214,8 +223,9 @@ static void find_middle(int64_t *v, size_t n, int64_t *out) {
 /* What one process has of a place. */
 typedef struct run {
     int64_t origin;
-    size_t first, n; /* of its peers */
+    size_t first, n; /* of its peers, or rows */
     uint32_t place;
+    bool rows;
 } run;
 
 /* Peers by place. */
@@ -234,41 +244,79 @@ static void columns_free(columns *c) {
     free(c->seconds);
 }
 
+static bool add_run(columns *c, const uint64_t *place, int64_t origin, const run *of) {
+    run one = *of;
+    one.origin = origin;
+    one.place = tm_keys_add(&c->keys, place);
+    return one.place != TM_NO_KEY && tm_vec_append(&c->runs, &one, 1);
+}
+
 static bool find_runs(const tm_vec *peers, columns *c) {
     const tm_peer *v = peers->data;
     for (size_t i = 0, end; i < peers->n; i = end) {
         for (end = i + 1;
              end < peers->n && v[end].place == v[i].place && v[end].origin == v[i].origin;)
             end++;
-        const run one = {v[i].origin, i, end - i, tm_keys_add(&c->keys, &v[i].place)};
-        if (one.place == TM_NO_KEY || !tm_vec_append(&c->runs, &one, 1))
+        const run one = {.first = i, .n = end - i};
+        if (!add_run(c, &v[i].place, v[i].origin, &one))
             return false;
     }
     return true;
 }
 
+static bool find_row_runs(const tm_vec *rows, columns *c) {
+    const tm_peer_row *v = rows->data;
+    for (size_t i = 0, end; i < rows->n; i = end) {
+        for (end = i + 1;
+             end < rows->n && v[end].place == v[i].place && v[end].origin == v[i].origin;)
+            end++;
+        const run one = {.first = i, .n = end - i, .rows = true};
+        if (!add_run(c, &v[i].place, v[i].origin, &one))
+            return false;
+    }
+    return true;
+}
+
+/* Places the values of a run; returns how many, where nothing is to be placed counts them alone. */
+static size_t copy_run(const run *one, const tm_vec *peers, const tm_vec *rows, int64_t *firsts,
+                       int64_t *seconds) {
+    const tm_peer *v = (const tm_peer *)peers->data + (one->rows ? 0 : one->first);
+    const tm_peer_row *row = (const tm_peer_row *)rows->data + (one->rows ? one->first : 0);
+    size_t n = 0;
+    for (size_t i = 0; i < one->n && !one->rows && firsts; i++) {
+        firsts[i] = v[i].weights.first_ns;
+        seconds[i] = v[i].weights.second_ns;
+    }
+    for (size_t i = 0; i < one->n && one->rows; i++) {
+        if (firsts) {
+            memcpy(firsts + n, row[i].first_ns, (size_t)row[i].n * sizeof *firsts);
+            memcpy(seconds + n, row[i].second_ns, (size_t)row[i].n * sizeof *seconds);
+        }
+        n += (size_t)row[i].n;
+    }
+    return one->rows ? n : one->n;
+}
+
 /* @param c  empty; freed by the caller in either case */
-static bool make_columns(const tm_vec *peers, columns *c) {
-    const tm_peer *v = peers->data;
-    if (!find_runs(peers, c))
+static bool make_columns(const tm_vec *peers, const tm_vec *rows, columns *c) {
+    if (!find_runs(peers, c) || !find_row_runs(rows, c))
         return false;
     const run *runs = c->runs.data;
     const size_t n_places = c->keys.keys.n;
     c->first = calloc(n_places + 2, sizeof *c->first);
-    c->firsts = malloc((peers->n + 1) * sizeof *c->firsts);
-    c->seconds = malloc((peers->n + 1) * sizeof *c->seconds);
+    for (size_t k = 0; k < c->runs.n && c->first; k++)
+        c->first[runs[k].place + 2] += copy_run(&runs[k], peers, rows, NULL, NULL);
+    for (size_t p = 2; p < n_places + 2 && c->first; p++)
+        c->first[p] += c->first[p - 1];
+    const size_t n = c->first ? c->first[n_places + 1] : 0;
+    c->firsts = malloc((n + 1) * sizeof *c->firsts);
+    c->seconds = malloc((n + 1) * sizeof *c->seconds);
     if (!c->first || !c->firsts || !c->seconds)
         return false;
-    for (size_t k = 0; k < c->runs.n; k++)
-        c->first[runs[k].place + 2] += runs[k].n;
-    for (size_t p = 2; p < n_places + 2; p++)
-        c->first[p] += c->first[p - 1];
-    for (size_t k = 0; k < c->runs.n; k++)
-        for (size_t i = 0; i < runs[k].n; i++) {
-            size_t at = c->first[runs[k].place + 1]++;
-            c->firsts[at] = v[runs[k].first + i].weights.first_ns;
-            c->seconds[at] = v[runs[k].first + i].weights.second_ns;
-        }
+    for (size_t k = 0; k < c->runs.n; k++) {
+        size_t *at = &c->first[runs[k].place + 1];
+        *at += copy_run(&runs[k], peers, rows, c->firsts + *at, c->seconds + *at);
+    }
     return true;
 }
 
@@ -291,9 +339,9 @@ static tm_peer_others *find_others(const columns *c) {
     return out;
 }
 
-tm_status tm_peers_compare(const tm_vec *peers, tm_vec *others, tm_error *err) {
+tm_status tm_peers_compare(const tm_vec *peers, const tm_vec *rows, tm_vec *others, tm_error *err) {
     columns c = {.keys = TM_KEYS(uint64_t), .runs = TM_VEC(run)};
-    tm_peer_others *of = make_columns(peers, &c) ? find_others(&c) : NULL;
+    tm_peer_others *of = make_columns(peers, rows, &c) ? find_others(&c) : NULL;
     const run *runs = c.runs.data;
     bool ok = of != NULL;
     for (size_t k = 0; k < c.runs.n && ok; k++) {
@@ -315,10 +363,17 @@ tm_status tm_peers_note(tm_peer_places *places, tm_error *err) {
     return places->known ? TM_OK : tm_fail_memory(err);
 }
 
-static int64_t median_of_others(int64_t low, int64_t next, int64_t high, int64_t behind,
-                                int64_t ns) {
-    int64_t a = ns <= low ? next : low, b = ns <= high ? behind : high;
-    return a + (b - a) / 2;
+tm_peer_around tm_peers_around(const tm_peer_others *others, bool first) {
+    const middle m = middle_of((size_t)others->n);
+    const tm_peer_weights *low = others->middle, *high = low + (m.high - m.low);
+    return first ? (tm_peer_around){low[0].first_ns, low[1].first_ns, high[0].first_ns,
+                                    high[1].first_ns}
+                 : (tm_peer_around){low[0].second_ns, low[1].second_ns, high[0].second_ns,
+                                    high[1].second_ns};
+}
+
+bool tm_peers_stall(const tm_peer_others *others, int64_t ns, int64_t others_ns) {
+    return others->n >= STALL_RANKS && is_stall(ns, others_ns);
 }
 
 tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights *own, bool call,
@@ -327,16 +382,13 @@ tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights 
         *flags |= TM_EDGE_MISSING;
         return *own;
     }
-    const middle m = middle_of((size_t)others->n);
-    const tm_peer_weights *low = others->middle, *high = low + (m.high - m.low);
-    const tm_peer_weights is = {median_of_others(low[0].first_ns, low[1].first_ns, high[0].first_ns,
-                                                 high[1].first_ns, own->first_ns),
-                                median_of_others(low[0].second_ns, low[1].second_ns,
-                                                 high[0].second_ns, high[1].second_ns,
-                                                 own->second_ns)};
+    const tm_peer_around first = tm_peers_around(others, true);
+    const tm_peer_around second = tm_peers_around(others, false);
+    const tm_peer_weights is = {tm_peer_median(&first, own->first_ns),
+                                tm_peer_median(&second, own->second_ns)};
     *flags |= others->n == 2 ? TM_EDGE_PAIR : 0;
-    if (call && others->n >= STALL_RANKS &&
-        (is_stall(own->first_ns, is.first_ns) || is_stall(own->second_ns, is.second_ns)))
+    if (call && (tm_peers_stall(others, own->first_ns, is.first_ns) ||
+                 tm_peers_stall(others, own->second_ns, is.second_ns)))
         *flags |= TM_EDGE_STALL;
     return is;
 }
@@ -376,6 +428,4 @@ void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_pla
             if (known)
                 set_edge(edge, &is, own);
         }
-    free(graph->parts);
-    graph->parts = NULL;
 }

@@ -12,8 +12,10 @@
 #define TMERGE_REPLAY_PEERS_H
 
 #include "base/keys.h"
+#include "base/lanes.h"
 #include "draft.h"
 #include "graph.h"
+#include "replay/crew/crew.h"
 
 /** What is compared at a place. */
 typedef struct tm_peer_weights {
@@ -27,6 +29,13 @@ typedef struct tm_peer {
     tm_peer_weights weights;
     int64_t origin; /* the process */
 } tm_peer;
+
+/** The weights of several of a process's ranks at a place, likewise. Sent as bytes. */
+typedef struct tm_peer_row {
+    uint64_t place;
+    int64_t origin, n;
+    int64_t first_ns[TM_LANES], second_ns[TM_LANES]; /* of n */
+} tm_peer_row;
 
 /** The middle of the weights of all [n >= 2] ranks at a place, on its way back. Sent as bytes. */
 typedef struct tm_peer_others {
@@ -78,13 +87,33 @@ tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_plac
 /**
  * Finds the middle at each place that several ranks have.
  * @param peers   of tm_peer; those of one place must all be there
+ * @param rows    of tm_peer_row, likewise
  * @param others  of tm_peer_others, appended to: one for each process that has a rank there
  * @return        TM_OK; TM_ERR_FAULT
  */
-tm_status tm_peers_compare(const tm_vec *peers, tm_vec *others, tm_error *err) TM_MUST_CHECK;
+tm_status tm_peers_compare(const tm_vec *peers, const tm_vec *rows, tm_vec *others,
+                           tm_error *err) TM_MUST_CHECK;
 
 /** Notes what came back, all at once. TM_OK; TM_ERR_FAULT. */
 tm_status tm_peers_note(tm_peer_places *places, tm_error *err) TM_MUST_CHECK;
+
+/** The weights of a place next to its middle: from the lower one on, and from the higher. */
+typedef struct tm_peer_around {
+    int64_t low, behind_low, high, behind_high;
+} tm_peer_around;
+
+/** @param first  of the first weight, else of the second */
+tm_peer_around tm_peers_around(const tm_peer_others *others, bool first);
+
+/** The median of all but one, which has @p ns. */
+static inline int64_t tm_peer_median(const tm_peer_around *around, int64_t ns) {
+    const int64_t a = ns <= around->low ? around->behind_low : around->low;
+    const int64_t b = ns <= around->high ? around->behind_high : around->high;
+    return a + (b - a) / 2;
+}
+
+/** Whether a call's weight is a stall, where the others took @p others_ns. */
+bool tm_peers_stall(const tm_peer_others *others, int64_t ns, int64_t others_ns);
 
 /**
  * What the others have at a place instead of a rank's own weights.
@@ -93,6 +122,24 @@ tm_status tm_peers_note(tm_peer_places *places, tm_error *err) TM_MUST_CHECK;
  */
 tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights *own, bool call,
                             uint8_t *flags);
+
+/** The places of all events and calls of a rank that is not the job's only one, whether they have
+ * weights or not. False when memory is out. @param out  [events, then calls] */
+bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) TM_MUST_CHECK;
+
+/** What of the crews is sent together. */
+typedef struct tm_crew_places {
+    const tm_peer_places *places;
+    const tm_peer_slice *slice;
+} tm_crew_places;
+
+/** Adds the weights of [n] crews in a slice, place by place. TM_OK; TM_ERR_FAULT. */
+tm_status tm_crew_rows(const tm_crew *crews, size_t n, const tm_crew_places *of, tm_crew_desk *desk,
+                       tm_vec *rows, tm_error *err) TM_MUST_CHECK;
+
+/** Sets what the desk has of a crew's peers. False when memory is out. */
+bool tm_crew_peers(const tm_crew *crew, const tm_peer_places *places,
+                   tm_crew_desk *desk) TM_MUST_CHECK;
 
 /** Sets the peer weights of a graph's edges. */
 void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places);

@@ -8,8 +8,10 @@
 
 /* Ways are held against those past this many of the latest operations. Where there are too many
  * ways to a node, they are joined there. With many sets, each of which keeps ways of its own, so
- * are more than a few, but at one of so many nodes at most, for each joint costs links. */
-enum { LATEST = 4, FEW = 4, APART = 128, MOST = 12 };
+ * are more than a few, but at one of so many parts alone, for each joint costs links. */
+enum { LATEST = 4, FEW = 4, APART = 64, MOST = 12 };
+
+static const int64_t UNREACHED = INT64_MIN / 4;
 
 /* Where a rank's words begin, before its visits, steps, links and their times. */
 enum { HEAD_RANK, HEAD_SETS, HEAD_VISITS, HEAD_STEPS, HEAD_LINKS, HEAD_LEFT_OUT, HEAD_WORDS };
@@ -19,6 +21,7 @@ enum { HEAD_RANK, HEAD_SETS, HEAD_VISITS, HEAD_STEPS, HEAD_LINKS, HEAD_LEFT_OUT,
 typedef struct port {
     uint32_t next;        /* port of the same node */
     uint32_t node;        /* of a joint */
+    uint8_t ranks;        /* that have it: bits */
     size_t first, behind; /* of the links that lead there */
 } port;
 
@@ -27,6 +30,12 @@ static const uint32_t NO_PORT = UINT32_MAX;
 typedef struct reduction {
     const tm_graph *graph;
     tm_weigh *weigh;
+    tm_weigh_crew *weigh_crew; /* of a crew, which the graph is like; else NULL */
+    const tm_crew *crew;
+    const tm_crew_desk *desk;
+    size_t n_lanes; /* numbers of a set in a row: one for each rank */
+    uint8_t all;    /* bits of all ranks */
+    bool differs;   /* a rank of the crew would be reduced otherwise, were it alone */
     const void *context;
     size_t n_sets;
     tm_label_pool pool;
@@ -36,14 +45,13 @@ typedef struct reduction {
     uint32_t *port_of;  /* [n_nodes] the first, or NO_PORT */
     tm_vec ports;       /* of port: visits, steps, joints */
     bool in_time;       /* no node is before one that stands before it */
-    size_t n_before;    /* visits that are before the node at hand */
-    size_t since_joint; /* nodes */
     uint32_t *port_at;  /* [n_nodes + n_visits] the visit or joint of each key */
     uint32_t *key_of;   /* [n_visits] */
     int64_t *weights;   /* [width] of the edge at hand */
     tm_vec from;        /* of uint32_t: key of the source of each link, in the order of nodes */
     tm_vec ns;          /* of int64_t: [links][width] */
-    tm_vec implied;     /* of bool: of the labels at hand */
+    tm_vec alive;       /* of uint8_t: [links] as in tm_labels */
+    tm_vec implied;     /* of uint8_t: of the labels at hand, bit by rank */
     int64_t n_left_out;
 } reduction;
 
@@ -58,6 +66,7 @@ static void end_reduction(reduction *r) {
     tm_vec_free(&r->ports);
     tm_vec_free(&r->from);
     tm_vec_free(&r->ns);
+    tm_vec_free(&r->alive);
     tm_vec_free(&r->implied);
 }
 
@@ -114,12 +123,15 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     r->graph = graph;
     r->n_sets = n_sets;
     r->pool.lanes = tm_lanes_best();
-    r->pool.width = tm_lanes_width(n_sets);
+    r->n_lanes = r->crew ? TM_LANES : 1;
+    r->all = (uint8_t)((1U << r->n_lanes) - 1);
+    r->pool.width = tm_lanes_width(n_sets * r->n_lanes);
     assert(n_sets > 0 && n + n_ports < TM_FROM_VISIT - 1);
     r->ports = TM_VEC(port);
     r->from = TM_VEC(uint32_t);
     r->ns = TM_VEC(int64_t);
-    r->implied = TM_VEC(bool);
+    r->alive = TM_VEC(uint8_t);
+    r->implied = TM_VEC(uint8_t);
     r->labels = calloc(n + 1, sizeof(tm_labels *));
     r->uses = calloc(n + 1, sizeof *r->uses);
     r->port_of = malloc((n + 1) * sizeof *r->port_of);
@@ -132,8 +144,10 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
         !r->way || !ports)
         return false;
     r->way->n = 1;
+    r->way->alive[0] = r->all;
     memset(r->way->ns, 0, r->pool.width * sizeof *r->way->ns);
-    memset(ports, 0, n_ports * sizeof *ports);
+    for (size_t p = 0; p < n_ports; p++)
+        ports[p] = (port){.ranks = r->all};
     find_ports(r);
     number_visits(r);
     count_uses(r);
@@ -158,11 +172,18 @@ static bool take(reduction *r, uint32_t from) {
     return true;
 }
 
+static void weigh(reduction *r, uint32_t edge) {
+    if (r->crew)
+        r->weigh_crew(r->context, r->crew, r->desk, edge, (void *)r->weights);
+    else
+        r->weigh(r->context, r->graph, edge, r->weights);
+}
+
 /* The ways over the first edge to a node; NULL when memory is out. */
 static tm_labels *over_edge(reduction *r, uint32_t edge) {
     uint32_t from = r->graph->edges[edge].from;
     tm_labels *labels = ways_from(r, from);
-    r->weigh(r->context, r->graph, edge, r->weights);
+    weigh(r, edge);
     if (!take(r, from))
         return tm_labels_copy(&r->pool, labels, r->weights);
     tm_labels_add(&r->pool, labels, r->weights);
@@ -173,18 +194,27 @@ static tm_labels *over_edge(reduction *r, uint32_t edge) {
 static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t edge) {
     uint32_t from = r->graph->edges[edge].from;
     tm_labels *labels = ways_from(r, from);
-    r->weigh(r->context, r->graph, edge, r->weights);
+    weigh(r, edge);
     here = tm_labels_merge(&r->pool, here, labels, r->weights);
     if (take(r, from))
         tm_labels_release(&r->pool, labels);
     return here;
 }
 
+/* Whether a way is longer than that by another port, bit by rank. */
+static uint8_t is_longer(const reduction *r, const int64_t *ns, const int64_t *a,
+                         const int64_t *b) {
+    uint8_t above = r->pool.lanes->above(ns, a, b, r->pool.width);
+    return r->crew ? above : above > 0;
+}
+
 /* Finds the ways that are none of their own because of those that come by an operation, number
- * `by` of them. */
-static void find_implied(const reduction *r, const tm_labels *here, size_t by, bool *implied) {
+ * `by` of them, on some ranks. */
+static void find_implied(const reduction *r, const tm_labels *here, size_t by, uint8_t ranks,
+                         uint8_t *implied) {
     const port *q = port_number(r, r->port_at[here->from[by]]);
     const uint32_t *from = r->from.data;
+    const uint8_t *alive = r->alive.data;
     const int64_t *ns = r->ns.data;
     size_t width = r->pool.width, i = 0, k = q->first;
     while (i < here->n && k < q->behind) {
@@ -193,36 +223,61 @@ static void find_implied(const reduction *r, const tm_labels *here, size_t by, b
         } else if (here->from[i] > from[k]) {
             k++;
         } else {
-            if (!implied[i])
-                implied[i] = !r->pool.lanes->any_above(here->ns + i * width, ns + k * width,
-                                                       here->ns + by * width, width);
+            const unsigned asked = ranks & here->alive[i] & alive[k] & ~(unsigned)implied[i];
+            if (asked)
+                implied[i] |=
+                    (uint8_t)(asked & ~(unsigned)is_longer(r, here->ns + i * width, ns + k * width,
+                                                           here->ns + by * width));
             i++;
             k++;
         }
     }
 }
 
+/* Each rank's latest operations; the root is none. */
+static void hold_against_latest(const reduction *r, const tm_labels *here, uint8_t *implied) {
+    size_t last = here->n, n[TM_LANES] = {0};
+    uint8_t ranks = r->all; /* that have not met so many yet */
+    if (here->from[last - 1] == TM_FROM_ROOT)
+        last--;
+    for (size_t by = last; by-- > 0 && ranks;) {
+        const uint8_t met = here->alive[by] & ranks;
+        if (met)
+            find_implied(r, here, by, met, implied);
+        for (size_t k = 0; k < r->n_lanes; k++) {
+            n[k] += met >> k & 1;
+            ranks &= (uint8_t) ~(n[k] == LATEST ? 1U << k : 0);
+        }
+    }
+}
+
+/* A way that some ranks of a crew do not have is no way to them. */
+static void end_way(const reduction *r, int64_t *ns, uint8_t ranks) {
+    for (size_t i = 0; i < r->pool.width && ranks; i++)
+        ns[i] = ranks >> i % TM_LANES & 1 ? UNREACHED : ns[i];
+}
+
 /* Drops ways that others imply. That these others may be dropped, too, does no harm: each is for
  * one past a later operation. */
 static bool prune(reduction *r, tm_labels *here) {
-    size_t width = r->pool.width, n = 0, last = here->n;
+    size_t width = r->pool.width, n = 0;
     r->implied.n = 0;
-    bool *implied = tm_vec_append(&r->implied, NULL, here->n);
+    uint8_t *implied = tm_vec_append(&r->implied, NULL, here->n);
     if (!implied)
         return false;
     memset(implied, 0, here->n * sizeof *implied);
-    if (here->from[last - 1] == TM_FROM_ROOT)
-        last--;
-    for (size_t by = last > LATEST ? last - LATEST : 0; by < last; by++)
-        find_implied(r, here, by, implied);
+    hold_against_latest(r, here, implied);
     for (size_t i = 0; i < here->n; i++) {
-        if (implied[i])
+        const uint8_t left = (uint8_t)(here->alive[i] & ~(unsigned)implied[i]);
+        if (!left)
             continue;
         if (n < i) {
             here->from[n] = here->from[i];
             memcpy(here->ns + n * width, here->ns + i * width, width * sizeof *here->ns);
         }
-        n++;
+        if (r->crew)
+            end_way(r, here->ns + n * width, implied[i]);
+        here->alive[n++] = left;
     }
     here->n = n;
     return true;
@@ -244,9 +299,9 @@ static tm_labels *reach(reduction *r, uint32_t node) {
     return here;
 }
 
-static bool add_link(reduction *r, uint32_t from, const int64_t *ns) {
+static bool add_link(reduction *r, uint32_t from, const int64_t *ns, uint8_t alive) {
     uint32_t *at = tm_vec_push(&r->from);
-    if (!at || !tm_vec_append(&r->ns, ns, r->pool.width))
+    if (!at || !tm_vec_append(&r->ns, ns, r->pool.width) || !tm_vec_append(&r->alive, &alive, 1))
         return false;
     *at = from;
     return true;
@@ -259,7 +314,7 @@ static bool pin(reduction *r, const port *at, uint32_t node) {
     for (size_t i = 0; i < n_sets; i++)
         r->weights[i] = was;
     if (n == at->first || ((uint32_t *)r->from.data)[n - 1] != TM_FROM_ROOT)
-        return add_link(r, TM_FROM_ROOT, r->weights);
+        return add_link(r, TM_FROM_ROOT, r->weights, r->all);
     int64_t *ns = (int64_t *)r->ns.data + (n - 1) * r->pool.width;
     for (size_t i = 0; i < n_sets; i++)
         ns[i] = ns[i] > was ? ns[i] : was;
@@ -275,57 +330,146 @@ static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_lab
         uint32_t from = here->from[i];
         if (is_visit && from >= r->key_of[number] && from != TM_FROM_ROOT)
             n_left_out++;
-        else if (!add_link(r, from, here->ns + i * r->pool.width))
+        else if ((here->alive[i] & at->ranks) && !add_link(r, from, here->ns + i * r->pool.width,
+                                                           (uint8_t)(here->alive[i] & at->ranks)))
             return false;
     }
-    if (n_left_out > 0 && !pin(r, at, node))
+    r->differs = r->differs || (r->crew && n_left_out > 0);
+    if (n_left_out > 0 && !r->crew && !pin(r, at, node))
         return false;
     r->n_left_out += n_left_out;
     at->behind = r->from.n;
     return true;
 }
 
-/* Whether all ways to a node come from before it, and it is at no visit's time: else the order of
- * keys may not be the job's. */
-static bool may_join(const reduction *r, uint32_t key, int64_t ns, const tm_labels *here) {
+/* How many visits have lower keys than a node. */
+static size_t visits_before_key(const reduction *r, uint32_t node) {
     const tm_graph_visit *visits = r->graph->visits.data;
-    uint32_t last = here->from[here->n - 1];
-    if (last == TM_FROM_ROOT)
-        last = here->from[here->n - 2];
-    return r->in_time && last < key &&
-           (r->n_before == r->graph->visits.n || visits[r->n_before].last_ns > ns);
+    size_t low = 0, high = r->graph->visits.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (visits[middle].last_ns < r->graph->ns[node])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-/* Where an old way stays the longest in some set, each operation adds another. Then the node is
- * made a port of the rank alone, which all ways behind it begin at. */
-static bool join_ways(reduction *r, uint32_t node, tm_labels *here) {
-    const tm_graph_visit *visits = r->graph->visits.data;
-    int64_t ns = r->graph->ns[node];
-    while (r->n_before < r->graph->visits.n && visits[r->n_before].last_ns < ns)
-        r->n_before++;
-    uint32_t key = node + (uint32_t)r->n_before, number = (uint32_t)r->ports.n;
-    const bool dear = r->n_sets > TM_LANES && r->since_joint >= APART;
-    r->since_joint++;
-    if (here->n <= (dear ? FEW : MOST) || !may_join(r, key, ns, here))
-        return true;
-    r->since_joint = 0;
-    port *joint = tm_vec_push(&r->ports);
-    if (!joint)
+static int64_t visit_ns(const reduction *r, size_t visit, size_t lane) {
+    return r->crew ? r->crew->visits[visit].last_ns[lane]
+                   : ((const tm_graph_visit *)r->graph->visits.data)[visit].last_ns;
+}
+
+/* How many visits of a rank are before a time. */
+static size_t visits_before(const reduction *r, int64_t ns, size_t lane) {
+    size_t low = 0, high = r->graph->visits.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (visit_ns(r, middle, lane) < ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* One of APART parts, whatever else repeats among them. */
+static bool is_apart(uint32_t part) {
+    return part * UINT32_C(0x9E3779B9) < UINT32_MAX / APART;
+}
+
+/* On which ranks there are too many ways to a node. */
+static uint8_t has_many(const reduction *r, uint32_t node, const tm_labels *here) {
+    const uint32_t part = r->graph->parts ? r->graph->parts[node] : node;
+    const size_t most = r->n_sets > TM_LANES && is_apart(part) ? FEW : MOST;
+    size_t n[TM_LANES] = {0};
+    unsigned many = 0;
+    for (size_t i = 0; i < here->n && here->n > most; i++)
+        for (size_t k = 0; k < r->n_lanes; k++)
+            n[k] += here->alive[i] >> k & 1;
+    for (size_t k = 0; k < r->n_lanes; k++)
+        many |= n[k] > most ? 1U << k : 0;
+    return (uint8_t)many;
+}
+
+/* Whether all ways of a rank to a node come from before it, and it is at no visit's time: else the
+ * order of keys may not be the job's. */
+static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_labels *here) {
+    const int64_t ns = r->crew ? r->desk->ns[node].ns[lane] : r->graph->ns[node];
+    const size_t n_visits = r->graph->visits.n, before = visits_before(r, ns, lane);
+    size_t last = here->n;
+    while (last > 0 &&
+           (here->from[last - 1] == TM_FROM_ROOT || !(here->alive[last - 1] >> lane & 1)))
+        last--;
+    const uint32_t number = r->port_at[here->from[last - 1]];
+    if (!r->in_time || (before < n_visits && visit_ns(r, before, lane) == ns) ||
+        (number < n_visits && number >= before))
         return false;
-    *joint = (port){.next = NO_PORT, .node = node};
-    r->port_at[key] = number;
-    if (!add_links(r, number, node, here))
-        return false;
-    here->n = 1;
-    here->from[0] = key;
-    memset(here->ns, 0, r->pool.width * sizeof *here->ns);
+    /* The keys of a crew are in the order of one rank's times. */
+    const size_t by_key = r->crew ? visits_before_key(r, node) : before;
+    r->differs = r->differs || before != by_key;
     return true;
 }
 
+/* The ways of some ranks end at a node, which becomes the begin of others; NULL when memory is out.
+ */
+static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_labels *here) {
+    const size_t width = r->pool.width;
+    tm_labels *out = tm_labels_new(&r->pool, here->n + 1);
+    bool added = false;
+    if (!out)
+        return NULL;
+    for (size_t i = 0; i <= here->n; i++) {
+        int64_t *ns = out->ns + out->n * width;
+        if (!added && (i == here->n || here->from[i] > key)) {
+            memset(ns, 0, width * sizeof *ns);
+            if (r->crew)
+                end_way(r, ns, (uint8_t) ~(unsigned)ranks);
+            out->from[out->n] = key;
+            out->alive[out->n++] = ranks;
+            added = true;
+            ns += width;
+        }
+        const unsigned left = i < here->n ? here->alive[i] & ~(unsigned)ranks : 0;
+        if (!left)
+            continue;
+        memcpy(ns, here->ns + i * width, width * sizeof *ns);
+        if (r->crew)
+            end_way(r, ns, ranks);
+        out->from[out->n] = here->from[i];
+        out->alive[out->n++] = (uint8_t)left;
+    }
+    tm_labels_release(&r->pool, here);
+    return out;
+}
+
+/* Where an old way stays the longest in some set, each operation adds another. Then the node is
+ * made a port of the rank alone, which all ways behind it begin at. NULL when memory is out. */
+static tm_labels *join_ways(reduction *r, uint32_t node, tm_labels *here) {
+    const uint8_t many = has_many(r, node, here);
+    uint8_t ranks = 0;
+    for (size_t k = 0; k < r->n_lanes && many; k++)
+        if ((many >> k & 1) && may_join(r, node, k, here))
+            ranks |= (uint8_t)(1U << k);
+    if (!ranks || r->differs)
+        return here;
+    const uint32_t number = (uint32_t)r->ports.n, key = node + (uint32_t)visits_before_key(r, node);
+    port *joint = tm_vec_push(&r->ports);
+    if (!joint)
+        return NULL;
+    *joint = (port){.next = NO_PORT, .node = node, .ranks = ranks};
+    r->port_at[key] = number;
+    if (!add_links(r, number, node, here))
+        return NULL;
+    return begin_anew(r, key, ranks, here);
+}
+
 static bool reduce_graph(reduction *r) {
-    for (uint32_t node = 0; node < r->graph->n_nodes; node++) {
+    for (uint32_t node = 0; node < r->graph->n_nodes && !r->differs; node++) {
         tm_labels *here = reach(r, node);
-        if (!here || !join_ways(r, node, here))
+        here = here ? join_ways(r, node, here) : NULL;
+        if (!here)
             return false;
         for (uint32_t p = r->port_of[node]; p != NO_PORT; p = port_number(r, p)->next)
             if (!add_links(r, p, node, here))
@@ -339,81 +483,126 @@ static bool reduce_graph(reduction *r) {
 }
 
 /* No operation of the job has it: those are hashes, and its time is part of what it is known by. */
-static uint64_t joint_operation(const tm_graph *graph, uint32_t node) {
-    return UINT64_C(1) << 63 | (uint64_t)graph->rank << 32 | node;
+static uint64_t joint_operation(const tm_graph *graph, int64_t rank, uint32_t node) {
+    return UINT64_C(1) << 63 | (uint64_t)rank << 32 | (graph->parts ? graph->parts[node] : node);
 }
 
-/* Tells the order in which ports are written: visits and joints by time, then steps. What stands at
- * the key of one is its place from then on. */
-static void order_ports(const reduction *r, uint32_t *order) {
-    size_t n = 0, n_visits = r->graph->visits.n, n_steps = r->graph->steps.n;
-    for (size_t key = 0; key < r->graph->n_nodes + n_visits; key++) {
-        if (r->port_at[key] == NO_PORT)
-            continue;
-        order[n] = r->port_at[key];
-        r->port_at[key] = (uint32_t)n++;
-    }
+/* A rank's ports as they are written: visits and joints by time, then steps. */
+typedef struct listing {
+    size_t lane, n;
+    uint32_t *order; /* owned; [n] their numbers */
+    uint32_t *place; /* owned; [ports] where each stands in it */
+} listing;
+
+static void order_ports(const reduction *r, listing *l) {
+    size_t n_visits = r->graph->visits.n, n_steps = r->graph->steps.n;
+    l->n = 0;
+    for (size_t key = 0; key < r->graph->n_nodes + n_visits; key++)
+        if (r->port_at[key] != NO_PORT && (port_number(r, r->port_at[key])->ranks >> l->lane & 1))
+            l->order[l->n++] = r->port_at[key];
     for (size_t k = 0; k < n_steps; k++)
-        order[n++] = (uint32_t)(n_visits + k);
+        l->order[l->n++] = (uint32_t)(n_visits + k);
+    for (size_t i = 0; i < l->n; i++)
+        l->place[l->order[i]] = (uint32_t)i;
 }
 
-static void write_ports(const reduction *r, const uint32_t *order, tm_port *visits,
-                        int64_t *steps) {
-    const tm_graph *graph = r->graph;
-    const tm_graph_visit *v = graph->visits.data;
-    const tm_graph_step *s = graph->steps.data;
-    for (size_t i = 0; i < r->ports.n - graph->steps.n; i++) {
-        uint32_t node = port_number(r, order[i])->node;
-        visits[i] = order[i] < graph->visits.n
-                        ? (tm_port){v[order[i]].operation, v[order[i]].last_ns}
-                        : (tm_port){joint_operation(graph, node), graph->ns[node]};
-    }
-    for (size_t i = 0; i < graph->steps.n; i++)
+static tm_port port_of_rank(const reduction *r, uint32_t number, size_t lane) {
+    const tm_graph_visit *v = r->graph->visits.data;
+    const uint32_t node = port_number(r, number)->node;
+    const bool visit = number < r->graph->visits.n;
+    if (!r->crew)
+        return visit
+                   ? (tm_port){v[number].operation, v[number].last_ns}
+                   : (tm_port){joint_operation(r->graph, r->graph->rank, node), r->graph->ns[node]};
+    return visit ? (tm_port){r->crew->visits[number].operation[lane],
+                             r->crew->visits[number].last_ns[lane]}
+                 : (tm_port){joint_operation(r->graph, r->crew->rank[lane], node),
+                             r->desk->ns[node].ns[lane]};
+}
+
+static void write_ports(const reduction *r, const listing *l, tm_port *visits, int64_t *steps) {
+    const tm_graph_step *s = r->graph->steps.data;
+    for (size_t i = 0; i < l->n - r->graph->steps.n; i++)
+        visits[i] = port_of_rank(r, l->order[i], l->lane);
+    for (size_t i = 0; i < r->graph->steps.n; i++)
         steps[i] = s[i].number;
 }
 
-static void write_links(const reduction *r, const uint32_t *order, tm_link *links, int64_t *ns) {
-    size_t n_sets = r->n_sets;
+static void write_links(const reduction *r, const listing *l, tm_link *links, int64_t *ns) {
     const uint32_t *from = r->from.data;
-    for (size_t p = 0; p < r->ports.n; p++) {
-        const port *at = port_number(r, order[p]);
-        for (size_t i = at->first; i < at->behind; i++, ns += n_sets) {
-            *links++ =
-                (tm_link){from[i] == TM_FROM_ROOT ? from[i] : r->port_at[from[i]], (uint32_t)p};
-            memcpy(ns, (const int64_t *)r->ns.data + i * r->pool.width, n_sets * sizeof *ns);
+    const uint8_t *alive = r->alive.data;
+    for (size_t p = 0; p < l->n; p++) {
+        const port *at = port_number(r, l->order[p]);
+        for (size_t i = at->first; i < at->behind; i++) {
+            const int64_t *row = (const int64_t *)r->ns.data + i * r->pool.width + l->lane;
+            if (!(alive[i] >> l->lane & 1))
+                continue;
+            *links++ = (tm_link){from[i] == TM_FROM_ROOT ? from[i] : l->place[r->port_at[from[i]]],
+                                 (uint32_t)p};
+            for (size_t set = 0; set < r->n_sets; set++)
+                *ns++ = row[set * r->n_lanes];
         }
     }
+}
+
+static size_t count_links(const reduction *r, size_t lane) {
+    const uint8_t *alive = r->alive.data;
+    size_t n = 0;
+    for (size_t i = 0; i < r->alive.n; i++)
+        n += alive[i] >> lane & 1;
+    return n;
 }
 
 _Static_assert(sizeof(tm_port) == 2 * sizeof(int64_t) && sizeof(tm_link) == sizeof(int64_t),
                "they are whole words");
 
-static bool write_words(const reduction *r, tm_vec *words) {
-    size_t n_steps = r->graph->steps.n, n_visits = r->ports.n - n_steps, n_links = r->from.n;
+static bool write_rank(const reduction *r, listing *l, tm_vec *words) {
+    order_ports(r, l);
+    size_t n_steps = r->graph->steps.n, n_visits = l->n - n_steps;
+    size_t n_links = count_links(r, l->lane);
     size_t n = HEAD_WORDS + 2 * n_visits + n_steps + n_links * (1 + r->n_sets);
-    uint32_t *order = calloc(r->ports.n + 1, sizeof *order);
-    int64_t *head = order ? tm_vec_append(words, NULL, n) : NULL;
-    if (head) {
-        int64_t *visits = head + HEAD_WORDS, *steps = visits + 2 * n_visits;
-        int64_t *links = steps + n_steps;
-        head[HEAD_RANK] = r->graph->rank;
-        head[HEAD_SETS] = (int64_t)r->n_sets;
-        head[HEAD_VISITS] = (int64_t)n_visits;
-        head[HEAD_STEPS] = (int64_t)n_steps;
-        head[HEAD_LINKS] = (int64_t)n_links;
-        head[HEAD_LEFT_OUT] = r->n_left_out;
-        order_ports(r, order);
-        write_ports(r, order, (void *)visits, steps);
-        write_links(r, order, (void *)links, links + n_links);
-    }
-    free(order);
-    return head != NULL;
+    int64_t *head = tm_vec_append(words, NULL, n);
+    if (!head)
+        return false;
+    int64_t *visits = head + HEAD_WORDS, *steps = visits + 2 * n_visits;
+    int64_t *links = steps + n_steps;
+    head[HEAD_RANK] = r->crew ? r->crew->rank[l->lane] : r->graph->rank;
+    head[HEAD_SETS] = (int64_t)r->n_sets;
+    head[HEAD_VISITS] = (int64_t)n_visits;
+    head[HEAD_STEPS] = (int64_t)n_steps;
+    head[HEAD_LINKS] = (int64_t)n_links;
+    head[HEAD_LEFT_OUT] = r->n_left_out;
+    write_ports(r, l, (void *)visits, steps);
+    write_links(r, l, (void *)links, links + n_links);
+    return true;
 }
 
-tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh, const void *context,
+static bool write_words(const reduction *r, tm_vec *words) {
+    const size_t n_ranks = r->crew ? r->crew->n : 1;
+    listing l = {.order = malloc((r->ports.n + 1) * sizeof *l.order),
+                 .place = malloc((r->ports.n + 1) * sizeof *l.place)};
+    bool ok = l.order && l.place;
+    for (; l.lane < n_ranks && ok; l.lane++)
+        ok = write_rank(r, &l, words);
+    free(l.order);
+    free(l.place);
+    return ok;
+}
+
+tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh_edge, const void *context,
                     tm_vec *words, tm_error *err) {
-    reduction r = {.weigh = weigh, .context = context};
+    reduction r = {.weigh = weigh_edge, .context = context};
     bool ok = begin_reduction(&r, graph, n_sets) && reduce_graph(&r) && write_words(&r, words);
+    end_reduction(&r);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_reduce_crew(const tm_crew *crew, const tm_crew_desk *desk, const tm_crew_sets *sets,
+                         bool *done, tm_vec *words, tm_error *err) {
+    reduction r = {.weigh_crew = sets->weigh, .context = sets->context, .crew = crew, .desk = desk};
+    bool ok = begin_reduction(&r, crew->like, sets->n) && reduce_graph(&r) &&
+              (r.differs || write_words(&r, words));
+    *done = !r.differs;
     end_reduction(&r);
     return ok ? TM_OK : tm_fail_memory(err);
 }

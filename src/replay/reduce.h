@@ -11,7 +11,7 @@
 #ifndef TMERGE_REPLAY_REDUCE_H
 #define TMERGE_REPLAY_REDUCE_H
 
-#include "replay/graph.h"
+#include "replay/crew/crew.h"
 
 /** Tells the weight of an edge in each set.
  * @param ns  [n_sets] to be set; there is room for whole rows (base/lanes.h) */
@@ -49,6 +49,26 @@ typedef struct tm_reduced {
  */
 tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh, const void *context,
                     tm_vec *words, tm_error *err) TM_MUST_CHECK;
+
+/** The same for all ranks of a crew. @param rows  [sets] to be set */
+typedef void tm_weigh_crew(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
+                           uint32_t edge, tm_crew_row *rows);
+
+/** What a crew is reduced with. */
+typedef struct tm_crew_sets {
+    size_t n;
+    tm_weigh_crew *weigh;
+    const void *context;
+} tm_crew_sets;
+
+/**
+ * As tm_reduce, of all ranks of a crew.
+ * @param desk  for the weights
+ * @param done  false where a rank has too many ways: words are as they were, and each rank is to be
+ *              reduced by itself
+ */
+tm_status tm_reduce_crew(const tm_crew *crew, const tm_crew_desk *desk, const tm_crew_sets *sets,
+                         bool *done, tm_vec *words, tm_error *err) TM_MUST_CHECK;
 
 /** Shows the first rank of these words; returns how many words are its. */
 size_t tm_reduced_read(const int64_t *words, tm_reduced *out);

@@ -50,15 +50,18 @@ void tm_sets_init(tm_sets *sets, const tm_change *changes, size_t n) {
     }
 }
 
+uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge *edge) {
+    const bool kernel = sets->marks && edge->kind == TM_EDGE_COMPUTE;
+    const uint8_t mark = kernel ? sets->marks[sets->names[graph->event[edge->from]]] : 0;
+    return (sets->of_kind[edge->kind] & (sets->of_mark[0] | (mark ? sets->of_mark[mark] : 0))) |
+           (edge->part > 0 ? sets->of_part : 0);
+}
+
 void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
     const tm_sets *sets = context;
     const tm_edge *e = &graph->edges[edge];
-    const bool kernel = sets->marks && e->kind == TM_EDGE_COMPUTE;
-    const uint8_t mark = kernel ? sets->marks[sets->names[graph->event[e->from]]] : 0;
     const int64_t without = explained(e, e->ns);
-    uint64_t meant = sets->of_kind[e->kind] & (sets->of_mark[0] | (mark ? sets->of_mark[mark] : 0));
-    if (e->part > 0)
-        meant |= sets->of_part;
+    uint64_t meant = tm_sets_meant(sets, graph, e);
     for (size_t i = 0; i < 2 * sets->n; i += TM_LANES) /* whole rows, for they are wide enough */
         for (size_t k = 0; k < TM_LANES; k += 2) {
             ns[i + k] = e->ns;

@@ -2,6 +2,7 @@
 #ifndef TMERGE_REPLAY_SETS_H
 #define TMERGE_REPLAY_SETS_H
 
+#include "replay/crew/crew.h"
 #include "result.h"
 
 /** Those that each rank can have by itself; such as have no EXPLAINED keep what nothing recorded
@@ -42,10 +43,19 @@ typedef struct tm_sets {
 
 void tm_sets_init(tm_sets *sets, const tm_change *changes, size_t n);
 
+/** Which changes mean an edge, but for their flags: bit i change i. */
+uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge *edge);
+
 /** Two tm_weigh: of the sets of ranks, without a context, and of changes. @param context  tm_sets
  */
 void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
+
+/** The same two of a crew. */
+void tm_sets_weigh_crew(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
+                        uint32_t edge, tm_crew_row *rows);
+void tm_sets_weigh_crew_changes(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
+                                uint32_t edge, tm_crew_row *rows);
 
 /** Kinds of work, each as on the peers and then as none at all; and kernels. Sent as bytes. */
 typedef struct tm_changes {

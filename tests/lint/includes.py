@@ -22,8 +22,9 @@ ROOMS_OF_SRC = {
     "match": {"base", "timeline", "match"},
     "clock": {"base", "timeline", "clock"},
     "waits": {"base", "timeline", "waits"},
-    "replay": {"base", "timeline", "replay"},
-    "replay/ops": {"base", "timeline", "replay", "replay/ops"},
+    "replay": {"base", "timeline", "replay", "replay/crew"},
+    "replay/crew": {"base", "timeline", "replay", "replay/crew"},
+    "replay/ops": {"base", "timeline", "replay", "replay/crew", "replay/ops"},
     "table": {"base", "table"},
     "analysis": {"base", "analysis", "analysis/shared"},  # the registry
     "analysis/shared": QUESTION,

@@ -23,10 +23,10 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
         assert_int_equal(out[i], a[i] + by[i % width]);
     for (size_t i = 0; i < width; i++)
         sum[i] = b[i] + by[i];
-    assert_false(lanes->any_above(sum, b, by, width));
+    assert_int_equal(lanes->above(sum, b, by, width), 0);
     for (size_t i = 0; i < width; i++) { /* by 1, in one lane alone */
         sum[i]++;
-        assert_true(lanes->any_above(sum, b, by, width));
+        assert_int_equal(lanes->above(sum, b, by, width), 1 << i % TM_LANES);
         sum[i]--;
     }
     lanes->add(a, a, ROWS, by, width); /* in place */

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "replay/lead_in.h"
 #include "run_fixture.h"
 #include "timeline_fixture.h"
 
@@ -434,7 +433,7 @@ static void the_first_step_counts_from_its_first_launch(void **state) {
         tm_draft draft;
         tm_graph graph;
         draft_of(&g, &t, &draft);
-        const tm_lead_in is = tm_lead_in_of(&draft);
+        const tm_lead_in is = draft.before;
         if (is.step != 3 || is.any != leads[i].any || is.joined != leads[i].joined)
             fail_msg("%s: step %d, any %d, joined %d", leads[i].what, (int)is.step, is.any,
                      is.joined);

@@ -191,7 +191,7 @@ static void reduce_thrice(const replay_case *c, tm_replay *job) {
 /* Both ranks go from one operation to the next in 10 (8 in set 2, 20 in set 3) whatever the
  * operation does, which they leave 9 (12 in set 1) after the last has come: each way past an
  * operation stays the longest, and 40 of them would lead to the last. The call takes so many nodes
- * that with many sets the fifth way of each is joined already, which leaves fewer links. */
+ * that with many sets five ways or a few more are joined already, which leaves fewer links. */
 static void ways_that_no_operation_implies_are_joined(void **state) {
     (void)state;
     enum { OPERATIONS = 40, NODES = 30 };

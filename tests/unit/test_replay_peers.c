@@ -62,12 +62,13 @@ static const tm_peer_others *find(const tm_vec *others, const tm_peer *peer) {
 static void each_gets_the_median_of_the_others(void **state) {
     (void)state;
     tm_vec peers = TM_VEC(tm_peer), others = TM_VEC(tm_peer_others);
+    const tm_vec rows = TM_VEC(tm_peer_row);
     tm_error err;
     for (size_t rank = 0; rank < PEERS_MAX; rank++) /* as they come: places mixed */
         for (size_t i = 0; i < COUNT(cases); i++)
             if (rank < cases[i].n)
                 add(&peers, i, rank, cases[i].ns[rank]);
-    assert_int_equal(tm_peers_compare(&peers, &others, &err), TM_OK);
+    assert_int_equal(tm_peers_compare(&peers, &rows, &others, &err), TM_OK);
     for (size_t i = 0; i < COUNT(cases); i++)
         for (size_t rank = 0; rank < cases[i].n; rank++) {
             const tm_peer peer = peer_at(i, rank, cases[i].ns[rank]);
@@ -88,12 +89,13 @@ static void medians_are_those_of_the_sorted_others(void **state) {
     for (uint64_t seed = 1; seed <= 500; seed++) {
         uint64_t draws = seed;
         tm_vec peers = TM_VEC(tm_peer), answers = TM_VEC(tm_peer_others);
+        const tm_vec rows = TM_VEC(tm_peer_row);
         tm_error err;
         size_t n = 4 + (size_t)draw(&draws, MOST - 3);
         int64_t ns[MOST], others[MOST], range = draw(&draws, 2) ? 5 : 100000;
         for (size_t i = 0; i < n; i++)
             add(&peers, 1, i, ns[i] = draw(&draws, range));
-        assert_int_equal(tm_peers_compare(&peers, &answers, &err), TM_OK);
+        assert_int_equal(tm_peers_compare(&peers, &rows, &answers, &err), TM_OK);
         for (size_t k = 0; k < n; k++) {
             for (size_t i = 0; i + 1 < n; i++)
                 others[i] = ns[i < k ? i : i + 1];

@@ -1,0 +1,92 @@
+/* Ranks that did the same: their graphs have the same nodes and edges, and differ in times alone.
+ * What they have in common stands once, in the graph of the first of them, and what each took
+ * beside one another, so that all is gone through for as many ranks at a time as a processor takes
+ * numbers at once. What follows for a rank is the same to the byte as from a graph of its own. */
+#ifndef TMERGE_REPLAY_CREW_H
+#define TMERGE_REPLAY_CREW_H
+
+#include "base/lanes.h"
+#include "replay/graph.h"
+#include "replay/path.h"
+#include "replay/slack.h"
+
+/** A rank's part in the operation of a visit. */
+typedef struct tm_crew_visit {
+    uint64_t operation[TM_LANES];
+    int64_t last_ns[TM_LANES];
+    int64_t usual_ns[TM_LANES]; /* of its transfer */
+} tm_crew_visit;
+
+/** What each rank took, by edge or place. */
+typedef struct tm_crew_row {
+    int64_t ns[TM_LANES];
+} tm_crew_row;
+
+/** Up to TM_LANES ranks; the lanes behind the last rank's repeat the first's. */
+typedef struct tm_crew {
+    const tm_graph *like; /* borrowed: of a rank that did the same; its nodes, edges, steps and the
+                             nodes of its visits are theirs, too */
+    const uint32_t *places; /* borrowed: [items] as in tm_peer_items, of every item */
+    size_t n_items, n_events;
+    size_t n; /* ranks */
+    int64_t rank[TM_LANES];
+    uint32_t index[TM_LANES]; /* which of the process's ranks it is */
+    tm_crew_row *recorded;    /* owned; [edges] */
+    tm_crew_row *unexplained; /* owned; [edges that may have some], by slots */
+    const uint32_t *slots;    /* borrowed: [edges] */
+    tm_crew_visit *visits;    /* owned; [visits] */
+} tm_crew;
+
+/** Where a crew's numbers are worked out: one for all crews, one after the other. */
+typedef struct tm_crew_desk {
+    tm_crew_row *ns;             /* [nodes] when they were: of tm_crew_times */
+    tm_crew_row *peer;           /* [edges] as tm_edge.peer_ns: of tm_crew_peers, as the next two */
+    uint8_t *pair;               /* [edges] TM_EDGE_PAIR, or 0 */
+    uint8_t *stall;              /* [edges] bit by lane: TM_EDGE_STALL */
+    tm_crew_row *first, *second; /* [items] as tm_peer_weights: of tm_crew_weights */
+    uint32_t *ports;             /* [nodes][TM_LANES] */
+    size_t n_nodes, n_edges, n_items;
+} tm_crew_desk;
+
+#define TM_NO_SLOT UINT32_MAX
+
+static inline size_t tm_crew_edges(const tm_crew *crew) {
+    return crew->like->first[crew->like->n_nodes];
+}
+
+static inline int64_t tm_crew_unexplained(const tm_crew *crew, uint32_t edge, size_t lane) {
+    return crew->slots[edge] == TM_NO_SLOT ? 0 : crew->unexplained[crew->slots[edge]].ns[lane];
+}
+
+void tm_crew_free(tm_crew *crew);
+
+/** Room for a crew. False when memory is out; free it in either case. */
+bool tm_crew_desk_fit(tm_crew_desk *desk, const tm_crew *crew) TM_MUST_CHECK;
+void tm_crew_desk_free(tm_crew_desk *desk);
+
+/** Times of all nodes. */
+void tm_crew_times(const tm_crew *crew, tm_crew_desk *desk);
+
+/**
+ * The graph of one rank alone, with the peers' weights of the desk.
+ * @param in_time  its nodes are in the order of its own times, as tm_graph_build has them; else in
+ *                 that of the crew
+ * @param out      to be freed in either case
+ * @return         TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_crew_pick(const tm_crew *crew, size_t lane, tm_crew_desk *desk, bool in_time,
+                       tm_graph *out, tm_error *err) TM_MUST_CHECK;
+
+/** As tm_path_ports, of all ranks of the crew. */
+tm_status tm_crew_ports(const tm_crew *crew, tm_crew_desk *desk, tm_vec *arrivals, tm_vec *ends,
+                        tm_error *err) TM_MUST_CHECK;
+
+/**
+ * As tm_slack_find.
+ * @param visits_ns  [visits] rows; @p steps_ns [steps], the same for all
+ * @param out        [TM_LANES]
+ */
+void tm_crew_slack(const tm_crew *crew, const tm_crew_row *visits_ns, const int64_t *steps_ns,
+                   int64_t below_ns, tm_crew_desk *desk, tm_slack *out);
+
+#endif

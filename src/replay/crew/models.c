@@ -1,0 +1,368 @@
+#include "models.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/maker.h"
+#include "replay/order.h"
+
+/* How many of the last models a rank is held against: where hardly two ranks do the same, nobody
+ * looks for those that do. */
+enum { LATEST = 8 };
+
+/* What an event or call is, whenever it was. */
+typedef struct kind_of_part {
+    uint32_t row, name;
+    int32_t step;
+    uint32_t launched; /* of a call as in tm_part_call; of an event its place among its like */
+} kind_of_part;
+
+typedef struct kind_of_edge {
+    uint32_t to, from;
+    uint8_t kind, flags;
+} kind_of_edge;
+
+void tm_models_free(tm_models *models) {
+    for (size_t i = 0; i < models->models.n; i++) {
+        tm_model *model = (tm_model *)models->models.data + i;
+        tm_vec_free(&model->parts);
+        tm_vec_free(&model->edges);
+        free(model->origin);
+        free(model->slots);
+        free(model->places);
+    }
+    for (size_t i = 0; i < models->crews.n; i++)
+        tm_crew_free((tm_crew *)models->crews.data + i);
+    tm_vec_free(&models->models);
+    tm_vec_free(&models->crews);
+    tm_vec_free(&models->edges);
+    tm_vec_free(&models->causes);
+    tm_vec_free(&models->times);
+}
+
+static kind_of_part event_at(const tm_draft *d, size_t i) {
+    const tm_part_event *e = (const tm_part_event *)d->events.data + i;
+    return (kind_of_part){e->row, d->timeline->name[e->row], e->step, e->nth};
+}
+
+static kind_of_part call_at(const tm_draft *d, size_t i) {
+    const tm_part_call *c = (const tm_part_call *)d->calls.data + i;
+    return (kind_of_part){c->row, d->timeline->name[c->row], c->step, c->launched};
+}
+
+static bool same_part(const kind_of_part *a, kind_of_part b) {
+    return a->row == b.row && a->name == b.name && a->step == b.step && a->launched == b.launched;
+}
+
+static bool same_parts(const tm_model *model, const tm_draft *d) {
+    const kind_of_part *parts = model->parts.data;
+    for (size_t i = 0; i < d->events.n; i++)
+        if (!same_part(&parts[i], event_at(d, i)))
+            return false;
+    for (size_t i = 0; i < d->calls.n; i++)
+        if (!same_part(&parts[d->events.n + i], call_at(d, i)))
+            return false;
+    return true;
+}
+
+static bool same_edges(const tm_model *model, const tm_maker *m) {
+    const kind_of_edge *a = model->edges.data;
+    const tm_loose_edge *b = m->edges.data;
+    for (size_t i = 0; i < m->edges.n; i++)
+        if (a[i].to != b[i].to || a[i].from != b[i].edge.from || a[i].kind != b[i].edge.kind ||
+            a[i].flags != b[i].edge.flags)
+            return false;
+    return true;
+}
+
+/* Steps with events in them: the ends lead to the same, if only their numbers are, too. */
+static bool same_ports(const tm_model *model, const tm_maker *m) {
+    const tm_timeline *a = model->timeline, *b = m->draft->timeline;
+    const tm_graph_visit *x = model->graph->visits.data, *y = m->graph->visits.data;
+    if (a->n_steps != b->n_steps || model->graph->steps.n != m->graph->steps.n ||
+        model->graph->visits.n != m->graph->visits.n ||
+        model->graph->n_inferred != m->graph->n_inferred)
+        return false;
+    for (size_t k = 0; k < a->n_steps; k++)
+        if (a->steps[k].number != b->steps[k].number)
+            return false;
+    for (size_t i = 0; i < m->graph->visits.n; i++)
+        if (x[i].event != y[i].event)
+            return false;
+    return true;
+}
+
+static bool is_like(const tm_model *model, const tm_maker *m) {
+    return model->stage == m->draft->stage && model->n_events == m->draft->events.n &&
+           model->parts.n == m->draft->events.n + m->draft->calls.n &&
+           model->edges.n == m->edges.n && same_ports(model, m) && same_parts(model, m->draft) &&
+           same_edges(model, m);
+}
+
+/* When the rank's parts were: begins and ends, then the ends of steps. */
+static int64_t *find_times(const tm_maker *m, tm_vec *times) {
+    const tm_part_event *events = m->draft->events.data;
+    const tm_part_call *calls = m->draft->calls.data;
+    const tm_loose_edge *edges = m->edges.data;
+    const size_t n_events = m->draft->events.n, parts = 2 * (n_events + m->draft->calls.n);
+    const size_t n = parts + m->draft->timeline->n_steps + 1;
+    times->n = 0;
+    int64_t *ns = tm_vec_append(times, NULL, n);
+    if (!ns)
+        return NULL;
+    for (size_t i = 0; i < n_events; i++) {
+        ns[2 * i] = events[i].begin_ns;
+        ns[2 * i + 1] = events[i].end_ns;
+    }
+    for (size_t i = 0; i < m->draft->calls.n; i++) {
+        ns[2 * (n_events + i)] = calls[i].begin_ns;
+        ns[2 * (n_events + i) + 1] = calls[i].end_ns;
+    }
+    for (size_t i = parts; i < n; i++)
+        ns[i] = INT64_MIN;
+    for (size_t i = m->edges.n; i > 0 && edges[i - 1].to >= parts; i--) {
+        int64_t *end = &ns[edges[i - 1].to], from = ns[edges[i - 1].edge.from];
+        *end = from > *end ? from : *end;
+    }
+    return ns;
+}
+
+/* Whether an edge between parts leads back in the order of this rank's times, and so is none. */
+static bool leads_back(const tm_maker *m, const int64_t *ns, uint32_t from, uint32_t to) {
+    if (ns[from] != ns[to])
+        return ns[from] > ns[to];
+    const size_t n_events = m->draft->events.n, n_items = n_events + m->draft->calls.n;
+    const bool from_took = from % 2 && from < 2 * n_items && ns[from] > ns[from - 1];
+    const bool to_took = to % 2 && to < 2 * n_items && ns[to] > ns[to - 1];
+    const unsigned a = tm_phase_of(from, from_took, n_events, n_items);
+    const unsigned b = tm_phase_of(to, to_took, n_events, n_items);
+    return a != b ? a > b : from > to;
+}
+
+static bool from_node(const tm_loose_edge *edge) {
+    return edge->edge.from != TM_FROM_ROOT && !(edge->edge.from & TM_FROM_VISIT);
+}
+
+/* What leads to a node on this rank, beside the ranks before it. False where that is not the same
+ * as on them: then the rank is of another sort. */
+static bool take_node(const tm_model *model, const tm_maker *m, const int64_t *ns, uint32_t v,
+                      tm_crew *crew) {
+    const tm_graph *g = model->graph;
+    const tm_graph_visit *visits = m->graph->visits.data;
+    const tm_loose_edge *loose = m->edges.data;
+    const int64_t at = ns[g->parts[v]];
+    const size_t lane = crew->n;
+    int64_t reached = INT64_MIN;
+    bool extra = false;
+    for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
+        if (model->origin[e] == TM_NO_ORIGIN) {
+            extra = true;
+            crew->recorded[e].ns[lane] = at;
+            continue;
+        }
+        const tm_loose_edge *edge = &loose[model->origin[e]];
+        const uint32_t from = edge->edge.from;
+        if (from_node(edge) && leads_back(m, ns, from, edge->to))
+            return false;
+        const int64_t source = from == TM_FROM_ROOT   ? 0
+                               : from & TM_FROM_VISIT ? visits[from & ~TM_FROM_VISIT].last_ns
+                                                      : ns[from];
+        reached = source + edge->edge.ns > reached ? source + edge->edge.ns : reached;
+        crew->recorded[e].ns[lane] = edge->edge.ns;
+        if (model->slots[e] != TM_NO_SLOT)
+            crew->unexplained[model->slots[e]].ns[lane] = edge->edge.unexplained_ns;
+        else if (edge->edge.unexplained_ns != 0)
+            return false;
+        if (edge->edge.kind == TM_EDGE_TRANSFER)
+            crew->visits[from & ~TM_FROM_VISIT].usual_ns[lane] = edge->edge.peer_ns;
+    }
+    return extra == (reached < at);
+}
+
+/* Edges that lead back on the first rank are none on this one, either. */
+static bool lacks_same(const tm_model *model, const tm_maker *m, const int64_t *ns) {
+    const tm_loose_edge *loose = m->edges.data;
+    uint32_t kept = 0;
+    for (size_t e = 0; e < model->graph->first[model->graph->n_nodes]; e++)
+        kept += model->origin[e] != TM_NO_ORIGIN;
+    if (kept == m->edges.n)
+        return true;
+    bool *is_kept = calloc(m->edges.n, sizeof *is_kept), same = is_kept != NULL;
+    for (size_t e = 0; e < model->graph->first[model->graph->n_nodes] && is_kept; e++)
+        if (model->origin[e] != TM_NO_ORIGIN)
+            is_kept[model->origin[e]] = true;
+    for (size_t i = 0; i < m->edges.n && same; i++)
+        same = is_kept[i] ||
+               (from_node(&loose[i]) && leads_back(m, ns, loose[i].edge.from, loose[i].to));
+    free(is_kept);
+    return same;
+}
+
+static bool may_be_unexplained(const tm_edge *edge) {
+    return edge->kind == TM_EDGE_LAUNCH || edge->kind == TM_EDGE_GAP ||
+           edge->kind == TM_EDGE_WAIT || edge->kind == TM_EDGE_SYNC || edge->unexplained_ns != 0;
+}
+
+/* What all crews of a model have in common. */
+static bool open_model(tm_model *model, const tm_draft *draft, tm_peer_places *places) {
+    const tm_graph *g = model->graph;
+    const size_t n_edges = g->first[g->n_nodes];
+    model->slots = malloc((n_edges + 1) * sizeof *model->slots);
+    model->places = malloc((model->parts.n + 1) * sizeof *model->places);
+    if (!model->slots || !model->places)
+        return false;
+    for (size_t e = 0; e < n_edges; e++)
+        model->slots[e] =
+            may_be_unexplained(&g->edges[e]) ? (uint32_t)model->n_slots++ : TM_NO_SLOT;
+    return tm_peers_number(draft, places, model->places);
+}
+
+static tm_crew *add_crew(tm_models *models, tm_model *model) {
+    const tm_graph *g = model->graph;
+    tm_crew *crew = tm_vec_push(&models->crews);
+    if (!crew)
+        return NULL;
+    *crew = (tm_crew){.like = g,
+                      .places = model->places,
+                      .n_items = model->parts.n,
+                      .n_events = model->n_events,
+                      .slots = model->slots,
+                      .recorded = malloc((g->first[g->n_nodes] + 1) * sizeof *crew->recorded),
+                      .unexplained = malloc((model->n_slots + 1) * sizeof *crew->unexplained),
+                      .visits = malloc((g->visits.n + 1) * sizeof *crew->visits)};
+    model->crew = models->crews.n - 1;
+    return crew->recorded && crew->unexplained && crew->visits ? crew : NULL;
+}
+
+static bool take_all(const tm_model *model, const tm_maker *m, const int64_t *ns, tm_crew *crew) {
+    const tm_graph_visit *visits = m->graph->visits.data;
+    for (uint32_t v = 0; v < model->graph->n_nodes; v++)
+        if (!take_node(model, m, ns, v, crew))
+            return false;
+    for (size_t i = 0; i < m->graph->visits.n; i++) {
+        crew->visits[i].operation[crew->n] = visits[i].operation;
+        crew->visits[i].last_ns[crew->n] = visits[i].last_ns;
+    }
+    return true;
+}
+
+/* Takes the rank on. *taken: whether it is of the model's sort. False when memory is out. */
+static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm_model_rank *rank,
+                 tm_peer_places *places, bool *taken) {
+    const int64_t *ns = find_times(m, &models->times);
+    if (!ns || (!model->slots && !open_model(model, m->draft, places)))
+        return false;
+    if (!lacks_same(model, m, ns))
+        return true;
+    tm_crew *crew = model->crew == SIZE_MAX ? NULL : (tm_crew *)models->crews.data + model->crew;
+    if (!crew || crew->n == TM_LANES)
+        crew = add_crew(models, model);
+    if (!crew)
+        return false;
+    if (!take_all(model, m, ns, crew))
+        return true;
+    crew->rank[crew->n] = m->graph->rank;
+    crew->index[crew->n++] = rank->index;
+    *taken = true;
+    return true;
+}
+
+/* The rank is the first of its sort. */
+static bool add_model(tm_models *models, tm_maker *m) {
+    tm_model *model = tm_vec_push(&models->models);
+    if (!model)
+        return false;
+    *model = (tm_model){.graph = m->graph,
+                        .timeline = m->draft->timeline,
+                        .stage = m->draft->stage,
+                        .parts = TM_VEC(kind_of_part),
+                        .edges = TM_VEC(kind_of_edge),
+                        .origin = m->origin,
+                        .n_events = m->draft->events.n,
+                        .crew = SIZE_MAX};
+    m->origin = NULL;
+    const tm_loose_edge *loose = m->edges.data;
+    kind_of_part *part = tm_vec_append(&model->parts, NULL, m->draft->events.n + m->draft->calls.n);
+    kind_of_edge *edge = tm_vec_append(&model->edges, NULL, m->edges.n);
+    for (size_t i = 0; i < m->draft->events.n && part; i++)
+        *part++ = event_at(m->draft, i);
+    for (size_t i = 0; i < m->draft->calls.n && part; i++)
+        *part++ = call_at(m->draft, i);
+    for (size_t i = 0; i < m->edges.n && edge; i++)
+        *edge++ = (kind_of_edge){loose[i].to, loose[i].edge.from, loose[i].edge.kind,
+                                 loose[i].edge.flags};
+    return (part || model->parts.n == 0) && (edge || model->edges.n == 0);
+}
+
+static bool find_model(tm_models *models, const tm_maker *m, const tm_model_rank *rank,
+                       tm_peer_places *places, bool *taken) {
+    bool ok = true;
+    for (size_t back = 1; back <= LATEST && back <= models->models.n && ok && !*taken; back++) {
+        tm_model *model = (tm_model *)models->models.data + models->models.n - back;
+        if (is_like(model, m))
+            ok = take(models, model, m, rank, places, taken);
+    }
+    return ok;
+}
+
+tm_status tm_models_build(tm_models *models, const tm_model_rank *rank, tm_peer_places *places,
+                          tm_graph *out, tm_error *err) {
+    tm_maker m = {.draft = rank->recorded->draft,
+                  .recorded = rank->recorded,
+                  .waits = rank->waits,
+                  .visits = rank->visits,
+                  .n_visits = rank->n,
+                  .graph = out,
+                  .edges = models->edges.size > 0 ? models->edges : TM_VEC(tm_loose_edge),
+                  .causes = models->causes.size > 0 ? models->causes : TM_VEC(tm_cause)};
+    bool taken = false;
+    m.edges.n = m.causes.n = 0;
+    bool ok = tm_maker_loose(&m) && find_model(models, &m, rank, places, &taken);
+    tm_status status = ok ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK && !taken) {
+        status = tm_maker_order(&m, err);
+        if (status == TM_OK && out->n_nodes > 0 && !add_model(models, &m))
+            status = tm_fail_memory(err);
+    }
+    if (taken) {
+        tm_vec_free(&out->visits);
+        tm_vec_free(&out->steps);
+        out->in_crew = true;
+    }
+    free(m.origin);
+    models->edges = m.edges;
+    models->causes = m.causes;
+    return status;
+}
+
+static void fill_lanes(tm_crew *crew, size_t n_slots) {
+    const size_t n_edges = tm_crew_edges(crew);
+    for (size_t lane = crew->n; lane < TM_LANES; lane++) {
+        for (size_t e = 0; e < n_edges; e++)
+            crew->recorded[e].ns[lane] = crew->recorded[e].ns[0];
+        for (size_t s = 0; s < n_slots; s++)
+            crew->unexplained[s].ns[lane] = crew->unexplained[s].ns[0];
+        for (size_t i = 0; i < crew->like->visits.n; i++) {
+            tm_crew_visit *visit = &crew->visits[i];
+            visit->operation[lane] = visit->operation[0];
+            visit->last_ns[lane] = visit->last_ns[0];
+            visit->usual_ns[lane] = visit->usual_ns[0];
+        }
+    }
+}
+
+void tm_models_close(tm_models *models) {
+    for (size_t i = 0; i < models->models.n; i++) {
+        tm_model *model = (tm_model *)models->models.data + i;
+        tm_vec_free(&model->edges);
+        free(model->origin);
+        model->origin = NULL;
+        tm_crew *crew =
+            model->crew == SIZE_MAX ? NULL : (tm_crew *)models->crews.data + model->crew;
+        if (crew && crew->n > 0)
+            fill_lanes(crew, model->n_slots);
+    }
+    tm_vec_free(&models->edges);
+    tm_vec_free(&models->causes);
+    tm_vec_free(&models->times);
+}

@@ -1,0 +1,41 @@
+/* The order of a graph's nodes: by time, and of one time so that nearly every edge leads from an
+ * earlier node to a later one: ends of what took time, begins of calls and then of events, ends of
+ * what took none, ends of steps; of these by part. */
+#ifndef TMERGE_REPLAY_ORDER_H
+#define TMERGE_REPLAY_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TM_PHASE_END,
+    TM_PHASE_CALL,
+    TM_PHASE_EVENT,
+    TM_PHASE_NONE,
+    TM_PHASE_STEP,
+    TM_PHASE_BITS = 3
+};
+
+typedef struct tm_order_key {
+    uint64_t key; /* (time - the earliest) x 8 + phase */
+    uint32_t part;
+    uint32_t event; /* row */
+} tm_order_key;
+
+/** Of a part of a node, @p took: that it is the end of what took time. */
+static inline unsigned tm_phase_of(size_t part, bool took, size_t n_events, size_t n_items) {
+    if (part >= 2 * n_items)
+        return TM_PHASE_STEP;
+    if (part % 2)
+        return took ? TM_PHASE_END : TM_PHASE_NONE;
+    return part < 2 * n_events ? TM_PHASE_EVENT : TM_PHASE_CALL;
+}
+
+static inline tm_order_key tm_order_key_of(uint32_t part, int64_t ns, bool took, size_t n_events,
+                                           size_t n_items) {
+    return (tm_order_key){
+        ((uint64_t)ns << TM_PHASE_BITS) + tm_phase_of(part, took, n_events, n_items), part, 0};
+}
+
+#endif
