@@ -68,69 +68,91 @@ static void sort_by_insertion(const tm_table *table, const order *by) {
         }
 }
 
-/* Merges the row numbers from[low, middle) and from[middle, high) into to[low, high). Of equal
- * rows the left ones come first, which is what makes the sort stable. */
-static void merge(const tm_table *table, const order *by, const size_t *from, size_t *to,
+/* A row as it is sorted: mostly its first key tells, without a look at the row. */
+typedef struct entry {
+    int64_t first; /* ascending where rows are: that key of an int or a bool, else 0 */
+    size_t row;
+} entry;
+
+static entry entry_of(const tm_table *table, const order *by, size_t row) {
+    const tm_cell *cell = &tm_table_row(table, row)[by->first];
+    tm_type type = by->def->columns[by->first].type;
+    if (type == TM_REAL || type == TM_TEXT)
+        return (entry){0, row};
+    if (cell->null)
+        return (entry){INT64_MAX, row};
+    /* ~: the largest first, and no overflow. */
+    return (entry){by->descending ? ~cell->value.i : cell->value.i, row};
+}
+
+static bool is_after(const tm_table *table, const order *by, const entry *a, const entry *b) {
+    if (a->first != b->first)
+        return a->first > b->first;
+    return compare_rows(by, tm_table_row(table, a->row), tm_table_row(table, b->row)) > 0;
+}
+
+/* Merges from[low, middle) and from[middle, high) into to[low, high). Of equal rows the left ones
+ * come first, which is what makes the sort stable. */
+static void merge(const tm_table *table, const order *by, const entry *from, entry *to,
                   const size_t range[3]) {
     size_t left = range[0];
     size_t right = range[1];
     for (size_t at = range[0]; at < range[2]; at++) {
         bool take_left = right == range[2] ||
-                         (left < range[1] && compare_rows(by, tm_table_row(table, from[left]),
-                                                          tm_table_row(table, from[right])) <= 0);
+                         (left < range[1] && !is_after(table, by, &from[left], &from[right]));
         to[at] = from[take_left ? left++ : right++];
     }
 }
 
-/* Sorts row numbers, from the bottom up; returns the one of the two arrays that has the result. */
-static size_t *merge_sort(const tm_table *table, const order *by, size_t *numbers, size_t *spare) {
+/* Sorts entries, from the bottom up; returns the one of the two arrays that has the result. */
+static entry *merge_sort(const tm_table *table, const order *by, entry *entries, entry *spare) {
     size_t n = table->n_rows;
     for (size_t r = 0; r < n; r++)
-        numbers[r] = r;
+        entries[r] = entry_of(table, by, r);
     for (size_t run = 1; run < n; run *= 2) {
         for (size_t low = 0; low < n; low += 2 * run) {
             size_t middle = low + run < n ? low + run : n;
             size_t high = middle + run < n ? middle + run : n;
-            merge(table, by, numbers, spare, (const size_t[3]){low, middle, high});
+            merge(table, by, entries, spare, (const size_t[3]){low, middle, high});
         }
-        size_t *sorted = spare;
-        spare = numbers;
-        numbers = sorted;
+        entry *sorted = spare;
+        spare = entries;
+        entries = sorted;
     }
-    return numbers;
+    return entries;
 }
 
-/* Brings row sorted[r] to place r, for all r, in the memory that the rows have: a table may be most
- * of what a process holds. @p kept: room for a row; sorted[r] is r afterwards. */
-static void move_rows(const tm_table *table, size_t *sorted, tm_cell *kept) {
+/* Brings row sorted[r].row to place r, for all r, in the memory that the rows have: a table may be
+ * most of what a process holds. @p kept: room for a row; sorted[r].row is r afterwards. */
+static void move_rows(const tm_table *table, entry *sorted, tm_cell *kept) {
     size_t row_bytes = tm_rows_width(table) * sizeof *kept;
     for (size_t first = 0; first < table->n_rows; first++) {
         size_t place = first;
         memcpy(kept, tm_table_row(table, first), row_bytes);
-        while (sorted[place] != first) { /* round the places that change among one another */
-            size_t from = sorted[place];
+        while (sorted[place].row != first) { /* round the places that change among one another */
+            size_t from = sorted[place].row;
             memcpy(tm_table_row(table, place), tm_table_row(table, from), row_bytes);
-            sorted[place] = place;
+            sorted[place].row = place;
             place = from;
         }
         memcpy(tm_table_row(table, place), kept, row_bytes);
-        sorted[place] = place;
+        sorted[place].row = place;
     }
 }
 
-/* Row numbers are sorted and the rows moved once, for a row may have twenty cells. False when
+/* Entries are sorted and the rows moved once, for a row may have twenty cells. False when
  * memory is out; the table is unchanged then. */
 static bool sort_by_merging(tm_table *table, const order *by) {
     size_t row_bytes = tm_rows_width(table) * sizeof(tm_cell);
-    size_t *numbers = malloc(table->n_rows * sizeof *numbers);
-    size_t *spare = malloc(table->n_rows * sizeof *spare);
+    entry *entries = malloc(table->n_rows * sizeof *entries);
+    entry *spare = malloc(table->n_rows * sizeof *spare);
     tm_cell *kept = malloc(row_bytes);
-    bool done = numbers && spare && kept;
+    bool done = entries && spare && kept;
     if (done)
-        move_rows(table, merge_sort(table, by, numbers, spare), kept);
+        move_rows(table, merge_sort(table, by, entries, spare), kept);
     free(kept);
     free(spare);
-    free(numbers);
+    free(entries);
     return done;
 }
 
