@@ -27,6 +27,7 @@ static tm_status read_head(int file, const char *path, uint64_t *words, tm_error
             break;
         size += (size_t)n;
     }
+    memset(at + size, 0, HEAD - size);
     return TM_OK;
 }
 
@@ -59,7 +60,7 @@ static uint64_t hash_head(const uint64_t *words) {
 }
 
 static tm_status digest(int file, const char *path, uint64_t *out, tm_error *err) {
-    uint64_t *words = calloc(HEAD / sizeof *words, sizeof *words);
+    uint64_t *words = malloc(HEAD);
     tm_status status = words ? read_head(file, path, words, err) : tm_fail_memory(err);
     if (status == TM_OK)
         *out = hash_head(words);

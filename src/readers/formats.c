@@ -69,12 +69,13 @@ tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) {
     enum { COMPRESSION_GUESS = 12 };
     tm_source *source;
     TM_TRY(tm_source_open(path, &source, err));
-    char *head = calloc(1, TM_SNIFF_BYTES + TM_JSON_PADDING);
+    char *head = malloc(TM_SNIFF_BYTES + TM_JSON_PADDING);
     size_t size = 0;
     tm_status status =
         head ? read_head(source, head, TM_SNIFF_BYTES, &size, err) : tm_fail_memory(err);
     if (status == TM_OK) {
         bool plain = strcmp(tm_source_encoding(source), "plain") == 0;
+        memset(head + size, 0, TM_SNIFF_BYTES + TM_JSON_PADDING - size);
         *out = (tm_file_info){.path = path, .kind = TM_FILE_OTHER, .rank = -1};
         out->size_bytes = tm_source_size(source);
         out->weight = plain ? out->size_bytes : out->size_bytes * COMPRESSION_GUESS;
