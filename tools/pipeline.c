@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/efficiency/peaks.h"
+#include "analysis/shared/call_kinds.h"
 #include "base/pattern.h"
 #include "host_map.h"
 #include "launch.h"
@@ -178,13 +179,17 @@ static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
         work.total += (int64_t)p->loaded.timelines[i].n_events;
     MPI_Allreduce(MPI_IN_PLACE, &work.total, 1, MPI_INT64_T, MPI_SUM, p->comm);
     TM_TRY(tm_progress_begin(p->comm, p->shows_progress ? &sink : NULL, &work, &progress, err));
-    tm_status status = tm_analyse_collectives(&p->collectives, &p->tables, err);
+    tm_call_kinds call_kinds; /* of all ranks: each name is looked at once */
+    tm_status status = tm_call_kinds_init(&call_kinds, p->names) ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK)
+        status = tm_analyse_collectives(&p->collectives, &p->tables, err);
     for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++) {
-        status = tm_analyse_rank(&p->loaded.timelines[i], p->names, &p->tables, err);
+        status = tm_analyse_rank(&p->loaded.timelines[i], &call_kinds, &p->tables, err);
         if (status == TM_OK)
             status = tm_analyse_put_aside(&p->tables, err);
         tm_progress_add(progress, (int64_t)p->loaded.timelines[i].n_events, 0);
     }
+    tm_call_kinds_free(&call_kinds);
     tm_progress_end(progress);
     return tm_mpi_agree(p->comm, status, err);
 }

@@ -74,9 +74,13 @@ const tm_analysis *const *tm_analyses(size_t *n);
 /** Creates an empty table for every definition of every analysis. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analysis_tables(tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Runs every analysis on one rank's timeline. TM_OK; TM_ERR_FAULT. */
-tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm_tables *out,
-                          tm_error *err) TM_MUST_CHECK;
+/**
+ * Runs every analysis on one rank's timeline.
+ * @param call_kinds  of the dictionary of its names, for all ranks; what is looked at stays in it
+ * @return            TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_analyse_rank(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
+                          tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 /** Runs every analysis on the operations that this process matched. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *out,

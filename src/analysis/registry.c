@@ -42,30 +42,26 @@ static tm_status run_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     return TM_OK;
 }
 
-tm_status tm_analyse_rank(const tm_timeline *timeline, const tm_names *names, tm_tables *out,
+tm_status tm_analyse_rank(const tm_timeline *timeline, tm_call_kinds *call_kinds, tm_tables *out,
                           tm_error *err) {
     tm_busy busy;
     tm_calls operators = {0}, places = {0};
     tm_host_time host = {0};
-    tm_call_kinds call_kinds;
     tm_gaps gaps = {0};
-    tm_rank_view view = {timeline, names, &busy, &operators, &host, &call_kinds, &places, &gaps};
+    tm_rank_view view = {timeline, call_kinds->names, &busy,   &operators,
+                         &host,    call_kinds,        &places, &gaps};
     tm_status status = tm_busy_compute(timeline, &busy, err);
-    /* Also after a failure, for all are freed below. */
-    if (!tm_call_kinds_init(&call_kinds, names) && status == TM_OK)
-        status = tm_fail_memory(err);
     if (status == TM_OK)
-        status = tm_calls_find_operators(timeline, &call_kinds, &operators, err);
+        status = tm_calls_find_operators(timeline, call_kinds, &operators, err);
     if (status == TM_OK)
-        status = tm_host_time_find(timeline, &call_kinds, &host, err);
+        status = tm_host_time_find(timeline, call_kinds, &host, err);
     if (status == TM_OK)
-        status = tm_calls_find_places(timeline, &call_kinds, &places, err);
+        status = tm_calls_find_places(timeline, call_kinds, &places, err);
     if (status == TM_OK)
         status = tm_gaps_find(&view, &gaps, err);
     if (status == TM_OK)
         status = run_rank(&view, out, err);
     tm_gaps_free(&gaps);
-    tm_call_kinds_free(&call_kinds);
     tm_host_time_free(&host);
     tm_calls_free(&operators);
     tm_calls_free(&places);

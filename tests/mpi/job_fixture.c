@@ -49,7 +49,7 @@ share run_job(MPI_Comm comm, const job_def *def, int spread) {
     assert_int_equal(tm_mpi_wait(comm, told, s.timelines, s.n, &s.collectives, err), TM_OK);
     assert_int_equal(tm_analysis_tables(&s.tables, err), TM_OK);
     for (size_t i = 0; i < s.n; i++)
-        assert_int_equal(tm_analyse_rank(&s.timelines[i], s.ground.names, &s.tables, err), TM_OK);
+        analyse_timeline(&s.ground, &s.timelines[i], &s.tables);
     assert_int_equal(tm_analyse_collectives(&s.collectives, &s.tables, err), TM_OK);
     assert_int_equal(tm_mpi_gather_tables(comm, &s.tables, err), TM_OK);
     if (self == 0)

@@ -17,7 +17,7 @@ void add_trace(small_job *j, int64_t rank, tm_trace *trace) {
     ground *g = &j->ground;
     tm_timeline timeline;
     assert_int_equal(tm_timeline_build(&trace, 1, rank, &g->context, &timeline, &g->err), TM_OK);
-    assert_int_equal(tm_analyse_rank(&timeline, g->names, &j->tables, &g->err), TM_OK);
+    analyse_timeline(g, &timeline, &j->tables);
     tm_timeline_destroy(&timeline);
     j->job.n_ranks++;
 }

@@ -4,6 +4,7 @@
  * nothing but a whole store is left. */
 #include "store_job.h"
 
+#include "analysis/shared/call_kinds.h"
 #include "injector.h"
 #include "match/groups.h"
 #include "match/instances.h"
@@ -111,12 +112,21 @@ static tm_status match(run *r) {
     return status;
 }
 
+static tm_status analyse_rank(run *r, const tm_timeline *timeline) {
+    tm_call_kinds kinds;
+    tm_status status = tm_call_kinds_init(&kinds, r->names) ? TM_OK : tm_fail_memory(r->err);
+    if (status == TM_OK)
+        status = tm_analyse_rank(timeline, &kinds, &r->tables, r->err);
+    tm_call_kinds_free(&kinds);
+    return status;
+}
+
 static tm_status analyse(run *r) {
     const tm_job whole = {
         .n_ranks = RANKS, .world_size = RANKS, .aligned = true, .names = r->names};
     TM_TRY(tm_analyse_collectives(&r->collectives, &r->tables, r->err));
     for (size_t i = 0; i < r->n; i++)
-        TM_TRY(tm_analyse_rank(&r->timelines[i], r->names, &r->tables, r->err));
+        TM_TRY(analyse_rank(r, &r->timelines[i]));
     size_t n;
     const tm_analysis *const *analyses = tm_analyses(&n);
     for (size_t a = 0; a < n; a++)

@@ -38,8 +38,7 @@ static void add_rank(bench *b, int64_t rank, tm_trace *const *traces, size_t n) 
     tm_timeline timeline;
     assert_int_equal(
         tm_timeline_build(traces, n, rank, &b->ground.context, &timeline, &b->ground.err), TM_OK);
-    assert_int_equal(tm_analyse_rank(&timeline, b->ground.names, &b->tables, &b->ground.err),
-                     TM_OK);
+    analyse_timeline(&b->ground, &timeline, &b->tables);
     tm_timeline_destroy(&timeline);
     b->job.n_ranks++;
 }

@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/shared/call_kinds.h"
 #include "timeline/metadata.h"
+#include "tmerge/analysis.h"
 
 ground open_ground(void) {
     ground g = {.names = tm_names_create()};
@@ -18,6 +20,13 @@ ground open_ground(void) {
 void close_ground(ground *g) {
     tm_classifier_destroy(g->context.classifier);
     tm_names_destroy(g->names);
+}
+
+void analyse_timeline(ground *g, const tm_timeline *timeline, tm_tables *tables) {
+    tm_call_kinds kinds;
+    assert_true(tm_call_kinds_init(&kinds, g->names));
+    assert_int_equal(tm_analyse_rank(timeline, &kinds, tables, &g->err), TM_OK);
+    tm_call_kinds_free(&kinds);
 }
 
 uint32_t name_of(const ground *g, const char *text) {

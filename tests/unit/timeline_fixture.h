@@ -40,6 +40,9 @@ typedef struct ground {
 ground open_ground(void);
 void close_ground(ground *g);
 
+/* Adds the rows of one rank; names may be added before the next. */
+void analyse_timeline(ground *g, const tm_timeline *timeline, tm_tables *tables);
+
 uint32_t name_of(const ground *g, const char *text);
 
 /** Lets a trace say that of itself, as the reader of Kineto does. */
