@@ -195,6 +195,7 @@ typedef struct tm_trace_file {
     const tm_unit *unit;           /* which of the file; NULL: the one that it holds */
     const char *device_categories; /* names of categories that are work of a device besides those
                                     * that a format knows, with commas between them; or NULL */
+    bool spare_core;               /* what is compressed may be decoded beside the reading */
 } tm_trace_file;
 
 /**

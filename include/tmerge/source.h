@@ -32,6 +32,13 @@ tm_status tm_source_open_memory(const void *bytes, size_t size, const char *name
 void tm_source_close(tm_source *source);
 
 /**
+ * Has what is compressed decoded on a thread of its own while the source is read, from the first
+ * read on: for who has a core to spare. What is read is the same, and so is what fails.
+ * To be called before anything is read; plain sources have no use for it.
+ */
+void tm_source_decode_ahead(tm_source *source);
+
+/**
  * Reads decoded bytes.
  *
  * @param buffer  [capacity] filled from its start

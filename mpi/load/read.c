@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/cores.h"
 #include "loader.h"
 #include "mpi/agree.h"
 #include "mpi/patience.h"
@@ -53,7 +54,38 @@ static tm_status drop_empty(tm_loader *l, size_t i, tm_error *err) {
     return tm_loader_bad_input(l, &l->entries[i], status, err);
 }
 
-static tm_status read_one(tm_loader *l, size_t i, tm_progress *progress, tm_error *err) {
+/* Smaller ones are decoded before a thread pays. */
+enum { AHEAD_MIN_BYTES = 256 * 1024 };
+
+static bool is_packed(const tm_entry *entry) {
+    return entry->weight > entry->size && entry->size >= AHEAD_MIN_BYTES;
+}
+
+/* Whether more cores may be used than processes of this host read, so many more that this one of
+ * them has a second one. */
+static bool has_spare_core(const tm_loader *l) {
+    const tm_hosts *hosts = l->options->hosts;
+    bool *reads = calloc((size_t)l->n_processes, sizeof *reads), packed = false;
+    int before = 0, all = 0;
+    for (size_t i = 0; reads && i < l->n; i++)
+        if (l->entries[i].kind == TM_FILE_TRACE) {
+            reads[l->items[i].owner] = true;
+            packed = packed || (l->items[i].owner == l->self && is_packed(&l->entries[i]));
+        }
+    const tm_mpi_part *parts = l->parts.data;
+    for (size_t k = 0; reads && k < l->parts.n; k++)
+        reads[parts[k].reader] = true;
+    for (int p = 0; packed && p < l->n_processes; p++) {
+        bool here = reads[p] && (!hosts || hosts->of[p] == hosts->self);
+        all += here;
+        before += here && p < l->self;
+    }
+    free(reads);
+    return packed && tm_cores("") - all > before;
+}
+
+static tm_status read_one(tm_loader *l, size_t i, tm_progress *progress, bool spare_core,
+                          tm_error *err) {
     tm_trace *trace = malloc(sizeof *trace);
     if (!trace)
         return tm_fail_memory(err);
@@ -62,7 +94,8 @@ static tm_status read_one(tm_loader *l, size_t i, tm_progress *progress, tm_erro
     l->traces[i] = trace;
     const tm_unit *unit = l->entries[i].has_unit ? &l->entries[i].unit : NULL;
     const tm_trace_file file = {tm_loader_file(l, (size_t)l->entries[i].input),
-                                tm_loader_path(l, i), unit, l->options->device_categories};
+                                tm_loader_path(l, i), unit, l->options->device_categories,
+                                spare_core && is_packed(&l->entries[i])};
     tm_status status = tm_trace_read(&file, l->out->names, progress ? &watch : NULL, trace, err);
     if (status == TM_OK)
         return drop_empty(l, i, err);
@@ -94,13 +127,14 @@ static tm_status read_own(tm_loader *l, int64_t total_bytes, tm_error *err) {
     tm_progress *progress;
     const tm_progress_work work = {"reading", "B", total_bytes};
     TM_TRY(tm_progress_begin(l->comm, l->options->progress, &work, &progress, err));
+    bool spare_core = has_spare_core(l);
     tm_status status = TM_OK;
     for (size_t i = 0; i < l->n && status == TM_OK; i++) {
         bool own = l->entries[i].kind == TM_FILE_TRACE && l->items[i].owner == l->self;
         if (!own)
             tm_loader_drop_trace(l, i);
         else if (!l->traces[i] && !is_in_parts(l, i))
-            status = read_one(l, i, progress, err);
+            status = read_one(l, i, progress, spare_core, err);
     }
     tm_mpi_part *parts = l->parts.data;
     for (size_t k = 0; k < l->parts.n && status == TM_OK; k++)

@@ -37,6 +37,19 @@ extern const tm_encoding tm_encoding_gzip;
 extern const tm_encoding tm_encoding_zstd;
 
 /**
+ * Has @p inner, of which nothing was read, decode on a thread of its own, some blocks ahead. Until
+ * this one is closed, which closes no other, only this one uses @p inner and its raw file.
+ *
+ * @return  reads the same bytes and fails in the same places with the same words; NULL where no
+ *          thread can be had
+ */
+tm_decoder *tm_ahead_open(tm_decoder *inner);
+
+/** What was consumed of the raw file for all that was read of such a decoder, and for what is left
+ * of a block. */
+int64_t tm_ahead_consumed(const tm_decoder *decoder);
+
+/**
  * Makes a source over @p raw, which it copies and owns from then on, also when it fails.
  *
  * @param name  stands for the path in errors, copied

@@ -9,6 +9,8 @@ struct tm_source {
     tm_raw raw;
     const tm_encoding *encoding;
     tm_decoder *decoder;   /* owned */
+    tm_decoder *ahead;     /* owned: the decoder's thread; NULL: none runs */
+    bool wants_ahead;      /* one begins with the next read */
     char *path;            /* owned */
     int64_t offset;        /* decoded bytes delivered */
     tm_source_watch watch; /* its function may be NULL */
@@ -66,9 +68,21 @@ tm_status tm_source_open_memory(const void *bytes, size_t size, const char *name
     return tm_source_wrap(&raw, name, out, err);
 }
 
+void tm_source_decode_ahead(tm_source *source) {
+    source->wants_ahead = source->encoding != &tm_encoding_plain;
+}
+
+/* Only then the decoder and the raw file are this thread's again. */
+static void end_ahead(tm_source *source) {
+    if (source->ahead)
+        source->ahead->close(source->ahead);
+    source->ahead = NULL;
+}
+
 void tm_source_close(tm_source *source) {
     if (!source)
         return;
+    end_ahead(source);
     if (source->decoder)
         source->decoder->close(source->decoder);
     tm_raw_close(&source->raw);
@@ -88,13 +102,17 @@ tm_status tm_source_read(tm_source *source, void *buffer, size_t capacity, size_
         return report_failure(source, err);
     size_t got = 0;
     if (capacity > 0 && !source->ended) {
-        tm_status status =
-            source->decoder->read(source->decoder, buffer, capacity, &got, &source->failure);
+        if (source->wants_ahead && !source->ahead) {
+            source->ahead = tm_ahead_open(source->decoder);
+            source->wants_ahead = source->ahead != NULL;
+        }
+        tm_decoder *decoder = source->ahead ? source->ahead : source->decoder;
+        tm_status status = decoder->read(decoder, buffer, capacity, &got, &source->failure);
         source->offset += (int64_t)got;
         if (status != TM_OK && got == 0)
             return report_failure(source, err);
         source->ended = status == TM_OK && got < capacity;
-        tm_source_tell(source, source->raw.consumed);
+        tm_source_tell(source, tm_source_consumed(source));
     }
     *n = got;
     return TM_OK;
@@ -115,7 +133,11 @@ tm_status tm_source_skip(tm_source *source, int64_t offset, tm_error *err) {
 
 tm_status tm_source_rewind(tm_source *source, tm_error *err) {
     tm_error found;
+    bool was_ahead = source->ahead != NULL;
+    end_ahead(source);
     tm_status status = tm_raw_skip(&source->raw, 0, &found);
+    if (status != TM_OK && was_ahead)
+        source->failure = found; /* what was decoded ahead is lost */
     if (status != TM_OK)
         return tm_fail(err, status, source->path, -1, "%s", found.message);
     source->decoder->close(source->decoder);
@@ -152,7 +174,7 @@ int64_t tm_source_offset(const tm_source *source) {
 }
 
 int64_t tm_source_consumed(const tm_source *source) {
-    return source->raw.consumed;
+    return source->ahead ? tm_ahead_consumed(source->ahead) : source->raw.consumed;
 }
 
 int64_t tm_source_size(const tm_source *source) {

@@ -139,6 +139,8 @@ tm_status tm_trace_read(const tm_trace_file *file, tm_names *names, const tm_sou
     if (info.kind != TM_FILE_TRACE)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "this is not a trace of a known format");
     TM_TRY(tm_source_open(path, &source, err));
+    if (file->spare_core)
+        tm_source_decode_ahead(source);
     if (watch)
         tm_source_set_watch(source, *watch);
     tm_status status = read_open(info.format, source, file, names, out, err);

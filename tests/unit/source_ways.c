@@ -88,11 +88,15 @@ tm_source *open_file(span content) {
 
 static const size_t steps[] = {1, 2, 7, 19, 20, 21, 1 << 20};
 static const size_t pieces[] = {1, 2, 3, 7, 0}; /* 0: as it comes */
-_Static_assert(N_WAYS == COUNT(steps) * (COUNT(pieces) + 1), "a way for each pair");
+_Static_assert(N_WAYS == COUNT(steps) * (COUNT(pieces) + 1) * 2, "a way for each of them");
 
 outcome read_in_way(span encoded, size_t way) {
+    bool ahead = way % 2 == 1;
+    way /= 2;
     size_t at = way % (COUNT(pieces) + 1);
     tm_source *source = at < COUNT(pieces) ? open_pieces(encoded, pieces[at]) : open_file(encoded);
+    if (ahead)
+        tm_source_decode_ahead(source);
     return drain(source, steps[way / (COUNT(pieces) + 1)]);
 }
 

@@ -65,8 +65,9 @@ tm_source *open_file(span content);
 /* Reads to the end or the failure in steps and checks what holds for every source; closes it. */
 outcome drain(tm_source *source, size_t step);
 
-/* Way i of reading the same bytes: a step of the caller by a piece of the input, or a file. */
-enum { N_WAYS = 7 * 6 };
+/* Way i of reading the same bytes: a step of the caller by a piece of the input, or a file, decoded
+ * by the reader itself or ahead of it. */
+enum { N_WAYS = 7 * 6 * 2 };
 outcome read_in_way(span encoded, size_t way);
 
 void check_ticks(span delivered, size_t n_ticks);

@@ -180,6 +180,11 @@ static void check_whole(outcome got, span expected) {
     tm_vec_free(&got.bytes);
 }
 
+static tm_source *decoded_ahead(tm_source *source) {
+    tm_source_decode_ahead(source);
+    return source;
+}
+
 static void large_content_is_the_same_in_small_and_large_steps(void **state) {
     (void)state;
     enum { TEXT = 1500000, BLANK = 3000000 }; /* blank: little input gives much output */
@@ -196,12 +201,42 @@ static void large_content_is_the_same_in_small_and_large_steps(void **state) {
         check_whole(drain(open_pieces(all_of(&file), 1000), 65537), all_of(&expected));
         check_whole(drain(open_pieces(all_of(&file), 0), 1), all_of(&expected));
         check_whole(drain(open_file(all_of(&file)), 1 << 20), all_of(&expected));
+        check_whole(drain(decoded_ahead(open_file(all_of(&file))), 65537), all_of(&expected));
+        check_whole(drain(decoded_ahead(open_pieces(all_of(&file), 1000)), 1 << 20),
+                    all_of(&expected));
         check_whole(drain(open_file(all_of(&file)), 10000000), all_of(&expected));
         free(blank);
         tm_vec_free(&text);
         tm_vec_free(&file);
         tm_vec_free(&expected);
     }
+}
+
+/* Wherever the reader stands, also where what is decoded ahead waits for room. */
+static void a_source_can_be_left_and_begun_again(void **state) {
+    (void)state;
+    tm_vec text = make_text(4000000);
+    static char buffer[3000000];
+    for (size_t way = 0; way < 2 * COUNT(encoders); way++) {
+        tm_vec file = TM_VEC(uint8_t);
+        encoders[way / 2](&file, all_of(&text));
+        for (size_t read = 1; read <= sizeof buffer; read *= 1000) {
+            tm_source *source = open_file(all_of(&file));
+            size_t n = 0;
+            if (way % 2 == 1)
+                tm_source_decode_ahead(source);
+            assert_int_equal(tm_source_read(source, buffer, read, &n, NULL), TM_OK);
+            assert_int_equal(n, read);
+            assert_in_range(tm_source_consumed(source), 1, file.n);
+            assert_int_equal(tm_source_rewind(source, NULL), TM_OK);
+            assert_int_equal(tm_source_offset(source), 0);
+            assert_int_equal(tm_source_read(source, buffer, read, &n, NULL), TM_OK);
+            assert_memory_equal(buffer, text.data, n);
+            tm_source_close(source);
+        }
+        tm_vec_free(&file);
+    }
+    tm_vec_free(&text);
 }
 
 /* A proper beginning of one stream: all it holds comes out, then the cut is reported. */
@@ -230,6 +265,7 @@ static void a_cut_at_any_byte_is_found(void **state) {
             check_cut(open_pieces(cut, 0), 1 << 16, i < 3 ? ticks : all_of(&text));
             check_cut(open_pieces(cut, 1), 1, i < 3 ? ticks : all_of(&text));
             check_cut(open_file(cut), 7, i < 3 ? ticks : all_of(&text));
+            check_cut(decoded_ahead(open_file(cut)), 7, i < 3 ? ticks : all_of(&text));
         }
         tm_vec_free(&files[i]);
     }
@@ -242,11 +278,14 @@ static void a_long_stream_cut_short_gives_nearly_all_of_what_it_holds(void **sta
     for (size_t e = 1; e < COUNT(encoders); e++) {
         tm_vec file = TM_VEC(uint8_t);
         encoders[e](&file, all_of(&text));
-        outcome got = drain(open_pieces((span){file.data, file.n / 2}, 0), 1 << 20);
-        assert_true(got.cut_short);
-        assert_true(got.bytes.n > 300000); /* half, less one zstd block of 128 KiB */
-        assert_memory_equal(got.bytes.data, text.data, got.bytes.n);
-        tm_vec_free(&got.bytes);
+        for (int ahead = 0; ahead < 2; ahead++) {
+            tm_source *source = open_pieces((span){file.data, file.n / 2}, 0);
+            outcome got = drain(ahead ? decoded_ahead(source) : source, 1 << 20);
+            assert_true(got.cut_short);
+            assert_true(got.bytes.n > 300000); /* half, less one zstd block of 128 KiB */
+            assert_memory_equal(got.bytes.data, text.data, got.bytes.n);
+            tm_vec_free(&got.bytes);
+        }
         tm_vec_free(&file);
     }
     tm_vec_free(&text);
@@ -413,6 +452,7 @@ int main(void) {
         cmocka_unit_test(zstd_checksum_damage_is_named),
         cmocka_unit_test(a_flipped_bit_never_changes_the_content_unnoticed),
         cmocka_unit_test(large_content_is_the_same_in_small_and_large_steps),
+        cmocka_unit_test(a_source_can_be_left_and_begun_again),
         cmocka_unit_test(a_cut_at_any_byte_is_found),
         cmocka_unit_test(a_long_stream_cut_short_gives_nearly_all_of_what_it_holds),
         cmocka_unit_test(only_the_outermost_encoding_is_taken_off),
