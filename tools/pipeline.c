@@ -206,6 +206,7 @@ static tm_status analyse(tm_pipeline *p, tm_error *err) {
                         .align = align_words[p->align],
                         .names = p->names,
                         .ncu = p->ncu,
+                        .snapshots = p->snapshots,
                         .peaks = &peaks};
     if (p->peak && p->self == 0)
         status = tm_peaks_parse(p->peak, &peaks, err);

@@ -35,6 +35,7 @@ typedef struct tm_pipeline {
     const char *peak;         /* what devices can compute, NULL for what is known of them */
     const char *command;      /* which traces were read and how; set by the input, may be NULL */
     const struct tm_ncu *ncu; /* of process 0, set by the input, may be NULL; not stored itself */
+    const struct tm_snapshots *snapshots; /* likewise */
     bool compress;
     tm_scenario *scenario; /* what is replayed besides, and */
     const tm_list *steps;  /* whose figures; set by the input, may be NULL */

@@ -13,6 +13,7 @@ struct tm_call_kinds;
 struct tm_gaps;
 struct tm_collectives;
 struct tm_ncu;
+struct tm_snapshots;
 struct tm_peaks;
 
 /** What an analysis sees of one rank. All borrowed. */
@@ -36,6 +37,7 @@ typedef struct tm_job {
 
     const tm_names *names;    /* the dictionary: its ids are the same on every process */
     const struct tm_ncu *ncu; /* what Nsight Compute measured of its kernels, or NULL */
+    const struct tm_snapshots *snapshots; /* what PyTorch wrote of its memory, or NULL */
 
     const struct tm_peaks *peaks; /* of its devices as the user has them, or NULL */
 } tm_job;

@@ -286,6 +286,12 @@ static const struct {
                     "bytes share_pct "},
     {"memory.parameters", " rank parameters tensors passes parameter_bytes sharded optimizer "
                           "state_least_bytes state_most_bytes "},
+    {"memory.snapshot", " file device segments reserved_bytes blocks allocated_bytes "
+                        "requested_bytes pending_bytes free_bytes free_pct largest_free_bytes "
+                        "entries trace_peak_bytes ooms "},
+    {"memory.site", " file device place site blocks bytes requested_bytes share_pct "},
+    {"memory.timeline", " file category peak_bytes peak_pct most_bytes end_bytes peak_time_ns "
+                        "records "},
     {"memory.step", " rank device step allocated_bytes peak_bytes peak_reserved_bytes end_bytes "
                     "growth_bytes "},
     {"memory.operator",

@@ -8,6 +8,7 @@
 #include "options.h"
 #include "pipeline.h"
 #include "tmerge/ncu.h"
+#include "tmerge/snapshot.h"
 
 static const tm_option options[] = {
     {"output", 'o', "FILE.h5", "write another store (the store itself)"},
@@ -18,6 +19,9 @@ static const tm_option options[] = {
      "what a device can compute at most, as in bf16=989.4; '' for what is known of it"},
     TM_OPTIONS_CLOCKS,
     {"ncu", 0, "FILE,...", "output of ncu --csv: what it measured of kernels, as kernels.roofline"},
+    {"memory-snapshot", 0, "FILE,...",
+     "memory as PyTorch wrote it: snapshots (_dump_snapshot), exported timelines (.json, "
+     ".raw.json.gz)"},
     TM_OPTION_FORCE(""),
     TM_OPTIONS_STORE,
 };
@@ -25,28 +29,34 @@ static const tm_option options[] = {
 /* What was read of the store, on each process. */
 typedef struct analyze {
     tm_pipeline_store from;
-    tm_ncu *ncu; /* of process 0; owned, NULL without --ncu */
+    /* Of process 0; owned, NULL without their options. */
+    tm_ncu *ncu;
+    tm_snapshots *snapshots;
 } analyze;
 
-static tm_status read_measurement(tm_ncu *ncu, const char *path, tm_error *err) {
-    tm_source *source;
-    TM_TRY(tm_source_open(path, &source, err));
-    tm_status status = tm_ncu_read(ncu, source, err);
-    tm_source_close(source);
-    return status;
+/* Adds one file to what is read of its option. */
+typedef tm_status read_file(void *into, tm_source *source, tm_error *err);
+
+static tm_status read_measurement(void *into, tm_source *source, tm_error *err) {
+    return tm_ncu_read(into, source, err);
+}
+
+static tm_status read_snapshot(void *into, tm_source *source, tm_error *err) {
+    return tm_snapshots_read(into, source, err);
 }
 
 /* @p files with commas between them. */
-static tm_status read_measurements(const char *files, tm_ncu **out, tm_error *err) {
-    *out = tm_ncu_create();
-    if (!*out)
-        return tm_fail_memory(err);
+static tm_status read_files(const char *files, read_file *read, void *into, tm_error *err) {
     while (*files) {
         const size_t size = strcspn(files, ",");
         char *path = size > 0 ? strndup(files, size) : NULL;
+        tm_source *source = NULL;
         if (size > 0 && !path)
             return tm_fail_memory(err);
-        tm_status status = path ? read_measurement(*out, path, err) : TM_OK;
+        tm_status status = path ? tm_source_open(path, &source, err) : TM_OK;
+        if (source)
+            status = read(into, source, err);
+        tm_source_close(source);
         free(path);
         TM_TRY(status);
         files += size + (files[size] == ',');
@@ -54,15 +64,27 @@ static tm_status read_measurements(const char *files, tm_ncu **out, tm_error *er
     return TM_OK;
 }
 
+static tm_status read_besides(const tm_arguments *arguments, analyze *a, tm_error *err) {
+    const char *ncu = tm_argument(arguments, "ncu");
+    const char *snapshots = tm_argument(arguments, "memory-snapshot");
+    if (ncu && !(a->ncu = tm_ncu_create()))
+        return tm_fail_memory(err);
+    if (snapshots && !(a->snapshots = tm_snapshots_create()))
+        return tm_fail_memory(err);
+    if (ncu)
+        TM_TRY(read_files(ncu, read_measurement, a->ncu, err));
+    return snapshots ? read_files(snapshots, read_snapshot, a->snapshots, err) : TM_OK;
+}
+
 static tm_status read_store(tm_pipeline *p, void *context, tm_error *err) {
     analyze *a = context;
-    const char *files = tm_argument(p->arguments, "ncu");
     tm_status settings = tm_pipeline_settings(p, &a->from, err);
-    if (settings == TM_OK && files && p->self == 0)
-        settings = read_measurements(files, &a->ncu, err);
+    if (settings == TM_OK && p->self == 0)
+        settings = read_besides(p->arguments, a, err);
     TM_TRY(tm_mpi_agree(p->comm, settings, err));
     TM_TRY(tm_mpi_same_file(p->comm, a->from.path, err));
     p->ncu = a->ncu;
+    p->snapshots = a->snapshots;
     TM_TRY(tm_pipeline_check_output(p, err));
     return tm_pipeline_restore(p, &a->from, err);
 }
@@ -94,6 +116,7 @@ static tm_status analyze_run(const tm_arguments *arguments, tm_error *err) {
     tm_status status = tm_pipeline_run(arguments, a.from.path, &input, err);
     tm_pipeline_store_close(&a.from);
     tm_ncu_destroy(a.ncu);
+    tm_snapshots_destroy(a.snapshots);
     return status;
 }
 

@@ -151,6 +151,9 @@ static const tm_table_def *const defs[] = {
     &tm_memory_category_curve_def,
     &tm_memory_live_def,
     &tm_memory_parameters_def,
+    &tm_memory_snapshot_def,
+    &tm_memory_site_def,
+    &tm_memory_timeline_def,
     &tm_memory_operator_part,
     &tm_memory_module_part,
 };
@@ -374,9 +377,9 @@ static tm_status memory_merge(const tm_names *names, tm_tables *tables, tm_error
 }
 
 static tm_status memory_job(const tm_job *job, tm_tables *out, tm_error *err) {
-    (void)job;
     for (size_t o = 0; o < TM_N_OWNER_TABLES; o++) /* the largest first */
         tm_table_top(tm_tables_find(out, tm_memory_owner_tables[o].shown->name), SIZE_MAX);
+    TM_TRY(tm_memory_add_snapshots(job->snapshots, out, err));
     return tm_memory_compare_ranks(out, err);
 }
 

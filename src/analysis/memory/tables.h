@@ -10,6 +10,12 @@
 extern const tm_table_def tm_memory_category_def, tm_memory_category_curve_def, tm_memory_live_def,
     tm_memory_parameters_def, tm_memory_job_def;
 
+/** Adds what files of PyTorch tell; NULL for none. TM_OK; TM_ERR_FAULT. */
+struct tm_snapshots;
+extern const tm_table_def tm_memory_snapshot_def, tm_memory_site_def, tm_memory_timeline_def;
+tm_status tm_memory_add_snapshots(const struct tm_snapshots *snapshots, tm_tables *out,
+                                  tm_error *err) TM_MUST_CHECK;
+
 /** Adds the job's rows, of memory.device. TM_OK; TM_ERR_FAULT. */
 tm_status tm_memory_compare_ranks(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 

@@ -1,0 +1,27 @@
+/* What has been read of snapshots and timelines. Private to this folder. */
+#ifndef TMERGE_SNAPSHOT_FILES_H
+#define TMERGE_SNAPSHOT_FILES_H
+
+#include "base/vec.h"
+#include "tmerge/names.h"
+#include "tmerge/snapshot.h"
+
+struct tm_snapshots {
+    tm_names *texts;  /* of all that is found; texts stay where they are */
+    tm_vec devices;   /* of tm_snapshot_device */
+    tm_vec sites;     /* of tm_snapshot_site */
+    tm_vec timelines; /* of tm_memory_timeline */
+};
+
+/** A text that lives as long as the snapshots; NULL when memory is out. */
+const char *tm_snapshots_text(tm_snapshots *snapshots, const char *text);
+
+/** Reads a source whose content is a pickle. */
+tm_status tm_snapshot_read_pickle(tm_snapshots *snapshots, tm_source *source,
+                                  tm_error *err) TM_MUST_CHECK;
+
+/** Reads a source whose content begins with [. */
+tm_status tm_snapshot_read_timeline(tm_snapshots *snapshots, tm_source *source,
+                                    tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,432 @@
+#include "pickle.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A gigabyte of values at 16 bytes each; and what a container costs more. */
+enum { VALUES_MAX = 1 << 26, CONTAINERS_MAX = 1 << 25, BUFFER = 1 << 16 };
+
+/* The instructions that plain data need: byte, name. */
+#define OPCODES(X)                                                                                 \
+    X(0x80, PROTO)                                                                                 \
+    X(0x95, FRAME)                                                                                 \
+    X(0x2e, STOP)                                                                                  \
+    X(0x28, MARK)                                                                                  \
+    X(0x4e, NONE)                                                                                  \
+    X(0x88, NEWTRUE)                                                                               \
+    X(0x89, NEWFALSE)                                                                              \
+    X(0x4a, BININT)                                                                                \
+    X(0x4b, BININT1)                                                                               \
+    X(0x4d, BININT2)                                                                               \
+    X(0x8a, LONG1)                                                                                 \
+    X(0x47, BINFLOAT)                                                                              \
+    X(0x8c, SHORT_BINUNICODE)                                                                      \
+    X(0x58, BINUNICODE)                                                                            \
+    X(0x8d, BINUNICODE8)                                                                           \
+    X(0x5d, EMPTY_LIST)                                                                            \
+    X(0x61, APPEND)                                                                                \
+    X(0x65, APPENDS)                                                                               \
+    X(0x29, EMPTY_TUPLE)                                                                           \
+    X(0x74, TUPLE)                                                                                 \
+    X(0x85, TUPLE1)                                                                                \
+    X(0x86, TUPLE2)                                                                                \
+    X(0x87, TUPLE3)                                                                                \
+    X(0x7d, EMPTY_DICT)                                                                            \
+    X(0x73, SETITEM)                                                                               \
+    X(0x75, SETITEMS)                                                                              \
+    X(0x68, BINGET)                                                                                \
+    X(0x6a, LONG_BINGET)                                                                           \
+    X(0x71, BINPUT)                                                                                \
+    X(0x72, LONG_BINPUT)                                                                           \
+    X(0x94, MEMOIZE)
+
+/* Those by which a pickle has its reader call functions or make objects. */
+#define HOSTILE(X)                                                                                 \
+    X(0x63, GLOBAL)                                                                                \
+    X(0x93, STACK_GLOBAL)                                                                          \
+    X(0x69, INST)                                                                                  \
+    X(0x6f, OBJ)                                                                                   \
+    X(0x81, NEWOBJ)                                                                                \
+    X(0x92, NEWOBJ_EX)                                                                             \
+    X(0x52, REDUCE)                                                                                \
+    X(0x62, BUILD)                                                                                 \
+    X(0x82, EXT1)                                                                                  \
+    X(0x83, EXT2)                                                                                  \
+    X(0x84, EXT4)                                                                                  \
+    X(0x50, PERSID)                                                                                \
+    X(0x51, BINPERSID)
+
+#define OPCODE_ENUM(byte, name) OP_##name = (byte),
+enum { OPCODES(OPCODE_ENUM) };
+
+/* What an instruction takes from the file besides. */
+typedef struct machine {
+    tm_source *source;
+    tm_pickle *out;
+    tm_error *err;
+    unsigned char *buffer; /* [BUFFER] owned */
+    size_t next, held;     /* in it */
+    int64_t offset;        /* of the byte to come */
+    int64_t at;            /* of the instruction */
+    tm_vec stack, memo;    /* of tm_pickle_value */
+    tm_vec marks;          /* of size_t: the stack's height then */
+    tm_vec text;           /* of char */
+    size_t values;         /* ever pushed or memoised */
+    bool stopped;
+} machine;
+
+static tm_status fail(const machine *m, const char *why) {
+    return tm_fail(m->err, TM_ERR_INPUT, tm_source_path(m->source), m->at, "%s", why);
+}
+
+static tm_status refill(machine *m) {
+    m->next = 0;
+    TM_TRY(tm_source_read(m->source, m->buffer, BUFFER, &m->held, m->err));
+    return m->held > 0 ? TM_OK : fail(m, "the file ends inside the pickle");
+}
+
+/* An unsigned number of so many bytes, the lowest first. */
+static tm_status take(machine *m, int size, uint64_t *out) {
+    uint64_t value = 0;
+    for (int i = 0; i < size; i++) {
+        if (m->next == m->held)
+            TM_TRY(refill(m));
+        value |= (uint64_t)m->buffer[m->next++] << (8 * i);
+        m->offset++;
+    }
+    *out = value;
+    return TM_OK;
+}
+
+static tm_status push(machine *m, tm_pickle_value value) {
+    if (++m->values > VALUES_MAX)
+        return fail(m, "the pickle has too many values");
+    return tm_vec_append(&m->stack, &value, 1) ? TM_OK : tm_fail_memory(m->err);
+}
+
+static tm_status push_int(machine *m, int64_t value, tm_pickle_type type) {
+    return push(m, (tm_pickle_value){.as.i = value, .type = type});
+}
+
+static tm_status push_container(machine *m, tm_pickle_type type) {
+    const tm_vec empty = TM_VEC(tm_pickle_value);
+    uint32_t id = (uint32_t)m->out->containers.n;
+    if (id >= CONTAINERS_MAX)
+        return fail(m, "the pickle has too many lists");
+    if (!tm_vec_append(&m->out->containers, &empty, 1))
+        return tm_fail_memory(m->err);
+    return push(m, (tm_pickle_value){.as.id = id, .type = type});
+}
+
+/* Read as it comes: a length that the file does not have takes no memory. */
+static tm_status push_text(machine *m, int size_of_size) {
+    uint64_t size;
+    TM_TRY(take(m, size_of_size, &size));
+    m->text.n = 0;
+    while (size > 0) {
+        if (m->next == m->held)
+            TM_TRY(refill(m));
+        size_t n = m->held - m->next < size ? m->held - m->next : (size_t)size;
+        if (!tm_vec_append(&m->text, m->buffer + m->next, n))
+            return tm_fail_memory(m->err);
+        m->next += n;
+        m->offset += (int64_t)n;
+        size -= n;
+    }
+    uint32_t id = tm_names_intern(m->out->texts, m->text.n > 0 ? m->text.data : "", m->text.n);
+    if (id == TM_NAME_FAILED)
+        return tm_fail_memory(m->err);
+    return push(m, (tm_pickle_value){.as.id = id, .type = TM_PICKLE_TEXT});
+}
+
+/* Two's complement of up to 8 bytes. */
+static tm_status push_long(machine *m) {
+    uint64_t size, value = 0;
+    TM_TRY(take(m, 1, &size));
+    if (size > 8)
+        return fail(m, "an integer has more than 64 bits");
+    TM_TRY(take(m, (int)size, &value));
+    if (size > 0 && size < 8 && value >> (8 * size - 1))
+        value |= UINT64_MAX << (8 * size);
+    int64_t whole;
+    memcpy(&whole, &value, sizeof whole);
+    return push_int(m, whole, TM_PICKLE_INT);
+}
+
+/* The highest byte first. */
+static tm_status push_real(machine *m) {
+    uint64_t bits = 0, byte = 0;
+    for (int i = 0; i < 8; i++) {
+        TM_TRY(take(m, 1, &byte));
+        bits = bits << 8 | byte;
+    }
+    tm_pickle_value value = {.type = TM_PICKLE_REAL};
+    memcpy(&value.as.r, &bits, sizeof bits);
+    return push(m, value);
+}
+
+/* Values on the stack above the last mark. */
+static size_t above_mark(const machine *m) {
+    return m->stack.n - (m->marks.n > 0 ? ((const size_t *)m->marks.data)[m->marks.n - 1] : 0);
+}
+
+/* The top @p n values become the items of a new tuple. */
+static tm_status make_tuple(machine *m, size_t n) {
+    if (above_mark(m) < n)
+        return fail(m, "a tuple of more values than there are");
+    tm_vec items = TM_VEC(tm_pickle_value);
+    if (n > 0 && !tm_vec_append(&items, (tm_pickle_value *)m->stack.data + m->stack.n - n, n))
+        return tm_fail_memory(m->err);
+    m->stack.n -= n;
+    tm_status status = push_container(m, TM_PICKLE_LIST);
+    if (status == TM_OK)
+        ((tm_vec *)m->out->containers.data)[m->out->containers.n - 1] = items;
+    else
+        tm_vec_free(&items);
+    return status;
+}
+
+/* The top @p n values go into what lies below them. */
+static tm_status add_items(machine *m, size_t n, tm_pickle_type type) {
+    if (above_mark(m) <= n)
+        return fail(m, "values without a list or dict to go into");
+    const tm_pickle_value *top = (tm_pickle_value *)m->stack.data + m->stack.n - n;
+    if (top[-1].type != type || (type == TM_PICKLE_DICT && n % 2 != 0))
+        return fail(m, "values that do not fit what they go into");
+    m->values += n;
+    if (m->values > VALUES_MAX)
+        return fail(m, "the pickle has too many values");
+    tm_vec *items = (tm_vec *)m->out->containers.data + top[-1].as.id;
+    if (n > 0 && !tm_vec_append(items, top, n))
+        return tm_fail_memory(m->err);
+    m->stack.n -= n;
+    return TM_OK;
+}
+
+/* Takes the last mark away, and says how many values are above it. */
+static tm_status leave_mark(machine *m, size_t *n) {
+    if (m->marks.n == 0)
+        return fail(m, "an instruction without its mark");
+    *n = above_mark(m);
+    m->marks.n--;
+    return TM_OK;
+}
+
+static tm_status put(machine *m, uint64_t index) {
+    const tm_pickle_value none = {.type = TM_PICKLE_NONE};
+    if (above_mark(m) == 0)
+        return fail(m, "nothing to remember");
+    /* Writers count; an index beyond what the file can have put is none. */
+    if (index > (uint64_t)m->at || index >= VALUES_MAX)
+        return fail(m, "a memo index that the pickle cannot have");
+    while (m->memo.n <= index)
+        if (!tm_vec_append(&m->memo, &none, 1))
+            return tm_fail_memory(m->err);
+    ((tm_pickle_value *)m->memo.data)[index] =
+        ((const tm_pickle_value *)m->stack.data)[m->stack.n - 1];
+    return TM_OK;
+}
+
+static tm_status get(machine *m, int size) {
+    uint64_t index;
+    TM_TRY(take(m, size, &index));
+    if (index >= m->memo.n)
+        return fail(m, "a memo index that nothing was put at");
+    return push(m, ((const tm_pickle_value *)m->memo.data)[index]);
+}
+
+static tm_status refuse(const machine *m, uint64_t opcode) {
+#define REFUSED(byte, name)                                                                        \
+    if (opcode == (byte))                                                                          \
+        return fail(m, "the pickle calls code (" #name "), which a snapshot does not: refused");
+    HOSTILE(REFUSED)
+#undef REFUSED
+    return tm_fail(m->err, TM_ERR_INPUT, tm_source_path(m->source), m->at,
+                   "no instruction that a pickled snapshot has (0x%02" PRIx64 ")", opcode);
+}
+
+static tm_status check_protocol(machine *m) {
+    uint64_t version;
+    TM_TRY(take(m, 1, &version));
+    return version <= 5 ? TM_OK : fail(m, "a pickle of an unknown protocol");
+}
+
+/* Frames are a hint for readers of files alone. */
+static tm_status pass_frame(machine *m) {
+    uint64_t length;
+    return take(m, 8, &length);
+}
+
+static tm_status mark(machine *m) {
+    return tm_vec_append(&m->marks, &m->stack.n, 1) ? TM_OK : tm_fail_memory(m->err);
+}
+
+static tm_status stop(machine *m) {
+    if (m->stack.n != 1 || m->marks.n > 0)
+        return fail(m, "the pickle ends with other than one value");
+    m->out->root = *(const tm_pickle_value *)m->stack.data;
+    m->stopped = true;
+    return TM_OK;
+}
+
+static tm_status push_number(machine *m, uint64_t opcode) {
+    uint64_t value;
+    TM_TRY(take(m, opcode == OP_BININT ? 4 : opcode == OP_BININT2 ? 2 : 1, &value));
+    return push_int(m,
+                    opcode == OP_BININT && value > INT32_MAX ? (int64_t)value - (INT64_C(1) << 32)
+                                                             : (int64_t)value,
+                    TM_PICKLE_INT);
+}
+
+static tm_status run_on_marked(machine *m, uint64_t opcode) {
+    size_t n = 0;
+    TM_TRY(leave_mark(m, &n));
+    return opcode == OP_TUPLE     ? make_tuple(m, n)
+           : opcode == OP_APPENDS ? add_items(m, n, TM_PICKLE_LIST)
+                                  : add_items(m, n, TM_PICKLE_DICT);
+}
+
+static tm_status put_at(machine *m, int size) {
+    uint64_t index;
+    TM_TRY(take(m, size, &index));
+    return put(m, index);
+}
+
+static tm_status run_one(machine *m, uint64_t opcode) {
+    switch (opcode) {
+    case OP_PROTO:
+        return check_protocol(m);
+    case OP_FRAME:
+        return pass_frame(m);
+    case OP_STOP:
+        return stop(m);
+    case OP_MARK:
+        return mark(m);
+    case OP_NONE:
+        return push_int(m, 0, TM_PICKLE_NONE);
+    case OP_NEWTRUE:
+    case OP_NEWFALSE:
+        return push_int(m, opcode == OP_NEWTRUE, TM_PICKLE_BOOL);
+    case OP_BININT:
+    case OP_BININT1:
+    case OP_BININT2:
+        return push_number(m, opcode);
+    case OP_LONG1:
+        return push_long(m);
+    case OP_BINFLOAT:
+        return push_real(m);
+    case OP_SHORT_BINUNICODE:
+        return push_text(m, 1);
+    case OP_BINUNICODE:
+        return push_text(m, 4);
+    case OP_BINUNICODE8:
+        return push_text(m, 8);
+    case OP_EMPTY_LIST:
+        return push_container(m, TM_PICKLE_LIST);
+    case OP_EMPTY_DICT:
+        return push_container(m, TM_PICKLE_DICT);
+    case OP_EMPTY_TUPLE:
+        return make_tuple(m, 0);
+    case OP_TUPLE1:
+    case OP_TUPLE2:
+    case OP_TUPLE3:
+        return make_tuple(m, (size_t)(opcode - OP_TUPLE1 + 1));
+    case OP_TUPLE:
+    case OP_APPENDS:
+    case OP_SETITEMS:
+        return run_on_marked(m, opcode);
+    case OP_APPEND:
+        return add_items(m, 1, TM_PICKLE_LIST);
+    case OP_SETITEM:
+        return add_items(m, 2, TM_PICKLE_DICT);
+    case OP_BINGET:
+        return get(m, 1);
+    case OP_LONG_BINGET:
+        return get(m, 4);
+    case OP_BINPUT:
+        return put_at(m, 1);
+    case OP_LONG_BINPUT:
+        return put_at(m, 4);
+    case OP_MEMOIZE:
+        return put(m, m->memo.n);
+    default:
+        return refuse(m, opcode);
+    }
+}
+
+static tm_status run(machine *m) {
+    uint64_t opcode;
+    while (!m->stopped) {
+        m->at = m->offset;
+        TM_TRY(take(m, 1, &opcode));
+        TM_TRY(run_one(m, opcode));
+    }
+    m->at = m->offset;
+    if (m->next == m->held)
+        TM_TRY(tm_source_read(m->source, m->buffer, BUFFER, &m->held, m->err));
+    else
+        m->held -= m->next;
+    return m->held == 0 ? TM_OK : fail(m, "something follows the pickle");
+}
+
+tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) {
+    machine m = {.source = source, .out = out, .err = err, .buffer = malloc(BUFFER)};
+    m.stack = m.memo = TM_VEC(tm_pickle_value);
+    m.marks = TM_VEC(size_t);
+    m.text = TM_VEC(char);
+    *out = (tm_pickle){.texts = tm_names_create(), .containers = TM_VEC(tm_vec)};
+    tm_status status = m.buffer && out->texts ? run(&m) : tm_fail_memory(err);
+    free(m.buffer);
+    tm_vec_free(&m.stack);
+    tm_vec_free(&m.memo);
+    tm_vec_free(&m.marks);
+    tm_vec_free(&m.text);
+    return status;
+}
+
+void tm_pickle_free(tm_pickle *pickle) {
+    for (size_t i = 0; i < pickle->containers.n; i++)
+        tm_vec_free((tm_vec *)pickle->containers.data + i);
+    tm_vec_free(&pickle->containers);
+    tm_names_destroy(pickle->texts);
+    pickle->texts = NULL;
+}
+
+static const tm_pickle_value *contents(const tm_pickle *pickle, const tm_pickle_value *value,
+                                       tm_pickle_type type, size_t *n) {
+    *n = 0;
+    if (!value || value->type != type)
+        return NULL;
+    const tm_vec *items = (const tm_vec *)pickle->containers.data + value->as.id;
+    *n = items->n;
+    return items->data;
+}
+
+const tm_pickle_value *tm_pickle_items(const tm_pickle *pickle, const tm_pickle_value *value,
+                                       size_t *n) {
+    return contents(pickle, value, TM_PICKLE_LIST, n);
+}
+
+const tm_pickle_value *tm_pickle_get(const tm_pickle *pickle, const tm_pickle_value *value,
+                                     const char *key) {
+    size_t n;
+    const tm_pickle_value *v = contents(pickle, value, TM_PICKLE_DICT, &n);
+    for (size_t i = n; i >= 2; i -= 2)
+        if (v[i - 2].type == TM_PICKLE_TEXT &&
+            strcmp(tm_names_text(pickle->texts, v[i - 2].as.id).bytes, key) == 0)
+            return &v[i - 1];
+    return NULL;
+}
+
+int64_t tm_pickle_int(const tm_pickle *pickle, const tm_pickle_value *value, const char *key,
+                      int64_t missing) {
+    const tm_pickle_value *found = tm_pickle_get(pickle, value, key);
+    return found && found->type == TM_PICKLE_INT ? found->as.i : missing;
+}
+
+const char *tm_pickle_text(const tm_pickle *pickle, const tm_pickle_value *value, const char *key) {
+    const tm_pickle_value *found = tm_pickle_get(pickle, value, key);
+    return found && found->type == TM_PICKLE_TEXT ? tm_names_text(pickle->texts, found->as.id).bytes
+                                                  : "";
+}

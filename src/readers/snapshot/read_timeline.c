@@ -1,0 +1,165 @@
+/* Memory timelines that PyTorch exports: records (.raw.json), or sizes over time (.json). */
+#include <string.h>
+
+#include "base/sums.h"
+#include "files.h"
+#include "readers/number.h"
+#include "readers/walk.h"
+
+/* A row of sizes: a 0, then the categories; a record: time, action, bytes, category. */
+enum { ROW = TM_N_TIMELINE_CATEGORIES + 1, RECORD = 4, TIME = 0, BYTES = 2, CATEGORY = 3 };
+
+typedef struct reading {
+    tm_walk walk;
+    tm_memory_timeline found;
+    int64_t now[TM_N_TIMELINE_CATEGORIES], peak;
+    int64_t elements;  /* of the outer list, before this one */
+    bool sized;        /* of two lists: times [us] and sizes */
+    tm_vec times;      /* of int64_t [ns]: of the first list of these */
+    int64_t list[ROW]; /* the list that is read, and */
+    size_t n;          /* how many numbers or rows it has so far */
+    bool whole;        /* all of its numbers are integers that fit */
+} reading;
+
+static const char *parse_number(void *context, tm_json_cursor *cursor, const char *p) {
+    reading *r = context;
+    int64_t value = 0;
+    if (*p != '-' && (*p < '0' || *p > '9'))
+        return tm_json_fail(cursor, p, "a number should stand here");
+    const char *end = tm_json_number(cursor, p);
+    if (!end || (end == cursor->end && !cursor->final))
+        return end ? tm_json_fail(cursor, end, "the number goes on") : NULL;
+    if (!tm_number_scaled(p, (size_t)(end - p), 0, &value))
+        return tm_json_fail(cursor, p, "a number that does not fit 64 bits");
+    if (r->n < ROW)
+        r->list[r->n] = value;
+    return end;
+}
+
+/* Times in us, whose fractions count. */
+static const char *parse_time(void *context, tm_json_cursor *cursor, const char *p) {
+    reading *r = context;
+    const char *end = parse_number(context, cursor, p);
+    int64_t ns = 0;
+    if (end && !tm_number_scaled(p, (size_t)(end - p), 3, &ns))
+        ns = INT64_MAX; /* a record's, in ns: the list turns out to be no times */
+    if (end && r->n == r->times.n && !tm_vec_append(&r->times, &ns, 1))
+        return tm_json_fail(cursor, p, "out of memory");
+    return end;
+}
+
+/* The most counts behind each moment. */
+static void count_moment(reading *r, int64_t time_ns) {
+    int64_t sum = 0;
+    for (int c = 0; c < TM_N_TIMELINE_CATEGORIES; c++) {
+        int64_t *most = &r->found.most_bytes[c];
+        sum = tm_sum(sum, r->now[c]);
+        *most = r->now[c] > *most ? r->now[c] : *most;
+    }
+    if (r->found.moments++ > 0 && sum <= r->peak)
+        return;
+    r->peak = sum;
+    r->found.peak_time_ns = time_ns;
+    memcpy(r->found.peak_bytes, r->now, sizeof r->now);
+}
+
+static tm_status fail(reading *r, const char *why, tm_error *err) {
+    return tm_window_fail(&r->walk.window, r->walk.window.p, why, err);
+}
+
+static tm_status add_record(reading *r, tm_error *err) {
+    if (r->n != RECORD || r->list[CATEGORY] < 0 || r->list[CATEGORY] >= TM_N_TIMELINE_CATEGORIES)
+        return fail(r, "no record of a memory timeline ends here: [ns, action, bytes, category]",
+                    err);
+    int64_t *now = &r->now[r->list[CATEGORY]];
+    *now = tm_sum(*now, r->list[BYTES]);
+    count_moment(r, r->list[TIME]);
+    return TM_OK;
+}
+
+static tm_status each_size(void *context, const tm_json_text *key, tm_error *err) {
+    reading *r = context;
+    (void)key;
+    TM_TRY(tm_walk_item(&r->walk, parse_number, r, err));
+    r->n++;
+    return TM_OK;
+}
+
+static tm_status read_row(reading *r, size_t row, tm_error *err) {
+    r->n = 0;
+    TM_TRY(tm_walk_list(&r->walk, each_size, r, err));
+    if (r->n != ROW || row >= r->times.n)
+        return fail(r, "no row of a memory timeline ends here: 9 sizes for each time", err);
+    memcpy(r->now, r->list + 1, sizeof r->now);
+    count_moment(r, ((const int64_t *)r->times.data)[row]);
+    r->n = row;
+    return TM_OK;
+}
+
+/* Of an element of the outer list: a number, or a row of sizes. */
+static tm_status each_inner(void *context, const tm_json_text *key, tm_error *err) {
+    reading *r = context;
+    (void)key;
+    if (tm_walk_at(&r->walk) == '[') {
+        if (r->elements != 1)
+            return fail(r, "no memory timeline has a list here", err);
+        r->sized = true;
+        TM_TRY(read_row(r, r->n, err));
+    } else {
+        TM_TRY(tm_walk_item(&r->walk, r->elements == 0 ? parse_time : parse_number, r, err));
+    }
+    r->n++;
+    return TM_OK;
+}
+
+/* The first list may be of times: what follows tells. */
+static tm_status each_outer(void *context, const tm_json_text *key, tm_error *err) {
+    reading *r = context;
+    int64_t first[ROW];
+    size_t n = r->n;
+    (void)key;
+    memcpy(first, r->list, sizeof first);
+    r->n = 0;
+    TM_TRY(tm_walk_list(&r->walk, each_inner, r, err));
+    if (r->elements == 1 && !r->sized) {
+        int64_t second[ROW];
+        size_t n_second = r->n;
+        memcpy(second, r->list, sizeof second);
+        memcpy(r->list, first, sizeof first);
+        r->n = n;
+        TM_TRY(add_record(r, err));
+        memcpy(r->list, second, sizeof second);
+        r->n = n_second;
+    }
+    if (r->sized && (r->elements != 1 || r->n != r->times.n))
+        return fail(r, "a memory timeline of sizes ends behind a row for each time", err);
+    if (r->elements > 0 && !r->sized)
+        TM_TRY(add_record(r, err));
+    r->elements++;
+    return TM_OK;
+}
+
+static tm_status read_timeline(reading *r, tm_error *err) {
+    TM_TRY(tm_walk_list(&r->walk, each_outer, r, err));
+    if (r->elements == 1) /* a single record */
+        TM_TRY(add_record(r, err));
+    if (r->found.moments == 0)
+        return fail(r, "a memory timeline without records", err);
+    memcpy(r->found.end_bytes, r->now, sizeof r->now);
+    return tm_walk_end(&r->walk, err);
+}
+
+tm_status tm_snapshot_read_timeline(tm_snapshots *snapshots, tm_source *source, tm_error *err) {
+    reading r = {.times = TM_VEC(int64_t)};
+    r.found.file = tm_snapshots_text(snapshots, tm_source_path(source));
+    if (!r.found.file)
+        return tm_fail_memory(err);
+    tm_status status = tm_walk_open(source, NULL, &r.walk, err);
+    if (status == TM_OK)
+        status = read_timeline(&r, err);
+    tm_walk_close(&r.walk);
+    tm_vec_free(&r.times);
+    if (status == TM_OK && !tm_vec_append(&snapshots->timelines, &r.found, 1))
+        return tm_fail_memory(err);
+    return status;
+}
