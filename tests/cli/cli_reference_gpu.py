@@ -40,6 +40,27 @@ CLASSES = {
                           "convolution": 13.1, "matrix multiply": 12.2},
 }
 
+# MFU of nanogpt8 by rank, with the upper bound of rank 0's attention. In each of rank 0's four steps
+# aten::mm does 7.421775 TFLOP and bmm and baddbmm 0.072478 in bf16, _scaled_mm 3.797825 in fp8,
+# attention at most 0.317457: 7.494253 / 989.4 + 3.797825 / 1978.9 = 9.494 ms, of a step of 164.422 / 4
+# = 41.106 ms by its marks on the host (44.538 + 42.546 + 35.877 + 41.462): 23.1 %; with
+# 0.317457 / 989.4 = 0.321 ms more 23.9 %. The FLOP of the other ranks are the same.
+MFU = (23.1, 20.5, 21.0, 25.1, 24.5, 23.3, 24.5, 21.3)
+MFU_AT_MOST = 23.9
+
+# TFLOP/s while the kernels run, as a few lines of Python over shapes and launches have them.
+RATES = {
+    "nanogpt8": {"aten::mm": 692},
+    "h100_qwen.json.gz": {"aten::mm": 632, "aten::addmm": 596,
+                          "aten::_scaled_dot_product_flash_attention": 180},
+}
+# Per cent of all kernels' time that operators with known FLOP have, of rank 0.
+COUNTED = {"nanogpt8": 32.2, "mi300_resnet_ddp_rank0.json.gz": 10.4, "b200_eager.json.gz": 7.2}
+# Traces without shapes of such operators, or without the launches of their kernels.
+NOT_COUNTED = {"megatron2", "lightllm8", "df_index_resolver.json.gz", "mi210_gpu_only.json.gz",
+               "nccl_data.json.gz", "event_sync_trace.json.gz", "simple_add_cuda_sync.json.gz",
+               "cpu_only_rank34.json.gz", "distributed_info_not_found.json.gz", "rank_not_found.json.gz"}
+
 
 def read(path):
     """A trace as Python reads it, as an object also where it is a bare array."""
@@ -118,6 +139,7 @@ def check_job(name, paths, problems):
     problems.same(f"{name}: events of streams", gpu, sum(r["events"] for r in result["idle.stream"]))
     check_identities(name, result, problems)
     check_classes(name, result, problems)
+    check_efficiency(name, result, problems)
 
 
 def check_classes(name, result, problems):
@@ -129,6 +151,27 @@ def check_classes(name, result, problems):
         problems.same(f"{name}: {work}", rows[work]["share_pct"], share, 0.06)
     if not any("kernel1" in r["name"] for r in result["kernels.kernel"]) and "other" in rows:
         problems.same(f"{name}: other", rows["other"]["share_pct"] < 1.0, True)
+
+
+def check_efficiency(name, result, problems):
+    flop, time = collections.Counter(), collections.Counter()
+    for r in result["efficiency.operator"]:
+        flop[r["operator"]] += r["flop"]
+        time[r["operator"]] += r["total_ns"]
+    for op, rate in RATES.get(name, {}).items():
+        problems.same(f"{name}: {op}", flop[op] / max(time[op], 1) / 1e3, rate, 0.6)
+    for table in ("efficiency.kernel", "efficiency.place"):
+        problems.same(f"{name}: {table}", sum(r["flop"] for r in result[table]), sum(flop.values()),
+                      1e-9 * sum(flop.values()))
+    problems.same(f"{name}: has FLOP", bool(flop), name not in NOT_COUNTED)
+    if name in COUNTED:
+        first = result["efficiency.rank"][0]
+        kernels = sum(r["total_ns"] for r in result["classes.rank"] if r["rank"] == first["rank"])
+        problems.same(f"{name}: counted", 100 * first["counted_ns"] / kernels, COUNTED[name], 0.06)
+    if name == "nanogpt8":
+        ranks = result["efficiency.rank"]
+        problems.same("MFU", tuple(round(r["mfu_pct"], 1) for r in ranks), MFU)
+        problems.same("MFU at most", round(ranks[0]["mfu_at_most_pct"], 1), MFU_AT_MOST)
 
 
 def check_identities(name, result, problems):

@@ -246,14 +246,16 @@ static const struct {
      "median_rank_ns slowest_rank_ns slowest_rank spread "},
     {"classes.rank", " rank class calls total_ns optimizer_ns backward_ns attention_ns outside_ns "
                      "bits8_ns bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct "},
-    {"efficiency.rank",
-     " rank device devices type peak_tflops "
-     "step_ns compute_ns counted_ns coverage_pct flop at_most_flop recomputed_flop achieved_tflops "
-     "kernel_tflops ideal_ns mfu_pct mfu_at_most_pct mfu_causal_pct hfu_pct reason "},
+    {"efficiency.rank", " rank device devices type peak_tflops "
+                        "step_ns window_ns compute_ns counted_ns coverage_pct flop at_most_flop "
+                        "recomputed_flop achieved_tflops "
+                        "kernel_tflops ideal_ns mfu_pct mfu_window_pct mfu_at_most_pct "
+                        "mfu_causal_pct hfu_pct reason "},
     {"efficiency.step",
      " rank step "
-     "step_ns compute_ns counted_ns coverage_pct flop at_most_flop recomputed_flop achieved_tflops "
-     "kernel_tflops ideal_ns mfu_pct mfu_at_most_pct mfu_causal_pct hfu_pct "},
+     "step_ns window_ns compute_ns counted_ns coverage_pct flop at_most_flop recomputed_flop "
+     "achieved_tflops "
+     "kernel_tflops ideal_ns mfu_pct mfu_window_pct mfu_at_most_pct mfu_causal_pct hfu_pct "},
     {"efficiency.operator",
      " operator shapes "
      "type at_most calls total_ns flop achieved_tflops peak_pct bytes flop_per_byte bw_gbps ranks "

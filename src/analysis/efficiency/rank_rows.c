@@ -10,6 +10,8 @@
 
 /* Below it there is no MFU: what is not counted would decide. */
 #define LEAST_COVERAGE 20.0
+/* Beyond it what the devices did in the steps is not what they did in the time of their marks. */
+#define MOST_AHEAD 1.5
 /* Operations without a known peak that an MFU leaves out, of all. */
 #define MOST_WITHOUT_PEAK 0.01
 
@@ -51,6 +53,7 @@ const tm_table_def tm_efficiency_number_part = {
 /* What both tables have behind their keys. */
 enum {
     E_STEP,
+    E_WINDOW,
     E_COMPUTE,
     E_COUNTED,
     E_COVERAGE,
@@ -61,20 +64,22 @@ enum {
     E_KERNEL_RATE,
     E_IDEAL,
     E_MFU,
+    E_MFU_WINDOW,
     E_MFU_AT_MOST,
     E_MFU_CAUSAL,
     E_HFU,
     N_FIGURES
 };
 
-/* clang-format off: a row for each column */
 #define FIGURE_COLUMNS                                                                             \
     {"step_ns", TM_INT, "ns",                                                                      \
      "Time of the steps, as their marks on the host last; where the trace marks none, of the "     \
      "whole trace."},                                                                              \
+        {"window_ns", TM_INT, "ns",                                                                \
+         "Time of their windows, as in overlap.step: to the end of their last event of a "         \
+         "device."},                                                                               \
         {"compute_ns", TM_INT, "ns",                                                               \
-         "Sum of the durations of the kernels launched in them that do "                           \
-         "not communicate."},                                                                      \
+         "Sum of the durations of the kernels launched in them that do not communicate."},         \
         {"counted_ns", TM_INT, "ns",                                                               \
          "Of it, kernels of operators whose operations follow from their recorded inputs."},       \
         {"coverage_pct", TM_REAL, "%", "100 counted_ns / compute_ns."},                            \
@@ -93,17 +98,18 @@ enum {
          "operations / peak."},                                                                    \
         {"mfu_pct", TM_REAL, "%",                                                                  \
          "Model FLOP utilisation: 100 ideal_ns / (step_ns x devices). A lower bound, for only "    \
-         "coverage_pct of the computing is counted; null where that is under 20, or a peak is "    \
-         "not "                                                                                    \
-         "known."},                                                                                \
-        {"mfu_at_most_pct", TM_REAL, "%", "The same with at_most_flop."},                          \
+         "coverage_pct of the computing is counted; null where that is under 20, a peak is not "   \
+         "known, or the host ran so far ahead that window_ns is over 1.5 step_ns."},              \
+        {"mfu_window_pct", TM_REAL, "%",                                                           \
+         "The same of window_ns, the time of the devices: in a short recording the host's steps "  \
+         "and theirs differ."},                                                                    \
+        {"mfu_at_most_pct", TM_REAL, "%", "mfu_pct with at_most_flop."},                           \
         {"mfu_causal_pct", TM_REAL, "%",                                                           \
          "mfu_pct with half of the operations of causal attention, of which the other half is "    \
          "masked."},                                                                               \
     {                                                                                              \
         "hfu_pct", TM_REAL, "%", "Hardware FLOP utilisation: mfu_pct with recomputed_flop."        \
     }
-/* clang-format on */
 
 enum {
     R_RANK,
@@ -278,8 +284,9 @@ static bool add_steps(const rank_sums *s, tm_table *table) {
             return false;
         tm_cell_set_int(&row[T_RANK], s->timeline->rank);
         tm_cell_set_int(&row[T_STEP], step->number);
-        tm_cell_set_int(&row[T_FIGURES + E_STEP],
-                        marked > 0 ? marked : tm_step_window(s->timeline, step));
+        int64_t window = tm_step_window(s->timeline, step);
+        tm_cell_set_int(&row[T_FIGURES + E_STEP], marked > 0 ? marked : window);
+        tm_cell_set_int(&row[T_FIGURES + E_WINDOW], window);
         tm_cell_set_int(&row[T_FIGURES + E_COMPUTE], s->steps[i].compute_ns);
     }
     return true;
@@ -320,7 +327,7 @@ tm_status tm_efficiency_rows(const tm_rank_view *view, const tm_counted_calls *c
 
 /* What a rank did, or did in a step. */
 typedef struct figures {
-    int64_t step_ns, compute_ns, counted_ns, flop, at_most_flop, recomputed_flop;
+    int64_t step_ns, window_ns, compute_ns, counted_ns, flop, at_most_flop, recomputed_flop;
     int64_t by_number[TM_N_NUMBERS];
     double peaks[TM_N_NUMBERS];
     double ideal_ns, at_most_ns, causal_ns, recomputed_ns; /* at the peaks */
@@ -352,6 +359,7 @@ static void add_number(figures *f, const tm_cell *row, const tm_peaks *given) {
 
 static void add_figures(figures *sum, const figures *f) {
     sum->step_ns = tm_sum(sum->step_ns, f->step_ns);
+    sum->window_ns = tm_sum(sum->window_ns, f->window_ns);
     sum->compute_ns = tm_sum(sum->compute_ns, f->compute_ns);
     sum->counted_ns = tm_sum(sum->counted_ns, f->counted_ns);
     sum->flop = tm_sum(sum->flop, f->flop);
@@ -376,9 +384,14 @@ static bool has_peaks(const figures *f) {
     return f->without_peak <= MOST_WITHOUT_PEAK * (double)f->flop;
 }
 
+static bool is_ahead(const figures *f) {
+    return (double)f->window_ns > MOST_AHEAD * (double)f->step_ns;
+}
+
 static void set_figures(const figures *f, int64_t devices, tm_cell *row) {
     double all = (double)f->step_ns * (double)devices / 100.0; /* so that it gives percent */
     tm_cell_set_int(&row[E_STEP], f->step_ns);
+    tm_cell_set_int(&row[E_WINDOW], f->window_ns);
     tm_cell_set_int(&row[E_COMPUTE], f->compute_ns);
     tm_cell_set_int(&row[E_COUNTED], f->counted_ns);
     tm_cell_set_ratio(&row[E_COVERAGE], 100.0, f->counted_ns, f->compute_ns);
@@ -391,6 +404,10 @@ static void set_figures(const figures *f, int64_t devices, tm_cell *row) {
         return;
     tm_cell_set_int(&row[E_IDEAL], llround(f->ideal_ns));
     if (!is_covered(f))
+        return;
+    tm_cell_set_real(&row[E_MFU_WINDOW],
+                     100.0 * f->ideal_ns / ((double)f->window_ns * (double)devices));
+    if (is_ahead(f))
         return;
     tm_cell_set_real(&row[E_MFU], f->ideal_ns / all);
     tm_cell_set_real(&row[E_MFU_AT_MOST], (f->ideal_ns + f->at_most_ns) / all);
@@ -422,6 +439,9 @@ static tm_status set_rank(const figures *f, tm_table *table, tm_cell *row, tm_er
         snprintf(reason, sizeof reason,
                  "How much %s can compute of %s is not known: --peak TYPE=TFLOPS says it.",
                  row[R_DEVICE].null ? "the device" : row[R_DEVICE].value.text, lacks);
+    else if (is_ahead(f))
+        snprintf(reason, sizeof reason,
+                 "The host ran ahead of its devices: see mfu_window_pct, of their time.");
     TM_TRY(tm_table_set_text(table, &row[R_REASON], *reason ? reason : NULL, err));
     return tm_table_set_text(table, &row[R_TYPE], tm_number_word(most), err);
 }
@@ -461,6 +481,7 @@ tm_status tm_efficiency_complete(const tm_peaks *given, tm_tables *out, tm_peaks
             if (row[T_RANK].value.i != rank[R_RANK].value.i)
                 break;
             figures own = {.step_ns = row[T_FIGURES + E_STEP].value.i,
+                           .window_ns = row[T_FIGURES + E_WINDOW].value.i,
                            .compute_ns = row[T_FIGURES + E_COMPUTE].value.i};
             for (; number < part->n_rows; number++) {
                 const tm_cell *cells = tm_table_row(part, number);
