@@ -428,6 +428,27 @@ static void steps_and_phases_count_from_their_thresholds_on(void **state) {
           {"operators.op", "name=aten::mm device_self_ns=360 tensor_cores_fit=true"}},
          "",
          0},
+        /* FP32 for 360 of 3600 ns beside others on tensor cores, and 359; without any the rule
+         * before has it */
+        {"",
+         {{"overview.job", "tensor_core_pct=1"},
+          {"classes.kernel", "bits32_ns=300 tf32_ns=0"},
+          {"classes.kernel", "bits32_ns=60 tf32_ns=0"}},
+         "precision note - - all",
+         0},
+        {"",
+         {{"overview.job", "tensor_core_pct=1"}, {"classes.kernel", "bits32_ns=359 tf32_ns=1079"}},
+         "",
+         0},
+        {"",
+         {{"overview.job", "tensor_core_pct=0"}, {"classes.kernel", "bits32_ns=3600 tf32_ns=0"}},
+         "",
+         0},
+        /* TF32 for 1080 of 3600 ns */
+        {"",
+         {{"overview.job", "tensor_core_pct=90"}, {"classes.kernel", "bits32_ns=0 tf32_ns=1080"}},
+         "precision note - - all",
+         0},
     };
     check(cases, COUNT(cases));
 }

@@ -149,6 +149,12 @@ static const struct {
                               "operators.op, kernels.kernel",
                               NULL,
                               NULL},
+    [TM_RULE_PRECISION] = {"precision", /* of the computing */
+                           {10, 30, NEVER},
+                           tm_look_precision,
+                           "classes.kernel, efficiency.operator, kernels.kernel",
+                           NULL,
+                           NULL},
     [TM_RULE_MEMORY] = {"memory", /* * of the device's */
                         {NEVER, 95, 98},
                         tm_look_memory,

@@ -353,6 +353,47 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(out->measure, 0).text, time, name);
 }
 
+/* Time of kernels that multiply, by what their names say of their numbers. */
+static int64_t sum_precision(const tm_facts *f, const char *column) {
+    const tm_table *classes = tm_tables_find(f->tables, "classes.kernel");
+    int64_t sum = 0;
+    for (size_t i = 0; i < classes->n_rows; i++)
+        sum += tm_facts_int(f, "classes.kernel", i, column);
+    return sum;
+}
+
+/* FP32 where other products of the job use tensor cores: without any, the rule before tells it.
+ * TF32 has half the peak of 16 bits on all devices that have both: a third of what is gained of
+ * FP32. */
+void tm_look_precision(const tm_facts *f, tm_advice *out) {
+    const double least_tf32 = 30.0;
+    int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"), all = sum_kernels(f).total_ns;
+    int64_t fp32_ns = sum_precision(f, "bits32_ns"), tf32_ns = sum_precision(f, "tf32_ns");
+    double used = tm_facts_real(f, "overview.job", 0, "tensor_core_pct");
+    all = compute > all ? compute : all;
+    double fp32 = tm_facts_percent(fp32_ns, all), tf32 = tm_facts_percent(tf32_ns, all);
+    bool by_tf32 = fp32 < 10.0 && tf32 >= least_tf32;
+    if (used < 0.5)
+        return;
+    char time[TM_ADVICE_TIME];
+    out->measure = fmin(by_tf32 ? tf32 / 3.0 : fp32, 100.0);
+    tm_facts_by_rank(f, by_tf32 ? tf32_ns : fp32_ns, time);
+    snprintf(out->text, sizeof out->text, "%s",
+             by_tf32 ? f->torch ? "Multiply in 16 bits what the model allows: torch.autocast with "
+                                  "bfloat16. Tensor cores do twice as many of these as of TF32."
+                                : "Multiply in 16 bits what the model allows: tensor cores do "
+                                  "twice as many of these as of TF32."
+             : f->torch ? "Multiply on tensor cores what the model allows: in 16 bits "
+                          "(torch.autocast), or as TF32 "
+                          "(torch.set_float32_matmul_precision(\"high\"))."
+                        : "Multiply on tensor cores what the model allows: in 16 bits, or as "
+                          "TF32.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "By their names kernels that multiply numbers of %s take %s of the computing (%s).",
+             by_tf32 ? "TF32" : "FP32 without tensor cores",
+             tm_shown_percent(by_tf32 ? tf32 : fp32, 0).text, time);
+}
+
 void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
     const double healthy = 0.15;
     int64_t optimizer = tm_facts_sum(f, "phases.step", "optimizer_ns");

@@ -99,7 +99,7 @@ enum {
         {"mfu_pct", TM_REAL, "%",                                                                  \
          "Model FLOP utilisation: 100 ideal_ns / (step_ns x devices). A lower bound, for only "    \
          "coverage_pct of the computing is counted; null where that is under 20, a peak is not "   \
-         "known, or the host ran so far ahead that window_ns is over 1.5 step_ns."},              \
+         "known, or the host ran so far ahead that window_ns is over 1.5 step_ns."},               \
         {"mfu_window_pct", TM_REAL, "%",                                                           \
          "The same of window_ns, the time of the devices: in a short recording the host's steps "  \
          "and theirs differ."},                                                                    \
