@@ -93,8 +93,8 @@ static const event_spec rank_0[] = {
 /* Rank 1: hgemm for 150 of an unknown launch. */
 static const event_spec rank_1[] = {KERNEL("hgemm", 100, 150, 9)};
 
-/* Matrix multiply: 30 + 20 + 150 = 200 of all 245; rank 0 has 50, rank 1 150, median 100. Of rank
- * 0's 95 it is 52.63 %. */
+/* Matrix multiply: 30 + 20 + 150 = 200 of all 245; rank 0 has 50 (30 in 16 bits), rank 1 150,
+ * median 100. Of rank 0's 95 it is 52.63 %. */
 static void a_job_by_hand(void **state) {
     (void)state;
     static const char *const kernels[] = {
@@ -114,16 +114,16 @@ static void a_job_by_hand(void **state) {
     static const char *const ranks[] = {
         "rank=0 class=communication calls=1 total_ns=40 optimizer_ns=0 backward_ns=0 "
         "attention_ns=0 outside_ns=40 bits8_ns=0 bits16_ns=0 tf32_ns=0 bits32_ns=0 "
-        "bits64_ns=0 flash_ns=0 share_pct=42.10526316",
+        "bits64_ns=0 flash_ns=0 share_pct=42.10526316 bits16_pct=null bits32_pct=null",
         "rank=0 class=elementwise calls=1 total_ns=5 optimizer_ns=5 backward_ns=0 "
         "attention_ns=0 outside_ns=5 bits8_ns=0 bits16_ns=0 tf32_ns=0 bits32_ns=0 bits64_ns=0 "
-        "flash_ns=0 share_pct=5.263157895",
+        "flash_ns=0 share_pct=5.263157895 bits16_pct=null bits32_pct=null",
         "rank=0 class=matrix multiply calls=2 total_ns=50 optimizer_ns=0 backward_ns=20 "
         "attention_ns=30 outside_ns=0 bits8_ns=0 bits16_ns=30 tf32_ns=0 bits32_ns=20 "
-        "bits64_ns=0 flash_ns=0 share_pct=52.63157895",
+        "bits64_ns=0 flash_ns=0 share_pct=52.63157895 bits16_pct=60 bits32_pct=40",
         "rank=1 class=matrix multiply calls=1 total_ns=150 optimizer_ns=0 backward_ns=0 "
         "attention_ns=0 outside_ns=150 bits8_ns=0 bits16_ns=150 tf32_ns=0 bits32_ns=0 "
-        "bits64_ns=0 flash_ns=0 share_pct=100",
+        "bits64_ns=0 flash_ns=0 share_pct=100 bits16_pct=100 bits32_pct=0",
     };
     small_job j = open_job();
     add_rank(&j, 1, rank_1, COUNT(rank_1));

@@ -245,7 +245,8 @@ static const struct {
      "tf32_ns bits32_ns bits64_ns flash_ns share_pct names top_name top_name_ns ranks "
      "median_rank_ns slowest_rank_ns slowest_rank spread "},
     {"classes.rank", " rank class calls total_ns optimizer_ns backward_ns attention_ns outside_ns "
-                     "bits8_ns bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct "},
+                     "bits8_ns bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct "
+                     "bits16_pct bits32_pct "},
     {"efficiency.rank", " rank device devices type peak_tflops "
                         "step_ns window_ns compute_ns counted_ns coverage_pct flop at_most_flop "
                         "recomputed_flop achieved_tflops "

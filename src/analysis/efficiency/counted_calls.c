@@ -128,7 +128,7 @@ static void add_kernels(const tm_rank_view *view, tm_counted_calls *calls) {
         int64_t duration = timeline->duration_ns[row];
         own->first = own->first == TM_NO_EVENT ? row : own->first;
         own->kernel_ns = tm_sum(own->kernel_ns, duration);
-        if (tm_class_multiplies(traits->work)) {
+        if (tm_class_multiplies((tm_class)traits->work)) {
             own->product_ns = tm_sum(own->product_ns, duration);
             tell_number(own, traits->precision);
         }

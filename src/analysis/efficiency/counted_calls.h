@@ -33,11 +33,6 @@ typedef struct tm_counted_calls {
     tm_work *works;        /* owned: of different inputs */
 } tm_counted_calls;
 
-/** Whether a kernel of a class is what multiplies. */
-static inline bool tm_class_multiplies(uint8_t work) {
-    return work == TM_CLASS_MATRIX || work == TM_CLASS_CONVOLUTION || work == TM_CLASS_ATTENTION;
-}
-
 /** Finds the calls of a rank; release them with tm_counted_calls_free whatever comes of it. TM_OK;
  * TM_ERR_FAULT. */
 tm_status tm_counted_calls_find(const tm_rank_view *view, tm_counted_calls *out,

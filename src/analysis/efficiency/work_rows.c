@@ -219,7 +219,7 @@ static bool add_kernels(const tm_rank_view *view, const tm_counted_calls *calls,
         if (!own || timeline->role[row] != TM_ROLE_COMPUTE)
             continue;
         uint8_t work = tm_call_kinds_kernel(view->call_kinds, timeline->name[row])->work;
-        if (own->product_ns > 0 && !tm_class_multiplies(work))
+        if (own->product_ns > 0 && !tm_class_multiplies((tm_class)work))
             continue;
         int64_t all = own->product_ns > 0 ? own->product_ns : own->kernel_ns;
         int64_t duration = timeline->duration_ns[row];

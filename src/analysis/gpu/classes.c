@@ -88,14 +88,19 @@ static const tm_table_def kernel_def = {
     .top = K_SUMS + TOTAL,
 };
 
-enum { R_RANK, R_CLASS, R_SUMS, R_SHARE = R_SUMS + N_SUMS, N_RANK_COLUMNS };
+enum { R_RANK, R_CLASS, R_SUMS, R_SHARE = R_SUMS + N_SUMS, R_SHARE_16, R_SHARE_32, N_RANK_COLUMNS };
 
 static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"class", TM_TEXT, "", "Class of work, as in classes.kernel."},
     SUM_COLUMNS,
     {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of the rank's kernels."},
+    {"bits16_pct", TM_REAL, "%",
+     "100 bits16_ns / total_ns; null for the classes whose kernels' names tell no numbers."},
+    {"bits32_pct", TM_REAL, "%", "100 (bits32_ns + tf32_ns) / total_ns; likewise."},
 };
+_Static_assert(sizeof rank_columns / sizeof *rank_columns == N_RANK_COLUMNS,
+               "a column for each name");
 
 static const tm_table_def rank_def = {
     .name = "classes.rank",
@@ -198,6 +203,14 @@ static void set_sums(tm_cell *cells, const int64_t *sums) {
         tm_cell_set_int(&cells[s], sums[s]);
 }
 
+static void set_bits(tm_cell *row, const int64_t *sums, tm_class work) {
+    if (!tm_class_multiplies(work))
+        return;
+    int64_t bits_32 = tm_sum(sums[BITS_32], sums[TF32]);
+    tm_cell_set_ratio(&row[R_SHARE_16], 100.0, sums[BITS_16], sums[TOTAL]);
+    tm_cell_set_ratio(&row[R_SHARE_32], 100.0, bits_32, sums[TOTAL]);
+}
+
 static tm_status add_rows(const counting *c, tm_tables *out, tm_error *err) {
     tm_table *part = tm_tables_find(out, part_def.name),
              *ranks = tm_tables_find(out, rank_def.name);
@@ -219,6 +232,7 @@ static tm_status add_rows(const counting *c, tm_tables *out, tm_error *err) {
         tm_cell_set_int(&row[R_RANK], rank);
         set_sums(row + R_SUMS, c->sums[k]);
         tm_cell_set_ratio(&row[R_SHARE], 100.0, c->sums[k][TOTAL], total);
+        set_bits(row, c->sums[k], (tm_class)k);
         TM_TRY(tm_table_set_text(ranks, &row[R_CLASS], tm_class_word((tm_class)k), err));
     }
     return TM_OK;

@@ -168,7 +168,7 @@ static tm_class class_of(uint64_t found, const char *name) {
 }
 
 static tm_precision precision_of(uint64_t found, tm_class work) {
-    if (work != TM_CLASS_MATRIX && work != TM_CLASS_CONVOLUTION && work != TM_CLASS_ATTENTION)
+    if (!tm_class_multiplies(work))
         return TM_PRECISION_UNKNOWN;
     for (int r = 0; r < N_PRECISION_ROWS; r++)
         if (has(found, PRECISIONS + r))

@@ -35,6 +35,11 @@ typedef enum tm_class {
 /** "matrix multiply", ... */
 const char *tm_class_word(tm_class work);
 
+/** Whether kernels of a class multiply matrices, as far as names tell: these have a precision. */
+static inline bool tm_class_multiplies(tm_class work) {
+    return work == TM_CLASS_MATRIX || work == TM_CLASS_CONVOLUTION || work == TM_CLASS_ATTENTION;
+}
+
 /* The numbers that a kernel multiplies, where its name tells. */
 typedef enum tm_precision {
     TM_PRECISION_UNKNOWN,
