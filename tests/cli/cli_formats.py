@@ -51,6 +51,9 @@ NSYS = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     'collectives.worst': {'group', 'bytes'},
     'groups.group': {'group', 'description', 'bytes', 'busbw_gbps'},
     'groups.dimension': {'bytes', 'busbw_gbps'},
+    # Autograd's numbers.
+    'structure.step': {'micro_batches', 'max_micro_batches', 'max_rank',
+                       'micro_batches_per_update'},
 })
 XPLANE = both(OPERATORS, PLACES, SHAPES, {
     # What an allocator has reserved beside what it gave away.
@@ -60,7 +63,7 @@ XPLANE = both(OPERATORS, PLACES, SHAPES, {
     # Which ranges are operators, and so what a block of memory was for.
     'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL,
     # Which ranges are operators: forward passes are known by them.
-    'phases.step': ALL,
+    'phases.step': ALL, 'structure.step': ALL,
 })
 ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     # A memset is a copy on the device.

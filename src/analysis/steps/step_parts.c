@@ -1,0 +1,234 @@
+#include "step_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/shared/call_kinds.h"
+#include "analysis/shared/calls.h"
+#include "analysis/shared/passes.h"
+#include "base/sorted.h"
+#include "base/sums.h"
+#include "base/vec.h"
+
+/* What a call does besides training, by its name. */
+typedef enum chore { UNKNOWN, NONE, LOGS, SAVES } chore;
+
+static const struct {
+    const char *begin, *part; /* of the name; "" for any */
+    chore chore;
+} chores[] = {
+    {"torch/serialization.py(", "): save", SAVES},
+    {"", "save_checkpoint", SAVES},
+    {"", "SaveCheckpoint", SAVES},
+    {"torch/distributed/checkpoint/", "): save", SAVES},
+    {"logging/__init__.py(", "", LOGS},
+    {"torch/utils/tensorboard/", "", LOGS},
+    {"<built-in function print>", "", LOGS},
+    {"wandb/", "", LOGS},
+    {"", "/wandb/", LOGS},
+    {"", "/mlflow/", LOGS},
+    {"", "/tensorboardX/", LOGS},
+};
+
+/* Annotations are named as people like. */
+static const char *const logging_words[] = {"log", "logging", "log_metrics", "logger"};
+
+static chore chore_of(const char *name, bool annotation) {
+    for (size_t i = 0; i < sizeof chores / sizeof *chores; i++)
+        if (strncmp(name, chores[i].begin, strlen(chores[i].begin)) == 0 &&
+            strstr(name, chores[i].part))
+            return chores[i].chore;
+    for (size_t i = 0; annotation && i < sizeof logging_words / sizeof *logging_words; i++)
+        if (strcmp(name, logging_words[i]) == 0)
+            return LOGS;
+    return NONE;
+}
+
+/* A node of autograd's graph, or a call of an optimizer. */
+typedef struct mark {
+    int64_t begin_ns, sequence; /* -1: it bears no number */
+    uint32_t row, track;
+    bool update;
+} mark;
+
+typedef struct finding {
+    const tm_rank_view *view;
+    tm_passes passes;
+    tm_vec marks;   /* of mark */
+    uint8_t *known; /* by name id, the chore */
+    tm_step_part *steps;
+    bool numbered;
+} finding;
+
+static tm_step_part *step_of(const finding *f, uint32_t row) {
+    int32_t step = f->view->timeline->step[row];
+    return step == TM_NO_STEP ? NULL : &f->steps[step];
+}
+
+/* Calls that lie in one that was counted count with it. */
+static void add_chore(finding *f, uint32_t row, int64_t *until_ns) {
+    const tm_timeline *timeline = f->view->timeline;
+    uint32_t name = timeline->name[row];
+    uint8_t category = timeline->category[row];
+    int64_t begin = timeline->begin_ns[row];
+    if (timeline->kind[row] != TM_DURATION || begin < *until_ns ||
+        (category != TM_CAT_PYTHON && category != TM_CAT_USER_ANNOTATION))
+        return;
+    if (f->known[name] == UNKNOWN)
+        f->known[name] = (uint8_t)chore_of(tm_names_text(f->view->names, name).bytes,
+                                           category == TM_CAT_USER_ANNOTATION);
+    tm_step_part *step = step_of(f, row);
+    if (f->known[name] == NONE || !step)
+        return;
+    int64_t *sum = f->known[name] == LOGS ? &step->logging_ns : &step->saving_ns;
+    *sum = tm_sum(*sum, timeline->duration_ns[row]);
+    *until_ns = begin + timeline->duration_ns[row];
+}
+
+/* Updates of a thread that lie in one another are one. */
+static bool add_update(finding *f, uint32_t row, uint32_t track, int64_t *until_ns) {
+    const tm_timeline *timeline = f->view->timeline;
+    uint8_t category = timeline->category[row];
+    if (timeline->kind[row] != TM_DURATION || timeline->begin_ns[row] < *until_ns ||
+        (category != TM_CAT_CPU_OP && category != TM_CAT_USER_ANNOTATION) ||
+        tm_call_kinds_of(f->view->call_kinds, timeline, row) != TM_CALL_KIND_OPTIMIZER)
+        return true;
+    const mark update = {timeline->begin_ns[row], -1, row, track, true};
+    *until_ns = timeline->begin_ns[row] + timeline->duration_ns[row];
+    return tm_vec_append(&f->marks, &update, 1);
+}
+
+static bool look_at_threads(finding *f) {
+    const tm_timeline *timeline = f->view->timeline;
+    bool ok = true;
+    for (uint32_t t = 0; t < timeline->n_tracks && ok; t++) {
+        const tm_track *track = &timeline->tracks[t];
+        int64_t chore_until = INT64_MIN, update_until = INT64_MIN;
+        if (track->kind != TM_TRACK_CPU)
+            continue;
+        for (uint32_t row = track->first; row < track->first + track->count && ok; row++) {
+            add_chore(f, row, &chore_until);
+            ok = add_update(f, row, t, &update_until);
+        }
+    }
+    return ok;
+}
+
+/* A mark for each node, and one for the outermost in it that bears a number: in some traces what
+ * runs a node bears none. @param numbers  [operators->n] to be set: that of the node around */
+static bool add_nodes(finding *f, int64_t *numbers) {
+    const tm_timeline *timeline = f->view->timeline;
+    const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
+    const tm_call *calls = f->view->operators->calls;
+    size_t n_told = timeline->n_attrs[TM_ATTR_OPERATOR], next = 0;
+    uint32_t track = 0;
+    for (size_t i = 0; i < f->view->operators->n; i++) {
+        uint32_t row = calls[i].row, parent = calls[i].parent;
+        bool backward = f->passes.pass[i] == TM_PASS_BACKWARD;
+        bool inside = parent != TM_NO_CALL && f->passes.pass[parent] != TM_PASS_FORWARD;
+        numbers[i] = inside ? numbers[parent] : -1;
+        if (!backward || numbers[i] >= 0)
+            continue;
+        /* Calls, what is told of them and tracks all ascend in row. */
+        while (next < n_told && told[next].event < row)
+            next++;
+        while (row >= timeline->tracks[track].first + timeline->tracks[track].count)
+            track++;
+        if (next < n_told && told[next].event == row && told[next].thread > 0)
+            numbers[i] = told[next].sequence;
+        if (inside && numbers[i] < 0)
+            continue;
+        const mark node = {timeline->begin_ns[row], numbers[i], row, track, false};
+        f->numbered = f->numbered || node.sequence >= 0;
+        if (!tm_vec_append(&f->marks, &node, 1))
+            return false;
+    }
+    return true;
+}
+
+static int by_begin(const void *a, const void *b) {
+    const mark *x = a, *y = b;
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_u64(x->row, y->row);
+}
+
+/* Each device has a thread of autograd's, and the host one: the one with most of the nodes tells.
+ */
+static bool busiest(const finding *f, uint32_t *track) {
+    const mark *marks = f->marks.data;
+    size_t *n = calloc(f->view->timeline->n_tracks + 1, sizeof *n);
+    *track = 0;
+    for (size_t i = 0; n && i < f->marks.n; i++)
+        n[marks[i].track] += marks[i].sequence >= 0;
+    for (uint32_t t = 0; n && t < f->view->timeline->n_tracks; t++)
+        *track = n[t] > n[*track] ? t : *track;
+    bool ok = n != NULL;
+    free(n);
+    return ok;
+}
+
+/* Autograd takes of what is ready the node with the highest number, and what becomes ready by it
+ * has a lower one: where a number is above the last, another pass has begun. */
+static bool count_passes(finding *f) {
+    const mark *marks = f->marks.data;
+    int64_t last = -1;
+    uint32_t track;
+    bool fresh = true; /* backward has run since the last update */
+    if (!busiest(f, &track))
+        return false;
+    for (size_t i = 0; i < f->marks.n; i++) {
+        const mark *m = &marks[i];
+        tm_step_part *step = step_of(f, m->row);
+        if (m->update && step)
+            step->updates += fresh;
+        fresh = !m->update || (fresh && !step);
+        if (m->sequence < 0 || m->track != track)
+            continue;
+        if (step)
+            step->passes += last < 0 || m->sequence > last;
+        last = m->sequence;
+    }
+    return true;
+}
+
+static void add_device(finding *f) {
+    const tm_timeline *timeline = f->view->timeline;
+    for (uint32_t row = 0; row < timeline->n_events; row++) {
+        if (timeline->role[row] != TM_ROLE_COMPUTE && timeline->role[row] != TM_ROLE_MEMORY)
+            continue;
+        tm_step_part *step = step_of(f, row);
+        uint32_t op = f->view->operators->above[row];
+        if (!step)
+            continue;
+        step->work_ns = tm_sum(step->work_ns, timeline->duration_ns[row]);
+        if (op != TM_NO_CALL && f->passes.pass[op] == TM_PASS_RECOMPUTED)
+            step->recomputed_ns = tm_sum(step->recomputed_ns, timeline->duration_ns[row]);
+    }
+}
+
+tm_status tm_step_parts_find(const tm_rank_view *view, tm_step_parts *out, tm_error *err) {
+    finding f = {.view = view, .marks = TM_VEC(mark)};
+    f.steps = calloc(view->timeline->n_steps + 1, sizeof *f.steps);
+    f.known = calloc(tm_names_count(view->names), 1);
+    int64_t *numbers = malloc((view->operators->n + 1) * sizeof *numbers);
+    bool ok = f.steps && f.known && numbers && tm_passes_find(view, &f.passes, err) == TM_OK &&
+              add_nodes(&f, numbers) && look_at_threads(&f);
+    bool told = ok && f.marks.n > 0;
+    if (told) {
+        qsort(f.marks.data, f.marks.n, sizeof(mark), by_begin);
+        add_device(&f);
+        ok = count_passes(&f);
+    }
+    tm_passes_free(&f.passes);
+    tm_vec_free(&f.marks);
+    free(numbers);
+    free(f.known);
+    if (!ok || !told) {
+        free(f.steps);
+        f.steps = NULL;
+    }
+    if (!ok)
+        return tm_fail_memory(err);
+    *out = (tm_step_parts){f.steps, told ? view->timeline->n_steps : 0, f.numbered};
+    return TM_OK;
+}

@@ -1,0 +1,219 @@
+/* Analysis `structure`: what a step is made of: micro-batches, what is computed again, phases. */
+#include "tmerge/analysis.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/shared/over_ranks.h"
+#include "base/sums.h"
+#include "step_parts.h"
+
+enum {
+    STEP,
+    RANKS,
+    MICRO,
+    MICRO_MAX,
+    MICRO_RANK,
+    UPDATES,
+    PER_UPDATE,
+    AGAIN,
+    AGAIN_PCT,
+    LOGGING,
+    SAVING,
+    FORWARD,
+    BACKWARD,
+    OPTIMIZER,
+    DATA,
+    OTHER,
+    BEYOND,
+    N_COLUMNS
+};
+
+static const tm_column columns[N_COLUMNS] = {
+    [STEP] = {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
+    [RANKS] = {"ranks", TM_INT, "", "Ranks that have it."},
+    [MICRO] = {"micro_batches", TM_INT, "",
+               "Backward passes of a rank, median over ranks: gradient accumulation and pipelines "
+               "make one of each micro-batch. By autograd's numbers, which fall within a pass; "
+               "null where none is recorded."},
+    [MICRO_MAX] = {"max_micro_batches", TM_INT, "", "The most of a rank."},
+    [MICRO_RANK] = {"max_rank", TM_INT, "", "That rank; of equals the lowest."},
+    [UPDATES] = {"updates", TM_INT, "",
+                 "Updates of a rank, median over ranks: calls of Optimizer.step, those one after "
+                 "the other without backward between them being one."},
+    [PER_UPDATE] = {"micro_batches_per_update", TM_REAL, "",
+                    "Backward passes of all ranks / their updates."},
+    [AGAIN] = {"recomputed_ns", TM_INT, "ns",
+               "GPU time of all ranks of what the backward pass computed again (activation "
+               "checkpointing): operators inside a node of autograd's graph that ran as forward "
+               "does. What a compiled graph computes again does not show."},
+    [AGAIN_PCT] = {"recomputed_pct", TM_REAL, "%",
+                   "100 recomputed_ns / the time of the kernels, copies and sets launched in the "
+                   "step, communication left out."},
+    [LOGGING] = {"logging_ns", TM_INT, "ns",
+                 "Time of the hosts of all ranks in calls that log: Python's logging and print, "
+                 "TensorBoard, Weights & Biases, MLflow, and annotations called log."},
+    [SAVING] = {"saving_ns", TM_INT, "ns",
+                "The same in calls that save a checkpoint: torch.save, save_checkpoint and "
+                "annotations called so."},
+    [FORWARD] = {"forward_pct", TM_REAL, "%",
+                 "100 forward_ns / step_ns of phases.step, summed over ranks; 35 to 40 % is "
+                 "usual."},
+    [BACKWARD] = {"backward_pct", TM_REAL, "%", "The same of backward_ns; 40 to 45 % is usual."},
+    [OPTIMIZER] = {"optimizer_pct", TM_REAL, "%", "The same of optimizer_ns; up to 15 %."},
+    [DATA] = {"data_pct", TM_REAL, "%", "The same of data_ns; under 10 %."},
+    [OTHER] = {"other_pct", TM_REAL, "%", "The same of other_ns; under 10 %."},
+    [BEYOND] = {"beyond", TM_TEXT, "", "The phases that take more than that; null for none."},
+};
+
+static const tm_table_def step_def = {
+    .name = "structure.step",
+    .doc = "A row for each step of a training job, over the ranks whose traces tell of its "
+           "backward pass or its updates.",
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = 1,
+    .top = AGAIN,
+};
+
+enum { P_STEP, P_RANK, P_MICRO, P_UPDATES, P_AGAIN, P_WORK, P_LOGGING, P_SAVING, N_PART_COLUMNS };
+
+static const tm_column part_columns[N_PART_COLUMNS] = {
+    [P_STEP] = {"step", TM_INT, "", "Number of the step."},
+    [P_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [P_MICRO] = {"micro_batches", TM_INT, "", "Its backward passes."},
+    [P_UPDATES] = {"updates", TM_INT, "", "Its updates."},
+    [P_AGAIN] = {"recomputed_ns", TM_INT, "ns", "Computed again."},
+    [P_WORK] = {"work_ns", TM_INT, "ns", "Kernels, copies and sets."},
+    [P_LOGGING] = {"logging_ns", TM_INT, "ns", "Host time in calls that log."},
+    [P_SAVING] = {"saving_ns", TM_INT, "ns", "Host time in calls that save."},
+};
+
+static const tm_table_def part_def = {
+    .name = "structure.step_part",
+    .doc = "A row for each step of a rank: its part of structure.step.",
+    .columns = part_columns,
+    .n_columns = N_PART_COLUMNS,
+    .n_keys = 2,
+    .top = -1,
+    .internal = true,
+    .n_merged = 1,
+};
+
+static const tm_table_def *const defs[] = {&step_def, &part_def};
+
+static tm_status structure_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_step_parts parts;
+    tm_table *table = tm_tables_find(out, part_def.name);
+    TM_TRY(tm_step_parts_find(view, &parts, err));
+    bool ok = true;
+    for (size_t i = 0; i < parts.n && ok; i++) {
+        const tm_step_part *p = &parts.steps[i];
+        tm_cell *row = tm_table_add_row(table);
+        ok = row != NULL;
+        if (!ok)
+            break;
+        tm_cell_set_int(&row[P_STEP], view->timeline->steps[i].number);
+        tm_cell_set_int(&row[P_RANK], view->timeline->rank);
+        if (parts.numbered)
+            tm_cell_set_int(&row[P_MICRO], p->passes);
+        tm_cell_set_int(&row[P_UPDATES], p->updates);
+        tm_cell_set_int(&row[P_AGAIN], p->recomputed_ns);
+        tm_cell_set_int(&row[P_WORK], p->work_ns);
+        tm_cell_set_int(&row[P_LOGGING], p->logging_ns);
+        tm_cell_set_int(&row[P_SAVING], p->saving_ns);
+    }
+    free(parts.steps);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status structure_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, part_def.name);
+    tm_table *table = tm_tables_find(tables, step_def.name);
+    (void)names;
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        tm_over_ranks micro, updates;
+        end = tm_over_ranks_end(part, first);
+        TM_TRY(tm_over_ranks_column(part, first, end, P_MICRO, &micro, err));
+        TM_TRY(tm_over_ranks_column(part, first, end, P_UPDATES, &updates, err));
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+#define SUM(column) tm_over_ranks_sum(part, first, end, column)
+        row[STEP] = tm_table_row(part, first)[P_STEP];
+        tm_cell_set_int(&row[RANKS], updates.ranks);
+        if (micro.ranks > 0) {
+            tm_cell_set_int(&row[MICRO], micro.median);
+            tm_cell_set_int(&row[MICRO_MAX], micro.max);
+            tm_cell_set_int(&row[MICRO_RANK], micro.max_rank);
+            tm_cell_set_ratio(&row[PER_UPDATE], 1.0, micro.sum, updates.sum);
+        }
+        tm_cell_set_int(&row[UPDATES], updates.median);
+        tm_cell_set_int(&row[AGAIN], SUM(P_AGAIN));
+        tm_cell_set_ratio(&row[AGAIN_PCT], 100.0, SUM(P_AGAIN), SUM(P_WORK));
+        tm_cell_set_int(&row[LOGGING], SUM(P_LOGGING));
+        tm_cell_set_int(&row[SAVING], SUM(P_SAVING));
+#undef SUM
+    }
+    return TM_OK;
+}
+
+/* A phase, and the most that the guides call usual of it. */
+static const struct {
+    const char *word, *column;
+    int most_pct;
+} phases[] = {{"forward", "forward_ns", 40},
+              {"backward", "backward_ns", 45},
+              {"optimizer", "optimizer_ns", 15},
+              {"data", "data_ns", 10},
+              {"other", "other_ns", 10}};
+
+enum { N_PHASES = sizeof phases / sizeof *phases };
+
+typedef struct step_sum {
+    int64_t phase_ns[N_PHASES], step_ns;
+} step_sum;
+
+static tm_status set_phases(tm_table *table, size_t i, const step_sum *sum, tm_error *err) {
+    char text[128] = "";
+    tm_cell *row = tm_table_row(table, i);
+    for (int p = 0; p < N_PHASES; p++) {
+        tm_cell *cell = &row[FORWARD + p];
+        tm_cell_set_ratio(cell, 100.0, sum->phase_ns[p], sum->step_ns);
+        if (!cell->null && cell->value.r > phases[p].most_pct)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s over %d %%",
+                     *text ? ", " : "", phases[p].word, phases[p].most_pct);
+    }
+    return *text ? tm_table_set_text(table, &row[BEYOND], text, err) : TM_OK;
+}
+
+static tm_status structure_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, step_def.name);
+    const tm_table *steps = tm_tables_find(out, "phases.step");
+    step_sum *sums = calloc(table->n_rows + 1, sizeof *sums);
+    tm_status status = sums ? TM_OK : tm_fail_memory(err);
+    (void)job;
+    for (size_t i = 0; status == TM_OK && i < steps->n_rows; i++) {
+        int64_t number = tm_table_cell(steps, i, "step")->value.i;
+        size_t at = tm_table_find_row(table, &number, 1);
+        for (int p = 0; p < N_PHASES && at < table->n_rows; p++)
+            sums[at].phase_ns[p] =
+                tm_sum(sums[at].phase_ns[p], tm_table_cell(steps, i, phases[p].column)->value.i);
+        sums[at].step_ns = tm_sum(sums[at].step_ns, tm_table_cell(steps, i, "step_ns")->value.i);
+    }
+    for (size_t i = 0; status == TM_OK && i < table->n_rows; i++)
+        status = set_phases(table, i, &sums[i], err);
+    free(sums);
+    return status;
+}
+
+const tm_analysis tm_analysis_structure = {
+    .name = "structure",
+    .summary = "what a step is made of: micro-batches, what is computed again, phases",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = structure_rank,
+    .merge = structure_merge,
+    .job = structure_job,
+};
