@@ -62,9 +62,16 @@ static double measure_of(const tm_table *table, size_t row, int column) {
     return cell->null ? -1e300 : real ? cell->value.r : (double)cell->value.i;
 }
 
+/* What rows are ordered by: of a tree the time with all that is below, so that of each node that
+ * stays those stay that it lies in. */
+static int measured_by(const tm_table_def *def) {
+    int total = tm_table_column(def, "host_total_ns");
+    return tm_table_column(def, "parent") >= 0 && total >= 0 ? total : def->top;
+}
+
 /* Keeps the rows that come first in the table's own measure; where it has none the first ones. */
 static bool keep_top(rows *r, size_t most) {
-    int top = r->table->def->top;
+    int top = measured_by(r->table->def);
     placed *order = malloc((r->n + 1) * sizeof *order);
     if (!order)
         return false;

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "report/built.h"
+#include "report/extract.h"
 #include "report/json.h"
 #include "report/page.h"
 #include "report/path.h"
@@ -165,6 +166,50 @@ static void of_a_long_path_whole_steps_stay_the_longest_first(void **state) {
     }
 }
 
+/* A comb of 9,000 nodes: of each pair the first holds the pairs behind it and takes no time of its
+ * own, the second 1,000,000 - i of it. By its own time alone none of the first would stay. */
+static void of_a_large_tree_nodes_stay_with_those_they_lie_in(void **state) {
+    (void)state;
+    enum { N = 9000 };
+    static const tm_column columns[] = {{"node", TM_INT, "", ""},
+                                        {"parent", TM_INT, "", ""},
+                                        {"host_total_ns", TM_INT, "ns", ""},
+                                        {"host_self_ns", TM_INT, "ns", ""}};
+    static const tm_table_def def = {
+        .name = "test.tree", .doc = "", .columns = columns, .n_columns = 4, .n_keys = 1, .top = 3};
+    const tm_table_def *const defs[] = {&def};
+    const tm_page_choice choice = {0};
+    tm_out all = TM_OUT();
+    tm_tables tables;
+    tm_error err;
+    size_t left_out;
+    bool *there = calloc(N, sizeof *there);
+    assert_non_null(there);
+    assert_int_equal(tm_tables_create(defs, 1, &tables, &err), TM_OK);
+    tm_table *table = tm_tables_find(&tables, "test.tree");
+    for (int64_t i = 0; i < N; i++) {
+        int64_t own = i % 2 == 0 ? 0 : 1000000 - i;
+        tm_cell *row = tm_table_add_row(table);
+        tm_cell_set_int(&row[0], i);
+        if (i > 0)
+            tm_cell_set_int(&row[1], i % 2 == 0 ? i - 2 : i - 1);
+        tm_cell_set_int(&row[2], i % 2 == 0 ? 2000000000000 - 1000000 * i : own);
+        tm_cell_set_int(&row[3], own);
+    }
+    assert_int_equal(tm_extract_rows(table, &choice, &all, &left_out, &err), TM_OK);
+    assert_int_equal(left_out, N - TM_PAGE_ROWS);
+    for (size_t r = 0; r < table->n_rows; r++) {
+        const tm_cell *parent = tm_table_cell(table, r, "parent");
+        assert_true(parent->null || there[parent->value.i]);
+        there[tm_table_cell(table, r, "node")->value.i] = true;
+    }
+    char *json;
+    assert_int_equal(tm_out_take(&all, &json, NULL, &err), TM_OK);
+    free(json);
+    free(there);
+    tm_tables_destroy(&tables);
+}
+
 /* A block of this size, of bytes that compress well or not at all, comes back. */
 static void check_block(size_t size, bool random) {
     char path[] = "page.html";
@@ -235,6 +280,7 @@ int main(void) {
         cmocka_unit_test(strings_cannot_end_their_element),
         cmocka_unit_test(rows_are_arrays_relative_to_the_begin),
         cmocka_unit_test(of_a_long_path_whole_steps_stay_the_longest_first),
+        cmocka_unit_test(of_a_large_tree_nodes_stay_with_those_they_lie_in),
         cmocka_unit_test(blocks_come_back_from_base64_and_zlib),
         cmocka_unit_test(the_page_is_the_built_parts_and_the_data),
     };
