@@ -2,7 +2,7 @@
 // they sort, filter and link, and they say why where there is nothing to draw.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { kernel, merge, open, quiet, realJob, show, synth, trace, visit } from "./page.mjs";
+import { kernel, merge, moduleOf, open, quiet, realJob, show, synth, trace, visit } from "./page.mjs";
 
 const OWN = ["communication", "operators", "kernels", "memory", "input", "idle", "launches", "transfers", "clocks"];
 const jobs = [];
@@ -238,6 +238,80 @@ test("charts take the colours of the theme and of print, and are drawn again for
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
   await page.evaluate(() => dispatchEvent(new Event("afterprint")));
   assert.equal(await picture(), dark);
+  quiet(noted);
+  await close();
+});
+
+test("kernels have who launches them, operators which kernels they launch, and calls what they made the GPU lose", async () => {
+  for (const job of jobs)
+    for (const [hash, name, shown] of [["#kernels/by=launcher", "kernels.launcher", { total_ns: near, share_pct: near, calls: (text, value) => text === group(value) }],
+      ["#operators/by=kernel", "operators.kernel", { total_ns: near, calls: (text, value) => text === group(value) }], ["#idle", "sync.call", { lost_ns: near, total_ns: near, calls: (text, value) => text === group(value) }]]) {
+      const rows = show(job.store, name)[name], { page, noted, close } = await open(job.page, { hash });
+      const own = await cells(page, name), units = Object.fromEntries(await page.$$eval(`[aria-label="${name}"] th`, (all, columns) => all.map((e, i) => [columns[i], e.querySelector(".unit")?.textContent ?? ""]), [...new Set(own.map(([, column]) => column))]));
+      assert.ok(own.length >= 6 * Math.min(rows.length, 2), `${name}: ${own.length} cells of ${rows.length} rows`);
+      for (const [row, column, text] of own)
+        if (shown[column]) assert.ok(shown[column](/[a-zµ%]$/.test(text) ? text : text + units[column], rows[row][column]), `${name}[${row}].${column}: ${text}, not ${rows[row][column]}`);
+      quiet(noted);
+      await close();
+    }
+});
+
+test("the map of classes says by how much each rank takes longer than the median one", async () => {
+  for (const job of jobs) {
+    const { "classes.rank": rows, "classes.kernel": classes } = show(job.store, "classes.rank", "classes.kernel");
+    const { page, close } = await open(job.page, { hash: "#kernels" });
+    const found = await page.$$eval('[aria-label^="Time of kernels by rank and class"] .cell[aria-label]', (all) => all.map((e) => e.getAttribute("aria-label")));
+    const ranks = [...new Set(rows.map((row) => row.rank))], several = classes.filter((row) => row.ranks > 1);
+    assert.equal(found.length, ranks.length * several.length);
+    for (const label of found) {
+      const [, rank, name, sign, percent] = /^rank (\d+), (.*): ([+−])([\d.\u202f]+)$/.exec(label), own = rows.find((row) => row.rank === Number(rank) && row.class === name);
+      const value = 100 * (own.total_ns / classes.find((row) => row.class === name).median_rank_ns - 1), shown = Number(percent.replaceAll("\u202f", "")) * (sign === "+" ? 1 : -1);
+      assert.ok(Math.abs(shown - value) <= (Math.abs(value) < 9.95 ? 0.051 : 0.501), `${label}, not ${value}`);
+    }
+    await close();
+  }
+});
+
+test("calls of a flame graph lie below their callers, side by side, and fill the width when chosen", async () => {
+  const { flameLayout } = await moduleOf("flame.ts");
+  // 0 holds 1 (60 of 100) and 3 (30), 1 holds 2 (20); 4 stands beside 0 with 100
+  const tree = { n: 5, parent: [-1, 0, 1, 0, -1], time: [100, 60, 20, 30, 100], name: [], heat: [] };
+  const boxes = (root, least = 0) => flameLayout(tree, root, least).map(({ row, depth, from, to }) => [row, depth, ...[from, to].map((place) => Math.round(1e6 * place) / 1e6)]);
+  assert.deepEqual(boxes(-1), [[0, 0, 0, 0.5], [1, 1, 0, 0.3], [2, 2, 0, 0.1], [3, 1, 0.3, 0.45], [4, 0, 0.5, 1]]);
+  assert.deepEqual(boxes(1), [[0, 0, 0, 1], [1, 1, 0, 1], [2, 2, 0, 0.333333]]);
+  assert.deepEqual(boxes(-1, 0.2).map(([row]) => row), [0, 1, 4]);
+});
+
+test("call stacks of several ranks are one flame graph, coloured by the slowest, which opens and closes", async () => {
+  // of rank 0 and 1: main 1 000 us each, in it f 200 and 400, g 400 and 350; g itself is 750 of 2 000 us
+  const call = (name, ts, dur) => ({ ph: "X", cat: "python_function", name, pid: 1, tid: 1, ts, dur, args: {} });
+  const files = [[[100, 200], [400, 400]], [[100, 400], [550, 350]]].map(([f, g], rank) => trace(`stacks_rank_${rank}.json`,
+    [call("a.py(1): main", 0, 1000), call("a.py(2): f", ...f), call("a.py(3): g", ...g), kernel("gemm", 100, 50)], { distributedInfo: { rank, world_size: 2 } }));
+  const job = merge("stacks", files), { page, noted, close } = await open(job.page, { hash: "#stacks" });
+  assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), "a.py(3): g itself takes 37.5 % of the host time of all recorded calls");
+  await page.waitForSelector('.flame[data-boxes="3"]');
+  const { x, y, width } = await (await page.$(".flame")).boundingBox();
+  // f: 400 against the median of 300, of g 400 against 375: the former stands out more, main not at all
+  // what takes longer stands first: g to 0.375 of the width, f behind it
+  const [main, f, g, beside] = await page.$eval(".flame", (canvas) => {
+    const { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return [[0.5, 0], [0.5, 1], [0.2, 1], [0.99, 1]].map(([x, depth]) => data.slice(4 * ((depth * 19 + 3) * width + Math.floor(x * width))).slice(0, 4).join());
+  });
+  const level = (color) => color.split(",").slice(0, 3).reduce((a, b) => a + Number(b), 0);
+  assert.ok(level(f) < level(g) && level(g) < level(main), `${main} ${f} ${g}`);
+  assert.equal(beside, "0,0,0,0", "beside what main itself does nothing lies");
+  await page.mouse.move(x + 0.5 * width, y + 25);
+  assert.match((await page.textContent(".tip")).replaceAll("\u00a0", " "), /a\.py\(2\): f600\.0 µs on the host, 30\.0 % of all; itself 600\.0 µs; 2 callson 2 ranks: median 300\.0 µs, most 400\.0 µs on rank 1/);
+  await page.mouse.click(x + 0.5 * width, y + 25);
+  await page.waitForSelector('.flame[data-boxes="2"]');
+  assert.match(page.url(), /#stacks\/node=\d+$/);
+  assert.deepEqual(await page.$$eval(".trail button", (all) => all.map((e) => e.textContent)), ["All calls", "a.py(1): main", "a.py(2): f"]);
+  await page.focus(".flame");
+  await page.keyboard.press("Escape");
+  await page.waitForSelector('.flame[data-boxes="3"]');
+  await page.focus(".flame");
+  for (const key of ["ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
+  assert.match(await page.textContent(".flame-readout"), /^a\.py\(2\): f/);
   quiet(noted);
   await close();
 });

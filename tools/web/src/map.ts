@@ -93,13 +93,13 @@ function walk(event: KeyboardEvent, grid: HTMLElement, n: number): void {
   next.focus();
 }
 
-/* The colours of the ramp at 21 places, read from the style sheet. */
-function rampColors(ramp: string): string[] {
+/** The colours of a ramp at 21 places, or of text on them, read from the style sheet. */
+export function rampColors(ramp: string, what: "backgroundColor" | "color" = "backgroundColor"): string[] {
   const probe = document.body.appendChild(h("span", { class: "cell" }));
   const colors: string[] = [];
   for (let s = 0; s <= 20; s++) {
     probe.className = `cell ${ramp} s${s}`;
-    colors.push(getComputedStyle(probe).backgroundColor);
+    colors.push(getComputedStyle(probe)[what]);
   }
   probe.remove();
   return colors;

@@ -103,17 +103,29 @@ function gaps(job: Job): HTMLElement {
       { column: "host", label: "meanwhile, on the host", draw: meanwhile }] }));
 }
 
+/* What on the host waits for the GPU, and what the GPU lost after it. */
+function syncs(job: Job): HTMLElement | null {
+  const table = job.table("sync.call");
+  if (table.n === 0) return null;
+  const most = f.most([1, ...table.nums("lost_ns").map((v) => v ?? 0)]), write = timeWriter(table, [...table.rows.keys()], "lost_ns");
+  return section("Calls that wait for the GPU", note("The host waits in them until the GPU has done what was launched; if it runs dry meanwhile, it does nothing until the host launches again. Copies and allocations may wait, too."),
+    grid(table, { first: 12, columns: [{ column: "call", draw: (row) => longName(table.text(row, "call")) }, { column: "operator", label: "made by", draw: (row) => longName(table.text(row, "operator")) }, { column: "inside", label: "inside of", draw: (row) => longName(table.text(row, "inside")) },
+      { column: "lost_ns", label: "the GPU lost", draw: (row) => inlineBar(table.num(row, "lost_ns"), most, write(table.num(row, "lost_ns")), "sync") },
+      { column: "calls" }, { column: "calls_per_step", label: "in a step of a rank" }, { column: "total_ns", label: "the host waited" }, { column: "mean_ns", label: "mean", write: f.time }, { column: "max_ns", label: "longest", write: f.time },
+      ...(severalRanks(job) ? [{ column: "ranks" }, { column: "max_rank_lost_ns", label: "most lost by a rank", write: f.time }, { column: "max_rank", label: "rank" }] as const : [])] }));
+}
+
 export const idle: View = {
   id: "idle",
   title: "Idle",
   group: "Inside a rank",
-  needs: ["job.rank", "launches.rank", "overlap.rank", "idle.rank", "idle.stream", "idle.gap"],
+  needs: ["job.rank", "launches.rank", "overlap.rank", "idle.rank", "idle.stream", "idle.gap", "sync.call"],
   state: (job) => adviceState(job, "idle"),
   render(root, context) {
     const { job } = context;
     if (job.table("idle.rank").n === 0 || job.table("overlap.rank").sum("window_ns") === 0)
       return void root.append(heading("No GPU events were recorded", "Without them no gap between them is known."), empty("Record with ProfilerActivity.CUDA among the profiler’s activities."));
-    root.append(heading(...finding(job)), byCause(context), rankTable(job), gaps(job),
+    root.append(heading(...finding(job)), byCause(context), rankTable(job), gaps(job), syncs(job) ?? "",
       section("Streams", note("Between the events of one stream; others may have been busy."), grid(job.table("idle.stream"), { sort: "-idle_ns", first: 10, columns: [
         { column: "rank" }, { column: "device" }, { column: "stream" }, { column: "events" }, { column: "idle_ns", label: "between events" }, { column: "host_wait_ns", label: "launched late" },
         { column: "kernel_wait_ns", label: "between kernels" }, { column: "other_ns", label: "other" }] })));

@@ -9,6 +9,7 @@ import { launches } from "./launches";
 import { memory } from "./memory";
 import { operators } from "./operators";
 import { ranks } from "./ranks";
+import { stacks } from "./stacks";
 import { steps } from "./steps";
 import { stragglers } from "./stragglers";
 import { summary } from "./summary";
@@ -20,6 +21,6 @@ import type { View } from "../view";
 
 export const reportViews: readonly View[] = [
   summary, ranks, steps, stragglers, whatif, communication, timeline,
-  operators, kernels, memory, input, idle, launches, transfers,
+  operators, kernels, stacks, memory, input, idle, launches, transfers,
   clocks, tables, about,
 ];

@@ -8,6 +8,7 @@ import { adviceState, severalRanks, tellsTensorCores } from "../job";
 import type { ColumnOf } from "../names";
 import { empty, figure, heading, legend, note, section, segmented } from "../ui";
 import { href, type View } from "../view";
+import { classesOf } from "./classes";
 import { filtered } from "./filtered";
 
 const CONTENTION_FIRST = 10;
@@ -78,6 +79,21 @@ function columnsOf(job: Job, table: Kernels, rows: readonly number[]): GridColum
   ];
 }
 
+/* Who launches which kernel: the operator, and what of the program is around it. */
+function launcherColumns(job: Job): GridColumn<"kernels.launcher">[] {
+  const table = job.table("kernels.launcher"), most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]), write = timeWriter(table, [...table.rows.keys()], "total_ns");
+  const own = job.table("kernels.kernel").by("name");
+  const communicates = (row: number) => {
+    const at = own.get(table.cell(row, "kernel"))?.[0];
+    return at !== undefined && job.table("kernels.kernel").cell(at, "communication") === true;
+  };
+  return [{ column: "kernel", draw: (row) => longName(table.text(row, "kernel")) }, { column: "operator", label: "launched by", draw: (row) => longName(table.text(row, "operator")) },
+    { column: "inside", label: "inside of", draw: (row) => longName(table.text(row, "inside")) },
+    { column: "total_ns", label: "total", draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), communicates(row) ? "comm" : "compute") },
+    { column: "share_pct", label: "of the kernel" }, { column: "calls" }, { column: "mean_ns", label: "mean", write: f.time },
+    ...(severalRanks(job) ? [{ column: "ranks" }, { column: "median_rank_ns", label: "median rank" }, { column: "max_rank_ns", label: "most of a rank" }, { column: "max_rank", label: "rank" }] as const : [])];
+}
+
 function contention(job: Job): HTMLElement {
   const table = job.table("contention.kernel");
   const title = "What communication slows down";
@@ -113,7 +129,7 @@ export const kernels: View = {
   id: "kernels",
   title: "Kernels",
   group: "Inside a rank",
-  needs: ["overview.job", "overview.rank", "kernels.kernel", "kernels.launch_shape", "contention.kernel"],
+  needs: ["overview.job", "overview.rank", "kernels.kernel", "kernels.launch_shape", "kernels.launcher", "classes.kernel", "classes.rank", "contention.kernel"],
   state: (job) => adviceState(job, "kernels"),
   render(root, context) {
     const { job, params } = context;
@@ -121,13 +137,21 @@ export const kernels: View = {
       return void root.append(heading("No kernels were recorded", "The traces hold no kernel of a GPU."),
         empty("Record with ProfilerActivity.CUDA among the profiler’s activities; a trace of the CPU alone has none."));
     root.append(heading(...finding(job)), use(job));
-    const shapes = params.get("by") === "shape" && job.table("kernels.launch_shape").n > 0;
+    const by = (["launcher", "shape"] as const).find((each) => each === params.get("by")), launchers = job.table("kernels.launcher");
+    const shapes = by === "shape" && job.table("kernels.launch_shape").n > 0;
+    const choose = segmented("Rows", [["kernel", "kernels"], ["shape", "kernels and launch shapes"], ["launcher", "kernels and who launches them"]], by ?? "kernel",
+      (v) => context.redraw({ by: v === "kernel" ? null : v, sort: null }));
+    const link = (of: Table<"kernels.kernel" | "kernels.launch_shape" | "kernels.launcher">, column: "name" | "kernel") => (row: number) => href("timeline", { find: (of.text(row, column) ?? "").slice(0, FIND_LENGTH) });
+    const colours = legend([["compute", "Computes"], ["comm", "Communicates, and waits"]]);
+    if (by === "launcher")
+      return void root.append(section("What costs most", colours,
+        note("Launched by: the innermost operator whose call put the kernel on its stream. Inside of: the function, module or annotation of the program around it. A name leads to its calls on the timeline."),
+        filtered(context, launchers, { columns: launcherColumns(job), link: link(launchers, "kernel") }, choose)), classesOf(job) ?? "", contention(job));
     const table = job.table(shapes ? "kernels.launch_shape" : "kernels.kernel");
     root.append(section("What costs most",
-      legend([["compute", "Computes"], ["comm", "Communicates, and waits"]]),
+      colours,
       note("A name leads to its calls on the timeline. ", !shapes && "The thin line spans the shortest to the longest call; on it the mean of the median rank (bar) and of the slowest rank (dot). Each line has its own scale, from 0."),
-      filtered(context, table, { columns: columnsOf(job, table, [...table.rows.keys()]), link: (row) => href("timeline", { find: (table.text(row, "name") ?? "").slice(0, FIND_LENGTH) }) },
-        segmented("Rows", [["kernel", "kernels"], ["shape", "kernels and launch shapes"]], shapes ? "shape" : "kernel", (v) => context.redraw({ by: v === "kernel" ? null : v, sort: null })))),
-      contention(job));
+      filtered(context, table, { columns: columnsOf(job, table, [...table.rows.keys()]), link: link(table, "name") }, choose)),
+      classesOf(job) ?? "", contention(job));
   },
 };

@@ -28,6 +28,7 @@ const KINDS: readonly Kind[] = [
   { key: "module", what: "modules", label: "modules", table: "modules.module", missing: "Record with with_modules=True (and with_stack=True): then the profiler names the nn.Module of each call." },
   { key: "annotation", what: "annotations", label: "annotations", table: "modules.annotation", missing: "Mark parts of the program with torch.profiler.record_function(\"name\")." },
 ];
+const LAUNCHED = "kernel";
 const UNUSED_FIRST = 5;
 const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10d::)/; // as idle.rank host_comm_ns has it
 
@@ -94,20 +95,33 @@ function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string
     (severalRanks(job) ? "" : " One rank: there is nothing to compare it with.")];
 }
 
+/* Which kernels an operator launches. */
+function launched(context: Context, choose: HTMLElement): HTMLElement {
+  const { job } = context, table = job.table("operators.kernel"), rows = [...table.rows.keys()];
+  const most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]), write = timeWriter(table, rows, "total_ns");
+  return section("Which kernels operators launch", note("By the innermost operator whose call put the kernel on its stream."),
+    filtered(context, table, { columns: [{ column: "operator", draw: (row) => longName(table.text(row, "operator")) }, { column: "kernel", draw: (row) => longName(table.text(row, "kernel")) },
+      { column: "total_ns", label: "GPU", draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), COMMUNICATES.test(table.text(row, "operator") ?? "") ? "comm" : "compute") },
+      { column: "share_pct", label: "of the operator" }, { column: "calls" }, { column: "mean_ns", label: "mean", write: f.time },
+      ...(severalRanks(job) ? [{ column: "ranks" }, { column: "median_rank_ns", label: "median rank" }, { column: "max_rank_ns", label: "most of a rank" }, { column: "max_rank", label: "rank" }] as const : [])] }, choose));
+}
+
 export const operators: View = {
   id: "operators",
   title: "Operators",
   group: "Inside a rank",
-  needs: ["operators.op", "operators.shape", "modules.module", "modules.annotation"],
+  needs: ["operators.op", "operators.shape", "modules.module", "modules.annotation", "operators.kernel"],
   state: (job) => adviceState(job, "operators"),
   render(root, context) {
     const { job, params } = context;
     const kind = KINDS.find((each) => each.key === params.get("by")) ?? KINDS[0]!;
     const table = job.table(kind.table), side = sideOf(context);
-    const choose = segmented("Rows", KINDS.map((each) => [each.key, each.label] as const), kind.key, (v) => context.redraw({ by: v === KINDS[0]!.key ? null : v, sort: null }));
+    const wants = params.get("by") === LAUNCHED && job.table("operators.kernel").n > 0;
+    const choose = segmented("Rows", [...KINDS.map((each) => [each.key, each.label] as const), [LAUNCHED, "operators and their kernels"] as const], wants ? LAUNCHED : kind.key, (v) => context.redraw({ by: v === KINDS[0]!.key ? null : v, sort: null }));
     if (table.n === 0)
       return void root.append(heading(`No ${kind.label} were recorded`), h("div", { class: "controls" }, choose), empty(kind.missing));
     root.append(heading(...finding(job, table, kind, side)));
+    if (wants) return void root.append(launched(context, choose));
     const list = section("What costs most", side === "device" && table.rows.some((_, row) => COMMUNICATES.test(table.text(row, "name") ?? "")) && legend([["compute", "Kernels, copies, sets"], ["comm", "Communicates, and waits"]]),
       note(severalRanks(job) ? "The strip spans the ranks’ least to most: the median is the bar, the dot the rank with most. Each has its own scale, from 0." :
       "Itself: without the time of what it calls."),
