@@ -47,7 +47,9 @@ static bool read_likely(const char *list, int32_t device, tm_device *out) {
 
 static void read_any(const cJSON *list, int32_t device, tm_device *out) {
     const cJSON *entry;
-    cJSON_ArrayForEach(entry, list) read_entry(entry, device, out);
+    cJSON_ArrayForEach(entry, list) {
+        read_entry(entry, device, out);
+    }
 }
 
 static void read_cut(const char *list, int32_t device, tm_device *out) {
