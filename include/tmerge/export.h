@@ -42,6 +42,9 @@ typedef struct tm_export_format {
     bool of_stacks;      /* it holds call stacks of all ranks and no events: no rank, no window */
     bool needs_file;     /* it goes back in its output, which must be a regular file */
     size_t state_size;   /* bytes of its state, which begin as zeros */
+    unsigned attrs;      /* bits 1 << tm_attr of what it tells of events */
+    bool metadata;       /* it tells what the ranks' traces say of themselves */
+    bool spans_alone;    /* it tells nothing of events */
 
     tm_status (*begin)(tm_export *x, tm_error *err);
 

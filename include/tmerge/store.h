@@ -313,6 +313,7 @@ typedef struct tm_store_choice {
     const bool *ranks; /* [n] whether a rank's arrays are wanted */
     unsigned records; /* bits 1 << tm_record of the tables that are wanted besides the spans, steps,
                          tracks and events; the arrays of the others stay empty */
+    bool spans_alone; /* nor are steps, tracks and events wanted; records is 0 */
 } tm_store_choice;
 
 #define TM_STORE_ALL_RECORDS (~0u)
@@ -349,7 +350,9 @@ typedef struct tm_store_visit_plan {
     const tm_names *names; /* the store's */
     tm_timeline *ranks;    /* [n] as tm_store_read_ranks gave them, and so again afterwards */
     size_t n;
-    unsigned records; /* as in tm_store_choice */
+    const bool *wanted; /* [n] which of them; NULL: all */
+    unsigned records;   /* as in tm_store_choice */
+    bool spans_alone;   /* likewise */
     tm_store_visitor *visitor;
     void *context;
 } tm_store_visit_plan;

@@ -198,7 +198,8 @@ static tm_status put_span(tm_export *x, const tm_timeline *timeline, size_t i, t
 static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
     for (size_t i = 0; i < timeline->n_spans; i++)
         TM_TRY(put_span(x, timeline, i, err));
-    x->n_events += (int64_t)timeline->n_events;
+    size_t at = tm_export_rank_index(x->job, timeline->rank);
+    x->n_events += x->first_row[at + 1] - x->first_row[at];
     return TM_OK;
 }
 
@@ -272,6 +273,7 @@ const tm_export_format tm_export_archive = {
     .begins_at = MAGIC_AT,
     .needs_file = true,
     .state_size = sizeof(archive),
+    .spans_alone = true,
     .begin = begin,
     .rank = rank,
     .end = end,

@@ -171,6 +171,7 @@ const tm_export_format tm_export_csv = {
     .begins = HEADER,
     .begins_size = 48,
     .state_size = sizeof(csv),
+    .attrs = 1u << TM_ATTR_COLLECTIVE,
     .begin = begin,
     .rank = rank,
     .end = end,

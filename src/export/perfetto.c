@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
 /* Ids in ClockSnapshot. */
 enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6 };
 enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIME = 2 };
@@ -42,6 +44,7 @@ static tm_status begin(tm_export *x, tm_error *err) {
     *p = (tm_perfetto){.block = TM_PROTO(),
                        .nest = TM_NEST(),
                        .counters = TM_VEC(tm_perfetto_counter),
+                       .launches = TM_VEC(tm_perfetto_launch),
                        .text = TM_OUT(),
                        .interned = malloc(tm_names_count(x->job->names) / 8 + 1)};
     if (!p->interned)
@@ -63,21 +66,21 @@ static uint64_t operation_flow(const tm_export *x, const tm_collective_attr *c) 
     return (uint64_t)(tm_export_operation(x, c) + 1) * 2 + 1;
 }
 
-/* For each call the events that it launched, as chains of rows. */
-static tm_status chain_launches(tm_perfetto *p, const tm_timeline *timeline, tm_error *err) {
-    free(p->launched);
-    free(p->next);
-    p->launched = calloc(timeline->n_events + 1, sizeof *p->launched);
-    p->next = calloc(timeline->n_events + 1, sizeof *p->next);
-    if (!p->launched || !p->next)
-        return tm_fail_memory(err);
-    for (size_t row = timeline->n_events; row-- > 0;) {
-        uint32_t call = timeline->launch[row];
-        if (call == TM_NO_EVENT)
-            continue;
-        p->next[row] = p->launched[call];
-        p->launched[call] = (uint32_t)row + 1;
+static int by_call(const void *a, const void *b) {
+    const tm_perfetto_launch *x = a, *y = b;
+    int order = tm_order_u64(x->call, y->call);
+    return order ? order : tm_order_u64(x->row, y->row);
+}
+
+/* What each call launched, in the order of calls, which are walked over in the order of rows. */
+static tm_status list_launches(tm_perfetto *p, const tm_timeline *timeline, tm_error *err) {
+    p->launches.n = p->next_launch = 0;
+    for (size_t row = 0; row < timeline->n_events; row++) {
+        const tm_perfetto_launch launch = {timeline->launch[row], (uint32_t)row};
+        if (launch.call != TM_NO_EVENT && !tm_vec_append(&p->launches, &launch, 1))
+            return tm_fail_memory(err);
     }
+    tm_sort(p->launches.data, p->launches.n, sizeof(tm_perfetto_launch), by_call);
     return TM_OK;
 }
 
@@ -87,9 +90,12 @@ static void put_flows(tm_export *x, const tm_timeline *timeline, const tm_export
     uint32_t call = timeline->launch[event->row];
     if (call != TM_NO_EVENT && tm_export_takes(x->job, timeline, call))
         tm_proto_fixed64(&p->block, EVENT_FLOW, launch_flow(p->first_row, event->row));
-    for (uint32_t next = p->launched[event->row]; next > 0; next = p->next[next - 1])
-        if (tm_export_takes(x->job, timeline, next - 1))
-            tm_proto_fixed64(&p->block, EVENT_FLOW, launch_flow(p->first_row, next - 1));
+    const tm_perfetto_launch *launches = p->launches.data;
+    while (p->next_launch < p->launches.n && launches[p->next_launch].call < event->row)
+        p->next_launch++;
+    for (size_t i = p->next_launch; i < p->launches.n && launches[i].call == event->row; i++)
+        if (tm_export_takes(x->job, timeline, launches[i].row))
+            tm_proto_fixed64(&p->block, EVENT_FLOW, launch_flow(p->first_row, launches[i].row));
     const tm_collective_attr *c = event->collective;
     if (c && c->first_rank >= 0)
         tm_proto_fixed64(&p->block, EVENT_FLOW, operation_flow(x, c));
@@ -230,7 +236,7 @@ static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) 
     p->first_row = x->first_row[tm_export_rank_index(x->job, timeline->rank)];
     p->counters.n = 0;
     memset(p->interned, 0, tm_names_count(x->job->names) / 8 + 1);
-    TM_TRY(chain_launches(p, timeline, err));
+    TM_TRY(list_launches(p, timeline, err));
     tm_perfetto_begin_rank(x, timeline);
     put_steps(x, timeline);
     tm_export_walk_begin(&walk, x->job, timeline);
@@ -251,8 +257,7 @@ static void destroy(tm_export *x) {
     tm_vec_free(&p->text.bytes);
     tm_nest_free(&p->nest);
     free(p->interned);
-    free(p->launched);
-    free(p->next);
+    tm_vec_free(&p->launches);
 }
 
 const tm_export_format tm_export_perfetto = {
@@ -262,6 +267,8 @@ const tm_export_format tm_export_perfetto = {
     .begins = FIRST_PACKET,
     .begins_size = sizeof FIRST_PACKET - 1,
     .state_size = sizeof(tm_perfetto),
+    .attrs = 1u << TM_ATTR_KERNEL | 1u << TM_ATTR_COPY | 1u << TM_ATTR_COLLECTIVE |
+             1u << TM_ATTR_MEMORY | 1u << TM_ATTR_COUNTER | 1u << TM_ATTR_SHAPES,
     .begin = begin,
     .rank = rank,
     .end = end,

@@ -55,6 +55,11 @@ typedef struct tm_perfetto_counter {
     tm_perfetto_counter_kind kind;
 } tm_perfetto_counter;
 
+/* Rows of a call and of an event that it launched. */
+typedef struct tm_perfetto_launch {
+    uint32_t call, row;
+} tm_perfetto_launch;
+
 typedef struct tm_perfetto {
     tm_proto block; /* packets that are not yet compressed */
     struct isal_zstream *deflate;
@@ -64,8 +69,8 @@ typedef struct tm_perfetto {
     int64_t first_row;      /* of the rank: the job-wide row of its first event */
     uint64_t rank_id;       /* of the rank's process track */
     uint8_t *interned;      /* [names / 8 + 1] a bit a name: the sequence has it */
-    uint32_t *launched; /* by row, of the rank: 1 + the first event that a call launched, 0 none */
-    uint32_t *next;     /* by row: likewise 1 + the next event of the same call */
+    tm_vec launches;        /* of tm_perfetto_launch, of the rank, ascending in call and row */
+    size_t next_launch;     /* the first of a call that is not behind */
     tm_nest nest;
     tm_vec counters; /* of tm_perfetto_counter, of the rank */
     tm_out text;     /* to put texts together */

@@ -188,8 +188,8 @@ tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, 
     tm_status status = begin(&r);
     for (int t = 0; t < TM_N_RECORDS && status == TM_OK; t++) {
         /* The tables before it are what every reader of a timeline needs. */
-        bool attrs = t >= TM_RECORD_LAUNCHES;
-        if (attrs && !(choice->records >> t & 1))
+        bool attrs = t >= TM_RECORD_LAUNCHES, rest = attrs || t >= TM_RECORD_STEPS;
+        if ((attrs && !(choice->records >> t & 1)) || (rest && choice->spans_alone))
             leave_out(&r, t);
         else if (t != TM_RECORD_RANKS)
             status = read_columns(&r, t);

@@ -13,6 +13,14 @@ static void drop(tm_timeline *timeline, const tm_timeline *bare) {
     *timeline = *bare;
 }
 
+static bool is_wanted(const tm_store_visit_plan *plan, size_t i) {
+    return !plan->wanted || plan->wanted[i];
+}
+
+static size_t cost_of(const tm_store_visit_plan *plan, size_t i) {
+    return is_wanted(plan, i) && !plan->spans_alone ? plan->ranks[i].n_events : 0;
+}
+
 static tm_status visit_batch(const tm_store_visit_plan *plan, bool *wanted, size_t first,
                              size_t end, tm_error *err) {
     tm_timeline *ranks = plan->ranks;
@@ -21,12 +29,12 @@ static tm_status visit_batch(const tm_store_visit_plan *plan, bool *wanted, size
         return tm_fail_memory(err);
     memcpy(bare, ranks + first, (end - first) * sizeof *bare);
     for (size_t i = first; i < end; i++)
-        wanted[i] = true;
-    const tm_store_choice choice = {wanted, plan->records};
+        wanted[i] = is_wanted(plan, i);
+    const tm_store_choice choice = {wanted, plan->records, plan->spans_alone};
     tm_status status =
         tm_store_read_timelines(plan->store, plan->names, ranks, &choice, plan->n, err);
     for (size_t i = first; i < end; i++) {
-        if (status == TM_OK)
+        if (status == TM_OK && wanted[i])
             status = plan->visitor(plan->context, &ranks[i], i, err);
         drop(&ranks[i], &bare[i - first]);
         wanted[i] = false;
@@ -40,9 +48,8 @@ tm_status tm_store_visit(const tm_store_visit_plan *plan, tm_error *err) {
     tm_status status = wanted ? TM_OK : tm_fail_memory(err);
     for (size_t first = 0, end = 0; first < plan->n && status == TM_OK; first = end) {
         size_t n = 0;
-        for (; end < plan->n && (end == first || n + plan->ranks[end].n_events <= BATCH_EVENTS);
-             end++)
-            n += plan->ranks[end].n_events;
+        for (; end < plan->n && (end == first || n + cost_of(plan, end) <= BATCH_EVENTS); end++)
+            n += cost_of(plan, end);
         status = visit_batch(plan, wanted, first, end, err);
     }
     free(wanted);

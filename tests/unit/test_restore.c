@@ -241,7 +241,7 @@ static tm_status read_some(const char *path, unsigned wanted, unsigned records, 
     TM_TRY(tm_store_read_names(out->store, &out->names, err));
     TM_TRY(tm_store_read_ranks(out->store, &out->ranks, &out->n, err));
     assert_int_equal(out->n, N_RANKS);
-    const tm_store_choice choice = {asked, records};
+    const tm_store_choice choice = {asked, records, false};
     return tm_store_read_timelines(out->store, out->names, out->ranks, &choice, out->n, err);
 }
 

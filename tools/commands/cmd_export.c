@@ -165,12 +165,9 @@ static tm_status read_tables(job *j, tm_error *err) {
 /* From the table, where hosts that nobody tells have a number too. */
 static const char *host_of(const job *j, int64_t rank) {
     const tm_table *table = tm_tables_find(&j->tables, "job.rank");
-    for (size_t row = 0; row < table->n_rows; row++) {
-        const tm_cell *host = tm_table_cell(table, row, "host");
-        if (tm_table_cell(table, row, "rank")->value.i == rank && !host->null)
-            return host->value.text;
-    }
-    return "";
+    size_t row = tm_table_find_row(table, &rank, 1);
+    const tm_cell *host = row < table->n_rows ? tm_table_cell(table, row, "host") : NULL;
+    return host && !host->null ? host->value.text : "";
 }
 
 static tm_status read_job(const selection *s, job *j, tm_error *err) {
@@ -206,22 +203,46 @@ static void free_job(job *j) {
         tm_store_close(j->store);
 }
 
+/* What writes the ranks, and of whom. */
+typedef struct exporter {
+    job *job;
+    tm_export *x;
+} exporter;
+
 /* Its events are in memory for as long as it is written. */
-static tm_status export_rank(job *j, size_t i, tm_export *x, tm_error *err) {
-    const tm_timeline head = j->ranks[i];
-    j->only[i] = true;
-    const tm_store_choice choice = {j->only, TM_STORE_ALL_RECORDS};
+static tm_status export_rank(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
+    const exporter *e = context;
+    job *j = e->job;
+    j->only[at] = true;
     tm_status status =
-        tm_store_read_timelines(j->store, j->names, j->ranks, &choice, j->n_ranks, err);
-    if (status == TM_OK)
-        status =
-            tm_store_read_older_metadata(j->store, j->names, j->ranks, j->only, j->n_ranks, err);
-    if (status == TM_OK)
-        status = tm_export_rank(x, &j->ranks[i], err);
-    tm_timeline_destroy(&j->ranks[i]);
-    j->ranks[i] = head;
-    j->only[i] = false;
-    return status;
+        tm_store_read_older_metadata(j->store, j->names, j->ranks, j->only, j->n_ranks, err);
+    j->only[at] = false;
+    return status == TM_OK ? tm_export_rank(e->x, timeline, err) : status;
+}
+
+/* What the format tells of events; the tables of attributes stand in the order of tm_attr. */
+static unsigned records_of(const tm_export_format *format) {
+    unsigned records = 0;
+    for (int a = 0; a < TM_N_ATTRS; a++)
+        if (format->attrs >> a & 1)
+            records |= 1u << (TM_RECORD_LAUNCHES + a);
+    if (format->metadata)
+        records |= 1u << TM_RECORD_METADATA | 1u << TM_RECORD_METADATA_LISTS;
+    return records;
+}
+
+static tm_status export_ranks(job *j, const tm_export_format *format, tm_export *x, tm_error *err) {
+    exporter e = {j, x};
+    const tm_store_visit_plan plan = {.store = j->store,
+                                      .names = j->names,
+                                      .ranks = j->ranks,
+                                      .n = j->n_ranks,
+                                      .wanted = j->wanted,
+                                      .records = records_of(format),
+                                      .spans_alone = format->spans_alone,
+                                      .visitor = export_rank,
+                                      .context = &e};
+    return tm_store_visit(&plan, err);
 }
 
 static tm_status export_all(const selection *s, job *j, int fd, int64_t *n_events, tm_error *err) {
@@ -241,10 +262,7 @@ static tm_status export_all(const selection *s, job *j, int fd, int64_t *n_event
     tm_export *x;
     const char *path = s->to_stdout ? "standard output" : s->output;
     TM_TRY(tm_export_create(s->format, &all, fd, path, &x, err));
-    tm_status status = TM_OK;
-    for (size_t i = 0; i < j->n_ranks && status == TM_OK; i++)
-        if (j->wanted[i])
-            status = export_rank(j, i, x, err);
+    tm_status status = export_ranks(j, s->format, x, err);
     if (status == TM_OK)
         status = tm_export_end(x, err);
     *n_events = tm_export_events(x);
