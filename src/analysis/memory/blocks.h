@@ -10,7 +10,8 @@
 #define TM_MEMORY_CATEGORIES(X)                                                                    \
     X(PREEXISTING, "preexisting",                                                                  \
       "Taken before the trace's first record: parameters and all that"                             \
-      " is kept from step to step.")                                                               \
+      " is kept from step to step. Counts from 0, and falls below, where "                         \
+      "records have no totals.")                                                                   \
     X(TEMPORARY, "temporary", "Taken and given back within one operator: workspaces.")             \
     X(OPTIMIZER_STATE, "optimizer_state", "Taken inside Optimizer.step, and kept behind it.")      \
     X(GRADIENT, "gradient", "Taken in the backward pass, and kept behind it.")                     \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/shared/call_kinds.h"
 #include "base/sorted.h"
 #include "base/sums.h"
 #include "passes.h"
@@ -206,7 +207,7 @@ static tm_status add_row(const tm_rank_view *view, const sums *pass, int64_t n_p
     return tm_table_set_bytes(table, &row[M_OPTIMIZER], t.optimizer, t.size, err);
 }
 
-/* The shapes that belong to AccumulateGrad; few others are looked at by more than their number. */
+/* The shapes that belong to AccumulateGrad, of which few others are even looked at. */
 static bool find_sums(const tm_rank_view *view, const tm_vec *passes, sums *all) {
     const tm_timeline *timeline = view->timeline;
     const tm_shapes_attr *v = timeline->attrs[TM_ATTR_SHAPES];
@@ -214,7 +215,8 @@ static bool find_sums(const tm_rank_view *view, const tm_vec *passes, sums *all)
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_SHAPES]; i++) {
         uint32_t name = timeline->name[v[i].event];
         if (name != known &&
-            strcmp(tm_names_text(view->names, name).bytes, TM_ACCUMULATE_GRAD) != 0)
+            (tm_call_kinds_at(view->call_kinds, name) != TM_CALL_KIND_BACKWARD ||
+             strcmp(tm_names_text(view->names, name).bytes, TM_ACCUMULATE_GRAD) != 0))
             continue;
         known = name;
         size_t pass = tm_backward_pass_at(passes, timeline->begin_ns[v[i].event]);

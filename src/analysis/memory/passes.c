@@ -9,7 +9,6 @@
 /* An operator that lies in no other, or in none of autograd's. */
 typedef struct mark {
     int64_t begin_ns, end_ns;
-    bool backward;
 } mark;
 
 static int by_begin(const void *a, const void *b) {
@@ -18,9 +17,9 @@ static int by_begin(const void *a, const void *b) {
     return order != 0 ? order : tm_order_i64(x->end_ns, y->end_ns);
 }
 
-static bool add_mark(const tm_timeline *timeline, uint32_t row, bool backward, tm_vec *marks) {
+static bool add_mark(const tm_timeline *timeline, uint32_t row, tm_vec *marks) {
     int64_t begin = timeline->begin_ns[row];
-    const mark found = {begin, begin + timeline->duration_ns[row], backward};
+    const mark found = {begin, begin + timeline->duration_ns[row]};
     return tm_vec_append(marks, &found, 1) != NULL;
 }
 
@@ -42,9 +41,9 @@ static bool find_marks(const tm_rank_view *view, uint8_t *inside, tm_vec *marks,
                 tm_call_kinds_of(view->call_kinds, timeline, call->row) == TM_CALL_KIND_BACKWARD;
             inside[i] = is_inner || backward;
             if (inside[i] && !is_inner)
-                ok = add_mark(timeline, call->row, true, marks);
+                ok = add_mark(timeline, call->row, marks);
             else if (!inside[i] && call->parent == TM_NO_CALL)
-                ok = add_mark(timeline, call->row, false, &others);
+                ok = add_mark(timeline, call->row, &others);
         }
         if (others.n > main->n) {
             tm_vec most = others;
@@ -56,36 +55,38 @@ static bool find_marks(const tm_rank_view *view, uint8_t *inside, tm_vec *marks,
     return ok;
 }
 
-static bool join(const tm_vec *marks, tm_vec *out) {
+/* Both ascend in begin. */
+static bool join(const tm_vec *marks, const tm_vec *main, tm_vec *out) {
+    const mark *others = main->data, *backward = marks->data;
     tm_backward_pass *pass = NULL;
-    for (size_t i = 0; i < marks->n; i++) {
-        const mark *m = (const mark *)marks->data + i;
-        if (!m->backward) {
-            if (pass && m->begin_ns >= pass->end_ns)
+    size_t next = 0;
+    for (size_t i = 0; i <= marks->n; i++) {
+        int64_t begin = i < marks->n ? backward[i].begin_ns : INT64_MAX;
+        for (; next < main->n && others[next].begin_ns < begin; next++)
+            if (pass && others[next].begin_ns >= pass->end_ns)
                 pass->ended = true;
-            continue;
-        }
+        if (i == marks->n)
+            break;
         if (!pass || pass->ended) {
             pass = tm_vec_push(out);
             if (!pass)
                 return false;
-            *pass = (tm_backward_pass){m->begin_ns, m->end_ns, false};
+            *pass = (tm_backward_pass){begin, begin, false};
         }
-        pass->end_ns = m->end_ns > pass->end_ns ? m->end_ns : pass->end_ns;
+        pass->end_ns = backward[i].end_ns > pass->end_ns ? backward[i].end_ns : pass->end_ns;
     }
     return true;
 }
 
+/* Several threads may run autograd; what one does is in order already. */
 tm_status tm_backward_passes_find(const tm_rank_view *view, tm_vec *out, tm_error *err) {
     tm_vec marks = TM_VEC(mark), main = TM_VEC(mark);
     uint8_t *inside = calloc(view->operators->n + 1, 1);
     *out = TM_VEC(tm_backward_pass);
     bool ok = inside && find_marks(view, inside, &marks, &main);
-    if (ok && marks.n > 0 && main.n > 0)
-        ok = tm_vec_append(&marks, main.data, main.n) != NULL;
     if (ok && marks.n > 0)
         tm_sort(marks.data, marks.n, sizeof(mark), by_begin);
-    ok = ok && join(&marks, out);
+    ok = ok && join(&marks, &main, out);
     free(inside);
     tm_vec_free(&marks);
     tm_vec_free(&main);
