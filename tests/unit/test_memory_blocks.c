@@ -30,7 +30,7 @@ static const event_spec events[] = {
     OP("aten::linear", 1010, 1050, 1),
     OP("autograd::engine::evaluate_function: MulBackward0", 1100, 1200, 2),
 };
-enum { LINEAR = 7, ACCUMULATE = 14 };
+enum { LINEAR = 7, ADDMM = 8, ADDMM_BACKWARD = 11, ACCUMULATE = 14 };
 
 /* In the order of time: thread, address, bytes, and the total behind it; 1000 were there before. */
 static const struct {
@@ -86,6 +86,11 @@ static void add_job(small_job *j) {
     const tm_inputs_attr inputs = {ACCUMULATE, name_of(&j->ground, "[\"float\", \"\"]"),
                                    TM_NO_NAME};
     assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_INPUTS], &inputs, 1));
+    const tm_operator_attr told[] = {
+        {.event = ADDMM, .sequence = 5},
+        {.event = ADDMM_BACKWARD, .sequence = 5, .thread = 1},
+    };
+    assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_OPERATOR], told, COUNT(told)));
     add_trace(j, 0, &trace);
     finish_job(j);
 }
@@ -135,8 +140,9 @@ static void what_lives_at_the_peak_sums_to_it(void **state) {
                 "module=null step=1 block_bytes=200 blocks=1 bytes=200 share_pct=11.36363636"),
         LIVE(4, "input operator=aten::to shapes=null module=null step=1 block_bytes=100 blocks=1 "
                 "bytes=100 share_pct=5.681818182"),
-        LIVE(5, "autograd_detail operator=AddmmBackward0 shapes=null module=null step=1 "
-                "block_bytes=60 blocks=1 bytes=60 share_pct=3.409090909"),
+        LIVE(5, "autograd_detail operator=AddmmBackward0 shapes=null "
+                "module=nn.Module: Linear_0 step=1 block_bytes=60 blocks=1 bytes=60 "
+                "share_pct=3.409090909"),
     };
     small_job j = open_job();
     add_job(&j);

@@ -1,7 +1,7 @@
 /* What a block of memory is for, by what was open when it was taken and when it was given back. */
+#include "backward.h"
 #include "base/sorted.h"
 #include "blocks.h"
-#include "passes.h"
 
 typedef struct block_view {
     const tm_rank_view *view;

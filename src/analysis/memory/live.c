@@ -1,4 +1,5 @@
 /* memory.live: what was allocated when a device had most. */
+#include "analysis/shared/passes.h"
 #include "base/keys.h"
 #include "base/sorted.h"
 #include "devices.h"
@@ -35,8 +36,9 @@ static const tm_column live_columns[N_LIVE_COLUMNS] = {
                     "null outside of all."},
     [L_SHAPES] = {"shapes", TM_TEXT, "", "Its input shapes, where they were recorded."},
     [L_MODULE] = {"module", TM_TEXT, "",
-                  "The innermost module that was open; null where none was, as in the backward "
-                  "pass."},
+                  "The innermost module that was open; in the backward pass that of the forward "
+                  "operator whose gradient was computed, where numbers of autograd tell. Null for "
+                  "none."},
     [L_STEP] = {"step", TM_INT, "",
                 "In which step they were taken: one long past shows what is kept. Null for none."},
     [L_SIZE] = {"block_bytes", TM_INT, "B", "Size of each block."},
@@ -94,8 +96,17 @@ static uint32_t shapes_of(const tm_timeline *timeline, uint32_t row) {
     return i < n && v[i].event == row ? v[i].shapes : TM_NO_NAME;
 }
 
-static group_key key_of(const tm_timeline *timeline, const tm_device_levels *d,
-                        const tm_scopes *scopes, const tm_block *block) {
+/* Where nothing is open, or the forward operator lies in no module: TM_NO_CALL. */
+static uint32_t module_of(const tm_live *live, uint32_t event, const tm_scope *at) {
+    uint32_t op = live->view->operators->above[event];
+    if (at->module != TM_NO_CALL || op == TM_NO_CALL || live->passes->forward[op] == TM_NO_EVENT)
+        return at->module;
+    return tm_scopes_at(live->scopes, live->passes->forward[op]).module;
+}
+
+static group_key key_of(const tm_live *live, const tm_device_levels *d, const tm_block *block) {
+    const tm_timeline *timeline = live->view->timeline;
+    const tm_scopes *scopes = live->scopes;
     const tm_memory_level *level = (const tm_memory_level *)d->levels.data + block->taken;
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     uint32_t event = records[level->record].event;
@@ -111,8 +122,9 @@ static group_key key_of(const tm_timeline *timeline, const tm_device_levels *d,
         key.op = timeline->name[row];
         key.shapes = shapes_of(timeline, row);
     }
-    if (at.module != TM_NO_CALL)
-        key.module = timeline->name[scopes->calls.calls[at.module].row];
+    uint32_t module = module_of(live, event, &at);
+    if (module != TM_NO_CALL)
+        key.module = timeline->name[scopes->calls.calls[module].row];
     return key;
 }
 
@@ -139,14 +151,13 @@ static bool find_unblocked(const tm_timeline *timeline, const tm_device_levels *
     return true;
 }
 
-static bool find_groups(const tm_timeline *timeline, const tm_device_levels *d,
-                        const tm_scopes *scopes, const tm_blocks *blocks, tm_keys *keys,
-                        tm_vec *groups) {
+static bool find_groups(const tm_live *live, const tm_device_levels *d, const tm_blocks *blocks,
+                        tm_keys *keys, tm_vec *groups) {
     const tm_block *v = blocks->blocks.data;
     for (uint32_t i = 0; i < blocks->blocks.n && v[i].taken <= d->peak; i++) {
         if (v[i].freed <= d->peak)
             continue;
-        const group_key key = key_of(timeline, d, scopes, &v[i]);
+        const group_key key = key_of(live, d, &v[i]);
         group *g = tm_keys_value(keys, groups, &key);
         if (!g)
             return false;
@@ -216,15 +227,14 @@ static tm_status add_rest(const place *at, const tm_vec *all, tm_error *err) {
     return set_device(at, row, err);
 }
 
-tm_status tm_memory_add_live(const tm_rank_view *view, const tm_device_levels *d,
-                             const tm_scopes *scopes, const tm_blocks *blocks, tm_tables *out,
-                             tm_error *err) {
+tm_status tm_memory_add_live(const tm_live *live, const tm_device_levels *d,
+                             const tm_blocks *blocks, tm_tables *out, tm_error *err) {
     tm_keys keys = TM_KEYS(group_key);
     tm_vec groups = TM_VEC(group);
-    const place at = {view, d, tm_tables_find(out, tm_memory_live_def.name)};
+    const place at = {live->view, d, tm_tables_find(out, tm_memory_live_def.name)};
     tm_status status = TM_OK;
-    if (!find_unblocked(view->timeline, d, blocks, &keys, &groups) ||
-        !find_groups(view->timeline, d, scopes, blocks, &keys, &groups))
+    if (!find_unblocked(live->view->timeline, d, blocks, &keys, &groups) ||
+        !find_groups(live, d, blocks, &keys, &groups))
         status = tm_fail_memory(err);
     for (size_t i = 0; i < groups.n && i < ROWS && status == TM_OK; i++) {
         const group *g = (const group *)groups.data + i;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "analysis/shared/call_kinds.h"
+#include "backward.h"
 #include "base/sorted.h"
 #include "base/sums.h"
-#include "passes.h"
 #include "tables.h"
 #include "timeline/counted.h"
 

@@ -2,6 +2,7 @@
 #ifndef TMERGE_MEMORY_TABLES_H
 #define TMERGE_MEMORY_TABLES_H
 
+#include "analysis/shared/passes.h"
 #include "blocks.h"
 #include "owners.h"
 
@@ -29,10 +30,16 @@ tm_status tm_memory_add_categories(const tm_timeline *timeline, const tm_device_
                                    const tm_blocks *blocks, tm_tables *out,
                                    tm_error *err) TM_MUST_CHECK;
 
+/** What tells of whom a block is. All borrowed. */
+typedef struct tm_live {
+    const tm_rank_view *view;
+    const tm_scopes *scopes;
+    const tm_passes *passes;
+} tm_live;
+
 /** Adds what was allocated when a device had most. TM_OK; TM_ERR_FAULT. */
-tm_status tm_memory_add_live(const tm_rank_view *view, const tm_device_levels *d,
-                             const tm_scopes *scopes, const tm_blocks *blocks, tm_tables *out,
-                             tm_error *err) TM_MUST_CHECK;
+tm_status tm_memory_add_live(const tm_live *live, const tm_device_levels *d,
+                             const tm_blocks *blocks, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 /** A table of owners over all ranks, and the internal one that it is made of. */
 typedef struct tm_owner_table {

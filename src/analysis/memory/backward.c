@@ -1,4 +1,4 @@
-#include "passes.h"
+#include "backward.h"
 
 #include <stdlib.h>
 

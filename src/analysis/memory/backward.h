@@ -1,6 +1,6 @@
 /* When a rank computed gradients. */
-#ifndef TMERGE_MEMORY_PASSES_H
-#define TMERGE_MEMORY_PASSES_H
+#ifndef TMERGE_MEMORY_BACKWARD_H
+#define TMERGE_MEMORY_BACKWARD_H
 
 #include "base/vec.h"
 #include "tmerge/analysis.h"
