@@ -41,7 +41,8 @@ static uint32_t find_work(finding *f, const signature *s, bool *ok) {
         if (!*ok)
             return TM_NO_KEY;
     }
-    uint32_t place = ((const uint32_t *)f->work_of.data)[known];
+    const uint32_t *places = f->work_of.data;
+    uint32_t place = places ? places[known] : 0;
     return place == 0 ? TM_NO_KEY : place - 1;
 }
 
@@ -138,7 +139,7 @@ static void add_kernels(const tm_rank_view *view, tm_counted_calls *calls) {
 static void give(finding *f, tm_counted_calls *out) {
     const uint32_t *places = f->places.data;
     *out = (tm_counted_calls){.list = f->list.data,
-                              .n = f->places.n,
+                              .n = places ? f->places.n : 0,
                               .of_operator = f->of_operator,
                               .works = f->works.data};
     for (size_t i = 0; i < out->n; i++)

@@ -89,7 +89,8 @@ tm_status tm_peaks_parse(const char *text, tm_peaks *out, tm_error *err) {
         tm_number number = number_named(p, size);
         char *end = NULL;
         double value = p[size] == '=' ? strtod(p + size + 1, &end) : 0.0;
-        if (number == TM_N_NUMBERS || !(value > 0.0) || value > 1e9 || (*end && *end != ','))
+        if (number == TM_N_NUMBERS || !(value > 0.0) || value > 1e9 || !end ||
+            (*end && *end != ','))
             return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                            "--peak wants TYPE=TFLOPS,... with fp64, fp32, tf32, fp16, bf16, fp8, "
                            "fp4 or int8, as in bf16=989.4, and not '%.40s'",
