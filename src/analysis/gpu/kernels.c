@@ -378,7 +378,8 @@ static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error
     tm_vec_free(&tallies);
     if (!ok)
         return tm_fail_memory(err);
-    return tm_launched_rows(view, false, tm_tables_find(out, launcher_part_def.name), err);
+    return tm_launched_rows(view, tm_tables_find(out, launcher_part_def.name),
+                            tm_tables_find(out, TM_LAUNCHED_BY_OPERATOR), err);
 }
 
 /* The sums of rows [first, end) of a part, whose columns begin at @p at. */

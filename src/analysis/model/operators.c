@@ -65,16 +65,16 @@ static const tm_table_def kernel_def = {
     .top = 2 + TM_LAUNCHED_TOTAL,
 };
 
-static const tm_table_def kernel_part = TM_LAUNCHED_PART("operators.kernel_part");
+static const tm_table_def kernel_part = TM_LAUNCHED_PART(TM_LAUNCHED_BY_OPERATOR);
 
 static const tm_table_def *const defs[] = {&op_def,  &shape_def,  &kernel_def,
                                            &op_part, &shape_part, &kernel_part};
 
+/* What they launched is summed with what launched it, by the analysis of kernels. */
 static tm_status operators_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     /* Twice over the same calls: a call without shapes counts by its name alone. */
     TM_TRY(tm_call_rows(view, view->operators, false, tm_tables_find(out, op_part.name), err));
-    TM_TRY(tm_call_rows(view, view->operators, true, tm_tables_find(out, shape_part.name), err));
-    return tm_launched_rows(view, true, tm_tables_find(out, kernel_part.name), err);
+    return tm_call_rows(view, view->operators, true, tm_tables_find(out, shape_part.name), err);
 }
 
 static tm_status operators_merge(const tm_names *names, tm_tables *tables, tm_error *err) {

@@ -60,36 +60,55 @@ static bool add_parts(int64_t rank, const tm_keys *keys, const tm_vec *sums, tm_
     return true;
 }
 
-tm_status tm_launched_rows(const tm_rank_view *view, bool by_operator, tm_table *part,
-                           tm_error *err) {
+/* By event, operator and place. */
+static bool sum_events(const tm_rank_view *view, tm_keys *keys, tm_vec *sums) {
     const tm_timeline *timeline = view->timeline;
-    tm_keys keys = TM_KEYS(launch_key);
-    tm_vec sums = TM_VEC(launch_sum);
-    bool ok = true;
-    for (size_t t = 0; t < timeline->n_tracks && ok; t++) {
+    for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
         if (track->kind != TM_TRACK_GPU)
             continue;
-        for (uint32_t row = track->first; row < track->first + track->count && ok; row++) {
+        for (uint32_t row = track->first; row < track->first + track->count; row++) {
             if (timeline->role[row] == TM_ROLE_NONE)
                 continue;
-            int64_t name = timeline->name[row], operator_name = operator_of(view, row);
-            launch_key key = {{name, operator_name, TM_NO_NAME}};
-            if (by_operator)
-                key = (launch_key){{operator_name, name, TM_NO_NAME}};
-            else
-                key.parts[2] = place_of(view, row);
-            launch_sum *sum = tm_keys_value(&keys, &sums, &key);
-            ok = sum != NULL;
-            if (ok) {
-                sum->calls++;
-                sum->total_ns = tm_sum(sum->total_ns, timeline->duration_ns[row]);
-            }
+            const launch_key key = {
+                {timeline->name[row], operator_of(view, row), place_of(view, row)}};
+            launch_sum *sum = tm_keys_value(keys, sums, &key);
+            if (!sum)
+                return false;
+            sum->calls++;
+            sum->total_ns = tm_sum(sum->total_ns, timeline->duration_ns[row]);
         }
     }
-    ok = ok && add_parts(timeline->rank, &keys, &sums, part);
+    return true;
+}
+
+/* The same by operator and event. */
+static bool sum_places(const tm_keys *keys, const tm_vec *sums, tm_keys *into, tm_vec *into_sums) {
+    for (size_t i = 0; i < sums->n; i++) {
+        const int64_t *parts = ((const launch_key *)keys->keys.data)[i].parts;
+        const launch_sum *one = (const launch_sum *)sums->data + i;
+        const launch_key key = {{parts[1], parts[0], TM_NO_NAME}};
+        launch_sum *sum = tm_keys_value(into, into_sums, &key);
+        if (!sum)
+            return false;
+        sum->calls += one->calls;
+        sum->total_ns = tm_sum(sum->total_ns, one->total_ns);
+    }
+    return true;
+}
+
+tm_status tm_launched_rows(const tm_rank_view *view, tm_table *by_event, tm_table *by_operator,
+                           tm_error *err) {
+    tm_keys keys = TM_KEYS(launch_key), operator_keys = TM_KEYS(launch_key);
+    tm_vec sums = TM_VEC(launch_sum), operator_sums = TM_VEC(launch_sum);
+    bool ok = sum_events(view, &keys, &sums) &&
+              sum_places(&keys, &sums, &operator_keys, &operator_sums) &&
+              add_parts(view->timeline->rank, &keys, &sums, by_event) &&
+              add_parts(view->timeline->rank, &operator_keys, &operator_sums, by_operator);
     tm_keys_free(&keys);
     tm_vec_free(&sums);
+    tm_keys_free(&operator_keys);
+    tm_vec_free(&operator_sums);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 

@@ -49,13 +49,16 @@ enum {
 #define TM_LAUNCHED_OTHERS "(all others)"
 
 /**
- * Adds a rank's rows.
- * @param by_operator  keys are the operator, the event and nothing; else the event, the operator
- *                     and the place in the program
+ * Adds a rank's rows to two tables at once.
+ * @param by_event     keys are the event, the operator and the place in the program
+ * @param by_operator  keys are the operator, the event and nothing
  * @return             TM_OK; TM_ERR_FAULT
  */
-tm_status tm_launched_rows(const tm_rank_view *view, bool by_operator, tm_table *part,
+tm_status tm_launched_rows(const tm_rank_view *view, tm_table *by_event, tm_table *by_operator,
                            tm_error *err) TM_MUST_CHECK;
+
+/** The internal table of the second, in the name that both of its users know. */
+#define TM_LAUNCHED_BY_OPERATOR "operators.kernel_part"
 
 /** Merges them into a shown table, whose keys are the first of the part's, in this order. TM_OK;
  * TM_ERR_FAULT. */
