@@ -55,9 +55,9 @@ static const tm_column sync_columns[N_SYNC_COLUMNS] = {
 
 static const tm_table_def sync_def = {
     .name = "sync.call",
-    .doc = "A row for each call that waits for the GPU (synchronize, blocking copies) or may "
-           "(taking and giving back memory) and where it is made, over all ranks: the 1000 with "
-           "most lost_ns, then total_ns, in this order.",
+    .doc = "A row for each call that waits for the GPU (synchronize, blocking copies, as .item() "
+           "and .cpu() make them) or may (taking and giving back memory, pinning it) and where it "
+           "is made, over all ranks: the 1000 with most lost_ns, then total_ns, in this order.",
     .columns = sync_columns,
     .n_columns = N_SYNC_COLUMNS,
     .n_keys = 3,
@@ -96,7 +96,7 @@ static const tm_table_def *const defs[] = {&sync_def, &part_def};
 typedef struct waiting {
     int64_t begin_ns, end_ns, lost_ns;
     uint32_t row;
-    bool waits; /* else a copy that may have been asynchronous */
+    bool waits; /* else one that returns at once, as far as its name tells */
 } waiting;
 
 typedef struct place_key {
@@ -117,27 +117,25 @@ static int by_row(const void *a, const void *b) {
     return tm_order_i64(((const waiting *)a)->row, ((const waiting *)b)->row);
 }
 
-/* Those that tm_gaps looks for, and so all that it can find open. Ascending in row. */
+/* A call that returns before the GPU has done what it asks for, by its name: so do all sets of
+ * memory but Ascend's, and what is taken and freed in the order of a stream. */
+static bool returns_at_once(const tm_rank_view *view, uint32_t row) {
+    const char *name = tm_names_text(view->names, view->timeline->name[row]).bytes;
+    return tm_call_kinds_of(view->call_kinds, view->timeline, row) != TM_CALL_KIND_SYNC &&
+           (strstr(name, "Async") || (*name != 'A' && strstr(name, "Memset")));
+}
+
+/* Those that tm_gaps can find open. Ascending in row. */
 static bool find_calls(const tm_rank_view *view, tm_vec *out) {
     const tm_timeline *timeline = view->timeline;
-    for (size_t t = 0; t < timeline->n_tracks; t++) {
-        const tm_track *track = &timeline->tracks[t];
-        if (track->kind != TM_TRACK_CPU)
-            continue;
-        for (uint32_t row = track->first; row < track->first + track->count; row++) {
-            tm_call_kind kind;
-            if (!tm_gaps_asks(view, row, &kind) ||
-                (kind != TM_CALL_KIND_SYNC && kind != TM_CALL_KIND_COPY &&
-                 kind != TM_CALL_KIND_ALLOCATION))
-                continue;
-            const char *name = tm_names_text(view->names, timeline->name[row]).bytes;
-            waiting w = {.begin_ns = timeline->begin_ns[row],
-                         .end_ns = timeline->begin_ns[row] + timeline->duration_ns[row],
-                         .row = row,
-                         .waits = kind != TM_CALL_KIND_COPY || !strstr(name, "Async")};
-            if (!tm_vec_append(out, &w, 1))
-                return false;
-        }
+    const uint32_t *rows = view->gaps->waits.data;
+    for (size_t i = 0; i < view->gaps->waits.n; i++) {
+        const waiting w = {.begin_ns = timeline->begin_ns[rows[i]],
+                           .end_ns = timeline->begin_ns[rows[i]] + timeline->duration_ns[rows[i]],
+                           .row = rows[i],
+                           .waits = !returns_at_once(view, rows[i])};
+        if (!tm_vec_append(out, &w, 1))
+            return false;
     }
     return true;
 }

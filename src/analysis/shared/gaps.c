@@ -71,12 +71,12 @@ static void find_next_events(const tm_timeline *timeline, const tm_track *track,
 }
 
 /* What the host did: calls that wait for the GPU or may, for the next batch, for other ranks. */
-static bool collect_host(const tm_rank_view *view, tm_intervals *sync, tm_intervals *input,
+static bool collect_host(const tm_rank_view *view, tm_intervals *sync, tm_gaps *out,
                          tm_intervals *comm) {
     const tm_timeline *timeline = view->timeline;
     tm_intervals *by_kind[TM_CALL_KIND_COMMUNICATION + 1] = {
         [TM_CALL_KIND_SYNC] = sync,          [TM_CALL_KIND_COPY] = sync,
-        [TM_CALL_KIND_ALLOCATION] = sync,    [TM_CALL_KIND_INPUT] = input,
+        [TM_CALL_KIND_ALLOCATION] = sync,    [TM_CALL_KIND_INPUT] = &out->input,
         [TM_CALL_KIND_COMMUNICATION] = comm,
     };
     bool ok = true;
@@ -85,10 +85,11 @@ static bool collect_host(const tm_rank_view *view, tm_intervals *sync, tm_interv
         tm_intervals *set = tm_gaps_asks(view, row, &kind) ? by_kind[kind] : NULL;
         if (set)
             ok = tm_intervals_add(set, timeline->begin_ns[row],
-                                  timeline->begin_ns[row] + timeline->duration_ns[row]);
+                                  timeline->begin_ns[row] + timeline->duration_ns[row]) &&
+                 (set != sync || tm_vec_append(&out->waits, &row, 1));
     }
     tm_intervals_normalise(sync);
-    tm_intervals_normalise(input);
+    tm_intervals_normalise(&out->input);
     tm_intervals_normalise(comm);
     return ok;
 }
@@ -162,9 +163,11 @@ static void sum_up(tm_gaps *gaps) {
 tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_intervals sync = TM_INTERVALS(), comm = TM_INTERVALS();
-    *out = (tm_gaps){
-        .gaps = TM_VEC(tm_gap), .input = TM_INTERVALS(), .comm = TM_INTERVALS(), .sums = {0}};
-    bool ok = find_gaps(view->busy, &out->gaps) && collect_host(view, &sync, &out->input, &comm) &&
+    *out = (tm_gaps){.gaps = TM_VEC(tm_gap),
+                     .input = TM_INTERVALS(),
+                     .comm = TM_INTERVALS(),
+                     .waits = TM_VEC(uint32_t)};
+    bool ok = find_gaps(view->busy, &out->gaps) && collect_host(view, &sync, out, &comm) &&
               tm_intervals_subtract(&comm, &out->input, &out->comm);
     if (ok) {
         for (size_t t = 0; t < timeline->n_tracks; t++)
@@ -182,4 +185,5 @@ void tm_gaps_free(tm_gaps *gaps) {
     tm_vec_free(&gaps->gaps);
     tm_vec_free(&gaps->input);
     tm_vec_free(&gaps->comm);
+    tm_vec_free(&gaps->waits);
 }

@@ -28,9 +28,10 @@ typedef struct tm_gap {
 
 /** The gaps of a rank, and what its host did. */
 typedef struct tm_gaps {
-    tm_vec gaps;                    /* of tm_gap, ascending */
-    tm_intervals input;             /* the host waited for the next batch */
-    tm_intervals comm;              /* it was in a communication call, and not that */
+    tm_vec gaps;        /* of tm_gap, ascending */
+    tm_intervals input; /* the host waited for the next batch */
+    tm_intervals comm;  /* it was in a communication call, and not that */
+    tm_vec waits;       /* of uint32_t: rows of the calls that wait for the GPU or may, ascending */
     int64_t sums[TM_N_IDLE_CAUSES]; /* [ns] they add up to all gaps */
 } tm_gaps;
 
