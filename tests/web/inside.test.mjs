@@ -316,6 +316,40 @@ test("call stacks of several ranks are one flame graph, coloured by the slowest,
   await close();
 });
 
+test("memory says what fills it: by category at the peak and over time, and what lives at it", async () => {
+  const job = merge("filled", synth("filled-traces", { ranks: 2, steps: 4, fault: "leak" }));
+  const { "memory.category": categories, "memory.category_curve": curve, "memory.live": live } = show(job.store, "memory.category", "memory.category_curve", "memory.live");
+  const { page, noted, close } = await open(job.page, { hash: "#memory/device=1%20cuda%3A1" });
+  const of = (rows) => rows.flatMap((row, i) => (row.rank === 1 && row.device === "cuda:1" ? [i] : []));
+  const shown = async (table) => [...new Set((await cells(page, table)).map(([row]) => row))];
+  assert.deepEqual(await shown("memory.category"), of(categories).sort((a, b) => categories[b].peak_bytes - categories[a].peak_bytes));
+  assert.deepEqual(await shown("memory.live"), of(live).slice(0, 16));
+  assert.ok(of(categories).length > 1 && of(live).length > 1, "the fixture");
+  const bytes = (text) => { const [, number, unit] = /([\d.]+) (B|KiB|MiB|GiB)$/.exec(text.replace(/[\u00a0\u202f]/g, " ")); return Number(number) * 1024 ** ["B", "KiB", "MiB", "GiB"].indexOf(unit); };
+  const charts = await page.$$eval(".multiples .chart[data-drawn]", (all) => all.map((e) => e.getAttribute("aria-label")));
+  const most = Object.keys(curve[0]).filter((name) => /_bytes$/.test(name) && name !== "allocated_bytes").map((name) => Math.max(...of(curve).map((i) => curve[i][name]))).filter((value) => value > 0);
+  assert.equal(charts.length, most.length);
+  charts.forEach((label, i) => assert.ok(Math.abs(bytes(label) / most[i] - 1) < 0.01, `${label}, not ${most[i]}`));
+  quiet(noted);
+  await close();
+});
+
+test("efficiency says how much of the peak is used, by rank and by operator", async (t) => {
+  if (!realJob()) return t.skip("no real traces");
+  const { "efficiency.rank": ranks, "efficiency.operator": operators } = show(realJob().store, "efficiency.rank", "efficiency.operator");
+  const shares = ranks.map((row) => row.mfu_pct).sort((a, b) => a - b), middle = (shares[3] + shares[4]) / 2;
+  assert.ok(Math.abs(ranks[0].mfu_pct - 23.1) < 0.05, "at the peaks its operations take 37.97 of 164.42 ms");
+  const { page, noted, close } = await open(realJob().page, { hash: "#efficiency" });
+  assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), `The model uses ${middle.toFixed(1)} % of what the GPUs can compute`);
+  const own = await cells(page, "efficiency.rank"), order = ranks.map((_, i) => i).sort((a, b) => ranks[a].mfu_pct - ranks[b].mfu_pct);
+  assert.deepEqual(own.filter(([, column]) => column === "mfu_pct").map(([row, , text]) => [row, text.replaceAll("\u00a0", " ")]), order.map((row) => [row, `${ranks[row].mfu_pct.toFixed(1)} %`]));
+  for (const [row, column, text] of await cells(page, "efficiency.operator"))
+    if (column === "peak_pct" && operators[row].peak_pct >= 0.1) assert.ok(near(text, operators[row].peak_pct), `${row}: ${text}`);
+  assert.ok(await page.$(".chart[data-drawn]"), "the rates against operations a byte");
+  quiet(noted);
+  await close();
+});
+
 test("where nothing was recorded a view says why and what to record", async () => {
   const events = [kernel("gemm", 1000, 50), kernel("relu", 1100, 20)];
   const job = merge("bare", trace("bare.json", events, { distributedInfo: { rank: 0, world_size: 1 } }));

@@ -26,8 +26,9 @@ export interface PlotLine {
   readonly dash?: readonly number[];
   /** A value holds until the next, instead of changing evenly. */
   readonly steps?: boolean;
-  /** Stands above its end. */
+  /** Stands above its end, or its begin. */
   readonly label?: string;
+  readonly labelled?: "begin" | "end";
 }
 
 /** Between two values at each place. */
@@ -181,7 +182,7 @@ function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales,
   trace(ctx, line.points, scales, line.steps ?? false);
   ctx.stroke();
   ctx.setLineDash([]);
-  const [only, more] = line.points, last = line.points[line.points.length - 1];
+  const [only, more] = line.points, begin = line.labelled === "begin", last = begin ? only : line.points[line.points.length - 1];
   if (only && !more) { // one value is no line
     ctx.beginPath();
     ctx.arc(scales.x(only[0]), scales.y(only[1]), 3, 0, 2 * Math.PI);
@@ -190,9 +191,9 @@ function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales,
   ctx.globalAlpha = 1;
   if (!line.label || !last) return;
   ctx.font = `12px ${ink.font}`;
-  ctx.textAlign = "right";
+  ctx.textAlign = begin ? "left" : "right";
   ctx.textBaseline = "bottom";
-  ctx.fillText(line.label, scales.x(last[0]) - 2, scales.y(last[1]) - 3);
+  ctx.fillText(line.label, scales.x(last[0]) + (begin ? 4 : -2), scales.y(last[1]) - 3);
 }
 
 function drawArea(ctx: CanvasRenderingContext2D, area: PlotArea, scales: Scales): void {

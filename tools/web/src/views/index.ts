@@ -2,6 +2,7 @@
 import { about } from "./about";
 import { clocks } from "./clocks";
 import { communication } from "./communication";
+import { efficiency } from "./efficiency";
 import { idle } from "./idle";
 import { input } from "./input";
 import { kernels } from "./kernels";
@@ -21,6 +22,6 @@ import type { View } from "../view";
 
 export const reportViews: readonly View[] = [
   summary, ranks, steps, stragglers, whatif, communication, timeline,
-  operators, kernels, stacks, memory, input, idle, launches, transfers,
+  operators, kernels, efficiency, stacks, memory, input, idle, launches, transfers,
   clocks, tables, about,
 ];

@@ -2,12 +2,13 @@
 import { inlineBar, longName } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
-import { cut, h, visible, type Child } from "../dom";
+import { append, cut, h, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, TO_MARK_STEPS } from "../job";
 import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
 import type { ColumnOf } from "../names";
+import { byCategory, byModule } from "./memory_category";
 import { controls, empty, figure, heading, note, section, segmented, select } from "../ui";
 import type { Context, View } from "../view";
 
@@ -73,11 +74,14 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
 
 // The chart -----------------------------------------------------------------------------------------
 
-function curves(context: Context, charts: Charts, devices: readonly Device[]): HTMLElement {
-  const { job, params } = context, table = job.table("memory.device");
-  const rows = devices.map((device) => device.row);
+/* The device that the address names, else the fullest. */
+function chosenOf({ job, params }: Context, devices: readonly Device[]): Device {
   const named = devices.find((device) => `${device.rank} ${device.device}` === params.get("device"));
-  const chosen = named ?? devices.find((device) => device.row === fullest(table, rows))!;
+  return named ?? devices.find((device) => device.row === fullest(job.table("memory.device"), devices.map((each) => each.row)))!;
+}
+
+function curves(context: Context, charts: Charts, devices: readonly Device[], chosen: Device): HTMLElement {
+  const { job, params } = context, table = job.table("memory.device");
   const many = devices.length > LINES_MAX;
   const capacity = table.num(chosen.row, "capacity_bytes");
   const top = f.most(devices.flatMap((device) => [table.num(device.row, "peak_bytes") ?? 0, table.num(device.row, "peak_reserved_bytes") ?? 0]));
@@ -107,7 +111,7 @@ function deviceTable(job: Job, rows: readonly number[]): HTMLElement {
   return section("Devices", grid(table, { rows, first: 16, columns: [
     { column: "rank" }, { column: "device" }, { column: "peak_bytes", label: "peak" }, { column: "peak_step", label: "in step" }, { column: "peak_operator", label: "taken by" },
     { column: "peak_reserved_bytes", label: "reserved" }, { column: "fragmentation_pct", label: "never used of it" }, { column: "capacity_bytes", label: "capacity" }, { column: "capacity_pct", label: "of capacity" },
-    { column: "growth_bytes", label: "growth by step", write: bytes }, { column: "growing_steps", label: "growing steps" }] }));
+    { column: "growth_bytes", label: "growth by step", write: bytes }, { column: "growing_steps", label: "growing steps" }, { column: "pattern" }, { column: "steps_left", label: "steps until full" }] }));
 }
 
 function stepTable(job: Job, chosen: readonly Device[]): HTMLElement {
@@ -131,7 +135,7 @@ export const memory: View = {
   id: "memory",
   title: "Memory",
   group: "Inside a rank",
-  needs: ["memory.device", "memory.curve", "memory.operator", "memory.step"],
+  needs: ["memory.device", "memory.curve", "memory.operator", "memory.step", "memory.category", "memory.category_curve", "memory.live", "memory.module"],
   state: (job) => adviceState(job, "memory"),
   render(root, context) {
     const { job, params } = context, charts = new Charts(), table = job.table("memory.device");
@@ -140,10 +144,11 @@ export const memory: View = {
         empty("Record with profile_memory=True: then the profiler notes each allocation and release, and the totals behind it."));
     const types = [...new Set(table.rows.map((_, row) => typeOf(table.text(row, "device") ?? "")))].sort((a, b) => Number(a === "cpu") - Number(b === "cpu"));
     const type = types.find((each) => each === params.get("of")) ?? types[0]!;
-    const devices = devicesOf(job, type), rows = devices.map((device) => device.row);
+    const devices = devicesOf(job, type), rows = devices.map((device) => device.row), chosen = chosenOf(context, devices);
     root.append(heading(...finding(job, rows)),
       (types.length > 1 && controls(segmented("Memory of", types.map((each) => [each, each] as const), type, (v) => context.redraw({ of: v, device: null, to: null })))) || "",
-      curves(context, charts, devices), deviceTable(job, rows), stepTable(job, devices), operatorTable(job, type));
+      curves(context, charts, devices, chosen));
+    append(root, [byCategory(job, charts, chosen), deviceTable(job, rows), stepTable(job, devices), operatorTable(job, type), byModule(job, type)]);
     return charts.dispose;
   },
 };
