@@ -41,33 +41,36 @@ static int64_t middle_of(int64_t a, int64_t b, int64_t c) {
  * value; then the rest is sorted. */
 enum { ROUNDS = 128 };
 
-/* Hoare's. */
+/* Moves what is below a bound in front of the rest, and returns how many that are: without a branch
+ * that depends on them, which no processor could foresee. */
+static size_t part_below(int64_t *values, size_t n, int64_t bound) {
+    size_t below = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t value = values[i];
+        values[i] = values[below];
+        values[below] = value;
+        below += value < bound;
+    }
+    return below;
+}
+
 int64_t tm_select(int64_t *values, size_t n, size_t k) {
-    ptrdiff_t low = 0, high = (ptrdiff_t)n - 1, at = (ptrdiff_t)k;
-    for (int round = 0; low < high && round < ROUNDS; round++) {
-        int64_t pivot = middle_of(values[low], values[low + (high - low) / 2], values[high]);
-        ptrdiff_t i = low, j = high;
-        while (i <= j) {
-            while (values[i] < pivot)
-                i++;
-            while (values[j] > pivot)
-                j--;
-            if (i > j)
-                break;
-            int64_t kept = values[i];
-            values[i++] = values[j];
-            values[j--] = kept;
+    size_t low = 0, high = n; /* what is before and behind is as it should be */
+    for (int round = 0; high - low > 1 && round < ROUNDS; round++) {
+        int64_t pivot = middle_of(values[low], values[low + (high - low) / 2], values[high - 1]);
+        size_t same = low + part_below(values + low, high - low, pivot);
+        if (k < same) {
+            high = same;
+            continue;
         }
-        /* What lies between j and i is the pivot. */
-        if (at <= j)
-            high = j;
-        else if (at >= i)
-            low = i;
-        else
+        if (pivot == INT64_MAX)
+            return values[k];
+        low = same + part_below(values + same, high - same, pivot + 1);
+        if (k < low)
             return values[k];
     }
-    if (low < high)
-        tm_sort_values(values + low, (size_t)(high - low) + 1);
+    if (high - low > 1)
+        tm_sort_values(values + low, high - low);
     return values[k];
 }
 

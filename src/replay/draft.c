@@ -55,6 +55,11 @@ static bool add_span(tm_draft *d, tm_call_classes *classes, uint32_t thread, uin
 static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *marks,
                       int64_t root_ns) {
     const tm_timeline *t = d->timeline;
+    size_t n_launches = 0;
+    for (uint32_t row = 0; row < t->n_events; row++)
+        n_launches += marks[row];
+    if (!tm_vec_reserve(&d->calls, n_launches))
+        return false;
     for (uint32_t k = 0; k < t->n_tracks; k++) {
         const tm_track *track = &t->tracks[k];
         if (track->kind != TM_TRACK_CPU)
@@ -85,6 +90,7 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
                 return false;
         }
     }
+    tm_vec_trim(&d->calls);
     tm_sort(d->calls.data, d->calls.n, d->calls.size, by_begin);
     tm_sort(d->stream_waits.data, d->stream_waits.n, d->stream_waits.size, by_ns);
     return true;

@@ -134,8 +134,9 @@ static void count_links(const assembly *a) {
         first[i] += first[i - 1];
 }
 
-/* Rank after rank, each in its own order, so that the links to a target stand in that order. */
-static void place_links(const assembly *a) {
+/* Rank after rank, each in its own order, so that the links to a target stand in that order.
+ * @param times  [links] out: where those of each stand */
+static void place_links(const assembly *a, const int64_t **times) {
     const uint32_t *targets = a->targets.data;
     tm_replay *job = a->job;
     for (uint32_t r = 0; r < a->ranks.n; r++) {
@@ -146,10 +147,20 @@ static void place_links(const assembly *a) {
             size_t at = job->first[targets[rank->links[i].to] + 1]++;
             job->from[at] = from == TM_FROM_ROOT ? from : targets[from];
             job->rank[at] = r;
-            for (size_t set = 0; set < job->n_sets; set++)
-                job->ns[set * job->n_links + at] = rank->ns[i * job->n_sets + set];
+            times[at] = rank->ns + i * job->n_sets;
         }
         targets += rank->n_visits + rank->n_steps;
+    }
+}
+
+/* The times of each set in a row, a few links at a time: what is written stays in the cache. */
+static void place_times(const tm_replay *job, const int64_t *const *times) {
+    enum { AT_ONCE = 16 };
+    for (size_t first = 0; first < job->n_links; first += AT_ONCE) {
+        const size_t left = job->n_links - first, n = left < AT_ONCE ? left : AT_ONCE;
+        for (size_t set = 0; set < job->n_sets; set++)
+            for (size_t i = 0; i < n; i++)
+                job->ns[set * job->n_links + first + i] = times[first + i][set];
     }
 }
 
@@ -164,11 +175,15 @@ static bool assemble(assembly *a, const int64_t *words, size_t n_words) {
     job->from = malloc(n * sizeof *job->from);
     job->rank = malloc(n * sizeof *job->rank);
     job->ns = malloc(n * (job->n_sets + 1) * sizeof *job->ns);
-    if (!job->ranks || !job->first || !job->from || !job->rank || !job->ns)
-        return false;
-    count_links(a);
-    place_links(a);
-    return true;
+    const int64_t **times = malloc(n * sizeof *times);
+    bool ok = job->ranks && job->first && job->from && job->rank && job->ns && times;
+    if (ok) {
+        count_links(a);
+        place_links(a, times);
+        place_times(job, times);
+    }
+    free(times);
+    return ok;
 }
 
 tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out, tm_error *err) {

@@ -50,19 +50,18 @@ static const int64_t *source_ns(const tm_crew *crew, const tm_crew_desk *desk, u
 
 void tm_crew_times(const tm_crew *crew, tm_crew_desk *desk) {
     const tm_graph *g = crew->like;
+    const tm_lanes *lanes = tm_lanes_best();
     for (uint32_t v = 0; v < g->n_nodes; v++) {
-        tm_crew_row latest;
-        for (size_t k = 0; k < TM_LANES; k++)
-            latest.ns[k] = INT64_MIN;
-        for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
-            const int64_t *from = source_ns(crew, desk, g->edges[e].from);
-            const int64_t *by = crew->recorded[e].ns;
-            for (size_t k = 0; k < TM_LANES; k++) {
-                const int64_t at = from[k] + by[k];
-                latest.ns[k] = at > latest.ns[k] ? at : latest.ns[k];
-            }
+        tm_crew_row latest[2];
+        uint32_t e = g->first[v], behind = g->first[v + 1];
+        int64_t *at = e + 1 < behind ? latest[0].ns : desk->ns[v].ns;
+        lanes->add(at, source_ns(crew, desk, g->edges[e].from), 1, crew->recorded[e].ns, TM_LANES);
+        for (size_t k = 1; ++e < behind; k++) {
+            int64_t *next = e + 1 < behind ? latest[k % 2].ns : desk->ns[v].ns;
+            lanes->larger(next, at, source_ns(crew, desk, g->edges[e].from), crew->recorded[e].ns,
+                          TM_LANES);
+            at = next;
         }
-        desk->ns[v] = latest;
     }
 }
 

@@ -124,74 +124,87 @@ tm_status tm_crew_rows(const tm_crew *crews, size_t n, const tm_crew_places *of,
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* What of a weight the others have instead, by rank. */
-static void add_apart(const tm_crew_row *is, const tm_crew_row *own, tm_crew_row *peer) {
+/* What the others have at an item instead: the desk's first weight becomes what that is more, its
+ * second that itself. Returns on which ranks the item is a stall. */
+static uint8_t compare_item(const tm_peer_others *others, bool call, tm_crew_row *first,
+                            tm_crew_row *second) {
+    const tm_peer_around around[2] = {tm_peers_around(others, true),
+                                      tm_peers_around(others, false)};
+    unsigned stall = 0;
     for (size_t k = 0; k < TM_LANES; k++) {
-        const int64_t ns = peer->ns[k] + is->ns[k] - own->ns[k];
-        peer->ns[k] = ns > 0 ? ns : 0;
+        const int64_t own[2] = {first->ns[k], second->ns[k]};
+        const int64_t is[2] = {tm_peer_median(&around[0], own[0]),
+                               tm_peer_median(&around[1], own[1])};
+        if (call)
+            stall |= tm_peers_stall(others, own[0], is[0]) || tm_peers_stall(others, own[1], is[1])
+                         ? 1U << k
+                         : 0;
+        first->ns[k] = is[0] - own[0];
+        second->ns[k] = is[1];
     }
+    return (uint8_t)stall;
 }
 
-/* An edge whose place others have, too: is what they took at its item. */
-static void set_edge(const tm_crew *crew, tm_crew_desk *desk, uint32_t e, uint32_t item,
-                     const tm_crew_row is[2]) {
+/* An edge whose item others have, too. */
+static void set_edge(const tm_crew *crew, tm_crew_desk *desk, uint32_t e, uint32_t item) {
     const tm_edge *edge = &crew->like->edges[e];
     tm_crew_row *peer = &desk->peer[e];
     if (is_work(edge) || edge->kind == TM_EDGE_HOST) {
-        add_apart(&is[0], &desk->first[item], peer);
+        for (size_t k = 0; k < TM_LANES; k++) {
+            const int64_t ns = peer->ns[k] + desk->first[item].ns[k];
+            peer->ns[k] = ns > 0 ? ns : 0;
+        }
     } else if (edge->kind == TM_EDGE_CALL) {
         for (size_t k = 0; k < TM_LANES; k++)
-            peer->ns[k] = is[1].ns[k] > 0 ? is[1].ns[k] : 0;
+            peer->ns[k] = desk->second[item].ns[k] > 0 ? desk->second[item].ns[k] : 0;
     } else if (crew->slots[e] != TM_NO_SLOT) {
         const int64_t *unexplained = crew->unexplained[crew->slots[e]].ns;
         for (size_t k = 0; k < TM_LANES; k++) {
-            const int64_t excess = unexplained[k] - is[1].ns[k];
+            const int64_t excess = unexplained[k] - desk->second[item].ns[k];
             const int64_t ns = peer->ns[k] - (excess > 0 ? excess : 0);
             peer->ns[k] = unexplained[k] > 0 && ns < 0 ? 0 : ns;
         }
     }
 }
 
-static void set_edges(const tm_crew *crew, const tm_peer_others *others, tm_crew_desk *desk,
-                      uint32_t v, uint32_t e) {
-    const uint32_t item = item_of(crew, v, &crew->like->edges[e]);
-    const tm_edge *edge = &crew->like->edges[e];
-    tm_crew_row is[2];
-    uint8_t stall = 0;
-    desk->pair[e] = desk->stall[e] = 0;
-    desk->peer[e] = crew->recorded[e];
-    if (edge->kind == TM_EDGE_TRANSFER)
-        memcpy(desk->peer[e].ns, crew->visits[edge->from & ~TM_FROM_VISIT].usual_ns,
-               sizeof desk->peer[e].ns);
-    if (item == NO_ITEM || !others)
-        return;
-    const tm_peer_around first = tm_peers_around(others, true);
-    const tm_peer_around second = tm_peers_around(others, false);
-    for (size_t k = 0; k < TM_LANES; k++) {
-        is[0].ns[k] = tm_peer_median(&first, desk->first[item].ns[k]);
-        is[1].ns[k] = tm_peer_median(&second, desk->second[item].ns[k]);
-    }
-    for (size_t k = 0; k < TM_LANES && item >= crew->n_events; k++)
-        stall |= (uint8_t)(tm_peers_stall(others, desk->first[item].ns[k], is[0].ns[k]) ||
-                                   tm_peers_stall(others, desk->second[item].ns[k], is[1].ns[k])
-                               ? 1U << k
-                               : 0);
-    desk->pair[e] = others->n == 2 ? TM_EDGE_PAIR : 0;
-    desk->stall[e] = stall;
-    set_edge(crew, desk, e, item, is);
+/* @param of  [items] the others at each, or NULL; @p stalls  [items] of compare_item */
+static void set_edges(const tm_crew *crew, const tm_peer_others *const *of, const uint8_t *stalls,
+                      tm_crew_desk *desk) {
+    const tm_graph *g = crew->like;
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
+            const tm_edge *edge = &g->edges[e];
+            const uint32_t item = item_of(crew, v, edge);
+            desk->pair[e] = desk->stall[e] = 0;
+            desk->peer[e] = crew->recorded[e];
+            if (edge->kind == TM_EDGE_TRANSFER)
+                memcpy(desk->peer[e].ns, crew->visits[edge->from & ~TM_FROM_VISIT].usual_ns,
+                       sizeof desk->peer[e].ns);
+            if (item == NO_ITEM || !of[item])
+                continue;
+            desk->pair[e] = of[item]->n == 2 ? TM_EDGE_PAIR : 0;
+            desk->stall[e] = stalls[item];
+            set_edge(crew, desk, e, item);
+        }
 }
 
 bool tm_crew_peers(const tm_crew *crew, const tm_peer_places *places, tm_crew_desk *desk) {
-    const tm_graph *g = crew->like;
     const tm_peer_others *others = places->others.data;
-    if (!tm_crew_desk_fit(desk, crew))
-        return false;
-    find_weights(crew, desk);
-    for (uint32_t v = 0; v < g->n_nodes; v++)
-        for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
-            const uint32_t item = item_of(crew, v, &g->edges[e]);
-            const uint32_t known = item == NO_ITEM ? 0 : places->known[crew->places[item]];
-            set_edges(crew, known ? &others[known - 1] : NULL, desk, v, e);
+    const tm_peer_others **of = malloc((crew->n_items + 1) * sizeof *of);
+    uint8_t *stalls = calloc(crew->n_items + 1, sizeof *stalls);
+    bool ok = of && stalls && tm_crew_desk_fit(desk, crew);
+    if (ok) {
+        find_weights(crew, desk);
+        for (size_t i = 0; i < crew->n_items; i++) {
+            const uint32_t known = places->known[crew->places[i]];
+            of[i] = known ? &others[known - 1] : NULL;
+            if (known)
+                stalls[i] =
+                    compare_item(of[i], i >= crew->n_events, &desk->first[i], &desk->second[i]);
         }
-    return true;
+        set_edges(crew, of, stalls, desk);
+    }
+    free(of);
+    free(stalls);
+    return ok;
 }
