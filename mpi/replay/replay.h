@@ -27,7 +27,8 @@ typedef struct tm_replay_plan {
  * need over TM_REPLAY_BYTES_MAX: then its result has needed_bytes alone.
  *
  * Collective: over comm. Memory: 60 bytes for each edge of the ranks held here (1.3 of them for
- * each event and call), and on every process 70 for each two ranks' way between operations.
+ * each event and call; of ranks in crews 15), and on every process 70 for each two ranks' way
+ * between operations.
  * @param collectives  matched, aligned and with waits
  * @param result       initialised; filled on process 0, elsewhere in part; to be freed in any case
  * @return             TM_OK; TM_ERR_USAGE where the job has nothing that the scenario means, or

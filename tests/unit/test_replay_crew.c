@@ -1,0 +1,284 @@
+/* Ranks that did the same, gone through side by side, against each of them by itself. */
+#include "replay/crew/models.h"
+
+#include <math.h>
+
+#include "replay/job.h"
+#include "replay/sets.h"
+#include "run_fixture.h"
+#include "timeline_fixture.h"
+
+enum { RANKS = 11, LAUNCHES = 60, EVENTS = 2 * LAUNCHES + 2, VISITS = LAUNCHES / 6 };
+
+/* Each rank by itself, and all of them with models. */
+typedef struct both {
+    ground g;
+    tm_timeline timelines[RANKS];
+    tm_replay_visit visits[RANKS][VISITS];
+    tm_draft drafts[RANKS];
+    tm_graph alone[RANKS], graphs[RANKS];
+    tm_peer_items items[RANKS], first_items;
+    tm_peer_places places, crew_places;
+    tm_models models;
+    tm_crew_desk desk;
+} both;
+
+/* The same calls and kernels on two streams, each a little longer or later on every rank. */
+static size_t events_of(uint64_t *seed, event_spec *out) {
+    int64_t host = 0, gpu[2] = {0};
+    size_t n = 0;
+    for (int64_t i = 0; i < LAUNCHES; i++) {
+        const bool comm = i % 6 == 5;
+        const int64_t took = 20000 + draw(seed, 400), call = 3000 + draw(seed, 200);
+        int64_t begin = host + 6000 + draw(seed, 900);
+        begin = begin > gpu[comm] ? begin : gpu[comm] + draw(seed, 700);
+        out[n++] =
+            (event_spec){TM_CAT_RUNTIME, "launch", host, call, i + 1, 1, 1, NULL, TM_DURATION};
+        out[n++] = (event_spec){TM_CAT_KERNEL,
+                                comm ? "ncclKernel_AllReduce" : "a",
+                                begin,
+                                took,
+                                i + 1,
+                                comm ? 8 : 7,
+                                0,
+                                NULL,
+                                TM_DURATION};
+        gpu[comm] = begin + took;
+        host += call + 4000 + draw(seed, 8) * (i % 7 == 0 ? 200000 : 50);
+    }
+    const int64_t last = gpu[0] > gpu[1] ? gpu[0] : gpu[1];
+    out[n++] = (event_spec){TM_CAT_RUNTIME,
+                            "cudaDeviceSynchronize",
+                            host,
+                            (last > host ? last - host : 0) + 5000,
+                            0,
+                            1,
+                            1,
+                            NULL,
+                            TM_DURATION};
+    return n;
+}
+
+static void visits_of(both *b, uint64_t *seed, size_t rank) {
+    const tm_timeline *t = &b->timelines[rank];
+    size_t n = 0;
+    for (uint32_t row = 0; row < t->n_events; row++)
+        if (t->role[row] == TM_ROLE_COMMUNICATION) {
+            b->visits[rank][n] = (tm_replay_visit){.rank = t->rank,
+                                                   .last_ns = t->begin_ns[row] + draw(seed, 5000),
+                                                   .usual_ns = 19000,
+                                                   .operation = 100 * (rank % 2) + n,
+                                                   .event = row};
+            n++;
+        }
+    assert_int_equal(n, VISITS);
+}
+
+static void build(both *b, size_t i, const tm_vec *waits) {
+    tm_call_classes classes;
+    tm_recorded recorded;
+    assert_true(tm_call_classes_init(&classes, b->g.names));
+    assert_int_equal(tm_draft_make(&b->timelines[i], &classes, 0, &b->drafts[i], &b->g.err), TM_OK);
+    tm_call_classes_free(&classes);
+    assert_int_equal(tm_recorded_make(&b->drafts[i], 0, &recorded, &b->g.err), TM_OK);
+    const tm_model_rank rank = {&recorded, waits, b->visits[i], VISITS, (uint32_t)i};
+    assert_int_equal(
+        tm_graph_build(&recorded, waits, b->visits[i], VISITS, &b->alone[i], &b->g.err), TM_OK);
+    assert_int_equal(tm_models_build(&b->models, &rank, &b->crew_places, &b->graphs[i], &b->g.err),
+                     TM_OK);
+    assert_int_equal(
+        tm_peers_collect(&b->drafts[i], &b->alone[i], false, &b->places, &b->items[i], &b->g.err),
+        TM_OK);
+    if (i == 0)
+        assert_int_equal(tm_peers_collect(&b->drafts[i], &b->graphs[i], false, &b->crew_places,
+                                          &b->first_items, &b->g.err),
+                         TM_OK);
+    tm_recorded_free(&recorded);
+}
+
+/* The others, as all ranks tell them in either way. */
+static void compare(both *b) {
+    const tm_peer_slice slice = {.n_slices = 1};
+    const tm_crew_places of = {&b->crew_places, &slice};
+    tm_vec peers[2] = {TM_VEC(tm_peer), TM_VEC(tm_peer)};
+    tm_vec rows[2] = {TM_VEC(tm_peer_row), TM_VEC(tm_peer_row)};
+    tm_error *err = &b->g.err;
+    assert_int_equal(tm_peers_list(b->items, RANKS, &b->places, &slice, &peers[0], err), TM_OK);
+    assert_int_equal(tm_peers_list(&b->first_items, 1, &b->crew_places, &slice, &peers[1], err),
+                     TM_OK);
+    assert_int_equal(
+        tm_crew_rows(b->models.crews.data, b->models.crews.n, &of, &b->desk, &rows[1], err), TM_OK);
+    assert_int_equal(tm_peers_compare(&peers[0], &rows[0], &b->places.others, err), TM_OK);
+    assert_int_equal(tm_peers_compare(&peers[1], &rows[1], &b->crew_places.others, err), TM_OK);
+    assert_int_equal(tm_peers_note(&b->places, err), TM_OK);
+    assert_int_equal(tm_peers_note(&b->crew_places, err), TM_OK);
+    for (size_t i = 0; i < RANKS; i++)
+        tm_peers_set(&b->alone[i], &b->items[i], &b->places);
+    tm_peers_set(&b->graphs[0], &b->first_items, &b->crew_places);
+    for (int k = 0; k < 2; k++) {
+        tm_vec_free(&peers[k]);
+        tm_vec_free(&rows[k]);
+    }
+}
+
+static void open_both(both *b, uint64_t seed) {
+    *b = (both){.g = open_ground(),
+                .models = TM_MODELS(),
+                .places = {.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)},
+                .crew_places = {.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)}};
+    const tm_vec waits = TM_VEC(tm_part_wait);
+    for (size_t i = 0; i < RANKS; i++) {
+        event_spec events[EVENTS] = {{0}};
+        b->timelines[i] = build_one(&b->g, 10 + (int64_t)i, events, events_of(&seed, events));
+        visits_of(b, &seed, i);
+        build(b, i, &waits);
+    }
+    tm_models_close(&b->models);
+    compare(b);
+}
+
+static void close_both(both *b) {
+    for (size_t i = 0; i < RANKS; i++) {
+        tm_graph_free(&b->alone[i]);
+        tm_graph_free(&b->graphs[i]);
+        tm_draft_free(&b->drafts[i]);
+        tm_peer_items_free(&b->items[i]);
+        tm_timeline_destroy(&b->timelines[i]);
+    }
+    tm_peer_items_free(&b->first_items);
+    tm_peer_places_free(&b->places);
+    tm_peer_places_free(&b->crew_places);
+    tm_crew_desk_free(&b->desk);
+    tm_models_free(&b->models);
+    close_ground(&b->g);
+}
+
+/* The graph of a rank of a crew, all of it. */
+static void check_graph(const tm_graph *a, const tm_graph *b) {
+    assert_int_equal(a->n_nodes, b->n_nodes);
+    assert_memory_equal(a->ns, b->ns, a->n_nodes * sizeof *a->ns);
+    assert_memory_equal(a->event, b->event, a->n_nodes * sizeof *a->event);
+    assert_memory_equal(a->first, b->first, (a->n_nodes + 1) * sizeof *a->first);
+    assert_memory_equal(a->visits.data, b->visits.data, a->visits.n * sizeof(tm_graph_visit));
+    for (size_t e = 0; e < a->first[a->n_nodes]; e++) {
+        const tm_edge *x = &a->edges[e], *y = &b->edges[e];
+        assert_true(x->from == y->from && x->kind == y->kind);
+        assert_int_equal((x->flags ^ y->flags) & (TM_EDGE_INPUT | TM_EDGE_GC | TM_EDGE_STALL), 0);
+        assert_int_equal(tm_edge_usual_ns(x), tm_edge_usual_ns(y));
+        assert_true(x->ns == y->ns && x->peer_ns == y->peer_ns &&
+                    x->unexplained_ns == y->unexplained_ns);
+    }
+}
+
+static void check_slack(both *b, const tm_crew *crew) {
+    tm_crew_row visits[VISITS];
+    tm_slack slack[TM_LANES];
+    const int64_t end = 900000;
+    for (size_t v = 0; v < VISITS; v++)
+        for (size_t k = 0; k < TM_LANES; k++)
+            visits[v].ns[k] = v % 3 ? crew->visits[v].last_ns[k] + 500 * (int64_t)v : INT64_MAX;
+    tm_crew_slack(crew, visits, &end, 3000, &b->desk, slack);
+    for (size_t k = 0; k < crew->n; k++) {
+        int64_t own[VISITS];
+        tm_slack alone;
+        for (size_t v = 0; v < VISITS; v++)
+            own[v] = visits[v].ns[k];
+        assert_int_equal(
+            tm_slack_find(&b->alone[crew->index[k]], own, &end, 3000, &alone, &b->g.err), TM_OK);
+        assert_true(alone.least_ns == slack[k].least_ns && alone.near_ns == slack[k].near_ns);
+    }
+}
+
+static void check_path(both *b, const tm_crew *crew) {
+    tm_vec arrivals[2] = {TM_VEC(tm_path_arrival), TM_VEC(tm_path_arrival)};
+    tm_vec ends[2] = {TM_VEC(tm_path_end), TM_VEC(tm_path_end)};
+    uint32_t edges[4 * EVENTS], ports[4 * EVENTS];
+    assert_int_equal(tm_crew_ports(crew, &b->desk, &arrivals[0], &ends[0], &b->g.err), TM_OK);
+    for (size_t k = 0; k < crew->n; k++) {
+        const tm_graph *graph = &b->alone[crew->index[k]];
+        tm_path_decide(graph, edges, ports);
+        assert_int_equal(tm_path_ports(graph, ports, &arrivals[1], &ends[1], &b->g.err), TM_OK);
+    }
+    assert_int_equal(arrivals[0].n, arrivals[1].n);
+    assert_int_equal(ends[0].n, ends[1].n);
+    for (size_t i = 0; i < arrivals[0].n; i++) { /* but for the node, which each has its own of */
+        const tm_path_arrival *x = (tm_path_arrival *)arrivals[0].data + i;
+        const tm_path_arrival *y = (tm_path_arrival *)arrivals[1].data + i;
+        assert_true(x->operation == y->operation && x->from == y->from &&
+                    x->from_ns == y->from_ns && x->rank == y->rank);
+    }
+    for (size_t i = 0; i < ends[0].n; i++) {
+        const tm_path_end *x = (tm_path_end *)ends[0].data + i;
+        const tm_path_end *y = (tm_path_end *)ends[1].data + i;
+        assert_true(x->end_ns == y->end_ns && x->from == y->from && x->rank == y->rank);
+    }
+    for (int i = 0; i < 2; i++) {
+        tm_vec_free(&arrivals[i]);
+        tm_vec_free(&ends[i]);
+    }
+}
+
+/* What is left of all ranks, in the sets of ranks and in so many changes that ways are joined. */
+static void check_reduced(both *b, const tm_sets *sets) {
+    const size_t n_sets = sets ? 2 * sets->n : TM_N_RANK_SETS;
+    const tm_crew_sets of = {n_sets, sets ? tm_sets_weigh_crew_changes : tm_sets_weigh_crew, sets};
+    tm_weigh *weigh = sets ? tm_sets_weigh_changes : tm_sets_weigh;
+    tm_vec words[2] = {TM_VEC(int64_t), TM_VEC(int64_t)};
+    const tm_crew *crews = b->models.crews.data;
+    tm_error *err = &b->g.err;
+    for (size_t i = 0; i < RANKS; i++)
+        assert_int_equal(tm_reduce(&b->alone[i], n_sets, weigh, sets, &words[0], err), TM_OK);
+    assert_int_equal(tm_reduce(&b->graphs[0], n_sets, weigh, sets, &words[1], err), TM_OK);
+    for (size_t c = 0; c < b->models.crews.n; c++) {
+        bool done = false;
+        assert_true(tm_crew_peers(&crews[c], &b->crew_places, &b->desk));
+        tm_crew_times(&crews[c], &b->desk);
+        assert_int_equal(tm_reduce_crew(&crews[c], &b->desk, &of, &done, &words[1], err), TM_OK);
+        assert_true(done);
+    }
+    assert_int_equal(words[0].n, words[1].n);
+    assert_memory_equal(words[0].data, words[1].data, words[0].n * sizeof(int64_t));
+    tm_vec_free(&words[0]);
+    tm_vec_free(&words[1]);
+}
+
+static void a_crew_tells_what_each_of_its_ranks_does(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        both b;
+        tm_sets sets;
+        tm_change changes[8];
+        open_both(&b, seed);
+        const tm_crew *crews = b.models.crews.data;
+        size_t n = 0;
+        for (size_t c = 0; c < b.models.crews.n; c++) {
+            n += crews[c].n;
+            check_path(&b, &crews[c]);
+            check_slack(&b, &crews[c]);
+            assert_true(tm_crew_peers(&crews[c], &b.crew_places, &b.desk));
+            for (size_t k = 0; k < crews[c].n; k++) {
+                tm_graph picked;
+                assert_int_equal(tm_crew_pick(&crews[c], k, &b.desk, true, &picked, &b.g.err),
+                                 TM_OK);
+                check_graph(&b.alone[crews[c].index[k]], &picked);
+                tm_graph_free(&picked);
+            }
+        }
+        assert_int_equal(n, RANKS - 1); /* the first has a graph of its own */
+        for (size_t i = 0; i < COUNT(changes); i++)
+            changes[i] = (tm_change){.kinds = (uint16_t)(1U << i),
+                                     .flags = i == TM_EDGE_HOST ? TM_EDGE_STALL : 0,
+                                     .factor = i % 2 ? (double)INFINITY : 0.0};
+        tm_sets_init(&sets, changes, COUNT(changes));
+        check_reduced(&b, NULL);
+        check_reduced(&b, &sets);
+        close_both(&b);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_crew_tells_what_each_of_its_ranks_does),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
