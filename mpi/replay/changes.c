@@ -40,7 +40,7 @@ static tm_status make_job(const batch *b, tm_replay *job, tm_error *err) {
     tm_vec own = TM_VEC(int64_t), all = TM_VEC(int64_t);
     tm_status status = tm_mpi_agree(b->r->comm, reduce_ranks(b, &own, err), err);
     if (status == TM_OK)
-        status = tm_mpi_everywhere(b->r->comm, &own, &all, err);
+        status = tm_replay_share(b->r->comm, &own, &all, err);
     tm_vec_free(&own);
     if (status == TM_OK)
         status = tm_replay_build(all.data, all.n, job, err);

@@ -240,6 +240,19 @@ static void free_parts(tm_replay_ranks *r) {
     r->items = NULL;
 }
 
+tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err) {
+    int n_processes;
+    MPI_Comm_size(comm, &n_processes);
+    if (n_processes > 1) {
+        tm_status status = tm_mpi_everywhere(comm, own, all, err);
+        tm_vec_free(own);
+        return status;
+    }
+    *all = *own;
+    *own = (tm_vec){.size = all->size};
+    return TM_OK;
+}
+
 /* Each rank of a crew by itself. */
 static tm_status reduce_apart(const tm_replay_ranks *r, const tm_crew *crew,
                               const tm_replay_weigh *weigh, tm_vec *words, tm_error *err) {
@@ -277,7 +290,6 @@ tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *
         name_rows(ranks, weigh, crews[c].index[0]);
         if (!tm_crew_peers(&crews[c], &ranks->places, ranks->desk))
             return tm_fail_memory(err);
-        tm_crew_times(&crews[c], ranks->desk);
         TM_TRY(tm_reduce_crew(&crews[c], ranks->desk, &sets, &done, words, err));
         if (!done)
             TM_TRY(reduce_apart(ranks, &crews[c], weigh, words, err));

@@ -44,8 +44,11 @@ static inline tm_crew *tm_replay_crews(const tm_replay_ranks *ranks, size_t *n) 
     return ranks->models.crews.data;
 }
 
-/** As tm_reduce of all ranks that are held here; the weights of graphs, and of crews.
- * TM_OK; TM_ERR_FAULT. */
+/** The words of all processes on each; those of this one are emptied. Collective: over comm. TM_OK;
+ * TM_ERR_FAULT. */
+tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err) TM_MUST_CHECK;
+
+/** What all ranks are reduced with: the weights of graphs, and of crews. */
 typedef struct tm_replay_weigh {
     size_t n_sets;
     tm_weigh *graph;
@@ -54,6 +57,7 @@ typedef struct tm_replay_weigh {
     tm_sets *sets; /* the context, where names of a rank's rows have to be set; else NULL */
 } tm_replay_weigh;
 
+/** As tm_reduce, of all ranks that are held here. TM_OK; TM_ERR_FAULT. */
 tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *weigh,
                            tm_vec *words, tm_error *err) TM_MUST_CHECK;
 

@@ -78,7 +78,7 @@ static tm_status make_job(whatif *w, tm_error *err) {
     tm_vec own = TM_VEC(int64_t), all = TM_VEC(int64_t);
     tm_status status = tm_mpi_agree(w->r->comm, reduce_ranks(w, &own, err), err);
     if (status == TM_OK)
-        status = tm_mpi_everywhere(w->r->comm, &own, &all, err);
+        status = tm_replay_share(w->r->comm, &own, &all, err);
     tm_vec_free(&own);
     if (status == TM_OK)
         status = tm_mpi_agree(w->r->comm, tm_replay_build(all.data, all.n, &w->job, err), err);

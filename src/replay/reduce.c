@@ -32,7 +32,8 @@ typedef struct reduction {
     tm_weigh *weigh;
     tm_weigh_crew *weigh_crew; /* of a crew, which the graph is like; else NULL */
     const tm_crew *crew;
-    const tm_crew_desk *desk;
+    tm_crew_desk *desk;
+    bool timed;     /* the desk has the times of the crew */
     size_t n_lanes; /* numbers of a set in a row: one for each rank */
     uint8_t all;    /* bits of all ranks */
     bool differs;   /* a rank of the crew would be reduced otherwise, were it alone */
@@ -396,6 +397,9 @@ static uint8_t has_many(const reduction *r, uint32_t node, const tm_labels *here
 /* Whether all ways of a rank to a node come from before it, and it is at no visit's time: else the
  * order of keys may not be the job's. */
 static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_labels *here) {
+    if (r->crew && !r->timed)
+        tm_crew_times(r->crew, r->desk);
+    r->timed = true;
     const int64_t ns = r->crew ? r->desk->ns[node].ns[lane] : r->graph->ns[node];
     const size_t n_visits = r->graph->visits.n, before = visits_before(r, ns, lane);
     size_t last = here->n;
@@ -597,7 +601,7 @@ tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh_edge, 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-tm_status tm_reduce_crew(const tm_crew *crew, const tm_crew_desk *desk, const tm_crew_sets *sets,
+tm_status tm_reduce_crew(const tm_crew *crew, tm_crew_desk *desk, const tm_crew_sets *sets,
                          bool *done, tm_vec *words, tm_error *err) {
     reduction r = {.weigh_crew = sets->weigh, .context = sets->context, .crew = crew, .desk = desk};
     bool ok = begin_reduction(&r, crew->like, sets->n) && reduce_graph(&r) &&

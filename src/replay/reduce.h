@@ -63,11 +63,11 @@ typedef struct tm_crew_sets {
 
 /**
  * As tm_reduce, of all ranks of a crew.
- * @param desk  for the weights
+ * @param desk  with the peers of this crew
  * @param done  false where a rank has too many ways: words are as they were, and each rank is to be
  *              reduced by itself
  */
-tm_status tm_reduce_crew(const tm_crew *crew, const tm_crew_desk *desk, const tm_crew_sets *sets,
+tm_status tm_reduce_crew(const tm_crew *crew, tm_crew_desk *desk, const tm_crew_sets *sets,
                          bool *done, tm_vec *words, tm_error *err) TM_MUST_CHECK;
 
 /** Shows the first rank of these words; returns how many words are its. */

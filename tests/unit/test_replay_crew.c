@@ -232,7 +232,6 @@ static void check_reduced(both *b, const tm_sets *sets) {
     for (size_t c = 0; c < b->models.crews.n; c++) {
         bool done = false;
         assert_true(tm_crew_peers(&crews[c], &b->crew_places, &b->desk));
-        tm_crew_times(&crews[c], &b->desk);
         assert_int_equal(tm_reduce_crew(&crews[c], &b->desk, &of, &done, &words[1], err), TM_OK);
         assert_true(done);
     }
