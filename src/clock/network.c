@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/sorted.h"
+#include "order.h"
 
 enum {
     LEAST_SOLVE_BINS = 2, /* of a set, where it has as many events: one hides what drifts do, */
@@ -233,70 +234,6 @@ static bool share_bins(tm_network *w) {
     return order != NULL;
 }
 
-/* Links by domain, both ways. */
-typedef struct neighbours {
-    size_t *first; /* [n + 1] */
-    int32_t *other;
-} neighbours;
-
-static bool list_neighbours(const tm_network *w, neighbours *out) {
-    const uint64_t *links = w->links.data;
-    size_t n = (size_t)w->n;
-    *out = (neighbours){calloc(n + 2, sizeof *out->first),
-                        malloc((2 * w->links.n + 1) * sizeof *out->other)};
-    if (!out->first || !out->other)
-        return false;
-    size_t *next = out->first + 1;
-    for (size_t l = 0; l < w->links.n; l++) {
-        next[(links[l] >> 32) + 1]++;
-        next[(links[l] & UINT32_MAX) + 1]++;
-    }
-    for (size_t h = 1; h <= n; h++)
-        next[h] += next[h - 1];
-    for (size_t l = 0; l < w->links.n; l++) {
-        uint32_t low = (uint32_t)(links[l] >> 32), high = (uint32_t)links[l];
-        out->other[next[low]++] = (int32_t)high;
-        out->other[next[high]++] = (int32_t)low;
-    }
-    return true;
-}
-
-/* The order of elimination of the domains: outwards from one of fewest links, backwards (Cuthill
- * and McKee), which fills in little for chains, grids and groups. */
-static bool order_domains(tm_network *w) {
-    size_t n = (size_t)w->n, done = 0, seen = 0;
-    neighbours near;
-    sized *starts = malloc((n + 1) * sizeof *starts);
-    int32_t *queue = malloc((n + 1) * sizeof *queue);
-    bool ok = list_neighbours(w, &near) && starts && queue;
-    for (size_t h = 0; h < n && ok; h++) {
-        starts[h] = (sized){near.first[h + 1] - near.first[h], h};
-        w->order[h] = UINT32_MAX;
-    }
-    if (ok && n > 1)
-        qsort(starts, n, sizeof *starts, by_size);
-    for (size_t i = 0; i < n && ok; i++) {
-        if (w->order[starts[i].which] == UINT32_MAX) {
-            w->order[starts[i].which] = 0;
-            queue[seen++] = (int32_t)starts[i].which;
-        }
-        for (; done < seen; done++) {
-            int32_t h = queue[done];
-            w->order[h] = (uint32_t)(n - 1 - done);
-            for (size_t k = near.first[h]; k < near.first[h + 1]; k++)
-                if (w->order[near.other[k]] == UINT32_MAX) {
-                    w->order[near.other[k]] = 0;
-                    queue[seen++] = near.other[k];
-                }
-        }
-    }
-    free(near.first);
-    free(near.other);
-    free(starts);
-    free(queue);
-    return ok;
-}
-
 static bool put_place(tm_network *w, size_t a, size_t b) {
     tm_ldl_place place = {(uint32_t)(a > b ? a : b), (uint32_t)(a > b ? b : a)};
     return tm_vec_append(&w->places, &place, 1) != NULL;
@@ -362,7 +299,7 @@ bool tm_network_plan(tm_network *w, tm_network_aim aim) {
     w->known = calloc(2 * n + 1, sizeof *w->known);
     w->solution = calloc(w->n_unknowns + 1, sizeof *w->solution);
     if (!w->order || !w->gauge_entry || !w->set_of_bin || !w->bin_at || !w->bin_entry ||
-        !w->pinned || !w->right || !w->known || !w->solution || !order_domains(w))
+        !w->pinned || !w->right || !w->known || !w->solution || !tm_network_order(w))
         return false;
     number_fixed(w);
     w->fixed = calloc(w->n_fixed + 1, sizeof *w->fixed);
