@@ -2,6 +2,8 @@
  * in which nothing is broken. */
 #include "fit_state.h"
 
+#include <stdlib.h>
+
 enum { MAX_SWEEPS = 50 };
 #define PROJECT_SIGMAS 3.0 /* no clock is moved further than so many of its uncertainties */
 
@@ -127,36 +129,128 @@ static void find_references(const tm_fit_state *state, const tm_clock_model *mod
     }
 }
 
-/* One round of Bellman and Ford over all events: tightens how far each clock can be moved up
- * (`up`) and down (`down`, positive) while the reference stays. `counts` has both, negated, so that
- * the tightest is the largest. */
-static void tighten(tm_fit_state *state, const double *up, const double *down, double slack) {
-    size_t n = (size_t)state->n_domains;
-    for (size_t k = 0; k < state->n_events; k++) {
-        const tm_fit_event *event = state->events + k;
-        outermost most[2];
-        if (!usable(state, event))
-            continue;
-        /* Latest that the last begin can get down to; earliest, negated, that the first end can
-         * get up to. */
-        find_outermost(state, event, down, up, most);
-        for (size_t i = 0; i < event->n; i++) {
-            const tm_fit_row *row = state->rows + event->first + i;
-            size_t h = (size_t)row->domain;
-            double raise = rint(tm_fit_true(state, row->domain, row->begin)) +
-                           other_than(&most[1], row->domain) - slack;
-            double lower = other_than(&most[0], row->domain) -
-                           rint(tm_fit_true(state, row->domain, row->end_min)) - slack;
-            if (row->flags & TM_CLOCK_GIVES && raise > (double)state->counts[h])
-                state->counts[h] = (int64_t)raise;
-            if (row->flags & TM_CLOCK_TAKES && lower > (double)state->counts[n + h])
-                state->counts[n + h] = (int64_t)lower;
-        }
+/* How far each clock can be moved up (`up`) and down (`down`) while the reference stays, negated,
+ * so that the tightest is the largest; found in the rounds of Bellman and Ford. */
+typedef struct bounds {
+    tm_fit_state *state;
+    double *up, *down, slack;
+    bool *moved; /* [domains] by the last round */
+    /* Events by domain; NULL where there is no memory for them, which only takes longer. */
+    size_t *first;   /* [domains + 1] in */
+    uint32_t *event; /* the events of a domain */
+    uint32_t *round; /* of an event: the last that looked at it */
+} bounds;
+
+static void free_lists(bounds *b) {
+    free(b->moved);
+    free(b->first);
+    free(b->event);
+    free(b->round);
+    b->moved = NULL;
+    b->first = NULL;
+    b->event = b->round = NULL;
+}
+
+static void list_events(bounds *b) {
+    const tm_fit_state *state = b->state;
+    size_t n = (size_t)state->n_domains, n_rows = 0;
+    for (size_t k = 0; k < state->n_events; k++)
+        n_rows += state->events[k].n;
+    b->moved = calloc(n + 1, sizeof *b->moved);
+    b->first = calloc(n + 2, sizeof *b->first);
+    b->event = malloc((n_rows + 1) * sizeof *b->event);
+    b->round = calloc(state->n_events + 1, sizeof *b->round);
+    if (!b->moved || !b->first || !b->event || !b->round || state->n_events > UINT32_MAX) {
+        free_lists(b);
+        return;
     }
+    size_t *next = b->first + 1;
+    for (size_t k = 0; k < state->n_events; k++)
+        for (size_t i = 0; i < state->events[k].n; i++)
+            next[state->rows[state->events[k].first + i].domain + 1]++;
+    for (size_t h = 1; h <= n; h++)
+        next[h] += next[h - 1];
+    for (size_t k = 0; k < state->n_events; k++)
+        for (size_t i = 0; i < state->events[k].n; i++)
+            b->event[next[state->rows[state->events[k].first + i].domain]++] = (uint32_t)k;
+}
+
+/* Tightens what one event says of its domains, in `counts`. */
+static void tighten_by(const bounds *b, const tm_fit_event *event) {
+    const tm_fit_state *state = b->state;
+    size_t n = (size_t)state->n_domains;
+    outermost most[2];
+    if (!usable(state, event))
+        return;
+    /* Latest that the last begin can get down to; earliest, negated, that the first end can get up
+     * to. */
+    find_outermost(state, event, b->down, b->up, most);
+    for (size_t i = 0; i < event->n; i++) {
+        const tm_fit_row *row = state->rows + event->first + i;
+        size_t h = (size_t)row->domain;
+        double raise = rint(tm_fit_true(state, row->domain, row->begin)) +
+                       other_than(&most[1], row->domain) - b->slack;
+        double lower = other_than(&most[0], row->domain) -
+                       rint(tm_fit_true(state, row->domain, row->end_min)) - b->slack;
+        if (row->flags & TM_CLOCK_GIVES && raise > (double)state->counts[h])
+            state->counts[h] = (int64_t)raise;
+        if (row->flags & TM_CLOCK_TAKES && lower > (double)state->counts[n + h])
+            state->counts[n + h] = (int64_t)lower;
+    }
+}
+
+/* One round, the @p round th from 1 on: over the events of domains that the one before has moved,
+ * for others say what they said then. */
+static void tighten(const bounds *b, uint32_t round) {
+    const tm_fit_state *state = b->state;
+    for (size_t k = 0; k < state->n_events && !b->first; k++)
+        tighten_by(b, state->events + k);
+    for (size_t h = 0; h < (size_t)state->n_domains && b->first; h++)
+        for (size_t i = b->first[h]; i < b->first[h + 1] && b->moved[h]; i++) {
+            uint32_t *last = &b->round[b->event[i]];
+            if (*last != round)
+                tighten_by(b, state->events + b->event[i]);
+            *last = round;
+        }
 }
 
 /* No bound yet: so large that sums of it stay whole in a double and in an integer. */
 #define FAR_NS 0x1p52
+
+/* Takes the bounds of a round, which `counts` has; whether any has moved. */
+static bool take_round(bounds *b) {
+    const int64_t *counts = b->state->counts;
+    size_t n = (size_t)b->state->n_domains;
+    bool any = false;
+    for (size_t h = 0; h < n; h++) {
+        bool moved = (double)counts[h] != b->up[h] || (double)counts[n + h] != b->down[h];
+        b->up[h] = (double)counts[h];
+        b->down[h] = (double)counts[n + h];
+        any = any || moved;
+        if (b->moved)
+            b->moved[h] = moved;
+    }
+    return any;
+}
+
+/* Round after round until none moves anything; first from the references, which stay. */
+static tm_status find_bounds(bounds *b, tm_error *err) {
+    tm_fit_state *state = b->state;
+    size_t n = (size_t)state->n_domains;
+    bool changed = true;
+    for (size_t h = 0; h < n && b->moved; h++)
+        b->moved[h] = b->up[h] > -FAR_NS;
+    for (size_t round = 0; round < n + 1 && changed; round++) {
+        for (size_t h = 0; h < n; h++) {
+            state->counts[h] = (int64_t)b->up[h];
+            state->counts[n + h] = (int64_t)b->down[h];
+        }
+        tighten(b, (uint32_t)round + 1);
+        TM_TRY(tm_fit_max(state, state->counts, 2 * n, err));
+        changed = take_round(b);
+    }
+    return TM_OK;
+}
 
 /**
  * Sets the interval of each clock in which, with the clock of its component's reference as it is,
@@ -166,31 +260,19 @@ static void tighten(tm_fit_state *state, const double *up, const double *down, d
 tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
     size_t n = (size_t)state->n_domains;
     int32_t *reference = state->parent;
-    double *up = state->first,
-           *down = state->last; /* negated: at most 0; first and last: scratch */
+    double *up = state->first, *down = state->last; /* scratch */
     int64_t slack = 0;
-    bool changed = true;
     find_references(state, models, reference);
     TM_TRY(find_breaches(state, &slack, err));
     for (size_t h = 0; h < n; h++) {
         bool still = reference[state->component[h]] == (int32_t)h;
         up[h] = down[h] = still ? 0.0 : -FAR_NS;
     }
-    for (size_t round = 0; round < n + 1 && changed; round++) {
-        for (size_t h = 0; h < n; h++) {
-            state->counts[h] = (int64_t)up[h];
-            state->counts[n + h] = (int64_t)down[h];
-        }
-        tighten(state, up, down, (double)slack);
-        TM_TRY(tm_fit_max(state, state->counts, 2 * n, err));
-        changed = false;
-        for (size_t h = 0; h < n; h++) {
-            changed = changed || (double)state->counts[h] != up[h] ||
-                      (double)state->counts[n + h] != down[h];
-            up[h] = (double)state->counts[h];
-            down[h] = (double)state->counts[n + h];
-        }
-    }
+    bounds b = {.state = state, .up = up, .down = down, .slack = (double)slack};
+    list_events(&b);
+    tm_status status = find_bounds(&b, err);
+    free_lists(&b);
+    TM_TRY(status);
     for (size_t h = 0; h < n; h++) {
         /* Half of the range: whatever was reached from the reference is far below it. */
         models[h].bounded =
