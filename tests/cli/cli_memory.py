@@ -55,6 +55,26 @@ def test_one_large_trace_takes_memory_for_its_events_alone():
     is_bounded(peaks(0, 'analyze', 'tmerge.h5', '-q'), n_events, 450)
 
 
+def test_show_check_and_export_hold_a_part_of_a_store_at_a_time():
+    skip_under_sanitizers()
+    synth('job', ranks=4, steps=1000, layers=2, buckets=1, cpu_ops=1)
+    run([TMERGE, 'job', '--no-html', '-q']).expect(0)
+    least = max(peaks(0, 'show', 'tmerge.h5', 'job.job', '--json'))
+    every = len(run([TMERGE, 'show', 'tmerge.h5', '--json']).expect(0).out)
+    holds(every > 20e6, f'{every} bytes: a document much larger than the memory')
+    # All tables take more than twice the document, and the document as much again.
+    for form in ('--json', '--csv', '--all'):
+        found = max(peaks(0, 'show', 'tmerge.h5', form))
+        holds(found - least < every * 2 / 3, f'{form}: {(found - least) >> 20} MiB over {every}')
+    found = max(peaks(0, 'show', 'tmerge.h5', '--top', '5', '--json'))
+    holds(found - least < every * 2 / 3, f'--top: {(found - least) >> 20} MiB over {every}')
+    n_events = rows('tmerge.h5', 'job.job')[0]['events']
+    for form, each in (('csv', 60), ('perfetto', 90)):  # a rank's, of four
+        found = max(peaks(0, 'export', 'tmerge.h5', '--format', form, '--force'))
+        holds(found - least < (16 << 20) + each * n_events / 4, f'{form}: {found - least} bytes')
+    holds(max(peaks(0, 'check', 'tmerge.h5')) - least < (16 << 20) + 80 * n_events / 4, 'check')
+
+
 def test_an_export_of_nsight_systems_takes_memory_for_its_events_alone():
     skip_under_sanitizers()
     # One file of one rank, and one of eight, which is read once for each.

@@ -10,6 +10,8 @@
 #include "console.h"
 #include "options.h"
 #include "output.h"
+#include "show/choice.h"
+#include "table/shown.h"
 #include "tmerge/analysis.h"
 #include "tmerge/export.h"
 #include "tmerge/store.h"
@@ -171,7 +173,7 @@ static const char *host_of(const job *j, int64_t rank) {
 }
 
 static tm_status read_job(const selection *s, job *j, tm_error *err) {
-    bool any = false;
+    const tm_choice choice = {.ranks = s->ranks};
     TM_TRY(tm_store_open(s->store, &j->store, err));
     TM_TRY(read_tables(j, err));
     if (s->format->of_stacks)
@@ -186,10 +188,21 @@ static tm_status read_job(const selection *s, job *j, tm_error *err) {
     for (size_t i = 0; i < j->n_ranks; i++) {
         j->hosts[i] = host_of(j, j->ranks[i].rank);
         j->wanted[i] = tm_list_has(&s->ranks, j->ranks[i].rank);
-        any = any || j->wanted[i];
     }
-    return any ? TM_OK
-               : tm_fail(err, TM_ERR_USAGE, NULL, -1, "--rank holds none of the store's ranks");
+    return tm_choice_check(&choice, j->store, err);
+}
+
+/* Nothing came of a window. */
+static void warn_of_window(const job *j) {
+    char time[32];
+    const tm_table *jobs = tm_tables_find(&j->tables, "job.job");
+    const tm_cell *duration = jobs->n_rows > 0 ? tm_table_cell(jobs, 0, "duration_ns") : NULL;
+    if (!duration || duration->null) {
+        tm_console_warn("no event lies between --from and --to");
+        return;
+    }
+    tm_shown_duration(duration->value.i, time, sizeof time);
+    tm_console_warn("no event lies between --from and --to: the job lasts %s, from 0 on", time);
 }
 
 static void free_job(job *j) {
@@ -266,6 +279,8 @@ static tm_status export_all(const selection *s, job *j, int fd, int64_t *n_event
     if (status == TM_OK)
         status = tm_export_end(x, err);
     *n_events = tm_export_events(x);
+    if (status == TM_OK && *n_events == 0 && (s->has_from || s->has_to))
+        warn_of_window(j);
     tm_export_destroy(x);
     return status;
 }
