@@ -88,10 +88,11 @@ static bool walk_thread(walk *w, const tm_track *track, tm_call_class *is_call, 
 static void place_gpu_events(const tm_timeline *timeline, uint32_t *above) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
+        if (track->kind != TM_TRACK_GPU)
+            continue;
         for (uint32_t row = track->first; row < track->first + track->count; row++) {
             uint32_t call = tm_timeline_asked(timeline, row);
-            if (track->kind == TM_TRACK_GPU)
-                above[row] = call == TM_NO_EVENT ? TM_NO_CALL : above[call];
+            above[row] = call == TM_NO_EVENT ? TM_NO_CALL : above[call];
         }
     }
 }

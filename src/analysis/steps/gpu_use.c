@@ -18,6 +18,7 @@ typedef struct edge {
 typedef struct state {
     const tm_timeline *timeline;
     const tm_intervals *within;
+    bool of_gpus;
     size_t last;  /* the interval of it that was met last: mostly the next event lies in it, too */
     tm_vec edges; /* of edge */
 } state;
@@ -55,7 +56,8 @@ static bool add_edge(tm_vec *edges, int64_t time_ns, int64_t millionths) {
 static bool add_edges(state *s, const tm_kernel_attr *kernel) {
     /* A launch of more than a million blocks on each multiprocessor fills it no better. */
     double blocks = (double)kernel->blocks_per_sm;
-    int64_t millionths = llround((blocks < 1e6 ? blocks : 1e6) * 1e6);
+    /* Rounded: of a float both the product and the sum are exact, as far as it matters. */
+    int64_t millionths = (int64_t)((blocks < 1e6 ? blocks : 1e6) * 1e6 + 0.5);
     int64_t begin = s->timeline->begin_ns[kernel->event];
     int64_t end = begin + s->timeline->duration_ns[kernel->event];
     return add_edge(&s->edges, begin, millionths) && add_edge(&s->edges, end, -millionths);
@@ -78,8 +80,7 @@ static bool add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr
     }
     /* Communication uses no tensor cores, and would only make the share small. Of other devices
      * than GPUs names do not tell what uses such. */
-    if (timeline->role[kernel->event] == TM_ROLE_COMPUTE &&
-        tm_trace_noted(tm_timeline_metadata(timeline), TM_DEVICE_KIND).size == 0) {
+    if (timeline->role[kernel->event] == TM_ROLE_COMPUTE && s->of_gpus) {
         out->compute_ns = tm_sum(out->compute_ns, time_ns);
         if (tm_call_kinds_kernel(call_kinds, timeline->name[kernel->event])->tensor_cores)
             out->tensor_ns = tm_sum(out->tensor_ns, time_ns);
@@ -144,7 +145,11 @@ static double fill_of(state *s) {
 }
 
 bool tm_gpu_use_find(const tm_rank_view *view, const tm_intervals *within, tm_gpu_use *out) {
-    state s = {.timeline = view->timeline, .within = within, .edges = TM_VEC(edge)};
+    state s = {.timeline = view->timeline,
+               .within = within,
+               .of_gpus =
+                   tm_trace_noted(tm_timeline_metadata(view->timeline), TM_DEVICE_KIND).size == 0,
+               .edges = TM_VEC(edge)};
     const tm_kernel_attr *kernels = view->timeline->attrs[TM_ATTR_KERNEL];
     *out = (tm_gpu_use){0};
     bool ok = true;
