@@ -3,30 +3,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Multiply and fold, a word at a time: keys are a few words. */
+static inline uint64_t load(const char *bytes) {
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+/* Of a key shorter than a word. */
+static inline uint64_t load_few(const char *key, size_t size) {
+    uint64_t word = 0;
+    uint32_t half;
+    if (size != sizeof half) {
+        memcpy(&word, key, size);
+        return word;
+    }
+    memcpy(&half, key, sizeof half);
+    return half;
+}
+
+static inline uint64_t mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 29;
+}
+
+/* Multiply and fold, a word at a time, the last eight bytes at last: keys are a few words. */
 static inline size_t hash_of(const char *key, size_t size) {
     uint64_t hash = size;
-    if (size == sizeof(uint64_t)) { /* as below, without a loop */
-        memcpy(&hash, key, sizeof hash);
-        hash *= 0x9E3779B97F4A7C15u;
-        return (size_t)(hash ^ hash >> 32);
-    }
-    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
-        uint64_t word = 0;
-        memcpy(&word, key + at, size - at < sizeof word ? size - at : sizeof word);
-        hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
-        hash ^= hash >> 29;
+    if (size == sizeof hash) { /* as below, without the rest of it */
+        hash = load(key) * 0x9E3779B97F4A7C15u;
+    } else if (size < sizeof hash) {
+        hash = mix(hash, load_few(key, size));
+    } else {
+        for (size_t at = 0; at + sizeof hash < size; at += sizeof hash)
+            hash = mix(hash, load(key + at));
+        hash = mix(hash, load(key + size - sizeof hash));
     }
     return (size_t)(hash ^ hash >> 32);
 }
 
-/* The sizes that nearly all keys have are compared without a call. */
 static inline bool same_key(const char *a, const char *b, size_t size) {
-    if (size == sizeof(uint32_t))
-        return memcmp(a, b, sizeof(uint32_t)) == 0;
-    if (size == sizeof(uint64_t))
-        return memcmp(a, b, sizeof(uint64_t)) == 0;
-    return memcmp(a, b, size) == 0;
+    const size_t word = sizeof(uint64_t);
+    if (size == word)
+        return load(a) == load(b);
+    if (size < word)
+        return load_few(a, size) == load_few(b, size);
+    for (size_t at = 0; at + word < size; at += word)
+        if (load(a + at) != load(b + at))
+            return false;
+    return load(a + size - word) == load(b + size - word);
 }
 
 static bool grow(tm_keys *keys) {

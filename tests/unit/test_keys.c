@@ -42,6 +42,21 @@ static void all_bytes_of_a_key_count_and_numbers_stay_when_the_table_grows(void 
     assert_null(keys.slots);
 }
 
+static void keys_of_every_size_differ_in_each_single_byte(void **state) {
+    (void)state;
+    for (size_t size = 1; size <= 40; size++) {
+        tm_keys keys = {.keys = {.size = size}};
+        for (int round = 0; round < 2; round++)
+            for (size_t at = 0; at < size; at++) {
+                char key[40] = {0};
+                key[at] = 1;
+                assert_int_equal(tm_keys_add(&keys, key), at);
+            }
+        assert_int_equal(keys.keys.n, size);
+        tm_keys_free(&keys);
+    }
+}
+
 static void every_key_has_a_value_that_begins_at_zero(void **state) {
     (void)state;
     tm_keys keys = TM_KEYS(uint32_t);
@@ -65,6 +80,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_are_numbered_in_the_order_in_which_they_come),
         cmocka_unit_test(all_bytes_of_a_key_count_and_numbers_stay_when_the_table_grows),
+        cmocka_unit_test(keys_of_every_size_differ_in_each_single_byte),
         cmocka_unit_test(every_key_has_a_value_that_begins_at_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
