@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-static void set_cell(tm_table *table, tm_cell *row, const char *name, const char *value) {
+/* In texts ~ stands for a space. */
+static void set_cell(tm_table *table, tm_cell *row, const char *name, char *value) {
     int column = tm_table_column(table->def, name);
     tm_error err;
     if (column < 0)
@@ -24,6 +25,8 @@ static void set_cell(tm_table *table, tm_cell *row, const char *name, const char
         tm_cell_set_bool(&row[column], strcmp(value, "true") == 0);
         break;
     case TM_TEXT:
+        for (char *at = value; (at = strchr(at, '~')) != NULL;)
+            *at = ' ';
         assert_int_equal(tm_table_set_text(table, &row[column], value, &err), TM_OK);
         break;
     }

@@ -155,6 +155,12 @@ static const struct {
                            "classes.kernel, efficiency.operator, kernels.kernel",
                            NULL,
                            NULL},
+    [TM_RULE_ATTENTION] = {"attention", /* of the computing */
+                           {5, 15, NEVER},
+                           tm_look_attention,
+                           "classes.kernel, operators.kernel, efficiency.operator",
+                           NULL,
+                           NULL},
     [TM_RULE_MEMORY] = {"memory", /* * of the device's */
                         {NEVER, 95, 98},
                         tm_look_memory,

@@ -394,6 +394,44 @@ void tm_look_precision(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(by_tf32 ? tf32 : fp32, 0).text, time);
 }
 
+static int64_t sum_of_class(const tm_facts *f, const char *work, const char *column) {
+    const tm_table *classes = tm_tables_find(f->tables, "classes.kernel");
+    int64_t sum = 0;
+    for (size_t i = 0; i < classes->n_rows; i++) {
+        const tm_cell *cell = tm_table_cell(classes, i, "class");
+        if (!cell->null && strcmp(cell->value.text, work) == 0)
+            sum += tm_facts_int(f, "classes.kernel", i, column);
+    }
+    return sum;
+}
+
+/* Attention as products, softmax and what is between them, each of which writes all scores: what
+ * operators of attention launch of other classes. Copies are there in either way. */
+void tm_look_attention(const tm_facts *f, tm_advice *out) {
+    int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"), all = sum_kernels(f).total_ns;
+    int64_t product = sum_of_class(f, "matrix multiply", "attention_ns");
+    int64_t softmax = sum_of_class(f, "softmax", "attention_ns");
+    int64_t unfused = product + softmax + sum_of_class(f, "elementwise", "attention_ns");
+    int64_t fused = sum_of_class(f, "attention", "total_ns");
+    if (product == 0 || softmax == 0)
+        return;
+    char time[TM_ADVICE_TIME];
+    all = compute > all ? compute : all;
+    out->measure = fmin(tm_facts_percent(unfused, all), 100.0);
+    tm_facts_by_rank(f, unfused, time);
+    snprintf(out->text, sizeof out->text,
+             "Let attention run as one kernel (flash, memory-efficient or cuDNN)%s: it takes 16 "
+             "bits, and not every mask, bias or size of heads.",
+             f->torch ? "; torch.nn.attention.sdpa_kernel with one backend alone warns why it "
+                        "cannot"
+                      : "");
+    snprintf(out->evidence, sizeof out->evidence,
+             "Products, softmax and elementwise kernels that operators of attention launch take %s "
+             "of the computing (%s); kernels that do attention in one take %s.",
+             tm_shown_percent(out->measure, 0).text, time,
+             tm_shown_percent(tm_facts_percent(fused, all), 0).text);
+}
+
 void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
     const double healthy = 0.15;
     int64_t optimizer = tm_facts_sum(f, "phases.step", "optimizer_ns");

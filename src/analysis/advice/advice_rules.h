@@ -21,6 +21,7 @@ typedef enum tm_rule_id {
     TM_RULE_OPTIMIZER,
     TM_RULE_TENSOR_CORES,
     TM_RULE_PRECISION,
+    TM_RULE_ATTENTION,
     TM_RULE_MEMORY,
     TM_RULE_MEMORY_ROOM,
     TM_RULE_MEMORY_GROWTH,
@@ -65,8 +66,8 @@ tm_rule_look tm_look_straggler, tm_look_imbalance, tm_look_late_ranks, tm_look_i
     tm_look_small_kernels, tm_look_pageable_copies, tm_look_exposed_copies,
     tm_look_device_allocation, tm_look_exposed_communication, tm_look_communication,
     tm_look_gpu_utilization, tm_look_step_variation, tm_look_optimizer, tm_look_tensor_cores,
-    tm_look_precision, tm_look_memory, tm_look_memory_room, tm_look_memory_growth,
-    tm_look_memory_spike, tm_look_clock_quality, tm_look_missing_ranks;
+    tm_look_precision, tm_look_attention, tm_look_memory, tm_look_memory_room,
+    tm_look_memory_growth, tm_look_memory_spike, tm_look_clock_quality, tm_look_missing_ranks;
 
 /** The sum of a column; nulls are 0. */
 int64_t tm_facts_sum(const tm_facts *facts, const char *table, const char *column);

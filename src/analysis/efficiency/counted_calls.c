@@ -142,7 +142,7 @@ static void give(finding *f, tm_counted_calls *out) {
                               .n = places ? f->places.n : 0,
                               .of_operator = f->of_operator,
                               .works = f->works.data};
-    for (size_t i = 0; i < out->n; i++)
+    for (size_t i = 0; places && i < out->n; i++)
         out->list[i].work = &out->works[places[i]];
 }
 
