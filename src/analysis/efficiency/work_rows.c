@@ -127,7 +127,7 @@ const tm_table_def tm_work_place_table =
 
 /* Keys without padding. */
 typedef struct work_key {
-    int64_t name, shapes, number;
+    uint32_t name, shapes, number;
 } work_key;
 
 typedef struct work_sum {
@@ -172,8 +172,8 @@ static tm_status put(work_sums *sums, bool ok, int64_t rank, tm_table *part, tm_
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static int64_t number_key(const tm_counted_call *own) {
-    return own->number + (own->work->at_most ? AT_MOST : 0);
+static uint32_t number_key(const tm_counted_call *own) {
+    return own->number + (own->work->at_most ? (uint32_t)AT_MOST : 0);
 }
 
 static work_sum sum_of(const tm_counted_call *own) {
@@ -185,7 +185,7 @@ static work_sum sum_of(const tm_counted_call *own) {
                       .unknown = !known};
 }
 
-static int64_t place_of(const tm_rank_view *view, uint32_t row) {
+static uint32_t place_of(const tm_rank_view *view, uint32_t row) {
     uint32_t call = view->places->above[row];
     return call == TM_NO_CALL ? TM_NO_NAME : view->timeline->name[view->places->calls[call].row];
 }
