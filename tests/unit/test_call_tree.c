@@ -129,7 +129,7 @@ static void of_second_gradients_nothing_is_computed_again(void **state) {
 /* Operators bear their stacks. Rank 0: main calls f for [0, 50), in it an operator [10, 20) of the
  * same stack, which counts as the outer one, and one [20, 35) that g called from there; they launch
  * 5 and 9. Rank 1: main calls f for [0, 8), and h for [10, 12); an operator without a stack
- * launches 2. f's own: 50 - 15 + 8. */
+ * launches 2, and a call of 1 that h made by itself 3. f's own: 50 - 15 + 8. */
 static void operators_that_bear_stacks_make_a_tree(void **state) {
     (void)state;
     static const event_spec rank_0[] = {
@@ -139,23 +139,25 @@ static void operators_that_bear_stacks_make_a_tree(void **state) {
     static const told told_0[] = {{0, -1, 0, "m.py(3): f;m.py(9): main"},
                                   {1, -1, 0, "m.py(3): f;m.py(9): main"},
                                   {3, -1, 0, "<built-in g at 0x7f00>;m.py(3): f;m.py(9): main"}};
-    static const event_spec rank_1[] = {OP(MAIN, "a", 0, 8), OP(MAIN, "d", 10, 2),
-                                        OP(MAIN, "e", 20, 5), CALL(MAIN, 22, 1), KERNEL(100, 2, 1)};
+    static const event_spec rank_1[] = {
+        OP(MAIN, "a", 0, 8), OP(MAIN, "d", 10, 2), OP(MAIN, "e", 20, 5), CALL(MAIN, 22, 1),
+        KERNEL(100, 2, 1),   CALL(MAIN, 30, 2),    KERNEL(102, 3, 2)};
     static const told told_1[] = {{0, -1, 0, "m.py(3): f;m.py(9): main"},
-                                  {1, -1, 0, "m.py(5): h;m.py(9): main"}};
+                                  {1, -1, 0, "m.py(5): h;m.py(9): main"},
+                                  {5, -1, 0, "m.py(5): h;m.py(9): main"}};
     static const char *const rows[] = {
-        "node=0 parent=null depth=0 name=m.py(9): main calls=0 host_total_ns=60 host_self_ns=0 "
-        "device_total_ns=14 device_self_ns=0 ranks=2 host_median_ns=30 host_max_ns=50 "
-        "host_max_rank=0 device_median_ns=7 device_max_ns=14 device_max_rank=0",
+        "node=0 parent=null depth=0 name=m.py(9): main calls=0 host_total_ns=61 host_self_ns=0 "
+        "device_total_ns=17 device_self_ns=0 ranks=2 host_median_ns=31 host_max_ns=50 "
+        "host_max_rank=0 device_median_ns=9 device_max_ns=14 device_max_rank=0",
         "node=1 parent=0 depth=1 name=m.py(3): f calls=2 host_total_ns=58 host_self_ns=43 "
         "device_total_ns=14 device_self_ns=5 ranks=2 host_median_ns=29 host_max_ns=50 "
         "host_max_rank=0 device_median_ns=7 device_max_ns=14 device_max_rank=0",
         "node=2 parent=1 depth=2 name=<built-in g> calls=1 host_total_ns=15 host_self_ns=15 "
         "device_total_ns=9 device_self_ns=9 ranks=1 host_median_ns=15 host_max_ns=15 "
         "host_max_rank=0 device_median_ns=9 device_max_ns=9 device_max_rank=0",
-        "node=3 parent=0 depth=1 name=m.py(5): h calls=1 host_total_ns=2 host_self_ns=2 "
-        "device_total_ns=0 device_self_ns=0 ranks=1 host_median_ns=2 host_max_ns=2 "
-        "host_max_rank=1 device_median_ns=0 device_max_ns=0 device_max_rank=1",
+        "node=3 parent=0 depth=1 name=m.py(5): h calls=2 host_total_ns=3 host_self_ns=3 "
+        "device_total_ns=3 device_self_ns=3 ranks=1 host_median_ns=3 host_max_ns=3 "
+        "host_max_rank=1 device_median_ns=3 device_max_ns=3 device_max_rank=1",
         "node=4 parent=null depth=0 name=(outside of any function) calls=null host_total_ns=null "
         "host_self_ns=null device_total_ns=2 device_self_ns=2 ranks=1 host_median_ns=null "
         "host_max_ns=null host_max_rank=null device_median_ns=2 device_max_ns=2 device_max_rank=1",

@@ -128,6 +128,27 @@ static void calls_are_of_the_runtime_or_the_driver_and_counted_once(void **state
     close_nsys(&n);
 }
 
+static void calls_have_the_stacks_of_their_chains(void **state) {
+    (void)state;
+    /* String 5 is "registered". What has no symbol is told by its module, of several in a row once.
+     */
+    nsys n = read_sql(STRINGS SET("50", "60") CALL("1", "3", "0", "5", "3") CALL(
+        "5", "6", "0", "6",
+        "3") "INSERT INTO StringIds VALUES (70, '0x7f'), "
+             "(71, '/lib/libcuda.so'), (72, 'f(a;b)'), (73, 'main');"
+             "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET callchainId = 4 WHERE correlationId = 5;"
+             "CREATE TABLE CUDA_CALLCHAINS (id, symbol, module, unresolved, stackDepth);"
+             "INSERT INTO CUDA_CALLCHAINS VALUES (4, 73, 71, NULL, 3), (4, 70, 71, 1, 0), "
+             "(4, 70, 71, 1, 1), (4, 72, 71, 0, 2), (5, 73, 71, 0, 0);");
+    const tm_operator_attr *stack = n.trace.attrs[TM_ATTR_OPERATOR].data;
+    const tm_launch_attr *call = n.trace.attrs[TM_ATTR_LAUNCH].data;
+    assert_int_equal(n.trace.attrs[TM_ATTR_OPERATOR].n, 1);
+    assert_int_equal(stack->event, call->event);
+    assert_int_equal(call->correlation, 5);
+    assert_name(&n.ground, stack->stack, "[libcuda.so];f(a:b);main");
+    close_nsys(&n);
+}
+
 static void ranges_have_text_registered_text_and_domain(void **state) {
     (void)state;
     nsys n = read_sql(
@@ -329,6 +350,7 @@ int main(void) {
         cmocka_unit_test(devices_have_their_number_in_cuda),
         cmocka_unit_test(copies_are_named_as_the_analyses_know_them),
         cmocka_unit_test(calls_are_of_the_runtime_or_the_driver_and_counted_once),
+        cmocka_unit_test(calls_have_the_stacks_of_their_chains),
         cmocka_unit_test(ranges_have_text_registered_text_and_domain),
         cmocka_unit_test(a_domain_is_named_by_its_first_row_wherever_that_stands),
         cmocka_unit_test(a_process_has_all_threads_of_its_number_and_no_other),

@@ -52,6 +52,7 @@ typedef struct tree {
     tm_vec nodes;            /* of node */
     uint64_t *hashes;        /* by name id, 0 not known yet */
     uint32_t *of;            /* by call */
+    bool stacks;             /* calls bear their stacks */
 } tree;
 
 tm_plain_name tm_tree_plain_name(tm_text name) {
@@ -187,10 +188,25 @@ static bool add_stacks(tree *t) {
     return ok;
 }
 
+static int by_row(const void *key, const void *call) {
+    uint32_t row = *(const uint32_t *)key, other = ((const tm_call *)call)->row;
+    return (row > other) - (row < other);
+}
+
+/* A call of the runtime that bears a stack launches by itself; what bears one else lies around the
+ * call that launched. */
+static uint32_t call_of_event(const tree *t, uint32_t row) {
+    uint32_t asked = t->stacks ? tm_timeline_asked(t->view->timeline, row) : TM_NO_EVENT;
+    const tm_call *calls = t->calls->calls, *own = NULL;
+    if (asked != TM_NO_EVENT)
+        own = bsearch(&asked, calls, t->calls->n, sizeof *calls, by_row);
+    return own ? (uint32_t)(own - calls) : t->calls->above[row];
+}
+
 /* The node to which the time of a GPU event goes, and as what; NO_NODE when memory is out. */
 static uint32_t node_of_event(tree *t, uint32_t row, tm_pass *pass) {
     static const uint64_t outside = 1, unknown = 2; /* in the place of hashes */
-    uint32_t call = t->calls->above[row];
+    uint32_t call = call_of_event(t, row);
     uint32_t op = t->passes ? t->view->operators->above[row] : TM_NO_CALL;
     *pass = op == TM_NO_CALL ? TM_PASS_FORWARD : (tm_pass)t->passes->pass[op];
     if (*pass == TM_PASS_BACKWARD && t->passes->forward[op] != TM_NO_EVENT)
@@ -233,11 +249,11 @@ static void add_backward_host(tree *t) {
 }
 
 /* Sums go from the leaves to the roots: nodes stand behind their parents. */
-static void sum_up(tree *t, bool stacks) {
+static void sum_up(tree *t) {
     node *nodes = t->nodes.data;
     for (size_t i = t->nodes.n; i-- > 0;) {
         node *n = &nodes[i];
-        if (stacks)
+        if (t->stacks)
             n->host_ns = tm_sum(n->host_ns, n->host_below_ns);
         if (n->parent == NO_NODE)
             continue;
@@ -281,16 +297,16 @@ static bool add_rows(const tree *t, tm_table *part) {
     return true;
 }
 
-static tm_status make_rows(tree *t, bool stacks, tm_table *part, tm_error *err) {
+static tm_status make_rows(tree *t, tm_table *part, tm_error *err) {
     t->keys = TM_KEYS(node_key);
     t->nodes = TM_VEC(node);
     t->hashes = calloc(tm_names_count(t->view->names), sizeof *t->hashes);
     t->of = malloc((t->calls->n + 1) * sizeof *t->of);
-    bool ok = t->hashes && t->of && (stacks ? add_stacks(t) : add_calls(t)) && add_device(t);
+    bool ok = t->hashes && t->of && (t->stacks ? add_stacks(t) : add_calls(t)) && add_device(t);
     if (ok && t->passes)
         add_backward_host(t);
     if (ok)
-        sum_up(t, stacks);
+        sum_up(t);
     ok = ok && add_rows(t, part);
     tm_keys_free(&t->keys);
     tm_vec_free(&t->nodes);
@@ -302,11 +318,11 @@ static tm_status make_rows(tree *t, bool stacks, tm_table *part, tm_error *err) 
 tm_status tm_tree_rows(const tm_rank_view *view, const tm_calls *calls,
                        const struct tm_passes *passes, tm_table *part, tm_error *err) {
     tree t = {.view = view, .calls = calls, .passes = passes};
-    return make_rows(&t, false, part, err);
+    return make_rows(&t, part, err);
 }
 
 tm_status tm_tree_stack_rows(const tm_rank_view *view, const tm_calls *calls, tm_table *part,
                              tm_error *err) {
-    tree t = {.view = view, .calls = calls};
-    return make_rows(&t, true, part, err);
+    tree t = {.view = view, .calls = calls, .stacks = true};
+    return make_rows(&t, part, err);
 }

@@ -8,6 +8,7 @@
 #include "base/sums.h"
 #include "nsys_nccl.h"
 #include "nsys_nvtx.h"
+#include "nsys_stacks.h"
 #include "nsys_units.h"
 #include "nsys_waits.h"
 
@@ -231,12 +232,15 @@ static tm_status set_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *e
 }
 
 static tm_status call_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
-    enum { CLASS = REST, CORRELATION, NAME };
+    enum { CLASS = REST, CORRELATION, NAME, CHAIN };
     enum { DRIVER = 1, BACKTRACE = 67 };
     int64_t class = tm_nsys_int(values, CLASS, 0),
             correlation = tm_nsys_int(values, CORRELATION, 0);
     int64_t thread = tm_nsys_int(values, AT, 0);
     uint32_t row;
+    if (tm_nsys_int(values, CHAIN, -1) >= 0 &&
+        !tm_nsys_note_chain(e, correlation, tm_nsys_int(values, CHAIN, -1)))
+        return tm_fail_memory(err);
     if (class == BACKTRACE) /* a call once more, for the stack that it was called from */
         return TM_OK;
     tm_raw_event event = {.kind = TM_DURATION,
@@ -273,7 +277,9 @@ static const table_def tables[] = {
     {"CUPTI_ACTIVITY_KIND_MEMSET", {ON_STREAM, "correlationId", "bytes", "memKind"}, set_row},
     {"CUPTI_ACTIVITY_KIND_CUDA_EVENT", {TM_NSYS_RECORD_COLUMNS}, tm_nsys_record_row},
     {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", {TM_NSYS_WAIT_COLUMNS}, tm_nsys_wait_row},
-    {"CUPTI_ACTIVITY_KIND_RUNTIME", {ON_THREAD, "eventClass", "correlationId", "nameId"}, call_row},
+    {"CUPTI_ACTIVITY_KIND_RUNTIME",
+     {ON_THREAD, "eventClass", "correlationId", "nameId", "callchainId"},
+     call_row},
     {"NVTX_EVENTS", {TM_NSYS_NVTX_COLUMNS}, tm_nsys_nvtx_row},
     {"MPI_P2P_EVENTS", {ON_THREAD, "textId"}, mpi_row},
     {"MPI_COLLECTIVES_EVENTS", {ON_THREAD, "textId"}, mpi_row},
@@ -333,5 +339,6 @@ tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) {
         e->n_done = n_passed; /* with the rows of other processes */
         tell(e);
     }
+    TM_TRY(tm_nsys_add_stacks(e, err));
     return tm_nsys_join_nccl(e->trace, e->names, e->unit, &e->ranges, err);
 }
