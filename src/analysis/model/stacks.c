@@ -39,13 +39,21 @@ static bool bears_stack(void *context, const tm_timeline *timeline, uint32_t row
     return *next < n && told[*next].event == row && told[*next].stack != TM_NO_NAME;
 }
 
+static bool any_bears_stack(const tm_timeline *timeline) {
+    const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
+    size_t i = 0, n = timeline->n_attrs[TM_ATTR_OPERATOR];
+    while (i < n && told[i].stack == TM_NO_NAME)
+        i++;
+    return i < n;
+}
+
 static tm_status stacks_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *part = tm_tables_find(out, part_def.name);
     tm_calls calls;
     size_t next = 0;
     bool python = memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events) != NULL;
-    if (!python && timeline->n_attrs[TM_ATTR_OPERATOR] == 0)
+    if (!python && !any_bears_stack(timeline))
         return TM_OK;
     tm_status status = tm_calls_find(timeline, python ? is_frame : bears_stack, &next, &calls, err);
     if (status == TM_OK && calls.n > 0)

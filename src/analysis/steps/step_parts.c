@@ -71,8 +71,7 @@ static void add_chore(finding *f, uint32_t row, int64_t *until_ns) {
     uint32_t name = timeline->name[row];
     uint8_t category = timeline->category[row];
     int64_t begin = timeline->begin_ns[row];
-    if (timeline->kind[row] != TM_DURATION || begin < *until_ns ||
-        (category != TM_CAT_PYTHON && category != TM_CAT_USER_ANNOTATION))
+    if (begin < *until_ns)
         return;
     if (f->known[name] == UNKNOWN)
         f->known[name] = (uint8_t)chore_of(tm_names_text(f->view->names, name).bytes,
@@ -88,10 +87,8 @@ static void add_chore(finding *f, uint32_t row, int64_t *until_ns) {
 /* Updates of a thread that lie in one another are one. */
 static bool add_update(finding *f, uint32_t row, uint32_t track, int64_t *until_ns) {
     const tm_timeline *timeline = f->view->timeline;
-    uint8_t category = timeline->category[row];
-    if (timeline->kind[row] != TM_DURATION || timeline->begin_ns[row] < *until_ns ||
-        (category != TM_CAT_CPU_OP && category != TM_CAT_USER_ANNOTATION) ||
-        tm_call_kinds_of(f->view->call_kinds, timeline, row) != TM_CALL_KIND_OPTIMIZER)
+    if (timeline->begin_ns[row] < *until_ns ||
+        tm_call_kinds_at(f->view->call_kinds, timeline->name[row]) != TM_CALL_KIND_OPTIMIZER)
         return true;
     const mark update = {timeline->begin_ns[row], -1, row, track, true};
     *until_ns = timeline->begin_ns[row] + timeline->duration_ns[row];
@@ -107,8 +104,14 @@ static bool look_at_threads(finding *f) {
         if (track->kind != TM_TRACK_CPU)
             continue;
         for (uint32_t row = track->first; row < track->first + track->count && ok; row++) {
-            add_chore(f, row, &chore_until);
-            ok = add_update(f, row, t, &update_until);
+            uint8_t category = timeline->category[row];
+            bool marked = category == TM_CAT_USER_ANNOTATION;
+            if (timeline->kind[row] != TM_DURATION)
+                continue;
+            if (marked || category == TM_CAT_PYTHON)
+                add_chore(f, row, &chore_until);
+            if (marked || category == TM_CAT_CPU_OP)
+                ok = add_update(f, row, t, &update_until);
         }
     }
     return ok;
