@@ -78,7 +78,7 @@ export class App {
     this.#draw();
     if (moved) {
       window.scrollTo(0, 0);
-      (this.#main.querySelector("h1") as HTMLElement | null)?.focus({ preventScroll: true });
+      this.#main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
     }
   }
 
@@ -159,7 +159,7 @@ function focusPath(main: HTMLElement): string | null {
 }
 
 function refocus(main: HTMLElement, path: string | null): void {
-  if (path) (main.querySelector(path) as HTMLElement | null)?.focus();
+  if (path) main.querySelector<HTMLElement>(path)?.focus();
 }
 
 /** "8 ranks · 1 host · 4 steps · 145 065 events · recorded 2025-12-13 10:40 UTC" */

@@ -228,7 +228,7 @@ export async function block(id: string): Promise<Uint8Array> {
   if (typeof DecompressionStream === "undefined")
     throw new Error("this browser cannot decompress data (it has no DecompressionStream)");
   try {
-    const binary = atob((element.textContent ?? "").trim());
+    const binary = atob(element.textContent.trim());
     const bytes = new Uint8Array(binary.length);
     for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));

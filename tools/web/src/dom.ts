@@ -51,8 +51,9 @@ function said(text: string): string {
 export function append(parent: Node, children: readonly Child[]): void {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
-    if (Array.isArray(child)) append(parent, child);
-    else parent.appendChild(child instanceof Node ? child : document.createTextNode(said(String(child))));
+    if (child instanceof Node) parent.appendChild(child);
+    else if (typeof child === "object") append(parent, child);
+    else parent.appendChild(document.createTextNode(said(String(child))));
   }
 }
 

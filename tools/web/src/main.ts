@@ -9,7 +9,7 @@ import { diffViews } from "./views/diff";
 const tables = document.getElementById("tables");
 document.querySelector(".unopened")?.remove();
 if (tables) {
-  const job = new Job(tables.textContent ?? "{}");
+  const job = new Job(tables.textContent);
   callDevices(deviceWord(job));
   new App(job, job.kind === "diff" ? diffViews : reportViews).start();
 }

@@ -57,7 +57,7 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
       map.columns.some((_, c) => map.cell(r, c)) ? map.columns.map((_, c) => cellElement(map, r, c, from, to, narrow)) : emptyRow(label)));
   });
   grid.addEventListener("keydown", (event) => walk(event, grid, map.columns.length));
-  (grid.querySelector(".cell") as HTMLElement | null)?.setAttribute("tabindex", "0");
+  grid.querySelector<HTMLElement>(".cell")?.setAttribute("tabindex", "0");
   return h("div", { class: "map-box" }, grid);
 }
 

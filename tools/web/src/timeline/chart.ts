@@ -1,5 +1,5 @@
 /** The canvas: what is shown of the job, and what lies where. */
-import { layout, rowAt, rowsIn, type AbsentRow, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
+import { layout, rowAt, rowsIn, type Layout, type RankRow, type Row, type SubRow } from "./layout";
 import { lowest, type Lanes } from "./lanes";
 import { Labels, type Found } from "./names";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Operation, type Span, type Track } from "./model";
@@ -250,8 +250,8 @@ export class Chart {
   }
 
   #row(canvas: Canvas, row: Row, offset: number): void {
-    if (row.kind === "host") return paintHost(canvas, row as HostRow, offset);
-    if (row.kind === "absent") return paintAbsent(canvas, row as AbsentRow, offset, this.data.job.allRanks > this.data.job.ranks.length);
+    if (row.kind === "host") return paintHost(canvas, row, offset);
+    if (row.kind === "absent") return paintAbsent(canvas, row, offset, this.data.job.allRanks > this.data.job.ranks.length);
     const { ctx, scale } = canvas;
     if (row.kind === "rank") {
       const rank = this.data.job.ranks[row.at]!;

@@ -25,7 +25,7 @@ export interface Words {
 
 /** "ReduceScatter, step 12" */
 export function operationTitle(operation: Operation): string {
-  return COLLECTIVE_WORDS[operation.kind] + (operation.step >= 0 ? `, step ${operation.step}` : "");
+  return `${COLLECTIVE_WORDS[operation.kind] ?? COLLECTIVE_WORDS[0]!}${operation.step >= 0 ? `, step ${operation.step}` : ""}`;
 }
 
 /* Its place in collectives.worst, counted from 1. */

@@ -142,6 +142,7 @@ export function paintScrollbar({ ctx, theme }: Canvas, box: { x: number; y: numb
   ctx.fillRect(box.x, box.y, 10, box.height);
   ctx.fillStyle = theme.ink3;
   ctx.beginPath();
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- browsers before 2023 have none
   ctx.roundRect?.(box.x + 2, y, 6, size, 3);
   ctx.fill();
 }

@@ -96,7 +96,7 @@ function exactSums(lanes: Lanes, at: number, span: Span): number[] {
   const united = sets.map(unite);
   united[COPIES] = subtract(united[COPIES]!, united[COMPUTE]!);
   united[WAIT] = subtract(united[WAIT]!, united[TRANSFER]!);
-  united[UNMATCHED] = subtract(subtract(united[UNMATCHED]!, united[TRANSFER]!), united[WAIT]!);
+  united[UNMATCHED] = subtract(subtract(united[UNMATCHED]!, united[TRANSFER]!), united[WAIT]);
   return united.map(length);
 }
 

@@ -47,7 +47,7 @@ function medianSkew(job: Job): number | null {
 
 function answer(job: Job): [string, string] {
   const found = clockFinding(job), uncertainty = worstUncertainty(job), skew = medianSkew(job);
-  const text = String(found.text);
+  const text = found.text;
   if (!severalRanks(job)) return ["One rank has one clock", "There is nothing to compare it with."];
   if (uncertainty === null) return ["The order of arrivals is not known", `${text} Merged with --align none, or no clock could be brought to another’s.`];
   if (clocksOf(job) === 1) return found.state === "good" ? ["The order of arrivals can be trusted", text] : [found.title, text];

@@ -7,7 +7,7 @@ import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
 import { deviceWord, severalRanks } from "../job";
 import type { Mark, PlotLine } from "../plot";
-import { symbolOf } from "../shapes";
+import { shapeLegend, symbolOf } from "../shapes";
 import { empty, heading, note, section, segmented } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
@@ -88,6 +88,7 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
   const x = decades(rows.map((row) => num(row, "flop_per_byte"))), y = decades([...rows.map((row) => num(row, "achieved_tflops")), ...peaks.values()]);
   return section("How near operators are to the peak",
     note(`A point is an operator with its shapes; a larger one takes more time. Right: many operations a byte, so it can be limited by computing alone. Lines: the peak of ${deviceWord(job)}s of a type.`),
+    shapeLegend(types.map((type, shape) => ({ shape, label: type })), "compute"),
     charts.add({
       label: `Rate of ${f.count(rows.length, "operator")} against operations a byte; the table has them`, height: HEIGHT,
       tip: (mark) => {

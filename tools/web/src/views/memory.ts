@@ -146,7 +146,7 @@ export const memory: View = {
     const type = types.find((each) => each === params.get("of")) ?? types[0]!;
     const devices = devicesOf(job, type), rows = devices.map((device) => device.row), chosen = chosenOf(context, devices);
     root.append(heading(...finding(job, rows)),
-      (types.length > 1 && controls(segmented("Memory of", types.map((each) => [each, each] as const), type, (v) => context.redraw({ of: v, device: null, to: null })))) || "",
+      types.length > 1 ? controls(segmented("Memory of", types.map((each) => [each, each] as const), type, (v) => context.redraw({ of: v, device: null, to: null }))) : "",
       curves(context, charts, devices, chosen));
     append(root, [byCategory(job, charts, chosen), deviceTable(job, rows), stepTable(job, devices), operatorTable(job, type), byModule(job, type)]);
     return charts.dispose;

@@ -11,16 +11,16 @@ import type { ColumnOf } from "../names";
 const HEIGHT = 190;
 const FIRST = 16;
 
+type Category = "preexisting" | "temporary" | "optimizer_state" | "gradient" | "autograd_detail" | "input" | "activation" | "forward_only" | "other" | "unrecorded";
+
 /** Categories as people call them; in the order of memory.category_curve. */
-const WORDS = {
+const WORDS: Readonly<Record<Category, string>> = {
   preexisting: "there before the recording", temporary: "temporary, within an operator", optimizer_state: "optimizer state", gradient: "gradients", autograd_detail: "within the backward pass",
   input: "input", activation: "activations", forward_only: "within the forward pass", other: "other", unrecorded: "not recorded",
-} as const;
-
-type Category = keyof typeof WORDS;
+};
 
 function wordOf(category: string | null): string {
-  return WORDS[category as Category] ?? (category ?? f.NONE).replace(/_/g, " ");
+  return category === null ? f.NONE : (WORDS as Readonly<Record<string, string | undefined>>)[category] ?? category.replace(/_/g, " ");
 }
 
 /** A device by its rank and name. */

@@ -54,7 +54,7 @@ function sentence(text: string): string {
 interface Finding {
   readonly state: State;
   readonly title: string;
-  readonly text: Child;
+  readonly text: string;
   readonly link: readonly [string, string];
 }
 
