@@ -1,0 +1,287 @@
+/* Analysis `checklist`: the boxes of the guides, each a figure of the job, its range, and whether
+ * it is kept. A box is a fact and no cause: one fault may fail several. */
+#include "tmerge/analysis.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "advice_rules.h"
+
+enum { BOX, VALUE, UNIT, LEAST, MOST, RESULT, MEANING, LOOK_AT, N_COLUMNS };
+
+static const tm_column columns[N_COLUMNS] = {
+    [BOX] = {"box", TM_TEXT, "", "What is looked at."},
+    [VALUE] = {"value", TM_REAL, "",
+               "Its figure in this job; null where the traces do not tell it."},
+    [UNIT] = {"unit", TM_TEXT, "", "Unit of value, least and most."},
+    [LEAST] = {"least", TM_REAL, "", "From here on it passes; null: there is no least."},
+    [MOST] = {"most", TM_REAL, "", "Up to here it passes; null: there is no most."},
+    [RESULT] = {"result", TM_TEXT, "", "pass, fail, or unknown where there is no value."},
+    [MEANING] = {"meaning", TM_TEXT, "", "What the figure is, and which range is meant."},
+    [LOOK_AT] = {"look_at", TM_TEXT, "", "The tables that say more."},
+};
+
+static const tm_table_def box_def = {
+    .name = "checklist.box",
+    .doc = "A row for each box of the guides' checklists for training on GPUs. Ranges are theirs, "
+           "and rules of thumb: what costs this job time, and how much, stands in advice.item and "
+           "whatif.item.",
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = 1,
+    .top = -1,
+    .n_prose = 2,
+};
+
+static const tm_table_def *const defs[] = {&box_def};
+
+#define UNKNOWN ((double)NAN)
+
+/** A figure of the job; UNKNOWN where the traces do not tell it. */
+typedef double measure_box(const tm_facts *f);
+
+static double share(int64_t part, int64_t whole) {
+    return whole > 0 ? tm_facts_percent(part, whole) : UNKNOWN;
+}
+
+static double at_least_zero(double value) {
+    return value < 0.0 ? UNKNOWN : value;
+}
+
+static double gpu_utilization(const tm_facts *f) {
+    return at_least_zero(tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct"));
+}
+
+static double step_variation(const tm_facts *f) {
+    const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
+    double n = 0.0, mean = 0.0, squares = 0.0; /* of deviations (Welford 1962) */
+    for (size_t i = 0; i < steps->n_rows; i++) {
+        const tm_cell *cell = tm_table_cell(steps, i, "step_ns");
+        if (cell->null)
+            continue;
+        double apart = (double)cell->value.i - mean;
+        mean += apart / ++n;
+        squares += apart * ((double)cell->value.i - mean);
+    }
+    return n >= 3.0 && mean > 0.0 ? 100.0 * sqrt(squares / n) / mean : UNKNOWN;
+}
+
+/* Of the device that is nearest to its limit. */
+static double memory(const tm_facts *f) {
+    const tm_table *devices = tm_tables_find(f->tables, "memory.device");
+    double most = UNKNOWN;
+    for (size_t i = 0; i < devices->n_rows; i++) {
+        const tm_cell *used = tm_table_cell(devices, i, "capacity_pct");
+        if (!used->null && !(used->value.r <= most))
+            most = used->value.r;
+    }
+    return most;
+}
+
+static double memory_growth(const tm_facts *f) {
+    const tm_table *jobs = tm_tables_find(f->tables, "memory.job");
+    return jobs->n_rows > 0 ? (double)tm_facts_sum(f, "memory.job", "growing_devices") : UNKNOWN;
+}
+
+/* Of what the steps take besides waiting for data. */
+static double phase(const tm_facts *f, const char *column) {
+    return share(tm_facts_sum(f, "phases.step", column),
+                 tm_facts_sum(f, "phases.step", "step_ns") -
+                     tm_facts_sum(f, "phases.step", "data_ns"));
+}
+
+/* Inference has no phases. Where a tenth of the steps runs kernels of none, traces do not tell them
+ * well enough. */
+static double forward_backward(const tm_facts *f) {
+    return tm_facts_sum(f, "phases.step", "backward_ns") > 0 && phase(f, "gpu_other_ns") < 10.0
+               ? phase(f, "forward_ns") + phase(f, "backward_ns")
+               : UNKNOWN;
+}
+
+static double optimizer(const tm_facts *f) {
+    return tm_facts_sum(f, "phases.step", "optimizer_ns") > 0 ? phase(f, "optimizer_ns") : UNKNOWN;
+}
+
+static double data_loading(const tm_facts *f) {
+    return tm_facts_sum(f, "input.rank", "waits") > 0
+               ? share(tm_facts_sum(f, "input.rank", "load_ns"),
+                       tm_facts_sum(f, "input.rank", "step_ns"))
+               : UNKNOWN;
+}
+
+static double exposed_communication(const tm_facts *f) {
+    int64_t exposed = tm_facts_sum(f, "overlap.rank", "exposed_comm_ns") -
+                      tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
+    return tm_facts_sum(f, "overlap.rank", "comm_ns") > 0
+               ? share(exposed, tm_facts_sum(f, "overlap.rank", "window_ns"))
+               : UNKNOWN;
+}
+
+static double copies(const tm_facts *f) {
+    tm_advice found[2] = {{.measure = -1.0}, {.measure = -1.0}};
+    if (tm_tables_find(f->tables, "transfers.kind")->n_rows == 0)
+        return UNKNOWN;
+    tm_look_pageable_copies(f, &found[0]);
+    tm_look_exposed_copies(f, &found[1]);
+    return fmin(fmax(found[0].measure, 0.0) + fmax(found[1].measure, 0.0), 100.0);
+}
+
+/* Without the calls of the runtime nobody knows what the host waited for. */
+static double synchronisation(const tm_facts *f) {
+    return tm_tables_find(f->tables, "launches.api")->n_rows > 0
+               ? share(tm_facts_sum(f, "idle.rank", "sync_ns"), f->window_ns)
+               : UNKNOWN;
+}
+
+static double balance(const tm_facts *f) {
+    return f->job->n_ranks > 1
+               ? at_least_zero(tm_facts_real(f, "imbalance.job", 0, "imbalance_pct"))
+               : UNKNOWN;
+}
+
+/* Where nobody is cleared, nobody knows. */
+static double stragglers(const tm_facts *f) {
+    const tm_table *job = tm_tables_find(f->tables, "stragglers.job");
+    const tm_cell *verdict = job->n_rows > 0 ? tm_table_cell(job, 0, "verdict") : NULL;
+    if (f->job->n_ranks < 2 || !verdict || verdict->null ||
+        strcmp(verdict->value.text, "inconclusive") == 0)
+        return UNKNOWN;
+    return (double)tm_tables_find(f->tables, "stragglers.finding")->n_rows;
+}
+
+static double short_kernels(const tm_facts *f) {
+    const tm_table *kernels = tm_tables_find(f->tables, "kernels.kernel");
+    int64_t calls = 0, under_100_us = 0;
+    for (size_t i = 0; i < kernels->n_rows; i++) {
+        if (tm_table_cell(kernels, i, "communication")->value.i)
+            continue;
+        calls += tm_facts_int(f, "kernels.kernel", i, "calls");
+        under_100_us += tm_facts_int(f, "kernels.kernel", i, "short_calls");
+    }
+    return share(under_100_us, calls);
+}
+
+/* Of what tensor cores could do, where most of it tells its numbers. */
+static double low_precision(const tm_facts *f) {
+    int64_t low = tm_facts_sum(f, "classes.kernel", "bits8_ns") +
+                  tm_facts_sum(f, "classes.kernel", "bits16_ns") +
+                  tm_facts_sum(f, "classes.kernel", "tf32_ns");
+    int64_t known = low + tm_facts_sum(f, "classes.kernel", "bits32_ns"), all = 0;
+    const tm_table *classes = tm_tables_find(f->tables, "classes.kernel");
+    for (size_t i = 0; i < classes->n_rows; i++) {
+        const char *class = tm_table_cell(classes, i, "class")->value.text;
+        if (strcmp(class, "matrix multiply") == 0 || strcmp(class, "convolution") == 0 ||
+            strcmp(class, "attention") == 0)
+            all += tm_facts_int(f, "classes.kernel", i, "total_ns");
+    }
+    return 2 * known >= all ? share(low, known) : UNKNOWN;
+}
+
+/* Attention that writes its scores shows as a softmax of its own inside of it. */
+static double fused_attention(const tm_facts *f) {
+    const tm_table *classes = tm_tables_find(f->tables, "classes.kernel");
+    int64_t flash = tm_facts_sum(f, "classes.kernel", "flash_ns"), all = 0;
+    for (size_t i = 0; i < classes->n_rows; i++) {
+        const char *class = tm_table_cell(classes, i, "class")->value.text;
+        if (strcmp(class, "attention") == 0)
+            all += tm_facts_int(f, "classes.kernel", i, "total_ns");
+        else if (strcmp(class, "softmax") == 0)
+            all += tm_facts_int(f, "classes.kernel", i, "attention_ns");
+    }
+    return share(flash, all);
+}
+
+static const struct box {
+    const char *name, *unit;
+    double least, most; /* UNKNOWN: none */
+    measure_box *measure;
+    const char *meaning, *look_at;
+} boxes[] = {
+    {"gpu_utilization", "%", 80, UNKNOWN, gpu_utilization,
+     "Share of the steps in which a kernel runs; under 50 % is serious.",
+     "overview.rank, idle.rank"},
+    {"step_variation", "%", UNKNOWN, 10, step_variation,
+     "Standard deviation of the whole steps, of their mean.", "imbalance.step, overview.step"},
+    {"memory", "%", 50, 95, memory,
+     "Peak of the fullest device, reserved where that is recorded, of its capacity. 85 to 95 % is "
+     "the guides' ideal; under 50 % there is room for a larger batch.",
+     "memory.device, memory.category"},
+    {"memory_growth", "devices", UNKNOWN, 0, memory_growth,
+     "Devices whose memory grows step by step.", "memory.device, memory.live"},
+    {"forward_backward", "%", 75, UNKNOWN, forward_backward,
+     "Forward and backward, of the steps without waits for data: 35 to 40 and 40 to 45 % of a step "
+     "are usual.",
+     "phases.step"},
+    {"optimizer", "%", UNKNOWN, 15, optimizer,
+     "The optimizer, of the steps without waits for data; with gradient accumulation of all its "
+     "micro-batches.",
+     "phases.step"},
+    {"data_loading", "%", UNKNOWN, 10, data_loading,
+     "Steps in which a rank waits for its next batch, whether its GPU is idle or not.",
+     "input.rank, input.step"},
+    {"exposed_communication", "%", UNKNOWN, 10, exposed_communication,
+     "GPU time with communication and no computation beside it, without waits for late ranks "
+     "where these are known.",
+     "overlap.rank, overlap.kind, collectives.kind"},
+    {"copies", "%", UNKNOWN, 2, copies,
+     "GPU time with copies to or from the host and no computation beside them.",
+     "transfers.kind, transfers.size"},
+    {"synchronisation", "%", UNKNOWN, 2, synchronisation,
+     "GPU time lost because the host had waited for the GPU and its queue was empty.",
+     "sync.call, idle.gap"},
+    {"balance", "%", UNKNOWN, 10, balance,
+     "Computation of the rank with most of it, over the mean of the ranks.",
+     "imbalance.job, overlap.rank"},
+    {"stragglers", "findings", UNKNOWN, 0, stragglers,
+     "Ranks, hosts or groups that take longer by themselves than chance explains.",
+     "stragglers.finding, whatif.item"},
+    {"short_kernels", "%", UNKNOWN, 50, short_kernels,
+     "Computing kernels that take under 100 us, by number.", "kernels.kernel, launches.rank"},
+    {"low_precision", "%", 50, UNKNOWN, low_precision,
+     "Matrix multiplications, convolutions and attention in 8 or 16 bits or TF32, of those whose "
+     "kernels tell it.",
+     "classes.kernel, classes.rank"},
+    {"fused_attention", "%", 50, UNKNOWN, fused_attention,
+     "Attention in kernels that never write its scores (flash), of attention and its softmax.",
+     "classes.kernel, kernels.kernel"},
+};
+enum { N_BOXES = sizeof boxes / sizeof *boxes };
+
+static tm_status add_box(const struct box *box, double value, tm_table *table, tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    bool fails = value < box->least || value > box->most; /* neither of what is unknown */
+    if (!isnan(value))
+        tm_cell_set_real(&row[VALUE], value);
+    if (!isnan(box->least))
+        tm_cell_set_real(&row[LEAST], box->least);
+    if (!isnan(box->most))
+        tm_cell_set_real(&row[MOST], box->most);
+    TM_TRY(tm_table_set_text(table, &row[BOX], box->name, err));
+    TM_TRY(tm_table_set_text(table, &row[UNIT], box->unit, err));
+    TM_TRY(tm_table_set_text(table, &row[RESULT],
+                             isnan(value) ? "unknown"
+                             : fails      ? "fail"
+                                          : "pass",
+                             err));
+    TM_TRY(tm_table_set_text(table, &row[MEANING], box->meaning, err));
+    return tm_table_set_text(table, &row[LOOK_AT], box->look_at, err);
+}
+
+static tm_status checklist_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    tm_facts facts = {.tables = out, .job = job, .straggler = -1};
+    facts.window_ns = tm_facts_sum(&facts, "overlap.rank", "window_ns");
+    for (size_t i = 0; i < N_BOXES && facts.window_ns > 0; i++)
+        TM_TRY(
+            add_box(&boxes[i], boxes[i].measure(&facts), tm_tables_find(out, box_def.name), err));
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_checklist = {
+    .name = "checklist",
+    .summary = "the guides' boxes: what is in its range, and what is not",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .job = checklist_job,
+};
