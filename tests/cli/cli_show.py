@@ -152,6 +152,8 @@ def test_ranks_and_steps_that_are_not_there_are_said():
             ('--step', '0-2,4-9', 0, 'warning: the store has no step 0-2, but 3-4')):
         done = tmerge('show', path, 'overlap.step', option, text).expect(status)
         equal(done.err, f'tmerge: {message}\n')
+    done = tmerge('show', path, 'overlap.step', '--rank', '1,77', n=2).expect(0)
+    equal(done.errors, ['tmerge: warning: the store has no rank 77, but 0-2'])
 
 
 def all_of(name, keep, *arguments):

@@ -122,7 +122,7 @@ static tm_status compare(const tm_list *list, const tm_vec *numbers, const char 
     if (list->n > 0 && found == 0)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s: the store has no %s %s, but %s%s", what,
                        what, missing, there, more);
-    if (found < list->n)
+    if (found < list->n && tm_console_speaks())
         tm_console_warn("the store has no %s %s, but %s%s", what, missing, there, more);
     return TM_OK;
 }
