@@ -100,7 +100,7 @@ static tm_status read_ahead(tm_decoder *decoder, uint8_t *buffer, size_t capacit
         memcpy(buffer + *n, next->bytes + ahead->at, taken);
         *n += taken;
         ahead->at += taken;
-        if (taken == left)
+        if (ahead->at == next->n)
             give_back(ahead);
     }
     return TM_OK;
