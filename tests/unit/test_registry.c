@@ -292,7 +292,8 @@ static const struct {
     {"memory.live", " rank device place category operator shapes module step block_bytes blocks "
                     "bytes share_pct "},
     {"memory.parameters", " rank parameters tensors passes parameter_bytes sharded optimizer "
-                          "state_least_bytes state_most_bytes "},
+                          "state_least_bytes state_most_bytes preexisting_bytes "
+                          "gradient_bytes rest_bytes "},
     {"memory.snapshot", " file device segments reserved_bytes blocks allocated_bytes "
                         "requested_bytes pending_bytes free_bytes free_pct largest_free_bytes "
                         "entries trace_peak_bytes ooms "},

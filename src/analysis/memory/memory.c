@@ -384,6 +384,7 @@ static tm_status memory_merge(const tm_names *names, tm_tables *tables, tm_error
 static tm_status memory_job(const tm_job *job, tm_tables *out, tm_error *err) {
     for (size_t o = 0; o < TM_N_OWNER_TABLES; o++) /* the largest first */
         tm_table_top(tm_tables_find(out, tm_memory_owner_tables[o].shown->name), SIZE_MAX);
+    tm_memory_split_preexisting(out);
     TM_TRY(tm_memory_add_snapshots(job->snapshots, out, err));
     return tm_memory_compare_ranks(out, err);
 }

@@ -20,6 +20,9 @@ enum {
     M_OPTIMIZER,
     M_STATE_LEAST,
     M_STATE_MOST,
+    M_PREEXISTING,
+    M_GRADIENT,
+    M_REST,
     N_COLUMNS
 };
 
@@ -43,6 +46,15 @@ static const tm_column columns[N_COLUMNS] = {
                        "none at least for SGD. Null for another, and where sharded."},
     [M_STATE_MOST] = {"state_most_bytes", TM_INT, "B",
                       "The same at most: parameter_bytes for SGD, which may have momentum."},
+    [M_PREEXISTING] = {"preexisting_bytes", TM_INT, "B",
+                       "Of memory.category at the peak, the device with most. Null without."},
+    [M_GRADIENT] = {"gradient_bytes", TM_INT, "B",
+                    "Estimate of the gradients in preexisting_bytes: parameter_bytes where the "
+                    "trace takes none, so that they are kept from step to step, else 0."},
+    [M_REST] = {"rest_bytes", TM_INT, "B",
+                "Estimate of what else was there before: preexisting_bytes less parameter_bytes, "
+                "gradient_bytes and state_least_bytes; null where one is, and below 0 where the "
+                "model lies on several devices."},
 };
 
 const tm_table_def tm_memory_parameters_def = {
@@ -238,4 +250,43 @@ tm_status tm_memory_add_parameters(const tm_rank_view *view, const tm_vec *passe
     return n_passes > 0 ? add_row(view, &pass, n_passes,
                                   tm_tables_find(out, tm_memory_parameters_def.name), err)
                         : TM_OK;
+}
+
+/* Of rows [first, end) the one of a category with most; null for none. */
+static tm_cell most_of(const tm_table *categories, size_t first, size_t end, const char *category) {
+    tm_cell most = {.null = true};
+    for (size_t i = first; i < end; i++) {
+        const tm_cell *bytes = tm_table_cell(categories, i, "peak_bytes");
+        if (strcmp(tm_table_cell(categories, i, "category")->value.text, category) == 0 &&
+            (most.null || bytes->value.i > most.value.i))
+            most = *bytes;
+    }
+    return most;
+}
+
+/* Both tables ascend in rank. An estimate, and so apart from memory.category, whose sums are exact.
+ */
+void tm_memory_split_preexisting(tm_tables *tables) {
+    const tm_table *categories = tm_tables_find(tables, "memory.category");
+    const tm_table *table = tm_tables_find(tables, tm_memory_parameters_def.name);
+    size_t first = 0, end = 0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        tm_cell *row = tm_table_row(table, i);
+        int64_t rank = row[M_RANK].value.i;
+        for (first = end; first < categories->n_rows &&
+                          tm_table_cell(categories, first, "rank")->value.i < rank;)
+            first++;
+        for (end = first;
+             end < categories->n_rows && tm_table_cell(categories, end, "rank")->value.i == rank;)
+            end++;
+        row[M_PREEXISTING] = most_of(categories, first, end, "preexisting");
+        if (row[M_PREEXISTING].null || row[M_STATE_LEAST].null)
+            continue;
+        bool kept = most_of(categories, first, end, "gradient").null;
+        int64_t parameters = row[M_BYTES].value.i, gradients = kept ? parameters : 0;
+        tm_cell_set_int(&row[M_GRADIENT], gradients);
+        tm_cell_set_int(&row[M_REST],
+                        tm_sum(row[M_PREEXISTING].value.i,
+                               -tm_sum(tm_sum(parameters, gradients), row[M_STATE_LEAST].value.i)));
+    }
 }

@@ -20,6 +20,9 @@ tm_status tm_memory_add_snapshots(const struct tm_snapshots *snapshots, tm_table
 /** Adds the job's rows, of memory.device. TM_OK; TM_ERR_FAULT. */
 tm_status tm_memory_compare_ranks(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
+/** Completes their rows of all ranks. */
+void tm_memory_split_preexisting(tm_tables *tables);
+
 /** Adds a rank's row, where its backward passes tell. @param passes  of tm_backward_pass
  * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_memory_add_parameters(const tm_rank_view *view, const tm_vec *passes, tm_tables *out,
