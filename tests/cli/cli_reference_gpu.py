@@ -137,9 +137,36 @@ def check_job(name, paths, problems):
                       sum(r["calls"] for r in rows if r["operator"] == "(launch not recorded)"),
                       sum(r["unlinked"] for r in result["launches.rank"]))
     problems.same(f"{name}: events of streams", gpu, sum(r["events"] for r in result["idle.stream"]))
+    check_trees(name, result, whole, problems)
     check_identities(name, result, problems)
     check_classes(name, result, problems)
     check_efficiency(name, result, problems)
+
+
+# Traces with modules; with functions of Python; and with stacks of operators.
+MODULES = {"b200_eager.json.gz", "h100_qwen.json.gz", "mi300_resnet_ddp_rank0.json.gz"}
+STACKS = MODULES | {"worker0.1623143089861.pt.trace.json.gz", "worker0.1623143566756.pt.trace.json.gz"}
+
+
+def check_trees(name, result, whole, problems):
+    for table, known in (("modules.tree", MODULES), ("stacks.frame", STACKS)):
+        rows = result[table]
+        problems.same(f"{name}: {table}", bool(rows), name in known)
+        problems.same(f"{name}: {table}", sum(r["device_self_ns"] for r in rows), whole if rows else 0)
+    for r in result["modules.tree"]:
+        parts = ("forward_device_ns", "recomputed_device_ns", "backward_device_ns")
+        problems.same(f"{name}: {r['name']}", sum(r[p] for p in parts), r["device_total_ns"])
+    # The one with checkpointed blocks, three steps of it: one backward pass for each update.
+    again = [(r["micro_batches"], r["updates"], r["recomputed_ns"] > 0) for r in result["structure.step"]]
+    problems.same(f"{name}: computed again", any(r[2] for r in again), name.startswith("mi300_resnet"))
+    if name.startswith("mi300_resnet"):
+        problems.same(f"{name}: micro-batches", again, [(1, 1, True)] * 3)
+        # As a few lines of Python have it over launches, nodes with numbers and modules of a thread by
+        # time: launched in a node with a module open 4209958, with none 9098508, of which the loss,
+        # which is in no module, has 35753.
+        model = next(r for r in result["modules.tree"] if r["depth"] == 0)
+        problems.same(f"{name}: backward", (model["recomputed_device_ns"], model["backward_device_ns"]),
+                      (4209958, 9098508 - 35753))
 
 
 def check_classes(name, result, problems):
